@@ -23,7 +23,7 @@ typedef struct ig_host {
     bool has_unwound;
 } ig_host;
 
-/* What the driver keeps beside a module. */
+/* Results of calls, kept with their module. */
 typedef struct ig_module_results {
     ig_arena arena; /* texts and tensors that a call handed out: until the next call */
     const ig_signature *flat; /* of a graph without one, once asked for */

@@ -1,6 +1,7 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/values/argument.h"
+#include "base/zip_format.h"
 #include "driver/values/fold_inputs.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/torch/archive/archive.h"
@@ -230,15 +231,16 @@ static ig_status refuse_artifact(import_call *call) {
                          "this is a compiled artifact, not a model");
 }
 
-/* What else PyTorch writes, and what nobody does. */
+/* Other files of PyTorch, and files of nobody. */
 static ig_status refuse_archive(import_call *call) {
     return ig_archive_refuse(call->context, call->path ? call->path : "<memory>",
                              ig_archive_sniff(call->bytes));
 }
 
 static bool is_artifact(ig_str bytes) {
-    ig_str name = { bytes.data + 30, sizeof IG_ENTRY_MANIFEST - 1 };
-    return bytes.size >= 30 + name.size && ig_str_starts(bytes, "PK\3\4") &&
+    ig_str name = { bytes.data + IG_ZIP_LOCAL_BYTES, sizeof IG_ENTRY_MANIFEST - 1 };
+    return bytes.size >= IG_ZIP_LOCAL_BYTES + name.size &&
+           ig_str_starts(bytes, IG_ZIP_LOCAL_TEXT) &&
            ig_str_is(name, IG_ENTRY_MANIFEST);
 }
 
@@ -253,7 +255,7 @@ static bool is_package(ig_str bytes) {
 /* Anything that PyTorch writes and we do not read: told by its name.  A protobuf has no
  * magic, so what nothing claims is taken for ONNX. */
 static bool is_foreign(ig_str bytes) {
-    return ig_str_starts(bytes, "PK\3\4") ||
+    return ig_str_starts(bytes, IG_ZIP_LOCAL_TEXT) ||
            ig_archive_sniff(bytes) != IG_ARCHIVE_unknown;
 }
 

@@ -11,16 +11,11 @@
  */
 #include "runtime/container.h"
 
+#include "base/zip_format.h"
+
 #include <string.h>
 
-enum {
-    END_BYTES = 22,
-    LOCATOR_BYTES = 20,
-    END64_BYTES = 56,
-    RECORD_BYTES = 46,
-    LOCAL_BYTES = 30,
-    FLAG_UTF8 = 0x800,
-};
+enum { FLAG_UTF8 = 0x800 };
 
 static uint64_t read_number(const char *at, size_t bytes) {
     uint64_t value = 0;
@@ -60,14 +55,15 @@ typedef struct directory {
 
 /* The zip64 end record, when its locator stands before the end record at `end`. */
 static const char *read_end64(ig_str file, uint64_t end, directory *dir) {
-    const char *locator = end < LOCATOR_BYTES
+    const char *locator = end < IG_ZIP_LOCATOR_BYTES
                               ? NULL
-                              : at_bytes(file, end - LOCATOR_BYTES, LOCATOR_BYTES);
-    if (!locator || read32(locator) != 0x07064b50) {
+                              : at_bytes(file, end - IG_ZIP_LOCATOR_BYTES,
+                                         IG_ZIP_LOCATOR_BYTES);
+    if (!locator || read32(locator) != IG_ZIP_LOCATOR) {
         return NULL;
     }
-    const char *at = at_bytes(file, read64(locator + 8), END64_BYTES);
-    if (!at || read32(at) != 0x06064b50) {
+    const char *at = at_bytes(file, read64(locator + 8), IG_ZIP_END64_BYTES);
+    if (!at || read32(at) != IG_ZIP_END64) {
         return "the zip64 end record is missing";
     }
     *dir = (directory){ .offset = read64(at + 48),
@@ -77,16 +73,17 @@ static const char *read_end64(ig_str file, uint64_t end, directory *dir) {
 }
 
 static const char *read_end(ig_str file, directory *dir) {
-    const char *at = file.size < END_BYTES
+    const char *at = file.size < IG_ZIP_END_BYTES
                          ? NULL
-                         : at_bytes(file, file.size - END_BYTES, END_BYTES);
-    if (!at || read32(at) != 0x06054b50 || read16(at + 20) != 0) {
+                         : at_bytes(file, file.size - IG_ZIP_END_BYTES,
+                                    IG_ZIP_END_BYTES);
+    if (!at || read32(at) != IG_ZIP_END || read16(at + 20) != 0) {
         return "the file does not end as a zip does (cut short?)";
     }
     *dir = (directory){ .offset = read32(at + 16),
                         .size = read32(at + 12),
                         .count = read16(at + 10) };
-    const char *why = read_end64(file, file.size - END_BYTES, dir);
+    const char *why = read_end64(file, file.size - IG_ZIP_END_BYTES, dir);
     if (why) {
         return why;
     }
@@ -110,7 +107,7 @@ static bool read_extra64(const char *extra, uint64_t size, record *r) {
         if (length > size - 4) {
             return false;
         }
-        if (id == 1) {
+        if (id == IG_ZIP_EXTRA64) {
             uint64_t at = 0;
             for (size_t i = 0; i < IG_COUNT_OF(fields); i++) {
                 if (*fields[i] != UINT32_MAX) {
@@ -131,8 +128,10 @@ static bool read_extra64(const char *extra, uint64_t size, record *r) {
 }
 
 static const char *read_record(ig_str file, uint64_t offset, uint64_t left, record *r) {
-    const char *at = left < RECORD_BYTES ? NULL : at_bytes(file, offset, RECORD_BYTES);
-    if (!at || read32(at) != 0x02014b50) {
+    const char *at = left < IG_ZIP_RECORD_BYTES
+                         ? NULL
+                         : at_bytes(file, offset, IG_ZIP_RECORD_BYTES);
+    if (!at || read32(at) != IG_ZIP_RECORD) {
         return "a directory record is missing";
     }
     *r = (record){ .flags = read16(at + 8),
@@ -142,12 +141,12 @@ static const char *read_record(ig_str file, uint64_t offset, uint64_t left, reco
                    .name_size = read16(at + 28),
                    .extra_size = read16(at + 30),
                    .local = read32(at + 42) };
-    r->bytes = RECORD_BYTES + r->name_size + r->extra_size + read16(at + 32);
+    r->bytes = IG_ZIP_RECORD_BYTES + r->name_size + r->extra_size + read16(at + 32);
     if (r->bytes > left) {
         return "a directory record is cut short";
     }
-    r->name = (ig_str){ at + RECORD_BYTES, r->name_size };
-    if (!read_extra64(at + RECORD_BYTES + r->name_size, r->extra_size, r)) {
+    r->name = (ig_str){ at + IG_ZIP_RECORD_BYTES, r->name_size };
+    if (!read_extra64(at + IG_ZIP_RECORD_BYTES + r->name_size, r->extra_size, r)) {
         return "an extra field is cut short";
     }
     if (r->method != 0 || r->packed != r->size || (r->flags & ~(uint64_t)FLAG_UTF8)) {
@@ -157,16 +156,16 @@ static const char *read_record(ig_str file, uint64_t offset, uint64_t left, reco
 }
 
 static const char *read_local(ig_str file, const record *r, ig_str *out_data) {
-    const char *at = at_bytes(file, r->local, LOCAL_BYTES);
-    if (!at || read32(at) != 0x04034b50) {
+    const char *at = at_bytes(file, r->local, IG_ZIP_LOCAL_BYTES);
+    if (!at || read32(at) != IG_ZIP_LOCAL) {
         return "a local header is missing";
     }
     uint64_t name_size = read16(at + 26),
-             head = LOCAL_BYTES + name_size + read16(at + 28);
+             head = IG_ZIP_LOCAL_BYTES + name_size + read16(at + 28);
     const char *name = at_bytes(file, r->local, head);
     if (!name || name_size != r->name_size || read16(at + 6) != r->flags ||
         read16(at + 8) != r->method ||
-        memcmp(name + LOCAL_BYTES, r->name.data, name_size) != 0) {
+        memcmp(name + IG_ZIP_LOCAL_BYTES, r->name.data, name_size) != 0) {
         return "the two headers of an entry differ";
     }
     uint64_t size = read32(at + 22);

@@ -4,8 +4,8 @@
  *     header │ artifact, to a multiple of 8 │ its size │ symbols │ names │ sections
  *            └─────────── .rodata ───────────────────┘
  *
- * The artifact is not copied: it stays the parts it is, between a part in front and one
- * behind.  Two symbols: <name>, and <name>_size, a uint64_t.
+ * The artifact is not copied: it stays the parts it is, between a part before it and
+ * one after it.  Two symbols: <name>, and <name>_size, a uint64_t.
  */
 #include "driver/artifact/emit.h"
 

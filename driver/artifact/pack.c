@@ -3,21 +3,20 @@
  *
  * A container is a list of parts, so that weights go from where they are to the file
  * and are never gathered.  Each local header is padded by an extra field until the data
- * behind it is aligned; zip64 fields appear where 32 bits do not hold a number.
+ * after it is aligned; zip64 fields appear where 32 bits do not hold a number.
  */
 #include "driver/artifact/write.h"
 
 #include "base/checked.h"
 #include "base/crc32.h"
+#include "base/zip_format.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    EXTRA_ZIP64 = 1,
     EXTRA_PADDING = 0xd935, /* as used for aligned Android packages */
-    LOCAL_BYTES = 30,
     VERSION_ZIP64 = 45,
     NAME_BYTES = 128,
 };
@@ -140,7 +139,7 @@ static uint64_t in_32_bits(uint64_t value) {
     return value < UINT32_MAX ? value : UINT32_MAX;
 }
 
-/* What the local header and the directory record have in common. */
+/* The fields that the local header and the directory record share. */
 static void put_common(ig_writer *w, const entry *e, bool is_large) {
     put_number(w, is_large ? VERSION_ZIP64 : 20, 2);
     put_number(w, 0, 2);          /* flags */
@@ -162,15 +161,15 @@ static uint64_t padding_of(const packer *p, const entry *e, uint64_t head) {
 static void put_local(packer *p, entry *e) {
     bool is_large = e->size >= UINT32_MAX;
     uint64_t large = is_large ? 20 : 0;
-    uint64_t padding = padding_of(p, e, LOCAL_BYTES + e->name.size + large);
+    uint64_t padding = padding_of(p, e, IG_ZIP_LOCAL_BYTES + e->name.size + large);
     ig_writer w;
     ig_writer_init(&w, p->arena);
-    put_number(&w, 0x04034b50, 4);
+    put_number(&w, IG_ZIP_LOCAL, 4);
     put_common(&w, e, is_large);
     put_number(&w, large + padding, 2);
     ig_put_str(&w, e->name);
     if (is_large) {
-        put_number(&w, EXTRA_ZIP64, 2);
+        put_number(&w, IG_ZIP_EXTRA64, 2);
         put_number(&w, 16, 2);
         put_number(&w, e->size, 8);
         put_number(&w, e->size, 8);
@@ -191,7 +190,7 @@ static void put_local(packer *p, entry *e) {
 static void put_record(ig_writer *w, const entry *e) {
     bool is_large = e->size >= UINT32_MAX, is_far = e->offset >= UINT32_MAX;
     uint64_t extra = (is_large ? 16u : 0u) + (is_far ? 8u : 0u);
-    put_number(w, 0x02014b50, 4);
+    put_number(w, IG_ZIP_RECORD, 4);
     put_number(w, 3 << 8 | VERSION_ZIP64, 2); /* made on Unix */
     put_common(w, e, is_large);
     put_number(w, extra ? extra + 4 : 0, 2);
@@ -200,7 +199,7 @@ static void put_record(ig_writer *w, const entry *e) {
     put_number(w, in_32_bits(e->offset), 4);
     ig_put_str(w, e->name);
     if (extra) {
-        put_number(w, EXTRA_ZIP64, 2);
+        put_number(w, IG_ZIP_EXTRA64, 2);
         put_number(w, extra, 2);
         put_number(w, e->size, is_large ? 8 : 0);
         put_number(w, e->size, is_large ? 8 : 0);
@@ -211,8 +210,8 @@ static void put_record(ig_writer *w, const entry *e) {
 static void put_end(ig_writer *w, uint64_t start, uint64_t count) {
     uint64_t size = w->size;
     if (start >= UINT32_MAX || size >= UINT32_MAX) {
-        put_number(w, 0x06064b50, 4);
-        put_number(w, 44, 8);
+        put_number(w, IG_ZIP_END64, 4);
+        put_number(w, IG_ZIP_END64_BYTES - 12, 8);
         put_number(w, VERSION_ZIP64, 2);
         put_number(w, VERSION_ZIP64, 2);
         put_number(w, 0, 8); /* disks */
@@ -220,12 +219,12 @@ static void put_end(ig_writer *w, uint64_t start, uint64_t count) {
         put_number(w, count, 8);
         put_number(w, size, 8);
         put_number(w, start, 8);
-        put_number(w, 0x07064b50, 4);
+        put_number(w, IG_ZIP_LOCATOR, 4);
         put_number(w, 0, 4);
         put_number(w, start + size, 8);
         put_number(w, 1, 4);
     }
-    put_number(w, 0x06054b50, 4);
+    put_number(w, IG_ZIP_END, 4);
     put_number(w, 0, 4); /* disks */
     put_number(w, count, 2);
     put_number(w, count, 2);

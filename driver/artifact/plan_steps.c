@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Levels differ only in their launches: the plan graphs are walked in step, and a
- * launch gets one variant a level.  Steps stand depth first, so a body follows its
+ * launch gets one variant per level.  Steps stand depth first, so a body follows its
  * step.
  */
 #include "driver/artifact/plan_steps.h"
@@ -149,7 +149,7 @@ static void add_operands(plan *p, const ig_op *op, ig_plan_step *step) {
 
 /* May this launch run at the same time as those since the last barrier?  Not when it
  * reads what one of them writes, or the reverse, or writes where one of them does. */
-static bool joins(plan *p, const ig_op *launch) {
+static bool joins_phase(plan *p, const ig_op *launch) {
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
     bool is_free = p->phase_open;
     assert(outs <= launch->operand_count &&
@@ -184,11 +184,11 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
     }
 }
 
-/* The same launch of every level; `at` holds one op a level. */
+/* The same launch of every level; `at` holds one op per level. */
 static void add_launch(plan *p, const ig_op *const *at) {
     ig_plan_step step = new_step(p, IG_STEP_launch,
                                  ig_attr_str(at[0], IG_launch_kernel));
-    bool is_joining = joins(p, at[0]);
+    bool is_joining = joins_phase(p, at[0]);
     enter_phase(p, at[0], is_joining);
     step.flags = is_joining ? IG_STEP_JOINS : 0;
     add_operands(p, at[0], &step);
@@ -370,7 +370,7 @@ static bool lives_throughout(const ig_plan_step *step, const ig_plan_buffer *buf
     return is_touched && (is_shared || !is_inside);
 }
 
-/* Inner bodies end up behind outer ones, so walking backwards widens lives from the
+/* Inner bodies come after outer ones, so walking backwards widens lives from the
  * inside out. */
 static void widen_lives(plan *p) {
     for (size_t number = p->w->steps.count; number-- > 0;) {
@@ -388,7 +388,7 @@ static void widen_lives(plan *p) {
     }
 }
 
-/* ---- the walk; a row an op ---- */
+/* ---- the walk: one row per op ---- */
 
 typedef void (*add_fn)(plan *p, const ig_op *const *at);
 

@@ -1,4 +1,4 @@
-/* What the writers of a plan share: numbers of symbols, expressions and buffers.
+/* Shared by the writers of a plan: numbers of symbols, expressions and buffers.
  * SPDX-License-Identifier: Apache-2.0
  *
  * plan_write.c writes what is declared (symbols, buffers, constants, ports, guards);

@@ -301,7 +301,7 @@ static bool is_bound_guard(plan *p, const ig_op *op) {
            !ig_plan_is_late(p, op->attrs[IG_guard_right].as.dim);
 }
 
-/* What only recipes read is no part of the program: they have been computed. */
+/* Weights that only recipes read are no part of the program: recipes are computed. */
 static bool is_needed(const ig_op *op) {
     return (op->code == IG_OP_weight || op->code == IG_OP_table) && op->results[0].uses;
 }

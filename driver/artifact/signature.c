@@ -165,7 +165,7 @@ ig_tree_node ig_module_node(ig_module *module, size_t index) {
     }
     const ig_node *node = &nodes[index - 1];
     uint32_t result = ig_signature_result(signature);
-    uint32_t first = index > result ? result : 0; /* leaves behind begin anew */
+    uint32_t first = index > result ? result : 0; /* leaves after it are counted anew */
     return (ig_tree_node){
         .kind = (ig_tree_kind)node->kind,
         .child_count = node->count,

@@ -92,7 +92,7 @@ void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size
 /* The entry `plan` alone; ig_artifact_pack makes it too. */
 ig_str ig_artifact_plan(ig_artifact_writer *writer);
 ig_hash128 ig_artifact_hash(const void *data, size_t size);
-/* Of the parts as they stand behind each other in a file. */
+/* Of the parts one after the other, as in a file. */
 ig_hash128 ig_artifact_hash_parts(const ig_file_part *parts, size_t count);
 
 #endif

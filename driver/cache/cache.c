@@ -17,7 +17,7 @@ enum { PATH_BYTES = 4096 };
 
 /* ---- paths ---- */
 
-static bool usable(const char *folder) {
+static bool is_usable_folder(const char *folder) {
     struct stat facts;
     return stat(folder, &facts) == 0 && S_ISDIR(facts.st_mode) &&
            facts.st_uid == geteuid() && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
@@ -39,7 +39,7 @@ const char *ig_cache_folder(ig_context *context, ig_arena *arena) {
         char why[128];
         (void)!ig_folder_create(folder, why); /* what failed shows in `usable` */
     }
-    return folder && usable(folder) ? folder : NULL;
+    return folder && is_usable_folder(folder) ? folder : NULL;
 }
 
 /* "FOLDER/KIND/<hash of key>ENDING"; false when it does not fit. */
@@ -55,8 +55,8 @@ static bool path_of(const char *folder, const char *kind, ig_str key,
     return length > 0 && length < PATH_BYTES;
 }
 
-static bool publish(const char *folder, const char *kind, const char *path,
-                    const ig_file_part *parts, size_t count) {
+static bool publish_entry(const char *folder, const char *kind, const char *path,
+                          const ig_file_part *parts, size_t count) {
     char name[PATH_BYTES], why[128];
     int length = snprintf(name, sizeof name, "%s/%s", folder, kind);
     if (length < 0 || (size_t)length >= sizeof name) {
@@ -137,7 +137,7 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
                              { key.data, key.size },
                              { kernel->bytes, kernel->size } };
     if (path_of(folder, "kernels", key, "", path)) {
-        publish(folder, "kernels", path, parts, IG_COUNT_OF(parts));
+        publish_entry(folder, "kernels", path, parts, IG_COUNT_OF(parts));
     }
 }
 
@@ -187,7 +187,7 @@ static bool publish_model(const char *folder, ig_str key, const char *key_path,
                             .mtime_ns = mtime_of(&facts),
                             .hash = *hash };
     ig_file_part parts[] = { { &header, sizeof header }, { key.data, key.size } };
-    return publish(folder, "models", key_path, parts, IG_COUNT_OF(parts));
+    return publish_entry(folder, "models", key_path, parts, IG_COUNT_OF(parts));
 }
 
 bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *parts,
@@ -206,7 +206,7 @@ bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *part
     unlink(key_path); /* of a twin by hash */
     ig_file_remove_stale(path);
     ig_hash128 hash = ig_artifact_hash_parts(parts, count);
-    return publish(folder, "models", path, parts, count) &&
+    return publish_entry(folder, "models", path, parts, count) &&
            publish_model(folder, key, key_path, path, &hash);
 }
 
@@ -279,5 +279,5 @@ void ig_cache_put_hashes(const char *folder, const ig_file_map *file,
     ig_file_part parts[] = { { &header, sizeof header },
                              { &facts, sizeof facts },
                              { hashes->items.items, bytes } };
-    publish(folder, "files", path, parts, IG_COUNT_OF(parts));
+    publish_entry(folder, "files", path, parts, IG_COUNT_OF(parts));
 }

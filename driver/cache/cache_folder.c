@@ -31,7 +31,7 @@ typedef struct listing {
     uint64_t bytes;
 } listing;
 
-static struct timespec later(struct timespec a, struct timespec b) {
+static struct timespec max_time(struct timespec a, struct timespec b) {
     bool is_a = a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
     return is_a ? a : b;
 }
@@ -54,7 +54,7 @@ static void add_entry(listing *to, const char *name) {
     char *copy = strdup(name);
     if (copy) {
         entry one = { copy, (uint64_t)facts.st_size,
-                      later(facts.st_atim, facts.st_mtim) };
+                      max_time(facts.st_atim, facts.st_mtim) };
         assert(to->count < to->capacity && "the array was grown for one more");
         to->items[to->count++] = one;
         to->bytes += (uint64_t)facts.st_size;
@@ -71,7 +71,7 @@ static int by_age(const void *a, const void *b) {
 }
 
 /* Leaves at most `limit` bytes in one folder. */
-static void trim(const char *folder, const char *kind, uint64_t limit) {
+static void trim_folder(const char *folder, const char *kind, uint64_t limit) {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/%s", folder, kind);
     DIR *opened = length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
@@ -103,8 +103,8 @@ bool ig_cache_make_room(const char *folder, uint64_t bytes) {
     if (bytes > limit / 2) {
         return false;
     }
-    trim(folder, "models", limit - bytes);
-    trim(folder, "kernels", limit / 16);
-    trim(folder, "files", limit / 64);
+    trim_folder(folder, "models", limit - bytes);
+    trim_folder(folder, "kernels", limit / 16);
+    trim_folder(folder, "files", limit / 64);
     return true;
 }

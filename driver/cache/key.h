@@ -1,4 +1,4 @@
-/* What decides about an artifact's content, as bytes.
+/* Keys of the caches: everything that decides about an artifact, as bytes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_DRIVER_CACHE_KEY_H
 #define IG_DRIVER_CACHE_KEY_H

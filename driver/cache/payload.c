@@ -16,7 +16,7 @@
 enum { PIECE = 16 << 20 };
 
 /* Whole pages inside of a piece; what stands at its ends is left alone. */
-static void advise(const char *begin, size_t size, int advice) {
+static void advise_pages(const char *begin, size_t size, int advice) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t from = ((uintptr_t)begin + page - 1) / page * page;
     uintptr_t to = ((uintptr_t)begin + size) / page * page;
@@ -31,9 +31,9 @@ static ig_hash128 hash_in_pieces(const char *bytes, size_t size) {
     XXH3_128bits_reset(&state);
     for (size_t done = 0; done < size;) {
         size_t piece = size - done < PIECE ? size - done : PIECE;
-        advise(bytes + done, piece, MADV_POPULATE_READ);
+        advise_pages(bytes + done, piece, MADV_POPULATE_READ);
         XXH3_128bits_update(&state, bytes + done, piece);
-        advise(bytes + done, piece, MADV_DONTNEED);
+        advise_pages(bytes + done, piece, MADV_DONTNEED);
         done += piece;
     }
     XXH128_canonical_t canonical;
@@ -91,7 +91,7 @@ uint64_t ig_payloads_on_disk(const ig_module *module) {
 
 /* ---- hashes ---- */
 
-static void load(ig_payloads *p) {
+static void load_hashes(ig_payloads *p) {
     size_t count = p->module->files.count;
     p->files = IG_NEW_ARRAY(p->arena, ig_payload_hashes, count);
     for (size_t i = 0; i < count && p->folder; i++) {
@@ -125,7 +125,7 @@ static ig_hash128 hash_in_file(ig_payloads *p, size_t index, const void *bytes,
 ig_hash128 ig_payload_hash_of(ig_payloads *payloads, const void *bytes, size_t size) {
     assert((bytes || size == 0) && "constants have their bytes");
     if (!payloads->files) {
-        load(payloads);
+        load_hashes(payloads);
     }
     ptrdiff_t file = size ? file_with(payloads->module, bytes) : -1;
     return file >= 0 ? hash_in_file(payloads, (size_t)file, bytes, size)

@@ -1,4 +1,4 @@
-/* Hashes of constants: computed once a compilation, remembered for large files.
+/* Hashes of constants: computed once per compilation, remembered for large files.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_DRIVER_CACHE_PAYLOAD_H
 #define IG_DRIVER_CACHE_PAYLOAD_H

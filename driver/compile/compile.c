@@ -109,16 +109,18 @@ static ig_status write_file(compile_call *call, const ig_file_part *parts,
     return report_write(call, status, why);
 }
 
-static bool emits(const compile_call *call, const char *form) {
+static bool emits_form(const compile_call *call, const char *form) {
     const char *emit = call->build.options.emit;
     return strcmp(emit ? emit : "ingot", form) == 0;
 }
 
 /* Writes a container in the form that was asked for. */
-static ig_status publish(compile_call *call, const ig_file_part *parts, size_t count) {
-    assert((emits(call, "ingot") || emits(call, "object") || emits(call, "shared")) &&
+static ig_status publish_form(compile_call *call, const ig_file_part *parts,
+                              size_t count) {
+    assert((emits_form(call, "ingot") || emits_form(call, "object") ||
+            emits_form(call, "shared")) &&
            "check_form knows the form, and headers are written elsewhere");
-    if (emits(call, "ingot")) {
+    if (emits_form(call, "ingot")) {
         return write_file(call, parts, count);
     }
     ig_file_part *object = NULL;
@@ -126,7 +128,7 @@ static ig_status publish(compile_call *call, const ig_file_part *parts, size_t c
     ig_arena *arena = &call->build.arena;
     ig_emit_object(arena, ig_emit_symbol(arena, call->build.path), parts, count,
                    &object, &object_count);
-    return emits(call, "shared")
+    return emits_form(call, "shared")
                ? ig_emit_shared(call->context, call->build.path, object, object_count)
                : write_file(call, object, object_count);
 }
@@ -158,10 +160,10 @@ static ig_status write_and_cache(compile_call *call) {
 }
 
 static ig_status publish_and_cache(compile_call *call) {
-    if (emits(call, "ingot")) {
+    if (emits_form(call, "ingot")) {
         return write_and_cache(call);
     }
-    IG_TRY(publish(call, call->build.parts, call->build.part_count));
+    IG_TRY(publish_form(call, call->build.parts, call->build.part_count));
     fill_cache(call);
     return IG_OK;
 }
@@ -177,7 +179,7 @@ static ig_status publish_header(compile_call *call) {
 static ig_status check_form(const compile_call *call) {
     static const char *const forms[] = { "ingot", "object", "header", "shared" };
     for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
-        if (emits(call, forms[i])) {
+        if (emits_form(call, forms[i])) {
             return IG_OK;
         }
     }
@@ -188,7 +190,7 @@ static ig_status check_form(const compile_call *call) {
 
 /* An entry that nobody touched is copied as it is. */
 static bool copy_cached(compile_call *call, const ig_cached_model *cached) {
-    return cached->is_untouched && emits(call, "ingot") &&
+    return cached->is_untouched && emits_form(call, "ingot") &&
            ig_file_publish_copy(call->build.path, cached->path, NULL) == IG_OK;
 }
 
@@ -210,7 +212,7 @@ static bool take_cached(compile_call *call, const ig_cached_model *cached,
     bool is_sound = memcmp(&hash, &cached->hash, sizeof hash) == 0;
     if (is_sound) {
         ig_file_part part = { map.data, map.size };
-        *status = publish(call, &part, 1);
+        *status = publish_form(call, &part, 1);
     }
     ig_file_map_close(&map);
     return is_sound;
@@ -222,7 +224,7 @@ static ig_status compile_to_file(void *arguments) {
     ig_status status = IG_OK;
     IG_TRY(check_form(call));
     ig_file_remove_stale(call->build.path);
-    if (emits(call, "header")) {
+    if (emits_form(call, "header")) {
         return publish_header(call);
     }
     IG_TRY(look_up(call, &cached));

@@ -157,14 +157,14 @@ static ig_status wait_for(child *c) {
     return (ig_status)status;
 }
 
-static ig_status fail(ig_context *context, const char *what) {
+static ig_status report_errno(ig_context *context, const char *what) {
     return ig_error(&context->diag, IG_LIMIT, NULL, "%s: %s", what, strerror(errno));
 }
 
 static ig_status run_isolated(ig_context *context, child_call *call, int memory) {
     int ends[2];
     if (pipe(ends) != 0) {
-        return fail(context, "cannot make a pipe");
+        return report_errno(context, "cannot make a pipe");
     }
     fflush(NULL);
     pid_t pid = fork();
@@ -174,7 +174,8 @@ static ig_status run_isolated(ig_context *context, child_call *call, int memory)
     }
     close(ends[1]);
     child c = { .context = context, .pid = pid, .messages = ends[0] };
-    ig_status status = pid < 0 ? fail(context, "cannot start a process") : wait_for(&c);
+    ig_status status = pid < 0 ? report_errno(context, "cannot start a process")
+                               : wait_for(&c);
     close(ends[0]);
     return status;
 }
@@ -184,7 +185,7 @@ ig_status ig_isolate(ig_context *context, ig_isolated_fn *make, void *user,
     *out_file = (ig_file_map){ 0 };
     int memory = memfd_create("ingot-isolated", MFD_CLOEXEC);
     if (memory < 0) {
-        return fail(context, "cannot make memory for the result");
+        return report_errno(context, "cannot make memory for the result");
     }
     child_call call = { .make = make, .user = user };
     ig_status status = run_isolated(context, &call, memory);

@@ -6,7 +6,7 @@
 #include "base/platform.h"
 #include "driver/host.h"
 
-/* What the child does: makes the parts of a file. */
+/* The work of the child: makes the parts of a file. */
 typedef ig_status ig_isolated_fn(void *user, ig_file_part **out_parts,
                                  size_t *out_count);
 

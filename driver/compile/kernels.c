@@ -112,7 +112,7 @@ static void close_backends(worker *w) {
     w->opened_count = 0;
 }
 
-static ig_status compile(worker *w, ig_kernel_job *job) {
+static ig_status compile_kernel(worker *w, ig_kernel_job *job) {
     assert(job->kernel && !job->out->bytes &&
            "a job compiles one kernel that the level has");
     ig_kernel_team *team = w->team;
@@ -146,7 +146,7 @@ __attribute__((noinline)) static ig_status take_jobs(worker *w) {
         if (atomic_load(&team->context->cancelled)) {
             return IG_CANCELLED;
         }
-        IG_TRY(compile(w, &team->jobs[number]));
+        IG_TRY(compile_kernel(w, &team->jobs[number]));
         size_t done = atomic_fetch_add(&team->done, 1) + 1;
         if (w->context == team->context) {
             ig_context_progress(team->context, "kernels", done, team->job_count);
@@ -156,7 +156,7 @@ __attribute__((noinline)) static ig_status take_jobs(worker *w) {
 }
 
 /* Takes jobs with a recovery point of this thread. */
-static void work(worker *w) {
+static void run_worker(worker *w) {
     ig_budget *budget = &w->context->budget;
     jmp_buf *outer = budget->recovery;
     jmp_buf recovery;
@@ -180,7 +180,7 @@ static void work(worker *w) {
 }
 
 static void *run_thread(void *user) {
-    work(user);
+    run_worker(user);
     return NULL;
 }
 
@@ -221,7 +221,7 @@ void ig_kernel_team_destroy(ig_kernel_team *team) {
     free(team);
 }
 
-/* What the caller's context may still use is shared out. */
+/* Splits the memory that the caller's context may still use. */
 static void share_budget(ig_kernel_team *team, size_t workers) {
     const ig_budget *budget = &team->context->budget;
     size_t left = budget->limit > budget->used ? budget->limit - budget->used : 1;
@@ -236,8 +236,8 @@ static int larger_first(const void *a, const void *b) {
     return (m < n) - (m > n);
 }
 
-/* What several workers met (no LLVM, say) is told once. */
-static ig_status join(ig_kernel_team *team, size_t started) {
+/* Waits for the threads.  A message of several workers (no LLVM, say) is told once. */
+static ig_status join_workers(ig_kernel_team *team, size_t started) {
     ig_status status = team->workers[0].status;
     for (size_t i = 1; i < started; i++) {
         worker *w = &team->workers[i];
@@ -269,6 +269,6 @@ ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t c
                           &team->workers[started]) == 0) {
         started++;
     }
-    work(&team->workers[0]);
-    return join(team, started);
+    run_worker(&team->workers[0]);
+    return join_workers(team, started);
 }

@@ -1,4 +1,4 @@
-/* What packages and archives hold, beside what a call of them is.
+/* The contents of packages and archives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/host.h"
 
@@ -11,7 +11,7 @@ typedef struct describe_call {
     ig_file_map map;
     ig_str bytes;
     ig_arena arena;
-    /* What is described; of any other format there is no text. */
+    /* The format that is described; any other gives no text. */
     ig_archive_format format;
     ig_status (*write)(struct describe_call *call, ig_writer *out);
 } describe_call;
@@ -43,7 +43,7 @@ static ig_status open_file(describe_call *call) {
     return IG_OK;
 }
 
-static ig_status describe(void *arguments) {
+static ig_status describe_file(void *arguments) {
     describe_call *call = arguments;
     ig_writer out;
     IG_TRY(open_file(call));
@@ -60,7 +60,7 @@ static ig_status run_call(describe_call *call, const char **out_text) {
     ig_context *context = call->context;
     call->text = "";
     ig_arena_init(&call->arena, &context->budget);
-    ig_status status = ig_host_guard(context, describe, call);
+    ig_status status = ig_host_guard(context, describe_file, call);
     *out_text = status == IG_OK ? call->text : "";
     ig_arena_fini(&call->arena);
     ig_file_map_close(&call->map);

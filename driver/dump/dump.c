@@ -74,7 +74,7 @@ static ig_status print_kernels(const ig_backend *backend, void *state,
     return IG_OK;
 }
 
-/* What cannot stand one after another is made of all texts at once. */
+/* One image of all kernels, for forms that cannot be concatenated. */
 static ig_status assemble_kernels(const ig_backend *backend, void *state,
                                   const ig_module *module, ig_emit what,
                                   ig_writer *out) {
@@ -199,7 +199,7 @@ static ig_status dump_stage(text_call *call, const stage_row *row) {
     return IG_OK;
 }
 
-static ig_status dump(void *arguments) {
+static ig_status dump_module(void *arguments) {
     text_call *call = arguments;
     for (size_t i = 0; i < IG_COUNT_OF(stages); i++) {
         if (strcmp(stages[i].name, call->stage) == 0) {
@@ -219,7 +219,7 @@ ig_status ig_dump(ig_module *module, const char *stage,
                        .format = format,
                        .arena = ig_host_results(module) };
     ig_options_take(&call.options, sizeof call.options, options);
-    ig_status status = ig_host_guard(module->context, dump, &call);
+    ig_status status = ig_host_guard(module->context, dump_module, &call);
     close_backend(&call);
     ig_lowered_fini(&call.lowered);
     *out_text = call.text.data;

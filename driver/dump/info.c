@@ -1,4 +1,4 @@
-/* What this build is and knows, as JSON.
+/* The build and its tables, as JSON.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/host.h"
 #include "ingot/runtime.h"

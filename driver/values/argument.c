@@ -251,7 +251,7 @@ ig_status ig_arguments_open(ig_context *context, const char *path,
 
 /* ---- writing ---- */
 
-static ig_status publish(argument_call *call, ig_str bytes) {
+static ig_status publish_file(argument_call *call, ig_str bytes) {
     char why[128];
     ig_file_part part = { bytes.data, bytes.size };
     ig_status status = ig_file_publish(call->text, &part, 1, why);
@@ -297,7 +297,7 @@ static ig_status write_values(void *arguments) {
     const char *name = call->names ? call->names[0] : "";
     IG_TRY(is_npy ? ig_npy_write(call->context, call->text, &tensor, &out)
                   : ig_onnx_tensor_write(call->context, &tensor, name, &out));
-    return publish(call, ig_writer_str(&out));
+    return publish_file(call, ig_writer_str(&out));
 }
 
 ig_status ig_arguments_write(ig_context *context, const char *path,

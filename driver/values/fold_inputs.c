@@ -17,7 +17,7 @@ typedef struct folding {
     bool *is_folded; /* by argument of the graph */
 } folding;
 
-static ig_status replace(folding *f, const ig_folded_input *input) {
+static ig_status replace_input(folding *f, const ig_folded_input *input) {
     ig_diag *diag = &f->module->context->diag;
     uint32_t args = f->graph->body.arg_count - f->graph->state_count;
     if (input->leaf >= args || f->is_folded[input->leaf]) {
@@ -116,7 +116,7 @@ ig_status ig_fold_inputs(ig_module *module, ig_graph *graph,
     folding f = { .module = module, .graph = graph };
     f.is_folded = IG_NEW_ARRAY(&module->arena, bool, graph->body.arg_count);
     for (size_t i = 0; i < count; i++) {
-        IG_TRY(replace(&f, &inputs[i]));
+        IG_TRY(replace_input(&f, &inputs[i]));
     }
     IG_TRY(cut_signature(&f));
     remove_arguments(&f);

@@ -7,7 +7,7 @@
 
 /* ---- state ---- */
 
-/* What a state begins with, borrowed from the module. */
+/* The initial states, borrowed from the module. */
 static ig_status begin_states(ig_module *module, const ig_graph *graph, ig_arena *arena,
                               ig_tensor *out) {
     for (uint32_t i = 0; i < graph->state_count; i++) {
@@ -64,7 +64,7 @@ typedef struct interpret_call {
     size_t output_count;
 } interpret_call;
 
-static ig_status interpret(void *arguments) {
+static ig_status run_interpreter(void *arguments) {
     interpret_call *call = arguments;
     ig_diag *diag = &call->module->context->diag;
     const ig_graph *graph = ig_entry_of(call->module);
@@ -105,7 +105,7 @@ ig_status ig_interpret_run(ig_module *module, const ig_argument *inputs,
                             .inputs = inputs,
                             .input_count = input_count,
                             .arena = ig_host_results(module) };
-    ig_status status = ig_host_guard(module->context, interpret, &call);
+    ig_status status = ig_host_guard(module->context, run_interpreter, &call);
     *out_outputs = call.outputs;
     *out_output_count = call.output_count;
     return ig_host_settle(module->context, status);

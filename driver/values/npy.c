@@ -40,14 +40,14 @@ typedef struct npy_reader {
     unsigned seen; /* bits: descr, fortran_order, shape */
 } npy_reader;
 
-static ig_status fail(const npy_reader *r, const char *what) {
+static ig_status report_damage(const npy_reader *r, const char *what) {
     return ig_error(&r->context->diag, IG_INVALID, &r->where, "not a .npy file: %s",
                     what);
 }
 
 /* ---- the header's text ---- */
 
-static void skip(npy_reader *r, size_t count) {
+static void skip_bytes(npy_reader *r, size_t count) {
     assert(count <= r->header.size && "only what was read is skipped");
     r->header.data += count;
     r->header.size -= count;
@@ -55,16 +55,16 @@ static void skip(npy_reader *r, size_t count) {
 
 static void skip_blanks(npy_reader *r) {
     while (r->header.size && strchr(" \t\n", r->header.data[0])) {
-        skip(r, 1);
+        skip_bytes(r, 1);
     }
 }
 
-static bool accept(npy_reader *r, const char *word) {
+static bool accept_word(npy_reader *r, const char *word) {
     skip_blanks(r);
     if (!ig_str_starts(r->header, word)) {
         return false;
     }
-    skip(r, strlen(word));
+    skip_bytes(r, strlen(word));
     return true;
 }
 
@@ -78,7 +78,7 @@ static bool read_string(npy_reader *r, ig_str *out) {
         return false;
     }
     *out = (ig_str){ r->header.data + 1, (size_t)(end - r->header.data) - 1 };
-    skip(r, out->size + 2);
+    skip_bytes(r, out->size + 2);
     return true;
 }
 
@@ -98,7 +98,7 @@ static ig_status read_descr(npy_reader *r) {
         if (ig_str_is(name, npy_dtypes[i].name)) {
             r->dtype = npy_dtypes[i].dtype;
             r->is_complex = name.data[0] ==
-                            'c'; /* two an element: a last extent of 2 */
+                            'c'; /* two per element: a last extent of 2 */
             return IG_OK;
         }
     }
@@ -112,10 +112,10 @@ static ig_status read_descr(npy_reader *r) {
 }
 
 static ig_status read_shape(npy_reader *r) {
-    if (!accept(r, "(")) {
-        return fail(r, "its shape is no tuple");
+    if (!accept_word(r, "(")) {
+        return report_damage(r, "its shape is no tuple");
     }
-    while (!accept(r, ")")) {
+    while (!accept_word(r, ")")) {
         size_t length = 0;
         while (length < r->header.size &&
                strchr("0123456789", r->header.data[length])) {
@@ -127,19 +127,19 @@ static ig_status read_shape(npy_reader *r) {
         }
         ig_str number = { r->header.data, length };
         if (!ig_str_to_i64(number, &r->dims[r->rank++])) {
-            return fail(r, "its shape is not made of numbers");
+            return report_damage(r, "its shape is not made of numbers");
         }
-        skip(r, length);
-        accept(r, "L"); /* long integers of Python 2 */
-        accept(r, ",");
+        skip_bytes(r, length);
+        accept_word(r, "L"); /* long integers of Python 2 */
+        accept_word(r, ",");
     }
     return IG_OK;
 }
 
 static ig_status read_key(npy_reader *r) {
     ig_str key;
-    if (!read_string(r, &key) || !accept(r, ":")) {
-        return fail(r, "its header is damaged");
+    if (!read_string(r, &key) || !accept_word(r, ":")) {
+        return report_damage(r, "its header is damaged");
     }
     if (ig_str_is(key, "descr")) {
         r->seen |= 1;
@@ -147,25 +147,26 @@ static ig_status read_key(npy_reader *r) {
     }
     if (ig_str_is(key, "shape")) {
         r->seen |= 2;
-        return r->rank ? fail(r, "it has two shapes") : read_shape(r);
+        return r->rank ? report_damage(r, "it has two shapes") : read_shape(r);
     }
-    r->is_fortran = accept(r, "True");
-    if (!ig_str_is(key, "fortran_order") || (!r->is_fortran && !accept(r, "False"))) {
-        return fail(r, "its header holds an unknown key");
+    r->is_fortran = accept_word(r, "True");
+    if (!ig_str_is(key, "fortran_order") ||
+        (!r->is_fortran && !accept_word(r, "False"))) {
+        return report_damage(r, "its header holds an unknown key");
     }
     r->seen |= 4;
     return IG_OK;
 }
 
 static ig_status read_header(npy_reader *r) {
-    if (!accept(r, "{")) {
-        return fail(r, "its header is no dict");
+    if (!accept_word(r, "{")) {
+        return report_damage(r, "its header is no dict");
     }
-    while (!accept(r, "}")) {
+    while (!accept_word(r, "}")) {
         IG_TRY(read_key(r));
-        accept(r, ",");
+        accept_word(r, ",");
     }
-    return r->seen == 7 ? IG_OK : fail(r, "its header lacks a key");
+    return r->seen == 7 ? IG_OK : report_damage(r, "its header lacks a key");
 }
 
 /* Real and imaginary part become an extent. */
@@ -206,11 +207,11 @@ static void take_fortran(const npy_reader *r, const char *from, char *to,
         count *= r->dims[d];
     }
     for (int64_t i = 0; i < count; i++) {
-        int64_t place = 0;
+        int64_t offset = 0;
         for (uint32_t d = 0; d < r->rank; d++) {
-            place += at[d] * strides[d];
+            offset += at[d] * strides[d];
         }
-        memcpy(to + (size_t)i * width, from + (size_t)place * width, width);
+        memcpy(to + (size_t)i * width, from + (size_t)offset * width, width);
         for (uint32_t d = r->rank; d-- > 0 && ++at[d] == r->dims[d];) {
             at[d] = 0;
         }
@@ -231,7 +232,7 @@ static ig_status read_data(npy_reader *r, ig_arena *arena, ig_str data,
     }
     fits = fits && ig_dtype_bytes(r->dtype, count, &bytes);
     if (!fits || (uint64_t)bytes != data.size) {
-        return fail(r, "its data is not as long as its shape says");
+        return report_damage(r, "its data is not as long as its shape says");
     }
     IG_TRY(ig_tensor_alloc(arena, r->context, r->dtype, r->rank, r->dims, out));
     size_t width = ig_dtypes[r->dtype].bits / 8;
@@ -251,17 +252,17 @@ ig_status ig_npy_read(ig_context *context, ig_arena *arena, const char *file,
     npy_reader r = { .context = context, .where = { .file = file }, .wanted = wanted };
     const uint8_t *at = (const uint8_t *)bytes.data;
     if (bytes.size < 10 || memcmp(at, MAGIC, 6) != 0) {
-        return fail(&r, "it begins with other bytes");
+        return report_damage(&r, "it begins with other bytes");
     }
     bool is_long = at[6] >= 2;
     size_t begin = is_long ? 12 : 10;
     if (at[6] > 3 || bytes.size < begin) {
-        return fail(&r, "it is of an unknown version, or cut off");
+        return report_damage(&r, "it is of an unknown version, or cut off");
     }
     size_t length = (size_t)at[8] | (size_t)at[9] << 8;
     length |= is_long ? (size_t)at[10] << 16 | (size_t)at[11] << 24 : 0;
     if (length > bytes.size - begin) {
-        return fail(&r, "its header is cut off");
+        return report_damage(&r, "its header is cut off");
     }
     r.header = (ig_str){ bytes.data + begin, length };
     IG_TRY(read_header(&r));

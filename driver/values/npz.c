@@ -15,8 +15,8 @@
 
 enum { MOST_ENTRIES = 65535 };
 
-static ig_status fail(ig_context *context, const char *path, ig_status status,
-                      const char *what, const char *why) {
+static ig_status report_failure(ig_context *context, const char *path, ig_status status,
+                                const char *what, const char *why) {
     ig_location where = { .file = path };
     return ig_error(&context->diag, status, &where, "%s%s%s", what, why ? ": " : "",
                     why ? why : "");
@@ -47,34 +47,38 @@ static ig_status read_entry(ig_arguments *to, const char *path, zip_t *archive,
     zip_stat_t facts;
     if (zip_stat_index(archive, index, 0, &facts) != 0 ||
         !(facts.valid & ZIP_STAT_SIZE) || !(facts.valid & ZIP_STAT_NAME)) {
-        return fail(to->context, path, IG_INVALID, "an entry is damaged", NULL);
+        return report_failure(to->context, path, IG_INVALID, "an entry is damaged",
+                              NULL);
     }
     if (facts.size > (uint64_t)to->context->limits.interpret_bytes) {
-        return fail(to->context, path, IG_LIMIT, "an entry is too large", facts.name);
+        return report_failure(to->context, path, IG_LIMIT, "an entry is too large",
+                              facts.name);
     }
     char *data = ig_arena_try_alloc(&to->arena, (size_t)facts.size);
     out->name = plain_name(&to->arena, facts.name);
     if (!data || !out->name) {
-        return fail(to->context, path, IG_LIMIT, "no memory for an entry", facts.name);
+        return report_failure(to->context, path, IG_LIMIT, "no memory for an entry",
+                              facts.name);
     }
     zip_file_t *file = zip_fopen_index(archive, index, 0);
     zip_int64_t got = file ? zip_fread(file, data, facts.size) : -1;
     bool is_whole = file && zip_fclose(file) == 0 && got == (zip_int64_t)facts.size;
     out->bytes = (ig_str){ data, (size_t)facts.size };
     return is_whole ? IG_OK
-                    : fail(to->context, path, IG_INVALID, "an entry cannot be read",
-                           facts.name);
+                    : report_failure(to->context, path, IG_INVALID,
+                                     "an entry cannot be read", facts.name);
 }
 
 static ig_status read_entries(ig_arguments *to, const char *path, zip_t *archive,
                               entry_bytes **out, size_t *out_count) {
     zip_int64_t count = zip_get_num_entries(archive, 0);
     if (count < 0 || count > MOST_ENTRIES) {
-        return fail(to->context, path, IG_LIMIT, "too many arrays", NULL);
+        return report_failure(to->context, path, IG_LIMIT, "too many arrays", NULL);
     }
     *out = ig_arena_try_alloc(&to->arena, ((size_t)count + 1) * sizeof **out);
     if (!*out) {
-        return fail(to->context, path, IG_LIMIT, "no memory for its arrays", NULL);
+        return report_failure(to->context, path, IG_LIMIT, "no memory for its arrays",
+                              NULL);
     }
     for (zip_int64_t i = 0; i < count; i++) {
         IG_TRY(read_entry(to, path, archive, (zip_uint64_t)i, &(*out)[i]));
@@ -90,8 +94,9 @@ ig_status ig_npz_read(ig_arguments *arguments, const char *path) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);
         bool is_io = code == ZIP_ER_NOENT || code == ZIP_ER_OPEN || code == ZIP_ER_READ;
-        ig_status status = fail(arguments->context, path, is_io ? IG_IO : IG_INVALID,
-                                "cannot read", zip_error_strerror(&error));
+        ig_status status = report_failure(arguments->context, path,
+                                          is_io ? IG_IO : IG_INVALID, "cannot read",
+                                          zip_error_strerror(&error));
         zip_error_fini(&error);
         return status;
     }
@@ -146,5 +151,5 @@ ig_status ig_npz_write(ig_context *context, const char *path,
         snprintf(why, sizeof why, "%s", zip_strerror(archive));
         zip_discard(archive);
     }
-    return fail(context, path, IG_IO, "cannot write", why);
+    return report_failure(context, path, IG_IO, "cannot write", why);
 }

@@ -19,7 +19,7 @@ typedef struct value_text {
     int64_t dims[IG_TENSOR_RANK];
 } value_text;
 
-static ig_status fail(const value_text *v, const char *what) {
+static ig_status report_value(const value_text *v, const char *what) {
     return ig_error_hint(
         &v->context->diag, IG_INVALID, NULL,
         "a value is @FILE, f32[2,3]=1,2,3,4,5,6, f32[8,13]=random, i64[4]=0 or JSON",
@@ -65,7 +65,7 @@ static uint64_t next_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* "LOW:HIGH" behind the word; false when it is something else. */
+/* "LOW:HIGH" after the word; false for anything else. */
 static bool read_range(ig_str text, double *low, double *high) {
     if (text.size == 0) {
         return true;
@@ -83,7 +83,7 @@ static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) 
     bool is_real = ig_dtype_is_float(v->dtype);
     double low = 0, high = is_real ? 1 : 2;
     if (!read_range(range, &low, &high)) {
-        return fail(v, "has no range LOW:HIGH behind random");
+        return report_value(v, "has no range LOW:HIGH behind random");
     }
     uint64_t state = ig_hash_bytes(out->dims, sizeof out->dims, 1);
     for (int64_t i = 0; i < out->count; i++) {
@@ -99,7 +99,7 @@ static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
     double by = 1;
     if (step.size && (step.data[0] != ':' ||
                       !ig_str_to_f64((ig_str){ step.data + 1, step.size - 1 }, &by))) {
-        return fail(v, "has no step behind iota");
+        return report_value(v, "has no step behind iota");
     }
     for (int64_t i = 0; i < out->count; i++) {
         ig_tensor_set_f64(out, i, (double)i * by);
@@ -146,7 +146,7 @@ static ig_status read_numbers(const value_text *v, ig_tensor *out) {
         const char *stop = comma ? comma : end;
         if (given < out->count &&
             !set_number(out, given, (ig_str){ at, (size_t)(stop - at) })) {
-            return fail(v, "holds something that is no number");
+            return report_value(v, "holds something that is no number");
         }
         given++;
         at = stop + (comma != NULL);
@@ -184,7 +184,7 @@ static ig_status measure_json(value_text *v, const json_t *json, bool *out_real)
     v->rank = 0;
     while (json_is_array(json)) {
         if (v->rank == IG_TENSOR_RANK) {
-            return fail(v, "is nested too deep");
+            return report_value(v, "is nested too deep");
         }
         v->dims[v->rank++] = (int64_t)json_array_size(json);
         json = json_array_get(json, 0);
@@ -198,7 +198,7 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
     assert(depth <= v->rank && "measure_json counted the levels");
     if (depth < v->rank) {
         if (!json_is_array(json) || (int64_t)json_array_size(json) != v->dims[depth]) {
-            return fail(v, "is not rectangular");
+            return report_value(v, "is not rectangular");
         }
         for (size_t i = 0; i < json_array_size(json); i++) {
             IG_TRY(take_json(v, json_array_get(json, i), depth + 1, out, index));
@@ -214,7 +214,7 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
     } else if (json_is_boolean(json)) {
         ig_tensor_set_i64(out, *index, json_is_true(json));
     } else {
-        return fail(v, "holds something that is no number");
+        return report_value(v, "holds something that is no number");
     }
     ++*index;
     return IG_OK;
@@ -235,7 +235,7 @@ static ig_status json_to_tensor(value_text *v, const json_t *json, bool is_typed
 static ig_status read_json_list(value_text *v, const json_t *json, bool is_typed,
                                 ig_tensor *out) {
     if (!json_is_array(json)) {
-        return fail(v, "is no JSON list");
+        return report_value(v, "is no JSON list");
     }
     size_t count = json_array_size(json);
     out->items = ig_arena_try_alloc(v->arena, (count + 1) * sizeof *out->items);
@@ -256,7 +256,7 @@ static ig_status read_json(value_text *v, const char *type, ig_tensor *out) {
     json_error_t error;
     json_t *json = json_loads(v->text, JSON_DECODE_ANY, &error);
     if (!json) {
-        return fail(v, "is no value");
+        return report_value(v, "is no value");
     }
     *out = (ig_tensor){ .kind = kind };
     ig_status status = kind == IG_TENSOR ? json_to_tensor(v, json, is_typed, out)

@@ -160,7 +160,7 @@ ig_value *k_max(ig_builder *b, ig_value *x, ig_value *y) {
 ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
     bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
-    assert((!is_y || cy != 0) && "a constant divisor is not 0");
+    assert((!is_x || !is_y || cy != 0) && "constants are not divided by 0");
     if (is_y && cy == 1) {
         return x;
     }
@@ -170,7 +170,7 @@ ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y) {
 ig_value *k_mod(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
     bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
-    assert((!is_y || cy != 0) && "a constant divisor is not 0");
+    assert((!is_x || !is_y || cy != 0) && "constants are not divided by 0");
     if (is_y && cy == 1) {
         return k_i64(b, 0);
     }

@@ -8,6 +8,7 @@
 #include "frontend/torch/archive/archive.h"
 
 #include "base/crc32.h"
+#include "base/zip_format.h"
 #include "frontend/torch/archive/format.h"
 #include "frontend/torch/archive/zip_library.h"
 
@@ -31,8 +32,8 @@ ig_location ig_archive_where(const ig_archive *archive, const ig_archive_entry *
                           .graph = entry ? entry->name.data : NULL };
 }
 
-static ig_status fail(const ig_archive *archive, const ig_archive_entry *entry,
-                      const char *what) {
+static ig_status report_damage(const ig_archive *archive, const ig_archive_entry *entry,
+                               const char *what) {
     ig_location where = ig_archive_where(archive, entry);
     return ig_error_hint(&archive->context->diag, IG_INVALID, &where, damaged, "%s",
                          what);
@@ -75,7 +76,8 @@ static ig_status read_directory(ig_archive *archive, ig_zip_walk *walk,
     }
     return walk->at == walk->end
                ? IG_OK
-               : fail(archive, NULL, "the zip directory is longer than its entries");
+               : report_damage(archive, NULL,
+                               "the zip directory is longer than its entries");
 }
 
 /* ---- names ---- */
@@ -164,7 +166,7 @@ static ig_status add_entry(ig_archive *archive, ig_zip_walk *walk,
                                  .crc = found->crc,
                                  .method = found->method };
     if (ig_map_get(&archive->names, entry->name)) {
-        return fail(archive, entry, "two entries have this name");
+        return report_damage(archive, entry, "two entries have this name");
     }
     ig_map_set(&archive->names, entry->name, entry);
     return IG_OK;
@@ -175,7 +177,7 @@ static int compare_offsets(const void *a, const void *b) {
     return (x->header > y->header) - (x->header < y->header);
 }
 
-/* Sorts the entries by place: each must end before the next one begins. */
+/* Sorts the entries by offset: each must end before the next one begins. */
 static ig_status check_overlaps(ig_archive *archive, ig_zip_entry *entries,
                                 uint64_t count) {
     qsort(entries, count, sizeof(*entries), compare_offsets);
@@ -190,7 +192,7 @@ static ig_status check_overlaps(ig_archive *archive, ig_zip_entry *entries,
 
 /* ---- what says how to read the others ---- */
 
-static ig_str trim(ig_str text) {
+static ig_str trim_end(ig_str text) {
     while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1])) {
         text.size--;
     }
@@ -204,12 +206,13 @@ static ig_status read_version(ig_archive *archive) {
     }
     bool is_script = archive->format == IG_ARCHIVE_torchscript;
     if (!entry) {
-        return is_script ? fail(archive, NULL, "the archive has no entry 'version'")
-                         : IG_OK;
+        return is_script
+                   ? report_damage(archive, NULL, "the archive has no entry 'version'")
+                   : IG_OK;
     }
     ig_str text;
     IG_TRY(ig_archive_read_text(archive, entry, &text));
-    text = trim(text);
+    text = trim_end(text);
     ig_location where = ig_archive_where(archive, entry);
     if (!ig_str_to_i64(text, &archive->version) || archive->version < 0) {
         return ig_error(&archive->context->diag, IG_INVALID, &where,
@@ -235,7 +238,7 @@ static ig_status read_byte_order(ig_archive *archive) {
     }
     ig_str text;
     IG_TRY(ig_archive_read_text(archive, entry, &text));
-    text = trim(text);
+    text = trim_end(text);
     archive->is_big_endian = ig_str_is(text, "big");
     if (archive->is_big_endian || ig_str_is(text, "little")) {
         return IG_OK;
@@ -252,8 +255,8 @@ ig_status ig_archive_open(ig_archive *archive, ig_context *context, ig_arena *ar
         .context = context, .arena = arena, .file = file, .bytes = bytes
     };
     ig_archive_format format = ig_archive_sniff(bytes);
-    bool is_zip = bytes.size >= 4 && (memcmp(bytes.data, "PK\3\4", 4) == 0 ||
-                                      memcmp(bytes.data, "PK\5\6", 4) == 0);
+    bool is_zip = ig_str_starts(bytes, IG_ZIP_LOCAL_TEXT) ||
+                  ig_str_starts(bytes, IG_ZIP_END_TEXT);
     if (!is_zip) {
         return ig_archive_refuse(context, file, format);
     }
@@ -306,7 +309,7 @@ static uint64_t most_inflated(const ig_archive *archive) {
     return is_set || (uint64_t)limit < plain ? (uint64_t)limit : plain;
 }
 
-/* What is inflated does not count as the program's memory. */
+/* Inflated bytes do not count as the program's memory. */
 static void make_room(ig_budget *budget, size_t size) {
     if (budget->limit_name) {
         budget->limit += size;
@@ -319,8 +322,9 @@ static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *en
     assert(!entry->inflated && "an entry is inflated once, and counted once");
     if (entry->packed > UINT32_MAX / 2 ||
         entry->size / MOST_DEFLATE_RATIO > entry->packed) {
-        return fail(archive, entry,
-                    "the entry says it is larger than its deflated data can be");
+        return report_damage(
+            archive, entry,
+            "the entry says it is larger than its deflated data can be");
     }
     uint64_t most = most_inflated(archive);
     ig_location where = ig_archive_where(archive, entry);
@@ -348,7 +352,8 @@ static ig_status check_sum(ig_archive *archive, ig_archive_entry *entry) {
     archive->checked += entry->size;
     const char *data = archive->bytes.data + entry->offset;
     if (ig_crc32_add(archive->crc32, 0, data, entry->size) != entry->crc) {
-        return fail(archive, entry, "the data do not have the recorded checksum");
+        return report_damage(archive, entry,
+                             "the data do not have the recorded checksum");
     }
     entry->is_checked = true;
     return IG_OK;

@@ -66,7 +66,7 @@ typedef struct ig_archive_span {
     int64_t offset; /* where they lie in the file; -1: in the arena only */
 } ig_archive_span;
 
-/* What `bytes` look like, from the content alone; never reports.  A zip's directory is
+/* The format of `bytes`, from the content alone; never reports.  A zip's directory is
  * searched for telling names, loosely: open is what judges, and says what is wrong with
  * a zip that is cut or damaged (sniffed as damaged_zip). */
 ig_archive_format ig_archive_sniff(ig_str bytes);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/archive/format.h"
 
+#include "base/zip_format.h"
 #include "frontend/torch/archive/zip_walk.h"
 
 #include <assert.h>
@@ -121,8 +122,8 @@ typedef struct magic_row {
     { at, text, sizeof(text) - 1, IG_ARCHIVE_##format }
 
 static const magic_row magics[] = {
-    MAGIC(0, "PK\3\4", other_zip),
-    MAGIC(0, "PK\5\6", other_zip),
+    MAGIC(0, IG_ZIP_LOCAL_TEXT, other_zip),
+    MAGIC(0, IG_ZIP_END_TEXT, other_zip),
     MAGIC(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", legacy_save),
     MAGIC(4, "PTMF", lite_flatbuffer),
     MAGIC(4, "ET12", executorch),
@@ -139,7 +140,7 @@ static const magic_row magics[] = {
     MAGIC(0, "ccollections\n", raw_pickle),
     MAGIC(0, "ccopy_reg\n", raw_pickle),
     MAGIC(0, "ctorch", raw_pickle),
-    MAGIC(4, "\0\0\0\0{\"", safetensors), /* behind the size of its header */
+    MAGIC(4, "\0\0\0\0{\"", safetensors), /* after the size of its header */
     MAGIC(0, "GGUF", gguf),
     MAGIC(0, "\x89HDF\r\n", hdf5),
     MAGIC(4, "TFL3", tflite),

@@ -7,7 +7,7 @@
 
 /* Adds what an entry's name (without root) tells to the set `*marks`. */
 void ig_archive_mark(ig_str name, uint32_t *marks);
-/* What an archive with these marks is. */
+/* The format of an archive with these marks. */
 ig_archive_format ig_archive_format_of(uint32_t marks);
 
 #endif

@@ -7,13 +7,15 @@
  */
 #include "frontend/torch/archive/zip_library.h"
 
+#include "base/zip_format.h"
+
 #include <assert.h>
 #include <string.h>
 #include <zip.h>
 
 /* One reason, as status and words. */
-static ig_status complain(const ig_archive *archive, const char *what,
-                          zip_error_t *error) {
+static ig_status report_zip_error(const ig_archive *archive, const char *what,
+                                  zip_error_t *error) {
     bool is_memory = zip_error_code_zip(error) == ZIP_ER_MEMORY;
     ig_location where = { .file = archive->file };
     ig_status status = ig_error_hint(
@@ -38,8 +40,8 @@ static bool is_same_entry(zip_t *zip, zip_uint64_t index, const ig_zip_entry *en
            facts.comp_method == entry->method && facts.crc == entry->crc;
 }
 
-static ig_status compare(const ig_archive *archive, zip_t *zip,
-                         const ig_zip_entry *entries, uint64_t count) {
+static ig_status compare_entries(const ig_archive *archive, zip_t *zip,
+                                 const ig_zip_entry *entries, uint64_t count) {
     ig_location where = { .file = archive->file };
     zip_int64_t found = zip_get_num_entries(zip, 0);
     if (found < 0 || (uint64_t)found != count) {
@@ -69,9 +71,9 @@ ig_status ig_zip_confirm(ig_archive *archive, const ig_zip_entry *entries,
     zip_t *zip = source ? zip_open_from_source(source, flags, &error) : NULL;
     if (!zip) {
         zip_source_free(source);
-        return complain(archive, "its zip directory is inconsistent", &error);
+        return report_zip_error(archive, "its zip directory is inconsistent", &error);
     }
-    ig_status status = compare(archive, zip, entries, count);
+    ig_status status = compare_entries(archive, zip, entries, count);
     zip_discard(zip);
     zip_error_fini(&error);
     return status;
@@ -79,45 +81,54 @@ ig_status ig_zip_confirm(ig_archive *archive, const ig_zip_entry *entries,
 
 /* ---- one entry ---- */
 
-enum { LOCAL_SIZE = 31, TAIL_SIZE = 47 + 22 }; /* headers with a name of one byte */
+/* Headers with a name of one byte. */
+enum {
+    LOCAL_SIZE = IG_ZIP_LOCAL_BYTES + 1,
+    RECORD_SIZE = IG_ZIP_RECORD_BYTES + 1,
+    TAIL_SIZE = RECORD_SIZE + IG_ZIP_END_BYTES,
+    VERSION = 20,
+};
 
-static void put16(char *at, uint32_t value) {
+static void put_u16(char *at, uint32_t value) {
     at[0] = (char)(value & 255);
     at[1] = (char)(value >> 8 & 255);
 }
 
-static void put32(char *at, uint32_t value) {
-    put16(at, value & 0xffff);
-    put16(at + 2, value >> 16);
+static void put_u32(char *at, uint32_t value) {
+    put_u16(at, value & 0xffff);
+    put_u16(at + 2, value >> 16);
 }
 
 /* The five numbers that local and central header share, then the name's length. */
 static void put_facts(char *at, const ig_archive_entry *entry) {
     assert(entry->packed <= UINT32_MAX && entry->size <= UINT32_MAX &&
            "headers of 32 bits hold what check_inflation lets pass");
-    put16(at, entry->method);
-    put32(at + 2, 0x21 << 16); /* 1 January 1980 */
-    put32(at + 6, entry->crc);
-    put32(at + 10, (uint32_t)entry->packed);
-    put32(at + 14, (uint32_t)entry->size);
-    put16(at + 18, 1);
+    put_u16(at, entry->method);
+    put_u32(at + 2, 0x21 << 16); /* 1 January 1980 */
+    put_u32(at + 6, entry->crc);
+    put_u32(at + 10, (uint32_t)entry->packed);
+    put_u32(at + 14, (uint32_t)entry->size);
+    put_u16(at + 18, 1);
 }
 
 static void put_headers(char *local, char *tail, const ig_archive_entry *entry) {
     memset(local, 0, LOCAL_SIZE);
-    memcpy(local, "PK\3\4\x14", 5);
+    put_u32(local, IG_ZIP_LOCAL);
+    put_u16(local + 4, VERSION);
     put_facts(local + 8, entry);
     local[LOCAL_SIZE - 1] = 'x';
     memset(tail, 0, TAIL_SIZE);
-    memcpy(tail, "PK\1\2\x14\0\x14", 7);
+    put_u32(tail, IG_ZIP_RECORD);
+    put_u16(tail + 4, VERSION);
+    put_u16(tail + 6, VERSION);
     put_facts(tail + 10, entry);
-    tail[46] = 'x';
-    char *end = tail + 47;
-    memcpy(end, "PK\5\6", 4);
-    put16(end + 8, 1);
-    put16(end + 10, 1);
-    put32(end + 12, 47);
-    put32(end + 16, (uint32_t)(LOCAL_SIZE + entry->packed));
+    tail[RECORD_SIZE - 1] = 'x';
+    char *end = tail + RECORD_SIZE;
+    put_u32(end, IG_ZIP_END);
+    put_u16(end + 8, 1);
+    put_u16(end + 10, 1);
+    put_u32(end + 12, RECORD_SIZE);
+    put_u32(end + 16, (uint32_t)(LOCAL_SIZE + entry->packed));
 }
 
 static bool read_all(zip_file_t *file, char *buffer, uint64_t size) {
@@ -134,7 +145,7 @@ static bool read_all(zip_file_t *file, char *buffer, uint64_t size) {
 
 /* True when the data inflate to exactly the stated size (and checksum, where one is
  * recorded: it is compared at the end of the data). */
-static bool inflate(zip_t *zip, const ig_archive_entry *entry, char *buffer) {
+static bool inflate_entry(zip_t *zip, const ig_archive_entry *entry, char *buffer) {
     zip_file_t *file = zip_fopen_index(zip, 0, 0);
     if (!file) {
         return false;
@@ -164,9 +175,9 @@ ig_status ig_zip_inflate(ig_archive *archive, const ig_archive_entry *entry,
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
     if (!zip) {
         zip_source_free(source);
-        return complain(archive, entry->name.data, &error);
+        return report_zip_error(archive, entry->name.data, &error);
     }
-    bool is_good = inflate(zip, entry, buffer);
+    bool is_good = inflate_entry(zip, entry, buffer);
     zip_discard(zip);
     zip_error_fini(&error);
     if (is_good) {

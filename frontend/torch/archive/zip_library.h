@@ -1,4 +1,4 @@
-/* What libzip does for an archive.  Private to the archive's files.
+/* The work that libzip does for an archive.  Private to the archive's files.
  * SPDX-License-Identifier: Apache-2.0
  *
  * No handle of libzip's lives across these calls: running out of arena memory elsewhere

@@ -1,7 +1,7 @@
 /* Prints syntax trees as TorchScript's printer lays source out.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What libtorch wrote comes out as it was, byte for byte: parentheses and last commas
+ * Source of libtorch comes out as it was, byte for byte: parentheses and last commas
  * are kept as flags, numbers and strings are spelt by the printer's own rules.
  */
 #include "frontend/torch/language/ast.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put(ig_writer *w, const ig_ast *node);
+static void put_node(ig_writer *w, const ig_ast *node);
 
 /* ---- literals ---- */
 
@@ -44,12 +44,12 @@ static void put_string(ig_writer *w, ig_str text) {
 static void put_list(ig_writer *w, const ig_ast_list *list, bool has_comma) {
     for (size_t i = 0; i < list->count; i++) {
         ig_put(w, "%s", i ? ", " : "");
-        put(w, list->items[i]);
+        put_node(w, list->items[i]);
     }
     ig_put(w, "%s", has_comma ? ", " : "");
 }
 
-/* A tuple's last comma has no blank behind it where a parenthesis follows "(a,)". */
+/* A tuple's last comma has no blank after it where a parenthesis follows "(a,)". */
 static void put_tuple(ig_writer *w, const ig_ast *node) {
     put_list(w, &node->as.list, false);
     ig_put(w, "%s", node->flags & IG_AST_COMMA ? "," : "");
@@ -57,7 +57,7 @@ static void put_tuple(ig_writer *w, const ig_ast *node) {
 
 static void put_call(ig_writer *w, const ig_ast *node) {
     size_t count = node->as.call.arguments.count;
-    put(w, node->as.call.function);
+    put_node(w, node->as.call.function);
     ig_put_char(w, '(');
     put_list(w, &node->as.call.arguments, false);
     for (size_t i = 0; i < node->as.call.keyword_count; i++) {
@@ -65,7 +65,7 @@ static void put_call(ig_writer *w, const ig_ast *node) {
         ig_put(w, "%s", count + i ? ", " : "");
         ig_put(w, "%s%s", keyword->name ? keyword->name : "**",
                keyword->name ? "=" : "");
-        put(w, keyword->value);
+        put_node(w, keyword->value);
     }
     ig_put(w, "%s)", node->flags & IG_AST_COMMA ? ", " : "");
 }
@@ -75,27 +75,27 @@ static void put_dict(ig_writer *w, const ig_ast *node) {
     for (size_t i = 0; i < node->as.dict.count; i++) {
         ig_put(w, "%s", i ? ", " : "");
         if (node->as.dict.keys[i]) {
-            put(w, node->as.dict.keys[i]);
+            put_node(w, node->as.dict.keys[i]);
             ig_put(w, ": ");
         } else {
             ig_put(w, "**");
         }
-        put(w, node->as.dict.values[i]);
+        put_node(w, node->as.dict.values[i]);
     }
     ig_put_char(w, '}');
 }
 
 static void put_slice(ig_writer *w, const ig_ast *node) {
     if (node->as.slice.start) {
-        put(w, node->as.slice.start);
+        put_node(w, node->as.slice.start);
     }
     ig_put_char(w, ':');
     if (node->as.slice.stop) {
-        put(w, node->as.slice.stop);
+        put_node(w, node->as.slice.stop);
     }
     if (node->as.slice.step) {
         ig_put_char(w, ':');
-        put(w, node->as.slice.step);
+        put_node(w, node->as.slice.step);
     }
 }
 
@@ -103,9 +103,9 @@ static void put_slice(ig_writer *w, const ig_ast *node) {
 static void put_binary(ig_writer *w, const ig_ast *node, const char *between) {
     bool is_complex = node->kind == IG_AST_BINARY &&
                       node->as.binary.right->kind == IG_AST_IMAGINARY;
-    put(w, node->as.binary.left);
+    put_node(w, node->as.binary.left);
     ig_put(w, is_complex ? "%s" : " %s ", between);
-    put(w, node->as.binary.right);
+    put_node(w, node->as.binary.right);
 }
 
 static void put_comprehension(ig_writer *w, const ig_ast *node) {
@@ -114,19 +114,19 @@ static void put_comprehension(ig_writer *w, const ig_ast *node) {
         ig_put_char(w, open);
     }
     if (node->as.comprehension.key) {
-        put(w, node->as.comprehension.key);
+        put_node(w, node->as.comprehension.key);
         ig_put(w, ": ");
     }
-    put(w, node->as.comprehension.value);
+    put_node(w, node->as.comprehension.value);
     for (uint32_t i = 0; i < node->as.comprehension.clause_count; i++) {
         const ig_ast_clause *clause = &node->as.comprehension.clauses[i];
         ig_put(w, " for ");
-        put(w, clause->target);
+        put_node(w, clause->target);
         ig_put(w, " in ");
-        put(w, clause->iterable);
+        put_node(w, clause->iterable);
         for (size_t k = 0; k < clause->conditions.count; k++) {
             ig_put(w, " if ");
-            put(w, clause->conditions.items[k]);
+            put_node(w, clause->conditions.items[k]);
         }
     }
     if (open != '(') {
@@ -137,25 +137,25 @@ static void put_comprehension(ig_writer *w, const ig_ast *node) {
 static void put_compare(ig_writer *w, const ig_ast *node) {
     assert(node->as.compare.count > 0 &&
            "the parser makes no comparison of one operand");
-    put(w, node->as.compare.first);
+    put_node(w, node->as.compare.first);
     for (size_t i = 0; i < node->as.compare.count; i++) {
         ig_put(w, " %s ", ig_ast_operator_text(node->as.compare.ops[i]));
-        put(w, node->as.compare.values[i]);
+        put_node(w, node->as.compare.values[i]);
     }
 }
 
 static void put_conditional(ig_writer *w, const ig_ast *node) {
-    put(w, node->as.conditional.yes);
+    put_node(w, node->as.conditional.yes);
     ig_put(w, " if ");
-    put(w, node->as.conditional.test);
+    put_node(w, node->as.conditional.test);
     ig_put(w, " else ");
-    put(w, node->as.conditional.no);
+    put_node(w, node->as.conditional.no);
 }
 
 static void put_unary(ig_writer *w, const ig_ast *node) {
     ig_put(w, "%s%s", ig_ast_operator_text(node->op),
            node->op == IG_AST_OP_NOT ? " " : "");
-    put(w, node->as.value);
+    put_node(w, node->as.value);
 }
 
 static void put_params(ig_writer *w, const ig_ast_def *def, const char *separator) {
@@ -178,11 +178,11 @@ static void put_params(ig_writer *w, const ig_ast_def *def, const char *separato
         ig_put(w, "%s%s", star, param->name);
         if (param->annotation) {
             ig_put(w, ": ");
-            put(w, param->annotation);
+            put_node(w, param->annotation);
         }
         if (param->value) {
             ig_put_char(w, '=');
-            put(w, param->value);
+            put_node(w, param->value);
         }
         bool is_last_positional = param->kind == IG_AST_PARAM_POSITIONAL &&
                                   (i + 1 == def->param_count ||
@@ -197,13 +197,13 @@ static void put_lambda(ig_writer *w, const ig_ast *node) {
     ig_put(w, "lambda%s", node->as.def->param_count ? " " : "");
     put_params(w, node->as.def, ", ");
     ig_put(w, ": ");
-    put(w, node->as.def->body.items[0]->as.value);
+    put_node(w, node->as.def->body.items[0]->as.value);
 }
 
 static void put_marked(ig_writer *w, const char *mark, const ig_ast *value) {
     ig_put(w, "%s", mark);
     if (value) {
-        put(w, value);
+        put_node(w, value);
     }
 }
 
@@ -248,11 +248,11 @@ static bool put_leaf(ig_writer *w, const ig_ast *node) {
     }
 }
 
-/* What a point follows: "(0).real", for "0." is a number. */
+/* The object before a point: "(0).real", for "0." is a number. */
 static void put_object(ig_writer *w, const ig_ast *node) {
     bool is_bare_int = node->kind == IG_AST_INT && !(node->flags & IG_AST_PARENS);
     ig_put(w, is_bare_int ? "(" : "");
-    put(w, node);
+    put_node(w, node);
     ig_put(w, is_bare_int ? ")" : "");
 }
 
@@ -266,9 +266,9 @@ static void put_bare(ig_writer *w, const ig_ast *node) {
         put_call(w, node);
         break;
     case IG_AST_SUBSCRIPT:
-        put(w, node->as.subscript.object);
+        put_node(w, node->as.subscript.object);
         ig_put_char(w, '[');
-        put(w, node->as.subscript.index);
+        put_node(w, node->as.subscript.index);
         ig_put_char(w, ']');
         break;
     case IG_AST_SLICE:
@@ -322,7 +322,7 @@ static void put_bare(ig_writer *w, const ig_ast *node) {
 }
 
 /* One without parentheses of its own where it needs none. */
-static void put(ig_writer *w, const ig_ast *node) {
+static void put_node(ig_writer *w, const ig_ast *node) {
     bool has_parens = node->flags & IG_AST_PARENS;
     if (has_parens) {
         ig_put_char(w, '(');
@@ -380,7 +380,7 @@ static void put_def(ig_writer *w, const ig_ast *node, int indent) {
     ig_put_char(w, ')');
     if (def->returns) {
         ig_put(w, " -> ");
-        put(w, def->returns);
+        put_node(w, def->returns);
     }
     put_body(w, &def->body, indent);
 }
@@ -396,7 +396,7 @@ static void put_class(ig_writer *w, const ig_ast *node, int indent) {
         for (size_t i = 0; i < class->keyword_count; i++) {
             ig_put(w, "%s%s=", class->bases.count + i ? ", " : "",
                    class->keywords[i].name ? class->keywords[i].name : "**");
-            put(w, class->keywords[i].value);
+            put_node(w, class->keywords[i].value);
         }
         ig_put_char(w, ')');
     }
@@ -424,7 +424,7 @@ static void put_with(ig_writer *w, const ig_ast *node, int indent) {
     ig_put(w, "with ");
     for (size_t i = 0; i < node->as.with.count; i++) {
         ig_put(w, "%s", i ? ", " : "");
-        put(w, node->as.with.contexts[i]);
+        put_node(w, node->as.with.contexts[i]);
         if (node->as.with.targets[i]) {
             put_marked(w, " as ", node->as.with.targets[i]);
         }
@@ -496,14 +496,14 @@ static void put_import(ig_writer *w, const ig_ast *node) {
 
 static void put_assign(ig_writer *w, const ig_ast *node) {
     for (size_t i = 0; i < node->as.assign.targets.count; i++) {
-        put(w, node->as.assign.targets.items[i]);
+        put_node(w, node->as.assign.targets.items[i]);
         ig_put(w, " = ");
     }
-    put(w, node->as.assign.value);
+    put_node(w, node->as.assign.value);
 }
 
 static void put_annotated(ig_writer *w, const ig_ast *node) {
-    put(w, node->as.annotated.target);
+    put_node(w, node->as.annotated.target);
     put_marked(w, " : ", node->as.annotated.type);
     if (node->as.annotated.value) {
         put_marked(w, " = ", node->as.annotated.value);
@@ -524,7 +524,7 @@ static void put_pair(ig_writer *w, const ig_ast *node, const char *word,
 static void put_simple(ig_writer *w, const ig_ast *node) {
     switch ((int)node->kind) {
     case IG_AST_EXPRESSION:
-        put(w, node->as.value);
+        put_node(w, node->as.value);
         break;
     case IG_AST_ASSIGN:
         put_assign(w, node);
@@ -533,9 +533,9 @@ static void put_simple(ig_writer *w, const ig_ast *node) {
         put_annotated(w, node);
         break;
     case IG_AST_AUGMENTED:
-        put(w, node->as.binary.left);
+        put_node(w, node->as.binary.left);
         ig_put(w, " %s= ", ig_ast_operator_text(node->op));
-        put(w, node->as.binary.right);
+        put_node(w, node->as.binary.right);
         break;
     case IG_AST_RETURN:
         put_marked(w, node->as.value ? "return " : "return", node->as.value);
@@ -565,7 +565,7 @@ static void put_simple(ig_writer *w, const ig_ast *node) {
         ig_put(w, "%s", ig_ast_kind_words(node->kind));
         break;
     default:
-        put(w, node);
+        put_node(w, node);
         break;
     }
 }
@@ -580,7 +580,7 @@ static void put_statement(ig_writer *w, const ig_ast *node, int indent) {
 
 void ig_ast_print(ig_writer *writer, const ig_ast *node, int indent) {
     if (node->kind < IG_AST_EXPRESSION) {
-        put(writer, node);
+        put_node(writer, node);
     } else {
         put_statement(writer, node, indent);
     }

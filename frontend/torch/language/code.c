@@ -96,7 +96,7 @@ static const char *entry_of(const ig_code *code, const char *prefix) {
 }
 
 /* Reads the file of `prefix` when there is one and it was not read yet. */
-static ig_status load(ig_code *code, const char *prefix) {
+static ig_status load_file(ig_code *code, const char *prefix) {
     static const ig_status tried[] = { IG_OK, IG_INVALID };
     const ig_status *before = ig_map_get(&code->files, ig_str_of(prefix));
     if (before) {
@@ -145,7 +145,7 @@ ig_status ig_code_define(ig_code *code, const char *name,
         *out_definition = make_custom(code, name);
         return IG_OK;
     }
-    IG_TRY(load(code, ig_arena_copy(code->arena, name, (size_t)(dot - name))));
+    IG_TRY(load_file(code, ig_arena_copy(code->arena, name, (size_t)(dot - name))));
     *out_definition = ig_map_get(&code->definitions, ig_str_of(name));
     return IG_OK;
 }

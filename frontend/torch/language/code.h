@@ -102,8 +102,8 @@ struct ig_code {
 void ig_code_init(ig_code *code, ig_context *context, ig_arena *arena, const char *file,
                   const char *folder);
 
-/* What a qualified name means; both NULL: nothing.  A file with a defect is an
- * error. */
+/* The class or function of a qualified name; both NULL: there is none.  A file with a
+ * defect is an error. */
 ig_status ig_code_find(ig_code *code, const char *name, const ig_class **out_class,
                        const ig_function **out_function);
 /* The class, or an error at `where` that there is none of that name. */

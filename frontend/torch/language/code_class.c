@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-static ig_status fail(ig_code *code, const char *file, const ig_ast *node,
-                      const char *words) {
+static ig_status report_at(ig_code *code, const char *file, const ig_ast *node,
+                           const char *words) {
     ig_location where = ig_code_where(file, node);
     return ig_error(&code->context->diag, IG_INVALID, &where, "%s", words);
 }
@@ -72,7 +72,8 @@ static bool is_final(const ig_ast *type) {
 static ig_status add_annotated(class_builder *builder, const ig_ast *node) {
     const ig_ast *target = node->as.annotated.target;
     if (target->kind != IG_AST_NAME) {
-        return fail(builder->code, builder->class->file, target, "expected a name");
+        return report_at(builder->code, builder->class->file, target,
+                         "expected a name");
     }
     ig_field field = { .name = target->as.name,
                        .value = node->as.annotated.value,
@@ -90,15 +91,15 @@ static ig_status add_annotated(class_builder *builder, const ig_ast *node) {
 static ig_status read_names(class_builder *builder, const ig_ast *node,
                             const char ***out_names, size_t *out_count) {
     if (node->kind != IG_AST_LIST) {
-        return fail(builder->code, builder->class->file, node,
-                    "expected a list of strings");
+        return report_at(builder->code, builder->class->file, node,
+                         "expected a list of strings");
     }
     size_t count = node->as.list.count;
     const char **names = IG_NEW_ARRAY(builder->code->arena, const char *, count);
     for (size_t i = 0; i < count; i++) {
         if (node->as.list.items[i]->kind != IG_AST_STRING) {
-            return fail(builder->code, builder->class->file, node,
-                        "expected a list of strings");
+            return report_at(builder->code, builder->class->file, node,
+                             "expected a list of strings");
         }
         names[i] = ig_names_intern(&builder->code->names,
                                    node->as.list.items[i]->as.text);
@@ -116,8 +117,8 @@ static ig_status add_indexed(class_builder *builder, const ig_ast *node,
     if (object->kind != IG_AST_NAME ||
         strcmp(object->as.name, "__annotations__") != 0 ||
         index->kind != IG_AST_STRING) {
-        return fail(builder->code, builder->class->file, target,
-                    "expected __annotations__[name]");
+        return report_at(builder->code, builder->class->file, target,
+                         "expected __annotations__[name]");
     }
     ig_field field = { .name = ig_names_intern(&builder->code->names, index->as.text),
                        .node = node };
@@ -136,7 +137,7 @@ static ig_status add_assign(class_builder *builder, const ig_ast *node) {
         return add_indexed(builder, node, target);
     }
     if (target->kind != IG_AST_NAME || node->as.assign.targets.count != 1) {
-        return fail(builder->code, class->file, target, "expected a name");
+        return report_at(builder->code, class->file, target, "expected a name");
     }
     const struct {
         const char *name;
@@ -187,8 +188,8 @@ static ig_status add_part(class_builder *builder, const ig_ast *node) {
     case IG_AST_EXPRESSION:
         return IG_OK; /* a docstring */
     default:
-        return fail(builder->code, builder->class->file, node,
-                    "expected an attribute or a method of the class");
+        return report_at(builder->code, builder->class->file, node,
+                         "expected an attribute or a method of the class");
     }
 }
 
@@ -215,7 +216,7 @@ static ig_status read_base(ig_code *code, const ig_ast *node, ig_class *class) {
             return IG_OK;
         }
     }
-    return fail(
+    return report_at(
         code, class->file, base,
         "expected one of the bases Module, NamedTuple, Enum, Interface, ModuleInterface");
 }

@@ -96,8 +96,8 @@ const ig_script_type *ig_overload_resolve(ig_matcher *matcher,
 }
 
 /* With the variables that are known by now; NULL when one is not. */
-static const ig_script_type *substitute(ig_matcher *matcher,
-                                        const ig_script_type *type) {
+static const ig_script_type *substitute_variables(ig_matcher *matcher,
+                                                  const ig_script_type *type) {
     if (!type->has_variable) {
         return type;
     }
@@ -107,7 +107,7 @@ static const ig_script_type *substitute(ig_matcher *matcher,
     const ig_script_type **items = IG_NEW_ARRAY(matcher->types->arena,
                                                 const ig_script_type *, type->count);
     for (size_t i = 0; i < type->count; i++) {
-        items[i] = substitute(matcher, type->items[i]);
+        items[i] = substitute_variables(matcher, type->items[i]);
         if (!items[i]) {
             return NULL;
         }
@@ -232,8 +232,8 @@ static bool takes_loose_items(const ig_schema *schema, size_t index) {
            argument->list_size == 0 && !argument->type->has_variable;
 }
 
-static bool gather(ig_matcher *matcher, const ig_schema_argument *argument,
-                   const ig_call_shape *call, size_t first) {
+static bool gather_items(ig_matcher *matcher, const ig_schema_argument *argument,
+                         const ig_call_shape *call, size_t first) {
     assert(first < call->positional_count &&
            "the caller has a positional argument left");
     const ig_script_type *actual = call->positional[first];
@@ -267,7 +267,7 @@ static bool bind_argument(ig_matcher *matcher, const ig_schema *schema, size_t i
     if (!argument->is_keyword_only && matcher->used < call->positional_count) {
         bound->source = (int)matcher->used;
         if (takes_loose_items(schema, index) &&
-            gather(matcher, argument, call, matcher->used)) {
+            gather_items(matcher, argument, call, matcher->used)) {
             bound->conversion = IG_CONVERT_GATHER;
             matcher->used = call->positional_count;
             return true;
@@ -289,7 +289,7 @@ static bool bind_argument(ig_matcher *matcher, const ig_schema *schema, size_t i
     return argument->has_default;
 }
 
-/* What the schema does not take. */
+/* False for arguments that the schema does not take, or takes twice. */
 static bool all_are_used(ig_matcher *matcher, const ig_schema *schema,
                          const ig_call_shape *call) {
     if (matcher->used < call->positional_count && !schema->is_vararg) {
@@ -350,14 +350,15 @@ static bool find_in_pass(ig_matcher *matcher, const ig_schema *const *candidates
     return false;
 }
 
-static void finish(ig_matcher *matcher, ig_match *match) {
+static void set_result_types(ig_matcher *matcher, ig_match *match) {
     assert(match->schema && "a candidate was found");
     const ig_schema *schema = match->schema;
     match->extra = matcher->used;
     match->result_types = IG_NEW_ARRAY(matcher->types->arena, const ig_script_type *,
                                        schema->result_count);
     for (size_t i = 0; i < schema->result_count; i++) {
-        const ig_script_type *type = substitute(matcher, schema->results[i].type);
+        const ig_script_type *type = substitute_variables(matcher,
+                                                          schema->results[i].type);
         match->result_types[i] = type ? type : matcher->types->simple[IG_SCRIPT_ANY];
     }
 }
@@ -375,7 +376,7 @@ bool ig_overload_find(ig_types *types, const ig_schema *const *candidates, size_
     for (int pass = IG_PASS_EXACT; pass <= IG_PASS_TOLERANT; pass++) {
         matcher.pass = (ig_overload_pass)pass;
         if (find_in_pass(&matcher, candidates, count, call, out_match)) {
-            finish(&matcher, out_match);
+            set_result_types(&matcher, out_match);
             return true;
         }
     }

@@ -25,7 +25,7 @@ typedef struct ig_call_shape {
     size_t keyword_count;
 } ig_call_shape;
 
-/* What an argument's value goes through before the operator sees it. */
+/* The conversion of an argument's value before the operator sees it. */
 typedef enum ig_conversion {
     IG_CONVERT_NONE,
     IG_CONVERT_REPEAT,     /* n for int[N]: [n] * N */
@@ -54,7 +54,7 @@ typedef struct ig_match {
     const ig_schema *schema;
     size_t index;                        /* among the candidates */
     ig_bound_argument *arguments;        /* one for each of the schema */
-    size_t extra;                        /* vararg: first positional behind them */
+    size_t extra;                        /* vararg: first positional after them */
     const ig_script_type **result_types; /* variables replaced; schema->result_count */
 } ig_match;
 

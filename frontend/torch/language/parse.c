@@ -50,7 +50,7 @@ ig_status ig_py_error(ig_py_parser *parser, ig_status status, const ig_py_token 
 }
 
 /* "'return'", "the end of the line": into `buffer`. */
-static const char *describe(const ig_py_token *token, char *buffer, size_t size) {
+static const char *describe_token(const ig_py_token *token, char *buffer, size_t size) {
     switch ((int)token->kind) {
     case IG_PY_TOKEN_END:
         return "the end of the file";
@@ -73,7 +73,7 @@ static const char *describe(const ig_py_token *token, char *buffer, size_t size)
 ig_status ig_py_expected(ig_py_parser *parser, const char *what) {
     char buffer[128];
     return ig_py_error(parser, IG_INVALID, &parser->token, "expected %s, found %s",
-                       what, describe(&parser->token, buffer, sizeof(buffer)));
+                       what, describe_token(&parser->token, buffer, sizeof(buffer)));
 }
 
 /* ---- tokens ---- */
@@ -254,7 +254,8 @@ static ig_status refuse_bad_utf8(const ig_source *source, ig_str text) {
     return ig_error(&source->context->diag, IG_INVALID, &where, "not UTF-8");
 }
 
-static ig_status start(ig_py_parser *parser, const ig_source *source, ig_str text) {
+static ig_status start_parser(ig_py_parser *parser, const ig_source *source,
+                              ig_str text) {
     memset(parser, 0, sizeof(*parser));
     parser->source = source;
     parser->arena = source->arena;
@@ -271,7 +272,7 @@ ig_status ig_parse_source(const ig_source *source, ig_str text,
                           ig_ast_list *out_statements) {
     ig_py_parser parser;
     ig_py_list list = { 0 };
-    IG_TRY(start(&parser, source, text));
+    IG_TRY(start_parser(&parser, source, text));
     while (!ig_py_is(&parser, IG_PY_TOKEN_END)) {
         IG_TRY(ig_py_parse_statement(&parser, &list));
     }
@@ -283,7 +284,7 @@ ig_status ig_parse_source(const ig_source *source, ig_str text,
 ig_status ig_parse_expression(const ig_source *source, ig_str text,
                               ig_ast **out_expression) {
     ig_py_parser parser;
-    IG_TRY(start(&parser, source, text));
+    IG_TRY(start_parser(&parser, source, text));
     IG_TRY(ig_py_parse_value(&parser, out_expression));
     assert(parser.depth == 0 && "every enter has its leave");
     ig_py_accept(&parser, IG_PY_TOKEN_NEWLINE);

@@ -9,7 +9,7 @@
  * limits.source_depth, names and strings by limits.string_bytes.
  *
  * The first defect is reported ("model.pt/code/__torch__/m.py:12:5: expected ')', found
- * 'return'") and ends the file: what stands behind it is guesswork.
+ * 'return'") and ends the file: the rest would be guesswork.
  */
 #ifndef IG_FRONTEND_TORCH_LANGUAGE_PARSE_H
 #define IG_FRONTEND_TORCH_LANGUAGE_PARSE_H
@@ -18,7 +18,7 @@
 
 #include "base/context.h"
 
-/* What the files of one archive share. */
+/* Shared by the files of one archive. */
 typedef struct ig_source {
     ig_context *context;
     ig_arena *arena;      /* of the trees */

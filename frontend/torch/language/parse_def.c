@@ -9,7 +9,7 @@
 typedef struct param_reader {
     ig_ast *def;
     IG_VEC(ig_ast_param) params;
-    bool are_keywords; /* behind "*" */
+    bool are_keywords; /* after "*" */
 } param_reader;
 
 static ig_status read_star(ig_py_parser *parser, param_reader *reader) {

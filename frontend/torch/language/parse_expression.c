@@ -1,7 +1,7 @@
 /* The parser of Python source: operators.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Binary operators by precedence climbing: parse_binary(least) reads an operand and
+ * Binary operators by precedence climbing: parse_binary(min) reads an operand and
  * then, in a loop, every operator that binds at least so tightly, whose right side it
  * reads with the next precedence.  Comparisons of one chain are one node.
  */
@@ -51,7 +51,7 @@ static const operator_row *find_operator(const ig_py_parser *parser, int *out_to
     return NULL;
 }
 
-static ig_status parse_binary(ig_py_parser *parser, int least, ig_ast **out_node);
+static ig_status parse_binary(ig_py_parser *parser, int min, ig_ast **out_node);
 
 /* ---- postfix ---- */
 
@@ -116,8 +116,8 @@ static ig_status parse_postfix(ig_py_parser *parser, ig_ast **out_node) {
 
 static ig_status parse_unary(ig_py_parser *parser, ig_ast **out_node);
 
-static ig_status join(ig_py_parser *parser, ig_ast_operator op, ig_ast *right,
-                      ig_ast **left) {
+static ig_status join_operands(ig_py_parser *parser, ig_ast_operator op, ig_ast *right,
+                               ig_ast **left) {
     assert(*left && right && "both operands are read");
     ig_ast *node = ig_py_node_like(parser, IG_AST_BINARY, *left);
     node->op = (uint8_t)op;
@@ -139,7 +139,7 @@ static ig_status parse_power(ig_py_parser *parser, ig_ast **out_node) {
     IG_TRY(ig_py_enter(parser));
     IG_TRY(parse_unary(parser, &right));
     ig_py_leave(parser);
-    return join(parser, IG_AST_OP_POW, right, out_node);
+    return join_operands(parser, IG_AST_OP_POW, right, out_node);
 }
 
 /* -1 is a literal, -1 ** 2 is not. */
@@ -235,9 +235,9 @@ static ig_status parse_comparison(ig_py_parser *parser, ig_ast **node) {
     return IG_OK;
 }
 
-static ig_status parse_binary(ig_py_parser *parser, int least, ig_ast **out_node) {
-    assert(least >= OR && "precedences begin with that of `or`");
-    if (least <= NOT && ig_py_is_word(parser, "not")) {
+static ig_status parse_binary(ig_py_parser *parser, int min, ig_ast **out_node) {
+    assert(min >= OR && "precedences begin with that of `or`");
+    if (min <= NOT && ig_py_is_word(parser, "not")) {
         IG_TRY(parse_prefix(parser, IG_AST_OP_NOT, out_node));
     } else {
         IG_TRY(parse_unary(parser, out_node));
@@ -245,7 +245,7 @@ static ig_status parse_binary(ig_py_parser *parser, int least, ig_ast **out_node
     for (;;) {
         int tokens;
         const operator_row *row = find_operator(parser, &tokens);
-        if (!row || row->precedence < least) {
+        if (!row || row->precedence < min) {
             return IG_OK;
         }
         if (row->precedence == COMPARE) {
@@ -255,7 +255,7 @@ static ig_status parse_binary(ig_py_parser *parser, int least, ig_ast **out_node
         ig_py_advance(parser);
         ig_ast *right;
         IG_TRY(parse_binary(parser, row->precedence + 1, &right));
-        IG_TRY(join(parser, row->op, right, out_node));
+        IG_TRY(join_operands(parser, row->op, right, out_node));
     }
 }
 
@@ -280,7 +280,7 @@ static ig_status parse_lambda(ig_py_parser *parser, ig_ast **out_node) {
     return ig_py_adopt(parser, lambda, result);
 }
 
-/* Behind the value: if test else other. */
+/* After the value: if test else other. */
 static ig_status parse_conditional(ig_py_parser *parser, ig_ast **node) {
     ig_ast *conditional = ig_py_node_like(parser, IG_AST_CONDITIONAL, *node);
     ig_py_advance(parser);

@@ -15,7 +15,7 @@ typedef struct ig_py_parser {
     const ig_source *source;
     ig_arena *arena;
     ig_py_lexer lexer;
-    ig_py_token token, ahead; /* the one to be looked at, and the one behind it */
+    ig_py_token token, ahead; /* the current one and the next */
     uint32_t depth;
     const char *negative; /* the literal here has a minus before it */
 } ig_py_parser;
@@ -53,7 +53,7 @@ ig_status ig_py_enter(ig_py_parser *parser);
 void ig_py_leave(ig_py_parser *parser);
 /* A node where `at` stands. */
 ig_ast *ig_py_node(ig_py_parser *parser, ig_ast_kind kind, const ig_py_token *at);
-/* The same place as another node. */
+/* At the position of another node. */
 ig_ast *ig_py_node_like(ig_py_parser *parser, ig_ast_kind kind, const ig_ast *at);
 /* Counts the depth of a child (NULL is none); IG_LIMIT when that is too much. */
 ig_status ig_py_adopt(ig_py_parser *parser, ig_ast *node, const ig_ast *child);
@@ -79,9 +79,9 @@ ig_status ig_py_parse_values(ig_py_parser *parser, bool targets, ig_ast **out_no
 ig_status ig_py_parse_atom(ig_py_parser *parser, ig_ast **out_node);
 ig_status ig_py_parse_yield(ig_py_parser *parser, ig_ast **out_node);
 bool ig_py_starts_value(const ig_py_parser *parser);
-/* Arguments behind "(", up to and with ")"; of a CALL (parse_call.c). */
+/* Arguments after "(", up to and with ")"; of a CALL (parse_call.c). */
 ig_status ig_py_parse_arguments(ig_py_parser *parser, ig_ast *call);
-/* The index behind "[", up to and with "]"; of a SUBSCRIPT. */
+/* The index after "[", up to and with "]"; of a SUBSCRIPT. */
 ig_status ig_py_parse_index(ig_py_parser *parser, ig_ast *subscript);
 /* for … in … if …, of a comprehension whose element is read. */
 ig_status ig_py_parse_clauses(ig_py_parser *parser, ig_ast *comprehension);

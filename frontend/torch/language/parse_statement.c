@@ -35,7 +35,7 @@ static ig_status check_target(ig_py_parser *parser, const ig_ast *target) {
                              ig_ast_kind_words(target->kind));
 }
 
-/* = value, = target = value … behind the first target. */
+/* = value, = target = value …, after the first target. */
 static ig_status parse_assign(ig_py_parser *parser, ig_ast *first, ig_ast **out_node) {
     ig_ast *node = ig_py_node_like(parser, IG_AST_ASSIGN, first);
     ig_py_list targets = { 0 };
@@ -303,7 +303,7 @@ static ig_status parse_line(ig_py_parser *parser, ig_py_list *statements) {
         ig_ast *node = NULL;
         if (statements->items.count && (ig_py_is(parser, IG_PY_TOKEN_NEWLINE) ||
                                         ig_py_is(parser, IG_PY_TOKEN_END))) {
-            break; /* behind the last ';' */
+            break; /* after the last ';' */
         }
         IG_TRY(parse_simple(parser, &node));
         IG_PUSH(parser->arena, &statements->items, node);

@@ -9,7 +9,7 @@
 
 /* ---- characters ---- */
 
-static ig_status fail(ig_schema_reader *reader, const char *expected) {
+static ig_status report_expected(ig_schema_reader *reader, const char *expected) {
     ig_location where = *reader->where;
     return ig_error(&reader->types->context->diag, IG_INVALID, &where,
                     "schema '%s': expected %s at '%.20s'", reader->text, expected,
@@ -22,7 +22,7 @@ static void skip_blanks(ig_schema_reader *reader) {
     }
 }
 
-static bool accept(ig_schema_reader *reader, const char *text) {
+static bool accept_text(ig_schema_reader *reader, const char *text) {
     skip_blanks(reader);
     size_t size = strlen(text);
     if (strncmp(reader->next, text, size) != 0) {
@@ -32,8 +32,8 @@ static bool accept(ig_schema_reader *reader, const char *text) {
     return true;
 }
 
-static ig_status expect(ig_schema_reader *reader, const char *text) {
-    return accept(reader, text) ? IG_OK : fail(reader, text);
+static ig_status expect_text(ig_schema_reader *reader, const char *text) {
+    return accept_text(reader, text) ? IG_OK : report_expected(reader, text);
 }
 
 static bool is_word(char c) {
@@ -55,25 +55,25 @@ static ig_str read_word(ig_schema_reader *reader, bool dotted) {
 /* ---- alias sets ---- */
 
 static char read_set(ig_schema_reader *reader, ig_alias *alias) {
-    ig_str set = accept(reader, "*") ? IG_STR("*") : read_word(reader, false);
-    if (accept(reader, "!")) {
+    ig_str set = accept_text(reader, "*") ? IG_STR("*") : read_word(reader, false);
+    if (accept_text(reader, "!")) {
         alias->is_written = true;
     }
-    while (accept(reader, "|")) {
+    while (accept_text(reader, "|")) {
         ig_str other = read_word(reader, false);
         alias->other = other.size ? other.data[0] : 0;
     }
     return set.size ? set.data[0] : 0;
 }
 
-/* Behind "(". */
+/* After "(". */
 static ig_status read_alias(ig_schema_reader *reader, ig_alias *alias) {
     alias->before = alias->after = read_set(reader, alias);
-    if (accept(reader, "->")) {
+    if (accept_text(reader, "->")) {
         alias->after = read_set(reader, alias);
     }
-    return alias->before && alias->after ? expect(reader, ")")
-                                         : fail(reader, "an alias set");
+    return alias->before && alias->after ? expect_text(reader, ")")
+                                         : report_expected(reader, "an alias set");
 }
 
 /* ---- types ---- */
@@ -134,16 +134,16 @@ static const struct {
 static ig_status read_types(ig_schema_reader *reader, int depth, ig_script_kind kind,
                             const ig_script_type **out_type) {
     IG_VEC(const ig_script_type *) items = { 0 };
-    while (!accept(reader, ")")) {
+    while (!accept_text(reader, ")")) {
         typed item = { 0 };
         if (items.count) {
-            IG_TRY(expect(reader, ","));
+            IG_TRY(expect_text(reader, ","));
         }
         IG_TRY(read_type(reader, depth + 1, &item));
         IG_PUSH(reader->types->arena, &items, item.type);
     }
     if (kind != IG_SCRIPT_TUPLE && items.count != (kind == IG_SCRIPT_DICT ? 2u : 1u)) {
-        return fail(reader, "another number of types");
+        return report_expected(reader, "another number of types");
     }
     *out_type = ig_type_make(reader->types, kind, items.items, items.count);
     return IG_OK;
@@ -151,15 +151,15 @@ static ig_status read_types(ig_schema_reader *reader, int depth, ig_script_kind 
 
 static ig_status read_base(ig_schema_reader *reader, int depth,
                            const ig_script_type **out_type) {
-    if (accept(reader, "(")) {
+    if (accept_text(reader, "(")) {
         return read_types(reader, depth, IG_SCRIPT_TUPLE, out_type);
     }
     ig_str word = read_word(reader, true);
     if (word.size == 0 || (word.data[0] >= '0' && word.data[0] <= '9')) {
-        return fail(reader, "a type");
+        return report_expected(reader, "a type");
     }
     for (size_t i = 0; i < IG_COUNT_OF(heads); i++) {
-        if (ig_str_is(word, heads[i].text) && accept(reader, "(")) {
+        if (ig_str_is(word, heads[i].text) && accept_text(reader, "(")) {
             return read_types(reader, depth, heads[i].kind, out_type);
         }
     }
@@ -182,14 +182,14 @@ static ig_status read_list(ig_schema_reader *reader, int64_t *out_size) {
     ig_str digits = read_word(reader, false);
     bool is_number = digits.size == 0 || ig_str_to_i64(digits, out_size);
     if (!is_number || *out_size < 0 || *out_size > 32) {
-        return fail(reader, "a number of items up to 32");
+        return report_expected(reader, "a number of items up to 32");
     }
-    return expect(reader, "]");
+    return expect_text(reader, "]");
 }
 
 static ig_status read_type(ig_schema_reader *reader, int depth, typed *out) {
     if (depth > 16) {
-        return fail(reader, "less nesting");
+        return report_expected(reader, "less nesting");
     }
     IG_TRY(read_base(reader, depth, &out->type));
     for (;;) {
@@ -224,7 +224,7 @@ static ig_status read_argument(ig_schema_reader *reader, ig_schema_argument *arg
     if (name.size) {
         argument->name = ig_names_intern(reader->names, name);
     }
-    if (accept(reader, "=")) {
+    if (accept_text(reader, "=")) {
         argument->has_default = true;
         return ig_schema_read_default(reader, argument);
     }
@@ -236,18 +236,18 @@ typedef struct argument_list {
     bool is_variadic;
 } argument_list;
 
-/* Behind "(", up to and with ")". */
+/* After "(", up to and with ")". */
 static ig_status read_arguments(ig_schema_reader *reader, argument_list *list) {
     bool is_keyword_only = false;
-    for (bool is_first = true; !accept(reader, ")"); is_first = false) {
+    for (bool is_first = true; !accept_text(reader, ")"); is_first = false) {
         if (!is_first) {
-            IG_TRY(expect(reader, ","));
+            IG_TRY(expect_text(reader, ","));
         }
-        if (accept(reader, "...")) {
+        if (accept_text(reader, "...")) {
             list->is_variadic = true;
             continue;
         }
-        if (accept(reader, "*")) {
+        if (accept_text(reader, "*")) {
             is_keyword_only = true;
             continue;
         }
@@ -259,11 +259,11 @@ static ig_status read_arguments(ig_schema_reader *reader, argument_list *list) {
 }
 
 static ig_status read_results(ig_schema_reader *reader, argument_list *list) {
-    if (accept(reader, "...")) {
+    if (accept_text(reader, "...")) {
         list->is_variadic = true;
         return IG_OK;
     }
-    if (accept(reader, "(")) {
+    if (accept_text(reader, "(")) {
         return read_arguments(reader, list);
     }
     ig_schema_argument result = { 0 };
@@ -277,19 +277,19 @@ static ig_status read_results(ig_schema_reader *reader, argument_list *list) {
 static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
     ig_arena *arena = reader->types->arena;
     ig_str space = read_word(reader, true); /* a class may be the space */
-    IG_TRY(expect(reader, "::"));
+    IG_TRY(expect_text(reader, "::"));
     ig_str name = read_word(reader, false);
     if (space.size == 0 || name.size == 0) {
-        return fail(reader, "a name");
+        return report_expected(reader, "a name");
     }
     schema->name = ig_arena_printf(arena, "%.*s::%.*s", IG_STR_ARG(space),
                                    IG_STR_ARG(name));
     ig_str overload = { "", 0 };
-    if (accept(reader, ".")) {
+    if (accept_text(reader, ".")) {
         overload = read_word(reader, false);
     }
     schema->overload = ig_arena_copy(arena, overload.data, overload.size);
-    return expect(reader, "(");
+    return expect_text(reader, "(");
 }
 
 ig_status ig_schema_parse(ig_types *types, ig_map *argument_names, const char *text,
@@ -300,15 +300,15 @@ ig_status ig_schema_parse(ig_types *types, ig_map *argument_names, const char *t
     schema->text = text;
     IG_TRY(read_name(&reader, schema));
     IG_TRY(read_arguments(&reader, &arguments));
-    IG_TRY(expect(&reader, "->"));
+    IG_TRY(expect_text(&reader, "->"));
     IG_TRY(read_results(&reader, &results));
     skip_blanks(&reader);
     if (*reader.next) {
-        return fail(&reader, "the end");
+        return report_expected(&reader, "the end");
     }
     for (size_t i = 0; i < arguments.items.count; i++) {
         if (!arguments.items.items[i].name) {
-            return fail(&reader, "a name for each argument");
+            return report_expected(&reader, "a name for each argument");
         }
     }
     schema->arguments = arguments.items.items;

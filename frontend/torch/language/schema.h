@@ -55,7 +55,7 @@ typedef struct ig_schema {
     const char *overload; /* "Tensor"; "" */
     ig_schema_argument *arguments, *results;
     size_t argument_count, result_count;
-    bool is_vararg; /* "..." stands behind the arguments */
+    bool is_vararg; /* "..." follows the arguments */
     bool is_varret; /* "..." for the results */
 } ig_schema;
 

@@ -23,7 +23,7 @@ static const struct {
     { "nan", { .kind = IG_LITERAL_FLOAT, .f = NAN } },
 };
 
-static ig_status fail(ig_schema_reader *reader) {
+static ig_status report_default(ig_schema_reader *reader) {
     return ig_error(&reader->types->context->diag, IG_INVALID, reader->where,
                     "schema '%s': expected a default at '%.20s'", reader->text,
                     reader->next);
@@ -38,7 +38,7 @@ static ig_status read_number(ig_schema_reader *reader, ig_literal *value) {
         return IG_OK;
     }
     value->kind = IG_LITERAL_FLOAT;
-    return ig_str_to_f64(text, &value->f) ? IG_OK : fail(reader);
+    return ig_str_to_f64(text, &value->f) ? IG_OK : report_default(reader);
 }
 
 static ig_status read_string(ig_schema_reader *reader, ig_literal *value) {
@@ -48,7 +48,7 @@ static ig_status read_string(ig_schema_reader *reader, ig_literal *value) {
         reader->next += *reader->next == '\\' && reader->next[1] ? 2 : 1;
     }
     if (!*reader->next) {
-        return fail(reader);
+        return report_default(reader);
     }
     reader->next++;
     ig_py_string_form form =
@@ -56,7 +56,7 @@ static ig_status read_string(ig_schema_reader *reader, ig_literal *value) {
     char *out = ig_arena_alloc(reader->types->arena, form.body.size + 1);
     size_t size = 0;
     if (ig_py_token_unescape(&form, true, out, &size)) {
-        return fail(reader);
+        return report_default(reader);
     }
     *value = (ig_literal){ .kind = IG_LITERAL_STR, .text = { out, size } };
     return IG_OK;
@@ -81,7 +81,7 @@ static void skip_blanks(ig_schema_reader *reader) {
     reader->next += strspn(reader->next, " ");
 }
 
-/* Behind "[". */
+/* After "[". */
 static ig_status read_list(ig_schema_reader *reader, ig_literal *value) {
     IG_VEC(ig_literal) items = { 0 };
     skip_blanks(reader);
@@ -89,7 +89,7 @@ static ig_status read_list(ig_schema_reader *reader, ig_literal *value) {
         ig_literal item = { 0 };
         if (items.count) {
             if (*reader->next != ',') {
-                return fail(reader);
+                return report_default(reader);
             }
             reader->next++;
             skip_blanks(reader);
@@ -106,8 +106,8 @@ static ig_status read_list(ig_schema_reader *reader, ig_literal *value) {
 }
 
 /* A float's default may be written as an integer, a list's as one number. */
-static void fit(ig_types *types, const ig_schema_argument *argument,
-                const ig_script_type *type, ig_literal *value) {
+static void fit_default(ig_types *types, const ig_schema_argument *argument,
+                        const ig_script_type *type, ig_literal *value) {
     assert(argument->list_size >= 0 && "read_list checked the size");
     if (type->kind == IG_SCRIPT_OPTIONAL) {
         type = type->items[0];
@@ -130,7 +130,7 @@ static void fit(ig_types *types, const ig_schema_argument *argument,
     }
     bool is_flat = type->kind == IG_SCRIPT_LIST && type->items[0]->count == 0;
     for (size_t i = 0; is_flat && i < value->count; i++) {
-        fit(types, argument, type->items[0], &value->items[i]); /* not deeper */
+        fit_default(types, argument, type->items[0], &value->items[i]); /* not deeper */
     }
 }
 
@@ -143,7 +143,7 @@ ig_status ig_schema_read_default(ig_schema_reader *reader,
     } else {
         IG_TRY(read_plain(reader, &argument->value));
     }
-    fit(reader->types, argument, argument->type, &argument->value);
+    fit_default(reader->types, argument, argument->type, &argument->value);
     return IG_OK;
 }
 

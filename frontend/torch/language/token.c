@@ -20,7 +20,7 @@ void ig_py_lexer_init(ig_py_lexer *lexer, ig_str text) {
 
 /* ---- characters ---- */
 
-static int peek(const ig_py_lexer *lexer, size_t ahead) {
+static int peek_byte(const ig_py_lexer *lexer, size_t ahead) {
     assert(lexer->next <= lexer->end && "the lexer stays in its text");
     size_t rest = (size_t)(lexer->end - lexer->next);
     return ahead < rest ? (unsigned char)lexer->next[ahead] : -1;
@@ -45,17 +45,18 @@ static void begin_line(ig_py_lexer *lexer) {
 
 /* Takes "\n", "\r\n" or "\r". */
 static bool take_line_end(ig_py_lexer *lexer) {
-    int c = peek(lexer, 0);
+    int c = peek_byte(lexer, 0);
     if (c != '\n' && c != '\r') {
         return false;
     }
-    lexer->next += c == '\r' && peek(lexer, 1) == '\n' ? 2 : 1;
+    lexer->next += c == '\r' && peek_byte(lexer, 1) == '\n' ? 2 : 1;
     begin_line(lexer);
     return true;
 }
 
 static void skip_comment(ig_py_lexer *lexer) {
-    while (peek(lexer, 0) >= 0 && peek(lexer, 0) != '\n' && peek(lexer, 0) != '\r') {
+    while (peek_byte(lexer, 0) >= 0 && peek_byte(lexer, 0) != '\n' &&
+           peek_byte(lexer, 0) != '\r') {
         lexer->next++;
     }
 }
@@ -63,12 +64,13 @@ static void skip_comment(ig_py_lexer *lexer) {
 /* Blanks, comments, joined lines; inside brackets also line ends. */
 static void skip_blanks(ig_py_lexer *lexer) {
     for (;;) {
-        int c = peek(lexer, 0);
+        int c = peek_byte(lexer, 0);
         if (c == ' ' || c == '\t' || c == '\f') {
             lexer->next++;
         } else if (c == '#') {
             skip_comment(lexer);
-        } else if (c == '\\' && (peek(lexer, 1) == '\n' || peek(lexer, 1) == '\r')) {
+        } else if (c == '\\' &&
+                   (peek_byte(lexer, 1) == '\n' || peek_byte(lexer, 1) == '\r')) {
             lexer->next++;
             take_line_end(lexer);
         } else if (lexer->brackets == 0 || !take_line_end(lexer)) {
@@ -92,7 +94,7 @@ static ig_py_token bad_at(const ig_py_lexer *lexer, const char *phrase) {
     return token;
 }
 
-static ig_py_token take(ig_py_lexer *lexer, ig_py_token_kind kind, size_t size) {
+static ig_py_token take_token(ig_py_lexer *lexer, ig_py_token_kind kind, size_t size) {
     assert(size > 0 && size <= (size_t)(lexer->end - lexer->next) &&
            "a token has bytes, all in the text");
     ig_py_token token = token_at(lexer, kind);
@@ -107,7 +109,7 @@ static ig_py_token take(ig_py_lexer *lexer, ig_py_token_kind kind, size_t size) 
 static uint32_t measure_indent(ig_py_lexer *lexer) {
     uint32_t column = 0;
     for (;;) {
-        int c = peek(lexer, 0);
+        int c = peek_byte(lexer, 0);
         if (c == ' ') {
             column++;
         } else if (c == '\t') {
@@ -133,7 +135,7 @@ static bool read_indent(ig_py_lexer *lexer, ig_py_token *out_token) {
     lexer->is_line_start = false;
     assert(lexer->indent_count > 0 && "column 0 stays on the stack");
     uint32_t column = measure_indent(lexer);
-    if (peek(lexer, 0) < 0) {
+    if (peek_byte(lexer, 0) < 0) {
         column = 0;
     }
     uint32_t *top = &lexer->indents[lexer->indent_count - 1];
@@ -170,8 +172,9 @@ static size_t count_digits(const ig_py_lexer *lexer, size_t from) {
     assert(from <= (size_t)(lexer->end - lexer->next) &&
            "digits are counted from an offset in the text");
     size_t at = from;
-    while (is_digit(peek(lexer, at)) ||
-           (peek(lexer, at) == '_' && is_digit(peek(lexer, at + 1)) && at > from)) {
+    while (is_digit(peek_byte(lexer, at)) ||
+           (peek_byte(lexer, at) == '_' && is_digit(peek_byte(lexer, at + 1)) &&
+            at > from)) {
         at++;
     }
     return at - from;
@@ -179,61 +182,63 @@ static size_t count_digits(const ig_py_lexer *lexer, size_t from) {
 
 static size_t count_based(const ig_py_lexer *lexer) {
     size_t at = 2;
-    while (is_word(peek(lexer, at)) && peek(lexer, at) < 0x80) {
+    while (is_word(peek_byte(lexer, at)) && peek_byte(lexer, at) < 0x80) {
         at++;
     }
     return at;
 }
 
 static ig_py_token read_number(ig_py_lexer *lexer) {
-    int second = peek(lexer, 0) == '0' ? peek(lexer, 1) | 0x20 : 0;
+    int second = peek_byte(lexer, 0) == '0' ? peek_byte(lexer, 1) | 0x20 : 0;
     if (second == 'x' || second == 'o' || second == 'b') {
-        return take(lexer, IG_PY_TOKEN_INT, count_based(lexer));
+        return take_token(lexer, IG_PY_TOKEN_INT, count_based(lexer));
     }
     ig_py_token_kind kind = IG_PY_TOKEN_INT;
     size_t size = count_digits(lexer, 0);
-    if (peek(lexer, size) == '.') {
+    if (peek_byte(lexer, size) == '.') {
         kind = IG_PY_TOKEN_FLOAT;
         size++;
         size += count_digits(lexer, size);
     }
-    if ((peek(lexer, size) | 0x20) == 'e') {
-        size_t sign = peek(lexer, size + 1) == '+' || peek(lexer, size + 1) == '-';
+    if ((peek_byte(lexer, size) | 0x20) == 'e') {
+        size_t sign = peek_byte(lexer, size + 1) == '+' ||
+                      peek_byte(lexer, size + 1) == '-';
         size_t digits = count_digits(lexer, size + 1 + sign);
         if (digits) {
             kind = IG_PY_TOKEN_FLOAT;
             size += 1 + sign + digits;
         }
     }
-    if ((peek(lexer, size) | 0x20) == 'j') {
+    if ((peek_byte(lexer, size) | 0x20) == 'j') {
         kind = IG_PY_TOKEN_IMAGINARY;
         size++;
     }
-    if (is_word(peek(lexer, size))) {
+    if (is_word(peek_byte(lexer, size))) {
         return bad_at(lexer, "a number that letters follow");
     }
-    return take(lexer, kind, size);
+    return take_token(lexer, kind, size);
 }
 
 /* ---- strings ---- */
 
 /* Up to and with the end quote; 0: there is none. */
 static size_t measure_string(const ig_py_lexer *lexer, size_t prefix) {
-    int quote = peek(lexer, prefix);
+    int quote = peek_byte(lexer, prefix);
     assert((quote == '"' || quote == '\'') && "measure_prefix found the quote");
-    bool is_long = peek(lexer, prefix + 1) == quote && peek(lexer, prefix + 2) == quote;
+    bool is_long = peek_byte(lexer, prefix + 1) == quote &&
+                   peek_byte(lexer, prefix + 2) == quote;
     size_t at = prefix + (is_long ? 3 : 1);
     for (;; at++) {
-        int c = peek(lexer, at);
+        int c = peek_byte(lexer, at);
         if (c < 0 || (!is_long && (c == '\n' || c == '\r'))) {
             return 0;
         }
-        if (c == '\\' && peek(lexer, at + 1) >= 0) {
+        if (c == '\\' && peek_byte(lexer, at + 1) >= 0) {
             at++; /* whatever it is, also a line end */
         } else if (c == quote && !is_long) {
             return at + 1;
-        } else if (c == quote && peek(lexer, at + 1) == quote &&
-                   peek(lexer, at + 2) == quote) {
+        } else if (c == quote && peek_byte(lexer, at + 1) == quote &&
+                   peek_byte(lexer, at + 2) == quote) {
             return at + 3;
         }
     }
@@ -244,7 +249,7 @@ static ig_py_token read_string(ig_py_lexer *lexer, size_t prefix) {
     if (size == 0) {
         return bad_at(lexer, "a string without its end quote");
     }
-    ig_py_token token = take(lexer, IG_PY_TOKEN_STRING, size);
+    ig_py_token token = take_token(lexer, IG_PY_TOKEN_STRING, size);
     for (size_t i = 0; i < size; i++) {
         if (token.text.data[i] == '\n') {
             lexer->line++;
@@ -258,7 +263,7 @@ static ig_py_token read_string(ig_py_lexer *lexer, size_t prefix) {
 static int measure_prefix(const ig_py_lexer *lexer) {
     int size = 0;
     for (; size < 3; size++) {
-        int c = peek(lexer, (size_t)size);
+        int c = peek_byte(lexer, (size_t)size);
         if (c == '"' || c == '\'') {
             return size;
         }
@@ -285,7 +290,7 @@ static ig_py_token read_punct(ig_py_lexer *lexer) {
         if (size > rest || memcmp(lexer->next, puncts[i], size) != 0) {
             continue;
         }
-        ig_py_token token = take(lexer, IG_PY_TOKEN_PUNCT, size);
+        ig_py_token token = take_token(lexer, IG_PY_TOKEN_PUNCT, size);
         for (size_t k = 0; k < size; k++) {
             token.punct |= (uint32_t)(unsigned char)puncts[i][k] << 8 * k;
         }
@@ -294,15 +299,15 @@ static ig_py_token read_punct(ig_py_lexer *lexer) {
         lexer->brackets -= closes && lexer->brackets > 0;
         return token;
     }
-    return bad_at(lexer, peek(lexer, 0) == 0 ? "a NUL byte" : "a stray character");
+    return bad_at(lexer, peek_byte(lexer, 0) == 0 ? "a NUL byte" : "a stray character");
 }
 
 static ig_py_token read_word(ig_py_lexer *lexer) {
     size_t size = 1;
-    while (is_word(peek(lexer, size))) {
+    while (is_word(peek_byte(lexer, size))) {
         size++;
     }
-    return take(lexer, IG_PY_TOKEN_WORD, size);
+    return take_token(lexer, IG_PY_TOKEN_WORD, size);
 }
 
 static ig_py_token read_end(ig_py_lexer *lexer) {
@@ -327,7 +332,7 @@ ig_py_token ig_py_lexer_next(ig_py_lexer *lexer) {
         return token;
     }
     skip_blanks(lexer);
-    int c = peek(lexer, 0);
+    int c = peek_byte(lexer, 0);
     if (c < 0) {
         return read_end(lexer);
     }
@@ -346,7 +351,7 @@ ig_py_token ig_py_lexer_next(ig_py_lexer *lexer) {
     if (is_word_start(c)) {
         return read_word(lexer);
     }
-    if (is_digit(c) || (c == '.' && is_digit(peek(lexer, 1)))) {
+    if (is_digit(c) || (c == '.' && is_digit(peek_byte(lexer, 1)))) {
         return read_number(lexer);
     }
     return read_punct(lexer);

@@ -1,4 +1,4 @@
-/* What literals of Python source mean.
+/* Values of the literals of Python source.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/token.h"
 
@@ -171,7 +171,7 @@ static const char *put_hex(unescape *at, int digits) {
     return NULL;
 }
 
-/* Behind the backslash. */
+/* After the backslash. */
 static const char *put_escape(unescape *at) {
     static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
     char c = *at->next++;

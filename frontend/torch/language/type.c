@@ -16,7 +16,8 @@ static const char *const texts[] = {
 /* ---- interning ---- */
 
 /* By kind and printed form: a class may be called `int`. */
-static const ig_script_type *intern(ig_types *types, const ig_script_type *wanted) {
+static const ig_script_type *intern_type(ig_types *types,
+                                         const ig_script_type *wanted) {
     assert(wanted->kind < IG_SCRIPT_KIND_COUNT && wanted->name &&
            "types are interned by kind and printed form");
     ig_writer key;
@@ -40,11 +41,11 @@ static const ig_script_type *intern(ig_types *types, const ig_script_type *wante
 
 static const ig_script_type *make_named(ig_types *types, ig_script_kind kind,
                                         const char *name) {
-    return intern(types,
-                  &(ig_script_type){ .kind = kind,
-                                     .name = ig_arena_strdup(types->arena, name),
-                                     .depth = 1,
-                                     .has_variable = kind == IG_SCRIPT_VARIABLE });
+    return intern_type(types,
+                       &(ig_script_type){ .kind = kind,
+                                          .name = ig_arena_strdup(types->arena, name),
+                                          .depth = 1,
+                                          .has_variable = kind == IG_SCRIPT_VARIABLE });
 }
 
 void ig_types_init(ig_types *types, ig_context *context, ig_arena *arena) {
@@ -83,7 +84,7 @@ static const ig_script_type *make_items(ig_types *types, ig_script_kind kind,
         type.depth = type.depth > below ? type.depth : (uint16_t)(below + 1);
         type.has_variable = type.has_variable || items[i]->has_variable;
     }
-    return intern(types, &type);
+    return intern_type(types, &type);
 }
 
 /* ---- by kind ---- */

@@ -112,10 +112,10 @@ ig_status ig_type_of_text(ig_types *types, const ig_location *where, ig_str text
  * is Any; a class implements an interface by its methods. */
 bool ig_type_is_subtype(ig_types *types, const ig_script_type *type,
                         const ig_script_type *of);
-/* The least type that covers both, or NULL (None and T give Optional[T]). */
+/* The smallest type that covers both, or NULL (None and T give Optional[T]). */
 const ig_script_type *ig_type_unify(ig_types *types, const ig_script_type *a,
                                     const ig_script_type *b);
-/* What is left of an Optional or Union without None; the type itself otherwise. */
+/* An Optional or Union without its None; any other type is itself. */
 const ig_script_type *ig_type_without_none(ig_types *types, const ig_script_type *type);
 /* None, Optional, Any, or a Union with None? */
 bool ig_type_admits_none(const ig_script_type *type);

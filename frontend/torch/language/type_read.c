@@ -11,7 +11,8 @@ typedef struct type_reader {
     const char *file; /* for messages */
 } type_reader;
 
-static ig_status fail(const type_reader *reader, const ig_ast *node, const char *what) {
+static ig_status report_type(const type_reader *reader, const ig_ast *node,
+                             const char *what) {
     ig_location where = { .file = reader->file,
                           .line = node->line,
                           .column = node->column };
@@ -59,7 +60,7 @@ static ig_status read_name(const type_reader *reader, const ig_ast *node,
                            const ig_script_type **out_type) {
     const char *text = ig_ast_dotted(node, reader->types->arena);
     if (!text) {
-        return fail(reader, node, "is no type");
+        return report_type(reader, node, "is no type");
     }
     const type_name *known = find_name(simple_names, IG_SCRIPT_LIST, text);
     if (!known) {
@@ -72,7 +73,7 @@ static ig_status read_name(const type_reader *reader, const ig_ast *node,
         return IG_OK;
     }
     if (!strchr(text, '.')) {
-        return fail(reader, node, "is no type");
+        return report_type(reader, node, "is no type");
     }
     *out_type = ig_type_class(reader->types, text);
     return IG_OK;
@@ -129,13 +130,13 @@ static ig_status read_subscript(const type_reader *reader, const ig_ast *node,
                                               IG_SCRIPT_CLASS - IG_SCRIPT_LIST, text)
                                   : NULL;
     if (!known) {
-        return fail(reader, head, "is no type that takes others");
+        return report_type(reader, head, "is no type that takes others");
     }
     const ig_script_type **items;
     size_t count;
     IG_TRY(read_items(reader, index, &items, &count));
     if (!count_is_right(known->kind, count)) {
-        return fail(reader, node, "takes another number of types");
+        return report_type(reader, node, "takes another number of types");
     }
     *out_type = ig_type_make(reader->types, known->kind, items, count);
     return IG_OK;
@@ -153,7 +154,7 @@ static ig_status read_type(const type_reader *reader, const ig_ast *node,
     case IG_AST_SUBSCRIPT:
         return read_subscript(reader, node, out_type);
     default:
-        return fail(reader, node, "is no type");
+        return report_type(reader, node, "is no type");
     }
 }
 

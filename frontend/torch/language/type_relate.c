@@ -8,7 +8,7 @@
 
 /* ---- classes ---- */
 
-/* The definition behind a CLASS; NULL when nothing is known of it. */
+/* The definition of a CLASS; NULL when nothing is known of it. */
 static const ig_class *definition_of(ig_types *types, const ig_script_type *type) {
     const ig_class *class = NULL;
     const ig_function *function;
@@ -19,7 +19,7 @@ static const ig_class *definition_of(ig_types *types, const ig_script_type *type
     return class;
 }
 
-static bool implements(const ig_class *class, const ig_class *interface) {
+static bool implements_interface(const ig_class *class, const ig_class *interface) {
     assert((interface->kind == IG_CLASS_INTERFACE ||
             interface->kind == IG_CLASS_MODULE_INTERFACE) &&
            "only an interface is implemented");
@@ -64,7 +64,7 @@ static bool class_is_subtype(ig_types *types, const ig_script_type *type,
     const ig_class *other = class ? definition_of(types, of) : NULL;
     bool is_interface = other && (other->kind == IG_CLASS_INTERFACE ||
                                   other->kind == IG_CLASS_MODULE_INTERFACE);
-    return is_interface && implements(class, other);
+    return is_interface && implements_interface(class, other);
 }
 
 /* ---- all ---- */
@@ -102,7 +102,7 @@ static bool items_are_subtypes(ig_types *types, const ig_script_type *type,
     return true;
 }
 
-/* What is Optional or a Union. */
+/* An Optional or a Union is covered when all its members are. */
 static bool choice_is_subtype(ig_types *types, const ig_script_type *type,
                               const ig_script_type *of) {
     if (type->kind == IG_SCRIPT_OPTIONAL && !ig_type_admits_none(of)) {

@@ -10,8 +10,8 @@
  * whose source says what forward does.  So each module becomes such an object, of a
  * class of its own (`__torch__.torch.nn.modules.linear.___torch_mangle_3.Linear`: the
  * mangling keeps them apart, and messages leave it out), and the class gets the forward
- * of its row in modules.def.  The evaluator does the rest.  A module that stands in two
- * places stays one object.
+ * of its row in modules.def.  The evaluator does the rest.  A module with two
+ * parents stays one object.
  */
 #include "frontend/torch/package/tree.h"
 
@@ -33,7 +33,7 @@ typedef struct builder {
 
 /* ---- values ---- */
 
-static ig_py *make(builder *b, ig_py_kind kind, const ig_py *from) {
+static ig_py *make_value(builder *b, ig_py_kind kind, const ig_py *from) {
     assert(kind < IG_PY_KIND_COUNT && "values have one of our kinds");
     ig_py *value = IG_NEW(b->arena, ig_py);
     value->kind = kind;
@@ -43,7 +43,7 @@ static ig_py *make(builder *b, ig_py_kind kind, const ig_py *from) {
 }
 
 static ig_py *make_text(builder *b, const char *text, const ig_py *from) {
-    ig_py *value = make(b, IG_PY_STR, from);
+    ig_py *value = make_value(b, IG_PY_STR, from);
     value->as.text = ig_str_of(text);
     return value;
 }
@@ -59,7 +59,7 @@ static bool are_plain(ig_py *const *items, size_t count) {
     return true;
 }
 
-/* What an attribute may be for the evaluator; functions and the like are left out. */
+/* Can the evaluator take it as an attribute?  Functions and the like are left out. */
 static bool is_plain(const ig_py *value) {
     switch (value->kind) {
     case IG_PY_NONE:
@@ -100,7 +100,7 @@ static ig_py *as_list(builder *b, ig_py *value) {
     if (!is_ints) {
         return value;
     }
-    ig_py *list = make(b, IG_PY_LIST, value);
+    ig_py *list = make_value(b, IG_PY_LIST, value);
     list->as.list.items = value->as.list.items;
     list->as.list.count = value->as.list.count;
     list->type = "List[int]";
@@ -115,7 +115,7 @@ typedef struct attributes {
     size_t count, capacity;
 } attributes;
 
-static void add(attributes *to, ig_py *key, ig_py *value) {
+static void add_attribute(attributes *to, ig_py *key, ig_py *value) {
     assert(to->count < to->capacity && "start_attributes counted all that can come");
     assert(key->kind == IG_PY_STR && "attributes are named by text");
     to->keys[to->count] = key;
@@ -130,11 +130,11 @@ static size_t size_of(const ig_py *module, const char *group) {
 static void add_group(attributes *to, const ig_py *module, const char *group) {
     const ig_py *dict = ig_py_get(module, group);
     for (size_t i = 0; i < size_of(module, group); i++) {
-        add(to, dict->as.dict.keys[i], dict->as.dict.values[i]);
+        add_attribute(to, dict->as.dict.keys[i], dict->as.dict.values[i]);
     }
 }
 
-/* What torch.nn.Module keeps about itself. */
+/* Attributes that torch.nn.Module keeps about itself. */
 static bool is_bookkeeping(ig_str name) {
     static const char *const kept[] = { "_reversed_padding_repeated_twice",
                                         "_qkv_same_embed_dim" };
@@ -155,7 +155,7 @@ static void add_plain(builder *b, attributes *to, const ig_py *module) {
         ig_py *key = state->as.dict.keys[i], *value = state->as.dict.values[i];
         if (key->kind == IG_PY_STR && !is_bookkeeping(key->as.text) &&
             is_plain(value)) {
-            add(to, key, as_list(b, value));
+            add_attribute(to, key, as_list(b, value));
         }
     }
 }
@@ -170,10 +170,10 @@ static void add_absent(builder *b, attributes *to, const ig_py *module) {
             continue;
         }
         bool is_buffer = ig_py_get(ig_py_get(module, "_buffers"), name) != NULL;
-        ig_py *made = make(b, value.kind, module);
+        ig_py *made = make_value(b, value.kind, module);
         made->as = value.as;
         if (!is_buffer) {
-            add(to, make_text(b, name, module), made);
+            add_attribute(to, make_text(b, name, module), made);
         }
     }
 }
@@ -228,7 +228,7 @@ static ig_py *write_class(builder *b, const ig_py *module,
         row->write(&out, module);
     }
     char *path = ig_arena_printf(b->arena, "%.*s", IG_STR_ARG(class->as.global.module));
-    ig_py *made = make(b, IG_PY_GLOBAL, module);
+    ig_py *made = make_value(b, IG_PY_GLOBAL, module);
     made->as.global.module = ig_str_of(
         ig_arena_printf(b->arena, "__torch__.%s.___torch_mangle_%zu", path, number));
     made->as.global.name = name;
@@ -366,7 +366,7 @@ static void add_modules(builder *b, attributes *to, const ig_py *module,
         }
         const char *inner = ig_arena_printf(b->arena, path[0] ? "%s.%.*s" : "%s%.*s",
                                             path, IG_STR_ARG(key->as.text));
-        add(to, key, build_module(b, value, inner));
+        add_attribute(to, key, build_module(b, value, inner));
     }
 }
 
@@ -388,7 +388,7 @@ static ig_py *build_module(builder *b, ig_py *module, const char *path) {
         b->has_failed = true;
         return module;
     }
-    ig_py *object = make(b, IG_PY_OBJECT, module);
+    ig_py *object = make_value(b, IG_PY_OBJECT, module);
     ig_map_set_id(&b->made, IG_MAP_PTR(module), object);
     attributes to = start_attributes(b, module);
     const ig_package_class *row = ig_package_find_class(module->as.object.class);
@@ -403,12 +403,12 @@ static ig_py *build_module(builder *b, ig_py *module, const char *path) {
     add_group(&to, module, "_buffers");
     add_modules(b, &to, module, path);
     add_absent(b, &to, module);
-    ig_py *state = make(b, IG_PY_DICT, module);
+    ig_py *state = make_value(b, IG_PY_DICT, module);
     state->as.dict.keys = to.keys;
     state->as.dict.values = to.values;
     state->as.dict.count = to.count;
     object->as.object.state = state;
-    object->as.object.args = make(b, IG_PY_TUPLE, module);
+    object->as.object.args = make_value(b, IG_PY_TUPLE, module);
     object->as.object.class = row ? write_class(b, module, row)
                                   : module->as.object.class;
     return object;
@@ -424,7 +424,7 @@ ig_status ig_package_build(ig_package *package, const char *resource, ig_py *mod
     ig_map_init(&b->files, b->arena);
     ig_map_init(&b->told, b->arena);
     program->root = build_module(b, module, "");
-    program->constants = make(b, IG_PY_TUPLE, module);
+    program->constants = make_value(b, IG_PY_TUPLE, module);
     program->code_folder = "code/";
     program->read = read_source;
     program->user = &b->files;

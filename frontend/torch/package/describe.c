@@ -1,4 +1,4 @@
-/* What `ingot info` prints of a package.
+/* The listing of a package, for `ingot info`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/package/tree.h"
 
@@ -48,7 +48,7 @@ static void put_tensors(describer *d, const ig_py *module, const char *group,
     }
 }
 
-/* `path` ends with '.' unless it is empty.  A module that stands in several places is
+/* `path` ends with '.' unless it is empty.  A module with several parents is
  * told once.  Depth is bounded by the pickle's own. */
 static void put_module(describer *d, const ig_py *module, const char *path) {
     ig_arena *arena = d->package->archive->arena;

@@ -18,17 +18,17 @@ ig_py *ig_package_member(const ig_py *module, const char *group, const char *nam
     return member && member->kind != IG_PY_NONE ? member : NULL;
 }
 
-static bool flag(const ig_py *module, const char *name) {
+static bool read_flag(const ig_py *module, const char *name) {
     const ig_py *value = ig_py_get(module, name);
     return value && value->kind == IG_PY_BOOL && value->as.b;
 }
 
-static int64_t number(const ig_py *module, const char *name, int64_t absent) {
+static int64_t read_int(const ig_py *module, const char *name, int64_t absent) {
     const ig_py *value = ig_py_get(module, name);
     return value && value->kind == IG_PY_INT ? value->as.i : absent;
 }
 
-static ig_str text(const ig_py *module, const char *name) {
+static ig_str read_text(const ig_py *module, const char *name) {
     const ig_py *value = ig_py_get(module, name);
     return value && value->kind == IG_PY_STR ? value->as.text : IG_STR("");
 }
@@ -105,7 +105,7 @@ static void put_upsample(ig_writer *out, const ig_py *module, const upsample_row
     }
     ig_put(out, !has_size ? "None" : size->kind == IG_PY_INT ? "]" : "self.size");
     if (row->has_corners) {
-        ig_put(out, flag(module, "align_corners") ? ", True" : ", False");
+        ig_put(out, read_flag(module, "align_corners") ? ", True" : ", False");
     }
     ig_put(out, ", ");
     if (has_size || !scale) {
@@ -117,11 +117,11 @@ static void put_upsample(ig_writer *out, const ig_py *module, const upsample_row
 }
 
 static void write_upsample(ig_writer *out, const ig_py *module) {
-    if (flag(module, "recompute_scale_factor")) {
+    if (read_flag(module, "recompute_scale_factor")) {
         ig_put(out, "    ops.prim.RaiseException(\"recompute_scale_factor\")\n");
     }
     for (size_t i = 0; i < IG_COUNT_OF(upsample_rows); i++) {
-        if (ig_str_is(text(module, "mode"), upsample_rows[i].mode)) {
+        if (ig_str_is(read_text(module, "mode"), upsample_rows[i].mode)) {
             put_upsample(out, module, &upsample_rows[i]);
         }
     }
@@ -162,7 +162,7 @@ static void write_adaptive(ig_writer *out, const ig_py *module) {
             ig_put(out, ", ");
         }
     }
-    ig_put(out, is_max && flag(module, "return_indices")
+    ig_put(out, is_max && read_flag(module, "return_indices")
                     ? "])\n    return (result, indices)\n"
                     : "])\n    return result\n");
 }
@@ -175,8 +175,8 @@ static void put_layer(ig_writer *out, const ig_py *module, long long layer,
                                          "weight_hr" };
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         bool is_bias = i == 2 || i == 3;
-        if ((is_bias && !flag(module, "bias")) ||
-            (i == 4 && number(module, "proj_size", 0) == 0)) {
+        if ((is_bias && !read_flag(module, "bias")) ||
+            (i == 4 && read_int(module, "proj_size", 0) == 0)) {
             continue;
         }
         ig_put(out, "self.%s_l%lld%s, ", names[i], layer, direction);
@@ -186,13 +186,13 @@ static void put_layer(ig_writer *out, const ig_py *module, long long layer,
 /* The call of the operator: weights layer by layer, forward before backward. */
 static void put_recurrent(ig_writer *out, const ig_py *module, const char *op,
                           const char *state) {
-    /* What the object says is not trusted: there are no more layers than weights. */
+    /* The count of the object is not trusted: there are no more layers than weights. */
     long long most = (long long)ig_py_get(module, "_parameters")->as.dict.count;
-    long long count = number(module, "num_layers", 1);
+    long long count = read_int(module, "num_layers", 1);
     ig_put(out, "torch.%s(x, %s, [", op, state);
     for (long long layer = 0; layer < count && layer < most; layer++) {
         put_layer(out, module, layer, "");
-        if (flag(module, "bidirectional")) {
+        if (read_flag(module, "bidirectional")) {
             put_layer(out, module, layer, "_reverse");
         }
     }
@@ -203,7 +203,7 @@ static void put_recurrent(ig_writer *out, const ig_py *module, const char *op,
 
 /* `x` with a batch, and the count of it: `n`. */
 static void put_batch(ig_writer *out, const ig_py *module) {
-    int axis = flag(module, "batch_first") ? 0 : 1;
+    int axis = read_flag(module, "batch_first") ? 0 : 1;
     ig_put(out,
            "    is_batched = torch.eq(torch.dim(input), 3)\n"
            "    if is_batched:\n"
@@ -219,7 +219,7 @@ static void put_zeros(ig_writer *out, const ig_py *module, const char *name,
     ig_put(
         out,
         "      %s = torch.zeros([torch.mul(self.num_layers, %d), n, %lld], dtype=ops.prim.dtype(x))\n",
-        name, flag(module, "bidirectional") ? 2 : 1, (long long)width);
+        name, read_flag(module, "bidirectional") ? 2 : 1, (long long)width);
 }
 
 /* The state given without a batch gets one. */
@@ -232,7 +232,7 @@ static void put_state(ig_writer *out, const char *name) {
 
 static void put_results(ig_writer *out, const ig_py *module, const char *some,
                         const char *all) {
-    int axis = flag(module, "batch_first") ? 0 : 1;
+    int axis = read_flag(module, "batch_first") ? 0 : 1;
     ig_put(out,
            "    if is_batched:\n"
            "      return %s\n"
@@ -242,8 +242,8 @@ static void put_results(ig_writer *out, const ig_py *module, const char *some,
 }
 
 static void write_lstm(ig_writer *out, const ig_py *module) {
-    int64_t hidden = number(module, "hidden_size", 0);
-    int64_t proj = number(module, "proj_size", 0);
+    int64_t hidden = read_int(module, "hidden_size", 0);
+    int64_t proj = read_int(module, "proj_size", 0);
     put_batch(out, module);
     ig_put(out, "    if torch.__is__(hx, None):\n");
     put_zeros(out, module, "h", proj ? proj : hidden);
@@ -259,13 +259,13 @@ static void write_lstm(ig_writer *out, const ig_py *module) {
 }
 
 static void write_rnn(ig_writer *out, const ig_py *module) {
-    ig_str mode = text(module, "mode");
+    ig_str mode = read_text(module, "mode");
     const char *op = ig_str_is(mode, "GRU")        ? "gru"
                      : ig_str_is(mode, "RNN_RELU") ? "rnn_relu"
                                                    : "rnn_tanh";
     put_batch(out, module);
     ig_put(out, "    if torch.__is__(hx, None):\n");
-    put_zeros(out, module, "h", number(module, "hidden_size", 0));
+    put_zeros(out, module, "h", read_int(module, "hidden_size", 0));
     ig_put(out, "    else:\n"
                 "      h = unchecked_cast(Tensor, hx)\n");
     put_state(out, "h");
@@ -291,7 +291,7 @@ static void put_activation(ig_writer *out, const ig_py *module, const char *valu
 static void put_feed_forward(ig_writer *out, const ig_py *module, int number_of) {
     assert((number_of == 2 || number_of == 3) &&
            "the layers of an encoder and a decoder");
-    bool is_first = flag(module, "norm_first");
+    bool is_first = read_flag(module, "norm_first");
     const char *dropout = number_of == 2 ? "dropout2" : "dropout3";
     ig_put(out, is_first ? "    z = (self.norm%d).forward(x)\n" : "    z = x\n",
            number_of);
@@ -309,7 +309,7 @@ static void put_feed_forward(ig_writer *out, const ig_py *module, int number_of)
 /* x plus attention over `memory` (NULL: x itself). */
 static void put_attention(ig_writer *out, const ig_py *module, const char *attention,
                           int number_of, const char *masks) {
-    bool is_first = flag(module, "norm_first");
+    bool is_first = read_flag(module, "norm_first");
     const char *memory = strcmp(attention, "self_attn") == 0 ? "z" : "memory";
     ig_put(out, is_first ? "    z = (self.norm%d).forward(x)\n" : "    z = x\n",
            number_of);

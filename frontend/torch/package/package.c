@@ -1,4 +1,4 @@
-/* What a torch.package holds.
+/* The contents of a torch.package.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/package/package.h"
 
@@ -31,7 +31,7 @@ static ig_status tell_kind(ig_archive *archive, ig_archive_entry *entry,
     return IG_OK;
 }
 
-/* What PyTorch writes beside the resources. */
+/* Entries that PyTorch writes beside the resources. */
 static bool is_inner(ig_str name) {
     return ig_str_starts(name, ".data/") || ig_str_is(name, "byteorder") ||
            ig_str_is(name, "version");
@@ -55,7 +55,7 @@ static ig_status list_items(ig_package *package) {
     return IG_OK;
 }
 
-/* One name a line. */
+/* One name per line. */
 static void list_externs(ig_package *package, ig_str text) {
     IG_VEC(ig_str) names = { 0 };
     size_t begin = 0;
@@ -95,7 +95,7 @@ ig_status ig_package_open(ig_package *package, ig_archive *archive,
 /* ---- pickles ---- */
 
 /* Is it `module` itself or a package around it? */
-static bool covers(ig_str outer, ig_str module) {
+static bool covers_module(ig_str outer, ig_str module) {
     return module.size >= outer.size &&
            memcmp(module.data, outer.data, outer.size) == 0 &&
            (module.size == outer.size || module.data[outer.size] == '.');
@@ -122,7 +122,7 @@ static bool is_allowed(void *user, ig_str module, ig_str name) {
     const ig_package *package = user;
     (void)name;
     for (size_t i = 0; i < package->extern_count; i++) {
-        if (covers(package->externs[i], module)) {
+        if (covers_module(package->externs[i], module)) {
             return true;
         }
     }

@@ -20,15 +20,15 @@ ig_status ig_package_build(ig_package *package, const char *resource, ig_py *mod
 /* A row of modules.def. */
 typedef struct ig_package_class {
     const char *modules, *names;
-    const char *parameters; /* of forward, behind self */
+    const char *parameters; /* of forward, after self */
     const char *body;       /* NULL: `write` makes it */
     void (*write)(ig_writer *out, const ig_py *module);
 } ig_package_class;
 
 /* NULL: torch.nn has no such class, or we no row. */
 const ig_package_class *ig_package_find_class(const ig_py *class);
-/* What attributes the class has whose value an older torch did not write: the number
- * `index`, false behind the last.  `out_value` gets kind and content. */
+/* Attribute `index` of those of the class that an older torch did not write; false
+ * after the last.  `out_value` gets kind and content. */
 bool ig_package_absent(const ig_py *class, size_t index, const char **out_attribute,
                        ig_py *out_value);
 /* A member of a module's _parameters, _buffers or _modules; NULL: none, or None. */

@@ -1,4 +1,4 @@
-/* What names mean, and what calls of them give.
+/* The meaning of names, and the values of calls.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A name is looked up in pickle_calls.def.  One that is not there may stand in a pickle

@@ -22,7 +22,7 @@ typedef struct checker {
 
 #define OPEN UINT32_MAX
 
-/* Child number `index` of what holds lists of them; NULL behind the last. */
+/* Child `index` of a list, tuple or set; NULL after the last. */
 static const ig_py *list_child(const ig_py *value, size_t index) {
     return index < value->as.list.count ? value->as.list.items[index] : NULL;
 }
@@ -35,7 +35,8 @@ static const ig_py *dict_child(const ig_py *value, size_t index) {
 }
 
 /* The next child from `*next` on, over gaps; NULL when there is none left. */
-static const ig_py *pick(const ig_py *const *children, size_t count, size_t *next) {
+static const ig_py *pick_child(const ig_py *const *children, size_t count,
+                               size_t *next) {
     while (*next < count) {
         const ig_py *child = children[(*next)++];
         if (child) {
@@ -52,7 +53,7 @@ static const ig_py *tensor_child(const ig_py *value, size_t *next) {
     const ig_py *children[] = { tensor->extra, quant ? quant->scales : NULL,
                                 quant ? quant->zero_points : NULL };
     if (*next < IG_COUNT_OF(children)) {
-        const ig_py *child = pick(children, IG_COUNT_OF(children), next);
+        const ig_py *child = pick_child(children, IG_COUNT_OF(children), next);
         if (child) {
             return child;
         }
@@ -77,18 +78,18 @@ static const ig_py *dict_next(const ig_py *value, size_t *next) {
 static const ig_py *object_next(const ig_py *value, size_t *next) {
     const ig_py *children[] = { value->as.object.args, value->as.object.state,
                                 value->as.object.items };
-    return pick(children, IG_COUNT_OF(children), next);
+    return pick_child(children, IG_COUNT_OF(children), next);
 }
 
 static const ig_py *enum_next(const ig_py *value, size_t *next) {
     const ig_py *children[] = { value->as.enumeration.value };
-    return pick(children, IG_COUNT_OF(children), next);
+    return pick_child(children, IG_COUNT_OF(children), next);
 }
 
 static const ig_py *call_next(const ig_py *value, size_t *next) {
     const ig_py *children[] = { value->as.call.function, value->as.call.args,
                                 value->as.call.state, value->as.call.items };
-    return pick(children, IG_COUNT_OF(children), next);
+    return pick_child(children, IG_COUNT_OF(children), next);
 }
 
 static const ig_py *(*const nexts[IG_PY_KIND_COUNT])(const ig_py *value,
@@ -98,7 +99,7 @@ static const ig_py *(*const nexts[IG_PY_KIND_COUNT])(const ig_py *value,
     [IG_PY_CALL] = call_next, [IG_PY_TENSOR] = tensor_child,
 };
 
-static ig_status enter(checker *check, const ig_py *value) {
+static ig_status enter_value(checker *check, const ig_py *value) {
     assert(value->id < check->vm->set->value_count &&
            "ids are dense over the values of a set");
     uint32_t *depth = &check->depths[value->id];
@@ -120,7 +121,7 @@ static ig_status enter(checker *check, const ig_py *value) {
 }
 
 /* Leaves the topmost value. */
-static ig_status leave(checker *check, const ig_py *value) {
+static ig_status leave_value(checker *check, const ig_py *value) {
     assert(IG_LAST(&check->frames).value == value && "the topmost value is left");
     uint32_t deepest = 0;
     size_t next = 0;
@@ -145,11 +146,11 @@ static ig_status leave(checker *check, const ig_py *value) {
 ig_status ig_pickle_check(ig_pickle_vm *vm, ig_py *root) {
     checker check = { .vm = vm };
     check.depths = IG_NEW_ARRAY(vm->arena, uint32_t, vm->set->value_count);
-    IG_TRY(enter(&check, root));
+    IG_TRY(enter_value(&check, root));
     while (check.frames.count) {
         check_frame *top = &IG_LAST(&check.frames);
         const ig_py *child = nexts[top->value->kind](top->value, &top->next);
-        IG_TRY(child ? enter(&check, child) : leave(&check, top->value));
+        IG_TRY(child ? enter_value(&check, child) : leave_value(&check, top->value));
     }
     return IG_OK;
 }

@@ -26,7 +26,7 @@ static unsigned divide_by_ten(unsigned char *bytes, size_t size) {
     return rest;
 }
 
-static void negate(unsigned char *bytes, size_t size) {
+static void negate_bytes(unsigned char *bytes, size_t size) {
     unsigned carry = 1;
     for (size_t i = 0; i < size; i++) {
         unsigned sum = (unsigned char)~bytes[i] + carry;
@@ -44,7 +44,7 @@ static ig_str decimal_of(ig_arena *arena, ig_str number) {
     memcpy(bytes, number.data, size);
     bool is_negative = bytes[size - 1] & 0x80;
     if (is_negative) {
-        negate(bytes, size);
+        negate_bytes(bytes, size);
     }
     while (size > 0 && begin > 1) {
         digits[--begin] = (char)('0' + divide_by_ten(bytes, size));
@@ -153,7 +153,7 @@ static const escape_row escapes[] = { { 'n', '\n' },  { 't', '\t' },  { 'r', '\r
                                       { 'a', '\a' },  { 'b', '\b' },  { 'f', '\f' },
                                       { 'v', '\v' } };
 
-/* The escape behind the backslash before `*at`; false when it is none. */
+/* The escape at `*at`, after its backslash; false when it is none. */
 static bool read_escape(ig_str text, size_t *at, bool is_raw, ig_writer *out) {
     char letter = *at < text.size ? text.data[*at] : '\0';
     uint32_t code;

@@ -1,4 +1,4 @@
-/* What each opcode does.
+/* The actions of opcodes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/pickle/vm.h"
 
@@ -18,28 +18,28 @@ enum { NEWEST_PROTOCOL = 5, MOST_MARKS = 1 << 16, MOST_SPARE = 1 << 16 };
 
 /* ---- the stack ---- */
 
-static void push(ig_pickle_vm *vm, ig_py *item) {
+static void push_value(ig_pickle_vm *vm, ig_py *item) {
     assert(item && "makers set their value before it is pushed");
     IG_PUSH(vm->arena, &vm->stack, item);
 }
 
 /* Values above the last mark, which must not be reached beneath. */
-static size_t height(const ig_pickle_vm *vm) {
+static size_t count_above_mark(const ig_pickle_vm *vm) {
     size_t floor = vm->marks.count ? IG_LAST(&vm->marks) : 0;
     assert(floor <= vm->stack.count && "nothing below the last mark was taken");
     return vm->stack.count - floor;
 }
 
-static ig_status need(ig_pickle_vm *vm, size_t count) {
-    return height(vm) >= count
+static ig_status need_values(ig_pickle_vm *vm, size_t count) {
+    return count_above_mark(vm) >= count
                ? IG_OK
                : ig_pickle_fail(vm, IG_INVALID,
                                 "it takes %zu values from the stack, which has %zu",
-                                count, height(vm));
+                                count, count_above_mark(vm));
 }
 
-static ig_status pop(ig_pickle_vm *vm, ig_py **out_item) {
-    IG_TRY(need(vm, 1));
+static ig_status pop_value(ig_pickle_vm *vm, ig_py **out_item) {
+    IG_TRY(need_values(vm, 1));
     *out_item = IG_POP(&vm->stack);
     return IG_OK;
 }
@@ -62,7 +62,7 @@ static ig_status pop_to_mark(ig_pickle_vm *vm, ig_py ***out_items, size_t *out_c
 
 static ig_status push_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
     IG_TRY(ig_pickle_new(vm, kind, out_value));
-    push(vm, *out_value);
+    push_value(vm, *out_value);
     return IG_OK;
 }
 
@@ -81,18 +81,18 @@ RUN(stop) {
         return ig_pickle_fail(vm, IG_INVALID, "a mark is left on the stack");
     }
     vm->is_done = true;
-    return need(vm, 1);
+    return need_values(vm, 1);
 }
 
 /* Python takes a mark away when it is what lies on top. */
 RUN(pop) {
     UNUSED();
-    if (vm->marks.count && height(vm) == 0) {
+    if (vm->marks.count && count_above_mark(vm) == 0) {
         vm->marks.count--;
         return IG_OK;
     }
     ig_py *item;
-    return pop(vm, &item);
+    return pop_value(vm, &item);
 }
 
 RUN(pop_mark) {
@@ -104,11 +104,11 @@ RUN(pop_mark) {
 
 RUN(dup) {
     UNUSED();
-    IG_TRY(need(vm, 1));
+    IG_TRY(need_values(vm, 1));
     if (vm->stack.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
         return ig_pickle_fail(vm, IG_LIMIT, "it doubles more values than there are");
     }
-    push(vm, IG_LAST(&vm->stack));
+    push_value(vm, IG_LAST(&vm->stack));
     return IG_OK;
 }
 
@@ -274,7 +274,7 @@ static ig_status push_container(ig_pickle_vm *vm, ig_py_kind kind, ig_py **items
             ig_pickle_insert(vm, container, items[i - 1], items[i]);
         }
     }
-    push(vm, container);
+    push_value(vm, container);
     return IG_OK;
 }
 
@@ -282,7 +282,7 @@ RUN(tuple_of) {
     UNUSED();
     size_t count = (size_t)value;
     assert(value >= 0 && value <= 3 && "opcodes.def has tuples of up to 3 items");
-    IG_TRY(need(vm, count));
+    IG_TRY(need_values(vm, count));
     vm->stack.count -= count;
     return push_container(vm, IG_PY_TUPLE, vm->stack.items + vm->stack.count, count);
 }
@@ -331,7 +331,7 @@ static ig_status item_holder(ig_pickle_vm *vm, ig_py *target, bool is_dict,
 
 static ig_status add_items(ig_pickle_vm *vm, ig_py **items, size_t count) {
     ig_py *holder;
-    IG_TRY(need(vm, 1));
+    IG_TRY(need_values(vm, 1));
     IG_TRY(item_holder(vm, IG_LAST(&vm->stack), false, &holder));
     for (size_t i = 0; i < count; i++) {
         ig_pickle_append(vm, holder, items[i]);
@@ -341,7 +341,7 @@ static ig_status add_items(ig_pickle_vm *vm, ig_py **items, size_t count) {
 
 static ig_status set_pairs(ig_pickle_vm *vm, ig_py **items, size_t count) {
     ig_py *holder;
-    IG_TRY(need(vm, 1));
+    IG_TRY(need_values(vm, 1));
     IG_TRY(item_holder(vm, IG_LAST(&vm->stack), true, &holder));
     if (count % 2 != 0) {
         return ig_pickle_fail(vm, IG_INVALID, "a key has no value");
@@ -354,7 +354,7 @@ static ig_status set_pairs(ig_pickle_vm *vm, ig_py **items, size_t count) {
 
 RUN(append) {
     UNUSED();
-    IG_TRY(need(vm, 2));
+    IG_TRY(need_values(vm, 2));
     vm->stack.count--;
     return add_items(vm, vm->stack.items + vm->stack.count, 1);
 }
@@ -369,7 +369,7 @@ RUN(appends) {
 
 RUN(set_item) {
     UNUSED();
-    IG_TRY(need(vm, 3));
+    IG_TRY(need_values(vm, 3));
     vm->stack.count -= 2;
     return set_pairs(vm, vm->stack.items + vm->stack.count, 2);
 }
@@ -385,7 +385,7 @@ RUN(set_items) {
 /* ---- memo ---- */
 
 static ig_status put_at(ig_pickle_vm *vm, uint64_t number) {
-    IG_TRY(need(vm, 1));
+    IG_TRY(need_values(vm, 1));
     if (vm->memo.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
         return ig_pickle_fail(vm, IG_LIMIT, "it keeps more values than there are");
     }
@@ -403,7 +403,7 @@ static ig_status get_at(ig_pickle_vm *vm, uint64_t number) {
         return ig_pickle_fail(vm, IG_LIMIT,
                               "its stack is too large (--limit pickle_values=N)");
     }
-    push(vm, item);
+    push_value(vm, item);
     return IG_OK;
 }
 
@@ -454,30 +454,30 @@ RUN(global) {
     ig_py *item;
     IG_TRY(ig_pickle_line(vm, &name));
     IG_TRY(ig_pickle_name(vm, argument->text, name, &item));
-    push(vm, item);
+    push_value(vm, item);
     return IG_OK;
 }
 
 RUN(stack_global) {
     UNUSED();
     ig_py *module, *name, *item;
-    IG_TRY(pop(vm, &name));
-    IG_TRY(pop(vm, &module));
+    IG_TRY(pop_value(vm, &name));
+    IG_TRY(pop_value(vm, &module));
     if (module->kind != IG_PY_STR || name->kind != IG_PY_STR) {
         return ig_pickle_fail(vm, IG_INVALID, "a module or a name is no text");
     }
     IG_TRY(ig_pickle_name(vm, module->as.text, name->as.text, &item));
-    push(vm, item);
+    push_value(vm, item);
     return IG_OK;
 }
 
 RUN(reduce) {
     UNUSED();
     ig_py *function, *args, *item;
-    IG_TRY(pop(vm, &args));
-    IG_TRY(pop(vm, &function));
+    IG_TRY(pop_value(vm, &args));
+    IG_TRY(pop_value(vm, &function));
     IG_TRY(ig_pickle_call(vm, function, args, &item));
-    push(vm, item);
+    push_value(vm, item);
     return IG_OK;
 }
 
@@ -494,15 +494,15 @@ static ig_status push_object(ig_pickle_vm *vm, ig_py *class, ig_py *args) {
     return IG_OK;
 }
 
-/* NEWOBJ: class, tuple.  NEWOBJ_EX has keyword arguments as well (kept behind). */
+/* NEWOBJ: class, tuple.  NEWOBJ_EX has keyword arguments as well, on top. */
 RUN(new_object) {
     UNUSED();
     ig_py *keywords = NULL, *args, *class;
     if (value == 1) {
-        IG_TRY(pop(vm, &keywords));
+        IG_TRY(pop_value(vm, &keywords));
     }
-    IG_TRY(pop(vm, &args));
-    IG_TRY(pop(vm, &class));
+    IG_TRY(pop_value(vm, &args));
+    IG_TRY(pop_value(vm, &class));
     if (keywords && keywords->kind == IG_PY_DICT && keywords->as.dict.count > 0) {
         return ig_pickle_fail(vm, IG_UNSUPPORTED,
                               "it makes an object with keyword arguments");
@@ -510,12 +510,12 @@ RUN(new_object) {
     return push_object(vm, class, args);
 }
 
-/* What lies above the mark, but the first, become a tuple on the stack. */
+/* An object of `class`, with `items` as the tuple of its arguments. */
 static ig_status push_instance(ig_pickle_vm *vm, ig_py *class, ig_py **items,
                                size_t count) {
     IG_TRY(push_container(vm, IG_PY_TUPLE, items, count));
     ig_py *args;
-    IG_TRY(pop(vm, &args));
+    IG_TRY(pop_value(vm, &args));
     return push_object(vm, class, args);
 }
 
@@ -545,9 +545,9 @@ RUN(obj) {
 RUN(persistent) {
     UNUSED();
     ig_py *id, *item;
-    IG_TRY(pop(vm, &id));
+    IG_TRY(pop_value(vm, &id));
     IG_TRY(ig_pickle_persistent(vm, id, &item));
-    push(vm, item);
+    push_value(vm, item);
     return IG_OK;
 }
 
@@ -563,8 +563,8 @@ RUN(persistent_line) {
 RUN(build) {
     UNUSED();
     ig_py *state;
-    IG_TRY(pop(vm, &state));
-    IG_TRY(need(vm, 1));
+    IG_TRY(pop_value(vm, &state));
+    IG_TRY(need_values(vm, 1));
     ig_py *target = IG_LAST(&vm->stack);
     ig_py **slot = target->kind == IG_PY_OBJECT   ? &target->as.object.state
                    : target->kind == IG_PY_CALL   ? &target->as.call.state

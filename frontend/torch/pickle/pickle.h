@@ -112,7 +112,7 @@ typedef enum ig_py_qscheme {
     IG_PY_PER_CHANNEL_FLOAT, /* both f32 */
 } ig_py_qscheme;
 
-/* What makes a tensor of a quantised dtype real numbers. */
+/* Scales and zero points of a tensor of a quantised dtype. */
 typedef struct ig_py_quant {
     ig_py_qscheme scheme;
     double scale;

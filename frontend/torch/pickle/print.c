@@ -18,7 +18,7 @@ typedef struct printer {
     size_t most, left;
 } printer;
 
-static void print(printer *p, const ig_py *value);
+static void print_value(printer *p, const ig_py *value);
 
 static const char *open_of(const ig_py *value) {
     return value->kind == IG_PY_LIST ? "[" : value->kind == IG_PY_SET ? "{" : "(";
@@ -47,7 +47,7 @@ static void print_items(printer *p, const ig_py *value) {
     }
     ig_put(p->out, "%s", open_of(value));
     for (size_t i = 0; i < count && begin_item(p, i, count); i++) {
-        print(p, value->as.list.items[i]);
+        print_value(p, value->as.list.items[i]);
     }
     bool is_single = value->kind == IG_PY_TUPLE && count == 1;
     ig_put(p->out, is_single ? ",%s" : "%s", close_of(value));
@@ -60,9 +60,9 @@ static void print_dict(printer *p, const ig_py *value) {
     }
     ig_put(p->out, "{");
     for (size_t i = 0; i < count && begin_item(p, i, count); i++) {
-        print(p, value->as.dict.keys[i]);
+        print_value(p, value->as.dict.keys[i]);
         ig_put(p->out, ": ");
-        print(p, value->as.dict.values[i]);
+        print_value(p, value->as.dict.values[i]);
     }
     ig_put(p->out, "}");
 }
@@ -122,31 +122,31 @@ static void print_global(printer *p, const ig_py *value) {
 }
 
 static void print_object(printer *p, const ig_py *value) {
-    print(p, value->as.object.class);
+    print_value(p, value->as.object.class);
     ig_put(p->out, "(");
     if (value->as.object.args->as.list.count) {
-        print(p, value->as.object.args);
+        print_value(p, value->as.object.args);
         ig_put(p->out, value->as.object.state ? ", " : "");
     }
     if (value->as.object.state) {
-        print(p, value->as.object.state);
+        print_value(p, value->as.object.state);
     }
     ig_put(p->out, ")");
 }
 
 static void print_enum(printer *p, const ig_py *value) {
-    print(p, value->as.enumeration.class);
+    print_value(p, value->as.enumeration.class);
     ig_put(p->out, "(");
-    print(p, value->as.enumeration.value);
+    print_value(p, value->as.enumeration.value);
     ig_put(p->out, ")");
 }
 
 static void print_call(printer *p, const ig_py *value) {
-    print(p, value->as.call.function);
+    print_value(p, value->as.call.function);
     if (value->as.call.args->kind != IG_PY_TUPLE) {
         ig_put(p->out, " ");
     }
-    print(p, value->as.call.args);
+    print_value(p, value->as.call.args);
 }
 
 static void print_storage(printer *p, const ig_py *value) {
@@ -196,14 +196,14 @@ static void print_element(printer *p, const ig_py_tensor *tensor, int64_t index)
     }
 }
 
-/* The offset in the storage of element number `number` in row-major order. */
-static int64_t place_of(const ig_py_tensor *tensor, int64_t number) {
-    int64_t place = tensor->offset;
+/* The offset in the storage of element `index`, counted in row-major order. */
+static int64_t offset_of(const ig_py_tensor *tensor, int64_t index) {
+    int64_t offset = tensor->offset;
     for (uint32_t d = tensor->rank; d-- > 0;) {
-        place += number % tensor->sizes[d] * tensor->strides[d];
-        number /= tensor->sizes[d];
+        offset += index % tensor->sizes[d] * tensor->strides[d];
+        index /= tensor->sizes[d];
     }
-    return place;
+    return offset;
 }
 
 static void print_tensor(printer *p, const ig_py *value) {
@@ -225,7 +225,7 @@ static void print_tensor(printer *p, const ig_py *value) {
         ig_put(p->out, ": ");
         size_t count = (size_t)tensor->count;
         for (size_t i = 0; i < count && begin_item(p, i, count); i++) {
-            print_element(p, tensor, place_of(tensor, (int64_t)i));
+            print_element(p, tensor, offset_of(tensor, (int64_t)i));
         }
     }
     ig_put(p->out, ")");
@@ -246,7 +246,7 @@ static void (*const prints[IG_PY_KIND_COUNT])(printer *p, const ig_py *value) = 
     [IG_PY_DTYPE] = print_dtype,   [IG_PY_DEVICE] = print_device,
 };
 
-static void print(printer *p, const ig_py *value) {
+static void print_value(printer *p, const ig_py *value) {
     if (p->left == 0) {
         ig_put(p->out, "…");
         return;
@@ -257,5 +257,5 @@ static void print(printer *p, const ig_py *value) {
 
 void ig_py_print(ig_writer *writer, const ig_py *value, size_t most) {
     printer p = { .out = writer, .most = most, .left = most * VALUES_FOR_EACH };
-    print(&p, value);
+    print_value(&p, value);
 }

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What ("storage", class, key, location, count) says. */
+/* The fields of ("storage", class, key, location, count). */
 typedef struct storage_id {
     const ig_torch_dtype_info *dtype; /* NULL: untyped */
     const char *entry;

@@ -52,7 +52,8 @@ static ig_status read_extents(ig_pickle_vm *vm, const ig_py *from, const char *w
 }
 
 /* Elements, and the index of the last one that is reached from the offset on. */
-static bool measure(const ig_py_tensor *tensor, int64_t *out_count, int64_t *out_last) {
+static bool measure_view(const ig_py_tensor *tensor, int64_t *out_count,
+                         int64_t *out_last) {
     *out_count = 1;
     *out_last = tensor->offset;
     bool is_empty = false, fits = true;
@@ -74,7 +75,7 @@ static bool measure(const ig_py_tensor *tensor, int64_t *out_count, int64_t *out
 static ig_status check_view(ig_pickle_vm *vm, ig_py_tensor *tensor) {
     assert(tensor->dtype && tensor->dtype->bits > 0 && "make_view set the dtype");
     int64_t last, held = tensor->storage->count;
-    if (!measure(tensor, &tensor->count, &last)) {
+    if (!measure_view(tensor, &tensor->count, &last)) {
         return ig_pickle_fail(vm, IG_INVALID,
                               "a tensor has more elements than 64 bits count");
     }
@@ -351,7 +352,7 @@ ig_status ig_pickle_make_sparse(ig_pickle_vm *vm, ig_py *function, ig_py *args,
     int64_t *strides = IG_NEW_ARRAY(vm->arena, int64_t, tensor->rank + 1);
     int64_t last;
     tensor->strides = strides;
-    if (!measure(tensor, &tensor->count, &last)) {
+    if (!measure_view(tensor, &tensor->count, &last)) {
         return fail_args(vm, function);
     }
     ig_py_sparse sparse = { .layout = layout,

@@ -82,7 +82,8 @@ bool ig_py_tensor_is_contiguous(const ig_py_tensor *tensor) {
 }
 
 /* Copies row by row of the last dimension, stepping the others like an odometer. */
-static void gather(const ig_py_tensor *tensor, size_t unit, int64_t *index, char *out) {
+static void gather_elements(const ig_py_tensor *tensor, size_t unit, int64_t *index,
+                            char *out) {
     assert(tensor->rank > 0 && tensor->count > 0 &&
            "scalars and empty tensors are contiguous");
     const char *base = tensor->storage->bytes;
@@ -136,7 +137,7 @@ ig_status ig_py_tensor_bytes(ig_context *context, ig_arena *arena,
     size_t unit = tensor->dtype->bits / 8;
     char *out = ig_arena_alloc(arena, (size_t)size);
     int64_t *index = IG_NEW_ARRAY(arena, int64_t, tensor->rank + 1);
-    gather(tensor, unit, index, out);
+    gather_elements(tensor, unit, index, out);
     *out_span = (ig_archive_span){ .bytes = { out, (size_t)size }, .offset = -1 };
     return IG_OK;
 }

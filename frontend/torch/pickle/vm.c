@@ -49,7 +49,7 @@ ig_status ig_pickle_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
 
 enum { FIRST_CAPACITY = 4 };
 
-/* `items` with room for one more behind `count`. */
+/* `items` with room for one more after `count`. */
 static ig_py **make_room(ig_pickle_vm *vm, ig_py **items, size_t count) {
     bool is_full = count == 0 || (count >= FIRST_CAPACITY && !(count & (count - 1)));
     if (!is_full) {
@@ -90,7 +90,8 @@ static ig_status fail_end(const ig_pickle_vm *vm) {
     return ig_pickle_fail(vm, IG_INVALID, "the pickle ends inside its argument");
 }
 
-static ig_status take(ig_pickle_vm *vm, uint64_t size, const unsigned char **out) {
+static ig_status take_bytes(ig_pickle_vm *vm, uint64_t size,
+                            const unsigned char **out) {
     assert(vm->at <= vm->bytes.size && "the cursor stays in the pickle");
     *out = (const unsigned char *)vm->bytes.data;
     if (size > vm->bytes.size - vm->at) {
@@ -104,7 +105,7 @@ static ig_status take(ig_pickle_vm *vm, uint64_t size, const unsigned char **out
 static ig_status read_unsigned(ig_pickle_vm *vm, unsigned size, uint64_t *out) {
     assert(size <= sizeof(*out) && "a number of an opcode has at most 8 bytes");
     const unsigned char *bytes;
-    IG_TRY(take(vm, size, &bytes));
+    IG_TRY(take_bytes(vm, size, &bytes));
     *out = 0;
     for (unsigned i = 0; i < size; i++) {
         *out |= (uint64_t)bytes[i] << (8 * i);
@@ -150,7 +151,7 @@ static ig_status read_i4(ig_pickle_vm *vm, ig_pickle_argument *out) {
 /* Eight bytes, the highest first: pickle's one big-endian number. */
 static ig_status read_f8(ig_pickle_vm *vm, ig_pickle_argument *out) {
     const unsigned char *bytes;
-    IG_TRY(take(vm, 8, &bytes));
+    IG_TRY(take_bytes(vm, 8, &bytes));
     uint64_t bits = 0;
     for (int i = 0; i < 8; i++) {
         bits = bits << 8 | bytes[i];
@@ -163,7 +164,7 @@ static ig_status read_bytes(ig_pickle_vm *vm, unsigned size, ig_pickle_argument 
     uint64_t count;
     const unsigned char *bytes;
     IG_TRY(read_unsigned(vm, size, &count));
-    IG_TRY(take(vm, count, &bytes));
+    IG_TRY(take_bytes(vm, count, &bytes));
     out->text = (ig_str){ (const char *)bytes, (size_t)count };
     return IG_OK;
 }
@@ -206,7 +207,7 @@ static const ig_pickle_opcode opcodes[256] = {
 #undef OPCODE
 };
 
-static ig_status run(ig_pickle_vm *vm) {
+static ig_status run_opcodes(ig_pickle_vm *vm) {
     while (!vm->is_done) {
         vm->begin = vm->at;
         vm->opcode = "end";
@@ -244,7 +245,7 @@ static ig_status read_all(ig_pickle_vm *vm, ig_py **out_value) {
     ig_map_init(&vm->memo, vm->arena);
     IG_PUSH(vm->arena, &vm->stack, NULL); /* so that there are items to point at */
     vm->stack.count = 0;
-    IG_TRY(run(vm));
+    IG_TRY(run_opcodes(vm));
     assert(vm->stack.count > 0 && vm->marks.count == 0 && "STOP checked the stack");
     IG_TRY(ig_pickle_check(vm, IG_LAST(&vm->stack)));
     *out_value = IG_LAST(&vm->stack);

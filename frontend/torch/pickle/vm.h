@@ -21,7 +21,7 @@ typedef struct ig_pickle_vm {
     bool is_done;
 } ig_pickle_vm;
 
-/* What follows an opcode's byte. */
+/* The argument that follows an opcode's byte. */
 typedef struct ig_pickle_argument {
     int64_t number;
     double real;
@@ -44,7 +44,7 @@ typedef struct ig_pickle_opcode {
 /* Reports "file: in 'data.pkl': byte 12 (REDUCE): …"; INVALID has a hint. */
 ig_status ig_pickle_fail(const ig_pickle_vm *vm, ig_status status, const char *format,
                          ...) IG_PRINTF(3, 4);
-/* The rest of the current line; `at` moves behind it. */
+/* The rest of the current line; `at` moves past it. */
 ig_status ig_pickle_line(ig_pickle_vm *vm, ig_str *out_line);
 
 /* A new value; fails past limits.pickle_values. */
