@@ -1,4 +1,4 @@
-/* What the functions behind the aten rows are made of.
+/* Readers and formulas shared by the functions of the aten rows.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A row's function reads like the formula it builds: ig_aten_* reads arguments, and
@@ -73,6 +73,29 @@ ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to);
 /* The one result; call->status when something failed. */
 ig_status ig_aten_give(ig_ts_call *call, ig_value *value);
 ig_status ig_aten_give2(ig_ts_call *call, ig_value *first, ig_value *second);
+
+/* ---- bits of variants, which the tables name ---- */
+
+enum {
+    IG_ATEN_SORT_DIM = 7,     /* mask: the dim argument; 0: none, axis 0 */
+    IG_ATEN_SORT_INDICES = 8, /* argsort: the indices alone */
+    IG_ATEN_SORT_VALUES = 16, /* msort: the values alone */
+};
+enum { IG_ATEN_SKIP_NAN = 1, IG_ATEN_BY_AXIS = 2 };  /* median */
+enum { IG_ATEN_BY_POINTS = 1, IG_ATEN_RUNNING = 2 }; /* trapezoid */
+enum {
+    IG_ATEN_UNBIASED,
+    IG_ATEN_UNBIASED_DIM,
+    IG_ATEN_CORRECTION,
+    IG_ATEN_MOMENT_FORM = 3, /* mask: one of the above */
+    IG_ATEN_WITH_ROOT = 4,
+    IG_ATEN_WITH_MEAN = 8,
+};
+enum {
+    IG_ATEN_TO_DTYPE = 15, /* mask: the dtype argument; 0: none */
+    IG_ATEN_TO_OTHER = 16, /* that argument is a tensor, whose dtype it is */
+    IG_ATEN_TO_COPIES = 32,
+};
 
 /* ---- the rows' functions ---- */
 

@@ -42,7 +42,9 @@ int64_t ig_aten_distance(ig_ts_call *call, uint32_t index) {
     enum { FAR_BITS = 40 };
     int64_t value = ig_aten_int(call, index), far = (int64_t)1 << FAR_BITS;
     if (value < -far || value > far) {
-        ig_expr_fail(call->e, IG_LIMIT, "a number as far as %lld", (long long)value);
+        ig_expr_fail(call->e, IG_LIMIT,
+                     "the distance is %lld, expected at most 2^%d in either direction",
+                     (long long)value, FAR_BITS);
         return 0;
     }
     return value;

@@ -1,4 +1,4 @@
-/* What the builtin operators share.
+/* Variants and helpers of the builtin operators.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_BUILTIN_BUILTIN_H
 #define IG_FRONTEND_TORCH_BUILTIN_BUILTIN_H
@@ -44,7 +44,7 @@ enum {
 };
 
 bool ig_ts_is_comparison(int variant);
-/* What a comparison says of two values in this order: negative, 0, positive. */
+/* The result of a comparison of two values in this order: negative, 0, positive. */
 bool ig_ts_compare_order(int test, int order);
 /* Does the row's schema give an int? */
 bool ig_ts_gives_int(const ig_ts_call *call);

@@ -1,7 +1,7 @@
 /* "%d of %s" % values: run at import.
  * SPDX-License-Identifier: Apache-2.0
  *
- * As libtorch has it: one letter behind the sign, no widths; numbers have six places.
+ * As libtorch has it: one letter after the sign, no widths; six digits after the point.
  */
 #include "frontend/torch/builtin/builtin.h"
 

@@ -4,6 +4,7 @@
 
 #include "ir/text/text.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static const ig_class *class_of_type(reading *r, const ig_script_type *type) {
     return is_class ? class : NULL;
 }
 
-/* What the items of a container of the present type are. */
+/* The type of the items of a container of the present type. */
 static const ig_script_type *item_type(const ig_script_type *type, size_t index) {
     if (type && type->kind == IG_SCRIPT_OPTIONAL) {
         type = type->items[0];
@@ -119,6 +120,7 @@ static const ig_script_type *item_type(const ig_script_type *type, size_t index)
 }
 
 static ig_status read_items(reading *r, uint32_t count, ig_ts_value *items) {
+    assert((count == 0 || items) && "room for the items of a container");
     const ig_script_type *type = r->type;
     const ig_class *class = class_of_type(r, type);
     for (uint32_t i = 0; i < count; i++) {
@@ -324,6 +326,8 @@ static void note_missing(const ig_param *param, ig_writer *out) {
 }
 
 static void name_symbols(ig_ts_entry *entry, uint32_t first) {
+    assert(first <= entry->eval->graph->body.arg_count &&
+           "the leaves of a tree are the last ones");
     ig_ts_eval *eval = entry->eval;
     for (uint32_t i = first; i < eval->graph->body.arg_count; i++) {
         const ig_type *type = eval->graph->body.args[i]->type;
@@ -340,6 +344,8 @@ static void name_symbols(ig_ts_entry *entry, uint32_t first) {
 
 /* Paths of the leaves that a tree added. */
 static void name_leaves(ig_ts_entry *entry, const ig_node *tree, uint32_t first) {
+    assert(entry->leaves.count == entry->eval->graph->body.arg_count &&
+           "each leaf is one argument of the graph");
     ig_ts_eval *eval = entry->eval;
     for (uint32_t i = first; i < eval->graph->body.arg_count; i++) {
         const char *path = ig_node_path(tree, ig_node_size(tree), i - first,
@@ -357,6 +363,7 @@ static void name_leaves(ig_ts_entry *entry, const ig_node *tree, uint32_t first)
 
 static ig_status read_argument(ig_ts_entry *entry, const ig_param *param,
                                const ig_node_list *tree, ig_ts_value *out) {
+    assert(tree->count > 0 && "a tree has a root");
     ig_ts_eval *eval = entry->eval;
     reading r = { .entry = entry,
                   .nodes = tree->items,

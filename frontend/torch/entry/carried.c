@@ -15,6 +15,7 @@
 
 #include "ir/build.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +88,8 @@ void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage)
 
 bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_object *object,
                        const char *name) {
+    assert(entry->known <= entry->carried->count &&
+           "earlier evaluations found a part of the list");
     const char *path = object->path ? object->path : "";
     for (uint32_t i = 0; i < entry->known; i++) {
         const ig_ts_carried *item = &entry->carried->items[i];
@@ -119,6 +122,7 @@ static ig_ts_object *object_at(ig_ts_object *root, const char *path) {
 /* An argument that is state and begins with these bytes (NULL: zeros). */
 static ig_value *add_state(ig_ts_entry *entry, const char *name, const ig_type *arg,
                            const ig_type *initial, const void *bytes) {
+    assert(ig_type_is_static(initial) && "state begins with known extents");
     ig_module *module = entry->eval->module;
     int64_t count = 1;
     for (uint32_t d = 0; d < initial->rank; d++) {
@@ -144,6 +148,9 @@ static ig_value *add_scalar(ig_ts_entry *entry, const char *name, ig_dtype dtype
 
 static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
                               ig_ts_object *object, const ig_ts_value *value) {
+    assert((item->kind == IG_TS_INT || item->kind == IG_TS_FLOAT ||
+            item->kind == IG_TS_BOOL) &&
+           "only numbers have a dtype in the table");
     static const ig_dtype dtypes[] = {
         [IG_TS_INT] = IG_DT_i64, [IG_TS_FLOAT] = IG_DT_f64, [IG_TS_BOOL] = IG_DT_bool
     };
@@ -160,6 +167,8 @@ static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
 
 static ig_status begin_tensor(ig_ts_entry *entry, const ig_ts_carried *item,
                               ig_ts_object *object) {
+    assert(item->rank <= IG_COUNT_OF(item->dims) && "noting has refused a higher rank");
+    assert(!entry->optional && "noting allows one tensor");
     ig_module *module = entry->eval->module;
     ig_arena *arena = entry->eval->arena;
     ig_dim dims[IG_TENSOR_RANK], initial[IG_TENSOR_RANK];
@@ -243,6 +252,7 @@ ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *argument
 /* ---- the end ---- */
 
 static ig_status end_tensor(ig_ts_entry *entry, const ig_ts_value *value) {
+    assert(entry->optional && "ig_ts_carried_begin has added the tensor");
     ig_ts_eval *eval = entry->eval;
     ig_ts_value yes = ig_ts_of_bool(true);
     ig_value *present, *tensor;

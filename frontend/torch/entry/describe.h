@@ -1,4 +1,4 @@
-/* What describe.c and describe_tables.c share.
+/* Tables of a listing: shared by describe.c and describe_tables.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_ENTRY_DESCRIBE_H
 #define IG_FRONTEND_TORCH_ENTRY_DESCRIBE_H

@@ -13,6 +13,7 @@
  */
 #include "frontend/torch/entry/describe.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { TABLES_MAX = 4096, LOCALS_MAX = 4096 };
@@ -26,7 +27,7 @@ static const struct {
     { "int2", 2, 4 },     { "bfloat16", 16, 0 }, { "fp8", 8, 0 },
 };
 
-/* What an expression is, and its path below the root, without a final '.'. */
+/* The value of an expression, and its path below the root, without a final '.'. */
 typedef struct known {
     const ig_py *value;
     const char *path;
@@ -142,9 +143,10 @@ static known find_storage(const finder *f, const ig_ast_list *arguments) {
     return (known){ NULL, "" };
 }
 
-/* What fits between the table's start and the next one's. */
+/* The rows that fit between the table's start and the next one's. */
 static int64_t rows_that_fit(const numbers *starts, size_t at, int64_t row,
                              int64_t end) {
+    assert(at < starts->count && "a table of the look-up");
     for (size_t i = 0; i < starts->count; i++) {
         if (starts->items[i] > starts->items[at] && starts->items[i] < end) {
             end = starts->items[i];

@@ -53,7 +53,7 @@ typedef struct ig_ts_entry {
     ig_ts_carried_list *carried;
     uint32_t known;                     /* of them, by earlier evaluations */
     IG_VEC(const char *) carried_names; /* weights, one an argument */
-    IG_VEC(ig_value *) carried_values;  /* behind the call */
+    IG_VEC(ig_value *) carried_values;  /* after the call */
     const ig_ts_carried *optional;      /* None → tensor: at most one */
     ig_ts_object *optional_object;
     ig_ts_tensor *optional_tensor;
@@ -69,7 +69,7 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
 void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage);
 bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_object *object,
                        const char *name);
-/* Arguments for what is known to be carried; the call; their values behind it. */
+/* Arguments for what is known to be carried; the call; their values after it. */
 ig_status ig_ts_carried_begin(ig_ts_entry *entry);
 ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *arguments,
                              ig_ts_value *out_result);

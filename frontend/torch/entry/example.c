@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/entry/entry.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { DEPTH_MAX = 8 };
 
-/* What stands for a type that has nothing in it. */
+/* Examples of types without items. */
 static const char *const simple[IG_SCRIPT_KIND_COUNT] = {
     [IG_SCRIPT_TENSOR] = "f32[B, 13]",
     [IG_SCRIPT_INT] = "3",
@@ -50,6 +51,7 @@ static void put_items(const ig_script_type *type, int depth, const char *tensor,
 /* `tensor` is what one of the argument's tensors may be. */
 static void put_example(const ig_script_type *type, int depth, const char *tensor,
                         ig_writer *out) {
+    assert(depth <= DEPTH_MAX && "examples end at a depth");
     if (!type || type->kind == IG_SCRIPT_TENSOR || depth == DEPTH_MAX) {
         ig_put(out, "%s", tensor);
     } else if (simple[type->kind]) {

@@ -248,7 +248,7 @@ static ig_status take_and_import(import_way *way, const char *path,
     return import_into(way, out_module);
 }
 
-/* What one evaluation finds to outlive the call is an argument of the next. */
+/* State that one evaluation finds is an argument of the next. */
 static ig_status import_until_closed(import_way *way, const char *path,
                                      ig_status (*import)(import_way *, const char *,
                                                          ig_module **),

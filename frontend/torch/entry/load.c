@@ -9,6 +9,7 @@
  */
 #include "frontend/torch/eval/expression.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Where a storage's content comes from. */
@@ -54,6 +55,8 @@ static ig_ts_storage *storage_of(ig_ts_eval *eval, const ig_py_tensor *tensor,
 }
 
 static const ig_type *type_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
+    assert(tensor->rank + tensor->dtype->is_complex <= IG_TENSOR_RANK &&
+           "load_tensor has bounded the rank");
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = tensor->rank;
     for (uint32_t i = 0; i < rank; i++) {
@@ -68,6 +71,7 @@ static const ig_type *type_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
 /* Axes from the widest stride to the narrowest; true when the elements lie without gaps
  * in that order. */
 static bool dense_order(const ig_py_tensor *tensor, int64_t *order) {
+    assert(tensor->rank <= IG_TENSOR_RANK && "load_tensor has bounded the rank");
     int64_t run = 1;
     for (uint32_t i = 0; i < tensor->rank; i++) {
         uint32_t at = i;
@@ -101,6 +105,7 @@ static ig_value *add_weight(ig_ts_eval *eval, const char *name, const ig_type *t
 /* A weight in the order in which it lies in the file, transposed back. */
 static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
                                const int64_t *order, const ig_location *where) {
+    assert(storage->origin && "a storage of the archive");
     const ig_py_tensor *tensor = storage->origin->tensor;
     ig_py_tensor dense = *tensor;
     int64_t sizes[IG_TENSOR_RANK], strides[IG_TENSOR_RANK], back[IG_TENSOR_RANK];
@@ -115,12 +120,12 @@ static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
     IG_TRY(
         ig_py_tensor_bytes(eval->context, &eval->module->arena, &dense, where, &span));
     ig_value *weight = add_weight(eval, storage->name, type_of(eval, &dense), &span);
-    ig_builder behind = { .graph = eval->graph,
-                          .block = &eval->graph->body,
-                          .before = eval->graph->last_head->next };
+    ig_builder after = { .graph = eval->graph,
+                         .block = &eval->graph->body,
+                         .before = eval->graph->last_head->next };
     ig_attr perm = ig_attr_of_ints(eval->module, back, tensor->rank);
     ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = perm };
-    storage->initial = ig_make(&behind, IG_OP_transpose, 1, &weight, attrs);
+    storage->initial = ig_make(&after, IG_OP_transpose, 1, &weight, attrs);
     storage->value = storage->initial;
     return IG_OK;
 }
@@ -185,7 +190,12 @@ static ig_status load_quant(ig_ts_eval *eval, const ig_py_quant *from,
 static ig_status load_tensor(ig_ts_eval *eval, const ig_py *value, const char *path,
                              ig_ts_value *out_value) {
     const ig_py_tensor *from = value->as.tensor;
-    if (from->is_conj || from->is_neg || from->sparse || from->rank > IG_TENSOR_RANK) {
+    uint32_t rank = from->rank + from->dtype->is_complex;
+    if (rank > IG_TENSOR_RANK) {
+        return ig_ts_error(eval, IG_LIMIT, "'%s' has rank %u, expected at most %d",
+                           path, rank, IG_TENSOR_RANK);
+    }
+    if (from->is_conj || from->is_neg || from->sparse) {
         return ig_ts_error(
             eval, IG_UNSUPPORTED,
             "'%s' is a sparse tensor, or one that is conjugated or negated lazily; that is not supported yet",

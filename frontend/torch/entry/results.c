@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/entry/entry.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_status add_value(ig_ts_entry *entry, const char *name,
@@ -140,7 +141,7 @@ static bool is_class(const ig_ts_object *object, const char *name) {
     return strcmp(dot ? dot + 1 : object->class_name, name) == 0;
 }
 
-/* What a method without arguments gives, or the attribute where there is no such. */
+/* The result of a method without arguments, or the attribute where there is no such. */
 static ig_status ask(ig_ts_entry *entry, ig_ts_object *object, const char *method,
                      const char *attribute, ig_ts_value *out) {
     ig_ts_arguments none = { 0 };
@@ -158,10 +159,11 @@ static ig_status ask(ig_ts_entry *entry, ig_ts_object *object, const char *metho
 
 static ig_status add_object(ig_ts_entry *entry, const char *name,
                             ig_ts_object *object) {
+    assert(object->class_name && "an object has a class");
     static const struct {
         const char *class;
         ig_node_kind kind;
-        const char *asks[4][2]; /* method, attribute: the field behind a _ */
+        const char *asks[4][2]; /* method, attribute: the field after a _ */
     } kinds[] = {
         { "KeyedJaggedTensor",
           IG_NODE_KJT,
@@ -243,6 +245,7 @@ static ig_status add_value(ig_ts_entry *entry, const char *name,
 }
 
 ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value) {
+    assert(entry->results.count == 0 && "the result comes before changed inputs");
     uint32_t first = (uint32_t)entry->nodes.count;
     IG_TRY(add_value(entry, NULL, &value));
     const ig_node *tree = &entry->nodes.items[first];
@@ -309,7 +312,7 @@ static ig_status look_at_object(ig_ts_entry *entry, const ig_ts_change *change) 
             entry, IG_UNSUPPORTED,
             ig_arena_printf(
                 entry->eval->arena,
-                "the call changes attribute '%s%s%s' from %s to %s; only tensors can outlive a call yet",
+                "the call binds attribute '%s%s%s', which was %s, to another %s; only tensors and numbers can outlive a call yet",
                 object->path ? object->path : "",
                 object->path && object->path[0] ? "." : "", object->names[i],
                 ig_ts_kind_name(before), ig_ts_kind_name(after)));

@@ -1,8 +1,10 @@
 /* The op tables.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/aten.h"
 #include "frontend/torch/builtin/builtin.h"
 #include "frontend/torch/eval/table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
@@ -28,6 +30,8 @@ static bool has_namespace(const char *name) {
 
 /* The rows of a name, which is asked for the first time. */
 static ig_ts_overloads *collect(ig_ts_eval *eval, const char *name) {
+    assert(!ig_map_get(&eval->rows, ig_str_of(name)) &&
+           "the rows of a name are collected once");
     ig_ts_overloads *found = IG_NEW(eval->arena, ig_ts_overloads);
     size_t size = strlen(name);
     found->name = ig_arena_copy(eval->arena, name, size);

@@ -20,7 +20,7 @@ typedef struct ig_ts_side {
     const ig_ts_level *level;
 } ig_ts_side;
 
-/* What a holder holds on a side, after it ran. */
+/* The content of a holder on a side, after it ran. */
 ig_ts_content ig_ts_side_content(const ig_ts_side *side, ig_ts_holder kind,
                                  const void *holder);
 /* A tensor or number as an IR value at the end of the side's block. */

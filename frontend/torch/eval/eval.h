@@ -1,4 +1,4 @@
-/* What the parts of the evaluator share.
+/* The evaluator: state and functions shared by its parts.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     import.c      the way of a file: archive, program, signature, graph, results

@@ -1,4 +1,4 @@
-/* What expressions and calls in them share.
+/* Helpers shared by expressions and calls in them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_EVAL_EXPRESSION_H
 #define IG_FRONTEND_TORCH_EVAL_EXPRESSION_H

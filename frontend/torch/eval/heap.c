@@ -208,7 +208,8 @@ ig_ts_dict *ig_ts_dict_create(ig_ts_eval *eval) {
     return dict;
 }
 
-/* What a key is found by in an index; false where keys of other kinds may equal it. */
+/* The text by which an index finds a key; false where keys of other kinds may equal
+ * it. */
 static bool key_text(const ig_ts_value *key, ig_str *out) {
     bool is_int = key->kind == IG_TS_INT;
     *out = is_int ? (ig_str){ (const char *)&key->as.i, sizeof(key->as.i) }

@@ -1,4 +1,4 @@
-/* What calls of operators say to users, and calls of further operators.
+/* Messages of calls of operators, and calls of further operators.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/eval.h"
 

@@ -1,10 +1,10 @@
 /* Loops that the run decides about become a `loop` of the IR.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a loop carries is found by trying.  At first everything is taken to stay as it
- * is before the loop; the body is evaluated; what it changed is carried from then on,
- * as an argument of the body, and the body is evaluated again - until nothing new
- * changes.  So what does not change stays known.  Extents of carried tensors that
+ * The values that a loop carries are found by trying.  At first everything is taken to
+ * stay as it is before the loop; the body is evaluated; what it changed is carried from
+ * then on, as an argument of the body, and the body is evaluated again - until nothing
+ * new changes.  So what does not change stays known.  Extents of carried tensors that
  * change from trip to trip become symbols in the same way.  What is carried is a place:
  * a name, an item of a list, an attribute, or the content of a storage.
  *
@@ -102,10 +102,16 @@ static ig_status refuse(building *b, const carried *place, const ig_ts_value *af
     const char *name = place->kind == IG_TS_HOLD_FRAME
                            ? ((ig_ts_frame *)place->holder)->names[place->index]
                            : "something";
+    if (place->start.kind == after->kind) {
+        return ig_ts_error(
+            b->eval, IG_UNSUPPORTED,
+            "'%s' is bound to another %s in a loop that a run-time condition ends, expected a number or a tensor that keeps its dtype and rank",
+            name, ig_ts_kind_name(after));
+    }
     return ig_ts_error(
         b->eval, IG_UNSUPPORTED,
-        "'%s' changes from %s to %s in a loop that a run-time condition ends", name,
-        ig_ts_kind_name(&place->start), ig_ts_kind_name(after));
+        "'%s' changes from %s to %s in a loop that a run-time condition ends, expected values of one kind",
+        name, ig_ts_kind_name(&place->start), ig_ts_kind_name(after));
 }
 
 /* Before a first trip that does not look at it: zeros of what later trips hold. */
@@ -419,8 +425,12 @@ static ig_status read_item(building *b, grown *list) {
     for (uint32_t i = 0; i < list->yield->type->rank; i++) {
         if (ig_dim_mentions_since(b->eval->module, list->yield->type->dims[i],
                                   b->first_symbol)) {
-            return ig_ts_error(b->eval, IG_UNSUPPORTED,
-                               "a loop adds tensors of different shapes to a list");
+            return ig_ts_error(
+                b->eval, IG_UNSUPPORTED,
+                "a loop adds tensors to a list whose extent of axis %u depends on the trip (%s); a list that a loop fills needs tensors of one shape; where inputs have equal extents, naming those alike with --input makes it known",
+                i,
+                ig_ts_open_dim(b->eval->module, b->eval->arena,
+                               list->yield->type->dims[i]));
         }
     }
     return IG_OK;

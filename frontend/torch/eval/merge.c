@@ -223,7 +223,7 @@ static bool is_young(const merge *m, const ig_ts_value *value) {
     }
 }
 
-/* What the side holds of a container; all undefined when there is none. */
+/* The content of a container on a side; all undefined when there is none. */
 static ig_ts_content content_of(const merge *m, uint32_t side, ig_ts_holder kind,
                                 const ig_ts_value *value) {
     assert(side < 2 && "a branch has two sides");

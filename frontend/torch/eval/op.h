@@ -1,4 +1,4 @@
-/* What operators are made of: the contract between the evaluator and the op tables.
+/* Operators: the contract between the evaluator and the op tables.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A row of a family file (aten_*.def, fbgemm.def, builtins.def …) is

@@ -13,7 +13,7 @@
 
 extern const char ig_ts_stacked_words[], ig_ts_grows_words[];
 
-/* What a list holds that is `stack`; as it is within the loop that fills it. */
+/* The content of a list that is `stack`; as it is within the loop that fills it. */
 ig_ts_content ig_ts_stacked_content(ig_ts_tensor *stack);
 ig_ts_content ig_ts_growing_content(void);
 ig_ts_list *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack);

@@ -22,7 +22,7 @@ extern const size_t ig_ts_row_count;
 ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
                           ig_ts_overloads **out_overloads);
 
-/* What an operator needs of its tensors; NULL: nothing. */
+/* The ranks and dtypes that an operator needs of its tensors; NULL: nothing. */
 const char *ig_ts_needs_of(const char *name);
 ig_status ig_ts_needs_check(const ig_ts_call *call);
 

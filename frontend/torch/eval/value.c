@@ -1,4 +1,4 @@
-/* What values are: names, types, equality.
+/* Values: names, types, equality.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/eval.h"
 

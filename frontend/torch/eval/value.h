@@ -85,7 +85,7 @@ typedef struct ig_ts_quant {
     bool is_float;        /* per_channel_affine_float_qparams */
 } ig_ts_quant;
 
-/* What the journal (heap.c) knows of everything that can change. */
+/* The journal's stamps (heap.c) of everything that can change. */
 typedef struct ig_ts_cell {
     uint64_t born, stamp; /* when it was made, and last written to the journal */
 } ig_ts_cell;

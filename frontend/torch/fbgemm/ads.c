@@ -8,7 +8,7 @@
  *     comes from the input's        tables * begin[b] + t * count[b] + (a - begin[b])
  *     or, one for all ads of b,     tables * b + t
  *
- * With a max_batch_size each table has so many segments, empty ones behind its ads'.
+ * With a max_batch_size each table has as many segments, empty ones after its ads'.
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
@@ -67,7 +67,7 @@ static ig_value *sources(reorder *r, ig_value *segments) {
     return ig_build_add(call->e, from, ig_build_sub(call->e, ad, begin));
 }
 
-/* Lengths of the result, 0 for a table's segments behind those of its ads. */
+/* Lengths of the result, 0 for a table's segments after those of its ads. */
 static ig_value *empty_beyond(reorder *r, ig_value *segments, ig_value *lengths) {
     ig_ts_call *call = r->call;
     ig_value *ad = ig_expr_map2(call->e, IG_OP_mod, segments,
@@ -100,7 +100,7 @@ ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
     return ig_ts_give(r.call, 0, out);
 }
 
-/* Items of the result: those of the segments, one behind the other. */
+/* Items of the result: those of the segments, one after the other. */
 static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
                                ig_value *offsets, ig_value *count) {
     ig_ts_call *call = r->call;
@@ -117,7 +117,7 @@ static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
     return ig_expr_gather(call->e, items, from, 0, IG_NEGATIVE_error);
 }
 
-/* Variant 1: a list of indices, and their number behind the flag; 2: rows of
+/* Variant 1: a list of indices, and their count after the flag; 2: rows of
  * embeddings, without flags. */
 ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
     enum { BEGINS, ITEMS, OFFSETS, EDGES, ADS, SHARED, COUNT, PINNED, MOST };
@@ -289,7 +289,7 @@ ig_status ig_ts_op_fb_unary(ig_ts_call *call) {
     weight = ig_expr_reshape(call->e, weight, 2, (ig_dim[]){ tasks, rows });
     ig_value *picked = ig_expr_gather(call->e, ig_expr_transpose(call->e, weight, swap),
                                       row, 0, IG_NEGATIVE_error);
-    /* ids behind the last bag go to a row that is cut off */
+    /* ids after the last bag go to a row that is cut off */
     ig_value *sums = ig_compose_add_rows(call->e, picked, bag,
                                          ig_dim_add(module, bags, ig_dim_of(1)));
     sums = ig_expr_slice(call->e, sums, 0, ig_dim_of(0), bags, 1);

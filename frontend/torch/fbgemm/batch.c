@@ -1,8 +1,8 @@
 /* FBGEMM's selection of rows from several matrices in one call.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Matrices [rows, columns] lie one behind the other in one flat tensor, and so do the
- * numbers of the rows that are picked from each.  The result is flat, too: matrix by
+ * Matrices [rows, columns] lie one after the other in one flat tensor, and so do the
+ * indices of the rows that are picked from each.  The result is flat, too: matrix by
  * matrix, or row by row where as many are picked from each (permuted).
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
@@ -51,8 +51,10 @@ static ig_status read_batch(batch *b) {
     b->columns = extents_of(b->call, COLUMNS, "input_columns", &columns);
     IG_TRY(b->call->e->status);
     if (b->count == 0 || rows != b->count || columns != b->count) {
-        return ig_ts_fail(b->call, IG_INVALID, "%u counts, %u rows, %u columns",
-                          b->count, rows, columns);
+        return ig_ts_fail(
+            b->call, IG_INVALID,
+            "%u counts, %u rows and %u columns are given, expected as many of each and at least one",
+            b->count, rows, columns);
     }
     return IG_OK;
 }

@@ -1,8 +1,8 @@
-/* FBGEMM's bucketizers: ids dealt out to the parts of row-wise sharded tables.
+/* FBGEMM's bucketizers: ids partitioned by the shards of row-wise sharded tables.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every id gets a bucket and a new number in it (assign); elements are then put in the
- * order bucket, feature, bag, and within a bag in their old order (deal):
+ * Every id gets a bucket and a new id in it (assign); elements are then partitioned in
+ * the order bucket, feature, bag, and within a bag in their old order:
  *
  *     key       bucket * bags + bag of the element
  *     lengths'  how many elements have each key
@@ -12,7 +12,7 @@
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
-typedef struct deal {
+typedef struct partition {
     ig_ts_call *call;
     ig_value *lengths, *ids, *weights; /* ids as given */
     ig_value *bag;                     /* of each element */
@@ -20,20 +20,20 @@ typedef struct deal {
     ig_value *feature;       /* of each element */
     ig_value *bucket, *next; /* of each element; i64 */
     ig_dim bags, features, size;
-    bool wants_place, wants_order;
-    uint32_t shift; /* of the arguments behind the weights */
-} deal;
+    bool wants_position, wants_order;
+    uint32_t shift; /* of the arguments after the weights */
+} partition;
 
 /* ---- the order of elements ---- */
 
-static void open_deal(deal *d, ig_dim features) {
-    ig_ts_call *call = d->call;
-    d->bags = ig_fb_extent(call, d->lengths, 0);
-    d->features = features;
-    ig_value *wide = ig_expr_cast(call->e, d->lengths, IG_DT_i64);
-    d->offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
-    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, d->ids, 0));
-    d->bag = ig_compose_segment_of(call->e, d->offsets, at);
+static void open_partition(partition *p, ig_dim features) {
+    ig_ts_call *call = p->call;
+    p->bags = ig_fb_extent(call, p->lengths, 0);
+    p->features = features;
+    ig_value *wide = ig_expr_cast(call->e, p->lengths, IG_DT_i64);
+    p->offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
+    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, p->ids, 0));
+    p->bag = ig_compose_segment_of(call->e, p->offsets, at);
 }
 
 static ig_value *sorted_order(ig_ts_call *call, ig_value *key) {
@@ -47,48 +47,48 @@ static ig_status give_or_none(ig_ts_call *call, uint32_t result, ig_value *value
     return wants ? ig_ts_give(call, result, value) : ig_fb_give_none(call, result);
 }
 
-/* Results 0 … 3 and, where the row has it, 4: lengths, ids, weights, place in the old
- * bag, where each element went. */
-static ig_status give_deal(deal *d, bool has_order) {
-    ig_ts_call *call = d->call;
-    ig_dim keys = ig_dim_mul(call->module, d->bags, d->size);
-    ig_value *base = ig_build_mul(call->e, d->bucket,
-                                  ig_expr_dim(call->e, d->bags, IG_DT_i64));
-    ig_value *key = ig_build_add(call->e, base, d->bag);
+/* Results 0 … 3 and, where the row has it, 4: lengths, ids, weights, position in the
+ * old bag, the target of each element. */
+static ig_status give_partition(partition *p, bool has_order) {
+    ig_ts_call *call = p->call;
+    ig_dim keys = ig_dim_mul(call->module, p->bags, p->size);
+    ig_value *base = ig_build_mul(call->e, p->bucket,
+                                  ig_expr_dim(call->e, p->bags, IG_DT_i64));
+    ig_value *key = ig_build_add(call->e, base, p->bag);
     ig_value *one = ig_expr_integer(call->e, IG_DT_i64, 1), *ones = NULL;
     IG_TRY(call->e->status);
     ones = ig_expr_expand(call->e, one, 1, key->type->dims);
     IG_TRY(call->e->status);
     ig_value *lengths = ig_compose_add_rows(call->e, ones, key, keys);
     ig_value *order = sorted_order(call, key);
-    ig_value *ids = ig_expr_gather(call->e, ig_expr_like(call->e, d->next, d->ids),
+    ig_value *ids = ig_expr_gather(call->e, ig_expr_like(call->e, p->next, p->ids),
                                    order, 0, IG_NEGATIVE_error);
-    IG_TRY(ig_ts_give(call, 0, ig_expr_like(call->e, lengths, d->lengths)));
+    IG_TRY(ig_ts_give(call, 0, ig_expr_like(call->e, lengths, p->lengths)));
     IG_TRY(ig_ts_give(call, 1, ids));
-    ig_value *weights = d->weights ? ig_expr_gather(call->e, d->weights, order, 0,
+    ig_value *weights = p->weights ? ig_expr_gather(call->e, p->weights, order, 0,
                                                     IG_NEGATIVE_error)
                                    : NULL;
     IG_TRY(give_or_none(call, 2, weights, weights != NULL));
-    ig_value *place = NULL;
-    if (d->wants_place) {
-        ig_value *begin = ig_expr_gather(call->e, d->offsets, d->bag, 0,
+    ig_value *position = NULL;
+    if (p->wants_position) {
+        ig_value *begin = ig_expr_gather(call->e, p->offsets, p->bag, 0,
                                          IG_NEGATIVE_error);
-        ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, d->ids, 0));
-        place = ig_expr_gather(call->e, ig_build_sub(call->e, at, begin), order, 0,
-                               IG_NEGATIVE_error);
-        place = ig_expr_like(call->e, place, d->ids);
+        ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, p->ids, 0));
+        position = ig_expr_gather(call->e, ig_build_sub(call->e, at, begin), order, 0,
+                                  IG_NEGATIVE_error);
+        position = ig_expr_like(call->e, position, p->ids);
     }
-    IG_TRY(give_or_none(call, 3, place, d->wants_place));
+    IG_TRY(give_or_none(call, 3, position, p->wants_position));
     if (!has_order) {
         return IG_OK;
     }
-    ig_value *where = d->wants_order ? sorted_order(call, order) : NULL;
-    return give_or_none(call, 4, ig_expr_like(call->e, where, d->ids), d->wants_order);
+    ig_value *where = p->wants_order ? sorted_order(call, order) : NULL;
+    return give_or_none(call, 4, ig_expr_like(call->e, where, p->ids), p->wants_order);
 }
 
-/* ---- which bucket, which number ---- */
+/* ---- bucket and new id ---- */
 
-/* Quotient and remainder of ids seen as unsigned, by i64 numbers above 0. */
+/* Quotient and remainder of ids seen as unsigned, by i64 divisors above 0. */
 typedef struct divided {
     ig_value *quotient, *rest;
 } divided;
@@ -118,19 +118,19 @@ static ig_value *is_below(ig_ts_call *call, ig_value *x, ig_value *y) {
 }
 
 ig_status ig_ts_op_fb_bucketize(ig_ts_call *call) {
-    enum { LENGTHS, IDS, PLACE, SIZE, WEIGHTS };
-    deal d = { .call = call };
-    d.lengths = ig_aten_tensor(d.call, LENGTHS);
-    d.ids = ig_aten_tensor(d.call, IDS);
-    d.weights = ig_aten_optional(d.call, WEIGHTS);
-    IG_TRY(ig_ts_bool(call, PLACE, &d.wants_place));
-    IG_TRY(ig_ts_dim(call, SIZE, &d.size));
-    open_deal(&d, ig_dim_of(1));
-    divided by = divide(d.call, unsigned_ids(d.call, d.ids),
-                        ig_expr_dim(d.call->e, d.size, IG_DT_i64));
-    d.bucket = by.rest;
-    d.next = by.quotient;
-    return give_deal(&d, false);
+    enum { LENGTHS, IDS, POSITION, SIZE, WEIGHTS };
+    partition p = { .call = call };
+    p.lengths = ig_aten_tensor(p.call, LENGTHS);
+    p.ids = ig_aten_tensor(p.call, IDS);
+    p.weights = ig_aten_optional(p.call, WEIGHTS);
+    IG_TRY(ig_ts_bool(call, POSITION, &p.wants_position));
+    IG_TRY(ig_ts_dim(call, SIZE, &p.size));
+    open_partition(&p, ig_dim_of(1));
+    divided by = divide(p.call, unsigned_ids(p.call, p.ids),
+                        ig_expr_dim(p.call->e, p.size, IG_DT_i64));
+    p.bucket = by.rest;
+    p.next = by.quotient;
+    return give_partition(&p, false);
 }
 
 /* ---- blocks ---- */
@@ -138,7 +138,7 @@ ig_status ig_ts_op_fb_bucketize(ig_ts_call *call) {
 enum {
     B_LENGTHS,
     B_IDS,
-    B_PLACE,
+    B_POSITION,
     B_SEQUENCE,
     B_SIZES,
     B_SIZE,
@@ -149,33 +149,34 @@ enum {
     B_REST /* the inference row has return_bucket_mapping here */
 };
 
-/* A tensor of one number a feature, as one number an element. */
-static ig_value *of_feature(deal *d, ig_value *numbers) {
-    ig_value *wide = ig_expr_flatten(d->call->e,
-                                     ig_expr_cast(d->call->e, numbers, IG_DT_i64));
-    return ig_expr_gather(d->call->e, wide, d->feature, 0, IG_NEGATIVE_error);
+/* A tensor of one value per feature, as one value per element. */
+static ig_value *spread_over_elements(partition *p, ig_value *values) {
+    ig_value *wide = ig_expr_flatten(p->call->e,
+                                     ig_expr_cast(p->call->e, values, IG_DT_i64));
+    return ig_expr_gather(p->call->e, wide, p->feature, 0, IG_NEGATIVE_error);
 }
 
-static void find_features(deal *d, ig_value *sizes, ig_value *batches) {
-    ig_ts_call *call = d->call;
+static void find_features(partition *p, ig_value *sizes, ig_value *batches) {
+    ig_ts_call *call = p->call;
     if (batches) {
         ig_value *wide = ig_expr_cast(call->e, ig_expr_flatten(call->e, batches),
                                       IG_DT_i64);
         ig_value *edges = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
-        d->feature = ig_compose_segment_of(call->e, edges, d->bag);
+        p->feature = ig_compose_segment_of(call->e, edges, p->bag);
         return;
     }
     ig_dim count = ig_fb_extent(call, sizes, 0);
-    ig_dim batch = ig_dim_exact_div(call->module, d->bags, count);
+    ig_dim batch = ig_dim_exact_div(call->module, p->bags, count);
     ig_value *per = ig_build_max(call->e, ig_expr_dim(call->e, batch, IG_DT_i64),
                                  ig_expr_integer(call->e, IG_DT_i64, 1));
-    d->feature = ig_build_div(call->e, d->bag, per);
+    p->feature = ig_build_div(call->e, p->bag, per);
 }
 
 /* Equal blocks: `blocks` of them in all, `local` in each bucket. */
-static void assign_blocks(deal *d, ig_value *x, ig_value *block, ig_value *blocks) {
-    ig_ts_call *call = d->call;
-    ig_value *size = ig_expr_dim(call->e, d->size, IG_DT_i64);
+static void assign_blocks(partition *p, ig_value *x, ig_value *block,
+                          ig_value *blocks) {
+    ig_ts_call *call = p->call;
+    ig_value *size = ig_expr_dim(call->e, p->size, IG_DT_i64);
     ig_value *local = ig_build_div(call->e, blocks, size);
     ig_value *span = ig_build_mul(call->e, block, local);
     ig_value *is_in = is_below(call, x, ig_build_mul(call->e, block, blocks));
@@ -183,27 +184,27 @@ static void assign_blocks(deal *d, ig_value *x, ig_value *block, ig_value *block
                                   ig_expr_integer(call->e, IG_DT_i64, 1));
     divided inside = divide(call, x, safe), outside = divide(call, x, blocks);
     ig_value *far = ig_build_div(call->e, outside.rest, local);
-    d->bucket = ig_build_where(call->e, is_in, inside.quotient, far);
-    d->next = ig_build_where(call->e, is_in, inside.rest, outside.quotient);
+    p->bucket = ig_build_where(call->e, is_in, inside.quotient, far);
+    p->next = ig_build_where(call->e, is_in, inside.rest, outside.quotient);
 }
 
 /* Boundaries of one feature for all of its elements: where x is below the last one, the
  * bucket is that of the last boundary not above it. */
-static void assign_edges(deal *d, ig_value *x, ig_value *edges, ig_value *block,
+static void assign_edges(partition *p, ig_value *x, ig_value *edges, ig_value *block,
                          ig_value *blocks, divided *out) {
-    ig_ts_call *call = d->call;
+    ig_ts_call *call = p->call;
     ig_value *wide = ig_expr_cast(call->e, ig_expr_flatten(call->e, edges), IG_DT_i64);
     ig_value *last = ig_compose_last(call->e, wide),
              *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
     divided hashed = divide(call, x, blocks),
-            outside = divide(call, x, ig_expr_dim(call->e, d->size, IG_DT_i64));
+            outside = divide(call, x, ig_expr_dim(call->e, p->size, IG_DT_i64));
     /* a block size of 0: ids have no bound, and are folded onto the boundaries */
     ig_value *is_open = ig_build_eq(call->e, block, zero);
     ig_value *folded = ig_build_div(call->e, ig_build_mul(call->e, hashed.rest, last),
                                     blocks);
-    ig_value *look = ig_build_where(call->e, is_open, folded, x);
-    ig_value *is_in = is_below(call, look, last);
-    ig_value *safe = ig_build_where(call->e, is_in, look, zero);
+    ig_value *target = ig_build_where(call->e, is_open, folded, x);
+    ig_value *is_in = is_below(call, target, last);
+    ig_value *safe = ig_build_where(call->e, is_in, target, zero);
     ig_value *above = ig_build_bucketize(call->e, safe, wide,
                                          (ig_bucketize_attrs){ .right = true });
     ig_value *bucket = ig_expr_with_integer(call->e, IG_OP_sub, above, 1);
@@ -217,93 +218,95 @@ static void assign_edges(deal *d, ig_value *x, ig_value *edges, ig_value *block,
     out->rest = ig_build_where(call->e, is_in, next, beyond);
 }
 
-static ig_status assign_all_edges(deal *d, ig_value *x, ig_value *block,
+static ig_status assign_all_edges(partition *p, ig_value *x, ig_value *block,
                                   ig_value *blocks) {
-    ig_ts_call *call = d->call;
+    ig_ts_call *call = p->call;
     ig_value **edges;
     uint32_t count;
-    IG_TRY(ig_ts_tensors(call, B_EDGES + d->shift, &edges, &count));
+    IG_TRY(ig_ts_tensors(call, B_EDGES + p->shift, &edges, &count));
     for (uint32_t i = 0; i < count; i++) {
         divided by = { NULL, NULL };
-        assign_edges(d, x, edges[i], block, blocks, &by);
-        ig_value *is_mine = ig_expr_with_integer(call->e, IG_OP_eq, d->feature, i);
-        d->bucket = i ? ig_build_where(call->e, is_mine, by.quotient, d->bucket)
+        assign_edges(p, x, edges[i], block, blocks, &by);
+        ig_value *is_mine = ig_expr_with_integer(call->e, IG_OP_eq, p->feature, i);
+        p->bucket = i ? ig_build_where(call->e, is_mine, by.quotient, p->bucket)
                       : by.quotient;
-        d->next = i ? ig_build_where(call->e, is_mine, by.rest, d->next) : by.rest;
+        p->next = i ? ig_build_where(call->e, is_mine, by.rest, p->next) : by.rest;
     }
     return count ? call->e->status
-                 : ig_ts_fail(call, IG_INVALID, "no boundaries of blocks");
+                 : ig_ts_fail(
+                       call, IG_INVALID,
+                       "block_bucketize_pos has 0 tensors, expected one per feature");
 }
 
-/* Ids that keep their number: all, or those of some features. */
-static ig_status keep_ids(deal *d, uint32_t keep, ig_value *x) {
+/* Ids that stay as they are: all, or those of some features. */
+static ig_status keep_ids(partition *p, uint32_t keep, ig_value *x) {
     bool keeps = false;
-    ig_value *some = ig_aten_optional(d->call, keep + 2);
-    IG_TRY(ig_ts_bool(d->call, keep, &keeps));
+    ig_value *some = ig_aten_optional(p->call, keep + 2);
+    IG_TRY(ig_ts_bool(p->call, keep, &keeps));
     if (some) {
-        ig_value *is_kept = ig_expr_with_integer(d->call->e, IG_OP_ne,
-                                                 of_feature(d, some), 0);
-        d->next = ig_build_where(d->call->e, is_kept, x, d->next);
+        ig_value *is_kept = ig_expr_with_integer(p->call->e, IG_OP_ne,
+                                                 spread_over_elements(p, some), 0);
+        p->next = ig_build_where(p->call->e, is_kept, x, p->next);
     } else if (keeps) {
-        d->next = x;
+        p->next = x;
     }
-    return d->call->e->status;
+    return p->call->e->status;
 }
 
-static ig_status read_blocks(deal *d, ig_ts_call *call) {
-    d->lengths = ig_aten_tensor(d->call, B_LENGTHS);
-    d->ids = ig_aten_tensor(d->call, B_IDS);
-    d->weights = ig_aten_optional(d->call, B_WEIGHTS);
-    if (d->shift) { /* so many weights an element */
-        ig_dim dims[] = { ig_fb_extent(d->call, d->ids, 0), ig_dim_of(1) };
+static ig_status read_blocks(partition *p, ig_ts_call *call) {
+    p->lengths = ig_aten_tensor(p->call, B_LENGTHS);
+    p->ids = ig_aten_tensor(p->call, B_IDS);
+    p->weights = ig_aten_optional(p->call, B_WEIGHTS);
+    if (p->shift) { /* several weights per element */
+        ig_dim dims[] = { ig_fb_extent(p->call, p->ids, 0), ig_dim_of(1) };
         IG_TRY(ig_ts_dim(call, B_WEIGHTS + 1, &dims[1]));
-        d->weights = ig_expr_reshape(d->call->e, d->weights, 2, dims);
+        p->weights = ig_expr_reshape(p->call->e, p->weights, 2, dims);
     }
-    IG_TRY(ig_ts_bool(call, B_PLACE, &d->wants_place));
-    IG_TRY(ig_ts_bool(call, B_SEQUENCE, &d->wants_order));
-    return ig_ts_dim(call, B_SIZE, &d->size);
+    IG_TRY(ig_ts_bool(call, B_POSITION, &p->wants_position));
+    IG_TRY(ig_ts_bool(call, B_SEQUENCE, &p->wants_order));
+    return ig_ts_dim(call, B_SIZE, &p->size);
 }
 
-/* Variant 1 is the inference row: it may also tell each element's bucket.  2: several
- * weights an element. */
+/* Variant 1 is the inference row: it may also give each element's bucket.  2: several
+ * weights per element. */
 ig_status ig_ts_op_fb_block_bucketize(ig_ts_call *call) {
     bool is_inference = call->row->variant == 1, wants_bucket = false;
-    deal d = { .call = call, .shift = call->row->variant == 2 };
-    uint32_t keep = B_REST + d.shift + is_inference;
-    IG_TRY(read_blocks(&d, call));
+    partition p = { .call = call, .shift = call->row->variant == 2 };
+    uint32_t keep = B_REST + p.shift + is_inference;
+    IG_TRY(read_blocks(&p, call));
     if (is_inference) {
         IG_TRY(ig_ts_bool(call, B_REST, &wants_bucket));
     }
     ig_value *sizes = ig_aten_tensor(call, B_SIZES);
-    open_deal(&d, ig_fb_extent(call, sizes, 0));
-    find_features(&d, sizes, ig_aten_optional(call, B_BATCHES + d.shift));
-    ig_value *x = unsigned_ids(call, d.ids), *block = of_feature(&d, sizes);
+    open_partition(&p, ig_fb_extent(call, sizes, 0));
+    find_features(&p, sizes, ig_aten_optional(call, B_BATCHES + p.shift));
+    ig_value *x = unsigned_ids(call, p.ids), *block = spread_over_elements(&p, sizes);
     ig_value *total = ig_aten_optional(call, keep + 1);
-    ig_value *blocks = total ? of_feature(&d, total)
-                             : ig_expr_dim(call->e, d.size, IG_DT_i64);
+    ig_value *blocks = total ? spread_over_elements(&p, total)
+                             : ig_expr_dim(call->e, p.size, IG_DT_i64);
     IG_TRY(call->e->status);
-    if (ig_ts_is_none(call, B_EDGES + d.shift)) {
-        assign_blocks(&d, x, block, blocks);
+    if (ig_ts_is_none(call, B_EDGES + p.shift)) {
+        assign_blocks(&p, x, block, blocks);
     } else {
-        IG_TRY(assign_all_edges(&d, x, block, blocks));
+        IG_TRY(assign_all_edges(&p, x, block, blocks));
     }
-    IG_TRY(keep_ids(&d, keep, x));
-    IG_TRY(give_deal(&d, true));
-    return is_inference ? give_or_none(call, 5, ig_expr_like(call->e, d.bucket, d.ids),
+    IG_TRY(keep_ids(&p, keep, x));
+    IG_TRY(give_partition(&p, true));
+    return is_inference ? give_or_none(call, 5, ig_expr_like(call->e, p.bucket, p.ids),
                                        wants_bucket)
                         : IG_OK;
 }
 
-/* Where each element went, from the bucket of each: the inverse of a deal. */
+/* The target of each element, from the bucket of each: the inverse of a partition. */
 ig_status ig_ts_op_fb_populate_permute(ig_ts_call *call) {
-    deal d = { .call = call };
-    d.lengths = ig_aten_tensor(d.call, 0);
-    d.ids = ig_aten_tensor(d.call, 2);
-    open_deal(&d, ig_dim_of(1));
-    ig_value *bucket = ig_expr_cast(d.call->e, d.ids, IG_DT_i64);
-    ig_value *base = ig_build_mul(d.call->e, bucket,
-                                  ig_expr_dim(d.call->e, d.bags, IG_DT_i64));
-    ig_value *order = sorted_order(d.call, ig_build_add(d.call->e, base, d.bag));
-    ig_value *where = sorted_order(d.call, order);
-    return ig_ts_give(d.call, 0, ig_expr_like(d.call->e, where, d.ids));
+    partition p = { .call = call };
+    p.lengths = ig_aten_tensor(p.call, 0);
+    p.ids = ig_aten_tensor(p.call, 2);
+    open_partition(&p, ig_dim_of(1));
+    ig_value *bucket = ig_expr_cast(p.call->e, p.ids, IG_DT_i64);
+    ig_value *base = ig_build_mul(p.call->e, bucket,
+                                  ig_expr_dim(p.call->e, p.bags, IG_DT_i64));
+    ig_value *order = sorted_order(p.call, ig_build_add(p.call->e, base, p.bag));
+    ig_value *where = sorted_order(p.call, order);
+    return ig_ts_give(p.call, 0, ig_expr_like(p.call->e, where, p.ids));
 }

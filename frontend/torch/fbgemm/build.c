@@ -1,4 +1,4 @@
-/* What the functions of the FBGEMM rows are written with.
+/* Readers and shapes shared by the functions of the FBGEMM rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/fbgemm/fbgemm.h"
 

@@ -1,7 +1,7 @@
 /* FBGEMM's input combiners and what else stands alone.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Tables' ids, offsets and weights become one of each: ids one behind the other; each
+ * Tables' ids, offsets and weights become one of each: ids one after the other; each
  * table's offsets begin where the ids of the tables before it end, and the last offset
  * of all is the number of ids; missing weights are 1.
  */
@@ -24,8 +24,10 @@ static ig_status open_combine(ig_ts_call *call, combine *c) {
     IG_TRY(ig_ts_tensors(call, OFFSETS, &c->offsets, &offsets));
     IG_TRY(ig_ts_tensors(call, WEIGHTS, &c->weights, &weights));
     if (c->count == 0 || offsets != c->count || weights != c->count) {
-        return ig_ts_fail(call, IG_INVALID, "%u ids, %u offsets, %u weights", c->count,
-                          offsets, weights);
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "%u tensors of ids, %u of offsets and %u of weights are given, expected as many of each and at least one",
+            c->count, offsets, weights);
     }
     return IG_OK;
 }
@@ -34,7 +36,7 @@ static ig_dim count_of(const combine *c, const ig_value *x) {
     return ig_type_count(c->call->module, x->type);
 }
 
-/* Weights of one table's ids: its own, or 1 where it has none.  With a 1 behind them,
+/* Weights of one table's ids: its own, or 1 where it has none.  With a 1 after them,
  * id k takes the one at min(k, how many there are). */
 static ig_value *weights_of(combine *c, uint32_t number) {
     assert(number < c->count && "a table of the call");

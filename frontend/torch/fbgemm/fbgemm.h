@@ -1,4 +1,4 @@
-/* What the functions of the FBGEMM rows are written with.
+/* Readers and shapes shared by the functions of the FBGEMM rows.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Most operators of FBGEMM are index arithmetic over segments of one array: formulas of

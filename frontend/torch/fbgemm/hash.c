@@ -8,7 +8,7 @@
  *     row d    start + (home + d) mod size       d = 0, 1 … most - 1
  *
  * and the first row that holds the id is its row.  An id that is in none of them gets
- * -1, its home, or a row behind the part: size + hash mod reserved.
+ * -1, its home, or a row after the part: size + hash mod reserved.
  *
  * Rows are compared STEP at a time, for all ids at once.  A loop goes on while an id is
  * missing and rows are left, so it ends after one trip where no id is far from home:
@@ -132,7 +132,7 @@ enum {
     RUNTIME_META
 };
 
-/* What is asked for beyond reading is training's. */
+/* Refuses the arguments of training: tables are only read. */
 static ig_status check_reads(ig_ts_call *call) {
     bool is_circular, is_readonly, is_modulo;
     int64_t hours, threshold;
@@ -169,7 +169,7 @@ typedef struct probe {
     ig_value *whole;  /* the same with the reserved rows */
     ig_value *start;  /* i64 [n]; NULL: 0 */
     int64_t most;     /* rows that are compared */
-    int64_t reserved; /* rows behind each part; -1: none */
+    int64_t reserved; /* rows after each part; -1: none */
 } probe;
 
 /* x of u64 mod a size of i64. */
@@ -320,7 +320,7 @@ static ig_value *distances_of(probe *p, ig_value *home) {
     return nearest(p, home, ig_expr_iota(p->call->e, IG_DT_i64, most));
 }
 
-/* What ids get that are not in the table. */
+/* The row of ids that are not in the table. */
 static ig_value *fall_back(probe *p, bool has_fallback) {
     assert(p->whole && "read_parts has found the size of each part");
     ig_ts_call *call = p->call;

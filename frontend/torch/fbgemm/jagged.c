@@ -33,7 +33,9 @@ static jagged open_jagged(ig_ts_call *call, uint32_t values, uint32_t offsets) {
     }
     if (j.axes == 0 || j.axes > AXES) {
         ig_expr_note(j.call->e,
-                     ig_ts_fail(call, IG_UNSUPPORTED, "%u jagged axes", j.axes));
+                     ig_ts_fail(call, IG_UNSUPPORTED,
+                                "offsets has %u tensors, expected 1 to %d jagged axes",
+                                j.axes, AXES));
         return j;
     }
     for (uint32_t i = 0; i < j.axes; i++) {
@@ -83,7 +85,7 @@ static ig_value *rows_of_places(jagged *j, const ig_dim *most,
     return row;
 }
 
-/* The values with a row behind them that absent places read. */
+/* The values with a row after them that absent positions read. */
 static ig_value *with_padding(ig_ts_call *call, ig_value *values, ig_value *padding) {
     ig_dim dims[IG_TENSOR_RANK];
     ig_value *row = NULL;
@@ -141,8 +143,8 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
 /* ---- from dense ---- */
 
 /* Indices [n, 1 + axes] of the places of `count` elements in a dense tensor with these
- * extents behind the batch; an element beyond them, or behind all segments, gets a
- * place within, and is told. */
+ * extents after the batch; an element beyond them, or after all segments, gets a
+ * position within, and `out_is_in` is false. */
 static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extents,
                                 ig_value **out_is_in) {
     assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
@@ -178,7 +180,10 @@ static ig_value *from_dense(jagged *j, ig_value *dense, ig_value *count) {
     ig_ts_call *call = j->call;
     ig_value *is_in = NULL, *out = NULL;
     if (!dense || dense->type->rank < j->axes + 1) {
-        ig_expr_note(call->e, ig_ts_fail(call, IG_INVALID, "the dense tensor's rank"));
+        ig_expr_note(call->e,
+                     ig_ts_fail(call, IG_INVALID,
+                                "the dense tensor has rank %u, expected %u or more",
+                                dense ? dense->type->rank : 0, j->axes + 1));
         return NULL;
     }
     ig_value *places = places_of_rows(j, count, dense->type->dims + 1, &is_in);
@@ -242,7 +247,9 @@ ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
     ig_value *y = ig_aten_tensor(j.call, 2);
     IG_TRY(j.call->e->status);
     if (y->type->rank < j.axes + 1) {
-        return ig_ts_fail(call, IG_INVALID, "the dense tensor's rank");
+        return ig_ts_fail(call, IG_INVALID,
+                          "the dense tensor has rank %u, expected %u or more",
+                          y->type->rank, j.axes + 1);
     }
     ig_value *x = to_dense(&j, y->type->dims + 1, padding_of(&j, 0));
     return ig_ts_give(j.call, 0, ig_build_add(j.call->e, x, y));
@@ -382,7 +389,7 @@ ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
         ig_expr_like(call->e, ig_compose_segment_lengths(call->e, edges), lengths));
 }
 
-/* Keys one behind the other: lengths [keys, batch]; variant: the rank of the values. */
+/* Keys one after the other: lengths [keys, batch]; variant: the rank of the values. */
 ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
     const ig_dim *edges;
     const int64_t *most;
@@ -395,7 +402,10 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
     IG_TRY(ig_ts_int(call, 4, &padding));
     ig_value **results = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)count + 1);
     if (edge_count != count + 1 || lengths->type->rank != 2) {
-        return ig_ts_fail(call, IG_INVALID, "%u offsets of %u keys", edge_count, count);
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "offset_per_key has %u items for %u keys and lengths have rank %u, expected one item more than keys and rank 2",
+            edge_count, count, lengths->type->rank);
     }
     for (uint32_t i = 0; i < count; i++) {
         jagged j = { .call = call, .axes = 1 };

@@ -144,9 +144,10 @@ static ig_status read_tables(lookup *l) {
     IG_TRY(l->call->e->status);
     if (columns < 2 || starts != columns - 1 || kinds != columns - 1 ||
         starts > FEATURES) {
-        return ig_ts_fail(l->call, IG_INVALID,
-                          "%u tables start, %u have a type and %u columns are told",
-                          starts, kinds, columns);
+        return ig_ts_fail(
+            l->call, IG_INVALID,
+            "weights_offsets has %u items, weights_tys %u and D_offsets %u, expected one per table and one more in D_offsets",
+            starts, kinds, columns);
     }
     l->count = starts;
     return find_storage(l);
@@ -194,11 +195,13 @@ static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_typ
     ig_row_layout layout;
     int64_t dim = l->columns[feature + 1] - l->columns[feature];
     if (!read_row_type(l, feature, &kind, &rows)) {
-        return fail(l, IG_UNSUPPORTED, "tables of such rows", feature);
+        return fail(l, IG_UNSUPPORTED,
+                    "weights_tys holds a type of rows that is not supported", feature);
     }
     ig_dtype dtype = kind->dtype;
     if (dim <= 0 || !ig_row_layout_of(rows, ig_dtypes[dtype].bits, dim, &layout)) {
-        return fail(l, IG_INVALID, "rows that cannot be", feature);
+        return fail(l, IG_INVALID, "D_offsets does not give rows that can be stored",
+                    feature);
     }
     int64_t stride = ig_ceil_div(layout.bytes, l->align) * l->align;
     int64_t start = l->starts[feature];
@@ -207,7 +210,8 @@ static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_typ
     }
     int64_t count = window_of(l, feature) / stride;
     if (l->rows && l->rows[feature] > count) {
-        return fail(l, IG_INVALID, "the table has fewer rows than are told", feature);
+        return fail(l, IG_INVALID, "the table has fewer rows than rows_per_table says",
+                    feature);
     }
     if (gives_rows(l)) {
         rows = (ig_rows){ 0 };
@@ -218,7 +222,7 @@ static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_typ
     count = l->rows ? l->rows[feature] : count;
     ig_dim extent;
     if (!ig_dim_from(count, &extent)) {
-        return fail(l, IG_INVALID, "the table has fewer than no rows", feature);
+        return fail(l, IG_INVALID, "rows_per_table is negative", feature);
     }
     *out_type = ig_type_table(l->call->module, dtype, rows, extent, ig_dim_of(dim));
     return IG_OK;
@@ -344,7 +348,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
 
 /* Writes to a tensor of the program.  Where it is the caller's or the module's own, the
  * program sees the mended content, and the caller keeps what was given: a call leaves
- * neither mended ids behind, nor a count of what was wrong. */
+ * no mended ids and no count of errors. */
 static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, arg);
     ig_ts_storage *storage = tensor ? tensor->storage : NULL;

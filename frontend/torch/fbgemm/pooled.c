@@ -33,7 +33,7 @@ ig_status ig_ts_op_fb_sum_to_one(ig_ts_call *call) {
     uint32_t count;
     IG_TRY(ig_ts_tensors(call, 0, &parts, &count));
     if (count == 0) {
-        return ig_ts_fail(call, IG_INVALID, "nothing to sum");
+        return ig_ts_fail(call, IG_INVALID, "sums 0 tensors, expected 1 or more");
     }
     ig_value *sum = parts[0];
     for (uint32_t i = 1; i < count; i++) {
@@ -89,7 +89,9 @@ static ig_status give_pieces(ig_ts_call *call, ig_value **inputs, uint32_t input
         for (; at < count && pieces[at].out == out; at++) {
             const piece *p = &pieces[at];
             if (p->in < 0 || p->in >= input_count) {
-                return ig_ts_fail(call, IG_INVALID, "no input %lld", (long long)p->in);
+                return ig_ts_fail(call, IG_INVALID,
+                                  "input %lld is permuted, expected one below %u",
+                                  (long long)p->in, input_count);
             }
             ig_module *module = call->module;
             parts[some++] = ig_expr_slice(call->e, inputs[p->in], 1,

@@ -46,7 +46,7 @@ ig_status ig_ts_op_fb_pruned_array(ig_ts_call *call) {
     ig_value *is_in = ig_build_and(call->e,
                                    ig_expr_with_integer(call->e, IG_OP_ge, ids, 0),
                                    ig_build_lt(call->e, ids, size));
-    /* the row behind all others says: none */
+    /* the row after all others holds -1: none */
     ig_dim one = ig_dim_of(1);
     ig_value *none = ig_expr_reshape(call->e, ig_expr_integer(call->e, IG_DT_i64, -1),
                                      1, &one);
@@ -139,11 +139,18 @@ ig_status ig_ts_op_fb_pruned_hashmap(ig_ts_call *call) {
                                        &edge_count);
     IG_TRY(call->e->status);
     if (edge_count < 2 || edges[0] < 0 || edges[edge_count - 1] > numbers / 2) {
-        return ig_ts_fail(call, IG_INVALID, "the hash table's offsets");
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "the hash table's offsets run from %lld to %lld, expected 0 to %u",
+            (long long)(edge_count ? edges[0] : -1),
+            (long long)(edge_count ? edges[edge_count - 1] : -1), numbers / 2);
     }
     for (uint32_t t = 0; t + 1 < edge_count; t++) {
         if (edges[t] > edges[t + 1]) {
-            return ig_ts_fail(call, IG_INVALID, "the hash table's offsets fall");
+            return ig_ts_fail(
+                call, IG_INVALID,
+                "the hash table's offset %u is above the next, expected rising offsets",
+                t);
         }
     }
     return ig_ts_give(

@@ -1,7 +1,7 @@
 /* FBGEMM's running sums, permutations of segments, and selections.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Elements of picked segments, one segment behind the other (take):
+ * Elements of picked segments, one segment after the other (take):
  *
  *     offsets'  running sum of the picked segments' lengths
  *     at        0 … the last of them
@@ -20,7 +20,7 @@ ig_status ig_ts_op_fb_cumsum(ig_ts_call *call) {
                                              (ig_running)call->row->variant));
 }
 
-/* Where each element stands in its segment. */
+/* The position of each element in its segment. */
 static ig_value *place_in_segment(ig_ts_call *call, ig_value *offsets, ig_value *at) {
     ig_value *segment = ig_compose_segment_of(call->e, offsets, at);
     return ig_build_sub(
@@ -59,7 +59,7 @@ ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
     ig_dim count = ig_dim_sub(call->module, ig_fb_extent(call, edges, 0), ig_dim_of(1));
     ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, values, 0));
     ig_value *segment = ig_compose_segment_of(call->e, edges, at);
-    /* values before the first segment or behind the last go to a row that is cut off */
+    /* values before the first segment or after the last go to a row that is cut off */
     ig_value *first = ig_expr_slice(call->e, edges, 0, ig_dim_of(0), ig_dim_of(1), 1);
     segment = ig_build_where(call->e, ig_build_ge(call->e, at, first), segment,
                              ig_expr_dim(call->e, count, IG_DT_i64));
@@ -115,7 +115,7 @@ typedef struct sparse {
 } sparse;
 
 /* Lengths, values and weights (NULL: none) of the permuted segments.  Segments are of
- * elements: values of higher rank are taken one behind the other, as FBGEMM takes
+ * elements: values of higher rank are taken one after the other, as FBGEMM takes
  * them. */
 static void permute_sparse(ig_ts_call *call, sparse *s) {
     bool is_flat = s->values && s->values->type->rank == 1;
@@ -300,7 +300,9 @@ ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
     IG_TRY(ig_ts_tensors(call, 0, &inputs, &count));
     IG_TRY(ig_ts_tensors(call, 1, &indices, &others));
     if (count != others) {
-        return ig_ts_fail(call, IG_INVALID, "%u inputs and %u indices", count, others);
+        return ig_ts_fail(call, IG_INVALID,
+                          "%u inputs and %u indices are given, expected as many", count,
+                          others);
     }
     ig_value **results = IG_NEW_ARRAY(call->arena, ig_value *, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -312,7 +314,7 @@ ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
 }
 
 /* Per row: as many true as there are sources, then as many false as targets; false
- * behind all rows. */
+ * after all rows. */
 ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
     ig_value *size = ig_fb_size(call, 2);
     ig_value *sources = ig_fb_arg(call, 0, IG_DT_i64);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Place k of the window at (i, j) is at row i * stride - pad + k' * dilation + offset.
- * What lies there, interpolated and weighted by the mask, becomes the columns of a
+ * The pixels there, interpolated and weighted by the mask, becomes the columns of a
  * product with the weights:
  *
  *     ids, weights    [N, offset groups, K, rows, columns, 2, 2]

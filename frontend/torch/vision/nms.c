@@ -87,7 +87,7 @@ static ig_value *overlap(ig_ts_call *call, ig_value *boxes, ig_value *box,
     return ig_expr_with(call->e, IG_OP_max, ig_build_sub(call->e, high, low), 0);
 }
 
-/* Which of the boxes behind box i overlap it too much. */
+/* Which of the boxes after box i overlap it too much. */
 static ig_value *covered(ig_ts_call *call, ig_value *boxes, ig_value *i, double most) {
     ig_value *box = ig_expr_gather(call->e, boxes, i, 0, IG_NEGATIVE_error);
     ig_value *common = ig_build_mul(call->e, overlap(call, boxes, box, 0),

@@ -1,4 +1,4 @@
-/* What torchvision's operators share.
+/* Formulas shared by torchvision's operators.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A value between pixels is a weighted sum of four of them, and a bin of a region one

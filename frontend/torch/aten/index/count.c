@@ -69,8 +69,10 @@ ig_status ig_ts_op_histc(ig_ts_call *call) {
     int64_t bins = ig_aten_distance(call, 1);
     IG_TRY(call->e->status);
     if (bins <= 0 || !ig_expr_is_float(x)) {
-        return ig_ts_fail(call, IG_INVALID, "%lld bins of such elements",
-                          (long long)bins);
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "bins is %lld and the elements are %s, expected 1 or more and floats",
+            (long long)bins, ig_dtypes[x->type->dtype].name);
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_dim count = ig_dim_of(bins + 1);

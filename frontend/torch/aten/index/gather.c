@@ -287,7 +287,7 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
     return s->index && s->updates;
 }
 
-/* index_copy, index_add (alpha behind source): variant, an ig_scatter */
+/* index_copy, index_add (alpha after source): variant, an ig_scatter */
 ig_status ig_ts_op_index_add(ig_ts_call *call) {
     scattering s;
     ig_value *source = ig_aten_tensor(call, 3);

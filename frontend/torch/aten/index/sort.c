@@ -15,18 +15,18 @@ static ig_value *as_type(ig_ts_call *call, ig_value *x, const ig_type *type) {
     return ig_expr_reshape(call->e, x, type->rank, type->dims);
 }
 
-/* Values and places of x sorted along an axis. */
-static bool sort(ig_ts_call *call, ig_value *x, uint32_t axis, bool descending,
-                 ig_value **out) {
+/* Values of x sorted along an axis, and their indices in x. */
+static bool sort_axis(ig_ts_call *call, ig_value *x, uint32_t axis, bool descending,
+                      ig_value **out) {
     ig_sort_attrs attrs = { .axis = axis, .descending = descending };
     return ig_expr_results(ig_build_sort(call->e, as_vector(call, x), attrs), out);
 }
 
 /* sort(self, dim, descending), sort.stable(self, *, stable, dim, descending); variant:
- * the dim argument; + 8: argsort, places only; + 16: msort, values only, axis 0 */
+ * IG_ATEN_SORT_* */
 ig_status ig_ts_op_sort(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *sorted[2];
-    uint32_t at = (uint32_t)call->row->variant & 7, axis = 0;
+    uint32_t at = (uint32_t)call->row->variant & IG_ATEN_SORT_DIM, axis = 0;
     bool descending = false;
     if (!x) {
         return call->e->status;
@@ -35,16 +35,17 @@ ig_status ig_ts_op_sort(ig_ts_call *call) {
         axis = ig_aten_axis(call, at, x->type->rank);
         descending = ig_aten_bool(call, at + 1);
     }
-    if (!sort(call, x, axis, descending, sorted)) {
+    if (!sort_axis(call, x, axis, descending, sorted)) {
         return call->e->status;
     }
     ig_value *values = as_type(call, sorted[0], x->type);
-    ig_value *places = as_type(call, sorted[1], x->type);
-    if (call->row->variant & 8) {
-        return ig_aten_give(call, places);
+    ig_value *indices = as_type(call, sorted[1], x->type);
+    if (call->row->variant & IG_ATEN_SORT_INDICES) {
+        return ig_aten_give(call, indices);
     }
-    return call->row->variant & 16 ? ig_aten_give(call, values)
-                                   : ig_aten_give2(call, values, places);
+    return call->row->variant & IG_ATEN_SORT_VALUES
+               ? ig_aten_give(call, values)
+               : ig_aten_give2(call, values, indices);
 }
 
 /* topk(self, k, dim, largest, sorted) */
@@ -68,16 +69,16 @@ ig_status ig_ts_op_topk(ig_ts_call *call) {
     return ig_aten_give2(call, found[0], found[1]);
 }
 
-/* One place of the sorted axis: value and where it stood. */
-static ig_status give_place(ig_ts_call *call, ig_value *x, uint32_t axis,
-                            ig_value *place, bool keep) {
+/* One position of the sorted axis: the value and its index in x. */
+static ig_status give_position(ig_ts_call *call, ig_value *x, uint32_t axis,
+                               ig_value *position, bool keep) {
     ig_value *sorted[2], *found[2] = { NULL, NULL };
     uint32_t rank = x ? x->type->rank : 0;
-    if (!x || !sort(call, x, axis, false, sorted)) {
+    if (!x || !sort_axis(call, x, axis, false, sorted)) {
         return call->e->status;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        found[i] = ig_expr_gather(call->e, sorted[i], place, axis, IG_NEGATIVE_wrap);
+        found[i] = ig_expr_gather(call->e, sorted[i], position, axis, IG_NEGATIVE_wrap);
         if (keep && rank) {
             found[i] = ig_expr_unsqueeze(call->e, found[i], axis);
         }
@@ -92,15 +93,15 @@ ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
     if (!x) {
         return call->e->status;
     }
-    ig_value *place = ig_expr_dim(call->e, ig_dim_sub(call->module, k, ig_dim_of(1)),
-                                  IG_DT_i64);
-    return give_place(call, x, ig_aten_axis(call, 2, x->type->rank), place,
-                      ig_aten_bool(call, 3));
+    ig_value *position = ig_expr_dim(call->e, ig_dim_sub(call->module, k, ig_dim_of(1)),
+                                     IG_DT_i64);
+    return give_position(call, x, ig_aten_axis(call, 2, x->type->rank), position,
+                         ig_aten_bool(call, 3));
 }
 
 /* NaN is largest in order: a row with one gives NaN when asked for the last, and the
  * median of it is NaN. */
-static ig_value *median_place(ig_ts_call *call, ig_value *x, uint32_t axis) {
+static ig_value *median_position(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_module *module = call->module;
     ig_dim extent = x->type->rank ? x->type->dims[axis] : ig_dim_of(1);
     ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, ig_dim_of(1)),
@@ -108,16 +109,16 @@ static ig_value *median_place(ig_ts_call *call, ig_value *x, uint32_t axis) {
     return ig_expr_dim(call->e, middle, IG_DT_i64);
 }
 
-/* Places that may differ from row to row: [.., 1 on the axis, ..]. */
-static ig_status give_places(ig_ts_call *call, ig_value *x, uint32_t axis,
-                             ig_value *places, bool keep, bool has_index) {
+/* Positions that may differ from row to row: [.., 1 on the axis, ..]. */
+static ig_status give_positions(ig_ts_call *call, ig_value *x, uint32_t axis,
+                                ig_value *positions, bool keep, bool has_index) {
     ig_value *sorted[2], *found[2];
     uint32_t rank = x->type->rank;
-    if (!sort(call, x, axis, false, sorted)) {
+    if (!sort_axis(call, x, axis, false, sorted)) {
         return call->e->status;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        found[i] = ig_build_gather_elements(call->e, sorted[i], places,
+        found[i] = ig_build_gather_elements(call->e, sorted[i], positions,
                                             (ig_gather_elements_attrs){ .axis = axis });
         if (!keep || rank == 0) {
             found[i] = ig_expr_squeeze(call->e, found[i], axis);
@@ -127,10 +128,12 @@ static ig_status give_places(ig_ts_call *call, ig_value *x, uint32_t axis,
                      : ig_aten_give(call, found[0]);
 }
 
-/* median and nanmedian (variant & 1) of all elements, or (& 2) of an axis */
+/* median and nanmedian (IG_ATEN_SKIP_NAN) of all elements, or of an axis
+ * (IG_ATEN_BY_AXIS) */
 ig_status ig_ts_op_median(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    bool by_axis = (call->row->variant & 2) != 0, skips = call->row->variant & 1;
+    bool by_axis = (call->row->variant & IG_ATEN_BY_AXIS) != 0;
+    bool skips = (call->row->variant & IG_ATEN_SKIP_NAN) != 0;
     if (!x) {
         return call->e->status;
     }
@@ -145,26 +148,26 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
     for (uint32_t i = 0; i < x->type->rank; i++) {
         dims[i] = i == axis ? ig_dim_of(1) : x->type->dims[i];
     }
-    ig_value *place = ig_expr_expand(call->e, median_place(call, x, axis),
-                                     x->type->rank, dims);
+    ig_value *position = ig_expr_expand(call->e, median_position(call, x, axis),
+                                        x->type->rank, dims);
     if (ig_expr_is_float(x)) {
         ig_value *odd = ig_aten_cast(call, ig_build_isnan(call->e, x), IG_DT_i64);
         odd = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, odd, axis, true);
         ig_dim last = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
         ig_value *end = ig_expr_dim(call->e, last, IG_DT_i64);
-        if (skips) { /* (numbers - 1) / 2, not below 0 */
-            place = ig_build_sub(call->e, end, odd);
-            place = ig_expr_with(call->e, IG_OP_max, place, 0);
-            place = ig_expr_with(call->e, IG_OP_div, place, 2);
+        if (skips) { /* (values - 1) / 2, at least 0 */
+            position = ig_build_sub(call->e, end, odd);
+            position = ig_expr_with(call->e, IG_OP_max, position, 0);
+            position = ig_expr_with(call->e, IG_OP_div, position, 2);
         } else { /* the first NaN */
             ig_value *first = ig_build_sub(call->e, end, odd);
             first = ig_expr_with(call->e, IG_OP_add, first, 1);
-            place = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, odd, 0),
-                                   first, place);
+            position = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, odd, 0),
+                                      first, position);
         }
     }
     IG_TRY(call->e->status);
-    return give_places(call, x, axis, place, keep && !was_number, by_axis);
+    return give_positions(call, x, axis, position, keep && !was_number, by_axis);
 }
 
 /* ---- quantiles ---- */
@@ -201,7 +204,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     bool is_flat = ig_ts_is_none(call, 2), keep = ig_aten_bool(call, 3);
     uint32_t rank = x->type->rank, axis = is_flat ? 0 : ig_aten_axis(call, 2, rank);
     x = is_flat ? ig_expr_flatten(call->e, x) : as_vector(call, x);
-    if (!x || !q || !sort(call, x, axis, false, sorted)) {
+    if (!x || !q || !sort_axis(call, x, axis, false, sorted)) {
         return call->e->status;
     }
     uint32_t wide = x->type->rank, q_rank = q->type->rank;
@@ -310,8 +313,8 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
 
 /* ---- search ---- */
 
-static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries,
-                        bool right, bool narrow) {
+static ig_status give_search(ig_ts_call *call, ig_value *values, ig_value *boundaries,
+                             bool right, bool narrow) {
     if (!values || !boundaries) {
         return call->e->status;
     }
@@ -325,7 +328,8 @@ static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries
 }
 
 /* A tensor argument, or a number in the other's dtype. */
-static ig_value *searched(ig_ts_call *call, uint32_t index, const ig_value *other) {
+static ig_value *read_searched(ig_ts_call *call, uint32_t index,
+                               const ig_value *other) {
     assert(index < call->arg_count && "the schema has no such argument");
     if (call->args[index].kind == IG_TS_TENSOR) {
         return ig_aten_tensor(call, index);
@@ -341,15 +345,15 @@ static ig_value *searched(ig_ts_call *call, uint32_t index, const ig_value *othe
 /* bucketize(self, boundaries, *, out_int32, right) */
 ig_status ig_ts_op_bucketize(ig_ts_call *call) {
     ig_value *boundaries = ig_aten_tensor(call, 1);
-    ig_value *values = searched(call, 0, boundaries);
-    return search(call, values, boundaries, ig_aten_bool(call, 3),
-                  ig_aten_bool(call, 2));
+    ig_value *values = read_searched(call, 0, boundaries);
+    return give_search(call, values, boundaries, ig_aten_bool(call, 3),
+                       ig_aten_bool(call, 2));
 }
 
 /* searchsorted(sorted_sequence, self, *, out_int32, right, side, sorter) */
 ig_status ig_ts_op_searchsorted(ig_ts_call *call) {
     ig_value *boundaries = ig_aten_tensor(call, 0);
-    ig_value *values = searched(call, 1, boundaries);
+    ig_value *values = read_searched(call, 1, boundaries);
     ig_value *sorter = ig_aten_optional(call, 5);
     bool right = ig_aten_bool(call, 3);
     if (!ig_ts_is_none(call, 4)) {
@@ -360,7 +364,7 @@ ig_status ig_ts_op_searchsorted(ig_ts_call *call) {
             call->e, boundaries, sorter,
             (ig_gather_elements_attrs){ .axis = boundaries->type->rank - 1 });
     }
-    return search(call, values, boundaries, right, ig_aten_bool(call, 2));
+    return give_search(call, values, boundaries, right, ig_aten_bool(call, 2));
 }
 
 /* isin(elements, test_elements, *, assume_unique, invert): any equal */

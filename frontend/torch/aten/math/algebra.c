@@ -129,7 +129,8 @@ ig_status ig_ts_op_multi_dot(ig_ts_call *call) {
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->e->status);
     if (count == 0) {
-        return ig_ts_fail(call, IG_INVALID, "a product of nothing");
+        return ig_ts_fail(call, IG_INVALID,
+                          "multiplies 0 matrices, expected 1 or more");
     }
     for (uint32_t i = 1; i < count; i++) {
         values[0] = ig_expr_matmul(call->e, values[0], values[i]);
@@ -350,7 +351,8 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     return ig_aten_give(call, x);
 }
 
-/* trapezoid(y, x, dim) (variant 1), trapezoid(y, dx, dim); + 2: running sums */
+/* trapezoid(y, x, dim) (IG_ATEN_BY_POINTS), trapezoid(y, dx, dim); IG_ATEN_RUNNING:
+ * running sums */
 ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     ig_value *y = ig_expr_to_float(call->e, ig_aten_tensor(call, 0)), *width;
     IG_TRY(call->e->status);
@@ -362,7 +364,7 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     ig_value *sum =
         ig_build_add(call->e, ig_expr_slice(call->e, y, axis, ig_dim_of(1), less, 1),
                      ig_expr_slice(call->e, y, axis, ig_dim_of(0), less, 1));
-    if (call->row->variant & 1) {
+    if (call->row->variant & IG_ATEN_BY_POINTS) {
         ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 1),
                                    (ig_dtype)y->type->dtype);
         IG_TRY(call->e->status);
@@ -378,7 +380,7 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
         width = ig_aten_operand(call, 1, (ig_dtype)y->type->dtype);
     }
     sum = ig_build_mul(call->e, sum, width);
-    if (call->row->variant & 2) {
+    if (call->row->variant & IG_ATEN_RUNNING) {
         sum = ig_build_cumsum(call->e, sum, (ig_cumsum_attrs){ .axis = axis });
     } else {
         sum = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, sum, axis, false);

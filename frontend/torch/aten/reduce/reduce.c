@@ -246,12 +246,9 @@ static ig_value *variance(ig_ts_call *call, ig_value *x, const over *o,
     return x ? ig_build_div(call->e, sum, divisor(call, x, o, correction)) : NULL;
 }
 
-/* The forms of var, std, var_mean, std_mean, and what is added for each. */
-enum { UNBIASED, UNBIASED_DIM, CORRECTION };
-enum { WITH_ROOT = 4, WITH_MEAN = 8 };
-
+/* var, std, var_mean, std_mean; variant: the form, and what is added */
 ig_status ig_ts_op_variance(ig_ts_call *call) {
-    int form = call->row->variant & 3;
+    int form = call->row->variant & IG_ATEN_MOMENT_FORM;
     ig_value *x = ig_aten_tensor(call, 0);
     if (x && !ig_expr_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID, "the variance of integers has no dtype");
@@ -260,21 +257,21 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
     over o = { 0 };
     double correction = 1;
     x = ig_aten_wide(call, x);
-    if (x && form != UNBIASED) {
+    if (x && form != IG_ATEN_UNBIASED) {
         o.axes = ig_aten_axes(call, 1, x->type->rank, true, &o.count);
         o.keep = ig_aten_bool(call, 3);
     }
-    if (form == CORRECTION) {
+    if (form == IG_ATEN_CORRECTION) {
         correction = ig_aten_float_or(call, 2, 1);
     } else {
-        correction = ig_aten_bool(call, form == UNBIASED ? 1 : 2);
+        correction = ig_aten_bool(call, form == IG_ATEN_UNBIASED ? 1 : 2);
     }
     ig_value *result = variance(call, x, &o, correction);
-    if (call->row->variant & WITH_ROOT) {
+    if (call->row->variant & IG_ATEN_WITH_ROOT) {
         result = ig_build_sqrt(call->e, result);
     }
     result = ig_aten_cast(call, result, dtype);
-    if (!(call->row->variant & WITH_MEAN)) {
+    if (!(call->row->variant & IG_ATEN_WITH_MEAN)) {
         return ig_aten_give(call, result);
     }
     ig_value *mean = reduce(call, IG_REDUCE_mean, x, &o);
@@ -304,7 +301,7 @@ static ig_value *p_norm(ig_ts_call *call, ig_value *x, double p, const over *o) 
     return ig_expr_with(call->e, IG_OP_pow, size, 1 / p);
 }
 
-/* norm(self, p), norm(self, p, dim, keepdim), the same with dtype behind. */
+/* norm(self, p), norm(self, p, dim, keepdim), the same with dtype after it. */
 enum { NORM, NORM_DTYPE, NORM_DIM, NORM_DIM_DTYPE };
 
 ig_status ig_ts_op_norm(ig_ts_call *call) {

@@ -19,14 +19,17 @@ static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *
     const ig_dim *pads = ig_aten_dims(call, index, 0, &count);
     memset(out, 0, sizeof *out);
     if (call->e->status == IG_OK && (count % 2 || count / 2 > rank)) {
-        ig_expr_fail(call->e, IG_INVALID, "%u paddings for a tensor of rank %u", count,
+        ig_expr_fail(call->e, IG_INVALID,
+                     "pad has %u items, expected pairs for at most %u axes", count,
                      rank);
     }
     for (uint32_t i = 0; call->e->status == IG_OK && i < count; i++) {
         int64_t amount;
         if (ig_dim_constant(call->module, pads[i], &amount) &&
             (amount < -PAD_MAX || amount > PAD_MAX)) {
-            ig_expr_fail(call->e, IG_INVALID, "a padding of %lld", (long long)amount);
+            ig_expr_fail(call->e, IG_INVALID,
+                         "a padding is %lld, expected at most 2^40 in either direction",
+                         (long long)amount);
         }
     }
     for (uint32_t i = 0; call->e->status == IG_OK && i < count / 2; i++) {

@@ -41,7 +41,10 @@ ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
     IG_TRY(call->e->status);
     if (ends.step <= 0 ||
         !ig_slice_extent(call->module, &ends, x->type->dims[axis], &start, &size)) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "a slice that is not known");
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "whether the slice lies within axis %u is not known when the model is compiled",
+            axis);
     }
     memcpy(dims, x->type->dims, x->type->rank * sizeof *dims);
     dims[axis] = size;
@@ -122,7 +125,10 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
     int64_t axes[IG_TENSOR_RANK];
     uint32_t count = 0, lead = x->type->rank - rank;
     if (rank > x->type->rank) {
-        return ig_ts_fail(call, IG_INVALID, "a sum to more axes");
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "size has %u items for a tensor of rank %u, expected as many or fewer",
+            rank, x->type->rank);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
         if (i < lead ||
@@ -146,7 +152,8 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     IG_TRY(call->e->status);
     bool has_batch = x->type->rank == 4;
     if (!has_batch && x->type->rank != 3) {
-        return ig_ts_fail(call, IG_INVALID, "an image of rank %u", x->type->rank);
+        return ig_ts_fail(call, IG_INVALID, "the image has rank %u, expected 3 or 4",
+                          x->type->rank);
     }
     x = has_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
     ig_module *m = call->module;
@@ -175,7 +182,8 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     return ig_aten_give(call, has_batch ? x : ig_expr_squeeze(call->e, x, 0));
 }
 
-/* What folds back columns: filter k of a kernel of `count` places is 1 at place k. */
+/* Filters that fold columns back: filter k of a kernel of `count` positions is 1 at
+ * position k. */
 static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const int64_t *kernel) {
     ig_module *m = call->module;
     ig_dim count = ig_dim_const(m, kernel[0] * kernel[1]);
@@ -219,7 +227,10 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
     bool has_batch = x->type->rank == 3;
     ig_module *m = call->module;
     if ((!has_batch && x->type->rank != 2) || stride[0] <= 0 || stride[1] <= 0) {
-        return ig_ts_fail(call, IG_INVALID, "columns of rank %u", x->type->rank);
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "the columns have rank %u and strides %lld and %lld, expected rank 2 or 3 and strides above 0",
+            x->type->rank, (long long)stride[0], (long long)stride[1]);
     }
     x = has_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
     fold_axis axes[2];

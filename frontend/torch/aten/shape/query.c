@@ -248,18 +248,15 @@ static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
     return ig_ts_give_complex(call, 0, value, dtype);
 }
 
-/* to and its kin: variant & 15 the dtype argument (0: there is none, so itself),
- * + 16: the argument before it is another tensor whose dtype it is */
-enum { OF_OTHER = 16, COPIES = 32 };
-
+/* to and its kin; variant: IG_ATEN_TO_*; without a dtype argument: itself */
 ig_status ig_ts_op_to(ig_ts_call *call) {
     const ig_ts_tensor *self = peek(call);
-    uint32_t at = (uint32_t)call->row->variant & 15;
-    bool copies = (call->row->variant & COPIES) != 0;
+    uint32_t at = (uint32_t)call->row->variant & IG_ATEN_TO_DTYPE;
+    bool copies = (call->row->variant & IG_ATEN_TO_COPIES) != 0;
     if (!self) {
         return call->e->status;
     }
-    if (call->row->variant & OF_OTHER) {
+    if (call->row->variant & IG_ATEN_TO_OTHER) {
         const ig_ts_tensor *other = ig_ts_peek(call, at);
         return other ? convert(call, other->dtype, copies)
                      : ig_ts_fail(call, IG_INVALID, "argument %u is no tensor", at);

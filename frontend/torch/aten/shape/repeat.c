@@ -13,8 +13,10 @@ static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
     ig_dim apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     if (count < rank || 2 * count > IG_TENSOR_RANK) {
-        return ig_expr_fail(call->e, IG_INVALID, "%u repeats for a tensor of rank %u",
-                            count, rank);
+        return ig_expr_fail(
+            call->e, IG_INVALID,
+            "repeats has %u items for a tensor of rank %u, expected %u to %d", count,
+            rank, rank, IG_TENSOR_RANK / 2);
     }
     for (uint32_t i = 0; i < count; i++) {
         ig_dim own = i + rank < count ? ig_dim_of(1) : x->type->dims[i + rank - count];
@@ -45,7 +47,8 @@ ig_status ig_ts_op_tile(ig_ts_call *call) {
     IG_TRY(call->e->status);
     uint32_t rank = x->type->rank, missing = rank > count ? rank - count : 0;
     if (count > IG_TENSOR_RANK) {
-        return ig_ts_fail(call, IG_LIMIT, "%u repeats", count);
+        return ig_ts_fail(call, IG_LIMIT, "repeats has %u items, expected at most %d",
+                          count, IG_TENSOR_RANK);
     }
     for (uint32_t i = 0; i < missing; i++) {
         all[i] = ig_dim_of(1);

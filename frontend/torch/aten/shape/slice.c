@@ -73,7 +73,9 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
     if (call->args[2].kind == IG_TS_TENSOR) {
         ig_value *at = ig_aten_tensor(call, 2);
         if (at && !ig_constant_i64(at, &number)) {
-            return ig_ts_fail(call, IG_UNSUPPORTED, "a start computed from data");
+            return ig_ts_fail(
+                call, IG_UNSUPPORTED,
+                "start is computed from data, expected a value that is known when the model is compiled");
         }
         start = at ? ig_dim_const(call->module, number) : ig_dim_of(0);
     } else {
@@ -150,8 +152,10 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
     }
     uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
     if (size < 0 || step <= 0) {
-        return ig_ts_fail(call, IG_INVALID, "windows of %lld, steps of %lld",
-                          (long long)size, (long long)step);
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "size is %lld and step %lld, expected 0 or more and 1 or more",
+            (long long)size, (long long)step);
     }
     ig_module *module = call->module;
     ig_dim room = ig_dim_sub(module, x->type->dims[axis], ig_dim_const(module, size));
@@ -223,7 +227,8 @@ static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count
         }
     }
     if (kept_count == 0 || !kept[0]) {
-        return ig_expr_fail(call->e, IG_INVALID, "nothing to concatenate");
+        return ig_expr_fail(call->e, IG_INVALID,
+                            "concatenates 0 tensors, expected 1 or more");
     }
     int64_t rank = kept[0]->type->rank;
     if (axis_arg < -rank || axis_arg >= rank) {
@@ -283,7 +288,7 @@ ig_status ig_ts_op_stack(ig_ts_call *call) {
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     if (count == 0) {
-        return ig_ts_fail(call, IG_INVALID, "nothing to stack");
+        return ig_ts_fail(call, IG_INVALID, "stacks 0 tensors, expected 1 or more");
     }
     uint32_t axis = ig_aten_axis(call, 1, values[0]->type->rank + 1);
     ig_value **raised = IG_NEW_ARRAY(call->arena, ig_value *, count);

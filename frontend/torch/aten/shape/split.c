@@ -40,7 +40,9 @@ static bool open_parts(ig_ts_call *call, uint32_t axis_arg, parts *out) {
 
 static bool set_count(ig_ts_call *call, parts *p, int64_t count) {
     if (count < 0 || count > PARTS_MAX) {
-        ig_expr_fail(call->e, IG_LIMIT, "a split into %lld parts", (long long)count);
+        ig_expr_fail(call->e, IG_LIMIT,
+                     "the split makes %lld parts, expected at most %d",
+                     (long long)count, PARTS_MAX);
         return false;
     }
     p->count = (uint32_t)count;
@@ -100,7 +102,9 @@ static ig_status give_known(ig_ts_call *call, parts *p, int64_t extent, int64_t 
     bool is_size = size > 0 || (size == 0 && extent == 0);
     int64_t count = extent == 0 || !is_size ? 1 : (extent - 1) / size + 1;
     if (!is_size) {
-        return ig_ts_fail(call, IG_INVALID, "parts of size %lld", (long long)size);
+        return ig_ts_fail(call, IG_INVALID,
+                          "split_size is %lld, expected a value above 0",
+                          (long long)size);
     }
     if (!set_count(call, p, count)) {
         return call->e->status;
@@ -159,7 +163,8 @@ ig_status ig_ts_op_chunk(ig_ts_call *call) {
         return call->e->status;
     }
     if (chunks <= 0) {
-        return ig_ts_fail(call, IG_INVALID, "%lld chunks", (long long)chunks);
+        return ig_ts_fail(call, IG_INVALID, "chunks is %lld, expected 1 or more",
+                          (long long)chunks);
     }
     if (!ig_dim_constant(call->module, p.extent, &extent)) {
         ig_dim size = ig_dim_ceil_div(call->module, p.extent, ig_dim_of(chunks));
@@ -178,7 +183,8 @@ ig_status ig_ts_op_chunk(ig_ts_call *call) {
 static ig_status give_sections(ig_ts_call *call, parts *p, int64_t sections) {
     ig_module *m = call->module;
     if (sections <= 0 || !set_count(call, p, sections)) {
-        return ig_ts_fail(call, IG_INVALID, "%lld sections", (long long)sections);
+        return ig_ts_fail(call, IG_INVALID, "sections is %lld, expected 1 or more",
+                          (long long)sections);
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
     ig_dim least = ig_dim_floor_div(m, p->extent, ig_dim_of(sections));
@@ -219,11 +225,16 @@ static ig_status split_by_tensor(ig_ts_call *call, parts *p) {
     ig_value *at = ig_aten_tensor(call, 1);
     IG_TRY(call->e->status);
     if (!ig_value_dims(at, &value)) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "a split at places computed from data");
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "the split positions are computed from data, expected values that are known when the model is compiled");
     }
     for (uint32_t i = 0; i < value.count; i++) {
         if (!ig_dim_constant(call->module, value.dims[i], &numbers[i])) {
-            return ig_ts_fail(call, IG_UNSUPPORTED, "a split at unknown places");
+            return ig_ts_fail(
+                call, IG_UNSUPPORTED,
+                "split position %u depends on inputs, expected a value that is known when the model is compiled",
+                i);
         }
     }
     return value.rank == 0 ? give_sections(call, p, numbers[0])

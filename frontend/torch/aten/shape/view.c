@@ -253,8 +253,10 @@ ig_status ig_ts_op_permute(ig_ts_call *call) {
     const int64_t *given = ig_aten_ints(call, 1, 0, &count);
     IG_TRY(call->e->status);
     if (count != v.rank) {
-        return ig_ts_fail(call, IG_INVALID, "%u axes for a tensor of rank %u", count,
-                          v.rank);
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "dims names %u axes for a tensor of rank %u, expected all of them", count,
+            v.rank);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!wrap_axis(call, given[i], v.rank, &perm[i])) {
@@ -293,7 +295,7 @@ ig_status ig_ts_op_t(ig_ts_call *call) {
     }
     if (call->row->variant == 1) {
         if (v.rank < 2) {
-            return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u is no matrix",
+            return ig_ts_fail(call, IG_INVALID, "self has rank %u, expected 2 or more",
                               v.rank);
         }
         return swap(call, &v, v.rank - 2, v.rank - 1);
@@ -355,7 +357,10 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
         ig_dim own = i < missing ? ig_dim_of(1) : v->dims[i - missing];
         dims[i] = ig_dim_same(given[i], minus_one) ? own : given[i];
         if (!ig_dim_is(own, 1) && ig_dim_equal(call->module, own, dims[i]) == IG_NO) {
-            return ig_ts_fail(call, IG_INVALID, "extent %u cannot be expanded", i);
+            return ig_ts_fail(
+                call, IG_INVALID,
+                "the extent of axis %u cannot be expanded, expected 1 or the same extent",
+                i);
         }
     }
     dims[rank] = ig_dim_of(2);
@@ -439,7 +444,10 @@ ig_status ig_ts_op_diagonal(ig_ts_call *call) {
     uint32_t b = ig_aten_axis(call, 3, x->type->rank);
     IG_TRY(call->e->status);
     if (a == b || x->type->rank < 2) {
-        return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "dim1 and dim2 name axes %u and %u of a tensor of rank %u, expected two axes",
+            a, b, x->type->rank);
     }
     return ig_aten_give_view(call, ig_aten_diagonal(call, x, offset, a, b));
 }
