@@ -19,7 +19,7 @@ const char ig_pipeline_understand[] =
     "bag_loop,bag_sequence,bag_unrolled,bag_fixed,"
     "(unroll,infer,guards,canonicalise,fold,cse,dce)*,"
     "bag_gather,bag_offsets,dce,bag_merge,interaction,"
-    "recognise_gelu,recognise_norm,recognise_attention,"
+    "recognise_gelu,recognise_norm,recognise_attention,recognise_dequantise,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] =
     "(decompose,infer,guards,canonicalise,fold,cse,dce)*,pack,"

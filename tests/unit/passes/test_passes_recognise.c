@@ -131,7 +131,7 @@ static uint32_t count_ops(const ig_module *module, ig_opcode code) {
 
 static void check_file(const char *file, ig_opcode code, uint32_t op_count) {
     static const char passes[] =
-        "recognise_gelu,recognise_norm,recognise_attention,dce";
+        "recognise_gelu,recognise_norm,recognise_attention,recognise_dequantise,dce";
     ig_context context = { .limits = ig_limits_default };
     ig_str text = read_golden(file);
     ig_module *before, *after;
@@ -175,7 +175,11 @@ TEST(masked_attention_computes_the_same) {
     check_file("attention/masks", IG_OP_attention, 3);
 }
 
+TEST(dequantize_computes_the_same) {
+    check_file("dequantise/forms", IG_OP_dequantize, 6);
+}
+
 UNIT_SUITE(passes_recognise, gelu_by_erf_computes_the_same,
            gelu_by_tanh_computes_the_same, layer_norms_compute_the_same,
            rms_norms_compute_the_same, attention_computes_the_same,
-           masked_attention_computes_the_same)
+           masked_attention_computes_the_same, dequantize_computes_the_same)
