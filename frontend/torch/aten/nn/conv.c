@@ -213,24 +213,19 @@ static bool read_window(ig_ts_call *call, window *w) {
     return true;
 }
 
-typedef struct pool_attrs {
-    ig_attr kernel, strides, dilations, before, after, ceil_mode;
-} pool_attrs;
-
-static pool_attrs attrs_of(ig_ts_call *call, const window *w, bool ceil_mode) {
-    ig_dim pads[SPACE_MAX];
-    ig_module *module = call->module;
+/* `pads` [space] is the caller's: the attributes refer to it. */
+static ig_pool_attrs pool_over(ig_ts_call *call, const window *w, ig_pool_op op,
+                               bool ceil_mode, ig_dim *pads) {
     for (uint32_t i = 0; i < w->space; i++) {
-        pads[i] = ig_dim_const(module, w->pad[i]);
+        pads[i] = ig_dim_const(call->module, w->pad[i]);
     }
-    return (pool_attrs){
-        .kernel = ig_attr_of_ints(module, w->kernel, w->space),
-        .strides = ig_attr_of_ints(module, w->stride, w->space),
-        .dilations = ig_attr_of_ints(module, w->dilation, w->space),
-        .before = ig_attr_of_dims(module, pads, w->space),
-        .after = ig_attr_of_dims(module, pads, w->space),
-        .ceil_mode = ceil_mode ? ig_attr_of_bool(true) : (ig_attr){ 0 },
-    };
+    return (ig_pool_attrs){ .op = (int)op,
+                            .kernel = { w->kernel, w->space },
+                            .strides = { w->stride, w->space },
+                            .dilations = { w->dilation, w->space },
+                            .before = { pads, w->space },
+                            .after = { pads, w->space },
+                            .ceil_mode = ceil_mode };
 }
 
 static ig_value *squeeze_batch(ig_ts_call *call, ig_value *x, bool had_batch) {
@@ -249,30 +244,21 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
     if (!x || !read_window(call, &w) || !read_list(call, 4, w.space, w.dilation)) {
         return call->e->status;
     }
-    pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 5));
-    ig_attr attrs[IG_pool_attr_count] = {
-        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_max),
-        [IG_pool_kernel] = a.kernel,
-        [IG_pool_strides] = a.strides,
-        [IG_pool_dilations] = a.dilations,
-        [IG_pool_before] = a.before,
-        [IG_pool_after] = a.after,
-        [IG_pool_ceil_mode] = a.ceil_mode,
-    };
-    ig_value *value = ig_expr_make(call->e, IG_OP_pool, &x, 1, attrs);
+    ig_dim pads[SPACE_MAX];
+    ig_pool_attrs attrs = pool_over(call, &w, IG_WINDOW_max, ig_aten_bool(call, 5),
+                                    pads);
+    ig_value *value = ig_build_pool(call->e, x, attrs);
     value = squeeze_batch(call, value, had_batch);
     if (call->row->variant < 10) {
         return ig_aten_give(call, value);
     }
-    ig_attr index_attrs[IG_pool_indices_attr_count] = {
-        [IG_pool_indices_kernel] = a.kernel,
-        [IG_pool_indices_strides] = a.strides,
-        [IG_pool_indices_dilations] = a.dilations,
-        [IG_pool_indices_before] = a.before,
-        [IG_pool_indices_after] = a.after,
-        [IG_pool_indices_ceil_mode] = a.ceil_mode,
-    };
-    ig_value *indices = ig_expr_make(call->e, IG_OP_pool_indices, &x, 1, index_attrs);
+    ig_pool_indices_attrs found = { .kernel = attrs.kernel,
+                                    .strides = attrs.strides,
+                                    .dilations = attrs.dilations,
+                                    .before = attrs.before,
+                                    .after = attrs.after,
+                                    .ceil_mode = attrs.ceil_mode };
+    ig_value *indices = ig_build_pool_indices(call->e, x, found);
     return ig_aten_give2(call, value, squeeze_batch(call, indices, had_batch));
 }
 
@@ -288,23 +274,13 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
     if (!x || !read_window(call, &w)) {
         return call->e->status;
     }
-    pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 4));
+    ig_dim pads[SPACE_MAX];
+    ig_pool_attrs attrs = pool_over(call, &w, IG_WINDOW_average, ig_aten_bool(call, 4),
+                                    pads);
     int64_t divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
-    ig_attr attrs[IG_pool_attr_count] = {
-        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_average),
-        [IG_pool_kernel] = a.kernel,
-        [IG_pool_strides] = a.strides,
-        [IG_pool_before] = a.before,
-        [IG_pool_after] = a.after,
-        [IG_pool_ceil_mode] = a.ceil_mode,
-    };
-    if (ig_aten_bool(call, 5)) {
-        attrs[IG_pool_count_pad] = ig_attr_of_bool(true);
-    }
-    if (divisor) {
-        attrs[IG_pool_divisor] = ig_attr_of_int(divisor);
-    }
-    x = ig_expr_make(call->e, IG_OP_pool, &x, 1, attrs);
+    attrs.count_pad = ig_aten_bool(call, 5);
+    attrs.divisor = (ig_maybe_int){ .is_set = divisor != 0, .value = divisor };
+    x = ig_build_pool(call->e, x, attrs);
     return ig_aten_give(call, squeeze_batch(call, x, had_batch));
 }
 
@@ -322,20 +298,15 @@ ig_status ig_ts_op_adaptive_pool(ig_ts_call *call) {
     }
     const ig_dim *sizes = ig_aten_dims(call, 1, space, &count);
     IG_TRY(call->e->status);
-    ig_attr attrs[IG_adaptive_pool_attr_count] = {
-        [IG_adaptive_pool_op] = ig_attr_of_enum(is_max ? IG_ADAPTIVE_max
-                                                       : IG_ADAPTIVE_average),
-        [IG_adaptive_pool_sizes] = ig_attr_of_dims(call->module, sizes, space),
-    };
-    ig_value *value = ig_expr_make(call->e, IG_OP_adaptive_pool, &x, 1, attrs);
+    ig_value *value = ig_build_adaptive_pool(
+        call->e, x,
+        (ig_adaptive_pool_attrs){ .op = is_max ? IG_ADAPTIVE_max : IG_ADAPTIVE_average,
+                                  .sizes = { sizes, space } });
     value = squeeze_batch(call, value, had_batch);
     if (!is_max) {
         return ig_aten_give(call, value);
     }
-    ig_attr index_attrs[IG_adaptive_pool_indices_attr_count] = {
-        [IG_adaptive_pool_indices_sizes] = ig_attr_of_dims(call->module, sizes, space),
-    };
-    ig_value *indices = ig_expr_make(call->e, IG_OP_adaptive_pool_indices, &x, 1,
-                                     index_attrs);
+    ig_value *indices = ig_build_adaptive_pool_indices(
+        call->e, x, (ig_adaptive_pool_indices_attrs){ .sizes = { sizes, space } });
     return ig_aten_give2(call, value, squeeze_batch(call, indices, had_batch));
 }

@@ -1,0 +1,250 @@
+/* One formula, one graph: an ONNX node and torch's call of the same function come to the
+ * same ops and attributes, whichever importer read them.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each pair is a model of one node and a program of one call over the same inputs.  Both
+ * go through the clean pipeline; then every op but constants, guards and `ret` is held
+ * against the other side's, by name, attributes and result types.  Constants may be made
+ * in different ways.
+ */
+#include "tests/unit/onnx/onnx_build.h"
+#include "tests/unit/torch/torch_case.h"
+#include "tests/unit/unit.h"
+
+#include "frontend/onnx/onnx.h"
+#include "frontend/torch/torchscript.h"
+#include "ir/text/text.h"
+#include "passes/engine/pass.h"
+
+#define PICKLE \
+    "\200\002c__torch__\nM\nq\000)\201}(X\010\000\000\000trainingq\001\210ub."
+
+enum { INPUTS_MAX = 5 };
+
+typedef struct pair {
+    const char *inputs; /* "x=2,8,4,6 w=8": f32 */
+    const char *node;   /* "Softmax@13 x axis:i=1" */
+    const char *call;   /* "torch.softmax(x, 1)" */
+} pair;
+
+#define X "x=2,8,4,6 "
+
+static const pair pairs[] = {
+    { X, "Relu@14 x", "torch.relu(x)" },
+    { X, "Sigmoid@13 x", "torch.sigmoid(x)" },
+    { X, "Tanh@13 x", "torch.tanh(x)" },
+    { X, "Gelu@20 x approximate:s=tanh", "torch.gelu(x, approximate=\"tanh\")" },
+    { X, "HardSwish@14 x", "torch.hardswish(x)" },
+    { X, "HardSigmoid@7 x alpha:f=0.16666667", "torch.hardsigmoid(x)" },
+    { X, "Elu@7 x alpha:f=1", "torch.elu(x)" },
+    { X, "Selu@7 x", "torch.selu(x)" },
+    { X, "Celu@12 x alpha:f=1", "torch.celu(x)" },
+    { X, "LeakyRelu@16 x alpha:f=0.01", "torch.leaky_relu(x)" },
+    { X, "Mish@18 x", "torch.mish(x)" },
+    { X, "Softplus@7 x", "torch.softplus(x)" },
+    { X, "Clip@7 x min:f=0 max:f=6", "torch.hardtanh(x, 0., 6.)" },
+    { X, "Softmax@13 x axis:i=1", "torch.softmax(x, 1)" },
+    { X, "LogSoftmax@13 x axis:i=3", "torch.log_softmax(x, 3)" },
+    { X "w=6 b=6", "LayerNormalization@17 x,w,b axis:i=-1 epsilon:f=0.001",
+      "torch.layer_norm(x, [6], w, b, 0.0010000000474974513)" },
+    { X "w=8 b=8", "GroupNormalization@21 x,w,b num_groups:i=2 epsilon:f=0.001",
+      "torch.group_norm(x, 2, w, b, 0.0010000000474974513)" },
+    { X "w=6", "RMSNormalization@23 x,w axis:i=-1 epsilon:f=0.001",
+      "torch.rms_norm(x, [6], w, 0.0010000000474974513)" },
+    { X "w=8 b=8 m=8 v=8", "BatchNormalization@15 x,w,b,m,v epsilon:f=0.001",
+      "torch.batch_norm(x, w, b, m, v, False, 0.1, 0.0010000000474974513, False)" },
+    { X "w=8 b=8", "InstanceNormalization@7 x,w,b epsilon:f=0.001",
+      "torch.instance_norm(x, w, b, None, None, True, 0.1, 0.0010000000474974513, False)" },
+    { X "w=5,8,3,3 b=5", "Conv@11 x,w,b pads:l=1,1,1,1 strides:l=2,2",
+      "torch.conv2d(x, w, b, [2, 2], [1, 1], [1, 1], 1)" },
+    { X "w=8,5,2,2 b=5", "ConvTranspose@11 x,w,b strides:l=2,2",
+      "torch.conv_transpose2d(x, w, b, [2, 2], [0, 0], [0, 0], 1, [1, 1])" },
+    { X, "MaxPool@12 x kernel_shape:l=2,2 strides:l=2,2",
+      "torch.max_pool2d(x, [2, 2], [2, 2], [0, 0], [1, 1], False)" },
+    { X, "AveragePool@11 x kernel_shape:l=2,2 strides:l=2,2",
+      "torch.avg_pool2d(x, [2, 2], [2, 2], [0, 0], False, False)" },
+    { "x=3,8 y=8,5", "MatMul@13 x,y", "torch.matmul(x, y)" },
+    { X, "ReduceMean@13 x axes:l=1 keepdims:i=1", "torch.mean(x, [1], True)" },
+    { X, "ReduceSum@11 x axes:l=3 keepdims:i=0", "torch.sum(x, [3])" },
+    { X, "Transpose@13 x perm:l=0,2,3,1", "torch.permute(x, [0, 2, 3, 1])" },
+    { X "y=2,3,4,6", "Concat@13 x,y axis:i=1", "torch.cat([x, y], 1)" },
+    { X "y=1,8,1,1", "Mul@14 x,y", "torch.mul(x, y)" },
+    { X, "DepthToSpace@13 x blocksize:i=2 mode:s=CRD", "torch.pixel_shuffle(x, 2)" },
+};
+
+/* ---- inputs: "NAME=EXTENTS NAME=EXTENTS" ---- */
+
+typedef struct input {
+    char name[8], extents[32];
+} input;
+
+static uint32_t read_inputs(const char *text, input *out) {
+    uint32_t count = 0;
+    int used = 0;
+    while (sscanf(text, " %7[a-z]=%31[0-9,]%n", out[count].name, out[count].extents,
+                  &used) == 2) {
+        text += used;
+        count++;
+    }
+    return count;
+}
+
+/* ---- the ONNX side: "Op@OPSET INPUTS NAME:KIND=VALUE …" ---- */
+
+static void add_input(onnx_model *m, const input *in) {
+    char copy[32], *dims[4] = { NULL }, *state = NULL;
+    int rank = 0;
+    snprintf(copy, sizeof(copy), "%s", in->extents);
+    for (char *d = strtok_r(copy, ",", &state); d; d = strtok_r(NULL, ",", &state)) {
+        dims[rank++] = d;
+    }
+    onnx_input(m, in->name, ONNX_F32, rank, dims[0], dims[1], dims[2], dims[3]);
+}
+
+static void add_attribute(onnx_model *m, Onnx__NodeProto *node, const char *text) {
+    char name[32], value[64], kind;
+    int64_t ints[8];
+    size_t count = 0;
+    CHECK_INT(sscanf(text, "%31[a-z_]:%c=%63s", name, &kind, value), 3);
+    if (kind == 'i') {
+        onnx_attr_i(m, node, name, strtoll(value, NULL, 10));
+    } else if (kind == 'f') {
+        onnx_attr_f(m, node, name, strtof(value, NULL));
+    } else if (kind == 's') {
+        onnx_attr_s(m, node, name, value);
+    } else {
+        for (char *at = value; *at; at += *at == ',') {
+            ints[count++] = strtoll(at, &at, 10);
+        }
+        onnx_attr_ints(m, node, name, count, ints);
+    }
+}
+
+static ig_status import_node(torch_case *c, const pair *p, ig_module **out_module) {
+    char op[32], inputs[32], *state = NULL;
+    input given[INPUTS_MAX];
+    int opset = 0, used = 0;
+    onnx_model m;
+    CHECK_INT(sscanf(p->node, "%31[A-Za-z]@%d %31s%n", op, &opset, inputs, &used), 3);
+    onnx_model_init(&m, opset);
+    uint32_t count = read_inputs(p->inputs, given);
+    for (uint32_t i = 0; i < count; i++) {
+        add_input(&m, &given[i]);
+    }
+    Onnx__NodeProto *node = onnx_node(&m, op, inputs, "result");
+    char *rest = ig_arena_strdup(&c->arena, p->node + used);
+    for (char *a = strtok_r(rest, " ", &state); a; a = strtok_r(NULL, " ", &state)) {
+        add_attribute(&m, node, a);
+    }
+    onnx_output(&m, "result");
+    ig_str bytes = onnx_pack(&m);
+    bytes.data = ig_arena_copy(&c->arena, bytes.data, bytes.size);
+    ig_status status = ig_import_onnx_memory(&c->context, bytes, "m.onnx", NULL,
+                                             out_module);
+    onnx_model_fini(&m);
+    return status;
+}
+
+/* ---- the torch side ---- */
+
+static ig_status import_call(torch_case *c, const pair *p, ig_module **out_module) {
+    input given[INPUTS_MAX];
+    ig_torchscript_argument arguments[INPUTS_MAX];
+    ig_writer source;
+    uint32_t count = read_inputs(p->inputs, given);
+    ig_writer_init(&source, &c->arena);
+    ig_put(&source, "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                    "  training : bool\n  def forward(self: __torch__.M");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *type = ig_arena_printf(&c->arena, "f32[%s]", given[i].extents);
+        ig_put(&source, ",\n    %s: Tensor", given[i].name);
+        arguments[i] = (ig_torchscript_argument){ given[i].name, type };
+    }
+    ig_put(&source, ") -> Tensor:\n    return %s\n", p->call);
+    torch_entry entries[] = {
+        { "m/data.pkl", { PICKLE, sizeof PICKLE - 1 } },
+        { "m/constants.pkl", { "\200\002).", 4 } },
+        { "m/code/__torch__.py", ig_writer_str(&source) },
+        { "m/version", { "3\n", 2 } },
+    };
+    ig_torchscript_options options = { .arguments = arguments,
+                                       .argument_count = count };
+    ig_str zip = torch_zip(&c->arena, entries, IG_COUNT_OF(entries));
+    return ig_import_torchscript_memory(&c->context, zip, "m.pt", &options, out_module);
+}
+
+/* ---- comparing ---- */
+
+static bool is_compared(const ig_op *op) {
+    return !(ig_ops[op->code].traits & (IG_CONSTANT | IG_TERMINATOR | IG_GUARD));
+}
+
+/* "softmax {axis = 1} : f32[2, 8]": an op's line without its values' names. */
+static void put_op(ig_arena *arena, const ig_op *op, ig_writer *out) {
+    ig_writer line;
+    ig_writer_init(&line, arena);
+    ig_print_op(op, &line);
+    const char *text = ig_writer_str(&line).data, *type = strstr(text, " : ");
+    const char *attrs = strchr(text, '{');
+    ig_put(out, "%s ", ig_ops[op->code].name);
+    if (attrs && type && attrs < type) {
+        ig_put_str(out, (ig_str){ attrs, (size_t)(strchr(attrs, '}') - attrs) + 1 });
+    }
+    const char *name = type ? strstr(type, " \"") : NULL; /* the user's, of one side */
+    ig_put(out, "%.*s\n", (int)(name ? name - type : (long)strlen(type ? type : "")),
+           type ? type : "");
+}
+
+static const char *describe(torch_case *c, ig_module *module) {
+    ig_pass_options options = { 0 };
+    ig_writer out;
+    ig_writer_init(&out, &c->arena);
+    CHECK_OK(ig_run_passes(module, &options, ig_pipeline_clean));
+    const ig_graph *graph = ig_module_graph(module, "main");
+    for (const ig_op *op = graph->body.first; op; op = op->next) {
+        if (is_compared(op)) {
+            put_op(&c->arena, op, &out);
+        }
+    }
+    return ig_writer_str(&out).data;
+}
+
+static void check_pair(const pair *p) {
+    torch_case c;
+    ig_module *from_onnx = NULL, *from_torch = NULL;
+    torch_case_init(&c);
+    CHECK_MSG(import_node(&c, p, &from_onnx) == IG_OK, "%s: %s", p->node, c.why);
+    CHECK_MSG(import_call(&c, p, &from_torch) == IG_OK, "%s: %s", p->call, c.why);
+    const char *a = describe(&c, from_onnx), *b = describe(&c, from_torch);
+    CHECK_MSG(strlen(a) > 0, "%s comes to nothing", p->node);
+    CHECK_MSG(strcmp(a, b) == 0, "%s\n%s\n%s\n%s", p->node, a, p->call, b);
+    ig_module_destroy(from_onnx);
+    ig_module_destroy(from_torch);
+    torch_case_fini(&c);
+}
+
+START_TEST(both_importers_build_the_same) {
+    check_pair(&pairs[_i]);
+}
+END_TEST
+
+static void add_pairs(TCase *tests) {
+    tcase_add_loop_test(tests, both_importers_build_the_same, 0, IG_COUNT_OF(pairs));
+}
+
+/* The comparison sees an attribute that differs. */
+TEST(another_axis_is_another_graph) {
+    static const pair other = { X, "Softmax@13 x axis:i=1", "torch.softmax(x, 2)" };
+    torch_case c;
+    ig_module *from_onnx = NULL, *from_torch = NULL;
+    torch_case_init(&c);
+    CHECK_OK(import_node(&c, &other, &from_onnx));
+    CHECK_OK(import_call(&c, &other, &from_torch));
+    CHECK(strcmp(describe(&c, from_onnx), describe(&c, from_torch)) != 0);
+    ig_module_destroy(from_onnx);
+    ig_module_destroy(from_torch);
+    torch_case_fini(&c);
+}
+END_TEST
+
+UNIT_SUITE_WITH(compose_same, add_pairs, another_axis_is_another_graph)
