@@ -7,7 +7,7 @@ import re
 from structure.tree import (PRODUCT, blank_out, code_files, find, line_of, list_functions,
                             read)
 
-MIN_PER_KLOC = 2.1  # in product code; the goal is 3, then 10
+MIN_PER_KLOC = 3
 # Headers whose functions only read or change a struct of ours: where such a function is
 # defined, its body asserts what callers must hold to.
 ACCESSOR_HEADERS = [

@@ -1,11 +1,11 @@
-/* One formula, one graph: an ONNX node and torch's call of the same function come to the
- * same ops and attributes, whichever importer read them.
+/* One formula, one graph: an ONNX node and torch's call of the same function come to
+ * the same ops and attributes, whichever importer read them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each pair is a model of one node and a program of one call over the same inputs.  Both
- * go through the clean pipeline; then every op but constants, guards and `ret` is held
- * against the other side's, by name, attributes and result types.  Constants may be made
- * in different ways.
+ * Each pair is a model of one node and a program of one call over the same inputs.
+ * Both go through the clean pipeline; then every op but constants, guards and `ret` is
+ * held against the other side's, by name, attributes and result types.  Constants may
+ * be made in different ways.
  */
 #include "tests/unit/onnx/onnx_build.h"
 #include "tests/unit/torch/torch_case.h"
