@@ -1,0 +1,229 @@
+/* Composites compute what their decompositions do: each is interpreted as it is and
+ * taken apart, on random and special values, and without any rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/decompose.h"
+
+#include "ir/interpret/interpret.h"
+#include "ir/text/text.h"
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { INPUTS_MAX = 9, RESULTS_MAX = 3 };
+
+typedef struct composite {
+    ig_opcode code;
+    const char *text; /* arguments, results and op; B rows */
+    bool is_finite;   /* infinities and NaN differ: a sample of weight 0 counts in the
+                       * decomposition, and so does a score that a mask of inf hides */
+} composite;
+
+static const composite composites[] = {
+    { IG_OP_softmax,
+      "(%x: f32[B, 5]) -> (f32[B, 5]) {\n"
+      "%0 = softmax %x {axis = 1} : f32[B, 5]\nret %0\n}",
+      false },
+    { IG_OP_softmax,
+      "(%x: f64[4, B]) -> (f64[4, B]) {\n"
+      "%0 = softmax %x {axis = 0, log} : f64[4, B]\nret %0\n}",
+      false },
+    { IG_OP_batch_norm,
+      "(%x: f32[B, 3, 4], %s: f32[3], %b: f32[3], %m: f32[3], %v: f32[3]) -> (f32[B, 3, 4]) {\n"
+      "%0 = batch_norm %x, %s, %b, %m, %v {epsilon = 0.5} : f32[B, 3, 4]\nret %0\n}",
+      false },
+    { IG_OP_group_norm,
+      "(%x: f32[B, 4, 3], %s: f32[4], %b: f32[4]) -> (f32[B, 4, 3]) {\n"
+      "%0 = group_norm %x, %s, %b {groups = 2, epsilon = 0.5} : f32[B, 4, 3]\nret %0\n}",
+      false },
+    { IG_OP_group_norm,
+      "(%x: f16[B, 4, 3]) -> (f16[B, 4, 3]) {\n"
+      "%0 = group_norm %x {groups = 1, epsilon = 0.5} : f16[B, 4, 3]\n"
+      "ret %0\n}",
+      false },
+    { IG_OP_attention,
+      "(%q: f32[B, 3, 4], %k: f32[B, 5, 4], %v: f32[B, 5, 2]) -> (f32[B, 3, 2]) {\n"
+      "%0 = attention %q, %k, %v {scale = 0.5} : f32[B, 3, 2]\nret %0\n}",
+      false },
+    { IG_OP_attention,
+      "(%q: f32[B, 3, 4], %k: f32[B, 5, 4], %v: f32[B, 5, 2], %m: f32[3, 5]) -> (f32[B, 3, 2]) {\n"
+      "%0 = attention %q, %k, %v, %m {scale = 0.25, causal} : f32[B, 3, 2]\nret %0\n}",
+      true },
+    { IG_OP_attention,
+      "(%q: f32[B, 3, 4], %k: f32[B, 5, 4], %v: f32[B, 5, 2], %m: bool[3, 5]) -> (f32[B, 3, 2]) {\n"
+      "%0 = attention %q, %k, %v, %m {scale = 1, empty_nan} : f32[B, 3, 2]\nret %0\n}",
+      false },
+    { IG_OP_rnn,
+      "(%x: f32[3, B, 2], %h: f32[B, 2], %c: f32[B, 2], %w: f32[8, 2], %r: f32[8, 2], %b: f32[8]) -> (f32[3, B, 2], f32[B, 2], f32[B, 2]) {\n"
+      "%0, %1, %2 = rnn %x, %h, %c, %w, %r, %b, %b : f32[3, B, 2], f32[B, 2], f32[B, 2]\n"
+      "ret %0, %1, %2\n}",
+      false },
+    { IG_OP_rnn,
+      "(%x: f32[3, B, 2], %h: f32[B, 2], %w: f32[6, 2], %r: f32[6, 2], %b: f32[6]) -> (f32[3, B, 2], f32[B, 2]) {\n"
+      "%0, %1 = rnn %x, %h, %w, %r, %b, %b {cell = gru, reverse, reset_first} : f32[3, B, 2], f32[B, 2]\n"
+      "ret %0, %1\n}",
+      false },
+    { IG_OP_resize,
+      "(%x: f32[B, 2, 3, 4]) -> (f32[B, 2, 6, 5]) {\n"
+      "%0 = resize %x {sizes = [B, 2, 6, 5], mode = linear, coordinates = align_corners} : f32[B, 2, 6, 5]\n"
+      "ret %0\n}",
+      true },
+    { IG_OP_resize,
+      "(%x: f32[B, 2, 3, 4]) -> (f32[B, 2, 6, 8]) {\n"
+      "%0 = resize %x {sizes = [B, 2, 6, 8]} : f32[B, 2, 6, 8]\nret %0\n}",
+      false },
+    { IG_OP_quantize,
+      "(%x: f32[B, 4], %s: f32[4]) -> (i8[B, 4]) {\n"
+      "%0 = quantize %x, %s {to = i8, axis = 1} : i8[B, 4]\nret %0\n}",
+      false },
+    { IG_OP_dequantize,
+      "(%x: i8[B, 4], %s: f32[4]) -> (f32[B, 4]) {\n"
+      "%0 = dequantize %x, %s {axis = 1} : f32[B, 4]\nret %0\n}",
+      false },
+    { IG_OP_adaptive_pool,
+      "(%x: f32[B, 2, 5]) -> (f32[B, 2, 3]) {\n"
+      "%0 = adaptive_pool %x {sizes = [3]} : f32[B, 2, 3]\nret %0\n}",
+      false },
+    { IG_OP_matmul_integer,
+      "(%x: i8[B, 4], %y: i8[4, 3]) -> (i32[B, 3]) {\n"
+      "%0 = matmul_integer %x, %y : i32[B, 3]\nret %0\n}",
+      false },
+};
+
+static const double specials[] = { 0.25,      -0.0,  (double)NAN, INFINITY,
+                                   -INFINITY, 1e-40, 1e4 };
+
+static uint64_t random_state;
+
+static double random_number(void) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(random_state >> 40) / (1 << 22) - 2;
+}
+
+static ig_tensor make_input(const ig_type *type, int64_t rows, double special,
+                            ig_arena *arena) {
+    int64_t dims[IG_TENSOR_RANK];
+    ig_tensor tensor;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (!ig_dim_known(type->dims[d], &dims[d])) {
+            dims[d] = rows;
+        }
+    }
+    CHECK_OK(
+        ig_tensor_alloc(arena, NULL, (ig_dtype)type->dtype, type->rank, dims, &tensor));
+    for (int64_t i = 0; i < tensor.count; i++) {
+        double value = i % 7 == 3 ? special : random_number();
+        if (ig_dtype_is_float((ig_dtype)type->dtype)) {
+            ig_tensor_set_f64(&tensor, i, value);
+        } else {
+            ig_tensor_set_i64(&tensor, i,
+                              type->dtype == IG_DT_bool ? i % 3 != 1 : i - 4);
+        }
+    }
+    return tensor;
+}
+
+/* The one composite of the graph in terms of simpler ops. */
+static void take_apart(ig_graph *graph, ig_opcode code) {
+    ig_value *results[IG_DECOMPOSE_RESULTS];
+    ig_op *op = graph->body.first;
+    while (op->code != code) {
+        op = op->next;
+    }
+    ig_builder b = ig_builder_before(op);
+    ig_expr e = ig_expr_of(&b);
+    CHECK(ig_decomposition_of(code)(&e, op, results));
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_value_retype(&op->results[i], results[i]->type);
+        ig_value_replace(&op->results[i], results[i]);
+    }
+    ig_op_erase(op);
+}
+
+static bool is_close(double got, double expected, ig_dtype dtype) {
+    double relative = dtype == IG_DT_f16 ? 1e-2 : 1e-5;
+    if (isnan(expected) || isinf(expected)) {
+        return isnan(expected) ? isnan(got) : got == expected;
+    }
+    return fabs(got - expected) <= relative * (1 + fabs(expected));
+}
+
+static void compare(const ig_graph *whole, const ig_graph *apart, int64_t rows,
+                    double special) {
+    ig_tensor inputs[INPUTS_MAX], expected[RESULTS_MAX], got[RESULTS_MAX];
+    const ig_op *ret = whole->body.last;
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    random_state = 7;
+    for (uint32_t i = 0; i < whole->body.arg_count; i++) {
+        inputs[i] = make_input(whole->body.args[i]->type, rows, special, &arena);
+    }
+    CHECK_OK(ig_interpret(whole, inputs, &arena, expected));
+    CHECK_OK(ig_interpret(apart, inputs, &arena, got));
+    for (uint32_t r = 0; r < ret->operand_count; r++) {
+        CHECK_INT(got[r].count, expected[r].count);
+        for (int64_t i = 0; i < got[r].count; i++) {
+            double a = ig_tensor_get_f64(&got[r], i);
+            double b = ig_tensor_get_f64(&expected[r], i);
+            CHECK_MSG(is_close(a, b, (ig_dtype)expected[r].dtype),
+                      "%s with %g, result %u, element %lld: %g, expected %g",
+                      ig_ops[whole->body.first->code].name, special, r, (long long)i, a,
+                      b);
+        }
+    }
+    ig_arena_fini(&arena);
+}
+
+static ig_module *parse(ig_context *context, const composite *c) {
+    char text[1024];
+    ig_module *module = NULL;
+    int size = snprintf(text, sizeof(text), "module @m {\ngraph @main%s\n}\n", c->text);
+    CHECK_OK(
+        ig_parse_module(context, "case.ig", (ig_str){ text, (size_t)size }, &module));
+    return module;
+}
+
+static void print_message(void *user, const ig_diagnostic *diagnostic) {
+    char text[500];
+    (void)user;
+    ig_diagnostic_format(diagnostic, text, sizeof(text));
+    puts(text);
+}
+
+START_TEST(a_composite_is_its_decomposition) {
+    const composite *c = &composites[_i];
+    ig_context context = { .limits = ig_limits_default, .diag.sink = print_message };
+    ig_module *whole = parse(&context, c), *apart = parse(&context, c);
+    take_apart((ig_graph *)(uintptr_t)ig_module_graph(apart, "main"), c->code);
+    for (size_t i = 0; i < IG_COUNT_OF(specials); i++) {
+        if (isfinite(specials[i]) || !c->is_finite) {
+            compare(ig_module_graph(whole, "main"), ig_module_graph(apart, "main"), 3,
+                    specials[i]);
+        }
+    }
+    compare(ig_module_graph(whole, "main"), ig_module_graph(apart, "main"), 0, 0);
+    ig_module_destroy(whole);
+    ig_module_destroy(apart);
+}
+END_TEST
+
+static void add_composites(TCase *tests) {
+    tcase_add_loop_test(tests, a_composite_is_its_decomposition, 0,
+                        IG_COUNT_OF(composites));
+}
+
+TEST(every_composite_is_held_against_its_decomposition) {
+    for (int code = 0; code < IG_OP_COUNT; code++) {
+        bool is_held = !ig_decomposition_of((ig_opcode)code) ||
+                       code == IG_OP_conv_integer; /* held by its golden file */
+        for (size_t i = 0; !is_held && i < IG_COUNT_OF(composites); i++) {
+            is_held = (int)composites[i].code == code;
+        }
+        CHECK_MSG(is_held, "%s has no case", ig_ops[code].name);
+    }
+}
+END_TEST
+
+UNIT_SUITE_WITH(compose_decompose, add_composites,
+                every_composite_is_held_against_its_decomposition)
