@@ -183,8 +183,6 @@ ig_value *k_ceil_div(ig_builder *b, ig_value *x, int64_t y) {
 }
 
 ig_value *k_muladd(ig_builder *b, ig_value *x, ig_value *y, ig_value *z) {
-    assert(ig_dtype_is_float((ig_dtype)x->type->dtype) &&
-           "muladd rounds, so it is on floats");
     assert(x->type == y->type && y->type == z->type && "operands of one type");
     ig_value *operands[] = { x, y, z };
     return make_value(b, IG_OP_muladd, operands, 3, x->type);
