@@ -195,11 +195,9 @@ ig_status ig_onnx_build1(const ig_onnx_node *node, ig_opcode code, ig_value *x,
 /* Guards that two operands broadcast, then builds. */
 ig_status ig_onnx_build2(const ig_onnx_node *node, ig_opcode code, ig_value *x,
                          ig_value *y, ig_value **out_value);
-/* `x` op a scalar of x's dtype, and a scalar op `x`. */
+/* `x` op a scalar of x's dtype. */
 ig_status ig_onnx_build_scalar(const ig_onnx_node *node, ig_opcode code, ig_value *x,
                                double scalar, ig_value **out_value);
-ig_status ig_onnx_scalar_build(const ig_onnx_node *node, ig_opcode code, double scalar,
-                               ig_value *x, ig_value **out_value);
 /* A scalar of any number type. */
 ig_value *ig_onnx_scalar(const ig_onnx_node *node, ig_dtype dtype, double value);
 /* An input must be a tensor. */

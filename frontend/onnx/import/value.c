@@ -59,12 +59,6 @@ ig_status ig_onnx_build_scalar(const ig_onnx_node *node, ig_opcode code, ig_valu
     return ig_onnx_build(node, code, 2, (ig_value *[]){ x, y }, NULL, out_value);
 }
 
-ig_status ig_onnx_scalar_build(const ig_onnx_node *node, ig_opcode code, double scalar,
-                               ig_value *x, ig_value **out_value) {
-    ig_value *y = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, scalar);
-    return ig_onnx_build(node, code, 2, (ig_value *[]){ y, x }, NULL, out_value);
-}
-
 ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
                           const ig_dim *dims, ig_value **out_value) {
     ig_module *module = node->import->module;
