@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
     compare.py --model legacy --rows large --batch 1,64 --threads 1,2 --json out.json
     compare.py --suite ground
     compare.py --suite models --threads 1
+    INGOT_BASELINE=../before/build/release compare.py --suite ground --engines ingot,baseline
 
 Runs with the Python of bench/peers, against the build in INGOT_BUILD (build/release).
 Every engine's outputs are held against each other before anything is timed.  Method:
@@ -48,6 +49,7 @@ BARS = {
     ("legacy", "torch"): (4, 1.4, 1.2),
     ("dynamo", "torch"): (4, 1.4, 1.2),
 }
+BASELINE_BAR = 0.98  # of the median, against another build of Ingot
 # Of --suite models, against every peer: {kind: (bar at batch 1, bar above)}, batches.
 CHAIN_BATCHES, MODEL_BATCHES = (1, 16, 64, 256), (1, 64, 1024)
 MODEL_BARS = {
@@ -59,6 +61,7 @@ MODEL_BARS = {
     "mlperf": (1.5, 1.1),
     "bench": (1.5, 1.1),
 }
+FIRST_ENGINES = ("ingot", "onnxruntime", "torch")
 ALL_PEERS = ("onnxruntime", "openvino", "torch")
 
 
@@ -227,6 +230,8 @@ def markdown_table(points):
 def bar_of(point, peer):
     """At one thread the bar of that row; at two it must only not lose."""
     kind = point["model"].split("-")[0]
+    if peer == "baseline":
+        return BASELINE_BAR
     row = BARS.get((kind, peer))
     if row is None or point["batch"] not in BATCHES:
         return None
@@ -234,6 +239,8 @@ def bar_of(point, peer):
 
 
 def model_bar(point, peer):
+    if peer == "baseline":
+        return BASELINE_BAR
     kind = point["model"].split("-")[0]
     bars = MODEL_BARS[kind]
     return bars[point["batch"] > 1] if point["threads"] == 1 else 1.0
@@ -248,7 +255,7 @@ def judge_points(points, bar_of=bar_of):
                 what = f"{point['model']} batch {point['batch']}"
                 what += f" threads {point['threads']} vs {peer}"
                 yield what, f"{ratio['median']:.2f}x, low {ratio['low']:.2f}", bar, (
-                    ratio["low"] >= bar
+                    ratio["median" if peer == "baseline" else "low"] >= bar
                 )
 
 
@@ -268,15 +275,16 @@ def run_ground(options, machine):
     for size in ROWS:
         for kind in ("legacy", "dynamo", "onehot"):
             peers = [peer for k, peer in BARS if k == kind]
-            options.engines = ["ingot"] + peers
+            options.engines = options.given_engines or ["ingot"] + peers
             points += compare_model(options, Model(kind, size), machine)
-    return points, list(judge_points(points)) + judge_start_up()
+    start_up = [] if options.given_engines else judge_start_up()
+    return points, list(judge_points(points)) + start_up
 
 
 def run_models(options, machine):
     """Chains, cross layers and interaction, then whole models, tables in no cache."""
     points = []
-    options.engines = ["ingot", *ALL_PEERS]
+    options.engines = options.given_engines or ["ingot", *ALL_PEERS]
     for kind in MODEL_BARS:
         is_part = kind in PARTS
         options.batch = CHAIN_BATCHES if is_part else MODEL_BATCHES
@@ -298,12 +306,13 @@ def parse_options():
     parser.add_argument("--rows", choices=ROWS, default="small")
     parser.add_argument("--batch", type=numbers, default=list(BATCHES))
     parser.add_argument("--threads", type=numbers, default=[1, 2])
-    parser.add_argument("--engines", default="ingot,onnxruntime,torch")
+    parser.add_argument("--engines", help="ingot,onnxruntime,torch unless a suite says")
     parser.add_argument("--load", choices=("mapped", "hugepage"), default="hugepage")
     parser.add_argument("--suite", choices=SUITES)
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
-    options.engines = options.engines.split(",")
+    options.given_engines = options.engines and options.engines.split(",")
+    options.engines = options.given_engines or list(FIRST_ENGINES)
     return options
 
 
@@ -311,7 +320,7 @@ def main():
     options = parse_options()
     machine = machine_facts()
     print(json.dumps(machine, indent=1))
-    costs = call_costs(options.engines)
+    costs = call_costs([e for e in options.engines if e != "baseline"])
     print("one-node call, µs:", costs)
     verdicts = []
     if options.suite:

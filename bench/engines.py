@@ -15,6 +15,7 @@ as their users would have them run at best:
 
 import functools
 import json
+import os
 import pathlib
 import subprocess
 import time
@@ -31,11 +32,12 @@ def output_arrays(source, batch):
 
 
 class IngotEngine:
-    name = "ingot"
+    name, build = "ingot", BUILD
 
     def __init__(self, source, threads):
         self.source = source
-        self.program = Program(compiled(source), load=source.load)
+        artifact = compiled(source, self.name, self.build)
+        self.program = Program(artifact, source.load, self.build)
         self.session = self.program.session(threads)
         self.settings = {"load": source.load, "threads": threads}
 
@@ -54,23 +56,29 @@ class IngotEngine:
         self.program.close()
 
 
+class BaselineEngine(IngotEngine):
+    """Another build of Ingot, named by INGOT_BASELINE: did a change cost speed?"""
+
+    name, build = "baseline", pathlib.Path(os.environ.get("INGOT_BASELINE", BUILD))
+
+
 @functools.cache
-def build_id():
-    """Of the compiler in BUILD: another one may write what this runtime cannot read."""
-    told = subprocess.run([BUILD / "ingot", "info", "--json"], capture_output=True)
+def build_id(build):
+    """Of the compiler in `build`: another one may write what its runtime cannot read."""
+    told = subprocess.run([build / "ingot", "info", "--json"], capture_output=True)
     return json.loads(told.stdout)["build"]
 
 
-def compiled(source):
-    """The artifact beside an ONNX file, by this build of the compiler."""
+def compiled(source, engine, build):
+    """The artifact beside an ONNX file, by that build of the compiler."""
     path = pathlib.Path(source.path)
-    artifact = path.with_name(f"{path.stem}-{build_id()}.ingot")
+    artifact = path.with_name(f"{path.stem}-{engine}-{build_id(build)}.ingot")
     is_new = artifact.exists() and artifact.stat().st_mtime >= path.stat().st_mtime
     if not is_new:
-        for old in path.parent.glob(f"{path.stem}-*.ingot"):
+        for old in path.parent.glob(f"{path.stem}-{engine}-*.ingot"):
             old.unlink(missing_ok=True)
         weights = "reference" if source.model.size == "large" else "embed"
-        command = [BUILD / "ingot", "compile", path, "-o", artifact]
+        command = [build / "ingot", "compile", path, "-o", artifact]
         subprocess.run([*command, "--weights", weights], check=True)
     return artifact
 
@@ -234,4 +242,5 @@ class TorchEngine:
         self.torch._dynamo.reset()
 
 
-ENGINES = {e.name: e for e in (IngotEngine, OrtEngine, OpenVinoEngine, TorchEngine)}
+ENGINE_CLASSES = (IngotEngine, BaselineEngine, OrtEngine, OpenVinoEngine, TorchEngine)
+ENGINES = {e.name: e for e in ENGINE_CLASSES}

@@ -63,8 +63,9 @@ class IngotError(RuntimeError):
 
 
 @functools.cache
-def load_library():
-    lib = ctypes.CDLL(str(BUILD / "libingot-runtime.so"))
+def load_library(build=BUILD):
+    """The runtime of a build; two builds may be loaded side by side."""
+    lib = ctypes.CDLL(str(build / "libingot-runtime.so"))
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
     views = ctypes.POINTER(View)
     lib.ig_program_open.argtypes = [ctypes.c_char_p, pointer, ctypes.POINTER(pointer)]
@@ -103,8 +104,8 @@ def open_handle(call, options, *before):
 
 
 class Program:
-    def __init__(self, path, load="mapped"):
-        self.lib = load_library()
+    def __init__(self, path, load="mapped", build=BUILD):
+        self.lib = load_library(build)
         options = ProgramOptions(load=LOADS[load])
         self.handle = open_handle(self.lib.ig_program_open, options, os.fsencode(path))
 
