@@ -44,6 +44,54 @@ static const ig_attr absent = { 0 };
     }
 #include "ir/ops.def"
 #undef OP
+#undef NO_ATTRS
+#undef R
+#undef A
+#undef E
+
+/* ---- a field from a slot: the same the other way round ---- */
+
+#define READ_R_INT(s) (s)->as.i
+#define READ_R_FLOAT(s) (s)->as.f
+#define READ_R_BOOL(s) ((s)->as.i != 0)
+#define READ_R_DTYPE(s) (ig_dtype)(s)->as.i
+#define READ_R_STR(s) (s)->as.str
+#define READ_R_SYM(s) (s)->as.str
+#define READ_R_INTS(s) \
+    { (s)->as.ints, (s)->count }
+#define READ_R_DIM(s) (s)->as.dim
+#define READ_R_DIMS(s) \
+    { (s)->as.dims, (s)->count }
+#define READ_R_DATA(s) (s)->as.data
+
+/* Payloads of absent slots are zeros, so a list of one is NULL. */
+#define READ_MAYBE(s, value) \
+    { (s)->kind != IG_ATTR_NONE, (value) }
+#define READ_A_INT(s) READ_MAYBE(s, READ_R_INT(s))
+#define READ_A_FLOAT(s) READ_MAYBE(s, READ_R_FLOAT(s))
+#define READ_A_BOOL(s) READ_R_BOOL(s)
+#define READ_A_DTYPE(s) READ_MAYBE(s, READ_R_DTYPE(s))
+#define READ_A_STR(s) READ_R_STR(s)
+#define READ_A_SYM(s) READ_R_SYM(s)
+#define READ_A_INTS(s) READ_R_INTS(s)
+#define READ_A_DIM(s) READ_MAYBE(s, READ_R_DIM(s))
+#define READ_A_DIMS(s) READ_R_DIMS(s)
+
+#define NO_ATTRS 0
+#define R(op, kind, name) .name = READ_R_##kind(&slots[IG_##op##_##name]),
+#define A(op, kind, name) .name = READ_A_##kind(&slots[IG_##op##_##name]),
+#define E(op, names, name) .name = (int)slots[IG_##op##_##name].as.i,
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
+           lower, attributes)                                                       \
+    ig_##name##_attrs ig_##name##_attrs_of(const ig_op *op) {                       \
+        assert(op->code == IG_OP_##name && "attributes of that op");                \
+        const ig_attr *slots = op->attrs;                                           \
+        (void)slots;                                                                \
+        return (ig_##name##_attrs){ attributes };                                   \
+    }
+#include "ir/ops.def"
+#undef OP
+#undef NO_ATTRS
 #undef R
 #undef A
 #undef E
@@ -71,9 +119,17 @@ static ig_value *make_first(ig_expr *e, ig_opcode code, const ig_attr *slots,
                             ig_value *const *operands, uint32_t count) {
     uint32_t given = count_given(operands, count, ig_ops[code].operand_min);
     bool is_typed = ig_ops[code].infer || ig_ops[code].result_count == 0;
-    assert(is_typed && "an op whose types the maker gives: use ig_expr_op");
+    assert(is_typed && "an op whose types the maker gives: use ig_build_<op>_op");
     (void)is_typed;
     return ig_expr_make(e, code, operands, given, slots);
+}
+
+static ig_op *make_op(ig_expr *e, ig_opcode code, const ig_op_spec *spec,
+                      const ig_attr *slots) {
+    ig_op_spec filled = *spec;
+    assert(!spec->attrs && "attributes come from the struct");
+    filled.attrs = slots;
+    return ig_expr_op(e, code, &filled);
 }
 
 #define ATTRS_OF_NO_ATTRS NULL
@@ -89,6 +145,12 @@ static ig_value *make_first(ig_expr *e, ig_opcode code, const ig_attr *slots,
         ig_attr slots[IG_##name##_attr_count + 1] = { { 0 } };                      \
         fill_##name(e, ATTRS_OF_##attributes, slots);                               \
         return make_first(e, IG_OP_##name, slots, LIST_##max);                      \
+    }                                                                               \
+    ig_op *ig_build_##name##_op(ig_expr *e,                                         \
+                                const ig_op_spec *spec IG_PARAM_##attributes) {     \
+        ig_attr slots[IG_##name##_attr_count + 1] = { { 0 } };                      \
+        fill_##name(e, ATTRS_OF_##attributes, slots);                               \
+        return make_op(e, IG_OP_##name, spec, slots);                               \
     }
 #include "ir/ops.def"
 #undef OP

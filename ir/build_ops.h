@@ -15,8 +15,15 @@
  * where 0 may mean something else than absence, are wrapped: `.axis = IG_SET(0)`.
  *
  * Each gives the op's first result, or NULL when an operand is NULL or the op cannot be
- * typed; ir/expr.h says what becomes of failures.  Ops with bodies, and ops with a
- * number of results that the maker says, have no such function: ig_expr_op makes them.
+ * typed; ir/expr.h says what becomes of failures.
+ *
+ * Two more functions per op.  ig_build_<op>_op gives the op itself, for ops with
+ * bodies, with several results, or with result types that the maker says: `spec` holds
+ * those and the operands, `attrs` its attributes.  ig_<op>_attrs_of reads the
+ * attributes of an op, to make another like it; what they point to is the module's.
+ *
+ *     ig_op *ig_build_loop_op(ig_expr *e, const ig_op_spec *spec, ig_loop_attrs attrs);
+ *     ig_bag_attrs ig_bag_attrs_of(const ig_op *op);
  */
 #ifndef IG_IR_BUILD_OPS_H
 #define IG_IR_BUILD_OPS_H
@@ -115,9 +122,11 @@ typedef struct ig_maybe_dtype {
 #define IG_PARAM_A(op, kind, name) , ig_##op##_attrs attrs
 #define IG_PARAM_E(op, names, name) , ig_##op##_attrs attrs
 
-#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                            \
-    ig_value *ig_build_##name(ig_expr *e IG_OPERANDS_##max IG_PARAM_##attrs);
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand,   \
+           lower, attrs)                                                              \
+    ig_value *ig_build_##name(ig_expr *e IG_OPERANDS_##max IG_PARAM_##attrs);         \
+    ig_op *ig_build_##name##_op(ig_expr *e, const ig_op_spec *spec IG_PARAM_##attrs); \
+    ig_##name##_attrs ig_##name##_attrs_of(const ig_op *op);
 #define R(op, kind, name)
 #define A(op, kind, name)
 #define E(op, names, name)

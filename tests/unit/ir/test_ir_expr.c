@@ -80,6 +80,52 @@ TEST(a_generated_function_fills_operands_and_attributes) {
 }
 END_TEST
 
+TEST(a_generated_function_gives_the_op_with_results_and_bodies) {
+    ig_expr e = start();
+    ig_value *x = input("A");
+    ig_op_spec sorted = { .operands = &x, .operand_count = 1, .result_count = 2 };
+    ig_op *sort = ig_build_sort_op(&e, &sorted,
+                                   (ig_sort_attrs){ .axis = 1, .descending = true });
+    CHECK_INT(sort->result_count, 2);
+    CHECK_INT(sort->results[1].type->dtype, IG_DT_i64);
+    CHECK_INT(ig_attr_int(sort, IG_sort_descending, 0), 1);
+    ig_value *condition = ig_expr_number(&e, IG_DT_bool, 1);
+    ig_op_spec chosen = { .operands = &condition,
+                          .operand_count = 1,
+                          .result_types = &x->type,
+                          .result_count = 1,
+                          .body_count = 2 };
+    ig_op *branch = ig_build_if_op(&e, &chosen);
+    CHECK_INT(branch->body_count, 2);
+    CHECK(branch->results[0].type == x->type);
+    finish();
+}
+END_TEST
+
+TEST(attributes_that_were_read_make_the_same_op) {
+    ig_expr e = start();
+    ig_value *x = input("A");
+    ig_value *first = ig_build_reduce(
+        &e, x, NULL, (ig_reduce_attrs){ .op = IG_REDUCE_max, .axes = IG_INTS(1) });
+    ig_value *again = ig_build_reduce(&e, x, NULL, ig_reduce_attrs_of(first->def));
+    ig_value *unique = ig_build_unique(&e, x, (ig_unique_attrs){ .axis = IG_SET(0) });
+    ig_value *flat = ig_build_unique(&e, x, (ig_unique_attrs){ .order = 1 });
+    ig_dim none[1];
+    ig_dims_attrs empty = { .values = { none, 0 } };
+    ig_value *dims = ig_build_dims(&e, empty);
+    for (uint32_t slot = 0; slot < IG_reduce_attr_count; slot++) {
+        CHECK(ig_attr_equal(&first->def->attrs[slot], &again->def->attrs[slot]));
+    }
+    CHECK(ig_unique_attrs_of(unique->def).axis.is_set); /* 0 is not absent */
+    CHECK(!ig_unique_attrs_of(flat->def).axis.is_set);
+    CHECK(!ig_reduce_attrs_of(ig_build_reduce(&e, x, NULL, (ig_reduce_attrs){ 0 })->def)
+               .axes.items);
+    CHECK(ig_dims_attrs_of(dims->def).values.items); /* none of them, but there */
+    CHECK_INT(ig_dims_attrs_of(dims->def).values.count, 0);
+    finish();
+}
+END_TEST
+
 TEST(movement_that_changes_nothing_gives_its_operand) {
     ig_expr e = start();
     ig_value *x = input("A");
@@ -214,6 +260,8 @@ TEST(constants_keep_every_value) {
 END_TEST
 
 UNIT_SUITE(ir_expr, a_generated_function_fills_operands_and_attributes,
+           a_generated_function_gives_the_op_with_results_and_bodies,
+           attributes_that_were_read_make_the_same_op,
            movement_that_changes_nothing_gives_its_operand,
            axes_are_merged_moved_and_taken_away, the_first_failure_sticks,
            a_null_operand_gives_null_without_a_failure,
