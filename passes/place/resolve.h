@@ -3,23 +3,25 @@
 #ifndef IG_PASSES_PLACE_RESOLVE_H
 #define IG_PASSES_PLACE_RESOLVE_H
 
+#include "ir/expr.h"
 #include "passes/engine/pass.h"
 
 typedef struct ig_resolver {
     ig_pass_run *run;
     ig_module *module;
-    ig_builder b;
+    ig_builder b; /* before `op` */
+    ig_expr e;    /* over `b` */
     ig_op *op;
-    ig_map known; /* symbols that have a value where the walk stands */
+    ig_map known; /* symbols that have a value at this point of the walk */
 } ig_resolver;
 
-/* The symbol that an extent of a result is and that has no value yet, or one that
- * nobody reads. */
+/* Extent `d` of a result when it is a symbol without a value yet; otherwise a new
+ * symbol that nobody reads. */
 ig_dim ig_resolver_extent(ig_resolver *m, uint32_t result, uint32_t d);
 /* From here on, elements of an i64 vector are the values of symbols. */
 void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols,
                       uint32_t count);
-/* Puts `value` in place of a result, under the type that everyone knows that by. */
+/* Replaces a result by `value`, reshaped to the result's type where that differs. */
 void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value);
 
 /* resolve_select.c: ops whose results' sizes depend on elements. */

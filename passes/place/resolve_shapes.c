@@ -19,7 +19,6 @@
  *
  * Needs the tensor stage.  Keeps values and types.
  */
-#include "ir/expr.h"
 #include "passes/place/resolve.h"
 
 #include "ir/text/text.h"
@@ -30,12 +29,11 @@
 /* ---- what a host function finds ---- */
 
 static ig_value *as_i64(ig_resolver *m, uint32_t operand) {
-    ig_value *x = ig_make_cast(&m->b, m->op->operands[operand].value, IG_DT_i64);
-    return x;
+    return ig_expr_cast(&m->e, ig_op_operand(m->op, operand), IG_DT_i64);
 }
 
 static ig_value *extents_of(ig_resolver *m, const ig_value *x) {
-    return ig_make_dims(&m->b, x->type->dims, x->type->rank);
+    return ig_expr_dims(&m->e, x->type->dims, x->type->rank);
 }
 
 /* 0, 1, 2 … or a number repeated. */
@@ -45,7 +43,7 @@ static ig_value *numbers(ig_resolver *m, ig_dim count, int64_t first, int64_t st
     for (uint32_t i = 0; i < length; i++) {
         dims[i] = ig_dim_const(m->module, first + i * step);
     }
-    return ig_make_dims(&m->b, dims, length);
+    return ig_expr_dims(&m->e, dims, length);
 }
 
 /* A function, and how many numbers it finds. */
@@ -65,30 +63,19 @@ static ig_value *make_measure(ig_resolver *m, const shape_query *query,
                               ig_value *const *operands, uint32_t operand_count) {
     ig_dim count = ig_dim_of(query->found);
     const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &count);
-    ig_attr function = ig_attr_of_str(m->module, ig_str_of(query->function));
-    ig_attr attrs[IG_measure_attr_count] = { [IG_measure_function] = function };
-    if (query->param_count) {
-        attrs[IG_measure_params] = ig_attr_of_dims(m->module, query->params,
-                                                   query->param_count);
-    }
     ig_op_spec spec = { .operands = operands,
                         .operand_count = operand_count,
                         .result_types = &type,
-                        .result_count = 1,
-                        .attrs = attrs,
-                        .loc = m->op->loc };
+                        .result_count = 1 };
+    ig_measure_attrs attrs = { .function = query->function,
+                               .params = { query->params, query->param_count } };
     m->run->changed = true;
-    return ig_make_op(&m->b, IG_OP_measure, &spec)->results;
+    return ig_build_measure_op(&m->e, &spec, attrs)->results;
 }
 
 void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols,
                       uint32_t count) {
-    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
-                                              m->module, symbols, count) };
-    ig_op_spec spec = {
-        .operands = &found, .operand_count = 1, .attrs = attrs, .loc = m->op->loc
-    };
-    ig_make_op(&m->b, IG_OP_bind, &spec);
+    (void)ig_build_bind(&m->e, found, (ig_bind_attrs){ .symbols = { symbols, count } });
 }
 
 static ig_dim new_symbol(ig_resolver *m, const char *name, int64_t min) {
@@ -133,16 +120,16 @@ static ig_dim extent_symbol(ig_resolver *m, uint32_t d) {
 
 static ig_value *element(ig_resolver *m, ig_value *vector, int64_t index) {
     ig_dim start = ig_dim_of(index), size = ig_dim_of(1);
-    ig_expr e = ig_expr_of(&m->b);
-    ig_value *one = ig_expr_slice(&e, vector, 0, start, size, 1);
-    return ig_expr_reshape(&e, one, 0, NULL);
+    ig_value *one = ig_expr_slice(&m->e, vector, 0, start, size, 1);
+    return ig_expr_reshape(&m->e, one, 0, NULL);
 }
 
 void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value) {
     ig_value *old = &m->op->results[result];
     const ig_type *type = old->type;
     if (value->type != type) {
-        value = ig_make_reshape(&m->b, value, type->rank, type->dims);
+        ig_dims to = { type->dims, type->rank };
+        value = ig_build_reshape(&m->e, value, NULL, (ig_reshape_attrs){ .to = to });
     }
     value->name = old->name;
     ig_value_replace(old, value);
@@ -159,15 +146,11 @@ static void finish(ig_resolver *m, ig_value *value) {
 
 /* To extents that were found, so no broadcast is left open. */
 static ig_value *make_expand(ig_resolver *m, ig_value *x, const ig_type *type) {
-    ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
-                                                m->module, type->dims, type->rank) };
-    ig_op_spec spec = { .operands = &x,
-                        .operand_count = 1,
-                        .result_types = &type,
-                        .result_count = 1,
-                        .attrs = attrs,
-                        .loc = m->op->loc };
-    return ig_make_op(&m->b, IG_OP_expand, &spec)->results;
+    ig_op_spec spec = {
+        .operands = &x, .operand_count = 1, .result_types = &type, .result_count = 1
+    };
+    ig_expand_attrs attrs = { .to = { type->dims, type->rank } };
+    return ig_build_expand_op(&m->e, &spec, attrs)->results;
 }
 
 static ig_status resolve_tile(ig_resolver *m) {
@@ -191,7 +174,7 @@ static ig_status resolve_tile(ig_resolver *m) {
         ones[2 * d + 1] = wide[2 * d + 1] = type->dims[d];
     }
     ig_resolver_bind(m, found, symbols, 2 * rank);
-    ig_value *apart = ig_make_reshape(&m->b, x, 2 * rank, ones);
+    ig_value *apart = ig_expr_reshape(&m->e, x, 2 * rank, ones);
     finish(m,
            make_expand(m, apart, ig_type_with_dims(m->module, type, 2 * rank, wide)));
     return IG_OK;
@@ -216,7 +199,8 @@ static ig_status resolve_shape(ig_resolver *m, const char *function) {
             make_measure(m, &(shape_query){ function, rank, 2, params }, operands, 2),
             symbols, rank);
     }
-    finish(m, m->op->code == IG_OP_reshape ? ig_make_reshape(&m->b, x, rank, type->dims)
+    ig_reshape_attrs attrs = { .to = { type->dims, rank } };
+    finish(m, m->op->code == IG_OP_reshape ? ig_build_reshape(&m->e, x, NULL, attrs)
                                            : make_expand(m, x, type));
     return IG_OK;
 }
@@ -236,23 +220,22 @@ static ig_value *gather_axes(ig_resolver *m, ig_value *x, ig_value *found) {
     uint32_t rank = x->type->rank;
     const ig_type *type = m->op->results[0].type;
     for (uint32_t d = 0; d < rank; d++) {
-        ig_value *zero = ig_make_i64(&m->b, 0), *one = ig_make_i64(&m->b, 1);
-        ig_value *size = ig_make_reshape(&m->b, ig_make_dims(&m->b, &type->dims[d], 1),
-                                         0, NULL);
-        ig_value *range = ig_make3(&m->b, IG_OP_range, zero, size, one);
-        ig_value *at = ig_make2(&m->b, IG_OP_mul, range,
-                                element(m, found, 2 * (int64_t)rank + d));
-        at = ig_make2(&m->b, IG_OP_add, at, element(m, found, d));
-        ig_expr e = ig_expr_of(&m->b);
-        x = ig_expr_gather(&e, x, at, d, IG_NEGATIVE_error);
+        ig_value *zero = ig_expr_integer(&m->e, IG_DT_i64, 0);
+        ig_value *one = ig_expr_integer(&m->e, IG_DT_i64, 1);
+        ig_value *size = ig_expr_dims(&m->e, &type->dims[d], 1);
+        ig_value *range = ig_build_range(&m->e, zero,
+                                         ig_expr_reshape(&m->e, size, 0, NULL), one);
+        ig_value *at = ig_build_mul(&m->e, range,
+                                    element(m, found, 2 * (int64_t)rank + d));
+        at = ig_build_add(&m->e, at, element(m, found, d));
+        x = ig_expr_gather(&m->e, x, at, d, IG_NEGATIVE_error);
     }
     return x;
 }
 
 static ig_value *slice_by_symbols(ig_resolver *m, ig_value *x, const ig_dim *starts) {
     const ig_type *type = m->op->results[0].type;
-    ig_expr e = ig_expr_of(&m->b);
-    return ig_expr_slices(&e, x, starts, type->dims, NULL);
+    return ig_expr_slices(&m->e, x, starts, type->dims, NULL);
 }
 
 static ig_status resolve_slice(ig_resolver *m) {
@@ -306,19 +289,15 @@ static ig_status resolve_pad(ig_resolver *m) {
         symbols[2 * rank + d] = extent_symbol(m, d);
     }
     ig_resolver_bind(m, found, symbols, 3 * rank);
-    ig_attr attrs[IG_pad_attr_count] = {
-        [IG_pad_before] = ig_attr_of_dims(m->module, symbols, rank),
-        [IG_pad_after] = ig_attr_of_dims(m->module, symbols + rank, rank),
-        [IG_pad_mode] = op->attrs[IG_pad_mode],
-    };
-    ig_value *inputs[] = { x, op->operand_count > 2 ? op->operands[2].value : NULL };
+    ig_pad_attrs attrs = { .before = { symbols, rank },
+                           .after = { symbols + rank, rank },
+                           .mode = ig_pad_attrs_of(op).mode };
+    ig_value *inputs[] = { x, ig_op_operand(op, 2) };
     ig_op_spec spec = { .operands = inputs,
-                        .operand_count = op->operand_count > 2 ? 2 : 1,
+                        .operand_count = inputs[1] ? 2 : 1,
                         .result_types = &op->results[0].type,
-                        .result_count = 1,
-                        .attrs = attrs,
-                        .loc = op->loc };
-    finish(m, ig_make_op(&m->b, IG_OP_pad, &spec)->results);
+                        .result_count = 1 };
+    finish(m, ig_build_pad_op(&m->e, &spec, attrs)->results);
     return IG_OK;
 }
 
@@ -353,15 +332,14 @@ static ig_status resolve_reduce(ig_resolver *m) {
         symbols[d] = extent_symbol(m, d);
     }
     ig_dim first = ig_dim_of(keeps ? 0 : 2 * rank), size = ig_dim_of(out_rank);
-    ig_expr e = ig_expr_of(&m->b);
     if (out_rank) {
-        ig_value *extents = ig_expr_slice(&e, found, 0, first, size, 1);
+        ig_value *extents = ig_expr_slice(&m->e, found, 0, first, size, 1);
         ig_resolver_bind(m, extents, symbols, out_rank);
     }
-    ig_value *pairs = ig_expr_reshape(&e, x, 2 * rank, apart);
+    ig_value *pairs = ig_expr_reshape(&m->e, x, 2 * rank, apart);
     ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
                               .axes = { axes, rank } };
-    finish(m, ig_build_reduce(&e, pairs, NULL, attrs));
+    finish(m, ig_build_reduce(&m->e, pairs, NULL, attrs));
     return IG_OK;
 }
 
@@ -377,7 +355,7 @@ static ig_status resolve_range(ig_resolver *m) {
     }
     ig_value *operands[3];
     for (uint32_t i = 0; i < 3; i++) {
-        operands[i] = ig_make_cast(&m->b, op->operands[i].value,
+        operands[i] = ig_expr_cast(&m->e, op->operands[i].value,
                                    is_real ? IG_DT_f64 : IG_DT_i64);
     }
     const char *function = is_real ? "range_count_real" : "range_count";
@@ -492,7 +470,10 @@ static ig_status resolve_block(ig_resolver *m, ig_block *block) {
 }
 
 ig_status ig_pass_resolve_shapes(ig_pass_run *run, ig_graph *graph) {
-    ig_resolver m = { .run = run, .module = graph->module };
+    ig_resolver m = { .run = run,
+                      .module = graph->module,
+                      .b = ig_builder_at_end(&graph->body) };
+    m.e = ig_expr_of(&m.b);
     ig_map_init(&m.known, run->scratch);
     return resolve_block(&m, &graph->body);
 }
