@@ -56,6 +56,10 @@ ig_value *ig_compose_segment_lengths(ig_expr *e, ig_value *offsets) {
                         ig_expr_slice(e, offsets, 0, zero, segments, 1));
 }
 
+ig_value *ig_compose_take_rows(ig_expr *e, ig_value *x, ig_value *rows) {
+    return ig_expr_gather(e, x, rows, 0, IG_NEGATIVE_error);
+}
+
 /* Rows of x at the rows `target` of [count, …] full of `fill`. */
 static ig_value *scatter_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count,
                               ig_value *fill, ig_scatter reduce) {

@@ -23,6 +23,8 @@ ig_value *ig_compose_last(ig_expr *e, ig_value *x);
 ig_value *ig_compose_segment_of(ig_expr *e, ig_value *offsets, ig_value *positions);
 /* Lengths of the segments, [segments]. */
 ig_value *ig_compose_segment_lengths(ig_expr *e, ig_value *offsets);
+/* The rows of x [n, …] at `rows` (i64, any rank), which the run checks. */
+ig_value *ig_compose_take_rows(ig_expr *e, ig_value *x, ig_value *rows);
 /* Sums of the rows of x [n, …] by target (i64 [n], < count): [count, …]. */
 ig_value *ig_compose_add_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count);
 /* Rows of x [n, …] at the rows `target` of a tensor of `count` rows full of `fill`. */

@@ -32,11 +32,11 @@ static const ig_torch_dtype_info *complex_of(ig_dtype part) {
                                                       : IG_TORCH_complex64);
 }
 
-static parts split(ig_ts_call *call, ig_value *x) {
+static parts split(ig_expr *e, ig_value *x) {
     assert(x->type->rank > 0 && "the parts are the last axis");
     uint32_t last = x->type->rank - 1;
-    return (parts){ ig_expr_select(call->e, x, last, ig_dim_of(0)),
-                    ig_expr_select(call->e, x, last, ig_dim_of(1)) };
+    return (parts){ ig_expr_select(e, x, last, ig_dim_of(0)),
+                    ig_expr_select(e, x, last, ig_dim_of(1)) };
 }
 
 /* Any tensor or number as parts of dtype `part`. */
@@ -59,26 +59,26 @@ static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
     if (call->e->status != IG_OK) {
         return (parts){ NULL, NULL };
     }
-    return split(call, ig_aten_cast(call, x, part));
+    return split(call->e, ig_aten_cast(call, x, part));
 }
 
 /* Parts of one shape side by side. */
-static ig_value *join(ig_ts_call *call, parts p) {
+static ig_value *join(ig_expr *e, parts p) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
-    if (!p.re || !p.im || !ig_expr_broadcast_dims(call->e, p.re->type, dims, &rank) ||
-        !ig_expr_broadcast_dims(call->e, p.im->type, dims, &rank)) {
+    if (!p.re || !p.im || !ig_expr_broadcast_dims(e, p.re->type, dims, &rank) ||
+        !ig_expr_broadcast_dims(e, p.im->type, dims, &rank)) {
         return NULL;
     }
     ig_value *sides[] = {
-        ig_expr_unsqueeze(call->e, ig_expr_expand(call->e, p.re, rank, dims), rank),
-        ig_expr_unsqueeze(call->e, ig_expr_expand(call->e, p.im, rank, dims), rank),
+        ig_expr_unsqueeze(e, ig_expr_expand(e, p.re, rank, dims), rank),
+        ig_expr_unsqueeze(e, ig_expr_expand(e, p.im, rank, dims), rank),
     };
-    return ig_expr_concat(call->e, rank, sides, 2);
+    return ig_expr_concat(e, rank, sides, 2);
 }
 
 static ig_status give(ig_ts_call *call, parts p) {
-    ig_value *value = join(call, p);
+    ig_value *value = join(call->e, p);
     return value ? ig_ts_give_complex(call, 0, value,
                                       complex_of((ig_dtype)value->type->dtype))
                  : call->e->status;
@@ -94,38 +94,37 @@ static ig_dtype part_dtype(ig_ts_call *call, uint32_t count) {
     return dtype ? dtype->ir : IG_DT_f32;
 }
 
-static ig_value *mul(ig_ts_call *call, ig_value *x, ig_value *y) {
-    return ig_build_mul(call->e, x, y);
+static ig_value *mul(ig_expr *e, ig_value *x, ig_value *y) {
+    return ig_build_mul(e, x, y);
 }
 
-static parts multiply(ig_ts_call *call, parts x, parts y) {
+static parts multiply(ig_expr *e, parts x, parts y) {
     return (parts){
-        ig_build_sub(call->e, mul(call, x.re, y.re), mul(call, x.im, y.im)),
-        ig_build_add(call->e, mul(call, x.re, y.im), mul(call, x.im, y.re)),
+        ig_build_sub(e, mul(e, x.re, y.re), mul(e, x.im, y.im)),
+        ig_build_add(e, mul(e, x.re, y.im), mul(e, x.im, y.re)),
     };
 }
 
 /* |x|^2 */
-static ig_value *norm_of(ig_ts_call *call, parts x) {
-    return ig_build_add(call->e, mul(call, x.re, x.re), mul(call, x.im, x.im));
+static ig_value *norm_of(ig_expr *e, parts x) {
+    return ig_build_add(e, mul(e, x.re, x.re), mul(e, x.im, x.im));
 }
 
-static parts divide(ig_ts_call *call, parts x, parts y) {
-    ig_value *norm = norm_of(call, y);
-    parts conj = { y.re, ig_build_neg(call->e, y.im) };
-    parts q = multiply(call, x, conj);
-    return (parts){ ig_build_div(call->e, q.re, norm),
-                    ig_build_div(call->e, q.im, norm) };
+static parts divide(ig_expr *e, parts x, parts y) {
+    ig_value *norm = norm_of(e, y);
+    parts conj = { y.re, ig_build_neg(e, y.im) };
+    parts q = multiply(e, x, conj);
+    return (parts){ ig_build_div(e, q.re, norm), ig_build_div(e, q.im, norm) };
 }
 
 ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
     ig_dtype part = part_dtype(call, 2);
     parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
     if (code == IG_OP_mul) {
-        return give(call, multiply(call, x, y));
+        return give(call, multiply(call->e, x, y));
     }
     if (code == IG_OP_div) {
-        return give(call, divide(call, x, y));
+        return give(call, divide(call->e, x, y));
     }
     return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
 }
@@ -135,7 +134,7 @@ ig_status ig_aten_complex_add(ig_ts_call *call, ig_opcode code, bool is_swapped)
     parts x = read_parts(call, is_swapped ? 1 : 0, part);
     parts y = read_parts(call, is_swapped ? 0 : 1, part);
     parts alpha = read_parts(call, 2, part);
-    y = multiply(call, alpha, y);
+    y = multiply(call->e, alpha, y);
     return give(call, (parts){ ig_expr_map2(call->e, code, x.re, y.re),
                                ig_expr_map2(call->e, code, x.im, y.im) });
 }
@@ -154,18 +153,18 @@ ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
 
 /* ---- one operand ---- */
 
-static parts exponential(ig_ts_call *call, parts x) {
-    ig_value *size = ig_build_exp(call->e, x.re);
-    return (parts){ mul(call, size, ig_build_cos(call->e, x.im)),
-                    mul(call, size, ig_build_sin(call->e, x.im)) };
+static parts exponential(ig_expr *e, parts x) {
+    ig_value *size = ig_build_exp(e, x.re);
+    return (parts){ mul(e, size, ig_build_cos(e, x.im)),
+                    mul(e, size, ig_build_sin(e, x.im)) };
 }
 
-static ig_value *size_of(ig_ts_call *call, parts x) {
-    return ig_build_hypot(call->e, x.re, x.im);
+static ig_value *size_of(ig_expr *e, parts x) {
+    return ig_build_hypot(e, x.re, x.im);
 }
 
-static ig_value *angle_of(ig_ts_call *call, parts x) {
-    return ig_build_atan2(call->e, x.im, x.re);
+static ig_value *angle_of(ig_expr *e, parts x) {
+    return ig_build_atan2(e, x.im, x.re);
 }
 
 ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
@@ -173,23 +172,23 @@ ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
     parts x = read_parts(call, 0, part);
     IG_TRY(call->e->status);
     if (code == IG_OP_abs) {
-        return ig_aten_give(call, size_of(call, x));
+        return ig_aten_give(call, size_of(call->e, x));
     }
     if (code == IG_OP_neg) {
         return give(call, (parts){ ig_expr_map1(call->e, code, x.re),
                                    ig_expr_map1(call->e, code, x.im) });
     }
     if (code == IG_OP_exp) {
-        return give(call, exponential(call, x));
+        return give(call, exponential(call->e, x));
     }
     if (code == IG_OP_log) {
-        return give(call, (parts){ ig_expr_map1(call->e, code, size_of(call, x)),
-                                   angle_of(call, x) });
+        return give(call, (parts){ ig_expr_map1(call->e, code, size_of(call->e, x)),
+                                   angle_of(call->e, x) });
     }
     if (code == IG_OP_recip) {
         parts one = { ig_expr_number(call->e, part, 1),
                       ig_expr_number(call->e, part, 0) };
-        return give(call, divide(call, one, x));
+        return give(call, divide(call->e, one, x));
     }
     return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
 }
@@ -257,8 +256,8 @@ ig_status ig_ts_op_complex_of(ig_ts_call *call) {
 /* polar(abs, angle) */
 ig_status ig_ts_op_polar(ig_ts_call *call) {
     ig_value *size = ig_aten_tensor(call, 0), *angle = ig_aten_tensor(call, 1);
-    return give(call, (parts){ mul(call, size, ig_build_cos(call->e, angle)),
-                               mul(call, size, ig_build_sin(call->e, angle)) });
+    return give(call, (parts){ mul(call->e, size, ig_build_cos(call->e, angle)),
+                               mul(call->e, size, ig_build_sin(call->e, angle)) });
 }
 
 ig_status ig_ts_op_conj(ig_ts_call *call) {
@@ -272,17 +271,16 @@ ig_status ig_ts_op_conj(ig_ts_call *call) {
 
 /* Of real numbers: 0 or pi; NaN stays. */
 ig_status ig_ts_op_angle(ig_ts_call *call) {
+    ig_expr *e = call->e;
     if (is_complex(call, 0)) {
         return ig_aten_give(call,
-                            angle_of(call, read_parts(call, 0, part_dtype(call, 1))));
+                            angle_of(e, read_parts(call, 0, part_dtype(call, 1))));
     }
-    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
-    IG_TRY(call->e->status);
+    ig_value *x = ig_expr_to_float(e, ig_aten_tensor(call, 0));
+    IG_TRY(e->status);
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *angle =
-        ig_build_where(call->e, ig_expr_with(call->e, IG_OP_lt, x, 0),
-                       ig_expr_number(call->e, dtype, 3.14159265358979323846),
-                       ig_expr_number(call->e, dtype, 0));
-    return ig_aten_give(call,
-                        ig_build_where(call->e, ig_build_isnan(call->e, x), x, angle));
+    ig_value *angle = ig_build_where(e, ig_expr_with(e, IG_OP_lt, x, 0),
+                                     ig_expr_number(e, dtype, 3.14159265358979323846),
+                                     ig_expr_number(e, dtype, 0));
+    return ig_aten_give(call, ig_build_where(e, ig_build_isnan(e, x), x, angle));
 }

@@ -280,21 +280,16 @@ static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
 
 /* ---- run time ---- */
 
-static ig_status build_floor_div(ig_ts_call *call, ig_value *a, ig_value *b,
-                                 ig_value **out) {
-    ig_value *rest;
+static ig_status build_floor_div(ig_expr *e, ig_value *a, ig_value *b, ig_value **out) {
     if (ig_dtype_is_float((ig_dtype)a->type->dtype)) {
-        *out = ig_build_div(call->e, a, b);
-        IG_TRY(call->e->status);
-        *out = ig_build_floor(call->e, *out);
-        return call->e->status;
+        *out = ig_build_div(e, a, b);
+        *out = ig_build_floor(e, *out);
+        return e->status;
     }
-    rest = ig_expr_map2(call->e, IG_OP_mod, a, b);
-    IG_TRY(call->e->status); /* the divisor's sign */
-    *out = ig_build_sub(call->e, a, rest);
-    IG_TRY(call->e->status);
-    *out = ig_build_div(call->e, *out, b);
-    return call->e->status;
+    ig_value *rest = ig_expr_map2(e, IG_OP_mod, a, b); /* the divisor's sign */
+    *out = ig_build_sub(e, a, rest);
+    *out = ig_build_div(e, *out, b);
+    return e->status;
 }
 
 static ig_status at_run_time(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
@@ -331,7 +326,7 @@ static ig_status at_run_time(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
     IG_TRY(ig_ts_number_read(call->eval, &a, &x));
     IG_TRY(ig_ts_number_read(call->eval, &b, &y));
     if (variant == IG_TS_FLOORDIV) {
-        IG_TRY(build_floor_div(call, x, y, &value));
+        IG_TRY(build_floor_div(call->e, x, y, &value));
     } else {
         value = ig_expr_map2(call->e, codes[variant], x, y);
         IG_TRY(call->e->status);

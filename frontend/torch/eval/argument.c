@@ -4,20 +4,8 @@
 #include "frontend/torch/language/schema.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format,
-                     ...) {
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    call->eval->has_failed = true;
-    return ig_error(&call->context->diag, status, &call->where, "%s", text);
-}
 
 static const ig_ts_value *argument_at(const ig_ts_call *call, uint32_t index) {
     assert(index < call->arg_count && "the schema has no such argument");

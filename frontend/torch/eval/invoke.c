@@ -2,12 +2,33 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/eval.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- messages ---- */
 
+static ig_status report_at_call(const ig_ts_call *call, ig_status status,
+                                const char *text) {
+    call->eval->has_failed = true;
+    return ig_error(&call->context->diag, status, &call->where, "%s", text);
+}
+
+ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format,
+                     ...) {
+    char text[512];
+    va_list args;
+    if (call->e->status != IG_OK) {
+        return call->e->status;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    return report_at_call(call, status, text);
+}
+
 static ig_status fail_at_call(void *user, ig_status status, const char *text) {
-    return ig_ts_fail(user, status, "%s", text);
+    return report_at_call(user, status, text);
 }
 
 static const char *explain_at_call(void *user, const char *what) {

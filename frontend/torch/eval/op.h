@@ -65,7 +65,8 @@ struct ig_ts_call {
  * (invoke.c). */
 extern const ig_expr_source ig_ts_expr_source;
 
-/* Reports at the call: `return ig_ts_fail(call, IG_INVALID, "…")`. */
+/* Reports at the call: `return ig_ts_fail(call, IG_INVALID, "…")`.  Only the first
+ * failure of call->e is reported; its status is returned from then on. */
 ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
 

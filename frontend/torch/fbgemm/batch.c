@@ -49,7 +49,6 @@ static ig_status read_batch(batch *b) {
     b->counts = extents_of(b->call, COUNTS, "input_num_indices", &b->count);
     b->rows = extents_of(b->call, ROWS, "input_rows", &rows);
     b->columns = extents_of(b->call, COLUMNS, "input_columns", &columns);
-    IG_TRY(b->call->e->status);
     if (b->count == 0 || rows != b->count || columns != b->count) {
         return ig_ts_fail(
             b->call, IG_INVALID,
@@ -63,10 +62,9 @@ ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
     batch b = { .call = call };
     ig_module *module = call->module;
     ig_dim from = ig_dim_of(0), first = ig_dim_of(0);
-    bool is_permuted;
     ig_value *inputs = ig_expr_flatten(call->e, ig_aten_tensor(call, INPUTS));
     ig_value *indices = ig_expr_flatten(call->e, ig_fb_arg(call, INDICES, IG_DT_i64));
-    IG_TRY(ig_ts_bool(call, PERMUTED, &is_permuted));
+    bool is_permuted = ig_aten_bool(call, PERMUTED);
     IG_TRY(read_batch(&b));
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, b.count);
     for (uint32_t i = 0; i < b.count; i++) {
@@ -75,7 +73,7 @@ ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
         ig_value *matrix = ig_expr_slice(call->e, inputs, 0, from, size, 1);
         matrix = ig_expr_reshape(call->e, matrix, 2, dims);
         ig_value *picks = ig_expr_slice(call->e, indices, 0, first, b.counts[i], 1);
-        parts[i] = ig_expr_gather(call->e, matrix, picks, 0, IG_NEGATIVE_error);
+        parts[i] = ig_compose_take_rows(call->e, matrix, picks);
         parts[i] = is_permuted ? parts[i] : ig_expr_flatten(call->e, parts[i]);
         from = ig_dim_add(module, from, size);
         first = ig_dim_add(module, first, b.counts[i]);
@@ -86,5 +84,5 @@ ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
         }
     }
     ig_value *all = ig_expr_concat(call->e, is_permuted, parts, b.count);
-    return ig_ts_give(call, 0, ig_expr_flatten(call->e, all));
+    return ig_aten_give(call, ig_expr_flatten(call->e, all));
 }

@@ -27,18 +27,18 @@ typedef struct partition {
 /* ---- the order of elements ---- */
 
 static void open_partition(partition *p, ig_dim features) {
-    ig_ts_call *call = p->call;
-    p->bags = ig_fb_extent(call, p->lengths, 0);
+    ig_expr *e = p->call->e;
+    p->bags = ig_fb_extent(e, p->lengths, 0);
     p->features = features;
-    ig_value *wide = ig_expr_cast(call->e, p->lengths, IG_DT_i64);
-    p->offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
-    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, p->ids, 0));
-    p->bag = ig_compose_segment_of(call->e, p->offsets, at);
+    ig_value *wide = ig_expr_cast(e, p->lengths, IG_DT_i64);
+    p->offsets = ig_compose_running_sum(e, wide, IG_RUNNING_complete);
+    ig_value *at = ig_fb_positions(e, p->ids);
+    p->bag = ig_compose_segment_of(e, p->offsets, at);
 }
 
-static ig_value *sorted_order(ig_ts_call *call, ig_value *key) {
+static ig_value *sorted_order(ig_expr *e, ig_value *key) {
     ig_value *sorted[2];
-    key = ig_build_sort(call->e, key, (ig_sort_attrs){ .axis = 0 });
+    key = ig_build_sort(e, key, (ig_sort_attrs){ .axis = 0 });
     return ig_expr_results(key, sorted) ? sorted[1] : NULL;
 }
 
@@ -51,39 +51,34 @@ static ig_status give_or_none(ig_ts_call *call, uint32_t result, ig_value *value
  * old bag, the target of each element. */
 static ig_status give_partition(partition *p, bool has_order) {
     ig_ts_call *call = p->call;
+    ig_expr *e = call->e;
     ig_dim keys = ig_dim_mul(call->module, p->bags, p->size);
-    ig_value *base = ig_build_mul(call->e, p->bucket,
-                                  ig_expr_dim(call->e, p->bags, IG_DT_i64));
-    ig_value *key = ig_build_add(call->e, base, p->bag);
-    ig_value *one = ig_expr_integer(call->e, IG_DT_i64, 1), *ones = NULL;
-    IG_TRY(call->e->status);
-    ones = ig_expr_expand(call->e, one, 1, key->type->dims);
-    IG_TRY(call->e->status);
-    ig_value *lengths = ig_compose_add_rows(call->e, ones, key, keys);
-    ig_value *order = sorted_order(call, key);
-    ig_value *ids = ig_expr_gather(call->e, ig_expr_like(call->e, p->next, p->ids),
-                                   order, 0, IG_NEGATIVE_error);
-    IG_TRY(ig_ts_give(call, 0, ig_expr_like(call->e, lengths, p->lengths)));
+    ig_value *base = ig_build_mul(e, p->bucket, ig_expr_dim(e, p->bags, IG_DT_i64));
+    ig_value *key = ig_build_add(e, base, p->bag);
+    ig_value *one = ig_expr_integer(e, IG_DT_i64, 1), *ones = NULL;
+    IG_TRY(e->status);
+    ones = ig_expr_expand(e, one, 1, key->type->dims);
+    IG_TRY(e->status);
+    ig_value *lengths = ig_compose_add_rows(e, ones, key, keys);
+    ig_value *order = sorted_order(e, key);
+    ig_value *ids = ig_compose_take_rows(e, ig_expr_like(e, p->next, p->ids), order);
+    IG_TRY(ig_ts_give(call, 0, ig_expr_like(e, lengths, p->lengths)));
     IG_TRY(ig_ts_give(call, 1, ids));
-    ig_value *weights = p->weights ? ig_expr_gather(call->e, p->weights, order, 0,
-                                                    IG_NEGATIVE_error)
-                                   : NULL;
+    ig_value *weights = p->weights ? ig_compose_take_rows(e, p->weights, order) : NULL;
     IG_TRY(give_or_none(call, 2, weights, weights != NULL));
     ig_value *position = NULL;
     if (p->wants_position) {
-        ig_value *begin = ig_expr_gather(call->e, p->offsets, p->bag, 0,
-                                         IG_NEGATIVE_error);
-        ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, p->ids, 0));
-        position = ig_expr_gather(call->e, ig_build_sub(call->e, at, begin), order, 0,
-                                  IG_NEGATIVE_error);
-        position = ig_expr_like(call->e, position, p->ids);
+        ig_value *begin = ig_compose_take_rows(e, p->offsets, p->bag);
+        ig_value *at = ig_fb_positions(e, p->ids);
+        position = ig_compose_take_rows(e, ig_build_sub(e, at, begin), order);
+        position = ig_expr_like(e, position, p->ids);
     }
     IG_TRY(give_or_none(call, 3, position, p->wants_position));
     if (!has_order) {
         return IG_OK;
     }
-    ig_value *where = p->wants_order ? sorted_order(call, order) : NULL;
-    return give_or_none(call, 4, ig_expr_like(call->e, where, p->ids), p->wants_order);
+    ig_value *where = p->wants_order ? sorted_order(e, order) : NULL;
+    return give_or_none(call, 4, ig_expr_like(e, where, p->ids), p->wants_order);
 }
 
 /* ---- bucket and new id ---- */
@@ -93,41 +88,39 @@ typedef struct divided {
     ig_value *quotient, *rest;
 } divided;
 
-static divided divide(ig_ts_call *call, ig_value *x, ig_value *by) {
-    ig_value *u = ig_expr_cast(call->e, x, IG_DT_u64),
-             *n = ig_expr_cast(call->e, by, IG_DT_u64);
-    ig_value *quotient = ig_build_div(call->e, u, n);
-    ig_value *rest = ig_build_sub(call->e, u, ig_build_mul(call->e, quotient, n));
-    return (divided){ ig_expr_cast(call->e, quotient, IG_DT_i64),
-                      ig_expr_cast(call->e, rest, IG_DT_i64) };
+static divided divide(ig_expr *e, ig_value *x, ig_value *by) {
+    ig_value *u = ig_expr_cast(e, x, IG_DT_u64), *n = ig_expr_cast(e, by, IG_DT_u64);
+    ig_value *quotient = ig_build_div(e, u, n);
+    ig_value *rest = ig_build_sub(e, u, ig_build_mul(e, quotient, n));
+    return (divided){ ig_expr_cast(e, quotient, IG_DT_i64),
+                      ig_expr_cast(e, rest, IG_DT_i64) };
 }
 
 /* x as i64 that holds the unsigned value of its dtype. */
-static ig_value *unsigned_ids(ig_ts_call *call, ig_value *ids) {
+static ig_value *unsigned_ids(ig_expr *e, ig_value *ids) {
     if (!ids || ids->type->dtype != IG_DT_i32) {
-        return ig_expr_cast(call->e, ids, IG_DT_i64);
+        return ig_expr_cast(e, ids, IG_DT_i64);
     }
-    ig_value *wide = ig_expr_cast(call->e, ids, IG_DT_i64);
-    return ig_build_and(call->e, wide, ig_expr_integer(call->e, IG_DT_i64, 0xffffffff));
+    ig_value *wide = ig_expr_cast(e, ids, IG_DT_i64);
+    return ig_build_and(e, wide, ig_expr_integer(e, IG_DT_i64, 0xffffffff));
 }
 
 /* x < y, both seen as unsigned. */
-static ig_value *is_below(ig_ts_call *call, ig_value *x, ig_value *y) {
-    return ig_build_lt(call->e, ig_expr_cast(call->e, x, IG_DT_u64),
-                       ig_expr_cast(call->e, y, IG_DT_u64));
+static ig_value *is_below(ig_expr *e, ig_value *x, ig_value *y) {
+    return ig_build_lt(e, ig_expr_cast(e, x, IG_DT_u64), ig_expr_cast(e, y, IG_DT_u64));
 }
 
 ig_status ig_ts_op_fb_bucketize(ig_ts_call *call) {
     enum { LENGTHS, IDS, POSITION, SIZE, WEIGHTS };
     partition p = { .call = call };
-    p.lengths = ig_aten_tensor(p.call, LENGTHS);
-    p.ids = ig_aten_tensor(p.call, IDS);
-    p.weights = ig_aten_optional(p.call, WEIGHTS);
-    IG_TRY(ig_ts_bool(call, POSITION, &p.wants_position));
-    IG_TRY(ig_ts_dim(call, SIZE, &p.size));
+    p.lengths = ig_aten_tensor(call, LENGTHS);
+    p.ids = ig_aten_tensor(call, IDS);
+    p.weights = ig_aten_optional(call, WEIGHTS);
+    p.wants_position = ig_aten_bool(call, POSITION);
+    p.size = ig_aten_dim(call, SIZE);
     open_partition(&p, ig_dim_of(1));
-    divided by = divide(p.call, unsigned_ids(p.call, p.ids),
-                        ig_expr_dim(p.call->e, p.size, IG_DT_i64));
+    divided by = divide(call->e, unsigned_ids(call->e, p.ids),
+                        ig_expr_dim(call->e, p.size, IG_DT_i64));
     p.bucket = by.rest;
     p.next = by.quotient;
     return give_partition(&p, false);
@@ -153,69 +146,63 @@ enum {
 static ig_value *spread_over_elements(partition *p, ig_value *values) {
     ig_value *wide = ig_expr_flatten(p->call->e,
                                      ig_expr_cast(p->call->e, values, IG_DT_i64));
-    return ig_expr_gather(p->call->e, wide, p->feature, 0, IG_NEGATIVE_error);
+    return ig_compose_take_rows(p->call->e, wide, p->feature);
 }
 
 static void find_features(partition *p, ig_value *sizes, ig_value *batches) {
-    ig_ts_call *call = p->call;
+    ig_expr *e = p->call->e;
     if (batches) {
-        ig_value *wide = ig_expr_cast(call->e, ig_expr_flatten(call->e, batches),
-                                      IG_DT_i64);
-        ig_value *edges = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
-        p->feature = ig_compose_segment_of(call->e, edges, p->bag);
+        ig_value *wide = ig_expr_cast(e, ig_expr_flatten(e, batches), IG_DT_i64);
+        ig_value *edges = ig_compose_running_sum(e, wide, IG_RUNNING_complete);
+        p->feature = ig_compose_segment_of(e, edges, p->bag);
         return;
     }
-    ig_dim count = ig_fb_extent(call, sizes, 0);
-    ig_dim batch = ig_dim_exact_div(call->module, p->bags, count);
-    ig_value *per = ig_build_max(call->e, ig_expr_dim(call->e, batch, IG_DT_i64),
-                                 ig_expr_integer(call->e, IG_DT_i64, 1));
-    p->feature = ig_build_div(call->e, p->bag, per);
+    ig_dim count = ig_fb_extent(e, sizes, 0);
+    ig_dim batch = ig_dim_exact_div(e->module, p->bags, count);
+    ig_value *per = ig_build_max(e, ig_expr_dim(e, batch, IG_DT_i64),
+                                 ig_expr_integer(e, IG_DT_i64, 1));
+    p->feature = ig_build_div(e, p->bag, per);
 }
 
 /* Equal blocks: `blocks` of them in all, `local` in each bucket. */
 static void assign_blocks(partition *p, ig_value *x, ig_value *block,
                           ig_value *blocks) {
-    ig_ts_call *call = p->call;
-    ig_value *size = ig_expr_dim(call->e, p->size, IG_DT_i64);
-    ig_value *local = ig_build_div(call->e, blocks, size);
-    ig_value *span = ig_build_mul(call->e, block, local);
-    ig_value *is_in = is_below(call, x, ig_build_mul(call->e, block, blocks));
-    ig_value *safe = ig_build_max(call->e, span,
-                                  ig_expr_integer(call->e, IG_DT_i64, 1));
-    divided inside = divide(call, x, safe), outside = divide(call, x, blocks);
-    ig_value *far = ig_build_div(call->e, outside.rest, local);
-    p->bucket = ig_build_where(call->e, is_in, inside.quotient, far);
-    p->next = ig_build_where(call->e, is_in, inside.rest, outside.quotient);
+    ig_expr *e = p->call->e;
+    ig_value *size = ig_expr_dim(e, p->size, IG_DT_i64);
+    ig_value *local = ig_build_div(e, blocks, size);
+    ig_value *span = ig_build_mul(e, block, local);
+    ig_value *is_in = is_below(e, x, ig_build_mul(e, block, blocks));
+    ig_value *safe = ig_build_max(e, span, ig_expr_integer(e, IG_DT_i64, 1));
+    divided inside = divide(e, x, safe), outside = divide(e, x, blocks);
+    ig_value *far = ig_build_div(e, outside.rest, local);
+    p->bucket = ig_build_where(e, is_in, inside.quotient, far);
+    p->next = ig_build_where(e, is_in, inside.rest, outside.quotient);
 }
 
 /* Boundaries of one feature for all of its elements: where x is below the last one, the
  * bucket is that of the last boundary not above it. */
 static void assign_edges(partition *p, ig_value *x, ig_value *edges, ig_value *block,
                          ig_value *blocks, divided *out) {
-    ig_ts_call *call = p->call;
-    ig_value *wide = ig_expr_cast(call->e, ig_expr_flatten(call->e, edges), IG_DT_i64);
-    ig_value *last = ig_compose_last(call->e, wide),
-             *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
-    divided hashed = divide(call, x, blocks),
-            outside = divide(call, x, ig_expr_dim(call->e, p->size, IG_DT_i64));
+    ig_expr *e = p->call->e;
+    ig_value *wide = ig_expr_cast(e, ig_expr_flatten(e, edges), IG_DT_i64);
+    ig_value *last = ig_compose_last(e, wide), *zero = ig_expr_integer(e, IG_DT_i64, 0);
+    divided hashed = divide(e, x, blocks),
+            outside = divide(e, x, ig_expr_dim(e, p->size, IG_DT_i64));
     /* a block size of 0: ids have no bound, and are folded onto the boundaries */
-    ig_value *is_open = ig_build_eq(call->e, block, zero);
-    ig_value *folded = ig_build_div(call->e, ig_build_mul(call->e, hashed.rest, last),
-                                    blocks);
-    ig_value *target = ig_build_where(call->e, is_open, folded, x);
-    ig_value *is_in = is_below(call, target, last);
-    ig_value *safe = ig_build_where(call->e, is_in, target, zero);
-    ig_value *above = ig_build_bucketize(call->e, safe, wide,
+    ig_value *is_open = ig_build_eq(e, block, zero);
+    ig_value *folded = ig_build_div(e, ig_build_mul(e, hashed.rest, last), blocks);
+    ig_value *target = ig_build_where(e, is_open, folded, x);
+    ig_value *is_in = is_below(e, target, last);
+    ig_value *safe = ig_build_where(e, is_in, target, zero);
+    ig_value *above = ig_build_bucketize(e, safe, wide,
                                          (ig_bucketize_attrs){ .right = true });
-    ig_value *bucket = ig_expr_with_integer(call->e, IG_OP_sub, above, 1);
-    ig_value *lower = ig_build_max(call->e, bucket, zero);
-    ig_value *next = ig_build_sub(
-        call->e, x, ig_expr_gather(call->e, wide, lower, 0, IG_NEGATIVE_error));
-    next = ig_build_where(call->e, is_open, hashed.quotient, next);
-    ig_value *beyond = ig_build_where(call->e, is_open, hashed.quotient,
-                                      outside.quotient);
-    out->quotient = ig_build_where(call->e, is_in, lower, outside.rest);
-    out->rest = ig_build_where(call->e, is_in, next, beyond);
+    ig_value *bucket = ig_expr_with_integer(e, IG_OP_sub, above, 1);
+    ig_value *lower = ig_build_max(e, bucket, zero);
+    ig_value *next = ig_build_sub(e, x, ig_compose_take_rows(e, wide, lower));
+    next = ig_build_where(e, is_open, hashed.quotient, next);
+    ig_value *beyond = ig_build_where(e, is_open, hashed.quotient, outside.quotient);
+    out->quotient = ig_build_where(e, is_in, lower, outside.rest);
+    out->rest = ig_build_where(e, is_in, next, beyond);
 }
 
 static ig_status assign_all_edges(partition *p, ig_value *x, ig_value *block,
@@ -240,9 +227,8 @@ static ig_status assign_all_edges(partition *p, ig_value *x, ig_value *block,
 
 /* Ids that stay as they are: all, or those of some features. */
 static ig_status keep_ids(partition *p, uint32_t keep, ig_value *x) {
-    bool keeps = false;
     ig_value *some = ig_aten_optional(p->call, keep + 2);
-    IG_TRY(ig_ts_bool(p->call, keep, &keeps));
+    bool keeps = ig_aten_bool(p->call, keep);
     if (some) {
         ig_value *is_kept = ig_expr_with_integer(p->call->e, IG_OP_ne,
                                                  spread_over_elements(p, some), 0);
@@ -258,12 +244,12 @@ static ig_status read_blocks(partition *p, ig_ts_call *call) {
     p->ids = ig_aten_tensor(p->call, B_IDS);
     p->weights = ig_aten_optional(p->call, B_WEIGHTS);
     if (p->shift) { /* several weights per element */
-        ig_dim dims[] = { ig_fb_extent(p->call, p->ids, 0), ig_dim_of(1) };
-        IG_TRY(ig_ts_dim(call, B_WEIGHTS + 1, &dims[1]));
+        ig_dim dims[] = { ig_fb_extent(p->call->e, p->ids, 0), ig_dim_of(1) };
+        dims[1] = ig_aten_dim(call, B_WEIGHTS + 1);
         p->weights = ig_expr_reshape(p->call->e, p->weights, 2, dims);
     }
-    IG_TRY(ig_ts_bool(call, B_POSITION, &p->wants_position));
-    IG_TRY(ig_ts_bool(call, B_SEQUENCE, &p->wants_order));
+    p->wants_position = ig_aten_bool(call, B_POSITION);
+    p->wants_order = ig_aten_bool(call, B_SEQUENCE);
     return ig_ts_dim(call, B_SIZE, &p->size);
 }
 
@@ -275,12 +261,13 @@ ig_status ig_ts_op_fb_block_bucketize(ig_ts_call *call) {
     uint32_t keep = B_REST + p.shift + is_inference;
     IG_TRY(read_blocks(&p, call));
     if (is_inference) {
-        IG_TRY(ig_ts_bool(call, B_REST, &wants_bucket));
+        wants_bucket = ig_aten_bool(call, B_REST);
     }
     ig_value *sizes = ig_aten_tensor(call, B_SIZES);
-    open_partition(&p, ig_fb_extent(call, sizes, 0));
+    open_partition(&p, ig_fb_extent(call->e, sizes, 0));
     find_features(&p, sizes, ig_aten_optional(call, B_BATCHES + p.shift));
-    ig_value *x = unsigned_ids(call, p.ids), *block = spread_over_elements(&p, sizes);
+    ig_value *x = unsigned_ids(call->e, p.ids),
+             *block = spread_over_elements(&p, sizes);
     ig_value *total = ig_aten_optional(call, keep + 1);
     ig_value *blocks = total ? spread_over_elements(&p, total)
                              : ig_expr_dim(call->e, p.size, IG_DT_i64);
@@ -300,13 +287,13 @@ ig_status ig_ts_op_fb_block_bucketize(ig_ts_call *call) {
 /* The target of each element, from the bucket of each: the inverse of a partition. */
 ig_status ig_ts_op_fb_populate_permute(ig_ts_call *call) {
     partition p = { .call = call };
-    p.lengths = ig_aten_tensor(p.call, 0);
-    p.ids = ig_aten_tensor(p.call, 2);
+    p.lengths = ig_aten_tensor(call, 0);
+    p.ids = ig_aten_tensor(call, 2);
     open_partition(&p, ig_dim_of(1));
-    ig_value *bucket = ig_expr_cast(p.call->e, p.ids, IG_DT_i64);
-    ig_value *base = ig_build_mul(p.call->e, bucket,
-                                  ig_expr_dim(p.call->e, p.bags, IG_DT_i64));
-    ig_value *order = sorted_order(p.call, ig_build_add(p.call->e, base, p.bag));
-    ig_value *where = sorted_order(p.call, order);
-    return ig_ts_give(p.call, 0, ig_expr_like(p.call->e, where, p.ids));
+    ig_value *bucket = ig_expr_cast(call->e, p.ids, IG_DT_i64);
+    ig_value *base = ig_build_mul(call->e, bucket,
+                                  ig_expr_dim(call->e, p.bags, IG_DT_i64));
+    ig_value *order = sorted_order(call->e, ig_build_add(call->e, base, p.bag));
+    ig_value *where = sorted_order(call->e, order);
+    return ig_aten_give(call, ig_expr_like(call->e, where, p.ids));
 }

@@ -55,19 +55,27 @@ const int64_t *ig_fb_known(ig_ts_call *call, uint32_t index, const char *what,
 
 /* ---- shapes ---- */
 
-ig_dim ig_fb_extent(ig_ts_call *call, const ig_value *x, uint32_t axis) {
+ig_dim ig_fb_extent(ig_expr *e, const ig_value *x, uint32_t axis) {
     if (x && axis >= x->type->rank) {
-        ig_expr_fail(call->e, IG_INVALID, "a tensor of rank %u has no axis %u",
-                     x->type->rank, axis);
+        ig_expr_fail(e, IG_INVALID, "a tensor of rank %u has no axis %u", x->type->rank,
+                     axis);
     }
     return x && axis < x->type->rank ? x->type->dims[axis] : ig_dim_of(1);
 }
 
-ig_value *ig_fb_column(ig_ts_call *call, ig_value *x) {
-    return x ? ig_expr_unsqueeze(call->e, x, x->type->rank) : NULL;
+ig_dim ig_fb_segments(ig_expr *e, const ig_value *offsets) {
+    return ig_dim_sub(e->module, ig_fb_extent(e, offsets, 0), ig_dim_of(1));
 }
 
-ig_value *ig_fb_range(ig_ts_call *call, ig_value *count) {
-    return ig_build_range(call->e, ig_expr_integer(call->e, IG_DT_i64, 0), count,
-                          ig_expr_integer(call->e, IG_DT_i64, 1));
+ig_value *ig_fb_positions(ig_expr *e, const ig_value *x) {
+    return ig_expr_iota(e, IG_DT_i64, ig_fb_extent(e, x, 0));
+}
+
+ig_value *ig_fb_column(ig_expr *e, ig_value *x) {
+    return x ? ig_expr_unsqueeze(e, x, x->type->rank) : NULL;
+}
+
+ig_value *ig_fb_range(ig_expr *e, ig_value *count) {
+    return ig_build_range(e, ig_expr_integer(e, IG_DT_i64, 0), count,
+                          ig_expr_integer(e, IG_DT_i64, 1));
 }

@@ -173,7 +173,7 @@ ig_status ig_ts_op_fb_pruned_map(ig_ts_call *call) {
     ig_value *ids = ig_aten_tensor(call, 1), *offsets = ig_aten_tensor(call, 2);
     IG_TRY(call->e->status);
     IG_TRY(read_map(call, state->as.str, &map));
-    return ig_ts_give(call, 0,
-                      ig_fb_look_up_pairs(call, ids, offsets, map.slots, map.edges,
-                                          (uint32_t)map.edge_count - 1));
+    return ig_aten_give(call,
+                        ig_fb_look_up_pairs(call, ids, offsets, map.slots, map.edges,
+                                            (uint32_t)map.edge_count - 1));
 }

@@ -40,25 +40,23 @@ static ig_dim count_of(const combine *c, const ig_value *x) {
  * id k takes the one at min(k, how many there are). */
 static ig_value *weights_of(combine *c, uint32_t number) {
     assert(number < c->count && "a table of the call");
-    ig_ts_call *call = c->call;
-    ig_value *one = ig_expr_number(call->e, IG_DT_f32, 1), *x = c->weights[number];
+    ig_expr *e = c->call->e;
+    ig_value *one = ig_expr_number(e, IG_DT_f32, 1), *x = c->weights[number];
     ig_dim ids = count_of(c, c->ids[number]), single = ig_dim_of(1);
     ig_dim count = x ? count_of(c, x) : ig_dim_of(0);
-    ig_value *both[2] = {
-        x ? ig_expr_cast(call->e, ig_expr_flatten(call->e, x), IG_DT_f32) : NULL
-    };
-    if (ig_dim_equal(call->module, count, ig_dim_of(0)) == IG_YES) {
-        both[0] = ig_expr_expand(call->e, one, 1, &ids);
+    ig_value *both[2] = { x ? ig_expr_cast(e, ig_expr_flatten(e, x), IG_DT_f32)
+                            : NULL };
+    if (ig_dim_equal(e->module, count, ig_dim_of(0)) == IG_YES) {
+        both[0] = ig_expr_expand(e, one, 1, &ids);
         return both[0];
     }
-    if (ig_dim_equal(call->module, count, ids) == IG_YES) {
+    if (ig_dim_equal(e->module, count, ids) == IG_YES) {
         return both[0];
     }
-    both[1] = ig_expr_reshape(call->e, one, 1, &single);
-    ig_value *at = ig_build_min(call->e, ig_expr_iota(call->e, IG_DT_i64, ids),
-                                ig_expr_dim(call->e, count, IG_DT_i64));
-    return ig_expr_gather(call->e, ig_expr_concat(call->e, 0, both, 2), at, 0,
-                          IG_NEGATIVE_error);
+    both[1] = ig_expr_reshape(e, one, 1, &single);
+    ig_value *at = ig_build_min(e, ig_expr_iota(e, IG_DT_i64, ids),
+                                ig_expr_dim(e, count, IG_DT_i64));
+    return ig_compose_take_rows(e, ig_expr_concat(e, 0, both, 2), at);
 }
 
 /* Weights of all ids; nothing where no table has any. */
@@ -93,34 +91,32 @@ static ig_value *combine_ids(combine *c) {
 static ig_value *begins_of(combine *c, uint32_t number, ig_dim base, ig_value *has_last,
                            ig_value **out_is_begin) {
     assert(number < c->count && "a table of the call");
-    ig_ts_call *call = c->call;
-    ig_value *x = ig_expr_cast(call->e, c->offsets[number], IG_DT_i64);
-    ig_dim extent = ig_fb_extent(call, x, 0);
-    ig_value *bags = ig_build_sub(call->e, ig_expr_dim(call->e, extent, IG_DT_i64),
-                                  has_last);
-    *out_is_begin = ig_build_lt(call->e, ig_expr_iota(call->e, IG_DT_i64, extent),
-                                bags);
-    return ig_build_add(call->e, x, ig_expr_dim(call->e, base, IG_DT_i64));
+    ig_expr *e = c->call->e;
+    ig_value *x = ig_expr_cast(e, c->offsets[number], IG_DT_i64);
+    ig_dim extent = ig_fb_extent(e, x, 0);
+    ig_value *bags = ig_build_sub(e, ig_expr_dim(e, extent, IG_DT_i64), has_last);
+    *out_is_begin = ig_build_lt(e, ig_expr_iota(e, IG_DT_i64, extent), bags);
+    return ig_build_add(e, x, ig_expr_dim(e, base, IG_DT_i64));
 }
 
 /* `batch` begins, the missing ones those of empty bags at `end`. */
 static ig_value *pad_begins(combine *c, ig_value *x, ig_value *is_begin, ig_dim batch,
                             ig_dim end) {
-    ig_ts_call *call = c->call;
-    ig_value *last = ig_expr_dim(call->e, end, IG_DT_i64), *rest = NULL, *both[2];
-    both[0] = ig_build_where(call->e, is_begin, x, last);
-    if (!(rest = ig_expr_expand(call->e, last, 1, &batch))) {
+    ig_expr *e = c->call->e;
+    ig_value *last = ig_expr_dim(e, end, IG_DT_i64), *rest = NULL, *both[2];
+    both[0] = ig_build_where(e, is_begin, x, last);
+    if (!(rest = ig_expr_expand(e, last, 1, &batch))) {
         return NULL;
     }
     both[1] = rest;
-    return ig_expr_slice(call->e, ig_expr_concat(call->e, 0, both, 2), 0, ig_dim_of(0),
-                         batch, 1);
+    return ig_expr_slice(e, ig_expr_concat(e, 0, both, 2), 0, ig_dim_of(0), batch, 1);
 }
 
 /* `batch` known to be 0: as many bags as there are. */
 static ig_value *combine_offsets(combine *c, ig_value *has_last, ig_dim batch) {
     assert(c->count > 0 && "open_combine has refused empty lists");
     ig_ts_call *call = c->call;
+    ig_expr *e = call->e;
     ig_module *module = call->module;
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, c->count + 1u);
     ig_value **masks = IG_NEW_ARRAY(call->arena, ig_value *, c->count);
@@ -128,25 +124,23 @@ static ig_value *combine_offsets(combine *c, ig_value *has_last, ig_dim batch) {
     bool is_padded = !ig_dim_is(batch, 0);
     for (uint32_t i = 0; i < c->count; i++) {
         parts[i] = begins_of(
-            c, i, base,
-            ig_expr_slice(call->e, has_last, 0, ig_dim_of(i), ig_dim_of(1), 1),
+            c, i, base, ig_expr_slice(e, has_last, 0, ig_dim_of(i), ig_dim_of(1), 1),
             &masks[i]);
         base = ig_dim_add(module, base, count_of(c, c->ids[i]));
         if (is_padded) {
             parts[i] = pad_begins(c, parts[i], masks[i], batch, base);
         }
     }
-    parts[c->count] = ig_expr_reshape(call->e, ig_expr_dim(call->e, base, IG_DT_i64), 1,
-                                      &one);
+    parts[c->count] = ig_expr_reshape(e, ig_expr_dim(e, base, IG_DT_i64), 1, &one);
     if (!is_padded) {
-        ig_value *is_begin = ig_expr_concat(call->e, 0, masks, c->count);
-        ig_value *found = ig_expr_flatten(call->e, ig_build_nonzero(call->e, is_begin));
-        ig_value *all = ig_expr_concat(call->e, 0, parts, c->count);
-        parts[0] = ig_expr_gather(call->e, all, found, 0, IG_NEGATIVE_error);
+        ig_value *is_begin = ig_expr_concat(e, 0, masks, c->count);
+        ig_value *found = ig_expr_flatten(e, ig_build_nonzero(e, is_begin));
+        ig_value *all = ig_expr_concat(e, 0, parts, c->count);
+        parts[0] = ig_compose_take_rows(e, all, found);
         parts[1] = parts[c->count];
     }
     uint32_t count = is_padded ? c->count + 1 : 2;
-    return ig_expr_cast(call->e, ig_expr_concat(call->e, 0, parts, count), IG_DT_i32);
+    return ig_expr_cast(e, ig_expr_concat(e, 0, parts, count), IG_DT_i32);
 }
 
 /* Variant 1: tables have a given batch size. */
@@ -156,9 +150,9 @@ ig_status ig_ts_op_fb_combine(ig_ts_call *call) {
     IG_TRY(open_combine(call, &c));
     ig_value *has_last = ig_fb_arg(c.call, INCLUDES, IG_DT_i64);
     if (call->row->variant == 1) {
-        IG_TRY(ig_ts_dim(call, INCLUDES + 1, &batch));
+        batch = ig_aten_dim(call, INCLUDES + 1);
     }
-    ig_expr_guard_equal(call->e, ig_fb_extent(c.call, has_last, 0), ig_dim_of(c.count),
+    ig_expr_guard_equal(call->e, ig_fb_extent(call->e, has_last, 0), ig_dim_of(c.count),
                         "include_last_offsets has an entry a table");
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_give(c.call, 0, combine_ids(&c)));
@@ -172,7 +166,7 @@ ig_status ig_ts_op_fb_combine_lengths(ig_ts_call *call) {
     ig_dim batch = ig_dim_of(0);
     IG_TRY(open_combine(call, &c));
     if (call->row->variant == 1) {
-        IG_TRY(ig_ts_dim(call, INCLUDES, &batch));
+        batch = ig_aten_dim(call, INCLUDES);
     }
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, c.count);
     ig_value *zero = ig_expr_integer(call->e, IG_DT_i32, 0), *rest = NULL;
@@ -195,14 +189,12 @@ ig_status ig_ts_op_fb_combine_lengths(ig_ts_call *call) {
 /* bias [N, O], a [M, N, K], b [N, K, O]: each of N a layer of its own. */
 ig_status ig_ts_op_fb_permute102(ig_ts_call *call) {
     const int64_t perm[] = { 1, 0, 2 };
-    ig_value *bias = ig_aten_tensor(call, 0), *y = NULL;
+    ig_value *bias = ig_aten_tensor(call, 0);
     ig_value *operands[] = { ig_expr_transpose(call->e, ig_aten_tensor(call, 1), perm),
                              ig_aten_tensor(call, 2) };
-    ig_dim dims[] = { ig_fb_extent(call, bias, 0), ig_dim_of(1),
-                      ig_fb_extent(call, bias, 1) };
-    IG_TRY(call->e->status);
-    y = ig_expr_make(call->e, IG_OP_matmul, operands, 2, NULL);
-    IG_TRY(call->e->status);
+    ig_dim dims[] = { ig_fb_extent(call->e, bias, 0), ig_dim_of(1),
+                      ig_fb_extent(call->e, bias, 1) };
+    ig_value *y = ig_expr_make(call->e, IG_OP_matmul, operands, 2, NULL);
     y = ig_build_add(call->e, y, ig_expr_reshape(call->e, bias, 3, dims));
-    return ig_ts_give(call, 0, ig_expr_transpose(call->e, y, perm));
+    return ig_aten_give(call, ig_expr_transpose(call->e, y, perm));
 }

@@ -5,8 +5,8 @@
  * ir/expr.h and compose/segments.h over arguments that ig_aten_* and ig_fb_* read.
  *
  *     ig_value *offsets = ig_fb_arg(call, 0, IG_DT_i64);
- *     ig_value *at = ig_fb_range(call, ig_compose_last(call->e, offsets));
- *     return ig_ts_give(call, 0, ig_compose_segment_of(call->e, offsets, at));
+ *     ig_value *at = ig_fb_range(call->e, ig_compose_last(call->e, offsets));
+ *     return ig_aten_give(call, ig_compose_segment_of(call->e, offsets, at));
  *
  * Index arithmetic is in i64.
  */
@@ -34,9 +34,11 @@ const int64_t *ig_fb_maybe_known(ig_ts_call *call, const ig_value *value,
                                  uint32_t *out_count);
 
 /* ---- shapes ---- */
-ig_dim ig_fb_extent(ig_ts_call *call, const ig_value *x, uint32_t axis); /* 1 if NULL */
-ig_value *ig_fb_column(ig_ts_call *call, ig_value *x);    /* [n] as [n, 1] */
-ig_value *ig_fb_range(ig_ts_call *call, ig_value *count); /* 0 … count - 1, i64 */
+ig_dim ig_fb_extent(ig_expr *e, const ig_value *x, uint32_t axis); /* 1 if NULL */
+ig_dim ig_fb_segments(ig_expr *e, const ig_value *offsets); /* one less than offsets */
+ig_value *ig_fb_positions(ig_expr *e, const ig_value *x);   /* 0 … extent - 1, i64 */
+ig_value *ig_fb_column(ig_expr *e, ig_value *x);            /* [n] as [n, 1] */
+ig_value *ig_fb_range(ig_expr *e, ig_value *count);         /* 0 … count - 1, i64 */
 
 /* Rows of pruned tables: `slots` are pairs (id, row), cut into tables by `edges`. */
 ig_value *ig_fb_look_up_pairs(ig_ts_call *call, ig_value *ids, ig_value *offsets,

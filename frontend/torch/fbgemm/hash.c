@@ -25,24 +25,24 @@ enum { STEP = 16 };
 /* ---- hash ---- */
 
 /* An unsigned constant to a value of 64 bits. */
-static ig_value *with_bits(ig_ts_call *call, ig_opcode code, ig_value *x, uint64_t y) {
-    return ig_expr_with_integer(call->e, code, x, (int64_t)y);
+static ig_value *with_bits(ig_expr *e, ig_opcode code, ig_value *x, uint64_t y) {
+    return ig_expr_with_integer(e, code, x, (int64_t)y);
 }
 
-static ig_value *rotate(ig_ts_call *call, ig_value *x, uint32_t left) {
+static ig_value *rotate(ig_expr *e, ig_value *x, uint32_t left) {
     assert(left > 0 && left < 64 && "a rotation of 64 bits");
-    ig_value *high = with_bits(call, IG_OP_shl, x, left);
-    return ig_build_or(call->e, high, with_bits(call, IG_OP_shr, x, 64 - left));
+    ig_value *high = with_bits(e, IG_OP_shl, x, left);
+    return ig_build_or(e, high, with_bits(e, IG_OP_shr, x, 64 - left));
 }
 
-static ig_value *fold_high(ig_ts_call *call, ig_value *x) {
-    return ig_build_xor(call->e, x, with_bits(call, IG_OP_shr, x, 33));
+static ig_value *fold_high(ig_expr *e, ig_value *x) {
+    return ig_build_xor(e, x, with_bits(e, IG_OP_shr, x, 33));
 }
 
-static ig_value *finish(ig_ts_call *call, ig_value *x) {
-    x = with_bits(call, IG_OP_mul, fold_high(call, x), 0xff51afd7ed558ccd);
-    x = with_bits(call, IG_OP_mul, fold_high(call, x), 0xc4ceb9fe1a85ec53);
-    return fold_high(call, x);
+static ig_value *finish(ig_expr *e, ig_value *x) {
+    x = with_bits(e, IG_OP_mul, fold_high(e, x), 0xff51afd7ed558ccd);
+    x = with_bits(e, IG_OP_mul, fold_high(e, x), 0xc4ceb9fe1a85ec53);
+    return fold_high(e, x);
 }
 
 typedef struct block {
@@ -52,28 +52,28 @@ typedef struct block {
 } block;
 
 /* One block of input mixed into a half of the state. */
-static ig_value *mix(ig_ts_call *call, const block *b, ig_value *x, ig_value *half,
+static ig_value *mix(ig_expr *e, const block *b, ig_value *x, ig_value *half,
                      ig_value *other) {
-    x = rotate(call, with_bits(call, IG_OP_mul, x, b->first), b->turn);
-    x = ig_build_xor(call->e, half, with_bits(call, IG_OP_mul, x, b->second));
-    x = ig_build_add(call->e, rotate(call, x, b->last_turn), other);
-    return with_bits(call, IG_OP_add, with_bits(call, IG_OP_mul, x, 5), b->added);
+    x = rotate(e, with_bits(e, IG_OP_mul, x, b->first), b->turn);
+    x = ig_build_xor(e, half, with_bits(e, IG_OP_mul, x, b->second));
+    x = ig_build_add(e, rotate(e, x, b->last_turn), other);
+    return with_bits(e, IG_OP_add, with_bits(e, IG_OP_mul, x, 5), b->added);
 }
 
 /* Of 16 bytes, x and y; all of u64. */
-static ig_value *hash_of(ig_ts_call *call, ig_value *x, ig_value *y, ig_value *seed) {
+static ig_value *hash_of(ig_expr *e, ig_value *x, ig_value *y, ig_value *seed) {
     const uint64_t c1 = 0x87c37b91114253d5, c2 = 0x4cf5ad432745937f;
     const block low = { c1, c2, 0x52dce729, 31, 27 };
     const block high = { c2, c1, 0x38495ab5, 33, 31 };
-    ig_value *h1 = mix(call, &low, x, seed, seed);
-    ig_value *h2 = mix(call, &high, y, seed, h1);
-    h1 = with_bits(call, IG_OP_xor, h1, 16);
-    h2 = with_bits(call, IG_OP_xor, h2, 16);
-    h1 = ig_build_add(call->e, h1, h2);
-    h2 = finish(call, ig_build_add(call->e, h2, h1));
-    h1 = ig_build_add(call->e, finish(call, h1), h2);
-    h2 = ig_build_add(call->e, h2, h1);
-    return ig_build_xor(call->e, h1, h2);
+    ig_value *h1 = mix(e, &low, x, seed, seed);
+    ig_value *h2 = mix(e, &high, y, seed, h1);
+    h1 = with_bits(e, IG_OP_xor, h1, 16);
+    h2 = with_bits(e, IG_OP_xor, h2, 16);
+    h1 = ig_build_add(e, h1, h2);
+    h2 = finish(e, ig_build_add(e, h2, h1));
+    h1 = ig_build_add(e, finish(e, h1), h2);
+    h2 = ig_build_add(e, h2, h1);
+    return ig_build_xor(e, h1, h2);
 }
 
 /* The hash as its 64 bits: where it does not fit into i64, torch raises. */
@@ -85,28 +85,27 @@ ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
     ig_expr_guard_equal(call->e, x->type->dims[0], ig_dim_of(1),
                         "one number is hashed");
     IG_TRY(call->e->status);
-    ig_value *hash = hash_of(call, ig_expr_reshape(call->e, x, 0, NULL), y, seed);
-    return ig_ts_give(call, 0, ig_expr_cast(call->e, hash, IG_DT_i64));
+    ig_value *hash = hash_of(call->e, ig_expr_reshape(call->e, x, 0, NULL), y, seed);
+    return ig_aten_give(call, ig_expr_cast(call->e, hash, IG_DT_i64));
 }
 
 /* ---- tables ---- */
 
-static ig_value *full_of_none(ig_ts_call *call, ig_dim rows, ig_dtype dtype) {
+static ig_value *full_of_none(ig_expr *e, ig_dim rows, ig_dtype dtype) {
     ig_dim dims[] = { rows, ig_dim_of(1) };
-    ig_value *none = ig_expr_integer(call->e, dtype, -1), *all = NULL;
-    return (all = ig_expr_expand(call->e, none, 2, dims)) != NULL ? all : NULL;
+    ig_value *none = ig_expr_integer(e, dtype, -1), *all = NULL;
+    return (all = ig_expr_expand(e, none, 2, dims)) != NULL ? all : NULL;
 }
 
 ig_status ig_ts_op_fb_zch_buffer(ig_ts_call *call) {
     enum { SIZE, HAS_METADATA, DEVICE, IS_LONG };
-    ig_dim rows;
     bool has_metadata, is_long;
-    IG_TRY(ig_ts_dim(call, SIZE, &rows));
-    IG_TRY(ig_ts_bool(call, HAS_METADATA, &has_metadata));
-    IG_TRY(ig_ts_bool(call, IS_LONG, &is_long));
-    IG_TRY(
-        ig_ts_give(call, 0, full_of_none(call, rows, is_long ? IG_DT_i64 : IG_DT_i32)));
-    return has_metadata ? ig_ts_give(call, 1, full_of_none(call, rows, IG_DT_i32))
+    ig_dim rows = ig_aten_dim(call, SIZE);
+    has_metadata = ig_aten_bool(call, HAS_METADATA);
+    is_long = ig_aten_bool(call, IS_LONG);
+    IG_TRY(ig_ts_give(call, 0,
+                      full_of_none(call->e, rows, is_long ? IG_DT_i64 : IG_DT_i32)));
+    return has_metadata ? ig_ts_give(call, 1, full_of_none(call->e, rows, IG_DT_i32))
                         : ig_fb_give_none(call, 1);
 }
 
@@ -136,11 +135,11 @@ enum {
 static ig_status check_reads(ig_ts_call *call) {
     bool is_circular, is_readonly, is_modulo;
     int64_t hours, threshold;
-    IG_TRY(ig_ts_bool(call, CIRCULAR, &is_circular));
-    IG_TRY(ig_ts_bool(call, READONLY, &is_readonly));
-    IG_TRY(ig_ts_bool(call, MODULO_IDENTITY, &is_modulo));
-    IG_TRY(ig_ts_int(call, EXP_HOURS, &hours));
-    IG_TRY(ig_ts_int(call, THRESHOLD, &threshold));
+    is_circular = ig_aten_bool(call, CIRCULAR);
+    is_readonly = ig_aten_bool(call, READONLY);
+    is_modulo = ig_aten_bool(call, MODULO_IDENTITY);
+    hours = ig_aten_int(call, EXP_HOURS);
+    threshold = ig_aten_int(call, THRESHOLD);
     if (!is_readonly) {
         return ig_ts_fail(
             call, IG_UNSUPPORTED,
@@ -173,44 +172,42 @@ typedef struct probe {
 } probe;
 
 /* x of u64 mod a size of i64. */
-static ig_value *modulo(ig_ts_call *call, ig_value *x, ig_value *size) {
-    ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, x,
-                                  ig_expr_cast(call->e, size, IG_DT_u64));
-    return ig_expr_cast(call->e, rest, IG_DT_i64);
+static ig_value *modulo(ig_expr *e, ig_value *x, ig_value *size) {
+    ig_value *rest = ig_expr_map2(e, IG_OP_mod, x, ig_expr_cast(e, size, IG_DT_u64));
+    return ig_expr_cast(e, rest, IG_DT_i64);
 }
 
 static ig_status read_ids(probe *p) {
     ig_ts_call *call = p->call;
+    ig_expr *e = call->e;
     ig_value *given = ig_aten_tensor(call, INPUT),
              *table = ig_aten_tensor(call, IDENTITIES);
-    IG_TRY(call->e->status);
+    IG_TRY(e->status);
     if (given->type->dtype == IG_DT_i32 && table->type->dtype != IG_DT_i32) {
         return ig_ts_fail(call, IG_INVALID,
                           "ids of 32 bits in a table of another type");
     }
     ig_dim rows = table->type->dims[0];
-    ig_value *column = ig_expr_slice(call->e, table, 1, ig_dim_of(0), ig_dim_of(1), 1),
-             *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
-    p->keys = ig_expr_cast(call->e, ig_expr_reshape(call->e, column, 1, &rows),
-                           IG_DT_i64);
-    p->ids = ig_expr_cast(call->e, given, IG_DT_i64);
-    zero = ig_expr_cast(call->e, zero, IG_DT_u64);
-    p->hash = hash_of(call, ig_expr_cast(call->e, p->ids, IG_DT_u64), zero, zero);
+    ig_value *column = ig_expr_slice(e, table, 1, ig_dim_of(0), ig_dim_of(1), 1),
+             *zero = ig_expr_integer(e, IG_DT_i64, 0);
+    p->keys = ig_expr_cast(e, ig_expr_reshape(e, column, 1, &rows), IG_DT_i64);
+    p->ids = ig_expr_cast(e, given, IG_DT_i64);
+    zero = ig_expr_cast(e, zero, IG_DT_u64);
+    p->hash = hash_of(e, ig_expr_cast(e, p->ids, IG_DT_u64), zero, zero);
     if (given->type->dtype != table->type->dtype) { /* folded into 32 bits */
-        ig_value *most = ig_expr_integer(call->e, IG_DT_i64, INT32_MAX);
-        p->ids = ig_build_mod(call->e, p->ids, most,
-                              (ig_mod_attrs){ .truncate = true });
+        ig_value *most = ig_expr_integer(e, IG_DT_i64, INT32_MAX);
+        p->ids = ig_build_mod(e, p->ids, most, (ig_mod_attrs){ .truncate = true });
     }
-    return call->e->status;
+    return e->status;
 }
 
 /* The part of the table that is each id's. */
 static ig_status read_parts(probe *p) {
     ig_ts_call *call = p->call;
-    ig_dim count = ig_fb_extent(p->call, p->ids, 0);
-    int64_t percent;
-    IG_TRY(ig_ts_int(call, OPT_IN, &percent));
-    IG_TRY(ig_ts_int(call, RESERVED, &p->reserved));
+    ig_expr *e = call->e;
+    ig_dim count = ig_fb_extent(p->call->e, p->ids, 0);
+    int64_t percent = ig_aten_int(call, OPT_IN);
+    p->reserved = ig_aten_int(call, RESERVED);
     bool is_open = percent == -1;
     if (is_open ? p->reserved != -1 : percent < 1 || percent > 100 || p->reserved < 1) {
         return ig_ts_fail(call, IG_INVALID,
@@ -225,14 +222,12 @@ static ig_status read_parts(probe *p) {
         if (!p->start) {
             return ig_ts_fail(call, IG_INVALID, "local sizes without offsets");
         }
-        ig_expr_guard_equal(call->e, p->whole->type->dims[0], count,
+        ig_expr_guard_equal(e, p->whole->type->dims[0], count,
                             "each id has a local size");
-        IG_TRY(call->e->status);
-        ig_expr_guard_equal(call->e, p->start->type->dims[0], count,
-                            "each id has an offset");
-        IG_TRY(call->e->status);
+        IG_TRY(e->status);
+        ig_expr_guard_equal(e, p->start->type->dims[0], count, "each id has an offset");
     } else {
-        p->whole = ig_expr_dim(p->call->e, ig_fb_extent(p->call, p->keys, 0),
+        p->whole = ig_expr_dim(p->call->e, ig_fb_extent(p->call->e, p->keys, 0),
                                IG_DT_i64);
     }
     p->size = is_open
@@ -244,9 +239,9 @@ static ig_status read_parts(probe *p) {
 /* Beyond the table's rows probing comes round to the first again. */
 static ig_status read_most(probe *p) {
     int64_t rows;
-    IG_TRY(ig_ts_int(p->call, MAX_PROBE, &p->most));
-    bool is_known = ig_dim_constant(p->call->module, ig_fb_extent(p->call, p->keys, 0),
-                                    &rows);
+    p->most = ig_aten_int(p->call, MAX_PROBE);
+    bool is_known = ig_dim_constant(p->call->module,
+                                    ig_fb_extent(p->call->e, p->keys, 0), &rows);
     p->most = is_known && rows < p->most ? rows : p->most;
     p->most = p->most < 0 ? 0 : p->most;
     return p->call->e->status;
@@ -255,24 +250,23 @@ static ig_status read_most(probe *p) {
 /* The rows at `distances` i64 [k] from the homes: [n, k]. */
 static ig_value *rows_at(probe *p, ig_value *home, ig_value *distances) {
     assert(p->size && "read_parts has found the size of each part");
-    ig_ts_call *call = p->call;
+    ig_expr *e = p->call->e;
     bool is_per_id = p->start != NULL;
-    ig_value *size = is_per_id ? ig_fb_column(call, p->size) : p->size;
-    ig_value *row = ig_build_add(call->e, ig_fb_column(call, home), distances);
-    row = ig_expr_map2(call->e, IG_OP_mod, row, size);
-    return is_per_id ? ig_build_add(call->e, row, ig_fb_column(call, p->start)) : row;
+    ig_value *size = is_per_id ? ig_fb_column(e, p->size) : p->size;
+    ig_value *row = ig_build_add(e, ig_fb_column(e, home), distances);
+    row = ig_expr_map2(e, IG_OP_mod, row, size);
+    return is_per_id ? ig_build_add(e, row, ig_fb_column(e, p->start)) : row;
 }
 
 /* The least of these distances at which a row holds the id; `most` where none does. */
 static ig_value *nearest(probe *p, ig_value *home, ig_value *distances) {
-    ig_ts_call *call = p->call;
+    ig_expr *e = p->call->e;
     ig_value *rows = rows_at(p, home, distances);
-    ig_value *keys = ig_expr_gather(call->e, p->keys, rows, 0, IG_NEGATIVE_error);
-    ig_value *is_there = ig_build_eq(call->e, keys, ig_fb_column(call, p->ids));
-    ig_value *none = ig_expr_integer(call->e, IG_DT_i64, p->most);
-    return ig_expr_reduce_axis(call->e, IG_REDUCE_min,
-                               ig_build_where(call->e, is_there, distances, none), 1,
-                               false);
+    ig_value *keys = ig_compose_take_rows(e, p->keys, rows);
+    ig_value *is_there = ig_build_eq(e, keys, ig_fb_column(e, p->ids));
+    ig_value *none = ig_expr_integer(e, IG_DT_i64, p->most);
+    return ig_expr_reduce_axis(e, IG_REDUCE_min,
+                               ig_build_where(e, is_there, distances, none), 1, false);
 }
 
 /* One trip: STEP rows more.  The last ones may be compared for nothing. */
@@ -294,7 +288,7 @@ static void fill_trip(probe *p, ig_block *body, ig_value *home) {
 
 static ig_value *loop_trips(probe *p, ig_value *home) {
     ig_ts_call *call = p->call;
-    ig_dim count = ig_fb_extent(p->call, p->ids, 0);
+    ig_dim count = ig_fb_extent(p->call->e, p->ids, 0);
     const ig_type *type = ig_type_tensor(call->module, IG_DT_i64, 1, &count);
     int64_t trips = p->most / STEP + (p->most % STEP != 0);
     ig_value *none = NULL, *most = ig_expr_integer(p->call->e, IG_DT_i64, p->most);
@@ -323,29 +317,28 @@ static ig_value *distances_of(probe *p, ig_value *home) {
 /* The row of ids that are not in the table. */
 static ig_value *fall_back(probe *p, bool has_fallback) {
     assert(p->whole && "read_parts has found the size of each part");
-    ig_ts_call *call = p->call;
+    ig_expr *e = p->call->e;
     if (!has_fallback) {
-        return ig_expr_integer(call->e, IG_DT_i64, -1);
+        return ig_expr_integer(e, IG_DT_i64, -1);
     }
-    ig_value *row = modulo(call, p->hash, p->whole);
+    ig_value *row = modulo(e, p->hash, p->whole);
     if (p->reserved != -1) {
-        row = modulo(call, p->hash, ig_expr_integer(call->e, IG_DT_i64, p->reserved));
-        row = ig_build_add(call->e, p->size, row);
+        row = modulo(e, p->hash, ig_expr_integer(e, IG_DT_i64, p->reserved));
+        row = ig_build_add(e, p->size, row);
     }
-    return p->start ? ig_build_add(call->e, row, p->start) : row;
+    return p->start ? ig_build_add(e, row, p->start) : row;
 }
 
 ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
     probe p = { .call = call };
-    bool has_no_fallback;
     IG_TRY(check_reads(call));
-    IG_TRY(ig_ts_bool(call, NO_FALLBACK, &has_no_fallback));
+    bool has_no_fallback = ig_aten_bool(call, NO_FALLBACK);
     IG_TRY(read_ids(&p));
     IG_TRY(read_parts(&p));
     IG_TRY(read_most(&p));
     ig_value *row = fall_back(&p, !has_no_fallback);
     if (p.most > 0) {
-        ig_value *home = modulo(call, p.hash, p.size);
+        ig_value *home = modulo(call->e, p.hash, p.size);
         ig_value *distance = distances_of(&p, home);
         ig_value *is_there = ig_expr_with_integer(call->e, IG_OP_lt, distance, p.most);
         ig_value *at = ig_build_add(call->e, home, distance);
@@ -353,7 +346,7 @@ ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
         at = p.start ? ig_build_add(call->e, at, p.start) : at;
         row = ig_build_where(call->e, is_there, at, row);
     } else {
-        ig_dim count = ig_fb_extent(call, p.ids, 0);
+        ig_dim count = ig_fb_extent(call->e, p.ids, 0);
         row = ig_expr_expand(call->e, row, 1, &count);
     }
     IG_TRY(ig_ts_give(call, 0, row));

@@ -28,18 +28,18 @@ typedef struct jagged {
 static jagged open_jagged(ig_ts_call *call, uint32_t values, uint32_t offsets) {
     jagged j = { .call = call };
     j.values = ig_aten_tensor(j.call, values);
-    if (!ig_expr_note(j.call->e, ig_ts_tensors(call, offsets, &j.given, &j.axes))) {
+    if (!ig_expr_note(call->e, ig_ts_tensors(call, offsets, &j.given, &j.axes))) {
         return j;
     }
     if (j.axes == 0 || j.axes > AXES) {
-        ig_expr_note(j.call->e,
+        ig_expr_note(call->e,
                      ig_ts_fail(call, IG_UNSUPPORTED,
                                 "offsets has %u tensors, expected 1 to %d jagged axes",
                                 j.axes, AXES));
         return j;
     }
     for (uint32_t i = 0; i < j.axes; i++) {
-        j.offsets[i] = ig_expr_cast(j.call->e, j.given[i], IG_DT_i64);
+        j.offsets[i] = ig_expr_cast(call->e, j.given[i], IG_DT_i64);
     }
     return j;
 }
@@ -59,56 +59,49 @@ static ig_value *rows_of_places(jagged *j, const ig_dim *most,
                                 ig_value **out_is_there) {
     assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
     ig_ts_call *call = j->call;
+    ig_expr *e = call->e;
     ig_module *module = call->module;
-    ig_dim batch = ig_dim_sub(module, ig_fb_extent(call, j->offsets[0], 0),
-                              ig_dim_of(1));
-    ig_value *row = ig_expr_iota(call->e, IG_DT_i64, batch), *is_there = NULL;
+    ig_dim batch = ig_fb_segments(e, j->offsets[0]);
+    ig_value *row = ig_expr_iota(e, IG_DT_i64, batch), *is_there = NULL;
     for (uint32_t i = 0; i < j->axes; i++) {
-        ig_value *begin = ig_fb_column(
-            call, ig_expr_gather(call->e, j->offsets[i], row, 0, IG_NEGATIVE_error));
-        ig_dim edges = ig_fb_extent(call, j->offsets[i], 0);
-        ig_value *last = ig_expr_dim(call->e, ig_dim_sub(module, edges, ig_dim_of(1)),
+        ig_value *begin = ig_fb_column(e, ig_compose_take_rows(e, j->offsets[i], row));
+        ig_dim edges = ig_fb_extent(e, j->offsets[i], 0);
+        ig_value *last = ig_expr_dim(e, ig_dim_sub(module, edges, ig_dim_of(1)),
                                      IG_DT_i64);
-        ig_value *next = ig_expr_with_integer(call->e, IG_OP_add, row, 1);
-        next = ig_build_min(call->e, next, last); /* there may be no row at all */
-        ig_value *end = ig_fb_column(
-            call, ig_expr_gather(call->e, j->offsets[i], next, 0, IG_NEGATIVE_error));
-        ig_value *at = ig_build_add(call->e, begin,
-                                    ig_expr_iota(call->e, IG_DT_i64, most[i]));
-        ig_value *is_in = ig_build_lt(call->e, at, end);
-        is_there = i ? ig_build_and(call->e, is_in, ig_fb_column(call, is_there))
-                     : is_in;
-        row = ig_build_where(call->e, is_there, at,
-                             ig_expr_integer(call->e, IG_DT_i64, 0));
+        ig_value *next = ig_expr_with_integer(e, IG_OP_add, row, 1);
+        next = ig_build_min(e, next, last); /* there may be no row at all */
+        ig_value *end = ig_fb_column(e, ig_compose_take_rows(e, j->offsets[i], next));
+        ig_value *at = ig_build_add(e, begin, ig_expr_iota(e, IG_DT_i64, most[i]));
+        ig_value *is_in = ig_build_lt(e, at, end);
+        is_there = i ? ig_build_and(e, is_in, ig_fb_column(e, is_there)) : is_in;
+        row = ig_build_where(e, is_there, at, ig_expr_integer(e, IG_DT_i64, 0));
     }
     *out_is_there = is_there;
     return row;
 }
 
 /* The values with a row after them that absent positions read. */
-static ig_value *with_padding(ig_ts_call *call, ig_value *values, ig_value *padding) {
+static ig_value *with_padding(ig_expr *e, ig_value *values, ig_value *padding) {
     ig_dim dims[IG_TENSOR_RANK];
     ig_value *row = NULL;
-    if (!values || call->e->status != IG_OK) {
+    if (!values || e->status != IG_OK) {
         return NULL;
     }
     for (uint32_t i = 0; i < values->type->rank; i++) {
         dims[i] = i ? values->type->dims[i] : ig_dim_of(1);
     }
-    if (!(row = ig_expr_expand(call->e, padding, values->type->rank, dims))) {
+    if (!(row = ig_expr_expand(e, padding, values->type->rank, dims))) {
         return NULL;
     }
-    return ig_expr_concat(call->e, 0, (ig_value *[]){ values, row }, 2);
+    return ig_expr_concat(e, 0, (ig_value *[]){ values, row }, 2);
 }
 
 static ig_value *to_dense(jagged *j, const ig_dim *most, ig_value *padding) {
-    ig_ts_call *call = j->call;
+    ig_expr *e = j->call->e;
     ig_value *is_there = NULL, *row = rows_of_places(j, most, &is_there);
-    ig_value *absent = ig_expr_dim(call->e, ig_fb_extent(call, j->values, 0),
-                                   IG_DT_i64);
-    row = ig_build_where(call->e, is_there, row, absent);
-    return ig_expr_gather(call->e, with_padding(call, j->values, padding), row, 0,
-                          IG_NEGATIVE_error);
+    ig_value *absent = ig_expr_dim(e, ig_fb_extent(e, j->values, 0), IG_DT_i64);
+    row = ig_build_where(e, is_there, row, absent);
+    return ig_compose_take_rows(e, with_padding(e, j->values, padding), row);
 }
 
 static ig_value *padding_of(jagged *j, double value) {
@@ -119,25 +112,23 @@ static ig_value *padding_of(jagged *j, double value) {
 
 ig_status ig_ts_op_fb_to_dense(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
-    double padding;
     const ig_dim *most;
     uint32_t count;
-    IG_TRY(j.call->e->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_dims(call, 2, j.axes, &most, &count));
-    IG_TRY(ig_ts_float(call, 3, &padding));
-    return ig_ts_give(j.call, 0, to_dense(&j, most, padding_of(&j, padding)));
+    double padding = ig_aten_float(call, 3);
+    return ig_aten_give(call, to_dense(&j, most, padding_of(&j, padding)));
 }
 
 /* Variant: the rank of the values. */
 ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
     jagged j = open_one(call, 0, 1);
-    ig_dim most;
     int64_t padding = 0;
-    IG_TRY(ig_ts_dim(call, 2, &most));
+    ig_dim most = ig_aten_dim(call, 2);
     if (call->row->variant == 1) {
-        IG_TRY(ig_ts_int(call, 3, &padding));
+        padding = ig_aten_int(call, 3);
     }
-    return ig_ts_give(j.call, 0, to_dense(&j, &most, padding_of(&j, (double)padding)));
+    return ig_aten_give(call, to_dense(&j, &most, padding_of(&j, (double)padding)));
 }
 
 /* ---- from dense ---- */
@@ -149,51 +140,49 @@ static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extent
                                 ig_value **out_is_in) {
     assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
     ig_ts_call *call = j->call;
-    ig_value *row = ig_fb_range(call, count), *columns[AXES + 1], *is_in = NULL;
+    ig_expr *e = call->e;
+    ig_value *row = ig_fb_range(e, count), *columns[AXES + 1], *is_in = NULL;
     for (uint32_t i = j->axes; i-- > 0;) {
-        ig_value *segment = ig_compose_segment_of(call->e, j->offsets[i], row);
-        ig_value *place = ig_build_sub(
-            call->e, row,
-            ig_expr_gather(call->e, j->offsets[i], segment, 0, IG_NEGATIVE_error));
-        ig_value *extent = ig_expr_dim(call->e, extents[i], IG_DT_i64);
-        ig_value *fits = ig_build_lt(call->e, place, extent);
-        is_in = is_in ? ig_build_and(call->e, is_in, fits) : fits;
-        place = ig_build_where(call->e, fits, place,
-                               ig_expr_integer(call->e, IG_DT_i64, 0));
-        columns[i + 1] = ig_fb_column(call, place);
+        ig_value *segment = ig_compose_segment_of(e, j->offsets[i], row);
+        ig_value *place = ig_build_sub(e, row,
+                                       ig_compose_take_rows(e, j->offsets[i], segment));
+        ig_value *extent = ig_expr_dim(e, extents[i], IG_DT_i64);
+        ig_value *fits = ig_build_lt(e, place, extent);
+        is_in = is_in ? ig_build_and(e, is_in, fits) : fits;
+        place = ig_build_where(e, fits, place, ig_expr_integer(e, IG_DT_i64, 0));
+        columns[i + 1] = ig_fb_column(e, place);
         row = segment;
     }
-    ig_dim edges = ig_fb_extent(call, j->offsets[0], 0);
-    ig_value *batch =
-        ig_expr_dim(call->e, ig_dim_sub(call->module, edges, ig_dim_of(1)), IG_DT_i64);
-    ig_value *is_here = ig_build_lt(call->e, row, batch);
-    is_in = ig_build_and(call->e, is_in, is_here);
+    ig_dim edges = ig_fb_extent(e, j->offsets[0], 0);
+    ig_value *batch = ig_expr_dim(e, ig_dim_sub(call->module, edges, ig_dim_of(1)),
+                                  IG_DT_i64);
+    ig_value *is_here = ig_build_lt(e, row, batch);
+    is_in = ig_build_and(e, is_in, is_here);
     columns[0] = ig_fb_column(
-        call,
-        ig_build_where(call->e, is_here, row, ig_expr_integer(call->e, IG_DT_i64, 0)));
+        e, ig_build_where(e, is_here, row, ig_expr_integer(e, IG_DT_i64, 0)));
     *out_is_in = is_in;
-    return ig_expr_concat(call->e, 1, columns, j->axes + 1);
+    return ig_expr_concat(e, 1, columns, j->axes + 1);
 }
 
 /* Elements of `dense` [batch, max…, …] at the places of the values; 0 beyond it. */
 static ig_value *from_dense(jagged *j, ig_value *dense, ig_value *count) {
     ig_ts_call *call = j->call;
+    ig_expr *e = call->e;
     ig_value *is_in = NULL, *out = NULL;
     if (!dense || dense->type->rank < j->axes + 1) {
-        ig_expr_note(call->e,
-                     ig_ts_fail(call, IG_INVALID,
-                                "the dense tensor has rank %u, expected %u or more",
-                                dense ? dense->type->rank : 0, j->axes + 1));
+        ig_expr_note(e, ig_ts_fail(call, IG_INVALID,
+                                   "the dense tensor has rank %u, expected %u or more",
+                                   dense ? dense->type->rank : 0, j->axes + 1));
         return NULL;
     }
     ig_value *places = places_of_rows(j, count, dense->type->dims + 1, &is_in);
     ig_value *operands[] = { dense, places };
-    if (!places || !(out = ig_expr_make(call->e, IG_OP_gather_nd, operands, 2, NULL))) {
+    if (!places || !(out = ig_expr_make(e, IG_OP_gather_nd, operands, 2, NULL))) {
         return NULL;
     }
-    ig_value *zero = ig_expr_number(call->e, (ig_dtype)dense->type->dtype, 0);
-    return ig_build_where(
-        call->e, ig_expr_unsqueeze_to(call->e, is_in, out->type->rank), out, zero);
+    ig_value *zero = ig_expr_number(e, (ig_dtype)dense->type->dtype, 0);
+    return ig_build_where(e, ig_expr_unsqueeze_to(e, is_in, out->type->rank), out,
+                          zero);
 }
 
 /* The rows named …_forward give the values alone. */
@@ -212,14 +201,14 @@ static ig_status give_offsets(jagged *j, uint32_t result) {
 ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
     ig_value *dense = j.values;
-    IG_TRY(j.call->e->status);
-    ig_value *count = ig_compose_last(j.call->e, j.offsets[j.axes - 1]);
+    IG_TRY(call->e->status);
+    ig_value *count = ig_compose_last(call->e, j.offsets[j.axes - 1]);
     if (!ig_ts_is_none(call, 2)) {
         ig_dim total;
-        IG_TRY(ig_ts_dim(call, 2, &total));
-        count = ig_expr_dim(j.call->e, total, IG_DT_i64);
+        total = ig_aten_dim(call, 2);
+        count = ig_expr_dim(call->e, total, IG_DT_i64);
     }
-    IG_TRY(ig_ts_give(j.call, 0, from_dense(&j, dense, count)));
+    IG_TRY(ig_ts_give(call, 0, from_dense(&j, dense, count)));
     return give_offsets(&j, 1);
 }
 
@@ -227,32 +216,32 @@ ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
 ig_status ig_ts_op_fb_jagged_dense(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
     uint32_t added = (uint32_t)call->row->variant;
-    IG_TRY(j.call->e->status);
+    IG_TRY(call->e->status);
     ig_value *x = j.values;
-    ig_value *count = ig_expr_dim(j.call->e, ig_fb_extent(j.call, x, 0), IG_DT_i64);
-    ig_dim n = ig_fb_extent(j.call, x, 0);
+    ig_value *count = ig_expr_dim(call->e, ig_fb_extent(call->e, x, 0), IG_DT_i64);
+    ig_dim n = ig_fb_extent(call->e, x, 0);
     for (uint32_t i = 0; i < (added ? added : 1); i++) {
-        ig_value *y = from_dense(&j, ig_aten_tensor(j.call, 2 + i), count);
-        IG_TRY(j.call->e->status);
+        ig_value *y = from_dense(&j, ig_aten_tensor(call, 2 + i), count);
+        IG_TRY(call->e->status);
         ig_expr_guard_equal(call->e, y->type->dims[0], n, "one element a row");
         IG_TRY(call->e->status);
-        x = ig_expr_map2(j.call->e, added ? IG_OP_add : IG_OP_mul, x, y);
+        x = ig_expr_map2(call->e, added ? IG_OP_add : IG_OP_mul, x, y);
     }
-    IG_TRY(ig_ts_give(j.call, 0, x));
+    IG_TRY(ig_ts_give(call, 0, x));
     return give_offsets(&j, 1);
 }
 
 ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
-    ig_value *y = ig_aten_tensor(j.call, 2);
-    IG_TRY(j.call->e->status);
+    ig_value *y = ig_aten_tensor(call, 2);
+    IG_TRY(call->e->status);
     if (y->type->rank < j.axes + 1) {
         return ig_ts_fail(call, IG_INVALID,
                           "the dense tensor has rank %u, expected %u or more",
                           y->type->rank, j.axes + 1);
     }
     ig_value *x = to_dense(&j, y->type->dims + 1, padding_of(&j, 0));
-    return ig_ts_give(j.call, 0, ig_build_add(j.call->e, x, y));
+    return ig_aten_give(call, ig_build_add(call->e, x, y));
 }
 
 /* ---- products and softmax: through dense tensors of max_L rows ---- */
@@ -267,45 +256,41 @@ static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
     return dense;
 }
 
-static ig_value *matmul(ig_ts_call *call, ig_value *a, ig_value *b, bool transpose_a) {
-    return ig_build_matmul(call->e, a, b,
-                           (ig_matmul_attrs){ .transpose_a = transpose_a });
+static ig_value *matmul(ig_expr *e, ig_value *a, ig_value *b, bool transpose_a) {
+    return ig_build_matmul(e, a, b, (ig_matmul_attrs){ .transpose_a = transpose_a });
 }
 
 /* Rows of the values, which a dense tensor holds [batch, max, …]. */
 static ig_value *rows_from(jagged *j, ig_value *dense) {
     return from_dense(
         j, dense,
-        ig_expr_dim(j->call->e, ig_fb_extent(j->call, j->values, 0), IG_DT_i64));
+        ig_expr_dim(j->call->e, ig_fb_extent(j->call->e, j->values, 0), IG_DT_i64));
 }
 
 ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
     jagged j = open_one(call, 0, 2);
-    int64_t most;
-    IG_TRY(ig_ts_int(call, 3, &most));
+    int64_t most = ig_aten_int(call, 3);
     ig_value *x = dense_of(&j, j.values, most);
-    ig_value *y = dense_of(&j, ig_aten_tensor(j.call, 1), most);
-    return ig_ts_give(j.call, 0, matmul(j.call, x, y, true));
+    ig_value *y = dense_of(&j, ig_aten_tensor(call, 1), most);
+    return ig_aten_give(call, matmul(call->e, x, y, true));
 }
 
 ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
     jagged j = open_one(call, 0, 1);
-    int64_t most;
-    IG_TRY(ig_ts_int(call, 3, &most));
+    int64_t most = ig_aten_int(call, 3);
     ig_value *x = dense_of(&j, j.values, most);
-    ig_value *z = matmul(j.call, x, ig_aten_tensor(j.call, 2), false);
-    IG_TRY(ig_ts_give(j.call, 0, rows_from(&j, z)));
+    ig_value *z = matmul(call->e, x, ig_aten_tensor(call, 2), false);
+    IG_TRY(ig_ts_give(call, 0, rows_from(&j, z)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
 ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     jagged j = open_one(call, 0, 1);
-    ig_dim extent;
-    IG_TRY(ig_ts_dim(call, 2, &extent));
+    ig_dim extent = ig_aten_dim(call, 2);
     ig_value *lowest = padding_of(&j, -(double)INFINITY);
     ig_value *dense = to_dense(&j, &extent, lowest);
     ig_value *y = ig_build_softmax(call->e, dense, (ig_softmax_attrs){ .axis = 1 });
-    IG_TRY(ig_ts_give(j.call, 0, rows_from(&j, y)));
+    IG_TRY(ig_ts_give(call, 0, rows_from(&j, y)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
@@ -315,62 +300,55 @@ ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
     ig_module *module = call->module;
     ig_value *v = ig_aten_tensor(call, 0);
     IG_TRY(call->e->status);
-    ig_dim batch = ig_dim_sub(module, ig_fb_extent(call, j.offsets[0], 0),
-                              ig_dim_of(1));
-    ig_dim rows = ig_fb_extent(call, v, 0), most = ig_fb_extent(call, v, 1);
+    ig_dim batch = ig_fb_segments(call->e, j.offsets[0]);
+    ig_dim rows = ig_fb_extent(call->e, v, 0), most = ig_fb_extent(call->e, v, 1);
     ig_dim heads = ig_dim_exact_div(module, rows, batch);
-    ig_dim width = ig_dim_exact_div(module, ig_fb_extent(call, j.values, 1), heads);
+    ig_dim width = ig_dim_exact_div(module, ig_fb_extent(call->e, j.values, 1), heads);
     ig_value *a = to_dense(&j, &most, padding_of(&j, 0));
     ig_dim split[] = { batch, most, heads, width },
            left[] = { batch, heads, ig_dim_of(1), most };
     a = ig_expr_transpose(call->e, ig_expr_reshape(call->e, a, 4, split),
                           (int64_t[]){ 0, 2, 1, 3 });
-    ig_value *out = matmul(call, ig_expr_reshape(call->e, v, 4, left), a, false);
+    ig_value *out = matmul(call->e, ig_expr_reshape(call->e, v, 4, left), a, false);
     ig_dim flat[] = { rows, width };
-    return ig_ts_give(call, 0, ig_expr_reshape(call->e, out, 2, flat));
+    return ig_aten_give(call, ig_expr_reshape(call->e, out, 2, flat));
 }
 
 /* ---- parts of segments ---- */
 
 /* Positions of the elements that segments of these lengths have from `start` on. */
-static ig_value *take_from(ig_ts_call *call, ig_value *lengths, ig_value *start,
+static ig_value *take_from(ig_expr *e, ig_value *lengths, ig_value *start,
                            ig_value *chosen) {
-    ig_value *begins = ig_compose_running_sum(call->e, lengths, IG_RUNNING_exclusive);
-    begins = start ? ig_build_add(call->e, begins, start) : begins;
-    ig_value *offsets = ig_compose_running_sum(call->e, chosen, IG_RUNNING_complete);
-    ig_value *at = ig_fb_range(call, ig_compose_last(call->e, offsets));
-    ig_value *segment = ig_compose_segment_of(call->e, offsets, at);
-    ig_value *shift = ig_build_sub(
-        call->e, ig_expr_gather(call->e, begins, segment, 0, IG_NEGATIVE_error),
-        ig_expr_gather(call->e, offsets, segment, 0, IG_NEGATIVE_error));
-    return ig_build_add(call->e, at, shift);
+    ig_value *begins = ig_compose_running_sum(e, lengths, IG_RUNNING_exclusive);
+    begins = start ? ig_build_add(e, begins, start) : begins;
+    ig_value *offsets = ig_compose_running_sum(e, chosen, IG_RUNNING_complete);
+    ig_value *at = ig_fb_range(e, ig_compose_last(e, offsets));
+    ig_value *segment = ig_compose_segment_of(e, offsets, at);
+    ig_value *shift = ig_build_sub(e, ig_compose_take_rows(e, begins, segment),
+                                   ig_compose_take_rows(e, offsets, segment));
+    return ig_build_add(e, at, shift);
 }
 
 ig_status ig_ts_op_fb_truncated(ig_ts_call *call) {
-    int64_t most;
     ig_value *lengths = ig_fb_arg(call, 1, IG_DT_i64);
-    IG_TRY(ig_ts_int(call, 2, &most));
+    int64_t most = ig_aten_int(call, 2);
     ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, lengths, most);
-    ig_value *from = take_from(call, lengths, NULL, chosen);
-    return ig_ts_give(
-        call, 0,
-        ig_expr_gather(call->e, ig_aten_tensor(call, 0), from, 0, IG_NEGATIVE_error));
+    ig_value *from = take_from(call->e, lengths, NULL, chosen);
+    return ig_ts_give(call, 0,
+                      ig_compose_take_rows(call->e, ig_aten_tensor(call, 0), from));
 }
 
 ig_status ig_ts_op_fb_jagged_slice(ig_ts_call *call) {
-    int64_t most;
     ig_value *given = ig_aten_tensor(call, 1);
     ig_value *lengths = ig_expr_cast(call->e, given, IG_DT_i64);
     ig_value *start = ig_fb_arg(call, 2, IG_DT_i64);
-    IG_TRY(ig_ts_int(call, 3, &most));
+    int64_t most = ig_aten_int(call, 3);
     ig_value *left = ig_build_sub(call->e, lengths, start);
     ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, left, most);
     chosen = ig_expr_with_integer(call->e, IG_OP_max, chosen, 0);
-    ig_value *from = take_from(call, lengths, start, chosen);
-    ig_value *values = ig_expr_gather(call->e, ig_aten_tensor(call, 0), from, 0,
-                                      IG_NEGATIVE_error);
-    IG_TRY(ig_ts_give(call, 0, values));
-    return ig_ts_give(call, 1, ig_expr_like(call->e, chosen, given));
+    ig_value *from = take_from(call->e, lengths, start, chosen);
+    ig_value *values = ig_compose_take_rows(call->e, ig_aten_tensor(call, 0), from);
+    return ig_aten_give2(call, values, ig_expr_like(call->e, chosen, given));
 }
 
 ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
@@ -380,10 +358,9 @@ ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
     ig_value *offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
     ig_value *before = ig_compose_running_sum(
         call->e, ig_expr_cast(call->e, mask, IG_DT_i64), IG_RUNNING_complete);
-    ig_value *edges = ig_expr_gather(call->e, before, offsets, 0, IG_NEGATIVE_error);
+    ig_value *edges = ig_compose_take_rows(call->e, before, offsets);
     ig_value *found = ig_expr_flatten(call->e, ig_build_nonzero(call->e, mask));
-    IG_TRY(ig_ts_give(call, 0,
-                      ig_expr_gather(call->e, values, found, 0, IG_NEGATIVE_error)));
+    IG_TRY(ig_ts_give(call, 0, ig_compose_take_rows(call->e, values, found)));
     return ig_ts_give(
         call, 1,
         ig_expr_like(call->e, ig_compose_segment_lengths(call->e, edges), lengths));
@@ -394,12 +371,11 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
     const ig_dim *edges;
     const int64_t *most;
     uint32_t edge_count, count;
-    int64_t padding;
     ig_value *values = ig_aten_tensor(call, 0), *lengths = ig_aten_tensor(call, 1);
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_dims(call, 2, 0, &edges, &edge_count));
     IG_TRY(ig_ts_ints(call, 3, 0, &most, &count));
-    IG_TRY(ig_ts_int(call, 4, &padding));
+    int64_t padding = ig_aten_int(call, 4);
     ig_value **results = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)count + 1);
     if (edge_count != count + 1 || lengths->type->rank != 2) {
         return ig_ts_fail(
@@ -410,15 +386,13 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
     for (uint32_t i = 0; i < count; i++) {
         jagged j = { .call = call, .axes = 1 };
         ig_value *own = ig_expr_flatten(
-            j.call->e,
-            ig_expr_slice(j.call->e, lengths, 0, ig_dim_of(i), ig_dim_of(1), 1));
-        ig_value *wide = ig_expr_cast(j.call->e, own, IG_DT_i64);
-        j.offsets[0] = ig_compose_running_sum(j.call->e, wide, IG_RUNNING_complete);
+            call->e, ig_expr_slice(call->e, lengths, 0, ig_dim_of(i), ig_dim_of(1), 1));
+        ig_value *wide = ig_expr_cast(call->e, own, IG_DT_i64);
+        j.offsets[0] = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
         ig_dim size = ig_dim_sub(call->module, edges[i + 1], edges[i]);
         ig_dim width = ig_dim_const(call->module, most[i]);
-        j.values = ig_expr_slice(j.call->e, values, 0, edges[i], size, 1);
+        j.values = ig_expr_slice(call->e, values, 0, edges[i], size, 1);
         results[i] = to_dense(&j, &width, padding_of(&j, (double)padding));
-        IG_TRY(j.call->e->status);
     }
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, count);
 }
@@ -427,20 +401,19 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
 ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
     jagged j = { .call = call, .axes = 1 };
     bool has_infinity = false, wants_mask = false;
-    ig_dim most;
-    IG_TRY(ig_ts_dim(call, 2, &most));
+    ig_dim most = ig_aten_dim(call, 2);
     if (call->row->variant == 2) {
-        IG_TRY(ig_ts_bool(call, 3, &has_infinity));
-        IG_TRY(ig_ts_bool(call, 4, &wants_mask));
+        has_infinity = ig_aten_bool(call, 3);
+        wants_mask = ig_aten_bool(call, 4);
     }
-    j.values = ig_aten_tensor(j.call, 0);
-    ig_value *lengths = ig_fb_arg(j.call, 1, IG_DT_i64), *mask = NULL;
-    j.offsets[0] = ig_compose_running_sum(j.call->e, lengths, IG_RUNNING_complete);
+    j.values = ig_aten_tensor(call, 0);
+    ig_value *lengths = ig_fb_arg(call, 1, IG_DT_i64), *mask = NULL;
+    j.offsets[0] = ig_compose_running_sum(call->e, lengths, IG_RUNNING_complete);
     ig_value *padding = padding_of(&j, has_infinity ? -(double)INFINITY : 0);
-    IG_TRY(ig_ts_give(j.call, 0, to_dense(&j, &most, padding)));
+    IG_TRY(ig_ts_give(call, 0, to_dense(&j, &most, padding)));
     if (call->row->variant != 2) {
         return IG_OK;
     }
     rows_of_places(&j, &most, &mask);
-    return wants_mask ? ig_ts_give(j.call, 1, mask) : ig_fb_give_none(j.call, 1);
+    return wants_mask ? ig_ts_give(call, 1, mask) : ig_fb_give_none(call, 1);
 }

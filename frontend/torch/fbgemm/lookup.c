@@ -89,11 +89,11 @@ static void find_rows(lookup *l) {
 
 static ig_status read_options(lookup *l) {
     enum { POOLING = 14, WEIGHTS = 15, OUT = 16, ALIGN = 19, BITS = 21, BIAS = 22 };
-    IG_TRY(ig_ts_int(l->call, POOLING, &l->pooling));
-    IG_TRY(ig_ts_int(l->call, OUT, &l->out));
-    IG_TRY(ig_ts_int_or(l->call, ALIGN, 1, &l->align));
-    IG_TRY(ig_ts_int_or(l->call, BITS, -1, &l->exponent_bits));
-    IG_TRY(ig_ts_int_or(l->call, BIAS, -1, &l->exponent_bias));
+    l->pooling = ig_aten_int(l->call, POOLING);
+    l->out = ig_aten_int(l->call, OUT);
+    l->align = ig_aten_int_or(l->call, ALIGN, 1);
+    l->exponent_bits = ig_aten_int_or(l->call, BITS, -1);
+    l->exponent_bias = ig_aten_int_or(l->call, BIAS, -1);
     if (l->align < 1 || l->align > 4096 || l->pooling < FB_SUM ||
         l->pooling > FB_NONE) {
         return ig_ts_fail(l->call, IG_INVALID, "row alignment %lld, pooling mode %lld",
@@ -123,16 +123,14 @@ static ig_status read_inputs(lookup *l) {
     ig_expr_guard_equal(l->call->e, bags,
                         ig_dim_mul(module, l->bags, ig_dim_of(l->count)),
                         "the offsets do not belong to so many tables");
-    IG_TRY(l->call->e->status);
     if (l->weights) {
         l->weights = ig_expr_cast(l->call->e, ig_expr_flatten(l->call->e, l->weights),
                                   IG_DT_f32);
         IG_TRY(l->call->e->status);
         ig_expr_guard_equal(l->call->e, l->weights->type->dims[0],
                             l->ids->type->dims[0], "a weight for each index");
-        IG_TRY(l->call->e->status);
     }
-    return IG_OK;
+    return l->call->e->status;
 }
 
 static ig_status read_tables(lookup *l) {
@@ -341,7 +339,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
         IG_TRY(make_table(&l, i));
     }
     IG_TRY(make_bag(&l, &bag));
-    return ig_ts_give(l.call, 0, join(&l, bag));
+    return ig_aten_give(call, join(&l, bag));
 }
 
 /* ---- bounds ---- */
@@ -362,8 +360,7 @@ static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
 
 ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
     enum { ROWS, INDICES, OFFSETS, MODE, WARNING, B_OFFSETS = 6 };
-    int64_t mode;
-    IG_TRY(ig_ts_int(call, MODE, &mode));
+    int64_t mode = ig_aten_int(call, MODE);
     if (!ig_ts_is_none(call, B_OFFSETS)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "a batch size for each feature");
     }

@@ -39,7 +39,7 @@ ig_status ig_ts_op_fb_sum_to_one(ig_ts_call *call) {
     for (uint32_t i = 1; i < count; i++) {
         sum = ig_build_add(call->e, sum, parts[i]);
     }
-    return ig_ts_give(call, 0, sum);
+    return ig_aten_give(call, sum);
 }
 
 /* ---- columns ---- */
@@ -50,7 +50,6 @@ ig_status ig_ts_op_fb_permute_pooled(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, ROWS);
     const int64_t *edges = ig_fb_known(call, EDGES, "offset_dim_list", &edge_count);
     const int64_t *picks = ig_fb_known(call, PICKS, "permute_list", &count);
-    IG_TRY(call->e->status);
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
         if (picks[i] < 0 || picks[i] + 1 >= edge_count) {
@@ -61,7 +60,7 @@ ig_status ig_ts_op_fb_permute_pooled(ig_ts_call *call) {
         parts[i] = ig_expr_slice(call->e, x, 1, ig_dim_const(call->module, start),
                                  ig_dim_const(call->module, end - start), 1);
     }
-    return ig_ts_give(call, 0, count ? ig_expr_concat(call->e, 1, parts, count) : x);
+    return ig_aten_give(call, count ? ig_expr_concat(call->e, 1, parts, count) : x);
 }
 
 typedef struct piece {
@@ -98,13 +97,11 @@ static ig_status give_pieces(ig_ts_call *call, ig_value **inputs, uint32_t input
                                           ig_dim_const(module, p->from),
                                           ig_dim_const(module, p->length), 1);
         }
-        IG_TRY(call->e->status);
         if (some == 0) {
             return ig_ts_fail(call, IG_INVALID, "group %u holds nothing", out);
         }
         results[out] = ig_expr_concat(call->e, 1, parts, some);
     }
-    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, outputs);
 }
 
@@ -117,7 +114,7 @@ ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
     const int64_t *lengths;
     bool is_reverse = false;
     if (call->row->variant == 1) {
-        IG_TRY(ig_ts_bool(call, REVERSE, &is_reverse));
+        is_reverse = ig_aten_bool(call, REVERSE);
     }
     if (is_reverse) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "the gradients' way (reverse=True)");
@@ -244,10 +241,10 @@ ig_status ig_ts_op_fb_regroup(ig_ts_call *call) {
     return give_pieces(call, inputs, count, r.pieces, r.count, r.outputs);
 }
 
-static ig_value *i32_matrix(ig_ts_call *call, const int32_t *values, uint32_t rank,
+static ig_value *i32_matrix(ig_expr *e, const int32_t *values, uint32_t rank,
                             int64_t rows, int64_t columns) {
     int64_t dims[] = { rows, columns };
-    return ig_expr_constant(call->e, "constant", IG_DT_i32, rank, dims, values);
+    return ig_expr_constant(e, "constant", IG_DT_i32, rank, dims, values);
 }
 
 /* The last number of a piece: the next piece from the same columns, for gradients; it
@@ -299,8 +296,8 @@ ig_status ig_ts_op_fb_regroup_arguments(ig_ts_call *call) {
         outs[i] = (int32_t)lengths[i];
         dims[i] = ig_dim_of(lengths[i]);
     }
-    IG_TRY(ig_ts_give(call, 0, i32_matrix(call, rows, 2, r.count, ROW)));
-    IG_TRY(ig_ts_give(call, 1, i32_matrix(call, ins, 1, (int64_t)r.keys->count, 0)));
-    IG_TRY(ig_ts_give(call, 2, i32_matrix(call, outs, 1, r.outputs, 0)));
+    IG_TRY(ig_ts_give(call, 0, i32_matrix(call->e, rows, 2, r.count, ROW)));
+    IG_TRY(ig_ts_give(call, 1, i32_matrix(call->e, ins, 1, (int64_t)r.keys->count, 0)));
+    IG_TRY(ig_ts_give(call, 2, i32_matrix(call->e, outs, 1, r.outputs, 0)));
     return ig_ts_give_dims(call, 3, dims, r.outputs);
 }

@@ -17,47 +17,43 @@
 #include <stdlib.h>
 
 /* The table of each id. */
-static ig_value *tables_of(ig_ts_call *call, ig_value *ids, ig_value *offsets,
+static ig_value *tables_of(ig_expr *e, ig_value *ids, ig_value *offsets,
                            ig_dim tables) {
-    ig_module *module = call->module;
-    ig_dim bags = ig_dim_sub(module, ig_fb_extent(call, offsets, 0), ig_dim_of(1));
+    ig_module *module = e->module;
+    ig_dim bags = ig_fb_segments(e, offsets);
     ig_dim per = ig_dim_exact_div(module, bags, tables);
-    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, ids, 0));
-    ig_value *bag =
-        ig_compose_segment_of(call->e, ig_expr_cast(call->e, offsets, IG_DT_i64), at);
-    ig_value *by = ig_build_max(call->e, ig_expr_dim(call->e, per, IG_DT_i64),
-                                ig_expr_integer(call->e, IG_DT_i64, 1));
-    ig_value *table = ig_build_div(call->e, bag, by);
+    ig_value *at = ig_fb_positions(e, ids);
+    ig_value *bag = ig_compose_segment_of(e, ig_expr_cast(e, offsets, IG_DT_i64), at);
+    ig_value *by = ig_build_max(e, ig_expr_dim(e, per, IG_DT_i64),
+                                ig_expr_integer(e, IG_DT_i64, 1));
+    ig_value *table = ig_build_div(e, bag, by);
     ig_dim last = ig_dim_sub(module, tables, ig_dim_of(1));
-    return ig_build_min(call->e, table, ig_expr_dim(call->e, last, IG_DT_i64));
+    return ig_build_min(e, table, ig_expr_dim(e, last, IG_DT_i64));
 }
 
 ig_status ig_ts_op_fb_pruned_array(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *given = ig_aten_tensor(call, 0), *offsets = ig_aten_tensor(call, 1);
     ig_value *rows = ig_fb_arg(call, 2, IG_DT_i64),
              *edges = ig_fb_arg(call, 3, IG_DT_i64);
-    ig_dim tables = ig_dim_sub(call->module, ig_fb_extent(call, edges, 0),
-                               ig_dim_of(1));
-    ig_value *ids = ig_expr_cast(call->e, given, IG_DT_i64);
-    ig_value *table = tables_of(call, ids, offsets, tables);
-    ig_value *start = ig_expr_gather(call->e, edges, table, 0, IG_NEGATIVE_error);
-    ig_value *size = ig_expr_gather(call->e, ig_compose_segment_lengths(call->e, edges),
-                                    table, 0, IG_NEGATIVE_error);
-    ig_value *is_in = ig_build_and(call->e,
-                                   ig_expr_with_integer(call->e, IG_OP_ge, ids, 0),
-                                   ig_build_lt(call->e, ids, size));
+    ig_dim tables = ig_fb_segments(e, edges);
+    ig_value *ids = ig_expr_cast(e, given, IG_DT_i64);
+    ig_value *table = tables_of(e, ids, offsets, tables);
+    ig_value *start = ig_compose_take_rows(e, edges, table);
+    ig_value *size = ig_compose_take_rows(e, ig_compose_segment_lengths(e, edges),
+                                          table);
+    ig_value *is_in = ig_build_and(e, ig_expr_with_integer(e, IG_OP_ge, ids, 0),
+                                   ig_build_lt(e, ids, size));
     /* the row after all others holds -1: none */
     ig_dim one = ig_dim_of(1);
-    ig_value *none = ig_expr_reshape(call->e, ig_expr_integer(call->e, IG_DT_i64, -1),
-                                     1, &one);
-    ig_value *absent = ig_expr_dim(call->e, ig_fb_extent(call, rows, 0), IG_DT_i64);
-    ig_value *at = ig_build_where(call->e, is_in, ig_build_add(call->e, start, ids),
-                                  absent);
-    rows = ig_expr_concat(call->e, 0, (ig_value *[]){ rows, none }, 2);
-    ig_value *row = ig_expr_gather(call->e, rows, at, 0, IG_NEGATIVE_error);
-    ig_value *is_whole = ig_expr_with_integer(call->e, IG_OP_eq, size, 0);
-    row = ig_build_where(call->e, is_whole, ids, row);
-    return ig_ts_give(call, 0, ig_expr_like(call->e, row, given));
+    ig_value *none = ig_expr_reshape(e, ig_expr_integer(e, IG_DT_i64, -1), 1, &one);
+    ig_value *absent = ig_expr_dim(e, ig_fb_extent(e, rows, 0), IG_DT_i64);
+    ig_value *at = ig_build_where(e, is_in, ig_build_add(e, start, ids), absent);
+    rows = ig_expr_concat(e, 0, (ig_value *[]){ rows, none }, 2);
+    ig_value *row = ig_compose_take_rows(e, rows, at);
+    ig_value *is_whole = ig_expr_with_integer(e, IG_OP_eq, size, 0);
+    row = ig_build_where(e, is_whole, ids, row);
+    return ig_aten_give(call, ig_expr_like(e, row, given));
 }
 
 /* ---- hash tables ---- */
@@ -104,6 +100,7 @@ static void sort_pairs(ig_ts_call *call, const int64_t *slots, const int64_t *ed
 ig_value *ig_fb_look_up_pairs(ig_ts_call *call, ig_value *given, ig_value *offsets,
                               const int64_t *slots, const int64_t *edges,
                               uint32_t tables) {
+    ig_expr *e = call->e;
     assert(tables > 0 && "the caller has refused a map without tables");
     ig_value *keys, *rows, *at = NULL;
     int64_t *sizes = IG_NEW_ARRAY(call->arena, int64_t, (size_t)tables + 1);
@@ -111,24 +108,20 @@ ig_value *ig_fb_look_up_pairs(ig_ts_call *call, ig_value *given, ig_value *offse
         sizes[t] = edges[t + 1] - edges[t];
     }
     sort_pairs(call, slots, edges, tables, &keys, &rows);
-    ig_value *ids = ig_expr_cast(call->e, given, IG_DT_i64);
-    ig_value *table = tables_of(call, ids, offsets, ig_dim_of(tables));
-    ig_value *low = ig_expr_with_integer(call->e, IG_OP_and, ids, 0xffffffff);
-    ig_value *high = ig_expr_with_integer(call->e, IG_OP_shl, table, 32);
-    ig_value *key = ig_build_or(call->e, high, low), *operands[] = { key, keys };
-    if (!key || !(at = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, NULL))) {
+    ig_value *ids = ig_expr_cast(e, given, IG_DT_i64);
+    ig_value *table = tables_of(e, ids, offsets, ig_dim_of(tables));
+    ig_value *low = ig_expr_with_integer(e, IG_OP_and, ids, 0xffffffff);
+    ig_value *high = ig_expr_with_integer(e, IG_OP_shl, table, 32);
+    ig_value *key = ig_build_or(e, high, low), *operands[] = { key, keys };
+    if (!key || !(at = ig_expr_make(e, IG_OP_bucketize, operands, 2, NULL))) {
         return NULL;
     }
-    ig_value *is_found = ig_build_eq(
-        call->e, ig_expr_gather(call->e, keys, at, 0, IG_NEGATIVE_error), key);
-    ig_value *row = ig_build_where(
-        call->e, is_found, ig_expr_gather(call->e, rows, at, 0, IG_NEGATIVE_error),
-        ig_expr_integer(call->e, IG_DT_i64, -1));
-    ig_value *size = ig_expr_gather(call->e, ig_expr_ints(call->e, sizes, tables),
-                                    table, 0, IG_NEGATIVE_error);
-    row = ig_build_where(call->e, ig_expr_with_integer(call->e, IG_OP_eq, size, 0), ids,
-                         row);
-    return ig_expr_like(call->e, row, given);
+    ig_value *is_found = ig_build_eq(e, ig_compose_take_rows(e, keys, at), key);
+    ig_value *row = ig_build_where(e, is_found, ig_compose_take_rows(e, rows, at),
+                                   ig_expr_integer(e, IG_DT_i64, -1));
+    ig_value *size = ig_compose_take_rows(e, ig_expr_ints(e, sizes, tables), table);
+    row = ig_build_where(e, ig_expr_with_integer(e, IG_OP_eq, size, 0), ids, row);
+    return ig_expr_like(e, row, given);
 }
 
 ig_status ig_ts_op_fb_pruned_hashmap(ig_ts_call *call) {

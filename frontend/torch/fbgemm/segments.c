@@ -15,16 +15,14 @@
 /* ---- sums ---- */
 
 ig_status ig_ts_op_fb_cumsum(ig_ts_call *call) {
-    return ig_ts_give(call, 0,
-                      ig_compose_running_sum(call->e, ig_aten_tensor(call, 0),
-                                             (ig_running)call->row->variant));
+    return ig_aten_give(call, ig_compose_running_sum(call->e, ig_aten_tensor(call, 0),
+                                                     (ig_running)call->row->variant));
 }
 
 /* The position of each element in its segment. */
-static ig_value *place_in_segment(ig_ts_call *call, ig_value *offsets, ig_value *at) {
-    ig_value *segment = ig_compose_segment_of(call->e, offsets, at);
-    return ig_build_sub(
-        call->e, at, ig_expr_gather(call->e, offsets, segment, 0, IG_NEGATIVE_error));
+static ig_value *place_in_segment(ig_expr *e, ig_value *offsets, ig_value *at) {
+    ig_value *segment = ig_compose_segment_of(e, offsets, at);
+    return ig_build_sub(e, at, ig_compose_take_rows(e, offsets, segment));
 }
 
 ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
@@ -32,9 +30,9 @@ ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
     ig_value *wide = ig_expr_flatten(call->e,
                                      ig_expr_cast(call->e, lengths, IG_DT_i64));
     ig_value *offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
-    ig_value *at = ig_fb_range(call, ig_compose_last(call->e, offsets));
-    ig_value *place = place_in_segment(call, offsets, at);
-    return ig_ts_give(call, 0, ig_expr_like(call->e, place, lengths));
+    ig_value *at = ig_fb_range(call->e, ig_compose_last(call->e, offsets));
+    ig_value *place = place_in_segment(call->e, offsets, at);
+    return ig_aten_give(call, ig_expr_like(call->e, place, lengths));
 }
 
 /* Begins of segments, without the last end. */
@@ -44,20 +42,19 @@ ig_status ig_ts_op_fb_offsets_range(ig_ts_call *call) {
     ig_value *end = ig_expr_reshape(call->e, size, 1, &one);
     ig_value *both[] = { ig_expr_cast(call->e, begins, IG_DT_i64), end };
     ig_value *offsets = ig_expr_concat(call->e, 0, both, 2);
-    ig_value *at = ig_fb_range(call, size);
+    ig_value *at = ig_fb_range(call->e, size);
     return ig_ts_give(
-        call, 0, ig_expr_like(call->e, place_in_segment(call, offsets, at), begins));
+        call, 0, ig_expr_like(call->e, place_in_segment(call->e, offsets, at), begins));
 }
 
 ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
     enum { BATCH, SEGMENTS, VALUES };
-    ig_dim batch = ig_dim_of(1);
-    IG_TRY(ig_ts_dim(call, BATCH, &batch));
+    ig_dim batch = ig_aten_dim(call, BATCH);
     ig_value *edges = ig_fb_arg(call, SEGMENTS, IG_DT_i64);
     ig_value *values = ig_expr_flatten(call->e, ig_aten_tensor(call, VALUES));
     edges = ig_build_mul(call->e, edges, ig_expr_dim(call->e, batch, IG_DT_i64));
-    ig_dim count = ig_dim_sub(call->module, ig_fb_extent(call, edges, 0), ig_dim_of(1));
-    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, values, 0));
+    ig_dim count = ig_fb_segments(call->e, edges);
+    ig_value *at = ig_fb_positions(call->e, values);
     ig_value *segment = ig_compose_segment_of(call->e, edges, at);
     /* values before the first segment or after the last go to a row that is cut off */
     ig_value *first = ig_expr_slice(call->e, edges, 0, ig_dim_of(0), ig_dim_of(1), 1);
@@ -65,37 +62,35 @@ ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
                              ig_expr_dim(call->e, count, IG_DT_i64));
     ig_value *sums = ig_compose_add_rows(call->e, values, segment,
                                          ig_dim_add(call->module, count, ig_dim_of(1)));
-    return ig_ts_give(call, 0, ig_expr_slice(call->e, sums, 0, ig_dim_of(0), count, 1));
+    return ig_aten_give(call, ig_expr_slice(call->e, sums, 0, ig_dim_of(0), count, 1));
 }
 
 /* ---- permutations ---- */
 
 ig_status ig_ts_op_fb_invert_permute(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *permute = ig_aten_tensor(call, 0);
-    ig_dim count = ig_fb_extent(call, permute, 0);
-    ig_value *at = ig_expr_like(call->e, ig_expr_iota(call->e, IG_DT_i64, count),
-                                permute);
-    ig_value *zero = permute
-                         ? ig_expr_integer(call->e, (ig_dtype)permute->type->dtype, 0)
-                         : NULL;
-    ig_value *target = ig_expr_cast(call->e, permute, IG_DT_i64);
-    return ig_ts_give(call, 0, ig_compose_put_rows(call->e, at, target, count, zero));
+    ig_dim count = ig_fb_extent(e, permute, 0);
+    ig_value *at = ig_expr_like(e, ig_expr_iota(e, IG_DT_i64, count), permute);
+    ig_value *zero = permute ? ig_expr_integer(e, (ig_dtype)permute->type->dtype, 0)
+                             : NULL;
+    ig_value *target = ig_expr_cast(e, permute, IG_DT_i64);
+    return ig_aten_give(call, ig_compose_put_rows(e, at, target, count, zero));
 }
 
 /* Positions of the elements of picked segments. */
 static ig_value *take(ig_ts_call *call, ig_value *begins, ig_value *offsets) {
-    ig_value *at = ig_fb_range(call, ig_compose_last(call->e, offsets));
+    ig_value *at = ig_fb_range(call->e, ig_compose_last(call->e, offsets));
     ig_value *segment = ig_compose_segment_of(call->e, offsets, at);
     ig_value *shift = ig_build_sub(call->e, begins,
                                    ig_expr_slice(call->e, offsets, 0, ig_dim_of(0),
-                                                 ig_fb_extent(call, begins, 0), 1));
-    return ig_build_add(call->e, at,
-                        ig_expr_gather(call->e, shift, segment, 0, IG_NEGATIVE_error));
+                                                 ig_fb_extent(call->e, begins, 0), 1));
+    return ig_build_add(call->e, at, ig_compose_take_rows(call->e, shift, segment));
 }
 
-static ig_value *begins_of(ig_ts_call *call, ig_value *lengths) {
-    ig_value *wide = ig_expr_cast(call->e, lengths, IG_DT_i64);
-    return ig_compose_running_sum(call->e, wide, IG_RUNNING_exclusive);
+static ig_value *begins_of(ig_expr *e, ig_value *lengths) {
+    ig_value *wide = ig_expr_cast(e, lengths, IG_DT_i64);
+    return ig_compose_running_sum(e, wide, IG_RUNNING_exclusive);
 }
 
 /* A permutation that changes nothing, known now. */
@@ -128,23 +123,19 @@ static void permute_sparse(ig_ts_call *call, sparse *s) {
     s->values = ig_expr_flatten(call->e, s->values);
     s->weights = ig_expr_flatten(call->e, s->weights);
     ig_value *picks = ig_expr_cast(call->e, s->permute, IG_DT_i64);
-    ig_value *lengths = ig_expr_gather(call->e, s->lengths, picks, 0,
-                                       IG_NEGATIVE_error);
-    ig_value *begins = begins_of(call, ig_expr_flatten(call->e, s->lengths));
+    ig_value *lengths = ig_compose_take_rows(call->e, s->lengths, picks);
+    ig_value *begins = begins_of(call->e, ig_expr_flatten(call->e, s->lengths));
     if (begins && s->lengths->type->rank == 2) {
         begins = ig_expr_reshape(call->e, begins, 2, s->lengths->type->dims);
     }
-    begins = ig_expr_flatten(
-        call->e, ig_expr_gather(call->e, begins, picks, 0, IG_NEGATIVE_error));
+    begins = ig_expr_flatten(call->e, ig_compose_take_rows(call->e, begins, picks));
     ig_value *wide = ig_expr_cast(call->e, ig_expr_flatten(call->e, lengths),
                                   IG_DT_i64);
     ig_value *from = take(call, begins,
                           ig_compose_running_sum(call->e, wide, IG_RUNNING_complete));
     s->lengths = lengths;
-    s->values = ig_expr_gather(call->e, s->values, from, 0, IG_NEGATIVE_error);
-    s->weights = s->weights
-                     ? ig_expr_gather(call->e, s->weights, from, 0, IG_NEGATIVE_error)
-                     : NULL;
+    s->values = ig_compose_take_rows(call->e, s->values, from);
+    s->weights = s->weights ? ig_compose_take_rows(call->e, s->weights, from) : NULL;
 }
 
 static ig_status give_sparse(ig_ts_call *call, const sparse *s) {
@@ -180,12 +171,11 @@ ig_status ig_ts_op_fb_permute_into(ig_ts_call *call) {
 
 ig_status ig_ts_op_fb_permute_sparse_1d(ig_ts_call *call) {
     enum { STRIDE = 3, WEIGHTS };
-    ig_dim stride = ig_dim_of(1);
-    IG_TRY(ig_ts_dim(call, STRIDE, &stride));
+    ig_dim stride = ig_aten_dim(call, STRIDE);
     sparse s = { ig_aten_tensor(call, 0),
                  ig_expr_flatten(call->e, ig_aten_tensor(call, 1)),
                  ig_aten_tensor(call, 2), ig_aten_optional(call, WEIGHTS) };
-    ig_dim count = ig_fb_extent(call, s.lengths, 0);
+    ig_dim count = ig_fb_extent(call->e, s.lengths, 0);
     ig_dim dims[] = { ig_dim_exact_div(call->module, count, stride), stride };
     s.lengths = ig_expr_reshape(call->e, s.lengths, 2, dims);
     permute_sparse(call, &s);
@@ -197,101 +187,89 @@ ig_status ig_ts_op_fb_permute_sequence(ig_ts_call *call) {
     sparse s = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1),
                  ig_aten_tensor(call, 2), NULL };
     permute_sparse(call, &s);
-    IG_TRY(ig_ts_give(call, 0, s.lengths));
-    return ig_ts_give(call, 1, s.values);
+    return ig_aten_give2(call, s.lengths, s.values);
 }
 
 /* Positions in the input of the elements of permuted segments. */
 ig_status ig_ts_op_fb_expand_permute(ig_ts_call *call) {
     enum { PERMUTE, IN, OUT, SIZE };
+    ig_expr *e = call->e;
     ig_value *size = ig_fb_size(call, SIZE);
     ig_value *permute = ig_aten_tensor(call, PERMUTE);
-    ig_value *picks = ig_expr_cast(call->e, permute, IG_DT_i64);
-    ig_value *begins = ig_expr_gather(call->e, ig_fb_arg(call, IN, IG_DT_i64), picks, 0,
-                                      IG_NEGATIVE_error);
+    ig_value *picks = ig_expr_cast(e, permute, IG_DT_i64);
+    ig_value *begins = ig_compose_take_rows(e, ig_fb_arg(call, IN, IG_DT_i64), picks);
     ig_value *offsets = ig_fb_arg(call, OUT, IG_DT_i64);
-    ig_value *at = ig_fb_range(call, size);
-    ig_value *segment = ig_compose_segment_of(call->e, offsets, at);
-    ig_value *shift = ig_build_sub(call->e, begins,
-                                   ig_expr_slice(call->e, offsets, 0, ig_dim_of(0),
-                                                 ig_fb_extent(call, begins, 0), 1));
-    ig_value *from = ig_build_add(
-        call->e, at, ig_expr_gather(call->e, shift, segment, 0, IG_NEGATIVE_error));
-    return ig_ts_give(call, 0, ig_expr_like(call->e, from, permute));
+    ig_value *at = ig_fb_range(e, size);
+    ig_value *segment = ig_compose_segment_of(e, offsets, at);
+    ig_value *shift = ig_build_sub(
+        e, begins,
+        ig_expr_slice(e, offsets, 0, ig_dim_of(0), ig_fb_extent(e, begins, 0), 1));
+    ig_value *from = ig_build_add(e, at, ig_compose_take_rows(e, shift, segment));
+    return ig_aten_give(call, ig_expr_like(e, from, permute));
 }
 
 /* ---- selections ---- */
 
 ig_status ig_ts_op_fb_jagged_index_select(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *lengths = ig_aten_tensor(call, 1);
     ig_value *picks = ig_fb_arg(call, 2, IG_DT_i64);
-    ig_value *chosen = ig_expr_gather(call->e, lengths, picks, 0, IG_NEGATIVE_error);
-    ig_value *begins = ig_expr_gather(call->e, begins_of(call, lengths), picks, 0,
-                                      IG_NEGATIVE_error);
-    ig_value *wide = ig_expr_cast(call->e, chosen, IG_DT_i64);
+    ig_value *chosen = ig_compose_take_rows(e, lengths, picks);
+    ig_value *begins = ig_compose_take_rows(e, begins_of(e, lengths), picks);
+    ig_value *wide = ig_expr_cast(e, chosen, IG_DT_i64);
     ig_value *from = take(call, begins,
-                          ig_compose_running_sum(call->e, wide, IG_RUNNING_complete));
-    ig_value *results[] = { ig_expr_gather(call->e, ig_aten_tensor(call, 0), from, 0,
-                                           IG_NEGATIVE_error),
+                          ig_compose_running_sum(e, wide, IG_RUNNING_complete));
+    ig_value *results[] = { ig_compose_take_rows(e, ig_aten_tensor(call, 0), from),
                             chosen };
-    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, 2);
 }
 
 /* Offsets from 0 on, of ends alone. */
-static ig_value *offsets_of_ends(ig_ts_call *call, ig_value *ends) {
+static ig_value *offsets_of_ends(ig_expr *e, ig_value *ends) {
     return ig_expr_concat(
-        call->e, 0, (ig_value *[]){ ig_expr_ints(call->e, (int64_t[]){ 0 }, 1), ends },
-        2);
+        e, 0, (ig_value *[]){ ig_expr_ints(e, (int64_t[]){ 0 }, 1), ends }, 2);
 }
 
 /* Picked segments by the ends of all and of the picked ones. */
 ig_status ig_ts_op_fb_select_by_ends(ig_ts_call *call) {
     enum { VALUES, INDICES, ENDS, PICKED_ENDS };
     ig_value *picks = ig_fb_arg(call, INDICES, IG_DT_i64);
-    ig_value *begins = offsets_of_ends(call, ig_fb_arg(call, ENDS, IG_DT_i64));
-    ig_value *offsets = offsets_of_ends(call, ig_fb_arg(call, PICKED_ENDS, IG_DT_i64));
-    ig_value *from = take(
-        call, ig_expr_gather(call->e, begins, picks, 0, IG_NEGATIVE_error), offsets);
-    return ig_ts_give(call, 0,
-                      ig_expr_gather(call->e, ig_aten_tensor(call, VALUES), from, 0,
-                                     IG_NEGATIVE_error));
+    ig_value *begins = offsets_of_ends(call->e, ig_fb_arg(call, ENDS, IG_DT_i64));
+    ig_value *offsets = offsets_of_ends(call->e,
+                                        ig_fb_arg(call, PICKED_ENDS, IG_DT_i64));
+    ig_value *from = take(call, ig_compose_take_rows(call->e, begins, picks), offsets);
+    return ig_aten_give(
+        call, ig_compose_take_rows(call->e, ig_aten_tensor(call, VALUES), from));
 }
 
 /* Columns of a batch, for every key: lengths [keys * batch]. */
 ig_status ig_ts_op_fb_keyed_select(ig_ts_call *call) {
     enum { VALUES, LENGTHS, OFFSETS, INDICES, BATCH, WEIGHTS };
-    ig_dim batch = ig_dim_of(1);
-    IG_TRY(ig_ts_dim(call, BATCH, &batch));
+    ig_expr *e = call->e;
+    ig_dim batch = ig_aten_dim(call, BATCH);
     ig_value *lengths = ig_aten_tensor(call, LENGTHS);
     ig_value *picks = ig_fb_arg(call, INDICES, IG_DT_i64);
     ig_value *weights = ig_aten_optional(call, WEIGHTS);
-    ig_dim count = ig_fb_extent(call, lengths, 0);
+    ig_dim count = ig_fb_extent(e, lengths, 0);
     ig_dim dims[] = { ig_dim_exact_div(call->module, count, batch), batch };
-    ig_value *begins = ig_expr_reshape(call->e, begins_of(call, lengths), 2, dims);
-    begins = ig_expr_flatten(
-        call->e, ig_expr_gather(call->e, begins, picks, 1, IG_NEGATIVE_error));
-    ig_value *table = ig_expr_reshape(call->e, lengths, 2, dims);
-    ig_value *chosen = ig_expr_flatten(
-        call->e, ig_expr_gather(call->e, table, picks, 1, IG_NEGATIVE_error));
-    ig_value *wide = ig_expr_cast(call->e, chosen, IG_DT_i64);
+    ig_value *begins = ig_expr_reshape(e, begins_of(e, lengths), 2, dims);
+    begins = ig_expr_flatten(e, ig_expr_gather(e, begins, picks, 1, IG_NEGATIVE_error));
+    ig_value *table = ig_expr_reshape(e, lengths, 2, dims);
+    ig_value *chosen =
+        ig_expr_flatten(e, ig_expr_gather(e, table, picks, 1, IG_NEGATIVE_error));
+    ig_value *wide = ig_expr_cast(e, chosen, IG_DT_i64);
     ig_value *from = take(call, begins,
-                          ig_compose_running_sum(call->e, wide, IG_RUNNING_complete));
-    ig_value *results[] = {
-        ig_expr_gather(call->e, ig_aten_tensor(call, VALUES), from, 0,
-                       IG_NEGATIVE_error),
-        chosen,
-        weights ? ig_expr_gather(call->e, weights, from, 0, IG_NEGATIVE_error) : NULL
-    };
-    IG_TRY(call->e->status);
+                          ig_compose_running_sum(e, wide, IG_RUNNING_complete));
+    ig_value *results[] = { ig_compose_take_rows(e, ig_aten_tensor(call, VALUES), from),
+                            chosen,
+                            weights ? ig_compose_take_rows(e, weights, from) : NULL };
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, weights ? 3 : 2);
 }
 
 ig_status ig_ts_op_fb_index_select(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    return ig_ts_give(call, 0,
-                      ig_expr_gather(call->e, x, ig_fb_arg(call, 1, IG_DT_i64), 0,
-                                     IG_NEGATIVE_error));
+    return ig_aten_give(
+        call, ig_compose_take_rows(call->e, x, ig_fb_arg(call, 1, IG_DT_i64)));
 }
 
 ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
@@ -307,30 +285,27 @@ ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
     ig_value **results = IG_NEW_ARRAY(call->arena, ig_value *, count);
     for (uint32_t i = 0; i < count; i++) {
         ig_value *index = ig_expr_cast(call->e, indices[i], IG_DT_i64);
-        results[i] = ig_expr_gather(call->e, inputs[i], index, 0, IG_NEGATIVE_error);
+        results[i] = ig_compose_take_rows(call->e, inputs[i], index);
     }
-    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, count);
 }
 
 /* Per row: as many true as there are sources, then as many false as targets; false
  * after all rows. */
 ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *size = ig_fb_size(call, 2);
     ig_value *sources = ig_fb_arg(call, 0, IG_DT_i64);
     ig_value *targets = ig_fb_arg(call, 1, IG_DT_i64);
-    ig_value *lengths = ig_build_add(call->e, sources, targets);
-    ig_value *offsets = ig_compose_running_sum(call->e, lengths, IG_RUNNING_complete);
-    ig_value *at = ig_fb_range(call, size);
-    ig_value *row = ig_compose_segment_of(call->e, offsets, at);
-    ig_value *place = ig_build_sub(
-        call->e, at, ig_expr_gather(call->e, offsets, row, 0, IG_NEGATIVE_error));
-    ig_value *padded[] = { sources, ig_expr_ints(call->e, (int64_t[]){ 0 }, 1) };
-    sources = ig_expr_concat(call->e, 0, padded, 2);
-    return ig_ts_give(
-        call, 0,
-        ig_build_lt(call->e, place,
-                    ig_expr_gather(call->e, sources, row, 0, IG_NEGATIVE_error)));
+    ig_value *lengths = ig_build_add(e, sources, targets);
+    ig_value *offsets = ig_compose_running_sum(e, lengths, IG_RUNNING_complete);
+    ig_value *at = ig_fb_range(e, size);
+    ig_value *row = ig_compose_segment_of(e, offsets, at);
+    ig_value *place = ig_build_sub(e, at, ig_compose_take_rows(e, offsets, row));
+    ig_value *padded[] = { sources, ig_expr_ints(e, (int64_t[]){ 0 }, 1) };
+    sources = ig_expr_concat(e, 0, padded, 2);
+    return ig_ts_give(call, 0,
+                      ig_build_lt(e, place, ig_compose_take_rows(e, sources, row)));
 }
 
 /* ---- caches ---- */
@@ -350,8 +325,7 @@ ig_status ig_ts_op_fb_no_cache(ig_ts_call *call) {
     IG_TRY(call->e->status);
     ig_value *miss = ig_expr_integer(call->e, IG_DT_i32, -1);
     misses = ig_expr_expand(call->e, miss, ids->type->rank, ids->type->dims);
-    IG_TRY(call->e->status);
-    return ig_ts_give(call, 0, misses);
+    return ig_aten_give(call, misses);
 }
 
 ig_status ig_ts_op_fb_nothing(ig_ts_call *call) {

@@ -25,17 +25,15 @@ typedef struct unique {
 } unique;
 
 static void find_numbers(unique *u) {
-    ig_ts_call *call = u->call;
-    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, u->ids, 0));
-    ig_value *bag = ig_compose_segment_of(call->e, u->offsets, at);
-    ig_value *per = ig_expr_with_integer(call->e, IG_OP_max,
-                                         ig_expr_dim(call->e, u->batch, IG_DT_i64), 1);
-    ig_value *feature = ig_build_div(call->e, bag, per);
-    ig_value *x = ig_build_add(
-        call->e, ig_expr_gather(call->e, u->edges, feature, 0, IG_NEGATIVE_error),
-        u->ids);
+    ig_expr *e = u->call->e;
+    ig_value *at = ig_fb_positions(e, u->ids);
+    ig_value *bag = ig_compose_segment_of(e, u->offsets, at);
+    ig_value *per = ig_expr_with_integer(e, IG_OP_max,
+                                         ig_expr_dim(e, u->batch, IG_DT_i64), 1);
+    ig_value *feature = ig_build_div(e, bag, per);
+    ig_value *x = ig_build_add(e, ig_compose_take_rows(e, u->edges, feature), u->ids);
     ig_value *found[4];
-    if (ig_expr_results(ig_build_unique(call->e, x, (ig_unique_attrs){ 0 }), found)) {
+    if (ig_expr_results(ig_build_unique(e, x, (ig_unique_attrs){ 0 }), found)) {
         u->numbers = found[0];
         u->which = found[2];
     }
@@ -49,52 +47,47 @@ static ig_value *search(ig_ts_call *call, ig_value *x, ig_value *edges, bool rig
 
 /* The numbers as ids again. */
 static ig_value *ids_of_numbers(unique *u) {
-    assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
+    assert((u->numbers || u->e->status != IG_OK) && "find_numbers has run");
     ig_ts_call *call = u->call;
+    ig_expr *e = call->e;
     ig_value *feature = search(call, u->numbers, u->edges, true);
-    feature = ig_expr_with_integer(
-        call->e, IG_OP_max, ig_expr_with_integer(call->e, IG_OP_sub, feature, 1), 0);
-    return ig_build_sub(
-        call->e, u->numbers,
-        ig_expr_gather(call->e, u->edges, feature, 0, IG_NEGATIVE_error));
+    feature = ig_expr_with_integer(e, IG_OP_max,
+                                   ig_expr_with_integer(e, IG_OP_sub, feature, 1), 0);
+    return ig_build_sub(e, u->numbers, ig_compose_take_rows(e, u->edges, feature));
 }
 
 /* How many numbers lie below the edge of each of these features. */
 static ig_value *count_below(unique *u, ig_value *features) {
     assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
-    ig_value *edge = ig_expr_gather(u->call->e, u->edges, features, 0,
-                                    IG_NEGATIVE_error);
+    ig_value *edge = ig_compose_take_rows(u->call->e, u->edges, features);
     return search(u->call, edge, u->numbers, false);
 }
 
 static ig_value *lengths_of_bags(unique *u) {
-    ig_ts_call *call = u->call;
-    ig_value *bag = ig_expr_iota(call->e, IG_DT_i64, u->bags),
-             *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
-    ig_value *batch = ig_expr_with_integer(
-        call->e, IG_OP_max, ig_expr_dim(call->e, u->batch, IG_DT_i64), 1);
-    ig_value *feature = ig_build_div(call->e, bag, batch);
-    ig_dim groups = ig_dim_sub(call->module, ig_fb_extent(call, u->groups, 0),
-                               ig_dim_of(1));
-    ig_value *group = ig_compose_segment_of(call->e, u->groups, feature);
-    ig_value *last =
-        ig_expr_dim(call->e, ig_dim_sub(call->module, groups, ig_dim_of(1)), IG_DT_i64);
-    ig_value *is_in = ig_build_le(call->e, group, last);
-    group = ig_build_min(call->e, group, last);
-    ig_value *first = ig_expr_gather(call->e, u->groups, group, 0, IG_NEGATIVE_error);
-    ig_value *next = ig_expr_gather(call->e, u->groups,
-                                    ig_expr_with_integer(call->e, IG_OP_add, group, 1),
-                                    0, IG_NEGATIVE_error);
-    is_in = ig_build_and(call->e, is_in, ig_build_le(call->e, first, feature));
-    ig_value *many = ig_build_sub(call->e, count_below(u, next), count_below(u, first));
-    ig_value *bags = ig_build_mul(call->e, ig_build_sub(call->e, next, first), batch);
-    bags = ig_expr_with_integer(call->e, IG_OP_max, bags, 1);
-    ig_value *each = ig_build_div(call->e, many, bags);
-    ig_value *rest = ig_build_sub(call->e, many, ig_build_mul(call->e, each, bags));
-    ig_value *place = ig_build_sub(call->e, bag, ig_build_mul(call->e, first, batch));
-    ig_value *more = ig_expr_cast(call->e, ig_build_lt(call->e, place, rest),
-                                  IG_DT_i64);
-    return ig_build_where(call->e, is_in, ig_build_add(call->e, each, more), zero);
+    ig_expr *e = u->call->e;
+    ig_value *bag = ig_expr_iota(e, IG_DT_i64, u->bags),
+             *zero = ig_expr_integer(e, IG_DT_i64, 0);
+    ig_value *batch = ig_expr_with_integer(e, IG_OP_max,
+                                           ig_expr_dim(e, u->batch, IG_DT_i64), 1);
+    ig_value *feature = ig_build_div(e, bag, batch);
+    ig_dim groups = ig_fb_segments(e, u->groups);
+    ig_value *group = ig_compose_segment_of(e, u->groups, feature);
+    ig_value *last = ig_expr_dim(e, ig_dim_sub(e->module, groups, ig_dim_of(1)),
+                                 IG_DT_i64);
+    ig_value *is_in = ig_build_le(e, group, last);
+    group = ig_build_min(e, group, last);
+    ig_value *first = ig_compose_take_rows(e, u->groups, group);
+    ig_value *next = ig_compose_take_rows(e, u->groups,
+                                          ig_expr_with_integer(e, IG_OP_add, group, 1));
+    is_in = ig_build_and(e, is_in, ig_build_le(e, first, feature));
+    ig_value *many = ig_build_sub(e, count_below(u, next), count_below(u, first));
+    ig_value *bags = ig_build_mul(e, ig_build_sub(e, next, first), batch);
+    bags = ig_expr_with_integer(e, IG_OP_max, bags, 1);
+    ig_value *each = ig_build_div(e, many, bags);
+    ig_value *rest = ig_build_sub(e, many, ig_build_mul(e, each, bags));
+    ig_value *place = ig_build_sub(e, bag, ig_build_mul(e, first, batch));
+    ig_value *more = ig_expr_cast(e, ig_build_lt(e, place, rest), IG_DT_i64);
+    return ig_build_where(e, is_in, ig_build_add(e, each, more), zero);
 }
 
 ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
@@ -125,46 +118,38 @@ ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
 /* Edges of features' ranges: one more than the largest id of each; 0 for one without
  * ids.  `batch` bags a feature. */
 ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *given = ig_aten_tensor(call, 0), *ids = ig_fb_arg(call, 1, IG_DT_i64);
-    ig_value *offsets = ig_expr_cast(call->e, given, IG_DT_i64), *none = NULL,
-             *sizes = NULL;
-    ig_dim batch = ig_dim_of(1), bags = ig_fb_extent(call, offsets, 0);
-    IG_TRY(call->e->status);
-    IG_TRY(ig_ts_dim(call, 2, &batch));
-    bags = ig_dim_sub(call->module, bags, ig_dim_of(1));
+    ig_value *offsets = ig_expr_cast(e, given, IG_DT_i64);
+    ig_dim batch = ig_aten_dim(call, 2), bags = ig_fb_segments(e, offsets);
     ig_dim features = ig_dim_exact_div(call->module, bags, batch);
-    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, ids, 0));
-    ig_value *per = ig_expr_with_integer(call->e, IG_OP_max,
-                                         ig_expr_dim(call->e, batch, IG_DT_i64), 1);
-    ig_value *feature = ig_build_div(call->e,
-                                     ig_compose_segment_of(call->e, offsets, at), per);
-    ids = ig_expr_with_integer(call->e, IG_OP_add, ids, 1);
-    IG_TRY(call->e->status);
-    none = ig_expr_expand(call->e, ig_expr_integer(call->e, IG_DT_i64, 0), 1,
-                          &features);
-    IG_TRY(call->e->status);
+    ig_value *at = ig_fb_positions(e, ids);
+    ig_value *per = ig_expr_with_integer(e, IG_OP_max, ig_expr_dim(e, batch, IG_DT_i64),
+                                         1);
+    ig_value *feature = ig_build_div(e, ig_compose_segment_of(e, offsets, at), per);
+    ids = ig_expr_with_integer(e, IG_OP_add, ids, 1);
+    ig_value *none = ig_expr_expand(e, ig_expr_integer(e, IG_DT_i64, 0), 1, &features);
     ig_scatter_elements_attrs attrs = { .axis = 0,
                                         .reduce = IG_SCATTER_max,
                                         .fresh = true };
-    sizes = ig_build_scatter_elements(call->e, none, feature, ids, attrs);
-    ig_value *edges = ig_compose_running_sum(call->e, sizes, IG_RUNNING_complete);
-    ig_value *groups = ig_expr_iota(call->e, IG_DT_i64,
+    ig_value *sizes = ig_build_scatter_elements(e, none, feature, ids, attrs);
+    ig_value *edges = ig_compose_running_sum(e, sizes, IG_RUNNING_complete);
+    ig_value *groups = ig_expr_iota(e, IG_DT_i64,
                                     ig_dim_add(call->module, features, ig_dim_of(1)));
-    IG_TRY(ig_ts_give(call, 0, ig_expr_like(call->e, edges, given)));
-    return ig_ts_give(call, 1, ig_expr_like(call->e, groups, given));
+    return ig_aten_give2(call, ig_expr_like(e, edges, given),
+                         ig_expr_like(e, groups, given));
 }
 
 /* Per distinct id: the sum of its weights, and how often it is there. */
 ig_status ig_ts_op_fb_weights_and_counts(ig_ts_call *call) {
     ig_value *weights = ig_fb_arg(call, 0, IG_DT_f32), *ones = NULL;
     ig_value *which = ig_fb_arg(call, 1, IG_DT_i64);
-    ig_dim count;
-    IG_TRY(ig_ts_dim(call, 2, &count));
+    ig_dim count = ig_aten_dim(call, 2);
     IG_TRY(call->e->status);
     ig_value *one = ig_expr_number(call->e, IG_DT_f32, 1);
     ones = ig_expr_expand(call->e, one, 1, weights->type->dims);
-    IG_TRY(call->e->status);
-    ig_value *columns[] = { ig_fb_column(call, weights), ig_fb_column(call, ones) };
+    ig_value *columns[] = { ig_fb_column(call->e, weights),
+                            ig_fb_column(call->e, ones) };
     ig_value *rows = ig_expr_concat(call->e, 1, columns, 2);
-    return ig_ts_give(call, 0, ig_compose_add_rows(call->e, rows, which, count));
+    return ig_aten_give(call, ig_compose_add_rows(call->e, rows, which, count));
 }

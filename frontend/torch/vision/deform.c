@@ -96,20 +96,20 @@ static ig_neighbours moved(ig_ts_call *call, const deform *d, ig_value *offsets,
     return around(call, at, d->x->type->dims[2 + number]);
 }
 
-static ig_value *times(ig_ts_call *call, ig_value *x, ig_dim by) {
-    return ig_build_mul(call->e, x, ig_expr_dim(call->e, by, IG_DT_i64));
+static ig_value *times(ig_expr *e, ig_value *x, ig_dim by) {
+    return ig_build_mul(e, x, ig_expr_dim(e, by, IG_DT_i64));
 }
 
 /* Pixels of each offset group as rows of its channels. */
-static ig_value *pixels(ig_ts_call *call, const deform *d, ig_dim channels) {
+static ig_value *pixels(ig_expr *e, const deform *d, ig_dim channels) {
     const ig_dim *dims = d->x->type->dims;
     ig_dim apart[] = { dims[0], ig_dim_of(d->offset_groups), channels, dims[2],
                        dims[3] };
     ig_dim rows[] = { dims[0], ig_dim_of(d->offset_groups), dims[2], dims[3] };
-    ig_value *x = ig_expr_reshape(call->e, d->x, 5, apart);
-    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 3, 4, 2 });
-    return ig_expr_reshape(
-        call->e, x, 2, (ig_dim[]){ ig_dim_product(call->module, rows, 4), channels });
+    ig_value *x = ig_expr_reshape(e, d->x, 5, apart);
+    x = ig_expr_transpose(e, x, (int64_t[]){ 0, 1, 3, 4, 2 });
+    return ig_expr_reshape(e, x, 2,
+                           (ig_dim[]){ ig_dim_product(e->module, rows, 4), channels });
 }
 
 /* [N, offset groups, K, rows, columns, channels of an offset group] */
@@ -133,14 +133,14 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
         mask = ig_expr_reshape(call->e, mask, 5, flat);
         weights = ig_build_mul(call->e, weights, ig_vision_spread(call, mask, 7, rows));
     }
-    ig_value *first = times(call, ig_expr_axis_iota(call->e, 7, 0, images), groups);
+    ig_value *first = times(call->e, ig_expr_axis_iota(call->e, 7, 0, images), groups);
     first = ig_build_add(call->e, first, ig_expr_axis_iota(call->e, 7, 1, groups));
-    ig_value *ids = ig_build_add(call->e, times(call, first, d->x->type->dims[2]),
+    ig_value *ids = ig_build_add(call->e, times(call->e, first, d->x->type->dims[2]),
                                  ig_vision_spread(call, y.ids, 7, rows));
-    ids = ig_build_add(call->e, times(call, ids, d->x->type->dims[3]),
+    ids = ig_build_add(call->e, times(call->e, ids, d->x->type->dims[3]),
                        ig_vision_spread(call, x.ids, 7, columns));
     ig_dim bags[] = { ig_dim_product(m, flat, 5), ig_dim_of(4) };
-    ig_value *sums = ig_vision_sum_rows(call, pixels(call, d, channels),
+    ig_value *sums = ig_vision_sum_rows(call, pixels(call->e, d, channels),
                                         ig_expr_reshape(call->e, ids, 2, bags),
                                         ig_expr_reshape(call->e, weights, 2, bags));
     ig_dim all[] = { images, groups, count, d->out[0], d->out[1], channels };

@@ -26,11 +26,11 @@ ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
 }
 
 /* Channels whose number is not known are gathered and added. */
-static ig_value *sum_gathered(ig_ts_call *call, ig_value *table, ig_value *ids,
+static ig_value *sum_gathered(ig_expr *e, ig_value *table, ig_value *ids,
                               ig_value *weights) {
-    ig_value *x = ig_expr_gather(call->e, table, ids, 0, IG_NEGATIVE_error);
-    x = ig_build_mul(call->e, x, ig_expr_unsqueeze(call->e, weights, 2));
-    return ig_expr_reduce_axis(call->e, IG_REDUCE_sum, x, 1, false);
+    ig_value *x = ig_compose_take_rows(e, table, ids);
+    x = ig_build_mul(e, x, ig_expr_unsqueeze(e, weights, 2));
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, 1, false);
 }
 
 ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
@@ -41,7 +41,7 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
         return NULL;
     }
     if (!ig_dim_constant(module, table->type->dims[1], &known)) {
-        return sum_gathered(call, table, ids, weights);
+        return sum_gathered(call->e, table, ids, weights);
     }
     ig_attr attrs[IG_bag_attr_count] = {
         [IG_bag_operands] = ig_attr_of_ints(module, &given, 1),
@@ -63,36 +63,31 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 /* ---- non-maximum suppression ---- */
 
 /* One edge (0 to 3) of boxes [n, 4], or of one box [4]. */
-static ig_value *edge(ig_ts_call *call, ig_value *boxes, uint32_t number) {
+static ig_value *edge(ig_expr *e, ig_value *boxes, uint32_t number) {
     assert(number < 4 && "a box has four edges");
-    return boxes ? ig_expr_select(call->e, boxes, boxes->type->rank - 1u,
-                                  ig_dim_of(number))
+    return boxes ? ig_expr_select(e, boxes, boxes->type->rank - 1u, ig_dim_of(number))
                  : NULL;
 }
 
-static ig_value *area(ig_ts_call *call, ig_value *boxes) {
-    ig_value *width = ig_build_sub(call->e, edge(call, boxes, 2), edge(call, boxes, 0));
-    ig_value *height = ig_build_sub(call->e, edge(call, boxes, 3),
-                                    edge(call, boxes, 1));
-    return ig_build_mul(call->e, width, height);
+static ig_value *area(ig_expr *e, ig_value *boxes) {
+    ig_value *width = ig_build_sub(e, edge(e, boxes, 2), edge(e, boxes, 0));
+    ig_value *height = ig_build_sub(e, edge(e, boxes, 3), edge(e, boxes, 1));
+    return ig_build_mul(e, width, height);
 }
 
 /* Overlap of boxes with one box along an axis: 0 at least. */
-static ig_value *overlap(ig_ts_call *call, ig_value *boxes, ig_value *box,
-                         uint32_t axis) {
-    ig_value *low = ig_build_max(call->e, edge(call, boxes, axis),
-                                 edge(call, box, axis));
-    ig_value *high = ig_build_min(call->e, edge(call, boxes, axis + 2),
-                                  edge(call, box, axis + 2));
-    return ig_expr_with(call->e, IG_OP_max, ig_build_sub(call->e, high, low), 0);
+static ig_value *overlap(ig_expr *e, ig_value *boxes, ig_value *box, uint32_t axis) {
+    ig_value *low = ig_build_max(e, edge(e, boxes, axis), edge(e, box, axis));
+    ig_value *high = ig_build_min(e, edge(e, boxes, axis + 2), edge(e, box, axis + 2));
+    return ig_expr_with(e, IG_OP_max, ig_build_sub(e, high, low), 0);
 }
 
 /* Which of the boxes after box i overlap it too much. */
 static ig_value *covered(ig_ts_call *call, ig_value *boxes, ig_value *i, double most) {
-    ig_value *box = ig_expr_gather(call->e, boxes, i, 0, IG_NEGATIVE_error);
-    ig_value *common = ig_build_mul(call->e, overlap(call, boxes, box, 0),
-                                    overlap(call, boxes, box, 1));
-    ig_value *both = ig_build_add(call->e, area(call, boxes), area(call, box));
+    ig_value *box = ig_compose_take_rows(call->e, boxes, i);
+    ig_value *common = ig_build_mul(call->e, overlap(call->e, boxes, box, 0),
+                                    overlap(call->e, boxes, box, 1));
+    ig_value *both = ig_build_add(call->e, area(call->e, boxes), area(call->e, box));
     ig_value *ratio = ig_build_div(call->e, common,
                                    ig_build_sub(call->e, both, common));
     ratio = ig_aten_cast(call, ratio, IG_DT_f64);
@@ -103,7 +98,7 @@ static ig_value *covered(ig_ts_call *call, ig_value *boxes, ig_value *i, double 
 
 static void fill_body(ig_ts_call *call, ig_block *body, ig_value *boxes, double most) {
     ig_value *i = body->args[0], *keep = body->args[2];
-    ig_value *is_kept = ig_expr_gather(call->e, keep, i, 0, IG_NEGATIVE_error);
+    ig_value *is_kept = ig_compose_take_rows(call->e, keep, i);
     ig_value *lost = covered(call, boxes, i, most);
     lost = lost && is_kept ? ig_build_and(call->e, lost, is_kept) : NULL;
     ig_value *left = ig_build_not(call->e, lost);
@@ -151,10 +146,8 @@ ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
     if (!ig_expr_results(ig_build_sort(call->e, scores, attrs), sorted)) {
         return call->e->status;
     }
-    boxes = ig_expr_gather(call->e, ig_aten_wide(call, boxes), sorted[1], 0,
-                           IG_NEGATIVE_error);
+    boxes = ig_compose_take_rows(call->e, ig_aten_wide(call, boxes), sorted[1]);
     ig_value *keep = boxes ? suppress(call, boxes, most) : NULL;
     ig_value *at = ig_expr_flatten(call->e, ig_build_nonzero(call->e, keep));
-    return ig_aten_give(call,
-                        ig_expr_gather(call->e, sorted[1], at, 0, IG_NEGATIVE_error));
+    return ig_aten_give(call, ig_compose_take_rows(call->e, sorted[1], at));
 }

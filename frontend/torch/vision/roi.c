@@ -25,9 +25,9 @@ typedef struct regions {
     bool is_aligned, has_own_channels;
 } regions;
 
-static ig_value *column_of(ig_ts_call *call, const regions *r, uint32_t number) {
+static ig_value *column_of(ig_expr *e, const regions *r, uint32_t number) {
     assert(number < 5 && "a region is an image and four edges");
-    return ig_expr_select(call->e, r->rois, 1, ig_dim_of(number));
+    return ig_expr_select(e, r->rois, 1, ig_dim_of(number));
 }
 
 static bool open_regions(ig_ts_call *call, regions *r) {
@@ -87,6 +87,7 @@ static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid
 /* The pixels around places, which count from the middle of pixels; those more than one
  * pixel outside are 0. */
 static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
+    ig_expr *e = call->e;
     ig_neighbours none = { NULL, NULL };
     if (!place) {
         return none;
@@ -94,63 +95,60 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     ig_dtype dtype = (ig_dtype)place->type->dtype;
     uint32_t rank = place->type->rank;
     ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
-    ig_value *last = ig_expr_dim(call->e, last_dim, dtype);
-    ig_value *end = ig_expr_dim(call->e, extent, dtype);
-    ig_value *is_in = ig_build_and(call->e, ig_expr_with(call->e, IG_OP_ge, place, -1),
-                                   ig_build_le(call->e, place, end));
-    place = ig_build_min(call->e, ig_expr_with(call->e, IG_OP_max, place, 0), last);
-    ig_value *low = ig_build_floor(call->e, place);
-    ig_value *high = ig_build_min(call->e, ig_expr_with(call->e, IG_OP_add, low, 1),
-                                  last);
-    ig_value *part = ig_build_sub(call->e, place, low);
-    ig_value *zero = ig_expr_number(call->e, dtype, 0);
-    ig_value *weights[] = { ig_build_where(
-                                call->e, is_in,
-                                ig_expr_number_with(call->e, IG_OP_sub, 1, part), zero),
-                            ig_build_where(call->e, is_in, part, zero) };
+    ig_value *last = ig_expr_dim(e, last_dim, dtype);
+    ig_value *end = ig_expr_dim(e, extent, dtype);
+    ig_value *is_in = ig_build_and(e, ig_expr_with(e, IG_OP_ge, place, -1),
+                                   ig_build_le(e, place, end));
+    place = ig_build_min(e, ig_expr_with(e, IG_OP_max, place, 0), last);
+    ig_value *low = ig_build_floor(e, place);
+    ig_value *high = ig_build_min(e, ig_expr_with(e, IG_OP_add, low, 1), last);
+    ig_value *part = ig_build_sub(e, place, low);
+    ig_value *zero = ig_expr_number(e, dtype, 0);
+    ig_value *weights[] = {
+        ig_build_where(e, is_in, ig_expr_number_with(e, IG_OP_sub, 1, part), zero),
+        ig_build_where(e, is_in, part, zero)
+    };
     ig_value *ids[] = { low, high };
     for (uint32_t i = 0; i < 2; i++) {
-        ids[i] = ig_expr_unsqueeze(call->e, ig_aten_cast(call, ids[i], IG_DT_i64),
-                                   rank);
-        weights[i] = ig_expr_unsqueeze(call->e, weights[i], rank);
+        ids[i] = ig_expr_unsqueeze(e, ig_aten_cast(call, ids[i], IG_DT_i64), rank);
+        weights[i] = ig_expr_unsqueeze(e, weights[i], rank);
     }
-    return (ig_neighbours){ ig_expr_concat(call->e, rank, ids, 2),
-                            ig_expr_concat(call->e, rank, weights, 2) };
+    return (ig_neighbours){ ig_expr_concat(e, rank, ids, 2),
+                            ig_expr_concat(e, rank, weights, 2) };
 }
 
 /* Axis 0: rows, 1: columns. */
 static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
+    ig_expr *e = call->e;
     assert(number < 2 && "rows and columns");
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     double shift = r->is_aligned ? 0.5 : 0;
     uint32_t first[] = { 0 };
     ig_value *ends[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ends[i] = column_of(call, r, 2 - number + 2 * i);
-        ends[i] = ig_expr_with(call->e, IG_OP_mul, ends[i], r->scale);
-        ends[i] = ig_expr_with(call->e, IG_OP_sub, ends[i], shift);
+        ends[i] = column_of(e, r, 2 - number + 2 * i);
+        ends[i] = ig_expr_with(e, IG_OP_mul, ends[i], r->scale);
+        ends[i] = ig_expr_with(e, IG_OP_sub, ends[i], shift);
     }
-    ig_value *size = ig_build_sub(call->e, ends[1], ends[0]);
-    size = r->is_aligned ? size : ig_expr_with(call->e, IG_OP_max, size, 1);
+    ig_value *size = ig_build_sub(e, ends[1], ends[0]);
+    size = r->is_aligned ? size : ig_expr_with(e, IG_OP_max, size, 1);
     ig_dim bins = r->pooled[number];
-    ig_value *bin = ig_build_div(call->e, size, ig_expr_dim(call->e, bins, dtype));
-    axis a = { .grid = ig_build_ceil(call->e, bin) };
+    ig_value *bin = ig_build_div(e, size, ig_expr_dim(e, bins, dtype));
+    axis a = { .grid = ig_build_ceil(e, bin) };
     if (r->ratio > 0) {
-        a.grid = ig_expr_fill(call->e, dtype, 1, r->rois->type->dims, (double)r->ratio);
+        a.grid = ig_expr_fill(e, dtype, 1, r->rois->type->dims, (double)r->ratio);
     }
     ig_value *numbers = grid_numbers(call, r, a.grid);
     ig_value *wide = ig_vision_spread(call, bin, 3, first);
-    ig_value *begin = ig_aten_cast(call, ig_expr_axis_iota(call->e, 3, 1, bins), dtype);
-    begin = ig_build_mul(call->e, begin, wide);
-    begin = ig_build_add(call->e, ig_vision_spread(call, ends[0], 3, first), begin);
-    ig_value *within =
-        ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_add, numbers, 0.5), wide);
-    within = ig_build_div(call->e, within, ig_vision_spread(call, a.grid, 3, first));
-    a.at = around(call, ig_build_add(call->e, begin, within),
-                  r->x->type->dims[2 + number]);
+    ig_value *begin = ig_aten_cast(call, ig_expr_axis_iota(e, 3, 1, bins), dtype);
+    begin = ig_build_mul(e, begin, wide);
+    begin = ig_build_add(e, ig_vision_spread(call, ends[0], 3, first), begin);
+    ig_value *within = ig_build_mul(e, ig_expr_with(e, IG_OP_add, numbers, 0.5), wide);
+    within = ig_build_div(e, within, ig_vision_spread(call, a.grid, 3, first));
+    a.at = around(call, ig_build_add(e, begin, within), r->x->type->dims[2 + number]);
     ig_value *used = in_use(call, numbers, a.grid);
-    used = used ? ig_expr_unsqueeze(call->e, used, 3) : NULL;
-    a.at.weights = ig_build_mul(call->e, a.at.weights, used);
+    used = used ? ig_expr_unsqueeze(e, used, 3) : NULL;
+    a.at.weights = ig_build_mul(e, a.at.weights, used);
     return a;
 }
 
@@ -158,34 +156,33 @@ static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
 
 /* [N, C, H, W] as rows of channels, pixel by pixel; with channels of their own bins
  * come before the rows of pixels. */
-static ig_value *pixels(ig_ts_call *call, const regions *r, ig_dim bins,
-                        ig_dim channels) {
-    ig_module *m = call->module;
+static ig_value *pixels(ig_expr *e, const regions *r, ig_dim bins, ig_dim channels) {
+    ig_module *m = e->module;
     const ig_dim *d = r->x->type->dims;
     ig_dim apart[] = { d[0], channels, bins, d[2], d[3] };
     ig_dim count = ig_dim_mul(m, ig_dim_mul(m, d[0], bins), ig_dim_mul(m, d[2], d[3]));
-    ig_value *x = ig_expr_reshape(call->e, r->x, 5, apart);
-    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 2, 3, 4, 1 });
-    return ig_expr_reshape(call->e, x, 2, (ig_dim[]){ count, channels });
+    ig_value *x = ig_expr_reshape(e, r->x, 5, apart);
+    x = ig_expr_transpose(e, x, (int64_t[]){ 0, 2, 3, 4, 1 });
+    return ig_expr_reshape(e, x, 2, (ig_dim[]){ count, channels });
 }
 
-static ig_value *times(ig_ts_call *call, ig_value *x, ig_dim by) {
-    return ig_build_mul(call->e, x, ig_expr_dim(call->e, by, IG_DT_i64));
+static ig_value *times(ig_expr *e, ig_value *x, ig_dim by) {
+    return ig_build_mul(e, x, ig_expr_dim(e, by, IG_DT_i64));
 }
 
 /* Each bin's first row of pixels: [K, rows, columns, 1 …] of `rank`. */
 static ig_value *first_rows(ig_ts_call *call, const regions *r, uint32_t rank,
                             ig_dim bins) {
-    ig_value *image = ig_aten_cast(call, column_of(call, r, 0), IG_DT_i64);
+    ig_value *image = ig_aten_cast(call, column_of(call->e, r, 0), IG_DT_i64);
     ig_value *first =
-        times(call, ig_vision_spread(call, image, rank, (uint32_t[]){ 0 }), bins);
+        times(call->e, ig_vision_spread(call, image, rank, (uint32_t[]){ 0 }), bins);
     if (r->has_own_channels) {
         ig_value *i = ig_expr_axis_iota(call->e, rank, 1, r->pooled[0]);
         ig_value *j = ig_expr_axis_iota(call->e, rank, 2, r->pooled[1]);
-        i = ig_build_add(call->e, times(call, i, r->pooled[1]), j);
+        i = ig_build_add(call->e, times(call->e, i, r->pooled[1]), j);
         first = ig_build_add(call->e, first, i);
     }
-    return times(call, first, r->x->type->dims[2]);
+    return times(call->e, first, r->x->type->dims[2]);
 }
 
 /* Bags [K * rows * columns, length] as [K, C, rows, columns]. */
@@ -197,34 +194,34 @@ static ig_value *give_bins(ig_ts_call *call, const regions *r, ig_value *y,
     return ig_aten_cast(call, y, r->dtype);
 }
 
-static ig_value *flat_bags(ig_ts_call *call, const regions *r, ig_value *x) {
-    ig_module *m = call->module;
+static ig_value *flat_bags(ig_expr *e, const regions *r, ig_value *x) {
+    ig_module *m = e->module;
     if (!x) {
         return NULL;
     }
     ig_dim dims[] = { ig_dim_mul(m, r->rois->type->dims[0],
                                  ig_dim_mul(m, r->pooled[0], r->pooled[1])),
                       ig_dim_product(m, x->type->dims + 3, x->type->rank - 3u) };
-    return ig_expr_reshape(call->e, x, 2, dims);
+    return ig_expr_reshape(e, x, 2, dims);
 }
 
 /* Which channel each of the result comes from, i32 [K, C, rows, columns]. */
-static ig_value *mapping(ig_ts_call *call, const regions *r, ig_dim channels) {
-    ig_module *m = call->module;
+static ig_value *mapping(ig_expr *e, const regions *r, ig_dim channels) {
+    ig_module *m = e->module;
     ig_dim each = ig_dim_mul(m, channels, ig_dim_mul(m, r->pooled[0], r->pooled[1]));
     ig_dim dims[] = { r->rois->type->dims[0], channels, r->pooled[0], r->pooled[1] };
-    ig_value *x = ig_expr_reshape(call->e, ig_expr_iota(call->e, IG_DT_i32, each), 3,
-                                  dims + 1);
-    return ig_expr_expand(call->e, x, 4, dims);
+    ig_value *x = ig_expr_reshape(e, ig_expr_iota(e, IG_DT_i32, each), 3, dims + 1);
+    return ig_expr_expand(e, x, 4, dims);
 }
 
 /* roi_align(input, rois, spatial_scale, rows, columns, sampling_ratio, aligned);
  * variant 1: ps_roi_align, without the last and with the mapping of channels */
 ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
+    ig_expr *e = call->e;
     static const uint32_t rows[] = { 0, 1, 3, 4 }, columns[] = { 0, 2, 5, 6 };
     regions r = { .has_own_channels = call->row->variant == 1 };
     if (!open_regions(call, &r)) {
-        return call->e->status;
+        return e->status;
     }
     ig_module *m = call->module;
     r.ratio = ig_aten_int(call, 5);
@@ -233,124 +230,119 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
                                      : ig_dim_of(1);
     ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
     axis y = places(call, &r, 0), x = places(call, &r, 1);
-    IG_TRY(call->e->status);
-    ig_value *ids = ig_build_add(call->e, first_rows(call, &r, 7, bins),
+    IG_TRY(e->status);
+    ig_value *ids = ig_build_add(e, first_rows(call, &r, 7, bins),
                                  ig_vision_spread(call, y.at.ids, 7, rows));
-    ids = ig_build_add(call->e, times(call, ids, r.x->type->dims[3]),
+    ids = ig_build_add(e, times(e, ids, r.x->type->dims[3]),
                        ig_vision_spread(call, x.at.ids, 7, columns));
-    ig_value *count = ig_build_mul(call->e, y.grid, x.grid);
-    count = ig_expr_with(call->e, IG_OP_max, count, 1);
+    ig_value *count = ig_build_mul(e, y.grid, x.grid);
+    count = ig_expr_with(e, IG_OP_max, count, 1);
     count = ig_vision_spread(call, count, 7, rows);
-    ig_value *weights = ig_build_mul(call->e,
-                                     ig_vision_spread(call, y.at.weights, 7, rows),
+    ig_value *weights = ig_build_mul(e, ig_vision_spread(call, y.at.weights, 7, rows),
                                      ig_vision_spread(call, x.at.weights, 7, columns));
-    weights = ig_build_div(call->e, weights, count);
-    IG_TRY(call->e->status);
-    ids = ig_expr_expand(call->e, ids, 7, weights->type->dims);
-    ig_value *sums = ig_vision_sum_rows(call, pixels(call, &r, bins, channels),
-                                        flat_bags(call, &r, ids),
-                                        flat_bags(call, &r, weights));
+    weights = ig_build_div(e, weights, count);
+    IG_TRY(e->status);
+    ids = ig_expr_expand(e, ids, 7, weights->type->dims);
+    ig_value *sums = ig_vision_sum_rows(call, pixels(e, &r, bins, channels),
+                                        flat_bags(e, &r, ids),
+                                        flat_bags(e, &r, weights));
     IG_TRY(ig_aten_give(call, give_bins(call, &r, sums, channels)));
-    return r.has_own_channels ? ig_ts_give(call, 1, mapping(call, &r, channels))
-                              : IG_OK;
+    return r.has_own_channels ? ig_ts_give(call, 1, mapping(e, &r, channels)) : IG_OK;
 }
 
 /* ---- whole pixels ---- */
 
 /* Halves away from 0. */
-static ig_value *round_away(ig_ts_call *call, ig_value *x) {
-    ig_value *up = ig_build_floor(call->e, ig_expr_with(call->e, IG_OP_add, x, 0.5));
-    ig_value *down = ig_build_ceil(call->e, ig_expr_with(call->e, IG_OP_sub, x, 0.5));
-    return ig_build_where(call->e, ig_expr_with(call->e, IG_OP_lt, x, 0), down, up);
+static ig_value *round_away(ig_expr *e, ig_value *x) {
+    ig_value *up = ig_build_floor(e, ig_expr_with(e, IG_OP_add, x, 0.5));
+    ig_value *down = ig_build_ceil(e, ig_expr_with(e, IG_OP_sub, x, 0.5));
+    return ig_build_where(e, ig_expr_with(e, IG_OP_lt, x, 0), down, up);
 }
 
 /* Begin and end of each bin along an axis, i64 [K, bins] each. */
 static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
                        ig_value **out_ends) {
+    ig_expr *e = call->e;
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     uint32_t first[] = { 0 };
     ig_value *sides[2];
     for (uint32_t i = 0; i < 2; i++) {
-        sides[i] = column_of(call, r, 2 - number + 2 * i);
-        sides[i] = round_away(call,
-                              ig_expr_with(call->e, IG_OP_mul, sides[i], r->scale));
+        sides[i] = column_of(e, r, 2 - number + 2 * i);
+        sides[i] = round_away(e, ig_expr_with(e, IG_OP_mul, sides[i], r->scale));
     }
-    ig_value *size = ig_build_sub(call->e, sides[1], sides[0]);
-    size = ig_expr_with(call->e, IG_OP_max, size, 1);
+    ig_value *size = ig_build_sub(e, sides[1], sides[0]);
+    size = ig_expr_with(e, IG_OP_max, size, 1);
     ig_dim bins = r->pooled[number], extent = r->x->type->dims[2 + number];
-    ig_value *bin = ig_build_div(call->e, size, ig_expr_dim(call->e, bins, dtype));
-    ig_value *last = ig_expr_dim(call->e,
-                                 ig_dim_sub(call->module, extent, ig_dim_of(1)), dtype);
+    ig_value *bin = ig_build_div(e, size, ig_expr_dim(e, bins, dtype));
+    ig_value *last = ig_expr_dim(e, ig_dim_sub(call->module, extent, ig_dim_of(1)),
+                                 dtype);
     bin = ig_vision_spread(call, bin, 2, first);
     ig_value *begin = ig_vision_spread(call, sides[0], 2, first);
     for (uint32_t i = 0; i < 2; i++) {
-        ig_value *at = ig_aten_cast(call, ig_expr_axis_iota(call->e, 2, 1, bins),
-                                    dtype);
-        at = ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_add, at, i), bin);
-        at = ig_expr_map1(call->e, i ? IG_OP_ceil : IG_OP_floor, at);
-        at = ig_expr_with(call->e, IG_OP_max, ig_build_add(call->e, at, begin), 0);
-        at = ig_build_min(call->e, at, last);
+        ig_value *at = ig_aten_cast(call, ig_expr_axis_iota(e, 2, 1, bins), dtype);
+        at = ig_build_mul(e, ig_expr_with(e, IG_OP_add, at, i), bin);
+        at = ig_expr_map1(e, i ? IG_OP_ceil : IG_OP_floor, at);
+        at = ig_expr_with(e, IG_OP_max, ig_build_add(e, at, begin), 0);
+        at = ig_build_min(e, at, last);
         out_ends[i] = ig_aten_cast(call, at, IG_DT_i64);
     }
 }
 
 /* Sums of all pixels above and left of each place: [N, C, H + 1, W + 1], f64. */
-static ig_value *running_sums(ig_ts_call *call, ig_value *x) {
+static ig_value *running_sums(ig_expr *e, ig_value *x) {
     for (int64_t along = 3; along >= 2; along--) {
         ig_cumsum_attrs attrs = { .axis = along, .complete = true };
-        x = ig_build_cumsum(call->e, x, attrs);
+        x = ig_build_cumsum(e, x, attrs);
     }
     return x;
 }
 
 /* Begins and ends on the last axis of [K, bins, 2]; their signs -1 and 1. */
-static ig_value *both_ends(ig_ts_call *call, ig_value **ends) {
-    ig_value *parts[] = { ig_expr_unsqueeze(call->e, ends[0], 2),
-                          ig_expr_unsqueeze(call->e, ends[1], 2) };
-    return ig_expr_concat(call->e, 2, parts, 2);
+static ig_value *both_ends(ig_expr *e, ig_value **ends) {
+    ig_value *parts[] = { ig_expr_unsqueeze(e, ends[0], 2),
+                          ig_expr_unsqueeze(e, ends[1], 2) };
+    return ig_expr_concat(e, 2, parts, 2);
 }
 
 /* ps_roi_pool(input, rois, spatial_scale, rows, columns) */
 ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
+    ig_expr *e = call->e;
     static const uint32_t rows[] = { 0, 1, 3 }, columns[] = { 0, 2, 4 };
     static const double sign_of[] = { 1, -1, -1, 1 };
     regions r = { .has_own_channels = true };
     ig_value *y[2], *x[2];
     int64_t four = 4;
     if (!open_regions(call, &r)) {
-        return call->e->status;
+        return e->status;
     }
     ig_module *m = call->module;
     ig_dim bins = ig_dim_mul(m, r.pooled[0], r.pooled[1]);
     ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
     whole_bins(call, &r, 0, y);
     whole_bins(call, &r, 1, x);
-    ig_value *height = ig_build_sub(call->e, y[1], y[0]);
-    ig_value *width = ig_build_sub(call->e, x[1], x[0]);
+    ig_value *height = ig_build_sub(e, y[1], y[0]);
+    ig_value *width = ig_build_sub(e, x[1], x[0]);
     ig_value *area = ig_build_mul(
-        call->e,
-        ig_vision_spread(call, ig_expr_with(call->e, IG_OP_max, height, 0), 5, rows),
-        ig_vision_spread(call, ig_expr_with(call->e, IG_OP_max, width, 0), 5, columns));
-    r.x = running_sums(call, ig_aten_cast(call, r.x, IG_DT_f64));
-    IG_TRY(call->e->status);
-    ig_value *ids = ig_build_add(call->e, first_rows(call, &r, 5, bins),
-                                 ig_vision_spread(call, both_ends(call, y), 5, rows));
-    ids = ig_build_add(call->e, times(call, ids, r.x->type->dims[3]),
-                       ig_vision_spread(call, both_ends(call, x), 5, columns));
+        e, ig_vision_spread(call, ig_expr_with(e, IG_OP_max, height, 0), 5, rows),
+        ig_vision_spread(call, ig_expr_with(e, IG_OP_max, width, 0), 5, columns));
+    r.x = running_sums(e, ig_aten_cast(call, r.x, IG_DT_f64));
+    IG_TRY(e->status);
+    ig_value *ids = ig_build_add(e, first_rows(call, &r, 5, bins),
+                                 ig_vision_spread(call, both_ends(e, y), 5, rows));
+    ids = ig_build_add(e, times(e, ids, r.x->type->dims[3]),
+                       ig_vision_spread(call, both_ends(e, x), 5, columns));
     ig_value *signs = ig_expr_reshape(
-        call->e, ig_expr_constant(call->e, "constant", IG_DT_f64, 1, &four, sign_of), 5,
+        e, ig_expr_constant(e, "constant", IG_DT_f64, 1, &four, sign_of), 5,
         (ig_dim[]){ ig_dim_of(1), ig_dim_of(1), ig_dim_of(1), ig_dim_of(2),
                     ig_dim_of(2) });
-    ig_value *zero = ig_expr_number(call->e, IG_DT_f64, 0);
-    ig_value *weights = ig_build_div(call->e, signs,
-                                     ig_aten_cast(call, area, IG_DT_f64));
-    weights = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, area, 0), weights,
-                             zero);
-    IG_TRY(call->e->status);
-    ids = ig_expr_expand(call->e, ids, 5, weights->type->dims);
-    ig_value *sums = ig_vision_sum_rows(call, pixels(call, &r, bins, channels),
-                                        flat_bags(call, &r, ids),
-                                        flat_bags(call, &r, weights));
+    ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
+    ig_value *weights = ig_build_div(e, signs, ig_aten_cast(call, area, IG_DT_f64));
+    weights = ig_build_where(e, ig_expr_with(e, IG_OP_gt, area, 0), weights, zero);
+    IG_TRY(e->status);
+    ids = ig_expr_expand(e, ids, 5, weights->type->dims);
+    ig_value *sums = ig_vision_sum_rows(call, pixels(e, &r, bins, channels),
+                                        flat_bags(e, &r, ids),
+                                        flat_bags(e, &r, weights));
     IG_TRY(ig_aten_give(call, give_bins(call, &r, sums, channels)));
-    return ig_ts_give(call, 1, mapping(call, &r, channels));
+    return ig_ts_give(call, 1, mapping(e, &r, channels));
 }

@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-static ig_value *filled(ig_ts_call *call, ig_value *scalar, uint32_t rank,
+static ig_value *filled(ig_expr *e, ig_value *scalar, uint32_t rank,
                         const ig_dim *dims) {
     ig_value *value = NULL;
-    if (scalar && call->e->status == IG_OK) {
-        value = ig_expr_expand(call->e, scalar, rank, dims);
+    if (scalar && e->status == IG_OK) {
+        value = ig_expr_expand(e, scalar, rank, dims);
     }
     return value;
 }
@@ -25,7 +25,7 @@ ig_status ig_ts_op_zeros(ig_ts_call *call) {
     const ig_dim *dims = ig_aten_shape(call, 0, &rank);
     ig_dtype dtype = ig_aten_dtype(call, 1, IG_DT_f32);
     ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
-    return ig_aten_give(call, filled(call, number, rank, dims));
+    return ig_aten_give(call, filled(call->e, number, rank, dims));
 }
 
 /* zeros_like …: (self, dtype …) */
@@ -36,7 +36,7 @@ ig_status ig_ts_op_zeros_like(ig_ts_call *call) {
     }
     ig_dtype dtype = ig_aten_dtype(call, 1, (ig_dtype)x->type->dtype);
     ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
-    return ig_aten_give(call, filled(call, number, x->type->rank, x->type->dims));
+    return ig_aten_give(call, filled(call->e, number, x->type->rank, x->type->dims));
 }
 
 /* new_zeros …: (self, size, dtype …) */
@@ -49,7 +49,7 @@ ig_status ig_ts_op_new_zeros(ig_ts_call *call) {
     }
     ig_dtype dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
     ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
-    return ig_aten_give(call, filled(call, number, rank, dims));
+    return ig_aten_give(call, filled(call->e, number, rank, dims));
 }
 
 /* The dtype of a number: what full and scalar_tensor take without one. */
@@ -73,7 +73,7 @@ ig_status ig_ts_op_full(ig_ts_call *call) {
     ig_dtype dtype = dtype_of_number(&call->args[1]);
     dtype = ig_aten_dtype(call, 2, call->version < 5 ? IG_DT_f32 : dtype);
     return ig_aten_give(call,
-                        filled(call, ig_aten_operand(call, 1, dtype), rank, dims));
+                        filled(call->e, ig_aten_operand(call, 1, dtype), rank, dims));
 }
 
 /* full_like(self, fill_value, dtype …) */
@@ -83,7 +83,7 @@ ig_status ig_ts_op_full_like(ig_ts_call *call) {
         return call->e->status;
     }
     ig_dtype dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
-    return ig_aten_give(call, filled(call, ig_aten_operand(call, 1, dtype),
+    return ig_aten_give(call, filled(call->e, ig_aten_operand(call, 1, dtype),
                                      x->type->rank, x->type->dims));
 }
 
@@ -97,7 +97,7 @@ ig_status ig_ts_op_new_full(ig_ts_call *call) {
     }
     ig_dtype dtype = ig_aten_dtype(call, 3, (ig_dtype)x->type->dtype);
     return ig_aten_give(call,
-                        filled(call, ig_aten_operand(call, 2, dtype), rank, dims));
+                        filled(call->e, ig_aten_operand(call, 2, dtype), rank, dims));
 }
 
 /* fill(self, value), zero(self) (variant 1) */
@@ -109,7 +109,7 @@ ig_status ig_ts_op_fill(ig_ts_call *call) {
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *number = call->row->variant ? ig_expr_integer(call->e, dtype, 0)
                                           : ig_aten_operand(call, 1, dtype);
-    return ig_aten_give(call, filled(call, number, x->type->rank, x->type->dims));
+    return ig_aten_give(call, filled(call->e, number, x->type->rank, x->type->dims));
 }
 
 /* copy(self, src): src in self's dtype and shape */
@@ -202,13 +202,13 @@ ig_status ig_ts_op_eye(ig_ts_call *call) {
 /* ---- triangles ---- */
 
 /* column - row >= k (upper) or <= k of the last two axes of `rank` */
-static ig_value *triangle(ig_ts_call *call, uint32_t rank, ig_dim rows, ig_dim columns,
+static ig_value *triangle(ig_expr *e, uint32_t rank, ig_dim rows, ig_dim columns,
                           ig_dim k, bool is_upper) {
     assert(rank >= 2 && rank <= IG_TENSOR_RANK && "a triangle has rows and columns");
-    ig_value *row = ig_expr_axis_iota(call->e, rank, rank - 2, rows);
-    ig_value *column = ig_expr_axis_iota(call->e, rank, rank - 1, columns);
-    ig_value *edge = ig_build_add(call->e, row, ig_expr_dim(call->e, k, IG_DT_i64));
-    return ig_expr_map2(call->e, is_upper ? IG_OP_ge : IG_OP_le, column, edge);
+    ig_value *row = ig_expr_axis_iota(e, rank, rank - 2, rows);
+    ig_value *column = ig_expr_axis_iota(e, rank, rank - 1, columns);
+    ig_value *edge = ig_build_add(e, row, ig_expr_dim(e, k, IG_DT_i64));
+    return ig_expr_map2(e, is_upper ? IG_OP_ge : IG_OP_le, column, edge);
 }
 
 /* variant 1: triu, 0: tril */
@@ -222,7 +222,7 @@ ig_status ig_ts_op_triangle(ig_ts_call *call) {
                           type->rank);
     }
     const ig_dim *last = type->dims + type->rank - 2;
-    ig_value *mask = triangle(call, type->rank, last[0], last[1], k,
+    ig_value *mask = triangle(call->e, type->rank, last[0], last[1], k,
                               call->row->variant == 1);
     ig_value *zero = ig_expr_integer(call->e, (ig_dtype)type->dtype, 0);
     return ig_aten_give(call, ig_build_where(call->e, mask, x, zero));

@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* x [n] added up at `at` (i64 [n]) of zeros of `zeros`' shape and x's dtype. */
-static ig_value *add_at(ig_ts_call *call, ig_value *zeros, ig_value *at, ig_value *x) {
+static ig_value *add_at(ig_expr *e, ig_value *zeros, ig_value *at, ig_value *x) {
     assert((!zeros || zeros->type->rank == 1) && "sums over bins are vectors");
     ig_scatter_elements_attrs attrs = { .axis = 0,
                                         .reduce = IG_SCATTER_add,
                                         .negative = IG_NEGATIVE_error };
-    return ig_build_scatter_elements(call->e, zeros, at, x, attrs);
+    return ig_build_scatter_elements(e, zeros, at, x, attrs);
 }
 
 /* bincount(self, weights, minlength): as many bins as the largest number asks for */
@@ -40,7 +40,7 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
     IG_TRY(call->e->status);
     ig_value *each = weights ? ig_aten_cast(call, weights, dtype)
                              : ig_expr_fill(call->e, dtype, 1, x->type->dims, 1);
-    return ig_aten_give(call, add_at(call, zeros, x, each));
+    return ig_aten_give(call, add_at(call->e, zeros, x, each));
 }
 
 /* The ends that are given, or those of the data where both are equal; and one more
@@ -89,8 +89,8 @@ ig_status ig_ts_op_histc(ig_ts_call *call) {
     IG_TRY(call->e->status);
     ig_value *zeros = ig_expr_fill(call->e, IG_DT_i64, 1, &count, 0);
     ig_value *ones = ig_expr_fill(call->e, IG_DT_i64, 1, x->type->dims, 1);
-    ig_value *y = ig_expr_slice(call->e, add_at(call, zeros, at, ones), 0, ig_dim_of(0),
-                                ig_dim_of(bins), 1);
+    ig_value *y = ig_expr_slice(call->e, add_at(call->e, zeros, at, ones), 0,
+                                ig_dim_of(0), ig_dim_of(bins), 1);
     return ig_aten_give(call, ig_aten_cast(call, y, dtype));
 }
 

@@ -5,9 +5,9 @@
 #include <assert.h>
 #include <string.h>
 
-static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
+static ig_value *as_vector(ig_expr *e, ig_value *x) {
     return x && x->type->rank == 0
-               ? ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               ? ig_expr_reshape(e, x, 1, (ig_dim[]){ ig_dim_of(1) })
                : x;
 }
 
@@ -33,7 +33,8 @@ ig_status ig_ts_op_gather(ig_ts_call *call) {
         return ig_aten_give(call, ig_expr_fill(call->e, (ig_dtype)x->type->dtype, rank,
                                                index->type->dims, 0));
     }
-    x = ig_build_gather_elements(call->e, as_vector(call, x), as_vector(call, index),
+    x = ig_build_gather_elements(call->e, as_vector(call->e, x),
+                                 as_vector(call->e, index),
                                  (ig_gather_elements_attrs){ .axis = axis });
     return give_as_rank(call, x, rank);
 }
@@ -47,19 +48,19 @@ ig_status ig_ts_op_take(ig_ts_call *call) {
 
 /* take_along_dim(self, indices, dim): the other axes broadcast */
 ig_status ig_ts_op_take_along(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *x = ig_aten_tensor(call, 0), *index = ig_aten_tensor(call, 1);
     if (!x || !index) {
-        return call->e->status;
+        return e->status;
     }
     if (ig_ts_is_none(call, 2)) {
-        x = ig_expr_flatten(call->e, x);
-        index = ig_expr_flatten(call->e, index);
-        return ig_aten_give(call,
-                            ig_expr_gather(call->e, x, index, 0, IG_NEGATIVE_wrap));
+        x = ig_expr_flatten(e, x);
+        index = ig_expr_flatten(e, index);
+        return ig_aten_give(call, ig_expr_gather(e, x, index, 0, IG_NEGATIVE_wrap));
     }
     uint32_t axis, rank = 0;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
-        return call->e->status;
+        return e->status;
     }
     if (index->type->rank != x->type->rank) {
         return ig_ts_fail(call, IG_INVALID,
@@ -72,20 +73,19 @@ ig_status ig_ts_op_take_along(ig_ts_call *call) {
     memcpy(theirs, index->type->dims, x->type->rank * sizeof *theirs);
     theirs[axis] = ig_dim_of(1);
     ig_module *module = call->module;
-    if (!ig_expr_broadcast_dims(call->e,
-                                ig_type_with_dims(module, x->type, x->type->rank, own),
-                                dims, &rank) ||
+    if (!ig_expr_broadcast_dims(
+            e, ig_type_with_dims(module, x->type, x->type->rank, own), dims, &rank) ||
         !ig_expr_broadcast_dims(
-            call->e, ig_type_with_dims(module, x->type, x->type->rank, theirs), dims,
+            e, ig_type_with_dims(module, x->type, x->type->rank, theirs), dims,
             &rank)) {
-        return call->e->status;
+        return e->status;
     }
     dims[axis] = x->type->dims[axis];
-    ig_value *wide = ig_expr_expand(call->e, x, rank, dims);
+    ig_value *wide = ig_expr_expand(e, x, rank, dims);
     dims[axis] = index->type->dims[axis];
-    index = ig_expr_expand(call->e, ig_aten_cast(call, index, IG_DT_i64), rank, dims);
+    index = ig_expr_expand(e, ig_aten_cast(call, index, IG_DT_i64), rank, dims);
     return ig_aten_give(
-        call, ig_build_gather_elements(call->e, wide, index,
+        call, ig_build_gather_elements(e, wide, index,
                                        (ig_gather_elements_attrs){ .axis = axis }));
 }
 
@@ -96,8 +96,8 @@ ig_status ig_ts_op_index_select(ig_ts_call *call) {
         return call->e->status;
     }
     uint32_t rank = x->type->rank, axis = ig_aten_axis(call, 1, rank);
-    index = as_vector(call, index);
-    x = ig_expr_gather(call->e, as_vector(call, x), index, axis, IG_NEGATIVE_error);
+    index = as_vector(call->e, index);
+    x = ig_expr_gather(call->e, as_vector(call->e, x), index, axis, IG_NEGATIVE_error);
     return give_as_rank(call, x, rank);
 }
 
@@ -109,14 +109,14 @@ typedef struct scattering {
     bool fresh;
 } scattering;
 
-static ig_value *scatter(ig_ts_call *call, const scattering *s, ig_scatter reduce) {
+static ig_value *scatter(ig_expr *e, const scattering *s, ig_scatter reduce) {
     assert(s->x && s->index && s->updates &&
            "open_scatter and read_updates have succeeded");
     assert(s->x->type->rank > 0 && "scalars are scattered as vectors");
     ig_scatter_elements_attrs attrs = { .axis = s->axis,
                                         .reduce = (int)reduce,
                                         .fresh = s->fresh };
-    return ig_build_scatter_elements(call->e, s->x, s->index, s->updates, attrs);
+    return ig_build_scatter_elements(e, s->x, s->index, s->updates, attrs);
 }
 
 /* self, dim, index as arguments 0 … 2; false when something is missing. */
@@ -128,8 +128,8 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
         return false;
     }
     s->axis = ig_aten_axis(call, 1, s->x->type->rank);
-    s->x = as_vector(call, s->x);
-    s->index = as_vector(call, s->index);
+    s->x = as_vector(call->e, s->x);
+    s->index = as_vector(call->e, s->index);
     if (!s->x || !s->index) {
         return false;
     }
@@ -149,7 +149,7 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
 /* Updates cut to the index's extents. */
 static bool set_updates(ig_ts_call *call, scattering *s, ig_value *updates) {
     assert(s->x && s->index && "open_scatter has succeeded");
-    updates = as_vector(call, updates);
+    updates = as_vector(call->e, updates);
     for (uint32_t i = 0; updates && i < s->index->type->rank; i++) {
         updates = ig_expr_slice(call->e, updates, i, ig_dim_of(0),
                                 s->index->type->dims[i], 1);
@@ -171,7 +171,7 @@ static bool read_updates(ig_ts_call *call, scattering *s, uint32_t index) {
 }
 
 static ig_status give_scatter(ig_ts_call *call, const scattering *s, ig_scatter kind) {
-    return give_like_self(call, scatter(call, s, kind));
+    return give_like_self(call, scatter(call->e, s, kind));
 }
 
 static ig_status unchanged(ig_ts_call *call) {
@@ -202,8 +202,7 @@ ig_status ig_ts_op_scatter_named(ig_ts_call *call) {
     return give_scatter(call, &s, adds ? IG_SCATTER_add : IG_SCATTER_mul);
 }
 
-static bool scatter_kind(ig_ts_call *call, ig_str name, ig_scatter *out,
-                         bool *is_mean) {
+static bool scatter_kind(ig_expr *e, ig_str name, ig_scatter *out, bool *is_mean) {
     static const struct {
         const char *name;
         ig_scatter kind;
@@ -219,24 +218,23 @@ static bool scatter_kind(ig_ts_call *call, ig_str name, ig_scatter *out,
             return true;
         }
     }
-    ig_expr_fail(call->e, IG_INVALID, "reduce is '%.*s'", IG_STR_ARG(name));
+    ig_expr_fail(e, IG_INVALID, "reduce is '%.*s'", IG_STR_ARG(name));
     return false;
 }
 
 /* Sums divided by how many there were. */
-static ig_value *scatter_mean(ig_ts_call *call, scattering s) {
-    ig_value *sum = scatter(call, &s, IG_SCATTER_add);
+static ig_value *scatter_mean(ig_expr *e, scattering s) {
+    ig_value *sum = scatter(e, &s, IG_SCATTER_add);
     scattering count = s;
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
-    count.x = ig_expr_fill(call->e, dtype, s.x->type->rank, s.x->type->dims, 1);
-    count.updates = ig_expr_fill(call->e, dtype, s.index->type->rank,
-                                 s.index->type->dims, 1);
-    ig_value *number = scatter(call, &count, IG_SCATTER_add);
+    count.x = ig_expr_fill(e, dtype, s.x->type->rank, s.x->type->dims, 1);
+    count.updates = ig_expr_fill(e, dtype, s.index->type->rank, s.index->type->dims, 1);
+    ig_value *number = scatter(e, &count, IG_SCATTER_add);
     if (ig_dtype_is_float(dtype)) {
-        return ig_build_div(call->e, sum, number);
+        return ig_build_div(e, sum, number);
     }
-    ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, sum, number);
-    return ig_build_div(call->e, ig_build_sub(call->e, sum, rest), number);
+    ig_value *rest = ig_expr_map2(e, IG_OP_mod, sum, number);
+    return ig_build_div(e, ig_build_sub(e, sum, rest), number);
 }
 
 /* scatter_reduce(self, dim, index, src, reduce, include_self) */
@@ -244,13 +242,13 @@ ig_status ig_ts_op_scatter_reduce(ig_ts_call *call) {
     scattering s;
     ig_scatter kind;
     bool is_mean;
-    if (!scatter_kind(call, ig_aten_str(call, 4), &kind, &is_mean) ||
+    if (!scatter_kind(call->e, ig_aten_str(call, 4), &kind, &is_mean) ||
         !open_scatter(call, &s) || !read_updates(call, &s, 3)) {
         return unchanged(call);
     }
     s.fresh = !ig_aten_bool(call, 5);
     if (is_mean) {
-        return give_like_self(call, scatter_mean(call, s));
+        return give_like_self(call, scatter_mean(call->e, s));
     }
     return give_scatter(call, &s, kind);
 }
@@ -266,7 +264,7 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
         return false;
     }
     s->axis = ig_aten_axis(call, 1, s->x->type->rank);
-    s->x = as_vector(call, s->x);
+    s->x = as_vector(call->e, s->x);
     s->index = ig_expr_flatten(call->e, s->index);
     if (!s->x || !s->index) {
         return false;
@@ -319,13 +317,13 @@ ig_status ig_ts_op_index_reduce(ig_ts_call *call) {
     scattering s;
     ig_scatter kind;
     bool is_mean;
-    if (!scatter_kind(call, ig_aten_str(call, 4), &kind, &is_mean) ||
+    if (!scatter_kind(call->e, ig_aten_str(call, 4), &kind, &is_mean) ||
         !open_slices(call, &s, ig_aten_tensor(call, 3))) {
         return call->e->status;
     }
     s.fresh = !ig_aten_bool(call, 5);
     if (is_mean) {
-        return give_like_self(call, scatter_mean(call, s));
+        return give_like_self(call, scatter_mean(call->e, s));
     }
     return give_scatter(call, &s, kind);
 }

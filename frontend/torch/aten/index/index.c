@@ -25,36 +25,35 @@ typedef struct indexing {
 
 /* The columns of a mask's nonzero, one an axis that it covers. */
 static bool add_mask(ig_ts_call *call, indexing *ix, uint32_t *axis, ig_value *mask) {
+    ig_expr *e = call->e;
     assert(*axis < ix->x->type->rank && "the caller has checked that an axis is left");
     mask = ig_aten_cast(call, mask, IG_DT_bool);
     if (!mask || mask->type->rank == 0 ||
         *axis + mask->type->rank > ix->x->type->rank) {
-        ig_expr_fail(call->e,
-                     mask && mask->type->rank == 0 ? IG_UNSUPPORTED : IG_INVALID,
+        ig_expr_fail(e, mask && mask->type->rank == 0 ? IG_UNSUPPORTED : IG_INVALID,
                      "a mask that covers %u axes from axis %u on",
                      mask ? mask->type->rank : 0, *axis);
         return false;
     }
     for (uint32_t i = 0; i < mask->type->rank; i++) {
-        if (call->e->status == IG_OK) {
-            ig_expr_guard_equal(call->e, mask->type->dims[i],
-                                ix->x->type->dims[*axis + i],
+        if (e->status == IG_OK) {
+            ig_expr_guard_equal(e, mask->type->dims[i], ix->x->type->dims[*axis + i],
                                 "a mask's extents must be the tensor's");
         }
     }
     uint32_t covered = mask->type->rank;
-    ig_value *rows = ig_expr_make(call->e, IG_OP_nonzero, &mask, 1, NULL);
+    ig_value *rows = ig_expr_make(e, IG_OP_nonzero, &mask, 1, NULL);
     for (uint32_t i = 0; i < covered; i++) {
-        ix->index[(*axis)++] = ig_expr_select(call->e, rows, 1, ig_dim_of(i));
+        ix->index[(*axis)++] = ig_expr_select(e, rows, 1, ig_dim_of(i));
     }
-    return call->e->status == IG_OK;
+    return e->status == IG_OK;
 }
 
 static bool is_mask(const ig_value *x) {
     return x->type->dtype == IG_DT_bool || x->type->dtype == IG_DT_u8;
 }
 
-static bool join_shapes(ig_ts_call *call, indexing *ix) {
+static bool join_shapes(ig_expr *e, indexing *ix) {
     for (uint32_t axis = 0, last = 0; axis < ix->x->type->rank; axis++) {
         const ig_value *index = ix->index[axis];
         if (!index) {
@@ -63,7 +62,7 @@ static bool join_shapes(ig_ts_call *call, indexing *ix) {
         ix->is_together = ix->used == 0 || (ix->is_together && last + 1 == axis);
         ix->first = ix->used++ == 0 ? axis : ix->first;
         last = axis;
-        if (!ig_expr_broadcast_dims(call->e, index->type, ix->dims, &ix->rank)) {
+        if (!ig_expr_broadcast_dims(e, index->type, ix->dims, &ix->rank)) {
             return false;
         }
     }
@@ -93,22 +92,21 @@ static bool open_indexing(ig_ts_call *call, indexing *ix) {
             ix->index[axis++] = ig_aten_cast(call, given[i], IG_DT_i64);
         }
     }
-    return join_shapes(call, ix) && call->e->status == IG_OK;
+    return join_shapes(call->e, ix) && call->e->status == IG_OK;
 }
 
 /* Indices as tuples [S…, used]. */
-static ig_value *stack_indices(ig_ts_call *call, const indexing *ix) {
+static ig_value *stack_indices(ig_expr *e, const indexing *ix) {
     assert(ix->used > 0 && "something is indexed");
     ig_value *columns[IG_TENSOR_RANK];
     uint32_t count = 0;
     for (uint32_t axis = 0; axis < ix->x->type->rank; axis++) {
         if (ix->index[axis]) {
-            ig_value *wide = ig_expr_expand(call->e, ix->index[axis], ix->rank,
-                                            ix->dims);
-            columns[count++] = ig_expr_unsqueeze(call->e, wide, ix->rank);
+            ig_value *wide = ig_expr_expand(e, ix->index[axis], ix->rank, ix->dims);
+            columns[count++] = ig_expr_unsqueeze(e, wide, ix->rank);
         }
     }
-    return ig_expr_concat(call->e, ix->rank, columns, count);
+    return ig_expr_concat(e, ix->rank, columns, count);
 }
 
 /* Indexed axes first. */
@@ -157,7 +155,7 @@ ig_status ig_ts_op_index(ig_ts_call *call) {
     }
     order_of(&ix, perm);
     ig_value *operands[] = { ig_expr_transpose(call->e, ix.x, perm),
-                             stack_indices(call, &ix) };
+                             stack_indices(call->e, &ix) };
     ig_value *value = ig_expr_make(call->e, IG_OP_gather_nd, operands, 2, NULL);
     place_of(&ix, perm);
     return ig_aten_give(call, ig_expr_transpose(call->e, value, perm));
@@ -185,7 +183,7 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
     return ig_build_where(call->e, mask, values, x);
 }
 
-static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *values,
+static ig_value *put_by_tuples(ig_expr *e, const indexing *ix, ig_value *values,
                                bool adds) {
     assert(ix->used > 0 && "the caller handles plain assignment");
     int64_t order[IG_TENSOR_RANK], place[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
@@ -206,12 +204,12 @@ static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *v
     for (uint32_t i = 0; i < ix->x->type->rank; i++) {
         back[order[i]] = i;
     }
-    values = ig_expr_expand(call->e, values, rank, shaped);
+    values = ig_expr_expand(e, values, rank, shaped);
     ig_scatter_nd_attrs attrs = { .reduce = adds ? IG_SCATTER_add : IG_SCATTER_none };
-    ig_value *value = ig_build_scatter_nd(
-        call->e, ig_expr_transpose(call->e, ix->x, order), stack_indices(call, ix),
-        ig_expr_transpose(call->e, values, unplace), attrs);
-    return ig_expr_transpose(call->e, value, back);
+    ig_value *value = ig_build_scatter_nd(e, ig_expr_transpose(e, ix->x, order),
+                                          stack_indices(e, ix),
+                                          ig_expr_transpose(e, values, unplace), attrs);
+    return ig_expr_transpose(e, value, back);
 }
 
 /* index_put(self, indices, values, accumulate) */
@@ -242,28 +240,28 @@ ig_status ig_ts_op_index_put(ig_ts_call *call) {
                           "the indices select a tensor of rank %u, expected at most %d",
                           rank, IG_TENSOR_RANK);
     }
-    return ig_aten_give(call, put_by_tuples(call, &ix, values, adds));
+    return ig_aten_give(call, put_by_tuples(call->e, &ix, values, adds));
 }
 
 /* ---- masks ---- */
 
 /* Both operands broadcast to one shape. */
-static bool level(ig_ts_call *call, ig_value **x, ig_value **y) {
+static bool level(ig_expr *e, ig_value **x, ig_value **y) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
-    if (!*x || !*y || !ig_expr_broadcast_dims(call->e, (*x)->type, dims, &rank) ||
-        !ig_expr_broadcast_dims(call->e, (*y)->type, dims, &rank)) {
+    if (!*x || !*y || !ig_expr_broadcast_dims(e, (*x)->type, dims, &rank) ||
+        !ig_expr_broadcast_dims(e, (*y)->type, dims, &rank)) {
         return false;
     }
-    *x = ig_expr_expand(call->e, *x, rank, dims);
-    *y = ig_expr_expand(call->e, *y, rank, dims);
+    *x = ig_expr_expand(e, *x, rank, dims);
+    *y = ig_expr_expand(e, *y, rank, dims);
     return *x && *y;
 }
 
 ig_status ig_ts_op_masked_select(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
-    if (!level(call, &x, &mask)) {
+    if (!level(call->e, &x, &mask)) {
         return call->e->status;
     }
     x = ig_expr_flatten(call->e, x);
@@ -278,7 +276,7 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
     ig_value *source = ig_aten_tensor(call, 2);
-    if (!level(call, &x, &mask)) {
+    if (!level(call->e, &x, &mask)) {
         return call->e->status;
     }
     const ig_type *type = x->type;
@@ -314,6 +312,5 @@ ig_status ig_ts_op_nonzero_list(ig_ts_call *call) {
     for (uint32_t i = 0; i < rank; i++) {
         columns[i] = ig_expr_select(call->e, rows, 1, ig_dim_of(i));
     }
-    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, columns, rank);
 }

@@ -5,21 +5,21 @@
 #include <assert.h>
 #include <math.h>
 
-static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
+static ig_value *as_vector(ig_expr *e, ig_value *x) {
     return x && x->type->rank == 0
-               ? ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               ? ig_expr_reshape(e, x, 1, (ig_dim[]){ ig_dim_of(1) })
                : x;
 }
 
-static ig_value *as_type(ig_ts_call *call, ig_value *x, const ig_type *type) {
-    return ig_expr_reshape(call->e, x, type->rank, type->dims);
+static ig_value *as_type(ig_expr *e, ig_value *x, const ig_type *type) {
+    return ig_expr_reshape(e, x, type->rank, type->dims);
 }
 
 /* Values of x sorted along an axis, and their indices in x. */
-static bool sort_axis(ig_ts_call *call, ig_value *x, uint32_t axis, bool descending,
+static bool sort_axis(ig_expr *e, ig_value *x, uint32_t axis, bool descending,
                       ig_value **out) {
     ig_sort_attrs attrs = { .axis = axis, .descending = descending };
-    return ig_expr_results(ig_build_sort(call->e, as_vector(call, x), attrs), out);
+    return ig_expr_results(ig_build_sort(e, as_vector(e, x), attrs), out);
 }
 
 /* sort(self, dim, descending), sort.stable(self, *, stable, dim, descending); variant:
@@ -35,11 +35,11 @@ ig_status ig_ts_op_sort(ig_ts_call *call) {
         axis = ig_aten_axis(call, at, x->type->rank);
         descending = ig_aten_bool(call, at + 1);
     }
-    if (!sort_axis(call, x, axis, descending, sorted)) {
+    if (!sort_axis(call->e, x, axis, descending, sorted)) {
         return call->e->status;
     }
-    ig_value *values = as_type(call, sorted[0], x->type);
-    ig_value *indices = as_type(call, sorted[1], x->type);
+    ig_value *values = as_type(call->e, sorted[0], x->type);
+    ig_value *indices = as_type(call->e, sorted[1], x->type);
     if (call->row->variant & IG_ATEN_SORT_INDICES) {
         return ig_aten_give(call, indices);
     }
@@ -59,7 +59,7 @@ ig_status ig_ts_op_topk(ig_ts_call *call) {
     ig_topk_attrs attrs = { .axis = ig_aten_axis(call, 2, rank),
                             .k = IG_SET(k),
                             .smallest = !ig_aten_bool(call, 3) };
-    if (!ig_expr_results(ig_build_topk(call->e, as_vector(call, x), NULL, attrs),
+    if (!ig_expr_results(ig_build_topk(call->e, as_vector(call->e, x), NULL, attrs),
                          found)) {
         return call->e->status;
     }
@@ -74,7 +74,7 @@ static ig_status give_position(ig_ts_call *call, ig_value *x, uint32_t axis,
                                ig_value *position, bool keep) {
     ig_value *sorted[2], *found[2] = { NULL, NULL };
     uint32_t rank = x ? x->type->rank : 0;
-    if (!x || !sort_axis(call, x, axis, false, sorted)) {
+    if (!x || !sort_axis(call->e, x, axis, false, sorted)) {
         return call->e->status;
     }
     for (uint32_t i = 0; i < 2; i++) {
@@ -101,12 +101,12 @@ ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
 
 /* NaN is largest in order: a row with one gives NaN when asked for the last, and the
  * median of it is NaN. */
-static ig_value *median_position(ig_ts_call *call, ig_value *x, uint32_t axis) {
-    ig_module *module = call->module;
+static ig_value *median_position(ig_expr *e, ig_value *x, uint32_t axis) {
+    ig_module *module = e->module;
     ig_dim extent = x->type->rank ? x->type->dims[axis] : ig_dim_of(1);
     ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, ig_dim_of(1)),
                                      ig_dim_of(2));
-    return ig_expr_dim(call->e, middle, IG_DT_i64);
+    return ig_expr_dim(e, middle, IG_DT_i64);
 }
 
 /* Positions that may differ from row to row: [.., 1 on the axis, ..]. */
@@ -114,7 +114,7 @@ static ig_status give_positions(ig_ts_call *call, ig_value *x, uint32_t axis,
                                 ig_value *positions, bool keep, bool has_index) {
     ig_value *sorted[2], *found[2];
     uint32_t rank = x->type->rank;
-    if (!sort_axis(call, x, axis, false, sorted)) {
+    if (!sort_axis(call->e, x, axis, false, sorted)) {
         return call->e->status;
     }
     for (uint32_t i = 0; i < 2; i++) {
@@ -140,7 +140,7 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
     uint32_t axis = by_axis ? ig_aten_axis(call, 1, x->type->rank) : 0;
     bool keep = by_axis && ig_aten_bool(call, 2);
     bool was_number = x->type->rank == 0;
-    x = by_axis ? as_vector(call, x) : ig_expr_flatten(call->e, x);
+    x = by_axis ? as_vector(call->e, x) : ig_expr_flatten(call->e, x);
     if (!x) {
         return call->e->status;
     }
@@ -148,7 +148,7 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
     for (uint32_t i = 0; i < x->type->rank; i++) {
         dims[i] = i == axis ? ig_dim_of(1) : x->type->dims[i];
     }
-    ig_value *position = ig_expr_expand(call->e, median_position(call, x, axis),
+    ig_value *position = ig_expr_expand(call->e, median_position(call->e, x, axis),
                                         x->type->rank, dims);
     if (ig_expr_is_float(x)) {
         ig_value *odd = ig_aten_cast(call, ig_build_isnan(call->e, x), IG_DT_i64);
@@ -173,8 +173,8 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
 /* ---- quantiles ---- */
 
 /* Neighbours of rank q (n - 1) and how far between them, by the interpolation asked. */
-static ig_value *interpolate(ig_ts_call *call, ig_str how, ig_value *low,
-                             ig_value *high, ig_value *weight) {
+static ig_value *interpolate(ig_expr *e, ig_str how, ig_value *low, ig_value *high,
+                             ig_value *weight) {
     if (ig_str_is(how, "lower")) {
         return low;
     }
@@ -182,15 +182,14 @@ static ig_value *interpolate(ig_ts_call *call, ig_str how, ig_value *low,
         return high;
     }
     if (ig_str_is(how, "midpoint")) {
-        weight = ig_build_where(
-            call->e, ig_expr_with(call->e, IG_OP_gt, weight, 0),
-            ig_expr_number(call->e, (ig_dtype)low->type->dtype, 0.5), weight);
+        weight = ig_build_where(e, ig_expr_with(e, IG_OP_gt, weight, 0),
+                                ig_expr_number(e, (ig_dtype)low->type->dtype, 0.5),
+                                weight);
     } else if (!ig_str_is(how, "linear")) {
-        return ig_expr_fail(call->e, IG_UNSUPPORTED, "interpolation '%.*s'",
-                            IG_STR_ARG(how));
+        return ig_expr_fail(e, IG_UNSUPPORTED, "interpolation '%.*s'", IG_STR_ARG(how));
     }
-    ig_value *way = ig_build_sub(call->e, high, low);
-    return ig_build_add(call->e, low, ig_build_mul(call->e, weight, way));
+    ig_value *way = ig_build_sub(e, high, low);
+    return ig_build_add(e, low, ig_build_mul(e, weight, way));
 }
 
 /* quantile(self, q, dim, keepdim, interpolation); variant 1: nanquantile */
@@ -203,8 +202,8 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *q = ig_aten_operand(call, 1, dtype);
     bool is_flat = ig_ts_is_none(call, 2), keep = ig_aten_bool(call, 3);
     uint32_t rank = x->type->rank, axis = is_flat ? 0 : ig_aten_axis(call, 2, rank);
-    x = is_flat ? ig_expr_flatten(call->e, x) : as_vector(call, x);
-    if (!x || !q || !sort_axis(call, x, axis, false, sorted)) {
+    x = is_flat ? ig_expr_flatten(call->e, x) : as_vector(call->e, x);
+    if (!x || !q || !sort_axis(call->e, x, axis, false, sorted)) {
         return call->e->status;
     }
     uint32_t wide = x->type->rank, q_rank = q->type->rank;
@@ -216,7 +215,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *has_nan = ig_build_lt(call->e, count, all);
     ig_value *last = ig_expr_with(call->e, IG_OP_sub, count, 1);
     last = ig_expr_with(call->e, IG_OP_max, last, 0);
-    ig_value *rank_of = ig_build_mul(call->e, last, as_vector(call, q));
+    ig_value *rank_of = ig_build_mul(call->e, last, as_vector(call->e, q));
     ig_str how = ig_aten_str(call, 4);
     if (ig_str_is(how, "nearest")) {
         rank_of = ig_build_round(call->e, rank_of);
@@ -231,7 +230,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *high = ig_build_gather_elements(
         call->e, row, above, (ig_gather_elements_attrs){ .axis = wide - 1 });
     IG_TRY(call->e->status);
-    ig_value *value = interpolate(call, how, low, high, weight);
+    ig_value *value = interpolate(call->e, how, low, high, weight);
     ig_value *nan = ig_expr_number(call->e, dtype, (double)NAN);
     if (call->row->variant == 0) {
         value = ig_build_where(call->e, has_nan, nan, value);
@@ -301,7 +300,7 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
     if (by_axis) {
         attrs.axis.is_set = true;
         attrs.axis.value = ig_aten_axis(call, forms[form].dim, x->type->rank);
-        x = as_vector(call, x);
+        x = as_vector(call->e, x);
     } else {
         x = ig_expr_flatten(call->e, x);
     }

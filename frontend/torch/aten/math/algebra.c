@@ -103,7 +103,6 @@ ig_status ig_ts_op_cross(ig_ts_call *call) {
             axis++;
         }
     }
-    IG_TRY(call->e->status);
     if (axis >= rank || ig_dim_equal(call->module, dims[axis], ig_dim_of(3)) == IG_NO) {
         return ig_ts_fail(call, IG_INVALID, "no axis of three elements");
     }
@@ -165,12 +164,11 @@ ig_status ig_ts_op_matrix_power(ig_ts_call *call) {
 
 /* vecdot(x, y, dim) */
 ig_status ig_ts_op_vecdot(ig_ts_call *call) {
-    ig_value *x = ig_build_mul(call->e, ig_aten_tensor(call, 0),
-                               ig_aten_tensor(call, 1));
-    IG_TRY(call->e->status);
+    ig_expr *e = call->e;
+    ig_value *x = ig_build_mul(e, ig_aten_tensor(call, 0), ig_aten_tensor(call, 1));
+    IG_TRY(e->status);
     uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
-    return ig_aten_give(call,
-                        ig_expr_reduce_axis(call->e, IG_REDUCE_sum, x, axis, false));
+    return ig_aten_give(call, ig_expr_reduce_axis(e, IG_REDUCE_sum, x, axis, false));
 }
 
 /* bilinear(input1, input2, weight [O, I, J], bias) */
@@ -231,11 +229,10 @@ ig_status ig_ts_op_cdist(ig_ts_call *call) {
 
 /* pairwise_distance(x1, x2, p, eps, keepdim) */
 ig_status ig_ts_op_pairwise_distance(ig_ts_call *call) {
-    ig_value *gap = ig_build_sub(call->e, ig_aten_tensor(call, 0),
-                                 ig_aten_tensor(call, 1));
-    gap = ig_expr_with(call->e, IG_OP_add, ig_expr_to_float(call->e, gap),
-                       ig_aten_float(call, 3));
-    IG_TRY(call->e->status);
+    ig_expr *e = call->e;
+    ig_value *gap = ig_build_sub(e, ig_aten_tensor(call, 0), ig_aten_tensor(call, 1));
+    gap = ig_expr_with(e, IG_OP_add, ig_expr_to_float(e, gap), ig_aten_float(call, 3));
+    IG_TRY(e->status);
     if (gap->type->rank == 0) {
         return ig_ts_fail(call, IG_INVALID,
                           "x1 and x2 have rank 0, expected 1 or more");
@@ -278,12 +275,13 @@ ig_status ig_ts_op_cosine_similarity(ig_ts_call *call) {
 
 /* renorm(self, p, dim, maxnorm): slices whose norm is larger are scaled down */
 ig_status ig_ts_op_renorm(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *x = ig_aten_tensor(call, 0);
     double p = ig_aten_float(call, 1), most = ig_aten_float(call, 3);
-    IG_TRY(call->e->status);
+    IG_TRY(e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
-        return call->e->status;
+        return e->status;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_dim flat[] = { x->type->dims[axis],
@@ -294,32 +292,29 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
     for (uint32_t i = 0; i < x->type->rank; i++) {
         along[i] = i == axis ? x->type->dims[axis] : ig_dim_of(1);
     }
-    ig_value *rows = ig_expr_reshape(call->e, ig_expr_move_axis(call->e, x, axis, 0), 2,
-                                     flat);
+    ig_value *rows = ig_expr_reshape(e, ig_expr_move_axis(e, x, axis, 0), 2, flat);
     ig_value *norm = norm_along(call, ig_aten_wide(call, rows), p, 1, false);
-    ig_value *factor = ig_expr_number_with(
-        call->e, IG_OP_div, most, ig_expr_with(call->e, IG_OP_add, norm, 1e-7));
-    IG_TRY(call->e->status);
-    ig_value *one = ig_expr_number(call->e, (ig_dtype)factor->type->dtype, 1);
-    factor = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, norm, most),
-                            factor, one);
-    factor = ig_expr_reshape(call->e, factor, x->type->rank, along);
-    factor = ig_build_mul(call->e, ig_aten_wide(call, x), factor);
+    ig_value *factor = ig_expr_number_with(e, IG_OP_div, most,
+                                           ig_expr_with(e, IG_OP_add, norm, 1e-7));
+    IG_TRY(e->status);
+    ig_value *one = ig_expr_number(e, (ig_dtype)factor->type->dtype, 1);
+    factor = ig_build_where(e, ig_expr_with(e, IG_OP_gt, norm, most), factor, one);
+    factor = ig_expr_reshape(e, factor, x->type->rank, along);
+    factor = ig_build_mul(e, ig_aten_wide(call, x), factor);
     return ig_aten_give(call, ig_aten_cast(call, factor, dtype));
 }
 
 /* ---- differences along an axis ---- */
 
-static ig_value *difference(ig_ts_call *call, ig_value *x, uint32_t axis) {
+static ig_value *difference(ig_expr *e, ig_value *x, uint32_t axis) {
     assert(axis < x->type->rank && "the caller has checked the axis");
-    ig_dim less = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
-    less = ig_dim_max(call->module, less, ig_dim_of(0));
-    ig_value *next = ig_expr_slice(call->e, x, axis,
-                                   ig_dim_of(ig_dim_is(x->type->dims[axis], 0) ? 0 : 1),
-                                   less, 1);
-    ig_value *here = ig_expr_slice(call->e, x, axis, ig_dim_of(0), less, 1);
+    ig_dim less = ig_dim_sub(e->module, x->type->dims[axis], ig_dim_of(1));
+    less = ig_dim_max(e->module, less, ig_dim_of(0));
+    ig_value *next = ig_expr_slice(
+        e, x, axis, ig_dim_of(ig_dim_is(x->type->dims[axis], 0) ? 0 : 1), less, 1);
+    ig_value *here = ig_expr_slice(e, x, axis, ig_dim_of(0), less, 1);
     ig_opcode code = x->type->dtype == IG_DT_bool ? IG_OP_xor : IG_OP_sub;
-    return ig_expr_map2(call->e, code, next, here);
+    return ig_expr_map2(e, code, next, here);
 }
 
 /* diff(self, n, dim, prepend, append) */
@@ -346,7 +341,7 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     }
     x = ig_expr_concat(call->e, axis, parts, count);
     for (int64_t i = 0; x && i < times; i++) {
-        x = difference(call, x, axis);
+        x = difference(call->e, x, axis);
     }
     return ig_aten_give(call, x);
 }
@@ -372,7 +367,7 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
         for (uint32_t i = x->type->rank; !is_row && x && i < y->type->rank; i++) {
             x = ig_expr_unsqueeze(call->e, x, 0);
         }
-        width = x ? difference(call, x, is_row ? 0 : axis) : NULL;
+        width = x ? difference(call->e, x, is_row ? 0 : axis) : NULL;
         for (uint32_t i = axis + 1; is_row && width && i < y->type->rank; i++) {
             width = ig_expr_unsqueeze(call->e, width, width->type->rank);
         }
@@ -390,22 +385,21 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
 
 /* ---- covariance ---- */
 
-static ig_value *covariance(ig_ts_call *call, ig_value *x, double correction) {
+static ig_value *covariance(ig_expr *e, ig_value *x, double correction) {
     if (x && x->type->rank < 2) {
-        x = ig_expr_unsqueeze(call->e, ig_expr_flatten(call->e, x), 0);
+        x = ig_expr_unsqueeze(e, ig_expr_flatten(e, x), 0);
     }
     if (!x) {
         return NULL;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *gap = ig_build_sub(
-        call->e, x, ig_expr_reduce_axis(call->e, IG_REDUCE_mean, x, 1, true));
-    ig_value *product = ig_expr_matmul(call->e, gap,
-                                       gap ? ig_expr_swap(call->e, gap, 0, 1) : NULL);
-    ig_value *count = ig_expr_dim(call->e, x->type->dims[1], dtype);
-    count = ig_expr_with(call->e, IG_OP_max,
-                         ig_expr_with(call->e, IG_OP_sub, count, correction), 0);
-    return ig_build_div(call->e, product, count);
+    ig_value *gap = ig_build_sub(e, x,
+                                 ig_expr_reduce_axis(e, IG_REDUCE_mean, x, 1, true));
+    ig_value *product = ig_expr_matmul(e, gap, gap ? ig_expr_swap(e, gap, 0, 1) : NULL);
+    ig_value *count = ig_expr_dim(e, x->type->dims[1], dtype);
+    count = ig_expr_with(e, IG_OP_max, ig_expr_with(e, IG_OP_sub, count, correction),
+                         0);
+    return ig_build_div(e, product, count);
 }
 
 static ig_status give_square(ig_ts_call *call, ig_value *x) {
@@ -419,12 +413,12 @@ ig_status ig_ts_op_cov(ig_ts_call *call) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "weighted covariance");
     }
     ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
-    return give_square(call, covariance(call, x, ig_aten_float(call, 1)));
+    return give_square(call, covariance(call->e, x, ig_aten_float(call, 1)));
 }
 
 ig_status ig_ts_op_corrcoef(ig_ts_call *call) {
-    ig_value *c = covariance(call, ig_expr_to_float(call->e, ig_aten_tensor(call, 0)),
-                             1);
+    ig_value *c = covariance(call->e,
+                             ig_expr_to_float(call->e, ig_aten_tensor(call, 0)), 1);
     if (!c) {
         return call->e->status;
     }

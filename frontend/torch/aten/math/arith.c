@@ -116,20 +116,19 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
 
 /* Python's floor division of floats, for which a quotient rounded up to the next
  * integer would be wrong. */
-static ig_value *floor_divide_floats(ig_ts_call *call, ig_value *x, ig_value *y) {
-    ig_value *rest = ig_build_mod(call->e, x, y, (ig_mod_attrs){ .truncate = true });
-    ig_value *exact = ig_build_div(call->e, x, y);
-    ig_value *whole = ig_build_div(call->e, ig_build_sub(call->e, x, rest), y);
-    ig_value *below = ig_build_xor(call->e, ig_expr_with(call->e, IG_OP_lt, y, 0),
-                                   ig_expr_with(call->e, IG_OP_lt, rest, 0));
-    below = ig_build_and(call->e, below, ig_expr_with(call->e, IG_OP_ne, rest, 0));
-    whole = ig_build_where(call->e, below, ig_expr_with(call->e, IG_OP_sub, whole, 1),
-                           whole);
-    ig_value *down = ig_build_floor(call->e, whole);
-    ig_value *gap = ig_build_sub(call->e, whole, down);
-    ig_value *up = ig_expr_with(call->e, IG_OP_add, down, 1);
-    down = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, gap, 0.5), up, down);
-    return ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, y, 0), exact, down);
+static ig_value *floor_divide_floats(ig_expr *e, ig_value *x, ig_value *y) {
+    ig_value *rest = ig_build_mod(e, x, y, (ig_mod_attrs){ .truncate = true });
+    ig_value *exact = ig_build_div(e, x, y);
+    ig_value *whole = ig_build_div(e, ig_build_sub(e, x, rest), y);
+    ig_value *below = ig_build_xor(e, ig_expr_with(e, IG_OP_lt, y, 0),
+                                   ig_expr_with(e, IG_OP_lt, rest, 0));
+    below = ig_build_and(e, below, ig_expr_with(e, IG_OP_ne, rest, 0));
+    whole = ig_build_where(e, below, ig_expr_with(e, IG_OP_sub, whole, 1), whole);
+    ig_value *down = ig_build_floor(e, whole);
+    ig_value *gap = ig_build_sub(e, whole, down);
+    ig_value *up = ig_expr_with(e, IG_OP_add, down, 1);
+    down = ig_build_where(e, ig_expr_with(e, IG_OP_gt, gap, 0.5), up, down);
+    return ig_build_where(e, ig_expr_with(e, IG_OP_eq, y, 0), exact, down);
 }
 
 static ig_value *divide_floor(ig_ts_call *call, pair p) {
@@ -138,7 +137,7 @@ static ig_value *divide_floor(ig_ts_call *call, pair p) {
     }
     if (ig_dtype_is_float(p.dtype)) {
         p = widened(call, p);
-        return floor_divide_floats(call, p.x, p.y);
+        return floor_divide_floats(call->e, p.x, p.y);
     }
     ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, p.x, p.y);
     return ig_build_div(call->e, ig_build_sub(call->e, p.x, rest), p.y);
@@ -204,30 +203,30 @@ ig_status ig_ts_op_remainder(ig_ts_call *call) {
 
 /* ---- powers ---- */
 
-static ig_value *square(ig_ts_call *call, ig_value *x) {
-    return ig_build_mul(call->e, x, x);
+static ig_value *square(ig_expr *e, ig_value *x) {
+    return ig_build_mul(e, x, x);
 }
 
 /* The exponents that torch computes without pow; NULL for all others. */
-static ig_value *power_of_number(ig_ts_call *call, ig_value *x, double exponent) {
+static ig_value *power_of_number(ig_expr *e, ig_value *x, double exponent) {
     bool is_float = x && ig_expr_is_float(x);
     if (exponent == 1) {
         return x;
     }
     if (exponent == 2) {
-        return square(call, x);
+        return square(e, x);
     }
     if (exponent == 3) {
-        return ig_build_mul(call->e, square(call, x), x);
+        return ig_build_mul(e, square(e, x), x);
     }
     if (is_float && exponent == 0.5) {
-        return ig_build_sqrt(call->e, x);
+        return ig_build_sqrt(e, x);
     }
     if (is_float && exponent == -0.5) {
-        return ig_build_rsqrt(call->e, x);
+        return ig_build_rsqrt(e, x);
     }
     if (is_float && exponent == -1) {
-        return ig_build_recip(call->e, x);
+        return ig_build_recip(e, x);
     }
     return NULL;
 }
@@ -245,7 +244,7 @@ ig_status ig_ts_op_pow(ig_ts_call *call) {
         if (!ig_dtype_is_float(p.dtype) && number < 0) {
             return ig_ts_fail(call, IG_INVALID, "integers to a negative integer power");
         }
-        ig_value *easy = power_of_number(call, wide.x, number);
+        ig_value *easy = power_of_number(call->e, wide.x, number);
         if (easy) {
             return give_as(call, easy, p.dtype);
         }
@@ -265,7 +264,7 @@ ig_status ig_ts_op_square(ig_ts_call *call) {
     if (x && x->type->dtype == IG_DT_bool) {
         x = ig_aten_cast(call, x, IG_DT_i64);
     }
-    return ig_aten_give(call, square(call, x));
+    return ig_aten_give(call, square(call->e, x));
 }
 
 /* x * 2^y */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Booleans and integers are multiplied as they are; f16 sums are wide in the op. */
-static ig_value *product(ig_ts_call *call, ig_value *x, ig_value *y) {
-    return ig_expr_matmul(call->e, x, y);
+static ig_value *product(ig_expr *e, ig_value *x, ig_value *y) {
+    return ig_expr_matmul(e, x, y);
 }
 
 /* matmul, mm, bmm, mv, dot, vdot, inner of vectors */
@@ -16,12 +16,12 @@ ig_status ig_ts_op_matmul(ig_ts_call *call) {
         return ig_aten_complex_matmul(call);
     }
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    return ig_aten_give(call, product(call, x, y));
+    return ig_aten_give(call, product(call->e, x, y));
 }
 
-static ig_value *swap_last(ig_ts_call *call, ig_value *x) {
+static ig_value *swap_last(ig_expr *e, ig_value *x) {
     return x && x->type->rank >= 2
-               ? ig_expr_swap(call->e, x, x->type->rank - 2, x->type->rank - 1)
+               ? ig_expr_swap(e, x, x->type->rank - 2, x->type->rank - 1)
                : x;
 }
 
@@ -29,7 +29,7 @@ static ig_value *swap_last(ig_ts_call *call, ig_value *x) {
 ig_status ig_ts_op_linear(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_tensor(call, 1);
     ig_value *bias = ig_aten_optional(call, 2);
-    x = product(call, x, swap_last(call, weight));
+    x = product(call->e, x, swap_last(call->e, weight));
     return ig_aten_give(call, bias ? ig_build_add(call->e, x, bias) : x);
 }
 
@@ -75,31 +75,31 @@ static ig_status add_product(ig_ts_call *call, ig_value *all) {
 
 /* addmm, addmv, baddbmm; variant 1, addbmm: products summed over the batch */
 ig_status ig_ts_op_addmm(ig_ts_call *call) {
-    ig_value *all = product(call, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2));
+    ig_value *all = product(call->e, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2));
     if (call->row->variant == 1) {
         all = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, all, 0, false);
     }
     return add_product(call, all);
 }
 
-static ig_value *outer(ig_ts_call *call, ig_value *x, ig_value *y) {
+static ig_value *outer(ig_expr *e, ig_value *x, ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
-    x = ig_expr_reshape(call->e, x, 2, (ig_dim[]){ x->type->dims[0], ig_dim_of(1) });
-    y = ig_expr_reshape(call->e, y, 2, (ig_dim[]){ ig_dim_of(1), y->type->dims[0] });
+    x = ig_expr_reshape(e, x, 2, (ig_dim[]){ x->type->dims[0], ig_dim_of(1) });
+    y = ig_expr_reshape(e, y, 2, (ig_dim[]){ ig_dim_of(1), y->type->dims[0] });
     ig_opcode code = x && x->type->dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul;
-    return ig_expr_map2(call->e, code, x, y);
+    return ig_expr_map2(e, code, x, y);
 }
 
 ig_status ig_ts_op_addr(ig_ts_call *call) {
-    return add_product(call,
-                       outer(call, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2)));
+    return add_product(
+        call, outer(call->e, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2)));
 }
 
 ig_status ig_ts_op_outer(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
-    return ig_aten_give(call, outer(call, ig_aten_operand(call, 0, dtype),
+    return ig_aten_give(call, outer(call->e, ig_aten_operand(call, 0, dtype),
                                     ig_aten_operand(call, 1, dtype)));
 }
 
@@ -129,6 +129,6 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
         call->e, y, 2,
         (ig_dim[]){ ig_dim_product(module, y->type->dims, b), y->type->dims[b] });
     return ig_aten_give(
-        call,
-        ig_expr_reshape(call->e, product(call, x, swap_last(call, y)), rank, dims));
+        call, ig_expr_reshape(call->e, product(call->e, x, swap_last(call->e, y)), rank,
+                              dims));
 }

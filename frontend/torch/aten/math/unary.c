@@ -95,14 +95,15 @@ ig_status ig_ts_op_sinc(ig_ts_call *call) {
 /* ---- predicates ---- */
 
 /* `yes` of x's shape. */
-static ig_value *constant_mask(ig_ts_call *call, const ig_value *x, bool yes) {
-    return ig_expr_fill(call->e, IG_DT_bool, x->type->rank, x->type->dims, yes);
+static ig_value *constant_mask(ig_expr *e, const ig_value *x, bool yes) {
+    return ig_expr_fill(e, IG_DT_bool, x->type->rank, x->type->dims, yes);
 }
 
 ig_status ig_ts_op_isnan(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !ig_expr_is_float(x)) {
-        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->e->status;
+        return x ? ig_aten_give(call, constant_mask(call->e, x, false))
+                 : call->e->status;
     }
     return ig_aten_give(call, ig_build_isnan(call->e, x));
 }
@@ -112,64 +113,65 @@ ig_status ig_ts_op_isinf(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
 
     if (!x || !ig_expr_is_float(x)) {
-        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->e->status;
+        return x ? ig_aten_give(call, constant_mask(call->e, x, false))
+                 : call->e->status;
     }
     ig_isinf_attrs attrs = { .skip_negative = call->row->variant == 1,
                              .skip_positive = call->row->variant == 2 };
     return ig_aten_give(call, ig_build_isinf(call->e, x, attrs));
 }
 
-static ig_value *is_finite(ig_ts_call *call, ig_value *x) {
-    ig_value *odd = ig_build_or(call->e, ig_build_isnan(call->e, x),
-                                ig_expr_map1(call->e, IG_OP_isinf, x));
-    return ig_build_not(call->e, odd);
+static ig_value *is_finite(ig_expr *e, ig_value *x) {
+    ig_value *odd = ig_build_or(e, ig_build_isnan(e, x),
+                                ig_expr_map1(e, IG_OP_isinf, x));
+    return ig_build_not(e, odd);
 }
 
 ig_status ig_ts_op_isfinite(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !ig_expr_is_float(x)) {
-        return x ? ig_aten_give(call, constant_mask(call, x, true)) : call->e->status;
+        return x ? ig_aten_give(call, constant_mask(call->e, x, true))
+                 : call->e->status;
     }
-    return ig_aten_give(call, is_finite(call, x));
+    return ig_aten_give(call, is_finite(call->e, x));
 }
 
 /* x < 0, or -0, whose reciprocal is. */
-static ig_value *has_sign(ig_ts_call *call, ig_value *x) {
-    ig_value *below = ig_expr_with(call->e, IG_OP_lt, x, 0);
-    ig_value *zero = ig_expr_with(call->e, IG_OP_eq, x, 0);
-    ig_value *far = ig_expr_with(call->e, IG_OP_lt, ig_build_recip(call->e, x), 0);
-    return ig_build_or(call->e, below, ig_build_and(call->e, zero, far));
+static ig_value *has_sign(ig_expr *e, ig_value *x) {
+    ig_value *below = ig_expr_with(e, IG_OP_lt, x, 0);
+    ig_value *zero = ig_expr_with(e, IG_OP_eq, x, 0);
+    ig_value *far = ig_expr_with(e, IG_OP_lt, ig_build_recip(e, x), 0);
+    return ig_build_or(e, below, ig_build_and(e, zero, far));
 }
 
 /* The sign bit, that of -0 too. */
 ig_status ig_ts_op_signbit(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (x && ig_expr_is_float(x)) {
-        return ig_aten_give(call, has_sign(call, x));
+        return ig_aten_give(call, has_sign(call->e, x));
     } else if (x && x->type->dtype == IG_DT_bool) {
-        return ig_aten_give(call, constant_mask(call, x, false));
+        return ig_aten_give(call, constant_mask(call->e, x, false));
     }
     return ig_aten_give(call, ig_expr_with(call->e, IG_OP_lt, x, 0));
 }
 
 /* |x - y| <= atol + rtol |y|, and equal infinities */
 ig_status ig_ts_op_isclose(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     double rtol = ig_aten_float(call, 2), atol = ig_aten_float(call, 3);
-    ig_value *close = ig_build_eq(call->e, x, y);
+    ig_value *close = ig_build_eq(e, x, y);
     if (x && y && ig_expr_is_float(x) && ig_aten_bool(call, 4)) {
-        ig_value *both = ig_build_and(call->e, ig_build_isnan(call->e, x),
-                                      ig_build_isnan(call->e, y));
-        close = ig_build_or(call->e, close, both);
+        ig_value *both = ig_build_and(e, ig_build_isnan(e, x), ig_build_isnan(e, y));
+        close = ig_build_or(e, close, both);
     }
-    x = ig_expr_to_float(call->e, x);
-    y = ig_expr_to_float(call->e, y);
-    ig_value *gap = ig_build_abs(call->e, ig_build_sub(call->e, x, y));
-    ig_value *room = ig_expr_with(call->e, IG_OP_mul, ig_build_abs(call->e, y), rtol);
-    room = ig_expr_with(call->e, IG_OP_add, room, atol);
-    ig_value *near = ig_build_and(call->e, is_finite(call, gap),
-                                  ig_build_le(call->e, gap, room));
-    return ig_aten_give(call, ig_build_or(call->e, close, near));
+    x = ig_expr_to_float(e, x);
+    y = ig_expr_to_float(e, y);
+    ig_value *gap = ig_build_abs(e, ig_build_sub(e, x, y));
+    ig_value *room = ig_expr_with(e, IG_OP_mul, ig_build_abs(e, y), rtol);
+    room = ig_expr_with(e, IG_OP_add, room, atol);
+    ig_value *near = ig_build_and(e, is_finite(e, gap), ig_build_le(e, gap, room));
+    return ig_aten_give(call, ig_build_or(e, close, near));
 }
 
 /* ---- numbers in place of what is none ---- */
@@ -188,10 +190,9 @@ static double largest_of(ig_dtype dtype) {
     }
 }
 
-static ig_value *replace(ig_ts_call *call, ig_value *is_odd, double with, ig_value *x) {
-    ig_value *number = x ? ig_expr_number(call->e, (ig_dtype)x->type->dtype, with)
-                         : NULL;
-    return ig_build_where(call->e, is_odd, number, x);
+static ig_value *replace(ig_expr *e, ig_value *is_odd, double with, ig_value *x) {
+    ig_value *number = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, with) : NULL;
+    return ig_build_where(e, is_odd, number, x);
 }
 
 ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
@@ -203,9 +204,9 @@ ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
     ig_value *is_nan = ig_build_isnan(call->e, x);
     ig_value *is_high = ig_expr_with(call->e, IG_OP_eq, x, INFINITY);
     ig_value *is_low = ig_expr_with(call->e, IG_OP_eq, x, -INFINITY);
-    x = replace(call, is_nan, ig_aten_float_or(call, 1, 0), x);
-    x = replace(call, is_high, ig_aten_float_or(call, 2, largest), x);
-    x = replace(call, is_low, ig_aten_float_or(call, 3, -largest), x);
+    x = replace(call->e, is_nan, ig_aten_float_or(call, 1, 0), x);
+    x = replace(call->e, is_high, ig_aten_float_or(call, 2, largest), x);
+    x = replace(call->e, is_low, ig_aten_float_or(call, 3, -largest), x);
     return ig_aten_give(call, x);
 }
 
@@ -228,17 +229,16 @@ ig_status ig_ts_op_logical_not(ig_ts_call *call) {
 
 /* x log(y): 0 where x is 0, unless y is NaN.  variant 1: x log(1 + y) */
 ig_status ig_ts_op_xlogy(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
-    ig_value *log = ig_expr_map1(call->e, call->row->variant ? IG_OP_log1p : IG_OP_log,
-                                 y);
-    ig_value *product = ig_build_mul(call->e, x, log);
-    ig_value *zero = x ? ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0) : NULL;
-    product = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, x, 0), zero,
-                             product);
-    product = ig_build_where(call->e, ig_build_isnan(call->e, y), y, product);
+    ig_value *log = ig_expr_map1(e, call->row->variant ? IG_OP_log1p : IG_OP_log, y);
+    ig_value *product = ig_build_mul(e, x, log);
+    ig_value *zero = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, 0) : NULL;
+    product = ig_build_where(e, ig_expr_with(e, IG_OP_eq, x, 0), zero, product);
+    product = ig_build_where(e, ig_build_isnan(e, y), y, product);
     return ig_aten_give(call, ig_aten_cast(call, product, dtype));
 }
 
@@ -281,8 +281,8 @@ ig_status ig_ts_op_copysign(ig_ts_call *call) {
     dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
     ig_value *x = ig_build_abs(call->e, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_operand(call, 1, dtype);
-    return ig_aten_give(
-        call, ig_build_where(call->e, has_sign(call, y), ig_build_neg(call->e, x), x));
+    return ig_aten_give(call, ig_build_where(call->e, has_sign(call->e, y),
+                                             ig_build_neg(call->e, x), x));
 }
 
 ig_status ig_ts_op_hypot(ig_ts_call *call) {
@@ -298,7 +298,7 @@ ig_status ig_ts_op_entr(ig_ts_call *call) {
     ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_value *y = ig_build_neg(call->e,
                                ig_build_mul(call->e, x, ig_build_log(call->e, x)));
-    y = replace(call, ig_expr_with(call->e, IG_OP_eq, x, 0), 0, y);
-    y = replace(call, ig_expr_with(call->e, IG_OP_lt, x, 0), -INFINITY, y);
+    y = replace(call->e, ig_expr_with(call->e, IG_OP_eq, x, 0), 0, y);
+    y = replace(call->e, ig_expr_with(call->e, IG_OP_lt, x, 0), -INFINITY, y);
     return ig_aten_give(call, y);
 }

@@ -123,7 +123,6 @@ ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
     ig_dim zero = ig_dim_of(0);
     for (uint32_t k = 1; k < call->result_count; k++) {
         ig_value *none = ig_expr_fill(call->e, IG_DT_i64, 1, &zero, 0);
-        IG_TRY(call->e->status);
         IG_TRY(ig_ts_give(call, k, none));
     }
     return IG_OK;

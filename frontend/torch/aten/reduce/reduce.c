@@ -33,8 +33,8 @@ static over read_form(ig_ts_call *call, const ig_value *x) {
     return call->row->variant == FULL ? (over){ 0 } : read_over(call, x, 1);
 }
 
-static ig_value *reduce(ig_ts_call *call, ig_reduce kind, ig_value *x, const over *o) {
-    return ig_expr_reduce(call->e, kind, x, o->axes, o->count, o->keep);
+static ig_value *reduce(ig_expr *e, ig_reduce kind, ig_value *x, const over *o) {
+    return ig_expr_reduce(e, kind, x, o->axes, o->count, o->keep);
 }
 
 /* ---- sums ---- */
@@ -54,13 +54,13 @@ ig_status ig_ts_op_sum(ig_ts_call *call) {
     }
     ig_value *x = as_summed(call, call->row->variant == FULL ? 1 : 3);
     over o = read_form(call, x);
-    return ig_aten_give(call, reduce(call, IG_REDUCE_sum, x, &o));
+    return ig_aten_give(call, reduce(call->e, IG_REDUCE_sum, x, &o));
 }
 
 ig_status ig_ts_op_prod(ig_ts_call *call) {
     ig_value *x = as_summed(call, call->row->variant == FULL ? 1 : 3);
     over o = read_form(call, x);
-    return ig_aten_give(call, reduce(call, IG_REDUCE_prod, x, &o));
+    return ig_aten_give(call, reduce(call->e, IG_REDUCE_prod, x, &o));
 }
 
 ig_status ig_ts_op_mean(ig_ts_call *call) {
@@ -79,22 +79,22 @@ ig_status ig_ts_op_mean(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "the mean of integers has no dtype");
     }
     over o = read_form(call, x);
-    return ig_aten_give(call, reduce(call, IG_REDUCE_mean, x, &o));
+    return ig_aten_give(call, reduce(call->e, IG_REDUCE_mean, x, &o));
 }
 
 /* NaN counts as nothing. */
-static ig_value *without_nan(ig_ts_call *call, ig_value *x) {
+static ig_value *without_nan(ig_expr *e, ig_value *x) {
     if (!x || !ig_expr_is_float(x)) {
         return x;
     }
-    ig_value *zero = ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0);
-    return ig_build_where(call->e, ig_build_isnan(call->e, x), zero, x);
+    ig_value *zero = ig_expr_number(e, (ig_dtype)x->type->dtype, 0);
+    return ig_build_where(e, ig_build_isnan(e, x), zero, x);
 }
 
 ig_status ig_ts_op_nansum(ig_ts_call *call) {
-    ig_value *x = without_nan(call, as_summed(call, 3));
+    ig_value *x = without_nan(call->e, as_summed(call, 3));
     over o = read_over(call, x, 1);
-    return ig_aten_give(call, reduce(call, IG_REDUCE_sum, x, &o));
+    return ig_aten_give(call, reduce(call->e, IG_REDUCE_sum, x, &o));
 }
 
 ig_status ig_ts_op_nanmean(ig_ts_call *call) {
@@ -104,9 +104,9 @@ ig_status ig_ts_op_nanmean(ig_ts_call *call) {
                           ? ig_build_not(call->e, ig_build_isnan(call->e, x))
                           : NULL;
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    ig_value *count = reduce(call, IG_REDUCE_sum, ig_aten_cast(call, there, IG_DT_i64),
-                             &o);
-    x = reduce(call, IG_REDUCE_sum, ig_aten_wide(call, without_nan(call, x)), &o);
+    ig_value *count = reduce(call->e, IG_REDUCE_sum,
+                             ig_aten_cast(call, there, IG_DT_i64), &o);
+    x = reduce(call->e, IG_REDUCE_sum, ig_aten_wide(call, without_nan(call->e, x)), &o);
     if (!x) {
         return call->e->status;
     }
@@ -126,7 +126,7 @@ ig_status ig_ts_op_count_nonzero(ig_ts_call *call) {
     if (x) {
         o.axes = ig_aten_axes(call, 1, x->type->rank, true, &o.count);
     }
-    return ig_aten_give(call, reduce(call, IG_REDUCE_sum, x, &o));
+    return ig_aten_give(call, reduce(call->e, IG_REDUCE_sum, x, &o));
 }
 
 /* any: max; all: min.  Bytes stay bytes. */
@@ -134,7 +134,7 @@ static ig_status truth(ig_ts_call *call, ig_reduce kind) {
     ig_value *x = ig_aten_tensor(call, 0);
     bool is_bytes = x && x->type->dtype == IG_DT_u8;
     over o = read_form(call, x);
-    x = reduce(call, kind, is_true(call, x), &o);
+    x = reduce(call->e, kind, is_true(call, x), &o);
     return ig_aten_give(call, is_bytes ? ig_aten_cast(call, x, IG_DT_u8) : x);
 }
 
@@ -151,13 +151,13 @@ ig_status ig_ts_op_all(ig_ts_call *call) {
 ig_status ig_ts_op_max_all(ig_ts_call *call) {
     over o = { 0 };
     ig_reduce kind = (ig_reduce)call->row->variant;
-    return ig_aten_give(call, reduce(call, kind, ig_aten_tensor(call, 0), &o));
+    return ig_aten_give(call, reduce(call->e, kind, ig_aten_tensor(call, 0), &o));
 }
 
 ig_status ig_ts_op_amax(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     over o = read_over(call, x, 1);
-    return ig_aten_give(call, reduce(call, (ig_reduce)call->row->variant, x, &o));
+    return ig_aten_give(call, reduce(call->e, (ig_reduce)call->row->variant, x, &o));
 }
 
 ig_status ig_ts_op_aminmax(ig_ts_call *call) {
@@ -170,18 +170,18 @@ ig_status ig_ts_op_aminmax(ig_ts_call *call) {
         o.count = 1;
     }
     o.keep = ig_aten_bool(call, 2);
-    return ig_aten_give2(call, reduce(call, IG_REDUCE_min, x, &o),
-                         reduce(call, IG_REDUCE_max, x, &o));
+    return ig_aten_give2(call, reduce(call->e, IG_REDUCE_min, x, &o),
+                         reduce(call->e, IG_REDUCE_max, x, &o));
 }
 
-static ig_value *arg_reduce(ig_ts_call *call, ig_reduce kind, ig_value *x,
-                            uint32_t axis, bool keep) {
+static ig_value *arg_reduce(ig_expr *e, ig_reduce kind, ig_value *x, uint32_t axis,
+                            bool keep) {
     ig_arg_reduce_attrs attrs = {
         .op = kind == IG_REDUCE_max ? IG_EXTREME_max : IG_EXTREME_min,
         .axis = axis,
         .keep = keep,
     };
-    return ig_build_arg_reduce(call->e, x, attrs);
+    return ig_build_arg_reduce(e, x, attrs);
 }
 
 /* Values and indices along one axis. */
@@ -198,7 +198,7 @@ ig_status ig_ts_op_max_dim(ig_ts_call *call) {
     uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
     bool keep = ig_aten_bool(call, 2);
     return ig_aten_give2(call, ig_expr_reduce_axis(call->e, kind, x, axis, keep),
-                         arg_reduce(call, kind, x, axis, keep));
+                         arg_reduce(call->e, kind, x, axis, keep));
 }
 
 ig_status ig_ts_op_arg_max(ig_ts_call *call) {
@@ -210,40 +210,39 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
     }
     if (!ig_ts_is_none(call, 1) && x->type->rank > 0) {
         uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
-        return ig_aten_give(call, arg_reduce(call, kind, x, axis, keep));
+        return ig_aten_give(call, arg_reduce(call->e, kind, x, axis, keep));
     }
     ig_dim ones[IG_TENSOR_RANK];
     uint32_t rank = keep ? x->type->rank : 0;
     for (uint32_t i = 0; i < rank; i++) {
         ones[i] = ig_dim_of(1);
     }
-    ig_value *index = arg_reduce(call, kind, ig_expr_flatten(call->e, x), 0, false);
+    ig_value *index = arg_reduce(call->e, kind, ig_expr_flatten(call->e, x), 0, false);
     return ig_aten_give(call, ig_expr_reshape(call->e, index, rank, ones));
 }
 
 /* ---- moments ---- */
 
 /* Number of elements reduced, less `correction` and not below 0, as a number. */
-static ig_value *divisor(ig_ts_call *call, const ig_value *x, const over *o,
+static ig_value *divisor(ig_expr *e, const ig_value *x, const over *o,
                          double correction) {
     assert((o->count <= x->type->rank || x->type->rank == 0) &&
            "an axis is reduced once");
-    ig_dim count = o->axes ? ig_dim_of(1) : ig_type_count(call->module, x->type);
+    ig_dim count = o->axes ? ig_dim_of(1) : ig_type_count(e->module, x->type);
     for (uint32_t i = 0; o->axes && i < o->count && x->type->rank > 0; i++) {
-        count = ig_dim_mul(call->module, count, x->type->dims[o->axes[i]]);
+        count = ig_dim_mul(e->module, count, x->type->dims[o->axes[i]]);
     }
-    ig_value *number = ig_expr_dim(call->e, count, (ig_dtype)x->type->dtype);
-    number = ig_expr_with(call->e, IG_OP_sub, number, correction);
-    return ig_expr_with(call->e, IG_OP_max, number, 0);
+    ig_value *number = ig_expr_dim(e, count, (ig_dtype)x->type->dtype);
+    number = ig_expr_with(e, IG_OP_sub, number, correction);
+    return ig_expr_with(e, IG_OP_max, number, 0);
 }
 
-static ig_value *variance(ig_ts_call *call, ig_value *x, const over *o,
-                          double correction) {
+static ig_value *variance(ig_expr *e, ig_value *x, const over *o, double correction) {
     over kept = { o->axes, o->count, true };
-    ig_value *mean = reduce(call, IG_REDUCE_mean, x, &kept);
-    ig_value *gap = ig_build_sub(call->e, x, mean);
-    ig_value *sum = reduce(call, IG_REDUCE_sumsq, gap, o);
-    return x ? ig_build_div(call->e, sum, divisor(call, x, o, correction)) : NULL;
+    ig_value *mean = reduce(e, IG_REDUCE_mean, x, &kept);
+    ig_value *gap = ig_build_sub(e, x, mean);
+    ig_value *sum = reduce(e, IG_REDUCE_sumsq, gap, o);
+    return x ? ig_build_div(e, sum, divisor(e, x, o, correction)) : NULL;
 }
 
 /* var, std, var_mean, std_mean; variant: the form, and what is added */
@@ -266,7 +265,7 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
     } else {
         correction = ig_aten_bool(call, form == IG_ATEN_UNBIASED ? 1 : 2);
     }
-    ig_value *result = variance(call, x, &o, correction);
+    ig_value *result = variance(call->e, x, &o, correction);
     if (call->row->variant & IG_ATEN_WITH_ROOT) {
         result = ig_build_sqrt(call->e, result);
     }
@@ -274,7 +273,7 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
     if (!(call->row->variant & IG_ATEN_WITH_MEAN)) {
         return ig_aten_give(call, result);
     }
-    ig_value *mean = reduce(call, IG_REDUCE_mean, x, &o);
+    ig_value *mean = reduce(call->e, IG_REDUCE_mean, x, &o);
     return ig_aten_give2(call, result, ig_aten_cast(call, mean, dtype));
 }
 
@@ -282,22 +281,22 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
 
 static ig_value *p_norm(ig_ts_call *call, ig_value *x, double p, const over *o) {
     if (p == 2) {
-        return reduce(call, IG_REDUCE_l2, x, o);
+        return reduce(call->e, IG_REDUCE_l2, x, o);
     }
     if (p == 1) {
-        return reduce(call, IG_REDUCE_l1, x, o);
+        return reduce(call->e, IG_REDUCE_l1, x, o);
     }
     ig_value *size = ig_build_abs(call->e, x);
     if (isinf(p)) {
-        return reduce(call, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, size, o);
+        return reduce(call->e, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, size, o);
     }
     if (p == 0) {
         ig_value *there = ig_expr_with(call->e, IG_OP_ne, x, 0);
         there = x ? ig_aten_cast(call, there, (ig_dtype)x->type->dtype) : NULL;
-        return reduce(call, IG_REDUCE_sum, there, o);
+        return reduce(call->e, IG_REDUCE_sum, there, o);
     }
     size = ig_expr_with(call->e, IG_OP_pow, size, p);
-    size = reduce(call, IG_REDUCE_sum, size, o);
+    size = reduce(call->e, IG_REDUCE_sum, size, o);
     return ig_expr_with(call->e, IG_OP_pow, size, 1 / p);
 }
 
@@ -337,24 +336,23 @@ ig_status ig_ts_op_vector_norm(ig_ts_call *call) {
 }
 
 /* Largest (smallest for p < 0) sum of |x| over columns (p = ±1) or rows (±inf). */
-static ig_value *matrix_norm(ig_ts_call *call, ig_value *x, double p, over o) {
+static ig_value *matrix_norm(ig_expr *e, ig_value *x, double p, over o) {
     if (o.count != 2) {
-        return ig_expr_fail(call->e, IG_INVALID, "a matrix norm takes two axes");
+        return ig_expr_fail(e, IG_INVALID, "a matrix norm takes two axes");
     }
     if (fabs(p) != 1 && !isinf(p)) {
-        return ig_expr_fail(call->e, IG_UNSUPPORTED, "matrix norm of order %g", p);
+        return ig_expr_fail(e, IG_UNSUPPORTED, "matrix norm of order %g", p);
     }
     int64_t summed = o.axes[isinf(p) ? 1 : 0], left = o.axes[isinf(p) ? 0 : 1];
-    ig_value *sums = ig_expr_reduce_axis(call->e, IG_REDUCE_l1, x, (uint32_t)summed,
-                                         true);
-    sums = ig_expr_reduce_axis(call->e, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, sums,
+    ig_value *sums = ig_expr_reduce_axis(e, IG_REDUCE_l1, x, (uint32_t)summed, true);
+    sums = ig_expr_reduce_axis(e, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, sums,
                                (uint32_t)left, true);
     if (o.keep || !sums) {
         return sums;
     }
     uint32_t high = (uint32_t)(summed > left ? summed : left);
-    sums = ig_expr_squeeze(call->e, sums, high);
-    return ig_expr_squeeze(call->e, sums, (uint32_t)(summed < left ? summed : left));
+    sums = ig_expr_squeeze(e, sums, high);
+    return ig_expr_squeeze(e, sums, (uint32_t)(summed < left ? summed : left));
 }
 
 /* The axes as they were given, unsorted: rows, then columns. */
@@ -403,7 +401,7 @@ ig_status ig_ts_op_linalg_norm(ig_ts_call *call) {
     if (is_plain || !is_matrix) {
         x = p_norm(call, x, is_plain ? 2 : ig_aten_float(call, 1), &o);
     } else {
-        x = matrix_norm(call, x, ig_aten_float(call, 1), o);
+        x = matrix_norm(call->e, x, ig_aten_float(call, 1), o);
     }
     return ig_aten_give(call, ig_aten_cast(call, x, dtype));
 }
@@ -418,12 +416,12 @@ ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
     if (!x) {
         return call->e->status;
     }
-    ig_value *most = reduce(call, IG_REDUCE_max, x, &kept);
+    ig_value *most = reduce(call->e, IG_REDUCE_max, x, &kept);
     ig_value *zero = ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0);
     most = ig_build_where(call->e, ig_expr_map1(call->e, IG_OP_isinf, most), zero,
                           most);
     ig_value *sum = ig_build_exp(call->e, ig_build_sub(call->e, x, most));
-    sum = ig_build_log(call->e, reduce(call, IG_REDUCE_sum, sum, &o));
+    sum = ig_build_log(call->e, reduce(call->e, IG_REDUCE_sum, sum, &o));
     if (sum) {
         most = ig_expr_reshape(call->e, most, sum->type->rank, sum->type->dims);
     }
@@ -434,14 +432,14 @@ ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
 /* ---- running ---- */
 
 /* A 0-d tensor is handled as one of one element. */
-static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
+static ig_value *as_vector(ig_expr *e, ig_value *x) {
     return x && x->type->rank == 0
-               ? ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               ? ig_expr_reshape(e, x, 1, (ig_dim[]){ ig_dim_of(1) })
                : x;
 }
 
-static ig_value *as_before(ig_ts_call *call, ig_value *x, const ig_type *type) {
-    return ig_expr_reshape(call->e, x, type->rank, type->dims);
+static ig_value *as_before(ig_expr *e, ig_value *x, const ig_type *type) {
+    return ig_expr_reshape(e, x, type->rank, type->dims);
 }
 
 ig_status ig_ts_op_cumsum(ig_ts_call *call) {
@@ -451,8 +449,9 @@ ig_status ig_ts_op_cumsum(ig_ts_call *call) {
     }
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
-    x = ig_build_cumsum(call->e, as_vector(call, x), (ig_cumsum_attrs){ .axis = axis });
-    return ig_aten_give(call, as_before(call, x, type));
+    x = ig_build_cumsum(call->e, as_vector(call->e, x),
+                        (ig_cumsum_attrs){ .axis = axis });
+    return ig_aten_give(call, as_before(call->e, x, type));
 }
 
 /* variant: the op of `cumulate`; prod has a dtype argument */
@@ -466,9 +465,9 @@ ig_status ig_ts_op_cumulate(ig_ts_call *call) {
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
     x = ig_build_cumulate(
-        call->e, as_vector(call, x),
+        call->e, as_vector(call->e, x),
         (ig_cumulate_attrs){ .op = call->row->variant, .axis = axis });
-    return ig_aten_give(call, as_before(call, x, type));
+    return ig_aten_give(call, as_before(call->e, x, type));
 }
 
 /* cummax, cummin: values and indices.  variant: the op of `cumulate` */
@@ -483,9 +482,9 @@ ig_status ig_ts_op_cumulate_pair(ig_ts_call *call) {
     ig_cumulate_attrs running = { .op = call->row->variant, .axis = axis };
     ig_cumulate_index_attrs at = { .op = is_max ? IG_EXTREME_max : IG_EXTREME_min,
                                    .axis = axis };
-    x = as_vector(call, x);
+    x = as_vector(call->e, x);
     ig_value *values = ig_build_cumulate(call->e, x, running);
     ig_value *indices = ig_build_cumulate_index(call->e, x, at);
-    ig_value *shaped = as_before(call, values, type);
-    return ig_aten_give2(call, shaped, as_before(call, indices, type));
+    ig_value *shaped = as_before(call->e, values, type);
+    return ig_aten_give2(call, shaped, as_before(call->e, indices, type));
 }

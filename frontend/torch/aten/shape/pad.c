@@ -40,19 +40,19 @@ static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *
 }
 
 /* Negative amounts crop, in every mode. */
-static ig_value *pad(ig_ts_call *call, ig_value *x, padding *p, ig_pad_mode mode,
+static ig_value *pad(ig_expr *e, ig_value *x, padding *p, ig_pad_mode mode,
                      double value) {
     for (uint32_t i = 0; x && i < x->type->rank; i++) {
         int64_t before, after;
-        bool is_known = ig_dim_constant(call->module, p->before[i], &before) &&
-                        ig_dim_constant(call->module, p->after[i], &after);
+        bool is_known = ig_dim_constant(e->module, p->before[i], &before) &&
+                        ig_dim_constant(e->module, p->after[i], &after);
         if (!is_known || (before >= 0 && after >= 0)) {
             continue;
         }
         int64_t front = before < 0 ? -before : 0, back = after < 0 ? -after : 0;
-        ig_dim lost = ig_dim_const(call->module, front + back);
-        ig_dim rest = ig_dim_sub(call->module, x->type->dims[i], lost);
-        x = ig_expr_slice(call->e, x, i, ig_dim_of(front), rest, 1);
+        ig_dim lost = ig_dim_const(e->module, front + back);
+        ig_dim rest = ig_dim_sub(e->module, x->type->dims[i], lost);
+        x = ig_expr_slice(e, x, i, ig_dim_of(front), rest, 1);
         p->before[i] = ig_dim_of(before < 0 ? 0 : before);
         p->after[i] = ig_dim_of(after < 0 ? 0 : after);
     }
@@ -61,7 +61,7 @@ static ig_value *pad(ig_ts_call *call, ig_value *x, padding *p, ig_pad_mode mode
         is_needed = is_needed || !ig_dim_is(p->before[i], 0) ||
                     !ig_dim_is(p->after[i], 0);
     }
-    return is_needed ? ig_expr_pad(call->e, x, p->before, p->after, mode, value) : x;
+    return is_needed ? ig_expr_pad(e, x, p->before, p->after, mode, value) : x;
 }
 
 /* constant_pad_nd(self, pad, value) */
@@ -75,7 +75,7 @@ ig_status ig_ts_op_constant_pad(ig_ts_call *call) {
         return call->e->status;
     }
     return ig_aten_give(
-        call, pad(call, x, &p, IG_PAD_constant, ig_aten_float_or(call, 2, 0)));
+        call, pad(call->e, x, &p, IG_PAD_constant, ig_aten_float_or(call, 2, 0)));
 }
 
 /* reflection_padNd, replication_padNd(self, padding); variant: an ig_pad_mode */
@@ -88,7 +88,7 @@ ig_status ig_ts_op_pad_mode(ig_ts_call *call) {
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
         return call->e->status;
     }
-    return ig_aten_give(call, pad(call, x, &p, (ig_pad_mode)call->row->variant, 0));
+    return ig_aten_give(call, pad(call->e, x, &p, (ig_pad_mode)call->row->variant, 0));
 }
 
 /* pad(self, pad, mode, value) */
@@ -112,7 +112,7 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
     for (size_t i = 0; i < IG_COUNT_OF(modes); i++) {
         if (ig_str_is(name, modes[i].name)) {
             double value = ig_aten_float_or(call, 3, 0);
-            return ig_aten_give(call, pad(call, x, &p, modes[i].mode, value));
+            return ig_aten_give(call, pad(call->e, x, &p, modes[i].mode, value));
         }
     }
     return ig_ts_fail(call, IG_INVALID, "mode is '%.*s'", IG_STR_ARG(name));
@@ -123,7 +123,7 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
 /* ---- channels ---- */
 
 /* x as [rest, C…, H…, W…] with the last three axes in parts. */
-static ig_value *rearrange(ig_ts_call *call, ig_value *x, const ig_dim *parts,
+static ig_value *rearrange(ig_expr *e, ig_value *x, const ig_dim *parts,
                            const int64_t *order, const ig_dim *last) {
     assert(x->type->rank >= 3 && x->type->rank + 2 <= IG_TENSOR_RANK &&
            "channels and two axes of space, which become five axes");
@@ -138,10 +138,10 @@ static ig_value *rearrange(ig_ts_call *call, ig_value *x, const ig_dim *parts,
     for (uint32_t i = 0; i < 5; i++) {
         perm[rest + i] = rest + order[i];
     }
-    x = ig_expr_reshape(call->e, x, rest + 5, dims);
-    x = ig_expr_transpose(call->e, x, perm);
+    x = ig_expr_reshape(e, x, rest + 5, dims);
+    x = ig_expr_transpose(e, x, perm);
     memcpy(dims + rest, last, 3 * sizeof *dims);
-    return ig_expr_reshape(call->e, x, rest + 3, dims);
+    return ig_expr_reshape(e, x, rest + 3, dims);
 }
 
 /* pixel_shuffle(self, r) and back (variant 1) */
@@ -165,14 +165,14 @@ ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
         ig_dim parts[] = { d[0], height, ig_dim_of(r), width, ig_dim_of(r) };
         ig_dim last[] = { ig_dim_mul(m, d[0], ig_dim_of(r * r)), height, width };
         return ig_aten_give(
-            call, rearrange(call, x, parts, (int64_t[]){ 0, 2, 4, 1, 3 }, last));
+            call, rearrange(call->e, x, parts, (int64_t[]){ 0, 2, 4, 1, 3 }, last));
     }
     ig_dim channels = ig_dim_exact_div(m, d[0], ig_dim_of(r * r));
     ig_dim parts[] = { channels, ig_dim_of(r), ig_dim_of(r), d[1], d[2] };
     ig_dim last[] = { channels, ig_dim_mul(m, d[1], ig_dim_of(r)),
                       ig_dim_mul(m, d[2], ig_dim_of(r)) };
-    return ig_aten_give(call,
-                        rearrange(call, x, parts, (int64_t[]){ 0, 3, 1, 4, 2 }, last));
+    return ig_aten_give(
+        call, rearrange(call->e, x, parts, (int64_t[]){ 0, 3, 1, 4, 2 }, last));
 }
 
 /* channel_shuffle(self, groups): [N, g, C / g, …] with the two exchanged */

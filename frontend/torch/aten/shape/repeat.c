@@ -8,13 +8,13 @@
 /* ---- repetition ---- */
 
 /* Each axis `repeats[i]` times, end to end: [1, d0, 1, d1 …] expanded. */
-static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
+static ig_value *repeat(ig_expr *e, ig_value *x, const ig_dim *repeats,
                         uint32_t count) {
     ig_dim apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     if (count < rank || 2 * count > IG_TENSOR_RANK) {
         return ig_expr_fail(
-            call->e, IG_INVALID,
+            e, IG_INVALID,
             "repeats has %u items for a tensor of rank %u, expected %u to %d", count,
             rank, rank, IG_TENSOR_RANK / 2);
     }
@@ -23,11 +23,11 @@ static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
         apart[2 * i] = ig_dim_of(1);
         wide[2 * i] = repeats[i];
         apart[2 * i + 1] = wide[2 * i + 1] = own;
-        dims[i] = ig_dim_mul(call->module, repeats[i], own);
+        dims[i] = ig_dim_mul(e->module, repeats[i], own);
     }
-    x = ig_expr_reshape(call->e, x, 2 * count, apart);
-    x = ig_expr_expand(call->e, x, 2 * count, wide);
-    return ig_expr_reshape(call->e, x, count, dims);
+    x = ig_expr_reshape(e, x, 2 * count, apart);
+    x = ig_expr_expand(e, x, 2 * count, wide);
+    return ig_expr_reshape(e, x, count, dims);
 }
 
 ig_status ig_ts_op_repeat(ig_ts_call *call) {
@@ -35,7 +35,7 @@ ig_status ig_ts_op_repeat(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
     IG_TRY(call->e->status);
-    return ig_aten_give(call, repeat(call, x, repeats, count));
+    return ig_aten_give(call, repeat(call->e, x, repeats, count));
 }
 
 /* tile: missing repeats are 1 */
@@ -54,98 +54,94 @@ ig_status ig_ts_op_tile(ig_ts_call *call) {
         all[i] = ig_dim_of(1);
     }
     memcpy(all + missing, repeats, count * sizeof *all);
-    return ig_aten_give(call, repeat(call, x, all, count + missing));
+    return ig_aten_give(call, repeat(call->e, x, all, count + missing));
 }
 
 /* Numbers 0 … n - 1, number i `repeats[i]` times. */
-static ig_value *spread(ig_ts_call *call, ig_value *repeats) {
-    ig_value *ends = ig_build_cumsum(call->e, repeats, (ig_cumsum_attrs){ .axis = 0 });
-    ig_value *all = ig_expr_reduce(call->e, IG_REDUCE_sum, repeats, NULL, 0, false);
-    ig_value *range = ig_build_range(call->e, ig_expr_integer(call->e, IG_DT_i64, 0),
-                                     all, ig_expr_integer(call->e, IG_DT_i64, 1));
-    return ig_build_bucketize(call->e, range, ends,
-                              (ig_bucketize_attrs){ .right = true });
+static ig_value *spread(ig_expr *e, ig_value *repeats) {
+    ig_value *ends = ig_build_cumsum(e, repeats, (ig_cumsum_attrs){ .axis = 0 });
+    ig_value *all = ig_expr_reduce(e, IG_REDUCE_sum, repeats, NULL, 0, false);
+    ig_value *range = ig_build_range(e, ig_expr_integer(e, IG_DT_i64, 0), all,
+                                     ig_expr_integer(e, IG_DT_i64, 1));
+    return ig_build_bucketize(e, range, ends, (ig_bucketize_attrs){ .right = true });
 }
 
 /* repeat_interleave(repeats) */
 ig_status ig_ts_op_interleave_numbers(ig_ts_call *call) {
     ig_value *repeats = ig_aten_tensor(call, 0);
     ig_dtype dtype = repeats ? (ig_dtype)repeats->type->dtype : IG_DT_i64;
-    ig_value *value = spread(call, ig_aten_cast(call, repeats, IG_DT_i64));
+    ig_value *value = spread(call->e, ig_aten_cast(call, repeats, IG_DT_i64));
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
-static ig_value *interleave(ig_ts_call *call, ig_value *x, uint32_t axis,
-                            ig_dim times) {
+static ig_value *interleave(ig_expr *e, ig_value *x, uint32_t axis, ig_dim times) {
     assert(axis < x->type->rank && "the caller has flattened a scalar");
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
-    ig_dim extent = ig_dim_mul(call->module, x->type->dims[axis], times);
-    x = ig_expr_unsqueeze(call->e, x, axis + 1);
+    ig_dim extent = ig_dim_mul(e->module, x->type->dims[axis], times);
+    x = ig_expr_unsqueeze(e, x, axis + 1);
     if (!x) {
         return NULL;
     }
     memcpy(dims, x->type->dims, (rank + 1) * sizeof *dims);
     dims[axis + 1] = times;
-    x = ig_expr_expand(call->e, x, rank + 1, dims);
+    x = ig_expr_expand(e, x, rank + 1, dims);
     dims[axis] = extent;
     memmove(dims + axis + 1, dims + axis + 2, (rank - axis - 1) * sizeof *dims);
-    return ig_expr_reshape(call->e, x, rank, dims);
+    return ig_expr_reshape(e, x, rank, dims);
 }
 
 /* repeat_interleave(self, repeats, dim, output_size): repeats a number or a tensor */
 ig_status ig_ts_op_interleave(ig_ts_call *call) {
+    ig_expr *e = call->e;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
-        return call->e->status;
+        return e->status;
     }
     bool is_flat = ig_ts_is_none(call, 2);
     uint32_t axis = is_flat ? 0 : ig_aten_axis(call, 2, x->type->rank);
-    x = is_flat || x->type->rank == 0 ? ig_expr_flatten(call->e, x) : x;
+    x = is_flat || x->type->rank == 0 ? ig_expr_flatten(e, x) : x;
     if (!x || call->args[1].kind != IG_TS_TENSOR) {
         ig_dim times = ig_aten_dim(call, 1);
-        return x ? ig_aten_give(call, interleave(call, x, axis, times))
-                 : call->e->status;
+        return x ? ig_aten_give(call, interleave(e, x, axis, times)) : e->status;
     }
     ig_value *repeats = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
-    repeats = ig_expr_expand(call->e, ig_expr_flatten(call->e, repeats), 1,
-                             &x->type->dims[axis]);
-    return ig_aten_give(call, ig_expr_gather(call->e, x, spread(call, repeats), axis,
-                                             IG_NEGATIVE_wrap));
+    repeats = ig_expr_expand(e, ig_expr_flatten(e, repeats), 1, &x->type->dims[axis]);
+    return ig_aten_give(
+        call, ig_expr_gather(e, x, spread(e, repeats), axis, IG_NEGATIVE_wrap));
 }
 
 /* ---- rotation ---- */
 
 /* Element i comes from i - shift, cyclically. */
-static ig_value *roll(ig_ts_call *call, ig_value *x, uint32_t axis, int64_t shift) {
+static ig_value *roll(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift) {
     assert((!x || axis < x->type->rank) && "the caller has checked the axis");
     int64_t extent;
     if (!x) {
         return NULL;
     }
-    if (!ig_dim_constant(call->module, x->type->dims[axis], &extent)) {
-        ig_value *index = ig_expr_iota(call->e, IG_DT_i64, x->type->dims[axis]);
-        index = ig_build_sub(call->e, index,
-                             ig_expr_integer(call->e, IG_DT_i64, shift));
-        index = ig_expr_map2(call->e, IG_OP_mod, index,
-                             ig_expr_dim(call->e, x->type->dims[axis], IG_DT_i64));
-        return ig_expr_gather(call->e, x, index, axis, IG_NEGATIVE_wrap);
+    if (!ig_dim_constant(e->module, x->type->dims[axis], &extent)) {
+        ig_value *index = ig_expr_iota(e, IG_DT_i64, x->type->dims[axis]);
+        index = ig_build_sub(e, index, ig_expr_integer(e, IG_DT_i64, shift));
+        index = ig_expr_map2(e, IG_OP_mod, index,
+                             ig_expr_dim(e, x->type->dims[axis], IG_DT_i64));
+        return ig_expr_gather(e, x, index, axis, IG_NEGATIVE_wrap);
     }
     shift = extent ? (shift % extent + extent) % extent : 0;
     if (shift == 0) {
         return x;
     }
     ig_value *parts[] = {
-        ig_expr_slice(call->e, x, axis, ig_dim_of(extent - shift), ig_dim_of(shift), 1),
-        ig_expr_slice(call->e, x, axis, ig_dim_of(0), ig_dim_of(extent - shift), 1),
+        ig_expr_slice(e, x, axis, ig_dim_of(extent - shift), ig_dim_of(shift), 1),
+        ig_expr_slice(e, x, axis, ig_dim_of(0), ig_dim_of(extent - shift), 1),
     };
-    return ig_expr_concat(call->e, axis, parts, 2);
+    return ig_expr_concat(e, axis, parts, 2);
 }
 
-static bool wrap(ig_ts_call *call, int64_t axis, uint32_t rank, uint32_t *out) {
+static bool wrap(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out) {
     int64_t bound = rank ? rank : 1;
     if (axis < -bound || axis >= bound) {
-        ig_expr_fail(call->e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
+        ig_expr_fail(e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
                      (long long)axis, rank);
         return false;
     }
@@ -162,18 +158,17 @@ ig_status ig_ts_op_roll(ig_ts_call *call) {
     IG_TRY(call->e->status);
     if (axes == 0 && count == 1) {
         const ig_type *type = x->type;
-        x = roll(call, ig_expr_flatten(call->e, x), 0, shifts[0]);
+        x = roll(call->e, ig_expr_flatten(call->e, x), 0, shifts[0]);
         return ig_aten_give(call, ig_expr_reshape(call->e, x, type->rank, type->dims));
     }
     if (axes != count) {
         return ig_ts_fail(call, IG_INVALID, "%u shifts for %u axes", count, axes);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!wrap(call, dims[i], x->type->rank, &axis)) {
+    for (uint32_t i = 0; x && i < count; i++) {
+        if (!wrap(call->e, dims[i], x->type->rank, &axis)) {
             return call->e->status;
         }
-        x = x->type->rank ? roll(call, x, axis, shifts[i]) : x;
-        IG_TRY(call->e->status);
+        x = x->type->rank ? roll(call->e, x, axis, shifts[i]) : x;
     }
     return ig_aten_give(call, x);
 }
@@ -186,12 +181,11 @@ ig_status ig_ts_op_flip(ig_ts_call *call) {
     const int64_t *dims = call->row->variant ? &fixed
                                              : ig_aten_ints(call, 1, 0, &count);
     IG_TRY(call->e->status);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!wrap(call, dims[i], x->type->rank, &axis)) {
+    for (uint32_t i = 0; x && i < count; i++) {
+        if (!wrap(call->e, dims[i], x->type->rank, &axis)) {
             return call->e->status;
         }
-        x = x && x->type->rank ? ig_expr_flip(call->e, x, axis) : x;
-        IG_TRY(call->e->status);
+        x = x->type->rank ? ig_expr_flip(call->e, x, axis) : x;
     }
     return ig_aten_give(call, x);
 }
@@ -203,8 +197,8 @@ ig_status ig_ts_op_rot90(ig_ts_call *call) {
     uint32_t count, a, b;
     const int64_t *dims = ig_aten_ints(call, 2, 2, &count);
     IG_TRY(call->e->status);
-    if (!wrap(call, dims[0], x->type->rank, &a) ||
-        !wrap(call, dims[1], x->type->rank, &b)) {
+    if (!wrap(call->e, dims[0], x->type->rank, &a) ||
+        !wrap(call->e, dims[1], x->type->rank, &b)) {
         return call->e->status;
     }
     if (turns == 2) {
@@ -218,7 +212,6 @@ ig_status ig_ts_op_rot90(ig_ts_call *call) {
 /* ---- grids ---- */
 
 static ig_status give_values(ig_ts_call *call, ig_value **values, uint32_t count) {
-    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, values, count);
 }
 
@@ -298,11 +291,11 @@ ig_status ig_ts_op_broadcast_tensors(ig_ts_call *call) {
 /* ---- diagonals ---- */
 
 /* x's last axis as the diagonal `offset` of a matrix in axes a, b. */
-static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
+static ig_value *embed(ig_expr *e, ig_value *x, int64_t offset, uint32_t a,
                        uint32_t b) {
     assert(a < b && b <= x->type->rank && "the diagonal's axes are in order");
     assert(x->type->rank > 0 && "the last axis is the diagonal");
-    ig_module *module = call->module;
+    ig_module *module = e->module;
     uint32_t rank = x->type->rank;
     int64_t far = offset < 0 ? -offset : offset;
     ig_dim length = x->type->dims[rank - 1];
@@ -312,18 +305,17 @@ static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a
     /* Row i holds x[i] at column i + offset: a column of x, masked. */
     before[rank - 1] = ig_dim_const(module, offset < 0 ? far : 0);
     after[rank - 1] = ig_dim_const(module, offset > 0 ? far : 0);
-    x = ig_expr_pad(call->e, x, before, after, IG_PAD_constant, 0);
-    x = x ? ig_expr_unsqueeze(call->e, x, rank) : NULL;
-    ig_value *row = ig_expr_axis_iota(call->e, rank + 1, rank - 1, size);
-    ig_value *column = ig_expr_axis_iota(call->e, rank + 1, rank, size);
-    ig_value *at = ig_build_add(call->e, row,
-                                ig_expr_integer(call->e, IG_DT_i64, offset));
-    ig_value *zero = x ? ig_expr_integer(call->e, (ig_dtype)x->type->dtype, 0) : NULL;
-    x = ig_build_where(call->e, ig_build_eq(call->e, column, at), x, zero);
+    x = ig_expr_pad(e, x, before, after, IG_PAD_constant, 0);
+    x = x ? ig_expr_unsqueeze(e, x, rank) : NULL;
+    ig_value *row = ig_expr_axis_iota(e, rank + 1, rank - 1, size);
+    ig_value *column = ig_expr_axis_iota(e, rank + 1, rank, size);
+    ig_value *at = ig_build_add(e, row, ig_expr_integer(e, IG_DT_i64, offset));
+    ig_value *zero = x ? ig_expr_integer(e, (ig_dtype)x->type->dtype, 0) : NULL;
+    x = ig_build_where(e, ig_build_eq(e, column, at), x, zero);
     for (uint32_t i = 0, next = 0; i < rank + 1; i++) {
         perm[i] = i == a ? rank - 1 : i == b ? rank : next++;
     }
-    return ig_expr_transpose(call->e, x, perm);
+    return ig_expr_transpose(e, x, perm);
 }
 
 /* diag_embed(self, offset, dim1, dim2) */
@@ -343,9 +335,9 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
             a, b, x->type->rank, IG_TENSOR_RANK);
     }
     if (a > b) {
-        return ig_aten_give(call, embed(call, x, -offset, b, a));
+        return ig_aten_give(call, embed(call->e, x, -offset, b, a));
     }
-    return ig_aten_give(call, embed(call, x, offset, a, b));
+    return ig_aten_give(call, embed(call->e, x, offset, a, b));
 }
 
 /* diag(self, diagonal): of a matrix its diagonal, of a vector a matrix; variant 1,
@@ -360,7 +352,7 @@ ig_status ig_ts_op_diag(ig_ts_call *call) {
     if (x->type->rank == 2) {
         return ig_aten_give(call, ig_aten_diagonal(call, x, offset, 0, 1));
     }
-    return ig_aten_give(call, embed(call, x, offset, 0, 1));
+    return ig_aten_give(call, embed(call->e, x, offset, 0, 1));
 }
 
 ig_status ig_ts_op_trace(ig_ts_call *call) {

@@ -11,25 +11,24 @@
 /* ---- one slice ---- */
 
 /* Positions whose sign only the run knows: the op clamps them itself. */
-static ig_value *slice_by_operands(ig_ts_call *call, ig_value *x, uint32_t axis,
+static ig_value *slice_by_operands(ig_expr *e, ig_value *x, uint32_t axis,
                                    const ig_slice_ends *ends) {
-    ig_dim axis_dim = ig_dim_of(axis), step = ig_dim_const(call->module, ends->step);
-    ig_value *operands[] = { x, ig_expr_dims(call->e, &ends->start, 1),
-                             ig_expr_dims(call->e, &ends->end, 1),
-                             ig_expr_dims(call->e, &axis_dim, 1),
-                             ig_expr_dims(call->e, &step, 1) };
-    return ig_expr_make(call->e, IG_OP_slice, operands, 5, NULL);
+    ig_dim axis_dim = ig_dim_of(axis), step = ig_dim_const(e->module, ends->step);
+    ig_value *operands[] = { x, ig_expr_dims(e, &ends->start, 1),
+                             ig_expr_dims(e, &ends->end, 1),
+                             ig_expr_dims(e, &axis_dim, 1), ig_expr_dims(e, &step, 1) };
+    return ig_expr_make(e, IG_OP_slice, operands, 5, NULL);
 }
 
-static ig_value *slice(ig_ts_call *call, ig_value *x, uint32_t axis,
+static ig_value *slice(ig_expr *e, ig_value *x, uint32_t axis,
                        const ig_slice_ends *ends) {
     assert(axis < x->type->rank && "the caller has checked the axis");
     assert(ends->step > 0 && "slices run forward");
     ig_dim start, size;
-    if (!ig_slice_extent(call->module, ends, x->type->dims[axis], &start, &size)) {
-        return slice_by_operands(call, x, axis, ends);
+    if (!ig_slice_extent(e->module, ends, x->type->dims[axis], &start, &size)) {
+        return slice_by_operands(e, x, axis, ends);
     }
-    return ig_expr_slice(call->e, x, axis, start, size, ends->step);
+    return ig_expr_slice(e, x, axis, start, size, ends->step);
 }
 
 /* slice(self, dim, start, end, step) */
@@ -55,7 +54,7 @@ ig_status ig_ts_op_slice(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "the step of a slice is %lld",
                           (long long)ends.step);
     }
-    return ig_aten_give_view(call, slice(call, v.x, axis, &ends));
+    return ig_aten_give_view(call, slice(call->e, v.x, axis, &ends));
 }
 
 /* narrow(self, dim, start, length) */
@@ -204,11 +203,11 @@ static bool is_legacy_empty(const ig_value *x) {
     return x->type->rank == 1 && ig_dim_is(x->type->dims[0], 0);
 }
 
-static void guard_extents(ig_ts_call *call, const ig_value *x, const ig_value *y,
+static void guard_extents(ig_expr *e, const ig_value *x, const ig_value *y,
                           uint32_t axis) {
     for (uint32_t i = 0; x->type->rank == y->type->rank && i < x->type->rank; i++) {
-        if (i != axis && call->e->status == IG_OK) {
-            ig_expr_guard_equal(call->e, x->type->dims[i], y->type->dims[i],
+        if (i != axis && e->status == IG_OK) {
+            ig_expr_guard_equal(e, x->type->dims[i], y->type->dims[i],
                                 "extents of concatenated tensors");
         }
     }
@@ -238,7 +237,7 @@ static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count
     axis = (uint32_t)(axis_arg < 0 ? axis_arg + rank : axis_arg);
     for (uint32_t i = 1; i < kept_count; i++) {
         if (kept[i]) {
-            guard_extents(call, kept[0], kept[i], axis);
+            guard_extents(call->e, kept[0], kept[i], axis);
         }
     }
     return ig_expr_concat(call->e, axis, kept, kept_count);
@@ -298,17 +297,17 @@ ig_status ig_ts_op_stack(ig_ts_call *call) {
     }
     IG_TRY(call->e->status);
     for (uint32_t i = 1; i < count; i++) {
-        guard_extents(call, raised[0], raised[i], axis);
+        guard_extents(call->e, raised[0], raised[i], axis);
     }
     return ig_aten_give(call, ig_expr_concat(call->e, axis, raised, count));
 }
 
 /* At least `rank` axes, as atleast_Nd places the new ones. */
-static ig_value *raise(ig_ts_call *call, ig_value *x, uint32_t rank) {
+static ig_value *raise(ig_expr *e, ig_value *x, uint32_t rank) {
     assert(rank <= 3 && "atleast_1d, 2d and 3d");
     while (x && x->type->rank < rank) {
         bool is_last = rank == 3 && x->type->rank == 2;
-        x = ig_expr_unsqueeze(call->e, x, is_last ? 2 : 0);
+        x = ig_expr_unsqueeze(e, x, is_last ? 2 : 0);
     }
     return x;
 }
@@ -318,7 +317,7 @@ ig_status ig_ts_op_atleast(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     uint32_t rank = (uint32_t)call->row->variant;
     return x && x->type->rank >= rank ? ig_ts_give_arg(call, 0, 0)
-                                      : ig_aten_give(call, raise(call, x, rank));
+                                      : ig_aten_give(call, raise(call->e, x, rank));
 }
 
 ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
@@ -326,9 +325,8 @@ ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->e->status);
     for (uint32_t i = 0; i < count; i++) {
-        values[i] = raise(call, values[i], (uint32_t)call->row->variant);
+        values[i] = raise(call->e, values[i], (uint32_t)call->row->variant);
     }
-    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, values, count);
 }
 
@@ -340,7 +338,7 @@ ig_status ig_ts_op_stack_along(ig_ts_call *call) {
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     for (uint32_t i = 0; i < count; i++) {
-        values[i] = raise(call, values[i], rank);
+        values[i] = raise(call->e, values[i], rank);
     }
     IG_TRY(call->e->status);
     int64_t axis = rank == 2 ? 0 : rank == 3 ? 2 : count && values[0]->type->rank > 1;

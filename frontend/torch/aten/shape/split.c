@@ -58,7 +58,6 @@ static ig_status unknown_count(const ig_ts_call *call, const parts *p) {
 
 static ig_status give_parts(ig_ts_call *call, const parts *p) {
     assert(p->count <= PARTS_MAX && "set_count bounds the parts");
-    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, 0, p->values, p->count);
 }
 
@@ -75,10 +74,11 @@ static ig_status give_between(ig_ts_call *call, parts *p, const ig_dim *bounds) 
 
 /* `count` parts of `size`, of which the last may be shorter, but not empty. */
 static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t count) {
+    ig_expr *e = call->e;
     assert(count >= 0 && "a count of names or chunks");
     ig_module *m = call->module;
     if (!set_count(call, p, count)) {
-        return call->e->status;
+        return e->status;
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
     for (int64_t k = 0; k < count; k++) {
@@ -86,15 +86,12 @@ static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t 
     }
     bounds[count] = p->extent;
     if (count) {
-        ig_expr_guard_less_equal(call->e,
-                                 ig_dim_add(m, bounds[count - 1], ig_dim_of(1)),
+        ig_expr_guard_less_equal(e, ig_dim_add(m, bounds[count - 1], ig_dim_of(1)),
                                  p->extent, "the extent makes fewer parts");
-        IG_TRY(call->e->status);
     }
-    ig_expr_guard_less_equal(call->e, p->extent,
-                             ig_dim_mul(m, ig_dim_const(m, count), size),
+    ig_expr_guard_less_equal(e, p->extent, ig_dim_mul(m, ig_dim_const(m, count), size),
                              "the extent makes more parts");
-    IG_TRY(call->e->status);
+    IG_TRY(e->status);
     return give_between(call, p, bounds);
 }
 

@@ -87,7 +87,6 @@ ig_status ig_ts_op_view(ig_ts_call *call) {
         return call->e->status;
     }
     uint32_t rank = wanted_shape(call, &v, 1, dims);
-    IG_TRY(call->e->status);
     return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, rank, dims));
 }
 
@@ -232,11 +231,11 @@ ig_status ig_ts_op_unsqueeze(ig_ts_call *call) {
 
 /* ---- order of axes ---- */
 
-static bool wrap_axis(ig_ts_call *call, int64_t axis, uint32_t rank, int64_t *out) {
+static bool wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, int64_t *out) {
     int64_t bound = rank ? rank : 1;
     *out = axis < 0 ? axis + bound : axis;
     if (*out < 0 || *out >= bound) {
-        ig_expr_fail(call->e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
+        ig_expr_fail(e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
                      (long long)axis, rank);
         return false;
     }
@@ -259,7 +258,7 @@ ig_status ig_ts_op_permute(ig_ts_call *call) {
             v.rank);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!wrap_axis(call, given[i], v.rank, &perm[i])) {
+        if (!wrap_axis(call->e, given[i], v.rank, &perm[i])) {
             return call->e->status;
         }
     }
@@ -323,8 +322,8 @@ ig_status ig_ts_op_movedim(ig_ts_call *call) {
     }
     for (uint32_t i = 0; i < count; i++) {
         int64_t source, target;
-        if (!wrap_axis(call, from[i], v.rank, &source) ||
-            !wrap_axis(call, to[i], v.rank, &target)) {
+        if (!wrap_axis(call->e, from[i], v.rank, &source) ||
+            !wrap_axis(call->e, to[i], v.rank, &target)) {
             return call->e->status;
         }
         if (v.rank && (perm[target] >= 0 || is_moved[source])) {
