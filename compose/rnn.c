@@ -1,4 +1,4 @@
-/* rnn as a loop over its steps.
+/* rnn rows, and rnn as a loop over its steps.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The products with x are one product for all steps, outside of the loop:
@@ -14,10 +14,65 @@
  * with steps that are beyond its end, which leave the first state alone: so it begins
  * at its own last step.
  */
+#include "compose/rnn.h"
+
 #include "compose/decompose.h"
 
 #include <assert.h>
 #include <string.h>
+
+/* ---- the row ---- */
+
+static ig_value *bias_or_zeros(ig_expr *e, ig_value *bias, const ig_value *weights) {
+    bool is_zero = !bias && weights && weights->type->rank > 0;
+    return is_zero ? ig_expr_fill(e, (ig_dtype)weights->type->dtype, 1,
+                                  weights->type->dims, 0)
+                   : bias;
+}
+
+static ig_op *make_rnn(ig_expr *e, const ig_rnn *l) {
+    bool is_lstm = l->cell == IG_CELL_lstm;
+    ig_value *optional[] = { l->lengths, l->peepholes, l->projection };
+    ig_value *operands[11] = { l->x, l->h };
+    uint32_t count = 2;
+    int64_t given = 0;
+    if (is_lstm) {
+        operands[count++] = l->c;
+    }
+    operands[count++] = l->w;
+    operands[count++] = l->r;
+    operands[count++] = bias_or_zeros(e, l->bw, l->w);
+    operands[count++] = bias_or_zeros(e, l->br, l->r);
+    for (uint32_t i = 0; i < IG_COUNT_OF(optional); i++) {
+        given |= optional[i] ? 1 << i : 0;
+        operands[count] = optional[i];
+        count += optional[i] != NULL;
+    }
+    ig_attr none = { 0 }, yes = ig_attr_of_bool(true);
+    ig_attr attrs[IG_rnn_attr_count] = {
+        [IG_rnn_cell] = ig_attr_of_enum(l->cell),
+        [IG_rnn_reverse] = l->is_reverse ? yes : none,
+        [IG_rnn_reset_first] = l->is_reset_first ? yes : none,
+        [IG_rnn_couple] = l->is_coupled ? yes : none,
+        [IG_rnn_clip] = l->clip > 0 ? ig_attr_of_float(l->clip) : none,
+        [IG_rnn_given] = given ? ig_attr_of_int(given) : none,
+    };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = count,
+                        .result_count = is_lstm ? 3 : 2,
+                        .attrs = attrs };
+    return ig_expr_op(e, IG_OP_rnn, &spec);
+}
+
+void ig_compose_rnn(ig_expr *e, const ig_rnn *layer,
+                    ig_value *out_results[IG_RNN_RESULTS]) {
+    ig_op *op = make_rnn(e, layer);
+    for (uint32_t i = 0; i < IG_RNN_RESULTS; i++) {
+        out_results[i] = op && i < op->result_count ? ig_op_result(op, i) : NULL;
+    }
+}
+
+/* ---- the loop ---- */
 
 typedef struct cell {
     const ig_op *op;
@@ -122,7 +177,7 @@ static void step_plain(cell *k, ig_value *x) {
     k->h = activate(k, k->kind == IG_CELL_relu ? IG_OP_relu : IG_OP_tanh, sum);
 }
 
-/* ---- the loop ---- */
+/* ---- steps ---- */
 
 /* The number of this trip's step. */
 static ig_value *number_step(const cell *k, ig_value *trip) {

@@ -2,10 +2,10 @@
  * the same ops and attributes, whichever importer read them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each pair is a model of one node and a program of one call over the same inputs.
- * Both go through the clean pipeline; then every op but constants, guards and `ret` is
- * held against the other side's, by name, attributes and result types.  Constants may
- * be made in different ways.
+ * Each pair is a model of one node (or of a few, one after another) and a program of
+ * one call over the same inputs.  Both go through the clean pipeline; then every op but
+ * constants, guards and `ret` is held against the other side's, by name, attributes and
+ * result types.  Constants may be made in different ways.
  */
 #include "tests/unit/onnx/onnx_build.h"
 #include "tests/unit/torch/torch_case.h"
@@ -19,15 +19,21 @@
 #define PICKLE \
     "\200\002c__torch__\nM\nq\000)\201}(X\010\000\000\000trainingq\001\210ub."
 
-enum { INPUTS_MAX = 5 };
+enum { INPUTS_MAX = 5, OPS_MAX = 4, COUNT_MAX = 256 };
 
 typedef struct pair {
-    const char *inputs; /* "x=2,8,4,6 w=8": f32 */
-    const char *node;   /* "Softmax@13 x axis:i=1" */
-    const char *call;   /* "torch.softmax(x, 1)" */
+    const char *inputs; /* "x=2,8,4,6 w=8": f32; "w#8": 0.5s that only the node reads */
+    const char *node; /* "Softmax@13 x axis:i=1"; "Op …; Op a …": a is the first's */
+    const char *call; /* "torch.softmax(x, 1)", or statements */
 } pair;
 
 #define X "x=2,8,4,6 "
+#define STEPS "x=3,2,5 "
+#define HALVES(...) "torch.full([" #__VA_ARGS__ "], 0.5)"
+#define STATE "torch.zeros([1, 2, 4])"
+#define LAYER(gates) \
+    "[" HALVES(gates, 5) ", " HALVES(gates, 4) ", " HALVES(gates) ", " HALVES(gates) "]"
+#define FORWARD ", True, 1, 0., False, False, False)\n    return y"
 
 static const pair pairs[] = {
     { X, "Relu@14 x", "torch.relu(x)" },
@@ -70,30 +76,65 @@ static const pair pairs[] = {
     { X "y=2,3,4,6", "Concat@13 x,y axis:i=1", "torch.cat([x, y], 1)" },
     { X "y=1,8,1,1", "Mul@14 x,y", "torch.mul(x, y)" },
     { X, "DepthToSpace@13 x blocksize:i=2 mode:s=CRD", "torch.pixel_shuffle(x, 2)" },
+    { STEPS "w#1,16,5 r#1,16,4 b#1,32",
+      "LSTM@12 x,w,r,b hidden_size:i=4; Squeeze@12 a axes:l=1",
+      "y, h, c = torch.lstm(x, [" STATE ", " STATE "], " LAYER(16) FORWARD },
+    { STEPS "w#1,12,5 r#1,12,4 b#1,24",
+      "GRU@12 x,w,r,b hidden_size:i=4 linear_before_reset:i=1; Squeeze@12 a axes:l=1",
+      "y, h = torch.gru(x, " STATE ", " LAYER(12) FORWARD },
+    { STEPS "w#1,4,5 r#1,4,4 b#1,8",
+      "RNN@12 x,w,r,b hidden_size:i=4; Squeeze@12 a axes:l=1",
+      "y, h = torch.rnn_tanh(x, " STATE ", " LAYER(4) FORWARD },
 };
 
-/* ---- inputs: "NAME=EXTENTS NAME=EXTENTS" ---- */
+/* ---- inputs: "NAME=EXTENTS NAME#EXTENTS" ---- */
 
 typedef struct input {
-    char name[8], extents[32];
+    char name[8], kind, extents[32];
 } input;
 
 static uint32_t read_inputs(const char *text, input *out) {
     uint32_t count = 0;
     int used = 0;
-    while (sscanf(text, " %7[a-z]=%31[0-9,]%n", out[count].name, out[count].extents,
-                  &used) == 2) {
+    while (sscanf(text, " %7[a-z]%c%31[0-9,]%n", out[count].name, &out[count].kind,
+                  out[count].extents, &used) == 3) {
         text += used;
         count++;
     }
     return count;
 }
 
-/* ---- the ONNX side: "Op@OPSET INPUTS NAME:KIND=VALUE …" ---- */
+/* ---- the ONNX side: "Op@OPSET INPUTS NAME:KIND=VALUE …; Op@OPSET …" ---- */
+
+static size_t read_ints(const char *text, int64_t *out) {
+    size_t count = 0;
+    for (char *at = (char *)(uintptr_t)text; *at; at += *at == ',') {
+        out[count++] = strtoll(at, &at, 10);
+    }
+    return count;
+}
+
+static void add_halves(onnx_model *m, const input *in) {
+    float halves[COUNT_MAX];
+    int64_t dims[4], count = 1;
+    size_t rank = read_ints(in->extents, dims);
+    for (size_t i = 0; i < rank; i++) {
+        count *= dims[i];
+    }
+    CHECK(count <= COUNT_MAX);
+    for (int64_t i = 0; i < count; i++) {
+        halves[i] = 0.5f;
+    }
+    onnx_initializer(m, onnx_tensor(m, in->name, ONNX_F32, rank, dims, halves));
+}
 
 static void add_input(onnx_model *m, const input *in) {
     char copy[32], *dims[4] = { NULL }, *state = NULL;
     int rank = 0;
+    if (in->kind == '#') {
+        add_halves(m, in);
+        return;
+    }
     snprintf(copy, sizeof(copy), "%s", in->extents);
     for (char *d = strtok_r(copy, ",", &state); d; d = strtok_r(NULL, ",", &state)) {
         dims[rank++] = d;
@@ -104,7 +145,6 @@ static void add_input(onnx_model *m, const input *in) {
 static void add_attribute(onnx_model *m, Onnx__NodeProto *node, const char *text) {
     char name[32], value[64], kind;
     int64_t ints[8];
-    size_t count = 0;
     CHECK_INT(sscanf(text, "%31[a-z_]:%c=%63s", name, &kind, value), 3);
     if (kind == 'i') {
         onnx_attr_i(m, node, name, strtoll(value, NULL, 10));
@@ -113,28 +153,36 @@ static void add_attribute(onnx_model *m, Onnx__NodeProto *node, const char *text
     } else if (kind == 's') {
         onnx_attr_s(m, node, name, value);
     } else {
-        for (char *at = value; *at; at += *at == ',') {
-            ints[count++] = strtoll(at, &at, 10);
-        }
-        onnx_attr_ints(m, node, name, count, ints);
+        onnx_attr_ints(m, node, name, read_ints(value, ints), ints);
+    }
+}
+
+static void add_node(onnx_model *m, char *text, const char *result) {
+    char op[32], inputs[32], *state = NULL;
+    int used = 0;
+    CHECK_INT(sscanf(text, " %31[A-Za-z]@%*d %31s%n", op, inputs, &used), 2);
+    Onnx__NodeProto *node = onnx_node(m, op, inputs, result);
+    for (char *a = strtok_r(text + used, " ", &state); a;
+         a = strtok_r(NULL, " ", &state)) {
+        add_attribute(m, node, a);
     }
 }
 
 static ig_status import_node(torch_case *c, const pair *p, ig_module **out_module) {
-    char op[32], inputs[32], *state = NULL;
+    char *state = NULL, *nodes[OPS_MAX + 1] = { NULL };
     input given[INPUTS_MAX];
-    int opset = 0, used = 0;
     onnx_model m;
-    CHECK_INT(sscanf(p->node, "%31[A-Za-z]@%d %31s%n", op, &opset, inputs, &used), 3);
-    onnx_model_init(&m, opset);
+    onnx_model_init(&m, atoi(strchr(p->node, '@') + 1));
     uint32_t count = read_inputs(p->inputs, given);
     for (uint32_t i = 0; i < count; i++) {
         add_input(&m, &given[i]);
     }
-    Onnx__NodeProto *node = onnx_node(&m, op, inputs, "result");
-    char *rest = ig_arena_strdup(&c->arena, p->node + used);
-    for (char *a = strtok_r(rest, " ", &state); a; a = strtok_r(NULL, " ", &state)) {
-        add_attribute(&m, node, a);
+    nodes[0] = strtok_r(ig_arena_strdup(&c->arena, p->node), ";", &state);
+    for (uint32_t i = 0; nodes[i]; i++) {
+        CHECK(i + 1 < IG_COUNT_OF(nodes));
+        nodes[i + 1] = strtok_r(NULL, ";", &state);
+        add_node(&m, nodes[i],
+                 nodes[i + 1] ? (char[]){ (char)('a' + (int)i), 0 } : "result");
     }
     onnx_output(&m, "result");
     ig_str bytes = onnx_pack(&m);
@@ -151,16 +199,20 @@ static ig_status import_call(torch_case *c, const pair *p, ig_module **out_modul
     input given[INPUTS_MAX];
     ig_torchscript_argument arguments[INPUTS_MAX];
     ig_writer source;
-    uint32_t count = read_inputs(p->inputs, given);
+    uint32_t count = 0, all = read_inputs(p->inputs, given);
     ig_writer_init(&source, &c->arena);
     ig_put(&source, "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
                     "  training : bool\n  def forward(self: __torch__.M");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < all; i++) {
+        if (given[i].kind == '#') {
+            continue;
+        }
         const char *type = ig_arena_printf(&c->arena, "f32[%s]", given[i].extents);
         ig_put(&source, ",\n    %s: Tensor", given[i].name);
-        arguments[i] = (ig_torchscript_argument){ given[i].name, type };
+        arguments[count++] = (ig_torchscript_argument){ given[i].name, type };
     }
-    ig_put(&source, ") -> Tensor:\n    return %s\n", p->call);
+    bool returns = strstr(p->call, "return") != NULL;
+    ig_put(&source, ") -> Tensor:\n    %s%s\n", returns ? "" : "return ", p->call);
     torch_entry entries[] = {
         { "m/data.pkl", { PICKLE, sizeof PICKLE - 1 } },
         { "m/constants.pkl", { "\200\002).", 4 } },
@@ -190,9 +242,11 @@ static void put_op(ig_arena *arena, const ig_op *op, ig_writer *out) {
     if (attrs && type && attrs < type) {
         ig_put_str(out, (ig_str){ attrs, (size_t)(strchr(attrs, '}') - attrs) + 1 });
     }
-    const char *name = type ? strstr(type, " \"") : NULL; /* the user's, of one side */
-    ig_put(out, "%.*s\n", (int)(name ? name - type : (long)strlen(type ? type : "")),
-           type ? type : "");
+    for (const char *name; type && (name = strstr(type, " \"")) != NULL;) {
+        ig_put(out, "%.*s", (int)(name - type), type); /* the user's names differ */
+        type = strchr(name + 2, '"') + 1;
+    }
+    ig_put(out, "%s\n", type ? type : "");
 }
 
 static const char *describe(torch_case *c, ig_module *module) {

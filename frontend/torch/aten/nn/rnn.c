@@ -5,6 +5,7 @@
  * spread to [T, B, I] with a length for each sequence, and packed again afterwards.
  * With `first[t]` the sum of batch_sizes before t, row first[t] + b is step t of
  * sequence b. */
+#include "compose/rnn.h"
 #include "frontend/torch/aten/aten.h"
 
 #include <string.h>
@@ -37,52 +38,25 @@ static bool check_params(ig_ts_call *call, const layers *l) {
     return call->e->status == IG_OK;
 }
 
-static ig_value *bias_or_zero(ig_ts_call *call, ig_value *bias, const ig_value *w) {
-    return bias ? bias
-                : ig_expr_fill(call->e, (ig_dtype)w->type->dtype, 1, w->type->dims, 0);
-}
-
 /* One layer in one direction; out: y, h, c. */
-static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t part,
+static void run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t part,
                      ig_value **out) {
-    ig_value **p = l->params + part * params_each(l), *operands[11];
-    uint32_t count = 0;
-    bool is_lstm = l->cell == IG_CELL_lstm;
+    ig_value **p = l->params + part * params_each(l);
     bool is_projected = params_each(l) == (l->has_bias ? 5u : 3u);
-    operands[count++] = x;
-    operands[count++] = ig_expr_select(call->e, l->h, 0, ig_dim_of(part));
-    if (is_lstm) {
-        operands[count++] = ig_expr_select(call->e, l->c, 0, ig_dim_of(part));
-    }
-    operands[count++] = p[0];
-    operands[count++] = p[1];
-    operands[count++] = bias_or_zero(call, l->has_bias ? p[2] : NULL, p[0]);
-    operands[count++] = bias_or_zero(call, l->has_bias ? p[3] : NULL, p[1]);
-    if (l->lengths) {
-        operands[count++] = l->lengths;
-    }
-    if (is_projected) {
-        operands[count++] = p[l->has_bias ? 4 : 2];
-    }
-    ig_attr attrs[IG_rnn_attr_count] = {
-        [IG_rnn_cell] = ig_attr_of_enum(l->cell),
-        [IG_rnn_given] = ig_attr_of_int((l->lengths ? 1 : 0) | (is_projected ? 4 : 0)),
-    };
-    if (part % l->directions) {
-        attrs[IG_rnn_reverse] = ig_attr_of_bool(true);
-    }
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = count,
-                        .result_count = is_lstm ? 3 : 2,
-                        .attrs = attrs };
-    ig_op *op = NULL;
-    if (call->e->status == IG_OK) {
-        call->e->status = ig_build(call->builder, IG_OP_rnn, &spec, &op);
-    }
-    for (uint32_t i = 0; op && i < op->result_count; i++) {
-        out[i] = ig_op_result(op, i);
-    }
-    return call->e->status == IG_OK;
+    bool is_lstm = l->cell == IG_CELL_lstm;
+    ig_dim index = ig_dim_of(part);
+    ig_rnn layer = { .cell = l->cell,
+                     .is_reverse = part % l->directions != 0,
+                     .x = x,
+                     .h = ig_expr_select(call->e, l->h, 0, index),
+                     .c = is_lstm ? ig_expr_select(call->e, l->c, 0, index) : NULL,
+                     .w = p[0],
+                     .r = p[1],
+                     .bw = l->has_bias ? p[2] : NULL,
+                     .br = l->has_bias ? p[3] : NULL,
+                     .lengths = l->lengths,
+                     .projection = is_projected ? p[l->has_bias ? 4 : 2] : NULL };
+    ig_compose_rnn(call->e, &layer, out);
 }
 
 /* All layers; out: y, h_n, c_n. */
@@ -93,13 +67,10 @@ static bool run_layers(ig_ts_call *call, const layers *l, ig_value **out) {
     ig_value **c = IG_NEW_ARRAY(call->arena, ig_value *, parts);
     for (uint32_t part = 0; part < parts; part++) {
         uint32_t side = part % l->directions;
-        if (!run_part(call, l, x, part, found)) {
-            return false;
-        }
+        run_part(call, l, x, part, found);
         sides[side] = found[0];
         h[part] = ig_expr_unsqueeze(call->e, found[1], 0);
-        c[part] = l->cell == IG_CELL_lstm ? ig_expr_unsqueeze(call->e, found[2], 0)
-                                          : NULL;
+        c[part] = ig_expr_unsqueeze(call->e, found[2], 0);
         if (side + 1 == l->directions) {
             x = ig_expr_concat(call->e, 2, sides, l->directions);
         }
@@ -199,11 +170,8 @@ ig_status ig_ts_op_rnn_cell(ig_ts_call *call) {
 /* ---- packed sequences ---- */
 
 static ig_value *running_sum(ig_ts_call *call, ig_value *x, bool exclusive) {
-    ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
-    if (exclusive) {
-        attrs[IG_cumsum_exclusive] = ig_attr_of_bool(true);
-    }
-    return ig_expr_make(call->e, IG_OP_cumsum, &x, 1, attrs);
+    return ig_build_cumsum(call->e, x,
+                           (ig_cumsum_attrs){ .axis = 0, .exclusive = exclusive });
 }
 
 static ig_value *as_column(ig_ts_call *call, ig_value *x) {
@@ -233,17 +201,16 @@ static ig_value *spread(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
 /* [T, B, …] packed again: `count` rows. */
 static ig_value *pack(ig_ts_call *call, ig_value *y, ig_value *batch_sizes,
                       ig_dim count) {
-    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                   ig_attr_of_bool(true) };
     ig_value *rows = ig_expr_iota(call->e, IG_DT_i64, count);
-    ig_value *search[] = { rows, running_sum(call, batch_sizes, false) };
-    ig_value *step = ig_expr_make(call->e, IG_OP_bucketize, search, 2, right);
+    ig_value *ends = running_sum(call, batch_sizes, false);
+    ig_value *step = ig_build_bucketize(call->e, rows, ends,
+                                        (ig_bucketize_attrs){ .right = true });
     ig_value *first = running_sum(call, batch_sizes, true);
     first = ig_expr_gather(call->e, first, step, 0, IG_NEGATIVE_wrap);
     ig_value *sequence = ig_build_sub(call->e, rows, first);
     ig_value *pair[] = { as_column(call, step), as_column(call, sequence) };
-    ig_value *operands[] = { y, ig_expr_concat(call->e, 1, pair, 2) };
-    return ig_expr_make(call->e, IG_OP_gather_nd, operands, 2, NULL);
+    return ig_build_gather_nd(call->e, y, ig_expr_concat(call->e, 1, pair, 2),
+                              (ig_gather_nd_attrs){ 0 });
 }
 
 /* lstm.data …(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
@@ -270,9 +237,8 @@ ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
 
 /* 0 … n - 1 with n computed by the run. */
 static ig_value *count_up(ig_ts_call *call, ig_value *n) {
-    ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0), n,
-                          ig_expr_integer(call->e, IG_DT_i64, 1) };
-    return ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
+    ig_value *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
+    return ig_build_range(call->e, zero, n, ig_expr_integer(call->e, IG_DT_i64, 1));
 }
 
 /* _pack_padded_sequence(input, lengths, batch_first) -> data, batch_sizes */
@@ -285,9 +251,9 @@ ig_status ig_ts_op_pack_padded(ig_ts_call *call) {
     ig_value *mask = ig_build_lt(call->e, steps, lengths);
     ig_value *sizes = ig_aten_cast(call, mask, IG_DT_i64);
     sizes = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, sizes, 1, false);
-    ig_value *rows[] = { x, ig_expr_make(call->e, IG_OP_nonzero, &mask, 1, NULL) };
-    return ig_aten_give2(call, ig_expr_make(call->e, IG_OP_gather_nd, rows, 2, NULL),
-                         sizes);
+    ig_value *rows = ig_build_gather_nd(call->e, x, ig_build_nonzero(call->e, mask),
+                                        (ig_gather_nd_attrs){ 0 });
+    return ig_aten_give2(call, rows, sizes);
 }
 
 /* _pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length)
