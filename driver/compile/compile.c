@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Weights of this size are not copied where a copy is not asked for. */
@@ -218,11 +219,32 @@ static bool take_cached(compile_call *call, const ig_cached_model *cached,
     return is_sound;
 }
 
+/* Writing over a file that the model reads would lose the model. */
+static ig_status check_output_path(const compile_call *call) {
+    const ig_module *module = call->build.module;
+    struct stat facts;
+    if (stat(call->build.path, &facts) != 0) {
+        return IG_OK;
+    }
+    for (size_t i = 0; i < module->files.count; i++) {
+        const ig_file_map *map = &module->files.items[i];
+        if (map->inode == facts.st_ino && map->device == facts.st_dev) {
+            ig_location where = { .file = call->build.path };
+            return ig_error_hint(&call->context->diag, IG_INVALID, &where,
+                                 "give the result another name",
+                                 "this file is part of the model that is compiled: it "
+                                 "would be replaced");
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status compile_to_file(void *arguments) {
     compile_call *call = arguments;
     ig_cached_model cached;
     ig_status status = IG_OK;
     IG_TRY(check_form(call));
+    IG_TRY(check_output_path(call));
     ig_file_remove_stale(call->build.path);
     if (emits_form(call, "header")) {
         return publish_header(call);

@@ -149,3 +149,37 @@ holds "a layer of 8-bit weights compiles" \
 holds "its artifact has a byte a weight" [ "$(stat -c %s "$tmp/bytes.ingot")" -lt 160000 ]
 check "and it multiplies what they stand for" 0 " -16000 -16000 " \
     "$ingot" run "$tmp/bytes.ingot" --input 'x=f32[1,256]=1'
+
+"$ingot" compile "$tmp/relu.ig" -q -o "$tmp/relu.ingot"
+# Machine code runs only from what the user called *.ingot: content never decides it.
+mkdir -p "$tmp/trust/case/test_data_set_0"
+for name in model.onnx model.pt model; do
+    cp "$tmp/relu.ingot" "$tmp/trust/$name"
+    for verb in "run --input x=f32[1,4]=1" "bench --seconds 0.01" "profile --seconds 0.01"; do
+        # shellcheck disable=SC2086
+        check "$name with an artifact inside is not run: $verb" 3 "its machine code is not run" \
+            "$ingot" $verb "$tmp/trust/$name"
+    done
+    check "unless it is trusted: $name" 0 "1 2 3 4" \
+        "$ingot" run --trust-code --input 'x=f32[1,4]=1,2,3,4' "$tmp/trust/$name"
+    check "$name tells what it is" 0 "input   x" "$ingot" info "$tmp/trust/$name"
+done
+"$ingot" run "$tmp/relu.ingot" -q --input 'x=f32[1,4]=1' --outputs "$tmp/trust/made"
+cp "$tmp/trust/made/y.npy" "$tmp/trust/case/test_data_set_0/input_0.npy"
+cp "$tmp/trust/made/y.npy" "$tmp/trust/case/test_data_set_0/output_0.npy"
+cp "$tmp/relu.ingot" "$tmp/trust/case/model.onnx"
+check "a case brings no code" 1 "the case's model is a compiled artifact" \
+    "$ingot" verify "$tmp/trust/case"
+cp "$tmp/relu.ingot" "$tmp/trust/case/code.ingot"
+echo '{"model": "code.ingot"}' >"$tmp/trust/case/case.json"
+check "nor by its case.json" 1 "the case's model is a compiled artifact" \
+    "$ingot" verify "$tmp/trust/case"
+check "the user may name it" 0 "1 passed" \
+    "$ingot" verify --model "$tmp/trust/case/code.ingot" "$tmp/trust/case"
+check "or trust it" 0 "1 passed" "$ingot" verify --trust-code "$tmp/trust/case"
+
+# Weights that were changed are found before they give a wrong number.
+patch $(($(offset_of weights) + 1000)) '\377\377\377\377'
+check "a flipped byte of a constant is not run" 3 "$tmp/patched.ingot" \
+    "$ingot" run "$tmp/patched.ingot" --inputs "$tmp/in"
+rm -r "$tmp/trust"

@@ -53,3 +53,29 @@ check "without a C compiler it says so" 4 "install a C compiler" \
     env PATH=/nonexistent CC= "$ingot" compile "$tmp/relu.ig" --emit shared \
     -o "$tmp/emit/x.so"
 holds "and leaves nothing" absent "$tmp/emit/x.so"
+
+# A model is never replaced by what is made of it.
+mkdir "$tmp/same"
+cp "$tmp/dlrm.onnx" "$tmp/relu.ig" "$tmp/same"
+ln "$tmp/same/dlrm.onnx" "$tmp/same/link.onnx"
+ln -s dlrm.onnx "$tmp/same/symlink.onnx"
+for output in dlrm.onnx link.onnx symlink.onnx; do
+    check "compile does not replace its model: $output" 2 "is the model itself" \
+        "$ingot" compile "$tmp/same/dlrm.onnx" -o "$tmp/same/$output"
+done
+for verb in dump "opt --passes dce"; do
+    # shellcheck disable=SC2086
+    check "nor does $verb" 2 "is the model itself" \
+        "$ingot" $verb "$tmp/same/relu.ig" -o "$tmp/same/relu.ig"
+done
+holds "and it is as it was" cmp "$tmp/same/dlrm.onnx" "$tmp/dlrm.onnx"
+if cp -r "$cases/models/onnx/external_packed" "$tmp/packed" 2>/dev/null; then
+    chmod -R u+w "$tmp/packed"
+    check "nor is a file of its weights" 3 "this file is part of the model" \
+        "$ingot" compile "$tmp/packed/model.onnx" -o "$tmp/packed/item_table.bin"
+    holds "which is as it was" cmp "$tmp/packed/item_table.bin" \
+        "$cases/models/onnx/external_packed/item_table.bin"
+    rm -rf "$tmp/packed"
+else
+    skip "a file of weights as the output" "$cases/models/onnx is absent"
+fi

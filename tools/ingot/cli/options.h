@@ -29,7 +29,8 @@ typedef struct settings {
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, batch_size;
     bool has_rtol, has_atol, has_seconds, has_arena;
-    bool json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
+    bool json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help,
+        trust_code;
     text_list arguments; /* positional */
 } settings;
 
@@ -99,6 +100,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096 };
     FLAG("clamp-ids", clamp_ids, "clamp ids out of range instead of reporting them")
 #define ROW_ISOLATE FLAG("isolate", isolate, "compile in a child process")
 #define ROW_NO_CACHE FLAG("no-cache", no_cache, "neither read nor write the caches")
+#define ROW_TRUST_CODE             \
+    FLAG("trust-code", trust_code, \
+         "run the machine code of an artifact whatever its file is called")
 #define ROW_ENTRY \
     TEXT("entry", 0, entry, "METHOD", "the method of a TorchScript model (forward)")
 #define ROW_RESOURCE \

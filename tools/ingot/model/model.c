@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* An artifact is a zip whose first entry is its manifest. */
 bool is_artifact(const char *path) {
@@ -17,6 +18,36 @@ bool is_artifact(const char *path) {
     fclose(file);
     return size >= 30 + sizeof name - 1 && memcmp(head, "PK\3\4", 4) == 0 &&
            memcmp(head + 30, name, sizeof name - 1) == 0;
+}
+
+/* Machine code runs only from what the user called *.ingot, or said to trust: what a
+ * file holds never decides it. */
+static bool may_run_code(const settings *given, const char *path) {
+    static const char ending[] = ".ingot";
+    size_t length = strlen(path), tail = sizeof ending - 1;
+    return given->trust_code ||
+           (length > tail && strcmp(path + length - tail, ending) == 0);
+}
+
+static ig_status open_artifact(const settings *given, const char *path, model *out,
+                               message *why) {
+    if (is_interpret(given->target)) {
+        snprintf(why->text, sizeof why->text,
+                 "%s: this is a compiled artifact; --target interpret takes models",
+                 path);
+        return IG_INVALID;
+    }
+    if (!may_run_code(given, path)) {
+        snprintf(
+            why->text, sizeof why->text,
+            "%s: this is a compiled artifact, and its name does not end in .ingot: "
+            "its machine code is not run\n  if you trust where it came from, give "
+            "it that name, or give --trust-code",
+            path);
+        return IG_INVALID;
+    }
+    ig_program_options how = { .check_weights = 1 };
+    return program_open(path, &how, &out->program, why);
 }
 
 bool is_interpret(const char *target) {
@@ -75,13 +106,7 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
     *out = (model){ .context = context };
     *why = (message){ "" };
     if (is_artifact(path)) {
-        if (is_interpret(given->target)) {
-            snprintf(why->text, sizeof why->text,
-                     "%s: this is a compiled artifact; --target interpret takes models",
-                     path);
-            return IG_INVALID;
-        }
-        return program_open(path, NULL, &out->program, why);
+        return open_artifact(given, path, out, why);
     }
     ig_status status = ig_import(context, path, NULL, &out->module);
     if (status == IG_OK && !is_interpret(given->target)) {
@@ -92,6 +117,19 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
         model_close(out);
     }
     return status;
+}
+
+int output_check(const settings *given) {
+    struct stat from, to;
+    const char *path = given->arguments.items[0];
+    bool is_same = given->output && stat(path, &from) == 0 &&
+                   stat(given->output, &to) == 0 && from.st_ino == to.st_ino &&
+                   from.st_dev == to.st_dev && S_ISREG(from.st_mode);
+    return is_same ? complain(EXIT_USAGE,
+                              "--output %s is the model itself, which would be "
+                              "replaced: give the result another name",
+                              given->output)
+                   : 0;
 }
 
 void model_close(model *which) {

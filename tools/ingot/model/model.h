@@ -24,6 +24,8 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
 ig_status program_open(const char *path, const ig_program_options *how,
                        ig_program **out_program, message *why);
 void model_close(model *which);
+/* 0, or the exit status after a message: the output would replace the model. */
+int output_check(const settings *given);
 bool is_interpret(const char *target);
 
 size_t model_input_count(const model *m);

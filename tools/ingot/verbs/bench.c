@@ -27,6 +27,7 @@ static const option_row options[] = {
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
          "inputs from files, in place of --batch"),
     ROW_ENTRY,
+    ROW_TRUST_CODE,
     ROW_RESOURCE,
     ROW_FIX,
     ROWS_COMPILE,

@@ -94,8 +94,8 @@ static int run_compile(const settings *given) {
     if (!given->output) {
         return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
     }
-    int status;
-    ig_context *context = context_open(given, NULL, &status);
+    int status = output_check(given);
+    ig_context *context = status ? NULL : context_open(given, NULL, &status);
     if (!context) {
         return status;
     }

@@ -88,8 +88,8 @@ static ig_status optimise_module(const settings *given, ig_module *module) {
 
 static int with_module(const settings *given,
                        ig_status (*work)(const settings *given, ig_module *module)) {
-    int exit_status;
-    ig_context *context = context_open(given, NULL, &exit_status);
+    int exit_status = output_check(given);
+    ig_context *context = exit_status ? NULL : context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }

@@ -31,6 +31,7 @@ static const option_row options[] = {
     LIST("input", inputs, "NAME=VALUE", "values, as for ingot bench"),
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz", "inputs from files"),
     ROW_ENTRY,
+    ROW_TRUST_CODE,
     ROW_RESOURCE,
     ROW_FIX,
     ROWS_COMPILE,

@@ -18,6 +18,7 @@ static const option_row options[] = {
         "write outputs to NAME.npy in a folder, or to an archive, in place of printing them"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     ROW_ENTRY,
+    ROW_TRUST_CODE,
     ROW_RESOURCE,
     ROW_FIX,
     ROWS_COMPILE,

@@ -34,6 +34,7 @@ static const option_row options[] = {
         "arena", arena, has_arena, "R",
         "also fail where a run's arena is more than R times the bytes that live at once"),
     ROW_FIX,
+    ROW_TRUST_CODE,
     ROWS_COMPILE,
     ROW_QUIET,
     ROW_JSON,
@@ -418,8 +419,19 @@ static outcome skip_case(verification *v, const char *reason) {
     return SKIPPED;
 }
 
+/* A case's own model never brings machine code: only what the user names does. */
+static bool is_foreign_code(const verification *v) {
+    return !v->given->output && !v->given->trust_code && is_artifact(v->test.model);
+}
+
 static outcome verify_sets(verification *v) {
     const char *path = v->given->output ? v->given->output : v->test.model;
+    if (is_foreign_code(v)) {
+        verify_fail(v, path,
+                    "the case's model is a compiled artifact: its machine code is not "
+                    "run; name it by --model, or give --trust-code");
+        return FAILED;
+    }
     if (verify_is_structured(v, path)) {
         return verify_structured_sets(v);
     }
