@@ -121,3 +121,36 @@ check "a tile that registers do not hold" 4 "register tile" \
 tile 1 20
 check "a tile of half a panel" 3 "tile takes rows, and columns" \
     "$ingot" run "$tmp/tile.ig" --input i=i32[37,21]=1 --input w=f32[10,21,16]=iota
+
+# Figures that would be of something else are refused.
+"$ingot" run "$tmp/relu.ig" -q --input 'x=f32[8,4]=iota' --outputs "$tmp/eight"
+mkdir -p "$tmp/eight_in"
+cp "$tmp/eight/y.npy" "$tmp/eight_in/x.npy"
+check "values from files say the batch" 0 "\"batch\": 8," \
+    "$ingot" bench "$tmp/relu.ig" --inputs "$tmp/eight_in" --seconds 0.01 --json
+for verb in bench profile; do
+    check "$verb: --batch beside --inputs is refused" 3 "give no --batch and no --dim" \
+        "$ingot" $verb "$tmp/relu.ig" --inputs "$tmp/eight_in" --batch 1024 --seconds 0.01
+    check "$verb: --dim too" 3 "give no --batch and no --dim" \
+        "$ingot" $verb "$tmp/relu.ig" --inputs "$tmp/eight_in" --dim B=9 --seconds 0.01
+    check "$verb: a --dim that fits nothing is refused" 3 "--dim foo=3: no open extent" \
+        "$ingot" $verb "$tmp/relu.ig" --dim foo=3 --seconds 0.01
+    check "$verb: an --input that fits nothing is refused" 3 "--input idz_*=1: the model has no such input" \
+        "$ingot" $verb "$tmp/relu.ig" --input 'idz_*=1' --seconds 0.01
+    check "$verb: a batch of a fixed model is refused" 3 "no input of the model leaves its first extent open" \
+        "$ingot" $verb "$tmp/loop.ig" --batch 7 --input n=1 --seconds 0.01
+    for option in --clamp-ids --torch-empty "--entry f" "--fix none"; do
+        # shellcheck disable=SC2086
+        check "$verb: an artifact is compiled already: $option" 3 "this is compiled already" \
+            "$ingot" $verb "$tmp/dlrm.ingot" $option --seconds 0.01
+    done
+    check "$verb: another target too" 3 "--target has no effect on it" \
+        "$ingot" $verb "$tmp/dlrm.ingot" -t cpu:v2,v3 --seconds 0.01
+    check "$verb: a level that it lacks" 4 "v9" \
+        "$ingot" $verb "$tmp/dlrm.ingot" -t cpu:v9 --seconds 0.01
+done
+check "a fixed model says its batch" 0 "\"batch\": 1000," \
+    "$ingot" bench "$tmp/loop.ig" --input n=1 --seconds 0.01 --json
+"$ingot" compile "$tmp/relu.ig" -q -t cpu:v2,v3 -o "$tmp/levels.ingot"
+check "a level of an artifact can be chosen" 0 "\"p50\"" \
+    "$ingot" bench "$tmp/levels.ingot" -t cpu:v2 --seconds 0.01 --json

@@ -40,6 +40,8 @@ check "a case without a model is skipped" 0 "0 passed, 0 failed, 1 skipped" \
 check "unless one is named" 0 "1 passed" "$ingot" verify --model "$tmp/relu.ig" "$case"
 "$ingot" compile "$tmp/relu.ig" -q -o "$tmp/relu.ingot"
 check "or an artifact" 0 "1 passed" "$ingot" verify --model "$tmp/relu.ingot" "$case"
+check "which is not interpreted" 1 "--target interpret takes models" \
+    "$ingot" verify -t interpret --model "$tmp/relu.ingot" "$case"
 "$ingot" verify --json --model "$tmp/relu.ig" "$case" >"$tmp/json"
 holds "verify --json is JSON" is_json
 check "a suite without cases is wrong usage" 2 "holds no cases" \

@@ -40,6 +40,7 @@ static int64_t value_of(const reader *r, const char *name) {
         snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - with->dims.items[i]),
                  with->dims.items[i]);
         if (fnmatch(pattern, name, 0) == 0) {
+            with->is_dim_used[i] = true;
             reader inner = { .with = with, .at = equals + 1, .depth = r->depth + 1 };
             int64_t value = read_sum(&inner);
             return inner.is_bad || *inner.at ? -1 : value;
@@ -135,16 +136,82 @@ char *type_with_extents(const extents *with, const char *type) {
     return whole;
 }
 
-char *batch_symbol_of(const model *m) {
-    for (size_t i = 0; i < model_input_count(m); i++) {
-        const char *bracket = strchr(model_input_type(m, i), '[');
-        size_t length = 0;
-        while (bracket && is_name_byte(bracket[1 + length])) {
-            length++;
-        }
-        if (length && !isdigit((unsigned char)bracket[1])) {
-            return text_of("%.*s", (int)length, bracket + 1);
+/* The name that a type's first extent is, "batch" of "f32[batch, 13]"; 0 bytes:
+ * none. */
+static const char *first_symbol(const char *type, size_t *out_length) {
+    const char *bracket = strchr(type, '[');
+    *out_length = 0;
+    if (!bracket || isdigit((unsigned char)bracket[1])) {
+        return type;
+    }
+    while (is_name_byte(bracket[1 + *out_length])) {
+        (*out_length)++;
+    }
+    return bracket + 1;
+}
+
+/* The input whose first extent is open; the count of inputs when none is. */
+static size_t batch_input(const model *m) {
+    size_t index = 0, length = 0;
+    for (; index < model_input_count(m) && length == 0; index += length == 0) {
+        first_symbol(model_input_type(m, index), &length);
+    }
+    return index;
+}
+
+/* The batch size that fixed types give: the first extent of the first input. */
+static int64_t fixed_batch(const model *m) {
+    const char *type = model_input_count(m) ? model_input_type(m, 0) : "";
+    const char *bracket = strchr(type, '[');
+    return bracket && isdigit((unsigned char)bracket[1])
+               ? strtoll(bracket + 1, NULL, 10)
+               : 1;
+}
+
+bool extents_init(extents *out, const model *m, int64_t batch, text_list dims) {
+    size_t index = batch_input(m), length = 0;
+    bool is_open = index < model_input_count(m);
+    const char *symbol = is_open ? first_symbol(model_input_type(m, index), &length)
+                                 : "";
+    *out = (extents){ .batch_symbol = is_open ? text_of("%.*s", (int)length, symbol)
+                                              : NULL,
+                      .batch = batch >= 0 ? batch
+                               : is_open  ? 1
+                                          : fixed_batch(m),
+                      .dims = dims,
+                      .is_dim_used = need(calloc(dims.count + 1, sizeof(bool))) };
+    if (is_open || batch < 0 || batch == fixed_batch(m)) {
+        return true;
+    }
+    complain(0, "--batch %lld: no input of the model leaves its first extent open",
+             (long long)batch);
+    return false;
+}
+
+void extents_fini(extents *which) {
+    free(which->batch_symbol);
+    free(which->is_dim_used);
+    *which = (extents){ 0 };
+}
+
+bool extents_check_dims(const extents *with, const model *m) {
+    for (size_t i = 0; i < with->dims.count; i++) {
+        if (!with->is_dim_used[i]) {
+            complain(0, "--dim %s: no open extent of the inputs has that name:",
+                     with->dims.items[i]);
+            for (size_t k = 0; k < model_input_count(m); k++) {
+                put_port(stderr, "", model_input_name(m, k), model_input_type(m, k));
+            }
+            return false;
         }
     }
-    return NULL;
+    return true;
+}
+
+int64_t batch_of_call(const model *m, const call *with) {
+    size_t index = batch_input(m);
+    index = index < with->count ? index : 0;
+    return index < with->count && with->inputs[index].rank > 0
+               ? with->inputs[index].dims[0]
+               : 1;
 }

@@ -3,18 +3,26 @@
 #ifndef IG_TOOLS_INGOT_MODEL_EXTENT_H
 #define IG_TOOLS_INGOT_MODEL_EXTENT_H
 
-#include "tools/ingot/model/model.h"
+#include "tools/ingot/model/call.h"
 
 /* Values of symbols: `batch` for the model's batch symbol, then the first of
  * `dims` ("PATTERN=EXPRESSION") whose pattern fits, else `batch` again. */
 typedef struct extents {
-    const char *batch_symbol; /* or NULL */
+    char *batch_symbol; /* the first extent of the first input that leaves it open; or
+                         * NULL */
     int64_t batch;
-    text_list dims;
+    text_list dims;    /* borrowed */
+    bool *is_dim_used; /* of each item of `dims`: did its pattern fit a name? */
 } extents;
 
-/* The first symbol of the first input that has one, as text; NULL: none.  free() it. */
-char *batch_symbol_of(const model *m);
+/* For `batch` samples, -1: as many as a model with fixed extents takes, else 1.  False
+ * after a message: a batch size was given, and no extent is open. */
+bool extents_init(extents *out, const model *m, int64_t batch, text_list dims);
+void extents_fini(extents *which);
+/* False after a message: some item of `dims` fitted no name in the types so far. */
+bool extents_check_dims(const extents *with, const model *m);
+/* The batch size of inputs that are there. */
+int64_t batch_of_call(const model *m, const call *with);
 /* "f32[batch, 4*n]" -> "f32[64, 256]"; NULL after a message.  free() it. */
 char *type_with_extents(const extents *with, const char *type);
 

@@ -29,6 +29,25 @@ static bool may_run_code(const settings *given, const char *path) {
            (length > tail && strcmp(path + length - tail, ending) == 0);
 }
 
+/* An option that would change what a model is compiled to, or NULL. */
+static const char *useless_option(const settings *given) {
+    return given->clamp_ids     ? "clamp-ids"
+           : given->torch_empty ? "torch-empty"
+           : given->entry       ? "entry"
+           : given->resource    ? "resource"
+           : given->fix         ? "fix"
+                                : NULL;
+}
+
+/* "cpu:v3" is that level of an artifact, "cpu" (or nothing) its best. */
+static bool level_of_target(const char *target, const char **out_level) {
+    bool is_best = !target || strcmp(target, "cpu") == 0;
+    bool is_level = !is_best && strncmp(target, "cpu:", 4) == 0 && target[4] &&
+                    !strchr(target, ',');
+    *out_level = is_level ? target + 4 : NULL;
+    return is_best || is_level;
+}
+
 static ig_status open_artifact(const settings *given, const char *path, model *out,
                                message *why) {
     if (is_interpret(given->target)) {
@@ -46,7 +65,15 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
             path);
         return IG_INVALID;
     }
-    ig_program_options how = { .check_weights = 1 };
+    const char *useless = useless_option(given), *level = NULL;
+    if (useless || !level_of_target(given->target, &level)) {
+        snprintf(why->text, sizeof why->text,
+                 "%s: this is compiled already: --%s has no effect on it%s", path,
+                 useless ? useless : "target",
+                 useless ? "; give it to ingot compile" : ", unless it is cpu:LEVEL");
+        return IG_INVALID;
+    }
+    ig_program_options how = { .check_weights = 1, .level = level };
     return program_open(path, &how, &out->program, why);
 }
 

@@ -2,6 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/values/bound_inputs.h"
 
+/* Values that are given whole say their extents themselves. */
+static bool are_sizes_given(const settings *given) {
+    if (!given->batch && !given->batch_size && !given->dims.count) {
+        return false;
+    }
+    complain(0, "the inputs that are given say how large they are: give no --batch and "
+                "no --dim with them");
+    return true;
+}
+
 ig_status bind_inputs(const settings *given, const model *m, const extents *sizes,
                       bound_inputs *out) {
     if (out->is_bound) {
@@ -9,7 +19,11 @@ ig_status bind_inputs(const settings *given, const model *m, const extents *size
     }
     out->is_bound = true;
     call_init(&out->with, model_input_count(m));
-    if (tree_is_given(given, m)) {
+    bool is_tree = tree_is_given(given, m);
+    if ((is_tree || given->inputs_from) && are_sizes_given(given)) {
+        return IG_INVALID;
+    }
+    if (is_tree) {
         ig_status status = structured_arguments(given, m->context, &out->arguments);
         return status == IG_OK ? tree_bind_or_report(m, &out->arguments, &out->with)
                                : status;
@@ -34,6 +48,9 @@ static ig_status open_model(const settings *given, ig_context *context, model *m
         return model_open(given, context, path, m, why);
     }
     values->is_bound = true;
+    if (are_sizes_given(given)) {
+        return IG_INVALID;
+    }
     ig_status status = structured_model_open(given, context, path, &values->arguments,
                                              m);
     return status == IG_OK ? tree_bind_or_report(m, &values->arguments, &values->with)

@@ -48,6 +48,14 @@ ig_status input_give(const model *m, call *with, size_t index, const char *text)
     return status;
 }
 
+static ig_status refuse_input(const model *m, const char *text) {
+    complain(0, "--input %s: the model has no such input; it takes:", text);
+    for (size_t i = 0; i < model_input_count(m); i++) {
+        put_port(stderr, "", model_input_name(m, i), model_input_type(m, i));
+    }
+    return IG_INVALID;
+}
+
 /* "NAME=VALUE": names may hold '=' themselves, so each input's is tried. */
 static ig_status take_option(const model *m, call *with, const char *text) {
     for (size_t i = 0; i < with->count; i++) {
@@ -57,11 +65,7 @@ static ig_status take_option(const model *m, call *with, const char *text) {
             return input_give(m, with, i, text + length + 1);
         }
     }
-    complain(0, "--input %s: the model has no such input; it takes:", text);
-    for (size_t i = 0; i < with->count; i++) {
-        put_port(stderr, "", model_input_name(m, i), model_input_type(m, i));
-    }
-    return IG_INVALID;
+    return refuse_input(m, text);
 }
 
 static bool take_file(const model *m, call *with, size_t index, const char *folder,
@@ -174,13 +178,30 @@ static char *value_text(const settings *given, const model *m, size_t index,
     return text;
 }
 
+/* Each --input must be for some input: a pattern that fits none was mistyped. */
+static ig_status check_patterns(const settings *given, const model *m) {
+    for (size_t i = 0; i < given->inputs.count; i++) {
+        const char *text = given->inputs.items[i], *equals = strchr(text, '=');
+        char *pattern = text_of("%.*s", equals ? (int)(equals - text) : 0, text);
+        bool is_used = false;
+        for (size_t k = 0; k < model_input_count(m) && !is_used; k++) {
+            is_used = fnmatch(pattern, model_input_name(m, k), 0) == 0;
+        }
+        free(pattern);
+        if (!is_used) {
+            return refuse_input(m, text);
+        }
+    }
+    return IG_OK;
+}
+
 ig_status inputs_fill(const settings *given, const model *m, const extents *with,
                       call *out) {
-    ig_status status = IG_OK;
+    ig_status status = check_patterns(given, m);
     for (size_t i = 0; i < out->count && status == IG_OK; i++) {
         char *text = value_text(given, m, i, with);
         status = text ? input_give(m, out, i, text) : IG_INVALID;
         free(text);
     }
-    return status;
+    return status == IG_OK && !extents_check_dims(with, m) ? IG_INVALID : status;
 }

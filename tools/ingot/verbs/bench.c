@@ -204,29 +204,29 @@ static ig_status run_threads(const settings *given, const model *m, const call *
     return IG_OK;
 }
 
-/* Values that are given whole say their batch themselves. */
-static int64_t batch_of_call(const call *with) {
-    return with->count > 0 && with->inputs[0].rank > 0 ? with->inputs[0].dims[0] : 1;
-}
-
 static ig_status run_batch(const settings *given, const model *m, int64_t batch,
                            size_t *printed, message *why) {
-    char *symbol = batch_symbol_of(m);
-    extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
+    extents sizes;
     bound_inputs values = { 0 };
-    ig_status status = bind_inputs(given, m, &sizes, &values);
+    ig_status status = extents_init(&sizes, m, batch, given->dims) ? IG_OK : IG_INVALID;
     if (status == IG_OK) {
-        int64_t of = tree_is_given(given, m) ? batch_of_call(&values.with) : batch;
+        status = bind_inputs(given, m, &sizes, &values);
+    }
+    if (status == IG_OK) {
+        int64_t of = batch_of_call(m, &values.with);
         status = run_threads(given, m, &values.with, of, printed, why);
     }
     bound_inputs_free(&values);
-    free(symbol);
+    extents_fini(&sizes);
     return status;
 }
 
 static ig_status run_batches(const settings *given, const model *m, size_t *printed,
                              message *why) {
-    const char *list = given->batch ? given->batch : "1";
+    if (!given->batch) {
+        return run_batch(given, m, -1, printed, why);
+    }
+    const char *list = given->batch;
     ig_status status = IG_OK;
     while (*list && status == IG_OK) {
         status = run_batch(given, m, options_next_count(&list), printed, why);
@@ -242,7 +242,7 @@ static ig_status bench_model(const settings *given, const model *m,
     fputs(given->json ? "[" : "", stdout);
     ig_status status = values->is_bound
                            ? run_threads(given, m, &values->with,
-                                         batch_of_call(&values->with), &printed, why)
+                                         batch_of_call(m, &values->with), &printed, why)
                            : run_batches(given, m, &printed, why);
     fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "", stdout);
     return status;

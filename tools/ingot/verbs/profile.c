@@ -238,16 +238,17 @@ static ig_status profile_call(const settings *given, const model *m, const call 
 
 static ig_status profile_model(const settings *given, const model *m,
                                bound_inputs *values, message *why) {
-    extents sizes = { .batch = given->batch_size ? given->batch_size : 1,
-                      .dims = given->dims };
+    extents sizes;
     progress_clear();
-    char *symbol = batch_symbol_of(m);
-    sizes.batch_symbol = symbol;
-    ig_status status = bind_inputs(given, m, &sizes, values);
+    int64_t batch = given->batch_size ? given->batch_size : -1;
+    ig_status status = extents_init(&sizes, m, batch, given->dims) ? IG_OK : IG_INVALID;
+    if (status == IG_OK) {
+        status = bind_inputs(given, m, &sizes, values);
+    }
     if (status == IG_OK) {
         status = profile_call(given, m, &values->with, why);
     }
-    free(symbol);
+    extents_fini(&sizes);
     return status == IG_OK && was_interrupted() ? IG_CANCELLED : status;
 }
 

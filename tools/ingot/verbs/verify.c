@@ -436,7 +436,9 @@ static outcome verify_sets(verification *v) {
         return verify_structured_sets(v);
     }
     settings declared = *v->given;
-    declared.target = is_artifact(path) ? NULL : "interpret"; /* the signature only */
+    if (!is_artifact(path)) {
+        declared.target = "interpret"; /* the signature only */
+    }
     message why;
     if (model_open(&declared, v->context, path, &v->declared, &why) != IG_OK) {
         verify_fail(v, why.text[0] ? "" : "import", why.text);
