@@ -134,14 +134,14 @@ class Tables:
             offset += size
         count, element = len(self.rows), "f16" if self.dtype == "f16" else "f32"
         results = ", ".join(f"%{i}" for i in range(count))
-        ones = ", ".join(["1"] * count)
         masks = ", ".join(["5" if self.shape.weighted else "1"] * count)
-        pools = ", ".join(["1" if self.shape.mean else "0"] * count)
+        pools = ", ".join(["mean" if self.shape.mean else "sum"] * count)
+        ends = ", ".join(["offset"] * count)
         types = ", ".join([f"f32[O - 1, {self.dim}]"] * count)
         lines = ["module @bags {", *lines, f"  graph @main({', '.join(ins)}) {{"]
         lines.append(
             f"    {results} = bag {', '.join(operands)} {{operands = [{masks}],"
-            f" pool = [{pools}], last = [{ones}],"
+            f" pool = [{pools}], last = [{ends}],"
             f" negative = error, to = f32}} : {types}"
         )
         lines.append(f"    %all = concat {results} {{axis = 1}}")

@@ -50,6 +50,15 @@ bool ig_attr_is_set(const ig_op *op, uint32_t slot) {
     return slot_of(op, slot)->kind != IG_ATTR_NONE;
 }
 
+const char *ig_attr_word(const ig_attr_info *info, int64_t value) {
+    assert(info->names && "the slot is no enumeration");
+    int64_t number = 0;
+    while (number < value && info->names[number]) {
+        number++;
+    }
+    return number == value ? info->names[number] : NULL;
+}
+
 void ig_attr_set(ig_op *op, uint32_t slot, ig_attr attr) {
     assert(slot < ig_ops[op->code].attr_count && "no such attribute slot");
     assert((attr.kind == IG_ATTR_NONE ||

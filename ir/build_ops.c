@@ -35,6 +35,7 @@ static const ig_attr absent = { 0 };
     slots[IG_##op##_##name] = FILL_A_##kind(e->module, attrs->name);
 #define E(op, names, name) \
     slots[IG_##op##_##name] = attrs->name ? ig_attr_of_enum(attrs->name) : absent;
+#define L(op, need, names, name) need(op, INTS, name)
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attributes)                                                       \
     static void fill_##name(const ig_expr *e, const ig_##name##_attrs *attrs,       \
@@ -95,6 +96,7 @@ static const ig_attr absent = { 0 };
 #undef R
 #undef A
 #undef E
+#undef L
 
 /* ---- operands as a list ---- */
 
@@ -139,6 +141,7 @@ static ig_op *make_op(ig_expr *e, ig_opcode code, const ig_op_spec *spec,
 #define R(op, kind, name)
 #define A(op, kind, name)
 #define E(op, names, name)
+#define L(op, need, names, name)
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attributes)                                                       \
     ig_value *ig_build_##name(ig_expr *e IG_OPERANDS_##max IG_PARAM_##attributes) { \

@@ -90,6 +90,7 @@ typedef struct ig_maybe_dtype {
 #define R(op, kind, name) IG_R_##kind name;
 #define A(op, kind, name) IG_A_##kind name;
 #define E(op, names, name) int name;
+#define L(op, need, names, name) need(op, INTS, name)
 #define NO_ATTRS char none;
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attrs)                                                            \
@@ -101,6 +102,7 @@ typedef struct ig_maybe_dtype {
 #undef R
 #undef A
 #undef E
+#undef L
 #undef NO_ATTRS
 
 /* ---- functions ----
@@ -130,10 +132,12 @@ typedef struct ig_maybe_dtype {
 #define R(op, kind, name)
 #define A(op, kind, name)
 #define E(op, names, name)
+#define L(op, need, names, name)
 #include "ir/ops.def"
 #undef OP
 #undef R
 #undef A
 #undef E
+#undef L
 
 #endif

@@ -43,10 +43,10 @@ typedef enum ig_attr_kind {
     IG_ATTR_BOOL,
     IG_ATTR_ENUM, /* INT into the names of the slot */
     IG_ATTR_DTYPE,
-    IG_ATTR_STR, /* zero-terminated, interned */
-    IG_ATTR_SYM, /* @name of a module item, interned */
-    IG_ATTR_INTS,
-    IG_ATTR_DIM, /* one expression */
+    IG_ATTR_STR,  /* zero-terminated, interned */
+    IG_ATTR_SYM,  /* @name of a module item, interned */
+    IG_ATTR_INTS, /* numbers; enumerators where the slot has names */
+    IG_ATTR_DIM,  /* one expression */
     IG_ATTR_DIMS,
     IG_ATTR_DATA, /* a constant: ig_data */
 } ig_attr_kind;
@@ -78,7 +78,8 @@ typedef struct ig_attr_info {
     const char *name;
     ig_attr_kind kind;
     bool is_required;
-    const char *const *names; /* ENUM: NULL-terminated */
+    const char *const
+        *names; /* of ENUM, or INTS that are a list of it; NULL-terminated */
 } ig_attr_info;
 
 /* ---- nodes ---- */
@@ -251,6 +252,8 @@ int64_t ig_attr_int(const ig_op *op, uint32_t slot, int64_t absent);
 double ig_attr_float(const ig_op *op, uint32_t slot, double absent);
 const char *ig_attr_str(const ig_op *op, uint32_t slot); /* STR, SYM; or NULL */
 bool ig_attr_is_set(const ig_op *op, uint32_t slot);
+/* The name of an enumerator of the slot; NULL where there is none. */
+const char *ig_attr_word(const ig_attr_info *info, int64_t value);
 void ig_attr_set(ig_op *op, uint32_t slot, ig_attr attr);
 /* Attribute values; arrays and strings are copied and interned. */
 ig_attr ig_attr_of_int(int64_t value);

@@ -11,6 +11,8 @@
  * fold    may take for granted that infer accepted the op; extents and values are
  *         checked here, since only now are they known.  Results are new memory.
  * dims    in[i] is NULL when nothing is known of operand i.
+ * check   of kernel form: the letters of the row fit already.
+ * run     of kernel form: one step of a thread; the op has been verified.
  */
 #ifndef IG_IR_HOOKS_H
 #define IG_IR_HOOKS_H
@@ -24,6 +26,9 @@
                              const ig_tensor *const *in, ig_tensor *out);           \
     bool ig_dims_##dims(const ig_op *op, const ig_dims_value *const *in,            \
                         ig_dims_value *out);
+#define KERNEL(name, operands, results, check, run)                               \
+    void ig_verify_kernel_##check(struct ig_verifier *verifier, const ig_op *op); \
+    ig_status ig_kernel_run_##run(struct ig_kernel_thread *thread, const ig_op *op);
 #include "ir/ops.def"
 #undef OP
 

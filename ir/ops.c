@@ -46,12 +46,18 @@ static const char *const nearest_names[] = { "round_prefer_floor", "round_prefer
 static const char *const outside_names[] = { "zeros", "border", "reflection", NULL };
 static const char *const rounding_names[] = { "divide", "multiply", "offset", "factor",
                                               NULL };
+static const char *const pool_names[] = { "sum", "mean", "max", "none", NULL };
+static const char *const last_names[] = { "ids", "offset", "mean", "rest", NULL };
+static const char *const empty_names[] = { "zero", "neg_inf", "nan", NULL };
 static const char *const guard_names[] = { "eq", "le", NULL };
 
 #define NO_ATTRS
 #define A(op, kind, name) { #name, IG_ATTR_##kind, false, NULL },
 #define R(op, kind, name) { #name, IG_ATTR_##kind, true, NULL },
 #define E(op, names, name) { #name, IG_ATTR_ENUM, false, names },
+#define L(op, need, names, name) { #name, IG_ATTR_INTS, IS_REQUIRED_##need, names },
+#define IS_REQUIRED_A false
+#define IS_REQUIRED_R true
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attrs)                                                            \
     static const ig_attr_info name##_attrs[] = { attrs{ NULL, IG_ATTR_NONE, false,  \
@@ -61,6 +67,7 @@ static const char *const guard_names[] = { "eq", "le", NULL };
 #undef A
 #undef R
 #undef E
+#undef L
 #undef NO_ATTRS
 
 /* EXPAND(softmax) is "softmax", EXPAND(none) is NULL: PROBE_none brings a comma of its
@@ -90,6 +97,19 @@ static const char *const guard_names[] = { "eq", "le", NULL };
 #define ig_fold_none NULL
 #define ig_dims_none NULL
 const ig_op_info ig_ops[IG_OP_COUNT] = {
+#include "ir/ops.def"
+};
+#undef OP
+
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
+           lower, attrs)
+#define KERNEL(op, operand_letters, result_letters, check_hook, run_hook) \
+    [IG_OP_##op] = { .operands = operand_letters,                         \
+                     .results = result_letters,                           \
+                     .check = ig_verify_kernel_##check_hook,              \
+                     .run = ig_kernel_run_##run_hook },
+#define ig_verify_kernel_none NULL
+const ig_kernel_info ig_kernel_infos[IG_OP_COUNT] = {
 #include "ir/ops.def"
 };
 #undef OP

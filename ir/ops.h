@@ -65,6 +65,20 @@ typedef struct ig_op_info {
 
 extern const ig_op_info ig_ops[IG_OP_COUNT];
 
+/* What kernel form adds: the columns of KERNEL in ops.def. */
+struct ig_verifier;
+struct ig_kernel_thread;
+typedef void (*ig_kernel_check_hook)(struct ig_verifier *verifier, const ig_op *op);
+typedef ig_status (*ig_kernel_run_hook)(struct ig_kernel_thread *thread,
+                                        const ig_op *op);
+typedef struct ig_kernel_info {
+    const char *operands, *results; /* NULL: not typed by letters */
+    ig_kernel_check_hook check;     /* NULL: the letters say it all */
+    ig_kernel_run_hook run;         /* NULL: a row of scalar.def, or no op of kernels */
+} ig_kernel_info;
+
+extern const ig_kernel_info ig_kernel_infos[IG_OP_COUNT];
+
 bool ig_opcode_parse(ig_str name, ig_opcode *out_code);
 
 /* Enumerations of attributes; the names for text stand in ops.c in the same order. */
@@ -184,6 +198,7 @@ typedef enum ig_outside {
 #define A(op, kind, name) IG_##op##_##name,
 #define R(op, kind, name) IG_##op##_##name,
 #define E(op, names, name) IG_##op##_##name,
+#define L(op, need, names, name) IG_##op##_##name,
 #define NO_ATTRS
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attrs)                                                            \
@@ -193,6 +208,7 @@ typedef enum ig_outside {
 #undef A
 #undef R
 #undef E
+#undef L
 #undef NO_ATTRS
 
 #endif

@@ -4,8 +4,8 @@
  * One thread is run until it meets a barrier or the end; when all stand still they must
  * all stand at the same barrier, or all have ended.  Then the next epoch begins.
  */
+#include "ir/hooks.h"
 #include "ir/interpret/kernel_state.h"
-
 #include "ir/semantics/scalar.h"
 
 #include <assert.h>
@@ -193,7 +193,7 @@ static void set_index(ig_kernel_thread *thread, const ig_op *loop, int64_t index
     ig_tensor_set_i64(&lanes, 0, index);
 }
 
-static ig_status run_for(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_for(ig_kernel_thread *thread, const ig_op *op) {
     int64_t lo = ig_kernel_i64(thread, op, 0), hi = ig_kernel_i64(thread, op, 1);
     int64_t step = ig_kernel_i64(thread, op, 2);
     if (step <= 0) {
@@ -214,7 +214,7 @@ static ig_status run_for(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_if(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_if(ig_kernel_thread *thread, const ig_op *op) {
     push(thread, op, op->bodies[ig_kernel_i64(thread, op, 0) ? 0 : 1]);
     return IG_OK;
 }
@@ -241,7 +241,7 @@ static void give_yields(ig_kernel_thread *thread, const ig_op *owner, bool to_ar
     }
 }
 
-static ig_status run_yield(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_yield(ig_kernel_thread *thread, const ig_op *op) {
     ig_frame *frame = top(thread);
     const ig_op *owner = frame->owner;
     if (!owner || op->operand_count != owner->result_count) {
@@ -262,32 +262,22 @@ static ig_status run_yield(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_ret(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_ret(ig_kernel_thread *thread, const ig_op *op) {
     (void)op;
     thread->is_done = true;
     return IG_OK;
 }
 
-static ig_status run_barrier(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_barrier(ig_kernel_thread *thread, const ig_op *op) {
     thread->barrier = op;
     return IG_OK;
 }
 
-static const ig_kernel_fn control[IG_OP_COUNT] = {
-    [IG_OP_for] = run_for, [IG_OP_if] = run_if,           [IG_OP_yield] = run_yield,
-    [IG_OP_ret] = run_ret, [IG_OP_barrier] = run_barrier,
-};
-
 /* ---- running ---- */
 
-static ig_kernel_fn function_of(const ig_op *op) {
-    if (control[op->code]) {
-        return control[op->code];
-    }
-    if (ig_kernel_functions[op->code]) {
-        return ig_kernel_functions[op->code];
-    }
-    return ig_scalar_is_row((ig_opcode)op->code) ? ig_kernel_map : NULL;
+static ig_kernel_run_hook find_step(const ig_op *op) {
+    ig_kernel_run_hook run = ig_kernel_infos[op->code].run;
+    return run || !ig_scalar_is_row((ig_opcode)op->code) ? run : ig_kernel_run_map;
 }
 
 static ig_status run_step(ig_kernel_thread *thread) {
@@ -298,15 +288,15 @@ static ig_status run_step(ig_kernel_thread *thread) {
                         "kernel '%s': a body has no terminator",
                         thread->run->kernel->name);
     }
-    ig_kernel_fn function = function_of(op);
-    if (!function) {
+    ig_kernel_run_hook run = find_step(op);
+    if (!run) {
         return ig_kernel_error(thread, op, "is no op of kernel form");
     }
     frame->next = op->next; /* before: the op may push, pop or go back */
     if ((thread->run->steps++ & 1023) == 0) {
         IG_TRY(ig_context_poll(thread->run->context));
     }
-    return function(thread, op);
+    return run(thread, op);
 }
 
 /* All threads up to their next barrier or end; false in *out_more when all have

@@ -3,8 +3,8 @@
  *
  * Elementwise ops are the rows of scalar.def, lane by lane; the rest is here.
  */
+#include "ir/hooks.h"
 #include "ir/interpret/kernel_state.h"
-
 #include "ir/semantics/scalar.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static void set_place(const ig_kernel_thread *thread, const ig_op *op, ig_place 
 
 /* ---- elementwise ---- */
 
-ig_status ig_kernel_map(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_map(ig_kernel_thread *thread, const ig_op *op) {
     ig_scalar_call call;
     ig_tensor out = result_lanes(thread, op);
     ig_scalar_call_init(&call, op);
@@ -81,7 +81,7 @@ ig_status ig_kernel_map(ig_kernel_thread *thread, const ig_op *op) {
 
 /* ---- constants and lanes ---- */
 
-static ig_status run_const(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_const(ig_kernel_thread *thread, const ig_op *op) {
     const ig_data *data = op->attrs[IG_const_value].as.data;
     ig_tensor out = result_lanes(thread, op), value = out;
     if (!data->bytes) {
@@ -95,7 +95,7 @@ static ig_status run_const(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_splat(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_splat(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor x = operand_lanes(thread, op, 0), out = result_lanes(thread, op);
     for (int64_t i = 0; i < out.count; i++) {
         ig_span_copy(&out, i, &x, 0, 1);
@@ -103,7 +103,7 @@ static ig_status run_splat(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_iota(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_iota(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor out = result_lanes(thread, op);
     for (int64_t i = 0; i < out.count; i++) {
         ig_tensor_set_i64(&out, i, i);
@@ -111,7 +111,7 @@ static ig_status run_iota(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_extract(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_extract(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor x = operand_lanes(thread, op, 0), out = result_lanes(thread, op);
     int64_t lane = ig_kernel_i64(thread, op, 1);
     if (lane < 0 || lane >= x.count) {
@@ -122,7 +122,7 @@ static ig_status run_extract(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_shuffle(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_shuffle(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor x = operand_lanes(thread, op, 0), y = operand_lanes(thread, op, 1);
     ig_tensor out = result_lanes(thread, op);
     const ig_attr *lanes = &op->attrs[IG_shuffle_lanes];
@@ -140,7 +140,7 @@ static ig_status run_shuffle(ig_kernel_thread *thread, const ig_op *op) {
 
 /* Halves with halves, rounding at each step: a tree that does not depend on the
  * target. */
-static ig_status run_hreduce(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_hreduce(ig_kernel_thread *thread, const ig_op *op) {
     static const ig_opcode steps[] = { [IG_REDUCE_sum] = IG_OP_add,
                                        [IG_REDUCE_mean] = 0,
                                        [IG_REDUCE_max] = IG_OP_max,
@@ -180,7 +180,7 @@ static int64_t active_lanes(const ig_kernel_thread *thread, const ig_op *op,
     return count < 0 ? 0 : count < lanes ? count : lanes;
 }
 
-static ig_status run_load(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_load(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor out = result_lanes(thread, op);
     ig_touch touch = { .operand = 0, .index = ig_kernel_i64(thread, op, 1) };
     char *from;
@@ -193,7 +193,7 @@ static ig_status run_load(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_store(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_store(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor value = operand_lanes(thread, op, 0);
     ig_touch touch = { .operand = 1,
                        .index = ig_kernel_i64(thread, op, 2),
@@ -208,7 +208,7 @@ static ig_status run_store(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_load_at(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_load_at(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor out = result_lanes(thread, op), indices = operand_lanes(thread, op, 1);
     int64_t size = ig_dtypes[out.dtype].bits / 8;
     for (int64_t i = 0; i < out.count; i++) {
@@ -221,7 +221,7 @@ static ig_status run_load_at(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_offset(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_offset(ig_kernel_thread *thread, const ig_op *op) {
     ig_place place = *operand_place(thread, op, 0);
     int64_t size = ig_dtypes[op->results[0].type->dtype].bits / 8, bytes;
     if (__builtin_mul_overflow(ig_kernel_i64(thread, op, 1), size, &bytes) ||
@@ -232,7 +232,7 @@ static ig_status run_offset(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_reinterpret(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_reinterpret(ig_kernel_thread *thread, const ig_op *op) {
     const ig_type *type = op->results[0].type, *from = op->operands[0].value->type;
     if (ig_kernel_size(type) != ig_kernel_size(from)) {
         return ig_kernel_error(thread, op, "operand and result differ in size");
@@ -243,19 +243,19 @@ static ig_status run_reinterpret(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_local(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_local(ig_kernel_thread *thread, const ig_op *op) {
     ig_region *array = &thread->locals[thread->run->array_of[op->id]];
     set_place(thread, op, (ig_place){ array, 0 });
     return IG_OK;
 }
 
-static ig_status run_shared(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_shared(ig_kernel_thread *thread, const ig_op *op) {
     ig_region *array = &thread->run->shared[thread->run->array_of[op->id]];
     set_place(thread, op, (ig_place){ array, 0 });
     return IG_OK;
 }
 
-static ig_status run_scratch(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_scratch(ig_kernel_thread *thread, const ig_op *op) {
     int64_t offset = ig_attr_int(op, IG_scratch_offset, 0);
     set_place(thread, op, (ig_place){ &thread->run->scratch, offset });
     return IG_OK;
@@ -279,7 +279,7 @@ static ig_status argument_at(ig_kernel_thread *thread, const ig_op *op,
     return IG_OK;
 }
 
-static ig_status run_argument_at(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_argument_at(ig_kernel_thread *thread, const ig_op *op) {
     const ig_value *arg = NULL;
     IG_TRY(argument_at(thread, op, &arg));
     memcpy(ig_kernel_value(thread, &op->results[0]), ig_kernel_value(thread, arg),
@@ -289,7 +289,7 @@ static ig_status run_argument_at(ig_kernel_thread *thread, const ig_op *op) {
 
 /* ---- the call ---- */
 
-static ig_status run_tiles(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_tiles(ig_kernel_thread *thread, const ig_op *op) {
     const ig_kernel_call *call = thread->run->call;
     ig_tensor begin = ig_kernel_lanes(thread, &op->results[0]);
     ig_tensor end = ig_kernel_lanes(thread, &op->results[1]);
@@ -298,14 +298,14 @@ static ig_status run_tiles(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_thread(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_thread(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor out = result_lanes(thread, op);
     ig_tensor_set_i64(&out, 0, thread->number);
     return IG_OK;
 }
 
 /* The least by operand, then position, stays. */
-static ig_status run_report(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_report(ig_kernel_thread *thread, const ig_op *op) {
     ig_kernel_call *call = thread->run->call;
     int64_t operand = ig_kernel_i64(thread, op, 0),
             position = ig_kernel_i64(thread, op, 1);
@@ -320,30 +320,7 @@ static ig_status run_report(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-static ig_status run_nothing(ig_kernel_thread *thread, const ig_op *op) {
+ig_status ig_kernel_run_nothing(ig_kernel_thread *thread, const ig_op *op) {
     (void)thread, (void)op;
     return IG_OK;
 }
-
-const ig_kernel_fn ig_kernel_functions[IG_OP_COUNT] = {
-    [IG_OP_const] = run_const,
-    [IG_OP_splat] = run_splat,
-    [IG_OP_iota] = run_iota,
-    [IG_OP_extract] = run_extract,
-    [IG_OP_shuffle] = run_shuffle,
-    [IG_OP_hreduce] = run_hreduce,
-    [IG_OP_load] = run_load,
-    [IG_OP_store] = run_store,
-    [IG_OP_load_at] = run_load_at,
-    [IG_OP_offset] = run_offset,
-    [IG_OP_reinterpret] = run_reinterpret,
-    [IG_OP_local] = run_local,
-    [IG_OP_shared] = run_shared,
-    [IG_OP_scratch] = run_scratch,
-    [IG_OP_buffer_at] = run_argument_at,
-    [IG_OP_param_at] = run_argument_at,
-    [IG_OP_tiles] = run_tiles,
-    [IG_OP_thread] = run_thread,
-    [IG_OP_report] = run_report,
-    [IG_OP_prefetch] = run_nothing,
-};

@@ -87,7 +87,7 @@ int64_t ig_kernel_i64(const ig_kernel_thread *thread, const ig_op *op,
 ig_status ig_kernel_error(const ig_kernel_thread *thread, const ig_op *op,
                           const char *format, ...) IG_PRINTF(3, 4);
 
-/* ---- interpret_kernel_memory.c ---- */
+/* ---- kernel_memory.c ---- */
 
 ig_status ig_kernel_alloc(ig_kernel_run *run, int64_t count, size_t size,
                           void *out_memory);
@@ -105,12 +105,5 @@ typedef struct ig_touch {
 } ig_touch;
 ig_status ig_kernel_touch(ig_kernel_thread *thread, const ig_op *op,
                           const ig_touch *touch, char **out_bytes);
-
-/* ---- interpret_kernel_ops.c ---- */
-
-typedef ig_status (*ig_kernel_fn)(ig_kernel_thread *thread, const ig_op *op);
-/* By opcode; NULL: no op of kernels, or control flow. */
-extern const ig_kernel_fn ig_kernel_functions[IG_OP_COUNT];
-ig_status ig_kernel_map(ig_kernel_thread *thread, const ig_op *op);
 
 #endif

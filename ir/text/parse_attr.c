@@ -26,17 +26,24 @@ static ig_status read_bool(ig_parser *p, ig_attr *out_attr) {
     return IG_OK;
 }
 
-static ig_status read_enum(ig_parser *p, const ig_attr_info *info, ig_attr *out_attr) {
+static ig_status read_word(ig_parser *p, const ig_attr_info *info, int64_t *out_value) {
     ig_writer list;
     ig_writer_init(&list, p->arena);
     for (int64_t i = 0; info->names[i]; i++) {
         if (ig_parse_accept_word(p, info->names[i])) {
-            *out_attr = ig_attr_of_enum(i);
+            *out_value = i;
             return IG_OK;
         }
         ig_put(&list, "%s%s", i ? ", " : "one of ", info->names[i]);
     }
     return ig_parse_expected(p, list.data);
+}
+
+static ig_status read_enum(ig_parser *p, const ig_attr_info *info, ig_attr *out_attr) {
+    int64_t value;
+    IG_TRY(read_word(p, info, &value));
+    *out_attr = ig_attr_of_enum(value);
+    return IG_OK;
 }
 
 static ig_status read_dtype(ig_parser *p, ig_attr *out_attr) {
@@ -54,25 +61,27 @@ typedef struct list_items {
     IG_VEC(ig_dim) dims;
 } list_items;
 
-static ig_status read_entry(ig_parser *p, bool as_dim, list_items *items) {
+static ig_status read_entry(ig_parser *p, const ig_attr_info *info, list_items *items) {
     int64_t number;
     ig_dim dim;
-    if (as_dim) {
+    if (info->kind == IG_ATTR_DIMS) {
         IG_TRY(ig_parse_dim_here(p, &dim));
         IG_PUSH(p->arena, &items->dims, dim);
         return IG_OK;
     }
-    IG_TRY(ig_parse_integer(p, "an integer", &number));
+    IG_TRY(info->names ? read_word(p, info, &number)
+                       : ig_parse_integer(p, "an integer", &number));
     IG_PUSH(p->arena, &items->ints, number);
     return IG_OK;
 }
 
-/* [a, b, …]; integers, or dims when `as_dims`. */
-static ig_status read_list(ig_parser *p, bool as_dims, ig_attr *out_attr) {
+/* [a, b, …]: dims, names of the slot's enumeration, or integers. */
+static ig_status read_list(ig_parser *p, const ig_attr_info *info, ig_attr *out_attr) {
+    bool as_dims = info->kind == IG_ATTR_DIMS;
     list_items items = { 0 };
     IG_TRY(ig_parse_expect(p, '[', "'['"));
     while (!ig_parse_is(p, ']')) {
-        IG_TRY(read_entry(p, as_dims, &items));
+        IG_TRY(read_entry(p, info, &items));
         if ((int64_t)(items.ints.count + items.dims.count) >
             p->context->limits.operand_count) {
             return ig_parse_error(p, &p->token, "this list is too long");
@@ -133,12 +142,11 @@ ig_status ig_parse_attr(ig_parser *parser, const ig_attr_info *info,
         return read_text(parser, out_attr);
     case IG_ATTR_SYM:
         return read_item(parser, out_attr);
-    case IG_ATTR_INTS:
-        return read_list(parser, false, out_attr);
     case IG_ATTR_DIM:
         return read_dim(parser, out_attr);
+    case IG_ATTR_INTS:
     case IG_ATTR_DIMS:
-        return read_list(parser, true, out_attr);
+        return read_list(parser, info, out_attr);
     case IG_ATTR_NONE:
     case IG_ATTR_DATA:
         break;

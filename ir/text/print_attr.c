@@ -4,10 +4,21 @@
 
 #include "ir/element.h"
 
-static void put_ints(ig_printer *p, const ig_attr *attr) {
+static void put_word(ig_printer *p, const ig_attr_info *info, int64_t value) {
+    const char *name = ig_attr_word(info, value);
+    ig_put(p->out, "%s", name ? name : "?");
+}
+
+/* By name where the slot is a list of an enumeration. */
+static void put_ints(ig_printer *p, const ig_attr *attr, const ig_attr_info *info) {
     ig_put_char(p->out, '[');
     for (uint32_t i = 0; i < attr->count; i++) {
-        ig_put(p->out, "%s%lld", i ? ", " : "", (long long)attr->as.ints[i]);
+        ig_put(p->out, "%s", i ? ", " : "");
+        if (info->names) {
+            put_word(p, info, attr->as.ints[i]);
+        } else {
+            ig_put(p->out, "%lld", (long long)attr->as.ints[i]);
+        }
     }
     ig_put_char(p->out, ']');
 }
@@ -19,15 +30,6 @@ static void put_dims(ig_printer *p, const ig_attr *attr) {
         ig_dim_print(p->module, attr->as.dims[i], p->out);
     }
     ig_put_char(p->out, ']');
-}
-
-static void put_word(ig_printer *p, const ig_attr *attr, const ig_attr_info *info) {
-    int64_t number = 0;
-    while (number < attr->as.i && info->names[number]) {
-        number++;
-    }
-    bool is_known = attr->as.i >= 0 && number == attr->as.i && info->names[number];
-    ig_put(p->out, "%s", is_known ? info->names[number] : "?");
 }
 
 static void put_attr(ig_printer *p, const ig_attr *attr, const ig_attr_info *info,
@@ -45,7 +47,7 @@ static void put_attr(ig_printer *p, const ig_attr *attr, const ig_attr_info *inf
         ig_put(p->out, "%s", attr->as.i ? "true" : "false");
         break;
     case IG_ATTR_ENUM:
-        put_word(p, attr, info);
+        put_word(p, info, attr->as.i);
         break;
     case IG_ATTR_DTYPE:
         ig_put(p->out, "%s", ig_dtypes[attr->as.i].name);
@@ -57,7 +59,7 @@ static void put_attr(ig_printer *p, const ig_attr *attr, const ig_attr_info *inf
         ig_print_item(p->out, attr->as.str);
         break;
     case IG_ATTR_INTS:
-        put_ints(p, attr);
+        put_ints(p, attr, info);
         break;
     case IG_ATTR_DIM:
         ig_dim_print(p->module, attr->as.dim, p->out);

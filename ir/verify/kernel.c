@@ -1,11 +1,12 @@
 /* The verifier: kernels - buffers, scalars and vectors.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Kernel ops have no infer hook; a row of signatures says what each takes and gives:
+ * Kernel ops have no infer hook; letters in ops.def say what each takes and gives:
  *
  *     b  buffer         i  i64           I  i64s, any number of lanes
  *     s  scalar         v  scalar or vector           ?  the rest may be absent
  */
+#include "ir/hooks.h"
 #include "ir/verify/verifier.h"
 
 /* ---- signatures ---- */
@@ -75,40 +76,40 @@ static const ig_type *result_type(const ig_op *op) {
     return op->results[0].type;
 }
 
-static void check_load(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_load(ig_verifier *v, const ig_op *op) {
     expect(v, op, result_type(op)->dtype == ig_verify_operand(op, 0)->dtype,
            "the result is not of the buffer's elements");
 }
 
-static void check_load_at(ig_verifier *v, const ig_op *op) {
-    check_load(v, op);
+void ig_verify_kernel_load_at(ig_verifier *v, const ig_op *op) {
+    ig_verify_kernel_load(v, op);
     expect(v, op, result_type(op)->lanes == ig_verify_operand(op, 1)->lanes,
            "as many lanes as indices");
 }
 
-static void check_store(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_store(ig_verifier *v, const ig_op *op) {
     expect(v, op, ig_verify_operand(op, 0)->dtype == ig_verify_operand(op, 1)->dtype,
            "the value is not of the buffer's elements");
 }
 
-static void check_same_type(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_same_type(ig_verifier *v, const ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         expect(v, op, ig_verify_operand(op, i) == result_type(op),
                "operands and result are of one type");
     }
 }
 
-static void check_offset(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_offset(ig_verifier *v, const ig_op *op) {
     expect(v, op, ig_verify_operand(op, 0) == result_type(op),
            "the result is a buffer of the same elements");
 }
 
-static void check_same_dtype(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_same_dtype(ig_verifier *v, const ig_op *op) {
     expect(v, op, ig_verify_operand(op, 0)->dtype == result_type(op)->dtype,
            "operand and result are of one element type");
 }
 
-static void check_reinterpret(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_reinterpret(ig_verifier *v, const ig_op *op) {
     const ig_type *from = ig_verify_operand(op, 0), *to = result_type(op);
     if (from->kind == IG_BUFFER || to->kind == IG_BUFFER) {
         expect(v, op, from->kind == to->kind && !from->rank && !to->rank,
@@ -120,19 +121,19 @@ static void check_reinterpret(ig_verifier *v, const ig_op *op) {
            "operand and result have as many bits");
 }
 
-static void check_top_level(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_top_level(ig_verifier *v, const ig_op *op) {
     expect(v, op, !op->block->parent, "this op stands at the kernel's top level only");
 }
 
 /* Operand 0 stands for its number: only a kernel's argument has one. */
-static void check_argument_array(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_argument_array(ig_verifier *v, const ig_op *op) {
     const ig_value *first = op->operands[0].value;
     bool is_argument = !first->def && !first->block->parent;
     expect(v, op, is_argument, "operand 0 is no argument of the kernel");
 }
 
-static void check_array(ig_verifier *v, const ig_op *op) {
-    check_top_level(v, op);
+void ig_verify_kernel_array(ig_verifier *v, const ig_op *op) {
+    ig_verify_kernel_top_level(v, op);
     expect(v, op, op->attrs[0].as.i >= 1, "an array has at least one element");
 }
 
@@ -140,20 +141,20 @@ _Static_assert((int)IG_local_count == 0 && (int)IG_shared_count == 0 &&
                    (int)IG_scratch_offset == 0,
                "one check serves these rows");
 
-static void check_scratch(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_scratch(ig_verifier *v, const ig_op *op) {
     expect(v, op, op->attrs[0].as.i >= 0, "an offset is not negative");
 }
 
-static void check_iota(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_iota(ig_verifier *v, const ig_op *op) {
     expect(v, op, ig_dtype_is_int((ig_dtype)result_type(op)->dtype),
            "iota counts in integers");
 }
 
-static void check_shuffle(ig_verifier *v, const ig_op *op) {
+void ig_verify_kernel_shuffle(ig_verifier *v, const ig_op *op) {
     const ig_type *type = ig_verify_operand(op, 0);
     const ig_attr *lanes = &op->attrs[IG_shuffle_lanes];
     expect(v, op, type == ig_verify_operand(op, 1), "both vectors are of one type");
-    check_same_dtype(v, op);
+    ig_verify_kernel_same_dtype(v, op);
     expect(v, op, result_type(op)->lanes == lanes->count, "as many lanes as are named");
     for (uint32_t i = 0; i < lanes->count; i++) {
         expect(v, op, lanes->as.ints[i] >= 0 && lanes->as.ints[i] < 2 * type->lanes,
@@ -161,38 +162,10 @@ static void check_shuffle(ig_verifier *v, const ig_op *op) {
     }
 }
 
-/* ---- the rows ---- */
-
-typedef struct signature {
-    const char *operands, *results; /* NULL: no row, another check types the op */
-    void (*check)(ig_verifier *v, const ig_op *op);
-} signature;
-
-static const signature signatures[IG_OP_COUNT] = {
-    [IG_OP_tiles] = { "", "ii", check_top_level },
-    [IG_OP_load] = { "bi?i", "v", check_load },
-    [IG_OP_store] = { "vbi?i", "", check_store },
-    [IG_OP_load_at] = { "bI", "v", check_load_at },
-    [IG_OP_offset] = { "bi", "b", check_offset },
-    [IG_OP_reinterpret] = { "", "", check_reinterpret },
-    [IG_OP_local] = { "", "b", check_array },
-    [IG_OP_shared] = { "", "b", check_array },
-    [IG_OP_scratch] = { "", "b", check_scratch },
-    [IG_OP_buffer_at] = { "bi", "b", check_argument_array },
-    [IG_OP_param_at] = { "ii", "i", check_argument_array },
-    [IG_OP_splat] = { "s", "v", check_same_dtype },
-    [IG_OP_iota] = { "", "v", check_iota },
-    [IG_OP_muladd] = { "vvv", "v", check_same_type },
-    [IG_OP_hreduce] = { "v", "s", check_same_dtype },
-    [IG_OP_extract] = { "vi", "s", check_same_dtype },
-    [IG_OP_shuffle] = { "vv", "v", check_shuffle },
-    [IG_OP_prefetch] = { "bi", "", NULL },
-    [IG_OP_report] = { "iii", "", NULL },
-    [IG_OP_thread] = { "", "i", NULL },
-};
+/* ---- one op, and the arguments ---- */
 
 void ig_verify_kernel_op(ig_verifier *verifier, const ig_op *op) {
-    const signature *row = &signatures[op->code];
+    const ig_kernel_info *row = &ig_kernel_infos[op->code];
     size_t before = verifier->defects.count;
     if (!row->operands) {
         return;

@@ -26,13 +26,19 @@ static void check_counts(ig_verifier *v, const ig_op *op) {
 
 /* ---- attributes ---- */
 
-static bool is_word(const ig_attr_info *info, int64_t number) {
-    for (int64_t i = 0; info->names[i]; i++) {
-        if (i == number) {
-            return true;
+/* Every number of an enumeration, or of a list of it, has a name. */
+static void check_words(ig_verifier *v, const ig_op *op, uint32_t slot) {
+    const ig_attr_info *info = &ig_ops[op->code].attrs[slot];
+    const ig_attr *attr = &op->attrs[slot];
+    bool is_list = attr->kind == IG_ATTR_INTS;
+    uint32_t count = !info->names ? 0 : is_list ? attr->count : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t number = is_list ? attr->as.ints[i] : attr->as.i;
+        if (!ig_attr_word(info, number)) {
+            ig_verify_defect(v, op, "attribute '%s' has no name for %lld", info->name,
+                             (long long)number);
         }
     }
-    return false;
 }
 
 static bool is_item(const ig_module *module, const ig_op *op, const char *name) {
@@ -52,11 +58,10 @@ static void check_attr(ig_verifier *v, const ig_op *op, uint32_t slot) {
     }
     if (attr->kind != (uint32_t)info->kind) {
         ig_verify_defect(v, op, "attribute '%s' is of another kind", info->name);
-    } else if (attr->kind == IG_ATTR_ENUM && !is_word(info, attr->as.i)) {
-        ig_verify_defect(v, op, "attribute '%s' has no name for %lld", info->name,
-                         (long long)attr->as.i);
-    } else if (attr->kind == IG_ATTR_DTYPE &&
-               (attr->as.i < 0 || attr->as.i >= IG_DT_COUNT)) {
+        return;
+    }
+    check_words(v, op, slot);
+    if (attr->kind == IG_ATTR_DTYPE && (attr->as.i < 0 || attr->as.i >= IG_DT_COUNT)) {
         ig_verify_defect(v, op, "attribute '%s' is no element type", info->name);
     } else if (attr->kind == IG_ATTR_SYM && !is_item(v->module, op, attr->as.str)) {
         ig_verify_defect(v, op, "the module has no @%s", attr->as.str);

@@ -6,7 +6,7 @@
  *     %2 = mul %0, %1 : f32[B, L, 64]
  *     %3 = reduce %2 {op = sum, axes = [1]} : f32[B, 64]
  *   becomes
- *     %3 = bag @table, %ids, %weights {operands = [4], pool = [0]} : f32[B, 64]
+ *     %3 = bag @table, %ids, %weights {operands = [4], pool = [sum]} : f32[B, 64]
  *
  * This is what models without EmbeddingBag write; weights may be a mask.  Of ids with
  * more dims the last is pooled.  Views between the look-up and the reduction that keep

@@ -3,7 +3,7 @@
  *
  *     %0 = gather @table, %ids {axis = 0} : f32[B, 64]             %ids: i64[B]
  *   becomes
- *     %0 = bag @table, %ids {operands = [0], pool = [3]} : f32[B, 64]
+ *     %0 = bag @table, %ids {operands = [0], pool = [none]} : f32[B, 64]
  *
  * One-hot models look one id up in each table; as features of a bag op all of them are
  * served by one launch (bag_merge).  Weights that multiply whole rows come along.  Ids

@@ -11,7 +11,7 @@
  *       yield %true, %5
  *     }
  *   becomes
- *     %0 = bag @table, %ids, %off {operands = [1], pool = [0]} : f32[B, 64]
+ *     %0 = bag @table, %ids, %off {operands = [1], pool = [sum]} : f32[B, 64]
  *
  * This is what torch's older exporter makes of nn.EmbeddingBag from opset 11 on.
  * Nothing depends on how it is spelled: trips.h says where a bag begins and ends,

@@ -1,11 +1,12 @@
 /* bag_merge: all bag ops of a block become one.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     %0 = bag @t0, %ids0, %off0 {operands = [1], pool = [0]} : f32[B, 64]
+ *     %0 = bag @t0, %ids0, %off0 {operands = [1], pool = [sum]} : f32[B, 64]
  *     %1 = relu %0 : f32[B, 64]
- *     %2 = bag @t1, %ids1 {operands = [0], pool = [3]} : f32[B, 64]
+ *     %2 = bag @t1, %ids1 {operands = [0], pool = [none]} : f32[B, 64]
  *   becomes
- *     %0, %2 = bag @t0, %ids0, %off0, @t1, %ids1 {operands = [1, 0], pool = [0, 3]} : …
+ *     %0, %2 = bag @t0, %ids0, %off0, @t1, %ids1
+ *         {operands = [1, 0], pool = [sum, none]} : …
  *     %1 = relu %0 : f32[B, 64]
  *
  * One launch for all tables of a model: its many small look-ups share the threads, and

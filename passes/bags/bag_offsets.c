@@ -13,7 +13,7 @@
  *     %e = slice %off {starts = [1], sizes = [C - 1]}
  *     %y = bag @t, %ids, %b, %e {operands = [3]}
  *   becomes
- *     %y = bag @t, %ids, %off {operands = [1], last = [1]}
+ *     %y = bag @t, %ids, %off {operands = [1], last = [offset]}
  *
  * so that bags which exporters write in several ways are one.  That there is an offset
  * at all is asked for by a guard where it is not known.

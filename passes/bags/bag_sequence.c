@@ -11,7 +11,7 @@
  *     }
  *     %bags = seq_concat %s {axis = 0}
  *   becomes
- *     %bags = bag @table, %ids, %off {operands = [1], pool = [0]} : f32[B, 64]
+ *     %bags = bag @table, %ids, %off {operands = [1], pool = [sum]} : f32[B, 64]
  *
  * This is what torch's newer exporter makes of nn.EmbeddingBag; with a padding id, the
  * rows come from positions that an inner loop collects (bag_padding.c).  The carried

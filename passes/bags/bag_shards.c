@@ -3,12 +3,12 @@
  *
  *     %i0 = where (eq %shard, 0), %row, -1
  *     %i1 = where (eq %shard, 1), %row, -1
- *     %0 = bag @s0, %i0, %off {pool = [0], negative = skip, range = first}
- *     %1 = bag @s1, %i1, %off {pool = [0], negative = skip, range = first}
+ *     %0 = bag @s0, %i0, %off {pool = [sum], negative = skip, range = first}
+ *     %1 = bag @s1, %i1, %off {pool = [sum], negative = skip, range = first}
  *     %2 = add %0, %1
  *   becomes
  *     %all = where (%row is -1 or %shard no shard), -1, (add %row, (shl %shard, 40))
- *     %2 = bag @s0, @s1, %all, %off {pool = [0], tables = [2], negative = skip, …}
+ *     %2 = bag @s0, @s1, %all, %off {pool = [sum], tables = [2], negative = skip, …}
  *
  * This is what bag_whole leaves of a table that is sharded by rows.  Each id is in one
  * shard at most, so the sums of the shards are sums of different rows of the same bag,

@@ -8,7 +8,7 @@
  *     …                                     # and %9 for offsets[1] and offsets[2]
  *     %10 = concat %5, %9 {axis = 0} : f32[2, 64]
  *   becomes
- *     %10 = bag @table, %ids, %off {operands = [1], pool = [0]} : f32[2, 64]
+ *     %10 = bag @table, %ids, %off {operands = [1], pool = [sum]} : f32[2, 64]
  *
  * This is what torch's older exporter wrote at opset 10, which has no loop that it
  * could use: the number of bags is fixed, and the last offset may be INT64_MAX.  Each

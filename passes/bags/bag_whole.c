@@ -4,11 +4,11 @@
  *     %part = slice %ids {starts = [min(N, n)], …}    n: sum of lengths[0 : B]
  *     %mine = slice %lengths {starts = [B], …}
  *     %off = cumsum %mine {complete}
- *     %y = bag @t, %part, %off {last = [1], offsets = clamp}
+ *     %y = bag @t, %part, %off {last = [offset], offsets = clamp}
  *   becomes
  *     %all = cumsum %lengths {complete, rising}
  *     %off = slice %all {starts = [B], sizes = [B + 1]}
- *     %y = bag @t, %ids, %off {last = [1], offsets = clamp}
+ *     %y = bag @t, %ids, %off {last = [offset], offsets = clamp}
  *
  * A sharded model splits its ids by features, puts features in another order or gives
  * one feature to several shards.  None of that moves an id for a bag: it has its begin
@@ -37,7 +37,7 @@
  *         %rows = concat (bag @s0, %ids2[0 : n] …), (bag @s1, %ids2[n : m] …)
  *         %y = gather %rows, (sort (sort %key))
  *       becomes
- *         %y = bag @s0, @s1, %all, %off {pool = [3], tables = [2], …}  (bag_shards)
+ *         %y = bag @s0, @s1, %all, %off {pool = [none], tables = [2], …}  (bag_shards)
  *
  * Where lengths and ids do not fit together the offsets are clamped, in the parts as in
  * the whole, with the same result.

@@ -3,11 +3,11 @@
  *
  *     %i, %o, %n = bounds %ids, %offsets, rows {range = first}
  *     %o1 = slice %o {starts = [B], sizes = [B + 1]}
- *     %y = bag @t1, %i, %o1 {last = [1], negative = skip}
+ *     %y = bag @t1, %i, %o1 {last = [offset], negative = skip}
  *   becomes
  *     %r = cumulate max %offsets
  *     %o1 = slice %r …
- *     %y = bag @t1, %ids, %o1 {last = [1], negative = skip, range = first,
+ *     %y = bag @t1, %ids, %o1 {last = [offset], negative = skip, range = first,
  *                              offsets = clamp}
  *
  * where table t1 has rows[1] rows.  The running maximum stays because offsets that fall

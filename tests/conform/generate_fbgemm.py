@@ -28,7 +28,6 @@ TYPES = {
     "fp8": (6, 8, "u8<rowwise float 4 7{}>")
 }
 POOLS = {"sum": 0, "mean": 1, "none": 2}  # FBGEMM's
-POOLS_OF_IR = [0, 1, 3]
 OUTS = {"f32": 0, "f16": 1, "bf16": 5}
 
 
@@ -114,10 +113,11 @@ def statements(count, bags, pool, out, weighted, attrs):
                      f"sizes = [{bags + more}], steps = [1]}}")
         operands.append(f"@t{f}, %i, %o{f}" + (", %w" if weighted else ""))
     results = ", ".join(f"%{f}" for f in range(count))
-    code = POOLS_OF_IR[POOLS[pool]]
+    pools = ", ".join([pool] * count)
+    lasts = ", ".join(["offset"] * (count - 1) + ["ids" if ends_with_ids else "offset"])
     lines.append(f"| {results} = bag {', '.join(operands)} {{operands = "
-                 f"{[5 if weighted else 1] * count}, pool = {[code] * count}, last = "
-                 f"{[1] * (count - 1) + [int(not ends_with_ids)]}, negative = skip{attrs}, to = {out}}}")
+                 f"{[5 if weighted else 1] * count}, pool = [{pools}], last = [{lasts}], "
+                 f"negative = skip{attrs}, to = {out}}}")
     if pool == "none":
         lines.append(f"| ret {results}")
     else:

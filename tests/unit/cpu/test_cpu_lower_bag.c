@@ -62,31 +62,36 @@ static void check_bag(bag_text t) {
 TEST(sums_of_every_dim) {
     static const int64_t dims[] = { 1, 3, 8, 16, 17, 64, 100, 128, 200, 300 };
     for (size_t i = 0; i < IG_COUNT_OF(dims); i++) {
-        check_bag((bag_text){ 11, dims[i], 40, 9, "operands = [1], pool = [0]" });
+        check_bag((bag_text){ 11, dims[i], 40, 9, "operands = [1], pool = [sum]" });
     }
 }
 
 TEST(no_bags_one_bag_empty_bags) {
-    check_bag((bag_text){ 11, 24, 0, 0, "operands = [1], pool = [0]" });
-    check_bag((bag_text){ 11, 24, 5, 1, "operands = [1], pool = [0]" });
-    check_bag((bag_text){ 11, 24, 0, 7, "operands = [1], pool = [0]" });
+    check_bag((bag_text){ 11, 24, 0, 0, "operands = [1], pool = [sum]" });
+    check_bag((bag_text){ 11, 24, 5, 1, "operands = [1], pool = [sum]" });
+    check_bag((bag_text){ 11, 24, 0, 7, "operands = [1], pool = [sum]" });
 }
 
 TEST(means_and_maxima) {
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [2]" });
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [0]" });
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [1]" });
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [0]" });
+    check_bag(
+        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [mean], empty = [nan]" });
+    check_bag(
+        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [mean], empty = [zero]" });
+    check_bag(
+        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [max], empty = [neg_inf]" });
+    check_bag(
+        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [max], empty = [zero]" });
 }
 
 TEST(padding_is_left_out) {
-    check_bag((bag_text){ 5, 24, 40, 9, "operands = [1], pool = [0], padding = [3]" });
-    check_bag((bag_text){ 5, 24, 40, 9,
-                          "operands = [1], pool = [1], padding = [3], empty = [0]" });
+    check_bag(
+        (bag_text){ 5, 24, 40, 9, "operands = [1], pool = [sum], padding = [3]" });
+    check_bag((bag_text){
+        5, 24, 40, 9, "operands = [1], pool = [mean], padding = [3], empty = [zero]" });
 }
 
 TEST(large_tables_are_prefetched) {
-    check_bag((bag_text){ 9000, 16, 400, 90, "operands = [1], pool = [0]" });
+    check_bag((bag_text){ 9000, 16, 400, 90, "operands = [1], pool = [sum]" });
 }
 
 /* Ids name one of three tables and a row, and the last of each list none at all. */
@@ -121,7 +126,7 @@ static void check_tables(const int64_t *rows, int64_t ids, int64_t bags,
     ig_put(
         &text,
         "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B]) -> (f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
-        "    %%0, %%1 = bag @a0, @a1, @a2, %%a, %%ao, @b0, @b1, @b2, %%b, %%bo {operands = [1, 1], pool = [0, 0], tables = [3, 3], negative = skip, range = %s}\n"
+        "    %%0, %%1 = bag @a0, @a1, @a2, %%a, %%ao, @b0, @b1, @b2, %%b, %%bo {operands = [1, 1], pool = [sum, sum], tables = [3, 3], negative = skip, range = %s}\n"
         "    ret %%0, %%1\n  }\n}\n",
         range);
     int64_t extents[] = { ids, bags, ids / 2 };
@@ -162,7 +167,7 @@ TEST(work_is_shared_by_ids_and_not_by_bags) {
     ig_put(
         &text,
         "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], %%c: i64[K], %%co: i64[B]) -> (f32[B, 48] \"y\") {\n"
-        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [0, 0, 1]} : f32[B, 16], f32[B, 16], f32[B, 16]\n"
+        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [sum, sum, mean]} : f32[B, 16], f32[B, 16], f32[B, 16]\n"
         "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 48]\n"
         "    ret %%3\n  }\n}\n");
     static const int64_t extents[][4] = {
@@ -190,7 +195,7 @@ TEST(bags_that_lie_apart_are_prefetched) {
         "    %%1 = slice %%ids {starts = [0, 1, 0], sizes = [B, 1, 5]} : i64[B, 1, 5]\n"
         "    %%2 = reshape %%0 {to = [B, 5]} : i64[B, 5]\n"
         "    %%3 = reshape %%1 {to = [B, 5]} : i64[B, 5]\n"
-        "    %%4, %%5 = bag @t0, %%2, @t1, %%3 {operands = [0, 0], pool = [0, 0]} : f32[B, 16], f32[B, 16]\n"
+        "    %%4, %%5 = bag @t0, %%2, @t1, %%3 {operands = [0, 0], pool = [sum, sum]} : f32[B, 16], f32[B, 16]\n"
         "    %%6 = concat %%4, %%5 {axis = 1} : f32[B, 32]\n"
         "    ret %%6\n  }\n}\n");
     static const int64_t batches[] = { 0, 1, 50 };
@@ -214,7 +219,7 @@ TEST(tables_of_different_dims_in_one_launch) {
     ig_put(
         &text,
         "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], %%c: i64[K], %%co: i64[B]) -> (f32[B, 72] \"y\") {\n"
-        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [0, 0, 1], empty = [0, 0, 0]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
+        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [sum, sum, mean], empty = [zero, zero, zero]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
         "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 72]\n"
         "    ret %%3\n  }\n}\n");
     int64_t extents[] = { 33, 11, 50, 2 };
@@ -233,7 +238,7 @@ TEST(one_id_a_row_and_fixed_lengths) {
     ig_put(
         &text,
         "  graph @main(%%a: i64[B], %%b: i64[B, 3], %%w: f32[B, 3]) -> (f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
-        "    %%0, %%1 = bag @t0, %%a, @t1, %%b, %%w {operands = [0, 4], pool = [3, 0]} : f32[B, 16], f32[B, 16]\n"
+        "    %%0, %%1 = bag @t0, %%a, @t1, %%b, %%w {operands = [0, 4], pool = [none, sum]} : f32[B, 16], f32[B, 16]\n"
         "    ret %%0, %%1\n  }\n}\n");
     int64_t extents[] = { 21 };
     lower_check(text.data, extents, 7);
@@ -247,7 +252,7 @@ TEST(an_id_out_of_range_is_reported) {
         &c, "v2",
         "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
         "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
-        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [sum], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
         extents, 4);
     set_all_offsets(&c);
     ig_tensor_set_i64(&c.inputs[0], 4, 9);
@@ -271,12 +276,13 @@ TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
     enum { BAGS = 64, BAD = 40 };
     lower_case c;
     int64_t extents[] = { 256, BAGS };
-    lower_open(&c, "v2",
-               "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
-               "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
-               "    %0 = bag @t, %ids, %off {operands = [1], pool = [0]} : f32[B, 2]\n"
-               "    ret %0\n  }\n}\n",
-               extents, 4);
+    lower_open(
+        &c, "v2",
+        "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [sum]} : f32[B, 2]\n"
+        "    ret %0\n  }\n}\n",
+        extents, 4);
     for (int64_t b = 0; b < BAGS; b++) {
         ig_tensor_set_i64(&c.inputs[1], b, b == BAD ? 3 : b * 4);
     }

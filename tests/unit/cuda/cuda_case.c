@@ -353,7 +353,7 @@ static void check_table(cuda_run *run, const char *table, const char *out) {
         text, sizeof text,
         "module @t {\n  table @t : %s\n"
         "  graph @main(%%i: i64[B, 3], %%w: f32[B, 3]) -> (%s, %s) {\n"
-        "    %%0, %%1 = bag @t, %%i, %%w, @t, %%i {operands = [4, 0], pool = [0, 2], empty = [0, 1]} : %s, %s\n    ret %%0, %%1\n  }\n}\n",
+        "    %%0, %%1 = bag @t, %%i, %%w, @t, %%i {operands = [4, 0], pool = [sum, max], empty = [zero, neg_inf]} : %s, %s\n    ret %%0, %%1\n  }\n}\n",
         table, out, out, out, out);
     cuda_case_check(&(cuda_text){ text, (int64_t[]){ 21 }, 2, NULL }, run);
 }

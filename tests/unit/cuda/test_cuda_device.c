@@ -193,7 +193,7 @@ static void run_on_gpu(cuda_case *c) {
 static void check_templates(cuda_run *run) {
     cuda_check_gemm(run, (int64_t[]){ 70, 35, 67 }, "relu %1");
     cuda_check_gemm(run, (int64_t[]){ 0, 35, 67 }, "relu %1");
-    cuda_check_bag(run, (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [0]" });
+    cuda_check_bag(run, (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [sum]" });
     cuda_check_interaction(run, 3, 27, 64);
 }
 

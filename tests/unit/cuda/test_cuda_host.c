@@ -103,11 +103,12 @@ END_TEST
 TEST(bags) {
     if (cuda_has_compiler()) {
         cuda_check_bag(run_shim,
-                       (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [0]" });
+                       (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [sum]" });
         cuda_check_bag(
             run_shim,
-            (cuda_bag){ 5, 3, 40, 9,
-                        "operands = [1], pool = [1], padding = [3], empty = [2]" });
+            (cuda_bag){
+                5, 3, 40, 9,
+                "operands = [1], pool = [mean], padding = [3], empty = [nan]" });
     }
 }
 END_TEST
@@ -217,7 +218,7 @@ TEST(an_id_out_of_range_is_reported) {
         &c, "cuda:sm_90a",
         "module @t {\n  weight @t : f32[4, 32] = splat(1)\n"
         "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 32]) {\n"
-        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 32]\n    ret %0\n  }\n}\n",
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [sum], negative = error} : f32[B, 32]\n    ret %0\n  }\n}\n",
         extents, 4);
     cuda_set_offsets(&c);
     cuda_case_lower(&c);

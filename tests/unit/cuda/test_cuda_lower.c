@@ -164,22 +164,25 @@ static void check_bag(cuda_bag bag) {
 TEST(bags_of_every_dim) {
     static const int64_t dims[] = { 1, 3, 64, 100, 300 };
     for (size_t i = 0; i < IG_COUNT_OF(dims); i++) {
-        check_bag((cuda_bag){ 11, dims[i], 40, 9, "operands = [1], pool = [0]" });
+        check_bag((cuda_bag){ 11, dims[i], 40, 9, "operands = [1], pool = [sum]" });
     }
 }
 END_TEST
 
 TEST(no_bags_one_bag_empty_bags) {
-    check_bag((cuda_bag){ 11, 24, 0, 0, "operands = [1], pool = [0]" });
-    check_bag((cuda_bag){ 11, 24, 5, 1, "operands = [1], pool = [0]" });
-    check_bag((cuda_bag){ 11, 24, 0, 7, "operands = [1], pool = [0]" });
+    check_bag((cuda_bag){ 11, 24, 0, 0, "operands = [1], pool = [sum]" });
+    check_bag((cuda_bag){ 11, 24, 5, 1, "operands = [1], pool = [sum]" });
+    check_bag((cuda_bag){ 11, 24, 0, 7, "operands = [1], pool = [sum]" });
 }
 END_TEST
 
 TEST(means_maxima_and_padding) {
-    check_bag((cuda_bag){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [2]" });
-    check_bag((cuda_bag){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [1]" });
-    check_bag((cuda_bag){ 5, 24, 40, 9, "operands = [1], pool = [1], padding = [3]" });
+    check_bag(
+        (cuda_bag){ 11, 24, 40, 9, "operands = [1], pool = [mean], empty = [nan]" });
+    check_bag(
+        (cuda_bag){ 11, 24, 40, 9, "operands = [1], pool = [max], empty = [neg_inf]" });
+    check_bag(
+        (cuda_bag){ 5, 24, 40, 9, "operands = [1], pool = [mean], padding = [3]" });
 }
 END_TEST
 
@@ -195,7 +198,7 @@ TEST(tables_of_different_dims_in_one_launch) {
             "  weight @t1 : f32[9, 16] = splat(0.25)\n"
             "  weight @t2 : f32[5, 40] = splat(2)\n"
             "  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B], %c: i64[K], %co: i64[B]) -> (f32[B, 72] \"y\") {\n"
-            "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co {operands = [1, 1, 1], pool = [0, 0, 1]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
+            "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co {operands = [1, 1, 1], pool = [sum, sum, mean]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
             "    %3 = concat %1, %0, %2 {axis = 1} : f32[B, 72]\n"
             "    ret %3\n  }\n}\n",
             (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets },
@@ -210,7 +213,7 @@ TEST(an_id_out_of_range_is_reported) {
         &c, "cuda:sm_90a",
         "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
         "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
-        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [sum], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
         extents, 4);
     cuda_set_offsets(&c);
     cuda_case_lower(&c);

@@ -102,38 +102,40 @@ TEST(gathering) {
 
 TEST(bags) {
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
-               BAG("%t, %i, %o", "[1], pool = [0]", "%0"), "f32[B, 8]");
+               BAG("%t, %i, %o", "[1], pool = [sum]", "%0"), "f32[B, 8]");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
-               BAG("%t, %i, %o", "[1], pool = [0], last = [1]", "%0"), "f32[B - 1, 8]");
+               BAG("%t, %i, %o", "[1], pool = [sum], last = [offset]", "%0"),
+               "f32[B - 1, 8]");
     CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B], %e: i64[3]",
-               BAG("%t, %i, %o, %e", "[3], pool = [1]", "%0"), "f16[3, 8]");
-    CHECK_TYPE("%t: f32[100, 8], %i: i64[B, L]", BAG("%t, %i", "[0], pool = [2]", "%0"),
-               "f32[B, 8]");
+               BAG("%t, %i, %o, %e", "[3], pool = [mean]", "%0"), "f16[3, 8]");
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[B, L]",
+               BAG("%t, %i", "[0], pool = [max]", "%0"), "f32[B, 8]");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[B, L, 2]",
-               BAG("%t, %i", "[0], pool = [3]", "%0"), "f32[B, L, 2, 8]");
+               BAG("%t, %i", "[0], pool = [none]", "%0"), "f32[B, L, 2, 8]");
     CHECK_TYPE(
         "%t: f32[100, 8], %u: f64[9, 2], %i: i64[N], %o: i64[B], %w: f32[N], %j: i32[B, 1]",
-        BAG("%t, %i, %o, %w, %u, %j", "[5, 0], pool = [0, 0]", "%0, %1"),
+        BAG("%t, %i, %o, %w, %u, %j", "[5, 0], pool = [sum, sum]", "%0, %1"),
         "f32[B, 8]; f64[B, 2]");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
-               BAG("%t, %i, %o", "[1], pool = [3]", "%0"), "f32[N, 8]");
-    CHECK_TYPE("%t: u8[100, 8], %i: i64[N]", BAG("%t, %i", "[0], pool = [3]", "%0"),
+               BAG("%t, %i, %o", "[1], pool = [none]", "%0"), "f32[N, 8]");
+    CHECK_TYPE("%t: u8[100, 8], %i: i64[N]", BAG("%t, %i", "[0], pool = [none]", "%0"),
                "u8[N, 8]");
     CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B]",
-               BAG("%t, %i, %o", "[1], pool = [0], to = f32", "%0"), "f32[B, 8]");
+               BAG("%t, %i, %o", "[1], pool = [sum], to = f32", "%0"), "f32[B, 8]");
     CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B]",
-               BAG("%t, %i, %o", "[1], pool = [0], to = i32", "%0"),
+               BAG("%t, %i, %o", "[1], pool = [sum], to = i32", "%0"),
                "INVALID: 'to' is no float");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
-               BAG("%t, %i, %o", "[2], pool = [0]", "%0"),
+               BAG("%t, %i, %o", "[2], pool = [sum]", "%0"),
                "INVALID: feature 0: pooling and offsets do not fit together");
     CHECK_TYPE(
-        "%t: f32[100, 8], %i: i64[N]", BAG("%t, %i", "[1], pool = [0]", "%0"),
+        "%t: f32[100, 8], %i: i64[N]", BAG("%t, %i", "[1], pool = [sum]", "%0"),
         "INVALID: 1 features want 3 operands and as many results as features, not 2 and 1");
-    CHECK_TYPE("%t: i8[100, 8], %i: i64[B, L]", BAG("%t, %i", "[0], pool = [0]", "%0"),
+    CHECK_TYPE("%t: i8[100, 8], %i: i64[B, L]",
+               BAG("%t, %i", "[0], pool = [sum]", "%0"),
                "INVALID: operand 0 is i8[100, 8], expected floating-point elements");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B], %w: f32[3]",
-               BAG("%t, %i, %o, %w", "[5], pool = [0]", "%0"), "f32[B, 8]");
+               BAG("%t, %i, %o, %w", "[5], pool = [sum]", "%0"), "f32[B, 8]");
 }
 
 TEST(interactions) {

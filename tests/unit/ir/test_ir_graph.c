@@ -1,6 +1,7 @@
 /* Graph editing: use chains, placing, erasing, order, attributes, types, modules.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ops.h"
+#include "ir/semantics/scalar.h"
 #include "ir/target.h"
 
 #include "tests/unit/unit.h"
@@ -345,10 +346,25 @@ TEST(op_table) {
         CHECK(info->name && info->stages && info->operand_min <= info->operand_max);
         for (int k = 0; k < info->attr_count; k++) {
             CHECK(info->attrs[k].name);
-            CHECK((info->attrs[k].kind == IG_ATTR_ENUM) ==
-                  (info->attrs[k].names != NULL));
+            bool has_names = info->attrs[k].names != NULL;
+            CHECK(info->attrs[k].kind != IG_ATTR_ENUM || has_names);
+            CHECK(info->attrs[k].kind == IG_ATTR_ENUM ||
+                  info->attrs[k].kind == IG_ATTR_INTS || !has_names);
         }
         CHECK(!info->attrs[info->attr_count].name);
+    }
+}
+
+/* Whoever adds an op of kernels says how a thread runs it. */
+TEST(kernel_ops_have_their_columns) {
+    for (int code = 0; code < IG_OP_COUNT; code++) {
+        const ig_kernel_info *kernel = &ig_kernel_infos[code];
+        bool is_of_kernels = (ig_ops[code].stages & IG_STAGE_KERNEL) != 0;
+        bool is_run = kernel->run || ig_scalar_is_row((ig_opcode)code);
+        CHECK(!is_of_kernels || is_run);
+        CHECK(is_of_kernels || (!kernel->run && !kernel->check && !kernel->operands));
+        CHECK(!kernel->operands == !kernel->results);
+        CHECK(kernel->operands || !kernel->check);
     }
 }
 
@@ -421,5 +437,6 @@ UNIT_SUITE_WITH(ir_graph, add_asserting, uses_are_chained, replacing_moves_every
                 order_is_right_at_every_distance, arguments_are_numbered, ids_are_dense,
                 outside_means_visible_at_the_start, equal_payloads_share_a_pointer,
                 constants_are_equal_by_content, attributes_by_slot, types_are_interned,
-                types_of_any_rank, element_types, op_table, targets_by_name,
+                types_of_any_rank, element_types, op_table,
+                kernel_ops_have_their_columns, targets_by_name,
                 names_of_graphs_and_weights_are_unique, locations_own_their_text)

@@ -121,6 +121,23 @@ TEST(attributes_are_complete) {
     ig_module_destroy(module);
 }
 
+/* No number stands for a name that the text could not read back. */
+TEST(lists_of_names_are_complete) {
+    start("module @m {\n  weight @t : f32[8, 4] = splat(1)\n"
+          "  graph @g(%i: i64[4, 2]) {\n"
+          "    %0 = bag @t, %i {operands = [0], pool = [none], empty = [nan]}\n"
+          "    ret %0\n  }\n}\n");
+    int64_t bad = 7;
+    ig_op *bag = ig_op_operand(graph->body.last, 0)->def;
+    ig_attr_set(bag, IG_bag_empty, ig_attr_of_ints(module, &bad, 1));
+    bad = -1;
+    ig_attr_set(bag, IG_bag_pool, ig_attr_of_ints(module, &bad, 1));
+    CHECK_STATUS(ig_verify(graph, IG_STAGE_TENSOR), IG_INTERNAL);
+    CHECK(strstr(messages, "attribute 'empty' has no name for 7") != NULL);
+    CHECK(strstr(messages, "attribute 'pool' has no name for -1") != NULL);
+    ig_module_destroy(module);
+}
+
 TEST(operands_stay_in_their_graph) {
     start("module @m {\n  graph @g(%x: f32[4]) {\n    %0 = relu %x\n    ret\n  }\n"
           "  graph @h(%x: f32[4]) {\n    ret\n  }\n}\n");
@@ -210,7 +227,7 @@ TEST(types_agree_unless_they_provably_differ) {
 UNIT_SUITE(ir_verify, errors_stand_under_their_lines, an_operand_is_defined_before,
            a_closed_block_hides_its_values, use_chains_are_complete,
            an_erased_op_is_seen, links_of_a_block_agree, ids_are_unique,
-           ids_are_bounded, attributes_are_complete, operands_stay_in_their_graph,
-           a_graph_has_its_stage, circles_of_views_end,
+           ids_are_bounded, attributes_are_complete, lists_of_names_are_complete,
+           operands_stay_in_their_graph, a_graph_has_its_stage, circles_of_views_end,
            long_graphs_show_the_surroundings_of_errors, a_module_is_verified_as_a_whole,
            types_agree_unless_they_provably_differ)

@@ -17,26 +17,26 @@ module @m {
     %7 = where %4, %row, %3
     %8 = where %5, %row, %3
     %9 = where %6, %row, %3
-    %10 = bag @a0, %7, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp}
-    %11 = bag @a1, %8, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp}
-    %12 = bag @a1, %7, %off {operands = [1], pool = [1], negative = skip, range = first, offsets = clamp}
-    %13 = bag @a0, %8, %off {operands = [1], pool = [1], negative = skip, range = first, offsets = clamp}
+    %10 = bag @a0, %7, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp}
+    %11 = bag @a1, %8, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp}
+    %12 = bag @a1, %7, %off {operands = [1], pool = [mean], negative = skip, range = first, offsets = clamp}
+    %13 = bag @a0, %8, %off {operands = [1], pool = [mean], negative = skip, range = first, offsets = clamp}
     %14 = concat %10, %12 {axis = 1}
     %15 = concat %11, %13 {axis = 1}
     %16 = add %15, %14
-    %17 = bag @b0, %7, %off {operands = [1], pool = [0], negative = skip, range = error}
-    %18 = bag @b1, %8, %off {operands = [1], pool = [0], negative = skip, range = error}
-    %19 = bag @b2, %9, %off {operands = [1], pool = [0], negative = skip, range = error}
+    %17 = bag @b0, %7, %off {operands = [1], pool = [sum], negative = skip, range = error}
+    %18 = bag @b1, %8, %off {operands = [1], pool = [sum], negative = skip, range = error}
+    %19 = bag @b2, %9, %off {operands = [1], pool = [sum], negative = skip, range = error}
     %20 = add %19, %17
     %21 = add %18, %20
-    %22 = bag @a0, %7, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp}
-    %23 = bag @a1, %8, %off2 {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp}
+    %22 = bag @a0, %7, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp}
+    %23 = bag @a1, %8, %off2 {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp}
     %24 = add %22, %23
-    %25 = bag @a0, %7, %off {operands = [1], pool = [2], negative = skip, range = first, offsets = clamp}
-    %26 = bag @a1, %8, %off {operands = [1], pool = [2], negative = skip, range = first, offsets = clamp}
+    %25 = bag @a0, %7, %off {operands = [1], pool = [max], negative = skip, range = first, offsets = clamp}
+    %26 = bag @a1, %8, %off {operands = [1], pool = [max], negative = skip, range = first, offsets = clamp}
     %27 = add %25, %26
-    %28 = bag @a0, %7, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp}
-    %29 = bag @a1, %7, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp}
+    %28 = bag @a0, %7, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp}
+    %29 = bag @a1, %7, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp}
     %30 = add %28, %29
     ret %16, %21, %24, %27, %30
   }
@@ -70,21 +70,21 @@ module @m {
     %18 = ne %row, %2 : bool[N]
     %19 = and %18, %17 : bool[N]
     %20 = where %19, %14, %2 : i64[N]
-    %21 = bag @a0, @a1, %20, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp, tables = [2]} : f32[B, 4]
-    %22 = bag @a1, @a0, %20, %off {operands = [1], pool = [1], negative = skip, range = first, offsets = clamp, tables = [2]} : f32[B, 4]
+    %21 = bag @a0, @a1, %20, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp, tables = [2]} : f32[B, 4]
+    %22 = bag @a1, @a0, %20, %off {operands = [1], pool = [mean], negative = skip, range = first, offsets = clamp, tables = [2]} : f32[B, 4]
     %23 = concat %21, %22 {axis = 1} : f32[B, 8]
     %24 = const {value = 3} : u64[]
     %25 = lt %16, %24 : bool[N]
     %26 = and %18, %25 : bool[N]
     %27 = where %26, %14, %2 : i64[N]
-    %28 = bag @b0, @b1, @b2, %27, %off {operands = [1], pool = [0], negative = skip, range = error, tables = [3]} : f32[B, 2]
-    %29 = bag @a0, %5, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp} : f32[B, 4]
-    %30 = bag @a1, %6, %off2 {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %28 = bag @b0, @b1, @b2, %27, %off {operands = [1], pool = [sum], negative = skip, range = error, tables = [3]} : f32[B, 2]
+    %29 = bag @a0, %5, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %30 = bag @a1, %6, %off2 {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     %31 = add %29, %30 : f32[B, 4]
-    %32 = bag @a0, %5, %off {operands = [1], pool = [2], negative = skip, range = first, offsets = clamp} : f32[B, 4]
-    %33 = bag @a1, %6, %off {operands = [1], pool = [2], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %32 = bag @a0, %5, %off {operands = [1], pool = [max], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %33 = bag @a1, %6, %off {operands = [1], pool = [max], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     %34 = add %32, %33 : f32[B, 4]
-    %35 = bag @a1, %5, %off {operands = [1], pool = [0], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %35 = bag @a1, %5, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     %36 = add %29, %35 : f32[B, 4]
     ret %23, %28, %31, %34, %36
   }

@@ -16,7 +16,7 @@ module @m {
     %6 = slice %w {starts = [min(N, n)], sizes = [max(0, min(N, n2) - min(N, n))]}
     %7 = slice %lengths {starts = [exact(L / 2)], sizes = [exact(L / 2)]}
     %8 = cumsum %7 {axis = 0, complete, rising}
-    %9 = bag @t, %5, %8, %6 {operands = [5], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
+    %9 = bag @t, %5, %8, %6 {operands = [5], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
     %10 = const {value = i64[2] [1, 0]}
     %11 = gather %0, %10 {axis = 0}
     %12 = cumsum %lengths {axis = 0, exclusive}
@@ -39,9 +39,9 @@ module @m {
     %29 = gather %ids, %28 {axis = 0}
     %30 = cumsum %16 {axis = 0, complete, rising}
     %31 = slice %30 {starts = [0], sizes = [exact(L / 2)], steps = [1]}
-    %32 = bag @t, %29, %31 {operands = [1], pool = [1], offsets = clamp} : f32[exact(L / 2), 4]
+    %32 = bag @t, %29, %31 {operands = [1], pool = [mean], offsets = clamp} : f32[exact(L / 2), 4]
     %33 = slice %ids {starts = [min(N, k)], sizes = [max(0, min(N, n2) - min(N, k))]}
-    %34 = bag @t, %33, %8 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
+    %34 = bag @t, %33, %8 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
     ret %9, %32, %34
   }
 }
@@ -61,10 +61,10 @@ module @m {
     %6 = cumsum %5 {axis = 0, complete, rising} : i64[exact(L / 2) + 1]
     %7 = cumsum %lengths {axis = 0, complete, rising} : i64[L + 1]
     %8 = slice %7 {starts = [exact(L / 2)], sizes = [exact(L / 2) + 1]} : i64[exact(L / 2) + 1]
-    %9 = bag @t, %ids, %8, %w {operands = [5], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
-    %10 = bag @t, %ids, %8 {operands = [1], pool = [1], last = [1], offsets = clamp} : f32[exact(L / 2), 4]
+    %9 = bag @t, %ids, %8, %w {operands = [5], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
+    %10 = bag @t, %ids, %8 {operands = [1], pool = [mean], last = [offset], offsets = clamp} : f32[exact(L / 2), 4]
     %11 = slice %ids {starts = [min(N, k)], sizes = [max(0, -min(N, k) + min(N, n2))]} : i64[max(0, -min(N, k) + min(N, n2))]
-    %12 = bag @t, %11, %6 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
+    %12 = bag @t, %11, %6 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
     ret %9, %10, %12
   }
 }

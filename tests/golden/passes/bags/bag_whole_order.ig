@@ -31,11 +31,11 @@ module @m {
     %24 = slice %17 {starts = [0], sizes = [B]}
     %25 = cumsum %24 {axis = 0, complete, rising}
     %26 = slice %20 {starts = [0], sizes = [min(N, n)]}
-    %27 = bag @low, %26, %25 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp}
+    %27 = bag @low, %26, %25 {operands = [1], pool = [none], last = [offset], negative = skip, range = first, offsets = clamp}
     %28 = slice %17 {starts = [B], sizes = [B]}
     %29 = cumsum %28 {axis = 0, complete, rising}
     %30 = slice %20 {starts = [min(N, n)], sizes = [N - min(N, n)]}
-    %31 = bag @high, %30, %29 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp}
+    %31 = bag @high, %30, %29 {operands = [1], pool = [none], last = [offset], negative = skip, range = first, offsets = clamp}
     %32 = concat %27, %31 {axis = 0}
     %33, %34 = sort %19 {axis = 0}
     %35 = gather %32, %34 {axis = 0}
@@ -76,11 +76,11 @@ module @m {
     %24 = slice %17 {starts = [0], sizes = [B]} : i64[B]
     %25 = cumsum %24 {axis = 0, complete, rising} : i64[B + 1]
     %26 = slice %20 {starts = [0], sizes = [min(N, n)]} : i64[min(N, n)]
-    %27 = bag @low, %26, %25 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp} : f32[min(N, n), 4]
+    %27 = bag @low, %26, %25 {operands = [1], pool = [none], last = [offset], negative = skip, range = first, offsets = clamp} : f32[min(N, n), 4]
     %28 = slice %17 {starts = [B], sizes = [B]} : i64[B]
     %29 = cumsum %28 {axis = 0, complete, rising} : i64[B + 1]
     %30 = slice %20 {starts = [min(N, n)], sizes = [max(0, N - n)]} : i64[max(0, N - n)]
-    %31 = bag @high, %30, %29 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp} : f32[max(0, N - n), 4]
+    %31 = bag @high, %30, %29 {operands = [1], pool = [none], last = [offset], negative = skip, range = first, offsets = clamp} : f32[max(0, N - n), 4]
     %32 = concat %27, %31 {axis = 0} : f32[N, 4]
     %33 = cumsum %lengths {axis = 0, complete, rising} : i64[B + 1]
     %34 = const {value = -1} : i64[]
@@ -99,7 +99,7 @@ module @m {
     %47 = ne %11, %34 : bool[N]
     %48 = and %47, %46 : bool[N]
     %49 = where %48, %42, %34 : i64[N]
-    %50 = bag @low, @high, %49, %33 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp, tables = [2]} : f32[N, 4]
+    %50 = bag @low, @high, %49, %33 {operands = [1], pool = [none], last = [offset], negative = skip, range = first, offsets = clamp, tables = [2]} : f32[N, 4]
     %51, %52 = sort %other {axis = 0} : i64[N], i64[N]
     %53 = gather %32, %52 {axis = 0} : f32[N, 4]
     ret %50, %53

@@ -27,11 +27,11 @@ module @m {
     %21 = cumsum %17 {axis = 0, complete, rising}
     %22 = slice %21 {starts = [0], sizes = [B + 1]}
     %23 = slice %21 {starts = [B], sizes = [B + 1]}
-    %24 = bag @low, %20, %22 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp}
-    %25 = bag @high, %20, %23 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp}
+    %24 = bag @low, %20, %22 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp}
+    %25 = bag @high, %20, %23 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp}
     %26 = add %24, %25
-    %27 = bag @low, %20, %22 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp, whole}
-    %28 = bag @low, %20, %22 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp}
+    %27 = bag @low, %20, %22 {operands = [1], pool = [mean], last = [offset], negative = skip, range = first, offsets = clamp, whole}
+    %28 = bag @low, %20, %22 {operands = [1], pool = [mean], last = [offset], negative = skip, range = first, offsets = clamp}
     ret %26, %27, %28
   }
 }
@@ -66,13 +66,13 @@ module @m {
     %24 = const {value = -1} : i64[]
     %25 = eq %9, %0 : bool[N]
     %26 = where %25, %11, %24 : i64[N]
-    %27 = bag @low, %26, %23 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %27 = bag @low, %26, %23 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     %28 = eq %9, %1 : bool[N]
     %29 = where %28, %11, %24 : i64[N]
-    %30 = bag @high, %29, %23 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %30 = bag @high, %29, %23 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     %31 = add %27, %30 : f32[B, 4]
-    %32 = bag @low, %26, %23 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
-    %33 = bag @low, %20, %22 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %32 = bag @low, %26, %23 {operands = [1], pool = [mean], last = [offset], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %33 = bag @low, %20, %22 {operands = [1], pool = [mean], last = [offset], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     ret %31, %32, %33
   }
 }

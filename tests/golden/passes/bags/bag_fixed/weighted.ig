@@ -21,7 +21,7 @@ module @m {
     guard eq(B, C) "there must be one weight an id"
     guard eq(L, K) "there must be one weight an id"
     %0 = reshape %w {to = [B, L]} : f32[B, L]
-    %1 = bag @table, %ids, %0 {operands = [4], pool = [0]} : f32[B, 4]
+    %1 = bag @table, %ids, %0 {operands = [4], pool = [sum]} : f32[B, 4]
     ret %1
   }
 }

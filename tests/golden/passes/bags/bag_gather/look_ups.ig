@@ -16,11 +16,11 @@ module @m {
 module @m {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[B], %pairs: i32[B, 2], %w: f32[B]) -> (f32[B, 4], f32[B, 2, 4], f32[B, 4], f32[2, 4]) {
-    %0 = bag @table, %ids {operands = [0], pool = [3]} : f32[B, 4]
+    %0 = bag @table, %ids {operands = [0], pool = [none]} : f32[B, 4]
     %1 = reshape %pairs {to = [2*B]} : i32[2*B]
-    %2 = bag @table, %1 {operands = [0], pool = [3]} : f32[2*B, 4]
+    %2 = bag @table, %1 {operands = [0], pool = [none]} : f32[2*B, 4]
     %3 = reshape %2 {to = [B, 2, 4]} : f32[B, 2, 4]
-    %4 = bag @table, %ids, %w {operands = [4], pool = [3]} : f32[B, 4]
+    %4 = bag @table, %ids, %w {operands = [4], pool = [none]} : f32[B, 4]
     %5 = const {value = [1, 2]} : i64[2]
     %6 = gather @table, %5 {axis = 0} : f32[2, 4]
     ret %0, %3, %4, %6

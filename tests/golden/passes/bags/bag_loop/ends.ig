@@ -23,7 +23,7 @@ module @m {
 module @m {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[N], %begins: i64[B], %ends: i64[B]) -> (f32[B, 1, 4]) {
-    %0 = bag @table, %ids, %begins, %ends {operands = [3], pool = [0], offsets = slice} : f32[B, 4]
+    %0 = bag @table, %ids, %begins, %ends {operands = [3], pool = [sum], offsets = slice} : f32[B, 4]
     %1 = reshape %0 {to = [B, 1, 4]} : f32[B, 1, 4]
     ret %1
   }

@@ -27,7 +27,7 @@ module @model {
 module @model {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i32[N], %off: i32[B]) -> (f32[B, 4]) {
-    %0 = bag @table, %ids, %off {operands = [1], pool = [2], empty = [1], offsets = slice} : f32[B, 4]
+    %0 = bag @table, %ids, %off {operands = [1], pool = [max], empty = [neg_inf], offsets = slice} : f32[B, 4]
     ret %0
   }
 }

@@ -26,7 +26,7 @@ module @model {
   graph @main(%ids: i64[N], %off: i64[B]) -> (f32[max(0, B - 1), 4]) {
     %0 = slice %off {starts = [min(B, 1)], sizes = [max(0, B - 1)]} : i64[max(0, B - 1)]
     %1 = slice %off {starts = [0], sizes = [max(0, B - 1)]} : i64[max(0, B - 1)]
-    %2 = bag @table, %ids, %1, %0 {operands = [3], pool = [1], empty = [2], offsets = slice} : f32[max(0, B - 1), 4]
+    %2 = bag @table, %ids, %1, %0 {operands = [3], pool = [mean], empty = [nan], offsets = slice} : f32[max(0, B - 1), 4]
     ret %2
   }
 }

@@ -40,7 +40,7 @@ module @model {
     guard eq(B2*L_2, B*L) "there must be one weight an id"
     %1 = reshape %0 {to = [B*L]} : f32[B*L]
     %2 = reshape %1 {to = [B, L]} : f32[B, L]
-    %3 = bag @table, %ids, %2 {operands = [4], pool = [0]} : f32[B, 4]
+    %3 = bag @table, %ids, %2 {operands = [4], pool = [sum]} : f32[B, 4]
     ret %3
   }
 }

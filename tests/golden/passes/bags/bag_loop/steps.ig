@@ -33,7 +33,7 @@ module @m {
     %2 = reshape %w {to = [N]} : f32[N]
     %3 = slice %2 {starts = [1], sizes = [3*B]} : f32[3*B]
     %4 = reshape %3 {to = [B, 3]} : f32[B, 3]
-    %5 = bag @table, %1, %4 {operands = [4], pool = [0]} : f32[B, 4]
+    %5 = bag @table, %1, %4 {operands = [4], pool = [sum]} : f32[B, 4]
     ret %5
   }
 }

@@ -26,7 +26,7 @@ module @model {
 module @model {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 4]) {
-    %0 = bag @table, %ids, %off {operands = [1], pool = [0], offsets = slice} : f32[B, 4]
+    %0 = bag @table, %ids, %off {operands = [1], pool = [sum], offsets = slice} : f32[B, 4]
     ret %0
   }
 }

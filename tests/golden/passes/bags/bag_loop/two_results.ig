@@ -28,7 +28,7 @@ module @m {
     %0 = const {value = 2} : i64[]
     %1 = const {value = true} : bool[]
     %2 = const {value = 1} : i64[]
-    %3 = bag @table, %ids, %off {operands = [1], pool = [2], last = [1], empty = [1], offsets = slice} : f32[2, 4]
+    %3 = bag @table, %ids, %off {operands = [1], pool = [max], last = [offset], empty = [neg_inf], offsets = slice} : f32[2, 4]
     %4, %5 = loop %0, %1 {scans = 2} : f32[2, 4], i64[2] (%i: i64[], %go: bool[]) {
       %6 = add %i, %2 : i64[]
       %7 = gather %off, %i {axis = 0} : i64[]

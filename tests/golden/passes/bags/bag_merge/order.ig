@@ -6,13 +6,13 @@ module @m {
   weight @b : f32[11, 8] = splat(1)
   weight @c : f32[99, 4] = splat(1)
   graph @main(%i: i64[N], %j: i64[M], %o: i64[B], %x: i64[B]) -> (f32[B, 4], f32[B, 8], f32[B, 4], f32[B, 4], i64[B]) {
-    %0 = bag @a, %i, %o {operands = [1], pool = [0]} : f32[B, 4]
+    %0 = bag @a, %i, %o {operands = [1], pool = [sum]} : f32[B, 4]
     %1 = relu %0 : f32[B, 4]
     %2 = neg %x : i64[B]
-    %3 = bag @b, %j, %o {operands = [1], pool = [1], empty = [2]} : f32[B, 8]
-    %4 = bag @a, %2 {operands = [0], pool = [3]} : f32[B, 4]
-    %5 = bag @c, %j, %o {operands = [1], pool = [0], padding = [3]} : f32[B, 4]
-    %6 = bag @c, %j, %o {operands = [1], pool = [0]} : f32[B, 4]
+    %3 = bag @b, %j, %o {operands = [1], pool = [mean], empty = [nan]} : f32[B, 8]
+    %4 = bag @a, %2 {operands = [0], pool = [none]} : f32[B, 4]
+    %5 = bag @c, %j, %o {operands = [1], pool = [sum], padding = [3]} : f32[B, 4]
+    %6 = bag @c, %j, %o {operands = [1], pool = [sum]} : f32[B, 4]
     %7 = add %1, %6 : f32[B, 4]
     ret %7, %3, %4, %5, %2
   }
@@ -24,7 +24,7 @@ module @m {
   weight @c : f32[99, 4] = splat(1)
   graph @main(%i: i64[N], %j: i64[M], %o: i64[B], %x: i64[B]) -> (f32[B, 4], f32[B, 8], f32[B, 4], f32[B, 4], i64[B]) {
     %0 = neg %x : i64[B]
-    %1, %2, %3, %4, %5 = bag @c, %j, %o, @a, %i, %o, @c, %j, %o, @b, %j, %o, @a, %0 {operands = [1, 1, 1, 1, 0], pool = [0, 0, 0, 1, 3], padding = [-9223372036854775808, -9223372036854775808, 3, -9223372036854775808, -9223372036854775808], empty = [0, 0, 0, 2, 0]} : f32[B, 4], f32[B, 4], f32[B, 4], f32[B, 8], f32[B, 4]
+    %1, %2, %3, %4, %5 = bag @c, %j, %o, @a, %i, %o, @c, %j, %o, @b, %j, %o, @a, %0 {operands = [1, 1, 1, 1, 0], pool = [sum, sum, sum, mean, none], padding = [-9223372036854775808, -9223372036854775808, 3, -9223372036854775808, -9223372036854775808], empty = [zero, zero, zero, nan, zero]} : f32[B, 4], f32[B, 4], f32[B, 4], f32[B, 8], f32[B, 4]
     %6 = relu %2 : f32[B, 4]
     %7 = add %6, %1 : f32[B, 4]
     ret %7, %4, %5, %3, %0

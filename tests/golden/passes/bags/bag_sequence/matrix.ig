@@ -58,7 +58,7 @@ module @model {
     guard eq(B2*L_2, B*L) "there must be one weight an id"
     %0 = reshape %weights {to = [B*L]} : f32[B*L]
     %1 = reshape %0 {to = [B, L]} : f32[B, L]
-    %2 = bag @table, %ids, %1 {operands = [4], pool = [0]} : f32[B, 4]
+    %2 = bag @table, %ids, %1 {operands = [4], pool = [sum]} : f32[B, 4]
     ret %2
   }
 }

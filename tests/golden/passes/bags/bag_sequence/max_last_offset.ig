@@ -55,7 +55,7 @@ module @model {
   weight @zeros : f32[1, 4] = splat(0)
   graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B - 1, 4]) {
     guard le(0, B - 1) "the offsets must hold the last bag's end"
-    %0 = bag @table, %ids, %off {operands = [1], pool = [2], last = [3], offsets = slice} : f32[B - 1, 4]
+    %0 = bag @table, %ids, %off {operands = [1], pool = [max], last = [rest], offsets = slice} : f32[B - 1, 4]
     ret %0
   }
 }

@@ -66,7 +66,7 @@ module @model {
   weight @table : f32[11, 4] = splat(1)
   weight @zeros : f32[1, 4] = splat(0)
   graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 4]) {
-    %0 = bag @table, %ids, %off {operands = [1], pool = [1], offsets = slice} : f32[B, 4]
+    %0 = bag @table, %ids, %off {operands = [1], pool = [mean], offsets = slice} : f32[B, 4]
     ret %0
   }
 }

@@ -67,7 +67,7 @@ module @model {
   graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B - 1, 4]) {
     guard le(0, B - 1) "the offsets must hold the last bag's end"
     %0 = slice %off {starts = [0], sizes = [B - 1]} : i64[B - 1]
-    %1 = bag @table, %ids, %0 {operands = [1], pool = [1], padding = [1], offsets = slice} : f32[B - 1, 4]
+    %1 = bag @table, %ids, %0 {operands = [1], pool = [mean], padding = [1], offsets = slice} : f32[B - 1, 4]
     ret %1
   }
 }

@@ -17,7 +17,7 @@ module @model {
 module @model {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[N], %off: i64[2]) -> (f32[1, 4]) {
-    %0 = bag @table, %ids, %off {operands = [1], pool = [1], last = [1], empty = [2], offsets = slice} : f32[1, 4]
+    %0 = bag @table, %ids, %off {operands = [1], pool = [mean], last = [offset], empty = [nan], offsets = slice} : f32[1, 4]
     %1 = reshape %0 {to = [4]} : f32[4]
     %2 = reshape %1 {to = [1, 4]} : f32[1, 4]
     ret %2

@@ -50,7 +50,7 @@ module @model {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[N], %off: i64[4], %weights: f32[N_2]) -> (f32[4, 4]) {
     guard eq(N_2, N) "there must be one weight an id"
-    %0 = bag @table, %ids, %off, %weights {operands = [5], pool = [0], offsets = slice} : f32[4, 4]
+    %0 = bag @table, %ids, %off, %weights {operands = [5], pool = [sum], offsets = slice} : f32[4, 4]
     ret %0
   }
 }
