@@ -42,7 +42,8 @@ TEST(none_of_something) {
 TEST(an_empty_bag_follows_its_rule) {
     const char *ids = "i64[1] [1]", *offsets = "i64[2] [0, 1]";
     check_bag(ids, offsets, "[sum], empty = [zero]", "f32[2, 2] [1, 10, 0, 0]");
-    check_bag(ids, offsets, "[max], empty = [neg_inf]", "f32[2, 2] [1, 10, -inf, -inf]");
+    check_bag(ids, offsets, "[max], empty = [neg_inf]",
+              "f32[2, 2] [1, 10, -inf, -inf]");
     check_bag(ids, offsets, "[mean], empty = [nan]", "f32[2, 2] [1, 10, nan, nan]");
 }
 
