@@ -10,11 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct options_check {
+    ig_context *context;
+    ig_compile_options options; /* whole, whatever the caller's version */
+} options_check;
+
 /* ---- targets ---- */
 
 static ig_status add_target(ig_context *context, ig_str name, ig_target_list *out) {
     assert(out->count <= IG_LEVELS && "there is room for the targets listed");
     const ig_target *target = ig_target_find(name);
+    if (ig_str_is(name, "interpret")) {
+        return ig_error_hint(&context->diag, IG_INVALID, NULL,
+                             "run the model as it is: ingot run --target interpret, or "
+                             "ig_interpret_run",
+                             "the interpreter runs models, and no program is made for "
+                             "it");
+    }
     if (!target) {
         return ig_error_hint(&context->diag, IG_INVALID, NULL,
                              "targets are listed by `ingot info`",
@@ -91,6 +103,28 @@ ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list
         rest = (ig_str){ rest.data + skipped, rest.size - skipped };
     }
     return out->count ? IG_OK : add_target(context, ig_str_of(text), out);
+}
+
+static ig_status check_options(void *arguments) {
+    const options_check *call = arguments;
+    const ig_compile_options *options = &call->options;
+    ig_target_list targets;
+    if (options->target && strcmp(options->target, "interpret") != 0) {
+        IG_TRY(ig_targets_parse(call->context, options->target, &targets));
+    }
+    if (options->passes) {
+        IG_TRY(ig_check_pipeline(&call->context->diag, options->passes));
+    }
+    return options->stop_after
+               ? ig_check_pipeline(&call->context->diag, options->stop_after)
+               : IG_OK;
+}
+
+ig_status ig_compile_options_check(ig_context *context,
+                                   const ig_compile_options *options) {
+    options_check call = { .context = context };
+    ig_options_take(&call.options, sizeof call.options, options);
+    return ig_host_settle(context, ig_host_guard(context, check_options, &call));
 }
 
 /* ---- the pipeline ---- */

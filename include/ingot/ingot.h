@@ -166,6 +166,10 @@ typedef struct ig_compile_options {
     const char *stop_after; /* dumps: the pipeline ends behind this pass, or NULL */
 } ig_compile_options;
 
+/* Are target, passes and stop_after names that this build knows?  IG_INVALID after a
+ * message otherwise: tools ask before they read a model. */
+IG_API IG_MUST_USE ig_status
+ig_compile_options_check(ig_context *context, const ig_compile_options *options);
 /* Compiles for this process.  The module is left as it was. */
 IG_API IG_MUST_USE ig_status ig_compile(ig_module *module,
                                         const ig_compile_options *options,

@@ -19,15 +19,15 @@ enum { NESTING_MAX = 8, ROUNDS_MAX = 32 };
 
 /* Reads the pipeline `text` from `at` on. */
 typedef struct reader {
-    ig_manager *manager;
+    ig_diag *diag;
+    ig_manager *manager; /* NULL: names and signs are checked, nothing runs */
     const char *text, *at;
     int nesting;
-    bool is_dry; /* only looks */
 } reader;
 
 static ig_status bad_pipeline(const reader *r, const char *what) {
-    return ig_error(&r->manager->module->context->diag, IG_INVALID, NULL,
-                    "pipeline \"%s\", at \"%.20s\": %s", r->text, r->at, what);
+    return ig_error(r->diag, IG_INVALID, NULL, "pipeline \"%s\", at \"%.20s\": %s",
+                    r->text, r->at, what);
 }
 
 /* ---- one pass ---- */
@@ -119,7 +119,7 @@ static ig_status read_pass(reader *r) {
         r->at = from;
         return bad_pipeline(r, name.size ? "no such pass" : "a pass is missing");
     }
-    return r->is_dry ? IG_OK : run_pass(r->manager, pass);
+    return r->manager ? run_pass(r->manager, pass) : IG_OK;
 }
 
 static ig_status read_pipeline(reader *r);
@@ -142,8 +142,13 @@ static ig_status read_group(reader *r) {
         return bad_pipeline(r, "groups nest too deep");
     }
     const char *begin = ++r->at;
-    bool changed_before = m->changed;
     r->nesting++;
+    if (!m) {
+        IG_TRY(read_round(r));
+        r->nesting--;
+        return IG_OK;
+    }
+    bool changed_before = m->changed;
     for (int round = 0;; round++) {
         r->at = begin;
         m->changed = false;
@@ -176,8 +181,8 @@ static ig_status read_pipeline(reader *r) {
     }
 }
 
-static ig_status read_all(ig_manager *m, const char *pipeline, bool is_dry) {
-    reader r = { .manager = m, .text = pipeline, .at = pipeline, .is_dry = is_dry };
+static ig_status read_all(ig_diag *diag, ig_manager *m, const char *pipeline) {
+    reader r = { .diag = diag, .manager = m, .text = pipeline, .at = pipeline };
     skip_blanks(&r);
     if (*r.at == '\0') {
         return IG_OK;
@@ -186,16 +191,20 @@ static ig_status read_all(ig_manager *m, const char *pipeline, bool is_dry) {
     return *r.at == '\0' ? IG_OK : bad_pipeline(&r, "unexpected sign");
 }
 
+ig_status ig_check_pipeline(ig_diag *diag, const char *pipeline) {
+    return read_all(diag, NULL, pipeline);
+}
+
 ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *options,
                                  const char *pipeline,
                                  const ig_pass_observer *observer) {
     ig_manager manager = { .module = module, .options = options, .observer = observer };
     ig_manager_read_environment(&manager);
-    IG_TRY(read_all(&manager, pipeline, true));
+    IG_TRY(ig_check_pipeline(&module->context->diag, pipeline));
     if (manager.debug & IG_DEBUG_VERIFY) {
         IG_TRY(ig_verify_module(module)); /* what is wrong already is no pass's fault */
     }
-    return read_all(&manager, pipeline, false);
+    return read_all(&module->context->diag, &manager, pipeline);
 }
 
 ig_status ig_run_passes(ig_module *module, const ig_pass_options *options,

@@ -54,6 +54,8 @@ typedef struct ig_pass {
 /* NULL-name-terminated, in the order of passes.def. */
 extern const ig_pass ig_passes[];
 
+/* Are the pipeline's text and every name in it good?  Reports, with the place in it. */
+ig_status ig_check_pipeline(ig_diag *diag, const char *pipeline);
 /* Runs a pipeline such as "fold,cse,dce,(fuse,dce)*,lower" on every entry graph of the
  * module.  ( )* repeats until nothing changes, bounded. */
 ig_status ig_run_passes(ig_module *module, const ig_pass_options *options,

@@ -46,11 +46,44 @@ check "a folder for the output that is not there is 6" 6 "cannot write" \
     "$ingot" compile "$tmp/relu.ig" -o "$tmp/none/x.ingot"
 check "a case that is not there fails" 1 "no such folder" "$ingot" verify "$tmp/none"
 check "a suite that is not there is 6" 6 "cannot read" "$ingot" verify --suite "$tmp/none"
-check "an unknown target is 3" 3 "there is no target 'z80'" \
-    "$ingot" compile "$tmp/relu.ig" --target z80 -o "$tmp/x.ingot"
-check "an unknown pass is 3" 3 "frobnicate" "$ingot" opt "$tmp/relu.ig" --passes frobnicate
-check "an unknown pass to stop at is 3" 3 "pass 'frobnicate' did not run" \
+mkdir "$tmp/usage_case"
+for verb in "compile -o $tmp/x.ingot $tmp/relu.ig" "run $tmp/relu.ig" "bench $tmp/none.ig" \
+    "profile $tmp/relu.ig" "verify $tmp/usage_case" "dump $tmp/relu.ig" "opt $tmp/relu.ig"; do
+    # shellcheck disable=SC2086
+    check "an unknown target is wrong usage: ${verb%% *}" 2 "there is no target 'z80'" \
+        "$ingot" $verb --target z80
+done
+check "an unknown pass is wrong usage" 2 "frobnicate" \
+    "$ingot" opt "$tmp/relu.ig" --passes frobnicate
+check "an unknown pass to stop at too" 2 "frobnicate" \
     "$ingot" dump "$tmp/relu.ig" --after frobnicate
+check "a pass that did not run is 3" 3 "pass 'cse' did not run" \
+    env INGOT_SKIP=cse "$ingot" dump "$tmp/relu.ig" --after cse
+check "compile makes nothing for the interpreter" 2 "try: ingot run MODEL --target interpret" \
+    "$ingot" compile "$tmp/relu.ig" --target interpret -o "$tmp/x.ingot"
+for stage in llvm asm cuda ptx; do
+    check "the text of $stage has one format" 2 "--format json is for modules" \
+        "$ingot" dump "$tmp/relu.ig" --stage $stage --format json
+done
+
+# A failure has a JSON form.
+for arguments in "run $tmp/none.onnx --json" "run $tmp/relu.ig --json --frob" \
+    "run --json $tmp/relu.ig" "bench $tmp/relu.ig --json --dim foo=3" \
+    "compile $tmp/none.onnx -o $tmp/x.ingot --json" "verify --json" \
+    "profile $tmp/none.onnx --json" "info $tmp/none.onnx --json"; do
+    # shellcheck disable=SC2086
+    "$ingot" $arguments >"$tmp/json" 2>"$tmp/errors"
+    status=$?
+    holds "its status and messages: ingot $arguments" python3 -c '
+import json, sys
+error = json.load(open(sys.argv[1]))["error"]
+assert error["exit_status"] == int(sys.argv[2]) != 0, error
+assert error["messages"] and all(error["messages"]), error
+assert all(m in open(sys.argv[3]).read() for m in error["messages"])
+' "$tmp/json" "$status" "$tmp/errors"
+done
+"$ingot" verify --json "$tmp/none" >"$tmp/json" 2>"$tmp/out"
+holds "a suite that fails is one JSON value" is_json
 check "text that is no module is 3" 3 "$tmp/bad.ig:2" \
     sh -c "printf 'module @m {\n  frob\n}\n' >'$tmp/bad.ig'; '$ingot' opt '$tmp/bad.ig'"
 check "an artifact is no model" 3 "this is a compiled artifact, not a model" \

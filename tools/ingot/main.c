@@ -55,6 +55,16 @@ static const struct {
     { "--man", print_man },   { "--completion", print_completion },
 };
 
+/* Also where reading the options is what failed. */
+static bool wants_json(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int run_verb(const verb *which, int argc, char **argv) {
     settings given;
     int status = options_read(which, argc, argv, &given);
@@ -65,6 +75,9 @@ static int run_verb(const verb *which, int argc, char **argv) {
     }
     if (status == exit_of(IG_CANCELLED)) {
         complain(status, "interrupted");
+    }
+    if (status != 0 && wants_json(argc, argv)) {
+        put_json_error(status);
     }
     options_free(&given);
     return status;

@@ -10,11 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The only variables of the program: what Ctrl-C cancels.  A signal handler has nothing
- * else to reach it by. */
+/* The variables of the program.  What Ctrl-C cancels: a signal handler has nothing else
+ * to reach it by.  And what went wrong so far, for --json. */
 static _Atomic(ig_context *) interrupted_context;
 static _Atomic(ig_session *) interrupted_session;
 static atomic_int interrupts;
+static char **error_texts;
+static size_t error_count;
+static bool is_json_begun;
 
 int exit_of(ig_status status) {
     static const struct {
@@ -81,15 +84,45 @@ void put_port(FILE *to, const char *what, const char *name, const char *type) {
     fprintf(to, ": %s\n", type);
 }
 
-int complain(int exit_status, const char *format, ...) {
+/* Prints an error and keeps it; no memory for it is no error of its own. */
+static void show_error(const char *text) {
     progress_clear();
-    fputs("error: ", stderr);
+    fprintf(stderr, "error: %s\n", text);
+    char **texts = realloc(error_texts, (error_count + 1) * sizeof *texts);
+    if (texts) {
+        error_texts = texts;
+        texts[error_count] = strdup(text);
+        error_count += texts[error_count] != NULL;
+    }
+}
+
+int complain(int exit_status, const char *format, ...) {
+    char *text = NULL;
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    if (vasprintf(&text, format, args) < 0) {
+        text = NULL;
+    }
     va_end(args);
-    fputc('\n', stderr);
+    show_error(text ? text : "memory ran out");
+    free(text);
     return exit_status;
+}
+
+void json_begin(void) {
+    is_json_begun = true;
+}
+
+void put_json_error(int exit_status) {
+    if (is_json_begun) {
+        return;
+    }
+    printf("{\"error\": {\"exit_status\": %d, \"messages\": [", exit_status);
+    for (size_t i = 0; i < error_count; i++) {
+        fputs(i ? ", " : "", stdout);
+        put_json_text(stdout, error_texts[i]);
+    }
+    puts("]}}");
 }
 
 void note(const settings *given, const char *format, ...) {
@@ -153,8 +186,12 @@ static void show_message(void *user, int severity, const char *text) {
     if (severity == 0 && given->quiet) {
         return;
     }
+    if (severity >= 2) {
+        show_error(text);
+        return;
+    }
     progress_clear();
-    fprintf(stderr, "%s%s\n", severity >= 2 ? "error: " : "", text);
+    fprintf(stderr, "%s\n", text);
 }
 
 static void keep_error(void *user, int severity, const char *text) {
@@ -196,6 +233,15 @@ static int set_limits(ig_context *context, const settings *given) {
     return 0;
 }
 
+/* Names of targets and passes are usage: they are looked up before any model is. */
+static int check_names(ig_context *context, const settings *given) {
+    ig_compile_options options = { .size = sizeof options,
+                                   .target = given->target,
+                                   .passes = given->passes,
+                                   .stop_after = given->after };
+    return ig_compile_options_check(context, &options) == IG_OK ? 0 : EXIT_USAGE;
+}
+
 ig_context *context_open(const settings *given, message *errors, int *out_exit) {
     bool is_shown = isatty(STDERR_FILENO) && !given->quiet && !errors;
     ig_context_options options = {
@@ -207,6 +253,11 @@ ig_context *context_open(const settings *given, message *errors, int *out_exit) 
     ig_context *context = need(ig_context_create(&options));
     *out_exit = set_limits(context, given);
     if (*out_exit) {
+        ig_context_destroy(context);
+        return NULL;
+    }
+    if (check_names(context, given) != 0) {
+        *out_exit = errors ? complain(EXIT_USAGE, "%s", errors->text) : EXIT_USAGE;
         ig_context_destroy(context);
         return NULL;
     }

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/options.h"
 
+#include "tools/ingot/cli/console.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <ingot/status.h>
@@ -22,13 +24,13 @@ static size_t count_rows(const option_row *rows) {
 
 IG_PRINTF(2, 3)
 static int refuse_usage(const verb *which, const char *format, ...) {
+    char text[1024];
     va_list args;
-    fprintf(stderr, "ingot %s: ", which->name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "\n  try: ingot %s --help\n", which->name);
-    return EXIT_USAGE;
+    return complain(EXIT_USAGE, "ingot %s: %s\n  try: ingot %s --help", which->name,
+                    text, which->name);
 }
 
 /* ---- values ---- */

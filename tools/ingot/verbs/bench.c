@@ -152,9 +152,10 @@ static void print_point(const settings *given, const point *p, bool is_first) {
     size_t count = 0;
     list_warnings(p, reasons, &count);
     if (given->json) {
+        json_begin();
         printf(
             "%s\n  {\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": %zu, \"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"min\": %.9g, \"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
-            is_first ? "" : ",", (long long)p->batch, p->threads, p->sessions,
+            is_first ? "[" : ",", (long long)p->batch, p->threads, p->sessions,
             p->took.calls, p->took.p50, p->took.p90, p->took.p99, p->took.min,
             p->took.mean, p->took.per_second);
         for (size_t i = 0; i < count; i++) {
@@ -239,12 +240,11 @@ static ig_status bench_model(const settings *given, const model *m,
                              bound_inputs *values, message *why) {
     size_t printed = 0;
     progress_clear();
-    fputs(given->json ? "[" : "", stdout);
     ig_status status = values->is_bound
                            ? run_threads(given, m, &values->with,
                                          batch_of_call(m, &values->with), &printed, why)
                            : run_batches(given, m, &printed, why);
-    fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "", stdout);
+    fputs(given->json && printed ? "]\n" : "", stdout);
     return status;
 }
 

@@ -91,6 +91,11 @@ static ig_status compile_model(const settings *given, ig_context *context) {
 }
 
 static int run_compile(const settings *given) {
+    if (is_interpret(given->target)) {
+        return complain(EXIT_USAGE,
+                        "compile makes machine code, and the interpreter takes models "
+                        "as they are\n  try: ingot run MODEL --target interpret");
+    }
     if (!given->output) {
         return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
     }

@@ -3,6 +3,7 @@
 #include "tools/ingot/model/model.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const option_row dump_options[] = {
@@ -105,6 +106,16 @@ static int with_module(const settings *given,
 }
 
 static int run_dump(const settings *given) {
+    static const char code_stages[] = "|llvm|asm|cuda|ptx|";
+    char *stage = text_of("|%s|", given->stage ? given->stage : "tensor");
+    bool is_code = strstr(code_stages, stage) != NULL;
+    free(stage);
+    if (is_code && format_of(given) != IG_FORMAT_TEXT) {
+        return complain(EXIT_USAGE,
+                        "--format %s is for modules: --stage import, tensor, plan or "
+                        "kernel; %s is text",
+                        given->format, given->stage);
+    }
     return with_module(given, dump_module);
 }
 

@@ -523,12 +523,15 @@ static outcome run_case(const settings *given, const char *folder, size_t number
 
 static int run_cases(const settings *given, const names *folders) {
     size_t counts[3] = { 0 };
-    fputs(given->json ? "{\"cases\": [" : "", stdout);
+    int exit_status = 0;
+    if (given->json) {
+        json_begin();
+        fputs("{\"cases\": [", stdout);
+    }
     for (size_t i = 0; i < folders->count; i++) {
-        int exit_status = 0;
         outcome result = run_case(given, folders->items[i], i, &exit_status);
         if (result == INTERRUPTED) {
-            return exit_status;
+            break;
         }
         counts[result]++;
     }
@@ -539,7 +542,7 @@ static int run_cases(const settings *given, const names *folders) {
         printf("%zu passed, %zu failed, %zu skipped\n", counts[PASSED], counts[FAILED],
                counts[SKIPPED]);
     }
-    return counts[FAILED] ? EXIT_FAILED : 0;
+    return exit_status ? exit_status : counts[FAILED] ? EXIT_FAILED : 0;
 }
 
 static int run_verify(const settings *given) {
