@@ -48,9 +48,9 @@ bool ig_ts_is_comparison(int variant);
 bool ig_ts_compare_order(int test, int order);
 /* Does the row's schema give an int? */
 bool ig_ts_gives_int(const ig_ts_call *call);
-/* The operation of call->row->variant on two numbers. */
-ig_status ig_ts_number_op(ig_ts_call *call, const ig_ts_value *a, const ig_ts_value *b,
-                          ig_ts_value *out);
+/* The operation `variant` (IG_TS_ADD …) on two numbers; `out` may be one of them. */
+ig_status ig_ts_number_op(ig_ts_call *call, int variant, const ig_ts_value *a,
+                          const ig_ts_value *b, ig_ts_value *out);
 
 /* Arguments 1, 2, 3 as start, end, step of a slice of `count` items. */
 ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,

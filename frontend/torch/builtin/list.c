@@ -45,8 +45,22 @@ static ig_status index_at(ig_ts_call *call, uint32_t arg, size_t count,
     return IG_OK;
 }
 
-static ig_status give_list(ig_ts_call *call, uint32_t result, ig_ts_list *list) {
-    return ig_ts_give_value(call, result, ig_ts_of_list(list));
+/* The list of argument 0 and the index that argument 1 names in it. */
+static ig_status item_at(ig_ts_call *call, ig_ts_list **out_list, size_t *out_index) {
+    IG_TRY(list_at(call, 0, out_list));
+    return index_at(call, 1, (*out_list)->count, out_index);
+}
+
+static ig_status give_list(ig_ts_call *call, ig_ts_list *list,
+                           const ig_script_type *type) {
+    list->type = type;
+    return ig_ts_give_value(call, 0, ig_ts_of_list(list));
+}
+
+static void add_all(ig_ts_call *call, ig_ts_list *list, const ig_ts_list *from) {
+    for (size_t i = 0; i < from->count; i++) {
+        ig_ts_list_add(call->eval, list, from->items[i]);
+    }
 }
 
 ig_status ig_ts_op_list_len(ig_ts_call *call) {
@@ -108,8 +122,7 @@ ig_status ig_ts_op_list_insert(ig_ts_call *call) {
 ig_status ig_ts_op_list_pop(ig_ts_call *call) {
     ig_ts_list *list = NULL;
     size_t i = 0;
-    IG_TRY(list_at(call, 0, &list));
-    IG_TRY(index_at(call, 1, list->count, &i));
+    IG_TRY(item_at(call, &list, &i));
     IG_TRY(ig_ts_give_value(call, 0, list->items[i]));
     ig_ts_list_remove(call->eval, list, i);
     return IG_OK;
@@ -118,8 +131,7 @@ ig_status ig_ts_op_list_pop(ig_ts_call *call) {
 ig_status ig_ts_op_list_delete(ig_ts_call *call) {
     ig_ts_list *list = NULL;
     size_t i = 0;
-    IG_TRY(list_at(call, 0, &list));
-    IG_TRY(index_at(call, 1, list->count, &i));
+    IG_TRY(item_at(call, &list, &i));
     ig_ts_list_remove(call->eval, list, i);
     return IG_OK;
 }
@@ -152,30 +164,25 @@ ig_status ig_ts_op_list_copy(ig_ts_call *call) {
             ig_str one = { call->args[0].as.str.data + i, 1 };
             ig_ts_list_add(call->eval, copy, ig_ts_of_str(one));
         }
-        return give_list(call, 0, copy);
+        return give_list(call, copy, NULL);
     }
     IG_TRY(list_at(call, 0, &list));
     copy = ig_ts_list_create(call->eval, list->count);
-    for (size_t i = 0; i < list->count; i++) {
-        ig_ts_list_add(call->eval, copy, list->items[i]);
-    }
-    copy->type = list->type;
-    return give_list(call, 0, copy);
+    add_all(call, copy, list);
+    return give_list(call, copy, list->type);
 }
 
 ig_status ig_ts_op_list_getitem(ig_ts_call *call) {
     ig_ts_list *list = NULL;
     size_t i = 0;
-    IG_TRY(list_at(call, 0, &list));
-    IG_TRY(index_at(call, 1, list->count, &i));
+    IG_TRY(item_at(call, &list, &i));
     return ig_ts_give_value(call, 0, list->items[i]);
 }
 
 ig_status ig_ts_op_list_set_item(ig_ts_call *call) {
     ig_ts_list *list = NULL;
     size_t i = 0;
-    IG_TRY(list_at(call, 0, &list));
-    IG_TRY(index_at(call, 1, list->count, &i));
+    IG_TRY(item_at(call, &list, &i));
     ig_ts_list_set(call->eval, list, i, call->args[2]);
     return ig_ts_give_arg(call, 0, 0);
 }
@@ -185,14 +192,9 @@ ig_status ig_ts_op_list_concat(ig_ts_call *call) {
     IG_TRY(list_at(call, 0, &a));
     IG_TRY(list_at(call, 1, &b));
     ig_ts_list *sum = ig_ts_list_create(call->eval, a->count + b->count);
-    for (size_t i = 0; i < a->count; i++) {
-        ig_ts_list_add(call->eval, sum, a->items[i]);
-    }
-    for (size_t i = 0; i < b->count; i++) {
-        ig_ts_list_add(call->eval, sum, b->items[i]);
-    }
-    sum->type = a->type;
-    return give_list(call, 0, sum);
+    add_all(call, sum, a);
+    add_all(call, sum, b);
+    return give_list(call, sum, a->type);
 }
 
 ig_status ig_ts_op_list_repeat(ig_ts_call *call) {
@@ -207,12 +209,9 @@ ig_status ig_ts_op_list_repeat(ig_ts_call *call) {
                           REPEAT_MAX);
     }
     for (int64_t n = 0; n < times && list->count > 0; n++) {
-        for (size_t i = 0; i < list->count; i++) {
-            ig_ts_list_add(call->eval, many, list->items[i]);
-        }
+        add_all(call, many, list);
     }
-    many->type = list->type;
-    return give_list(call, 0, many);
+    return give_list(call, many, list->type);
 }
 
 /* ---- slices ---- */
@@ -250,8 +249,7 @@ ig_status ig_ts_op_list_slice(ig_ts_call *call) {
     for (int64_t i = 0; i < trips; i++) {
         ig_ts_list_add(call->eval, part, list->items[start + i * step]);
     }
-    part->type = list->type;
-    return give_list(call, 0, part);
+    return give_list(call, part, list->type);
 }
 
 /* ---- finding ---- */
@@ -315,17 +313,12 @@ ig_status ig_ts_op_list_count(ig_ts_call *call) {
 /* Lists of numbers some of which only the run knows: all pairs are equal. */
 static ig_status numbers_equal(ig_ts_call *call, const ig_ts_list *x,
                                const ig_ts_list *y, ig_ts_value *out) {
-    ig_ts_row eq = { .variant = IG_TS_EQ }, and = { .variant = IG_TS_AND };
-    ig_ts_call inner = *call;
     *out = ig_ts_of_bool(x->count == y->count);
     for (size_t i = 0; x->count == y->count && i < x->count; i++) {
         ig_ts_value pair;
-        inner.row = &eq;
-        IG_TRY(ig_ts_number_op(&inner, &x->items[i], &y->items[i], &pair));
-        bool is_yes = ig_ts_is_known(&pair) && pair.as.b;
-        inner.row = &and;
-        if (!is_yes) {
-            IG_TRY(ig_ts_number_op(&inner, out, &pair, out));
+        IG_TRY(ig_ts_number_op(call, IG_TS_EQ, &x->items[i], &y->items[i], &pair));
+        if (!ig_ts_is_known(&pair) || !pair.as.b) {
+            IG_TRY(ig_ts_number_op(call, IG_TS_AND, out, &pair, out));
         }
     }
     return IG_OK;
@@ -432,33 +425,27 @@ ig_status ig_ts_op_list_sort(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_sum(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    ig_ts_row add = { .variant = IG_TS_ADD };
-    ig_ts_call inner = *call;
     IG_TRY(list_at(call, 0, &list));
     const ig_schema_argument *argument = &call->schema->arguments[0];
     bool is_float = argument->type->count == 1 &&
                     argument->type->items[0]->kind == IG_SCRIPT_FLOAT;
     ig_ts_value sum = is_float ? ig_ts_of_float(0) : ig_ts_of_int(0);
-    inner.row = &add;
     for (size_t i = 0; i < list->count; i++) {
-        IG_TRY(ig_ts_number_op(&inner, &sum, &list->items[i], &sum));
+        IG_TRY(ig_ts_number_op(call, IG_TS_ADD, &sum, &list->items[i], &sum));
     }
     return ig_ts_give_value(call, 0, sum);
 }
 
 /* all (variant 1) and any (0). */
 ig_status ig_ts_op_list_every(ig_ts_call *call) {
-    const bool *items;
-    uint32_t count;
-    bool wants_all = call->row->variant == 1, result = wants_all;
-    const ig_ts_list *list = call->args[0].as.list;
+    bool wants_all = call->row->variant == 1;
+    ig_ts_value result = ig_ts_of_bool(wants_all), truth;
+    ig_ts_list *list = NULL;
+    IG_TRY(list_at(call, 0, &list));
     for (size_t i = 0; i < list->count; i++) {
-        ig_ts_value truth;
         IG_TRY(ig_ts_truth(call->eval, &list->items[i], &truth));
-        if (truth.form != IG_TS_KNOWN) {
-            IG_TRY(ig_ts_bools(call, 0, &items, &count)); /* says what is wrong */
-        }
-        result = wants_all ? result && truth.as.b : result || truth.as.b;
+        IG_TRY(ig_ts_number_op(call, wants_all ? IG_TS_AND : IG_TS_OR, &result, &truth,
+                               &result));
     }
-    return ig_ts_give_bool(call, 0, result);
+    return ig_ts_give_value(call, 0, result);
 }

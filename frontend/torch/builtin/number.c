@@ -22,10 +22,6 @@ static double float_mod(double a, double b) {
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-static ig_status zero_divisor(ig_ts_call *call) {
-    return ig_ts_raise(call->eval, "ZeroDivisionError: division by zero");
-}
-
 static int64_t int_power(int64_t a, int64_t b) {
     uint64_t power = 1, base = (uint64_t)a;
     for (; b > 0; b >>= 1) {
@@ -35,90 +31,56 @@ static int64_t int_power(int64_t a, int64_t b) {
     return (int64_t)power;
 }
 
-static ig_status known_ints(ig_ts_call *call, int64_t a, int64_t b, ig_ts_value *out) {
+/* Sums and products wrap around, as torch's do. */
+static int64_t compute_ints(int variant, int64_t a, int64_t b) {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
-    bool divides = call->row->variant == IG_TS_FLOORDIV ||
-                   call->row->variant == IG_TS_REMAINDER;
-    if (divides && b == 0) {
-        return zero_divisor(call);
-    }
-    switch (call->row->variant) {
+    switch (variant) {
     case IG_TS_ADD:
-        *out = ig_ts_of_int((int64_t)(x + y));
-        return IG_OK;
+        return (int64_t)(x + y);
     case IG_TS_SUB:
-        *out = ig_ts_of_int((int64_t)(x - y));
-        return IG_OK;
+        return (int64_t)(x - y);
     case IG_TS_MUL:
-        *out = ig_ts_of_int((int64_t)(x * y));
-        return IG_OK;
+        return (int64_t)(x * y);
     case IG_TS_FLOORDIV:
-        *out = ig_ts_of_int(floor_div(a, b));
-        return IG_OK;
+        return floor_div(a, b);
     case IG_TS_REMAINDER:
-        *out = ig_ts_of_int((int64_t)(x - (uint64_t)floor_div(a, b) * y));
-        return IG_OK;
+        return (int64_t)(x - (uint64_t)floor_div(a, b) * y);
     case IG_TS_AND:
-        *out = ig_ts_of_int((int64_t)(x & y));
-        return IG_OK;
+        return (int64_t)(x & y);
     case IG_TS_OR:
-        *out = ig_ts_of_int((int64_t)(x | y));
-        return IG_OK;
+        return (int64_t)(x | y);
     case IG_TS_XOR:
-        *out = ig_ts_of_int((int64_t)(x ^ y));
-        return IG_OK;
+        return (int64_t)(x ^ y);
     case IG_TS_LSHIFT:
-        *out = ig_ts_of_int(y < 64 ? (int64_t)(x << y) : 0);
-        return IG_OK;
+        return y < 64 ? (int64_t)(x << y) : 0;
     case IG_TS_RSHIFT:
-        *out = ig_ts_of_int(a >> (y < 64 ? y : 63));
-        return IG_OK;
+        return a >> (y < 64 ? y : 63);
     default:
-        *out = ig_ts_of_int(int_power(a, b));
-        return IG_OK;
+        return int_power(a, b);
     }
 }
 
-static ig_status known_floats(ig_ts_call *call, double a, double b, ig_ts_value *out) {
-    double r = 0;
-    switch (call->row->variant) {
+static double compute_floats(int variant, double a, double b) {
+    switch (variant) {
     case IG_TS_ADD:
-        r = a + b;
-        break;
+        return a + b;
     case IG_TS_SUB:
-        r = a - b;
-        break;
+        return a - b;
     case IG_TS_MUL:
-        r = a * b;
-        break;
+        return a * b;
     case IG_TS_DIV:
-        if (b == 0) {
-            return zero_divisor(call);
-        }
-        r = a / b;
-        break;
+        return a / b;
     case IG_TS_FLOORDIV:
-        if (b == 0) {
-            return zero_divisor(call);
-        }
-        r = floor(a / b);
-        break;
+        return floor(a / b);
     case IG_TS_REMAINDER:
-        if (b == 0) {
-            return zero_divisor(call);
-        }
-        r = float_mod(a, b);
-        break;
+        return float_mod(a, b);
     default:
-        r = pow(a, b);
-        break;
+        return pow(a, b);
     }
-    *out = ig_ts_of_float(r);
-    return IG_OK;
 }
 
-static ig_status known_complex(ig_ts_call *call, const ig_ts_value *a,
-                               const ig_ts_value *b, ig_ts_value *out) {
+static ig_status compute_complex(ig_ts_call *call, const ig_ts_value *a,
+                                 const ig_ts_value *b, ig_ts_value *out) {
     double ar = a->as.complex.re, ai = a->as.complex.im;
     double br = b->as.complex.re, bi = b->as.complex.im;
     switch (call->row->variant) {
@@ -134,6 +96,11 @@ static ig_status known_complex(ig_ts_call *call, const ig_ts_value *a,
     default:
         return ig_ts_fail(call, IG_UNSUPPORTED, "complex numbers are not taken here");
     }
+}
+
+static bool divides(int variant) {
+    return variant == IG_TS_DIV || variant == IG_TS_FLOORDIV ||
+           variant == IG_TS_REMAINDER;
 }
 
 static bool compare(int test, double order) {
@@ -189,7 +156,7 @@ static ig_status known(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
         bool is_equal = a.as.complex.re == b.as.complex.re &&
                         a.as.complex.im == b.as.complex.im;
         *out = ig_ts_of_bool(is_equal == (test == IG_TS_EQ));
-        return ig_ts_is_comparison(test) ? IG_OK : known_complex(call, &a, &b, out);
+        return ig_ts_is_comparison(test) ? IG_OK : compute_complex(call, &a, &b, out);
     }
     if (ig_ts_is_comparison(test)) {
         *out =
@@ -198,10 +165,14 @@ static ig_status known(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
                               : compare(test, a.as.i < b.as.i ? -1 : a.as.i > b.as.i));
         return IG_OK;
     }
-    if (kind == IG_TS_FLOAT) {
-        return known_floats(call, a.as.f, b.as.f, out);
+    if (divides(test) && (kind == IG_TS_FLOAT ? b.as.f == 0 : b.as.i == 0)) {
+        return ig_ts_raise(eval, "ZeroDivisionError: division by zero");
     }
-    IG_TRY(known_ints(call, a.as.i, b.as.i, out));
+    if (kind == IG_TS_FLOAT) {
+        *out = ig_ts_of_float(compute_floats(test, a.as.f, b.as.f));
+        return IG_OK;
+    }
+    *out = ig_ts_of_int(compute_ints(test, a.as.i, b.as.i));
     return is_bool ? ig_ts_convert(eval, IG_TS_BOOL, out, out) : IG_OK;
 }
 
@@ -244,7 +215,10 @@ static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
     if (ig_ts_is_comparison(call->row->variant)) {
         return compare_dims(call, a, b, out);
     }
-    bool has_divisor = ig_dim_constant(m, b, &divisor) && divisor > 0;
+    if (divides(call->row->variant) &&
+        !(ig_dim_constant(m, b, &divisor) && divisor > 0)) {
+        return false;
+    }
     switch (call->row->variant) {
     case IG_TS_ADD:
         dim = ig_dim_add(m, a, b);
@@ -256,12 +230,10 @@ static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
         dim = ig_dim_mul(m, a, b);
         break;
     case IG_TS_FLOORDIV:
-        dim = has_divisor ? ig_dim_floor_div(m, a, b) : ig_dim_of(0);
+        dim = ig_dim_floor_div(m, a, b);
         break;
     case IG_TS_REMAINDER:
-        dim = has_divisor
-                  ? ig_dim_sub(m, a, ig_dim_mul(m, b, ig_dim_floor_div(m, a, b)))
-                  : ig_dim_of(0);
+        dim = ig_dim_sub(m, a, ig_dim_mul(m, b, ig_dim_floor_div(m, a, b)));
         break;
     case IG_TS_MIN:
         dim = ig_dim_min(m, a, b);
@@ -272,10 +244,8 @@ static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
     default:
         return false;
     }
-    bool divides = call->row->variant == IG_TS_FLOORDIV ||
-                   call->row->variant == IG_TS_REMAINDER;
     *out = ig_ts_of_dim(m, dim);
-    return !divides || has_divisor;
+    return true;
 }
 
 /* ---- run time ---- */
@@ -335,22 +305,26 @@ static ig_status at_run_time(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
     return IG_OK;
 }
 
-ig_status ig_ts_number_op(ig_ts_call *call, const ig_ts_value *a, const ig_ts_value *b,
-                          ig_ts_value *out) {
+ig_status ig_ts_number_op(ig_ts_call *call, int variant, const ig_ts_value *a,
+                          const ig_ts_value *b, ig_ts_value *out) {
+    ig_ts_row row = { .variant = variant };
+    ig_ts_call inner = *call;
+    inner.row = &row;
     if (!ig_ts_is_number(a) || !ig_ts_is_number(b)) {
         return ig_ts_fail(call, IG_INVALID, "takes two numbers, got %s and %s",
                           ig_ts_kind_name(a), ig_ts_kind_name(b));
     }
     if (ig_ts_is_known(a) && ig_ts_is_known(b)) {
-        return known(call, *a, *b, out);
+        return known(&inner, *a, *b, out);
     }
-    return with_dims(call, a, b, out) ? IG_OK : at_run_time(call, *a, *b, out);
+    return with_dims(&inner, a, b, out) ? IG_OK : at_run_time(&inner, *a, *b, out);
 }
 
 ig_status ig_ts_op_number2(ig_ts_call *call) {
     assert(call->arg_count == 2 && "two numbers");
     ig_ts_value result;
-    IG_TRY(ig_ts_number_op(call, &call->args[0], &call->args[1], &result));
+    IG_TRY(ig_ts_number_op(call, call->row->variant, &call->args[0], &call->args[1],
+                           &result));
     return ig_ts_give_value(call, 0, result);
 }
 

@@ -17,35 +17,26 @@ static ig_ts_value of_real(const ig_ts_call *call, double value) {
     return ig_ts_gives_int(call) ? ig_ts_of_int(whole) : ig_ts_of_float(value);
 }
 
-static ig_status known_float(ig_ts_call *call, double x, ig_ts_value *out) {
+static ig_ts_value compute_float(const ig_ts_call *call, double x) {
     switch (call->row->variant) {
     case IG_TS_NEG:
-        *out = ig_ts_of_float(-x);
-        return IG_OK;
+        return ig_ts_of_float(-x);
     case IG_TS_ABS:
-        *out = ig_ts_of_float(fabs(x));
-        return IG_OK;
+        return ig_ts_of_float(fabs(x));
     case IG_TS_FLOOR:
-        *out = of_real(call, floor(x));
-        return IG_OK;
+        return of_real(call, floor(x));
     case IG_TS_CEIL:
-        *out = of_real(call, ceil(x));
-        return IG_OK;
+        return of_real(call, ceil(x));
     case IG_TS_ROUND:
-        *out = of_real(call, nearbyint(x));
-        return IG_OK;
+        return of_real(call, nearbyint(x));
     case IG_TS_SQRT:
-        *out = ig_ts_of_float(sqrt(x));
-        return IG_OK;
+        return ig_ts_of_float(sqrt(x));
     case IG_TS_EXP:
-        *out = ig_ts_of_float(exp(x));
-        return IG_OK;
+        return ig_ts_of_float(exp(x));
     case IG_TS_LOG:
-        *out = ig_ts_of_float(log(x));
-        return IG_OK;
+        return ig_ts_of_float(log(x));
     default:
-        *out = ig_ts_of_bool(x == 0);
-        return IG_OK;
+        return ig_ts_of_bool(x == 0);
     }
 }
 
@@ -76,7 +67,8 @@ static ig_status known(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) {
         return IG_OK;
     }
     IG_TRY(ig_ts_convert(call->eval, IG_TS_FLOAT, &x, &x));
-    return known_float(call, x.as.f, out);
+    *out = compute_float(call, x.as.f);
+    return IG_OK;
 }
 
 static ig_status at_run_time(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) {
@@ -165,12 +157,8 @@ ig_status ig_ts_op_make_complex(ig_ts_call *call) {
 
 ig_status ig_ts_op_derive_index(ig_ts_call *call) {
     ig_ts_value *a = call->args, step;
-    ig_ts_row mul = { .variant = IG_TS_MUL }, add = { .variant = IG_TS_ADD };
-    ig_ts_call inner = *call;
-    inner.row = &mul;
-    IG_TRY(ig_ts_number_op(&inner, &a[0], &a[2], &step));
-    inner.row = &add;
-    IG_TRY(ig_ts_number_op(&inner, &a[1], &step, &step));
+    IG_TRY(ig_ts_number_op(call, IG_TS_MUL, &a[0], &a[2], &step));
+    IG_TRY(ig_ts_number_op(call, IG_TS_ADD, &a[1], &step, &step));
     return ig_ts_give_value(call, 0, step);
 }
 
@@ -196,13 +184,9 @@ ig_status ig_ts_op_range_length(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_divmod(ig_ts_call *call) {
-    ig_ts_row div = { .variant = IG_TS_FLOORDIV }, mod = { .variant = IG_TS_REMAINDER };
-    ig_ts_call inner = *call;
-    ig_ts_value quotient, rest;
-    inner.row = &div;
-    IG_TRY(ig_ts_number_op(&inner, &call->args[0], &call->args[1], &quotient));
-    inner.row = &mod;
-    IG_TRY(ig_ts_number_op(&inner, &call->args[0], &call->args[1], &rest));
+    ig_ts_value *a = call->args, quotient, rest;
+    IG_TRY(ig_ts_number_op(call, IG_TS_FLOORDIV, &a[0], &a[1], &quotient));
+    IG_TRY(ig_ts_number_op(call, IG_TS_REMAINDER, &a[0], &a[1], &rest));
     IG_TRY(ig_ts_give_value(call, 0, quotient));
     return ig_ts_give_value(call, 1, rest);
 }

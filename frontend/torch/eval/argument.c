@@ -234,20 +234,44 @@ static ig_status items_at(ig_ts_call *call, uint32_t index, uint32_t count,
     return IG_OK;
 }
 
-ig_status ig_ts_ints(ig_ts_call *call, uint32_t index, uint32_t count,
-                     const int64_t **out_values, uint32_t *out_count) {
+/* The same as known numbers of `kind`, `count` of them unless that is 0. */
+static ig_status known_items(ig_ts_call *call, uint32_t index, uint32_t count,
+                             ig_ts_kind kind, ig_ts_value **out_numbers,
+                             uint32_t *out_count) {
     const ig_ts_value *items;
     uint32_t given, wanted;
     IG_TRY(items_at(call, index, count, &items, &given));
     wanted = count ? count : given;
-    int64_t *values = IG_NEW_ARRAY(call->arena, int64_t, wanted + 1u);
+    *out_numbers = IG_NEW_ARRAY(call->arena, ig_ts_value, wanted + 1u);
     for (uint32_t i = 0; i < wanted; i++) {
-        ig_ts_value number;
-        IG_TRY(known_at(call, index, &items[given == 1 ? 0 : i], IG_TS_INT, &number));
-        values[i] = number.as.i;
+        IG_TRY(known_at(call, index, &items[given == 1 ? 0 : i], kind,
+                        &(*out_numbers)[i]));
+    }
+    *out_count = wanted;
+    return IG_OK;
+}
+
+ig_status ig_ts_ints(ig_ts_call *call, uint32_t index, uint32_t count,
+                     const int64_t **out_values, uint32_t *out_count) {
+    ig_ts_value *numbers;
+    IG_TRY(known_items(call, index, count, IG_TS_INT, &numbers, out_count));
+    int64_t *values = IG_NEW_ARRAY(call->arena, int64_t, *out_count + 1u);
+    for (uint32_t i = 0; i < *out_count; i++) {
+        values[i] = numbers[i].as.i;
     }
     *out_values = values;
-    *out_count = wanted;
+    return IG_OK;
+}
+
+ig_status ig_ts_floats(ig_ts_call *call, uint32_t index, uint32_t count,
+                       const double **out_values, uint32_t *out_count) {
+    ig_ts_value *numbers;
+    IG_TRY(known_items(call, index, count, IG_TS_FLOAT, &numbers, out_count));
+    double *values = IG_NEW_ARRAY(call->arena, double, *out_count + 1u);
+    for (uint32_t i = 0; i < *out_count; i++) {
+        values[i] = numbers[i].as.f;
+    }
+    *out_values = values;
     return IG_OK;
 }
 
@@ -263,37 +287,6 @@ ig_status ig_ts_dims(ig_ts_call *call, uint32_t index, uint32_t count,
     }
     *out_dims = dims;
     *out_count = wanted;
-    return IG_OK;
-}
-
-ig_status ig_ts_floats(ig_ts_call *call, uint32_t index, uint32_t count,
-                       const double **out_values, uint32_t *out_count) {
-    const ig_ts_value *items;
-    uint32_t given, wanted;
-    IG_TRY(items_at(call, index, count, &items, &given));
-    wanted = count ? count : given;
-    double *values = IG_NEW_ARRAY(call->arena, double, wanted + 1u);
-    for (uint32_t i = 0; i < wanted; i++) {
-        ig_ts_value number;
-        IG_TRY(known_at(call, index, &items[given == 1 ? 0 : i], IG_TS_FLOAT, &number));
-        values[i] = number.as.f;
-    }
-    *out_values = values;
-    *out_count = wanted;
-    return IG_OK;
-}
-
-ig_status ig_ts_bools(ig_ts_call *call, uint32_t index, const bool **out_values,
-                      uint32_t *out_count) {
-    const ig_ts_value *items;
-    IG_TRY(items_at(call, index, 0, &items, out_count));
-    bool *values = IG_NEW_ARRAY(call->arena, bool, *out_count + 1u);
-    for (uint32_t i = 0; i < *out_count; i++) {
-        ig_ts_value number;
-        IG_TRY(known_at(call, index, &items[i], IG_TS_BOOL, &number));
-        values[i] = number.as.b;
-    }
-    *out_values = values;
     return IG_OK;
 }
 

@@ -108,8 +108,6 @@ ig_status ig_ts_dims(ig_ts_call *call, uint32_t index, uint32_t count,
                      const ig_dim **out_dims, uint32_t *out_count);
 ig_status ig_ts_floats(ig_ts_call *call, uint32_t index, uint32_t count,
                        const double **out_values, uint32_t *out_count);
-ig_status ig_ts_bools(ig_ts_call *call, uint32_t index, const bool **out_values,
-                      uint32_t *out_count);
 /* int? float? bool? with what stands for None. */
 ig_status ig_ts_int_or(ig_ts_call *call, uint32_t index, int64_t none,
                        int64_t *out_value);

@@ -11,10 +11,7 @@
 /* Marks nest as values do; a value is kept once, and once more when it is shared. */
 enum { NEWEST_PROTOCOL = 5, MOST_MARKS = 1 << 16, MOST_SPARE = 1 << 16 };
 
-#define RUN(name)                                    \
-    ig_status ig_pickle_run_##name(ig_pickle_vm *vm, \
-                                   const ig_pickle_argument *argument, int value)
-#define UNUSED() ((void)vm, (void)argument, (void)value)
+#define RUN(name) ig_status ig_pickle_run_##name(ig_pickle_vm *vm)
 
 /* ---- the stack ---- */
 
@@ -44,18 +41,21 @@ static ig_status pop_value(ig_pickle_vm *vm, ig_py **out_item) {
     return IG_OK;
 }
 
-/* Takes the last mark away: what lay above it are `*out_items`, good until the next
- * push. */
-static ig_status pop_to_mark(ig_pickle_vm *vm, ig_py ***out_items, size_t *out_count) {
-    *out_items = NULL;
-    *out_count = 0;
+/* Values of the stack; good until the next push. */
+typedef struct span {
+    ig_py **items;
+    size_t count;
+} span;
+
+/* Takes the last mark away, with the values above it. */
+static ig_status pop_to_mark(ig_pickle_vm *vm, span *out) {
+    *out = (span){ NULL, 0 };
     if (!vm->marks.count) {
         return ig_pickle_fail(vm, IG_INVALID, "there is no mark on the stack");
     }
     size_t floor = IG_POP(&vm->marks);
     assert(floor <= vm->stack.count && "nothing below the last mark was taken");
-    *out_items = vm->stack.items + floor;
-    *out_count = vm->stack.count - floor;
+    *out = (span){ vm->stack.items + floor, vm->stack.count - floor };
     vm->stack.count = floor;
     return IG_OK;
 }
@@ -67,7 +67,6 @@ static ig_status push_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) 
 }
 
 RUN(mark) {
-    UNUSED();
     if (vm->marks.count >= MOST_MARKS) {
         return ig_pickle_fail(vm, IG_LIMIT, "more than %d marks are open", MOST_MARKS);
     }
@@ -76,7 +75,6 @@ RUN(mark) {
 }
 
 RUN(stop) {
-    UNUSED();
     if (vm->marks.count) {
         return ig_pickle_fail(vm, IG_INVALID, "a mark is left on the stack");
     }
@@ -86,7 +84,6 @@ RUN(stop) {
 
 /* Python takes a mark away when it is what lies on top. */
 RUN(pop) {
-    UNUSED();
     if (vm->marks.count && count_above_mark(vm) == 0) {
         vm->marks.count--;
         return IG_OK;
@@ -96,14 +93,11 @@ RUN(pop) {
 }
 
 RUN(pop_mark) {
-    UNUSED();
-    ig_py **items;
-    size_t count;
-    return pop_to_mark(vm, &items, &count);
+    span values;
+    return pop_to_mark(vm, &values);
 }
 
 RUN(dup) {
-    UNUSED();
     IG_TRY(need_values(vm, 1));
     if (vm->stack.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
         return ig_pickle_fail(vm, IG_LIMIT, "it doubles more values than there are");
@@ -113,21 +107,19 @@ RUN(dup) {
 }
 
 RUN(proto) {
-    UNUSED();
-    if (argument->number > NEWEST_PROTOCOL) {
+    if (vm->number > NEWEST_PROTOCOL) {
         return ig_pickle_fail(vm, IG_UNSUPPORTED, "protocol %lld is not known",
-                              (long long)argument->number);
+                              (long long)vm->number);
     }
     return IG_OK;
 }
 
 RUN(nothing) {
-    UNUSED();
+    (void)vm;
     return IG_OK;
 }
 
 RUN(foreign) {
-    UNUSED();
     return ig_pickle_fail(
         vm, IG_UNSUPPORTED,
         "it refers to something outside of the pickle, which only the process that wrote it has");
@@ -136,68 +128,61 @@ RUN(foreign) {
 /* ---- plain values ---- */
 
 RUN(none) {
-    UNUSED();
     ig_py *item;
     return push_new(vm, IG_PY_NONE, &item);
 }
 
 RUN(bool) {
-    UNUSED();
     ig_py *item;
     IG_TRY(push_new(vm, IG_PY_BOOL, &item));
-    item->as.b = value != 0;
+    item->as.b = vm->value != 0;
     return IG_OK;
 }
 
 RUN(int) {
-    UNUSED();
     ig_py *item;
     IG_TRY(push_new(vm, IG_PY_INT, &item));
-    item->as.i = argument->number;
+    item->as.i = vm->number;
     return IG_OK;
 }
 
 RUN(float) {
-    UNUSED();
     ig_py *item;
     IG_TRY(push_new(vm, IG_PY_FLOAT, &item));
-    item->as.f = argument->real;
+    item->as.f = vm->real;
     return IG_OK;
 }
 
 /* "12", "12L"; "00" and "01" are False and True where `value` is 0. */
 RUN(int_line) {
-    ig_str text = argument->text;
+    ig_str text = vm->text;
     ig_py *item;
     IG_TRY(push_new(vm, IG_PY_INT, &item));
-    if (value == 0 && (ig_str_is(text, "00") || ig_str_is(text, "01"))) {
+    if (vm->value == 0 && (ig_str_is(text, "00") || ig_str_is(text, "01"))) {
         item->kind = IG_PY_BOOL;
         item->as.b = text.data[1] == '1';
         return IG_OK;
     }
-    if (value == 1 && ig_str_ends(text, "L")) {
+    if (vm->value == 1 && ig_str_ends(text, "L")) {
         text.size--;
     }
     return ig_pickle_int_of_text(vm, text, item);
 }
 
 RUN(long) {
-    UNUSED();
     ig_py *item;
     IG_TRY(push_new(vm, IG_PY_INT, &item));
-    return ig_pickle_int_of_bytes(vm, argument->text, item);
+    return ig_pickle_int_of_bytes(vm, vm->text, item);
 }
 
 RUN(float_line) {
-    UNUSED();
     ig_py *item;
     IG_TRY(push_new(vm, IG_PY_FLOAT, &item));
-    return ig_str_to_f64(argument->text, &item->as.f)
+    return ig_str_to_f64(vm->text, &item->as.f)
                ? IG_OK
-               : ig_pickle_fail(
-                     vm, IG_INVALID, "'%.*s' is no number",
-                     (int)(argument->text.size < 40 ? argument->text.size : 40),
-                     argument->text.data);
+               : ig_pickle_fail(vm, IG_INVALID, "'%.*s' is no number",
+                                (int)(vm->text.size < 40 ? vm->text.size : 40),
+                                vm->text.data);
 }
 
 static ig_status push_text(ig_pickle_vm *vm, ig_py_kind kind, ig_str text) {
@@ -207,28 +192,22 @@ static ig_status push_text(ig_pickle_vm *vm, ig_py_kind kind, ig_str text) {
     return IG_OK;
 }
 
-/* Python writes lone surrogates too: those are bytes to us. */
-RUN(unicode) {
-    UNUSED();
-    bool is_text = ig_utf8_is_valid(argument->text);
-    return push_text(vm, is_text ? IG_PY_STR : IG_PY_BYTES, argument->text);
+/* Python 2's str is text where it can be; Python writes lone surrogates too, which are
+ * bytes to us. */
+static ig_status push_string(ig_pickle_vm *vm, ig_str text) {
+    return push_text(vm, ig_utf8_is_valid(text) ? IG_PY_STR : IG_PY_BYTES, text);
+}
+
+RUN(string) {
+    return push_string(vm, vm->text);
 }
 
 RUN(bytes) {
-    UNUSED();
-    return push_text(vm, IG_PY_BYTES, argument->text);
-}
-
-/* Python 2's str: text where it can be. */
-RUN(string) {
-    UNUSED();
-    bool is_text = ig_utf8_is_valid(argument->text);
-    return push_text(vm, is_text ? IG_PY_STR : IG_PY_BYTES, argument->text);
+    return push_text(vm, IG_PY_BYTES, vm->text);
 }
 
 RUN(string_line) {
-    UNUSED();
-    ig_str text = argument->text;
+    ig_str text = vm->text;
     bool is_quoted = text.size >= 2 && (text.data[0] == '\'' || text.data[0] == '"') &&
                      text.data[text.size - 1] == text.data[0];
     if (!is_quoted) {
@@ -236,14 +215,13 @@ RUN(string_line) {
     }
     ig_str inner = { text.data + 1, text.size - 2 }, plain;
     IG_TRY(ig_pickle_unescape(vm, inner, false, &plain));
-    return push_text(vm, ig_utf8_is_valid(plain) ? IG_PY_STR : IG_PY_BYTES, plain);
+    return push_string(vm, plain);
 }
 
 RUN(unicode_line) {
-    UNUSED();
     ig_str plain;
-    IG_TRY(ig_pickle_unescape(vm, argument->text, true, &plain));
-    return push_text(vm, ig_utf8_is_valid(plain) ? IG_PY_STR : IG_PY_BYTES, plain);
+    IG_TRY(ig_pickle_unescape(vm, vm->text, true, &plain));
+    return push_string(vm, plain);
 }
 
 /* ---- containers ---- */
@@ -279,35 +257,30 @@ static ig_status push_container(ig_pickle_vm *vm, ig_py_kind kind, ig_py **items
 }
 
 RUN(tuple_of) {
-    UNUSED();
-    size_t count = (size_t)value;
-    assert(value >= 0 && value <= 3 && "opcodes.def has tuples of up to 3 items");
+    size_t count = (size_t)vm->value;
+    assert(vm->value >= 0 && vm->value <= 3 &&
+           "opcodes.def has tuples of up to 3 items");
     IG_TRY(need_values(vm, count));
     vm->stack.count -= count;
     return push_container(vm, IG_PY_TUPLE, vm->stack.items + vm->stack.count, count);
 }
 
 RUN(collect) {
-    UNUSED();
-    ig_py **items;
-    size_t count;
-    IG_TRY(pop_to_mark(vm, &items, &count));
-    return push_container(vm, (ig_py_kind)value, items, count);
+    span values;
+    IG_TRY(pop_to_mark(vm, &values));
+    return push_container(vm, (ig_py_kind)vm->value, values.items, values.count);
 }
 
 RUN(frozen_set) {
-    UNUSED();
-    ig_py **items;
-    size_t count;
-    IG_TRY(pop_to_mark(vm, &items, &count));
-    IG_TRY(push_container(vm, IG_PY_SET, items, count));
+    span values;
+    IG_TRY(pop_to_mark(vm, &values));
+    IG_TRY(push_container(vm, IG_PY_SET, values.items, values.count));
     IG_LAST(&vm->stack)->type = "frozenset";
     return IG_OK;
 }
 
 RUN(empty) {
-    UNUSED();
-    return push_container(vm, (ig_py_kind)value, NULL, 0);
+    return push_container(vm, (ig_py_kind)vm->value, NULL, 0);
 }
 
 /* Where the items of `target` go: itself, or what an object or call holds for them. */
@@ -353,33 +326,27 @@ static ig_status set_pairs(ig_pickle_vm *vm, ig_py **items, size_t count) {
 }
 
 RUN(append) {
-    UNUSED();
     IG_TRY(need_values(vm, 2));
     vm->stack.count--;
     return add_items(vm, vm->stack.items + vm->stack.count, 1);
 }
 
 RUN(appends) {
-    UNUSED();
-    ig_py **items;
-    size_t count;
-    IG_TRY(pop_to_mark(vm, &items, &count));
-    return add_items(vm, items, count);
+    span values;
+    IG_TRY(pop_to_mark(vm, &values));
+    return add_items(vm, values.items, values.count);
 }
 
 RUN(set_item) {
-    UNUSED();
     IG_TRY(need_values(vm, 3));
     vm->stack.count -= 2;
     return set_pairs(vm, vm->stack.items + vm->stack.count, 2);
 }
 
 RUN(set_items) {
-    UNUSED();
-    ig_py **items;
-    size_t count;
-    IG_TRY(pop_to_mark(vm, &items, &count));
-    return set_pairs(vm, items, count);
+    span values;
+    IG_TRY(pop_to_mark(vm, &values));
+    return set_pairs(vm, values.items, values.count);
 }
 
 /* ---- memo ---- */
@@ -418,48 +385,41 @@ static ig_status line_number(ig_pickle_vm *vm, ig_str text, uint64_t *out_number
 }
 
 RUN(put) {
-    UNUSED();
-    return put_at(vm, (uint64_t)argument->number);
+    return put_at(vm, (uint64_t)vm->number);
 }
 
 RUN(put_line) {
-    UNUSED();
     uint64_t number;
-    IG_TRY(line_number(vm, argument->text, &number));
+    IG_TRY(line_number(vm, vm->text, &number));
     return put_at(vm, number);
 }
 
 RUN(memoize) {
-    UNUSED();
     return put_at(vm, vm->memo.count);
 }
 
 RUN(get) {
-    UNUSED();
-    return get_at(vm, (uint64_t)argument->number);
+    return get_at(vm, (uint64_t)vm->number);
 }
 
 RUN(get_line) {
-    UNUSED();
     uint64_t number;
-    IG_TRY(line_number(vm, argument->text, &number));
+    IG_TRY(line_number(vm, vm->text, &number));
     return get_at(vm, number);
 }
 
 /* ---- names, objects, calls ---- */
 
 RUN(global) {
-    UNUSED();
     ig_str name;
     ig_py *item;
     IG_TRY(ig_pickle_line(vm, &name));
-    IG_TRY(ig_pickle_name(vm, argument->text, name, &item));
+    IG_TRY(ig_pickle_name(vm, vm->text, name, &item));
     push_value(vm, item);
     return IG_OK;
 }
 
 RUN(stack_global) {
-    UNUSED();
     ig_py *module, *name, *item;
     IG_TRY(pop_value(vm, &name));
     IG_TRY(pop_value(vm, &module));
@@ -472,7 +432,6 @@ RUN(stack_global) {
 }
 
 RUN(reduce) {
-    UNUSED();
     ig_py *function, *args, *item;
     IG_TRY(pop_value(vm, &args));
     IG_TRY(pop_value(vm, &function));
@@ -496,9 +455,8 @@ static ig_status push_object(ig_pickle_vm *vm, ig_py *class, ig_py *args) {
 
 /* NEWOBJ: class, tuple.  NEWOBJ_EX has keyword arguments as well, on top. */
 RUN(new_object) {
-    UNUSED();
     ig_py *keywords = NULL, *args, *class;
-    if (value == 1) {
+    if (vm->value == 1) {
         IG_TRY(pop_value(vm, &keywords));
     }
     IG_TRY(pop_value(vm, &args));
@@ -520,30 +478,25 @@ static ig_status push_instance(ig_pickle_vm *vm, ig_py *class, ig_py **items,
 }
 
 RUN(inst) {
-    UNUSED();
     ig_str name;
     ig_py *class;
-    ig_py **items;
-    size_t count;
+    span values;
     IG_TRY(ig_pickle_line(vm, &name));
-    IG_TRY(ig_pickle_name(vm, argument->text, name, &class));
-    IG_TRY(pop_to_mark(vm, &items, &count));
-    return push_instance(vm, class, items, count);
+    IG_TRY(ig_pickle_name(vm, vm->text, name, &class));
+    IG_TRY(pop_to_mark(vm, &values));
+    return push_instance(vm, class, values.items, values.count);
 }
 
 RUN(obj) {
-    UNUSED();
-    ig_py **items;
-    size_t count;
-    IG_TRY(pop_to_mark(vm, &items, &count));
-    if (count == 0) {
+    span values;
+    IG_TRY(pop_to_mark(vm, &values));
+    if (values.count == 0) {
         return ig_pickle_fail(vm, IG_INVALID, "there is no class on the stack");
     }
-    return push_instance(vm, items[0], items + 1, count - 1);
+    return push_instance(vm, values.items[0], values.items + 1, values.count - 1);
 }
 
 RUN(persistent) {
-    UNUSED();
     ig_py *id, *item;
     IG_TRY(pop_value(vm, &id));
     IG_TRY(ig_pickle_persistent(vm, id, &item));
@@ -552,16 +505,14 @@ RUN(persistent) {
 }
 
 RUN(persistent_line) {
-    UNUSED();
     return ig_pickle_fail(vm, IG_UNSUPPORTED, "it refers to '%.*s' outside of it",
-                          (int)(argument->text.size < 40 ? argument->text.size : 40),
-                          argument->text.data);
+                          (int)(vm->text.size < 40 ? vm->text.size : 40),
+                          vm->text.data);
 }
 
 /* Gives an object its state.  That of a container (the _metadata of a state_dict) is
  * dropped: it is no part of what the container holds. */
 RUN(build) {
-    UNUSED();
     ig_py *state;
     IG_TRY(pop_value(vm, &state));
     IG_TRY(need_values(vm, 1));

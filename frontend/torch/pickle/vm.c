@@ -113,72 +113,45 @@ static ig_status read_unsigned(ig_pickle_vm *vm, unsigned size, uint64_t *out) {
     return IG_OK;
 }
 
-static ig_status read_none(ig_pickle_vm *vm, ig_pickle_argument *out) {
+static ig_status read_none(ig_pickle_vm *vm, unsigned size) {
     (void)vm;
-    (void)out;
+    (void)size;
     return IG_OK;
 }
 
-static ig_status read_number(ig_pickle_vm *vm, unsigned size, ig_pickle_argument *out) {
+static ig_status read_number(ig_pickle_vm *vm, unsigned size) {
     uint64_t number;
     IG_TRY(read_unsigned(vm, size, &number));
-    out->number = (int64_t)number;
+    vm->number = (int64_t)number;
     return IG_OK;
 }
 
-static ig_status read_u1(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return read_number(vm, 1, out);
-}
-
-static ig_status read_u2(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return read_number(vm, 2, out);
-}
-
-static ig_status read_u4(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return read_number(vm, 4, out);
-}
-
-static ig_status read_u8(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return read_number(vm, 8, out);
-}
-
-static ig_status read_i4(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    IG_TRY(read_number(vm, 4, out));
-    out->number = (int32_t)(uint32_t)out->number;
+static ig_status read_signed(ig_pickle_vm *vm, unsigned size) {
+    assert(size == 4 && "BININT alone is signed");
+    IG_TRY(read_number(vm, size));
+    vm->number = (int32_t)(uint32_t)vm->number;
     return IG_OK;
 }
 
 /* Eight bytes, the highest first: pickle's one big-endian number. */
-static ig_status read_f8(ig_pickle_vm *vm, ig_pickle_argument *out) {
+static ig_status read_real(ig_pickle_vm *vm, unsigned size) {
     const unsigned char *bytes;
-    IG_TRY(take_bytes(vm, 8, &bytes));
     uint64_t bits = 0;
-    for (int i = 0; i < 8; i++) {
+    IG_TRY(take_bytes(vm, size, &bytes));
+    for (unsigned i = 0; i < size; i++) {
         bits = bits << 8 | bytes[i];
     }
-    memcpy(&out->real, &bits, sizeof(bits));
+    memcpy(&vm->real, &bits, sizeof(bits));
     return IG_OK;
 }
 
-static ig_status read_bytes(ig_pickle_vm *vm, unsigned size, ig_pickle_argument *out) {
+static ig_status read_bytes(ig_pickle_vm *vm, unsigned size) {
     uint64_t count;
     const unsigned char *bytes;
     IG_TRY(read_unsigned(vm, size, &count));
     IG_TRY(take_bytes(vm, count, &bytes));
-    out->text = (ig_str){ (const char *)bytes, (size_t)count };
+    vm->text = (ig_str){ (const char *)bytes, (size_t)count };
     return IG_OK;
-}
-
-static ig_status read_bytes1(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return read_bytes(vm, 1, out);
-}
-
-static ig_status read_bytes4(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return read_bytes(vm, 4, out);
-}
-
-static ig_status read_bytes8(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return read_bytes(vm, 8, out);
 }
 
 ig_status ig_pickle_line(ig_pickle_vm *vm, ig_str *out_line) {
@@ -194,15 +167,16 @@ ig_status ig_pickle_line(ig_pickle_vm *vm, ig_str *out_line) {
     return IG_OK;
 }
 
-static ig_status read_line(ig_pickle_vm *vm, ig_pickle_argument *out) {
-    return ig_pickle_line(vm, &out->text);
+static ig_status read_line(ig_pickle_vm *vm, unsigned size) {
+    (void)size;
+    return ig_pickle_line(vm, &vm->text);
 }
 
 /* ---- the loop ---- */
 
 static const ig_pickle_opcode opcodes[256] = {
-#define OPCODE(byte, name, argument, run, value) \
-    [byte] = { #name, read_##argument, ig_pickle_run_##run, value },
+#define OPCODE(byte, name, argument, size, run, value) \
+    [byte] = { #name, read_##argument, size, ig_pickle_run_##run, value },
 #include "frontend/torch/pickle/opcodes.def"
 #undef OPCODE
 };
@@ -216,7 +190,6 @@ static ig_status run_opcodes(ig_pickle_vm *vm) {
         }
         unsigned char byte = (unsigned char)vm->bytes.data[vm->at++];
         const ig_pickle_opcode *row = &opcodes[byte];
-        ig_pickle_argument argument = { 0 };
         vm->opcode = row->name ? row->name : "?";
         if (!row->name) {
             return ig_pickle_fail(vm, IG_INVALID, "byte 0x%02x is no opcode", byte);
@@ -224,8 +197,9 @@ static ig_status run_opcodes(ig_pickle_vm *vm) {
         if ((vm->at & 1023) == 0) {
             IG_TRY(ig_context_poll(vm->set->context));
         }
-        IG_TRY(row->read(vm, &argument));
-        IG_TRY(row->run(vm, &argument, row->value));
+        vm->value = row->value;
+        IG_TRY(row->read(vm, row->size));
+        IG_TRY(row->run(vm));
     }
     return IG_OK;
 }

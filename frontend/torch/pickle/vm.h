@@ -19,25 +19,24 @@ typedef struct ig_pickle_vm {
     IG_VEC(size_t) marks; /* heights of the stack */
     ig_map memo;          /* number + 1 -> ig_py */
     bool is_done;
-} ig_pickle_vm;
-
-/* The argument that follows an opcode's byte. */
-typedef struct ig_pickle_argument {
+    /* The opcode that runs: its argument and its row's value. */
     int64_t number;
     double real;
     ig_str text; /* borrowed: a line without its end, or counted bytes */
-} ig_pickle_argument;
+    int value;
+} ig_pickle_vm;
 
 typedef struct ig_pickle_opcode {
     const char *name; /* NULL: there is no such opcode */
-    ig_status (*read)(ig_pickle_vm *vm, ig_pickle_argument *out);
-    ig_status (*run)(ig_pickle_vm *vm, const ig_pickle_argument *argument, int value);
+    ig_status (*read)(ig_pickle_vm *vm, unsigned size);
+    unsigned size;
+    ig_status (*run)(ig_pickle_vm *vm);
     int value;
 } ig_pickle_opcode;
 
-/* run_<run> of each row, in pickle_ops.c. */
-#define OPCODE(byte, name, argument, run, value) \
-    ig_status ig_pickle_run_##run(ig_pickle_vm *, const ig_pickle_argument *, int);
+/* The functions of the rows (ops.c). */
+#define OPCODE(byte, name, argument, size, run, value) \
+    ig_status ig_pickle_run_##run(ig_pickle_vm *vm);
 #include "frontend/torch/pickle/opcodes.def"
 #undef OPCODE
 
@@ -54,7 +53,7 @@ ig_status ig_pickle_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value);
 void ig_pickle_append(ig_pickle_vm *vm, ig_py *list, ig_py *item);
 void ig_pickle_insert(ig_pickle_vm *vm, ig_py *dict, ig_py *key, ig_py *value);
 
-/* ---- names (pickle_calls.c) ---- */
+/* ---- names (calls.c) ---- */
 
 /* The value of a name: a DTYPE or a GLOBAL that is known or allowed. */
 ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
@@ -63,7 +62,7 @@ ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
 ig_status ig_pickle_call(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                          ig_py **out_value);
 
-/* ---- tensors (pickle_storage.c, pickle_tensor.c) ---- */
+/* ---- tensors (storage.c, tensor.c) ---- */
 
 typedef ig_status ig_pickle_maker(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                   ig_py **out_value);
@@ -73,7 +72,7 @@ ig_pickle_maker ig_pickle_make_tensor, ig_pickle_make_tensor_v3,
     ig_pickle_make_parameter, ig_pickle_make_quantised, ig_pickle_make_sparse,
     ig_pickle_make_typed;
 
-/* ---- the finished graph (pickle_check.c) ---- */
+/* ---- the finished graph (check.c) ---- */
 
 /* Refuses values that hold themselves and nesting past limits.pickle_depth. */
 ig_status ig_pickle_check(ig_pickle_vm *vm, ig_py *root);

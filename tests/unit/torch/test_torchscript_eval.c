@@ -104,6 +104,32 @@ TEST(a_branch_writes_through_a_view) {
 }
 END_TEST
 
+static const char every_truth[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tuple[int, int]:\n"
+    "    a, b = bool(torch.gt(torch.sum(x), 3)), bool(torch.gt(torch.max(x), 2))\n"
+    "    every = torch.all(annotate(List[bool], [a, True, b]))\n"
+    "    some = torch.any(annotate(List[bool], [False, a, b]))\n"
+    "    return (int(every), int(some))\n";
+
+/* all and any of truth values that only the run knows. */
+TEST(truth_values_of_the_run_are_joined) {
+    const float inputs[][4] = {
+        { 1, 2, 3, 4 }, { 1, 1, 1, 1 }, { -4, 3, 0, 0 }, { 0 }
+    };
+    const double expected[][2] = { { 1, 1 }, { 0, 1 }, { 0, 1 }, { 0, 0 } };
+    program p;
+    CHECK_MSG(import_source(&p, every_truth, NULL) == IG_OK, "%s", p.c.why);
+    for (size_t i = 0; i < IG_COUNT_OF(inputs); i++) {
+        run(&p, inputs[i]);
+        for (size_t k = 0; k < 2; k++) {
+            check(&p.outputs[k], &expected[i][k], 1);
+        }
+    }
+    close(&p);
+}
+END_TEST
+
 static const char loops[] = HEAD
     "  def forward(self: __torch__.M,\n"
     "    x: Tensor) -> Tuple[Tensor, Tensor, int]:\n"
@@ -466,7 +492,7 @@ static const char distinct[] = HEAD
     "    return (a, b, c, d, f)\n";
 
 /* Two features of one table, two bags each: what FBGEMM's kernel does, by hand. */
-TEST(distinct_ids_are_dealt_out_over_a_tables_bags) {
+TEST(distinct_ids_are_shared_out_over_a_tables_bags) {
     const float x[] = { 7, 2, 7, 5 };
     const double lengths[] = { 1, 1, 1, 0 }, offsets[] = { 0, 1, 2, 3, 3 };
     const double ids[] = { 2, 5, 7 }, which[] = { 2, 0, 2, 1 }, rows[] = { 7, 2, 7, 5 };
@@ -482,11 +508,12 @@ TEST(distinct_ids_are_dealt_out_over_a_tables_bags) {
 }
 END_TEST
 
-UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
+UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view,
+           truth_values_of_the_run_are_joined, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
            einsum_takes_truth_values, rows_without_columns_have_no_triangle,
            a_negative_count_is_no_trip, ids_are_found_where_they_were_put,
-           distinct_ids_are_dealt_out_over_a_tables_bags)
+           distinct_ids_are_shared_out_over_a_tables_bags)
