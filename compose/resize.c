@@ -74,8 +74,9 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
 typedef struct chosen {
     int64_t *ids;
     float *weights;
+    uint8_t *counts;     /* 0 where there is no element */
     uint8_t *is_outside; /* 1 where a position shows the value for that */
-    bool has_outside;
+    bool has_gaps, has_outside;
 } chosen;
 
 static chosen choose_elements(ig_expr *e, const axis_plan *plan) {
@@ -83,7 +84,10 @@ static chosen choose_elements(ig_expr *e, const axis_plan *plan) {
     size_t count = (size_t)(plan->axis.out * plan->taps);
     chosen c = { IG_NEW_ARRAY(arena, int64_t, count + 1),
                  IG_NEW_ARRAY(arena, float, count + 1),
-                 IG_NEW_ARRAY(arena, uint8_t, (size_t)plan->axis.out + 1), false };
+                 IG_NEW_ARRAY(arena, uint8_t, count + 1),
+                 IG_NEW_ARRAY(arena, uint8_t, (size_t)plan->axis.out + 1),
+                 false,
+                 false };
     double *weights = IG_NEW_ARRAY(arena, double, (size_t)plan->taps);
     for (int64_t i = 0; i < plan->axis.out; i++) {
         int64_t first = i * plan->taps;
@@ -91,6 +95,9 @@ static chosen choose_elements(ig_expr *e, const axis_plan *plan) {
         for (int64_t t = first; t < first + plan->taps; t++) {
             c.weights[t] = is_inside ? (float)weights[t - first] : 0;
             c.ids[t] = is_inside ? c.ids[t] : 0;
+            c.counts[t] = c.ids[t] >= 0;
+            c.has_gaps = c.has_gaps || c.ids[t] < 0;
+            c.ids[t] = c.ids[t] < 0 ? 0 : c.ids[t];
         }
         c.is_outside[i] = !is_inside;
         c.has_outside = c.has_outside || !is_inside;
@@ -103,9 +110,10 @@ static ig_value *make_constant(ig_expr *e, ig_dtype dtype, int64_t count,
     return ig_expr_constant(e, "resize", dtype, 1, &count, bytes);
 }
 
-/* `taps` weighted elements per position, side by side along `axis`, summed. */
-static ig_value *sum_taps(ig_expr *e, ig_value *x, ig_value *weights, uint32_t axis,
-                          const axis_plan *plan) {
+/* `taps` weighted elements per position, side by side along `axis`, summed; those that
+ * `counts` (NULL: all do) says. */
+static ig_value *sum_taps(ig_expr *e, ig_value *x, ig_value *weights, ig_value *counts,
+                          uint32_t axis, const axis_plan *plan) {
     ig_dim dims[IG_TENSOR_RANK + 1], ones[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
     memcpy(dims, x->type->dims, axis * sizeof *dims);
@@ -118,6 +126,11 @@ static ig_value *sum_taps(ig_expr *e, ig_value *x, ig_value *weights, uint32_t a
     weights = ig_expr_reshape(e, weights, rank + 1, ones);
     weights = ig_expr_like(e, weights, x);
     x = ig_build_mul(e, ig_expr_reshape(e, x, rank + 1, dims), weights);
+    if (counts) {
+        ig_value *zero = ig_expr_number(e, (ig_dtype)x->type->dtype, 0);
+        counts = ig_expr_reshape(e, counts, rank + 1, ones);
+        x = ig_build_where(e, counts, x, zero);
+    }
     return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, axis + 1, false);
 }
 
@@ -129,7 +142,18 @@ static ig_value *resize_open(ig_expr *e, ig_value *x, uint32_t axis, axis_plan *
     (void)is_done;
     plan->taps = taken.taps;
     x = ig_expr_gather(e, x, taken.ids, axis, IG_NEGATIVE_wrap);
-    return taken.weights ? sum_taps(e, x, taken.weights, axis, plan) : x;
+    return taken.weights ? sum_taps(e, x, taken.weights, NULL, axis, plan) : x;
+}
+
+/* Where a position lies outside of x, the value for that. */
+static ig_value *show_outside(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
+                              const chosen *c) {
+    int64_t count = ig_dim_value(x->type->dims[axis]);
+    ig_value *outside = make_constant(e, IG_DT_bool, count, c->is_outside);
+    ig_value *value = ig_expr_number(e, (ig_dtype)x->type->dtype,
+                                     ig_attr_float(op, IG_resize_outside, 0));
+    outside = ig_expr_along(e, outside, axis, x->type->rank);
+    return ig_build_where(e, outside, value, x);
 }
 
 static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
@@ -139,21 +163,15 @@ static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t 
     }
     chosen c = choose_elements(e, plan);
     int64_t count = plan->axis.out * plan->taps;
-    uint32_t rank = x->type->rank;
     ig_value *ids = make_constant(e, IG_DT_i64, count, c.ids);
     x = ig_expr_gather(e, x, ids, axis, IG_NEGATIVE_wrap);
     if (plan->taps > 1) {
         ig_value *weights = make_constant(e, IG_DT_f32, count, c.weights);
-        x = sum_taps(e, x, weights, axis, plan);
+        ig_value *counts = c.has_gaps ? make_constant(e, IG_DT_bool, count, c.counts)
+                                      : NULL;
+        x = sum_taps(e, x, weights, counts, axis, plan);
     }
-    if (!c.has_outside) {
-        return x;
-    }
-    ig_value *outside = make_constant(e, IG_DT_bool, plan->axis.out, c.is_outside);
-    outside = ig_expr_along(e, outside, axis, rank);
-    ig_value *value = ig_expr_number(e, (ig_dtype)x->type->dtype,
-                                     ig_attr_float(op, IG_resize_outside, 0));
-    return ig_build_where(e, outside, value, x);
+    return c.has_outside ? show_outside(e, op, x, axis, &c) : x;
 }
 
 bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {

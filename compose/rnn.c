@@ -48,20 +48,16 @@ static ig_op *make_rnn(ig_expr *e, const ig_rnn *l) {
         operands[count] = optional[i];
         count += optional[i] != NULL;
     }
-    ig_attr none = { 0 }, yes = ig_attr_of_bool(true);
-    ig_attr attrs[IG_rnn_attr_count] = {
-        [IG_rnn_cell] = ig_attr_of_enum(l->cell),
-        [IG_rnn_reverse] = l->is_reverse ? yes : none,
-        [IG_rnn_reset_first] = l->is_reset_first ? yes : none,
-        [IG_rnn_couple] = l->is_coupled ? yes : none,
-        [IG_rnn_clip] = l->clip > 0 ? ig_attr_of_float(l->clip) : none,
-        [IG_rnn_given] = given ? ig_attr_of_int(given) : none,
-    };
+    ig_rnn_attrs attrs = { .cell = (int)l->cell,
+                           .reverse = l->is_reverse,
+                           .reset_first = l->is_reset_first,
+                           .couple = l->is_coupled,
+                           .clip = { l->clip > 0, l->clip },
+                           .given = { given != 0, given } };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = count,
-                        .result_count = is_lstm ? 3 : 2,
-                        .attrs = attrs };
-    return ig_expr_op(e, IG_OP_rnn, &spec);
+                        .result_count = is_lstm ? 3 : 2 };
+    return ig_build_rnn_op(e, &spec, attrs);
 }
 
 void ig_compose_rnn(ig_expr *e, const ig_rnn *layer,
@@ -229,15 +225,13 @@ static ig_op *make_loop(ig_expr *e, cell *k) {
     }
     ig_dim dims[3] = { k->time, k->batch, types[0]->dims[1] };
     types[states] = ig_type_tensor(e->module, k->wide, 3, dims);
-    ig_attr attrs[IG_loop_attr_count] = { [IG_loop_scans] = ig_attr_of_int(1) };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = 2 + states,
                         .result_types = types,
                         .result_count = states + 1,
-                        .attrs = attrs,
                         .body_count = 1,
                         .loc = e->builder->loc };
-    ig_op *op = ig_expr_op(e, IG_OP_loop, &spec);
+    ig_op *op = ig_build_loop_op(e, &spec, (ig_loop_attrs){ .scans = IG_SET(1) });
     for (uint32_t i = 0; i < spec.operand_count; i++) {
         ig_block_add_arg(op->bodies[0], operands[i]->type, NULL);
     }

@@ -136,8 +136,8 @@ static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis
             int64_t from = lane / inner * axis->in * inner + lane % inner;
             double sum = is_inside ? 0 : r->outside;
             for (int64_t t = 0; is_inside && t < taps; t++) {
-                double value = r->values[from + elements[t] * inner];
-                sum += weights[t] == 0 ? 0 : weights[t] * value;
+                bool counts = elements[t] >= 0;
+                sum += counts ? weights[t] * r->values[from + elements[t] * inner] : 0;
             }
             out[(lane / inner * axis->out + i) * inner + lane % inner] = sum;
         }

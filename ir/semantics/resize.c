@@ -14,8 +14,12 @@
  *
  * and takes its nearest element, or its 2 (linear) or 4 (cubic, Keys' kernel with
  * parameter a) neighbours; beyond the ends the last element is meant, unless
- * exclude_outside drops it and scales the other weights up.  antialias widens the
- * kernel by 1 / s where s < 1 and makes the weights' sum 1.
+ * exclude_outside gives it weight 0 and scales the other weights up.  antialias widens
+ * the kernel by 1 / s where s < 1 and makes the weights' sum 1.
+ *
+ * A weight of 0 counts, so that NaN and infinity come through as in ONNX Runtime and
+ * torch.  Only what antialias leaves out does not: elements beyond the widened kernel,
+ * and with exclude_outside those beyond the ends.
  *
  * Places are computed in f32: where they are rounded down, that decides.
  */
@@ -106,6 +110,15 @@ static double weight_at(const ig_resize_axis *axis, double distance) {
     return weight > 0 ? weight : 0;
 }
 
+static double reach_of(const ig_resize_axis *axis) {
+    return axis->mode == IG_RESIZE_cubic ? 2 : 1;
+}
+
+/* Does the kernel reach as far?  On its upper end it does, as in torch. */
+static bool is_reached(const ig_resize_axis *axis, double distance) {
+    return distance > -reach_of(axis) && distance <= reach_of(axis);
+}
+
 /* 1 / s where the kernel is widened, else 1. */
 static double stretch_of(const ig_resize_axis *axis) {
     double scale = axis->in > 0 && axis->out > 0 ? (double)scale_of(axis) : 1;
@@ -114,8 +127,7 @@ static double stretch_of(const ig_resize_axis *axis) {
 
 /* Elements on one side of a place. */
 static int64_t half_width(const ig_resize_axis *axis) {
-    double reach = axis->mode == IG_RESIZE_cubic ? 2 : 1;
-    return (int64_t)ceil(reach * stretch_of(axis));
+    return (int64_t)ceil(reach_of(axis) * stretch_of(axis));
 }
 
 int64_t ig_resize_tap_count(const ig_resize_axis *axis) {
@@ -168,9 +180,13 @@ bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_element
     for (int64_t t = 0; t < count; t++) {
         double element = below + (double)(t + 1 - half);
         bool is_inside = element >= 0 && element <= (double)(axis->in - 1);
-        double weight = weight_at(axis, (element - (double)place) / stretch);
-        out_elements[t] = clamped(axis, element);
-        out_weights[t] = axis->excludes_outside && !is_inside ? 0 : weight;
+        double distance = (element - (double)place) / stretch;
+        double weight = weight_at(axis, distance);
+        bool is_excluded = axis->excludes_outside && !is_inside;
+        bool is_left_out = axis->has_antialias &&
+                           (is_excluded || !is_reached(axis, distance));
+        out_elements[t] = is_left_out ? -1 : clamped(axis, element);
+        out_weights[t] = is_excluded || is_left_out ? 0 : weight;
     }
     if (axis->has_antialias || axis->excludes_outside) {
         scale_weights(out_weights, count);

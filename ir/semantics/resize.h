@@ -23,8 +23,9 @@ ig_resize_axis ig_resize_axis_of(const ig_op *op);
 int64_t ig_resize_extent(int64_t in, float scale, float first, float end);
 /* Elements that a place takes at most. */
 int64_t ig_resize_tap_count(const ig_resize_axis *axis);
-/* Those of place `at`: exactly that many, some with weight 0.  False: it lies outside
- * of x and shows the value for that (crop). */
+/* Those of place `at`: exactly that many, some with weight 0; element -1: none, which
+ * only antialias gives.  False: the place lies outside of x and shows the value for
+ * that (crop). */
 bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_elements,
                     double *out_weights);
 

@@ -311,6 +311,22 @@ def resampling(file):
             "%0 = resize %x" + attributes(ints("sizes", (2, 3, 3, 4)), f"mode = {rule}",
                                           "antialias", "exclude_outside"), "ret %0"
         ], [("x", "f32", x)], [result("f32", y)], (1e-4, 1e-4), dynamic=False)
+    special = np.ones((1, 2, 5), np.float32)
+    special[0, :, 2] = np.nan, np.inf
+    aligned, bilinear = rules[3][3], rules[2][3]
+    for mode, place, rule, source, options in (
+        ("linear", "clamped_half_pixel", "mode = linear", special, bilinear),
+        ("linear", "align_corners", "mode = linear", special, aligned),
+        ("bicubic", "half_pixel", rules[4][2], special[:, None, :1], bilinear),
+        ("bilinear", "half_pixel", "mode = linear, antialias, exclude_outside",
+         special[:, :, None], {"antialias": True})):
+        for size in (9, 15, 2):
+            dims = source.shape[2:-1] + (size, )
+            y = F.interpolate(torch.from_numpy(source), dims, mode=mode, **options)
+            file.case(f"resize/{mode}/{place}/special/{size}", [
+                "%0 = resize %x" + attributes(ints("sizes", source.shape[:2] + dims), rule,
+                                              f"coordinates = {place}"), "ret %0"
+            ], [("x", "f32", source)], [result("f32", y)], (1e-5, 1e-5), dynamic=False)
     grid = values("f32", (2, 4, 3, 2), -1.5, 1.5)
     for mode, own in (("nearest", "nearest"), ("bilinear", "linear"),
                       ("bicubic", "cubic")):

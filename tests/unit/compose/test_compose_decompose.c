@@ -16,8 +16,8 @@ enum { INPUTS_MAX = 9, RESULTS_MAX = 3 };
 typedef struct composite {
     ig_opcode code;
     const char *text; /* arguments, results and op; B rows */
-    bool is_finite;   /* infinities and NaN differ: a sample of weight 0 counts in the
-                       * decomposition, and so does a score that a mask of inf hides */
+    bool is_finite;   /* infinities and NaN differ: a score that a mask of inf hides
+                       * counts in the decomposition */
 } composite;
 
 static const composite composites[] = {
@@ -68,10 +68,20 @@ static const composite composites[] = {
       "(%x: f32[B, 2, 3, 4]) -> (f32[B, 2, 6, 5]) {\n"
       "%0 = resize %x {sizes = [B, 2, 6, 5], mode = linear, coordinates = align_corners} : f32[B, 2, 6, 5]\n"
       "ret %0\n}",
-      true },
+      false },
     { IG_OP_resize,
       "(%x: f32[B, 2, 3, 4]) -> (f32[B, 2, 6, 8]) {\n"
       "%0 = resize %x {sizes = [B, 2, 6, 8]} : f32[B, 2, 6, 8]\nret %0\n}",
+      false },
+    { IG_OP_resize,
+      "(%x: f32[B, 2, 5]) -> (f32[B, 2, 2]) {\n"
+      "%0 = resize %x {sizes = [B, 2, 2], mode = linear, antialias, exclude_outside} : f32[B, 2, 2]\n"
+      "ret %0\n}",
+      false },
+    { IG_OP_resize,
+      "(%x: f32[B, 2, 5]) -> (f32[B, 2, 15]) {\n"
+      "%0 = resize %x {sizes = [B, 2, 15], mode = cubic, exclude_outside} : f32[B, 2, 15]\n"
+      "ret %0\n}",
       false },
     { IG_OP_quantize,
       "(%x: f32[B, 4], %s: f32[4]) -> (i8[B, 4]) {\n"
