@@ -81,7 +81,7 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
                       ig_plan_operand *record) {
     const ig_attr *ranges = &launch->attrs[IG_launch_ranges];
     const ig_attr *offsets = &launch->attrs[IG_launch_offsets];
-    bool wraps = ig_attr_is_set(launch, IG_launch_negative);
+    bool wraps = ig_attr_int(launch, IG_launch_wraps, 0) != 0;
     uint32_t count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
     assert(count % 3 == 0 && "ranges are triples: operand, low, high");
     for (uint32_t i = 0; i + 2 < count; i += 3) {

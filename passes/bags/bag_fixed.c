@@ -16,6 +16,7 @@
  * knows whether there is a weight for each id, that is asked for by a guard, although
  * ONNX would also repeat a single one.
  */
+#include "ir/expr.h"
 #include "passes/bags/bag_look_up.h"
 #include "passes/bags/bag_make.h"
 
@@ -59,8 +60,9 @@ static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
                          .padding = IG_NO_PADDING,
                          .negative = look_up.negative };
     ig_value *bags = ig_bag_make(r, &b, &spec);
+    ig_expr e = ig_expr_of(&b);
     if (s.result_rank != 2) {
-        bags = ig_make_reshape(&b, bags, s.result_rank, s.result);
+        bags = ig_expr_reshape(&e, bags, s.result_rank, s.result);
     }
     ig_recogniser_replace(r, result, bags);
     ig_recogniser_sweep(r, reduce);

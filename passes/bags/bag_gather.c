@@ -12,6 +12,7 @@
  * Only tables of constants or inputs, and ids that the run brings: what is known when
  * compiling is folded, or is an index that moves axes.
  */
+#include "ir/expr.h"
 #include "passes/bags/bag_look_up.h"
 #include "passes/bags/bag_make.h"
 
@@ -26,8 +27,9 @@ static void replace_look_up(ig_recogniser *r, ig_op *op, const ig_look_up *look_
                          .padding = IG_NO_PADDING,
                          .negative = look_up->negative };
     ig_value *bags = ig_bag_make(r, &b, &spec);
+    ig_expr e = ig_expr_of(&b);
     if (rows->rank != 2) {
-        bags = ig_make_reshape(&b, bags, rows->rank, rows->dims);
+        bags = ig_expr_reshape(&e, bags, rows->rank, rows->dims);
     }
     ig_recogniser_replace(r, op->results, bags);
     ig_recogniser_sweep(r, op);

@@ -73,15 +73,6 @@ bool ig_look_up_read(ig_value *value, ig_look_up *out) {
 
 /* ---- in the shape that is asked for ---- */
 
-static ig_value *reshaped(ig_builder *b, ig_value *x, uint32_t rank,
-                          const ig_dim *dims) {
-    bool is_same = x->type->rank == rank;
-    for (uint32_t d = 0; is_same && d < rank; d++) {
-        is_same = ig_dim_same(x->type->dims[d], dims[d]);
-    }
-    return is_same ? x : ig_make_reshape(b, x, rank, dims);
-}
-
 /* A view between has the elements that are wanted, just so shaped. */
 static ig_value *before_reshapes(ig_value *x, uint32_t rank) {
     while (x->type->rank != rank && ig_def(x, IG_OP_reshape)) {
@@ -92,7 +83,8 @@ static ig_value *before_reshapes(ig_value *x, uint32_t rank) {
 
 ig_value *ig_look_up_ids(const ig_look_up *look_up, ig_builder *b, uint32_t rank,
                          const ig_dim *dims) {
-    return reshaped(b, look_up->ids, rank, dims);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_reshape(&e, look_up->ids, rank, dims);
 }
 
 ig_value *ig_look_up_weights(const ig_look_up *look_up, ig_builder *b, uint32_t rank,
@@ -104,6 +96,7 @@ ig_value *ig_look_up_weights(const ig_look_up *look_up, ig_builder *b, uint32_t 
     ig_module *module = b->graph->module;
     ig_dim wanted[IG_TENSOR_RANK];
     bool is_repeated = false;
+    ig_expr e = ig_expr_of(b);
     for (uint32_t d = 0; d < weights->type->rank; d++) {
         ig_dim dim = weights->type->dims[d];
         bool is_last = d + 1 == weights->type->rank;
@@ -112,13 +105,12 @@ ig_value *ig_look_up_weights(const ig_look_up *look_up, ig_builder *b, uint32_t 
                        ig_dim_equal(module, wanted[d], ig_dim_of(1)) != IG_YES;
         is_repeated = is_repeated || repeats;
         if (!repeats) {
-            ig_make_guard_equal(b, wanted[d], dim, "there must be one weight an id");
+            ig_expr_guard_equal(&e, wanted[d], dim, "there must be one weight an id");
         }
     }
     if (is_repeated) {
-        ig_expr e = ig_expr_of(b);
         weights = ig_expr_expand(&e, weights, weights->type->rank, wanted);
         return ig_expr_reshape(&e, weights, rank, dims);
     }
-    return reshaped(b, before_reshapes(weights, rank), rank, dims);
+    return ig_expr_reshape(&e, before_reshapes(weights, rank), rank, dims);
 }

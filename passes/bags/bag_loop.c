@@ -24,6 +24,7 @@
  * with `torch_empty` zero.  What ONNX lets pass and the bag op reports: offsets that
  * fall or lie outside of the ids (docs/decisions.md).
  */
+#include "ir/expr.h"
 #include "passes/bags/bag_make.h"
 
 /* The stacked rows as the loop gives them: a row may have been [1, D]. */
@@ -35,7 +36,8 @@ static ig_value *shaped(ig_builder *b, ig_value *bags, const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
         dims[d] = d == 0 ? bags->type->dims[0] : type->dims[d];
     }
-    return ig_make_reshape(b, bags, type->rank, dims);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_reshape(&e, bags, type->rank, dims);
 }
 
 static void look_at_result(const ig_trips *t, ig_op *loop, uint32_t index) {

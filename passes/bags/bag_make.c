@@ -29,15 +29,15 @@ static ig_empty empty_rule(const ig_recogniser *r, const ig_bag_spec *spec) {
     return is_zero ? IG_EMPTY_zero : reduced[spec->pool];
 }
 
-/* One entry, or absent when it is the default. */
-static ig_attr entry(const ig_recogniser *r, int64_t value, int64_t absent) {
-    return value == absent ? (ig_attr){ 0 } : ig_attr_of_ints(r->module, &value, 1);
+/* A list of one entry; none when that is the default. */
+static ig_ints make_entry(const int64_t *value, int64_t absent) {
+    return (ig_ints){ *value == absent ? NULL : value, 1 };
 }
 
 ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *spec) {
     ig_value *operands[5] = { spec->table, spec->ids };
     uint32_t count = 2;
-    int64_t mask = 0, pool = spec->pool;
+    int64_t mask = 0, pool = spec->pool, last = spec->last, empty = empty_rule(r, spec);
     ig_value *const extra[] = { spec->begins, spec->ends, spec->weights };
     static const int64_t bits[] = { IG_BAG_BEGINS, IG_BAG_ENDS, IG_BAG_WEIGHTS };
     for (uint32_t i = 0; i < 3; i++) {
@@ -46,26 +46,20 @@ ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *
             mask |= bits[i];
         }
     }
-    ig_attr attrs[IG_bag_attr_count] = {
-        [IG_bag_operands] = ig_attr_of_ints(r->module, &mask, 1),
-        [IG_bag_pool] = ig_attr_of_ints(r->module, &pool, 1),
-        [IG_bag_padding] = entry(r, spec->padding, IG_NO_PADDING),
-        [IG_bag_last] = entry(r, spec->last, IG_LAST_ids),
-        [IG_bag_empty] = entry(r, empty_rule(r, spec), IG_EMPTY_zero),
+    ig_bag_attrs attrs = {
+        .operands = { &mask, 1 },
+        .pool = { &pool, 1 },
+        .padding = make_entry(&spec->padding, IG_NO_PADDING),
+        .last = make_entry(&last, IG_LAST_ids),
+        .empty = make_entry(&empty, IG_EMPTY_zero),
+        .negative = (int)spec->negative,
+        .range = r->run->options->clamp_ids ? IG_RANGE_clamp : IG_RANGE_error,
     };
-    if (spec->begins) { /* what is recognised took its ids by slices */
-        attrs[IG_bag_offsets] = ig_attr_of_enum(IG_OFFSETS_slice);
+    if (spec->begins) { /* a recognised lookup took its ids by slices */
+        attrs.offsets = IG_OFFSETS_slice;
     }
-    if (spec->negative != IG_NEGATIVE_wrap) {
-        attrs[IG_bag_negative] = ig_attr_of_enum(spec->negative);
-    }
-    if (r->run->options->clamp_ids) {
-        attrs[IG_bag_range] = ig_attr_of_enum(IG_RANGE_clamp);
-    }
-    ig_op_spec op = {
-        .operands = operands, .operand_count = count, .result_count = 1, .attrs = attrs
-    };
-    return ig_make_op(b, IG_OP_bag, &op)->results;
+    ig_expr e = ig_expr_of(b);
+    return ig_build_bag(&e, operands, count, attrs);
 }
 
 /* ---- deciding ---- */
@@ -285,14 +279,16 @@ static ig_value *make_matrix(const decision *d, ig_builder *b, ig_value *list) {
     ig_dim dims[] = { d->t->count, d->length };
     piece p = d->fixed;
     p.vector = list;
-    return ig_make_reshape(b, make_piece(d, b, &p), 2, dims);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_reshape(&e, make_piece(d, b, &p), 2, dims);
 }
 
 static void make_fixed(decision *d, ig_builder *b) {
     ig_bag_spec *spec = &d->spec;
     ig_value *matrix = matrix_of(d, spec->ids);
+    ig_expr e = ig_expr_of(b);
     if (matrix) {
-        ig_make_guard_equal(b, d->t->count, matrix->type->dims[0],
+        ig_expr_guard_equal(&e, d->t->count, matrix->type->dims[0],
                             "there must be as many rows of ids as bags");
     } else {
         make_guards(d, b);
@@ -304,7 +300,7 @@ static void make_fixed(decision *d, ig_builder *b) {
         is_equal(d, spec->weights->type->dims[1], spec->ids->type->dims[1]);
     if (spec->weights && !is_like_ids) {
         ig_dim count = d->row->rows.ids->type->dims[0];
-        spec->weights = ig_make_reshape(b, spec->weights, 1, &count);
+        spec->weights = ig_expr_reshape(&e, spec->weights, 1, &count);
         spec->weights = make_matrix(d, b, spec->weights);
     }
 }
@@ -312,8 +308,9 @@ static void make_fixed(decision *d, ig_builder *b) {
 static ig_value *make_feature(decision *d, ig_builder *b) {
     ig_bag_spec *spec = &d->spec;
     const ig_type *ids = spec->ids->type;
+    ig_expr e = ig_expr_of(b);
     if (spec->weights) {
-        ig_make_guard_equal(b, ig_type_count(d->t->module, spec->weights->type),
+        ig_expr_guard_equal(&e, ig_type_count(d->t->module, spec->weights->type),
                             ids->dims[0], "there must be one weight an id");
     }
     if (d->is_fixed) {
@@ -324,7 +321,7 @@ static ig_value *make_feature(decision *d, ig_builder *b) {
     spec->begins = make_piece(d, b, &d->begins);
     spec->ends = make_piece(d, b, &d->ends);
     if (spec->weights && spec->weights->type->rank != 1) {
-        spec->weights = ig_make_reshape(b, spec->weights, 1, ids->dims);
+        spec->weights = ig_expr_reshape(&e, spec->weights, 1, ids->dims);
     }
     return ig_bag_make(d->t->r, b, spec);
 }

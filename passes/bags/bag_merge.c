@@ -20,6 +20,7 @@
  *
  * Keeps: every result.  Ops that are ordered by effects end what is merged.
  */
+#include "ir/expr.h"
 #include "ir/bag.h"
 #include "passes/engine/pass.h"
 
@@ -154,8 +155,8 @@ static void order_features(const merger *m, group *g) {
 
 /* ---- making one op ---- */
 
-/* One entry a feature; absent when all of them are `absent`. */
-static ig_attr merge_entries(const merger *m, const group *g, uint32_t slot,
+/* One entry per feature; no list when all of them are `absent`. */
+static ig_ints merge_entries(const merger *m, const group *g, uint32_t slot,
                              int64_t absent) {
     int64_t *entries = IG_NEW_ARRAY(m->arena, int64_t, g->count);
     bool is_some = false;
@@ -165,7 +166,7 @@ static ig_attr merge_entries(const merger *m, const group *g, uint32_t slot,
         entries[i] = attr->kind == IG_ATTR_INTS ? attr->as.ints[f->index] : absent;
         is_some = is_some || entries[i] != absent;
     }
-    return is_some ? ig_attr_of_ints(m->module, entries, g->count) : (ig_attr){ 0 };
+    return (ig_ints){ is_some ? entries : NULL, g->count };
 }
 
 static uint32_t merge_operands(const group *g, ig_value **operands) {
@@ -188,23 +189,19 @@ static ig_op *make_merged(const merger *m, const group *g) {
         most += g->ops.items[i]->operand_count;
     }
     ig_value **operands = IG_NEW_ARRAY(m->arena, ig_value *, most);
-    ig_attr attrs[IG_bag_attr_count] = {
-        [IG_bag_operands] = merge_entries(m, g, IG_bag_operands, -1),
-        [IG_bag_pool] = merge_entries(m, g, IG_bag_pool, -1),
-        [IG_bag_padding] = merge_entries(m, g, IG_bag_padding, INT64_MIN),
-        [IG_bag_last] = merge_entries(m, g, IG_bag_last, IG_LAST_ids),
-        [IG_bag_empty] = merge_entries(m, g, IG_bag_empty, IG_EMPTY_zero),
-        [IG_bag_tables] = merge_entries(m, g, IG_bag_tables, 1),
-        [IG_bag_negative] = last->attrs[IG_bag_negative],
-        [IG_bag_range] = last->attrs[IG_bag_range],
-        [IG_bag_offsets] = last->attrs[IG_bag_offsets],
-        [IG_bag_to] = last->attrs[IG_bag_to],
-    };
+    ig_bag_attrs attrs = ig_bag_attrs_of(last);
+    attrs.operands = merge_entries(m, g, IG_bag_operands, -1);
+    attrs.pool = merge_entries(m, g, IG_bag_pool, -1);
+    attrs.padding = merge_entries(m, g, IG_bag_padding, INT64_MIN);
+    attrs.last = merge_entries(m, g, IG_bag_last, IG_LAST_ids);
+    attrs.empty = merge_entries(m, g, IG_bag_empty, IG_EMPTY_zero);
+    attrs.tables = merge_entries(m, g, IG_bag_tables, 1);
+    attrs.whole = false;
     ig_op_spec spec = { .operands = operands,
                         .operand_count = merge_operands(g, operands),
-                        .result_count = g->count,
-                        .attrs = attrs };
-    return ig_make_op(&b, IG_OP_bag, &spec);
+                        .result_count = g->count };
+    ig_expr e = ig_expr_of(&b);
+    return ig_build_bag_op(&e, &spec, attrs);
 }
 
 /* ---- groups ---- */

@@ -26,8 +26,6 @@
 #include "passes/canonical/canonicalise.h"
 #include "passes/bags/recognise.h"
 
-#include <string.h>
-
 /* The same bag with other operands; weights are the last where there are any. */
 static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins,
                    ig_value *weights) {
@@ -40,23 +38,20 @@ static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins
     operands[count++] = ids;
     int64_t mask = (begins ? IG_BAG_BEGINS : 0) | (weights ? IG_BAG_WEIGHTS : 0);
     int64_t last = IG_LAST_offset;
-    ig_attr attrs[IG_bag_attr_count];
-    memcpy(attrs, bag->attrs, sizeof attrs);
-    attrs[IG_bag_operands] = ig_attr_of_ints(r->module, &mask, 1);
-    attrs[IG_bag_last] = begins ? ig_attr_of_ints(r->module, &last, 1) : (ig_attr){ 0 };
+    ig_bag_attrs attrs = ig_bag_attrs_of(bag);
+    attrs.operands = (ig_ints){ &mask, 1 };
+    attrs.last = (ig_ints){ begins ? &last : NULL, 1 };
     if (begins) {
         operands[count++] = begins;
     } else {
-        attrs[IG_bag_offsets] = (ig_attr){ 0 };
+        attrs.offsets = 0;
     }
     if (weights) {
         operands[count++] = weights;
     }
-    ig_op_spec spec = {
-        .operands = operands, .operand_count = count, .result_count = 1, .attrs = attrs
-    };
-    ig_op *made = ig_make_op(&b, IG_OP_bag, &spec);
-    ig_recogniser_replace(r, &bag->results[0], &made->results[0]);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *made = ig_build_bag(&e, operands, count, attrs);
+    ig_recogniser_replace(r, &bag->results[0], made);
     ig_recogniser_sweep(r, bag);
 }
 
@@ -104,9 +99,9 @@ static bool make_fixed(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
         return false;
     }
     ig_builder b = ig_builder_before(bag);
-    ids = ig_make_reshape(&b, ids, 2, dims);
-    weights = weights ? ig_make_reshape(&b, weights, 2, dims) : NULL;
-    remake(r, bag, ids, NULL, weights);
+    ig_expr e = ig_expr_of(&b);
+    ids = ig_expr_reshape(&e, ids, 2, dims);
+    remake(r, bag, ids, NULL, ig_expr_reshape(&e, weights, 2, dims));
     return true;
 }
 

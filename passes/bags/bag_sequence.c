@@ -22,6 +22,7 @@
  * graph says so.  A loop without trips is an error in ONNX (nothing to join), and no
  * bags here.
  */
+#include "ir/expr.h"
 #include "passes/bags/bag_make.h"
 
 /* The joins that are all the uses of a sequence; false when there are others. */
@@ -60,7 +61,8 @@ static ig_value *joined(ig_builder *b, ig_value *bags, const ig_op *join,
     for (uint32_t d = 0; d < row->rank; d++) {
         dims[1 + d] = row->dims[d];
     }
-    return row->rank == 1 ? bags : ig_make_reshape(b, bags, row->rank + 1, dims);
+    ig_expr e = ig_expr_of(b);
+    return row->rank == 1 ? bags : ig_expr_reshape(&e, bags, row->rank + 1, dims);
 }
 
 static bool can_join(const ig_value *sequence, const ig_type *row) {

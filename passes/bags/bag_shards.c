@@ -206,44 +206,50 @@ static bool read_column(const sum *s, size_t column, shard *shards) {
 
 /* 0 <= x < y */
 static ig_value *is_below(ig_builder *b, ig_value *x, int64_t y) {
-    ig_value *most = ig_make_cast(b, ig_make_i64(b, y), IG_DT_u64);
-    ig_value *bits = ig_make_cast(b, x, IG_DT_u64);
-    return ig_make2(b, IG_OP_lt, bits, most);
+    ig_expr e = ig_expr_of(b);
+    ig_value *end = ig_expr_cast(&e, ig_expr_integer(&e, IG_DT_i64, y), IG_DT_u64);
+    return ig_build_lt(&e, ig_expr_cast(&e, x, IG_DT_u64), end);
 }
 
 /* A row that no table can have stays one that this shard's has not. */
 static ig_value *bounded_row(ig_builder *b, const ig_op *bag, ig_value *row) {
-    int64_t most = ((int64_t)1 << IG_BAG_ROW_BITS) - 1;
-    ig_value *last = ig_make_i64(b, most);
+    int64_t max = ((int64_t)1 << IG_BAG_ROW_BITS) - 1;
+    ig_expr e = ig_expr_of(b);
+    ig_value *last = ig_expr_integer(&e, IG_DT_i64, max);
     if (ig_attr_int(bag, IG_bag_range, 0) == IG_RANGE_clamp) {
-        row = ig_make2(b, IG_OP_max, row, ig_make_i64(b, 0));
+        row = ig_expr_with_integer(&e, IG_OP_max, row, 0);
     }
-    return ig_make3(b, IG_OP_where, is_below(b, row, most), row, last);
+    return ig_build_where(&e, is_below(b, row, max), row, last);
 }
 
 /* shard * 2^40 + row, or -1 for no row. */
 static ig_value *number_rows(ig_builder *b, const ig_shards *x) {
-    ig_value *minus_one = ig_make_i64(b, -1), *bits = ig_make_i64(b, IG_BAG_ROW_BITS);
-    ig_value *shard_of = ig_make_cast(b, x->shard_of, IG_DT_i64);
-    ig_value *row = ig_make_cast(b, x->row, IG_DT_i64);
-    ig_value *table = ig_make2(b, IG_OP_shl, shard_of, bits);
-    ig_value *number = ig_make2(b, IG_OP_add, bounded_row(b, x->bags[0], row), table);
+    ig_expr e = ig_expr_of(b);
+    ig_value *none = ig_expr_integer(&e, IG_DT_i64, -1);
+    ig_value *shard_of = ig_expr_cast(&e, x->shard_of, IG_DT_i64);
+    ig_value *row = ig_expr_cast(&e, x->row, IG_DT_i64);
+    ig_value *table = ig_expr_with_integer(&e, IG_OP_shl, shard_of, IG_BAG_ROW_BITS);
+    ig_value *number = ig_build_add(&e, bounded_row(b, x->bags[0], row), table);
     ig_value *is_shard = is_below(b, shard_of, x->count);
-    ig_value *is_row = ig_make2(b, IG_OP_ne, row, minus_one);
-    is_row = ig_make2(b, IG_OP_and, is_row, is_shard);
-    return ig_make3(b, IG_OP_where, is_row, number, minus_one);
+    ig_value *is_row = ig_build_and(&e, ig_build_ne(&e, row, none), is_shard);
+    return ig_build_where(&e, is_row, number, none);
 }
 
-/* Feature `number`'s entries of lists, for a bag of that feature alone. */
-static void own_entries(ig_recogniser *r, const ig_op *bag, uint32_t number,
-                        ig_attr *out_attrs) {
-    for (uint32_t slot = 0; slot < IG_bag_attr_count; slot++) {
-        const ig_attr *attr = &bag->attrs[slot];
-        out_attrs[slot] = *attr;
-        if (attr->kind == IG_ATTR_INTS) {
-            out_attrs[slot] = ig_attr_of_ints(r->module, &attr->as.ints[number], 1);
-        }
-    }
+static ig_ints take_entry(ig_ints all, uint32_t index) {
+    assert((!all.items || index < all.count) && "an entry per feature");
+    return (ig_ints){ all.items ? all.items + index : NULL, 1 };
+}
+
+/* Attributes of a bag of feature `number` alone. */
+static ig_bag_attrs attrs_of_feature(const ig_op *bag, uint32_t number) {
+    ig_bag_attrs attrs = ig_bag_attrs_of(bag);
+    attrs.operands = take_entry(attrs.operands, number);
+    attrs.pool = take_entry(attrs.pool, number);
+    attrs.padding = take_entry(attrs.padding, number);
+    attrs.last = take_entry(attrs.last, number);
+    attrs.empty = take_entry(attrs.empty, number);
+    attrs.tables = take_entry(attrs.tables, number);
+    return attrs;
 }
 
 ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
@@ -252,7 +258,6 @@ ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
     ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, x->count + f.operands);
     int64_t tables = x->count, last = IG_LAST_offset;
     uint32_t count = 0;
-    ig_attr attrs[IG_bag_attr_count];
     for (uint32_t i = 0; i < x->count; i++) {
         ig_bag_feature own = ig_bag_feature_at(x->bags[i], x->numbers[i]);
         operands[count++] = ig_op_operand(x->bags[i], own.table);
@@ -262,15 +267,13 @@ ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
         bool is_new = i == f.begins && x->offsets;
         operands[count++] = is_new ? x->offsets : ig_op_operand(bag, i);
     }
-    own_entries(r, bag, x->numbers[0], attrs);
-    attrs[IG_bag_tables] = ig_attr_of_ints(r->module, &tables, 1);
+    ig_bag_attrs attrs = attrs_of_feature(bag, x->numbers[0]);
+    attrs.tables = (ig_ints){ &tables, 1 };
     if (x->offsets) {
-        attrs[IG_bag_last] = ig_attr_of_ints(r->module, &last, 1);
+        attrs.last = (ig_ints){ &last, 1 };
     }
-    ig_op_spec spec = {
-        .operands = operands, .operand_count = count, .result_count = 1, .attrs = attrs
-    };
-    return &ig_make_op(b, IG_OP_bag, &spec)->results[0];
+    ig_expr e = ig_expr_of(b);
+    return ig_build_bag(&e, operands, count, attrs);
 }
 
 static ig_value *make_bag(const sum *s, ig_builder *b, const shard *shards) {

@@ -17,6 +17,7 @@
  *
  * Needs canonicalise and fold.  Keeps the results, like bag_loop.
  */
+#include "ir/expr.h"
 #include "passes/bags/bag_make.h"
 
 typedef struct unrolled {
@@ -190,9 +191,8 @@ static void look_at_concat(ig_recogniser *r, ig_op *concat) {
     if (count == concat->operand_count) {
         return; /* a row that stands alone is read as such */
     }
-    ig_value *joined = count == 1
-                           ? parts[0]
-                           : ig_make(&b, IG_OP_concat, count, parts, concat->attrs);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *joined = ig_expr_concat(&e, 0, parts, count);
     ig_recogniser_replace(r, concat->results, joined);
     ig_recogniser_sweep(r, concat);
 }
@@ -207,7 +207,8 @@ static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
     ig_builder b = ig_builder_before(reduce);
     ig_value *bags = make_bags(&u, &b, &row, 1);
     if (bags) {
-        bags = ig_make_reshape(&b, bags, result->type->rank, result->type->dims);
+        ig_expr e = ig_expr_of(&b);
+        bags = ig_expr_reshape(&e, bags, result->type->rank, result->type->dims);
         ig_recogniser_replace(r, result, bags);
         ig_recogniser_sweep(r, reduce);
     }

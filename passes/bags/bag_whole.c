@@ -450,12 +450,11 @@ static ig_value *ids_of_shard(const source *s, ig_builder *b) {
     if (s->shard < 0) {
         return s->ids;
     }
-    ig_dtype dtype = (ig_dtype)s->ids->type->dtype;
-    ig_value *number = ig_make_cast(b, ig_make_i64(b, s->shard),
-                                    (ig_dtype)s->bucket->type->dtype);
-    ig_value *none = ig_make_cast(b, ig_make_i64(b, -1), dtype);
-    ig_value *is_mine = ig_make2(b, IG_OP_eq, s->bucket, number);
-    return ig_make3(b, IG_OP_where, is_mine, s->ids, none);
+    ig_expr e = ig_expr_of(b);
+    ig_value *shard = ig_expr_integer(&e, IG_DT_i64, s->shard);
+    ig_value *none = ig_expr_integer(&e, IG_DT_i64, -1);
+    ig_value *is_mine = ig_build_eq(&e, s->bucket, ig_expr_like(&e, shard, s->bucket));
+    return ig_build_where(&e, is_mine, s->ids, ig_expr_like(&e, none, s->ids));
 }
 
 static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source *s) {
@@ -689,6 +688,7 @@ static void look_at_order(ig_recogniser *r, ig_op *gather) {
     }
     ig_builder b = ig_builder_before(gather);
     ig_value *all = NULL;
+    ig_expr e = ig_expr_of(&b);
     for (uint32_t k = 0; k < x.features; k++) {
         source *s = &x.sources[k];
         size_t first = (size_t)k * x.shards;
@@ -700,7 +700,7 @@ static void look_at_order(ig_recogniser *r, ig_op *gather) {
         s->to_end = false;
         shards.offsets = make_offsets(s, &b, IG_DT_i64);
         ig_value *rows = ig_shards_bag(r, &b, &shards);
-        all = all ? ig_make2(&b, IG_OP_add, all, rows) : rows;
+        all = all ? ig_build_add(&e, all, rows) : rows;
     }
     ig_recogniser_replace(r, &gather->results[0], all);
     ig_recogniser_sweep(r, gather);

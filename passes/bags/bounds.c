@@ -25,6 +25,8 @@
 #include "ir/build.h"
 #include "passes/bags/recognise.h"
 
+#include <assert.h>
+
 enum { IDS, OFFSETS, ROWS };
 
 typedef struct check {
@@ -152,18 +154,15 @@ static bool all_uses_fit(const check *c) {
 
 /* ---- into the bags ---- */
 
-static ig_value *rising(const check *c, ig_builder *b) {
+static ig_value *make_rising(const check *c, ig_builder *b) {
     ig_value *offsets = operand(c, OFFSETS);
-    ig_op *sum = ig_def(offsets, IG_OP_cumsum);
-    if (sum && ig_attr_int(sum, IG_cumsum_complete, 0)) {
-        ig_attr attrs[IG_cumsum_attr_count];
-        for (uint32_t i = 0; i < IG_cumsum_attr_count; i++) {
-            attrs[i] = sum->attrs[i];
-        }
-        attrs[IG_cumsum_rising] = ig_attr_of_bool(true);
-        return ig_make(b, IG_OP_cumsum, 1, &sum->operands[0].value, attrs);
-    }
+    const ig_op *sum = ig_def(offsets, IG_OP_cumsum);
     ig_expr e = ig_expr_of(b);
+    if (sum && ig_attr_int(sum, IG_cumsum_complete, 0)) {
+        ig_cumsum_attrs rising = ig_cumsum_attrs_of(sum);
+        rising.rising = true;
+        return ig_build_cumsum(&e, ig_op_operand(sum, 0), rising);
+    }
     ig_cumulate_attrs attrs = { .axis = 0, .op = IG_CUMULATE_max };
     return ig_build_cumulate(&e, offsets, attrs);
 }
@@ -200,11 +199,12 @@ static void mark_bag(const check *c, ig_op *bag) {
     }
 }
 
-static void fuse(check *c) {
+static void move_into_bags(check *c) {
     bool may_move = ig_attr_int(c->op, IG_bounds_range, 0) == IG_RANGE_first;
     ig_builder b = ig_builder_before(c->op);
     bool has_offsets = c->op->results[1].uses != NULL;
-    ig_value *offsets = may_move && has_offsets ? rising(c, &b) : operand(c, OFFSETS);
+    ig_value *offsets = may_move && has_offsets ? make_rising(c, &b)
+                                                : operand(c, OFFSETS);
     while (c->op->results[0].uses) {
         ig_op *bag = c->op->results[0].uses->user;
         if (may_move && has_offsets) {
@@ -227,134 +227,117 @@ static void fuse(check *c) {
 typedef struct writer {
     const check *c;
     ig_builder b;
+    ig_expr e; /* over `b` */
 } writer;
 
-static ig_value *i64_of(writer *w, ig_value *x) {
-    return ig_make_cast(&w->b, x, IG_DT_i64);
+static ig_value *read_i64(writer *w, uint32_t index) {
+    return ig_expr_cast(&w->e, operand(w->c, index), IG_DT_i64);
 }
 
-static ig_value *number(writer *w, int64_t value) {
-    return ig_make_i64(&w->b, value);
+static ig_value *make_dim(writer *w, ig_dim dim) {
+    return ig_expr_dim(&w->e, dim, IG_DT_i64);
 }
 
-static ig_value *dim_value(writer *w, ig_dim dim) {
-    ig_expr e = ig_expr_of(&w->b);
-    return ig_expr_dim(&e, dim, IG_DT_i64);
-}
-
-static ig_value *part(writer *w, ig_value *x, ig_dim start, ig_dim size) {
-    ig_expr e = ig_expr_of(&w->b);
-    return ig_expr_slice(&e, x, 0, start, size, 1);
+static ig_value *take_part(writer *w, ig_value *x, ig_dim start, ig_dim size) {
+    assert(x->type->rank == 1 && "offsets are a vector");
+    return ig_expr_slice(&w->e, x, 0, start, size, 1);
 }
 
 /* The offsets with the number of ids as the last one. */
-static ig_value *with_last(writer *w, ig_value *offsets, ig_dim all) {
-    ig_dim one = ig_dim_of(1);
-    ig_value *last = ig_make_reshape(&w->b, dim_value(w, w->c->ids), 1, &one);
-    ig_value *both[] = { part(w, offsets, ig_dim_of(0), all), last };
-    ig_expr e = ig_expr_of(&w->b);
-    return ig_expr_concat(&e, 0, both, 2);
-}
-
-static ig_value *running_max(writer *w, ig_value *x) {
-    ig_expr e = ig_expr_of(&w->b);
-    return ig_build_cumulate(&e, x, (ig_cumulate_attrs){ .op = IG_CUMULATE_max });
-}
-
-static ig_value *gather(writer *w, ig_value *x, ig_value *index) {
-    ig_expr e = ig_expr_of(&w->b);
-    return ig_build_gather(&e, x, index, (ig_gather_attrs){ .axis = 0 });
+static ig_value *append_last(writer *w, ig_value *offsets, ig_dim all) {
+    ig_value *last = ig_expr_reshape(&w->e, make_dim(w, w->c->ids), 1,
+                                     (ig_dim[]){ ig_dim_of(1) });
+    ig_value *both[] = { take_part(w, offsets, ig_dim_of(0), all), last };
+    return ig_expr_concat(&w->e, 0, both, 2);
 }
 
 /* Which positions lie in bags, and the number of rows that each one's table has. */
 static ig_value *rows_of_positions(writer *w, ig_value *offsets, ig_dim all,
                                    ig_value **out_is_in) {
-    ig_builder *b = &w->b;
-    ig_value *zero = number(w, 0), *one = number(w, 1);
-    ig_value *at = ig_make3(b, IG_OP_range, zero, dim_value(w, w->c->ids), one);
-    ig_value *ends = part(w, offsets, ig_dim_of(1), all);
-    ig_expr e = ig_expr_of(b);
-    ig_value *bag = ig_build_bucketize(&e, at, ends,
+    ig_expr *e = &w->e;
+    ig_value *at = ig_expr_iota(e, IG_DT_i64, w->c->ids);
+    ig_value *ends = take_part(w, offsets, ig_dim_of(1), all);
+    ig_value *bag = ig_build_bucketize(e, at, ends,
                                        (ig_bucketize_attrs){ .right = true });
-    ig_dim bags = w->c->bags;
-    ig_value *per = ig_make2(b, IG_OP_max, dim_value(w, bags), one);
-    ig_value *last = ig_make2(b, IG_OP_sub, dim_value(w, w->c->tables), one);
-    ig_value *table = ig_make2(b, IG_OP_min, ig_make2(b, IG_OP_div, bag, per), last);
-    *out_is_in = ig_make2(b, IG_OP_ge, at,
-                          part(w, offsets, ig_dim_of(0), ig_dim_of(1)));
-    return gather(w, i64_of(w, operand(w->c, ROWS)), table);
+    ig_value *per = ig_expr_with_integer(e, IG_OP_max, make_dim(w, w->c->bags), 1);
+    ig_value *last = ig_expr_with_integer(e, IG_OP_sub, make_dim(w, w->c->tables), 1);
+    ig_value *table = ig_build_min(e, ig_build_div(e, bag, per), last);
+    ig_value *first = take_part(w, offsets, ig_dim_of(0), ig_dim_of(1));
+    *out_is_in = ig_build_ge(e, at, first);
+    return ig_expr_gather(e, read_i64(w, ROWS), table, 0, IG_NEGATIVE_wrap);
 }
 
 static ig_value *count_true(writer *w, ig_value *x) {
-    ig_expr e = ig_expr_of(&w->b);
-    return ig_build_reduce(&e, i64_of(w, x), NULL,
-                           (ig_reduce_attrs){ .op = IG_REDUCE_sum });
+    ig_value *ones = ig_expr_cast(&w->e, x, IG_DT_i64);
+    return ig_expr_reduce(&w->e, IG_REDUCE_sum, ones, NULL, 0, false);
 }
 
 /* Bags whose offsets were moved, and the last offset where it was. */
 static ig_value *count_wrong(writer *w, ig_value *raw, ig_value *mended, ig_dim all) {
-    ig_builder *b = &w->b;
-    ig_value *ids = dim_value(w, w->c->ids), *zero = number(w, 0);
-    ig_value *ends = part(w, raw, ig_dim_of(1), all);
-    ig_value *falls = ig_make2(b, IG_OP_gt, part(w, mended, ig_dim_of(0), all), ends);
-    ig_value *is_far = ig_make2(b, IG_OP_gt, ends, ids);
-    ig_value *is_low = ig_make2(b, IG_OP_lt, part(w, raw, ig_dim_of(0), all), zero);
-    ig_value *at = ig_make3(b, IG_OP_range, zero, dim_value(w, all), number(w, 1));
-    ig_value *is_first = ig_make2(b, IG_OP_eq, at, zero);
-    ig_value *is_high = ig_make2(b, IG_OP_gt, part(w, raw, ig_dim_of(0), all), ends);
-    ig_value *spoilt = ig_make2(b, IG_OP_or, is_low, is_high);
-    spoilt = ig_make2(b, IG_OP_and, is_first, spoilt);
-    spoilt = ig_make2(b, IG_OP_or, spoilt, ig_make2(b, IG_OP_or, falls, is_far));
-    ig_value *given = part(w, i64_of(w, operand(w->c, OFFSETS)), all, ig_dim_of(1));
-    ig_value *moved = count_true(w, ig_make2(b, IG_OP_ne, given, ids));
-    return ig_make2(b, IG_OP_add, moved, count_true(w, spoilt));
+    ig_expr *e = &w->e;
+    ig_dim none = ig_dim_of(0), one = ig_dim_of(1);
+    ig_value *ids = make_dim(w, w->c->ids), *zero = ig_expr_integer(e, IG_DT_i64, 0);
+    ig_value *begins = take_part(w, raw, none, all);
+    ig_value *ends = take_part(w, raw, one, all);
+    ig_value *falls = ig_build_gt(e, take_part(w, mended, none, all), ends);
+    ig_value *is_far = ig_build_gt(e, ends, ids);
+    ig_value *is_low = ig_build_lt(e, begins, zero);
+    ig_value *is_first = ig_build_eq(e, ig_expr_iota(e, IG_DT_i64, all), zero);
+    ig_value *is_high = ig_build_gt(e, begins, ends);
+    ig_value *moved = ig_build_and(e, is_first, ig_build_or(e, is_low, is_high));
+    moved = ig_build_or(e, moved, ig_build_or(e, falls, is_far));
+    ig_value *last = take_part(w, read_i64(w, OFFSETS), all, one);
+    ig_value *is_other = ig_build_ne(e, last, ids);
+    return ig_build_add(e, count_true(w, is_other), count_true(w, moved));
 }
 
-static void replace(check *c, uint32_t result, ig_builder *b, ig_value *value) {
-    ig_value *old = &c->op->results[result];
+static void replace_result(writer *w, uint32_t result, ig_value *value) {
+    ig_value *old = &w->c->op->results[result];
     if (old->uses) {
-        value = ig_make_cast(b, value, (ig_dtype)old->type->dtype);
-        ig_recogniser_replace(c->r, old, value);
+        ig_recogniser_replace(w->c->r, old, ig_expr_like(&w->e, value, old));
     }
 }
 
-static void expand(check *c) {
+static void write_arithmetic(check *c) {
     writer w = { .c = c, .b = ig_builder_before(c->op) };
-    ig_builder *b = &w.b;
+    ig_expr *e = &w.e;
+    w.e = ig_expr_of(&w.b);
     ig_dim all = ig_dim_sub(c->module, operand(c, OFFSETS)->type->dims[0],
                             ig_dim_of(1));
-    ig_value *raw = with_last(&w, i64_of(&w, operand(c, OFFSETS)), all);
-    ig_value *offsets = ig_make2(b, IG_OP_max, running_max(&w, raw), number(&w, 0));
-    offsets = ig_make2(b, IG_OP_min, offsets, dim_value(&w, c->ids));
+    ig_value *raw = append_last(&w, read_i64(&w, OFFSETS), all);
+    ig_value *rising = ig_build_cumulate(e, raw,
+                                         (ig_cumulate_attrs){ .op = IG_CUMULATE_max });
+    ig_value *offsets = ig_expr_with_integer(e, IG_OP_max, rising, 0);
+    offsets = ig_build_min(e, offsets, make_dim(&w, c->ids));
     ig_value *is_in;
     ig_value *rows = rows_of_positions(&w, offsets, all, &is_in);
-    ig_value *ids = i64_of(&w, operand(c, IDS));
-    ig_value *is_low = ig_make2(b, IG_OP_lt, ids, number(&w, -1));
-    ig_value *is_bad = ig_make2(b, IG_OP_or, is_low, ig_make2(b, IG_OP_ge, ids, rows));
-    is_bad = ig_make2(b, IG_OP_and, is_bad, is_in);
-    ig_value *wrong = ig_make2(b, IG_OP_add, count_true(&w, is_bad),
-                               count_wrong(&w, raw, offsets, all));
-    ig_dim one = ig_dim_of(1);
-    replace(c, 0, b, ig_make3(b, IG_OP_where, is_bad, number(&w, 0), ids));
-    replace(c, 1, b, offsets);
-    replace(c, 2, b, ig_make_reshape(b, wrong, 1, &one));
+    ig_value *ids = read_i64(&w, IDS);
+    ig_value *is_low = ig_expr_with_integer(e, IG_OP_lt, ids, -1);
+    ig_value *is_bad = ig_build_or(e, is_low, ig_build_ge(e, ids, rows));
+    is_bad = ig_build_and(e, is_bad, is_in);
+    ig_value *bad_ids = count_true(&w, is_bad);
+    ig_value *wrong = ig_build_add(e, bad_ids, count_wrong(&w, raw, offsets, all));
+    ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
+    replace_result(&w, 0, ig_build_where(e, is_bad, zero, ids));
+    replace_result(&w, 1, offsets);
+    replace_result(&w, 2, ig_expr_reshape(e, wrong, 1, (ig_dim[]){ ig_dim_of(1) }));
     ig_op_erase(c->op);
     c->r->run->changed = true;
 }
 
-static void look(ig_recogniser *r, ig_op *op) {
+static void match_bounds(ig_recogniser *r, ig_op *op) {
     check c = open_check(r, op);
     bool is_used = op->results[0].uses || op->results[1].uses || op->results[2].uses;
     if (!is_used) {
         return;
     }
     if (all_uses_fit(&c)) {
-        fuse(&c);
+        move_into_bags(&c);
     } else if (ig_attr_int(op, IG_bounds_range, 0) == IG_RANGE_first) {
-        expand(&c);
+        write_arithmetic(&c);
     }
 }
 
 ig_status ig_pass_bounds(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_bounds, look);
+    return ig_recognise(run, graph, IG_OP_bounds, match_bounds);
 }

@@ -1,5 +1,6 @@
 /* canonicalise: control flow whose way is known; and unroll, for loops.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/expr.h"
 #include "ir/verify/verify.h"
 #include "passes/canonical/canonicalise.h"
 #include "passes/engine/dead.h"
@@ -301,7 +302,8 @@ static bool bind_arguments(ig_builder *b, ig_op *op) {
             return false;
         }
     }
-    ig_value *index = ig_make_i64(b, 0);
+    ig_expr e = ig_expr_of(b);
+    ig_value *index = ig_expr_integer(&e, IG_DT_i64, 0);
     for (uint32_t i = 0; i < body->arg_count; i++) {
         ig_value *value = i == 0 ? index : ig_op_operand(op, i);
         ig_value_retype(body->args[i], value->type);

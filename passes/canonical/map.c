@@ -1,5 +1,6 @@
 /* canonicalise: rules for elementwise arithmetic.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/expr.h"
 #include "passes/canonical/canonicalise.h"
 #include "base/silence.h"
 
@@ -110,9 +111,9 @@ static ig_value *pow_of_one(ig_builder *b, ig_op *op) {
 /* x to the power of 2 is x * x. */
 static ig_value *pow_of_two(ig_builder *b, ig_op *op) {
     ig_value *x = ig_op_operand(op, 0);
-    return is_filled(ig_op_operand(op, 1), 2) && ig_same_type(op, x)
-               ? ig_make2(b, IG_OP_mul, x, x)
-               : NULL;
+    ig_expr e = ig_expr_of(b);
+    bool is_square = is_filled(ig_op_operand(op, 1), 2) && ig_same_type(op, x);
+    return is_square ? ig_build_mul(&e, x, x) : NULL;
 }
 
 /* ---- ops on themselves ---- */
@@ -146,7 +147,8 @@ static ig_value *abs_of_abs(ig_builder *b, ig_op *op) {
 /* abs(neg(x)) is abs(x). */
 static ig_value *abs_of_neg(ig_builder *b, ig_op *op) {
     ig_op *inner = ig_def(ig_op_operand(op, 0), IG_OP_neg);
-    return inner ? ig_make1(b, IG_OP_abs, ig_op_operand(inner, 0)) : NULL;
+    ig_expr e = ig_expr_of(b);
+    return inner ? ig_build_abs(&e, ig_op_operand(inner, 0)) : NULL;
 }
 
 /* min, max, and, or of x and x are x. */

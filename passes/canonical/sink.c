@@ -17,6 +17,7 @@
  *
  * Needs pack; shapes in attribute form.  Keeps the results.
  */
+#include "ir/expr.h"
 #include "passes/engine/rewrite.h"
 
 enum { DEPTH = 6 };
@@ -121,7 +122,9 @@ static ig_value *turn_op(const shapes *s, ig_builder *b, const ig_op *op,
     for (uint32_t i = 0; i < op->operand_count; i++) {
         operands[i] = turn(s, b, op->operands[i].value, depth);
     }
-    return ig_make(b, (ig_opcode)op->code, op->operand_count, operands, op->attrs);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_make(&e, (ig_opcode)op->code, operands, op->operand_count,
+                        op->attrs);
 }
 
 static ig_value *turn(const shapes *s, ig_builder *b, ig_value *value, uint32_t depth) {
@@ -134,8 +137,9 @@ static ig_value *turn(const shapes *s, ig_builder *b, ig_value *value, uint32_t 
     for (uint32_t i = 0; can_all && i < value->def->operand_count; i++) {
         can_all = can_turn(s, value->def->operands[i].value, depth - 1);
     }
+    ig_expr e = ig_expr_of(b);
     return can_all ? turn_op(s, b, value->def, depth - 1)
-                   : ig_make_reshape(b, value, s->from->rank, s->from->dims);
+                   : ig_expr_reshape(&e, value, s->from->rank, s->from->dims);
 }
 
 /* The reshape of a product among the operands; NULL where one is a product as it is. */
@@ -171,7 +175,8 @@ static ig_value *map_of_reshape(ig_builder *b, ig_op *op) {
         }
     }
     ig_value *value = turn_op(&s, b, op, DEPTH);
-    return ig_make_reshape(b, value, s.to->rank, s.to->dims);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_reshape(&e, value, s.to->rank, s.to->dims);
 }
 
 static const ig_rule rules[] = { RULE_OF_ANY(map_of_reshape) };

@@ -1,5 +1,6 @@
 /* Vocabulary for building kernel form.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/expr.h"
 #include "passes/lower/kernel.h"
 
 #include <assert.h>
@@ -25,21 +26,19 @@ static const ig_type *vector_type(ig_builder *b, ig_dtype dtype, uint32_t lanes)
     return ig_type_vector(b->graph->module, dtype, lanes);
 }
 
-static ig_op *make(ig_builder *b, ig_opcode code, ig_value *const *operands,
-                   uint32_t count, const ig_type *result, const ig_attr *attrs) {
-    const ig_type *types[1] = { result };
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = count,
-                        .result_types = types,
-                        .result_count = result != NULL,
-                        .attrs = attrs,
-                        .loc = b->loc };
-    return ig_make_op(b, code, &spec);
+/* An op of one result. */
+static ig_op_spec spec_of(ig_value *const *operands, uint32_t count,
+                          const ig_type *const *result) {
+    return (ig_op_spec){ .operands = operands,
+                         .operand_count = count,
+                         .result_types = result,
+                         .result_count = 1 };
 }
 
 static ig_value *make_value(ig_builder *b, ig_opcode code, ig_value *const *operands,
                             uint32_t count, const ig_type *result) {
-    return make(b, code, operands, count, result, NULL)->results;
+    ig_op_spec spec = spec_of(operands, count, &result);
+    return ig_make_op(b, code, &spec)->results;
 }
 
 /* ---- constants ---- */
@@ -60,10 +59,11 @@ static ig_value *make_constant(ig_builder *b, ig_dtype dtype, uint32_t lanes,
     ig_data data = { .type = ig_type_tensor(module, dtype, 0, NULL),
                      .bytes = ig_arena_copy(&module->arena, bytes, 8),
                      .size = ig_dtypes[dtype].bits / 8 };
-    ig_attr attrs[IG_const_attr_count] = { ig_attr_of_data(module, &data) };
-    ig_value *one =
-        make(b, IG_OP_const, NULL, 0, vector_type(b, dtype, 1), attrs)->results;
-    return k_splat(b, one, lanes);
+    const ig_type *type = vector_type(b, dtype, 1);
+    ig_op_spec spec = spec_of(NULL, 0, &type);
+    ig_expr e = ig_expr_of(b);
+    ig_op *one = ig_build_const_op(&e, &spec, (ig_const_attrs){ .value = &data });
+    return k_splat(b, one->results, lanes);
 }
 
 ig_value *k_i64(ig_builder *b, int64_t value) {
@@ -201,9 +201,10 @@ ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to) {
     if (x->type->dtype == to) {
         return x;
     }
-    ig_attr attrs[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(to) };
-    return make(b, IG_OP_cast, &x, 1, vector_type(b, to, x->type->lanes), attrs)
-        ->results;
+    const ig_type *type = vector_type(b, to, x->type->lanes);
+    ig_op_spec spec = spec_of(&x, 1, &type);
+    ig_expr e = ig_expr_of(b);
+    return ig_build_cast_op(&e, &spec, (ig_cast_attrs){ .to = to })->results;
 }
 
 /* ---- vectors ---- */
@@ -225,9 +226,10 @@ ig_value *k_hreduce(ig_builder *b, ig_reduce op, ig_value *x) {
     if (x->type->lanes == 1) {
         return x;
     }
-    ig_attr attrs[IG_hreduce_attr_count] = { [IG_hreduce_op] = ig_attr_of_enum(op) };
-    return make(b, IG_OP_hreduce, &x, 1, vector_type(b, x->type->dtype, 1), attrs)
-        ->results;
+    const ig_type *type = vector_type(b, x->type->dtype, 1);
+    ig_op_spec spec = spec_of(&x, 1, &type);
+    ig_expr e = ig_expr_of(b);
+    return ig_build_hreduce_op(&e, &spec, (ig_hreduce_attrs){ .op = (int)op })->results;
 }
 
 ig_value *k_extract(ig_builder *b, ig_value *x, int64_t lane) {
@@ -241,14 +243,15 @@ ig_value *k_shuffle(ig_builder *b, ig_value *x, ig_value *y, const int64_t *lane
     assert(count > 0 && "a shuffle chooses lanes");
     assert(x->type == y->type && "vectors of one type");
     ig_value *operands[] = { x, y };
-    ig_attr attrs[IG_shuffle_attr_count] = { [IG_shuffle_lanes] = ig_attr_of_ints(
-                                                 b->graph->module, lanes, count) };
     for (uint32_t i = 0; i < count; i++) {
         assert(lanes[i] >= 0 && lanes[i] < 2 * (int64_t)x->type->lanes &&
                "a lane of the two vectors laid end to end");
     }
     const ig_type *type = vector_type(b, x->type->dtype, count);
-    return make(b, IG_OP_shuffle, operands, 2, type, attrs)->results;
+    ig_op_spec spec = spec_of(operands, 2, &type);
+    ig_expr e = ig_expr_of(b);
+    ig_shuffle_attrs attrs = { .lanes = { lanes, count } };
+    return ig_build_shuffle_op(&e, &spec, attrs)->results;
 }
 
 /* ---- memory ---- */
@@ -286,8 +289,8 @@ void k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index
     assert(is_index(index) && "a store begins at one i64 element");
     assert((!count || is_index(count)) && "the number of lanes that count is one i64");
     assert(x->type->dtype == buffer->type->dtype && "value and buffer of one dtype");
-    ig_value *operands[] = { x, buffer, index, count };
-    make(b, IG_OP_store, operands, count ? 4 : 3, NULL, NULL);
+    ig_expr e = ig_expr_of(b);
+    (void)ig_build_store(&e, x, buffer, index, count);
 }
 
 ig_value *k_offset(ig_builder *b, ig_value *buffer, ig_value *index) {
@@ -312,9 +315,10 @@ ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count) {
     assert(count > 0 && "a local array has elements");
     ig_builder b = ig_builder_at_end(&kernel->body);
     b.before = kernel->body.first;
-    ig_attr attrs[IG_local_attr_count] = { [IG_local_count] = ig_attr_of_int(count) };
     const ig_type *type = ig_type_buffer(kernel->module, dtype, 0, NULL);
-    return make(&b, IG_OP_local, NULL, 0, type, attrs)->results;
+    ig_op_spec spec = spec_of(NULL, 0, &type);
+    ig_expr e = ig_expr_of(&b);
+    return ig_build_local_op(&e, &spec, (ig_local_attrs){ .count = count })->results;
 }
 
 ig_value *k_buffer_at(ig_builder *b, ig_value *first, ig_value *index) {
@@ -336,34 +340,29 @@ ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index) {
 void k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level) {
     assert(is_buffer(buffer) && is_index(index) &&
            "the line of one element of a buffer");
-    ig_value *operands[] = { buffer, index };
-    ig_attr attrs[IG_prefetch_attr_count] = { [IG_prefetch_level] =
-                                                  ig_attr_of_int(level) };
-    make(b, IG_OP_prefetch, operands, 2, NULL, attrs);
+    ig_expr e = ig_expr_of(b);
+    (void)ig_build_prefetch(&e, buffer, index,
+                            (ig_prefetch_attrs){ .level = IG_SET(level) });
 }
 
 void k_report(ig_builder *b, ig_value *operand, ig_value *position, ig_value *value) {
     assert(is_index(operand) && is_index(position) && is_index(value) &&
            "a report is three i64");
-    ig_value *operands[] = { operand, position, value };
-    make(b, IG_OP_report, operands, 3, NULL, NULL);
+    ig_expr e = ig_expr_of(b);
+    (void)ig_build_report(&e, operand, position, value);
 }
 
 void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end) {
     const ig_type *i64 = vector_type(b, IG_DT_i64, 1);
     const ig_type *types[] = { i64, i64 };
-    ig_op_spec spec = { .result_types = types, .result_count = 2, .loc = b->loc };
-    ig_op *op = ig_make_op(b, IG_OP_tiles, &spec);
+    ig_op_spec spec = { .result_types = types, .result_count = 2 };
+    ig_expr e = ig_expr_of(b);
+    ig_op *op = ig_build_tiles_op(&e, &spec);
     *out_begin = &op->results[0];
     *out_end = &op->results[1];
 }
 
 /* ---- control flow ---- */
-
-static void yield(ig_builder *b, ig_value *const *values, uint32_t count) {
-    ig_op_spec spec = { .operands = values, .operand_count = count, .loc = b->loc };
-    ig_make_op(b, IG_OP_yield, &spec);
-}
 
 k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
                    ig_value *const *inits, uint32_t count) {
@@ -379,9 +378,10 @@ k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
                         .operand_count = 3 + count,
                         .result_types = types,
                         .result_count = count,
-                        .body_count = 1,
-                        .loc = b->loc };
-    k_loop loop = { .op = ig_make_op(b, IG_OP_for, &spec), .count = count };
+                        .body_count = 1 };
+    ig_expr e = ig_expr_of(b);
+    ig_for_attrs attrs = { .unroll = { false, 0 } };
+    k_loop loop = { .op = ig_build_for_op(&e, &spec, attrs), .count = count };
     ig_block *body = loop.op->bodies[0];
     loop.index = ig_block_add_arg(body, vector_type(b, IG_DT_i64, 1), NULL);
     for (uint32_t i = 0; i < count; i++) {
@@ -399,7 +399,7 @@ void k_loop_close(k_loop *loop, ig_value *const *yields, uint32_t count) {
         assert(yields[i]->type == loop->carried[i]->type &&
                "a carried value keeps its type");
     }
-    yield(&loop->b, yields, count);
+    ig_make_yield(&loop->b, yields, count);
 }
 
 k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types,
@@ -411,9 +411,9 @@ k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types,
                         .operand_count = 1,
                         .result_types = types,
                         .result_count = count,
-                        .body_count = 2,
-                        .loc = b->loc };
-    k_if branch = { .op = ig_make_op(b, IG_OP_if, &spec), .count = count };
+                        .body_count = 2 };
+    ig_expr e = ig_expr_of(b);
+    k_if branch = { .op = ig_build_if_op(&e, &spec), .count = count };
     branch.then = ig_builder_at_end(branch.op->bodies[0]);
     branch.other = ig_builder_at_end(branch.op->bodies[1]);
     branch.then.loc = branch.other.loc = b->loc;
@@ -427,6 +427,6 @@ void k_if_close(k_if *branch, ig_value *const *then, ig_value *const *other) {
     for (uint32_t i = 0; i < branch->count; i++) {
         assert(then[i]->type == other[i]->type && "both branches give one type");
     }
-    yield(&branch->then, then, branch->count);
-    yield(&branch->other, other, branch->count);
+    ig_make_yield(&branch->then, then, branch->count);
+    ig_make_yield(&branch->other, other, branch->count);
 }

@@ -11,6 +11,7 @@
  * Needs the plan stage.  Keeps operands, buffers and order; adds kernel graphs to the
  * module.
  */
+#include "ir/expr.h"
 #include "passes/lower/lower.h"
 
 #include "ir/text/text.h"
@@ -212,8 +213,38 @@ static ig_graph *find_equal(ig_lower *lower) {
 
 /* ---- the launch ---- */
 
-static ig_attr optional_int(int64_t value) {
-    return value ? ig_attr_of_int(value) : (ig_attr){ 0 };
+static ig_maybe_int unless_zero(int64_t value) {
+    return (ig_maybe_int){ value != 0, value };
+}
+
+/* The launch of the kernel in place of the compute op. */
+static void make_launch(ig_lower *lower) {
+    ig_op *from = lower->compute;
+    ig_value **operands = IG_NEW_ARRAY(lower->arena, ig_value *, from->operand_count);
+    for (uint32_t i = 0; i < from->operand_count; i++) {
+        operands[i] = from->operands[i].value;
+    }
+    ig_work work = ig_work_of(from, lower->target, lower->arena);
+    const ig_dim work_dims[] = { work.flops, work.bytes, work.lines };
+    ig_launch_attrs attrs = {
+        .kernel = lower->kernel->name,
+        .outs = lower->out_count,
+        .grid = lower->grid,
+        .scratch = unless_zero(lower->scratch),
+        .threads = unless_zero(lower->threads),
+        .ranges = { lower->ranges.items, (uint32_t)lower->ranges.count },
+        .offsets = { lower->offsets.items, (uint32_t)lower->offsets.count },
+        .params = { lower->params.items, (uint32_t)lower->params.count },
+        .wraps = lower->wraps,
+        .cost = { !ig_dim_is(lower->cost, 0), lower->cost },
+        .work = { work_dims, 3 },
+    };
+    assert(attrs.ranges.count % 3 == 0 && "ranges are operand, low, high");
+    assert(attrs.offsets.count % 2 == 0 && "offsets are operand, high");
+    ig_builder b = ig_builder_before(from);
+    ig_expr e = ig_expr_of(&b);
+    (void)ig_build_launch(&e, operands, from->operand_count, attrs);
+    ig_op_erase(from);
 }
 
 static void finish(ig_lower *lower) {
@@ -227,48 +258,7 @@ static void finish(ig_lower *lower) {
     } else {
         ig_graph_rename(lower->kernel, lower->name);
     }
-    ig_module *module = lower->module;
-    ig_op *from = lower->compute;
-    ig_value **operands = IG_NEW_ARRAY(lower->arena, ig_value *, from->operand_count);
-    for (uint32_t i = 0; i < from->operand_count; i++) {
-        operands[i] = from->operands[i].value;
-    }
-    uint32_t param_count = (uint32_t)lower->params.count;
-    ig_attr attrs[IG_launch_attr_count] = {
-        [IG_launch_kernel] = ig_attr_of_sym(module, lower->kernel->name),
-        [IG_launch_outs] = ig_attr_of_int(lower->out_count),
-        [IG_launch_grid] = ig_attr_of_dim(lower->grid),
-        [IG_launch_scratch] = optional_int(lower->scratch),
-        [IG_launch_threads] = optional_int(lower->threads),
-    };
-    if (lower->ranges.count) {
-        attrs[IG_launch_ranges] = ig_attr_of_dims(module, lower->ranges.items,
-                                                  (uint32_t)lower->ranges.count);
-    }
-    if (lower->offsets.count) {
-        attrs[IG_launch_offsets] = ig_attr_of_dims(module, lower->offsets.items,
-                                                   (uint32_t)lower->offsets.count);
-    }
-    if (lower->wraps) {
-        attrs[IG_launch_negative] = ig_attr_of_enum(IG_NEGATIVE_wrap);
-    }
-    if (param_count) {
-        attrs[IG_launch_params] = ig_attr_of_dims(module, lower->params.items,
-                                                  param_count);
-    }
-    if (!ig_dim_is(lower->cost, 0)) {
-        attrs[IG_launch_cost] = ig_attr_of_dim(lower->cost);
-    }
-    ig_work work = ig_work_of(from, lower->target, lower->arena);
-    attrs[IG_launch_work] = ig_attr_of_dims(
-        module, (const ig_dim[]){ work.flops, work.bytes, work.lines }, 3);
-    ig_builder b = ig_builder_before(from);
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = from->operand_count,
-                        .attrs = attrs,
-                        .loc = from->loc };
-    ig_make_op(&b, IG_OP_launch, &spec);
-    ig_op_erase(from);
+    make_launch(lower);
 }
 
 static ig_status lower_compute(ig_pass_run *run, ig_op *compute) {

@@ -37,7 +37,7 @@ typedef struct ig_lower {
     const char *name;       /* of the kernel, without its number; set by the family */
     IG_VEC(ig_dim) ranges;  /* launch.ranges: what reported operands must be */
     IG_VEC(ig_dim) offsets; /* launch.offsets: the same of offsets */
-    bool wraps;             /* launch.negative: ranges begin at -high */
+    bool wraps;             /* ranges begin at -high */
     ig_dim grid;            /* number of tiles; set by the family */
     ig_dim cost;            /* rough ns on one core; 0: unknown */
     int64_t scratch;        /* bytes a worker */

@@ -6,6 +6,7 @@
  * division is made total: x / 0 is 0 and the least integer / -1 wraps, because a trap
  * would kill the process that runs us.
  */
+#include "ir/expr.h"
 #include "passes/lower/lower.h"
 #include "passes/lower/math/more.h"
 
@@ -251,13 +252,11 @@ static ig_value *lower_cast(ig_builder *b, const ig_op *op, ig_value *x) {
         return x;
     }
     const ig_type *type = ig_type_vector(b->graph->module, to, x->type->lanes);
-    ig_op_spec spec = { .operands = &x,
-                        .operand_count = 1,
-                        .result_types = &type,
-                        .result_count = 1,
-                        .attrs = op->attrs,
-                        .loc = b->loc };
-    return ig_make_op(b, IG_OP_cast, &spec)->results;
+    ig_op_spec spec = {
+        .operands = &x, .operand_count = 1, .result_types = &type, .result_count = 1
+    };
+    ig_expr e = ig_expr_of(b);
+    return ig_build_cast_op(&e, &spec, ig_cast_attrs_of(op))->results;
 }
 
 ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *operands) {

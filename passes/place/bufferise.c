@@ -17,6 +17,7 @@
  *
  * Needs fuse; shapes in attribute form.  Changes the stage to plan.
  */
+#include "ir/expr.h"
 #include "passes/place/bufferise.h"
 
 #include "ir/bag.h"
@@ -168,8 +169,9 @@ static const ig_type *buffer_type(buffers *s, const ig_type *type) {
 
 static ig_value *make_alloc(buffers *s, ig_builder *b, const ig_type *type) {
     const ig_type *buffer = buffer_type(s, type);
-    ig_op_spec spec = { .result_types = &buffer, .result_count = 1, .loc = b->loc };
-    return ig_make_op(b, IG_OP_alloc, &spec)->results;
+    ig_op_spec spec = { .result_types = &buffer, .result_count = 1 };
+    ig_expr e = ig_expr_of(b);
+    return ig_build_alloc_op(&e, &spec)->results;
 }
 
 static ig_value *owned_alloc(buffers *s, ig_builder *b, ig_value *owner) {
@@ -200,25 +202,19 @@ static ig_place *place_of(buffers *s, ig_value *value) {
 
 /* ---- compute ops ---- */
 
-static ig_op *make_compute(buffers *s, ig_builder *b, ig_kernel_family family,
+static ig_op *make_compute(ig_builder *b, ig_kernel_family family,
                            ig_value *const *operands, uint32_t count, uint32_t outs) {
-    ig_attr attrs[IG_compute_attr_count] = {
-        [IG_compute_family] = ig_attr_of_str(s->module,
-                                             ig_str_of(ig_families[family].name)),
-        [IG_compute_outs] = ig_attr_of_int(outs),
-    };
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = count,
-                        .attrs = attrs,
-                        .body_count = 1,
-                        .loc = b->loc };
-    return ig_make_op(b, IG_OP_compute, &spec);
+    assert(outs <= count && "destinations are the last operands");
+    ig_expr e = ig_expr_of(b);
+    ig_op_spec spec = { .operands = operands, .operand_count = count, .body_count = 1 };
+    ig_compute_attrs attrs = { .family = ig_families[family].name, .outs = outs };
+    return ig_build_compute_op(&e, &spec, attrs);
 }
 
 static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
                        const ig_place *to) {
     ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
-    ig_op *compute = make_compute(s, b, IG_FAMILY_copy, operands, 2, 1);
+    ig_op *compute = make_compute(b, IG_FAMILY_copy, operands, 2, 1);
     const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
                                          from->rank, from->dims);
     ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
@@ -276,7 +272,7 @@ static void rewrite_fused(buffers *s, ig_op *op) {
     for (uint32_t i = 0; i < outs; i++) {
         operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));
     }
-    ig_op *compute = make_compute(s, &b, ig_op_family(op), operands, ins + outs, outs);
+    ig_op *compute = make_compute(&b, ig_op_family(op), operands, ins + outs, outs);
     ig_block *from = op->bodies[0], *to = compute->bodies[0];
     ig_value **args = IG_NEW_ARRAY(s->arena, ig_value *, from->arg_count);
     for (uint32_t i = 0; i < from->arg_count; i++) {
@@ -442,15 +438,12 @@ static ig_status rewrite_measure(buffers *s, ig_op *op) {
         operands[i] = ig_buffers_whole(s, &b, place_of(s, op->operands[i].value));
     }
     operands[ins] = destination(s, &b, op->results)->root;
-    ig_attr attrs[IG_host_attr_count] = {
-        [IG_host_function] = op->attrs[IG_measure_function],
-        [IG_host_outs] = ig_attr_of_int(1),
-        [IG_host_params] = op->attrs[IG_measure_params],
-    };
-    ig_op_spec spec = {
-        .operands = operands, .operand_count = ins + 1, .attrs = attrs, .loc = op->loc
-    };
-    ig_make_op(&b, IG_OP_host, &spec);
+    ig_measure_attrs measured = ig_measure_attrs_of(op);
+    ig_host_attrs attrs = { .function = measured.function,
+                            .outs = 1,
+                            .params = measured.params };
+    ig_expr e = ig_expr_of(&b);
+    (void)ig_build_host(&e, operands, ins + 1, attrs);
     return IG_OK;
 }
 

@@ -19,41 +19,31 @@
  * which gets its next value when the trip is over.  Extents of a branch's results that
  * depend on the branch are symbols that the branch sets.
  */
+#include "ir/expr.h"
 #include "passes/place/bufferise.h"
 
 #include <assert.h>
 
 /* ---- ops that the runtime does ---- */
 
-static void make_plain(ig_builder *b, ig_opcode code, ig_value *operand,
-                       const ig_attr *attrs) {
-    ig_op_spec spec = { .operands = &operand,
-                        .operand_count = operand != NULL,
-                        .attrs = attrs,
-                        .loc = b->loc };
-    ig_make_op(b, code, &spec);
-}
-
 void ig_plan_let(ig_builder *b, ig_dim symbol, ig_dim value) {
-    ig_attr attrs[IG_let_attr_count] = {
-        [IG_let_symbol] = ig_attr_of_dim(symbol), [IG_let_value] = ig_attr_of_dim(value)
-    };
-    make_plain(b, IG_OP_let, NULL, attrs);
+    ig_expr e = ig_expr_of(b);
+    assert(ig_dim_as_symbol(e.module, symbol) && "a symbol is given a value");
+    (void)ig_build_let(&e, (ig_let_attrs){ .symbol = symbol, .value = value });
 }
 
 void ig_plan_bind(ig_builder *b, ig_value *vector, const ig_dim *symbols,
                   uint32_t count) {
-    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
-                                              b->graph->module, symbols, count) };
-    make_plain(b, IG_OP_bind, vector, attrs);
+    ig_expr e = ig_expr_of(b);
+    (void)ig_build_bind(&e, vector, (ig_bind_attrs){ .symbols = { symbols, count } });
 }
 
 void ig_plan_store_dims(ig_builder *b, ig_value *buffer, const ig_dim *dims,
                         uint32_t count) {
-    ig_attr attrs[IG_store_dims_attr_count] = {
-        [IG_store_dims_values] = ig_attr_of_dims(b->graph->module, dims, count)
-    };
-    make_plain(b, IG_OP_store_dims, buffer, attrs);
+    ig_expr e = ig_expr_of(b);
+    ig_store_dims_attrs attrs = { .values = { dims, count } };
+    assert(buffer->type->kind == IG_BUFFER && "values are stored into a buffer");
+    (void)ig_build_store_dims(&e, buffer, attrs);
 }
 
 static ig_dim new_symbol(ig_buffers *s, const char *name) {
@@ -64,16 +54,6 @@ static ig_dim new_symbol(ig_buffers *s, const char *name) {
 }
 
 /* ---- bodies ---- */
-
-static ig_op *make_flow(ig_builder *b, ig_opcode code, ig_value *const *operands,
-                        uint32_t count, const ig_attr *attrs) {
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = count,
-                        .attrs = attrs,
-                        .body_count = code == IG_OP_if ? 2 : 1,
-                        .loc = b->loc };
-    return ig_make_op(b, code, &spec);
-}
 
 static void move_ops(ig_block *from, ig_block *to) {
     while (from->first != from->last) {
@@ -168,7 +148,9 @@ ig_status ig_bufferise_if(ig_buffers *s, ig_op *op) {
         ig_buffers_set_place(s, &op->results[i], results[i]);
     }
     ig_value *condition = single(s, &b, op->operands[0].value);
-    ig_op *branch = make_flow(&b, IG_OP_if, &condition, 1, NULL);
+    ig_expr e = ig_expr_of(&b);
+    ig_op_spec spec = { .operands = &condition, .operand_count = 1, .body_count = 2 };
+    ig_op *branch = ig_build_if_op(&e, &spec);
     for (uint32_t body = 0; body < 2; body++) {
         IG_TRY(rewrite_branch(s, op, body, branch->bodies[body], results));
     }
@@ -467,8 +449,9 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
     ig_plan_store_dims(&b, l.count->root, &zero, 1);
     ig_value *operands[] = { single(s, &b, op->operands[0].value), l.condition->root };
-    ig_attr attrs[IG_loop_attr_count] = { [IG_loop_trip] = ig_attr_of_dim(l.trip) };
-    l.plan = make_flow(&b, IG_OP_loop, operands, 2, attrs);
+    ig_expr e = ig_expr_of(&b);
+    ig_op_spec spec = { .operands = operands, .operand_count = 2, .body_count = 1 };
+    l.plan = ig_build_loop_op(&e, &spec, (ig_loop_attrs){ .trip = IG_SET(l.trip) });
     place_args(&l);
     IG_TRY(ig_bufferise_block(s, l.body));
     end_trip(&l);

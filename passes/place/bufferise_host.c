@@ -7,6 +7,7 @@
  *
  * Operands and results are row-major in buffers of their own.
  */
+#include "ir/expr.h"
 #include "passes/place/bufferise.h"
 
 typedef struct call {
@@ -99,14 +100,10 @@ ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {
         ig_buffers_set_place(s, &op->results[i], place);
         operands[count++] = place->root;
     }
-    ig_attr attrs[IG_host_attr_count] = {
-        [IG_host_function] = ig_attr_of_str(s->module, ig_str_of(c.function)),
-        [IG_host_outs] = ig_attr_of_int(op->result_count),
-        [IG_host_params] = ig_attr_of_dims(s->module, c.params, c.param_count),
-    };
-    ig_op_spec spec = {
-        .operands = operands, .operand_count = count, .attrs = attrs, .loc = op->loc
-    };
-    ig_make_op(&b, IG_OP_host, &spec);
+    ig_expr e = ig_expr_of(&b);
+    ig_host_attrs attrs = { .function = c.function,
+                            .outs = op->result_count,
+                            .params = { c.params, c.param_count } };
+    (void)ig_build_host(&e, operands, count, attrs);
     return IG_OK;
 }

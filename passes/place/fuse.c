@@ -32,6 +32,7 @@
  *
  * Keeps: shapes, values; the order of everything else.
  */
+#include "ir/expr.h"
 #include "ir/families.h"
 #include "passes/engine/pass.h"
 
@@ -357,19 +358,15 @@ static void make_fused(const region *r, region_body *out) {
     for (uint32_t i = 0; i < root->result_count; i++) {
         types[i] = root->results[i].type;
     }
-    ig_attr attrs[IG_fused_attr_count] = {
-        [IG_fused_family] = ig_attr_of_str(module,
-                                           ig_str_of(ig_families[r->family].name))
-    };
     ig_op_spec spec = { .operands = out->operands.items,
                         .operand_count = (uint32_t)out->operands.count,
                         .result_types = types,
                         .result_count = root->result_count,
-                        .attrs = attrs,
-                        .body_count = 1,
-                        .loc = root->loc };
+                        .body_count = 1 };
     ig_builder b = ig_builder_before(root);
-    out->fused = ig_make_op(&b, IG_OP_fused, &spec);
+    ig_expr e = ig_expr_of(&b);
+    ig_fused_attrs attrs = { .family = ig_families[r->family].name };
+    out->fused = ig_build_fused_op(&e, &spec, attrs);
     out->body = out->fused->bodies[0];
     out->b = ig_builder_at_end(out->body);
     for (size_t i = 0; i < out->operands.count; i++) {

@@ -171,8 +171,9 @@ static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
 /* [N, K] or [K, N] -> [N, K] when few columns, else panels [ceil(N / 16), K, 16]. */
 static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     ig_value *x = m->computed ? m->computed : ig_make_weight(b, m->weight);
+    ig_expr e = ig_expr_of(b);
     if (m->is_narrow && (m->is_widened || !as_panels)) {
-        x = ig_make_cast(b, x, IG_DT_f32);
+        x = ig_expr_cast(&e, x, IG_DT_f32);
     }
     x = m->is_transposed ? x : transposed(b, x, 2);
     if (!as_panels) {
@@ -181,7 +182,7 @@ static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     int64_t panels = (m->n + PANEL - 1) / PANEL;
     x = padded(b, x, panels * PANEL - m->n);
     ig_dim dims[] = { ig_dim_of(panels), ig_dim_of(PANEL), ig_dim_of(m->k) };
-    return transposed(b, ig_make_reshape(b, x, 3, dims), 3);
+    return transposed(b, ig_expr_reshape(&e, x, 3, dims), 3);
 }
 
 static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
@@ -291,17 +292,20 @@ static ig_value *as_row(ig_builder *b, ig_value *x) {
     if (constant) {
         return ig_make_const(b, type, ig_constant_of(x)->bytes);
     }
-    return ig_make_reshape(b, x, rank, &count);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_reshape(&e, x, rank, &count);
 }
 
-static ig_value *scaled(ig_builder *b, ig_value *x, ig_value *by) {
-    return by ? ig_make2(b, IG_OP_mul, x, as_row(b, by)) : x;
+static ig_value *scale_by(ig_builder *b, ig_value *x, ig_value *scale) {
+    ig_expr e = ig_expr_of(b);
+    return scale ? ig_build_mul(&e, x, as_row(b, scale)) : x;
 }
 
 /* x as rows of K, in f32. */
 static ig_value *merge_rows(ig_builder *b, ig_value *x) {
+    ig_expr e = ig_expr_of(b);
     if (is_narrow((ig_dtype)x->type->dtype)) {
-        x = ig_make_cast(b, x, IG_DT_f32);
+        x = ig_expr_cast(&e, x, IG_DT_f32);
     }
     const ig_type *type = x->type;
     if (type->rank == 2) {
@@ -309,7 +313,7 @@ static ig_value *merge_rows(ig_builder *b, ig_value *x) {
     }
     ig_dim rows = ig_dim_product(b->graph->module, type->dims, type->rank - 1);
     ig_dim dims[] = { rows, type->dims[type->rank - 1] };
-    return ig_make_reshape(b, x, 2, dims);
+    return ig_expr_reshape(&e, x, 2, dims);
 }
 
 /* Erases what only made a weight of a product ready. */
@@ -332,11 +336,12 @@ static void erase_unused(ig_op *op) {
 static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
     const ig_type *type = op->results->type;
     ig_op *weight = op->operands[1].value->def;
+    ig_expr e = ig_expr_of(b);
     if (is_narrow((ig_dtype)type->dtype)) {
-        product = ig_make_cast(b, product, (ig_dtype)type->dtype);
+        product = ig_expr_cast(&e, product, (ig_dtype)type->dtype);
     }
     if (product->type->rank != type->rank) {
-        product = ig_make_reshape(b, product, type->rank, type->dims);
+        product = ig_expr_reshape(&e, product, type->rank, type->dims);
     }
     if (product->type != type) {
         ig_value_retype(product, type);
@@ -358,13 +363,13 @@ static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = packed(run, ig_op_module(op), m, true);
     ig_value *x = merge_rows(&b, op->operands[0].value);
-    x = scaled(&b, x, m->row_scale);
+    x = scale_by(&b, x, m->row_scale);
     ig_value *panels = ig_make_weight(&b, weight);
     ig_value *zeros = m->zeros ? make_zeros(&b, m) : NULL;
     ig_expr e = ig_expr_of(&b);
     x = ig_build_matmul_panels(&e, x, panels, zeros,
                                (ig_matmul_panels_attrs){ .columns = m->n });
-    replace_product(op, &b, scaled(&b, x, m->scale));
+    replace_product(op, &b, scale_by(&b, x, m->scale));
     run->changed = true;
 }
 

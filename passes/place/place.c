@@ -1,5 +1,6 @@
 /* The arithmetic of strided places.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/expr.h"
 #include "passes/place/place.h"
 
 #include <assert.h>
@@ -214,15 +215,12 @@ ig_value *ig_place_value(ig_builder *b, const ig_place *place) {
     }
     const ig_type *type = ig_type_buffer(module, (ig_dtype)place->root->type->dtype,
                                          place->rank, place->dims);
-    ig_attr attrs[IG_view_attr_count] = {
-        [IG_view_offset] = ig_attr_of_dim(place->offset),
-        [IG_view_strides] = ig_attr_of_dims(module, place->strides, place->rank),
-    };
+    ig_view_attrs attrs = { .offset = place->offset,
+                            .strides = { place->strides, place->rank } };
     ig_op_spec spec = { .operands = (ig_value *[]){ place->root },
                         .operand_count = 1,
                         .result_types = &type,
-                        .result_count = 1,
-                        .attrs = attrs,
-                        .loc = b->loc };
-    return ig_make_op(b, IG_OP_view, &spec)->results;
+                        .result_count = 1 };
+    ig_expr e = ig_expr_of(b);
+    return ig_build_view_op(&e, &spec, attrs)->results;
 }

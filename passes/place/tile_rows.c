@@ -27,6 +27,7 @@
  *
  * Plan stage, entry block, after `order`.  Keeps what every compute computes.
  */
+#include "ir/expr.h"
 #include "ir/families.h"
 #include "passes/place/part.h"
 #include "passes/engine/pass.h"
@@ -257,20 +258,16 @@ static ig_value *make_block_view(row_tiler *c, ig_builder *b, ig_value *value) {
     for (uint32_t d = 0; d < type->rank; d++) {
         dims[d] = d == 0 ? c->rows : type->dims[d];
     }
-    ig_attr attrs[IG_view_attr_count] = {
-        [IG_view_offset] = ig_attr_of_dim(part.offset),
-        [IG_view_strides] = ig_attr_of_dims(c->module, part.strides, type->rank),
-    };
+    ig_view_attrs attrs = { .offset = part.offset,
+                            .strides = { part.strides, type->rank } };
     const ig_type *rows = ig_type_buffer(c->module, (ig_dtype)type->dtype, type->rank,
                                          dims);
     ig_value *root = ig_part_root(value);
-    ig_op_spec spec = { .operands = &root,
-                        .operand_count = 1,
-                        .result_types = &rows,
-                        .result_count = 1,
-                        .attrs = attrs,
-                        .loc = b->loc };
-    return ig_make_op(b, IG_OP_view, &spec)->results;
+    ig_op_spec spec = {
+        .operands = &root, .operand_count = 1, .result_types = &rows, .result_count = 1
+    };
+    ig_expr e = ig_expr_of(b);
+    return ig_build_view_op(&e, &spec, attrs)->results;
 }
 
 /* Bytes per row that the members write. */
@@ -323,13 +320,12 @@ static void make_rows_op(row_tiler *c) {
     c->rows = ig_dim_symbol(c->module, "rows");
     ig_substitution_init(&c->by_block, c->module, c->run->scratch);
     c->by_block.by_symbol[c->batch_index] = c->rows;
-    ig_attr attrs[IG_rows_attr_count] = {
-        [IG_rows_count] = ig_attr_of_dim(c->batch),
-        [IG_rows_block] = ig_attr_of_int(block_rows(c)),
-        [IG_rows_symbol] = ig_attr_of_dim(c->rows),
-    };
-    ig_op_spec spec = { .attrs = attrs, .body_count = 1, .loc = b.loc };
-    c->body_op = ig_make_op(&b, IG_OP_rows, &spec);
+    ig_expr e = ig_expr_of(&b);
+    ig_op_spec spec = { .body_count = 1 };
+    ig_rows_attrs attrs = { .count = c->batch,
+                            .block = block_rows(c),
+                            .symbol = c->rows };
+    c->body_op = ig_build_rows_op(&e, &spec, attrs);
     c->body = c->body_op->bodies[0];
 }
 

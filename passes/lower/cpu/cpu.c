@@ -1,8 +1,11 @@
 /* What the CPU's schedules share.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/expr.h"
 #include "passes/lower/cpu/cpu.h"
 
 #include "base/checked.h"
+
+#include <assert.h>
 
 const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_gemm] = ig_lower_cpu_gemm,
@@ -27,11 +30,12 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
 
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats) {
     const ig_type *type = ig_type_buffer(lower->module, IG_DT_f32, 0, NULL);
-    ig_attr offset = ig_attr_of_int(lower->scratch);
-    ig_attr attrs[IG_scratch_attr_count] = { [IG_scratch_offset] = offset };
-    ig_op_spec spec = { .attrs = attrs, .result_types = &type, .result_count = 1 };
+    ig_op_spec spec = { .result_types = &type, .result_count = 1 };
+    ig_scratch_attrs attrs = { .offset = lower->scratch };
+    ig_expr e = ig_expr_of(&lower->b);
+    assert(floats > 0 && "scratch holds something");
     lower->scratch += (int64_t)ig_align_up((size_t)floats * 4, 64);
-    return ig_make_op(&lower->b, IG_OP_scratch, &spec)->results;
+    return ig_build_scratch_op(&e, &spec, attrs)->results;
 }
 
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t most) {

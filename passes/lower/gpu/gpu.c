@@ -1,8 +1,11 @@
 /* What the GPU's schedules share, and which there are.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/expr.h"
 #include "passes/lower/gpu/gpu.h"
 
 #include "passes/lower/serial/serial.h"
+
+#include <assert.h>
 
 /* Families without a schedule for blocks: a tile is the work of one thread, as a CPU
  * does it with one lane. */
@@ -31,25 +34,25 @@ const ig_lower_fn ig_lower_gpu[IG_FAMILY_COUNT] = {
 
 ig_value *ig_gpu_thread(ig_builder *b) {
     const ig_type *i64 = ig_type_vector(b->graph->module, IG_DT_i64, 1);
-    ig_op_spec spec = { .result_types = &i64, .result_count = 1, .loc = b->loc };
-    return ig_make_op(b, IG_OP_thread, &spec)->results;
+    ig_op_spec spec = { .result_types = &i64, .result_count = 1 };
+    ig_expr e = ig_expr_of(b);
+    return ig_build_thread_op(&e, &spec)->results;
 }
 
 void ig_gpu_barrier(ig_builder *b) {
-    ig_op_spec spec = { .loc = b->loc };
-    ig_make_op(b, IG_OP_barrier, &spec);
+    ig_expr e = ig_expr_of(b);
+    (void)ig_build_barrier(&e);
 }
 
 ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count) {
     ig_builder head = lower->b;
     head.block = &lower->kernel->body;
     head.before = lower->kernel->body.first;
-    ig_attr attrs[IG_shared_attr_count] = { [IG_shared_count] = ig_attr_of_int(count) };
     const ig_type *type = ig_type_buffer(lower->module, dtype, 0, NULL);
-    ig_op_spec spec = {
-        .attrs = attrs, .result_types = &type, .result_count = 1, .loc = head.loc
-    };
-    return ig_make_op(&head, IG_OP_shared, &spec)->results;
+    ig_op_spec spec = { .result_types = &type, .result_count = 1 };
+    ig_expr e = ig_expr_of(&head);
+    assert(count > 0 && "a shared array has elements");
+    return ig_build_shared_op(&e, &spec, (ig_shared_attrs){ .count = count })->results;
 }
 
 k_loop ig_gpu_share_out(const ig_lower *lower, ig_builder *b, ig_value *thread,

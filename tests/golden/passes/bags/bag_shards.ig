@@ -77,7 +77,7 @@ module @m {
     %25 = lt %16, %24 : bool[N]
     %26 = and %18, %25 : bool[N]
     %27 = where %26, %14, %2 : i64[N]
-    %28 = bag @b0, @b1, @b2, %27, %off {operands = [1], pool = [sum], negative = skip, range = error, tables = [3]} : f32[B, 2]
+    %28 = bag @b0, @b1, @b2, %27, %off {operands = [1], pool = [sum], negative = skip, tables = [3]} : f32[B, 2]
     %29 = bag @a0, %5, %off {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     %30 = bag @a1, %6, %off2 {operands = [1], pool = [sum], negative = skip, range = first, offsets = clamp} : f32[B, 4]
     %31 = add %29, %30 : f32[B, 4]

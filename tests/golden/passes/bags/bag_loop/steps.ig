@@ -30,10 +30,9 @@ module @m {
     guard le(3*B + 1, N) "there must be ids for all bags"
     %0 = slice %ids {starts = [1], sizes = [3*B]} : i64[3*B]
     %1 = reshape %0 {to = [B, 3]} : i64[B, 3]
-    %2 = reshape %w {to = [N]} : f32[N]
-    %3 = slice %2 {starts = [1], sizes = [3*B]} : f32[3*B]
-    %4 = reshape %3 {to = [B, 3]} : f32[B, 3]
-    %5 = bag @table, %1, %4 {operands = [4], pool = [sum]} : f32[B, 4]
-    ret %5
+    %2 = slice %w {starts = [1], sizes = [3*B]} : f32[3*B]
+    %3 = reshape %2 {to = [B, 3]} : f32[B, 3]
+    %4 = bag @table, %1, %3 {operands = [4], pool = [sum]} : f32[B, 4]
+    ret %4
   }
 }
