@@ -24,17 +24,24 @@ size_t ig_module_state_count(const ig_module *module) {
     return graph ? graph->state_count : 0;
 }
 
-const char *ig_module_input_name(const ig_module *module, size_t index) {
-    const ig_graph *graph = ig_entry_of(module);
-    bool is_there = graph && graph->arg_names && index < graph->body.arg_count;
-    return is_there && graph->arg_names[index] ? graph->arg_names[index] : "";
+/* Ports without a name have their position as one, in artifacts too. */
+static const char *port_name(ig_module *module, const char *const *names,
+                             const char *kind, size_t index) {
+    return names && names[index]
+               ? names[index]
+               : ig_arena_printf(&module->arena, "%s_%zu", kind, index);
 }
 
-const char *ig_module_output_name(const ig_module *module, size_t index) {
+const char *ig_module_input_name(ig_module *module, size_t index) {
     const ig_graph *graph = ig_entry_of(module);
-    bool is_there = graph && graph->result_names &&
-                    index < ig_module_output_count(module);
-    return is_there && graph->result_names[index] ? graph->result_names[index] : "";
+    bool is_there = graph && index < graph->body.arg_count;
+    return is_there ? port_name(module, graph->arg_names, "input", index) : "";
+}
+
+const char *ig_module_output_name(ig_module *module, size_t index) {
+    const ig_graph *graph = ig_entry_of(module);
+    bool is_there = graph && index < ig_module_output_count(module);
+    return is_there ? port_name(module, graph->result_names, "output", index) : "";
 }
 
 static const char *type_text(ig_module *module, const ig_type *type) {

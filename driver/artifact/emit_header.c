@@ -18,7 +18,7 @@ static void put_name(ig_writer *out, const char *name) {
 typedef struct port_list {
     const char *kind;
     size_t (*count)(const ig_module *);
-    const char *(*name)(const ig_module *, size_t);
+    const char *(*name)(ig_module *, size_t);
     const char *(*type)(ig_module *, size_t);
 } port_list;
 

@@ -250,7 +250,7 @@ static ig_plan_port port_of(plan *p, const ig_value *value, const char *name) {
 static const char *port_name(const char *const *names, const char *kind, uint32_t index,
                              ig_arena *arena) {
     return names && names[index] ? names[index]
-                                 : ig_arena_printf(arena, "%s%u", kind, index);
+                                 : ig_arena_printf(arena, "%s_%u", kind, index);
 }
 
 static ig_status add_ports(plan *p) {

@@ -135,12 +135,13 @@ IG_API size_t ig_module_node_count(ig_module *module);
 IG_API ig_tree_node ig_module_node(ig_module *module, size_t index);
 /* Buffers that a call changes and that outlive it. */
 IG_API size_t ig_module_state_count(const ig_module *module);
-/* Leaves of the tree: names and types such as "f32[B, 13]". */
+/* Leaves of the tree: names ("output_0" where the model gives none) and types such as
+ * "f32[B, 13]". */
 IG_API size_t ig_module_input_count(const ig_module *module);
 IG_API size_t ig_module_output_count(const ig_module *module);
-IG_API const char *ig_module_input_name(const ig_module *module, size_t index);
+IG_API const char *ig_module_input_name(ig_module *module, size_t index);
 IG_API const char *ig_module_input_type(ig_module *module, size_t index);
-IG_API const char *ig_module_output_name(const ig_module *module, size_t index);
+IG_API const char *ig_module_output_name(ig_module *module, size_t index);
 IG_API const char *ig_module_output_type(ig_module *module, size_t index);
 
 /* ---- compiling ---- */

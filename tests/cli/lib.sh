@@ -17,6 +17,8 @@ unset XDG_CACHE_HOME INGOT_DEBUG INGOT_SKIP INGOT_STOP
 # LLVM is.
 export LSAN_OPTIONS=use_tls=0
 passed=0 failed=0 skipped=0
+# Debian's, which is the one that scripts/deps gives numpy.
+python=$(PATH=/usr/bin:$PATH command -v python3)
 
 # Sanitizers need time and memory of their own.
 is_sanitized() {

@@ -34,8 +34,7 @@ check "a .npy file is a value" 0 "  4 5 6 7" \
     "$ingot" run "$tmp/relu.ig" --input "x=@$tmp/files/y.npy"
 holds "outputs go to an archive" \
     "$ingot" run "$tmp/relu.ig" --input 'x=f32[2,4]=iota' --outputs "$tmp/y.npz"
-# Debian's python3, which is the one that scripts/deps gives numpy.
-PATH=/usr/bin:$PATH python3 - "$tmp" <<'PY' 2>"$tmp/out"
+"$python" - "$tmp" <<'PY' 2>"$tmp/out"
 import sys, numpy
 tmp = sys.argv[1]
 y = numpy.load(tmp + "/y.npz")["y"]
@@ -57,3 +56,61 @@ elif grep -q "No module named 'numpy'" "$tmp/out"; then
 else
     report "numpy reads what was written" "$(cat "$tmp/out")"
 fi
+
+# Where outputs go.
+cat >"$tmp/two.ig" <<'IG'
+module @two {
+  graph @main(%x: f32[2]) -> (f32[2], f32[2]) {
+    %0 = relu %x : f32[2]
+    %1 = neg %x : f32[2]
+    ret %0, %1
+  }
+}
+IG
+for target in cpu interpret; do
+    rm -rf "$tmp/made"
+    check "$target: outputs without names have their positions" 0 "output_1: f32[2]" \
+        "$ingot" run "$tmp/two.ig" -t $target --input 'x=f32[2]=1,-2'
+    check "$target: in a folder" 0 "" \
+        "$ingot" run "$tmp/two.ig" -t $target --input 'x=f32[2]=1,-2' -o "$tmp/made"
+    holds "$target: too" only "$tmp/made" output_0.npy output_1.npy
+    check "$target: in an archive" 0 "" \
+        "$ingot" run "$tmp/two.ig" -t $target --input 'x=f32[2]=1,-2' -o "$tmp/two.npz"
+    holds "$target: too, all" "$python" -c '
+import numpy, sys
+made = numpy.load(sys.argv[1])
+assert sorted(made) == ["output_0", "output_1"] and made["output_1"].tolist() == [-1, 2]
+' "$tmp/two.npz"
+done
+rm -rf "$tmp/made"
+check "one output may go to a file" 0 "" \
+    "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=1,-2,3,4' -o "$tmp/one.npy"
+holds "of that name" "$python" -c 'import numpy, sys
+assert numpy.load(sys.argv[1]).tolist() == [[1, 0, 3, 4]]' "$tmp/one.npy"
+for path in y.txt y.bin two.npy; do
+    check "an ending that says nothing is refused: $path" 3 "write to a folder, an archive" \
+        "$ingot" run "$tmp/two.ig" --input 'x=f32[2]=1' -o "$tmp/made.$path"
+    holds "and makes nothing: $path" absent "$tmp/made.$path"
+done
+
+# Standard streams.
+holds "a model from standard input, an archive to standard output" sh -c "
+    '$ingot' run - --input 'x=f32[2]=1,-2' -o - <'$tmp/two.ig' >'$tmp/two.npz' &&
+    $python -c 'import numpy; assert numpy.load(\"$tmp/two.npz\")[\"output_0\"].tolist() == [1, 0]'"
+holds "inputs from standard input" sh -c "
+    $python -c 'import numpy, sys
+numpy.savez(\"$tmp/x.npz\", x=numpy.float32([3, -4]))' &&
+    '$ingot' run '$tmp/two.ig' --inputs - <'$tmp/x.npz' | grep -q '3 0'"
+holds "an artifact to standard output" sh -c "
+    '$ingot' compile - -o - <'$tmp/two.ig' >'$tmp/two.ingot' &&
+    '$ingot' run '$tmp/two.ingot' --input 'x=f32[2]=1,-2' | grep -q -e '-1 2'"
+holds "code from standard input is not run" sh -c "
+    '$ingot' run - --input 'x=f32[2]=1' <'$tmp/two.ingot' 2>&1 | grep 'its machine code is not run'"
+holds "and is when trusted" sh -c "
+    '$ingot' run - --trust-code --input 'x=f32[2]=1,-2' <'$tmp/two.ingot' | grep -q '1 0'"
+check "both from one stream cannot be" 2 "cannot both be -" "$ingot" run - --inputs -
+check "an empty stream is no model" 3 "" "$ingot" run -
+holds "a full disk behind a stream is 6" sh -c "
+    '$ingot' compile '$tmp/two.ig' -o - >/dev/full; [ \$? = 6 ]"
+holds "a dump goes on through a pipe" sh -c "
+    '$ingot' dump '$tmp/two.ig' --stage import -o - | '$ingot' run - --input 'x=f32[2]=5,-6' | grep -q '5 0'"

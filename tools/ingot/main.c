@@ -1,6 +1,7 @@
 /* ingot: the command line.  One verb a file; this one finds the verb.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/console.h"
+#include "tools/ingot/cli/streams.h"
 #include "tools/ingot/verbs/verbs.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static const char about[] =
 
 static const char ending[] =
     "\nMODEL is a .onnx, .pt (TorchScript or torch.package) or .ig file, or an\n"
-    "artifact (.ingot).\n"
+    "artifact (.ingot); - is standard input, and standard output as a file to write.\n"
     "Exit status: 0 good, 1 a comparison or check failed, 2 wrong usage, 3 invalid\n"
     "input, 4 not supported, 5 a limit or memory, 6 cannot read or write a file,\n"
     "130 interrupted, 70 a defect of Ingot.\n";
@@ -71,7 +72,8 @@ static int run_verb(const verb *which, int argc, char **argv) {
     if (status == 0 && given.help) {
         options_print_help(which, stdout);
     } else if (status == 0) {
-        status = which->run(&given);
+        status = streams_take_input(&given);
+        status = status ? status : which->run(&given);
     }
     if (status == exit_of(IG_CANCELLED)) {
         complain(status, "interrupted");

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/values/inputs.h"
 
+#include "tools/ingot/cli/streams.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,6 +14,10 @@
 bool text_ends(const char *text, const char *ending) {
     size_t length = strlen(text), tail = strlen(ending);
     return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+bool is_archive(const char *path) {
+    return text_ends(path, ".npz") || is_taken_input(path);
 }
 
 static bool is_given(const ig_argument *value) {
@@ -128,7 +134,7 @@ static ig_status take_archive(const model *m, call *with, const char *path,
 ig_status inputs_take(const settings *given, const model *m, call *with,
                       ig_arguments **out_archive) {
     ig_status status = IG_OK;
-    if (given->inputs_from && text_ends(given->inputs_from, ".npz")) {
+    if (given->inputs_from && is_archive(given->inputs_from)) {
         status = take_archive(m, with, given->inputs_from, out_archive);
     } else if (given->inputs_from) {
         status = take_folder(m, with, given->inputs_from);

@@ -7,6 +7,8 @@
 #include "tools/ingot/model/extent.h"
 
 bool text_ends(const char *text, const char *ending);
+/* Arrays of numpy in one file: x.npz, or standard input. */
+bool is_archive(const char *path);
 
 /* Parses `text` as the value of input `index`. */
 ig_status input_give(const model *m, call *with, size_t index, const char *text);

@@ -202,8 +202,8 @@ ig_status structured_arguments(const settings *given, ig_context *context,
     const char *from = given->inputs_from;
     ig_status status = IG_OK;
     if (from) {
-        status = text_ends(from, ".npz") ? take_archive(context, from, out)
-                                         : take_folder(context, from, out);
+        status = is_archive(from) ? take_archive(context, from, out)
+                                  : take_folder(context, from, out);
     }
     out->kind = IG_TREE_TUPLE;
     for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {

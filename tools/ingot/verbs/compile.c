@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/model.h"
+#include "tools/ingot/cli/streams.h"
 
-#include <errno.h>
 #include <string.h>
 
 static const option_row options[] = {
@@ -34,13 +34,7 @@ static ig_status write_text(const settings *given, ig_module *module) {
     if (status != IG_OK) {
         return status;
     }
-    FILE *file = fopen(given->output, "wb");
-    bool is_written = file && fwrite(text, 1, size, file) == size;
-    if ((file && fclose(file) != 0) || !is_written) {
-        complain(0, "%s: cannot write: %s", given->output, strerror(errno));
-        return IG_IO;
-    }
-    return IG_OK;
+    return write_output(given->output, text, size);
 }
 
 /* One line about what was made; nothing where this machine cannot open it. */
@@ -70,6 +64,16 @@ static void print_artifact(const settings *given, double seconds) {
     ig_program_close(program);
 }
 
+static ig_status write_file(const settings *given, ig_module *module,
+                            const ig_compile_options *how) {
+    if (!is_stream(given->output)) {
+        return ig_compile_file(module, given->output, how);
+    }
+    char *path = stream_begin(".ingot");
+    ig_status status = path ? ig_compile_file(module, path, how) : IG_IO;
+    return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
+}
+
 static ig_status compile_model(const settings *given, ig_context *context) {
     ig_module *module = NULL;
     ig_import_options import = import_options(given);
@@ -84,8 +88,7 @@ static ig_status compile_model(const settings *given, ig_context *context) {
     }
     ig_compile_options how = compile_options(given);
     how.emit = given->emit;
-    status = is_text ? write_text(given, module)
-                     : ig_compile_file(module, given->output, &how);
+    status = is_text ? write_text(given, module) : write_file(given, module, &how);
     ig_module_close(module);
     return status;
 }
@@ -106,7 +109,7 @@ static int run_compile(const settings *given) {
     }
     double begin = clock_seconds();
     status = exit_of(compile_model(given, context));
-    if (status == 0) {
+    if (status == 0 && !is_stream(given->output)) {
         print_artifact(given, clock_seconds() - begin);
     }
     context_close(context);

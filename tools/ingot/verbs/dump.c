@@ -1,8 +1,8 @@
 /* ingot dump and ingot opt: modules as text.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
+#include "tools/ingot/cli/streams.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,18 +50,7 @@ static ig_format format_of(const settings *given) {
 }
 
 static ig_status write_out(const settings *given, const char *text, size_t size) {
-    progress_clear();
-    if (!given->output) {
-        fwrite(text, 1, size, stdout);
-        return IG_OK;
-    }
-    FILE *file = fopen(given->output, "wb");
-    bool is_written = file && fwrite(text, 1, size, file) == size;
-    if ((file && fclose(file) != 0) || !is_written) {
-        complain(0, "%s: cannot write: %s", given->output, strerror(errno));
-        return IG_IO;
-    }
-    return IG_OK;
+    return write_output(given->output ? given->output : "-", text, size);
 }
 
 static ig_status dump_module(const settings *given, ig_module *module) {

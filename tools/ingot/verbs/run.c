@@ -1,5 +1,6 @@
 /* ingot run: a model on values from the command line or from files.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/cli/streams.h"
 #include "tools/ingot/values/bound_inputs.h"
 #include "tools/ingot/values/show.h"
 
@@ -14,8 +15,8 @@ static const option_row options[] = {
         "inputs", 'i', inputs_from, "DIR|x.npz",
         "inputs from files: NAME.npy, NAME.pb, input_0.npy, input_0.pb …, or arrays of an archive"),
     TEXT(
-        "outputs", 'o', outputs_to, "DIR|y.npz",
-        "write outputs to NAME.npy in a folder, or to an archive, in place of printing them"),
+        "outputs", 'o', outputs_to, "DIR|y.npz|y.npy",
+        "write outputs to NAME.npy in a folder, to an archive, or one to a file, in place of printing them"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     ROW_ENTRY,
     ROW_TRUST_CODE,
@@ -38,18 +39,34 @@ static const char details[] =
 
 /* ---- outputs ---- */
 
-/* A file's name for an output: characters that could leave the folder are replaced. */
-static char *file_name(const char *name, size_t index) {
-    char *copy = name[0] ? text_of("%s", name) : text_of("output_%zu", index);
-    for (char *at = copy; *at; at++) {
-        if (*at == '/' || (at == copy && *at == '.')) {
-            *at = '_';
+static bool is_taken(char *const *names, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
         }
     }
-    return copy;
+    return false;
 }
 
-static ig_status write_folder(const model *m, const results *got, const char *folder) {
+/* Names that files can have: no two are equal, and none leaves its folder. */
+static char **name_files(const char *const *names, size_t count) {
+    char **files = need(calloc(count + 1, sizeof *files));
+    for (size_t i = 0; i < count; i++) {
+        char *file = text_of("%s", names[i]);
+        for (char *at = file; *at; at++) {
+            *at = *at == '/' || (at == file && *at == '.') ? '_' : *at;
+        }
+        if (is_taken(files, i, file)) {
+            free(file);
+            file = text_of("output_%zu", i);
+        }
+        files[i] = file;
+    }
+    return files;
+}
+
+static ig_status write_folder(const model *m, const results *got, char *const *files,
+                              const char *folder) {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         complain(0, "%s: cannot create: %s", folder, strerror(errno));
         return IG_IO;
@@ -57,13 +74,58 @@ static ig_status write_folder(const model *m, const results *got, const char *fo
     ig_status status = IG_OK;
     for (size_t i = 0; i < got->count && status == IG_OK; i++) {
         bool is_tensor = got->items[i].kind == IG_ARGUMENT_TENSOR;
-        const char *name = model_output_name(m, i);
-        char *file = file_name(name, i);
-        char *path = text_of("%s/%s.%s", folder, file, is_tensor ? "npy" : "pb");
+        const char *name = files[i];
+        char *path = text_of("%s/%s.%s", folder, name, is_tensor ? "npy" : "pb");
         status = ig_arguments_write(m->context, path, &got->items[i], &name, 1);
         free(path);
-        free(file);
     }
+    return status;
+}
+
+static ig_status write_archive(const model *m, const results *got, char *const *files,
+                               const char *path) {
+    return ig_arguments_write(m->context, path, got->items, (const char *const *)files,
+                              got->count);
+}
+
+static ig_status write_stream(const model *m, const results *got, char *const *files) {
+    char *path = stream_begin(".npz");
+    ig_status status = path ? write_archive(m, got, files, path) : IG_IO;
+    return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
+}
+
+/* A name with an ending is a file's, unless a folder of that name is there. */
+static bool is_folder_name(const char *path) {
+    struct stat facts;
+    const char *slash = strrchr(path, '/');
+    bool has_ending = strchr(slash ? slash + 1 : path, '.') != NULL;
+    bool is_plain = !has_ending || text_ends(path, ".") || text_ends(path, "/");
+    return is_plain || (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
+}
+
+static ig_status write_files(const model *m, const results *got,
+                             const char *const *names, const char *path) {
+    char **files = name_files(names, got->count);
+    ig_status status = IG_INVALID;
+    if (is_stream(path)) {
+        status = write_stream(m, got, files);
+    } else if (text_ends(path, ".npz")) {
+        status = write_archive(m, got, files, path);
+    } else if (is_folder_name(path)) {
+        status = write_folder(m, got, files, path);
+    } else if (got->count == 1 && (text_ends(path, ".npy") || text_ends(path, ".pb"))) {
+        status = write_archive(m, got, files, path);
+    } else {
+        complain(
+            0,
+            "--outputs %s: write to a folder, an archive (x.npz), - (an archive on "
+            "standard output) or, for one output, x.npy or x.pb",
+            path);
+    }
+    for (size_t i = 0; i < got->count; i++) {
+        free(files[i]);
+    }
+    free(files);
     return status;
 }
 
@@ -86,11 +148,8 @@ static ig_status write_results(const settings *given, const model *m,
         printf("result: %s\n", text);
         free(text);
     }
-    if (given->outputs_to && text_ends(given->outputs_to, ".npz")) {
-        status = ig_arguments_write(m->context, given->outputs_to, got->items, names,
-                                    got->count);
-    } else if (given->outputs_to) {
-        status = write_folder(m, got, given->outputs_to);
+    if (given->outputs_to) {
+        status = write_files(m, got, names, given->outputs_to);
     } else if (given->json) {
         show_values_json(got->items, names, got->count);
     } else {

@@ -1,0 +1,110 @@
+/* Standard input and output in place of files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/cli/streams.h"
+
+#include "tools/ingot/cli/console.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char taken_folder[] = "/dev/fd/";
+
+bool is_stream(const char *name) {
+    return name && strcmp(name, "-") == 0;
+}
+
+bool is_taken_input(const char *path) {
+    return strncmp(path, taken_folder, sizeof taken_folder - 1) == 0;
+}
+
+/* Copies until the end; false: errno says why. */
+static bool copy_all(int from, int to) {
+    char block[1 << 16];
+    for (;;) {
+        ssize_t size = read(from, block, sizeof block);
+        if (size == 0) {
+            return true;
+        }
+        if (size < 0 && errno != EINTR) {
+            return false;
+        }
+        for (ssize_t done = 0; done < size;) {
+            ssize_t written = write(to, block + done, (size_t)(size - done));
+            if (written < 0 && errno != EINTR) {
+                return false;
+            }
+            done += written > 0 ? written : 0;
+        }
+    }
+}
+
+static int take_into(const char **name) {
+    int file = memfd_create("stdin", MFD_CLOEXEC);
+    if (file < 0 || !copy_all(STDIN_FILENO, file)) {
+        return complain(exit_of(IG_IO), "standard input: cannot read: %s",
+                        strerror(errno));
+    }
+    *name = text_of("%s%d", taken_folder, file); /* both live as long as the process */
+    return 0;
+}
+
+int streams_take_input(settings *given) {
+    const char **model = given->arguments.count ? &given->arguments.items[0] : NULL;
+    bool is_model = model && is_stream(*model),
+         are_inputs = is_stream(given->inputs_from);
+    if (is_model && are_inputs) {
+        return complain(EXIT_USAGE, "the model and --inputs cannot both be -");
+    }
+    return is_model     ? take_into(model)
+           : are_inputs ? take_into(&given->inputs_from)
+                        : 0;
+}
+
+ig_status write_output(const char *path, const char *text, size_t size) {
+    progress_clear();
+    if (is_stream(path)) {
+        fwrite(text, 1, size, stdout);
+        return IG_OK; /* main looks whether all was written */
+    }
+    FILE *file = fopen(path, "wb");
+    bool is_written = file && fwrite(text, 1, size, file) == size;
+    if ((file && fclose(file) != 0) || !is_written) {
+        complain(0, "%s: cannot write: %s", path, strerror(errno));
+        return IG_IO;
+    }
+    return IG_OK;
+}
+
+char *stream_begin(const char *ending) {
+    const char *folder = getenv("TMPDIR");
+    char *path = text_of("%s/ingot-XXXXXX%s", folder && *folder ? folder : "/tmp",
+                         ending);
+    int file = mkostemps(path, (int)strlen(ending), O_CLOEXEC);
+    if (file < 0) {
+        complain(0, "%s: cannot write: %s", path, strerror(errno));
+        free(path);
+        return NULL;
+    }
+    close(file);
+    return path;
+}
+
+int stream_send(char *path, bool is_good) {
+    int status = 0;
+    int file = is_good ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    fflush(stdout);
+    if (is_good && (file < 0 || !copy_all(file, STDOUT_FILENO))) {
+        status = complain(exit_of(IG_IO), "standard output: cannot write: %s",
+                          strerror(errno));
+    }
+    if (file >= 0) {
+        close(file);
+    }
+    unlink(path);
+    free(path);
+    return status;
+}
