@@ -28,7 +28,7 @@
 #include "passes/bags/bag_make.h"
 
 /* The stacked rows as the loop gives them: a row may have been [1, D]. */
-static ig_value *shaped(ig_builder *b, ig_value *bags, const ig_type *type) {
+static ig_value *shape_rows(ig_builder *b, ig_value *bags, const ig_type *type) {
     ig_dim dims[IG_TENSOR_RANK];
     if (type->rank == 2) {
         return bags;
@@ -50,7 +50,7 @@ static void look_at_result(const ig_trips *t, ig_op *loop, uint32_t index) {
     ig_builder b = ig_builder_before(loop);
     ig_value *bags = ig_bag_of_trips(t, &b, &row);
     if (bags) {
-        ig_recogniser_replace(t->r, result, shaped(&b, bags, result->type));
+        ig_recogniser_replace(t->r, result, shape_rows(&b, bags, result->type));
     }
 }
 

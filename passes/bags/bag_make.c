@@ -125,7 +125,7 @@ static ig_bag_last last_of(const ig_bag_row *row) {
                                   : IG_LAST_offset;
 }
 
-static bool fits(const decision *d, const piece *p) {
+static bool is_inside(const decision *d, const piece *p) {
     ig_dim past = ig_dim_add(d->t->module, p->base, p->size);
     return ig_dim_less_equal(d->t->module, past, p->vector->type->dims[0]) == IG_YES;
 }
@@ -141,10 +141,10 @@ static bool decide_offsets(decision *d, const ig_number *begin, const ig_bound *
         last = d->row->has_own_end ? IG_LAST_rest : IG_LAST_ids;
         take_begins(d, begin, last);
         return is_end_of_ids(d, &end->last) && !d->row->is_last_over_rest &&
-               fits(d, &d->begins);
+               is_inside(d, &d->begins);
     }
     take_begins(d, begin, last);
-    return fits(d, &d->begins);
+    return is_inside(d, &d->begins);
 }
 
 /* Elements of two vectors. */
@@ -157,7 +157,7 @@ static bool decide_ends(decision *d, const ig_bound *begin, const ig_bound *end)
     d->spec.last = IG_LAST_ids;
     d->begins = (piece){ begin->given.vector, begin->given.base, d->t->count };
     d->ends = (piece){ end->given.vector, end->given.base, d->t->count };
-    return fits(d, &d->begins) && fits(d, &d->ends);
+    return is_inside(d, &d->begins) && is_inside(d, &d->ends);
 }
 
 /* Ids from `first` on, `length` for each bag, and none left over where the last bag
@@ -216,7 +216,7 @@ static bool decide_fixed(decision *d, const ig_number *begin, const ig_bound *en
     return is_same && decide_lengths(d, begin->base, length, to_end);
 }
 
-static bool decide(decision *d) {
+static bool decide_offsets_or_length(decision *d) {
     const ig_positions *at = &d->row->rows.at;
     if (!at->is_cut || !is_plain(&at->begin)) {
         return false;
@@ -335,5 +335,5 @@ static bool has_weights(const decision *d) {
 
 ig_value *ig_bag_of_trips(const ig_trips *t, ig_builder *b, const ig_bag_row *row) {
     decision d = { .t = t, .row = row };
-    return decide(&d) && has_weights(&d) ? make_feature(&d, b) : NULL;
+    return decide_offsets_or_length(&d) && has_weights(&d) ? make_feature(&d, b) : NULL;
 }

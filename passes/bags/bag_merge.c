@@ -14,7 +14,7 @@
  * other, since a kernel has one loop nest for each kind.
  *
  * The merged op stands where the last of its parts stood; ops between the parts that
- * need a result move behind it.  A bag that needs another's result is of a higher
+ * need a result move after it.  A bag that needs another's result is of a higher
  * level: bags of one level and of equal rules for ids are merged, up to a number of
  * levels that keeps the work linear.
  *
@@ -210,10 +210,10 @@ static bool is_ordered(const ig_op *op) {
     return ig_ops[op->code].traits & IG_STATE;
 }
 
-/* Ops between the parts that need a part's result go behind the last of them; false,
+/* Ops between the parts that need a part's result go after the last of them; false,
  * and nothing moved, when one may not. */
 static bool make_way(const merger *m, const group *g, uint32_t level) {
-    ig_op *last = IG_LAST(&g->ops), *behind = last->next;
+    ig_op *last = IG_LAST(&g->ops), *after = last->next;
     for (const ig_op *op = g->ops.items[0]; op != last; op = op->next) {
         if (is_ordered(op)) {
             return false;
@@ -222,7 +222,7 @@ static bool make_way(const merger *m, const group *g, uint32_t level) {
     for (ig_op *op = g->ops.items[0], *next; op != last; op = next) {
         next = op->next;
         if (stored_level(m, op) > level) {
-            ig_op_move(op, last->block, behind);
+            ig_op_move(op, last->block, after);
         }
     }
     return true;

@@ -27,8 +27,8 @@
 #include "passes/bags/recognise.h"
 
 /* The same bag with other operands; weights are the last where there are any. */
-static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins,
-                   ig_value *weights) {
+static void remake_bag(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins,
+                       ig_value *weights) {
     ig_builder b = ig_builder_before(bag);
     uint32_t count = ig_bag_feature_at(bag, 0).tables;
     ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, count + 3);
@@ -101,7 +101,7 @@ static bool make_fixed(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
     ig_builder b = ig_builder_before(bag);
     ig_expr e = ig_expr_of(&b);
     ids = ig_expr_reshape(&e, ids, 2, dims);
-    remake(r, bag, ids, NULL, ig_expr_reshape(&e, weights, 2, dims));
+    remake_bag(r, bag, ids, NULL, ig_expr_reshape(&e, weights, 2, dims));
     return true;
 }
 
@@ -148,11 +148,11 @@ static void join_ends(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
     ig_expr e = ig_expr_of(&b);
     ig_expr_guard_less_equal(&e, ig_dim_of(1), all->type->dims[0],
                              "the offsets must hold the last bag's end");
-    remake(r, bag, ig_op_operand(bag, f->ids), all,
-           f->weights ? ig_op_operand(bag, f->weights) : NULL);
+    remake_bag(r, bag, ig_op_operand(bag, f->ids), all,
+               f->weights ? ig_op_operand(bag, f->weights) : NULL);
 }
 
-static void look(ig_recogniser *r, ig_op *bag) {
+static void match_bag(ig_recogniser *r, ig_op *bag) {
     if (ig_bag_feature_count(bag) != 1) {
         return;
     }
@@ -163,5 +163,5 @@ static void look(ig_recogniser *r, ig_op *bag) {
 }
 
 ig_status ig_pass_bag_offsets(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_bag, look);
+    return ig_recognise(run, graph, IG_OP_bag, match_bag);
 }

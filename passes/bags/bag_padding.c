@@ -22,7 +22,7 @@ typedef struct inner_loop {
     uint32_t at_index, list_index;
 } inner_loop;
 
-static ig_value *yielded(const inner_loop *loop, uint32_t index) {
+static ig_value *yielded_value(const inner_loop *loop, uint32_t index) {
     return loop->op->bodies[0]->last->operands[1 + index].value;
 }
 
@@ -58,7 +58,7 @@ static bool find_parts(const ig_value *value, inner_loop *out) {
     out->at = op->bodies[0]->args[2 + out->at_index];
     return out->list->type->kind == IG_TENSOR && out->list->type->rank == 1 &&
            out->at->type->kind == IG_TENSOR && out->at->type->rank == 0 &&
-           is_next(yielded(out, out->at_index), out->at);
+           is_next(yielded_value(out, out->at_index), out->at);
 }
 
 static bool is_endless(const ig_op *loop) {
@@ -94,7 +94,7 @@ static bool is_empty_list(const ig_value *value) {
            ig_dim_is(value->type->dims[0], 0);
 }
 
-/* The list with the position behind it. */
+/* The list with the position appended. */
 static bool is_longer_list(const inner_loop *loop, ig_value *value) {
     const ig_op *concat = ig_def(value, IG_OP_concat);
     return concat && concat->operand_count == 2 &&
@@ -181,7 +181,7 @@ static bool is_kept_test(ig_value *condition, const inner_loop *loop, ig_kept *o
 static bool read_growth(const inner_loop *loop, ig_kept *out) {
     ig_value *condition, *yes, *no;
     bool is_not;
-    if (!read_choice(yielded(loop, loop->list_index), &condition, &yes, &no) ||
+    if (!read_choice(yielded_value(loop, loop->list_index), &condition, &yes, &no) ||
         !is_kept_test(condition, loop, out, &is_not)) {
         return false;
     }

@@ -76,8 +76,8 @@ static bool row_of_view(const ig_trips *t, const ig_op *op, uint32_t depth,
 
 /* ---- sums divided by a count ---- */
 
-/* The count x - y behind casts to float and views. */
-static const ig_op *difference_behind(ig_value *value) {
+/* The count x - y under casts to float and views. */
+static const ig_op *find_difference(ig_value *value) {
     for (uint32_t i = 0; value->def && i < DEPTH_MAX; i++) {
         const ig_op *op = value->def;
         bool is_passed = op->code == IG_OP_cast || op->code == IG_OP_reshape ||
@@ -104,7 +104,7 @@ static bool bound_of(const ig_trips *t, ig_value *value, ig_bound *out) {
 /* sum / (end - begin) is the mean; sum / (len - begin) is not quite. */
 static bool row_of_div(const ig_trips *t, const ig_op *op, uint32_t depth,
                        ig_bag_row *out) {
-    const ig_op *sub = difference_behind(op->operands[1].value);
+    const ig_op *sub = find_difference(op->operands[1].value);
     ig_bound end, begin;
     if (!sub || !read_row(t, op->operands[0].value, depth + 1, out) ||
         out->pool != IG_POOL_sum || out->is_zero_if_empty || out->is_over_rest ||

@@ -37,7 +37,7 @@ static bool is_only_joined(const ig_value *sequence) {
     return sequence->uses != NULL;
 }
 
-/* The row that each trip puts behind carried sequence `index`, or NULL. */
+/* The row that each trip appends to carried sequence `index`, or NULL. */
 static ig_value *row_inserted(const ig_op *loop, uint32_t index) {
     ig_value *start = loop->operands[2 + index].value;
     const ig_value *list = loop->bodies[0]->args[2 + index];
@@ -51,8 +51,8 @@ static ig_value *row_inserted(const ig_op *loop, uint32_t index) {
 }
 
 /* Rows [1, D] joined, or rows [D] or [1, D] stacked. */
-static ig_value *joined(ig_builder *b, ig_value *bags, const ig_op *join,
-                        const ig_type *row) {
+static ig_value *shape_joined(ig_builder *b, ig_value *bags, const ig_op *join,
+                              const ig_type *row) {
     bool is_stack = ig_attr_int(join, IG_seq_concat_stack, 0) != 0;
     ig_dim dims[IG_TENSOR_RANK] = { bags->type->dims[0] };
     if (!is_stack) {
@@ -89,7 +89,7 @@ static void look_at_sequence(const ig_trips *t, ig_op *loop, uint32_t index) {
     while (bags && sequence->uses) {
         ig_op *join = sequence->uses->user;
         ig_recogniser_replace(t->r, join->results,
-                              joined(&b, bags, join, row_value->type));
+                              shape_joined(&b, bags, join, row_value->type));
         ig_op_erase(join);
     }
 }

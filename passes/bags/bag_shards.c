@@ -15,7 +15,7 @@
  * and one walk over the ids adds them all: in the order of ids now, not shard after
  * shard, which moves the last bits of a sum.  Ids name table and row, so each shard
  * does what it did with ids of its own that it has no row for (`range`), and the ids of
- * all tables that were dealt out together are one list.  Which shard has an id is not
+ * all tables that were bucketized together are one list.  Which shard has an id is not
  * asked: any deal will do.
  *
  * The rows of a mean are divided by the ids of the whole bag in each shard already
@@ -157,7 +157,7 @@ static bool has_same_rows(const ig_type *a, const ig_type *b) {
            ig_rows_equal(a->rows, b->rows) && ig_dim_same(a->dims[1], b->dims[1]);
 }
 
-static const ig_value *optional(const shard *x, uint32_t index) {
+static const ig_value *optional_operand(const shard *x, uint32_t index) {
     return index ? ig_op_operand(x->bag, index) : NULL;
 }
 
@@ -173,9 +173,9 @@ static bool is_alike(const shard *a, const shard *b) {
                   ig_attr_int(a->bag, rules[i], 0) == ig_attr_int(b->bag, rules[i], 0);
     }
     return is_same && a->shard_of == b->shard_of && a->row == b->row &&
-           optional(a, f->begins) == optional(b, g->begins) &&
-           optional(a, f->ends) == optional(b, g->ends) &&
-           optional(a, f->weights) == optional(b, g->weights) &&
+           optional_operand(a, f->begins) == optional_operand(b, g->begins) &&
+           optional_operand(a, f->ends) == optional_operand(b, g->ends) &&
+           optional_operand(a, f->weights) == optional_operand(b, g->weights) &&
            has_same_rows(ig_op_operand(a->bag, f->table)->type,
                          ig_op_operand(b->bag, g->table)->type);
 }
@@ -292,7 +292,7 @@ static ig_value *make_bag(const sum *s, ig_builder *b, const shard *shards) {
     return ig_shards_bag(s->r, b, &all);
 }
 
-static void look(ig_recogniser *r, ig_op *op) {
+static void match_sum(ig_recogniser *r, ig_op *op) {
     sum s = { .r = r, .root = op };
     if (!open_sum(&s)) {
         return;
@@ -318,5 +318,5 @@ static void look(ig_recogniser *r, ig_op *op) {
 }
 
 ig_status ig_pass_bag_shards(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_add, look);
+    return ig_recognise(run, graph, IG_OP_add, match_sum);
 }

@@ -29,7 +29,7 @@ typedef struct unrolled {
 
 /* ---- neighbours ---- */
 
-static ig_dim plus(const unrolled *u, ig_dim a, int64_t b) {
+static ig_dim add_integer(const unrolled *u, ig_dim a, int64_t b) {
     return ig_dim_add(u->r->module, a, ig_dim_const(u->r->module, b));
 }
 
@@ -78,7 +78,7 @@ static bool ends_meet(const unrolled *u, const ig_bag_row *first, uint32_t count
 
 /* ---- one loop ---- */
 
-static ig_number lifted(ig_number first, ig_dim step) {
+static ig_number with_step(ig_number first, ig_dim step) {
     first.step = step;
     return first;
 }
@@ -90,19 +90,20 @@ static ig_bag_row join_rows(const unrolled *u, const ig_bag_row *first,
     ig_positions *at = &joined.rows.at;
     ig_dim step = step_of(u, first, count);
     ig_number last = first[count - 1].rows.at.end.usual;
-    at->begin.usual = lifted(at->begin.usual, step);
+    at->begin.usual = with_step(at->begin.usual, step);
     at->end.usual = at->begin.usual;
     at->end.usual.base = at->begin.usual.vector
-                             ? plus(u, at->begin.usual.base, 1)
+                             ? add_integer(u, at->begin.usual.base, 1)
                              : ig_dim_add(u->r->module, at->begin.usual.base, step);
     if (!is_after(u, &at->end.usual, step, count - 1, &last)) {
         at->end.has_last = true;
         at->end.last = last;
     }
     bool is_given = count == 1 && at->begin.given.vector && at->end.given.vector;
-    at->begin.given = is_given ? lifted(at->begin.given, ig_dim_of(1))
+    at->begin.given = is_given ? with_step(at->begin.given, ig_dim_of(1))
                                : (ig_number){ 0 };
-    at->end.given = is_given ? lifted(at->end.given, ig_dim_of(1)) : (ig_number){ 0 };
+    at->end.given = is_given ? with_step(at->end.given, ig_dim_of(1))
+                             : (ig_number){ 0 };
     return joined;
 }
 

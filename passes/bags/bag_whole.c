@@ -15,7 +15,7 @@
  * and end in the list that the caller gave.  Followed are
  *
  *     slices         of the list, where a sum of lengths begins
- *     permutations   elements of segments, one segment behind the other, where a bag's
+ *     permutations   elements of segments, one segment after the other, where a bag's
  *                    lengths and begins come from the same place of the list before
  *     buckets        ids sorted by the shard that has their row, for tables that are
  *                    sharded by rows: each shard skips the ids of the others
@@ -61,10 +61,10 @@ typedef struct source {
     ig_value *ids, *weights;
     ig_value *lengths; /* i*[…]; offsets are its complete sum */
     ig_dim at, bags;
-    bool to_end;      /* the last bag goes to the end of the ids */
-    bool keeps_parts; /* means stay those of shards */
-    bool is_dealt;    /* by rows */
-    int64_t shard;    /* that ids are of which have it as bucket; or -1 */
+    bool to_end;        /* the last bag goes to the end of the ids */
+    bool keeps_parts;   /* means stay those of shards */
+    bool is_bucketized; /* by rows */
+    int64_t shard;      /* that ids are of which have it as bucket; or -1 */
     ig_value *bucket;
     uint32_t steps;
 } source;
@@ -109,8 +109,8 @@ static bool follow_weights(const source *s, const ig_op *ids, ig_value **weights
 }
 
 /* Does the part reach to the end of this feature's bags in the list? */
-static bool reaches(const source *s, const ig_op *slice, ig_span before,
-                    bool *out_all) {
+static bool reaches_end(const source *s, const ig_op *slice, ig_span before,
+                        bool *out_all) {
     ig_dim start = slice->attrs[IG_slice_starts].as.dims[0];
     ig_dim size = slice->attrs[IG_slice_sizes].as.dims[0];
     ig_dim count = ig_op_operand(slice, 0)->type->dims[0];
@@ -143,10 +143,10 @@ static bool follow_slice(source *s) {
                 ig_spans_add(s->j, &before,
                              (ig_span){ lengths, ig_dim_of(0), first }) &&
                 ig_spans_equal(s->j, &start, &before) &&
-                reaches(s, ids,
-                        (ig_span){ lengths, ig_dim_of(0),
-                                   ig_dim_add(s->j->module, at, s->bags) },
-                        &is_all) &&
+                reaches_end(s, ids,
+                            (ig_span){ lengths, ig_dim_of(0),
+                                       ig_dim_add(s->j->module, at, s->bags) },
+                            &is_all) &&
                 follow_weights(s, ids, &weights);
     if (!fits) {
         return false;
@@ -159,7 +159,7 @@ static bool follow_slice(source *s) {
     return true;
 }
 
-/* ---- segments, one behind the other ---- */
+/* ---- segments, one after the other ---- */
 
 static bool is_slice_at(const source *s, const ig_value *value, const ig_value *of,
                         ig_dim start) {
@@ -169,7 +169,7 @@ static bool is_slice_at(const source *s, const ig_value *value, const ig_value *
 }
 
 /* place + shift[segment of place]: the elements of segments that begin at `begins` and
- * lie one behind the other at `offsets`. */
+ * follow each other at `offsets`. */
 typedef struct segments {
     ig_value *begins, *offsets;
 } segments;
@@ -250,7 +250,7 @@ static bool follow_segments(source *s) {
     return true;
 }
 
-/* ---- ids dealt out to shards ---- */
+/* ---- ids bucketized among shards ---- */
 
 /* A constant list: first, first + step, … */
 static bool is_progression(const ig_value *value, int64_t first, int64_t step) {
@@ -299,13 +299,13 @@ static ig_value *lengths_of_bags(const source *s, const ig_value *value, ig_dim 
     return is_bag ? ig_op_operand(sum, 0) : NULL;
 }
 
-typedef struct dealt {
+typedef struct bucketized {
     ig_value *key, *bucket, *next;
     ig_value *lengths; /* of before */
-} dealt;
+} bucketized;
 
 /* bucket * bags + bag */
-static bool read_key(const source *s, dealt *d) {
+static bool read_key(const source *s, bucketized *d) {
     const ig_op *add = ig_def(d->key, IG_OP_add);
     for (uint32_t i = 0; add && i < 2; i++) {
         const ig_op *mul = ig_def(ig_op_operand(add, i), IG_OP_mul);
@@ -337,7 +337,7 @@ static bool counts_keys(const ig_value *lengths, const ig_value *key) {
            is_filled(ig_op_operand(scatter, 2), 1);
 }
 
-static bool read_dealt(const source *s, dealt *d) {
+static bool read_bucketized(const source *s, bucketized *d) {
     const ig_op *gather = ig_def(s->ids, IG_OP_gather);
     const ig_op *sort = gather ? ig_def(ig_op_operand(gather, 1), IG_OP_sort) : NULL;
     if (!sort || ig_op_operand(gather, 1)->index != 1 ||
@@ -352,7 +352,7 @@ static bool read_dealt(const source *s, dealt *d) {
 }
 
 /* The shard whose keys the feature's are, and the feature's first bag in it. */
-static bool find_shard(const source *s, const dealt *d, int64_t *out_shard,
+static bool find_shard(const source *s, const bucketized *d, int64_t *out_shard,
                        ig_dim *out_at) {
     enum { SHARDS_MAX = 4096 };
     ig_dim bags = d->lengths->type->dims[0], past;
@@ -373,11 +373,11 @@ static bool find_shard(const source *s, const dealt *d, int64_t *out_shard,
 }
 
 /* The new ids are made when all else is known. */
-static bool follow_dealt(source *s) {
-    dealt d;
+static bool follow_bucketized(source *s) {
+    bucketized d;
     int64_t shard;
     ig_dim at;
-    if (s->shard >= 0 || !read_dealt(s, &d) || !find_shard(s, &d, &shard, &at)) {
+    if (s->shard >= 0 || !read_bucketized(s, &d) || !find_shard(s, &d, &shard, &at)) {
         return false;
     }
     const ig_op *weights = s->weights ? ig_def(s->weights, IG_OP_gather) : NULL;
@@ -386,7 +386,7 @@ static bool follow_dealt(source *s) {
          ig_op_operand(weights, 0)->type->rank != 1)) {
         return false;
     }
-    s->is_dealt = true;
+    s->is_bucketized = true;
     if (s->keeps_parts) {
         return false;
     }
@@ -428,10 +428,10 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
 }
 
 /* A last bag to the end of the ids has to end with the lengths too: then what lies
- * behind its own end is nothing that the sums do not tell. */
-static bool follow(source *s) {
+ * after its own end is covered by the sums. */
+static bool follow_steps(source *s) {
     while (s->steps < STEPS_MAX && s->shard < 0 &&
-           (follow_slice(s) || follow_segments(s) || follow_dealt(s))) {
+           (follow_slice(s) || follow_segments(s) || follow_bucketized(s))) {
         s->steps++;
     }
     return s->steps > 0;
@@ -457,7 +457,8 @@ static ig_value *ids_of_shard(const source *s, ig_builder *b) {
     return ig_build_where(&e, is_mine, s->ids, ig_expr_like(&e, none, s->ids));
 }
 
-static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source *s) {
+static void rewrite_feature(ig_recogniser *r, ig_op *bag, uint32_t number,
+                            const source *s) {
     ig_bag_feature f = ig_bag_feature_at(bag, number);
     ig_builder b = ig_builder_before(bag);
     ig_dtype dtype = (ig_dtype)ig_op_operand(bag, f.begins)->type->dtype;
@@ -508,8 +509,8 @@ static void warn_of_means(const ig_op *bag, const ig_bag_feature *f) {
         table_name(bag, f));
 }
 
-/* Ids that nobody has a row for are dealt out by their remainders, so a shard reads one
- * of its rows for them.  `tables`: names of the parts. */
+/* Ids that nobody has a row for are bucketized by their remainders, so a shard reads
+ * one of its rows for them.  `tables`: names of the parts. */
 static void warn_of_range(const ig_op *bag, const ig_writer *tables) {
     if (tables->size) {
         ig_warn(
@@ -519,8 +520,8 @@ static void warn_of_range(const ig_op *bag, const ig_writer *tables) {
     }
 }
 
-static void look_at(ig_recogniser *r, ig_op *bag, const ig_jagged *j, uint32_t number,
-                    ig_writer *dealt_tables) {
+static void match_feature(ig_recogniser *r, ig_op *bag, const ig_jagged *j,
+                          uint32_t number, ig_writer *bucketized_tables) {
     bool skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
     bool is_whole = ig_attr_int(bag, IG_bag_whole, 0) != 0;
     ig_bag_feature f = ig_bag_feature_at(bag, number);
@@ -528,50 +529,50 @@ static void look_at(ig_recogniser *r, ig_op *bag, const ig_jagged *j, uint32_t n
     source s = { .j = j, .shard = -1 };
     s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
                     (is_mean && !is_whole);
-    if (f.pool != IG_POOL_none && open_source(&s, bag, &f) && follow(&s)) {
-        rewrite(r, bag, number, &s);
+    if (f.pool != IG_POOL_none && open_source(&s, bag, &f) && follow_steps(&s)) {
+        rewrite_feature(r, bag, number, &s);
     }
     const ig_op *sort = sort_of(bag, &f);
-    dealt d = { .key = sort ? ig_op_operand(sort, 0) : NULL };
-    if (s.is_dealt || (d.key && read_key(&s, &d))) {
-        ig_put(dealt_tables, "%stable '%s'", dealt_tables->size ? ", " : "",
+    bucketized d = { .key = sort ? ig_op_operand(sort, 0) : NULL };
+    if (s.is_bucketized || (d.key && read_key(&s, &d))) {
+        ig_put(bucketized_tables, "%stable '%s'", bucketized_tables->size ? ", " : "",
                table_name(bag, &f));
     }
-    if (is_mean && s.shard < 0 && (s.is_dealt || (is_whole && sort))) {
+    if (is_mean && s.shard < 0 && (s.is_bucketized || (is_whole && sort))) {
         warn_of_means(bag, &f);
     }
 }
 
-static void look(ig_recogniser *r, ig_op *bag) {
+static void match_bag(ig_recogniser *r, ig_op *bag) {
     ig_jagged j;
-    ig_writer dealt_tables;
+    ig_writer bucketized_tables;
     if (ig_attr_int(bag, IG_bag_offsets, 0) != IG_OFFSETS_clamp) {
         return; /* offsets that are errors in a part may be none in the whole */
     }
     ig_jagged_open(&j, r->graph, r->arena);
-    ig_writer_init(&dealt_tables, r->arena);
+    ig_writer_init(&bucketized_tables, r->arena);
     for (uint32_t i = 0; i < ig_bag_feature_count(bag); i++) {
-        look_at(r, bag, &j, i, &dealt_tables);
+        match_feature(r, bag, &j, i, &bucketized_tables);
     }
-    warn_of_range(bag, &dealt_tables);
+    warn_of_range(bag, &bucketized_tables);
     if (ig_attr_is_set(bag, IG_bag_whole)) {
         ig_attr_set(bag, IG_bag_whole, (ig_attr){ 0 });
         r->run->changed = true;
     }
 }
 
-/* ---- rows of dealt ids, put back in the order of ids ---- */
+/* ---- rows of bucketized ids, put back in the order of ids ---- */
 
 /* Each shard's part of what is put back is the sum of its features' rows. */
 typedef struct restored {
     ig_recogniser *r;
     ig_jagged j;
-    ig_value *order; /* of the dealt ids among those before */
+    ig_value *order; /* of the bucketized ids among those before */
     uint32_t shards, features;
     const ig_op **bags; /* of feature 0 by shard, of feature 1 … */
     uint32_t *numbers;
     source *sources; /* of each feature in shard 0 */
-    ig_dim end;      /* of the parts so far, in the dealt ids */
+    ig_dim end;      /* of the parts so far, in the bucketized ids */
 } restored;
 
 typedef IG_VEC(const ig_value *) row_list;
@@ -592,9 +593,9 @@ static bool collect_rows(ig_arena *arena, const ig_value *value, row_list *out,
            collect_rows(arena, ig_op_operand(add, 1), out, depth + 1);
 }
 
-/* A look-up without pooling of a slice of the dealt ids, from `end` on. */
-static bool is_dealt_part(const restored *x, const ig_op *bag,
-                          const ig_bag_feature *f) {
+/* A look-up without pooling of a slice of the bucketized ids, from `end` on. */
+static bool is_bucketized_part(const restored *x, const ig_op *bag,
+                               const ig_bag_feature *f) {
     const ig_op *slice = ig_def(ig_op_operand(bag, f->ids), IG_OP_slice);
     const ig_op *gather = slice && slices_rank_1(slice)
                               ? ig_def(ig_op_operand(slice, 0), IG_OP_gather)
@@ -626,8 +627,8 @@ static bool read_rows(restored *x, uint32_t shard, uint32_t k, const ig_value *r
     uint32_t number = rows->index, place = k * x->shards + shard;
     ig_bag_feature f = ig_bag_feature_at(bag, number);
     source s = { .j = &x->j, .shard = -1 }, *first = &x->sources[k];
-    if (!is_dealt_part(x, bag, &f) || !open_source(&s, bag, &f) || !follow(&s) ||
-        s.shard != (int64_t)shard) {
+    if (!is_bucketized_part(x, bag, &f) || !open_source(&s, bag, &f) ||
+        !follow_steps(&s) || s.shard != (int64_t)shard) {
         return false;
     }
     x->bags[place] = bag;
@@ -680,7 +681,7 @@ static bool read_restored(restored *x, const ig_op *gather) {
 }
 
 /* Each id's row is looked up where the id stands; the order is that of the ids. */
-static void look_at_order(ig_recogniser *r, ig_op *gather) {
+static void match_order(ig_recogniser *r, ig_op *gather) {
     restored x = { .r = r };
     ig_jagged_open(&x.j, r->graph, r->arena);
     if (!ig_def(ig_op_operand(gather, 0), IG_OP_concat) || !read_restored(&x, gather)) {
@@ -708,6 +709,6 @@ static void look_at_order(ig_recogniser *r, ig_op *gather) {
 }
 
 ig_status ig_pass_bag_whole(ig_pass_run *run, ig_graph *graph) {
-    IG_TRY(ig_recognise(run, graph, IG_OP_bag, look));
-    return ig_recognise(run, graph, IG_OP_gather, look_at_order);
+    IG_TRY(ig_recognise(run, graph, IG_OP_bag, match_bag));
+    return ig_recognise(run, graph, IG_OP_gather, match_order);
 }

@@ -38,21 +38,21 @@ typedef struct check {
     const int64_t *rows; /* NULL: not known */
 } check;
 
-static ig_value *operand(const check *c, uint32_t index) {
+static ig_value *operand_at(const check *c, uint32_t index) {
     return c->op->operands[index].value;
 }
 
 static const int64_t *known_rows(const check *c) {
-    const ig_data *data = ig_constant_of(operand(c, ROWS));
+    const ig_data *data = ig_constant_of(operand_at(c, ROWS));
     bool is_i64 = data && data->type->dtype == IG_DT_i64 && data->bytes;
     return is_i64 && !data->is_splat && c->count > 0 ? data->bytes : NULL;
 }
 
 static check open_check(ig_recogniser *r, ig_op *op) {
     check c = { .r = r, .op = op, .module = r->module, .count = -1 };
-    c.tables = operand(&c, ROWS)->type->dims[0];
-    c.ids = operand(&c, IDS)->type->dims[0];
-    ig_dim all = ig_dim_sub(c.module, operand(&c, OFFSETS)->type->dims[0],
+    c.tables = operand_at(&c, ROWS)->type->dims[0];
+    c.ids = operand_at(&c, IDS)->type->dims[0];
+    ig_dim all = ig_dim_sub(c.module, operand_at(&c, OFFSETS)->type->dims[0],
                             ig_dim_of(1));
     c.bags = ig_dim_exact_div(c.module, all, c.tables);
     if (!ig_dim_constant(c.module, c.tables, &c.count)) {
@@ -155,7 +155,7 @@ static bool all_uses_fit(const check *c) {
 /* ---- into the bags ---- */
 
 static ig_value *make_rising(const check *c, ig_builder *b) {
-    ig_value *offsets = operand(c, OFFSETS);
+    ig_value *offsets = operand_at(c, OFFSETS);
     const ig_op *sum = ig_def(offsets, IG_OP_cumsum);
     ig_expr e = ig_expr_of(b);
     if (sum && ig_attr_int(sum, IG_cumsum_complete, 0)) {
@@ -204,7 +204,7 @@ static void move_into_bags(check *c) {
     ig_builder b = ig_builder_before(c->op);
     bool has_offsets = c->op->results[1].uses != NULL;
     ig_value *offsets = may_move && has_offsets ? make_rising(c, &b)
-                                                : operand(c, OFFSETS);
+                                                : operand_at(c, OFFSETS);
     while (c->op->results[0].uses) {
         ig_op *bag = c->op->results[0].uses->user;
         if (may_move && has_offsets) {
@@ -213,7 +213,7 @@ static void move_into_bags(check *c) {
         mark_bag(c, bag);
         for (uint32_t i = 0; i < bag->operand_count; i++) {
             if (bag->operands[i].value == &c->op->results[0]) {
-                ig_use_set(&bag->operands[i], operand(c, IDS));
+                ig_use_set(&bag->operands[i], operand_at(c, IDS));
             }
         }
     }
@@ -231,7 +231,7 @@ typedef struct writer {
 } writer;
 
 static ig_value *read_i64(writer *w, uint32_t index) {
-    return ig_expr_cast(&w->e, operand(w->c, index), IG_DT_i64);
+    return ig_expr_cast(&w->e, operand_at(w->c, index), IG_DT_i64);
 }
 
 static ig_value *make_dim(writer *w, ig_dim dim) {
@@ -302,7 +302,7 @@ static void write_arithmetic(check *c) {
     writer w = { .c = c, .b = ig_builder_before(c->op) };
     ig_expr *e = &w.e;
     w.e = ig_expr_of(&w.b);
-    ig_dim all = ig_dim_sub(c->module, operand(c, OFFSETS)->type->dims[0],
+    ig_dim all = ig_dim_sub(c->module, operand_at(c, OFFSETS)->type->dims[0],
                             ig_dim_of(1));
     ig_value *raw = append_last(&w, read_i64(&w, OFFSETS), all);
     ig_value *rising = ig_build_cumulate(e, raw,

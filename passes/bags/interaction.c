@@ -463,7 +463,7 @@ static bool is_needed(const interaction *n, const ig_value *value) {
     return false;
 }
 
-static void follow(interaction *n) {
+static void follow_movers(interaction *n) {
     for (ig_op *op = n->matmul->next; op; op = op->next) {
         chosen *from = op->operand_count && movers[op->code]
                            ? chosen_of(n, op->operands[0].value)
@@ -534,7 +534,7 @@ static void look_at_matmul(ig_recogniser *r, ig_op *matmul) {
     all->pairs = even_steps(&n, all->count, 1);
     ig_map_init(&n.values, r->arena);
     ig_map_set_id(&n.values, IG_MAP_PTR(matmul->results), all);
-    follow(&n);
+    follow_movers(&n);
     replace_chosen(&n);
 }
 

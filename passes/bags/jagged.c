@@ -178,7 +178,7 @@ bool ig_span_equal(const ig_jagged *j, const ig_span *a, const ig_span *b) {
 
 /* ---- sums ---- */
 
-static bool append(const ig_jagged *j, ig_spans *spans, const ig_span *span) {
+static bool append_span(const ig_jagged *j, ig_spans *spans, const ig_span *span) {
     if (spans->count) {
         ig_span *last = &IG_LAST(spans);
         ig_dim past = ig_dim_add(j->module, last->at, last->size);
@@ -217,13 +217,13 @@ bool ig_spans_add(const ig_jagged *j, ig_spans *spans, ig_span span) {
         is_equal(j, ig_dim_mul(j->module, row, ig_dim_const(j->module, count)),
                  span.size);
     if (!has_rows || count > PARTS_MAX) {
-        return append(j, spans, &span);
+        return append_span(j, spans, &span);
     }
     for (int64_t i = first; i < first + count; i++) {
         ig_span one = { span.list,
                         ig_dim_mul(j->module, row, ig_dim_const(j->module, i)), row };
         one = ig_span_origin(j, one);
-        if (!append(j, spans, &one)) {
+        if (!append_span(j, spans, &one)) {
             return false;
         }
     }
@@ -322,7 +322,7 @@ static bool read_sum(const ig_jagged *j, const ig_value *value, uint32_t *left,
 /* ---- symbols ---- */
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void collect(ig_jagged *j, const ig_block *block) {
+static void collect_binds(ig_jagged *j, const ig_block *block) {
     for (const ig_op *op = block->first; op; op = op->next) {
         const ig_attr *symbols = op->code == IG_OP_bind ? &op->attrs[IG_bind_symbols]
                                                         : NULL;
@@ -334,14 +334,14 @@ static void collect(ig_jagged *j, const ig_block *block) {
             IG_PUSH(j->arena, &j->bound, bound);
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
-            collect(j, op->bodies[i]);
+            collect_binds(j, op->bodies[i]);
         }
     }
 }
 
 void ig_jagged_open(ig_jagged *j, const ig_graph *graph, ig_arena *arena) {
     *j = (ig_jagged){ .module = graph->module, .arena = arena };
-    collect(j, &graph->body);
+    collect_binds(j, &graph->body);
 }
 
 bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count, ig_spans *out) {

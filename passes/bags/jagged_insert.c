@@ -12,7 +12,7 @@
  *     %2 = slice %ids {starts = [min(N, n)], …}
  *
  * A program that checks the ids of each part in place makes such chains.  That one part
- * lies behind another follows from their places: sums of lengths, of which the one has
+ * follows another is known from their positions: sums of lengths, of which the one has
  * all that the other has (jagged.h).
  *
  * Keeps: every value that is read, as lengths are not negative.
@@ -32,8 +32,8 @@ static bool reads_plainly(const ig_op *op, const ig_attr *steps) {
            (steps->kind != IG_ATTR_INTS || steps->as.ints[0] == 1);
 }
 
-/* Does `b` begin where `a` ends, or behind? */
-static bool is_behind(const ig_jagged *j, part a, part b, ig_dim count) {
+/* Does `b` begin where `a` ends, or later? */
+static bool is_after(const ig_jagged *j, part a, part b, ig_dim count) {
     ig_dim end = ig_dim_add(j->module, a.at, a.size);
     ig_spans ends, begins;
     if (ig_dim_less_equal(j->module, end, b.at) == IG_YES) {
@@ -63,8 +63,7 @@ static ig_value *source_of(const ig_jagged *j, const ig_op *slice, bool *out_is_
         if (*out_is_all) {
             return y;
         }
-        if (!is_behind(j, written, mine, count) &&
-            !is_behind(j, mine, written, count)) {
+        if (!is_after(j, written, mine, count) && !is_after(j, mine, written, count)) {
             break;
         }
         list = insert->operands[0].value;
@@ -72,7 +71,7 @@ static ig_value *source_of(const ig_jagged *j, const ig_op *slice, bool *out_is_
     return list;
 }
 
-static void look(ig_recogniser *r, ig_op *slice) {
+static void match_slice(ig_recogniser *r, ig_op *slice) {
     ig_jagged j;
     if (slice->operand_count != 1 || !ig_def(slice->operands[0].value, IG_OP_insert) ||
         !reads_plainly(slice, &slice->attrs[IG_slice_steps])) {
@@ -90,5 +89,5 @@ static void look(ig_recogniser *r, ig_op *slice) {
 }
 
 ig_status ig_pass_jagged_insert(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_slice, look);
+    return ig_recognise(run, graph, IG_OP_slice, match_slice);
 }

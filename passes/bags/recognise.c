@@ -8,7 +8,7 @@
 
 /* ---- what is known where ---- */
 
-static void mark(void *user, uint32_t symbol) {
+static void mark_visible(void *user, uint32_t symbol) {
     ig_recogniser *r = user;
     if (symbol < r->visible_count) {
         r->visible[symbol] = true;
@@ -17,7 +17,7 @@ static void mark(void *user, uint32_t symbol) {
 
 static void mark_type(ig_recogniser *r, const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
-        ig_dim_visit_symbols(r->module, type->dims[d], mark, r);
+        ig_dim_visit_symbols(r->module, type->dims[d], mark_visible, r);
     }
 }
 
@@ -131,13 +131,13 @@ typedef struct walk {
 } walk;
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void collect(ig_recogniser *r, ig_block *block, walk *w) {
+static void collect_ops(ig_recogniser *r, ig_block *block, walk *w) {
     for (ig_op *op = block->first; op; op = op->next) {
         if (op->code == w->code) {
             IG_PUSH(r->arena, &w->ops, op);
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
-            collect(r, op->bodies[i], w);
+            collect_ops(r, op->bodies[i], w);
         }
     }
 }
@@ -149,7 +149,7 @@ ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
     };
     walk w = { .code = code };
     ig_symbols_init(&r.symbols, graph, r.arena);
-    collect(&r, &graph->body, &w);
+    collect_ops(&r, &graph->body, &w);
     for (size_t i = 0; i < w.ops.count; i++) {
         if (w.ops.items[i]->code != (uint16_t)IG_OP_ERASED) {
             look(&r, w.ops.items[i]);

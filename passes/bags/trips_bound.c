@@ -209,7 +209,7 @@ static void read_known(const ig_trips *t, ig_number *n) {
 /* ---- the whole ---- */
 
 /* As far as steps go; at an outside vector, or at a number. */
-static bool trace(const ig_trips *t, ig_bound *out) {
+static bool trace_steps(const ig_trips *t, ig_bound *out) {
     for (uint32_t i = 0; out->usual.vector && i < TRACE_MAX; i++) {
         read_known(t, &out->usual);
         const ig_op *op = out->usual.vector ? out->usual.vector->def : NULL;
@@ -227,10 +227,10 @@ bool ig_trips_bound(const ig_trips *t, const ig_number *number, ig_bound *out) {
     if (number->vector && ig_trips_is_outside(t, number->vector)) {
         out->given = *number;
     }
-    bool is_good = trace(t, out);
+    bool is_good = trace_steps(t, out);
     if (is_good && out->has_last) {
         ig_bound last = { .usual = out->last };
-        is_good = trace(t, &last) && !last.has_last;
+        is_good = trace_steps(t, &last) && !last.has_last;
         out->last = last.usual;
     }
     return is_good;

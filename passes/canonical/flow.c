@@ -41,7 +41,7 @@ static void move_out(ig_op *op, ig_block *body) {
 }
 
 /* Empties a body that never runs, its guards and its end included; the op goes next. */
-static void drop(ig_block *body) {
+static void erase_body(ig_block *body) {
     while (body->last) {
         ig_op_erase(body->last);
     }
@@ -67,7 +67,7 @@ static ig_value *if_with_known_condition(ig_builder *b, ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         replace_result(op, i, ig_op_operand(end, i));
     }
-    drop(op->bodies[is_true ? 1 : 0]);
+    erase_body(op->bodies[is_true ? 1 : 0]);
     return ig_rule_done(op);
 }
 
@@ -153,7 +153,7 @@ static bool read_extent_test(const ig_op *op, extent_if *out) {
     return false;
 }
 
-static ig_dim there(const extent_if *e, ig_dim dim) {
+static ig_dim substitute_extent(const extent_if *e, ig_dim dim) {
     return ig_dim_substitute(e->module, dim, e->by_symbol);
 }
 
@@ -165,7 +165,7 @@ static bool is_empty_sum(const extent_if *e, const ig_op *reduce) {
                   ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum;
     for (uint32_t i = 0; is_sum && i < axes->count; i++) {
         int64_t axis = axes->as.ints[i] + (axes->as.ints[i] < 0 ? type->rank : 0);
-        if (ig_dim_is(there(e, type->dims[axis]), 0)) {
+        if (ig_dim_is(substitute_extent(e, type->dims[axis]), 0)) {
             return true;
         }
     }
@@ -201,8 +201,8 @@ static bool may_always_run(const extent_if *e) {
     const uint32_t bad = IG_STATE | IG_MAY_TRAP | IG_HOST;
     for (const ig_op *op = e->other->first; op != e->other->last; op = op->next) {
         if (op->code == IG_OP_guard) {
-            ig_dim left = there(e, op->attrs[IG_guard_left].as.dim);
-            ig_dim right = there(e, op->attrs[IG_guard_right].as.dim);
+            ig_dim left = substitute_extent(e, op->attrs[IG_guard_left].as.dim);
+            ig_dim right = substitute_extent(e, op->attrs[IG_guard_right].as.dim);
             if (ig_attr_int(op, IG_guard_test, 0) != 0 ||
                 ig_dim_equal(e->module, left, right) != IG_YES) {
                 return false;
@@ -238,7 +238,7 @@ static ig_value *if_on_extent(ig_builder *b, ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         replace_result(op, i, ig_op_operand(other->last, i));
     }
-    drop(special);
+    erase_body(special);
     return ig_rule_done(op);
 }
 
@@ -266,7 +266,7 @@ static ig_value *loop_without_trips(ig_builder *b, ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         replace_result(op, i, ig_op_operand(op, 2 + i));
     }
-    drop(op->bodies[0]);
+    erase_body(op->bodies[0]);
     return ig_rule_done(op);
 }
 

@@ -212,7 +212,7 @@ static bool has_one_element(const ig_type *type) {
 }
 
 /* What is the same for every element is computed once, and then expanded. */
-static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
+static ig_value *expand_after_elementwise(ig_builder *b, ig_op *op) {
     enum { OPERANDS_MAX = 3 };
     ig_value *operands[OPERANDS_MAX];
     uint32_t traits = ig_ops[op->code].traits, expanded = 0;
@@ -252,7 +252,7 @@ static const ig_rule rules[] = {
     RULE(or, same_twice),
     RULE(where, where_of_same),
     RULE(where, where_with_known_condition),
-    RULE_OF_ANY(expand_behind_elementwise),
+    RULE_OF_ANY(expand_after_elementwise),
     RULE_OF_ANY(expand_into_elementwise),
 };
 

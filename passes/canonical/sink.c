@@ -1,4 +1,4 @@
-/* sink: elementwise ops behind the reshape of a product go in front of it.
+/* sink: elementwise ops after the reshape of a product go in front of it.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = matmul_panels %x, @w {columns = 8} : f32[L*B, 8]
@@ -81,7 +81,7 @@ static bool is_row(const shapes *s, const ig_type *type) {
            ig_dim_equal(s->module, last, after) == IG_YES;
 }
 
-static bool stays(const shapes *s, const ig_value *value) {
+static bool is_shape_free(const shapes *s, const ig_value *value) {
     return value->type->rank <= s->from->rank &&
            (is_one_element(value->type) || is_row(s, value->type));
 }
@@ -100,7 +100,7 @@ static bool goes_along(const ig_value *value, uint32_t depth) {
 /* Can the value be had in the product's shape without moving elements? */
 static bool can_turn(const shapes *s, const ig_value *value, uint32_t depth) {
     const ig_op *op = value->def;
-    if (stays(s, value) || before_reshape(s, value)) {
+    if (is_shape_free(s, value) || before_reshape(s, value)) {
         return true;
     }
     if (!has_dims(s->module, value->type, s->to)) {
@@ -114,22 +114,24 @@ static bool can_turn(const shapes *s, const ig_value *value, uint32_t depth) {
     return can_all || !is_view;
 }
 
-static ig_value *turn(const shapes *s, ig_builder *b, ig_value *value, uint32_t depth);
+static ig_value *turn_value(const shapes *s, ig_builder *b, ig_value *value,
+                            uint32_t depth);
 
 static ig_value *turn_op(const shapes *s, ig_builder *b, const ig_op *op,
                          uint32_t depth) {
     ig_value *operands[IG_PAT_OPERANDS];
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        operands[i] = turn(s, b, op->operands[i].value, depth);
+        operands[i] = turn_value(s, b, op->operands[i].value, depth);
     }
     ig_expr e = ig_expr_of(b);
     return ig_expr_make(&e, (ig_opcode)op->code, operands, op->operand_count,
                         op->attrs);
 }
 
-static ig_value *turn(const shapes *s, ig_builder *b, ig_value *value, uint32_t depth) {
+static ig_value *turn_value(const shapes *s, ig_builder *b, ig_value *value,
+                            uint32_t depth) {
     ig_value *before = before_reshape(s, value);
-    if (stays(s, value) || before) {
+    if (is_shape_free(s, value) || before) {
         return before ? before : value;
     }
     bool can_all = goes_along(value, depth) &&

@@ -40,7 +40,7 @@ static bool can_merge(const ig_op *op) {
     return !op->body_count && !(ig_ops[op->code].traits & barred);
 }
 
-static bool commutes(const ig_op *op) {
+static bool does_commute(const ig_op *op) {
     return op->operand_count >= 2 && (ig_ops[op->code].traits & IG_COMMUTE);
 }
 
@@ -61,12 +61,12 @@ static uint64_t hash_attr(const ig_attr *attr, uint64_t seed) {
 
 static uint64_t hash_op(const ig_op *op) {
     uint64_t hash = op->code;
-    uint64_t first = commutes(op) ? op->operands[0].value->id : 0;
-    uint64_t second = commutes(op) ? op->operands[1].value->id : 0;
+    uint64_t first = does_commute(op) ? op->operands[0].value->id : 0;
+    uint64_t second = does_commute(op) ? op->operands[1].value->id : 0;
     uint64_t pair[2] = { first < second ? first : second,
                          first < second ? second : first };
     hash = ig_hash_bytes(pair, sizeof(pair), hash);
-    for (uint32_t i = commutes(op) ? 2 : 0; i < op->operand_count; i++) {
+    for (uint32_t i = does_commute(op) ? 2 : 0; i < op->operand_count; i++) {
         uint64_t id = op->operands[i].value->id;
         hash = ig_hash_bytes(&id, sizeof(id), hash);
     }
@@ -78,7 +78,7 @@ static uint64_t hash_op(const ig_op *op) {
 
 static bool has_equal_operands(const ig_op *a, const ig_op *b) {
     uint32_t from = 0;
-    if (commutes(a)) {
+    if (does_commute(a)) {
         const ig_value *p = a->operands[0].value, *q = a->operands[1].value;
         const ig_value *r = b->operands[0].value, *s = b->operands[1].value;
         if (!(p == r && q == s) && !(p == s && q == r)) {
@@ -137,7 +137,7 @@ static void leave_scope(table *t, size_t depth) {
     }
 }
 
-static void merge(table *t, ig_op *op) {
+static void merge_op(table *t, ig_op *op) {
     uint64_t hash = hash_op(op);
     ig_op *known = find_equal(t, op, hash);
     if (!known) {
@@ -163,7 +163,7 @@ static void merge_block(table *t, ig_block *block) {
             merge_block(t, op->bodies[i]);
         }
         if (can_merge(op)) {
-            merge(t, op);
+            merge_op(t, op);
         }
     }
     leave_scope(t, depth);

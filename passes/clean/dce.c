@@ -136,7 +136,7 @@ static bool is_dead(const sweeper *s, const ig_op *op) {
     return !has_uses(op) && ig_op_is_removable(op) && !defines_what_is_mentioned(s, op);
 }
 
-static void sweep(sweeper *s, ig_block *block) {
+static void sweep_block(sweeper *s, ig_block *block) {
     for (ig_op *op = block->last, *before; op; op = before) {
         before = op->prev;
         if (is_dead(s, op)) {
@@ -146,7 +146,7 @@ static void sweep(sweeper *s, ig_block *block) {
             continue;
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
-            sweep(s, op->bodies[i]);
+            sweep_block(s, op->bodies[i]);
         }
     }
 }
@@ -162,6 +162,6 @@ ig_status ig_pass_dce(ig_pass_run *run, ig_graph *graph) {
     for (const ig_op *op = graph->body.first; op; op = op->next) {
         count_all(&s, op, 1);
     }
-    sweep(&s, &graph->body);
+    sweep_block(&s, &graph->body);
     return IG_OK;
 }

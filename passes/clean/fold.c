@@ -147,7 +147,7 @@ static bool is_used(const ig_op *op) {
     return false;
 }
 
-/* Does a matmul take this matrix, behind what makes real numbers of bytes? */
+/* Does a matmul take this matrix, after ops that turn bytes into floats? */
 static bool is_factor(const ig_value *value) {
     for (uint32_t steps = 0; steps < MOST_STEPS; steps++) {
         const ig_use *use = value->uses;
@@ -186,7 +186,7 @@ static bool can_evaluate(const folder *f, const ig_op *op) {
            !is_narrow_factor(op) && has_small_constants(f, op);
 }
 
-static bool evaluate(folder *f, const ig_op *op, ig_tensor *out) {
+static bool evaluate_op(folder *f, const ig_op *op, ig_tensor *out) {
     ig_arena *scratch = f->run->scratch;
     ig_tensor *in = IG_NEW_ARRAY(scratch, ig_tensor, op->operand_count);
     const ig_tensor **pointers = IG_NEW_ARRAY(scratch, const ig_tensor *,
@@ -207,7 +207,7 @@ static bool evaluate(folder *f, const ig_op *op, ig_tensor *out) {
 
 static void fold_constants(folder *f, ig_op *op) {
     ig_tensor *out = IG_NEW_ARRAY(f->run->scratch, ig_tensor, op->result_count);
-    if (!evaluate(f, op, out)) {
+    if (!evaluate_op(f, op, out)) {
         return;
     }
     ig_builder b = ig_builder_before(op);

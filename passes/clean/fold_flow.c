@@ -199,7 +199,7 @@ static bool run_copy(flow *f, copying *c, ig_value *result, ig_tensor *out) {
     return status == IG_OK && is_small(out);
 }
 
-static void compute(flow *f, ig_op *op, ig_value *result) {
+static void compute_flow(flow *f, ig_op *op, ig_value *result) {
     copying c = { .to = ig_graph_create(f->module, "constant flow", IG_STAGE_TENSOR),
                   .arena = f->run->scratch,
                   .left = OPS_MAX };
@@ -251,7 +251,7 @@ ig_status ig_pass_fold_flow(ig_pass_run *run, ig_graph *graph) {
     for (ig_op *op = graph->body.first; op; op = op->next) {
         for (uint32_t i = 0; i < op->result_count; i++) {
             if (is_wanted(&f, op, &op->results[i])) {
-                compute(&f, op, &op->results[i]);
+                compute_flow(&f, op, &op->results[i]);
             }
         }
         IG_TRY(ig_context_poll(graph->module->context));

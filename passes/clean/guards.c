@@ -34,12 +34,12 @@ static ig_status never_holds(ig_pass_run *run, ig_module *module, const ig_op *g
 }
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static ig_status prove(ig_pass_run *run, ig_block *block) {
+static ig_status prove_guards(ig_pass_run *run, ig_block *block) {
     ig_module *module = block->graph->module;
     for (ig_op *op = block->first, *next; op; op = next) {
         next = op->next;
         for (uint32_t i = 0; i < op->body_count; i++) {
-            IG_TRY(prove(run, op->bodies[i]));
+            IG_TRY(prove_guards(run, op->bodies[i]));
         }
         if (op->code != IG_OP_guard) {
             continue;
@@ -56,5 +56,5 @@ static ig_status prove(ig_pass_run *run, ig_block *block) {
 }
 
 ig_status ig_pass_guards(ig_pass_run *run, ig_graph *graph) {
-    return prove(run, &graph->body);
+    return prove_guards(run, &graph->body);
 }

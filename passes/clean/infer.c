@@ -42,8 +42,8 @@ static const ig_type *merge_types(inferrer *n, const ig_type *old,
     return ig_type_with_dims(n->module, fresh, fresh->rank, dims);
 }
 
-static void refine(inferrer *n, const ig_op *op, uint32_t result,
-                   const ig_type *fresh) {
+static void refine_result(inferrer *n, const ig_op *op, uint32_t result,
+                          const ig_type *fresh) {
     ig_value *value = &op->results[result];
     if (value->type == fresh || !ig_types_agree(n->module, value->type, fresh)) {
         return;
@@ -74,7 +74,7 @@ static ig_status infer_op(inferrer *n, ig_op *op) {
         IG_TRY(hook(op, types));
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        refine(n, op, i, types[i]);
+        refine_result(n, op, i, types[i]);
     }
     return IG_OK;
 }
@@ -86,7 +86,7 @@ static void infer_from_yields(inferrer *n, ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = first->operands[i].value->type;
         if (type == last->operands[i].value->type) {
-            refine(n, op, i, type);
+            refine_result(n, op, i, type);
         }
     }
 }

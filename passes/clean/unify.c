@@ -189,7 +189,7 @@ static void solve_for(void *user, uint32_t symbol) {
 }
 
 /* C - 1 = B: the extent C is B + 1. */
-static bool solve(unifier *u, ig_dim left, ig_dim right) {
+static bool solve_equality(unifier *u, ig_dim left, ig_dim right) {
     solver s = { .u = u, .rest = ig_dim_sub(u->module, left, right) };
     ig_dim_visit_symbols(u->module, s.rest, solve_for, &s);
     return s.is_solved;
@@ -235,7 +235,7 @@ static bool use_guard(unifier *u, const ig_op *guard) {
         take_fact(u, left, right);
         return true;
     }
-    return solve(u, left, right);
+    return solve_equality(u, left, right);
 }
 
 /* ---- what binds say ---- */

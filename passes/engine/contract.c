@@ -75,8 +75,8 @@ ig_pass_check ig_check_before(const ig_manager *manager, const ig_graph *graph) 
     return check;
 }
 
-static ig_status defect(const ig_manager *manager, const ig_pass *pass,
-                        const char *what) {
+static ig_status report_defect(const ig_manager *manager, const ig_pass *pass,
+                               const char *what) {
     return ig_error(&manager->module->context->diag, IG_INTERNAL, NULL,
                     "pass %s (number %" PRIu32 ") %s", pass->name, manager->number,
                     what);
@@ -95,17 +95,19 @@ ig_status ig_check_after(const ig_manager *manager, const ig_pass *pass,
     }
     ig_stage expected = pass->stage_after ? pass->stage_after : before->stage;
     if (graph->stage != expected) {
-        return defect(manager, pass, "left the graph at another stage than it says");
+        return report_defect(manager, pass,
+                             "left the graph at another stage than it says");
     }
     if (!changed && ig_graph_hash(graph) != before->hash) {
-        return defect(manager, pass, "changed the graph and claims it did not");
+        return report_defect(manager, pass, "changed the graph and claims it did not");
     }
     return IG_OK;
 }
 
 /* ---- the module ---- */
 
-static ig_status dump(const ig_manager *manager, const ig_pass *pass, ig_str text) {
+static ig_status dump_text(const ig_manager *manager, const ig_pass *pass,
+                           ig_str text) {
     char path[96], why[128];
     snprintf(path, sizeof(path), "%02" PRIu32 "-%.64s.ig", manager->number, pass->name);
     ig_file_part part = { text.data, text.size };
@@ -118,21 +120,23 @@ static ig_status dump(const ig_manager *manager, const ig_pass *pass, ig_str tex
 }
 
 /* Another module that should be the same: the same graphs by hash, the same text. */
-static ig_status compare(const ig_manager *manager, const ig_pass *pass, ig_str text,
-                         const ig_module *other, const char *what) {
+static ig_status compare_modules(const ig_manager *manager, const ig_pass *pass,
+                                 ig_str text, const ig_module *other,
+                                 const char *what) {
     const ig_module *module = manager->module;
     for (size_t i = 0; i < module->graphs.count; i++) {
         const ig_graph *graph = module->graphs.items[i];
         const ig_graph *twin = ig_module_graph(other, graph->name);
         if (!twin || ig_graph_hash(twin) != ig_graph_hash(graph)) {
-            return defect(manager, pass, what);
+            return report_defect(manager, pass, what);
         }
     }
     ig_writer writer;
     ig_writer_init(&writer, &((ig_module *)(uintptr_t)other)->arena);
     ig_print_module(other, &writer);
-    return ig_str_equal(ig_writer_str(&writer), text) ? IG_OK
-                                                      : defect(manager, pass, what);
+    return ig_str_equal(ig_writer_str(&writer), text)
+               ? IG_OK
+               : report_defect(manager, pass, what);
 }
 
 static ig_status check_roundtrip(const ig_manager *manager, const ig_pass *pass,
@@ -142,8 +146,9 @@ static ig_status check_roundtrip(const ig_manager *manager, const ig_pass *pass,
     char file[4096];
     snprintf(file, sizeof(file), "%.*s<round trip>", IG_STR_ARG(folder));
     IG_TRY(ig_parse_module(manager->module->context, file, text, &parsed));
-    ig_status status = compare(manager, pass, text, parsed,
-                               "left a module that changes when printed and parsed");
+    ig_status status =
+        compare_modules(manager, pass, text, parsed,
+                        "left a module that changes when printed and parsed");
     ig_module_destroy(parsed);
     return status;
 }
@@ -153,8 +158,8 @@ static ig_status check_clone(const ig_manager *manager, const ig_pass *pass,
     ig_module *copy = ig_module_clone(manager->module);
     ig_status status = ig_verify_module(copy);
     if (status == IG_OK) {
-        status = compare(manager, pass, text, copy,
-                         "left a module that changes when cloned");
+        status = compare_modules(manager, pass, text, copy,
+                                 "left a module that changes when cloned");
     }
     ig_module_destroy(copy);
     return status;
@@ -163,7 +168,7 @@ static ig_status check_clone(const ig_manager *manager, const ig_pass *pass,
 static ig_status check_text(const ig_manager *manager, const ig_pass *pass,
                             ig_str text) {
     if (manager->debug & IG_DEBUG_DUMP) {
-        IG_TRY(dump(manager, pass, text));
+        IG_TRY(dump_text(manager, pass, text));
     }
     if (manager->debug & IG_DEBUG_ROUNDTRIP) {
         IG_TRY(check_roundtrip(manager, pass, text));
@@ -175,7 +180,7 @@ ig_status ig_check_module(const ig_manager *manager, const ig_pass *pass) {
     ig_module *module = manager->module;
     if (manager->debug & IG_DEBUG_VERIFY) {
         if (ig_verify_module(module) != IG_OK) {
-            return defect(manager, pass, "left a module that does not verify");
+            return report_defect(manager, pass, "left a module that does not verify");
         }
     }
     if (!(manager->debug & (IG_DEBUG_DUMP | IG_DEBUG_ROUNDTRIP | IG_DEBUG_CLONE))) {

@@ -124,7 +124,7 @@ static ig_status read_pass(reader *r) {
 
 static ig_status read_pipeline(reader *r);
 
-/* One round of a group, from behind its "(" to behind its ")*". */
+/* One round of a group, from after its "(" to after its ")*". */
 static ig_status read_round(reader *r) {
     IG_TRY(read_pipeline(r));
     if (r->at[0] != ')' || r->at[1] != '*') {

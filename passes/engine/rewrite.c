@@ -133,7 +133,7 @@ static void make_room(rewriter *w, uint32_t id) {
     w->is_listed_size = size;
 }
 
-static void enlist(rewriter *w, ig_op *op) {
+static void enlist_op(rewriter *w, ig_op *op) {
     make_room(w, op->id);
     if (op->code != IG_OP_ERASED && !w->is_listed[op->id]) {
         w->is_listed[op->id] = 1;
@@ -143,7 +143,7 @@ static void enlist(rewriter *w, ig_op *op) {
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static void enlist_with_bodies(rewriter *w, ig_op *op) {
-    enlist(w, op);
+    enlist_op(w, op);
     for (uint32_t i = 0; i < op->body_count; i++) {
         for (ig_op *inner = op->bodies[i]->first; inner; inner = inner->next) {
             enlist_with_bodies(w, inner);
@@ -154,12 +154,12 @@ static void enlist_with_bodies(rewriter *w, ig_op *op) {
 static void enlist_users(rewriter *w, const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         for (const ig_use *use = op->results[i].uses; use; use = use->next) {
-            enlist(w, use->user);
+            enlist_op(w, use->user);
         }
     }
 }
 
-static ig_op *take(rewriter *w) {
+static ig_op *take_op(rewriter *w) {
     if (w->next == w->list.count) {
         return NULL;
     }
@@ -183,7 +183,7 @@ static bool erase_if_dead(rewriter *w, ig_op *op) {
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (op->operands[i].value->def) {
-            enlist(w, op->operands[i].value->def);
+            enlist_op(w, op->operands[i].value->def);
         }
     }
     ig_op_erase(op);
@@ -198,7 +198,7 @@ static void enlist_new(rewriter *w, ig_op *op, uint32_t first_new) {
     }
 }
 
-static void replace(rewriter *w, ig_op *op, ig_value *by) {
+static void replace_op(rewriter *w, ig_op *op, ig_value *by) {
     ig_value *old = &op->results[0];
     assert(op->result_count == 1 && "a rule replaces several results itself");
     assert(ig_types_agree(w->graph->module, old->type, by->type) &&
@@ -245,7 +245,7 @@ static void take_note(rewriter *w, ig_op *op, const ig_type **types) {
         ig_symbols_learn(&w->symbols, op, types[i], op->results[i].type);
     }
     enlist_users(w, op);
-    enlist(w, op);
+    enlist_op(w, op);
 }
 
 /* Looks at one op; true when a rule fired. */
@@ -264,7 +264,7 @@ static bool try_rules(rewriter *w, ig_op *op) {
         w->run->changed = true;
         enlist_new(w, op, first_new);
         if (by != op->results) {
-            replace(w, op, by);
+            replace_op(w, op, by);
         } else {
             take_note(w, op, types);
         }
@@ -316,7 +316,7 @@ static void print_counts(const rewriter *w) {
 }
 
 static ig_status run_rules(rewriter *w) {
-    for (ig_op *op; (op = take(w));) {
+    for (ig_op *op; (op = take_op(w));) {
         if (op->code == IG_OP_ERASED || erase_if_dead(w, op)) {
             continue;
         }

@@ -23,7 +23,7 @@ typedef struct ig_gemm_shape {
     uint32_t lanes;   /* of a vector */
     uint32_t vectors; /* a panel */
     uint32_t rows;    /* at most, of a block */
-    uint32_t panels;  /* of a sliver */
+    uint32_t panels;  /* of a micro-panel */
 } ig_gemm_shape;
 
 ig_gemm_shape ig_gemm_shape_of(const ig_target *target);
@@ -33,7 +33,7 @@ bool ig_gemm_fits(const ig_target *target, uint32_t rows, uint32_t panels);
  * load as much as it multiplies.  Whole ones of the usual width, so that they leave no
  * panel over that the usual ones do not. */
 uint32_t ig_gemm_wide_panels(const ig_target *target, uint32_t rows);
-/* Blocks of up to so many rows take wider slivers. */
+/* Blocks of up to so many rows take wider micro-panels. */
 uint32_t ig_gemm_few_rows(const ig_target *target);
 /* Is K so small that the panels of a tile stay in L1, and stores decide?  Then tiles
  * are one block high, so that results are written row by row. */

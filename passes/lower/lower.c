@@ -159,7 +159,7 @@ static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count)
     return operands;
 }
 
-static void start(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
+static void start_kernel(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
     ig_module *module = ig_op_module(compute);
     uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
     assert(outs <= compute->operand_count && "destinations are operands");
@@ -247,7 +247,7 @@ static void make_launch(ig_lower *lower) {
     ig_op_erase(from);
 }
 
-static void finish(ig_lower *lower) {
+static void finish_kernel(ig_lower *lower) {
     assert(lower->name && "the family has named the kernel");
     assert(lower->scratch >= 0 && lower->threads >= 0 && "sizes of a launch");
     ig_make_ret(&lower->b, NULL, 0);
@@ -265,13 +265,13 @@ static ig_status lower_compute(ig_pass_run *run, ig_op *compute) {
     const char *family = ig_attr_str(compute, IG_compute_family);
     ig_lower_fn fn = find_schedule(run->options->target, ig_op_family(compute));
     ig_lower lower;
-    start(&lower, run, compute);
+    start_kernel(&lower, run, compute);
     ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);
     if (status != IG_OK) {
         ig_graph_destroy(lower.kernel);
         return status;
     }
-    finish(&lower);
+    finish_kernel(&lower);
     run->changed = true;
     return IG_OK;
 }

@@ -19,7 +19,7 @@ static bool is_narrow_float(ig_dtype dtype) {
     return ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
 }
 
-static ig_value *widen(ig_builder *b, ig_value *x) {
+static ig_value *widen_float(ig_builder *b, ig_value *x) {
     return is_narrow_float(x->type->dtype) ? k_cast(b, x, IG_DT_f32) : x;
 }
 
@@ -41,7 +41,8 @@ static ig_value *constant_like(ig_builder *b, ig_value *x, double value) {
 
 /* x / y or x % y with a divisor that cannot trap; y = -1 and y = 0 are put right
  * after. */
-static ig_value *divide(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
+static ig_value *divide_safely(ig_builder *b, ig_opcode code, ig_value *x,
+                               ig_value *y) {
     ig_value *zero = zero_like(b, x), *one = constant_like(b, x, 1.0);
     ig_value *is_zero = k_compare(b, IG_OP_eq, y, zero);
     bool is_div = code == IG_OP_div;
@@ -58,8 +59,9 @@ static ig_value *divide(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y)
 
 static ig_value *lower_div(ig_builder *b, const ig_op *op, ig_value *const *x) {
     (void)op;
-    return ig_dtype_is_float(x[0]->type->dtype) ? k_binary(b, IG_OP_div, x[0], x[1])
-                                                : divide(b, IG_OP_div, x[0], x[1]);
+    return ig_dtype_is_float(x[0]->type->dtype)
+               ? k_binary(b, IG_OP_div, x[0], x[1])
+               : divide_safely(b, IG_OP_div, x[0], x[1]);
 }
 
 /* Floats: x - trunc(x / y) * y; the sign rule is put right after.  Exact for quotients
@@ -72,8 +74,9 @@ static ig_value *float_remainder(ig_builder *b, ig_value *x, ig_value *y) {
 static ig_value *lower_mod(ig_builder *b, const ig_op *op, ig_value *const *x) {
     bool truncates = ig_attr_int(op, IG_mod_truncate, 0) != 0;
     if (!ig_dtype_is_float(x[0]->type->dtype)) { /* kernel mod has the divisor's sign */
-        ig_value *q = truncates ? divide(b, IG_OP_div, x[0], x[1]) : NULL;
-        return q ? k_sub(b, x[0], k_mul(b, q, x[1])) : divide(b, IG_OP_mod, x[0], x[1]);
+        ig_value *q = truncates ? divide_safely(b, IG_OP_div, x[0], x[1]) : NULL;
+        return q ? k_sub(b, x[0], k_mul(b, q, x[1]))
+                 : divide_safely(b, IG_OP_mod, x[0], x[1]);
     }
     ig_value *r = float_remainder(b, x[0], x[1]);
     if (truncates) {
@@ -177,7 +180,7 @@ static ig_value *divisor_of(ig_builder *b, ig_value *x, ig_value *y) {
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 93), k_i64(b, 1), inits, 2);
     ig_builder *in = &loop.b;
     ig_value *goes_on = k_compare(in, IG_OP_ne, loop.carried[1], zero);
-    ig_value *rest = divide(in, IG_OP_mod, loop.carried[0], loop.carried[1]);
+    ig_value *rest = divide_safely(in, IG_OP_mod, loop.carried[0], loop.carried[1]);
     ig_value *next[] = { k_where(in, goes_on, loop.carried[1], loop.carried[0]),
                          k_where(in, goes_on, rest, zero) };
     k_loop_close(&loop, next, 2);
@@ -195,7 +198,7 @@ static ig_value *lower_gcd(ig_builder *b, const ig_op *op, ig_value *const *x) {
     ig_value *common = divisor_of(b, sizes[0], sizes[1]);
     return op->code == IG_OP_gcd
                ? common
-               : k_mul(b, divide(b, IG_OP_div, sizes[0], common), sizes[1]);
+               : k_mul(b, divide_safely(b, IG_OP_div, sizes[0], common), sizes[1]);
 }
 
 static ig_value *lower_gelu(ig_builder *b, const ig_op *op, ig_value *const *x) {
@@ -270,7 +273,7 @@ ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *opera
     ig_value *wide[4];
     assert(op->operand_count <= 4 && "elementwise ops have few operands");
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        wide[i] = widen(b, operands[i]);
+        wide[i] = widen_float(b, operands[i]);
     }
     if (ig_math_is_in_double((ig_opcode)op->code)) {
         return k_cast(b, ig_math_in_double(b, (ig_opcode)op->code, wide), to);

@@ -174,7 +174,7 @@ static ig_dim bytes_of(const counter *c, const ig_type *type) {
     return ig_dim_ceil_div(c->module, bits, ig_dim_of(8));
 }
 
-/* Whole stretches behind the axis. */
+/* Whole stretches after the axis. */
 static void count_gather(counter *c, const ig_op *op) {
     const ig_value *x = op->operands[0].value;
     int64_t axis = ig_attr_int(op, IG_gather_axis, 0);

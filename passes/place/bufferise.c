@@ -59,7 +59,7 @@ static bool reshape_agrees(buffers *s, const ig_op *reshape) {
 }
 
 /* Offers `place` for `value`: straight to what computes it, through reshapes too. */
-static void offer(buffers *s, ig_value *value, ig_place *place) {
+static void offer_place(buffers *s, ig_value *value, ig_place *place) {
     ig_op *reshape = ig_def(value, IG_OP_reshape);
     while (reshape && ig_value_has_one_use(value) && place) {
         if (!reshape_agrees(s, reshape)) {
@@ -125,7 +125,7 @@ static void offer_slices(buffers *s, ig_op *concat) {
     for (uint32_t i = 0; i < concat->operand_count; i++) {
         ig_place *slice = concat_slice(s, concat, whole, i, &at);
         if (fits_concat(s, concat, i)) {
-            offer(s, concat->operands[i].value, slice);
+            offer_place(s, concat->operands[i].value, slice);
         }
     }
 }
@@ -141,7 +141,7 @@ static void offer_whole(buffers *s, ig_op *insert) {
         }
         v = reshape ? reshape->operands[0].value : NULL;
     }
-    offer(s, x, whole_of(s, insert->results));
+    offer_place(s, x, whole_of(s, insert->results));
 }
 
 static void assign_destinations(buffers *s, ig_block *block) {
@@ -184,7 +184,7 @@ static ig_value *owned_alloc(buffers *s, ig_builder *b, ig_value *owner) {
 }
 
 /* Where `value` is to be written: the place it was offered, or a buffer of its own. */
-static ig_place *destination(buffers *s, ig_builder *b, ig_value *value) {
+static ig_place *choose_destination(buffers *s, ig_builder *b, ig_value *value) {
     ig_place *wanted = wanted_place(s, value);
     ig_value *owner = wanted ? wanted->root : value;
     ig_value *alloc = owned_alloc(s, b, owner);
@@ -223,7 +223,7 @@ static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
 }
 
 /* The same elements in a buffer of their own. */
-static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
+static ig_place *copy_to_buffer(buffers *s, ig_builder *b, const ig_place *from) {
     const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
                                          from->rank, from->dims);
     ig_place *to = ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
@@ -231,8 +231,8 @@ static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
     return to;
 }
 
-/* Is input `index` of a fused op the table of a bag?  Rows of tables lie one behind the
- * other. */
+/* Is input `index` of a fused op the table of a bag?  Rows of tables are
+ * contiguous. */
 static bool is_table(const ig_op *fused, uint32_t index) {
     for (const ig_use *use = fused->bodies[0]->args[index]->uses; use;
          use = use->next) {
@@ -257,7 +257,7 @@ static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
                    ig_dim_is(place->dims[place->rank - 1], 1);
     if ((ig_family_needs_unit_stride(ig_op_family(fused), index) && !is_unit) ||
         (is_table(fused, index) && !ig_place_is_row_major(s->module, place))) {
-        place = copied(s, b, place);
+        place = copy_to_buffer(s, b, place);
     }
     return ig_place_value(b, place);
 }
@@ -270,7 +270,8 @@ static void rewrite_fused(buffers *s, ig_op *op) {
         operands[i] = input_value(s, &b, op, i);
     }
     for (uint32_t i = 0; i < outs; i++) {
-        operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));
+        operands[ins + i] = ig_place_value(&b,
+                                           choose_destination(s, &b, &op->results[i]));
     }
     ig_op *compute = make_compute(&b, ig_op_family(op), operands, ins + outs, outs);
     ig_block *from = op->bodies[0], *to = compute->bodies[0];
@@ -338,7 +339,7 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
     ig_place *from = place_of(s, op->operands[0].value);
     ig_place *place = views[op->code](s, op, from);
     if (!place) {
-        place = views[op->code](s, op, copied(s, &b, from));
+        place = views[op->code](s, op, copy_to_buffer(s, &b, from));
     }
     set_place(s, op->results, place);
     return IG_OK;
@@ -347,7 +348,7 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
 /* What was not computed in place is copied there. */
 static ig_status rewrite_concat(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_place *whole = destination(s, &b, op->results);
+    ig_place *whole = choose_destination(s, &b, op->results);
     ig_dim at = ig_dim_of(0);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_place *slice = concat_slice(s, op, whole, i, &at);
@@ -364,7 +365,7 @@ static ig_status rewrite_insert(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_place *x = place_of(s, op->operands[0].value);
     ig_place *y = place_of(s, op->operands[1].value);
-    ig_place *whole = destination(s, &b, op->results);
+    ig_place *whole = choose_destination(s, &b, op->results);
     const ig_attr *steps = &op->attrs[IG_insert_steps];
     ig_place *slice =
         ig_place_slice(s->arena, s->module, whole, op->attrs[IG_insert_starts].as.dims,
@@ -437,7 +438,7 @@ static ig_status rewrite_measure(buffers *s, ig_op *op) {
     for (uint32_t i = 0; i < ins; i++) {
         operands[i] = ig_buffers_whole(s, &b, place_of(s, op->operands[i].value));
     }
-    operands[ins] = destination(s, &b, op->results)->root;
+    operands[ins] = choose_destination(s, &b, op->results)->root;
     ig_measure_attrs measured = ig_measure_attrs_of(op);
     ig_host_attrs attrs = { .function = measured.function,
                             .outs = 1,
@@ -454,7 +455,7 @@ static ig_status rewrite_bind(buffers *s, ig_op *op) {
     return IG_OK;
 }
 
-static ig_status keep(buffers *s, ig_op *op) {
+static ig_status keep_op(buffers *s, ig_op *op) {
     (void)s;
     (void)op;
     return IG_OK;
@@ -471,7 +472,7 @@ static ig_status rewrite_ret(buffers *s, ig_op *op) {
         bool is_own = ig_def(place->root, IG_OP_alloc) &&
                       ig_place_is_whole(s->module, place) &&
                       !ig_map_get_id(&returned, IG_MAP_PTR(place->root));
-        place = is_own ? place : copied(s, &b, place);
+        place = is_own ? place : copy_to_buffer(s, &b, place);
         ig_map_set_id(&returned, IG_MAP_PTR(place->root), place->root);
         ig_use_set(&op->operands[i], place->root);
     }
@@ -499,11 +500,11 @@ static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_bind] = rewrite_bind,
     [IG_OP_if] = ig_bufferise_if,
     [IG_OP_loop] = ig_bufferise_loop,
-    [IG_OP_guard] = keep,
-    [IG_OP_let] = keep,
-    [IG_OP_alloc] = keep,
-    [IG_OP_store_dims] = keep,
-    [IG_OP_yield] = keep,
+    [IG_OP_guard] = keep_op,
+    [IG_OP_let] = keep_op,
+    [IG_OP_alloc] = keep_op,
+    [IG_OP_store_dims] = keep_op,
+    [IG_OP_yield] = keep_op,
     [IG_OP_ret] = rewrite_ret,
 };
 
@@ -531,13 +532,13 @@ void ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
 ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from) {
     bool is_whole = ig_dim_is(from->offset, 0) &&
                     ig_place_is_row_major(s->module, from);
-    return is_whole ? from->root : copied(s, b, from)->root;
+    return is_whole ? from->root : copy_to_buffer(s, b, from)->root;
 }
 
 /* ---- the pass ---- */
 
 /* Branches and loops that have become steps have no results. */
-static bool stays(const ig_op *op) {
+static bool is_plan_op(const ig_op *op) {
     bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
     return (ig_ops[op->code].stages & IG_STAGE_PLAN) != 0 &&
            !(is_flow && op->result_count);
@@ -551,7 +552,7 @@ static void erase_tensor_ops(ig_block *block) {
         for (uint32_t i = 0; is_flow && i < op->body_count; i++) {
             erase_tensor_ops(op->bodies[i]);
         }
-        if (!stays(op)) {
+        if (!is_plan_op(op)) {
             ig_op_erase(op);
         }
     }

@@ -66,7 +66,7 @@ static bool is_tensor(const ig_type *type) {
 }
 
 /* One byte that the runtime can look at. */
-static ig_value *single(ig_buffers *s, ig_builder *b, ig_value *value) {
+static ig_value *load_single(ig_buffers *s, ig_builder *b, ig_value *value) {
     ig_place *place = ig_buffers_place(s, value);
     return ig_buffers_whole(s, b, place);
 }
@@ -147,7 +147,7 @@ ig_status ig_bufferise_if(ig_buffers *s, ig_op *op) {
                                       type->dims);
         ig_buffers_set_place(s, &op->results[i], results[i]);
     }
-    ig_value *condition = single(s, &b, op->operands[0].value);
+    ig_value *condition = load_single(s, &b, op->operands[0].value);
     ig_expr e = ig_expr_of(&b);
     ig_op_spec spec = { .operands = &condition, .operand_count = 1, .body_count = 2 };
     ig_op *branch = ig_build_if_op(&e, &spec);
@@ -263,7 +263,7 @@ static ig_dim most_trips(loop *l, ig_builder *b) {
         return known.dims[0];
     }
     ig_dim symbol = new_symbol(l->s, "most_trips");
-    ig_value *trips = single(l->s, b, l->op->operands[0].value);
+    ig_value *trips = load_single(l->s, b, l->op->operands[0].value);
     ig_dim one = ig_dim_of(1);
     ig_place *vector =
         ig_place_reshape(l->s->arena, l->s->module,
@@ -448,7 +448,8 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     make_buffers(&l, &b);
     l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
     ig_plan_store_dims(&b, l.count->root, &zero, 1);
-    ig_value *operands[] = { single(s, &b, op->operands[0].value), l.condition->root };
+    ig_value *operands[] = { load_single(s, &b, op->operands[0].value),
+                             l.condition->root };
     ig_expr e = ig_expr_of(&b);
     ig_op_spec spec = { .operands = operands, .operand_count = 2, .body_count = 1 };
     l.plan = ig_build_loop_op(&e, &spec, (ig_loop_attrs){ .trip = IG_SET(l.trip) });

@@ -1,4 +1,4 @@
-/* bufferise: what a symbol's value is known behind, and which extents must be equal.
+/* bufferise: the op after which a symbol has a value, and extents that must be equal.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The symbols of the inputs have their values before anything runs, others from the op
@@ -9,7 +9,7 @@
 
 typedef struct since_walk {
     ig_buffers *s;
-    uintptr_t number; /* of the op at hand: ops count from 1, behind their bodies */
+    uintptr_t number; /* of the current op: ops count from 1, after their bodies */
 } since_walk;
 
 static void note_since(void *user, uint32_t symbol) {

@@ -91,7 +91,7 @@ static bool has_equal_dims(ig_module *module, const ig_type *a, const ig_type *b
 }
 
 /* The region whose root computes `value` and could have elementwise `op`, or NULL. */
-static region *growing(fuser *f, ig_op *op, const ig_value *value) {
+static region *find_growing(fuser *f, ig_op *op, const ig_value *value) {
     if (!value->def || value->def->block != op->block) {
         return NULL;
     }
@@ -106,8 +106,8 @@ static region *growing(fuser *f, ig_op *op, const ig_value *value) {
 }
 
 /* The region that elementwise `op` may join through operand `value`, or NULL. */
-static region *joinable(fuser *f, ig_op *op, const ig_value *value) {
-    return is_used_only_by(value, op) ? growing(f, op, value) : NULL;
+static region *find_joinable(fuser *f, ig_op *op, const ig_value *value) {
+    return is_used_only_by(value, op) ? find_growing(f, op, value) : NULL;
 }
 
 static void draw_in(fuser *f, region *into, region *from) {
@@ -122,7 +122,7 @@ static void draw_in(fuser *f, region *into, region *from) {
 /* Adds `op` and the anchorless regions that feed it. */
 static void add_op(fuser *f, region *r, ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        region *from = joinable(f, op, op->operands[i].value);
+        region *from = find_joinable(f, op, op->operands[i].value);
         if (from && from != r && is_map(from) &&
             from->ops.count + r->ops.count < REGION_OPS) {
             draw_in(f, r, from);
@@ -134,7 +134,7 @@ static void add_op(fuser *f, region *r, ig_op *op) {
 
 /* ---- several users that come together ---- */
 
-/* Ops behind a region's root that might join it. */
+/* Ops after a region's root that might join it. */
 typedef struct bundle {
     ig_op *root;
     ig_map inside; /* op -> itself, the root too */
@@ -181,7 +181,7 @@ static bool may_join(fuser *f, const bundle *b, const ig_op *op, uint32_t room) 
                           op->results[0].type);
 }
 
-/* Takes the ops behind the root that use it, up to the first that ends them all. */
+/* Takes the ops after the root that use it, up to the first that ends them all. */
 static bool gather_users(fuser *f, region *r, bundle *b) {
     uint32_t room = REGION_OPS - (uint32_t)r->ops.count, seen = 0;
     ig_map_init(&b->inside, f->run->scratch);
@@ -205,7 +205,7 @@ static bool gather_users(fuser *f, region *r, bundle *b) {
 /* Does `op` join, with others, a region whose result it does not use alone? */
 static bool join_together(fuser *f, ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        region *r = growing(f, op, op->operands[i].value);
+        region *r = find_growing(f, op, op->operands[i].value);
         bundle b = { .root = r ? IG_LAST(&r->ops) : NULL };
         if (!r || r->tried == b.root || b.root->result_count != 1) {
             continue;
@@ -221,13 +221,13 @@ static bool join_together(fuser *f, ig_op *op) {
     return false;
 }
 
-static void join(fuser *f, ig_op *op) {
+static void join_region(fuser *f, ig_op *op) {
     if (ig_map_get_id(&f->region_of, IG_MAP_PTR(op))) {
         return; /* together with others */
     }
     region *best = NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        region *r = joinable(f, op, op->operands[i].value);
+        region *r = find_joinable(f, op, op->operands[i].value);
         if (r && (!best || (is_map(best) && !is_map(r)))) {
             best = r;
         }
@@ -239,13 +239,13 @@ static void join(fuser *f, ig_op *op) {
     }
 }
 
-static void collect(fuser *f, ig_block *block) {
+static void collect_regions(fuser *f, ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
         ig_kernel_family family = ig_op_family(op);
         if (ig_family_has(family, IG_FAMILY_ANCHOR)) {
             new_region(f, op, family);
         } else if (ig_ops[op->code].traits & IG_MAP) {
-            join(f, op);
+            join_region(f, op);
         }
     }
 }
@@ -421,7 +421,7 @@ static void fuse_block(ig_pass_run *run, ig_block *block) {
     }
     fuser f = { .run = run };
     ig_map_init(&f.region_of, run->scratch);
-    collect(&f, block);
+    collect_regions(&f, block);
     join_users(&f, block);
     for (size_t i = 0; i < f.regions.count; i++) {
         if (!f.regions.items[i]->merged_into) {

@@ -55,7 +55,8 @@ static bool is_narrow(ig_dtype dtype) {
     return dtype == IG_DT_f16 || dtype == IG_DT_bf16;
 }
 
-/* The weight behind casts that widen it and transposes, which turn `is_transposed`. */
+/* The weight under casts that widen it and transposes, each of which flips
+ * `is_transposed`. */
 static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
     while (def && def->code != IG_OP_weight) {
         const ig_type *from = def->operand_count ? def->operands[0].value->type : NULL;
@@ -151,13 +152,13 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
 }
 
 /* The last two of `rank` dims exchanged. */
-static ig_value *transposed(ig_builder *b, ig_value *x, uint32_t rank) {
+static ig_value *swap_last_axes(ig_builder *b, ig_value *x, uint32_t rank) {
     static const int64_t of_two[] = { 1, 0 }, of_three[] = { 0, 2, 1 };
     ig_expr e = ig_expr_of(b);
     return ig_expr_transpose(&e, x, rank == 2 ? of_two : of_three);
 }
 
-static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
+static ig_value *pad_rows(ig_builder *b, ig_value *x, int64_t rows) {
     if (rows == 0) {
         return x;
     }
@@ -175,18 +176,18 @@ static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     if (m->is_narrow && (m->is_widened || !as_panels)) {
         x = ig_expr_cast(&e, x, IG_DT_f32);
     }
-    x = m->is_transposed ? x : transposed(b, x, 2);
+    x = m->is_transposed ? x : swap_last_axes(b, x, 2);
     if (!as_panels) {
         return x;
     }
     int64_t panels = (m->n + PANEL - 1) / PANEL;
-    x = padded(b, x, panels * PANEL - m->n);
+    x = pad_rows(b, x, panels * PANEL - m->n);
     ig_dim dims[] = { ig_dim_of(panels), ig_dim_of(PANEL), ig_dim_of(m->k) };
-    return transposed(b, ig_expr_reshape(&e, x, 3, dims), 3);
+    return swap_last_axes(b, ig_expr_reshape(&e, x, 3, dims), 3);
 }
 
-static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
-                         bool as_panels) {
+static ig_weight *make_packed(ig_pass_run *run, ig_module *module, const matrix *m,
+                              bool as_panels) {
     const char *from = m->name ? m->name : m->weight->name;
     const char *name = ig_arena_printf(run->scratch, "%s.%s%s", from,
                                        as_panels ? "panels" : "rows",
@@ -361,7 +362,7 @@ static ig_value *make_zeros(ig_builder *b, const matrix *m) {
 
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
-    ig_weight *weight = packed(run, ig_op_module(op), m, true);
+    ig_weight *weight = make_packed(run, ig_op_module(op), m, true);
     ig_value *x = merge_rows(&b, op->operands[0].value);
     x = scale_by(&b, x, m->row_scale);
     ig_value *panels = ig_make_weight(&b, weight);
@@ -382,7 +383,8 @@ static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
         return;
     }
     ig_builder b = ig_builder_before(op);
-    ig_weight *weight = is_row ? m->weight : packed(run, ig_op_module(op), m, false);
+    ig_weight *weight = is_row ? m->weight
+                               : make_packed(run, ig_op_module(op), m, false);
     x = merge_rows(&b, x);
     ig_expr e = ig_expr_of(&b);
     ig_value *rows = ig_make_weight(&b, weight);

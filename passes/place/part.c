@@ -79,8 +79,8 @@ static bool ends_before(ig_module *module, ig_dim begin, ig_dim span, ig_dim nex
 }
 
 /* a's interval before b's, and b's before a's next. */
-static bool alternate(ig_module *module, const ig_part *a, const ig_part *b,
-                      uint32_t axis) {
+static bool do_alternate(ig_module *module, const ig_part *a, const ig_part *b,
+                         uint32_t axis) {
     ig_dim again = ig_dim_add(module, a->offset, a->strides[axis]);
     return ends_before(module, a->offset, span_of(module, a, axis + 1), b->offset) &&
            ends_before(module, b->offset, span_of(module, b, axis + 1), again);
@@ -90,7 +90,7 @@ static bool is_apart_at(ig_module *module, const ig_part *a, const ig_part *b,
                         uint32_t axis) {
     return ig_dim_equal(module, a->strides[axis], b->strides[axis]) == IG_YES &&
            has_period(module, a, axis) && has_period(module, b, axis) &&
-           (alternate(module, a, b, axis) || alternate(module, b, a, axis));
+           (do_alternate(module, a, b, axis) || do_alternate(module, b, a, axis));
 }
 
 bool ig_parts_lie_apart(ig_module *module, const ig_value *a, const ig_value *b) {

@@ -11,10 +11,10 @@
  *
  * Ops in operand form (slice, pad, tile, reshape, expand, a reduction with computed
  * axes, range) become the form by attributes, over symbols.  A host function, which
- * checks what the data says, finds the numbers; bind gives them to the symbols from
+ * checks what the data says, finds the values; bind gives them to the symbols from
  * there on.  So every schedule sees symbolic extents only.
  *
- * An extent of the result that is known already keeps its expression; the number found
+ * An extent of the result that is known already keeps its expression; the value found
  * for it is not used.
  *
  * Needs the tensor stage.  Keeps values and types.
@@ -26,7 +26,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- what a host function finds ---- */
+/* ---- values from host functions ---- */
 
 static ig_value *as_i64(ig_resolver *m, uint32_t operand) {
     return ig_expr_cast(&m->e, ig_op_operand(m->op, operand), IG_DT_i64);
@@ -36,8 +36,9 @@ static ig_value *extents_of(ig_resolver *m, const ig_value *x) {
     return ig_expr_dims(&m->e, x->type->dims, x->type->rank);
 }
 
-/* 0, 1, 2 … or a number repeated. */
-static ig_value *numbers(ig_resolver *m, ig_dim count, int64_t first, int64_t step) {
+/* first, first + step … as an i64 vector of `count`. */
+static ig_value *make_integers(ig_resolver *m, ig_dim count, int64_t first,
+                               int64_t step) {
     uint32_t length = (uint32_t)ig_dim_value(count);
     ig_dim *dims = IG_NEW_ARRAY(m->run->scratch, ig_dim, length);
     for (uint32_t i = 0; i < length; i++) {
@@ -46,7 +47,7 @@ static ig_value *numbers(ig_resolver *m, ig_dim count, int64_t first, int64_t st
     return ig_expr_dims(&m->e, dims, length);
 }
 
-/* A function, and how many numbers it finds. */
+/* A host function and how many values it finds. */
 typedef struct shape_query {
     const char *function;
     uint32_t found, param_count;
@@ -55,7 +56,7 @@ typedef struct shape_query {
 
 /* Entries that are there for sure: an axis is named once at most, so no more than the
  * rank are read, and the host function checks how many there are. */
-static ig_dim entries(ig_dim count, uint32_t rank) {
+static ig_dim count_entries(ig_dim count, uint32_t rank) {
     return ig_dim_is_static(count) ? count : ig_dim_of(rank);
 }
 
@@ -118,7 +119,7 @@ static ig_dim extent_symbol(ig_resolver *m, uint32_t d) {
     return ig_resolver_extent(m, 0, d);
 }
 
-static ig_value *element(ig_resolver *m, ig_value *vector, int64_t index) {
+static ig_value *take_element(ig_resolver *m, ig_value *vector, int64_t index) {
     ig_dim start = ig_dim_of(index), size = ig_dim_of(1);
     ig_value *one = ig_expr_slice(&m->e, vector, 0, start, size, 1);
     return ig_expr_reshape(&m->e, one, 0, NULL);
@@ -137,7 +138,7 @@ void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value) {
 }
 
 /* The only result. */
-static void finish(ig_resolver *m, ig_value *value) {
+static void finish_op(ig_resolver *m, ig_value *value) {
     ig_resolver_replace(m, 0, value);
     ig_op_erase(m->op);
 }
@@ -160,7 +161,7 @@ static ig_status resolve_tile(ig_resolver *m) {
     ig_dim symbols[2 * IG_TENSOR_RANK], ones[2 * IG_TENSOR_RANK];
     ig_dim wide[2 * IG_TENSOR_RANK], params[1] = { ig_dim_of(rank) };
     if (rank == 0) {
-        finish(m, x);
+        finish_op(m, x);
         return IG_OK;
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
@@ -175,8 +176,8 @@ static ig_status resolve_tile(ig_resolver *m) {
     }
     ig_resolver_bind(m, found, symbols, 2 * rank);
     ig_value *apart = ig_expr_reshape(&m->e, x, 2 * rank, ones);
-    finish(m,
-           make_expand(m, apart, ig_type_with_dims(m->module, type, 2 * rank, wide)));
+    finish_op(
+        m, make_expand(m, apart, ig_type_with_dims(m->module, type, 2 * rank, wide)));
     return IG_OK;
 }
 
@@ -200,8 +201,8 @@ static ig_status resolve_shape(ig_resolver *m, const char *function) {
             symbols, rank);
     }
     ig_reshape_attrs attrs = { .to = { type->dims, rank } };
-    finish(m, m->op->code == IG_OP_reshape ? ig_build_reshape(&m->e, x, NULL, attrs)
-                                           : make_expand(m, x, type));
+    finish_op(m, m->op->code == IG_OP_reshape ? ig_build_reshape(&m->e, x, NULL, attrs)
+                                              : make_expand(m, x, type));
     return IG_OK;
 }
 
@@ -226,8 +227,8 @@ static ig_value *gather_axes(ig_resolver *m, ig_value *x, ig_value *found) {
         ig_value *range = ig_build_range(&m->e, zero,
                                          ig_expr_reshape(&m->e, size, 0, NULL), one);
         ig_value *at = ig_build_mul(&m->e, range,
-                                    element(m, found, 2 * (int64_t)rank + d));
-        at = ig_build_add(&m->e, at, element(m, found, d));
+                                    take_element(m, found, 2 * (int64_t)rank + d));
+        at = ig_build_add(&m->e, at, take_element(m, found, d));
         x = ig_expr_gather(&m->e, x, at, d, IG_NEGATIVE_error);
     }
     return x;
@@ -250,8 +251,9 @@ static ig_status resolve_slice(ig_resolver *m) {
     bool has_steps = op->operand_count > 4;
     ig_value *operands[] = {
         extents_of(m, x), as_i64(m, 1), as_i64(m, 2),
-        op->operand_count > 3 ? as_i64(m, 3) : numbers(m, entries(count, rank), 0, 1),
-        has_steps ? as_i64(m, 4) : numbers(m, entries(count, rank), 1, 0)
+        op->operand_count > 3 ? as_i64(m, 3)
+                              : make_integers(m, count_entries(count, rank), 0, 1),
+        has_steps ? as_i64(m, 4) : make_integers(m, count_entries(count, rank), 1, 0)
     };
     ig_value *found = make_measure(
         m, &(shape_query){ "slice_bounds", 3 * rank, 2, params }, operands, 5);
@@ -260,7 +262,8 @@ static ig_status resolve_slice(ig_resolver *m) {
         symbols[rank + d] = extent_symbol(m, d);
     }
     ig_resolver_bind(m, found, symbols, 2 * rank);
-    finish(m, has_steps ? gather_axes(m, x, found) : slice_by_symbols(m, x, symbols));
+    finish_op(m,
+              has_steps ? gather_axes(m, x, found) : slice_by_symbols(m, x, symbols));
     return IG_OK;
 }
 
@@ -279,8 +282,9 @@ static ig_status resolve_pad(ig_resolver *m) {
         return IG_OK;
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1),
-                             has_axes ? as_i64(m, 3)
-                                      : numbers(m, entries(count, rank), 0, 1) };
+                             has_axes
+                                 ? as_i64(m, 3)
+                                 : make_integers(m, count_entries(count, rank), 0, 1) };
     ig_value *found = make_measure(
         m, &(shape_query){ "pad_bounds", 3 * rank, 3, params }, operands, 3);
     for (uint32_t d = 0; d < rank; d++) {
@@ -297,14 +301,14 @@ static ig_status resolve_pad(ig_resolver *m) {
                         .operand_count = inputs[1] ? 2 : 1,
                         .result_types = &op->results[0].type,
                         .result_count = 1 };
-    finish(m, ig_build_pad_op(&m->e, &spec, attrs)->results);
+    finish_op(m, ig_build_pad_op(&m->e, &spec, attrs)->results);
     return IG_OK;
 }
 
 /* ---- reductions ---- */
 
-/* Each axis is seen as two, one of which is kept and one reduced; the data says which
- * of them has the extent and which is 1. */
+/* Each axis becomes two, one kept and one reduced; the data decides which of them has
+ * the extent and which is 1. */
 static ig_status resolve_reduce(ig_resolver *m) {
     ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
@@ -339,7 +343,7 @@ static ig_status resolve_reduce(ig_resolver *m) {
     ig_value *pairs = ig_expr_reshape(&m->e, x, 2 * rank, apart);
     ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
                               .axes = { axes, rank } };
-    finish(m, ig_build_reduce(&m->e, pairs, NULL, attrs));
+    finish_op(m, ig_build_reduce(&m->e, pairs, NULL, attrs));
     return IG_OK;
 }
 
@@ -397,7 +401,7 @@ typedef struct search {
     bool is_missing;
 } search;
 
-static void look_up(void *user, uint32_t symbol) {
+static void check_symbol(void *user, uint32_t symbol) {
     search *s = user;
     s->is_missing = s->is_missing || !is_known(s->m, symbol);
 }
@@ -416,7 +420,7 @@ static ig_status check_known(ig_resolver *m, const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = op->results[i].type;
         for (uint32_t d = 0; d < type->rank; d++) {
-            ig_dim_visit_symbols(m->module, type->dims[d], look_up, &s);
+            ig_dim_visit_symbols(m->module, type->dims[d], check_symbol, &s);
         }
     }
     return s.is_missing
@@ -440,7 +444,7 @@ static ig_status resolve_op(ig_resolver *m, ig_op *op) {
     return IG_OK;
 }
 
-/* What stands behind the op before `from` up to `end` has its symbols by now. */
+/* The ops from `from` up to `end` use only symbols that have a value. */
 static ig_status check_made(ig_resolver *m, ig_op *from, const ig_op *end) {
     for (const ig_op *op = from; op && op != end; op = op->next) {
         if (op->code == IG_OP_bind) {

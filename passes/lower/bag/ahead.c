@@ -222,7 +222,7 @@ static ig_value *open_after(const bag_class *c, ig_builder *b, bag_ahead *ahead,
     return through.results[count];
 }
 
-/* Runs ahead over features whose ids lie one behind the other. */
+/* Runs ahead over features whose ids are contiguous. */
 static void run_ahead(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     ig_value *steps = k_i64(b, distance_of(c)), *state[BAG_AHEAD + 1];
     if (!ahead->has_many) {

@@ -227,7 +227,7 @@ void bag_load_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
     out_ends[1] = load_end(c, b, at, last);
 }
 
-/* The two ways of exporters with ids behind the last offset (ig_bag_last). */
+/* The two ways of exporters with ids after the last offset (ig_bag_last). */
 static void open_last(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       ig_value *begin, ig_value **end) {
     ig_bag_last last = c->last;

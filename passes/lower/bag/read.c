@@ -4,7 +4,8 @@
 
 enum { BEGINS = 1, ENDS = 2, WEIGHTS = 4 };
 
-static int64_t listed(const ig_op *op, uint32_t slot, uint32_t index, int64_t absent) {
+static int64_t read_entry(const ig_op *op, uint32_t slot, uint32_t index,
+                          int64_t absent) {
     const ig_attr *attr = &op->attrs[slot];
     return attr->kind == IG_ATTR_INTS ? attr->as.ints[index] : absent;
 }
@@ -90,13 +91,13 @@ static bool read_tables(ig_lower *lower, const ig_op *anchor, uint32_t operand,
 
 static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t number,
                               uint32_t operand, bag_feature *f) {
-    f->mask = listed(anchor, IG_bag_operands, number, 0);
-    f->pool = (ig_pool)listed(anchor, IG_bag_pool, number, IG_POOL_sum);
-    f->padding = listed(anchor, IG_bag_padding, number, INT64_MIN);
+    f->mask = read_entry(anchor, IG_bag_operands, number, 0);
+    f->pool = (ig_pool)read_entry(anchor, IG_bag_pool, number, IG_POOL_sum);
+    f->padding = read_entry(anchor, IG_bag_padding, number, INT64_MIN);
     f->has_padding = f->padding != INT64_MIN;
-    f->last = (ig_bag_last)listed(anchor, IG_bag_last, number, IG_LAST_ids);
-    f->empty = (ig_empty)listed(anchor, IG_bag_empty, number, IG_EMPTY_zero);
-    f->tables = (uint32_t)listed(anchor, IG_bag_tables, number, 1);
+    f->last = (ig_bag_last)read_entry(anchor, IG_bag_last, number, IG_LAST_ids);
+    f->empty = (ig_empty)read_entry(anchor, IG_bag_empty, number, IG_EMPTY_zero);
+    f->tables = (uint32_t)read_entry(anchor, IG_bag_tables, number, 1);
     uint32_t next = operand;
     bool has_tables = read_tables(lower, anchor, operand, f);
     next += f->tables;

@@ -186,8 +186,8 @@ static void load_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
     }
 }
 
-static ig_value *scaled(const bag_class *c, ig_builder *b, ig_value *pointer,
-                        const bag_cursor *at, bag_sums *sums) {
+static ig_value *load_scale(const bag_class *c, ig_builder *b, ig_value *pointer,
+                            const bag_cursor *at, bag_sums *sums) {
     if (!is_quantised(c)) {
         return at->weight ? k_cast(b, at->weight, bag_sum_dtype(c)) : NULL;
     }
@@ -201,8 +201,8 @@ static ig_value *scaled(const bag_class *c, ig_builder *b, ig_value *pointer,
     return scale;
 }
 
-static ig_value *larger(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                        ig_value *pointer, ig_value *x, ig_value *than) {
+static ig_value *find_larger(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                             ig_value *pointer, ig_value *x, ig_value *than) {
     if (is_quantised(c)) {
         ig_value *scale = k_splat(b, row_number(c, b, pointer, 0), c->lanes);
         ig_value *bias = k_splat(b, row_number(c, b, pointer, 1), c->lanes);
@@ -218,13 +218,13 @@ static ig_value *larger(const bag_class *c, ig_builder *b, const bag_cursor *at,
 void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *row,
                  bag_sums *sums) {
     ig_value *pointer = row_pointer(c, b, at, row), *parts[BAG_PARTS];
-    ig_value *by = is_max(c) ? NULL : scaled(c, b, pointer, at, sums);
+    ig_value *by = is_max(c) ? NULL : load_scale(c, b, pointer, at, sums);
     by = by ? k_splat(b, by, c->lanes) : NULL;
     for (uint32_t v = 0; v < sums->count; v += c->parts) {
         load_row(c, b, at, pointer, v, parts);
         for (uint32_t i = 0; i < c->parts; i++) {
             ig_value *sum = sums->vectors[v + i], *x = parts[i];
-            sums->vectors[v + i] = is_max(c) ? larger(c, b, at, pointer, x, sum)
+            sums->vectors[v + i] = is_max(c) ? find_larger(c, b, at, pointer, x, sum)
                                    : by      ? k_muladd(b, x, by, sum)
                                              : k_add(b, sum, x);
         }
@@ -250,7 +250,7 @@ void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
 /* ---- the finished bag ---- */
 
 /* Ids that count; for TBE a pruned id (-1) counts too. */
-static ig_value *counted(const bag_cursor *at, const bag_sums *sums) {
+static ig_value *count_of(const bag_cursor *at, const bag_sums *sums) {
     return sums->taken ? sums->taken : at->count;
 }
 
@@ -261,8 +261,8 @@ static double empty_value(ig_empty empty) {
     return empty == IG_EMPTY_neg_inf ? -(double)INFINITY : 0.0;
 }
 
-static ig_value *finish(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                        const bag_sums *sums, ig_value *x) {
+static ig_value *finish_vector(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                               const bag_sums *sums, ig_value *x) {
     if (sums->bias) {
         x = k_add(b, x, k_splat(b, sums->bias, c->lanes));
     }
@@ -271,7 +271,7 @@ static ig_value *finish(const bag_class *c, ig_builder *b, const bag_cursor *at,
     if (pool == IG_POOL_none || (pool == IG_POOL_sum && empty == IG_EMPTY_zero)) {
         return x;
     }
-    ig_value *count = counted(at, sums);
+    ig_value *count = count_of(at, sums);
     if (pool == IG_POOL_mean) {
         ig_value *divisor = k_cast(b, at->divisor ? at->divisor : count,
                                    bag_sum_dtype(c));
@@ -284,8 +284,8 @@ static ig_value *finish(const bag_class *c, ig_builder *b, const bag_cursor *at,
 }
 
 /* a0 b0 a1 b1 … in two vectors. */
-static void zip(ig_builder *b, uint32_t lanes, ig_value *x, ig_value *y,
-                ig_value **out_halves) {
+static void zip_vectors(ig_builder *b, uint32_t lanes, ig_value *x, ig_value *y,
+                        ig_value **out_halves) {
     int64_t places[UINT8_MAX + 1];
     for (uint32_t half = 0; half < 2; half++) {
         for (uint32_t i = 0; i < lanes; i++) {
@@ -301,13 +301,13 @@ static void order_parts(const bag_class *c, ig_builder *b, ig_value *const *part
     ig_value *even[2], *odd[2];
     switch (c->parts) {
     case 2:
-        zip(b, c->lanes, parts[0], parts[1], out);
+        zip_vectors(b, c->lanes, parts[0], parts[1], out);
         return;
     case BAG_PARTS:
-        zip(b, c->lanes, parts[0], parts[2], even);
-        zip(b, c->lanes, parts[1], parts[3], odd);
-        zip(b, c->lanes, even[0], odd[0], &out[0]);
-        zip(b, c->lanes, even[1], odd[1], &out[2]);
+        zip_vectors(b, c->lanes, parts[0], parts[2], even);
+        zip_vectors(b, c->lanes, parts[1], parts[3], odd);
+        zip_vectors(b, c->lanes, even[0], odd[0], &out[0]);
+        zip_vectors(b, c->lanes, even[1], odd[1], &out[2]);
         return;
     default:
         out[0] = parts[0];
@@ -322,7 +322,7 @@ void bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value
         ig_value *ordered[BAG_PARTS];
         order_parts(c, b, &sums->vectors[v], ordered);
         for (uint32_t i = 0; i < c->parts; i++) {
-            ig_value *x = finish(c, b, at, sums, ordered[i]);
+            ig_value *x = finish_vector(c, b, at, sums, ordered[i]);
             int64_t column = at->column + (int64_t)(v + i) * c->lanes;
             ig_value *place = k_add(b, row, column_at(b, at, column));
             if (column < c->features[0].dim) {

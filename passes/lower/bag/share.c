@@ -36,7 +36,7 @@ static bool has_offsets(const bag_class *c) {
     return c->features[0].begins && c->features[0].pool != IG_POOL_none;
 }
 
-static ig_value *within(ig_builder *b, ig_value *x, ig_value *high) {
+static ig_value *clamp_to(ig_builder *b, ig_value *x, ig_value *high) {
     return k_max(b, k_min(b, x, high), k_i64(b, 0));
 }
 
@@ -57,8 +57,8 @@ static void find_ids(const bag_class *c, ig_builder *b, const bag_cursor *at,
     ig_builder *then = &is_some.then;
     ig_value *last = k_sub(then, bags[1], k_i64(then, 1)), *ends[2];
     bag_load_offsets(c, then, at, bags[0], last, ends);
-    ends[0] = within(then, ends[0], at->id_count);
-    ends[1] = k_max(then, within(then, ends[1], at->id_count), ends[0]);
+    ends[0] = clamp_to(then, ends[0], at->id_count);
+    ends[1] = k_max(then, clamp_to(then, ends[1], at->id_count), ends[0]);
     ig_value *found[] = { k_mul(then, ends[0], at->id_stride),
                           k_sub(then, ends[1], ends[0]) };
     k_if_close(&is_some, found, (ig_value *[]){ zero, zero });
@@ -112,7 +112,8 @@ static ig_value *search_steps(ig_builder *b, ig_value *count) {
     return k_sub(b, exponent, k_i64(b, F32_BIAS - 1));
 }
 
-/* The first of more than no bags that begins at `place` or behind it. */
+/* Lower bound: the first bag that starts at or after `place`.  There is at least one
+ * bag. */
 static ig_value *search_bag(ig_builder *b, const bag_cursor *at, ig_value *place) {
     ig_value *one = k_i64(b, 1), *last = k_sub(b, at->bags, one);
     ig_value *ends[] = { k_i64(b, 0), at->bags };
@@ -137,7 +138,7 @@ static ig_value *bag_from(const bag_class *c, ig_builder *b, const bag_cursor *a
     ig_value *is_in = k_binary(b, IG_OP_and, k_compare(b, IG_OP_gt, place, zero),
                                k_compare(b, IG_OP_lt, place, weight));
     k_if found = k_if_open(b, is_in, &type, 1);
-    ig_value *bag, *is_behind = k_compare(&found.other, IG_OP_ge, place, weight);
+    ig_value *bag, *is_after = k_compare(&found.other, IG_OP_ge, place, weight);
     if (has_offsets(c)) {
         bag = search_bag(&found.then, at, place);
     } else {
@@ -148,7 +149,7 @@ static ig_value *bag_from(const bag_class *c, ig_builder *b, const bag_cursor *a
         bag = k_min(then, k_div(then, up, each), at->bags);
     }
     /* No weight at all: no bags. */
-    ig_value *other = k_where(&found.other, is_behind, at->bags, zero);
+    ig_value *other = k_where(&found.other, is_after, at->bags, zero);
     k_if_close(&found, &bag, &other);
     return found.results[0];
 }

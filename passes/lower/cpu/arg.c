@@ -24,7 +24,7 @@ typedef struct arg {
 } arg;
 
 /* Does x take the place of the best so far?  NaN does, from any number. */
-static ig_value *beats(const arg *a, ig_builder *b, ig_value *x, ig_value *best) {
+static ig_value *beats_best(const arg *a, ig_builder *b, ig_value *x, ig_value *best) {
     ig_opcode code = a->is_min    ? a->is_last ? IG_OP_le : IG_OP_lt
                      : a->is_last ? IG_OP_ge
                                   : IG_OP_gt;
@@ -53,7 +53,7 @@ static void emit_arg(const arg *a, ig_builder *b, ig_value *line) {
     ig_builder *in = &loop.b;
     ig_value *at = k_add(in, start, k_mul(in, loop.index, stride));
     ig_value *x = k_cast(in, k_load(in, a->x->buffer, at, 1), a->wide);
-    ig_value *is_better = beats(a, in, x, loop.carried[0]);
+    ig_value *is_better = beats_best(a, in, x, loop.carried[0]);
     ig_value *next[] = { k_where(in, is_better, x, loop.carried[0]),
                          k_where(in, is_better, loop.index, loop.carried[1]) };
     k_loop_close(&loop, next, 2);
@@ -127,8 +127,9 @@ static ig_value *count_bits(ig_builder *b, ig_value *x) {
     return loop.results[0];
 }
 
-/* The first boundary that x is not behind. */
-static ig_value *find(const search *s, ig_builder *b, ig_value *x, ig_value *row) {
+/* The first boundary that x does not exceed. */
+static ig_value *find_boundary(const search *s, ig_builder *b, ig_value *x,
+                               ig_value *row) {
     uint32_t last = s->rows->type->rank - 1;
     ig_value *count = ig_lower_dim(s->lower, s->rows->type->dims[last]);
     ig_value *stride = ig_lower_dim(s->lower, s->rows->strides[last]);
@@ -142,14 +143,13 @@ static ig_value *find(const search *s, ig_builder *b, ig_value *x, ig_value *row
     ig_value *left = k_sub(in, count, middle);
     ig_value *edge = k_load_count(in, s->rows->buffer, at, 1, left);
     edge = k_cast(in, edge, s->wide);
-    ig_value *is_behind = s->is_right
-                              ? k_unary(in, IG_OP_not, is_before(s, in, x, edge))
-                              : is_before(s, in, edge, x);
-    ig_value *goes_up = k_binary(in, IG_OP_and, is_open, is_behind);
+    ig_value *exceeds = s->is_right ? k_unary(in, IG_OP_not, is_before(s, in, x, edge))
+                                    : is_before(s, in, edge, x);
+    ig_value *goes_up = k_binary(in, IG_OP_and, is_open, exceeds);
     ig_value *above = k_add(in, middle, k_i64(in, 1));
     ig_value *next[] = {
         k_where(in, goes_up, above, low),
-        k_where(in, k_binary(in, IG_OP_and, is_open, k_unary(in, IG_OP_not, is_behind)),
+        k_where(in, k_binary(in, IG_OP_and, is_open, k_unary(in, IG_OP_not, exceeds)),
                 middle, high)
     };
     k_loop_close(&loop, next, 2);
@@ -165,7 +165,7 @@ static void emit_search(const search *s, ig_builder *b, ig_value *number) {
     }
     ig_value *x_at = ig_lower_at(s->lower, b, s->x, index);
     ig_value *x = k_cast(b, k_load(b, s->x->buffer, x_at, 1), s->wide);
-    k_store(b, find(s, b, x, row), s->out->buffer,
+    k_store(b, find_boundary(s, b, x, row), s->out->buffer,
             ig_lower_at(s->lower, b, s->out, index));
 }
 

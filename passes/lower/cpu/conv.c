@@ -49,8 +49,8 @@ static ig_value *stride_of(const conv *c, const ig_operand *x, uint32_t axis) {
 
 /* ---- sums ---- */
 
-static void multiply(const block *k, ig_builder *b, ig_value *x_at, ig_value *w_at,
-                     ig_value **sums) {
+static void multiply_block(const block *k, ig_builder *b, ig_value *x_at,
+                           ig_value *w_at, ig_value **sums) {
     const conv *c = k->c;
     ig_value *x[VECTORS];
     int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
@@ -71,13 +71,13 @@ static void multiply(const block *k, ig_builder *b, ig_value *x_at, ig_value *w_
     }
 }
 
-/* The loop over axis `axis` of the weights (1: channels) and those behind it; `sums`
+/* The loop over axis `axis` of the weights (1: channels) and those after it; `sums`
  * before and after. */
 static void sum_axis(const block *k, ig_builder *b, uint32_t axis, ig_value *x_at,
                      ig_value *w_at, ig_value **sums) {
     const conv *c = k->c;
     if (axis > c->last) {
-        multiply(k, b, x_at, w_at, sums);
+        multiply_block(k, b, x_at, w_at, sums);
         return;
     }
     uint32_t count = c->outs * k->vectors;

@@ -68,8 +68,8 @@ typedef struct dot_group {
 } dot_group;
 
 /* One pass of the k loop: acc + x[k …] * y[k …]. */
-static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_value *k,
-                      ig_value *acc, ig_value *count) {
+static ig_value *add_products(const dot *d, ig_builder *b, ig_value *const rows[2],
+                              ig_value *k, ig_value *acc, ig_value *count) {
     ig_lower *lower = d->lower;
     ig_value *sx = ig_lower_dim(lower, dot_stride(d->a, true, !d->transpose_a));
     ig_value *sy = ig_lower_dim(lower, dot_stride(d->b, true, d->transpose_b));
@@ -96,8 +96,8 @@ static void emit_sums(const dot *d, ig_builder *b, const dot_group *g, ig_dtype 
     ig_value *second = k_add(&loop.b, loop.index, k_i64(&loop.b, lanes));
     for (uint32_t i = 0; i < 2 * g->count; i++) {
         ig_value *rows[2] = { g->row, g->columns[i / 2] };
-        next[i] = step(d, &loop.b, rows, i % 2 ? second : loop.index, loop.carried[i],
-                       NULL);
+        next[i] = add_products(d, &loop.b, rows, i % 2 ? second : loop.index,
+                               loop.carried[i], NULL);
     }
     k_loop_close(&loop, next, 2 * g->count);
     for (uint32_t i = 0; i < g->count; i++) {
@@ -107,8 +107,8 @@ static void emit_sums(const dot *d, ig_builder *b, const dot_group *g, ig_dtype 
     ig_value *left = k_sub(&tail.b, d->k, tail.index);
     for (uint32_t i = 0; i < g->count; i++) {
         ig_value *rows[2] = { g->row, g->columns[i] };
-        next[i] = step(d, &tail.b, rows, tail.index, tail.carried[i],
-                       lanes == 1 ? NULL : left);
+        next[i] = add_products(d, &tail.b, rows, tail.index, tail.carried[i],
+                               lanes == 1 ? NULL : left);
     }
     k_loop_close(&tail, next, g->count);
     for (uint32_t i = 0; i < g->count; i++) {

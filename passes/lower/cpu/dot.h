@@ -7,7 +7,7 @@
 
 enum {
     DOT_ROW_TILE = 128,    /* of the grid, for products that may take panels */
-    DOT_COLUMN_TILE = 256, /* a multiple of every sliver */
+    DOT_COLUMN_TILE = 256, /* a multiple of every micro-panel */
 };
 
 /* Register tiles over panels that the kernel makes of B (dot_panels.c). */
@@ -20,8 +20,8 @@ typedef struct dot_panels {
     bool is_deep;             /* K may be larger than a panel */
     bool is_staged;
     uint32_t store_lanes; /* of the epilogue */
-    ig_value *panel;      /* local: K_BLOCK rows of k of a sliver of B */
-    ig_value *stage;      /* local: a tile's sums of a sliver, if is_staged */
+    ig_value *panel;      /* local: K_BLOCK rows of k of a micro-panel of B */
+    ig_value *stage;      /* local: a tile's sums of a micro-panel, if is_staged */
 } dot_panels;
 
 typedef struct dot {

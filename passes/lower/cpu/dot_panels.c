@@ -3,8 +3,9 @@
  *
  *   C[…, m, n] = epilogue(sum over k of A[…, m, k] * B[…, k, n])
  *
- * Lanes run along n.  A sliver of B (two vectors of columns, K_BLOCK of k) is copied
- * into a local panel, row by row of k, and all rows of the tile are multiplied with it:
+ * Lanes run along n.  A micro-panel of B (two vectors of columns, K_BLOCK of k) is
+ * copied into a local panel, row by row of k, and all rows of the tile are multiplied
+ * with it:
  *
  *   B [n, k]   (queries times keys of attention) squares of lanes x lanes elements are
  *              transposed in registers, log2(lanes) shuffles a vector
@@ -16,7 +17,7 @@
  * for each element: least_rows has the number of rows from which on the copy pays.
  *
  *   grid       tiles of at most ROW_TILE rows, evenly split, x COLUMN_TILE columns
- *   tile       slivers; for each, panels of K_BLOCK of k; for each, blocks of rows
+ *   tile       micro-panels; for each, panels of K_BLOCK of k; for each, blocks of rows
  *   block      r x 2 vectors in registers: a chain of muladds over k for each element
  *
  * Sums of blocks of k are added up in a local array, in order: the bits of an element
@@ -38,18 +39,18 @@ enum {
 };
 
 /* Columns of one panel, for all rows of a tile. */
-typedef struct sliver {
+typedef struct micro_panel {
     uint32_t vectors;
     ig_value *column; /* first */
     ig_value *left;   /* columns from there on, or NULL: enough */
     const dot_range *range;
-} sliver;
+} micro_panel;
 
-static int64_t width_of(const dot *d, const sliver *s) {
+static int64_t width_of(const dot *d, const micro_panel *s) {
     return (int64_t)s->vectors * d->panels.lanes;
 }
 
-static ig_value *valid_lanes(ig_builder *b, const sliver *s, ig_value *column) {
+static ig_value *valid_lanes(ig_builder *b, const micro_panel *s, ig_value *column) {
     return s->left ? k_sub(b, s->left, column) : NULL;
 }
 
@@ -60,7 +61,7 @@ typedef struct matrix {
     ig_value *start, *along_k, *along_n;
 } matrix;
 
-static matrix matrix_of(const dot *d, ig_builder *b, const sliver *s) {
+static matrix matrix_of(const dot *d, ig_builder *b, const micro_panel *s) {
     ig_value *const *index = s->range->index;
     ig_dim along_k = dot_stride(d->b, true, d->transpose_b);
     ig_dim along_n = dot_stride(d->b, false, d->transpose_b);
@@ -115,7 +116,7 @@ static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *
 }
 
 /* Columns beyond N repeat the last one: nobody reads their sums. */
-static void pack_transposed(const dot *d, ig_builder *b, const sliver *s,
+static void pack_transposed(const dot *d, ig_builder *b, const micro_panel *s,
                             ig_value *const k[2]) {
     ig_value *lanes = k_i64(b, d->panels.lanes), *width = k_i64(b, width_of(d, s));
     ig_value *whole = k_mul(b, k_div(b, k_sub(b, k[1], k[0]), lanes), lanes);
@@ -139,7 +140,7 @@ static void pack_transposed(const dot *d, ig_builder *b, const sliver *s,
 }
 
 /* One vector of B's row k. */
-static ig_value *load_columns(const dot *d, ig_builder *b, const sliver *s,
+static ig_value *load_columns(const dot *d, ig_builder *b, const micro_panel *s,
                               const matrix *m, ig_value *const at[2]) {
     ig_value *k = at[0], *column = at[1], *n = k_add(b, s->column, column);
     uint32_t lanes = d->panels.lanes;
@@ -153,7 +154,7 @@ static ig_value *load_columns(const dot *d, ig_builder *b, const sliver *s,
     return k_load_at(b, row, k_mul(b, all, k_splat(b, m->along_n, lanes)));
 }
 
-static void pack_by_rows(const dot *d, ig_builder *b, const sliver *s,
+static void pack_by_rows(const dot *d, ig_builder *b, const micro_panel *s,
                          ig_value *const k[2]) {
     matrix m = matrix_of(d, b, s);
     k_loop loop = k_loop_open(b, k[0], k[1], k_i64(b, 1), NULL, 0);
@@ -173,7 +174,8 @@ static bool is_along_k(const ig_operand *x, bool k_is_last) {
     return ig_dim_is(dot_stride(x, true, k_is_last), 1);
 }
 
-static void pack(const dot *d, ig_builder *b, const sliver *s, ig_value *const k[2]) {
+static void pack_panel(const dot *d, ig_builder *b, const micro_panel *s,
+                       ig_value *const k[2]) {
     bool is_transposing = is_along_k(d->b, d->transpose_b) &&
                           !ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
     (is_transposing ? pack_transposed : pack_by_rows)(d, b, s, k);
@@ -188,8 +190,8 @@ typedef struct row_block {
     ig_value *const *k;
 } row_block;
 
-static void sum_block(const dot *d, ig_builder *b, const sliver *s, const row_block *r,
-                      ig_value **out_sums) {
+static void sum_block(const dot *d, ig_builder *b, const micro_panel *s,
+                      const row_block *r, ig_value **out_sums) {
     uint32_t lanes = d->panels.lanes, count = r->count * s->vectors;
     ig_dim stride = dot_stride(d->a, false, !d->transpose_a);
     ig_value *along_k = ig_lower_dim(d->lower, dot_stride(d->a, true, !d->transpose_a));
@@ -223,8 +225,8 @@ static void sum_block(const dot *d, ig_builder *b, const sliver *s, const row_bl
 }
 
 /* The epilogue of one vector of sums, and its stores. */
-static void store_vector(const dot *d, ig_builder *b, const sliver *s, ig_site site,
-                         ig_value *const at[2], ig_value *sum) {
+static void store_vector(const dot *d, ig_builder *b, const micro_panel *s,
+                         ig_site site, ig_value *const at[2], ig_value *sum) {
     ig_value *index[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
     memcpy(index, s->range->index, d->rank * sizeof *index);
     index[d->rank - 2] = at[0];
@@ -241,7 +243,7 @@ static void store_vector(const dot *d, ig_builder *b, const sliver *s, ig_site s
     ig_lower_store_yields(d->lower, &site);
 }
 
-static void store_block(const dot *d, ig_builder *b, const sliver *s,
+static void store_block(const dot *d, ig_builder *b, const micro_panel *s,
                         const row_block *r, ig_value *const *sums) {
     for (uint32_t i = 0; i < r->count * s->vectors; i++) {
         int64_t lane = (int64_t)(i % s->vectors) * d->panels.lanes;
@@ -253,7 +255,7 @@ static void store_block(const dot *d, ig_builder *b, const sliver *s,
 }
 
 /* Sums into the local array: added to those of the k before when there may be some. */
-static void stage_block(const dot *d, ig_builder *b, const sliver *s,
+static void stage_block(const dot *d, ig_builder *b, const micro_panel *s,
                         const row_block *r, ig_value *const *sums) {
     const dot_panels *p = &d->panels;
     ig_value *row = k_sub(b, r->row, s->range->rows[0]);
@@ -268,7 +270,7 @@ static void stage_block(const dot *d, ig_builder *b, const sliver *s,
     }
 }
 
-static void emit_block(const dot *d, ig_builder *b, const sliver *s,
+static void emit_block(const dot *d, ig_builder *b, const micro_panel *s,
                        const row_block *r) {
     ig_value *sums[MOST_ROWS * VECTORS];
     sum_block(d, b, s, r, sums);
@@ -276,8 +278,8 @@ static void emit_block(const dot *d, ig_builder *b, const sliver *s,
 }
 
 /* if (rows == r) block of r rows, for r from `low` to `high`. */
-static void emit_by_rows(const dot *d, ig_builder *b, const sliver *s, ig_value *rows,
-                         const uint32_t range[2], row_block r) {
+static void emit_by_rows(const dot *d, ig_builder *b, const micro_panel *s,
+                         ig_value *rows, const uint32_t range[2], row_block r) {
     if (range[0] == range[1]) {
         r.count = range[0];
         emit_block(d, b, s, &r);
@@ -314,7 +316,7 @@ static void find_block_rows(const dot *d, uint32_t out_range[2]) {
 }
 
 /* The tile's rows in blocks of at most `rows`, evenly split. */
-static void emit_blocks(const dot *d, ig_builder *b, const sliver *s,
+static void emit_blocks(const dot *d, ig_builder *b, const micro_panel *s,
                         ig_value *const k[2]) {
     const dot_range *range = s->range;
     ig_value *rows = k_sub(b, range->rows[1], range->rows[0]);
@@ -327,9 +329,9 @@ static void emit_blocks(const dot *d, ig_builder *b, const sliver *s,
     k_loop_close(&blocks.loop, NULL, 0);
 }
 
-/* ---- slivers ---- */
+/* ---- micro-panels ---- */
 
-static void clear_stage(const dot *d, ig_builder *b, const sliver *s) {
+static void clear_stage(const dot *d, ig_builder *b, const micro_panel *s) {
     ig_value *rows = k_sub(b, s->range->rows[1], s->range->rows[0]);
     ig_value *end = k_mul(b, rows, k_i64(b, width_of(d, s)));
     k_loop loop = k_loop_open(b, k_i64(b, 0), end, k_i64(b, d->panels.lanes), NULL, 0);
@@ -339,7 +341,7 @@ static void clear_stage(const dot *d, ig_builder *b, const sliver *s) {
 }
 
 /* The epilogue of what the local array has. */
-static void store_stage(const dot *d, ig_builder *b, const sliver *s) {
+static void store_stage(const dot *d, ig_builder *b, const micro_panel *s) {
     const dot_panels *p = &d->panels;
     ig_value *width = k_i64(b, width_of(d, s));
     ig_value *end = s->left ? k_min(b, s->left, width) : width;
@@ -358,24 +360,24 @@ static void store_stage(const dot *d, ig_builder *b, const sliver *s) {
     k_loop_close(&rows, NULL, 0);
 }
 
-static void emit_deep(const dot *d, ig_builder *b, const sliver *s) {
+static void emit_deep(const dot *d, ig_builder *b, const micro_panel *s) {
     clear_stage(d, b, s);
     ig_value *step = k_i64(b, K_BLOCK);
     k_loop loop = k_loop_open(b, k_i64(b, 0), d->k, step, NULL, 0);
     ig_builder *in = &loop.b;
     ig_value *end = k_min(in, d->k, k_add(in, loop.index, step));
     ig_value *k[2] = { loop.index, end };
-    pack(d, in, s, k);
+    pack_panel(d, in, s, k);
     emit_blocks(d, in, s, k);
     k_loop_close(&loop, NULL, 0);
 }
 
-static void emit_sliver(const dot *d, ig_builder *b, const sliver *s) {
+static void emit_micro_panel(const dot *d, ig_builder *b, const micro_panel *s) {
     if (d->panels.is_deep) {
         emit_deep(d, b, s);
     } else {
         ig_value *k[2] = { k_i64(b, 0), d->k };
-        pack(d, b, s, k);
+        pack_panel(d, b, s, k);
         emit_blocks(d, b, s, k);
     }
     if (d->panels.is_staged) {
@@ -383,26 +385,26 @@ static void emit_sliver(const dot *d, ig_builder *b, const sliver *s) {
     }
 }
 
-/* What the whole slivers leave: one vector where that is enough. */
+/* What the whole micro-panels leave: one vector where that is enough. */
 static void emit_rest(const dot *d, ig_builder *b, const dot_range *range,
                       ig_value *column) {
     int64_t n = 0, lanes = d->panels.lanes;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
     int64_t rest = n % (VECTORS * lanes);
     ig_value *left = k_sub(b, range->columns[1], column);
-    sliver s = { .column = column, .left = left, .range = range };
+    micro_panel s = { .column = column, .left = left, .range = range };
     if (is_known) {
         s.vectors = rest <= lanes ? 1 : VECTORS;
         s.left = rest % lanes == 0 ? NULL : left;
-        emit_sliver(d, b, &s);
+        emit_micro_panel(d, b, &s);
         return;
     }
     ig_value *is_narrow = k_compare(b, IG_OP_le, left, k_i64(b, lanes));
     k_if narrow = k_if_open(b, is_narrow, NULL, 0);
     s.vectors = 1;
-    emit_sliver(d, &narrow.then, &s);
+    emit_micro_panel(d, &narrow.then, &s);
     s.vectors = VECTORS;
-    emit_sliver(d, &narrow.other, &s);
+    emit_micro_panel(d, &narrow.other, &s);
     k_if_close(&narrow, NULL, NULL);
 }
 
@@ -414,8 +416,8 @@ void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range) {
     ig_value *end = k_add(b, from, k_mul(b, whole, step));
     if (!is_known || n >= width) {
         k_loop loop = k_loop_open(b, from, end, step, NULL, 0);
-        sliver s = { .vectors = VECTORS, .column = loop.index, .range = range };
-        emit_sliver(d, &loop.b, &s);
+        micro_panel s = { .vectors = VECTORS, .column = loop.index, .range = range };
+        emit_micro_panel(d, &loop.b, &s);
         k_loop_close(&loop, NULL, 0);
     }
     if (!is_known || n % width != 0) {

@@ -14,14 +14,15 @@
  *              longer than summing up: they are written row by row
  *   pass       a part of K, at most K_BLOCK: what a tile needs of A for it stays in
  *              L2; between passes the tile's sums wait in scratch memory
- *   sliver     NP panels; for each, the rows in blocks of at most MR, evenly split, so
+ *   micro-panel
+ *              NP panels; for each, the rows in blocks of at most MR, evenly split, so
  *              that the last block is not a thin one
  *   block      r x NP register tile: a chain of muladds over k for each element
  *
  * Every variant sums each element over k in one order: a chain for each pass, and the
- * passes' sums added up one after the other.  Bounded chains bound rounding errors,
- * and the bits do not depend on how rows and columns are split, nor on the batch.  Few
- * rows take wider slivers: one row alone would wait for the latency of its additions.
+ * passes' sums added up one after the other.  Bounded chains bound rounding errors, and
+ * the bits do not depend on how rows and columns are split, nor on the batch.  Few rows
+ * take wider micro-panels: one row alone would wait for the latency of its additions.
  *
  * What lies in memory or L3 comes into L2 while the block before is multiplied: a line
  * of A, of B and of C for each k.  All at once they would hold up the loads that the
@@ -61,9 +62,9 @@ static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t 
     k_if_close(&half, NULL, NULL);
 }
 
-/* The rows of A behind this block, while the first sliver goes over them. */
-static gemm_cursor rows_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
-                               ig_value *rows) {
+/* The next rows of A after this block, while the first micro-panel goes over them. */
+static gemm_cursor next_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                             ig_value *rows) {
     ig_value *next = k_add(b, tile->row, rows), *line = k_i64(b, PANEL);
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, k_i64(b, 0));
     ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
@@ -77,8 +78,8 @@ static gemm_cursor rows_behind(const gemm *g, ig_builder *b, const gemm_block *t
     };
 }
 
-/* The rows of this block some lines later: where no other sliver uses them, nothing has
- * fetched them before. */
+/* The rows of this block some lines later: where no other micro-panel uses them,
+ * nothing has fetched them before. */
 static gemm_cursor rows_ahead(const gemm *g, ig_builder *b, const gemm_block *tile) {
     ig_value *at = k_add(b, k_mul(b, tile->row, g->lda), tile->range->k);
     return (gemm_cursor){ .buffer = g->a->buffer,
@@ -88,8 +89,9 @@ static gemm_cursor rows_ahead(const gemm *g, ig_builder *b, const gemm_block *ti
                           .level = 1 };
 }
 
-/* Where in B the sliver behind this one begins, or the first one of the next pass. */
-static ig_value *sliver_behind(const gemm *g, ig_builder *b, const gemm_block *tile) {
+/* Where in B the next micro-panel begins, or the first one of the next pass. */
+static ig_value *next_micro_panel(const gemm *g, ig_builder *b,
+                                  const gemm_block *tile) {
     const gemm_range *range = tile->range;
     ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
     ig_value *next = k_add(b, tile->column, k_i64(b, (int64_t)tile->panels * PANEL));
@@ -105,13 +107,14 @@ static ig_value *sliver_behind(const gemm *g, ig_builder *b, const gemm_block *t
     return k_where(b, is_inside, below, k_where(b, has_pass, again, at));
 }
 
-/* The next sliver of B: panel `number` of it, if it has so many. */
-static gemm_cursor panels_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
-                                 ig_value *number) {
+/* The next micro-panel of B: panel `number` of it, if it has so many. */
+static gemm_cursor next_panels(const gemm *g, ig_builder *b, const gemm_block *tile,
+                               ig_value *number) {
     ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
     ig_value *own = k_mul(b, k_div(b, tile->column, line), panel_size);
     ig_value *is_one = k_compare(b, IG_OP_lt, number, k_i64(b, tile->panels));
-    ig_value *next = k_add(b, sliver_behind(g, b, tile), k_mul(b, number, panel_size));
+    ig_value *next = k_add(b, next_micro_panel(g, b, tile),
+                           k_mul(b, number, panel_size));
     own = k_add(b, own, k_mul(b, tile->range->k, line));
     return (gemm_cursor){ .buffer = g->panels->buffer,
                           .first = k_where(b, is_one, next, own),
@@ -125,10 +128,11 @@ static bool stores_lines(const gemm *g) {
            ig_dim_is(c->strides[1], 1);
 }
 
-/* What the next sliver writes: a store waits for its line too.  Block i fetches line i
- * of each row; a row of C may begin anywhere in a line, so there may be one more. */
-static gemm_cursor results_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
-                                  ig_value *number) {
+/* What the next micro-panel writes: a store waits for its line too.  Block i fetches
+ * line i of each row; a row of C may begin anywhere in a line, so there may be one
+ * more. */
+static gemm_cursor next_results(const gemm *g, ig_builder *b, const gemm_block *tile,
+                                ig_value *number) {
     const gemm_range *range = tile->range;
     int64_t width = (int64_t)tile->panels * PANEL;
     const ig_operand *c = &g->lower->outs[0];
@@ -146,7 +150,7 @@ static gemm_cursor results_behind(const gemm *g, ig_builder *b, const gemm_block
 
 /* ---- copied rows ---- */
 
-/* Is this the first sliver that needs these rows of A? */
+/* Is this the first micro-panel that needs these rows of A? */
 static ig_value *is_first_use(ig_builder *b, const gemm_block *tile) {
     const gemm_range *range = tile->range;
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, range->column);
@@ -184,9 +188,9 @@ static void copy_new_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_if_close(&is_new, NULL, NULL);
 }
 
-/* The rows behind this block, of which the next one makes a copy. */
-static gemm_cursor copied_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
-                                 ig_value *rows) {
+/* The next rows after this block, of which the next one makes a copy. */
+static gemm_cursor next_copied(const gemm *g, ig_builder *b, const gemm_block *tile,
+                               ig_value *rows) {
     ig_value *next = k_add(b, tile->row, rows), *zero = k_i64(b, 0);
     ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
     ig_value *is_wanted = k_where(b, is_inside, is_first_use(b, tile), is_inside);
@@ -210,9 +214,9 @@ typedef struct block_rows {
     bool is_single; /* the tile is one block */
 } block_rows;
 
-/* All row blocks of one sliver of `panels` panels from `column` on. */
-static void emit_sliver(const gemm *g, ig_builder *b, const gemm_range *range,
-                        ig_value *column, uint32_t panels, block_rows allowed) {
+/* All row blocks of one micro-panel of `panels` panels from `column` on. */
+static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *range,
+                             ig_value *column, uint32_t panels, block_rows allowed) {
     ig_cpu_blocks blocks = ig_cpu_open_blocks(b, range->rows, g->shape.rows);
     ig_builder *in = &blocks.loop.b;
     ig_value *number = blocks.loop.index;
@@ -222,23 +226,23 @@ static void emit_sliver(const gemm *g, ig_builder *b, const gemm_range *range,
                         .row = k_add(in, range->row, blocks.skipped) };
     ig_value *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
     ig_value *fetched = k_where(in, is_several, number, k_i64(in, panels));
-    add_cursor(&tile, panels_behind(g, in, &tile, fetched));
+    add_cursor(&tile, next_panels(g, in, &tile, fetched));
     copy_new_rows(g, in, &tile, blocks.rows);
     if (g->copy) {
-        add_cursor(&tile, copied_behind(g, in, &tile, blocks.rows));
+        add_cursor(&tile, next_copied(g, in, &tile, blocks.rows));
     } else if (!g->is_deep) {
-        add_cursor(&tile, rows_behind(g, in, &tile, blocks.rows));
+        add_cursor(&tile, next_rows(g, in, &tile, blocks.rows));
     } else if (g->is_narrow) {
         add_cursor(&tile, rows_ahead(g, in, &tile));
     }
     if (stores_lines(g)) {
-        add_cursor(&tile, results_behind(g, in, &tile, number));
+        add_cursor(&tile, next_results(g, in, &tile, number));
     }
     emit_by_rows(g, in, blocks.rows, allowed.low, allowed.high, tile);
     k_loop_close(&blocks.loop, NULL, 0);
 }
 
-/* A sliver of a single block. */
+/* A micro-panel of a single block. */
 static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
                         ig_value *column, uint32_t panels, block_rows allowed) {
     gemm_block tile = {
@@ -246,14 +250,15 @@ static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
     };
     copy_new_rows(g, b, &tile, range->rows);
     if (g->is_shallow && !g->copy && allowed.low < allowed.high) {
-        add_cursor(&tile, rows_behind(g, b, &tile, range->rows));
+        add_cursor(&tile, next_rows(g, b, &tile, range->rows));
     }
     emit_by_rows(g, b, range->rows, allowed.low, allowed.high, tile);
 }
 
 /* Slivers of `panels` panels while they fit; returns the first column left. */
-static ig_value *emit_slivers(const gemm *g, ig_builder *b, const gemm_range *range,
-                              ig_value *column, uint32_t panels, block_rows allowed) {
+static ig_value *emit_micro_panels(const gemm *g, ig_builder *b,
+                                   const gemm_range *range, ig_value *column,
+                                   uint32_t panels, block_rows allowed) {
     int64_t width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
     ig_value *count = k_div(b, left, k_i64(b, width));
@@ -262,18 +267,18 @@ static ig_value *emit_slivers(const gemm *g, ig_builder *b, const gemm_range *ra
     if (allowed.is_single) {
         emit_single(g, &loop.b, range, loop.index, panels, allowed);
     } else {
-        emit_sliver(g, &loop.b, range, loop.index, panels, allowed);
+        emit_micro_panel(g, &loop.b, range, loop.index, panels, allowed);
     }
     k_loop_close(&loop, NULL, 0);
     return end;
 }
 
-/* Whole slivers, then one panel when their number is odd. */
+/* Whole micro-panels, then one panel when their number is odd. */
 static void emit_columns(const gemm *g, ig_builder *b, const gemm_range *range,
                          ig_value *column, block_rows allowed) {
-    column = emit_slivers(g, b, range, column, g->shape.panels, allowed);
+    column = emit_micro_panels(g, b, range, column, g->shape.panels, allowed);
     if (g->is_odd) {
-        emit_slivers(g, b, range, column, 1, allowed);
+        emit_micro_panels(g, b, range, column, 1, allowed);
     }
 }
 
@@ -298,7 +303,7 @@ static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
     k_if_close(&single, NULL, NULL);
 }
 
-/* Do wide slivers have all columns of every tile? */
+/* Do wide micro-panels have all columns of every tile? */
 static bool wide_leave_none(const gemm *g) {
     const ig_target *target = g->lower->target;
     int64_t n = 0;
@@ -309,7 +314,7 @@ static bool wide_leave_none(const gemm *g) {
     return is_none && n % TILE_COLUMNS == 0;
 }
 
-/* Few rows take wide slivers; then what they leave. */
+/* Few rows take wide micro-panels; then what they leave. */
 static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     uint32_t most = ig_gemm_few_rows(g->lower->target);
@@ -319,7 +324,7 @@ static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
         ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
         k_if few = k_if_open(b, is_few, &i64, 1);
         block_rows one = { rows, rows, true };
-        ig_value *left = emit_slivers(g, &few.then, range, column, panels, one);
+        ig_value *left = emit_micro_panels(g, &few.then, range, column, panels, one);
         k_if_close(&few, &left, &column);
         column = few.results[0];
     }
@@ -327,7 +332,7 @@ static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
 }
 
 /* The tile that an attribute asks for, in place of the schedule's own choice.  Wide
- * slivers of a single block are those of few rows. */
+ * micro-panels of a single block are those of few rows. */
 static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     uint32_t rows = g->shape.rows, panels = g->asked_panels;
@@ -339,8 +344,8 @@ static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
     ig_value *start = range->column;
     k_if few = k_if_open(b, is_few, &i64, 1);
     block_rows one = { rows, rows, true }, any = { 1, rows, false };
-    ig_value *then = emit_slivers(g, &few.then, range, start, panels, one);
-    ig_value *other = emit_slivers(g, &few.other, range, start, panels, any);
+    ig_value *then = emit_micro_panels(g, &few.then, range, start, panels, one);
+    ig_value *other = emit_micro_panels(g, &few.other, range, start, panels, any);
     k_if_close(&few, &then, &other);
     emit_rest(g, b, range, few.results[0], 1);
 }
@@ -463,7 +468,7 @@ static ig_dim gemm_cost(const gemm *g) {
 }
 
 /* What is known of the product's extents decides which parts it needs. */
-static void classify(gemm *g) {
+static void classify_extents(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;
     int64_t n = 0, k = 0;
@@ -517,7 +522,7 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     if (!take_tile(&g, anchor)) {
         return ig_lower_unsupported(lower, "this register tile");
     }
-    classify(&g);
+    classify_extents(&g);
     lower->shares_strides = true;
     lower->name = ig_lower_name(lower, "gemm");
     open_params(&g);

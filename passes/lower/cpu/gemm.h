@@ -12,14 +12,14 @@ enum { GEMM_CURSORS = 3 };
 typedef struct gemm {
     ig_lower *lower;
     ig_gemm_shape shape;
-    uint32_t asked_panels;  /* of slivers that an attribute asks for, or 0 */
+    uint32_t asked_panels;  /* of a micro-panel, as an attribute asks, or 0 */
     const ig_value *anchor; /* the body's matmul */
     const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
     const ig_dim *dims;                   /* [M, N] */
     ig_value *m, *n, *k, *lda;
     bool is_ragged;    /* N does not divide by 16 */
-    bool is_odd;       /* slivers may leave one panel over */
-    bool is_narrow;    /* one sliver has all columns */
+    bool is_odd;       /* micro-panels may leave one panel over */
+    bool is_narrow;    /* one micro-panel has all columns */
     bool is_deep;      /* K may be larger than K_BLOCK */
     bool is_shallow;   /* K is so small that storing takes longer */
     bool is_heavy;     /* the epilogue is too long to be repeated a vector */

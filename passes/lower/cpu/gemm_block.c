@@ -181,8 +181,8 @@ static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
 }
 
 /* Of rows and columns the fewer ones stay in registers, the others pass by. */
-static void multiply(const gemm *g, k_loop *loop, const gemm_block *tile,
-                     const k_state *state, ig_value **sums) {
+static void multiply_tile(const gemm *g, k_loop *loop, const gemm_block *tile,
+                          const k_state *state, ig_value **sums) {
     ig_builder *b = &loop->b;
     uint32_t width = tile->panels * g->shape.vectors;
     k_step at = { state, loop->index, loop->carried[tile->rows * width] };
@@ -190,7 +190,7 @@ static void multiply(const gemm *g, k_loop *loop, const gemm_block *tile,
     uint32_t kept = holds_rows ? tile->rows : width;
     uint32_t passing = holds_rows ? width : tile->rows;
     ig_value *held[MAX_ROWS];
-    assert(kept <= IG_COUNT_OF(held) && "sliver wider than planned");
+    assert(kept <= IG_COUNT_OF(held) && "a micro-panel is as wide as planned");
     for (uint32_t i = 0; i < kept; i++) {
         held[i] = holds_rows ? load_row(g, b, &at, i) : load_column(g, b, &at, i);
     }
@@ -234,7 +234,7 @@ static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
         next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
                                               loop.index);
     }
-    multiply(g, &loop, tile, &s, next);
+    multiply_tile(g, &loop, tile, &s, next);
     next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
     k_loop_close(&loop, next, count);
     memcpy(out_sums, loop.results, tile_size * sizeof *out_sums);

@@ -77,8 +77,8 @@ static void choose_runs(interact *t, const int64_t *pairs, uint32_t count) {
 /* ---- transposing ---- */
 
 /* Exchanges lanes of two vectors `step` apart: the butterfly of a square transpose. */
-static void exchange(const interact *t, ig_builder *b, ig_value **low, ig_value **high,
-                     uint32_t step) {
+static void exchange_lanes(const interact *t, ig_builder *b, ig_value **low,
+                           ig_value **high, uint32_t step) {
     int64_t even[MAX_LANES], odd[MAX_LANES];
     for (uint32_t i = 0; i < t->lanes; i++) {
         bool is_second = (i & step) != 0;
@@ -94,7 +94,7 @@ static void transpose_square(const interact *t, ig_builder *b, ig_value **square
     for (uint32_t step = t->lanes / 2; step > 0; step /= 2) {
         for (uint32_t i = 0; i < t->lanes; i++) {
             if ((i & step) == 0) {
-                exchange(t, b, &square[i], &square[i + step], step);
+                exchange_lanes(t, b, &square[i], &square[i + step], step);
             }
         }
     }

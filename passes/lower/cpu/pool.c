@@ -33,7 +33,7 @@ static ig_value *stride_of(const pool *p, const ig_operand *x, uint32_t axis) {
 }
 
 /* The least value: the maximum of nothing. */
-static ig_value *least(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
+static ig_value *make_lowest(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
     const ig_dtype_info *info = &ig_dtypes[dtype];
     if (info->class == IG_FLOAT) {
         return k_const_vector(b, dtype, lanes, -(double)INFINITY);
@@ -78,7 +78,7 @@ static void emit_window(const pool *p, ig_builder *b, ig_value **index,
         ig_value *step = k_mul(b, stride_of(p, p->x, d), k_i64(b, apart));
         at = k_add(b, at, k_mul(b, index[d], step));
     }
-    ig_value *start = p->is_max ? least(b, p->wide, p->lanes)
+    ig_value *start = p->is_max ? make_lowest(b, p->wide, p->lanes)
                                 : k_const_vector(b, p->wide, p->lanes, 0.0);
     ig_value *total = reduce_axis(p, b, 2, at, start, count);
     total = k_cast(b, total, (ig_dtype)p->out->type->dtype);
@@ -201,7 +201,7 @@ static void emit_place(const pool *p, ig_builder *b, ig_value **index,
                       ? run_of_pool(p, b, d, index[d])
                       : run_of_adaptive(p, b, d, index[d]);
     }
-    ig_value *best[2] = { least(b, p->wide, 1), at[1] };
+    ig_value *best[2] = { make_lowest(b, p->wide, 1), at[1] };
     for (uint32_t d = 2; d <= p->last; d++) {
         ig_value *apart = numbered_apart(p, b, d);
         best[1] = k_add(b, best[1], k_mul(b, runs[d].first, apart));

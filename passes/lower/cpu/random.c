@@ -22,21 +22,21 @@ typedef struct draw {
     int64_t number;
 } draw;
 
-static ig_value *word(ig_builder *b, uint32_t value) {
+static ig_value *make_word(ig_builder *b, uint32_t value) {
     return k_cast(b, k_i64(b, value), IG_DT_u64);
 }
 
 static ig_value *low_half(ig_builder *b, ig_value *x) {
-    return k_binary(b, IG_OP_and, x, word(b, 0xffffffff));
+    return k_binary(b, IG_OP_and, x, make_word(b, 0xffffffff));
 }
 
 static ig_value *high_half(ig_builder *b, ig_value *x) {
-    return k_binary(b, IG_OP_shr, x, word(b, 32));
+    return k_binary(b, IG_OP_shr, x, make_word(b, 32));
 }
 
-static ig_value *mixed(ig_builder *b, ig_value *x, ig_value *y, uint32_t key) {
+static ig_value *mix_words(ig_builder *b, ig_value *x, ig_value *y, uint32_t key) {
     ig_value *both = k_binary(b, IG_OP_xor, x, y);
-    return k_binary(b, IG_OP_xor, both, word(b, key));
+    return k_binary(b, IG_OP_xor, both, make_word(b, key));
 }
 
 /* Block number `block` (i64): four words to `c`. */
@@ -47,13 +47,13 @@ static void make_block(const draw *d, ig_builder *b, ig_value *block, ig_value *
     c[0] = low_half(b, block);
     c[1] = high_half(b, block);
     c[2] = low_half(b, k_cast(b, run, IG_DT_u64));
-    c[3] = word(b, (uint32_t)d->number);
+    c[3] = make_word(b, (uint32_t)d->number);
     for (int round = 0; round < 10; round++) {
-        ig_value *first = k_mul(b, c[0], word(b, 0xD2511F53));
-        ig_value *second = k_mul(b, c[2], word(b, 0xCD9E8D57));
-        c[0] = mixed(b, high_half(b, second), c[1], keys[0]);
+        ig_value *first = k_mul(b, c[0], make_word(b, 0xD2511F53));
+        ig_value *second = k_mul(b, c[2], make_word(b, 0xCD9E8D57));
+        c[0] = mix_words(b, high_half(b, second), c[1], keys[0]);
         c[1] = low_half(b, second);
-        c[2] = mixed(b, high_half(b, first), c[3], keys[1]);
+        c[2] = mix_words(b, high_half(b, first), c[3], keys[1]);
         c[3] = low_half(b, first);
         keys[0] += 0x9E3779B9;
         keys[1] += 0xBB67AE85;
@@ -61,7 +61,8 @@ static void make_block(const draw *d, ig_builder *b, ig_value *block, ig_value *
 }
 
 /* c[at], for a number at run time. */
-static ig_value *pick(ig_builder *b, ig_value *const *c, uint32_t count, ig_value *at) {
+static ig_value *pick_word(ig_builder *b, ig_value *const *c, uint32_t count,
+                           ig_value *at) {
     ig_value *value = c[0];
     for (uint32_t i = 1; i < count; i++) {
         ig_value *is_here = k_compare(b, IG_OP_eq, at, k_i64(b, i));
@@ -71,14 +72,15 @@ static ig_value *pick(ig_builder *b, ig_value *const *c, uint32_t count, ig_valu
 }
 
 /* The first `bits` bits of the 32 (64) of a word, as a fraction in f64. */
-static ig_value *fraction(ig_builder *b, ig_value *x, uint32_t width, uint32_t bits) {
-    ig_value *first = k_binary(b, IG_OP_shr, x, word(b, width - bits));
+static ig_value *make_fraction(ig_builder *b, ig_value *x, uint32_t width,
+                               uint32_t bits) {
+    ig_value *first = k_binary(b, IG_OP_shr, x, make_word(b, width - bits));
     ig_value *real = k_cast(b, k_cast(b, first, IG_DT_i64), IG_DT_f64);
     return ig_math_with(b, IG_OP_mul, real, 1.0 / (double)((uint64_t)1 << bits));
 }
 
-static ig_value *joined(ig_builder *b, ig_value *low, ig_value *high) {
-    return k_binary(b, IG_OP_or, low, k_binary(b, IG_OP_shl, high, word(b, 32)));
+static ig_value *join_words(ig_builder *b, ig_value *low, ig_value *high) {
+    return k_binary(b, IG_OP_or, low, k_binary(b, IG_OP_shl, high, make_word(b, 32)));
 }
 
 static uint32_t width_of(const draw *d) {
@@ -91,7 +93,7 @@ static ig_value *draw_uniform(const draw *d, ig_builder *b, ig_value *x) {
                     : dtype == IG_DT_f16  ? 11
                     : dtype == IG_DT_bf16 ? 8
                                           : 24;
-    return fraction(b, x, width_of(d), bits);
+    return make_fraction(b, x, width_of(d), bits);
 }
 
 /* Element `i` (its last two bits) of a block's pairs (f64: of the one pair). */
@@ -99,12 +101,14 @@ static ig_value *draw_normal(const draw *d, ig_builder *b, ig_value *const *c,
                              ig_value *i) {
     ig_value *u, *v, *one = k_i64(b, 1);
     if (width_of(d) == 64) {
-        u = fraction(b, joined(b, c[0], c[1]), 64, 53);
-        v = fraction(b, joined(b, c[2], c[3]), 64, 53);
+        u = make_fraction(b, join_words(b, c[0], c[1]), 64, 53);
+        v = make_fraction(b, join_words(b, c[2], c[3]), 64, 53);
     } else {
         ig_value *pair = k_binary(b, IG_OP_and, k_binary(b, IG_OP_shr, i, one), one);
-        u = fraction(b, pick(b, (ig_value *[]){ c[0], c[2] }, 2, pair), 32, 32);
-        v = fraction(b, pick(b, (ig_value *[]){ c[1], c[3] }, 2, pair), 32, 32);
+        u = make_fraction(b, pick_word(b, (ig_value *[]){ c[0], c[2] }, 2, pair), 32,
+                          32);
+        v = make_fraction(b, pick_word(b, (ig_value *[]){ c[1], c[3] }, 2, pair), 32,
+                          32);
     }
     ig_value *angle = ig_math_with(b, IG_OP_mul, v, 6.28318530717958647693);
     ig_value *log = ig_math_log(b, k_sub(b, ig_math_const(b, u, 1), u));
@@ -121,10 +125,10 @@ static void emit_element(const draw *d, ig_builder *b, ig_value *i) {
     make_block(d, b, k_binary(b, IG_OP_shr, i, size), c);
     ig_value *part = k_binary(b, IG_OP_and, i, mask);
     if (is_double) {
-        ig_value *pairs[] = { joined(b, c[0], c[1]), joined(b, c[2], c[3]) };
-        x = pick(b, pairs, 2, part);
+        ig_value *pairs[] = { join_words(b, c[0], c[1]), join_words(b, c[2], c[3]) };
+        x = pick_word(b, pairs, 2, part);
     } else {
-        x = pick(b, c, 4, part);
+        x = pick_word(b, c, 4, part);
     }
     ig_value *value = d->kind == IG_RANDOM_bits      ? x
                       : d->kind == IG_RANDOM_uniform ? draw_uniform(d, b, x)

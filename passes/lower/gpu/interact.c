@@ -31,7 +31,7 @@ typedef struct sample_rows {
     ig_value *buffer, *stride;
 } sample_rows;
 
-static sample_rows stage(const interact *t, ig_builder *b, sample_rows from) {
+static sample_rows stage_rows(const interact *t, ig_builder *b, sample_rows from) {
     sample_rows to = { t->staged, k_i64(b, t->depth + 1) };
     ig_value *zero = k_i64(b, 0), *depth = k_i64(b, t->depth);
     ig_value *count = k_i64(b, t->rows * t->depth);
@@ -45,8 +45,8 @@ static sample_rows stage(const interact *t, ig_builder *b, sample_rows from) {
     return to;
 }
 
-static ig_value *multiply(const interact *t, ig_builder *b, sample_rows from,
-                          ig_value *pair) {
+static ig_value *multiply_pair(const interact *t, ig_builder *b, sample_rows from,
+                               ig_value *pair) {
     ig_value *rows = k_i64(b, t->rows);
     ig_value *i = k_offset(b, from.buffer, k_mul(b, k_div(b, pair, rows), from.stride));
     ig_value *j = k_offset(b, from.buffer, k_mul(b, k_mod(b, pair, rows), from.stride));
@@ -66,13 +66,13 @@ static void emit_tile(void *user, ig_builder *b, ig_value *sample) {
     ig_value *step = ig_lower_dim(lower, t->x->strides[0]);
     sample_rows rows = { k_offset(b, t->x->buffer, k_mul(b, sample, step)),
                          ig_lower_dim(lower, t->x->strides[1]) };
-    rows = t->staged ? stage(t, b, rows) : rows;
+    rows = t->staged ? stage_rows(t, b, rows) : rows;
     ig_value *out_row = k_mul(b, sample, ig_lower_dim(lower, t->out->strides[0]));
     ig_value *out_step = ig_lower_dim(lower, t->out->strides[1]);
     ig_value *zero = k_i64(b, 0), *count = k_i64(b, t->pair_count);
     k_loop loop = ig_gpu_share_out(lower, b, t->thread, zero, count);
     ig_value *pair = k_param_at(&loop.b, t->pairs, loop.index);
-    ig_value *sum = multiply(t, &loop.b, rows, pair);
+    ig_value *sum = multiply_pair(t, &loop.b, rows, pair);
     ig_value *at = k_add(&loop.b, out_row, k_mul(&loop.b, loop.index, out_step));
     k_store(&loop.b, sum, t->out->buffer, at);
     k_loop_close(&loop, NULL, 0);

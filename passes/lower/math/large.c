@@ -28,16 +28,16 @@ static const uint32_t two_over_pi[WORDS] = {
     0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab,
 };
 
-static ig_value *with(ig_builder *b, ig_opcode code, ig_value *x, double y) {
+static ig_value *with_number(ig_builder *b, ig_opcode code, ig_value *x, double y) {
     return ig_math_with(b, code, x, y);
 }
 
 static ig_value *low_half(ig_builder *b, ig_value *x) {
-    return with(b, IG_OP_and, x, 0xffffffffu);
+    return with_number(b, IG_OP_and, x, 0xffffffffu);
 }
 
 static ig_value *high_half(ig_builder *b, ig_value *x) {
-    return with(b, IG_OP_shr, x, 32);
+    return with_number(b, IG_OP_shr, x, 32);
 }
 
 /* window[i] = the word of 2/pi at w + i, in u64 lanes. */
@@ -57,15 +57,15 @@ static void choose_words(ig_builder *b, ig_value *w, int last, ig_value **window
 /* words[i] = 32 bits of words i and i + 1, laid end to end and shifted left by `by`. */
 static void shift_words(ig_builder *b, ig_value *by, ig_value **words) {
     for (int i = 0; i < WINDOW; i++) {
-        ig_value *upper = with(b, IG_OP_shl, words[i], 32);
+        ig_value *upper = with_number(b, IG_OP_shl, words[i], 32);
         ig_value *pair = k_binary(b, IG_OP_or, upper, words[i + 1]);
         words[i] = high_half(b, k_binary(b, IG_OP_shl, pair, by));
     }
 }
 
-/* product[i] = word i behind the point of m t, for 53-bit m; words before drop out. */
-static void multiply(ig_builder *b, ig_value *m, ig_value *const *t,
-                     ig_value **product) {
+/* product[i] = word i after the point of m t, for 53-bit m; words before drop out. */
+static void multiply_words(ig_builder *b, ig_value *m, ig_value *const *t,
+                           ig_value **product) {
     ig_value *m0 = low_half(b, m), *m1 = high_half(b, m);
     ig_value *p0[WINDOW], *p1[WINDOW];
     for (int i = 0; i < WINDOW; i++) {
@@ -92,29 +92,31 @@ static ig_value *to_real(ig_builder *b, ig_value *x) {
     return k_cast(b, x, IG_DT_f64);
 }
 
-/* The fraction behind the two bits of n, in quarters of a turn, times pi/2.  Its first
+/* The fraction after the two bits of n, in quarters of a turn, times pi/2.  Its first
  * 64 bits are read as signed: half and more is a step back from the next n. */
 static ig_math_angle angle_of(ig_builder *b, ig_value *const *words) {
-    ig_value *first = k_binary(b, IG_OP_or, with(b, IG_OP_shl, words[0], 32), words[1]);
-    ig_value *second = k_binary(b, IG_OP_or, with(b, IG_OP_shl, words[2], 32),
+    ig_value *first = k_binary(b, IG_OP_or, with_number(b, IG_OP_shl, words[0], 32),
+                               words[1]);
+    ig_value *second = k_binary(b, IG_OP_or, with_number(b, IG_OP_shl, words[2], 32),
                                 words[3]);
-    ig_value *head = k_binary(b, IG_OP_or, with(b, IG_OP_shl, first, 2),
-                              with(b, IG_OP_shr, second, 62));
-    ig_value *tail = with(b, IG_OP_shr, with(b, IG_OP_shl, second, 2),
-                          12); /* 52 bits */
-    ig_value *is_late = with(b, IG_OP_shr, head, 63);
-    ig_value *n = k_add(b, with(b, IG_OP_shr, first, 62), is_late);
-    ig_value *upper = with(b, IG_OP_shr, k_reinterpret(b, head, IG_DT_i64), 32);
-    ig_value *big = with(b, IG_OP_mul, to_real(b, upper), 0x1p-32);
-    ig_value *middle = with(b, IG_OP_mul, to_real(b, low_half(b, head)), 0x1p-64);
-    ig_value *small = with(b, IG_OP_mul, to_real(b, tail), 0x1p-116);
+    ig_value *head = k_binary(b, IG_OP_or, with_number(b, IG_OP_shl, first, 2),
+                              with_number(b, IG_OP_shr, second, 62));
+    ig_value *tail = with_number(b, IG_OP_shr, with_number(b, IG_OP_shl, second, 2),
+                                 12); /* 52 bits */
+    ig_value *is_late = with_number(b, IG_OP_shr, head, 63);
+    ig_value *n = k_add(b, with_number(b, IG_OP_shr, first, 62), is_late);
+    ig_value *upper = with_number(b, IG_OP_shr, k_reinterpret(b, head, IG_DT_i64), 32);
+    ig_value *big = with_number(b, IG_OP_mul, to_real(b, upper), 0x1p-32);
+    ig_value *middle = with_number(b, IG_OP_mul, to_real(b, low_half(b, head)),
+                                   0x1p-64);
+    ig_value *small = with_number(b, IG_OP_mul, to_real(b, tail), 0x1p-116);
     ig_value *high = k_add(b, big, middle);
     ig_value *rest = k_add(b, k_sub(b, middle, k_sub(b, high, big)), small);
     ig_value *sum = k_add(b, high, rest);
     ig_value *lost = k_sub(b, rest, k_sub(b, sum, high));
-    ig_value *r = with(b, IG_OP_mul, sum, 0x1.921fb54442d18p+0);
-    ig_value *low = k_add(b, with(b, IG_OP_mul, lost, 0x1.921fb54442d18p+0),
-                          with(b, IG_OP_mul, sum, 0x1.1a62633145c07p-54));
+    ig_value *r = with_number(b, IG_OP_mul, sum, 0x1.921fb54442d18p+0);
+    ig_value *low = k_add(b, with_number(b, IG_OP_mul, lost, 0x1.921fb54442d18p+0),
+                          with_number(b, IG_OP_mul, sum, 0x1.1a62633145c07p-54));
     return (ig_math_angle){ r, low, k_reinterpret(b, n, IG_DT_i64) };
 }
 
@@ -130,17 +132,17 @@ static ig_math_angle negate_if(ig_builder *b, ig_value *is_below, ig_math_angle 
 
 ig_math_angle ig_math_reduce_large(ig_builder *b, ig_value *x, bool is_single) {
     ig_value *bits = k_reinterpret(b, ig_math_abs(b, x), IG_DT_u64);
-    ig_value *exponent = with(b, IG_OP_shr, bits, 52);
-    ig_value *mantissa = with(b, IG_OP_and, bits, 0x1p52 - 1);
-    ig_value *m = with(b, IG_OP_or, mantissa, 0x1p52);
-    /* e = exponent - 1075; bits worth 2 stand e - 2 behind the point, and the table
+    ig_value *exponent = with_number(b, IG_OP_shr, bits, 52);
+    ig_value *mantissa = with_number(b, IG_OP_and, bits, 0x1p52 - 1);
+    ig_value *m = with_number(b, IG_OP_or, mantissa, 0x1p52);
+    /* e = exponent - 1075; bits worth 2 are e - 2 after the point, and the table
      * begins 64 before it. */
-    ig_value *start = with(b, IG_OP_sub, exponent, 1075 + 2 - 64);
+    ig_value *start = with_number(b, IG_OP_sub, exponent, 1075 + 2 - 64);
     ig_value *words[WINDOW + 1], *product[WINDOW];
     int last = is_single ? LAST_SINGLE : LAST_DOUBLE;
-    choose_words(b, with(b, IG_OP_shr, start, 5), last, words);
-    shift_words(b, with(b, IG_OP_and, start, 31), words);
-    multiply(b, m, words, product);
+    choose_words(b, with_number(b, IG_OP_shr, start, 5), last, words);
+    shift_words(b, with_number(b, IG_OP_and, start, 31), words);
+    multiply_words(b, m, words, product);
     ig_value *is_below = ig_math_is(b, IG_OP_lt, x, 0);
     return negate_if(b, is_below, angle_of(b, product));
 }

@@ -18,23 +18,23 @@
 
 #define INF ((double)INFINITY)
 
-static ig_value *with(ig_builder *b, ig_opcode code, ig_value *x, double y) {
+static ig_value *with_number(ig_builder *b, ig_opcode code, ig_value *x, double y) {
     return ig_math_with(b, code, x, y);
 }
 
-static ig_value *constant(ig_builder *b, ig_value *like, double value) {
+static ig_value *constant_like(ig_builder *b, ig_value *like, double value) {
     return ig_math_const(b, like, value);
 }
 
-static ig_value *divide(ig_builder *b, ig_value *x, ig_value *y) {
+static ig_value *divide_by(ig_builder *b, ig_value *x, ig_value *y) {
     return k_binary(b, IG_OP_div, x, y);
 }
 
 /* ---- exponentials ---- */
 
 static ig_value *near_expm1(ig_builder *b, ig_value *x) {
-    ig_value *held = with(b, IG_OP_max, with(b, IG_OP_min, x, 40), -40);
-    ig_value *half = with(b, IG_OP_mul, held, 0.5);
+    ig_value *held = with_number(b, IG_OP_max, with_number(b, IG_OP_min, x, 40), -40);
+    ig_value *half = with_number(b, IG_OP_mul, held, 0.5);
     /* expm1(x) = 2 s (s + c) for s, c the hyperbolic sine and cosine of x / 2; near 0
      * the sine is its series. */
     static const double terms[] = {
@@ -45,9 +45,10 @@ static ig_value *near_expm1(ig_builder *b, ig_value *x) {
     ig_value *p = ig_math_poly(b, z, terms, IG_COUNT_OF(terms));
     ig_value *sine = k_muladd(b, k_mul(b, z, half), p, half);
     ig_value *cosine = k_unary(b, IG_OP_sqrt,
-                               k_muladd(b, sine, sine, constant(b, x, 1)));
-    ig_value *near = k_mul(b, with(b, IG_OP_mul, sine, 2), k_add(b, sine, cosine));
-    ig_value *far = with(b, IG_OP_sub, ig_math_exp(b, held), 1);
+                               k_muladd(b, sine, sine, constant_like(b, x, 1)));
+    ig_value *near = k_mul(b, with_number(b, IG_OP_mul, sine, 2),
+                           k_add(b, sine, cosine));
+    ig_value *far = with_number(b, IG_OP_sub, ig_math_exp(b, held), 1);
     ig_value *is_near = ig_math_is(b, IG_OP_lt, ig_math_abs(b, x), 1);
     return k_where(b, is_near, near, far);
 }
@@ -60,15 +61,18 @@ ig_value *ig_math_expm1(ig_builder *b, ig_value *x) {
 
 /* 2^n exp((x - n) ln 2) */
 static ig_value *exp2_of(ig_builder *b, ig_value *x) {
-    ig_value *held = with(b, IG_OP_max, with(b, IG_OP_min, x, 1025), -1080);
+    ig_value *held = with_number(b, IG_OP_max, with_number(b, IG_OP_min, x, 1025),
+                                 -1080);
     ig_value *n = k_unary(b, IG_OP_round, held);
-    ig_value *rest = with(b, IG_OP_mul, k_sub(b, held, n), 0.693147180559945309417);
+    ig_value *rest = with_number(b, IG_OP_mul, k_sub(b, held, n),
+                                 0.693147180559945309417);
     ig_value *whole = k_cast(b, n, IG_DT_i64), *one = k_cast(b, n, IG_DT_i64);
-    ig_value *half = with(b, IG_OP_shr, whole, 1);
+    ig_value *half = with_number(b, IG_OP_shr, whole, 1);
     ig_value *y = ig_math_exp(b, rest);
     for (int i = 0; i < 2; i++) {
         one = i ? k_sub(b, whole, half) : half;
-        ig_value *bits = with(b, IG_OP_shl, with(b, IG_OP_add, one, 1023), 52);
+        ig_value *bits = with_number(b, IG_OP_shl, with_number(b, IG_OP_add, one, 1023),
+                                     52);
         y = k_mul(b, y, ig_math_from_bits(b, bits));
     }
     return y;
@@ -76,20 +80,20 @@ static ig_value *exp2_of(ig_builder *b, ig_value *x) {
 
 static ig_value *sinh_of(ig_builder *b, ig_value *x) {
     ig_value *size = ig_math_abs(b, x), *e = ig_math_expm1(b, size);
-    ig_value *sum = k_add(b, e, divide(b, e, with(b, IG_OP_add, e, 1)));
-    ig_value *root = ig_math_exp(b, with(b, IG_OP_mul, size, 0.5));
-    ig_value *large = k_mul(b, with(b, IG_OP_mul, root, 0.5), root);
+    ig_value *sum = k_add(b, e, divide_by(b, e, with_number(b, IG_OP_add, e, 1)));
+    ig_value *root = ig_math_exp(b, with_number(b, IG_OP_mul, size, 0.5));
+    ig_value *large = k_mul(b, with_number(b, IG_OP_mul, root, 0.5), root);
     ig_value *is_large = ig_math_is(b, IG_OP_gt, size, 40);
-    ig_value *value = k_where(b, is_large, large, with(b, IG_OP_mul, sum, 0.5));
+    ig_value *value = k_where(b, is_large, large, with_number(b, IG_OP_mul, sum, 0.5));
     return ig_math_with_sign(b, value, x);
 }
 
 static ig_value *cosh_of(ig_builder *b, ig_value *x) {
     ig_value *size = ig_math_abs(b, x);
-    ig_value *root = ig_math_exp(b, with(b, IG_OP_mul, size, 0.5));
-    ig_value *large = k_mul(b, with(b, IG_OP_mul, root, 0.5), root);
+    ig_value *root = ig_math_exp(b, with_number(b, IG_OP_mul, size, 0.5));
+    ig_value *large = k_mul(b, with_number(b, IG_OP_mul, root, 0.5), root);
     ig_value *e = ig_math_exp(b, size);
-    ig_value *small = with(b, IG_OP_mul, k_add(b, e, ig_math_recip(b, e)), 0.5);
+    ig_value *small = with_number(b, IG_OP_mul, k_add(b, e, ig_math_recip(b, e)), 0.5);
     return k_where(b, ig_math_is(b, IG_OP_gt, size, 40), large, small);
 }
 
@@ -97,44 +101,48 @@ static ig_value *cosh_of(ig_builder *b, ig_value *x) {
 
 static ig_value *log2_of(ig_builder *b, ig_value *x) {
     ig_math_parts p = ig_math_split(b, x);
-    ig_value *rest = with(b, IG_OP_mul, ig_math_log1p(b, p.f), 1.44269504088896340736);
+    ig_value *rest = with_number(b, IG_OP_mul, ig_math_log1p(b, p.f),
+                                 1.44269504088896340736);
     return ig_math_log_ends(b, x, k_add(b, p.exponent, rest));
 }
 
 static ig_value *log10_of(ig_builder *b, ig_value *x) {
-    return with(b, IG_OP_div, ig_math_log(b, x), 2.30258509299404568402);
+    return with_number(b, IG_OP_div, ig_math_log(b, x), 2.30258509299404568402);
 }
 
 static ig_value *asinh_of(ig_builder *b, ig_value *x) {
     ig_value *size = ig_math_abs(b, x), *square = k_mul(b, x, x);
-    ig_value *root = k_unary(b, IG_OP_sqrt, with(b, IG_OP_add, square, 1));
-    ig_value *part = divide(b, square, with(b, IG_OP_add, root, 1));
+    ig_value *root = k_unary(b, IG_OP_sqrt, with_number(b, IG_OP_add, square, 1));
+    ig_value *part = divide_by(b, square, with_number(b, IG_OP_add, root, 1));
     ig_value *small = ig_math_log1p(b, k_add(b, size, part));
-    ig_value *large = with(b, IG_OP_add, ig_math_log(b, size), 0.693147180559945309417);
+    ig_value *large = with_number(b, IG_OP_add, ig_math_log(b, size),
+                                  0.693147180559945309417);
     ig_value *is_large = ig_math_is(b, IG_OP_gt, size, 0x1p30);
     return ig_math_with_sign(b, k_where(b, is_large, large, small), x);
 }
 
 static ig_value *acosh_of(ig_builder *b, ig_value *x) {
-    ig_value *t = with(b, IG_OP_sub, x, 1);
-    ig_value *root = k_unary(b, IG_OP_sqrt, k_mul(b, t, with(b, IG_OP_add, t, 2)));
+    ig_value *t = with_number(b, IG_OP_sub, x, 1);
+    ig_value *root = k_unary(b, IG_OP_sqrt,
+                             k_mul(b, t, with_number(b, IG_OP_add, t, 2)));
     ig_value *small = ig_math_log1p(b, k_add(b, t, root));
-    ig_value *large = with(b, IG_OP_add, ig_math_log(b, x), 0.693147180559945309417);
+    ig_value *large = with_number(b, IG_OP_add, ig_math_log(b, x),
+                                  0.693147180559945309417);
     return k_where(b, ig_math_is(b, IG_OP_gt, x, 0x1p30), large, small);
 }
 
 static ig_value *atanh_of(ig_builder *b, ig_value *x) {
     ig_value *size = ig_math_abs(b, x);
-    ig_value *part = divide(b, with(b, IG_OP_mul, size, 2),
-                            k_sub(b, constant(b, x, 1), size));
-    ig_value *value = with(b, IG_OP_mul, ig_math_log1p(b, part), 0.5);
+    ig_value *part = divide_by(b, with_number(b, IG_OP_mul, size, 2),
+                               k_sub(b, constant_like(b, x, 1), size));
+    ig_value *value = with_number(b, IG_OP_mul, ig_math_log1p(b, part), 0.5);
     return ig_math_with_sign(b, value, x);
 }
 
 /* ---- angles ---- */
 
 static ig_value *tan_of(ig_builder *b, ig_value *x) {
-    return divide(b, ig_math_sin(b, x), ig_math_cos(b, x));
+    return divide_by(b, ig_math_sin(b, x), ig_math_cos(b, x));
 }
 
 /* (atan(t) / t - 1) / t^2 over t^2 <= tan(pi / 8)^2; to 2e-19. */
@@ -150,13 +158,16 @@ static ig_value *atan_of_size(ig_builder *b, ig_value *x) {
     ig_value *is_large = ig_math_is(b, IG_OP_gt, x, 2.41421356237309504880);
     ig_value *is_middle = ig_math_is(b, IG_OP_gt, x, 0.41421356237309504880);
     ig_value *turned = ig_math_neg(b, ig_math_recip(b, x));
-    ig_value *shifted = divide(b, with(b, IG_OP_sub, x, 1), with(b, IG_OP_add, x, 1));
+    ig_value *shifted = divide_by(b, with_number(b, IG_OP_sub, x, 1),
+                                  with_number(b, IG_OP_add, x, 1));
     ig_value *t = k_where(b, is_large, turned, k_where(b, is_middle, shifted, x));
-    ig_value *zero = constant(b, x, 0);
-    ig_value *base = k_where(b, is_middle, constant(b, x, 0x1.921fb54442d18p-1), zero);
-    base = k_where(b, is_large, constant(b, x, 0x1.921fb54442d18p+0), base);
-    ig_value *low = k_where(b, is_middle, constant(b, x, 0x1.1a62633145c07p-55), zero);
-    low = k_where(b, is_large, constant(b, x, 0x1.1a62633145c07p-54), low);
+    ig_value *zero = constant_like(b, x, 0);
+    ig_value *base = k_where(b, is_middle, constant_like(b, x, 0x1.921fb54442d18p-1),
+                             zero);
+    base = k_where(b, is_large, constant_like(b, x, 0x1.921fb54442d18p+0), base);
+    ig_value *low = k_where(b, is_middle, constant_like(b, x, 0x1.1a62633145c07p-55),
+                            zero);
+    low = k_where(b, is_large, constant_like(b, x, 0x1.1a62633145c07p-54), low);
     ig_value *z = k_mul(b, t, t);
     ig_value *p = ig_math_poly(b, z, atan_terms, IG_COUNT_OF(atan_terms));
     ig_value *rest = k_muladd(b, k_mul(b, z, t), p, low);
@@ -169,17 +180,19 @@ static ig_value *atan_of(ig_builder *b, ig_value *x) {
 
 /* atan(x / sqrt(1 - x^2)) */
 static ig_value *asin_of(ig_builder *b, ig_value *x) {
-    ig_value *one = constant(b, x, 1), *size = ig_math_abs(b, x);
+    ig_value *one = constant_like(b, x, 1), *size = ig_math_abs(b, x);
     ig_value *square = k_mul(b, k_sub(b, one, size), k_add(b, one, size));
-    ig_value *value = atan_of_size(b, divide(b, size, k_unary(b, IG_OP_sqrt, square)));
+    ig_value *value = atan_of_size(b,
+                                   divide_by(b, size, k_unary(b, IG_OP_sqrt, square)));
     return ig_math_with_sign(b, value, x);
 }
 
 /* 2 atan(sqrt((1 - x) / (1 + x))) */
 static ig_value *acos_of(ig_builder *b, ig_value *x) {
-    ig_value *one = constant(b, x, 1);
-    ig_value *square = divide(b, k_sub(b, one, x), k_add(b, one, x));
-    return with(b, IG_OP_mul, atan_of_size(b, k_unary(b, IG_OP_sqrt, square)), 2);
+    ig_value *one = constant_like(b, x, 1);
+    ig_value *square = divide_by(b, k_sub(b, one, x), k_add(b, one, x));
+    return with_number(b, IG_OP_mul, atan_of_size(b, k_unary(b, IG_OP_sqrt, square)),
+                       2);
 }
 
 /* Is the sign bit set? */
@@ -192,14 +205,14 @@ static ig_value *atan2_of(ig_builder *b, ig_value *y, ig_value *x) {
     ig_value *most = k_max(b, ax, ay), *least = k_min(b, ax, ay);
     ig_value *is_zero = ig_math_is(b, IG_OP_eq, most, 0);
     ig_value *is_infinite = ig_math_is(b, IG_OP_eq, least, INF);
-    ig_value *t = divide(b, least, most);
+    ig_value *t = divide_by(b, least, most);
     t = k_where(b, is_zero, most, t);
-    t = k_where(b, is_infinite, constant(b, x, 1), t);
+    t = k_where(b, is_infinite, constant_like(b, x, 1), t);
     ig_value *angle = atan_of_size(b, t);
     ig_value *is_steep = k_compare(b, IG_OP_gt, ay, ax);
-    ig_value *quarter = constant(b, x, 0x1.921fb54442d18p+0);
+    ig_value *quarter = constant_like(b, x, 0x1.921fb54442d18p+0);
     angle = k_where(b, is_steep, k_sub(b, quarter, angle), angle);
-    ig_value *half = constant(b, x, 0x1.921fb54442d18p+1);
+    ig_value *half = constant_like(b, x, 0x1.921fb54442d18p+1);
     angle = k_where(b, is_signed(b, x), k_sub(b, half, angle), angle);
     ig_value *sum = k_add(b, x, y); /* is not a number when one of them is not */
     ig_value *is_number = k_compare(b, IG_OP_eq, x, x);
@@ -211,12 +224,12 @@ static ig_value *atan2_of(ig_builder *b, ig_value *y, ig_value *x) {
 static ig_value *hypot_of(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *ax = ig_math_abs(b, x), *ay = ig_math_abs(b, y);
     ig_value *most = k_max(b, ax, ay), *least = k_min(b, ax, ay);
-    ig_value *t = divide(b, least, most), *one = constant(b, x, 1);
+    ig_value *t = divide_by(b, least, most), *one = constant_like(b, x, 1);
     ig_value *value = k_mul(b, most, k_unary(b, IG_OP_sqrt, k_muladd(b, t, t, one)));
     value = k_where(b, ig_math_is(b, IG_OP_eq, most, 0), most, value);
     ig_value *is_infinite = k_binary(b, IG_OP_or, ig_math_is(b, IG_OP_eq, ax, INF),
                                      ig_math_is(b, IG_OP_eq, ay, INF));
-    return k_where(b, is_infinite, constant(b, x, INF), value);
+    return k_where(b, is_infinite, constant_like(b, x, INF), value);
 }
 
 /* ---- by opcode ---- */

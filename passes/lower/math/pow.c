@@ -19,7 +19,7 @@ typedef struct pair {
 } pair;
 
 /* high + low for |high| >= |low|, without loss. */
-static pair join(ig_builder *b, ig_value *high, ig_value *low) {
+static pair join_parts(ig_builder *b, ig_value *high, ig_value *low) {
     ig_value *sum = k_add(b, high, low);
     return (pair){ sum, k_sub(b, low, k_sub(b, sum, high)) };
 }
@@ -31,7 +31,7 @@ static ig_value *upper_part(ig_builder *b, ig_value *x) {
 }
 
 /* x y, without loss. */
-static pair product(ig_builder *b, ig_value *x, ig_value *y) {
+static pair multiply_exactly(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *p = k_mul(b, x, y);
     ig_value *x1 = upper_part(b, x), *y1 = upper_part(b, y);
     ig_value *x2 = k_sub(b, x, x1), *y2 = k_sub(b, y, y1);
@@ -41,21 +41,21 @@ static pair product(ig_builder *b, ig_value *x, ig_value *y) {
     return (pair){ p, k_add(b, lost, k_mul(b, x2, y2)) };
 }
 
-static pair multiply(ig_builder *b, pair x, pair y) {
-    pair p = product(b, x.high, y.high);
+static pair multiply_pairs(ig_builder *b, pair x, pair y) {
+    pair p = multiply_exactly(b, x.high, y.high);
     ig_value *cross = k_add(b, k_mul(b, x.high, y.low), k_mul(b, x.low, y.high));
-    return join(b, p.high, k_add(b, p.low, cross));
+    return join_parts(b, p.high, k_add(b, p.low, cross));
 }
 
-static pair scale(ig_builder *b, pair x, double high, double low) {
+static pair scale_pair(ig_builder *b, pair x, double high, double low) {
     pair by = { ig_math_const(b, x.high, high), ig_math_const(b, x.high, low) };
-    return multiply(b, x, by);
+    return multiply_pairs(b, x, by);
 }
 
 /* x + y for |x| >= |y|. */
-static pair add(ig_builder *b, pair x, pair y) {
-    pair sum = join(b, x.high, y.high);
-    return join(b, sum.high, k_add(b, sum.low, k_add(b, x.low, y.low)));
+static pair add_pairs(ig_builder *b, pair x, pair y) {
+    pair sum = join_parts(b, x.high, y.high);
+    return join_parts(b, sum.high, k_add(b, sum.low, k_add(b, x.low, y.low)));
 }
 
 /* ---- log as a sum ---- */
@@ -74,11 +74,11 @@ static const double log_terms[] = {
 };
 
 /* s = f / (2 + f). */
-static pair quotient(ig_builder *b, ig_value *f) {
+static pair divide_pair(ig_builder *b, ig_value *f) {
     ig_value *two = ig_math_const(b, f, 2);
-    pair divisor = join(b, two, f);
+    pair divisor = join_parts(b, two, f);
     ig_value *s = k_binary(b, IG_OP_div, f, divisor.high);
-    pair back = product(b, s, divisor.high);
+    pair back = multiply_exactly(b, s, divisor.high);
     ig_value *rest = k_sub(b, k_sub(b, f, back.high), back.low);
     rest = k_sub(b, rest, k_mul(b, s, divisor.low));
     return (pair){ s, k_binary(b, IG_OP_div, rest, divisor.high) };
@@ -88,17 +88,18 @@ static pair quotient(ig_builder *b, ig_value *f) {
 static pair log_sum(ig_builder *b, ig_value *x) {
     const ig_math_real *real = ig_math_real_of(x);
     ig_math_parts parts = ig_math_split(b, x);
-    pair s = quotient(b, parts.f), square = multiply(b, s, s);
-    pair cube = multiply(b, square, s);
+    pair s = divide_pair(b, parts.f), square = multiply_pairs(b, s, s);
+    pair cube = multiply_pairs(b, square, s);
     ig_value *fifth = k_mul(b, cube.high, square.high);
     ig_value *terms = ig_math_poly(b, square.high, log_terms, IG_COUNT_OF(log_terms));
     ig_value *tail = k_mul(b, fifth, terms);
-    pair third = scale(b, cube, 0x1.5555555555555p-1, 0x1.5555555555555p-55);
+    pair third = scale_pair(b, cube, 0x1.5555555555555p-1, 0x1.5555555555555p-55);
     pair twice = { k_add(b, s.high, s.high), k_add(b, s.low, s.low) };
-    pair sum = add(b, twice, join(b, third.high, k_add(b, third.low, tail)));
+    pair sum = add_pairs(b, twice,
+                         join_parts(b, third.high, k_add(b, third.low, tail)));
     pair whole = { ig_math_with(b, IG_OP_mul, parts.exponent, real->ln2_high),
                    ig_math_with(b, IG_OP_mul, parts.exponent, real->ln2_low) };
-    return add(b, whole, sum);
+    return add_pairs(b, whole, sum);
 }
 
 /* ---- exp(y log |x|) ---- */
@@ -112,7 +113,7 @@ static pair pow_exponent(ig_builder *b, ig_value *size, ig_value *y) {
     ig_value *held = ig_math_with(b, IG_OP_max, y, -0x1p70);
     held = ig_math_with(b, IG_OP_min, held, 0x1p70);
     pair log = log_sum(b, size);
-    pair p = product(b, held, log.high);
+    pair p = multiply_exactly(b, held, log.high);
     ig_value *low = k_add(b, p.low, k_mul(b, held, log.low));
     ig_value *ends = ig_math_log_ends(b, size, log.high);
     ig_value *is_inner = k_compare(b, IG_OP_eq, ends, log.high);

@@ -57,7 +57,7 @@ static ig_math_angle reduce_rest(ig_builder *b, ig_value *x, ig_value *is_large,
 }
 
 /* Infinities stay with the small ones, where they become NaN. */
-static ig_math_angle reduce(ig_builder *b, ig_value *x, bool is_single) {
+static ig_math_angle reduce_angle(ig_builder *b, ig_value *x, bool is_single) {
     ig_value *size = ig_math_abs(b, x);
     ig_value *is_beyond = ig_math_is(b, IG_OP_gt, size, 0x1p20);
     ig_value *is_finite = ig_math_is(b, IG_OP_lt, size, (double)__builtin_inf());
@@ -87,9 +87,9 @@ static ig_value *cos_of(ig_builder *b, const ig_math_angle *x, ig_value *square)
 }
 
 /* sin(x + quarter pi/2). */
-static ig_value *turn(ig_builder *b, ig_value *x, int quarter) {
+static ig_value *turn_sine(ig_builder *b, ig_value *x, int quarter) {
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_math_angle in = reduce(b, k_cast(b, x, IG_DT_f64), dtype == IG_DT_f32);
+    ig_math_angle in = reduce_angle(b, k_cast(b, x, IG_DT_f64), dtype == IG_DT_f32);
     ig_value *square = k_mul(b, in.r, in.r);
     ig_value *sine = sin_of(b, &in, square), *cosine = cos_of(b, &in, square);
     ig_value *n = ig_math_with(b, IG_OP_add, in.n, quarter);
@@ -105,9 +105,9 @@ static ig_value *turn(ig_builder *b, ig_value *x, int quarter) {
 
 /* f32: 0.51 ulp; f64: 1.0 (1.5 beyond 2^20). */
 ig_value *ig_math_sin(ig_builder *b, ig_value *x) {
-    return turn(b, x, 0);
+    return turn_sine(b, x, 0);
 }
 
 ig_value *ig_math_cos(ig_builder *b, ig_value *x) {
-    return turn(b, x, 1);
+    return turn_sine(b, x, 1);
 }

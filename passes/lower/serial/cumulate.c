@@ -36,8 +36,8 @@ static ig_value *log_add_exp(ig_builder *b, ig_value *x, ig_value *y) {
 }
 
 /* Does x take the place of what was chosen so far?  NaN stays. */
-static ig_value *replaces(const cumulation *c, ig_builder *b, ig_value *x,
-                          ig_value *old) {
+static ig_value *is_replaced(const cumulation *c, ig_builder *b, ig_value *x,
+                             ig_value *old) {
     ig_opcode code = c->kind == IG_CUMULATE_max ? IG_OP_ge : IG_OP_le;
     ig_value *is_beyond = k_compare(b, code, x, old);
     return ig_dtype_is_float(c->wide)
@@ -46,15 +46,15 @@ static ig_value *replaces(const cumulation *c, ig_builder *b, ig_value *x,
 }
 
 /* carried: the value and its position; `next` likewise, of which this makes the new. */
-static void join(const cumulation *c, ig_builder *b, ig_value *is_first,
-                 ig_value *const *carried, ig_value **next) {
+static void join_step(const cumulation *c, ig_builder *b, ig_value *is_first,
+                      ig_value *const *carried, ig_value **next) {
     ig_value *old = carried[0], *x = next[0];
     if (c->kind == IG_CUMULATE_prod) {
         next[0] = k_mul(b, old, x);
     } else if (c->kind == IG_CUMULATE_logsumexp) {
         next[0] = k_where(b, is_first, x, log_add_exp(b, old, x));
     } else {
-        ig_value *is_new = k_binary(b, IG_OP_or, is_first, replaces(c, b, x, old));
+        ig_value *is_new = k_binary(b, IG_OP_or, is_first, is_replaced(c, b, x, old));
         next[0] = k_where(b, is_new, x, old);
         next[1] = k_where(b, is_new, next[1], carried[1]);
     }
@@ -75,7 +75,7 @@ static void emit_line(const cumulation *c, ig_builder *b, ig_value *line) {
     ig_value *x = k_cast(in, k_load(in, c->x->buffer, x_at, 1), c->wide);
     ig_value *next[] = { x, i };
     ig_value *is_first = k_compare(in, IG_OP_eq, loop.index, k_i64(in, 0));
-    join(c, in, is_first, loop.carried, next);
+    join_step(c, in, is_first, loop.carried, next);
     ig_value *value = c->is_exclusive ? loop.carried[0] : next[0];
     value = c->wants_index ? next[1] : value;
     k_store(in, k_cast(in, value, (ig_dtype)c->out->type->dtype), c->out->buffer,

@@ -6,7 +6,7 @@
  *   gather_nd         out[b…, i…, r…] = x[b…, ids[b…, i…, 0 … m-1], r…]
  *
  * The space is cut in two: rows (everything an id is read for) and the run of elements
- * behind one id (r…), which is copied whole, as vectors where it is contiguous in both.
+ * under one id (r…), which is copied whole, as vectors where it is contiguous in both.
  * Ids are checked; one out of range is reported and its run is zero.
  *
  *   grid       rows, in blocks of about 4096 elements where the run's length is known

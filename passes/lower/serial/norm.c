@@ -46,8 +46,8 @@ typedef void (*step_fn)(row *r, ig_builder *b, ig_value **totals, ig_value *coun
 
 /* An operand at the place where the walk stands; those of lower rank belong to the
  * last axes. */
-static ig_value *load(row *r, ig_builder *b, const ig_operand *operand,
-                      ig_value *count) {
+static ig_value *load_operand(row *r, ig_builder *b, const ig_operand *operand,
+                              ig_value *count) {
     const norm *n = r->n;
     ig_site site = { .b = b,
                      .lanes = n->lanes,
@@ -58,7 +58,7 @@ static ig_value *load(row *r, ig_builder *b, const ig_operand *operand,
     return k_cast(b, ig_lower_load(n->lower, &site, operand), n->wide);
 }
 
-/* 0 in the lanes behind the last element: one that is broadcast fills them too. */
+/* 0 in the lanes after the last element: one that is broadcast fills them too. */
 static ig_value *own_lanes(const row *r, ig_builder *b, ig_value *x, ig_value *count) {
     uint32_t lanes = r->n->lanes;
     if (!count || lanes == 1) {
@@ -70,12 +70,12 @@ static ig_value *own_lanes(const row *r, ig_builder *b, ig_value *x, ig_value *c
 }
 
 static void step_sum(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
-    ig_value *x = load(r, b, r->n->x, count);
+    ig_value *x = load_operand(r, b, r->n->x, count);
     totals[SUM] = k_add(b, totals[SUM], own_lanes(r, b, x, count));
 }
 
 static void step_squares(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
-    ig_value *centred = load(r, b, r->n->x, count);
+    ig_value *centred = load_operand(r, b, r->n->x, count);
     if (r->mean) {
         centred = own_lanes(r, b, k_sub(b, centred, r->mean), count);
         totals[SUM] = k_add(b, totals[SUM], centred);
@@ -87,18 +87,19 @@ static void step_squares(row *r, ig_builder *b, ig_value **totals, ig_value *cou
 
 static void step_write(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
     const norm *n = r->n;
-    ig_value *value = load(r, b, n->x, count);
+    ig_value *value = load_operand(r, b, n->x, count);
     (void)totals;
     if (r->mean) {
         value = k_sub(b, k_sub(b, value, r->mean), r->shift);
     }
     value = k_binary(b, IG_OP_div, value, r->deviation);
     if (n->op->operand_count > 1) {
-        ig_value *scale = load(r, b, ig_lower_input(n->lower, n->op, 1), count);
+        ig_value *scale = load_operand(r, b, ig_lower_input(n->lower, n->op, 1), count);
         value = k_mul(b, value, scale);
     }
     if (n->op->operand_count > 2) {
-        value = k_add(b, value, load(r, b, ig_lower_input(n->lower, n->op, 2), count));
+        value = k_add(b, value,
+                      load_operand(r, b, ig_lower_input(n->lower, n->op, 2), count));
     }
     ig_value *at = k_i64(b, 0);
     for (uint32_t d = 0; d < n->rank; d++) {
@@ -135,8 +136,8 @@ static void walk_last(row *r, ig_builder *b, ig_value **totals, step_fn step) {
 }
 
 /* `totals` hold what it starts from, and then the sums. */
-static void walk(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
-                 step_fn step) {
+static void walk_axes(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
+                      step_fn step) {
     const norm *n = r->n;
     if (axis + 1 == n->rank) {
         walk_last(r, b, totals, step);
@@ -146,7 +147,7 @@ static void walk(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
     k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), totals, TOTALS);
     ig_value *next[TOTALS] = { loop.carried[SUM], loop.carried[SQUARES] };
     r->index[axis] = loop.index;
-    walk(r, &loop.b, axis + 1, next, step);
+    walk_axes(r, &loop.b, axis + 1, next, step);
     k_loop_close(&loop, next, TOTALS);
     memcpy(totals, loop.results, TOTALS * sizeof *totals);
 }
@@ -172,10 +173,10 @@ static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
     ig_value *zero = k_const_vector(b, n->wide, n->lanes, 0.0);
     ig_value *sums[TOTALS] = { zero, zero }, *squares[TOTALS] = { zero, zero };
     if (!is_rms) {
-        walk(&r, b, n->axis, sums, step_sum);
+        walk_axes(&r, b, n->axis, sums, step_sum);
         r.mean = k_splat(b, mean_of(b, sums[SUM], count), n->lanes);
     }
-    walk(&r, b, n->axis, squares, step_squares);
+    walk_axes(&r, b, n->axis, squares, step_squares);
     ig_value *v = mean_of(b, squares[SQUARES], count);
     if (!is_rms) {
         ig_value *shift = mean_of(b, squares[SUM], count);
@@ -184,7 +185,7 @@ static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
     }
     v = k_unary(b, IG_OP_sqrt, k_add(b, v, k_const(b, n->wide, epsilon)));
     r.deviation = k_splat(b, v, n->lanes);
-    walk(&r, b, n->axis, sums, step_write);
+    walk_axes(&r, b, n->axis, sums, step_write);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {

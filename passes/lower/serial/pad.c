@@ -1,10 +1,10 @@
 /* Padding in its four modes, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   out[i…] = x[source(i - before)…]
+ *   out[i…] = x[source_index(i - before)…]
  *
  * A row of the result (its last axis) has three parts: what lies before x's own
- * elements, those, copied as vectors where they are contiguous, and what lies behind.
+ * elements, those, copied as vectors where they are contiguous, and padding after them.
  * Positions outside show the element that the mode says, or the value.
  *
  *   grid       rows of the result, in blocks of about 4096 elements
@@ -27,8 +27,8 @@ typedef struct pad {
 
 /* Where an axis of x is read for a position of the result; *valid is and-ed with its
  * being an element. */
-static ig_value *source(const pad *p, ig_builder *b, uint32_t axis, ig_value *at,
-                        ig_value **valid) {
+static ig_value *source_index(const pad *p, ig_builder *b, uint32_t axis, ig_value *at,
+                              ig_value **valid) {
     ig_value *extent = ig_lower_dim(p->lower, p->x->type->dims[axis]);
     ig_dim before = p->op->attrs[IG_pad_before].as.dims[axis];
     ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
@@ -68,7 +68,7 @@ static void emit_outside(const pad *p, ig_builder *b, const row *r, ig_value *fi
     k_loop loop = k_loop_open(b, first, end, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
     ig_value *valid = r->valid;
-    ig_value *i = source(p, in, p->last, loop.index, &valid);
+    ig_value *i = source_index(p, in, p->last, loop.index, &valid);
     ig_value *stride = ig_lower_dim(p->lower, p->out->strides[p->last]);
     ig_value *to = k_add(in, r->out_at, k_mul(in, loop.index, stride));
     const ig_type *type = ig_type_vector(p->lower->module,
@@ -106,7 +106,7 @@ static void emit_row(const pad *p, ig_builder *b, ig_value *number) {
     row r = { .valid = k_compare(b, IG_OP_eq, zero, zero) };
     ig_lower_split(p->lower, b, p->out->type, p->last, number, index);
     for (uint32_t d = 0; d < p->last; d++) {
-        from[d] = source(p, b, d, index[d], &r.valid);
+        from[d] = source_index(p, b, d, index[d], &r.valid);
     }
     index[p->last] = from[p->last] = zero;
     r.x_at = ig_lower_at(p->lower, b, p->x, from);

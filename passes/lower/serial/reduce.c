@@ -65,11 +65,12 @@ static ig_value *start_value(const reduce *r, ig_builder *b) {
 }
 
 /* e to the x, after the largest x was taken out so that nothing overflows. */
-static ig_value *exponential(const reduce *r, ig_builder *b, ig_value *x) {
+static ig_value *shifted_exp(const reduce *r, ig_builder *b, ig_value *x) {
     return ig_lower_math(b, IG_OP_exp, k_sub(b, x, r->shift));
 }
 
-static ig_value *combine(const reduce *r, ig_builder *b, ig_value *sum, ig_value *x) {
+static ig_value *combine_values(const reduce *r, ig_builder *b, ig_value *sum,
+                                ig_value *x) {
     switch (r->kind) {
     case IG_REDUCE_max:
         return k_max(b, sum, x);
@@ -83,7 +84,7 @@ static ig_value *combine(const reduce *r, ig_builder *b, ig_value *sum, ig_value
     case IG_REDUCE_l1:
         return k_add(b, sum, k_unary(b, IG_OP_abs, x));
     case IG_REDUCE_logsumexp:
-        return k_add(b, sum, exponential(r, b, x));
+        return k_add(b, sum, shifted_exp(r, b, x));
     case IG_REDUCE_sum:
     case IG_REDUCE_mean:
     case IG_REDUCE_logsum:
@@ -98,7 +99,7 @@ static ig_reduce lane_kind(const reduce *r) {
     return is_own ? r->kind : IG_REDUCE_sum;
 }
 
-static ig_value *finish(const reduce *r, ig_builder *b, ig_value *sum) {
+static ig_value *finish_value(const reduce *r, ig_builder *b, ig_value *sum) {
     if (r->kind == IG_REDUCE_mean) {
         ig_dim count = ig_dim_of(1);
         for (uint32_t i = 0; i < r->gone_count; i++) {
@@ -123,14 +124,15 @@ static ig_value *axis_stride(const reduce *r, const ig_operand *x, uint32_t axis
     return ig_lower_dim(r->lower, x->strides[axis]);
 }
 
-static ig_value *load(const reduce *r, ig_builder *b, ig_value *at, ig_value *count) {
+static ig_value *load_input(const reduce *r, ig_builder *b, ig_value *at,
+                            ig_value *count) {
     ig_value *x = k_load_count(b, r->x->buffer, at, r->lanes, count);
     return k_cast(b, x, r->wide);
 }
 
 /* The accumulator takes nothing from lanes that do not count. */
-static ig_value *masked(const reduce *r, ig_builder *b, ig_value *next, ig_value *sum,
-                        ig_value *count) {
+static ig_value *mask_lanes(const reduce *r, ig_builder *b, ig_value *next,
+                            ig_value *sum, ig_value *count) {
     if (!count || r->lanes == 1) {
         return next;
     }
@@ -143,7 +145,7 @@ static ig_value *masked(const reduce *r, ig_builder *b, ig_value *next, ig_value
 static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_value *at,
                            ig_value *sum, ig_value *count) {
     if (level == r->gone_count) {
-        return combine(r, b, sum, load(r, b, at, count));
+        return combine_values(r, b, sum, load_input(r, b, at, count));
     }
     uint32_t axis = r->gone[level];
     bool has_lanes = r->is_along && level + 1 == r->gone_count;
@@ -156,8 +158,8 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
     ig_value *more;
     if (has_lanes) {
         ig_value *sum_here = loop.carried[0];
-        more = combine(r, in, sum_here, load(r, in, next, left));
-        more = masked(r, in, more, sum_here, left);
+        more = combine_values(r, in, sum_here, load_input(r, in, next, left));
+        more = mask_lanes(r, in, more, sum_here, left);
     } else {
         more = emit_gone(r, in, level + 1, next, loop.carried[0], count);
     }
@@ -206,8 +208,8 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
     }
     ig_value *sum = reduce_at(&here, b, x_at, lane_count);
     ig_dtype dtype = (ig_dtype)r->out->type->dtype;
-    k_store_count(b, k_cast(b, finish(&here, b, sum), dtype), r->out->buffer, out_at,
-                  r->is_along || r->lanes == 1 ? NULL : lane_count);
+    k_store_count(b, k_cast(b, finish_value(&here, b, sum), dtype), r->out->buffer,
+                  out_at, r->is_along || r->lanes == 1 ? NULL : lane_count);
 }
 
 /* ---- the grid ---- */

@@ -50,7 +50,8 @@ static ig_value *is_reached(const scatter *s, ig_builder *b, ig_value *const *in
 
 /* The updates of one line: each read id's element is combined with its update, or,
  * with `resets`, set to what leaves the first update as it is. */
-static void update(const scatter *s, ig_builder *b, ig_value **index, ig_value *i) {
+static void update_along(const scatter *s, ig_builder *b, ig_value **index,
+                         ig_value *i) {
     index[s->axis] = i;
     ig_value *ids_at = ig_lower_at(s->lower, b, s->ids, index);
     ig_value *from = ig_lower_at(s->lower, b, s->updates, index);
@@ -70,7 +71,7 @@ static void update(const scatter *s, ig_builder *b, ig_value **index, ig_value *
 static void update_line(const scatter *s, ig_builder *b, ig_value **index) {
     ig_value *count = ig_lower_dim(s->lower, s->ids->type->dims[s->axis]);
     k_loop loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
-    update(s, &loop.b, index, loop.index);
+    update_along(s, &loop.b, index, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
 

@@ -26,7 +26,8 @@ typedef struct blocks {
 
 /* ---- one update ---- */
 
-static ig_value *extreme(ig_builder *b, ig_scatter kind, ig_value *old, ig_value *x) {
+static ig_value *combine_extreme(ig_builder *b, ig_scatter kind, ig_value *old,
+                                 ig_value *x) {
     ig_opcode code = kind == IG_SCATTER_max ? IG_OP_max : IG_OP_min;
     return k_binary(b, code, old, x);
 }
@@ -45,7 +46,7 @@ void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_va
     } else if (kind == IG_SCATTER_mul) {
         joined = k_mul(b, old, x);
     } else {
-        joined = extreme(b, kind, old, x);
+        joined = combine_extreme(b, kind, old, x);
     }
     k_store(b, k_cast(b, joined, dtype), out->buffer, at);
 }

@@ -45,27 +45,27 @@ typedef ig_value *(*step_fn)(const line *l, ig_builder *b, ig_value *i, ig_value
 
 /* ---- one step of each walk ---- */
 
-static ig_value *element(ig_lower *lower, ig_builder *b, const ig_operand *x,
-                         ig_value *at, ig_value *i, uint32_t axis) {
+static ig_value *element_index(ig_lower *lower, ig_builder *b, const ig_operand *x,
+                               ig_value *at, ig_value *i, uint32_t axis) {
     return k_add(b, at, k_mul(b, i, ig_lower_dim(lower, x->strides[axis])));
 }
 
 static ig_value *load_x(const line *l, ig_builder *b, ig_value *i, ig_value *count) {
     const softmax *s = l->s;
-    ig_value *at = element(s->lower, b, s->x, l->x_at, i, s->axis);
+    ig_value *at = element_index(s->lower, b, s->x, l->x_at, i, s->axis);
     return k_cast(b, k_load_count(b, s->x->buffer, at, s->lanes, count), s->wide);
 }
 
-static void store(const line *l, ig_builder *b, ig_value *i, ig_value *value,
-                  ig_value *count) {
+static void store_value(const line *l, ig_builder *b, ig_value *i, ig_value *value,
+                        ig_value *count) {
     const softmax *s = l->s;
-    ig_value *at = element(s->lower, b, s->out, l->out_at, i, s->axis);
+    ig_value *at = element_index(s->lower, b, s->out, l->out_at, i, s->axis);
     value = k_cast(b, value, (ig_dtype)s->out->type->dtype);
     k_store_count(b, value, s->out->buffer, at, count);
 }
 
-static ig_value *neutral(const line *l, ig_builder *b, ig_value *x, ig_value *count,
-                         double value) {
+static ig_value *replace_masked(const line *l, ig_builder *b, ig_value *x,
+                                ig_value *count, double value) {
     uint32_t lanes = l->s->lanes;
     if (!count || !l->s->is_along) {
         return x;
@@ -78,21 +78,21 @@ static ig_value *neutral(const line *l, ig_builder *b, ig_value *x, ig_value *co
 static ig_value *step_most(const line *l, ig_builder *b, ig_value *i, ig_value *total,
                            ig_value *count) {
     ig_value *x = load_x(l, b, i, count);
-    return k_max(b, total, neutral(l, b, x, count, -(double)INFINITY));
+    return k_max(b, total, replace_masked(l, b, x, count, -(double)INFINITY));
 }
 
-static ig_value *exponential(const line *l, ig_builder *b, ig_value *i,
+static ig_value *shifted_exp(const line *l, ig_builder *b, ig_value *i,
                              ig_value *count) {
     return ig_lower_math(b, IG_OP_exp, k_sub(b, load_x(l, b, i, count), l->most));
 }
 
 static ig_value *step_sum(const line *l, ig_builder *b, ig_value *i, ig_value *total,
                           ig_value *count) {
-    ig_value *e = exponential(l, b, i, count);
+    ig_value *e = shifted_exp(l, b, i, count);
     if (l->s->keeps_exp) {
-        store(l, b, i, e, count);
+        store_value(l, b, i, e, count);
     }
-    return k_add(b, total, neutral(l, b, e, count, 0.0));
+    return k_add(b, total, replace_masked(l, b, e, count, 0.0));
 }
 
 static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value *total,
@@ -102,18 +102,19 @@ static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value 
     if (s->is_log) {
         value = k_sub(b, k_sub(b, load_x(l, b, i, count), l->most), l->log_sum);
     } else {
-        ig_value *at = element(s->lower, b, s->out, l->out_at, i, s->axis);
+        ig_value *at = element_index(s->lower, b, s->out, l->out_at, i, s->axis);
         value = s->keeps_exp ? k_load_count(b, s->out->buffer, at, s->lanes, count)
-                             : exponential(l, b, i, count);
+                             : shifted_exp(l, b, i, count);
         value = k_binary(b, IG_OP_div, value, l->sum);
     }
-    store(l, b, i, value, count);
+    store_value(l, b, i, value, count);
     return total;
 }
 
 /* ---- a walk: whole vectors, then one with a count ---- */
 
-static ig_value *walk(const line *l, ig_builder *b, ig_value *total, step_fn step) {
+static ig_value *walk_axis(const line *l, ig_builder *b, ig_value *total,
+                           step_fn step) {
     const softmax *s = l->s;
     int64_t lanes = s->is_along ? s->lanes : 1;
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
@@ -134,7 +135,8 @@ static ig_value *walk(const line *l, ig_builder *b, ig_value *total, step_fn ste
 }
 
 /* The result of a walk in every lane. */
-static ig_value *spread(const softmax *s, ig_builder *b, ig_reduce how, ig_value *x) {
+static ig_value *spread_lanes(const softmax *s, ig_builder *b, ig_reduce how,
+                              ig_value *x) {
     return s->is_along ? k_splat(b, k_hreduce(b, how, x), s->lanes) : x;
 }
 
@@ -142,12 +144,12 @@ static void emit_line(line *l, ig_builder *b) {
     const softmax *s = l->s;
     ig_value *start = k_const_vector(b, s->wide, s->lanes, -(double)INFINITY);
     ig_value *zero = k_const_vector(b, s->wide, s->lanes, 0.0);
-    l->most = spread(s, b, IG_REDUCE_max, walk(l, b, start, step_most));
-    l->sum = spread(s, b, IG_REDUCE_sum, walk(l, b, zero, step_sum));
+    l->most = spread_lanes(s, b, IG_REDUCE_max, walk_axis(l, b, start, step_most));
+    l->sum = spread_lanes(s, b, IG_REDUCE_sum, walk_axis(l, b, zero, step_sum));
     if (s->is_log) {
         l->log_sum = ig_lower_math(b, IG_OP_log, l->sum);
     }
-    walk(l, b, zero, step_write);
+    walk_axis(l, b, zero, step_write);
 }
 
 /* ---- the grid ---- */
@@ -171,8 +173,8 @@ static void place_row(const softmax *s, ig_builder *b, ig_value *row, line *l) {
         ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[axis]);
         ig_value *i = k == 0 ? row : k_mod(b, row, extent);
         row = k == 0 ? row : k_div(b, row, extent);
-        l->x_at = element(s->lower, b, s->x, l->x_at, i, axis);
-        l->out_at = element(s->lower, b, s->out, l->out_at, i, axis);
+        l->x_at = element_index(s->lower, b, s->x, l->x_at, i, axis);
+        l->out_at = element_index(s->lower, b, s->out, l->out_at, i, axis);
     }
 }
 
@@ -190,8 +192,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     place_row(s, &loop.b, k_div(&loop.b, tile, blocks), &l);
     if (s->kept_count) {
         uint32_t axis = s->kept[s->kept_count - 1];
-        l.x_at = element(s->lower, &loop.b, s->x, l.x_at, loop.index, axis);
-        l.out_at = element(s->lower, &loop.b, s->out, l.out_at, loop.index, axis);
+        l.x_at = element_index(s->lower, &loop.b, s->x, l.x_at, loop.index, axis);
+        l.out_at = element_index(s->lower, &loop.b, s->out, l.out_at, loop.index, axis);
     }
     l.count = s->width > 1 ? k_sub(&loop.b, extent, loop.index) : NULL;
     emit_line(&l, &loop.b);

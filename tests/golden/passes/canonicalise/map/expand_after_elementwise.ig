@@ -1,4 +1,4 @@
-# expand_behind_elementwise: what is the same for every element is computed once and expanded.
+# expand_after_elementwise: what is the same for every element is computed once and expanded.
 # The last add has an operand of several elements, so nothing is the same for all.
 # run: canonicalise
 module @m {
