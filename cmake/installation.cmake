@@ -11,11 +11,48 @@ foreach(header ${headers})
     endif()
 endforeach()
 
-foreach(target ingot-runtime ingot-runtime-static ingot ingot-llvm ingot-tool)
+foreach(target ingot-runtime ingot-runtime-static ingot)
+    if(TARGET ${target})
+        target_include_directories(${target} INTERFACE
+            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+        install(TARGETS ${target} EXPORT ingot-targets)
+    endif()
+endforeach()
+foreach(target ingot-llvm ingot-tool)
     if(TARGET ${target})
         install(TARGETS ${target})
     endif()
 endforeach()
+
+# find_package(ingot): the targets ingot::ingot and ingot::ingot-runtime.
+include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/ingot)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/ingot-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(EXPORT ingot-targets NAMESPACE ingot:: DESTINATION ${package_folder}
+        FILE ingot-config.cmake)
+install(FILES ${PROJECT_BINARY_DIR}/ingot-config-version.cmake
+        DESTINATION ${package_folder})
+
+# The manual and completions come from the tool's own tables of options.
+if(TARGET ingot-tool)
+    set(texts ${PROJECT_BINARY_DIR}/texts)
+    file(MAKE_DIRECTORY ${texts})
+    add_custom_command(OUTPUT ${texts}/ingot.1 ${texts}/ingot.bash ${texts}/_ingot
+                              ${texts}/ingot.fish
+        COMMAND ingot-tool --man > ${texts}/ingot.1
+        COMMAND ingot-tool --completion bash > ${texts}/ingot.bash
+        COMMAND ingot-tool --completion zsh > ${texts}/_ingot
+        COMMAND ingot-tool --completion fish > ${texts}/ingot.fish
+        DEPENDS ingot-tool COMMENT "Writing the manual and completions" VERBATIM)
+    add_custom_target(texts ALL DEPENDS ${texts}/ingot.1)
+    install(FILES ${texts}/ingot.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${texts}/ingot.bash RENAME ingot
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${texts}/_ingot DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${texts}/ingot.fish
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 
 set(packages ingot-runtime)
 if(TARGET ingot)

@@ -21,6 +21,27 @@ else
     holds "and needs no compiler" sh -c \
         "! ldd '$tmp/server' | grep -q 'libingot\.so\|LLVM\|protobuf\|zip\|jansson'"
     check "server tells its usage" 1 "usage: server" "$tmp/server"
+    mkdir -p "$tmp/package"
+    cat >"$tmp/package/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(example LANGUAGES C)
+find_package(ingot 0.1 REQUIRED)
+add_executable(jit jit.c)
+target_link_libraries(jit ingot::ingot)
+add_executable(server server.c)
+target_link_libraries(server ingot::ingot-runtime)
+CMAKE
+    cp examples/jit.c examples/server.c "$tmp/package"
+    holds "examples build by the CMake package" sh -c "
+        cmake -S '$tmp/package' -B '$tmp/package/build' -DCMAKE_PREFIX_PATH='$prefix' &&
+        cmake --build '$tmp/package/build'"
+    check "and run" 0 "y: f32[B, 3]" "$tmp/package/build/jit"
+    holds "and need no compiler to serve" sh -c \
+        "! ldd '$tmp/package/build/server' | grep -q 'libingot\.so'"
+    for file in man/man1/ingot.1 bash-completion/completions/ingot \
+        zsh/site-functions/_ingot fish/vendor_completions.d/ingot.fish; do
+        holds "installed: share/$file" [ -s "$prefix/share/$file" ]
+    done
     check "the installed command works" 0 "  0 2 0 4" \
         "$prefix/bin/ingot" run "$tmp/relu.ig" --no-cache --input 'x=f32[1,4]=-1,2,-3,4'
 fi

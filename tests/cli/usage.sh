@@ -38,7 +38,22 @@ for verb in compile run verify dump opt bench profile info; do
             sh -c "'$ingot' --completion | grep -q -- '$verb) words=.*$option'"
     done
 done
-holds "the completion is a script" sh -c "'$ingot' --completion | bash -n"
+for shell in bash zsh fish; do
+    check "there is completion for $shell" 0 "" "$ingot" --completion $shell
+    holds "which knows every verb: $shell" sh -c "
+        for verb in compile run verify dump opt bench profile info; do
+            '$ingot' --completion $shell | grep -qw \$verb || exit 1
+        done"
+    holds "and words of a choice: $shell" \
+        sh -c "'$ingot' --completion $shell | grep -q 'embed reference'"
+    if command -v $shell >/dev/null; then
+        holds "it is a script: $shell" sh -c "'$ingot' --completion $shell | $shell -n"
+    else
+        skip "completion for $shell is a script" "$shell is absent"
+    fi
+done
+check "a shell without completion is wrong usage" 2 "bash, zsh or fish, not 'tcsh'" \
+    "$ingot" --completion tcsh
 
 check "a model that is not there is 6" 6 "cannot read" "$ingot" run "$tmp/none.onnx"
 check "a folder is not a model" 6 "$tmp" "$ingot" compile "$tmp" -o "$tmp/x.ingot"

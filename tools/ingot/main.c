@@ -27,29 +27,34 @@ static void print_verbs(FILE *to) {
     fputs(ending, to);
 }
 
-static int print_version(void) {
+static int print_version(const char *argument) {
+    (void)argument;
     printf("ingot %s\n", ig_compiler_version());
     return 0;
 }
 
-static int print_help(void) {
+static int print_help(const char *argument) {
+    (void)argument;
     print_verbs(stdout);
     return 0;
 }
 
-static int print_man(void) {
+static int print_man(const char *argument) {
+    (void)argument;
     options_print_man(verbs, stdout);
     return 0;
 }
 
-static int print_completion(void) {
-    options_print_completion(verbs, stdout);
-    return 0;
+static int print_completion(const char *shell) {
+    return options_print_completion(verbs, shell ? shell : "bash", stdout)
+               ? 0
+               : complain(EXIT_USAGE, "--completion takes bash, zsh or fish, not '%s'",
+                          shell);
 }
 
 static const struct {
     const char *name;
-    int (*run)(void);
+    int (*run)(const char *argument); /* NULL: none */
 } other_words[] = {
     { "--help", print_help }, { "-h", print_help },
     { "help", print_help },   { "--version", print_version },
@@ -105,7 +110,7 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {
         if (strcmp(other_words[i].name, argv[1]) == 0) {
-            return check_output(other_words[i].run());
+            return check_output(other_words[i].run(argc > 2 ? argv[2] : NULL));
         }
     }
     return complain(EXIT_USAGE, "there is no verb '%s'\n  try: ingot --help", argv[1]);

@@ -1,4 +1,4 @@
-/* The manual page and shell completion, made of the option tables.
+/* The manual page, made of the option tables.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/options.h"
 
@@ -58,26 +58,5 @@ void options_print_man(const verb *const *verbs, FILE *to) {
     }
     fputs(
         ".SH EXIT STATUS\n0 good; 1 a comparison or check failed; 2 wrong usage; 3 invalid input; 4 not supported; 5 a limit or memory; 6 cannot read or write a file; 130 interrupted; 70 a defect of Ingot.\n",
-        to);
-}
-
-void options_print_completion(const verb *const *verbs, FILE *to) {
-    fputs(
-        "# bash completion for ingot\n_ingot() {\n    local word=${COMP_WORDS[COMP_CWORD]} words\n    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"",
-        to);
-    for (size_t i = 0; verbs[i]; i++) {
-        fprintf(to, "%s%s", i ? " " : "", verbs[i]->name);
-    }
-    fputs("\"\n    else\n        case ${COMP_WORDS[1]} in\n", to);
-    for (size_t i = 0; verbs[i]; i++) {
-        fprintf(to, "        %s) words=\"", verbs[i]->name);
-        for (const option_row *row = verbs[i]->options; row->name; row++) {
-            fprintf(to, "%s--%s", row == verbs[i]->options ? "" : " ", row->name);
-        }
-        fputs("\" ;;\n", to);
-    }
-    fputs(
-        "        esac\n    fi\n    if [ \"$COMP_CWORD\" = 1 ] || [[ $word == -* ]]; then\n        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    fi\n}\n"
-        "complete -o default -F _ingot ingot\n",
         to);
 }

@@ -84,7 +84,7 @@ static bool read_real(const char *text, double *out) {
 
 /* "FILE" and "DIR|x.npz" are no lists of choices: those are small letters and
  * digits. */
-static bool are_choices(const char *value) {
+bool options_are_choices(const char *value) {
     return value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789|-")] == '\0';
 }
 
@@ -109,7 +109,7 @@ static bool take_value(const option_row *row, const char *text, settings *out) {
         return true;
     case OPTION_TEXT:
         *(const char **)field = text;
-        return !are_choices(row->value) || is_choice(row->value, text);
+        return !options_are_choices(row->value) || is_choice(row->value, text);
     case OPTION_LIST:
         return add_text(field, text);
     case OPTION_COUNT:

@@ -130,8 +130,11 @@ int options_read(const verb *which, int argc, char **argv, settings *out);
 void options_free(settings *given);
 void options_print_help(const verb *which, FILE *to);
 
-/* Makes the whole manual (roff) and a completion script (bash) from the tables. */
+/* Is an option's `value` a choice of words, "embed|reference"? */
+bool options_are_choices(const char *value);
+/* Makes the whole manual (roff) from the tables. */
 void options_print_man(const verb *const *verbs, FILE *to);
-void options_print_completion(const verb *const *verbs, FILE *to);
+/* Makes a completion script for "bash", "zsh" or "fish"; false: no such shell. */
+bool options_print_completion(const verb *const *verbs, const char *shell, FILE *to);
 
 #endif
