@@ -1,4 +1,4 @@
-/* resize as a choice of elements and their weighted sum, axis by axis.
+/* resize rows; and resize as a choice of elements and their weighted sum, axis by axis.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Elements and their weights are known when extents and scales are: then an axis is a
@@ -12,7 +12,113 @@
 #include "compose/decompose.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
+
+/* ---- the row ---- */
+
+ig_resize_form ig_compose_resize_form(const ig_value *x) {
+    ig_resize_form form = { .attrs.mode = 0 };
+    for (uint32_t d = 0; d < x->type->rank; d++) {
+        form.sizes[d] = x->type->dims[d];
+        form.region[d + x->type->rank] = 1;
+    }
+    return form;
+}
+
+static double scale_extent(int64_t in, double scale, bool is_f32) {
+    return floor(is_f32 ? (double)((float)in * (float)scale) : (double)in * scale);
+}
+
+/* scale as p / q such that floor(in * p / q) is what the product is rounded to, for
+ * every extent that images have. */
+static bool as_ratio(double scale, bool is_f32, int64_t *out_p, int64_t *out_q) {
+    enum { DENOMINATOR_MAX = 1000, EXTENT_MAX = 8192 };
+    for (int64_t q = 1; q <= DENOMINATOR_MAX; q++) {
+        int64_t p = (int64_t)rint(scale * (double)q), in = 1;
+        while (p > 0 && in <= EXTENT_MAX &&
+               (double)(in * p / q) == scale_extent(in, scale, is_f32)) {
+            in++;
+        }
+        if (in > EXTENT_MAX) {
+            *out_p = p;
+            *out_q = q;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double scale, bool is_f32,
+                              ig_dim *out_extent) {
+    int64_t extent, p, q;
+    bool is_known = ig_dim_constant(e->module, in, &extent);
+    bool is_usable = scale > 0 && scale <= 1e6 && (!is_known || extent <= INT32_MAX);
+    if (is_usable && is_known) {
+        *out_extent = ig_dim_of((int64_t)scale_extent(extent, scale, is_f32));
+        return true;
+    }
+    if (is_usable && as_ratio(scale, is_f32, &p, &q)) {
+        ig_dim product = ig_dim_mul(e->module, in, ig_dim_of(p));
+        *out_extent = ig_dim_floor_div(e->module, product, ig_dim_of(q));
+        return true;
+    }
+    ig_expr_fail(e, is_usable ? IG_UNSUPPORTED : IG_INVALID,
+                 is_usable
+                     ? "an extent that is not known before it runs is scaled by %g"
+                     : "an extent is scaled by %g",
+                 scale);
+    return false;
+}
+
+/* Only what the mode looks at. */
+static ig_resize_attrs tidy_attrs(const ig_resize_attrs *given) {
+    ig_resize_attrs attrs = *given;
+    if (attrs.mode == IG_RESIZE_nearest) {
+        attrs.antialias = attrs.exclude_outside = false;
+    } else {
+        attrs.nearest = 0;
+    }
+    if (attrs.mode != IG_RESIZE_cubic) {
+        attrs.cubic_a.is_set = false;
+    }
+    attrs.outside.is_set &= attrs.coordinates == IG_COORD_crop;
+    /* Both neighbours of a place below 0 are the first element. */
+    bool is_plain = attrs.mode == IG_RESIZE_linear && !attrs.antialias &&
+                    !attrs.exclude_outside;
+    if (is_plain && attrs.coordinates == IG_COORD_half_pixel) {
+        attrs.coordinates = IG_COORD_clamped_half_pixel;
+    }
+    return attrs;
+}
+
+static ig_value *make_floats(ig_expr *e, const float *values, int64_t count) {
+    return ig_expr_constant(e, "resize", IG_DT_f32, 1, &count, values);
+}
+
+ig_value *ig_compose_resize(ig_expr *e, ig_value *x, const ig_resize_form *form) {
+    bool is_crop = form->attrs.coordinates == IG_COORD_crop, has_lists = is_crop;
+    if (!x) {
+        return NULL;
+    }
+    uint32_t rank = x->type->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        has_lists = has_lists || form->scales[d] > 0;
+    }
+    ig_resize_attrs attrs = tidy_attrs(&form->attrs);
+    attrs.sizes = (ig_dims){ form->sizes, rank };
+    ig_value *scales = has_lists ? make_floats(e, form->scales, rank) : NULL;
+    ig_value *region = is_crop ? make_floats(e, form->region, 2 * rank) : NULL;
+    return ig_build_resize(e, x, scales, region, NULL, attrs);
+}
+
+ig_value *ig_compose_resize_by(ig_expr *e, ig_value *x, const ig_resize_form *form,
+                               ig_value *const lists[3]) {
+    return ig_build_resize(e, x, lists[0], lists[1], lists[2],
+                           tidy_attrs(&form->attrs));
+}
+
+/* ---- what an axis needs ---- */
 
 enum { TAPS_MAX = 1 << 20 };
 
@@ -24,32 +130,23 @@ typedef struct axis_plan {
     bool changes, is_open; /* open: only the run knows the extents */
 } axis_plan;
 
-static float read_number(const ig_data *data, int64_t index) {
-    ig_tensor tensor = { .kind = IG_TENSOR,
-                         .dtype = (ig_dtype)data->type->dtype,
-                         .count = ig_dim_value(data->type->dims[0]),
-                         .data = (void *)(uintptr_t)data->bytes };
-    return (float)ig_tensor_get_f64(&tensor, data->is_splat ? 0 : index);
-}
-
 static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
     ig_module *module = ig_op_module(op);
     const ig_type *x = op->operands[0].value->type;
-    float numbers[3] = { 0 };
-    for (uint32_t i = 1; i < op->operand_count && i < 3; i++) {
-        const ig_data *data = ig_constant_of(op->operands[i].value);
-        if (!data || !data->bytes || data->type->rank != 1) {
-            return false;
-        }
-        numbers[i - 1] = read_number(data, d);
-        numbers[2] = i == 2 ? read_number(data, d + x->rank) : 0;
+    double scale = 0, first = 0, end = 0;
+    ig_value *scales = op->operand_count > 1 ? op->operands[1].value : NULL;
+    ig_value *region = op->operand_count > 2 ? op->operands[2].value : NULL;
+    if ((scales && !ig_constant_entry(scales, d, &scale)) ||
+        (region && !(ig_constant_entry(region, d, &first) &&
+                     ig_constant_entry(region, d + x->rank, &end)))) {
+        return false;
     }
     *out = (axis_plan){ .axis = ig_resize_axis_of(op) };
-    out->axis.scale = numbers[0];
-    out->axis.first = numbers[1];
-    out->axis.end = numbers[2];
+    out->axis.scale = (float)scale;
+    out->axis.first = (float)first;
+    out->axis.end = (float)end;
     ig_dim in = x->dims[d], size = op->results[0].type->dims[d];
-    bool is_kept = numbers[0] == 0 || numbers[0] == 1;
+    bool is_kept = scale == 0 || scale == 1;
     if (is_kept && out->axis.coordinates != IG_COORD_crop &&
         ig_dim_equal(module, in, size) == IG_YES) {
         return true;

@@ -66,6 +66,22 @@ bool ig_constant_f64(const ig_value *value, double *out_value) {
     return true;
 }
 
+bool ig_constant_entry(const ig_value *value, int64_t index, double *out_entry) {
+    const ig_data *data = ig_constant_of(value);
+    int64_t count;
+    if (!data || !data->bytes || data->type->kind != IG_TENSOR ||
+        data->type->rank != 1 || ig_dtypes[data->type->dtype].bits == 0 ||
+        !ig_dim_known(data->type->dims[0], &count) || index >= count) {
+        return false;
+    }
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = (ig_dtype)data->type->dtype,
+                         .count = count,
+                         .data = (void *)(uintptr_t)data->bytes };
+    *out_entry = ig_tensor_get_f64(&tensor, data->is_splat ? 0 : index);
+    return true;
+}
+
 /* ---- shapes ---- */
 
 enum {

@@ -10,26 +10,18 @@
 
 /* ---- types ---- */
 
-/* A number of a constant list; false when it is not known. */
-static bool number_of(const ig_op *op, uint32_t operand, uint32_t index, float *out) {
-    const ig_data *data = operand < op->operand_count
-                              ? ig_constant_of(op->operands[operand].value)
-                              : NULL;
-    if (!data || !data->bytes) {
-        return false;
-    }
-    ig_tensor tensor = { .kind = IG_TENSOR,
-                         .dtype = (ig_dtype)data->type->dtype,
-                         .count = ig_dim_value(data->type->dims[0]),
-                         .data = (void *)(uintptr_t)data->bytes };
-    *out = (float)ig_tensor_get_f64(&tensor, data->is_splat ? 0 : index);
-    return true;
+/* Entry `index` of a constant list; false when it is not known. */
+static bool read_entry(const ig_op *op, uint32_t operand, uint32_t index, float *out) {
+    double entry;
+    bool is_known = ig_constant_entry(op->operands[operand].value, index, &entry);
+    *out = is_known ? (float)entry : *out;
+    return is_known;
 }
 
 /* An extent that operands say. */
 static ig_dim resized_extent(const ig_op *op, uint32_t d) {
     const ig_type *x = ig_operand_type(op, 0);
-    float scale, first = 0, end = 1;
+    float scale = 0, first = 0, end = 1;
     ig_dims_value sizes;
     int64_t in;
     if (op->operand_count > 3) {
@@ -38,9 +30,9 @@ static ig_dim resized_extent(const ig_op *op, uint32_t d) {
                    : ig_result_symbol(op, 0, d, "n");
     }
     bool has_region = op->operand_count > 2;
-    bool is_known = number_of(op, 1, d, &scale) &&
-                    (!has_region || (number_of(op, 2, d, &first) &&
-                                     number_of(op, 2, d + x->rank, &end))) &&
+    bool is_known = read_entry(op, 1, d, &scale) &&
+                    (!has_region || (read_entry(op, 2, d, &first) &&
+                                     read_entry(op, 2, d + x->rank, &end))) &&
                     ig_dim_constant(ig_op_module(op), x->dims[d], &in);
     ig_dim out;
     return is_known && ig_dim_from(ig_resize_extent(in, scale, first, end), &out)

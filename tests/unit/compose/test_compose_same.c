@@ -22,7 +22,8 @@
 enum { INPUTS_MAX = 5, OPS_MAX = 4, COUNT_MAX = 256 };
 
 typedef struct pair {
-    const char *inputs; /* "x=2,8,4,6 w=8": f32; "w#8": 0.5s that only the node reads */
+    const char *inputs; /* "x=2,8,4,6 w=8": f32; only the node reads "w#8", 0.5s,
+                         * and "s@2,3", these integers */
     const char *node; /* "Softmax@13 x axis:i=1"; "Op …; Op a …": a is the first's */
     const char *call; /* "torch.softmax(x, 1)", or statements */
 } pair;
@@ -76,6 +77,24 @@ static const pair pairs[] = {
     { X "y=2,3,4,6", "Concat@13 x,y axis:i=1", "torch.cat([x, y], 1)" },
     { X "y=1,8,1,1", "Mul@14 x,y", "torch.mul(x, y)" },
     { X, "DepthToSpace@13 x blocksize:i=2 mode:s=CRD", "torch.pixel_shuffle(x, 2)" },
+    { X "s@8,12",
+      "Resize@18 x,,,s axes:l=2,3 coordinate_transformation_mode:s=asymmetric nearest_mode:s=floor",
+      "torch.upsample_nearest2d(x, [8, 12], None, None)" },
+    { X "s@7,9", "Resize@18 x,,,s axes:l=2,3 mode:s=linear",
+      "torch.upsample_bilinear2d(x, [7, 9], False, None, None)" },
+    { X "s@7,9",
+      "Resize@18 x,,,s axes:l=2,3 mode:s=linear coordinate_transformation_mode:s=align_corners",
+      "torch.upsample_bilinear2d(x, [7, 9], True, None, None)" },
+    { X "s@7,9", "Resize@18 x,,,s axes:l=2,3 mode:s=cubic",
+      "torch.upsample_bicubic2d(x, [7, 9], False, None, None)" },
+    { X "s@2,3",
+      "Resize@18 x,,,s axes:l=2,3 mode:s=linear antialias:i=1 exclude_outside:i=1",
+      "torch._upsample_bilinear2d_aa(x, [2, 3], False, None, None)" },
+    { X "s#2", "Resize@18 x,,s axes:l=2,3 mode:s=linear",
+      "torch.upsample_bilinear2d(x, [2, 3], False, 0.5, 0.5)" },
+    { X "g=2,5,7,2",
+      "GridSample@16 x,g mode:s=bilinear padding_mode:s=border align_corners:i=1",
+      "torch.grid_sampler(x, g, 0, 1, True)" },
     { STEPS "w#1,16,5 r#1,16,4 b#1,32",
       "LSTM@12 x,w,r,b hidden_size:i=4; Squeeze@12 a axes:l=1",
       "y, h, c = torch.lstm(x, [" STATE ", " STATE "], " LAYER(16) FORWARD },
@@ -130,7 +149,12 @@ static void add_halves(onnx_model *m, const input *in) {
 
 static void add_input(onnx_model *m, const input *in) {
     char copy[32], *dims[4] = { NULL }, *state = NULL;
+    int64_t ints[4];
     int rank = 0;
+    if (in->kind == '@') {
+        onnx_ints(m, in->name, (int)read_ints(in->extents, ints), ints);
+        return;
+    }
     if (in->kind == '#') {
         add_halves(m, in);
         return;
@@ -204,7 +228,7 @@ static ig_status import_call(torch_case *c, const pair *p, ig_module **out_modul
     ig_put(&source, "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
                     "  training : bool\n  def forward(self: __torch__.M");
     for (uint32_t i = 0; i < all; i++) {
-        if (given[i].kind == '#') {
+        if (given[i].kind != '=') {
             continue;
         }
         const char *type = ig_arena_printf(&c->arena, "f32[%s]", given[i].extents);

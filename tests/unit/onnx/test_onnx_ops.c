@@ -204,27 +204,54 @@ static Onnx__NodeProto *begin_resize(const char *ins) {
     return onnx_node(&model, "Resize", ins, "y");
 }
 
-TEST(resize_by_a_region_turned_round_is_refused) {
-    const int64_t four = 4, two = 2;
-    Onnx__NodeProto *node = begin_resize("x,roi,scales");
-    onnx_attr_s(&model, node, "coordinate_transformation_mode", "tf_crop_and_resize");
-    onnx_initializer(
-        &model, onnx_tensor(&model, "roi", ONNX_F32, 1, &four, FLOATS(0, 0, -1, 1)));
-    onnx_initializer(&model,
-                     onnx_tensor(&model, "scales", ONNX_F32, 1, &two, FLOATS(1, 1)));
-    expect_refusal("axis 0 -4 elements");
-}
-END_TEST
+typedef struct bad_resize {
+    float end, scale; /* of the region of axis 0; of the axis */
+    const char *words;
+} bad_resize;
 
-TEST(resize_by_an_endless_scale_is_refused) {
+static const bad_resize bad_resizes[] = {
+    { -0.25f, 1, "axis 0 -1 elements" },
+    { -0.5f, 1, "axis 0 -2 elements" },
+    { -1, 1, "axis 0 -4 elements" },
+    { -131072, 1, "axis 0 -524288 elements" },
+    { -3e38f, 1, "axis 0 -inf elements" },
+    { 3e38f, 1, "axis 0 inf elements" },
+    { INFINITY, 1, "axis 0 inf elements" },
+    { (float)NAN, 1, "axis 0 nan elements" },
+    { 3e18f, 1, "axis 0 1.2e+19 elements" },
+    { 1, 0, "the scale of axis 0 is 0" },
+    { 1, -1, "the scale of axis 0 is -1" },
+    { 1, INFINITY, "the scale of axis 0 is inf" },
+    { 1, (float)NAN, "the scale of axis 0 is nan" },
+};
+
+START_TEST(a_resize_to_no_extent_is_refused) {
     const int64_t four = 4, two = 2;
+    const bad_resize *bad = &bad_resizes[_i];
     Onnx__NodeProto *node = begin_resize("x,roi,scales");
     onnx_attr_s(&model, node, "coordinate_transformation_mode", "tf_crop_and_resize");
     onnx_initializer(&model, onnx_tensor(&model, "roi", ONNX_F32, 1, &four,
-                                         FLOATS(0, 0, 1, INFINITY)));
-    onnx_initializer(&model,
-                     onnx_tensor(&model, "scales", ONNX_F32, 1, &two, FLOATS(1, 1)));
-    expect_refusal("axis 1 inf elements");
+                                         FLOATS(0, 0, bad->end, 1)));
+    onnx_initializer(&model, onnx_tensor(&model, "scales", ONNX_F32, 1, &two,
+                                         FLOATS(bad->scale, 1)));
+    expect_refusal(bad->words);
+}
+END_TEST
+
+static void add_bad_resizes(TCase *tests) {
+    tcase_add_loop_test(tests, a_resize_to_no_extent_is_refused, 0,
+                        IG_COUNT_OF(bad_resizes));
+}
+
+TEST(an_open_extent_is_scaled_by_a_fraction) {
+    const int64_t two = 2;
+    Onnx__NodeProto *node = begin(13, "Resize", "x,,scales", "y");
+    onnx_attr_s(&model, node, "coordinate_transformation_mode", "asymmetric");
+    onnx_attr_s(&model, node, "nearest_mode", "floor");
+    onnx_initializer(&model, onnx_tensor(&model, "scales", ONNX_F32, 1, &two,
+                                         FLOATS(1.5, 1 / 3.0f)));
+    expect("y", 0, 2, 2, INTS(3, 1), FLOATS(0, 0, 3));
+    end();
 }
 END_TEST
 
@@ -236,9 +263,9 @@ TEST(resize_to_a_negative_size_is_refused) {
 }
 END_TEST
 
-UNIT_SUITE(onnx_ops, slice_with_attributes, clip_with_attributes,
-           pad_with_attributes_crops_too, softmax_before_13_flattens,
-           split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
-           reduce_with_attributes, gemm_scales_and_broadcasts,
-           loops_stack_and_may_run_no_trip, resize_by_a_region_turned_round_is_refused,
-           resize_by_an_endless_scale_is_refused, resize_to_a_negative_size_is_refused)
+UNIT_SUITE_WITH(onnx_ops, add_bad_resizes, slice_with_attributes, clip_with_attributes,
+                pad_with_attributes_crops_too, softmax_before_13_flattens,
+                split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
+                reduce_with_attributes, gemm_scales_and_broadcasts,
+                loops_stack_and_may_run_no_trip, an_open_extent_is_scaled_by_a_fraction,
+                resize_to_a_negative_size_is_refused)
