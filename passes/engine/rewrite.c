@@ -98,11 +98,6 @@ static bool match_all(const pending *todo, ig_value **holes) {
     return false;
 }
 
-bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes) {
-    pending todo = { .patterns = { pattern }, .values = { value }, .count = 1 };
-    return match_all(&todo, holes);
-}
-
 /* ---- worklist ---- */
 
 typedef struct rewriter {

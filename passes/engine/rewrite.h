@@ -88,7 +88,5 @@ static inline ig_value *ig_rule_done(ig_op *op) {
  * that nobody needs any more go.  IG_INTERNAL naming the rule when rules never end. */
 ig_status ig_rewrite(ig_pass_run *run, ig_graph *graph, const ig_rule *rules,
                      size_t count);
-/* Does `value` match?  `holes` has room for IG_PAT_HOLES values, all NULL at first. */
-bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes);
 
 #endif

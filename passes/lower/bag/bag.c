@@ -4,7 +4,7 @@
  * Features (table, ids, offsets …) that neighbour each other and are alike - same
  * dtypes, dim, pooling, operands - form a class.  One loop nest serves a class; table,
  * ids and destination are taken from the arrays of buffer arguments by the feature's
- * number:
+ * index:
  *
  *   for feature in class
  *     for bag of the feature in this call's part of the grid
@@ -45,77 +45,11 @@ static bool is_alike(const bag_class *c, const bag_feature *f) {
            (!f->weights || f->weights->type->dtype == first->weights->type->dtype);
 }
 
-/* ---- numbers of a feature ---- */
-
-static ig_dim rows_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->rows[0];
-}
-static ig_dim padding_of(ig_lower *lower, const bag_feature *f) {
-    return ig_dim_const(lower->module, f->padding);
-}
-static ig_dim id_stride_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->ids->strides[f->ids->type->rank - 1];
-}
-static ig_dim bag_stride_of(ig_lower *lower, const bag_feature *f) {
-    return f->pool == IG_POOL_none ? id_stride_of(lower, f) : f->ids->strides[0];
-}
-static ig_dim length_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->pool == IG_POOL_none ? ig_dim_of(1) : f->ids->type->dims[1];
-}
-static ig_dim id_count_of(ig_lower *lower, const bag_feature *f) {
-    return ig_type_count(lower->module, f->ids->type);
-}
-static ig_dim weight_stride_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->weights->strides[f->weights->type->rank - 1];
-}
-static ig_dim weight_bag_stride_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->weights->strides[0];
-}
-static ig_dim begin_stride_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->begins->strides[0];
-}
-static ig_dim begin_count_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->begins->type->dims[0];
-}
-static ig_dim end_stride_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->ends->strides[0];
-}
-static ig_dim out_stride_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->out_stride;
-}
-static ig_dim bags_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->bags;
-}
-/* Bags that offsets without pooling tell; features of a class may differ in `last`. */
-static ig_dim window_bags_of(ig_lower *lower, const bag_feature *f) {
-    ig_dim begins = f->begins->type->dims[0];
-    return f->last == IG_LAST_ids ? begins
-                                  : ig_dim_sub(lower->module, begins, ig_dim_of(1));
-}
-static ig_dim first_tile_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->first_tile;
-}
-
-static ig_dim (*const number_of[BAG_NUMBERS])(ig_lower *, const bag_feature *) = {
-#define NUMBER_OF(name) [BAG_##name] = name##_of,
-    BAG_NUMBER_ROWS(NUMBER_OF)
-#undef NUMBER_OF
-};
+/* ---- fields of a feature ---- */
 
 /* As a constant, one param, or an array of params. */
-static ig_value *make_number(const bag_class *c, const ig_dim *dims, uint32_t count,
-                             bool *out_is_array) {
+static ig_value *make_field(const bag_class *c, const ig_dim *dims, uint32_t count,
+                            bool *out_is_array) {
     *out_is_array = false;
     for (uint32_t i = 1; i < count; i++) {
         *out_is_array = *out_is_array || !ig_dim_same(dims[i], dims[0]);
@@ -124,16 +58,17 @@ static ig_value *make_number(const bag_class *c, const ig_dim *dims, uint32_t co
                          : ig_lower_dim(c->lower, dims[0]);
 }
 
-/* Made once. */
+/* The field of feature `number`; its param is made once. */
 static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *number,
-                               bag_number which) {
-    ig_value **known = &c->numbers[which];
+                               bag_field which) {
+    ig_value **known = &c->fields[which];
+    assert(which < BAG_FIELDS && "a field of a feature");
     if (!*known) {
         ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
         for (uint32_t i = 0; i < c->count; i++) {
-            dims[i] = number_of[which](c->lower, &c->features[i]);
+            dims[i] = c->features[i].fields[which];
         }
-        *known = make_number(c, dims, c->count, &c->is_array[which]);
+        *known = make_field(c, dims, c->count, &c->is_array[which]);
     }
     return c->is_array[which] ? k_param_at(b, *known, number) : *known;
 }
@@ -145,10 +80,10 @@ static void make_rows(bag_class *c) {
     for (uint32_t i = 0; i < tables * c->count; i++) {
         rows[i] = c->features[i / tables].rows[i % tables];
     }
-    c->all_rows = make_number(c, rows, tables * c->count, &c->rows_differ);
+    c->all_rows = make_field(c, rows, tables * c->count, &c->rows_differ);
 }
 
-/* ---- what is loaded once a feature ---- */
+/* ---- loaded once per feature ---- */
 
 void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at) {
@@ -515,8 +450,8 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
         bag_class c = *shared;
         c.features = &features[i];
         c.count = 1;
-        c.numbers = IG_NEW_ARRAY(lower->arena, ig_value *, BAG_NUMBERS);
-        c.is_array = IG_NEW_ARRAY(lower->arena, bool, BAG_NUMBERS);
+        c.fields = IG_NEW_ARRAY(lower->arena, ig_value *, BAG_FIELDS);
+        c.is_array = IG_NEW_ARRAY(lower->arena, bool, BAG_FIELDS);
         c.stride = features[i].operand_count;
         c.last = features[i].last;
         while (i + c.count < count && is_alike(&c, &features[i + c.count])) {
@@ -537,8 +472,8 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
     return IG_OK;
 }
 
-/* What ids and offsets must be, for the words of an error. */
-static void say_ranges(ig_lower *lower, const ig_op *anchor,
+/* The ranges of ids and offsets, for the message of an error. */
+static void set_ranges(ig_lower *lower, const ig_op *anchor,
                        const bag_feature *features) {
     ig_module *module = lower->module;
     bool wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
@@ -546,7 +481,7 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor,
         const bag_feature *f = &features[i];
         ig_lower_range(lower, f->ids_operand, f->rows[0], wraps);
         if (f->begins) {
-            ig_dim ids = id_count_of(lower, f);
+            ig_dim ids = f->fields[BAG_id_count];
             ig_lower_offsets(lower, f->begins_operand,
                              ig_dim_add(module, ids, ig_dim_of(1)));
         }
@@ -562,14 +497,14 @@ ig_status bag_lower(ig_lower *lower, bag_emit_feature emit) {
     ig_dim tiles = ig_dim_of(0);
     lower->cost = ig_dim_of(0);
     for (uint32_t i = 0; i < count; i++) {
-        features[i].first_tile = tiles;
-        ig_dim own = ig_lower_ceil_div(lower, features[i].bags, BAGS);
+        ig_dim *fields = features[i].fields;
+        fields[BAG_first_tile] = tiles;
+        ig_dim own = ig_lower_ceil_div(lower, fields[BAG_bags], BAGS);
         tiles = ig_dim_add(lower->module, tiles, own);
-        ig_dim work = ig_lower_mul(lower, id_count_of(lower, &features[i]),
-                                   ig_dim_of(20));
+        ig_dim work = ig_lower_mul(lower, fields[BAG_id_count], ig_dim_of(20));
         lower->cost = ig_dim_add(lower->module, lower->cost, work);
     }
-    say_ranges(lower, anchor, features);
+    set_ranges(lower, anchor, features);
     lower->grid = tiles;
     lower->name = "bag";
     bag_class shared = {

@@ -6,6 +6,26 @@
 #include "ir/bag.h"
 #include "passes/lower/schedule.h"
 
+/* Fields of a feature that the kernel reads; they may differ within a class. */
+typedef enum bag_field {
+    BAG_rows, /* of the first table */
+    BAG_padding,
+    BAG_id_stride, /* elements from one id to the next */
+    BAG_bag_stride,
+    BAG_length,
+    BAG_id_count,
+    BAG_weight_stride,
+    BAG_weight_bag_stride,
+    BAG_begin_stride,
+    BAG_begin_count,
+    BAG_end_stride,
+    BAG_out_stride,
+    BAG_bags,
+    BAG_window_bags, /* that offsets without pooling delimit */
+    BAG_first_tile,  /* in the grid of all features */
+    BAG_FIELDS
+} bag_field;
+
 /* One feature of the bag op, as the kernel sees its operands. */
 typedef struct bag_feature {
     const ig_operand *table, *ids, *begins, *ends, *weights, *out;
@@ -18,28 +38,8 @@ typedef struct bag_feature {
     bool has_padding, is_large; /* larger than the caches */
     ig_bag_last last;
     ig_empty empty;
-    ig_dim bags, out_stride, first_tile;
+    ig_dim fields[BAG_FIELDS]; /* those of absent operands are unset */
 } bag_feature;
-
-/* Numbers that may differ from feature to feature. */
-#define BAG_NUMBER_ROWS(X) \
-    X(rows)                \
-    X(padding)             \
-    X(id_stride)           \
-    X(bag_stride)          \
-    X(length)              \
-    X(id_count)            \
-    X(weight_stride)       \
-    X(weight_bag_stride)   \
-    X(begin_stride)        \
-    X(begin_count) X(end_stride) X(out_stride) X(bags) X(window_bags) X(first_tile)
-
-typedef enum bag_number {
-#define BAG_NUMBER(name) BAG_##name,
-    BAG_NUMBER_ROWS(BAG_NUMBER)
-#undef BAG_NUMBER
-        BAG_NUMBERS
-} bag_number;
 
 /* Features that one loop nest serves. */
 typedef struct bag_class {
@@ -54,8 +54,8 @@ typedef struct bag_class {
     ig_range_rule range;
     ig_offsets_rule offsets;
     ig_bag_last last;
-    ig_value **numbers; /* by bag_number, once they are in the kernel */
-    bool *is_array;     /* one a feature */
+    ig_value **fields;  /* by bag_field, once they are in the kernel */
+    bool *is_array;     /* by bag_field: one per feature */
     ig_value *all_rows; /* of several tables: one number, or one a table */
     bool rows_differ;
     ig_value *plan; /* CPUs: what this call does (share.c) */
@@ -117,7 +117,7 @@ typedef void (*bag_emit_feature)(const bag_class *c, ig_builder *b, ig_value *nu
                                  ig_value *const range[2], bag_ahead *ahead);
 /* The whole schedule around `emit`: classes, grid, cost, words of errors. */
 ig_status bag_lower(ig_lower *lower, bag_emit_feature emit);
-/* What is loaded once a feature. */
+/* Loads what all bags of a feature share. */
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at);
 /* Of that, the tables. */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/bag/bag.h"
 
-enum { BEGINS = 1, ENDS = 2, WEIGHTS = 4 };
+#include <assert.h>
 
 static int64_t read_entry(const ig_op *op, uint32_t slot, uint32_t index,
                           int64_t absent) {
@@ -58,9 +58,10 @@ static bool is_flat(ig_lower *lower, const ig_operand *x, uint32_t rank) {
 }
 
 static ig_status check_feature(ig_lower *lower, const bag_feature *f) {
-    bool has_operands = f->table && f->ids && (!(f->mask & BEGINS) || f->begins) &&
-                        (!(f->mask & ENDS) || f->ends) &&
-                        (!(f->mask & WEIGHTS) || f->weights);
+    bool has_operands = f->table && f->ids &&
+                        (!(f->mask & IG_BAG_BEGINS) || f->begins) &&
+                        (!(f->mask & IG_BAG_ENDS) || f->ends) &&
+                        (!(f->mask & IG_BAG_WEIGHTS) || f->weights);
     if (!has_operands || f->dim <= 0) {
         return ig_lower_unsupported(lower, "a bag whose rows' length is not known");
     }
@@ -89,6 +90,43 @@ static bool read_tables(ig_lower *lower, const ig_op *anchor, uint32_t operand,
     return true;
 }
 
+static void read_offset_fields(ig_lower *lower, bag_feature *f) {
+    ig_dim count = f->begins->type->dims[0];
+    bool has_last = f->last != IG_LAST_ids;
+    f->fields[BAG_begin_stride] = f->begins->strides[0];
+    f->fields[BAG_begin_count] = count;
+    f->fields[BAG_window_bags] = has_last
+                                     ? ig_dim_sub(lower->module, count, ig_dim_of(1))
+                                     : count;
+    if (f->ends) {
+        f->fields[BAG_end_stride] = f->ends->strides[0];
+    }
+}
+
+static void read_fields(ig_lower *lower, bag_feature *f) {
+    ig_dim *to = f->fields;
+    uint32_t last = f->ids->type->rank - 1;
+    bool is_none = f->pool == IG_POOL_none;
+    assert(f->out->type->rank >= 2 && "a result has bags and columns");
+    to[BAG_rows] = f->rows[0];
+    to[BAG_bags] = count_bags(lower, f);
+    to[BAG_id_count] = ig_type_count(lower->module, f->ids->type);
+    to[BAG_id_stride] = f->ids->strides[last];
+    to[BAG_bag_stride] = f->ids->strides[is_none ? last : 0];
+    to[BAG_length] = is_none ? ig_dim_of(1) : f->ids->type->dims[last];
+    to[BAG_out_stride] = f->out->strides[f->out->type->rank - 2];
+    if (f->has_padding) {
+        to[BAG_padding] = ig_dim_const(lower->module, f->padding);
+    }
+    if (f->weights) {
+        to[BAG_weight_stride] = f->weights->strides[f->weights->type->rank - 1];
+        to[BAG_weight_bag_stride] = f->weights->strides[0];
+    }
+    if (f->begins) {
+        read_offset_fields(lower, f);
+    }
+}
+
 static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t number,
                               uint32_t operand, bag_feature *f) {
     f->mask = read_entry(anchor, IG_bag_operands, number, 0);
@@ -104,9 +142,10 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     f->ids_operand = next;
     f->ids = ig_lower_input(lower, anchor, next++);
     f->begins_operand = next;
-    f->begins = f->mask & BEGINS ? ig_lower_input(lower, anchor, next++) : NULL;
-    f->ends = f->mask & ENDS ? ig_lower_input(lower, anchor, next++) : NULL;
-    f->weights = f->mask & WEIGHTS ? ig_lower_input(lower, anchor, next++) : NULL;
+    f->begins = f->mask & IG_BAG_BEGINS ? ig_lower_input(lower, anchor, next++) : NULL;
+    f->ends = f->mask & IG_BAG_ENDS ? ig_lower_input(lower, anchor, next++) : NULL;
+    f->weights = f->mask & IG_BAG_WEIGHTS ? ig_lower_input(lower, anchor, next++)
+                                          : NULL;
     f->operand_count = next - operand;
     f->out = &lower->outs[number];
     if (!has_tables ||
@@ -115,8 +154,7 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     }
     IG_TRY(check_feature(lower, f));
     f->is_large = is_large(lower, f);
-    f->bags = count_bags(lower, f);
-    f->out_stride = f->out->strides[f->out->type->rank - 2];
+    read_fields(lower, f);
     return IG_OK;
 }
 
