@@ -410,28 +410,15 @@ static const absent_row absents[] = {
 #undef WRITTEN
 #undef MODULE
 
-/* Is `name` one of "a|b|c"? */
-static bool is_one_of(ig_str name, const char *alternatives) {
-    for (const char *at = alternatives;;) {
-        size_t size = strcspn(at, "|");
-        if (name.size == size && memcmp(name.data, at, size) == 0) {
-            return true;
-        }
-        if (!at[size]) {
-            return false;
-        }
-        at += size + 1;
-    }
-}
-
 /* "torch.nn.modules.linear" "Linear" against "linear" "Linear|Identity". */
 static bool is_class(const ig_py *class, const char *modules, const char *names) {
     assert(class->kind == IG_PY_GLOBAL && "the class of an object is a name");
     ig_str module = class->as.global.module;
     size_t prefix = sizeof(PREFIX) - 1;
     return ig_str_starts(module, PREFIX) &&
-           is_one_of((ig_str){ module.data + prefix, module.size - prefix }, modules) &&
-           is_one_of(class->as.global.name, names);
+           ig_py_name_is_one_of((ig_str){ module.data + prefix, module.size - prefix },
+                                modules) &&
+           ig_py_name_is_one_of(class->as.global.name, names);
 }
 
 const ig_package_class *ig_package_find_class(const ig_py *class) {

@@ -1,7 +1,7 @@
 /* The meaning of names, and the values of calls.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A name is looked up in pickle_calls.def.  One that is not there may stand in a pickle
+ * A name is looked up in calls.def.  One that is not there may stand in a pickle
  * when it is a class of TorchScript's (`__torch__.…`, in that dialect) or when the
  * reader's caller allows it; calling it then makes a CALL value, nothing else.
  */
@@ -13,6 +13,7 @@
 typedef struct name_row {
     const char *modules, *names;
     ig_pickle_maker *make;
+    const char *type;
 } name_row;
 
 /* ---- arguments ---- */
@@ -71,18 +72,7 @@ static ig_status ig_pickle_make_tuple(ig_pickle_vm *vm, ig_py *function, ig_py *
 
 static ig_status ig_pickle_make_set(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                     ig_py **out_value) {
-    IG_TRY(make_items(vm, function, args, IG_PY_SET, out_value));
-    if (ig_str_is(function->as.global.name, "frozenset")) {
-        (*out_value)->type = "frozenset";
-    }
-    return IG_OK;
-}
-
-static ig_status ig_pickle_make_size(ig_pickle_vm *vm, ig_py *function, ig_py *args,
-                                     ig_py **out_value) {
-    IG_TRY(make_items(vm, function, args, IG_PY_TUPLE, out_value));
-    (*out_value)->type = "torch.Size";
-    return IG_OK;
+    return make_items(vm, function, args, IG_PY_SET, out_value);
 }
 
 /* dict(), dict({…}), dict([[k, v], …]): `from` is NULL, a DICT or a list of pairs. */
@@ -116,9 +106,6 @@ static ig_status ig_pickle_make_dict(ig_pickle_vm *vm, ig_py *function, ig_py *a
         return fail_args(vm, function);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_DICT, out_value));
-    if (ig_str_is(function->as.global.name, "OrderedDict")) {
-        (*out_value)->type = "collections.OrderedDict";
-    }
     return fill_dict(vm, function, arg_at(args, 0), *out_value);
 }
 
@@ -129,7 +116,6 @@ static ig_status ig_pickle_make_default_dict(ig_pickle_vm *vm, ig_py *function,
         return fail_args(vm, function);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_DICT, out_value));
-    (*out_value)->type = "collections.defaultdict";
     return fill_dict(vm, function, arg_at(args, 1), *out_value);
 }
 
@@ -239,35 +225,14 @@ static ig_status ig_pickle_make_layout(ig_pickle_vm *vm, ig_py *function, ig_py 
 /* ---- TorchScript's typed containers ---- */
 
 /* The list itself, which gets its type. */
-static ig_status make_typed_list(ig_pickle_vm *vm, ig_py *function, ig_py *args,
-                                 const char *type, ig_py **out_value) {
+static ig_status ig_pickle_make_same_list(ig_pickle_vm *vm, ig_py *function,
+                                          ig_py *args, ig_py **out_value) {
     ig_py *list = arg_at(args, 0);
     if (!list || list->kind != IG_PY_LIST || args->as.list.count != 1) {
         return fail_args(vm, function);
     }
-    list->type = type;
     *out_value = list;
     return IG_OK;
-}
-
-static ig_status ig_pickle_make_int_list(ig_pickle_vm *vm, ig_py *function, ig_py *args,
-                                         ig_py **out_value) {
-    return make_typed_list(vm, function, args, "List[int]", out_value);
-}
-
-static ig_status ig_pickle_make_double_list(ig_pickle_vm *vm, ig_py *function,
-                                            ig_py *args, ig_py **out_value) {
-    return make_typed_list(vm, function, args, "List[float]", out_value);
-}
-
-static ig_status ig_pickle_make_bool_list(ig_pickle_vm *vm, ig_py *function,
-                                          ig_py *args, ig_py **out_value) {
-    return make_typed_list(vm, function, args, "List[bool]", out_value);
-}
-
-static ig_status ig_pickle_make_tensor_list(ig_pickle_vm *vm, ig_py *function,
-                                            ig_py *args, ig_py **out_value) {
-    return make_typed_list(vm, function, args, "List[Tensor]", out_value);
 }
 
 static ig_status ig_pickle_make_tagged(ig_pickle_vm *vm, ig_py *function, ig_py *args,
@@ -287,13 +252,13 @@ static ig_status ig_pickle_make_tagged(ig_pickle_vm *vm, ig_py *function, ig_py 
 /* ---- the table ---- */
 
 static const name_row rows[] = {
-#define NAME(modules, names, make) { modules, names, ig_pickle_make_##make },
+#define NAME(modules, names, make, type) \
+    { modules, names, ig_pickle_make_##make, type },
 #include "frontend/torch/pickle/calls.def"
 #undef NAME
 };
 
-/* Is `name` one of "a|b|c"? */
-static bool is_one_of(ig_str name, const char *alternatives) {
+bool ig_py_name_is_one_of(ig_str name, const char *alternatives) {
     for (const char *at = alternatives;;) {
         size_t size = strcspn(at, "|");
         if (name.size == size && memcmp(name.data, at, size) == 0) {
@@ -308,7 +273,8 @@ static bool is_one_of(ig_str name, const char *alternatives) {
 
 static const name_row *find_row(ig_str module, ig_str name) {
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        if (is_one_of(module, rows[i].modules) && is_one_of(name, rows[i].names)) {
+        if (ig_py_name_is_one_of(module, rows[i].modules) &&
+            ig_py_name_is_one_of(name, rows[i].names)) {
             return &rows[i];
         }
     }
@@ -389,6 +355,10 @@ ig_status ig_pickle_call(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                               ig_py_kind_name(args->kind));
     }
     const name_row *row = find_row(module, name);
-    return row ? row->make(vm, function, args, out_value)
-               : ig_pickle_make_keep(vm, function, args, out_value);
+    if (!row) {
+        return ig_pickle_make_keep(vm, function, args, out_value);
+    }
+    IG_TRY(row->make(vm, function, args, out_value));
+    (*out_value)->type = row->type ? row->type : (*out_value)->type;
+    return IG_OK;
 }

@@ -193,6 +193,8 @@ const char *ig_py_kind_name(ig_py_kind kind); /* "int", "tensor" … never NULL 
  * a DICT) or CALL with such a state; NULL when there is none. */
 ig_py *ig_py_get(const ig_py *value, const char *key);
 bool ig_py_is_str(const ig_py *value, const char *text);
+/* Is `name` one of "a|b|c"? */
+bool ig_py_name_is_one_of(ig_str name, const char *alternatives);
 bool ig_py_is_global(const ig_py *value, const char *module, const char *name);
 /* "__torch__.a.b.Net" of a GLOBAL, of an OBJECT's or ENUM's class, of what a CALL
  * calls; else NULL.  In `arena`. */
