@@ -123,9 +123,8 @@ static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
     ig_builder after = { .graph = eval->graph,
                          .block = &eval->graph->body,
                          .before = eval->graph->last_head->next };
-    ig_attr perm = ig_attr_of_ints(eval->module, back, tensor->rank);
-    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = perm };
-    storage->initial = ig_make(&after, IG_OP_transpose, 1, &weight, attrs);
+    ig_expr e = ig_expr_of(&after);
+    storage->initial = ig_expr_transpose(&e, weight, back);
     storage->value = storage->initial;
     return IG_OK;
 }

@@ -191,11 +191,8 @@ ig_status ig_ts_bool_or(ig_ts_call *call, uint32_t index, bool none, bool *out_v
 static ig_status bind_symbol(ig_ts_call *call, ig_value *value, ig_dim *out_dim) {
     ig_dim one = ig_dim_of(1);
     *out_dim = ig_expr_symbol(call->e, "n", "a number that the data tell");
-    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
-                                              call->module, out_dim, 1) };
     value = ig_expr_reshape(call->e, value, 1, &one);
-    ig_op_spec spec = { .operands = &value, .operand_count = 1, .attrs = attrs };
-    ig_expr_op(call->e, IG_OP_bind, &spec);
+    (void)ig_build_bind(call->e, value, (ig_bind_attrs){ .symbols = { out_dim, 1 } });
     return call->e->status;
 }
 

@@ -171,8 +171,8 @@ static ig_status read_trips(ig_ts_eval *eval, ig_ts_value *trips, ig_value **out
     }
     IG_TRY(ig_ts_number_read(eval, trips, out));
     if (trips->form == IG_TS_RUN) {
-        *out = ig_make2(&eval->builder, IG_OP_max, *out,
-                        ig_make_i64(&eval->builder, 0));
+        ig_expr e = ig_expr_of(&eval->builder);
+        *out = ig_expr_with_integer(&e, IG_OP_max, *out, 0);
     }
     return IG_OK;
 }

@@ -30,6 +30,10 @@ ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value 
  * sides' ops.  Symbols from `first_symbol` on are the branches' own. */
 ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
                       uint32_t first_symbol);
+/* Zeros of `type`, for a path on which nothing looks at the value; extents with symbols
+ * from `first_symbol` on are 1. */
+ig_value *ig_ts_make_zeros(ig_builder *builder, const ig_type *type,
+                           uint32_t first_symbol);
 void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
 
 /* The run fails unless `condition` is `wanted` (raise.c). */

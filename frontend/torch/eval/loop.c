@@ -117,26 +117,14 @@ static ig_status refuse(building *b, const carried *place, const ig_ts_value *af
 /* Before a first trip that does not look at it: zeros of what later trips hold. */
 static ig_status define(building *b, carried *place, const ig_ts_value *after) {
     ig_ts_eval *eval = b->eval;
-    uint64_t zero = 0;
     if (after->kind != IG_TS_TENSOR) {
         place->start = after->kind == IG_TS_BOOL  ? ig_ts_of_bool(false)
                        : after->kind == IG_TS_INT ? ig_ts_of_int(0)
                                                   : ig_ts_of_float(0);
         return IG_OK;
     }
-    const ig_type *type = after->as.tensor->type;
-    ig_dim dims[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < type->rank; i++) {
-        bool is_own = ig_dim_mentions_since(eval->module, type->dims[i],
-                                            b->first_symbol);
-        dims[i] = is_own ? ig_dim_of(1) : type->dims[i];
-    }
-    ig_value *value = ig_make_const(
-        &eval->builder, ig_type_tensor(eval->module, (ig_dtype)type->dtype, 0, NULL),
-        &zero);
-    ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
-                                                eval->module, dims, type->rank) };
-    value = ig_make(&eval->builder, IG_OP_expand, 1, &value, attrs);
+    ig_value *value = ig_ts_make_zeros(&eval->builder, after->as.tensor->type,
+                                       b->first_symbol);
     ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, after->as.tensor->dtype);
     tensor->quant = after->as.tensor->quant;
     place->start = ig_ts_of_tensor(tensor);
@@ -209,14 +197,13 @@ static void open_trial(building *b) {
     ig_ts_eval *eval = b->eval;
     ig_location where = ig_ts_where(eval);
     eval->builder.loc = ig_module_location(eval->module, &where);
-    ig_value *none = ig_make_i64(&eval->builder, -1);
-    uint8_t yes = 1;
-    ig_value *always = ig_make_const(
-        &eval->builder, ig_type_tensor(eval->module, IG_DT_bool, 0, NULL), &yes);
+    ig_expr e = ig_expr_of(&eval->builder);
+    ig_value *none = ig_expr_integer(&e, IG_DT_i64, -1);
+    ig_value *always = ig_expr_integer(&e, IG_DT_bool, 1);
     ig_value *operands[] = { b->loop->trips ? b->loop->trips : none,
                              b->loop->condition ? b->loop->condition : always };
     ig_op_spec spec = { .operands = operands, .operand_count = 2 };
-    b->trial = ig_make_op(&eval->builder, IG_OP_loop, &spec);
+    b->trial = ig_build_loop_op(&e, &spec, (ig_loop_attrs){ 0 });
     ig_block *body = b->trial->bodies[0];
     ig_block_add_arg(body, ig_type_tensor(eval->module, IG_DT_i64, 0, NULL), NULL);
     ig_block_add_arg(body, ig_type_tensor(eval->module, IG_DT_bool, 0, NULL), NULL);
@@ -531,17 +518,14 @@ static ig_op *make_loop(building *b) {
     for (size_t i = 0; i < b->grown.count; i++) {
         types[count + i] = scanned_type(b, b->grown.items[i].yield->type, trips);
     }
-    ig_attr attrs[IG_loop_attr_count] = { 0 };
-    if (b->grown.count) {
-        attrs[IG_loop_scans] = ig_attr_of_int((int64_t)b->grown.count);
-    }
+    ig_loop_attrs attrs = { .scans = { b->grown.count > 0, (int64_t)b->grown.count } };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = (uint32_t)count + 2,
                         .result_types = types,
-                        .result_count = (uint32_t)all,
-                        .attrs = attrs };
+                        .result_count = (uint32_t)all };
     ig_builder builder = ig_builder_before(b->trial);
-    ig_op *op = ig_make_op(&builder, IG_OP_loop, &spec);
+    ig_expr e = ig_expr_of(&builder);
+    ig_op *op = ig_build_loop_op(&e, &spec, attrs);
     ig_block *from = b->trial->bodies[0], *to = op->bodies[0];
     ig_ts_move_ops(from, to, NULL);
     ig_value **yields = IG_NEW_ARRAY(eval->arena, ig_value *, all + 1);

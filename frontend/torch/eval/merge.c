@@ -112,29 +112,16 @@ static ig_dim join_dims(merge *m, ig_dim a, ig_dim b) {
     return dim;
 }
 
-/* Zeros of the type that the other side has, for a path that is never looked at. */
-static ig_status dummy(merge *m, uint32_t side, const ig_type *type,
-                       ig_value **out_value) {
-    assert(side < 2 && type->rank <= IG_TENSOR_RANK && "a tensor of one of two sides");
-    ig_builder *builder = &m->sides[side].builder;
+ig_value *ig_ts_make_zeros(ig_builder *builder, const ig_type *type,
+                           uint32_t first_symbol) {
+    assert(type->rank <= IG_TENSOR_RANK && "the type of a tensor");
+    ig_expr e = ig_expr_of(builder);
     ig_dim dims[IG_TENSOR_RANK];
-    uint64_t zero = 0;
     for (uint32_t i = 0; i < type->rank; i++) {
-        bool is_own = ig_dim_mentions_since(m->eval->module, type->dims[i],
-                                            m->first_symbol);
+        bool is_own = ig_dim_mentions_since(e.module, type->dims[i], first_symbol);
         dims[i] = is_own ? ig_dim_of(1) : type->dims[i];
     }
-    const ig_type *scalar = ig_type_tensor(m->eval->module, (ig_dtype)type->dtype, 0,
-                                           NULL);
-    ig_value *value = ig_make_const(builder, scalar, &zero);
-    if (type->rank > 0) {
-        ig_attr attrs[IG_expand_attr_count] = {
-            [IG_expand_to] = ig_attr_of_dims(m->eval->module, dims, type->rank)
-        };
-        value = ig_make(builder, IG_OP_expand, 1, &value, attrs);
-    }
-    *out_value = value;
-    return IG_OK;
+    return ig_expr_fill(&e, (ig_dtype)type->dtype, type->rank, dims, 0);
 }
 
 /* The value that is a's on one side and b's on the other; NULL: undefined there. */
@@ -154,7 +141,8 @@ static ig_status choose(merge *m, const ig_ts_value *a, const ig_ts_value *b,
     }
     for (uint32_t k = 0; k < 2; k++) {
         if (!given[k]) {
-            IG_TRY(dummy(m, k, p.values[1 - k]->type, &p.values[k]));
+            p.values[k] = ig_ts_make_zeros(&m->sides[k].builder, p.values[1 - k]->type,
+                                           m->first_symbol);
         }
     }
     const ig_type *x = p.values[0]->type, *y = p.values[1]->type;

@@ -13,16 +13,6 @@ static ig_dtype dtype_of_kind(ig_ts_kind kind) {
     return kind == IG_TS_BOOL ? IG_DT_bool : kind == IG_TS_INT ? IG_DT_i64 : IG_DT_f64;
 }
 
-static ig_value *known_constant(ig_ts_eval *eval, const ig_ts_value *number) {
-    ig_dtype dtype = dtype_of_kind((ig_ts_kind)number->kind);
-    const ig_type *type = ig_type_tensor(eval->module, dtype, 0, NULL);
-    if (number->kind == IG_TS_BOOL) {
-        uint8_t b = number->as.b;
-        return ig_make_const(&eval->builder, type, &b);
-    }
-    return ig_make_const(&eval->builder, type, &number->as.i); /* or the f64 */
-}
-
 ig_status ig_ts_number_read(ig_ts_eval *eval, const ig_ts_value *number,
                             ig_value **out_value) {
     assert(ig_ts_is_number(number) && "only numbers are read as one");
@@ -30,24 +20,19 @@ ig_status ig_ts_number_read(ig_ts_eval *eval, const ig_ts_value *number,
         *out_value = number->as.value;
         return IG_OK;
     }
+    ig_expr e = ig_expr_of(&eval->builder);
     if (number->form == IG_TS_DIM) {
-        ig_attr attrs[IG_dims_attr_count] = {
-            [IG_dims_values] = ig_attr_of_dims(eval->module, &number->as.dim, 1),
-            [IG_dims_scalar] = ig_attr_of_bool(true)
-        };
-        ig_op_spec spec = { .attrs = attrs };
-        ig_op *op = NULL;
-        IG_TRY(ig_build(&eval->builder, IG_OP_dims, &spec, &op));
-        *out_value = ig_op_result(op, 0);
-        return IG_OK;
+        *out_value = ig_expr_dim(&e, number->as.dim, IG_DT_i64);
+    } else if (number->kind == IG_TS_COMPLEX) {
+        *out_value = ig_expr_constant(&e, "number", IG_DT_f64, 1, (int64_t[]){ 2 },
+                                      &number->as.complex);
+    } else if (number->kind == IG_TS_FLOAT) {
+        *out_value = ig_expr_number(&e, IG_DT_f64, number->as.f);
+    } else {
+        int64_t value = number->kind == IG_TS_BOOL ? number->as.b : number->as.i;
+        *out_value = ig_expr_integer(&e, dtype_of_kind((ig_ts_kind)number->kind),
+                                     value);
     }
-    if (number->kind == IG_TS_COMPLEX) {
-        ig_dim two = ig_dim_of(2);
-        const ig_type *type = ig_type_tensor(eval->module, IG_DT_f64, 1, &two);
-        *out_value = ig_make_const(&eval->builder, type, &number->as.complex);
-        return IG_OK;
-    }
-    *out_value = known_constant(eval, number);
     return IG_OK;
 }
 
@@ -174,10 +159,8 @@ ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
         return ig_ts_error(eval, IG_INVALID, "takes a tensor of not one element for %s",
                            kind == IG_TS_BOOL ? "a condition" : "a number");
     }
-    if (value->type->rank > 0) {
-        value = ig_make_reshape(&eval->builder, value, 0, NULL);
-    }
-    value = ig_make_cast(&eval->builder, value, dtype_of_kind(kind));
+    ig_expr e = ig_expr_of(&eval->builder);
+    value = ig_expr_cast(&e, ig_expr_reshape(&e, value, 0, NULL), dtype_of_kind(kind));
     *out_number = ig_ts_of_run(kind, value);
     return IG_OK;
 }
@@ -228,8 +211,8 @@ ig_status ig_ts_convert(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *nu
         return IG_OK;
     }
     IG_TRY(ig_ts_number_read(eval, number, &value));
-    *out_number =
-        ig_ts_of_run(kind, ig_make_cast(&eval->builder, value, dtype_of_kind(kind)));
+    ig_expr e = ig_expr_of(&eval->builder);
+    *out_number = ig_ts_of_run(kind, ig_expr_cast(&e, value, dtype_of_kind(kind)));
     return IG_OK;
 }
 

@@ -64,15 +64,12 @@ static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim
 /* A symbol that is 1 when `condition` is `wanted`. */
 static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     ig_module *module = eval->module;
-    ig_builder *b = &eval->builder;
+    ig_expr e = ig_expr_of(&eval->builder);
     ig_dim one = ig_dim_of(1), holds = ig_dim_symbol(module, "holds");
     ig_dim_as_symbol(module, holds)->origin = "a condition that the data decide";
-    ig_value *value = wanted ? condition : ig_make1(b, IG_OP_not, condition);
-    value = ig_make_reshape(b, ig_make_cast(b, value, IG_DT_i64), 1, &one);
-    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] =
-                                              ig_attr_of_dims(module, &holds, 1) };
-    ig_op_spec spec = { .operands = &value, .operand_count = 1, .attrs = attrs };
-    ig_make_op(b, IG_OP_bind, &spec);
+    ig_value *value = wanted ? condition : ig_build_not(&e, condition);
+    value = ig_expr_reshape(&e, ig_expr_cast(&e, value, IG_DT_i64), 1, &one);
+    (void)ig_build_bind(&e, value, (ig_bind_attrs){ .symbols = { &holds, 1 } });
     return holds;
 }
 
@@ -82,12 +79,10 @@ void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     if (!claim_of(eval->module, condition, wanted, &c)) {
         c = (claim){ bind_truth(eval, condition, wanted), ig_dim_of(1), true };
     }
-    ig_attr attrs[IG_guard_attr_count] = {
-        [IG_guard_left] = ig_attr_of_dim(c.left),
-        [IG_guard_right] = ig_attr_of_dim(c.right),
-        [IG_guard_test] = ig_attr_of_enum(c.is_equal ? 0 : 1),
-        [IG_guard_message] = ig_attr_of_str(eval->module, ig_str_of(text)),
-    };
-    ig_op_spec spec = { .attrs = attrs };
-    ig_make_op(&eval->builder, IG_OP_guard, &spec);
+    ig_guard_attrs attrs = { .left = c.left,
+                             .right = c.right,
+                             .test = c.is_equal ? IG_GUARD_eq : IG_GUARD_le,
+                             .message = text };
+    ig_expr e = ig_expr_of(&eval->builder);
+    (void)ig_build_guard(&e, attrs);
 }

@@ -39,13 +39,9 @@ ig_status ig_ts_stacked_item(ig_ts_eval *eval, const ig_ts_list *list,
     }
     IG_TRY(ig_ts_tensor_read(eval, list->stack, &stack));
     IG_TRY(ig_ts_number_read(eval, index, &at));
-    ig_value *operands[] = { stack, at };
-    ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
-    ig_op *op = NULL;
-    ig_op_spec spec = { .operands = operands, .operand_count = 2, .attrs = attrs };
-    IG_TRY(ig_build(&eval->builder, IG_OP_gather, &spec, &op));
-    ig_ts_tensor *item = ig_ts_tensor_create(eval, ig_op_result(op, 0),
-                                             list->stack->dtype);
+    ig_expr e = ig_expr_of(&eval->builder);
+    ig_value *value = ig_expr_gather(&e, stack, at, 0, IG_NEGATIVE_wrap);
+    ig_ts_tensor *item = ig_ts_tensor_create(eval, value, list->stack->dtype);
     ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
     *alias = (ig_ts_alias){ .storages = { list->stack->storage },
                             .versions = { list->stack->storage->version },

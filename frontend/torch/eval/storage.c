@@ -135,99 +135,60 @@ ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
 
 /* ---- writing ---- */
 
-static ig_status build(ig_ts_eval *eval, ig_opcode code, uint32_t count,
-                       ig_value *const *operands, const ig_attr *attrs,
-                       ig_value **out_value) {
-    ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
-    ig_op *op = NULL;
-    IG_TRY(ig_build(&eval->builder, code, &spec, &op));
-    *out_value = ig_op_result(op, 0);
-    return IG_OK;
-}
+/* What `outer` becomes when what `step` takes of it becomes `inner`. */
+typedef ig_value *undo_hook(ig_expr *e, const ig_op *step, ig_value *outer,
+                            ig_value *inner);
 
-static ig_status undo_transpose(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
-                                ig_value *inner, ig_value **out_value) {
-    (void)outer;
+static ig_value *undo_transpose(ig_expr *e, const ig_op *step, ig_value *outer,
+                                ig_value *inner) {
     const ig_attr *perm = &step->attrs[IG_transpose_perm];
     int64_t back[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < perm->count; i++) {
         back[perm->as.ints[i]] = i;
     }
-    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
-                                                   eval->module, back, perm->count) };
-    return build(eval, IG_OP_transpose, 1, &inner, attrs, out_value);
+    (void)outer;
+    return ig_expr_transpose(e, inner, back);
 }
 
-/* x with `part` in place of one stretch of an axis, by indices: i64[size], or i64[] for
- * one. */
-static ig_status scatter_at(ig_ts_eval *eval, ig_value *x, uint32_t axis,
-                            ig_value *indices, ig_value *part, ig_value **out_value) {
-    assert(axis < part->type->rank && "an axis of the part");
-    const ig_type *type = part->type;
-    ig_dim line[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < type->rank; i++) {
-        line[i] = i == axis ? type->dims[i] : ig_dim_of(1);
-    }
-    indices = ig_make_reshape(&eval->builder, indices, type->rank, line);
-    ig_attr to[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
-                                             eval->module, type->dims, type->rank) };
-    IG_TRY(build(eval, IG_OP_expand, 1, &indices, to, &indices));
-    ig_attr attrs[IG_scatter_elements_attr_count] = { [IG_scatter_elements_axis] =
-                                                          ig_attr_of_int(axis) };
-    return build(eval, IG_OP_scatter_elements, 3, (ig_value *[]){ x, indices, part },
-                 attrs, out_value);
+static ig_value *undo_slice(ig_expr *e, const ig_op *step, ig_value *outer,
+                            ig_value *inner) {
+    ig_slice_attrs slice = ig_slice_attrs_of(step);
+    return ig_build_insert(
+        e, outer, inner,
+        (ig_insert_attrs){ .starts = slice.starts, .steps = slice.steps });
 }
 
-static ig_status undo_slice(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
-                            ig_value *inner, ig_value **out_value) {
-    ig_attr attrs[IG_insert_attr_count] = {
-        [IG_insert_starts] = step->attrs[IG_slice_starts],
-        [IG_insert_steps] = step->attrs[IG_slice_steps],
-    };
-    return build(eval, IG_OP_insert, 2, (ig_value *[]){ outer, inner }, attrs,
-                 out_value);
-}
-
-static ig_status undo_gather(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
-                             ig_value *inner, ig_value **out_value) {
-    uint32_t rank = outer->type->rank;
+/* One index of an axis: a row of scattered elements. */
+static ig_value *undo_gather(ig_expr *e, const ig_op *step, ig_value *outer,
+                             ig_value *inner) {
     int64_t at = ig_attr_int(step, IG_gather_axis, 0);
-    uint32_t axis = (uint32_t)(at < 0 ? at + rank : at);
-    ig_dim dims[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? ig_dim_of(1) : outer->type->dims[i];
-    }
-    inner = ig_make_reshape(&eval->builder, inner, rank, dims);
-    ig_value *index = ig_make_cast(&eval->builder, ig_op_operand(step, 1), IG_DT_i64);
-    return scatter_at(eval, outer, axis, index, inner, out_value);
+    uint32_t axis = (uint32_t)(at < 0 ? at + outer->type->rank : at);
+    inner = ig_expr_unsqueeze(e, inner, axis);
+    ig_value *index = ig_expr_cast(e, ig_op_operand(step, 1), IG_DT_i64);
+    index = ig_expr_expand(e, index, inner->type->rank, inner->type->dims);
+    return ig_build_scatter_elements(e, outer, index, inner,
+                                     (ig_scatter_elements_attrs){ .axis = axis });
 }
 
-static ig_status undo_reshape(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
-                              ig_value *inner, ig_value **out_value) {
+static ig_value *undo_reshape(ig_expr *e, const ig_op *step, ig_value *outer,
+                              ig_value *inner) {
     (void)step;
-    *out_value = ig_make_reshape(&eval->builder, inner, outer->type->rank,
-                                 outer->type->dims);
-    return IG_OK;
+    return ig_expr_reshape(e, inner, outer->type->rank, outer->type->dims);
 }
 
-static ig_status undo_expand(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
-                             ig_value *inner, ig_value **out_value) {
+/* NULL where several elements are one in memory. */
+static ig_value *undo_expand(ig_expr *e, const ig_op *step, ig_value *outer,
+                             ig_value *inner) {
+    (void)e;
     (void)step;
-    if (inner->type == outer->type) {
-        *out_value = inner;
-        return IG_OK;
-    }
-    return ig_ts_error(
-        eval, IG_INVALID,
-        "writes in place to an expanded tensor, more than one element of which lie at one place in memory");
+    return inner->type == outer->type ? inner : NULL;
 }
 
 /* ---- the ops that views are made of ---- */
 
 typedef struct view_op {
     ig_opcode code;
-    ig_status (*undo)(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
-                      ig_value *inner, ig_value **out_value);
+    undo_hook *undo;
 } view_op;
 
 static const view_op view_ops[] = {
@@ -265,6 +226,7 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     }
     IG_TRY(ig_ts_storage_load(eval, storage));
     uint32_t count = tensor->step_count;
+    ig_expr e = ig_expr_of(&eval->builder);
     ig_value **outer = IG_NEW_ARRAY(eval->arena, ig_value *, count + 1u);
     outer[0] = storage->value;
     for (uint32_t i = 0; i + 1 < count; i++) {
@@ -272,7 +234,12 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     }
     for (uint32_t i = count; i-- > 0;) {
         const ig_op *step = tensor->steps[i];
-        IG_TRY(find_view_op(step)->undo(eval, step, outer[i], value, &value));
+        value = find_view_op(step)->undo(&e, step, outer[i], value);
+        if (!value) {
+            return ig_ts_error(
+                eval, IG_INVALID,
+                "writes in place to an expanded tensor, more than one element of which lie at one place in memory");
+        }
     }
     ig_ts_touch(eval, IG_TS_HOLD_STORAGE, storage);
     storage->value = value;

@@ -252,12 +252,12 @@ static ig_status make_table(lookup *l, uint32_t feature) {
 
 /* ---- the bag ---- */
 
-static ig_attr same_for_all(const lookup *l, int64_t value) {
+static ig_ints same_for_all(const lookup *l, int64_t value) {
     int64_t *values = IG_NEW_ARRAY(l->call->arena, int64_t, l->count);
     for (uint32_t i = 0; i < l->count; i++) {
         values[i] = value;
     }
-    return ig_attr_of_ints(l->call->module, values, l->count);
+    return (ig_ints){ values, l->count };
 }
 
 static ig_dtype out_dtype(const lookup *l) {
@@ -265,25 +265,22 @@ static ig_dtype out_dtype(const lookup *l) {
     return l->out == OUT_F16 ? IG_DT_f16 : l->out == OUT_BF16 ? IG_DT_bf16 : IG_DT_f32;
 }
 
-static ig_status make_bag(lookup *l, ig_op **out_bag) {
+static ig_op *make_bag(lookup *l) {
     static const ig_pool pools[] = { IG_POOL_sum, IG_POOL_mean, IG_POOL_none };
     /* One feature without pooling: all ids are its own. */
     bool has_offsets = l->pooling != FB_NONE || l->count > 1;
     int64_t mask = (has_offsets ? IG_BAG_BEGINS : 0) |
                    (l->weights ? IG_BAG_WEIGHTS : 0);
-    ig_attr attrs[IG_bag_attr_count] = {
-        [IG_bag_operands] = same_for_all(l, mask),
-        [IG_bag_pool] = same_for_all(l, pools[l->pooling]),
-        [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_skip),
-    };
-    if (ig_ts_fixes_means(l->call) && l->pooling == FB_MEAN) {
-        attrs[IG_bag_whole] = ig_attr_of_bool(true);
-    }
+    ig_bag_attrs attrs = { .operands = same_for_all(l, mask),
+                           .pool = same_for_all(l, pools[l->pooling]),
+                           .negative = IG_NEGATIVE_skip,
+                           .whole = ig_ts_fixes_means(l->call) &&
+                                    l->pooling == FB_MEAN };
     if (has_offsets) {
-        attrs[IG_bag_last] = same_for_all(l, IG_LAST_offset);
+        attrs.last = same_for_all(l, IG_LAST_offset);
     }
     if (!gives_rows(l)) {
-        attrs[IG_bag_to] = ig_attr_of_dtype(out_dtype(l));
+        attrs.to = (ig_maybe_dtype)IG_SET(out_dtype(l));
     }
     ig_module *module = l->call->module;
     ig_value **operands = IG_NEW_ARRAY(l->call->arena, ig_value *, 4 * l->count);
@@ -296,7 +293,6 @@ static ig_status make_bag(lookup *l, ig_op **out_bag) {
             operands[count++] = ig_expr_slice(l->call->e, l->offsets, 0, start,
                                               ig_dim_add(module, l->bags, ig_dim_of(1)),
                                               1);
-            IG_TRY(l->call->e->status);
         }
         if (l->weights) {
             operands[count++] = l->weights;
@@ -304,9 +300,8 @@ static ig_status make_bag(lookup *l, ig_op **out_bag) {
     }
     ig_op_spec spec = { .operands = operands,
                         .operand_count = count,
-                        .result_count = l->count,
-                        .attrs = attrs };
-    return ig_build(l->call->builder, IG_OP_bag, &spec, out_bag);
+                        .result_count = l->count };
+    return ig_build_bag_op(l->call->e, &spec, attrs);
 }
 
 /* Without pooling, every feature gave rows for its ids and zeros for the others'. */
@@ -323,7 +318,6 @@ static ig_value *join(lookup *l, const ig_op *bag) {
 
 ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
     lookup l = { .call = call };
-    ig_op *bag = NULL;
     IG_TRY(read_tables(&l));
     IG_TRY(read_options(&l));
     IG_TRY(read_inputs(&l));
@@ -338,8 +332,8 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
     for (uint32_t i = 0; i < l.count; i++) {
         IG_TRY(make_table(&l, i));
     }
-    IG_TRY(make_bag(&l, &bag));
-    return ig_aten_give(call, join(&l, bag));
+    ig_op *bag = make_bag(&l);
+    return ig_aten_give(call, bag ? join(&l, bag) : NULL);
 }
 
 /* ---- bounds ---- */
@@ -370,16 +364,14 @@ ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
     IG_TRY(call->e->status);
     enum { FATAL = 0, V2_FATAL = 6, MODE_WARNING = 1, V2_WARNING = 5 };
     bool is_fatal = mode == FATAL || mode == V2_FATAL;
-    ig_attr attrs[IG_bounds_attr_count] = {
-        [IG_bounds_range] = ig_attr_of_enum(is_fatal ? IG_RANGE_error : IG_RANGE_first)
-    };
-    ig_op_spec spec = { .operands = (ig_value *[]){ ids, offsets, rows },
-                        .operand_count = 3,
-                        .attrs = attrs };
-    ig_op *op = NULL;
-    IG_TRY(ig_build(call->builder, IG_OP_bounds, &spec, &op));
-    IG_TRY(mend(call, INDICES, &op->results[0]));
-    IG_TRY(mend(call, OFFSETS, &op->results[1]));
+    ig_value *results[3];
+    ig_bounds_attrs attrs = { .range = is_fatal ? IG_RANGE_error : IG_RANGE_first };
+    if (!ig_expr_results(ig_build_bounds(call->e, ids, offsets, rows, attrs),
+                         results)) {
+        return call->e->status;
+    }
+    IG_TRY(mend(call, INDICES, results[0]));
+    IG_TRY(mend(call, OFFSETS, results[1]));
     bool counts = mode == MODE_WARNING || mode == V2_WARNING;
-    return counts ? mend(call, WARNING, &op->results[2]) : IG_OK;
+    return counts ? mend(call, WARNING, results[2]) : IG_OK;
 }

@@ -43,21 +43,10 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
     if (!ig_dim_constant(module, table->type->dims[1], &known)) {
         return sum_gathered(call->e, table, ids, weights);
     }
-    ig_attr attrs[IG_bag_attr_count] = {
-        [IG_bag_operands] = ig_attr_of_ints(module, &given, 1),
-        [IG_bag_pool] = ig_attr_of_ints(module, &pool, 1),
-        [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
-    };
-    ig_value *operands[] = { table, ids, weights };
-    ig_op_spec spec = {
-        .operands = operands, .operand_count = 3, .result_count = 1, .attrs = attrs
-    };
-    ig_op *op = NULL;
-    if (!table || !ids || !weights || call->e->status != IG_OK) {
-        return NULL;
-    }
-    call->e->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
-    return op ? ig_op_result(op, 0) : NULL;
+    ig_bag_attrs attrs = { .operands = { &given, 1 },
+                           .pool = { &pool, 1 },
+                           .negative = IG_NEGATIVE_error };
+    return ig_build_bag(call->e, (ig_value *[]){ table, ids, weights }, 3, attrs);
 }
 
 /* ---- non-maximum suppression ---- */
@@ -109,16 +98,11 @@ static void fill_body(ig_ts_call *call, ig_block *body, ig_value *boxes, double 
 
 /* bool [n]: box after box, best first, puts out those that it covers. */
 static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
-    ig_module *module = call->module;
     ig_dim count = boxes->type->dims[0];
-    const ig_type *flag = ig_type_tensor(module, IG_DT_bool, 0, NULL);
-    const ig_type *type = ig_type_tensor(module, IG_DT_bool, 1, &count);
-    uint8_t yes = 1;
-    ig_value *one = ig_make_const(call->builder, flag, &yes), *all = NULL;
-    if (call->e->status == IG_OK) {
-        all = ig_expr_expand(call->e, one, 1, &count);
-    }
-    ig_value *operands[] = { ig_expr_dim(call->e, count, IG_DT_i64), one, all };
+    const ig_type *type = ig_type_tensor(call->module, IG_DT_bool, 1, &count);
+    ig_value *one = ig_expr_integer(call->e, IG_DT_bool, 1);
+    ig_value *operands[] = { ig_expr_dim(call->e, count, IG_DT_i64), one,
+                             ig_expr_expand(call->e, one, 1, &count) };
     if (call->e->status != IG_OK) {
         return NULL;
     }

@@ -68,7 +68,6 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
     if (mode < 0 || mode >= (int64_t)IG_COUNT_OF(pools)) {
         return ig_expr_fail(call->e, IG_INVALID, "mode is %lld", (long long)mode);
     }
-    ig_module *module = call->module;
     int64_t operands = offsets ? 1 : 0, last = 0;
     if (factors) {
         operands |= 4;
@@ -79,14 +78,12 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
     }
     int64_t pool = pools[mode], padding = padding_of(call, weight);
     int64_t empty = IG_EMPTY_zero;
-    ig_attr attrs[IG_bag_attr_count] = {
-        [IG_bag_operands] = ig_attr_of_ints(module, &operands, 1),
-        [IG_bag_pool] = ig_attr_of_ints(module, &pool, 1),
-        [IG_bag_padding] = ig_attr_of_ints(module, &padding, 1),
-        [IG_bag_last] = ig_attr_of_ints(module, &last, 1),
-        [IG_bag_empty] = ig_attr_of_ints(module, &empty, 1),
-        [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
-    };
+    ig_bag_attrs attrs = { .operands = { &operands, 1 },
+                           .pool = { &pool, 1 },
+                           .padding = { &padding, 1 },
+                           .last = { &last, 1 },
+                           .empty = { &empty, 1 },
+                           .negative = IG_NEGATIVE_error };
     ig_value *all[4] = { weight, ids };
     uint32_t count = 2;
     if (offsets) {
@@ -95,14 +92,7 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
     if (factors) {
         all[count++] = factors;
     }
-    ig_op_spec spec = {
-        .operands = all, .operand_count = count, .result_count = 1, .attrs = attrs
-    };
-    ig_op *op = NULL;
-    if (call->e->status == IG_OK) {
-        call->e->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
-    }
-    return op ? ig_op_result(op, 0) : NULL;
+    return ig_build_bag(call->e, all, count, attrs);
 }
 
 /* embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse,
