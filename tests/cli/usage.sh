@@ -18,7 +18,7 @@ check "a list of counts too" 2 "--batch takes counts" "$ingot" bench --batch 1,,
 check "and to its end" 2 "--batch takes counts" "$ingot" bench --batch 1,2, "$tmp/relu.ig"
 check "one count is no list" 2 "--batch takes a count from 1" \
     "$ingot" profile --batch 1,2 "$tmp/relu.ig"
-check "a choice of one is a choice" 2 "--against takes interpret, not 'anything'" \
+check "an option that went is no option" 2 "there is no option --against" \
     "$ingot" verify --against anything "$tmp"
 check "a tolerance is a number" 2 "--rtol takes a number that is not negative, not 'x'" \
     "$ingot" verify --rtol x "$tmp"

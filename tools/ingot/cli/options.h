@@ -23,7 +23,7 @@ typedef struct text_list {
 /* Values of the options of all verbs; zero means not given. */
 typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
-        *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
+        *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *resource, *fix, *sort, *trace, *kernels;
     text_list inputs, limits, dims;
     double rtol, atol, seconds, arena;

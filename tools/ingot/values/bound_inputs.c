@@ -70,9 +70,10 @@ int work_on_model(const settings *given, model_work work) {
     if (status == IG_OK) {
         status = work(given, &m, &values, &why);
     }
+    bool has_failed = values.has_failed;
     bound_inputs_free(&values);
     model_close(&m);
-    exit_status = report(status, &why);
+    exit_status = status == IG_OK && has_failed ? EXIT_FAILED : report(status, &why);
     context_close(context);
     return exit_status;
 }

@@ -11,6 +11,7 @@ typedef struct bound_inputs {
     structured arguments;  /* where they were given as trees */
     ig_arguments *archive; /* where they came from an .npz */
     bool is_bound;         /* nothing is left to be done */
+    bool has_failed;       /* the work was done, and a check in it failed */
 } bound_inputs;
 
 /* Binds inputs to a model that is open, by its tree or by its flat inputs; does nothing

@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+tolerance default_tolerance(const settings *given) {
+    return (tolerance){
+        .rtol = given->has_rtol ? given->rtol : 1e-3,
+        .atol = given->has_atol ? given->atol : 1e-7,
+        .bf16_rtol = given->has_rtol ? 0 : 0x1p-6,
+    };
+}
+
 static bool types_agree(const ig_argument *got, const ig_argument *want, message *why) {
     bool is_same = got->kind == want->kind;
     if (is_same && got->kind == IG_ARGUMENT_TENSOR) {
@@ -48,7 +56,8 @@ static bool element_agrees(const ig_argument *got, const ig_argument *want,
     if (isinf(a) || isinf(b)) {
         return a == b;
     }
-    double rtol = is_whole && within->whole_needs_atol ? 0 : within->rtol;
+    double rtol = is_whole ? 0 : within->rtol;
+    rtol = strcmp(got->dtype, "bf16") == 0 ? fmax(rtol, within->bf16_rtol) : rtol;
     bool is_blurred = is_whole && element_bits(got->dtype) == 64 && fabs(b) > 0x1p53;
     return !is_blurred && fabs(a - b) <= within->atol + rtol * fabs(b);
 }
@@ -109,27 +118,4 @@ bool values_agree(const ig_argument *got, const ig_argument *want,
         }
     }
     return true;
-}
-
-void difference_add(difference_sums *sums, const ig_argument *got,
-                    const ig_argument *want) {
-    if (got->kind != IG_ARGUMENT_TENSOR || !is_real(got->dtype) ||
-        element_count(got) != element_count(want)) {
-        return;
-    }
-    size_t count = element_count(want);
-    for (size_t i = 0; i < count; i++) {
-        double a = ig_argument_number(got, i), b = ig_argument_number(want, i);
-        if (isfinite(a) && isfinite(b)) {
-            sums->squares += (a - b) * (a - b);
-            sums->wanted += b * b;
-        }
-    }
-}
-
-double difference_rms(const difference_sums *sums) {
-    if (sums->squares == 0) {
-        return 0;
-    }
-    return sums->wanted > 0 ? sqrt(sums->squares / sums->wanted) : INFINITY;
 }

@@ -8,8 +8,7 @@
  *     dynamic    every extent of every input is a symbol
  *     constant   every input is folded into the graph
  *
- * The judge is always the stored result.  `--against interpret` also compares the
- * program with the reference interpreter.
+ * The judge is always the stored result.
  */
 #include "tools/ingot/verify/verify.h"
 
@@ -23,10 +22,11 @@ static const option_row options[] = {
     TEXT(
         "form", 0, form, "static|dynamic|constant",
         "how inputs are given to the compiler: with the data's shapes (static), with open extents (dynamic), or as constants"),
+    TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
+         "verify MODEL on these inputs, as ingot run takes them"),
+    TEXT("expected", 0, expected, "DIR|y.npz",
+         "what it must give: NAME.npy, output_0.npy …, or arrays of an archive"),
     TEXT("model", 'm', output, "FILE", "run this in place of the cases' models"),
-    TEXT(
-        "against", 0, against, "interpret",
-        "also compare with the reference interpreter: relative RMS of real outputs at most 1e-6"),
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the sessions (1)"),
@@ -41,8 +41,6 @@ static const option_row options[] = {
     ROW_HELP,
     OPTIONS_END,
 };
-
-#define RMS_BAR 1e-6
 
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 bool verify_fail(verification *v, const char *about, const char *what) {
@@ -194,7 +192,6 @@ static bool make_variant(verification *v, const signature *s, variant *out) {
         return verify_fail(v, "compile", NULL);
     }
     v->compiled++;
-    out->reference = v->given->against ? out->m.module : NULL;
     return true;
 }
 
@@ -245,12 +242,14 @@ void verify_close_variants(verification *v) {
 /* ---- running and comparing ---- */
 
 tolerance verify_tolerance(const verification *v, const char *output) {
-    return (tolerance){
-        .rtol = v->given->has_rtol ? v->given->rtol : v->test.rtol,
-        .atol = v->given->has_atol ? v->given->atol : v->test.atol,
-        .is_exact = output && names_have(&v->test.exact, output),
-        .whole_needs_atol = v->test.has_tolerance,
-    };
+    tolerance within = default_tolerance(v->given);
+    within.is_exact = output && names_have(&v->test.exact, output);
+    if (v->test.has_tolerance) {
+        within.rtol = v->given->has_rtol ? within.rtol : v->test.rtol;
+        within.atol = v->given->has_atol ? within.atol : v->test.atol;
+        within.bf16_rtol = 0;
+    }
+    return within;
 }
 
 /* A value against the file that holds what is wanted. */
@@ -327,30 +326,6 @@ static void call_for(const verification *v, const data_set *set, call *out) {
     }
 }
 
-bool verify_reference(verification *v, const char *set, variant *with,
-                      const call *inputs, const results *got) {
-    model m = { .context = v->context, .module = with->reference };
-    results want = { 0 };
-    message why;
-    if (call_run(&m, NULL, inputs, &want, &why) != IG_OK) {
-        return verify_fail(v, "interpret", why.text);
-    }
-    difference_sums sums = { 0 };
-    for (size_t i = 0; i < got->count && i < want.count; i++) {
-        difference_add(&sums, &got->items[i], &want.items[i]);
-    }
-    results_fini(&want);
-    double rms = difference_rms(&sums);
-    v->rms = rms > v->rms ? rms : v->rms;
-    if (rms <= RMS_BAR) {
-        return true;
-    }
-    char text[128];
-    snprintf(text, sizeof text, "differs from the interpreter by %.3g (relative RMS)",
-             rms);
-    return verify_fail(v, set, text);
-}
-
 bool verify_arena(verification *v, const char *set, const ig_session *session) {
     ig_session_facts facts = { .size = sizeof facts };
     if (!session) {
@@ -384,9 +359,6 @@ static bool run_variant(verification *v, const data_set *set, variant *with) {
                                    : verify_fail(v, set->name, why.text);
     is_good = is_good && check_inputs_after(v, set) &&
               verify_arena(v, set->name, session);
-    if (is_good && with->reference) {
-        is_good = verify_reference(v, set->name, with, &inputs, &got);
-    }
     results_fini(&got);
     free(inputs.inputs);
     free(inputs.owners);
@@ -414,9 +386,10 @@ static bool run_set(verification *v, const char *folder) {
 
 /* ---- cases ---- */
 
-static outcome skip_case(verification *v, const char *reason) {
+/* A case that checks nothing has not passed. */
+static outcome refuse_case(verification *v, const char *reason) {
     verify_fail(v, "", reason);
-    return SKIPPED;
+    return FAILED;
 }
 
 /* A case's own model never brings machine code: only what the user names does. */
@@ -462,11 +435,11 @@ static outcome verify_case(verification *v, const char *folder) {
         v->test.model = text_of("%s", v->given->output);
     }
     if (!v->test.model) {
-        return skip_case(
+        return refuse_case(
             v, "the folder has no model (model.onnx, .ig, .pt or package.pt)");
     }
     return v->test.sets.count ? verify_sets(v)
-                              : skip_case(v, "the folder has no test_data_set_K");
+                              : refuse_case(v, "the folder has no test_data_set_K");
 }
 
 /* ---- telling ---- */
@@ -476,8 +449,7 @@ static void print_outcome(const verification *v, outcome result, size_t number) 
     if (!v->given->json) {
         printf("%s %s", names_of[result], v->test.name);
         if (result == PASSED) {
-            printf(" (%zu data sets, %zu compiled", v->test.sets.count, v->compiled);
-            printf(v->given->against ? ", RMS %.2g)\n" : ")\n", v->rms);
+            printf(" (%zu data sets, %zu compiled)\n", v->test.sets.count, v->compiled);
         } else {
             printf(": %s\n", v->why.text);
         }
@@ -492,8 +464,6 @@ static void print_outcome(const verification *v, outcome result, size_t number) 
     if (result != PASSED) {
         fputs(", \"why\": ", stdout);
         put_json_text(stdout, v->why.text);
-    } else if (v->given->against) {
-        printf(isfinite(v->rms) ? ", \"rms\": %.3g" : ", \"rms\": \"%g\"", v->rms);
     }
     if (result == PASSED && v->arena > 0) {
         printf(", \"arena_ratio\": %.4f", v->arena);
@@ -545,7 +515,20 @@ static int run_cases(const settings *given, const names *folders) {
     return exit_status ? exit_status : counts[FAILED] ? EXIT_FAILED : 0;
 }
 
+/* A model, inputs and what is expected of it, in place of a folder with all three. */
+static int run_call(const settings *given) {
+    bool are_both = given->inputs_from && given->expected;
+    return !are_both || given->arguments.count != 1 || given->suite
+               ? complain(
+                     EXIT_USAGE,
+                     "verify one MODEL with both --inputs and --expected, or cases")
+               : verify_call(given);
+}
+
 static int run_verify(const settings *given) {
+    if (given->inputs_from || given->expected) {
+        return run_call(given);
+    }
     names folders = { 0 };
     for (size_t i = 0; i < given->arguments.count; i++) {
         names_add(&folders, text_of("%s", given->arguments.items[i]));
@@ -570,10 +553,10 @@ static int run_verify(const settings *given) {
 
 const verb verb_verify = {
     .name = "verify",
-    .arguments = "CASE_DIR… | --suite DIR",
+    .arguments = "CASE_DIR… | --suite DIR | MODEL --inputs X --expected Y",
     .help = "checks models against stored inputs and outputs",
     .details =
-        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7). Shapes and element types must be exact.",
+        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7; bf16: rtol 2^-6; whole numbers: exact). Shapes and element types must be exact.",
     .options = options,
     .min_arguments = 0,
     .max_arguments = 100000,

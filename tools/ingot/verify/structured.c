@@ -199,9 +199,6 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
     finished_call done = { &with->m, inputs, &got };
     bool is_good = status == IG_OK ? check_call(v, set, &done) : fail_set(v, set, &why);
     is_good = is_good && verify_arena(v, set->name, session);
-    if (is_good && with->reference) {
-        is_good = verify_reference(v, set->name, with, inputs, &got);
-    }
     results_fini(&got);
     with->session = v->test.is_stateful ? session : NULL;
     if (!v->test.is_stateful) {

@@ -12,8 +12,7 @@ typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
 typedef struct variant {
     char *key;
     model m;
-    ig_session *session;  /* of a stateful case */
-    ig_module *reference; /* for --against interpret */
+    ig_session *session; /* of a stateful case */
     struct variant *next;
 } variant;
 
@@ -24,7 +23,6 @@ typedef struct verification {
     model declared; /* as the file says: names and types of inputs */
     variant *variants;
     size_t compiled;
-    double rms;   /* the largest of all sets */
     double arena; /* the largest ratio of arena to its minimum, of all sets */
     message why;
     message *errors; /* of the context, not told yet */
@@ -52,9 +50,11 @@ variant *verify_variant(verification *v, signature *s);
 void verify_close_variants(verification *v);
 /* After a run: notes the session's arena, and holds it against --arena. */
 bool verify_arena(verification *v, const char *set, const ig_session *session);
-/* Holds outputs against the interpreter's (--against interpret). */
-bool verify_reference(verification *v, const char *set, variant *with,
-                      const call *inputs, const results *got);
+
+/* ---- call.c: MODEL --inputs X --expected Y ---- */
+
+/* Runs the model once; the exit status. */
+int verify_call(const settings *given);
 
 /* ---- verify_structured.c: data sets with a values.json ---- */
 
