@@ -32,7 +32,7 @@ static const ig_torch_dtype_info *complex_of(ig_dtype part) {
                                                       : IG_TORCH_complex64);
 }
 
-static parts split(ig_expr *e, ig_value *x) {
+static parts split_parts(ig_expr *e, ig_value *x) {
     assert(x->type->rank > 0 && "the parts are the last axis");
     uint32_t last = x->type->rank - 1;
     return (parts){ ig_expr_select(e, x, last, ig_dim_of(0)),
@@ -59,11 +59,11 @@ static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
     if (call->e->status != IG_OK) {
         return (parts){ NULL, NULL };
     }
-    return split(call->e, ig_aten_cast(call, x, part));
+    return split_parts(call->e, ig_aten_cast(call, x, part));
 }
 
 /* Parts of one shape side by side. */
-static ig_value *join(ig_expr *e, parts p) {
+static ig_value *join_parts(ig_expr *e, parts p) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     if (!p.re || !p.im || !ig_expr_broadcast_dims(e, p.re->type, dims, &rank) ||
@@ -77,8 +77,8 @@ static ig_value *join(ig_expr *e, parts p) {
     return ig_expr_concat(e, rank, sides, 2);
 }
 
-static ig_status give(ig_ts_call *call, parts p) {
-    ig_value *value = join(call->e, p);
+static ig_status give_complex(ig_ts_call *call, parts p) {
+    ig_value *value = join_parts(call->e, p);
     return value ? ig_ts_give_complex(call, 0, value,
                                       complex_of((ig_dtype)value->type->dtype))
                  : call->e->status;
@@ -94,26 +94,27 @@ static ig_dtype part_dtype(ig_ts_call *call, uint32_t count) {
     return dtype ? dtype->ir : IG_DT_f32;
 }
 
-static ig_value *mul(ig_expr *e, ig_value *x, ig_value *y) {
+static ig_value *multiply_reals(ig_expr *e, ig_value *x, ig_value *y) {
     return ig_build_mul(e, x, y);
 }
 
-static parts multiply(ig_expr *e, parts x, parts y) {
+static parts multiply_parts(ig_expr *e, parts x, parts y) {
     return (parts){
-        ig_build_sub(e, mul(e, x.re, y.re), mul(e, x.im, y.im)),
-        ig_build_add(e, mul(e, x.re, y.im), mul(e, x.im, y.re)),
+        ig_build_sub(e, multiply_reals(e, x.re, y.re), multiply_reals(e, x.im, y.im)),
+        ig_build_add(e, multiply_reals(e, x.re, y.im), multiply_reals(e, x.im, y.re)),
     };
 }
 
 /* |x|^2 */
 static ig_value *norm_of(ig_expr *e, parts x) {
-    return ig_build_add(e, mul(e, x.re, x.re), mul(e, x.im, x.im));
+    return ig_build_add(e, multiply_reals(e, x.re, x.re),
+                        multiply_reals(e, x.im, x.im));
 }
 
-static parts divide(ig_expr *e, parts x, parts y) {
+static parts divide_parts(ig_expr *e, parts x, parts y) {
     ig_value *norm = norm_of(e, y);
     parts conj = { y.re, ig_build_neg(e, y.im) };
-    parts q = multiply(e, x, conj);
+    parts q = multiply_parts(e, x, conj);
     return (parts){ ig_build_div(e, q.re, norm), ig_build_div(e, q.im, norm) };
 }
 
@@ -121,10 +122,10 @@ ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
     ig_dtype part = part_dtype(call, 2);
     parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
     if (code == IG_OP_mul) {
-        return give(call, multiply(call->e, x, y));
+        return give_complex(call, multiply_parts(call->e, x, y));
     }
     if (code == IG_OP_div) {
-        return give(call, divide(call->e, x, y));
+        return give_complex(call, divide_parts(call->e, x, y));
     }
     return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
 }
@@ -134,9 +135,9 @@ ig_status ig_aten_complex_add(ig_ts_call *call, ig_opcode code, bool is_swapped)
     parts x = read_parts(call, is_swapped ? 1 : 0, part);
     parts y = read_parts(call, is_swapped ? 0 : 1, part);
     parts alpha = read_parts(call, 2, part);
-    y = multiply(call->e, alpha, y);
-    return give(call, (parts){ ig_expr_map2(call->e, code, x.re, y.re),
-                               ig_expr_map2(call->e, code, x.im, y.im) });
+    y = multiply_parts(call->e, alpha, y);
+    return give_complex(call, (parts){ ig_expr_map2(call->e, code, x.re, y.re),
+                                       ig_expr_map2(call->e, code, x.im, y.im) });
 }
 
 ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
@@ -153,10 +154,10 @@ ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
 
 /* ---- one operand ---- */
 
-static parts exponential(ig_expr *e, parts x) {
+static parts raise_e(ig_expr *e, parts x) {
     ig_value *size = ig_build_exp(e, x.re);
-    return (parts){ mul(e, size, ig_build_cos(e, x.im)),
-                    mul(e, size, ig_build_sin(e, x.im)) };
+    return (parts){ multiply_reals(e, size, ig_build_cos(e, x.im)),
+                    multiply_reals(e, size, ig_build_sin(e, x.im)) };
 }
 
 static ig_value *size_of(ig_expr *e, parts x) {
@@ -175,20 +176,21 @@ ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
         return ig_aten_give(call, size_of(call->e, x));
     }
     if (code == IG_OP_neg) {
-        return give(call, (parts){ ig_expr_map1(call->e, code, x.re),
-                                   ig_expr_map1(call->e, code, x.im) });
+        return give_complex(call, (parts){ ig_expr_map1(call->e, code, x.re),
+                                           ig_expr_map1(call->e, code, x.im) });
     }
     if (code == IG_OP_exp) {
-        return give(call, exponential(call->e, x));
+        return give_complex(call, raise_e(call->e, x));
     }
     if (code == IG_OP_log) {
-        return give(call, (parts){ ig_expr_map1(call->e, code, size_of(call->e, x)),
-                                   angle_of(call->e, x) });
+        return give_complex(call,
+                            (parts){ ig_expr_map1(call->e, code, size_of(call->e, x)),
+                                     angle_of(call->e, x) });
     }
     if (code == IG_OP_recip) {
         parts one = { ig_expr_number(call->e, part, 1),
                       ig_expr_number(call->e, part, 0) };
-        return give(call, divide(call->e, one, x));
+        return give_complex(call, divide_parts(call->e, one, x));
     }
     return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
 }
@@ -205,19 +207,19 @@ ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
         axes = ig_aten_axes(call, 1, x.re->type->rank, true, &count);
         keep = ig_aten_bool(call, 2);
     }
-    return give(call,
-                (parts){ ig_expr_reduce(call->e, kind, x.re, axes, count, keep),
-                         ig_expr_reduce(call->e, kind, x.im, axes, count, keep) });
+    return give_complex(
+        call, (parts){ ig_expr_reduce(call->e, kind, x.re, axes, count, keep),
+                       ig_expr_reduce(call->e, kind, x.im, axes, count, keep) });
 }
 
 ig_status ig_aten_complex_matmul(ig_ts_call *call) {
     ig_dtype part = part_dtype(call, 2);
     parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
-    return give(call,
-                (parts){ ig_build_sub(call->e, ig_expr_matmul(call->e, x.re, y.re),
-                                      ig_expr_matmul(call->e, x.im, y.im)),
-                         ig_build_add(call->e, ig_expr_matmul(call->e, x.re, y.im),
-                                      ig_expr_matmul(call->e, x.im, y.re)) });
+    return give_complex(
+        call, (parts){ ig_build_sub(call->e, ig_expr_matmul(call->e, x.re, y.re),
+                                    ig_expr_matmul(call->e, x.im, y.im)),
+                       ig_build_add(call->e, ig_expr_matmul(call->e, x.re, y.im),
+                                    ig_expr_matmul(call->e, x.im, y.re)) });
 }
 
 /* ---- parts as tensors ---- */
@@ -250,14 +252,15 @@ ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
 /* complex(real, imag) */
 ig_status ig_ts_op_complex_of(ig_ts_call *call) {
     parts p = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
-    return give(call, p);
+    return give_complex(call, p);
 }
 
 /* polar(abs, angle) */
 ig_status ig_ts_op_polar(ig_ts_call *call) {
     ig_value *size = ig_aten_tensor(call, 0), *angle = ig_aten_tensor(call, 1);
-    return give(call, (parts){ mul(call->e, size, ig_build_cos(call->e, angle)),
-                               mul(call->e, size, ig_build_sin(call->e, angle)) });
+    return give_complex(
+        call, (parts){ multiply_reals(call->e, size, ig_build_cos(call->e, angle)),
+                       multiply_reals(call->e, size, ig_build_sin(call->e, angle)) });
 }
 
 ig_status ig_ts_op_conj(ig_ts_call *call) {
@@ -266,7 +269,7 @@ ig_status ig_ts_op_conj(ig_ts_call *call) {
     }
     parts x = read_parts(call, 0, part_dtype(call, 1));
     x.im = ig_build_neg(call->e, x.im);
-    return give(call, x);
+    return give_complex(call, x);
 }
 
 /* Of real numbers: 0 or pi; NaN stays. */

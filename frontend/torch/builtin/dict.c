@@ -29,7 +29,7 @@ static ig_status known_key(ig_ts_call *call, uint32_t index) {
                   : IG_OK;
 }
 
-static ig_status find(ig_ts_call *call, ig_ts_dict **out_dict, size_t *out_index) {
+static ig_status find_key(ig_ts_call *call, ig_ts_dict **out_dict, size_t *out_index) {
     IG_TRY(dict_at(call, 0, out_dict));
     IG_TRY(known_key(call, 1));
     *out_index = ig_ts_dict_find(*out_dict, &call->args[1]);
@@ -54,21 +54,21 @@ ig_status ig_ts_op_dict_len(ig_ts_call *call) {
 ig_status ig_ts_op_dict_contains(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
     size_t i = 0;
-    IG_TRY(find(call, &dict, &i));
+    IG_TRY(find_key(call, &dict, &i));
     return ig_ts_give_bool(call, 0, i < dict->count);
 }
 
 ig_status ig_ts_op_dict_getitem(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
     size_t i = 0;
-    IG_TRY(find(call, &dict, &i));
+    IG_TRY(find_key(call, &dict, &i));
     return i == dict->count ? no_key(call) : ig_ts_give_value(call, 0, dict->values[i]);
 }
 
 ig_status ig_ts_op_dict_get(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
     size_t i = 0;
-    IG_TRY(find(call, &dict, &i));
+    IG_TRY(find_key(call, &dict, &i));
     if (i < dict->count) {
         return ig_ts_give_value(call, 0, dict->values[i]);
     }
@@ -87,7 +87,7 @@ ig_status ig_ts_op_dict_set_item(ig_ts_call *call) {
 ig_status ig_ts_op_dict_setdefault(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
     size_t i = 0;
-    IG_TRY(find(call, &dict, &i));
+    IG_TRY(find_key(call, &dict, &i));
     if (i == dict->count) {
         ig_ts_dict_set(call->eval, dict, call->args[1], call->args[2]);
     }
@@ -97,7 +97,7 @@ ig_status ig_ts_op_dict_setdefault(ig_ts_call *call) {
 ig_status ig_ts_op_dict_delete(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
     size_t i = 0;
-    IG_TRY(find(call, &dict, &i));
+    IG_TRY(find_key(call, &dict, &i));
     if (i == dict->count) {
         return no_key(call);
     }
@@ -108,7 +108,7 @@ ig_status ig_ts_op_dict_delete(ig_ts_call *call) {
 ig_status ig_ts_op_dict_pop(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
     size_t i = 0;
-    IG_TRY(find(call, &dict, &i));
+    IG_TRY(find_key(call, &dict, &i));
     if (i == dict->count) {
         return call->arg_count > 2 ? ig_ts_give_arg(call, 0, 2) : no_key(call);
     }

@@ -98,12 +98,12 @@ static ig_status compute_complex(ig_ts_call *call, const ig_ts_value *a,
     }
 }
 
-static bool divides(int variant) {
+static bool is_division(int variant) {
     return variant == IG_TS_DIV || variant == IG_TS_FLOORDIV ||
            variant == IG_TS_REMAINDER;
 }
 
-static bool compare(int test, double order) {
+static bool compare_order(int test, double order) {
     assert(ig_ts_is_comparison(test) && "the row's variant is a comparison");
     switch (test) {
     case IG_TS_EQ:
@@ -125,7 +125,7 @@ static bool compare_floats(int test, double a, double b) {
     if (isnan(a) || isnan(b)) {
         return test == IG_TS_NE;
     }
-    return compare(test, a < b ? -1 : a > b);
+    return compare_order(test, a < b ? -1 : a > b);
 }
 
 bool ig_ts_is_comparison(int variant) {
@@ -133,11 +133,11 @@ bool ig_ts_is_comparison(int variant) {
 }
 
 bool ig_ts_compare_order(int test, int order) {
-    return compare(test, order);
+    return compare_order(test, order);
 }
 
-static ig_status known(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
-                       ig_ts_value *out) {
+static ig_status compute_known(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
+                               ig_ts_value *out) {
     int test = call->row->variant;
     ig_ts_eval *eval = call->eval;
     ig_ts_kind kind = (ig_ts_kind)(a.kind > b.kind ? a.kind : b.kind);
@@ -159,13 +159,13 @@ static ig_status known(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
         return ig_ts_is_comparison(test) ? IG_OK : compute_complex(call, &a, &b, out);
     }
     if (ig_ts_is_comparison(test)) {
-        *out =
-            ig_ts_of_bool(kind == IG_TS_FLOAT
-                              ? compare_floats(test, a.as.f, b.as.f)
-                              : compare(test, a.as.i < b.as.i ? -1 : a.as.i > b.as.i));
+        *out = ig_ts_of_bool(
+            kind == IG_TS_FLOAT
+                ? compare_floats(test, a.as.f, b.as.f)
+                : compare_order(test, a.as.i < b.as.i ? -1 : a.as.i > b.as.i));
         return IG_OK;
     }
-    if (divides(test) && (kind == IG_TS_FLOAT ? b.as.f == 0 : b.as.i == 0)) {
+    if (is_division(test) && (kind == IG_TS_FLOAT ? b.as.f == 0 : b.as.i == 0)) {
         return ig_ts_raise(eval, "ZeroDivisionError: division by zero");
     }
     if (kind == IG_TS_FLOAT) {
@@ -215,7 +215,7 @@ static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
     if (ig_ts_is_comparison(call->row->variant)) {
         return compare_dims(call, a, b, out);
     }
-    if (divides(call->row->variant) &&
+    if (is_division(call->row->variant) &&
         !(ig_dim_constant(m, b, &divisor) && divisor > 0)) {
         return false;
     }
@@ -315,7 +315,7 @@ ig_status ig_ts_number_op(ig_ts_call *call, int variant, const ig_ts_value *a,
                           ig_ts_kind_name(a), ig_ts_kind_name(b));
     }
     if (ig_ts_is_known(a) && ig_ts_is_known(b)) {
-        return known(&inner, *a, *b, out);
+        return compute_known(&inner, *a, *b, out);
     }
     return with_dims(&inner, a, b, out) ? IG_OK : at_run_time(&inner, *a, *b, out);
 }
@@ -330,8 +330,8 @@ ig_status ig_ts_op_number2(ig_ts_call *call) {
 
 /* ---- the least and the greatest ---- */
 
-static ig_status lesser(ig_ts_call *call, const ig_ts_value *a, const ig_ts_value *b,
-                        ig_ts_value *out) {
+static ig_status choose_extreme(ig_ts_call *call, const ig_ts_value *a,
+                                const ig_ts_value *b, ig_ts_value *out) {
     bool wants_max = call->row->variant == IG_TS_MAX;
     ig_ts_value x = *a, y = *b;
     if (!ig_ts_is_known(a) || !ig_ts_is_known(b)) {
@@ -350,7 +350,7 @@ static ig_status lesser(ig_ts_call *call, const ig_ts_value *a, const ig_ts_valu
 ig_status ig_ts_op_extreme(ig_ts_call *call) {
     ig_ts_value result = call->args[0];
     if (call->arg_count == 2) {
-        IG_TRY(lesser(call, &call->args[0], &call->args[1], &result));
+        IG_TRY(choose_extreme(call, &call->args[0], &call->args[1], &result));
         return ig_ts_give_value(call, 0, result);
     }
     const ig_ts_list *list = call->args[0].as.list;
@@ -359,7 +359,7 @@ ig_status ig_ts_op_extreme(ig_ts_call *call) {
     }
     result = list->items[0];
     for (size_t i = 1; i < list->count; i++) {
-        IG_TRY(lesser(call, &result, &list->items[i], &result));
+        IG_TRY(choose_extreme(call, &result, &list->items[i], &result));
     }
     return ig_ts_give_value(call, 0, result);
 }

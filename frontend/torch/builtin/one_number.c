@@ -45,7 +45,7 @@ static bool keeps_ints(int variant) {
            variant == IG_TS_CEIL;
 }
 
-static ig_status known(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) {
+static ig_status compute_known(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) {
     int variant = call->row->variant;
     if (variant == IG_TS_NOT) {
         IG_TRY(ig_ts_convert(call->eval, IG_TS_BOOL, &x, &x));
@@ -114,7 +114,7 @@ ig_status ig_ts_op_number1(ig_ts_call *call) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "a logarithm of another base");
     }
     if (ig_ts_is_known(&call->args[0])) {
-        IG_TRY(known(call, call->args[0], &result));
+        IG_TRY(compute_known(call, call->args[0], &result));
     } else {
         IG_TRY(at_run_time(call, call->args[0], &result));
     }

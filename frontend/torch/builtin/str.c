@@ -264,7 +264,7 @@ ig_status ig_ts_op_str_strip(ig_ts_call *call) {
 }
 
 /* self[start:end]; end -1 is the end of the string, as the schemas have it. */
-static ig_status window(ig_ts_call *call, ig_str *out, size_t *out_start) {
+static ig_status clamp_window(ig_ts_call *call, ig_str *out, size_t *out_start) {
     int64_t start = 0, end = 0, size = 0;
     IG_TRY(ig_ts_str(call, 0, out));
     IG_TRY(ig_ts_int(call, 2, &start));
@@ -283,7 +283,7 @@ static ig_status window(ig_ts_call *call, ig_str *out, size_t *out_start) {
 ig_status ig_ts_op_str_affix(ig_ts_call *call) {
     ig_str s = { "", 0 }, part = { "", 0 };
     size_t start = 0;
-    IG_TRY(window(call, &s, &start));
+    IG_TRY(clamp_window(call, &s, &start));
     IG_TRY(ig_ts_str(call, 1, &part));
     size_t at = call->row->variant ? s.size - part.size : 0;
     bool fits = part.size <= s.size && memcmp(s.data + at, part.data, part.size) == 0;
@@ -295,7 +295,7 @@ ig_status ig_ts_op_str_find(ig_ts_call *call) {
     ig_str s = { "", 0 }, part = { "", 0 };
     size_t start = 0;
     int64_t found = -1;
-    IG_TRY(window(call, &s, &start));
+    IG_TRY(clamp_window(call, &s, &start));
     IG_TRY(ig_ts_str(call, 1, &part));
     const char *at = find_text(s, part, 0);
     while (at) {
@@ -313,7 +313,7 @@ ig_status ig_ts_op_str_count(ig_ts_call *call) {
     ig_str s = { "", 0 }, part = { "", 0 };
     size_t start = 0;
     int64_t count = 0;
-    IG_TRY(window(call, &s, &start));
+    IG_TRY(clamp_window(call, &s, &start));
     IG_TRY(ig_ts_str(call, 1, &part));
     size_t width = part.size ? part.size : 1;
     for (const char *at = find_text(s, part, 0); at;

@@ -11,13 +11,13 @@
 #include "frontend/torch/builtin/text.def"
 #undef OP
 
-static ig_str part(ig_str s, size_t from, size_t to) {
+static ig_str part_of_text(ig_str s, size_t from, size_t to) {
     assert(from <= to && to <= s.size && "a part of the string");
     return (ig_str){ s.data + from, to - from };
 }
 
 /* Where `what` stands in s[0:end], from the left or the right; end when nowhere. */
-static size_t find(ig_str s, ig_str what, size_t end, bool from_right) {
+static size_t find_text(ig_str s, ig_str what, size_t end, bool from_right) {
     size_t found = end;
     for (size_t i = 0; i + what.size <= end; i++) {
         if (memcmp(s.data + i, what.data, what.size) == 0) {
@@ -43,15 +43,15 @@ ig_status ig_ts_op_text_rsplit(ig_ts_call *call) {
     ig_ts_list *list = ig_ts_list_create(call->eval, 0);
     size_t end = s.size;
     while (most < 0 || (int64_t)reversed->count < most) {
-        size_t at = find(s, separator, end, true);
+        size_t at = find_text(s, separator, end, true);
         if (at == end) {
             break;
         }
         ig_ts_list_add(call->eval, reversed,
-                       ig_ts_of_str(part(s, at + separator.size, end)));
+                       ig_ts_of_str(part_of_text(s, at + separator.size, end)));
         end = at;
     }
-    ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, 0, end)));
+    ig_ts_list_add(call->eval, list, ig_ts_of_str(part_of_text(s, 0, end)));
     for (size_t i = reversed->count; i > 0; i--) {
         ig_ts_list_add(call->eval, list, reversed->items[i - 1]);
     }
@@ -72,14 +72,14 @@ ig_status ig_ts_op_text_lines(ig_ts_call *call) {
         if (!memchr(ends, s.data[i], sizeof(ends) - 1)) {
             continue;
         }
-        ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, start, i)));
+        ig_ts_list_add(call->eval, list, ig_ts_of_str(part_of_text(s, start, i)));
         if (keep) {
-            ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, i, i + 1)));
+            ig_ts_list_add(call->eval, list, ig_ts_of_str(part_of_text(s, i, i + 1)));
         }
         start = i + 1;
     }
     if (start < s.size) {
-        ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, start, s.size)));
+        ig_ts_list_add(call->eval, list, ig_ts_of_str(part_of_text(s, start, s.size)));
     }
     return ig_ts_give_value(call, 0, ig_ts_of_list(list));
 }
@@ -89,15 +89,15 @@ ig_status ig_ts_op_text_partition(ig_ts_call *call) {
     bool from_right = call->row->variant;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_str(call, 1, &separator));
-    size_t at = find(s, separator, s.size, from_right);
+    size_t at = find_text(s, separator, s.size, from_right);
     if (at == s.size) {
         IG_TRY(ig_ts_give_str(call, 0, from_right ? empty : s));
         IG_TRY(ig_ts_give_str(call, 1, empty));
         return ig_ts_give_str(call, 2, from_right ? s : empty);
     }
-    IG_TRY(ig_ts_give_str(call, 0, part(s, 0, at)));
+    IG_TRY(ig_ts_give_str(call, 0, part_of_text(s, 0, at)));
     IG_TRY(ig_ts_give_str(call, 1, separator));
-    return ig_ts_give_str(call, 2, part(s, at + separator.size, s.size));
+    return ig_ts_give_str(call, 2, part_of_text(s, at + separator.size, s.size));
 }
 
 static void put_fill(ig_writer *w, char fill, size_t count) {

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static ig_status fail(const ig_ts_entry *entry, const char *what) {
+static ig_status fail_at_entry(const ig_ts_entry *entry, const char *what) {
     ig_location where = { .file = entry->eval->file, .graph = entry->name };
     return ig_error(&entry->eval->context->diag, IG_UNSUPPORTED, &where, "%s", what);
 }
@@ -31,7 +31,7 @@ static bool is_number(const ig_ts_value *value) {
            value->kind == IG_TS_BOOL;
 }
 
-static bool fits(char *out, size_t room, const char *text) {
+static bool fits_parameter(char *out, size_t room, const char *text) {
     return (size_t)snprintf(out, room, "%s", text) < room;
 }
 
@@ -51,8 +51,9 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
     }
     ig_ts_carried note = { .kind = (ig_ts_kind)after->kind };
     if (list->count == IG_COUNT_OF(list->items) ||
-        !fits(note.path, sizeof note.path, object->path ? object->path : "") ||
-        !fits(note.name, sizeof note.name, name)) {
+        !fits_parameter(note.path, sizeof note.path,
+                        object->path ? object->path : "") ||
+        !fits_parameter(note.name, sizeof note.name, name)) {
         return false;
     }
     if (is_tensor) {
@@ -81,7 +82,7 @@ void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage)
     const char *name = ig_attr_str(weight, IG_weight_name);
     if (ig_map_get(&entry->eval->folded, ig_str_of(name)) &&
         list->count < IG_COUNT_OF(list->items) &&
-        fits(note.name, sizeof note.name, name)) {
+        fits_parameter(note.name, sizeof note.name, name)) {
         list->items[list->count++] = note;
     }
 }
@@ -199,7 +200,8 @@ ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
         ig_ts_object *object = object_at(entry->eval->root, item->path);
         const ig_ts_value *value = object ? ig_ts_object_get(object, item->name) : NULL;
         if (!value) {
-            return fail(entry, "an attribute that the call changes is not found again");
+            return fail_at_entry(
+                entry, "an attribute that the call changes is not found again");
         }
         if (item->kind == IG_TS_TENSOR) {
             IG_TRY(begin_tensor(entry, item, object));
@@ -259,7 +261,7 @@ static ig_status end_tensor(ig_ts_entry *entry, const ig_ts_value *value) {
     if (value->kind != IG_TS_TENSOR ||
         value->as.tensor->dtype != entry->optional->dtype ||
         value->as.tensor->type->rank != entry->optional->rank) {
-        return fail(
+        return fail_at_entry(
             entry,
             "the call binds an attribute to tensors of several dtypes or ranks, or to None again");
     }
@@ -284,8 +286,8 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry) {
             continue;
         }
         if (value->kind != item->kind) {
-            return fail(entry,
-                        "the call binds an attribute to numbers of several kinds");
+            return fail_at_entry(
+                entry, "the call binds an attribute to numbers of several kinds");
         }
         IG_TRY(ig_ts_number_read(entry->eval, value, &number));
         IG_PUSH(entry->eval->arena, &entry->carried_values, number);

@@ -80,13 +80,13 @@ static bool is_parameter(const ig_class *class, const ig_py *value, const char *
     return value->as.tensor->is_parameter;
 }
 
-static ig_status walk(describer *d, const ig_py *value, const ig_class *owner,
-                      const char *name, const char *path);
+static ig_status walk_value(describer *d, const ig_py *value, const ig_class *owner,
+                            const char *name, const char *path);
 
 static ig_status walk_items(describer *d, ig_py *const *items, size_t count,
                             const char *path) {
     for (size_t i = 0; items && i < count; i++) {
-        IG_TRY(walk(d, items[i], NULL, "", path));
+        IG_TRY(walk_value(d, items[i], NULL, "", path));
     }
     return IG_OK;
 }
@@ -94,7 +94,7 @@ static ig_status walk_items(describer *d, ig_py *const *items, size_t count,
 static ig_status walk_state(describer *d, const ig_py *state, const ig_class *class,
                             const char *path) {
     if (state->kind != IG_PY_DICT) {
-        return walk(d, state, NULL, "", path);
+        return walk_value(d, state, NULL, "", path);
     }
     for (size_t i = 0; i < state->as.dict.count; i++) {
         const ig_py *key = state->as.dict.keys[i];
@@ -104,8 +104,8 @@ static ig_status walk_state(describer *d, const ig_py *state, const ig_class *cl
                                                    ? key->as.text.size
                                                    : NAME_MAX_SHOWN)
                                : "";
-        IG_TRY(walk(d, state->as.dict.values[i], class, name,
-                    ig_arena_printf(d->arena, "%s%s.", path, name)));
+        IG_TRY(walk_value(d, state->as.dict.values[i], class, name,
+                          ig_arena_printf(d->arena, "%s%s.", path, name)));
     }
     return IG_OK;
 }
@@ -128,8 +128,8 @@ static ig_status walk_object(describer *d, const ig_py *value, const char *path)
 }
 
 /* Depth is bounded by the pickle's own; what is shared is walked once. */
-static ig_status walk(describer *d, const ig_py *value, const ig_class *owner,
-                      const char *name, const char *path) {
+static ig_status walk_value(describer *d, const ig_py *value, const ig_class *owner,
+                            const char *name, const char *path) {
     bool is_leaf = value->kind < IG_PY_LIST;
     if (is_leaf || ig_map_get_id(&d->seen, IG_MAP_PTR(value))) {
         return IG_OK;
@@ -228,8 +228,8 @@ static ig_status put_listing(describer *d, ig_writer *out) {
     const char *name = ig_py_path(d->program->root, d->arena);
     ig_location where = { .file = d->program->file };
     IG_TRY(ig_code_class(d->code, name ? name : "", &where, &class));
-    IG_TRY(walk(d, d->program->root, NULL, "", ""));
-    IG_TRY(walk(d, d->program->constants, NULL, "", "CONSTANTS."));
+    IG_TRY(walk_value(d, d->program->root, NULL, "", ""));
+    IG_TRY(walk_value(d, d->program->constants, NULL, "", "CONSTANTS."));
     ig_put(out, "{\"format\": \"torchscript\", \"version\": %lld,\n ",
            (long long)d->program->version);
     put_pair(out, "class", ig_code_plain_name(d->code, class->name));
@@ -253,8 +253,8 @@ static ig_status put_listing(describer *d, ig_writer *out) {
     return IG_OK;
 }
 
-static ig_status describe(ig_context *context, ig_arena *arena, const char *path,
-                          ig_str bytes, ig_writer *out) {
+static ig_status describe_program(ig_context *context, ig_arena *arena,
+                                  const char *path, ig_str bytes, ig_writer *out) {
     ig_ts_program program;
     ig_code code;
     ig_writer tables;
@@ -282,7 +282,7 @@ ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
         budget->limit_name = "script_bytes";
         budget->limit_file = path;
     }
-    ig_status status = describe(context, arena, path, bytes, out);
+    ig_status status = describe_program(context, arena, path, bytes, out);
     budget->limit = before.limit;
     budget->limit_name = before.limit_name;
     budget->limit_file = before.limit_file;

@@ -212,7 +212,7 @@ static void visit_call(finder *f, const ig_ast *call) {
     }
 }
 
-static void visit(finder *f, const ig_ast *statement) {
+static void visit_node(finder *f, const ig_ast *statement) {
     const ig_ast *value = statement->kind == IG_AST_ASSIGN ? statement->as.assign.value
                           : statement->kind == IG_AST_EXPRESSION ? statement->as.value
                                                                  : NULL;
@@ -241,7 +241,7 @@ void ig_ts_put_lookups(ig_ts_tables *to, const ig_class *class, const ig_py *mod
         finder f = { .to = to, .module = module, .path = path };
         ig_map_init(&f.locals, to->arena);
         for (size_t k = 0; node && k < node->as.def->body.count; k++) {
-            visit(&f, node->as.def->body.items[k]);
+            visit_node(&f, node->as.def->body.items[k]);
         }
     }
 }

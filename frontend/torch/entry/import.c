@@ -48,7 +48,7 @@ static ig_status thread_state(ig_ts_entry *entry) {
     return IG_OK;
 }
 
-static ig_status finish(ig_ts_entry *entry) {
+static ig_status finish_graph(ig_ts_entry *entry) {
     ig_ts_eval *eval = entry->eval;
     ig_graph *graph = eval->graph;
     IG_TRY(thread_state(entry));
@@ -92,7 +92,7 @@ static ig_status run_entry(ig_ts_entry *entry) {
         return IG_OK; /* begins again with what was found */
     }
     IG_TRY(ig_ts_carried_end(entry));
-    return finish(entry);
+    return finish_graph(entry);
 }
 
 static const char *method_list(const ig_ts_eval *eval) {

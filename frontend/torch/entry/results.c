@@ -8,7 +8,8 @@
 static ig_status add_value(ig_ts_entry *entry, const char *name,
                            const ig_ts_value *value);
 
-static ig_status fail(const ig_ts_entry *entry, ig_status status, const char *what) {
+static ig_status fail_at_entry(const ig_ts_entry *entry, ig_status status,
+                               const char *what) {
     ig_location where = { .file = entry->eval->file, .graph = entry->name };
     return ig_error(&entry->eval->context->diag, status, &where, "%s", what);
 }
@@ -30,7 +31,7 @@ static ig_status add_quantized(ig_ts_entry *entry, const char *name, ig_value *v
                                const ig_ts_quant *quant) {
     uint32_t at = add_node(entry, IG_NODE_QUANTIZED, name);
     if (quant->axis >= 0) {
-        return fail(
+        return fail_at_entry(
             entry, IG_UNSUPPORTED,
             "a result is a tensor quantised per channel, which is not supported yet");
     }
@@ -142,8 +143,9 @@ static bool is_class(const ig_ts_object *object, const char *name) {
 }
 
 /* The result of a method without arguments, or the attribute where there is no such. */
-static ig_status ask(ig_ts_entry *entry, ig_ts_object *object, const char *method,
-                     const char *attribute, ig_ts_value *out) {
+static ig_status ask_for_result(ig_ts_entry *entry, ig_ts_object *object,
+                                const char *method, const char *attribute,
+                                ig_ts_value *out) {
     ig_ts_arguments none = { 0 };
     ig_ts_value *value = attribute ? ig_ts_object_get(object, attribute) : NULL;
     *out = ig_ts_none();
@@ -189,14 +191,14 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
         uint32_t at = add_node(entry, kinds[i].kind, name), count = 0;
         for (; count < 4 && kinds[i].asks[count][1]; count++) {
             ig_ts_value value;
-            IG_TRY(ask(entry, object, kinds[i].asks[count][0], kinds[i].asks[count][1],
-                       &value));
+            IG_TRY(ask_for_result(entry, object, kinds[i].asks[count][0],
+                                  kinds[i].asks[count][1], &value));
             IG_TRY(add_value(entry, kinds[i].asks[count][1] + 1, &value));
         }
         entry->nodes.items[at].count = count;
         return IG_OK;
     }
-    return fail(
+    return fail_at_entry(
         entry, IG_UNSUPPORTED,
         ig_arena_printf(entry->eval->arena,
                         "returns an object of class %s, which has no form outside",
@@ -238,10 +240,10 @@ static ig_status add_value(ig_ts_entry *entry, const char *name,
     default:
         break;
     }
-    return fail(entry, IG_UNSUPPORTED,
-                ig_arena_printf(entry->eval->arena,
-                                "returns %s, which has no form outside",
-                                ig_ts_kind_name(value)));
+    return fail_at_entry(entry, IG_UNSUPPORTED,
+                         ig_arena_printf(entry->eval->arena,
+                                         "returns %s, which has no form outside",
+                                         ig_ts_kind_name(value)));
 }
 
 ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value) {
@@ -283,8 +285,9 @@ static ig_status keep_tensor(ig_ts_entry *entry, const ig_ts_value *before,
     ig_value *value;
     if (old->dtype != after->as.tensor->dtype || old->step_count > 0 ||
         old->type->rank != after->as.tensor->type->rank) {
-        return fail(entry, IG_UNSUPPORTED,
-                    "the call binds an attribute to a tensor of another dtype or rank");
+        return fail_at_entry(
+            entry, IG_UNSUPPORTED,
+            "the call binds an attribute to a tensor of another dtype or rank");
     }
     IG_TRY(ig_ts_tensor_read(entry->eval, after->as.tensor, &value));
     IG_TRY(ig_ts_storage_load(entry->eval, old->storage));
@@ -308,7 +311,7 @@ static ig_status look_at_object(ig_ts_entry *entry, const ig_ts_change *change) 
             IG_TRY(keep_tensor(entry, before, after));
             continue;
         }
-        return fail(
+        return fail_at_entry(
             entry, IG_UNSUPPORTED,
             ig_arena_printf(
                 entry->eval->arena,

@@ -29,7 +29,7 @@ static bool has_namespace(const char *name) {
 }
 
 /* The rows of a name, which is asked for the first time. */
-static ig_ts_overloads *collect(ig_ts_eval *eval, const char *name) {
+static ig_ts_overloads *collect_rows(ig_ts_eval *eval, const char *name) {
     assert(!ig_map_get(&eval->rows, ig_str_of(name)) &&
            "the rows of a name are collected once");
     ig_ts_overloads *found = IG_NEW(eval->arena, ig_ts_overloads);
@@ -67,7 +67,7 @@ ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
                           ig_ts_overloads **out_overloads) {
     ig_ts_overloads *overloads = ig_map_get(&eval->rows, ig_str_of(name));
     if (!overloads) {
-        overloads = collect(eval, name);
+        overloads = collect_rows(eval, name);
         IG_TRY(read_schemas(eval, overloads));
     }
     *out_overloads = overloads->count ? overloads : NULL;

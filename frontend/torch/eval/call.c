@@ -82,8 +82,9 @@ static ig_status item_of(ig_ts_eval *eval, ig_ts_kind kind, ig_ts_value *value) 
     return ig_ts_number_of(eval, kind, content, value);
 }
 
-static ig_status convert(ig_ts_eval *eval, ig_conversion conversion,
-                         const ig_schema_argument *argument, ig_ts_value *value) {
+static ig_status convert_argument(ig_ts_eval *eval, ig_conversion conversion,
+                                  const ig_schema_argument *argument,
+                                  ig_ts_value *value) {
     ig_ts_list *list;
     switch ((int)conversion) {
     case IG_CONVERT_REPEAT:
@@ -136,7 +137,7 @@ static ig_status bind_one(ig_ts_eval *eval, const ig_ts_arguments *given,
         return IG_OK;
     }
     *out_value = given->values[at];
-    return convert(eval, bound->conversion, argument, out_value);
+    return convert_argument(eval, bound->conversion, argument, out_value);
 }
 
 static ig_status bind_arguments(ig_ts_call *call, const ig_ts_arguments *given,
@@ -224,9 +225,9 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *ma
 }
 
 /* The row that serves the call; *out_in_place: by writing its result to self. */
-static ig_status resolve(ig_ts_eval *eval, const candidates *from,
-                         const ig_call_shape *shape, const ig_location *where,
-                         ig_match *out_match, const ig_ts_row **out_row) {
+static ig_status resolve_row(ig_ts_eval *eval, const candidates *from,
+                             const ig_call_shape *shape, const ig_location *where,
+                             ig_match *out_match, const ig_ts_row **out_row) {
     ig_types *types = &eval->code->types;
     for (int i = 0; i < 2; i++) {
         const ig_ts_overloads *rows = i ? from->plain : from->own;
@@ -271,7 +272,7 @@ ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
     ig_call_shape shape = shape_of(eval, arguments);
     ig_location where = ig_ts_where(eval);
     where.op = name;
-    IG_TRY(resolve(eval, &from, &shape, &where, &match, &row));
+    IG_TRY(resolve_row(eval, &from, &shape, &where, &match, &row));
     ig_ts_call call = { .eval = eval,
                         .context = eval->context,
                         .module = eval->module,

@@ -30,7 +30,7 @@ static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
     return IG_OK;
 }
 
-static ig_status negate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+static ig_status negate_number(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
     IG_TRY(ig_ts_evaluate(eval, node->as.value, out));
     if (out->form != IG_TS_KNOWN || !ig_ts_is_number(out)) {
         ig_ts_arguments arguments = { .values = out, .positional = 1 };
@@ -200,7 +200,7 @@ static ig_ts_value function_value(ig_ts_eval *eval, const ig_function *function,
 }
 
 /* A qualified name: function, class, member of an enum, method of a class. */
-static ig_status qualified(ig_ts_eval *eval, const char *name, ig_ts_value *out) {
+static ig_status qualified_name(ig_ts_eval *eval, const char *name, ig_ts_value *out) {
     const ig_class *class = NULL;
     const ig_function *function = NULL;
     IG_TRY(ig_code_find(eval->code, name, &class, &function));
@@ -226,7 +226,7 @@ static ig_status evaluate_attribute(ig_ts_eval *eval, const ig_ast *node,
                                     ig_ts_value *out) {
     const char *dotted = ig_ast_dotted(node, eval->arena);
     if (dotted && strncmp(dotted, "__torch__.", 10) == 0) {
-        return qualified(eval, dotted, out);
+        return qualified_name(eval, dotted, out);
     }
     if (dotted && strncmp(dotted, "CONSTANTS.", 10) == 0) {
         return constant_number(eval, dotted + 10, out);
@@ -354,8 +354,8 @@ static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
 
 /* ---- the whole ---- */
 
-static ig_status evaluate(ig_ts_eval *eval, const ig_ast *node,
-                          ig_ts_value *out_value) {
+static ig_status evaluate_node(ig_ts_eval *eval, const ig_ast *node,
+                               ig_ts_value *out_value) {
     uint32_t count = 1;
     switch ((int)node->kind) {
     case IG_AST_NAME:
@@ -380,7 +380,7 @@ static ig_status evaluate(ig_ts_eval *eval, const ig_ast *node,
         return IG_OK;
     case IG_AST_UNARY:
         if (node->op == IG_AST_OP_NEG) {
-            return negate(eval, node, out_value);
+            return negate_number(eval, node, out_value);
         }
         break;
     case IG_AST_BINARY:
@@ -413,7 +413,7 @@ ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_
                            MOST_NESTED);
     }
     eval->nesting++;
-    ig_status status = evaluate(eval, node, out_value);
+    ig_status status = evaluate_node(eval, node, out_value);
     eval->nesting--;
     return status;
 }

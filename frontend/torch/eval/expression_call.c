@@ -65,8 +65,8 @@ static ig_status make_tuple(ig_ts_eval *eval, const ig_class *class,
     return IG_OK;
 }
 
-static ig_status construct(ig_ts_eval *eval, const ig_class *class,
-                           const ig_ts_arguments *arguments, ig_ts_value *out) {
+static ig_status construct_object(ig_ts_eval *eval, const ig_class *class,
+                                  const ig_ts_arguments *arguments, ig_ts_value *out) {
     ig_ts_value nothing;
     if (class->kind == IG_CLASS_NAMED_TUPLE) {
         return make_tuple(eval, class, arguments, out);
@@ -101,7 +101,7 @@ static ig_status call_value(ig_ts_eval *eval, const ig_ts_value *function,
         return ig_ts_error(eval, IG_INVALID, "calls %s", ig_ts_kind_name(function));
     }
     if (function->as.function->class) {
-        return construct(eval, function->as.function->class, &arguments, out);
+        return construct_object(eval, function->as.function->class, &arguments, out);
     }
     return ig_ts_call_function(eval, function->as.function, &arguments, out);
 }

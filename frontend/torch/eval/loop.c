@@ -64,8 +64,8 @@ static carried *find_place(building *b, const void *holder, size_t index) {
     return NULL;
 }
 
-static void put(ig_ts_eval *eval, const carried *place, ig_ts_value value,
-                ig_value *content) {
+static void put_back(ig_ts_eval *eval, const carried *place, ig_ts_value value,
+                     ig_value *content) {
     ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
     if (place->kind == IG_TS_HOLD_STORAGE) {
         now.value = content;
@@ -98,7 +98,8 @@ static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *v
     return ig_ts_of_tensor(tensor);
 }
 
-static ig_status refuse(building *b, const carried *place, const ig_ts_value *after) {
+static ig_status refuse_change(building *b, const carried *place,
+                               const ig_ts_value *after) {
     const char *name = place->kind == IG_TS_HOLD_FRAME
                            ? ((ig_ts_frame *)place->holder)->names[place->index]
                            : "something";
@@ -115,7 +116,7 @@ static ig_status refuse(building *b, const carried *place, const ig_ts_value *af
 }
 
 /* Before a first trip that does not look at it: zeros of what later trips hold. */
-static ig_status define(building *b, carried *place, const ig_ts_value *after) {
+static ig_status define_start(building *b, carried *place, const ig_ts_value *after) {
     ig_ts_eval *eval = b->eval;
     if (after->kind != IG_TS_TENSOR) {
         place->start = after->kind == IG_TS_BOOL  ? ig_ts_of_bool(false)
@@ -137,12 +138,12 @@ static ig_status add_place(building *b, carried place, const ig_ts_value *after)
     bool is_storage = place.kind == IG_TS_HOLD_STORAGE;
     if (!is_storage && place.start.kind == IG_TS_UNDEFINED &&
         (ig_ts_is_number(after) || after->kind == IG_TS_TENSOR)) {
-        IG_TRY(define(b, &place, after));
+        IG_TRY(define_start(b, &place, after));
     }
     bool fits = is_storage || (place.start.kind == after->kind &&
                                (ig_ts_is_number(after) || after->kind == IG_TS_TENSOR));
     if (!fits) {
-        return refuse(b, &place, after);
+        return refuse_change(b, &place, after);
     }
     if (b->places.count >= CARRIED_MAX) {
         return ig_ts_error(eval, IG_LIMIT, "a loop carries more than %d values",
@@ -162,7 +163,7 @@ static ig_status add_place(building *b, carried place, const ig_ts_value *after)
 }
 
 /* Frees the extents of an argument that the body changes. */
-static ig_status widen(building *b, carried *place, const ig_type *after) {
+static ig_status widen_type(building *b, carried *place, const ig_type *after) {
     assert(place->type && after->kind == IG_TENSOR && "tensors are widened");
     ig_module *module = b->eval->module;
     const ig_type *type = place->type;
@@ -220,10 +221,10 @@ static ig_status run_body(building *b) {
         if (place->kind != IG_TS_HOLD_STORAGE) {
             place->inside = value_for(eval, place, place->arg);
         }
-        put(eval, place, place->inside, place->arg);
+        put_back(eval, place, place->inside, place->arg);
     }
     for (size_t i = 0; i < b->poisoned.count; i++) {
-        put(eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
+        put_back(eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
     }
     for (size_t i = 0; i < b->grown.count; i++) {
         ig_ts_content growing = ig_ts_growing_content();
@@ -294,7 +295,7 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
                           .start = *before };
         return add_place(b, found, after);
     }
-    return after->kind == place->start.kind ? IG_OK : refuse(b, place, after);
+    return after->kind == place->start.kind ? IG_OK : refuse_change(b, place, after);
 }
 
 static ig_status look_at_storage(building *b, const ig_ts_change *change) {
@@ -438,7 +439,7 @@ static ig_status read_yields(building *b) {
         } else {
             IG_TRY(ig_ts_side_read(b->eval, &b->side, after, &place->yield));
         }
-        IG_TRY(widen(b, place, place->yield->type));
+        IG_TRY(widen_type(b, place, place->yield->type));
     }
     for (size_t i = 0; i < b->grown.count; i++) {
         IG_TRY(read_item(b, &b->grown.items[i]));
@@ -568,10 +569,10 @@ static void give_results(building *b, const ig_op *op) {
         if (place->kind != IG_TS_HOLD_STORAGE) {
             value = value_for(b->eval, place, result);
         }
-        put(b->eval, place, value, result);
+        put_back(b->eval, place, value, result);
     }
     for (size_t i = 0; i < b->poisoned.count; i++) {
-        put(b->eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
+        put_back(b->eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
     }
     give_lists(b, op);
     for (size_t i = 0; i < b->places.count; i++) { /* after every content is in place */

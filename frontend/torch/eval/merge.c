@@ -84,8 +84,8 @@ void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before) {
 
 /* ---- poison ---- */
 
-static ig_status poison(merge *m, const ig_ts_value *a, const ig_ts_value *b,
-                        ig_ts_value *out) {
+static ig_status make_poison(merge *m, const ig_ts_value *a, const ig_ts_value *b,
+                             ig_ts_value *out) {
     const char *x = ig_ts_kind_name(a), *y = ig_ts_kind_name(b);
     ig_ts_poison *p = IG_NEW(m->eval->arena, ig_ts_poison);
     p->where = ig_ts_where(m->eval);
@@ -125,8 +125,8 @@ ig_value *ig_ts_make_zeros(ig_builder *builder, const ig_type *type,
 }
 
 /* The value that is a's on one side and b's on the other; NULL: undefined there. */
-static ig_status choose(merge *m, const ig_ts_value *a, const ig_ts_value *b,
-                        ig_value **out_value) {
+static ig_status choose_value(merge *m, const ig_ts_value *a, const ig_ts_value *b,
+                              ig_value **out_value) {
     const ig_ts_value *given[2] = { a, b };
     phi p = { 0 };
     if (m->op) {
@@ -164,7 +164,7 @@ static bool is_one_tensor(const ig_ts_tensor *a, const ig_ts_tensor *b) {
             memcmp(a->steps, b->steps, a->step_count * sizeof(*a->steps)) == 0);
 }
 
-static bool fit(const ig_ts_tensor *a, const ig_ts_tensor *b) {
+static bool tensors_fit(const ig_ts_tensor *a, const ig_ts_tensor *b) {
     return a->dtype == b->dtype && a->type->rank == b->type->rank &&
            a->quant == b->quant;
 }
@@ -175,7 +175,7 @@ static ig_status merge_tensors(merge *m, const ig_ts_value *a, const ig_ts_value
     const ig_ts_tensor *x = a ? a->as.tensor : NULL, *y = b ? b->as.tensor : NULL;
     const ig_ts_tensor *like = x ? x : y;
     ig_value *value;
-    IG_TRY(choose(m, a, b, &value));
+    IG_TRY(choose_value(m, a, b, &value));
     *out = a ? *a : *b;
     if (!m->op) {
         return IG_OK;
@@ -279,7 +279,7 @@ static bool containers_fit(const merge *m, const ig_ts_value *a, const ig_ts_val
 static ig_status merge_numbers(merge *m, const ig_ts_value *a, const ig_ts_value *b,
                                ig_ts_value *out) {
     ig_value *value;
-    IG_TRY(choose(m, a, b, &value));
+    IG_TRY(choose_value(m, a, b, &value));
     *out = a ? *a : *b;
     if (m->op) {
         *out = ig_ts_of_run((ig_ts_kind)out->kind, value);
@@ -323,7 +323,7 @@ static ig_status merge_pair(merge *m, const ig_ts_value *a, const ig_ts_value *b
         return IG_OK;
     }
     if (a->kind != b->kind) {
-        return poison(m, a, b, out);
+        return make_poison(m, a, b, out);
     }
     if (ig_ts_is_number(a)) {
         return merge_numbers(m, a, b, out);
@@ -333,11 +333,11 @@ static ig_status merge_pair(merge *m, const ig_ts_value *a, const ig_ts_value *b
         if (is_one_tensor(a->as.tensor, b->as.tensor)) {
             return IG_OK;
         }
-        return fit(a->as.tensor, b->as.tensor) ? merge_tensors(m, a, b, out)
-                                               : poison(m, a, b, out);
+        return tensors_fit(a->as.tensor, b->as.tensor) ? merge_tensors(m, a, b, out)
+                                                       : make_poison(m, a, b, out);
     }
     return is_container(a) && containers_fit(m, a, b) ? merge_items(m, a, b, out)
-                                                      : poison(m, a, b, out);
+                                                      : make_poison(m, a, b, out);
 }
 
 static ig_status merge_values(merge *m, const ig_ts_value *a, const ig_ts_value *b,
@@ -392,7 +392,7 @@ static ig_status merge_storage(merge *m, const ig_ts_content *x, const ig_ts_con
     return IG_OK;
 }
 
-static const ig_ts_value *named(const ig_ts_content *content, const char *name) {
+static const ig_ts_value *name_of(const ig_ts_content *content, const char *name) {
     for (size_t i = 0; i < content->count; i++) {
         if (strcmp(content->names[i], name) == 0) {
             return &content->values[i];
@@ -408,7 +408,7 @@ static ig_status merge_object(merge *m, const ig_ts_content *x, const ig_ts_cont
     *out = *x;
     out->values = values;
     for (size_t i = 0; i < x->count; i++) {
-        const ig_ts_value *other = named(y, x->names[i]);
+        const ig_ts_value *other = name_of(y, x->names[i]);
         if (other) {
             IG_TRY(merge_values(m, &x->values[i], other, &values[i]));
         }
@@ -444,7 +444,7 @@ static ig_status merge_holder(merge *m, const ig_ts_change *change) {
     return IG_OK;
 }
 
-static ig_status walk(merge *m) {
+static ig_status merge_changes(merge *m) {
     m->next = 0;
     m->pairs.count = 0;
     for (uint32_t k = 0; k < 2; k++) {
@@ -505,9 +505,9 @@ ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
                 .sides = sides,
                 .first_symbol = first_symbol,
                 .start = sides[0].level->start };
-    IG_TRY(walk(&m));
+    IG_TRY(merge_changes(&m));
     make_if(&m, trial);
-    IG_TRY(walk(&m));
+    IG_TRY(merge_changes(&m));
     seal_aliases(&m);
     return IG_OK;
 }

@@ -83,7 +83,7 @@ static bool is_changing(folding *f, const ig_value *value) {
 }
 
 /* The value of an expression over constants; false when it is none, or a long one. */
-static bool fold(folding *f, const ig_value *value, ig_tensor *out) {
+static bool fold_value(folding *f, const ig_value *value, ig_tensor *out) {
     const ig_op *op = value->def;
     if (!op || !ig_ops[op->code].fold || op->result_count != 1 || op->body_count ||
         f->ops++ > FOLD_OPS || f->depth >= FOLD_DEPTH ||
@@ -107,7 +107,7 @@ static bool fold(folding *f, const ig_value *value, ig_tensor *out) {
     f->depth++;
     for (uint32_t i = 0; is_known && i < op->operand_count; i++) {
         pointers[i] = &in[i];
-        is_known = fold(f, op->operands[i].value, &in[i]);
+        is_known = fold_value(f, op->operands[i].value, &in[i]);
     }
     f->depth--;
     return is_known && ig_evaluate_op(op, pointers, f->arena, out) == IG_OK;
@@ -115,7 +115,7 @@ static bool fold(folding *f, const ig_value *value, ig_tensor *out) {
 
 bool ig_ts_fold(ig_ts_eval *eval, const ig_value *value, ig_tensor *out) {
     folding f = { .eval = eval, .arena = eval->arena };
-    return fold(&f, value, out);
+    return fold_value(&f, value, out);
 }
 
 static bool known_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_value *value,

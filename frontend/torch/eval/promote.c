@@ -94,8 +94,8 @@ static const ig_torch_dtype_info *complex_info(ig_dtype part) {
                                                       : IG_TORCH_complex64);
 }
 
-static const ig_torch_dtype_info *join(const ig_torch_dtype_info *a,
-                                       const ig_torch_dtype_info *b) {
+static const ig_torch_dtype_info *join_operand(const ig_torch_dtype_info *a,
+                                               const ig_torch_dtype_info *b) {
     if (!a || !b || a == b) {
         return a ? a : b;
     }
@@ -134,14 +134,14 @@ static void take_operand(operands *o, const ig_ts_value *value) {
         const ig_ts_tensor *t = value->as.tensor;
         uint32_t rank = t->type->rank - t->dtype->is_complex;
         if (rank > 0) {
-            o->tensors = join(o->tensors, t->dtype);
+            o->tensors = join_operand(o->tensors, t->dtype);
         } else if (t->is_number) {
-            o->numbers = join(o->numbers, as_number(t->dtype));
+            o->numbers = join_operand(o->numbers, as_number(t->dtype));
         } else {
-            o->scalars = join(o->scalars, t->dtype);
+            o->scalars = join_operand(o->scalars, t->dtype);
         }
     } else if (ig_ts_is_number(value)) {
-        o->numbers = join(o->numbers, number_dtype((ig_ts_kind)value->kind));
+        o->numbers = join_operand(o->numbers, number_dtype((ig_ts_kind)value->kind));
     }
 }
 
@@ -157,7 +157,7 @@ static const ig_torch_dtype_info *add_lesser(const ig_torch_dtype_info *have,
     return more;
 }
 
-static const ig_torch_dtype_info *settle(const operands *o) {
+static const ig_torch_dtype_info *settle_dtype(const operands *o) {
     return add_lesser(add_lesser(o->tensors, o->scalars), o->numbers);
 }
 
@@ -170,7 +170,7 @@ ig_status ig_ts_result_torch_type(ig_ts_call *call, const uint32_t *indices,
             take_operand(&o, &call->args[indices[i]]);
         }
     }
-    *out_dtype = settle(&o);
+    *out_dtype = settle_dtype(&o);
     return *out_dtype
                ? IG_OK
                : ig_ts_fail(call, IG_INVALID,
@@ -207,7 +207,7 @@ ig_status ig_ts_result_type_of_list(ig_ts_call *call, uint32_t index,
     for (size_t i = 0; i < value->as.list->count; i++) {
         take_operand(&o, &value->as.list->items[i]);
     }
-    const ig_torch_dtype_info *info = settle(&o);
+    const ig_torch_dtype_info *info = settle_dtype(&o);
     if (!info) {
         return ig_ts_fail(call, IG_INVALID,
                           "takes a list of tensors, got an empty one");

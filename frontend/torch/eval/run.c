@@ -96,7 +96,8 @@ static ig_status assign_attribute(ig_ts_eval *eval, const ig_ast *target,
     return IG_OK;
 }
 
-static ig_status assign(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value) {
+static ig_status assign_target(ig_ts_eval *eval, const ig_ast *target,
+                               ig_ts_value value) {
     if (target->kind == IG_AST_NAME) {
         ig_ts_name_set(eval, eval->frame, target->as.name, value);
         return IG_OK;
@@ -109,8 +110,8 @@ static ig_status assign(ig_ts_eval *eval, const ig_ast *target, ig_ts_value valu
 }
 
 /* `a, b, = value`. */
-static ig_status unpack(ig_ts_eval *eval, const ig_ast_list *targets,
-                        const ig_ts_value *value) {
+static ig_status unpack_values(ig_ts_eval *eval, const ig_ast_list *targets,
+                               const ig_ts_value *value) {
     if (value->kind != IG_TS_TUPLE && value->kind != IG_TS_LIST) {
         IG_TRY(ig_ts_use(eval, value));
         return ig_ts_error(eval, IG_INVALID, "unpacks %s", ig_ts_kind_name(value));
@@ -122,7 +123,7 @@ static ig_status unpack(ig_ts_eval *eval, const ig_ast_list *targets,
                            targets->count);
     }
     for (size_t i = 0; i < targets->count; i++) {
-        IG_TRY(assign(eval, targets->items[i], list->items[i]));
+        IG_TRY(assign_target(eval, targets->items[i], list->items[i]));
     }
     return IG_OK;
 }
@@ -135,7 +136,7 @@ static ig_status assign_parallel(ig_ts_eval *eval, const ig_ast_list *targets,
         IG_TRY(ig_ts_evaluate(eval, values->items[i], &got[i]));
     }
     for (size_t i = 0; i < targets->count; i++) {
-        IG_TRY(assign(eval, targets->items[i], got[i]));
+        IG_TRY(assign_target(eval, targets->items[i], got[i]));
     }
     return IG_OK;
 }
@@ -147,14 +148,14 @@ static ig_status assign_results(ig_ts_eval *eval, const ig_ast_list *targets,
     uint32_t count = (uint32_t)targets->count;
     IG_TRY(ig_ts_evaluate_results(eval, value, results, &count));
     if (count == 1 && targets->count != 1) {
-        return unpack(eval, targets, &results[0]);
+        return unpack_values(eval, targets, &results[0]);
     }
     if (count != targets->count) {
         return ig_ts_error(eval, IG_INVALID, "takes %u results for %zu names", count,
                            targets->count);
     }
     for (size_t i = 0; i < targets->count; i++) {
-        IG_TRY(assign(eval, targets->items[i], results[i]));
+        IG_TRY(assign_target(eval, targets->items[i], results[i]));
     }
     return IG_OK;
 }
@@ -176,11 +177,11 @@ static ig_status run_assign(ig_ts_eval *eval, const ig_ast *node) {
         }
         eval->names = value->kind == IG_AST_CALL ? (uint32_t)targets->count : 0;
         IG_TRY(ig_ts_evaluate(eval, value, &got));
-        return unpack(eval, targets, &got);
+        return unpack_values(eval, targets, &got);
     }
     IG_TRY(ig_ts_evaluate(eval, value, &got));
     for (size_t i = 0; i < node->as.assign.targets.count; i++) {
-        IG_TRY(assign(eval, node->as.assign.targets.items[i], got));
+        IG_TRY(assign_target(eval, node->as.assign.targets.items[i], got));
     }
     return IG_OK;
 }
@@ -190,7 +191,7 @@ static ig_status run_annotated(ig_ts_eval *eval, const ig_ast *node) {
     if (node->as.annotated.value) {
         IG_TRY(ig_ts_evaluate(eval, node->as.annotated.value, &value));
     }
-    return assign(eval, node->as.annotated.target, value);
+    return assign_target(eval, node->as.annotated.target, value);
 }
 
 /* ---- statements ---- */
@@ -261,7 +262,7 @@ static ig_status run_with(ig_ts_eval *eval, const ig_ast *node) {
         IG_TRY(ig_ts_evaluate(eval, node->as.with.contexts[i], &contexts[i]));
         IG_TRY(call_if_there(eval, &contexts[i], "__enter__", 0, &entered));
         if (node->as.with.targets[i]) {
-            IG_TRY(assign(eval, node->as.with.targets[i], entered));
+            IG_TRY(assign_target(eval, node->as.with.targets[i], entered));
         }
     }
     IG_TRY(ig_ts_run_block(eval, node->as.with.body));

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static ig_status argument(ig_ts_eval *eval, const ig_ast *call, size_t index,
-                          ig_ts_value *out) {
+static ig_status argument_at(ig_ts_eval *eval, const ig_ast *call, size_t index,
+                             ig_ts_value *out) {
     if (index >= call->as.call.arguments.count) {
         return ig_ts_error(eval, IG_INVALID, "a call lacks argument %zu", index + 1);
     }
@@ -52,7 +52,7 @@ static ig_status special_annotate(ig_ts_eval *eval, const ig_ast *call,
                                   ig_ts_value *out) {
     const ig_script_type *type = NULL;
     IG_TRY(type_argument(eval, call, 0, &type));
-    IG_TRY(argument(eval, call, 1, out));
+    IG_TRY(argument_at(eval, call, 1, out));
     const ig_script_type *bare = ig_type_without_none(&eval->code->types, type);
     if (out->kind == IG_TS_TENSOR) {
         return annotate_tensor(eval, bare, out);
@@ -69,7 +69,7 @@ static ig_status special_annotate(ig_ts_eval *eval, const ig_ast *call,
 }
 
 static ig_status special_cast(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    return argument(eval, call, 1, out);
+    return argument_at(eval, call, 1, out);
 }
 
 static ig_status special_uninitialized(ig_ts_eval *eval, const ig_ast *call,
@@ -83,7 +83,7 @@ static ig_status special_uninitialized(ig_ts_eval *eval, const ig_ast *call,
 static ig_status special_isinstance(ig_ts_eval *eval, const ig_ast *call,
                                     ig_ts_value *out) {
     ig_ts_value value;
-    IG_TRY(argument(eval, call, 0, &value));
+    IG_TRY(argument_at(eval, call, 0, &value));
     IG_TRY(ig_ts_use(eval, &value));
     if (call->as.call.arguments.count < 2) {
         return ig_ts_error(eval, IG_INVALID, "isinstance lacks a type");
@@ -107,7 +107,7 @@ static ig_status special_isinstance(ig_ts_eval *eval, const ig_ast *call,
 static ig_status to_number(ig_ts_eval *eval, const ig_ast *call, ig_ts_kind kind,
                            ig_ts_value *out) {
     ig_ts_value value;
-    IG_TRY(argument(eval, call, 0, &value));
+    IG_TRY(argument_at(eval, call, 0, &value));
     IG_TRY(ig_ts_use(eval, &value));
     if (value.kind == IG_TS_TENSOR) {
         ig_value *content;
@@ -154,7 +154,7 @@ static ig_status as_operator(ig_ts_eval *eval, const ig_ast *call, const char *n
     size_t count = call->as.call.arguments.count;
     ig_ts_value *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1);
     for (size_t i = 0; i < count; i++) {
-        IG_TRY(argument(eval, call, i, &values[i]));
+        IG_TRY(argument_at(eval, call, i, &values[i]));
     }
     ig_ts_arguments arguments = { .values = values, .positional = (uint32_t)count };
     uint32_t results = 1;
@@ -187,8 +187,8 @@ static ig_status special_print(ig_ts_eval *eval, const ig_ast *call, ig_ts_value
 static ig_status special_getattr(ig_ts_eval *eval, const ig_ast *call,
                                  ig_ts_value *out) {
     ig_ts_value object, name;
-    IG_TRY(argument(eval, call, 0, &object));
-    IG_TRY(argument(eval, call, 1, &name));
+    IG_TRY(argument_at(eval, call, 0, &object));
+    IG_TRY(argument_at(eval, call, 1, &name));
     if (name.kind != IG_TS_STR) {
         return ig_ts_error(eval, IG_INVALID, "getattr takes the name of an attribute");
     }
@@ -198,7 +198,7 @@ static ig_status special_getattr(ig_ts_eval *eval, const ig_ast *call,
 
 static ig_status special_device(ig_ts_eval *eval, const ig_ast *call,
                                 ig_ts_value *out) {
-    IG_TRY(argument(eval, call, 0, out));
+    IG_TRY(argument_at(eval, call, 0, out));
     if (out->kind == IG_TS_STR) {
         out->kind = IG_TS_DEVICE;
     }
@@ -210,7 +210,7 @@ static ig_status special_device(ig_ts_eval *eval, const ig_ast *call,
 /* A forked function is run at once: what it gives is all that can be seen of it. */
 static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
     ig_ts_value function, value;
-    IG_TRY(argument(eval, call, 0, &function));
+    IG_TRY(argument_at(eval, call, 0, &function));
     if (function.kind != IG_TS_FUNCTION) {
         return ig_ts_error(eval, IG_INVALID, "forks %s", ig_ts_kind_name(&function));
     }
@@ -218,7 +218,7 @@ static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
     ig_ts_arguments arguments = { .positional = (uint32_t)count };
     arguments.values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1);
     for (size_t i = 0; i < count; i++) {
-        IG_TRY(argument(eval, call, i + 1, &arguments.values[i]));
+        IG_TRY(argument_at(eval, call, i + 1, &arguments.values[i]));
     }
     IG_TRY(ig_ts_call_function(eval, function.as.function, &arguments, &value));
     ig_ts_function *future = IG_NEW(eval->arena, ig_ts_function);
@@ -229,7 +229,7 @@ static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
 }
 
 static ig_status special_wait(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    IG_TRY(argument(eval, call, 0, out));
+    IG_TRY(argument_at(eval, call, 0, out));
     IG_TRY(ig_ts_use(eval, out));
     if (out->kind != IG_TS_FUNCTION || !out->as.function->is_done) {
         return ig_ts_error(eval, IG_INVALID, "waits for %s", ig_ts_kind_name(out));

@@ -114,7 +114,7 @@ static void gather_layout(const ig_op *step, layout *l) {
     }
 }
 
-static bool follow(ig_module *module, const ig_op *step, layout *l) {
+static bool follow_step(ig_module *module, const ig_op *step, layout *l) {
     const ig_type *type = step->results[0].type;
     if (step->code == IG_OP_reshape) {
         return reshape_layout(module, l, type->rank, type->dims);
@@ -139,7 +139,7 @@ bool ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     layout l;
     row_major(eval->module, base->rank, base->dims, &l);
     for (uint32_t i = 0; i < tensor->step_count; i++) {
-        if (!follow(eval->module, tensor->steps[i], &l)) {
+        if (!follow_step(eval->module, tensor->steps[i], &l)) {
             return false;
         }
     }

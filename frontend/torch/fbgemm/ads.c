@@ -44,7 +44,7 @@ static ig_status read_row(reorder *r, uint32_t index) {
 }
 
 /* Segments of the input for segments of the result. */
-static ig_value *sources(reorder *r, ig_value *segments) {
+static ig_value *find_sources(reorder *r, ig_value *segments) {
     ig_expr *e = r->call->e;
     ig_value *row = ig_expr_dim(e, r->row, IG_DT_i64),
              *tables = ig_expr_dim(e, r->tables, IG_DT_i64);
@@ -88,7 +88,7 @@ ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
     r.tables = ig_dim_exact_div(call->module, extent, r.is_shared ? batches : r.ads);
     ig_dim count = ig_dim_mul(call->module, r.tables, r.row);
     ig_value *segments = ig_expr_iota(call->e, IG_DT_i64, count);
-    ig_value *out = ig_compose_take_rows(call->e, lengths, sources(&r, segments));
+    ig_value *out = ig_compose_take_rows(call->e, lengths, find_sources(&r, segments));
     if (!ig_dim_same(r.row, r.ads)) {
         out = empty_beyond(&r, segments, out);
     }
@@ -103,7 +103,7 @@ static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
     r->tables = ig_dim_exact_div(e->module, segments, r->row);
     ig_value *at = ig_fb_range(e, count);
     ig_value *segment = ig_compose_segment_of(e, offsets, at);
-    ig_value *from = ig_compose_take_rows(e, begins, sources(r, segment));
+    ig_value *from = ig_compose_take_rows(e, begins, find_sources(r, segment));
     from = ig_build_add(e, from, at);
     from = ig_build_sub(e, from, ig_compose_take_rows(e, offsets, segment));
     return ig_compose_take_rows(e, items, from);
@@ -148,7 +148,7 @@ typedef struct bins {
 } bins;
 
 /* sigmoid(logit + log weight), in f64. */
-static ig_value *uncalibrated(ig_expr *e, const bins *c) {
+static ig_value *predict_uncalibrated(ig_expr *e, const bins *c) {
     ig_value *x = ig_expr_cast(e, c->logit, IG_DT_f64);
     ig_value *shift = ig_expr_number(e, IG_DT_f64, log(c->weight));
     return ig_build_sigmoid(e, ig_build_add(e, x, shift));
@@ -196,7 +196,7 @@ ig_status ig_ts_op_fb_calibrate(ig_ts_call *call) {
                .examples = ig_aten_tensor(call, 1),
                .positives = ig_aten_tensor(call, 2) };
     IG_TRY(read_bins(call, &c, 3, true));
-    ig_value *x = uncalibrated(call->e, &c);
+    ig_value *x = predict_uncalibrated(call->e, &c);
     ig_dim count = ig_fb_extent(call->e, c.examples, 0);
     return give_calibrated(call, &c, x, bin_by_width(call->e, &c, x, count));
 }
@@ -233,7 +233,7 @@ ig_status ig_ts_op_fb_calibrate_by_feature(ig_ts_call *call) {
                .examples = ig_aten_tensor(call, EXAMPLES),
                .positives = ig_aten_tensor(call, POSITIVES) };
     IG_TRY(read_bins(call, &c, WEIGHT, !has_edges));
-    ig_value *x = uncalibrated(call->e, &c);
+    ig_value *x = predict_uncalibrated(call->e, &c);
     if (has_edges) {
         ig_value *operands[] = { x, ig_fb_arg(call, BINS, IG_DT_f64) };
         bin = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, NULL);

@@ -88,7 +88,7 @@ typedef struct divided {
     ig_value *quotient, *rest;
 } divided;
 
-static divided divide(ig_expr *e, ig_value *x, ig_value *by) {
+static divided divide_unsigned(ig_expr *e, ig_value *x, ig_value *by) {
     ig_value *u = ig_expr_cast(e, x, IG_DT_u64), *n = ig_expr_cast(e, by, IG_DT_u64);
     ig_value *quotient = ig_build_div(e, u, n);
     ig_value *rest = ig_build_sub(e, u, ig_build_mul(e, quotient, n));
@@ -119,8 +119,8 @@ ig_status ig_ts_op_fb_bucketize(ig_ts_call *call) {
     p.wants_position = ig_aten_bool(call, POSITION);
     p.size = ig_aten_dim(call, SIZE);
     open_partition(&p, ig_dim_of(1));
-    divided by = divide(call->e, unsigned_ids(call->e, p.ids),
-                        ig_expr_dim(call->e, p.size, IG_DT_i64));
+    divided by = divide_unsigned(call->e, unsigned_ids(call->e, p.ids),
+                                 ig_expr_dim(call->e, p.size, IG_DT_i64));
     p.bucket = by.rest;
     p.next = by.quotient;
     return give_partition(&p, false);
@@ -173,7 +173,8 @@ static void assign_blocks(partition *p, ig_value *x, ig_value *block,
     ig_value *span = ig_build_mul(e, block, local);
     ig_value *is_in = is_below(e, x, ig_build_mul(e, block, blocks));
     ig_value *safe = ig_build_max(e, span, ig_expr_integer(e, IG_DT_i64, 1));
-    divided inside = divide(e, x, safe), outside = divide(e, x, blocks);
+    divided inside = divide_unsigned(e, x, safe),
+            outside = divide_unsigned(e, x, blocks);
     ig_value *far = ig_build_div(e, outside.rest, local);
     p->bucket = ig_build_where(e, is_in, inside.quotient, far);
     p->next = ig_build_where(e, is_in, inside.rest, outside.quotient);
@@ -186,8 +187,8 @@ static void assign_edges(partition *p, ig_value *x, ig_value *edges, ig_value *b
     ig_expr *e = p->call->e;
     ig_value *wide = ig_expr_cast(e, ig_expr_flatten(e, edges), IG_DT_i64);
     ig_value *last = ig_compose_last(e, wide), *zero = ig_expr_integer(e, IG_DT_i64, 0);
-    divided hashed = divide(e, x, blocks),
-            outside = divide(e, x, ig_expr_dim(e, p->size, IG_DT_i64));
+    divided hashed = divide_unsigned(e, x, blocks),
+            outside = divide_unsigned(e, x, ig_expr_dim(e, p->size, IG_DT_i64));
     /* a block size of 0: ids have no bound, and are folded onto the boundaries */
     ig_value *is_open = ig_build_eq(e, block, zero);
     ig_value *folded = ig_build_div(e, ig_build_mul(e, hashed.rest, last), blocks);

@@ -29,7 +29,7 @@ static ig_value *with_bits(ig_expr *e, ig_opcode code, ig_value *x, uint64_t y) 
     return ig_expr_with_integer(e, code, x, (int64_t)y);
 }
 
-static ig_value *rotate(ig_expr *e, ig_value *x, uint32_t left) {
+static ig_value *rotate_left(ig_expr *e, ig_value *x, uint32_t left) {
     assert(left > 0 && left < 64 && "a rotation of 64 bits");
     ig_value *high = with_bits(e, IG_OP_shl, x, left);
     return ig_build_or(e, high, with_bits(e, IG_OP_shr, x, 64 - left));
@@ -39,7 +39,7 @@ static ig_value *fold_high(ig_expr *e, ig_value *x) {
     return ig_build_xor(e, x, with_bits(e, IG_OP_shr, x, 33));
 }
 
-static ig_value *finish(ig_expr *e, ig_value *x) {
+static ig_value *mix_last(ig_expr *e, ig_value *x) {
     x = with_bits(e, IG_OP_mul, fold_high(e, x), 0xff51afd7ed558ccd);
     x = with_bits(e, IG_OP_mul, fold_high(e, x), 0xc4ceb9fe1a85ec53);
     return fold_high(e, x);
@@ -52,11 +52,11 @@ typedef struct block {
 } block;
 
 /* One block of input mixed into a half of the state. */
-static ig_value *mix(ig_expr *e, const block *b, ig_value *x, ig_value *half,
-                     ig_value *other) {
-    x = rotate(e, with_bits(e, IG_OP_mul, x, b->first), b->turn);
+static ig_value *mix_block(ig_expr *e, const block *b, ig_value *x, ig_value *half,
+                           ig_value *other) {
+    x = rotate_left(e, with_bits(e, IG_OP_mul, x, b->first), b->turn);
     x = ig_build_xor(e, half, with_bits(e, IG_OP_mul, x, b->second));
-    x = ig_build_add(e, rotate(e, x, b->last_turn), other);
+    x = ig_build_add(e, rotate_left(e, x, b->last_turn), other);
     return with_bits(e, IG_OP_add, with_bits(e, IG_OP_mul, x, 5), b->added);
 }
 
@@ -65,13 +65,13 @@ static ig_value *hash_of(ig_expr *e, ig_value *x, ig_value *y, ig_value *seed) {
     const uint64_t c1 = 0x87c37b91114253d5, c2 = 0x4cf5ad432745937f;
     const block low = { c1, c2, 0x52dce729, 31, 27 };
     const block high = { c2, c1, 0x38495ab5, 33, 31 };
-    ig_value *h1 = mix(e, &low, x, seed, seed);
-    ig_value *h2 = mix(e, &high, y, seed, h1);
+    ig_value *h1 = mix_block(e, &low, x, seed, seed);
+    ig_value *h2 = mix_block(e, &high, y, seed, h1);
     h1 = with_bits(e, IG_OP_xor, h1, 16);
     h2 = with_bits(e, IG_OP_xor, h2, 16);
     h1 = ig_build_add(e, h1, h2);
-    h2 = finish(e, ig_build_add(e, h2, h1));
-    h1 = ig_build_add(e, finish(e, h1), h2);
+    h2 = mix_last(e, ig_build_add(e, h2, h1));
+    h1 = ig_build_add(e, mix_last(e, h1), h2);
     h2 = ig_build_add(e, h2, h1);
     return ig_build_xor(e, h1, h2);
 }
@@ -172,7 +172,7 @@ typedef struct probe {
 } probe;
 
 /* x of u64 mod a size of i64. */
-static ig_value *modulo(ig_expr *e, ig_value *x, ig_value *size) {
+static ig_value *mod_size(ig_expr *e, ig_value *x, ig_value *size) {
     ig_value *rest = ig_expr_map2(e, IG_OP_mod, x, ig_expr_cast(e, size, IG_DT_u64));
     return ig_expr_cast(e, rest, IG_DT_i64);
 }
@@ -259,7 +259,7 @@ static ig_value *rows_at(probe *p, ig_value *home, ig_value *distances) {
 }
 
 /* The least of these distances at which a row holds the id; `most` where none does. */
-static ig_value *nearest(probe *p, ig_value *home, ig_value *distances) {
+static ig_value *find_nearest(probe *p, ig_value *home, ig_value *distances) {
     ig_expr *e = p->call->e;
     ig_value *rows = rows_at(p, home, distances);
     ig_value *keys = ig_compose_take_rows(e, p->keys, rows);
@@ -275,7 +275,8 @@ static void fill_trip(probe *p, ig_block *body, ig_value *home) {
     ig_value *first = ig_expr_with_integer(call->e, IG_OP_mul, body->args[0], STEP);
     ig_value *distances =
         ig_build_add(call->e, ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(STEP)), first);
-    ig_value *found = ig_build_min(call->e, body->args[2], nearest(p, home, distances));
+    ig_value *found = ig_build_min(call->e, body->args[2],
+                                   find_nearest(p, home, distances));
     ig_value *missing = ig_expr_with_integer(call->e, IG_OP_ge, found, p->most);
     missing = ig_expr_reduce_axis(call->e, IG_REDUCE_sum,
                                   ig_expr_cast(call->e, missing, IG_DT_i64), 0, false);
@@ -311,7 +312,7 @@ static ig_value *distances_of(probe *p, ig_value *home) {
         return loop_trips(p, home);
     }
     ig_dim most = ig_dim_const(p->call->module, p->most);
-    return nearest(p, home, ig_expr_iota(p->call->e, IG_DT_i64, most));
+    return find_nearest(p, home, ig_expr_iota(p->call->e, IG_DT_i64, most));
 }
 
 /* The row of ids that are not in the table. */
@@ -321,9 +322,9 @@ static ig_value *fall_back(probe *p, bool has_fallback) {
     if (!has_fallback) {
         return ig_expr_integer(e, IG_DT_i64, -1);
     }
-    ig_value *row = modulo(e, p->hash, p->whole);
+    ig_value *row = mod_size(e, p->hash, p->whole);
     if (p->reserved != -1) {
-        row = modulo(e, p->hash, ig_expr_integer(e, IG_DT_i64, p->reserved));
+        row = mod_size(e, p->hash, ig_expr_integer(e, IG_DT_i64, p->reserved));
         row = ig_build_add(e, p->size, row);
     }
     return p->start ? ig_build_add(e, row, p->start) : row;
@@ -338,7 +339,7 @@ ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
     IG_TRY(read_most(&p));
     ig_value *row = fall_back(&p, !has_no_fallback);
     if (p.most > 0) {
-        ig_value *home = modulo(call->e, p.hash, p.size);
+        ig_value *home = mod_size(call->e, p.hash, p.size);
         ig_value *distance = distances_of(&p, home);
         ig_value *is_there = ig_expr_with_integer(call->e, IG_OP_lt, distance, p.most);
         ig_value *at = ig_build_add(call->e, home, distance);

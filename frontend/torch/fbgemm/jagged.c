@@ -256,7 +256,8 @@ static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
     return dense;
 }
 
-static ig_value *matmul(ig_expr *e, ig_value *a, ig_value *b, bool transpose_a) {
+static ig_value *multiply_batches(ig_expr *e, ig_value *a, ig_value *b,
+                                  bool transpose_a) {
     return ig_build_matmul(e, a, b, (ig_matmul_attrs){ .transpose_a = transpose_a });
 }
 
@@ -272,14 +273,14 @@ ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
     int64_t most = ig_aten_int(call, 3);
     ig_value *x = dense_of(&j, j.values, most);
     ig_value *y = dense_of(&j, ig_aten_tensor(call, 1), most);
-    return ig_aten_give(call, matmul(call->e, x, y, true));
+    return ig_aten_give(call, multiply_batches(call->e, x, y, true));
 }
 
 ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
     jagged j = open_one(call, 0, 1);
     int64_t most = ig_aten_int(call, 3);
     ig_value *x = dense_of(&j, j.values, most);
-    ig_value *z = matmul(call->e, x, ig_aten_tensor(call, 2), false);
+    ig_value *z = multiply_batches(call->e, x, ig_aten_tensor(call, 2), false);
     IG_TRY(ig_ts_give(call, 0, rows_from(&j, z)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
@@ -309,7 +310,8 @@ ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
            left[] = { batch, heads, ig_dim_of(1), most };
     a = ig_expr_transpose(call->e, ig_expr_reshape(call->e, a, 4, split),
                           (int64_t[]){ 0, 2, 1, 3 });
-    ig_value *out = matmul(call->e, ig_expr_reshape(call->e, v, 4, left), a, false);
+    ig_value *out = multiply_batches(call->e, ig_expr_reshape(call->e, v, 4, left), a,
+                                     false);
     ig_dim flat[] = { rows, width };
     return ig_aten_give(call, ig_expr_reshape(call->e, out, 2, flat));
 }

@@ -52,7 +52,8 @@ typedef struct lookup {
 
 /* ---- arguments ---- */
 
-static ig_status fail(lookup *l, ig_status status, const char *what, uint32_t feature) {
+static ig_status fail_at_feature(lookup *l, ig_status status, const char *what,
+                                 uint32_t feature) {
     return ig_ts_fail(l->call, status, "feature %u: %s", feature, what);
 }
 
@@ -193,23 +194,26 @@ static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_typ
     ig_row_layout layout;
     int64_t dim = l->columns[feature + 1] - l->columns[feature];
     if (!read_row_type(l, feature, &kind, &rows)) {
-        return fail(l, IG_UNSUPPORTED,
-                    "weights_tys holds a type of rows that is not supported", feature);
+        return fail_at_feature(l, IG_UNSUPPORTED,
+                               "weights_tys holds a type of rows that is not supported",
+                               feature);
     }
     ig_dtype dtype = kind->dtype;
     if (dim <= 0 || !ig_row_layout_of(rows, ig_dtypes[dtype].bits, dim, &layout)) {
-        return fail(l, IG_INVALID, "D_offsets does not give rows that can be stored",
-                    feature);
+        return fail_at_feature(
+            l, IG_INVALID, "D_offsets does not give rows that can be stored", feature);
     }
     int64_t stride = ig_ceil_div(layout.bytes, l->align) * l->align;
     int64_t start = l->starts[feature];
     if (start < 0 || start > l->flat->size || stride > UINT32_MAX) {
-        return fail(l, IG_INVALID, "the table starts outside of its storage", feature);
+        return fail_at_feature(l, IG_INVALID, "the table starts outside of its storage",
+                               feature);
     }
     int64_t count = window_of(l, feature) / stride;
     if (l->rows && l->rows[feature] > count) {
-        return fail(l, IG_INVALID, "the table has fewer rows than rows_per_table says",
-                    feature);
+        return fail_at_feature(l, IG_INVALID,
+                               "the table has fewer rows than rows_per_table says",
+                               feature);
     }
     if (gives_rows(l)) {
         rows = (ig_rows){ 0 };
@@ -220,7 +224,7 @@ static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_typ
     count = l->rows ? l->rows[feature] : count;
     ig_dim extent;
     if (!ig_dim_from(count, &extent)) {
-        return fail(l, IG_INVALID, "rows_per_table is negative", feature);
+        return fail_at_feature(l, IG_INVALID, "rows_per_table is negative", feature);
     }
     *out_type = ig_type_table(l->call->module, dtype, rows, extent, ig_dim_of(dim));
     return IG_OK;
@@ -305,7 +309,7 @@ static ig_op *make_bag(lookup *l) {
 }
 
 /* Without pooling, every feature gave rows for its ids and zeros for the others'. */
-static ig_value *join(lookup *l, const ig_op *bag) {
+static ig_value *join_features(lookup *l, const ig_op *bag) {
     ig_value **parts = IG_NEW_ARRAY(l->call->arena, ig_value *, l->count);
     ig_value *sum = &bag->results[0];
     for (uint32_t i = 0; i < l->count; i++) {
@@ -333,7 +337,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
         IG_TRY(make_table(&l, i));
     }
     ig_op *bag = make_bag(&l);
-    return ig_aten_give(call, bag ? join(&l, bag) : NULL);
+    return ig_aten_give(call, bag ? join_features(&l, bag) : NULL);
 }
 
 /* ---- bounds ---- */
@@ -341,7 +345,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
 /* Writes to a tensor of the program.  Where it is the caller's or the module's own, the
  * program sees the mended content, and the caller keeps what was given: a call leaves
  * no mended ids and no count of errors. */
-static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
+static ig_status write_mended(ig_ts_call *call, uint32_t arg, ig_value *value) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, arg);
     ig_ts_storage *storage = tensor ? tensor->storage : NULL;
     bool was_written = storage && storage->is_written;
@@ -370,8 +374,8 @@ ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
                          results)) {
         return call->e->status;
     }
-    IG_TRY(mend(call, INDICES, results[0]));
-    IG_TRY(mend(call, OFFSETS, results[1]));
+    IG_TRY(write_mended(call, INDICES, results[0]));
+    IG_TRY(write_mended(call, OFFSETS, results[1]));
     bool counts = mode == MODE_WARNING || mode == V2_WARNING;
-    return counts ? mend(call, WARNING, results[2]) : IG_OK;
+    return counts ? write_mended(call, WARNING, results[2]) : IG_OK;
 }

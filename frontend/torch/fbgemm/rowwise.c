@@ -38,11 +38,11 @@ static ig_value *rows_of(ig_ts_call *call, uint32_t index) {
                : x;
 }
 
-static ig_value *part(ig_expr *e, ig_value *x, ig_dim start, ig_dim size) {
+static ig_value *slice_row(ig_expr *e, ig_value *x, ig_dim start, ig_dim size) {
     return ig_expr_slice(e, x, last_axis(x), start, size, 1);
 }
 
-static ig_value *extreme(ig_expr *e, ig_value *x, ig_reduce kind) {
+static ig_value *reduce_row(ig_expr *e, ig_value *x, ig_reduce kind) {
     return ig_expr_reduce_axis(e, kind, x, last_axis(x), true);
 }
 
@@ -54,7 +54,7 @@ static ig_value *fused_rows(ig_ts_call *call, ig_value *q, ig_value *scale,
                                      : NULL;
 }
 
-static ig_value *clamp(ig_expr *e, ig_value *x, double low, double high) {
+static ig_value *clamp_between(ig_expr *e, ig_value *x, double low, double high) {
     x = ig_expr_with(e, IG_OP_max, x, low);
     return ig_expr_with(e, IG_OP_min, x, high);
 }
@@ -63,8 +63,8 @@ static ig_value *clamp(ig_expr *e, ig_value *x, double low, double high) {
 
 ig_status ig_ts_op_fb_to_rows8(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, rows_of(call, 0), IG_DT_f32);
-    ig_value *low = extreme(call->e, x, IG_REDUCE_min);
-    ig_value *range = ig_build_sub(call->e, extreme(call->e, x, IG_REDUCE_max), low);
+    ig_value *low = reduce_row(call->e, x, IG_REDUCE_min);
+    ig_value *range = ig_build_sub(call->e, reduce_row(call->e, x, IG_REDUCE_max), low);
     ig_value *inverse =
         ig_expr_number_with(call->e, IG_OP_div, 255,
                             ig_expr_with(call->e, IG_OP_add, range, (double)1e-8f));
@@ -95,18 +95,18 @@ static ig_value *values_of(ig_ts_call *call, const rows *r) {
     ig_dim bytes = r->x->type->dims[last_axis(r->x)];
     ig_dim zero = ig_dim_of(0), range_bytes = ig_dim_of(2 * (int64_t)width);
     ig_dim count = ig_dim_sub(call->module, bytes, range_bytes);
-    ig_value *both = part(call->e, r->x, r->is_last ? count : zero, range_bytes);
+    ig_value *both = slice_row(call->e, r->x, r->is_last ? count : zero, range_bytes);
     both = ig_aten_view_bits(call, both, r->numbers);
     both = ig_aten_cast(call, both, IG_DT_f32);
-    ig_value *q = part(call->e, r->x, r->is_last ? zero : range_bytes, count);
+    ig_value *q = slice_row(call->e, r->x, r->is_last ? zero : range_bytes, count);
     if (per_byte > 1) {
         q = ig_aten_split_bits(call, q, per_byte, r->qbits, IG_DT_u8);
         ig_value *mask = ig_expr_integer(call->e, IG_DT_u8, (1 << r->qbits) - 1);
         q = ig_build_and(call->e, q, mask);
     }
     q = ig_build_mul(call->e, ig_aten_cast(call, q, IG_DT_f32),
-                     part(call->e, both, ig_dim_of(0), ig_dim_of(1)));
-    q = ig_build_add(call->e, q, part(call->e, both, ig_dim_of(1), ig_dim_of(1)));
+                     slice_row(call->e, both, ig_dim_of(0), ig_dim_of(1)));
+    q = ig_build_add(call->e, q, slice_row(call->e, both, ig_dim_of(1), ig_dim_of(1)));
     return ig_aten_cast(call, q, r->to);
 }
 
@@ -149,12 +149,12 @@ typedef struct range {
 /* Variant 1: the extremes of rows are given. */
 static range range_of(ig_ts_call *call, ig_value *x) {
     if (call->row->variant != 1) {
-        return (range){ extreme(call->e, x, IG_REDUCE_min),
-                        extreme(call->e, x, IG_REDUCE_max) };
+        return (range){ reduce_row(call->e, x, IG_REDUCE_min),
+                        reduce_row(call->e, x, IG_REDUCE_max) };
     }
     ig_value *both = ig_aten_cast(call, rows_of(call, 2), IG_DT_f32);
-    return (range){ part(call->e, both, ig_dim_of(0), ig_dim_of(1)),
-                    part(call->e, both, ig_dim_of(1), ig_dim_of(1)) };
+    return (range){ slice_row(call->e, both, ig_dim_of(0), ig_dim_of(1)),
+                    slice_row(call->e, both, ig_dim_of(1), ig_dim_of(1)) };
 }
 
 /* Where `test` holds of x and a number: that one, else x. */
@@ -179,7 +179,7 @@ ig_status ig_ts_op_fb_to_rows_half(ig_ts_call *call) {
     scale = one_where(call->e, is_inf, scale);
     inverse = one_where(call->e, is_inf, inverse);
     ig_value *q = ig_build_mul(call->e, ig_build_sub(call->e, x, low), inverse);
-    q = clamp(call->e, ig_build_round(call->e, q), 0, most);
+    q = clamp_between(call->e, ig_build_round(call->e, q), 0, most);
     q = ig_aten_cast(call, q, IG_DT_u8);
     q = per_byte > 1 ? ig_aten_join_bits(call, q, per_byte, bits, IG_DT_u8) : q;
     return ig_aten_give(
@@ -202,7 +202,7 @@ static ig_value *int_of(ig_expr *e, int64_t value) {
     return ig_expr_integer(e, IG_DT_i32, value);
 }
 
-static ig_value *with(ig_expr *e, ig_opcode code, ig_value *x, int64_t value) {
+static ig_value *map_with(ig_expr *e, ig_opcode code, ig_value *x, int64_t value) {
     return ig_expr_map2(e, code, x, int_of(e, value));
 }
 
@@ -226,17 +226,19 @@ ig_status ig_ts_op_fb_to_hfp8(ig_ts_call *call) {
     }
     int64_t mantissa = 7 - exponent;
     ig_value *most = ig_expr_number(e, IG_DT_f32, ig_aten_float(call, 3));
-    ig_value *sign = with(
-        e, IG_OP_and, with(e, IG_OP_shr, ig_aten_bitcast(call, x, IG_DT_i32), 24), 128);
+    ig_value *sign =
+        map_with(e, IG_OP_and,
+                 map_with(e, IG_OP_shr, ig_aten_bitcast(call, x, IG_DT_i32), 24), 128);
     ig_value *size = ig_build_abs(e, x);
     size = ig_build_where(e, ig_build_lt(e, size, most), size, most);
     ig_value *bits = ig_aten_bitcast(call, size, IG_DT_i32);
-    ig_value *field = with(e, IG_OP_max, with(e, IG_OP_shr, bits, 23), 128 - bias);
+    ig_value *field = map_with(e, IG_OP_max, map_with(e, IG_OP_shr, bits, 23),
+                               128 - bias);
     ig_value *unit = ig_build_sub(e, int_of(e, 254 + mantissa), field);
-    unit = ig_aten_bitcast(call, with(e, IG_OP_shl, unit, 23), IG_DT_f32);
+    unit = ig_aten_bitcast(call, map_with(e, IG_OP_shl, unit, 23), IG_DT_f32);
     ig_value *r = ig_build_round(e, ig_build_mul(e, size, unit));
-    ig_value *code = with(e, IG_OP_shl, with(e, IG_OP_sub, field, 128 - bias),
-                          mantissa);
+    ig_value *code = map_with(e, IG_OP_shl, map_with(e, IG_OP_sub, field, 128 - bias),
+                              mantissa);
     code = ig_build_add(e, code, ig_aten_cast(call, r, IG_DT_i32));
     code = ig_build_or(e, code, sign);
     return ig_aten_give(call, ig_aten_cast(call, code, IG_DT_u8));
@@ -249,10 +251,11 @@ ig_status ig_ts_op_fb_from_hfp8(ig_ts_call *call) {
     if (!read_format(call, &exponent, &bias)) {
         return e->status;
     }
-    ig_value *size = with(e, IG_OP_shl, with(e, IG_OP_and, x, 127), 16 + exponent);
+    ig_value *size = map_with(e, IG_OP_shl, map_with(e, IG_OP_and, x, 127),
+                              16 + exponent);
     ig_value *scale = ig_aten_bitcast(call, int_of(e, (254 - bias) << 23), IG_DT_f32);
     size = ig_build_mul(e, ig_aten_bitcast(call, size, IG_DT_f32), scale);
-    ig_value *sign = with(e, IG_OP_shl, with(e, IG_OP_and, x, 128), 24);
+    ig_value *sign = map_with(e, IG_OP_shl, map_with(e, IG_OP_and, x, 128), 24);
     ig_value *bits = ig_build_or(e, ig_aten_bitcast(call, size, IG_DT_i32), sign);
     return ig_aten_give(call, ig_aten_bitcast(call, bits, IG_DT_f32));
 }

@@ -79,7 +79,7 @@ ig_status ig_ts_op_fb_invert_permute(ig_ts_call *call) {
 }
 
 /* Positions of the elements of picked segments. */
-static ig_value *take(ig_ts_call *call, ig_value *begins, ig_value *offsets) {
+static ig_value *take_segments(ig_ts_call *call, ig_value *begins, ig_value *offsets) {
     ig_value *at = ig_fb_range(call->e, ig_compose_last(call->e, offsets));
     ig_value *segment = ig_compose_segment_of(call->e, offsets, at);
     ig_value *shift = ig_build_sub(call->e, begins,
@@ -131,8 +131,8 @@ static void permute_sparse(ig_ts_call *call, sparse *s) {
     begins = ig_expr_flatten(call->e, ig_compose_take_rows(call->e, begins, picks));
     ig_value *wide = ig_expr_cast(call->e, ig_expr_flatten(call->e, lengths),
                                   IG_DT_i64);
-    ig_value *from = take(call, begins,
-                          ig_compose_running_sum(call->e, wide, IG_RUNNING_complete));
+    ig_value *from = take_segments(
+        call, begins, ig_compose_running_sum(call->e, wide, IG_RUNNING_complete));
     s->lengths = lengths;
     s->values = ig_compose_take_rows(call->e, s->values, from);
     s->weights = s->weights ? ig_compose_take_rows(call->e, s->weights, from) : NULL;
@@ -217,8 +217,8 @@ ig_status ig_ts_op_fb_jagged_index_select(ig_ts_call *call) {
     ig_value *chosen = ig_compose_take_rows(e, lengths, picks);
     ig_value *begins = ig_compose_take_rows(e, begins_of(e, lengths), picks);
     ig_value *wide = ig_expr_cast(e, chosen, IG_DT_i64);
-    ig_value *from = take(call, begins,
-                          ig_compose_running_sum(e, wide, IG_RUNNING_complete));
+    ig_value *from = take_segments(
+        call, begins, ig_compose_running_sum(e, wide, IG_RUNNING_complete));
     ig_value *results[] = { ig_compose_take_rows(e, ig_aten_tensor(call, 0), from),
                             chosen };
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, 2);
@@ -237,7 +237,8 @@ ig_status ig_ts_op_fb_select_by_ends(ig_ts_call *call) {
     ig_value *begins = offsets_of_ends(call->e, ig_fb_arg(call, ENDS, IG_DT_i64));
     ig_value *offsets = offsets_of_ends(call->e,
                                         ig_fb_arg(call, PICKED_ENDS, IG_DT_i64));
-    ig_value *from = take(call, ig_compose_take_rows(call->e, begins, picks), offsets);
+    ig_value *from = take_segments(call, ig_compose_take_rows(call->e, begins, picks),
+                                   offsets);
     return ig_aten_give(
         call, ig_compose_take_rows(call->e, ig_aten_tensor(call, VALUES), from));
 }
@@ -258,8 +259,8 @@ ig_status ig_ts_op_fb_keyed_select(ig_ts_call *call) {
     ig_value *chosen =
         ig_expr_flatten(e, ig_expr_gather(e, table, picks, 1, IG_NEGATIVE_error));
     ig_value *wide = ig_expr_cast(e, chosen, IG_DT_i64);
-    ig_value *from = take(call, begins,
-                          ig_compose_running_sum(e, wide, IG_RUNNING_complete));
+    ig_value *from = take_segments(
+        call, begins, ig_compose_running_sum(e, wide, IG_RUNNING_complete));
     ig_value *results[] = { ig_compose_take_rows(e, ig_aten_tensor(call, VALUES), from),
                             chosen,
                             weights ? ig_compose_take_rows(e, weights, from) : NULL };

@@ -40,7 +40,8 @@ static void find_numbers(unique *u) {
 }
 
 /* For each of x the first of rising `edges` that is not below it, or (right) above. */
-static ig_value *search(ig_ts_call *call, ig_value *x, ig_value *edges, bool right) {
+static ig_value *search_edges(ig_ts_call *call, ig_value *x, ig_value *edges,
+                              bool right) {
     return ig_build_bucketize(call->e, x, edges,
                               (ig_bucketize_attrs){ .right = right });
 }
@@ -50,7 +51,7 @@ static ig_value *ids_of_numbers(unique *u) {
     assert((u->numbers || u->e->status != IG_OK) && "find_numbers has run");
     ig_ts_call *call = u->call;
     ig_expr *e = call->e;
-    ig_value *feature = search(call, u->numbers, u->edges, true);
+    ig_value *feature = search_edges(call, u->numbers, u->edges, true);
     feature = ig_expr_with_integer(e, IG_OP_max,
                                    ig_expr_with_integer(e, IG_OP_sub, feature, 1), 0);
     return ig_build_sub(e, u->numbers, ig_compose_take_rows(e, u->edges, feature));
@@ -60,7 +61,7 @@ static ig_value *ids_of_numbers(unique *u) {
 static ig_value *count_below(unique *u, ig_value *features) {
     assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
     ig_value *edge = ig_compose_take_rows(u->call->e, u->edges, features);
-    return search(u->call, edge, u->numbers, false);
+    return search_edges(u->call, edge, u->numbers, false);
 }
 
 static ig_value *lengths_of_bags(unique *u) {

@@ -53,7 +53,7 @@ static bool open_deform(ig_ts_call *call, deform *d) {
 
 /* Where places lie along axis `number` without their offsets: [1, 1, K, rows or 1,
  * columns or 1]. */
-static ig_value *grid(ig_ts_call *call, const deform *d, uint32_t number) {
+static ig_value *sample_grid(ig_ts_call *call, const deform *d, uint32_t number) {
     assert(number < 2 && "rows and columns");
     ig_dim count = ig_dim_mul(call->module, d->kernel[0], d->kernel[1]);
     ig_value *k = ig_expr_axis_iota(call->e, 5, 2, count);
@@ -67,7 +67,7 @@ static ig_value *grid(ig_ts_call *call, const deform *d, uint32_t number) {
 }
 
 /* Neighbours of places; those outside of the image weigh nothing. */
-static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
+static ig_neighbours pixels_around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     ig_value *ids[2], *weights[2];
     uint32_t rank = place ? place->type->rank : 0;
     ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
@@ -89,19 +89,19 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
                             ig_expr_concat(call->e, rank, weights, 2) };
 }
 
-static ig_neighbours moved(ig_ts_call *call, const deform *d, ig_value *offsets,
-                           uint32_t number) {
+static ig_neighbours move_points(ig_ts_call *call, const deform *d, ig_value *offsets,
+                                 uint32_t number) {
     ig_value *own = ig_expr_select(call->e, offsets, 3, ig_dim_of(number));
-    ig_value *at = ig_build_add(call->e, grid(call, d, number), own);
-    return around(call, at, d->x->type->dims[2 + number]);
+    ig_value *at = ig_build_add(call->e, sample_grid(call, d, number), own);
+    return pixels_around(call, at, d->x->type->dims[2 + number]);
 }
 
-static ig_value *times(ig_expr *e, ig_value *x, ig_dim by) {
+static ig_value *multiply_columns(ig_expr *e, ig_value *x, ig_dim by) {
     return ig_build_mul(e, x, ig_expr_dim(e, by, IG_DT_i64));
 }
 
 /* Pixels of each offset group as rows of its channels. */
-static ig_value *pixels(ig_expr *e, const deform *d, ig_dim channels) {
+static ig_value *flatten_pixels(ig_expr *e, const deform *d, ig_dim channels) {
     const ig_dim *dims = d->x->type->dims;
     ig_dim apart[] = { dims[0], ig_dim_of(d->offset_groups), channels, dims[2],
                        dims[3] };
@@ -113,7 +113,7 @@ static ig_value *pixels(ig_expr *e, const deform *d, ig_dim channels) {
 }
 
 /* [N, offset groups, K, rows, columns, channels of an offset group] */
-static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
+static ig_value *pick_corner(ig_ts_call *call, const deform *d, ig_dim channels) {
     assert(d->offset_groups >= 1 && "open_deform has checked the groups");
     static const uint32_t rows[] = { 0, 1, 2, 3, 4, 5 },
                           columns[] = { 0, 1, 2, 3, 4, 6 };
@@ -124,7 +124,8 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
     ig_dim flat[] = { images, groups, count, d->out[0], d->out[1] };
     ig_value *offsets = ig_aten_cast(call, d->offset, d->wide);
     offsets = ig_expr_reshape(call->e, offsets, 6, apart);
-    ig_neighbours y = moved(call, d, offsets, 0), x = moved(call, d, offsets, 1);
+    ig_neighbours y = move_points(call, d, offsets, 0),
+                  x = move_points(call, d, offsets, 1);
     ig_value *weights = ig_build_mul(call->e,
                                      ig_vision_spread(call, y.weights, 7, rows),
                                      ig_vision_spread(call, x.weights, 7, columns));
@@ -133,14 +134,16 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
         mask = ig_expr_reshape(call->e, mask, 5, flat);
         weights = ig_build_mul(call->e, weights, ig_vision_spread(call, mask, 7, rows));
     }
-    ig_value *first = times(call->e, ig_expr_axis_iota(call->e, 7, 0, images), groups);
+    ig_value *first =
+        multiply_columns(call->e, ig_expr_axis_iota(call->e, 7, 0, images), groups);
     first = ig_build_add(call->e, first, ig_expr_axis_iota(call->e, 7, 1, groups));
-    ig_value *ids = ig_build_add(call->e, times(call->e, first, d->x->type->dims[2]),
+    ig_value *ids = ig_build_add(call->e,
+                                 multiply_columns(call->e, first, d->x->type->dims[2]),
                                  ig_vision_spread(call, y.ids, 7, rows));
-    ids = ig_build_add(call->e, times(call->e, ids, d->x->type->dims[3]),
+    ids = ig_build_add(call->e, multiply_columns(call->e, ids, d->x->type->dims[3]),
                        ig_vision_spread(call, x.ids, 7, columns));
     ig_dim bags[] = { ig_dim_product(m, flat, 5), ig_dim_of(4) };
-    ig_value *sums = ig_vision_sum_rows(call, pixels(call->e, d, channels),
+    ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(call->e, d, channels),
                                         ig_expr_reshape(call->e, ids, 2, bags),
                                         ig_expr_reshape(call->e, weights, 2, bags));
     ig_dim all[] = { images, groups, count, d->out[0], d->out[1], channels };
@@ -165,7 +168,7 @@ ig_status ig_ts_op_tv_deform_conv(ig_ts_call *call) {
     ig_dim dims[] = { images, w[0], d.out[0], d.out[1] };
     ig_dim channels = ig_dim_exact_div(m, d.x->type->dims[1],
                                        ig_dim_of(d.offset_groups));
-    ig_value *x = pick(call, &d, channels);
+    ig_value *x = pick_corner(call, &d, channels);
     x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 5, 2, 3, 4 });
     x = ig_expr_reshape(call->e, x, 4, columns);
     ig_value *weight = ig_aten_cast(call, d.weight, d.wide);

@@ -52,31 +52,34 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 /* ---- non-maximum suppression ---- */
 
 /* One edge (0 to 3) of boxes [n, 4], or of one box [4]. */
-static ig_value *edge(ig_expr *e, ig_value *boxes, uint32_t number) {
+static ig_value *edge_of(ig_expr *e, ig_value *boxes, uint32_t number) {
     assert(number < 4 && "a box has four edges");
     return boxes ? ig_expr_select(e, boxes, boxes->type->rank - 1u, ig_dim_of(number))
                  : NULL;
 }
 
-static ig_value *area(ig_expr *e, ig_value *boxes) {
-    ig_value *width = ig_build_sub(e, edge(e, boxes, 2), edge(e, boxes, 0));
-    ig_value *height = ig_build_sub(e, edge(e, boxes, 3), edge(e, boxes, 1));
+static ig_value *area_of(ig_expr *e, ig_value *boxes) {
+    ig_value *width = ig_build_sub(e, edge_of(e, boxes, 2), edge_of(e, boxes, 0));
+    ig_value *height = ig_build_sub(e, edge_of(e, boxes, 3), edge_of(e, boxes, 1));
     return ig_build_mul(e, width, height);
 }
 
 /* Overlap of boxes with one box along an axis: 0 at least. */
-static ig_value *overlap(ig_expr *e, ig_value *boxes, ig_value *box, uint32_t axis) {
-    ig_value *low = ig_build_max(e, edge(e, boxes, axis), edge(e, box, axis));
-    ig_value *high = ig_build_min(e, edge(e, boxes, axis + 2), edge(e, box, axis + 2));
+static ig_value *overlap_of(ig_expr *e, ig_value *boxes, ig_value *box, uint32_t axis) {
+    ig_value *low = ig_build_max(e, edge_of(e, boxes, axis), edge_of(e, box, axis));
+    ig_value *high = ig_build_min(e, edge_of(e, boxes, axis + 2),
+                                  edge_of(e, box, axis + 2));
     return ig_expr_with(e, IG_OP_max, ig_build_sub(e, high, low), 0);
 }
 
 /* Which of the boxes after box i overlap it too much. */
-static ig_value *covered(ig_ts_call *call, ig_value *boxes, ig_value *i, double most) {
+static ig_value *find_covered(ig_ts_call *call, ig_value *boxes, ig_value *i,
+                              double most) {
     ig_value *box = ig_compose_take_rows(call->e, boxes, i);
-    ig_value *common = ig_build_mul(call->e, overlap(call->e, boxes, box, 0),
-                                    overlap(call->e, boxes, box, 1));
-    ig_value *both = ig_build_add(call->e, area(call->e, boxes), area(call->e, box));
+    ig_value *common = ig_build_mul(call->e, overlap_of(call->e, boxes, box, 0),
+                                    overlap_of(call->e, boxes, box, 1));
+    ig_value *both = ig_build_add(call->e, area_of(call->e, boxes),
+                                  area_of(call->e, box));
     ig_value *ratio = ig_build_div(call->e, common,
                                    ig_build_sub(call->e, both, common));
     ratio = ig_aten_cast(call, ratio, IG_DT_f64);
@@ -88,7 +91,7 @@ static ig_value *covered(ig_ts_call *call, ig_value *boxes, ig_value *i, double 
 static void fill_body(ig_ts_call *call, ig_block *body, ig_value *boxes, double most) {
     ig_value *i = body->args[0], *keep = body->args[2];
     ig_value *is_kept = ig_compose_take_rows(call->e, keep, i);
-    ig_value *lost = covered(call, boxes, i, most);
+    ig_value *lost = find_covered(call, boxes, i, most);
     lost = lost && is_kept ? ig_build_and(call->e, lost, is_kept) : NULL;
     ig_value *left = ig_build_not(call->e, lost);
     left = left ? ig_build_and(call->e, keep, left) : keep;
@@ -97,7 +100,7 @@ static void fill_body(ig_ts_call *call, ig_block *body, ig_value *boxes, double 
 }
 
 /* bool [n]: box after box, best first, puts out those that it covers. */
-static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
+static ig_value *suppress_covered(ig_ts_call *call, ig_value *boxes, double most) {
     ig_dim count = boxes->type->dims[0];
     const ig_type *type = ig_type_tensor(call->module, IG_DT_bool, 1, &count);
     ig_value *one = ig_expr_integer(call->e, IG_DT_bool, 1);
@@ -131,7 +134,7 @@ ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
         return call->e->status;
     }
     boxes = ig_compose_take_rows(call->e, ig_aten_wide(call, boxes), sorted[1]);
-    ig_value *keep = boxes ? suppress(call, boxes, most) : NULL;
+    ig_value *keep = boxes ? suppress_covered(call, boxes, most) : NULL;
     ig_value *at = ig_expr_flatten(call->e, ig_build_nonzero(call->e, keep));
     return ig_aten_give(call, ig_compose_take_rows(call->e, sorted[1], at));
 }

@@ -86,7 +86,7 @@ static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid
 
 /* The pixels around places, which count from the middle of pixels; those more than one
  * pixel outside are 0. */
-static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
+static ig_neighbours pixels_around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     ig_expr *e = call->e;
     ig_neighbours none = { NULL, NULL };
     if (!place) {
@@ -118,7 +118,7 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
 }
 
 /* Axis 0: rows, 1: columns. */
-static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
+static axis sample_points(ig_ts_call *call, const regions *r, uint32_t number) {
     ig_expr *e = call->e;
     assert(number < 2 && "rows and columns");
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
@@ -145,7 +145,8 @@ static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
     begin = ig_build_add(e, ig_vision_spread(call, ends[0], 3, first), begin);
     ig_value *within = ig_build_mul(e, ig_expr_with(e, IG_OP_add, numbers, 0.5), wide);
     within = ig_build_div(e, within, ig_vision_spread(call, a.grid, 3, first));
-    a.at = around(call, ig_build_add(e, begin, within), r->x->type->dims[2 + number]);
+    a.at = pixels_around(call, ig_build_add(e, begin, within),
+                         r->x->type->dims[2 + number]);
     ig_value *used = in_use(call, numbers, a.grid);
     used = used ? ig_expr_unsqueeze(e, used, 3) : NULL;
     a.at.weights = ig_build_mul(e, a.at.weights, used);
@@ -156,7 +157,8 @@ static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
 
 /* [N, C, H, W] as rows of channels, pixel by pixel; with channels of their own bins
  * come before the rows of pixels. */
-static ig_value *pixels(ig_expr *e, const regions *r, ig_dim bins, ig_dim channels) {
+static ig_value *flatten_pixels(ig_expr *e, const regions *r, ig_dim bins,
+                                ig_dim channels) {
     ig_module *m = e->module;
     const ig_dim *d = r->x->type->dims;
     ig_dim apart[] = { d[0], channels, bins, d[2], d[3] };
@@ -166,7 +168,7 @@ static ig_value *pixels(ig_expr *e, const regions *r, ig_dim bins, ig_dim channe
     return ig_expr_reshape(e, x, 2, (ig_dim[]){ count, channels });
 }
 
-static ig_value *times(ig_expr *e, ig_value *x, ig_dim by) {
+static ig_value *multiply_columns(ig_expr *e, ig_value *x, ig_dim by) {
     return ig_build_mul(e, x, ig_expr_dim(e, by, IG_DT_i64));
 }
 
@@ -174,15 +176,15 @@ static ig_value *times(ig_expr *e, ig_value *x, ig_dim by) {
 static ig_value *first_rows(ig_ts_call *call, const regions *r, uint32_t rank,
                             ig_dim bins) {
     ig_value *image = ig_aten_cast(call, column_of(call->e, r, 0), IG_DT_i64);
-    ig_value *first =
-        times(call->e, ig_vision_spread(call, image, rank, (uint32_t[]){ 0 }), bins);
+    ig_value *first = multiply_columns(
+        call->e, ig_vision_spread(call, image, rank, (uint32_t[]){ 0 }), bins);
     if (r->has_own_channels) {
         ig_value *i = ig_expr_axis_iota(call->e, rank, 1, r->pooled[0]);
         ig_value *j = ig_expr_axis_iota(call->e, rank, 2, r->pooled[1]);
-        i = ig_build_add(call->e, times(call->e, i, r->pooled[1]), j);
+        i = ig_build_add(call->e, multiply_columns(call->e, i, r->pooled[1]), j);
         first = ig_build_add(call->e, first, i);
     }
-    return times(call->e, first, r->x->type->dims[2]);
+    return multiply_columns(call->e, first, r->x->type->dims[2]);
 }
 
 /* Bags [K * rows * columns, length] as [K, C, rows, columns]. */
@@ -206,7 +208,7 @@ static ig_value *flat_bags(ig_expr *e, const regions *r, ig_value *x) {
 }
 
 /* Which channel each of the result comes from, i32 [K, C, rows, columns]. */
-static ig_value *mapping(ig_expr *e, const regions *r, ig_dim channels) {
+static ig_value *map_box(ig_expr *e, const regions *r, ig_dim channels) {
     ig_module *m = e->module;
     ig_dim each = ig_dim_mul(m, channels, ig_dim_mul(m, r->pooled[0], r->pooled[1]));
     ig_dim dims[] = { r->rois->type->dims[0], channels, r->pooled[0], r->pooled[1] };
@@ -229,11 +231,11 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     ig_dim bins = r.has_own_channels ? ig_dim_mul(m, r.pooled[0], r.pooled[1])
                                      : ig_dim_of(1);
     ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
-    axis y = places(call, &r, 0), x = places(call, &r, 1);
+    axis y = sample_points(call, &r, 0), x = sample_points(call, &r, 1);
     IG_TRY(e->status);
     ig_value *ids = ig_build_add(e, first_rows(call, &r, 7, bins),
                                  ig_vision_spread(call, y.at.ids, 7, rows));
-    ids = ig_build_add(e, times(e, ids, r.x->type->dims[3]),
+    ids = ig_build_add(e, multiply_columns(e, ids, r.x->type->dims[3]),
                        ig_vision_spread(call, x.at.ids, 7, columns));
     ig_value *count = ig_build_mul(e, y.grid, x.grid);
     count = ig_expr_with(e, IG_OP_max, count, 1);
@@ -243,11 +245,11 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     weights = ig_build_div(e, weights, count);
     IG_TRY(e->status);
     ids = ig_expr_expand(e, ids, 7, weights->type->dims);
-    ig_value *sums = ig_vision_sum_rows(call, pixels(e, &r, bins, channels),
+    ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(e, &r, bins, channels),
                                         flat_bags(e, &r, ids),
                                         flat_bags(e, &r, weights));
     IG_TRY(ig_aten_give(call, give_bins(call, &r, sums, channels)));
-    return r.has_own_channels ? ig_ts_give(call, 1, mapping(e, &r, channels)) : IG_OK;
+    return r.has_own_channels ? ig_ts_give(call, 1, map_box(e, &r, channels)) : IG_OK;
 }
 
 /* ---- whole pixels ---- */
@@ -329,7 +331,7 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     IG_TRY(e->status);
     ig_value *ids = ig_build_add(e, first_rows(call, &r, 5, bins),
                                  ig_vision_spread(call, both_ends(e, y), 5, rows));
-    ids = ig_build_add(e, times(e, ids, r.x->type->dims[3]),
+    ids = ig_build_add(e, multiply_columns(e, ids, r.x->type->dims[3]),
                        ig_vision_spread(call, both_ends(e, x), 5, columns));
     ig_value *signs = ig_expr_reshape(
         e, ig_expr_constant(e, "constant", IG_DT_f64, 1, &four, sign_of), 5,
@@ -340,9 +342,9 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     weights = ig_build_where(e, ig_expr_with(e, IG_OP_gt, area, 0), weights, zero);
     IG_TRY(e->status);
     ids = ig_expr_expand(e, ids, 5, weights->type->dims);
-    ig_value *sums = ig_vision_sum_rows(call, pixels(e, &r, bins, channels),
+    ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(e, &r, bins, channels),
                                         flat_bags(e, &r, ids),
                                         flat_bags(e, &r, weights));
     IG_TRY(ig_aten_give(call, give_bins(call, &r, sums, channels)));
-    return ig_ts_give(call, 1, mapping(e, &r, channels));
+    return ig_ts_give(call, 1, map_box(e, &r, channels));
 }

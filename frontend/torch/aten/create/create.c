@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static ig_value *filled(ig_expr *e, ig_value *scalar, uint32_t rank,
-                        const ig_dim *dims) {
+static ig_value *fill_shape(ig_expr *e, ig_value *scalar, uint32_t rank,
+                            const ig_dim *dims) {
     ig_value *value = NULL;
     if (scalar && e->status == IG_OK) {
         value = ig_expr_expand(e, scalar, rank, dims);
@@ -25,7 +25,7 @@ ig_status ig_ts_op_zeros(ig_ts_call *call) {
     const ig_dim *dims = ig_aten_shape(call, 0, &rank);
     ig_dtype dtype = ig_aten_dtype(call, 1, IG_DT_f32);
     ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
-    return ig_aten_give(call, filled(call->e, number, rank, dims));
+    return ig_aten_give(call, fill_shape(call->e, number, rank, dims));
 }
 
 /* zeros_like …: (self, dtype …) */
@@ -36,7 +36,8 @@ ig_status ig_ts_op_zeros_like(ig_ts_call *call) {
     }
     ig_dtype dtype = ig_aten_dtype(call, 1, (ig_dtype)x->type->dtype);
     ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
-    return ig_aten_give(call, filled(call->e, number, x->type->rank, x->type->dims));
+    return ig_aten_give(call,
+                        fill_shape(call->e, number, x->type->rank, x->type->dims));
 }
 
 /* new_zeros …: (self, size, dtype …) */
@@ -49,7 +50,7 @@ ig_status ig_ts_op_new_zeros(ig_ts_call *call) {
     }
     ig_dtype dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
     ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
-    return ig_aten_give(call, filled(call->e, number, rank, dims));
+    return ig_aten_give(call, fill_shape(call->e, number, rank, dims));
 }
 
 /* The dtype of a number: what full and scalar_tensor take without one. */
@@ -72,8 +73,8 @@ ig_status ig_ts_op_full(ig_ts_call *call) {
     const ig_dim *dims = ig_aten_shape(call, 0, &rank);
     ig_dtype dtype = dtype_of_number(&call->args[1]);
     dtype = ig_aten_dtype(call, 2, call->version < 5 ? IG_DT_f32 : dtype);
-    return ig_aten_give(call,
-                        filled(call->e, ig_aten_operand(call, 1, dtype), rank, dims));
+    return ig_aten_give(
+        call, fill_shape(call->e, ig_aten_operand(call, 1, dtype), rank, dims));
 }
 
 /* full_like(self, fill_value, dtype …) */
@@ -83,8 +84,8 @@ ig_status ig_ts_op_full_like(ig_ts_call *call) {
         return call->e->status;
     }
     ig_dtype dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
-    return ig_aten_give(call, filled(call->e, ig_aten_operand(call, 1, dtype),
-                                     x->type->rank, x->type->dims));
+    return ig_aten_give(call, fill_shape(call->e, ig_aten_operand(call, 1, dtype),
+                                         x->type->rank, x->type->dims));
 }
 
 /* new_full(self, size, fill_value, dtype …) */
@@ -96,8 +97,8 @@ ig_status ig_ts_op_new_full(ig_ts_call *call) {
         return call->e->status;
     }
     ig_dtype dtype = ig_aten_dtype(call, 3, (ig_dtype)x->type->dtype);
-    return ig_aten_give(call,
-                        filled(call->e, ig_aten_operand(call, 2, dtype), rank, dims));
+    return ig_aten_give(
+        call, fill_shape(call->e, ig_aten_operand(call, 2, dtype), rank, dims));
 }
 
 /* fill(self, value), zero(self) (variant 1) */
@@ -109,7 +110,8 @@ ig_status ig_ts_op_fill(ig_ts_call *call) {
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *number = call->row->variant ? ig_expr_integer(call->e, dtype, 0)
                                           : ig_aten_operand(call, 1, dtype);
-    return ig_aten_give(call, filled(call->e, number, x->type->rank, x->type->dims));
+    return ig_aten_give(call,
+                        fill_shape(call->e, number, x->type->rank, x->type->dims));
 }
 
 /* copy(self, src): src in self's dtype and shape */
@@ -150,7 +152,7 @@ ig_status ig_ts_op_arange(ig_ts_call *call) {
 }
 
 /* start + i (end - start) / (steps - 1), from the nearer end. */
-static ig_value *linspace(ig_ts_call *call, ig_dim steps, ig_dtype dtype) {
+static ig_value *space_evenly(ig_ts_call *call, ig_dim steps, ig_dtype dtype) {
     ig_value *start = ig_aten_operand(call, 0, dtype);
     ig_value *end = ig_aten_operand(call, 1, dtype);
     ig_module *module = call->module;
@@ -176,14 +178,14 @@ ig_status ig_ts_op_linspace(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_dtype(call, 3, IG_DT_f32);
     ig_dtype wide = dtype == IG_DT_f64 || !ig_dtype_is_float(dtype) ? IG_DT_f64
                                                                     : IG_DT_f32;
-    ig_value *value = linspace(call, steps_of(call, 2), wide);
+    ig_value *value = space_evenly(call, steps_of(call, 2), wide);
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
 /* logspace(start, end, steps, base, dtype …) */
 ig_status ig_ts_op_logspace(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_dtype(call, 4, IG_DT_f32);
-    ig_value *power = linspace(call, steps_of(call, 2), IG_DT_f64);
+    ig_value *power = space_evenly(call, steps_of(call, 2), IG_DT_f64);
     ig_value *base = ig_expr_number(call->e, IG_DT_f64, ig_aten_float(call, 3));
     ig_value *value = ig_build_pow(call->e, base, power);
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
@@ -202,8 +204,8 @@ ig_status ig_ts_op_eye(ig_ts_call *call) {
 /* ---- triangles ---- */
 
 /* column - row >= k (upper) or <= k of the last two axes of `rank` */
-static ig_value *triangle(ig_expr *e, uint32_t rank, ig_dim rows, ig_dim columns,
-                          ig_dim k, bool is_upper) {
+static ig_value *triangle_of(ig_expr *e, uint32_t rank, ig_dim rows, ig_dim columns,
+                             ig_dim k, bool is_upper) {
     assert(rank >= 2 && rank <= IG_TENSOR_RANK && "a triangle has rows and columns");
     ig_value *row = ig_expr_axis_iota(e, rank, rank - 2, rows);
     ig_value *column = ig_expr_axis_iota(e, rank, rank - 1, columns);
@@ -222,8 +224,8 @@ ig_status ig_ts_op_triangle(ig_ts_call *call) {
                           type->rank);
     }
     const ig_dim *last = type->dims + type->rank - 2;
-    ig_value *mask = triangle(call->e, type->rank, last[0], last[1], k,
-                              call->row->variant == 1);
+    ig_value *mask = triangle_of(call->e, type->rank, last[0], last[1], k,
+                                 call->row->variant == 1);
     ig_value *zero = ig_expr_integer(call->e, (ig_dtype)type->dtype, 0);
     return ig_aten_give(call, ig_build_where(call->e, mask, x, zero));
 }

@@ -109,7 +109,7 @@ typedef struct scattering {
     bool fresh;
 } scattering;
 
-static ig_value *scatter(ig_expr *e, const scattering *s, ig_scatter reduce) {
+static ig_value *scatter_values(ig_expr *e, const scattering *s, ig_scatter reduce) {
     assert(s->x && s->index && s->updates &&
            "open_scatter and read_updates have succeeded");
     assert(s->x->type->rank > 0 && "scalars are scattered as vectors");
@@ -171,10 +171,10 @@ static bool read_updates(ig_ts_call *call, scattering *s, uint32_t index) {
 }
 
 static ig_status give_scatter(ig_ts_call *call, const scattering *s, ig_scatter kind) {
-    return give_like_self(call, scatter(call->e, s, kind));
+    return give_like_self(call, scatter_values(call->e, s, kind));
 }
 
-static ig_status unchanged(ig_ts_call *call) {
+static ig_status keep_unchanged(ig_ts_call *call) {
     return call->e->status != IG_OK ? call->e->status
                                     : ig_aten_give(call, ig_aten_tensor(call, 0));
 }
@@ -183,7 +183,7 @@ static ig_status unchanged(ig_ts_call *call) {
 ig_status ig_ts_op_scatter(ig_ts_call *call) {
     scattering s;
     if (!open_scatter(call, &s) || !read_updates(call, &s, 3)) {
-        return unchanged(call);
+        return keep_unchanged(call);
     }
     return give_scatter(call, &s, (ig_scatter)call->row->variant);
 }
@@ -197,7 +197,7 @@ ig_status ig_ts_op_scatter_named(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "reduce is '%.*s'", IG_STR_ARG(reduce));
     }
     if (!open_scatter(call, &s) || !read_updates(call, &s, 3)) {
-        return unchanged(call);
+        return keep_unchanged(call);
     }
     return give_scatter(call, &s, adds ? IG_SCATTER_add : IG_SCATTER_mul);
 }
@@ -224,12 +224,12 @@ static bool scatter_kind(ig_expr *e, ig_str name, ig_scatter *out, bool *is_mean
 
 /* Sums divided by how many there were. */
 static ig_value *scatter_mean(ig_expr *e, scattering s) {
-    ig_value *sum = scatter(e, &s, IG_SCATTER_add);
+    ig_value *sum = scatter_values(e, &s, IG_SCATTER_add);
     scattering count = s;
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
     count.x = ig_expr_fill(e, dtype, s.x->type->rank, s.x->type->dims, 1);
     count.updates = ig_expr_fill(e, dtype, s.index->type->rank, s.index->type->dims, 1);
-    ig_value *number = scatter(e, &count, IG_SCATTER_add);
+    ig_value *number = scatter_values(e, &count, IG_SCATTER_add);
     if (ig_dtype_is_float(dtype)) {
         return ig_build_div(e, sum, number);
     }
@@ -244,7 +244,7 @@ ig_status ig_ts_op_scatter_reduce(ig_ts_call *call) {
     bool is_mean;
     if (!scatter_kind(call->e, ig_aten_str(call, 4), &kind, &is_mean) ||
         !open_scatter(call, &s) || !read_updates(call, &s, 3)) {
-        return unchanged(call);
+        return keep_unchanged(call);
     }
     s.fresh = !ig_aten_bool(call, 5);
     if (is_mean) {

@@ -246,7 +246,7 @@ ig_status ig_ts_op_index_put(ig_ts_call *call) {
 /* ---- masks ---- */
 
 /* Both operands broadcast to one shape. */
-static bool level(ig_expr *e, ig_value **x, ig_value **y) {
+static bool level_ranks(ig_expr *e, ig_value **x, ig_value **y) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     if (!*x || !*y || !ig_expr_broadcast_dims(e, (*x)->type, dims, &rank) ||
@@ -261,7 +261,7 @@ static bool level(ig_expr *e, ig_value **x, ig_value **y) {
 ig_status ig_ts_op_masked_select(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
-    if (!level(call->e, &x, &mask)) {
+    if (!level_ranks(call->e, &x, &mask)) {
         return call->e->status;
     }
     x = ig_expr_flatten(call->e, x);
@@ -276,7 +276,7 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
     ig_value *source = ig_aten_tensor(call, 2);
-    if (!level(call->e, &x, &mask)) {
+    if (!level_ranks(call->e, &x, &mask)) {
         return call->e->status;
     }
     const ig_type *type = x->type;

@@ -173,8 +173,8 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
 /* ---- quantiles ---- */
 
 /* Neighbours of rank q (n - 1) and how far between them, by the interpolation asked. */
-static ig_value *interpolate(ig_expr *e, ig_str how, ig_value *low, ig_value *high,
-                             ig_value *weight) {
+static ig_value *interpolate_ranks(ig_expr *e, ig_str how, ig_value *low,
+                                   ig_value *high, ig_value *weight) {
     if (ig_str_is(how, "lower")) {
         return low;
     }
@@ -230,7 +230,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *high = ig_build_gather_elements(
         call->e, row, above, (ig_gather_elements_attrs){ .axis = wide - 1 });
     IG_TRY(call->e->status);
-    ig_value *value = interpolate(call->e, how, low, high, weight);
+    ig_value *value = interpolate_ranks(call->e, how, low, high, weight);
     ig_value *nan = ig_expr_number(call->e, dtype, (double)NAN);
     if (call->row->variant == 0) {
         value = ig_build_where(call->e, has_nan, nan, value);

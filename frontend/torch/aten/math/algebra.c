@@ -306,7 +306,7 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
 
 /* ---- differences along an axis ---- */
 
-static ig_value *difference(ig_expr *e, ig_value *x, uint32_t axis) {
+static ig_value *subtract_pairs(ig_expr *e, ig_value *x, uint32_t axis) {
     assert(axis < x->type->rank && "the caller has checked the axis");
     ig_dim less = ig_dim_sub(e->module, x->type->dims[axis], ig_dim_of(1));
     less = ig_dim_max(e->module, less, ig_dim_of(0));
@@ -341,7 +341,7 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     }
     x = ig_expr_concat(call->e, axis, parts, count);
     for (int64_t i = 0; x && i < times; i++) {
-        x = difference(call->e, x, axis);
+        x = subtract_pairs(call->e, x, axis);
     }
     return ig_aten_give(call, x);
 }
@@ -367,7 +367,7 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
         for (uint32_t i = x->type->rank; !is_row && x && i < y->type->rank; i++) {
             x = ig_expr_unsqueeze(call->e, x, 0);
         }
-        width = x ? difference(call->e, x, is_row ? 0 : axis) : NULL;
+        width = x ? subtract_pairs(call->e, x, is_row ? 0 : axis) : NULL;
         for (uint32_t i = axis + 1; is_row && width && i < y->type->rank; i++) {
             width = ig_expr_unsqueeze(call->e, width, width->type->rank);
         }
@@ -385,7 +385,7 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
 
 /* ---- covariance ---- */
 
-static ig_value *covariance(ig_expr *e, ig_value *x, double correction) {
+static ig_value *covariance_of(ig_expr *e, ig_value *x, double correction) {
     if (x && x->type->rank < 2) {
         x = ig_expr_unsqueeze(e, ig_expr_flatten(e, x), 0);
     }
@@ -413,12 +413,12 @@ ig_status ig_ts_op_cov(ig_ts_call *call) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "weighted covariance");
     }
     ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
-    return give_square(call, covariance(call->e, x, ig_aten_float(call, 1)));
+    return give_square(call, covariance_of(call->e, x, ig_aten_float(call, 1)));
 }
 
 ig_status ig_ts_op_corrcoef(ig_ts_call *call) {
-    ig_value *c = covariance(call->e,
-                             ig_expr_to_float(call->e, ig_aten_tensor(call, 0)), 1);
+    ig_value *c = covariance_of(call->e,
+                                ig_expr_to_float(call->e, ig_aten_tensor(call, 0)), 1);
     if (!c) {
         return call->e->status;
     }

@@ -16,7 +16,7 @@ typedef struct pair {
     ig_dtype dtype;
 } pair;
 
-static pair promote(ig_ts_call *call) {
+static pair promote_pair(ig_ts_call *call) {
     pair p = { .dtype = ig_aten_result_type(call, 0, 2) };
     p.x = ig_aten_operand(call, 0, p.dtype);
     p.y = ig_aten_operand(call, 1, p.dtype);
@@ -32,7 +32,7 @@ static pair promote_float(ig_ts_call *call) {
     return p;
 }
 
-static pair widened(ig_ts_call *call, pair p) {
+static pair widen_pair(ig_ts_call *call, pair p) {
     if (ig_dtype_is_float(p.dtype)) {
         p.x = ig_aten_wide(call, p.x);
         p.y = ig_aten_wide(call, p.y);
@@ -58,7 +58,7 @@ ig_status ig_ts_op_binary(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_binary(call, (ig_opcode)call->row->variant);
     }
-    pair p = promote(call);
+    pair p = promote_pair(call);
     ig_opcode code = code_for((ig_opcode)call->row->variant, p.dtype);
     return ig_aten_give(call, ig_expr_map2(call->e, code, p.x, p.y));
 }
@@ -74,7 +74,7 @@ ig_status ig_ts_op_compare(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_compare(call, (ig_opcode)call->row->variant);
     }
-    pair p = promote(call);
+    pair p = promote_pair(call);
     if (p.dtype == IG_DT_bool && call->row->variant != IG_OP_eq &&
         call->row->variant != IG_OP_ne) {
         p.x = ig_aten_cast(call, p.x, IG_DT_u8);
@@ -92,7 +92,7 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_add(call, code, is_swapped);
     }
-    pair p = promote(call);
+    pair p = promote_pair(call);
     const ig_ts_value one = call->args[2];
     bool is_one = ig_ts_is_known(&one) &&
                   (one.kind == IG_TS_INT ? one.as.i == 1
@@ -102,7 +102,7 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
     }
     ig_value **scaled = is_swapped ? &p.x : &p.y;
     if (!is_one && p.dtype != IG_DT_bool) {
-        p = widened(call, p);
+        p = widen_pair(call, p);
         ig_dtype wide = p.x ? (ig_dtype)p.x->type->dtype : p.dtype;
         ig_value *alpha = ig_aten_operand(call, 2, wide);
         *scaled = ig_build_mul(call->e, alpha, *scaled);
@@ -136,7 +136,7 @@ static ig_value *divide_floor(ig_ts_call *call, pair p) {
         return NULL;
     }
     if (ig_dtype_is_float(p.dtype)) {
-        p = widened(call, p);
+        p = widen_pair(call, p);
         return floor_divide_floats(call->e, p.x, p.y);
     }
     ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, p.x, p.y);
@@ -147,7 +147,7 @@ static ig_value *divide_trunc(ig_ts_call *call, pair p) {
     if (!ig_dtype_is_float(p.dtype)) {
         return ig_build_div(call->e, p.x, p.y);
     }
-    p = widened(call, p);
+    p = widen_pair(call, p);
     return ig_build_trunc(call->e, ig_build_div(call->e, p.x, p.y));
 }
 
@@ -166,8 +166,8 @@ ig_status ig_ts_op_div(ig_ts_call *call) {
     }
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     if (call->version < 4 && !ig_dtype_is_float(dtype)) {
-        return give_as(call, divide_trunc(call, bool_as_integer(call, promote(call))),
-                       dtype);
+        return give_as(
+            call, divide_trunc(call, bool_as_integer(call, promote_pair(call))), dtype);
     }
     pair p = promote_float(call);
     return ig_aten_give(call, ig_build_div(call->e, p.x, p.y));
@@ -179,7 +179,7 @@ ig_status ig_ts_op_div_mode(ig_ts_call *call) {
         return ig_aten_give(call, ig_build_div(call->e, p.x, p.y));
     }
     ig_str mode = ig_aten_str(call, 2);
-    pair p = bool_as_integer(call, promote(call));
+    pair p = bool_as_integer(call, promote_pair(call));
     if (ig_str_is(mode, "floor")) {
         return give_as(call, divide_floor(call, p), p.dtype);
     }
@@ -190,20 +190,20 @@ ig_status ig_ts_op_div_mode(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_floor_divide(ig_ts_call *call) {
-    pair p = bool_as_integer(call, promote(call));
+    pair p = bool_as_integer(call, promote_pair(call));
     return give_as(call, divide_floor(call, p), p.dtype);
 }
 
 /* variant 1: the dividend's sign (fmod), 0: the divisor's (remainder). */
 ig_status ig_ts_op_remainder(ig_ts_call *call) {
-    pair p = bool_as_integer(call, promote(call));
+    pair p = bool_as_integer(call, promote_pair(call));
     ig_mod_attrs attrs = { .truncate = call->row->variant == 1 };
     return give_as(call, ig_build_mod(call->e, p.x, p.y, attrs), p.dtype);
 }
 
 /* ---- powers ---- */
 
-static ig_value *square(ig_expr *e, ig_value *x) {
+static ig_value *square_of(ig_expr *e, ig_value *x) {
     return ig_build_mul(e, x, x);
 }
 
@@ -214,10 +214,10 @@ static ig_value *power_of_number(ig_expr *e, ig_value *x, double exponent) {
         return x;
     }
     if (exponent == 2) {
-        return square(e, x);
+        return square_of(e, x);
     }
     if (exponent == 3) {
-        return ig_build_mul(e, square(e, x), x);
+        return ig_build_mul(e, square_of(e, x), x);
     }
     if (is_float && exponent == 0.5) {
         return ig_build_sqrt(e, x);
@@ -232,13 +232,13 @@ static ig_value *power_of_number(ig_expr *e, ig_value *x, double exponent) {
 }
 
 ig_status ig_ts_op_pow(ig_ts_call *call) {
-    pair p = promote(call);
+    pair p = promote_pair(call);
     const ig_ts_value *exponent = &call->args[1];
     if (p.dtype == IG_DT_bool) {
         p.x = ig_aten_cast(call, p.x, IG_DT_i8);
         p.y = ig_aten_cast(call, p.y, IG_DT_i8);
     }
-    pair wide = widened(call, p);
+    pair wide = widen_pair(call, p);
     if (ig_ts_is_number(exponent) && ig_ts_is_known(exponent)) {
         double number = ig_aten_float(call, 1);
         if (!ig_dtype_is_float(p.dtype) && number < 0) {
@@ -264,7 +264,7 @@ ig_status ig_ts_op_square(ig_ts_call *call) {
     if (x && x->type->dtype == IG_DT_bool) {
         x = ig_aten_cast(call, x, IG_DT_i64);
     }
-    return ig_aten_give(call, square(call->e, x));
+    return ig_aten_give(call, square_of(call->e, x));
 }
 
 /* x * 2^y */
@@ -279,7 +279,7 @@ ig_status ig_ts_op_ldexp(ig_ts_call *call) {
 
 /* fmax, fmin: a number wins over NaN. */
 ig_status ig_ts_op_number_wins(ig_ts_call *call) {
-    pair p = promote(call);
+    pair p = promote_pair(call);
     ig_opcode code = (ig_opcode)call->row->variant;
     ig_value *both = ig_expr_map2(call->e, code, p.x, p.y);
     if (ig_dtype_is_float(p.dtype)) {
@@ -305,7 +305,8 @@ ig_status ig_ts_op_masked_fill(ig_ts_call *call) {
     return ig_aten_give(call, ig_build_where(call->e, mask, value, x));
 }
 
-static ig_value *bound(ig_ts_call *call, ig_opcode code, ig_value *x, uint32_t index) {
+static ig_value *bound_value(ig_ts_call *call, ig_opcode code, ig_value *x,
+                             uint32_t index) {
     assert(index < call->arg_count && "the schema has no such argument");
     if (!x || ig_ts_is_none(call, index)) {
         return x;
@@ -321,14 +322,14 @@ ig_status ig_ts_op_clamp(ig_ts_call *call) {
     }
     ig_dtype dtype = ig_aten_result_type(call, 0, 3);
     ig_value *x = ig_aten_operand(call, 0, dtype);
-    x = bound(call, IG_OP_max, x, 1);
-    return ig_aten_give(call, bound(call, IG_OP_min, x, 2));
+    x = bound_value(call, IG_OP_max, x, 1);
+    return ig_aten_give(call, bound_value(call, IG_OP_min, x, 2));
 }
 
 /* clamp_min and clamp_max, by variant. */
 ig_status ig_ts_op_clamp_one(ig_ts_call *call) {
     ig_value *x = ig_aten_operand(call, 0, ig_aten_result_type(call, 0, 2));
-    return ig_aten_give(call, bound(call, (ig_opcode)call->row->variant, x, 1));
+    return ig_aten_give(call, bound_value(call, (ig_opcode)call->row->variant, x, 1));
 }
 
 /* ---- three operands ---- */

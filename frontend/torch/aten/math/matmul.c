@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Booleans and integers are multiplied as they are; f16 sums are wide in the op. */
-static ig_value *product(ig_expr *e, ig_value *x, ig_value *y) {
+static ig_value *multiply_matrices(ig_expr *e, ig_value *x, ig_value *y) {
     return ig_expr_matmul(e, x, y);
 }
 
@@ -16,7 +16,7 @@ ig_status ig_ts_op_matmul(ig_ts_call *call) {
         return ig_aten_complex_matmul(call);
     }
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    return ig_aten_give(call, product(call->e, x, y));
+    return ig_aten_give(call, multiply_matrices(call->e, x, y));
 }
 
 static ig_value *swap_last(ig_expr *e, ig_value *x) {
@@ -29,7 +29,7 @@ static ig_value *swap_last(ig_expr *e, ig_value *x) {
 ig_status ig_ts_op_linear(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_tensor(call, 1);
     ig_value *bias = ig_aten_optional(call, 2);
-    x = product(call->e, x, swap_last(call->e, weight));
+    x = multiply_matrices(call->e, x, swap_last(call->e, weight));
     return ig_aten_give(call, bias ? ig_build_add(call->e, x, bias) : x);
 }
 
@@ -41,7 +41,7 @@ static bool is_number(const ig_ts_value *value, double number) {
             (value->kind == IG_TS_FLOAT && value->as.f == number));
 }
 
-static ig_value *scaled(ig_ts_call *call, ig_value *x, uint32_t factor) {
+static ig_value *scale_by(ig_ts_call *call, ig_value *x, uint32_t factor) {
     assert(factor < call->arg_count && "the schema has beta and alpha");
     if (!x || is_number(&call->args[factor], 1) || x->type->dtype == IG_DT_bool) {
         return x;
@@ -58,7 +58,7 @@ static ig_status add_product(ig_ts_call *call, ig_value *all) {
         return call->e->status;
     }
     ig_dtype dtype = (ig_dtype)all->type->dtype;
-    all = scaled(call, all, 4);
+    all = scale_by(call, all, 4);
     if (is_number(&call->args[3], 0)) {
         ig_dim dims[IG_TENSOR_RANK];
         uint32_t rank = 0;
@@ -68,21 +68,22 @@ static ig_status add_product(ig_ts_call *call, ig_value *all) {
         }
         return ig_aten_give(call, ig_expr_expand(call->e, all, rank, dims));
     }
-    self = scaled(call, ig_aten_cast(call, self, dtype), 3);
+    self = scale_by(call, ig_aten_cast(call, self, dtype), 3);
     ig_opcode code = dtype == IG_DT_bool ? IG_OP_or : IG_OP_add;
     return ig_aten_give(call, ig_expr_map2(call->e, code, all, self));
 }
 
 /* addmm, addmv, baddbmm; variant 1, addbmm: products summed over the batch */
 ig_status ig_ts_op_addmm(ig_ts_call *call) {
-    ig_value *all = product(call->e, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2));
+    ig_value *all = multiply_matrices(call->e, ig_aten_tensor(call, 1),
+                                      ig_aten_tensor(call, 2));
     if (call->row->variant == 1) {
         all = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, all, 0, false);
     }
     return add_product(call, all);
 }
 
-static ig_value *outer(ig_expr *e, ig_value *x, ig_value *y) {
+static ig_value *outer_product(ig_expr *e, ig_value *x, ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
@@ -94,13 +95,13 @@ static ig_value *outer(ig_expr *e, ig_value *x, ig_value *y) {
 
 ig_status ig_ts_op_addr(ig_ts_call *call) {
     return add_product(
-        call, outer(call->e, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2)));
+        call, outer_product(call->e, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2)));
 }
 
 ig_status ig_ts_op_outer(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
-    return ig_aten_give(call, outer(call->e, ig_aten_operand(call, 0, dtype),
-                                    ig_aten_operand(call, 1, dtype)));
+    return ig_aten_give(call, outer_product(call->e, ig_aten_operand(call, 0, dtype),
+                                            ig_aten_operand(call, 1, dtype)));
 }
 
 /* The last axes summed: x [a…, k], y [b…, k] -> [a…, b…] */
@@ -129,6 +130,7 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
         call->e, y, 2,
         (ig_dim[]){ ig_dim_product(module, y->type->dims, b), y->type->dims[b] });
     return ig_aten_give(
-        call, ig_expr_reshape(call->e, product(call->e, x, swap_last(call->e, y)), rank,
-                              dims));
+        call,
+        ig_expr_reshape(call->e, multiply_matrices(call->e, x, swap_last(call->e, y)),
+                        rank, dims));
 }

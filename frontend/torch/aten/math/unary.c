@@ -65,7 +65,7 @@ ig_status ig_ts_op_frac(ig_ts_call *call) {
     return ig_aten_give(call, ig_build_sub(call->e, x, ig_build_trunc(call->e, x)));
 }
 
-static ig_status scale(ig_ts_call *call, double factor) {
+static ig_status scale_by(ig_ts_call *call, double factor) {
     ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     x = ig_expr_with(call->e, IG_OP_mul, ig_aten_wide(call, x), factor);
@@ -73,11 +73,11 @@ static ig_status scale(ig_ts_call *call, double factor) {
 }
 
 ig_status ig_ts_op_deg2rad(ig_ts_call *call) {
-    return scale(call, 0.017453292519943295769236907684886);
+    return scale_by(call, 0.017453292519943295769236907684886);
 }
 
 ig_status ig_ts_op_rad2deg(ig_ts_call *call) {
-    return scale(call, 57.29577951308232087679815481410517);
+    return scale_by(call, 57.29577951308232087679815481410517);
 }
 
 /* sin(pi x) / (pi x), 1 at 0 */
@@ -190,7 +190,7 @@ static double largest_of(ig_dtype dtype) {
     }
 }
 
-static ig_value *replace(ig_expr *e, ig_value *is_odd, double with, ig_value *x) {
+static ig_value *replace_where(ig_expr *e, ig_value *is_odd, double with, ig_value *x) {
     ig_value *number = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, with) : NULL;
     return ig_build_where(e, is_odd, number, x);
 }
@@ -204,9 +204,9 @@ ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
     ig_value *is_nan = ig_build_isnan(call->e, x);
     ig_value *is_high = ig_expr_with(call->e, IG_OP_eq, x, INFINITY);
     ig_value *is_low = ig_expr_with(call->e, IG_OP_eq, x, -INFINITY);
-    x = replace(call->e, is_nan, ig_aten_float_or(call, 1, 0), x);
-    x = replace(call->e, is_high, ig_aten_float_or(call, 2, largest), x);
-    x = replace(call->e, is_low, ig_aten_float_or(call, 3, -largest), x);
+    x = replace_where(call->e, is_nan, ig_aten_float_or(call, 1, 0), x);
+    x = replace_where(call->e, is_high, ig_aten_float_or(call, 2, largest), x);
+    x = replace_where(call->e, is_low, ig_aten_float_or(call, 3, -largest), x);
     return ig_aten_give(call, x);
 }
 
@@ -298,7 +298,7 @@ ig_status ig_ts_op_entr(ig_ts_call *call) {
     ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_value *y = ig_build_neg(call->e,
                                ig_build_mul(call->e, x, ig_build_log(call->e, x)));
-    y = replace(call->e, ig_expr_with(call->e, IG_OP_eq, x, 0), 0, y);
-    y = replace(call->e, ig_expr_with(call->e, IG_OP_lt, x, 0), -INFINITY, y);
+    y = replace_where(call->e, ig_expr_with(call->e, IG_OP_eq, x, 0), 0, y);
+    y = replace_where(call->e, ig_expr_with(call->e, IG_OP_lt, x, 0), -INFINITY, y);
     return ig_aten_give(call, y);
 }

@@ -60,8 +60,8 @@ static int64_t padding_of(ig_ts_call *call, const ig_value *weight) {
     return row + rows;
 }
 
-static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
-                     ig_value *offsets) {
+static ig_value *build_bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
+                           ig_value *offsets) {
     static const ig_pool pools[] = { IG_POOL_sum, IG_POOL_mean, IG_POOL_max };
     ig_value *factors = ig_aten_optional(call, SAMPLE_WEIGHTS);
     int64_t mode = ig_aten_int(call, MODE);
@@ -105,7 +105,7 @@ ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
     if (ids->type->rank != 1) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "ids of rank %u", ids->type->rank);
     }
-    ig_value *value = bag(call, weight, ids, offsets);
+    ig_value *value = build_bag(call, weight, ids, offsets);
     if (value && weight->type->dtype == IG_DT_f64) {
         value = ig_aten_cast(call, value, IG_DT_f64);
     }

@@ -33,7 +33,7 @@ static over read_form(ig_ts_call *call, const ig_value *x) {
     return call->row->variant == FULL ? (over){ 0 } : read_over(call, x, 1);
 }
 
-static ig_value *reduce(ig_expr *e, ig_reduce kind, ig_value *x, const over *o) {
+static ig_value *reduce_axes(ig_expr *e, ig_reduce kind, ig_value *x, const over *o) {
     return ig_expr_reduce(e, kind, x, o->axes, o->count, o->keep);
 }
 
@@ -54,13 +54,13 @@ ig_status ig_ts_op_sum(ig_ts_call *call) {
     }
     ig_value *x = as_summed(call, call->row->variant == FULL ? 1 : 3);
     over o = read_form(call, x);
-    return ig_aten_give(call, reduce(call->e, IG_REDUCE_sum, x, &o));
+    return ig_aten_give(call, reduce_axes(call->e, IG_REDUCE_sum, x, &o));
 }
 
 ig_status ig_ts_op_prod(ig_ts_call *call) {
     ig_value *x = as_summed(call, call->row->variant == FULL ? 1 : 3);
     over o = read_form(call, x);
-    return ig_aten_give(call, reduce(call->e, IG_REDUCE_prod, x, &o));
+    return ig_aten_give(call, reduce_axes(call->e, IG_REDUCE_prod, x, &o));
 }
 
 ig_status ig_ts_op_mean(ig_ts_call *call) {
@@ -79,7 +79,7 @@ ig_status ig_ts_op_mean(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "the mean of integers has no dtype");
     }
     over o = read_form(call, x);
-    return ig_aten_give(call, reduce(call->e, IG_REDUCE_mean, x, &o));
+    return ig_aten_give(call, reduce_axes(call->e, IG_REDUCE_mean, x, &o));
 }
 
 /* NaN counts as nothing. */
@@ -94,7 +94,7 @@ static ig_value *without_nan(ig_expr *e, ig_value *x) {
 ig_status ig_ts_op_nansum(ig_ts_call *call) {
     ig_value *x = without_nan(call->e, as_summed(call, 3));
     over o = read_over(call, x, 1);
-    return ig_aten_give(call, reduce(call->e, IG_REDUCE_sum, x, &o));
+    return ig_aten_give(call, reduce_axes(call->e, IG_REDUCE_sum, x, &o));
 }
 
 ig_status ig_ts_op_nanmean(ig_ts_call *call) {
@@ -104,9 +104,10 @@ ig_status ig_ts_op_nanmean(ig_ts_call *call) {
                           ? ig_build_not(call->e, ig_build_isnan(call->e, x))
                           : NULL;
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    ig_value *count = reduce(call->e, IG_REDUCE_sum,
-                             ig_aten_cast(call, there, IG_DT_i64), &o);
-    x = reduce(call->e, IG_REDUCE_sum, ig_aten_wide(call, without_nan(call->e, x)), &o);
+    ig_value *count = reduce_axes(call->e, IG_REDUCE_sum,
+                                  ig_aten_cast(call, there, IG_DT_i64), &o);
+    x = reduce_axes(call->e, IG_REDUCE_sum, ig_aten_wide(call, without_nan(call->e, x)),
+                    &o);
     if (!x) {
         return call->e->status;
     }
@@ -126,24 +127,24 @@ ig_status ig_ts_op_count_nonzero(ig_ts_call *call) {
     if (x) {
         o.axes = ig_aten_axes(call, 1, x->type->rank, true, &o.count);
     }
-    return ig_aten_give(call, reduce(call->e, IG_REDUCE_sum, x, &o));
+    return ig_aten_give(call, reduce_axes(call->e, IG_REDUCE_sum, x, &o));
 }
 
 /* any: max; all: min.  Bytes stay bytes. */
-static ig_status truth(ig_ts_call *call, ig_reduce kind) {
+static ig_status truth_of(ig_ts_call *call, ig_reduce kind) {
     ig_value *x = ig_aten_tensor(call, 0);
     bool is_bytes = x && x->type->dtype == IG_DT_u8;
     over o = read_form(call, x);
-    x = reduce(call->e, kind, is_true(call, x), &o);
+    x = reduce_axes(call->e, kind, is_true(call, x), &o);
     return ig_aten_give(call, is_bytes ? ig_aten_cast(call, x, IG_DT_u8) : x);
 }
 
 ig_status ig_ts_op_any(ig_ts_call *call) {
-    return truth(call, IG_REDUCE_max);
+    return truth_of(call, IG_REDUCE_max);
 }
 
 ig_status ig_ts_op_all(ig_ts_call *call) {
-    return truth(call, IG_REDUCE_min);
+    return truth_of(call, IG_REDUCE_min);
 }
 
 /* ---- extremes ---- */
@@ -151,13 +152,14 @@ ig_status ig_ts_op_all(ig_ts_call *call) {
 ig_status ig_ts_op_max_all(ig_ts_call *call) {
     over o = { 0 };
     ig_reduce kind = (ig_reduce)call->row->variant;
-    return ig_aten_give(call, reduce(call->e, kind, ig_aten_tensor(call, 0), &o));
+    return ig_aten_give(call, reduce_axes(call->e, kind, ig_aten_tensor(call, 0), &o));
 }
 
 ig_status ig_ts_op_amax(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     over o = read_over(call, x, 1);
-    return ig_aten_give(call, reduce(call->e, (ig_reduce)call->row->variant, x, &o));
+    return ig_aten_give(call,
+                        reduce_axes(call->e, (ig_reduce)call->row->variant, x, &o));
 }
 
 ig_status ig_ts_op_aminmax(ig_ts_call *call) {
@@ -170,8 +172,8 @@ ig_status ig_ts_op_aminmax(ig_ts_call *call) {
         o.count = 1;
     }
     o.keep = ig_aten_bool(call, 2);
-    return ig_aten_give2(call, reduce(call->e, IG_REDUCE_min, x, &o),
-                         reduce(call->e, IG_REDUCE_max, x, &o));
+    return ig_aten_give2(call, reduce_axes(call->e, IG_REDUCE_min, x, &o),
+                         reduce_axes(call->e, IG_REDUCE_max, x, &o));
 }
 
 static ig_value *arg_reduce(ig_expr *e, ig_reduce kind, ig_value *x, uint32_t axis,
@@ -224,8 +226,8 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
 /* ---- moments ---- */
 
 /* Number of elements reduced, less `correction` and not below 0, as a number. */
-static ig_value *divisor(ig_expr *e, const ig_value *x, const over *o,
-                         double correction) {
+static ig_value *divisor_of(ig_expr *e, const ig_value *x, const over *o,
+                            double correction) {
     assert((o->count <= x->type->rank || x->type->rank == 0) &&
            "an axis is reduced once");
     ig_dim count = o->axes ? ig_dim_of(1) : ig_type_count(e->module, x->type);
@@ -237,12 +239,13 @@ static ig_value *divisor(ig_expr *e, const ig_value *x, const over *o,
     return ig_expr_with(e, IG_OP_max, number, 0);
 }
 
-static ig_value *variance(ig_expr *e, ig_value *x, const over *o, double correction) {
+static ig_value *variance_of(ig_expr *e, ig_value *x, const over *o,
+                             double correction) {
     over kept = { o->axes, o->count, true };
-    ig_value *mean = reduce(e, IG_REDUCE_mean, x, &kept);
+    ig_value *mean = reduce_axes(e, IG_REDUCE_mean, x, &kept);
     ig_value *gap = ig_build_sub(e, x, mean);
-    ig_value *sum = reduce(e, IG_REDUCE_sumsq, gap, o);
-    return x ? ig_build_div(e, sum, divisor(e, x, o, correction)) : NULL;
+    ig_value *sum = reduce_axes(e, IG_REDUCE_sumsq, gap, o);
+    return x ? ig_build_div(e, sum, divisor_of(e, x, o, correction)) : NULL;
 }
 
 /* var, std, var_mean, std_mean; variant: the form, and what is added */
@@ -265,7 +268,7 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
     } else {
         correction = ig_aten_bool(call, form == IG_ATEN_UNBIASED ? 1 : 2);
     }
-    ig_value *result = variance(call->e, x, &o, correction);
+    ig_value *result = variance_of(call->e, x, &o, correction);
     if (call->row->variant & IG_ATEN_WITH_ROOT) {
         result = ig_build_sqrt(call->e, result);
     }
@@ -273,7 +276,7 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
     if (!(call->row->variant & IG_ATEN_WITH_MEAN)) {
         return ig_aten_give(call, result);
     }
-    ig_value *mean = reduce(call->e, IG_REDUCE_mean, x, &o);
+    ig_value *mean = reduce_axes(call->e, IG_REDUCE_mean, x, &o);
     return ig_aten_give2(call, result, ig_aten_cast(call, mean, dtype));
 }
 
@@ -281,22 +284,22 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
 
 static ig_value *p_norm(ig_ts_call *call, ig_value *x, double p, const over *o) {
     if (p == 2) {
-        return reduce(call->e, IG_REDUCE_l2, x, o);
+        return reduce_axes(call->e, IG_REDUCE_l2, x, o);
     }
     if (p == 1) {
-        return reduce(call->e, IG_REDUCE_l1, x, o);
+        return reduce_axes(call->e, IG_REDUCE_l1, x, o);
     }
     ig_value *size = ig_build_abs(call->e, x);
     if (isinf(p)) {
-        return reduce(call->e, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, size, o);
+        return reduce_axes(call->e, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, size, o);
     }
     if (p == 0) {
         ig_value *there = ig_expr_with(call->e, IG_OP_ne, x, 0);
         there = x ? ig_aten_cast(call, there, (ig_dtype)x->type->dtype) : NULL;
-        return reduce(call->e, IG_REDUCE_sum, there, o);
+        return reduce_axes(call->e, IG_REDUCE_sum, there, o);
     }
     size = ig_expr_with(call->e, IG_OP_pow, size, p);
-    size = reduce(call->e, IG_REDUCE_sum, size, o);
+    size = reduce_axes(call->e, IG_REDUCE_sum, size, o);
     return ig_expr_with(call->e, IG_OP_pow, size, 1 / p);
 }
 
@@ -416,12 +419,12 @@ ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
     if (!x) {
         return call->e->status;
     }
-    ig_value *most = reduce(call->e, IG_REDUCE_max, x, &kept);
+    ig_value *most = reduce_axes(call->e, IG_REDUCE_max, x, &kept);
     ig_value *zero = ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0);
     most = ig_build_where(call->e, ig_expr_map1(call->e, IG_OP_isinf, most), zero,
                           most);
     ig_value *sum = ig_build_exp(call->e, ig_build_sub(call->e, x, most));
-    sum = ig_build_log(call->e, reduce(call->e, IG_REDUCE_sum, sum, &o));
+    sum = ig_build_log(call->e, reduce_axes(call->e, IG_REDUCE_sum, sum, &o));
     if (sum) {
         most = ig_expr_reshape(call->e, most, sum->type->rank, sum->type->dims);
     }

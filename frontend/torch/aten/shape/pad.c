@@ -40,8 +40,8 @@ static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *
 }
 
 /* Negative amounts crop, in every mode. */
-static ig_value *pad(ig_expr *e, ig_value *x, padding *p, ig_pad_mode mode,
-                     double value) {
+static ig_value *pad_axes(ig_expr *e, ig_value *x, padding *p, ig_pad_mode mode,
+                          double value) {
     for (uint32_t i = 0; x && i < x->type->rank; i++) {
         int64_t before, after;
         bool is_known = ig_dim_constant(e->module, p->before[i], &before) &&
@@ -75,7 +75,7 @@ ig_status ig_ts_op_constant_pad(ig_ts_call *call) {
         return call->e->status;
     }
     return ig_aten_give(
-        call, pad(call->e, x, &p, IG_PAD_constant, ig_aten_float_or(call, 2, 0)));
+        call, pad_axes(call->e, x, &p, IG_PAD_constant, ig_aten_float_or(call, 2, 0)));
 }
 
 /* reflection_padNd, replication_padNd(self, padding); variant: an ig_pad_mode */
@@ -88,7 +88,8 @@ ig_status ig_ts_op_pad_mode(ig_ts_call *call) {
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
         return call->e->status;
     }
-    return ig_aten_give(call, pad(call->e, x, &p, (ig_pad_mode)call->row->variant, 0));
+    return ig_aten_give(call,
+                        pad_axes(call->e, x, &p, (ig_pad_mode)call->row->variant, 0));
 }
 
 /* pad(self, pad, mode, value) */
@@ -112,7 +113,7 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
     for (size_t i = 0; i < IG_COUNT_OF(modes); i++) {
         if (ig_str_is(name, modes[i].name)) {
             double value = ig_aten_float_or(call, 3, 0);
-            return ig_aten_give(call, pad(call->e, x, &p, modes[i].mode, value));
+            return ig_aten_give(call, pad_axes(call->e, x, &p, modes[i].mode, value));
         }
     }
     return ig_ts_fail(call, IG_INVALID, "mode is '%.*s'", IG_STR_ARG(name));
@@ -123,8 +124,8 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
 /* ---- channels ---- */
 
 /* x as [rest, C…, H…, W…] with the last three axes in parts. */
-static ig_value *rearrange(ig_expr *e, ig_value *x, const ig_dim *parts,
-                           const int64_t *order, const ig_dim *last) {
+static ig_value *rearrange_blocks(ig_expr *e, ig_value *x, const ig_dim *parts,
+                                  const int64_t *order, const ig_dim *last) {
     assert(x->type->rank >= 3 && x->type->rank + 2 <= IG_TENSOR_RANK &&
            "channels and two axes of space, which become five axes");
     ig_dim dims[IG_TENSOR_RANK + 3];
@@ -164,15 +165,15 @@ ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
                width = ig_dim_exact_div(m, d[2], ig_dim_of(r));
         ig_dim parts[] = { d[0], height, ig_dim_of(r), width, ig_dim_of(r) };
         ig_dim last[] = { ig_dim_mul(m, d[0], ig_dim_of(r * r)), height, width };
-        return ig_aten_give(
-            call, rearrange(call->e, x, parts, (int64_t[]){ 0, 2, 4, 1, 3 }, last));
+        return ig_aten_give(call, rearrange_blocks(call->e, x, parts,
+                                                   (int64_t[]){ 0, 2, 4, 1, 3 }, last));
     }
     ig_dim channels = ig_dim_exact_div(m, d[0], ig_dim_of(r * r));
     ig_dim parts[] = { channels, ig_dim_of(r), ig_dim_of(r), d[1], d[2] };
     ig_dim last[] = { channels, ig_dim_mul(m, d[1], ig_dim_of(r)),
                       ig_dim_mul(m, d[2], ig_dim_of(r)) };
     return ig_aten_give(
-        call, rearrange(call->e, x, parts, (int64_t[]){ 0, 3, 1, 4, 2 }, last));
+        call, rearrange_blocks(call->e, x, parts, (int64_t[]){ 0, 3, 1, 4, 2 }, last));
 }
 
 /* channel_shuffle(self, groups): [N, g, C / g, …] with the two exchanged */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* x with y in place of what a slice of one axis takes. */
-static ig_value *insert(ig_ts_call *call, ig_value *x, ig_value *y, uint32_t axis,
-                        ig_dim start, int64_t step) {
+static ig_value *insert_slice(ig_ts_call *call, ig_value *x, ig_value *y, uint32_t axis,
+                              ig_dim start, int64_t step) {
     assert(axis < x->type->rank && "the caller has checked the axis");
     assert(step > 0 && "slices run forward");
     ig_dim starts[IG_TENSOR_RANK] = { 0 };
@@ -49,7 +49,8 @@ ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
     memcpy(dims, x->type->dims, x->type->rank * sizeof *dims);
     dims[axis] = size;
     y = ig_expr_expand(call->e, y, x->type->rank, dims);
-    return ig_aten_give(call, y ? insert(call, x, y, axis, start, ends.step) : NULL);
+    return ig_aten_give(call,
+                        y ? insert_slice(call, x, y, axis, start, ends.step) : NULL);
 }
 
 /* select_scatter(self, src, dim, index) */
@@ -64,7 +65,7 @@ ig_status ig_ts_op_select_scatter(ig_ts_call *call) {
     ig_dim at = ig_dim_const(call->module, index);
     at = index < 0 ? ig_dim_add(call->module, at, x->type->dims[axis]) : at;
     y = ig_expr_unsqueeze(call->e, y, axis);
-    return ig_aten_give(call, y ? insert(call, x, y, axis, at, 1) : NULL);
+    return ig_aten_give(call, y ? insert_slice(call, x, y, axis, at, 1) : NULL);
 }
 
 /* diagonal_scatter(self, src, offset, dim1, dim2): src where column - row = offset */

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 /* Any tensor argument; reports when there is none. */
-static const ig_ts_tensor *peek(ig_ts_call *call) {
+static const ig_ts_tensor *peek_tensor(ig_ts_call *call) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
     if (!tensor) {
         ig_expr_fail(call->e, IG_INVALID, "argument 0 is no tensor");
@@ -20,13 +20,13 @@ static uint32_t rank_of(const ig_ts_tensor *tensor) {
 }
 
 ig_status ig_ts_op_size(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_dims(call, 0, tensor->type->dims, rank_of(tensor))
                   : call->e->status;
 }
 
 ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     if (!tensor) {
         return call->e->status;
     }
@@ -53,7 +53,7 @@ static ig_dim stride_of(ig_ts_call *call, const ig_ts_tensor *tensor, uint32_t a
 
 /* variant 1: of one axis, 0: a list */
 ig_status ig_ts_op_stride(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     ig_dim strides[IG_TENSOR_RANK];
     if (!tensor) {
         return call->e->status;
@@ -72,7 +72,7 @@ ig_status ig_ts_op_stride(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_numel(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_dim(call, 0,
                                    ig_dim_product(call->module, tensor->type->dims,
                                                   rank_of(tensor)))
@@ -80,13 +80,13 @@ ig_status ig_ts_op_numel(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_dim(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_int(call, 0, rank_of(tensor)) : call->e->status;
 }
 
 /* len(tensor) */
 ig_status ig_ts_op_len(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     if (tensor && rank_of(tensor) == 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no length");
     }
@@ -94,7 +94,7 @@ ig_status ig_ts_op_len(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_shape_as_tensor(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_aten_give(call, ig_expr_dims(call->e, tensor->type->dims,
                                                     rank_of(tensor)))
                   : call->e->status;
@@ -103,18 +103,18 @@ ig_status ig_ts_op_shape_as_tensor(ig_ts_call *call) {
 /* ---- dtypes ---- */
 
 ig_status ig_ts_op_dtype(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_int(call, 0, tensor->dtype->code) : call->e->status;
 }
 
 ig_status ig_ts_op_element_size(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_int(call, 0, (tensor->dtype->bits + 7) / 8)
                   : call->e->status;
 }
 
 ig_status ig_ts_op_is_floating_point(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_bool(call, 0,
                                     ig_dtype_is_float((ig_dtype)tensor->type->dtype) &&
                                         !tensor->dtype->is_complex)
@@ -122,19 +122,19 @@ ig_status ig_ts_op_is_floating_point(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_is_complex(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_bool(call, 0, tensor->dtype->is_complex)
                   : call->e->status;
 }
 
 ig_status ig_ts_op_is_quantized(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     return tensor ? ig_ts_give_bool(call, 0, tensor->dtype->is_quantised)
                   : call->e->status;
 }
 
 ig_status ig_ts_op_is_signed(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = peek(call);
+    const ig_ts_tensor *tensor = peek_tensor(call);
     if (!tensor) {
         return call->e->status;
     }
@@ -212,9 +212,9 @@ static const ig_torch_dtype_info *dtype_arg(ig_ts_call *call, uint32_t index,
 
 /* The argument as it is where the dtype is its own, else a cast; complex numbers made
  * of real ones have 0 as imaginary part, and lose theirs on the way back. */
-static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
-                         bool copies) {
-    const ig_ts_tensor *tensor = peek(call);
+static ig_status convert_dtype(ig_ts_call *call, const ig_torch_dtype_info *dtype,
+                               bool copies) {
+    const ig_ts_tensor *tensor = peek_tensor(call);
     ig_value *x = NULL;
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_tensor_raw(call, 0, &x, &tensor));
@@ -250,7 +250,7 @@ static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
 
 /* to and its kin; variant: IG_ATEN_TO_*; without a dtype argument: itself */
 ig_status ig_ts_op_to(ig_ts_call *call) {
-    const ig_ts_tensor *self = peek(call);
+    const ig_ts_tensor *self = peek_tensor(call);
     uint32_t at = (uint32_t)call->row->variant & IG_ATEN_TO_DTYPE;
     bool copies = (call->row->variant & IG_ATEN_TO_COPIES) != 0;
     if (!self) {
@@ -258,17 +258,17 @@ ig_status ig_ts_op_to(ig_ts_call *call) {
     }
     if (call->row->variant & IG_ATEN_TO_OTHER) {
         const ig_ts_tensor *other = ig_ts_peek(call, at);
-        return other ? convert(call, other->dtype, copies)
+        return other ? convert_dtype(call, other->dtype, copies)
                      : ig_ts_fail(call, IG_INVALID, "argument %u is no tensor", at);
     }
     const ig_torch_dtype_info *dtype = at ? dtype_arg(call, at, self) : self->dtype;
     IG_TRY(call->e->status);
-    return convert(call, dtype, copies);
+    return convert_dtype(call, dtype, copies);
 }
 
 /* float(), half() …; variant: torch's dtype code */
 ig_status ig_ts_op_to_fixed(ig_ts_call *call) {
-    return convert(call, ig_torch_dtype_of_code(call->row->variant), false);
+    return convert_dtype(call, ig_torch_dtype_of_code(call->row->variant), false);
 }
 
 /* clone: storage of its own */

@@ -8,8 +8,8 @@
 /* ---- repetition ---- */
 
 /* Each axis `repeats[i]` times, end to end: [1, d0, 1, d1 …] expanded. */
-static ig_value *repeat(ig_expr *e, ig_value *x, const ig_dim *repeats,
-                        uint32_t count) {
+static ig_value *repeat_axes(ig_expr *e, ig_value *x, const ig_dim *repeats,
+                             uint32_t count) {
     ig_dim apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     if (count < rank || 2 * count > IG_TENSOR_RANK) {
@@ -35,7 +35,7 @@ ig_status ig_ts_op_repeat(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
     IG_TRY(call->e->status);
-    return ig_aten_give(call, repeat(call->e, x, repeats, count));
+    return ig_aten_give(call, repeat_axes(call->e, x, repeats, count));
 }
 
 /* tile: missing repeats are 1 */
@@ -54,11 +54,11 @@ ig_status ig_ts_op_tile(ig_ts_call *call) {
         all[i] = ig_dim_of(1);
     }
     memcpy(all + missing, repeats, count * sizeof *all);
-    return ig_aten_give(call, repeat(call->e, x, all, count + missing));
+    return ig_aten_give(call, repeat_axes(call->e, x, all, count + missing));
 }
 
 /* Numbers 0 … n - 1, number i `repeats[i]` times. */
-static ig_value *spread(ig_expr *e, ig_value *repeats) {
+static ig_value *spread_values(ig_expr *e, ig_value *repeats) {
     ig_value *ends = ig_build_cumsum(e, repeats, (ig_cumsum_attrs){ .axis = 0 });
     ig_value *all = ig_expr_reduce(e, IG_REDUCE_sum, repeats, NULL, 0, false);
     ig_value *range = ig_build_range(e, ig_expr_integer(e, IG_DT_i64, 0), all,
@@ -70,11 +70,11 @@ static ig_value *spread(ig_expr *e, ig_value *repeats) {
 ig_status ig_ts_op_interleave_numbers(ig_ts_call *call) {
     ig_value *repeats = ig_aten_tensor(call, 0);
     ig_dtype dtype = repeats ? (ig_dtype)repeats->type->dtype : IG_DT_i64;
-    ig_value *value = spread(call->e, ig_aten_cast(call, repeats, IG_DT_i64));
+    ig_value *value = spread_values(call->e, ig_aten_cast(call, repeats, IG_DT_i64));
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
-static ig_value *interleave(ig_expr *e, ig_value *x, uint32_t axis, ig_dim times) {
+static ig_value *repeat_each(ig_expr *e, ig_value *x, uint32_t axis, ig_dim times) {
     assert(axis < x->type->rank && "the caller has flattened a scalar");
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
@@ -103,18 +103,18 @@ ig_status ig_ts_op_interleave(ig_ts_call *call) {
     x = is_flat || x->type->rank == 0 ? ig_expr_flatten(e, x) : x;
     if (!x || call->args[1].kind != IG_TS_TENSOR) {
         ig_dim times = ig_aten_dim(call, 1);
-        return x ? ig_aten_give(call, interleave(e, x, axis, times)) : e->status;
+        return x ? ig_aten_give(call, repeat_each(e, x, axis, times)) : e->status;
     }
     ig_value *repeats = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
     repeats = ig_expr_expand(e, ig_expr_flatten(e, repeats), 1, &x->type->dims[axis]);
     return ig_aten_give(
-        call, ig_expr_gather(e, x, spread(e, repeats), axis, IG_NEGATIVE_wrap));
+        call, ig_expr_gather(e, x, spread_values(e, repeats), axis, IG_NEGATIVE_wrap));
 }
 
 /* ---- rotation ---- */
 
 /* Element i comes from i - shift, cyclically. */
-static ig_value *roll(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift) {
+static ig_value *roll_axis(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift) {
     assert((!x || axis < x->type->rank) && "the caller has checked the axis");
     int64_t extent;
     if (!x) {
@@ -138,7 +138,7 @@ static ig_value *roll(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift) {
     return ig_expr_concat(e, axis, parts, 2);
 }
 
-static bool wrap(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out) {
+static bool wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out) {
     int64_t bound = rank ? rank : 1;
     if (axis < -bound || axis >= bound) {
         ig_expr_fail(e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
@@ -158,17 +158,17 @@ ig_status ig_ts_op_roll(ig_ts_call *call) {
     IG_TRY(call->e->status);
     if (axes == 0 && count == 1) {
         const ig_type *type = x->type;
-        x = roll(call->e, ig_expr_flatten(call->e, x), 0, shifts[0]);
+        x = roll_axis(call->e, ig_expr_flatten(call->e, x), 0, shifts[0]);
         return ig_aten_give(call, ig_expr_reshape(call->e, x, type->rank, type->dims));
     }
     if (axes != count) {
         return ig_ts_fail(call, IG_INVALID, "%u shifts for %u axes", count, axes);
     }
     for (uint32_t i = 0; x && i < count; i++) {
-        if (!wrap(call->e, dims[i], x->type->rank, &axis)) {
+        if (!wrap_axis(call->e, dims[i], x->type->rank, &axis)) {
             return call->e->status;
         }
-        x = x->type->rank ? roll(call->e, x, axis, shifts[i]) : x;
+        x = x->type->rank ? roll_axis(call->e, x, axis, shifts[i]) : x;
     }
     return ig_aten_give(call, x);
 }
@@ -182,7 +182,7 @@ ig_status ig_ts_op_flip(ig_ts_call *call) {
                                              : ig_aten_ints(call, 1, 0, &count);
     IG_TRY(call->e->status);
     for (uint32_t i = 0; x && i < count; i++) {
-        if (!wrap(call->e, dims[i], x->type->rank, &axis)) {
+        if (!wrap_axis(call->e, dims[i], x->type->rank, &axis)) {
             return call->e->status;
         }
         x = x->type->rank ? ig_expr_flip(call->e, x, axis) : x;
@@ -197,8 +197,8 @@ ig_status ig_ts_op_rot90(ig_ts_call *call) {
     uint32_t count, a, b;
     const int64_t *dims = ig_aten_ints(call, 2, 2, &count);
     IG_TRY(call->e->status);
-    if (!wrap(call->e, dims[0], x->type->rank, &a) ||
-        !wrap(call->e, dims[1], x->type->rank, &b)) {
+    if (!wrap_axis(call->e, dims[0], x->type->rank, &a) ||
+        !wrap_axis(call->e, dims[1], x->type->rank, &b)) {
         return call->e->status;
     }
     if (turns == 2) {
@@ -216,7 +216,7 @@ static ig_status give_values(ig_ts_call *call, ig_value **values, uint32_t count
 }
 
 /* The tensors of argument 0 as axes of one shape; `swaps` the first two. */
-static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
+static ig_value **make_grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
     ig_dim dims[IG_TENSOR_RANK], one[IG_TENSOR_RANK];
     uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
@@ -248,14 +248,14 @@ static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
 ig_status ig_ts_op_meshgrid(ig_ts_call *call) {
     uint32_t count;
     bool swaps = call->row->variant && ig_str_is(ig_aten_str(call, 1), "xy");
-    ig_value **values = grid(call, &count, swaps);
+    ig_value **values = make_grid(call, &count, swaps);
     return values ? give_values(call, values, count) : call->e->status;
 }
 
 /* Rows of all combinations, the last tensor running fastest. */
 ig_status ig_ts_op_cartesian_prod(ig_ts_call *call) {
     uint32_t count;
-    ig_value **values = grid(call, &count, false);
+    ig_value **values = make_grid(call, &count, false);
     if (!values) {
         return call->e->status;
     }
@@ -291,8 +291,8 @@ ig_status ig_ts_op_broadcast_tensors(ig_ts_call *call) {
 /* ---- diagonals ---- */
 
 /* x's last axis as the diagonal `offset` of a matrix in axes a, b. */
-static ig_value *embed(ig_expr *e, ig_value *x, int64_t offset, uint32_t a,
-                       uint32_t b) {
+static ig_value *embed_diagonal(ig_expr *e, ig_value *x, int64_t offset, uint32_t a,
+                                uint32_t b) {
     assert(a < b && b <= x->type->rank && "the diagonal's axes are in order");
     assert(x->type->rank > 0 && "the last axis is the diagonal");
     ig_module *module = e->module;
@@ -335,9 +335,9 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
             a, b, x->type->rank, IG_TENSOR_RANK);
     }
     if (a > b) {
-        return ig_aten_give(call, embed(call->e, x, -offset, b, a));
+        return ig_aten_give(call, embed_diagonal(call->e, x, -offset, b, a));
     }
-    return ig_aten_give(call, embed(call->e, x, offset, a, b));
+    return ig_aten_give(call, embed_diagonal(call->e, x, offset, a, b));
 }
 
 /* diag(self, diagonal): of a matrix its diagonal, of a vector a matrix; variant 1,
@@ -352,7 +352,7 @@ ig_status ig_ts_op_diag(ig_ts_call *call) {
     if (x->type->rank == 2) {
         return ig_aten_give(call, ig_aten_diagonal(call, x, offset, 0, 1));
     }
-    return ig_aten_give(call, embed(call->e, x, offset, 0, 1));
+    return ig_aten_give(call, embed_diagonal(call->e, x, offset, 0, 1));
 }
 
 ig_status ig_ts_op_trace(ig_ts_call *call) {

@@ -20,8 +20,8 @@ static ig_value *slice_by_operands(ig_expr *e, ig_value *x, uint32_t axis,
     return ig_expr_make(e, IG_OP_slice, operands, 5, NULL);
 }
 
-static ig_value *slice(ig_expr *e, ig_value *x, uint32_t axis,
-                       const ig_slice_ends *ends) {
+static ig_value *slice_axis(ig_expr *e, ig_value *x, uint32_t axis,
+                            const ig_slice_ends *ends) {
     assert(axis < x->type->rank && "the caller has checked the axis");
     assert(ends->step > 0 && "slices run forward");
     ig_dim start, size;
@@ -54,7 +54,7 @@ ig_status ig_ts_op_slice(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "the step of a slice is %lld",
                           (long long)ends.step);
     }
-    return ig_aten_give_view(call, slice(call->e, v.x, axis, &ends));
+    return ig_aten_give_view(call, slice_axis(call->e, v.x, axis, &ends));
 }
 
 /* narrow(self, dim, start, length) */
@@ -303,7 +303,7 @@ ig_status ig_ts_op_stack(ig_ts_call *call) {
 }
 
 /* At least `rank` axes, as atleast_Nd places the new ones. */
-static ig_value *raise(ig_expr *e, ig_value *x, uint32_t rank) {
+static ig_value *raise_rank(ig_expr *e, ig_value *x, uint32_t rank) {
     assert(rank <= 3 && "atleast_1d, 2d and 3d");
     while (x && x->type->rank < rank) {
         bool is_last = rank == 3 && x->type->rank == 2;
@@ -316,8 +316,9 @@ static ig_value *raise(ig_expr *e, ig_value *x, uint32_t rank) {
 ig_status ig_ts_op_atleast(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     uint32_t rank = (uint32_t)call->row->variant;
-    return x && x->type->rank >= rank ? ig_ts_give_arg(call, 0, 0)
-                                      : ig_aten_give(call, raise(call->e, x, rank));
+    return x && x->type->rank >= rank
+               ? ig_ts_give_arg(call, 0, 0)
+               : ig_aten_give(call, raise_rank(call->e, x, rank));
 }
 
 ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
@@ -325,7 +326,7 @@ ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->e->status);
     for (uint32_t i = 0; i < count; i++) {
-        values[i] = raise(call->e, values[i], (uint32_t)call->row->variant);
+        values[i] = raise_rank(call->e, values[i], (uint32_t)call->row->variant);
     }
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, values, count);
 }
@@ -338,7 +339,7 @@ ig_status ig_ts_op_stack_along(ig_ts_call *call) {
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     for (uint32_t i = 0; i < count; i++) {
-        values[i] = raise(call->e, values[i], rank);
+        values[i] = raise_rank(call->e, values[i], rank);
     }
     IG_TRY(call->e->status);
     int64_t axis = rank == 2 ? 0 : rank == 3 ? 2 : count && values[0]->type->rank > 1;

@@ -102,8 +102,8 @@ ig_status ig_ts_op_view_as(ig_ts_call *call) {
 }
 
 /* Axes first … last as one. */
-static ig_value *flatten(ig_ts_call *call, const ig_aten_view *v, uint32_t first,
-                         uint32_t last) {
+static ig_value *flatten_axes(ig_ts_call *call, const ig_aten_view *v, uint32_t first,
+                              uint32_t last) {
     assert(first <= last && last < v->rank && "the caller has checked the axes");
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
@@ -132,7 +132,7 @@ ig_status ig_ts_op_flatten(ig_ts_call *call) {
     if (first > last) {
         return ig_ts_fail(call, IG_INVALID, "start_dim comes after end_dim");
     }
-    return ig_aten_give_view(call, flatten(call, &v, first, last));
+    return ig_aten_give_view(call, flatten_axes(call, &v, first, last));
 }
 
 ig_status ig_ts_op_ravel(ig_ts_call *call) {
@@ -182,8 +182,8 @@ static bool is_one(ig_ts_call *call, ig_dim dim) {
     return ig_dim_is(dim, 1);
 }
 
-static ig_status squeeze(ig_ts_call *call, const ig_aten_view *v, const int64_t *axes,
-                         uint32_t count) {
+static ig_status squeeze_axes(ig_ts_call *call, const ig_aten_view *v,
+                              const int64_t *axes, uint32_t count) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0, next = 0; i < v->rank; i++) {
@@ -208,12 +208,12 @@ ig_status ig_ts_op_squeeze(ig_ts_call *call) {
     if (call->row->variant == 1) {
         axes = ig_aten_axes(call, 1, v.rank, false, &count);
         IG_TRY(call->e->status);
-        return squeeze(call, &v, axes, v.rank ? count : 0);
+        return squeeze_axes(call, &v, axes, v.rank ? count : 0);
     }
     for (count = 0; count < v.rank; count++) {
         all[count] = count;
     }
-    return squeeze(call, &v, axes, count);
+    return squeeze_axes(call, &v, axes, count);
 }
 
 ig_status ig_ts_op_unsqueeze(ig_ts_call *call) {
@@ -265,7 +265,8 @@ ig_status ig_ts_op_permute(ig_ts_call *call) {
     return ig_aten_give_view(call, ig_aten_view_transpose(call, &v, perm));
 }
 
-static ig_status swap(ig_ts_call *call, const ig_aten_view *v, uint32_t a, uint32_t b) {
+static ig_status swap_axes(ig_ts_call *call, const ig_aten_view *v, uint32_t a,
+                           uint32_t b) {
     assert(((a < v->rank && b < v->rank) || v->rank == 0) &&
            "the caller has checked the axes");
     int64_t perm[IG_TENSOR_RANK];
@@ -282,7 +283,7 @@ ig_status ig_ts_op_transpose(ig_ts_call *call) {
     }
     uint32_t a = ig_aten_axis(call, 1, v.rank), b = ig_aten_axis(call, 2, v.rank);
     IG_TRY(call->e->status);
-    return swap(call, &v, a, b);
+    return swap_axes(call, &v, a, b);
 }
 
 /* t, numpy_T (all axes reversed): variant 0; mT, mH, adjoint: variant 1. */
@@ -297,7 +298,7 @@ ig_status ig_ts_op_t(ig_ts_call *call) {
             return ig_ts_fail(call, IG_INVALID, "self has rank %u, expected 2 or more",
                               v.rank);
         }
-        return swap(call, &v, v.rank - 2, v.rank - 1);
+        return swap_axes(call, &v, v.rank - 2, v.rank - 1);
     }
     for (uint32_t i = 0; i < v.rank; i++) {
         perm[i] = v.rank - 1 - i;
@@ -454,7 +455,7 @@ ig_status ig_ts_op_diagonal(ig_ts_call *call) {
 /* ---- the tensor itself gets another shape ---- */
 
 /* Runs a view's function; argument 0 becomes that view. */
-static ig_status become(ig_ts_call *call, ig_ts_op_hook view) {
+static ig_status write_as_view(ig_ts_call *call, ig_ts_op_hook view) {
     assert(call->arg_count > 0 && call->result_count > 0 &&
            "a view of argument 0 is given");
     assert(call->args[0].kind == IG_TS_TENSOR &&
@@ -466,17 +467,17 @@ static ig_status become(ig_ts_call *call, ig_ts_op_hook view) {
 }
 
 ig_status ig_ts_op_become_t(ig_ts_call *call) {
-    return become(call, ig_ts_op_t);
+    return write_as_view(call, ig_ts_op_t);
 }
 
 ig_status ig_ts_op_become_transpose(ig_ts_call *call) {
-    return become(call, ig_ts_op_transpose);
+    return write_as_view(call, ig_ts_op_transpose);
 }
 
 ig_status ig_ts_op_become_squeeze(ig_ts_call *call) {
-    return become(call, ig_ts_op_squeeze);
+    return write_as_view(call, ig_ts_op_squeeze);
 }
 
 ig_status ig_ts_op_become_unsqueeze(ig_ts_call *call) {
-    return become(call, ig_ts_op_unsqueeze);
+    return write_as_view(call, ig_ts_op_unsqueeze);
 }
