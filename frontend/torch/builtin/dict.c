@@ -165,11 +165,11 @@ ig_status ig_ts_op_dict_copy(ig_ts_call *call) {
     return ig_ts_give_value(call, 0, ig_ts_of_dict(copy));
 }
 
-/* dict([(k, v), …]) */
+/* dict(), dict([(k, v), …]) */
 ig_status ig_ts_op_dict_make(ig_ts_call *call) {
-    const ig_ts_list *pairs = call->args[0].as.list;
+    const ig_ts_list *pairs = call->arg_count ? call->args[0].as.list : NULL;
     ig_ts_dict *dict = ig_ts_dict_create(call->eval);
-    for (size_t i = 0; i < pairs->count; i++) {
+    for (size_t i = 0; pairs && i < pairs->count; i++) {
         const ig_ts_list *pair = pairs->items[i].as.list;
         if (pairs->items[i].kind != IG_TS_TUPLE || pair->count != 2) {
             return ig_ts_fail(call, IG_INVALID, "takes a list of pairs");

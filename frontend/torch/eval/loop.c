@@ -100,9 +100,8 @@ static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *v
 
 static ig_status refuse_change(building *b, const carried *place,
                                const ig_ts_value *after) {
-    const char *name = place->kind == IG_TS_HOLD_FRAME
-                           ? ((ig_ts_frame *)place->holder)->names[place->index]
-                           : "something";
+    ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
+    const char *name = now.names ? now.names[place->index] : "an item of a container";
     if (place->start.kind == after->kind) {
         return ig_ts_error(
             b->eval, IG_UNSUPPORTED,

@@ -317,6 +317,78 @@ TEST(ranks_that_do_not_fit_are_refused) {
 }
 END_TEST
 
+/* One axis more than a tensor can have, by each operator that makes axes. */
+TEST(too_many_axes_are_refused) {
+    static const char *const uses[] = {
+        "torch.unsqueeze(y, 0)",
+        "torch.stack([y, y])",
+        "torch.view(y, MORE)",
+        "torch.reshape(y, MORE)",
+        "torch.expand(y, MORE)",
+        "torch.broadcast_to(y, MORE)",
+        "torch.repeat(y, MORE)",
+        "torch.tile(y, MORE)",
+        "torch.zeros(MORE)",
+        "torch.ones(MORE)",
+        "torch.full(MORE, 1)",
+        "torch.empty(MORE)",
+        "torch.randn(MORE)",
+        "torch.new_zeros(y, MORE)",
+        "torch.unfold(y, 0, 1, 1)",
+        "torch.unflatten(y, 0, [1, 1])",
+        "torch.diag_embed(y)",
+        "torch.one_hot(torch.to(y, 4), 2)",
+        "torch.embedding(torch.ones([2, 3]), torch.to(y, 4))",
+        "torch.index(y, [torch.zeros([1, 1], dtype=4)])",
+        "torch.tensordot(y, y, annotate(List[int], []), annotate(List[int], []))",
+        "torch.view_as_real(torch.to(y, 9))",
+        "torch.as_strided(y, MORE, MORE)",
+    };
+    char more[4 * (IG_TENSOR_RANK + 1)] = "[1", y[sizeof more], form[2000], use[2000];
+    for (uint32_t i = 1; i < IG_TENSOR_RANK; i++) {
+        strcat(more, ", 1");
+    }
+    snprintf(y, sizeof y, "%s]", more);
+    strcat(more, ", 1]");
+    snprintf(form, sizeof form,
+             HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                  "    y = torch.ones(%s)\n    a = %%s\n    return x\n",
+             y);
+    for (size_t i = 0; i < IG_COUNT_OF(uses); i++) {
+        const char *hole = strstr(uses[i], "MORE"), *rest = hole ? hole + 4 : "";
+        const char *last = hole ? strstr(rest, "MORE") : NULL;
+        int before = hole ? (int)(hole - uses[i]) : (int)strlen(uses[i]);
+        snprintf(use, sizeof use, "%.*s%s%.*s%s%s", before, uses[i], hole ? more : "",
+                 last ? (int)(last - rest) : (int)strlen(rest), rest, last ? more : "",
+                 last ? last + 4 : "");
+        program p;
+        char source[3000];
+        snprintf(source, sizeof source, form, use);
+        CHECK_STATUS(import_source(&p, source, NULL), IG_LIMIT);
+        CHECK_MSG(strstr(p.c.why, "items") || strstr(p.c.why, "32"), "%s: '%s'",
+                  uses[i], p.c.why);
+        close(&p);
+    }
+}
+END_TEST
+
+static const char dicts[] = HEAD "  def forward(self: __torch__.M,\n"
+                                 "    x: Tensor) -> Tensor:\n"
+                                 "    d = torch.dict()\n"
+                                 "    _0 = torch._set_item(d, \"a\", torch.mul(x, 2))\n"
+                                 "    return torch.add(d[\"a\"], torch.len(d))\n";
+
+TEST(a_dict_begins_empty) {
+    const float x[] = { 1, 2, 3, 4 };
+    const double y[] = { 3, 5, 7, 9 };
+    program p;
+    CHECK_MSG(import_source(&p, dicts, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], y, 4);
+    close(&p);
+}
+END_TEST
+
 static const char growing[] = HEAD
     "  def forward(self: __torch__.M,\n"
     "    x: Tensor) -> Tuple[Tensor, Tensor, Tensor, int]:\n"
@@ -512,7 +584,8 @@ UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view,
            truth_values_of_the_run_are_joined, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
-           ranks_that_do_not_fit_are_refused, a_list_grows_with_an_open_extent,
+           ranks_that_do_not_fit_are_refused, too_many_axes_are_refused,
+           a_dict_begins_empty, a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
            einsum_takes_truth_values, rows_without_columns_have_no_triangle,
            a_negative_count_is_no_trip, ids_are_found_where_they_were_put,

@@ -12,11 +12,15 @@ static ig_value *repeat_axes(ig_expr *e, ig_value *x, const ig_dim *repeats,
                              uint32_t count) {
     ig_dim apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
-    if (count < rank || 2 * count > IG_TENSOR_RANK) {
+    if (count < rank) {
         return ig_expr_fail(
             e, IG_INVALID,
-            "repeats has %u items for a tensor of rank %u, expected %u to %d", count,
-            rank, rank, IG_TENSOR_RANK / 2);
+            "repeats has %u items for a tensor of rank %u, expected as many or more",
+            count, rank);
+    }
+    if (2 * count > IG_TENSOR_RANK) { /* as each axis is two for a while */
+        return ig_expr_fail(e, IG_LIMIT, "repeats has %u items, expected at most %d",
+                            count, IG_TENSOR_RANK / 2);
     }
     for (uint32_t i = 0; i < count; i++) {
         ig_dim own = i + rank < count ? ig_dim_of(1) : x->type->dims[i + rank - count];
@@ -330,7 +334,7 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
     IG_TRY(call->e->status);
     if (a == b || x->type->rank == 0 || x->type->rank == IG_TENSOR_RANK) {
         return ig_ts_fail(
-            call, IG_INVALID,
+            call, x->type->rank == IG_TENSOR_RANK ? IG_LIMIT : IG_INVALID,
             "a diagonal in axes %u and %u of a tensor of rank %u, expected two axes and a result of rank at most %d",
             a, b, x->type->rank, IG_TENSOR_RANK);
     }

@@ -27,7 +27,9 @@ ig_value *ig_aten_view_reshape(ig_ts_call *call, const ig_aten_view *v, uint32_t
                                const ig_dim *dims) {
     ig_dim all[IG_TENSOR_RANK + 1];
     if (rank >= IG_TENSOR_RANK) {
-        return ig_expr_fail(call->e, IG_LIMIT, "a shape has %u axes", rank);
+        return ig_expr_fail(call->e, IG_LIMIT,
+                            "a shape has %u axes, expected at most %d", rank,
+                            IG_TENSOR_RANK);
     }
     memcpy(all, dims, rank * sizeof *dims);
     all[rank] = ig_dim_of(2);
@@ -57,7 +59,8 @@ static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t i
     ig_dim minus_one = ig_dim_const(call->module, -1), others = ig_dim_of(1);
     int64_t rest = -1;
     if (count >= IG_TENSOR_RANK) {
-        ig_expr_fail(call->e, IG_LIMIT, "a shape has %u axes", count);
+        ig_expr_fail(call->e, IG_LIMIT, "a shape has %u axes, expected at most %d",
+                     count, IG_TENSOR_RANK);
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
