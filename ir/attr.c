@@ -21,6 +21,7 @@ static const void *intern_bytes(ig_module *module, const void *bytes, size_t siz
 }
 
 const char *ig_module_string(ig_module *module, ig_str text) {
+    assert((text.data || !text.size) && "a string has bytes");
     return (const char *)intern_bytes(module, text.data, text.size);
 }
 
@@ -33,16 +34,24 @@ static const ig_attr *slot_of(const ig_op *op, uint32_t slot) {
 
 int64_t ig_attr_int(const ig_op *op, uint32_t slot, int64_t absent) {
     const ig_attr *attr = slot_of(op, slot);
+    assert((attr->kind <= IG_ATTR_INT || attr->kind == IG_ATTR_BOOL ||
+            attr->kind == IG_ATTR_ENUM || attr->kind == IG_ATTR_DTYPE) &&
+           "the slot is no integer");
     return attr->kind == IG_ATTR_NONE ? absent : attr->as.i;
 }
 
 double ig_attr_float(const ig_op *op, uint32_t slot, double absent) {
     const ig_attr *attr = slot_of(op, slot);
+    assert((attr->kind == IG_ATTR_NONE || attr->kind == IG_ATTR_FLOAT) &&
+           "the slot is no float");
     return attr->kind == IG_ATTR_NONE ? absent : attr->as.f;
 }
 
 const char *ig_attr_str(const ig_op *op, uint32_t slot) {
     const ig_attr *attr = slot_of(op, slot);
+    assert((attr->kind == IG_ATTR_NONE || attr->kind == IG_ATTR_STR ||
+            attr->kind == IG_ATTR_SYM) &&
+           "the slot is no string");
     return attr->kind == IG_ATTR_NONE ? NULL : attr->as.str;
 }
 
@@ -74,6 +83,7 @@ ig_attr ig_attr_of_int(int64_t value) {
 }
 
 ig_attr ig_attr_of_enum(int64_t value) {
+    assert(value >= 0 && "enumerators count from 0");
     return (ig_attr){ .kind = IG_ATTR_ENUM, .as.i = value };
 }
 
@@ -82,6 +92,7 @@ ig_attr ig_attr_of_bool(bool value) {
 }
 
 ig_attr ig_attr_of_dtype(ig_dtype value) {
+    assert((int)value < IG_DT_COUNT && "no such element type");
     return (ig_attr){ .kind = IG_ATTR_DTYPE, .as.i = value };
 }
 
@@ -94,11 +105,13 @@ ig_attr ig_attr_of_str(ig_module *module, ig_str text) {
 }
 
 ig_attr ig_attr_of_sym(ig_module *module, const char *name) {
+    assert(name && "an item has a name");
     return (ig_attr){ .kind = IG_ATTR_SYM,
                       .as.str = ig_module_string(module, ig_str_of(name)) };
 }
 
 ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count) {
+    assert((ints || !count) && "a list has its numbers");
     const void *copy = intern_bytes(module, ints, count * sizeof(*ints));
     return (ig_attr){ .kind = IG_ATTR_INTS,
                       .count = count,
@@ -106,10 +119,12 @@ ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count) 
 }
 
 ig_attr ig_attr_of_dim(ig_dim dim) {
+    assert(!ig_dim_same(dim, IG_DIM_KEEP) && "no dim");
     return (ig_attr){ .kind = IG_ATTR_DIM, .as.dim = dim };
 }
 
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count) {
+    assert((dims || !count) && "a list has its dims");
     const void *copy = intern_bytes(module, dims, count * sizeof(*dims));
     return (ig_attr){ .kind = IG_ATTR_DIMS,
                       .count = count,
@@ -119,6 +134,7 @@ ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count) {
 /* The header is copied plainly: a mapped payload is told apart by content, never by
  * reading it here. */
 ig_attr ig_attr_of_data(ig_module *module, const ig_data *data) {
+    assert(data->type && "a constant has a type");
     ig_data *copy = IG_NEW(&module->arena, ig_data);
     *copy = *data;
     return (ig_attr){ .kind = IG_ATTR_DATA, .as.data = copy };
@@ -127,6 +143,7 @@ ig_attr ig_attr_of_data(ig_module *module, const ig_data *data) {
 /* ---- comparing ---- */
 
 size_t ig_data_stored_bytes(const ig_data *data) {
+    assert(data->size >= 0 && "a size is never negative");
     return data->is_splat ? (size_t)(ig_dtypes[data->type->dtype].bits + 7) / 8
                           : (size_t)data->size;
 }
@@ -146,6 +163,8 @@ static bool data_equal(const ig_data *a, const ig_data *b) {
 }
 
 bool ig_attr_equal(const ig_attr *a, const ig_attr *b) {
+    assert(a->kind <= IG_ATTR_DATA && b->kind <= IG_ATTR_DATA &&
+           "no such kind of attribute");
     if (a->kind != b->kind || a->count != b->count) {
         return false;
     }

@@ -10,10 +10,12 @@
 #include <string.h>
 
 ig_builder ig_builder_at_end(ig_block *block) {
+    assert(block->graph && "the block belongs to a graph");
     return (ig_builder){ .graph = block->graph, .block = block };
 }
 
 ig_builder ig_builder_before(ig_op *op) {
+    assert(op->block && "a detached op has no place");
     return (ig_builder){
         .graph = op->block->graph, .block = op->block, .before = op, .loc = op->loc
     };
@@ -102,6 +104,8 @@ static ig_status check_counts(const ig_builder *builder, ig_opcode code,
 /* Hooks ask the op for its module, so it is inserted first. */
 ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
                    ig_op **out_op) {
+    assert(builder->block->graph == builder->graph && "the cursor is in its graph");
+    assert((spec->operands || !spec->operand_count) && "an op has its operands");
     IG_TRY(check_counts(builder, code, spec));
     ig_op_spec placed = *spec;
     placed.loc = spec->loc ? spec->loc : builder->loc;
@@ -132,6 +136,7 @@ ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec) {
 
 ig_value *ig_make(ig_builder *builder, ig_opcode code, uint32_t operand_count,
                   ig_value *const *operands, const ig_attr *attrs) {
+    assert((operands || !operand_count) && "an op has its operands");
     ig_op_spec spec = { .operands = operands,
                         .operand_count = operand_count,
                         .attrs = attrs };
@@ -139,15 +144,18 @@ ig_value *ig_make(ig_builder *builder, ig_opcode code, uint32_t operand_count,
 }
 
 ig_value *ig_make1(ig_builder *builder, ig_opcode code, ig_value *x) {
+    assert(x && "an operand is a value");
     return ig_make(builder, code, 1, (ig_value *[]){ x }, NULL);
 }
 
 ig_value *ig_make2(ig_builder *builder, ig_opcode code, ig_value *x, ig_value *y) {
+    assert(x && y && "an operand is a value");
     return ig_make(builder, code, 2, (ig_value *[]){ x, y }, NULL);
 }
 
 ig_value *ig_make3(ig_builder *builder, ig_opcode code, ig_value *x, ig_value *y,
                    ig_value *z) {
+    assert(x && y && z && "an operand is a value");
     return ig_make(builder, code, 3, (ig_value *[]){ x, y, z }, NULL);
 }
 
@@ -197,6 +205,7 @@ ig_value *ig_make_float(ig_builder *builder, ig_dtype dtype, double value) {
 }
 
 ig_value *ig_make_dims(ig_builder *builder, const ig_dim *dims, uint32_t count) {
+    assert((dims || !count) && "a list has its dims");
     ig_attr attrs[IG_dims_attr_count] = { [IG_dims_values] = ig_attr_of_dims(
                                               builder->graph->module, dims, count) };
     return ig_make(builder, IG_OP_dims, 0, NULL, attrs);
@@ -228,6 +237,8 @@ static ig_value *find_head(const ig_graph *graph, const ig_weight *weight) {
 }
 
 ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
+    assert(ig_module_weight(builder->graph->module, weight->name) == weight &&
+           "a weight of the module");
     ig_graph *graph = builder->graph;
     ig_value *known = find_head(graph, weight);
     if (known) {
@@ -251,12 +262,14 @@ ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
 
 ig_value *ig_make_reshape(ig_builder *builder, ig_value *x, uint32_t rank,
                           const ig_dim *dims) {
+    assert((dims || !rank) && "a shape has its extents");
     ig_attr attrs[IG_reshape_attr_count] = { [IG_reshape_to] = ig_attr_of_dims(
                                                  builder->graph->module, dims, rank) };
     return ig_make(builder, IG_OP_reshape, 1, &x, attrs);
 }
 
 ig_value *ig_make_cast(ig_builder *builder, ig_value *x, ig_dtype to) {
+    assert((int)to < IG_DT_COUNT && "no such element type");
     if (x->type->dtype == to) {
         return x;
     }
@@ -266,6 +279,9 @@ ig_value *ig_make_cast(ig_builder *builder, ig_value *x, ig_dtype to) {
 
 static void make_end(ig_builder *builder, ig_opcode code, ig_value *const *values,
                      uint32_t count) {
+    assert((!builder->block->last || builder->before ||
+            !(ig_ops[builder->block->last->code].traits & IG_TERMINATOR)) &&
+           "the block has an end already");
     (void)ig_make(builder, code, count, values, NULL);
 }
 

@@ -12,6 +12,8 @@
 #include <string.h>
 
 const ig_data *ig_constant_of(const ig_value *value) {
+    assert((!value || !value->def || value->def->code < IG_OP_COUNT) &&
+           "its op was erased");
     const ig_op *op = value ? value->def : NULL;
     if (!op) {
         return NULL;

@@ -191,6 +191,8 @@ static cloner start(const ig_graph *from, ig_graph *to, ig_map *map, ig_map *typ
 }
 
 ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map) {
+    assert(op->code < IG_OP_COUNT && op->block && "the op stands in a graph");
+    assert((!before || before->block == block) && "`before` stands in another block");
     ig_map own, types;
     if (!map) {
         ig_map_init(&own, &block->graph->module->arena);
@@ -202,6 +204,8 @@ ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map)
 
 void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
                      ig_value *const *args, ig_value **out_results) {
+    assert((args || !from->arg_count) && "a value for each argument");
+    assert((!before || before->block == block) && "`before` stands in another block");
     const ig_op *end = from->last;
     assert(end && (ig_ops[end->code].traits & IG_TERMINATOR) && "a block ends");
     ig_map map, types;

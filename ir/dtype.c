@@ -8,6 +8,8 @@ const ig_dtype_info ig_dtypes[IG_DT_COUNT] = {
 #define DTYPE(name, bits, class, onnx, what) \
     [IG_DT_##name] = { #name, bits, IG_##class, onnx, what },
 #include "ir/dtype.def"
+
+#include <assert.h>
 #undef DTYPE
 };
 
@@ -32,14 +34,17 @@ bool ig_dtype_from_onnx(int64_t code, ig_dtype *out_dtype) {
 }
 
 bool ig_dtype_is_float(ig_dtype dtype) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     return ig_dtypes[dtype].class == IG_FLOAT;
 }
 
 bool ig_dtype_is_int(ig_dtype dtype) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     return ig_dtypes[dtype].class == IG_SINT || ig_dtypes[dtype].class == IG_UINT;
 }
 
 bool ig_dtype_bytes(ig_dtype dtype, int64_t count, int64_t *out_bytes) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     int64_t bits = ig_dtypes[dtype].bits;
     if (bits == 0 || count < 0) {
         return false;

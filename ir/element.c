@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "ir/span.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* ---- reading ---- */
@@ -98,6 +99,7 @@ static const char *parse_bits(ig_dtype dtype, ig_str text, uint64_t *out_bits) {
 }
 
 const char *ig_element_parse(ig_dtype dtype, ig_str text, void *bytes, int64_t index) {
+    assert(index >= 0 && "no such element");
     if (ig_dtypes[dtype].class == IG_STRING) {
         return "is not a string";
     }
@@ -142,6 +144,7 @@ static void put_plain(ig_dtype dtype, uint64_t bits, ig_writer *writer) {
 
 void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
                       ig_writer *writer) {
+    assert(index >= 0 && (int)dtype < IG_DT_COUNT && "no such element");
     if (ig_dtypes[dtype].class == IG_STRING) {
         ig_put(writer, "0");
         return;
@@ -159,6 +162,8 @@ void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
 /* ---- sizes ---- */
 
 bool ig_element_count(const ig_type *type, int64_t *out_count) {
+    assert((!type->rank || type->kind != IG_VECTOR) &&
+           "a vector has lanes, not extents");
     *out_count = type->kind == IG_VECTOR ? type->lanes : 1;
     for (uint32_t i = 0; i < type->rank; i++) {
         int64_t extent;

@@ -40,6 +40,7 @@ static void unlink_use(ig_use *use) {
 }
 
 void ig_use_set(ig_use *use, ig_value *value) {
+    assert(use->user && value && "an operand is a value of an op");
     if (use->value != value) {
         unlink_use(use);
         link_use(use, value);
@@ -155,6 +156,8 @@ static void grow_args(ig_block *block) {
 }
 
 ig_value *ig_block_add_arg(ig_block *block, const ig_type *type, const char *name) {
+    assert(block->graph && "the block belongs to a graph");
+    assert(block->arg_count < UINT32_MAX / 2 && "arguments are counted in 32 bits");
     ig_module *module = block->graph->module;
     ig_value *arg = IG_NEW(&module->arena, ig_value);
     arg->type = type;

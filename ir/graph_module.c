@@ -65,10 +65,12 @@ uint32_t ig_module_location(ig_module *module, const ig_location *where) {
 }
 
 ig_graph *ig_module_graph(const ig_module *module, const char *name) {
+    assert(name && "a graph has a name");
     return (ig_graph *)ig_map_get(&module->graphs_by_name, ig_str_of(name));
 }
 
 ig_weight *ig_module_weight(const ig_module *module, const char *name) {
+    assert(name && "a weight has a name");
     return (ig_weight *)ig_map_get(&module->weights_by_name, ig_str_of(name));
 }
 
@@ -85,6 +87,10 @@ static const char *unique_name(ig_module *module, const ig_map *names, const cha
 
 ig_weight *ig_module_add_weight(ig_module *module, const char *name,
                                 const ig_data *data) {
+    assert(data->type &&
+           (data->type->kind == IG_TENSOR || data->type->kind == IG_TABLE) &&
+           "a weight is a tensor or a table");
+    assert(data->size >= 0 && data->offset >= 0 && "a span of a file has an end");
     ig_weight *weight = IG_NEW(&module->arena, ig_weight);
     weight->name = unique_name(module, &module->weights_by_name, name,
                                module->weights.count);
@@ -96,6 +102,7 @@ ig_weight *ig_module_add_weight(ig_module *module, const char *name,
 }
 
 ig_graph *ig_graph_create(ig_module *module, const char *name, ig_stage stage) {
+    assert(stage && !(stage & (stage - 1)) && "a graph is at one stage");
     ig_graph *graph = IG_NEW(&module->arena, ig_graph);
     graph->module = module;
     graph->name = unique_name(module, &module->graphs_by_name, name,
@@ -128,11 +135,14 @@ void ig_graph_destroy(ig_graph *graph) {
             items[kept++] = items[i];
         }
     }
+    assert(kept + 1 == module->graphs.count && "the module holds the graph once");
     module->graphs.count = kept;
     forget_name(graph);
 }
 
 void ig_graph_rename(ig_graph *graph, const char *name) {
+    assert(ig_module_graph(graph->module, graph->name) == graph &&
+           "the module knows the graph");
     ig_module *module = graph->module;
     forget_name(graph);
     graph->name = unique_name(module, &module->graphs_by_name, name,

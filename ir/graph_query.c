@@ -6,18 +6,22 @@
 #include <assert.h>
 
 ig_value *ig_op_operand(const ig_op *op, uint32_t index) {
+    assert(op->code < IG_OP_COUNT && "the op was erased");
     return index < op->operand_count ? op->operands[index].value : NULL;
 }
 
 ig_value *ig_op_result(const ig_op *op, uint32_t index) {
+    assert(op->code < IG_OP_COUNT && "the op was erased");
     return index < op->result_count ? &op->results[index] : NULL;
 }
 
 ig_op *ig_def(const ig_value *value, ig_opcode code) {
+    assert((int)code < IG_OP_COUNT && "no such op");
     return value && value->def && value->def->code == code ? value->def : NULL;
 }
 
 bool ig_value_has_one_use(const ig_value *value) {
+    assert((!value->def || value->def->code < IG_OP_COUNT) && "its op was erased");
     return value->uses && !value->uses->next;
 }
 
@@ -47,6 +51,7 @@ static const ig_block *home_of(const ig_value *value) {
 }
 
 bool ig_value_is_outside(const ig_value *value, const ig_block *block) {
+    assert(home_of(value) && "the value stands in a block");
     const ig_block *home = home_of(value);
     for (const ig_op *op = block->parent; op; op = op->block->parent) {
         if (op->block == home) {
@@ -57,6 +62,7 @@ bool ig_value_is_outside(const ig_value *value, const ig_block *block) {
 }
 
 const ig_location *ig_op_location(const ig_op *op) {
+    assert(op->code < IG_OP_COUNT && "the op was erased");
     const ig_module *module = ig_op_module(op);
     uint32_t loc = op->loc < module->locations.count ? op->loc : 0;
     return &module->locations.items[loc];

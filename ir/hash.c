@@ -9,6 +9,7 @@
 #include "ir/dim/table.h"
 #include "ir/ops.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct hasher {
@@ -148,6 +149,7 @@ static void mix_block(hasher *h, const ig_block *block) {
 }
 
 uint64_t ig_graph_hash(const ig_graph *graph) {
+    assert(graph->body.graph == graph && "the body knows its graph");
     size_t size = ((size_t)graph->value_count + 1) * sizeof(uint32_t);
     hasher h = { .module = graph->module,
                  .numbers = (uint32_t *)ig_module_scratch(graph->module, size) };

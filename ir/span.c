@@ -15,6 +15,7 @@
 /* ---- bits: little-endian, packed with low bits first below a byte ---- */
 
 uint64_t ig_bits_load(const void *data, unsigned width, int64_t index) {
+    assert(width && width <= 64 && index >= 0 && "an element has 1 to 64 bits");
     const unsigned char *bytes = data;
     if (width < 8) {
         uint64_t at = (uint64_t)index * width;
@@ -26,6 +27,7 @@ uint64_t ig_bits_load(const void *data, unsigned width, int64_t index) {
 }
 
 void ig_bits_store(void *data, unsigned width, int64_t index, uint64_t bits) {
+    assert(width && width <= 64 && index >= 0 && "an element has 1 to 64 bits");
     unsigned char *bytes = data;
     if (width >= 8) {
         memcpy(bytes + (uint64_t)index * (width / 8), &bits, width / 8);
@@ -63,6 +65,7 @@ static int64_t int_of_bits(const ig_dtype_info *info, uint64_t bits) {
 }
 
 double ig_bits_to_f64(ig_dtype dtype, uint64_t bits) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     const ig_dtype_info *info = &ig_dtypes[dtype];
     if (info->class == IG_FLOAT) {
         return float_of_bits(dtype, bits);
@@ -81,6 +84,7 @@ static int64_t bits_to_i64(ig_dtype dtype, uint64_t bits) {
 /* ---- bits of a value: the rules of a cast ---- */
 
 int64_t ig_f64_to_i64(double value, unsigned bits) {
+    assert(bits >= 1 && bits <= 64 && "an integer has 1 to 64 bits");
     int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
     double edge = ldexp(1.0, (int)bits - 1);
     if (isnan(value)) {
@@ -90,6 +94,7 @@ int64_t ig_f64_to_i64(double value, unsigned bits) {
 }
 
 uint64_t ig_f64_to_u64(double value, unsigned bits) {
+    assert(bits >= 1 && bits <= 64 && "an integer has 1 to 64 bits");
     if (!(value > 0)) {
         return 0;
     }
@@ -109,6 +114,7 @@ static uint64_t bits_of_double(double value) {
 }
 
 uint64_t ig_bits_of_f64(ig_dtype dtype, double value, bool saturate) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     const ig_dtype_info *info = &ig_dtypes[dtype];
     switch (info->class) {
     case IG_BOOL:
@@ -165,6 +171,7 @@ static void read_i64(ig_span from, int64_t count, int64_t *out) {
 }
 
 void ig_span_read_f64(ig_span from, int64_t count, double *out) {
+    assert(from.index >= 0 && (int)from.dtype < IG_DT_COUNT && "elements of a tensor");
     if (from.dtype == IG_DT_f32) {
         read_f32(from, count, out);
         return;
@@ -177,6 +184,7 @@ void ig_span_read_f64(ig_span from, int64_t count, double *out) {
 }
 
 void ig_span_read_i64(ig_span from, int64_t count, int64_t *out) {
+    assert(from.index >= 0 && (int)from.dtype < IG_DT_COUNT && "elements of a tensor");
     if (from.dtype == IG_DT_i64) {
         read_i64(from, count, out);
         return;
@@ -190,6 +198,7 @@ void ig_span_read_i64(ig_span from, int64_t count, int64_t *out) {
 
 void ig_span_write_f64(ig_tensor *to, int64_t index, int64_t count,
                        const double *values, bool saturate) {
+    assert(index >= 0 && count <= to->count - index && "elements of the tensor");
     unsigned width = ig_dtypes[to->dtype].bits;
     for (int64_t i = 0; i < count; i++) {
         uint64_t bits = ig_bits_of_f64(to->dtype, values[i], saturate);
@@ -199,6 +208,7 @@ void ig_span_write_f64(ig_tensor *to, int64_t index, int64_t count,
 
 void ig_span_write_i64(ig_tensor *to, int64_t index, int64_t count,
                        const int64_t *values) {
+    assert(index >= 0 && count <= to->count - index && "elements of the tensor");
     unsigned width = ig_dtypes[to->dtype].bits;
     for (int64_t i = 0; i < count; i++) {
         ig_bits_store(to->data, width, index + i,
@@ -208,6 +218,7 @@ void ig_span_write_i64(ig_tensor *to, int64_t index, int64_t count,
 
 void ig_span_write_u64(ig_tensor *to, int64_t index, int64_t count,
                        const int64_t *values) {
+    assert(index >= 0 && count <= to->count - index && "elements of the tensor");
     unsigned width = ig_dtypes[to->dtype].bits;
     for (int64_t i = 0; i < count; i++) {
         ig_bits_store(to->data, width, index + i,

@@ -12,6 +12,8 @@
 
 #include "ir/tensor.h"
 
+#include <assert.h>
+
 /* One element's bits: little-endian, packed with low bits first below a byte. */
 uint64_t ig_bits_load(const void *data, unsigned width, int64_t index);
 void ig_bits_store(void *data, unsigned width, int64_t index, uint64_t bits);
@@ -29,6 +31,7 @@ typedef struct ig_span {
 
 static inline ig_span ig_span_of(const ig_tensor *tensor, int64_t index,
                                  int64_t stride) {
+    assert(index >= 0 && "no such element");
     return (ig_span){ tensor->dtype, tensor->data, index, stride };
 }
 

@@ -32,6 +32,7 @@ static bool count_elements(uint32_t rank, const int64_t *dims, int64_t *out_coun
 
 ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                           uint32_t rank, const int64_t *dims, ig_tensor *out_tensor) {
+    assert((dims || !rank) && "a shape has its extents");
     if (dtype == IG_DT_str) {
         return report(context, IG_UNSUPPORTED, "tensors of strings are not supported");
     }
@@ -64,6 +65,7 @@ ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
 }
 
 bool ig_table_layout(const ig_tensor *table, ig_row_layout *out_layout) {
+    assert(table->kind == IG_TABLE && table->rank == 2 && "only a table has rows");
     unsigned bits = ig_dtypes[table->dtype].bits;
     return ig_row_layout_of(table->rows, bits, table->dims[1], out_layout);
 }
@@ -84,6 +86,7 @@ static int64_t content_bytes(const ig_tensor *tensor) {
 }
 
 int64_t ig_tensor_bytes(const ig_tensor *tensor) {
+    assert(tensor->count >= 0 && "a count is never negative");
     if (tensor->kind != IG_SEQUENCE && tensor->kind != IG_OPTIONAL) {
         return content_bytes(tensor);
     }
@@ -95,21 +98,25 @@ int64_t ig_tensor_bytes(const ig_tensor *tensor) {
 }
 
 double ig_tensor_get_f64(const ig_tensor *tensor, int64_t index) {
+    assert(index >= 0 && index < tensor->count && "no such element");
     double value;
     ig_span_read_f64(ig_span_of(tensor, index, 1), 1, &value);
     return value;
 }
 
 int64_t ig_tensor_get_i64(const ig_tensor *tensor, int64_t index) {
+    assert(index >= 0 && index < tensor->count && "no such element");
     int64_t value;
     ig_span_read_i64(ig_span_of(tensor, index, 1), 1, &value);
     return value;
 }
 
 void ig_tensor_set_f64(ig_tensor *tensor, int64_t index, double value) {
+    assert(index >= 0 && index < tensor->count && "no such element");
     ig_span_write_f64(tensor, index, 1, &value, false);
 }
 
 void ig_tensor_set_i64(ig_tensor *tensor, int64_t index, int64_t value) {
+    assert(index >= 0 && index < tensor->count && "no such element");
     ig_span_write_i64(tensor, index, 1, &value);
 }

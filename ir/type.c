@@ -58,6 +58,8 @@ static const ig_type *intern(candidate *c, ig_module *module) {
 
 const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
                               const ig_dim *dims) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
+    assert((dims || !rank) && "a shape has its extents");
     candidate c;
     start(&c, module, IG_TENSOR, rank, dims);
     c.type->dtype = (uint8_t)dtype;
@@ -66,6 +68,7 @@ const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
 
 const ig_type *ig_type_of_extents(ig_module *module, ig_dtype dtype, uint32_t rank,
                                   const int64_t *extents) {
+    assert((extents || !rank) && "a shape has its extents");
     ig_dim few[INLINE_RANK];
     ig_dim *dims = rank <= INLINE_RANK ? few
                                        : IG_NEW_ARRAY(&module->arena, ig_dim, rank);
@@ -77,6 +80,7 @@ const ig_type *ig_type_of_extents(ig_module *module, ig_dtype dtype, uint32_t ra
 
 const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
                              ig_dim count, ig_dim dim) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     candidate c;
     start(&c, module, IG_TABLE, 2, (ig_dim[]){ count, dim });
     c.type->dtype = (uint8_t)dtype;
@@ -86,6 +90,8 @@ const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
 
 const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
                               const ig_dim *dims) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
+    assert((dims || !rank) && "a shape has its extents");
     candidate c;
     start(&c, module, IG_BUFFER, rank, dims);
     c.type->dtype = (uint8_t)dtype;
@@ -93,6 +99,7 @@ const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
 }
 
 const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     assert(lanes >= 1 && lanes <= UINT16_MAX && "a vector has 1 to 65535 lanes");
     candidate c;
     start(&c, module, IG_VECTOR, 0, NULL);
@@ -102,6 +109,7 @@ const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes)
 }
 
 const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *element) {
+    assert(element && "a host value holds values of a type");
     assert((kind == IG_SEQUENCE || kind == IG_OPTIONAL) && "not a host kind");
     candidate c;
     start(&c, module, kind, 0, NULL);
@@ -111,6 +119,7 @@ const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *elem
 
 const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
                                   ig_dtype dtype) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
     if (type->dtype == dtype) {
         return type;
     }
@@ -125,6 +134,10 @@ const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
 
 const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_t rank,
                                  const ig_dim *dims) {
+    assert((dims || !rank) && "a shape has its extents");
+    assert((type->kind == IG_TENSOR || type->kind == IG_BUFFER ||
+            type->kind == IG_TABLE) &&
+           "only what has a shape takes another");
     candidate c;
     start(&c, module, (ig_kind)type->kind, rank, dims);
     c.type->dtype = type->dtype;
@@ -144,6 +157,8 @@ bool ig_type_is_static(const ig_type *type) {
 }
 
 ig_dim ig_type_count(ig_module *module, const ig_type *type) {
+    assert(type->kind != IG_SEQUENCE && type->kind != IG_OPTIONAL &&
+           "a host value has no elements that types count");
     return ig_dim_product(module, type->dims, type->rank);
 }
 

@@ -23,6 +23,8 @@ static ig_status too_large(ig_session *session, const char *what) {
 /* ---- symbols and guards ---- */
 
 ig_status ig_session_define(ig_session *session, bool is_late) {
+    assert((session->symbols || !session->plan->symbols_count) &&
+           "each symbol has room for its value");
     const ig_plan *plan = session->plan;
     for (uint32_t i = 0; i < plan->symbols_count; i++) {
         const ig_plan_symbol *symbol = &plan->symbols[i];

@@ -35,6 +35,8 @@ void ig_session_reset(ig_session *session) {
 }
 
 void ig_session_give_state(ig_session *session) {
+    assert((session->state_outputs || !session->plan->states_count) &&
+           "each state has a view");
     for (uint32_t i = 0; i < session->plan->states_count; i++) {
         session->state_outputs[i] = (ig_view){ 0 };
     }

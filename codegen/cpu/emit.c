@@ -41,6 +41,8 @@ LLVMTypeRef ig_cpu_scalar_type(const ig_cpu_emitter *e, ig_dtype dtype) {
 }
 
 LLVMTypeRef ig_cpu_type(const ig_cpu_emitter *e, const ig_type *type) {
+    assert((type->kind == IG_BUFFER || type->kind == IG_VECTOR) &&
+           "kernels have buffers and vectors");
     if (type->kind == IG_BUFFER) {
         return LLVMPointerTypeInContext(e->llvm, 0);
     }
@@ -49,6 +51,7 @@ LLVMTypeRef ig_cpu_type(const ig_cpu_emitter *e, const ig_type *type) {
 
 LLVMTypeRef ig_cpu_memory_type(const ig_cpu_emitter *e, ig_dtype dtype,
                                uint32_t lanes) {
+    assert(lanes >= 1 && "a vector has a lane");
     LLVMTypeRef element = dtype == IG_DT_bool ? LLVMInt8TypeInContext(e->llvm)
                                               : ig_cpu_scalar_type(e, dtype);
     return l_vector(element, lanes);
@@ -101,6 +104,7 @@ uint32_t ig_cpu_result_lanes(const ig_op *op) {
 }
 
 bool ig_cpu_is_number(const ig_op *op, uint32_t index) {
+    assert(index < op->operand_count && "the op has no such operand");
     const ig_op *def = op->operands[index].value->def;
     while (def && def->code == IG_OP_splat) {
         def = def->operands[0].value->def;
@@ -123,6 +127,7 @@ bool ig_cpu_is_number(const ig_op *op, uint32_t index) {
 
 ig_status ig_cpu_fail(const ig_cpu_emitter *e, ig_status status, const ig_op *op,
                       const char *what) {
+    assert(status != IG_OK && "a failure has a status");
     return ig_error(&e->context->diag, status, ig_op_location(op),
                     "kernel '%s': %s: %s", e->kernel->name, ig_ops[op->code].name,
                     what);
@@ -201,6 +206,8 @@ static void create_function(ig_cpu_emitter *e) {
 }
 
 ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block) {
+    assert(block->last && (ig_ops[block->last->code].traits & IG_TERMINATOR) &&
+           "a block ends");
     for (const ig_op *op = block->first; op && op != block->last; op = op->next) {
         const ig_cpu_row *row = &ig_cpu_rows[op->code];
         if (!row->emit) {
@@ -212,6 +219,7 @@ ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block) {
 }
 
 ig_status ig_cpu_emit_kernel(ig_cpu_emitter *e) {
+    assert(e->kernel->stage == IG_STAGE_KERNEL && "only kernel form has emitters");
     e->values = IG_NEW_ARRAY(e->arena, LLVMValueRef, e->kernel->value_count);
     create_function(e);
     load_arguments(e);

@@ -7,6 +7,8 @@
  */
 #include "codegen/cpu/emit.h"
 
+#include <assert.h>
+
 /* Which of a row's codes holds for `dtype`; 0 when there is none. */
 static int row_code(const ig_cpu_row *row, ig_dtype dtype) {
     switch (ig_dtypes[dtype].class) {
@@ -48,6 +50,7 @@ static operands read_operands(ig_cpu_emitter *e, const ig_op *op) {
 
 LLVMValueRef ig_cpu_select(ig_cpu_emitter *e, LLVMValueRef when, LLVMValueRef then,
                            LLVMValueRef otherwise) {
+    assert(LLVMTypeOf(then) == LLVMTypeOf(otherwise) && "both choices are of one type");
     return LLVMBuildSelect(e->builder, when, then, otherwise, L_UNNAMED);
 }
 
@@ -163,6 +166,7 @@ ig_status ig_cpu_emit_modulo(ig_cpu_emitter *e, const ig_op *op) {
  * the first needs a second look; a constant is put there, where it costs nothing. */
 LLVMValueRef ig_cpu_extreme(ig_cpu_emitter *e, LLVMRealPredicate wins, LLVMValueRef x,
                             LLVMValueRef y, bool x_is_number) {
+    assert(LLVMTypeOf(x) == LLVMTypeOf(y) && "operands of one type");
     LLVMBuilderRef b = e->builder;
     LLVMValueRef x_wins = LLVMBuildFCmp(b, wins, x, y, L_UNNAMED);
     LLVMValueRef result = ig_cpu_select(e, x_wins, x, y);
@@ -175,6 +179,7 @@ LLVMValueRef ig_cpu_extreme(ig_cpu_emitter *e, LLVMRealPredicate wins, LLVMValue
 
 LLVMValueRef ig_cpu_combine(ig_cpu_emitter *e, const ig_cpu_row *row, ig_dtype dtype,
                             LLVMValueRef x, LLVMValueRef y) {
+    assert(LLVMTypeOf(x) == LLVMTypeOf(y) && "operands of one type");
     if (row->sint_name && ig_dtype_is_float(dtype)) {
         return ig_cpu_extreme(e, (LLVMRealPredicate)row->real, x, y, false);
     }

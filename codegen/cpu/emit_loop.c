@@ -14,9 +14,12 @@
  */
 #include "codegen/cpu/emit.h"
 
+#include <assert.h>
+
 /* ---- plain counting loops, for other emitters ---- */
 
 ig_cpu_loop ig_cpu_loop_begin(ig_cpu_emitter *e, LLVMValueRef count) {
+    assert(LLVMTypeOf(count) == LLVMInt64TypeInContext(e->llvm) && "a count is an i64");
     LLVMBuilderRef b = e->builder;
     LLVMValueRef zero = l_i64(e->llvm, 0);
     ig_cpu_loop loop = { LLVMGetInsertBlock(b), l_block(b, "each"), l_block(b, "done"),
@@ -29,6 +32,7 @@ ig_cpu_loop ig_cpu_loop_begin(ig_cpu_emitter *e, LLVMValueRef count) {
 }
 
 void ig_cpu_loop_end(ig_cpu_emitter *e, const ig_cpu_loop *loop) {
+    assert(LLVMIsAPHINode(loop->index) && "the loop was begun");
     LLVMBuilderRef b = e->builder;
     LLVMValueRef next = LLVMBuildAdd(b, loop->index, l_i64(e->llvm, 1), L_UNNAMED);
     LLVMValueRef more = LLVMBuildICmp(b, LLVMIntSLT, next, loop->count, L_UNNAMED);

@@ -21,6 +21,8 @@ void ig_cpu_mark_invariant(const ig_cpu_emitter *e, LLVMValueRef load) {
 
 LLVMValueRef ig_cpu_address(ig_cpu_emitter *e, LLVMTypeRef element, LLVMValueRef base,
                             LLVMValueRef index) {
+    assert(LLVMGetTypeKind(LLVMTypeOf(base)) == LLVMPointerTypeKind &&
+           "an address is of memory");
     return LLVMBuildGEP2(e->builder, element, base, &index, 1, L_UNNAMED);
 }
 

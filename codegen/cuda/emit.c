@@ -4,6 +4,7 @@
 
 #include "codegen/cuda/print.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- names and types ---- */
@@ -41,15 +42,19 @@ static const char *const pointer_names[IG_DT_COUNT] = {
 };
 
 const char *ig_cuda_type(const ig_type *type) {
+    assert((type->kind == IG_BUFFER || type->kind == IG_VECTOR) &&
+           "kernels have buffers and vectors");
     return type->kind == IG_BUFFER ? pointer_names[type->dtype]
                                    : type_names[type->dtype];
 }
 
 ig_str ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value) {
+    assert(e->names[value->id].size && "a value is named before its uses");
     return e->names[value->id];
 }
 
 void ig_cuda_indent(ig_cuda_emitter *e) {
+    assert(e->depth >= 1 && "statements are in a function");
     ig_put_spaces(e->out, 4 * e->depth);
 }
 
@@ -61,6 +66,7 @@ void ig_cuda_declare(ig_cuda_emitter *e, const ig_value *value) {
 }
 
 ig_status ig_cuda_fail(const ig_cuda_emitter *e, const ig_op *op, const char *what) {
+    assert(op->code < IG_OP_COUNT && "the op was erased");
     return ig_error(&e->kernel->module->context->diag, IG_INTERNAL, NULL,
                     "kernel '%s', %s: %s", e->kernel->name, ig_ops[op->code].name,
                     what);
@@ -177,6 +183,8 @@ static ig_status print_op(ig_cuda_emitter *e, const ig_op *op) {
 }
 
 ig_status ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block) {
+    assert(block->last && (ig_ops[block->last->code].traits & IG_TERMINATOR) &&
+           "a block ends");
     for (const ig_op *op = block->first; op; op = op->next) {
         if (!(ig_ops[op->code].traits & IG_TERMINATOR)) {
             IG_TRY(print_op(e, op));
@@ -243,6 +251,7 @@ static ig_status check_name(const ig_graph *kernel) {
 }
 
 ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out) {
+    assert(kernel->stage == IG_STAGE_KERNEL && "only kernel form has emitters");
     ig_cuda_emitter e = {
         .kernel = kernel, .out = out, .arena = out->arena, .depth = 1
     };

@@ -33,6 +33,7 @@ ig_dim ig_dim_const(ig_module *module, int64_t value) {
 }
 
 bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
@@ -57,6 +58,8 @@ static bool combine(ig_module *module, ig_dim a, int64_t factor, ig_dim b,
 }
 
 ig_dim ig_dim_add(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     int64_t left, right, known;
     ig_dim sum;
     if (ig_dim_known(a, &left) && ig_dim_known(b, &right) &&
@@ -76,6 +79,8 @@ static ig_dim negated(ig_module *module, ig_dim a) {
 }
 
 ig_dim ig_dim_sub(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     ig_dim difference;
     return combine(module, a, -1, b, &difference)
                ? difference
@@ -136,6 +141,8 @@ static bool multiply_exact(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out)
 }
 
 ig_dim ig_dim_mul(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     int64_t left, right, known;
     ig_dim product;
     if (ig_dim_known(a, &left) && ig_dim_known(b, &right) &&
@@ -151,6 +158,7 @@ ig_dim ig_dim_mul(ig_module *module, ig_dim a, ig_dim b) {
 }
 
 ig_dim ig_dim_product(ig_module *module, const ig_dim *dims, uint32_t count) {
+    assert((dims || !count) && "a product has its factors");
     ig_dim product = ig_dim_of(1);
     for (uint32_t i = 0; i < count; i++) {
         product = ig_dim_mul(module, product, dims[i]);
@@ -214,14 +222,20 @@ static ig_dim make_extreme(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_d
 }
 
 ig_dim ig_dim_min(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     return make_extreme(module, IG_DIM_MIN, a, b);
 }
 
 ig_dim ig_dim_max(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     return make_extreme(module, IG_DIM_MAX, a, b);
 }
 
 ig_dim ig_dim_bcast(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     if (ig_dim_is(a, 1)) {
         return b;
     }

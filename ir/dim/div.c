@@ -15,6 +15,8 @@
 #include "base/checked.h"
 #include "ir/dim/table.h"
 
+#include <assert.h>
+
 static int64_t gcd_of(int64_t a, int64_t b) { /* both >= 0 */
     while (b) {
         int64_t rest = a % b;
@@ -261,6 +263,8 @@ static bool positive_divisor(ig_module *module, ig_dim *a, ig_dim b, int64_t *ou
 }
 
 ig_dim ig_dim_floor_div(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     int64_t d;
     if (ig_dim_is(b, 0)) {
         return ig_dim_make_atom(module->dims, IG_DIM_FLOOR, a, b); /* has no value */
@@ -271,6 +275,8 @@ ig_dim ig_dim_floor_div(ig_module *module, ig_dim a, ig_dim b) {
 }
 
 ig_dim ig_dim_ceil_div(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     int64_t d;
     if (ig_dim_is(b, 0)) {
         return ig_dim_make_atom(module->dims, IG_DIM_CEIL, a, b); /* has no value */
@@ -337,6 +343,8 @@ static bool open_exact(ig_dim_table *table, ig_dim dim, ig_dim *out_p, ig_dim *o
 /* Each call of itself has one exact atom less, so the recursion is bounded by degree
  * and depth. */
 ig_dim ig_dim_exact_div(ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     ig_dim_table *table = module->dims;
     ig_dim quotient, p, q;
     if (ig_dim_is(b, 0)) {

@@ -52,6 +52,7 @@ static inline int64_t ig_dim_value(ig_dim dim) {
 
 /* Known to be `extent`? */
 static inline bool ig_dim_is(ig_dim dim, int64_t extent) {
+    assert(extent >= 0 && "an extent is never negative");
     return dim.code >= 0 && dim.code == extent;
 }
 
@@ -61,6 +62,7 @@ static inline bool ig_dim_same(ig_dim a, ig_dim b) {
 }
 
 static inline bool ig_dims_same(const ig_dim *a, const ig_dim *b, uint32_t count) {
+    assert(((a && b) || !count) && "lists have their dims");
     for (uint32_t i = 0; i < count; i++) {
         if (!ig_dim_same(a[i], b[i])) {
             return false;

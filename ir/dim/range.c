@@ -7,6 +7,8 @@
 #include "base/checked.h"
 #include "ir/dim/table.h"
 
+#include <assert.h>
+
 static const ig_dim_interval unbounded = { INT64_MIN, INT64_MAX };
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -133,6 +135,7 @@ ig_dim_interval ig_dim_interval_of_sum(const ig_dim_table *table,
 
 void ig_dim_range(const ig_module *module, ig_dim dim, int64_t *out_min,
                   int64_t *out_max) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_interval range = ig_dim_interval_of(module->dims, dim);
     *out_min = range.min;
     *out_max = range.max;
@@ -173,6 +176,8 @@ static bool never_zero_by_gcd(const ig_dim_sum *sum) {
 }
 
 ig_truth ig_dim_equal(const ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     if (ig_dim_same(a, b)) {
         return IG_YES;
     }
@@ -208,6 +213,7 @@ static ig_truth either(ig_truth a, ig_truth b) {
 }
 
 bool ig_dim_is_polynomial(const ig_module *module, ig_dim dim) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
@@ -223,6 +229,7 @@ bool ig_dim_is_polynomial(const ig_module *module, ig_dim dim) {
 
 bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
                        int64_t *out_multiple) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
@@ -329,5 +336,7 @@ static ig_truth less_equal(ig_dim_table *table, ig_dim a, ig_dim b, int depth) {
 }
 
 ig_truth ig_dim_less_equal(const ig_module *module, ig_dim a, ig_dim b) {
+    assert(ig_dim_belongs(module, a) && "a dim of another module");
+    assert(ig_dim_belongs(module, b) && "a dim of another module");
     return less_equal(module->dims, a, b, 0);
 }

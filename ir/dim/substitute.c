@@ -26,6 +26,7 @@ static ig_dim substitute_atom(ig_module *module, const ig_dim_atom *atom,
 
 /* Recursion is bounded by IG_DIM_DEPTH_MAX. */
 ig_dim ig_dim_substitute(ig_module *module, ig_dim dim, const ig_dim *by_symbol) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     if (ig_dim_is_static(dim)) {
         return dim;
     }

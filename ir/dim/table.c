@@ -27,6 +27,11 @@ static const ig_dim_expr *expr_of(const ig_dim_table *table, ig_dim dim) {
     return table->exprs.items[-1 - dim.code];
 }
 
+bool ig_dim_belongs(const ig_module *module, ig_dim dim) {
+    return ig_dim_is_static(dim) ||
+           (uint64_t)(-1 - dim.code) < module->dims->exprs.count;
+}
+
 const ig_dim_term *ig_dim_terms(const ig_dim_table *table, ig_dim dim,
                                 ig_dim_term *room, uint32_t *out_count) {
     if (!ig_dim_is_static(dim)) {
@@ -203,6 +208,7 @@ ig_dim ig_dim_symbol(ig_module *module, const char *name) {
 }
 
 ig_dim ig_dim_named(ig_module *module, ig_str name) {
+    assert(name.size > 0 && "a symbol has a name");
     ig_dim_name *known = (ig_dim_name *)ig_map_get(&module->dims->names, name);
     return known ? known->dim : add_symbol(module->dims, name)->dim;
 }
@@ -218,6 +224,7 @@ static const ig_dim_atom *only_atom(const ig_module *module, ig_dim dim) {
 }
 
 ig_symbol *ig_dim_as_symbol(const ig_module *module, ig_dim dim) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     const ig_dim_atom *atom = only_atom(module, dim);
     return atom && atom->kind == IG_DIM_SYMBOL
                ? &module->dims->symbols.items[atom->symbol]->symbol

@@ -87,6 +87,8 @@ static inline void ig_dim_sum_start(ig_dim_sum *sum) { /* 4 KiB need no clearing
 
 /* ---- table ---- */
 
+/* A known extent, or an expression of this module? */
+bool ig_dim_belongs(const ig_module *module, ig_dim dim);
 void ig_dim_table_create(ig_module *module);
 const ig_dim_atom *ig_dim_atom_intern(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
                                       ig_dim b);

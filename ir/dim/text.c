@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 /* ---- text ---- */
@@ -101,6 +102,7 @@ static void print_term(const ig_module *module, const ig_dim_term *term, bool is
 }
 
 void ig_dim_print(const ig_module *module, ig_dim dim, ig_writer *writer) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
@@ -167,6 +169,7 @@ static void encode(coder *c, ig_dim dim) {
 
 uint32_t ig_dim_encode(const ig_module *module, ig_dim dim, ig_arena *arena,
                        ig_dim_code **out_code) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     coder c = { .module = module, .arena = arena };
     encode(&c, dim);
     *out_code = c.code.items;

@@ -72,6 +72,7 @@ static bool evaluate_atom(const ig_module *module, const ig_dim_atom *atom,
 
 bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols,
                      int64_t *out_value) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
@@ -123,6 +124,7 @@ static void mark_symbols(ig_dim_table *table, ig_dim dim, uint32_t stamp) {
 /* The list lies on top of those of outer calls: a visitor may itself ask. */
 void ig_dim_visit_symbols(const ig_module *module, ig_dim dim,
                           void (*visit)(void *user, uint32_t symbol), void *user) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_table *table = module->dims;
     size_t base = table->visited.count;
     uint32_t stamp = ++table->stamp;
@@ -158,10 +160,13 @@ static bool mentions(const ig_module *module, ig_dim dim, uint32_t first,
 }
 
 bool ig_dim_mentions(const ig_module *module, ig_dim dim, uint32_t symbol) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
+    assert(symbol < ig_symbol_count(module) && "no such symbol");
     return mentions(module, dim, symbol, symbol);
 }
 
 bool ig_dim_mentions_since(const ig_module *module, ig_dim dim, uint32_t first) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     return mentions(module, dim, first, UINT32_MAX);
 }
 
@@ -178,6 +183,7 @@ static uint32_t atom_level(const ig_dim_table *table, const ig_dim_atom *atom) {
 
 /* Recursion is bounded by IG_DIM_DEPTH_MAX. */
 uint32_t ig_dim_level(const ig_module *module, ig_dim dim) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     ig_dim_term room;
     uint32_t count, level = 0;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
@@ -205,6 +211,7 @@ static void look_for_overflow(void *user, uint32_t symbol) {
 }
 
 bool ig_dim_overflows(const ig_module *module, ig_dim dim) {
+    assert(ig_dim_belongs(module, dim) && "a dim of another module");
     overflow o = { module, false };
     if (ig_dim_level(module, dim) > 0) {
         ig_dim_visit_symbols(module, dim, look_for_overflow, &o);
@@ -308,6 +315,7 @@ static void copy_new_symbols(translation *t, ig_dim dim) {
 }
 
 ig_dim ig_dim_translate(const ig_module *from, ig_dim dim, ig_module *to) {
+    assert(ig_dim_belongs(from, dim) && "a dim of another module");
     if (from == to || ig_dim_is_static(dim)) {
         return dim;
     }

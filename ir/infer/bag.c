@@ -5,6 +5,8 @@
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
 
+#include <assert.h>
+
 /* ---- the operands of one feature ---- */
 
 static bool has_array(const ig_op *op, uint32_t slot, uint32_t count) {
@@ -16,6 +18,7 @@ static int64_t entry(const ig_op *op, uint32_t slot, uint32_t number, int64_t ab
 }
 
 uint32_t ig_bag_feature_count(const ig_op *op) {
+    assert(op->code == IG_OP_bag && "only a bag has features");
     return op->attrs[IG_bag_operands].count;
 }
 
@@ -26,6 +29,8 @@ static uint32_t operands_of(const ig_op *op, uint32_t number) {
 }
 
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
+    assert(op->code == IG_OP_bag && number < op->attrs[IG_bag_operands].count &&
+           "no such feature");
     uint32_t at = 0;
     for (uint32_t i = 0; i < number; i++) {
         at += operands_of(op, i);
@@ -46,6 +51,8 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
 }
 
 ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
+    assert(feature->table + feature->tables <= op->operand_count &&
+           "a feature of another bag");
     ig_dim rows = ig_dim_of(0);
     for (uint32_t i = 0; i < feature->tables; i++) {
         const ig_type *table = op->operands[feature->table + i].value->type;

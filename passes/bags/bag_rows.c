@@ -24,10 +24,11 @@ static bool is_filled_data(const ig_data *data, double number) {
     }
     bool is_readable = data->bytes && data->type->kind == IG_TENSOR &&
                        ig_dtypes[data->type->dtype].class != IG_STRING;
+    count = data->is_splat ? 1 : count;
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
+                         .count = count,
                          .data = (void *)(uintptr_t)data->bytes }; /* only read */
-    count = data->is_splat ? 1 : count;
     for (int64_t i = 0; is_readable && i < count; i++) {
         is_readable = ig_tensor_get_f64(&tensor, i) == number;
     }

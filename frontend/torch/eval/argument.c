@@ -33,12 +33,16 @@ static ig_status not_known(const ig_ts_call *call, uint32_t index) {
 }
 
 bool ig_ts_is_none(const ig_ts_call *call, uint32_t index) {
+    assert((!call->schema || index < call->schema->argument_count) &&
+           "the schema has no such argument");
     return index >= call->arg_count || call->args[index].kind == IG_TS_NONE;
 }
 
 /* ---- tensors ---- */
 
 const ig_ts_tensor *ig_ts_peek(const ig_ts_call *call, uint32_t index) {
+    assert((!call->schema || index < call->schema->argument_count) &&
+           "the schema has no such argument");
     bool is_tensor = index < call->arg_count && call->args[index].kind == IG_TS_TENSOR;
     return is_tensor ? call->args[index].as.tensor : NULL;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/eval.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static ig_status report_at_call(const ig_ts_call *call, ig_status status,
 
 ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format,
                      ...) {
+    assert(status != IG_OK && "a failure has a status");
     char text[512];
     va_list args;
     if (call->e->status != IG_OK) {
@@ -75,6 +77,8 @@ const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim)
 /* ---- calling other operators ---- */
 
 ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value) {
+    assert((value || call->e->status != IG_OK) &&
+           "no value without a failure that tells why");
     return ig_ts_of_tensor(ig_ts_tensor_create(call->eval, value, NULL));
 }
 
@@ -96,6 +100,7 @@ ig_value *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor) {
 ig_status ig_ts_invoke(ig_ts_call *call, const char *name, const ig_ts_value *args,
                        uint32_t count, ig_ts_value *out_results,
                        uint32_t result_count) {
+    assert((args || !count) && (out_results || !result_count) && "room for all values");
     ig_ts_value *values = IG_NEW_ARRAY(call->arena, ig_ts_value, count + 1u);
     ig_ts_arguments arguments = { .values = values, .positional = count };
     uint32_t got = result_count;

@@ -164,6 +164,7 @@ static const ig_torch_dtype_info *settle_dtype(const operands *o) {
 ig_status ig_ts_result_torch_type(ig_ts_call *call, const uint32_t *indices,
                                   uint32_t count,
                                   const ig_torch_dtype_info **out_dtype) {
+    assert((indices || !count) && "arguments to tell the dtype by");
     operands o = { 0 };
     for (uint32_t i = 0; i < count; i++) {
         if (indices[i] < call->arg_count) {
@@ -198,6 +199,7 @@ ig_status ig_ts_result_type(ig_ts_call *call, const uint32_t *indices, uint32_t 
 
 ig_status ig_ts_result_type_of_list(ig_ts_call *call, uint32_t index,
                                     ig_dtype *out_dtype) {
+    assert(index < call->arg_count && "the call has no such argument");
     const ig_ts_value *value = &call->args[index];
     operands o = { 0 };
     if (value->kind != IG_TS_LIST && value->kind != IG_TS_TUPLE) {

@@ -128,6 +128,7 @@ ig_status ig_ts_give_number(ig_ts_call *call, uint32_t result, ig_ts_kind kind,
 }
 
 ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
+    assert(arg < call->arg_count && "the call has no such argument");
     const ig_ts_tensor *tensor = ig_ts_peek(call, arg);
     if (!tensor) {
         return ig_ts_fail(call, IG_INVALID, "writes to %s, expected a tensor",

@@ -48,7 +48,7 @@ static ig_value *search_edges(ig_ts_call *call, ig_value *x, ig_value *edges,
 
 /* The numbers as ids again. */
 static ig_value *ids_of_numbers(unique *u) {
-    assert((u->numbers || u->e->status != IG_OK) && "find_numbers has run");
+    assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
     ig_ts_call *call = u->call;
     ig_expr *e = call->e;
     ig_value *feature = search_edges(call, u->numbers, u->edges, true);

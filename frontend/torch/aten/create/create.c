@@ -354,7 +354,9 @@ static ig_value *leaf_value(ig_ts_call *call, const ig_ts_value *leaf, ig_dtype 
 static ig_value *known_literal(ig_ts_call *call, const literal *l, ig_dtype dtype) {
     assert(l->rank <= IG_TENSOR_RANK && "open_literal bounds the depth");
     int64_t bytes = 0;
-    ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype };
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = dtype,
+                         .count = (int64_t)l->count };
     if (!ig_dtype_bytes(dtype, (int64_t)l->count, &bytes)) {
         return ig_expr_fail(call->e, IG_LIMIT, "a literal of %zu numbers", l->count);
     }

@@ -99,6 +99,8 @@ static bool packed_weight(ig_ts_call *call, ig_aten_quantised *out) {
 static double number_at(const ig_data *data, int64_t i) {
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
+                         .count = data->is_splat ? 1
+                                                 : ig_dim_value(data->type->dims[0]),
                          .data = (void *)(uintptr_t)data->bytes };
     return ig_tensor_get_f64(&tensor, data->is_splat ? 0 : i);
 }
