@@ -41,7 +41,7 @@ static void scale_by_corners(ig_ts_call *call, resizing *r) {
 
 static ig_status resize(ig_ts_call *call, resizing *r) {
     ig_resize_attrs *attrs = &r->form.attrs;
-    attrs->coordinates = coordinates_of(r);
+    attrs->coordinates = (int)coordinates_of(r);
     attrs->nearest = IG_NEAREST_floor;
     attrs->cubic_a = (ig_maybe_float)IG_SET(attrs->antialias ? -0.5 : -0.75);
     attrs->exclude_outside = attrs->antialias;
