@@ -20,7 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ONNX_F32 = 1, ONNX_I32 = 6, ONNX_I64 = 7, ONNX_BOOL = 9 };
+enum {
+    ONNX_F32 = 1,
+    ONNX_U8 = 2,
+    ONNX_I8 = 3,
+    ONNX_I32 = 6,
+    ONNX_I64 = 7,
+    ONNX_BOOL = 9
+};
 
 typedef struct onnx_model {
     ig_arena arena;
@@ -152,7 +159,8 @@ static inline void onnx_attr_ints(onnx_model *m, Onnx__NodeProto *node,
 static inline Onnx__TensorProto *onnx_tensor(onnx_model *m, const char *name, int type,
                                              size_t rank, const int64_t *dims,
                                              const void *bytes) {
-    size_t size = type == ONNX_I64 ? 8 : type == ONNX_BOOL ? 1 : 4;
+    bool is_byte = type == ONNX_BOOL || type == ONNX_U8 || type == ONNX_I8;
+    size_t size = type == ONNX_I64 ? 8 : is_byte ? 1 : 4;
     for (size_t i = 0; i < rank; i++) {
         size *= (size_t)dims[i];
     }
