@@ -112,5 +112,11 @@ TEST(compiled_networks_conform) {
     run("network.txt", 200);
 }
 
+TEST(compiled_quantisation_conforms) {
+    run("quantise.txt", 500);
+}
+END_TEST
+
 UNIT_SUITE(compiled_conform, compiled_indexing_and_order_conform,
-           compiled_special_functions_conform, compiled_networks_conform)
+           compiled_special_functions_conform, compiled_networks_conform,
+           compiled_quantisation_conforms)

@@ -66,6 +66,12 @@ TEST(networks_conform) {
     run("network.txt", 200);
 }
 
+TEST(quantisation_conforms) {
+    run("quantise.txt", 500);
+}
+END_TEST
+
 UNIT_SUITE(interpret_conform, elementwise_ops_conform, casts_conform, movement_conforms,
            contractions_conform, bags_conform, checks_of_bounds_conform,
-           indexing_and_order_conform, special_functions_conform, networks_conform)
+           indexing_and_order_conform, special_functions_conform, networks_conform,
+           quantisation_conforms)
