@@ -5,6 +5,7 @@
 #include "compose/decompose.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* ---- decompositions ---- */
 
@@ -12,15 +13,25 @@ static ig_dtype result_dtype(const ig_op *op) {
     return (ig_dtype)op->results[0].type->dtype;
 }
 
+/* x where it is not `what`, there `instead`. */
+static ig_value *replace_number(ig_expr *e, ig_value *x, double what, double instead) {
+    ig_value *is_it = ig_expr_with(e, IG_OP_eq, x, what);
+    ig_value *other = ig_expr_number(e, (ig_dtype)x->type->dtype, instead);
+    return ig_build_where(e, is_it, other, x);
+}
+
 /* exp(x - max) / sum; log: x - max - log(sum). */
 bool ig_decompose_softmax(ig_expr *e, const ig_op *op, ig_value **out_results) {
     ig_value *x = ig_expr_widen(e, op->operands[0].value);
     int64_t given = ig_attr_int(op, IG_softmax_axis, 0);
     uint32_t axis = (uint32_t)(given < 0 ? given + x->type->rank : given);
+    bool is_empty_zero = ig_attr_int(op, IG_softmax_empty_zero, 0) != 0;
     ig_value *max = ig_expr_reduce_axis(e, IG_REDUCE_max, x, axis, true);
+    max = is_empty_zero ? replace_number(e, max, -(double)INFINITY, 0) : max;
     x = ig_build_sub(e, x, max);
     ig_value *power = ig_build_exp(e, x);
     ig_value *sum = ig_expr_reduce_axis(e, IG_REDUCE_sum, power, axis, true);
+    sum = is_empty_zero ? replace_number(e, sum, 0, 1) : sum;
     bool is_log = ig_attr_int(op, IG_softmax_log, 0) != 0;
     x = is_log ? ig_build_sub(e, x, ig_build_log(e, sum)) : ig_build_div(e, power, sum);
     *out_results = ig_expr_cast(e, x, result_dtype(op));

@@ -98,13 +98,14 @@ typedef struct attend {
     ig_tensor *out;
     int64_t rows, keys, width, values; /* L, S, E, V */
     int64_t mask_row, mask_column;     /* strides */
-    double scale, *scores;
-    bool is_causal, is_empty_zero;
+    int64_t past;                      /* columns before the first row's own */
+    double scale, softcap, masked, *scores;
+    bool is_causal, is_empty_nan;
 } attend;
 
 /* The score of a key for a row, or -inf where it takes no part. */
 static double score(const attend *a, const int64_t *at, int64_t row, int64_t key) {
-    if (a->is_causal && key > row) {
+    if (a->is_causal && key > row + a->past) {
         return -INFINITY;
     }
     double sum = 0;
@@ -113,12 +114,13 @@ static double score(const attend *a, const int64_t *at, int64_t row, int64_t key
                ig_tensor_get_f64(a->in[K], at[K] + key * a->width + e);
     }
     sum *= a->scale;
+    sum = a->softcap > 0 ? a->softcap * tanh(sum / a->softcap) : sum;
     if (!a->in[MASK]) {
         return sum;
     }
     int64_t place = at[MASK] + row * a->mask_row + key * a->mask_column;
     if (a->in[MASK]->dtype == IG_DT_bool) {
-        return ig_tensor_get_i64(a->in[MASK], place) ? sum : -INFINITY;
+        return ig_tensor_get_i64(a->in[MASK], place) ? sum : a->masked;
     }
     return sum + ig_tensor_get_f64(a->in[MASK], place);
 }
@@ -130,16 +132,17 @@ static void attend_row(const attend *a, const int64_t *at, int64_t row, int64_t 
         bool is_larger = a->scores[s] > largest || isnan(a->scores[s]);
         largest = is_larger && !isnan(largest) ? a->scores[s] : largest;
     }
-    bool is_empty = a->is_empty_zero && largest == -INFINITY;
+    bool is_empty = largest == -INFINITY && !a->is_empty_nan;
     for (int64_t s = 0; s < a->keys; s++) {
         a->scores[s] = is_empty ? 0 : exp(a->scores[s] - largest);
         sum += a->scores[s];
     }
+    sum = is_empty ? 1 : sum;
     for (int64_t v = 0; v < a->values; v++) {
         double total = 0;
         for (int64_t s = 0; s < a->keys; s++) {
             double value = ig_tensor_get_f64(a->in[V], at[V] + s * a->values + v);
-            total += is_empty ? 0 : a->scores[s] / sum * value;
+            total += a->scores[s] / sum * value;
         }
         ig_tensor_set_f64(a->out, to + v, total);
     }
@@ -193,11 +196,15 @@ ig_status ig_fold_attention(ig_eval *eval, const ig_op *op, const ig_tensor *con
     attend a = { .in = { in[0], in[1], in[2], op->operand_count > 3 ? in[3] : NULL },
                  .out = out,
                  .scale = ig_attr_float(op, IG_attention_scale, 1),
-                 .is_causal = ig_attr_int(op, IG_attention_causal, 0) != 0 };
+                 .softcap = ig_attr_float(op, IG_attention_softcap, 0),
+                 .masked = ig_attr_float(op, IG_attention_masked, -INFINITY),
+                 .is_causal = ig_attr_int(op, IG_attention_causal, 0) != 0,
+                 .is_empty_nan = ig_attr_int(op, IG_attention_empty_nan, 0) != 0 };
     int64_t dims[IG_TENSOR_RANK], strides[4][IG_TENSOR_RANK];
     uint32_t rank = 0;
-    a.is_empty_zero = (a.is_causal || a.in[MASK]) &&
-                      !ig_attr_int(op, IG_attention_empty_nan, 0);
+    if (ig_attr_is_set(op, IG_attention_past)) {
+        IG_TRY(ig_eval_dim(eval, op, op->attrs[IG_attention_past].as.dim, &a.past));
+    }
     IG_TRY(read_shapes(eval, op, &a));
     for (uint32_t i = 0; i < op->operand_count; i++) {
         rank = in[i]->rank > rank ? in[i]->rank : rank;

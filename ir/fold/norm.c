@@ -8,20 +8,25 @@
 
 /* ---- softmax ---- */
 
-static void softmax_row(const ig_tensor *x, ig_tensor *out, int64_t at, int64_t count,
-                        int64_t stride, bool is_log) {
+static void softmax_row(const ig_op *op, const ig_tensor *x, ig_tensor *out, int64_t at,
+                        const ig_around *around) {
+    bool is_log = ig_attr_int(op, IG_softmax_log, 0) != 0;
     double largest = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double value = ig_tensor_get_f64(x, at + i * stride);
+    int64_t end = at + around->extent * around->inner;
+    for (int64_t i = at; i < end; i += around->inner) {
+        double value = ig_tensor_get_f64(x, i);
         largest = value > largest ? value : largest;
     }
-    for (int64_t i = 0; i < count; i++) {
-        sum += exp(ig_tensor_get_f64(x, at + i * stride) - largest);
+    bool is_zero = largest == -INFINITY && ig_attr_int(op, IG_softmax_empty_zero, 0);
+    largest = is_zero ? 0 : largest;
+    for (int64_t i = at; i < end; i += around->inner) {
+        sum += exp(ig_tensor_get_f64(x, i) - largest);
     }
-    for (int64_t i = 0; i < count; i++) {
-        double shifted = ig_tensor_get_f64(x, at + i * stride) - largest;
+    sum = is_zero && sum == 0 ? 1 : sum; /* or NaN */
+    for (int64_t i = at; i < end; i += around->inner) {
+        double shifted = ig_tensor_get_f64(x, i) - largest;
         double value = is_log ? shifted - log(sum) : exp(shifted) / sum;
-        ig_tensor_set_f64(out, at + i * stride, value);
+        ig_tensor_set_f64(out, i, value);
     }
 }
 
@@ -29,7 +34,6 @@ ig_status ig_fold_softmax(ig_eval *eval, const ig_op *op, const ig_tensor *const
                           ig_tensor *out) {
     const ig_tensor *x = in[0];
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_softmax_axis, 0), x->rank);
-    bool is_log = ig_attr_int(op, IG_softmax_log, 0);
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
         return IG_OK;
@@ -38,7 +42,7 @@ ig_status ig_fold_softmax(ig_eval *eval, const ig_op *op, const ig_tensor *const
     for (int64_t o = 0; o < around.outer; o++) {
         for (int64_t i = 0; i < around.inner; i++) {
             int64_t at = o * around.extent * around.inner + i;
-            softmax_row(x, out, at, around.extent, around.inner, is_log);
+            softmax_row(op, x, out, at, &around);
         }
     }
     return IG_OK;

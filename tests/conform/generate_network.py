@@ -341,10 +341,55 @@ def resampling(file):
                           (1e-5, 1e-5), dynamic=False)
 
 
+# ---- weights: rows in which nothing takes part, caps, a past ----
+
+
+def empty_rows(file):
+    for axis, log in ((-1, False), (0, False), (0, True)):
+        x = values("f32", (5, 19))
+        x[2] = x[:, 3] = -np.inf
+        x[1, 17] = np.nan
+        shift = np.max(x.astype(np.float64), axis=axis, keepdims=True)
+        e = np.exp(x - np.where(shift == -np.inf, 0, shift))
+        sums = e.sum(axis=axis, keepdims=True)
+        y = e / np.where(sums == 0, 1, sums)
+        file.case(f"softmax/empty/{axis % 2}" + ("-log" if log else ""), [
+            "%0 = softmax %x" +
+            attributes(f"axis = {axis}", "log" if log else "", "empty_zero"), "ret %0"
+        ], [("x", "f32", x)], [("f32", (np.log(y) if log else y).astype(np.float32))],
+                  (2e-6, 1e-6))
+
+
+def scores(file):
+    for name, rows, keys, cap, past, masked in (("cap", 3, 5, 2.0, None, None),
+                                                ("past", 2, 6, 0, 4, None),
+                                                ("masked", 3, 5, 0, None, -2.0),
+                                                ("all", 2, 7, 1.5, 3, -1.0)):
+        q, k = values("f32", (2, rows, 8)), values("f32", (2, keys, 8))
+        v, m = values("f32", (2, keys, 4)), values("bool", (rows, keys))
+        inputs = [("q", "f32", q), ("k", "f32", k), ("v", "f32", v)]
+        s = 0.25 * q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1)
+        s = cap * np.tanh(s / cap) if cap else s
+        if masked is not None:
+            s = np.where(m, s, masked)
+            inputs.append(("m", "bool", m))
+        if past is not None:
+            s = np.where(np.arange(keys) <= np.arange(rows)[:, None] + past, s, -np.inf)
+        e = np.exp(s - s.max(-1, keepdims=True))
+        y = e / e.sum(-1, keepdims=True) @ v.astype(np.float64)
+        file.case(f"attention/{name}/f32", [
+            "%0 = attention %q, %k, %v" + (", %m" if masked is not None else "") +
+            attributes("scale = 0.25", f"softcap = {cap}" if cap else "",
+                       f"masked = {masked}" if masked is not None else "",
+                       "causal" if past is not None else "",
+                       f"past = {past}" if past is not None else ""), "ret %0"
+        ], inputs, [("f32", y.astype(np.float32))], TOLERANCE["f32"], dynamic=False)
+
+
 def main():
     file = File("network.txt", "Neural networks.  Written by generate_network.py.")
     for part in (convolutions, transposed, pools, adaptive, norms, attention, recurrent,
-                 resampling):
+                 resampling, empty_rows, scores):
         part(file)
     file.write()
 

@@ -3,6 +3,8 @@
  *
  *   m = max(x)    e = exp(x - m)    s = sum(e)    e / s, or x - m - log(s)
  *
+ * With empty_zero an m of -inf counts as 0, and the sum of 0 that it gives as 1.
+ *
  * Three walks over a line of elements in one kernel.  The second one leaves e at its
  * destination where that dtype holds it exactly, and the third divides it there;
  * narrow floats are computed in f32 and e is computed twice.
@@ -25,7 +27,7 @@ typedef struct softmax {
     ig_lower *lower;
     const ig_operand *x, *out;
     uint32_t axis, lanes;
-    bool is_log, is_along, keeps_exp;
+    bool is_log, is_empty_zero, is_along, keeps_exp;
     ig_dtype wide;
     uint32_t kept[IG_TENSOR_RANK], kept_count;
     int64_t lines; /* a tile: of `width` elements of the last kept axis */
@@ -140,12 +142,21 @@ static ig_value *spread_lanes(const softmax *s, ig_builder *b, ig_reduce how,
     return s->is_along ? k_splat(b, k_hreduce(b, how, x), s->lanes) : x;
 }
 
+/* x where it is not `what`, there `instead`. */
+static ig_value *replace_number(ig_builder *b, ig_value *x, ig_value *what,
+                                ig_value *instead) {
+    return k_where(b, k_compare(b, IG_OP_eq, x, what), instead, x);
+}
+
 static void emit_line(line *l, ig_builder *b) {
     const softmax *s = l->s;
     ig_value *start = k_const_vector(b, s->wide, s->lanes, -(double)INFINITY);
     ig_value *zero = k_const_vector(b, s->wide, s->lanes, 0.0);
+    ig_value *one = k_const_vector(b, s->wide, s->lanes, 1.0);
     l->most = spread_lanes(s, b, IG_REDUCE_max, walk_axis(l, b, start, step_most));
+    l->most = s->is_empty_zero ? replace_number(b, l->most, start, zero) : l->most;
     l->sum = spread_lanes(s, b, IG_REDUCE_sum, walk_axis(l, b, zero, step_sum));
+    l->sum = s->is_empty_zero ? replace_number(b, l->sum, zero, one) : l->sum;
     if (s->is_log) {
         l->log_sum = ig_lower_math(b, IG_OP_log, l->sum);
     }
@@ -224,7 +235,8 @@ ig_status ig_lower_serial_softmax(ig_lower *lower) {
     softmax s = { .lower = lower,
                   .x = ig_lower_input(lower, op, 0),
                   .out = &lower->outs[0],
-                  .is_log = ig_attr_int(op, IG_softmax_log, 0) != 0 };
+                  .is_log = ig_attr_int(op, IG_softmax_log, 0) != 0,
+                  .is_empty_zero = ig_attr_int(op, IG_softmax_empty_zero, 0) != 0 };
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
     int64_t axis = ig_attr_int(op, IG_softmax_axis, 0);
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);

@@ -175,6 +175,10 @@ TEST(masked_attention_computes_the_same) {
     check_file("attention/masks", IG_OP_attention, 3);
 }
 
+TEST(attention_with_masks_in_other_places_computes_the_same) {
+    check_file("attention/places", IG_OP_attention, 5);
+}
+
 TEST(dequantize_computes_the_same) {
     check_file("dequantise/forms", IG_OP_dequantize, 6);
 }
@@ -182,4 +186,6 @@ TEST(dequantize_computes_the_same) {
 UNIT_SUITE(passes_recognise, gelu_by_erf_computes_the_same,
            gelu_by_tanh_computes_the_same, layer_norms_compute_the_same,
            rms_norms_compute_the_same, attention_computes_the_same,
-           masked_attention_computes_the_same, dequantize_computes_the_same)
+           masked_attention_computes_the_same,
+           attention_with_masks_in_other_places_computes_the_same,
+           dequantize_computes_the_same)

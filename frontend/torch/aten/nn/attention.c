@@ -1,81 +1,34 @@
 /* Attention.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/attention.h"
+#include "compose/norm.h"
+
 #include "frontend/torch/aten/aten.h"
 
 #include <math.h>
-#include <string.h>
-
-/* k or v with as many heads as q: each repeated (enable_gqa). */
-static ig_value *repeat_heads(ig_ts_call *call, ig_value *x, const ig_value *q) {
-    uint32_t rank = x->type->rank, axis = rank - 3;
-    ig_dim dims[IG_TENSOR_RANK + 1];
-    if (rank < 3 || q->type->rank < 3) {
-        return x;
-    }
-    ig_dim all = q->type->dims[q->type->rank - 3];
-    if (ig_dim_same(x->type->dims[axis], all)) {
-        return x;
-    }
-    ig_dim times = ig_dim_exact_div(call->module, all, x->type->dims[axis]);
-    x = ig_expr_unsqueeze(call->e, x, axis + 1);
-    memcpy(dims, x->type->dims, (rank + 1) * sizeof *dims);
-    dims[axis + 1] = times;
-    x = ig_expr_expand(call->e, x, rank + 1, dims);
-    dims[axis] = all;
-    memmove(dims + axis + 1, dims + axis + 2, 2 * sizeof *dims);
-    return ig_expr_reshape(call->e, x, rank, dims);
-}
-
-/* Query, key, value; a mask of floats is added in the query's dtype. */
-static ig_value *attend(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
-                        double scale, bool causal) {
-    ig_attr attrs[IG_attention_attr_count] = { [IG_attention_scale] =
-                                                   ig_attr_of_float(scale) };
-    if (causal) {
-        attrs[IG_attention_causal] = ig_attr_of_bool(true);
-    }
-    if (mask && mask->type->dtype != IG_DT_bool && qkv[0]) {
-        mask = ig_aten_cast(call, mask, (ig_dtype)qkv[0]->type->dtype);
-    }
-    ig_value *operands[] = { qkv[0], qkv[1], qkv[2], mask };
-    return ig_expr_make(call->e, IG_OP_attention, operands, mask ? 4 : 3, attrs);
-}
-
-/* 1 / sqrt(the last extent).  Where that is not known the query is scaled, and 1 is
- * left. */
-static double default_scale(ig_ts_call *call, ig_value **q) {
-    int64_t width;
-    ig_dim extent = (*q)->type->dims[(*q)->type->rank - 1];
-    if (ig_dim_constant(call->module, extent, &width)) {
-        return width ? 1 / sqrt((double)width) : 1;
-    }
-    ig_dtype dtype = (ig_dtype)(*q)->type->dtype;
-    ig_value *factor = ig_build_rsqrt(call->e, ig_expr_dim(call->e, extent, IG_DT_f64));
-    *q = ig_build_mul(call->e, *q, ig_aten_cast(call, factor, dtype));
-    return 1;
-}
 
 /* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, *,
  * scale, enable_gqa) */
 ig_status ig_ts_op_sdpa(ig_ts_call *call) {
-    ig_value *q = ig_aten_tensor(call, 0), *k = ig_aten_tensor(call, 1);
-    ig_value *v = ig_aten_tensor(call, 2), *mask = ig_aten_optional(call, 3);
+    ig_attention a = { .q = ig_aten_tensor(call, 0),
+                       .k = ig_aten_tensor(call, 1),
+                       .v = ig_aten_tensor(call, 2),
+                       .mask = ig_aten_optional(call, 3),
+                       .attrs.causal = ig_aten_bool(call, 5) };
     IG_TRY(call->e->status);
     if (ig_aten_float(call, 4) > 0) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "attention with dropout");
     }
-    if (q->type->rank < 2 || k->type->rank < 2 || v->type->rank < 2) {
-        return ig_ts_fail(call, IG_INVALID, "attention of vectors");
+    if (a.q->type->rank < 1) {
+        return ig_ts_fail(call, IG_INVALID, "attention of scalars");
     }
-    double scale = ig_ts_is_none(call, 6) ? default_scale(call, &q)
-                                          : ig_aten_float(call, 6);
+    a.attrs.scale = ig_ts_is_none(call, 6) ? ig_compose_attention_scale(call->e, &a.q)
+                                           : ig_aten_float(call, 6);
     if (call->arg_count > 7 && ig_aten_bool(call, 7)) {
-        k = repeat_heads(call, k, q);
-        v = repeat_heads(call, v, q);
+        a.k = ig_compose_repeat_heads(call->e, a.k, a.q);
+        a.v = ig_compose_repeat_heads(call->e, a.v, a.q);
     }
-    IG_TRY(call->e->status);
-    return ig_aten_give(call, attend(call, (ig_value *[]){ q, k, v }, mask, scale,
-                                     ig_aten_bool(call, 5)));
+    return ig_aten_give(call, ig_compose_attention(call->e, &a));
 }
 
 /* ---- the fast path of nn.MultiheadAttention and nn.TransformerEncoderLayer ---- */
@@ -84,17 +37,6 @@ static ig_value *linear(ig_ts_call *call, ig_value *x, ig_value *weight,
                         ig_value *bias) {
     x = ig_expr_matmul(call->e, x, weight ? ig_expr_swap(call->e, weight, 0, 1) : NULL);
     return bias ? ig_build_add(call->e, x, bias) : x;
-}
-
-/* [B, L, heads * d] -> [B, heads, L, d] */
-static ig_value *split_heads(ig_ts_call *call, ig_value *x, int64_t heads) {
-    if (!x) {
-        return NULL;
-    }
-    const ig_dim *d = x->type->dims;
-    ig_dim dims[] = { d[0], d[1], ig_dim_of(heads),
-                      ig_dim_exact_div(call->module, d[2], ig_dim_of(heads)) };
-    return ig_expr_swap(call->e, ig_expr_reshape(call->e, x, 4, dims), 1, 2);
 }
 
 /* What is masked out as [B or 1, heads or 1, L or 1, S], true where it takes part; a
@@ -122,18 +64,10 @@ typedef struct self_attention {
 
 /* How much of each key goes into each query's row: [B, heads, L, S], or its mean over
  * heads. */
-static ig_value *weigh(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
-                       double scale, bool is_mean) {
-    ig_value *x = ig_expr_with(call->e, IG_OP_mul, qkv[0], scale);
-    x = ig_expr_matmul(call->e, x, qkv[1] ? ig_expr_swap(call->e, qkv[1], 2, 3) : NULL);
-    if (x && mask && mask->type->dtype == IG_DT_bool) {
-        ig_value *never = ig_expr_number(call->e, (ig_dtype)x->type->dtype, -INFINITY);
-        x = ig_build_where(call->e, mask, x, never);
-    } else if (x && mask) {
-        x = ig_build_add(call->e, x, mask);
-    }
-    ig_attr axis[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(3) };
-    x = ig_expr_make(call->e, IG_OP_softmax, &x, 1, axis);
+static ig_value *weigh(ig_ts_call *call, ig_attention a, bool is_mean) {
+    a.attrs.empty_nan = true;
+    ig_value *x = ig_compose_scores(call->e, &a, IG_SCORES_weights);
+    x = ig_expr_like(call->e, x, a.q);
     return is_mean ? ig_expr_reduce_axis(call->e, IG_REDUCE_mean, x, 1, false) : x;
 }
 
@@ -147,19 +81,17 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
                                     ig_dim_of(a->width), 1);
         ig_value *b = ig_expr_slice(call->e, a->bias, 0, ig_dim_of(start),
                                     ig_dim_of(a->width), 1);
-        parts[i] = split_heads(call, linear(call, a->x[i], w, b), a->heads);
+        parts[i] = ig_compose_split_heads(call->e, linear(call, a->x[i], w, b),
+                                          a->heads);
     }
-    double scale = 1 / sqrt((double)a->width / (double)a->heads);
-    ig_value *mask = a->mask ? shape_mask(call, a->mask, a->mask_type) : NULL;
-    ig_value *y = attend(call, parts, mask, scale, false);
+    ig_attention inner = { .q = parts[0], .k = parts[1], .v = parts[2] };
+    inner.mask = a->mask ? shape_mask(call, a->mask, a->mask_type) : NULL;
+    inner.attrs.scale = 1 / sqrt((double)a->width / (double)a->heads);
+    ig_value *y = ig_compose_attention(call->e, &inner);
     if (out_weights) {
-        *out_weights = weigh(call, parts, mask, scale, is_mean);
+        *out_weights = weigh(call, inner, is_mean);
     }
-    y = y ? ig_expr_swap(call->e, y, 1, 2) : NULL;
-    if (y) {
-        ig_dim dims[] = { y->type->dims[0], y->type->dims[1], ig_dim_of(a->width) };
-        y = ig_expr_reshape(call->e, y, 3, dims);
-    }
+    y = ig_compose_join_heads(call->e, y);
     return linear(call, y, a->out_weight, a->out_bias);
 }
 
@@ -207,18 +139,15 @@ typedef struct encoder {
 } encoder;
 
 static ig_value *norm(ig_ts_call *call, const encoder *e, int which, ig_value *x) {
-    ig_attr attrs[IG_layer_norm_attr_count] = {
-        [IG_layer_norm_axis] = ig_attr_of_int(2),
-        [IG_layer_norm_epsilon] = ig_attr_of_float(e->eps),
-    };
-    ig_value *operands[] = { x, e->weights[which], e->biases[which] };
-    return ig_expr_make(call->e, IG_OP_layer_norm, operands, 3, attrs);
+    ig_norm norm = { e->weights[which], e->biases[which], e->eps };
+    return ig_compose_layer_norm(call->e, x, 2, &norm);
 }
 
 /* Arguments 14 … 17: two linear layers, gelu (argument 7) or relu between them. */
 static ig_value *feed_forward(ig_ts_call *call, ig_value *x) {
     x = linear(call, x, ig_aten_tensor(call, 14), ig_aten_tensor(call, 15));
-    x = ig_expr_map1(call->e, ig_aten_bool(call, 7) ? IG_OP_gelu : IG_OP_relu, x);
+    x = ig_aten_bool(call, 7) ? ig_build_gelu(call->e, x, (ig_gelu_attrs){ 0 })
+                              : ig_build_relu(call->e, x);
     return linear(call, x, ig_aten_tensor(call, 16), ig_aten_tensor(call, 17));
 }
 

@@ -31,19 +31,19 @@ module @m {
 # expect:
 module @m {
   graph @divided(%q: f32[B, 2, S, 4], %k: f32[B, 2, T, 4], %v: f32[B, 2, T, 5]) -> (f32[B, 2, S, 5]) {
-    %0 = attention %q, %k, %v {scale = 0.5} : f32[B, 2, S, 5]
+    %0 = attention %q, %k, %v {scale = 0.5, empty_nan} : f32[B, 2, S, 5]
     ret %0
   }
   graph @multiplied(%q: f32[S, 4], %k: f32[4, T], %v: f32[T, 5]) -> (f32[S, 5]) {
     %0 = transpose %k {perm = [1, 0]} : f32[T, 4]
-    %1 = attention %q, %0, %v {scale = 0.30000001192092896} : f32[S, 5]
+    %1 = attention %q, %0, %v {scale = 0.30000001192092896, empty_nan} : f32[S, 5]
     ret %1
   }
   graph @scaled_operands(%q: f64[B, S, 4], %k: f64[B, T, 4], %v: f64[B, T, 5]) -> (f64[B, S, 5]) {
     %0 = const {value = 0.75} : f64[]
     %1 = mul %q, %0 : f64[B, S, 4]
     %2 = mul %k, %0 : f64[B, T, 4]
-    %3 = attention %1, %2, %v {scale = 1} : f64[B, S, 5]
+    %3 = attention %1, %2, %v {scale = 1, empty_nan} : f64[B, S, 5]
     ret %3
   }
 }
