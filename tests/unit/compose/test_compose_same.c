@@ -22,7 +22,8 @@
 enum { INPUTS_MAX = 5, OPS_MAX = 4, COUNT_MAX = 256 };
 
 typedef struct pair {
-    const char *inputs; /* "x=2,8,4,6 w=8": f32; only the node reads constants: "w#8"
+    const char
+        *inputs; /* "x=2,8,4,6 t=2:i64", else f32; only the node reads constants: "w#8"
                          * of 0.5, "z%8" of u8 3, "z^." of i8 3 ("."  a number), and
                          * "s@2,3", these integers */
     const char *node; /* "Softmax@13 x axis:i=1"; "Op …; Op a …": a is the first's */
@@ -30,6 +31,8 @@ typedef struct pair {
 } pair;
 
 #define X "x=2,8,4,6 "
+#define QKV "q=2,3,4,8 k=2,3,5,8 v=2,3,5,6 "
+#define SDPA "torch.scaled_dot_product_attention(q, k, v, "
 #define STEPS "x=3,2,5 "
 #define HALVES(...) "torch.full([" #__VA_ARGS__ "], 0.5)"
 #define STATE "torch.zeros([1, 2, 4])"
@@ -42,6 +45,9 @@ static const pair pairs[] = {
     { X, "Sigmoid@13 x", "torch.sigmoid(x)" },
     { X, "Tanh@13 x", "torch.tanh(x)" },
     { X, "Gelu@20 x approximate:s=tanh", "torch.gelu(x, approximate=\"tanh\")" },
+    { "x=2,8:f64", "Gelu@20 x", "torch.gelu(x)" }, /* f32: docs/decisions.md */
+    { X, "Swish@24 x", "torch.silu(x)" },
+    { X, "ThresholdedRelu@10 x alpha:f=0.5", "torch.threshold(x, 0.5, 0.)" },
     { X, "HardSwish@14 x", "torch.hardswish(x)" },
     { X, "HardSigmoid@7 x alpha:f=0.16666667", "torch.hardsigmoid(x)" },
     { X, "Elu@7 x alpha:f=1", "torch.elu(x)" },
@@ -63,6 +69,23 @@ static const pair pairs[] = {
       "torch.batch_norm(x, w, b, m, v, False, 0.1, 0.0010000000474974513, False)" },
     { X "w=8 b=8", "InstanceNormalization@7 x,w,b epsilon:f=0.001",
       "torch.instance_norm(x, w, b, None, None, True, 0.1, 0.0010000000474974513, False)" },
+    { QKV, "Attention@23 q,k,v", SDPA "None, 0., False)" },
+    { QKV, "Attention@23 q,k,v scale:f=0.25", SDPA "None, 0., False, scale=0.25)" },
+    { QKV, "Attention@23 q,k,v is_causal:i=1", SDPA "None, 0., True)" },
+    { QKV "m=4,5", "Attention@24 q,k,v,m", SDPA "m, 0., False)" },
+    { QKV "m=2,1,4,5:bool", "Attention@24 q,k,v,m", SDPA "m, 0., False)" },
+    { "q=2,6,4,8 k=2,3,4,8 v=2,3,4,8", "Attention@23 q,k,v is_causal:i=1",
+      SDPA "None, 0., True, scale=None, enable_gqa=True)" },
+    { "x=4,6 t=4:i64", "SoftmaxCrossEntropyLoss@13 x,t ignore_index:i=-100",
+      "torch.cross_entropy_loss(x, t, None, 1, -100, 0.)" },
+    { "x=4,6,3 t=4,3:i64 w=6",
+      "SoftmaxCrossEntropyLoss@13 x,t,w ignore_index:i=2 reduction:s=none",
+      "torch.cross_entropy_loss(x, t, w, 0, 2, 0.)" },
+    { "x=4,6 t=4:i64 w=6", "NegativeLogLikelihoodLoss@13 x,t,w ignore_index:i=2",
+      "torch.nll_loss(x, t, w, 1, 2)" },
+    { "x=4,6,3,2 t=4,3,2:i64",
+      "NegativeLogLikelihoodLoss@13 x,t ignore_index:i=0 reduction:s=sum",
+      "torch.nll_loss2d(x, t, None, 2, 0)" },
     { X "w=5,8,3,3 b=5", "Conv@11 x,w,b pads:l=1,1,1,1 strides:l=2,2",
       "torch.conv2d(x, w, b, [2, 2], [1, 1], [1, 1], 1)" },
     { X "w=8,5,2,2 b=5", "ConvTranspose@11 x,w,b strides:l=2,2",
@@ -119,10 +142,10 @@ static const pair rounded[] = {
           5, 4) ", 0.5, 3, 12), None), 0.5, 3))" },
 };
 
-/* ---- inputs: "NAME=EXTENTS NAME#EXTENTS …" ---- */
+/* ---- inputs: "NAME=EXTENTS NAME=EXTENTS:TYPE NAME#EXTENTS …" ---- */
 
 typedef struct input {
-    char name[8], kind, extents[32];
+    char name[8], kind, extents[32], type[8];
 } input;
 
 static uint32_t read_inputs(const char *text, input *out) {
@@ -131,6 +154,11 @@ static uint32_t read_inputs(const char *text, input *out) {
     while (sscanf(text, " %7[a-z]%c%31[0-9,.]%n", out[count].name, &out[count].kind,
                   out[count].extents, &used) == 3) {
         text += used;
+        used = 0;
+        snprintf(out[count].type, sizeof(out->type), "f32");
+        if (sscanf(text, ":%7[a-z0-9]%n", out[count].type, &used) == 1) {
+            text += used;
+        }
         count++;
     }
     return count;
@@ -163,6 +191,21 @@ static void add_constant(onnx_model *m, const input *in) {
     onnx_initializer(m, onnx_tensor(m, in->name, type, rank, dims, halves));
 }
 
+static int onnx_type(const char *name) {
+    static const struct {
+        const char *name;
+        int type;
+    } types[] = {
+        { "f32", ONNX_F32 }, { "f64", 11 }, { "i64", ONNX_I64 }, { "bool", ONNX_BOOL }
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(types); i++) {
+        if (strcmp(name, types[i].name) == 0) {
+            return types[i].type;
+        }
+    }
+    ck_abort_msg("%s is no type of inputs", name);
+}
+
 static void add_input(onnx_model *m, const input *in) {
     char copy[32], *dims[4] = { NULL }, *state = NULL;
     int64_t ints[4];
@@ -179,7 +222,8 @@ static void add_input(onnx_model *m, const input *in) {
     for (char *d = strtok_r(copy, ",", &state); d; d = strtok_r(NULL, ",", &state)) {
         dims[rank++] = d;
     }
-    onnx_input(m, in->name, ONNX_F32, rank, dims[0], dims[1], dims[2], dims[3]);
+    onnx_input(m, in->name, onnx_type(in->type), rank, dims[0], dims[1], dims[2],
+               dims[3]);
 }
 
 static void add_attribute(onnx_model *m, Onnx__NodeProto *node, const char *text) {
@@ -247,7 +291,8 @@ static ig_status import_call(torch_case *c, const pair *p, ig_module **out_modul
         if (given[i].kind != '=') {
             continue;
         }
-        const char *type = ig_arena_printf(&c->arena, "f32[%s]", given[i].extents);
+        const char *type = ig_arena_printf(&c->arena, "%s[%s]", given[i].type,
+                                           given[i].extents);
         ig_put(&source, ",\n    %s: Tensor", given[i].name);
         arguments[count++] = (ig_torchscript_argument){ given[i].name, type };
     }

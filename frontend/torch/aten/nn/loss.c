@@ -3,17 +3,15 @@
  *
  * Each computes a value an element and hands it to `give_reduced`, which reads the
  * reduction: 0 none, 1 mean, 2 sum. */
+#include "compose/loss.h"
+
 #include "frontend/torch/aten/aten.h"
 
 #include <math.h>
 
 static ig_status give_reduced(ig_ts_call *call, ig_value *x, uint32_t reduction) {
-    int64_t kind = ig_aten_int(call, reduction);
-    if (kind == 0) {
-        return ig_aten_give(call, x);
-    }
-    ig_reduce reduce = kind == 1 ? IG_REDUCE_mean : IG_REDUCE_sum;
-    return ig_aten_give(call, ig_expr_reduce(call->e, reduce, x, NULL, 0, false));
+    ig_loss_total total = (ig_loss_total)ig_aten_int(call, reduction);
+    return ig_aten_give(call, ig_compose_reduce_loss(call->e, x, total));
 }
 
 typedef struct pair {
@@ -159,79 +157,31 @@ ig_status ig_ts_op_poisson_nll(ig_ts_call *call) {
 
 /* ---- classes ---- */
 
-typedef struct classes {
-    ig_value *log;    /* log probabilities [N, C, …] */
-    ig_value *target; /* [N, …] */
-    ig_value *weight; /* [C], or NULL */
-    int64_t ignored;
-    uint32_t reduction; /* argument */
-} classes;
-
-/* What each target gives, and the weights that a mean divides by. */
-static void pick(ig_ts_call *call, const classes *c, ig_value **out_loss,
-                 ig_value **out_factor) {
-    ig_dtype dtype = (ig_dtype)c->log->type->dtype;
-    uint32_t axis = c->log->type->rank > 1 ? 1 : 0;
-    ig_value *kept = ig_build_ne(call->e, c->target,
-                                 ig_expr_integer(call->e, IG_DT_i64, c->ignored));
-    ig_value *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
-    ig_value *index = ig_build_where(call->e, kept, c->target, zero);
-    ig_value *factor = ig_aten_cast(call, kept, dtype);
-    if (c->weight) {
-        factor = ig_build_mul(
-            call->e, factor,
-            ig_expr_gather(call->e, c->weight, index, 0, IG_NEGATIVE_error));
-    }
-    ig_value *column = index ? ig_expr_unsqueeze(call->e, index, axis) : NULL;
-    ig_value *log = ig_build_gather_elements(
-        call->e, c->log, column, (ig_gather_elements_attrs){ .axis = axis });
-    log = log ? ig_expr_squeeze(call->e, log, axis) : NULL;
-    log = ig_build_where(call->e, kept, log, ig_expr_number(call->e, dtype, 0));
-    *out_loss = ig_build_neg(call->e, ig_build_mul(call->e, log, factor));
-    *out_factor = factor;
-}
-
-static ig_value *reduce_classes(ig_ts_call *call, const classes *c,
-                                ig_value **out_sum) {
-    ig_value *loss, *factor;
-    int64_t kind = ig_aten_int(call, c->reduction);
-    pick(call, c, &loss, &factor);
-    *out_sum = ig_expr_reduce(call->e, IG_REDUCE_sum, factor, NULL, 0, false);
-    if (kind == 0) {
-        return loss;
-    }
-    loss = ig_expr_reduce(call->e, IG_REDUCE_sum, loss, NULL, 0, false);
-    return kind == 1 ? ig_build_div(call->e, loss, *out_sum) : loss;
+/* Arguments target, weight, reduction and ignore_index of losses of classes. */
+static ig_class_loss read_classes(ig_ts_call *call, ig_value *log) {
+    return (ig_class_loss){ .log = log,
+                            .target = ig_aten_tensor(call, 1),
+                            .weight = ig_aten_optional(call, 2),
+                            .ignored = IG_SET(ig_aten_int(call, 4)),
+                            .total = (ig_loss_total)ig_aten_int(call, 3) };
 }
 
 /* nll_loss, nll_loss2d, nll_loss_nd(self, target, weight, reduction, ignore_index);
  * variant 1, the _forward forms: total weight too */
 ig_status ig_ts_op_nll_loss(ig_ts_call *call) {
-    classes c = { .log = ig_aten_tensor(call, 0),
-                  .target = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64),
-                  .weight = ig_aten_optional(call, 2),
-                  .ignored = ig_aten_int(call, 4),
-                  .reduction = 3 };
-    ig_value *sum;
+    ig_class_loss l = read_classes(call, ig_aten_tensor(call, 0));
+    ig_value *weight = NULL;
     IG_TRY(call->e->status);
-    ig_value *loss = reduce_classes(call, &c, &sum);
-    return call->row->variant ? ig_aten_give2(call, loss, sum)
+    ig_value *loss = ig_compose_class_loss(call->e, &l, &weight);
+    return call->row->variant ? ig_aten_give2(call, loss, weight)
                               : ig_aten_give(call, loss);
-}
-
-static ig_value *log_softmax(ig_ts_call *call, ig_value *x, uint32_t axis) {
-    ig_attr attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(axis),
-                                             [IG_softmax_log] = ig_attr_of_bool(true) };
-    return ig_expr_make(call->e, IG_OP_softmax, &x, 1, attrs);
 }
 
 /* Targets that are probabilities. */
 static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
                               uint32_t axis) {
-    int64_t kind = ig_aten_int(call, 3);
     double smoothing = ig_aten_float(call, 5);
     ig_value *weight = ig_aten_optional(call, 2);
-    ig_dim along[IG_TENSOR_RANK];
     if (smoothing > 0) {
         ig_value *count = ig_expr_dim(call->e, log->type->dims[axis],
                                       (ig_dtype)log->type->dtype);
@@ -239,43 +189,27 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
         target = ig_expr_with(call->e, IG_OP_mul, target, 1 - smoothing);
         target = ig_build_add(call->e, target, part);
     }
-    for (uint32_t i = 0; weight && i < log->type->rank; i++) {
-        along[i] = i == axis ? weight->type->dims[0] : ig_dim_of(1);
-    }
-    weight = weight ? ig_expr_reshape(call->e, weight, log->type->rank, along) : NULL;
+    weight = weight ? ig_expr_along(call->e, weight, axis, log->type->rank) : NULL;
     ig_value *loss = times(call, ig_build_mul(call->e, log, target), weight);
     loss = ig_build_neg(call->e,
                         ig_expr_reduce_axis(call->e, IG_REDUCE_sum, loss, axis, false));
-    if (kind == 0 || !loss) {
-        return ig_aten_give(call, loss);
-    }
-    ig_dim rows = ig_type_count(call->module, loss->type);
-    ig_value *sum = ig_expr_reduce(call->e, IG_REDUCE_sum, loss, NULL, 0, false);
-    if (kind == 1 && sum) {
-        sum = ig_build_div(call->e, sum,
-                           ig_expr_dim(call->e, rows, (ig_dtype)sum->type->dtype));
-    }
-    return ig_aten_give(call, sum);
+    return give_reduced(call, loss, 3);
 }
 
 /* cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing) */
 ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
-    ig_value *x = ig_aten_tensor(call, 0), *target = ig_aten_tensor(call, 1), *sum;
+    ig_value *x = ig_aten_tensor(call, 0), *target = ig_aten_tensor(call, 1);
     IG_TRY(call->e->status);
     uint32_t axis = x->type->rank > 1 ? 1 : 0;
-    ig_value *log = log_softmax(call, x, axis);
+    ig_softmax_attrs along = { .axis = axis, .log = true };
+    ig_value *log = ig_build_softmax(call->e, x, along);
     IG_TRY(call->e->status);
     if (ig_expr_is_float(target)) {
         return soft_targets(call, log, target, axis);
     }
-    classes c = { .log = log,
-                  .target = ig_aten_cast(call, target, IG_DT_i64),
-                  .weight = ig_aten_optional(call, 2),
-                  .ignored = ig_aten_int(call, 4),
-                  .reduction = 3 };
-    double smoothing = ig_aten_float(call, 5);
-    if (smoothing > 0) {
+    if (ig_aten_float(call, 5) > 0) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "label smoothing of class numbers");
     }
-    return ig_aten_give(call, reduce_classes(call, &c, &sum));
+    ig_class_loss l = read_classes(call, log);
+    return ig_aten_give(call, ig_compose_class_loss(call->e, &l, NULL));
 }
