@@ -9,6 +9,8 @@
 #include "ir/verify/verify.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define PICKLE \
     "\200\002c__torch__\nM\nq\000)\201}(X\010\000\000\000trainingq\001\210ub."
@@ -19,14 +21,15 @@ typedef struct program {
     ig_tensor inputs[2], outputs[8];
 } program;
 
-static ig_status import_source(program *p, const char *source, const char *n) {
+static ig_status import_shaped(program *p, const char *source, const char *x,
+                               const char *n) {
     torch_entry entries[] = {
         { "m/data.pkl", { PICKLE, sizeof PICKLE - 1 } },
         { "m/constants.pkl", { "\200\002).", 4 } },
         { "m/code/__torch__.py", { source, strlen(source) } },
         { "m/version", { "3\n", 2 } },
     };
-    ig_torchscript_argument arguments[] = { { "x", "f32[R, C]" }, { "n", n } };
+    ig_torchscript_argument arguments[] = { { "x", x }, { "n", n } };
     ig_torchscript_options options = { .arguments = arguments,
                                        .argument_count = n ? 2 : 1 };
     memset(p, 0, sizeof(*p));
@@ -34,6 +37,10 @@ static ig_status import_source(program *p, const char *source, const char *n) {
     ig_str zip = torch_zip(&p->c.arena, entries, IG_COUNT_OF(entries));
     return ig_import_torchscript_memory(&p->c.context, zip, "m.pt", &options,
                                         &p->module);
+}
+
+static ig_status import_source(program *p, const char *source, const char *n) {
+    return import_shaped(p, source, "f32[R, C]", n);
 }
 
 static void run(program *p, const float *x) {
@@ -580,12 +587,62 @@ TEST(distinct_ids_are_shared_out_over_a_tables_bags) {
 }
 END_TEST
 
+/* One line of calls.txt: "torch.abs(x) = 0.25 0.5 0.75 0.5". */
+static void check_call_line(char *line) {
+    const float x[] = { 0.25F, -0.5F, 0.75F, 0.5F };
+    char *equals = strstr(line, " = "), *rest = equals + 3;
+    char source[2000];
+    program p;
+    *equals = 0;
+    snprintf(source, sizeof source,
+             HEAD
+             "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+             "    y = torch.reshape(torch.tensor([0.5, 2., -1.5, 3.]), [2, 2])\n"
+             "    s = torch.reshape(torch.tensor([2., 0.5, 0.5, 1.]), [2, 2])\n"
+             "    k = torch.reshape(torch.tensor([5, -3, 0, 7]), [2, 2])\n"
+             "    b = torch.ne(torch.reshape(torch.tensor([1, 0, 1, 1]), [2, 2]), 0)\n"
+             "    v, w = torch.tensor([0.5, -2., 3.]), torch.tensor([1., 4., -1.5])\n"
+             "    i, z = torch.tensor([1, 0]), torch.reshape(x, [1, 1, 2, 2])\n"
+             "    t = torch.reshape(torch.arange(1., 9.), [1, 2, 2, 2])\n"
+             "    return %s\n",
+             line);
+    CHECK_MSG(import_shaped(&p, source, "f32[2, 2]", NULL) == IG_OK, "%s: %s", line,
+              p.c.why);
+    run(&p, x);
+    for (int64_t i = 0; i < p.outputs[0].count; i++) {
+        double expected = strtod(rest, &rest);
+        double value = ig_tensor_get_f64(&p.outputs[0], i);
+        CHECK_MSG(fabs(value - expected) < 1e-5 * (1 + fabs(expected)),
+                  "%s: element %lld is %g, not %g", line, (long long)i, value,
+                  expected);
+    }
+    CHECK_MSG(*rest == 0, "%s: has %lld elements, expected more", line,
+              (long long)p.outputs[0].count);
+    close(&p);
+}
+
+TEST(calls_have_the_values_that_torch_gives_them) {
+    const char *path = INGOT_SOURCE_DIR "/tests/unit/torch/calls.txt";
+    char line[512];
+    FILE *file = fopen(path, "r");
+    CHECK_MSG(file, "%s cannot be read", path);
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        if (line[0] != '#') {
+            check_call_line(line);
+        }
+    }
+    fclose(file);
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view,
            truth_values_of_the_run_are_joined, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, too_many_axes_are_refused,
-           a_dict_begins_empty, a_list_grows_with_an_open_extent,
+           calls_have_the_values_that_torch_gives_them, a_dict_begins_empty,
+           a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
            einsum_takes_truth_values, rows_without_columns_have_no_triangle,
            a_negative_count_is_no_trip, ids_are_found_where_they_were_put,
