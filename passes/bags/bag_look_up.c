@@ -3,6 +3,8 @@
 #include "passes/bags/bag_look_up.h"
 
 #include "ir/expr.h"
+
+#include <assert.h>
 enum { DEPTH_MAX = 16 };
 
 static bool is_equal(const ig_op *op, ig_dim a, ig_dim b) {
@@ -83,6 +85,7 @@ static ig_value *before_reshapes(ig_value *x, uint32_t rank) {
 
 ig_value *ig_look_up_ids(const ig_look_up *look_up, ig_builder *b, uint32_t rank,
                          const ig_dim *dims) {
+    assert(look_up->ids && "a look-up that was read");
     ig_expr e = ig_expr_of(b);
     return ig_expr_reshape(&e, look_up->ids, rank, dims);
 }
@@ -96,6 +99,7 @@ ig_value *ig_look_up_weights(const ig_look_up *look_up, ig_builder *b, uint32_t 
     ig_module *module = b->graph->module;
     ig_dim wanted[IG_TENSOR_RANK];
     bool is_repeated = false;
+    assert(weights->type->rank <= look_up->rows->rank && "at most a weight per row");
     ig_expr e = ig_expr_of(b);
     for (uint32_t d = 0; d < weights->type->rank; d++) {
         ig_dim dim = weights->type->dims[d];

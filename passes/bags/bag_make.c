@@ -35,6 +35,8 @@ static ig_ints make_entry(const int64_t *value, int64_t absent) {
 }
 
 ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *spec) {
+    assert(spec->table && spec->ids && "a bag looks ids up in a table");
+    assert((!spec->ends || spec->begins) && "ends come with begins");
     ig_value *operands[5] = { spec->table, spec->ids };
     uint32_t count = 2;
     int64_t mask = 0, pool = spec->pool, last = spec->last, empty = empty_rule(r, spec);

@@ -24,6 +24,7 @@
 #include "ir/bag.h"
 #include "passes/engine/pass.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,7 @@ static void order_features(const merger *m, group *g) {
 /* One entry per feature; no list when all of them are `absent`. */
 static ig_ints merge_entries(const merger *m, const group *g, uint32_t slot,
                              int64_t absent) {
+    assert(slot < IG_bag_attr_count && "an attribute of bags");
     int64_t *entries = IG_NEW_ARRAY(m->arena, int64_t, g->count);
     bool is_some = false;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -182,6 +184,7 @@ static uint32_t merge_operands(const group *g, ig_value **operands) {
 }
 
 static ig_op *make_merged(const merger *m, const group *g) {
+    assert(g->ops.count > 0 && "a group has bags");
     ig_op *last = IG_LAST(&g->ops);
     ig_builder b = ig_builder_before(last);
     uint32_t most = 0;
@@ -200,6 +203,7 @@ static ig_op *make_merged(const merger *m, const group *g) {
     ig_op_spec spec = { .operands = operands,
                         .operand_count = merge_operands(g, operands),
                         .result_count = g->count };
+    assert(spec.operand_count <= most && "each operand is one of a merged bag");
     ig_expr e = ig_expr_of(&b);
     return ig_build_bag_op(&e, &spec, attrs);
 }

@@ -26,9 +26,12 @@
 #include "passes/canonical/canonicalise.h"
 #include "passes/bags/recognise.h"
 
+#include <assert.h>
+
 /* The same bag with other operands; weights are the last where there are any. */
 static void remake_bag(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins,
                        ig_value *weights) {
+    assert(ig_bag_feature_count(bag) == 1 && "bags are merged later");
     ig_builder b = ig_builder_before(bag);
     uint32_t count = ig_bag_feature_at(bag, 0).tables;
     ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, count + 3);

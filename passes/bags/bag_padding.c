@@ -16,6 +16,8 @@
  */
 #include "passes/bags/bag_rows.h"
 
+#include <assert.h>
+
 typedef struct inner_loop {
     const ig_op *op;
     ig_value *at, *list; /* arguments of the body */
@@ -23,6 +25,8 @@ typedef struct inner_loop {
 } inner_loop;
 
 static ig_value *yielded_value(const inner_loop *loop, uint32_t index) {
+    assert(index + 1u < loop->op->bodies[0]->last->operand_count &&
+           "a value that the body carries");
     return loop->op->bodies[0]->last->operands[1 + index].value;
 }
 

@@ -33,6 +33,7 @@
 #include "passes/bags/bag_rows.h"
 #include "passes/bags/shards.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { TERMS_MAX = 64, COLUMNS_MAX = 4096, NESTED_MAX = 8 };
@@ -206,6 +207,7 @@ static bool read_column(const sum *s, size_t column, shard *shards) {
 
 /* 0 <= x < y */
 static ig_value *is_below(ig_builder *b, ig_value *x, int64_t y) {
+    assert(y > 0 && "a bound that something is below");
     ig_expr e = ig_expr_of(b);
     ig_value *end = ig_expr_cast(&e, ig_expr_integer(&e, IG_DT_i64, y), IG_DT_u64);
     return ig_build_lt(&e, ig_expr_cast(&e, x, IG_DT_u64), end);
@@ -253,6 +255,8 @@ static ig_bag_attrs attrs_of_feature(const ig_op *bag, uint32_t number) {
 }
 
 ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
+    assert(x->count > 0 && "a table has shards");
+    assert(x->shard_of && x->row && "each id has a shard and a row there");
     const ig_op *bag = x->bags[0];
     ig_bag_feature f = ig_bag_feature_at(bag, x->numbers[0]);
     ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, x->count + f.operands);

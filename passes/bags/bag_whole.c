@@ -51,6 +51,7 @@
 #include "passes/bags/jagged.h"
 #include "passes/bags/shards.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { STEPS_MAX = 64 };
@@ -438,6 +439,7 @@ static bool follow_steps(source *s) {
 }
 
 static ig_value *make_offsets(const source *s, ig_builder *b, ig_dtype dtype) {
+    assert(s->lengths && "offsets are sums of lengths");
     ig_expr e = ig_expr_of(b);
     ig_cumsum_attrs rising = { .axis = 0, .complete = true, .rising = true };
     ig_value *all = ig_build_cumsum(&e, s->lengths, rising);
@@ -459,6 +461,7 @@ static ig_value *ids_of_shard(const source *s, ig_builder *b) {
 
 static void rewrite_feature(ig_recogniser *r, ig_op *bag, uint32_t number,
                             const source *s) {
+    assert(number < ig_bag_feature_count(bag) && "a feature of the bag");
     ig_bag_feature f = ig_bag_feature_at(bag, number);
     ig_builder b = ig_builder_before(bag);
     ig_dtype dtype = (ig_dtype)ig_op_operand(bag, f.begins)->type->dtype;

@@ -343,6 +343,7 @@ ig_trips ig_trips_of_one(ig_recogniser *r, ig_block *block) {
 }
 
 bool ig_trips_of_loop(ig_recogniser *r, ig_op *loop, ig_trips *out) {
+    assert(loop->code == IG_OP_loop && "trips are those of a loop");
     ig_trips t = ig_trips_of_one(r, loop->block);
     t.body = loop->bodies[0];
     const ig_value *proceed = yield_of(loop)->operands[0].value;

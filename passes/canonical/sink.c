@@ -20,6 +20,8 @@
 #include "ir/expr.h"
 #include "passes/engine/rewrite.h"
 
+#include <assert.h>
+
 enum { DEPTH = 6 };
 
 static bool has_dims(ig_module *module, const ig_type *a, const ig_type *b) {
@@ -119,6 +121,7 @@ static ig_value *turn_value(const shapes *s, ig_builder *b, ig_value *value,
 
 static ig_value *turn_op(const shapes *s, ig_builder *b, const ig_op *op,
                          uint32_t depth) {
+    assert(op->operand_count <= IG_PAT_OPERANDS && "room for the operands of a map");
     ig_value *operands[IG_PAT_OPERANDS];
     for (uint32_t i = 0; i < op->operand_count; i++) {
         operands[i] = turn_value(s, b, op->operands[i].value, depth);

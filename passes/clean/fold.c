@@ -27,6 +27,8 @@
 #include "base/silence.h"
 #include "passes/engine/symbols.h"
 
+#include <assert.h>
+
 enum { MOST_STEPS = 8, LEAST_NARROW = 1024 /* elements */ };
 
 typedef struct folder {
@@ -187,6 +189,7 @@ static bool can_evaluate(const folder *f, const ig_op *op) {
 }
 
 static bool evaluate_op(folder *f, const ig_op *op, ig_tensor *out) {
+    assert(ig_ops[op->code].fold && "an op that has an evaluation");
     ig_arena *scratch = f->run->scratch;
     ig_tensor *in = IG_NEW_ARRAY(scratch, ig_tensor, op->operand_count);
     const ig_tensor **pointers = IG_NEW_ARRAY(scratch, const ig_tensor *,

@@ -21,6 +21,8 @@
 #include "base/silence.h"
 #include "passes/engine/symbols.h"
 
+#include <assert.h>
+
 typedef struct inferrer {
     ig_pass_run *run;
     ig_module *module;
@@ -44,6 +46,7 @@ static const ig_type *merge_types(inferrer *n, const ig_type *old,
 
 static void refine_result(inferrer *n, const ig_op *op, uint32_t result,
                           const ig_type *fresh) {
+    assert(result < op->result_count && "a result of the op");
     ig_value *value = &op->results[result];
     if (value->type == fresh || !ig_types_agree(n->module, value->type, fresh)) {
         return;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/engine/dead.h"
 
+#include <assert.h>
+
 enum { EFFECTS = IG_GUARD | IG_STATE };
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
@@ -20,6 +22,7 @@ static bool has_effects(const ig_op *op) {
 }
 
 bool ig_op_is_removable(const ig_op *op) {
+    assert(op->code < IG_OP_COUNT && "an op that was not erased");
     return !(ig_ops[op->code].traits & IG_TERMINATOR) && !has_effects(op);
 }
 

@@ -129,6 +129,7 @@ static void make_room(rewriter *w, uint32_t id) {
 }
 
 static void enlist_op(rewriter *w, ig_op *op) {
+    assert(op->id < w->graph->op_count && "ids are dense");
     make_room(w, op->id);
     if (op->code != IG_OP_ERASED && !w->is_listed[op->id]) {
         w->is_listed[op->id] = 1;

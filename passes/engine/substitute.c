@@ -1,6 +1,8 @@
 /* Other dims in place of symbols.  SPDX-License-Identifier: Apache-2.0 */
 #include "passes/engine/substitute.h"
 
+#include <assert.h>
+
 void ig_substitution_init(ig_substitution *s, ig_module *module, ig_arena *scratch) {
     *s = (ig_substitution){ .module = module,
                             .scratch = scratch,
@@ -54,6 +56,7 @@ static void substitute_attr(ig_substitution *s, ig_op *op, uint32_t slot) {
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 void ig_substitute_op(ig_substitution *s, ig_op *op) {
+    assert(op->code != IG_OP_ERASED && "an op of the graph");
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_value_retype(&op->results[i], ig_substitute_type(s, op->results[i].type));
     }

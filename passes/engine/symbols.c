@@ -4,6 +4,8 @@
 
 #include "passes/engine/substitute.h"
 
+#include <assert.h>
+
 /* ---- who defines what ---- */
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
@@ -125,6 +127,8 @@ static bool fill_table(ig_symbols *symbols, ig_dim *by_symbol) {
     bool any = false;
     for (size_t i = symbols->lessons.count; i-- > 0;) {
         const ig_lesson *lesson = &symbols->lessons.items[i];
+        assert(lesson->symbol < ig_symbol_count(symbols->module) &&
+               "a symbol of the module");
         ig_dim dim = ig_dim_substitute(symbols->module, lesson->dim, by_symbol);
         if (!ig_dim_mentions(symbols->module, dim, lesson->symbol)) {
             by_symbol[lesson->symbol] = dim;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/gemm_tile.h"
 
+#include <assert.h>
+
 enum {
     CHAINS = 8,       /* as many muladds are in flight at once */
     WAY_BYTES = 4096, /* of L1, on all x86-64 processors: it is indexed within a page */
@@ -10,6 +12,7 @@ enum {
 };
 
 static int64_t ceil_div(int64_t a, int64_t b) {
+    assert(b > 0 && "a positive divisor");
     return a / b + (a % b != 0);
 }
 
@@ -24,12 +27,14 @@ ig_gemm_shape ig_gemm_shape_of(const ig_target *target) {
 }
 
 bool ig_gemm_fits(const ig_target *target, uint32_t rows, uint32_t panels) {
+    assert(rows > 0 && panels > 0 && "a tile has rows and panels");
     uint32_t width = panels * ig_gemm_shape_of(target).vectors;
     uint32_t held = rows < width ? rows : width;
     return width * rows + held + 1 <= target->vector_registers;
 }
 
 uint32_t ig_gemm_wide_panels(const ig_target *target, uint32_t rows) {
+    assert(rows > 0 && "a tile has rows");
     ig_gemm_shape shape = ig_gemm_shape_of(target);
     uint32_t chains = shape.vectors * rows, usual = shape.panels;
     uint32_t panels = (CHAINS + chains - 1) / chains;
@@ -54,6 +59,7 @@ bool ig_gemm_is_shallow(const ig_target *target, int64_t k) {
 }
 
 uint32_t ig_gemm_rows_in_l1(const ig_target *target, int64_t distance, uint32_t rows) {
+    assert(rows > 0 && rows <= IG_GEMM_MAX_ROWS && "rows of a tile");
     int64_t ways = target->l1_bytes / WAY_BYTES, period = 1;
     while (distance > 0 && distance * period % WAY_BYTES != 0) {
         period *= 2;
@@ -74,6 +80,7 @@ int64_t ig_gemm_copy_stride(int64_t k) {
 
 /* Their share of A for one pass takes three eighths of L2 at most. */
 int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows) {
+    assert(rows > 0 && "a tile has rows");
     if (ig_gemm_is_shallow(target, k)) {
         return rows;
     }
@@ -124,6 +131,7 @@ static bool is_known(const ig_gemm_tile *tiles, uint32_t count, ig_gemm_tile til
 
 uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
                        ig_gemm_tile out[IG_GEMM_MOST_TILES]) {
+    assert(shape[0] > 0 && shape[2] > 0 && "a product with elements");
     int64_t most = IG_GEMM_TILE_COLUMNS / IG_PANEL;
     int64_t panels = ceil_div(shape[2], IG_PANEL);
     uint32_t count = 0;

@@ -20,6 +20,7 @@ const ig_operand *ig_lower_input(const ig_lower *lower, const ig_op *op,
                                  uint32_t index) {
     const ig_value *value = ig_op_operand(op, index);
     bool is_input = value && !value->def && value->block == lower->body;
+    assert((!is_input || value->index < lower->in_count) && "an argument per input");
     return is_input ? &lower->ins[value->index] : NULL;
 }
 
@@ -44,6 +45,7 @@ bool ig_lower_is_heavy(const ig_block *body) {
 }
 
 const char *ig_lower_name(ig_lower *lower, const char *family) {
+    assert(family && "kernels are named after their family");
     ig_writer writer;
     ig_writer_init(&writer, lower->arena);
     ig_put(&writer, "%s", family);

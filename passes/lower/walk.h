@@ -67,6 +67,7 @@ static inline ig_value *ig_lower_is_nan(ig_builder *b, ig_value *x) {
  * is it in range? */
 static inline ig_value *ig_lower_row(ig_builder *b, ig_value *id, ig_value *extent,
                                      bool wraps, ig_value **valid) {
+    assert(id->type == extent->type && "index and extent are i64");
     ig_value *is_below = k_compare(b, IG_OP_lt, id, k_i64(b, 0));
     ig_value *row = wraps ? k_where(b, is_below, k_add(b, id, extent), id) : id;
     *valid = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),

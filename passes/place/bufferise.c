@@ -168,6 +168,7 @@ static const ig_type *buffer_type(buffers *s, const ig_type *type) {
 }
 
 static ig_value *make_alloc(buffers *s, ig_builder *b, const ig_type *type) {
+    assert(type->rank <= IG_TENSOR_RANK && "a buffer is a tensor's");
     const ig_type *buffer = buffer_type(s, type);
     ig_op_spec spec = { .result_types = &buffer, .result_count = 1 };
     ig_expr e = ig_expr_of(b);
@@ -213,6 +214,7 @@ static ig_op *make_compute(ig_builder *b, ig_kernel_family family,
 
 static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
                        const ig_place *to) {
+    assert(from->rank == to->rank && "a copy keeps the axes");
     ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
     ig_op *compute = make_compute(b, IG_FAMILY_copy, operands, 2, 1);
     const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
@@ -234,6 +236,7 @@ static ig_place *copy_to_buffer(buffers *s, ig_builder *b, const ig_place *from)
 /* Is input `index` of a fused op the table of a bag?  Rows of tables are
  * contiguous. */
 static bool is_table(const ig_op *fused, uint32_t index) {
+    assert(index < fused->bodies[0]->arg_count && "an input of the region");
     for (const ig_use *use = fused->bodies[0]->args[index]->uses; use;
          use = use->next) {
         uint32_t features = use->user->code == IG_OP_bag
@@ -252,6 +255,7 @@ static bool is_table(const ig_op *fused, uint32_t index) {
 
 static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
                              uint32_t index) {
+    assert(index < fused->operand_count && "an input of the region");
     ig_place *place = place_of(s, fused->operands[index].value);
     bool is_unit = place->rank == 0 || ig_dim_is(place->strides[place->rank - 1], 1) ||
                    ig_dim_is(place->dims[place->rank - 1], 1);
@@ -263,6 +267,7 @@ static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
 }
 
 static void rewrite_fused(buffers *s, ig_op *op) {
+    assert(op->bodies[0]->arg_count == op->operand_count && "an argument per operand");
     ig_builder b = ig_builder_before(op);
     uint32_t ins = op->operand_count, outs = op->result_count;
     ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);

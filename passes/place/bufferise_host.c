@@ -10,6 +10,8 @@
 #include "ir/expr.h"
 #include "passes/place/bufferise.h"
 
+#include <assert.h>
+
 typedef struct call {
     const char *function;
     ig_dim params[12];
@@ -84,11 +86,13 @@ static const call_fn calls[IG_OP_COUNT] = {
 };
 
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {
+    assert(calls[op->code] && "a host function does this op");
     ig_builder b = ig_builder_before(op);
     call c = { .param_count = 0 };
     IG_TRY(calls[op->code](s, op, &c));
     ig_value *operands[8];
     uint32_t count = 0, ins = op->code == IG_OP_topk ? 1 : op->operand_count;
+    assert(ins + op->result_count <= IG_COUNT_OF(operands) && "room for all operands");
     for (uint32_t i = 0; i < ins; i++) {
         ig_place *place = ig_buffers_place(s, op->operands[i].value);
         operands[count++] = ig_buffers_whole(s, &b, place);

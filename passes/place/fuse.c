@@ -351,6 +351,8 @@ static void collect_operands(fuser *f, const region *r, region_body *out) {
 }
 
 static void make_fused(const region *r, region_body *out) {
+    assert(r->ops.count > 0 && "a region has ops");
+    assert(r->family < IG_FAMILY_COUNT && "a region has a family");
     ig_op *root = IG_LAST(&r->ops);
     ig_module *module = ig_op_module(root);
     const ig_type **types = IG_NEW_ARRAY(&module->arena, const ig_type *,
@@ -403,6 +405,7 @@ static void build_region(fuser *f, const region *r) {
     ig_value **yields = IG_NEW_ARRAY(f->run->scratch, ig_value *, root->result_count);
     for (uint32_t i = 0; i < root->result_count; i++) {
         yields[i] = ig_map_get_id(&body.inside, IG_MAP_PTR(&root->results[i]));
+        assert(yields[i] && "the root is in the body");
         body.fused->results[i].name = root->results[i].name;
         ig_value_replace(&root->results[i], &body.fused->results[i]);
     }

@@ -38,6 +38,7 @@
 #include "ir/expr.h"
 #include "ir/semantics/panels.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { PANEL = IG_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64, MANY_ROWS = 32 };
@@ -134,6 +135,8 @@ static ig_graph *weights_graph(ig_module *module) {
 
 static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
                              ig_arena *scratch) {
+    assert(graph->body.last->code == IG_OP_ret && "the graph of recipes ends in ret");
+    assert(value->type->kind == IG_TENSOR && "a recipe makes a tensor");
     ig_op *ret = graph->body.last;
     uint32_t count = ret->operand_count;
     ig_value **values = IG_NEW_ARRAY(scratch, ig_value *, count + 1);
@@ -153,12 +156,14 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
 
 /* The last two of `rank` dims exchanged. */
 static ig_value *swap_last_axes(ig_builder *b, ig_value *x, uint32_t rank) {
+    assert((rank == 2 || rank == 3) && "a matrix, or panels of one");
     static const int64_t of_two[] = { 1, 0 }, of_three[] = { 0, 2, 1 };
     ig_expr e = ig_expr_of(b);
     return ig_expr_transpose(&e, x, rank == 2 ? of_two : of_three);
 }
 
 static ig_value *pad_rows(ig_builder *b, ig_value *x, int64_t rows) {
+    assert(rows >= 0 && x->type->rank == 2 && "rows are added to a matrix");
     if (rows == 0) {
         return x;
     }
@@ -171,6 +176,7 @@ static ig_value *pad_rows(ig_builder *b, ig_value *x, int64_t rows) {
 
 /* [N, K] or [K, N] -> [N, K] when few columns, else panels [ceil(N / 16), K, 16]. */
 static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
+    assert((m->computed || m->weight) && "a recipe is of a weight or of recipes");
     ig_value *x = m->computed ? m->computed : ig_make_weight(b, m->weight);
     ig_expr e = ig_expr_of(b);
     if (m->is_narrow && (m->is_widened || !as_panels)) {
@@ -345,6 +351,7 @@ static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
         product = ig_expr_reshape(&e, product, type->rank, type->dims);
     }
     if (product->type != type) {
+        assert(product->type->dtype == type->dtype && "a product keeps its dtype");
         ig_value_retype(product, type);
     }
     product->name = op->results->name;
@@ -354,6 +361,7 @@ static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
 }
 
 static ig_value *make_zeros(ig_builder *b, const matrix *m) {
+    assert(m->zeros && m->weight && "zero points are those of a weight");
     ig_dim dims[] = { ig_dim_of((m->n + PANEL - 1) / PANEL), ig_dim_of(PANEL) };
     const ig_type *type = ig_type_tensor(b->graph->module, m->weight->data.type->dtype,
                                          2, dims);

@@ -42,6 +42,7 @@ ig_part ig_part_of(ig_module *module, const ig_value *value) {
 /* Elements from the first to the last of the axes from `axis` on; extents of 0 count as
  * 1, which only makes it longer. */
 static ig_dim span_of(ig_module *module, const ig_part *p, uint32_t axis) {
+    assert(axis <= p->type->rank && "axes of the part");
     ig_dim span = ig_dim_of(1);
     for (uint32_t d = axis; d < p->type->rank; d++) {
         ig_dim last = ig_dim_sub(
@@ -66,6 +67,7 @@ static bool is_multiple(ig_module *module, const ig_part *p, uint32_t axis,
 }
 
 static bool has_period(ig_module *module, const ig_part *p, uint32_t axis) {
+    assert(axis < p->type->rank && "an axis of the part");
     for (uint32_t d = 0; d < axis; d++) {
         if (!is_multiple(module, p, d, p->strides[axis])) {
             return false;
@@ -88,6 +90,7 @@ static bool do_alternate(ig_module *module, const ig_part *a, const ig_part *b,
 
 static bool is_apart_at(ig_module *module, const ig_part *a, const ig_part *b,
                         uint32_t axis) {
+    assert(axis < a->type->rank && axis < b->type->rank && "an axis of both parts");
     return ig_dim_equal(module, a->strides[axis], b->strides[axis]) == IG_YES &&
            has_period(module, a, axis) && has_period(module, b, axis) &&
            (do_alternate(module, a, b, axis) || do_alternate(module, b, a, axis));

@@ -84,6 +84,7 @@ ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
 ig_place *ig_place_slice(ig_arena *arena, ig_module *module, const ig_place *place,
                          const ig_dim *starts, const ig_dim *sizes,
                          const int64_t *steps) {
+    assert(starts && sizes && "a start and a size per axis");
     ig_place *out = new_place(arena, place, place->rank);
     for (uint32_t d = 0; d < place->rank; d++) {
         ig_dim skipped = ig_dim_mul(module, starts[d], place->strides[d]);
@@ -209,6 +210,7 @@ ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *p
 /* ---- plan values ---- */
 
 ig_value *ig_place_value(ig_builder *b, const ig_place *place) {
+    assert(place->root && "a place is in a buffer");
     ig_module *module = b->graph->module;
     if (ig_place_is_whole(module, place)) {
         return place->root;

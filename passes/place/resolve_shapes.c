@@ -39,6 +39,7 @@ static ig_value *extents_of(ig_resolver *m, const ig_value *x) {
 /* first, first + step … as an i64 vector of `count`. */
 static ig_value *make_integers(ig_resolver *m, ig_dim count, int64_t first,
                                int64_t step) {
+    assert(ig_dim_is_static(count) && "a list of known length");
     uint32_t length = (uint32_t)ig_dim_value(count);
     ig_dim *dims = IG_NEW_ARRAY(m->run->scratch, ig_dim, length);
     for (uint32_t i = 0; i < length; i++) {
@@ -62,6 +63,7 @@ static ig_dim count_entries(ig_dim count, uint32_t rank) {
 
 static ig_value *make_measure(ig_resolver *m, const shape_query *query,
                               ig_value *const *operands, uint32_t operand_count) {
+    assert(query->found > 0 && "a host function finds values");
     ig_dim count = ig_dim_of(query->found);
     const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &count);
     ig_op_spec spec = { .operands = operands,
@@ -76,6 +78,9 @@ static ig_value *make_measure(ig_resolver *m, const shape_query *query,
 
 void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols,
                       uint32_t count) {
+    assert(found->type->rank == 1 && found->type->dtype == IG_DT_i64 &&
+           "values of symbols are an i64 vector");
+    assert(count > 0 && "a bind gives symbols values");
     (void)ig_build_bind(&m->e, found, (ig_bind_attrs){ .symbols = { symbols, count } });
 }
 
@@ -103,6 +108,8 @@ static void know_dims(ig_resolver *m, const ig_dim *dims, uint32_t count) {
 }
 
 ig_dim ig_resolver_extent(ig_resolver *m, uint32_t result, uint32_t d) {
+    assert(result < m->op->result_count && "a result of the op");
+    assert(d < m->op->results[result].type->rank && "an axis of the result");
     ig_dim dim = m->op->results[result].type->dims[d];
     ig_symbol *symbol = ig_dim_as_symbol(m->module, dim);
     if (!symbol || is_known(m, ig_symbol_index(m->module, dim))) {
@@ -120,12 +127,14 @@ static ig_dim extent_symbol(ig_resolver *m, uint32_t d) {
 }
 
 static ig_value *take_element(ig_resolver *m, ig_value *vector, int64_t index) {
+    assert(vector->type->rank == 1 && index >= 0 && "an element of a vector");
     ig_dim start = ig_dim_of(index), size = ig_dim_of(1);
     ig_value *one = ig_expr_slice(&m->e, vector, 0, start, size, 1);
     return ig_expr_reshape(&m->e, one, 0, NULL);
 }
 
 void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value) {
+    assert(result < m->op->result_count && "a result of the op");
     ig_value *old = &m->op->results[result];
     const ig_type *type = old->type;
     if (value->type != type) {

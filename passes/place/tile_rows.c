@@ -33,6 +33,8 @@
 #include "passes/engine/pass.h"
 #include "passes/engine/substitute.h"
 
+#include <assert.h>
+
 enum {
     BLOCK_ROWS = 112, /* a multiple of the rows of every level's register tiles */
     MIN_ROWS = 14,
@@ -255,6 +257,7 @@ static ig_value *make_block_view(row_tiler *c, ig_builder *b, ig_value *value) {
     const ig_type *type = value->type;
     ig_part part = ig_part_of(c->module, value);
     ig_dim dims[IG_TENSOR_RANK];
+    assert(type->rank > 0 && "rows are along the first axis");
     for (uint32_t d = 0; d < type->rank; d++) {
         dims[d] = d == 0 ? c->rows : type->dims[d];
     }
@@ -278,6 +281,7 @@ static int64_t row_bytes(const row_tiler *c) {
         for (uint32_t o = in_count(op); o < op->operand_count; o++) {
             const ig_type *type = op->operands[o].value->type;
             int64_t width = 1;
+            assert(type->rank > 0 && "members write rows");
             ig_dim inner = ig_dim_product(c->module, type->dims + 1, type->rank - 1);
             (void)ig_dim_constant(c->module, inner, &width);
             total += width * ig_dtypes[type->dtype].bits / 8;
@@ -316,6 +320,7 @@ static int64_t block_rows(const row_tiler *c) {
 }
 
 static void make_rows_op(row_tiler *c) {
+    assert(c->members.count > 0 && "a block runs launches");
     ig_builder b = ig_builder_before(IG_LAST(&c->members));
     c->rows = ig_dim_symbol(c->module, "rows");
     ig_substitution_init(&c->by_block, c->module, c->run->scratch);

@@ -30,6 +30,7 @@ static bool is_last_alike(const bag_feature *a, const bag_feature *b) {
 }
 
 static bool is_alike(const bag_class *c, const bag_feature *f) {
+    assert(c->count > 0 && "a class has a feature");
     const bag_feature *first = &c->features[0];
     return f->mask == first->mask && f->pool == first->pool &&
            f->has_padding == first->has_padding && is_last_alike(f, first) &&
@@ -75,6 +76,7 @@ static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *numb
 
 /* Rows of all tables of all features. */
 static void make_rows(bag_class *c) {
+    assert(c->features[0].tables > 1 && "ids of one table need no table of rows");
     uint32_t tables = c->features[0].tables;
     ig_dim *rows = IG_NEW_ARRAY(c->lower->arena, ig_dim, (size_t)tables * c->count);
     for (uint32_t i = 0; i < tables * c->count; i++) {
@@ -212,6 +214,7 @@ static void check_offsets(const bag_class *c, ig_builder *b, const bag_cursor *a
 
 static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
                          ig_value *bag) {
+    assert(at->begins && "a feature with offsets");
     ig_value *begin = bag_load_offset(b, at->begins, bag, at->begin_stride);
     ig_value *end = load_end(c, b, at, bag);
     check_offsets(c, b, at, bag, &begin, &end);
@@ -225,6 +228,8 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
 /* Without pooling, the offsets of all bags together say which ids are looked up. */
 static void open_window(const bag_class *c, ig_builder *b, ig_value *number,
                         bag_cursor *at) {
+    assert(c->features[0].pool == IG_POOL_none &&
+           "windows are of look-ups without pooling");
     ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
     ig_value *bags = feature_value(c, b, number, BAG_window_bags);
     const ig_type *types[] = { zero->type, zero->type };
@@ -267,6 +272,7 @@ void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) 
 /* Negative ids may count from the end. */
 static ig_value *wrapped_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                              ig_value *id) {
+    assert(id->type->dtype == IG_DT_i64 && "ids are handled as i64");
     if (c->negative != IG_NEGATIVE_wrap) {
         return id;
     }
@@ -381,6 +387,7 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
 /* Columns column … column + vectors * lanes of one bag. */
 void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       uint32_t vectors) {
+    assert(at->count && "the bag is open");
     bag_sums sums = bag_sums_start(c, b, vectors);
     ig_value *state[K_CARRIED];
     uint32_t own = bag_sums_pack(&sums, state);

@@ -11,6 +11,7 @@
  */
 #include "passes/lower/bag/bag.h"
 
+#include <assert.h>
 #include <math.h>
 
 static const ig_row_info *row_format(const bag_class *c) {
@@ -32,6 +33,8 @@ static bool is_max(const bag_class *c) {
 /* ---- carried state ---- */
 
 bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors) {
+    assert(vectors > 0 && vectors <= BAG_VECTORS && "sums stay in registers");
+    assert(vectors % c->parts == 0 && "the codes of a byte are summed together");
     bag_sums sums = { .count = vectors };
     double start = is_max(c) ? -(double)INFINITY : 0.0;
     for (uint32_t v = 0; v < vectors; v++) {
@@ -47,6 +50,7 @@ bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors) {
 }
 
 uint32_t bag_sums_pack(const bag_sums *sums, ig_value **out_values) {
+    assert(sums->count <= BAG_VECTORS && "sums stay in registers");
     uint32_t count = 0;
     for (uint32_t v = 0; v < sums->count; v++) {
         out_values[count++] = sums->vectors[v];
@@ -86,6 +90,8 @@ static ig_value *row_pointer(const bag_class *c, ig_builder *b, const bag_cursor
 /* Scale (0) or bias (1) of the row. */
 static ig_value *row_number(const bag_class *c, ig_builder *b, ig_value *pointer,
                             int64_t which) {
+    assert(is_quantised(c) && "plain rows have no scale and bias");
+    assert((which == 0 || which == 1) && "scale or bias");
     ig_value *at = k_offset(b, pointer, k_i64(b, c->layout.factors));
     ig_value *numbers = k_reinterpret(b, at, (ig_dtype)row_format(c)->dtype);
     return k_cast(b, k_load(b, numbers, k_i64(b, which), 1), IG_DT_f32);
@@ -107,12 +113,14 @@ static ig_value *column_at(ig_builder *b, const bag_cursor *at, int64_t constant
 
 static ig_value *with_i32(const bag_class *c, ig_builder *b, ig_opcode code,
                           ig_value *x, int64_t y) {
+    assert(x->type->dtype == IG_DT_i32 && "codes are handled as i32");
     return k_binary(b, code, x, k_const_vector(b, IG_DT_i32, c->lanes, (double)y));
 }
 
 /* Codes of a small float (ir/semantics/row.h): the bits under f32's fields, then to
  * scale. */
 static ig_value *widen_small_float(const bag_class *c, ig_builder *b, ig_value *code) {
+    assert(is_small_float(c) && "codes with an exponent");
     const ig_rows *rows = &c->features[0].table->type->rows;
     ig_value *x = k_cast(b, code, IG_DT_i32);
     ig_value *sign = with_i32(c, b, IG_OP_and, x, 0x80);
@@ -135,6 +143,7 @@ static ig_value *code_of(const bag_class *c, ig_builder *b, ig_value *bytes,
 /* GPU: this thread's code. */
 static ig_value *load_packed_code(const bag_class *c, ig_builder *b,
                                   const bag_cursor *at, ig_value *pointer) {
+    assert(c->lanes == 1 && "a thread reads its own code");
     unsigned bits = ig_dtypes[c->features[0].table->type->dtype].bits;
     ig_value *column = column_at(b, at, at->column), *per = k_i64(b, 8 / bits);
     ig_value *place = k_add(b, k_div(b, column, per), k_i64(b, c->layout.codes));
@@ -146,6 +155,8 @@ static ig_value *load_packed_code(const bag_class *c, ig_builder *b,
 /* Vectors v … v + parts of the row, as numbers. */
 static void load_packed(const bag_class *c, ig_builder *b, const bag_cursor *at,
                         ig_value *pointer, uint32_t v, ig_value **out_parts) {
+    assert(c->parts > 1 && "codes that share a byte");
+    assert(v % c->parts == 0 && "the first vector of whole bytes");
     int64_t column = at->column + (int64_t)v * c->lanes;
     ig_value *place = k_i64(b, c->layout.codes + column / c->parts);
     ig_value *bytes = k_load_count(b, pointer, place, c->lanes,
@@ -233,6 +244,7 @@ void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_val
 
 void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *row) {
+    assert(c->lower->target->line_bytes > 0 && "a target has cache lines");
     ig_value *pointer = k_reinterpret(b, row_pointer(c, b, at, row), IG_DT_u8);
     int64_t line = c->lower->target->line_bytes, last = c->layout.bytes - 1;
     int64_t place = 0;
@@ -286,6 +298,7 @@ static ig_value *finish_vector(const bag_class *c, ig_builder *b, const bag_curs
 /* a0 b0 a1 b1 … in two vectors. */
 static void zip_vectors(ig_builder *b, uint32_t lanes, ig_value *x, ig_value *y,
                         ig_value **out_halves) {
+    assert(lanes % 2 == 0 && lanes <= UINT8_MAX + 1 && "halves of vectors");
     int64_t places[UINT8_MAX + 1];
     for (uint32_t half = 0; half < 2; half++) {
         for (uint32_t i = 0; i < lanes; i++) {
@@ -298,6 +311,7 @@ static void zip_vectors(ig_builder *b, uint32_t lanes, ig_value *x, ig_value *y,
 /* Sums kept apart by their place in a byte, back in the order of columns. */
 static void order_parts(const bag_class *c, ig_builder *b, ig_value *const *parts,
                         ig_value **out) {
+    assert(c->parts <= BAG_PARTS && "no more codes than bits allow");
     ig_value *even[2], *odd[2];
     switch (c->parts) {
     case 2:

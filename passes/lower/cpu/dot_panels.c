@@ -176,6 +176,7 @@ static bool is_along_k(const ig_operand *x, bool k_is_last) {
 
 static void pack_panel(const dot *d, ig_builder *b, const micro_panel *s,
                        ig_value *const k[2]) {
+    assert(s->vectors > 0 && "a panel has columns");
     bool is_transposing = is_along_k(d->b, d->transpose_b) &&
                           !ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
     (is_transposing ? pack_transposed : pack_by_rows)(d, b, s, k);
@@ -373,6 +374,7 @@ static void emit_deep(const dot *d, ig_builder *b, const micro_panel *s) {
 }
 
 static void emit_micro_panel(const dot *d, ig_builder *b, const micro_panel *s) {
+    assert(s->vectors > 0 && s->vectors <= VECTORS && "vectors of a micro-panel");
     if (d->panels.is_deep) {
         emit_deep(d, b, s);
     } else {

@@ -217,6 +217,7 @@ typedef struct block_rows {
 /* All row blocks of one micro-panel of `panels` panels from `column` on. */
 static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *range,
                              ig_value *column, uint32_t panels, block_rows allowed) {
+    assert(panels > 0 && "a micro-panel has panels");
     ig_cpu_blocks blocks = ig_cpu_open_blocks(b, range->rows, g->shape.rows);
     ig_builder *in = &blocks.loop.b;
     ig_value *number = blocks.loop.index;
@@ -259,6 +260,7 @@ static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
 static ig_value *emit_micro_panels(const gemm *g, ig_builder *b,
                                    const gemm_range *range, ig_value *column,
                                    uint32_t panels, block_rows allowed) {
+    assert(panels > 0 && "a micro-panel has panels");
     int64_t width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
     ig_value *count = k_div(b, left, k_i64(b, width));

@@ -79,6 +79,8 @@ static void choose_runs(interact *t, const int64_t *pairs, uint32_t count) {
 /* Exchanges lanes of two vectors `step` apart: the butterfly of a square transpose. */
 static void exchange_lanes(const interact *t, ig_builder *b, ig_value **low,
                            ig_value **high, uint32_t step) {
+    assert(step > 0 && t->lanes % (2 * step) == 0 && "lanes are exchanged in pairs");
+    assert(t->lanes <= MAX_LANES && "a vector of the target");
     int64_t even[MAX_LANES], odd[MAX_LANES];
     for (uint32_t i = 0; i < t->lanes; i++) {
         bool is_second = (i & step) != 0;

@@ -63,6 +63,7 @@ static void make_block(const draw *d, ig_builder *b, ig_value *block, ig_value *
 /* c[at], for a number at run time. */
 static ig_value *pick_word(ig_builder *b, ig_value *const *c, uint32_t count,
                            ig_value *at) {
+    assert(count > 0 && "a word to pick");
     ig_value *value = c[0];
     for (uint32_t i = 1; i < count; i++) {
         ig_value *is_here = k_compare(b, IG_OP_eq, at, k_i64(b, i));

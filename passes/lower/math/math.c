@@ -47,10 +47,12 @@ ig_value *ig_math_bits_const(ig_builder *b, const ig_value *like, int64_t value)
 }
 
 ig_value *ig_math_bits(ig_builder *b, ig_value *x) {
+    assert(ig_dtype_is_float((ig_dtype)x->type->dtype) && "bits of a float");
     return k_reinterpret(b, x, ig_math_real_of(x)->bits);
 }
 
 ig_value *ig_math_from_bits(ig_builder *b, ig_value *bits) {
+    assert(!ig_dtype_is_float((ig_dtype)bits->type->dtype) && "bits are integers");
     return k_reinterpret(b, bits, ig_math_real_of(bits)->real);
 }
 
@@ -63,6 +65,7 @@ ig_value *ig_math_abs(ig_builder *b, ig_value *x) {
 }
 
 ig_value *ig_math_poly(ig_builder *b, ig_value *x, const double *c, uint32_t count) {
+    assert(count > 0 && "a polynomial has coefficients");
     ig_value *sum = ig_math_const(b, x, c[count - 1]);
     for (uint32_t i = count - 1; i-- > 0;) {
         sum = k_muladd(b, sum, x, ig_math_const(b, x, c[i]));
@@ -71,6 +74,7 @@ ig_value *ig_math_poly(ig_builder *b, ig_value *x, const double *c, uint32_t cou
 }
 
 ig_value *ig_math_with_sign(ig_builder *b, ig_value *x, ig_value *sign) {
+    assert(x->type == sign->type && "operands of one type");
     const ig_math_real *real = ig_math_real_of(x);
     int64_t mask = real->bits == IG_DT_i64 ? INT64_MIN : INT32_MIN;
     ig_value *bit = k_binary(b, IG_OP_and, ig_math_bits(b, sign),
@@ -100,6 +104,7 @@ static const double exp_f64[] = {
 
 /* 2^n for the low bits `n` of an integer lane. */
 static ig_value *power_of_two(ig_builder *b, ig_value *n) {
+    assert(!ig_dtype_is_float((ig_dtype)n->type->dtype) && "an exponent is an integer");
     const ig_math_real *real = ig_math_real_of(n);
     ig_value *biased = ig_math_with(b, IG_OP_add, n, real->exponent_bias);
     ig_value *bits = ig_math_with(b, IG_OP_shl, biased, real->mantissa);
@@ -114,6 +119,7 @@ static ig_value *clamp_exponent(ig_builder *b, ig_value *x) {
 }
 
 ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low) {
+    assert((!low || low->type == x->type) && "two parts of one sum");
     const ig_math_real *real = ig_math_real_of(x);
     bool is_double = real->real == IG_DT_f64;
     ig_value *held = clamp_exponent(b, x);

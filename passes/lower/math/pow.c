@@ -12,6 +12,8 @@
  */
 #include "passes/lower/math/math.h"
 
+#include <assert.h>
+
 /* ---- sums of two doubles ---- */
 
 typedef struct pair {
@@ -20,6 +22,7 @@ typedef struct pair {
 
 /* high + low for |high| >= |low|, without loss. */
 static pair join_parts(ig_builder *b, ig_value *high, ig_value *low) {
+    assert(high->type == low->type && "two parts of one number");
     ig_value *sum = k_add(b, high, low);
     return (pair){ sum, k_sub(b, low, k_sub(b, sum, high)) };
 }
@@ -159,6 +162,7 @@ static ig_value *is_undefined(ig_builder *b, ig_value *x, ig_value *y) {
 
 /* As C's pow, special values included.  f32: 0.51 ulp; f64: 1.5. */
 ig_value *ig_math_pow(ig_builder *b, ig_value *x, ig_value *y) {
+    assert(x->type == y->type && "operands of one type");
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *base = k_cast(b, x, IG_DT_f64), *by = k_cast(b, y, IG_DT_f64);
     ig_value *size = ig_math_abs(b, base);

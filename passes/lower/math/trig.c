@@ -11,6 +11,8 @@
 #include "passes/lower/math/math.h"
 #include "passes/lower/math/large.h"
 
+#include <assert.h>
+
 /* (sin(r) - r) / r^3 and (cos(r) - 1 + r^2/2) / r^4 over r^2, |r| <= pi/4. */
 static const double sin_terms[] = {
     -0.16666666666666632,    0.00833333333332241071,   -0.000198412698298053288,
@@ -58,6 +60,7 @@ static ig_math_angle reduce_rest(ig_builder *b, ig_value *x, ig_value *is_large,
 
 /* Infinities stay with the small ones, where they become NaN. */
 static ig_math_angle reduce_angle(ig_builder *b, ig_value *x, bool is_single) {
+    assert(x->type->dtype == IG_DT_f64 && "angles are reduced in f64");
     ig_value *size = ig_math_abs(b, x);
     ig_value *is_beyond = ig_math_is(b, IG_OP_gt, size, 0x1p20);
     ig_value *is_finite = ig_math_is(b, IG_OP_lt, size, (double)__builtin_inf());

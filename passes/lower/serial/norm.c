@@ -138,6 +138,7 @@ static void walk_last(row *r, ig_builder *b, ig_value **totals, step_fn step) {
 /* `totals` hold what it starts from, and then the sums. */
 static void walk_axes(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
                       step_fn step) {
+    assert(axis < r->n->rank && "an axis of x");
     const norm *n = r->n;
     if (axis + 1 == n->rank) {
         walk_last(r, b, totals, step);

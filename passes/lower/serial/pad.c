@@ -29,6 +29,7 @@ typedef struct pad {
  * being an element. */
 static ig_value *source_index(const pad *p, ig_builder *b, uint32_t axis, ig_value *at,
                               ig_value **valid) {
+    assert(axis < p->x->type->rank && "an axis of x");
     ig_value *extent = ig_lower_dim(p->lower, p->x->type->dims[axis]);
     ig_dim before = p->op->attrs[IG_pad_before].as.dims[axis];
     ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);

@@ -52,6 +52,7 @@ static ig_value *is_reached(const scatter *s, ig_builder *b, ig_value *const *in
  * with `resets`, set to what leaves the first update as it is. */
 static void update_along(const scatter *s, ig_builder *b, ig_value **index,
                          ig_value *i) {
+    assert(s->axis < s->out->type->rank && "an axis of x");
     index[s->axis] = i;
     ig_value *ids_at = ig_lower_at(s->lower, b, s->ids, index);
     ig_value *from = ig_lower_at(s->lower, b, s->updates, index);

@@ -49,6 +49,7 @@ typedef ig_value *(*step_fn)(const line *l, ig_builder *b, ig_value *i, ig_value
 
 static ig_value *element_index(ig_lower *lower, ig_builder *b, const ig_operand *x,
                                ig_value *at, ig_value *i, uint32_t axis) {
+    assert(axis < x->type->rank && "an axis of x");
     return k_add(b, at, k_mul(b, i, ig_lower_dim(lower, x->strides[axis])));
 }
 
