@@ -42,7 +42,7 @@ static shapes shapes_of(const ig_op *reduce, const ig_type *rows) {
     return s;
 }
 
-static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
+static void match_reduce(ig_recogniser *r, ig_op *reduce) {
     ig_look_up look_up;
     ig_pool pool;
     ig_value *x = reduce->operands[0].value, *result = reduce->results;
@@ -69,5 +69,5 @@ static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
 }
 
 ig_status ig_pass_bag_fixed(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_reduce, look_at_reduce);
+    return ig_recognise(run, graph, IG_OP_reduce, match_reduce);
 }

@@ -35,7 +35,7 @@ static void replace_look_up(ig_recogniser *r, ig_op *op, const ig_look_up *look_
     ig_recogniser_sweep(r, op);
 }
 
-static void look_at_mul(ig_recogniser *r, ig_op *mul) {
+static void match_mul(ig_recogniser *r, ig_op *mul) {
     ig_look_up look_up;
     if (mul->results->uses && ig_look_up_read(mul->results, &look_up) &&
         look_up.weights) {
@@ -43,7 +43,7 @@ static void look_at_mul(ig_recogniser *r, ig_op *mul) {
     }
 }
 
-static void look_at_gather(ig_recogniser *r, ig_op *gather) {
+static void match_gather(ig_recogniser *r, ig_op *gather) {
     ig_look_up look_up;
     if (gather->results->uses && ig_look_up_read(gather->results, &look_up)) {
         replace_look_up(r, gather, &look_up);
@@ -51,6 +51,6 @@ static void look_at_gather(ig_recogniser *r, ig_op *gather) {
 }
 
 ig_status ig_pass_bag_gather(ig_pass_run *run, ig_graph *graph) {
-    IG_TRY(ig_recognise(run, graph, IG_OP_mul, look_at_mul));
-    return ig_recognise(run, graph, IG_OP_gather, look_at_gather);
+    IG_TRY(ig_recognise(run, graph, IG_OP_mul, match_mul));
+    return ig_recognise(run, graph, IG_OP_gather, match_gather);
 }

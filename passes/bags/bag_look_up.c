@@ -73,7 +73,7 @@ bool ig_look_up_read(ig_value *value, ig_look_up *out) {
     return read_rows(value, out);
 }
 
-/* ---- in the shape that is asked for ---- */
+/* ---- in the requested shape ---- */
 
 /* A view between has the elements that are wanted, just so shaped. */
 static ig_value *before_reshapes(ig_value *x, uint32_t rank) {

@@ -16,7 +16,7 @@
  * This is what torch's older exporter makes of nn.EmbeddingBag from opset 11 on.
  * Nothing depends on how it is spelled: trips.h says where a bag begins and ends,
  * bag_rows.h what is pooled, bag_make.h whether a bag op says the same.  Each stacked
- * result of the loop is looked at on its own; when none is used any more, the loop
+ * result of the loop is matched on its own; when none has uses left, the loop
  * goes.
  *
  * Needs canonicalise and fold, for shape arithmetic.  Keeps the results: an empty bag
@@ -40,7 +40,7 @@ static ig_value *shape_rows(ig_builder *b, ig_value *bags, const ig_type *type) 
     return ig_expr_reshape(&e, bags, type->rank, dims);
 }
 
-static void look_at_result(const ig_trips *t, ig_op *loop, uint32_t index) {
+static void match_result(const ig_trips *t, ig_op *loop, uint32_t index) {
     ig_value *result = &loop->results[index];
     ig_value *value = loop->bodies[0]->last->operands[1 + index].value;
     ig_bag_row row;
@@ -54,18 +54,18 @@ static void look_at_result(const ig_trips *t, ig_op *loop, uint32_t index) {
     }
 }
 
-static void look_at_loop(ig_recogniser *r, ig_op *loop) {
+static void match_loop(ig_recogniser *r, ig_op *loop) {
     ig_trips t;
     uint32_t scans = (uint32_t)ig_attr_int(loop, IG_loop_scans, 0);
     if (scans == 0 || !ig_trips_of_loop(r, loop, &t)) {
         return;
     }
     for (uint32_t i = loop->result_count - scans; i < loop->result_count; i++) {
-        look_at_result(&t, loop, i);
+        match_result(&t, loop, i);
     }
     ig_recogniser_drop(r, loop);
 }
 
 ig_status ig_pass_bag_loop(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_loop, look_at_loop);
+    return ig_recognise(run, graph, IG_OP_loop, match_loop);
 }

@@ -91,7 +91,7 @@ static ig_dim id_count(const decision *d) {
     return d->row->rows.ids->type->dims[0];
 }
 
-/* Not provably different: what is only likely is asked for by a guard. */
+/* Not provably different: a likely equality gets a guard. */
 static bool may_equal(const decision *d, ig_dim a, ig_dim b) {
     return ig_dim_equal(d->t->module, a, b) != IG_NO;
 }
@@ -276,7 +276,7 @@ static ig_value *matrix_of(const decision *d, const ig_value *vector) {
                                                                           : NULL;
 }
 
-/* Ids or weights, one an id, as [bags, length]. */
+/* Ids or weights, one per id, as [bags, length]. */
 static ig_value *make_matrix(const decision *d, ig_builder *b, ig_value *list) {
     ig_dim dims[] = { d->t->count, d->length };
     piece p = d->fixed;
@@ -328,7 +328,7 @@ static ig_value *make_feature(decision *d, ig_builder *b) {
     return ig_bag_make(d->t->r, b, spec);
 }
 
-/* Is there a weight an id, or may there be? */
+/* Is there one weight per id, or may there be? */
 static bool has_weights(const decision *d) {
     const ig_value *weights = d->row->rows.weights;
     return !weights ||

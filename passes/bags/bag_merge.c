@@ -10,10 +10,10 @@
  *     %1 = relu %0 : f32[B, 64]
  *
  * One launch for all tables of a model: its many small look-ups share the threads, and
- * memory latency is hidden across tables.  Features that are alike stand next to each
+ * memory latency is hidden across tables.  Features that are alike are next to each
  * other, since a kernel has one loop nest for each kind.
  *
- * The merged op stands where the last of its parts stood; ops between the parts that
+ * The merged op replaces the last of its parts; ops between the parts that
  * need a result move after it.  A bag that needs another's result is of a higher
  * level: bags of one level and of equal rules for ids are merged, up to a number of
  * levels that keeps the work linear.
@@ -71,7 +71,7 @@ static uint32_t level_of_value(const merger *m, const ig_value *value,
     return stored_level(m, op) + (op->code == IG_OP_bag);
 }
 
-/* What the operands of an op and of those in its bodies need; recursion is as deep as
+/* Levels that the operands of an op and of its bodies need; recursion is as deep as
  * bodies nest, which readers bound by limits.graph_depth. */
 static uint32_t needed_level(const merger *m, const ig_op *op, const ig_block *block) {
     uint32_t level = 0;
@@ -187,11 +187,11 @@ static ig_op *make_merged(const merger *m, const group *g) {
     assert(g->ops.count > 0 && "a group has bags");
     ig_op *last = IG_LAST(&g->ops);
     ig_builder b = ig_builder_before(last);
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (size_t i = 0; i < g->ops.count; i++) {
-        most += g->ops.items[i]->operand_count;
+        max += g->ops.items[i]->operand_count;
     }
-    ig_value **operands = IG_NEW_ARRAY(m->arena, ig_value *, most);
+    ig_value **operands = IG_NEW_ARRAY(m->arena, ig_value *, max);
     ig_bag_attrs attrs = ig_bag_attrs_of(last);
     attrs.operands = merge_entries(m, g, IG_bag_operands, -1);
     attrs.pool = merge_entries(m, g, IG_bag_pool, -1);
@@ -203,7 +203,7 @@ static ig_op *make_merged(const merger *m, const group *g) {
     ig_op_spec spec = { .operands = operands,
                         .operand_count = merge_operands(g, operands),
                         .result_count = g->count };
-    assert(spec.operand_count <= most && "each operand is one of a merged bag");
+    assert(spec.operand_count <= max && "each operand is one of a merged bag");
     ig_expr e = ig_expr_of(&b);
     return ig_build_bag_op(&e, &spec, attrs);
 }

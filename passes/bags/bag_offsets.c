@@ -131,10 +131,10 @@ static ig_value *all_offsets(ig_recogniser *r, const ig_value *begins,
            less = ig_dim_sub(r->module, count, ig_dim_of(1));
     ig_dim start = to->attrs[IG_slice_starts].as.dims[0];
     ig_dim bags = from->attrs[IG_slice_sizes].as.dims[0];
-    ig_dim most = ig_dim_max(r->module, ig_dim_of(0), less);
+    ig_dim max = ig_dim_max(r->module, ig_dim_of(0), less);
     bool is_next = ig_dim_is(start, 1) ||
                    ig_dim_same(start, ig_dim_min(r->module, count, ig_dim_of(1)));
-    bool is_all = ig_dim_same(bags, less) || ig_dim_same(bags, most);
+    bool is_all = ig_dim_same(bags, less) || ig_dim_same(bags, max);
     return is_next && is_all && ig_dim_same(bags, to->attrs[IG_slice_sizes].as.dims[0])
                ? all
                : NULL;

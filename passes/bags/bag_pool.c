@@ -135,51 +135,51 @@ static bool is_plain(const ig_bag_row *row) {
 
 /* Do begin and end agree, or do they in all but the last trip, which by the row goes on
  * to the end of the ids? */
-static bool is_empty_test_of(const ig_trips *t, const ig_positions *asked,
+static bool is_empty_test_of(const ig_trips *t, const ig_positions *tested,
                              ig_bag_row *row) {
     const ig_positions *at = &row->rows.at;
-    if (asked->padding != at->padding ||
-        !ig_bound_equal(t, &asked->begin, &at->begin)) {
+    if (tested->padding != at->padding ||
+        !ig_bound_equal(t, &tested->begin, &at->begin)) {
         return false;
     }
-    if (ig_bound_equal(t, &asked->end, &at->end)) {
+    if (ig_bound_equal(t, &tested->end, &at->end)) {
         return true;
     }
     ig_number end = ig_bound_at_last(t, &at->end);
-    row->has_own_end = !asked->end.has_last && at->end.has_last &&
-                       ig_number_equal(t->module, &asked->end.usual, &at->end.usual) &&
+    row->has_own_end = !tested->end.has_last && at->end.has_last &&
+                       ig_number_equal(t->module, &tested->end.usual, &at->end.usual) &&
                        is_count_of_ids(t, &row->rows, &end);
     return row->has_own_end;
 }
 
 /* Asked as begin = end, or as end = begin. */
-static bool matches_empty_test(const ig_trips *t, const ig_positions *asked,
+static bool matches_empty_test(const ig_trips *t, const ig_positions *tested,
                                ig_bag_row *row) {
-    ig_positions swapped = *asked;
-    swapped.begin = asked->end;
-    swapped.end = asked->begin;
-    return is_empty_test_of(t, asked, row) || is_empty_test_of(t, &swapped, row);
+    ig_positions swapped = *tested;
+    swapped.begin = tested->end;
+    swapped.end = tested->begin;
+    return is_empty_test_of(t, tested, row) || is_empty_test_of(t, &swapped, row);
 }
 
-/* Does `asked` ask for what a row was divided by: end - begin, or len - begin? */
-static bool is_divisor_test(const ig_trips *t, const ig_positions *asked,
+/* Is `tested` the divisor of a row: end - begin, or len - begin? */
+static bool is_divisor_test(const ig_trips *t, const ig_positions *tested,
                             const ig_bag_row *row) {
-    if (!ig_bound_equal(t, &asked->begin, &row->rows.at.begin)) {
+    if (!ig_bound_equal(t, &tested->begin, &row->rows.at.begin)) {
         return false;
     }
-    return row->is_over_rest ? !asked->end.has_last &&
-                                   is_count_of_ids(t, &row->rows, &asked->end.usual)
+    return row->is_over_rest ? !tested->end.has_last &&
+                                   is_count_of_ids(t, &row->rows, &tested->end.usual)
                              : row->pool == IG_POOL_mean &&
-                                   ig_bound_equal(t, &asked->end, &row->rows.at.end);
+                                   ig_bound_equal(t, &tested->end, &row->rows.at.end);
 }
 
 /* divisor > 0: sum / divisor, else the sum, where that is no more than what a trip with
  * positions gives. */
-static bool join_rest(const ig_trips *t, const ig_positions *asked, ig_value *yes,
+static bool join_rest(const ig_trips *t, const ig_positions *tested, ig_value *yes,
                       uint32_t depth, ig_bag_row *row) {
     ig_bag_row sum;
     row->is_only_full = true;
-    return is_divisor_test(t, asked, row) && read_row(t, yes, depth + 1, &sum) &&
+    return is_divisor_test(t, tested, row) && read_row(t, yes, depth + 1, &sum) &&
            sum.pool == IG_POOL_sum && is_plain(&sum) &&
            is_same_source(&sum.rows, &row->rows) &&
            ig_positions_equal(t, &sum.rows.at, &row->rows.at);

@@ -148,7 +148,8 @@ bool ig_positions_equal(const ig_trips *t, const ig_positions *a,
                           ig_bound_equal(t, &a->end, &b->end));
 }
 
-/* A vector from outside, or a cut of one.  What a loop finds cut is whole to it. */
+/* A vector from outside, or a cut of one.  A vector that was cut before the loop is
+ * whole to it. */
 static bool read_vector(const ig_trips *t, ig_value *value, ig_value **out_vector,
                         ig_positions *out) {
     value = ig_vector_origin(value);
@@ -241,7 +242,7 @@ static bool rows_of_slice(const ig_trips *t, const ig_op *op, uint32_t depth,
            cut_rows(&at, out);
 }
 
-/* What is computed may lie in memory with gaps, which bags do not read. */
+/* Computed values may have gaps in memory, which bags do not read. */
 bool ig_value_is_table(const ig_value *value) {
     const ig_type *type = value->type;
     bool is_stored = value->def ? ig_ops[value->def->code].traits & IG_CONSTANT

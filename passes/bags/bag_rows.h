@@ -46,7 +46,7 @@ typedef struct ig_bag_row {
     bool has_own_end;
 } ig_bag_row;
 
-/* What the condition of an if asks about a trip. */
+/* The property of a trip that the condition of an if tests. */
 typedef enum ig_trip_asks {
     IG_ASKS_OTHER,   /* not understood */
     IG_ASKS_NOTHING, /* it is known */

@@ -76,7 +76,7 @@ static bool can_join(const ig_value *sequence, const ig_type *row) {
     return row->rank < IG_TENSOR_RANK;
 }
 
-static void look_at_sequence(const ig_trips *t, ig_op *loop, uint32_t index) {
+static void match_sequence(const ig_trips *t, ig_op *loop, uint32_t index) {
     ig_value *sequence = &loop->results[index];
     ig_value *row_value = row_inserted(loop, index);
     ig_bag_row row;
@@ -94,7 +94,7 @@ static void look_at_sequence(const ig_trips *t, ig_op *loop, uint32_t index) {
     }
 }
 
-static void look_at_loop(ig_recogniser *r, ig_op *loop) {
+static void match_loop(ig_recogniser *r, ig_op *loop) {
     ig_trips t;
     uint32_t scans = (uint32_t)ig_attr_int(loop, IG_loop_scans, 0);
     bool is_read = false;
@@ -104,7 +104,7 @@ static void look_at_loop(ig_recogniser *r, ig_op *loop) {
             if (!is_read) {
                 return;
             }
-            look_at_sequence(&t, loop, i);
+            match_sequence(&t, loop, i);
         }
     }
     if (is_read) {
@@ -113,5 +113,5 @@ static void look_at_loop(ig_recogniser *r, ig_op *loop) {
 }
 
 ig_status ig_pass_bag_sequence(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_loop, look_at_loop);
+    return ig_recognise(run, graph, IG_OP_loop, match_loop);
 }

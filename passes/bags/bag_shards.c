@@ -16,12 +16,12 @@
  * shard, which moves the last bits of a sum.  Ids name table and row, so each shard
  * does what it did with ids of its own that it has no row for (`range`), and the ids of
  * all tables that were bucketized together are one list.  Which shard has an id is not
- * asked: any deal will do.
+ * asked: any partition will do.
  *
  * The rows of a mean are divided by the ids of the whole bag in each shard already
  * (bag_whole), so means are added like sums.
  *
- * A shard looks up several tables, and their pooled rows lie side by side:
+ * A shard looks up several tables, and their pooled rows are side by side:
  *
  *     %4 = add (concat %0, %2), (concat %1, %3)   →   %4 = concat (bag …), (bag …)
  *
@@ -54,7 +54,7 @@ typedef struct sum {
     ig_recogniser *r;
     ig_op *root;
     value_list terms;
-    value_list *columns; /* of each term: what lies side by side in it */
+    value_list *columns; /* of each term: values side by side in it */
 } sum;
 
 static bool is_used_once(const ig_value *value) {

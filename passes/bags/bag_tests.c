@@ -1,4 +1,4 @@
-/* What the condition of an if asks about a trip: is it empty, is it the last one?
+/* Conditions of an if about a trip: is it empty, is it the last one?
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/bags/bag_rows.h"
 
@@ -22,7 +22,7 @@ static ig_value *list_of_extent(const ig_trips *t, ig_dim extent) {
     return NULL;
 }
 
-/* The list whose length a value is: asked for, or known by its symbol. */
+/* The list whose length a value is, by its op or by its symbol. */
 static ig_value *list_of_length(const ig_trips *t, ig_value *value) {
     value = ig_value_before_views(value);
     const ig_op *op = value->def;

@@ -1,4 +1,4 @@
-/* bag_unrolled: pooled rows that stand side by side, one for each bag, become a bag op.
+/* bag_unrolled: pooled rows side by side, one for each bag, become a bag op.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %offsets = concat %off, %len {axis = 0} : i64[3]
@@ -13,7 +13,7 @@
  * This is what torch's older exporter wrote at opset 10, which has no loop that it
  * could use: the number of bags is fixed, and the last offset may be INT64_MAX.  Each
  * row is read as the only trip of a loop; neighbours whose offsets follow each other
- * are then seen as the trips of one loop.  A reduction that stands alone is one bag.
+ * are then seen as the trips of one loop.  A single reduction is one bag.
  *
  * Needs canonicalise and fold.  Keeps the results, like bag_loop.
  */
@@ -179,7 +179,7 @@ static uint32_t replace_runs(unrolled *u, ig_builder *b, const ig_op *concat,
     return count;
 }
 
-static void look_at_concat(ig_recogniser *r, ig_op *concat) {
+static void match_concat(ig_recogniser *r, ig_op *concat) {
     unrolled u = { .r = r, .block = concat->block };
     bool is_rows = concat->results->type->rank == 2 &&
                    ig_attr_int(concat, IG_concat_axis, 0) == 0;
@@ -190,7 +190,7 @@ static void look_at_concat(ig_recogniser *r, ig_op *concat) {
     ig_value **parts = IG_NEW_ARRAY(r->arena, ig_value *, concat->operand_count);
     uint32_t count = replace_runs(&u, &b, concat, parts);
     if (count == concat->operand_count) {
-        return; /* a row that stands alone is read as such */
+        return; /* a single row is read as such */
     }
     ig_expr e = ig_expr_of(&b);
     ig_value *joined = ig_expr_concat(&e, 0, parts, count);
@@ -198,7 +198,7 @@ static void look_at_concat(ig_recogniser *r, ig_op *concat) {
     ig_recogniser_sweep(r, concat);
 }
 
-static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
+static void match_reduce(ig_recogniser *r, ig_op *reduce) {
     unrolled u = { .r = r, .block = reduce->block };
     ig_bag_row row;
     ig_value *result = reduce->results;
@@ -216,6 +216,6 @@ static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
 }
 
 ig_status ig_pass_bag_unrolled(ig_pass_run *run, ig_graph *graph) {
-    IG_TRY(ig_recognise(run, graph, IG_OP_concat, look_at_concat));
-    return ig_recognise(run, graph, IG_OP_reduce, look_at_reduce);
+    IG_TRY(ig_recognise(run, graph, IG_OP_concat, match_concat));
+    return ig_recognise(run, graph, IG_OP_reduce, match_reduce);
 }

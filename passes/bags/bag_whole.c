@@ -428,7 +428,7 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     return sum != NULL;
 }
 
-/* A last bag to the end of the ids has to end with the lengths too: then what lies
+/* A last bag to the end of the ids has to end with the lengths too: then the part
  * after its own end is covered by the sums. */
 static bool follow_steps(source *s) {
     while (s->steps < STEPS_MAX && s->shard < 0 &&
@@ -683,7 +683,7 @@ static bool read_restored(restored *x, const ig_op *gather) {
     return is_read;
 }
 
-/* Each id's row is looked up where the id stands; the order is that of the ids. */
+/* Each id's row is looked up at the id's position, in the order of the ids. */
 static void match_order(ig_recogniser *r, ig_op *gather) {
     restored x = { .r = r };
     ig_jagged_open(&x.j, r->graph, r->arena);

@@ -10,7 +10,7 @@
  *   becomes
  *     %4 = interact %x {pairs = [27, 54, 55, …]} : f32[B, 351]
  *
- * Half of the product is never looked at, and nothing is moved.  Which elements are
+ * Half of the product is never read, and nothing is moved.  Which elements are
  * chosen is computed, not matched: from the product on, every op that only moves
  * elements (transpose, reshape, slice, gather, gather_nd, concat) is carried out on the
  * numbers 0 … F * F - 1 in place of the elements, with one axis kept apart, the
@@ -113,7 +113,7 @@ static bool move_elements(const interaction *n, const moving *m) {
     return true;
 }
 
-/* Steps of an axis whose index i stands for i * by. */
+/* Steps of an axis whose index i means i * by. */
 static int64_t *even_steps(const interaction *n, int64_t extent, int64_t by) {
     int64_t *steps = new_numbers(n, extent);
     for (int64_t i = 0; i < extent; i++) {
@@ -184,7 +184,7 @@ static bool move_transpose(const interaction *n, const ig_op *op, const chosen *
     return move_elements(n, &m);
 }
 
-/* Elements of one sample that lie before the axis of the samples. */
+/* Elements of one sample before the axis of the samples. */
 static int64_t count_before(const chosen *c, uint32_t axis) {
     int64_t count = 1;
     for (uint32_t d = 0; d < axis && count >= 0; d++) {
@@ -367,7 +367,7 @@ static bool move_gather_nd(const interaction *n, const ig_op *op, const chosen *
     return true;
 }
 
-/* All operands are of the product, and lie next to each other along another axis. */
+/* All operands are of the product and neighbours along another axis. */
 static bool move_concat(const interaction *n, const ig_op *op, const chosen *from,
                         chosen *to) {
     uint32_t axis = (uint32_t)ig_attr_int(op, IG_concat_axis, 0);
@@ -516,7 +516,7 @@ static void replace_chosen(interaction *n) {
     }
 }
 
-static void look_at_matmul(ig_recogniser *r, ig_op *matmul) {
+static void match_matmul(ig_recogniser *r, ig_op *matmul) {
     interaction n = { .r = r, .matmul = matmul, .x = square_of(matmul) };
     int64_t depth;
     if (!n.x || n.x->type->dtype != IG_DT_f32 || !matmul->results->uses ||
@@ -539,5 +539,5 @@ static void look_at_matmul(ig_recogniser *r, ig_op *matmul) {
 }
 
 ig_status ig_pass_interaction(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_matmul, look_at_matmul);
+    return ig_recognise(run, graph, IG_OP_matmul, match_matmul);
 }

@@ -1,4 +1,4 @@
-/* Jagged data: which lengths lie before a place in a list of ids.
+/* Jagged data: which lengths come before a position in a list of ids.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/bags/jagged.h"
 
@@ -15,7 +15,7 @@ static ig_dim row_size(const ig_jagged *j, const ig_type *type) {
     return ig_dim_product(j->module, type->dims + 1, type->rank - 1u);
 }
 
-/* The row in which a span lies; -1: not in one. */
+/* The row that contains a span; -1: none. */
 static int64_t row_of(const ig_jagged *j, const ig_span *span, ig_dim row) {
     int64_t number = 0;
     if (ig_dim_less_equal(j->module, span->size, row) != IG_YES) {
@@ -367,10 +367,10 @@ bool ig_jagged_end(const ig_jagged *j, ig_dim at, ig_dim size, ig_dim count,
     for (size_t i = 0; i < j->bound.count; i++) {
         const ig_bound_symbol *b = &j->bound.items[i];
         ig_dim end = ig_dim_min(j->module, count, b->symbol);
-        ig_dim most = ig_dim_sub(j->module, end, at);
+        ig_dim max = ig_dim_sub(j->module, end, at);
         bool is_here = b->is_sum &&
-                       (ig_dim_same(most, size) ||
-                        ig_dim_same(ig_dim_max(j->module, ig_dim_of(0), most), size) ||
+                       (ig_dim_same(max, size) ||
+                        ig_dim_same(ig_dim_max(j->module, ig_dim_of(0), max), size) ||
                         (ig_dim_is(at, 0) && ig_dim_same(b->symbol, size)));
         if (is_here) {
             *out = b->spans;

@@ -1,7 +1,7 @@
-/* Jagged data: which lengths lie before a place in a list of ids.
+/* Jagged data: which lengths come before a position in a list of ids.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Ids of many bags stand in one list, and a list of lengths says how many are each
+ * Ids of many bags are in one list, and a list of lengths says how many are each
  * bag's.  Programs cut such lists in parts and put the parts in other orders; where a
  * part begins is a sum of lengths that only the run knows, bound to a symbol:
  *
@@ -41,7 +41,8 @@ typedef struct ig_jagged {
 
 void ig_jagged_open(ig_jagged *j, const ig_graph *graph, ig_arena *arena);
 
-/* The same elements where they come from, as far back as they lie together there. */
+/* The same elements in the list that they come from, as far back as they are
+ * contiguous there. */
 ig_span ig_span_origin(const ig_jagged *j, ig_span span);
 /* One step of the way; false: none. */
 bool ig_span_step(const ig_jagged *j, ig_span *span);

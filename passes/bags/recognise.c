@@ -1,4 +1,4 @@
-/* What the recognising passes share: walking, replacing, facts about symbols.
+/* The ground of the recognising passes: walking, replacing, facts about symbols.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/bags/recognise.h"
 
@@ -143,7 +143,7 @@ static void collect_ops(ig_recogniser *r, ig_block *block, walk *w) {
 }
 
 ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
-                       ig_recognise_fn look) {
+                       ig_recognise_fn match) {
     ig_recogniser r = {
         .run = run, .graph = graph, .module = graph->module, .arena = run->scratch
     };
@@ -152,7 +152,7 @@ ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
     collect_ops(&r, &graph->body, &w);
     for (size_t i = 0; i < w.ops.count; i++) {
         if (w.ops.items[i]->code != (uint16_t)IG_OP_ERASED) {
-            look(&r, w.ops.items[i]);
+            match(&r, w.ops.items[i]);
         }
         IG_TRY(ig_context_poll(graph->module->context));
     }

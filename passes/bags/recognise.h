@@ -1,4 +1,4 @@
-/* What the recognising passes share: walking, replacing, facts about symbols.
+/* The ground of the recognising passes: walking, replacing, facts about symbols.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A recogniser finds that a group of ops computes what one op says, makes that op, and
@@ -27,9 +27,9 @@ typedef struct ig_recogniser {
 
 /* Looks at one op; may insert and erase any. */
 typedef void (*ig_recognise_fn)(ig_recogniser *r, ig_op *op);
-/* Calls `look` on every `code` op of the graph, an outer one before those inside. */
+/* Calls `match` on every `code` op of the graph, an outer one before those inside. */
 ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
-                       ig_recognise_fn look);
+                       ig_recognise_fn match);
 
 /* Every use of `old` becomes a use of `value`, which has the same elements, in the same
  * shape as far as that is known. */
@@ -37,11 +37,11 @@ void ig_recogniser_replace(ig_recogniser *r, ig_value *old, ig_value *value);
 /* Erases what is dead now that `op` lost its uses: the op, and what only it needed, but
  * for ops that define extents. */
 void ig_recogniser_sweep(ig_recogniser *r, ig_op *op);
-/* Erases a loop whose results nobody uses any more.  Its body's guards are about
- * extents of one trip, on which what stands for it does not depend; those about extents
- * known outside stay, before it. */
+/* Erases a loop whose results have no uses.  Guards on per-iteration extents are
+ * dropped, since the replacement does not depend on them.  Guards on loop-invariant
+ * extents are hoisted in front of the loop. */
 void ig_recogniser_drop(ig_recogniser *r, ig_op *loop);
-/* Is `dim` known in `block`, before what stands in bodies of its ops? */
+/* Is `dim` known in `block`, outside of the bodies of its ops? */
 bool ig_recogniser_sees(ig_recogniser *r, const ig_block *block, ig_dim dim);
 
 #endif

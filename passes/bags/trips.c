@@ -1,4 +1,4 @@
-/* What the trips of a loop compute with whole numbers.
+/* Integers that the trips of a loop compute.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Numbers are read by walking up from a value; what is not understood gives no answer,
@@ -99,8 +99,8 @@ static ig_dim at_last(const ig_trips *t, ig_dim base, ig_dim step) {
     return ig_dim_add(t->module, base, ig_dim_mul(t->module, step, trips));
 }
 
-static bool is_at_least(const ig_module *module, ig_dim least, ig_dim dim) {
-    return ig_dim_less_equal(module, least, dim) == IG_YES;
+static bool is_at_least(const ig_module *module, ig_dim min, ig_dim dim) {
+    return ig_dim_less_equal(module, min, dim) == IG_YES;
 }
 
 /* Is the index within [0, extent) in every trip? */
@@ -356,12 +356,12 @@ bool ig_trips_of_loop(ig_recogniser *r, ig_op *loop, ig_trips *out) {
     goes_on = proceed == t.body->args[1] ||
               (ig_value_truth(proceed, &goes_on) && goes_on);
     starts = ig_value_truth(loop->operands[1].value, &starts) && starts;
-    int64_t known, least, most;
+    int64_t known, min, max;
     bool is_endless = ig_dim_constant(r->module, trips.base, &known) &&
                       (known < 0 || known == INT64_MAX);
-    ig_dim_range(r->module, trips.base, &least, &most);
+    ig_dim_range(r->module, trips.base, &min, &max);
     t.count = trips.base;
-    bool is_counted = goes_on && starts && !is_endless && least >= 0;
+    bool is_counted = goes_on && starts && !is_endless && min >= 0;
     bool is_good = is_counted || (is_endless && count_until(&t, loop));
     *out = t;
     return is_good;

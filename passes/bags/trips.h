@@ -1,4 +1,4 @@
-/* What the trips of a loop compute with whole numbers.
+/* Integers that the trips of a loop compute.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Exporters write an embedding bag as a loop over bags, and hide in shape arithmetic
@@ -39,7 +39,7 @@ enum { IG_TRIP_COUNTERS = 8 };
 typedef struct ig_trips {
     ig_recogniser *r;
     ig_module *module;
-    ig_block *scope; /* where the loop stands */
+    ig_block *scope; /* the block of the loop */
     ig_block *body;  /* NULL: no loop, but one trip; every value is outside */
     ig_dim count;
     ig_number counters[IG_TRIP_COUNTERS]; /* of these arguments of the body */
@@ -59,7 +59,7 @@ ig_trips ig_trips_of_one(ig_recogniser *r, ig_block *block);
  * graph where everything is used twice is a tree without end. */
 bool ig_trips_visit(const ig_trips *t);
 bool ig_trips_is_outside(const ig_trips *t, const ig_value *value);
-/* What `value`, which has one element, is.  Its vector may stand in the body. */
+/* The number that `value`, of one element, holds.  Its vector may be in the body. */
 bool ig_trips_number(const ig_trips *t, ig_value *value, ig_number *out);
 /* The same traced further: through slices and joins to vectors from outside.  Of a
  * vector [offsets…, end] the last trip may meet the end. */
@@ -68,7 +68,7 @@ bool ig_trips_bound(const ig_trips *t, const ig_number *number, ig_bound *out);
 bool ig_number_equal(const ig_module *module, const ig_number *a, const ig_number *b);
 /* In every trip. */
 bool ig_bound_equal(const ig_trips *t, const ig_bound *a, const ig_bound *b);
-/* What it is in the last trip; step is 0. */
+/* The value in the last trip; step is 0. */
 ig_number ig_bound_at_last(const ig_trips *t, const ig_bound *bound);
 /* From any comparison of order, and its contrary. */
 bool ig_value_less(ig_value *value, ig_less *out);

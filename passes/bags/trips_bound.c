@@ -58,10 +58,10 @@ static bool trace_slice(const ig_trips *t, const ig_op *op, ig_bound *out) {
     }
     ig_value *x = op->operands[0].value;
     ig_dim start = op->attrs[IG_slice_starts].as.dims[0];
-    int64_t least, most;
-    ig_dim_range(t->module, start, &least, &most);
-    ig_dim bound = ig_dim_const(t->module, most);
-    if (most < INT64_MAX &&
+    int64_t min, max;
+    ig_dim_range(t->module, start, &min, &max);
+    ig_dim bound = ig_dim_const(t->module, max);
+    if (max < INT64_MAX &&
         ig_dim_same(ig_dim_min(t->module, bound, x->type->dims[0]), start)) {
         start = bound;
     }

@@ -9,7 +9,7 @@
  *
  * Each rule is right for every value, NaN and -0 among them, and for every extent, 0
  * among them; where a rule takes a check away that the run would have made, it leaves a
- * guard.  The rules stand in canonical_<area>.c, each under a comment that says the
+ * guard.  The rules are in canonical/<area>.c, each under a comment that says the
  * fact.
  *
  * Keeps: values, and types but for more precise ones.

@@ -1,4 +1,4 @@
-/* What the rules of canonicalise share, and their tables, one a file.
+/* Helpers of the rules of canonicalise, and their tables, one per file.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_CANONICAL_CANONICALISE_H
 #define IG_PASSES_CANONICAL_CANONICALISE_H

@@ -107,7 +107,7 @@ static void note_symbol(void *user, uint32_t symbol) {
     *(uint32_t *)user = symbol;
 }
 
-/* What a scalar of an extent is: a symbol, or `*out_times` one; UINT32_MAX: neither. */
+/* The symbol of a scalar of an extent, `*out_times` it; UINT32_MAX: neither. */
 static uint32_t extent_of(ig_module *module, const ig_value *value,
                           int64_t *out_times) {
     ig_dims_value dims;

@@ -75,7 +75,7 @@ static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
     return make_concat(b, op, at, flat);
 }
 
-/* A slice that lies in one operand of a concat is a slice of that one. */
+/* A slice within one operand of a concat is a slice of that one. */
 static ig_value *slice_of_concat(ig_builder *b, ig_op *op) {
     ig_op *concat = ig_def(ig_op_operand(op, 0), IG_OP_concat);
     if (!concat || op->operand_count != 1 || ig_attr_is_set(op, IG_slice_steps)) {
@@ -151,23 +151,23 @@ static bool read_progression(const ig_value *indices, progression *out) {
 }
 
 /* The first position from the front, and the extent that is needed.  False when indices
- * lie on both sides of zero, since then counting from the end is no even step. */
+ * are on both sides of zero, since then counting from the end is no even step. */
 static bool place_progression(const ig_op *op, const progression *p, ig_dim extent,
                               ig_dim *out_first, ig_dim *out_needed) {
     ig_module *module = ig_op_module(op);
     int64_t last = p->first + p->step * (p->count - 1);
-    int64_t least = p->first < last ? p->first : last;
-    int64_t most = p->first < last ? last : p->first;
+    int64_t min = p->first < last ? p->first : last;
+    int64_t max = p->first < last ? last : p->first;
     bool wraps = ig_attr_int(op, IG_gather_negative, 0) == IG_NEGATIVE_wrap;
-    if (least < 0 && (most >= 0 || !wraps)) {
+    if (min < 0 && (max >= 0 || !wraps)) {
         return false;
     }
-    *out_needed = ig_dim_of(least < 0 ? -least : most + 1);
+    *out_needed = ig_dim_of(min < 0 ? -min : max + 1);
     if (ig_dim_less_equal(module, *out_needed, extent) == IG_NO) {
         return false; /* the run reports it */
     }
     *out_first = ig_dim_const(module, p->first);
-    if (least < 0) {
+    if (min < 0) {
         *out_first = ig_dim_add(module, extent, *out_first);
     }
     return true;

@@ -211,7 +211,7 @@ static bool has_one_element(const ig_type *type) {
     return type->kind == IG_TENSOR;
 }
 
-/* What is the same for every element is computed once, and then expanded. */
+/* A value that is the same for every element is computed once, then expanded. */
 static ig_value *expand_after_elementwise(ig_builder *b, ig_op *op) {
     enum { OPERANDS_MAX = 3 };
     ig_value *operands[OPERANDS_MAX];

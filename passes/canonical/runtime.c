@@ -3,8 +3,8 @@
  *
  * Importers build the general form, in which a shape is computed when the model runs.
  * Where ig_value_dims knows what the operand holds, the op is made anew with
- * attributes.  What the run would have checked - as many elements after a reshape as
- * before, extents that broadcast - becomes a guard, unless it is proved.
+ * attributes.  Conditions that the run would have checked - as many elements after a
+ * reshape as before, extents that broadcast - becomes a guard, unless it is proved.
  */
 #include "ir/expr.h"
 #include "ir/infer/slice.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What is known of a list operand; every entry of it. */
+/* Every entry of a list operand that is known. */
 static bool read_list(const ig_op *op, uint32_t index, ig_dims_value *out) {
     return ig_value_dims(ig_op_operand(op, index), out) && out->rank == 1;
 }

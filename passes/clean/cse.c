@@ -9,7 +9,7 @@
  *     %1 = add %0, %0 : f32[4]
  *
  * Two ops are equal when code, operands, attributes and result types are; operands of
- * an op that commutes may be exchanged.  An op is replaced by an equal one that stands
+ * an op that commutes may be exchanged.  An op is replaced by an equal one that comes
  * before it in its block or in a block around it, so the table is a stack of scopes: a
  * block takes its entries away when it ends.  A guard that repeats one before it goes.
  * Ops with bodies, and what touches state, stay.

@@ -29,7 +29,7 @@
 
 #include <assert.h>
 
-enum { MOST_STEPS = 8, LEAST_NARROW = 1024 /* elements */ };
+enum { MAX_STEPS = 8, MIN_NARROW = 1024 /* elements */ };
 
 typedef struct folder {
     ig_pass_run *run;
@@ -151,7 +151,7 @@ static bool is_used(const ig_op *op) {
 
 /* Does a matmul take this matrix, after ops that turn bytes into floats? */
 static bool is_factor(const ig_value *value) {
-    for (uint32_t steps = 0; steps < MOST_STEPS; steps++) {
+    for (uint32_t steps = 0; steps < MAX_STEPS; steps++) {
         const ig_use *use = value->uses;
         uint32_t code = use && !use->next ? use->user->code : IG_OP_COUNT;
         if (code == IG_OP_matmul) {
@@ -169,7 +169,7 @@ static bool is_factor(const ig_value *value) {
 static bool has_many(const ig_type *matrix) {
     int64_t rows = ig_dim_value(matrix->dims[0]),
             columns = ig_dim_value(matrix->dims[1]);
-    return rows > 0 && columns >= (LEAST_NARROW + rows - 1) / rows;
+    return rows > 0 && columns >= (MIN_NARROW + rows - 1) / rows;
 }
 
 /* Weights of bytes stay so until `pack` has seen them: it keeps them narrow. */

@@ -150,14 +150,14 @@ static bool copy_needed(copying *c, const ig_op *op) {
 
 /* Of loops within each other. */
 static uint32_t loop_depth(const ig_op *op) {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t b = 0; b < op->body_count; b++) {
         for (const ig_op *in = op->bodies[b]->first; in; in = in->next) {
             uint32_t depth = loop_depth(in);
-            most = depth > most ? depth : most;
+            max = depth > max ? depth : max;
         }
     }
-    return most + (op->code == IG_OP_loop);
+    return max + (op->code == IG_OP_loop);
 }
 
 /* So many that loops nested as deep as here make TRIPS of them together. */

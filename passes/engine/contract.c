@@ -142,7 +142,7 @@ static ig_status compare_modules(const ig_manager *manager, const ig_pass *pass,
 static ig_status check_roundtrip(const ig_manager *manager, const ig_pass *pass,
                                  ig_str text) {
     ig_module *parsed = NULL;
-    ig_str folder = ig_print_folder(manager->module); /* where weights' files lie */
+    ig_str folder = ig_print_folder(manager->module); /* of weights' files */
     char file[4096];
     snprintf(file, sizeof(file), "%.*s<round trip>", IG_STR_ARG(folder));
     IG_TRY(ig_parse_module(manager->module->context, file, text, &parsed));

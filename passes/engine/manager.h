@@ -22,7 +22,7 @@ void ig_manager_read_environment(ig_manager *manager);
 /* Is `name` one of the comma-separated words of `list` (NULL: none)? */
 bool ig_word_is_in(const char *list, const char *name);
 
-/* What is compared after a pass, noted before it. */
+/* Facts noted before a pass, compared after it. */
 typedef struct ig_pass_check {
     uint64_t hash;
     ig_stage stage;

@@ -1,4 +1,4 @@
-/* What a pass is, and what it promises.
+/* Passes and their contracts.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A pass is one file and one row of passes.def.  It works on one graph, sets
@@ -12,7 +12,7 @@
 #include "ir/build.h"
 #include "ir/target.h"
 
-/* What the caller chose; the same for every pass of a pipeline. */
+/* The caller's options, the same for every pass of a pipeline. */
 typedef struct ig_pass_options {
     const ig_target *target; /* NULL: interpret */
     bool torch_empty;        /* an empty bag is 0 in every pooling mode, as in torch */

@@ -1,7 +1,7 @@
 /* The rewrite driver: a worklist, rules by root opcode, and a bound.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every op is looked at once, in order; after that, only ops near a change are: new
+ * Every op is visited once, in order; after that, only ops near a change are: new
  * ops, users of what was replaced, and makers of what lost a use.  An erased op may
  * still be in the list and is known by its code.
  */
@@ -25,7 +25,7 @@ static uint32_t pattern_operands(const ig_pat *pattern) {
     return count;
 }
 
-/* What is still to be matched: a stack, so that a choice made early can be undone when
+/* Patterns still to be matched: a stack, so that a choice made early can be undone when
  * something later does not fit. */
 enum { PENDING_MAX = 32 };
 
@@ -110,7 +110,7 @@ typedef struct rewriter {
     uint64_t *fired;    /* by rule */
     uint64_t total, limit;
     IG_VEC(ig_op *) list;
-    size_t next;        /* in list: what is before was looked at */
+    size_t next;        /* in list: ops before it were visited */
     uint8_t *is_listed; /* by op id */
     size_t is_listed_size;
 } rewriter;
@@ -161,7 +161,7 @@ static ig_op *take_op(rewriter *w) {
     }
     ig_op *op = w->list.items[w->next++];
     w->is_listed[op->id] = 0;
-    if (w->next > 1024 && w->next * 2 > w->list.count) { /* drop what was looked at */
+    if (w->next > 1024 && w->next * 2 > w->list.count) { /* drop visited ops */
         w->list.count -= w->next;
         memmove(w->list.items, w->list.items + w->next,
                 w->list.count * sizeof(ig_op *));
@@ -172,7 +172,7 @@ static ig_op *take_op(rewriter *w) {
 
 /* ---- edits ---- */
 
-/* Erases the op when nobody needs it; its operands' makers are looked at next. */
+/* Erases the op when nobody needs it; its operands' makers are visited next. */
 static bool erase_if_dead(rewriter *w, ig_op *op) {
     if (!ig_op_is_dead(&w->symbols, op)) {
         return false;
@@ -187,7 +187,7 @@ static bool erase_if_dead(rewriter *w, ig_op *op) {
     return true;
 }
 
-/* Ops that the rule made stand right before `op` and are newer than `first_new`. */
+/* Ops that the rule made are right before `op` and are newer than `first_new`. */
 static void enlist_new(rewriter *w, ig_op *op, uint32_t first_new) {
     for (ig_op *made = op->prev; made && made->id >= first_new; made = made->prev) {
         enlist_with_bodies(w, made);
@@ -295,11 +295,11 @@ static void index_rules(rewriter *w) {
 }
 
 static size_t most_fired(const rewriter *w) {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 1; i < w->rule_count; i++) {
-        most = w->fired[i] > w->fired[most] ? i : most;
+        max = w->fired[i] > w->fired[max] ? i : max;
     }
-    return most;
+    return max;
 }
 
 static void print_counts(const rewriter *w) {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A rule is a function.  It matches downward from its root op, leaves early, and
- * returns what stands for the op's first result:
+ * returns the replacement of the op's first result:
  *
  *     // relu(relu(x)) is relu(x).
  *     static ig_value *relu_of_relu(ig_builder *b, ig_op *op) {
@@ -23,7 +23,7 @@
  *         FUSE(matmul_then_bias, matmul_with_bias),
  *     };
  *
- * The builder stands before the op and has its location.  A hole that occurs twice must
+ * The builder is before the op and has its location.  A hole that occurs twice must
  * meet the same value; an op that commutes is tried both ways.
  */
 #ifndef IG_PASSES_ENGINE_REWRITE_H
@@ -79,7 +79,7 @@ typedef struct ig_rule {
 #define FUSE(tree, function) \
     { #function, IG_OP_COUNT, NULL, &tree, function }
 
-/* What a rule returns that edited the graph itself. */
+/* The result of a rule that edited the graph itself. */
 static inline ig_value *ig_rule_done(ig_op *op) {
     return op->results;
 }

@@ -26,7 +26,7 @@ const ig_type *ig_substitute_type(ig_substitution *s, const ig_type *type);
 void ig_substitute_op(ig_substitution *s, ig_op *op);
 /* In its arguments and ops. */
 void ig_substitute_block(ig_substitution *s, ig_block *block);
-/* In what symbols stand for: that may mention symbols that are gone. */
+/* In the definitions of symbols, which may mention symbols that are gone. */
 void ig_substitute_definitions(const ig_substitution *s);
 
 #endif

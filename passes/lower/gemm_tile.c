@@ -64,8 +64,8 @@ uint32_t ig_gemm_rows_in_l1(const ig_target *target, int64_t distance, uint32_t 
     while (distance > 0 && distance * period % WAY_BYTES != 0) {
         period *= 2;
     }
-    int64_t most = period * (ways - 1);
-    return distance <= 0 || ways < 2 || rows <= most ? rows : (uint32_t)most;
+    int64_t max = period * (ways - 1);
+    return distance <= 0 || ways < 2 || rows <= max ? rows : (uint32_t)max;
 }
 
 bool ig_gemm_copies_rows(const ig_target *target, int64_t distance, int64_t n) {
@@ -106,8 +106,8 @@ static ig_gemm_tile pick_tile(const ig_target *target, const int64_t shape[3]) {
     int64_t panels = ceil_div(shape[2], IG_PANEL);
     int64_t distance = shape[1] * 4;
     bool copies = ig_gemm_copies_rows(target, distance, shape[2]);
-    uint32_t most = ig_gemm_rows_in_l1(target, distance, usual.rows);
-    ig_gemm_tile pick = { .rows = copies ? usual.rows : most,
+    uint32_t max = ig_gemm_rows_in_l1(target, distance, usual.rows);
+    ig_gemm_tile pick = { .rows = copies ? usual.rows : max,
                           .panels = usual.panels,
                           .is_pick = true };
     if (shape[0] <= ig_gemm_few_rows(target)) {
@@ -132,12 +132,12 @@ static bool is_known(const ig_gemm_tile *tiles, uint32_t count, ig_gemm_tile til
 uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
                        ig_gemm_tile out[IG_GEMM_MOST_TILES]) {
     assert(shape[0] > 0 && shape[2] > 0 && "a product with elements");
-    int64_t most = IG_GEMM_TILE_COLUMNS / IG_PANEL;
+    int64_t max = IG_GEMM_TILE_COLUMNS / IG_PANEL;
     int64_t panels = ceil_div(shape[2], IG_PANEL);
     uint32_t count = 0;
-    most = panels < most ? panels : most;
+    max = panels < max ? panels : max;
     out[count++] = pick_tile(target, shape);
-    for (uint32_t p = 1; p <= most; p++) {
+    for (uint32_t p = 1; p <= max; p++) {
         uint32_t highest = 0;
         for (uint32_t rows = IG_GEMM_MAX_ROWS; rows > 0; rows--) {
             ig_gemm_tile tile = { .rows = rows, .panels = p };

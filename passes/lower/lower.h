@@ -78,8 +78,8 @@ ig_status ig_lower_unsupported(ig_lower *lower, const char *what);
 
 /* ---- the body at one place of its iteration space ---- */
 
-/* Where the code being emitted stands.  Index i64s are one a dim of the space; lanes
- * run along the last one. */
+/* The position of the code being emitted.  Indices are i64, one per dim of the space;
+ * lanes run along the last one. */
 typedef struct ig_site {
     ig_builder *b;
     uint32_t lanes;

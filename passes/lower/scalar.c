@@ -3,7 +3,7 @@
  *
  * Kernel form computes in i1 to i64, f32 and f64.  f16 and bf16 values are widened
  * before an op and rounded after it, which is what the interpreter does too.  Integer
- * division is made total: x / 0 is 0 and the least integer / -1 wraps, because a trap
+ * division is made total: x / 0 is 0 and the lowest integer / -1 wraps, because a trap
  * would kill the process that runs us.
  */
 #include "ir/expr.h"
@@ -154,7 +154,7 @@ static ig_value *lower_copysign(ig_builder *b, const ig_op *op, ig_value *const 
 }
 
 /* The bits of the next number up are one more for positive x and one less for negative
- * x; beside 0 stands the least number of y's sign. */
+ * x; next to 0 is the smallest number of y's sign. */
 static ig_value *lower_nextafter(ig_builder *b, const ig_op *op, ig_value *const *x) {
     (void)op;
     ig_value *zero = zero_like(b, x[0]), *bits = ig_math_bits(b, x[0]);
@@ -165,8 +165,8 @@ static ig_value *lower_nextafter(ig_builder *b, const ig_op *op, ig_value *const
     ig_value *grows = k_compare(b, IG_OP_eq, goes_up, is_above);
     ig_value *step = k_where(b, grows, one, minus);
     ig_value *next = ig_math_from_bits(b, k_add(b, bits, step));
-    ig_value *least = ig_math_with_sign(b, ig_math_from_bits(b, one), x[1]);
-    next = k_where(b, k_compare(b, IG_OP_eq, x[0], zero), least, next);
+    ig_value *min = ig_math_with_sign(b, ig_math_from_bits(b, one), x[1]);
+    next = k_where(b, k_compare(b, IG_OP_eq, x[0], zero), min, next);
     next = k_where(b, k_compare(b, IG_OP_eq, x[0], x[1]), x[1], next);
     ig_value *are_numbers = k_binary(b, IG_OP_and, k_compare(b, IG_OP_eq, x[0], x[0]),
                                      k_compare(b, IG_OP_eq, x[1], x[1]));
@@ -174,7 +174,7 @@ static ig_value *lower_nextafter(ig_builder *b, const ig_op *op, ig_value *const
 }
 
 /* Euclid's steps, of which 64-bit numbers need 92 at most, on what is not negative.
- * Unsigned, so that the size of the least integer is one too. */
+ * Unsigned, so that the size of the lowest integer is one too. */
 static ig_value *divisor_of(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *inits[] = { x, y }, *zero = zero_like(b, x);
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 93), k_i64(b, 1), inits, 2);

@@ -350,7 +350,7 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
     return IG_OK;
 }
 
-/* What was not computed in place is copied there. */
+/* Values that were not computed in place are copied there. */
 static ig_status rewrite_concat(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_place *whole = choose_destination(s, &b, op->results);

@@ -1,4 +1,4 @@
-/* What the files of bufferise share.
+/* The interface between the files of bufferise.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_PLACE_BUFFERISE_H
 #define IG_PASSES_PLACE_BUFFERISE_H
@@ -38,7 +38,7 @@ ig_status ig_buffers_unsupported(const ig_op *op, const char *why);
 
 /* Fills since and numbers, once `bound` is known. */
 void ig_buffers_note_order(ig_buffers *s);
-/* Could the buffer that `place` lies in be made when `op` runs? */
+/* Could the buffer of `place` be made when `op` runs? */
 bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *place);
 /* Are two extents the same whenever something is written with them in `block`?  Equal
  * ones are; others were asked to agree by a guard, and guards on the extents of inputs

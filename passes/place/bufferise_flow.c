@@ -11,7 +11,7 @@
  *       copies of what is yielded: the condition, carried values, rows number t
  *     }
  *
- * A yielded value that lies in the buffer of a carried one (values may change places)
+ * A yielded value in the buffer of a carried one (values may change places)
  * is copied aside first.  The number of trips is counted in memory and then bound to
  * the symbol that the results' extents use.
  *
@@ -166,7 +166,7 @@ typedef struct loop {
     uint32_t carried, scans;
     ig_place *condition, *count; /* i64: trips done */
     ig_place **buffers;          /* carried, then scanned */
-    ig_dim trip, most;           /* symbols; rows there is room for */
+    ig_dim trip, max;            /* symbols; rows that the buffers hold */
     ig_map local;                /* symbols that the body sets */
 } loop;
 
@@ -256,8 +256,8 @@ static ig_status check_shapes(const loop *l) {
     return IG_OK;
 }
 
-/* The most trips there can be, as a dim: what the trip count says. */
-static ig_dim most_trips(loop *l, ig_builder *b) {
+/* The maximum number of trips as a dim, from the trip count. */
+static ig_dim max_trips(loop *l, ig_builder *b) {
     ig_dims_value known;
     if (ig_value_dims(l->op->operands[0].value, &known) && known.count == 1) {
         return known.dims[0];
@@ -296,7 +296,7 @@ static void make_buffers(loop *l, ig_builder *b) {
         const ig_type *type = l->op->results[i].type, *row = yielded_type(l, i);
         ig_dim dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < type->rank; d++) {
-            dims[d] = d ? row->dims[d - 1] : l->most;
+            dims[d] = d ? row->dims[d - 1] : l->max;
             bool is_known = d == 0 ||
                             ig_dim_equal(s->module, dims[d], type->dims[d]) == IG_YES;
             if (!is_known) {
@@ -324,7 +324,7 @@ static void place_args(loop *l) {
     }
 }
 
-/* Yielded value `index` where nothing that is written now lies. */
+/* Yielded value `index` in a buffer that this trip does not write. */
 static ig_place *set_aside(loop *l, ig_builder *b, uint32_t index) {
     ig_buffers *s = l->s;
     ig_place *from = ig_buffers_place(s, l->body->last->operands[index + 1].value);
@@ -402,7 +402,7 @@ static void end_trip(loop *l) {
     ig_plan_store_dims(&b, l->count->root, &done, 1);
 }
 
-/* Results stand in the buffers; their extents are known now. */
+/* The buffers hold the results, whose extents are known now. */
 static void place_results(loop *l, ig_builder *b) {
     ig_buffers *s = l->s;
     bool has_count = false;
@@ -444,7 +444,7 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     ig_dim zero = ig_dim_of(0);
     l.buffers = IG_NEW_ARRAY(s->arena, ig_place *, op->result_count);
     l.trip = new_symbol(s, "trip");
-    l.most = l.scans ? most_trips(&l, &b) : ig_dim_of(0);
+    l.max = l.scans ? max_trips(&l, &b) : ig_dim_of(0);
     make_buffers(&l, &b);
     l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
     ig_plan_store_dims(&b, l.count->root, &zero, 1);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The symbols of the inputs have their values before anything runs, others from the op
- * on whose results are the first to mention them.  What is computed earlier cannot be
+ * on whose results are the first to mention them.  Values computed earlier cannot be
  * written into a buffer of such an extent.
  */
 #include "passes/place/bufferise.h"

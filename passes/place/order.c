@@ -1,4 +1,4 @@
-/* order: launches that do not wait for each other stand next to each other.
+/* order: launches that do not wait for each other become neighbours.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     gemm a -> b; gemm b -> c; bag -> d; interact c, d -> e

@@ -41,7 +41,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PANEL = IG_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64, MANY_ROWS = 32 };
+enum { PANEL = IG_PANEL, FEW_COLUMNS = 8, MAX_OPS = 64, MANY_ROWS = 32 };
 
 typedef ig_pack_matrix matrix;
 
@@ -122,7 +122,7 @@ static bool is_plain_product(const ig_op *op) {
 
 /* ---- recipes ---- */
 
-/* The graph of recipes; its ret grows by one value a recipe. */
+/* The graph of recipes; its ret grows by one value per recipe. */
 static ig_graph *weights_graph(ig_module *module) {
     ig_graph *graph = ig_module_graph(module, "weights");
     if (!graph) {
@@ -262,7 +262,7 @@ static const char *free_name(ig_pass_run *run, ig_module *module, const matrix *
 static bool read_computed(packer *p, const ig_op *op, matrix *out) {
     ig_value *value = op->operands[1].value;
     const ig_type *type = value->type;
-    uint32_t left = MOST_OPS;
+    uint32_t left = MAX_OPS;
     const matrix *known = ig_map_get_id(&p->computed, IG_MAP_PTR(value));
     *out = known ? *known : (matrix){ 0 };
     if (!known) {

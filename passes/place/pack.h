@@ -1,4 +1,4 @@
-/* What the product of a matmul multiplies with, as `pack` understands it.
+/* The second factor of a matmul, as `pack` understands it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_PLACE_PACK_H
 #define IG_PASSES_PLACE_PACK_H
@@ -7,7 +7,7 @@
 
 typedef struct ig_pack_matrix {
     ig_weight *weight;
-    ig_value *computed; /* in @weights, in place of a weight as it lies */
+    ig_value *computed; /* in @weights, in place of a weight as stored */
     const char *name;   /* of that value, or NULL: the weight's */
     bool is_transposed; /* stored [N, K] */
     bool is_narrow;     /* f16 or bf16 */

@@ -34,7 +34,7 @@ static const ig_op *skip_swaps(const ig_value *value, bool *is_transposed) {
     return op;
 }
 
-/* The one axis of operand 0, a matrix, along which `param` lies, or NUMBER. */
+/* The axis of operand 0, a matrix, that `param` varies along, or NUMBER. */
 static bool find_axis(const ig_op *op, const ig_value *param, uint32_t *out_axis) {
     uint32_t rank = param->type->rank;
     *out_axis = NUMBER;

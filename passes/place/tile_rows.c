@@ -50,7 +50,7 @@ typedef struct row_tiler {
     ig_graph *graph;
     ig_dim batch; /* a symbol */
     uint32_t batch_index;
-    ig_dim rows;              /* that stands for a block's rows */
+    ig_dim rows;              /* symbol: rows of a block */
     ig_substitution by_block; /* of the one by the other */
     IG_VEC(ig_op *) members;
     ig_map is_member;   /* compute -> itself */
@@ -119,7 +119,7 @@ static ig_dim row_span(const row_tiler *c, const ig_part *part) {
     return span;
 }
 
-/* Does row i of the part lie in row i of the buffer?  Rows of a buffer are as far apart
+/* Is row i of the part inside row i of the buffer?  Rows of a buffer are as far apart
  * for each of its parts; `row_stride` has what the first of them said. */
 static bool is_part_by_rows(row_tiler *c, ig_value *value) {
     if (!is_by_rows(c, value->type)) {

@@ -1,7 +1,7 @@
 /* Embedding bags on CPUs: looking ahead.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A row of a large table is far away, so it is asked for some look-ups before it is
+ * A row of a large table is far away, so it is prefetched some look-ups before it is
  * added.  The look-ups of a call are one stream: bag after bag, and feature after
  * feature of a class.  A second cursor walks the same stream in front of the first:
  *
@@ -19,7 +19,7 @@
  */
 #include "passes/lower/bag/bag.h"
 
-/* Lines that are asked for ahead of time, and the least and most ids for them: more
+/* Lines that are prefetched, and the minimum and maximum of ids for them: more
  * than memory has under way at once, less than half of a small first cache. */
 enum { LINES = 192, LEAST = 8, MOST = 64 };
 
@@ -113,8 +113,8 @@ static bag_cursor open_buffers(const bag_class *c, ig_builder *b,
     return at;
 }
 
-static void ask_for_row(const bag_class *c, ig_builder *b, const bag_cursor *feature,
-                        ig_value *place) {
+static void prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *feature,
+                         ig_value *place) {
     bag_cursor at = *feature;
     ig_value *id = k_cast(b, k_load(b, at.ids, place, 1), IG_DT_i64);
     ig_value *row = bag_open_id(c, b, &at, id);
@@ -173,7 +173,7 @@ void bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     ig_value *has_id = k_compare(b, IG_OP_gt, ahead->left, k_i64(b, 0));
     k_if id = k_if_open(b, has_id, types, count);
     bag_cursor at = open_buffers(c, &id.then, ahead);
-    ask_for_row(c, &id.then, &at, ahead->place);
+    prefetch_row(c, &id.then, &at, ahead->place);
     go_on(c, &id.then, ahead);
     bag_ahead_pack(ahead, state);
     open_next(c, &id.other, &past);
@@ -186,14 +186,14 @@ void bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
 
 /* Ids of the open feature, as many as there are and `steps` allow; the result is the
  * steps that are left. */
-static ig_value *ask_for_some(const bag_class *c, ig_builder *b, bag_ahead *ahead,
-                              ig_value *steps) {
+static ig_value *prefetch_some(const bag_class *c, ig_builder *b, bag_ahead *ahead,
+                               ig_value *steps) {
     bag_cursor strides = { 0 }, at = open_buffers(c, b, ahead);
     bag_open_strides(c, b, ahead->feature, &strides);
     ig_value *count = k_min(b, ahead->left, steps);
     k_loop loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
     ig_value *along = k_mul(&loop.b, loop.index, strides.id_stride);
-    ask_for_row(c, &loop.b, &at, k_add(&loop.b, ahead->place, along));
+    prefetch_row(c, &loop.b, &at, k_add(&loop.b, ahead->place, along));
     k_loop_close(&loop, NULL, 0);
     ahead->place = k_add(b, ahead->place, k_mul(b, count, strides.id_stride));
     ahead->left = k_sub(b, ahead->left, count);
@@ -226,7 +226,7 @@ static ig_value *open_after(const bag_class *c, ig_builder *b, bag_ahead *ahead,
 static void run_ahead(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     ig_value *steps = k_i64(b, distance_of(c)), *state[BAG_AHEAD + 1];
     if (!ahead->has_many) {
-        (void)ask_for_some(c, b, ahead, steps);
+        (void)prefetch_some(c, b, ahead, steps);
         return;
     }
     uint32_t count = bag_ahead_pack(ahead, state);
@@ -234,7 +234,7 @@ static void run_ahead(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     k_loop features = k_loop_open(b, k_i64(b, 0), k_i64(b, c->count), k_i64(b, 1),
                                   state, count + 1);
     bag_ahead_unpack(ahead, features.carried);
-    steps = ask_for_some(c, &features.b, ahead, features.carried[count]);
+    steps = prefetch_some(c, &features.b, ahead, features.carried[count]);
     steps = open_after(c, &features.b, ahead, steps);
     (void)bag_ahead_pack(ahead, state);
     state[count] = steps;

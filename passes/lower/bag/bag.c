@@ -335,7 +335,7 @@ static ig_value *is_added(const bag_class *c, ig_builder *b, const bag_cursor *a
 }
 
 /* The table of an id becomes the cursor's; the result is the row there.  Any id gives
- * a table: rows are asked for before ids are checked. */
+ * a table: rows are prefetched before ids are checked. */
 ig_value *bag_open_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *id) {
     const bag_feature *f = &c->features[0];
     if (f->tables == 1) {

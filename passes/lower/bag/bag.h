@@ -56,7 +56,7 @@ typedef struct bag_class {
     ig_bag_last last;
     ig_value **fields;  /* by bag_field, once they are in the kernel */
     bool *is_array;     /* by bag_field: one per feature */
-    ig_value *all_rows; /* of several tables: one number, or one a table */
+    ig_value *all_rows; /* of several tables: one number, or one per table */
     bool rows_differ;
     ig_value *plan; /* CPUs: what this call does (share.c) */
 } bag_class;
@@ -95,7 +95,7 @@ struct bag_ahead {
 
 enum { BAG_VECTORS = 16, BAG_PARTS = 4 };
 
-/* What is carried from id to id. */
+/* Sums carried from id to id. */
 typedef struct bag_sums {
     ig_value *vectors[BAG_VECTORS];
     uint32_t count;

@@ -1,7 +1,7 @@
 /* Embedding bags on CPUs: adding one row, finishing one bag.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A row of a table is bytes; ir/semantics/row.def says where codes, scale and bias lie.
+ * A row of a table is bytes; ir/semantics/row.def says where codes, scale and bias are.
  * Codes narrower than a byte are summed apart by their place in it, which needs a shift
  * and a mask an id and one exchange of lanes a bag:
  *
@@ -132,7 +132,7 @@ static ig_value *widen_small_float(const bag_class *c, ig_builder *b, ig_value *
     return k_mul(b, x, k_const_vector(b, IG_DT_f32, c->lanes, scale));
 }
 
-/* One code a lane, of each byte the one that `shift` bits stand below. */
+/* One code per lane: of each byte the bits from `shift` on. */
 static ig_value *code_of(const bag_class *c, ig_builder *b, ig_value *bytes,
                          ig_value *shift, bool is_highest) {
     unsigned bits = ig_dtypes[c->features[0].table->type->dtype].bits;

@@ -158,7 +158,7 @@ static ig_value *bag_from(const bag_class *c, ig_builder *b, const bag_cursor *a
 
 /* The first ids of a table's own list come together with its offsets, not after
  * them. */
-static void ask_for_ids(const bag_class *c, ig_builder *b, const bag_cursor *at) {
+static void prefetch_ids(const bag_class *c, ig_builder *b, const bag_cursor *at) {
     int64_t per_line = c->lower->target->line_bytes / 8;
     for (int64_t i = 0; i < ID_LINES && has_offsets(c); i++) {
         k_prefetch(b, at->ids, k_i64(b, i * per_line), 1);
@@ -186,7 +186,7 @@ static part open_part(const bag_class *c, ig_builder *b, ig_value *const range[2
     return p;
 }
 
-/* Bags of the feature that lies at `from` on the line; its weight is the result. */
+/* Bags of the feature at `from` on the line; its weight is the result. */
 static ig_value *find_bags(const bag_class *c, ig_builder *b, const bag_cursor *at,
                            const part *p, ig_value *from, ig_value *out_bags[2]) {
     ig_value *zero = k_i64(b, 0);
@@ -203,13 +203,13 @@ static ig_value *find_bags(const bag_class *c, ig_builder *b, const bag_cursor *
     return whole.results[2];
 }
 
-/* Of the feature that lies at `from`; where the next one lies. */
+/* Of the feature at `from`; the position of the next one. */
 static ig_value *plan_feature(const bag_class *c, ig_builder *b, ig_value *number,
                               const part *p, ig_value *from) {
     bag_cursor at = { 0 };
     ig_value *found[FIELDS];
     bag_open_feature(c, b, number, &at);
-    ask_for_ids(c, b, &at);
+    prefetch_ids(c, b, &at);
     ig_value *weight = find_bags(c, b, &at, p, from, &found[LOW]);
     find_ids(c, b, &at, &found[LOW], &found[PLACE]);
     for (int64_t i = 0; i < FIELDS; i++) {

@@ -9,10 +9,10 @@
 #include "passes/lower/cpu/cpu.h"
 
 /* Vectors of sums that fit into the registers, beside the row's. */
-static uint32_t most_vectors(const bag_class *c) {
+static uint32_t max_vectors(const bag_class *c) {
     uint32_t registers = c->lower->target->vector_registers;
-    uint32_t most = c->parts > 1 ? registers / 2 : registers - 4;
-    return (most > BAG_VECTORS ? BAG_VECTORS : most) / c->parts * c->parts;
+    uint32_t max = c->parts > 1 ? registers / 2 : registers - 4;
+    return (max > BAG_VECTORS ? BAG_VECTORS : max) / c->parts * c->parts;
 }
 
 /* A row that needs more registers than there are is summed in column chunks, as equal
@@ -21,7 +21,7 @@ static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value
     bag_open(c, b, at, bag);
     int64_t group = (int64_t)c->lanes * c->parts;
     uint32_t groups = (uint32_t)((c->features[0].dim + group - 1) / group);
-    uint32_t most = most_vectors(c) / c->parts, chunks = (groups + most - 1) / most;
+    uint32_t max = max_vectors(c) / c->parts, chunks = (groups + max - 1) / max;
     uint32_t done = 0;
     for (uint32_t i = 0; i < chunks; i++) {
         uint32_t end = groups * (i + 1) / chunks;

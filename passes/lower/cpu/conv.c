@@ -32,7 +32,7 @@ typedef struct conv {
     bool is_ragged; /* the last block of a group has fewer channels */
 } conv;
 
-/* Where a block stands. */
+/* The position of a block. */
 typedef struct block {
     const conv *c;
     ig_value *index[IG_TENSOR_RANK]; /* of out: image, first channel, row */
@@ -114,8 +114,8 @@ static void start_sums(const block *k, ig_builder *b, ig_value **sums) {
     for (uint32_t o = 0; o < c->outs; o++) {
         ig_value *start = zero;
         if (c->bias) {
-            ig_value *most = k_sub(b, k->left, k_i64(b, 1));
-            ig_value *own = k_min(b, k_i64(b, o), most);
+            ig_value *max = k_sub(b, k->left, k_i64(b, 1));
+            ig_value *own = k_min(b, k_i64(b, o), max);
             ig_value *at = k_mul(b, k_add(b, k->index[1], own),
                                  stride_of(c, c->bias, 0));
             ig_value *bias = k_cast(b, k_load(b, c->bias->buffer, at, 1), c->wide);
@@ -246,18 +246,18 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the schedule ---- */
 
-/* Channels of a block: the most that divide a group's, where that is enough of them. */
+/* Channels of a block: the largest divisor of a group's, where that is enough. */
 static void choose_block(conv *c) {
-    uint32_t most = c->lower->target->vector_registers >= 32 ? OUTS : 4;
+    uint32_t max = c->lower->target->vector_registers >= 32 ? OUTS : 4;
     int64_t known = 0;
-    c->outs = most;
+    c->outs = max;
     c->is_ragged = true;
     if (ig_dim_constant(c->lower->module, c->group_outs, &known) && known > 0) {
-        c->outs = known < most ? (uint32_t)known : most;
-        while (c->outs > 1 && known % c->outs != 0 && 2 * c->outs > most) {
+        c->outs = known < max ? (uint32_t)known : max;
+        while (c->outs > 1 && known % c->outs != 0 && 2 * c->outs > max) {
             c->outs--;
         }
-        c->outs = known % c->outs == 0 || known < most ? c->outs : most;
+        c->outs = known % c->outs == 0 || known < max ? c->outs : max;
         c->is_ragged = known % c->outs != 0;
     }
     c->vectors = c->outs >= 8 ? 2 : c->outs >= 4 ? 3 : c->outs >= 2 ? 4 : VECTORS;

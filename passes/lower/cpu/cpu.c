@@ -1,4 +1,4 @@
-/* What the CPU's schedules share.
+/* The CPU's schedules by family, and their helpers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/expr.h"
 #include "passes/lower/cpu/cpu.h"
@@ -38,8 +38,8 @@ ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats) {
     return ig_build_scratch_op(&e, &spec, attrs)->results;
 }
 
-ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t most) {
-    ig_value *count = k_ceil_div(b, total, most);
+ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max) {
+    ig_value *count = k_ceil_div(b, total, max);
     ig_value *base = k_div(b, total, count), *extra = k_mod(b, total, count);
     ig_cpu_blocks blocks = { .count = count };
     blocks.loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);

@@ -1,4 +1,4 @@
-/* What the CPU's schedules share.
+/* The interface between the CPU's schedules.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_LOWER_CPU_CPU_H
 #define IG_PASSES_LOWER_CPU_CPU_H
@@ -17,7 +17,7 @@ typedef struct ig_cpu_blocks {
     ig_value *skipped, *rows; /* rows before this block, and of it */
 } ig_cpu_blocks;
 
-ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t most);
+ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max);
 
 /* The schedules. */
 ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */

@@ -1,4 +1,4 @@
-/* What the forms of the dot schedule share.
+/* The interface between the forms of the dot schedule.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_LOWER_CPU_DOT_H
 #define IG_PASSES_LOWER_CPU_DOT_H
@@ -55,7 +55,7 @@ ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_operand *x,
 /* Indices of the product: those of the space without the extents of vectors. */
 uint32_t dot_own_index(const dot *d, ig_value *const *index, ig_value **out_own);
 
-/* dot_columns.c: lanes along n, B as it lies. */
+/* dot_columns.c: lanes along n, B as stored. */
 bool dot_has_columns(const dot *d);
 void dot_choose_columns(dot *d);
 void dot_emit_columns(const dot *d, ig_builder *b, const dot_range *range);

@@ -1,4 +1,4 @@
-/* Matrix multiplication with lanes along n, B as it lies, on CPUs.
+/* Matrix multiplication with lanes along n, B as stored, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where B is computed and its columns lie side by side (weights times values of
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { BLOCK = 4, MOST_VECTORS = 4, LEAST_COLUMNS = 4 };
+enum { BLOCK = 4, MAX_VECTORS = 4, MIN_COLUMNS = 4 };
 
 /* ---- what it takes ---- */
 
@@ -45,7 +45,7 @@ bool dot_has_columns(const dot *d) {
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
     bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
     return is_same && (dtype == IG_DT_f32 || dtype == IG_DT_f64) && !d->b_is_vector &&
-           (!is_known || n >= LEAST_COLUMNS) &&
+           (!is_known || n >= MIN_COLUMNS) &&
            ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1) &&
            dot_has_column_epilogue(d);
 }
@@ -81,7 +81,7 @@ static void multiply_columns(const dot *d, k_loop *loop, const column_tile *t,
     ig_value *sa = ig_lower_dim(lower, dot_stride(d->a, true, !d->transpose_a));
     ig_value *sb = ig_lower_dim(lower, dot_stride(d->b, true, d->transpose_b));
     ig_value *row = k_mul(b, loop->index, sb), *at = k_mul(b, loop->index, sa);
-    ig_value *columns[MOST_VECTORS];
+    ig_value *columns[MAX_VECTORS];
     for (uint32_t v = 0; v < d->vectors; v++) {
         ig_value *place = k_add(b, row, k_i64(b, (int64_t)v * d->lanes));
         columns[v] = k_load_count(b, t->b, place, d->lanes, valid_lanes(d, b, t, v));
@@ -122,7 +122,7 @@ static void store_columns(const dot *d, ig_builder *b, const column_tile *t,
 
 static void emit_column_tile(const dot *d, ig_builder *b, column_tile t) {
     ig_value *row = t.index[d->rank - 2], *column = t.index[d->rank - 1];
-    ig_value *zeros[BLOCK * MOST_VECTORS], *sums[BLOCK * MOST_VECTORS];
+    ig_value *zeros[BLOCK * MAX_VECTORS], *sums[BLOCK * MAX_VECTORS];
     uint32_t count = t.rows * d->vectors;
     ig_dtype dtype = (ig_dtype)d->type->dtype;
     for (uint32_t r = 0; r < t.rows; r++) {

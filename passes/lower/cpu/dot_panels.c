@@ -31,11 +31,11 @@
 
 enum {
     VECTORS = 2,
-    MOST_ROWS = 8,
-    MOST_LANES = 16,
+    MAX_ROWS = 8,
+    MAX_LANES = 16,
     K_BLOCK = 128,
-    LEAST_COLUMNS = 4,
-    WIDE = 65, /* columns: fewer are multiplied as they lie where they lie well */
+    MIN_COLUMNS = 4,
+    WIDE = 65, /* columns: fewer are multiplied as stored where lanes are contiguous */
 };
 
 /* Columns of one panel, for all rows of a tile. */
@@ -75,7 +75,7 @@ static matrix matrix_of(const dot *d, ig_builder *b, const micro_panel *s) {
 /* Rows of k to rows of n: quarters change places at each distance. */
 static void transpose_square(ig_builder *b, ig_value **rows, uint32_t lanes) {
     for (uint32_t step = 1; step < lanes; step *= 2) {
-        int64_t upper[MOST_LANES], lower[MOST_LANES];
+        int64_t upper[MAX_LANES], lower[MAX_LANES];
         for (uint32_t j = 0; j < lanes; j++) {
             upper[j] = j & step ? lanes + j - step : j;
             lower[j] = j & step ? lanes + j : j + step;
@@ -92,8 +92,8 @@ static void transpose_square(ig_builder *b, ig_value **rows, uint32_t lanes) {
 
 /* Where a square comes from, and its first element in the panel. */
 typedef struct square {
-    ig_value *columns[MOST_LANES]; /* of B: lines along k */
-    ig_value *place;               /* in the panel, for the first k */
+    ig_value *columns[MAX_LANES]; /* of B: lines along k */
+    ig_value *place;              /* in the panel, for the first k */
     int64_t width;
 } square;
 
@@ -101,7 +101,7 @@ typedef struct square {
 static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *k,
                         ig_value *first, ig_value *count) {
     uint32_t lanes = d->panels.lanes;
-    ig_value *rows[MOST_LANES];
+    ig_value *rows[MAX_LANES];
     for (uint32_t j = 0; j < lanes; j++) {
         ig_value *x = k_load_count(b, q->columns[j], k, lanes, count);
         rows[j] = k_cast(b, x, d->panels.wide);
@@ -196,7 +196,7 @@ static void sum_block(const dot *d, ig_builder *b, const micro_panel *s,
     uint32_t lanes = d->panels.lanes, count = r->count * s->vectors;
     ig_dim stride = dot_stride(d->a, false, !d->transpose_a);
     ig_value *along_k = ig_lower_dim(d->lower, dot_stride(d->a, true, !d->transpose_a));
-    ig_value *rows[MOST_ROWS], *zeros[MOST_ROWS * VECTORS];
+    ig_value *rows[MAX_ROWS], *zeros[MAX_ROWS * VECTORS];
     rows[0] = dot_row_start(d, b, d->a, !d->transpose_a, s->range->index, r->row);
     rows[0] = k_offset(b, rows[0], k_mul(b, r->k[0], along_k));
     for (uint32_t i = 1; i < r->count; i++) {
@@ -273,7 +273,7 @@ static void stage_block(const dot *d, ig_builder *b, const micro_panel *s,
 
 static void emit_block(const dot *d, ig_builder *b, const micro_panel *s,
                        const row_block *r) {
-    ig_value *sums[MOST_ROWS * VECTORS];
+    ig_value *sums[MAX_ROWS * VECTORS];
     sum_block(d, b, s, r, sums);
     (d->panels.is_staged ? stage_block : store_block)(d, b, s, r, sums);
 }
@@ -298,9 +298,9 @@ static int64_t ceil_div(int64_t a, int64_t b) {
     return a / b + (a % b != 0);
 }
 
-/* Least and most rows of a block, where M is known. */
+/* Minimum and maximum of rows of a block, where M is known. */
 static void find_block_rows(const dot *d, uint32_t out_range[2]) {
-    int64_t m = 0, most = d->panels.rows;
+    int64_t m = 0, max = d->panels.rows;
     out_range[0] = 1;
     out_range[1] = d->panels.rows;
     if (!ig_dim_constant(d->lower->module, d->type->dims[d->rank - 2], &m) || m < 1) {
@@ -308,12 +308,12 @@ static void find_block_rows(const dot *d, uint32_t out_range[2]) {
     }
     int64_t tiles = ceil_div(m, DOT_ROW_TILE), height = ceil_div(m, tiles);
     int64_t last = m - (ceil_div(m, height) - 1) * height;
-    int64_t least = last / ceil_div(last, most);
-    int64_t usual = height / ceil_div(height, most);
-    out_range[0] = (uint32_t)(least < usual ? least : usual);
-    least = ceil_div(last, ceil_div(last, most));
-    usual = ceil_div(height, ceil_div(height, most));
-    out_range[1] = (uint32_t)(least > usual ? least : usual);
+    int64_t min = last / ceil_div(last, max);
+    int64_t usual = height / ceil_div(height, max);
+    out_range[0] = (uint32_t)(min < usual ? min : usual);
+    min = ceil_div(last, ceil_div(last, max));
+    usual = ceil_div(height, ceil_div(height, max));
+    out_range[1] = (uint32_t)(min > usual ? min : usual);
 }
 
 /* The tile's rows in blocks of at most `rows`, evenly split. */
@@ -387,7 +387,7 @@ static void emit_micro_panel(const dot *d, ig_builder *b, const micro_panel *s) 
     }
 }
 
-/* What the whole micro-panels leave: one vector where that is enough. */
+/* Columns after the whole micro-panels: one vector where that is enough. */
 static void emit_rest(const dot *d, ig_builder *b, const dot_range *range,
                       ig_value *column) {
     int64_t n = 0, lanes = d->panels.lanes;
@@ -450,11 +450,11 @@ static int64_t least_rows(const dot *d, uint32_t lanes) {
 }
 
 /* Is the extent known, and smaller than that?  *is_open: it is not known. */
-static bool is_below(const dot *d, ig_dim extent, int64_t least, bool *is_open) {
+static bool is_below(const dot *d, ig_dim extent, int64_t min, bool *is_open) {
     int64_t value = 0;
     bool is_known = ig_dim_constant(d->lower->module, extent, &value);
-    *is_open |= !is_known && least > 0;
-    return is_known && value < least;
+    *is_open |= !is_known && min > 0;
+    return is_known && value < min;
 }
 
 static uint32_t most_rows(const ig_target *target) {
@@ -471,7 +471,7 @@ void dot_choose_panels(dot *d) {
     p.rows = most_rows(lower->target);
     p.least_m = least_rows(d, p.lanes);
     p.least_n = d->vectors ? WIDE : 0;
-    int64_t least_n = d->vectors ? WIDE : LEAST_COLUMNS;
+    int64_t least_n = d->vectors ? WIDE : MIN_COLUMNS;
     bool is_m_open = false, is_n_open = false;
     bool is_small = is_below(d, d->type->dims[d->rank - 2], p.least_m, &is_m_open);
     is_small |= is_below(d, d->type->dims[d->rank - 1], least_n, &is_n_open);

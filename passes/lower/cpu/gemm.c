@@ -3,10 +3,10 @@
  *
  *   C[m, n] = epilogue(sum over k of A[m, k] * B[k, n], m, n)
  *
- * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N: a constant B is
- * packed so when compiling (passes/place/pack.c); panels of f16, bf16, i8 or u8 are
- * widened as they are loaded, the last two less their zero points.  A and C keep their
- * layout.
+ * B is packed into panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N: a
+ * constant B is packed so when compiling (passes/place/pack.c); panels of f16, bf16, i8
+ * or u8 are widened as they are loaded, the last two less their zero points.  A and C
+ * keep their layout.
  *
  *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a
  *              worker walks the columns of one row tile first, so its rows of A stay
@@ -24,10 +24,11 @@
  * the bits do not depend on how rows and columns are split, nor on the batch.  Few rows
  * take wider micro-panels: one row alone would wait for the latency of its additions.
  *
- * What lies in memory or L3 comes into L2 while the block before is multiplied: a line
- * of A, of B and of C for each k.  All at once they would hold up the loads that the
- * multiplication waits for.  A single block goes through B so fast that lines fetched
- * by hand come late, and take the place of those that the processor fetches itself.
+ * Rows and panels in memory or L3 come into L2 while the block before is multiplied: a
+ * line of A, of B and of C for each k.  All at once they would hold up the loads that
+ * the multiplication waits for.  A single block goes through B so fast that lines
+ * fetched by hand come late, and take the place of those that the processor fetches
+ * itself.
  *
  * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
  * tile, does N divide by 16, is the number of panels odd).
@@ -128,9 +129,9 @@ static bool stores_lines(const gemm *g) {
            ig_dim_is(c->strides[1], 1);
 }
 
-/* What the next micro-panel writes: a store waits for its line too.  Block i fetches
- * line i of each row; a row of C may begin anywhere in a line, so there may be one
- * more. */
+/* The lines that the next micro-panel writes: a store waits for its line too.  Block i
+ * fetches line i of each row; a row of C may begin anywhere in a line, so there may be
+ * one more. */
 static gemm_cursor next_results(const gemm *g, ig_builder *b, const gemm_block *tile,
                                 ig_value *number) {
     const gemm_range *range = tile->range;
@@ -288,10 +289,10 @@ static void emit_columns(const gemm *g, ig_builder *b, const gemm_range *range,
  * block are split into blocks of half its rows at least: lower ones are single. */
 static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
                       ig_value *column, uint32_t low) {
-    uint32_t most = g->shape.rows, half = (most + 1) / 2;
-    block_rows tall = { half, most, false };
+    uint32_t max = g->shape.rows, half = (max + 1) / 2;
+    block_rows tall = { half, max, false };
     if (g->is_shallow) {
-        emit_columns(g, b, range, column, (block_rows){ low, most, true });
+        emit_columns(g, b, range, column, (block_rows){ low, max, true });
         return;
     }
     if (low > half) {
@@ -319,9 +320,9 @@ static bool wide_leave_none(const gemm *g) {
 /* Few rows take wide micro-panels; then what they leave. */
 static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
-    uint32_t most = ig_gemm_few_rows(g->lower->target);
+    uint32_t max = ig_gemm_few_rows(g->lower->target);
     ig_value *column = range->column;
-    for (uint32_t rows = most; rows > 0; rows--) {
+    for (uint32_t rows = max; rows > 0; rows--) {
         uint32_t panels = ig_gemm_wide_panels(g->lower->target, rows);
         ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
         k_if few = k_if_open(b, is_few, &i64, 1);
@@ -330,7 +331,7 @@ static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
         k_if_close(&few, &left, &column);
         column = few.results[0];
     }
-    emit_rest(g, b, range, column, wide_leave_none(g) ? most + 1 : 1);
+    emit_rest(g, b, range, column, wide_leave_none(g) ? max + 1 : 1);
 }
 
 /* The tile that an attribute asks for, in place of the schedule's own choice.  Wide
@@ -469,7 +470,7 @@ static ig_dim gemm_cost(const gemm *g) {
     return ig_dim_ceil_div(module, macs, ig_dim_of(32));
 }
 
-/* What is known of the product's extents decides which parts it needs. */
+/* Decides by the product's known extents which parts it needs. */
 static void classify_extents(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;

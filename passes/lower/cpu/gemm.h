@@ -1,5 +1,5 @@
-/* What the two halves of the GEMM schedule share: gemm.c splits a product into register
- * tiles and says what to fetch meanwhile, gemm_block.c computes one.
+/* The interface between the two halves of the GEMM schedule: gemm.c splits a product
+ * into register tiles and says what to fetch meanwhile, gemm_block.c computes one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_LOWER_CPU_GEMM_H
 #define IG_PASSES_LOWER_CPU_GEMM_H
@@ -25,16 +25,16 @@ typedef struct gemm {
     bool is_heavy;     /* the epilogue is too long to be repeated a vector */
     ig_value *stage;   /* local copy of a register tile, when heavy */
     ig_value *partial; /* sums of a tile between passes, when deep */
-    ig_value *copy;    /* of a tile's rows of A, or NULL: read as they lie */
+    ig_value *copy;    /* of a tile's rows of A, or NULL: read as stored */
     int64_t copy_stride;
 } gemm;
 
-/* What a worker does at a time: a tile of the grid, in passes over K. */
+/* The unit of a worker: a tile of the grid, in passes over K. */
 typedef struct gemm_range {
     ig_value *row, *rows; /* first, count */
     ig_value *column, *column_end;
     ig_value *k, *k_end; /* of this pass */
-    ig_value *is_new; /* are its rows to be copied? NULL: they are read as they lie */
+    ig_value *is_new;    /* are its rows to be copied? NULL: they are read as stored */
 } gemm_range;
 
 /* What to fetch for later while summing up, a line for each k: first, first + step … up

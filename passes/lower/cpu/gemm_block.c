@@ -101,7 +101,7 @@ static void finish_tile(const gemm *g, ig_builder *b, const gemm_block *tile) {
 
 /* ---- the K loop ---- */
 
-/* Where a block stands in its sum over k. */
+/* The position of a block in its sum over k. */
 typedef struct k_state {
     ig_value *rows[MAX_ROWS]; /* of A, from their start on: k is their index */
     ig_value *panel_step;

@@ -32,15 +32,15 @@ static ig_value *stride_of(const pool *p, const ig_operand *x, uint32_t axis) {
     return ig_lower_dim(p->lower, x->strides[axis]);
 }
 
-/* The least value: the maximum of nothing. */
+/* The lowest value: the maximum of nothing. */
 static ig_value *make_lowest(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
     const ig_dtype_info *info = &ig_dtypes[dtype];
     if (info->class == IG_FLOAT) {
         return k_const_vector(b, dtype, lanes, -(double)INFINITY);
     }
-    int64_t most = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
-                                          : -1;
-    return k_splat(b, k_cast(b, k_i64(b, -most - 1), dtype), lanes);
+    int64_t max = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
+                                         : -1;
+    return k_splat(b, k_cast(b, k_i64(b, -max - 1), dtype), lanes);
 }
 
 /* ---- values ---- */
@@ -150,8 +150,8 @@ static ig_value *numbered_apart(const pool *p, ig_builder *b, uint32_t axis) {
 }
 
 /* best[0]: the largest value so far, best[1]: where it is. */
-static void look_at_axis(const pool *p, ig_builder *b, const run *runs, uint32_t axis,
-                         ig_value *const at[2], ig_value **best) {
+static void visit_axis(const pool *p, ig_builder *b, const run *runs, uint32_t axis,
+                       ig_value *const at[2], ig_value **best) {
     if (axis > p->last) {
         ig_value *x = k_cast(b, k_load(b, p->x->buffer, at[0], 1), p->wide);
         ig_value *is_more = k_compare(b, IG_OP_gt, x, best[0]);
@@ -173,13 +173,13 @@ static void look_at_axis(const pool *p, ig_builder *b, const run *runs, uint32_t
     next[0] = k_add(in, at[0], k_mul(in, place, stride_of(p, p->x, axis)));
     next[1] = k_add(in, at[1], k_mul(in, place, numbered_apart(p, in, axis)));
     ig_value *inner[2] = { loop.carried[0], loop.carried[1] };
-    look_at_axis(p, in, runs, axis + 1, next, inner);
+    visit_axis(p, in, runs, axis + 1, next, inner);
     k_loop_close(&loop, inner, 2);
     best[0] = loop.results[0];
     best[1] = loop.results[1];
 }
 
-/* The least value is no maximum unless it stands there: then the first place counts. */
+/* The lowest value is no maximum unless it occurs: then the first position counts. */
 static void emit_place(const pool *p, ig_builder *b, ig_value **index,
                        ig_value *column) {
     run runs[IG_TENSOR_RANK];
@@ -206,7 +206,7 @@ static void emit_place(const pool *p, ig_builder *b, ig_value **index,
         ig_value *apart = numbered_apart(p, b, d);
         best[1] = k_add(b, best[1], k_mul(b, runs[d].first, apart));
     }
-    look_at_axis(p, b, runs, 2, at, best);
+    visit_axis(p, b, runs, 2, at, best);
     k_store(b, best[1], p->out->buffer, ig_lower_at(p->lower, b, p->out, index));
 }
 

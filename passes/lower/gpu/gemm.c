@@ -3,7 +3,7 @@
  *
  *   C[m, n] = epilogue(sum over k of A[m, k] * B[k, n], m, n)
  *
- * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N
+ * B is packed into panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N
  * (passes/place/pack.c).
  *
  *   grid       tiles of 64 rows x 64 columns of C
@@ -17,7 +17,7 @@
  *              used four times and neighbours in a warp are neighbours in memory
  *
  * Each element is one chain of muladds over k = 0 … K-1, so the bits do not depend on
- * the batch.  What lies beyond M, N or K is zero in shared memory and never stored.
+ * the batch.  Elements beyond M, N or K are zero in shared memory and never stored.
  * K, N, M and strides are params: one kernel serves every shape.
  */
 #include "passes/lower/gpu/gpu.h"

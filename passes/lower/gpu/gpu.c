@@ -1,4 +1,4 @@
-/* What the GPU's schedules share, and which there are.
+/* The GPU's schedules by family, and their helpers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/expr.h"
 #include "passes/lower/gpu/gpu.h"

@@ -1,11 +1,11 @@
-/* What the GPU's schedules share.
+/* The interface between the GPU's schedules.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A tile is the work of one block of threads.  Values have one lane; what lanes are on
  * a CPU, threads are here: number t of T takes elements t, t + T … of what is shared
  * out, so that neighbours in memory are read by neighbours.  A schedule says how many
  * threads its blocks have in lower->threads.  All threads of a block meet each barrier:
- * barriers stand where control flow depends on the tile alone, never on the thread.
+ * barriers are where control flow depends on the tile alone, never on the thread.
  */
 #ifndef IG_PASSES_LOWER_GPU_GPU_H
 #define IG_PASSES_LOWER_GPU_GPU_H

@@ -5,7 +5,7 @@
  *
  *   grid       one block a sample
  *   block      copies the sample's rows into shared memory (27 x 64: 7 KB); a sample
- *              that does not fit is read where it lies
+ *              that does not fit is read from global memory
  *   thread     pairs THREADS apart; each product is one chain over k
  *
  * The pairs are an array of params.  Rows in shared memory are one element longer than

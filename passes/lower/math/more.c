@@ -202,11 +202,11 @@ static ig_value *is_signed(ig_builder *b, ig_value *x) {
 
 static ig_value *atan2_of(ig_builder *b, ig_value *y, ig_value *x) {
     ig_value *ay = ig_math_abs(b, y), *ax = ig_math_abs(b, x);
-    ig_value *most = k_max(b, ax, ay), *least = k_min(b, ax, ay);
-    ig_value *is_zero = ig_math_is(b, IG_OP_eq, most, 0);
-    ig_value *is_infinite = ig_math_is(b, IG_OP_eq, least, INF);
-    ig_value *t = divide_by(b, least, most);
-    t = k_where(b, is_zero, most, t);
+    ig_value *max = k_max(b, ax, ay), *min = k_min(b, ax, ay);
+    ig_value *is_zero = ig_math_is(b, IG_OP_eq, max, 0);
+    ig_value *is_infinite = ig_math_is(b, IG_OP_eq, min, INF);
+    ig_value *t = divide_by(b, min, max);
+    t = k_where(b, is_zero, max, t);
     t = k_where(b, is_infinite, constant_like(b, x, 1), t);
     ig_value *angle = atan_of_size(b, t);
     ig_value *is_steep = k_compare(b, IG_OP_gt, ay, ax);
@@ -223,10 +223,10 @@ static ig_value *atan2_of(ig_builder *b, ig_value *y, ig_value *x) {
 /* The larger times sqrt(1 + quotient^2), which does not overflow. */
 static ig_value *hypot_of(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *ax = ig_math_abs(b, x), *ay = ig_math_abs(b, y);
-    ig_value *most = k_max(b, ax, ay), *least = k_min(b, ax, ay);
-    ig_value *t = divide_by(b, least, most), *one = constant_like(b, x, 1);
-    ig_value *value = k_mul(b, most, k_unary(b, IG_OP_sqrt, k_muladd(b, t, t, one)));
-    value = k_where(b, ig_math_is(b, IG_OP_eq, most, 0), most, value);
+    ig_value *max = k_max(b, ax, ay), *min = k_min(b, ax, ay);
+    ig_value *t = divide_by(b, min, max), *one = constant_like(b, x, 1);
+    ig_value *value = k_mul(b, max, k_unary(b, IG_OP_sqrt, k_muladd(b, t, t, one)));
+    value = k_where(b, ig_math_is(b, IG_OP_eq, max, 0), max, value);
     ig_value *is_infinite = k_binary(b, IG_OP_or, ig_math_is(b, IG_OP_eq, ax, INF),
                                      ig_math_is(b, IG_OP_eq, ay, INF));
     return k_where(b, is_infinite, constant_like(b, x, INF), value);

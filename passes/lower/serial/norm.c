@@ -39,12 +39,12 @@ typedef struct row {
 
 enum { SUM, SQUARES, TOTALS }; /* what a walk adds up */
 
-/* One step: adds to `totals` what stands there; `count` lanes of it, all when NULL. */
+/* One step: adds the elements there to `totals`; `count` lanes of it, all when NULL. */
 typedef void (*step_fn)(row *r, ig_builder *b, ig_value **totals, ig_value *count);
 
 /* ---- one step of each walk ---- */
 
-/* An operand at the place where the walk stands; those of lower rank belong to the
+/* An operand at the position of the walk; those of lower rank belong to the
  * last axes. */
 static ig_value *load_operand(row *r, ig_builder *b, const ig_operand *operand,
                               ig_value *count) {

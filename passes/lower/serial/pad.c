@@ -3,7 +3,7 @@
  *
  *   out[i…] = x[source_index(i - before)…]
  *
- * A row of the result (its last axis) has three parts: what lies before x's own
+ * A row of the result (its last axis) has three parts: padding before x's own
  * elements, those, copied as vectors where they are contiguous, and padding after them.
  * Positions outside show the element that the mode says, or the value.
  *
@@ -41,16 +41,16 @@ static ig_value *source_index(const pad *p, ig_builder *b, uint32_t axis, ig_val
         return k_where(b, is_inside, i, zero);
     }
     *valid = k_binary(b, IG_OP_and, *valid, k_compare(b, IG_OP_lt, zero, extent));
-    ig_value *most = k_max(b, k_sub(b, extent, one), zero);
+    ig_value *max = k_max(b, k_sub(b, extent, one), zero);
     if (p->mode == IG_PAD_edge) {
-        return k_min(b, k_max(b, i, zero), most);
+        return k_min(b, k_max(b, i, zero), max);
     }
     ig_value *period = k_max(b, extent, one);
     if (p->mode == IG_PAD_reflect) {
-        period = k_max(b, k_add(b, most, most), one);
+        period = k_max(b, k_add(b, max, max), one);
     }
     ig_value *phase = k_binary(b, IG_OP_mod, i, period); /* the sign of the divisor */
-    ig_value *is_direct = k_compare(b, IG_OP_le, phase, most);
+    ig_value *is_direct = k_compare(b, IG_OP_le, phase, max);
     return k_where(b, is_direct, phase, k_sub(b, period, phase));
 }
 

@@ -1,7 +1,7 @@
 /* Reductions over any axes, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Two schedules, by where the reduced axes lie:
+ * Two schedules, by the position of the reduced axes:
  *
  *   along rows     the last axis is reduced (and others perhaps): lanes run along it;
  *                  one vector accumulator, halves added to halves at the end
@@ -36,14 +36,14 @@ typedef struct reduce {
 
 /* ---- one step ---- */
 
-/* The least or the largest integer of a dtype, in the low bits of an i64. */
-static int64_t extreme_of(ig_dtype dtype, bool is_least) {
+/* The lowest or the largest integer of a dtype, in the low bits of an i64. */
+static int64_t extreme_of(ig_dtype dtype, bool is_min) {
     const ig_dtype_info *info = &ig_dtypes[dtype];
     if (info->class == IG_UINT) {
-        return is_least ? 0 : -1;
+        return is_min ? 0 : -1;
     }
-    int64_t most = (int64_t)(UINT64_MAX >> (65 - info->bits));
-    return is_least ? -most - 1 : most;
+    int64_t max = (int64_t)(UINT64_MAX >> (65 - info->bits));
+    return is_min ? -max - 1 : max;
 }
 
 static bool is_extreme(ig_reduce kind) {
@@ -178,13 +178,13 @@ static ig_value *shift_at(const reduce *r, ig_builder *b, ig_value *at,
                           ig_value *count) {
     reduce largest = *r;
     largest.kind = IG_REDUCE_max;
-    ig_value *most = reduce_at(&largest, b, at, count);
-    ig_value *size = k_unary(b, IG_OP_abs, most);
-    uint32_t lanes = most->type->lanes;
+    ig_value *max = reduce_at(&largest, b, at, count);
+    ig_value *size = k_unary(b, IG_OP_abs, max);
+    uint32_t lanes = max->type->lanes;
     ig_value *infinite = k_const_vector(b, r->wide, lanes, (double)INFINITY);
     ig_value *is_infinite = k_compare(b, IG_OP_eq, size, infinite);
     ig_value *zero = k_const_vector(b, r->wide, lanes, 0.0);
-    ig_value *shift = k_where(b, is_infinite, zero, most);
+    ig_value *shift = k_where(b, is_infinite, zero, max);
     return r->is_along ? k_splat(b, shift, r->lanes) : shift;
 }
 

@@ -1,4 +1,4 @@
-/* What the two scatters share: how an update meets what is there.
+/* Shared by the two scatters: how an update is combined with an element.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_LOWER_SERIAL_SCATTER_H
 #define IG_PASSES_LOWER_SERIAL_SCATTER_H

@@ -64,10 +64,10 @@ ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *
         return k_cast(
             b, k_const(b, ig_lower_wide(dtype), is_max ? -infinite : infinite), dtype);
     }
-    int64_t most = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
-                                          : (int64_t)(UINT64_MAX >> (64 - info->bits));
-    int64_t least = info->class == IG_SINT ? -most - 1 : 0;
-    return k_cast(b, k_i64(b, is_max ? least : most), dtype);
+    int64_t max = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
+                                         : (int64_t)(UINT64_MAX >> (64 - info->bits));
+    int64_t min = info->class == IG_SINT ? -max - 1 : 0;
+    return k_cast(b, k_i64(b, is_max ? min : max), dtype);
 }
 
 /* ---- columns ---- */

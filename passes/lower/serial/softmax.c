@@ -39,7 +39,7 @@ typedef struct line {
     const softmax *s;
     ig_value *x_at, *out_at;
     ig_value *count; /* lanes that count; NULL: all */
-    ig_value *most, *sum, *log_sum;
+    ig_value *max, *sum, *log_sum;
 } line;
 
 typedef ig_value *(*step_fn)(const line *l, ig_builder *b, ig_value *i, ig_value *total,
@@ -78,15 +78,15 @@ static ig_value *replace_masked(const line *l, ig_builder *b, ig_value *x,
     return k_where(b, is_there, x, k_const_vector(b, l->s->wide, lanes, value));
 }
 
-static ig_value *step_most(const line *l, ig_builder *b, ig_value *i, ig_value *total,
-                           ig_value *count) {
+static ig_value *step_max(const line *l, ig_builder *b, ig_value *i, ig_value *total,
+                          ig_value *count) {
     ig_value *x = load_x(l, b, i, count);
     return k_max(b, total, replace_masked(l, b, x, count, -(double)INFINITY));
 }
 
 static ig_value *shifted_exp(const line *l, ig_builder *b, ig_value *i,
                              ig_value *count) {
-    return ig_lower_math(b, IG_OP_exp, k_sub(b, load_x(l, b, i, count), l->most));
+    return ig_lower_math(b, IG_OP_exp, k_sub(b, load_x(l, b, i, count), l->max));
 }
 
 static ig_value *step_sum(const line *l, ig_builder *b, ig_value *i, ig_value *total,
@@ -103,7 +103,7 @@ static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value 
     const softmax *s = l->s;
     ig_value *value;
     if (s->is_log) {
-        value = k_sub(b, k_sub(b, load_x(l, b, i, count), l->most), l->log_sum);
+        value = k_sub(b, k_sub(b, load_x(l, b, i, count), l->max), l->log_sum);
     } else {
         ig_value *at = element_index(s->lower, b, s->out, l->out_at, i, s->axis);
         value = s->keeps_exp ? k_load_count(b, s->out->buffer, at, s->lanes, count)
@@ -154,8 +154,8 @@ static void emit_line(line *l, ig_builder *b) {
     ig_value *start = k_const_vector(b, s->wide, s->lanes, -(double)INFINITY);
     ig_value *zero = k_const_vector(b, s->wide, s->lanes, 0.0);
     ig_value *one = k_const_vector(b, s->wide, s->lanes, 1.0);
-    l->most = spread_lanes(s, b, IG_REDUCE_max, walk_axis(l, b, start, step_most));
-    l->most = s->is_empty_zero ? replace_number(b, l->most, start, zero) : l->most;
+    l->max = spread_lanes(s, b, IG_REDUCE_max, walk_axis(l, b, start, step_max));
+    l->max = s->is_empty_zero ? replace_number(b, l->max, start, zero) : l->max;
     l->sum = spread_lanes(s, b, IG_REDUCE_sum, walk_axis(l, b, zero, step_sum));
     l->sum = s->is_empty_zero ? replace_number(b, l->sum, zero, one) : l->sum;
     if (s->is_log) {
