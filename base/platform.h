@@ -34,6 +34,9 @@ typedef struct ig_file_part {
 } ig_file_part;
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why);
+/* The same for a file that nobody else may read: mode 0600. */
+ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
+                                  size_t count, char *why);
 /* The same with the content of the file `from`, whose blocks the two share where the
  * file system can. */
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why);

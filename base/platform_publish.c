@@ -42,6 +42,7 @@ typedef struct content {
     const ig_file_part *parts;
     size_t count;
     int from; /* open, or -1 */
+    mode_t mode;
 } content;
 
 static int fail_with(int reason) {
@@ -50,7 +51,7 @@ static int fail_with(int reason) {
 }
 
 /* Creates and locks a temporary beside `path`; -1 and errno on failure. */
-static int create_temporary(const char *path, temporary *out) {
+static int create_temporary(const char *path, mode_t mode, temporary *out) {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     size_t folder_size = (size_t)(name - path);
@@ -64,7 +65,7 @@ static int create_temporary(const char *path, temporary *out) {
         if (length < 0 || (size_t)length >= sizeof(out->path)) {
             return fail_with(ENAMETOOLONG);
         }
-        out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (out->fd >= 0) {
             /* Where the file system has no locks, the process id decides alone. */
             flock(out->fd, LOCK_EX | LOCK_NB);
@@ -171,7 +172,7 @@ static int fill_and_rename(temporary *temp, const char *path, const content *wit
 
 static ig_status publish(const char *path, const content *with, char *why) {
     temporary temp;
-    if (check_target(path) != 0 || create_temporary(path, &temp) != 0) {
+    if (check_target(path) != 0 || create_temporary(path, with->mode, &temp) != 0) {
         ig_errno_explain(errno, why);
         return IG_IO;
     }
@@ -190,7 +191,12 @@ static ig_status publish(const char *path, const content *with, char *why) {
 
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why) {
-    return publish(path, &(content){ parts, count, -1 }, why);
+    return publish(path, &(content){ parts, count, -1, 0666 }, why);
+}
+
+ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
+                                  size_t count, char *why) {
+    return publish(path, &(content){ parts, count, -1, S_IRUSR | S_IWUSR }, why);
 }
 
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {
@@ -199,7 +205,7 @@ ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {
         ig_errno_explain(errno, why);
         return IG_IO;
     }
-    ig_status status = publish(path, &(content){ .from = fd }, why);
+    ig_status status = publish(path, &(content){ .from = fd, .mode = 0666 }, why);
     close(fd);
     return status;
 }

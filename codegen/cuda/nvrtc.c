@@ -36,7 +36,7 @@ static const symbol symbols[] = {
 };
 
 ig_status ig_nvrtc_open(ig_context *context, ig_nvrtc *out_nvrtc) {
-    const char *folder = getenv("INGOT_CUDA_DIR");
+    const char *folder = secure_getenv("INGOT_CUDA_DIR");
     void *library = folder ? open_in(folder) : NULL;
     library = library ? library : open_in(NULL);
     library = library ? library : open_in("/usr/local/cuda/lib64");

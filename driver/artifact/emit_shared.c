@@ -25,7 +25,7 @@ static int run_linker(const char *object, const char *library) {
                           NULL };
     pid_t pid;
     int result = 0;
-    const char *tool = getenv("CC");
+    const char *tool = secure_getenv("CC");
     if (tool && *tool && !strchr(tool, ' ')) {
         arguments[0] = (char *)(uintptr_t)tool;
     }

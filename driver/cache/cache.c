@@ -3,6 +3,7 @@
 #include "driver/cache/cache.h"
 
 #include "driver/cache/cache_folder.h"
+#include "driver/cache/private_files.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -13,57 +14,89 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, NAME_BYTES = 64 };
 
 /* ---- paths ---- */
 
-static bool is_usable_folder(const char *folder) {
-    struct stat facts;
-    return stat(folder, &facts) == 0 && S_ISDIR(facts.st_mode) &&
-           facts.st_uid == geteuid() && (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+const char *ig_cache_wanted_folder(ig_context *context, ig_arena *arena,
+                                   bool *out_is_asked) {
+    const char *given = ig_host_of(context)->options.cache_folder;
+    const char *set = given ? given : secure_getenv("INGOT_CACHE_DIR");
+    const char *user = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
+    *out_is_asked = set && *set;
+    if (set) {
+        return *set ? ig_arena_strdup(arena, set) : NULL;
+    }
+    if (user && *user == '/') {
+        return ig_arena_printf(arena, "%s/ingot", user);
+    }
+    return home && *home == '/' ? ig_arena_printf(arena, "%s/.cache/ingot", home)
+                                : NULL;
 }
 
 const char *ig_cache_folder(ig_context *context, ig_arena *arena) {
-    const char *given = ig_host_of(context)->options.cache_folder;
-    const char *set = given ? given : getenv("INGOT_CACHE_DIR");
-    const char *user = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const char *folder = NULL;
-    if (set) {
-        folder = *set ? ig_arena_strdup(arena, set) : NULL;
-    } else if (user && *user == '/') {
-        folder = ig_arena_printf(arena, "%s/ingot", user);
-    } else if (home && *home == '/') {
-        folder = ig_arena_printf(arena, "%s/.cache/ingot", home);
+    char why[128] = "";
+    bool is_asked;
+    const char *folder = ig_cache_wanted_folder(context, arena, &is_asked);
+    if (!folder) {
+        return NULL;
     }
-    if (folder && !ig_file_exists(folder)) {
-        char why[128];
-        (void)!ig_folder_create(folder, why); /* what failed shows in `usable` */
+    bool is_made = ig_private_folder_create(folder);
+    int opened = ig_private_folder_open(folder, why);
+    if (opened < 0) {
+        if (is_asked || is_made) { /* else a machine without a home for caches */
+            ig_location where = { .file = folder };
+            ig_warn(&context->diag, &where, "this cache folder is not used: %s", why);
+        }
+        return NULL;
     }
-    return folder && is_usable_folder(folder) ? folder : NULL;
+    close(opened);
+    return folder;
 }
 
-/* "FOLDER/KIND/<hash of key>ENDING"; false when it does not fit. */
-static bool path_of(const char *folder, const char *kind, ig_str key,
-                    const char *ending, char *path) {
+/* "<hash of key>ENDING". */
+static void name_of(ig_str key, const char *ending, char name[NAME_BYTES]) {
     assert(key.size > 0 && "an empty key is that of nothing");
     ig_hash128 hash = ig_artifact_hash(key.data, key.size);
-    char digits[2 * sizeof hash.bytes + 1];
     for (size_t i = 0; i < sizeof hash.bytes; i++) {
-        snprintf(digits + 2 * i, 3, "%02x", hash.bytes[i]);
+        snprintf(name + 2 * i, 3, "%02x", hash.bytes[i]);
     }
-    int length = snprintf(path, PATH_BYTES, "%s/%s/%s%s", folder, kind, digits, ending);
+    snprintf(name + 2 * sizeof hash.bytes, NAME_BYTES - 2 * sizeof hash.bytes, "%s",
+             ending);
+}
+
+/* "FOLDER/KIND/NAME"; false when it does not fit. */
+static bool path_of(const char *folder, const char *kind, const char *name,
+                    char path[PATH_BYTES]) {
+    int length = snprintf(path, PATH_BYTES, "%s/%s%s%s", folder, kind,
+                          name[0] ? "/" : "", name);
     return length > 0 && length < PATH_BYTES;
 }
 
-static bool publish_entry(const char *folder, const char *kind, const char *path,
+/* An entry that only we can have written, open for reading; or -1. */
+static int open_private(const char *folder, const char *kind, const char *name) {
+    char path[PATH_BYTES];
+    int opened = path_of(folder, kind, "", path) ? ig_private_folder_open(path, NULL)
+                                                 : -1;
+    int file = opened < 0 ? -1 : ig_private_file_open(opened, name);
+    if (opened >= 0) {
+        close(opened);
+    }
+    return file;
+}
+
+static bool publish_entry(const char *folder, const char *kind, const char *name,
                           const ig_file_part *parts, size_t count) {
-    char name[PATH_BYTES], why[128];
-    int length = snprintf(name, sizeof name, "%s/%s", folder, kind);
-    if (length < 0 || (size_t)length >= sizeof name) {
+    char path[PATH_BYTES], why[128];
+    int opened = path_of(folder, kind, "", path) && ig_private_folder_create(path)
+                     ? ig_private_folder_open(path, NULL)
+                     : -1;
+    if (opened < 0) {
         return false;
     }
-    return (ig_file_exists(name) || ig_folder_create(name, why) == IG_OK) &&
-           ig_file_publish(path, parts, count, why) == IG_OK;
+    close(opened);
+    return path_of(folder, kind, name, path) &&
+           ig_file_publish_private(path, parts, count, why) == IG_OK;
 }
 
 /* ---- kernels ---- */
@@ -80,33 +113,46 @@ typedef struct entry_header {
     ig_hash128 hash;          /* of the content */
 } entry_header;
 
-/* Maps an entry and compares its key; false: not there, or another's. */
-static bool open_entry(const char *path, const char *magic, ig_str key,
-                       ig_file_map *map, entry_header *header) {
-    if (ig_file_map_open(path, map, NULL) != IG_OK) {
+static bool has_key(const ig_file_map *map, const char *magic, ig_str key,
+                    entry_header *header) {
+    if (map->size < sizeof *header + key.size) {
         return false;
     }
-    bool is_right = map->size >= sizeof *header + key.size;
-    if (is_right) {
-        memcpy(header, map->data, sizeof *header);
-        is_right = memcmp(header->magic, magic, sizeof header->magic) == 0 &&
-                   header->key_bytes == key.size &&
-                   memcmp((const char *)map->data + sizeof *header, key.data,
-                          key.size) == 0;
+    memcpy(header, map->data, sizeof *header);
+    return memcmp(header->magic, magic, sizeof header->magic) == 0 &&
+           header->key_bytes == key.size &&
+           memcmp((const char *)map->data + sizeof *header, key.data, key.size) == 0;
+}
+
+/* Maps an entry and compares its key; false: not there, or another's. */
+static bool open_entry(const char *folder, const char *kind, const char *name,
+                       const char *magic, ig_str key, ig_file_map *map,
+                       entry_header *header) {
+    char path[IG_OPEN_PATH_BYTES];
+    int file = open_private(folder, kind, name);
+    if (file < 0) {
+        return false;
     }
-    if (!is_right) {
+    ig_open_file_path(file, path);
+    ig_status status = ig_file_map_open(path, map, NULL);
+    close(file);
+    if (status != IG_OK) {
+        return false;
+    }
+    if (!has_key(map, magic, key, header)) {
         ig_file_map_close(map);
+        return false;
     }
-    return is_right;
+    return true;
 }
 
 bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
                          ig_artifact_kernel *out) {
-    char path[PATH_BYTES];
+    char name[NAME_BYTES];
     ig_file_map map;
     entry_header header;
-    if (!path_of(folder, "kernels", key, "", path) ||
-        !open_entry(path, KERNEL_MAGIC, key, &map, &header)) {
+    name_of(key, "", name);
+    if (!open_entry(folder, "kernels", name, KERNEL_MAGIC, key, &map, &header)) {
         return false;
     }
     const char *code = (const char *)map.data + sizeof header + key.size;
@@ -127,7 +173,7 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
                          const ig_artifact_kernel *kernel) {
     assert(kernel->bytes && kernel->entry < kernel->size &&
            "the function lies in its code, or it would not be read back");
-    char path[PATH_BYTES];
+    char name[NAME_BYTES];
     entry_header header = { .magic = KERNEL_MAGIC,
                             .key_bytes = key.size,
                             .content_bytes = kernel->size,
@@ -136,9 +182,8 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
     ig_file_part parts[] = { { &header, sizeof header },
                              { key.data, key.size },
                              { kernel->bytes, kernel->size } };
-    if (path_of(folder, "kernels", key, "", path)) {
-        publish_entry(folder, "kernels", path, parts, IG_COUNT_OF(parts));
-    }
+    name_of(key, "", name);
+    publish_entry(folder, "kernels", name, parts, IG_COUNT_OF(parts));
 }
 
 /* ---- models ---- */
@@ -148,36 +193,63 @@ static uint64_t mtime_of(const struct stat *facts) {
            (uint64_t)facts->st_mtim.tv_nsec;
 }
 
-ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena) {
-    char path[PATH_BYTES];
+ig_cached_model ig_cache_find_model(const char *folder, ig_str key) {
+    char name[NAME_BYTES];
     ig_file_map map;
     entry_header header;
     struct stat facts;
-    ig_cached_model none = { 0 };
-    if (!path_of(folder, "models", key, ".key", path) ||
-        !open_entry(path, KEY_MAGIC, key, &map, &header)) {
+    ig_cached_model none = { .file = -1 };
+    name_of(key, ".key", name);
+    if (!open_entry(folder, "models", name, KEY_MAGIC, key, &map, &header)) {
         return none;
     }
     ig_file_map_close(&map);
-    path_of(folder, "models", key, ".ingot", path);
-    if (stat(path, &facts) != 0 || (uint64_t)facts.st_size != header.content_bytes) {
+    name_of(key, ".ingot", name);
+    ig_cached_model found = { .file = open_private(folder, "models", name),
+                              .hash = header.hash };
+    if (found.file < 0 || fstat(found.file, &facts) != 0 ||
+        (uint64_t)facts.st_size != header.content_bytes) {
+        ig_cached_model_close(&found);
         return none;
     }
     /* Used now: trimming takes the oldest.  What was written when stays as it is. */
     const struct timespec times[2] = { { .tv_nsec = UTIME_NOW },
                                        { .tv_nsec = UTIME_OMIT } };
-    utimensat(AT_FDCWD, path, times, 0);
-    return (ig_cached_model){ .path = ig_arena_strdup(arena, path),
-                              .hash = header.hash,
-                              .is_untouched = facts.st_ino == header.inode &&
-                                              mtime_of(&facts) == header.mtime_ns };
+    futimens(found.file, times);
+    ig_open_file_path(found.file, found.path);
+    found.is_untouched = facts.st_ino == header.inode &&
+                         mtime_of(&facts) == header.mtime_ns;
+    return found;
+}
+
+bool ig_cached_model_is_sound(const ig_cached_model *cached, ig_file_map *out_map) {
+    assert(cached->file >= 0 && "the entry was found");
+    if (ig_file_map_open(cached->path, out_map, NULL) != IG_OK) {
+        return false;
+    }
+    ig_hash128 hash = ig_artifact_hash(out_map->data, out_map->size);
+    if (memcmp(&hash, &cached->hash, sizeof hash) != 0) {
+        ig_file_map_close(out_map);
+        return false;
+    }
+    return true;
+}
+
+void ig_cached_model_close(ig_cached_model *cached) {
+    if (cached->file >= 0) {
+        close(cached->file);
+    }
+    *cached = (ig_cached_model){ .file = -1 };
 }
 
 /* The key is published last: whoever reads it finds its artifact. */
-static bool publish_model(const char *folder, ig_str key, const char *key_path,
-                          const char *path, const ig_hash128 *hash) {
+static bool publish_model(const char *folder, ig_str key, const ig_file_part *artifact,
+                          size_t count) {
+    char name[NAME_BYTES], path[PATH_BYTES];
     struct stat facts;
-    if (stat(path, &facts) != 0) {
+    name_of(key, ".ingot", name);
+    if (!publish_entry(folder, "models", name, artifact, count) ||
+        !path_of(folder, "models", name, path) || stat(path, &facts) != 0) {
         return false;
     }
     entry_header header = { .magic = KEY_MAGIC,
@@ -185,29 +257,27 @@ static bool publish_model(const char *folder, ig_str key, const char *key_path,
                             .content_bytes = (uint64_t)facts.st_size,
                             .inode = facts.st_ino,
                             .mtime_ns = mtime_of(&facts),
-                            .hash = *hash };
+                            .hash = ig_artifact_hash_parts(artifact, count) };
     ig_file_part parts[] = { { &header, sizeof header }, { key.data, key.size } };
-    return publish_entry(folder, "models", key_path, parts, IG_COUNT_OF(parts));
+    name_of(key, ".key", name);
+    return publish_entry(folder, "models", name, parts, IG_COUNT_OF(parts));
 }
 
 bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *parts,
                         size_t count) {
     assert(count > 0 && "an artifact has parts");
-    char key_path[PATH_BYTES], path[PATH_BYTES];
+    char name[NAME_BYTES], path[PATH_BYTES];
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         bytes += parts[i].size;
     }
-    if (!path_of(folder, "models", key, ".key", key_path) ||
-        !path_of(folder, "models", key, ".ingot", path) ||
-        !ig_cache_make_room(folder, bytes)) {
+    name_of(key, ".key", name);
+    if (!path_of(folder, "models", name, path) || !ig_cache_make_room(folder, bytes)) {
         return false;
     }
-    unlink(key_path); /* of a twin by hash */
+    unlink(path); /* of a twin by hash */
     ig_file_remove_stale(path);
-    ig_hash128 hash = ig_artifact_hash_parts(parts, count);
-    return publish_entry(folder, "models", path, parts, count) &&
-           publish_model(folder, key, key_path, path, &hash);
+    return publish_model(folder, key, parts, count);
 }
 
 /* ---- hashes of payloads ---- */
@@ -227,23 +297,22 @@ typedef struct file_facts {
     uint64_t device, inode, size, mtime_ns;
 } file_facts;
 
-static bool hashes_path(const char *folder, const ig_file_map *file, char *path) {
-    int length = snprintf(path, PATH_BYTES, "%s/files/%llx-%llx", folder,
-                          (unsigned long long)file->device,
-                          (unsigned long long)file->inode);
-    return length > 0 && length < PATH_BYTES;
+static void hashes_name(const ig_file_map *file, char name[NAME_BYTES]) {
+    snprintf(name, NAME_BYTES, "%llx-%llx", (unsigned long long)file->device,
+             (unsigned long long)file->inode);
 }
 
 void ig_cache_get_hashes(const char *folder, const ig_file_map *file, ig_arena *arena,
                          ig_payload_hashes *out) {
-    char path[PATH_BYTES];
+    char name[NAME_BYTES];
     ig_file_map map;
     entry_header header;
     file_facts facts = { file->device, file->inode, file->size, file->mtime_ns };
     ig_str key = { (const char *)&facts, sizeof facts };
     *out = (ig_payload_hashes){ 0 };
-    if (file->size < LARGE_FILE || !hashes_path(folder, file, path) ||
-        !open_entry(path, HASHES_MAGIC, key, &map, &header)) {
+    hashes_name(file, name);
+    if (file->size < LARGE_FILE ||
+        !open_entry(folder, "files", name, HASHES_MAGIC, key, &map, &header)) {
         return;
     }
     const char *content = (const char *)map.data + sizeof header + key.size;
@@ -265,11 +334,11 @@ void ig_cache_put_hashes(const char *folder, const ig_file_map *file,
                          const ig_payload_hashes *hashes) {
     assert((hashes->items.items || hashes->items.count == 0) &&
            "counted hashes are there");
-    char path[PATH_BYTES];
+    char name[NAME_BYTES];
     file_facts facts = { file->device, file->inode, file->size, file->mtime_ns };
     size_t bytes = hashes->items.count * sizeof(ig_payload_hash);
-    if (!hashes->is_changed || file->size < LARGE_FILE || !is_settled(file) ||
-        !hashes_path(folder, file, path)) {
+    hashes_name(file, name);
+    if (!hashes->is_changed || file->size < LARGE_FILE || !is_settled(file)) {
         return;
     }
     entry_header header = { .magic = HASHES_MAGIC,
@@ -279,5 +348,5 @@ void ig_cache_put_hashes(const char *folder, const ig_file_map *file,
     ig_file_part parts[] = { { &header, sizeof header },
                              { &facts, sizeof facts },
                              { hashes->items.items, bytes } };
-    publish_entry(folder, "files", path, parts, IG_COUNT_OF(parts));
+    publish_entry(folder, "files", name, parts, IG_COUNT_OF(parts));
 }

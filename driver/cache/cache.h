@@ -8,15 +8,20 @@
  *
  * A hash of the key selects an entry, the whole key decides.  A cache that cannot be
  * read or written is a slower compiler and never an error.  Entries are published by
- * rename.  What is found is run as code, so a folder that others may write is not used.
+ * rename.  What is found is run as code: private_files.h.
  */
 #ifndef IG_DRIVER_CACHE_CACHE_H
 #define IG_DRIVER_CACHE_CACHE_H
 
 #include "driver/artifact/write.h"
+#include "driver/cache/private_files.h"
 #include "driver/host.h"
 
-/* The folder for this context, NULL when there is to be no cache. */
+/* Where the cache is wanted, NULL: nowhere; *out_is_asked: somebody named it. */
+const char *ig_cache_wanted_folder(ig_context *context, ig_arena *arena,
+                                   bool *out_is_asked);
+/* The folder for this context, NULL when there is to be no cache.  Warns where one was
+ * asked for that cannot be trusted. */
 const char *ig_cache_folder(ig_context *context, ig_arena *arena);
 
 /* Code in `arena`; false: not there. */
@@ -27,12 +32,18 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
 
 /* An artifact in the cache. */
 typedef struct ig_cached_model {
-    const char *path;  /* in `arena`; NULL: not there */
-    ig_hash128 hash;   /* of the whole file */
-    bool is_untouched; /* the file is as it was when it was hashed */
+    int file;                      /* -1: not there */
+    char path[IG_OPEN_PATH_BYTES]; /* of the open file */
+    ig_hash128 hash;               /* of the whole file, when it was written */
+    bool is_untouched;             /* no other time of writing than then */
 } ig_cached_model;
 
-ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena);
+/* The caller closes what was found. */
+ig_cached_model ig_cache_find_model(const char *folder, ig_str key);
+void ig_cached_model_close(ig_cached_model *cached);
+/* Maps the artifact when its bytes are those that were written; the caller closes the
+ * map.  Without this nothing of it may be used: disks forget, and people edit. */
+bool ig_cached_model_is_sound(const ig_cached_model *cached, ig_file_map *out_map);
 /* False when it was not kept.  Needs no arena, so that it can run beside other work. */
 bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *parts,
                         size_t count);

@@ -70,8 +70,9 @@ static int by_age(const void *a, const void *b) {
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* Leaves at most `limit` bytes in one folder. */
-static void trim_folder(const char *folder, const char *kind, uint64_t limit) {
+/* Leaves at most `limit` bytes in one folder, and counts what is left. */
+static void trim(const char *folder, const char *kind, uint64_t limit,
+                 ig_cache_usage *out) {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/%s", folder, kind);
     DIR *opened = length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
@@ -85,21 +86,46 @@ static void trim_folder(const char *folder, const char *kind, uint64_t limit) {
     if (all.bytes > limit) {
         qsort(all.items, all.count, sizeof *all.items, by_age);
     }
+    out->count = all.count;
     for (size_t i = 0; i < all.count; i++) {
-        if (all.bytes > limit && unlinkat(all.folder, all.items[i].name, 0) == 0) {
+        bool is_excess = limit == 0 || all.bytes > limit;
+        if (is_excess && unlinkat(all.folder, all.items[i].name, 0) == 0) {
             all.bytes -= all.items[i].bytes;
+            out->count--;
         }
         free(all.items[i].name);
     }
+    out->bytes = all.bytes;
     free(all.items);
     closedir(opened);
 }
 
-bool ig_cache_make_room(const char *folder, uint64_t bytes) {
-    const char *text = getenv("INGOT_CACHE_BYTES");
+static void trim_folder(const char *folder, const char *kind, uint64_t limit) {
+    ig_cache_usage found = { 0 };
+    trim(folder, kind, limit, &found);
+}
+
+ig_cache_usage ig_cache_measure(const char *folder, const char *kind) {
+    ig_cache_usage found = { 0 };
+    trim(folder, kind, UINT64_MAX, &found);
+    return found;
+}
+
+ig_cache_usage ig_cache_empty(const char *folder, const char *kind) {
+    ig_cache_usage found = { 0 };
+    trim(folder, kind, 0, &found);
+    return found;
+}
+
+uint64_t ig_cache_limit(void) {
+    const char *text = secure_getenv("INGOT_CACHE_BYTES");
     char *end = NULL;
     uint64_t given = text ? strtoull(text, &end, 10) : 0;
-    uint64_t limit = text && *text && !*end ? given : default_limit;
+    return text && *text && !*end ? given : default_limit;
+}
+
+bool ig_cache_make_room(const char *folder, uint64_t bytes) {
+    uint64_t limit = ig_cache_limit();
     if (bytes > limit / 2) {
         return false;
     }

@@ -5,6 +5,17 @@
 
 #include "base/status.h"
 
+/* Entries of one kind ("models", "kernels", "files") and their bytes. */
+typedef struct ig_cache_usage {
+    uint64_t count, bytes;
+} ig_cache_usage;
+
+ig_cache_usage ig_cache_measure(const char *folder, const char *kind);
+/* Removes every entry of the kind; what could not be removed is counted. */
+ig_cache_usage ig_cache_empty(const char *folder, const char *kind);
+/* Bytes of models that are kept at most: 4 GiB, or INGOT_CACHE_BYTES. */
+uint64_t ig_cache_limit(void);
+
 /* Removes the entries that were used longest ago until `bytes` more fit below the limit
  * (4 GiB, or INGOT_CACHE_BYTES).  False: an entry of that size is not to be kept. */
 bool ig_cache_make_room(const char *folder, uint64_t bytes);

@@ -32,6 +32,7 @@ typedef struct compile_call {
     ig_program **out_program;
     ig_file_map isolated; /* what a child process made */
     ig_str key;           /* of the cache; empty: not cached */
+    ig_cached_model cached;
 } compile_call;
 
 /* ---- making the container ---- */
@@ -60,15 +61,14 @@ static bool is_watched(const ig_compile_options *options) {
     static const char *const knobs[] = { "INGOT_DEBUG", "INGOT_SKIP", "INGOT_STOP" };
     bool is_set = options->after_pass || options->stop_after;
     for (size_t i = 0; i < IG_COUNT_OF(knobs); i++) {
-        is_set |= getenv(knobs[i]) != NULL;
+        is_set |= secure_getenv(knobs[i]) != NULL;
     }
     return is_set;
 }
 
 /* Sets folder and key, and finds a cached artifact. */
-static ig_status look_up(compile_call *call, ig_cached_model *out_cached) {
+static ig_status look_up(compile_call *call) {
     ig_compilation *build = &call->build;
-    *out_cached = (ig_cached_model){ 0 };
     if (build->options.no_cache) {
         return IG_OK;
     }
@@ -81,7 +81,7 @@ static ig_status look_up(compile_call *call, ig_cached_model *out_cached) {
     call->key = ig_key_of_model(build->module, &build->options, &build->payloads,
                                 build->path, &status);
     if (status == IG_OK) {
-        *out_cached = ig_cache_find_model(build->folder, call->key, &build->arena);
+        call->cached = ig_cache_find_model(build->folder, call->key);
     }
     return status;
 }
@@ -190,33 +190,28 @@ static ig_status check_form(const compile_call *call) {
 }
 
 /* An entry that nobody touched is copied as it is. */
-static bool copy_cached(compile_call *call, const ig_cached_model *cached) {
-    return cached->is_untouched && emits_form(call, "ingot") &&
-           ig_file_publish_copy(call->build.path, cached->path, NULL) == IG_OK;
+static bool copy_cached(compile_call *call) {
+    return call->cached.is_untouched && emits_form(call, "ingot") &&
+           ig_file_publish_copy(call->build.path, call->cached.path, NULL) == IG_OK;
 }
 
 /* True when the artifact was taken out of the cache (or could not be written).  A
  * damaged entry is made again. */
-static bool take_cached(compile_call *call, const ig_cached_model *cached,
-                        ig_status *status) {
+static bool take_cached(compile_call *call, ig_status *status) {
     ig_file_map map;
-    if (!cached->path) {
+    if (call->cached.file < 0) {
         return false;
     }
-    if (copy_cached(call, cached)) {
+    if (copy_cached(call)) {
         return true;
     }
-    if (ig_file_map_open(cached->path, &map, NULL) != IG_OK) {
+    if (!ig_cached_model_is_sound(&call->cached, &map)) {
         return false;
     }
-    ig_hash128 hash = ig_artifact_hash(map.data, map.size);
-    bool is_sound = memcmp(&hash, &cached->hash, sizeof hash) == 0;
-    if (is_sound) {
-        ig_file_part part = { map.data, map.size };
-        *status = publish_form(call, &part, 1);
-    }
+    ig_file_part part = { map.data, map.size };
+    *status = publish_form(call, &part, 1);
     ig_file_map_close(&map);
-    return is_sound;
+    return true;
 }
 
 /* Writing over a file that the model reads would lose the model. */
@@ -241,7 +236,6 @@ static ig_status check_output_path(const compile_call *call) {
 
 static ig_status compile_to_file(void *arguments) {
     compile_call *call = arguments;
-    ig_cached_model cached;
     ig_status status = IG_OK;
     IG_TRY(check_form(call));
     IG_TRY(check_output_path(call));
@@ -249,8 +243,8 @@ static ig_status compile_to_file(void *arguments) {
     if (emits_form(call, "header")) {
         return publish_header(call);
     }
-    IG_TRY(look_up(call, &cached));
-    if (take_cached(call, &cached, &status)) {
+    IG_TRY(look_up(call));
+    if (take_cached(call, &status)) {
         return status;
     }
     IG_TRY(make_container(call));
@@ -258,7 +252,9 @@ static ig_status compile_to_file(void *arguments) {
 }
 
 static ig_status run_call(compile_call *call, ig_status (*work)(void *)) {
+    call->cached.file = -1;
     ig_status status = ig_host_guard(call->context, work, call);
+    ig_cached_model_close(&call->cached);
     ig_file_map_close(&call->isolated);
     ig_compilation_fini(&call->build);
     return ig_host_settle(call->context, status);
@@ -307,8 +303,8 @@ static ig_status open_in_memory(compile_call *call) {
         }
         return status;
     }
-    char path[64], message[512] = "";
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    char path[IG_OPEN_PATH_BYTES], message[512] = "";
+    ig_open_file_path(file, path);
     ig_program_options options = { .size = sizeof options,
                                    .message = message,
                                    .message_size = sizeof message };
@@ -326,24 +322,37 @@ static void borrow_weights(ig_compilation *build) {
     }
 }
 
+/* True when the cached artifact is open.  One that is damaged is made again. */
+static bool open_cached(compile_call *call) {
+    ig_file_map map;
+    if (call->cached.file < 0 || !ig_cached_model_is_sound(&call->cached, &map)) {
+        return false;
+    }
+    ig_file_map_close(&map);
+    return ig_program_open(call->cached.path, NULL, call->out_program) == IG_OK;
+}
+
+/* Keeps what was made and opens the entry, whose pages are shared with other
+ * processes; where nothing is kept the program lies in memory of its own. */
+static ig_status open_made(compile_call *call) {
+    ig_compilation *build = &call->build;
+    ig_cached_model_close(&call->cached);
+    if (call->key.size &&
+        ig_cache_put_model(build->folder, call->key, build->parts, build->part_count)) {
+        call->cached = ig_cache_find_model(build->folder, call->key);
+    }
+    return open_cached(call) ? IG_OK : open_in_memory(call);
+}
+
 static ig_status compile_to_program(void *arguments) {
     compile_call *call = arguments;
-    ig_cached_model cached;
     borrow_weights(&call->build);
-    IG_TRY(look_up(call, &cached));
-    if (cached.path && ig_program_open(cached.path, NULL, call->out_program) == IG_OK) {
+    IG_TRY(look_up(call));
+    if (open_cached(call)) {
         return IG_OK;
     }
     IG_TRY(make_container(call));
-    ig_compilation *build = &call->build;
-    if (call->key.size &&
-        ig_cache_put_model(build->folder, call->key, build->parts, build->part_count)) {
-        cached = ig_cache_find_model(build->folder, call->key, &build->arena);
-    }
-    if (cached.path && ig_program_open(cached.path, NULL, call->out_program) == IG_OK) {
-        return IG_OK;
-    }
-    return open_in_memory(call);
+    return open_made(call);
 }
 
 ig_status ig_compile(ig_module *module, const ig_compile_options *options,

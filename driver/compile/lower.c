@@ -180,7 +180,7 @@ static ig_status run_until(pipeline *p, const char *stage) {
 
 /* INGOT_STOP=after:PASS, where the caller says nothing. */
 static const char *stop_of(const ig_compile_options *options) {
-    const char *knob = getenv("INGOT_STOP");
+    const char *knob = secure_getenv("INGOT_STOP");
     if (options->stop_after || !knob || strncmp(knob, "after:", 6) != 0) {
         return options->stop_after;
     }

@@ -28,7 +28,7 @@ static void *open_beside_us(char *tried, size_t size) {
 
 static void *open_provider(char *tried, size_t size) {
     void *library = open_beside_us(tried, size);
-    const char *folder = getenv("INGOT_PROVIDER_DIR");
+    const char *folder = secure_getenv("INGOT_PROVIDER_DIR");
     if (!library && folder) {
         snprintf(tried, size, "%s/" PROVIDER, folder);
         library = dlopen(tried, RTLD_NOW | RTLD_LOCAL);

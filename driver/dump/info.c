@@ -14,6 +14,7 @@ static const struct {
     const char *name, *help;
 } knobs[] = {
     { "INGOT_CACHE_DIR", "folder of the caches; empty: none" },
+    { "INGOT_CACHE_BYTES", "how much of compiled models is kept (4 GiB)" },
     { "INGOT_PROVIDER_DIR", "where libingot-llvm.so is, when not beside libingot.so" },
     { "INGOT_DEBUG",
       "checks and dumps of passes: verify, dump, roundtrip, clone, time, rules, help" },

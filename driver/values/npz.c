@@ -131,7 +131,11 @@ static bool add_entry(zip_t *archive, const ig_npz_entry *entry) {
         zip_source_free(source);
         return false;
     }
-    return zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0;
+    /* The same arrays make the same file: every entry is of 1980-01-01, as numpy's
+     * are. */
+    enum { FIRST_DAY = 1 << 5 | 1 };
+    return zip_file_set_dostime(archive, (zip_uint64_t)index, 0, FIRST_DAY, 0) == 0 &&
+           zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) == 0;
 }
 
 /* libzip itself writes to a temporary beside `path` and renames it. */

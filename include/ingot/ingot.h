@@ -198,6 +198,16 @@ IG_API IG_MUST_USE ig_status ig_matmul_tiles(ig_context *context, const char *ta
                                              ig_matmul_tile *tiles, size_t capacity,
                                              size_t *out_count);
 
+/* ---- caches ---- */
+
+/* What the caches hold, as JSON: {"folder", "is_used", "why", "limit_bytes", and
+ * "models", "kernels", "files" with "entries" and "bytes"}.  The text is the
+ * context's. */
+IG_API IG_MUST_USE ig_status ig_cache_describe(ig_context *context,
+                                               const char **out_json);
+/* Removes every entry.  Programs that are open stay so. */
+IG_API IG_MUST_USE ig_status ig_cache_clear(ig_context *context);
+
 /* ---- values of calls, for tools and tests ---- */
 
 typedef enum ig_argument_kind {

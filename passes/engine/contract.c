@@ -50,8 +50,9 @@ static void print_help(void) {
 }
 
 void ig_manager_read_environment(ig_manager *manager) {
-    const char *debug = getenv("INGOT_DEBUG"), *stop = getenv("INGOT_STOP");
-    manager->skip = getenv("INGOT_SKIP");
+    const char *debug = secure_getenv("INGOT_DEBUG"),
+               *stop = secure_getenv("INGOT_STOP");
+    manager->skip = secure_getenv("INGOT_SKIP");
     manager->stop = stop && strncmp(stop, "after:", 6) == 0 ? stop + 6 : NULL;
     manager->debug = IG_IS_DEBUG_BUILD ? IG_DEBUG_VERIFY : 0;
     for (size_t i = 0; i < IG_COUNT_OF(words); i++) {

@@ -118,4 +118,71 @@ last_row '\0\0\0\100'
 check "what changed in the file is seen" 0 " 0 0 2" \
     "$ingot" run "$tmp/wide.ig" --input 'ids=[-1]'
 rm -f "$tmp/wide.bin"
+
+# Damaged weights are noticed before a program for this process uses them.
+export INGOT_CACHE_DIR=$tmp/jit-cache
+run_dlrm() {
+    "$ingot" run "$tmp/dlrm.onnx" -q --inputs "$tmp/in" -o "$1"
+}
+run_dlrm "$tmp/good.npz"
+for offset in 300000 250000 200000 150000; do
+    for file in "$tmp"/jit-cache/models/*.ingot; do
+        printf '\377\377\377\377' | dd of="$file" bs=1 seek=$offset conv=notrunc status=none
+    done
+    run_dlrm "$tmp/damaged.npz"
+    holds "a cached program whose byte $offset was changed is made again" \
+        cmp "$tmp/good.npz" "$tmp/damaged.npz"
+done
+
+# Nobody else can read the cache, or have written it.
+modes() {
+    find "$1" -printf '%y %m\n' | sort -u | tr '\n' ' '
+}
+holds "folders are 0700 and entries 0600" [ "$(modes "$tmp/jit-cache")" = "d 700 f 600 " ]
+(umask 000 && INGOT_CACHE_DIR=$tmp/umask-cache run_dlrm "$tmp/good.npz")
+holds "whatever the umask is" [ "$(modes "$tmp/umask-cache")" = "d 700 f 600 " ]
+for kind in models kernels; do
+    rm -rf "$tmp/open-cache"
+    mkdir -m 700 "$tmp/open-cache"
+    mkdir "$tmp/open-cache/$kind"
+    chmod 777 "$tmp/open-cache/$kind"
+    INGOT_CACHE_DIR=$tmp/open-cache run_dlrm "$tmp/again.npz"
+    holds "a folder inside that others may write is not used: $kind" only "$tmp/open-cache/$kind"
+    holds "and the result is right: $kind" cmp "$tmp/good.npz" "$tmp/again.npz"
+done
+# An entry that is a link, or that others may write, is not followed.
+for file in "$tmp"/jit-cache/models/*.ingot; do
+    mv "$file" "$tmp/elsewhere" && ln -s "$tmp/elsewhere" "$file"
+done
+run_dlrm "$tmp/again.npz"
+holds "an entry that was a link is made anew" sh -c \
+    "cmp '$tmp/good.npz' '$tmp/again.npz' && ! find '$tmp/jit-cache' -type l | grep ."
+chmod 666 "$tmp"/jit-cache/models/*
+run_dlrm "$tmp/again.npz"
+holds "so is one that others may write" [ "$(modes "$tmp/jit-cache")" = "d 700 f 600 " ]
+mkdir -m 755 "$tmp/readable-cache"
+INGOT_CACHE_DIR=$tmp/readable-cache run_dlrm "$tmp/again.npz"
+holds "a folder that others could read is closed" \
+    [ "$(stat -c %a "$tmp/readable-cache")" = 700 ]
+INGOT_CACHE_DIR=$tmp/shared-cache check "a folder that is not used is told" 0 \
+    "this cache folder is not used: other users may write to it" \
+    "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=0'
+
+# What is in it, and emptying it.
+check "the cache tells its folder" 0 "$tmp/jit-cache" "$ingot" cache info
+check "and what it holds" 0 "compiled models" "$ingot" cache info
+"$ingot" cache info --json >"$tmp/json"
+holds "as JSON" python3 -c '
+import json, sys
+cache = json.load(open(sys.argv[1]))
+assert cache["is_used"] and cache["models"]["entries"] == 2, cache
+assert cache["models"]["bytes"] > 100000 and cache["kernels"]["entries"] > 1, cache
+' "$tmp/json"
+check "it can be emptied" 0 "kernels         0 entries" "$ingot" cache clear
+holds "and is empty" [ -z "$(find "$tmp/jit-cache" -type f)" ]
+check "twice" 0 "" "$ingot" cache clear
+INGOT_CACHE_DIR='' check "no folder is told" 0 "not used: no folder is set" "$ingot" cache info
+INGOT_CACHE_DIR=$tmp/shared-cache check "another's is not emptied" 6 "nothing in it is removed" \
+    "$ingot" cache clear
+check "another word is wrong usage" 2 "takes info or clear" "$ingot" cache flush
 export INGOT_CACHE_DIR=$tmp/cache

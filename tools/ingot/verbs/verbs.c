@@ -10,6 +10,7 @@
     VERB(opt)       \
     VERB(bench)     \
     VERB(profile)   \
+    VERB(cache)     \
     VERB(info)
 
 #define DECLARE(name) extern const verb verb_##name;
