@@ -34,7 +34,7 @@ typedef struct labels {
 } labels;
 
 typedef struct equation {
-    ig_builder *builder;
+    ig_expr build;
     ig_module *module;
     const char *why; /* NULL: all is well so far */
     ig_dim extents[LABELS];
@@ -74,65 +74,24 @@ static void drop_label(term *t, uint32_t at) {
 
 /* ---- ops ---- */
 
-static ig_value *cast(equation *e, ig_value *x, ig_dtype dtype) {
-    ig_attr to[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(dtype) };
-    return ig_make(e->builder, IG_OP_cast, 1, &x, to);
-}
-
-static ig_value *reshape(equation *e, ig_value *x, uint32_t rank, const ig_dim *dims) {
-    bool is_same = x->type->rank == rank;
-    for (uint32_t i = 0; is_same && i < rank; i++) {
-        is_same = ig_dim_same(x->type->dims[i], dims[i]);
-    }
-    return is_same ? x : ig_make_reshape(e->builder, x, rank, dims);
-}
-
-static ig_value *transpose(equation *e, ig_value *x, const int64_t *perm) {
-    uint32_t rank = x->type->rank;
-    bool is_same = true;
-    for (uint32_t i = 0; i < rank; i++) {
-        is_same = is_same && perm[i] == i;
-    }
-    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
-                                                   e->module, perm, rank) };
-    return is_same ? x : ig_make(e->builder, IG_OP_transpose, 1, &x, attrs);
-}
-
 static void sum_axis(equation *e, term *t, uint32_t axis) {
-    int64_t axes[] = { axis };
-    ig_attr attrs[IG_reduce_attr_count] = {
-        [IG_reduce_op] = ig_attr_of_enum(IG_REDUCE_sum),
-        [IG_reduce_axes] = ig_attr_of_ints(e->module, axes, 1),
-    };
-    t->value = ig_make(e->builder, IG_OP_reduce, 1, &t->value, attrs);
+    t->value = ig_expr_reduce_axis(&e->build, IG_REDUCE_sum, t->value, axis, false);
     drop_label(t, axis);
 }
 
-/* 0, 1, 2 … along one axis of `rank`, as many as `t` has there. */
+/* 0, 1, 2 … along one axis, as many as `t` has there. */
 static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
-    ig_dim extent = t->value->type->dims[axis], dims[IG_TENSOR_RANK];
-    ig_value *count = reshape(e, ig_make_dims(e->builder, &extent, 1), 0, NULL);
-    for (uint32_t i = 0; i < t->value->type->rank; i++) {
-        dims[i] = i == axis ? extent : ig_dim_of(1);
-    }
-    ig_value *numbers = ig_make3(e->builder, IG_OP_range, ig_make_i64(e->builder, 0),
-                                 count, ig_make_i64(e->builder, 1));
-    return reshape(e, numbers, t->value->type->rank, dims);
+    const ig_type *type = t->value->type;
+    return ig_expr_axis_iota(&e->build, type->rank, axis, type->dims[axis]);
 }
 
 /* Axis `at` has a label that stands earlier too, at `first`: what is off the diagonal
  * becomes 0, and is summed away. */
 static void take_diagonal(equation *e, term *t, uint32_t first, uint32_t at) {
-    ig_dtype dtype = (ig_dtype)t->value->type->dtype;
-    ig_value *zero = ig_make_i64(e->builder, 0);
-    if (ig_dtype_is_float(dtype)) {
-        zero = ig_make_float(e->builder, dtype, 0);
-    } else if (dtype != IG_DT_i64) {
-        zero = cast(e, zero, dtype);
-    }
-    ig_value *on = ig_make2(e->builder, IG_OP_eq, axis_numbers(e, t, at),
-                            axis_numbers(e, t, first));
-    t->value = ig_make3(e->builder, IG_OP_where, on, t->value, zero);
+    ig_value *zero = ig_expr_number(&e->build, (ig_dtype)t->value->type->dtype, 0);
+    ig_value *column = axis_numbers(e, t, at);
+    ig_value *on = ig_build_eq(&e->build, column, axis_numbers(e, t, first));
+    t->value = ig_build_where(&e->build, on, t->value, zero);
     sum_axis(e, t, at);
 }
 
@@ -191,7 +150,7 @@ static bool note_extents(equation *e, const term *t) {
             return fail(e, "extents of one subscript differ");
         }
         if (!ig_dim_is(extent, 1) && equal == IG_MAYBE) {
-            ig_make_guard_equal(e->builder, extent, e->extents[label],
+            ig_make_guard_equal(e->build.builder, extent, e->extents[label],
                                 "extents of one subscript differ");
         }
     }
@@ -281,7 +240,8 @@ static ig_value *align(equation *e, const term *t, const labels *order) {
             perm[next++] = at;
         }
     }
-    return reshape(e, transpose(e, t->value, perm), order->count, dims);
+    ig_value *x = ig_expr_transpose(&e->build, t->value, perm);
+    return ig_expr_reshape(&e->build, x, order->count, dims);
 }
 
 /* Labels of two terms by what becomes of them in their product. */
@@ -343,8 +303,8 @@ static void multiply_elements(equation *e, term *a, const term *b, const split *
         (void)fail(e, "a product of more axes than a tensor may have");
         return;
     }
-    ig_value *product = ig_make2(e->builder, IG_OP_mul, align(e, a, &order),
-                                 align(e, b, &order));
+    ig_value *left = align(e, a, &order), *right = align(e, b, &order);
+    ig_value *product = ig_build_mul(&e->build, left, right);
     set_product(a, product, &order);
     for (uint32_t i = order.count; i-- > order.count - s->summed.count;) {
         sum_axis(e, a, i);
@@ -355,15 +315,11 @@ static void multiply_elements(equation *e, term *a, const term *b, const split *
 static void widen(equation *e, term *t, const split *s) {
     const ig_type *type = t->value->type;
     ig_dim dims[IG_TENSOR_RANK] = { 0 };
-    bool is_same = true;
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_summed = memchr(s->summed.items, t->labels[i], s->summed.count) != NULL;
         dims[i] = is_summed ? e->extents[t->labels[i]] : type->dims[i];
-        is_same = is_same && ig_dim_same(dims[i], type->dims[i]);
     }
-    ig_attr to[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
-                                             e->module, dims, type->rank) };
-    t->value = is_same ? t->value : ig_make(e->builder, IG_OP_expand, 1, &t->value, to);
+    t->value = ig_expr_expand(&e->build, t->value, type->rank, dims);
 }
 
 static ig_dim product_of(equation *e, const term *t, const labels *some) {
@@ -386,7 +342,7 @@ static ig_value *as_matrices(equation *e, const term *t, const split *s,
     dims[s->batch.count + 1] = product_of(e, t, second);
     append(&order, first);
     append(&order, second);
-    return reshape(e, align(e, t, &order), s->batch.count + 2, dims);
+    return ig_expr_reshape(&e->build, align(e, t, &order), s->batch.count + 2, dims);
 }
 
 static void multiply_matrices(equation *e, term *a, term *b, split *s) {
@@ -401,16 +357,16 @@ static void multiply_matrices(equation *e, term *a, term *b, split *s) {
     }
     widen(e, a, s);
     widen(e, b, s);
-    ig_value *product = ig_make2(e->builder, IG_OP_matmul,
-                                 as_matrices(e, a, s, &s->rows, &s->summed),
-                                 as_matrices(e, b, s, &s->summed, &s->columns));
+    ig_value *left = as_matrices(e, a, s, &s->rows, &s->summed);
+    ig_value *right = as_matrices(e, b, s, &s->summed, &s->columns);
+    ig_value *product = ig_build_matmul(&e->build, left, right, (ig_matmul_attrs){ 0 });
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < order.count; i++) {
         bool is_row = find_label(a, order.items[i]) >= 0;
         dims[i] = i < s->batch.count ? product->type->dims[i]
                                      : extent_in(is_row ? a : b, order.items[i]);
     }
-    set_product(a, reshape(e, product, order.count, dims), &order);
+    set_product(a, ig_expr_reshape(&e->build, product, order.count, dims), &order);
 }
 
 static void multiply(equation *e, term *a, term *b) {
@@ -474,13 +430,13 @@ static void take_operands(equation *e, term *terms, const ig_einsum_spec *spec) 
     for (uint32_t i = 0; i < spec->operand_count; i++) {
         ig_value *x = spec->operands[i];
         e->has_bools = x->type->dtype == IG_DT_bool;
-        terms[i].value = e->has_bools ? cast(e, x, IG_DT_i64) : x;
+        terms[i].value = e->has_bools ? ig_expr_cast(&e->build, x, IG_DT_i64) : x;
     }
 }
 
 ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
                     ig_value **out_value, const char **out_why) {
-    equation e = { .builder = builder, .module = builder->graph->module };
+    equation e = { .build = ig_expr_of(builder), .module = builder->graph->module };
     ig_str text = spec->equation;
     uint32_t count = spec->operand_count;
     term *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
@@ -500,6 +456,7 @@ ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec
         return IG_INVALID;
     }
     ig_value *value = align(&e, &terms[0], &e.output);
-    *out_value = e.has_bools && !e.has_sums ? cast(&e, value, IG_DT_bool) : value;
+    *out_value = e.has_bools && !e.has_sums ? ig_expr_cast(&e.build, value, IG_DT_bool)
+                                            : value;
     return IG_OK;
 }

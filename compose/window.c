@@ -48,15 +48,14 @@ static ig_value *pad_space(ig_expr *e, ig_value *x, const ig_dim *before,
 
 static ig_value *build_plain_conv(ig_expr *e, const ig_op *op, ig_value *x, ig_value *w,
                                   bool has_strides) {
-    ig_value *operands[] = { x, w, ig_op_operand(op, 2) };
-    ig_attr attrs[IG_conv_attr_count];
-    memcpy(attrs, op->attrs, sizeof attrs);
-    attrs[IG_conv_before] = attrs[IG_conv_after] = (ig_attr){ 0 };
-    attrs[IG_conv_transposed] = (ig_attr){ 0 };
+    ig_conv_attrs attrs = ig_conv_attrs_of(op);
+    attrs.before = attrs.after = (ig_dims){ 0 };
+    attrs.transposed = false;
     if (!has_strides) {
-        attrs[IG_conv_strides] = (ig_attr){ 0 };
+        attrs.strides = (ig_ints){ 0 };
     }
-    return ig_expr_make(e, IG_OP_conv, operands, op->operand_count, attrs);
+    ig_value *bias = op->operand_count > 2 ? op->operands[2].value : NULL;
+    return ig_build_conv(e, x, w, bias, attrs);
 }
 
 /* stride - 1 zeros after each element. */
@@ -163,12 +162,12 @@ static void read_pads(ig_module *module, const ig_op *op, pool_pads *p) {
 
 static ig_value *build_plain_pool(ig_expr *e, const ig_op *op, ig_value *x,
                                   ig_pool_op kind) {
-    ig_attr attrs[IG_pool_attr_count] = { { 0 } };
-    attrs[IG_pool_op] = ig_attr_of_enum(kind);
-    attrs[IG_pool_kernel] = op->attrs[IG_pool_kernel];
-    attrs[IG_pool_strides] = op->attrs[IG_pool_strides];
-    attrs[IG_pool_dilations] = op->attrs[IG_pool_dilations];
-    return ig_expr_make(e, IG_OP_pool, &x, 1, attrs);
+    ig_pool_attrs own = ig_pool_attrs_of(op);
+    ig_pool_attrs attrs = { .op = (int)kind,
+                            .kernel = own.kernel,
+                            .strides = own.strides,
+                            .dilations = own.dilations };
+    return ig_build_pool(e, x, attrs);
 }
 
 /* -inf, or the smallest integer. */

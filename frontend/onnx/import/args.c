@@ -257,12 +257,10 @@ ig_status ig_onnx_give(ig_onnx_node *node, ig_value *value) {
     return node->e->status;
 }
 
-ig_status ig_onnx_give_results(ig_onnx_node *node, ig_opcode code,
-                               const ig_op_spec *spec) {
+ig_status ig_onnx_give_results(ig_onnx_node *node, ig_value *first) {
     assert(node->output_count <= node->row->max_out && "the row has as many outputs");
-    ig_op *op = ig_expr_op(node->e, code, spec);
-    for (uint32_t i = 0; op && i < node->output_count; i++) {
-        node->outputs[i] = ig_op_result(op, i);
+    for (uint32_t i = 0; first && i < node->output_count; i++) {
+        node->outputs[i] = ig_op_result(first->def, i);
     }
     return node->e->status;
 }

@@ -72,8 +72,7 @@ ig_ints ig_onnx_axes(const ig_onnx_node *node, const char *attr, uint32_t index,
 
 /* Output 0, and the node's status; a failure when `value` is NULL. */
 ig_status ig_onnx_give(ig_onnx_node *node, ig_value *value);
-/* As many of the op's results as the node has outputs. */
-ig_status ig_onnx_give_results(ig_onnx_node *node, ig_opcode code,
-                               const ig_op_spec *spec);
+/* As many results as the node has outputs, of the op whose first one is `first`. */
+ig_status ig_onnx_give_results(ig_onnx_node *node, ig_value *first);
 
 #endif

@@ -16,37 +16,27 @@ ig_status ig_onnx_import_arg_reduce(ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_top_k(ig_onnx_node *node) {
-    ig_module *m = node->import->module;
-    uint32_t axis = ig_onnx_axis_attr(node, "axis", -1, node->inputs[0]->type->rank);
-    ig_attr attrs[IG_topk_attr_count] = { [IG_topk_axis] = ig_attr_of_int(axis) };
-    if (!ig_onnx_attr_bool(node, "largest", true)) {
-        attrs[IG_topk_smallest] = ig_attr_of_bool(true);
-    }
-    if (!ig_onnx_in(node, 1)) {
+    ig_value *x = node->inputs[0], *count = ig_onnx_in(node, 1);
+    ig_topk_attrs attrs = {
+        .axis = ig_onnx_axis_attr(node, "axis", -1, x->type->rank),
+        .smallest = !ig_onnx_attr_bool(node, "largest", true),
+    };
+    if (!count) {
         int64_t k = ig_onnx_attr_between(node, "k", 0, 0, INT64_MAX);
-        attrs[IG_topk_k] = ig_attr_of_dim(ig_dim_const(m, k));
+        attrs.k = (ig_maybe_dim)IG_SET(ig_dim_of(k));
     }
-    ig_op_spec spec = { .operands = node->inputs,
-                        .operand_count = ig_onnx_in(node, 1) ? 2 : 1,
-                        .result_count = 2,
-                        .attrs = attrs };
-    return ig_onnx_give_results(node, IG_OP_topk, &spec);
+    return ig_onnx_give_results(node, ig_build_topk(node->e, x, count, attrs));
 }
 
 ig_status ig_onnx_import_unique(ig_onnx_node *node) {
+    ig_value *x = node->inputs[0];
     bool is_sorted = ig_onnx_attr_bool(node, "sorted", true);
-    ig_attr attrs[IG_unique_attr_count] = {
-        [IG_unique_order] = ig_attr_of_enum(is_sorted ? IG_UNIQUE_sorted
-                                                      : IG_UNIQUE_first),
-    };
+    ig_unique_attrs attrs = { .order = is_sorted ? IG_UNIQUE_sorted : IG_UNIQUE_first };
     if (ig_onnx_attr(node, "axis", NULL)) {
-        attrs[IG_unique_axis] = ig_attr_of_int(
-            ig_onnx_axis_attr(node, "axis", 0, node->inputs[0]->type->rank));
+        uint32_t axis = ig_onnx_axis_attr(node, "axis", 0, x->type->rank);
+        attrs.axis = (ig_maybe_int)IG_SET(axis);
     }
-    ig_op_spec spec = {
-        .operands = node->inputs, .operand_count = 1, .result_count = 4, .attrs = attrs
-    };
-    return ig_onnx_give_results(node, IG_OP_unique, &spec);
+    return ig_onnx_give_results(node, ig_build_unique(node->e, x, attrs));
 }
 
 /* ---- where elements stand ---- */

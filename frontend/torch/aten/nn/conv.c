@@ -72,19 +72,13 @@ static bool open_convolution(ig_ts_call *call, convolution *c) {
 static ig_status give_convolution(ig_ts_call *call, convolution *c) {
     uint32_t space = c->w.space;
     IG_TRY(call->e->status);
-    ig_attr attrs[IG_conv_attr_count] = {
-        [IG_conv_strides] = ig_attr_of_ints(call->module, c->w.stride, space),
-        [IG_conv_dilations] = ig_attr_of_ints(call->module, c->w.dilation, space),
-        [IG_conv_before] = ig_attr_of_dims(call->module, c->before, space),
-        [IG_conv_after] = ig_attr_of_dims(call->module, c->after, space),
-        [IG_conv_group] = ig_attr_of_int(c->group),
-    };
-    if (c->is_transposed) {
-        attrs[IG_conv_transposed] = ig_attr_of_bool(true);
-    }
-    ig_value *value = ig_expr_make(call->e, IG_OP_conv,
-                                   (ig_value *[]){ c->x, c->weight, c->bias },
-                                   c->bias ? 3 : 2, attrs);
+    ig_conv_attrs attrs = { .strides = { c->w.stride, space },
+                            .dilations = { c->w.dilation, space },
+                            .before = { c->before, space },
+                            .after = { c->after, space },
+                            .group = IG_SET(c->group),
+                            .transposed = c->is_transposed };
+    ig_value *value = ig_build_conv(call->e, c->x, c->weight, c->bias, attrs);
     return ig_aten_give(call,
                         c->had_batch ? value : ig_expr_squeeze(call->e, value, 0));
 }
@@ -174,11 +168,8 @@ ig_status ig_ts_op_conv_tbc(ig_ts_call *call) {
     ig_dim pad = ig_aten_dim(call, 3);
     x = ig_expr_transpose(call->e, x, (int64_t[]){ 1, 2, 0 });
     weight = ig_expr_transpose(call->e, weight, (int64_t[]){ 2, 1, 0 });
-    ig_attr attrs[IG_conv_attr_count] = {
-        [IG_conv_before] = ig_attr_of_dims(call->module, &pad, 1),
-        [IG_conv_after] = ig_attr_of_dims(call->module, &pad, 1),
-    };
-    x = ig_expr_make(call->e, IG_OP_conv, (ig_value *[]){ x, weight, bias }, 3, attrs);
+    ig_conv_attrs attrs = { .before = { &pad, 1 }, .after = { &pad, 1 } };
+    x = ig_build_conv(call->e, x, weight, bias, attrs);
     return ig_aten_give(call, ig_expr_transpose(call->e, x, (int64_t[]){ 2, 0, 1 }));
 }
 

@@ -180,22 +180,12 @@ enum { TABLE, IDS, OFFSETS, SCALE_GRAD, MODE, PRUNED, WEIGHTS, MAPPING, LAST };
 
 static ig_value *look_up(ig_ts_call *call, ig_value *const *operands, uint32_t count,
                          int64_t given, ig_pool pool, int64_t last) {
-    ig_module *module = call->module;
     int64_t kind = pool;
-    ig_attr attrs[IG_bag_attr_count] = {
-        [IG_bag_operands] = ig_attr_of_ints(module, &given, 1),
-        [IG_bag_pool] = ig_attr_of_ints(module, &kind, 1),
-        [IG_bag_last] = ig_attr_of_ints(module, &last, 1),
-        [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
-    };
-    ig_op_spec spec = {
-        .operands = operands, .operand_count = count, .result_count = 1, .attrs = attrs
-    };
-    ig_op *op = NULL;
-    if (call->e->status == IG_OK) {
-        call->e->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
-    }
-    return op ? ig_op_result(op, 0) : NULL;
+    ig_bag_attrs attrs = { .operands = { &given, 1 },
+                           .pool = { &kind, 1 },
+                           .last = { &last, 1 },
+                           .negative = IG_NEGATIVE_error };
+    return ig_build_bag(call->e, operands, count, attrs);
 }
 
 /* embedding_bag_byte and its kin; variant: bits, + 16: the table is packed
