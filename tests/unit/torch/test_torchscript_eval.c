@@ -351,11 +351,11 @@ TEST(too_many_axes_are_refused) {
         "torch.view_as_real(torch.to(y, 9))",
         "torch.as_strided(y, MORE, MORE)",
     };
-    char more[4 * (IG_TENSOR_RANK + 1)] = "[1", y[sizeof more], form[2000], use[2000];
+    char more[8 * IG_TENSOR_RANK] = "[1", y[8 * IG_TENSOR_RANK], form[2000], use[2000];
     for (uint32_t i = 1; i < IG_TENSOR_RANK; i++) {
         strcat(more, ", 1");
     }
-    snprintf(y, sizeof y, "%s]", more);
+    strcat(strcpy(y, more), "]");
     strcat(more, ", 1]");
     snprintf(form, sizeof form,
              HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
