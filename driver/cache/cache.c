@@ -101,9 +101,15 @@ static bool publish_entry(const char *folder, const char *kind, const char *name
 
 /* ---- kernels ---- */
 
-#define KERNEL_MAGIC "ingotKRN"
-#define KEY_MAGIC "ingotKEY"
-#define HASHES_MAGIC "ingotHSH"
+/* Kinds of entries: their folder, and what a file begins with. */
+typedef struct entry_kind {
+    const char *folder;
+    char magic[8];
+} entry_kind;
+
+static const entry_kind kernel_kind = { "kernels", "ingotKRN" },
+                        model_kind = { "models", "ingotKEY" },
+                        hashes_kind = { "files", "ingotHSH" };
 
 /* Of every file but artifacts: magic, then numbers of its kind, then the key. */
 typedef struct entry_header {
@@ -125,11 +131,10 @@ static bool has_key(const ig_file_map *map, const char *magic, ig_str key,
 }
 
 /* Maps an entry and compares its key; false: not there, or another's. */
-static bool open_entry(const char *folder, const char *kind, const char *name,
-                       const char *magic, ig_str key, ig_file_map *map,
-                       entry_header *header) {
+static bool open_entry(const char *folder, const entry_kind *kind, const char *name,
+                       ig_str key, ig_file_map *map, entry_header *header) {
     char path[IG_OPEN_PATH_BYTES];
-    int file = open_private(folder, kind, name);
+    int file = open_private(folder, kind->folder, name);
     if (file < 0) {
         return false;
     }
@@ -139,7 +144,7 @@ static bool open_entry(const char *folder, const char *kind, const char *name,
     if (status != IG_OK) {
         return false;
     }
-    if (!has_key(map, magic, key, header)) {
+    if (!has_key(map, kind->magic, key, header)) {
         ig_file_map_close(map);
         return false;
     }
@@ -152,7 +157,7 @@ bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
     ig_file_map map;
     entry_header header;
     name_of(key, "", name);
-    if (!open_entry(folder, "kernels", name, KERNEL_MAGIC, key, &map, &header)) {
+    if (!open_entry(folder, &kernel_kind, name, key, &map, &header)) {
         return false;
     }
     const char *code = (const char *)map.data + sizeof header + key.size;
@@ -174,11 +179,11 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
     assert(kernel->bytes && kernel->entry < kernel->size &&
            "the function lies in its code, or it would not be read back");
     char name[NAME_BYTES];
-    entry_header header = { .magic = KERNEL_MAGIC,
-                            .key_bytes = key.size,
+    entry_header header = { .key_bytes = key.size,
                             .content_bytes = kernel->size,
                             .entry = kernel->entry,
                             .hash = ig_artifact_hash(kernel->bytes, kernel->size) };
+    memcpy(header.magic, kernel_kind.magic, sizeof header.magic);
     ig_file_part parts[] = { { &header, sizeof header },
                              { key.data, key.size },
                              { kernel->bytes, kernel->size } };
@@ -200,7 +205,7 @@ ig_cached_model ig_cache_find_model(const char *folder, ig_str key) {
     struct stat facts;
     ig_cached_model none = { .file = -1 };
     name_of(key, ".key", name);
-    if (!open_entry(folder, "models", name, KEY_MAGIC, key, &map, &header)) {
+    if (!open_entry(folder, &model_kind, name, key, &map, &header)) {
         return none;
     }
     ig_file_map_close(&map);
@@ -252,12 +257,12 @@ static bool publish_model(const char *folder, ig_str key, const ig_file_part *ar
         !path_of(folder, "models", name, path) || stat(path, &facts) != 0) {
         return false;
     }
-    entry_header header = { .magic = KEY_MAGIC,
-                            .key_bytes = key.size,
+    entry_header header = { .key_bytes = key.size,
                             .content_bytes = (uint64_t)facts.st_size,
                             .inode = facts.st_ino,
                             .mtime_ns = mtime_of(&facts),
                             .hash = ig_artifact_hash_parts(artifact, count) };
+    memcpy(header.magic, model_kind.magic, sizeof header.magic);
     ig_file_part parts[] = { { &header, sizeof header }, { key.data, key.size } };
     name_of(key, ".key", name);
     return publish_entry(folder, "models", name, parts, IG_COUNT_OF(parts));
@@ -312,7 +317,7 @@ void ig_cache_get_hashes(const char *folder, const ig_file_map *file, ig_arena *
     *out = (ig_payload_hashes){ 0 };
     hashes_name(file, name);
     if (file->size < LARGE_FILE ||
-        !open_entry(folder, "files", name, HASHES_MAGIC, key, &map, &header)) {
+        !open_entry(folder, &hashes_kind, name, key, &map, &header)) {
         return;
     }
     const char *content = (const char *)map.data + sizeof header + key.size;
@@ -341,10 +346,10 @@ void ig_cache_put_hashes(const char *folder, const ig_file_map *file,
     if (!hashes->is_changed || file->size < LARGE_FILE || !is_settled(file)) {
         return;
     }
-    entry_header header = { .magic = HASHES_MAGIC,
-                            .key_bytes = sizeof facts,
+    entry_header header = { .key_bytes = sizeof facts,
                             .content_bytes = bytes,
                             .hash = ig_artifact_hash(hashes->items.items, bytes) };
+    memcpy(header.magic, hashes_kind.magic, sizeof header.magic);
     ig_file_part parts[] = { { &header, sizeof header },
                              { &facts, sizeof facts },
                              { hashes->items.items, bytes } };
