@@ -51,14 +51,12 @@ static void close_backend(void *opened) {
 }
 
 static ig_status check_size(const state *s, const ig_graph *kernel) {
-    int64_t most = s->context->limits.kernel_ops;
-    if ((int64_t)kernel->op_count <= most) {
+    if ((int64_t)kernel->op_count <= s->context->limits.kernel_ops) {
         return IG_OK;
     }
-    return ig_error_hint(&s->context->diag, IG_LIMIT, NULL,
-                         "raise the limit kernel_ops",
-                         "kernel '%s' has %u ops; the limit is %lld", kernel->name,
-                         kernel->op_count, (long long)most);
+    return ig_error_limit(&s->context->diag, NULL, &s->context->limits,
+                          IG_LIMIT_kernel_ops, "kernel '%s' of %u ops", kernel->name,
+                          kernel->op_count);
 }
 
 /* The kernel as an LLVM module in s->machine, not yet optimised. */

@@ -30,12 +30,10 @@ static ig_status open_cuda(ig_context *context, const ig_target *target,
 }
 
 static ig_status print_source(const state *s, const ig_graph *kernel, ig_writer *out) {
-    int64_t limit = s->context->limits.kernel_ops;
-    if (kernel->op_count > limit) {
-        return ig_error_hint(&s->context->diag, IG_LIMIT, NULL,
-                             "raise the limit kernel_ops",
-                             "kernel '%s' has %u ops; the limit is %lld", kernel->name,
-                             kernel->op_count, (long long)limit);
+    if (kernel->op_count > s->context->limits.kernel_ops) {
+        return ig_error_limit(&s->context->diag, NULL, &s->context->limits,
+                              IG_LIMIT_kernel_ops, "kernel '%s' of %u ops",
+                              kernel->name, kernel->op_count);
     }
     ig_cuda_emit_preamble(out);
     return ig_cuda_emit_kernel(kernel, out);

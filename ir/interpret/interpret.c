@@ -31,6 +31,13 @@ static ig_status fail(ig_run *run, const ig_op *op, ig_status status,
                     ig_ops[op->code].name, what);
 }
 
+static ig_status fail_limit(ig_run *run, const ig_op *op, ig_limit_id id,
+                            const char *what) {
+    return ig_error_limit(&run->context->diag, ig_op_location(op),
+                          &run->context->limits, id, "%s: %s", ig_ops[op->code].name,
+                          what);
+}
+
 static const ig_tensor *operand_of(const ig_run *run, const ig_op *op, uint32_t index) {
     const ig_tensor *tensor = ig_run_slot(run, op->operands[index].value)->tensor;
     assert(tensor && "operands are computed before their users");
@@ -162,7 +169,7 @@ static ig_status run_body(ig_run *run, const ig_op *op, const ig_block *body,
                           const ig_slot *args, const body_results *out) {
     uint32_t bound = run->bound_count;
     if (++run->depth > run->context->limits.graph_depth) {
-        return fail(run, op, IG_LIMIT, "bodies nest deeper than limits.graph_depth");
+        return fail_limit(run, op, IG_LIMIT_graph_depth, "the nesting of bodies");
     }
     ig_status status = enter_body(run, op, body, args, out);
     ig_run_release_block(run, body);
@@ -279,7 +286,7 @@ static ig_status keep_scanned(ig_run *run, loop *l) {
 static ig_status run_trip(ig_run *run, const ig_op *op, loop *l) {
     IG_TRY(ig_context_poll(run->context));
     if (l->trips >= run->context->limits.loop_trips) {
-        return fail(run, op, IG_LIMIT, "more trips than limits.loop_trips");
+        return fail_limit(run, op, IG_LIMIT_loop_trips, "the number of trips");
     }
     IG_TRY(make_scalar(run, op, IG_DT_i64, l->trips, &l->args[0]));
     IG_TRY(run_body(run, op, op->bodies[0], l->args, &l->yields));

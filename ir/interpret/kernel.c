@@ -24,9 +24,9 @@ static void place_value(ig_kernel_run *run, const ig_value *value) {
 static ig_status place_block(ig_kernel_run *run, const ig_block *block,
                              uint32_t depth) {
     if (depth > run->context->limits.graph_depth) {
-        return ig_error(&run->context->diag, IG_LIMIT, NULL,
-                        "kernel '%s' nests deeper than limits.graph_depth",
-                        run->kernel->name);
+        return ig_error_limit(&run->context->diag, NULL, &run->context->limits,
+                              IG_LIMIT_graph_depth, "the nesting of kernel '%s'",
+                              run->kernel->name);
     }
     run->frame_count = depth > run->frame_count ? depth : run->frame_count;
     for (uint32_t i = 0; i < block->arg_count; i++) {

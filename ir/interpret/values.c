@@ -169,9 +169,9 @@ ig_status ig_cell_account(ig_run *run, ig_cell *cell, const ig_op *op,
     }
     run->live_bytes += cell->bytes;
     if (run->live_bytes > run->context->limits.interpret_bytes) {
-        return ig_error(
-            &run->context->diag, IG_LIMIT, ig_op_location(op),
-            "the values that are alive here pass the limit interpret_bytes");
+        return ig_error_limit(&run->context->diag, ig_op_location(op),
+                              &run->context->limits, IG_LIMIT_interpret_bytes,
+                              "the memory of the values that are alive here");
     }
     return IG_OK;
 }

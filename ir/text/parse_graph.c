@@ -17,9 +17,8 @@ static ig_status check_node_count(ig_parser *p) {
         return IG_OK;
     }
     ig_location where = { .file = p->file, .line = p->token.line };
-    return ig_error(&p->context->diag, IG_LIMIT, &where,
-                    "a graph of more than %lld ops (limit node_count)",
-                    (long long)p->context->limits.node_count);
+    return ig_error_limit(&p->context->diag, &where, &p->context->limits,
+                          IG_LIMIT_node_count, "the number of ops");
 }
 
 /* Each statement has a line of its own; one alone may share the line of its braces. */

@@ -158,9 +158,8 @@ ig_status ig_parse_expected(ig_parser *parser, const char *what) {
 ig_status ig_parse_enter(ig_parser *parser) {
     if (parser->depth >= parser->context->limits.graph_depth) {
         ig_location where = place_of(parser, &parser->token);
-        return ig_error(&parser->context->diag, IG_LIMIT, &where,
-                        "nested deeper than %lld levels (limit graph_depth)",
-                        (long long)parser->context->limits.graph_depth);
+        return ig_error_limit(&parser->context->diag, &where, &parser->context->limits,
+                              IG_LIMIT_graph_depth, "the nesting");
     }
     parser->depth++;
     return IG_OK;

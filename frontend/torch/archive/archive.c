@@ -62,11 +62,10 @@ static ig_status read_directory(ig_archive *archive, ig_zip_walk *walk,
     }
     if (walk->count > (uint64_t)archive->context->limits.archive_entries) {
         ig_location where = { .file = archive->file };
-        return ig_error_hint(&archive->context->diag, IG_LIMIT, &where,
-                             "raise it with --limit archive_entries=N",
-                             "the zip file has %llu entries, the limit is %lld",
-                             (unsigned long long)walk->count,
-                             (long long)archive->context->limits.archive_entries);
+        return ig_error_limit(&archive->context->diag, &where,
+                              &archive->context->limits, IG_LIMIT_archive_entries,
+                              "the number of entries, %llu,",
+                              (unsigned long long)walk->count);
     }
     *out_entries = IG_NEW_ARRAY(archive->arena, ig_zip_entry, walk->count + 1);
     for (uint64_t i = 0; i < walk->count; i++) {
@@ -384,14 +383,12 @@ ig_status ig_archive_read(ig_archive *archive, ig_archive_entry *entry,
 
 ig_status ig_archive_read_text(ig_archive *archive, ig_archive_entry *entry,
                                ig_str *out_text) {
-    int64_t most = archive->context->limits.source_bytes;
-    if (entry->size > (uint64_t)most) {
+    if (entry->size > (uint64_t)archive->context->limits.source_bytes) {
         ig_location where = ig_archive_where(archive, entry);
-        return ig_error_hint(
-            &archive->context->diag, IG_LIMIT, &where,
-            "raise it with --limit source_bytes=N",
-            "the entry has %llu bytes, the limit for what is parsed is %lld",
-            (unsigned long long)entry->size, (long long)most);
+        return ig_error_limit(&archive->context->diag, &where,
+                              &archive->context->limits, IG_LIMIT_source_bytes,
+                              "the size of the entry, %llu bytes,",
+                              (unsigned long long)entry->size);
     }
     ig_archive_span span;
     IG_TRY(ig_archive_read(archive, entry, &span));

@@ -191,12 +191,8 @@ ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
     if (trips.form == IG_TS_KNOWN && trips.as.i <= UNROLL_MAX) {
         return run_trips(eval, node, trips.as.i);
     }
-    int64_t most = eval->context->limits.loop_trips;
-    if (trips.form == IG_TS_KNOWN && trips.as.i > most) {
-        return ig_ts_error(
-            eval, IG_LIMIT,
-            "a loop of %lld trips (the limit is %lld; --limit loop_trips=N)",
-            (long long)trips.as.i, (long long)most);
+    if (trips.form == IG_TS_KNOWN && trips.as.i > eval->context->limits.loop_trips) {
+        return ig_ts_error_limit(eval, IG_LIMIT_loop_trips, "the number of trips");
     }
     ig_ts_loop loop = { .node = node,
                         .target = node->as.loop.target,

@@ -204,6 +204,8 @@ ig_status ig_ts_branch(ig_ts_eval *eval, const ig_ts_value *condition, ig_ts_bod
 
 ig_status ig_ts_error(ig_ts_eval *eval, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
+/* `what` grew beyond a limit. */
+ig_status ig_ts_error_limit(ig_ts_eval *eval, ig_limit_id id, const char *what);
 ig_location ig_ts_where(const ig_ts_eval *eval);
 /* Is `value` the number of a loop's trip, and are its trips an extent? */
 bool ig_ts_is_trip(const ig_value *value, ig_dim *out_trips);

@@ -34,6 +34,13 @@ ig_status ig_ts_error(ig_ts_eval *eval, ig_status status, const char *format, ..
     return ig_error(&eval->context->diag, status, &where, "%s", text);
 }
 
+ig_status ig_ts_error_limit(ig_ts_eval *eval, ig_limit_id id, const char *what) {
+    ig_location where = ig_ts_where(eval);
+    eval->has_failed = true;
+    return ig_error_limit(&eval->context->diag, &where, &eval->context->limits, id,
+                          "%s", what);
+}
+
 ig_status ig_ts_raise(ig_ts_eval *eval, const char *message) {
     eval->has_raised = true;
     eval->raised = message;
@@ -304,13 +311,10 @@ ig_status ig_ts_step(ig_ts_eval *eval) {
     if (++eval->steps % POLL_EVERY == 0) {
         IG_TRY(ig_context_poll(eval->context));
     }
-    int64_t most = eval->context->limits.script_steps;
-    return eval->steps <= (uint64_t)most
+    return eval->steps <= (uint64_t)eval->context->limits.script_steps
                ? IG_OK
-               : ig_ts_error(
-                     eval, IG_LIMIT,
-                     "the program runs more than %lld steps at import (--limit script_steps=N)",
-                     (long long)most);
+               : ig_ts_error_limit(eval, IG_LIMIT_script_steps,
+                                   "the number of steps at import");
 }
 
 ig_status ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body) {

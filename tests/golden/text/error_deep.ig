@@ -6,4 +6,4 @@ module @deep {
     ret
   }
 }
-# expect-error: 5:523: nested deeper than 64 levels (limit graph_depth)
+# expect-error: 5:523: the nesting exceeds limit graph_depth (64)

@@ -5,4 +5,4 @@ module @deep {
   graph @b(%c: seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<seq<f32[]>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>>) { ret }
 }
 # expect-error: 4:92: this expression nests too deep
-# expect-error: 5:276: nested deeper than 64 levels (limit graph_depth)
+# expect-error: 5:276: the nesting exceeds limit graph_depth (64)

@@ -233,7 +233,7 @@ TEST(a_loop_without_end_meets_its_limit) {
         "yield %k\n}\nret");
     ig_tensor in[] = { scalar_of(&c, IG_DT_i64, -1) };
     c.context.limits.loop_trips = 1000;
-    expect(&c, in, "LIMIT: loop: more trips than limits.loop_trips");
+    expect(&c, in, "LIMIT: loop: the number of trips exceeds limit loop_trips (1000)");
     case_finish(&c);
 }
 
@@ -309,8 +309,9 @@ TEST(dead_values_give_their_memory_back) {
     c.context.limits.interpret_bytes = 40 << 10; /* a few of them, not thousands */
     CHECK(strncmp(case_run(&c, in), "f32[1000] [1, 1", 15) == 0);
     c.context.limits.interpret_bytes = 9000;
-    expect(&c, in,
-           "LIMIT: the values that are alive here pass the limit interpret_bytes");
+    expect(
+        &c, in,
+        "LIMIT: the memory of the values that are alive here exceeds limit interpret_bytes (9000)");
     size_t held = c.context.budget.used;
     case_run(&c, in);
     CHECK(c.context.budget.used == held);
