@@ -26,8 +26,8 @@ static void drop_half_a_letter(char *text, size_t size) {
     }
 }
 
-static void send(ig_diag *diag, ig_diagnostic *diagnostic, const ig_location *where,
-                 const char *format, va_list list) {
+static void send_message(ig_diag *diag, ig_diagnostic *diagnostic,
+                         const ig_location *where, const char *format, va_list list) {
     assert(diag->sink && "nobody listens");
     char message[MESSAGE_SIZE];
     if (vsnprintf(message, sizeof(message), format, list) < 0) {
@@ -52,7 +52,7 @@ static ig_status report_error(ig_diag *diag, ig_status status, const ig_location
         ig_diagnostic diagnostic = { .severity = IG_ERROR,
                                      .status = status,
                                      .hint = hint };
-        send(diag, &diagnostic, where, format, list);
+        send_message(diag, &diagnostic, where, format, list);
     }
     return status;
 }
@@ -86,7 +86,7 @@ void ig_warn(ig_diag *diag, const ig_location *where, const char *format, ...) {
     ig_diagnostic diagnostic = { .severity = IG_WARNING };
     va_list list;
     va_start(list, format);
-    send(diag, &diagnostic, where, format, list);
+    send_message(diag, &diagnostic, where, format, list);
     va_end(list);
 }
 
@@ -134,44 +134,44 @@ static void add_lines(cut_text *text, const char *words, bool has_lines) {
     }
 }
 
-static void add(cut_text *text, const char *words) {
+static void add_words(cut_text *text, const char *words) {
     add_lines(text, words, false);
 }
 
 static void add_location(cut_text *text, const ig_location *where) {
     if (where->file) {
-        add(text, where->file);
+        add_words(text, where->file);
         if (where->line) {
             add_number(text, ":%u", where->line);
         }
         if (where->line && where->column) {
             add_number(text, ":%u", where->column);
         }
-        add(text, ": ");
+        add_words(text, ": ");
     }
     if (where->graph) {
-        add(text, "in '");
-        add(text, where->graph);
-        add(text, "': ");
+        add_words(text, "in '");
+        add_words(text, where->graph);
+        add_words(text, "': ");
     }
     if (!where->number && !where->node && !where->op) {
         return;
     }
-    add(text, "node");
+    add_words(text, "node");
     if (where->number) {
         add_number(text, " %u", where->number);
     }
     if (where->node) {
-        add(text, " '");
-        add(text, where->node);
-        add(text, "'");
+        add_words(text, " '");
+        add_words(text, where->node);
+        add_words(text, "'");
     }
     if (where->op) {
-        add(text, " (");
-        add(text, where->op);
-        add(text, ")");
+        add_words(text, " (");
+        add_words(text, where->op);
+        add_words(text, ")");
     }
-    add(text, ": ");
+    add_words(text, ": ");
 }
 
 size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
@@ -184,11 +184,11 @@ size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
     cut_text text = { buffer, 0, size };
     buffer[0] = '\0';
     add_location(&text, &diagnostic->where);
-    add(&text, prefixes[diagnostic->severity]);
+    add_words(&text, prefixes[diagnostic->severity]);
     add_lines(&text, diagnostic->message ? diagnostic->message : "", true);
     if (diagnostic->hint) {
         add_piece(&text, "\n", 1);
-        add(&text, "  hint: ");
+        add_words(&text, "  hint: ");
         add_lines(&text, diagnostic->hint, true);
     }
     return text.size;

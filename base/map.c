@@ -24,14 +24,14 @@ void ig_map_init(ig_map *map, ig_arena *arena) {
 }
 
 /* Spreads an integer key over all bits (the finaliser of splitmix64). */
-static uint64_t mix(uint64_t x) {
+static uint64_t mix_bits(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
 }
 
 static uint64_t hash_of(const ig_map *map, const ig_map_entry *entry) {
-    return entry->key.data ? entry->id : mix(entry->id ^ map->seed);
+    return entry->key.data ? entry->id : mix_bits(entry->id ^ map->seed);
 }
 
 static bool same_key(const ig_map_entry *a, const ig_map_entry *b) {
@@ -50,7 +50,7 @@ static uint32_t *find_slot(const ig_map *map, const ig_map_entry *key) {
     return &map->slots[i];
 }
 
-static void grow(ig_map *map) {
+static void grow_slots(ig_map *map) {
     assert(map->count == map->capacity && "a map grows when it is full");
     size_t slot_count = map->slot_count ? 2 * map->slot_count : FIRST_SLOTS;
     size_t capacity = slot_count / 2;
@@ -70,7 +70,7 @@ static void grow(ig_map *map) {
     }
 }
 
-static void *get(const ig_map *map, const ig_map_entry *key) {
+static void *find_value(const ig_map *map, const ig_map_entry *key) {
     if (!map->count) {
         return NULL;
     }
@@ -78,14 +78,14 @@ static void *get(const ig_map *map, const ig_map_entry *key) {
     return slot ? map->entries[slot - 1].value : NULL;
 }
 
-static void set(ig_map *map, ig_map_entry entry) {
+static void set_entry(ig_map *map, ig_map_entry entry) {
     uint32_t *slot = map->slot_count ? find_slot(map, &entry) : NULL;
     if (slot && *slot) {
         map->entries[*slot - 1].value = entry.value;
         return;
     }
     if (map->count == map->capacity) {
-        grow(map);
+        grow_slots(map);
         slot = find_slot(map, &entry);
     }
     if (entry.key.data) {
@@ -106,19 +106,19 @@ static ig_map_entry string_key(const ig_map *map, ig_str key) {
 
 void *ig_map_get(const ig_map *map, ig_str key) {
     ig_map_entry entry = string_key(map, key);
-    return get(map, &entry);
+    return find_value(map, &entry);
 }
 
 void ig_map_set(ig_map *map, ig_str key, void *value) {
     ig_map_entry entry = string_key(map, key);
     entry.value = value;
-    set(map, entry);
+    set_entry(map, entry);
 }
 
 void *ig_map_get_id(const ig_map *map, uint64_t key) {
-    return get(map, &(ig_map_entry){ .id = key });
+    return find_value(map, &(ig_map_entry){ .id = key });
 }
 
 void ig_map_set_id(ig_map *map, uint64_t key, void *value) {
-    set(map, (ig_map_entry){ .id = key, .value = value });
+    set_entry(map, (ig_map_entry){ .id = key, .value = value });
 }

@@ -167,7 +167,7 @@ static int open_beneath(int folder, ig_str name) {
 }
 
 /* What the model names and is not there, or lies elsewhere, is the model's fault. */
-static ig_status blame(int reason) {
+static ig_status status_of_errno(int reason) {
     bool is_model_s = reason == ENOENT || reason == ENOTDIR || reason == ELOOP ||
                       reason == ENAMETOOLONG || reason == ENXIO;
     return is_model_s ? IG_INVALID : IG_IO;
@@ -188,7 +188,7 @@ ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_
     }
     fd = open_beneath(fd, name);
     if (fd < 0) {
-        ig_status status = blame(errno);
+        ig_status status = status_of_errno(errno);
         ig_errno_explain(errno, why);
         return status;
     }

@@ -91,7 +91,7 @@ static int quota_of_folder(const char *folder) {
     return cpus_of(quota, period);
 }
 
-static int least(int a, int b) {
+static int lesser_of(int a, int b) {
     return !a || (b && b < a) ? b : a;
 }
 
@@ -107,10 +107,10 @@ static int quota_up_to_root(const char *mount, const char *group) {
     for (size_t end = (size_t)size; end > mount_size; end--) {
         if (folder[end] == '\0' || folder[end] == '/') {
             folder[end] = '\0';
-            quota = least(quota, quota_of_folder(folder));
+            quota = lesser_of(quota, quota_of_folder(folder));
         }
     }
-    return least(quota, quota_of_folder(mount));
+    return lesser_of(quota, quota_of_folder(mount));
 }
 
 static bool lists_cpu(const char *controllers) {
@@ -148,7 +148,7 @@ int ig_cpu_quota(const char *groups_file, const char *mount) {
     int quota = 0;
     FILE *file = fopen(groups_file, "re");
     while (file && fgets(line, sizeof(line), file)) {
-        quota = least(quota, quota_of_line(line, mount));
+        quota = lesser_of(quota, quota_of_line(line, mount));
     }
     if (file) {
         fclose(file);
@@ -157,5 +157,6 @@ int ig_cpu_quota(const char *groups_file, const char *mount) {
 }
 
 int ig_cpu_count(void) {
-    return least(count_affinity(), ig_cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup"));
+    return lesser_of(count_affinity(),
+                     ig_cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup"));
 }

@@ -97,7 +97,7 @@ static int write_all(int fd, const ig_file_part *part) {
 
 /* Blocks that are all asked for at once are filled in two thirds of the time on ext4.
  * Where that cannot be, writing asks for them, or says why not. */
-static void reserve(int fd, size_t size) {
+static void reserve_space(int fd, size_t size) {
     if (size >= RESERVED && size <= LLONG_MAX) {
         (void)!fallocate(fd, 0, 0, (off_t)size);
     }
@@ -108,7 +108,7 @@ static int write_parts(int fd, const ig_file_part *parts, size_t count) {
     for (size_t i = 0; i < count; i++) {
         size += parts[i].size;
     }
-    reserve(fd, size);
+    reserve_space(fd, size);
     for (size_t i = 0; i < count; i++) {
         if (write_all(fd, &parts[i]) != 0) {
             return -1;
@@ -126,7 +126,7 @@ static int copy_all(int fd, int from) {
     if (fstat(from, &facts) != 0) {
         return -1;
     }
-    reserve(fd, (size_t)facts.st_size);
+    reserve_space(fd, (size_t)facts.st_size);
     for (off_t left = facts.st_size; left > 0;) {
         size_t chunk = left < WRITE_CHUNK ? (size_t)left : WRITE_CHUNK;
         ssize_t copied = copy_file_range(from, NULL, fd, NULL, chunk, 0);
@@ -170,7 +170,7 @@ static int fill_and_rename(temporary *temp, const char *path, const content *wit
     return rename(temp->path, path);
 }
 
-static ig_status publish(const char *path, const content *with, char *why) {
+static ig_status publish_content(const char *path, const content *with, char *why) {
     temporary temp;
     if (check_target(path) != 0 || create_temporary(path, with->mode, &temp) != 0) {
         ig_errno_explain(errno, why);
@@ -191,12 +191,12 @@ static ig_status publish(const char *path, const content *with, char *why) {
 
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why) {
-    return publish(path, &(content){ parts, count, -1, 0666 }, why);
+    return publish_content(path, &(content){ parts, count, -1, 0666 }, why);
 }
 
 ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
                                   size_t count, char *why) {
-    return publish(path, &(content){ parts, count, -1, S_IRUSR | S_IWUSR }, why);
+    return publish_content(path, &(content){ parts, count, -1, S_IRUSR | S_IWUSR }, why);
 }
 
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {
@@ -205,7 +205,7 @@ ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {
         ig_errno_explain(errno, why);
         return IG_IO;
     }
-    ig_status status = publish(path, &(content){ .from = fd, .mode = 0666 }, why);
+    ig_status status = publish_content(path, &(content){ .from = fd, .mode = 0666 }, why);
     close(fd);
     return status;
 }

@@ -20,7 +20,7 @@ void ig_writer_init(ig_writer *writer, ig_arena *arena) {
 }
 
 /* Makes room for `size` more bytes and a final zero. */
-static char *reserve(ig_writer *writer, size_t size) {
+static char *reserve_bytes(ig_writer *writer, size_t size) {
     size_t wanted;
     if (!ig_add_size(writer->size, size, &wanted) || !ig_add_size(wanted, 1, &wanted)) {
         ig_budget_exhausted(writer->arena->budget, size);
@@ -39,7 +39,7 @@ static char *reserve(ig_writer *writer, size_t size) {
     return writer->data + writer->size;
 }
 
-static void advance(ig_writer *writer, size_t size) {
+static void advance_writer(ig_writer *writer, size_t size) {
     assert(size <= writer->capacity - writer->size && "more written than was reserved");
     writer->size += size;
     writer->data[writer->size] = '\0';
@@ -48,7 +48,7 @@ static void advance(ig_writer *writer, size_t size) {
 /* All that is left of a format and its arguments. */
 IG_PRINTF(2, 0)
 static void put_formatted(ig_writer *writer, const char *format, va_list list) {
-    char *to = reserve(writer, 64);
+    char *to = reserve_bytes(writer, 64);
     size_t room = writer->capacity - writer->size;
     va_list again;
     va_copy(again, list);
@@ -56,11 +56,11 @@ static void put_formatted(ig_writer *writer, const char *format, va_list list) {
     if (length < 0) { /* over INT_MAX, or a broken multibyte string: nothing written */
         length = 0;
     } else if ((size_t)length >= room) {
-        to = reserve(writer, (size_t)length);
+        to = reserve_bytes(writer, (size_t)length);
         vsnprintf(to, (size_t)length + 1, format, again);
     }
     va_end(again);
-    advance(writer, (size_t)length);
+    advance_writer(writer, (size_t)length);
 }
 
 static void put_decimal(ig_writer *writer, uint64_t value, bool is_negative) {
@@ -115,11 +115,11 @@ void ig_put(ig_writer *writer, const char *format, ...) {
 
 void ig_put_bytes(ig_writer *writer, const void *bytes, size_t size) {
     assert((bytes || size == 0) && "bytes to write");
-    char *to = reserve(writer, size);
+    char *to = reserve_bytes(writer, size);
     if (size) {
         memcpy(to, bytes, size);
     }
-    advance(writer, size);
+    advance_writer(writer, size);
 }
 
 void ig_put_str(ig_writer *writer, ig_str text) {
@@ -127,13 +127,13 @@ void ig_put_str(ig_writer *writer, ig_str text) {
 }
 
 void ig_put_char(ig_writer *writer, char c) {
-    *reserve(writer, 1) = c;
-    advance(writer, 1);
+    *reserve_bytes(writer, 1) = c;
+    advance_writer(writer, 1);
 }
 
 static void put_fill(ig_writer *writer, char c, size_t count) {
-    memset(reserve(writer, count), c, count);
-    advance(writer, count);
+    memset(reserve_bytes(writer, count), c, count);
+    advance_writer(writer, count);
 }
 
 void ig_put_spaces(ig_writer *writer, int count) {

@@ -25,15 +25,15 @@ static uint64_t read_number(const char *at, size_t bytes) {
     return value;
 }
 
-static uint64_t read16(const char *at) {
+static uint64_t read_u16(const char *at) {
     return read_number(at, 2);
 }
 
-static uint64_t read32(const char *at) {
+static uint64_t read_u32(const char *at) {
     return read_number(at, 4);
 }
 
-static uint64_t read64(const char *at) {
+static uint64_t read_u64(const char *at) {
     return read_number(at, 8);
 }
 
@@ -59,16 +59,16 @@ static const char *read_end64(ig_str file, uint64_t end, directory *dir) {
                               ? NULL
                               : at_bytes(file, end - IG_ZIP_LOCATOR_BYTES,
                                          IG_ZIP_LOCATOR_BYTES);
-    if (!locator || read32(locator) != IG_ZIP_LOCATOR) {
+    if (!locator || read_u32(locator) != IG_ZIP_LOCATOR) {
         return NULL;
     }
-    const char *at = at_bytes(file, read64(locator + 8), IG_ZIP_END64_BYTES);
-    if (!at || read32(at) != IG_ZIP_END64) {
+    const char *at = at_bytes(file, read_u64(locator + 8), IG_ZIP_END64_BYTES);
+    if (!at || read_u32(at) != IG_ZIP_END64) {
         return "the zip64 end record is missing";
     }
-    *dir = (directory){ .offset = read64(at + 48),
-                        .size = read64(at + 40),
-                        .count = read64(at + 32) };
+    *dir = (directory){ .offset = read_u64(at + 48),
+                        .size = read_u64(at + 40),
+                        .count = read_u64(at + 32) };
     return NULL;
 }
 
@@ -77,12 +77,12 @@ static const char *read_end(ig_str file, directory *dir) {
                          ? NULL
                          : at_bytes(file, file.size - IG_ZIP_END_BYTES,
                                     IG_ZIP_END_BYTES);
-    if (!at || read32(at) != IG_ZIP_END || read16(at + 20) != 0) {
+    if (!at || read_u32(at) != IG_ZIP_END || read_u16(at + 20) != 0) {
         return "the file does not end as a zip does (cut short?)";
     }
-    *dir = (directory){ .offset = read32(at + 16),
-                        .size = read32(at + 12),
-                        .count = read16(at + 10) };
+    *dir = (directory){ .offset = read_u32(at + 16),
+                        .size = read_u32(at + 12),
+                        .count = read_u16(at + 10) };
     const char *why = read_end64(file, file.size - IG_ZIP_END_BYTES, dir);
     if (why) {
         return why;
@@ -103,7 +103,7 @@ typedef struct record {
 static bool read_extra64(const char *extra, uint64_t size, record *r) {
     uint64_t *const fields[] = { &r->size, &r->packed, &r->local };
     while (size >= 4) {
-        uint64_t id = read16(extra), length = read16(extra + 2);
+        uint64_t id = read_u16(extra), length = read_u16(extra + 2);
         if (length > size - 4) {
             return false;
         }
@@ -116,7 +116,7 @@ static bool read_extra64(const char *extra, uint64_t size, record *r) {
                 if (length - at < 8) {
                     return false;
                 }
-                *fields[i] = read64(extra + 4 + at);
+                *fields[i] = read_u64(extra + 4 + at);
                 at += 8;
             }
             return true;
@@ -131,17 +131,17 @@ static const char *read_record(ig_str file, uint64_t offset, uint64_t left, reco
     const char *at = left < IG_ZIP_RECORD_BYTES
                          ? NULL
                          : at_bytes(file, offset, IG_ZIP_RECORD_BYTES);
-    if (!at || read32(at) != IG_ZIP_RECORD) {
+    if (!at || read_u32(at) != IG_ZIP_RECORD) {
         return "a directory record is missing";
     }
-    *r = (record){ .flags = read16(at + 8),
-                   .method = read16(at + 10),
-                   .packed = read32(at + 20),
-                   .size = read32(at + 24),
-                   .name_size = read16(at + 28),
-                   .extra_size = read16(at + 30),
-                   .local = read32(at + 42) };
-    r->bytes = IG_ZIP_RECORD_BYTES + r->name_size + r->extra_size + read16(at + 32);
+    *r = (record){ .flags = read_u16(at + 8),
+                   .method = read_u16(at + 10),
+                   .packed = read_u32(at + 20),
+                   .size = read_u32(at + 24),
+                   .name_size = read_u16(at + 28),
+                   .extra_size = read_u16(at + 30),
+                   .local = read_u32(at + 42) };
+    r->bytes = IG_ZIP_RECORD_BYTES + r->name_size + r->extra_size + read_u16(at + 32);
     if (r->bytes > left) {
         return "a directory record is cut short";
     }
@@ -157,18 +157,18 @@ static const char *read_record(ig_str file, uint64_t offset, uint64_t left, reco
 
 static const char *read_local(ig_str file, const record *r, ig_str *out_data) {
     const char *at = at_bytes(file, r->local, IG_ZIP_LOCAL_BYTES);
-    if (!at || read32(at) != IG_ZIP_LOCAL) {
+    if (!at || read_u32(at) != IG_ZIP_LOCAL) {
         return "a local header is missing";
     }
-    uint64_t name_size = read16(at + 26),
-             head = IG_ZIP_LOCAL_BYTES + name_size + read16(at + 28);
+    uint64_t name_size = read_u16(at + 26),
+             head = IG_ZIP_LOCAL_BYTES + name_size + read_u16(at + 28);
     const char *name = at_bytes(file, r->local, head);
-    if (!name || name_size != r->name_size || read16(at + 6) != r->flags ||
-        read16(at + 8) != r->method ||
+    if (!name || name_size != r->name_size || read_u16(at + 6) != r->flags ||
+        read_u16(at + 8) != r->method ||
         memcmp(name + IG_ZIP_LOCAL_BYTES, r->name.data, name_size) != 0) {
         return "the two headers of an entry differ";
     }
-    uint64_t size = read32(at + 22);
+    uint64_t size = read_u32(at + 22);
     if (size != r->size && size != UINT32_MAX) {
         return "the two sizes of an entry differ";
     }

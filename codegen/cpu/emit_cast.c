@@ -132,13 +132,13 @@ static LLVMValueRef to_float(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype from,
                            : LLVMBuildFPTrunc(e->builder, x, type, L_UNNAMED);
 }
 
-static LLVMValueRef convert(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype from,
-                            ig_dtype to, bool saturate) {
+static LLVMValueRef convert_lanes(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype from,
+                                  ig_dtype to, bool saturate) {
     if (from == to) {
         return x;
     }
     if (ig_cpu_is_narrow(from)) {
-        return convert(e, ig_cpu_widen(e, from, x), IG_DT_f32, to, saturate);
+        return convert_lanes(e, ig_cpu_widen(e, from, x), IG_DT_f32, to, saturate);
     }
     if (ig_cpu_is_narrow(to)) {
         return ig_cpu_narrow(e, to, to_odd_f32(e, x, from), saturate);
@@ -160,8 +160,8 @@ ig_status ig_cpu_emit_cast(ig_cpu_emitter *e, const ig_op *op) {
     ig_dtype from = ig_cpu_operand_dtype(op, 0);
     ig_dtype to = (ig_dtype)op->results[0].type->dtype;
     bool saturate = ig_dtypes[to].bits == 8 && ig_attr_int(op, IG_cast_saturate, 0);
-    return ig_cpu_set_result(e, op,
-                             convert(e, ig_cpu_operand(e, op, 0), from, to, saturate));
+    return ig_cpu_set_result(
+        e, op, convert_lanes(e, ig_cpu_operand(e, op, 0), from, to, saturate));
 }
 
 /* Buffers are untyped pointers already. */

@@ -166,7 +166,7 @@ ig_status ig_cpu_emit_for(ig_cpu_emitter *e, const ig_op *op) {
 
 /* ---- if ---- */
 
-static bool reports(const ig_block *block) {
+static bool has_report(const ig_block *block) {
     for (const ig_op *op = block->first; op; op = op->next) {
         if (op->code == IG_OP_report) {
             return true;
@@ -178,7 +178,7 @@ static bool reports(const ig_block *block) {
 /* A side that reports an error is hardly ever taken: the other one falls through. */
 static void mark_likely(ig_cpu_emitter *e, LLVMValueRef branch, const ig_op *op) {
     static const char profile[] = "prof", weights[] = "branch_weights";
-    bool is_rare[] = { reports(op->bodies[0]), reports(op->bodies[1]) };
+    bool is_rare[] = { has_report(op->bodies[0]), has_report(op->bodies[1]) };
     if (is_rare[0] == is_rare[1]) {
         return;
     }

@@ -37,23 +37,23 @@ bool ig_cpu_is_narrow(ig_dtype dtype) {
     return formats[dtype].nan != 0;
 }
 
-static LLVMValueRef binary(const ig_cpu_emitter *e, LLVMOpcode code, LLVMValueRef x,
-                           LLVMValueRef y) {
+static LLVMValueRef build_binary(const ig_cpu_emitter *e, LLVMOpcode code,
+                                 LLVMValueRef x, LLVMValueRef y) {
     return LLVMBuildBinOp(e->builder, code, x, y, L_UNNAMED);
 }
 
 /* `x` combined with an integer constant in every lane. */
 static LLVMValueRef with_int(const ig_cpu_emitter *e, LLVMOpcode code, LLVMValueRef x,
                              int64_t y) {
-    return binary(e, code, x, l_int(LLVMTypeOf(x), y));
+    return build_binary(e, code, x, l_int(LLVMTypeOf(x), y));
 }
 
-static LLVMValueRef above(const ig_cpu_emitter *e, LLVMValueRef x, uint32_t than) {
+static LLVMValueRef is_above(const ig_cpu_emitter *e, LLVMValueRef x, uint32_t than) {
     return LLVMBuildICmp(e->builder, LLVMIntUGT, x, l_int(LLVMTypeOf(x), than),
                          L_UNNAMED);
 }
 
-static LLVMValueRef equals(const ig_cpu_emitter *e, LLVMValueRef x, uint32_t value) {
+static LLVMValueRef is_equal(const ig_cpu_emitter *e, LLVMValueRef x, uint32_t value) {
     return LLVMBuildICmp(e->builder, LLVMIntEQ, x, l_int(LLVMTypeOf(x), value),
                          L_UNNAMED);
 }
@@ -97,7 +97,7 @@ static LLVMValueRef special_bits(ig_cpu_emitter *e, const narrow_format *format,
     if (format->infinity == format->nan) {
         return nan;
     }
-    return ig_cpu_select(e, equals(e, magnitude, format->infinity),
+    return ig_cpu_select(e, is_equal(e, magnitude, format->infinity),
                          l_int(i32, 0x7f800000), nan);
 }
 
@@ -123,11 +123,11 @@ LLVMValueRef ig_cpu_widen(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef bits) 
     LLVMValueRef scaled = LLVMBuildBitCast(b, LLVMBuildFMul(b, small, scale, L_UNNAMED),
                                            i32, L_UNNAMED);
     LLVMValueRef is_special = format->is_unsigned_zero
-                                  ? equals(e, code, format->nan)
-                                  : above(e, magnitude, format->largest);
+                                  ? is_equal(e, code, format->nan)
+                                  : is_above(e, magnitude, format->largest);
     LLVMValueRef special = special_bits(e, format, magnitude);
     LLVMValueRef value = ig_cpu_select(e, is_special, special, scaled);
-    return LLVMBuildBitCast(b, binary(e, LLVMOr, value, sign), f32, L_UNNAMED);
+    return LLVMBuildBitCast(b, build_binary(e, LLVMOr, value, sign), f32, L_UNNAMED);
 }
 
 /* ---- from f32 ---- */
@@ -138,7 +138,8 @@ static LLVMValueRef round_normal(ig_cpu_emitter *e, const narrow_format *format,
     int shift = 23 - format->mantissa_bits;
     LLVMValueRef odd = with_int(e, LLVMAnd, with_int(e, LLVMLShr, magnitude, shift), 1);
     int64_t add = (1 << (shift - 1)) - 1 - ((int64_t)(127 - format->bias) << 23);
-    LLVMValueRef sum = binary(e, LLVMAdd, with_int(e, LLVMAdd, magnitude, add), odd);
+    LLVMValueRef sum = build_binary(e, LLVMAdd, with_int(e, LLVMAdd, magnitude, add),
+                                    odd);
     return with_int(e, LLVMLShr, sum, shift);
 }
 
@@ -163,11 +164,11 @@ static LLVMValueRef put_sign(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef cod
     LLVMValueRef sign = with_int(e, LLVMShl, with_int(e, LLVMLShr, bits, 31),
                                  ig_dtypes[dtype].bits - 1);
     if (format->is_unsigned_zero) {
-        LLVMValueRef plain = LLVMBuildOr(e->builder, equals(e, code, 0),
-                                         equals(e, code, format->nan), L_UNNAMED);
+        LLVMValueRef plain = LLVMBuildOr(e->builder, is_equal(e, code, 0),
+                                         is_equal(e, code, format->nan), L_UNNAMED);
         sign = ig_cpu_select(e, plain, LLVMConstNull(i32), sign);
     }
-    return binary(e, LLVMOr, code, sign);
+    return build_binary(e, LLVMOr, code, sign);
 }
 
 LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
@@ -183,12 +184,12 @@ LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
     LLVMValueRef code = round_normal(e, format, magnitude);
     if (format->bias != 127) { /* bf16's subnormals are f32's */
         uint32_t least = (uint32_t)(128 - format->bias) << 23;
-        LLVMValueRef is_normal = above(e, magnitude, least - 1);
+        LLVMValueRef is_normal = is_above(e, magnitude, least - 1);
         code = ig_cpu_select(e, is_normal, code, round_subnormal(e, format, magnitude));
     }
     LLVMValueRef most = l_int(i32, saturate ? format->largest : format->infinity);
-    code = ig_cpu_select(e, above(e, code, format->largest), most, code);
-    code = ig_cpu_select(e, above(e, magnitude, 0x7f800000), l_int(i32, format->nan),
+    code = ig_cpu_select(e, is_above(e, code, format->largest), most, code);
+    code = ig_cpu_select(e, is_above(e, magnitude, 0x7f800000), l_int(i32, format->nan),
                          code);
     LLVMTypeRef type = lanes_of(LLVMIntTypeInContext(e->llvm, ig_dtypes[dtype].bits),
                                 x);

@@ -39,7 +39,7 @@ typedef struct reader {
     size_t image_size;
 } reader;
 
-static ig_status fail(const reader *r, const char *what, const char *name) {
+static ig_status report_image(const reader *r, const char *what, const char *name) {
     return ig_error(
         &r->context->diag, IG_INTERNAL, NULL,
         "kernel '%s': its object code cannot be made position-independent: %s%s%s",
@@ -47,7 +47,7 @@ static ig_status fail(const reader *r, const char *what, const char *name) {
 }
 
 /* `size` bytes at `offset` of the object, or NULL when they are not all there. */
-static const char *span(const reader *r, uint64_t offset, uint64_t size) {
+static const char *span_at(const reader *r, uint64_t offset, uint64_t size) {
     if (offset > r->object.size || size > r->object.size - offset) {
         return NULL;
     }
@@ -57,7 +57,7 @@ static const char *span(const reader *r, uint64_t offset, uint64_t size) {
 /* The zero-terminated string at `offset` of a string table, or NULL. */
 static const char *string_at(const reader *r, const Elf64_Shdr *table,
                              uint64_t offset) {
-    const char *bytes = span(r, table->sh_offset, table->sh_size);
+    const char *bytes = span_at(r, table->sh_offset, table->sh_size);
     if (!bytes || offset >= table->sh_size ||
         !memchr(bytes + offset, 0, table->sh_size - offset)) {
         return NULL;
@@ -68,15 +68,15 @@ static const char *string_at(const reader *r, const Elf64_Shdr *table,
 /* ---- sections ---- */
 
 static ig_status read_header(reader *r, Elf64_Ehdr *header) {
-    const char *bytes = span(r, 0, sizeof(*header));
+    const char *bytes = span_at(r, 0, sizeof(*header));
     if (!bytes) {
-        return fail(r, "it is no ELF file", NULL);
+        return report_image(r, "it is no ELF file", NULL);
     }
     memcpy(header, bytes, sizeof(*header));
     if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_type != ET_REL ||
         header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return fail(r, "it is no relocatable x86-64 ELF file", NULL);
+        return report_image(r, "it is no relocatable x86-64 ELF file", NULL);
     }
     return IG_OK;
 }
@@ -85,9 +85,9 @@ static ig_status read_sections(reader *r) {
     Elf64_Ehdr header;
     IG_TRY(read_header(r, &header));
     uint64_t size = (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
-    const char *table = span(r, header.e_shoff, size);
+    const char *table = span_at(r, header.e_shoff, size);
     if (!table || header.e_shstrndx >= header.e_shnum) {
-        return fail(r, "its section table is damaged", NULL);
+        return report_image(r, "its section table is damaged", NULL);
     }
     r->section_count = header.e_shnum;
     r->sections = IG_NEW_ARRAY(r->arena, section, r->section_count);
@@ -102,34 +102,34 @@ static ig_status read_sections(reader *r) {
         s->name = string_at(r, names, s->header.sh_name);
         bool is_empty = s->header.sh_type == SHT_NOBITS || s->header.sh_size == 0;
         if (!s->name ||
-            (!is_empty && !span(r, s->header.sh_offset, s->header.sh_size))) {
-            return fail(r, "a section is damaged", NULL);
+            (!is_empty && !span_at(r, s->header.sh_offset, s->header.sh_size))) {
+            return report_image(r, "a section is damaged", NULL);
         }
     }
     return IG_OK;
 }
 
-static bool starts(const char *name, const char *prefix) {
+static bool has_prefix(const char *name, const char *prefix) {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 /* Loaded by a linker, but of no use to us. */
 static bool is_dropped(const section *s) {
     return !(s->header.sh_flags & SHF_ALLOC) || s->header.sh_size == 0 ||
-           starts(s->name, ".eh_frame") || starts(s->name, ".note");
+           has_prefix(s->name, ".eh_frame") || has_prefix(s->name, ".note");
 }
 
 /* Gives every kept section of the wanted kind its place. */
 static ig_status place_sections(reader *r, const char *prefix) {
     for (uint32_t i = 0; i < r->section_count; i++) {
         section *s = &r->sections[i];
-        if (is_dropped(s) || !starts(s->name, prefix)) {
+        if (is_dropped(s) || !has_prefix(s->name, prefix)) {
             continue;
         }
         uint64_t alignment = s->header.sh_addralign ? s->header.sh_addralign : 1;
         if (s->header.sh_type != SHT_PROGBITS || (s->header.sh_flags & SHF_WRITE) ||
             (alignment & (alignment - 1)) || alignment > LARGEST_ALIGNMENT) {
-            return fail(r, "it needs section", s->name);
+            return report_image(r, "it needs section", s->name);
         }
         size_t place = ig_align_up(r->image_size, (size_t)alignment);
         s->place = (int64_t)place;
@@ -145,7 +145,7 @@ static ig_status lay_out(reader *r) {
     r->image_size = ig_align_up(r->image_size, LARGEST_ALIGNMENT);
     for (uint32_t i = 0; i < r->section_count; i++) {
         if (!is_dropped(&r->sections[i]) && r->sections[i].place == NOWHERE) {
-            return fail(r, "it needs section", r->sections[i].name);
+            return report_image(r, "it needs section", r->sections[i].name);
         }
     }
     r->image = ig_arena_zalloc(r->arena, r->image_size);
@@ -163,7 +163,7 @@ static ig_status lay_out(reader *r) {
 
 static bool read_symbol(const reader *r, const Elf64_Shdr *table, uint64_t index,
                         Elf64_Sym *out_symbol) {
-    const char *symbols = span(r, table->sh_offset, table->sh_size);
+    const char *symbols = span_at(r, table->sh_offset, table->sh_size);
     if (!symbols || index >= table->sh_size / sizeof(Elf64_Sym)) {
         return false;
     }
@@ -195,27 +195,27 @@ static int64_t symbol_place(const reader *r, const Elf64_Sym *symbol) {
     return s->place + (int64_t)symbol->st_value;
 }
 
-static ig_status apply(reader *r, const section *target, const Elf64_Shdr *symbols,
-                       const Elf64_Rela *rela) {
+static ig_status apply_relocations(reader *r, const section *target,
+                                   const Elf64_Shdr *symbols, const Elf64_Rela *rela) {
     Elf64_Sym symbol;
     if (!read_symbol(r, symbols, ELF64_R_SYM(rela->r_info), &symbol)) {
-        return fail(r, "a relocation is damaged in section", target->name);
+        return report_image(r, "a relocation is damaged in section", target->name);
     }
     const char *name = symbol_name(r, symbols, &symbol);
     uint64_t kind = ELF64_R_TYPE(rela->r_info);
     if (kind != R_X86_64_PC32 && kind != R_X86_64_PLT32) {
-        return fail(r, "it needs an address at run time, that of symbol", name);
+        return report_image(r, "it needs an address at run time, that of symbol", name);
     }
     int64_t value = symbol_place(r, &symbol);
     if (value == NOWHERE) {
-        return fail(r, "it refers to symbol", name);
+        return report_image(r, "it refers to symbol", name);
     }
     if (target->header.sh_size < 4 || rela->r_offset > target->header.sh_size - 4) {
-        return fail(r, "a relocation is damaged in section", target->name);
+        return report_image(r, "a relocation is damaged in section", target->name);
     }
     int64_t place = target->place + (int64_t)rela->r_offset, sum = 0;
     if (!ig_add_i64(value - place, rela->r_addend, &sum) || sum != (int32_t)sum) {
-        return fail(r, "a distance does not fit 32 bits, to symbol", name);
+        return report_image(r, "a distance does not fit 32 bits, to symbol", name);
     }
     int32_t distance = (int32_t)sum;
     memcpy(r->image + place, &distance, sizeof(distance));
@@ -225,20 +225,21 @@ static ig_status apply(reader *r, const section *target, const Elf64_Shdr *symbo
 static ig_status apply_section(reader *r, const section *relocations) {
     const Elf64_Shdr *header = &relocations->header;
     if (header->sh_info >= r->section_count || header->sh_link >= r->section_count) {
-        return fail(r, "a relocation is damaged in section", relocations->name);
+        return report_image(r, "a relocation is damaged in section", relocations->name);
     }
     const section *target = &r->sections[header->sh_info];
     if (target->place == NOWHERE) {
         return IG_OK;
     }
     if (header->sh_type != SHT_RELA) {
-        return fail(r, "it needs section", relocations->name);
+        return report_image(r, "it needs section", relocations->name);
     }
     for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= header->sh_size;
          at += sizeof(Elf64_Rela)) {
         Elf64_Rela rela;
         memcpy(&rela, r->object.data + header->sh_offset + at, sizeof(rela));
-        IG_TRY(apply(r, target, &r->sections[header->sh_link].header, &rela));
+        IG_TRY(
+            apply_relocations(r, target, &r->sections[header->sh_link].header, &rela));
     }
     return IG_OK;
 }
@@ -257,7 +258,7 @@ static ig_status find_entry(reader *r, const char *wanted, int64_t *out_entry) {
             }
         }
     }
-    return fail(r, "it does not define symbol", wanted);
+    return report_image(r, "it does not define symbol", wanted);
 }
 
 ig_status ig_image_flatten(ig_context *context, const char *kernel, ig_str object,

@@ -21,7 +21,7 @@ static const char triple[] = "x86_64-unknown-linux-gnu";
 
 static _Thread_local const char *kernel_at_work;
 
-static void die(const char *reason) {
+static void stop_process(const char *reason) {
     fprintf(stderr, "ingot: LLVM gave up on kernel '%s': %s\n",
             kernel_at_work ? kernel_at_work : "?", reason);
     fflush(stderr);
@@ -44,7 +44,7 @@ static void initialize_llvm(void) {
     LLVMInitializeX86AsmPrinter();
     disable_domain_reassignment();
     LLVMResetFatalErrorHandler();
-    LLVMInstallFatalErrorHandler(die);
+    LLVMInstallFatalErrorHandler(stop_process);
 }
 
 static pthread_once_t initialized = PTHREAD_ONCE_INIT;

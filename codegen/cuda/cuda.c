@@ -40,8 +40,8 @@ static ig_status print_source(const state *s, const ig_graph *kernel, ig_writer 
 }
 
 /* NVRTC cannot be interrupted: cancelling is looked for before it starts. */
-static ig_status assemble(state *s, ig_str source, bool wants_ptx, ig_arena *arena,
-                          ig_str *out_result) {
+static ig_status assemble_kernel(state *s, ig_str source, bool wants_ptx,
+                                 ig_arena *arena, ig_str *out_result) {
     IG_TRY(ig_context_poll(s->context));
     if (!s->is_open) {
         IG_TRY(ig_nvrtc_open(s->context, &s->nvrtc));
@@ -56,7 +56,7 @@ static ig_status assemble(state *s, ig_str source, bool wants_ptx, ig_arena *are
 static ig_status assemble_cuda(void *opened, ig_str text, ig_emit what,
                                ig_writer *out) {
     ig_str result = { NULL, 0 };
-    IG_TRY(assemble(opened, text, what == IG_EMIT_ASM, out->arena, &result));
+    IG_TRY(assemble_kernel(opened, text, what == IG_EMIT_ASM, out->arena, &result));
     ig_put_str(out, result);
     return IG_OK;
 }
@@ -78,7 +78,7 @@ static ig_status compile_cuda(void *opened, const ig_graph *kernel, ig_arena *ar
     ig_writer source;
     ig_writer_init(&source, arena);
     IG_TRY(print_source(opened, kernel, &source));
-    IG_TRY(assemble(opened, ig_writer_str(&source), false, arena, &cubin));
+    IG_TRY(assemble_kernel(opened, ig_writer_str(&source), false, arena, &cubin));
     *out_kernel = (ig_compiled_kernel){
         .name = kernel->name, .entry = -1, .bytes = cubin.data, .size = cubin.size
     };

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static ig_str operand(const ig_cuda_emitter *e, const ig_op *op, uint32_t index) {
+static ig_str operand_name(const ig_cuda_emitter *e, const ig_op *op, uint32_t index) {
     return ig_cuda_name(e, op->operands[index].value);
 }
 
@@ -58,7 +58,7 @@ ig_status ig_cuda_print_const(ig_cuda_emitter *e, const ig_op *op) {
 }
 
 ig_status ig_cuda_print_cast(ig_cuda_emitter *e, const ig_op *op) {
-    ig_str x = operand(e, op, 0);
+    ig_str x = operand_name(e, op, 0);
     ig_cuda_declare(e, op->results);
     ig_put(e->out, "ig_cast<%s>(%.*s);\n", ig_cuda_type(op->results->type),
            IG_STR_ARG(x));
@@ -70,7 +70,7 @@ ig_status ig_cuda_print_reinterpret(ig_cuda_emitter *e, const ig_op *op) {
     bool is_buffer = op->results->type->kind == IG_BUFFER;
     ig_cuda_declare(e, op->results);
     ig_put(e->out, is_buffer ? "(%s)%.*s;\n" : "ig_bits<%s>(%.*s);\n", type,
-           IG_STR_ARG(operand(e, op, 0)));
+           IG_STR_ARG(operand_name(e, op, 0)));
     return IG_OK;
 }
 
@@ -103,10 +103,11 @@ static bool is_aligned(const ig_value *buffer) {
 
 /* Lanes from `count` on are zero and not touched; there is one lane. */
 ig_status ig_cuda_print_load(ig_cuda_emitter *e, const ig_op *op) {
-    ig_str from = operand(e, op, 0), at = operand(e, op, 1);
+    ig_str from = operand_name(e, op, 0), at = operand_name(e, op, 1);
     ig_cuda_declare(e, op->results);
     if (op->operand_count > 2) {
-        ig_put(e->out, "%.*s <= 0 ? ig_zero<%s>() : ", IG_STR_ARG(operand(e, op, 2)),
+        ig_put(e->out,
+               "%.*s <= 0 ? ig_zero<%s>() : ", IG_STR_ARG(operand_name(e, op, 2)),
                ig_cuda_type(op->results->type));
     }
     bool is_plain = is_aligned(op->operands[0].value);
@@ -116,11 +117,12 @@ ig_status ig_cuda_print_load(ig_cuda_emitter *e, const ig_op *op) {
 }
 
 ig_status ig_cuda_print_store(ig_cuda_emitter *e, const ig_op *op) {
-    ig_str x = operand(e, op, 0), to = operand(e, op, 1), at = operand(e, op, 2);
+    ig_str x = operand_name(e, op, 0), to = operand_name(e, op, 1),
+           at = operand_name(e, op, 2);
     bool is_plain = is_aligned(op->operands[1].value);
     ig_cuda_indent(e);
     if (op->operand_count > 3) {
-        ig_put(e->out, "if (%.*s > 0) ", IG_STR_ARG(operand(e, op, 3)));
+        ig_put(e->out, "if (%.*s > 0) ", IG_STR_ARG(operand_name(e, op, 3)));
     }
     ig_put(e->out,
            is_plain ? "%.*s[%.*s] = %.*s;\n" : "ig_store_bytes(%.*s + %.*s, %.*s);\n",
@@ -162,7 +164,7 @@ static ig_status print_argument(ig_cuda_emitter *e, const ig_op *op,
     uint32_t first = argument_number(e, op->operands[0].value);
     ig_cuda_declare(e, op->results);
     ig_put(e->out, "(%s)%s[%u + %.*s];\n", ig_cuda_type(op->results->type), array,
-           first, IG_STR_ARG(operand(e, op, 1)));
+           first, IG_STR_ARG(operand_name(e, op, 1)));
     return IG_OK;
 }
 
@@ -188,7 +190,7 @@ static void put_yields(ig_cuda_emitter *e, const ig_block *body, const ig_op *op
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_cuda_indent(e);
         ig_put(e->out, "%s const t%u_%u = %.*s;\n", ig_cuda_type(op->results[i].type),
-               op->results[0].id, i, IG_STR_ARG(operand(e, yield, i)));
+               op->results[0].id, i, IG_STR_ARG(operand_name(e, yield, i)));
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_cuda_indent(e);
@@ -201,16 +203,16 @@ ig_status ig_cuda_print_for(ig_cuda_emitter *e, const ig_op *op) {
     const ig_block *body = op->bodies[0];
     for (uint32_t i = 0; i < op->result_count; i++) {
         put_variable(e, &op->results[i]);
-        ig_put(e->out, " = %.*s;\n", IG_STR_ARG(operand(e, op, 3 + i)));
+        ig_put(e->out, " = %.*s;\n", IG_STR_ARG(operand_name(e, op, 3 + i)));
         e->names[body->args[1 + i]->id] = ig_cuda_name(e, &op->results[i]);
     }
     ig_str index = ig_cuda_name(e, body->args[0]);
     ig_cuda_indent(e);
     ig_put(e->out, "for (long long %.*s = %.*s; %.*s < %.*s; ", IG_STR_ARG(index),
-           IG_STR_ARG(operand(e, op, 0)), IG_STR_ARG(index),
-           IG_STR_ARG(operand(e, op, 1)));
+           IG_STR_ARG(operand_name(e, op, 0)), IG_STR_ARG(index),
+           IG_STR_ARG(operand_name(e, op, 1)));
     ig_put(e->out, "%.*s += %.*s) {\n", IG_STR_ARG(index),
-           IG_STR_ARG(operand(e, op, 2)));
+           IG_STR_ARG(operand_name(e, op, 2)));
     e->depth++;
     IG_TRY(ig_cuda_emit_block(e, body));
     put_yields(e, body, op);
@@ -226,7 +228,7 @@ ig_status ig_cuda_print_if(ig_cuda_emitter *e, const ig_op *op) {
         ig_put(e->out, ";\n");
     }
     ig_cuda_indent(e);
-    ig_put(e->out, "if (%.*s) {\n", IG_STR_ARG(operand(e, op, 0)));
+    ig_put(e->out, "if (%.*s) {\n", IG_STR_ARG(operand_name(e, op, 0)));
     for (uint32_t i = 0; i < 2; i++) {
         e->depth++;
         IG_TRY(ig_cuda_emit_block(e, op->bodies[i]));

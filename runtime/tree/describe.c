@@ -14,7 +14,7 @@ typedef struct words {
 } words;
 
 IG_PRINTF(2, 3)
-static void append(words *to, const char *format, ...) {
+static void append_words(words *to, const char *format, ...) {
     if (to->used + 1 >= to->size) {
         return;
     }
@@ -39,21 +39,21 @@ static void append_argument(words *to, const ig_call *call, uint32_t node) {
     const ig_call_slot *slot = &call->slots[node];
     int64_t argument_count = call->nodes[0].integer;
     if (node == call->result) {
-        append(to, "result");
+        append_words(to, "result");
     } else if ((int64_t)slot->position > argument_count) {
-        append(to, "changed '%s'", call->nodes[node].name);
+        append_words(to, "changed '%s'", call->nodes[node].name);
     } else if (slot->is_named) {
-        append(to, "%s", call->nodes[node].name);
+        append_words(to, "%s", call->nodes[node].name);
     } else {
-        append(to, "args[%u]", (unsigned)slot->position);
+        append_words(to, "args[%u]", (unsigned)slot->position);
     }
 }
 
 static void append_key(words *to, const ig_tree_node *key) {
     if (key->kind == IG_TREE_STR) {
-        append(to, "['%s']", key->text);
+        append_words(to, "['%s']", key->text);
     } else {
-        append(to, "[%lld]", (long long)key->integer);
+        append_words(to, "[%lld]", (long long)key->integer);
     }
 }
 
@@ -65,11 +65,11 @@ static void append_step(words *to, const ig_call *call, uint32_t node) {
     } else if (parent->kind == IG_TREE_DICT && slot->position % 2 == 1) {
         append_key(to, &call->nodes[node - 1]); /* keys have no children */
     } else if (parent->kind == IG_TREE_DICT) {
-        append(to, "[%u]", (unsigned)slot->position);
+        append_words(to, "[%u]", (unsigned)slot->position);
     } else if (call->nodes[node].name[0]) {
-        append(to, ".%s", call->nodes[node].name);
+        append_words(to, ".%s", call->nodes[node].name);
     } else if (parent->kind != IG_TREE_OPTIONAL) {
-        append(to, "[%u]", (unsigned)slot->position);
+        append_words(to, "[%u]", (unsigned)slot->position);
     }
 }
 
@@ -82,7 +82,7 @@ void ig_call_put_path(const ig_call *call, uint32_t node, char *out, size_t size
     }
     words to = start_words(out, size);
     if (depth == 0) {
-        append(&to, "args");
+        append_words(&to, "args");
     }
     while (depth > 0) {
         append_step(&to, call, chain[--depth]);
@@ -117,13 +117,13 @@ static const char *describe_kind(ig_tree_kind kind) {
 static bool append_known(words *to, ig_tree_kind kind, int64_t integer, double real,
                          const char *text) {
     if (kind == IG_TREE_INT) {
-        append(to, "the int %lld", (long long)integer);
+        append_words(to, "the int %lld", (long long)integer);
     } else if (kind == IG_TREE_BOOL) {
-        append(to, "%s", integer ? "True" : "False");
+        append_words(to, "%s", integer ? "True" : "False");
     } else if (kind == IG_TREE_FLOAT) {
-        append(to, "the float %.9g", real);
+        append_words(to, "the float %.9g", real);
     } else if (kind == IG_TREE_STR) {
-        append(to, "the str '%s'", text);
+        append_words(to, "the str '%s'", text);
     } else {
         return false;
     }
@@ -135,7 +135,7 @@ static bool append_port(words *to, const ig_call *call, const ig_tree_node *node
     if (!type || !type[0] || node->kind != IG_TREE_TENSOR) {
         return false;
     }
-    append(to, "%s", type);
+    append_words(to, "%s", type);
     return true;
 }
 
@@ -146,16 +146,16 @@ void ig_call_put_expected(const ig_call *call, uint32_t index, char *out, size_t
                                    : append_known(&to, node->kind, node->integer,
                                                   node->real, node->text);
     if (!is_done) {
-        append(&to, "%s", describe_kind(node->kind));
+        append_words(&to, "%s", describe_kind(node->kind));
     }
 }
 
 static void append_view(words *to, const ig_view *view) {
-    append(to, "%s[", ig_dtype_code_name((uint32_t)view->dtype));
+    append_words(to, "%s[", ig_dtype_code_name((uint32_t)view->dtype));
     for (uint32_t d = 0; d < view->rank && d < IG_MAX_RANK; d++) {
-        append(to, "%s%lld", d ? ", " : "", (long long)view->dims[d]);
+        append_words(to, "%s%lld", d ? ", " : "", (long long)view->dims[d]);
     }
-    append(to, "]");
+    append_words(to, "]");
 }
 
 void ig_call_put_value(const ig_call_value *value, char *out, size_t size) {
@@ -164,6 +164,6 @@ void ig_call_put_value(const ig_call_value *value, char *out, size_t size) {
         append_view(&to, value->view);
     } else if (!append_known(&to, value->kind, value->integer, value->real,
                              value->text)) {
-        append(&to, "%s", describe_kind(value->kind));
+        append_words(&to, "%s", describe_kind(value->kind));
     }
 }
