@@ -196,7 +196,8 @@ ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t co
 
 ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
                                   size_t count, char *why) {
-    return publish_content(path, &(content){ parts, count, -1, S_IRUSR | S_IWUSR }, why);
+    return publish_content(path, &(content){ parts, count, -1, S_IRUSR | S_IWUSR },
+                           why);
 }
 
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {
@@ -205,7 +206,8 @@ ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {
         ig_errno_explain(errno, why);
         return IG_IO;
     }
-    ig_status status = publish_content(path, &(content){ .from = fd, .mode = 0666 }, why);
+    ig_status status = publish_content(path, &(content){ .from = fd, .mode = 0666 },
+                                       why);
     close(fd);
     return status;
 }
