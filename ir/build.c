@@ -258,6 +258,16 @@ ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
     return &graph->last_head->results[0];
 }
 
+ig_value *ig_make_data(ig_builder *builder, const char *name, const ig_data *data) {
+    enum { INLINE_BYTES = 1024 };
+    assert(data->bytes && "data that lies in memory");
+    if (data->type->rank <= 1 && data->size <= INLINE_BYTES && !data->is_splat) {
+        return ig_make_const(builder, data->type, data->bytes);
+    }
+    return ig_make_weight(builder,
+                          ig_module_add_weight(builder->graph->module, name, data));
+}
+
 /* ---- views, movement, ends ---- */
 
 ig_value *ig_make_reshape(ig_builder *builder, ig_value *x, uint32_t rank,

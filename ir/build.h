@@ -41,6 +41,9 @@ ig_value *ig_make_i64(ig_builder *builder, int64_t value); /* tensor i64[] */
 ig_value *ig_make_float(ig_builder *builder, ig_dtype dtype, double value); /* scalar */
 ig_value *ig_make_dims(ig_builder *builder, const ig_dim *dims, uint32_t count);
 ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight); /* one op a graph */
+/* Numbers and small vectors in the graph; all else as a weight named `name`, whose
+ * bytes are borrowed. */
+ig_value *ig_make_data(ig_builder *builder, const char *name, const ig_data *data);
 /* Views and movement with known dims. */
 ig_value *ig_make_reshape(ig_builder *builder, ig_value *x, uint32_t rank,
                           const ig_dim *dims);

@@ -190,9 +190,6 @@ ig_value *ig_expr_widen(ig_expr *e, ig_value *x) {
 
 /* ---- constants ---- */
 
-/* Constants of at most this size stand in the graph. */
-enum { INLINE_BYTES = 1024 };
-
 static ig_value *make_scalar(ig_expr *e, const ig_tensor *element) {
     const ig_type *type = ig_type_tensor(e->module, element->dtype, 0, NULL);
     return ig_make_const(e->builder, type, element->data);
@@ -233,12 +230,9 @@ ig_value *ig_expr_constant(ig_expr *e, const char *name, ig_dtype dtype, uint32_
     assert(has_size && "a constant that lies in memory has a size");
     (void)has_size;
     const ig_type *type = ig_type_tensor(e->module, dtype, rank, dims);
-    if (size <= INLINE_BYTES && rank <= 1) {
-        return ig_make_const(e->builder, type, bytes);
-    }
     const void *copy = ig_arena_copy(&e->module->arena, bytes, (size_t)size);
     ig_data data = { .type = type, .bytes = copy, .size = size };
-    return ig_make_weight(e->builder, ig_module_add_weight(e->module, name, &data));
+    return ig_make_data(e->builder, name, &data);
 }
 
 ig_value *ig_expr_ints(ig_expr *e, const int64_t *values, uint32_t count) {

@@ -52,6 +52,20 @@ def no_chain_over_ops(files):
                      "column or a table")
 
 
+GONE = re.compile(
+    r"\b(ig_onnx_(build\d?|build_scalar|scalar|reshape|slice|constant|axis|tensor|float_tensor)"
+    r"|ig_(expand|try)_\w+)\(")
+
+
+def gone_names_stay_away(files):
+    """Vocabularies that ir/expr.h has taken the place of."""
+    for name in code_files(files):
+        text = blank_out(name)
+        for match in GONE.finditer(text):
+            find(name, line_of(text, match.start()),
+                 f"{match.group(1)} is gone; build ops with ir/expr.h")
+
+
 def families_exist(files):
     known = {"none"} | {row.split(",")[0].strip()
                         for _, _, row in list_rows(files, "ir/families.def", "FAMILY")}

@@ -21,7 +21,7 @@ static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *te
                                                &data);
         ig_onnx_note(import, status);
         if (status == IG_OK) {
-            value = ig_onnx_constant(import, scope->builder, tensor->name, &data);
+            value = ig_make_data(scope->builder, tensor->name, &data);
         }
         if (value && value->def->code == IG_OP_weight) {
             ig_weight *weight = IG_LAST(&import->module->weights);
@@ -44,9 +44,8 @@ static void import_sparse(ig_onnx_scope *scope, const Onnx__SparseTensorProto *s
     ig_data data;
     ig_status status = ig_onnx_sparse_data(import->model, sparse, what, &where, &data);
     ig_onnx_note(import, status);
-    ig_value *value = status == IG_OK
-                          ? ig_onnx_constant(import, scope->builder, name, &data)
-                          : NULL;
+    ig_value *value = status == IG_OK ? ig_make_data(scope->builder, name, &data)
+                                      : NULL;
     ig_onnx_define_value(scope, name, value, what);
 }
 

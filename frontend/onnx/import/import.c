@@ -291,7 +291,7 @@ static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
             "is declared with another type than that of the constant given");
     }
     data.bytes = ig_arena_copy(e->import->arena, tensor->data, (size_t)data.size);
-    *out_value = ig_onnx_constant(e->import, &e->builder, input->name, &data);
+    *out_value = ig_make_data(&e->builder, input->name, &data);
     return IG_OK;
 }
 

@@ -186,38 +186,11 @@ ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *f
                        ...) IG_PRINTF(3, 4);
 /* Input `index`, or NULL when it is absent. */
 ig_value *ig_onnx_in(const ig_onnx_node *node, uint32_t index);
-/* Builds an op with one result. */
-ig_status ig_onnx_build(const ig_onnx_node *node, ig_opcode code, uint32_t count,
-                        ig_value *const *operands, const ig_attr *attrs,
-                        ig_value **out_value);
-ig_status ig_onnx_build1(const ig_onnx_node *node, ig_opcode code, ig_value *x,
-                         ig_value **out_value);
-/* Guards that two operands broadcast, then builds. */
-ig_status ig_onnx_build2(const ig_onnx_node *node, ig_opcode code, ig_value *x,
-                         ig_value *y, ig_value **out_value);
-/* `x` op a scalar of x's dtype. */
-ig_status ig_onnx_build_scalar(const ig_onnx_node *node, ig_opcode code, ig_value *x,
-                               double scalar, ig_value **out_value);
-/* A scalar of any number type. */
-ig_value *ig_onnx_scalar(const ig_onnx_node *node, ig_dtype dtype, double value);
-/* An input must be a tensor. */
-ig_status ig_onnx_tensor(const ig_onnx_node *node, uint32_t index);
-ig_status ig_onnx_float_tensor(const ig_onnx_node *node, uint32_t index);
-/* An axis in [-rank, rank), made non-negative. */
-ig_status ig_onnx_axis(const ig_onnx_node *node, int64_t axis, uint32_t rank,
-                       uint32_t *out_axis);
 /* The shape that an integer input holds, as far as it is known. */
 bool ig_onnx_dims(const ig_onnx_node *node, uint32_t index, ig_dims_value *out);
 /* The run checks that extent `a` of input `i` equals extent `b` of input `k`. */
 void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uint32_t k,
                            uint32_t b);
-ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
-                          const ig_dim *dims, ig_value **out_value);
-ig_status ig_onnx_slice(const ig_onnx_node *node, ig_value *x, uint32_t axis,
-                        ig_dim start, ig_dim size, ig_value **out_value);
-/* A constant: small ones in the graph, others as a weight named `name`. */
-ig_value *ig_onnx_constant(ig_onnx_import *import, ig_builder *builder,
-                           const char *name, const ig_data *data);
 /* "dim 0 of input 'x'": a new symbol named after `name`. */
 ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *origin);
 /* ---- empty sequences (import_sequence.c) ----

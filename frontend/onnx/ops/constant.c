@@ -59,8 +59,8 @@ ig_status ig_onnx_import_constant(ig_onnx_node *node) {
     }
     ig_data data;
     IG_TRY(read_data(node, found, &data));
-    return ig_onnx_give(node, ig_onnx_constant(node->import, node->builder,
-                                               node->proto->output[0], &data));
+    return ig_onnx_give(node,
+                        ig_make_data(node->builder, node->proto->output[0], &data));
 }
 
 /* Attribute `value`, of one element, as a scalar; 0 when absent. */
