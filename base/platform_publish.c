@@ -1,11 +1,13 @@
 /* Writing files so that nobody ever sees half of one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The content goes into `.name.ingot-<pid>-<n>` in the same folder, which is then
- * renamed over the target.  The writer holds a lock on its temporary; the lock dies
- * with the process.  So a temporary whose process is gone and whose lock is free is
- * stale, also where processes do not see each other's ids (containers that share a
- * folder).
+ * The content goes into a file without a name (O_TMPFILE), which gets the target's when
+ * it is whole: a process that is killed leaves nothing.  Where the target exists, it
+ * first gets the name `.name.ingot-<pid>-<n>` in the same folder and is renamed over
+ * the target; where the file system has no nameless files, it has that name all along.
+ * The writer holds a lock on it; the lock dies with the process.  So a temporary whose
+ * process is gone and whose lock is free is stale, also where processes do not see each
+ * other's ids (containers that share a folder).
  *
  * The content is not synced to disk: after a power cut the target is the old file or
  * the new one or, on some file systems, an empty one, which every reader refuses.
@@ -33,7 +35,7 @@
 enum { NAME_PART = 200, TRIES = 10000, WRITE_CHUNK = 1 << 30, RESERVED = 1 << 20 };
 
 typedef struct temporary {
-    char path[PATH_MAX];
+    char path[PATH_MAX]; /* "": it has no name */
     int fd;
 } temporary;
 
@@ -50,31 +52,71 @@ static int fail_with(int reason) {
     return -1;
 }
 
-/* Creates and locks a temporary beside `path`; -1 and errno on failure. */
-static int create_temporary(const char *path, mode_t mode, temporary *out) {
+/* Bytes of the folder in `path`, with its slash. */
+static size_t folder_size(const char *path) {
     const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    size_t folder_size = (size_t)(name - path);
-    if (folder_size >= PATH_MAX) {
+    return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* The n-th name for a temporary beside `path`; -1 and errno when it is too long. */
+static int name_temporary(const char *path, int n, char out[PATH_MAX]) {
+    size_t size = folder_size(path);
+    if (size >= PATH_MAX) {
         return fail_with(ENAMETOOLONG);
     }
-    for (int n = 0; n < TRIES; n++) {
-        int length = snprintf(out->path, sizeof(out->path), "%.*s.%.*s" MARK "%ld-%d",
-                              (int)folder_size, path, NAME_PART, name, (long)getpid(),
-                              n);
-        if (length < 0 || (size_t)length >= sizeof(out->path)) {
-            return fail_with(ENAMETOOLONG);
+    int length = snprintf(out, PATH_MAX, "%.*s.%.*s" MARK "%ld-%d", (int)size, path,
+                          NAME_PART, path + size, (long)getpid(), n);
+    return length < 0 || length >= PATH_MAX ? fail_with(ENAMETOOLONG) : 0;
+}
+
+/* A file without a name in the folder of `path`; -1 where there is no such thing. */
+static int create_nameless(const char *path, mode_t mode) {
+    char folder[PATH_MAX];
+    size_t size = folder_size(path);
+    if (size >= sizeof folder) {
+        return fail_with(ENAMETOOLONG);
+    }
+    snprintf(folder, sizeof folder, "%.*s", size ? (int)size : 1, size ? path : ".");
+    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+}
+
+/* Creates and locks a temporary beside `path`; -1 and errno on failure. */
+static int create_temporary(const char *path, mode_t mode, temporary *out) {
+    out->path[0] = '\0';
+    out->fd = create_nameless(path, mode);
+    for (int n = 0; out->fd < 0 && n < TRIES; n++) {
+        if (name_temporary(path, n, out->path) != 0) {
+            return -1;
         }
         out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (out->fd >= 0) {
-            /* Where the file system has no locks, the process id decides alone. */
-            flock(out->fd, LOCK_EX | LOCK_NB);
-            return 0;
-        }
-        if (errno != EEXIST) {
+        if (out->fd < 0 && errno != EEXIST) {
             return -1;
         }
     }
+    if (out->fd >= 0) {
+        /* Where the file system has no locks, the process id decides alone. */
+        flock(out->fd, LOCK_EX | LOCK_NB);
+    }
+    return out->fd < 0 ? -1 : 0;
+}
+
+/* Names a nameless file: `path` itself where nothing is there yet, else a temporary's
+ * name, in temp->path. */
+static int give_name(temporary *temp, const char *path) {
+    char from[32];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", temp->fd);
+    if (linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) {
+        return 0;
+    }
+    for (int n = 0; errno == EEXIST && n < TRIES; n++) {
+        if (name_temporary(path, n, temp->path) != 0) {
+            break;
+        }
+        if (linkat(AT_FDCWD, from, AT_FDCWD, temp->path, AT_SYMLINK_FOLLOW) == 0) {
+            return 0;
+        }
+    }
+    temp->path[0] = '\0';
     return -1;
 }
 
@@ -164,10 +206,10 @@ static int fill_and_rename(temporary *temp, const char *path, const content *wit
     }
     int fd = temp->fd;
     temp->fd = second;
-    if (close(fd) != 0) {
+    if (close(fd) != 0 || (!temp->path[0] && give_name(temp, path) != 0)) {
         return -1;
     }
-    return rename(temp->path, path);
+    return temp->path[0] ? rename(temp->path, path) : 0;
 }
 
 static ig_status publish_content(const char *path, const content *with, char *why) {
@@ -178,7 +220,7 @@ static ig_status publish_content(const char *path, const content *with, char *wh
     }
     int result = fill_and_rename(&temp, path, with);
     int reason = errno;
-    if (result != 0) {
+    if (result != 0 && temp.path[0]) {
         unlink(temp.path);
     }
     close(temp.fd);

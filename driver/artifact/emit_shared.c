@@ -39,6 +39,7 @@ static int run_linker(const char *object, const char *library) {
 
 static ig_status link_object(ig_context *context, const char *path, const char *object,
                              const char *library) {
+    char why[128];
     ig_location where = { .file = path };
     int result = run_linker(object, library);
     if (result == -1 || result == 127) {
@@ -50,28 +51,32 @@ static ig_status link_object(ig_context *context, const char *path, const char *
         return ig_error(&context->diag, IG_IO, &where, "cc ended with status %d",
                         result);
     }
-    if (rename(library, path) != 0) {
-        return ig_error(&context->diag, IG_IO, &where, "cannot write: %s",
-                        strerror(errno));
-    }
-    return IG_OK;
+    ig_status status = ig_file_publish_copy(path, library, why);
+    return status == IG_OK
+               ? IG_OK
+               : ig_error(&context->diag, status, &where, "cannot write: %s", why);
 }
 
+/* cc sees names that nobody could guess or that could be taken for an option. */
 ig_status ig_emit_shared(ig_context *context, const char *path,
                          const ig_file_part *parts, size_t count) {
-    char object[PATH_BYTES], library[PATH_BYTES], why[128];
+    char folder[PATH_BYTES], object[PATH_BYTES + 8], library[PATH_BYTES + 8], why[128];
+    const char *base = secure_getenv("TMPDIR");
     ig_location where = { .file = path };
-    int size = snprintf(object, sizeof object, "%s.%ld.o", path, (long)getpid());
-    snprintf(library, sizeof library, "%s.%ld.so", path, (long)getpid());
-    if (size < 0 || size >= PATH_BYTES - 1) {
-        return ig_error(&context->diag, IG_IO, &where, "the path is too long");
+    int size = snprintf(folder, sizeof folder, "%s/ingot-XXXXXX",
+                        base && *base == '/' ? base : "/tmp");
+    if (size < 0 || size >= PATH_BYTES || !mkdtemp(folder)) {
+        return ig_error(&context->diag, IG_IO, &where,
+                        "cannot make a folder for the linker: %s", strerror(errno));
     }
+    snprintf(object, sizeof object, "%s/x.o", folder);
+    snprintf(library, sizeof library, "%s/x.so", folder);
     ig_status status = ig_file_publish(object, parts, count, why);
-    if (status != IG_OK) {
-        return ig_error(&context->diag, status, &where, "cannot write: %s", why);
-    }
-    status = link_object(context, path, object, library);
+    status = status == IG_OK
+                 ? link_object(context, path, object, library)
+                 : ig_error(&context->diag, status, &where, "cannot write: %s", why);
     unlink(object);
     unlink(library);
+    rmdir(folder);
     return status;
 }

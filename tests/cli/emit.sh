@@ -79,3 +79,14 @@ if cp -r "$cases/models/onnx/external_packed" "$tmp/packed" 2>/dev/null; then
 else
     skip "a file of weights as the output" "$cases/models/onnx is absent"
 fi
+
+# Names that could be options, and folders of temporaries.
+mkdir "$tmp/dashes" "$tmp/dashes/tmp"
+if command -v cc >/dev/null; then
+    check "a library may be called as an option is" 0 "" sh -c "
+        cd '$tmp/dashes' && TMPDIR='$tmp/dashes/tmp' '$ingot' compile '$tmp/relu.ig' -q \
+            --emit shared -o -x.so && [ -s ./-x.so ]"
+    holds "and nothing else is left" [ -z "$(ls "$tmp/dashes/tmp")" ]
+else
+    skip "a library called as an option is" "there is no cc"
+fi

@@ -2,12 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/console.h"
 
+#include "tools/ingot/cli/streams.h"
+
 #include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* The variables of the program.  What Ctrl-C cancels: a signal handler has nothing else
@@ -159,12 +162,23 @@ int report(ig_status status, const message *why) {
 
 /* ---- contexts ---- */
 
-static void on_interrupt(int number) {
+/* What does not stop by itself (LLVM in one function, a launch without an end) is left:
+ * files get their names when they are whole, so nothing remains of it. */
+static void on_patience_lost(int number) {
+    static const char text[] = "error: interrupted\n";
     (void)number;
+    streams_remove_temporary();
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(130);
+}
+
+static void on_interrupt(int number) {
+    static const struct itimerval patience = { .it_value = { .tv_usec = 400000 } };
     ig_context *context = atomic_load(&interrupted_context);
     if (atomic_fetch_add(&interrupts, 1) > 0 || !context) {
-        _exit(130);
+        on_patience_lost(number);
     }
+    setitimer(ITIMER_REAL, &patience, NULL);
     ig_context_cancel(context);
     ig_session *session = atomic_load(&interrupted_session);
     if (session) {
@@ -265,6 +279,9 @@ ig_context *context_open(const settings *given, message *errors, int *out_exit) 
     struct sigaction action = { .sa_handler = on_interrupt };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction leave = { .sa_handler = on_patience_lost };
+    sigaction(SIGALRM, &leave, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of writing */
     return context;
 }
 

@@ -6,12 +6,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static const char taken_folder[] = "/dev/fd/";
+
+/* The file of the stream that was begun: what a signal handler has to remove. */
+static _Atomic(const char *) begun_path;
+
+void streams_remove_temporary(void) {
+    const char *path = atomic_load(&begun_path);
+    if (path) {
+        unlink(path);
+    }
+}
 
 bool is_stream(const char *name) {
     return name && strcmp(name, "-") == 0;
@@ -90,6 +101,7 @@ char *stream_begin(const char *ending) {
         return NULL;
     }
     close(file);
+    atomic_store(&begun_path, path);
     return path;
 }
 
@@ -105,6 +117,7 @@ int stream_send(char *path, bool is_good) {
         close(file);
     }
     unlink(path);
+    atomic_store(&begun_path, NULL);
     free(path);
     return status;
 }

@@ -22,5 +22,7 @@ ig_status write_output(const char *path, const char *text, size_t size);
  * free the name.  Returns the exit status. */
 char *stream_begin(const char *ending);
 int stream_send(char *path, bool is_good);
+/* Removes the file of a stream that was begun; for signal handlers. */
+void streams_remove_temporary(void);
 
 #endif

@@ -124,6 +124,9 @@ ig_status call_run(const model *m, ig_session *session, const call *with, result
     *why = (message){ "" };
     ig_status status = session ? run_program(m, session, with, out, why)
                                : run_interpreter(m, with, out);
+    if (status == IG_OK && was_interrupted()) {
+        status = IG_CANCELLED; /* one launch does not stop in the middle */
+    }
     if (status != IG_OK) {
         results_fini(out);
     }
