@@ -6,7 +6,7 @@
  * number that grows, an Optional that is None until the first call.  So such a change
  * is noted, and the import begins again, this time with the attribute as an argument:
  *
- *     number          its value, of rank 0
+ *     number          its value, of rank 0; also one that a list or dict holds
  *     buffer          whose value was used to evaluate (`int(self.count)`): never again
  *     None → tensor   whether it is there yet, and the tensor (zeros until it is); the
  *                     method is evaluated for either and an `if` joins the two
@@ -35,12 +35,11 @@ static bool fits_parameter(char *out, size_t room, const char *text) {
     return (size_t)snprintf(out, room, "%s", text) < room;
 }
 
-bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
-                        const char *name, const ig_ts_value *before,
-                        const ig_ts_value *after) {
+bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
+                        const ig_ts_value *before, const ig_ts_value *after) {
     ig_ts_carried_list *list = entry->carried;
-    bool is_tensor = before->kind == IG_TS_NONE && after->kind == IG_TS_TENSOR &&
-                     !after->as.tensor->quant;
+    bool is_tensor = place->item < 0 && before->kind == IG_TS_NONE &&
+                     after->kind == IG_TS_TENSOR && !after->as.tensor->quant;
     if (!is_tensor && !(is_number(before) && before->kind == after->kind)) {
         return false;
     }
@@ -49,11 +48,10 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
             return false; /* one is chosen by an `if`; more would be chosen apart */
         }
     }
-    ig_ts_carried note = { .kind = (ig_ts_kind)after->kind };
+    ig_ts_carried note = { .kind = (ig_ts_kind)after->kind, .item = place->item };
     if (list->count == IG_COUNT_OF(list->items) ||
-        !fits_parameter(note.path, sizeof note.path,
-                        object->path ? object->path : "") ||
-        !fits_parameter(note.name, sizeof note.name, name)) {
+        !fits_parameter(note.path, sizeof note.path, place->path) ||
+        !fits_parameter(note.name, sizeof note.name, place->name)) {
         return false;
     }
     if (is_tensor) {
@@ -87,21 +85,20 @@ void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage)
     }
 }
 
-bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_object *object,
-                       const char *name) {
+bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_place *place) {
     assert(entry->known <= entry->carried->count &&
            "earlier evaluations found a part of the list");
-    const char *path = object->path ? object->path : "";
     for (uint32_t i = 0; i < entry->known; i++) {
         const ig_ts_carried *item = &entry->carried->items[i];
-        if (strcmp(item->path, path) == 0 && strcmp(item->name, name) == 0) {
+        if (strcmp(item->path, place->path) == 0 &&
+            strcmp(item->name, place->name) == 0 && item->item == place->item) {
             return true;
         }
     }
     return false;
 }
 
-/* ---- beginning ---- */
+/* ---- places ---- */
 
 /* The object at "a.b.c", or NULL. */
 static ig_ts_object *object_at(ig_ts_object *root, const char *path) {
@@ -119,6 +116,27 @@ static ig_ts_object *object_at(ig_ts_object *root, const char *path) {
     }
     return root;
 }
+
+ig_ts_value *ig_ts_place_get(const ig_ts_entry *entry, const ig_ts_place *place) {
+    const ig_ts_object *object = object_at(entry->eval->root, place->path);
+    ig_ts_value *held = object ? ig_ts_object_get(object, place->name) : NULL;
+    if (!held || place->item < 0) {
+        return held;
+    }
+    size_t item = (size_t)place->item;
+    if (held->kind == IG_TS_LIST && item < held->as.list->count) {
+        return &held->as.list->items[item];
+    }
+    bool is_entry = held->kind == IG_TS_DICT && item < held->as.dict->count;
+    return is_entry ? &held->as.dict->values[item] : NULL;
+}
+
+static ig_ts_value *value_of(const ig_ts_entry *entry, const ig_ts_carried *item) {
+    ig_ts_place place = { item->path, item->name, item->item };
+    return ig_ts_place_get(entry, &place);
+}
+
+/* ---- beginning ---- */
 
 /* An argument that is state and begins with these bytes (NULL: zeros). */
 static ig_value *add_state(ig_ts_entry *entry, const char *name, const ig_type *arg,
@@ -148,7 +166,7 @@ static ig_value *add_scalar(ig_ts_entry *entry, const char *name, ig_dtype dtype
 }
 
 static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
-                              ig_ts_object *object, const ig_ts_value *value) {
+                              ig_ts_value *value) {
     assert((item->kind == IG_TS_INT || item->kind == IG_TS_FLOAT ||
             item->kind == IG_TS_BOOL) &&
            "only numbers have a dtype in the table");
@@ -159,11 +177,12 @@ static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
     const void *bytes = value->kind == IG_TS_BOOL  ? (const void *)&truth
                         : value->kind == IG_TS_INT ? (const void *)&value->as.i
                                                    : (const void *)&value->as.f;
-    ig_value *arg = add_scalar(entry, item->name, dtypes[item->kind], bytes);
-    ig_ts_value number;
-    IG_TRY(ig_ts_number_of(entry->eval, item->kind, arg, &number));
-    ig_ts_object_set(entry->eval, object, item->name, number);
-    return IG_OK;
+    const char *name = item->item < 0
+                           ? item->name
+                           : ig_arena_printf(entry->eval->arena, "%s.%lld", item->name,
+                                             (long long)item->item);
+    ig_value *arg = add_scalar(entry, name, dtypes[item->kind], bytes);
+    return ig_ts_number_of(entry->eval, item->kind, arg, value);
 }
 
 static ig_status begin_tensor(ig_ts_entry *entry, const ig_ts_carried *item,
@@ -197,16 +216,15 @@ ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
             ig_map_set(&entry->eval->changing, ig_str_of(item->name), entry);
             continue;
         }
-        ig_ts_object *object = object_at(entry->eval->root, item->path);
-        const ig_ts_value *value = object ? ig_ts_object_get(object, item->name) : NULL;
-        if (!value) {
+        ig_ts_value *value = value_of(entry, item);
+        if (!value || (item->kind != IG_TS_TENSOR && value->kind != item->kind)) {
             return fail_at_entry(
                 entry, "an attribute that the call changes is not found again");
         }
         if (item->kind == IG_TS_TENSOR) {
-            IG_TRY(begin_tensor(entry, item, object));
+            IG_TRY(begin_tensor(entry, item, object_at(entry->eval->root, item->path)));
         } else {
-            IG_TRY(begin_number(entry, item, object, value));
+            IG_TRY(begin_number(entry, item, value));
         }
     }
     return IG_OK;
@@ -278,9 +296,11 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry) {
         if (item->kind == IG_TS_UNDEFINED) {
             continue;
         }
-        const ig_ts_object *object = object_at(entry->eval->root, item->path);
-        const ig_ts_value *value = ig_ts_object_get(object, item->name);
+        const ig_ts_value *value = value_of(entry, item);
         ig_value *number;
+        if (!value) {
+            return fail_at_entry(entry, "the call takes away what it has changed");
+        }
         if (item->kind == IG_TS_TENSOR) {
             IG_TRY(end_tensor(entry, value));
             continue;

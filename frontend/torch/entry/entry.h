@@ -5,7 +5,8 @@
  *     entry_in.c  trees -> values of the arguments, one graph argument a leaf
  *     entry_example.c what a missing argument could be, for the message
  *     entry_carried.c attributes that become something else and outlive the call
- *     entry_out.c the result -> trees and leaves; changed inputs; state
+ *     results.c   the result -> trees and leaves
+ *     changes.c   changed inputs; attributes and containers that outlive the call
  */
 #ifndef IG_FRONTEND_TORCH_ENTRY_ENTRY_H
 #define IG_FRONTEND_TORCH_ENTRY_ENTRY_H
@@ -19,9 +20,17 @@ typedef struct ig_ts_leaf {
     const char *path;
 } ig_ts_leaf;
 
-/* An attribute that the call binds anew (entry_carried.c). */
+/* Where a module holds a value: attribute `name` of the object at `path`, or an item of
+ * the list or dict that the attribute is. */
+typedef struct ig_ts_place {
+    const char *path, *name;
+    int64_t item; /* -1: the attribute itself */
+} ig_ts_place;
+
+/* A value that the call replaces (carried.c). */
 typedef struct ig_ts_carried {
     char path[192], name[64];
+    int64_t item;                     /* as in ig_ts_place */
     ig_ts_kind kind;                  /* INT, FLOAT, BOOL; TENSOR: None before;
                                        * UNDEFINED: a buffer, `name` its weight, that
                                        * was taken for known */
@@ -29,6 +38,14 @@ typedef struct ig_ts_carried {
     uint32_t rank;
     int64_t dims[8]; /* -1: open */
 } ig_ts_carried;
+
+/* A tensor that the call puts where the modules held another. */
+typedef struct ig_ts_kept {
+    ig_ts_storage *storage; /* of the one that it replaces */
+    const ig_ts_storage *from;
+    ig_value *value;
+    ig_location where;
+} ig_ts_kept;
 
 /* Found by one evaluation, arguments of the next. */
 typedef struct ig_ts_carried_list {
@@ -49,6 +66,7 @@ typedef struct ig_ts_entry {
     IG_VEC(const char *) result_names;
     IG_VEC(ig_value *) results;
     uint32_t after_count;
+    IG_VEC(ig_ts_kept) kept;
     IG_VEC(ig_ts_storage *) states;
     ig_ts_carried_list *carried;
     uint32_t known;                     /* of them, by earlier evaluations */
@@ -62,13 +80,13 @@ typedef struct ig_ts_entry {
 
 /* Notes a change for the next evaluation; false: it is of no kind that can be
  * carried. */
-bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
-                        const char *name, const ig_ts_value *before,
-                        const ig_ts_value *after);
+bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
+                        const ig_ts_value *before, const ig_ts_value *after);
 /* The same for a buffer that the call changes, where its value was used at import. */
 void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage);
-bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_object *object,
-                       const char *name);
+bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_place *place);
+/* What lies there now; NULL: nothing. */
+ig_ts_value *ig_ts_place_get(const ig_ts_entry *entry, const ig_ts_place *place);
 /* Arguments for what is known to be carried; the call; their values after it. */
 ig_status ig_ts_carried_begin(ig_ts_entry *entry);
 ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *arguments,
@@ -86,7 +104,8 @@ bool ig_ts_traced_tree(ig_ts_eval *eval, const char *name, const ig_py *value,
                        ig_node_list *out_nodes);
 /* Adds the tree of the result, and its leaves to entry->results. */
 ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value);
-/* Tensor arguments that the call changed, then attributes of modules. */
+/* Tensor arguments that the call changed, then attributes of modules and what their
+ * containers hold. */
 ig_status ig_ts_entry_changes(ig_ts_entry *entry, const ig_ts_level *level);
 
 #endif

@@ -233,6 +233,7 @@ static ig_status load_items(ig_ts_eval *eval, const ig_py *value, const char *pa
         ig_ts_list_add(eval, list, item);
     }
     list->type = tag_of(eval, value);
+    list->path = ig_module_string(eval->module, ig_str_of(path));
     return IG_OK;
 }
 
@@ -249,6 +250,7 @@ static ig_status load_dict(ig_ts_eval *eval, const ig_py *value, const char *pat
         ig_ts_dict_set(eval, dict, key, item);
     }
     dict->type = tag_of(eval, value);
+    dict->path = ig_module_string(eval->module, ig_str_of(path));
     return IG_OK;
 }
 

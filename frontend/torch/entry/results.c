@@ -1,4 +1,4 @@
-/* Results of the entry: the tree of what the call gives, inputs that it changes, state.
+/* Results of the entry: the tree of what the call gives.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/entry/entry.h"
 
@@ -258,88 +258,6 @@ ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value) {
         path = path && path[0] ? path : "result";
         IG_PUSH(arena, &entry->result_names,
                 ig_module_string(entry->eval->module, ig_str_of(path)));
-    }
-    return IG_OK;
-}
-
-/* ---- what the call changes ---- */
-
-static void add_changed_inputs(ig_ts_entry *entry) {
-    for (size_t i = 0; i < entry->leaves.count; i++) {
-        const ig_ts_leaf *leaf = &entry->leaves.items[i];
-        if (!leaf->storage || !leaf->storage->is_written) {
-            continue;
-        }
-        add_node(entry, IG_NODE_TENSOR, leaf->path);
-        add_result(entry, leaf->storage->value);
-        IG_PUSH(&entry->eval->module->arena, &entry->result_names, leaf->path);
-        entry->after_count++;
-    }
-}
-
-/* A module's attribute that was bound to another tensor: its storage takes the content,
- * as if it had been written to. */
-static ig_status keep_tensor(ig_ts_entry *entry, const ig_ts_value *before,
-                             const ig_ts_value *after) {
-    ig_ts_tensor *old = before->as.tensor;
-    ig_value *value;
-    if (old->dtype != after->as.tensor->dtype || old->step_count > 0 ||
-        old->type->rank != after->as.tensor->type->rank) {
-        return fail_at_entry(
-            entry, IG_UNSUPPORTED,
-            "the call binds an attribute to a tensor of another dtype or rank");
-    }
-    IG_TRY(ig_ts_tensor_read(entry->eval, after->as.tensor, &value));
-    IG_TRY(ig_ts_storage_load(entry->eval, old->storage));
-    ig_ts_touch(entry->eval, IG_TS_HOLD_STORAGE, old->storage);
-    old->storage->value = value;
-    old->storage->is_written = true;
-    return IG_OK;
-}
-
-static ig_status look_at_object(ig_ts_entry *entry, const ig_ts_change *change) {
-    const ig_ts_object *object = change->holder;
-    for (size_t i = 0; i < object->count && i < change->before.count; i++) {
-        const ig_ts_value *before = &change->before.values[i];
-        const ig_ts_value *after = &object->values[i];
-        if (ig_ts_is_same(before, after) ||
-            ig_ts_carried_has(entry, object, object->names[i]) ||
-            ig_ts_carried_note(entry, object, object->names[i], before, after)) {
-            continue;
-        }
-        if (before->kind == IG_TS_TENSOR && after->kind == IG_TS_TENSOR) {
-            IG_TRY(keep_tensor(entry, before, after));
-            continue;
-        }
-        return fail_at_entry(
-            entry, IG_UNSUPPORTED,
-            ig_arena_printf(
-                entry->eval->arena,
-                "the call binds attribute '%s%s%s', which was %s, to another %s; only tensors and numbers can outlive a call yet",
-                object->path ? object->path : "",
-                object->path && object->path[0] ? "." : "", object->names[i],
-                ig_ts_kind_name(before), ig_ts_kind_name(after)));
-    }
-    return IG_OK;
-}
-
-ig_status ig_ts_entry_changes(ig_ts_entry *entry, const ig_ts_level *level) {
-    for (size_t i = 0; i < level->changes.count; i++) {
-        const ig_ts_change *change = &level->changes.items[i];
-        const ig_ts_object *object = change->holder;
-        if (change->kind == IG_TS_HOLD_OBJECT && object->path) {
-            IG_TRY(look_at_object(entry, change));
-        }
-    }
-    add_changed_inputs(entry);
-    for (size_t i = 0; i < level->changes.count; i++) {
-        const ig_ts_change *change = &level->changes.items[i];
-        ig_ts_storage *storage = change->holder;
-        if (change->kind == IG_TS_HOLD_STORAGE && storage->origin &&
-            storage->is_written && storage->value != storage->initial) {
-            IG_PUSH(entry->eval->arena, &entry->states, storage);
-            ig_ts_carried_note_buffer(entry, storage);
-        }
     }
     return IG_OK;
 }

@@ -74,6 +74,7 @@ struct ig_ts_change {
     ig_ts_holder kind;
     void *holder;
     uint64_t stamp; /* before */
+    ig_location where;
     ig_ts_content before, after;
 };
 

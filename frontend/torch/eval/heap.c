@@ -125,6 +125,7 @@ void ig_ts_touch(ig_ts_eval *eval, ig_ts_holder kind, void *holder) {
     ig_ts_change change = { .kind = kind,
                             .holder = holder,
                             .stamp = cell->stamp,
+                            .where = ig_ts_where(eval),
                             .before = copy_content(eval, &now) };
     IG_PUSH(eval->arena, &level->changes, change);
     ig_map_set_id(&level->index, IG_MAP_PTR(holder),

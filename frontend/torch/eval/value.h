@@ -128,6 +128,7 @@ struct ig_ts_list { /* lists and tuples */
     const ig_script_type *type; /* as annotated; NULL: what the items tell */
     const char *poison;         /* why it is unknown, or NULL */
     ig_ts_tensor *stack;        /* of a poisoned one: its items (stacked.h), or NULL */
+    const char *path; /* "cache.states" where the archive holds it; else NULL */
 };
 
 struct ig_ts_dict { /* in order of insertion */
@@ -136,6 +137,7 @@ struct ig_ts_dict { /* in order of insertion */
     size_t count, capacity;
     const ig_script_type *type;
     const char *poison;
+    const char *path;     /* where the archive holds it; else NULL */
     struct ig_map *index; /* of a large one: key -> 1 + its place; else NULL */
 };
 
