@@ -72,10 +72,13 @@ static LLVMTypeRef lanes_of(LLVMTypeRef element, LLVMValueRef like) {
 
 /* ---- F16C ---- */
 
+/* LLVM would compare and choose the halves themselves, for which there are no
+ * instructions, lane by lane; it does not look through the fence. */
 static LLVMValueRef widen_f16c(ig_cpu_emitter *e, LLVMValueRef bits, LLVMTypeRef f32) {
     LLVMTypeRef half = lanes_of(LLVMHalfTypeInContext(e->llvm), bits);
     LLVMValueRef value = LLVMBuildBitCast(e->builder, bits, half, L_UNNAMED);
-    return LLVMBuildFPExt(e->builder, value, f32, L_UNNAMED);
+    LLVMValueRef wide = LLVMBuildFPExt(e->builder, value, f32, L_UNNAMED);
+    return l_call1(e->builder, "llvm.arithmetic.fence", wide);
 }
 
 static LLVMValueRef narrow_f16c(ig_cpu_emitter *e, LLVMValueRef x) {

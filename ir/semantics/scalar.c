@@ -43,6 +43,8 @@ typedef struct chunk {
 #define SHL(a, b) ((int64_t)((uint64_t)(a) << (b)))
 #define FLAG(number) (c->call->flags[number])
 #define IS_SINGLE (c->is_single)
+#define IS_BELOW_ZERO(y) \
+    (ig_dtypes[c->call->operands[1].dtype].class == IG_SINT && (int64_t)(y) < 0)
 #define TRAP(condition, value) ((condition) ? trap(c, i) : (value))
 
 static inline uint8_t trap(chunk *c, int64_t i) {
@@ -74,20 +76,18 @@ static inline double float_gelu(double x, bool by_tanh, bool is_finite) {
     return is_finite ? y + (x - x) : y;
 }
 
-static inline int64_t sint_pow(int64_t x, int64_t y) {
-    if (y < 0) {
-        return x == 1 || (x == -1 && y % 2 == 0) ? 1 : x == -1 ? -1 : 0;
-    }
-    int64_t power = 1;
+static inline uint64_t uint_pow(uint64_t x, uint64_t y) {
+    uint64_t power = 1;
     for (; y; y >>= 1) {
-        power = y & 1 ? MUL(power, x) : power;
-        x = MUL(x, x);
+        power = y & 1 ? power * x : power;
+        x *= x;
     }
     return power;
 }
 
-static inline uint64_t uint_pow(uint64_t x, uint64_t y) {
-    return (int64_t)y < 0 ? x == 1 : (uint64_t)sint_pow((int64_t)x, (int64_t)y);
+/* x^y for a negative y. */
+static inline int64_t inverse_pow(int64_t x, int64_t y) {
+    return x == 1 || (x == -1 && y % 2 == 0) ? 1 : x == -1 ? -1 : 0;
 }
 
 static inline double float_muladd(double x, double y, double z, bool is_single) {

@@ -64,13 +64,6 @@ static ig_value *lower_div(ig_builder *b, const ig_op *op, ig_value *const *x) {
                : divide_safely(b, IG_OP_div, x[0], x[1]);
 }
 
-/* Floats: x - trunc(x / y) * y; the sign rule is put right after.  Exact for quotients
- * below 2^24 (f32) or 2^53 (f64), as ONNX's fmod is used on. */
-static ig_value *float_remainder(ig_builder *b, ig_value *x, ig_value *y) {
-    ig_value *q = k_unary(b, IG_OP_trunc, k_binary(b, IG_OP_div, x, y));
-    return k_muladd(b, k_unary(b, IG_OP_neg, q), y, x);
-}
-
 static ig_value *lower_mod(ig_builder *b, const ig_op *op, ig_value *const *x) {
     bool truncates = ig_attr_int(op, IG_mod_truncate, 0) != 0;
     if (!ig_dtype_is_float(x[0]->type->dtype)) { /* kernel mod has the divisor's sign */
@@ -78,15 +71,7 @@ static ig_value *lower_mod(ig_builder *b, const ig_op *op, ig_value *const *x) {
         return q ? k_sub(b, x[0], k_mul(b, q, x[1]))
                  : divide_safely(b, IG_OP_mod, x[0], x[1]);
     }
-    ig_value *r = float_remainder(b, x[0], x[1]);
-    if (truncates) {
-        return r;
-    }
-    ig_value *zero = zero_like(b, r);
-    ig_value *differs = k_binary(b, IG_OP_xor, k_compare(b, IG_OP_lt, r, zero),
-                                 k_compare(b, IG_OP_lt, x[1], zero));
-    ig_value *is_off = k_binary(b, IG_OP_and, differs, k_compare(b, IG_OP_ne, r, zero));
-    return k_where(b, is_off, k_add(b, r, x[1]), r);
+    return ig_math_mod(b, x[0], x[1], truncates);
 }
 
 static ig_value *lower_isinf(ig_builder *b, const ig_op *op, ig_value *const *x) {
@@ -102,28 +87,41 @@ static ig_value *lower_isinf(ig_builder *b, const ig_op *op, ig_value *const *x)
                : k_binary(b, IG_OP_or, plus, minus);
 }
 
-/* x multiplied y times, in 64 bits; a negative y truncates the quotient. */
-static ig_value *integer_power(ig_builder *b, ig_value *x, ig_value *y) {
-    ig_value *one = constant_like(b, k_cast(b, x, IG_DT_i64), 1.0);
-    ig_value *zero = zero_like(b, one), *minus = constant_like(b, one, -1.0);
-    ig_value *inits[3] = { one, k_cast(b, x, IG_DT_i64), k_cast(b, y, IG_DT_i64) };
-    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 63), k_i64(b, 1), inits, 3);
+/* x multiplied y times, in 64 bits; y is unsigned. */
+static ig_value *multiply_often(ig_builder *b, ig_value *x, ig_value *y) {
+    ig_value *one = constant_like(b, x, 1.0);
+    ig_value *inits[3] = { one, x, k_cast(b, y, IG_DT_u64) };
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 64), k_i64(b, 1), inits, 3);
     ig_builder *in = &loop.b;
     ig_value *base = loop.carried[1], *left = loop.carried[2];
-    ig_value *is_odd = k_compare(in, IG_OP_ne, k_binary(in, IG_OP_and, left, one),
-                                 zero);
+    ig_value *bit = constant_like(in, left, 1.0);
+    ig_value *is_odd = k_compare(in, IG_OP_eq, k_binary(in, IG_OP_and, left, bit), bit);
     ig_value *more = k_mul(in, loop.carried[0], base);
     ig_value *next[3] = { k_where(in, is_odd, more, loop.carried[0]),
-                          k_mul(in, base, base), k_binary(in, IG_OP_shr, left, one) };
+                          k_mul(in, base, base), k_binary(in, IG_OP_shr, left, bit) };
     k_loop_close(&loop, next, 3);
-    ig_value *is_even = k_compare(b, IG_OP_eq, k_binary(b, IG_OP_and, inits[2], one),
-                                  zero);
-    ig_value *of_minus = k_where(b, is_even, one, minus);
-    ig_value *is_one = k_compare(b, IG_OP_eq, inits[1], one);
-    ig_value *is_minus = k_compare(b, IG_OP_eq, inits[1], minus);
-    ig_value *inverse = k_where(b, is_one, one, k_where(b, is_minus, of_minus, zero));
-    ig_value *is_negative = k_compare(b, IG_OP_lt, inits[2], zero);
-    return k_where(b, is_negative, inverse, loop.results[0]);
+    return loop.results[0];
+}
+
+/* A negative y truncates the quotient: nothing is left of it but for x = 1 and -1. */
+static ig_value *integer_power(ig_builder *b, ig_value *x, ig_value *y) {
+    bool x_is_signed = ig_dtypes[x->type->dtype].class == IG_SINT;
+    bool y_is_signed = ig_dtypes[y->type->dtype].class == IG_SINT;
+    x = k_cast(b, x, IG_DT_i64);
+    y = k_cast(b, y, IG_DT_i64);
+    ig_value *power = multiply_often(b, x, y);
+    if (!y_is_signed) {
+        return power;
+    }
+    ig_value *one = constant_like(b, x, 1.0), *zero = zero_like(b, x);
+    ig_value *minus = constant_like(b, x, -1.0);
+    ig_value *is_odd = k_compare(b, IG_OP_eq, k_binary(b, IG_OP_and, y, one), one);
+    ig_value *inverse = k_where(b, k_compare(b, IG_OP_eq, x, one), one, zero);
+    if (x_is_signed) {
+        inverse = k_where(b, k_compare(b, IG_OP_eq, x, minus),
+                          k_where(b, is_odd, minus, one), inverse);
+    }
+    return k_where(b, k_compare(b, IG_OP_lt, y, zero), inverse, power);
 }
 
 /* Integers of more than 16 bits are not exact in f32. */

@@ -9,17 +9,22 @@
 
 /* ---- QuantizeLinear and DequantizeLinear ---- */
 
+static void check_zero_point(const ig_onnx_node *node, const ig_value *zero,
+                             ig_dtype dtype) {
+    if (zero && zero->type->dtype != dtype) {
+        ig_onnx_fail(node, IG_INVALID,
+                     "the zero point has elements of type %s, expected %s",
+                     ig_dtypes[zero->type->dtype].name, ig_dtypes[dtype].name);
+    }
+}
+
 /* Inputs 1 and 2 with axis and block; `dtype` is that of the zero point. */
 static ig_quant read_quant(const ig_onnx_node *node, ig_dtype dtype) {
     ig_quant q = { .scale = node->inputs[1], .zero_point = ig_onnx_in(node, 2) };
     uint32_t rank = node->inputs[0]->type->rank;
     int64_t axis = ig_onnx_attr_int(node, "axis", 1);
     q.block = ig_onnx_attr_between(node, "block_size", 0, 0, INT32_MAX);
-    if (q.zero_point && q.zero_point->type->dtype != dtype) {
-        ig_onnx_fail(node, IG_INVALID,
-                     "the zero point has elements of type %s, expected %s",
-                     ig_dtypes[q.zero_point->type->dtype].name, ig_dtypes[dtype].name);
-    }
+    check_zero_point(node, q.zero_point, dtype);
     q.axis = axis < 0 ? axis + rank : axis;
     if (q.block) {
         q.axis = ig_onnx_axis_of(node, axis, rank);
@@ -68,6 +73,20 @@ ig_status ig_onnx_import_quantize_dynamic(ig_onnx_node *node) {
 
 /* ---- products ---- */
 
+/* Inputs that hold 8-bit integers and their zero points (NULL: absent, 0). */
+static ig_integers read_integers(const ig_onnx_node *node, uint32_t value,
+                                 uint32_t zero) {
+    ig_integers x = { node->inputs[value], ig_onnx_in(node, zero) };
+    ig_dtype dtype = (ig_dtype)x.value->type->dtype;
+    if (dtype != IG_DT_i8 && dtype != IG_DT_u8) {
+        ig_onnx_fail(node, IG_INVALID,
+                     "input %u has elements of type %s, expected i8 or u8", value,
+                     ig_dtypes[dtype].name);
+    }
+    check_zero_point(node, x.zero_point, dtype);
+    return x;
+}
+
 /* Parameters of rows stand along the last axis but one. */
 static ig_value *along_rows(const ig_onnx_node *node, ig_value *param) {
     bool is_vector = param && param->type->rank == 1;
@@ -76,8 +95,8 @@ static ig_value *along_rows(const ig_onnx_node *node, ig_value *param) {
 
 /* MatMulInteger(a, b, a_zero_point?, b_zero_point?) */
 ig_status ig_onnx_import_matmul_integer(ig_onnx_node *node) {
-    ig_integers a = { node->inputs[0], along_rows(node, ig_onnx_in(node, 2)) };
-    ig_integers b = { node->inputs[1], ig_onnx_in(node, 3) };
+    ig_integers a = read_integers(node, 0, 2), b = read_integers(node, 1, 3);
+    a.zero_point = along_rows(node, a.zero_point);
     return ig_onnx_give(node, ig_compose_matmul_integer(node->e, a, b));
 }
 
@@ -94,7 +113,8 @@ static ig_status give_sums(ig_onnx_node *node, ig_value *sum, ig_value *a_scale,
 /* QLinearMatMul(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero) */
 ig_status ig_onnx_import_qlinear_matmul(ig_onnx_node *node) {
     ig_value **in = node->inputs;
-    ig_integers a = { in[0], along_rows(node, in[2]) }, b = { in[3], in[5] };
+    ig_integers a = read_integers(node, 0, 2), b = read_integers(node, 3, 5);
+    a.zero_point = along_rows(node, a.zero_point);
     ig_value *sum = ig_compose_matmul_integer(node->e, a, b);
     int64_t axis = sum ? (int64_t)sum->type->rank - 1 : -1;
     return give_sums(node, sum, along_rows(node, in[1]), axis);
@@ -113,15 +133,14 @@ static ig_value *convolve(const ig_onnx_node *node, ig_integers x, ig_integers w
 
 /* ConvInteger(x, w, x_zero_point?, w_zero_point?) */
 ig_status ig_onnx_import_conv_integer(ig_onnx_node *node) {
-    ig_integers x = { node->inputs[0], ig_onnx_in(node, 2) };
-    ig_integers w = { node->inputs[1], ig_onnx_in(node, 3) };
+    ig_integers x = read_integers(node, 0, 2), w = read_integers(node, 1, 3);
     return ig_onnx_give(node, convolve(node, x, w));
 }
 
 /* QLinearConv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias?) */
 ig_status ig_onnx_import_qlinear_conv(ig_onnx_node *node) {
     ig_value **in = node->inputs, *bias = ig_onnx_in(node, 8);
-    ig_integers x = { in[0], in[2] }, w = { in[3], in[5] };
+    ig_integers x = read_integers(node, 0, 2), w = read_integers(node, 3, 5);
     ig_value *sum = convolve(node, x, w);
     if (sum && bias) {
         bias = ig_expr_along(node->e, bias, 0, sum->type->rank - 1);

@@ -102,8 +102,7 @@ static const double exp_f64[] = {
     2.51178941435659983e-08,
 };
 
-/* 2^n for the low bits `n` of an integer lane. */
-static ig_value *power_of_two(ig_builder *b, ig_value *n) {
+ig_value *ig_math_power_of_two(ig_builder *b, ig_value *n) {
     assert(!ig_dtype_is_float((ig_dtype)n->type->dtype) && "an exponent is an integer");
     const ig_math_real *real = ig_math_real_of(n);
     ig_value *biased = ig_math_with(b, IG_OP_add, n, real->exponent_bias);
@@ -140,7 +139,8 @@ ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low) {
     ig_value *whole = k_sub(b, ig_math_bits(b, shifted), ig_math_bits(b, round));
     ig_value *half = ig_math_with(b, IG_OP_shr, whole, 1);
     ig_value *rest = k_sub(b, whole, half);
-    return k_mul(b, k_mul(b, y, power_of_two(b, half)), power_of_two(b, rest));
+    return k_mul(b, k_mul(b, y, ig_math_power_of_two(b, half)),
+                 ig_math_power_of_two(b, rest));
 }
 
 /* f32: 1.1 ulp; f64: 1.1. */

@@ -48,6 +48,8 @@ ig_value *ig_math_neg(ig_builder *b, ig_value *x);
 ig_value *ig_math_abs(ig_builder *b, ig_value *x);
 /* c[0] + c[1] x + … */
 ig_value *ig_math_poly(ig_builder *b, ig_value *x, const double *c, uint32_t count);
+/* 2^n for the low bits `n` of an integer lane. */
+ig_value *ig_math_power_of_two(ig_builder *b, ig_value *n);
 /* The magnitude of `x` (not negative) with the sign of `sign`. */
 ig_value *ig_math_with_sign(ig_builder *b, ig_value *x, ig_value *sign);
 /* x as 2^exponent (1 + f), 1 + f in [0.71, 1.42), for positive finite x. */

@@ -7,7 +7,7 @@
  *     expm1    2^n (q + 1) - 1 as 2^n q + (2^n - 1); sinh, cosh by it and exp
  *     asinh, acosh, atanh   log1p of what is small where x is
  *
- * Bounds: f32 below 0.6 ulp; f64 below 4 (lgamma and digamma: 1e-14 absolute about
+ * Bounds: f32 below 0.6 ulp; f64 below 4 (erfc 5; lgamma and digamma: 1e-14 about
  * their zeros).  The special functions are in math/special.c.
  */
 #include "passes/lower/math/more.h"
@@ -128,7 +128,9 @@ static ig_value *acosh_of(ig_builder *b, ig_value *x) {
     ig_value *small = ig_math_log1p(b, k_add(b, t, root));
     ig_value *large = with_number(b, IG_OP_add, ig_math_log(b, x),
                                   0.693147180559945309417);
-    return k_where(b, ig_math_is(b, IG_OP_gt, x, 0x1p30), large, small);
+    ig_value *value = k_where(b, ig_math_is(b, IG_OP_gt, x, 0x1p30), large, small);
+    return k_where(b, ig_math_is(b, IG_OP_lt, x, 1), constant_like(b, x, (double)NAN),
+                   value);
 }
 
 static ig_value *atanh_of(ig_builder *b, ig_value *x) {

@@ -9,6 +9,10 @@ bool ig_math_is_in_double(ig_opcode code);
 /* The function of one or two f32 or f64 numbers. */
 ig_value *ig_math_in_double(ig_builder *b, ig_opcode code, ig_value *const *x);
 
+/* The exact remainder of x / y with the sign of x, or (where it does not truncate) of
+ * y: that one is x's remainder plus y, rounded. */
+ig_value *ig_math_mod(ig_builder *b, ig_value *x, ig_value *y, bool truncates);
+
 /* Of f64 alone: */
 ig_value *ig_math_expm1(ig_builder *b, ig_value *x);
 ig_value *ig_math_erfc(ig_builder *b, ig_value *x);

@@ -36,6 +36,17 @@ static const double erfc_terms[] = {
     -1.67441270994154463e-7, 8.78821366174256025e-09,
 };
 
+/* What x * x loses by rounding: the parts of x have 26 and 27 bits, so that their
+ * products are exact where muladd is not. */
+static ig_value *lost_of_square(ig_builder *b, ig_value *x, ig_value *square) {
+    ig_value *mask = ig_math_bits_const(b, x, -(INT64_C(1) << 27));
+    ig_value *bits = k_binary(b, IG_OP_and, ig_math_bits(b, x), mask);
+    ig_value *high = ig_math_from_bits(b, bits), *low = k_sub(b, x, high);
+    ig_value *lost = k_sub(b, k_mul(b, high, high), square);
+    lost = k_add(b, lost, k_mul(b, k_add(b, high, high), low));
+    return k_add(b, lost, k_mul(b, low, low));
+}
+
 static ig_value *far_erfc(ig_builder *b, ig_value *size) {
     ig_value *x = with_number(b, IG_OP_min, with_number(b, IG_OP_max, size, 0.46), 28);
     ig_value *u = k_binary(b, IG_OP_div, with_number(b, IG_OP_sub, x, 3.75),
@@ -43,7 +54,7 @@ static ig_value *far_erfc(ig_builder *b, ig_value *size) {
     ig_value *p = ig_math_poly(b, u, erfc_terms, IG_COUNT_OF(erfc_terms));
     ig_value *scale = with_number(b, IG_OP_add, k_add(b, x, x), 1);
     ig_value *square = k_mul(b, x, x);
-    ig_value *lost = k_muladd(b, x, x, ig_math_neg(b, square));
+    ig_value *lost = lost_of_square(b, x, square);
     ig_value *decay = ig_math_exp_sum(b, ig_math_neg(b, square), ig_math_neg(b, lost));
     return k_binary(b, IG_OP_div, k_mul(b, decay, p), scale);
 }

@@ -19,7 +19,7 @@ static inline void lower_check_counts(const char *text, const int64_t *counts,
         CHECK(count <= MOST && c.graph->body.arg_count <= 8);
         for (uint32_t k = 0; k < count; k++) {
             c.symbols[0] = counts[k];
-            lower_inputs(&c, 10);
+            lower_inputs(&c, LOWER_PLAIN, 10);
             lower_interpret(&c);
             memcpy(inputs[k], c.inputs, sizeof inputs[k]);
             expected[k] = c.expected[0];
@@ -135,7 +135,7 @@ TEST(gemm_of_short_sums) {
 /* The product of the first `rows` rows of `all`. */
 static const float *product_of(lower_case *c, const ig_tensor *all, int64_t rows) {
     c->symbols[0] = rows;
-    lower_inputs(c, 10);
+    lower_inputs(c, LOWER_PLAIN, 10);
     for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
         c->inputs[i].data = all[i].data;
     }

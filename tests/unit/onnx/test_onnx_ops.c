@@ -263,9 +263,59 @@ TEST(resize_to_a_negative_size_is_refused) {
 }
 END_TEST
 
-UNIT_SUITE_WITH(onnx_ops, add_bad_resizes, slice_with_attributes, clip_with_attributes,
+/* ---- zero points have the elements of what they belong to ---- */
+
+enum { U8 = 2, I8 = 3 }; /* element types of ONNX */
+
+/* u and s are bytes without and with sign, zu and zs such numbers, f is a scale. */
+static const struct {
+    const char *op, *ins, *words;
+} bad_zero_points[] = {
+    { "DequantizeLinear", "u,f,zs", "type i8, expected u8" },
+    { "DequantizeLinear", "s,f,zu", "type u8, expected i8" },
+    { "MatMulInteger", "u,s,zs", "type i8, expected u8" },
+    { "MatMulInteger", "u,s,zu,zu", "type u8, expected i8" },
+    { "MatMulInteger", "x,s", "input 0 has elements of type f32, expected i8 or u8" },
+    { "QLinearMatMul", "u,f,zs,s,f,zs,f,zu", "type i8, expected u8" },
+    { "QLinearMatMul", "u,f,zu,s,f,zu,f,zu", "type u8, expected i8" },
+    { "ConvInteger", "u,s,zs", "type i8, expected u8" },
+    { "ConvInteger", "u,s,zu,zu", "type u8, expected i8" },
+    { "QLinearConv", "u,f,zs,s,f,zs,f,zu", "type i8, expected u8" },
+    { "QLinearConv", "u,f,zu,s,f,zu,f,zu", "type u8, expected i8" },
+};
+
+START_TEST(a_zero_point_of_another_type_is_refused) {
+    begin(21, bad_zero_points[_i].op, bad_zero_points[_i].ins, "y");
+    bool convolves = strstr(bad_zero_points[_i].op, "Conv") != NULL;
+    int rank = convolves ? 4 : 2;
+    onnx_input(&model, "u", U8, rank, "B", "C", "H", "W");
+    onnx_input(&model, "s", I8, rank, "C", "D", "K", "L");
+    onnx_input(&model, "f", ONNX_F32, 0);
+    onnx_input(&model, "zu", U8, 0);
+    onnx_input(&model, "zs", I8, 0);
+    expect_refusal(bad_zero_points[_i].words);
+}
+END_TEST
+
+TEST(quantising_to_another_type_than_the_zero_points_is_refused) {
+    Onnx__NodeProto *node = begin(21, "QuantizeLinear", "x,f,zs", "y");
+    onnx_input(&model, "f", ONNX_F32, 0);
+    onnx_input(&model, "zs", I8, 0);
+    onnx_attr_i(&model, node, "output_dtype", U8);
+    expect_refusal("type i8, expected u8");
+}
+END_TEST
+
+static void add_refusals(TCase *tests) {
+    add_bad_resizes(tests);
+    tcase_add_loop_test(tests, a_zero_point_of_another_type_is_refused, 0,
+                        (int)IG_COUNT_OF(bad_zero_points));
+}
+
+UNIT_SUITE_WITH(onnx_ops, add_refusals, slice_with_attributes, clip_with_attributes,
                 pad_with_attributes_crops_too, softmax_before_13_flattens,
                 split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
                 reduce_with_attributes, gemm_scales_and_broadcasts,
                 loops_stack_and_may_run_no_trip, an_open_extent_is_scaled_by_a_fraction,
-                resize_to_a_negative_size_is_refused)
+                resize_to_a_negative_size_is_refused,
+                quantising_to_another_type_than_the_zero_points_is_refused)
