@@ -58,6 +58,19 @@ check "bench gives percentiles" 0 "\"p99\": " \
     "$ingot" bench "$tmp/product.ig" --batch 1,20 --threads 1,2 --seconds 0.02 --json
 cp "$tmp/out" "$tmp/table"
 holds "a point for each pair" [ "$(grep -c '"p50"' "$tmp/table")" = 4 ]
+holds "a point says what was measured" python3 -c '
+import json, sys
+for point in json.load(open(sys.argv[1])):
+    assert point["model"] == "product.ig" and point["build"] and point["level"], point
+    assert len(point["cpu"]) > 3, point
+' "$tmp/table"
+check "the table too" 0 "product.ig, ingot 0." \
+    "$ingot" bench "$tmp/product.ig" --seconds 0.02
+"$ingot" bench "$tmp/product.ig" --batch 1,20 --seconds 0.02 --format markdown \
+    >"$tmp/table" 2>"$tmp/out"
+holds "Markdown has a head, a rule and two rows" \
+    [ "$(grep -c '^|.*|$' "$tmp/table")" = 4 ]
+holds "and nothing between them" [ "$(sed -n '3,$p' "$tmp/table" | grep -vc '^|')" = 0 ]
 check "bench runs sessions side by side" 0 "\"sessions\": 2" \
     "$ingot" bench "$tmp/product.ig" --sessions 2 --seconds 0.02 --json
 interrupt 1 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \

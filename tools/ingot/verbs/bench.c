@@ -5,8 +5,8 @@
  * timed alone, after a warm-up of a tenth of the time.  With N sessions, N threads call
  * at once, each its own session of the one program.
  */
+#include "tools/ingot/measure/bench_table.h"
 #include "tools/ingot/measure/clock.h"
-#include "tools/ingot/measure/load_generator.h"
 #include "tools/ingot/model/extent.h"
 #include "tools/ingot/values/bound_inputs.h"
 
@@ -26,6 +26,7 @@ static const option_row options[] = {
          "values, also for patterns of names and without a type: 'ids_*=random:0:100'"),
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
          "inputs from files, in place of --batch"),
+    TEXT("format", 'f', format, "text|markdown", "how the table is written (text)"),
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
@@ -44,14 +45,6 @@ typedef struct runner {
     ig_view *outputs;
     ig_status status;
 } runner;
-
-typedef struct point {
-    int64_t batch;
-    int threads;
-    size_t sessions;
-    load_facts took;
-    double cpu_share; /* of the wall time that we had a CPU */
-} point;
 
 /* Until the time is over, or Ctrl-C. */
 static int call_session(void *user, size_t number) {
@@ -99,7 +92,7 @@ static ig_status run_all(const runner *runners, load_caller *callers, size_t cou
 }
 
 static ig_status measure_point(const settings *given, const model *m, const call *with,
-                               point *out, message *why) {
+                               bench_point *out, message *why) {
     runner *runners = need(calloc(out->sessions, sizeof *runners));
     load_caller *callers = need(calloc(out->sessions, sizeof *callers));
     settings own = *given;
@@ -129,74 +122,23 @@ static ig_status measure_point(const settings *given, const model *m, const call
     return status;
 }
 
-/* ---- telling ---- */
-
-static void list_warnings(const point *p, const char **reasons, size_t *count) {
-    if (p->took.calls < 100) {
-        reasons[(*count)++] = "fewer than 100 calls: give more --seconds";
-    }
-    if (p->took.drift > 0.05) {
-        reasons[(*count)++] =
-            "the two halves differ by more than 5%: the machine changed its speed, or was busy";
-    }
-    if (p->cpu_share < 0.9 * (double)p->sessions) {
-        reasons[(*count)++] = "other programs took CPU time";
-    }
-    if (p->took.p50 < 1e-6) {
-        reasons[(*count)++] = "calls are as short as reading the clock takes";
-    }
-}
-
-static void print_point(const settings *given, const point *p, bool is_first) {
-    const char *reasons[4];
-    size_t count = 0;
-    list_warnings(p, reasons, &count);
-    if (given->json) {
-        json_begin();
-        printf(
-            "%s\n  {\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": %zu, \"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"min\": %.9g, \"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
-            is_first ? "[" : ",", (long long)p->batch, p->threads, p->sessions,
-            p->took.calls, p->took.p50, p->took.p90, p->took.p99, p->took.min,
-            p->took.mean, p->took.per_second);
-        for (size_t i = 0; i < count; i++) {
-            fputs(i ? ", " : "", stdout);
-            put_json_text(stdout, reasons[i]);
-        }
-        fputs("]}", stdout);
-        return;
-    }
-    if (is_first) {
-        printf("%8s %7s %8s %10s %10s %10s %10s %12s %14s\n", "batch", "threads",
-               "sessions", "p50 µs", "p90 µs", "p99 µs", "min µs", "calls/s",
-               "samples/s");
-    }
-    printf("%8lld %7d %8zu %9.2f %9.2f %9.2f %9.2f %12.0f %14.0f\n",
-           (long long)p->batch, p->threads, p->sessions, p->took.p50 * 1e6,
-           p->took.p90 * 1e6, p->took.p99 * 1e6, p->took.min * 1e6, p->took.per_second,
-           p->took.per_second * (double)p->batch);
-    for (size_t i = 0; i < count; i++) {
-        printf("%8s not to be trusted: %s\n", "", reasons[i]);
-    }
-    fflush(stdout);
-}
-
 /* ---- the verb ---- */
 
 /* A point for each number of threads. */
 static ig_status run_threads(const settings *given, const model *m, const call *with,
-                             int64_t batch, size_t *printed, message *why) {
+                             int64_t batch, bench_table *table, message *why) {
     const char *list = given->thread_counts ? given->thread_counts : "1";
     while (*list) {
         int64_t threads = options_next_count(&list);
-        point p = { .batch = batch,
-                    .threads = (int)threads,
-                    .sessions = given->sessions ? (size_t)given->sessions : 1 };
+        bench_point p = { .batch = batch,
+                          .threads = (int)threads,
+                          .sessions = given->sessions ? (size_t)given->sessions : 1 };
         ig_status status = measure_point(given, m, with, &p, why);
         if (status != IG_OK) {
             return status;
         }
         if (p.took.calls > 0) {
-            print_point(given, &p, (*printed)++ == 0);
+            bench_table_add(table, &p);
         }
         if (was_interrupted()) {
             return IG_CANCELLED;
@@ -206,7 +148,7 @@ static ig_status run_threads(const settings *given, const model *m, const call *
 }
 
 static ig_status run_batch(const settings *given, const model *m, int64_t batch,
-                           size_t *printed, message *why) {
+                           bench_table *table, message *why) {
     extents sizes;
     bound_inputs values = { 0 };
     ig_status status = extents_init(&sizes, m, batch, given->dims) ? IG_OK : IG_INVALID;
@@ -215,22 +157,22 @@ static ig_status run_batch(const settings *given, const model *m, int64_t batch,
     }
     if (status == IG_OK) {
         int64_t of = batch_of_call(m, &values.with);
-        status = run_threads(given, m, &values.with, of, printed, why);
+        status = run_threads(given, m, &values.with, of, table, why);
     }
     bound_inputs_free(&values);
     extents_fini(&sizes);
     return status;
 }
 
-static ig_status run_batches(const settings *given, const model *m, size_t *printed,
+static ig_status run_batches(const settings *given, const model *m, bench_table *table,
                              message *why) {
     if (!given->batch) {
-        return run_batch(given, m, -1, printed, why);
+        return run_batch(given, m, -1, table, why);
     }
     const char *list = given->batch;
     ig_status status = IG_OK;
     while (*list && status == IG_OK) {
-        status = run_batch(given, m, options_next_count(&list), printed, why);
+        status = run_batch(given, m, options_next_count(&list), table, why);
     }
     return status;
 }
@@ -238,13 +180,14 @@ static ig_status run_batches(const settings *given, const model *m, size_t *prin
 /* Arguments that are given whole have one batch size, which they say. */
 static ig_status bench_model(const settings *given, const model *m,
                              bound_inputs *values, message *why) {
-    size_t printed = 0;
+    bench_table table = { .given = given };
     progress_clear();
+    subject_read(given, m, &table.what);
     ig_status status = values->is_bound
                            ? run_threads(given, m, &values->with,
-                                         batch_of_call(m, &values->with), &printed, why)
-                           : run_batches(given, m, &printed, why);
-    fputs(given->json && printed ? "]\n" : "", stdout);
+                                         batch_of_call(m, &values->with), &table, why)
+                           : run_batches(given, m, &table, why);
+    bench_table_end(&table);
     return status;
 }
 

@@ -1,0 +1,21 @@
+/* What was measured: model, build and machine, so that a table can be passed on.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_INGOT_MEASURE_SUBJECT_H
+#define IG_TOOLS_INGOT_MEASURE_SUBJECT_H
+
+#include "tools/ingot/model/model.h"
+
+typedef struct subject {
+    const char *model; /* the file's name, without folders */
+    const char *build; /* of the compiler that made the program; the program's */
+    const char *level; /* of the code that runs; the program's */
+    char cpu[128];     /* as the machine calls it */
+} subject;
+
+void subject_read(const settings *given, const model *m, subject *out);
+/* "dlrm.onnx, ingot 0.1.0-1a2b, level v4, AMD EPYC 7000" without a new line. */
+void subject_print(const subject *what);
+/* "model": …, "build": …, "level": …, "cpu": … for a JSON object. */
+void subject_put_json(const subject *what);
+
+#endif
