@@ -23,10 +23,10 @@ static void read_cpu_name(char *out, size_t size) {
     }
 }
 
-void subject_read(const settings *given, const model *m, subject *out) {
-    const char *path = given->arguments.items[0], *slash = strrchr(path, '/');
+void subject_read(const char *path, const ig_program *program, subject *out) {
+    const char *slash = strrchr(path, '/');
     ig_program_facts facts = { .size = sizeof facts };
-    ig_program_get_facts(m->program, &facts);
+    ig_program_get_facts(program, &facts);
     *out = (subject){ .model = slash ? slash + 1 : path,
                       .build = facts.build_id,
                       .level = facts.level };

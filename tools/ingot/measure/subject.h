@@ -3,7 +3,7 @@
 #ifndef IG_TOOLS_INGOT_MEASURE_SUBJECT_H
 #define IG_TOOLS_INGOT_MEASURE_SUBJECT_H
 
-#include "tools/ingot/model/model.h"
+#include "tools/ingot/cli/console.h"
 
 typedef struct subject {
     const char *model; /* the file's name, without folders */
@@ -12,7 +12,7 @@ typedef struct subject {
     char cpu[128];     /* as the machine calls it */
 } subject;
 
-void subject_read(const settings *given, const model *m, subject *out);
+void subject_read(const char *path, const ig_program *program, subject *out);
 /* "dlrm.onnx, ingot 0.1.0-1a2b, level v4, AMD EPYC 7000" without a new line. */
 void subject_print(const subject *what);
 /* "model": …, "build": …, "level": …, "cpu": … for a JSON object. */

@@ -182,7 +182,7 @@ static ig_status bench_model(const settings *given, const model *m,
                              bound_inputs *values, message *why) {
     bench_table table = { .given = given };
     progress_clear();
-    subject_read(given, m, &table.what);
+    subject_read(given->arguments.items[0], m->program, &table.what);
     ig_status status = values->is_bound
                            ? run_threads(given, m, &values->with,
                                          batch_of_call(m, &values->with), &table, why)
