@@ -50,7 +50,7 @@ static int label_of(char c) {
     return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1;
 }
 
-static bool fail(equation *e, const char *why) {
+static bool fail_equation(equation *e, const char *why) {
     e->why = e->why ? e->why : why;
     return false;
 }
@@ -130,10 +130,11 @@ static bool read_term(equation *e, const char *at, const char *end, term *t) {
             has_dots = true;
             at += 2;
         } else if (*at != ' ') {
-            return fail(e, "subscripts do not fit the rank of their operand");
+            return fail_equation(e, "subscripts do not fit the rank of their operand");
         }
     }
-    return count == rank || fail(e, "an operand has more axes than subscripts");
+    return count == rank ||
+           fail_equation(e, "an operand has more axes than subscripts");
 }
 
 static bool note_extents(equation *e, const term *t) {
@@ -147,7 +148,7 @@ static bool note_extents(equation *e, const term *t) {
         }
         ig_truth equal = ig_dim_equal(e->module, extent, e->extents[label]);
         if (!ig_dim_is(extent, 1) && equal == IG_NO) {
-            return fail(e, "extents of one subscript differ");
+            return fail_equation(e, "extents of one subscript differ");
         }
         if (!ig_dim_is(extent, 1) && equal == IG_MAYBE) {
             ig_make_guard_equal(e->build.builder, extent, e->extents[label],
@@ -181,7 +182,8 @@ static bool read_output(equation *e, const char *at, const char *end) {
             has_dots = true;
             at += 2;
         } else if (*at != ' ') {
-            return fail(e, "a subscript of the output stands in no operand, or twice");
+            return fail_equation(
+                e, "a subscript of the output stands in no operand, or twice");
         }
     }
     return true;
@@ -229,7 +231,7 @@ static ig_dim extent_in(const term *t, uint8_t label) {
 }
 
 /* The term with its axes in the order given; labels it lacks have extent 1. */
-static ig_value *align(equation *e, const term *t, const labels *order) {
+static ig_value *align_axes(equation *e, const term *t, const labels *order) {
     int64_t perm[IG_TENSOR_RANK];
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t next = 0;
@@ -266,7 +268,7 @@ static split split_labels(const equation *e, const term *a, const term *b) {
     return s;
 }
 
-static void append(labels *to, const labels *from) {
+static void append_labels(labels *to, const labels *from) {
     memcpy(to->items + to->count, from->items, from->count);
     to->count += from->count;
 }
@@ -295,15 +297,15 @@ static void set_product(term *a, ig_value *value, const labels *order) {
 /* Elementwise, then summed. */
 static void multiply_elements(equation *e, term *a, const term *b, const split *s) {
     labels all = s->batch;
-    append(&all, &s->rows);
-    append(&all, &s->columns);
+    append_labels(&all, &s->rows);
+    append_labels(&all, &s->columns);
     labels order = in_output_order(e, &all);
-    append(&order, &s->summed);
+    append_labels(&order, &s->summed);
     if (order.count > IG_TENSOR_RANK) {
-        (void)fail(e, "a product of more axes than a tensor may have");
+        (void)fail_equation(e, "a product of more axes than a tensor may have");
         return;
     }
-    ig_value *left = align(e, a, &order), *right = align(e, b, &order);
+    ig_value *left = align_axes(e, a, &order), *right = align_axes(e, b, &order);
     ig_value *product = ig_build_mul(&e->build, left, right);
     set_product(a, product, &order);
     for (uint32_t i = order.count; i-- > order.count - s->summed.count;) {
@@ -312,7 +314,7 @@ static void multiply_elements(equation *e, term *a, const term *b, const split *
 }
 
 /* A summed label of extent 1 on one side is as wide as on the other. */
-static void widen(equation *e, term *t, const split *s) {
+static void widen_term(equation *e, term *t, const split *s) {
     const ig_type *type = t->value->type;
     ig_dim dims[IG_TENSOR_RANK] = { 0 };
     for (uint32_t i = 0; i < type->rank; i++) {
@@ -340,23 +342,24 @@ static ig_value *as_matrices(equation *e, const term *t, const split *s,
     }
     dims[s->batch.count] = product_of(e, t, first);
     dims[s->batch.count + 1] = product_of(e, t, second);
-    append(&order, first);
-    append(&order, second);
-    return ig_expr_reshape(&e->build, align(e, t, &order), s->batch.count + 2, dims);
+    append_labels(&order, first);
+    append_labels(&order, second);
+    return ig_expr_reshape(&e->build, align_axes(e, t, &order), s->batch.count + 2,
+                           dims);
 }
 
 static void multiply_matrices(equation *e, term *a, term *b, split *s) {
     labels order = s->batch = in_output_order(e, &s->batch);
     s->rows = in_output_order(e, &s->rows);
     s->columns = in_output_order(e, &s->columns);
-    append(&order, &s->rows);
-    append(&order, &s->columns);
+    append_labels(&order, &s->rows);
+    append_labels(&order, &s->columns);
     if (order.count > IG_TENSOR_RANK || s->batch.count + 2 > IG_TENSOR_RANK) {
-        (void)fail(e, "a product of more axes than a tensor may have");
+        (void)fail_equation(e, "a product of more axes than a tensor may have");
         return;
     }
-    widen(e, a, s);
-    widen(e, b, s);
+    widen_term(e, a, s);
+    widen_term(e, b, s);
     ig_value *left = as_matrices(e, a, s, &s->rows, &s->summed);
     ig_value *right = as_matrices(e, b, s, &s->summed, &s->columns);
     ig_value *product = ig_build_matmul(&e->build, left, right, (ig_matmul_attrs){ 0 });
@@ -369,11 +372,12 @@ static void multiply_matrices(equation *e, term *a, term *b, split *s) {
     set_product(a, ig_expr_reshape(&e->build, product, order.count, dims), &order);
 }
 
-static void multiply(equation *e, term *a, term *b) {
+static void multiply_terms(equation *e, term *a, term *b) {
     split s = split_labels(e, a, b);
     bool is_narrow = !s.rows.count && !s.columns.count;
     if (s.summed.count && e->has_bools) {
-        fail(e, "truth values have no sums of products: cast them to numbers first");
+        fail_equation(
+            e, "truth values have no sums of products: cast them to numbers first");
         return;
     }
     if (!s.summed.count || is_narrow) {
@@ -399,7 +403,8 @@ static bool read_terms(equation *e, const char *at, const char *end, term *terms
     for (uint32_t i = 0; i < count; i++) {
         const char *comma = end > at ? memchr(at, ',', (size_t)(end - at)) : NULL;
         if ((comma != NULL) != (i + 1 < count)) {
-            return fail(e, "as many groups of subscripts as operands are expected");
+            return fail_equation(
+                e, "as many groups of subscripts as operands are expected");
         }
         const char *stop = comma ? comma : end;
         if (!read_term(e, at, stop, &terms[i]) || !note_extents(e, &terms[i])) {
@@ -407,10 +412,10 @@ static bool read_terms(equation *e, const char *at, const char *end, term *terms
         }
         at = stop + 1;
     }
-    return count > 0 || fail(e, "there is no operand");
+    return count > 0 || fail_equation(e, "there is no operand");
 }
 
-static void evaluate(equation *e, term *terms, uint32_t count) {
+static void evaluate_terms(equation *e, term *terms, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         take_diagonals(e, &terms[i]);
     }
@@ -421,7 +426,7 @@ static void evaluate(equation *e, term *terms, uint32_t count) {
         e->rest = terms + i + 1;
         e->rest_count = count - i - 1;
         sum_lonely(e, &terms[i], &terms[0]);
-        multiply(e, &terms[0], &terms[i]);
+        multiply_terms(e, &terms[0], &terms[i]);
     }
 }
 
@@ -449,13 +454,13 @@ ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec
         is_read = read_output(&e, arrow + 2, end);
     }
     if (is_read) {
-        evaluate(&e, terms, count);
+        evaluate_terms(&e, terms, count);
     }
     *out_why = e.why;
     if (e.why) {
         return IG_INVALID;
     }
-    ig_value *value = align(&e, &terms[0], &e.output);
+    ig_value *value = align_axes(&e, &terms[0], &e.output);
     *out_value = e.has_bools && !e.has_sums ? ig_expr_cast(&e.build, value, IG_DT_bool)
                                             : value;
     return IG_OK;

@@ -46,7 +46,7 @@ static ig_value *settle_param(ig_expr *e, ig_value *param, const ig_value *x,
 }
 
 /* Both parameters, which have one shape; their axis goes where they are numbers. */
-static ig_quant settle(ig_expr *e, const ig_value *x, const ig_quant *q) {
+static ig_quant settle_params(ig_expr *e, const ig_value *x, const ig_quant *q) {
     ig_quant settled = *q;
     settled.scale = settle_param(e, q->scale, x, q);
     bool is_number = settled.scale && !q->block && settled.scale->type->rank == 0;
@@ -63,7 +63,7 @@ static ig_value *build_quantize(ig_expr *e, ig_value *x, const ig_quant *given,
     if (!x || !given->scale) {
         return NULL;
     }
-    ig_quant q = settle(e, x, given);
+    ig_quant q = settle_params(e, x, given);
     if (q.axis >= 0) {
         attrs.axis = (ig_maybe_int)IG_SET(q.axis);
     }
@@ -93,7 +93,7 @@ ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant *given,
     if (!x || !given->scale) {
         return NULL;
     }
-    ig_quant q = settle(e, x, given);
+    ig_quant q = settle_params(e, x, given);
     if (q.axis >= 0) {
         attrs.axis = (ig_maybe_int)IG_SET(q.axis);
     }
@@ -255,7 +255,7 @@ static ig_value *scale_down(ig_expr *e, ig_value *x, ig_value *scale,
     return ig_build_mul(e, x, is_factor ? scale : ig_build_recip(e, scale));
 }
 
-static ig_value *saturate(ig_expr *e, ig_value *x, ig_dtype to) {
+static ig_value *saturate_cast(ig_expr *e, ig_value *x, ig_dtype to) {
     bool is_signed = ig_dtypes[to].class == IG_SINT;
     double steps = ldexp(1, (int)ig_dtypes[to].bits - is_signed);
     x = ig_expr_with(e, IG_OP_max, x, is_signed ? -steps : 0);
@@ -275,10 +275,10 @@ static ig_value *decompose_quantize(ig_expr *e, const ig_op *op) {
     }
     ig_value *zero = take_param(e, op, 2, slots, IG_DT_f32);
     if (rounding == IG_ROUNDING_offset && zero) {
-        return saturate(e, ig_build_round(e, ig_build_add(e, x, zero)), to);
+        return saturate_cast(e, ig_build_round(e, ig_build_add(e, x, zero)), to);
     }
     x = ig_build_round(e, x);
-    return saturate(e, zero ? ig_build_add(e, x, zero) : x, to);
+    return saturate_cast(e, zero ? ig_build_add(e, x, zero) : x, to);
 }
 
 static bool is_number_one(const ig_value *value) {
@@ -327,7 +327,7 @@ static ig_integers factor_of(const ig_op *op, uint32_t operand) {
 }
 
 /* value - zero point.  In f32 it is a dequantize of scale 1, for `pack` to match. */
-static ig_value *centre(ig_expr *e, ig_integers x, ig_dtype dtype) {
+static ig_value *subtract_zero(ig_expr *e, ig_integers x, ig_dtype dtype) {
     if (dtype == IG_DT_f32) {
         ig_value *one = ig_expr_number(e, IG_DT_f32, 1);
         return ig_build_dequantize(e, x.value, one, x.zero_point,
@@ -359,7 +359,7 @@ bool ig_decompose_matmul_integer(ig_expr *e, const ig_op *op, ig_value **results
     const ig_type *type = left.value->type;
     ig_dtype wide = choose_exact(e, type->dims[type->rank - 1], IG_DT_i32);
     ig_matmul_attrs attrs = { .transpose_b = transpose_factor(e, &right) };
-    ig_value *x = centre(e, left, wide), *y = centre(e, right, wide);
+    ig_value *x = subtract_zero(e, left, wide), *y = subtract_zero(e, right, wide);
     results[0] = ig_expr_cast(e, ig_build_matmul(e, x, y, attrs), IG_DT_i32);
     return true;
 }
@@ -371,7 +371,7 @@ bool ig_decompose_conv_integer(ig_expr *e, const ig_op *op, ig_value **results) 
     ig_dim channels = is_transposed ? type->dims[0] : type->dims[1];
     ig_dim taps = ig_dim_product(e->module, type->dims + 2, type->rank - 2u);
     ig_dtype wide = choose_exact(e, ig_dim_mul(e->module, channels, taps), IG_DT_f64);
-    ig_value *operands[] = { centre(e, x, wide), centre(e, w, wide) };
+    ig_value *operands[] = { subtract_zero(e, x, wide), subtract_zero(e, w, wide) };
     ig_value *sum = ig_expr_make(e, IG_OP_conv, operands, 2, op->attrs);
     results[0] = ig_expr_cast(e, sum, IG_DT_i32);
     return true;

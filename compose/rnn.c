@@ -96,7 +96,7 @@ static ig_value *slice_gates(const cell *k, ig_value *x, uint32_t axis, uint32_t
     return ig_expr_slice(k->e, x, axis, start, size, 1);
 }
 
-static ig_value *activate(const cell *k, ig_opcode code, ig_value *x) {
+static ig_value *build_activation(const cell *k, ig_opcode code, ig_value *x) {
     double clip = ig_attr_float(k->op, IG_rnn_clip, 0);
     if (clip > 0) {
         x = ig_expr_with(k->e, IG_OP_min, x, clip);
@@ -124,14 +124,14 @@ static void step_lstm(cell *k, ig_value *x) {
     for (uint32_t g = 0; g < 4; g++) {
         gate[g] = slice_gates(k, gates, 1, g, 1);
     }
-    ig_value *i = activate(k, IG_OP_sigmoid, add_peephole(k, gate[0], 0, k->c));
+    ig_value *i = build_activation(k, IG_OP_sigmoid, add_peephole(k, gate[0], 0, k->c));
     bool is_coupled = ig_attr_int(k->op, IG_rnn_couple, 0) != 0;
-    ig_value *f = is_coupled
-                      ? ig_expr_number_with(e, IG_OP_sub, 1, i)
-                      : activate(k, IG_OP_sigmoid, add_peephole(k, gate[1], 1, k->c));
-    ig_value *fresh = ig_build_mul(e, i, activate(k, IG_OP_tanh, gate[2]));
+    ig_value *f = is_coupled ? ig_expr_number_with(e, IG_OP_sub, 1, i)
+                             : build_activation(k, IG_OP_sigmoid,
+                                                add_peephole(k, gate[1], 1, k->c));
+    ig_value *fresh = ig_build_mul(e, i, build_activation(k, IG_OP_tanh, gate[2]));
     k->c = ig_build_add(e, ig_build_mul(e, f, k->c), fresh);
-    ig_value *o = activate(k, IG_OP_sigmoid, add_peephole(k, gate[3], 2, k->c));
+    ig_value *o = build_activation(k, IG_OP_sigmoid, add_peephole(k, gate[3], 2, k->c));
     k->h = ig_build_mul(e, o, ig_build_tanh(e, k->c));
 }
 
@@ -157,11 +157,11 @@ static void step_gru(cell *k, ig_value *x) {
     for (uint32_t g = 0; g < 2; g++) {
         ig_value *own = slice_gates(k, x, 1, g, 1);
         ig_value *sum = ig_build_add(e, own, slice_gates(k, from_h, 1, g, 1));
-        gate[g] = activate(k, IG_OP_sigmoid, sum);
+        gate[g] = build_activation(k, IG_OP_sigmoid, sum);
     }
     ig_value *part = reset_state(k, gate[0], from_h);
     ig_value *sum = ig_build_add(e, slice_gates(k, x, 1, 2, 1), part);
-    ig_value *n = activate(k, IG_OP_tanh, sum);
+    ig_value *n = build_activation(k, IG_OP_tanh, sum);
     ig_value *rest = ig_expr_number_with(e, IG_OP_sub, 1, gate[1]);
     ig_value *fresh = ig_build_mul(e, rest, n);
     k->h = ig_build_add(e, fresh, ig_build_mul(e, gate[1], k->h));
@@ -170,7 +170,7 @@ static void step_gru(cell *k, ig_value *x) {
 static void step_plain(cell *k, ig_value *x) {
     ig_value *sum = ig_expr_matmul_transposed(k->e, k->h, k->r);
     sum = ig_build_add(k->e, ig_build_add(k->e, x, sum), k->br);
-    k->h = activate(k, k->kind == IG_CELL_relu ? IG_OP_relu : IG_OP_tanh, sum);
+    k->h = build_activation(k, k->kind == IG_CELL_relu ? IG_OP_relu : IG_OP_tanh, sum);
 }
 
 /* ---- steps ---- */

@@ -97,7 +97,7 @@ static ig_value *mirror_weights(ig_expr *e, const ig_op *op, ig_value *w) {
     return w;
 }
 
-static ig_value *untranspose(ig_expr *e, const ig_op *op) {
+static ig_value *untranspose_conv(ig_expr *e, const ig_op *op) {
     ig_module *module = e->module;
     ig_value *x = op->operands[0].value, *w = op->operands[1].value;
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
@@ -119,7 +119,7 @@ bool ig_decompose_conv_form(ig_expr *e, const ig_op *op, ig_value **out_results)
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     if (ig_attr_int(op, IG_conv_transposed, 0)) {
         bool has_room = 2 * x->type->rank - 2 <= IG_TENSOR_RANK;
-        *out_results = has_room ? untranspose(e, op) : NULL;
+        *out_results = has_room ? untranspose_conv(e, op) : NULL;
         return has_room;
     }
     if (!ig_attr_is_set(op, IG_conv_before) && !ig_attr_is_set(op, IG_conv_after)) {

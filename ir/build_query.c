@@ -99,7 +99,7 @@ typedef struct walk {
     uint32_t depth, visits, wide;
 } walk;
 
-static bool evaluate(walk *w, const ig_value *value, ig_dims_value *out);
+static bool evaluate_shape(walk *w, const ig_value *value, ig_dims_value *out);
 
 /* Small whole-number tensors, booleans among them (the condition of a where). */
 static bool may_be_shape(const ig_type *type) {
@@ -125,7 +125,7 @@ static bool is_short(const ig_op *op, const ig_dims_value *value) {
 static bool call_hook(walk *w, const ig_op *op, ig_dims_value *room,
                       const ig_dims_value **in, ig_dims_value *out) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        in[i] = evaluate(w, op->operands[i].value, &room[i]) ? &room[i] : NULL;
+        in[i] = evaluate_shape(w, op->operands[i].value, &room[i]) ? &room[i] : NULL;
     }
     return ig_ops[op->code].dims(op, in, out) && is_short(op, out);
 }
@@ -142,7 +142,7 @@ static bool evaluate_wide(walk *w, const ig_op *op, ig_dims_value *out) {
     return call_hook(w, op, room, in, out);
 }
 
-static bool evaluate(walk *w, const ig_value *value, ig_dims_value *out) {
+static bool evaluate_shape(walk *w, const ig_value *value, ig_dims_value *out) {
     const ig_op *op = value->def;
     if (!may_be_shape(value->type) || !op || !ig_ops[op->code].dims ||
         w->depth >= DEPTH_MAX || w->visits >= VISIT_MAX) {
@@ -163,5 +163,5 @@ static bool evaluate(walk *w, const ig_value *value, ig_dims_value *out) {
 
 bool ig_value_dims(const ig_value *value, ig_dims_value *out) {
     walk w = { 0 };
-    return value && evaluate(&w, value, out);
+    return value && evaluate_shape(&w, value, out);
 }

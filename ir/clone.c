@@ -177,7 +177,8 @@ static void clone_block(cloner *c, const ig_block *from, ig_block *to) {
     }
 }
 
-static cloner start(const ig_graph *from, ig_graph *to, ig_map *map, ig_map *types) {
+static cloner start_cloner(const ig_graph *from, ig_graph *to, ig_map *map,
+                           ig_map *types) {
     bool is_same = from->module == to->module;
     if (!is_same) {
         ig_map_init(types, &to->module->arena);
@@ -198,7 +199,7 @@ ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map)
         ig_map_init(&own, &block->graph->module->arena);
         map = &own;
     }
-    cloner c = start(op->block->graph, block->graph, map, &types);
+    cloner c = start_cloner(op->block->graph, block->graph, map, &types);
     return clone_op(&c, op, block, before);
 }
 
@@ -210,7 +211,7 @@ void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
     assert(end && (ig_ops[end->code].traits & IG_TERMINATOR) && "a block ends");
     ig_map map, types;
     ig_map_init(&map, &block->graph->module->arena);
-    cloner c = start(from->graph, block->graph, &map, &types);
+    cloner c = start_cloner(from->graph, block->graph, &map, &types);
     for (uint32_t i = 0; i < from->arg_count; i++) {
         ig_map_set_id(&map, IG_MAP_PTR(from->args[i]), args[i]);
     }

@@ -270,7 +270,7 @@ ig_value *ig_expr_axis_iota(ig_expr *e, uint32_t rank, uint32_t axis, ig_dim ext
 
 /* ---- checks of the run ---- */
 
-static const char *explain(const ig_expr *e, const char *what) {
+static const char *explain_failure(const ig_expr *e, const char *what) {
     return e->policy == IG_EXPR_REPORT ? e->source->explain(e->user, what) : what;
 }
 
@@ -290,7 +290,7 @@ void ig_expr_guard_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what) {
     if (e->status != IG_OK || truth == IG_YES || refuse_false(e, truth, what)) {
         return;
     }
-    ig_make_guard_equal(e->builder, a, b, explain(e, what));
+    ig_make_guard_equal(e->builder, a, b, explain_failure(e, what));
 }
 
 void ig_expr_guard_less_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what) {
@@ -299,7 +299,7 @@ void ig_expr_guard_less_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what) 
         return;
     }
     ig_guard_attrs attrs = {
-        .left = a, .right = b, .test = IG_GUARD_le, .message = explain(e, what)
+        .left = a, .right = b, .test = IG_GUARD_le, .message = explain_failure(e, what)
     };
     (void)ig_build_guard(e, attrs);
 }
@@ -311,8 +311,9 @@ static void guard_pair(ig_expr *e, ig_dim a, ig_dim b) {
     if (ig_dim_is(a, 1) || ig_dim_is(b, 1) || ig_dim_equal(m, a, b) != IG_MAYBE) {
         return;
     }
-    ig_make_guard_equal(e->builder, ig_dim_bcast(m, a, b), ig_dim_bcast(m, b, a),
-                        explain(e, "the shapes of the operands do not broadcast"));
+    ig_make_guard_equal(
+        e->builder, ig_dim_bcast(m, a, b), ig_dim_bcast(m, b, a),
+        explain_failure(e, "the shapes of the operands do not broadcast"));
 }
 
 void ig_expr_guard_broadcast(ig_expr *e, const ig_value *x, const ig_value *y) {
@@ -366,6 +367,6 @@ bool ig_expr_broadcast_dims(ig_expr *e, const ig_type *type, ig_dim *dims,
 ig_dim ig_expr_symbol(ig_expr *e, const char *name, const char *origin) {
     ig_dim dim = ig_dim_symbol(e->module, name);
     ig_symbol *symbol = ig_dim_as_symbol(e->module, dim);
-    symbol->origin = ig_module_string(e->module, ig_str_of(explain(e, origin)));
+    symbol->origin = ig_module_string(e->module, ig_str_of(explain_failure(e, origin)));
     return dim;
 }

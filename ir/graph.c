@@ -228,7 +228,7 @@ void ig_op_move(ig_op *op, ig_block *block, ig_op *before) {
     link_op(op, block, before);
 }
 
-static void poison(ig_op *op) {
+static void poison_op(ig_op *op) {
     const ig_op_info *info = &ig_ops[op->code];
     ig_op_spec spec = { .operand_count = op->operand_count };
     op_layout at = lay_out(info, &spec, op->result_count, op->body_count);
@@ -254,5 +254,5 @@ void ig_op_erase(ig_op *op) {
     if (op->block) {
         unlink_op(op);
     }
-    poison(op);
+    poison_op(op);
 }

@@ -50,16 +50,16 @@ void ig_module_destroy(ig_module *module) {
     ig_arena_fini(&arena);
 }
 
-static const char *own(ig_module *module, const char *text) {
+static const char *own_text(ig_module *module, const char *text) {
     return text ? ig_module_string(module, ig_str_of(text)) : NULL;
 }
 
 uint32_t ig_module_location(ig_module *module, const ig_location *where) {
     ig_location copy = *where;
-    copy.file = own(module, where->file);
-    copy.graph = own(module, where->graph);
-    copy.node = own(module, where->node);
-    copy.op = own(module, where->op);
+    copy.file = own_text(module, where->file);
+    copy.graph = own_text(module, where->graph);
+    copy.node = own_text(module, where->node);
+    copy.op = own_text(module, where->op);
     IG_PUSH(&module->arena, &module->locations, copy);
     return (uint32_t)(module->locations.count - 1);
 }

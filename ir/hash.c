@@ -23,7 +23,7 @@ static void mix_bytes(hasher *h, const void *bytes, size_t size) {
     h->state = ig_hash_bytes(bytes, size, h->state + size);
 }
 
-static void mix(hasher *h, uint64_t value) {
+static void mix_word(hasher *h, uint64_t value) {
     mix_bytes(h, &value, sizeof(value));
 }
 
@@ -32,20 +32,21 @@ static void mix_text(hasher *h, const char *text) {
 }
 
 static void mix_dims(hasher *h, const ig_dim *dims, uint32_t count) {
-    mix(h, count);
+    mix_word(h, count);
     for (uint32_t i = 0; i < count; i++) {
-        mix(h, ig_dim_hash(h->module, dims[i]));
+        mix_word(h, ig_dim_hash(h->module, dims[i]));
     }
 }
 
 static void mix_rows(hasher *h, ig_rows rows) {
-    mix(h, (uint64_t)rows.format << 48 | (uint64_t)rows.exponent_bits << 40 |
-               (uint64_t)rows.exponent_bias << 32 | rows.stride);
+    mix_word(h, (uint64_t)rows.format << 48 | (uint64_t)rows.exponent_bits << 40 |
+                    (uint64_t)rows.exponent_bias << 32 | rows.stride);
 }
 
 static void mix_type(hasher *h, const ig_type *type) {
     for (; type; type = type->element) {
-        mix(h, (uint64_t)type->kind << 48 | (uint64_t)type->dtype << 32 | type->lanes);
+        mix_word(h, (uint64_t)type->kind << 48 | (uint64_t)type->dtype << 32 |
+                        type->lanes);
         mix_rows(h, type->rows);
         mix_dims(h, type->dims, type->rank);
     }
@@ -53,23 +54,23 @@ static void mix_type(hasher *h, const ig_type *type) {
 
 static void mix_data(hasher *h, const ig_data *data) {
     mix_type(h, data->type);
-    mix(h, (uint64_t)data->size);
-    mix(h, data->is_splat);
+    mix_word(h, (uint64_t)data->size);
+    mix_word(h, data->is_splat);
     if (data->bytes) {
         mix_bytes(h, data->bytes, ig_data_stored_bytes(data));
     } else {
         mix_text(h, data->file);
-        mix(h, (uint64_t)data->offset);
+        mix_word(h, (uint64_t)data->offset);
     }
 }
 
 /* An enumeration's first name says what its absence says, and may print as that. */
 static void mix_attr(hasher *h, const ig_attr *attr) {
     if (attr->kind == IG_ATTR_ENUM && attr->as.i == 0) {
-        mix(h, IG_ATTR_NONE);
+        mix_word(h, IG_ATTR_NONE);
         return;
     }
-    mix(h, attr->kind);
+    mix_word(h, attr->kind);
     switch ((ig_attr_kind)attr->kind) {
     case IG_ATTR_NONE:
         return;
@@ -78,7 +79,7 @@ static void mix_attr(hasher *h, const ig_attr *attr) {
     case IG_ATTR_BOOL:
     case IG_ATTR_ENUM:
     case IG_ATTR_DTYPE:
-        mix(h, (uint64_t)attr->as.i);
+        mix_word(h, (uint64_t)attr->as.i);
         return;
     case IG_ATTR_STR:
     case IG_ATTR_SYM:
@@ -88,7 +89,7 @@ static void mix_attr(hasher *h, const ig_attr *attr) {
         mix_bytes(h, attr->as.ints, attr->count * sizeof(int64_t));
         return;
     case IG_ATTR_DIM:
-        mix(h, ig_dim_hash(h->module, attr->as.dim));
+        mix_word(h, ig_dim_hash(h->module, attr->as.dim));
         return;
     case IG_ATTR_DIMS:
         mix_dims(h, attr->as.dims, attr->count);
@@ -99,7 +100,7 @@ static void mix_attr(hasher *h, const ig_attr *attr) {
     }
 }
 
-static void number(hasher *h, const ig_value *value) {
+static void number_value(hasher *h, const ig_value *value) {
     h->numbers[value->id] = ++h->count;
     mix_type(h, value->type);
 }
@@ -112,15 +113,15 @@ static void mix_operand(hasher *h, const ig_value *value) {
     if (is_head(value->def)) {
         mix_text(h, value->def->attrs[0].as.str);
     } else {
-        mix(h, h->numbers[value->id]);
+        mix_word(h, h->numbers[value->id]);
     }
 }
 
 static void mix_block(hasher *h, const ig_block *block);
 
 static void mix_op(hasher *h, const ig_op *op) {
-    mix(h, (uint64_t)op->code << 48 | (uint64_t)op->operand_count << 32 |
-               (uint64_t)op->result_count << 16 | op->body_count);
+    mix_word(h, (uint64_t)op->code << 48 | (uint64_t)op->operand_count << 32 |
+                    (uint64_t)op->result_count << 16 | op->body_count);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         mix_operand(h, op->operands[i].value);
     }
@@ -128,7 +129,7 @@ static void mix_op(hasher *h, const ig_op *op) {
         mix_attr(h, &op->attrs[i]);
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        number(h, &op->results[i]);
+        number_value(h, &op->results[i]);
     }
     for (uint32_t i = 0; i < op->body_count; i++) {
         mix_block(h, op->bodies[i]);
@@ -137,9 +138,9 @@ static void mix_op(hasher *h, const ig_op *op) {
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static void mix_block(hasher *h, const ig_block *block) {
-    mix(h, block->arg_count);
+    mix_word(h, block->arg_count);
     for (uint32_t i = 0; i < block->arg_count; i++) {
-        number(h, block->args[i]);
+        number_value(h, block->args[i]);
     }
     for (const ig_op *op = block->first; op; op = op->next) {
         if (!is_head(op)) {
@@ -153,7 +154,7 @@ uint64_t ig_graph_hash(const ig_graph *graph) {
     size_t size = ((size_t)graph->value_count + 1) * sizeof(uint32_t);
     hasher h = { .module = graph->module,
                  .numbers = (uint32_t *)ig_module_scratch(graph->module, size) };
-    mix(&h, (uint64_t)graph->stage << 1 | graph->is_entry);
+    mix_word(&h, (uint64_t)graph->stage << 1 | graph->is_entry);
     mix_block(&h, &graph->body);
     return h.state;
 }

@@ -242,8 +242,8 @@ void ig_span_copy(ig_tensor *to, int64_t to_index, const ig_tensor *from,
     }
 }
 
-static inline void gather(char *to, const char *from, int64_t step, int64_t count,
-                          size_t bytes) {
+static inline void gather_elements(char *to, const char *from, int64_t step,
+                                   int64_t count, size_t bytes) {
     for (int64_t i = 0; i < count; i++) {
         memcpy(to, from, bytes);
         to += bytes;
@@ -264,8 +264,8 @@ void ig_span_gather(ig_tensor *to, int64_t to_index, const ig_tensor *from,
     char *out = (char *)to->data + to_index * bytes;
     const char *in = (const char *)from->data + from_index * bytes;
     if (bytes == 2) {
-        gather(out, in, stride * bytes, count, 2);
+        gather_elements(out, in, stride * bytes, count, 2);
     } else {
-        gather(out, in, stride * bytes, count, 4);
+        gather_elements(out, in, stride * bytes, count, 4);
     }
 }

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-static ig_status report(ig_context *context, ig_status status, const char *what) {
+static ig_status report_error(ig_context *context, ig_status status, const char *what) {
     if (!context) {
         return status;
     }
@@ -34,22 +34,23 @@ ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                           uint32_t rank, const int64_t *dims, ig_tensor *out_tensor) {
     assert((dims || !rank) && "a shape has its extents");
     if (dtype == IG_DT_str) {
-        return report(context, IG_UNSUPPORTED, "tensors of strings are not supported");
+        return report_error(context, IG_UNSUPPORTED,
+                            "tensors of strings are not supported");
     }
     if (rank > IG_TENSOR_RANK) {
-        return report(context, IG_LIMIT, "a tensor has more than 32 dimensions");
+        return report_error(context, IG_LIMIT, "a tensor has more than 32 dimensions");
     }
     int64_t count, bytes;
     int64_t most = context ? context->limits.interpret_bytes
                            : ig_limits_default.interpret_bytes;
     if (!count_elements(rank, dims, &count) || !ig_dtype_bytes(dtype, count, &bytes) ||
         bytes > most) {
-        return report(context, IG_LIMIT,
-                      "a tensor is larger than the limit interpret_bytes allows");
+        return report_error(context, IG_LIMIT,
+                            "a tensor is larger than the limit interpret_bytes allows");
     }
     void *data = ig_arena_try_alloc(arena, (size_t)bytes);
     if (!data) {
-        return report(context, IG_LIMIT, "no memory for a tensor of this size");
+        return report_error(context, IG_LIMIT, "no memory for a tensor of this size");
     }
     memset(data, 0, (size_t)bytes);
     memset(out_tensor, 0, sizeof *out_tensor);

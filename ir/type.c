@@ -21,8 +21,8 @@ typedef struct candidate {
     int64_t room[sizeof(ig_type) / sizeof(int64_t) + INLINE_RANK];
 } candidate;
 
-static void start(candidate *c, ig_module *module, ig_kind kind, uint32_t rank,
-                  const ig_dim *dims) {
+static void start_candidate(candidate *c, ig_module *module, ig_kind kind,
+                            uint32_t rank, const ig_dim *dims) {
     c->size = sizeof(ig_type) + rank * sizeof(ig_dim);
     if (rank <= INLINE_RANK) {
         memset(c->room, 0, c->size);
@@ -45,7 +45,7 @@ static void set_rows(ig_type *type, ig_rows rows) {
     type->rows.stride = rows.stride;
 }
 
-static const ig_type *intern(candidate *c, ig_module *module) {
+static const ig_type *intern_candidate(candidate *c, ig_module *module) {
     ig_str key = { (const char *)c->type, c->size };
     const ig_type *known = (const ig_type *)ig_map_get(&module->types, key);
     if (known) {
@@ -61,9 +61,9 @@ const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
     assert((int)dtype < IG_DT_COUNT && "no such element type");
     assert((dims || !rank) && "a shape has its extents");
     candidate c;
-    start(&c, module, IG_TENSOR, rank, dims);
+    start_candidate(&c, module, IG_TENSOR, rank, dims);
     c.type->dtype = (uint8_t)dtype;
-    return intern(&c, module);
+    return intern_candidate(&c, module);
 }
 
 const ig_type *ig_type_of_extents(ig_module *module, ig_dtype dtype, uint32_t rank,
@@ -82,10 +82,10 @@ const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
                              ig_dim count, ig_dim dim) {
     assert((int)dtype < IG_DT_COUNT && "no such element type");
     candidate c;
-    start(&c, module, IG_TABLE, 2, (ig_dim[]){ count, dim });
+    start_candidate(&c, module, IG_TABLE, 2, (ig_dim[]){ count, dim });
     c.type->dtype = (uint8_t)dtype;
     set_rows(c.type, rows);
-    return intern(&c, module);
+    return intern_candidate(&c, module);
 }
 
 const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
@@ -93,28 +93,28 @@ const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
     assert((int)dtype < IG_DT_COUNT && "no such element type");
     assert((dims || !rank) && "a shape has its extents");
     candidate c;
-    start(&c, module, IG_BUFFER, rank, dims);
+    start_candidate(&c, module, IG_BUFFER, rank, dims);
     c.type->dtype = (uint8_t)dtype;
-    return intern(&c, module);
+    return intern_candidate(&c, module);
 }
 
 const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes) {
     assert((int)dtype < IG_DT_COUNT && "no such element type");
     assert(lanes >= 1 && lanes <= UINT16_MAX && "a vector has 1 to 65535 lanes");
     candidate c;
-    start(&c, module, IG_VECTOR, 0, NULL);
+    start_candidate(&c, module, IG_VECTOR, 0, NULL);
     c.type->dtype = (uint8_t)dtype;
     c.type->lanes = (uint16_t)lanes;
-    return intern(&c, module);
+    return intern_candidate(&c, module);
 }
 
 const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *element) {
     assert(element && "a host value holds values of a type");
     assert((kind == IG_SEQUENCE || kind == IG_OPTIONAL) && "not a host kind");
     candidate c;
-    start(&c, module, kind, 0, NULL);
+    start_candidate(&c, module, kind, 0, NULL);
     c.type->element = element;
-    return intern(&c, module);
+    return intern_candidate(&c, module);
 }
 
 const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
@@ -124,12 +124,12 @@ const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
         return type;
     }
     candidate c;
-    start(&c, module, (ig_kind)type->kind, type->rank, type->dims);
+    start_candidate(&c, module, (ig_kind)type->kind, type->rank, type->dims);
     c.type->dtype = (uint8_t)dtype;
     set_rows(c.type, type->rows);
     c.type->lanes = type->lanes;
     c.type->element = type->element;
-    return intern(&c, module);
+    return intern_candidate(&c, module);
 }
 
 const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_t rank,
@@ -139,12 +139,12 @@ const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_
             type->kind == IG_TABLE) &&
            "only what has a shape takes another");
     candidate c;
-    start(&c, module, (ig_kind)type->kind, rank, dims);
+    start_candidate(&c, module, (ig_kind)type->kind, rank, dims);
     c.type->dtype = type->dtype;
     set_rows(c.type, type->rows);
     c.type->lanes = type->lanes;
     c.type->element = type->element;
-    return intern(&c, module);
+    return intern_candidate(&c, module);
 }
 
 bool ig_type_is_static(const ig_type *type) {
@@ -177,10 +177,10 @@ const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
         dims[i] = ig_dim_translate(from, type->dims[i], to);
     }
     candidate c;
-    start(&c, to, (ig_kind)type->kind, type->rank, dims);
+    start_candidate(&c, to, (ig_kind)type->kind, type->rank, dims);
     c.type->dtype = type->dtype;
     set_rows(c.type, type->rows);
     c.type->lanes = type->lanes;
     c.type->element = ig_type_translate(from, type->element, to);
-    return intern(&c, to);
+    return intern_candidate(&c, to);
 }

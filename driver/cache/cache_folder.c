@@ -71,8 +71,8 @@ static int by_age(const void *a, const void *b) {
 }
 
 /* Leaves at most `limit` bytes in one folder, and counts what is left. */
-static void trim(const char *folder, const char *kind, uint64_t limit,
-                 ig_cache_usage *out) {
+static void trim_kind(const char *folder, const char *kind, uint64_t limit,
+                      ig_cache_usage *out) {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/%s", folder, kind);
     DIR *opened = length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
@@ -102,18 +102,18 @@ static void trim(const char *folder, const char *kind, uint64_t limit,
 
 static void trim_folder(const char *folder, const char *kind, uint64_t limit) {
     ig_cache_usage found = { 0 };
-    trim(folder, kind, limit, &found);
+    trim_kind(folder, kind, limit, &found);
 }
 
 ig_cache_usage ig_cache_measure(const char *folder, const char *kind) {
     ig_cache_usage found = { 0 };
-    trim(folder, kind, UINT64_MAX, &found);
+    trim_kind(folder, kind, UINT64_MAX, &found);
     return found;
 }
 
 ig_cache_usage ig_cache_empty(const char *folder, const char *kind) {
     ig_cache_usage found = { 0 };
-    trim(folder, kind, 0, &found);
+    trim_kind(folder, kind, 0, &found);
     return found;
 }
 

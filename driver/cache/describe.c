@@ -28,7 +28,7 @@ static void put_usage(ig_writer *out, const char *folder) {
     }
 }
 
-static ig_status describe(void *arguments) {
+static ig_status describe_cache(void *arguments) {
     cache_call *call = arguments;
     ig_arena *arena = &ig_host_of(call->context)->arena;
     char why[128] = "";
@@ -53,14 +53,14 @@ static ig_status describe(void *arguments) {
 
 ig_status ig_cache_describe(ig_context *context, const char **out_json) {
     cache_call call = { .context = context, .text = "" };
-    ig_status status = ig_host_guard(context, describe, &call);
+    ig_status status = ig_host_guard(context, describe_cache, &call);
     *out_json = call.text;
     return ig_host_settle(context, status);
 }
 
 /* ---- emptying it ---- */
 
-static ig_status clear(void *arguments) {
+static ig_status clear_cache(void *arguments) {
     const cache_call *call = arguments;
     ig_arena *arena = &ig_host_of(call->context)->arena;
     char why[128] = "";
@@ -88,5 +88,5 @@ static ig_status clear(void *arguments) {
 
 ig_status ig_cache_clear(ig_context *context) {
     cache_call call = { .context = context };
-    return ig_host_settle(context, ig_host_guard(context, clear, &call));
+    return ig_host_settle(context, ig_host_guard(context, clear_cache, &call));
 }

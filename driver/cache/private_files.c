@@ -14,7 +14,7 @@
 
 enum { OTHERS_WRITE = S_IWGRP | S_IWOTH, OTHERS = S_IRWXG | S_IRWXO };
 
-static int refuse(int file, char *why, const char *reason) {
+static int refuse_file(int file, char *why, const char *reason) {
     if (why) {
         snprintf(why, 128, "%s", reason);
     }
@@ -44,13 +44,13 @@ int ig_private_folder_open(const char *path, char *why) {
     struct stat facts;
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || fstat(folder, &facts) != 0) {
-        return refuse(folder, why, strerror(errno));
+        return refuse_file(folder, why, strerror(errno));
     }
     if (facts.st_uid != geteuid()) {
-        return refuse(folder, why, "it is another user's");
+        return refuse_file(folder, why, "it is another user's");
     }
     if (facts.st_mode & OTHERS_WRITE) {
-        return refuse(folder, why, "other users may write to it");
+        return refuse_file(folder, why, "other users may write to it");
     }
     if (facts.st_mode & OTHERS) {
         (void)!fchmod(folder, S_IRWXU); /* on a read-only file system it stays */
@@ -64,7 +64,7 @@ int ig_private_file_open(int folder, const char *name) {
     int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool is_private = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
                       facts.st_uid == geteuid() && !(facts.st_mode & OTHERS_WRITE);
-    return is_private ? file : refuse(file, NULL, "");
+    return is_private ? file : refuse_file(file, NULL, "");
 }
 
 void ig_open_file_path(int file, char path[IG_OPEN_PATH_BYTES]) {

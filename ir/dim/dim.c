@@ -16,7 +16,7 @@
 
 #include <assert.h>
 
-static const ig_dim_monomial *one(const ig_module *module) {
+static const ig_dim_monomial *one_of(const ig_module *module) {
     return module->dims->one;
 }
 
@@ -26,7 +26,7 @@ ig_dim ig_dim_const(ig_module *module, int64_t value) {
     }
     ig_dim_sum sum;
     ig_dim_sum_start(&sum);
-    ig_dim_sum_add(module->dims, &sum, value, one(module));
+    ig_dim_sum_add(module->dims, &sum, value, one_of(module));
     ig_dim dim = ig_dim_of(0);
     (void)ig_dim_sum_finish(module->dims, &sum, &dim); /* one term always fits */
     return dim;
@@ -48,12 +48,12 @@ bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value) {
 /* ---- sums and products ---- */
 
 /* a + factor * b, or false when it passes a limit. */
-static bool combine(ig_module *module, ig_dim a, int64_t factor, ig_dim b,
-                    ig_dim *out) {
+static bool add_scaled(ig_module *module, ig_dim a, int64_t factor, ig_dim b,
+                       ig_dim *out) {
     ig_dim_sum sum;
     ig_dim_sum_start(&sum);
-    ig_dim_sum_add_dim(module->dims, &sum, (ig_dim_term){ 1, one(module) }, a);
-    ig_dim_sum_add_dim(module->dims, &sum, (ig_dim_term){ factor, one(module) }, b);
+    ig_dim_sum_add_dim(module->dims, &sum, (ig_dim_term){ 1, one_of(module) }, a);
+    ig_dim_sum_add_dim(module->dims, &sum, (ig_dim_term){ factor, one_of(module) }, b);
     return ig_dim_sum_finish(module->dims, &sum, out);
 }
 
@@ -66,14 +66,14 @@ ig_dim ig_dim_add(ig_module *module, ig_dim a, ig_dim b) {
         ig_add_i64(left, right, &known)) {
         return ig_dim_of(known);
     }
-    return combine(module, a, 1, b, &sum)
+    return add_scaled(module, a, 1, b, &sum)
                ? sum
                : ig_dim_fresh(module->dims, IG_DIM_ADD, a, b);
 }
 
-static ig_dim negated(ig_module *module, ig_dim a) {
+static ig_dim negate_dim(ig_module *module, ig_dim a) {
     ig_dim negative;
-    return combine(module, ig_dim_of(0), -1, a, &negative)
+    return add_scaled(module, ig_dim_of(0), -1, a, &negative)
                ? negative
                : ig_dim_fresh(module->dims, IG_DIM_MUL, a, ig_dim_const(module, -1));
 }
@@ -82,12 +82,12 @@ ig_dim ig_dim_sub(ig_module *module, ig_dim a, ig_dim b) {
     assert(ig_dim_belongs(module, a) && "a dim of another module");
     assert(ig_dim_belongs(module, b) && "a dim of another module");
     ig_dim difference;
-    return combine(module, a, -1, b, &difference)
+    return add_scaled(module, a, -1, b, &difference)
                ? difference
-               : ig_dim_fresh(module->dims, IG_DIM_ADD, a, negated(module, b));
+               : ig_dim_fresh(module->dims, IG_DIM_ADD, a, negate_dim(module, b));
 }
 
-static bool multiply(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
+static bool multiply_dims(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, a, &room, &count);
@@ -122,7 +122,8 @@ static const ig_dim_atom *exact_factor(ig_dim_table *table, ig_dim dim,
 }
 
 /* factor * dim. */
-static bool scale(ig_dim_table *table, ig_dim_term factor, ig_dim dim, ig_dim *out) {
+static bool scale_dim(ig_dim_table *table, ig_dim_term factor, ig_dim dim,
+                      ig_dim *out) {
     ig_dim_sum sum;
     ig_dim_sum_start(&sum);
     ig_dim_sum_add_dim(table, &sum, factor, dim);
@@ -136,8 +137,8 @@ static bool multiply_exact(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out)
     const ig_dim_atom *atom = exact_factor(table, a, &rest);
     ig_dim quotient, product;
     return atom && ig_dim_divide(table, b, atom->b, &quotient) &&
-           multiply(table, atom->a, quotient, &product) &&
-           scale(table, rest, product, out);
+           multiply_dims(table, atom->a, quotient, &product) &&
+           scale_dim(table, rest, product, out);
 }
 
 ig_dim ig_dim_mul(ig_module *module, ig_dim a, ig_dim b) {
@@ -151,7 +152,7 @@ ig_dim ig_dim_mul(ig_module *module, ig_dim a, ig_dim b) {
     }
     if (multiply_exact(module->dims, a, b, &product) ||
         multiply_exact(module->dims, b, a, &product) ||
-        multiply(module->dims, a, b, &product)) {
+        multiply_dims(module->dims, a, b, &product)) {
         return product;
     }
     return ig_dim_fresh(module->dims, IG_DIM_MUL, a, b);
@@ -191,8 +192,8 @@ static bool is_ordered(const ig_module *module, ig_dim_opcode kind, ig_dim first
 static ig_dim make_extreme(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_dim b);
 
 /* min(min(p, q), b) where b is comparable with p or q. */
-static bool absorb(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_dim b,
-                   ig_dim *out) {
+static bool absorb_operand(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_dim b,
+                           ig_dim *out) {
     const ig_dim_atom *inner = as_atom(module, a, kind);
     if (!inner) {
         return false;
@@ -205,7 +206,8 @@ static bool absorb(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_dim b,
     return true;
 }
 
-/* Each step of `absorb` takes an atom away, so the recursion is bounded by depth. */
+/* Each step of `absorb_operand` takes an atom away, so the recursion is bounded by
+ * depth. */
 static ig_dim make_extreme(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_dim b) {
     ig_dim out;
     if (is_ordered(module, kind, a, b)) {
@@ -214,7 +216,8 @@ static ig_dim make_extreme(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_d
     if (is_ordered(module, kind, b, a)) {
         return b;
     }
-    if (absorb(module, kind, a, b, &out) || absorb(module, kind, b, a, &out)) {
+    if (absorb_operand(module, kind, a, b, &out) ||
+        absorb_operand(module, kind, b, a, &out)) {
         return out;
     }
     bool is_swapped = ig_dim_compare(module->dims, a, b) > 0;

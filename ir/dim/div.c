@@ -119,8 +119,8 @@ static bool divide_common(ig_dim_table *table, ig_dim rest, int64_t d, ig_dim *o
 }
 
 /* Step 4: floor(x / c) + k over d is x + k*c over c*d; the same for ceil. */
-static bool flatten(ig_dim_table *table, ig_dim rest, int64_t d, ig_dim *out_rest,
-                    int64_t *out_d) {
+static bool flatten_quotient(ig_dim_table *table, ig_dim rest, int64_t d,
+                             ig_dim *out_rest, int64_t *out_d) {
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, rest, &room, &count);
@@ -178,7 +178,7 @@ static ig_dim floor_of_rest(ig_dim_table *table, ig_dim rest, int64_t d, int dep
             return floor_of_negative(table, rest, d, depth);
         }
         if (divide_common(table, rest, d, &simpler, &divisor) ||
-            flatten(table, rest, d, &simpler, &divisor)) {
+            flatten_quotient(table, rest, d, &simpler, &divisor)) {
             return floor_by(table, simpler, divisor, depth + 1);
         }
     }

@@ -15,8 +15,8 @@ static ig_dim value_at(const ig_dims_value *value, uint32_t i) {
 }
 
 /* The shape of the operands' broadcast: rank <= 1, so only lengths can differ. */
-static bool broadcast(const ig_dims_value *const *in, uint32_t count,
-                      ig_dims_value *out) {
+static bool broadcast_lengths(const ig_dims_value *const *in, uint32_t count,
+                              ig_dims_value *out) {
     out->rank = 0;
     out->count = 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -34,9 +34,9 @@ static bool is_int(const ig_op *op, uint32_t operand) {
     return ig_dtype_is_int((ig_dtype)op->operands[operand].value->type->dtype);
 }
 
-static bool combine(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out,
-                    combine_fn function) {
-    if (!is_int(op, 0) || !broadcast(in, 2, out)) {
+static bool combine_dims(const ig_op *op, const ig_dims_value *const *in,
+                         ig_dims_value *out, combine_fn function) {
+    if (!is_int(op, 0) || !broadcast_lengths(in, 2, out)) {
         return false;
     }
     ig_module *module = ig_op_module(op);
@@ -50,27 +50,27 @@ static bool combine(const ig_op *op, const ig_dims_value *const *in, ig_dims_val
 
 /* ---- one function an op ---- */
 
-static bool add(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+static bool add_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     *out = ig_dim_add(module, a, b);
     return true;
 }
 
-static bool sub(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+static bool subtract_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     *out = ig_dim_sub(module, a, b);
     return true;
 }
 
-static bool mul(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+static bool multiply_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     *out = ig_dim_mul(module, a, b);
     return true;
 }
 
-static bool min(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+static bool min_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     *out = ig_dim_min(module, a, b);
     return true;
 }
 
-static bool max(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+static bool max_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     *out = ig_dim_max(module, a, b);
     return true;
 }
@@ -87,7 +87,7 @@ static bool is_plain_quotient(const ig_module *module, ig_dim a, ig_dim b) {
 }
 
 /* Truncates; of known numbers, any sign. */
-static bool divide(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+static bool divide_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     int64_t x, y;
     if (is_plain_quotient(module, a, b)) {
         *out = ig_dim_floor_div(module, a, b);
@@ -111,31 +111,31 @@ static bool remainder_of(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
 }
 
 bool ig_dims_add(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, add);
+    return combine_dims(op, in, out, add_dims);
 }
 
 bool ig_dims_sub(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, sub);
+    return combine_dims(op, in, out, subtract_dims);
 }
 
 bool ig_dims_mul(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, mul);
+    return combine_dims(op, in, out, multiply_dims);
 }
 
 bool ig_dims_div(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, divide);
+    return combine_dims(op, in, out, divide_dims);
 }
 
 bool ig_dims_mod(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, remainder_of);
+    return combine_dims(op, in, out, remainder_of);
 }
 
 bool ig_dims_min(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, min);
+    return combine_dims(op, in, out, min_dims);
 }
 
 bool ig_dims_max(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, max);
+    return combine_dims(op, in, out, max_dims);
 }
 
 bool ig_dims_neg(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
@@ -161,19 +161,19 @@ bool ig_dims_cast(const ig_op *op, const ig_dims_value *const *in, ig_dims_value
 
 /* ---- conditions: 0 and 1 ---- */
 
-static bool equal(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+static bool equal_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     ig_truth truth = ig_dim_equal(module, a, b);
     *out = ig_dim_of(truth == IG_YES);
     return truth != IG_MAYBE;
 }
 
 bool ig_dims_eq(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine(op, in, out, equal);
+    return combine_dims(op, in, out, equal_dims);
 }
 
 bool ig_dims_where(const ig_op *op, const ig_dims_value *const *in,
                    ig_dims_value *out) {
-    if (!is_int(op, 1) || !broadcast(in, 3, out)) {
+    if (!is_int(op, 1) || !broadcast_lengths(in, 3, out)) {
         return false;
     }
     for (uint32_t i = 0; i < out->count; i++) {

@@ -11,11 +11,11 @@
 
 static const ig_dim_interval unbounded = { INT64_MIN, INT64_MAX };
 
-static int64_t smaller(int64_t a, int64_t b) {
+static int64_t min_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static int64_t larger(int64_t a, int64_t b) {
+static int64_t max_of(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
@@ -47,15 +47,15 @@ static ig_dim_interval add_intervals(ig_dim_interval a, ig_dim_interval b) {
 static ig_dim_interval mul_intervals(ig_dim_interval a, ig_dim_interval b) {
     int64_t p = mul_ends(a.min, b.min), q = mul_ends(a.min, b.max);
     int64_t r = mul_ends(a.max, b.min), s = mul_ends(a.max, b.max);
-    return (ig_dim_interval){ smaller(smaller(p, q), smaller(r, s)),
-                              larger(larger(p, q), larger(r, s)) };
+    return (ig_dim_interval){ min_of(min_of(p, q), min_of(r, s)),
+                              max_of(max_of(p, q), max_of(r, s)) };
 }
 
 /* Of a quotient rounded in any way; a divisor of 0 has no value, so it does not
  * count. */
 static ig_dim_interval div_intervals(ig_dim_opcode kind, ig_dim_interval a,
                                      ig_dim_interval b) {
-    int64_t low = larger(b.min, 1);
+    int64_t low = max_of(b.min, 1);
     if (b.min < 0 || b.max < 1) {
         return unbounded;
     }
@@ -80,11 +80,11 @@ ig_dim_interval ig_dim_interval_apply(ig_dim_opcode kind, ig_dim_interval a,
     case IG_DIM_MUL:
         return mul_intervals(a, b);
     case IG_DIM_MIN:
-        return (ig_dim_interval){ smaller(a.min, b.min), smaller(a.max, b.max) };
+        return (ig_dim_interval){ min_of(a.min, b.min), min_of(a.max, b.max) };
     case IG_DIM_MAX:
-        return (ig_dim_interval){ larger(a.min, b.min), larger(a.max, b.max) };
+        return (ig_dim_interval){ max_of(a.min, b.min), max_of(a.max, b.max) };
     case IG_DIM_BCAST:
-        return (ig_dim_interval){ smaller(a.min, b.min), larger(a.max, b.max) };
+        return (ig_dim_interval){ min_of(a.min, b.min), max_of(a.max, b.max) };
     case IG_DIM_FLOOR:
     case IG_DIM_CEIL:
     case IG_DIM_EXACT:
@@ -144,7 +144,7 @@ void ig_dim_range(const ig_module *module, ig_dim dim, int64_t *out_min,
 /* ---- comparison ---- */
 
 /* a - b as a sum, without interning it. */
-static bool subtract(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim_sum *sum) {
+static bool subtract_dims(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim_sum *sum) {
     ig_dim_sum_start(sum);
     ig_dim_sum_add_dim(table, sum, (ig_dim_term){ 1, table->one }, a);
     ig_dim_sum_add_dim(table, sum, (ig_dim_term){ -1, table->one }, b);
@@ -152,7 +152,7 @@ static bool subtract(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim_sum *sum) {
     return !sum->failed;
 }
 
-static uint64_t magnitude(int64_t value) {
+static uint64_t magnitude_of(int64_t value) {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
@@ -161,7 +161,7 @@ static uint64_t magnitude(int64_t value) {
 static bool never_zero_by_gcd(const ig_dim_sum *sum) {
     uint64_t gcd = 0, constant = 0;
     for (uint32_t i = 0; i < sum->count; i++) {
-        uint64_t a = magnitude(sum->terms[i].coefficient);
+        uint64_t a = magnitude_of(sum->terms[i].coefficient);
         if (sum->terms[i].monomial->degree == 0) {
             constant = a;
             continue;
@@ -185,7 +185,7 @@ ig_truth ig_dim_equal(const ig_module *module, ig_dim a, ig_dim b) {
         return IG_NO;
     }
     ig_dim_sum sum;
-    if (!subtract(module->dims, a, b, &sum)) {
+    if (!subtract_dims(module->dims, a, b, &sum)) {
         return IG_MAYBE;
     }
     if (sum.count == 0) {
@@ -198,14 +198,14 @@ ig_truth ig_dim_equal(const ig_module *module, ig_dim a, ig_dim b) {
     return range.min == 0 && range.max == 0 ? IG_YES : IG_MAYBE;
 }
 
-static ig_truth both(ig_truth a, ig_truth b) {
+static ig_truth and_truths(ig_truth a, ig_truth b) {
     if (a == IG_NO || b == IG_NO) {
         return IG_NO;
     }
     return a == IG_YES && b == IG_YES ? IG_YES : IG_MAYBE;
 }
 
-static ig_truth either(ig_truth a, ig_truth b) {
+static ig_truth or_truths(ig_truth a, ig_truth b) {
     if (a == IG_YES || b == IG_YES) {
         return IG_YES;
     }
@@ -308,7 +308,7 @@ static ig_truth less_equal(ig_dim_table *table, ig_dim a, ig_dim b, int depth) {
         return ig_dim_value(a) < ig_dim_value(b) ? IG_YES : IG_NO;
     }
     ig_dim_sum sum;
-    if (subtract(table, b, a, &sum)) {
+    if (subtract_dims(table, b, a, &sum)) {
         ig_dim_interval range = ig_dim_interval_of_sum(table, &sum);
         if (range.min >= 0 || range.max < 0) {
             return range.min >= 0 ? IG_YES : IG_NO;
@@ -324,13 +324,13 @@ static ig_truth less_equal(ig_dim_table *table, ig_dim a, ig_dim b, int depth) {
     if (left) {
         ig_truth p = less_equal(table, left->a, b, depth + 1);
         ig_truth q = less_equal(table, left->b, b, depth + 1);
-        return left->kind == IG_DIM_MIN ? either(p, q) : both(p, q);
+        return left->kind == IG_DIM_MIN ? or_truths(p, q) : and_truths(p, q);
     }
     const ig_dim_atom *right = as_extreme(table, b);
     if (right) {
         ig_truth p = less_equal(table, a, right->a, depth + 1);
         ig_truth q = less_equal(table, a, right->b, depth + 1);
-        return right->kind == IG_DIM_MAX ? either(p, q) : both(p, q);
+        return right->kind == IG_DIM_MAX ? or_truths(p, q) : and_truths(p, q);
     }
     return IG_MAYBE;
 }

@@ -80,8 +80,8 @@ typedef struct matched {
     uint32_t rest_count, common_count;
 } matched;
 
-static void match(const ig_dim_table *table, const ig_dim_monomial *a,
-                  const ig_dim_monomial *b, matched *out) {
+static void match_atoms(const ig_dim_table *table, const ig_dim_monomial *a,
+                        const ig_dim_monomial *b, matched *out) {
     uint32_t i = 0, j = 0;
     out->rest_count = out->common_count = 0;
     while (i < a->degree) {
@@ -102,7 +102,7 @@ const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table *table,
                                             const ig_dim_monomial *a,
                                             const ig_dim_monomial *b) {
     matched m;
-    match(table, a, b, &m);
+    match_atoms(table, a, b, &m);
     return m.common_count == b->degree
                ? ig_dim_monomial_intern(table, m.rest, m.rest_count)
                : NULL;
@@ -112,7 +112,7 @@ const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table *table,
                                               const ig_dim_monomial *a,
                                               const ig_dim_monomial *b) {
     matched m;
-    match(table, a, b, &m);
+    match_atoms(table, a, b, &m);
     return ig_dim_monomial_intern(table, m.common, m.common_count);
 }
 
@@ -299,8 +299,8 @@ static void join_exacts(ig_dim_table *table, ig_dim_sum *sum) {
 /* min(p, q) = p - max(p - q, 0) and max(p, q) = p + max(q - p, 0): taken where the sum
  * gets shorter by it.  So x - min(x, y) is max(x - y, 0), and that plus min(x, y) is
  * x. */
-static bool shorten(ig_dim_table *table, ig_dim_sum *sum, uint32_t index, ig_dim p,
-                    ig_dim q) {
+static bool shorten_extreme(ig_dim_table *table, ig_dim_sum *sum, uint32_t index,
+                            ig_dim p, ig_dim q) {
     ig_module *module = table->module;
     ig_dim_term term = sum->terms[index];
     bool is_min = term.monomial->atoms[0]->kind == IG_DIM_MIN;
@@ -340,8 +340,8 @@ static void shorten_extremes(ig_dim_table *table, ig_dim_sum *sum) {
     uint32_t i = 0;
     while (i < sum->count && !sum->failed) {
         const ig_dim_atom *atom = extreme_of(&sum->terms[i]);
-        bool is_shorter = atom && (shorten(table, sum, i, atom->a, atom->b) ||
-                                   shorten(table, sum, i, atom->b, atom->a));
+        bool is_shorter = atom && (shorten_extreme(table, sum, i, atom->a, atom->b) ||
+                                   shorten_extreme(table, sum, i, atom->b, atom->a));
         i = is_shorter ? 0 : i + 1;
     }
 }

@@ -122,47 +122,47 @@ typedef struct coder {
     IG_VEC(ig_dim_code) code;
 } coder;
 
-static void emit(coder *c, ig_dim_opcode opcode, int64_t value) {
+static void emit_code(coder *c, ig_dim_opcode opcode, int64_t value) {
     IG_PUSH(c->arena, &c->code, (ig_dim_code){ (int64_t)opcode, value });
 }
 
-static void encode(coder *c, ig_dim dim);
+static void encode_dim(coder *c, ig_dim dim);
 
 static void encode_atom(coder *c, const ig_dim_atom *atom) {
     if (atom->kind == IG_DIM_SYMBOL) {
-        emit(c, IG_DIM_SYMBOL, atom->symbol);
+        emit_code(c, IG_DIM_SYMBOL, atom->symbol);
         return;
     }
-    encode(c, atom->a);
-    encode(c, atom->b);
-    emit(c, atom->kind, 0);
+    encode_dim(c, atom->a);
+    encode_dim(c, atom->b);
+    emit_code(c, atom->kind, 0);
 }
 
 static void encode_term(coder *c, const ig_dim_term *term) {
     const ig_dim_monomial *monomial = term->monomial;
     bool has_coefficient = term->coefficient != 1 || monomial->degree == 0;
     if (has_coefficient) {
-        emit(c, IG_DIM_CONST, term->coefficient);
+        emit_code(c, IG_DIM_CONST, term->coefficient);
     }
     for (uint32_t i = 0; i < monomial->degree; i++) {
         encode_atom(c, monomial->atoms[i]);
         if (i > 0 || has_coefficient) {
-            emit(c, IG_DIM_MUL, 0);
+            emit_code(c, IG_DIM_MUL, 0);
         }
     }
 }
 
-static void encode(coder *c, ig_dim dim) {
+static void encode_dim(coder *c, ig_dim dim) {
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(c->module->dims, dim, &room, &count);
     if (count == 0) {
-        emit(c, IG_DIM_CONST, 0);
+        emit_code(c, IG_DIM_CONST, 0);
     }
     for (uint32_t i = 0; i < count; i++) {
         encode_term(c, &terms[i]);
         if (i > 0) {
-            emit(c, IG_DIM_ADD, 0);
+            emit_code(c, IG_DIM_ADD, 0);
         }
     }
 }
@@ -171,7 +171,7 @@ uint32_t ig_dim_encode(const ig_module *module, ig_dim dim, ig_arena *arena,
                        ig_dim_code **out_code) {
     assert(ig_dim_belongs(module, dim) && "a dim of another module");
     coder c = { .module = module, .arena = arena };
-    encode(&c, dim);
+    encode_dim(&c, dim);
     *out_code = c.code.items;
     return (uint32_t)c.code.count;
 }

@@ -15,7 +15,7 @@
 
 /* ---- evaluation ---- */
 
-static bool divide(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
+static bool divide_values(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
     if (b == 0 || (a == INT64_MIN && b == -1)) {
         return false;
     }
@@ -32,7 +32,7 @@ static bool divide(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
     return true;
 }
 
-static bool apply(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
+static bool apply_opcode(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
     switch (kind) {
     case IG_DIM_ADD:
         return ig_add_i64(a, b, out);
@@ -50,7 +50,7 @@ static bool apply(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
     case IG_DIM_FLOOR:
     case IG_DIM_CEIL:
     case IG_DIM_EXACT:
-        return divide(kind, a, b, out);
+        return divide_values(kind, a, b, out);
     case IG_DIM_CONST:
     case IG_DIM_SYMBOL:
         break;
@@ -67,7 +67,7 @@ static bool evaluate_atom(const ig_module *module, const ig_dim_atom *atom,
     }
     return ig_dim_evaluate(module, atom->a, symbols, &a) &&
            ig_dim_evaluate(module, atom->b, symbols, &b) &&
-           apply(atom->kind, a, b, out);
+           apply_opcode(atom->kind, a, b, out);
 }
 
 bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols,
@@ -145,16 +145,16 @@ typedef struct search {
     bool is_found;
 } search;
 
-static void look(void *user, uint32_t symbol) {
+static void match_symbol(void *user, uint32_t symbol) {
     search *s = user;
     s->is_found |= symbol >= s->first && symbol <= s->last;
 }
 
-static bool mentions(const ig_module *module, ig_dim dim, uint32_t first,
-                     uint32_t last) {
+static bool mentions_symbols(const ig_module *module, ig_dim dim, uint32_t first,
+                             uint32_t last) {
     search s = { first, last, false };
     if (!ig_dim_is_static(dim)) {
-        ig_dim_visit_symbols(module, dim, look, &s);
+        ig_dim_visit_symbols(module, dim, match_symbol, &s);
     }
     return s.is_found;
 }
@@ -162,12 +162,12 @@ static bool mentions(const ig_module *module, ig_dim dim, uint32_t first,
 bool ig_dim_mentions(const ig_module *module, ig_dim dim, uint32_t symbol) {
     assert(ig_dim_belongs(module, dim) && "a dim of another module");
     assert(symbol < ig_symbol_count(module) && "no such symbol");
-    return mentions(module, dim, symbol, symbol);
+    return mentions_symbols(module, dim, symbol, symbol);
 }
 
 bool ig_dim_mentions_since(const ig_module *module, ig_dim dim, uint32_t first) {
     assert(ig_dim_belongs(module, dim) && "a dim of another module");
-    return mentions(module, dim, first, UINT32_MAX);
+    return mentions_symbols(module, dim, first, UINT32_MAX);
 }
 
 /* ---- definitions ---- */
@@ -221,7 +221,7 @@ bool ig_dim_overflows(const ig_module *module, ig_dim dim) {
 
 /* ---- translation ---- */
 
-static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to);
+static ig_dim translate_dim(const ig_module *from, ig_dim dim, ig_module *to);
 
 static const ig_dim_atom *translate_atom(const ig_module *from, const ig_dim_atom *atom,
                                          ig_module *to) {
@@ -230,8 +230,8 @@ static const ig_dim_atom *translate_atom(const ig_module *from, const ig_dim_ato
         ig_dim symbol = ig_dim_named(to, ig_str_of(name));
         return to->dims->symbols.items[ig_symbol_index(to, symbol)]->atom;
     }
-    return ig_dim_atom_intern(to->dims, atom->kind, translate(from, atom->a, to),
-                              translate(from, atom->b, to));
+    return ig_dim_atom_intern(to->dims, atom->kind, translate_dim(from, atom->a, to),
+                              translate_dim(from, atom->b, to));
 }
 
 /* The monomial rebuilt; atoms keep their order, which goes by what they say. */
@@ -247,7 +247,7 @@ static const ig_dim_monomial *translate_monomial(const ig_module *from,
 
 /* Taken over as it is, not simplified anew: the ranges that let it be were known
  * then. */
-static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to) {
+static ig_dim translate_dim(const ig_module *from, ig_dim dim, ig_module *to) {
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(from->dims, dim, &room, &count);
@@ -276,7 +276,7 @@ static void copy_symbol(const ig_module *from, uint32_t index, ig_module *to) {
     copy->name = name;
     copy->origin = symbol->origin ? ig_module_string(to, ig_str_of(symbol->origin))
                                   : NULL;
-    copy->defined = translate(from, symbol->defined, to);
+    copy->defined = translate_dim(from, symbol->defined, to);
 }
 
 void ig_dim_copy_symbols(const ig_module *from, ig_module *to) {
@@ -321,5 +321,5 @@ ig_dim ig_dim_translate(const ig_module *from, ig_dim dim, ig_module *to) {
     }
     translation t = { .from = from, .to = to };
     copy_new_symbols(&t, dim);
-    return translate(from, dim, to);
+    return translate_dim(from, dim, to);
 }

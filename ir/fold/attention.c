@@ -43,8 +43,8 @@ ig_status ig_fold_batch_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
     return IG_OK;
 }
 
-static void moments(const ig_tensor *x, int64_t at, int64_t count, double *out_mean,
-                    double *out_variance) {
+static void compute_moments(const ig_tensor *x, int64_t at, int64_t count,
+                            double *out_mean, double *out_variance) {
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < count; i++) {
         sum += ig_tensor_get_f64(x, at + i);
@@ -75,7 +75,7 @@ ig_status ig_fold_group_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
     int64_t count = around.extent / groups * around.inner;
     for (int64_t at = 0; at < out->count; at += count) {
         double mean, variance;
-        moments(x, at, count, &mean, &variance);
+        compute_moments(x, at, count, &mean, &variance);
         for (int64_t i = at; i < at + count; i++) {
             int64_t c = i / around.inner % around.extent;
             double value = (ig_tensor_get_f64(x, i) - mean) / sqrt(variance + epsilon);
@@ -104,7 +104,7 @@ typedef struct attend {
 } attend;
 
 /* The score of a key for a row, or -inf where it takes no part. */
-static double score(const attend *a, const int64_t *at, int64_t row, int64_t key) {
+static double score_key(const attend *a, const int64_t *at, int64_t row, int64_t key) {
     if (a->is_causal && key > row + a->past) {
         return -INFINITY;
     }
@@ -128,7 +128,7 @@ static double score(const attend *a, const int64_t *at, int64_t row, int64_t key
 static void attend_row(const attend *a, const int64_t *at, int64_t row, int64_t to) {
     double largest = -INFINITY, sum = 0;
     for (int64_t s = 0; s < a->keys; s++) {
-        a->scores[s] = score(a, at, row, s);
+        a->scores[s] = score_key(a, at, row, s);
         bool is_larger = a->scores[s] > largest || isnan(a->scores[s]);
         largest = is_larger && !isnan(largest) ? a->scores[s] : largest;
     }

@@ -233,7 +233,7 @@ static void open_last(const bag *b, bag_span *span) {
     }
 }
 
-static int64_t clamp(int64_t x, int64_t low, int64_t high) {
+static int64_t clamp_index(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
 
@@ -245,8 +245,8 @@ static ig_status check_span(const bag *b, int64_t number, bag_span *span) {
         span->end += span->end < 0 ? ids : 0;
     }
     if (b->offsets != IG_OFFSETS_error) {
-        span->begin = clamp(span->begin, 0, ids);
-        span->end = clamp(span->end, span->begin, ids);
+        span->begin = clamp_index(span->begin, 0, ids);
+        span->end = clamp_index(span->end, span->begin, ids);
     }
     if (span->begin < 0 || span->begin > span->end || span->end > ids) {
         return BAG_ERROR(b, "bag %lld goes from %lld to %lld, and there are %lld ids",
@@ -365,7 +365,7 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
 
 /* ---- interact ---- */
 
-static double dot(const ig_tensor *x, int64_t a, int64_t b, int64_t count) {
+static double dot_rows(const ig_tensor *x, int64_t a, int64_t b, int64_t count) {
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
         sum += ig_tensor_get_f64(x, a + i) * ig_tensor_get_f64(x, b + i);
@@ -393,7 +393,7 @@ ig_status ig_fold_interact(ig_eval *eval, const ig_op *op, const ig_tensor *cons
             int64_t pair = pairs->as.ints[k], base = b * rows * width;
             int64_t left = base + pair / rows * width,
                     right = base + pair % rows * width;
-            ig_tensor_set_f64(out, to++, dot(x, left, right, width));
+            ig_tensor_set_f64(out, to++, dot_rows(x, left, right, width));
         }
     }
     return IG_OK;

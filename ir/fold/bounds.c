@@ -20,7 +20,7 @@ typedef struct bounds {
     int64_t wrong;
 } bounds;
 
-static int64_t clamp(int64_t x, int64_t low, int64_t high) {
+static int64_t clamp_index(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
 
@@ -29,8 +29,8 @@ static void check_bag(bounds *b, int64_t bag) {
     int64_t begin = ig_tensor_get_i64(b->offsets, bag);
     int64_t end = ig_tensor_get_i64(b->offsets, bag + 1);
     b->wrong += begin < 0 || begin > end || end > ids;
-    begin = clamp(begin, 0, ids);
-    end = clamp(end, begin, ids);
+    begin = clamp_index(begin, 0, ids);
+    end = clamp_index(end, begin, ids);
     ig_tensor_set_i64(b->offsets, bag, begin);
     ig_tensor_set_i64(b->offsets, bag + 1, end);
     for (int64_t i = begin; i < end; i++) {
@@ -42,8 +42,8 @@ static void check_bag(bounds *b, int64_t bag) {
     }
 }
 
-static ig_status copy(ig_eval *eval, const ig_op *op, const ig_tensor *from,
-                      ig_tensor *out) {
+static ig_status copy_bounds(ig_eval *eval, const ig_op *op, const ig_tensor *from,
+                             ig_tensor *out) {
     IG_TRY(ig_eval_alloc(eval, op, from->dtype, 1, from->dims, out));
     memcpy(out->data, from->data, (size_t)ig_tensor_bytes(from));
     return IG_OK;
@@ -52,8 +52,8 @@ static ig_status copy(ig_eval *eval, const ig_op *op, const ig_tensor *from,
 ig_status ig_fold_bounds(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     int64_t one = 1, offsets = in[1]->count, tables = in[2]->count;
-    IG_TRY(copy(eval, op, in[0], &out[0]));
-    IG_TRY(copy(eval, op, in[1], &out[1]));
+    IG_TRY(copy_bounds(eval, op, in[0], &out[0]));
+    IG_TRY(copy_bounds(eval, op, in[1], &out[1]));
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, 1, &one, &out[2]));
     if (offsets < 1 || (tables == 0 ? offsets != 1 : (offsets - 1) % tables != 0)) {
         return FOLD_ERROR(eval, op, "bounds: %lld offsets do not belong to %lld tables",

@@ -18,8 +18,8 @@ static double log_add_exp(double a, double b) {
 }
 
 /* Is x at least as extreme as what was before?  NaN stays. */
-static bool replaces(const ig_tensor *x, const running *next, const running *old,
-                     bool is_max) {
+static bool is_replaced(const ig_tensor *x, const running *next, const running *old,
+                        bool is_max) {
     if (old->is_empty) {
         return true;
     }
@@ -34,9 +34,10 @@ static bool replaces(const ig_tensor *x, const running *next, const running *old
     return is_max ? next->i >= old->i : next->i <= old->i;
 }
 
-static running join(const ig_tensor *x, ig_cumulate kind, running old, running next) {
+static running join_elements(const ig_tensor *x, ig_cumulate kind, running old,
+                             running next) {
     if (kind == IG_CUMULATE_max || kind == IG_CUMULATE_min) {
-        return replaces(x, &next, &old, kind == IG_CUMULATE_max) ? next : old;
+        return is_replaced(x, &next, &old, kind == IG_CUMULATE_max) ? next : old;
     }
     if (kind == IG_CUMULATE_logsumexp) {
         next.f = old.is_empty ? next.f : log_add_exp(old.f, next.f);
@@ -82,15 +83,15 @@ static void cumulate_line(const line *l, const ig_tensor *x, int64_t start,
         if (l->is_exclusive) {
             write_running(l, out, at, &total);
         }
-        total = join(x, l->kind, total, read_running(x, at, step));
+        total = join_elements(x, l->kind, total, read_running(x, at, step));
         if (!l->is_exclusive) {
             write_running(l, out, at, &total);
         }
     }
 }
 
-static ig_status cumulate(ig_eval *eval, const ig_op *op, const ig_tensor *x, line *l,
-                          ig_tensor *out) {
+static ig_status fold_lines(ig_eval *eval, const ig_op *op, const ig_tensor *x, line *l,
+                            ig_tensor *out) {
     int64_t wanted = l->wants_index ? ig_attr_int(op, IG_cumulate_index_axis, 0)
                                     : ig_attr_int(op, IG_cumulate_axis, 0);
     ig_dtype dtype = l->wants_index ? IG_DT_i64 : x->dtype;
@@ -111,7 +112,7 @@ ig_status ig_fold_cumulate(ig_eval *eval, const ig_op *op, const ig_tensor *cons
     line l = { .kind = (ig_cumulate)ig_attr_int(op, IG_cumulate_op, 0),
                .is_exclusive = ig_attr_int(op, IG_cumulate_exclusive, 0) != 0,
                .is_reverse = ig_attr_int(op, IG_cumulate_reverse, 0) != 0 };
-    return cumulate(eval, op, in[0], &l, out);
+    return fold_lines(eval, op, in[0], &l, out);
 }
 
 ig_status ig_fold_cumulate_index(ig_eval *eval, const ig_op *op,
@@ -119,5 +120,5 @@ ig_status ig_fold_cumulate_index(ig_eval *eval, const ig_op *op,
     bool is_min = ig_attr_int(op, IG_cumulate_index_op, 0) == IG_EXTREME_min;
     line l = { .kind = is_min ? IG_CUMULATE_min : IG_CUMULATE_max,
                .wants_index = true };
-    return cumulate(eval, op, in[0], &l, out);
+    return fold_lines(eval, op, in[0], &l, out);
 }

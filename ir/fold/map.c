@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static ig_status trap(ig_eval *eval, const ig_op *op, int64_t element) {
+static ig_status report_trap(ig_eval *eval, const ig_op *op, int64_t element) {
     return FOLD_ERROR(eval, op, "%s: an integer is divided by zero at element %lld",
                       ig_ops[op->code].name, (long long)element);
 }
@@ -37,7 +37,7 @@ static ig_status apply_rows(ig_eval *eval, const ig_op *op, ig_scalar_call *call
         }
         int64_t bad = ig_scalar_apply(call);
         if (bad >= 0) {
-            return trap(eval, op, call->out_index + bad);
+            return report_trap(eval, op, call->out_index + bad);
         }
         call->out_index += call->count;
     }
@@ -51,7 +51,7 @@ static ig_status apply_whole(ig_eval *eval, const ig_op *op, ig_scalar_call *cal
     }
     call->count = call->out->count;
     int64_t bad = ig_scalar_apply(call);
-    return bad < 0 ? IG_OK : trap(eval, op, bad);
+    return bad < 0 ? IG_OK : report_trap(eval, op, bad);
 }
 
 ig_status ig_fold_map(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,

@@ -51,8 +51,9 @@ ig_status ig_fold_softmax(ig_eval *eval, const ig_op *op, const ig_tensor *const
 /* ---- layer_norm ---- */
 
 /* Scale or bias for each of the `count` normalised elements; absent: `value`. */
-static ig_status spread(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
-                        uint32_t operand, double value, double *out) {
+static ig_status spread_factor(ig_eval *eval, const ig_op *op,
+                               const ig_tensor *const *in, uint32_t operand,
+                               double value, double *out) {
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), in[0]->rank);
     uint32_t rank = in[0]->rank - axis;
     int64_t strides[IG_TENSOR_RANK], to = 0;
@@ -84,7 +85,8 @@ typedef struct norm {
     double epsilon, *scale, *bias;
 } norm;
 
-static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, const norm *n) {
+static void normalise_row(const ig_tensor *x, ig_tensor *out, int64_t at,
+                          const norm *n) {
     double sum = 0, squares = 0;
     int64_t count = n->count;
     for (int64_t i = 0; i < count; i++) {
@@ -116,10 +118,10 @@ ig_status ig_fold_layer_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
     n.count = around.extent * around.inner;
     IG_TRY(ig_eval_scratch(eval, op, n.count, sizeof *n.scale, &n.scale));
     IG_TRY(ig_eval_scratch(eval, op, n.count, sizeof *n.bias, &n.bias));
-    IG_TRY(spread(eval, op, in, 1, 1, n.scale));
-    IG_TRY(spread(eval, op, in, 2, 0, n.bias));
+    IG_TRY(spread_factor(eval, op, in, 1, 1, n.scale));
+    IG_TRY(spread_factor(eval, op, in, 2, 0, n.bias));
     for (int64_t o = 0; o < around.outer; o++) {
-        normalise(x, out, o * n.count, &n);
+        normalise_row(x, out, o * n.count, &n);
     }
     return IG_OK;
 }

@@ -48,8 +48,8 @@ int ig_blocks_compare(const ig_block_of *blocks, int64_t start, int64_t i, int64
 }
 
 /* Merges two neighbouring runs of `from` into `to`. */
-static void merge(const ig_block_of *blocks, int64_t start, const int64_t *from,
-                  const int64_t *bounds, int64_t *to) {
+static void merge_runs(const ig_block_of *blocks, int64_t start, const int64_t *from,
+                       const int64_t *bounds, int64_t *to) {
     int64_t a = bounds[0], b = bounds[1];
     for (int64_t i = bounds[0]; i < bounds[2]; i++) {
         bool takes_b = a == bounds[1] ||
@@ -59,7 +59,7 @@ static void merge(const ig_block_of *blocks, int64_t start, const int64_t *from,
     }
 }
 
-static int64_t least(int64_t a, int64_t b) {
+static int64_t min_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -71,9 +71,9 @@ void ig_blocks_sort(const ig_block_of *blocks, int64_t start, int64_t count,
     }
     for (int64_t width = 1; width < count; width *= 2) {
         for (int64_t i = 0; i < count; i += 2 * width) {
-            int64_t bounds[] = { i, least(i + width, count),
-                                 least(i + 2 * width, count) };
-            merge(blocks, start, from, bounds, to);
+            int64_t bounds[] = { i, min_of(i + width, count),
+                                 min_of(i + 2 * width, count) };
+            merge_runs(blocks, start, from, bounds, to);
         }
         int64_t *other = from;
         from = to;
@@ -87,7 +87,7 @@ void ig_blocks_sort(const ig_block_of *blocks, int64_t start, int64_t count,
 /* ---- arg_reduce ---- */
 
 /* Does an element take the place of the best so far? */
-static bool beats(const ig_op *op, const ig_tensor *x, int64_t at, int64_t best) {
+static bool beats_best(const ig_op *op, const ig_tensor *x, int64_t at, int64_t best) {
     bool is_last = ig_attr_int(op, IG_arg_reduce_last, 0) != 0;
     bool is_min = ig_attr_int(op, IG_arg_reduce_op, 0) == IG_EXTREME_min;
     int order = ig_element_compare(x, at, x, best);
@@ -122,8 +122,8 @@ ig_status ig_fold_arg_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *co
         int64_t block = line / around.inner * around.extent * around.inner;
         int64_t start = block + line % around.inner, best = 0;
         for (int64_t i = 1; i < around.extent; i++) {
-            bool is_better = beats(op, x, start + i * around.inner,
-                                   start + best * around.inner);
+            bool is_better = beats_best(op, x, start + i * around.inner,
+                                        start + best * around.inner);
             best = is_better ? i : best;
         }
         ig_tensor_set_i64(out, line, best);

@@ -37,7 +37,7 @@ static bool is_larger(const ig_tensor *x, int64_t a, int64_t b) {
 }
 
 /* The tap of the first maximum; there is at least one. */
-static int64_t largest(const pool *p, int64_t start) {
+static int64_t find_largest(const pool *p, int64_t start) {
     int64_t best = 0;
     for (int64_t t = 1; t < p->tap_count; t++) {
         if (is_larger(p->x, start + p->taps[t].x, start + p->taps[best].x)) {
@@ -65,7 +65,7 @@ static void write_max(const pool *p, int64_t plane, int64_t to) {
         write_least(p->out, to);
         return;
     }
-    ig_span_copy(p->out, to, p->x, start + p->taps[largest(p, start)].x, 1);
+    ig_span_copy(p->out, to, p->x, start + p->taps[find_largest(p, start)].x, 1);
 }
 
 static void write_sum(const pool *p, int64_t plane, int64_t to) {
@@ -100,7 +100,7 @@ static int64_t by_columns(const ig_window *w, int64_t element) {
 
 static void write_index(const pool *p, int64_t plane, int64_t to) {
     int64_t start = plane * p->window.in_count;
-    int64_t at = p->tap_count ? p->taps[largest(p, start)].x : 0;
+    int64_t at = p->tap_count ? p->taps[find_largest(p, start)].x : 0;
     at = p->is_column_major ? by_columns(&p->window, at) : at;
     ig_tensor_set_i64(p->out, to, at + (p->is_whole ? start : 0));
 }

@@ -103,7 +103,7 @@ static float value_at(const param *p, const int64_t *index, uint32_t rank) {
 
 /* ---- quantize ---- */
 
-static float scaled(ig_rounding rounding, float x, float scale) {
+static float scale_value(ig_rounding rounding, float x, float scale) {
     if (rounding == IG_ROUNDING_divide) {
         return x / scale;
     }
@@ -112,12 +112,12 @@ static float scaled(ig_rounding rounding, float x, float scale) {
 }
 
 /* The integer that x is nearest to; NaN stays. */
-static float rounded(ig_rounding rounding, float x, float scale, float zero) {
-    x = scaled(rounding, x, scale);
+static float round_scaled(ig_rounding rounding, float x, float scale, float zero) {
+    x = scale_value(rounding, x, scale);
     return rounding == IG_ROUNDING_offset ? rintf(x + zero) : rintf(x) + zero;
 }
 
-static float clamped(ig_dtype to, float x) {
+static float clamp_to(ig_dtype to, float x) {
     bool is_signed = ig_dtypes[to].class == IG_SINT;
     double steps = ldexp(1, (int)ig_dtypes[to].bits - is_signed);
     float low = is_signed ? (float)-steps : 0, high = (float)(steps - 1);
@@ -143,8 +143,8 @@ ig_status ig_fold_quantize(ig_eval *eval, const ig_op *op, const ig_tensor *cons
         float by = value_at(&scale, walk.index, x->rank);
         float offset = value_at(&zero, walk.index, x->rank);
         double value = ig_dtype_is_float(to)
-                           ? scaled(rounding, given, by)
-                           : clamped(to, rounded(rounding, given, by, offset));
+                           ? scale_value(rounding, given, by)
+                           : clamp_to(to, round_scaled(rounding, given, by, offset));
         ig_span_write_f64(out, at++, 1, &value, saturates);
     }
     return IG_OK;
@@ -153,7 +153,8 @@ ig_status ig_fold_quantize(ig_eval *eval, const ig_op *op, const ig_tensor *cons
 /* ---- dequantize ---- */
 
 /* x less its zero point; 32-bit integers wrap. */
-static float centred(const ig_tensor *x, int64_t at, const param *zero, int64_t from) {
+static float subtract_zero(const ig_tensor *x, int64_t at, const param *zero,
+                           int64_t from) {
     bool is_wide = !ig_dtype_is_float(x->dtype) && ig_dtypes[x->dtype].bits == 32;
     if (!zero->tensor) {
         return (float)ig_tensor_get_f64(x, at);
@@ -179,7 +180,7 @@ ig_status ig_fold_dequantize(ig_eval *eval, const ig_op *op, const ig_tensor *co
     ig_walk walk = { 0 };
     for (ig_walk_start(&walk, x->rank, x->dims); walk.is_inside; ig_walk_next(&walk)) {
         int64_t from = position_of(&zero, walk.index, x->rank);
-        float value = centred(x, at, &zero, from) *
+        float value = subtract_zero(x, at, &zero, from) *
                       value_at(&scale, walk.index, x->rank);
         ig_tensor_set_f64(out, at++, value);
     }

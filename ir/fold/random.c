@@ -24,19 +24,19 @@ typedef struct philox {
     uint32_t counter[4], key[2];
 } philox;
 
-static void multiply(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low) {
+static void multiply_wide(uint32_t a, uint32_t b, uint32_t *high, uint32_t *low) {
     uint64_t product = (uint64_t)a * b;
     *high = (uint32_t)(product >> 32);
     *low = (uint32_t)product;
 }
 
 /* Ten rounds; the counter becomes the block. */
-static void scramble(philox *p) {
+static void scramble_counter(philox *p) {
     uint32_t *c = p->counter;
     for (int round = 0; round < 10; round++) {
         uint32_t high0, low0, high1, low1;
-        multiply(0xD2511F53, c[0], &high0, &low0);
-        multiply(0xCD9E8D57, c[2], &high1, &low1);
+        multiply_wide(0xD2511F53, c[0], &high0, &low0);
+        multiply_wide(0xCD9E8D57, c[2], &high1, &low1);
         uint32_t next[] = { high1 ^ c[1] ^ p->key[0], low1, high0 ^ c[3] ^ p->key[1],
                             low0 };
         for (int i = 0; i < 4; i++) {
@@ -55,16 +55,16 @@ typedef struct stream {
 static philox block_of(const stream *s, uint64_t block) {
     philox p = { { (uint32_t)block, (uint32_t)(block >> 32), s->run, s->number },
                  { (uint32_t)s->seed, (uint32_t)(s->seed >> 32) } };
-    scramble(&p);
+    scramble_counter(&p);
     return p;
 }
 
 /* The first `bits` bits of a word, as a fraction. */
-static double fraction(uint32_t word, unsigned bits) {
+static double word_fraction(uint32_t word, unsigned bits) {
     return ldexp((double)(word >> (32 - bits)), -(int)bits);
 }
 
-static double fraction53(uint32_t low, uint32_t high) {
+static double words_fraction(uint32_t low, uint32_t high) {
     uint64_t word = (uint64_t)high << 32 | low;
     return ldexp((double)(word >> 11), -53);
 }
@@ -72,12 +72,12 @@ static double fraction53(uint32_t low, uint32_t high) {
 static double uniform_of(const stream *s, ig_dtype dtype, int64_t i) {
     if (dtype == IG_DT_f64) {
         philox p = block_of(s, (uint64_t)i / 2);
-        return fraction53(p.counter[i % 2 * 2], p.counter[i % 2 * 2 + 1]);
+        return words_fraction(p.counter[i % 2 * 2], p.counter[i % 2 * 2 + 1]);
     }
     philox p = block_of(s, (uint64_t)i / 4);
-    return fraction(p.counter[i % 4], dtype == IG_DT_f16    ? 11
-                                      : dtype == IG_DT_bf16 ? 8
-                                                            : 24);
+    return word_fraction(p.counter[i % 4], dtype == IG_DT_f16    ? 11
+                                           : dtype == IG_DT_bf16 ? 8
+                                                                 : 24);
 }
 
 /* u is taken from above 0, so that its logarithm is finite. */
@@ -85,12 +85,12 @@ static double normal_of(const stream *s, ig_dtype dtype, int64_t i) {
     double u, v;
     if (dtype == IG_DT_f64) {
         philox p = block_of(s, (uint64_t)i / 2);
-        u = 1 - fraction53(p.counter[0], p.counter[1]);
-        v = fraction53(p.counter[2], p.counter[3]);
+        u = 1 - words_fraction(p.counter[0], p.counter[1]);
+        v = words_fraction(p.counter[2], p.counter[3]);
     } else {
         philox p = block_of(s, (uint64_t)i / 4);
-        u = 1 - fraction(p.counter[i % 4 / 2 * 2], 32);
-        v = fraction(p.counter[i % 4 / 2 * 2 + 1], 32);
+        u = 1 - word_fraction(p.counter[i % 4 / 2 * 2], 32);
+        v = word_fraction(p.counter[i % 4 / 2 * 2 + 1], 32);
     }
     double angle = 6.28318530717958647693 * v, size = sqrt(-2 * log(u));
     return size * (i % 2 ? sin(angle) : cos(angle));

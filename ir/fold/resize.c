@@ -146,7 +146,7 @@ static float number_at(const ig_op *op, const ig_tensor *const *in, uint32_t ope
 }
 
 /* An axis that stays as it is needs no work. */
-static bool changes(const ig_resize_axis *axis) {
+static bool axis_changes(const ig_resize_axis *axis) {
     bool is_same = axis->in == axis->out && (axis->scale == 0 || axis->scale == 1);
     return !is_same || axis->coordinates == IG_COORD_crop;
 }
@@ -201,7 +201,7 @@ ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const 
         axis.scale = number_at(op, in, 1, d);
         axis.first = number_at(op, in, 2, d);
         axis.end = number_at(op, in, 2, d + x->rank);
-        if (changes(&axis)) {
+        if (axis_changes(&axis)) {
             IG_TRY(resize_axis(&r, d, &axis));
         }
     }
@@ -228,13 +228,13 @@ typedef struct sampling {
 } sampling;
 
 /* From -1 … 1 to elements. */
-static double unscaled(const sampling *s, double at, int64_t extent) {
+static double unscale_position(const sampling *s, double at, int64_t extent) {
     return s->aligns ? (at + 1) / 2 * (double)(extent - 1)
                      : ((at + 1) * (double)extent - 1) / 2;
 }
 
 /* Mirrored at `low` and `high` until it lies between. */
-static double reflected(double at, double low, double high) {
+static double reflect_position(double at, double low, double high) {
     double range = high - low;
     if (range <= 0) {
         return low;
@@ -243,20 +243,20 @@ static double reflected(double at, double low, double high) {
     return low + (from > range ? 2 * range - from : from);
 }
 
-static double held(double at, int64_t extent) {
+static double hold_inside(double at, int64_t extent) {
     double last = (double)(extent - 1);
     return at < 0 ? 0 : at > last ? last : at; /* NaN stays */
 }
 
-static double bounded(const sampling *s, double at, int64_t extent) {
+static double bound_position(const sampling *s, double at, int64_t extent) {
     if (s->outside == IG_OUTSIDE_reflection) {
         double half = s->aligns ? 0 : 0.5;
-        at = reflected(at, -half, (double)extent - 1 + half);
+        at = reflect_position(at, -half, (double)extent - 1 + half);
     }
-    return s->outside == IG_OUTSIDE_zeros ? at : held(at, extent);
+    return s->outside == IG_OUTSIDE_zeros ? at : hold_inside(at, extent);
 }
 
-static double keys(double distance) {
+static double weigh_keys(double distance) {
     const double a = -0.75;
     double x = fabs(distance);
     return x <= 1  ? ((a + 2) * x - (a + 3)) * x * x + 1
@@ -268,14 +268,16 @@ static double keys(double distance) {
 static uint32_t axis_taps(const sampling *s, double at, int64_t extent,
                           int64_t *elements, double *weights) {
     bool is_cubic = s->mode == IG_RESIZE_cubic;
-    at = unscaled(s, at, extent);
-    at = is_cubic ? at : bounded(s, at, extent);
+    at = unscale_position(s, at, extent);
+    at = is_cubic ? at : bound_position(s, at, extent);
     uint32_t count = is_cubic ? 4 : s->mode == IG_RESIZE_linear ? 2 : 1;
     double below = count == 1 ? rint(at) : floor(at) - (is_cubic ? 1 : 0);
     for (uint32_t t = 0; t < count; t++) {
         double element = below + t, distance = element - at;
-        weights[t] = count == 1 ? 1 : is_cubic ? keys(distance) : 1 - fabs(distance);
-        element = bounded(s, element, extent);
+        weights[t] = count == 1 ? 1
+                     : is_cubic ? weigh_keys(distance)
+                                : 1 - fabs(distance);
+        element = bound_position(s, element, extent);
         bool is_inside = element >= 0 && element <= (double)(extent - 1);
         elements[t] = is_inside ? (int64_t)rint(element) : -1;
     }
@@ -283,7 +285,7 @@ static uint32_t axis_taps(const sampling *s, double at, int64_t extent,
 }
 
 /* The results at place `place` of all images' grids: one a channel. */
-static void sample(const sampling *s, int64_t place) {
+static void sample_grid(const sampling *s, int64_t place) {
     int64_t elements[SPACE][TAPS], plane = 1, counts[SPACE];
     double weights[SPACE][TAPS];
     uint32_t rank = s->rank;
@@ -333,7 +335,7 @@ ig_status ig_fold_grid_sample(ig_eval *eval, const ig_op *op,
     }
     s.places = places;
     for (int64_t i = 0; i < x->dims[0] * places; i++) {
-        sample(&s, i);
+        sample_grid(&s, i);
         IG_TRY(ig_context_poll(eval->context));
     }
     return IG_OK;

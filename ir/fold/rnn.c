@@ -21,11 +21,11 @@ typedef struct layer {
     double *x, *h, *c, *from_x, *from_h, *reset, *next;
 } layer;
 
-static double sigmoid(double x) {
+static double apply_sigmoid(double x) {
     return 1 / (1 + exp(-x));
 }
 
-static double clipped(const layer *l, double x) {
+static double clip_gate(const layer *l, double x) {
     if (l->clip <= 0) {
         return x;
     }
@@ -33,8 +33,8 @@ static double clipped(const layer *l, double x) {
 }
 
 /* out[g] = bias[g] + sum over k of rows[g][k] * x[k] */
-static void multiply(const double *rows, const double *bias, const double *x,
-                     int64_t count, int64_t width, double *out) {
+static void multiply_rows(const double *rows, const double *bias, const double *x,
+                          int64_t count, int64_t width, double *out) {
     for (int64_t g = 0; g < count; g++) {
         double sum = bias ? bias[g] : 0;
         for (int64_t k = 0; k < width; k++) {
@@ -56,11 +56,11 @@ static void step_lstm(layer *l) {
         }
         gate[0] += p ? p[j] * l->c[j] : 0;
         gate[1] += p ? p[n + j] * l->c[j] : 0;
-        double i = sigmoid(clipped(l, gate[0]));
-        double f = l->is_coupled ? 1 - i : sigmoid(clipped(l, gate[1]));
-        l->c[j] = f * l->c[j] + i * tanh(clipped(l, gate[2]));
+        double i = apply_sigmoid(clip_gate(l, gate[0]));
+        double f = l->is_coupled ? 1 - i : apply_sigmoid(clip_gate(l, gate[1]));
+        l->c[j] = f * l->c[j] + i * tanh(clip_gate(l, gate[2]));
         gate[3] += p ? p[2 * n + j] * l->c[j] : 0;
-        l->next[j] = sigmoid(clipped(l, gate[3])) * tanh(l->c[j]);
+        l->next[j] = apply_sigmoid(clip_gate(l, gate[3])) * tanh(l->c[j]);
     }
 }
 
@@ -68,34 +68,35 @@ static void step_gru(layer *l) {
     int64_t n = l->hidden;
     for (int64_t j = 0; j < n; j++) {
         double gate = l->from_x[j] + l->from_h[j];
-        l->reset[j] = sigmoid(clipped(l, gate));
+        l->reset[j] = apply_sigmoid(clip_gate(l, gate));
     }
     if (l->is_reset_first) {
         for (int64_t j = 0; j < n; j++) {
             l->next[j] = l->reset[j] * l->h[j];
         }
-        multiply(l->r + 2 * n * n, l->br + 2 * n, l->next, n, n, l->from_h + 2 * n);
+        multiply_rows(l->r + 2 * n * n, l->br + 2 * n, l->next, n, n,
+                      l->from_h + 2 * n);
     }
     for (int64_t j = 0; j < n; j++) {
-        double z = sigmoid(clipped(l, l->from_x[n + j] + l->from_h[n + j]));
+        double z = apply_sigmoid(clip_gate(l, l->from_x[n + j] + l->from_h[n + j]));
         double r = l->is_reset_first ? 1 : l->reset[j];
         double from_h = r * l->from_h[2 * n + j];
-        double fresh = tanh(clipped(l, l->from_x[2 * n + j] + from_h));
+        double fresh = tanh(clip_gate(l, l->from_x[2 * n + j] + from_h));
         l->next[j] = (1 - z) * fresh + z * l->h[j];
     }
 }
 
 static void step_plain(layer *l) {
     for (int64_t j = 0; j < l->hidden; j++) {
-        double sum = clipped(l, l->from_x[j] + l->from_h[j]);
+        double sum = clip_gate(l, l->from_x[j] + l->from_h[j]);
         double above = sum > 0 || isnan(sum) ? sum : 0;
         l->next[j] = l->cell == IG_CELL_tanh ? tanh(sum) : above;
     }
 }
 
-static void step(layer *l) {
-    multiply(l->w, l->bw, l->x, l->gates, l->ins, l->from_x);
-    multiply(l->r, l->br, l->h, l->gates, l->outs, l->from_h);
+static void step_layer(layer *l) {
+    multiply_rows(l->w, l->bw, l->x, l->gates, l->ins, l->from_x);
+    multiply_rows(l->r, l->br, l->h, l->gates, l->outs, l->from_h);
     if (l->cell == IG_CELL_lstm) {
         step_lstm(l);
     } else if (l->cell == IG_CELL_gru) {
@@ -104,7 +105,7 @@ static void step(layer *l) {
         step_plain(l);
     }
     if (l->projection) {
-        multiply(l->projection, NULL, l->next, l->outs, l->hidden, l->h);
+        multiply_rows(l->projection, NULL, l->next, l->outs, l->hidden, l->h);
         return;
     }
     for (int64_t j = 0; j < l->hidden; j++) {
@@ -172,7 +173,7 @@ static ig_status read_layer(ig_eval *eval, const ig_op *op, const ig_tensor *con
 /* ---- the op ---- */
 
 /* Rounds the state as its tensor does. */
-static void keep(ig_tensor *to, int64_t row, double *state, int64_t count) {
+static void keep_state(ig_tensor *to, int64_t row, double *state, int64_t count) {
     ig_span_write_f64(to, row * count, count, state, false);
     ig_span_read_f64(ig_span_of(to, row * count, 1), count, state);
 }
@@ -191,10 +192,10 @@ static void run_row(layer *l, const ig_op *op, const ig_tensor *const *in, int64
         int64_t t = is_reverse ? length - 1 - i : i;
         int64_t place = t * l->batch + row;
         ig_span_read_f64(ig_span_of(in[X], place * l->ins, 1), l->ins, l->x);
-        step(l);
-        keep(&out[1], row, l->h, l->outs);
+        step_layer(l);
+        keep_state(&out[1], row, l->h, l->outs);
         if (is_lstm) {
-            keep(&out[2], row, l->c, l->hidden);
+            keep_state(&out[2], row, l->c, l->hidden);
         }
         ig_span_write_f64(&out[0], place * l->outs, l->outs, l->h, false);
     }

@@ -47,8 +47,8 @@ static int64_t combine_ints(ig_dtype_class class, ig_scatter kind, int64_t old,
     return update;
 }
 
-static void put(ig_tensor *out, int64_t to, const ig_tensor *from, int64_t at,
-                ig_scatter kind) {
+static void put_element(ig_tensor *out, int64_t to, const ig_tensor *from, int64_t at,
+                        ig_scatter kind) {
     ig_dtype_class class = ig_dtypes[out->dtype].class;
     if (kind == IG_SCATTER_none || class == IG_STRING) {
         ig_span_copy(out, to, from, at, 1);
@@ -86,7 +86,7 @@ ig_status ig_fold_scatter_elements(ig_eval *eval, const ig_op *op,
         if (at >= 0) {
             bool replaces = is_fresh && !is_touched[at];
             is_touched[at] = 1;
-            put(out, at, in[2], from, replaces ? IG_SCATTER_none : kind);
+            put_element(out, at, in[2], from, replaces ? IG_SCATTER_none : kind);
         }
     }
     return IG_OK;
@@ -135,7 +135,7 @@ ig_status ig_fold_scatter_nd(ig_eval *eval, const ig_op *op, const ig_tensor *co
     for (int64_t t = 0; t < tuples; t++) {
         IG_TRY(read_tuple(eval, op, x, &indices, t, &at));
         for (int64_t i = 0; at >= 0 && i < block; i++) {
-            put(out, at * block + i, updates, t * block + i, kind);
+            put_element(out, at * block + i, updates, t * block + i, kind);
         }
     }
     return IG_OK;

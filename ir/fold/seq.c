@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-static ig_status make(ig_eval *eval, const ig_op *op, int64_t count, ig_tensor *out) {
+static ig_status make_sequence(ig_eval *eval, const ig_op *op, int64_t count,
+                               ig_tensor *out) {
     size_t bytes;
     memset(out, 0, sizeof *out);
     out->kind = IG_SEQUENCE;
@@ -27,8 +28,8 @@ static ig_status make(ig_eval *eval, const ig_op *op, int64_t count, ig_tensor *
     return IG_OK;
 }
 
-static ig_status copy(ig_eval *eval, const ig_op *op, const ig_tensor *from,
-                      ig_tensor *to) {
+static ig_status copy_tensor(ig_eval *eval, const ig_op *op, const ig_tensor *from,
+                             ig_tensor *to) {
     IG_TRY(ig_eval_alloc(eval, op, from->dtype, from->rank, from->dims, to));
     ig_span_copy(to, 0, from, 0, from->count);
     return IG_OK;
@@ -50,14 +51,14 @@ static ig_status read_position(ig_eval *eval, const ig_op *op, const ig_tensor *
 ig_status ig_fold_seq_empty(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             ig_tensor *out) {
     (void)in;
-    return make(eval, op, 0, out);
+    return make_sequence(eval, op, 0, out);
 }
 
 ig_status ig_fold_seq_make(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                            ig_tensor *out) {
-    IG_TRY(make(eval, op, op->operand_count, out));
+    IG_TRY(make_sequence(eval, op, op->operand_count, out));
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        IG_TRY(copy(eval, op, in[i], &out->items[i]));
+        IG_TRY(copy_tensor(eval, op, in[i], &out->items[i]));
     }
     return IG_OK;
 }
@@ -68,11 +69,11 @@ ig_status ig_fold_seq_insert(ig_eval *eval, const ig_op *op, const ig_tensor *co
     if (op->operand_count > 2) {
         IG_TRY(read_position(eval, op, in[2], count, count, &position));
     }
-    IG_TRY(make(eval, op, count + 1, out));
+    IG_TRY(make_sequence(eval, op, count + 1, out));
     for (int64_t i = 0; i <= count; i++) {
         const ig_tensor *from = i == position ? in[1]
                                               : &in[0]->items[i - (i > position)];
-        IG_TRY(copy(eval, op, from, &out->items[i]));
+        IG_TRY(copy_tensor(eval, op, from, &out->items[i]));
     }
     return IG_OK;
 }
@@ -86,9 +87,10 @@ ig_status ig_fold_seq_erase(ig_eval *eval, const ig_op *op, const ig_tensor *con
     if (count == 0) {
         return FOLD_ERROR(eval, op, "seq_erase: the sequence is empty");
     }
-    IG_TRY(make(eval, op, count - 1, out));
+    IG_TRY(make_sequence(eval, op, count - 1, out));
     for (int64_t i = 0; i + 1 < count; i++) {
-        IG_TRY(copy(eval, op, &in[0]->items[i + (i >= position)], &out->items[i]));
+        IG_TRY(
+            copy_tensor(eval, op, &in[0]->items[i + (i >= position)], &out->items[i]));
     }
     return IG_OK;
 }
@@ -97,7 +99,7 @@ ig_status ig_fold_seq_at(ig_eval *eval, const ig_op *op, const ig_tensor *const 
                          ig_tensor *out) {
     int64_t count = in[0]->count, position;
     IG_TRY(read_position(eval, op, in[1], count, count - 1, &position));
-    return copy(eval, op, &in[0]->items[position], out);
+    return copy_tensor(eval, op, &in[0]->items[position], out);
 }
 
 ig_status ig_fold_seq_length(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
@@ -233,7 +235,7 @@ ig_status ig_fold_split_to_seq(ig_eval *eval, const ig_op *op,
     int64_t extent = x->dims[axis], pieces = 0, chunk = 0;
     piece p = { .axis = axis, .keep = keep };
     IG_TRY(count_pieces(eval, op, in, extent, &pieces, &chunk));
-    IG_TRY(make(eval, op, pieces, out));
+    IG_TRY(make_sequence(eval, op, pieces, out));
     for (int64_t i = 0; i < pieces; i++) {
         int64_t rest = extent - p.start;
         p.size = has_list ? ig_tensor_get_i64(in[1], i) : chunk < rest ? chunk : rest;

@@ -45,7 +45,7 @@ static ig_status cut_by_operands(ig_eval *eval, const ig_op *op,
 }
 
 /* Is `start + i * step` an element for all i < size? */
-static bool fits(int64_t start, int64_t size, int64_t step, int64_t extent) {
+static bool slice_fits(int64_t start, int64_t size, int64_t step, int64_t extent) {
     int64_t span, last;
     if (size == 0) {
         return true;
@@ -63,7 +63,7 @@ static ig_status cut_by_sizes(ig_eval *eval, const ig_op *op, const ig_tensor *x
         IG_TRY(ig_eval_dim(eval, op, start, &c->start[i]));
         IG_TRY(ig_eval_extent(eval, op, size, &c->size[i]));
         c->step[i] = ig_attr_is_set(op, IG_slice_steps) ? steps->as.ints[i] : 1;
-        if (!fits(c->start[i], c->size[i], c->step[i], x->dims[i])) {
+        if (!slice_fits(c->start[i], c->size[i], c->step[i], x->dims[i])) {
             return FOLD_ERROR(
                 eval, op,
                 "slice: %lld elements from %lld by %lld leave axis %u, whose extent is %lld",
@@ -110,7 +110,7 @@ ig_status ig_fold_insert(ig_eval *eval, const ig_op *op, const ig_tensor *const 
         int64_t start,
             step = ig_attr_is_set(op, IG_insert_steps) ? steps->as.ints[i] : 1;
         IG_TRY(ig_eval_dim(eval, op, op->attrs[IG_insert_starts].as.dims[i], &start));
-        if (!fits(start, y->dims[i], step, x->dims[i])) {
+        if (!slice_fits(start, y->dims[i], step, x->dims[i])) {
             return FOLD_ERROR(
                 eval, op,
                 "insert: %lld elements from %lld by %lld leave axis %u, whose extent is %lld",

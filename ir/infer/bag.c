@@ -13,7 +13,8 @@ static bool has_array(const ig_op *op, uint32_t slot, uint32_t count) {
     return !ig_attr_is_set(op, slot) || op->attrs[slot].count == count;
 }
 
-static int64_t entry(const ig_op *op, uint32_t slot, uint32_t number, int64_t absent) {
+static int64_t attr_entry(const ig_op *op, uint32_t slot, uint32_t number,
+                          int64_t absent) {
     return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[number] : absent;
 }
 
@@ -24,7 +25,7 @@ uint32_t ig_bag_feature_count(const ig_op *op) {
 
 static uint32_t operands_of(const ig_op *op, uint32_t number) {
     int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    return (uint32_t)entry(op, IG_bag_tables, number, 1) + 1 +
+    return (uint32_t)attr_entry(op, IG_bag_tables, number, 1) + 1 +
            (uint32_t)__builtin_popcountll((uint64_t)mask);
 }
 
@@ -36,7 +37,7 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
         at += operands_of(op, i);
     }
     int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    uint32_t tables = (uint32_t)entry(op, IG_bag_tables, number, 1);
+    uint32_t tables = (uint32_t)attr_entry(op, IG_bag_tables, number, 1);
     ig_bag_feature feature = { .table = at, .tables = tables, .ids = at + tables };
     feature.operands = operands_of(op, number);
     at += tables + 1;
@@ -44,9 +45,9 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
     feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
     feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
     feature.pool = (ig_pool)op->attrs[IG_bag_pool].as.ints[number];
-    feature.padding = entry(op, IG_bag_padding, number, INT64_MIN);
-    feature.last = (ig_bag_last)entry(op, IG_bag_last, number, IG_LAST_ids);
-    feature.empty = (ig_empty)entry(op, IG_bag_empty, number, IG_EMPTY_zero);
+    feature.padding = attr_entry(op, IG_bag_padding, number, INT64_MIN);
+    feature.last = (ig_bag_last)attr_entry(op, IG_bag_last, number, IG_LAST_ids);
+    feature.empty = (ig_empty)attr_entry(op, IG_bag_empty, number, IG_EMPTY_zero);
     return feature;
 }
 
@@ -66,7 +67,7 @@ ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
 /* Entry `number` of what says which operands a feature has. */
 static ig_status check_entries(const ig_op *op, uint32_t number) {
     int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    int64_t tables = entry(op, IG_bag_tables, number, 1);
+    int64_t tables = attr_entry(op, IG_bag_tables, number, 1);
     if (mask < 0 || mask > (IG_BAG_BEGINS | IG_BAG_ENDS | IG_BAG_WEIGHTS)) {
         return INFER_ERROR(op, "entry %u of 'operands' is %lld", number,
                            (long long)mask);

@@ -111,12 +111,12 @@ ig_status ig_check_axis(const ig_op *op, int64_t axis, uint32_t rank,
 /* ---- extents ---- */
 
 /* Numbers before symbols before expressions. */
-static int vagueness(const ig_module *module, ig_dim dim) {
+static int rate_vagueness(const ig_module *module, ig_dim dim) {
     return ig_dim_is_static(dim) ? 0 : ig_dim_as_symbol(module, dim) ? 1 : 2;
 }
 
 ig_dim ig_dim_precise(const ig_module *module, ig_dim a, ig_dim b) {
-    return vagueness(module, b) < vagueness(module, a) ? b : a;
+    return rate_vagueness(module, b) < rate_vagueness(module, a) ? b : a;
 }
 
 ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,

@@ -10,8 +10,8 @@ static ig_status check_index_operands(const ig_op *op) {
     return ig_check_int(op, 1);
 }
 
-static ig_status give(const ig_op *op, uint32_t rank, const ig_dim *dims,
-                      const ig_type **out_types) {
+static ig_status give_shape(const ig_op *op, uint32_t rank, const ig_dim *dims,
+                            const ig_type **out_types) {
     if (rank > IG_TENSOR_RANK) {
         return INFER_FAIL(op, IG_LIMIT, "the result has %u dimensions, more than %d",
                           rank, IG_TENSOR_RANK);
@@ -37,7 +37,7 @@ ig_status ig_infer_gather(ig_op *op, const ig_type **out_types) {
     for (uint32_t i = axis + 1; i < x->rank; i++) {
         dims[rank++] = x->dims[i];
     }
-    return give(op, rank, dims, out_types);
+    return give_shape(op, rank, dims, out_types);
 }
 
 /* indices[..., k] select along k axes after `batch` common ones. */
@@ -76,7 +76,7 @@ ig_status ig_infer_gather_nd(ig_op *op, const ig_type **out_types) {
     for (uint32_t i = (uint32_t)(batch + depth); i < x->rank; i++) {
         dims[rank++] = x->dims[i];
     }
-    return give(op, rank, dims, out_types);
+    return give_shape(op, rank, dims, out_types);
 }
 
 /* Indices may be shorter than x along the other axes, not longer. */
@@ -103,7 +103,7 @@ ig_status ig_infer_gather_elements(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_rank(op, 1, x->rank));
     IG_TRY(ig_check_axis(op, wanted, x->rank, &axis));
     IG_TRY(check_elements(op, axis));
-    return give(op, x->rank, indices->dims, out_types);
+    return give_shape(op, x->rank, indices->dims, out_types);
 }
 
 /* indices [i…, k] and updates [i…, x's extents from k on]. */

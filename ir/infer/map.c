@@ -36,7 +36,8 @@ static ig_status join_vectors(const ig_op *op, ig_dtype dtype,
 }
 
 /* The operands' common shape with elements `dtype`. */
-static ig_status join(const ig_op *op, ig_dtype dtype, const ig_type **out_type) {
+static ig_status join_operands(const ig_op *op, ig_dtype dtype,
+                               const ig_type **out_type) {
     if (ig_operand_type(op, 0)->kind == IG_VECTOR) {
         IG_TRY(check_class(op));
         return join_vectors(op, dtype, out_type);
@@ -57,21 +58,21 @@ static ig_dtype dtype_of(const ig_op *op, uint32_t operand) {
 }
 
 ig_status ig_infer_same(ig_op *op, const ig_type **out_types) {
-    return join(op, dtype_of(op, 0), out_types);
+    return join_operands(op, dtype_of(op, 0), out_types);
 }
 
 ig_status ig_infer_predicate(ig_op *op, const ig_type **out_types) {
-    return join(op, IG_DT_bool, out_types);
+    return join_operands(op, IG_DT_bool, out_types);
 }
 
 ig_status ig_infer_broadcast(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_same_dtype(op, 0, op->operand_count - 1u));
-    return join(op, dtype_of(op, 0), out_types);
+    return join_operands(op, dtype_of(op, 0), out_types);
 }
 
 ig_status ig_infer_compare(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_same_dtype(op, 0, 1));
-    return join(op, IG_DT_bool, out_types);
+    return join_operands(op, IG_DT_bool, out_types);
 }
 
 /* The neighbour of a number is one of its own format. */
@@ -87,13 +88,13 @@ ig_status ig_infer_nextafter(ig_op *op, const ig_type **out_types) {
 
 /* The exponent may have a dtype of its own. */
 ig_status ig_infer_pow(ig_op *op, const ig_type **out_types) {
-    return join(op, dtype_of(op, 0), out_types);
+    return join_operands(op, dtype_of(op, 0), out_types);
 }
 
 ig_status ig_infer_where(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_dtype(op, 0, IG_DT_bool));
     IG_TRY(ig_check_same_dtype(op, 1, 2));
-    return join(op, dtype_of(op, 1), out_types);
+    return join_operands(op, dtype_of(op, 1), out_types);
 }
 
 ig_status ig_infer_cast(ig_op *op, const ig_type **out_types) {
@@ -104,7 +105,7 @@ ig_status ig_infer_cast(ig_op *op, const ig_type **out_types) {
     if (to == IG_DT_str || dtype_of(op, 0) == IG_DT_str) {
         return INFER_FAIL(op, IG_UNSUPPORTED, "casts of strings are not supported");
     }
-    return join(op, to, out_types);
+    return join_operands(op, to, out_types);
 }
 
 /* Whole bytes that may hold any bits. */

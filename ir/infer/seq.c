@@ -28,8 +28,8 @@ static ig_status check_position(const ig_op *op, uint32_t operand) {
 }
 
 /* The element type that covers `element` and operand `operand`. */
-static ig_status cover(const ig_op *op, const ig_type *element, uint32_t operand,
-                       const ig_type **out_element) {
+static ig_status cover_element(const ig_op *op, const ig_type *element,
+                               uint32_t operand, const ig_type **out_element) {
     const ig_type *item = ig_operand_type(op, operand);
     IG_TRY(ig_check_tensor(op, operand));
     IG_TRY(ig_check_dtype(op, operand, (ig_dtype)element->dtype));
@@ -67,7 +67,7 @@ ig_status ig_infer_seq_make(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensor(op, 0));
     const ig_type *element = ig_operand_type(op, 0);
     for (uint32_t i = 1; i < op->operand_count; i++) {
-        IG_TRY(cover(op, element, i, &element));
+        IG_TRY(cover_element(op, element, i, &element));
     }
     out_types[0] = sequence_of(op, element);
     return IG_OK;
@@ -78,7 +78,7 @@ ig_status ig_infer_seq_insert(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_sequence(op, 0));
     IG_TRY(check_position(op, 2));
     const ig_type *element = ig_operand_type(op, 0)->element;
-    IG_TRY(cover(op, element, 1, &element));
+    IG_TRY(cover_element(op, element, 1, &element));
     out_types[0] = sequence_of(op, element);
     return IG_OK;
 }

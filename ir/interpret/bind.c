@@ -12,7 +12,7 @@
 
 /* ---- values of symbols ---- */
 
-static void bind(ig_run *run, uint32_t symbol, int64_t value) {
+static void bind_symbol(ig_run *run, uint32_t symbol, int64_t value) {
     run->symbols[symbol] = value;
     run->bound[run->bound_count++] = symbol;
 }
@@ -50,7 +50,7 @@ static void bind_defined(ig_run *run) {
         int64_t value;
         if (ig_symbol_is_defined(symbol) && run->symbols[i] == IG_SYMBOL_UNBOUND &&
             ig_run_dim(run, symbol->defined, &value)) {
-            bind(run, i, value);
+            bind_symbol(run, i, value);
         }
     }
 }
@@ -66,7 +66,7 @@ static int64_t match_extents(ig_run *run, const ig_type *type, const ig_tensor *
         if (ig_dim_as_symbol(run->module, dim)) {
             uint32_t symbol = ig_symbol_index(run->module, dim);
             if (run->symbols[symbol] == IG_SYMBOL_UNBOUND) {
-                bind(run, symbol, tensor->dims[i]);
+                bind_symbol(run, symbol, tensor->dims[i]);
                 has_bound = true;
             }
         }
@@ -103,7 +103,7 @@ static bool has_kind(const ig_type *type, const ig_tensor *tensor) {
 }
 
 /* "f32[3, 13]", cut where it does not fit; of a sequence, the first item. */
-static void describe(const ig_tensor *tensor, char *text, size_t size) {
+static void describe_tensor(const ig_tensor *tensor, char *text, size_t size) {
     bool is_host = tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL;
     size_t at = 0;
     if (is_host) {
@@ -132,7 +132,7 @@ ig_status ig_run_check_result(ig_run *run, const ig_op *op, const ig_value *valu
     int64_t expected;
     ig_status status = ig_ops[op->code].infer ? IG_INTERNAL : IG_INVALID;
     if (!has_kind(value->type, tensor)) {
-        describe(tensor, given, sizeof given);
+        describe_tensor(tensor, given, sizeof given);
         return ig_error(&run->context->diag, status, ig_op_location(op),
                         "%s: value %u turned out to be %s, which is not its type",
                         ig_ops[op->code].name, value->index, given);
@@ -144,7 +144,7 @@ ig_status ig_run_check_result(ig_run *run, const ig_op *op, const ig_value *valu
     if (axis < 0) {
         return IG_OK;
     }
-    describe(tensor, given, sizeof given);
+    describe_tensor(tensor, given, sizeof given);
     return ig_error(&run->context->diag, status, ig_op_location(op),
                     "%s: value %u turned out to be %s; by its type extent %lld is %lld",
                     ig_ops[op->code].name, value->index, given, (long long)axis,
@@ -235,7 +235,7 @@ static ig_status check_kind(ig_run *run, uint32_t index, const ig_tensor *tensor
         return IG_OK;
     }
     char given[256];
-    describe(tensor, given, sizeof given);
+    describe_tensor(tensor, given, sizeof given);
     const ig_type *element = type->element ? type->element : type;
     return ig_error(&run->context->diag, IG_INVALID, NULL,
                     "input '%s' is %s, expected %s%s of rank %u",
@@ -315,7 +315,7 @@ ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op) {
                             (long long)value, symbol->name);
         }
         if (is_new) {
-            bind(run, index, value);
+            bind_symbol(run, index, value);
         }
     }
     bind_defined(run);

@@ -25,8 +25,8 @@ typedef struct body_results {
 
 static ig_status run_block(ig_run *run, const ig_block *block, const body_results *out);
 
-static ig_status fail(ig_run *run, const ig_op *op, ig_status status,
-                      const char *what) {
+static ig_status fail_op(ig_run *run, const ig_op *op, ig_status status,
+                         const char *what) {
     return ig_error(&run->context->diag, status, ig_op_location(op), "%s: %s",
                     ig_ops[op->code].name, what);
 }
@@ -78,14 +78,14 @@ static ig_status run_fold(ig_run *run, const ig_op *op) {
     const ig_tensor *few[FEW_OPERANDS], **in = few;
     ig_cell *cell;
     if (!ig_ops[op->code].fold) {
-        return fail(run, op, IG_UNSUPPORTED, "the interpreter cannot run this op");
+        return fail_op(run, op, IG_UNSUPPORTED, "the interpreter cannot run this op");
     }
     IG_TRY(ig_cell_create(run, &cell));
     if (op->operand_count > FEW_OPERANDS) {
         in = ig_arena_try_alloc(&run->scratch, op->operand_count * sizeof *in);
     }
     ig_status status = in ? fold_into(run, op, cell, in)
-                          : fail(run, op, IG_LIMIT, "no memory for its operands");
+                          : fail_op(run, op, IG_LIMIT, "no memory for its operands");
     ig_cell_drop(run, cell); /* unless a result holds it */
     return status;
 }
@@ -97,8 +97,8 @@ static ig_status compute_recipes(ig_run *run, const ig_op *op) {
     const ig_op *ret = graph ? graph->body.last : NULL;
     ig_tensor *results;
     if (!ret || graph == run->graph || graph->body.arg_count > 0) {
-        return fail(run, op, IG_INVALID,
-                    "the module has no graph @weights to compute it");
+        return fail_op(run, op, IG_INVALID,
+                       "the module has no graph @weights to compute it");
     }
     IG_TRY(ig_run_alloc(run, ret->operand_count, sizeof *results, &results));
     IG_TRY(ig_interpret(graph, NULL, &run->arena, results));
@@ -117,8 +117,8 @@ static ig_status run_weight(ig_run *run, const ig_op *op) {
     }
     const ig_op *ret = ig_module_graph(run->module, "weights")->body.last;
     if (weight->index >= ret->operand_count) {
-        return fail(run, op, IG_INVALID,
-                    "its recipe is not a result of graph @weights");
+        return fail_op(run, op, IG_INVALID,
+                       "its recipe is not a result of graph @weights");
     }
     ig_slot from = { .tensor = &run->recipes[weight->index] };
     IG_TRY(ig_run_check_result(run, op, &op->results[0], from.tensor));
@@ -206,7 +206,7 @@ static ig_status run_and_give(ig_run *run, const ig_op *op, ig_cell *cell,
 static ig_status run_branch(ig_run *run, const ig_op *op, ig_cell *cell) {
     const ig_tensor *condition = operand_of(run, op, 0);
     if (condition->count != 1) {
-        return fail(run, op, IG_INVALID, "the condition is not one value");
+        return fail_op(run, op, IG_INVALID, "the condition is not one value");
     }
     bool is_true = ig_tensor_get_i64(condition, 0);
     return run_and_give(run, op, cell, op->bodies[is_true ? 0 : 1], NULL);
@@ -253,7 +253,7 @@ static ig_status make_scalar(ig_run *run, const ig_op *op, ig_dtype dtype,
     }
     if (status != IG_OK) {
         ig_cell_drop(run, cell);
-        return fail(run, op, status, "no memory for a scalar");
+        return fail_op(run, op, status, "no memory for a scalar");
     }
     ig_tensor_set_i64(tensor, 0, value);
     ig_slot from = { tensor, cell };
@@ -311,7 +311,7 @@ static ig_status scanned_extents(ig_run *run, const ig_op *op, const loop *l,
         const ig_tensor *first = l->scanned[number].tensor;
         *shape = *first;
         if (first->kind != IG_TENSOR || first->rank == IG_TENSOR_RANK) {
-            return fail(run, op, IG_UNSUPPORTED, "this value cannot be stacked");
+            return fail_op(run, op, IG_UNSUPPORTED, "this value cannot be stacked");
         }
         return IG_OK;
     }
@@ -340,8 +340,8 @@ static ig_status stack_into(ig_run *run, const ig_op *op, const loop *l,
             is_equal = item->dims[d] == shape.dims[d];
         }
         if (!is_equal) {
-            return fail(run, op, IG_INVALID,
-                        "a scanned value changes its extents from trip to trip");
+            return fail_op(run, op, IG_INVALID,
+                           "a scanned value changes its extents from trip to trip");
         }
         ig_span_copy(out, t * item->count, item, 0, item->count);
     }
@@ -367,7 +367,8 @@ static ig_status stack_scanned(ig_run *run, const ig_op *op, const loop *l) {
 static ig_status run_trips(ig_run *run, const ig_op *op, loop *l) {
     const ig_tensor *trips = operand_of(run, op, 0);
     if (trips->count != 1 || operand_of(run, op, 1)->count != 1) {
-        return fail(run, op, IG_INVALID, "trips and condition are not one value each");
+        return fail_op(run, op, IG_INVALID,
+                       "trips and condition are not one value each");
     }
     int64_t most = ig_tensor_get_i64(trips, 0);
     while ((most < 0 || l->trips < most) && ig_tensor_get_i64(l->args[1].tensor, 0)) {

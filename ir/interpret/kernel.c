@@ -172,14 +172,15 @@ static ig_status set_up(ig_kernel_run *run) {
 
 /* ---- control flow ---- */
 
-static ig_frame *top(ig_kernel_thread *thread) {
+static ig_frame *top_frame(ig_kernel_thread *thread) {
     return &thread->frames[thread->depth - 1];
 }
 
-static void push(ig_kernel_thread *thread, const ig_op *owner, const ig_block *body) {
+static void push_frame(ig_kernel_thread *thread, const ig_op *owner,
+                       const ig_block *body) {
     assert(thread->depth < thread->run->frame_count && "frames were counted");
     thread->depth++;
-    *top(thread) = (ig_frame){ .next = body->first, .owner = owner };
+    *top_frame(thread) = (ig_frame){ .next = body->first, .owner = owner };
 }
 
 static void copy_value(ig_kernel_thread *thread, const ig_value *to,
@@ -205,17 +206,17 @@ ig_status ig_kernel_run_for(ig_kernel_thread *thread, const ig_op *op) {
         copy_value(thread, to, op->operands[3 + i].value);
     }
     if (is_entered) {
-        push(thread, op, op->bodies[0]);
-        top(thread)->index = lo;
-        top(thread)->limit = hi;
-        top(thread)->step = step;
+        push_frame(thread, op, op->bodies[0]);
+        top_frame(thread)->index = lo;
+        top_frame(thread)->limit = hi;
+        top_frame(thread)->step = step;
         set_index(thread, op, lo);
     }
     return IG_OK;
 }
 
 ig_status ig_kernel_run_if(ig_kernel_thread *thread, const ig_op *op) {
-    push(thread, op, op->bodies[ig_kernel_i64(thread, op, 0) ? 0 : 1]);
+    push_frame(thread, op, op->bodies[ig_kernel_i64(thread, op, 0) ? 0 : 1]);
     return IG_OK;
 }
 
@@ -242,7 +243,7 @@ static void give_yields(ig_kernel_thread *thread, const ig_op *owner, bool to_ar
 }
 
 ig_status ig_kernel_run_yield(ig_kernel_thread *thread, const ig_op *op) {
-    ig_frame *frame = top(thread);
+    ig_frame *frame = top_frame(thread);
     const ig_op *owner = frame->owner;
     if (!owner || op->operand_count != owner->result_count) {
         return ig_kernel_error(thread, op, "yields %u values where %u are wanted",
@@ -281,7 +282,7 @@ static ig_kernel_run_hook find_step(const ig_op *op) {
 }
 
 static ig_status run_step(ig_kernel_thread *thread) {
-    ig_frame *frame = top(thread);
+    ig_frame *frame = top_frame(thread);
     const ig_op *op = frame->next;
     if (!op) {
         return ig_error(&thread->run->context->diag, IG_INTERNAL, NULL,

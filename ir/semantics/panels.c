@@ -69,8 +69,8 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
     return IG_OK;
 }
 
-static double dot(const ig_tensor *a, const ig_tensor *b, const ig_tensor *zeros,
-                  int64_t m, int64_t n) {
+static double dot_panel(const ig_tensor *a, const ig_tensor *b, const ig_tensor *zeros,
+                        int64_t m, int64_t n) {
     int64_t depth = a->dims[1];
     double sum = 0.0, zero = zeros ? ig_tensor_get_f64(zeros, n) : 0.0;
     for (int64_t k = 0; k < depth; k++) {
@@ -89,7 +89,7 @@ ig_status ig_fold_matmul_panels(ig_eval *eval, const ig_op *op,
     IG_TRY(ig_tensor_alloc(eval->arena, eval->context, a->dtype, 2, dims, out));
     for (int64_t m = 0; m < dims[0]; m++) {
         for (int64_t n = 0; n < dims[1]; n++) {
-            ig_tensor_set_f64(out, m * dims[1] + n, dot(a, b, zeros, m, n));
+            ig_tensor_set_f64(out, m * dims[1] + n, dot_panel(a, b, zeros, m, n));
         }
     }
     return IG_OK;

@@ -53,13 +53,13 @@ static float align_corners(const ig_resize_axis *axis, float i) {
     return width == 1 ? 0 : i * (float)(axis->in - 1) / (width - 1);
 }
 
-static float symmetric(const ig_resize_axis *axis, float i) {
+static float symmetric_coordinate(const ig_resize_axis *axis, float i) {
     float scale = scale_of(axis), in = (float)axis->in;
     float middle = in / 2, adjust = (float)axis->out / (scale * in);
     return middle * (1 - adjust) + (i + 0.5f) / scale - 0.5f;
 }
 
-static float crop(const ig_resize_axis *axis, float i) {
+static float crop_coordinate(const ig_resize_axis *axis, float i) {
     float last = (float)(axis->in - 1);
     if (axis->out == 1) {
         return 0.5f * (axis->first + axis->end) * last;
@@ -75,7 +75,7 @@ static float place_of(const ig_resize_axis *axis, int64_t at) {
     case IG_COORD_half_pixel:
         return half;
     case IG_COORD_half_pixel_symmetric:
-        return symmetric(axis, i);
+        return symmetric_coordinate(axis, i);
     case IG_COORD_pytorch_half_pixel:
         return axis->out > 1 ? half : 0;
     case IG_COORD_clamped_half_pixel:
@@ -85,7 +85,7 @@ static float place_of(const ig_resize_axis *axis, int64_t at) {
     case IG_COORD_align_corners:
         return align_corners(axis, i);
     case IG_COORD_crop:
-        return crop(axis, i);
+        return crop_coordinate(axis, i);
     case IG_COORD_asymmetric:
         break;
     }
@@ -94,7 +94,7 @@ static float place_of(const ig_resize_axis *axis, int64_t at) {
 
 /* ---- kernels ---- */
 
-static double cubic(double distance, double a) {
+static double weigh_cubic(double distance, double a) {
     double x = fabs(distance);
     if (x <= 1) {
         return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -104,7 +104,7 @@ static double cubic(double distance, double a) {
 
 static double weight_at(const ig_resize_axis *axis, double distance) {
     if (axis->mode == IG_RESIZE_cubic) {
-        return cubic(distance, axis->cubic_a);
+        return weigh_cubic(distance, axis->cubic_a);
     }
     double weight = 1 - fabs(distance);
     return weight > 0 ? weight : 0;
@@ -148,7 +148,7 @@ static double round_place(ig_nearest rule, float place) {
     return ceilf(place - 0.5f);
 }
 
-static int64_t clamped(const ig_resize_axis *axis, double at) {
+static int64_t clamp_index(const ig_resize_axis *axis, double at) {
     double last = (double)(axis->in - 1);
     return (int64_t)(at < 0 ? 0 : at > last ? last : at);
 }
@@ -171,7 +171,7 @@ bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_element
         return false;
     }
     if (axis->mode == IG_RESIZE_nearest) {
-        out_elements[0] = clamped(axis, round_place(axis->nearest, place));
+        out_elements[0] = clamp_index(axis, round_place(axis->nearest, place));
         out_weights[0] = 1;
         return true;
     }
@@ -185,7 +185,7 @@ bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_element
         bool is_excluded = axis->excludes_outside && !is_inside;
         bool is_left_out = axis->has_antialias &&
                            (is_excluded || !is_reached(axis, distance));
-        out_elements[t] = is_left_out ? -1 : clamped(axis, element);
+        out_elements[t] = is_left_out ? -1 : clamp_index(axis, element);
         out_weights[t] = is_excluded || is_left_out ? 0 : weight;
     }
     if (axis->has_antialias || axis->excludes_outside) {

@@ -45,9 +45,9 @@ typedef struct chunk {
 #define IS_SINGLE (c->is_single)
 #define IS_BELOW_ZERO(y) \
     (ig_dtypes[c->call->operands[1].dtype].class == IG_SINT && (int64_t)(y) < 0)
-#define TRAP(condition, value) ((condition) ? trap(c, i) : (value))
+#define TRAP(condition, value) ((condition) ? set_bad(c, i) : (value))
 
-static inline uint8_t trap(chunk *c, int64_t i) {
+static inline uint8_t set_bad(chunk *c, int64_t i) {
     c->bad = c->bad < 0 ? i : c->bad;
     return 0;
 }

@@ -101,7 +101,8 @@ static uint32_t with_sign(const narrow_format *format, uint32_t code,
     return code | (uint32_t)is_negative << (format->bits - 1);
 }
 
-static uint32_t overflow(const narrow_format *format, bool is_negative, bool saturate) {
+static uint32_t overflow_bits(const narrow_format *format, bool is_negative,
+                              bool saturate) {
     return with_sign(format, saturate ? format->largest : format->infinity,
                      is_negative);
 }
@@ -126,7 +127,7 @@ uint32_t ig_float_narrow(ig_dtype dtype, ig_float_parts parts, bool saturate) {
         return with_sign(format, format->nan, parts.is_negative);
     }
     if (parts.is_infinite) {
-        return overflow(format, parts.is_negative, saturate);
+        return overflow_bits(format, parts.is_negative, saturate);
     }
     if (parts.magnitude == 0) {
         return with_sign(format, 0, parts.is_negative);
@@ -136,7 +137,7 @@ uint32_t ig_float_narrow(ig_dtype dtype, ig_float_parts parts, bool saturate) {
     int exponent = parts.exponent - zeros + 63 + format->bias; /* of the leading bit */
     int shift = 63 - format->mantissa_bits;
     if (exponent >= 1 << format->exponent_bits) {
-        return overflow(format, parts.is_negative, saturate);
+        return overflow_bits(format, parts.is_negative, saturate);
     }
     uint64_t code;
     if (exponent >= 1) {
@@ -146,7 +147,7 @@ uint32_t ig_float_narrow(ig_dtype dtype, ig_float_parts parts, bool saturate) {
         code = shift_round(magnitude, exponent < -64 ? 65 : shift + 1 - exponent);
     }
     if (code > format->largest) {
-        return overflow(format, parts.is_negative, saturate);
+        return overflow_bits(format, parts.is_negative, saturate);
     }
     return with_sign(format, (uint32_t)code, parts.is_negative);
 }

@@ -31,7 +31,7 @@ void ig_lexer_init(ig_lexer *lexer, ig_str text) {
 }
 
 /* The character `ahead` places on, or 0 at the end. */
-static char peek(const ig_lexer *lexer, size_t ahead) {
+static char peek_char(const ig_lexer *lexer, size_t ahead) {
     return (size_t)(lexer->end - lexer->next) > ahead ? lexer->next[ahead] : '\0';
 }
 
@@ -62,20 +62,20 @@ static void skip_while(ig_lexer *lexer, bool (*is_in)(char)) {
 
 static int lex_number(ig_lexer *lexer) {
     int kind = IG_TOKEN_INT;
-    if (peek(lexer, 0) == '0' && peek(lexer, 1) == 'x') {
+    if (peek_char(lexer, 0) == '0' && peek_char(lexer, 1) == 'x') {
         lexer->next += 2;
         skip_while(lexer, is_hex_digit);
         return IG_TOKEN_HEX;
     }
     skip_while(lexer, is_digit);
-    if (peek(lexer, 0) == '.') {
+    if (peek_char(lexer, 0) == '.') {
         kind = IG_TOKEN_FLOAT;
         lexer->next++;
         skip_while(lexer, is_digit);
     }
-    if (peek(lexer, 0) == 'e' || peek(lexer, 0) == 'E') {
-        bool has_sign = peek(lexer, 1) == '+' || peek(lexer, 1) == '-';
-        if (is_digit(peek(lexer, 1u + has_sign))) {
+    if (peek_char(lexer, 0) == 'e' || peek_char(lexer, 0) == 'E') {
+        bool has_sign = peek_char(lexer, 1) == '+' || peek_char(lexer, 1) == '-';
+        if (is_digit(peek_char(lexer, 1u + has_sign))) {
             kind = IG_TOKEN_FLOAT;
             lexer->next += 1u + has_sign;
             skip_while(lexer, is_digit);
@@ -99,7 +99,7 @@ static bool lex_quoted(ig_lexer *lexer) {
     return false;
 }
 
-static void spoil(ig_token *token, const char *problem) {
+static void spoil_token(ig_token *token, const char *problem) {
     token->kind = IG_TOKEN_BAD;
     token->text = ig_str_of(problem);
 }
@@ -107,22 +107,22 @@ static void spoil(ig_token *token, const char *problem) {
 static void lex_name(ig_lexer *lexer, ig_token *token, int kind) {
     token->kind = kind;
     token->text.data = ++lexer->next;
-    if (kind == IG_TOKEN_ITEM && peek(lexer, 0) == '"') {
+    if (kind == IG_TOKEN_ITEM && peek_char(lexer, 0) == '"') {
         if (!lex_quoted(lexer)) {
-            spoil(token, "a name without its closing quote");
+            spoil_token(token, "a name without its closing quote");
         }
         return;
     }
     skip_while(lexer, is_word_char);
     if (lexer->next == token->text.data) {
-        spoil(token,
-              kind == IG_TOKEN_ITEM ? "a `@` without a name" : "a `%` without a name");
+        spoil_token(token, kind == IG_TOKEN_ITEM ? "a `@` without a name"
+                                                 : "a `%` without a name");
     }
 }
 
 static void lex_other(ig_lexer *lexer, ig_token *token) {
     char c = *lexer->next;
-    if (c == '-' && peek(lexer, 1) == '>') {
+    if (c == '-' && peek_char(lexer, 1) == '>') {
         token->kind = IG_TOKEN_ARROW;
         lexer->next += 2;
     } else if (strchr("{}()[]<>,:=&*+-/", c) && c != '\0') {
@@ -130,7 +130,7 @@ static void lex_other(ig_lexer *lexer, ig_token *token) {
         lexer->next++;
     } else {
         lexer->next++;
-        spoil(token, "a character that no token begins with");
+        spoil_token(token, "a character that no token begins with");
     }
 }
 
@@ -148,9 +148,9 @@ ig_token ig_lexer_next(ig_lexer *lexer) {
     char c = *lexer->next;
     if (is_digit(c)) {
         token.kind = lex_number(lexer);
-        if (is_word_char(peek(lexer, 0))) {
+        if (is_word_char(peek_char(lexer, 0))) {
             skip_while(lexer, is_word_char);
-            spoil(&token, "a malformed number");
+            spoil_token(&token, "a malformed number");
         }
     } else if (is_word_char(c) && c != '.') {
         token.kind = IG_TOKEN_WORD;
@@ -158,7 +158,7 @@ ig_token ig_lexer_next(ig_lexer *lexer) {
     } else if (c == '"') {
         token.kind = IG_TOKEN_STRING;
         if (!lex_quoted(lexer)) {
-            spoil(&token, "a string without its closing quote");
+            spoil_token(&token, "a string without its closing quote");
         }
     } else if (c == '%' || c == '@') {
         lex_name(lexer, &token, c == '%' ? IG_TOKEN_VALUE : IG_TOKEN_ITEM);

@@ -27,19 +27,19 @@ typedef struct node_reader {
     uint32_t depth;
 } node_reader;
 
-static void advance(node_reader *r) {
+static void read_token(node_reader *r) {
     r->token = ig_lexer_next(r->lexer);
 }
 
-static bool accept(node_reader *r, int kind) {
+static bool accept_token(node_reader *r, int kind) {
     bool is_it = r->token.kind == kind;
     if (is_it) {
-        advance(r);
+        read_token(r);
     }
     return is_it;
 }
 
-static const char *expected(node_reader *r, const char *what) {
+static const char *say_expected(node_reader *r, const char *what) {
     if (r->token.kind == IG_TOKEN_BAD) {
         return ig_arena_printf(r->arena, "%.*s", IG_STR_ARG(r->token.text));
     }
@@ -58,9 +58,9 @@ static const char *read_name(node_reader *r, const char *what, ig_str *out) {
     } else if (r->token.kind == IG_TOKEN_WORD) {
         *out = r->token.text;
     } else {
-        return expected(r, what);
+        return say_expected(r, what);
     }
-    advance(r);
+    read_token(r);
     return NULL;
 }
 
@@ -77,21 +77,23 @@ static const char *read_items(node_reader *r, int close, bool is_dict,
         if (wrong) {
             return wrong;
         }
-        if (!accept(r, is_key ? ':' : ',') && (is_key || r->token.kind != close)) {
-            return expected(r, is_key ? "':' behind a key" : "',' or the end of it");
+        if (!accept_token(r, is_key ? ':' : ',') &&
+            (is_key || r->token.kind != close)) {
+            return say_expected(r,
+                                is_key ? "':' behind a key" : "',' or the end of it");
         }
         if (is_key && r->token.kind == close) {
-            return expected(r, "a value behind the key");
+            return say_expected(r, "a value behind the key");
         }
     }
-    advance(r);
+    read_token(r);
     return NULL;
 }
 
 static const char *read_container(node_reader *r, ig_node_kind kind, int close) {
     uint32_t at = ig_node_add(r->arena, r->nodes, (ig_node){ .kind = kind });
     uint32_t count = 0;
-    advance(r);
+    read_token(r);
     const char *wrong = read_items(r, close, kind == IG_NODE_DICT, &count);
     r->nodes->items[at].count = count;
     return wrong;
@@ -100,7 +102,7 @@ static const char *read_container(node_reader *r, ig_node_kind kind, int close) 
 /* "(x=tree, y=tree)"; names may be absent where the kind has no fields. */
 static const char *read_fields(node_reader *r, uint32_t *count) {
     *count = 0;
-    advance(r);
+    read_token(r);
     while (r->token.kind != ')') {
         ig_str name = { 0 };
         ig_lexer ahead = *r->lexer;
@@ -110,7 +112,7 @@ static const char *read_fields(node_reader *r, uint32_t *count) {
             if (wrong) {
                 return wrong;
             }
-            advance(r);
+            read_token(r);
         }
         size_t at = r->nodes->count;
         const char *wrong = read_tree(r);
@@ -119,11 +121,11 @@ static const char *read_fields(node_reader *r, uint32_t *count) {
         }
         r->nodes->items[at].name = name;
         ++*count;
-        if (!accept(r, ',') && r->token.kind != ')') {
-            return expected(r, "',' or ')'");
+        if (!accept_token(r, ',') && r->token.kind != ')') {
+            return say_expected(r, "',' or ')'");
         }
     }
-    advance(r);
+    read_token(r);
     return NULL;
 }
 
@@ -163,7 +165,7 @@ static const char *read_record(node_reader *r, ig_str name, bool is_quoted) {
 /* ---- single nodes ---- */
 
 static const char *add_number(node_reader *r) {
-    bool is_negative = accept(r, '-');
+    bool is_negative = accept_token(r, '-');
     ig_str text = r->token.text;
     ig_node node = { .kind = IG_NODE_INT };
     bool is_good = false;
@@ -178,9 +180,9 @@ static const char *add_number(node_reader *r) {
         node.f = is_negative ? -node.f : node.f;
     }
     if (!is_good) {
-        return expected(r, "a number that fits");
+        return say_expected(r, "a number that fits");
     }
-    advance(r);
+    read_token(r);
     ig_node_add(r->arena, r->nodes, node);
     return NULL;
 }
@@ -190,12 +192,12 @@ static const char *read_type(node_reader *r, ig_str dtype) {
     ig_str type = dtype;
     while (r->token.kind != ']') {
         if (r->token.kind == IG_TOKEN_END || r->token.kind == IG_TOKEN_BAD) {
-            return expected(r, "']' behind the extents");
+            return say_expected(r, "']' behind the extents");
         }
-        advance(r);
+        read_token(r);
     }
     type.size = (size_t)(r->token.text.data + 1 - type.data);
-    advance(r);
+    read_token(r);
     ig_node_add(r->arena, r->nodes,
                 (ig_node){ .kind = IG_NODE_TENSOR, .is_leaf = true, .text = type });
     return NULL;
@@ -266,7 +268,7 @@ static const char *read_any(node_reader *r) {
     case IG_TOKEN_STRING:
         return read_word(r);
     default:
-        return expected(r, "a type or a value");
+        return say_expected(r, "a type or a value");
     }
 }
 
@@ -287,10 +289,10 @@ const char *ig_node_parse(ig_str text, ig_arena *arena, ig_node_list *out) {
     *out = (ig_node_list){ 0 };
     ig_lexer_init(&lexer, text);
     node_reader r = { .lexer = &lexer, .arena = arena, .nodes = out };
-    advance(&r);
+    read_token(&r);
     const char *wrong = read_tree(&r);
     if (!wrong && r.token.kind != IG_TOKEN_END) {
-        wrong = expected(&r, "nothing further");
+        wrong = say_expected(&r, "nothing further");
     }
     return wrong;
 }
@@ -300,8 +302,8 @@ static const char *read_named(node_reader *r) {
     ig_str name;
     size_t at = r->nodes->count;
     const char *wrong = read_name(r, "the name of an argument", &name);
-    if (!wrong && !accept(r, ':')) {
-        wrong = expected(r, "':' behind the name of an argument");
+    if (!wrong && !accept_token(r, ':')) {
+        wrong = say_expected(r, "':' behind the name of an argument");
     }
     wrong = wrong ? wrong : read_tree(r);
     if (!wrong) {
@@ -317,11 +319,11 @@ static const char *read_arguments(node_reader *r, ig_signature *out) {
             return wrong;
         }
         out->arg_count++;
-        if (!accept(r, ',') && r->token.kind != ')') {
-            return expected(r, "',' or ')'");
+        if (!accept_token(r, ',') && r->token.kind != ')') {
+            return say_expected(r, "',' or ')'");
         }
     }
-    advance(r);
+    read_token(r);
     return NULL;
 }
 
@@ -332,13 +334,13 @@ static const char *read_after(node_reader *r, ig_signature *out) {
     do {
         size_t at = r->nodes->count;
         const char *wrong = NULL;
-        advance(r); /* "after", then commas */
+        read_token(r); /* "after", then commas */
         wrong = read_named(r);
         if (wrong) {
             return wrong;
         }
         if (r->nodes->items[at].kind != IG_NODE_TENSOR) {
-            return expected(r, "tensors that the call changes");
+            return say_expected(r, "tensors that the call changes");
         }
         out->after_count++;
     } while (r->token.kind == ',');
@@ -353,12 +355,12 @@ const char *ig_signature_read(ig_lexer *lexer, ig_token *token, ig_arena *arena,
     };
     ig_str name = { 0 };
     const char *wrong = read_name(&r, "the name of a method", &name);
-    if (!wrong && !accept(&r, '(')) {
-        wrong = expected(&r, "'('");
+    if (!wrong && !accept_token(&r, '(')) {
+        wrong = say_expected(&r, "'('");
     }
     wrong = wrong ? wrong : read_arguments(&r, out);
-    if (!wrong && !accept(&r, IG_TOKEN_ARROW)) {
-        wrong = expected(&r, "'->' and the result");
+    if (!wrong && !accept_token(&r, IG_TOKEN_ARROW)) {
+        wrong = say_expected(&r, "'->' and the result");
     }
     wrong = wrong ? wrong : read_tree(&r);
     wrong = wrong ? wrong : read_after(&r, out);

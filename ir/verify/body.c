@@ -7,7 +7,7 @@
 
 /* ---- what the rows are made of ---- */
 
-static bool agree(const ig_verifier *v, const ig_type *a, const ig_type *b) {
+static bool types_agree(const ig_verifier *v, const ig_type *a, const ig_type *b) {
     return ig_types_agree(v->module, a, b);
 }
 
@@ -145,7 +145,7 @@ static void check_region(ig_verifier *v, const ig_op *op, uint32_t ins, uint32_t
     for (uint32_t i = 0; i < ins; i++) {
         const ig_type *outside = ig_verify_operand(op, i), *inside = arg_type(op, i);
         bool fits = inside->kind == IG_TABLE || outside->kind == IG_TABLE
-                        ? agree(v, inside, outside)
+                        ? types_agree(v, inside, outside)
                         : inside->dtype == outside->dtype &&
                               inside->rank == outside->rank;
         for (uint32_t k = 0; fits && k < inside->rank; k++) {

@@ -11,7 +11,7 @@
 
 /* ---- signatures ---- */
 
-static bool fits(char letter, const ig_type *type) {
+static bool letter_fits(char letter, const ig_type *type) {
     bool is_vector = type->kind == IG_VECTOR;
     bool is_scalar = is_vector && type->lanes == 1;
     switch (letter) {
@@ -47,7 +47,7 @@ static void check_operands(ig_verifier *v, const ig_op *op, const char *letters)
     for (uint32_t i = 0; i < op->operand_count; i++, letters++) {
         letters += *letters == '?';
         const ig_type *type = ig_verify_operand(op, i);
-        if (*letters && !fits(*letters, type)) {
+        if (*letters && !letter_fits(*letters, type)) {
             ig_verify_defect(v, op, "operand %u must be %s, not %s", i,
                              letter_meaning(*letters), ig_verify_type(v, type));
         }
@@ -57,7 +57,7 @@ static void check_operands(ig_verifier *v, const ig_op *op, const char *letters)
 static void check_results(ig_verifier *v, const ig_op *op, const char *letters) {
     for (uint32_t i = 0; i < op->result_count && letters[i]; i++) {
         const ig_type *type = op->results[i].type;
-        if (!fits(letters[i], type)) {
+        if (!letter_fits(letters[i], type)) {
             ig_verify_defect(v, op, "result %u must be %s, not %s", i,
                              letter_meaning(letters[i]), ig_verify_type(v, type));
         }
@@ -66,7 +66,8 @@ static void check_results(ig_verifier *v, const ig_op *op, const char *letters) 
 
 /* ---- what letters cannot say ---- */
 
-static void expect(ig_verifier *v, const ig_op *op, bool claim, const char *problem) {
+static void expect_claim(ig_verifier *v, const ig_op *op, bool claim,
+                         const char *problem) {
     if (!claim) {
         ig_verify_defect(v, op, "%s", problem);
     }
@@ -77,64 +78,66 @@ static const ig_type *result_type(const ig_op *op) {
 }
 
 void ig_verify_kernel_load(ig_verifier *v, const ig_op *op) {
-    expect(v, op, result_type(op)->dtype == ig_verify_operand(op, 0)->dtype,
-           "the result is not of the buffer's elements");
+    expect_claim(v, op, result_type(op)->dtype == ig_verify_operand(op, 0)->dtype,
+                 "the result is not of the buffer's elements");
 }
 
 void ig_verify_kernel_load_at(ig_verifier *v, const ig_op *op) {
     ig_verify_kernel_load(v, op);
-    expect(v, op, result_type(op)->lanes == ig_verify_operand(op, 1)->lanes,
-           "as many lanes as indices");
+    expect_claim(v, op, result_type(op)->lanes == ig_verify_operand(op, 1)->lanes,
+                 "as many lanes as indices");
 }
 
 void ig_verify_kernel_store(ig_verifier *v, const ig_op *op) {
-    expect(v, op, ig_verify_operand(op, 0)->dtype == ig_verify_operand(op, 1)->dtype,
-           "the value is not of the buffer's elements");
+    expect_claim(v, op,
+                 ig_verify_operand(op, 0)->dtype == ig_verify_operand(op, 1)->dtype,
+                 "the value is not of the buffer's elements");
 }
 
 void ig_verify_kernel_same_type(ig_verifier *v, const ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        expect(v, op, ig_verify_operand(op, i) == result_type(op),
-               "operands and result are of one type");
+        expect_claim(v, op, ig_verify_operand(op, i) == result_type(op),
+                     "operands and result are of one type");
     }
 }
 
 void ig_verify_kernel_offset(ig_verifier *v, const ig_op *op) {
-    expect(v, op, ig_verify_operand(op, 0) == result_type(op),
-           "the result is a buffer of the same elements");
+    expect_claim(v, op, ig_verify_operand(op, 0) == result_type(op),
+                 "the result is a buffer of the same elements");
 }
 
 void ig_verify_kernel_same_dtype(ig_verifier *v, const ig_op *op) {
-    expect(v, op, ig_verify_operand(op, 0)->dtype == result_type(op)->dtype,
-           "operand and result are of one element type");
+    expect_claim(v, op, ig_verify_operand(op, 0)->dtype == result_type(op)->dtype,
+                 "operand and result are of one element type");
 }
 
 void ig_verify_kernel_reinterpret(ig_verifier *v, const ig_op *op) {
     const ig_type *from = ig_verify_operand(op, 0), *to = result_type(op);
     if (from->kind == IG_BUFFER || to->kind == IG_BUFFER) {
-        expect(v, op, from->kind == to->kind && !from->rank && !to->rank,
-               "a buffer stays a buffer");
+        expect_claim(v, op, from->kind == to->kind && !from->rank && !to->rank,
+                     "a buffer stays a buffer");
         return;
     }
     uint32_t bits = (uint32_t)ig_dtypes[from->dtype].bits * from->lanes;
-    expect(v, op, bits == (uint32_t)ig_dtypes[to->dtype].bits * to->lanes,
-           "operand and result have as many bits");
+    expect_claim(v, op, bits == (uint32_t)ig_dtypes[to->dtype].bits * to->lanes,
+                 "operand and result have as many bits");
 }
 
 void ig_verify_kernel_top_level(ig_verifier *v, const ig_op *op) {
-    expect(v, op, !op->block->parent, "this op stands at the kernel's top level only");
+    expect_claim(v, op, !op->block->parent,
+                 "this op stands at the kernel's top level only");
 }
 
 /* Operand 0 stands for its number: only a kernel's argument has one. */
 void ig_verify_kernel_argument_array(ig_verifier *v, const ig_op *op) {
     const ig_value *first = op->operands[0].value;
     bool is_argument = !first->def && !first->block->parent;
-    expect(v, op, is_argument, "operand 0 is no argument of the kernel");
+    expect_claim(v, op, is_argument, "operand 0 is no argument of the kernel");
 }
 
 void ig_verify_kernel_array(ig_verifier *v, const ig_op *op) {
     ig_verify_kernel_top_level(v, op);
-    expect(v, op, op->attrs[0].as.i >= 1, "an array has at least one element");
+    expect_claim(v, op, op->attrs[0].as.i >= 1, "an array has at least one element");
 }
 
 _Static_assert((int)IG_local_count == 0 && (int)IG_shared_count == 0 &&
@@ -142,23 +145,26 @@ _Static_assert((int)IG_local_count == 0 && (int)IG_shared_count == 0 &&
                "one check serves these rows");
 
 void ig_verify_kernel_scratch(ig_verifier *v, const ig_op *op) {
-    expect(v, op, op->attrs[0].as.i >= 0, "an offset is not negative");
+    expect_claim(v, op, op->attrs[0].as.i >= 0, "an offset is not negative");
 }
 
 void ig_verify_kernel_iota(ig_verifier *v, const ig_op *op) {
-    expect(v, op, ig_dtype_is_int((ig_dtype)result_type(op)->dtype),
-           "iota counts in integers");
+    expect_claim(v, op, ig_dtype_is_int((ig_dtype)result_type(op)->dtype),
+                 "iota counts in integers");
 }
 
 void ig_verify_kernel_shuffle(ig_verifier *v, const ig_op *op) {
     const ig_type *type = ig_verify_operand(op, 0);
     const ig_attr *lanes = &op->attrs[IG_shuffle_lanes];
-    expect(v, op, type == ig_verify_operand(op, 1), "both vectors are of one type");
+    expect_claim(v, op, type == ig_verify_operand(op, 1),
+                 "both vectors are of one type");
     ig_verify_kernel_same_dtype(v, op);
-    expect(v, op, result_type(op)->lanes == lanes->count, "as many lanes as are named");
+    expect_claim(v, op, result_type(op)->lanes == lanes->count,
+                 "as many lanes as are named");
     for (uint32_t i = 0; i < lanes->count; i++) {
-        expect(v, op, lanes->as.ints[i] >= 0 && lanes->as.ints[i] < 2 * type->lanes,
-               "a lane beyond both vectors");
+        expect_claim(v, op,
+                     lanes->as.ints[i] >= 0 && lanes->as.ints[i] < 2 * type->lanes,
+                     "a lane beyond both vectors");
     }
 }
 
@@ -183,9 +189,10 @@ void ig_verify_kernel_args(ig_verifier *verifier) {
     bool has_param = false;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         const ig_type *type = body->args[i]->type;
-        bool is_buffer = type && fits('b', type);
+        bool is_buffer = type && letter_fits('b', type);
         has_param |= !is_buffer;
-        if (!type || (is_buffer && has_param) || (!is_buffer && !fits('i', type))) {
+        if (!type || (is_buffer && has_param) ||
+            (!is_buffer && !letter_fits('i', type))) {
             ig_verify_defect(verifier, NULL,
                              "argument %u: a kernel takes buffers, then i64 params", i);
         }

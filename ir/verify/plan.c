@@ -22,7 +22,7 @@ typedef struct place {
 
 /* The value whose part a view shows, or NULL.  In a broken graph views may go round in
  * a circle, so whoever follows them counts. */
-static const ig_value *viewed(const ig_value *value, uint32_t *steps_left) {
+static const ig_value *find_viewed(const ig_value *value, uint32_t *steps_left) {
     const ig_op *view = ig_def(value, IG_OP_view);
     return view && (*steps_left)-- > 0 ? ig_op_operand(view, 0) : NULL;
 }
@@ -34,7 +34,7 @@ static place place_of(ig_verifier *v, const ig_value *value) {
     if (view && view->attrs[IG_view_strides].count == value->type->rank) {
         at.strides = view->attrs[IG_view_strides].as.dims;
     }
-    for (const ig_value *next; (next = viewed(value, &steps)); value = next) {
+    for (const ig_value *next; (next = find_viewed(value, &steps)); value = next) {
         ig_dim offset = value->def->attrs[IG_view_offset].as.dim;
         at.offset = ig_dim_add(v->module, at.offset, offset);
     }
@@ -44,7 +44,7 @@ static place place_of(ig_verifier *v, const ig_value *value) {
 
 static const ig_value *root_of(const ig_verifier *v, const ig_value *value) {
     uint32_t steps = v->graph->value_count;
-    for (const ig_value *next; (next = viewed(value, &steps)); value = next) {
+    for (const ig_value *next; (next = find_viewed(value, &steps)); value = next) {
     }
     return value;
 }
@@ -111,7 +111,7 @@ static bool is_same_place(const place *a, const place *b) {
     return !a->strides == !b->strides;
 }
 
-static bool overlaps(ig_verifier *v, const place *a, const place *b) {
+static bool places_overlap(ig_verifier *v, const place *a, const place *b) {
     return a->root == b->root && (begins_inside(v, a, b) || begins_inside(v, b, a));
 }
 
@@ -133,7 +133,7 @@ static void check_overlap(ig_verifier *v, const ig_op *op, uint32_t out, uint32_
     place a = place_of(v, op->operands[out].value);
     place b = place_of(v, op->operands[other].value);
     bool is_in_place = other < ins && is_same_place(&a, &b);
-    if (!is_in_place && overlaps(v, &a, &b)) {
+    if (!is_in_place && places_overlap(v, &a, &b)) {
         ig_verify_defect(v, op, "destination %u overlaps operand %u", out, other);
     }
 }

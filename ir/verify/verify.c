@@ -73,7 +73,7 @@ bool ig_types_agree(const ig_module *module, const ig_type *a, const ig_type *b)
 
 /* ---- the walk ---- */
 
-static void define(ig_verifier *v, const ig_op *op, const ig_value *value) {
+static void define_value(ig_verifier *v, const ig_op *op, const ig_value *value) {
     if (value->id >= v->graph->value_count) {
         ig_verify_defect(v, op, "value id %u is beyond the graph's %u", value->id,
                          v->graph->value_count);
@@ -88,7 +88,7 @@ static void define(ig_verifier *v, const ig_op *op, const ig_value *value) {
     facts->is_visible = true;
 }
 
-static void hide(ig_verifier *v, const ig_value *value) {
+static void hide_value(ig_verifier *v, const ig_value *value) {
     if (value->id < v->graph->value_count) {
         v->facts[value->id].is_visible = false;
     }
@@ -104,17 +104,17 @@ static void define_args(ig_verifier *v, const ig_block *block) {
             ig_verify_defect(v, block->parent, "argument %u has no type of this stage",
                              i);
         }
-        define(v, block->parent, arg);
+        define_value(v, block->parent, arg);
     }
 }
 
 static void close_block(ig_verifier *v, const ig_block *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) {
-        hide(v, block->args[i]);
+        hide_value(v, block->args[i]);
     }
     for (const ig_op *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->result_count; i++) {
-            hide(v, &op->results[i]);
+            hide_value(v, &op->results[i]);
         }
     }
 }
@@ -178,7 +178,7 @@ static void walk_block(ig_verifier *v, const ig_block *block) {
             ig_verify_defect(v, op, "ops follow the block's end");
         }
         for (uint32_t i = 0; i < op->result_count; i++) {
-            define(v, op, &op->results[i]);
+            define_value(v, op, &op->results[i]);
         }
     }
     if (block->last != prev) {
@@ -208,7 +208,7 @@ static void check_chains(ig_verifier *v) {
     }
 }
 
-static void start(ig_verifier *v, const ig_graph *graph, ig_stage stage) {
+static void start_verifier(ig_verifier *v, const ig_graph *graph, ig_stage stage) {
     ig_module *module = graph->module;
     size_t bytes = (graph->value_count + 1u) * sizeof(ig_value_facts);
     *v = (ig_verifier){
@@ -217,7 +217,7 @@ static void start(ig_verifier *v, const ig_graph *graph, ig_stage stage) {
     v->facts = ig_module_scratch(module, bytes);
 }
 
-static void walk(ig_verifier *v) {
+static void walk_graph(ig_verifier *v) {
     if (v->graph->stage != v->stage) {
         ig_verify_defect(v, NULL, "the graph is of another stage");
     }
@@ -273,7 +273,7 @@ static size_t lines_on(ig_str text, size_t at, int lines) {
 
 /* Of a long text only the surroundings of the errors, and no more than a screenful or
  * ten. */
-static ig_str cut(const display *d, ig_str text) {
+static ig_str cut_text(const display *d, ig_str text) {
     if (text.size <= SHOWN_BYTES) {
         return text;
     }
@@ -302,7 +302,7 @@ static const char *stage_name(ig_stage stage) {
 }
 
 /* Longer than ig_error words anything, so it goes to the sink directly. */
-static ig_status show(const ig_verifier *v, ig_stage stage) {
+static ig_status show_errors(const ig_verifier *v, ig_stage stage) {
     display d = { .verifier = v };
     ig_print_options options = { .data_bytes = 256, .note = add_notes, .user = &d };
     ig_writer text, message;
@@ -311,7 +311,7 @@ static ig_status show(const ig_verifier *v, ig_stage stage) {
     ig_print_graph_with(v->graph, &options, &text);
     ig_put(&message, "@%s is no legal %s graph (%zu errors):\n", v->graph->name,
            stage_name(stage), v->defects.count);
-    ig_put_str(&message, cut(&d, ig_writer_str(&text)));
+    ig_put_str(&message, cut_text(&d, ig_writer_str(&text)));
     ig_diag *diag = &v->module->context->diag;
     ig_diagnostic diagnostic = { .severity = IG_ERROR,
                                  .status = IG_INTERNAL,
@@ -328,9 +328,9 @@ static ig_status show(const ig_verifier *v, ig_stage stage) {
 
 ig_status ig_verify(const ig_graph *graph, ig_stage stage) {
     ig_verifier v;
-    start(&v, graph, stage);
-    walk(&v);
-    return v.defects.count ? show(&v, stage) : IG_OK;
+    start_verifier(&v, graph, stage);
+    walk_graph(&v);
+    return v.defects.count ? show_errors(&v, stage) : IG_OK;
 }
 
 /* A phrase when the weight cannot be, else NULL. */
@@ -395,9 +395,9 @@ ig_status ig_verify_input(const ig_module *module, const char *file) {
     ig_status status = verify_weights(module, IG_INVALID, file);
     for (size_t i = 0; i < module->graphs.count; i++) {
         ig_verifier v;
-        start(&v, module->graphs.items[i], module->graphs.items[i]->stage);
+        start_verifier(&v, module->graphs.items[i], module->graphs.items[i]->stage);
         v.has_types = true;
-        walk(&v);
+        walk_graph(&v);
         ig_status found = report_each(&v, file);
         status = status == IG_OK ? found : status;
     }

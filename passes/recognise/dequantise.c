@@ -173,8 +173,8 @@ static ig_value *narrow_zero(ig_expr *e, const centred *c, ig_dtype dtype,
 
 /* ---- the rule ---- */
 
-static ig_value *build(ig_builder *b, const centred *c, ig_value *scale,
-                       ig_arena *arena) {
+static ig_value *build_dequantize(ig_builder *b, const centred *c, ig_value *scale,
+                                  ig_arena *arena) {
     ig_expr e = ig_expr_of(b);
     ig_dtype dtype = (ig_dtype)c->weight->type->dtype;
     ig_value *zero = c->zero ? narrow_zero(&e, c, dtype, arena) : NULL;
@@ -213,7 +213,7 @@ static ig_value *match_dequantize(ig_builder *b, ig_op *op) {
     }
     ig_arena arena;
     ig_arena_init(&arena, NULL);
-    ig_value *built = build(b, &c, scale, &arena);
+    ig_value *built = build_dequantize(b, &c, scale, &arena);
     ig_arena_fini(&arena);
     return built;
 }

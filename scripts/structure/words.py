@@ -9,7 +9,6 @@ from structure.tree import (PRODUCT, TEXT, blank_out, code_files, find, line_of,
 
 MAX_COMPARISONS = 5  # with ops in one condition or chain; more are a column or a table
 MAX_ARMS = 3         # of one `if … else if …` over ops
-MAX_ONE_WORD = 156    # static functions named by one word; the number may only fall
 
 
 def no_switch_over_ops(files):
@@ -98,12 +97,7 @@ def files_say_what_they_are(files):
 
 def static_functions_are_phrases(files):
     """A name says verb and object: `read_header`, not `header`."""
-    found = []
     for path, name, first, _, _ in list_functions(tuple(code_files(files, PRODUCT))):
         line = blank_out(path).splitlines()[first - 1]
         if "_" not in name and line.startswith("static "):
-            found.append((path, first, name))
-    print(f"static functions of one word: {len(found)}, at most {MAX_ONE_WORD}")
-    if len(found) > MAX_ONE_WORD:
-        find(*found[-1][:2], f"{len(found)} static functions of one word, such as "
-             f"{found[-1][2]}, at most {MAX_ONE_WORD}; name verb and object")
+            find(path, first, f"static function {name} is one word; name verb and object")

@@ -122,7 +122,8 @@ ig_status ig_onnx_import_qlinear_matmul(ig_onnx_node *node) {
 
 /* The zero point of x is a number; one of w for each result channel lies along its axis
  * 0. */
-static ig_value *convolve(const ig_onnx_node *node, ig_integers x, ig_integers w) {
+static ig_value *convolve_integers(const ig_onnx_node *node, ig_integers x,
+                                   ig_integers w) {
     ig_value *zero = w.zero_point;
     if (zero && zero->type->rank == 1) {
         w.zero_point = ig_expr_along(node->e, zero, 0, w.value->type->rank);
@@ -134,14 +135,14 @@ static ig_value *convolve(const ig_onnx_node *node, ig_integers x, ig_integers w
 /* ConvInteger(x, w, x_zero_point?, w_zero_point?) */
 ig_status ig_onnx_import_conv_integer(ig_onnx_node *node) {
     ig_integers x = read_integers(node, 0, 2), w = read_integers(node, 1, 3);
-    return ig_onnx_give(node, convolve(node, x, w));
+    return ig_onnx_give(node, convolve_integers(node, x, w));
 }
 
 /* QLinearConv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias?) */
 ig_status ig_onnx_import_qlinear_conv(ig_onnx_node *node) {
     ig_value **in = node->inputs, *bias = ig_onnx_in(node, 8);
     ig_integers x = read_integers(node, 0, 2), w = read_integers(node, 3, 5);
-    ig_value *sum = convolve(node, x, w);
+    ig_value *sum = convolve_integers(node, x, w);
     if (sum && bias) {
         bias = ig_expr_along(node->e, bias, 0, sum->type->rank - 1);
         sum = ig_build_add(node->e, sum, bias);

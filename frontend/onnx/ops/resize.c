@@ -150,7 +150,7 @@ static bool read_sizes(resizing *r) {
 
 /* ---- the row ---- */
 
-static bool start(ig_onnx_node *node, resizing *r) {
+static bool start_resizing(ig_onnx_node *node, resizing *r) {
     ig_value *x = node->inputs[X];
     *r = (resizing){ .node = node, .e = node->e, .x = x, .rank = x->type->rank };
     r->form = ig_compose_resize_form(x);
@@ -208,7 +208,7 @@ static void read_attrs(const ig_onnx_node *node, ig_resize_attrs *out) {
 
 ig_status ig_onnx_import_resize(ig_onnx_node *node) {
     resizing r;
-    if (!start(node, &r)) {
+    if (!start_resizing(node, &r)) {
         return node->e->status;
     }
     read_attrs(node, &r.form.attrs);
@@ -242,7 +242,7 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
                                  IG_RESIZE_cubic };
     resizing r;
     uint32_t mode = ig_onnx_attr_choice(node, "mode", "nearest linear bilinear cubic");
-    if (!start(node, &r)) {
+    if (!start_resizing(node, &r)) {
         return node->e->status;
     }
     r.form.attrs = (ig_resize_attrs){ .mode = modes[mode],

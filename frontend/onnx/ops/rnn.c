@@ -177,8 +177,8 @@ static void build_direction(const layer *l, uint32_t direction,
 /* ---- results ---- */
 
 /* Result `index` of all directions, side by side on a new axis. */
-static ig_value *stack(const layer *l, ig_value *results[2][IG_RNN_RESULTS],
-                       uint32_t index, uint32_t axis) {
+static ig_value *stack_directions(const layer *l, ig_value *results[2][IG_RNN_RESULTS],
+                                  uint32_t index, uint32_t axis) {
     ig_value *parts[2];
     for (uint32_t i = 0; i < l->directions; i++) {
         parts[i] = ig_expr_unsqueeze(l->e, results[i][index], axis);
@@ -197,7 +197,7 @@ ig_status ig_onnx_import_rnn(ig_onnx_node *node) {
         build_direction(&l, i, results[i]);
     }
     for (uint32_t i = 0; i < node->output_count; i++) {
-        node->outputs[i] = stack(&l, results, i, i == 0 || l.is_batch_first);
+        node->outputs[i] = stack_directions(&l, results, i, i == 0 || l.is_batch_first);
     }
     if (l.is_batch_first && node->output_count > 0) {
         node->outputs[0] = ig_expr_transpose(node->e, node->outputs[0], batch_first);

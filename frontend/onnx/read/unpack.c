@@ -11,7 +11,7 @@ typedef struct allowance {
     size_t left;
 } allowance;
 
-static void *allocate(void *user, size_t size) {
+static void *allocate_some(void *user, size_t size) {
     allowance *a = user;
     if (size > a->left) {
         return NULL;
@@ -21,7 +21,7 @@ static void *allocate(void *user, size_t size) {
     return memory;
 }
 
-static void release(void *user, void *memory) {
+static void release_none(void *user, void *memory) {
     (void)user; /* the arena's */
     (void)memory;
 }
@@ -38,7 +38,7 @@ ig_status ig_onnx_wire_unpack(ig_context *context, ig_arena *arena, const char *
                         wire->size, wire->memory);
     }
     allowance a = { .arena = arena, .left = left };
-    ProtobufCAllocator allocator = { allocate, release, &a };
+    ProtobufCAllocator allocator = { allocate_some, release_none, &a };
     ig_budget_enter_foreign(&context->budget);
     *out_message = protobuf_c_message_unpack(root, &allocator, wire->skeleton.size,
                                              (const uint8_t *)wire->skeleton.data);

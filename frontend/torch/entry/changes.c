@@ -63,9 +63,9 @@ static const char *value_text(ig_arena *arena, const ig_ts_value *value) {
                                        : ig_ts_kind_name(value);
 }
 
-static ig_status refuse(const ig_ts_entry *entry, const ig_location *where,
-                        const ig_ts_place *place, const char *before,
-                        const char *after) {
+static ig_status refuse_change(const ig_ts_entry *entry, const ig_location *where,
+                               const ig_ts_place *place, const char *before,
+                               const char *after) {
     ig_arena *arena = entry->eval->arena;
     return ig_error_hint(
         &entry->eval->context->diag, IG_UNSUPPORTED, where,
@@ -109,8 +109,8 @@ static ig_status keep_tensor(ig_ts_entry *entry, const ig_location *where,
     ig_arena *arena = entry->eval->arena;
     if (old->dtype != new->dtype || old->step_count > 0 || old->quant != new->quant ||
         old->type->rank != new->type->rank) {
-        return refuse(entry, where, place, value_text(arena, before),
-                      value_text(arena, after));
+        return refuse_change(entry, where, place, value_text(arena, before),
+                             value_text(arena, after));
     }
     ig_ts_kept kept = { .storage = old->storage,
                         .from = new->storage,
@@ -160,8 +160,8 @@ static ig_status look_at_value(ig_ts_entry *entry, const ig_location *where,
     if (place->item < 0 && is_held(before) && before->kind == after->kind) {
         return look_at_items(entry, where, *place, items_of(before), items_of(after));
     }
-    return refuse(entry, where, place, value_text(entry->eval->arena, before),
-                  value_text(entry->eval->arena, after));
+    return refuse_change(entry, where, place, value_text(entry->eval->arena, before),
+                         value_text(entry->eval->arena, after));
 }
 
 static bool is_key_kept(const ig_ts_content *before, const ig_ts_content *after,
@@ -180,13 +180,13 @@ static ig_status look_at_items(ig_ts_entry *entry, const ig_location *where,
         const char *to = after.poison
                              ? ig_arena_printf(arena, "one that %s", after.poison)
                              : ig_arena_printf(arena, "one of %zu", after.count);
-        return refuse(entry, where, &place,
-                      ig_arena_printf(arena, "%s of %zu items", what, before.count),
-                      to);
+        return refuse_change(
+            entry, where, &place,
+            ig_arena_printf(arena, "%s of %zu items", what, before.count), to);
     }
     for (size_t i = 0; i < before.count; i++) {
         if (!is_key_kept(&before, &after, i)) {
-            return refuse(entry, where, &place, "a dict", "one of other keys");
+            return refuse_change(entry, where, &place, "a dict", "one of other keys");
         }
         place.item = (int64_t)i;
         IG_TRY(
@@ -216,8 +216,8 @@ static ig_status look_at_container(ig_ts_entry *entry, const ig_ts_change *chang
     }
     const ig_ts_value *held = ig_ts_place_get(entry, &place);
     if (!held || !is_held(held)) {
-        return refuse(entry, &change->where, &place, "a container in a container",
-                      "another content");
+        return refuse_change(entry, &change->where, &place,
+                             "a container in a container", "another content");
     }
     return look_at_items(entry, &change->where, place, change->before, after);
 }

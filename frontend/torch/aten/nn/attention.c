@@ -33,8 +33,8 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
 
 /* ---- the fast path of nn.MultiheadAttention and nn.TransformerEncoderLayer ---- */
 
-static ig_value *linear(ig_ts_call *call, ig_value *x, ig_value *weight,
-                        ig_value *bias) {
+static ig_value *build_linear(ig_ts_call *call, ig_value *x, ig_value *weight,
+                              ig_value *bias) {
     x = ig_expr_matmul(call->e, x, weight ? ig_expr_swap(call->e, weight, 0, 1) : NULL);
     return bias ? ig_build_add(call->e, x, bias) : x;
 }
@@ -64,7 +64,7 @@ typedef struct self_attention {
 
 /* How much of each key goes into each query's row: [B, heads, L, S], or its mean over
  * heads. */
-static ig_value *weigh(ig_ts_call *call, ig_attention a, bool is_mean) {
+static ig_value *weigh_keys(ig_ts_call *call, ig_attention a, bool is_mean) {
     a.attrs.empty_nan = true;
     ig_value *x = ig_compose_scores(call->e, &a, IG_SCORES_weights);
     x = ig_expr_like(call->e, x, a.q);
@@ -81,7 +81,7 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
                                     ig_dim_of(a->width), 1);
         ig_value *b = ig_expr_slice(call->e, a->bias, 0, ig_dim_of(start),
                                     ig_dim_of(a->width), 1);
-        parts[i] = ig_compose_split_heads(call->e, linear(call, a->x[i], w, b),
+        parts[i] = ig_compose_split_heads(call->e, build_linear(call, a->x[i], w, b),
                                           a->heads);
     }
     ig_attention inner = { .q = parts[0], .k = parts[1], .v = parts[2] };
@@ -89,10 +89,10 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
     inner.attrs.scale = 1 / sqrt((double)a->width / (double)a->heads);
     ig_value *y = ig_compose_attention(call->e, &inner);
     if (out_weights) {
-        *out_weights = weigh(call, inner, is_mean);
+        *out_weights = weigh_keys(call, inner, is_mean);
     }
     y = ig_compose_join_heads(call->e, y);
-    return linear(call, y, a->out_weight, a->out_bias);
+    return build_linear(call, y, a->out_weight, a->out_bias);
 }
 
 static bool check_heads(ig_ts_call *call, const self_attention *a) {
@@ -138,17 +138,18 @@ typedef struct encoder {
     ig_value *weights[2], *biases[2]; /* of the norms */
 } encoder;
 
-static ig_value *norm(ig_ts_call *call, const encoder *e, int which, ig_value *x) {
+static ig_value *build_norm(ig_ts_call *call, const encoder *e, int which,
+                            ig_value *x) {
     ig_norm norm = { e->weights[which], e->biases[which], e->eps };
     return ig_compose_layer_norm(call->e, x, 2, &norm);
 }
 
 /* Arguments 14 … 17: two linear layers, gelu (argument 7) or relu between them. */
 static ig_value *feed_forward(ig_ts_call *call, ig_value *x) {
-    x = linear(call, x, ig_aten_tensor(call, 14), ig_aten_tensor(call, 15));
+    x = build_linear(call, x, ig_aten_tensor(call, 14), ig_aten_tensor(call, 15));
     x = ig_aten_bool(call, 7) ? ig_build_gelu(call->e, x, (ig_gelu_attrs){ 0 })
                               : ig_build_relu(call->e, x);
-    return linear(call, x, ig_aten_tensor(call, 16), ig_aten_tensor(call, 17));
+    return build_linear(call, x, ig_aten_tensor(call, 16), ig_aten_tensor(call, 17));
 }
 
 /* _transformer_encoder_layer_fwd(src, embed_dim, num_heads, qkv_weight, qkv_bias,
@@ -174,11 +175,11 @@ ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
     if (!check_heads(call, &a)) {
         return call->e->status;
     }
-    ig_value *inner = is_first ? norm(call, &e, 0, x) : x;
+    ig_value *inner = is_first ? build_norm(call, &e, 0, x) : x;
     a.x[0] = a.x[1] = a.x[2] = inner;
     x = ig_build_add(call->e, x, attend_heads(call, &a, false, NULL));
-    x = is_first ? x : norm(call, &e, 0, x);
-    inner = is_first ? norm(call, &e, 1, x) : x;
+    x = is_first ? x : build_norm(call, &e, 0, x);
+    inner = is_first ? build_norm(call, &e, 1, x) : x;
     x = ig_build_add(call->e, x, feed_forward(call, inner));
-    return ig_aten_give(call, is_first ? x : norm(call, &e, 1, x));
+    return ig_aten_give(call, is_first ? x : build_norm(call, &e, 1, x));
 }

@@ -29,7 +29,7 @@ typedef struct window {
         more[SPACE_MAX];
 } window;
 
-static bool fits(ig_ts_call *call, uint32_t space) {
+static bool check_space(ig_ts_call *call, uint32_t space) {
     if (space == 0 || space > SPACE_MAX) {
         ig_expr_fail(call->e, IG_INVALID, "%u spatial axes", space);
         return false;
@@ -57,7 +57,7 @@ static bool open_convolution(ig_ts_call *call, convolution *c) {
     }
     c->w.space = c->weight->type->rank - 2;
     c->had_batch = c->x->type->rank == c->weight->type->rank;
-    if (!fits(call, c->w.space)) {
+    if (!check_space(call, c->w.space)) {
         return false;
     }
     if (!c->had_batch && c->x->type->rank + 1 != c->weight->type->rank) {
@@ -178,7 +178,7 @@ ig_status ig_ts_op_conv_tbc(ig_ts_call *call) {
 /* Argument 0 with a batch axis, and how many of its axes are spatial. */
 static ig_value *open_pool(ig_ts_call *call, uint32_t space, bool *out_had_batch) {
     ig_value *x = ig_aten_tensor(call, 0);
-    if (!x || !fits(call, space)) {
+    if (!x || !check_space(call, space)) {
         return NULL;
     }
     *out_had_batch = x->type->rank == space + 2;

@@ -18,13 +18,13 @@ typedef struct pair {
     ig_value *x, *y;
 } pair;
 
-static pair operands(ig_ts_call *call) {
+static pair read_operands(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     return (pair){ ig_aten_operand(call, 0, dtype), ig_aten_operand(call, 1, dtype) };
 }
 
 static ig_value *gap_of(ig_ts_call *call) {
-    pair p = operands(call);
+    pair p = read_operands(call);
     return ig_build_sub(call->e, p.x, p.y);
 }
 
@@ -58,7 +58,7 @@ ig_status ig_ts_op_huber_loss(ig_ts_call *call) {
     return give_reduced(call, ig_build_where(call->e, is_near, square, line), 2);
 }
 
-static ig_value *times(ig_ts_call *call, ig_value *x, ig_value *factor) {
+static ig_value *multiply_factor(ig_ts_call *call, ig_value *x, ig_value *factor) {
     return factor ? ig_build_mul(call->e, x, factor) : x;
 }
 
@@ -72,7 +72,8 @@ ig_status ig_ts_op_bce(ig_ts_call *call) {
     ig_value *loss = ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_sub, y, 1),
                                   other);
     loss = ig_build_sub(call->e, loss, ig_build_mul(call->e, y, log));
-    return give_reduced(call, times(call, loss, ig_aten_optional(call, 2)), 3);
+    return give_reduced(call, multiply_factor(call, loss, ig_aten_optional(call, 2)),
+                        3);
 }
 
 /* binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
@@ -88,12 +89,13 @@ ig_status ig_ts_op_bce_logits(ig_ts_call *call) {
     }
     ig_value *rest = ig_expr_number_with(call->e, IG_OP_sub, 1, y);
     ig_value *loss = ig_build_add(call->e, ig_build_mul(call->e, rest, x), log);
-    return give_reduced(call, times(call, loss, ig_aten_optional(call, 2)), 4);
+    return give_reduced(call, multiply_factor(call, loss, ig_aten_optional(call, 2)),
+                        4);
 }
 
 /* kl_div(self, target, reduction, *, log_target) */
 ig_status ig_ts_op_kl_div(ig_ts_call *call) {
-    pair p = operands(call);
+    pair p = read_operands(call);
     ig_value *loss;
     if (ig_aten_bool(call, 3)) {
         loss = ig_build_mul(call->e, ig_build_exp(call->e, p.y),
@@ -111,7 +113,7 @@ ig_status ig_ts_op_kl_div(ig_ts_call *call) {
 
 /* log(1 + exp(-y x)) */
 ig_status ig_ts_op_soft_margin_loss(ig_ts_call *call) {
-    pair p = operands(call);
+    pair p = read_operands(call);
     ig_value *x = ig_build_neg(call->e, ig_build_mul(call->e, p.x, p.y));
     return give_reduced(call, ig_build_softplus(call->e, x), 2);
 }
@@ -190,7 +192,7 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
         target = ig_build_add(call->e, target, part);
     }
     weight = weight ? ig_expr_along(call->e, weight, axis, log->type->rank) : NULL;
-    ig_value *loss = times(call, ig_build_mul(call->e, log, target), weight);
+    ig_value *loss = multiply_factor(call, ig_build_mul(call->e, log, target), weight);
     loss = ig_build_neg(call->e,
                         ig_expr_reduce_axis(call->e, IG_REDUCE_sum, loss, axis, false));
     return give_reduced(call, loss, 3);

@@ -36,8 +36,8 @@ static ig_status keep_running(ig_ts_call *call, uint32_t arg, ig_value *fresh,
 }
 
 /* The statistics of this batch; running ones take the unbiased variance. */
-static ig_status train(ig_ts_call *call, ig_value *x, double momentum,
-                       statistics *out) {
+static ig_status train_statistics(ig_ts_call *call, ig_value *x, double momentum,
+                                  statistics *out) {
     ig_expr *e = call->e;
     ig_compose_batch_moments(e, x, &out->mean, &out->variance);
     IG_TRY(e->status);
@@ -88,7 +88,7 @@ ig_status ig_ts_op_batch_norm(ig_ts_call *call) {
     statistics s = { NULL, NULL };
     norm.epsilon = ig_aten_float(call, momentum + 1);
     IG_TRY(call->e->status);
-    IG_TRY(trains ? train(call, x, ig_aten_float_or(call, momentum, 0), &s)
+    IG_TRY(trains ? train_statistics(call, x, ig_aten_float_or(call, momentum, 0), &s)
                   : read_running(call, &s));
     ig_value *y = ig_compose_batch_norm(call->e, x, &norm, s.mean, s.variance);
     if (variant == 0) {

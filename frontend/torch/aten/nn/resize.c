@@ -39,7 +39,7 @@ static void scale_by_corners(ig_ts_call *call, resizing *r) {
     }
 }
 
-static ig_status resize(ig_ts_call *call, resizing *r) {
+static ig_status give_resize(ig_ts_call *call, resizing *r) {
     ig_resize_attrs *attrs = &r->form.attrs;
     attrs->coordinates = (int)coordinates_of(r);
     attrs->nearest = IG_NEAREST_floor;
@@ -106,7 +106,7 @@ ig_status ig_ts_op_upsample(ig_ts_call *call) {
     uint32_t scales_arg = aligns ? 3 : 2;
     bool is_read = variant & LISTS ? read_lists(call, &r, scales_arg)
                                    : read_sizes(call, &r, scales_arg);
-    return is_read ? resize(call, &r) : call->e->status;
+    return is_read ? give_resize(call, &r) : call->e->status;
 }
 
 /* grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners) */

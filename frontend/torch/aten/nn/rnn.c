@@ -189,8 +189,8 @@ static ig_value *lengths_of(ig_ts_call *call, ig_value *mask) {
 }
 
 /* Rows of `data` as [T, B, …]; where a sequence has ended, row 0 stands. */
-static ig_value *spread(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
-                        ig_value *numbers, ig_value *mask) {
+static ig_value *spread_steps(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
+                              ig_value *numbers, ig_value *mask) {
     ig_value *first = as_column(call, running_sum(call, batch_sizes, true));
     ig_value *row = ig_build_add(call->e, first, numbers);
     ig_value *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
@@ -199,8 +199,8 @@ static ig_value *spread(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
 }
 
 /* [T, B, …] packed again: `count` rows. */
-static ig_value *pack(ig_ts_call *call, ig_value *y, ig_value *batch_sizes,
-                      ig_dim count) {
+static ig_value *pack_rows(ig_ts_call *call, ig_value *y, ig_value *batch_sizes,
+                           ig_dim count) {
     ig_value *rows = ig_expr_iota(call->e, IG_DT_i64, count);
     ig_value *ends = running_sum(call, batch_sizes, false);
     ig_value *step = ig_build_bucketize(call->e, rows, ends,
@@ -227,11 +227,11 @@ ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
     ig_value *numbers = ig_expr_iota(call->e, IG_DT_i64, l.h->type->dims[1]);
     ig_value *mask = goes_on(call, batch_sizes, numbers);
     l.lengths = lengths_of(call, mask);
-    l.x = spread(call, data, batch_sizes, numbers, mask);
+    l.x = spread_steps(call, data, batch_sizes, numbers, mask);
     if (call->e->status != IG_OK || !run_layers(call, &l, found)) {
         return call->e->status;
     }
-    ig_value *y = pack(call, found[0], batch_sizes, data->type->dims[0]);
+    ig_value *y = pack_rows(call, found[0], batch_sizes, data->type->dims[0]);
     return give_layers(call, y, found);
 }
 
@@ -267,7 +267,7 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
     ig_value *numbers = count_up(call, ig_expr_select(call->e, sizes, 0, ig_dim_of(0)));
     ig_value *mask = goes_on(call, sizes, numbers);
     ig_value *lengths = lengths_of(call, mask);
-    ig_value *padded = spread(call, data, sizes, numbers, mask);
+    ig_value *padded = spread_steps(call, data, sizes, numbers, mask);
     for (uint32_t i = 2; padded && mask && i < padded->type->rank; i++) {
         mask = ig_expr_unsqueeze(call->e, mask, i);
     }

@@ -134,17 +134,17 @@ static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
 
 /* ---- linear ---- */
 
-static ig_value *transposed(ig_ts_call *call, ig_value *w) {
+static ig_value *transpose_weight(ig_ts_call *call, ig_value *w) {
     return w ? ig_expr_swap(call->e, w, 0, 1) : NULL;
 }
 
 /* sum (x - zx) (w - zw), with sx and sw; channels are the last axis. */
-static bool multiply(ig_ts_call *call, const ig_aten_quantised *x,
-                     const ig_aten_quantised *w, product *out) {
+static bool multiply_quantised(ig_ts_call *call, const ig_aten_quantised *x,
+                               const ig_aten_quantised *w, product *out) {
     ig_quant left = ig_aten_quant_params(call, x->quant, x->dtype);
     ig_quant right = ig_aten_quant_params(call, w->quant, w->dtype);
     ig_integers a = { x->raw, left.zero_point };
-    ig_integers b = { transposed(call, w->raw), right.zero_point };
+    ig_integers b = { transpose_weight(call, w->raw), right.zero_point };
     out->acc = ig_compose_matmul_integer(call->e, a, b);
     out->a = left.scale;
     out->b = right.scale;
@@ -158,7 +158,8 @@ ig_status ig_ts_op_q_linear(ig_ts_call *call) {
     ig_aten_quantised x, w;
     product out = { 0 };
     if (!ig_aten_quantised_arg(call, 0, &x) || !read_linear(call, 1, &p) ||
-        !ig_aten_quantised_of(call, &p.weight, &w) || !multiply(call, &x, &w, &out)) {
+        !ig_aten_quantised_of(call, &p.weight, &w) ||
+        !multiply_quantised(call, &x, &w, &out)) {
         return call->e->status;
     }
     out.bias = bias_of(call, &p);
@@ -169,7 +170,7 @@ ig_status ig_ts_op_q_linear(ig_ts_call *call) {
 static ig_value *linear_float(ig_ts_call *call, ig_value *x, const packed *p) {
     ig_value *w = ig_aten_cast(call, ig_ts_read(call, &p->weight), IG_DT_f32);
     ig_value *bias = bias_of(call, p);
-    x = ig_expr_matmul(call->e, x, transposed(call, w));
+    x = ig_expr_matmul(call->e, x, transpose_weight(call, w));
     return bias ? ig_build_add(call->e, x, bias) : x;
 }
 
@@ -185,7 +186,7 @@ static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
     }
     q.quant = ig_aten_choose_quant(call, x, reduce_range ? 127 : 255);
     q.raw = ig_aten_quantise(call, x, q.dtype, q.quant);
-    if (!q.raw || !multiply(call, &q, &w, &out)) {
+    if (!q.raw || !multiply_quantised(call, &q, &w, &out)) {
         return NULL;
     }
     ig_quant sums = { .scale = ig_build_mul(call->e, out.a, out.b), .axis = out.axis };
@@ -275,8 +276,9 @@ static bool read_geometry(ig_ts_call *call, const packed *p, geometry *g) {
     return true;
 }
 
-static bool convolve(ig_ts_call *call, const ig_aten_quantised *x,
-                     const ig_aten_quantised *w, const geometry *g, product *out) {
+static bool convolve_quantised(ig_ts_call *call, const ig_aten_quantised *x,
+                               const ig_aten_quantised *w, const geometry *g,
+                               product *out) {
     ig_quant left = ig_aten_quant_params(call, x->quant, x->dtype);
     ig_quant right = ig_aten_quant_params(call, w->quant, w->dtype);
     ig_value *zero = right.zero_point;
@@ -310,7 +312,7 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
         return call->e->status;
     }
     x.raw = is_row ? ig_expr_unsqueeze(call->e, x.raw, 2) : x.raw;
-    if (!convolve(call, &x, &w, &g, &out)) {
+    if (!convolve_quantised(call, &x, &w, &g, &out)) {
         return call->e->status;
     }
     out.acc = is_row ? ig_expr_squeeze(call->e, out.acc, 2) : out.acc;

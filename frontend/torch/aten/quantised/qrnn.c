@@ -49,42 +49,46 @@ static bool read_cell(ig_ts_call *call, const ig_ts_value *object, cell *out) {
     return true;
 }
 
-static ig_value *gate(ig_ts_call *call, ig_value *gates, uint32_t which, ig_dim size) {
+static ig_value *slice_gate(ig_ts_call *call, ig_value *gates, uint32_t which,
+                            ig_dim size) {
     ig_dim start = ig_dim_mul(call->module, size, ig_dim_of(which));
     return ig_expr_slice(call->e, gates, 1, start, size, 1);
 }
 
-static ig_value *sum(ig_ts_call *call, ig_value *x, ig_value *y) {
+static ig_value *add_gates(ig_ts_call *call, ig_value *x, ig_value *y) {
     return ig_build_add(call->e, x, y);
 }
 
-static ig_value *product(ig_ts_call *call, ig_value *x, ig_value *y) {
+static ig_value *multiply_gates(ig_ts_call *call, ig_value *x, ig_value *y) {
     return ig_build_mul(call->e, x, y);
 }
 
 static void lstm_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim size,
                       ig_value **h, ig_value **c) {
-    ig_value *gates = sum(call, x, from_state), *parts[4];
+    ig_value *gates = add_gates(call, x, from_state), *parts[4];
     for (uint32_t i = 0; i < 4; i++) {
         parts[i] = ig_expr_map1(call->e, i == 2 ? IG_OP_tanh : IG_OP_sigmoid,
-                                gate(call, gates, i, size));
+                                slice_gate(call, gates, i, size));
     }
-    *c = sum(call, product(call, parts[1], *c), product(call, parts[0], parts[2]));
-    *h = product(call, parts[3], ig_build_tanh(call->e, *c));
+    *c = add_gates(call, multiply_gates(call, parts[1], *c),
+                   multiply_gates(call, parts[0], parts[2]));
+    *h = multiply_gates(call, parts[3], ig_build_tanh(call->e, *c));
 }
 
 static void gru_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim size,
                      ig_value **h) {
     ig_value *parts[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ig_value *both = sum(call, gate(call, x, i, size),
-                             gate(call, from_state, i, size));
+        ig_value *both = add_gates(call, slice_gate(call, x, i, size),
+                                   slice_gate(call, from_state, i, size));
         parts[i] = ig_build_sigmoid(call->e, both);
     }
-    ig_value *fresh = product(call, gate(call, from_state, 2, size), parts[0]);
-    fresh = ig_build_tanh(call->e, sum(call, gate(call, x, 2, size), fresh));
+    ig_value *fresh = multiply_gates(call, slice_gate(call, from_state, 2, size),
+                                     parts[0]);
+    fresh = ig_build_tanh(call->e,
+                          add_gates(call, slice_gate(call, x, 2, size), fresh));
     ig_value *gap = ig_build_sub(call->e, *h, fresh);
-    *h = sum(call, product(call, gap, parts[1]), fresh);
+    *h = add_gates(call, multiply_gates(call, gap, parts[1]), fresh);
 }
 
 /* One layer in one direction; gives [T, B, H] and leaves the last state in h, c. */

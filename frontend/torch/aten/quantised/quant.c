@@ -209,7 +209,7 @@ ig_status ig_ts_op_qscheme(ig_ts_call *call) {
 
 /* ---- arithmetic through real numbers ---- */
 
-static ig_value *real(ig_ts_call *call, uint32_t index) {
+static ig_value *read_dequantised(ig_ts_call *call, uint32_t index) {
     ig_aten_quantised q;
     return ig_aten_quantised_arg(call, index, &q) ? ig_aten_dequantise(call, &q) : NULL;
 }
@@ -230,12 +230,16 @@ static ig_status give_at(ig_ts_call *call, ig_value *x, uint32_t scale_arg) {
 ig_status ig_ts_op_q_binary(ig_ts_call *call) {
     bool has_relu = call->row->variant < 0;
     ig_opcode code = (ig_opcode)(has_relu ? -call->row->variant : call->row->variant);
-    ig_value *x = ig_expr_map2(call->e, code, real(call, 0), real(call, 1));
+    ig_value *x = ig_expr_map2(call->e, code, read_dequantised(call, 0),
+                               read_dequantised(call, 1));
     return give_at(call, has_relu ? ig_build_relu(call->e, x) : x, 2);
 }
 
 ig_status ig_ts_op_q_matmul(ig_ts_call *call) {
-    return give_at(call, ig_expr_matmul(call->e, real(call, 0), real(call, 1)), 2);
+    return give_at(
+        call,
+        ig_expr_matmul(call->e, read_dequantised(call, 0), read_dequantised(call, 1)),
+        2);
 }
 
 /* quantized::cat(qx, dim, scale, zero_point): None takes the first's */
