@@ -168,3 +168,19 @@ check "a fixed model says its batch" 0 "\"batch\": 1000," \
 "$ingot" compile "$tmp/relu.ig" -q -t cpu:v2,v3 -o "$tmp/levels.ingot"
 check "a level of an artifact can be chosen" 0 "\"p50\"" \
     "$ingot" bench "$tmp/levels.ingot" -t cpu:v2 --seconds 0.01 --json
+
+# Inputs that share the name of an extent.
+cat >"$tmp/twins.ig" <<'IG'
+module @twins {
+  graph @main(%x: f32[B, S], %y: f32[B2, S2]) -> (f32[B, S] "z") {
+    guard eq(B, B2) "the batches differ"
+    guard eq(S, S2) "the lengths differ"
+    %0 = relu %x : f32[B, S]
+    ret %0
+  }
+}
+IG
+check "one --dim sets them all" 0 "\"p50\"" \
+    "$ingot" bench "$tmp/twins.ig" --dim S=64 --batch 3 --seconds 0.01 --json
+check "unless one is named itself" 3 "the lengths differ" \
+    "$ingot" bench "$tmp/twins.ig" --dim S=64 --dim S2=63 --batch 3 --seconds 0.01 --json

@@ -28,25 +28,53 @@ static void skip_blanks(reader *r) {
     }
 }
 
+/* The first item of --dim whose pattern fits the name, or the count of items. */
+static size_t find_dim(const extents *with, const char *name) {
+    size_t i = 0;
+    for (; i < with->dims.count; i++) {
+        const char *text = with->dims.items[i], *equals = strchr(text, '=');
+        char pattern[NAME_BYTES];
+        if (!equals || equals - text >= NAME_BYTES) {
+            continue;
+        }
+        snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - text), text);
+        if (fnmatch(pattern, name, 0) == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+/* Inputs that share the name of an extent, "S", have symbols of their own: S, S2, S3.
+ * What is said of S goes for all of them, unless one is named itself. */
+static size_t find_dim_of_family(const extents *with, const char *name) {
+    char family[NAME_BYTES];
+    size_t length = strlen(name);
+    while (length > 0 && isdigit((unsigned char)name[length - 1])) {
+        length--;
+    }
+    bool is_member = name[length] >= '1' && name[length] <= '9' && length > 0;
+    snprintf(family, sizeof family, "%.*s", is_member ? (int)length : 0, name);
+    return is_member ? find_dim(with, family) : with->dims.count;
+}
+
 static int64_t value_of(const reader *r, const char *name) {
     const extents *with = r->with;
     bool is_batch = with->batch_symbol && strcmp(name, with->batch_symbol) == 0;
-    for (size_t i = 0; i < with->dims.count && r->depth < DEPTH; i++) {
-        const char *equals = strchr(with->dims.items[i], '=');
-        char pattern[NAME_BYTES];
-        if (!equals || equals - with->dims.items[i] >= NAME_BYTES) {
-            continue;
-        }
-        snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - with->dims.items[i]),
-                 with->dims.items[i]);
-        if (fnmatch(pattern, name, 0) == 0) {
-            with->is_dim_used[i] = true;
-            reader inner = { .with = with, .at = equals + 1, .depth = r->depth + 1 };
-            int64_t value = read_sum(&inner);
-            return inner.is_bad || *inner.at ? -1 : value;
-        }
+    size_t found = r->depth < DEPTH ? find_dim(with, name) : with->dims.count;
+    if (found == with->dims.count && r->depth < DEPTH) {
+        found = find_dim_of_family(with, name);
     }
-    return is_batch || strcmp(name, "batch") == 0 || r->depth == 0 ? with->batch : -1;
+    if (found == with->dims.count) {
+        return is_batch || strcmp(name, "batch") == 0 || r->depth == 0 ? with->batch
+                                                                       : -1;
+    }
+    with->is_dim_used[found] = true;
+    reader inner = { .with = with,
+                     .at = strchr(with->dims.items[found], '=') + 1,
+                     .depth = r->depth + 1 };
+    int64_t value = read_sum(&inner);
+    return inner.is_bad || *inner.at ? -1 : value;
 }
 
 static int64_t read_name(reader *r) {
