@@ -172,10 +172,10 @@ check "a level of an artifact can be chosen" 0 "\"p50\"" \
 # Inputs that share the name of an extent.
 cat >"$tmp/twins.ig" <<'IG'
 module @twins {
-  graph @main(%x: f32[B, S], %y: f32[B2, S2]) -> (f32[B, S] "z") {
-    guard eq(B, B2) "the batches differ"
-    guard eq(S, S2) "the lengths differ"
-    %0 = relu %x : f32[B, S]
+  graph @main(%x: f32[B, S], %y: f32[B2, S2]) -> (f32[bcast(B, B2), bcast(S, S2)] "z") {
+    guard eq(bcast(B, B2), bcast(B2, B)) "the batches differ"
+    guard eq(bcast(S, S2), bcast(S2, S)) "the lengths differ"
+    %0 = add %x, %y : f32[bcast(B, B2), bcast(S, S2)]
     ret %0
   }
 }
