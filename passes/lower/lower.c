@@ -5,8 +5,8 @@
  *   becomes
  *     launch %x, @w, %y {kernel = @gemm, outs = 1, grid = ceil(B / 112), params = […]}
  *
- * Kernels that turn out equal are one kernel: schedules take extents as params where
- * that lets shapes share code.
+ * Computes that say the same are lowered once, and kernels that turn out equal are one
+ * kernel: schedules take extents as params where that lets shapes share code.
  *
  * Needs the plan stage.  Keeps operands, buffers and order; adds kernel graphs to the
  * module.
@@ -14,11 +14,15 @@
 #include "ir/expr.h"
 #include "passes/lower/lower.h"
 
-#include "ir/text/text.h"
+#include "passes/lower/share.h"
 #include "passes/lower/work.h"
 
 #include <assert.h>
-#include <string.h>
+
+typedef struct lowering {
+    ig_pass_run *run;
+    ig_kernel_share share;
+} lowering;
 
 /* ---- operands and params ---- */
 
@@ -159,7 +163,8 @@ static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count)
     return operands;
 }
 
-static void start_kernel(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
+static void start_kernel(ig_lower *lower, ig_pass_run *run, ig_op *compute,
+                         ig_arena *arena) {
     ig_module *module = ig_op_module(compute);
     uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
     assert(outs <= compute->operand_count && "destinations are operands");
@@ -167,7 +172,7 @@ static void start_kernel(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
     *lower = (ig_lower){ .module = module,
                          .options = run->options,
                          .target = run->options->target,
-                         .arena = run->scratch,
+                         .arena = arena,
                          .compute = compute,
                          .body = compute->bodies[0],
                          .in_count = compute->operand_count - outs,
@@ -175,40 +180,12 @@ static void start_kernel(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
                          .name = ig_attr_str(compute, IG_compute_family),
                          .grid = ig_dim_of(1) };
     lower->kernel = ig_graph_create(module, lower->name, IG_STAGE_KERNEL);
-    ig_map_init(&lower->param_of, run->scratch);
-    ig_map_init(&lower->constant_of, run->scratch);
+    ig_map_init(&lower->param_of, arena);
+    ig_map_init(&lower->constant_of, arena);
     lower->b = ig_builder_at_end(&lower->kernel->body);
     lower->b.loc = compute->loc;
     lower->ins = take_operands(lower, 0, lower->in_count);
     lower->outs = take_operands(lower, lower->in_count, outs);
-}
-
-/* ---- equal kernels are one kernel ---- */
-
-static ig_str body_text(const ig_graph *kernel, ig_arena *arena) {
-    ig_writer writer;
-    ig_writer_init(&writer, arena);
-    ig_print_graph(kernel, &writer);
-    ig_str text = ig_writer_str(&writer);
-    const char *open = memchr(text.data, '(', text.size);
-    size_t skipped = open ? (size_t)(open - text.data) : 0;
-    return (ig_str){ text.data + skipped, text.size - skipped };
-}
-
-static ig_graph *find_equal(ig_lower *lower) {
-    for (size_t i = 0; i < lower->module->graphs.count; i++) {
-        ig_graph *other = lower->module->graphs.items[i];
-        if (other == lower->kernel || other->stage != IG_STAGE_KERNEL ||
-            other->op_count != lower->kernel->op_count ||
-            ig_graph_hash(other) != ig_graph_hash(lower->kernel)) {
-            continue;
-        }
-        if (ig_str_equal(body_text(other, lower->arena),
-                         body_text(lower->kernel, lower->arena))) {
-            return other;
-        }
-    }
-    return NULL;
 }
 
 /* ---- the launch ---- */
@@ -217,15 +194,8 @@ static ig_maybe_int unless_zero(int64_t value) {
     return (ig_maybe_int){ value != 0, value };
 }
 
-/* The launch of the kernel in place of the compute op. */
-static void make_launch(ig_lower *lower) {
-    ig_op *from = lower->compute;
-    ig_value **operands = IG_NEW_ARRAY(lower->arena, ig_value *, from->operand_count);
-    for (uint32_t i = 0; i < from->operand_count; i++) {
-        operands[i] = from->operands[i].value;
-    }
-    ig_work work = ig_work_of(from, lower->target, lower->arena);
-    const ig_dim work_dims[] = { work.flops, work.bytes, work.lines };
+/* What the schedule has decided. */
+static ig_launch_attrs launch_of(const ig_lower *lower) {
     ig_launch_attrs attrs = {
         .kernel = lower->kernel->name,
         .outs = lower->out_count,
@@ -237,59 +207,94 @@ static void make_launch(ig_lower *lower) {
         .params = { lower->params.items, (uint32_t)lower->params.count },
         .wraps = lower->wraps,
         .cost = { !ig_dim_is(lower->cost, 0), lower->cost },
-        .work = { work_dims, 3 },
     };
     assert(attrs.ranges.count % 3 == 0 && "ranges are operand, low, high");
     assert(attrs.offsets.count % 2 == 0 && "offsets are operand, high");
+    return attrs;
+}
+
+/* The launch in place of the compute op. */
+static void make_launch(ig_pass_run *run, ig_op *from, const ig_launch_attrs *launch,
+                        ig_arena *arena) {
+    ig_value **operands = IG_NEW_ARRAY(arena, ig_value *, from->operand_count);
+    for (uint32_t i = 0; i < from->operand_count; i++) {
+        operands[i] = from->operands[i].value;
+    }
+    ig_work work = ig_work_of(from, run->options->target, arena);
+    const ig_dim work_dims[] = { work.flops, work.bytes, work.lines };
+    ig_launch_attrs attrs = *launch;
+    attrs.work = (ig_dims){ work_dims, 3 };
     ig_builder b = ig_builder_before(from);
     ig_expr e = ig_expr_of(&b);
     (void)ig_build_launch(&e, operands, from->operand_count, attrs);
     ig_op_erase(from);
+    run->changed = true;
 }
 
-static void finish_kernel(ig_lower *lower) {
+static void finish_kernel(ig_lower *lower, ig_kernel_share *share) {
     assert(lower->name && "the family has named the kernel");
     assert(lower->scratch >= 0 && lower->threads >= 0 && "sizes of a launch");
     ig_make_ret(&lower->b, NULL, 0);
-    ig_graph *equal = find_equal(lower);
+    ig_graph *equal = ig_kernel_share_find(share, lower->kernel);
     if (equal) {
         ig_graph_destroy(lower->kernel);
         lower->kernel = equal;
     } else {
         ig_graph_rename(lower->kernel, lower->name);
     }
-    make_launch(lower);
 }
 
-static ig_status lower_compute(ig_pass_run *run, ig_op *compute) {
+static ig_status build_kernel(lowering *l, ig_op *compute, ig_arena *arena,
+                              ig_str key) {
     const char *family = ig_attr_str(compute, IG_compute_family);
-    ig_lower_fn fn = find_schedule(run->options->target, ig_op_family(compute));
+    ig_lower_fn fn = find_schedule(l->run->options->target, ig_op_family(compute));
     ig_lower lower;
-    start_kernel(&lower, run, compute);
+    start_kernel(&lower, l->run, compute, arena);
     ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);
     if (status != IG_OK) {
         ig_graph_destroy(lower.kernel);
         return status;
     }
-    finish_kernel(&lower);
-    run->changed = true;
+    finish_kernel(&lower, &l->share);
+    ig_launch_attrs launch = launch_of(&lower);
+    ig_kernel_share_keep(&l->share, key, &launch);
     return IG_OK;
 }
 
-static ig_status lower_block(ig_pass_run *run, ig_block *block) {
+static ig_status lower_compute(lowering *l, ig_op *compute) {
+    ig_arena arena;
+    ig_status status = ig_context_poll(ig_op_module(compute)->context);
+    ig_arena_init(&arena, l->run->scratch->budget);
+    ig_str key = ig_compute_key(compute, &arena);
+    if (status == IG_OK && !ig_kernel_share_launch(&l->share, key)) {
+        status = build_kernel(l, compute, &arena, key);
+    }
+    if (status == IG_OK) {
+        make_launch(l->run, compute, ig_kernel_share_launch(&l->share, key), &arena);
+    }
+    ig_arena_fini(&arena);
+    return status;
+}
+
+static ig_status lower_block(lowering *l, ig_block *block) {
     for (ig_op *op = block->first, *next; op; op = next) {
         next = op->next;
         if (op->code == IG_OP_compute) {
-            IG_TRY(lower_compute(run, op));
+            IG_TRY(lower_compute(l, op));
             continue;
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
-            IG_TRY(lower_block(run, op->bodies[i]));
+            IG_TRY(lower_block(l, op->bodies[i]));
         }
     }
     return IG_OK;
 }
 
 ig_status ig_pass_lower(ig_pass_run *run, ig_graph *graph) {
-    return run->options->target ? lower_block(run, &graph->body) : IG_OK;
+    if (!run->options->target) {
+        return IG_OK;
+    }
+    lowering l = { .run = run };
+    ig_kernel_share_init(&l.share, graph->module, run->scratch);
+    return lower_block(&l, &graph->body);
 }

@@ -107,22 +107,37 @@ static bool can_sort(const ig_block *block) {
     return true;
 }
 
+static uint32_t wave_of(const orderer *o, const ig_op *compute) {
+    return (uint32_t)(uintptr_t)ig_map_get_id(&o->wave_of, IG_MAP_PTR(compute));
+}
+
+/* Where the computes of each wave begin among all of them; one more at the end. */
+static uint32_t *count_waves(const orderer *o, const ig_block *block) {
+    uint32_t *begins = IG_NEW_ARRAY(o->arena, uint32_t, (size_t)o->waves + 2);
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_compute) {
+            begins[wave_of(o, op) + 1]++;
+        }
+    }
+    for (uint32_t wave = 1; wave <= o->waves + 1; wave++) {
+        begins[wave] += begins[wave - 1];
+    }
+    return begins;
+}
+
 /* Computes of each wave in turn, in front of `end`; buffers and views stay ahead of all
  * of them. */
 static void sort_block(orderer *o, ig_block *block, ig_op *end) {
-    IG_VEC(ig_op *) computes = { 0 };
+    uint32_t *next = count_waves(o, block);
+    uint32_t count = next[o->waves + 1];
+    ig_op **sorted = IG_NEW_ARRAY(o->arena, ig_op *, count);
     for (ig_op *op = block->first; op; op = op->next) {
         if (op->code == IG_OP_compute) {
-            IG_PUSH(o->arena, &computes, op);
+            sorted[next[wave_of(o, op)]++] = op;
         }
     }
-    for (uint32_t wave = 1; wave <= o->waves; wave++) {
-        for (size_t i = 0; i < computes.count; i++) {
-            ig_op *op = computes.items[i];
-            if ((uintptr_t)ig_map_get_id(&o->wave_of, IG_MAP_PTR(op)) == wave) {
-                ig_op_move(op, block, end);
-            }
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        ig_op_move(sorted[i], block, end);
     }
 }
 

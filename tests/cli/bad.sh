@@ -43,3 +43,14 @@ bad_torch "$tmp/hostile" $limits
 holds "and each was tried" sh -c "
     [ \$(grep -c . '$tmp/bad.log') = \$(ls '$tmp/hostile' | wc -l) ]"
 rm -rf "$tmp/hostile"
+
+# What a model says many times is compiled once, and nothing is quadratic.
+limits="2 300"
+is_sanitized && limits="60 0"
+    # shellcheck disable=SC2086
+    python3 tests/cli/repeated.py $form >"$tmp/repeated.ig"
+    # shellcheck disable=SC2086
+    holds "$form is compiled in little time and memory" \
+        python3 tests/cli/within.py $limits \
+        "$ingot" compile "$tmp/repeated.ig" --no-cache -o "$tmp/repeated.ingot"
+done

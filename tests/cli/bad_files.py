@@ -6,22 +6,11 @@ against what is allowed.
 SPDX-License-Identifier: Apache-2.0
 """
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
 
-
-def run(command, out):
-    """Exit status, seconds, and peak memory in bytes of the child alone."""
-    begin = time.monotonic()
-    child = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = 0
-    return (os.waitstatus_to_exitcode(status), time.monotonic() - begin,
-            used.ru_maxrss * 1024)
+from within import run
 
 
 def judge(entry, path, result, words, limits, idle):
@@ -33,7 +22,7 @@ def judge(entry, path, result, words, limits, idle):
     if status and (str(path) not in words or "error: " not in words):
         return f"the error does not name the file: {words[:300]}"
     if seconds > most_seconds:
-        return f"{seconds:.1f} s"
+        return f"{seconds:.1f} s of CPU time"
     most = idle + factor * path.stat().st_size + mib * 2**20
     if factor and memory > most:
         return f"{memory / 2**20:.0f} MiB, at most {most / 2**20:.0f}"

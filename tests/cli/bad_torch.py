@@ -9,14 +9,13 @@ without it every file may, but for the statuses, time and memory.
 SPDX-License-Identifier: Apache-2.0
 """
 import json
-import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
+
+from within import run
 
 # Wrong only where the program is run, which info does not do without types.
 LISTED = {
@@ -24,16 +23,6 @@ LISTED = {
     "unknown_namespace.pt", "unknown_op.pt", "wrong_arity.pt", "wrong_type.pt",
 }
 SHAPES = {"list": ("f32[2,4]", "f32[2,4]=1"), "made": ("f32[2,2]", "f32[2,2]=1")}
-
-
-def run(command, out):
-    """Exit status, seconds, and peak memory in MiB of the child alone."""
-    begin = time.monotonic()
-    child = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
-    child.returncode = 0
-    spent = time.monotonic() - begin
-    return os.waitstatus_to_exitcode(status), spent, used.ru_maxrss / 1024
 
 
 def case_of(path, folder):
@@ -69,9 +58,9 @@ def judge(verb, path, result, words, may_load, limits):
     if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\ufffd", words):
         return f"words that are not plain: {words[:300]!r}"
     if seconds > limits[0]:
-        return f"{seconds:.1f} s"
-    if limits[1] and memory > limits[1]:
-        return f"{memory:.0f} MiB"
+        return f"{seconds:.1f} s of CPU time"
+    if limits[1] and memory > limits[1] * 2**20:
+        return f"{memory / 2**20:.0f} MiB"
     return None
 
 

@@ -1,0 +1,32 @@
+"""Runs a command and holds what it spends against limits.
+
+    within.py SECONDS MIB COMMAND…     seconds of CPU time; MIB 0: memory is not looked at
+
+CPU time, of all threads and children: on a machine with other work, a clock on the wall
+says nothing of the command.
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import subprocess
+import sys
+
+
+def run(command, out):
+    """Exit status, CPU seconds, and peak memory in bytes of the child alone."""
+    child = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = 0
+    return (os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime,
+            used.ru_maxrss * 1024)
+
+
+def main():
+    most_seconds, most_mib = float(sys.argv[1]), float(sys.argv[2])
+    status, seconds, memory = run(sys.argv[3:], None)
+    mib = memory / 2**20
+    print(f"status {status}, {seconds:.2f} s of CPU time, {mib:.0f} MiB")
+    sys.exit(status != 0 or seconds > most_seconds or (most_mib and mib > most_mib))
+
+
+if __name__ == "__main__":
+    main()
