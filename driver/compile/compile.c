@@ -315,11 +315,15 @@ static ig_status open_in_memory(compile_call *call) {
                : ig_error(diag, status, NULL, "the compiled program: %s", message);
 }
 
-/* A program for this process reads large weights where they lie. */
-static void borrow_weights(ig_compilation *build) {
-    if (ig_payloads_on_disk(build->module) >= BORROWED_BYTES) {
+/* A program for this process reads large weights where they lie.  False when it does
+ * already, or has few. */
+static bool borrow_weights(ig_compilation *build) {
+    bool is_large = ig_payloads_on_disk(build->module) >= BORROWED_BYTES;
+    bool has_own = build->options.weights != IG_WEIGHTS_REFERENCE;
+    if (is_large) {
         build->options.weights = IG_WEIGHTS_REFERENCE;
     }
+    return is_large && has_own;
 }
 
 /* True when the cached artifact is open.  One that is damaged is made again. */
@@ -344,11 +348,23 @@ static ig_status open_made(compile_call *call) {
     return open_cached(call) ? IG_OK : open_in_memory(call);
 }
 
+/* An entry that holds its weights, as writing a file leaves it, serves as well. */
+static ig_status find_program(compile_call *call, bool *found) {
+    IG_TRY(look_up(call));
+    *found = open_cached(call);
+    if (!*found && borrow_weights(&call->build)) {
+        ig_cached_model_close(&call->cached);
+        IG_TRY(look_up(call));
+        *found = open_cached(call);
+    }
+    return IG_OK;
+}
+
 static ig_status compile_to_program(void *arguments) {
     compile_call *call = arguments;
-    borrow_weights(&call->build);
-    IG_TRY(look_up(call));
-    if (open_cached(call)) {
+    bool found = false;
+    IG_TRY(find_program(call, &found));
+    if (found) {
         return IG_OK;
     }
     IG_TRY(make_container(call));

@@ -9,8 +9,8 @@
  * What fold does for one op at a time, for those that it cannot see alone: control
  * flow, and tensors that come out of host values.  All ops that such a value needs are
  * copied into a graph of their own, which the reference interpreter runs.  The trips of
- * a loop are bounded, the fewer the deeper loops nest, and so is the size of a result;
- * what fails is left for the run to report.
+ * a loop are bounded, the fewer the deeper loops nest, and so are the size of a result
+ * and the memory on the way to it; what fails is left for the run to report.
  *
  * Keeps: order; what is no longer used goes with dce.
  */
@@ -19,7 +19,12 @@
 #include "base/silence.h"
 #include "passes/engine/symbols.h"
 
-enum { TRIPS = 1 << 16, OPS_MAX = 1024, BYTES_MAX = 1 << 24 };
+enum {
+    TRIPS = 1 << 16,
+    OPS_MAX = 1024,
+    BYTES_MAX = 1 << 24,     /* of a result */
+    ALIVE_MAX = 2 * BYTES_MAX /* of all values on the way to it */
+};
 
 typedef struct flow {
     ig_pass_run *run;
@@ -184,18 +189,22 @@ static bool is_small(const ig_tensor *tensor) {
            ig_dtype_bytes(tensor->dtype, tensor->count, &bytes) && bytes <= BYTES_MAX;
 }
 
+static void lower_limit(int64_t *limit, int64_t most) {
+    *limit = *limit < most ? *limit : most;
+}
+
 static bool run_copy(flow *f, copying *c, ig_value *result, ig_tensor *out) {
     ig_value *copy = ig_map_get_id(&c->copies, IG_MAP_PTR(result));
     ig_limits *limits = &f->module->context->limits;
-    int64_t trips = limits->loop_trips;
+    const ig_limits outer = *limits;
     ig_builder b = ig_builder_at_end(&c->to->body);
     ig_make_ret(&b, &copy, 1);
-    int64_t allowed = trips_allowed(c->to);
-    limits->loop_trips = allowed < trips ? allowed : trips;
+    lower_limit(&limits->loop_trips, trips_allowed(c->to));
+    lower_limit(&limits->interpret_bytes, ALIVE_MAX);
     ig_silence silence = ig_silence_begin(f->module->context);
     ig_status status = ig_interpret(c->to, NULL, f->run->scratch, out);
     ig_silence_end(&silence);
-    limits->loop_trips = trips;
+    *limits = outer;
     return status == IG_OK && is_small(out);
 }
 
