@@ -45,8 +45,9 @@ ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                            : ig_limits_default.interpret_bytes;
     if (!count_elements(rank, dims, &count) || !ig_dtype_bytes(dtype, count, &bytes) ||
         bytes > most) {
-        return report_error(context, IG_LIMIT,
-                            "a tensor is larger than the limit interpret_bytes allows");
+        return context ? ig_error_limit(&context->diag, NULL, &context->limits,
+                                        IG_LIMIT_interpret_bytes, "a tensor")
+                       : IG_LIMIT;
     }
     void *data = ig_arena_try_alloc(arena, (size_t)bytes);
     if (!data) {

@@ -49,66 +49,68 @@ static bool batch_strides(const matrix *m, uint32_t rank, int64_t *dims,
     return true;
 }
 
+/* Elements that are read to compute with; doubles or integers, as the result is. */
+typedef union line {
+    double *f;
+    int64_t *i;
+} line;
+
 typedef struct product {
     matrix a, b;
-    double *row_f, *columns_f; /* one row of a; b as [columns][rows] */
-    int64_t *row_i, *columns_i;
+    bool is_float;
+    line row, columns; /* one row of a; b as [columns][rows] */
     ig_tensor *out;
 } product;
 
 static ig_status take_scratch(ig_eval *eval, const ig_op *op, product *p) {
+    _Static_assert(sizeof(double) == sizeof(int64_t), "one size serves both members");
     int64_t inner = p->a.columns, area;
     if (__builtin_mul_overflow(inner, p->b.columns, &area)) {
         return FOLD_FAIL(eval, op, IG_LIMIT, "matmul: the operands are too large");
     }
-    if (ig_dtype_is_float(p->out->dtype)) {
-        IG_TRY(ig_eval_scratch(eval, op, inner, sizeof(double), &p->row_f));
-        return ig_eval_scratch(eval, op, area, sizeof(double), &p->columns_f);
-    }
-    IG_TRY(ig_eval_scratch(eval, op, inner, sizeof(int64_t), &p->row_i));
-    return ig_eval_scratch(eval, op, area, sizeof(int64_t), &p->columns_i);
+    IG_TRY(ig_eval_scratch(eval, op, inner, sizeof(int64_t), &p->row));
+    return ig_eval_scratch(eval, op, area, sizeof(int64_t), &p->columns);
 }
 
-static void multiply_floats(product *p, int64_t a_at, int64_t b_at, int64_t to) {
-    int64_t inner = p->a.columns;
-    for (int64_t n = 0; n < p->b.columns; n++) {
-        ig_span column = ig_span_of(p->b.tensor, b_at + n * p->b.column_stride,
-                                    p->b.row_stride);
-        ig_span_read_f64(column, inner, p->columns_f + n * inner);
+static void read_line(const product *p, ig_span from, line to, int64_t at) {
+    if (p->is_float) {
+        ig_span_read_f64(from, p->a.columns, to.f + at);
+    } else {
+        ig_span_read_i64(from, p->a.columns, to.i + at);
     }
-    for (int64_t m = 0; m < p->a.rows; m++) {
-        ig_span row = ig_span_of(p->a.tensor, a_at + m * p->a.row_stride,
-                                 p->a.column_stride);
-        ig_span_read_f64(row, inner, p->row_f);
-        for (int64_t n = 0; n < p->b.columns; n++) {
-            const double *column = p->columns_f + n * inner;
-            double sum = 0;
-            for (int64_t k = 0; k < inner; k++) {
-                sum += p->row_f[k] * column[k];
-            }
-            ig_tensor_set_f64(p->out, to + m * p->b.columns + n, sum);
+}
+
+/* Stores the product of the row with column `n`. */
+static void multiply_line(const product *p, int64_t n, int64_t to) {
+    int64_t inner = p->a.columns;
+    double sum = 0;
+    uint64_t wrapping = 0;
+    if (p->is_float) {
+        for (int64_t k = 0; k < inner; k++) {
+            sum += p->row.f[k] * p->columns.f[n * inner + k];
         }
+        ig_tensor_set_f64(p->out, to, sum);
+        return;
     }
+    for (int64_t k = 0; k < inner; k++) {
+        wrapping += (uint64_t)p->row.i[k] * (uint64_t)p->columns.i[n * inner + k];
+    }
+    ig_tensor_set_i64(p->out, to, (int64_t)wrapping);
 }
 
-static void multiply_ints(product *p, int64_t a_at, int64_t b_at, int64_t to) {
-    int64_t inner = p->a.columns;
-    for (int64_t n = 0; n < p->b.columns; n++) {
-        ig_span column = ig_span_of(p->b.tensor, b_at + n * p->b.column_stride,
-                                    p->b.row_stride);
-        ig_span_read_i64(column, inner, p->columns_i + n * inner);
+static void multiply_matrices(const product *p, int64_t a_at, int64_t b_at,
+                              int64_t to) {
+    const matrix *a = &p->a, *b = &p->b;
+    for (int64_t n = 0; n < b->columns; n++) {
+        ig_span column = ig_span_of(b->tensor, b_at + n * b->column_stride,
+                                    b->row_stride);
+        read_line(p, column, p->columns, n * a->columns);
     }
-    for (int64_t m = 0; m < p->a.rows; m++) {
-        ig_span row = ig_span_of(p->a.tensor, a_at + m * p->a.row_stride,
-                                 p->a.column_stride);
-        ig_span_read_i64(row, inner, p->row_i);
-        for (int64_t n = 0; n < p->b.columns; n++) {
-            const int64_t *column = p->columns_i + n * inner;
-            uint64_t sum = 0;
-            for (int64_t k = 0; k < inner; k++) {
-                sum += (uint64_t)p->row_i[k] * (uint64_t)column[k];
-            }
-            ig_tensor_set_i64(p->out, to + m * p->b.columns + n, (int64_t)sum);
+    for (int64_t m = 0; m < a->rows; m++) {
+        ig_span row = ig_span_of(a->tensor, a_at + m * a->row_stride, a->column_stride);
+        read_line(p, row, p->row, 0);
+        for (int64_t n = 0; n < b->columns; n++) {
+            multiply_line(p, n, to + m * b->columns + n);
         }
     }
 }
@@ -143,14 +145,11 @@ ig_status ig_eval_product(ig_eval *eval, const ig_op *op, ig_product_of factors,
     if (out->count == 0) {
         return IG_OK;
     }
+    p.is_float = ig_dtype_is_float(out->dtype);
     IG_TRY(take_scratch(eval, op, &p));
     ig_walk walk = { .operand_count = 2, .strides = { strides[0], strides[1] } };
     for (ig_walk_start(&walk, batch_rank, dims); walk.is_inside; ig_walk_next(&walk)) {
-        if (ig_dtype_is_float(out->dtype)) {
-            multiply_floats(&p, walk.at[0], walk.at[1], to);
-        } else {
-            multiply_ints(&p, walk.at[0], walk.at[1], to);
-        }
+        multiply_matrices(&p, walk.at[0], walk.at[1], to);
         IG_TRY(ig_context_poll(eval->context));
         to += p.a.rows * p.b.columns;
     }

@@ -123,7 +123,8 @@ TEST(wrong_text_is_refused) {
     check_refused("[[1, 2], [3]]", "f32[2, 2]", IG_INVALID, "rectangular");
     check_refused("\"text\"", "f32[1]", IG_INVALID, "no number");
     check_refused("i64[4]=random:9", NULL, IG_INVALID, "range");
-    check_refused("f32[1099511627776]=0", NULL, IG_LIMIT, "interpret_bytes");
+    check_refused("f32[1099511627776]=0", NULL, IG_LIMIT,
+                  "exceeds limit interpret_bytes");
     check_refused("@/nowhere/x.npy", NULL, IG_IO, "/nowhere/x.npy");
 }
 
