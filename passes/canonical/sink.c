@@ -22,6 +22,8 @@
 
 #include <assert.h>
 
+enum { MAX_OPERANDS = 4 }; /* of an op that sinks */
+
 enum { DEPTH = 6 };
 
 static bool has_dims(ig_module *module, const ig_type *a, const ig_type *b) {
@@ -121,8 +123,8 @@ static ig_value *turn_value(const shapes *s, ig_builder *b, ig_value *value,
 
 static ig_value *turn_op(const shapes *s, ig_builder *b, const ig_op *op,
                          uint32_t depth) {
-    assert(op->operand_count <= IG_PAT_OPERANDS && "room for the operands of a map");
-    ig_value *operands[IG_PAT_OPERANDS];
+    assert(op->operand_count <= MAX_OPERANDS && "room for the operands of a map");
+    ig_value *operands[MAX_OPERANDS];
     for (uint32_t i = 0; i < op->operand_count; i++) {
         operands[i] = turn_value(s, b, op->operands[i].value, depth);
     }
@@ -138,7 +140,7 @@ static ig_value *turn_value(const shapes *s, ig_builder *b, ig_value *value,
         return before ? before : value;
     }
     bool can_all = goes_along(value, depth) &&
-                   value->def->operand_count <= IG_PAT_OPERANDS;
+                   value->def->operand_count <= MAX_OPERANDS;
     for (uint32_t i = 0; can_all && i < value->def->operand_count; i++) {
         can_all = can_turn(s, value->def->operands[i].value, depth - 1);
     }
@@ -165,7 +167,7 @@ static const ig_op *find_reshape(const ig_op *op) {
 
 static ig_value *map_of_reshape(ig_builder *b, ig_op *op) {
     const ig_op *reshape = is_map(op) ? find_reshape(op) : NULL;
-    if (!reshape || op->operand_count > IG_PAT_OPERANDS) {
+    if (!reshape || op->operand_count > MAX_OPERANDS) {
         return NULL;
     }
     shapes s = { .module = ig_op_module(op),

@@ -15,89 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- patterns ---- */
-
-static uint32_t pattern_operands(const ig_pat *pattern) {
-    uint32_t count = 0;
-    while (count < IG_PAT_OPERANDS && pattern->operands[count]) {
-        count++;
-    }
-    return count;
-}
-
-/* Patterns still to be matched: a stack, so that a choice made early can be undone when
- * something later does not fit. */
-enum { PENDING_MAX = 32 };
-
-typedef struct pending {
-    const ig_pat *patterns[PENDING_MAX];
-    ig_value *values[PENDING_MAX];
-    uint32_t count;
-} pending;
-
-static bool match_all(const pending *todo, ig_value **holes);
-
-static bool match_hole(uint32_t hole, ig_value *value, const pending *rest,
-                       ig_value **holes) {
-    assert(hole < IG_PAT_HOLES && "more holes than a match has room for");
-    if (holes[hole]) {
-        return holes[hole] == value && match_all(rest, holes);
-    }
-    holes[hole] = value;
-    if (match_all(rest, holes)) {
-        return true;
-    }
-    holes[hole] = NULL;
-    return false;
-}
-
-static bool match_operands(const ig_pat *pattern, const ig_op *op, bool is_swapped,
-                           const pending *rest, ig_value **holes) {
-    pending todo = *rest;
-    for (uint32_t i = op->operand_count; i-- > 0;) { /* the first is on top */
-        assert(todo.count < PENDING_MAX && "a pattern too large");
-        todo.patterns[todo.count] = pattern->operands[is_swapped && i < 2 ? 1 - i : i];
-        todo.values[todo.count++] = op->operands[i].value;
-    }
-    return match_all(&todo, holes);
-}
-
-static bool match_op(const ig_pat *pattern, const ig_op *op, const pending *rest,
-                     ig_value **holes) {
-    if (!op || op->code != pattern->code ||
-        op->operand_count != pattern_operands(pattern)) {
-        return false;
-    }
-    bool commutes = op->operand_count >= 2 && (ig_ops[op->code].traits & IG_COMMUTE);
-    return match_operands(pattern, op, false, rest, holes) ||
-           (commutes && match_operands(pattern, op, true, rest, holes));
-}
-
-/* Recursion is as deep as the pattern has nodes, and the pattern is ours. */
-static bool match_all(const pending *todo, ig_value **holes) {
-    if (todo->count == 0) {
-        return true;
-    }
-    pending rest = *todo;
-    const ig_pat *pattern = rest.patterns[--rest.count];
-    ig_value *value = rest.values[rest.count];
-    double number;
-    switch (pattern->kind) {
-    case IG_PAT_ANY:
-        return match_hole(pattern->hole, value, &rest, holes);
-    case IG_PAT_CONSTANT:
-        return ig_constant_of(value) && match_hole(pattern->hole, value, &rest, holes);
-    case IG_PAT_NUMBER:
-        return ig_constant_f64(value, &number) && number == pattern->number &&
-               match_all(&rest, holes);
-    case IG_PAT_OP:
-        return value->index == 0 && match_op(pattern, value->def, &rest, holes);
-    case IG_PAT_NONE:
-        break;
-    }
-    return false;
-}
-
 /* ---- worklist ---- */
 
 typedef struct rewriter {
@@ -212,13 +129,7 @@ static void replace_op(rewriter *w, ig_op *op, ig_value *by) {
 
 static ig_value *try_rule(const ig_rule *rule, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    if (rule->apply) {
-        return rule->apply(&b, op);
-    }
-    ig_value *holes[IG_PAT_HOLES] = { NULL };
-    const pending none = { .count = 0 };
-    return match_op(*rule->pattern, op, &none, holes) ? rule->fuse(&b, op, holes)
-                                                      : NULL;
+    return rule->apply(&b, op);
 }
 
 /* Types of the results of an op that defines symbols, for what a rule may learn of
@@ -271,17 +182,13 @@ static bool try_rules(rewriter *w, ig_op *op) {
 
 /* ---- the driver ---- */
 
-static ig_opcode root_of(const ig_rule *rule) {
-    return rule->pattern ? (*rule->pattern)->code : rule->root;
-}
-
 static void index_rules(rewriter *w) {
     w->by_code = IG_NEW_ARRAY(w->run->scratch, uint16_t *, IG_OP_COUNT);
     w->fired = IG_NEW_ARRAY(w->run->scratch, uint64_t, w->rule_count);
     for (int code = 0; code < IG_OP_COUNT; code++) {
         size_t count = 0;
         for (size_t i = 0; i < w->rule_count; i++) {
-            ig_opcode root = root_of(&w->rules[i]);
+            ig_opcode root = w->rules[i].root;
             if (root != (ig_opcode)code && root != IG_OP_COUNT) {
                 continue;
             }

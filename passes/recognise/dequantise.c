@@ -220,9 +220,9 @@ static ig_value *match_dequantize(ig_builder *b, ig_op *op) {
 
 ig_status ig_pass_recognise_dequantise(ig_pass_run *run, ig_graph *graph) {
     static const ig_rule rules[] = {
-        { "dequantize_of_product", IG_OP_mul, match_dequantize, NULL, NULL },
-        { "dequantize_of_difference", IG_OP_sub, match_dequantize, NULL, NULL },
-        { "dequantize_of_cast", IG_OP_cast, match_dequantize, NULL, NULL },
+        { "dequantize_of_product", IG_OP_mul, match_dequantize },
+        { "dequantize_of_difference", IG_OP_sub, match_dequantize },
+        { "dequantize_of_cast", IG_OP_cast, match_dequantize },
     };
     return ig_rewrite(run, graph, rules, IG_COUNT_OF(rules));
 }

@@ -119,8 +119,8 @@ static ig_value *match_gelu(ig_builder *b, ig_op *op) {
 
 ig_status ig_pass_recognise_gelu(ig_pass_run *run, ig_graph *graph) {
     static const ig_rule rules[] = {
-        { "gelu_of_product", IG_OP_mul, match_gelu, NULL, NULL },
-        { "gelu_of_quotient", IG_OP_div, match_gelu, NULL, NULL },
+        { "gelu_of_product", IG_OP_mul, match_gelu },
+        { "gelu_of_quotient", IG_OP_div, match_gelu },
     };
     return ig_rewrite(run, graph, rules, IG_COUNT_OF(rules));
 }

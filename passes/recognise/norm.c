@@ -186,8 +186,8 @@ static ig_value *bias_of_norm(ig_builder *b, ig_op *op) {
 
 ig_status ig_pass_recognise_norm(ig_pass_run *run, ig_graph *graph) {
     static const ig_rule rules[] = {
-        { "norm_by_root", IG_OP_div, match_norm, NULL, NULL },
-        { "norm_by_reciprocal", IG_OP_mul, match_norm, NULL, NULL },
+        { "norm_by_root", IG_OP_div, match_norm },
+        { "norm_by_reciprocal", IG_OP_mul, match_norm },
         RULE(mul, scale_of_norm),
         RULE(add, bias_of_norm),
     };

@@ -65,7 +65,7 @@ def every_rule_is_tested(files):
         if not source.startswith("passes/") or not source.endswith(".c"):
             continue
         code = read(source)
-        for match in re.finditer(r"\b(?:RULE|FUSE)\(\s*\w+,\s*(\w+)\)", code):
+        for match in re.finditer(r"\bRULE\(\s*\w+,\s*(\w+)\)", code):
             rule = match.group(1).removeprefix("ig_")
             if rule not in tested and not code[:match.start()].endswith("define "):
                 find(source, line_of(code, match.start()),

@@ -60,62 +60,6 @@ static bool body_is(const char *lines) {
     return same;
 }
 
-/* ---- patterns ---- */
-
-enum { X, Y };
-
-/* (x + y) * x, in any order: x - y */
-static const ig_pat *const tree = P(mul, P(add, ANY(X), ANY(Y)), ANY(X));
-
-static ig_value *make_sub(ig_builder *b, ig_op *op, ig_value *const *holes) {
-    (void)op;
-    return ig_make2(b, IG_OP_sub, holes[X], holes[Y]);
-}
-
-static const ig_rule tree_rules[] = { FUSE(tree, make_sub) };
-
-static bool tree_matches(const char *lines) {
-    bool changed;
-    start(lines);
-    CHECK_OK(rewrite(tree_rules, 1, &changed));
-    finish();
-    return changed;
-}
-
-TEST(patterns_try_both_orders_and_repeat_holes) {
-    CHECK(tree_matches("%0 = add %x, %y\n%1 = mul %0, %x\nret %1\n"));
-    CHECK(tree_matches("%0 = add %y, %x\n%1 = mul %0, %x\nret %1\n"));
-    CHECK(tree_matches("%0 = add %y, %x\n%1 = mul %x, %0\nret %1\n"));
-    CHECK(!tree_matches("%0 = sub %x, %y\n%1 = mul %0, %x\nret %1\n"));
-    CHECK(!tree_matches("%2 = neg %x\n%0 = add %x, %y\n%1 = mul %0, %2\nret %1\n"));
-}
-
-/* x * 2 with the constant on either side, and whatever constant is added */
-static const ig_pat *const numbers = P(add, P(mul, ANY(X), NUMBER(2)), CONSTANT(Y));
-
-static ig_value *take_constant(ig_builder *b, ig_op *op, ig_value *const *holes) {
-    (void)op;
-    return ig_make2(b, IG_OP_min, holes[X], holes[Y]);
-}
-
-static const ig_rule number_rules[] = { FUSE(numbers, take_constant) };
-
-TEST(patterns_know_constants) {
-    bool changed;
-    start("%0 = const {value = 2} : f32[]\n%1 = mul %0, %x\n"
-          "%2 = const {value = 7} : f32[]\n%3 = add %2, %1\nret %3\n");
-    CHECK_OK(rewrite(number_rules, 1, &changed));
-    CHECK(changed);
-    CHECK(body_is("  %0 = const {value = 7} : f32[]\n  %1 = min %x, %0 : f32[B]\n"
-                  "  ret %1\n"));
-    finish();
-    start("%0 = const {value = 3} : f32[]\n%1 = mul %0, %x\n"
-          "%2 = const {value = 7} : f32[]\n%3 = add %2, %1\nret %3\n");
-    CHECK_OK(rewrite(number_rules, 1, &changed));
-    CHECK(!changed);
-    finish();
-}
-
 /* ---- the driver ---- */
 
 static ig_value *neg_of_neg(ig_builder *b, ig_op *op) {
@@ -274,9 +218,8 @@ TEST(words_of_a_list) {
     CHECK(!ig_word_is_in(NULL, "dump"));
 }
 
-UNIT_SUITE(passes_rewrite, patterns_try_both_orders_and_repeat_holes,
-           patterns_know_constants, rules_see_what_rules_made,
-           rules_that_never_end_are_named, groups_repeat_until_nothing_changes,
-           pipelines_stop_where_told, pipelines_are_checked_before_anything_runs,
-           cancelling_ends_a_pipeline, a_pass_that_changes_silently_is_caught,
-           round_trip_and_clone_are_checked, words_of_a_list)
+UNIT_SUITE(passes_rewrite, rules_see_what_rules_made, rules_that_never_end_are_named,
+           groups_repeat_until_nothing_changes, pipelines_stop_where_told,
+           pipelines_are_checked_before_anything_runs, cancelling_ends_a_pipeline,
+           a_pass_that_changes_silently_is_caught, round_trip_and_clone_are_checked,
+           words_of_a_list)
