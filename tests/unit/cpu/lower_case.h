@@ -48,14 +48,18 @@ static inline void lower_match_each(lower_case *c, uint32_t outputs, double boun
     }
 }
 
-/* Special values at every level that this machine runs. */
+/* Special values at every level that this machine runs; `prepare` (may be NULL) sets
+ * inputs that need an order. */
 static inline void lower_check_special(const char *text, const int64_t *extents,
-                                       double bound) {
+                                       double bound, void (*prepare)(lower_case *c)) {
     static const char *const levels[] = { "v2", "v3", "v4", "v4-vnni" };
     for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
         if (cpu_level_runs(levels[i])) {
             lower_case c;
             lower_open_values(&c, levels[i], text, extents, LOWER_SPECIAL, 0);
+            if (prepare) {
+                prepare(&c);
+            }
             lower_match_each(&c, lower_run(&c), bound);
             lower_close(&c);
         }

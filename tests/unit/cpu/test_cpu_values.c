@@ -7,16 +7,32 @@
 #define EXTENTS(...) ((const int64_t[]){ __VA_ARGS__ })
 
 /* A graph of one body; `signature` and `body` are IR text. */
-static void check_within(const char *signature, const char *body,
-                         const int64_t *extents, double bound) {
+static void check_with(const char *signature, const char *body, const int64_t *extents,
+                       double bound, void (*prepare)(lower_case *c)) {
     char text[4096];
     snprintf(text, sizeof text, "module @t {\n  graph @main(%s {\n%s\n  }\n}\n",
              signature, body);
-    lower_check_special(text, extents, bound);
+    lower_check_special(text, extents, bound, prepare);
 }
 
 static void check(const char *signature, const char *body, const int64_t *extents) {
-    check_within(signature, body, extents, 1e-6);
+    check_with(signature, body, extents, 1e-6, NULL);
+}
+
+/* `op` of %x and %y, in a dtype; the result's is `to`. */
+static void check_pairs(const char *op, const char *dtype, const char *to) {
+    char signature[128], body[256];
+    snprintf(signature, sizeof signature,
+             "%%x: %s[B, 1], %%y: %s[1, C]) -> (%s[B, C] \"o\")", dtype, dtype, to);
+    snprintf(body, sizeof body, "%%0 = %s : %s[B, C]\nret %%0", op, to);
+    check(signature, body, EXTENTS(31, 33));
+}
+
+static void check_each(const char *op, const char *dtype, const char *to) {
+    char signature[128], body[256];
+    snprintf(signature, sizeof signature, "%%x: %s[B]) -> (%s[B] \"o\")", dtype, to);
+    snprintf(body, sizeof body, "%%0 = %s : %s[B]\nret %%0", op, to);
+    check(signature, body, EXTENTS(67));
 }
 
 /* ---- elementwise ---- */
@@ -36,6 +52,177 @@ TEST(integer_powers) {
             check(signature, body, EXTENTS(17, 19));
         }
     }
+}
+
+static const char *const floats[] = { "f16", "bf16", "f32", "f64" };
+static const char *const integers[] = { "i8",  "u8",  "i16", "u16",
+                                        "i32", "u32", "i64", "u64" };
+
+TEST(floats_by_pairs) {
+    static const char *const ops[] = { "min %x, %y",
+                                       "max %x, %y",
+                                       "div %x, %y",
+                                       "mod %x, %y",
+                                       "mod %x, %y {truncate}",
+                                       "add %x, %y",
+                                       "mul %x, %y",
+                                       "copysign %x, %y" };
+    static const char *const compares[] = { "lt %x, %y", "ge %x, %y", "eq %x, %y",
+                                            "ne %x, %y" };
+    for (size_t k = 0; k < IG_COUNT_OF(floats); k++) {
+        for (size_t i = 0; i < IG_COUNT_OF(ops); i++) {
+            check_pairs(ops[i], floats[k], floats[k]);
+        }
+        for (size_t i = 0; i < IG_COUNT_OF(compares); i++) {
+            check_pairs(compares[i], floats[k], "bool");
+        }
+    }
+}
+
+TEST(floats_one_by_one) {
+    static const char *const ops[] = { "relu %x", "sign %x",  "round %x", "floor %x",
+                                       "ceil %x", "trunc %x", "abs %x",   "neg %x" };
+    for (size_t k = 0; k < IG_COUNT_OF(floats); k++) {
+        for (size_t i = 0; i < IG_COUNT_OF(ops); i++) {
+            check_each(ops[i], floats[k], floats[k]);
+        }
+        for (size_t i = 0; i < IG_COUNT_OF(integers); i++) {
+            char cast[32];
+            snprintf(cast, sizeof cast, "cast %%x {to = %s}", integers[i]);
+            check_each(cast, floats[k], integers[i]);
+        }
+    }
+}
+
+TEST(integers_by_pairs) {
+    static const char *const ops[] = { "add %x, %y", "mul %x, %y", "shl %x, %y",
+                                       "shr %x, %y", "min %x, %y", "max %x, %y" };
+    for (size_t k = 0; k < IG_COUNT_OF(integers); k++) {
+        for (size_t i = 0; i < IG_COUNT_OF(ops); i++) {
+            check_pairs(ops[i], integers[k], integers[k]);
+        }
+    }
+}
+
+/* ---- rows ---- */
+
+/* Rows of one special value, then rows of it with another at the end. */
+static void fill_rows(lower_case *c) {
+    ig_tensor *x = &c->inputs[0];
+    int64_t width = x->dims[x->rank - 1];
+    for (int64_t i = 0; i < x->count; i++) {
+        int64_t row = i / width, kind = row % (int64_t)IG_COUNT_OF(lower_specials);
+        bool is_odd = row >= (int64_t)IG_COUNT_OF(lower_specials) &&
+                      i % width == width - 1;
+        ig_tensor_set_f64(x, i, is_odd ? 1 : lower_specials[kind]);
+    }
+}
+
+/* Without those whose sums and squares f32 does not hold. */
+static void fill_middle_rows(lower_case *c) {
+    fill_rows(c);
+    ig_tensor *x = &c->inputs[0];
+    for (int64_t i = 0; i < x->count; i++) {
+        double value = ig_tensor_get_f64(x, i);
+        bool is_huge = isfinite(value) && fabs(value) > 1e10;
+        ig_tensor_set_f64(x, i, is_huge ? copysign(1e10, value) : value);
+    }
+}
+
+enum { ROWS = 2 * IG_COUNT_OF(lower_specials) };
+
+TEST(softmax_of_special_rows) {
+    static const int64_t widths[] = { 1, 3, 8, 19, 37 };
+    for (size_t i = 0; i < IG_COUNT_OF(widths); i++) {
+        check_with("%x: f32[B, C]) -> (f32[B, C] \"o\", f32[B, C] \"p\")",
+                   "%0 = softmax %x {axis = 1} : f32[B, C]\n"
+                   "%1 = softmax %x {axis = 1, log} : f32[B, C]\nret %0, %1",
+                   EXTENTS(ROWS, widths[i]), 1e-5, fill_rows);
+        check_with("%x: f16[B, C]) -> (f16[B, C] \"o\")",
+                   "%0 = softmax %x {axis = 1} : f16[B, C]\nret %0",
+                   EXTENTS(ROWS, widths[i]), 1e-2, fill_rows);
+    }
+}
+
+TEST(reductions_of_special_rows) {
+    static const char *const kinds[] = { "max", "min", "sum", "mean", "logsumexp" };
+    static const int64_t widths[] = { 0, 1, 8, 37 };
+    for (size_t i = 0; i < IG_COUNT_OF(kinds) * IG_COUNT_OF(widths); i++) {
+        char body[128];
+        snprintf(body, sizeof body,
+                 "%%0 = reduce %%x {op = %s, axes = [1]} : f32[B]\nret %%0",
+                 kinds[i / IG_COUNT_OF(widths)]);
+        check_with("%x: f32[B, C]) -> (f32[B] \"o\")", body,
+                   EXTENTS(ROWS, widths[i % IG_COUNT_OF(widths)]), 1e-5,
+                   fill_middle_rows);
+    }
+}
+
+TEST(layer_norm_of_special_rows) {
+    check_with("%x: f32[B, C]) -> (f32[B, C] \"o\")",
+               "%0 = layer_norm %x {axis = 1, epsilon = 1e-5} : f32[B, C]\nret %0",
+               EXTENTS(ROWS, 19), 1e-3, fill_middle_rows);
+}
+
+TEST(running_sums_of_special_values) {
+    check("%x: f32[B, C]) -> (f32[B, C] \"o\")",
+          "%0 = cumsum %x {axis = 1} : f32[B, C]\nret %0", EXTENTS(9, 37));
+}
+
+TEST(pools_of_special_rows) {
+    check_with("%x: f32[B, 1, 9, 9]) -> (f32[B, 1, 7, 7] \"o\")",
+               "%0 = pool %x {kernel = [3, 3]} : f32[B, 1, 7, 7]\nret %0", EXTENTS(7),
+               0, fill_rows);
+    check_with("%x: f32[B, 1, 9, 9]) -> (f32[B, 1, 11, 11] \"o\")",
+               "%v = const {value = -inf} : f32[]\n"
+               "%0 = pad %x, %v {before = [0, 0, 2, 2], after = [0, 0, 2, 2]} : "
+               "f32[B, 1, 13, 13]\n"
+               "%1 = pool %0 {kernel = [3, 3]} : f32[B, 1, 11, 11]\nret %1",
+               EXTENTS(7), 0, fill_rows);
+}
+
+TEST(positions_of_special_extremes) {
+    check(
+        "%x: f32[B, C]) -> (i64[B] \"o\", i64[B] \"p\")",
+        "%0 = arg_reduce %x {op = max, axis = 1} : i64[B]\n%1 = arg_reduce %x {op = min, axis = 1, last} : i64[B]\nret %0, %1",
+        EXTENTS(37, 29));
+}
+
+/* ---- products ---- */
+
+/* A NaN or an infinity in a row of x or a column of y goes nowhere else. */
+static void fill_few(lower_case *c) {
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_tensor *x = &c->inputs[i];
+        uint64_t state = i;
+        lower_fill(x, 1, &state);
+        ig_tensor_set_f64(x, 0, i ? (double)INFINITY : (double)NAN);
+        ig_tensor_set_f64(x, x->count - 1, i ? -1e30 : 0x1p-149);
+    }
+}
+
+TEST(products_with_few_special_values) {
+    check_with("%x: f32[B, 19], %y: f32[37, 19]) -> (f32[B, 37] \"o\")",
+               "%0 = matmul %x, %y {transpose_b} : f32[B, 37]\nret %0", EXTENTS(9),
+               1e-4, fill_few);
+    check_with("%x: f32[B, 19], %y: f32[19, 37]) -> (f32[B, 37] \"o\")",
+               "%0 = matmul %x, %y : f32[B, 37]\nret %0", EXTENTS(9), 1e-4, fill_few);
+}
+
+/* ---- ids ---- */
+
+/* Negative ids count from the end; the ends of the range are met. */
+static void fill_ids(lower_case *c) {
+    ig_tensor *ids = &c->inputs[1];
+    for (int64_t i = 0; i < ids->count; i++) {
+        ig_tensor_set_i64(ids, i, i % 2 ? -1 - i % 5 : i % 5);
+    }
+}
+
+TEST(gathers_by_ids_of_both_signs) {
+    check_with("%x: f32[5, C], %i: i64[N]) -> (f32[N, C] \"o\")",
+               "%0 = gather %x, %i {axis = 0} : f32[N, C]\nret %0", EXTENTS(19, 23), 0,
+               fill_ids);
 }
 
 TEST(halves_are_compared_as_vectors) {
@@ -59,4 +246,9 @@ TEST(halves_are_compared_as_vectors) {
     }
 }
 
-UNIT_SUITE(cpu_values, integer_powers, halves_are_compared_as_vectors)
+UNIT_SUITE(cpu_values, integer_powers, floats_by_pairs, floats_one_by_one,
+           integers_by_pairs, softmax_of_special_rows, reductions_of_special_rows,
+           layer_norm_of_special_rows, running_sums_of_special_values,
+           pools_of_special_rows, positions_of_special_extremes,
+           products_with_few_special_values, gathers_by_ids_of_both_signs,
+           halves_are_compared_as_vectors)
