@@ -90,6 +90,72 @@ TEST(padding_is_left_out) {
         5, 24, 40, 9, "operands = [1], pool = [mean], padding = [3], empty = [zero]" });
 }
 
+/* ---- ids and offsets of any kind ---- */
+
+/* A bag of @t (5 rows of 3) with further operands of the graph. */
+static void check_ids(const char *signature, const char *body, const int64_t *extents,
+                      void (*prepare)(lower_case *c)) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t", 5, 3);
+    ig_put(&text, "  graph @main(%s {\n%s\n    ret %%0\n  }\n}\n", signature, body);
+    lower_check_with(text.data, extents, 5, prepare);
+    ig_arena_fini(&arena);
+}
+
+static void set_negative_ids(lower_case *c) {
+    set_all_offsets(c);
+    for (int64_t i = 0; i < c->inputs[0].count; i++) {
+        ig_tensor_set_i64(&c->inputs[0], i, i % 2 ? -1 - i % 5 : i % 5);
+    }
+}
+
+TEST(negative_ids_count_from_the_end_before_padding_is_left_out) {
+    check_ids(
+        "%ids: i64[N], %off: i64[B]) -> (f32[B, 3] \"y\")",
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [mean], padding = [3],"
+        " empty = [zero]} : f32[B, 3]",
+        (int64_t[]){ 40, 9 }, set_negative_ids);
+}
+
+/* The weights lie side by side, the ids in a column of two. */
+static void set_pair_offsets(lower_case *c) {
+    set_offsets(c, 1, c->inputs[2].count);
+}
+
+TEST(weights_have_a_stride_of_their_own) {
+    check_ids(
+        "%ids: i64[N, 2], %off: i64[B], %w: f32[N]) -> (f32[B, 3] \"y\")",
+        "    %1 = slice %ids {starts = [0, 1], sizes = [N, 1]} : i64[N, 1]\n"
+        "    %2 = reshape %1 {to = [N]} : i64[N]\n"
+        "    %0 = bag @t, %2, %off, %w {operands = [5], pool = [sum]} : f32[B, 3]",
+        (int64_t[]){ 40, 9 }, set_pair_offsets);
+}
+
+/* Ids after the last offset go to the last bag, unless that is empty. */
+static void set_empty_last(lower_case *c) {
+    static const int64_t offsets[] = { 0, 3, 5, 5 };
+    for (int64_t i = 0; i < 4; i++) {
+        ig_tensor_set_i64(&c->inputs[1], i, offsets[i]);
+    }
+}
+
+static void set_full_last(lower_case *c) {
+    set_empty_last(c);
+    ig_tensor_set_i64(&c->inputs[1], 2, 4);
+}
+
+TEST(the_last_bag_takes_the_rest_unless_it_is_empty) {
+    const char *signature = "%ids: i64[N], %off: i64[4]) -> (f32[3, 3] \"y\")";
+    const char *body = "    %0 = bag @t, %ids, %off {operands = [1], pool = [sum],"
+                       " last = [rest]} : f32[3, 3]";
+    check_ids(signature, body, (int64_t[]){ 9 }, set_empty_last);
+    check_ids(signature, body, (int64_t[]){ 9 }, set_full_last);
+}
+
 TEST(large_tables_are_prefetched) {
     check_bag((bag_text){ 9000, 16, 400, 90, "operands = [1], pool = [sum]" });
 }
@@ -271,6 +337,35 @@ TEST(an_id_out_of_range_is_reported) {
     lower_close(&c);
 }
 
+/* Offsets of 4 ids a bag but for one, which lies past all ids. */
+TEST(offsets_past_the_ids_are_reported) {
+    lower_case c;
+    int64_t extents[] = { 8, 3 };
+    lower_open(
+        &c, "v2",
+        "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [sum]} : f32[B, 2]\n"
+        "    ret %0\n  }\n}\n",
+        extents, 4);
+    for (int64_t b = 0; b < 3; b++) {
+        ig_tensor_set_i64(&c.inputs[1], b, b == 2 ? 8 : b * 4);
+    }
+    c.inputs[0].dims[0] = c.inputs[0].count = c.symbols[0] = 6; /* two ids are gone */
+    lower_passes(&c);
+    ig_map_init(&c.memory, &c.cpu.arena);
+    c.report.operand = -1;
+    for (const ig_op *op = c.graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_launch) {
+            lower_launch(&c, op);
+        }
+    }
+    CHECK_INT(c.report.operand, 2);
+    CHECK_INT(c.report.position, 1);
+    CHECK_INT(c.report.value, 4);
+    lower_close(&c);
+}
+
 /* Shares are cut by offsets, also by wrong ones: every bag is done, once. */
 TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
     enum { BAGS = 64, BAD = 40 };
@@ -385,7 +480,11 @@ UNIT_SUITE(cpu_lower_bag, quantised_tables_without_vectors_of_avx,
            quantised_tables_with_avx2, quantised_tables_with_avx512, sums_of_every_dim,
            no_bags_one_bag_empty_bags, means_and_maxima, padding_is_left_out,
            large_tables_are_prefetched, rows_lie_in_several_tables,
-           work_is_shared_by_ids_and_not_by_bags, bags_that_lie_apart_are_prefetched,
+           work_is_shared_by_ids_and_not_by_bags, offsets_past_the_ids_are_reported,
+           negative_ids_count_from_the_end_before_padding_is_left_out,
+           weights_have_a_stride_of_their_own,
+           the_last_bag_takes_the_rest_unless_it_is_empty,
+           bags_that_lie_apart_are_prefetched,
            offsets_that_fall_are_reported_and_spoil_no_other_bag,
            tables_of_different_dims_in_one_launch, one_id_a_row_and_fixed_lengths,
            an_id_out_of_range_is_reported, lower_triangles)
