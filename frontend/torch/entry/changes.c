@@ -236,6 +236,14 @@ static ig_status look_at_change(ig_ts_entry *entry, const ig_ts_change *change) 
     const ig_ts_object *object = change->holder;
     const ig_ts_list *list = change->holder;
     const ig_ts_dict *dict = change->holder;
+    const ig_ts_storage *storage = change->holder;
+    if (change->kind == IG_TS_HOLD_STORAGE) {
+        bool is_seen = storage->poison && (storage->origin || storage->is_input);
+        return is_seen ? ig_error(&entry->eval->context->diag, IG_UNSUPPORTED,
+                                  &change->where, "an input or a buffer %s",
+                                  storage->poison)
+                       : IG_OK;
+    }
     if (change->kind == IG_TS_HOLD_OBJECT && object->path) {
         return look_at_object(entry, change);
     }

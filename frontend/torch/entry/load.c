@@ -30,6 +30,45 @@ static bool is_same_view(const ig_py_tensor *a, const ig_py_tensor *b) {
     return is_same;
 }
 
+/* Axes from the widest stride to the narrowest; true when the elements lie without gaps
+ * in that order. */
+static bool dense_order(const ig_py_tensor *tensor, int64_t *order) {
+    assert(tensor->rank <= IG_TENSOR_RANK && "load_tensor has bounded the rank");
+    int64_t run = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        uint32_t at = i;
+        for (; at > 0 && tensor->strides[order[at - 1]] < tensor->strides[i]; at--) {
+            order[at] = order[at - 1];
+        }
+        order[at] = i;
+    }
+    for (uint32_t i = tensor->rank; i-- > 0;) {
+        if (tensor->sizes[order[i]] > 1 && tensor->strides[order[i]] != run) {
+            return false;
+        }
+        run *= tensor->sizes[order[i]];
+    }
+    return true;
+}
+
+/* What lies with gaps is not known to lie in any order: a copy of it is loaded. */
+static const ig_ts_order *order_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
+    static const ig_ts_order unknown = { .is_known = false };
+    int64_t axes[IG_TENSOR_RANK];
+    if (ig_py_tensor_is_contiguous(tensor)) {
+        return NULL;
+    }
+    if (tensor->dtype->is_complex || !dense_order(tensor, axes)) {
+        return &unknown;
+    }
+    ig_ts_order *order = IG_NEW(eval->arena, ig_ts_order);
+    order->is_known = true;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        order->axes[i] = (uint32_t)axes[i];
+    }
+    return order;
+}
+
 /* The storage of a pickled tensor: one for all tensors that are the same view. */
 static ig_ts_storage *storage_of(ig_ts_eval *eval, const ig_py_tensor *tensor,
                                  const char *path) {
@@ -46,6 +85,7 @@ static ig_ts_storage *storage_of(ig_ts_eval *eval, const ig_py_tensor *tensor,
     origin->storage = ig_ts_storage_create(
         eval, NULL, ig_module_string(eval->module, ig_str_of(path)));
     origin->storage->origin = origin;
+    origin->storage->order = order_of(eval, tensor);
     ig_map_set_id(&eval->storages, key, origin);
     for (struct ig_ts_origin *o = origin; first && o; o = o->others) {
         o->storage->refusal =
@@ -66,27 +106,6 @@ static const ig_type *type_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
         dims[rank++] = ig_dim_of(2);
     }
     return ig_type_tensor(eval->module, tensor->dtype->ir, rank, dims);
-}
-
-/* Axes from the widest stride to the narrowest; true when the elements lie without gaps
- * in that order. */
-static bool dense_order(const ig_py_tensor *tensor, int64_t *order) {
-    assert(tensor->rank <= IG_TENSOR_RANK && "load_tensor has bounded the rank");
-    int64_t run = 1;
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        uint32_t at = i;
-        for (; at > 0 && tensor->strides[order[at - 1]] < tensor->strides[i]; at--) {
-            order[at] = order[at - 1];
-        }
-        order[at] = i;
-    }
-    for (uint32_t i = tensor->rank; i-- > 0;) {
-        if (tensor->sizes[order[i]] > 1 && tensor->strides[order[i]] != run) {
-            return false;
-        }
-        run *= tensor->sizes[order[i]];
-    }
-    return true;
 }
 
 static ig_value *add_weight(ig_ts_eval *eval, const char *name, const ig_type *type,

@@ -46,6 +46,7 @@ static ig_ts_overloads *collect_rows(ig_ts_eval *eval, const char *name) {
         }
     }
     found->needs = ig_ts_needs_of(name);
+    found->layout = ig_ts_layout_of(name);
     ig_map_set(&eval->rows, ig_str_of(found->name), found);
     return found;
 }

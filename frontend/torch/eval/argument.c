@@ -32,6 +32,16 @@ static ig_status not_known(const ig_ts_call *call, uint32_t index) {
         name_of(call, index), call->args[index].form == IG_TS_DIM ? "extents" : "data");
 }
 
+const ig_ts_value *ig_ts_known_named(const ig_ts_call *call, const char *name) {
+    assert(call->schema && "names stand in the schema");
+    for (size_t i = 0; i < call->schema->argument_count; i++) {
+        if (strcmp(call->schema->arguments[i].name, name) == 0) {
+            return ig_ts_is_known(&call->args[i]) ? &call->args[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
 bool ig_ts_is_none(const ig_ts_call *call, uint32_t index) {
     assert((!call->schema || index < call->schema->argument_count) &&
            "the schema has no such argument");
@@ -110,24 +120,7 @@ ig_status ig_ts_tensor_raw(ig_ts_call *call, uint32_t index, ig_value **out_valu
 
 bool ig_ts_strides(const ig_ts_call *call, uint32_t index, ig_dim *out_strides) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, index);
-    return tensor && ig_ts_tensor_strides(call->eval, tensor, out_strides);
-}
-
-bool ig_ts_is_contiguous(const ig_ts_call *call, uint32_t index) {
-    const ig_ts_tensor *tensor = ig_ts_peek(call, index);
-    ig_dim strides[IG_TENSOR_RANK], run = ig_dim_of(1);
-    if (!tensor || !ig_ts_tensor_strides(call->eval, tensor, strides)) {
-        return false;
-    }
-    const ig_type *type = tensor->type;
-    for (uint32_t i = type->rank; i-- > 0;) {
-        bool is_one = ig_dim_equal(call->module, type->dims[i], ig_dim_of(1)) == IG_YES;
-        if (!is_one && ig_dim_equal(call->module, strides[i], run) != IG_YES) {
-            return false;
-        }
-        run = ig_dim_mul(call->module, run, type->dims[i]);
-    }
-    return true;
+    return tensor && ig_ts_tensor_strides(call->eval, tensor, out_strides) == IG_YES;
 }
 
 /* ---- numbers ---- */

@@ -214,6 +214,7 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *ma
     call->builder->loc = ig_module_location(eval->module, &call->where);
     call->result_count = (uint32_t)match->schema->result_count;
     call->results = IG_NEW_ARRAY(eval->arena, ig_ts_value, call->result_count + 1u);
+    uint64_t start = eval->clock;
     ig_status status = ig_ts_needs_check(call);
     status = status == IG_OK ? call->row->hook(call) : status;
     if (status != IG_OK) {
@@ -221,6 +222,7 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *ma
         return status;
     }
     type_results(call, match);
+    ig_ts_lay_results(call, start);
     return check_results(call);
 }
 

@@ -13,6 +13,7 @@
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
  *     stride.c      where the elements of views lie
+ *     layout.c      where those of results lie
  *     number.c      numbers, known and not
  *     promote.c     result types
  *     argument.c    accessors of op.h
@@ -177,10 +178,30 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
 ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
                                 ig_value *value);
 
-/* Where the tensor's elements lie, in elements of a storage in row-major order; false
- * where that cannot be told. */
-bool ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
-                          ig_dim *out_strides);
+/* For what may be a view of `base`, as strides decide that are not known. */
+ig_ts_alias *ig_ts_alias_by_layout(ig_ts_eval *eval, const ig_ts_tensor *base);
+/* Where the tensor's elements lie, in elements of its storage.  NO: they lie in no
+ * strides, a reshape among its steps has to copy; MAYBE: that cannot be told. */
+ig_truth ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                              ig_dim *out_strides);
+/* Does the tensor lie densely with its axes in this order (NULL: row-major)?  MAYBE
+ * where extents decide; then *out_condition, if asked for, tells at run time, or is
+ * NULL where its strides are not known. */
+ig_truth ig_ts_lies_in_order(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                             const ig_ts_order *order, ig_expr *e,
+                             ig_value **out_condition);
+/* How the fresh results of a call lie in memory; what was born since `start` is fresh
+ * (layout.c). */
+void ig_ts_lay_results(ig_ts_call *call, uint64_t start);
+/* Of what is one of two tensors (NULL: none), as the run chooses. */
+const ig_ts_order *ig_ts_order_of_either(ig_ts_eval *eval, const ig_ts_tensor *a,
+                                         const ig_ts_tensor *b);
+/* Of a fresh tensor with these strides: torch keeps the order of dense ones. */
+const ig_ts_order *ig_ts_order_of_strides(ig_ts_eval *eval, const ig_type *type,
+                                          const ig_dim *strides);
+/* The order that a memory format asks for; false: it asks for what `self` has. */
+bool ig_ts_order_of_format(ig_ts_eval *eval, int64_t format, uint32_t rank,
+                           const ig_ts_order **out_order);
 
 /* ---- numbers (number.c) ---- */
 

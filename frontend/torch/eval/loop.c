@@ -90,6 +90,7 @@ static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *v
     const ig_ts_tensor *old = start->as.tensor;
     ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, old->dtype);
     tensor->quant = old->quant;
+    tensor->storage->order = ig_ts_order_of_either(eval, old, NULL);
     ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
     *alias = (ig_ts_alias){ .storages = { old->storage },
                             .versions = { old->storage->version },
@@ -298,9 +299,14 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
 }
 
 static ig_status look_at_storage(building *b, const ig_ts_change *change) {
-    if (change->after.value == change->before.value ||
-        find_place(b, change->holder, 0)) {
+    bool is_same = change->after.value == change->before.value &&
+                   change->after.poison == change->before.poison;
+    if (is_same || find_place(b, change->holder, 0)) {
         return IG_OK;
+    }
+    if (change->after.poison) {
+        return ig_ts_error(b->eval, IG_UNSUPPORTED, "a loop changes a tensor that %s",
+                           change->after.poison);
     }
     carried found = { .kind = IG_TS_HOLD_STORAGE,
                       .holder = change->holder,

@@ -66,6 +66,10 @@ ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value 
         const ig_ts_tensor *tensor = value->as.tensor;
         ig_ts_content content = ig_ts_side_content(side, IG_TS_HOLD_STORAGE,
                                                    tensor->storage);
+        if (content.poison) {
+            return ig_ts_error(eval, IG_UNSUPPORTED, "reads a tensor that %s",
+                               content.poison);
+        }
         status = ig_ts_view_replay(eval, tensor, content.value, out_value);
     } else {
         status = ig_ts_number_read(eval, value, out_value);
@@ -182,6 +186,7 @@ static ig_status merge_tensors(merge *m, const ig_ts_value *a, const ig_ts_value
     }
     ig_ts_tensor *merged = ig_ts_tensor_create(m->eval, value, like->dtype);
     merged->quant = like->quant;
+    merged->storage->order = ig_ts_order_of_either(m->eval, x, y);
     const ig_ts_tensor *sides[2] = { x, y };
     uint32_t count = 0;
     ig_ts_alias *alias = IG_NEW(m->eval->arena, ig_ts_alias);
@@ -373,6 +378,7 @@ static ig_status merge_storage(merge *m, const ig_ts_content *x, const ig_ts_con
                                ig_ts_content *out) {
     *out = *x;
     out->is_written = x->is_written || y->is_written;
+    out->poison = x->poison ? x->poison : y->poison;
     if (x->value == y->value) {
         return IG_OK;
     }

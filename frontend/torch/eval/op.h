@@ -88,10 +88,10 @@ ig_status ig_ts_tensor_raw(ig_ts_call *call, uint32_t index, ig_value **out_valu
 /* NULL when the argument is no tensor. */
 const ig_ts_tensor *ig_ts_peek(const ig_ts_call *call, uint32_t index);
 
+/* The argument of that name where it is known; NULL: it is not, or there is none. */
+const ig_ts_value *ig_ts_known_named(const ig_ts_call *call, const char *name);
 /* Strides of a tensor argument, in elements; false where they cannot be told. */
 bool ig_ts_strides(const ig_ts_call *call, uint32_t index, ig_dim *out_strides);
-/* Does it surely lie in row-major order? */
-bool ig_ts_is_contiguous(const ig_ts_call *call, uint32_t index);
 
 /* Numbers.  Known at import: */
 ig_status ig_ts_int(ig_ts_call *call, uint32_t index, int64_t *out_value);

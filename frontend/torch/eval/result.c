@@ -162,16 +162,3 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
     IG_TRY(call->e->status);
     return ig_ts_tensor_write(call->eval, tensor, value);
 }
-
-/* The tensor itself when it lies in row-major order, else a copy. */
-ig_status ig_ts_op_contiguous(ig_ts_call *call) {
-    const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
-    ig_value *value;
-    if (!tensor || ig_ts_is_contiguous(call, 0)) {
-        return ig_ts_give_arg(call, 0, 0);
-    }
-    IG_TRY(ig_ts_tensor_read(call->eval, tensor, &value));
-    ig_ts_tensor *copy = ig_ts_tensor_create(call->eval, value, tensor->dtype);
-    copy->quant = tensor->quant;
-    return ig_ts_give_value(call, 0, ig_ts_of_tensor(copy));
-}

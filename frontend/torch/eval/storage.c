@@ -49,6 +49,9 @@ ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
 
 /* ---- reading ---- */
 
+#define BY_STRIDES \
+    "strides that are not known at import: copy it with clone() or contiguous() first, or give its extents as numbers with --input"
+
 static bool is_view_op(const ig_op *op);
 
 static ig_status replay_step(ig_ts_eval *eval, const ig_op *step, ig_value *content,
@@ -73,14 +76,27 @@ ig_status ig_ts_view_replay(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     return IG_OK;
 }
 
+static bool has_changed(const ig_ts_alias *alias) {
+    for (uint32_t i = 0; i < alias->count; i++) {
+        if (alias->storages[i]->version != alias->versions[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 ig_status ig_ts_tensor_read(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                             ig_value **out_value) {
-    const ig_ts_alias *alias = tensor->alias;
-    for (uint32_t i = 0; alias && i < alias->count; i++) {
-        if (alias->storages[i]->version != alias->versions[i]) {
+    if (tensor->storage->poison) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "reads a tensor that %s",
+                           tensor->storage->poison);
+    }
+    for (const ig_ts_alias *alias = tensor->alias; alias; alias = alias->outer) {
+        if (has_changed(alias)) {
             return ig_ts_error(
                 eval, IG_UNSUPPORTED,
-                "reads a tensor that may share its memory with one that was written to, depending on a run-time condition");
+                "reads a tensor that may share its memory with one that was written to, depending on %s",
+                alias->is_by_layout ? BY_STRIDES : "a run-time condition");
         }
     }
     IG_TRY(ig_ts_storage_load(eval, tensor->storage));
@@ -100,6 +116,25 @@ static uint32_t count_steps(const ig_value *content, const ig_value *value) {
         value = value->def->operands[0].value;
     }
     return count;
+}
+
+static bool has_reshape(const ig_ts_tensor *view) {
+    for (uint32_t i = 0; i < view->step_count; i++) {
+        if (view->steps[i]->code == IG_OP_reshape) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ig_ts_alias *ig_ts_alias_by_layout(ig_ts_eval *eval, const ig_ts_tensor *base) {
+    ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
+    *alias = (ig_ts_alias){ .storages = { base->storage },
+                            .versions = { base->storage->version },
+                            .count = 1,
+                            .outer = base->alias,
+                            .is_by_layout = true };
+    return alias;
 }
 
 ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
@@ -125,10 +160,11 @@ ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
         at = at->def->operands[0].value;
     }
     ig_dim strides[IG_TENSOR_RANK];
-    if (!ig_ts_tensor_strides(eval, view, strides)) { /* a reshape that has to copy */
+    ig_truth is_view = ig_ts_tensor_strides(eval, view, strides);
+    if (is_view != IG_YES && has_reshape(view)) {
         view->storage = ig_ts_storage_create(eval, value, NULL);
         view->step_count = 0;
-        view->alias = NULL;
+        view->alias = is_view == IG_NO ? NULL : ig_ts_alias_by_layout(eval, base);
     }
     return view;
 }
@@ -213,13 +249,27 @@ static bool is_view_op(const ig_op *op) {
     return (is_fixed || is_one) && find_view_op(op);
 }
 
+/* What a tensor may be a view of is not known once the tensor was written to. */
+static void poison_others(ig_ts_eval *eval, const ig_ts_alias *alias) {
+    for (; alias; alias = alias->outer) {
+        for (uint32_t i = 0; i < alias->count; i++) {
+            ig_ts_touch(eval, IG_TS_HOLD_STORAGE, alias->storages[i]);
+            alias->storages[i]->poison =
+                "may have been written to by way of another, depending on " BY_STRIDES;
+        }
+    }
+}
+
 ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                              ig_value *value) {
     ig_ts_storage *storage = tensor->storage;
-    const char *refusal =
-        tensor->alias
-            ? "may share its memory with another, depending on a run-time condition"
-            : storage->refusal;
+    const char *refusal = storage->refusal;
+    for (const ig_ts_alias *alias = tensor->alias; alias; alias = alias->outer) {
+        refusal =
+            alias->is_by_layout
+                ? refusal
+                : "may share its memory with another, depending on a run-time condition";
+    }
     if (refusal) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "writes in place to a tensor that %s",
                            refusal);
@@ -241,6 +291,7 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                 "writes in place to an expanded tensor, more than one element of which lie at one place in memory");
         }
     }
+    poison_others(eval, tensor->alias);
     ig_ts_touch(eval, IG_TS_HOLD_STORAGE, storage);
     storage->value = value;
     storage->version = ++eval->clock;

@@ -3,8 +3,9 @@
  *
  * A program may ask for strides, and some operators share memory or copy depending on
  * them: `reshape` and `flatten` are views only where strides allow it, `contiguous` is
- * the tensor itself only when it lies in row-major order.  A storage's content counts
- * as row-major; the strides of a view follow from its steps.
+ * the tensor itself only when it lies in row-major order.  A storage's content lies
+ * densely in the order of axes that layout.c found; the strides of a view follow from
+ * its steps.
  */
 #include "frontend/torch/eval/eval.h"
 
@@ -13,6 +14,7 @@
 
 typedef struct layout {
     uint32_t rank;
+    bool is_open; /* extents of the run decide about a reshape */
     ig_dim dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
 } layout;
 
@@ -20,14 +22,22 @@ static bool is_equal(const ig_module *module, ig_dim a, ig_dim b) {
     return ig_dim_equal(module, a, b) == IG_YES;
 }
 
-static void row_major(ig_module *module, uint32_t rank, const ig_dim *dims,
-                      layout *out) {
+static bool is_equal_in(const ig_module *module, layout *l, ig_dim a, ig_dim b) {
+    ig_truth same = ig_dim_equal(module, a, b);
+    l->is_open = l->is_open || same == IG_MAYBE;
+    return same == IG_YES;
+}
+
+static void lay_densely(ig_module *module, const ig_type *type,
+                        const ig_ts_order *order, layout *out) {
     ig_dim run = ig_dim_of(1);
-    out->rank = rank;
-    for (uint32_t i = rank; i-- > 0;) {
-        out->dims[i] = dims[i];
-        out->strides[i] = run;
-        run = ig_dim_mul(module, run, dims[i]);
+    out->rank = type->rank;
+    out->is_open = false;
+    for (uint32_t i = type->rank; i-- > 0;) {
+        uint32_t axis = order ? order->axes[i] : i;
+        out->dims[axis] = type->dims[axis];
+        out->strides[axis] = run;
+        run = ig_dim_mul(module, run, type->dims[axis]);
     }
 }
 
@@ -43,9 +53,9 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
     memcpy(to.dims, dims, rank * sizeof(*dims));
     for (uint32_t d = l->rank; d-- > 0;) {
         old_count = ig_dim_mul(module, old_count, l->dims[d]);
-        bool goes_on = d > 0 && (is_equal(module, l->dims[d - 1], ig_dim_of(1)) ||
-                                 is_equal(module, l->strides[d - 1],
-                                          ig_dim_mul(module, old_count, base)));
+        bool goes_on = d > 0 && (is_equal_in(module, l, l->dims[d - 1], ig_dim_of(1)) ||
+                                 is_equal_in(module, l, l->strides[d - 1],
+                                             ig_dim_mul(module, old_count, base)));
         if (goes_on) {
             continue;
         }
@@ -55,7 +65,7 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
             to.strides[next] = ig_dim_mul(module, new_count, base);
             new_count = ig_dim_mul(module, new_count, dims[next]);
         }
-        if (!is_equal(module, new_count, old_count)) {
+        if (!is_equal_in(module, l, new_count, old_count)) {
             return false;
         }
         base = d > 0 ? l->strides[d - 1] : ig_dim_of(1);
@@ -64,7 +74,7 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
     while (next > 0) { /* of a scalar, or ones in front */
         next--;
         to.strides[next] = ig_dim_of(1);
-        if (!is_equal(module, dims[next], ig_dim_of(1))) {
+        if (!is_equal_in(module, l, dims[next], ig_dim_of(1))) {
             return false;
         }
     }
@@ -132,17 +142,68 @@ static bool follow_step(ig_module *module, const ig_op *step, layout *l) {
     return true;
 }
 
-bool ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
-                          ig_dim *out_strides) {
+ig_truth ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                              ig_dim *out_strides) {
     const ig_value *content = tensor->storage->value;
     const ig_type *base = tensor->step_count && content ? content->type : tensor->type;
+    const ig_ts_order *order = tensor->storage->order;
     layout l;
-    row_major(eval->module, base->rank, base->dims, &l);
+    const ig_ts_alias *alias = tensor->alias;
+    bool is_maybe_view = alias && alias->is_by_layout && !alias->has_strides;
+    if ((order && !order->is_known) || is_maybe_view) {
+        return IG_MAYBE;
+    }
+    lay_densely(eval->module, base, order, &l);
     for (uint32_t i = 0; i < tensor->step_count; i++) {
         if (!follow_step(eval->module, tensor->steps[i], &l)) {
-            return false;
+            return l.is_open ? IG_MAYBE : IG_NO;
         }
     }
     memcpy(out_strides, l.strides, l.rank * sizeof(*out_strides));
-    return true;
+    return IG_YES;
+}
+
+/* ---- asking for an order ---- */
+
+/* Where a stride is not surely the wanted one: it is, or the axis has one element. */
+static ig_value *ask_axis(ig_expr *e, ig_value *so_far, ig_dim extent, ig_dim stride,
+                          ig_dim wanted) {
+    ig_value *one = ig_expr_dim(e, ig_dim_of(1), IG_DT_i64);
+    ig_value *is_one = ig_build_eq(e, ig_expr_dim(e, extent, IG_DT_i64), one);
+    ig_value *is_wanted = ig_build_eq(e, ig_expr_dim(e, stride, IG_DT_i64),
+                                      ig_expr_dim(e, wanted, IG_DT_i64));
+    ig_value *fits = ig_build_or(e, is_one, is_wanted);
+    return so_far ? ig_build_and(e, so_far, fits) : fits;
+}
+
+ig_truth ig_ts_lies_in_order(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                             const ig_ts_order *order, ig_expr *e,
+                             ig_value **out_condition) {
+    assert((!order || order->is_known) && "an order that can be asked for");
+    ig_module *module = eval->module;
+    const ig_type *type = tensor->type;
+    ig_dim strides[IG_TENSOR_RANK], run = ig_dim_of(1);
+    ig_value *condition = NULL;
+    ig_truth lies = IG_YES;
+    if (ig_ts_tensor_strides(eval, tensor, strides) != IG_YES) {
+        return IG_MAYBE;
+    }
+    for (uint32_t i = type->rank; i-- > 0 && lies != IG_NO;) {
+        uint32_t axis = order ? order->axes[i] : i;
+        ig_truth is_one = ig_dim_equal(module, type->dims[axis], ig_dim_of(1));
+        ig_truth is_next = ig_dim_equal(module, strides[axis], run);
+        if (is_one == IG_NO && is_next == IG_NO) {
+            lies = IG_NO;
+        } else if (is_one != IG_YES && is_next != IG_YES) {
+            lies = IG_MAYBE;
+            condition = out_condition ? ask_axis(e, condition, type->dims[axis],
+                                                 strides[axis], run)
+                                      : NULL;
+        }
+        run = ig_dim_mul(module, run, type->dims[axis]);
+    }
+    if (out_condition) {
+        *out_condition = lies == IG_MAYBE ? condition : NULL;
+    }
+    return ig_dim_is(ig_dim_product(module, type->dims, type->rank), 0) ? IG_YES : lies;
 }

@@ -6,12 +6,21 @@
 #include "frontend/torch/eval/eval.h"
 #include "frontend/torch/language/schema.h"
 
+/* How an operator's fresh results lie in memory. */
+typedef enum ig_ts_layout {
+    IG_TS_LAYOUT_UNKNOWN, /* row-major where all arguments are */
+    IG_TS_LAYOUT_ROWS,    /* row-major */
+    IG_TS_LAYOUT_KEEP,    /* as its tensors together (torch's TensorIterator) */
+    IG_TS_LAYOUT_SELF     /* as the first one; or as its memory_format says */
+} ig_ts_layout;
+
 /* All rows of one name, in order of registration. */
 typedef struct ig_ts_overloads {
     const char *name;
     const ig_ts_row **rows;
     const ig_schema **schemas;
     size_t count;
+    ig_ts_layout layout;
     const char *needs; /* of its tensors, as needs.def has it; NULL: nothing */
 } ig_ts_overloads;
 
@@ -26,6 +35,7 @@ ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
 const char *ig_ts_needs_of(const char *name);
 ig_status ig_ts_needs_check(const ig_ts_call *call);
 
-ig_status ig_ts_op_contiguous(ig_ts_call *call);
+/* How its results lie in memory (layout.def). */
+ig_ts_layout ig_ts_layout_of(const char *name);
 
 #endif

@@ -98,8 +98,16 @@ struct ig_ts_storage {
     const char *name;            /* of the parameter, buffer or input; NULL: a result */
     struct ig_ts_origin *origin; /* what it is loaded from; NULL: nothing */
     const char *refusal;         /* why it cannot be written to; NULL: it can */
+    const struct ig_ts_order *order; /* of its axes in memory; NULL: row-major */
+    const char *poison; /* why its content is not known any more; NULL: it is */
     bool is_input, is_written;
 };
+
+/* The order in which the axes of a storage's content lie in memory, densely. */
+typedef struct ig_ts_order {
+    bool is_known;
+    uint32_t axes[32]; /* from the widest stride to the narrowest */
+} ig_ts_order;
 
 /* A tensor that a run-time condition chose may share memory with others: it is right as
  * long as those are not written to, and is not to be written to itself. */
@@ -107,6 +115,10 @@ typedef struct ig_ts_alias {
     ig_ts_storage *storages[2];
     uint64_t versions[2];
     uint32_t count;
+    const struct ig_ts_alias *outer; /* that of what it may be a view of; or NULL */
+    bool is_by_layout; /* it may be a view or a copy, as strides decide: what is written
+                        * to it makes the others unknown */
+    bool has_strides;  /* that are its storage's order, whichever it is */
 } ig_ts_alias;
 
 struct ig_ts_tensor {

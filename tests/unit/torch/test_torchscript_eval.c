@@ -1,86 +1,7 @@
 /* The partial evaluator: programs whose flow depends on run-time values, aliases in
  * them, and what is refused.  Expected values are those of torch 2.14.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/torch/torch_case.h"
-#include "tests/unit/unit.h"
-
-#include "frontend/torch/torchscript.h"
-#include "ir/interpret/interpret.h"
-#include "ir/verify/verify.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define PICKLE \
-    "\200\002c__torch__\nM\nq\000)\201}(X\010\000\000\000trainingq\001\210ub."
-
-typedef struct program {
-    torch_case c;
-    ig_module *module;
-    ig_tensor inputs[4], outputs[8];
-} program;
-
-static ig_status import_pickled(program *p, const char *source, ig_str pickle,
-                                const char *x, const char *n) {
-    torch_entry entries[] = {
-        { "m/data.pkl", pickle },
-        { "m/constants.pkl", { "\200\002).", 4 } },
-        { "m/code/__torch__.py", { source, strlen(source) } },
-        { "m/version", { "3\n", 2 } },
-    };
-    ig_torchscript_argument arguments[] = { { "x", x }, { "n", n } };
-    ig_torchscript_options options = { .arguments = arguments,
-                                       .argument_count = n ? 2 : 1 };
-    memset(p, 0, sizeof(*p));
-    torch_case_init(&p->c);
-    ig_str zip = torch_zip(&p->c.arena, entries, IG_COUNT_OF(entries));
-    return ig_import_torchscript_memory(&p->c.context, zip, "m.pt", &options,
-                                        &p->module);
-}
-
-static ig_status import_shaped(program *p, const char *source, const char *x,
-                               const char *n) {
-    ig_str pickle = { PICKLE, sizeof PICKLE - 1 };
-    return import_pickled(p, source, pickle, x, n);
-}
-
-static ig_status import_source(program *p, const char *source, const char *n) {
-    return import_shaped(p, source, "f32[R, C]", n);
-}
-
-static void run(program *p, const float *x) {
-    int64_t dims[] = { 2, 2 };
-    const ig_graph *graph = ig_module_graph(p->module, "main");
-    CHECK_OK(ig_verify_module(p->module));
-    CHECK_OK(
-        ig_tensor_alloc(&p->c.arena, &p->c.context, IG_DT_f32, 2, dims, &p->inputs[0]));
-    memcpy(p->inputs[0].data, x, 4 * sizeof(*x));
-    CHECK_MSG(ig_interpret(graph, p->inputs, &p->c.arena, p->outputs) == IG_OK, "%s",
-              p->c.why);
-}
-
-static void check(const ig_tensor *got, const double *expected, int64_t count) {
-    CHECK_INT(got->count, count);
-    for (int64_t i = 0; i < count; i++) {
-        double value = ig_tensor_get_f64(got, i);
-        CHECK_MSG(fabs(value - expected[i]) < 1e-5, "element %lld is %g, not %g",
-                  (long long)i, value, expected[i]);
-    }
-}
-
-static void close(program *p) {
-    if (p->module) {
-        ig_module_destroy(p->module);
-    }
-    torch_case_fini(&p->c);
-}
-
-#define HEAD                  \
-    "class M(Module):\n"      \
-    "  __parameters__ = []\n" \
-    "  __buffers__ = []\n"    \
-    "  training : bool\n"
+#include "tests/unit/torch/script_case.h"
 
 static const char branches[] = HEAD
     "  def forward(self: __torch__.M,\n"
@@ -402,93 +323,6 @@ TEST(a_dict_begins_empty) {
 }
 END_TEST
 
-/* buf = [1, 1] and d = {"k": 1} are attributes. */
-#define HOLDER                                                              \
-    "\200\002c__torch__\nM\nq\000)\201}(X\010\000\000\000trainingq\001\210" \
-    "X\003\000\000\000buf](K\001K\001eX\001\000\000\000d}(X\001\000\000\000kK\001uub."
-#define HOLDER_HEAD            \
-    HEAD "  buf : List[int]\n" \
-         "  d : Dict[str, int]\n"
-
-static ig_status import_holder(program *p, const char *body) {
-    char source[2000];
-    ig_str pickle = { HOLDER, sizeof HOLDER - 1 };
-    snprintf(source, sizeof source,
-             HOLDER_HEAD
-             "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n%s",
-             body);
-    return import_pickled(p, source, pickle, "f32[2, 2]", NULL);
-}
-
-/* Numbers that an attribute's list and dict hold are state: arguments, and results. */
-TEST(items_of_attributes_outlive_a_call) {
-    const float x[] = { 1, 2, 3, 4 };
-    const double y[] = { 31, 62, 93, 124 }, item[] = { 21 }, entry[] = { 10 };
-    const int64_t held[] = { 20, 5 };
-    program p;
-    ig_status status = import_holder(
-        &p, "    buf = self.buf\n"
-            "    _0 = torch._set_item(buf, 1, torch.add(buf[1], 1))\n"
-            "    _1 = torch._set_item(self.d, \"k\", torch.mul(self.d[\"k\"], 2))\n"
-            "    return torch.mul(x, torch.add(self.buf[-1], self.d[\"k\"]))\n");
-    CHECK_MSG(status == IG_OK, "%s", p.c.why);
-    const ig_graph *graph = ig_module_graph(p.module, "main");
-    CHECK_INT(graph->state_count, 2);
-    CHECK_INT(strcmp(graph->states[0], "buf.1"), 0);
-    CHECK_INT(strcmp(graph->states[1], "d.0"), 0);
-    for (size_t i = 0; i < 2; i++) {
-        ig_tensor *input = &p.inputs[1 + i];
-        CHECK_OK(ig_tensor_alloc(&p.c.arena, &p.c.context, IG_DT_i64, 0, NULL, input));
-        memcpy(input->data, &held[i], sizeof held[i]);
-    }
-    run(&p, x);
-    check(&p.outputs[0], y, 4);
-    check(&p.outputs[1], item, 1);
-    check(&p.outputs[2], entry, 1);
-    close(&p);
-}
-END_TEST
-
-/* What the next call would not find: the attribute, both contents and the line. */
-TEST(containers_that_change_their_shape_are_refused) {
-    static const char *const cases[][2] = {
-        { "    _0 = torch.append(self.buf, 2)\n",
-          ":9: in 'M.forward': the call changes attribute 'buf' from a list of 2 items to one of 3" },
-        { "    self.buf = [1]\n",
-          "attribute 'buf' from a list of 2 items to one of 1" },
-        { "    _0 = torch._set_item(self.d, \"j\", 2)\n",
-          "attribute 'd' from a dict of 1 items to one of 2" },
-        { "    _0 = torch._set_item(self.d, \"j\", 2)\n"
-          "    _1 = torch.pop(self.d, \"k\")\n",
-          "attribute 'd' from a dict to one of other keys" },
-        { "    if bool(torch.gt(torch.sum(x), 0)):\n"
-          "      _0 = torch.append(self.buf, 2)\n",
-          "attribute 'buf' from a list of 2 items to one that has one length" },
-    };
-    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
-        program p;
-        char body[600];
-        snprintf(body, sizeof body, "%s    return x\n", cases[i][0]);
-        CHECK_MSG(import_holder(&p, body) == IG_UNSUPPORTED, "%s: %s", body, p.c.why);
-        CHECK_MSG(strstr(p.c.why, cases[i][1]), "'%s' lacks '%s'", p.c.why,
-                  cases[i][1]);
-        close(&p);
-    }
-}
-END_TEST
-
-/* A list that is as it was when the call ends has not changed. */
-TEST(an_item_that_comes_and_goes_is_no_change) {
-    program p;
-    ig_status status = import_holder(&p, "    _0 = torch.append(self.buf, 2)\n"
-                                         "    _1 = torch.pop(self.buf)\n"
-                                         "    return x\n");
-    CHECK_MSG(status == IG_OK, "%s", p.c.why);
-    CHECK_INT(ig_module_graph(p.module, "main")->state_count, 0);
-    close(&p);
-}
-END_TEST
-
 static const char growing[] = HEAD
     "  def forward(self: __torch__.M,\n"
     "    x: Tensor) -> Tuple[Tensor, Tensor, Tensor, int]:\n"
@@ -735,9 +569,8 @@ UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, too_many_axes_are_refused,
            calls_have_the_values_that_torch_gives_them, a_dict_begins_empty,
-           items_of_attributes_outlive_a_call,
-           containers_that_change_their_shape_are_refused,
-           an_item_that_comes_and_goes_is_no_change, a_list_grows_with_an_open_extent,
+
+           a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
            einsum_takes_truth_values, rows_without_columns_have_no_triangle,
            a_negative_count_is_no_trip, ids_are_found_where_they_were_put,

@@ -1,6 +1,7 @@
 /* Questions about tensors, answered at import, and changes of dtype.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
+#include "frontend/torch/eval/eval.h"
 
 #include <assert.h>
 
@@ -38,19 +39,6 @@ ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
     return ig_ts_give_dim(call, 0, tensor->type->dims[axis]);
 }
 
-/* Where views do not tell it, as if the tensor lay in row-major order. */
-static ig_dim stride_of(ig_ts_call *call, const ig_ts_tensor *tensor, uint32_t axis) {
-    assert(axis < rank_of(tensor) && "the caller has checked the axis");
-    ig_dim stride = ig_dim_of(1), strides[IG_TENSOR_RANK];
-    if (ig_ts_strides(call, 0, strides)) {
-        return strides[axis];
-    }
-    for (uint32_t i = axis + 1; i < rank_of(tensor); i++) {
-        stride = ig_dim_mul(call->module, stride, tensor->type->dims[i]);
-    }
-    return stride;
-}
-
 /* variant 1: of one axis, 0: a list */
 ig_status ig_ts_op_stride(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek_tensor(call);
@@ -58,17 +46,76 @@ ig_status ig_ts_op_stride(ig_ts_call *call) {
     if (!tensor) {
         return call->e->status;
     }
+    if (!ig_ts_strides(call, 0, strides)) {
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "asks for strides that are not known at import: copy the tensor with contiguous() first");
+    }
     if (call->row->variant) {
         uint32_t axis;
         if (!ig_aten_axis_of_many(call, 1, rank_of(tensor), &axis)) {
             return call->e->status;
         }
-        return ig_ts_give_dim(call, 0, stride_of(call, tensor, axis));
-    }
-    for (uint32_t i = 0; i < rank_of(tensor); i++) {
-        strides[i] = stride_of(call, tensor, i);
+        return ig_ts_give_dim(call, 0, strides[axis]);
     }
     return ig_ts_give_dims(call, 0, strides, rank_of(tensor));
+}
+
+/* The order that argument `memory_format` asks for. */
+static bool wanted_order(ig_ts_call *call, const ig_ts_tensor *tensor,
+                         const ig_ts_order **out_order) {
+    int64_t format = 0;
+    *out_order = NULL;
+    if (call->arg_count > 1 && !ig_ts_is_none(call, 1)) {
+        call->e->status = ig_ts_int(call, 1, &format);
+    }
+    return call->e->status == IG_OK &&
+           ig_ts_order_of_format(call->eval, format, tensor->type->rank, out_order);
+}
+
+ig_status ig_ts_op_is_contiguous(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek_tensor(call);
+    const ig_ts_order *order;
+    ig_value *condition = NULL;
+    if (!tensor || !wanted_order(call, tensor, &order)) {
+        return call->e->status == IG_OK ? ig_ts_give_bool(call, 0, false)
+                                        : call->e->status;
+    }
+    ig_truth lies = ig_ts_lies_in_order(call->eval, tensor, order, call->e, &condition);
+    if (lies != IG_MAYBE) {
+        return ig_ts_give_bool(call, 0, lies == IG_YES);
+    }
+    IG_TRY(call->e->status);
+    return condition
+               ? ig_ts_give_number(call, 0, IG_TS_BOOL, condition)
+               : ig_ts_fail(
+                     call, IG_UNSUPPORTED,
+                     "asks for the order of elements in memory, which is not known at import: copy the tensor with contiguous() first");
+}
+
+/* The tensor itself when it lies in the order asked for, else a copy; where that is not
+ * known, a copy that nobody may tell from the tensor by writing to it. */
+ig_status ig_ts_op_contiguous(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek_tensor(call);
+    const ig_ts_order *order;
+    ig_value *value;
+    if (!tensor || (!wanted_order(call, tensor, &order) && call->e->status != IG_OK)) {
+        return call->e->status;
+    }
+    ig_truth lies = ig_ts_lies_in_order(call->eval, tensor, order, call->e, NULL);
+    if (lies == IG_YES) {
+        return ig_ts_give_arg(call, 0, 0);
+    }
+    IG_TRY(ig_ts_tensor_read(call->eval, tensor, &value));
+    ig_ts_tensor *copy = ig_ts_tensor_create(call->eval, value, tensor->dtype);
+    copy->quant = tensor->quant;
+    if (lies == IG_MAYBE) {
+        ig_ts_alias *alias = ig_ts_alias_by_layout(call->eval, tensor);
+        alias->has_strides = true;
+        copy->alias = alias;
+    }
+    copy->storage->order = order;
+    return ig_ts_give_value(call, 0, ig_ts_of_tensor(copy));
 }
 
 ig_status ig_ts_op_numel(ig_ts_call *call) {
@@ -248,14 +295,28 @@ static ig_status convert_dtype(ig_ts_call *call, const ig_torch_dtype_info *dtyp
     return ig_ts_give_complex(call, 0, value, dtype);
 }
 
+/* Does the call ask for a copy, or for another order in memory? */
+static bool asks_for_copy(ig_ts_call *call, const ig_ts_tensor *self) {
+    const ig_ts_value *copy = ig_ts_known_named(call, "copy");
+    const ig_ts_value *format = ig_ts_known_named(call, "memory_format");
+    const ig_ts_order *order;
+    if (copy && copy->kind == IG_TS_BOOL && copy->as.b) {
+        return true;
+    }
+    return format && format->kind == IG_TS_INT &&
+           ig_ts_order_of_format(call->eval, format->as.i, self->type->rank, &order) &&
+           ig_ts_lies_in_order(call->eval, self, order, NULL, NULL) != IG_YES;
+}
+
 /* to and its kin; variant: IG_ATEN_TO_*; without a dtype argument: itself */
 ig_status ig_ts_op_to(ig_ts_call *call) {
     const ig_ts_tensor *self = peek_tensor(call);
     uint32_t at = (uint32_t)call->row->variant & IG_ATEN_TO_DTYPE;
-    bool copies = (call->row->variant & IG_ATEN_TO_COPIES) != 0;
     if (!self) {
         return call->e->status;
     }
+    bool copies = (call->row->variant & IG_ATEN_TO_COPIES) != 0 ||
+                  asks_for_copy(call, self);
     if (call->row->variant & IG_ATEN_TO_OTHER) {
         const ig_ts_tensor *other = ig_ts_peek(call, at);
         return other ? convert_dtype(call, other->dtype, copies)
