@@ -18,6 +18,7 @@
     LIMIT(kernel_ops, 60000, "ops of one kernel")                                  \
     LIMIT(memory_bytes, 8LL << 30, "memory of the compiler, weights not counted")  \
     LIMIT(interpret_bytes, 8LL << 30, "memory of one interpreted run")             \
+    LIMIT(session_bytes, 8LL << 30, "memory of one session that a command opens")  \
     LIMIT(loop_trips, 1LL << 32, "trips of one loop, interpreted or imported")     \
     LIMIT(archive_entries, 1 << 18, "entries of an archive")                       \
     LIMIT(inflate_bytes, 4LL << 30, "bytes that an archive's entries inflate to")  \

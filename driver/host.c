@@ -121,6 +121,15 @@ ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t va
     return ig_error(&context->diag, IG_INVALID, NULL, "there is no limit '%s'", name);
 }
 
+int64_t ig_context_limit(const ig_context *context, const char *name) {
+    for (uint32_t i = 0; i < IG_LIMIT_COUNT; i++) {
+        if (strcmp(ig_limit_infos[i].name, name) == 0) {
+            return ig_limit_value(&context->limits, (ig_limit_id)i);
+        }
+    }
+    return -1;
+}
+
 /* ---- the recovery point ---- */
 
 static ig_status report_exhaustion(ig_host *host, bool is_told) {

@@ -49,8 +49,22 @@ void ig_memory_release_host(void *user, void *memory, size_t size) {
     free(memory);
 }
 
+static bool passes_limit(const ig_memory *memory, size_t size) {
+    return memory->limit &&
+           (memory->held > memory->limit || size > memory->limit - memory->held);
+}
+
+const char *ig_memory_refusal(const ig_memory *memory, size_t size) {
+    return passes_limit(memory, size) ? "over the session's memory limit "
+                                        "(--limit session_bytes=N)"
+                                      : "out of memory";
+}
+
 void *ig_memory_take(ig_memory *memory, size_t size) {
     size += size == 0;
+    if (passes_limit(memory, size)) {
+        return NULL;
+    }
     void *block = memory->allocate(memory->user, size, IG_MEMORY_ALIGN);
     if (block) {
         memory->held += size;

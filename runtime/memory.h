@@ -14,7 +14,8 @@ typedef struct ig_memory {
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *memory, size_t size);
     void *user;
-    size_t held; /* bytes */
+    size_t held;  /* bytes */
+    size_t limit; /* what may be held; 0: no limit */
 } ig_memory;
 
 /* Verbs of an ig_memory over malloc; `user` is not used. */
@@ -24,8 +25,11 @@ static inline ig_memory ig_memory_host(void) {
     return (ig_memory){ .allocate = ig_memory_allocate_host,
                         .release = ig_memory_release_host };
 }
-/* Aligned, with any content; NULL when memory is short.  A size of 0 counts as 1. */
+/* Aligned, with any content; NULL when memory is short or the limit is passed.  A size
+ * of 0 counts as 1. */
 void *ig_memory_take(ig_memory *memory, size_t size);
+/* Why there is none of this size: memory is short, or the limit says so. */
+const char *ig_memory_refusal(const ig_memory *memory, size_t size);
 void ig_memory_give(ig_memory *memory, void *block, size_t size);
 
 /* A block that only grows. */

@@ -99,13 +99,14 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     ig_message message = { all.message, all.message_size };
     *out_session = NULL;
     IG_TRY(check_options(&all, &message));
-    ig_memory own = { all.allocate, all.release, all.memory_user, 0 };
+    ig_memory own = { all.allocate, all.release, all.memory_user, 0, 0 };
     ig_session *session = allocate_session(program,
                                            all.allocate ? own : ig_memory_host());
     if (!session) {
         return ig_message_set(&message, IG_LIMIT, "out of memory for a session");
     }
     session->memory = all.allocate ? own : ig_device_memory(program->device);
+    session->memory.limit = all.memory_limit;
     take_arena(session, &all);
     ig_session_reset(session);
     ig_status status = open_queue(session, &all, &message);

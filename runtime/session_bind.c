@@ -241,7 +241,8 @@ static const char *name_of(const ig_session *session, uint32_t output) {
 
 static ig_status no_memory(ig_session *session, uint32_t number, int64_t bytes) {
     return ig_message_set(&session->message, IG_LIMIT,
-                          "out of memory for output '%s' of %lld bytes",
+                          "%s for output '%s' of %lld bytes",
+                          ig_memory_refusal(&session->memory, (size_t)bytes),
                           name_of(session, number), (long long)bytes);
 }
 

@@ -37,9 +37,9 @@ static ig_status grow_late(ig_session *session, ig_region *region, int64_t bytes
     assert((!region->data || (size_t)bytes > region->size) && "a region only grows");
     ig_region larger = { NULL, 0 };
     if (!ig_region_reserve(&session->memory, &larger, (size_t)bytes)) {
-        return ig_message_set(&session->message, IG_LIMIT,
-                              "out of memory for a buffer of %lld bytes",
-                              (long long)bytes);
+        return ig_message_set(
+            &session->message, IG_LIMIT, "%s for a buffer of %lld bytes",
+            ig_memory_refusal(&session->memory, (size_t)bytes), (long long)bytes);
     }
     ig_region old = *region;
     *region = larger;

@@ -166,9 +166,9 @@ static ig_status reserve_arena(ig_session *session, int64_t bytes) {
             (long long)bytes, session->arena.size);
     }
     if (!ig_region_reserve(&session->memory, &session->arena, (size_t)bytes)) {
-        return ig_message_set(&session->message, IG_LIMIT,
-                              "out of memory for %lld bytes of activations",
-                              (long long)bytes);
+        return ig_message_set(
+            &session->message, IG_LIMIT, "%s for %lld bytes of activations",
+            ig_memory_refusal(&session->memory, (size_t)bytes), (long long)bytes);
     }
     return IG_OK;
 }

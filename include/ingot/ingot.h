@@ -67,6 +67,8 @@ IG_API const char *ig_context_messages(const ig_context *context);
 /* One atomic store.  Running work returns IG_CANCELLED soon; the context stays
  * usable. */
 IG_API void ig_context_cancel(ig_context *context);
+/* What a limit is; -1 when there is no such limit. */
+IG_API int64_t ig_context_limit(const ig_context *context, const char *name);
 /* "limit name" as listed by `ingot info`; IG_INVALID when there is no such limit. */
 IG_API IG_MUST_USE ig_status ig_context_set_limit(ig_context *context, const char *name,
                                                   int64_t value);

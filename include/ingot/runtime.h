@@ -200,6 +200,9 @@ typedef struct ig_session_options {
     void *memory_user;
     void *arena;       /* the caller's memory for activations, or NULL */
     size_t arena_size; /* a shape that needs more gives IG_LIMIT */
+    /* Bytes that activations, outputs and what loops grow may take together; a run that
+     * needs more gives IG_LIMIT.  0: no limit.  The caller's arena does not count. */
+    size_t memory_limit;
 } ig_session_options;
 
 IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,

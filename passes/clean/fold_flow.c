@@ -22,7 +22,7 @@
 enum {
     TRIPS = 1 << 16,
     OPS_MAX = 1024,
-    BYTES_MAX = 1 << 24,     /* of a result */
+    BYTES_MAX = 1 << 24,      /* of a result */
     ALIVE_MAX = 2 * BYTES_MAX /* of all values on the way to it */
 };
 

@@ -54,3 +54,22 @@ is_sanitized && limits="60 0"
         python3 tests/cli/within.py $limits \
         "$ingot" compile "$tmp/repeated.ig" --no-cache -o "$tmp/repeated.ingot"
 done
+
+# A loop that doubles a tensor: in the compiled program a limit stops it too.
+cat >"$tmp/grow.ig" <<'END'
+module @grow {
+  symbol N {min = 1}
+  symbol M {min = 0}
+  graph @main(%x: f32[N], %n: i64[]) -> (f32[M] "y") {
+    %0 = const {value = bool[] true} : bool[]
+    %1 = loop %n, %0, %x : f32[M] (%i: i64[], %k: bool[], %y: f32[M]) {
+      %2 = concat %y, %y {axis = 0} : f32[2*M]
+      yield %0, %2
+    }
+    ret %1
+  }
+}
+END
+check "a loop that grows without end meets the limit" 5 "--limit session_bytes=N" \
+    "$ingot" run "$tmp/grow.ig" --input 'x=f32[4]=1' --input n=60 \
+    --limit session_bytes=50000000

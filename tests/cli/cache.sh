@@ -117,7 +117,12 @@ check "from the cache too" 0 " 0 0 1" "$ingot" run "$tmp/wide.ig" --input 'ids=[
 last_row '\0\0\0\100'
 check "what changed in the file is seen" 0 " 0 0 2" \
     "$ingot" run "$tmp/wide.ig" --input 'ids=[-1]'
-rm -f "$tmp/wide.bin"
+export INGOT_CACHE_DIR=$tmp/one-cache
+"$ingot" compile "$tmp/wide.ig" -q -o "$tmp/wide.ingot"
+check "an entry with its weights serves a run" 0 " 0 0 2" \
+    "$ingot" run "$tmp/wide.ig" --input 'ids=[-1]'
+holds "which adds no other" [ "$(ls "$tmp/one-cache/models" | grep -c 'ingot$')" = 1 ]
+rm -f "$tmp/wide.bin" "$tmp/wide.ingot"
 
 # Damaged weights are noticed before a program for this process uses them.
 export INGOT_CACHE_DIR=$tmp/jit-cache

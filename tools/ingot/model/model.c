@@ -213,6 +213,11 @@ ig_tree_node model_node(const model *m, size_t index) {
                       : ig_module_node(m->module, index);
 }
 
+static size_t session_bytes(const ig_context *context) {
+    int64_t limit = ig_context_limit(context, "session_bytes");
+    return limit > 0 ? (size_t)limit : 0;
+}
+
 ig_status session_open(const settings *given, const model *m, ig_session **out,
                        message *why) {
     *out = NULL;
@@ -223,7 +228,8 @@ ig_status session_open(const settings *given, const model *m, ig_session **out,
     ig_session_options options = { .size = sizeof options,
                                    .message = why->text,
                                    .message_size = sizeof why->text,
-                                   .threads = (int)given->threads };
+                                   .threads = (int)given->threads,
+                                   .memory_limit = session_bytes(m->context) };
     ig_status status = ig_session_create(m->program, &options, out);
     if (status != IG_OK && !why->text[0]) {
         snprintf(why->text, sizeof why->text, "%s", ig_status_text(status));
