@@ -209,6 +209,23 @@ TEST(products_with_few_special_values) {
                "%0 = matmul %x, %y : f32[B, 37]\nret %0", EXTENTS(9), 1e-4, fill_few);
 }
 
+/* Each column of a quantised weight has a zero point of its own, each row too. */
+TEST(zero_points_of_columns_and_rows) {
+    static const int64_t rows[] = { 1, 3, 17 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        lower_check(
+            "module @t {\n  weight @w : i8[8, 8] = splat(3)\n"
+            "  graph @main(%x: f32[B, 8]) -> (f32[B, 8] \"o\", f32[B, 8] \"p\") {\n"
+            "    %0 = const {value = 0.25} : f32[]\n"
+            "    %1 = const {value = [0, 1, 2, 3, 4, 5, 6, 7]} : i8[8]\n"
+            "    %2 = dequantize @w, %0, %1 {axis = 1} : f32[8, 8]\n"
+            "    %3 = matmul %x, %2 : f32[B, 8]\n"
+            "    %4 = dequantize @w, %0, %1 {axis = 0} : f32[8, 8]\n"
+            "    %5 = matmul %x, %4 : f32[B, 8]\n    ret %3, %5\n  }\n}\n",
+            &rows[i], 3);
+    }
+}
+
 /* ---- ids ---- */
 
 /* Negative ids count from the end; the ends of the range are met. */
@@ -251,4 +268,4 @@ UNIT_SUITE(cpu_values, integer_powers, floats_by_pairs, floats_one_by_one,
            layer_norm_of_special_rows, running_sums_of_special_values,
            pools_of_special_rows, positions_of_special_extremes,
            products_with_few_special_values, gathers_by_ids_of_both_signs,
-           halves_are_compared_as_vectors)
+           zero_points_of_columns_and_rows, halves_are_compared_as_vectors)
