@@ -18,6 +18,20 @@ else
         [ \$(grep -c . '$tmp/bad.log') = \$(grep -c '\"file\"' '$bad/list.json') ]"
 fi
 
+# Those that ask for too much; what lists 65,535 launches needs memory for them.
+demanding=$cases/reviews/bad_onnx
+if [ ! -r "$demanding/list.json" ]; then
+    skip "models that ask for too much" "$demanding is absent"
+else
+    limits=2,0,0
+    is_sanitized && limits=60,0,0
+    python3 tests/cli/bad_files.py "$ingot" "$demanding" $limits >"$tmp/bad.log"
+    holds "models that ask for too much are refused or cheap" \
+        sh -c "! grep -v '^pass ' '$tmp/bad.log'"
+    holds "and each was tried" sh -c "
+        [ \$(grep -c . '$tmp/bad.log') = \$(grep -c '\"file\"' '$demanding/list.json') ]"
+fi
+
 # TorchScript archives: those of the list, then those that are made here to hurt.
 bad_torch() {
     python3 tests/cli/bad_torch.py "$ingot" "$@" >"$tmp/bad.log" 2>&1
@@ -47,6 +61,7 @@ rm -rf "$tmp/hostile"
 # What a model says many times is compiled once, and nothing is quadratic.
 limits="2 300"
 is_sanitized && limits="60 0"
+for form in "dense 300" "concat 200" "concat 20000"; do
     # shellcheck disable=SC2086
     python3 tests/cli/repeated.py $form >"$tmp/repeated.ig"
     # shellcheck disable=SC2086
