@@ -10,8 +10,17 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/limits.h"
+#include "base/platform.h"
 
 #include <stdatomic.h>
+
+/* Opens files on behalf of a process that must not open any: the file that the user
+ * named (`name` empty), or one that a model names beside it.  As ig_file_open. */
+typedef struct ig_opener {
+    ig_status (*open)(void *user, const char *path, ig_str name, int *out_file,
+                      char *why);
+    void *user;
+} ig_opener;
 
 typedef struct ig_context {
     ig_diag diag;
@@ -21,11 +30,17 @@ typedef struct ig_context {
     /* Called on the caller's thread; `total` 0 means unknown.  May be NULL. */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
     void *progress_user;
+    const ig_opener *opener; /* NULL: this process opens files itself */
 } ig_context;
 
 /* IG_CANCELLED once the context was cancelled; poll between passes and nodes. */
 ig_status ig_context_poll(ig_context *context);
 void ig_context_progress(ig_context *context, const char *stage, uint64_t done,
                          uint64_t total);
+/* ig_file_map_open and ig_file_map_beneath, for models and what they name. */
+ig_status ig_context_map(ig_context *context, const char *path, ig_file_map *out_map,
+                         char *why);
+ig_status ig_context_map_beneath(ig_context *context, const char *beside, ig_str name,
+                                 ig_file_map *out_map, char *why);
 
 #endif

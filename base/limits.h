@@ -26,6 +26,8 @@
     LIMIT(pickle_values, 1 << 22, "values of an archive's pickles")                \
     LIMIT(script_steps, 3000000, "steps of a TorchScript program at import")       \
     LIMIT(script_bytes, 512 << 20, "memory of a TorchScript program at import")    \
+    LIMIT(isolate_bytes, 8LL << 30, "memory of an isolated compilation")           \
+    LIMIT(isolate_seconds, 600, "time of an isolated compilation")                 \
     LIMIT(pickle_depth, 500, "nesting of a pickle's values")
 
 typedef struct ig_limits {

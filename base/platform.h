@@ -16,7 +16,8 @@ typedef struct ig_file_map {
 
 /* Maps all of a regular file.  On failure returns IG_IO (IG_LIMIT: no address space)
  * and puts one plain phrase such as "no such file" into `why` (at least 128 bytes, or
- * NULL). */
+ * NULL).  A file that another user may write is copied into memory instead: a mapping
+ * of a file that is cut short kills whoever reads it (SIGBUS). */
 ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why);
 /* Maps `name` relative to the folder of `beside` and nowhere else: absolute paths,
  * "..", symbolic links, hard links, anything but a regular file and a missing file are
@@ -24,6 +25,12 @@ ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why);
 ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
                               char *why);
 void ig_file_map_close(ig_file_map *map);
+/* The halves of it: opens a regular file, which the caller closes or maps; and maps an
+ * open one, which is closed whatever happens. */
+ig_status ig_file_open(const char *path, int *out_file, char *why);
+ig_status ig_file_open_beneath(const char *beside, ig_str name, int *out_file,
+                               char *why);
+ig_status ig_file_map_of(int file, ig_file_map *out_map, char *why);
 
 /* Writes a whole file: a temporary beside `path`, then rename.  Nothing is left behind
  * on failure.  Parts are written one after the other.  What stands at `path` already

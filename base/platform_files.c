@@ -10,6 +10,7 @@
 #include "base/platform.h"
 
 #include "base/platform_errno.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,9 +23,43 @@
 /* O_NONBLOCK: opening a FIFO must not wait for its writer. */
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
-/* Maps the open regular file `fd`. */
-static ig_status map_file(int fd, const struct stat *facts, ig_file_map *out_map,
+/* May somebody else cut the file short while it is mapped?  Root and we are trusted. */
+static bool others_may_write(const struct stat *facts) {
+    bool is_foreign = facts->st_uid != geteuid() && facts->st_uid != 0;
+    bool is_group_s = (facts->st_mode & S_IWGRP) && facts->st_gid != getegid();
+    return is_foreign || is_group_s || (facts->st_mode & S_IWOTH);
+}
+
+/* Reads `size` bytes from the begin; 0, or the reason (-1: there are fewer). */
+static int read_whole(int file, char *to, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(file, to + done, size - done, (off_t)done);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return got < 0 ? errno : -1;
+        }
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+static ig_status refuse_map(int reason, ig_file_map *out_map, char *why) {
+    ig_file_map_close(out_map);
+    if (reason < 0) {
+        ig_why_set(why, "it was cut short while it was read");
+    } else {
+        ig_errno_explain(reason, why);
+    }
+    return reason == ENOMEM ? IG_LIMIT : IG_IO;
+}
+
+/* What others may cut short is copied: to read a mapping beyond the end of its file
+ * kills the process. */
+static ig_status map_file(int file, const struct stat *facts, ig_file_map *out_map,
                           char *why) {
+    bool is_copied = others_may_write(facts);
     *out_map = (ig_file_map){
         .data = "",
         .size = (size_t)facts->st_size,
@@ -36,48 +71,73 @@ static ig_status map_file(int fd, const struct stat *facts, ig_file_map *out_map
     if (out_map->size == 0) {
         return IG_OK; /* nothing to map */
     }
-    void *base = mmap(NULL, out_map->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *base =
+        mmap(NULL, out_map->size, is_copied ? PROT_READ | PROT_WRITE : PROT_READ,
+             MAP_PRIVATE | (is_copied ? MAP_ANONYMOUS : 0), is_copied ? -1 : file, 0);
     if (base == MAP_FAILED) {
-        ig_status status = errno == ENOMEM ? IG_LIMIT : IG_IO;
-        ig_errno_explain(errno, why);
-        *out_map = (ig_file_map){ .data = "" };
-        return status;
+        return refuse_map(errno, out_map, why);
     }
     out_map->base = base;
     out_map->base_size = out_map->size;
     out_map->data = base;
-    return IG_OK;
+    int reason = is_copied ? read_whole(file, base, out_map->size) : 0;
+    return reason ? refuse_map(reason, out_map, why) : IG_OK;
 }
 
-static ig_status map_if_regular(int fd, bool by_model, ig_file_map *out_map,
-                                char *why) {
-    ig_status refusal = by_model ? IG_INVALID : IG_IO;
+/* A plain phrase when the open file may not be read, else NULL. */
+static const char *refuse_file(const struct stat *facts, bool by_model) {
+    if (!S_ISREG(facts->st_mode)) {
+        return S_ISDIR(facts->st_mode) ? "is a folder" : "not a regular file";
+    }
+    return by_model && facts->st_nlink > 1 ? "has hard links" : NULL;
+}
+
+/* Keeps `file` open when it is a regular one, and closes it otherwise. */
+static ig_status keep_regular(int file, bool by_model, int *out_file, char *why) {
     struct stat facts;
-    if (fstat(fd, &facts) != 0) {
+    bool is_known = fstat(file, &facts) == 0;
+    const char *refusal = is_known ? refuse_file(&facts, by_model) : NULL;
+    if (is_known && !refusal) {
+        *out_file = file;
+        return IG_OK;
+    }
+    if (refusal) {
+        ig_why_set(why, refusal);
+    } else {
+        ig_errno_explain(errno, why);
+    }
+    close(file);
+    return refusal && by_model ? IG_INVALID : IG_IO;
+}
+
+ig_status ig_file_open(const char *path, int *out_file, char *why) {
+    *out_file = -1;
+    int file = open(path, OPEN_FLAGS);
+    if (file < 0) {
         ig_errno_explain(errno, why);
         return IG_IO;
     }
-    if (!S_ISREG(facts.st_mode)) {
-        ig_why_set(why, S_ISDIR(facts.st_mode) ? "is a folder" : "not a regular file");
-        return refusal;
+    return keep_regular(file, false, out_file, why);
+}
+
+ig_status ig_file_map_of(int file, ig_file_map *out_map, char *why) {
+    struct stat facts;
+    *out_map = (ig_file_map){ .data = "" };
+    if (fstat(file, &facts) != 0) {
+        ig_errno_explain(errno, why);
+        close(file);
+        return IG_IO;
     }
-    if (by_model && facts.st_nlink > 1) {
-        ig_why_set(why, "has hard links");
-        return refusal;
-    }
-    return map_file(fd, &facts, out_map, why);
+    ig_status status = map_file(file, &facts, out_map, why);
+    close(file);
+    return status;
 }
 
 ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why) {
+    int file;
     *out_map = (ig_file_map){ .data = "" };
-    int fd = open(path, OPEN_FLAGS);
-    if (fd < 0) {
-        ig_errno_explain(errno, why);
-        return IG_IO;
-    }
-    ig_status status = map_if_regular(fd, false, out_map, why);
-    close(fd);
-    return status;
+    IG_TRY(ig_file_open(path, &file, why));
+    return ig_file_map_of(file, out_map, why);
 }
 
 void ig_file_map_close(ig_file_map *map) {
@@ -173,26 +233,32 @@ static ig_status status_of_errno(int reason) {
     return is_model_s ? IG_INVALID : IG_IO;
 }
 
-ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
-                              char *why) {
-    *out_map = (ig_file_map){ .data = "" };
+ig_status ig_file_open_beneath(const char *beside, ig_str name, int *out_file,
+                               char *why) {
+    *out_file = -1;
     const char *refusal = refuse_name(name);
     if (refusal) {
         ig_why_set(why, refusal);
         return IG_INVALID;
     }
-    int fd = open_folder_of(beside);
-    if (fd < 0) {
+    int file = open_folder_of(beside);
+    if (file < 0) {
         ig_errno_explain(errno, why);
         return IG_IO;
     }
-    fd = open_beneath(fd, name);
-    if (fd < 0) {
+    file = open_beneath(file, name);
+    if (file < 0) {
         ig_status status = status_of_errno(errno);
         ig_errno_explain(errno, why);
         return status;
     }
-    ig_status status = map_if_regular(fd, true, out_map, why);
-    close(fd);
-    return status;
+    return keep_regular(file, true, out_file, why);
+}
+
+ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
+                              char *why) {
+    int file;
+    *out_map = (ig_file_map){ .data = "" };
+    IG_TRY(ig_file_open_beneath(beside, name, &file, why));
+    return ig_file_map_of(file, out_map, why);
 }

@@ -23,6 +23,9 @@ foreach(target ingot-llvm ingot-tool)
         install(TARGETS ${target})
     endif()
 endforeach()
+if(TARGET ingot-worker) # libingot looks for it beside itself
+    install(TARGETS ingot-worker DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 
 # find_package(ingot): the targets ingot::ingot and ingot::ingot-runtime.
 include(CMakePackageConfigHelpers)

@@ -50,7 +50,7 @@ static ig_status read_constant(import_call *call, const char *path, ig_dtype wan
     ig_file_map map;
     char why[128];
     ig_location where = { .file = path };
-    ig_status status = ig_file_map_open(path, &map, why);
+    ig_status status = ig_context_map(call->context, path, &map, why);
     if (status != IG_OK) {
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
     }
@@ -294,7 +294,7 @@ static ig_status read_model(import_call *call) {
 static ig_status import_file(void *arguments) {
     import_call *call = arguments;
     char why[128];
-    ig_status status = ig_file_map_open(call->path, &call->map, why);
+    ig_status status = ig_context_map(call->context, call->path, &call->map, why);
     if (status != IG_OK) {
         ig_location where = { .file = call->path };
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);

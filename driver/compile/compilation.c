@@ -110,7 +110,7 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
     ig_put(&out, ",\n  \"outputs\": [");
     put_ports(&out, w, w->outputs.items, w->outputs.count - states);
     ig_put(&out, ",\n  \"states\": [");
-    put_ports(&out, w, w->inputs.items + inputs, states);
+    put_ports(&out, w, states ? w->inputs.items + inputs : NULL, states);
     put_launches(&out, w);
     ig_put(&out, ",\n  \"kernels\": %zu,\n  \"weight_bytes\": %llu\n}\n",
            w->kernels.count, (unsigned long long)w->weights_bytes);

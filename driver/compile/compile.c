@@ -30,26 +30,43 @@ typedef struct compile_call {
     ig_compilation build;
     ig_context *context;
     ig_program **out_program;
-    ig_file_map isolated; /* what a child process made */
-    ig_str key;           /* of the cache; empty: not cached */
+    ig_isolated_work work; /* model NULL: the module is here */
+    ig_file_map isolated;  /* what the worker made */
+    ig_str key;            /* of the cache; empty: not cached */
     ig_cached_model cached;
 } compile_call;
 
 /* ---- making the container ---- */
 
-static ig_status make_parts(void *user, ig_file_part **out_parts, size_t *out_count) {
-    compile_call *call = user;
-    IG_TRY(ig_compilation_run(&call->build));
-    *out_parts = call->build.parts;
-    *out_count = call->build.part_count;
+/* What isolation cannot do is refused: nobody shall believe to be isolated. */
+static ig_status check_isolation(const compile_call *call) {
+    const ig_compile_options *options = &call->build.options;
+    ig_diag *diag = &call->context->diag;
+    if (!options->isolate) {
+        return IG_OK;
+    }
+    if (!call->work.model) {
+        return ig_error_hint(diag, IG_INVALID, NULL,
+                             "ig_compile_model reads and compiles a file in isolation",
+                             "a module that was imported here cannot be isolated");
+    }
+    if (options->weights == IG_WEIGHTS_REFERENCE || options->after_pass ||
+        options->stop_after) {
+        return ig_error(diag, IG_UNSUPPORTED, NULL,
+                        "isolated work embeds weights and shows no passes");
+    }
     return IG_OK;
 }
 
 static ig_status make_container(compile_call *call) {
-    if (!call->build.options.isolate) {
-        return ig_compilation_run(&call->build);
+    ig_compilation *build = &call->build;
+    if (!call->work.model) {
+        return ig_compilation_run(build);
     }
-    IG_TRY(ig_isolate(call->context, make_parts, call, &call->isolated));
+    call->work.compile = &build->options;
+    call->work.artifact = build->path;
+    IG_TRY(ig_isolate(call->context, &call->work, (ig_module *)(uintptr_t)build->module,
+                      &call->isolated));
     call->build.parts = IG_NEW_ARRAY(&call->build.arena, ig_file_part, 1);
     call->build.parts[0] = (ig_file_part){ call->isolated.data, call->isolated.size };
     call->build.part_count = 1;
@@ -69,7 +86,7 @@ static bool is_watched(const ig_compile_options *options) {
 /* Sets folder and key, and finds a cached artifact. */
 static ig_status look_up(compile_call *call) {
     ig_compilation *build = &call->build;
-    if (build->options.no_cache) {
+    if (build->options.no_cache || call->work.model) {
         return IG_OK;
     }
     build->folder = ig_cache_folder(call->context, &build->arena);
@@ -169,7 +186,32 @@ static ig_status publish_and_cache(compile_call *call) {
     return IG_OK;
 }
 
+/* Writing over a file that the model reads would lose the model. */
+static ig_status check_output_path(const compile_call *call) {
+    const ig_module *module = call->build.module;
+    struct stat facts;
+    if (stat(call->build.path, &facts) != 0) {
+        return IG_OK;
+    }
+    for (size_t i = 0; i < module->files.count; i++) {
+        const ig_file_map *map = &module->files.items[i];
+        if (map->inode == facts.st_ino && map->device == facts.st_dev) {
+            ig_location where = { .file = call->build.path };
+            return ig_error_hint(&call->context->diag, IG_INVALID, &where,
+                                 "give the result another name",
+                                 "this file is part of the model that is compiled: it "
+                                 "would be replaced");
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status publish_header(compile_call *call) {
+    if (call->work.model) {
+        IG_TRY(make_container(call));
+        IG_TRY(check_output_path(call));
+        return write_file(call, call->build.parts, call->build.part_count);
+    }
     ig_arena *arena = &call->build.arena;
     ig_str text = ig_emit_header(arena, ig_emit_symbol(arena, call->build.path),
                                  (ig_module *)(uintptr_t)call->build.module);
@@ -214,30 +256,11 @@ static bool take_cached(compile_call *call, ig_status *status) {
     return true;
 }
 
-/* Writing over a file that the model reads would lose the model. */
-static ig_status check_output_path(const compile_call *call) {
-    const ig_module *module = call->build.module;
-    struct stat facts;
-    if (stat(call->build.path, &facts) != 0) {
-        return IG_OK;
-    }
-    for (size_t i = 0; i < module->files.count; i++) {
-        const ig_file_map *map = &module->files.items[i];
-        if (map->inode == facts.st_ino && map->device == facts.st_dev) {
-            ig_location where = { .file = call->build.path };
-            return ig_error_hint(&call->context->diag, IG_INVALID, &where,
-                                 "give the result another name",
-                                 "this file is part of the model that is compiled: it "
-                                 "would be replaced");
-        }
-    }
-    return IG_OK;
-}
-
 static ig_status compile_to_file(void *arguments) {
     compile_call *call = arguments;
     ig_status status = IG_OK;
     IG_TRY(check_form(call));
+    IG_TRY(check_isolation(call));
     IG_TRY(check_output_path(call));
     ig_file_remove_stale(call->build.path);
     if (emits_form(call, "header")) {
@@ -248,6 +271,7 @@ static ig_status compile_to_file(void *arguments) {
         return status;
     }
     IG_TRY(make_container(call));
+    IG_TRY(check_output_path(call)); /* now it is known what the model reads */
     return publish_and_cache(call);
 }
 
@@ -363,6 +387,7 @@ static ig_status find_program(compile_call *call, bool *found) {
 static ig_status compile_to_program(void *arguments) {
     compile_call *call = arguments;
     bool found = false;
+    IG_TRY(check_isolation(call));
     IG_TRY(find_program(call, &found));
     if (found) {
         return IG_OK;
@@ -377,4 +402,58 @@ ig_status ig_compile(ig_module *module, const ig_compile_options *options,
     compile_call call = { .context = module->context, .out_program = out_program };
     ig_compilation_init(&call.build, module, options);
     return run_call(&call, compile_to_program);
+}
+
+/* ---- public: models ---- */
+
+/* The empty module stands for the one that only the worker sees. */
+static ig_status run_isolated(ig_context *context, const char *path,
+                              const ig_import_options *import,
+                              const ig_compile_options *options, const char *artifact,
+                              ig_program **out_program) {
+    ig_import_options how = { 0 };
+    ig_options_take(&how, sizeof how, import);
+    compile_call call = { .context = context,
+                          .out_program = out_program,
+                          .work = { .model = path, .import = &how } };
+    ig_module *module = ig_module_create_for(context, path);
+    ig_compilation_init(&call.build, module, options);
+    call.build.path = artifact;
+    ig_status status = run_call(&call, artifact ? compile_to_file : compile_to_program);
+    ig_module_close(module);
+    return status;
+}
+
+static bool is_isolated(const ig_compile_options *options) {
+    ig_compile_options whole = { 0 };
+    ig_options_take(&whole, sizeof whole, options);
+    return whole.isolate != 0;
+}
+
+ig_status ig_compile_model(ig_context *context, const char *path,
+                           const ig_import_options *import,
+                           const ig_compile_options *options,
+                           ig_program **out_program) {
+    *out_program = NULL;
+    if (is_isolated(options)) {
+        return run_isolated(context, path, import, options, NULL, out_program);
+    }
+    ig_module *module = NULL;
+    IG_TRY(ig_import(context, path, import, &module));
+    ig_status status = ig_compile(module, options, out_program);
+    ig_module_close(module);
+    return status;
+}
+
+ig_status ig_compile_model_file(ig_context *context, const char *path,
+                                const ig_import_options *import, const char *artifact,
+                                const ig_compile_options *options) {
+    if (is_isolated(options)) {
+        return run_isolated(context, path, import, options, artifact, NULL);
+    }
+    ig_module *module = NULL;
+    IG_TRY(ig_import(context, path, import, &module));
+    ig_status status = ig_compile_file(module, artifact, options);
+    ig_module_close(module);
+    return status;
 }

@@ -158,7 +158,7 @@ typedef struct ig_compile_options {
     ig_weights weights;
     int torch_empty; /* an empty bag gives 0 in every pooling mode */
     int clamp_ids;   /* ids out of range are clamped instead of reported */
-    int isolate;     /* compile in a child process: survives aborts of LLVM */
+    int isolate;     /* ig_compile_model(_file): all of it in a process of its own */
     int no_cache;
     /* What ig_compile_file writes: "ingot" (NULL: too), "object" (one symbol and its
      * size), "header" (C functions over that symbol), "shared" (by the system's cc). */
@@ -180,6 +180,20 @@ IG_API IG_MUST_USE ig_status ig_compile(ig_module *module,
 /* Compiles into an artifact file, published by rename. */
 IG_API IG_MUST_USE ig_status ig_compile_file(ig_module *module, const char *path,
                                              const ig_compile_options *options);
+/* Reads a model file and compiles it, as ig_import and ig_compile(_file) do.  With
+ * options->isolate a process of its own does it, for models that nobody trusts: memory
+ * and time are bounded (limits isolate_bytes, isolate_seconds) and system calls
+ * filtered, and whatever becomes of it is a status and words.  IG_UNSUPPORTED: this
+ * system cannot confine a process.  Isolated work uses no cache and embeds weights.  */
+IG_API IG_MUST_USE ig_status ig_compile_model(ig_context *context, const char *path,
+                                              const ig_import_options *import,
+                                              const ig_compile_options *options,
+                                              ig_program **out_program);
+IG_API IG_MUST_USE ig_status ig_compile_model_file(ig_context *context,
+                                                   const char *path,
+                                                   const ig_import_options *import,
+                                                   const char *artifact,
+                                                   const ig_compile_options *options);
 /* What an artifact would hold, as text: "tensor", "plan", "kernel", "llvm", "asm",
  * "cuda", "ptx".  The text is the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_dump(ig_module *module, const char *stage,

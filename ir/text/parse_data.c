@@ -113,7 +113,8 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
         return ig_parse_error(p, at, "there is no folder to look for '%s' in", name);
     }
     if (!known) {
-        ig_status status = ig_file_map_beneath(p->file, ig_str_of(name), &map, why);
+        ig_status status = ig_context_map_beneath(p->context, p->file, ig_str_of(name),
+                                                  &map, why);
         if (status != IG_OK) {
             status = status == IG_IO ? IG_INVALID : status;
             ig_location where = { .file = p->file,

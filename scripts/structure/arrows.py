@@ -90,6 +90,7 @@ ARROWS = {
                      TORCH + "package/", "ingot_build_id.h", *DRIVER],
     "driver/values/": ["driver/values/", ONNX + "onnx.h", *DRIVER],
     TOOL: [TOOL + "*", TOOL + "cli/", TOOL + "verbs/", "ingot/"],
+    "tools/worker/": ["driver/compile/worker.h"],
     TOOL + "cli/": [TOOL + "cli/", "ingot/"],
     TOOL + "model/": [TOOL + "model/", TOOL + "cli/", "ingot/"],
     TOOL + "values/": [TOOL + "values/", TOOL + "model/", TOOL + "cli/", "ingot/"],

@@ -450,7 +450,7 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
     char why[256] = "";
     ig_module *module = *out_module = ig_module_create_for(context, path);
     ig_file_map *map = ig_onnx_add_map(module);
-    ig_status status = ig_file_map_open(path, map, why);
+    ig_status status = ig_context_map(context, path, map, why);
     if (status != IG_OK) {
         ig_location where = { .file = path };
         status = ig_error(&context->diag, status, &where, "cannot be read: %s", why);

@@ -84,7 +84,8 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
     *out_file = file = IG_NEW(model->arena, opened);
     ig_map_set(&model->external, ig_str_of(location), file);
     ig_file_map *map = ig_onnx_add_map(model->module);
-    file->status = ig_file_map_beneath(model->beside, ig_str_of(location), map, why);
+    file->status = ig_context_map_beneath(model->context, model->beside,
+                                          ig_str_of(location), map, why);
     if (file->status != IG_OK) {
         return ig_onnx_complain(about, file->status, "has external data in '%s': %s",
                                 location, why);

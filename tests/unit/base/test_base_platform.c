@@ -62,6 +62,19 @@ TEST(maps_a_file) {
     leave_folder();
 }
 
+/* A mapping would kill its reader here, and the bytes of a copy stay. */
+TEST(what_others_may_cut_short_is_copied) {
+    enter_folder();
+    write_text("shared", "words");
+    CHECK(chmod("shared", 0646) == 0);
+    ig_file_map map;
+    CHECK_INT(ig_file_map_open("shared", &map, why), IG_OK);
+    CHECK(truncate("shared", 0) == 0);
+    CHECK(map.size == 5 && memcmp(map.data, "words", 5) == 0);
+    ig_file_map_close(&map);
+    leave_folder();
+}
+
 TEST(maps_an_empty_file) {
     enter_folder();
     write_text("a", "");
@@ -431,12 +444,13 @@ TEST(reads_quotas_of_version_one) {
     leave_folder();
 }
 
-UNIT_SUITE(base_platform, maps_a_file, maps_an_empty_file, refuses_what_is_no_file,
-           users_may_use_links, maps_beneath_the_model_s_folder,
-           refuses_to_leave_the_model_s_folder, refuses_odd_names,
-           publishes_parts_in_order, replacing_leaves_open_maps_alone,
-           a_copy_is_a_file_of_its_own, never_replaces_a_device_or_folder,
-           a_failed_write_leaves_nothing, long_names_are_published,
-           removes_temporaries_of_the_dead_only, a_killed_writer_s_temporary_is_removed,
-           creates_folders_with_parents, time_goes_forward, counts_at_least_one_cpu,
-           reads_quotas_of_version_two, reads_quotas_of_version_one)
+UNIT_SUITE(base_platform, maps_a_file, what_others_may_cut_short_is_copied,
+           maps_an_empty_file, refuses_what_is_no_file, users_may_use_links,
+           maps_beneath_the_model_s_folder, refuses_to_leave_the_model_s_folder,
+           refuses_odd_names, publishes_parts_in_order,
+           replacing_leaves_open_maps_alone, a_copy_is_a_file_of_its_own,
+           never_replaces_a_device_or_folder, a_failed_write_leaves_nothing,
+           long_names_are_published, removes_temporaries_of_the_dead_only,
+           a_killed_writer_s_temporary_is_removed, creates_folders_with_parents,
+           time_goes_forward, counts_at_least_one_cpu, reads_quotas_of_version_two,
+           reads_quotas_of_version_one)

@@ -172,6 +172,16 @@ static void on_patience_lost(int number) {
     _exit(130);
 }
 
+/* A file of the user's own that was mapped became shorter than it was. */
+static void on_cut_file(int number) {
+    static const char text[] =
+        "error: a file was cut short while it was read; replace files by renaming\n";
+    (void)number;
+    streams_remove_temporary();
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(6);
+}
+
 static void on_interrupt(int number) {
     static const struct itimerval patience = { .it_value = { .tv_usec = 400000 } };
     ig_context *context = atomic_load(&interrupted_context);
@@ -281,6 +291,8 @@ ig_context *context_open(const settings *given, message *errors, int *out_exit) 
     sigaction(SIGTERM, &action, NULL);
     struct sigaction leave = { .sa_handler = on_patience_lost };
     sigaction(SIGALRM, &leave, NULL);
+    struct sigaction cut = { .sa_handler = on_cut_file };
+    sigaction(SIGBUS, &cut, NULL);
     signal(SIGXFSZ, SIG_IGN); /* a file too large is an error of writing */
     return context;
 }

@@ -98,7 +98,7 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096 };
     FLAG("torch-empty", torch_empty, "an empty bag gives 0, also where pooling is max")
 #define ROW_CLAMP_IDS \
     FLAG("clamp-ids", clamp_ids, "clamp ids out of range instead of reporting them")
-#define ROW_ISOLATE FLAG("isolate", isolate, "compile in a child process")
+#define ROW_ISOLATE FLAG("isolate", isolate, "read and compile in a confined process")
 #define ROW_NO_CACHE FLAG("no-cache", no_cache, "neither read nor write the caches")
 #define ROW_TRUST_CODE             \
     FLAG("trust-code", trust_code, \
@@ -112,8 +112,7 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096 };
          "give what the model means where its archive is wrong: shards by rows with " \
          "mean "                                                                      \
          "pooling")
-#define ROWS_COMPILE \
-    ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_ISOLATE, ROW_NO_CACHE, ROW_LIMIT
+#define ROWS_COMPILE ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_NO_CACHE, ROW_LIMIT
 
 typedef struct verb {
     const char *name, *arguments, *help; /* arguments: "MODEL -o OUT.ingot" */

@@ -128,6 +128,22 @@ ig_status program_open(const char *path, const ig_program_options *how,
     return status;
 }
 
+ig_status module_open(const settings *given, const char *path,
+                      const ig_import_options *how, model *out) {
+    ig_compile_options options = compile_options(given);
+    if (given->isolate && is_interpret(given->target)) {
+        complain(0, "--isolate compiles, and --target interpret does not");
+        return IG_UNSUPPORTED;
+    }
+    if (given->isolate) {
+        return ig_compile_model(out->context, path, how, &options, &out->program);
+    }
+    ig_status status = ig_import(out->context, path, how, &out->module);
+    return status == IG_OK && !is_interpret(given->target)
+               ? ig_compile(out->module, &options, &out->program)
+               : status;
+}
+
 ig_status model_open(const settings *given, ig_context *context, const char *path,
                      model *out, message *why) {
     *out = (model){ .context = context };
@@ -135,11 +151,7 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
     if (is_artifact(path)) {
         return open_artifact(given, path, out, why);
     }
-    ig_status status = ig_import(context, path, NULL, &out->module);
-    if (status == IG_OK && !is_interpret(given->target)) {
-        ig_compile_options options = compile_options(given);
-        status = ig_compile(out->module, &options, &out->program);
-    }
+    ig_status status = module_open(given, path, NULL, out);
     if (status != IG_OK) {
         model_close(out);
     }

@@ -21,6 +21,9 @@ bool fixes_rowwise_mean(const settings *given);
 /* Reads and, unless the target is interpret, compiles. */
 ig_status model_open(const settings *given, ig_context *context, const char *path,
                      model *out, message *why);
+/* The same for what is no artifact, by these options; out->context is set. */
+ig_status module_open(const settings *given, const char *path,
+                      const ig_import_options *how, model *out);
 ig_status program_open(const char *path, const ig_program_options *how,
                        ig_program **out_program, message *why);
 void model_close(model *which);

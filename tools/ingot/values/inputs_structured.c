@@ -234,11 +234,7 @@ ig_status structured_model_open(const settings *given, ig_context *context,
     }
     how.inputs = (const char *const *)texts;
     how.input_count = count;
-    status = ig_import(context, path, &how, &out->module);
-    if (status == IG_OK && !is_interpret(given->target)) {
-        ig_compile_options options = compile_options(given);
-        status = ig_compile(out->module, &options, &out->program);
-    }
+    status = module_open(given, path, &how, out);
     if (status != IG_OK) {
         model_close(out);
     }

@@ -32,6 +32,7 @@ static const option_row options[] = {
     ROW_RESOURCE,
     ROW_FIX,
     ROWS_COMPILE,
+    ROW_ISOLATE,
     ROW_QUIET,
     ROW_JSON,
     ROW_HELP,

@@ -20,6 +20,7 @@ static const option_row options[] = {
     ROW_RESOURCE,
     ROW_FIX,
     ROWS_COMPILE,
+    ROW_ISOLATE,
     ROW_QUIET,
     ROW_JSON,
     ROW_HELP,
@@ -64,33 +65,52 @@ static void print_artifact(const settings *given, double seconds) {
     ig_program_close(program);
 }
 
-static ig_status write_file(const settings *given, ig_module *module,
-                            const ig_compile_options *how) {
+/* Compiles into a file: the module, or the model that nobody trusts in isolation. */
+static ig_status compile_to(const settings *given, ig_context *context,
+                            ig_module *module, const char *path) {
+    ig_compile_options how = compile_options(given);
+    how.emit = given->emit;
+    ig_import_options import = import_options(given);
+    return module ? ig_compile_file(module, path, &how)
+                  : ig_compile_model_file(context, given->arguments.items[0], &import,
+                                          path, &how);
+}
+
+static ig_status write_file(const settings *given, ig_context *context,
+                            ig_module *module) {
     if (!is_stream(given->output)) {
-        return ig_compile_file(module, given->output, how);
+        return compile_to(given, context, module, given->output);
     }
     char *path = stream_begin(".ingot");
-    ig_status status = path ? ig_compile_file(module, path, how) : IG_IO;
+    ig_status status = path ? compile_to(given, context, module, path) : IG_IO;
     return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
 }
 
-static ig_status compile_model(const settings *given, ig_context *context) {
+static ig_status compile_here(const settings *given, ig_context *context,
+                              bool is_text) {
     ig_module *module = NULL;
     ig_import_options import = import_options(given);
     ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
     if (status != IG_OK) {
         return status;
     }
+    status = is_text ? write_text(given, module) : write_file(given, context, module);
+    ig_module_close(module);
+    return status;
+}
+
+static ig_status compile_model(const settings *given, ig_context *context) {
     static const char *const texts[] = { "llvm", "asm", "cuda", "ptx", "cubin" };
     bool is_text = false;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         is_text |= given->emit && strcmp(given->emit, texts[i]) == 0;
     }
-    ig_compile_options how = compile_options(given);
-    how.emit = given->emit;
-    status = is_text ? write_text(given, module) : write_file(given, module, &how);
-    ig_module_close(module);
-    return status;
+    if (given->isolate && is_text) {
+        complain(0, "--isolate does not write --emit %s", given->emit);
+        return IG_UNSUPPORTED;
+    }
+    return is_text || !given->isolate ? compile_here(given, context, is_text)
+                                      : write_file(given, context, NULL);
 }
 
 static int run_compile(const settings *given) {

@@ -1,0 +1,52 @@
+# Models that nobody trusts: a confined process does all of the work.
+# SPDX-License-Identifier: Apache-2.0
+
+mkdir "$tmp/apart"
+isolated() {
+    "$ingot" compile "$tmp/dlrm.onnx" -q --isolate -o "$tmp/apart/x.ingot" "$@"
+}
+"$ingot" compile "$tmp/dlrm.onnx" -q --no-cache -o "$tmp/plain.ingot"
+holds "an isolated process compiles" isolated
+holds "the same artifact" cmp "$tmp/plain.ingot" "$tmp/apart/x.ingot"
+rm "$tmp/apart/x.ingot"
+check "time has a limit" 5 "isolate_seconds" isolated --limit isolate_seconds=0
+if ! is_sanitized; then
+    check "memory has a limit" 5 "isolate_bytes" isolated --limit isolate_bytes=30000000
+fi
+check "other limits hold, and words come through" 5 "kernel_ops" isolated --limit kernel_ops=3
+printf 'junk' >"$tmp/junk.onnx"
+check "statuses come through" 3 "junk.onnx" \
+    "$ingot" compile "$tmp/junk.onnx" --isolate -o "$tmp/apart/x.ingot"
+check "a missing model is 6" 6 "no such file" \
+    "$ingot" compile "$tmp/none.onnx" --isolate -o "$tmp/apart/x.ingot"
+holds "and nothing is left of all that" only "$tmp/apart"
+check "a model is not its own result" 2 "is the model itself" \
+    "$ingot" compile "$tmp/dlrm.onnx" --isolate -o "$tmp/dlrm.onnx"
+check "what is not isolated is refused" 4 "--isolate" isolated --emit asm
+check "and so are weights outside" 4 "embeds weights" isolated --weights reference
+
+# A worker that dies takes nobody with it, whatever it dies of.
+for signal in SEGV BUS KILL SYS; do
+    "$ingot" compile "$tmp/dlrm.onnx" -q --isolate -t cpu:v2,v3,v4,v4-vnni \
+        -o "$tmp/apart/x.ingot" >"$tmp/words" 2>&1 &
+    host=$!
+    worker=
+    for _ in $(seq 200); do
+        worker=$(pgrep -P $host ingot-worker) && break
+        sleep 0.005
+    done
+    kill -$signal "$worker" 2>/dev/null
+    wait $host
+    status=$?
+    wanted=70
+    [ $signal = BUS ] && wanted=6
+    holds "a worker ended by SIG$signal is status $wanted ($status)" [ "$status" = $wanted ]
+    holds "and has words" grep -q "isolated process" "$tmp/words"
+    holds "and leaves nothing" only "$tmp/apart"
+done
+
+# What another user may cut short is copied, not mapped.
+chmod o+w "$tmp/dlrm.onnx"
+holds "a model that others may write is read all the same" isolated
+chmod o-w "$tmp/dlrm.onnx"
+rm -f "$tmp/apart/x.ingot"
