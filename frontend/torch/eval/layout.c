@@ -215,18 +215,15 @@ static const ig_ts_order *order_of_result(ig_ts_call *call, const operands *all,
                                           : order_together(call->eval, &first, type);
 }
 
-static void lay_result(ig_ts_call *call, const operands *all, ig_ts_layout layout,
-                       uint64_t start, const ig_ts_value *value) {
-    ig_ts_tensor *tensor = value->as.tensor;
-    bool is_fresh = value->kind == IG_TS_TENSOR && !tensor->alias &&
-                    tensor->step_count == 0 && tensor->storage->cell.born > start &&
-                    !tensor->storage->order && !tensor->storage->origin;
-    if (is_fresh) {
-        tensor->storage->order = order_of_result(call, all, layout, tensor->type);
-    }
+/* A result whose order is to be found, made after `start`. */
+static bool is_fresh(const ig_ts_value *value, uint64_t start) {
+    const ig_ts_tensor *tensor = value->as.tensor;
+    return value->kind == IG_TS_TENSOR && !tensor->alias && tensor->step_count == 0 &&
+           tensor->storage->cell.born > start && !tensor->storage->order &&
+           !tensor->storage->origin;
 }
 
-void ig_ts_lay_results(ig_ts_call *call, uint64_t start) {
+static void lay_result(ig_ts_call *call, const ig_ts_value *value) {
     const ig_ts_overloads *overloads = ig_map_get(&call->eval->rows,
                                                   ig_str_of(call->schema->name));
     ig_ts_layout layout = overloads ? overloads->layout : IG_TS_LAYOUT_UNKNOWN;
@@ -234,12 +231,32 @@ void ig_ts_lay_results(ig_ts_call *call, uint64_t start) {
     for (uint32_t i = 0; i < call->arg_count; i++) {
         add_operand(&all, &call->args[i]);
     }
+    value->as.tensor->storage->order = order_of_result(call, &all, layout,
+                                                       value->as.tensor->type);
+}
+
+/* What changes a list in place returns it: nothing in it is new but an argument. */
+static bool is_argument(const ig_ts_call *call, const ig_ts_value *list) {
+    for (uint32_t i = 0; i < call->arg_count; i++) {
+        if (call->args[i].kind == list->kind &&
+            call->args[i].as.list == list->as.list) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ig_ts_lay_results(ig_ts_call *call, uint64_t start) {
     for (uint32_t i = 0; i < call->result_count; i++) {
         const ig_ts_value *result = &call->results[i];
-        lay_result(call, &all, layout, start, result);
-        for (size_t k = 0; result->kind == IG_TS_LIST && k < result->as.list->count;
-             k++) {
-            lay_result(call, &all, layout, start, &result->as.list->items[k]);
+        if (is_fresh(result, start)) {
+            lay_result(call, result);
+        }
+        bool is_list = result->kind == IG_TS_LIST && !is_argument(call, result);
+        for (size_t k = 0; is_list && k < result->as.list->count; k++) {
+            if (is_fresh(&result->as.list->items[k], start)) {
+                lay_result(call, &result->as.list->items[k]);
+            }
         }
     }
 }

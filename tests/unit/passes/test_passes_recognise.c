@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { TEXT_MAX = 1 << 16, INPUTS_MAX = 8, GRAPHS_MAX = 8 };
+enum { TEXT_MAX = 1 << 16, INPUTS_MAX = 8, OUTPUTS_MAX = 4, GRAPHS_MAX = 8 };
 
 /* The module of a golden file, without what it expects. */
 static ig_str read_golden(const char *name) {
@@ -97,23 +97,32 @@ static bool is_close(double got, double expected, const value_set *set) {
     return fabs(got - expected) <= 1e-6 + 1e-5 * fabs(expected);
 }
 
-static void check_graph(ig_module *before, ig_module *after, const char *name,
-                        const value_set *set) {
-    ig_tensor inputs[INPUTS_MAX], expected[1], got[1];
-    const ig_graph *graph = ig_module_graph(before, name);
-    ig_arena arena;
-    ig_arena_init(&arena, NULL);
-    random_state = 7;
-    for (uint32_t i = 0; i < graph->body.arg_count; i++) {
-        inputs[i] = make_input(before, graph->body.args[i]->type, &arena, set);
-    }
-    CHECK_OK(ig_interpret(graph, inputs, &arena, expected));
-    CHECK_OK(ig_interpret(ig_module_graph(after, name), inputs, &arena, got));
+static void check_output(const ig_tensor *got, const ig_tensor *expected,
+                         const char *name, const value_set *set) {
     CHECK_INT(got->count, expected->count);
     for (int64_t i = 0; i < got->count; i++) {
         double a = ig_tensor_get_f64(got, i), b = ig_tensor_get_f64(expected, i);
         CHECK_MSG(is_close(a, b, set), "@%s, %s, element %lld: %g, expected %g", name,
                   set->name, (long long)i, a, b);
+    }
+}
+
+static void check_graph(ig_module *before, ig_module *after, const char *name,
+                        const value_set *set) {
+    ig_tensor inputs[INPUTS_MAX], expected[OUTPUTS_MAX], got[OUTPUTS_MAX];
+    const ig_graph *graph = ig_module_graph(before, name);
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    random_state = 7;
+    CHECK(graph->body.arg_count <= INPUTS_MAX);
+    CHECK(graph->body.last->operand_count <= OUTPUTS_MAX);
+    for (uint32_t i = 0; i < graph->body.arg_count; i++) {
+        inputs[i] = make_input(before, graph->body.args[i]->type, &arena, set);
+    }
+    CHECK_OK(ig_interpret(graph, inputs, &arena, expected));
+    CHECK_OK(ig_interpret(ig_module_graph(after, name), inputs, &arena, got));
+    for (uint32_t i = 0; i < graph->body.last->operand_count; i++) {
+        check_output(&got[i], &expected[i], name, set);
     }
     ig_arena_fini(&arena);
 }
