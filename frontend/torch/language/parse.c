@@ -49,6 +49,15 @@ ig_status ig_py_error(ig_py_parser *parser, ig_status status, const ig_py_token 
     return ig_error(&parser->source->context->diag, status, &where, "%s", text);
 }
 
+static ig_status report_limit(ig_py_parser *parser, const ig_py_token *at,
+                              ig_limit_id id, const char *subject) {
+    ig_context *context = parser->source->context;
+    ig_location where = { .file = parser->source->file,
+                          .line = at->line,
+                          .column = at->column };
+    return ig_error_limit(&context->diag, &where, &context->limits, id, "%s", subject);
+}
+
 /* "'return'", "the end of the line": into `buffer`. */
 static const char *describe_token(const ig_py_token *token, char *buffer, size_t size) {
     switch ((int)token->kind) {
@@ -163,10 +172,8 @@ ig_status ig_py_parse_name(ig_py_parser *parser, const char *what,
         return ig_py_expected(parser, what);
     }
     if (text.size > (size_t)parser->source->context->limits.string_bytes) {
-        return ig_py_error(parser, IG_LIMIT, &parser->token,
-                           "a name of %zu bytes; the limit string_bytes is %lld",
-                           text.size,
-                           (long long)parser->source->context->limits.string_bytes);
+        return report_limit(parser, &parser->token, IG_LIMIT_string_bytes,
+                            "the length of this name");
     }
     *out_name = ig_names_intern(parser->source->names, text);
     ig_py_advance(parser);
@@ -177,18 +184,14 @@ ig_status ig_py_parse_name(ig_py_parser *parser, const char *what,
 
 static ig_status report_depth(ig_py_parser *parser, uint32_t line, uint32_t column) {
     ig_py_token at = { .line = line, .column = column };
-    return ig_py_error(parser, IG_LIMIT, &at,
-                       "nested deeper than %lld (the limit source_depth)",
-                       (long long)parser->source->context->limits.source_depth);
+    return report_limit(parser, &at, IG_LIMIT_source_depth, "the nesting");
 }
 
 ig_status ig_py_enter(ig_py_parser *parser) {
     int64_t nodes = parser->source->context->limits.node_count;
     if (*parser->source->node_count > (uint64_t)nodes) {
-        return ig_py_error(
-            parser, IG_LIMIT, &parser->token,
-            "the sources have more than %lld values and statements (--limit node_count=N)",
-            (long long)nodes);
+        return report_limit(parser, &parser->token, IG_LIMIT_node_count,
+                            "the count of values and statements in the sources");
     }
     if (parser->depth >= (uint64_t)parser->source->context->limits.source_depth) {
         return report_depth(parser, parser->token.line, parser->token.column);

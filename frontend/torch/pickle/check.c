@@ -134,10 +134,8 @@ static ig_status leave_value(checker *check, const ig_py *value) {
     check->depths[value->id] = deepest + 1;
     int64_t most = check->vm->set->context->limits.pickle_depth;
     if (deepest + 1 > (uint64_t)most) {
-        return ig_pickle_fail(
-            check->vm, IG_LIMIT,
-            "values nest more than %lld deep (--limit pickle_depth=N)",
-            (long long)most);
+        return ig_pickle_error_limit(check->vm, IG_LIMIT_pickle_depth,
+                                     "the nesting of values");
     }
     check->frames.count--;
     return IG_OK;

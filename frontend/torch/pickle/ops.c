@@ -367,8 +367,7 @@ static ig_status get_at(ig_pickle_vm *vm, uint64_t number) {
                               (unsigned long long)number);
     }
     if (vm->stack.count >= (size_t)vm->set->context->limits.pickle_values) {
-        return ig_pickle_fail(vm, IG_LIMIT,
-                              "its stack is too large (--limit pickle_values=N)");
+        return ig_pickle_error_limit(vm, IG_LIMIT_pickle_values, "its stack");
     }
     push_value(vm, item);
     return IG_OK;

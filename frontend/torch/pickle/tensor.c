@@ -31,10 +31,8 @@ static ig_status read_extents(ig_pickle_vm *vm, const ig_py *from, const char *w
     if (!is_list) {
         return ig_pickle_fail(vm, IG_INVALID, "a tensor has no %ss", what);
     }
-    int64_t most = vm->set->context->limits.rank;
-    if (from->as.list.count > (uint64_t)most) {
-        return ig_pickle_fail(vm, IG_LIMIT, "a tensor has %zu dimensions, at most %lld",
-                              from->as.list.count, (long long)most);
+    if (from->as.list.count > (uint64_t)vm->set->context->limits.rank) {
+        return ig_pickle_error_limit(vm, IG_LIMIT_rank, "a tensor's rank");
     }
     int64_t *numbers = IG_NEW_ARRAY(vm->arena, int64_t, from->as.list.count + 1);
     for (size_t i = 0; i < from->as.list.count; i++) {

@@ -29,15 +29,21 @@ ig_status ig_pickle_fail(const ig_pickle_vm *vm, ig_status status, const char *f
                          "byte %zu (%s): %s", vm->begin, vm->opcode, message);
 }
 
+ig_status ig_pickle_error_limit(const ig_pickle_vm *vm, ig_limit_id id,
+                                const char *subject) {
+    ig_context *context = vm->set->context;
+    ig_location where = { .file = vm->options->file, .graph = vm->options->name };
+    return ig_error_limit(&context->diag, &where, &context->limits, id,
+                          "byte %zu (%s): %s", vm->begin, vm->opcode, subject);
+}
+
 /* ---- values under construction ---- */
 
 ig_status ig_pickle_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
     assert(kind < IG_PY_KIND_COUNT && "values have one of our kinds");
     int64_t most = vm->set->context->limits.pickle_values;
     if (vm->set->value_count >= (uint64_t)most) {
-        return ig_pickle_fail(
-            vm, IG_LIMIT, "there are more than %lld values (--limit pickle_values=N)",
-            (long long)most);
+        return ig_pickle_error_limit(vm, IG_LIMIT_pickle_values, "the count of values");
     }
     ig_py *value = IG_NEW(vm->arena, ig_py);
     value->kind = kind;

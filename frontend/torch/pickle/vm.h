@@ -43,6 +43,9 @@ typedef struct ig_pickle_opcode {
 /* Reports "file: in 'data.pkl': byte 12 (REDUCE): …"; INVALID has a hint. */
 ig_status ig_pickle_fail(const ig_pickle_vm *vm, ig_status status, const char *format,
                          ...) IG_PRINTF(3, 4);
+/* "byte 12 (BINGET): SUBJECT exceeds limit pickle_values (4194304)". */
+ig_status ig_pickle_error_limit(const ig_pickle_vm *vm, ig_limit_id id,
+                                const char *subject);
 /* The rest of the current line; `at` moves past it. */
 ig_status ig_pickle_line(ig_pickle_vm *vm, ig_str *out_line);
 
