@@ -97,6 +97,8 @@ for turn in $(seq "${INGOT_MOMENTS:-24}"); do
     rm -f "$tmp/stopped/"*
 done
 
+rm -r "$tmp/stop_case"
+
 # A file that may not grow is an error, and leaves nothing.
 check "a limit on the size of files is 6" 6 "cannot write" sh -c "
     ulimit -f 8; exec '$ingot' compile '$tmp/dlrm.onnx' --no-cache -q -o '$tmp/stopped/x.ingot'"
