@@ -1,0 +1,180 @@
+/* Archives of torch.export: which model, its program, its tensors.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/pt2/pt2.h"
+
+#include "frontend/pt2/call.h"
+#include "frontend/pt2/weights.h"
+
+#include <string.h>
+
+/* The schema's major version: torch's own loader takes no other than its own. */
+enum { NEWEST_MAJOR = 8 };
+
+static const char class_name[] = "ExportedProgram";
+
+/* ---- which model ---- */
+
+/* "models/NAME.json" -> "NAME" */
+static const char *model_name(ig_archive *archive, const ig_archive_entry *entry) {
+    static const char folder[] = "models/", end[] = ".json";
+    ig_str name = entry->name;
+    bool is_model = ig_str_starts(name, folder) && ig_str_ends(name, end) &&
+                    name.size > sizeof folder + sizeof end - 2;
+    return is_model ? ig_arena_copy(archive->arena, name.data + sizeof folder - 1,
+                                    name.size - (sizeof folder + sizeof end - 2))
+                    : NULL;
+}
+
+static ig_status report_models(ig_archive *archive, const char *names) {
+    ig_location where = { .file = archive->file };
+    if (*names) {
+        return ig_error_hint(&archive->context->diag, IG_INVALID, &where,
+                             "choose one with --resource NAME",
+                             "the archive holds several models: %s", names);
+    }
+    return ig_error_hint(
+        &archive->context->diag, IG_UNSUPPORTED, &where,
+        "save the exported program itself: torch.export.save(program, path)",
+        "the archive holds no exported program: AOTInductor's packages hold machine code, "
+        "and the graph that it was made of cannot be had back");
+}
+
+static ig_status find_model(ig_archive *archive, const char *wanted,
+                            const char **out_name, ig_archive_entry **out_entry) {
+    ig_writer names;
+    size_t count = 0;
+    ig_writer_init(&names, archive->arena);
+    ig_put(&names, "%s", "");
+    *out_entry = NULL;
+    for (size_t i = 0; i < archive->entry_count; i++) {
+        const char *name = model_name(archive, &archive->entries[i]);
+        if (!name) {
+            continue;
+        }
+        ig_put(&names, "%s%s", count++ ? ", " : "", name);
+        if (!*out_entry || strcmp(name, wanted ? wanted : "model") == 0) {
+            *out_name = name;
+            *out_entry = &archive->entries[i];
+        }
+    }
+    bool is_it = *out_entry && strcmp(*out_name, wanted ? wanted : "model") == 0;
+    return is_it || (count == 1 && !wanted) ? IG_OK
+                                            : report_models(archive, names.data);
+}
+
+/* The flat archives of torch 2.1 to 2.7 hold one program, without a name. */
+static ig_status find_program(ig_archive *archive, const char *wanted,
+                              const char **out_name, ig_archive_entry **out_entry) {
+    *out_name = "model";
+    *out_entry = ig_archive_find(archive, IG_STR("serialized_exported_program.json"));
+    return *out_entry ? IG_OK : find_model(archive, wanted, out_name, out_entry);
+}
+
+/* ---- the program ---- */
+
+static ig_status check_version(ig_archive *archive, const ig_json *exported) {
+    const ig_json *version = ig_json_get(exported, "schema_version");
+    int64_t major = 0;
+    bool is_told = ig_json_int(ig_json_get(version, "major"), &major) ||
+                   ig_json_int(version, &major);
+    ig_location where = { .file = archive->file };
+    if (is_told && major <= NEWEST_MAJOR) {
+        return IG_OK;
+    }
+    return is_told ? ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where,
+                                   "save it with a torch that writes schema 8",
+                                   "its schema is of version %lld, which is not known",
+                                   (long long)major)
+                   : ig_error(&archive->context->diag, IG_INVALID, &where,
+                              "it does not say the version of its schema");
+}
+
+static ig_status read_source(void *user, const char *name, ig_str *out_text,
+                             bool *out_found) {
+    const ig_pt2_source *source = user;
+    *out_found = strcmp(name, "__torch__.py") == 0;
+    *out_text = ig_writer_str(&source->out);
+    return IG_OK;
+}
+
+static ig_py *make_object(ig_pickle_set *set, ig_py *state) {
+    ig_py *values = IG_NEW_ARRAY(set->arena, ig_py, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        values[i].id = set->value_count++;
+    }
+    values[0].kind = IG_PY_OBJECT;
+    values[0].as.object.class = &values[1];
+    values[0].as.object.args = &values[2];
+    values[0].as.object.state = state;
+    values[1].kind = IG_PY_GLOBAL;
+    values[1].as.global.module = IG_STR("__torch__");
+    values[1].as.global.name = ig_str_of(class_name);
+    values[2].kind = IG_PY_TUPLE;
+    return values;
+}
+
+static void take_call(ig_arena *arena, const ig_pt2_call *call, ig_ts_program *out) {
+    size_t count = call->parameters.count;
+    const char **trees = IG_NEW_ARRAY(arena, const char *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        trees[i] = call->parameters.items[i].tree;
+    }
+    out->trees = trees;
+    out->tree_count = count;
+    out->ranges = call->ranges.items;
+    out->range_count = call->ranges.count;
+}
+
+static ig_status write_program(ig_ts_program *program, const ig_archive_entry *entry,
+                               const ig_json *exported) {
+    ig_archive *archive = program->archive;
+    ig_pt2_source *source = IG_NEW(archive->arena, ig_pt2_source);
+    ig_pt2_call call;
+    ig_pt2_source_init(source, archive->context, archive->arena, archive->file);
+    (void)entry;
+    IG_TRY(ig_pt2_write_class(source, class_name, exported, &call));
+    take_call(archive->arena, &call, program);
+    program->nodes = source->nodes.items;
+    program->node_count = source->nodes.count;
+    program->code_folder = "";
+    program->read = read_source;
+    program->user = source;
+    return IG_OK;
+}
+
+/* An opener of frontend/torch/eval/program.h. */
+static ig_status open_pt2(ig_context *context, ig_arena *arena, const char *file,
+                          ig_str bytes, const char *resource,
+                          ig_ts_program *out_program) {
+    const char *model;
+    ig_archive_entry *entry;
+    ig_str text;
+    const ig_json *exported;
+    ig_py *state;
+    *out_program = (ig_ts_program){ .file = file, .resource = resource };
+    ig_archive *archive = out_program->archive = IG_NEW(arena, ig_archive);
+    IG_TRY(ig_archive_open(archive, context, arena, file, bytes));
+    out_program->version = 10; /* of the operators: they are the newest */
+    out_program->pickles = IG_NEW(arena, ig_pickle_set);
+    ig_pickle_set_init(out_program->pickles, archive);
+    IG_TRY(find_program(archive, resource, &model, &entry));
+    IG_TRY(ig_archive_read_text(archive, entry, &text));
+    ig_location where = ig_archive_where(archive, entry);
+    IG_TRY(ig_json_read(context, arena, &where, text, &exported));
+    IG_TRY(check_version(archive, exported));
+    IG_TRY(write_program(out_program, entry, exported));
+    IG_TRY(ig_pt2_weights(archive, out_program->pickles, model, &state));
+    out_program->root = make_object(out_program->pickles, state);
+    return IG_OK;
+}
+
+ig_status ig_import_pt2(ig_context *context, const char *path,
+                        const ig_torchscript_options *options, ig_module **out_module) {
+    return ig_import_program(context, open_pt2, path, NULL, options, out_module);
+}
+
+ig_status ig_import_pt2_memory(ig_context *context, ig_str bytes, const char *path,
+                               const ig_torchscript_options *options,
+                               ig_module **out_module) {
+    return ig_import_program(context, open_pt2, path, &bytes, options, out_module);
+}

@@ -1,0 +1,249 @@
+/* The tensors of an exported program, by their names in the module.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/pt2/weights.h"
+
+#include "base/vec.h"
+#include "frontend/pt2/codes.h"
+#include "frontend/pt2/json.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct reader {
+    ig_archive *archive;
+    ig_pickle_set *set;
+    ig_arena *arena;
+    ig_map storages; /* entry -> ig_py_storage */
+    IG_VEC(ig_py *) keys;
+    IG_VEC(ig_py *) values;
+} reader;
+
+static ig_py *make_value(reader *r, ig_py_kind kind) {
+    ig_py *value = IG_NEW(r->arena, ig_py);
+    value->kind = kind;
+    value->id = r->set->value_count++;
+    return value;
+}
+
+static void add_tensor(reader *r, ig_str name, ig_py *value) {
+    ig_py *key = make_value(r, IG_PY_STR);
+    key->as.text = name;
+    IG_PUSH(r->arena, &r->keys, key);
+    IG_PUSH(r->arena, &r->values, value);
+}
+
+/* ---- files of torch.save ---- */
+
+/* Is every value a tensor, or nothing that a graph could use? */
+static ig_status add_pickled(reader *r, const ig_archive_entry *entry,
+                             const ig_py *dict) {
+    if (dict->kind != IG_PY_DICT) {
+        ig_location where = ig_archive_where(r->archive, entry);
+        return ig_error(&r->archive->context->diag, IG_INVALID, &where,
+                        "holds %s, not tensors by name", ig_py_kind_name(dict->kind));
+    }
+    for (size_t i = 0; i < dict->as.dict.count; i++) {
+        const ig_py *key = dict->as.dict.keys[i];
+        if (key->kind == IG_PY_STR) {
+            add_tensor(r, key->as.text, dict->as.dict.values[i]);
+        }
+    }
+    return IG_OK;
+}
+
+/* The archive inside of an entry. */
+static ig_status open_inner(reader *r, ig_archive_entry *entry,
+                            ig_archive **out_inner) {
+    ig_archive_span span;
+    ig_archive *inner = *out_inner = IG_NEW(r->arena, ig_archive);
+    IG_TRY(ig_archive_read(r->archive, entry, &span));
+    const char *file = ig_arena_printf(r->arena, "%s/%s", r->archive->file,
+                                       entry->name.data);
+    IG_TRY(ig_archive_open(inner, r->archive->context, r->arena, file, span.bytes));
+    inner->base = span.offset < 0 ? -1 : r->archive->base + span.offset;
+    return IG_OK;
+}
+
+static ig_status read_saved(reader *r, ig_archive_entry *entry) {
+    ig_archive *inner;
+    ig_archive_entry *pickle;
+    ig_str text;
+    ig_py *dict = NULL;
+    IG_TRY(open_inner(r, entry, &inner));
+    ig_pickle_set *set = IG_NEW(r->arena, ig_pickle_set);
+    ig_pickle_set_init(set, inner);
+    set->value_count = r->set->value_count;
+    IG_TRY(ig_archive_need(inner, IG_STR("data.pkl"), &pickle));
+    IG_TRY(ig_archive_read_text(inner, pickle, &text));
+    ig_pickle_options options = { .file = inner->file,
+                                  .name = "data.pkl",
+                                  .storage_prefix = "data/",
+                                  .storage_suffix = "" };
+    IG_TRY(ig_pickle_read(set, text, &options, &dict));
+    r->set->value_count = set->value_count;
+    return add_pickled(r, entry, dict);
+}
+
+/* ---- raw storages ---- */
+
+static ig_status storage_of(reader *r, ig_archive_entry *entry,
+                            ig_py_storage **out_storage) {
+    ig_archive_span span;
+    *out_storage = ig_map_get(&r->storages, entry->name);
+    if (*out_storage) {
+        return IG_OK;
+    }
+    IG_TRY(ig_archive_read(r->archive, entry, &span));
+    ig_py_storage *storage = *out_storage = IG_NEW(r->arena, ig_py_storage);
+    *storage = (ig_py_storage){ .key = entry->name.data,
+                                .count = (int64_t)span.bytes.size,
+                                .size = (int64_t)span.bytes.size,
+                                .bytes = span.bytes.data,
+                                .offset = span.offset };
+    ig_map_set(&r->storages, entry->name, storage);
+    return IG_OK;
+}
+
+static bool read_sizes(reader *r, const ig_json *from, const int64_t **out,
+                       uint32_t *out_rank) {
+    size_t count = ig_json_count(from);
+    int64_t *numbers = IG_NEW_ARRAY(r->arena, int64_t, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const ig_json *size = &from->as.list.items[i];
+        if (!ig_json_int(ig_json_get(size, "as_int"), &numbers[i]) || numbers[i] < 0) {
+            return false;
+        }
+    }
+    *out = numbers;
+    *out_rank = (uint32_t)count;
+    return count <= (uint64_t)r->archive->context->limits.rank;
+}
+
+static bool read_meta(reader *r, const ig_json *meta, ig_py_tensor *out) {
+    int64_t code, layout;
+    uint32_t strides;
+    const ig_json *offset = ig_json_get(meta, "storage_offset");
+    bool is_read = ig_json_int(ig_json_get(meta, "dtype"), &code) &&
+                   ig_json_int(ig_json_get(meta, "layout"), &layout) &&
+                   read_sizes(r, ig_json_get(meta, "sizes"), &out->sizes, &out->rank) &&
+                   read_sizes(r, ig_json_get(meta, "strides"), &out->strides, &strides);
+    out->dtype = is_read ? ig_torch_dtype_of_code(ig_pt2_dtype_code(code)) : NULL;
+    bool has_offset = ig_json_int(offset, &out->offset) ||
+                      ig_json_int(ig_json_get(offset, "as_int"), &out->offset);
+    return out->dtype && strides == out->rank && has_offset && out->offset >= 0 &&
+           ig_pt2_layout_code(layout) >= 0;
+}
+
+/* An empty entry stands for a tensor without data (torch's fake tensors): zeros. */
+static ig_status fill_empty(reader *r, ig_py_tensor *tensor) {
+    int64_t bytes;
+    if (!ig_torch_dtype_bytes(tensor->dtype, tensor->count, &bytes) ||
+        tensor->storage->size > 0 || bytes == 0) {
+        return IG_OK;
+    }
+    ig_location where = { .file = r->archive->file, .node = tensor->storage->key };
+    return ig_error_hint(&r->archive->context->diag, IG_UNSUPPORTED, &where,
+                         "export it with its weights: torch.export.save(program, path)",
+                         "the tensor's data is not in the archive");
+}
+
+static ig_status read_raw(reader *r, const ig_json *row, ig_str name,
+                          ig_archive_entry *entry) {
+    ig_location where = { .file = r->archive->file, .node = name.data };
+    ig_py *value = make_value(r, IG_PY_TENSOR);
+    ig_py_tensor *tensor = value->as.tensor = IG_NEW(r->arena, ig_py_tensor);
+    IG_TRY(storage_of(r, entry, &tensor->storage));
+    if (!read_meta(r, ig_json_get(row, "tensor_meta"), tensor)) {
+        return ig_error(&r->archive->context->diag, IG_UNSUPPORTED, &where,
+                        "what its meta data say is no dense tensor of known size");
+    }
+    tensor->is_parameter = ig_json_is_true(ig_json_get(row, "is_param"));
+    const char *wrong = ig_py_tensor_measure(tensor, r->arena);
+    if (wrong) {
+        return ig_error(&r->archive->context->diag, IG_INVALID, &where, "the tensor %s",
+                        wrong);
+    }
+    IG_TRY(fill_empty(r, tensor));
+    add_tensor(r, name, value);
+    return IG_OK;
+}
+
+static ig_status read_row(reader *r, const char *folder, ig_str name,
+                          const ig_json *row) {
+    ig_archive_entry *entry;
+    const char *path = ig_arena_printf(r->arena, "%s%s", folder,
+                                       ig_json_text(ig_json_get(row, "path_name")));
+    IG_TRY(ig_archive_need(r->archive, ig_str_of(path), &entry));
+    ig_location where = { .file = r->archive->file, .node = name.data };
+    if (r->archive->is_big_endian) {
+        return ig_error_hint(&r->archive->context->diag, IG_UNSUPPORTED, &where,
+                             "save it on a little-endian machine",
+                             "raw weights of a big-endian archive are not read");
+    }
+    if (!ig_json_is_true(ig_json_get(row, "use_pickle"))) {
+        return read_raw(r, row, name, entry);
+    }
+    return ig_error_hint(
+        &r->archive->context->diag, IG_UNSUPPORTED, &where,
+        "export the module without tensor subclasses and script objects",
+        "it is pickled as a Python object, which is not supported yet");
+}
+
+static ig_status read_config(reader *r, const char *folder, ig_archive_entry *entry) {
+    ig_str text;
+    const ig_json *json;
+    ig_location where = ig_archive_where(r->archive, entry);
+    IG_TRY(ig_archive_read_text(r->archive, entry, &text));
+    IG_TRY(ig_json_read(r->archive->context, r->arena, &where, text, &json));
+    const ig_json *config = ig_json_get(json, "config");
+    for (size_t i = 0; i < ig_json_count(config); i++) {
+        IG_TRY(read_row(r, folder, config->as.list.keys[i], &config->as.list.items[i]));
+    }
+    return IG_OK;
+}
+
+/* ---- which of them ---- */
+
+/* Names with %s for the model's; documentation builds had others for the lists. */
+static const struct place_row {
+    const char *path,
+        *folder; /* folder: of a list's entries; NULL: a file of torch.save */
+} place_rows[] = {
+    { "data/weights/%s_weights_config.json", "data/weights/" },
+    { "data/weights/%s_model_param_config.json", "data/weights/" },
+    { "data/constants/%s_constants_config.json", "data/constants/" },
+    { "data/constants/%s_model_constants_config.json", "data/constants/" },
+    { "data/weights/%s.pt", NULL },
+    { "data/constants/%s.pt", NULL },
+    { "serialized_state_dict.pt", NULL },
+    { "serialized_state_dict.json", NULL },
+    { "serialized_constants.pt", NULL },
+    { "serialized_constants.json", NULL },
+};
+
+static const char *place_path(ig_arena *arena, const char *path, const char *model) {
+    const char *at = strstr(path, "%s");
+    return at ? ig_arena_printf(arena, "%.*s%s%s", (int)(at - path), path, model,
+                                at + 2)
+              : path;
+}
+
+ig_status ig_pt2_weights(ig_archive *archive, ig_pickle_set *set, const char *model,
+                         ig_py **out_dict) {
+    reader r = { .archive = archive, .set = set, .arena = archive->arena };
+    ig_map_init(&r.storages, archive->arena);
+    for (size_t i = 0; i < IG_COUNT_OF(place_rows); i++) {
+        const struct place_row *row = &place_rows[i];
+        const char *path = place_path(archive->arena, row->path, model);
+        ig_archive_entry *entry = ig_archive_find(archive, ig_str_of(path));
+        if (entry && entry->size > 0) {
+            IG_TRY(row->folder ? read_config(&r, row->folder, entry)
+                               : read_saved(&r, entry));
+        }
+    }
+    ig_py *dict = *out_dict = make_value(&r, IG_PY_DICT);
+    dict->as.dict.keys = r.keys.items;
+    dict->as.dict.values = r.values.items;
+    dict->as.dict.count = r.keys.count;
+    return IG_OK;
+}

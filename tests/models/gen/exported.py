@@ -1,0 +1,307 @@
+"""Programs of torch.export with expected values, as cases for `ingot verify --suite`.
+
+    python3 tests/models/gen/exported.py FOLDER [--only NAME]
+
+Each case is a folder with model.pt2 and data sets (tests/models/README says the form).  What
+torch computes eagerly is the expected value.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import collections
+import json
+import os
+import typing
+
+import numpy as np
+import torch
+import torch.utils._pytree as pytree
+from torch import nn
+from torch._higher_order_ops import scan, while_loop
+from torch._higher_order_ops.map import map as map_op
+from torch.export import Dim
+
+CASES = {}
+
+
+def case(*inputs, dynamic=None, **options):
+    """A module; each of `inputs` is a tuple of arguments, the first is exported with."""
+    def add(make):
+        CASES[make.__name__.lower()] = (make, inputs, dynamic, options)
+        return make
+    return add
+
+
+def f32(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+B, L = Dim("B"), Dim("L")
+
+
+@case((f32(3, 4),), (-f32(5, 4).abs(),), dynamic=({0: B},))
+class Cond(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda v: self.a(v).relu(), lambda v: self.b(v) - 1, (x,))
+
+
+@case((f32(3, 4),), (f32(3, 4, seed=2) * 3,))
+class NestedCond(nn.Module):
+    def forward(self, x):
+        def positive(v):
+            return torch.cond(v.max() > 2, lambda u: u * 2, lambda u: u + 10, (v,))
+        return torch.cond(x.mean() > 0, positive, lambda v: -v, (x,))
+
+
+@case((f32(2, 2), torch.tensor(3)), (f32(2, 2), torch.tensor(0)))
+class While(nn.Module):
+    def forward(self, x, n):
+        i, _, v = while_loop(lambda i, n, v: i < n,
+                             lambda i, n, v: (i + 1, n.clone(), v * 2 + 1),
+                             (torch.zeros((), dtype=torch.int64), n.clone(), x))
+        return v, i
+
+
+@case((f32(4, 3), f32(3)), (f32(7, 3), f32(3, seed=5)), dynamic=({0: B}, None))
+class Map(nn.Module):
+    def forward(self, xs, y):
+        return map_op(lambda x, y: (x * y).cumsum(0), xs, y)
+
+
+@case((f32(5, 3), f32(3)))
+class Scan(nn.Module):
+    def forward(self, xs, h):
+        return scan(lambda h, x: ((h * 0.5 + x).tanh(), h + x), h, xs)
+
+
+class Pair(typing.NamedTuple):
+    x: torch.Tensor
+    y: torch.Tensor
+
+
+pytree._register_namedtuple(Pair, serialized_type_name="ingot.tests.Pair")
+
+
+@case((Pair(f32(3, 2), f32(6)),), (Pair(f32(1, 2), f32(2)),),
+      dynamic={"p": Pair({0: B}, {0: 2 * B})})
+class Records(nn.Module):
+    def forward(self, p):
+        return Pair(p.x + 1, p.y * 2), collections.OrderedDict(a=p.x * 2), [p.x.sum()]
+
+
+@case(({"a": f32(2, 3), "b": [f32(2), (f32(3),)]},), ({"a": f32(4, 3), "b": [f32(4), (f32(3),)]},),
+      dynamic=({"a": {0: B}, "b": [{0: B}, (None,)]},))
+class Nested(nn.Module):
+    def forward(self, d):
+        return {"sum": d["a"].sum(1) + d["b"][0], "out": (d["a"] * d["b"][1][0],)}
+
+
+@case((f32(3, 4),), (f32(3, 4, seed=1),), (f32(3, 4, seed=2),), stateful=True)
+class State(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(4))
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("scale", torch.full((4,), 0.5), persistent=False)
+
+    def forward(self, x):
+        self.count += 1
+        self.mean.mul_(0.9).add_(x.mean(0) * 0.1)
+        return (x - self.mean) * self.scale, self.count.clone()
+
+
+@case((f32(3, 4),), (f32(2, 4),), dynamic=({0: B},), decompose=True)
+class Core(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.GELU(), nn.Dropout(0.5),
+                                 nn.Linear(8, 3), nn.Softmax(-1)).eval()
+
+    def forward(self, x):
+        return self.net(x)
+
+
+@case((f32(2, 3, 8, 8),), (f32(1, 3, 8, 8),), dynamic=({0: B},), decompose=True)
+class Convolutions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(),
+                                 nn.MaxPool2d(2), nn.Conv2d(8, 8, 3, groups=4), nn.SiLU(),
+                                 nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 2)).eval()
+
+    def forward(self, x):
+        return self.net(x)
+
+
+@case((torch.tensor([1, 2, 4]), torch.tensor([0, 2])), (torch.tensor([0, 3, 3, 1]), torch.tensor([0, 0, 4])),
+      dynamic=({0: Dim("ids")}, {0: B}))
+class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.EmbeddingBag(6, 4, mode="sum")
+
+    def forward(self, ids, offsets):
+        return self.table(ids, offsets)
+
+
+@case((torch.tensor([1, 2, 4]), torch.tensor([0, 2])), (torch.tensor([0, 3, 3, 1]), torch.tensor([0, 0, 4])),
+      dynamic=({0: Dim("ids")}, {0: B}), decompose=True)
+class BagCore(Bag):
+    pass
+
+
+@case((f32(2, 5, 8),), (f32(3, 4, 8),), dynamic=({0: B, 1: L},))
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+@case((f32(2, 5, 4),), (f32(3, 5, 4),), dynamic=({0: B},))
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru = nn.LSTM(4, 6, batch_first=True), nn.GRU(6, 3, batch_first=True)
+
+    def forward(self, x):
+        y, (h, c) = self.lstm(x)
+        return self.gru(y)[0], h, c
+
+
+@case((f32(6, 4),), (f32(9, 4),), dynamic=({0: Dim.AUTO},))
+class Sizes(nn.Module):
+    def forward(self, x):
+        n = x.shape[0]
+        return x[: n // 2], torch.arange(n) * n, x.new_zeros(n + 1, n % 3 + 1), x.reshape(-1).shape[0]
+
+
+@case((f32(5, 4), 3, True, None, 2.5, "mean"), (f32(5, 4, seed=9), 3, True, None, 2.5, "mean"))
+class Fixed(nn.Module):
+    def forward(self, x, n, flag, nothing, scale, how):
+        y = x.mean(1) if how == "mean" else x.sum(1)
+        return y * n * scale if flag and nothing is None else y
+
+
+@case((torch.tensor([[1., 0, 2], [0, 0, 3]]),), (torch.tensor([[0., 0, 0], [7, 0, 0]]),))
+class DataSizes(nn.Module):
+    def forward(self, x):
+        at = x.nonzero()
+        torch._check(at.shape[0] <= 6)
+        return at, x[x > 1].sum()
+
+
+@case((f32(3, 4),), (f32(2, 4),), dynamic=({0: Dim.AUTO},))
+class InPlace(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        y[:, 1:3] += 1
+        y.t()[0].mul_(2)
+        y.relu_()
+        v = y.view(-1)
+        v[0] = 7
+        return y, torch.where(y > 1, y, torch.zeros_like(y)), y.masked_fill(y < 0.5, -torch.inf)
+
+
+@case((f32(3, 4).to(torch.bfloat16), f32(3, 4).half()))
+class Halves(nn.Module):
+    def forward(self, x, y):
+        return (x @ x.t()).float(), (y.float() * 2).half(), x + y
+
+
+@case((f32(4, 4),), (f32(4, 4, seed=3),), decompose=True, stateful=True)
+class StateCore(State):
+    pass
+
+
+# ---- writing ----
+
+def node_of(value, arrays, prefix):
+    if isinstance(value, torch.Tensor):
+        arrays.append(value)
+        return {"tensor": len(arrays) - 1, "dtype": str(value.dtype)[6:], "shape": list(value.shape)}
+    if value is None:
+        return {"none": True}
+    for kind, name in ((bool, "bool"), (int, "int"), (float, "float"), (str, "str")):
+        if isinstance(value, kind):
+            return {name: value}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {"namedtuple": [[k, node_of(v, arrays, prefix)] for k, v in zip(value._fields, value)]}
+    if isinstance(value, dict):
+        return {"dict": [[k, node_of(v, arrays, prefix)] for k, v in value.items()]}
+    kind = "list" if isinstance(value, list) else "tuple"
+    return {kind: [node_of(v, arrays, prefix) for v in value]}
+
+
+def write_arrays(folder, prefix, arrays):
+    for i, tensor in enumerate(arrays):
+        tensor = tensor.detach().contiguous()
+        if tensor.dtype == torch.bfloat16:
+            tensor = tensor.view(torch.int16).numpy().view(np.uint16)
+        np.save(os.path.join(folder, f"{prefix}_{i}.npy"), np.asarray(tensor))
+
+
+def mark_halves(node, arrays):
+    """bfloat16 is stored as its bits."""
+    if isinstance(node, dict):
+        if node.get("dtype") == "bfloat16":
+            node["stored_as"] = "uint16"
+        for value in node.values():
+            mark_halves(value, arrays)
+    elif isinstance(node, list):
+        for value in node:
+            mark_halves(value, arrays)
+
+
+def write_set(folder, module, inputs):
+    os.makedirs(folder, exist_ok=True)
+    given, got = [], []
+    args = [node_of(v, given, "input") for v in inputs]
+    write_arrays(folder, "input", given)
+    result = node_of(module(*inputs), got, "output")
+    mark_halves(args, given)
+    mark_halves(result, got)
+    write_arrays(folder, "output", got)
+    with open(os.path.join(folder, "values.json"), "w") as out:
+        json.dump({"method": "forward", "args": args, "result": result}, out)
+
+
+def write_case(folder, name):
+    make, inputs, dynamic, options = CASES[name]
+    torch.manual_seed(len(name))
+    module = make().eval()
+    program = torch.export.export(module, inputs[0], dynamic_shapes=dynamic)
+    if options.get("decompose"):
+        program = program.run_decompositions()
+    for node in program.graph.nodes:
+        for key in ("stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn"):
+            node.meta.pop(key, None)
+    os.makedirs(folder, exist_ok=True)
+    torch.export.save(program, os.path.join(folder, "model.pt2"))
+    facts = {"name": name, "tolerance": {"rtol": 1e-4, "atol": 1e-5}}
+    if options.get("stateful"):
+        facts["stateful"] = True
+    with open(os.path.join(folder, "case.json"), "w") as out:
+        json.dump(facts, out)
+    for i, args in enumerate(inputs):
+        write_set(os.path.join(folder, f"test_data_set_{i}"), module, args)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--only", help="the one case of this name")
+    given = parser.parse_args()
+    for name in CASES:
+        if given.only in (None, name):
+            write_case(os.path.join(given.folder, name), name)
+
+
+if __name__ == "__main__":
+    main()
