@@ -1,0 +1,232 @@
+"""torch.compile's backend "ingot".
+
+    torch.compile(model, backend="ingot")            # an entry point: no import is needed
+
+AOTAutograd makes a graph of ATen operators, torch's own serializer its JSON, and with the
+weights that makes an archive as torch.export writes them, which the compiler reads.  What
+cannot be compiled runs eagerly, and the reason is logged once (logger "ingot").
+
+Parameters and buffers are copied into the program.  Each call looks whether they are still
+the same tensors with the same version, and compiles anew where they are not.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import copy
+import io
+import json
+import logging
+import operator
+import zipfile
+
+import torch
+from torch._dynamo.backends.common import aot_module_simplified
+from torch._export.serde.serialize import GraphModuleSerializer, _dataclass_to_dict
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec,
+                                          OutputKind, OutputSpec, SymIntArgument,
+                                          TensorArgument)
+
+import ingot_runtime
+
+from . import _compiler
+from .program import Program
+
+log = logging.getLogger("ingot")
+_told = set()
+
+
+def _tell_once(reason):
+    if reason not in _told:
+        _told.add(reason)
+        log.warning("this graph runs eagerly: %s", reason)
+
+
+# ---- the graph ----
+
+def _bind_sizes(graph):
+    """Sizes that are inputs of their own become sizes of the tensors that have them."""
+    places = [n for n in graph.nodes if n.op == "placeholder"]
+    for place in places:
+        size = place.meta.get("val")
+        if not isinstance(size, torch.SymInt) or not place.users:
+            continue
+        for tensor in places:
+            value = tensor.meta.get("val")
+            dims = value.shape if isinstance(value, torch.Tensor) else ()
+            dim = next((i for i, d in enumerate(dims) if isinstance(d, torch.SymInt)
+                        and d.node.expr == size.node.expr), None)
+            if dim is not None:
+                with graph.inserting_after(places[-1]):
+                    read = graph.call_function(torch.ops.aten.sym_size.int, (tensor, dim))
+                read.meta["val"] = size
+                place.replace_all_uses_with(read)
+                break
+
+
+def _split_sums(graph):
+    """torch.sym_sum, which the serializer does not know, as additions."""
+    for node in list(graph.nodes):
+        if node.op != "call_function" or node.target is not torch.sym_sum:
+            continue
+        total, *rest = node.args[0]
+        with graph.inserting_before(node):
+            for term in rest:
+                added = graph.call_function(operator.add, (total, term))
+                values = [t.meta["val"] if isinstance(t, torch.fx.Node) else t
+                          for t in (total, term)]
+                added.meta["val"] = values[0] + values[1]
+                total = added
+        node.replace_all_uses_with(total)
+        graph.erase_node(node)
+
+
+def _argument_of(node):
+    value = node.meta.get("val") if isinstance(node, torch.fx.Node) else node
+    kind = SymIntArgument if isinstance(value, (torch.SymInt, int)) else TensorArgument
+    return kind(name=node.name)
+
+
+def _signature_of(graph, static):
+    """Inputs at the places in `static` are parameters "p0", "p1" …"""
+    places = [n for n in graph.nodes if n.op == "placeholder"]
+    result = next(n for n in graph.nodes if n.op == "output").args[0]
+    inputs = [InputSpec(InputKind.PARAMETER, _argument_of(n), f"p{i}") if i in static else
+              InputSpec(InputKind.USER_INPUT, _argument_of(n), None)
+              for i, n in enumerate(places)]
+    outputs = [OutputSpec(OutputKind.USER_OUTPUT, _argument_of(n), None) for n in result]
+    return ExportGraphSignature(inputs, outputs)
+
+
+def _spec(kind, children):
+    return {"type": f"builtins.{kind}", "context": "[]" if kind == "dict" else "null",
+            "children_spec": children}
+
+
+def _forget_origins(graph):
+    """What the serializer would write about modules and sources of another form."""
+    for node in graph.nodes:
+        for key in ("nn_module_stack", "source_fn_stack", "stack_trace", "torch_fn",
+                    "from_node", "custom"):
+            node.meta.pop(key, None)
+
+
+def _program_json(module, static, count):
+    """The graph as torch.export writes it: given arguments, a tuple of results."""
+    _forget_origins(module.graph)
+    leaf = {"type": None, "context": None, "children_spec": []}
+    graph = module.graph
+    signature = _signature_of(graph, static)
+    written = _dataclass_to_dict(GraphModuleSerializer(signature, []).serialize(module))
+    takes = _spec("tuple", [_spec("tuple", [leaf] * count), _spec("dict", [])])
+    gives = _spec("tuple", [leaf] * len(signature.output_specs))
+    written["module_call_graph"] = [{"fqn": "", "signature": {
+        "in_spec": json.dumps([1, takes]), "out_spec": json.dumps([1, gives])}}]
+    return {"graph_module": written, "range_constraints": {},
+            "schema_version": {"major": 8, "minor": 0}}
+
+
+# ---- the archive ----
+
+def _raw_bytes(tensor):
+    tensor = tensor.detach().contiguous()
+    return bytes(tensor.view(-1).view(torch.uint8).numpy()) if tensor.numel() else b""
+
+
+def _archive_of(program, weights):
+    """Weights are dense in the archive, whatever strides they have here."""
+    metas = program["graph_module"]["graph"]["tensor_values"]
+    specs = program["graph_module"]["signature"]["input_specs"]
+    names = {s["parameter"]["parameter_name"]: s["parameter"]["arg"]["name"]
+             for s in specs if "parameter" in s}
+    file, config = io.BytesIO(), {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, tensor in weights.items():
+            strides, run = [], 1
+            for extent in reversed(tensor.shape):
+                strides.insert(0, {"as_int": run})
+                run *= max(extent, 1)
+            meta = {**metas[names[name]], "strides": strides, "storage_offset": {"as_int": 0},
+                    "sizes": [{"as_int": extent} for extent in tensor.shape]}
+            config[name] = {"path_name": name, "is_param": True, "use_pickle": False,
+                            "tensor_meta": meta}
+            archive.writestr(f"m/data/weights/{name}", _raw_bytes(tensor))
+        archive.writestr("m/data/weights/model_weights_config.json",
+                         json.dumps({"config": config}))
+        archive.writestr("m/models/model.json", json.dumps(program))
+        archive.writestr("m/archive_format", "pt2")
+    return file.getvalue()
+
+
+# ---- compiled graphs ----
+
+class CompiledGraph:
+    """A graph with the program made of it, for the weights that it was made with."""
+
+    def __init__(self, module, inputs, static, options):
+        self.module, self.options = module, options
+        self.static = [i for i in static if isinstance(inputs[i], torch.Tensor)]
+        self.given = [i for i in range(len(inputs)) if i not in set(self.static)]
+        self.compile(inputs)
+
+    def compile(self, inputs):
+        self.weights = [(i, inputs[i], inputs[i]._version) for i in self.static]
+        if not hasattr(self, "json"):
+            self.json = _program_json(self.module, set(self.static), len(self.given))
+        with unset_fake_temporarily():  # the weights are real
+            data = _archive_of(self.json, {f"p{i}": inputs[i] for i in self.static})
+        threads = self.options.get("threads", 1)
+        capsule = _compiler.compile(data=data, path="<torch.compile>",
+                                    target=self.options.get("target"))
+        self.program = Program._from_capsule(capsule, threads)
+
+    def __call__(self, *args):
+        for i, tensor, version in self.weights:
+            if args[i] is not tensor or tensor._version != version:
+                self.compile(args)
+                break
+        return self.program(*[args[i] for i in self.given])
+
+
+def _static_places(module):
+    """Places of parameters and buffers among the inputs."""
+    places = [n for n in module.graph.nodes if n.op == "placeholder"]
+    return {i for i, n in enumerate(places)
+            if "_dynamo_static_input_type" in (n.meta.get("tensor_dict") or {})}
+
+
+def _input_facts():
+    context = torch._guards.TracingContext.try_get()
+    facts = context.fw_metadata if context else None
+    return facts.input_info if facts else ()
+
+
+def backend(module, example_inputs, **options):
+    """Called by dynamo with a graph; `options`: threads, target."""
+    tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
+    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+        _tell_once("gradients are enabled and an input needs one: use torch.no_grad()")
+        return module.forward
+    if any(x.device.type != "cpu" for x in tensors):
+        _tell_once("an input is not in the host's memory")
+        return module.forward
+    static = _static_places(module)
+
+    def compile_graph(graph_module, fake_inputs):
+        if len(fake_inputs) != len(example_inputs):
+            _tell_once("the graph is ordered by effects (it raises errors while it runs)")
+            return graph_module.forward
+        changed = {i for i, info in enumerate(_input_facts()) if info.mutates_data}
+        try:
+            graph = torch.fx.GraphModule(graph_module, copy.deepcopy(graph_module.graph))
+            _bind_sizes(graph.graph)
+            _split_sums(graph.graph)
+            return CompiledGraph(graph, list(example_inputs), static - changed, options)
+        except (ingot_runtime.Error, NotImplementedError, torch._export.serde.serialize.
+                SerializeError) as error:
+            _tell_once(str(error))
+            return graph_module.forward
+
+    return aot_module_simplified(module, example_inputs, fw_compiler=compile_graph)
+
+
+torch._dynamo.register_backend(backend, name="ingot")

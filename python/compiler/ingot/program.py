@@ -1,0 +1,148 @@
+"""Programs: models compiled for this process.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import io
+import os
+import sys
+
+import ingot_runtime
+
+from . import _compiler
+
+
+class Program(ingot_runtime.Program):
+    """A compiled model; `ingot.compile` and `ingot.load` make them.
+
+    program(*args, **kwargs) takes and gives what the Python module did; see
+    ingot_runtime.Program.  `inputs`, `outputs` and `states` describe the flat values, `run`
+    calls by the names of the inputs.
+    """
+
+    _source = None
+
+    def save(self, path):
+        """Writes the artifact, which ingot_runtime.Program opens anywhere.
+
+        A program that was opened from an artifact has no source to compile again: copy its
+        file.
+        """
+        if self._source is None:
+            raise ingot_runtime.InvalidError(
+                "this program was opened from an artifact: copy that file")
+        _compiler.compile_file(artifact=os.fspath(path), **self._source)
+
+    def dump(self, stage="plan", format="text"):  # noqa: A002
+        """The text of a stage: "import", "tensor", "plan", "kernel", "llvm", "asm"."""
+        if self._source is None:
+            raise ingot_runtime.InvalidError(
+                "this program was opened from an artifact, which holds no graph")
+        return _compiler.dump(stage=stage, format=format, **self._source)
+
+    def __repr__(self):
+        facts = self.facts
+        takes = ", ".join(f"{name}: {kind}" for name, kind, _, _ in self.inputs)
+        gives = ", ".join(kind for _, kind, _, _ in self.outputs)
+        return f"<ingot.Program {facts['model']}({takes}) -> ({gives}), {facts['level']}>"
+
+
+def load(path, **options):
+    """Opens an artifact.  `options` are those of ingot_runtime.Program."""
+    return Program(os.fspath(path), **options)
+
+
+def _tqdm_progress():
+    """A callback that draws a bar, where tqdm was imported and there is a terminal."""
+    tqdm = sys.modules.get("tqdm")
+    if tqdm is None or not sys.stderr.isatty():
+        return None
+    bars = {}
+
+    def tell(stage, done, total):
+        bar = bars.get(stage)
+        if bar is None:
+            bar = bars[stage] = tqdm.tqdm(total=total or None, desc=stage, leave=False)
+        bar.update(done - bar.n)
+        if total and done >= total:
+            bar.close()
+    return tell
+
+
+def _export(module, example_inputs, dynamic_shapes):
+    import torch
+    if example_inputs is None:
+        raise TypeError("an nn.Module is exported with example_inputs=(x, …)")
+    args = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
+    was_training = module.training
+    module.eval()
+    try:
+        with torch.no_grad():
+            return torch.export.export(module, args, dynamic_shapes=dynamic_shapes)
+    finally:
+        module.train(was_training)
+
+
+def _exported_bytes(program):
+    import torch
+    file = io.BytesIO()
+    torch.export.save(program, file)
+    return file.getvalue()
+
+
+def _source_of(model, example_inputs, dynamic_shapes):
+    """The model as keywords of _compiler: a path, or bytes."""
+    if isinstance(model, (str, os.PathLike)):
+        return {"path": os.fspath(model)}
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return {"data": bytes(model)}
+    if hasattr(model, "SerializeToString"):  # onnx.ModelProto
+        return {"data": model.SerializeToString(), "path": "<ModelProto>"}
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.jit.ScriptModule):
+        file = io.BytesIO()
+        torch.jit.save(model, file)
+        return {"data": file.getvalue(), "path": "<ScriptModule>"}
+    if torch is not None and isinstance(model, torch.nn.Module):
+        model = _export(model, example_inputs, dynamic_shapes)
+    if torch is not None and isinstance(model, torch.export.ExportedProgram):
+        return {"data": _exported_bytes(model), "path": "<ExportedProgram>"}
+    raise TypeError(f"a model is a path, bytes, an onnx.ModelProto, an nn.Module or an "
+                    f"ExportedProgram, not {type(model).__name__}")
+
+
+def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), target=None,  # noqa: A001
+            threads=1, entry=None, resource=None, isolate=False, clamp_ids=False,
+            torch_empty=False, cache=None, memory_limit=0, progress=None):
+    """Compiles a model for this process.
+
+    model: a path (.onnx, .pt, .pt2, .ig), bytes of such a file, an onnx.ModelProto, a
+        ScriptModule, a torch.export.ExportedProgram, or an nn.Module, which is exported with
+        `example_inputs` (a tuple) and `dynamic_shapes` (as torch.export takes them).
+    inputs: statements about inputs, "x=f32[B, 13]", where the file does not say enough.
+    target: "cpu", "cpu:v3", "interpret"; None: the best that this machine runs.
+    threads: that share the work of a call; 0: as many as there are CPUs.
+    entry, resource: the method of a TorchScript module; what to take from a package.
+    isolate: import and compile in a confined process, for files that nobody trusts.
+    clamp_ids, torch_empty: ids out of range, and empty bags (ingot compile --help).
+    cache: folder of compiled models; None: the user's; "": none.
+    memory_limit: bytes that the compiler may use; 0: no limit.
+    progress: called as progress(stage, done, total); None: tqdm's bar where it is imported.
+
+    Returns a Program.  Raises InvalidError, UnsupportedError, LimitError, FileError,
+    CancelledError, InternalError, all of them ingot.Error, with what to do in the text.
+    """
+    source = _source_of(model, example_inputs, dynamic_shapes)
+    source.update(inputs=list(inputs), target=target, entry=entry, resource=resource,
+                  isolate=isolate, clamp_ids=clamp_ids, torch_empty=torch_empty,
+                  cache=cache, memory_limit=memory_limit)
+    capsule = _compiler.compile(progress=progress or _tqdm_progress(), **source)
+    program = Program._from_capsule(capsule, threads)
+    program._source = source
+    return program
+
+
+def dump(model, stage="plan", format="text", **options):  # noqa: A002
+    """The text of a stage of a model; options as those of `compile`."""
+    source = _source_of(model, options.pop("example_inputs", None),
+                        options.pop("dynamic_shapes", None))
+    return _compiler.dump(stage=stage, format=format, **source, **options)

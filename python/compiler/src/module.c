@@ -1,0 +1,290 @@
+/* The compiler as a module of Python.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Thin: a model and its options in, a program of the runtime out (as a capsule, which
+ * ingot_runtime.Program takes over), or a file, or text.  The GIL is free while the
+ * compiler works; Ctrl-C ends the work.  Limited API of CPython 3.11.
+ */
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+
+#include <ingot/ingot.h>
+#include <ingot/runtime.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a call is asked for ---- */
+
+typedef struct request {
+    const char *path;
+    const char *bytes; /* of a model in memory; `path` is for messages then, or NULL */
+    Py_ssize_t size;
+    ig_import_options import;
+    ig_compile_options compile;
+    const char *cache_folder;
+    long long memory_limit;
+    const char **inputs;        /* room for the statements */
+    PyObject *progress;         /* callable(stage, done, total), or NULL */
+    const char *artifact;       /* where a file is to be written */
+    const char *stage, *format; /* of a dump */
+    ig_context *context;
+    PyThreadState *thread; /* while the GIL is free */
+    bool is_interrupted;
+} request;
+
+static const char **list_of_texts(PyObject *list, size_t *out_count) {
+    Py_ssize_t count = list && list != Py_None ? PySequence_Size(list) : 0;
+    const char **texts = count < 0 ? NULL : calloc((size_t)count + 1, sizeof *texts);
+    for (Py_ssize_t i = 0; texts && i < count; i++) {
+        PyObject *item = PySequence_GetItem(list, i); /* the list keeps it alive */
+        texts[i] = item ? PyUnicode_AsUTF8AndSize(item, NULL) : NULL;
+        Py_XDECREF(item);
+        if (!texts[i]) {
+            free((void *)texts);
+            return NULL;
+        }
+    }
+    *out_count = (size_t)(count < 0 ? 0 : count);
+    return texts;
+}
+
+static int read_request(PyObject *args, PyObject *kwargs, request *out) {
+    static char *names[] = { "path",     "data",        "inputs",
+                             "entry",    "resource",    "target",
+                             "isolate",  "torch_empty", "clamp_ids",
+                             "no_cache", "cache",       "memory_limit",
+                             "progress", "artifact",    "reference_weights",
+                             "stage",    "format",      NULL };
+    PyObject *inputs = NULL, *progress = NULL;
+    int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
+    *out = (request){ .import = { .size = sizeof out->import },
+                      .compile = { .size = sizeof out->compile } };
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "|$zz#OzzzppppzLOzpzz", names, &out->path, &out->bytes,
+            &out->size, &inputs, &out->import.entry, &out->import.resource,
+            &out->compile.target, &isolate, &torch_empty, &clamp, &no_cache,
+            &out->cache_folder, &out->memory_limit, &progress, &out->artifact,
+            &reference, &out->stage, &out->format)) {
+        return -1;
+    }
+    out->progress = progress == Py_None ? NULL : progress;
+    out->compile.isolate = isolate;
+    out->compile.torch_empty = torch_empty;
+    out->compile.clamp_ids = clamp;
+    out->compile.no_cache = no_cache;
+    out->compile.weights = reference ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED;
+    out->inputs = list_of_texts(inputs, &out->import.input_count);
+    out->import.inputs = out->inputs;
+    if (!out->inputs && !PyErr_Occurred()) {
+        PyErr_NoMemory();
+    }
+    return out->inputs ? 0 : -1;
+}
+
+/* ---- while it works ---- */
+
+/* On the thread of the call, without the GIL. */
+static void tell_progress(void *user, const char *stage, uint64_t done,
+                          uint64_t total) {
+    request *r = user;
+    PyEval_RestoreThread(r->thread);
+    if (!r->is_interrupted && r->progress) {
+        PyObject *result = PyObject_CallFunction(r->progress, "sKK", stage,
+                                                 (unsigned long long)done,
+                                                 (unsigned long long)total);
+        r->is_interrupted = !result;
+        Py_XDECREF(result);
+    }
+    r->is_interrupted = r->is_interrupted || PyErr_CheckSignals() < 0;
+    if (r->is_interrupted) {
+        ig_context_cancel(r->context);
+    }
+    r->thread = PyEval_SaveThread();
+}
+
+/* The exception of the runtime's package for a status, with the messages. */
+static void raise_status(const request *r, ig_status status) {
+    static const char *const names[] = {
+        [IG_INVALID] = "InvalidError",     [IG_UNSUPPORTED] = "UnsupportedError",
+        [IG_LIMIT] = "LimitError",         [IG_IO] = "FileError",
+        [IG_CANCELLED] = "CancelledError", [IG_INTERNAL] = "InternalError"
+    };
+    const char *messages = r->context ? ig_context_messages(r->context) : "no memory";
+    const char *name = status <= IG_INTERNAL && names[status] ? names[status] : "Error";
+    PyObject *module = PyImport_ImportModule("ingot_runtime");
+    PyObject *class = module ? PyObject_GetAttrString(module, name) : NULL;
+    if (class) {
+        PyErr_SetString(class, *messages ? messages : ig_status_text(status));
+    }
+    Py_XDECREF(class);
+    Py_XDECREF(module);
+}
+
+/* ---- the three kinds of work ---- */
+
+static ig_status import_model(request *r, ig_module **out) {
+    return r->bytes ? ig_import_memory(r->context, r->bytes, (size_t)r->size, r->path,
+                                       &r->import, out)
+                    : ig_import(r->context, r->path, &r->import, out);
+}
+
+static ig_status make_program(request *r, PyObject **unused, ig_program **out) {
+    ig_module *module = NULL;
+    (void)unused;
+    if (r->compile.isolate && !r->bytes) {
+        return ig_compile_model(r->context, r->path, &r->import, &r->compile, out);
+    }
+    ig_status status = import_model(r, &module);
+    status = status == IG_OK ? ig_compile(module, &r->compile, out) : status;
+    ig_module_close(module);
+    return status;
+}
+
+static ig_status make_file(request *r, PyObject **unused, ig_program **unused_program) {
+    ig_module *module = NULL;
+    (void)unused, (void)unused_program;
+    if (r->compile.isolate && !r->bytes) {
+        return ig_compile_model_file(r->context, r->path, &r->import, r->artifact,
+                                     &r->compile);
+    }
+    ig_status status = import_model(r, &module);
+    status = status == IG_OK ? ig_compile_file(module, r->artifact, &r->compile)
+                             : status;
+    ig_module_close(module);
+    return status;
+}
+
+static ig_status make_text(request *r, PyObject **out, ig_program **unused) {
+    static const char *const formats[] = { "text", "dot", "json", "html" };
+    ig_module *module = NULL;
+    const char *text = NULL;
+    size_t size = 0;
+    ig_format format = IG_FORMAT_TEXT;
+    (void)unused;
+    for (size_t i = 0; r->format && i < sizeof formats / sizeof *formats; i++) {
+        format = strcmp(r->format, formats[i]) == 0 ? (ig_format)i : format;
+    }
+    bool is_import = !r->stage || strcmp(r->stage, "import") == 0;
+    ig_status status = import_model(r, &module);
+    if (status == IG_OK) {
+        status = is_import
+                     ? ig_module_print(module, format, &text, &size)
+                     : ig_dump(module, r->stage, &r->compile, format, &text, &size);
+    }
+    if (status == IG_OK) {
+        PyEval_RestoreThread(r->thread);
+        *out = PyUnicode_FromStringAndSize(text, (Py_ssize_t)size);
+        r->thread = PyEval_SaveThread();
+    }
+    ig_module_close(module);
+    return status;
+}
+
+static void close_program(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, "ig_program")) { /* nobody took it over */
+        ig_program_close(PyCapsule_GetPointer(capsule, "ig_program"));
+    }
+}
+
+typedef ig_status (*work_hook)(request *r, PyObject **out, ig_program **out_program);
+
+static PyObject *work_on(PyObject *args, PyObject *kwargs, work_hook work) {
+    request r;
+    PyObject *out = NULL;
+    ig_program *program = NULL;
+    if (read_request(args, kwargs, &r) < 0) {
+        return NULL;
+    }
+    ig_context_options options = { .size = sizeof options,
+                                   .progress = tell_progress,
+                                   .progress_user = &r,
+                                   .cache_folder = r.cache_folder,
+                                   .memory_limit = (uint64_t)r.memory_limit };
+    r.context = ig_context_create(&options);
+    ig_status status = IG_LIMIT;
+    if (r.context) {
+        r.thread = PyEval_SaveThread();
+        status = work(&r, &out, &program);
+        PyEval_RestoreThread(r.thread);
+    }
+    if (status != IG_OK && !r.is_interrupted) {
+        raise_status(&r, status);
+    }
+    ig_context_destroy(r.context);
+    free((void *)r.inputs);
+    if (status != IG_OK) {
+        return NULL;
+    }
+    if (program) {
+        return PyCapsule_New(program, "ig_program", close_program);
+    }
+    if (!out) {
+        Py_INCREF(Py_None);
+        out = Py_None;
+    }
+    return out;
+}
+
+static PyObject *compile_program(PyObject *self, PyObject *args, PyObject *kwargs) {
+    (void)self;
+    return work_on(args, kwargs, make_program);
+}
+
+static PyObject *compile_file(PyObject *self, PyObject *args, PyObject *kwargs) {
+    (void)self;
+    return work_on(args, kwargs, make_file);
+}
+
+static PyObject *dump_text(PyObject *self, PyObject *args, PyObject *kwargs) {
+    (void)self;
+    return work_on(args, kwargs, make_text);
+}
+
+static PyObject *model_format(PyObject *self, PyObject *path) {
+    const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
+    (void)self;
+    return text ? PyUnicode_FromString(ig_model_format(text)) : NULL;
+}
+
+static PyObject *build_info(PyObject *self, PyObject *unused) {
+    ig_context *context = ig_context_create(NULL);
+    (void)self, (void)unused;
+    PyObject *out = context ? PyUnicode_FromString(ig_compiler_info(context))
+                            : PyErr_NoMemory();
+    ig_context_destroy(context);
+    return out;
+}
+
+#define WITH_KEYWORDS(function) \
+    (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef methods[] = {
+    { "compile", WITH_KEYWORDS(compile_program), "A capsule that Program takes over." },
+    { "compile_file", WITH_KEYWORDS(compile_file), "Writes an artifact." },
+    { "dump", WITH_KEYWORDS(dump_text), "The text of a stage." },
+    { "model_format", model_format, METH_O, "What a file is, from its content." },
+    { "info", build_info, METH_NOARGS, "JSON: levels, targets, passes, limits." },
+    { 0 },
+};
+
+static PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_compiler",
+    .m_doc = "Ingot's compiler.",
+    .m_size = -1,
+    .m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__compiler(void);
+
+PyMODINIT_FUNC PyInit__compiler(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module &&
+        PyModule_AddStringConstant(module, "__version__", ig_compiler_version()) < 0) {
+        Py_CLEAR(module);
+    }
+    return module;
+}

@@ -1,0 +1,123 @@
+/* The runtime as a module of Python: what the parts of the extension share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     module.c      the module, its exceptions
+ *     program.c     class Program: opening, calling, describing
+ *     session.c     sessions of a program, one a call in progress
+ *     arguments.c   Python's values -> ig_call and flat inputs
+ *     results.c     flat outputs -> Python's values
+ *     tensor.c      class Tensor: an output's memory
+ *     exchange.c    tensors of other libraries: buffer protocol, DLPack
+ *
+ * The limited API of CPython 3.11 (abi3): one binary for it and all later versions.
+ * All functions are called with the GIL held, unless they say otherwise; those that
+ * return an object return a new reference, or NULL with an exception set; those that
+ * return int, 0 or -1 with an exception set.
+ */
+#ifndef INGOT_PYTHON_BINDING_H
+#define INGOT_PYTHON_BINDING_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+
+#include <ingot/runtime.h>
+#include <ingot/tree.h>
+
+#include <stdbool.h>
+
+/* Hidden: the extension exports its init function only. */
+
+/* ---- module.c ---- */
+
+/* Sets the exception of a status: ingot_runtime.InvalidError and so on. */
+void raise_status(ig_status status, const char *message);
+/* Sets TypeError or ValueError for arguments that do not fit. */
+void raise_argument(const char *message);
+int add_exceptions(PyObject *module);
+
+/* ---- exchange.c ---- */
+
+/* An input's memory while a call uses it. */
+typedef struct borrowed {
+    Py_buffer buffer; /* of the buffer protocol */
+    bool has_buffer;
+    PyObject *capsule;            /* of DLPack, or NULL */
+    void *copy;                   /* of elements that do not lie row-major, or NULL */
+    void *origin;                 /* then: where they lie */
+    int64_t strides[IG_MAX_RANK]; /* in bytes */
+    size_t unit;                  /* bytes of an element */
+    bool is_readonly;
+    ig_view view;
+    int input; /* index among the program's inputs, or -1 */
+} borrowed;
+
+/* How to make tensors of the library that an input came from: a function of DLPack's
+ * exchange API, or NULL. */
+typedef int (*make_tensor)(void *managed_tensor, void **out_object);
+
+/* Is it an object that has elements (buffer or DLPack)? */
+bool is_array(PyObject *object);
+/* out->view: row-major, valid until `release_borrowed`.  *out_make is set when
+ * the object's library has an exchange API. */
+int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make);
+/* Writes elements, of the same type and extents, to where the object's lie. */
+int write_borrowed(const borrowed *to, const ig_view *from);
+void release_borrowed(borrowed *which);
+
+/* DLPack's DLManagedTensorVersioned (or DLManagedTensor) over memory that `owner` (a
+ * reference is taken) keeps; NULL without an exception: DLPack has no such type. */
+void *export_dlpack(const ig_view *view, PyObject *owner, bool is_versioned);
+
+/* ---- tensor.c ---- */
+
+extern PyType_Spec tensor_spec;
+extern PyObject *tensor_type;
+/* A Tensor with a copy of the view's elements. */
+PyObject *tensor_of_view(const ig_view *view);
+const ig_view *tensor_view(PyObject *tensor);
+/* "f32" of IG_F32, or NULL. */
+const char *dtype_text(int32_t dtype);
+
+/* ---- session.c ---- */
+
+/* What a call in progress uses: taken from its program, and given back. */
+typedef struct session_slot {
+    ig_session *session;
+    ig_call *call;
+    ig_view *outputs;
+    size_t output_count;
+    bool is_flat;     /* no call's tree (ONNX): a tuple of outputs, or the one */
+    borrowed *inputs; /* one for each tensor that was put */
+    size_t input_count, input_room;
+    make_tensor make; /* of the first input whose library has one */
+    struct session_slot *next;
+} session_slot;
+
+session_slot *slot_create(ig_program *program, ig_thread_pool *pool, int threads);
+void slot_destroy(session_slot *slot);
+/* Room for one more input. */
+borrowed *slot_add_input(session_slot *slot);
+void slot_release_inputs(session_slot *slot);
+
+/* ---- arguments.c, results.c ---- */
+
+/* Puts args and kwargs; *out_inputs are the call's. */
+int put_arguments(session_slot *slot, PyObject *args, PyObject *kwargs,
+                  ig_view **out_inputs, size_t *out_count);
+/* One value of any kind. */
+int put_value(session_slot *slot, PyObject *value);
+/* The result's tree, its tensors made by slot->make, else numpy's arrays where numpy
+ * was imported, else Tensors. */
+PyObject *read_result(session_slot *slot);
+/* One output as such a tensor. */
+PyObject *wrap_output(session_slot *slot, const ig_view *view);
+/* Writes outputs that are arguments after the call to the arguments' memory. */
+int write_changed(session_slot *slot);
+
+/* ---- program.c ---- */
+
+extern PyType_Spec program_spec;
+extern PyObject *program_type;
+
+#endif

@@ -1,0 +1,307 @@
+/* Tensors of other libraries: buffer protocol, DLPack.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The structs are DLPack's (dmlc/dlpack 1.3), declared here from its documentation.  An
+ * object's type may offer a table of C functions (__dlpack_c_exchange_api__), which
+ * costs no allocation a call; torch's does.  Else objects with the buffer protocol are
+ * read by that (numpy, memoryview, array), others by __dlpack__().
+ */
+#include "python/runtime/src/binding.h"
+
+#include <ingot/dlpack.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- DLPack ---- */
+
+typedef struct dl_tensor {
+    void *data;
+    int32_t device_type, device_id;
+    int32_t ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} dl_tensor;
+
+typedef struct dl_managed {
+    dl_tensor tensor;
+    void *manager_ctx;
+    void (*deleter)(struct dl_managed *self);
+} dl_managed;
+
+typedef struct dl_version {
+    uint32_t major, minor;
+} dl_version;
+
+typedef struct dl_exchange {
+    dl_version version;
+    void *previous;
+    void *allocator;
+    void *managed_from_object;
+    make_tensor object_from_managed;
+    int (*tensor_from_object)(void *object, dl_tensor *out);
+    void *current_stream;
+} dl_exchange;
+
+enum { DL_MAJOR = 1, DL_CPU = 1 };
+
+_Static_assert(sizeof(dl_tensor) == 48, "DLPack's ABI");
+
+/* The capsule of a type's table, or None: a borrowed reference.  Types are asked
+ * once. */
+static PyObject *capsule_of(PyObject *type) {
+    static PyObject *known; /* type -> capsule or None */
+    known = known ? known : PyDict_New();
+    PyObject *capsule = known ? PyDict_GetItemWithError(known, type) : NULL;
+    if (capsule || !known) {
+        return capsule;
+    }
+    capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
+    PyErr_Clear();
+    bool is_table = capsule && PyCapsule_IsValid(capsule, "dlpack_exchange_api");
+    PyDict_SetItem(known, type, is_table ? capsule : Py_None);
+    Py_XDECREF(capsule);
+    return PyDict_GetItemWithError(known, type);
+}
+
+/* NULL without an exception: its library has no such table, or one of another
+ * version. */
+static const dl_exchange *exchange_of(PyObject *object) {
+    PyObject *capsule = capsule_of((PyObject *)Py_TYPE(object));
+    if (!capsule || capsule == Py_None) {
+        PyErr_Clear();
+        return NULL;
+    }
+    const dl_exchange *table = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    bool is_known = table && table->version.major == DL_MAJOR &&
+                    table->tensor_from_object && table->object_from_managed;
+    return is_known ? table : NULL;
+}
+
+/* ---- elements that lie with strides ---- */
+
+/* Between rows without gaps and strides in bytes; to the rows, or from them. */
+typedef struct walk {
+    const int64_t *dims, *strides;
+    size_t unit;
+    char *row;
+    bool is_back;
+} walk;
+
+static void copy_axis(walk *w, char *strided, uint32_t axis, uint32_t rank) {
+    if (axis == rank) {
+        memcpy(w->is_back ? strided : w->row, w->is_back ? w->row : strided, w->unit);
+        w->row += w->unit;
+        return;
+    }
+    for (int64_t i = 0; i < w->dims[axis]; i++) {
+        copy_axis(w, strided + i * w->strides[axis], axis + 1, rank);
+    }
+}
+
+static bool is_empty(const ig_view *view) {
+    for (uint32_t i = 0; i < view->rank; i++) {
+        if (view->dims[i] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_row_major(const borrowed *b) {
+    int64_t run = (int64_t)b->unit;
+    bool is_row = true;
+    for (uint32_t i = b->view.rank; i-- > 0;) {
+        is_row = is_row && (b->strides[i] == run || b->view.dims[i] <= 1);
+        run *= b->view.dims[i];
+    }
+    return is_row || is_empty(&b->view);
+}
+
+/* The view becomes one of a copy where the elements lie otherwise. */
+static int make_rows(borrowed *b) {
+    if (is_row_major(b)) {
+        return 0;
+    }
+    int64_t size = ig_view_bytes(&b->view);
+    b->copy = size < 0 ? NULL : malloc((size_t)size + 1);
+    if (!b->copy) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    b->origin = b->view.data;
+    b->view.data = b->copy;
+    walk w = { b->view.dims, b->strides, b->unit, b->copy, false };
+    copy_axis(&w, b->origin, 0, b->view.rank);
+    return 0;
+}
+
+int write_borrowed(const borrowed *to, const ig_view *from) {
+    int64_t size = ig_view_bytes(from);
+    if (to->is_readonly) {
+        PyErr_SetString(PyExc_TypeError,
+                        "the call changes an argument, which cannot be written to");
+        return -1;
+    }
+    if (size < 0 || size != ig_view_bytes(&to->view)) {
+        PyErr_SetString(PyExc_ValueError, "the call changes the size of an argument");
+        return -1;
+    }
+    if (!to->copy) {
+        memcpy(to->view.data, from->data, (size_t)size);
+        return 0;
+    }
+    walk w = { to->view.dims, to->strides, to->unit, from->data, true };
+    copy_axis(&w, to->origin, 0, to->view.rank);
+    return 0;
+}
+
+/* ---- the buffer protocol ---- */
+
+/* Formats of struct, native sizes; '<' and '=' may stand before. */
+static const struct {
+    char format;
+    uint8_t size;
+    int32_t dtype;
+} format_rows[] = {
+    { 'f', 4, IG_F32 }, { 'd', 8, IG_F64 }, { 'e', 2, IG_F16 }, { '?', 1, IG_BOOL8 },
+    { 'b', 1, IG_I8 },  { 'B', 1, IG_U8 },  { 'h', 2, IG_I16 }, { 'H', 2, IG_U16 },
+    { 'i', 4, IG_I32 }, { 'I', 4, IG_U32 }, { 'l', 8, IG_I64 }, { 'L', 8, IG_U64 },
+    { 'q', 8, IG_I64 }, { 'Q', 8, IG_U64 }, { 'n', 8, IG_I64 }, { 'N', 8, IG_U64 },
+    { 'l', 4, IG_I32 }, { 'L', 4, IG_U32 },
+};
+
+static int dtype_of_format(const char *format, Py_ssize_t size, int32_t *out) {
+    const char *at = format && *format ? format : "B";
+    at += *at == '<' || *at == '=' || *at == '@';
+    for (size_t i = 0; at[0] && !at[1] && i < sizeof format_rows / sizeof *format_rows;
+         i++) {
+        if (format_rows[i].format == *at && format_rows[i].size == size) {
+            *out = format_rows[i].dtype;
+            return 0;
+        }
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "elements of format '%s' are of no type that a model takes",
+                 format ? format : "");
+    return -1;
+}
+
+static int borrow_buffer(PyObject *object, borrowed *out) {
+    if (PyObject_GetBuffer(object, &out->buffer, PyBUF_RECORDS_RO) < 0) {
+        return -1;
+    }
+    out->has_buffer = true;
+    const Py_buffer *buffer = &out->buffer;
+    if (buffer->ndim > IG_MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "an array of rank %d, at most %d", buffer->ndim,
+                     IG_MAX_RANK);
+        return -1;
+    }
+    out->view = (ig_view){ .data = buffer->buf, .rank = (uint32_t)buffer->ndim };
+    out->unit = (size_t)buffer->itemsize;
+    out->is_readonly = buffer->readonly;
+    int64_t run = buffer->itemsize;
+    for (int i = buffer->ndim; i-- > 0;) {
+        out->view.dims[i] = buffer->shape[i];
+        out->strides[i] = buffer->strides ? buffer->strides[i] : run;
+        run *= out->view.dims[i];
+    }
+    return dtype_of_format(buffer->format, buffer->itemsize, &out->view.dtype) < 0
+               ? -1
+               : make_rows(out);
+}
+
+/* ---- tensors by DLPack ---- */
+
+static int view_dlpack(const dl_tensor *tensor, borrowed *out) {
+    dl_managed managed = { .tensor = *tensor };
+    if (tensor->device_type != DL_CPU) {
+        PyErr_SetString(
+            PyExc_TypeError,
+            "a tensor that is not in the host's memory: move it with .cpu()");
+        return -1;
+    }
+    managed.tensor.strides = NULL; /* read below */
+    if (ig_view_from_dlpack(&managed, &out->view) != IG_OK) {
+        PyErr_SetString(PyExc_TypeError,
+                        "a tensor of a type or rank that no model takes");
+        return -1;
+    }
+    out->unit = tensor->dtype.bits / 8u;
+    int64_t run = 1;
+    for (int32_t i = tensor->ndim; i-- > 0;) {
+        int64_t stride = tensor->strides ? tensor->strides[i] : run;
+        out->strides[i] = stride * (int64_t)out->unit;
+        run *= tensor->shape[i];
+    }
+    return make_rows(out);
+}
+
+static int borrow_capsule(PyObject *object, borrowed *out) {
+    out->capsule = PyObject_CallMethod(object, "__dlpack__", NULL);
+    if (!out->capsule) {
+        return -1;
+    }
+    const dl_managed *managed = PyCapsule_GetPointer(out->capsule, "dltensor");
+    return managed ? view_dlpack(&managed->tensor, out) : -1;
+}
+
+/* ---- any of them ---- */
+
+bool is_array(PyObject *object) {
+    return PyObject_CheckBuffer(object) || exchange_of(object) ||
+           PyObject_HasAttrString(object, "__dlpack__");
+}
+
+int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make) {
+    *out = (borrowed){ .input = -1 };
+    const dl_exchange *table = exchange_of(object);
+    if (table) {
+        dl_tensor tensor;
+        if (table->tensor_from_object(object, &tensor) != 0) {
+            return -1;
+        }
+        *out_make = *out_make ? *out_make : table->object_from_managed;
+        return view_dlpack(&tensor, out);
+    }
+    return PyObject_CheckBuffer(object) ? borrow_buffer(object, out)
+                                        : borrow_capsule(object, out);
+}
+
+void release_borrowed(borrowed *which) {
+    if (which->has_buffer) {
+        PyBuffer_Release(&which->buffer);
+    }
+    Py_XDECREF(which->capsule);
+    free(which->copy);
+    *which = (borrowed){ 0 };
+}
+
+/* ---- out ---- */
+
+/* May be called by any thread. */
+static void release_owner(void *owner) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF((PyObject *)owner);
+    PyGILState_Release(state);
+}
+
+void *export_dlpack(const ig_view *view, PyObject *owner, bool is_versioned) {
+    ig_dlpack_options options = { .size = sizeof options,
+                                  .release = release_owner,
+                                  .owner = owner };
+    void *out = NULL;
+    Py_INCREF(owner);
+    ig_status status = is_versioned
+                           ? ig_view_to_dlpack_versioned(view, &options, &out)
+                           : ig_view_to_dlpack(view, release_owner, owner, &out);
+    if (status != IG_OK) {
+        Py_DECREF(owner);
+    }
+    return status == IG_OK ? out : NULL;
+}

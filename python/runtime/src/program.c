@@ -1,0 +1,392 @@
+/* Class Program: opening, calling, describing.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Any number of threads may call a program: each call takes a session of its own, which
+ * the next call finds again.  A program with state has one session, and its calls wait
+ * for each other.
+ */
+#include "python/runtime/src/binding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct program {
+    PyObject_HEAD ig_program *program;
+    ig_thread_pool *pool; /* shared by all sessions, or NULL */
+    session_slot *idle;
+    session_slot *state;     /* the one of a program with state */
+    PyThread_type_lock lock; /* of `state` */
+    bool has_state;
+    PyObject *keeps; /* what the program lies in: bytes, or NULL */
+} program;
+
+PyObject *program_type;
+
+/* ---- opening ---- */
+
+static int set_threads(program *self, int threads) {
+    char message[256] = "";
+    ig_thread_pool_options options = { .size = sizeof options,
+                                       .threads = threads,
+                                       .message = message,
+                                       .message_size = sizeof message };
+    if (threads == 1) {
+        return 0;
+    }
+    if (threads < 0) {
+        PyErr_SetString(PyExc_ValueError,
+                        "threads: 0 for as many as there are CPUs, or more");
+        return -1;
+    }
+    ig_status status = ig_thread_pool_create(&options, &self->pool);
+    if (status != IG_OK) {
+        raise_status(status, message);
+    }
+    return status == IG_OK ? 0 : -1;
+}
+
+/* Takes `opened` over, whatever becomes of it. */
+static PyObject *make_program(PyTypeObject *type, ig_program *opened, int threads) {
+    allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    program *self = (program *)make(type, 0);
+    if (!self) {
+        ig_program_close(opened);
+        return NULL;
+    }
+    self->program = opened;
+    self->has_state = ig_program_state_count(opened) > 0;
+    self->lock = self->has_state ? PyThread_allocate_lock() : NULL;
+    if ((self->has_state && !self->lock) || set_threads(self, threads) < 0) {
+        Py_DECREF(self);
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = { "path",  "threads",       "hugepages",
+                             "level", "check_weights", NULL };
+    PyObject *path = NULL;
+    int threads = 1, hugepages = 0, check = 0;
+    const char *level = NULL;
+    char message[512] = "";
+    ig_program *opened = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ipzp:Program", names,
+                                     PyUnicode_FSConverter, &path, &threads, &hugepages,
+                                     &level, &check)) {
+        return NULL;
+    }
+    ig_program_options options = { .size = sizeof options,
+                                   .message = message,
+                                   .message_size = sizeof message,
+                                   .load = hugepages ? IG_LOAD_HUGEPAGE
+                                                     : IG_LOAD_MAPPED,
+                                   .level = level,
+                                   .check_weights = check };
+    const char *text = PyBytes_AsString(path);
+    ig_status status = IG_IO;
+    Py_BEGIN_ALLOW_THREADS;
+    status = text ? ig_program_open(text, &options, &opened) : IG_IO;
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
+    if (status != IG_OK) {
+        raise_status(status, message);
+        return NULL;
+    }
+    return make_program(type, opened, threads);
+}
+
+/* The compiler's half hands over what it made: a capsule "ig_program". */
+static PyObject *program_from_capsule(PyObject *type, PyObject *args) {
+    PyObject *capsule;
+    int threads = 1;
+    if (!PyArg_ParseTuple(args, "O|i", &capsule, &threads)) {
+        return NULL;
+    }
+    ig_program *opened = PyCapsule_GetPointer(capsule, "ig_program");
+    if (!opened || PyCapsule_SetName(capsule, "used_ig_program") < 0) {
+        return NULL;
+    }
+    return make_program((PyTypeObject *)type, opened, threads);
+}
+
+static void program_dealloc(PyObject *object) {
+    program *self = (program *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    while (self->idle) {
+        session_slot *slot = self->idle;
+        self->idle = slot->next;
+        slot_destroy(slot);
+    }
+    slot_destroy(self->state);
+    if (self->lock) {
+        PyThread_free_lock(self->lock);
+    }
+    ig_thread_pool_destroy(self->pool);
+    ig_program_close(self->program);
+    Py_XDECREF(self->keeps);
+    release(object);
+    Py_DECREF(type);
+}
+
+/* ---- sessions ---- */
+
+static void wait_for_lock(program *self) {
+    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
+        Py_BEGIN_ALLOW_THREADS;
+        PyThread_acquire_lock(self->lock, WAIT_LOCK);
+        Py_END_ALLOW_THREADS;
+    }
+}
+
+static session_slot *take_slot(program *self) {
+    if (self->has_state) {
+        wait_for_lock(self);
+        self->state = self->state ? self->state
+                                  : slot_create(self->program, self->pool, 1);
+        if (!self->state) {
+            PyThread_release_lock(self->lock);
+        }
+        return self->state;
+    }
+    session_slot *slot = self->idle;
+    if (slot) {
+        self->idle = slot->next;
+        return slot;
+    }
+    return slot_create(self->program, self->pool, 1);
+}
+
+static void give_slot(program *self, session_slot *slot) {
+    slot_release_inputs(slot);
+    if (self->has_state) {
+        PyThread_release_lock(self->lock);
+        return;
+    }
+    slot->next = self->idle;
+    self->idle = slot;
+}
+
+/* ---- calling ---- */
+
+static int run_slot(session_slot *slot, const ig_view *inputs, size_t count) {
+    ig_status status;
+    memset(slot->outputs, 0, slot->output_count * sizeof *slot->outputs);
+    Py_BEGIN_ALLOW_THREADS;
+    status = ig_session_run(slot->session, inputs, count, slot->outputs,
+                            slot->output_count);
+    Py_END_ALLOW_THREADS;
+    if (status != IG_OK) {
+        raise_status(status, ig_session_error(slot->session));
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs) {
+    program *self = (program *)object;
+    ig_view *inputs;
+    size_t count;
+    PyObject *result = NULL;
+    session_slot *slot = take_slot(self);
+    if (!slot) {
+        return NULL;
+    }
+    if (put_arguments(slot, args, kwargs, &inputs, &count) == 0 &&
+        run_slot(slot, inputs, count) == 0 && write_changed(slot) == 0) {
+        result = read_result(slot);
+    }
+    give_slot(self, slot);
+    return result;
+}
+
+/* ---- flat calls ---- */
+
+static int read_feed(session_slot *slot, const ig_program *opened, PyObject *feed,
+                     ig_view *inputs) {
+    size_t count = ig_program_input_count(opened);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = ig_program_input(opened, i).name;
+        PyObject *value = PyDict_GetItemString(feed, name);
+        borrowed *input = value ? slot_add_input(slot) : NULL;
+        if (!value) {
+            PyErr_Format(PyExc_ValueError, "input '%s' is missing", name);
+        }
+        if (!input || borrow_array(value, input, &slot->make) < 0) {
+            return -1;
+        }
+        inputs[i] = input->view;
+    }
+    if ((size_t)PyDict_Size(feed) > count) {
+        PyErr_Format(PyExc_ValueError, "%zd inputs were given, the model has %zu",
+                     PyDict_Size(feed), count);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *read_outputs(session_slot *slot) {
+    PyObject *list = PyList_New((Py_ssize_t)slot->output_count);
+    for (size_t i = 0; list && i < slot->output_count; i++) {
+        PyObject *value = wrap_output(slot, &slot->outputs[i]);
+        if (!value || PyList_SetItem(list, (Py_ssize_t)i, value) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *program_run(PyObject *object, PyObject *feed) {
+    program *self = (program *)object;
+    PyObject *result = NULL;
+    size_t count = ig_program_input_count(self->program);
+    if (!PyDict_Check(feed)) {
+        PyErr_SetString(PyExc_TypeError,
+                        "run takes a dict: name of the input -> array");
+        return NULL;
+    }
+    ig_view *inputs = calloc(count + 1, sizeof *inputs);
+    session_slot *slot = inputs ? take_slot(self) : NULL;
+    if (!inputs) {
+        return PyErr_NoMemory();
+    }
+    if (slot) {
+        if (read_feed(slot, self->program, feed, inputs) == 0 &&
+            run_slot(slot, inputs, count) == 0) {
+            result = read_outputs(slot);
+        }
+        give_slot(self, slot);
+    }
+    free(inputs);
+    return result;
+}
+
+static PyObject *program_reset(PyObject *object, PyObject *unused) {
+    program *self = (program *)object;
+    (void)unused;
+    if (self->has_state) {
+        wait_for_lock(self);
+        if (self->state) {
+            ig_session_reset(self->state->session);
+        }
+        PyThread_release_lock(self->lock);
+    }
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+/* ---- describing ---- */
+
+static PyObject *describe_port(const ig_port *port) {
+    PyObject *shape = PyTuple_New(port->rank);
+    for (uint32_t i = 0; shape && i < port->rank; i++) {
+        PyObject *extent = port->dims[i] < 0 ? Py_None
+                                             : PyLong_FromLongLong(port->dims[i]);
+        if (extent == Py_None) {
+            Py_INCREF(extent);
+        }
+        if (!extent || PyTuple_SetItem(shape, i, extent) < 0) {
+            Py_CLEAR(shape);
+        }
+    }
+    return shape ? Py_BuildValue("(sssN)", port->name, port->type,
+                                 dtype_text((int32_t)port->dtype), shape)
+                 : NULL;
+}
+
+typedef ig_port (*port_hook)(const ig_program *program, size_t index);
+
+static PyObject *describe_ports(const ig_program *opened, size_t count,
+                                port_hook port_at) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        ig_port port = port_at(opened, i);
+        PyObject *one = describe_port(&port);
+        if (!one || PyList_SetItem(list, (Py_ssize_t)i, one) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *program_inputs(PyObject *object, void *unused) {
+    const ig_program *opened = ((program *)object)->program;
+    (void)unused;
+    return describe_ports(opened, ig_program_input_count(opened), ig_program_input);
+}
+
+static PyObject *program_outputs(PyObject *object, void *unused) {
+    const ig_program *opened = ((program *)object)->program;
+    (void)unused;
+    return describe_ports(opened, ig_program_output_count(opened), ig_program_output);
+}
+
+static PyObject *program_states(PyObject *object, void *unused) {
+    const ig_program *opened = ((program *)object)->program;
+    (void)unused;
+    return describe_ports(opened, ig_program_state_count(opened), ig_program_state);
+}
+
+static PyObject *program_facts(PyObject *object, void *unused) {
+    ig_program_facts facts = { .size = sizeof facts };
+    (void)unused;
+    ig_program_get_facts(((program *)object)->program, &facts);
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:n,s:n,s:K,s:K}", "model", facts.model,
+                         "build", facts.build_id, "level", facts.level, "levels",
+                         facts.levels, "kernels", (Py_ssize_t)facts.kernel_count,
+                         "launches", (Py_ssize_t)facts.launch_count, "code_bytes",
+                         (unsigned long long)facts.code_bytes, "weight_bytes",
+                         (unsigned long long)facts.weight_bytes);
+}
+
+static PyMethodDef methods[] = {
+    { "run", program_run, METH_O,
+      "run(feed: dict) -> list\n\nCalls with inputs by name; outputs in their order." },
+    { "reset", program_reset, METH_NOARGS,
+      "reset()\n\nGives all state the values that it begins with." },
+    { "_from_capsule", program_from_capsule, METH_VARARGS | METH_CLASS, NULL },
+    { 0 },
+};
+
+static PyGetSetDef attributes[] = {
+    { "inputs", program_inputs, NULL, "(name, type, dtype, shape) of each; None: open.",
+      NULL },
+    { "outputs", program_outputs, NULL,
+      "(name, type, dtype, shape) of each; None: open.", NULL },
+    { "states", program_states, NULL, "What outlives a call, as inputs are described.",
+      NULL },
+    { "facts", program_facts, NULL, "Level, kernels, bytes: a dict.", NULL },
+    { 0 },
+};
+
+static PyType_Slot slots[] = {
+    { Py_tp_new, program_new },
+    { Py_tp_dealloc, program_dealloc },
+    { Py_tp_call, program_call },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, attributes },
+    { Py_tp_doc,
+      "Program(path, *, threads=1, hugepages=False, level=None, check_weights=False)\n--\n\n"
+      "A compiled model.\n\n"
+      "program(*args, **kwargs) takes what the Python module took: arrays (numpy, torch,\n"
+      "anything with the buffer protocol or DLPack), numbers, strings, None, lists, tuples,\n"
+      "dicts and named tuples of them.  Arrays are read in place; those that do not lie\n"
+      "row-major are copied.  It gives the result in the same form: torch's tensors where an\n"
+      "argument was one, else numpy's arrays where numpy was imported, else Tensors; the\n"
+      "caller owns their memory.\n\n"
+      "threads: that share the work of a call; 0: as many as there are CPUs.\n"
+      "hugepages: weights are copied into 2 MiB pages.\n"
+      "level: \"v3\" and the like: this code and no other.\n"
+      "check_weights: the hash of every constant is compared when it is opened.\n\n"
+      "Raises InvalidError, UnsupportedError, LimitError, FileError; a call raises TypeError\n"
+      "or ValueError for arguments that do not fit." },
+    { 0 },
+};
+
+PyType_Spec program_spec = {
+    .name = "ingot_runtime.Program",
+    .basicsize = sizeof(program),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = slots,
+};

@@ -1,0 +1,279 @@
+/* Flat outputs -> Python's values.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "python/runtime/src/binding.h"
+
+#include <string.h>
+
+/* ---- tensors ---- */
+
+/* numpy.asarray, once numpy was imported by anybody; NULL without an exception: it was
+ * not. */
+static PyObject *numpy_asarray(void) {
+    static PyObject *function;
+    if (!function) {
+        PyObject *modules = PyImport_GetModuleDict();
+        PyObject *numpy = modules ? PyDict_GetItemString(modules, "numpy") : NULL;
+        function = numpy ? PyObject_GetAttrString(numpy, "asarray") : NULL;
+        PyErr_Clear();
+    }
+    return function;
+}
+
+/* Takes the tensor over. */
+static PyObject *as_foreign(PyObject *tensor, make_tensor make) {
+    void *out = NULL, *managed = export_dlpack(tensor_view(tensor), tensor, true);
+    if (!managed) {
+        return tensor; /* of a type that DLPack does not know */
+    }
+    Py_DECREF(tensor);
+    return make(managed, &out) == 0 ? out : NULL;
+}
+
+static PyObject *as_numpy(PyObject *tensor) {
+    PyObject *asarray = numpy_asarray();
+    if (!asarray) {
+        return tensor;
+    }
+    PyObject *array = PyObject_CallFunctionObjArgs(asarray, tensor, NULL);
+    if (!array && PyErr_ExceptionMatches(PyExc_BufferError)) {
+        PyErr_Clear(); /* of a type that numpy does not know */
+        return tensor;
+    }
+    Py_DECREF(tensor);
+    return array;
+}
+
+PyObject *wrap_output(session_slot *slot, const ig_view *view) {
+    PyObject *tensor = tensor_of_view(view);
+    if (!tensor) {
+        return NULL;
+    }
+    return slot->make ? as_foreign(tensor, slot->make) : as_numpy(tensor);
+}
+
+/* ---- the tree ---- */
+
+/* The next value; *out_name is that of a field, or "". */
+static PyObject *read_value(session_slot *slot, const char **out_name);
+
+static PyObject *read_list(session_slot *slot, uint32_t count) {
+    PyObject *list = PyList_New(count);
+    const char *name;
+    for (uint32_t i = 0; list && i < count; i++) {
+        PyObject *item = read_value(slot, &name);
+        if (!item || PyList_SetItem(list, i, item) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
+}
+
+static PyObject *read_tuple(session_slot *slot, uint32_t count) {
+    PyObject *list = read_list(slot, count);
+    PyObject *tuple = list ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return tuple;
+}
+
+static PyObject *read_dict(session_slot *slot, uint32_t count) {
+    PyObject *dict = PyDict_New();
+    const char *name;
+    for (uint32_t i = 0; dict && i + 1 < count; i += 2) {
+        PyObject *key = read_value(slot, &name);
+        PyObject *value = key ? read_value(slot, &name) : NULL;
+        if (!value || PyDict_SetItem(dict, key, value) < 0) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(key);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
+/* A class for named tuples of that name and those fields, kept from call to call. */
+static PyObject *record_class(const char *name, PyObject *fields) {
+    static PyObject *known;
+    PyObject *key = Py_BuildValue("(sO)", name, fields), *class = NULL;
+    known = known ? known : PyDict_New();
+    if (key && known) {
+        class = PyDict_GetItemWithError(known, key);
+        Py_XINCREF(class);
+    }
+    if (!class && !PyErr_Occurred()) {
+        PyObject *collections = PyImport_ImportModule("collections");
+        class = collections
+                    ? PyObject_CallMethod(collections, "namedtuple", "sO", name, fields)
+                    : NULL;
+        Py_XDECREF(collections);
+        if (class && PyDict_SetItem(known, key, class) < 0) {
+            Py_CLEAR(class);
+        }
+    }
+    Py_XDECREF(key);
+    return class;
+}
+
+static PyObject *make_record(const char *class_name, PyObject *names,
+                             PyObject *values) {
+    const char *dot = strrchr(class_name, '.');
+    PyObject *fields = PyList_AsTuple(names), *args = PyList_AsTuple(values),
+             *out = NULL;
+    PyObject *class = fields && args ? record_class(dot ? dot + 1 : class_name, fields)
+                                     : NULL;
+    if (class) {
+        out = PyObject_CallObject(class, args);
+    }
+    Py_XDECREF(class);
+    Py_XDECREF(fields);
+    Py_XDECREF(args);
+    return out;
+}
+
+static PyObject *read_record(session_slot *slot, const char *class_name,
+                             uint32_t count) {
+    PyObject *names = PyList_New(0), *values = PyList_New(0), *out = NULL;
+    bool is_read = names && values;
+    for (uint32_t i = 0; is_read && i < count; i++) {
+        const char *name;
+        PyObject *item = read_value(slot, &name);
+        PyObject *text = item ? PyUnicode_FromString(name) : NULL;
+        is_read = text && PyList_Append(names, text) == 0 &&
+                  PyList_Append(values, item) == 0;
+        Py_XDECREF(text);
+        Py_XDECREF(item);
+    }
+    if (is_read) {
+        out = make_record(class_name, names, values);
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(values);
+    return out;
+}
+
+/* Two numbers, or one tensor whose last extent is 2: that one as it is. */
+static PyObject *read_complex(session_slot *slot, uint32_t count) {
+    const char *name;
+    PyObject *re = read_value(slot, &name);
+    if (!re || count < 2) {
+        return re;
+    }
+    PyObject *im = read_value(slot, &name);
+    PyObject *out =
+        im ? PyComplex_FromDoubles(PyFloat_AsDouble(re), PyFloat_AsDouble(im)) : NULL;
+    Py_DECREF(re);
+    Py_XDECREF(im);
+    return out;
+}
+
+/* Jagged and quantised tensors come as dicts of their parts. */
+static PyObject *read_parts(session_slot *slot, uint32_t count) {
+    PyObject *dict = PyDict_New();
+    for (uint32_t i = 0; dict && i < count; i++) {
+        const char *name;
+        PyObject *part = read_value(slot, &name);
+        if (!part || PyDict_SetItemString(dict, name, part) < 0) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(part);
+    }
+    return dict;
+}
+
+/* ---- by kind ---- */
+
+typedef PyObject *(*read_hook)(session_slot *slot, const ig_call_value *value);
+
+#define READ_ITEMS(function)                                        \
+    static PyObject *function##_value(session_slot *slot,           \
+                                      const ig_call_value *value) { \
+        return function(slot, value->child_count);                  \
+    }
+READ_ITEMS(read_list)
+READ_ITEMS(read_tuple)
+READ_ITEMS(read_dict)
+READ_ITEMS(read_complex)
+READ_ITEMS(read_parts)
+
+static PyObject *read_record_value(session_slot *slot, const ig_call_value *value) {
+    return read_record(slot, value->text, value->child_count);
+}
+
+static PyObject *read_tensor_value(session_slot *slot, const ig_call_value *value) {
+    return wrap_output(slot, value->view);
+}
+
+static PyObject *read_int_value(session_slot *slot, const ig_call_value *value) {
+    (void)slot;
+    return PyLong_FromLongLong(value->integer);
+}
+
+static PyObject *read_bool_value(session_slot *slot, const ig_call_value *value) {
+    (void)slot;
+    return PyBool_FromLong(value->integer != 0);
+}
+
+static PyObject *read_float_value(session_slot *slot, const ig_call_value *value) {
+    (void)slot;
+    return PyFloat_FromDouble(value->real);
+}
+
+static PyObject *read_str_value(session_slot *slot, const ig_call_value *value) {
+    (void)slot;
+    return PyUnicode_FromString(value->text);
+}
+
+static PyObject *read_none_value(session_slot *slot, const ig_call_value *value) {
+    (void)slot, (void)value;
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+static const read_hook readers[IG_TREE_CALL + 1] = {
+    [IG_TREE_TENSOR] = read_tensor_value,   [IG_TREE_INT] = read_int_value,
+    [IG_TREE_FLOAT] = read_float_value,     [IG_TREE_BOOL] = read_bool_value,
+    [IG_TREE_STR] = read_str_value,         [IG_TREE_NONE] = read_none_value,
+    [IG_TREE_LIST] = read_list_value,       [IG_TREE_TUPLE] = read_tuple_value,
+    [IG_TREE_DICT] = read_dict_value,       [IG_TREE_RECORD] = read_record_value,
+    [IG_TREE_COMPLEX] = read_complex_value, [IG_TREE_QUANTIZED] = read_parts_value,
+    [IG_TREE_KJT] = read_parts_value,       [IG_TREE_KT] = read_parts_value,
+    [IG_TREE_JT] = read_parts_value,
+};
+
+static PyObject *read_value(session_slot *slot, const char **out_name) {
+    ig_call_value value;
+    if (!ig_call_next(slot->call, &value) || !readers[value.kind]) {
+        raise_status(IG_INTERNAL, "the result has fewer values than its tree");
+        return NULL;
+    }
+    *out_name = value.name;
+    return readers[value.kind](slot, &value);
+}
+
+PyObject *read_result(session_slot *slot) {
+    const char *name;
+    if (ig_call_read(slot->call, slot->outputs, slot->output_count) != IG_OK) {
+        raise_status(IG_INVALID, ig_call_error(slot->call));
+        return NULL;
+    }
+    PyObject *result = read_value(slot, &name);
+    if (!result || !slot->is_flat || slot->output_count != 1) {
+        return result;
+    }
+    PyObject *only = PyTuple_GetItem(result, 0);
+    Py_XINCREF(only);
+    Py_DECREF(result);
+    return only;
+}
+
+int write_changed(session_slot *slot) {
+    for (size_t i = 0; i < slot->input_count; i++) {
+        const borrowed *input = &slot->inputs[i];
+        int output = input->input < 0
+                         ? -1
+                         : ig_call_changed(slot->call, (size_t)input->input);
+        if (output >= 0 && write_borrowed(input, &slot->outputs[output]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

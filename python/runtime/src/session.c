@@ -1,0 +1,72 @@
+/* Sessions of a program, one a call in progress.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "python/runtime/src/binding.h"
+
+#include <stdlib.h>
+
+session_slot *slot_create(ig_program *program, ig_thread_pool *pool, int threads) {
+    char message[256] = "";
+    ig_session_options options = { .size = sizeof options,
+                                   .message = message,
+                                   .message_size = sizeof message,
+                                   .pool = pool,
+                                   .threads = threads };
+    ig_call_options call = { .size = sizeof call,
+                             .message = message,
+                             .message_size = sizeof message };
+    session_slot *slot = calloc(1, sizeof *slot);
+    size_t count = ig_program_output_count(program);
+    if (slot) {
+        slot->output_count = count;
+        slot->is_flat = ig_program_node_count(program) &&
+                        !ig_program_node(program, 0).name[0];
+        slot->outputs = calloc(count + 1, sizeof *slot->outputs);
+    }
+    if (!slot || !slot->outputs) {
+        slot_destroy(slot);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    ig_status status = ig_session_create(program, &options, &slot->session);
+    status = status == IG_OK ? ig_call_create(program, &call, &slot->call) : status;
+    if (status != IG_OK) {
+        slot_destroy(slot);
+        raise_status(status, message);
+        return NULL;
+    }
+    return slot;
+}
+
+void slot_destroy(session_slot *slot) {
+    if (!slot) {
+        return;
+    }
+    slot_release_inputs(slot);
+    ig_call_destroy(slot->call);
+    ig_session_destroy(slot->session);
+    free(slot->outputs);
+    free(slot->inputs);
+    free(slot);
+}
+
+borrowed *slot_add_input(session_slot *slot) {
+    if (slot->input_count == slot->input_room) {
+        size_t room = slot->input_room ? 2 * slot->input_room : 8;
+        borrowed *grown = realloc(slot->inputs, room * sizeof *grown);
+        if (!grown) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+        slot->inputs = grown;
+        slot->input_room = room;
+    }
+    return &slot->inputs[slot->input_count++];
+}
+
+void slot_release_inputs(session_slot *slot) {
+    for (size_t i = 0; i < slot->input_count; i++) {
+        release_borrowed(&slot->inputs[i]);
+    }
+    slot->input_count = 0;
+    slot->make = NULL;
+}

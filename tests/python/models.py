@@ -1,0 +1,42 @@
+"""Small models as IR text.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+ADD = b"""module @add {
+  graph @main(%x: f32[B, 3], %y: f32[B, 3]) -> (f32[B, 3] "sum") {
+    %0 = add %x, %y : f32[B, 3]
+    ret %0
+  }
+}"""
+
+# Two results of one argument, one of them of another type.
+PAIR = b"""module @pair {
+  graph @main(%x: f32[N]) -> (f32[N] "double", i64[N] "whole") as forward(x: tensor) -> {"a": tensor, "b": [tensor, 3, none]} {
+    %0 = add %x, %x : f32[N]
+    %1 = cast %x {to = i64} : i64[N]
+    ret %0, %1
+  }
+}"""
+
+# Counts its calls.
+STATE = b"""module @state {
+  weight @count : i64[] = [0]
+  graph @main(%x: f32[3], %count: i64[] = @count) -> (f32[3] "y", i64[] "n", i64[] "count")
+      as forward(x: tensor) -> (tensor, tensor) {
+    %0 = const {value = 1} : i64[]
+    %1 = add %count, %0 : i64[]
+    %2 = cast %1 {to = f32} : f32[]
+    %3 = add %x, %2 : f32[3]
+    ret %3, %1, %1
+  }
+}"""
+
+
+def copy_of(dtype):
+    """A model that gives its input of that type back."""
+    return f"""module @copy {{
+  graph @main(%x: {dtype}[A, B]) -> ({dtype}[B, A] "y") {{
+    %0 = transpose %x {{perm = [1, 0]}} : {dtype}[B, A]
+    ret %0
+  }}
+}}""".encode()

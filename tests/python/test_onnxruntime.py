@@ -1,0 +1,52 @@
+"""ONNX Runtime's names.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import unittest
+
+import numpy as np
+
+import ingot.onnxruntime as ort
+import models
+
+
+class Sessions(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = 1
+        cls.session = ort.InferenceSession(models.ADD, options,
+                                           providers=["CPUExecutionProvider"])
+        cls.x = np.ones((2, 3), "f4")
+
+    def test_described(self):
+        x, y = self.session.get_inputs()
+        self.assertEqual((x.name, x.shape, x.type), ("x", ["B", 3], "tensor(float)"))
+        self.assertEqual(y.name, "y")
+        self.assertEqual([o.name for o in self.session.get_outputs()], ["sum"])
+        self.assertEqual(self.session.get_providers(), ["CPUExecutionProvider"])
+
+    def test_run(self):
+        feed = {"x": self.x, "y": self.x.tolist()}
+        with self.assertRaises(ValueError):  # lists of Python's floats are f64
+            self.session.run(None, feed)
+        feed["y"] = self.x
+        np.testing.assert_array_equal(self.session.run(None, feed)[0], self.x * 2)
+        np.testing.assert_array_equal(self.session.run(["sum"], feed)[0], self.x * 2)
+        with self.assertRaisesRegex(ValueError, "'product'"):
+            self.session.run(["product"], feed)
+
+    def test_values_and_binding(self):
+        value = ort.OrtValue.ortvalue_from_numpy(self.x)
+        got = self.session.run_with_ort_values(["sum"], {"x": value, "y": value})
+        np.testing.assert_array_equal(got[0].numpy(), self.x * 2)
+        binding = self.session.io_binding()
+        binding.bind_cpu_input("x", self.x)
+        binding.bind_ortvalue_input("y", value)
+        binding.bind_output("sum")
+        self.session.run_with_iobinding(binding)
+        np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], self.x * 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+"""Programs from torch, called with torch's tensors.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import collections
+import unittest
+import warnings
+
+import ingot
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+Pair = collections.namedtuple("Pair", "x y")
+
+if torch is not None:
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(4, 3)
+            self.register_buffer("seen", torch.zeros((), dtype=torch.int64))
+
+        def forward(self, x, scale=2.0):
+            self.seen += 1
+            return {"y": self.fc(x).relu() * scale, "seen": self.seen.clone()}
+
+
+@unittest.skipUnless(torch, "torch is not installed")
+class Torch(unittest.TestCase):
+    def setUp(self):
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+
+    def check(self, program, module, *args):
+        got, want = program(*args), module(*args)
+        self.assertIsInstance(got, torch.Tensor)
+        torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
+
+    def test_a_module(self):
+        module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.GELU())
+        program = ingot.compile(module, (torch.randn(3, 4),), ({0: torch.export.Dim("b")},))
+        self.assertTrue(module.training)
+        for batch in (1, 3, 7, 0):
+            self.check(program, module, torch.randn(batch, 4))
+
+    def test_an_exported_program_and_a_traced_one(self):
+        module = torch.nn.Linear(4, 2)
+        x = torch.randn(3, 4)
+        exported = torch.export.export(module, (x,))
+        self.check(ingot.compile(exported), module, x)
+        traced = torch.jit.trace(module, x)
+        self.check(ingot.compile(traced, inputs=["0=f32[B, 4]"]), module, torch.randn(9, 4))
+
+    def test_state_and_fixed_arguments(self):
+        module = Net().eval()
+        program = ingot.compile(module, (torch.randn(2, 4), 2.0))
+        for i in (1, 2, 3):
+            got = program(torch.randn(2, 4), 2.0)
+            self.assertEqual(int(got["seen"]), int(module.seen) + i)
+        with self.assertRaises(TypeError):
+            program(torch.randn(2, 4), 3.0)
+
+    def test_kinds_of_tensors(self):
+        module = torch.nn.Linear(4, 2)
+        program = ingot.compile(module, (torch.randn(3, 4),), ({0: torch.export.Dim("b")},))
+        wide = torch.randn(6, 8)
+        for x in (wide[::2, ::2], wide.t()[:4, :4].t(), torch.nn.Parameter(torch.randn(2, 4)),
+                  torch.randn(1, 4).expand(5, 4), torch.randn(2, 4).requires_grad_()):
+            self.check(program, module, x)
+        with self.assertRaises(TypeError):
+            program(torch.randn(3, 4).double())
+        with self.assertRaises(Exception):
+            program(torch.randn(3, 4, device="meta"))
+
+    def test_half_precision(self):
+        class Twice(torch.nn.Module):
+            def forward(self, x):
+                return x + x
+
+        for dtype in (torch.bfloat16, torch.float16):
+            x = torch.randn(3, 4).to(dtype)
+            got = ingot.compile(Twice(), (x,))(x)
+            self.assertEqual(got.dtype, dtype)
+            self.assertTrue(torch.equal(got, x + x))
+
+    def test_arguments_that_the_call_changes(self):
+        class Change(torch.nn.Module):
+            def forward(self, x):
+                x.add_(1)
+                return x * 2
+
+        x = torch.zeros(2, 3)
+        program = ingot.compile(Change(), (torch.zeros(2, 3),))
+        self.assertTrue(torch.equal(program(x), torch.full((2, 3), 2.0)))
+        self.assertTrue(torch.equal(x, torch.ones(2, 3)))
+        wide = torch.zeros(2, 6)
+        program(wide[:, ::2])
+        self.assertTrue(torch.equal(wide[:, ::2], torch.ones(2, 3)))
+        self.assertTrue(torch.equal(wide[:, 1::2], torch.zeros(2, 3)))
+
+    def test_named_tuples(self):
+        torch.utils._pytree._register_namedtuple(Pair, serialized_type_name="tests.Pair")
+
+        class Swap(torch.nn.Module):
+            def forward(self, p):
+                return [p.y, p.x]
+
+        p = Pair(torch.ones(2), torch.zeros(3))
+        got = ingot.compile(Swap(), (p,))(p)
+        self.assertEqual([tuple(t.shape) for t in got], [(3,), (2,)])
+
+
+if __name__ == "__main__":
+    unittest.main()
