@@ -8,14 +8,32 @@
 #include "base/checked.h"
 #include "driver/artifact/write.h"
 #include "ingot/runtime.h"
-#include "runtime/container.h"
+#include "runtime/program.h"
+#include "tests/fuzz/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST_BYTES = 1 << 20, MOST_MEMORY = 64 << 20, MOST_PORTS = 16 };
+
+static const char *name_of_step(size_t i) {
+    static const char *const names[] = {
+#define STEP_NAME(name, meaning) #name,
+        IG_PLAN_STEPS(STEP_NAME)
+#undef STEP_NAME
+    };
+    return names[i];
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    ig_fuzz_reach_begin(IG_STEP_COUNT, name_of_step);
+    return 0;
+}
 
 static void *allocate_little(void *user, size_t size, size_t alignment) {
     (void)user;
@@ -122,6 +140,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
     } else if (ig_session_create(program, &room, &session) == IG_OK) {
         walk_tree(program);
+        for (uint32_t i = 0; i < program->plan.steps_count; i++) {
+            ig_fuzz_reach(program->plan.steps[i].kind);
+        }
         bind_something(program, session);
     }
     ig_session_destroy(session);

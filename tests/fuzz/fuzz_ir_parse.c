@@ -6,11 +6,34 @@
  */
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
+#include "tests/fuzz/reach.h"
 #include "tests/fuzz/report.h"
 
 #include <string.h>
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *name_of_op(size_t i) {
+    return ig_ops[i].name;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    ig_fuzz_reach_begin(IG_OP_COUNT, name_of_op);
+    return 0;
+}
+
+/* The reader bounds how deep blocks nest. */
+static void reach_ops(const ig_block *block) {
+    for (const ig_op *op = block->first; op; op = op->next) {
+        ig_fuzz_reach(op->code);
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            reach_ops(op->bodies[i]);
+        }
+    }
+}
 
 static const char *print(ig_module *module) {
     ig_writer writer;
@@ -39,6 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         ig_fuzz_expect(ig_verify_module(module) == IG_OK, "accepted, but not legal", "",
                        "");
         check_round_trip(&context, module);
+        for (size_t i = 0; i < module->graphs.count; i++) {
+            reach_ops(&module->graphs.items[i]->body);
+        }
         ig_module_destroy(module);
     }
     return 0;

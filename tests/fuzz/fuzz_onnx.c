@@ -1,17 +1,24 @@
 /* The ONNX reader under libFuzzer: a model from memory must be refused with words or
  * become a module that verifies.  SPDX-License-Identifier: Apache-2.0
  *
- *     cmake -B build/fuzz -DINGOT_FUZZ=ON -DINGOT_SANITIZE=address,undefined \
- *           -DCMAKE_C_COMPILER=clang-14 && ninja -C build/fuzz fuzz_onnx
- *     build/fuzz/fuzz/fuzz_onnx -max_total_time=60 tests/fuzz/corpus/onnx
+ *     build/fuzz/fuzz/fuzz_onnx -max_total_time=60 tests/fuzz/corpus/fuzz_onnx
  */
 #include "frontend/onnx/onnx.h"
 #include "ir/verify/verify.h"
+#include "tests/fuzz/onnx_case.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    ig_fuzz_onnx_begin();
+    return 0;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static ig_context context;
@@ -27,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (module && ig_verify_module(module) != IG_OK) {
         abort();
     }
+    ig_fuzz_onnx_reach(bytes, module != NULL);
     ig_module_destroy(module);
     ig_arena arena;
     ig_arena_init(&arena, NULL);

@@ -8,11 +8,72 @@
 #include "frontend/torch/pickle/pickle.h"
 
 #include "base/writer.h"
+#include "tests/fuzz/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* ---- which opcodes a pickle has ---- */
+
+typedef enum argument_form {
+    FORM_none,
+    FORM_number,
+    FORM_signed,
+    FORM_real,
+    FORM_bytes,
+    FORM_line
+} argument_form;
+
+static const struct opcode {
+    const char *name;
+    argument_form form;
+    unsigned size;
+} opcodes[256] = {
+#define OPCODE(byte, name, argument, size, run, value) \
+    [byte] = { #name, FORM_##argument, size },
+#include "frontend/torch/pickle/opcodes.def"
+#undef OPCODE
+};
+
+static const char *name_of_opcode(size_t i) {
+    return opcodes[i].name;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    (void)argc;
+    (void)argv;
+    ig_fuzz_reach_begin(IG_COUNT_OF(opcodes), name_of_opcode);
+    return 0;
+}
+
+/* How many bytes follow the opcode that was read. */
+static size_t argument_bytes(const struct opcode *row, ig_str rest) {
+    uint64_t count = 0;
+    if (row->form == FORM_line) {
+        const char *end = rest.size ? memchr(rest.data, '\n', rest.size) : NULL;
+        return end ? (size_t)(end - rest.data) + 1 : rest.size;
+    }
+    if (row->form == FORM_bytes && row->size <= rest.size) {
+        memcpy(&count, rest.data, row->size);
+    }
+    return row->size + count;
+}
+
+/* Of a pickle that was read to its end. */
+static void reach_opcodes(ig_str pickle) {
+    for (size_t at = 0; at < pickle.size;) {
+        uint8_t byte = (uint8_t)pickle.data[at++];
+        ig_fuzz_reach(byte);
+        if (byte == '.') {
+            return;
+        }
+        at += argument_bytes(&opcodes[byte],
+                             (ig_str){ pickle.data + at, pickle.size - at });
+    }
+}
 
 static bool allow_all(void *user, ig_str module, ig_str name) {
     (void)user;
@@ -83,14 +144,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .storages_may_be_empty = data[0] & 8,
                                   .is_allowed = data[0] & 2 ? allow_all : NULL };
     ig_py *value;
-    ig_str bytes = { (const char *)data + 1, size - 1 };
+    ig_str text = { (const char *)data + 1, size - 1 };
     ig_pickle_set_init(&set, &archive);
-    ig_status status = ig_pickle_read(&set, bytes, &options, &value);
+    ig_status status = ig_pickle_read(&set, text, &options, &value);
     if (status == IG_INTERNAL || (status == IG_OK) != (value != NULL) ||
         (status != IG_OK && !context.diag.error_count)) {
         abort();
     }
     if (value) {
+        reach_opcodes(text);
         use(&context, &arena, value);
     }
     ig_arena_fini(&arena);

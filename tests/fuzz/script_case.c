@@ -118,11 +118,11 @@ static void import(fuzz_case *c, ig_str archive) {
     }
 }
 
-void ig_fuzz_import(const uint8_t *data, size_t size) {
+bool ig_fuzz_import(const uint8_t *data, size_t size) {
     static zip_writer writer;
     static fuzz_case c;
     if (size > ARCHIVE_BYTES / 2) {
-        return;
+        return false;
     }
     memset(&c, 0, sizeof(c));
     char *text = malloc(size + 1);
@@ -141,7 +141,9 @@ void ig_fuzz_import(const uint8_t *data, size_t size) {
     if (!setjmp(c.recovery)) {
         import(&c, archive);
     }
+    bool is_imported = c.module != NULL;
     ig_module_destroy(c.module);
     ig_budget_sweep(&c.context.budget, mark);
     free(text);
+    return is_imported;
 }

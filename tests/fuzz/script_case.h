@@ -13,10 +13,11 @@
 #ifndef IG_TESTS_FUZZ_SCRIPT_CASE_H
 #define IG_TESTS_FUZZ_SCRIPT_CASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Aborts on what is not as it should be. */
-void ig_fuzz_import(const uint8_t *text, size_t size);
+/* Aborts on what is not as it should be; false when the program was refused. */
+bool ig_fuzz_import(const uint8_t *text, size_t size);
 
 #endif

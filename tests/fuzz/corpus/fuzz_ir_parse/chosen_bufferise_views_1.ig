@@ -1,0 +1,28 @@
+module @m {
+  plan @main(%x: f32[B, 4, 6]) -> (&f32[6, B] "o", &f32[4*B, 6] "p", &f32[24*B] "q") {
+    %0 = view %x {offset = 6, strides = [1, 24]} : &f32[6, B]
+    %1 = alloc : &f32[6, B]
+    compute %0, %1 {family = "map", outs = 1} (%2: f32[6, B]) {
+      %3 = relu %2 : f32[6, B]
+      yield %3
+    }
+    %4 = view %x {offset = 0, strides = [6, 1]} : &f32[4*B, 6]
+    %5 = alloc : &f32[4*B, 6]
+    compute %4, %5 {family = "map", outs = 1} (%6: f32[4*B, 6]) {
+      %7 = neg %6 : f32[4*B, 6]
+      yield %7
+    }
+    %8 = alloc : &f32[6, B, 4]
+    %9 = view %x {offset = 0, strides = [1, 24, 6]} : &f32[6, B, 4]
+    compute %9, %8 {family = "copy", outs = 1} (%10: f32[6, B, 4]) {
+      yield %10
+    }
+    %11 = view %8 {offset = 0, strides = [1]} : &f32[24*B]
+    %12 = alloc : &f32[24*B]
+    compute %11, %12 {family = "map", outs = 1} (%13: f32[24*B]) {
+      %14 = abs %13 : f32[24*B]
+      yield %14
+    }
+    ret %1, %5, %12
+  }
+}

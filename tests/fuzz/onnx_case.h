@@ -1,0 +1,13 @@
+/* What the targets that read ONNX share: which operators an input holds, and mutations
+ * that know the format.  SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TESTS_FUZZ_ONNX_CASE_H
+#define IG_TESTS_FUZZ_ONNX_CASE_H
+
+#include "base/str.h"
+
+/* Counts as reached (reach.h) the fields of the messages in `bytes` and, where the
+ * model went as far as the target goes, its operators. */
+void ig_fuzz_onnx_begin(void);
+void ig_fuzz_onnx_reach(ig_str bytes, bool is_whole);
+
+#endif
