@@ -54,7 +54,10 @@ typedef struct conform_totals {
 
 struct conform {
     conform_run run;
-    void *user; /* the target's */
+    void *user;       /* the target's */
+    bool is_short;    /* extents are numbers only */
+    int every, first; /* a sample: one case in `every`; 0: all of them */
+    int number;       /* of the case */
     conform_totals totals;
     char message[512]; /* the first error of a case */
 };
@@ -115,7 +118,8 @@ static inline bool conform_read_line(ig_arena *arena, ig_str line, conform_case 
         c->input_names[c->input_count] = conform_word(&rest, ' ');
         return conform_tensor(arena, rest, &c->inputs[c->input_count++]);
     } else if (ig_str_is(head, "+")) {
-        ig_put(&c->items, "%.*s\n", IG_STR_ARG(rest));
+        ig_put_str(&c->items, rest);
+        ig_put_char(&c->items, '\n');
     } else if (ig_str_is(head, "|")) {
         ig_put(&c->body, "%.*s\n", IG_STR_ARG(rest));
     } else if (ig_str_is(head, "out") && c->output_count < CONFORM_VALUES) {
@@ -157,7 +161,9 @@ static inline const char *conform_module_text(const conform_case *c, bool is_dyn
                                               ig_arena *arena) {
     ig_writer out;
     ig_writer_init(&out, arena);
-    ig_put(&out, "module @case {\n%sgraph @main(", ig_writer_str(&c->items).data);
+    ig_put(&out, "module @case {\n");
+    ig_put_str(&out, ig_writer_str(&c->items));
+    ig_put(&out, "graph @main(");
     for (uint32_t i = 0; i < c->input_count; i++) {
         ig_put(&out, "%s%%%.*s: %s[", i ? ", " : "", IG_STR_ARG(c->input_names[i]),
                ig_dtypes[c->inputs[i].dtype].name);
@@ -233,6 +239,11 @@ static inline ig_status conform_run_case(conform *self, const conform_case *c,
     return IG_OK;
 }
 
+static inline bool conform_takes(conform *self) {
+    int number = self->number++;
+    return self->every <= 1 || number % self->every == self->first;
+}
+
 static inline void conform_count(conform *self, const conform_case *c, bool is_dynamic,
                                  ig_arena *arena) {
     self->message[0] = 0;
@@ -267,9 +278,9 @@ static inline void conform_file(conform *self, const char *path) {
         if (is_more && !is_good) {
             printf("failed: %.*s: a line cannot be read\n", IG_STR_ARG(c.name));
             self->totals.failed++;
-        } else if (is_more) {
+        } else if (is_more && conform_takes(self)) {
             conform_count(self, &c, false, &arena);
-            if (!c.is_static) {
+            if (!c.is_static && !self->is_short) {
                 conform_count(self, &c, true, &arena);
             }
         }

@@ -88,8 +88,8 @@ class File:
     def __init__(self, name, about):
         self.path, self.lines, self.names = HERE / name, [f"# {about}", ""], set()
 
-    def case(self, name, body, inputs, outputs, tolerance=None, dynamic=True):
-        """inputs: (name, dtype, array); outputs: (dtype, array)."""
+    def case(self, name, body, inputs, outputs, tolerance=None, dynamic=True, items=()):
+        """inputs and items, which are weights: (name, dtype, array); outputs: (dtype, array)."""
         assert name not in self.names, name
         self.names.add(name)
         self.lines.append(f"case {name}")
@@ -97,6 +97,9 @@ class File:
             self.lines.append("static")
         for label, dtype, array in inputs:
             self.lines.append(f"in {label} {text(dtype, array)}")
+        for label, dtype, array in items:
+            shape, _, numbers = text(dtype, array).partition("] ")
+            self.lines.append(f"+ weight @{label} : {shape}] = {numbers}")
         self.lines += [f"| {line}" for line in body]
         for dtype, array in outputs:
             self.lines.append(f"out {text(dtype, array)}")

@@ -10,6 +10,8 @@
 # imported or compiled: a wrong result, an error while running or a crash is a failure.
 # --bless runs all and writes the lists.
 #
+# The compiled cases are run once more as code that checks what it touches.
+#
 #   INGOT_CASES   folder that holds conformance/onnx-*-backend-data.tar.xz (../shared)
 #   INGOT_BUILD   the build folder under test (build/release)
 set -uo pipefail
@@ -73,7 +75,8 @@ verify_half() {
     while [ -s "$left" ]; do
         head -n 64 "$left" >"$batch"
         mapfile -t cases <"$batch"
-        "$ingot" verify --target "$1" --form "$2" "${cases[@]}" >"$batch.out" 2>&1
+        "$ingot" verify "${options[@]}" --target "$1" --form "$2" "${cases[@]}" \
+            >"$batch.out" 2>&1
         status=$?
         grep -aE '^(pass|FAIL|skip) test_' "$batch.out"
         done=$(wc -l <"$batch")
@@ -126,8 +129,11 @@ check() {
     skip "$count" "outside of this sample ($1, $2)"
 }
 
+options=()
 check interpret static 5
 check cpu static 3
 check cpu dynamic 6
 check cpu constant 6
+options=(--sanitize) # code that checks what it touches: docs/debugging.md
+check cpu static 25
 finish

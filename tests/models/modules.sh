@@ -108,7 +108,6 @@ torch_plans() {
 # open extents, on one thread and several; in the normal run a few of them.
 recommend_models() {
     local cases only='*' counts='1 2 3' threads
-    local arena=1.1 # a few small buffers: their alignment counts
     [ "$full" = 1 ] || { only='dcn*' counts=2; }
     make_cases recommend "recommendation models" --only "$only" || return
     # A window as long as the history: TorchScript does not say that its length is fixed.

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
 # TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes, the literature's
-# recommendation models, random graphs, products, calls of FBGEMM (modules.sh).
+# recommendation models, random graphs, products, calls of FBGEMM (modules.sh), programs
+# of torch.export (exported.tar.xz, made by gen/exported.py), and of what is easy to get
+# wrong (semantics.tar.xz, made by gen/semantics.py).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -21,6 +23,7 @@ export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit
 ingot=${INGOT_BUILD:-build/release}/ingot
 full=${INGOT_FULL:-0}
+checks= # or --sanitize: code that checks what it touches (docs/debugging.md)
 cases=${INGOT_CASES:-../shared}/models/onnx
 arena=1.05 # of the bytes that live at once: what a program may take for its values
 passed=0
@@ -52,7 +55,7 @@ export INGOT_CACHE_DIR=$folder/cache
 verify() {
     local form=$1 target=$2 log=$folder/verify.log
     shift 2
-    "$ingot" verify -q --arena "$arena" --threads "${threads:-1}" --form "$form" \
+    "$ingot" verify -q $checks --arena "$arena" --threads "${threads:-1}" --form "$form" \
         --target "$target" "$@" >"$log" 2>&1
     passed=$((passed + $(grep -c '^pass ' "$log")))
     failed=$((failed + $(grep -c '^FAIL ' "$log")))
@@ -218,12 +221,69 @@ onnx_suite() {
         return
     fi
     for form in static $([ "$full" = 0 ] || echo dynamic); do
-        "$ingot" verify -q --arena "$arena" --form "$form" --suite "$cases" >"$log" 2>&1
+        "$ingot" verify -q $checks --arena "$arena" --form "$form" --suite "$cases" \
+            >"$log" 2>&1
         judge "$form" "$log"
         grep -q '^[0-9]* passed, ' "$log" && continue
         failed=$((failed + 1))
         echo "FAIL $form: the suite of models/onnx did not end"
         tail -n 3 "$log"
+    done
+}
+
+# Stored, so that no torch is needed.
+exported_programs() {
+    tar -C "$folder" -xf tests/models/exported.tar.xz
+    for form in static dynamic constant; do
+        verify "$form" cpu "$folder"/exported/*
+    done
+    verify dynamic interpret "$folder"/exported/*
+}
+
+# Stored programs of gen/semantics.py; those that are refused are refused with words.
+semantic_programs() {
+    local case said
+    tar -C "$folder" -xf tests/models/semantics.tar.xz
+    verify static interpret "$folder"/semantics/{all,closed,state}/*
+    verify dynamic interpret "$folder"/semantics/growing/*
+    verify static cpu "$folder"/semantics/{all,closed,state}/*
+    verify constant cpu "$folder"/semantics/{all,closed}/*
+    verify dynamic cpu "$folder"/semantics/{all,state,growing}/*
+    for case in "$folder"/semantics/refused/*; do
+        said=$("$ingot" verify -q "$case" 2>&1)
+        case $said in
+            *test_data_set_0:\ import:\ *) passed=$((passed + 1)) ;;
+            *)
+                failed=$((failed + 1))
+                echo "FAIL $(basename "$case") is not refused at import: $said"
+                ;;
+        esac
+    done
+}
+
+# Code that checks what it touches: a sample in which each family of kernels occurs; with
+# INGOT_FULL=1 every stored model, generated form and listed case of torch.
+sanitized() {
+    local checks=--sanitize full=0 model
+    if [ ! -d "$cases" ]; then
+        skip 1 "INGOT_CASES has no models/onnx to run checked"
+        return
+    fi
+    if [ "${INGOT_FULL:-0}" = 1 ]; then
+        onnx_suite
+        [ ! -d "$folder/forms" ] || verify static cpu "$folder/forms"/*/
+        [ -f "$folder/all.txt" ] || return 0
+        LC_ALL=C sort tests/models/passes-cpu.txt | comm -12 - "$folder/all.txt" \
+            >"$folder/listed.txt"
+        verify_list cpu "$folder/listed.txt"
+        passed=$((passed + $(grep -c '^pass ' "$folder/verdicts.txt")))
+        failed=$((failed + $(grep -c '^FAIL ' "$folder/verdicts.txt")))
+        grep '^FAIL ' "$folder/verdicts.txt" | sed "s/^FAIL/FAIL sanitized/"
+        return
+    fi
+    for model in flow_beam flow_if flow_loop flow_scan embedding_int8_rowwise \
+        int8_dlrm_qdq external_packed; do
+        verify static cpu "$cases/$model"
     done
 }
 
@@ -234,6 +294,7 @@ forms
 stored
 onnx_suite
 torch_suites
+sanitized
 torch_modules
 recommend_models
 random_graphs
@@ -243,4 +304,6 @@ torch_shapes
 torchrec_modules
 jagged_sparse_ops
 torch_plans
+exported_programs
+semantic_programs
 finish

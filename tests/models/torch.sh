@@ -7,24 +7,24 @@
 # skips, and whatever else they do but pass is a failure.  Those that pass by now are
 # named, and INGOT_GROW=1 adds them.
 
-# Cases of the two suites that ought to pass one day, as paths below models/.  A .pt2
-# is another format; Python that users put into a package is not read.
+# Cases of the two suites that ought to pass one day, as paths below models/: Python
+# that users put into a package is not read.
 torch_cases() {
     (cd "$INGOT_MODELS" && find torch torchrec -type d -name 'test_data_set_0' |
         sed 's#/test_data_set_0$##' |
-        grep -vE '/pt2/|/package/(user_code|extern_user|extern_numpy_mock|fx_graph_module)$' |
+        grep -vE '/package/(user_code|extern_user|extern_numpy_mock|fx_graph_module)$' |
         while read -r case; do
-            ls "$case"/*.pt >/dev/null 2>&1 && echo "$case"
+            ls "$case"/*.pt* >/dev/null 2>&1 && echo "$case"
         done | sort)
 }
 
 # verify_list TARGET FILE: verifies the cases in FILE; their verdicts in verdicts.txt, a
-# line "pass CASE" or "FAIL CASE: why" each.
+# line "pass CASE" or "FAIL CASE: why" each.  $checks is empty, or --sanitize.
 verify_list() {
     local target=$1 case
     : >"$folder/verdicts.txt"
     while read -r case; do
-        timeout 300 "$ingot" verify -q --arena "$arena" --target "$target" \
+        timeout 3000 "$ingot" verify -q $checks --arena "$arena" --target "$target" \
             "$INGOT_MODELS/$case" \
             >"$folder/one.txt" 2>&1
         if grep -q '^pass ' "$folder/one.txt"; then

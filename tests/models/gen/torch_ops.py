@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""Writes one traced TorchScript archive for every sample input that torch knows of.
+"""Writes a model for every sample input that torch knows of: traced, or exported.
 
 SPDX-License-Identifier: Apache-2.0
 
     torch_ops.py OUT_DIR [--only PATTERN] [--dtypes f32,f64,i64,...] [--samples N]
+                 [--form traced|exported|core]
+
+Forms: a traced TorchScript archive (model.pt); a program of torch.export (model.pt2);
+the same after run_decompositions().
 
 torch carries, for its own tests, a data base of operators with sample inputs of every
-dtype and shape.  Each sample becomes a case: model.pt (tensors are arguments, all else
+dtype and shape.  Each sample becomes a case: the model (tensors are arguments, all else
 is traced in), test_data_set_0/{input,output}_K.npy, values.json and case.json, which
 `ingot verify` reads.  Samples whose result depends on chance, needs gradients or is no
 tensor are left out.  In-place forms are traced on a copy of their first argument.
@@ -112,34 +116,54 @@ class Model(torch.nn.Module):
         return result
 
 
-def write_case(folder, name, model, tensors, tolerance):
-    expected = model(*[t.clone() for t in tensors])
+def trace(folder, model, tensors):
+    """Saves the model; gives it as a function, and its operators."""
     traced = torch.jit.trace(model, tuple(t.clone() for t in tensors),
                              check_trace=False, strict=False)
-    again = traced(*[t.clone() for t in tensors])
+    traced.save(str(folder / "model.pt"))
+    (folder / "code.txt").write_text(traced.code)
+    return traced, [n.kind() for n in traced.inlined_graph.nodes()
+                    if not n.kind().startswith("prim::")]
+
+
+def export(folder, model, tensors, is_core=False):
+    program = torch.export.export(model, tuple(t.clone() for t in tensors), strict=False)
+    if is_core:
+        program = program.run_decompositions()
+    torch.export.save(program, str(folder / "model.pt2"))
+    (folder / "code.txt").write_text(str(program))
+    return program.module(), [str(n.target) for n in program.graph.nodes
+                              if n.op == "call_function"]
+
+
+FORMS = {"traced": trace, "exported": export,
+         "core": lambda *args: export(*args, is_core=True)}
+
+
+def write_case(folder, name, model, tensors, tolerance, form):
+    expected = model(*[t.clone() for t in tensors])
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True)
+    made, ops = FORMS[form](folder, model, tensors)
+    again = made(*[t.clone() for t in tensors])
     results, inputs = [], []
     result = describe(again, results)
     wanted = []
     describe(expected, wanted)
     for got, want in zip(results, wanted):
-        if not torch.equal(torch.nan_to_num(got), torch.nan_to_num(want)):
-            raise ValueError("the trace gives something else, or chance plays a part")
+        if not torch.allclose(torch.nan_to_num(got), torch.nan_to_num(want), rtol=1e-5):
+            raise ValueError("the model gives something else, or chance plays a part")
     if not results:
         raise ValueError("no tensor in the result")
-    data = folder / "test_data_set_0"
-    data.mkdir(parents=True)
     args = [describe(t, inputs) for t in tensors]
-    for prefix, values in (("input", tensors), ("output", results)):
+    for prefix, values in (("input", tensors), ("output", wanted)):
         for k, tensor in enumerate(values):
             np.save(data / f"{prefix}_{k}.npy", to_numpy(tensor)[0])
     (data / "values.json").write_text(
         json.dumps({"method": "forward", "args": args, "result": result}))
-    traced.save(str(folder / "model.pt"))
-    ops = collections.Counter(n.kind() for n in traced.inlined_graph.nodes())
-    (folder / "code.txt").write_text(traced.code)
     (folder / "case.json").write_text(json.dumps({
         "name": name, "made_with": f"torch {torch.__version__}", "data_sets": 1,
-        "ops": {k: v for k, v in ops.items() if not k.startswith("prim::")},
+        "ops": collections.Counter(ops),
         "tolerance": {"rtol": tolerance[0], "atol": tolerance[1]}}, indent=1))
 
 
@@ -161,7 +185,7 @@ def cases_of(op, dtype_name, count):
             yield f"s{k}_inplace", inplace, holes, True
 
 
-def write_op(out, op, dtype_name, count, tally):
+def write_op(out, op, dtype_name, count, form, tally):
     label = op.name + ("." + op.variant_test_name if op.variant_test_name else "")
     for suffix, function, holes, clones in cases_of(op, dtype_name, count):
         name = f"{label}-{dtype_name}-{suffix}".replace("::", ".").replace("/", "_")
@@ -171,7 +195,7 @@ def write_op(out, op, dtype_name, count, tally):
             with torch.no_grad():
                 model = Model(function, holes, clones).eval()
                 write_case(folder, name, model, holes.tensors,
-                           TOLERANCE.get(dtype_name, TOLERANCE["f32"]))
+                           TOLERANCE.get(dtype_name, TOLERANCE["f32"]), form)
             tally["written"] += 1
         except Exception as error:
             shutil.rmtree(folder, ignore_errors=True)
@@ -184,6 +208,7 @@ def main():
     parser.add_argument("--only", default="*")
     parser.add_argument("--dtypes", default="f32,i64,bool,f16")
     parser.add_argument("--samples", type=int, default=5)
+    parser.add_argument("--form", choices=FORMS, default="traced")
     options = parser.parse_args()
     tally = collections.Counter()
     for op in op_db:
@@ -194,7 +219,7 @@ def main():
             if DTYPES[dtype_name] in op.supported_dtypes("cpu"):
                 torch.manual_seed(1)
                 try:
-                    write_op(options.out, op, dtype_name, options.samples, tally)
+                    write_op(options.out, op, dtype_name, options.samples, options.form, tally)
                 except Exception as error:
                     tally["sample " + type(error).__name__] += 1
     print(dict(tally))

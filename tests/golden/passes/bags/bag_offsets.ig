@@ -1,5 +1,6 @@
 # bag_offsets: even begins are a matrix of ids, ends that are the next begins one list; others stay.
 # run: bag_offsets,dce
+# not run: B is no extent of an input
 module @m {
   weight @t : f32[8, 4] = splat(1)
   graph @main(%ids: i64[3*B], %more: i64[N], %off: i64[C], %w: f32[3*B]) -> (f32[B, 4], f32[max(0, C - 1), 4], f32[B, 4]) {

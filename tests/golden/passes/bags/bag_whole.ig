@@ -1,5 +1,6 @@
 # bag_whole: bags over parts and over permuted segments read the caller's list; mixed with what is no sum they stay.
 # run: bag_whole,cse,dce
+# values: lengths parts ids
 module @m {
   symbol L {multiple = 2}
   weight @t : f32[8, 4] = splat(1)
@@ -38,7 +39,7 @@ module @m {
     %28 = add %22, %27
     %29 = gather %ids, %28 {axis = 0}
     %30 = cumsum %16 {axis = 0, complete, rising}
-    %31 = slice %30 {starts = [0], sizes = [exact(L / 2)], steps = [1]}
+    %31 = slice %30 {starts = [exact(L / 2)], sizes = [exact(L / 2)], steps = [1]}
     %32 = bag @t, %29, %31 {operands = [1], pool = [mean], offsets = clamp} : f32[exact(L / 2), 4]
     %33 = slice %ids {starts = [min(N, k)], sizes = [max(0, min(N, n2) - min(N, k))]}
     %34 = bag @t, %33, %8 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
@@ -62,9 +63,10 @@ module @m {
     %7 = cumsum %lengths {axis = 0, complete, rising} : i64[L + 1]
     %8 = slice %7 {starts = [exact(L / 2)], sizes = [exact(L / 2) + 1]} : i64[exact(L / 2) + 1]
     %9 = bag @t, %ids, %8, %w {operands = [5], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
-    %10 = bag @t, %ids, %8 {operands = [1], pool = [mean], last = [offset], offsets = clamp} : f32[exact(L / 2), 4]
-    %11 = slice %ids {starts = [min(N, k)], sizes = [max(0, -min(N, k) + min(N, n2))]} : i64[max(0, -min(N, k) + min(N, n2))]
-    %12 = bag @t, %11, %6 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
-    ret %9, %10, %12
+    %10 = slice %7 {starts = [0], sizes = [exact(L / 2) + 1]} : i64[exact(L / 2) + 1]
+    %11 = bag @t, %ids, %10 {operands = [1], pool = [mean], last = [offset], offsets = clamp} : f32[exact(L / 2), 4]
+    %12 = slice %ids {starts = [min(N, k)], sizes = [max(0, -min(N, k) + min(N, n2))]} : i64[max(0, -min(N, k) + min(N, n2))]
+    %13 = bag @t, %12, %6 {operands = [1], pool = [sum], last = [offset], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
+    ret %9, %11, %13
   }
 }

@@ -1,5 +1,6 @@
 # bag_whole: rows of dealt ids that are put back in order are looked up where the ids stand; in another order they are not.
 # run: bag_whole,cse,dce
+# values: lengths parts ids
 module @m {
   weight @low : f32[8, 4] = splat(1)
   weight @high : f32[7, 4] = splat(2)

@@ -1,5 +1,6 @@
 # bag_whole: shards by rows read the caller's ids and skip those of others; their means stay theirs, and a warning says so.
 # run: bag_whole,cse,dce
+# values: lengths parts ids
 module @m {
   weight @low : f32[8, 4] = splat(1)
   weight @high : f32[8, 4] = splat(2)

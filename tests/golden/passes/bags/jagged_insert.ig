@@ -1,5 +1,6 @@
 # jagged_insert: what was written is read back; a part behind it is read where it was; one that may overlap stays.
 # run: jagged_insert,dce
+# not run: n is no extent of an input
 module @m {
   symbol L {multiple = 3}
   graph @main(%ids: i64[N], %lengths: i64[L], %a: i64[min(N, n)], %any: i64[2]) -> (i64[min(N, n)], i64[max(0, min(N, n3) - min(N, n2))], i64[2]) {

@@ -1,5 +1,6 @@
 # fold: ops on constants are evaluated; what cannot be is left for the run to report.
 # run: fold,dce
+# not run: one id is always out of range
 module @m {
   weight @w : f32[2] = [-1.5, -7]
   graph @main(%x: f32[2]) -> (f32[2], f32[2, 2], i64[], f32[2], bool[2]) {

@@ -3,6 +3,8 @@
 # decompose_pool: an average becomes a sum that is divided.
 # run: decompose,dce
 # target: cpu:v3
+# within: 1e-4 a product in place of a quotient
+# values: w plain
 module @m {
   graph @main(%x: f32[N, 4, 8, 8], %w: f32[4, 4, 3, 3], %c: f32[4]) -> (f32[N, 4, 8, 8], f32[N, 4, 4, 4], f32[N, 4, 8, 8]) {
     %0 = conv %x, %w {before = [1, 1], after = [1, 1]} : f32[N, 4, 8, 8]

@@ -1,6 +1,7 @@
 # lower: on a GPU a tile is a block of threads, and the launch says how many.
 # run: fuse,bufferise,lower
 # target: cuda:sm_80
+# not run: kernels of GPUs are judged by test_cuda_lower
 module @m {
   graph @main(%x: f32[B, 3], %y: f32[3]) -> (f32[B, 3] "o") {
     %0 = add %x, %y : f32[B, 3]

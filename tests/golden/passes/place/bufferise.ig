@@ -1,5 +1,6 @@
 # bufferise: computed straight into the concat's buffer; an input and a second use are copied.
 # run: fuse,bufferise
+# then: lower
 module @m {
   graph @main(%x: f32[B, 4], %y: f32[B, 3]) -> (f32[B, 11] "o", f32[B, 4] "p") {
     %0 = relu %x : f32[B, 4]

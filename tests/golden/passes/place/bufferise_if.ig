@@ -1,5 +1,6 @@
 # bufferise: branches write where the result lies, and set the extents it has.
 # run: fuse,bufferise
+# then: lower
 module @m {
   graph @main(%c: bool[], %x: f32[A], %y: f32[B]) -> (f32[n] "o") {
     %0 = if %c : f32[n] {

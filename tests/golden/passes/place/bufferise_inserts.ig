@@ -1,5 +1,6 @@
 # bufferise: a chain of inserts changes one buffer in place.
 # run: fuse,bufferise
+# then: lower
 module @m {
   graph @main(%x: f32[B, 3], %c: f32[B, 1]) -> (f32[B, 3] "y") {
     %0 = insert %x, %c {starts = [0, 0]} : f32[B, 3]

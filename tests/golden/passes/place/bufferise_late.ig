@@ -1,5 +1,6 @@
 # bufferise: what is computed before an extent is known is not written into its buffer.
 # run: fuse,bufferise
+# then: lower
 module @m {
   graph @main(%x: f32[B, 2], %count: i64[1], %y: f32[3]) -> (f32[n, 5]) {
     %0 = relu %x : f32[B, 2]

@@ -1,5 +1,6 @@
 # bufferise: carried values that change places, one that grows, and rows of a result.
 # run: fuse,bufferise
+# then: lower
 module @m {
   graph @main(%n: i64[], %c: bool[], %x: f32[4], %y: f32[4], %z: f32[1]) -> (f32[4] "a", f32[4] "b", f32[m] "c", f32[t, 4] "d") {
     %0, %1, %2, %3 = loop %n, %c, %x, %y, %z {scans = 1} : f32[4], f32[4], f32[m], f32[t, 4] (%i: i64[], %go: bool[], %p: f32[4], %q: f32[4], %r: f32[k]) {

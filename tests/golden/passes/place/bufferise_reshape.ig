@@ -1,5 +1,6 @@
 # bufferise: axes of extent 1 say nothing about strides; a reshape over them is copied.
 # run: fuse,bufferise
+# then: lower
 module @m {
   graph @main(%x: f32[B, 64]) -> (f32[B, 24, 1], f32[B, 3, 1]) {
     %0 = reshape %x {to = [B, 8, 1, 8]} : f32[B, 8, 1, 8]

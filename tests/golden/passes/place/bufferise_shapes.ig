@@ -1,5 +1,6 @@
 # bufferise: a shape that is read is stored; host functions get destinations.
 # run: resolve_shapes,fuse,bufferise
+# then: lower
 module @m {
   graph @main(%x: f32[A, B], %r: i64[2]) -> (i64[2] "s", f32[n, n2] "o") {
     %0 = dims {values = [A, B]} : i64[2]

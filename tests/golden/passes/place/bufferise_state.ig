@@ -1,5 +1,6 @@
 # bufferise: what a state is behind a call lies in a buffer, whose extent may be another.
 # run: fuse,bufferise
+# then: lower
 module @m {
   weight @seen : f32[2] = [1, 2]
   graph @main(%x: f32[N], %seen: f32[S] = @seen) -> (f32[N] "y", f32[S + N]) {

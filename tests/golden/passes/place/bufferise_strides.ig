@@ -1,5 +1,6 @@
 # bufferise: what a reshape cannot say by strides of the concat is computed apart and copied.
 # run: pack,fuse,bufferise
+# then: lower
 module @m {
   weight @w : f32[5, 6] = splat(0.5)
   graph @main(%x: f32[B, 5], %y: f32[B, 2, 3]) -> (f32[B, 2, 6] "o") {

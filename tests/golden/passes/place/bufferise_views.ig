@@ -1,5 +1,6 @@
 # bufferise: views are strides of their buffer; a reshape that strides cannot say is a copy.
 # run: fuse,bufferise
+# then: lower
 module @m {
   graph @main(%x: f32[B, 4, 6]) -> (f32[6, B] "o", f32[4*B, 6] "p", f32[24*B] "q") {
     %0 = slice %x {starts = [0, 1, 0], sizes = [B, 1, 6], steps = [1, 1, 1]} : f32[B, 1, 6]

@@ -1,5 +1,6 @@
 # order: what waits for nothing comes first; each wave keeps its order.
 # run: fuse,bufferise,order
+# then: lower
 module @m {
   graph @main(%x: f32[B], %y: f32[B]) -> (f32[B] "o") {
     %0 = exp %x : f32[B]

@@ -2,6 +2,7 @@
 # go to the product's columns or to the rows before it.
 # run: pack
 # target: cpu:v3
+# within: 1e-5 scales come after the sum
 module @m {
   weight @w : i8[5, 20] = splat(3)
   weight @u : u8[20, 5] = splat(3)

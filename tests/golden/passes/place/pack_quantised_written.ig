@@ -2,6 +2,7 @@
 # zero points become an operand, scales go to the columns or to the rows before them.
 # run: recognise_dequantise,pack
 # target: cpu:v3
+# within: 1e-5 scales come after the sum
 module @m {
   weight @w : i8[5, 20] = splat(3)
   weight @u : u8[20, 5] = splat(3)

@@ -2,6 +2,7 @@
 # computed before the product.
 # run: pack
 # target: cpu:v3
+# within: 1e-5 scales come after the sum
 module @m {
   weight @w : i8[8, 8] = splat(3)
   weight @b : f32[8, 1] = splat(0.5)

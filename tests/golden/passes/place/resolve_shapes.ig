@@ -1,5 +1,6 @@
 # resolve_shapes: repeats and axes that the model computes become symbols that are bound.
 # run: resolve_shapes
+# then: fuse,bufferise,lower
 module @m {
   graph @main(%x: f32[A, 3], %r: i64[2], %axes: i64[1]) -> (f32[n, n2] "o", f32[n3] "p") {
     %0 = tile %x, %r : f32[n, n2]

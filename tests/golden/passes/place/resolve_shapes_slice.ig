@@ -1,5 +1,6 @@
 # resolve_shapes: a slice by symbols; computed steps gather each axis.
 # run: resolve_shapes
+# then: fuse,bufferise,lower
 module @m {
   graph @main(%x: f32[A, 3], %s: i64[1], %e: i64[1], %axes: i64[1], %steps: i64[1]) -> (f32[n, 3] "o", f32[n2, n3] "p") {
     %0 = slice %x, %s, %e : f32[n, 3]

@@ -1,5 +1,6 @@
 # bag_fixed: as many ids a bag, with a weight each; the extents are not known to be equal.
 # run: bag_fixed,dce
+# refuses: weights that only broadcasting makes as many as the ids
 module @m {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[B, L], %w: f32[C, K]) -> (f32[bcast(B, C), 4]) {

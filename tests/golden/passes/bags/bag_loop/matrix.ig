@@ -1,5 +1,6 @@
 # bag_loop: a range of offsets is a matrix of ids, with a weight each.
 # run: bag_loop,dce
+# refuses: weights that only broadcasting makes as many as the ids
 module @model {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[B, L], %weights: f32[B2, L_2]) -> (f32[B, 4]) {

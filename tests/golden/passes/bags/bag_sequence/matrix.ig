@@ -1,5 +1,6 @@
 # bag_sequence: a matrix of ids, with a weight each.
 # run: bag_sequence,dce
+# refuses: weights that only broadcasting makes as many as the ids
 module @model {
   symbol n {max = 1}
   symbol n2 {max = 1}

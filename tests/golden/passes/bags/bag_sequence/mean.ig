@@ -1,5 +1,7 @@
 # bag_sequence: the last mean divides by what is left of the ids, which is the same.
 # run: bag_sequence,dce
+# values: ids below 11
+# values: off offsets ids
 module @model {
   symbol n {max = 1}
   symbol n2 {max = 1}

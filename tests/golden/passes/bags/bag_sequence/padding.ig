@@ -1,5 +1,7 @@
 # bag_sequence: an inner loop leaves the padding id out; the last offset is overwritten.
 # run: bag_sequence,dce
+# values: ids below 11
+# values: off offsets ids
 module @model {
   weight @table : f32[11, 4] = splat(1)
   weight @zeros : f32[1, 4] = splat(0)

@@ -1,5 +1,6 @@
 # bag_unrolled: four bags side by side, the last one open.
 # run: bag_unrolled,guards,dce
+# refuses: weights that only broadcasting makes as many as the ids
 module @model {
   weight @table : f32[11, 4] = splat(1)
   graph @main(%ids: i64[N], %off: i64[4], %weights: f32[N_2]) -> (f32[4, 4]) {

@@ -28,6 +28,39 @@ module @m {
     %2 = gather %1, %at {axis = 1} : f32[B, 2]
     ret %2
   }
+  graph @other_samples(%x: f32[B, 3, 8]) -> (f32[max(0, B - 1), 3]) {
+    %at = const {value = [3, 6, 7]} : i64[3]
+    %0 = matmul %x, %x {transpose_b} : f32[B, 3, 3]
+    %1 = slice %0 {starts = [min(B, 1), 0, 0], sizes = [max(0, B - 1), 3, 3]}
+    %2 = reshape %1 {to = [max(0, B - 1), 9]}
+    %3 = gather %2, %at {axis = 1}
+    ret %3
+  }
+  graph @first_sample(%x: f32[2, 3, 8]) -> (f32[1, 3]) {
+    %at = const {value = [3, 6, 7]} : i64[3]
+    %0 = matmul %x, %x {transpose_b}
+    %1 = slice %0 {starts = [1, 0, 0], sizes = [1, 3, 3]}
+    %2 = reshape %1 {to = [1, 9]}
+    %3 = gather %2, %at {axis = 1}
+    ret %3
+  }
+  graph @backwards(%x: f32[2, 3, 8]) -> (f32[2, 3]) {
+    %at = const {value = [3, 6, 7]} : i64[3]
+    %0 = matmul %x, %x {transpose_b}
+    %1 = slice %0 {starts = [1, 0, 0], sizes = [2, 3, 3], steps = [-1, 1, 1]}
+    %2 = reshape %1 {to = [2, 9]}
+    %3 = gather %2, %at {axis = 1}
+    ret %3
+  }
+  graph @samples_move(%x: f32[B, 3, 8]) -> (f32[B, 3]) {
+    %at = const {value = [3, 6, 7]} : i64[3]
+    %0 = matmul %x, %x {transpose_b} : f32[B, 3, 3]
+    %1 = reshape %0 {to = [3, B, 3]}
+    %2 = transpose %1 {perm = [1, 0, 2]}
+    %3 = reshape %2 {to = [B, 9]}
+    %4 = gather %3, %at {axis = 1}
+    ret %4
+  }
 }
 # expect:
 module @m {
@@ -56,5 +89,38 @@ module @m {
     %2 = reshape %1 {to = [B, 9]} : f32[B, 9]
     %3 = gather %2, %0 {axis = 1} : f32[B, 2]
     ret %3
+  }
+  graph @other_samples(%x: f32[B, 3, 8]) -> (f32[max(0, B - 1), 3]) {
+    %0 = const {value = [3, 6, 7]} : i64[3]
+    %1 = matmul %x, %x {transpose_b} : f32[B, 3, 3]
+    %2 = slice %1 {starts = [min(B, 1), 0, 0], sizes = [max(0, B - 1), 3, 3]} : f32[max(0, B - 1), 3, 3]
+    %3 = reshape %2 {to = [max(0, B - 1), 9]} : f32[max(0, B - 1), 9]
+    %4 = gather %3, %0 {axis = 1} : f32[max(0, B - 1), 3]
+    ret %4
+  }
+  graph @first_sample(%x: f32[2, 3, 8]) -> (f32[1, 3]) {
+    %0 = const {value = [3, 6, 7]} : i64[3]
+    %1 = matmul %x, %x {transpose_b} : f32[2, 3, 3]
+    %2 = slice %1 {starts = [1, 0, 0], sizes = [1, 3, 3]} : f32[1, 3, 3]
+    %3 = reshape %2 {to = [1, 9]} : f32[1, 9]
+    %4 = gather %3, %0 {axis = 1} : f32[1, 3]
+    ret %4
+  }
+  graph @backwards(%x: f32[2, 3, 8]) -> (f32[2, 3]) {
+    %0 = const {value = [3, 6, 7]} : i64[3]
+    %1 = matmul %x, %x {transpose_b} : f32[2, 3, 3]
+    %2 = slice %1 {starts = [1, 0, 0], sizes = [2, 3, 3], steps = [-1, 1, 1]} : f32[2, 3, 3]
+    %3 = reshape %2 {to = [2, 9]} : f32[2, 9]
+    %4 = gather %3, %0 {axis = 1} : f32[2, 3]
+    ret %4
+  }
+  graph @samples_move(%x: f32[B, 3, 8]) -> (f32[B, 3]) {
+    %0 = const {value = [3, 6, 7]} : i64[3]
+    %1 = matmul %x, %x {transpose_b} : f32[B, 3, 3]
+    %2 = reshape %1 {to = [3, B, 3]} : f32[3, B, 3]
+    %3 = transpose %2 {perm = [1, 0, 2]} : f32[B, 3, 3]
+    %4 = reshape %3 {to = [B, 9]} : f32[B, 9]
+    %5 = gather %4, %0 {axis = 1} : f32[B, 3]
+    ret %5
   }
 }

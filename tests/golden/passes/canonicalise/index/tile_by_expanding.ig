@@ -1,5 +1,6 @@
 # tile_by_expanding: a tile repeats by expanding; repeated once everywhere it is x.
 # run: canonicalise
+# not run: N is no extent of an input
 module @m {
   graph @main(%x: f32[A, B]) -> (f32[2*A, 3*B], f32[A, N*B], f32[A, B]) {
     %0 = const {value = [2, 3]} : i64[2]

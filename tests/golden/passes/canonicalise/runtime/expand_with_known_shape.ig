@@ -1,5 +1,6 @@
 # expand_with_known_shape: a shape that is known is an attribute; what the run would have checked is a guard.
 # run: canonicalise
+# not run: L is no extent of an input
 module @m {
   graph @main(%x: f32[B, 1], %y: f32[N]) -> (f32[B, 7], f32[L, N], f32[bcast(N, M)]) {
     %0 = const {value = [1, 7]} : i64[2]

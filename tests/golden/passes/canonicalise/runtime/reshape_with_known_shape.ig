@@ -1,5 +1,6 @@
 # reshape_with_known_shape: a shape that is known is an attribute; what the run would have checked is a guard.
 # run: canonicalise
+# values: s below 4
 module @m {
   graph @main(%x: f32[B, 6], %y: f32[N], %s: i64[2]) -> (f32[3*B, 2], f32[B, 3], f32[B, 2, 3], f32[P, Q]) {
     %0 = const {value = [-1, 2]} : i64[2]

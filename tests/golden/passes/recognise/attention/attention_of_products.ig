@@ -1,6 +1,8 @@
 # recognise_attention: scores scaled by a factor, a divisor or not at all; k as it is or
 # transposed; q and k scaled themselves.
 # run: recognise_attention,dce
+# within: 1e-5 the row rounds otherwise than the ops it stands for
+# values: v plain
 module @m {
   graph @divided(%q: f32[B, 2, S, 4], %k: f32[B, 2, T, 4], %v: f32[B, 2, T, 5]) -> (f32[B, 2, S, 5]) {
     %scale = const {value = 2.0} : f32[]

@@ -1,6 +1,8 @@
 # recognise_attention: masks that are added, and bool ones that choose between scores and
 # -inf, in both senses.
 # run: recognise_attention,dce
+# within: 1e-5 the row rounds otherwise than the ops it stands for
+# values: v plain
 module @m {
   graph @added(%q: f32[B, 2, S, 4], %k: f32[B, 2, T, 4], %v: f32[B, 2, T, 5], %mask: f32[B, 1, 1, T]) -> (f32[B, 2, S, 5]) {
     %scale = const {value = 2.0} : f32[]

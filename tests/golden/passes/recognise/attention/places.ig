@@ -1,6 +1,11 @@
 # recognise_attention: masks before the scale, large negative numbers instead of -inf, two
 # masks, soft caps.
 # run: recognise_attention,dce
+# within: 1e-5 the row rounds otherwise than the ops it stands for
+# values: q plain
+# values: k plain
+# values: v plain
+# values: bias plain
 module @m {
   graph @mask_before_scale(%q: f32[S, 4], %k: f32[T, 4], %v: f32[T, 5], %mask: f32[S, T]) -> (f32[S, 5]) {
     %scale = const {value = 0.5} : f32[]

@@ -1,5 +1,6 @@
 # recognise_norm: mean and variance over the last axes, in the spellings of exporters.
 # run: recognise_norm,dce
+# within: 1e-5 the row rounds otherwise than the ops it stands for
 module @m {
   graph @by_root(%x: f32[B, 3, 8], %scale: f32[8], %bias: f32[8]) -> (f32[B, 3, 8]) {
     %epsilon = const {value = 1e-05} : f32[]

@@ -1,6 +1,8 @@
 # recognise_norm: without the mean it is an RMS norm; so is a norm of centred values that
 # have another use.
 # run: recognise_norm,dce
+# within: 1e-5 the row rounds otherwise than the ops it stands for
+# values: scale plain
 module @m {
   graph @rms(%x: f32[B, 3, 8], %scale: f32[8]) -> (f32[B, 3, 8]) {
     %epsilon = const {value = 1e-06} : f32[]

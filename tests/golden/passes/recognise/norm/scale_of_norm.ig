@@ -1,5 +1,6 @@
 # scale_of_norm: a factor of the normalised axes joins the norm.
 # run: recognise_norm,dce
+# within: 1e-5 the row rounds otherwise than the ops it stands for
 module @m {
   graph @main(%x: f32[B, 3, 8], %scale: f32[1, 3, 8]) -> (f32[B, 3, 8]) {
     %0 = layer_norm %x {axis = 1, epsilon = 0.5, rms}

@@ -1,0 +1,343 @@
+"""Values of a graph, node by node, as ONNX Runtime gives them, and how far they may move.
+
+SPDX-License-Identifier: Apache-2.0
+
+Each value is known in several variants: the first is what ONNX Runtime gives, the others
+are what it would give if every result that is rounded had been rounded otherwise.  How
+far the variants lie apart is how far another right program may be off; where they
+disagree about an integer, a shape or a NaN, nothing is judged.
+
+A node is run by itself, with optimisations off.  Where ONNX Runtime lacks a node's type,
+narrow floats are widened to f32 for it, and all else is run by ONNX's own evaluator.
+"""
+
+import warnings
+
+import ml_dtypes
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+from ingot import CODES, NAMES, NUMPY
+
+warnings.filterwarnings("ignore")
+onnxruntime.set_default_logger_severity(4)
+
+VARIANTS = 4
+FACTOR = 6  # times the distance of the variants
+UNIT = {"f32": 2.0**-23, "f64": 2.0**-52, "f16": 2.0**-10, "bf16": 2.0**-7}
+FLOATS = tuple(UNIT)
+NARROW = ("f16", "bf16")
+
+
+class Unjudged(Exception):
+    """Nobody can say what a node gives."""
+
+
+def dtype_of(array):
+    return NAMES[array.dtype]
+
+
+def type_proto(value):
+    """Rank and element type: a node is run again with other extents."""
+    if isinstance(value, list):
+        kind = helper.make_tensor_type_proto(CODES[dtype_of(value[0])], None)
+        return helper.make_sequence_type_proto(kind)
+    return helper.make_tensor_type_proto(CODES[dtype_of(value)], [None] * value.ndim)
+
+
+def move(array, draw, units, flat=0.0):
+    """Another rounding: each element some units in the last place off, and `flat`."""
+    if isinstance(array, list):
+        return [move(a, draw, units, flat) for a in array]
+    dtype = dtype_of(array)
+    if dtype not in UNIT or not array.size:
+        return array
+    wide = array.astype(np.float64)
+    signs = draw.choice([-1.0, 1.0], array.shape) * draw.uniform(0.5, 1, array.shape)
+    with np.errstate(all="ignore"):
+        moved = wide * (1 + UNIT[dtype] * units * signs) + flat * signs
+        if dtype == "f64":
+            return moved
+        least = np.abs(wide) < np.finfo(np.float32).tiny if dtype == "f32" else False
+        return np.where(least & (flat == 0), wide, moved).astype(array.dtype)
+
+
+def free_names(graph):
+    """Names that a body reads from around it."""
+    known = {i.name for i in graph.input} | {i.name for i in graph.initializer}
+    free = []
+    for node in graph.node:
+        names = [n for n in node.input if n]
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                names += free_names(attribute.g)
+        free += [n for n in names if n not in known]
+        known.update(node.output)
+    free += [o.name for o in graph.output if o.name not in known]
+    return list(dict.fromkeys(free))
+
+
+def names_read(node):
+    names = [n for n in node.input if n]
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            names += free_names(attribute.g)
+    return list(dict.fromkeys(names))
+
+
+def operators_of(nodes, functions):
+    """Of the nodes, their bodies and the functions that they call."""
+    found = set()
+    for node in nodes:
+        found.add(node.op_type)
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                found |= operators_of(attribute.g.node, functions)
+        for function in functions:
+            if node.domain and function.name == node.op_type:
+                found |= operators_of(function.node, functions)
+    return found
+
+
+class Step:
+    """One node as a model of its own, which can be run with many values."""
+
+    def __init__(self, node, opset, functions=(), ir_version=10):
+        self.node, self.opset, self.functions = node, opset, functions
+        self.ir_version = max(ir_version, 8 if functions else 4)
+        self.reads = names_read(node)
+        self.makes = [o for o in node.output if o]
+        self.operators = operators_of([node], functions)
+        self.judge, self.runner = "", None
+
+    def model(self, given, constants=(), widen=False):
+        node, before, after = onnx.NodeProto(), [], []
+        node.CopyFrom(self.node)
+        outputs = list(self.makes)
+        if widen:
+            rename = {}
+            for name in self.reads:
+                if dtype_of(given[name]) in NARROW:
+                    rename[name] = name + "_wide"
+                    before.append(helper.make_node("Cast", [name], [rename[name]],
+                                                   to=TensorProto.FLOAT))
+            node.input[:] = [rename.get(n, n) for n in node.input]
+        inputs = [onnx.ValueInfoProto(name=n, type=type_proto(given[n]))
+                  for n in self.reads if n not in constants]
+        weights = [onnx.numpy_helper.from_array(np.asarray(given[n]), n)
+                   for n in constants]
+        graph = helper.make_graph(before + [node] + after, "node", inputs,
+                                  [onnx.ValueInfoProto(name=o) for o in outputs], weights)
+        opsets = [helper.make_opsetid("", self.opset)]
+        if self.functions:
+            opsets.append(helper.make_opsetid("local", 1))
+        return helper.make_model(graph, opset_imports=opsets, ir_version=self.ir_version,
+                                 functions=list(self.functions))
+
+    def open_runtime(self, given, constants, widen=False):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = (
+            onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
+        options.intra_op_num_threads = 1
+        content = self.model(given, constants, widen).SerializeToString()
+        session = onnxruntime.InferenceSession(content, options,
+                                               providers=["CPUExecutionProvider"])
+
+        def run(values):
+            feeds = {n: values[n] for n in self.reads if n not in constants}
+            if any(dtype_of(v) == "bf16" for v in feeds.values()
+                   if not isinstance(v, list)):
+                feeds = {n: make_ort_value(v) for n, v in feeds.items()}
+                results = session.run_with_ort_values(self.makes, feeds)
+                return [read_ort_value(r) for r in results]
+            return session.run(self.makes, feeds)
+
+        return run
+
+    def open(self, given, constants):
+        """Finds somebody who runs the node; raises Unjudged."""
+        tensors = [v for n, v in given.items() if not isinstance(v, list)]
+        narrow = any(dtype_of(v) in NARROW for v in tensors)
+        bodies = any(a.type == onnx.AttributeProto.GRAPH for a in self.node.attribute)
+        ways = [("runtime", lambda: self.open_runtime(given, ()))]
+        if constants:
+            ways.append(("runtime", lambda: self.open_runtime(given, constants)))
+        if narrow and not bodies and not self.functions and self.node.op_type not in (
+                "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear"):
+            ways.append(("widened", lambda: self.widened(given)))
+        ways.append(("reference", lambda: self.open_reference(given)))
+        for judge, way in ways:
+            try:
+                runner = way()
+                first = [as_array(r) for r in runner(given)]
+            except Exception as error:  # ONNX Runtime's have no class in common
+                words = str(error)
+                if not any(w in words for w in ("NOT_IMPLEMENTED", "INVALID_GRAPH",
+                                                "Could not find an implementation",
+                                                "must be a constant", "Type Error",
+                                                "constant", "not supported",
+                                                "Unsupported")):
+                    raise Unjudged(words.splitlines()[0][:160] if words else "?") from None
+                continue
+            self.judge, self.runner = judge, runner
+            return first
+        raise Unjudged("nobody runs it: " + words.splitlines()[0][:120])
+
+    def widened(self, given):
+        inner = self.open_runtime(given, (), widen=True)
+        kinds = {dtype_of(v) for n, v in given.items() if n in self.reads}
+        narrow = next(k for k in NARROW if k in kinds)
+
+        def run(values):
+            return [r.astype(NUMPY[narrow]) if dtype_of(r) == "f32" else r
+                    for r in inner(values)]
+
+        return run
+
+    def open_reference(self, given):
+        evaluator = ReferenceEvaluator(self.model(given))
+        return lambda values: evaluator.run(None, {n: values[n] for n in self.reads})
+
+    def has_real_attributes(self):
+        try:
+            schema = onnx.defs.get_schema(self.node.op_type, self.opset)
+        except onnx.defs.SchemaError:
+            return False
+        return self.node.op_type in ("HardSwish", "HammingWindow", "HannWindow",
+                                     "BlackmanWindow") or any("FLOAT" in str(a.type) for a in schema.attributes.values())
+
+    def run(self, values):
+        return [as_array(r) for r in self.runner(values)]
+
+
+def as_array(result):
+    if isinstance(result, (list, tuple)):
+        return [as_array(r) for r in result]
+    if result is None:
+        raise Unjudged("gives nothing")
+    array = np.asarray(result)
+    if array.dtype not in NAMES:
+        raise Unjudged(f"gives {array.dtype}")
+    return array
+
+
+def make_ort_value(array):
+    if dtype_of(array) == "bf16":
+        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(
+            array.view(np.uint16), TensorProto.BFLOAT16)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(array)
+
+
+def read_ort_value(value):
+    if value.element_type() == TensorProto.BFLOAT16:
+        # There is no way to numpy: the bits are read where they lie.
+        import ctypes
+        count = int(np.prod(value.shape()))
+        raw = ctypes.string_at(value.data_ptr(), count * 2)
+        return np.frombuffer(raw, ml_dtypes.bfloat16).reshape(value.shape()).copy()
+    return value.numpy()
+
+
+def has_huge(arrays):
+    """Products and sums of these may leave the range, by the order of the terms."""
+    return any(not isinstance(a, list) and dtype_of(a) in FLOATS and bool(
+        ((np.abs(a.astype(np.float64)) > (100 if dtype_of(a) == "f16" else 1e15)) &
+         np.isfinite(a.astype(np.float64))).any()) for a in arrays)
+
+
+def mark_overflow(array, number):
+    """Variants that do not agree about what is not finite."""
+    if isinstance(array, list) or dtype_of(array) not in FLOATS:
+        return array
+    other = (0, np.nan, np.inf, -np.inf)[number % 4]
+    return np.where(np.isfinite(array.astype(np.float64)), array, other).astype(
+        array.dtype)
+
+
+def variants_of(step, values, draw, units_in, units_out, flat=0.0):
+    """What the step gives in each variant, for values of name -> variants.  Its inputs
+    are moved by units_in, its results by units_out and by `flat`."""
+    first = {n: values[n][0] for n in step.reads}
+    results = [step.run(first)]
+    all_exact = all(v is values[n][0] for n in step.reads for v in values[n][1:])
+    if all_exact and not units_in and not units_out:
+        return [[r] * (1 + VARIANTS) for r in results[0]]
+    if units_out and step.has_real_attributes() and any(
+            dtype_of(r) == "f64" for r in results[0] if not isinstance(r, list)):
+        # Attributes are f32 (onnx.proto, AttributeProto.f), and so is what functions make
+        # of them (HardSwish); ONNX Runtime and its evaluator take doubles here and there.
+        units_out = max(units_out, 2**30)
+    unsure = units_in and has_huge(first.values())
+    for number in range(1, 1 + VARIANTS):
+        given = {n: values[n][number] for n in step.reads}
+        if units_in:
+            given = {n: move(v, draw, units_in) for n, v in given.items()}
+        try:
+            made = step.run(given)
+        except Exception as error:
+            raise Unjudged(f"not steady: {str(error)[:80]}") from None
+        if units_out or flat:
+            made = [move(m, draw, units_out, flat) for m in made]
+        if unsure:
+            made = [mark_overflow(m, number) for m in made]
+        if unsure and any(dtype_of(v) == "f16" for v in first.values()
+                          if not isinstance(v, list)):
+            # Terms may have left the range where their sum has not.
+            made = [m if isinstance(m, list) or dtype_of(m) != "f16" else np.where(
+                np.abs(m) > 3000, np.float16(np.inf), m) for m in made]
+        results.append(made)
+    return [[result[i] for result in results] for i in range(len(step.makes))]
+
+
+def judge_mask(variants):
+    """Which elements can be judged, and how far each may be off; None: not at all."""
+    first, *others = variants
+    dtype = dtype_of(first)
+    if any(o.shape != first.shape for o in others):
+        return None
+    if all(o is first for o in others):
+        return np.ones(first.shape, bool), np.zeros(first.shape)
+    if dtype not in FLOATS:
+        same = np.ones(first.shape, bool)
+        for other in others:
+            same &= other == first
+        return same, np.zeros(first.shape)
+    with np.errstate(all="ignore"):
+        wide = first.astype(np.float64)
+        steady, off = np.ones(first.shape, bool), np.zeros(first.shape)
+        for other in others:
+            other = other.astype(np.float64)
+            finite = np.isfinite(wide) & np.isfinite(other)
+            alike = (wide == other) | (np.isnan(wide) & np.isnan(other))
+            steady &= finite | alike
+            off = np.maximum(off, np.where(finite, np.abs(other - wide), 0))
+        least = float(np.finfo(np.float32).tiny if dtype in ("f32", "bf16")
+                      else np.finfo(NUMPY[dtype]).tiny)
+        tolerance = FACTOR * off + 4 * UNIT[dtype] * np.abs(wide) + least
+        # What may leave the range, or is all noise, is not judged.
+        largest = float(ml_dtypes.finfo(NUMPY[dtype]).max)
+        steady &= ~(np.isfinite(wide) & (np.abs(wide) + tolerance > largest))
+    return steady, np.where(np.isfinite(tolerance), tolerance, 0)
+
+
+def find_difference(got, want, mask):
+    """Words about the first element that is off, or None."""
+    steady, tolerance = mask
+    if got.dtype != want.dtype or got.shape != want.shape:
+        return (f"{dtype_of(got)}{list(got.shape)} instead of "
+                f"{dtype_of(want)}{list(want.shape)}")
+    if dtype_of(got) not in FLOATS:
+        bad = (got != want) & steady
+    else:
+        with np.errstate(all="ignore"):
+            a, b = got.astype(np.float64), want.astype(np.float64)
+            near = np.abs(a - b) <= tolerance
+            bad = ~((a == b) | (np.isnan(a) & np.isnan(b)) | near) & steady
+    if not bad.any():
+        return None
+    place = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+    return (f"{int(bad.sum())} of {bad.size} differ: [{', '.join(map(str, place))}] is "
+            f"{got[place]}, not {want[place]} (within {tolerance[place]:.3g})")

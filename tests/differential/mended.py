@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Writes the cases of what random graphs found: small models, ONNX Runtime's answers.
+
+SPDX-License-Identifier: Apache-2.0
+
+    mended.py [ARCHIVE]        (tests/differential/cases/mended.tar.xz)
+
+A case is a model in ONNX's text form and its inputs, several sets where extents are open.
+One called fixed_… is not run with all extents open: it needs one that the model states.
+"""
+
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnx.parser
+
+sys.dont_write_bytecode = True
+
+from onnx_models import run_whole
+from store import pack, write_case
+
+HERE = pathlib.Path(__file__).resolve().parent
+INF, NAN = np.inf, np.nan
+CASES = {}
+
+
+def f32(*numbers, shape=None):
+    return np.array(numbers, np.float32).reshape(
+        (len(numbers),) if shape is None else shape)
+
+
+def i64(*numbers):
+    return np.array(numbers, np.int64)
+
+
+def count(*shape):
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+def case(name, opset, signature, body, *sets, by_hand=None, rtol=0):
+    """`by_hand`: outputs of the one set, where ONNX Runtime has no such kernel."""
+    text = (f'<ir_version: 8, opset_import: ["": {opset}]>\n'
+            f"main ({signature.split('->')[0]}) => ({signature.split('->')[1]}) {{\n"
+            f"{body}\n}}")
+    CASES[name] = (text, sets, by_hand, rtol)
+
+
+case("slice_backwards_before_the_beginning", 13, "float[A, B] x -> float[C, D] y",
+     """s = Constant<value_ints = [-3, -5]>()
+     e = Constant<value_ints = [-9, -9]>()
+     a = Constant<value_ints = [0, 1]>()
+     t = Constant<value_ints = [-1, -2]>()
+     y = Slice(x, s, e, a, t)""",
+     [count(1, 3)], [count(2, 3)], [count(0, 3)], [count(7, 9)])
+
+case("slice_backwards_by_inputs", 13,
+     "float[A] x, int64[1] s, int64[1] e, int64[1] t -> float[C] y",
+     "a = Constant<value_ints = [0]>()\n y = Slice(x, s, e, a, t)",
+     [count(2), i64(-5), i64(-9), i64(-1)], [count(9), i64(-1), i64(-20), i64(-3)],
+     [count(0), i64(3), i64(-20), i64(-1)])
+
+case("slice_behind_the_end_of_two_axes", 13, "float[A, B, C] x, float[N, M] by -> "
+     "float[D, E, C] y, float[P, Q, C] z",
+     """s = Constant<value_ints = [9, 9]>()
+     e = Constant<value_ints = [99, 99]>()
+     a = Constant<value_ints = [0, 1]>()
+     y = Slice(x, s, e, a)
+     n = Shape(by)
+     z = Slice(x, n, e, a)""",
+     [count(2, 2, 2), count(2, 2)], [count(2, 2, 2), count(1, 1)],
+     [count(10, 11, 1), count(1, 2)])
+
+case("prelu_of_0", 16, "float[N] x, float[N] s -> float[N] y", "y = PRelu(x, s)",
+     [f32(0, -0.0, 1, -1, NAN), f32(INF, -INF, INF, 2, 1)])
+
+case("thresholded_relu_of_nan", 16, "float[N] x -> float[N] y",
+     "y = ThresholdedRelu<alpha = -0.5>(x)", [f32(NAN, -INF, -0.5, 0, -1, INF, -0.4)])
+
+case("shrink_of_integers", 16, "int64[N] x -> int64[N] y",
+     "y = Shrink<lambd = 0.5, bias = 0.75>(x)", [i64(-3, -1, 0, 1, 2, 5)])
+
+case("fixed_squeeze_without_axes", 13, "float[A, 1, B] x -> float[A, B] y", "y = Squeeze(x)",
+     [count(2, 1, 3)], [count(0, 1, 3)], [count(5, 1, 2)])
+
+for positive in (0, 1):
+    for negative in (0, 1):
+        case(f"isinf_{positive}{negative}", 16, "float[N] x -> bool[N] y",
+             f"y = IsInf<detect_positive = {positive}, detect_negative = {negative}>(x)",
+             [f32(1, INF, -INF, NAN, 3e38, -0.0)])
+
+case("fixed_reduce_of_no_axes", 18, "float[A, B] x, int64[0] a -> float y, float[1, 1] z",
+     """y = ReduceSum<keepdims = 0>(x, a)
+     z = ReduceMax<keepdims = 1>(x, a)""",
+     [count(2, 3), i64()], [count(5, 1), i64()])
+
+case("hard_swish_of_large_numbers", 17, "float[N] x -> float[N] y", "y = HardSwish(x)",
+     [f32(3e38, -3e38, 1, -2, 0, 3, -3)], rtol=1e-6)
+
+case("lp_pool_of_narrow_floats", 22, "float[A, B, C, D] x -> float16[A, B, 1, 1] y",
+     "h = Cast<to = 10>(x)\n y = GlobalLpPool<p = 2>(h)",
+     [f32(300, 400, 0, 0, shape=(1, 1, 2, 2))],
+     by_hand=[np.full((1, 1, 1, 1), 500, np.float16)])
+
+case("quotient_as_precise_as_the_scale", 23, "float[N] x, float s -> uint8[N] y",
+     """h = Cast<to = 10>(x)
+     t = Cast<to = 10>(s)
+     y = QuantizeLinear(h, t)""",
+     [f32(2.996, 0, 1), f32(0.06586, shape=())])
+
+
+def main(archive=HERE / "cases" / "mended.tar.xz"):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (text, sets, by_hand, rtol) in CASES.items():
+            model = onnx.parser.parse_model(text)
+            names = [i.name for i in model.graph.input]
+            answers = []
+            for arrays in sets:
+                outputs, words = by_hand, "no answer"
+                if not by_hand:
+                    outputs, words = run_whole(model, dict(zip(names, arrays)))
+                if outputs is None:
+                    sys.exit(f"{name}: {words}")
+                answers.append((arrays, outputs))
+            write_case(pathlib.Path(folder) / name, model, answers, (rtol, 0))
+        pathlib.Path(archive).parent.mkdir(exist_ok=True)
+        print(f"{len(CASES)} cases, {pack(folder, archive)} bytes")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,136 @@
+"""A drawn ONNX model through Ingot: interpreted, and compiled with open and fixed extents.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import onnx
+
+from chain import dtype_of, find_difference, judge_mask
+from ingot import Context, Refused
+
+FORMS = ("interpret", "dynamic", "static")
+
+
+def run_form(context, content, form, statements, sets):
+    """For each data set the outputs by name, or the Refused of that run."""
+    model = context.load(content, statements if form == "static" else ())
+    program, results = None, []
+    try:
+        if form != "interpret":
+            program = model.compile()
+        for inputs in sets[:1] if form == "static" else sets:
+            arrays = [inputs[n] for n in model.inputs]
+            try:
+                made = (program.run(arrays, len(model.outputs)) if program
+                        else model.interpret(arrays))
+                results.append(dict(zip(model.outputs, made)))
+            except Refused as error:
+                results.append(error)
+    finally:
+        if program:
+            program.close()
+        model.close()
+    return results
+
+
+def compare(drawn, results):
+    """(data set, output, words) of what is off."""
+    for number, result in enumerate(results):
+        data = drawn.sets[number]
+        if isinstance(result, Refused):
+            yield number, None, f"run: {result}"
+            continue
+        for name, want, mask in zip(drawn.output_names, data.wanted, data.masks):
+            off = find_difference(result[name], want, mask)
+            if off:
+                yield number, name, off
+
+
+def name_extents(model):
+    for place, value in enumerate(model.graph.input):
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            dim.dim_param = f"e{place}_{axis}"
+
+
+def fix_extents(model, given):
+    for value in model.graph.input:
+        for dim, extent in zip(value.type.tensor_type.shape.dim, given[value.name].shape):
+            dim.dim_value = extent
+
+
+def blame(context, drawn, form):
+    """The first node that is off, or refused, by itself: (operator, words)."""
+    graph = drawn.graph
+    values = {v.name: v for v in graph.root.values}
+    for step in graph.steps:
+        given = {n: values[n].first for n in step.reads}
+        if any(isinstance(v, list) for v in given.values()):
+            continue
+        makes = [n for n in step.makes if not values[n].is_sequence]
+        if not makes:
+            continue
+        constants = [n for n in step.reads if values[n].is_constant]
+        model = step.model(given, constants)
+        del model.graph.output[:]
+        model.graph.output.extend([onnx.helper.make_tensor_value_info(
+            n, onnx.helper.np_dtype_to_tensor_dtype(values[n].first.dtype), None)
+            for n in makes])
+        types = " ".join(f"{dtype_of(v)}{list(v.shape)}" for v in given.values())
+        text = f"{step.node.op_type}({types}) opset {step.opset}"
+        statements = [f"{n}={dtype_of(v)}[{','.join(map(str, v.shape))}]"
+                      for n, v in given.items() if n not in constants]
+        if form == "dynamic":
+            name_extents(model)
+        else:
+            fix_extents(model, given)
+        try:
+            result = run_form(context, model.SerializeToString(), form, statements,
+                              [given])[0]
+        except Refused as error:
+            return step.node.op_type, f"{text}: {error}"
+        if isinstance(result, Refused):
+            return step.node.op_type, f"{text}: run: {result}"
+        for name in makes:
+            mask = judge_mask(values[name].variants)
+            off = mask and find_difference(result[name], values[name].first, mask)
+            if off:
+                return step.node.op_type, f"{text}: {off}"
+    return None
+
+
+def judge_form(context, drawn, form, content):
+    """None when all is well, else {kind, words, blame}."""
+    inputs = [s.inputs for s in drawn.sets]
+    try:
+        results = run_form(context, content, form, drawn.statements, inputs)
+        found = next(compare(drawn, results), None)
+        if not found:
+            return None
+        number, name, words = found
+        kind = "refused run" if words.startswith("run: ") else "wrong"
+        words = f"set {number}, {name}: {words}"
+    except Refused as error:
+        kind, words = "refused", str(error)
+        if error.status == "INTERNAL":
+            kind = "wrong"
+    at = blame(context, drawn, form)
+    return {"form": form, "kind": kind, "words": words,
+            "blame": at[0] if at else "", "node": at[1] if at else ""}
+
+
+def judge(drawn, log=None):
+    """What each form does that is off, and how much was judged."""
+    context, content = Context(), drawn.model.SerializeToString()
+    findings = []
+    for form in FORMS:
+        if log:
+            log.stage(drawn.seed, form)
+        found = judge_form(context, drawn, form, content)
+        if found:
+            findings.append(found)
+    context.close()
+    masks = [m for s in drawn.sets for m in s.masks]
+    return findings, (int(sum(m[0].sum() for m in masks)),
+                      int(sum(m[0].size for m in masks)))
+
+

@@ -1,0 +1,292 @@
+"""Results that ONNX leaves open, or where ONNX Runtime is known to be off: not judged.
+
+SPDX-License-Identifier: Apache-2.0
+
+Each row names an operator, says when its result is open, and cites who says so.  A drawn
+node whose values meet a row is left out of its graph and counted.
+"""
+
+import numpy as np
+
+from chain import FLOATS, dtype_of
+
+ROWS = []
+
+
+def row(*operators, why):
+    """`why`: the reason, with the specification's section or the runtime's issue."""
+    def register(test):
+        ROWS.append((operators, test, why))
+        return test
+
+    return register
+
+
+def has_nan(array):
+    return dtype_of(array) in FLOATS and bool(np.isnan(array.astype(np.float64)).any())
+
+
+def attribute(node, name, default=None):
+    for found in node.attribute:
+        if found.name == name:
+            import onnx
+            return onnx.helper.get_attribute_value(found)
+    return default
+
+
+@row("Cast", "CastLike", why="a float outside of the integer's range: undefined "
+     "(onnx, Operators.md, Cast: 'OOR -> undefined')")
+def cast_out_of_range(node, inputs, outputs):
+    source, result = inputs[0], outputs[0]
+    if dtype_of(source) not in FLOATS or result.dtype.kind not in "iu":
+        return False
+    info = np.iinfo(result.dtype)
+    wide = np.trunc(source.astype(np.float64))
+    return not ((wide >= info.min) & (wide < float(info.max) + 1)).all()
+
+
+@row("Div", "Mod", why="integer division by 0, or of the least number by -1: undefined "
+     "(onnx, Operators.md, Div: 'undefined behavior')")
+def integer_division(node, inputs, outputs):
+    a, b = inputs[:2]
+    if dtype_of(a) in FLOATS:
+        return False
+    least = np.iinfo(a.dtype).min
+    return bool((b == 0).any() or (least < 0 and ((b == -1).any() and
+                                                  (a == least).any())))
+
+
+@row("Dropout", why="the mask before opset 12: only from then on is it said to be true "
+     "where nothing is dropped; ONNX Runtime gives false (core/providers/cpu/nn/dropout_op)")
+def mask_before_12(node, inputs, outputs):
+    return len(node.output) > 1 and bool(node.output[1]) and not outputs[-1].all()
+
+
+@row("Sign", why="of a NaN: ONNX says nothing; ONNX Runtime gives NaN for f32 and 0 for f16 "
+     "(core/providers/cpu/math/sign.cc)")
+def sign_of_nan(node, inputs, outputs):
+    return has_nan(inputs[0])
+
+
+@row("Compress", why="a condition longer than the axis: Operators.md only says 'less than'; "
+     "ONNX Runtime drops the rest")
+def long_condition(node, inputs, outputs):
+    axis = attribute(node, "axis")
+    extent = inputs[0].size if axis is None else inputs[0].shape[axis]
+    return inputs[1].size > extent
+
+
+@row("BitShift", why="shifts of the width or more are undefined in C++, which ONNX "
+     "Runtime's kernel uses (bitshift in element_wise_ops.cc); ONNX says nothing")
+def wide_shift(node, inputs, outputs):
+    return bool((inputs[1] >= inputs[1].dtype.itemsize * 8).any())
+
+
+NO_ROUNDS = ("extents of what a loop without rounds scans: onnx, Operators.md, Loop, says "
+             "nothing; ONNX Runtime takes 0 for those that the body does not state "
+             "(core/providers/cpu/controlflow/loop.cc)")
+
+
+def scans_nothing(step, outputs):
+    return "Loop" in step.operators and any(
+        not isinstance(o, list) and o.ndim > 1 and o.size == 0 for o in outputs)
+
+
+@row("ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Clip", "Min", "Max", "TopK",
+     "Hardmax", "ArgMax", "ArgMin", "Unique", "HardSigmoid", "HardSwish",
+     "DynamicQuantizeLinear",
+     why="whether a NaN or a number is the larger one: ONNX says nothing; ONNX Runtime's "
+     "answer depends on the place (onnxruntime issues 10514 and 21455, onnx issue 6003)")
+def order_of_nan(node, inputs, outputs):
+    return any(i is not None and has_nan(i) for i in inputs)
+
+
+@row("Softmax", "LogSoftmax", "ReduceLogSumExp", "SoftmaxCrossEntropyLoss",
+     why="the maximum of a row with a NaN or infinities: as above; ONNX Runtime's kernels "
+     "for f32 and f64 differ (core/providers/cpu/math/softmax_shared.cc: MLAS and Eigen)")
+def softmax_of_nan(node, inputs, outputs):
+    return dtype_of(inputs[0]) in FLOATS and not np.isfinite(
+        inputs[0].astype(np.float64)).all()
+
+
+@row("ScatterElements", "ScatterND",
+     why="the maximum or minimum with a NaN: as above (onnxruntime issue 10514)")
+def scattered_nan(node, inputs, outputs):
+    return attribute(node, "reduction", b"none") in (b"max", b"min") and (
+        has_nan(inputs[0]) or has_nan(inputs[2]))
+
+
+@row("RNN", "GRU", "LSTM",
+     why="ONNX Runtime's sigmoid and tanh clamp their operand, which loses a NaN "
+     "(core/mlas/lib/logistic.cpp; onnxruntime issue 22557 for what else it loses)")
+def recurrent_nan(node, inputs, outputs):
+    return any(i is not None and not np.isfinite(i).all() for i in inputs)
+
+
+@row("Clip", why="what is below the lowest or above the largest number without a bound: "
+     "'default to numeric_limits::lowest()' (Operators.md), but the operator's own "
+     "function body has no bound then (onnx/defs/math/defs.cc, BuildFunctionBodyClip)")
+def clip_without_bound(node, inputs, outputs):
+    return bool(np.isinf(inputs[0].astype(np.float64)).any()) if (
+        dtype_of(inputs[0]) in FLOATS) else False
+
+
+@row("Resize", "Upsample", "GridSample", why="whether a neighbour of weight 0 is read: "
+     "onnx, Operators.md, Resize, gives weights only")
+def weight_of_zero(node, inputs, outputs):
+    return dtype_of(inputs[0]) in FLOATS and not np.isfinite(
+        inputs[0].astype(np.float64)).all()
+
+
+@row("QuantizeLinear", "DynamicQuantizeLinear", "QLinearMatMul", "QLinearConv",
+     why="a quotient that no 32-bit integer holds: a conversion that C++ leaves undefined "
+     "(core/mlas/lib/quantize.cpp); ONNX says 'saturate', and ONNX's own evaluator casts")
+def quantize_out_of_range(node, inputs, outputs):
+    if node.op_type != "QuantizeLinear":
+        return dtype_of(inputs[0]) in FLOATS and not np.isfinite(inputs[0]).all()
+    wide = inputs[0].astype(np.float64)
+    with np.errstate(all="ignore"):
+        least = np.abs(inputs[1].astype(np.float64)).min(initial=np.inf)
+        return not (np.abs(wide) / max(least, 1e-300) < 2**31).all()
+
+
+@row("Resize", why="align_corners with scales that give no whole extent: Operators.md "
+     "and ONNX's op_resize.py divide by the product, ONNX Runtime by the extent "
+     "(core/providers/cpu/tensor/upsample.cc)")
+def corners_of_scales(node, inputs, outputs):
+    if attribute(node, "coordinate_transformation_mode") != b"align_corners" or (
+            len(inputs) < 3 or inputs[2] is None or not inputs[2].size):
+        return False
+    extents = np.array(inputs[0].shape) * inputs[2].astype(np.float64)
+    return bool((extents != np.floor(extents)).any())
+
+
+@row("Resize", why="the nearest element of a smaller image before opset 11: which one is "
+     "not said; ONNX Runtime rounds up (upsample_base.h, ResizeNearestMode::SIMPLE)")
+def smaller_before_11(node, inputs, outputs):
+    return len(inputs) == 2 and bool((inputs[1] < 1).any())
+
+
+@row("Conv", "ConvTranspose", why="whether a padded 0 meets a weight: an infinite weight "
+     "or a NaN makes NaN of it, where columns are laid out with zeros (im2col) or not")
+def padding_meets_weight(node, inputs, outputs):
+    return dtype_of(inputs[1]) in FLOATS and not np.isfinite(
+        inputs[1].astype(np.float64)).all()
+
+
+@row("MeanVarianceNormalization", why="a variance of 0: E[x^2] - E[x]^2, as the "
+     "operator's function body has it, may round below 0 (onnx/defs/nn/defs.cc)")
+def variance_of_zero(node, inputs, outputs):
+    return has_nan(outputs[0])
+
+
+@row("Shrink", why="integers that f32 does not hold: ONNX Runtime's kernel adds an f32 "
+     "(core/providers/cpu/nn/shrink.h)")
+def large_integers(node, inputs, outputs):
+    return dtype_of(inputs[0]) not in FLOATS and bool(
+        (np.abs(inputs[0].astype(np.float64)) > 2**20).any())
+
+
+@row("ReduceMean", "ReduceMax", "ReduceMin", "GlobalAveragePool", "AveragePool",
+     "LpNormalization",
+     why="of nothing: 'Reduction over an empty set of values yields undefined' (onnx, "
+     "Operators.md, ReduceMean); ONNX Runtime gives 0 in some shapes")
+def mean_of_nothing(node, inputs, outputs):
+    return inputs[0].size == 0 and outputs[0].size > 0
+
+
+@row("Slice", why="INT_MAX as the end of a slice that goes backwards: Operators.md clamps "
+     "it to n - 1, ONNX Runtime takes it as 'to the end' (slice_helper.h)")
+def largest_end_backwards(node, inputs, outputs):
+    if len(inputs) < 5 or inputs[4] is None:
+        return False
+    return bool(((inputs[4] < 0) & (inputs[2] >= 2**31 - 1)).any())
+
+
+@row("ReduceProd", "CumProd", why="a product that leaves the range before it meets a 0: "
+     "ONNX says nothing about the order of factors")
+def product_leaves_range(node, inputs, outputs):
+    if dtype_of(inputs[0]) not in FLOATS:
+        return False
+    with np.errstate(all="ignore"):
+        wide = np.abs(inputs[0].astype(np.float64))
+        logs = np.abs(np.log(np.where((wide > 0) & np.isfinite(wide), wide, 1))).sum()
+    most = {"f16": 8, "f64": 600}.get(dtype_of(inputs[0]), 80)
+    return bool(logs > most or np.isinf(wide).any())
+
+
+@row("ConvTranspose", why="auto_pad SAME with a kernel smaller than the stride: the result "
+     "is in * stride (Operators.md), which needs a negative padding; ONNX Runtime takes 0 "
+     "(conv_transpose_attributes.h)")
+def same_of_small_kernel(node, inputs, outputs):
+    kernel = inputs[1].shape[2:]
+    strides = attribute(node, "strides", [1] * len(kernel))
+    return attribute(node, "auto_pad", b"").startswith(b"SAME") and any(
+        k < s for k, s in zip(kernel, strides))
+
+
+SUMS = ("ReduceSum", "ReduceSumSquare", "ReduceProd", "ReduceL1", "ReduceMean", "CumSum",
+        "CumProd", "MatMul", "Gemm", "Einsum", "Mean", "Pow", "ReduceLogSum", "ReduceL2",
+        "ReduceLogSumExp", "Range", "Mod", "QLinearMatMul")
+
+
+@row(*SUMS, why="a sum or product of integers that leaves the type: ONNX says nothing, "
+     "and ONNX Runtime's kernels wrap, saturate or go by way of doubles")
+def integer_overflow(node, inputs, outputs):
+    for array in inputs:
+        if array is not None and array.dtype.kind in "iu" and array.size:
+            largest = float(np.abs(array.astype(np.float64)).max())
+            room = min(2.0**53, 2.0**(array.dtype.itemsize * 8 - 1))
+            if node.op_type in ("ReduceSum", "ReduceL1", "ReduceMean", "CumSum", "Mean"):
+                power = largest * array.size
+            elif node.op_type in ("ReduceProd", "CumProd", "Pow"):
+                power = 2.0**min(1000.0, np.log2(max(1.0, largest)) * array.size)
+            else:
+                power = largest * largest * array.size
+            if power >= room and node.op_type != "Mod":
+                return True
+    return False
+
+
+@row("LpNormalization", "LpPool", "GlobalLpPool", "ReduceL2", "ReduceSumSquare", "LRN",
+     "LayerNormalization", "RMSNormalization", "InstanceNormalization",
+     "GroupNormalization", "MeanVarianceNormalization", "BatchNormalization",
+     why="a square or its sum that leaves the range: by what order the terms are taken, "
+     "and in which width, ONNX says nothing (LayerNormalization's stash_type apart)")
+def squares_leave_range(node, inputs, outputs):
+    for array in inputs:
+        if array is None or dtype_of(array) not in FLOATS:
+            continue
+        wide = np.abs(array.astype(np.float64))
+        with np.errstate(all="ignore"):
+            if ((wide > 0) & (wide < 1e-15) | np.isinf(wide) | (wide > 1e15)).any():
+                return True
+    return False
+
+
+# ONNX's own evaluator is no judge of these: it has one form for all opsets (Softmax),
+# other axes (GlobalMaxPool squeezes them), floats for integers (Gemm), appends what a loop
+# scans along its first axis instead of a new one (op_loop.py), and ignores attributes
+# (clip, direction and lengths of recurrent layers: op_rnn.py, op_lstm.py).
+NO_REFERENCE = {
+    "Softmax", "LogSoftmax", "Hardmax", "Loop", "Scan", "RNN", "GRU", "LSTM", "Gemm",
+    "GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool", "MaxPool", "AveragePool",
+    "LpPool", "LRN", "Conv", "ConvTranspose", "Resize", "Upsample", "GridSample",
+    "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Attention",
+    "LpNormalization", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "TopK",
+    "Unique", "Shrink", "OneHot",
+}
+
+
+def find_open_result(step, inputs, outputs):
+    """Why nobody can say what the step's node gives, or None."""
+    node = step.node
+    if step.judge == "reference" and step.operators & NO_REFERENCE:
+        return "ONNX Runtime lacks the type, and ONNX's evaluator is no judge of it"
+    if scans_nothing(step, outputs):
+        return NO_ROUNDS
+    for operators, test, why in ROWS:
+        named = "local" if node.domain else node.op_type
+        if named in operators and test(node, inputs, outputs):
+            return why
+    return None

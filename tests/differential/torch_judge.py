@@ -1,0 +1,156 @@
+"""A drawn torch program through Ingot: interpreted and compiled.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import numpy as np
+import torch
+
+from chain import find_difference
+from ingot import Context, Refused
+from torch_models import numbers_of
+
+(TENSOR, INT, FLOAT, BOOL, STR, NONE, LIST, TUPLE, DICT, RECORD, OPTIONAL) = range(11)
+
+
+def read_node(nodes, place, outputs):
+    """(value, place behind it) of a signature's node."""
+    node = nodes[place]
+    end = place + node.size
+    if node.kind in (TENSOR, INT, FLOAT, BOOL):
+        if node.leaf >= 0:
+            return outputs[node.leaf], end
+        known = {INT: np.int64(node.integer), BOOL: np.bool_(node.integer),
+                 FLOAT: np.float64(node.real)}[node.kind]
+        return np.asarray(known), end
+    if node.kind in (LIST, TUPLE):
+        items, at = [], place + 1
+        while at < end:
+            item, at = read_node(nodes, at, outputs)
+            items.append(item)
+        return items, end
+    raise AssertionError(f"a result of kind {node.kind}")
+
+
+class Signature:
+    """Where arguments go, and where results and changed arguments are."""
+
+    def __init__(self, model):
+        self.nodes = model.nodes()
+        count = self.nodes[0].integer
+        at, self.inputs = 1, []
+        for _ in range(count):
+            self.inputs.append(self.nodes[at].leaf)
+            at += self.nodes[at].size
+        self.result = at
+        at += self.nodes[at].size
+        self.changed = {}
+        while at < len(self.nodes):
+            node = self.nodes[at]
+            self.changed[(node.name or b"").decode()] = node.leaf
+            at += node.size
+
+    def arrays(self, arguments, count):
+        arrays = [None] * count
+        for leaf, value in zip(self.inputs, arguments):
+            if leaf >= 0:
+                arrays[leaf] = np.array(numbers_of(value))
+        return arrays
+
+    def results(self, outputs):
+        value = read_node(self.nodes, self.result, outputs)[0]
+        return value if isinstance(value, list) else [value]
+
+
+def compare(call, signature, outputs, names):
+    results = signature.results(outputs)
+    if len(results) != len(call.wanted):
+        return f"{len(results)} results instead of {len(call.wanted)}"
+    for place, (got, want, mask) in enumerate(zip(results, call.wanted, call.masks)):
+        off = mask and find_difference(got, want, mask)
+        if off:
+            return f"result {place}: {off}"
+    for place, (want, mask) in call.changed.items():
+        leaf = signature.changed.get(names[place])
+        got = outputs[leaf] if leaf is not None else np.array(
+            numbers_of(call.arguments[place]))
+        off = mask and find_difference(got, want, mask)
+        if off:
+            return f"argument {names[place]} behind the call: {off}"
+    return None
+
+
+def judge_form(context, drawn, form, statements, calls, log=None):
+    """None when all is well, else {kind, words}."""
+    model, program = None, None
+    names = [n for n, _, _ in drawn.program.args]
+    try:
+        model = context.load(drawn.archive, statements)
+        if form != "interpret":
+            program = model.compile()
+        signature = Signature(model)
+        for number, call in enumerate(calls):
+            arrays = signature.arrays(call.arguments, len(model.inputs))
+            try:
+                outputs = (program.run(arrays, len(model.outputs)) if program
+                           else model.interpret(arrays))
+            except Refused as error:
+                kind = "wrong" if error.status == "INTERNAL" else "refused run"
+                return {"form": form, "kind": kind, "words": f"call {number}: {error}"}
+            off = compare(call, signature, outputs, names)
+            if off:
+                return {"form": form, "kind": "wrong", "words": f"call {number}: {off}"}
+    except Refused as error:
+        kind = "wrong" if error.status == "INTERNAL" else "refused"
+        return {"form": form, "kind": kind, "words": str(error)}
+    finally:
+        if program:
+            program.close()
+        if model:
+            model.close()
+    return None
+
+
+def extents_match(call, statements):
+    """Do the arguments have the extents that the statements fix?"""
+    for statement, value in zip(statements, call.arguments):
+        text = statement.split("=", 1)[1]
+        if isinstance(value, torch.Tensor):
+            dims = text[text.index("[") + 1:-1].split(",") if text[-2] != "[" else []
+            if len(dims) != value.dim() or any(
+                    d.isdigit() and int(d) != e for d, e in zip(dims, value.shape)):
+                return False
+    return True
+
+
+def judge(drawn, log=None):
+    context = Context()
+    findings = []
+    fixed = fixed_statements(drawn)
+    for form in ("interpret", "compiled"):
+        for name, statements in (("open", drawn.statements), ("fixed", fixed)):
+            if name == "fixed" and statements == drawn.statements:
+                continue
+            if log:
+                log.stage(drawn.seed, f"{form} {name}")
+            calls = [c for c in drawn.calls if extents_match(c, statements)]
+            found = judge_form(context, drawn, form, statements, calls)
+            if found:
+                findings.append(found | {"form": f"{form} {name}"})
+    context.close()
+    masks = [m for c in drawn.calls for m in c.masks if m is not None]
+    return findings, (int(sum(m[0].sum() for m in masks)),
+                      int(sum(m[0].size for m in masks)))
+
+
+def fixed_statements(drawn):
+    if not drawn.statements:
+        return []
+    lines = []
+    for statement, (name, _, value) in zip(drawn.statements, drawn.program.args):
+        if isinstance(value, torch.Tensor):
+            head = statement.split("[")[0]
+            lines.append(f"{head}[{','.join(map(str, value.shape))}]")
+        else:
+            lines.append(f"{name}={str(value).lower()}")
+    return lines

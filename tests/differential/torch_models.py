@@ -1,0 +1,281 @@
+"""Random torch programs, scripted or traced, with what torch gives for them.
+
+SPDX-License-Identifier: Apache-2.0
+
+Expected values are those of the archive that torch has loaded again; where the program
+itself, run eagerly, gives others, the difference is torch's own and the program is left
+out.  A program with attributes is called several times, one call after the other.
+"""
+
+import copy
+import dataclasses
+import io
+import linecache
+import random
+from typing import Dict, List, Tuple
+
+import numpy as np
+import torch
+
+from chain import judge_mask
+from ingot import NUMPY
+from torch_program import BOOL, FLOAT, INT, NAMES, TENSOR, Program, Rejected, kind_of
+from torch_statements import draw_line
+
+VARIANTS, MOVE = 3, 2e-6
+
+
+class NoProgram(Exception):
+    """The seed gives nothing that torch runs as it is written."""
+
+
+@dataclasses.dataclass
+class Call:
+    arguments: list   # tensors and numbers
+    wanted: list      # results: numpy arrays, or Python numbers
+    masks: list
+    changed: dict     # place of an argument -> (array, mask) where the call writes to it
+
+
+@dataclasses.dataclass
+class Drawn:
+    seed: int
+    program: Program
+    source: str
+    archive: bytes
+    calls: list
+    form: str         # "scripted" or "traced"
+    statements: list
+
+
+def draw_program(seed):
+    program = Program(seed)
+    for _ in range(program.between(1, 3)):
+        program.add_argument(program.array(program.dtype(), program.shape(0, 3)))
+    if program.chance(0.35):
+        program.add_argument(program.between(-3, 6))
+    if program.chance(0.15):
+        program.add_argument(program.choice((0.5, 2.0, -1.25)))
+    if program.chance(0.15):
+        program.add_argument(program.chance(0.5))
+    if program.chance(0.3):
+        program.add_attribute(program.array(program.dtype(), program.shape(0, 2)))
+        if program.chance(0.4):
+            program.add_attribute(program.between(0, 5))
+    wanted = program.choice((3, 5, 8, 12, 18))
+    for _ in range(5 * wanted):
+        draw_line(program)
+        if len(program.lines) >= wanted:
+            return program
+    if not program.lines:
+        raise NoProgram("no lines")
+    return program
+
+
+def make_module(program, source):
+    """The source stands where inspect finds it, as torch.jit.script asks."""
+    lines = ["class Drawn(torch.nn.Module):", "    def __init__(self):",
+             "        super().__init__()"]
+    for name, value in program.attributes.items():
+        if isinstance(value, torch.Tensor):
+            lines.append(f"        self.register_buffer('{name}', _{name}.clone())")
+        else:
+            lines.append(f"        self.{name} = {value!r}")
+    text = "\n".join(lines) + "\n\n" + source + "\n"
+    file = f"<drawn {program.seed}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = {"torch": torch, "F": torch.nn.functional, "math": __import__("math"),
+             "List": List, "Dict": Dict, "Tuple": Tuple, "__name__": __name__}
+    space.update({"_" + n: v for n, v in program.attributes.items()})
+    exec(compile(text, file, "exec"), space)
+    return space["Drawn"]().eval(), text
+
+
+def numbers_of(value):
+    """A result as numpy has it."""
+    if isinstance(value, torch.Tensor):
+        value = value.detach().contiguous()
+        if value.dtype == torch.bfloat16:
+            return value.view(torch.int16).numpy().view(NUMPY["bf16"])
+        return value.numpy()
+    return np.asarray(value, {bool: np.bool_, int: np.int64, float: np.float64}[type(value)])
+
+
+def same(a, b):
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind in "iub":
+        return bool((a == b).all())
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(all="ignore"):
+        return bool(((a == b) | (np.isnan(a) & np.isnan(b)) |
+                     (np.abs(a - b) <= 1e-6 + 1e-3 * np.abs(b))).all())
+
+
+def run_calls(module, calls):
+    """Of each call the results, and what is where the arguments were behind it: their
+    shapes are the caller's (docs/torchscript.md)."""
+    made = []
+    with torch.no_grad():
+        for arguments in calls:
+            arguments = copy.deepcopy(arguments)
+            memory = [a.view(a.shape) if isinstance(a, torch.Tensor) else a
+                      for a in arguments]
+            results = module(*arguments)
+            made.append(([np.array(numbers_of(r)) for r in results],
+                         [np.array(numbers_of(a)) for a in memory]))
+    return made
+
+
+def moved(calls, draw):
+    def move(value):
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+            return value
+        signs = torch.tensor(draw.choice([-1.0, 1.0], tuple(value.shape)))
+        unit = {torch.float16: 1e-3, torch.bfloat16: 8e-3, torch.float64: 1e-14}.get(
+            value.dtype, MOVE)
+        return (value.double() * (1 + unit * signs)).to(value.dtype)
+
+    return [[move(a) for a in arguments] for arguments in calls]
+
+
+def as_results(program, wanted):
+    """Results as the program gives them: tensors and Python's numbers."""
+    kinds = [kind_of(program.value(n)) for n in program.chosen]
+    plain = {INT: int, FLOAT: float, BOOL: bool}
+    return [torch.from_numpy(np.array(w)) if k == TENSOR else plain[k](w)
+            for k, w in zip(kinds, wanted)]
+
+
+def other_values(program, draw):
+    """Arguments like the drawn ones with other elements."""
+    arguments = []
+    for _, kind, value in program.args:
+        if kind == TENSOR:
+            arguments.append(program.array(NAMES[value.dtype], list(value.shape)))
+        else:
+            arguments.append(value)
+    return arguments
+
+
+def other_shapes(program, draw):
+    extents = {}
+    arguments = []
+    for _, kind, value in program.args:
+        if kind == TENSOR:
+            shape = [extents.setdefault(e, draw.choice((1, 2, 3, 4, 7))) for e in
+                     value.shape]
+            arguments.append(program.array(NAMES[value.dtype], shape))
+        else:
+            arguments.append(value)
+    return arguments
+
+
+def statements_of(program, is_open, draw):
+    lines = []
+    for name, kind, value in program.args:
+        if kind == TENSOR:
+            dims = [f"{name}_{i}" if is_open and draw.random() < 0.7 else str(e)
+                    for i, e in enumerate(value.shape)]
+            lines.append(f"{name}={NAMES[value.dtype]}[{','.join(dims)}]")
+        elif is_open and draw.random() < 0.5:
+            lines.append(f"{name}=" + {INT: "int", FLOAT: "float", BOOL: "bool"}[kind])
+        else:
+            lines.append(f"{name}={str(value).lower()}")
+    return lines
+
+
+def save(module, program, form):
+    if form == "traced":
+        example = tuple(copy.deepcopy(v) for _, _, v in program.args)
+        fresh = copy.deepcopy(module)
+        with torch.no_grad():
+            traced = torch.jit.trace(fresh, example, check_trace=False)
+        for name, value in program.attributes.items():  # tracing ran it: as it was
+            getattr(traced, name).data = value.clone()
+        module = traced
+    else:
+        module = torch.jit.script(copy.deepcopy(module))
+    file = io.BytesIO()
+    torch.jit.save(module, file)
+    return file.getvalue()
+
+
+def loosen(mask, variants):
+    """torch's vectorised erf, exp and tanh keep an absolute error (sleef, 1 ulp of 1);
+    what a float outside of an integer's range becomes is undefined (torch.Tensor.to), and
+    x86 gives the least integer."""
+    if mask is not None and variants[0].dtype in (np.int64, np.int32):
+        return mask[0] & (variants[0] != np.iinfo(variants[0].dtype).min), mask[1]
+    if mask is None or len(variants) == 1 or variants[0].dtype.kind in "iub":
+        return mask
+    return mask[0], mask[1] + {np.dtype(np.float64): 1e-14}.get(variants[0].dtype, 3e-7)
+
+
+def draw_model(seed):
+    draw = random.Random(seed ^ 0x5EED)
+    program = draw_program(seed)
+    try:
+        source = program.source()
+    except Rejected:
+        raise NoProgram("no outputs") from None
+    form = "traced" if draw.random() < 0.3 and all(
+        k == TENSOR for _, k, _ in program.args) and all(
+        kind_of(v) == TENSOR for v in program.attributes.values()) and all(
+        kind_of(program.value(n)) == TENSOR for n in program.chosen) else "scripted"
+    module, text = make_module(program, source)
+    first = [v for _, _, v in program.args]
+    calls = [first, other_values(program, draw)]
+    if program.attributes:
+        calls.append(first)
+    try:
+        archive = save(module, program, form)
+        load = lambda: torch.jit.load(io.BytesIO(archive))  # noqa: E731
+        wanted = run_calls(load(), calls[:1])
+    except Exception as error:
+        words = str(error).strip().splitlines() or ["?"]
+        raise NoProgram(f"{form}: {words[0][:90]}") from None
+    eager = run_calls(copy.deepcopy(module), calls[:1])
+    if form == "scripted" and not all(same(a, b) for (x, _), (y, _) in zip(wanted, eager)
+                                      for a, b in zip(x, y)):
+        raise NoProgram("torch's own forms differ")
+    # Calls that torch itself refuses end the list.
+    for count in range(len(calls), 0, -1):
+        try:
+            wanted = run_calls(load(), calls[:count])
+            calls = calls[:count]
+            break
+        except Exception:
+            continue
+    is_open = form == "scripted" and draw.random() < 0.4
+    if is_open and not program.attributes:
+        try:
+            others = other_shapes(program, draw)
+            wanted += run_calls(load(), [others])
+            calls.append(others)
+        except Exception:
+            pass
+    variants = [wanted]
+    if not program.is_exact:
+        numbers = np.random.default_rng(seed)
+        for _ in range(VARIANTS):
+            try:
+                variants.append(run_calls(load(), moved(calls, numbers)))
+            except Exception:
+                raise NoProgram("not steady") from None
+    result = []
+    for number, arguments in enumerate(calls):
+        results = [[v[number][0][i] for v in variants] for i in range(
+            len(wanted[number][0]))]
+        masks = [loosen(judge_mask(r if len(r) > 1 else [r[0], r[0]]), r) for r in results]
+        changed = {}
+        for place, before in enumerate(arguments):
+            after = [v[number][1][place] for v in variants]
+            if isinstance(before, torch.Tensor):
+                changed[place] = (after[0], judge_mask(after if len(after) > 1 else
+                                                       [after[0], after[0]]))
+        result.append(Call(arguments, wanted[number][0], masks, changed))
+    statements = statements_of(program, is_open, draw) if form == "scripted" else []
+    return Drawn(seed, program, text, archive, result, form, statements)
+
+
