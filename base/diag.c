@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/diag.h"
 
+#include "base/secret.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -191,5 +192,6 @@ size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
         add_words(&text, "  hint: ");
         add_lines(&text, diagnostic->hint, true);
     }
-    return text.size;
+    ig_hide_secrets(buffer);
+    return strlen(buffer);
 }

@@ -83,9 +83,7 @@ static void put_signed(ig_writer *writer, int64_t value) {
 /* Texts of graphs are words and numbers in the plainest forms, a few million of them in
  * a compilation; these are written here, and the first other form and what follows it
  * by the C library. */
-void ig_put(ig_writer *writer, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
+void ig_put_list(ig_writer *writer, const char *format, va_list list) {
     for (const char *at = format; *at;) {
         size_t plain = strcspn(at, "%");
         ig_put_bytes(writer, at, plain);
@@ -110,6 +108,12 @@ void ig_put(ig_writer *writer, const char *format, ...) {
             break;
         }
     }
+}
+
+void ig_put(ig_writer *writer, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    ig_put_list(writer, format, list);
     va_end(list);
 }
 

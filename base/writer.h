@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+#include <stdarg.h>
+
 typedef struct ig_writer {
     ig_arena *arena;
     char *data; /* always zero-terminated once anything was written */
@@ -13,6 +15,7 @@ typedef struct ig_writer {
 
 void ig_writer_init(ig_writer *writer, ig_arena *arena);
 void ig_put(ig_writer *writer, const char *format, ...) IG_PRINTF(2, 3);
+void ig_put_list(ig_writer *writer, const char *format, va_list list) IG_PRINTF(2, 0);
 void ig_put_bytes(ig_writer *writer, const void *bytes, size_t size);
 void ig_put_str(ig_writer *writer, ig_str text);
 void ig_put_char(ig_writer *writer, char c);

@@ -1,7 +1,7 @@
 # The libraries that are shipped, made of the folders' objects.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   libingot-runtime   base + runtime               exports ingot/runtime.h and ingot/tree.h
+#   libingot-runtime   base + runtime               exports ingot/{runtime,tree,dlpack}.h
 #   libingot           base + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 
@@ -34,7 +34,7 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     add_library(ingot-runtime SHARED ${runtime_objects})
     target_link_libraries(ingot-runtime PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot-runtime PRIVATE $<$<CONFIG:Release>:-Wl,--as-needed>)
-    ig_export(ingot-runtime HEADERS runtime.h tree.h)
+    ig_export(ingot-runtime HEADERS runtime.h tree.h dlpack.h)
     add_library(ingot-runtime-static STATIC ${runtime_objects})
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

@@ -100,10 +100,14 @@ ig_value *ig_compose_leaky_relu(ig_expr *e, ig_value *x, double slope) {
     return ig_expr_like(e, choose_above_zero(e, wide, below), x);
 }
 
-ig_value *ig_compose_prelu(ig_expr *e, ig_value *x, ig_value *slope) {
+ig_value *ig_compose_prelu(ig_expr *e, ig_value *x, ig_value *slope, bool keeps_zero) {
     ig_value *wide = ig_expr_widen(e, x);
     ig_value *below = ig_build_mul(e, wide, ig_expr_widen(e, slope));
-    return ig_expr_like(e, choose_above_zero(e, wide, below), x);
+    if (!keeps_zero) {
+        return ig_expr_like(e, choose_above_zero(e, wide, below), x);
+    }
+    ig_value *is_below = ig_expr_with(e, IG_OP_lt, wide, 0);
+    return ig_expr_like(e, ig_build_where(e, is_below, below, wide), x);
 }
 
 ig_value *ig_compose_elu(ig_expr *e, ig_value *x, double alpha, double scale,

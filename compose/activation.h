@@ -33,7 +33,8 @@ ig_value *ig_compose_softsign(ig_expr *e, ig_value *x);
 
 /* x where x > 0, else x * slope. */
 ig_value *ig_compose_leaky_relu(ig_expr *e, ig_value *x, double slope);
-ig_value *ig_compose_prelu(ig_expr *e, ig_value *x, ig_value *slope);
+/* With `keeps_zero`, x where x is 0 too: 0 times an infinite slope is NaN. */
+ig_value *ig_compose_prelu(ig_expr *e, ig_value *x, ig_value *slope, bool keeps_zero);
 /* scale * (x where x > 0, else alpha * (exp(rate * x) - 1)): elu, selu and celu. */
 ig_value *ig_compose_elu(ig_expr *e, ig_value *x, double alpha, double scale,
                          double rate);

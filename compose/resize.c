@@ -271,11 +271,24 @@ static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t 
     return c.has_outside ? show_outside(e, op, x, axis, &c) : x;
 }
 
+/* Extents that are data are symbols of this op: nothing else says what they are. */
+static bool names_extents(const ig_op *op) {
+    const ig_type *type = op->results[0].type;
+    bool has_open = false;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        has_open = has_open || !ig_dim_is_static(type->dims[d]);
+    }
+    return has_open && op->operand_count > 3;
+}
+
 bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {
     axis_plan plans[IG_TENSOR_RANK];
     ig_value *x = op->operands[0].value;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     uint32_t rank = x->type->rank;
+    if (names_extents(op)) {
+        return false;
+    }
     for (uint32_t d = 0; d < rank; d++) {
         if (!read_axis(op, d, &plans[d])) {
             return false;

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/host.h"
 
+#include "base/secret.h"
+
 #include "ir/graph.h"
 
 #include <assert.h>
@@ -48,6 +50,10 @@ static void clear_messages(ig_host *host) {
 const char *ig_context_messages(const ig_context *context) {
     const ig_host *host = (const ig_host *)context;
     return host->messages.data ? host->messages.data : "";
+}
+
+void ig_text_hide_secrets(char *text) {
+    ig_hide_secrets(text);
 }
 
 /* ---- life ---- */

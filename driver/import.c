@@ -4,6 +4,7 @@
 #include "base/zip_format.h"
 #include "driver/values/fold_inputs.h"
 #include "frontend/onnx/onnx.h"
+#include "frontend/pt2/pt2.h"
 #include "frontend/torch/archive/archive.h"
 #include "frontend/torch/torchscript.h"
 #include "ir/text/text.h"
@@ -55,11 +56,8 @@ static ig_status read_constant(import_call *call, const char *path, ig_dtype wan
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
     }
     ig_str bytes = { map.data, map.size };
-    ig_arena *arena = &call->arena;
-    status = ig_str_starts(bytes, "\x93NUMPY")
-                 ? ig_npy_read(call->context, arena, path, bytes, wanted, out)
-                 : ig_onnx_tensor_read(call->context, arena, path, bytes, IG_TENSOR,
-                                       out);
+    status = ig_value_file_read(call->context, &call->arena, path, bytes,
+                                (ig_value_want){ IG_TENSOR, wanted }, out);
     ig_file_map_close(&map);
     return status;
 }
@@ -81,7 +79,8 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
     *out = (ig_onnx_options){ .types = types,
                               .type_count = from->input_count,
                               .constants = values,
-                              .constant_count = from->constant_count };
+                              .constant_count = from->constant_count,
+                              .is_inputs_only = from->inputs_only != 0 };
     return IG_OK;
 }
 
@@ -200,7 +199,19 @@ static ig_status make_means_whole(import_call *call) {
     return ig_run_passes(call->module, &options, whole);
 }
 
-static ig_status read_torchscript(import_call *call) {
+static bool is_pt2(ig_str bytes) {
+    return ig_archive_sniff(bytes) == IG_ARCHIVE_pt2;
+}
+
+typedef ig_status (*read_memory)(ig_context *context, ig_str bytes, const char *path,
+                                 const ig_torchscript_options *options,
+                                 ig_module **out_module);
+typedef ig_status (*read_file)(ig_context *context, const char *path,
+                               const ig_torchscript_options *options,
+                               ig_module **out_module);
+
+static ig_status read_python(import_call *call, read_memory from_memory,
+                             read_file from_file) {
     ig_torchscript_argument *arguments = NULL;
     IG_TRY(read_arguments(call, &arguments));
     ig_torchscript_options options = {
@@ -211,15 +222,22 @@ static ig_status read_torchscript(import_call *call) {
         .fixes_rowwise_mean = call->options.rowwise_mean != 0,
     };
     ig_status status =
-        call->is_memory
-            ? ig_import_torchscript_memory(call->context, call->bytes, call->path,
-                                           &options, &call->module)
-            : ig_import_torchscript(call->context, call->path, &options, &call->module);
+        call->is_memory ? from_memory(call->context, call->bytes, call->path, &options,
+                                      &call->module)
+                        : from_file(call->context, call->path, &options, &call->module);
     if (status == IG_OK && options.fixes_rowwise_mean) {
         status = make_means_whole(call);
     }
     return status == IG_OK && call->options.constant_count ? fold_constants(call)
                                                            : status;
+}
+
+static ig_status read_torchscript(import_call *call) {
+    return read_python(call, ig_import_torchscript_memory, ig_import_torchscript);
+}
+
+static ig_status read_pt2(import_call *call) {
+    return read_python(call, ig_import_pt2_memory, ig_import_pt2);
 }
 
 /* ---- what is refused ---- */
@@ -274,6 +292,7 @@ static const struct format {
     { "artifact", is_artifact, refuse_artifact },
     { "torchscript", is_torchscript, read_torchscript },
     { "package", is_package, read_torchscript },
+    { "pt2", is_pt2, read_pt2 },
     { "", is_foreign, refuse_archive },
     { "onnx", is_anything, read_onnx },
 };

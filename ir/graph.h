@@ -161,6 +161,7 @@ typedef struct ig_weight {
 struct ig_module {
     ig_context *context;
     const char *name;
+    const char *path;   /* that it was made for, or NULL */
     const char *folder; /* of the file it was read from, up to its last `/`;
                                     NULL: none, or not known */
     ig_arena arena;

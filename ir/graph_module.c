@@ -26,6 +26,8 @@ ig_module *ig_module_create_for(ig_context *context, const char *path) {
     char name[LONGEST + 1];
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *from = slash ? slash + 1 : path ? path : "model";
+    const char *at = path && strstr(path, "://") ? strrchr(from, '@') : NULL;
+    from = at ? at + 1 : from; /* a name says nothing of who may open it */
     const char *dot = strrchr(from, '.');
     size_t size = dot && dot > from ? (size_t)(dot - from) : strlen(from);
     size = size < LONGEST ? size : LONGEST;
@@ -36,7 +38,9 @@ ig_module *ig_module_create_for(ig_context *context, const char *path) {
         name[i] = is_plain ? from[i] : '_';
     }
     name[size] = 0;
-    return ig_module_create(context, size ? name : "model");
+    ig_module *module = ig_module_create(context, size ? name : "model");
+    module->path = path ? ig_module_string(module, ig_str_of(path)) : NULL;
+    return module;
 }
 
 void ig_module_destroy(ig_module *module) {

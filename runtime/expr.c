@@ -87,7 +87,7 @@ bool ig_expr_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symb
     return ig_expr_evaluate(plan, expr, symbols, out_value);
 }
 
-bool ig_expr_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value) {
+bool ig_expr_is_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value) {
     const ig_plan_range range = plan->exprs[expr];
     for (uint32_t i = 0; i < range.count; i++) {
         if (plan->codes[range.first + i].opcode == IG_CODE_SYMBOL) {

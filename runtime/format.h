@@ -13,7 +13,7 @@
 
 #define IG_PLAN_MAGIC "ingotPLN"
 #define IG_CODE_MAGIC "ingotCOD"
-#define IG_FORMAT_VERSION 3u
+#define IG_FORMAT_VERSION 5u
 
 #define IG_NONE UINT32_MAX /* no such expression, symbol or buffer */
 
@@ -251,18 +251,18 @@ typedef enum ig_step_kind {
 } ig_step_kind;
 
 enum { IG_STEP_JOINS = 1 }; /* launch: no barrier between it and the launch before it */
+enum { IG_STEP_CHECKS = 2 }; /* launch: its kernel checks what it touches */
 
-/* Steps stand depth first: the body of a step follows it.  An operand of a loop that is
- * absent has buffer IG_NONE. */
+/* Depth first: a step's body follows it.  An absent operand has buffer IG_NONE. */
 typedef struct ig_plan_step {
-    ig_plan_text name; /* for people: "gemm_relu_3" */
-    uint32_t kind, flags;
-    uint32_t body_count, else_count; /* steps, with those nested in them */
-    ig_plan_range operands;          /* of operands */
-    ig_plan_range variants;          /* of variants */
-    ig_plan_range values;            /* of lists */
-    uint32_t symbol, index;          /* or IG_NONE */
-    uint32_t value, block;           /* expressions, or IG_NONE */
+    ig_plan_text name;   /* for people: "gemm_relu_3" */
+    ig_plan_text source; /* "node 12 'conv1' (Conv)" of the model, or empty */
+    uint32_t kind, flags, body_count, else_count; /* steps, with those nested in them */
+    ig_plan_range operands;                       /* of operands */
+    ig_plan_range variants;                       /* of variants */
+    ig_plan_range values;                         /* of lists */
+    uint32_t symbol, index;                       /* or IG_NONE */
+    uint32_t value, block;                        /* expressions, or IG_NONE */
 } ig_plan_step;
 
 /* ---- code ---- */
@@ -294,7 +294,7 @@ _Static_assert(sizeof(ig_plan_constant) == 48, "format");
 _Static_assert(sizeof(ig_plan_buffer) == 40, "format");
 _Static_assert(sizeof(ig_plan_operand) == 24, "format");
 _Static_assert(sizeof(ig_plan_variant) == 32, "format");
-_Static_assert(sizeof(ig_plan_step) == 64, "format");
+_Static_assert(sizeof(ig_plan_step) == 72, "format");
 _Static_assert(sizeof(ig_code_header) == 56, "format");
 
 #endif

@@ -4,8 +4,8 @@
  * Sharing is greedy by size (arXiv 2001.03288): the largest buffer gets its offset
  * first, each further one in the smallest gap that fits among the buffers with offsets
  * whose lives touch its own.  Where that needs more than what lives at once, other
- * orders are tried, and then those in which buffers that ended too high go first; the
- * best plan counts.
+ * orders are tried, then those in which buffers that ended too high go first, and the
+ * lowest gap in place of the smallest; the best plan counts.
  *
  *     offset
  *       │   ┌────────┐
@@ -110,6 +110,9 @@ void *ig_cut(ig_cutter *cutter, size_t count, size_t size) {
 
 enum {
     PLAN_ROUNDS = 64,   /* of lifting the lives that ended too high */
+    PLAN_ANY = 4,       /* rounds after which any life goes first */
+    PLAN_TURNS = 8,     /* with the smallest and with the lowest gaps */
+    PLAN_NEAR = 32,     /* two turns suffice where this part of the min is lost */
     PLAN_WORK = 1 << 25 /* pairs of lives that all attempts together may compare */
 };
 
@@ -128,12 +131,13 @@ static bool overlap_in_time(const ig_life *a, const ig_life *b) {
     return a->first <= b->last && b->first <= a->last;
 }
 
-/* The smallest gap among the lives that have an offset (in that order) into which
- * `life` fits, else the end of those that overlap it in time. */
-static bool choose_offset(ig_life *lives, size_t count, ig_life *life) {
+/* The smallest gap (or the lowest) among the lives that have an offset (in that order)
+ * into which `life` fits, else the end of those that overlap it in time. */
+static bool choose_offset(const ig_life *lives, size_t count, bool takes_lowest,
+                          ig_life *life) {
     assert(life->bytes % IG_LIFE_ALIGN == 0 && "a size was not rounded up");
     int64_t best = -1, best_gap = INT64_MAX, end = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !(takes_lowest && best >= 0); i++) {
         const ig_life *other = &lives[i];
         if (!overlap_in_time(other, life)) {
             continue;
@@ -178,32 +182,47 @@ int64_t ig_memory_min(const ig_life *lives, size_t count) {
     return max;
 }
 
+/* The state of a search for a plan that needs no more than `min`. */
+typedef struct plan_search {
+    ig_life *lives;
+    size_t count;
+    int64_t min, best;
+    int64_t attempts; /* left */
+    uint32_t random;
+    bool takes_lowest; /* gaps, in place of the smallest */
+} plan_search;
+
 /* Offsets in the order of weights; false on overflow. */
-static bool try_order(ig_life *lives, size_t count, int64_t *out_bytes) {
+static bool try_order(const plan_search *s, int64_t *out_bytes) {
     *out_bytes = 0;
-    qsort(lives, count, sizeof *lives, heavier_first);
-    for (size_t i = 0; i < count; i++) {
-        ig_life life = lives[i];
-        if (!choose_offset(lives, i, &life)) {
+    qsort(s->lives, s->count, sizeof *s->lives, heavier_first);
+    for (size_t i = 0; i < s->count; i++) {
+        ig_life life = s->lives[i];
+        if (!choose_offset(s->lives, i, s->takes_lowest, &life)) {
             return false;
         }
         int64_t end = life.offset + life.bytes;
         *out_bytes = end > *out_bytes ? end : *out_bytes;
-        insert_life(lives, i, life);
+        insert_life(s->lives, i, life);
     }
     return true;
 }
 
-/* An attempt that counts when it is better than `best`. */
-static void improve_plan(ig_life *lives, size_t count, int64_t *best) {
+/* An attempt that counts when it is better than the best. */
+static void improve_plan(plan_search *s) {
     int64_t bytes;
-    if (!try_order(lives, count, &bytes) || bytes >= *best) {
+    s->attempts--;
+    if (!try_order(s, &bytes) || bytes >= s->best) {
         return;
     }
-    *best = bytes;
-    for (size_t i = 0; i < count; i++) {
-        lives[i].kept = lives[i].offset;
+    s->best = bytes;
+    for (size_t i = 0; i < s->count; i++) {
+        s->lives[i].kept = s->lives[i].offset;
     }
+}
+
+static bool goes_on(const plan_search *s) {
+    return s->best > s->min && s->attempts > 0;
 }
 
 typedef int64_t weigh_fn(const ig_life *life);
@@ -233,43 +252,63 @@ static int64_t by_end(const ig_life *life) {
 static weigh_fn *const orders[] = { by_size, by_area, by_length, by_begin, by_end };
 enum { ORDER_COUNT = sizeof orders / sizeof orders[0] };
 
-static void weigh_lives(ig_life *lives, size_t count, weigh_fn *weight) {
-    for (size_t i = 0; i < count; i++) {
-        lives[i].weight = weight(&lives[i]);
+static void weigh_lives(plan_search *s, weigh_fn *weight) {
+    for (size_t i = 0; i < s->count; i++) {
+        s->lives[i].weight = weight(&s->lives[i]);
     }
+}
+
+static int64_t max_weight(const plan_search *s) {
+    int64_t max = INT64_MIN;
+    for (size_t i = 0; i < s->count; i++) {
+        max = s->lives[i].weight > max ? s->lives[i].weight : max;
+    }
+    return max;
 }
 
 /* Lives that end above `min` go before all others the next time. */
-static void lift_lives(ig_life *lives, size_t count, int64_t min) {
-    int64_t max = INT64_MIN;
-    for (size_t i = 0; i < count; i++) {
-        max = lives[i].weight > max ? lives[i].weight : max;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (lives[i].offset + lives[i].bytes > min && max < INT64_MAX) {
-            lives[i].weight = ++max;
+static void lift_lives(plan_search *s) {
+    int64_t max = max_weight(s);
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->lives[i].offset + s->lives[i].bytes > s->min && max < INT64_MAX) {
+            s->lives[i].weight = ++max;
         }
     }
 }
 
-static void search_orders(ig_life *lives, size_t count, int64_t *best) {
-    int64_t min = ig_memory_min(lives, count);
-    int64_t attempts = PLAN_WORK / ((int64_t)count * (int64_t)count + 1);
-    for (int i = 1; i<ORDER_COUNT && * best> min && attempts > 0; i++) {
-        weigh_lives(lives, count, orders[i]);
-        improve_plan(lives, count, best);
-        attempts--;
+/* Lifting alone comes back to where it was: now and then some life goes first.  The
+ * numbers are the same in every run. */
+static void lift_any(plan_search *s) {
+    int64_t max = max_weight(s);
+    s->random = s->random * 1664525u + 1013904223u;
+    if (max < INT64_MAX) {
+        s->lives[(s->random >> 8) % s->count].weight = max + 1;
     }
-    for (int i = 0; i<ORDER_COUNT && * best> min; i++) {
-        weigh_lives(lives, count, orders[i]);
-        for (int k = 0; k<PLAN_ROUNDS && * best> min && attempts > 0; k++) {
-            improve_plan(lives, count, best);
-            lift_lives(lives, count, min);
-            attempts--;
+}
+
+static void lift_again(plan_search *s) {
+    for (int round = 1; round <= PLAN_ROUNDS && goes_on(s); round++) {
+        improve_plan(s);
+        lift_lives(s);
+        if (round % PLAN_ANY == 0) {
+            lift_any(s);
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        lives[i].offset = lives[i].kept;
+}
+
+static void search_orders(plan_search *s) {
+    for (int i = 1; i < ORDER_COUNT && goes_on(s); i++) {
+        weigh_lives(s, orders[i]);
+        improve_plan(s);
+    }
+    for (int turn = 0; turn < PLAN_TURNS && goes_on(s); turn++) {
+        s->takes_lowest = turn % 2 != 0;
+        for (int i = 0; i < ORDER_COUNT; i++) {
+            weigh_lives(s, orders[i]);
+            lift_again(s);
+        }
+        bool is_near = s->best <= s->min + s->min / PLAN_NEAR;
+        s->attempts = turn % 2 != 0 && is_near ? 0 : s->attempts;
     }
 }
 
@@ -281,13 +320,18 @@ bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes) {
         }
         lives[i].bytes = (int64_t)ig_align_up((size_t)lives[i].bytes, IG_LIFE_ALIGN);
     }
-    weigh_lives(lives, count, orders[0]);
-    if (!try_order(lives, count, out_bytes)) {
+    plan_search s = { .lives = lives, .count = count, .best = INT64_MAX };
+    weigh_lives(&s, orders[0]);
+    improve_plan(&s);
+    if (s.best == INT64_MAX) {
         return false;
     }
+    s.min = ig_memory_min(lives, count);
+    s.attempts = PLAN_WORK / ((int64_t)count * (int64_t)count + 1);
+    search_orders(&s);
     for (size_t i = 0; i < count; i++) {
-        lives[i].kept = lives[i].offset;
+        lives[i].offset = lives[i].kept;
     }
-    search_orders(lives, count, out_bytes);
+    *out_bytes = s.best;
     return true;
 }

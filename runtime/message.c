@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/message.h"
 
+#include "base/secret.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -12,6 +14,7 @@ ig_status ig_message_set(const ig_message *message, ig_status status,
         va_start(args, format);
         (void)vsnprintf(message->text, message->size, format, args);
         va_end(args);
+        ig_hide_secrets(message->text);
     }
     return status;
 }

@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+ig_status ig_plan_refuse_version(uint32_t version, const ig_message *message) {
+    bool is_older = version < IG_FORMAT_VERSION;
+    return ig_message_set(
+        message, IG_UNSUPPORTED,
+        "the artifact has format version %u; this runtime reads version %u: %s",
+        (unsigned)version, IG_FORMAT_VERSION,
+        is_older
+            ? "compile its model again"
+            : "use the runtime of the Ingot that made it, or compile its model again");
+}
+
 static ig_status check_header(const void *bytes, size_t size,
                               const ig_message *message) {
     const ig_plan_header *header = bytes;
@@ -16,10 +27,7 @@ static ig_status check_header(const void *bytes, size_t size,
         return ig_message_set(message, IG_INVALID, "the plan is damaged: no header");
     }
     if (header->version != IG_FORMAT_VERSION) {
-        return ig_message_set(
-            message, IG_UNSUPPORTED,
-            "the artifact has format version %u; this runtime reads version %u",
-            (unsigned)header->version, IG_FORMAT_VERSION);
+        return ig_plan_refuse_version(header->version, message);
     }
     if (size < sizeof *header || header->header_bytes != sizeof *header ||
         header->plan_bytes != size) {

@@ -41,6 +41,8 @@ typedef struct ig_plan {
 ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
                        const ig_message *message);
 void ig_plan_close(ig_plan *plan);
+/* IG_UNSUPPORTED, and what to do about an artifact of that format. */
+ig_status ig_plan_refuse_version(uint32_t version, const ig_message *message);
 
 /* Zero-terminated. */
 static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text) {
@@ -55,7 +57,7 @@ bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols
 bool ig_expr_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                          int64_t absent, int64_t *out_value);
 /* A constant expression's value; false when it depends on anything. */
-bool ig_expr_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value);
+bool ig_expr_is_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value);
 static inline bool ig_expr_depends(const ig_plan *plan, uint32_t expr, int flags) {
     assert((expr == IG_NONE || expr < plan->exprs_count) && "no such expression");
     return expr != IG_NONE && (plan->expr_flags[expr] & flags) != 0;

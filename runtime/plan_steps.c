@@ -202,11 +202,12 @@ static const char *check_nesting(const walk *w, uint32_t number) {
     if (w->rows != IG_NONE && step->kind != IG_STEP_launch) {
         return "step among rows";
     }
-    bool joins = step->flags & IG_STEP_JOINS;
-    bool may_join = step->kind == IG_STEP_launch && number > 0 && !w->after_body &&
+    bool is_launch = step->kind == IG_STEP_launch;
+    bool may_join = is_launch && number > 0 && !w->after_body &&
                     plan->steps[number - 1].kind == IG_STEP_launch;
-    return (step->flags & ~(uint32_t)IG_STEP_JOINS) || (joins && !may_join) ? "flags"
-                                                                            : NULL;
+    uint32_t allowed = (is_launch ? IG_STEP_CHECKS : 0u) |
+                       (may_join ? IG_STEP_JOINS : 0u);
+    return step->flags & ~allowed ? "flags" : NULL;
 }
 
 static const char *check_step(const walk *w, uint32_t number) {
@@ -215,9 +216,7 @@ static const char *check_step(const walk *w, uint32_t number) {
     if (step->kind >= IG_STEP_COUNT) {
         return "kind";
     }
-    if (step->name.offset >= plan->text_count ||
-        step->name.size >= plan->text_count - step->name.offset ||
-        plan->text[step->name.offset + step->name.size] != 0) {
+    if (!ig_plan_has_text(plan, step->name) || !ig_plan_has_text(plan, step->source)) {
         return "name";
     }
     const char *why = check_nesting(w, number);

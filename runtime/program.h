@@ -58,6 +58,7 @@ struct ig_program {
     uint32_t table_size; /* max of operands of a launch in rows */
     uint32_t scratch;    /* max of bytes that a kernel needs */
     bool has_loose;      /* some step is */
+    bool is_sanitized;   /* some kernel checks what it touches */
     bool writes_outputs; /* in place: buffers of their own, sizes known */
     char levels[64];     /* for people */
 };

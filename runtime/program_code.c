@@ -70,10 +70,7 @@ static ig_status check_code(const ig_program *program, ig_str code,
         return report_damage(message, "no header");
     }
     if (header->version != IG_FORMAT_VERSION) {
-        return ig_message_set(
-            message, IG_UNSUPPORTED,
-            "the code has format version %u; this runtime reads version %u",
-            (unsigned)header->version, IG_FORMAT_VERSION);
+        return ig_plan_refuse_version(header->version, message);
     }
     if (header->code_bytes != code.size ||
         !ig_hash128_matches(&header->hash, code.data + hashed, code.size - hashed)) {

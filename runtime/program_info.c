@@ -26,7 +26,7 @@ static ig_port describe_port(const ig_plan *plan, const ig_plan_port *port) {
                        .dtype = (ig_dtype_code)port->dtype,
                        .rank = port->rank };
     for (uint32_t i = 0; i < port->rank; i++) {
-        if (!ig_expr_constant(plan, plan->lists[port->dims + i], &result.dims[i])) {
+        if (!ig_expr_is_constant(plan, plan->lists[port->dims + i], &result.dims[i])) {
             result.dims[i] = -1;
         }
     }
@@ -110,6 +110,7 @@ void ig_program_get_facts(const ig_program *program, ig_program_facts *facts) {
         .launch_count = count_launches(plan),
         .code_bytes = program->code_bytes,
         .plan_bytes = plan->header->plan_bytes,
+        .is_sanitized = program->is_sanitized,
     };
     for (uint32_t i = 0; i < plan->constants_count; i++) {
         all.weight_bytes += plan->constants[i].bytes;

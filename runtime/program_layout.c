@@ -96,6 +96,7 @@ static void assign_indices(layout *l, uint32_t number, ig_exec *exec) {
                                ? exec->variant->scratch
                                : program->scratch;
     }
+    program->is_sanitized |= (step->flags & IG_STEP_CHECKS) != 0;
     program->launch_count += exec->variant != NULL || step->kind == IG_STEP_rows;
     if (l->rows != IG_NONE && step->operands.count > program->table_size) {
         program->table_size = step->operands.count;

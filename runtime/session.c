@@ -71,7 +71,8 @@ static ig_session *allocate_session(ig_program *program, ig_memory memory) {
     session->host = memory;
     session->program = program;
     session->plan = &program->plan;
-    session->run_steps = ig_session_steps;
+    session->run_steps = program->is_sanitized ? ig_session_sanitized_steps
+                                               : ig_session_steps;
     session->message = (ig_message){ session->error, sizeof session->error };
     ig_program_retain(program);
     return session;
@@ -107,6 +108,7 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     }
     session->memory = all.allocate ? own : ig_device_memory(program->device);
     session->memory.limit = all.memory_limit;
+    session->late_limit = all.late_limit;
     take_arena(session, &all);
     ig_session_reset(session);
     ig_status status = open_queue(session, &all, &message);

@@ -61,7 +61,8 @@ typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
 
 struct ig_session {
     ig_queue *queue;              /* of the program's device */
-    ig_step_fn *const *run_steps; /* ig_session_steps, or those of profiles */
+    ig_step_fn *const *run_steps; /* ig_session_steps, or those of a sanitized program
+                                   * or of a profile */
 
     ig_memory host;   /* for what the session itself reads: this struct, shapes */
     ig_memory memory; /* the device's, for regions */
@@ -80,10 +81,11 @@ struct ig_session {
     ig_view *caller_outputs; /* as bound */
     bool is_stale;           /* state has moved since it was bound */
     ig_output *outputs;
-    char **bases;    /* address of each buffer */
-    int64_t *bytes;  /* and its size, as far as known */
-    ig_region *late; /* memory of buffers whose size is late */
-    ig_life *lives;  /* room for planning */
+    char **bases;                 /* address of each buffer */
+    int64_t *bytes;               /* and its size, as far as known */
+    ig_region *late;              /* memory of buffers whose size is late */
+    size_t late_limit, late_held; /* bytes: ig_session_options, of `late` */
+    ig_life *lives;               /* room for planning */
     ig_region arena, workers_memory;
     bool owns_arena; /* else the caller gave it */
     bool is_bound;
@@ -138,8 +140,15 @@ void ig_session_patch_ports(ig_session *session);
 
 /* session_run.c: how steps are done, by kind. */
 extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
+/* session_sanitize.c: the same, with memory filled that holds no value. */
+extern ig_step_fn *const ig_session_sanitized_steps[IG_STEP_COUNT];
 
-/* session_report.c: IG_INVALID with a message for the queue's report, which is then
+/* session_report.c: where step `number` comes from, as the user knows it: "node 3 'cut'
+ * (Slice)", or "step 'slice_bounds'" where the plan does not say. */
+enum { IG_WHERE_BYTES = 256 };
+const char *ig_session_where(const ig_session *session, uint32_t number,
+                             char text[IG_WHERE_BYTES]);
+/* IG_INVALID with a message for the queue's report, which is then
  * cleared. */
 ig_status ig_session_take_report(ig_session *session);
 /* Errors of kernels, as far as known: all of them after a wait. */

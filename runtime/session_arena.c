@@ -5,22 +5,19 @@
 #include <assert.h>
 #include <string.h>
 
-/* Launches of one phase run at the same time, so a life that touches a phase covers
- * it. */
+/* Launches of one phase run at the same time, so a life that begins in a phase begins
+ * with it: then it overlaps with every other that touches the phase. */
 static ig_life widen_life(const ig_session *session, ig_life life) {
     const ig_exec *execs = session->program->execs;
     const ig_plan_step *steps = session->plan->steps;
-    uint32_t count = session->plan->steps_count;
     if (execs[life.first].rows != IG_NONE) {
         return life; /* one worker runs a block's launches in order */
     }
-    assert(life.first <= life.last && life.last < count && "a life of no steps");
+    assert(life.first <= life.last && life.last < session->plan->steps_count &&
+           "a life of no steps");
     while (steps[life.first].flags & IG_STEP_JOINS) {
         assert(life.first > 0 && "the first step joins no phase");
         life.first--;
-    }
-    while (life.last + 1 < count && (steps[life.last + 1].flags & IG_STEP_JOINS)) {
-        life.last++;
     }
     return life;
 }

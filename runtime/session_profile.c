@@ -34,6 +34,7 @@ typedef struct timed {
 typedef struct ig_profile {
     ig_device_verbs verbs; /* first: a queue with these leads to the profile */
     ig_session *session;
+    ig_step_fn *const *run_steps; /* the session's own */
     ig_step_profile *steps;
     ig_launch *launches;      /* copies */
     timed *timed;             /* two per launch: of full and of last blocks */
@@ -201,7 +202,7 @@ static ig_status profile_step(ig_session *session, uint32_t number) {
     int64_t outer_ns = profile->inside_ns;
     profile->inside_ns = 0;
     int64_t begin = now_ns();
-    ig_status status = ig_session_steps[kind](session, number);
+    ig_status status = profile->run_steps[kind](session, number);
     int64_t spent = now_ns() - begin;
     if (!has_kernels) {
         step->begin_ns = step->calls ? step->begin_ns : begin - profile->begin_ns;
@@ -246,12 +247,13 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
     profile->verbs = *verbs;
     profile->verbs.submit = profile_phase;
     session->queue->verbs = &profile->verbs;
+    profile->run_steps = session->run_steps;
     session->run_steps = profile_steps;
     profile->begin_ns = now_ns();
     ig_status status = ig_session_run_bound(session);
     *out_ns = now_ns() - profile->begin_ns;
     session->queue->verbs = verbs;
-    session->run_steps = ig_session_steps;
+    session->run_steps = profile->run_steps;
     return status;
 }
 

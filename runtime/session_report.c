@@ -1,4 +1,5 @@
 /* Messages for reports of kernels.  SPDX-License-Identifier: Apache-2.0 */
+#include "base/access.h"
 #include "runtime/session.h"
 
 #include <assert.h>
@@ -8,16 +9,22 @@ enum { WHERE_BYTES = 256, RANGE_BYTES = 64 };
 
 /* "input 'ids'", or the name of a value that the model computes. */
 static void name_operand(const ig_plan *plan, const ig_plan_operand *operand,
-                         char text[WHERE_BYTES]) {
+                         char *text, size_t size) {
     if (operand->buffer == IG_NONE) {
-        (void)snprintf(text, WHERE_BYTES, "an operand");
+        (void)snprintf(text, size, "an operand");
         return;
     }
     const ig_plan_buffer *buffer = &plan->buffers[operand->buffer];
-    bool is_input = buffer->space == IG_SPACE_INPUT;
-    ig_plan_text name = is_input ? plan->inputs[buffer->index].name : buffer->name;
-    (void)snprintf(text, WHERE_BYTES, "%s '%s'", is_input ? "input" : "value",
-                   ig_plan_string(plan, name));
+    const char *kind = "value";
+    ig_plan_text name = buffer->name;
+    if (buffer->space == IG_SPACE_INPUT) {
+        kind = "input";
+        name = plan->inputs[buffer->index].name;
+    } else if (buffer->space == IG_SPACE_OUTPUT) {
+        kind = "output";
+        name = plan->outputs[buffer->index].name;
+    }
+    (void)snprintf(text, size, "%s '%s'", kind, ig_plan_string(plan, name));
 }
 
 static void name_range(const ig_session *session, const ig_plan_operand *operand,
@@ -51,27 +58,75 @@ static int64_t elements_before(const ig_session *session, uint32_t number,
     return (row * stride + session->shape->slot_offsets[slot]) / unit;
 }
 
+const char *ig_session_where(const ig_session *session, uint32_t number,
+                             char text[IG_WHERE_BYTES]) {
+    assert(number < session->plan->steps_count && "the plan has no such step");
+    const ig_plan_step *step = &session->plan->steps[number];
+    bool is_known = step->source.size > 0;
+    (void)snprintf(text, IG_WHERE_BYTES, is_known ? "%s" : "step '%s'",
+                   ig_plan_string(session->plan, is_known ? step->source : step->name));
+    return text;
+}
+
+/* ---- accesses that leave their memory: reports of checked kernels ---- */
+
+static void name_memory(const ig_plan *plan, const ig_plan_step *step, uint32_t memory,
+                        char text[WHERE_BYTES]) {
+    if (memory < step->operands.count) {
+        char name[WHERE_BYTES - 32];
+        const ig_plan_operand *operand = &plan->operands[step->operands.first + memory];
+        name_operand(plan, operand, name, sizeof name);
+        (void)snprintf(text, WHERE_BYTES, "operand %u, %s", (unsigned)memory, name);
+        return;
+    }
+    (void)snprintf(text, WHERE_BYTES, "%s",
+                   memory == IG_ACCESS_SCRATCH ? "its scratch memory"
+                   : memory == IG_ACCESS_LOCAL ? "an array of its own"
+                                               : "an operand");
+}
+
+static ig_status report_access(ig_session *session, uint32_t number,
+                               const ig_kernel_report_v0 *report) {
+    const ig_plan_step *step = &session->plan->steps[number];
+    const char *source = ig_plan_string(session->plan, step->source);
+    char where[WHERE_BYTES];
+    name_memory(session->plan, step, (uint32_t)report->operand, where);
+    bool is_store = report->operand >> IG_ACCESS_STORE_BIT & 1;
+    int64_t bytes = report->operand >> IG_ACCESS_BYTES_BIT & IG_ACCESS_BYTES_MASK;
+    return ig_message_set(
+        &session->message, IG_INTERNAL,
+        "a defect of Ingot: '%s'%s%s %s %lld bytes at byte %lld of %s, which has %lld",
+        ig_plan_string(session->plan, step->name), source[0] ? " of " : "", source,
+        is_store ? "stores" : "loads", (long long)bytes, (long long)report->position,
+        where, (long long)report->value);
+}
+
+/* ---- elements out of range ---- */
+
 ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
                             const ig_kernel_report_v0 *report) {
     const ig_plan *plan = session->plan;
     const ig_plan_step *step = &plan->steps[number];
-    const char *name = ig_plan_string(plan, step->name);
-    char where[WHERE_BYTES], range[RANGE_BYTES];
+    char from[IG_WHERE_BYTES], where[WHERE_BYTES], range[RANGE_BYTES];
+    if (report->operand & IG_ACCESS_OUTSIDE) {
+        return report_access(session, number, report);
+    }
+    ig_session_where(session, number, from);
     if (report->operand >= step->operands.count ||
         plan->operands[step->operands.first + report->operand].buffer == IG_NONE) {
         return ig_message_set(&session->message, IG_INVALID,
-                              "'%s': position %lld: %lld is out of range", name,
+                              "%s: position %lld: %lld is out of range", from,
                               (long long)report->position, (long long)report->value);
     }
     const ig_plan_operand *operand =
         &plan->operands[step->operands.first + report->operand];
-    name_operand(plan, operand, where);
+    name_operand(plan, operand, where, sizeof where);
     name_range(session, operand, range);
     int64_t position = report->position +
                        elements_before(session, number, (uint32_t)report->operand, row);
     return ig_message_set(&session->message, IG_INVALID,
-                          "%s element %lld is %lld, %s (in '%s')", where,
-                          (long long)position, (long long)report->value, range, name);
+                          "%s: %s element %lld is %lld, %s", from, where,
+                          (long long)position, (long long)report->value, range);
 }
 
 ig_status ig_session_take_report(ig_session *session) {

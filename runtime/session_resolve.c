@@ -16,32 +16,63 @@ static ig_status evaluate_expr(ig_session *session, uint32_t number, uint32_t ex
     if (ig_expr_evaluate_or(session->plan, expr, session->symbols, absent, out_value)) {
         return IG_OK;
     }
-    const ig_plan_step *step = &session->plan->steps[number];
+    char where[IG_WHERE_BYTES];
     return ig_message_set(
         &session->message, IG_INVALID,
-        "step %u '%s': a size is too large, or a quotient has a remainder, for these shapes",
-        (unsigned)number, ig_plan_string(session->plan, step->name));
+        "%s: a size is too large, or a quotient has a remainder, for these shapes",
+        ig_session_where(session, number, where));
 }
 
 static ig_status reaches_outside(ig_session *session, uint32_t number) {
-    const ig_plan_step *step = &session->plan->steps[number];
+    char where[IG_WHERE_BYTES];
     return ig_message_set(&session->message, IG_INVALID,
-                          "step %u '%s' reaches outside of a buffer for these shapes",
-                          (unsigned)number, ig_plan_string(session->plan, step->name));
+                          "%s: it reaches outside of a buffer for these shapes",
+                          ig_session_where(session, number, where));
 }
 
 /* ---- operands ---- */
 
+enum { LATE_FACTOR = 64 };
+
+/* May buffers of late size hold `bytes` more?  A loop that doubles its value would
+ * otherwise fill the machine, whatever the model's own size. */
+static bool may_hold_late(const ig_session *session, int64_t bytes) {
+    const ig_plan *plan = session->plan;
+    double known = 0;
+    for (uint32_t i = 0; i < plan->buffers_count; i++) {
+        bool is_late = ig_expr_depends(plan, plan->buffers[i].bytes, IG_DEPENDS_LATE);
+        known += is_late ? 0 : (double)session->bytes[i];
+    }
+    double most = (double)session->late_limit + LATE_FACTOR * known;
+    return session->late_limit == 0 ||
+           (double)session->late_held + (double)bytes <= most;
+}
+
+static ig_status refuse_late(ig_session *session, uint32_t number, const char *why,
+                             int64_t bytes) {
+    char where[IG_WHERE_BYTES];
+    return ig_message_set(
+        &session->message, IG_LIMIT, "%s: %s for a buffer of %lld bytes",
+        ig_session_where(session, number, where), why, (long long)bytes);
+}
+
 /* Work in the queue may still use the old memory, whose content moves along. */
-static ig_status grow_late(ig_session *session, ig_region *region, int64_t bytes) {
+static ig_status grow_late(ig_session *session, uint32_t number, ig_region *region,
+                           int64_t bytes) {
     assert((!region->data || (size_t)bytes > region->size) && "a region only grows");
     ig_region larger = { NULL, 0 };
+    if (!may_hold_late(session, bytes - (int64_t)region->size)) {
+        return refuse_late(session, number,
+                           "over the limit of what a run may grow "
+                           "(--limit late_bytes=N)",
+                           bytes);
+    }
     if (!ig_region_reserve(&session->memory, &larger, (size_t)bytes)) {
-        return ig_message_set(
-            &session->message, IG_LIMIT, "%s for a buffer of %lld bytes",
-            ig_memory_refusal(&session->memory, (size_t)bytes), (long long)bytes);
+        return refuse_late(session, number,
+                           ig_memory_refusal(&session->memory, (size_t)bytes), bytes);
     }
     ig_region old = *region;
+    session->late_held += larger.size - old.size;
     *region = larger;
     ig_status status = ig_queue_copy(session->queue, IG_COPY_WITHIN, larger.data,
                                      old.data, (int64_t)old.size);
@@ -59,7 +90,7 @@ static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buf
         return reaches_outside(session, number);
     }
     if ((size_t)bytes > session->late[buffer].size || !session->late[buffer].data) {
-        IG_TRY(grow_late(session, &session->late[buffer], bytes));
+        IG_TRY(grow_late(session, number, &session->late[buffer], bytes));
     }
     session->bases[buffer] = session->late[buffer].data;
     session->bytes[buffer] = bytes;

@@ -49,10 +49,11 @@ static inline ig_status poll_stop(ig_session *session) {
 /* ---- operands of steps that the runtime itself does ---- */
 
 static ig_status reaches_outside(ig_session *session, uint32_t number) {
-    const char *name = ig_plan_string(session->plan, session->plan->steps[number].name);
+    char where[IG_WHERE_BYTES];
     return ig_message_set(&session->message, IG_INVALID,
-                          "step %u '%s' reaches outside of a buffer", (unsigned)number,
-                          name);
+                          "%s: what it reads or writes lies outside of a buffer: the "
+                          "sizes that the run has found do not fit together",
+                          ig_session_where(session, number, where));
 }
 
 /* Address of operand `index` when `bytes` more bytes are there, else NULL. */
@@ -136,6 +137,14 @@ static ig_status settle_queue(ig_session *session) {
     return ig_session_check_report(session);
 }
 
+static ig_status refuse_host(ig_session *session, uint32_t number, const char *reason) {
+    char where[IG_WHERE_BYTES];
+    ig_session_where(session, number, where);
+    return ig_message_set(&session->message, IG_INVALID, "%s: %s", where,
+                          reason[0] ? reason
+                                    : "its buffers are smaller than the plan says");
+}
+
 /* A host step has no rows, so slot_strides is room for the sizes of its buffers. */
 static ig_status run_host(ig_session *session, uint32_t number) {
     const ig_exec *exec = &session->program->execs[number];
@@ -153,6 +162,7 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         bytes[i] = held > 0 ? held : 0;
     }
     ig_kernel_report_v0 report = { .operand = -1 };
+    char reason[IG_HOST_REASON_BYTES] = "";
     ig_host_call call = {
         .buffers = shape->slots + exec->slot,
         .bytes = bytes,
@@ -161,13 +171,11 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .param_count = exec->variant->params.count,
         .run = session->runs,
         .report = &report,
+        .reason = reason,
     };
     assert(exec->host && "a host step without a function");
     if (!exec->host(&call)) {
-        return ig_message_set(
-            &session->message, IG_INVALID,
-            "step %u '%s' refuses the values of its operands or params",
-            (unsigned)number, ig_plan_string(session->plan, step->name));
+        return refuse_host(session, number, reason);
     }
     return report.operand < 0 ? IG_OK : ig_session_report(session, number, 0, &report);
 }
@@ -278,10 +286,13 @@ static ig_status run_read(ig_session *session, uint32_t number) {
     IG_TRY(resolve_late(session, number));
     IG_TRY(read_operand(session, number, 0, &value, sizeof value));
     if (value < symbol->min || value > symbol->max) {
-        return ig_message_set(
-            &session->message, IG_INVALID, "%s is %lld; it must be from %lld to %lld",
-            ig_plan_string(session->plan, symbol->origin), (long long)value,
-            (long long)symbol->min, (long long)symbol->max);
+        char where[IG_WHERE_BYTES];
+        const char *origin = ig_plan_string(session->plan, symbol->origin);
+        return ig_message_set(&session->message, IG_INVALID,
+                              "%s: %s is %lld; it must be from %lld to %lld",
+                              ig_session_where(session, number, where),
+                              origin[0] ? origin : "a size", (long long)value,
+                              (long long)symbol->min, (long long)symbol->max);
     }
     return set_symbol(session, step->symbol, value);
 }
@@ -315,10 +326,11 @@ static ig_status copy_output(ig_session *session, uint32_t number, int64_t bytes
     uint32_t buffer = session->plan->outputs[number].buffer;
     const ig_output *output = &session->outputs[number];
     if (session->bytes[buffer] < bytes) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "output %u needs %lld bytes, but its buffer has %lld",
-                              (unsigned)number, (long long)bytes,
-                              (long long)session->bytes[buffer]);
+        return ig_message_set(
+            &session->message, IG_INVALID,
+            "output '%s' needs %lld bytes, but its buffer has %lld",
+            ig_plan_string(session->plan, session->plan->outputs[number].name),
+            (long long)bytes, (long long)session->bytes[buffer]);
     }
     ig_copy_kind kind = output->is_shadowed ? IG_COPY_WITHIN : IG_COPY_OUT;
     char *to = output->is_shadowed ? output->shadow.data : output->target;

@@ -20,6 +20,17 @@ static ig_status too_large(ig_session *session, const char *what) {
         "%s: its size is too large, or no size at all, for these shapes", what);
 }
 
+/* A value without a name is known by what makes it. */
+static ig_status too_large_buffer(ig_session *session, uint32_t number) {
+    const ig_plan_buffer *buffer = &session->plan->buffers[number];
+    char where[IG_WHERE_BYTES];
+    bool has_name = buffer->name.size > 0 ||
+                    buffer->first >= session->plan->steps_count;
+    return too_large(session, has_name
+                                  ? ig_plan_string(session->plan, buffer->name)
+                                  : ig_session_where(session, buffer->first, where));
+}
+
 /* ---- symbols and guards ---- */
 
 ig_status ig_session_define(ig_session *session, bool is_late) {
@@ -72,7 +83,7 @@ static ig_status set_block_rows(ig_session *session, uint32_t number) {
     return ig_expr_evaluate(session->plan, step->block, session->symbols,
                             &session->symbols[step->symbol])
                ? IG_OK
-               : too_large(session, "rows");
+               : too_large(session, "a block of rows");
 }
 
 static ig_status size_buffer(ig_session *session, uint32_t number) {
@@ -89,11 +100,11 @@ static ig_status size_buffer(ig_session *session, uint32_t number) {
     int64_t bytes;
     if (!ig_expr_evaluate(session->plan, buffer->bytes, session->symbols, &bytes) ||
         bytes < 0) {
-        return too_large(session, ig_plan_string(session->plan, buffer->name));
+        return too_large_buffer(session, number);
     }
     if (buffer->space == IG_SPACE_CONSTANT &&
         (uint64_t)bytes > session->plan->constants[buffer->index].bytes) {
-        return too_large(session, ig_plan_string(session->plan, buffer->name));
+        return too_large_buffer(session, number);
     }
     shape->buffer_bytes[number] = bytes;
     return IG_OK;
@@ -148,7 +159,7 @@ static ig_status take_fixed(ig_session *session, int64_t *out_bytes) {
         }
         if (buffer->offset > *out_bytes ||
             shape->buffer_bytes[i] > *out_bytes - buffer->offset) {
-            return too_large(session, ig_plan_string(plan, buffer->name));
+            return too_large_buffer(session, i);
         }
         shape->buffer_offsets[i] = buffer->offset;
     }
@@ -193,10 +204,10 @@ static ig_status plan_memory(ig_session *session) {
     if (session->plan->header->arena_bytes >= 0) {
         IG_TRY(take_fixed(session, &shape->arena_bytes));
     } else if (!ig_session_plan_space(session, IG_SPACE_ARENA, &shape->arena_bytes)) {
-        return too_large(session, "memory");
+        return too_large(session, "the memory of a run");
     }
     if (!ig_session_plan_space(session, IG_SPACE_WORKER, &shape->worker_bytes)) {
-        return too_large(session, "memory");
+        return too_large(session, "the memory of a run");
     }
     IG_TRY(reserve_arena(session, shape->arena_bytes));
     return reserve_workers(session, shape->worker_bytes);

@@ -19,6 +19,7 @@ typedef struct ig_cpu_emitter {
     LLVMValueRef function;
     LLVMValueRef call;            /* the one parameter: const ig_kernel_call_v0 * */
     LLVMValueRef buffers, params; /* its arrays, loaded on entry */
+    LLVMValueRef zeros, waste;    /* stack memory for accesses that are not done */
     LLVMValueRef *values;         /* by ig_value id */
 } ig_cpu_emitter;
 
@@ -86,6 +87,11 @@ LLVMValueRef ig_cpu_load_tail(ig_cpu_emitter *e, LLVMTypeRef type, LLVMValueRef 
                               LLVMValueRef count);
 void ig_cpu_store_tail(ig_cpu_emitter *e, LLVMValueRef value, LLVMValueRef address,
                        LLVMValueRef count);
+
+/* Where an access of all lanes or of none goes: the count of load or store `op` (its
+ * operand `operand`) is all of them or 0 by a condition.  NULL: it is not such. */
+LLVMValueRef ig_cpu_all_or_nothing(ig_cpu_emitter *e, const ig_op *op, uint32_t operand,
+                                   LLVMTypeRef type, LLVMValueRef address);
 
 /* ---- arithmetic, by more than one file ---- */
 

@@ -54,10 +54,14 @@ ig_status ig_cpu_emit_load(ig_cpu_emitter *e, const ig_op *op) {
     ig_dtype dtype = (ig_dtype)type->dtype;
     LLVMTypeRef memory = ig_cpu_memory_type(e, dtype, type->lanes);
     LLVMValueRef address = element_address(e, op, 0), value = NULL;
-    if (op->operand_count > 2) {
+    LLVMValueRef chosen = op->operand_count > 2
+                              ? ig_cpu_all_or_nothing(e, op, 2, memory, address)
+                              : NULL;
+    if (op->operand_count > 2 && !chosen) {
         value = ig_cpu_load_tail(e, memory, address, ig_cpu_operand(e, op, 2));
     } else {
-        value = LLVMBuildLoad2(e->builder, memory, address, L_UNNAMED);
+        value = LLVMBuildLoad2(e->builder, memory, chosen ? chosen : address,
+                               L_UNNAMED);
         LLVMSetAlignment(value, ig_cpu_bytes(dtype));
         if (ig_attr_int(op, IG_load_invariant, 0)) {
             ig_cpu_mark_invariant(e, value);
@@ -80,11 +84,15 @@ ig_status ig_cpu_emit_store(ig_cpu_emitter *e, const ig_op *op) {
                               ig_cpu_memory_type(e, dtype, type->lanes), L_UNNAMED);
     }
     LLVMValueRef address = element_address(e, op, 1);
-    if (op->operand_count > 3) {
+    LLVMValueRef chosen = op->operand_count > 3
+                              ? ig_cpu_all_or_nothing(e, op, 3, LLVMTypeOf(value),
+                                                      address)
+                              : NULL;
+    if (op->operand_count > 3 && !chosen) {
         ig_cpu_store_tail(e, value, address, ig_cpu_operand(e, op, 3));
         return IG_OK;
     }
-    LLVMValueRef store = LLVMBuildStore(e->builder, value, address);
+    LLVMValueRef store = LLVMBuildStore(e->builder, value, chosen ? chosen : address);
     LLVMSetAlignment(store, ig_cpu_bytes(dtype));
     return IG_OK;
 }

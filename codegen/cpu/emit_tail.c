@@ -7,6 +7,10 @@
  *
  *     load:   stack[0 .. lanes) = 0;  stack[i] = memory[i] for i < count;  whole vector
  *     store:  stack = vector;  memory[i] = stack[i] for i < count
+ *
+ * A count that is all lanes or none by a condition (kernels that check their accesses
+ * are full of them) chooses an address instead: the memory, or an array on the stack,
+ * of zeros for loads and of no use for stores.
  */
 #include "codegen/cpu/emit.h"
 
@@ -93,4 +97,49 @@ void ig_cpu_store_tail(ig_cpu_emitter *e, LLVMValueRef value, LLVMValueRef addre
     LLVMValueRef slot = ig_cpu_alloca(e, type, 1, 64);
     LLVMBuildStore(b, value, slot);
     copy_elements(e, type, address, slot, count);
+}
+
+/* ---- all lanes or none ---- */
+
+enum { WIDEST = 512 }; /* bytes of the arrays that stand in for memory */
+
+static bool is_constant(const ig_value *value, int64_t expected) {
+    int64_t number = 0;
+    const ig_op *def = ig_def(value, IG_OP_const);
+    if (!def) {
+        return false;
+    }
+    memcpy(&number, def->attrs[IG_const_value].as.data->bytes, sizeof number);
+    return number == expected;
+}
+
+/* An array of `WIDEST` bytes; of zeros, written once in the entry block. */
+static LLVMValueRef make_array(ig_cpu_emitter *e, bool is_zero) {
+    enum { LINE = 64 };
+    LLVMTypeRef byte = LLVMInt8TypeInContext(e->llvm);
+    LLVMTypeRef line = LLVMVectorType(byte, LINE);
+    LLVMValueRef array = ig_cpu_alloca(e, byte, WIDEST, LINE);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+    LLVMPositionBuilderAtEnd(e->builder, LLVMGetEntryBasicBlock(e->function));
+    for (int64_t i = 0; is_zero && i < WIDEST / LINE; i++) {
+        LLVMValueRef at = ig_cpu_address(e, line, array, l_i64(e->llvm, i));
+        LLVMBuildStore(e->builder, LLVMConstNull(line), at);
+    }
+    LLVMPositionBuilderAtEnd(e->builder, here);
+    return array;
+}
+
+LLVMValueRef ig_cpu_all_or_nothing(ig_cpu_emitter *e, const ig_op *op, uint32_t operand,
+                                   LLVMTypeRef type, LLVMValueRef address) {
+    const ig_op *choice = ig_def(op->operands[operand].value, IG_OP_where);
+    unsigned lanes = l_lanes(type);
+    if (!choice || lanes * element_bits(type) / 8 > WIDEST ||
+        !is_constant(choice->operands[1].value, lanes) ||
+        !is_constant(choice->operands[2].value, 0)) {
+        return NULL;
+    }
+    LLVMValueRef *other = op->result_count ? &e->zeros : &e->waste;
+    *other = *other ? *other : make_array(e, op->result_count > 0);
+    return LLVMBuildSelect(e->builder, ig_cpu_operand(e, choice, 0), address, *other,
+                           L_UNNAMED);
 }

@@ -7,6 +7,7 @@
  */
 #include "driver/artifact/plan_steps.h"
 
+#include "driver/source.h"
 #include "ir/build.h"
 
 #include <assert.h>
@@ -16,8 +17,11 @@ typedef ig_plan_build plan;
 
 /* ---- operands ---- */
 
-static ig_plan_step new_step(plan *p, uint32_t kind, const char *name) {
+static ig_plan_step new_step(plan *p, uint32_t kind, const char *name,
+                             const ig_op *op) {
+    const char *source = ig_source_of(p->arena, p->module, op->loc);
     return (ig_plan_step){ .name = ig_plan_text_of(p, name),
+                           .source = ig_plan_text_of(p, source),
                            .kind = kind,
                            .symbol = IG_NONE,
                            .index = IG_NONE,
@@ -186,11 +190,12 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
 
 /* The same launch of every level; `at` holds one op per level. */
 static void add_launch(plan *p, const ig_op *const *at) {
+    bool is_checked = ig_attr_int(at[0], IG_launch_checks, 0) != 0;
     ig_plan_step step = new_step(p, IG_STEP_launch,
-                                 ig_attr_str(at[0], IG_launch_kernel));
+                                 ig_attr_str(at[0], IG_launch_kernel), at[0]);
     bool is_joining = joins_phase(p, at[0]);
     enter_phase(p, at[0], is_joining);
-    step.flags = is_joining ? IG_STEP_JOINS : 0;
+    step.flags = (is_joining ? IG_STEP_JOINS : 0u) | (is_checked ? IG_STEP_CHECKS : 0u);
     add_operands(p, at[0], &step);
     step.variants.first = (uint32_t)p->w->variants.count;
     step.variants.count = p->input->level_count;
@@ -230,7 +235,7 @@ static ig_plan_range exprs_of(plan *p, const ig_attr *dims) {
 static void add_host(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
     const char *function = ig_attr_str(op, IG_host_function);
-    ig_plan_step step = new_step(p, IG_STEP_host, function);
+    ig_plan_step step = new_step(p, IG_STEP_host, function, op);
     uint32_t outs = (uint32_t)ig_attr_int(op, IG_host_outs, 0);
     assert(outs <= op->operand_count && "what is written stands among the operands");
     uint32_t ins = op->operand_count - outs;
@@ -252,7 +257,7 @@ static void add_host(plan *p, const ig_op *const *at) {
 }
 
 static void add_store(plan *p, const ig_op *const *at) {
-    ig_plan_step step = new_step(p, IG_STEP_store, "dims");
+    ig_plan_step step = new_step(p, IG_STEP_store, "dims", at[0]);
     step.values = exprs_of(p, &at[0]->attrs[IG_store_dims_values]);
     add_operands(p, at[0], &step);
     push_step(p, &step);
@@ -271,7 +276,7 @@ static void add_bind(plan *p, const ig_op *const *at) {
     for (uint32_t i = 0; i < symbols->count; i++) {
         uint32_t index = ig_symbol_index(p->module, symbols->as.dims[i]);
         ig_plan_step step = new_step(p, IG_STEP_read,
-                                     ig_symbol_at(p->module, index)->name);
+                                     ig_symbol_at(p->module, index)->name, at[0]);
         step.symbol = ig_plan_symbol_of(p, index);
         step.operands.first = (uint32_t)p->w->operands.count;
         step.operands.count = 1;
@@ -283,7 +288,8 @@ static void add_bind(plan *p, const ig_op *const *at) {
 
 static void add_let(plan *p, const ig_op *const *at) {
     uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_let_symbol].as.dim);
-    ig_plan_step step = new_step(p, IG_STEP_set, ig_symbol_at(p->module, index)->name);
+    ig_plan_step step = new_step(p, IG_STEP_set, ig_symbol_at(p->module, index)->name,
+                                 at[0]);
     step.symbol = ig_plan_symbol_of(p, index);
     step.value = ig_plan_expr(p, at[0]->attrs[IG_let_value].as.dim);
     push_step(p, &step);
@@ -296,7 +302,7 @@ static void add_guard(plan *p, const ig_op *const *at) {
                    ig_plan_is_late(p, op->attrs[IG_guard_left].as.dim) ||
                    ig_plan_is_late(p, op->attrs[IG_guard_right].as.dim);
     if (is_late) {
-        ig_plan_step step = new_step(p, IG_STEP_guard, "guard");
+        ig_plan_step step = new_step(p, IG_STEP_guard, "guard", op);
         step.index = ig_plan_add_guard(p, op, false);
         push_step(p, &step);
     }
@@ -321,7 +327,7 @@ static uint32_t add_body(plan *p, const ig_op *const *at, uint32_t body) {
 
 static void add_if(plan *p, const ig_op *const *at) {
     size_t number = p->w->steps.count;
-    ig_plan_step step = new_step(p, IG_STEP_if, "if");
+    ig_plan_step step = new_step(p, IG_STEP_if, "if", at[0]);
     add_operands(p, at[0], &step);
     push_step(p, &step);
     uint32_t then = add_body(p, at, 0), other = add_body(p, at, 1);
@@ -332,7 +338,7 @@ static void add_if(plan *p, const ig_op *const *at) {
 static void add_loop(plan *p, const ig_op *const *at) {
     uint32_t number = (uint32_t)p->w->steps.count;
     uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_loop_trip].as.dim);
-    ig_plan_step step = new_step(p, IG_STEP_loop, "loop");
+    ig_plan_step step = new_step(p, IG_STEP_loop, "loop", at[0]);
     step.symbol = ig_plan_symbol_of(p, index);
     add_operands(p, at[0], &step);
     push_step(p, &step);
@@ -346,7 +352,7 @@ static void add_rows(plan *p, const ig_op *const *at) {
     uint32_t number = (uint32_t)p->w->steps.count;
     uint32_t index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.dim);
     int64_t block = ig_attr_int(op, IG_rows_block, 1);
-    ig_plan_step step = new_step(p, IG_STEP_rows, "rows");
+    ig_plan_step step = new_step(p, IG_STEP_rows, "rows", op);
     step.symbol = ig_plan_symbol_of(p, index);
     p->w->symbols.items[step.symbol].kind = IG_SYMBOL_ROWS;
     step.value = ig_plan_expr(p, op->attrs[IG_rows_count].as.dim);

@@ -72,17 +72,22 @@ uint32_t ig_plan_symbol_of(plan *p, uint32_t index) {
             .kind = kind, .expr = expr, .input = IG_NONE, .axis = IG_NONE });
 }
 
+/* Most expressions are known already: what is encoded to see that is not kept. */
 uint32_t ig_plan_expr(plan *p, ig_dim dim) {
+    ig_arena scratch;
     ig_dim_code *code = NULL;
-    uint32_t count = ig_dim_encode(p->module, dim, p->arena, &code);
-    ig_plan_code *out = IG_NEW_ARRAY(p->arena, ig_plan_code, count);
+    ig_arena_init(&scratch, p->arena->budget);
+    uint32_t count = ig_dim_encode(p->module, dim, &scratch, &code);
+    ig_plan_code *out = IG_NEW_ARRAY(&scratch, ig_plan_code, count);
     for (uint32_t i = 0; i < count; i++) {
         out[i] = (ig_plan_code){ code[i].opcode, code[i].value };
         if (code[i].opcode == IG_DIM_SYMBOL) {
             out[i].value = ig_plan_symbol_of(p, (uint32_t)code[i].value);
         }
     }
-    return ig_artifact_expr(p->w, out, count);
+    uint32_t expr = ig_artifact_expr(p->w, out, count);
+    ig_arena_fini(&scratch);
+    return expr;
 }
 
 uint32_t ig_plan_bytes(plan *p, ig_dim elements, ig_dtype dtype) {
@@ -253,8 +258,23 @@ static const char *port_name(const char *const *names, const char *kind, uint32_
                                  : ig_arena_printf(arena, "%s_%u", kind, index);
 }
 
+static ig_status check_port(const plan *p, const ig_value *value, const char *name) {
+    ig_diag *diag = &p->module->context->diag;
+    ig_kind kind = value->type->kind;
+    if (kind == IG_SEQUENCE || kind == IG_OPTIONAL) {
+        return ig_error_hint(diag, IG_UNSUPPORTED, NULL,
+                             "run it with --target interpret",
+                             "'%s' is a list: programs take and give tensors", name);
+    }
+    if (value->type->rank > IG_PLAN_RANK) {
+        return ig_error(diag, IG_LIMIT, NULL,
+                        "'%s' has rank %u; programs take at most %d", name,
+                        value->type->rank, IG_PLAN_RANK);
+    }
+    return IG_OK;
+}
+
 static ig_status add_ports(plan *p) {
-    ig_context *context = p->module->context;
     const ig_op *ret = p->graph->body.last;
     for (uint32_t i = 0; i < p->graph->body.arg_count + ret->operand_count; i++) {
         bool is_input = i < p->graph->body.arg_count;
@@ -264,11 +284,7 @@ static ig_status add_ports(plan *p) {
         const char *name =
             is_input ? port_name(p->graph->arg_names, "input", index, p->arena)
                      : port_name(p->graph->result_names, "output", index, p->arena);
-        if (value->type->rank > IG_PLAN_RANK) {
-            return ig_error(&context->diag, IG_LIMIT, NULL,
-                            "'%s' has rank %u; programs take at most %d", name,
-                            value->type->rank, IG_PLAN_RANK);
-        }
+        IG_TRY(check_port(p, value, name));
         ig_plan_port port = port_of(p, value, name);
         if (is_input) {
             IG_PUSH(p->w->arena, &p->w->inputs, port);

@@ -57,7 +57,8 @@ void ig_plan_add_tree(ig_plan_build *plan) {
             (ig_plan_node){ .kind = IG_TREE_CALL,
                             .count = signature->arg_count + 1 + signature->after_count,
                             .value = signature->arg_count,
-                            .name = ig_plan_text_of(plan, signature->entry),
+                            .name = ig_plan_text_of(
+                                plan, plan->graph->signature ? signature->entry : ""),
                             .text = none });
     for (size_t i = 0; i < signature->nodes.count; i++) {
         const ig_node *node = &signature->nodes.items[i];

@@ -7,6 +7,7 @@
  */
 #include "driver/cache/key.h"
 
+#include "driver/source.h"
 #include "ingot_build_id.h"
 #include "ir/text/text.h"
 
@@ -42,6 +43,7 @@ typedef struct model_key {
     ig_arena *arena;
     ig_payloads *payloads;
     ig_writer out;
+    uint32_t loc; /* of the op before */
 } model_key;
 
 static void put_data(model_key *k, const ig_data *data) {
@@ -53,6 +55,14 @@ static void put_data(model_key *k, const ig_data *data) {
 }
 
 /* ---- graphs ---- */
+
+/* Artifacts name the nodes that they were made of, so another name is another key. */
+static void put_source(model_key *k, const ig_op *op) {
+    if (op->loc != k->loc) {
+        k->loc = op->loc;
+        ig_put(&k->out, "%s\n", ig_source_of(k->arena, k->module, op->loc));
+    }
+}
 
 static void put_op_data(model_key *k, const ig_op *op) {
     const ig_op_info *info = &ig_ops[op->code];
@@ -70,6 +80,7 @@ static void put_block_data(model_key *k, const ig_block *block) {
     while (todo.count) {
         const ig_block *at = IG_POP(&todo);
         for (const ig_op *op = at->first; op; op = op->next) {
+            put_source(k, op);
             put_op_data(k, op);
             for (uint32_t b = 0; b < op->body_count; b++) {
                 IG_PUSH(k->arena, &todo, op->bodies[b]);
@@ -78,22 +89,12 @@ static void put_block_data(model_key *k, const ig_block *block) {
     }
 }
 
-static void put_names(model_key *k, const char *const *names, uint32_t count) {
-    for (uint32_t i = 0; names && i < count; i++) {
-        ig_put_quoted(&k->out, ig_str_of(names[i]));
-    }
-    ig_put_char(&k->out, '\n');
-}
-
+/* The text has the names of inputs and results too. */
 static void put_graphs(model_key *k) {
     ig_print_options options = { .data_bytes = PRINTED_BYTES };
     ig_print_module_with(k->module, &options, &k->out);
     for (size_t i = 0; i < k->module->graphs.count; i++) {
-        const ig_graph *graph = k->module->graphs.items[i];
-        put_block_data(k, &graph->body);
-        put_names(k, graph->arg_names, graph->body.arg_count);
-        put_names(k, graph->result_names,
-                  graph->body.last ? graph->body.last->operand_count : 0);
+        put_block_data(k, &k->module->graphs.items[i]->body);
     }
     for (size_t i = 0; i < k->module->weights.count; i++) {
         const ig_weight *weight = k->module->weights.items[i];
@@ -141,6 +142,7 @@ static ig_status put_options(model_key *k, const ig_compile_options *options) {
     }
     ig_put(&k->out, "\n%d %d %d\n", options->weights == IG_WEIGHTS_REFERENCE,
            options->torch_empty != 0, options->clamp_ids != 0);
+    ig_put(&k->out, "%d\n", options->sanitize != 0);
     ig_put_quoted(&k->out, ig_str_of(options->passes));
     ig_put_quoted(&k->out, ig_str_of(k->module->name));
     return IG_OK;

@@ -90,6 +90,15 @@ static void put_launches(ig_writer *out, const ig_artifact_writer *w) {
     ig_put(out, "]");
 }
 
+static bool is_sanitized(const ig_artifact_writer *w) {
+    for (size_t i = 0; i < w->steps.count; i++) {
+        if (w->steps.items[i].flags & IG_STEP_CHECKS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ig_str make_manifest(const ig_compilation *build, const ig_artifact_writer *w) {
     ig_writer out;
     ig_writer_init(&out, w->arena);
@@ -102,7 +111,8 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
     }
     size_t states = w->states.count;
     size_t inputs = w->inputs.count - states;
-    ig_put(&out, "],\n  \"signature\": ");
+    ig_put(&out, "],\n  \"sanitized\": %s", is_sanitized(w) ? "true" : "false");
+    ig_put(&out, ",\n  \"signature\": ");
     ig_put_json_string(
         &out, ig_str_of(ig_module_signature((ig_module *)(uintptr_t)build->module)));
     ig_put(&out, ",\n  \"inputs\": [");
@@ -137,6 +147,7 @@ static ig_status make_container(ig_compilation *build) {
                             .payloads = &build->payloads };
     IG_TRY(compute_recipes(build->lowered.modules[0], &build->arena, &input.recipes));
     IG_TRY(ig_plan_write(&w, &input));
+    build->refers = w.files.count > 0;
     IG_TRY(compile_kernels(build, &w, levels, code));
     ig_artifact_contents contents = { .manifest = make_manifest(build, &w),
                                       .levels = code };
@@ -152,8 +163,47 @@ void ig_compilation_init(ig_compilation *build, const ig_module *module,
     build->payloads = (ig_payloads){ .module = module, .arena = &build->arena };
 }
 
+/* Kernels that check what they touch have some ten ops an access more. */
+static void allow_checks(ig_compilation *build) {
+    enum { GROWTH = 8 };
+    int64_t *limit = &build->module->context->limits.kernel_ops;
+    build->kernel_ops = *limit;
+    if (build->options.sanitize && *limit <= INT64_MAX / GROWTH) {
+        *limit *= GROWTH;
+    }
+}
+
+/* A step that no pass made a launch of: nothing would compute it. */
+static const ig_op *find_compute(const ig_block *block) {
+    const ig_op *found = NULL;
+    for (const ig_op *op = block->first; op && !found; op = op->next) {
+        found = op->code == IG_OP_compute ? op : NULL;
+        for (uint32_t i = 0; i < op->body_count && !found; i++) {
+            found = find_compute(op->bodies[i]);
+        }
+    }
+    return found;
+}
+
+static ig_status check_plan(const ig_compilation *build) {
+    ig_diag *diag = &build->module->context->diag;
+    const char *hint = "a pipeline of one's own ends with 'lower'";
+    const ig_graph *entry = ig_entry_of(build->lowered.modules[0]);
+    if (!entry || entry->stage != IG_STAGE_PLAN) {
+        return ig_error_hint(diag, IG_INVALID, NULL, hint,
+                             "the passes did not make a plan of the module");
+    }
+    const ig_op *compute = find_compute(&entry->body);
+    if (compute) {
+        return ig_error_hint(diag, IG_INVALID, ig_op_location(compute), hint,
+                             "the passes made no launch of a compute of the plan");
+    }
+    return IG_OK;
+}
+
 ig_status ig_compilation_run(ig_compilation *build) {
     ig_context *context = build->module->context;
+    allow_checks(build);
     IG_TRY(ig_lower_module(build->module, &build->options, "kernel", &build->lowered));
     if (build->lowered.is_stopped) {
         return ig_error(&context->diag, IG_INVALID, NULL,
@@ -165,15 +215,14 @@ ig_status ig_compilation_run(ig_compilation *build) {
                              "--emit cuda, ptx or cubin writes its kernels",
                              "artifacts hold no code for %s yet", target->name);
     }
-    const ig_graph *entry = ig_entry_of(build->lowered.modules[0]);
-    if (!entry || entry->stage != IG_STAGE_PLAN) {
-        return ig_error(&context->diag, IG_INVALID, NULL,
-                        "the passes did not make a plan of the module");
-    }
+    IG_TRY(check_plan(build));
     return make_container(build);
 }
 
 void ig_compilation_fini(ig_compilation *build) {
+    if (build->kernel_ops) {
+        build->module->context->limits.kernel_ops = build->kernel_ops;
+    }
     ig_kernel_team_destroy(build->team);
     ig_lowered_fini(&build->lowered);
     ig_arena_fini(&build->arena);

@@ -32,7 +32,9 @@ typedef struct compile_call {
     ig_program **out_program;
     ig_isolated_work work; /* model NULL: the module is here */
     ig_file_map isolated;  /* what the worker made */
+    bool has_folder;       /* of the cache: it was looked for */
     ig_str key;            /* of the cache; empty: not cached */
+    ig_str whole_key; /* of what has its weights inside, where these are borrowed */
     ig_cached_model cached;
 } compile_call;
 
@@ -89,7 +91,10 @@ static ig_status look_up(compile_call *call) {
     if (build->options.no_cache || call->work.model) {
         return IG_OK;
     }
-    build->folder = ig_cache_folder(call->context, &build->arena);
+    if (!call->has_folder) { /* a folder that is not used is said once */
+        call->has_folder = true;
+        build->folder = ig_cache_folder(call->context, &build->arena);
+    }
     if (!build->folder || is_watched(&build->options)) {
         return IG_OK;
     }
@@ -378,6 +383,7 @@ static ig_status find_program(compile_call *call, bool *found) {
     *found = open_cached(call);
     if (!*found && borrow_weights(&call->build)) {
         ig_cached_model_close(&call->cached);
+        call->whole_key = call->key;
         IG_TRY(look_up(call));
         *found = open_cached(call);
     }
@@ -393,6 +399,9 @@ static ig_status compile_to_program(void *arguments) {
         return IG_OK;
     }
     IG_TRY(make_container(call));
+    if (call->whole_key.size && !call->build.refers) {
+        call->key = call->whole_key; /* all of them were packed: none is borrowed */
+    }
     return open_made(call);
 }
 

@@ -51,6 +51,8 @@ typedef struct ig_compilation {
     ig_kernel_team *team;
     ig_file_part *parts; /* the container: in arena, modules and team */
     size_t part_count;
+    bool refers;        /* the container leaves constants in files */
+    int64_t kernel_ops; /* the limit as it was; 0: not touched */
 } ig_compilation;
 
 void ig_compilation_init(ig_compilation *build, const ig_module *module,

@@ -166,8 +166,10 @@ static ig_status run_phrase(pipeline *p, const char *passes) {
 static ig_status run_until(pipeline *p, const char *stage) {
     assert((strcmp(stage, "tensor") == 0 || strcmp(stage, "kernel") == 0) &&
            "the stages that a pipeline ends at");
+    bool is_checked = p->options->sanitize && strcmp(stage, "kernel") == 0;
     if (p->options->passes) {
-        return run_phrase(p, p->options->passes);
+        IG_TRY(run_phrase(p, p->options->passes));
+        return is_checked ? run_phrase(p, ig_pipeline_sanitize) : IG_OK;
     }
     IG_TRY(run_phrase(p, ig_pipeline_clean));
     IG_TRY(run_phrase(p, ig_pipeline_understand));
@@ -175,7 +177,8 @@ static ig_status run_until(pipeline *p, const char *stage) {
         return IG_OK;
     }
     IG_TRY(run_phrase(p, ig_pipeline_place));
-    return run_phrase(p, ig_pipeline_lower);
+    IG_TRY(run_phrase(p, ig_pipeline_lower));
+    return is_checked ? run_phrase(p, ig_pipeline_sanitize) : IG_OK;
 }
 
 /* INGOT_STOP=after:PASS, where the caller says nothing. */

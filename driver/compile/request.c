@@ -41,6 +41,7 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     put_text(out, "emit", compile->emit);
     put_number(out, "torch_empty", compile->torch_empty);
     put_number(out, "clamp_ids", compile->clamp_ids);
+    put_number(out, "sanitize", compile->sanitize);
 }
 
 ig_str ig_request_write(ig_arena *arena, const ig_context *context,
@@ -113,6 +114,7 @@ static const struct {
     { "rowwise_mean", AT(import.rowwise_mean) },
     { "torch_empty", AT(compile.torch_empty) },
     { "clamp_ids", AT(compile.clamp_ids) },
+    { "sanitize", AT(compile.sanitize) },
     { "threads", AT(threads) },
 };
 

@@ -186,31 +186,62 @@ static ig_status map_file(argument_call *call, const char *path) {
     return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
 }
 
-static ig_status read_file(argument_call *call, const char *path, ig_tensor *out) {
-    ig_kind kind;
-    ig_dtype dtype;
-    if (!ig_declared_type(call->type, &kind, &dtype)) {
+ig_status ig_value_file_read(ig_context *context, ig_arena *arena, const char *file,
+                             ig_str bytes, ig_value_want want, ig_tensor *out) {
+    bool is_npy = ig_str_starts(bytes, "\x93NUMPY") ||
+                  ig_str_ends(ig_str_of(file), ".npy");
+    return is_npy ? ig_npy_read(context, arena, file, bytes, want.dtype, out)
+                  : ig_onnx_tensor_read(context, arena, file, bytes, want.kind, out);
+}
+
+static ig_status parse_items(argument_call *call, ig_kind kind, const char *type,
+                             ig_tensor *out);
+
+/* Lists hold no lists, so this goes two deep. */
+static ig_status parse_text(argument_call *call, const char *text, const char *type,
+                            ig_tensor *out) {
+    ig_kind kind = IG_TENSOR;
+    ig_dtype dtype = IG_DT_COUNT;
+    if (!ig_declared_type(type, &kind, &dtype)) {
         kind = IG_TENSOR;
         dtype = IG_DT_COUNT;
     }
-    IG_TRY(map_file(call, path));
-    ig_str bytes = { call->map.data, call->map.size };
-    ig_arena *arena = &call->arguments->arena;
-    if (ig_str_starts(bytes, "\x93NUMPY")) {
-        return ig_npy_read(call->context, arena, path, bytes, dtype, out);
+    if (text[0] == '@') {
+        ig_file_map_close(&call->map);
+        IG_TRY(map_file(call, text + 1));
+        ig_str bytes = { call->map.data, call->map.size };
+        return ig_value_file_read(call->context, &call->arguments->arena, text + 1,
+                                  bytes, (ig_value_want){ kind, dtype }, out);
     }
-    return ig_onnx_tensor_read(call->context, arena, path, bytes, kind, out);
+    bool is_list = kind != IG_TENSOR && (text[0] == '[' || strcmp(text, "null") == 0);
+    ig_arena *arena = &call->arguments->arena;
+    if (!is_list) {
+        return ig_value_parse(call->context, arena, text, type, out);
+    }
+    call->text = text;
+    return parse_items(call, kind,
+                       ig_arena_printf(arena, "%s[]", ig_dtypes[dtype].name), out);
+}
+
+static ig_status parse_items(argument_call *call, ig_kind kind, const char *type,
+                             ig_tensor *out) {
+    ig_arena *arena = &call->arguments->arena;
+    const char *const *items = NULL;
+    size_t count = 0;
+    IG_TRY(ig_value_split(call->context, arena, call->text, &items, &count));
+    *out = (ig_tensor){ .kind = kind,
+                        .count = (int64_t)count,
+                        .items = IG_NEW_ARRAY(arena, ig_tensor, count) };
+    for (size_t i = 0; i < count; i++) {
+        IG_TRY(parse_text(call, items[i], type, &out->items[i]));
+    }
+    return IG_OK;
 }
 
 static ig_status parse_value(void *arguments) {
     argument_call *call = arguments;
     ig_tensor value;
-    if (call->text[0] == '@') {
-        IG_TRY(read_file(call, call->text + 1, &value));
-    } else {
-        IG_TRY(ig_value_parse(call->context, &call->arguments->arena, call->text,
-                              call->type, &value));
-    }
+    IG_TRY(parse_text(call, call->text, call->type, &value));
     ig_arguments_add(call->arguments, "", &value);
     return IG_OK;
 }

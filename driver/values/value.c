@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct value_text {
@@ -22,7 +23,8 @@ typedef struct value_text {
 static ig_status report_value(const value_text *v, const char *what) {
     return ig_error_hint(
         &v->context->diag, IG_INVALID, NULL,
-        "a value is @FILE, f32[2,3]=1,2,3,4,5,6, f32[8,13]=random, i64[4]=0 or JSON",
+        "a value is @FILE, f32[2,3]=1,2,3,4,5,6, f32[8,13]=random, i64[4]=0 or JSON; a "
+        "list is [VALUE, …] with values in JSON or in quotes",
         "'%.60s' %s", v->text, what);
 }
 
@@ -232,35 +234,63 @@ static ig_status json_to_tensor(value_text *v, const json_t *json, bool is_typed
     return take_json(v, json, 0, out, &index);
 }
 
-static ig_status read_json_list(value_text *v, const json_t *json, bool is_typed,
-                                ig_tensor *out) {
-    if (!json_is_array(json)) {
-        return report_value(v, "is no JSON list");
-    }
-    size_t count = json_array_size(json);
-    out->items = ig_arena_try_alloc(v->arena, (count + 1) * sizeof *out->items);
-    if (!out->items) {
-        return ig_error(&v->context->diag, IG_LIMIT, NULL, "no memory for a list");
-    }
-    out->count = (int64_t)count;
-    for (size_t i = 0; i < count; i++) {
-        IG_TRY(json_to_tensor(v, json_array_get(json, i), is_typed, &out->items[i]));
-    }
-    return IG_OK;
-}
-
 /* jansson stays on malloc: nothing between load and decref unwinds. */
 static ig_status read_json(value_text *v, const char *type, ig_tensor *out) {
-    ig_kind kind = IG_TENSOR;
+    ig_kind kind;
     bool is_typed = ig_declared_type(type, &kind, &v->dtype);
     json_error_t error;
     json_t *json = json_loads(v->text, JSON_DECODE_ANY, &error);
     if (!json) {
         return report_value(v, "is no value");
     }
-    *out = (ig_tensor){ .kind = kind };
-    ig_status status = kind == IG_TENSOR ? json_to_tensor(v, json, is_typed, out)
-                                         : read_json_list(v, json, is_typed, out);
+    ig_status status = json_to_tensor(v, json, is_typed, out);
+    json_decref(json);
+    return status;
+}
+
+/* ---- lists ---- */
+
+/* A text in quotes as it is, anything else as JSON; NULL: no memory. */
+static const char *text_of_item(ig_arena *arena, const json_t *item) {
+    char *dumped = json_is_string(item) ? NULL : json_dumps(item, JSON_ENCODE_ANY);
+    const char *text = json_is_string(item) ? json_string_value(item) : dumped;
+    size_t size = text ? strlen(text) + 1 : 0;
+    char *copy = size ? ig_arena_try_alloc(arena, size) : NULL;
+    if (copy) {
+        memcpy(copy, text, size);
+    }
+    free(dumped);
+    return copy;
+}
+
+static ig_status take_items(const value_text *v, const json_t *json,
+                            const char *const **out_items, size_t *out_count) {
+    if (!json_is_array(json) && !json_is_null(json)) {
+        return report_value(v, "is no list");
+    }
+    size_t count = json_array_size(json);
+    const char **items = ig_arena_try_alloc(v->arena, (count + 1) * sizeof *items);
+    bool is_good = items != NULL;
+    for (size_t i = 0; i < count && is_good; i++) {
+        items[i] = text_of_item(v->arena, json_array_get(json, i));
+        is_good = items[i] != NULL;
+    }
+    *out_items = items;
+    *out_count = count;
+    return is_good
+               ? IG_OK
+               : ig_error(&v->context->diag, IG_LIMIT, NULL, "no memory for a list");
+}
+
+ig_status ig_value_split(ig_context *context, ig_arena *arena, const char *text,
+                         const char *const **out_items, size_t *out_count) {
+    value_text v = { .context = context, .arena = arena, .text = text };
+    json_error_t error;
+    json_t *json = json_loads(text, JSON_DECODE_ANY, &error);
+    if (!json) {
+        return report_value(&v, "is no list");
+    }
+    ig_status status = take_items(&v, json, out_items, out_count);
     json_decref(json);
     return status;
 }

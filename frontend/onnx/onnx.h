@@ -27,6 +27,8 @@ typedef struct ig_onnx_options {
     size_t type_count;
     const ig_onnx_input_value *constants;
     size_t constant_count;
+    bool
+        is_inputs_only; /* no node is looked at; a rank that is unknown is "any_rank" */
 } ig_onnx_options;
 
 /* Reads a model file.  Weights stay in the file, which the module keeps mapped.

@@ -25,6 +25,7 @@
 #define IG_FRONTEND_TORCH_TORCHSCRIPT_H
 
 #include "base/writer.h"
+#include "frontend/torch/eval/program.h"
 #include "ir/graph.h"
 
 typedef struct ig_torchscript_argument {
@@ -57,6 +58,13 @@ ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
                                        const char *path,
                                        const ig_torchscript_options *options,
                                        ig_module **out_module);
+
+/* A model of another format, which `open` makes a program of.  `bytes` NULL: of the
+ * file at `path`, which the module keeps mapped. */
+ig_status ig_import_program(ig_context *context, ig_ts_program_opener open,
+                            const char *path, const ig_str *bytes,
+                            const ig_torchscript_options *options,
+                            ig_module **out_module);
 
 /* Appends what an archive holds, as JSON, without running its program: methods with
  * arguments, modules, tensors, tables.  All it needs lies in `arena`. */

@@ -88,10 +88,11 @@ typedef struct ig_import_options {
     const char *const *constant_names, *const *constant_files;
     size_t constant_count;
     const char *entry;    /* the method of a model from Python; NULL: "forward" */
-    const char *resource; /* of a torch.package, "model/model.pkl"; NULL: its one
-                                * model */
+    const char *resource; /* of a torch.package, "m/m.pkl"; NULL: its one model */
     int rowwise_mean;     /* shards by rows with mean pooling: divide by the whole
                                 * bag, where the archive adds the shards' means */
+    int inputs_only;      /* of ONNX inputs alone, to make values for (f32[any_rank]
+                                * where the file says no rank): not to be compiled */
 } ig_import_options;
 
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",
@@ -167,6 +168,9 @@ typedef struct ig_compile_options {
     void (*after_pass)(void *user, const char *pass, unsigned number, const char *text);
     void *after_pass_user;
     const char *stop_after; /* dumps: the pipeline ends behind this pass, or NULL */
+    /* For finding defects of Ingot, slow: kernels check each load and store, and
+     * sessions fill memory that holds no value (docs/debugging.md). */
+    int sanitize;
 } ig_compile_options;
 
 /* Are target, passes and stop_after names that this build knows?  IG_INVALID after a
@@ -278,12 +282,14 @@ IG_API IG_MUST_USE ig_status ig_interpret_run(ig_module *module,
                                               size_t input_count,
                                               const ig_argument **out_outputs,
                                               size_t *out_output_count);
-
 /* State of the interpreter's runs begins anew. */
 IG_API void ig_interpret_reset(ig_module *module);
 
-/* ---- about this build ---- */
+/* ---- about this build, and its messages ---- */
 
+/* Blanks, in place, what is secret in the URLs of a text, as in every message of the
+ * library: "user:password@" becomes "***@", "?token=abc" "?token=***". */
+IG_API void ig_text_hide_secrets(char *text);
 IG_API const char *ig_compiler_version(void);
 /* JSON: host level, targets, passes, limits, knobs, libraries found. */
 IG_API const char *ig_compiler_info(ig_context *context);

@@ -156,6 +156,7 @@ typedef struct ig_program_facts {
     const char *levels; /* of all code in the artifact: "v3, v4-vnni" */
     size_t kernel_count, step_count, launch_count;
     uint64_t code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
+    int is_sanitized; /* made with `sanitize`: its runs check what kernels touch */
 } ig_program_facts;
 
 IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *facts);
@@ -203,6 +204,9 @@ typedef struct ig_session_options {
     /* Bytes that activations, outputs and what loops grow may take together; a run that
      * needs more gives IG_LIMIT.  0: no limit.  The caller's arena does not count. */
     size_t memory_limit;
+    /* Bytes for buffers whose size only the run finds out (what a loop grows, what data
+     * selects), beyond 64 times what all others have.  0: no limit of their own. */
+    size_t late_limit;
 } ig_session_options;
 
 IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,
@@ -268,19 +272,6 @@ typedef struct ig_step_profile {
 IG_API IG_MUST_USE ig_status ig_session_profile(ig_session *session,
                                                 ig_step_profile *steps, size_t count,
                                                 int64_t *out_ns);
-
-/* ---- DLPack ---- */
-
-/* A view of a DLManagedTensor (of DLPack 0 and 1 without the version in front).  The
- * memory stays the tensor's, which must outlive the view.  IG_UNSUPPORTED: not in host
- * memory, not row-major, or of a type or rank that a view cannot have. */
-IG_API IG_MUST_USE ig_status ig_view_from_dlpack(const void *managed_tensor,
-                                                 ig_view *out_view);
-/* A new DLManagedTensor over the view's memory.  Its deleter calls release(owner)
- * (NULL: nothing is called).  IG_UNSUPPORTED: a type DLPack cannot represent. */
-IG_API IG_MUST_USE ig_status ig_view_to_dlpack(const ig_view *view,
-                                               void (*release)(void *owner),
-                                               void *owner, void **out_managed_tensor);
 
 /* ---- about this build ---- */
 

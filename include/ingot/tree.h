@@ -68,7 +68,9 @@ typedef enum ig_tree_kind {
     IG_TREE_KJT,       /* KeyedJaggedTensor: keys, values, lengths, weights */
     IG_TREE_KT,        /* KeyedTensor: keys, length_per_key, values */
     IG_TREE_JT,        /* JaggedTensor: values, lengths, weights */
-    IG_TREE_CALL       /* node 0: `name` is the method, `integer` the argument count */
+    IG_TREE_CALL /* node 0: `name` is the method, `integer` the argument count; the
+                        * name is "" where a model has no call (ONNX): its result is a
+                        * tuple of the outputs */
 } ig_tree_kind;
 
 typedef struct ig_tree_node {

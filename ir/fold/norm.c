@@ -92,11 +92,12 @@ static void normalise_row(const ig_tensor *x, ig_tensor *out, int64_t at,
     for (int64_t i = 0; i < count; i++) {
         sum += ig_tensor_get_f64(x, at + i);
     }
-    double mean = n->is_rms ? 0 : sum / (double)count;
+    double mean = n->is_rms ? 0 : ig_fold_sum(x->dtype, sum) / (double)count;
     for (int64_t i = 0; i < count; i++) {
         double centred = ig_tensor_get_f64(x, at + i) - mean;
         squares += centred * centred;
     }
+    squares = ig_fold_sum(x->dtype, squares);
     double deviation = sqrt(squares / (double)count + n->epsilon);
     for (int64_t i = 0; i < count; i++) {
         double value = (ig_tensor_get_f64(x, at + i) - mean) / deviation;

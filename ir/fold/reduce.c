@@ -4,7 +4,8 @@
  * Each kind is a row: the start, a step an element and a finish, over a state of one
  * wide value.  The start is what reducing nothing gives, but for mean (NaN) and for
  * integer extremes, whose start depends on the dtype.  Floats are kept in double and
- * rounded once; integers wrap.  logsumexp goes through the elements twice.
+ * rounded once, but that a total that f32 does not hold is infinite; integers wrap.
+ * logsumexp goes through the elements twice.
  */
 #include "ir/fold/fold.h"
 #include "ir/hooks.h"
@@ -146,6 +147,10 @@ static double log_sum_exp(const reduction *r, int64_t at, double largest) {
     return log(sum) + shift;
 }
 
+double ig_fold_sum(ig_dtype dtype, double total) {
+    return dtype != IG_DT_f64 && isinf((float)total) ? (double)(float)total : total;
+}
+
 static double reduce_floats(const reduction *r, int64_t at) {
     const float_row *row = &float_rows[r->kind];
     double total = row->start;
@@ -157,7 +162,9 @@ static double reduce_floats(const reduction *r, int64_t at) {
     if (r->kind == IG_REDUCE_logsumexp) {
         return log_sum_exp(r, at, total);
     }
-    return row->finish(total, (double)r->count);
+    bool is_float = ig_dtype_is_float(r->x->dtype);
+    return row->finish(is_float ? ig_fold_sum(r->x->dtype, total) : total,
+                       (double)r->count);
 }
 
 static int64_t reduce_ints(const reduction *r, const int_row *row, int64_t at) {

@@ -117,7 +117,7 @@ static ig_status read_axes(const ig_op *op, uint32_t rank, uint64_t *out_mask,
                               "operand 1 is %s: not as many axes as can be reduced",
                               ig_operand_text(op, 1));
         }
-        *out_known = ig_operand_dims(op, 1, count, &value);
+        *out_known = count == 0 || ig_operand_dims(op, 1, count, &value);
     }
     for (uint32_t i = 0; *out_known && i < count; i++) {
         int64_t axis = by_operand ? 0 : attr->as.ints[i];

@@ -7,8 +7,13 @@
  *     past  = clamp(end < 0 ? end + n : end, 0, n)
  *     size  = ceil((past - first) / step)
  *
- * and with step < 0 the bounds are -1 and n - 1.  Positions may be expressions; one
- * whose sign is not known, or a step that is not known, makes the extent a symbol.
+ * and with step < 0 past lies between -1 and n - 1, and
+ *
+ *     first = min(max(start < 0 ? start + n : start, 0), n - 1)
+ *
+ * so that a start before the beginning is element 0, where numpy takes none.  Positions
+ * may be expressions; one whose sign is not known, or a step that is not known, makes
+ * the extent a symbol.
  */
 #include "ir/infer/slice.h"
 
@@ -20,15 +25,29 @@
 
 /* ---- one axis ---- */
 
+/* Which position is clamped; going forward both alike. */
+typedef enum end_of { FORWARD, FIRST_BACKWARD, PAST_BACKWARD } end_of;
+
+static ig_dim clamp_dim(ig_module *module, ig_dim at, ig_dim extent, end_of end) {
+    ig_dim low = ig_dim_const(module, end == PAST_BACKWARD ? -1 : 0);
+    ig_dim last = ig_dim_sub(module, extent, ig_dim_of(1));
+    if (end == FIRST_BACKWARD) {
+        return ig_dim_min(module, ig_dim_max(module, at, low), last);
+    }
+    return ig_dim_max(module, ig_dim_min(module, at, end == FORWARD ? extent : last),
+                      low);
+}
+
 /* `at` counted from the front and clamped; false when its sign is not known. */
-static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, bool is_forward,
+static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, end_of end,
                            ig_dim *out) {
-    ig_dim low = ig_dim_const(module, is_forward ? 0 : -1);
-    ig_dim high = is_forward ? extent : ig_dim_sub(module, extent, ig_dim_of(1));
     int64_t value, least, most;
-    if (ig_dim_constant(module, at, &value) &&
-        (value == INT64_MAX || value == INT64_MIN)) {
-        *out = value > 0 ? high : low; /* "to the end" */
+    if (ig_dim_constant(module, at, &value) && value == INT64_MAX) {
+        *out = end == FORWARD ? extent : ig_dim_sub(module, extent, ig_dim_of(1));
+        return true; /* "to the end" */
+    }
+    if (ig_dim_constant(module, at, &value) && value == INT64_MIN) {
+        *out = clamp_dim(module, ig_dim_const(module, -1), extent, end);
         return true;
     }
     ig_dim_range(module, at, &least, &most);
@@ -36,14 +55,16 @@ static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, bool is_
         return false;
     }
     ig_dim from_front = least >= 0 ? at : ig_dim_add(module, at, extent);
-    *out = ig_dim_max(module, ig_dim_min(module, from_front, high), low);
+    *out = clamp_dim(module, from_front, extent, end);
     return true;
 }
 
-static int64_t clamp_number(int64_t at, int64_t extent, bool is_forward) {
-    int64_t low = is_forward ? 0 : -1, high = is_forward ? extent : extent - 1;
+static int64_t clamp_number(int64_t at, int64_t extent, end_of end) {
+    int64_t low = end == PAST_BACKWARD ? -1 : 0;
+    int64_t high = end == FORWARD ? extent : extent - 1;
     at += at < 0 ? extent : 0; /* cannot overflow: the signs differ */
-    return at < low ? low : at > high ? high : at;
+    at = at < low ? low : at;
+    return at > high ? high : at;
 }
 
 /* ceil(length / |step|), without a sum that could overflow. */
@@ -54,11 +75,11 @@ static uint64_t count_steps(uint64_t length, int64_t step) {
 
 void ig_slice_numbers(int64_t start, int64_t end, int64_t step, int64_t extent,
                       int64_t *out_start, int64_t *out_size) {
-    int64_t first = clamp_number(start, extent, step > 0);
-    int64_t past = clamp_number(end, extent, step > 0);
+    int64_t first = clamp_number(start, extent, step > 0 ? FORWARD : FIRST_BACKWARD);
+    int64_t past = clamp_number(end, extent, step > 0 ? FORWARD : PAST_BACKWARD);
     int64_t length = step > 0 ? past - first : first - past;
-    *out_start = first;
     *out_size = (int64_t)count_steps(length > 0 ? (uint64_t)length : 0, step);
+    *out_start = *out_size ? first : 0; /* of nothing: where an element would be */
 }
 
 static bool slice_constants(ig_module *module, const ig_slice_ends *ends, ig_dim extent,
@@ -87,8 +108,10 @@ bool ig_slice_extent(ig_module *module, const ig_slice_ends *ends, ig_dim extent
         return true;
     }
     if (step > STEP_MAX || step < -STEP_MAX ||
-        !clamp_position(module, ends->start, extent, is_forward, &first) ||
-        !clamp_position(module, ends->end, extent, is_forward, &past)) {
+        !clamp_position(module, ends->start, extent,
+                        is_forward ? FORWARD : FIRST_BACKWARD, &first) ||
+        !clamp_position(module, ends->end, extent, is_forward ? FORWARD : PAST_BACKWARD,
+                        &past)) {
         return false;
     }
     ig_dim length = is_forward ? ig_dim_sub(module, past, first)

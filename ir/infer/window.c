@@ -38,6 +38,12 @@ static ig_status check_channels(const ig_op *op, ig_dim *out_channels) {
             op, "operand 1 is %s, whose extent 0 is not a multiple of the group, %lld",
             ig_operand_text(op, 1), (long long)group);
     }
+    if (ig_dim_constant(module, ig_operand_type(op, 0)->dims[1], &count) &&
+        count % group != 0) {
+        return INFER_ERROR(
+            op, "operand 0 is %s, whose channels are not a multiple of the group, %lld",
+            ig_operand_text(op, 0), (long long)group);
+    }
     *out_channels = is_transposed ? ig_dim_mul(module, second, groups) : first;
     if (op->code == IG_OP_conv && op->operand_count > 2) {
         IG_TRY(ig_check_rank(op, 2, 1));

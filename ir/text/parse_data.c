@@ -104,6 +104,23 @@ static ig_status read_bytes(ig_parser *p, ig_data *data) {
 
 /* ---- parts of files ---- */
 
+#define MISSING_FILE UINTPTR_MAX /* in place of a number in the map of files */
+
+/* Said once of each file, with what to do: dumps refer to their model's weights. */
+static ig_status refuse_file(ig_parser *p, const ig_token *at, const char *name,
+                             ig_status status, const char *why) {
+    const char *folder = p->module->folder;
+    ig_location where = { .file = p->file, .line = at->line, .column = at->column };
+    ig_map_set(&p->files, ig_str_of(name), (void *)MISSING_FILE);
+    return ig_error_hint(
+        &p->context->diag, status == IG_IO ? IG_INVALID : status, &where,
+        ig_arena_printf(p->arena,
+                        "weights are looked for beside the text, in '%s': put the file "
+                        "there, or dump the model again beside it",
+                        folder[0] ? folder : "."),
+        "'%s': %s", name, why);
+}
+
 static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
                            const ig_file_map **out_map) {
     char why[128];
@@ -116,15 +133,14 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
         ig_status status = ig_context_map_beneath(p->context, p->file, ig_str_of(name),
                                                   &map, why);
         if (status != IG_OK) {
-            status = status == IG_IO ? IG_INVALID : status;
-            ig_location where = { .file = p->file,
-                                  .line = at->line,
-                                  .column = at->column };
-            return ig_error(&p->context->diag, status, &where, "'%s': %s", name, why);
+            return refuse_file(p, at, name, status, why);
         }
         IG_PUSH(p->arena, &p->module->files, map);
         known = p->module->files.count;
         ig_map_set(&p->files, ig_str_of(name), (void *)known);
+    }
+    if (known == MISSING_FILE) {
+        return IG_INVALID; /* said before */
     }
     *out_map = &p->module->files.items[known - 1];
     return IG_OK;

@@ -224,7 +224,12 @@ static ig_status read_extents(ig_parser *p, uint32_t *out_rank, ig_dim *dims) {
         ig_token at = p->token;
         int64_t value;
         if (rank == most) {
-            return ig_parse_error(p, &at, "a tensor has at most %u dims", most);
+            ig_location where = { .file = p->file,
+                                  .line = at.line,
+                                  .column = at.column };
+            return ig_error_limit(&p->context->diag, &where, &p->context->limits,
+                                  IG_LIMIT_rank, "the rank of a tensor, at least %u,",
+                                  rank + 1);
         }
         IG_TRY(ig_parse_dim_here(p, &dims[rank]));
         if (ig_dim_constant(p->module, dims[rank], &value) && value < 0) {

@@ -403,6 +403,14 @@ static bool follow_bucketized(source *s) {
 
 /* ---- a feature ---- */
 
+/* A last bag to the end of the ids has to end with the lengths too: else ids of other
+ * bags are in it. */
+static bool ends_with_lengths(const source *s) {
+    assert(s->lengths && s->lengths->type->rank == 1 && "a list");
+    return is_equal(s, ig_dim_add(s->j->module, s->at, s->bags),
+                    s->lengths->type->dims[0]);
+}
+
 static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     ig_module *module = s->j->module;
     if (!f->begins || f->ends ||
@@ -425,11 +433,9 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     s->bags = has_last ? ig_dim_sub(module, count, ig_dim_of(1)) : count;
     s->to_end = !has_last;
     s->lengths = sum ? ig_op_operand(sum, 0) : NULL;
-    return sum != NULL;
+    return sum && (!s->to_end || ends_with_lengths(s));
 }
 
-/* A last bag to the end of the ids has to end with the lengths too: then the part
- * after its own end is covered by the sums. */
 static bool follow_steps(source *s) {
     while (s->steps < STEPS_MAX && s->shard < 0 &&
            (follow_slice(s) || follow_segments(s) || follow_bucketized(s))) {

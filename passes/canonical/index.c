@@ -75,6 +75,58 @@ static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
     return make_concat(b, op, at, flat);
 }
 
+enum { COPIES_MIN = 8 }; /* fewer are copied where they go, one by one */
+
+/* `count` copies of x side by side along `axis`. */
+static ig_value *repeat_along(ig_expr *e, ig_value *x, uint32_t axis, uint32_t count) {
+    ig_dim split[IG_TENSOR_RANK + 1], wide[IG_TENSOR_RANK + 1], whole[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    memcpy(whole, x->type->dims, rank * sizeof *whole);
+    whole[axis] = ig_dim_mul(e->module, whole[axis], ig_dim_of(count));
+    memcpy(split, x->type->dims, axis * sizeof *split);
+    memcpy(split + axis + 1, x->type->dims + axis, (rank - axis) * sizeof *split);
+    split[axis] = ig_dim_of(1);
+    memcpy(wide, split, (rank + 1) * sizeof *wide);
+    wide[axis] = ig_dim_of(count);
+    x = ig_expr_expand(e, ig_expr_reshape(e, x, rank + 1, split), rank + 1, wide);
+    return ig_expr_reshape(e, x, rank, whole);
+}
+
+/* How many operands from `first` on are the same value. */
+static uint32_t count_copies(const ig_op *op, uint32_t first) {
+    uint32_t count = 1;
+    while (first + count < op->operand_count &&
+           ig_op_operand(op, first + count) == ig_op_operand(op, first)) {
+        count++;
+    }
+    return count;
+}
+
+/* Many copies of one value in a row are that value repeated: one loop, not one each. */
+static ig_value *concat_of_copies(ig_builder *b, ig_op *op) {
+    uint32_t rank = op->results[0].type->rank, at = 0, longest = 0;
+    for (uint32_t i = 0; i < op->operand_count; i += count_copies(op, i)) {
+        uint32_t count = count_copies(op, i);
+        longest = count > longest ? count : longest;
+    }
+    if (longest < COPIES_MIN || rank == IG_TENSOR_RANK) {
+        return NULL;
+    }
+    ig_expr e = ig_expr_trying(b);
+    uint32_t axis = axis_of(op, IG_concat_axis, rank);
+    ig_value **parts = IG_NEW_ARRAY(&ig_op_module(op)->arena, ig_value *,
+                                    op->operand_count);
+    for (uint32_t i = 0, count; i < op->operand_count; i += count) {
+        ig_value *x = ig_op_operand(op, i);
+        count = count_copies(op, i);
+        bool is_run = count >= COPIES_MIN;
+        for (uint32_t k = 0; k < (is_run ? 1u : count); k++) {
+            parts[at++] = is_run ? repeat_along(&e, x, axis, count) : x;
+        }
+    }
+    return make_concat(b, op, at, parts);
+}
+
 /* A slice within one operand of a concat is a slice of that one. */
 static ig_value *slice_of_concat(ig_builder *b, ig_op *op) {
     ig_op *concat = ig_def(ig_op_operand(op, 0), IG_OP_concat);
@@ -287,6 +339,7 @@ static const ig_rule rules[] = {
     RULE(concat, concat_of_one),
     RULE(concat, concat_without_empty),
     RULE(concat, concat_of_concat),
+    RULE(concat, concat_of_copies),
     RULE(slice, slice_of_concat),
     RULE(gather, gather_of_even_indices),
     RULE(tile, tile_by_expanding),

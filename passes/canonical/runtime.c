@@ -215,10 +215,56 @@ static ig_value *reduce_with_known_axes(ig_builder *b, ig_op *op) {
     return ig_build_reduce(&e, ig_op_operand(op, 0), NULL, attrs);
 }
 
+static bool reduces_axis(const ig_op *op, uint32_t axis) {
+    const ig_attr *axes = &op->attrs[IG_reduce_axes];
+    int64_t rank = ig_op_operand(op, 0)->type->rank;
+    for (uint32_t i = 0; i < axes->count; i++) {
+        int64_t given = axes->as.ints[i];
+        if ((given < 0 ? given + rank : given) == axis) {
+            return true;
+        }
+    }
+    return axes->count == 0 && !ig_attr_int(op, IG_reduce_noop_if_empty, 0);
+}
+
+/* Is axis `d` of an expand's result nothing but copies, of which there is one? */
+static bool is_copied(const ig_op *expand, uint32_t d) {
+    const ig_type *from = ig_op_operand(expand, 0)->type;
+    const ig_type *to = expand->results[0].type;
+    uint32_t added = to->rank - from->rank;
+    int64_t least, most;
+    ig_dim_range(ig_op_module(expand), to->dims[d], &least, &most);
+    return least >= 1 && !ig_dim_is(to->dims[d], 1) &&
+           (d < added || ig_dim_is(from->dims[d - added], 1));
+}
+
+/* The largest (smallest) of copies is the one that they are copies of. */
+static ig_value *extreme_of_copies(ig_builder *b, ig_op *op) {
+    ig_op *expand = ig_def(ig_op_operand(op, 0), IG_OP_expand);
+    int64_t kind = ig_attr_int(op, IG_reduce_op, 0);
+    if (!expand || expand->operand_count != 1 || op->operand_count != 1 ||
+        (kind != IG_REDUCE_max && kind != IG_REDUCE_min)) {
+        return NULL;
+    }
+    const ig_type *wide = expand->results[0].type;
+    ig_dim dims[IG_TENSOR_RANK];
+    bool has_copies = false;
+    for (uint32_t d = 0; d < wide->rank; d++) {
+        bool is_dropped = reduces_axis(op, d) && is_copied(expand, d);
+        dims[d] = is_dropped ? ig_dim_of(1) : wide->dims[d];
+        has_copies = has_copies || is_dropped;
+    }
+    ig_expr e = ig_expr_trying(b);
+    ig_value *x = has_copies
+                      ? ig_expr_expand(&e, ig_op_operand(expand, 0), wide->rank, dims)
+                      : NULL;
+    return ig_expr_make(&e, IG_OP_reduce, &x, 1, op->attrs);
+}
+
 static const ig_rule rules[] = {
     RULE(reshape, reshape_with_known_shape), RULE(expand, expand_with_known_shape),
     RULE(slice, slice_with_known_positions), RULE(pad, pad_with_known_widths),
-    RULE(reduce, reduce_with_known_axes),
+    RULE(reduce, reduce_with_known_axes),    RULE(reduce, extreme_of_copies),
 };
 
 const ig_rules ig_rules_runtime = { rules, IG_COUNT_OF(rules) };

@@ -9,11 +9,15 @@
  *
  * Keeps: everything else.
  */
-#include "passes/engine/pass.h"
+#include "passes/clean/guards.h"
 
 #include "ir/text/text.h"
 
-static ig_truth truth_of(const ig_module *module, const ig_op *guard) {
+#include <assert.h>
+
+ig_truth ig_guard_truth(const ig_op *guard) {
+    assert(guard->code == IG_OP_guard && "a guard");
+    const ig_module *module = ig_op_module(guard);
     ig_dim left = guard->attrs[IG_guard_left].as.dim;
     ig_dim right = guard->attrs[IG_guard_right].as.dim;
     return ig_attr_int(guard, IG_guard_test, 0) == 0
@@ -21,7 +25,8 @@ static ig_truth truth_of(const ig_module *module, const ig_op *guard) {
                : ig_dim_less_equal(module, left, right);
 }
 
-static ig_status never_holds(ig_pass_run *run, ig_module *module, const ig_op *guard) {
+static ig_status never_holds(ig_pass_run *run, const ig_op *guard) {
+    ig_module *module = ig_op_module(guard);
     const char *message = ig_attr_str(guard, IG_guard_message);
     ig_writer text;
     ig_writer_init(&text, run->scratch);
@@ -33,9 +38,17 @@ static ig_status never_holds(ig_pass_run *run, ig_module *module, const ig_op *g
         message && *message ? message : "extents contradict each other", text.data);
 }
 
+ig_status ig_guards_check(ig_pass_run *run, const ig_graph *graph) {
+    for (const ig_op *op = graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_guard && ig_guard_truth(op) == IG_NO) {
+            return never_holds(run, op);
+        }
+    }
+    return IG_OK;
+}
+
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static ig_status prove_guards(ig_pass_run *run, ig_block *block) {
-    ig_module *module = block->graph->module;
     for (ig_op *op = block->first, *next; op; op = next) {
         next = op->next;
         for (uint32_t i = 0; i < op->body_count; i++) {
@@ -44,17 +57,15 @@ static ig_status prove_guards(ig_pass_run *run, ig_block *block) {
         if (op->code != IG_OP_guard) {
             continue;
         }
-        ig_truth truth = truth_of(module, op);
-        if (truth == IG_YES) {
+        if (ig_guard_truth(op) == IG_YES) {
             ig_op_erase(op);
             run->changed = true;
-        } else if (truth == IG_NO && !block->parent) {
-            return never_holds(run, module, op);
         }
     }
     return IG_OK;
 }
 
 ig_status ig_pass_guards(ig_pass_run *run, ig_graph *graph) {
-    return prove_guards(run, &graph->body);
+    IG_TRY(prove_guards(run, &graph->body));
+    return ig_guards_check(run, graph);
 }

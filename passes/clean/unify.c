@@ -21,7 +21,7 @@
  * dim).
  */
 #include "base/checked.h"
-#include "passes/engine/pass.h"
+#include "passes/clean/guards.h"
 #include "passes/engine/substitute.h"
 
 #include <assert.h>
@@ -66,7 +66,9 @@ static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
         return false;
     }
     if (ig_dim_is_static(other)) {
-        return ig_dim_value(other) >= symbol->min && ig_dim_value(other) <= symbol->max;
+        int64_t number = ig_dim_value(other);
+        return number >= symbol->min && number <= symbol->max &&
+               number % symbol->multiple == 0;
     }
     bool is_symbol = ig_dim_as_symbol(u->module, other) != NULL;
     return is_symbol && is_bound(u, other) &&
@@ -288,5 +290,6 @@ ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
         ig_substitute_definitions(&u.by);
         ig_substitute_block(&u.by, &graph->body);
     }
-    return IG_OK;
+    /* Where guards contradict each other, ops may not fit what was learnt. */
+    return run->changed ? ig_guards_check(run, graph) : IG_OK;
 }

@@ -77,5 +77,6 @@ extern const char
 extern const char ig_pipeline_understand[]; /* bags, interaction, composites */
 extern const char ig_pipeline_place[];      /* fuse … bufferise: the plan */
 extern const char ig_pipeline_lower[];      /* launches to kernels */
+extern const char ig_pipeline_sanitize[];   /* kernels check what they touch */
 
 #endif

@@ -26,3 +26,4 @@ const char ig_pipeline_place[] =
     "(dequantise,infer,guards,canonicalise,fold,cse,dce)*,"
     "resolve_shapes,sink,fuse,bufferise,order,tile_rows";
 const char ig_pipeline_lower[] = "lower";
+const char ig_pipeline_sanitize[] = "sanitize";

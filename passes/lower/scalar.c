@@ -79,12 +79,12 @@ static ig_value *lower_isinf(ig_builder *b, const ig_op *op, ig_value *const *x)
                                constant_like(b, x[0], (double)INFINITY));
     ig_value *minus = k_compare(b, IG_OP_eq, x[0],
                                 constant_like(b, x[0], -(double)INFINITY));
-    if (ig_attr_int(op, IG_isinf_skip_positive, 0)) {
-        return minus;
+    bool has_plus = !ig_attr_int(op, IG_isinf_skip_positive, 0);
+    bool has_minus = !ig_attr_int(op, IG_isinf_skip_negative, 0);
+    if (has_plus != has_minus) {
+        return has_plus ? plus : minus;
     }
-    return ig_attr_int(op, IG_isinf_skip_negative, 0)
-               ? plus
-               : k_binary(b, IG_OP_or, plus, minus);
+    return k_binary(b, has_plus ? IG_OP_or : IG_OP_and, plus, minus); /* and: never */
 }
 
 /* x multiplied y times, in 64 bits; y is unsigned. */

@@ -542,22 +542,23 @@ ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from) {
 
 /* ---- the pass ---- */
 
-/* Branches and loops that have become steps have no results. */
-static bool is_plan_op(const ig_op *op) {
+/* Branches and loops stand in both stages, and those that only guard have no
+ * results. */
+static bool is_plan_op(const ig_buffers *s, const ig_op *op) {
     bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
-    return (ig_ops[op->code].stages & IG_STAGE_PLAN) != 0 &&
-           !(is_flow && op->result_count);
+    return is_flow ? ig_map_get_id(&s->steps, IG_MAP_PTR(op)) != NULL
+                   : (ig_ops[op->code].stages & IG_STAGE_PLAN) != 0;
 }
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void erase_tensor_ops(ig_block *block) {
+static void erase_tensor_ops(const ig_buffers *s, ig_block *block) {
     for (ig_op *op = block->last, *prev; op; op = prev) {
         prev = op->prev;
         bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
         for (uint32_t i = 0; is_flow && i < op->body_count; i++) {
-            erase_tensor_ops(op->bodies[i]);
+            erase_tensor_ops(s, op->bodies[i]);
         }
-        if (!is_plan_op(op)) {
+        if (!is_plan_op(s, op)) {
             ig_op_erase(op);
         }
     }
@@ -595,16 +596,26 @@ static void note_bound(void *user, uint32_t symbol) {
     ig_map_set_id(&s->bound, symbol, s);
 }
 
+/* Programs take tensors of whole bytes. */
+static ig_status check_argument(const buffers *s, const ig_value *arg) {
+    bool is_tensor = arg->type->kind == IG_TENSOR;
+    if (is_tensor && ig_dtypes[arg->type->dtype].bits >= 8) {
+        return IG_OK;
+    }
+    return ig_error_hint(
+        &s->module->context->diag, IG_UNSUPPORTED, NULL,
+        "run it with --target interpret, or report the model",
+        "inputs %s cannot be compiled yet",
+        !is_tensor
+            ? "that are sequences"
+            : ig_arena_printf(s->arena, "of %s", ig_dtypes[arg->type->dtype].name));
+}
+
 static ig_status place_arguments(buffers *s) {
     ig_block *block = &s->graph->body;
     for (uint32_t i = 0; i < block->arg_count; i++) {
         ig_value *arg = block->args[i];
-        if (arg->type->kind == IG_TENSOR && ig_dtypes[arg->type->dtype].bits < 8) {
-            return ig_error_hint(&s->module->context->diag, IG_UNSUPPORTED, NULL,
-                                 "run it with --target interpret, or report the model",
-                                 "inputs of %s cannot be compiled yet",
-                                 ig_dtypes[arg->type->dtype].name);
-        }
+        IG_TRY(check_argument(s, arg));
         set_place(s, arg, ig_place_whole(s->arena, s->module, arg));
         for (uint32_t d = 0; d < arg->type->rank; d++) {
             ig_dim_visit_symbols(s->module, arg->type->dims[d], note_bound, s);
@@ -621,10 +632,11 @@ ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
     ig_map_init(&s.owned, s.arena);
     ig_map_init(&s.places, s.arena);
     ig_map_init(&s.bound, s.arena);
+    ig_map_init(&s.steps, s.arena);
     IG_TRY(place_arguments(&s));
     ig_buffers_note_order(&s);
     IG_TRY(ig_bufferise_block(&s, &graph->body));
-    erase_tensor_ops(&graph->body);
+    erase_tensor_ops(&s, &graph->body);
     graph->stage = IG_STAGE_PLAN;
     run->changed = true;
     return IG_OK;

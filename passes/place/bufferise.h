@@ -17,6 +17,7 @@ typedef struct ig_buffers {
     ig_map bound;   /* symbols that inputs bind: nothing else sets them */
     ig_map since;   /* other symbols -> number of the op that gives the value */
     ig_map numbers; /* op -> its number in order of execution */
+    ig_map steps;   /* branches and loops that this pass has made */
 } ig_buffers;
 
 /* ---- bufferise.c ---- */

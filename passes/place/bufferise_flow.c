@@ -151,6 +151,7 @@ ig_status ig_bufferise_if(ig_buffers *s, ig_op *op) {
     ig_expr e = ig_expr_of(&b);
     ig_op_spec spec = { .operands = &condition, .operand_count = 1, .body_count = 2 };
     ig_op *branch = ig_build_if_op(&e, &spec);
+    ig_map_set_id(&s->steps, IG_MAP_PTR(branch), branch);
     for (uint32_t body = 0; body < 2; body++) {
         IG_TRY(rewrite_branch(s, op, body, branch->bodies[body], results));
     }
@@ -453,6 +454,7 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     ig_expr e = ig_expr_of(&b);
     ig_op_spec spec = { .operands = operands, .operand_count = 2, .body_count = 1 };
     l.plan = ig_build_loop_op(&e, &spec, (ig_loop_attrs){ .trip = IG_SET(l.trip) });
+    ig_map_set_id(&s->steps, IG_MAP_PTR(l.plan), l.plan);
     place_args(&l);
     IG_TRY(ig_bufferise_block(s, l.body));
     end_trip(&l);

@@ -81,13 +81,30 @@ ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
     return out;
 }
 
+/* Where a slice begins along an axis.  One of no elements may begin behind the last; of
+ * several such axes only the first (`ends`) does, or the offset would leave the
+ * buffer. */
+static ig_dim place_start(ig_module *module, ig_dim start, ig_dim size, bool *ends) {
+    int64_t least, most;
+    ig_dim_range(module, size, &least, &most);
+    if (ig_dim_is(start, 0) || least > 0) {
+        return start;
+    }
+    bool is_second = *ends;
+    *ends = true;
+    return is_second ? ig_dim_mul(module, start, ig_dim_min(module, size, ig_dim_of(1)))
+                     : start;
+}
+
 ig_place *ig_place_slice(ig_arena *arena, ig_module *module, const ig_place *place,
                          const ig_dim *starts, const ig_dim *sizes,
                          const int64_t *steps) {
     assert(starts && sizes && "a start and a size per axis");
     ig_place *out = new_place(arena, place, place->rank);
+    bool ends = false;
     for (uint32_t d = 0; d < place->rank; d++) {
-        ig_dim skipped = ig_dim_mul(module, starts[d], place->strides[d]);
+        ig_dim start = place_start(module, starts[d], sizes[d], &ends);
+        ig_dim skipped = ig_dim_mul(module, start, place->strides[d]);
         ig_dim step = ig_dim_const(module, steps ? steps[d] : 1);
         out->offset = ig_dim_add(module, out->offset, skipped);
         out->dims[d] = sizes[d];

@@ -1,6 +1,8 @@
 /* Host functions by name.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/host/host.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define HOST(name, buffers, params) ig_host_fn ig_host_##name;
@@ -26,6 +28,14 @@ static const host_row rows[] = {
 #include "runtime/host/host.def"
 #undef HOST
 };
+
+bool ig_host_refuse(const ig_host_call *call, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(call->reason, IG_HOST_REASON_BYTES, format, args);
+    va_end(args);
+    return false;
+}
 
 ig_host_fn *ig_host_find(const char *name) {
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {

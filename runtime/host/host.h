@@ -18,9 +18,16 @@ typedef struct ig_host_call {
     uint32_t buffer_count, param_count;
     int64_t run;                 /* runs of the session before this one */
     ig_kernel_report_v0 *report; /* an index out of range, as a kernel reports it */
+    char *reason; /* of IG_HOST_REASON_BYTES: what is wrong with values */
 } ig_host_call;
 
-/* False: buffers or params are not what the function needs. */
+enum { IG_HOST_REASON_BYTES = 192 };
+
+/* False, with a phrase about values that the model computes: "the step is 0". */
+bool ig_host_refuse(const ig_host_call *call, const char *format, ...) IG_PRINTF(2, 3);
+
+/* False: values are not what the function takes, and the reason is set; or buffers or
+ * params are not what it needs. */
 typedef bool ig_host_fn(const ig_host_call *call);
 
 /* NULL when there is no such row. */

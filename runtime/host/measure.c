@@ -8,6 +8,7 @@
 #include "runtime/host/host.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { RANK = 32 }; /* of any tensor */
@@ -30,6 +31,10 @@ static bool is_rank(int64_t rank) {
     return rank >= 0 && rank <= RANK;
 }
 
+static bool refuse_size(const ig_host_call *call) {
+    return ig_host_refuse(call, "the result has more elements than can be counted");
+}
+
 /* ---- tile ---- */
 
 ig_host_fn ig_host_tile_bounds;
@@ -41,8 +46,12 @@ bool ig_host_tile_bounds(const ig_host_call *call) {
     }
     for (int64_t d = 0; d < rank; d++) {
         y[d] = values_of(call, 2)[d];
-        if (y[d] < 0 || !ig_mul_i64(y[d], values_of(call, 1)[d], &y[rank + d])) {
-            return false;
+        if (y[d] < 0) {
+            return ig_host_refuse(call, "repeats axis %lld %lld times", (long long)d,
+                                  (long long)y[d]);
+        }
+        if (!ig_mul_i64(y[d], values_of(call, 1)[d], &y[rank + d])) {
+            return refuse_size(call);
         }
     }
     return true;
@@ -60,6 +69,18 @@ static bool count_of(const int64_t *dims, int64_t rank, int64_t *out) {
     return true;
 }
 
+/* "[2, -1] for 7 elements" */
+static bool refuse_shape(const ig_host_call *call, int64_t count) {
+    char shape[128] = "";
+    size_t used = 0;
+    for (int64_t d = 0; d < call->params[1] && used + 24 < sizeof shape; d++) {
+        used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%lld",
+                                 d ? ", " : "", (long long)values_of(call, 2)[d]);
+    }
+    return ig_host_refuse(call, "the shape [%s] does not fit %lld elements", shape,
+                          (long long)count);
+}
+
 ig_host_fn ig_host_reshape_bounds;
 
 bool ig_host_reshape_bounds(const ig_host_call *call) {
@@ -75,17 +96,17 @@ bool ig_host_reshape_bounds(const ig_host_call *call) {
         if (y[d] == -1 && rest < 0) {
             rest = d;
         } else if (y[d] < 0 || !ig_mul_i64(others, y[d], &others)) {
-            return false;
+            return refuse_shape(call, count);
         }
     }
     if (rest >= 0) {
         if (others == 0) {
-            return false;
+            return refuse_shape(call, count);
         }
         y[rest] = count / others;
         others *= y[rest];
     }
-    return others == count;
+    return others == count || refuse_shape(call, count);
 }
 
 /* ---- expand ---- */
@@ -103,7 +124,8 @@ bool ig_host_expand_bounds(const ig_host_call *call) {
         int64_t own = d < rank ? values_of(call, 1)[rank - 1 - d] : 1;
         int64_t other = d < entries ? values_of(call, 2)[entries - 1 - d] : 1;
         if (other < 0 || (own != other && own != 1 && other != 1)) {
-            return false;
+            return ig_host_refuse(call, "an extent of %lld does not broadcast to %lld",
+                                  (long long)own, (long long)other);
         }
         y[to - 1 - d] = own == 1 ? other : own;
     }
@@ -122,12 +144,19 @@ static int64_t take_axis(int64_t axis, int64_t rank, uint64_t *seen) {
     return axis;
 }
 
+static bool refuse_axis(const ig_host_call *call, int64_t axis, int64_t rank) {
+    return ig_host_refuse(call, "axis %lld of %lld is not there, or named twice",
+                          (long long)axis, (long long)rank);
+}
+
 /* ---- slice ---- */
 
-static int64_t clamp_start(int64_t at, int64_t extent, int64_t step) {
-    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+/* As ir/infer/slice.h: going backwards a start is 0 at least, an end -1. */
+static int64_t clamp_place(int64_t at, int64_t extent, int64_t step, bool is_end) {
+    int64_t low = step < 0 && is_end ? -1 : 0, high = step > 0 ? extent : extent - 1;
     at += at < 0 ? extent : 0; /* the signs differ */
-    return at < low ? low : at > high ? high : at;
+    at = at < low ? low : at;
+    return at > high ? high : at;
 }
 
 static int64_t steps_in(int64_t length, int64_t step) {
@@ -153,12 +182,15 @@ bool ig_host_slice_bounds(const ig_host_call *call) {
     for (int64_t i = 0; i < entries; i++) {
         int64_t axis = take_axis(values_of(call, 4)[i], rank, &seen);
         int64_t step = values_of(call, 5)[i];
-        if (axis < 0 || step == 0) {
-            return false;
+        if (axis < 0) {
+            return refuse_axis(call, values_of(call, 4)[i], rank);
+        }
+        if (step == 0) {
+            return ig_host_refuse(call, "a step is 0");
         }
         int64_t extent = values_of(call, 1)[axis];
-        int64_t first = clamp_start(values_of(call, 2)[i], extent, step);
-        int64_t past = clamp_start(values_of(call, 3)[i], extent, step);
+        int64_t first = clamp_place(values_of(call, 2)[i], extent, step, false);
+        int64_t past = clamp_place(values_of(call, 3)[i], extent, step, true);
         sizes[axis] = steps_in(step > 0 ? past - first : first - past, step);
         starts[axis] = sizes[axis] ? first : 0;
         steps[axis] = sizes[axis] > 1 ? step : 1;
@@ -182,16 +214,21 @@ bool ig_host_pad_bounds(const ig_host_call *call) {
     for (int64_t i = 0; i < entries; i++) {
         int64_t axis = take_axis(values_of(call, 3)[i], rank, &seen);
         if (axis < 0) {
-            return false;
+            return refuse_axis(call, values_of(call, 3)[i], rank);
         }
         y[axis] = values_of(call, 2)[i];
         y[rank + axis] = values_of(call, 2)[entries + i];
     }
     for (int64_t d = 0; d < rank; d++) {
         int64_t extent = values_of(call, 1)[d], *size = &y[2 * rank + d];
-        if (!ig_add_i64(extent, y[d], size) || !ig_add_i64(*size, y[rank + d], size) ||
-            *size < 0 || (needs_elements && extent == 0 && *size > 0)) {
-            return false;
+        if (!ig_add_i64(extent, y[d], size) || !ig_add_i64(*size, y[rank + d], size)) {
+            return refuse_size(call);
+        }
+        if (*size < 0 || (needs_elements && extent == 0 && *size > 0)) {
+            return ig_host_refuse(call,
+                                  "axis %lld of %lld cannot be padded by %lld and %lld",
+                                  (long long)d, (long long)extent, (long long)y[d],
+                                  (long long)y[rank + d]);
         }
     }
     return true;
@@ -209,7 +246,7 @@ bool ig_host_reduce_bounds(const ig_host_call *call) {
     }
     for (int64_t i = 0; i < entries; i++) {
         if (take_axis(values_of(call, 2)[i], rank, &reduced) < 0) {
-            return false;
+            return refuse_axis(call, values_of(call, 2)[i], rank);
         }
     }
     reduced = entries == 0 && !call->params[2] ? whole : reduced;
@@ -243,7 +280,11 @@ bool ig_host_range_count(const ig_host_call *call) {
     uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
     uint64_t count = is_empty || !step ? 0 : (span - 1) / stride + 1;
     *(int64_t *)call->buffers[0] = (int64_t)count;
-    return step != 0 && count <= INT64_MAX;
+    if (step == 0) {
+        return ig_host_refuse(call, "the step from %lld to %lld is 0", (long long)start,
+                              (long long)limit);
+    }
+    return count <= INT64_MAX || refuse_size(call);
 }
 
 ig_host_fn ig_host_range_count_real;
@@ -258,5 +299,6 @@ bool ig_host_range_count_real(const ig_host_call *call) {
     bool is_number = count <= 0 || count < 9e18;
     int64_t whole = is_number && count > 0 ? (int64_t)count : 0;
     *(int64_t *)call->buffers[0] = whole + (is_number && count > (double)whole);
-    return is_number;
+    return is_number ||
+           ig_host_refuse(call, "%g to %g by %g is no count", *start, *limit, *step);
 }

@@ -13,6 +13,7 @@ BASE = ["base/", STATUS]
 MODEL = ["compose/", "ir/", *BASE]  # for whoever makes or changes graphs
 TORCH = "frontend/torch/"
 ONNX = "frontend/onnx/"
+PT2 = "frontend/pt2/"
 LOWER = "passes/lower/"
 SCHEDULES = [LOWER + "*", LOWER + "math/", *MODEL]  # what schedules of all targets share
 DRIVER = ["driver/*", "runtime/format.h", "ingot/", *MODEL]
@@ -38,7 +39,9 @@ ARROWS = {
     ONNX + "import/": [ONNX + "import/", ONNX + "ops/hooks.h", ONNX + "read/",
                        ONNX + "onnx.h", *MODEL],
     ONNX + "ops/": [ONNX + "ops/", ONNX + "import/", ONNX + "read/onnx.pb-c.h", *MODEL],
-    TORCH: [*MODEL],
+    TORCH: [TORCH + "eval/program.h", *MODEL],
+    PT2: [PT2, TORCH + "torchscript.h", TORCH + "eval/program.h", TORCH + "pickle/",
+          TORCH + "archive/", *MODEL],
     TORCH + "archive/": [TORCH + "archive/", *BASE],
     TORCH + "pickle/": [TORCH + "pickle/", TORCH + "archive/", "ir/", *BASE],
     TORCH + "language/": [TORCH + "language/", *BASE],
@@ -69,7 +72,7 @@ ARROWS = {
     "codegen/cuda/": ["codegen/cuda/", "codegen/backend.h", "ir/", *BASE],
     "codegen/null/": ["codegen/null/", "codegen/backend.h", "ir/", *BASE],
     "runtime/": ["runtime/*", "runtime/host/", *BASE, KERNEL, "ingot/runtime.h",
-                 "ingot/tree.h", "ingot/store.h"],
+                 "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h"],
     "runtime/host/": ["runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
     "runtime/tree/": ["runtime/*", "runtime/tree/", *BASE, "ingot/runtime.h",
                       "ingot/tree.h"],
@@ -80,7 +83,8 @@ ARROWS = {
     "runtime/null/": ["runtime/null/", "runtime/device.h", "runtime/message.h", *BASE,
                       KERNEL, "ingot/runtime.h"],
     "driver/": ["driver/", "runtime/", "codegen/backend.h", "passes/engine/",
-                ONNX + "onnx.h", TORCH + "*", TORCH + "archive/", *DRIVER],
+                ONNX + "onnx.h", PT2 + "pt2.h", TORCH + "*", TORCH + "archive/",
+                *DRIVER],
     "driver/artifact/": ["driver/artifact/", "driver/cache/", "passes/place/", *DRIVER],
     "driver/cache/": ["driver/cache/", "driver/artifact/", "driver/compile/",
                       "ingot_build_id.h", *DRIVER],
@@ -98,6 +102,7 @@ ARROWS = {
     TOOL + "verify/": [TOOL + "verify/", TOOL + "values/", TOOL + "cli/", "ingot/"],
     TOOL + "verbs/": [TOOL, "ingot/"],
     "tools/igcheck/": ["tools/igcheck/", "ingot/"],
+    "python/": ["python/", "ingot/"],
     "bench/": ["bench/", "ingot/"],
     "examples/": ["examples/", "ingot/"],
 }

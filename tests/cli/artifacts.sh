@@ -183,3 +183,33 @@ patch $(($(offset_of weights) + 1000)) '\377\377\377\377'
 check "a flipped byte of a constant is not run" 3 "$tmp/patched.ingot" \
     "$ingot" run "$tmp/patched.ingot" --inputs "$tmp/in"
 rm -r "$tmp/trust"
+
+# Other formats: the header of each version is read, and what to do is said.
+check "an artifact of an older format" 4 \
+    "format_3.ingot: the artifact has format version 3; this runtime reads version 5: compile its model again" \
+    "$ingot" run tests/cli/files/format_3.ingot --input 'x=f32[1,4]=1'
+for verb in info bench profile; do
+    check "which $verb says too" 4 "format version 3" "$ingot" $verb tests/cli/files/format_3.ingot
+done
+# Byte 8 of the plan is the version; no hash covers it.
+python3 - "$tmp/relu.ingot" "$tmp/newer.ingot" <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[data.index(b"ingotPLN") + 8] = 200
+open(sys.argv[2], "wb").write(data)
+PY
+check "and of a newer one" 4 "use the runtime of the Ingot that made it" \
+    "$ingot" run "$tmp/newer.ingot" --input 'x=f32[1,4]=1'
+
+# What an artifact holds says nothing of the machine that made it.
+mkdir -p "$tmp/a-secret-folder/of-a-user"
+cp "$tmp/dlrm.onnx" "$tmp/a-secret-folder/of-a-user/model.onnx"
+cp "$tmp/relu.ig" "$tmp/a-secret-folder/of-a-user/relu.ig"
+for model in model.onnx relu.ig; do
+    for form in ingot object shared header; do
+        "$ingot" compile "$tmp/a-secret-folder/of-a-user/$model" -q --emit $form \
+            -o "$tmp/a-secret-folder/of-a-user/made.$form"
+        holds "no path of $model in: $form" sh -c "
+            ! grep -qa -e a-secret-folder -e '$PWD' '$tmp/a-secret-folder/of-a-user/made.$form'"
+    done
+done

@@ -2,6 +2,8 @@
 
     bad_torch.py INGOT FOLDER SECONDS,MIB [EXPECTATIONS]     MIB 0: not looked at
 
+MIB, or 64 times the file where that is more, and SECONDS of CPU time are a command's.
+
 A file is refused: exit status 3, 4 or 5, an error that names it, in plain UTF-8, in
 little time and memory.  EXPECTATIONS, a list.json, says of some that they may load;
 without it every file may, but for the statuses, time and memory.
@@ -22,6 +24,7 @@ LISTED = {
     "attr_missing.pt", "constant_index.pt", "recursion.pt", "undefined_name.pt",
     "unknown_namespace.pt", "unknown_op.pt", "wrong_arity.pt", "wrong_type.pt",
 }
+FILE_FACTOR = 64  # of a file, where that is more than MIB
 SHAPES = {"list": ("f32[2,4]", "f32[2,4]=1"), "made": ("f32[2,2]", "f32[2,2]=1")}
 
 
@@ -59,7 +62,8 @@ def judge(verb, path, result, words, may_load, limits):
         return f"words that are not plain: {words[:300]!r}"
     if seconds > limits[0]:
         return f"{seconds:.1f} s of CPU time"
-    if limits[1] and memory > limits[1] * 2**20:
+    most = max(limits[1] * 2**20, FILE_FACTOR * pathlib.Path(path).stat().st_size)
+    if limits[1] and memory > most:
         return f"{memory / 2**20:.0f} MiB"
     return None
 

@@ -38,6 +38,14 @@ cp -r "$tmp/spare-cache/kernels" "$tmp/own-cache/"
 compile "$tmp/clamped.ingot" --clamp-ids
 holds "an option makes another artifact" sh -c "! cmp -s '$tmp/cold.ingot' '$tmp/clamped.ingot'"
 
+# An artifact names nodes: the same graph by other names is another one.
+mkdir -p "$tmp/names"
+python3 tests/cli/tiny_onnx.py "$tmp/names/range.onnx" range
+"$ingot" run "$tmp/names/range.onnx" --input 'x=i64[]=3' >"$tmp/out" 2>&1
+sed -i 's/the_node/an_other/' "$tmp/names/range.onnx"
+check "errors name the nodes of the model at hand" 3 "node 1 'an_other' (Range)" \
+    "$ingot" run "$tmp/names/range.onnx" --input 'x=i64[]=3'
+
 # Damaged entries are made again.
 for file in "$tmp"/own-cache/kernels/*; do
     printf 'x' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 3)) conv=notrunc \
@@ -51,6 +59,13 @@ holds "damaged entries are not used" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
 : >"$tmp/own-cache/models/$(ls "$tmp/own-cache/models" | grep -m1 'ingot$')"
 compile "$tmp/again.ingot"
 holds "nor are empty ones" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
+for file in "$tmp"/own-cache/models/*.ingot; do # cut short, though its time is as it was
+    touch -r "$file" "$tmp/time"
+    truncate -s -64 "$file"
+    touch -r "$tmp/time" "$file"
+done
+compile "$tmp/again.ingot"
+holds "nor are short ones" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
 
 # Folders that cannot be used.
 INGOT_CACHE_DIR=/proc/ingot-cache compile "$tmp/again.ingot"
@@ -190,4 +205,35 @@ INGOT_CACHE_DIR='' check "no folder is told" 0 "not used: no folder is set" "$in
 INGOT_CACHE_DIR=$tmp/shared-cache check "another's is not emptied" 6 "nothing in it is removed" \
     "$ingot" cache clear
 check "another word is wrong usage" 2 "takes info or clear" "$ingot" cache flush
+export INGOT_CACHE_DIR=$tmp/cache
+
+# Large weights that kernels want packed are kept once, whoever comes first.
+cat >"$tmp/large.py" <<'PY'
+import struct, sys
+sys.path.insert(0, "tests/cli")
+sys.argv = ["tiny_onnx.py", sys.argv[1], "relu"]
+from tiny_onnx import F32, field, model, node, tensor, value
+rows = b"".join(struct.pack("<f", i % 97 / 97) for i in range(1024)) * 4608
+weight = field(1, 4608) + field(1, 1024) + field(2, F32) + field(8, "w") + field(9, rows)
+open(sys.argv[1], "wb").write(model([value("x", tensor(F32, ["B", 4608]))],
+                                    value("y", tensor(F32, ["B", 1024])),
+                                    node("MatMul", ["x", "w"]), [weight]))
+PY
+python3 "$tmp/large.py" "$tmp/large.onnx"
+one=$(($(stat -c %s "$tmp/large.onnx") / 1024))
+for first in run compile; do
+    export INGOT_CACHE_DIR=$tmp/cache-$first
+    large_run="$ingot run $tmp/large.onnx --input x=f32[1,4608]=1 -q -o $tmp/large.npz"
+    large_compile="$ingot compile $tmp/large.onnx -q -o $tmp/large.ingot"
+    if [ $first = run ]; then order=("$large_run" "$large_compile"); else order=("$large_compile" "$large_run"); fi
+    for command in "${order[@]}" "$large_run"; do
+        holds "$first first: $(cut -d' ' -f2 <<<"$command")" $command
+    done
+    kept=$(du -sk "$INGOT_CACHE_DIR" | cut -f1)
+    holds "$first first: weights are kept once ($kept of $one KiB)" [ "$kept" -lt $((one * 3 / 2)) ]
+done
+: >"$tmp/no-folder"
+INGOT_CACHE_DIR=$tmp/no-folder "$ingot" run "$tmp/large.onnx" --input 'x=f32[1,4608]=1' \
+    -o "$tmp/large.npz" 2>"$tmp/out"
+holds "a folder that is not used is said once" [ "$(grep -c 'not used' "$tmp/out")" = 1 ]
 export INGOT_CACHE_DIR=$tmp/cache

@@ -29,6 +29,62 @@ for target in cpu interpret; do
         "$ingot" run "$model" -t $target --inputs "$tmp/in" --input 'dense=f32[2,13]=0'
 done
 
+# A bag's row is the same whatever bags stand beside it, empty ones too.
+scores() { # scores NAME N IDS OFFSETS
+    bags "$2" "$3" "$4" -t "$target" --json >"$tmp/$1.json"
+}
+for target in cpu interpret; do
+    scores all 4 'i64[3]=0,1,-1' 0,2,2,3
+    scores first 1 'i64[2]=0,1' 0
+    scores none 1 'i64[0]=0' 0
+    scores last 2 'i64[1]=23' 0,1
+    holds "$target: rows of empty bags have their numbers" python3 - "$tmp" <<'PY'
+import json, sys
+
+def rows(name):
+    return [row[0] for row in json.load(open(f"{sys.argv[1]}/{name}.json"))["outputs"]["score"]]
+
+every, first, none, last = (rows(name) for name in ("all", "first", "none", "last"))
+expected = [first[0], none[0], last[0], none[0]]
+assert len(every) == 4 and len(last) == 2, (every, last)
+print(every, expected, last)
+assert all(abs(a - b) <= 1e-6 for a, b in zip(every, [first[0], none[0], last[0], none[0]]))
+assert abs(last[1] - none[0]) <= 1e-6 and len({round(x, 4) for x in expected}) == 3
+PY
+done
+
+# Numbers worked out by hand.
+cat >"$tmp/bags.ig" <<'IG'
+module @bags {
+  weight @t : f32[4, 2] = [1, 2, 3, 4, -5, -6, 7, 8]
+  graph @main(%ids: i64[N], %off: i64[B], %w: f32[N]) -> (f32[B, 2] "sum", f32[B, 2] "mean", f32[B, 2] "max", f32[B, 2] "weighted", f32[B, 2] "padded") {
+    %0 = bag @t, %ids, %off {operands = [1], pool = [sum]} : f32[B, 2]
+    %1 = bag @t, %ids, %off {operands = [1], pool = [mean]} : f32[B, 2]
+    %2 = bag @t, %ids, %off {operands = [1], pool = [max]} : f32[B, 2]
+    %3 = bag @t, %ids, %off, %w {operands = [5], pool = [sum]} : f32[B, 2]
+    %4 = bag @t, %ids, %off {operands = [1], pool = [mean], padding = [2]} : f32[B, 2]
+    ret %0, %1, %2, %3, %4
+  }
+}
+IG
+pools() { # pools IDS OFFSETS WEIGHTS: all numbers on one line
+    "$ingot" run "$tmp/bags.ig" -t "$target" --input "ids=$1" --input "off=$2" \
+        --input "w=$3" >"$tmp/numbers" && tr -s ' \n' ' ' <"$tmp/numbers"
+}
+for target in cpu interpret; do
+    check "$target: bags of several, none and one" 0 \
+        "sum: f32[4, 2] -4 -4 0 0 7 8 -10 -12 mean: f32[4, 2] -2 -2 0 0 7 8 -5 -6 max: f32[4, 2] 1 2 0 0 7 8 -5 -6 weighted: f32[4, 2] -9 -10 0 0 3.5 4 -10 -12 padded: f32[4, 2] 1 2 0 0 7 8 0 0" \
+        pools 'i64[5]=0,2,-1,2,2' 'i64[4]=0,2,2,3' 'f32[5]=1,2,0.5,-1,3'
+    check "$target: the first and the last are empty" 0 \
+        "sum: f32[3, 2] 0 0 3 4 0 0 mean: f32[3, 2] 0 0 3 4 0 0 max: f32[3, 2] 0 0 3 4 0 0 weighted: f32[3, 2] 0 0 -6 -8 0 0 padded: f32[3, 2] 0 0 3 4 0 0" \
+        pools 'i64[1]=1' 'i64[3]=0,0,1' 'f32[1]=-2'
+    check "$target: no ids at all" 0 \
+        "sum: f32[2, 2] 0 0 0 0 mean: f32[2, 2] 0 0 0 0 max: f32[2, 2] 0 0 0 0 weighted: f32[2, 2] 0 0 0 0 padded: f32[2, 2] 0 0 0 0" \
+        pools 'i64[0]=0' 'i64[2]=0' 'f32[0]=0'
+    check "$target: no bags, though there are ids" 0 "sum: f32[0, 2]" \
+        pools 'i64[2]=0' 'i64[0]=0' 'f32[2]=1'
+done
+
 model=$tmp/dlrm.ingot
 check "an id out of range names input, position and value" 3 \
     "input 'ids_6' element 2 is 24" bags 2 'i64[4]=0,1,24,2' 0,2

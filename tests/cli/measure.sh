@@ -184,3 +184,26 @@ check "one --dim sets them all" 0 "\"p50\"" \
     "$ingot" bench "$tmp/twins.ig" --dim S=64 --batch 3 --seconds 0.01 --json
 check "unless one is named itself" 3 "the lengths differ" \
     "$ingot" bench "$tmp/twins.ig" --dim S=64 --dim S2=63 --batch 3 --seconds 0.01 --json
+
+# The same in the verbs that compile: an extent's name stands for all inputs that have it.
+python3 tests/cli/tiny_onnx.py "$tmp/twins.onnx" twins
+check "both inputs are open" 0 "%z: f32[B2, S2]" "$ingot" dump "$tmp/twins.onnx" --stage import
+check "--dim fixes both" 0 "%x: f32[B, 64], %z: f32[B2, 64]" \
+    "$ingot" dump "$tmp/twins.onnx" --stage import --dim S=64
+check "or one by itself" 0 "%x: f32[B, S], %z: f32[B2, 9]" \
+    "$ingot" dump "$tmp/twins.onnx" --stage import --dim S2=9
+check "and all of several" 0 "%x: f32[8, 64], %z: f32[8, 64]" \
+    "$ingot" dump "$tmp/twins.onnx" --stage import --dim S=64 --dim B=8
+check "beside a type that is given" 0 "%x: f32[B, 1], %z: f32[B2, 64]" \
+    "$ingot" dump "$tmp/twins.onnx" --stage import --dim S=64 --input 'x=f32[B,1]'
+check "a name that no input has is refused" 3 "--dim T=64: no open extent" \
+    "$ingot" dump "$tmp/twins.onnx" --dim T=64
+check "and what is no number" 3 "gives no number for S" \
+    "$ingot" dump "$tmp/twins.onnx" --dim S=T
+check "an artifact has it" 0 "" \
+    "$ingot" compile "$tmp/twins.onnx" -q --dim S=64 -o "$tmp/twins.ingot"
+check "as info says" 0 "z: f32[B2, 64]" "$ingot" info "$tmp/twins.ingot"
+check "names of extents are ONNX's" 4 "give --input NAME=TYPE" \
+    "$ingot" compile "$tmp/relu.ig" --dim B=3 -o "$tmp/x.ingot"
+check "and not for isolated work" 2 "--isolate keeps it apart" \
+    "$ingot" compile "$tmp/twins.onnx" --isolate --dim S=64 -o "$tmp/x.ingot"

@@ -19,9 +19,10 @@ def dense(count):
 
 
 def concat(count):
-    copies = ", ".join(["%x"] * count)
-    return [f'  graph @main(%x: f32[B, 4]) -> (f32[{count}*B, 4] "y") {{',
-            f"    %0 = concat {copies} {{axis = 0}} : f32[{count}*B, 4]", "    ret %0"]
+    parts = ", ".join(["%x", "%y"] * (count // 2))  # equal ones in a row would be a loop
+    rows = f"{count // 2}*B + {count // 2}*C"
+    return [f'  graph @main(%x: f32[B, 4], %y: f32[C, 4]) -> (f32[{rows}, 4] "z") {{',
+            f"    %0 = concat {parts} {{axis = 0}} : f32[{rows}, 4]", "    ret %0"]
 
 
 lines = {"dense": dense, "concat": concat}[sys.argv[1]](int(sys.argv[2]))

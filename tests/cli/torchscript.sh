@@ -75,8 +75,12 @@ else
         "$ingot" verify --form dynamic "$torch/traced/mlp"
     check "and with its inputs folded" 0 "1 passed" \
         "$ingot" verify --form constant "$torch/traced/mlp"
-    check "a .pt2 is refused by name" 4 "this is a torch.export archive (.pt2)" \
+    check "an exported program says its types" 0 "takes   x: f32[s77, 16]" \
         "$ingot" info "$torch/pt2/mlp/model.pt2"
+    check "and is run" 0 "result: f32[3, 10]" \
+        "$ingot" run "$torch/pt2/mlp/model.pt2" --input 'x=f32[3,16]=random'
+    check "a fixed argument is held to its value" 3 "argument k must be 1" \
+        "$ingot" compile "$torch/pt2/constants/model.pt2" --input 'k=2' -o "$tmp/x.ingot"
     check "a package is listed" 0 "model.pkl" "$ingot" info "$torch/package/seed/my_package.pt"
     check "with values" 0 '"tup": (1, (2, ()), "' \
         "$ingot" info "$torch/package/data_only/package.pt"

@@ -70,6 +70,11 @@ for verb in "compile -o $tmp/x.ingot $tmp/relu.ig" "run $tmp/relu.ig" "bench $tm
 done
 check "an unknown pass is wrong usage" 2 "frobnicate" \
     "$ingot" opt "$tmp/relu.ig" --passes frobnicate
+check "a plan that is not lowered is not compiled" 3 \
+    "the passes made no launch of a compute" \
+    "$ingot" compile "$tmp/relu.ig" --passes fuse,bufferise -o "$tmp/unlowered.ingot"
+check "nor is what is no plan" 3 "ends with 'lower'" \
+    "$ingot" compile "$tmp/relu.ig" --passes dce -o "$tmp/unlowered.ingot"
 check "an unknown pass to stop at too" 2 "frobnicate" \
     "$ingot" dump "$tmp/relu.ig" --after frobnicate
 check "a pass that did not run is 3" 3 "pass 'cse' did not run" \
@@ -144,3 +149,72 @@ for arguments in "info" "info $tmp/dlrm.ingot" "info $tmp/dlrm.onnx" \
 done
 check "HTML has links" 0 "<a href=\"#g0_" "$ingot" dump "$tmp/relu.ig" --format html
 check "dot is a digraph" 0 "digraph" "$ingot" dump "$tmp/relu.ig" --format dot
+
+# Passwords and tokens of URLs are in no message and in no artifact.
+url='https://user:hunter2@host/m.onnx?token=hunter2'
+for arguments in "run $url" "compile $url -o $tmp/x.ingot" "bench $url" "dump $url" "info $url" \
+    "verify --suite $url" "verify $url" "run $tmp/relu.ig --inputs $url" "$url" \
+    "run $tmp/relu.ig --input x=@$url" "run $tmp/relu.ig --threads $url" \
+    "compile $tmp/relu.ig -o $url" "run $tmp/relu.ig --frob=$url" "profile $url --json" \
+    "run $tmp/relu.ig --input $url" "info --limit $url" "compile $tmp/relu.ig -t $url -o x"; do
+    # shellcheck disable=SC2086
+    "$ingot" $arguments >"$tmp/out" 2>&1
+    holds "fails: ${arguments%% *}" [ $? != 0 ]
+    holds "and keeps the secret: ingot $arguments" sh -c "! grep -q hunter2 '$tmp/out'"
+done
+mkdir -p "$tmp/redis:/"
+cp "$tmp/relu.ig" "$tmp/redis:/u:hunter2@h"
+(cd "$tmp" && "$ingot" compile "redis://u:hunter2@h" -q -o named.ingot)
+holds "nor is it in an artifact" sh -c "[ -s '$tmp/named.ingot' ] && ! grep -qa hunter2 '$tmp/named.ingot'"
+
+# Exit statuses: every verb, every kind of failure, in words and as JSON.
+python3 tests/cli/tiny_onnx.py "$tmp/unknown.onnx" unknown
+printf '\x08\x08\x3a\x05junk' >"$tmp/broken.onnx"
+# status STATUS VERB ARGUMENTS…
+status() {
+    local wanted=$1
+    shift
+    check "$wanted: ingot $*" "$wanted" "$([[ $wanted = [01] ]] || echo error: )" "$ingot" "$@"
+    "$ingot" "$@" --json >"$tmp/json" 2>"$tmp/errors"
+    holds "and as JSON" python3 -c '
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert sys.argv[2] in "01" or told["error"]["exit_status"] == int(sys.argv[2]), told
+' "$tmp/json" "$wanted"
+}
+for verb in compile run dump opt bench profile info; do
+    options=
+    [ $verb != compile ] || options="-o $tmp/x.ingot"
+    # shellcheck disable=SC2086
+    {
+        status 2 $verb "$tmp/relu.ig" --frob
+        status 2 $verb "$tmp/relu.ig" $options --limit frob=1
+        status 3 $verb "$tmp/broken.onnx" $options
+        status 4 $verb "$tmp/unknown.onnx" $options
+        status 5 $verb "$tmp/relu.ig" $options --limit rank=1
+        status 6 $verb "$tmp/none.onnx" $options
+    }
+done
+for verb in run bench profile; do
+    status 3 $verb "$tmp/relu.ig" --input 'x=f32[2]=1,frob'
+    status 5 $verb "$tmp/relu.ig" --limit session_bytes=1 --input 'x=f32[3,4]=1'
+    status 6 $verb "$tmp/relu.ig" --input "x=@$tmp/none.npy"
+done
+status 1 verify "$tmp/none"
+status 2 verify
+status 2 verify "$tmp/relu.ig" --inputs "$tmp/in"
+status 3 verify "$tmp/broken.onnx" --inputs "$tmp/in" --expected "$tmp/in"
+status 4 verify "$tmp/unknown.onnx" --inputs "$tmp/in" --expected "$tmp/in"
+status 5 verify "$tmp/relu.ig" --inputs "$tmp/in" --expected "$tmp/in" --limit rank=1
+status 6 verify "$tmp/relu.ig" --inputs "$tmp/none" --expected "$tmp/none"
+status 6 verify --suite "$tmp/none"
+status 6 compile "$tmp/relu.ig" -o "$tmp/none/x.ingot"
+status 6 dump "$tmp/relu.ig" -o "$tmp/none/x.ig"
+status 6 run "$tmp/relu.ig" --input 'x=f32[1,4]=1' -o "$tmp/none/y/z.npz"
+status 2 cache
+status 2 cache frob
+status 0 cache info
+status 2 info --kernels 1,2
+for verb in compile run verify dump opt bench profile cache info; do
+    check "$verb: help says where statuses stand" 0 "exit status: 0 good" "$ingot" $verb --help
+done

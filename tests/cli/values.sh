@@ -23,6 +23,12 @@ check "a file of values that is not there" 6 "cannot read" \
 printf 'not an array' >"$tmp/junk.npy"
 check "a file of values that is none" 3 "$tmp/junk.npy" \
     "$ingot" run "$tmp/relu.ig" --input "x=@$tmp/junk.npy"
+check "which is not taken for protobuf" 3 "not a .npy file: it begins with other bytes" \
+    "$ingot" run "$tmp/relu.ig" --input "x=@$tmp/junk.npy"
+mkdir "$tmp/junk_in"
+cp "$tmp/junk.npy" "$tmp/junk_in/x.npy"
+check "nor in a folder" 3 "junk_in/x.npy: not a .npy file" \
+    "$ingot" run "$tmp/relu.ig" --inputs "$tmp/junk_in"
 printf '\x93NUMPY\1\0\20\0{1: 2}         \n' >"$tmp/junk.npy"
 check "an array with a strange header" 3 "not a .npy file" \
     "$ingot" run "$tmp/relu.ig" --input "x=@$tmp/junk.npy"
@@ -114,3 +120,78 @@ holds "a full disk behind a stream is 6" sh -c "
     '$ingot' compile '$tmp/two.ig' -o - >/dev/full; [ \$? = 6 ]"
 holds "a dump goes on through a pipe" sh -c "
     '$ingot' dump '$tmp/two.ig' --stage import -o - | '$ingot' run - --input 'x=f32[2]=5,-6' | grep -q '5 0'"
+
+# Lists: ONNX's sequences.
+cat >"$tmp/list.ig" <<'IG'
+module @list {
+  graph @main(%s: seq<f32[N]>) -> (f32[M] "y") {
+    %0 = seq_concat %s {axis = 0} : f32[M]
+    ret %0
+  }
+}
+IG
+for kind in relu list axes range; do
+    python3 tests/cli/tiny_onnx.py "$tmp/$kind.onnx" $kind
+done
+"$ingot" run "$tmp/two.ig" -q --input 'x=f32[2]=5,-6' -o "$tmp/items"
+listed="$ingot run -t interpret $tmp/list.onnx"
+check "a list in JSON" 0 "  1 -2 3" $listed --input 'x=[[1, -2], [3]]'
+check "of values with types" 0 "  1 -2 0 1 2" $listed --input 'x=["f32[2]=1,-2", "f32[3]=iota"]'
+check "of files and all else" 0 "  5 0 7" \
+    $listed --input "x=[\"@$tmp/items/output_0.npy\", [7]]"
+check "an empty one" 3 "an empty sequence" $listed --input 'x=[]'
+check "an item that is no value" 3 "'f32[2' is no value" $listed --input 'x=["f32[2"]'
+check "an item that is not there" 6 "none.npy: cannot read" \
+    $listed --input "x=[\"@$tmp/none.npy\"]"
+check "an item of another rank" 3 "expected a sequence of f32 of rank 1" \
+    "$ingot" run -t interpret "$tmp/list.ig" --input 's=[[[1]]]'
+check "a tensor is no list" 3 "expected a sequence of f32 of rank 1" \
+    "$ingot" run -t interpret "$tmp/list.ig" --input 's=f32[2]=1'
+check "nor is text" 3 "no value" $listed --input 'x=frob'
+check "compiled, a list is refused" 4 "--target interpret" \
+    "$ingot" run "$tmp/list.onnx" --input 'x=[[1], [2]]'
+
+# Ranks that the file does not say.
+check "the value says the rank" 0 "y: f32[2, 1]" \
+    "$ingot" run "$tmp/relu.onnx" --input 'x=f32[2,1]=1,-2'
+check "in JSON" 0 "  1 0" "$ingot" run "$tmp/relu.onnx" --input 'x=[1, -2]'
+mkdir "$tmp/unranked"
+cp "$tmp/items/output_0.npy" "$tmp/unranked/x.npy"
+check "in a file" 0 "  5 0" "$ingot" run "$tmp/relu.onnx" --inputs "$tmp/unranked"
+check "for a measurement" 0 "p50" \
+    "$ingot" bench "$tmp/relu.onnx" --input 'x=f32[2,8]=random' --seconds 0.01
+check "a type for the compiler" 0 "" \
+    "$ingot" compile "$tmp/list.onnx" --input 'x=seq<f32[N]>' --emit header -o "$tmp/list.h"
+check "of another element" 3 "another type than the one given" \
+    "$ingot" dump "$tmp/list.onnx" --stage import --input 'x=seq<i64[N]>'
+check "without a value a type is asked for" 4 "has no shape, so its rank is not known" \
+    "$ingot" run "$tmp/relu.onnx"
+check "a name that is no input" 4 "has no shape" \
+    "$ingot" run "$tmp/relu.onnx" --input 'z=f32[2]=1'
+
+# Errors of runs name the model, the node, and what is wrong with which value.
+check "a step of 0" 3 "range.onnx: node 1 'the_node' (Range): the step from 0 to 3 is 0" \
+    "$ingot" run "$tmp/range.onnx" --input 'x=i64[]=3'
+"$ingot" compile "$tmp/range.onnx" -q -o "$tmp/range.ingot"
+check "an artifact says it too" 3 "range.ingot: node 1 'the_node' (Range): the step" \
+    "$ingot" run "$tmp/range.ingot" --input 'x=i64[]=3'
+
+# IR text that was dumped reads its weights from beside it.
+mkdir -p "$tmp/dumped/away"
+cp "$tmp/dlrm.onnx" "$tmp/dumped/model.onnx"
+"$ingot" dump "$tmp/dumped/model.onnx" --stage import -o "$tmp/dumped/model.ig"
+check "beside its model a dump is a model" 0 "score: f32[" \
+    "$ingot" run "$tmp/dumped/model.ig" --inputs "$tmp/in"
+cp "$tmp/dumped/model.ig" "$tmp/dumped/away/"
+check "moved away it says where it looks" 3 \
+    "weights are looked for beside the text, in '$tmp/dumped/away/'" \
+    "$ingot" run "$tmp/dumped/away/model.ig" --inputs "$tmp/in"
+holds "once" [ "$(grep -c "'model.onnx'" "$tmp/out")" = 1 ]
+cp "$tmp/dumped/model.onnx" "$tmp/dumped/away/"
+check "and finds them there" 0 "score: f32[" \
+    "$ingot" run "$tmp/dumped/away/model.ig" --inputs "$tmp/in"
+
+# Element types have names.
+python3 tests/cli/tiny_onnx.py "$tmp/narrow.onnx" narrow
+check "also those that are not supported" 4 \
+    "input 'x' has element type FLOAT4E2M1, which is not supported yet" "$ingot" info "$tmp/narrow.onnx"

@@ -175,11 +175,14 @@ ig_dtype ig_onnx_attr_dtype(const ig_onnx_node *node, const char *name,
     }
     if (!ig_dtype_from_onnx(code, &dtype)) {
         dtype = IG_DT_f32;
-        bool is_one = code > 0 && code <= ONNX__TENSOR_PROTO__DATA_TYPE__INT2;
-        ig_onnx_fail(node, is_one ? IG_UNSUPPORTED : IG_INVALID,
-                     is_one ? "%s is element type %lld, which is not supported yet"
-                            : "%s is %lld, which is no element type",
-                     name, (long long)code);
+        const char *type = ig_onnx_dtype_name(code);
+        if (type) {
+            ig_onnx_fail(node, IG_UNSUPPORTED, "%s is %s, which is not supported yet",
+                         name, type);
+        } else {
+            ig_onnx_fail(node, IG_INVALID, "%s is %lld, which is no element type", name,
+                         (long long)code);
+        }
     }
     return dtype;
 }

@@ -8,6 +8,8 @@
  */
 #include "frontend/onnx/import/import.h"
 
+#include "base/writer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -357,19 +359,45 @@ static void check_graph(const site *outer, const Onnx__GraphProto *graph,
     check_nodes(&at, graph->node, graph->n_node);
 }
 
-static void report_missing(ig_onnx_import *import, const ig_map *missing) {
-    for (size_t i = 0; i < missing->count; i++) {
+/* So many missing operators are reported one by one, those beyond by name alone. */
+enum { MOST_REPORTED = 12 };
+
+static void report_one(ig_onnx_import *import, const tally *t) {
+    char label[128], many[64] = "";
+    const char *domain = ig_onnx_domain_label(ig_str_of(t->domain), label,
+                                              sizeof(label));
+    if (t->count > 1) {
+        snprintf(many, sizeof(many), " (%zu nodes, this is the first)", t->count);
+    }
+    ig_onnx_note(import,
+                 ig_error(&import->context->diag, IG_UNSUPPORTED, &t->first,
+                          "operator %s::%s (version %lld) is not supported yet%s",
+                          domain, t->name, (long long)t->opset, many));
+}
+
+static void report_rest(ig_onnx_import *import, const ig_map *missing, size_t first) {
+    ig_location where = { .file = import->model->file };
+    ig_writer w;
+    ig_writer_init(&w, import->arena);
+    for (size_t i = first; i < missing->count; i++) {
         const tally *t = missing->entries[i].value;
-        char label[128], many[64] = "";
-        const char *domain = ig_onnx_domain_label(ig_str_of(t->domain), label,
-                                                  sizeof(label));
-        if (t->count > 1) {
-            snprintf(many, sizeof(many), " (%zu nodes, this is the first)", t->count);
-        }
-        ig_onnx_note(import,
-                     ig_error(&import->context->diag, IG_UNSUPPORTED, &t->first,
-                              "operator %s::%s (version %lld) is not supported yet%s",
-                              domain, t->name, (long long)t->opset, many));
+        char label[128];
+        ig_put(&w, "%s%s::%s", i > first ? ", " : "",
+               ig_onnx_domain_label(ig_str_of(t->domain), label, sizeof(label)),
+               t->name);
+    }
+    ig_onnx_note(import, ig_error(&import->context->diag, IG_UNSUPPORTED, &where,
+                                  "%zu further operators are not supported yet: %s",
+                                  missing->count - first, w.data));
+}
+
+static void report_missing(ig_onnx_import *import, const ig_map *missing) {
+    size_t most = missing->count > MOST_REPORTED ? MOST_REPORTED - 1 : missing->count;
+    for (size_t i = 0; i < most; i++) {
+        report_one(import, missing->entries[i].value);
+    }
+    if (most < missing->count) {
+        report_rest(import, missing, most);
     }
 }
 

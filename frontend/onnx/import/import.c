@@ -118,25 +118,42 @@ static ig_dim dim_of(const entry *e, const char *input,
         e->import, name, ig_arena_printf(arena, "dim %zu of input '%s'", index, input));
 }
 
+/* Whoever asks for inputs only learns that there is a rank to be said. */
+static ig_status unranked_type(const entry *e, const char *name, ig_dtype dtype,
+                               const ig_type **out_type) {
+    ig_module *module = e->import->module;
+    if (!e->options || !e->options->is_inputs_only) {
+        return input_fail(
+            e, IG_UNSUPPORTED, name,
+            "give its type, for example --input NAME=f32[N,13], where values are "
+            "given a value: --input NAME=f32[2,13]=random",
+            "has no shape, so its rank is not known");
+    }
+    ig_dim any = ig_dim_symbol(module, "any_rank");
+    *out_type = ig_type_tensor(module, dtype, 1, &any);
+    return IG_OK;
+}
+
 static ig_status tensor_type(const entry *e, const char *name,
                              const Onnx__TypeProto__Tensor *proto,
                              const ig_type **out_type) {
     ig_dtype dtype;
     int code = proto->elem_type;
     if (!ig_dtype_from_onnx(code, &dtype)) {
-        bool is_known = code > 0 && code <= ONNX__TENSOR_PROTO__DATA_TYPE__INT2;
-        return input_fail(e, is_known ? IG_UNSUPPORTED : IG_INVALID, name, NULL,
-                          is_known ? "has an element type that is not supported yet"
-                                   : "has an element type that does not exist");
+        const char *type = ig_onnx_dtype_name(code);
+        return input_fail(
+            e, type ? IG_UNSUPPORTED : IG_INVALID, name, NULL,
+            type ? ig_arena_printf(e->import->arena,
+                                   "has element type %s, which is not supported yet",
+                                   type)
+                 : "has an element type that does not exist");
     }
     if (dtype == IG_DT_str) {
         return input_fail(e, IG_UNSUPPORTED, name, NULL,
                           "holds strings, which are not supported yet");
     }
     if (!proto->shape) {
-        return input_fail(e, IG_UNSUPPORTED, name,
-                          "give its type, for example --input NAME=f32[N,13]",
-                          "has no shape, so its rank is not known");
+        return unranked_type(e, name, dtype, out_type);
     }
     ig_dim dims[IG_TENSOR_RANK];
     size_t rank = proto->shape->n_dim;
@@ -209,6 +226,7 @@ static bool fits_declared(const entry *e, const ig_type *given,
 
 /* Symbols that the caller named come from this input too. */
 static void name_origins(const entry *e, const char *name, const ig_type *type) {
+    type = type->kind == IG_SEQUENCE ? type->element : type;
     for (uint32_t i = 0; i < type->rank; i++) {
         ig_symbol *symbol = ig_dim_as_symbol(e->import->module, type->dims[i]);
         if (symbol && !symbol->origin) {
@@ -220,35 +238,36 @@ static void name_origins(const entry *e, const char *name, const ig_type *type) 
     }
 }
 
-/* The declared type without symbols, which an override would leave unused. */
-static ig_status declared_form(const entry *e, const Onnx__ValueInfoProto *input,
-                               ig_dtype *out_dtype, size_t *out_rank,
-                               bool *out_shaped) {
-    const Onnx__TypeProto *type = input->type;
-    *out_shaped = false;
-    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
-        !ig_dtype_from_onnx(type->tensor_type->elem_type, out_dtype)) {
-        return input_fail(e, IG_INVALID, input->name, NULL,
-                          "is not a tensor whose type can be given");
+/* The tensor that an input is declared to be, or a list of. */
+static const Onnx__TypeProto__Tensor *declared_tensor(const Onnx__TypeProto *type,
+                                                      ig_kind *out_kind) {
+    *out_kind = IG_TENSOR;
+    if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE) {
+        *out_kind = IG_SEQUENCE;
+        type = type->sequence_type->elem_type;
     }
-    if (type->tensor_type->shape) {
-        *out_shaped = true;
-        *out_rank = type->tensor_type->shape->n_dim;
-    }
-    return IG_OK;
+    return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+               ? type->tensor_type
+               : NULL;
 }
 
+/* Made without symbols, which an override would leave unused. */
 static ig_status check_override(const entry *e, const Onnx__ValueInfoProto *input,
                                 const ig_type *given) {
     ig_dtype dtype;
-    size_t rank = 0;
-    bool is_shaped;
-    IG_TRY(declared_form(e, input, &dtype, &rank, &is_shaped));
-    bool is_right = given->kind == IG_TENSOR && given->dtype == dtype &&
-                    (!is_shaped || given->rank == rank);
-    for (uint32_t i = 0; is_right && is_shaped && i < rank; i++) {
-        const Onnx__TensorShapeProto__Dimension *dim =
-            input->type->tensor_type->shape->dim[i];
+    ig_kind kind;
+    const Onnx__TypeProto__Tensor *declared = declared_tensor(input->type, &kind);
+    if (!declared || !ig_dtype_from_onnx(declared->elem_type, &dtype)) {
+        return input_fail(e, IG_INVALID, input->name, NULL,
+                          "is not a tensor whose type can be given");
+    }
+    const Onnx__TensorShapeProto *shape = declared->shape;
+    bool is_right = given->kind == kind;
+    given = is_right && kind == IG_SEQUENCE ? given->element : given;
+    is_right = is_right && given->kind == IG_TENSOR && given->dtype == dtype &&
+               (!shape || given->rank == shape->n_dim);
+    for (uint32_t i = 0; is_right && shape && i < given->rank; i++) {
+        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
         bool is_number = dim->value_case ==
                          ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
         is_right = !is_number || dim->dim_value < 0 ||
@@ -276,8 +295,14 @@ static ig_status input_type(const entry *e, const Onnx__ValueInfoProto *input,
 static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
                             const ig_tensor *tensor, ig_value **out_value) {
     ig_module *module = e->import->module;
-    const ig_type *declared;
-    IG_TRY(declared_type(e, input->name, input->type, &declared));
+    const ig_type *declared = NULL;
+    ig_kind kind;
+    const Onnx__TypeProto__Tensor *form = declared_tensor(input->type, &kind);
+    ig_dtype dtype;
+    if (!form || form->shape || !ig_dtype_from_onnx(form->elem_type, &dtype) ||
+        dtype != tensor->dtype) {
+        IG_TRY(declared_type(e, input->name, input->type, &declared));
+    }
     if (tensor->kind != IG_TENSOR) {
         return input_fail(e, IG_UNSUPPORTED, input->name, NULL,
                           "is not a tensor, so it cannot be folded in");
@@ -377,6 +402,11 @@ static void check_output(const entry *e, const Onnx__ValueInfoProto *output,
                           ig_dtypes[dtype].name, ig_dtypes[value->type->dtype].name));
 }
 
+static void name_arguments(entry *e) {
+    e->import->graph->is_entry = true;
+    e->import->graph->arg_names = e->arg_names.items;
+}
+
 static void finish_graph(entry *e, const Onnx__GraphProto *graph,
                          ig_value *const *results) {
     ig_onnx_import *import = e->import;
@@ -386,8 +416,7 @@ static void finish_graph(entry *e, const Onnx__GraphProto *graph,
     }
     e->builder.loc = 0;
     ig_make_ret(&e->builder, results, (uint32_t)graph->n_output);
-    import->graph->is_entry = true;
-    import->graph->arg_names = e->arg_names.items;
+    name_arguments(e);
     import->graph->result_names = names;
 }
 
@@ -405,6 +434,12 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
                           "the graph has no outputs, or too many");
     }
     IG_TRY(import_inputs(&e, graph));
+    if (options && options->is_inputs_only) {
+        e.builder.loc = 0;
+        ig_make_ret(&e.builder, NULL, 0);
+        name_arguments(&e);
+        return import->worst;
+    }
     ig_value **results = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output);
     IG_TRY(ig_onnx_import_body(&e.scope, graph, results));
     for (size_t i = 0; i < graph->n_output; i++) {
@@ -431,7 +466,7 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
     ig_map_init(&import.freed, import.arena);
     IG_TRY(ig_onnx_model_parse(model));
     IG_TRY(check_versions(&import));
-    IG_TRY(ig_onnx_check(&import));
+    IG_TRY(options && options->is_inputs_only ? IG_OK : ig_onnx_check(&import));
     return import_graph(&import, options);
 }
 

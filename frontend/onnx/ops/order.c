@@ -55,6 +55,11 @@ ig_status ig_onnx_import_compress(ig_onnx_node *node) {
     } else {
         x = ig_expr_flatten(node->e, x);
     }
+    if (x && condition) { /* it may be shorter */
+        ig_expr_guard_less_equal(
+            node->e, condition->type->dims[0], x->type->dims[axis],
+            "the condition must have no more entries than there are elements");
+    }
     ig_value *rows = ig_expr_flatten(node->e, ig_build_nonzero(node->e, condition));
     return ig_onnx_give(node,
                         ig_expr_gather(node->e, x, rows, axis, IG_NEGATIVE_error));

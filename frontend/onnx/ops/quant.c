@@ -36,6 +36,28 @@ static ig_quant read_quant(const ig_onnx_node *node, ig_dtype dtype) {
     return q;
 }
 
+/* From opset 23 on the scale's type, or `precision`, is that of the quotient: a narrow
+ * one is rounded before it is rounded to an integer.  (Blocks are divided in f32.) */
+static ig_value *divide_narrowly(const ig_onnx_node *node, ig_value *x, ig_quant *q) {
+    ig_dtype scale = (ig_dtype)q->scale->type->dtype;
+    ig_dtype precision = ig_onnx_row_has_attr(node->row, "precision")
+                             ? ig_onnx_attr_dtype(node, "precision", scale)
+                             : IG_DT_f32;
+    if ((precision != IG_DT_f16 && precision != IG_DT_bf16) || q->block) {
+        return x;
+    }
+    ig_expr *e = node->e;
+    ig_value *divisor = q->scale;
+    if (q->axis >= 0 && divisor->type->rank == 1) {
+        divisor = ig_expr_along(e, divisor, (uint32_t)q->axis, x->type->rank);
+    }
+    divisor = ig_expr_cast(e, divisor, precision);
+    q->scale = ig_expr_fill(e, IG_DT_f32, q->scale->type->rank, q->scale->type->dims,
+                            1);
+    return ig_expr_cast(e, ig_build_div(e, ig_expr_cast(e, x, precision), divisor),
+                        IG_DT_f32);
+}
+
 /* QuantizeLinear(x, scale, zero_point?) */
 ig_status ig_onnx_import_quantize(ig_onnx_node *node) {
     const ig_value *zero = ig_onnx_in(node, 2);
@@ -44,6 +66,7 @@ ig_status ig_onnx_import_quantize(ig_onnx_node *node) {
     ig_quant q = read_quant(node, to);
     ig_value *x = node->inputs[0];
     if (!ig_dtype_is_float(to)) {
+        x = ig_onnx_has_failed(node) ? x : divide_narrowly(node, x, &q);
         q.scale = ig_expr_cast(node->e, q.scale, IG_DT_f32);
         return ig_onnx_give(
             node, ig_compose_quantize(node->e, x, &q, to, IG_ROUNDING_divide));
@@ -106,6 +129,13 @@ static ig_status give_sums(ig_onnx_node *node, ig_value *sum, ig_value *a_scale,
     ig_value **in = node->inputs;
     ig_quant y = { .scale = in[6], .zero_point = in[7], .axis = axis };
     ig_dtype to = (ig_dtype)in[7]->type->dtype;
+    if (to != IG_DT_i8 && to != IG_DT_u8) {
+        bool is_narrow = ig_dtypes[to].bits == 8 && to != IG_DT_bool;
+        return ig_onnx_fail(node, is_narrow ? IG_UNSUPPORTED : IG_INVALID,
+                            "the result's zero point has elements of type %s, "
+                            "expected i8 or u8",
+                            ig_dtypes[to].name);
+    }
     return ig_onnx_give(node,
                         ig_compose_requantize(node->e, sum, a_scale, in[4], &y, to));
 }
@@ -125,7 +155,7 @@ ig_status ig_onnx_import_qlinear_matmul(ig_onnx_node *node) {
 static ig_value *convolve_integers(const ig_onnx_node *node, ig_integers x,
                                    ig_integers w) {
     ig_value *zero = w.zero_point;
-    if (zero && zero->type->rank == 1) {
+    if (zero && zero->type->rank == 1 && w.value->type->rank > 0) {
         w.zero_point = ig_expr_along(node->e, zero, 0, w.value->type->rank);
     }
     x.zero_point = ig_expr_reshape(node->e, x.zero_point, 0, NULL);

@@ -219,6 +219,10 @@ ig_status ig_onnx_import_resize(ig_onnx_node *node) {
     if (!has_sizes && !is_given(&r, SCALES)) {
         return ig_onnx_fail(node, IG_INVALID, "has neither scales nor sizes");
     }
+    if (is_crop && !is_given(&r, ROI)) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "takes a part of its input, but has no roi");
+    }
     bool is_known = (!is_crop || read_list(&r, ROI, 2, r.form.region)) &&
                     (has_sizes ? read_sizes(&r)
                                : read_list(&r, SCALES, 1, r.form.scales));

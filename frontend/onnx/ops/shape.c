@@ -136,6 +136,21 @@ static void mark_axes(ig_ints axes, bool *marks) {
     }
 }
 
+/* Without axes every extent of 1 goes; one that is not known at import must be another,
+ * or the rank of the result would depend on it. */
+static void guard_not_one(const ig_onnx_node *node, uint32_t axis) {
+    ig_module *m = node->import->module;
+    ig_dim extent = node->inputs[0]->type->dims[axis], one = ig_dim_of(1);
+    ig_dim pairs = ig_dim_floor_div(m, extent, ig_dim_of(2));
+    ig_expr_guard_equal(
+        node->e, ig_dim_min(m, extent, one), ig_dim_min(m, pairs, one),
+        ig_arena_printf(node->import->arena,
+                        "axis %u has extent 1: Squeeze without axes takes it, "
+                        "which is only known at import where the model or "
+                        "--input states it",
+                        axis));
+}
+
 ig_status ig_onnx_import_squeeze(ig_onnx_node *node) {
     bool marks[IG_TENSOR_RANK];
     const ig_type *type = node->inputs[0]->type;
@@ -149,6 +164,9 @@ ig_status ig_onnx_import_squeeze(ig_onnx_node *node) {
                 node->e, type->dims[i], one,
                 ig_arena_printf(node->import->arena, "axis %u must have extent 1", i));
         } else {
+            if (!axes.items) {
+                guard_not_one(node, i);
+            }
             dims[rank++] = type->dims[i];
         }
     }

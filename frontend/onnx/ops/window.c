@@ -287,11 +287,16 @@ static ig_value *raise_to(ig_expr *e, ig_value *x, double power) {
     return power == 1 ? x : ig_expr_with(e, IG_OP_pow, x, power);
 }
 
-/* |x|^p of a float input. */
+/* |x|^p of a float input: of a narrow one in f32, since powers soon leave its range. */
 static ig_value *read_powers(const ig_onnx_node *node, double *out_p) {
-    ig_value *x = ig_onnx_float_input(node, 0);
+    ig_value *x = ig_expr_widen(node->e, ig_onnx_float_input(node, 0));
     *out_p = (double)ig_onnx_attr_between(node, "p", 2, 1, INT32_MAX);
     return raise_to(node->e, ig_build_abs(node->e, x), *out_p);
+}
+
+static ig_status give_roots(ig_onnx_node *node, ig_value *sums, double p) {
+    ig_value *roots = raise_to(node->e, sums, 1 / p);
+    return ig_onnx_give(node, ig_expr_like(node->e, roots, node->inputs[0]));
 }
 
 ig_status ig_onnx_import_lp_pool(ig_onnx_node *node) {
@@ -303,8 +308,7 @@ ig_status ig_onnx_import_lp_pool(ig_onnx_node *node) {
     if (!read_pool(node, &s, kernel, &attrs)) {
         return node->e->status;
     }
-    ig_value *sums = ig_build_pool(node->e, powers, attrs);
-    return ig_onnx_give(node, raise_to(node->e, sums, 1 / p));
+    return give_roots(node, ig_build_pool(node->e, powers, attrs), p);
 }
 
 /* ---- over all of space ---- */
@@ -324,5 +328,5 @@ ig_status ig_onnx_import_global_pool(ig_onnx_node *node) {
 ig_status ig_onnx_import_global_lp_pool(ig_onnx_node *node) {
     double p;
     ig_value *sums = reduce_space(node, IG_REDUCE_sum, read_powers(node, &p));
-    return ig_onnx_give(node, raise_to(node->e, sums, 1 / p));
+    return give_roots(node, sums, p);
 }

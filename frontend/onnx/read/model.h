@@ -47,6 +47,8 @@ typedef struct ig_onnx_about {
 
 ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
                            const char *format, ...) IG_PRINTF(3, 4);
+/* The format's name of an element type, "FLOAT4E2M1"; NULL: there is none. */
+const char *ig_onnx_dtype_name(int64_t code);
 /* The form of a tensor, each field checked. */
 typedef struct ig_onnx_form {
     ig_dtype dtype;

@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "ir/tensor.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,16 +90,27 @@ static ig_status check_dims(const ig_onnx_about *about, const Onnx__TensorProto 
     return IG_OK;
 }
 
+const char *ig_onnx_dtype_name(int64_t code) {
+    const ProtobufCEnumDescriptor *names = &onnx__tensor_proto__data_type__descriptor;
+    const ProtobufCEnumValue *value =
+        code > 0 && code <= INT_MAX
+            ? protobuf_c_enum_descriptor_get_value(names, (int)code)
+            : NULL;
+    return value ? value->name : NULL;
+}
+
 ig_status ig_onnx_tensor_form(const ig_onnx_about *about,
                               const Onnx__TensorProto *tensor, ig_onnx_form *out_form) {
     int code = tensor->data_type;
     if (!ig_dtype_from_onnx(code, &out_form->dtype)) {
-        bool is_known = code > 0 && code <= ONNX__TENSOR_PROTO__DATA_TYPE__INT2;
-        return ig_onnx_complain(about, is_known ? IG_UNSUPPORTED : IG_INVALID,
-                                is_known
-                                    ? "has data_type %d, which is not supported yet"
-                                    : "has data_type %d, which does not exist",
-                                code);
+        const char *name = ig_onnx_dtype_name(code);
+        return name
+                   ? ig_onnx_complain(about, IG_UNSUPPORTED,
+                                      "has element type %s, which is not supported yet",
+                                      name)
+                   : ig_onnx_complain(about, IG_INVALID,
+                                      "has data_type %d, which is no element type",
+                                      code);
     }
     if (tensor->segment) {
         return ig_onnx_complain(about, IG_UNSUPPORTED, "is stored in segments");

@@ -199,6 +199,9 @@ static ig_str trim_end(ig_str text) {
 }
 
 static ig_status read_version(ig_archive *archive) {
+    if (archive->format == IG_ARCHIVE_pt2) {
+        return IG_OK; /* of its schema, which the program itself says */
+    }
     ig_archive_entry *entry = ig_archive_find(archive, IG_STR(".data/version"));
     if (!entry) {
         entry = ig_archive_find(archive, IG_STR("version"));
@@ -365,9 +368,10 @@ ig_status ig_archive_read(ig_archive *archive, ig_archive_entry *entry,
            "the entry is this archive's");
     if (entry->method == IG_ZIP_STORED) {
         IG_TRY(check_sum(archive, entry));
-        *out_span = (ig_archive_span){ .bytes = { archive->bytes.data + entry->offset,
-                                                  entry->size },
-                                       .offset = (int64_t)entry->offset };
+        *out_span = (ig_archive_span){
+            .bytes = { archive->bytes.data + entry->offset, entry->size },
+            .offset = archive->base < 0 ? -1 : archive->base + (int64_t)entry->offset
+        };
         return IG_OK;
     }
     if (!entry->inflated) {

@@ -48,6 +48,9 @@ typedef struct ig_archive {
     ig_arena *arena;
     const char *file; /* for messages */
     ig_str bytes;
+    int64_t
+        base; /* where they begin in the file: not 0 for an archive in an archive; -1:
+                   * nowhere */
     ig_str root; /* with its '/'; empty: a flat zip */
     ig_archive_format format;
     int64_t version; /* TorchScript: 1 to 10; packages: 6; 0 is absent */

@@ -32,6 +32,12 @@ static const ig_torch_dtype_info *complex_of(ig_dtype part) {
                                                       : IG_TORCH_complex64);
 }
 
+static const ig_torch_dtype_info *real_of(const ig_value *part) {
+    return ig_torch_dtype_of_code(part->type->dtype == IG_DT_f64   ? IG_TORCH_float64
+                                  : part->type->dtype == IG_DT_f16 ? IG_TORCH_float16
+                                                                   : IG_TORCH_float32);
+}
+
 static parts split_parts(ig_expr *e, ig_value *x) {
     assert(x->type->rank > 0 && "the parts are the last axis");
     uint32_t last = x->type->rank - 1;
@@ -231,7 +237,17 @@ ig_status ig_ts_op_complex_part(ig_ts_call *call) {
                                   : ig_ts_give_arg(call, 0, 0);
     }
     parts x = read_parts(call, 0, part_dtype(call, 1));
-    return ig_aten_give(call, call->row->variant ? x.im : x.re);
+    IG_TRY(ig_ts_give_view(call, 0, 0, call->row->variant ? x.im : x.re));
+    call->results[0].as.tensor->dtype = real_of(x.re);
+    return IG_OK;
+}
+
+/* The same memory: complex numbers lie as their two parts. */
+static ig_status give_twin(ig_ts_call *call, const ig_torch_dtype_info *dtype) {
+    ig_ts_tensor *twin = IG_NEW(call->arena, ig_ts_tensor);
+    *twin = *ig_ts_peek(call, 0);
+    twin->dtype = dtype;
+    return ig_ts_give_value(call, 0, ig_ts_of_tensor(twin));
 }
 
 ig_status ig_ts_op_view_as_real(ig_ts_call *call) {
@@ -239,14 +255,14 @@ ig_status ig_ts_op_view_as_real(ig_ts_call *call) {
     if (!ig_aten_viewed(call, &v)) {
         return call->e->status;
     }
-    return v.is_complex ? ig_aten_give(call, v.x)
+    return v.is_complex ? give_twin(call, real_of(v.x))
                         : ig_ts_fail(call, IG_INVALID, "the numbers are real");
 }
 
 ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     IG_TRY(call->e->status);
-    return ig_ts_give_complex(call, 0, x, complex_of((ig_dtype)x->type->dtype));
+    return give_twin(call, complex_of((ig_dtype)x->type->dtype));
 }
 
 /* complex(real, imag) */

@@ -34,6 +34,9 @@ const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double st
 /* x W^T + b by packed parameters (an object), x quantised at run time. */
 ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
                                 const ig_ts_value *object, bool reduce_range);
+/* Numbers of 0 … 1 in steps of 1 / 256, as sigmoids give them. */
+ig_status ig_aten_give_unit(ig_ts_call *call, ig_value *x,
+                            const ig_torch_dtype_info *dtype);
 /* clamp(rint(x / scale) + zero point) of real numbers; gives it as result 0. */
 ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
                                  const ig_torch_dtype_info *dtype,

@@ -28,9 +28,11 @@ ig_value *ig_aten_optional(ig_ts_call *call, uint32_t index) {
 ig_value **ig_aten_tensors(ig_ts_call *call, uint32_t index, uint32_t *out_count) {
     ig_value **values = NULL;
     *out_count = 0;
-    return ig_expr_note(call->e, ig_ts_tensors(call, index, &values, out_count))
-               ? values
-               : NULL;
+    if (!ig_expr_note(call->e, ig_ts_tensors(call, index, &values, out_count))) {
+        *out_count = 0; /* some may have been read */
+        return NULL;
+    }
+    return values;
 }
 
 int64_t ig_aten_int(ig_ts_call *call, uint32_t index) {
@@ -87,18 +89,22 @@ const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
                             uint32_t *out_count) {
     const int64_t *values = NULL;
     *out_count = 0;
-    return ig_expr_note(call->e, ig_ts_ints(call, index, wanted, &values, out_count))
-               ? values
-               : NULL;
+    if (!ig_expr_note(call->e, ig_ts_ints(call, index, wanted, &values, out_count))) {
+        *out_count = 0; /* some may have been read */
+        return NULL;
+    }
+    return values;
 }
 
 const ig_dim *ig_aten_dims(ig_ts_call *call, uint32_t index, uint32_t wanted,
                            uint32_t *out_count) {
     const ig_dim *dims = NULL;
     *out_count = 0;
-    return ig_expr_note(call->e, ig_ts_dims(call, index, wanted, &dims, out_count))
-               ? dims
-               : NULL;
+    if (!ig_expr_note(call->e, ig_ts_dims(call, index, wanted, &dims, out_count))) {
+        *out_count = 0; /* some may have been read */
+        return NULL;
+    }
+    return dims;
 }
 
 const ig_dim *ig_aten_shape(ig_ts_call *call, uint32_t index, uint32_t *out_rank) {
@@ -153,10 +159,12 @@ const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
                             bool empty_is_all, uint32_t *out_count) {
     const int64_t *axes = NULL;
     *out_count = 0;
-    return ig_expr_note(call->e,
-                        ig_ts_axes(call, index, rank, empty_is_all, &axes, out_count))
-               ? axes
-               : NULL;
+    if (!ig_expr_note(call->e,
+                      ig_ts_axes(call, index, rank, empty_is_all, &axes, out_count))) {
+        *out_count = 0; /* some may have been read */
+        return NULL;
+    }
+    return axes;
 }
 
 /* ---- dtypes ---- */

@@ -39,6 +39,31 @@ ig_status ig_ts_op_math2(ig_ts_call *call) {
     return ig_ts_give_float(call, 0, functions2[call->row->variant](x, y));
 }
 
+/* variant 0: gcd(a, b); 1: factorial(n) */
+ig_status ig_ts_op_math_int(ig_ts_call *call) {
+    int64_t a = 0, b = 0;
+    IG_TRY(ig_ts_int(call, 0, &a));
+    if (call->row->variant == 1) {
+        int64_t product = 1;
+        if (a < 0 || a > 20) {
+            return ig_ts_fail(call, IG_INVALID, "the factorial of %lld", (long long)a);
+        }
+        for (int64_t i = 2; i <= a; i++) {
+            product *= i;
+        }
+        return ig_ts_give_int(call, 0, product);
+    }
+    IG_TRY(ig_ts_int(call, 1, &b));
+    uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a;
+    uint64_t y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    while (y) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return ig_ts_give_int(call, 0, (int64_t)x);
+}
+
 /* isnan, isinf, isfinite */
 ig_status ig_ts_op_math_test(ig_ts_call *call) {
     double x = 0;

@@ -111,7 +111,10 @@ ig_status ig_ts_op_number1(ig_ts_call *call) {
                           ig_ts_kind_name(&call->args[0]));
     }
     if (call->arg_count > 1) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "a logarithm of another base");
+        double x = 0, base = 0;
+        IG_TRY(ig_ts_float(call, 0, &x));
+        IG_TRY(ig_ts_float(call, 1, &base));
+        return ig_ts_give_float(call, 0, log(x) / log(base));
     }
     if (ig_ts_is_known(&call->args[0])) {
         IG_TRY(compute_known(call, call->args[0], &result));

@@ -471,6 +471,19 @@ static ig_status check_names(const ig_ts_entry *entry) {
     return IG_OK;
 }
 
+/* Those that the caller gives; the others stay empty. */
+static ig_status parse_trees(const ig_ts_entry *entry, ig_node_list *trees) {
+    const ig_function *method = entry->method;
+    for (size_t i = 1; i < method->param_count; i++) {
+        const char *name = method->params[i].name;
+        const char *text = given_tree(entry, name, i - 1);
+        if (text) {
+            IG_TRY(parse_tree(entry, name, text, &trees[i - 1]));
+        }
+    }
+    return IG_OK;
+}
+
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
     const ig_function *method = entry->method;
     ig_ts_eval *eval = entry->eval;
@@ -480,15 +493,14 @@ ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
     ig_writer_init(&lacking, eval->arena);
     ig_writer_init(&examples, eval->arena);
     IG_TRY(check_names(entry));
+    ig_node_list *trees = IG_NEW_ARRAY(eval->arena, ig_node_list, method->param_count);
+    IG_TRY(parse_trees(entry, trees));
+    IG_TRY(ig_ts_entry_declared(entry, trees));
     for (size_t i = 1; i < method->param_count; i++) {
         const ig_param *param = &method->params[i];
-        const char *text = given_tree(entry, param->name, i - 1);
-        ig_node_list tree = { 0 };
-        if (text) {
-            IG_TRY(parse_tree(entry, param->name, text, &tree));
-            IG_TRY(read_argument(entry, param, &tree, &out->values[i - 1]));
-        } else if (traced_tree(entry, param->name, i - 1, &tree)) {
-            IG_TRY(read_argument(entry, param, &tree, &out->values[i - 1]));
+        ig_node_list *tree = &trees[i - 1];
+        if (tree->count || traced_tree(entry, param->name, i - 1, tree)) {
+            IG_TRY(read_argument(entry, param, tree, &out->values[i - 1]));
         } else if (param->value) {
             IG_TRY(default_value(entry, param, &out->values[i - 1]));
         } else {

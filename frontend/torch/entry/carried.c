@@ -8,6 +8,7 @@
  *
  *     number          its value, of rank 0; also one that a list or dict holds
  *     buffer          whose value was used to evaluate (`int(self.count)`): never again
+ *     tensor          whose extents change from call to call: these are open
  *     None → tensor   whether it is there yet, and the tensor (zeros until it is); the
  *                     method is evaluated for either and an `if` joins the two
  */
@@ -44,7 +45,7 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
         return false;
     }
     for (uint32_t i = 0; i < list->count && is_tensor; i++) {
-        if (list->items[i].kind == IG_TS_TENSOR) {
+        if (list->items[i].kind == IG_TS_TENSOR && !list->items[i].is_there) {
             return false; /* one is chosen by an `if`; more would be chosen apart */
         }
     }
@@ -65,6 +66,28 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
         if (type->rank > IG_COUNT_OF(note.dims)) {
             return false;
         }
+    }
+    list->items[list->count++] = note;
+    return true;
+}
+
+bool ig_ts_carried_note_extents(ig_ts_entry *entry, const ig_ts_place *place,
+                                const ig_type *before, const ig_type *after) {
+    const ig_module *module = entry->eval->module;
+    ig_ts_carried_list *list = entry->carried;
+    ig_ts_carried note = { .kind = IG_TS_TENSOR,
+                           .item = place->item,
+                           .rank = before->rank,
+                           .is_there = true };
+    if (list->count == IG_COUNT_OF(list->items) || place->item >= 0 ||
+        before->rank > IG_COUNT_OF(note.dims) || before->rank != after->rank ||
+        !fits_parameter(note.path, sizeof note.path, place->path) ||
+        !fits_parameter(note.name, sizeof note.name, place->name)) {
+        return false;
+    }
+    for (uint32_t d = 0; d < before->rank; d++) {
+        bool is_same = ig_dim_equal(module, before->dims[d], after->dims[d]) == IG_YES;
+        note.dims[d] = is_same ? ig_dim_value(before->dims[d]) : -1;
     }
     list->items[list->count++] = note;
     return true;
@@ -209,6 +232,29 @@ static ig_status begin_tensor(ig_ts_entry *entry, const ig_ts_carried *item,
     return IG_OK;
 }
 
+/* A tensor of the archive, from now on with open extents. */
+static ig_status begin_extents(ig_ts_entry *entry, const ig_ts_carried *item,
+                               ig_ts_value *held) {
+    ig_ts_eval *eval = entry->eval;
+    ig_ts_tensor *old = held->as.tensor;
+    ig_dim dims[IG_TENSOR_RANK];
+    IG_TRY(ig_ts_storage_load(eval, old->storage));
+    const ig_data *data = ig_constant_of(old->storage->value);
+    if (!data || !data->bytes || old->step_count > 0 || old->type->rank != item->rank) {
+        return fail_at_entry(
+            entry, "a buffer whose extents the call changes is no plain tensor");
+    }
+    for (uint32_t d = 0; d < item->rank; d++) {
+        const char *symbol = ig_arena_printf(eval->arena, "%s_d%u", item->name, d);
+        dims[d] = item->dims[d] < 0 ? ig_dim_symbol(eval->module, symbol)
+                                    : old->type->dims[d];
+    }
+    const ig_type *open = ig_type_with_dims(eval->module, old->type, item->rank, dims);
+    ig_value *arg = add_state(entry, item->name, open, old->type, data->bytes);
+    *held = ig_ts_of_tensor(ig_ts_tensor_create(eval, arg, old->dtype));
+    return IG_OK;
+}
+
 ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
     for (uint32_t i = 0; i < entry->known; i++) {
         const ig_ts_carried *item = &entry->carried->items[i];
@@ -221,7 +267,9 @@ ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
             return fail_at_entry(
                 entry, "an attribute that the call changes is not found again");
         }
-        if (item->kind == IG_TS_TENSOR) {
+        if (item->is_there) {
+            IG_TRY(begin_extents(entry, item, value));
+        } else if (item->kind == IG_TS_TENSOR) {
             IG_TRY(begin_tensor(entry, item, object_at(entry->eval->root, item->path)));
         } else {
             IG_TRY(begin_number(entry, item, value));
@@ -290,6 +338,26 @@ static ig_status end_tensor(ig_ts_entry *entry, const ig_ts_value *value) {
     return IG_OK;
 }
 
+static ig_status end_extents(ig_ts_entry *entry, const ig_ts_carried *item,
+                             const ig_ts_value *value) {
+    ig_value *tensor;
+    if (value->kind != IG_TS_TENSOR || value->as.tensor->type->rank != item->rank) {
+        return fail_at_entry(entry,
+                             "the call binds a buffer to tensors of several ranks");
+    }
+    IG_TRY(ig_ts_tensor_read(entry->eval, value->as.tensor, &tensor));
+    for (uint32_t d = 0; d < item->rank; d++) {
+        bool is_kept = item->dims[d] < 0 ||
+                       ig_dim_is(tensor->type->dims[d], item->dims[d]);
+        if (!is_kept) {
+            return fail_at_entry(entry, "the call changes more extents of a buffer the "
+                                        "second time than the first");
+        }
+    }
+    IG_PUSH(entry->eval->arena, &entry->carried_values, tensor);
+    return IG_OK;
+}
+
 ig_status ig_ts_carried_end(ig_ts_entry *entry) {
     for (uint32_t i = 0; i < entry->known; i++) {
         const ig_ts_carried *item = &entry->carried->items[i];
@@ -300,6 +368,10 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry) {
         ig_value *number;
         if (!value) {
             return fail_at_entry(entry, "the call takes away what it has changed");
+        }
+        if (item->is_there) {
+            IG_TRY(end_extents(entry, item, value));
+            continue;
         }
         if (item->kind == IG_TS_TENSOR) {
             IG_TRY(end_tensor(entry, value));

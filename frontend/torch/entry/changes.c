@@ -69,7 +69,7 @@ static ig_status refuse_change(const ig_ts_entry *entry, const ig_location *wher
     ig_arena *arena = entry->eval->arena;
     return ig_error_hint(
         &entry->eval->context->diag, IG_UNSUPPORTED, where,
-        "keep it in a tensor (a buffer) of fixed dtype and shape, or in a list or dict of fixed length",
+        "keep it in a tensor (a buffer) of one dtype and rank, or in a list or dict of fixed length",
         "the call changes %s from %s to %s; only tensors and numbers can outlive a call yet",
         place_text(arena, place), before, after);
 }
@@ -100,6 +100,14 @@ static ig_status check_sharing(const ig_ts_entry *entry) {
     return IG_OK;
 }
 
+static bool has_extents(const ig_module *module, const ig_type *a, const ig_type *b) {
+    bool is_same = a->rank == b->rank;
+    for (uint32_t i = 0; is_same && i < a->rank; i++) {
+        is_same = ig_dim_equal(module, a->dims[i], b->dims[i]) == IG_YES;
+    }
+    return is_same;
+}
+
 /* Its storage takes the content, as if it had been written to. */
 static ig_status keep_tensor(ig_ts_entry *entry, const ig_location *where,
                              const ig_ts_place *place, const ig_ts_value *before,
@@ -117,6 +125,12 @@ static ig_status keep_tensor(ig_ts_entry *entry, const ig_location *where,
                         .where = *where };
     IG_TRY(ig_ts_tensor_read(entry->eval, new, &kept.value));
     IG_TRY(ig_ts_storage_load(entry->eval, old->storage));
+    if (!has_extents(entry->eval->module, kept.value->type, old->type)) {
+        return ig_ts_carried_note_extents(entry, place, old->type, kept.value->type)
+                   ? IG_OK
+                   : refuse_change(entry, where, place, value_text(arena, before),
+                                   "one of other extents");
+    }
     IG_PUSH(arena, &entry->kept, kept);
     return IG_OK;
 }

@@ -6,6 +6,7 @@
  * FBGEMM's look-ups.  Methods come from the source of the root's class.
  */
 #include "frontend/torch/entry/describe.h"
+#include "frontend/torch/entry/bound.h"
 #include "frontend/torch/entry/entry.h"
 
 #include <string.h>
@@ -271,20 +272,11 @@ static ig_status describe_program(ig_context *context, ig_arena *arena,
     return put_listing(&d, out);
 }
 
-/* Bounded as an import is; exhausted memory unwinds past this function, and the driver
- * takes the bound back. */
+/* Bounded as an import is. */
 ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
                                   const char *path, ig_str bytes, ig_writer *out) {
-    ig_budget *budget = &context->budget, before = *budget;
-    size_t most = budget->used + (size_t)context->limits.script_bytes;
-    if (budget->limit == 0 || most < budget->limit) {
-        budget->limit = most;
-        budget->limit_name = "script_bytes";
-        budget->limit_file = path;
-    }
+    ig_budget before = ig_ts_bound_begin(context, path, bytes.size);
     ig_status status = describe_program(context, arena, path, bytes, out);
-    budget->limit = before.limit;
-    budget->limit_name = before.limit_name;
-    budget->limit_file = before.limit_file;
+    ig_ts_bound_end(context, &before);
     return status;
 }

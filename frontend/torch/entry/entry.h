@@ -5,6 +5,7 @@
  *     entry_in.c  trees -> values of the arguments, one graph argument a leaf
  *     entry_example.c what a missing argument could be, for the message
  *     entry_carried.c attributes that become something else and outlive the call
+ *     declared.c  what a file declares about its arguments, and what the caller gives
  *     results.c   the result -> trees and leaves
  *     changes.c   changed inputs; attributes and containers that outlive the call
  */
@@ -37,6 +38,7 @@ typedef struct ig_ts_carried {
     const ig_torch_dtype_info *dtype; /* of a tensor */
     uint32_t rank;
     int64_t dims[8]; /* -1: open */
+    bool is_there;   /* a tensor that the archive holds, whose extents change */
 } ig_ts_carried;
 
 /* A tensor that the call puts where the modules held another. */
@@ -82,6 +84,9 @@ typedef struct ig_ts_entry {
  * carried. */
 bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
                         const ig_ts_value *before, const ig_ts_value *after);
+/* The same for a tensor whose extents change. */
+bool ig_ts_carried_note_extents(ig_ts_entry *entry, const ig_ts_place *place,
+                                const ig_type *before, const ig_type *after);
 /* The same for a buffer that the call changes, where its value was used at import. */
 void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage);
 bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_place *place);
@@ -95,6 +100,10 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry);
 
 /* The values of all parameters but self. */
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out_arguments);
+/* Lays the trees that a file declares over those that the caller gives, by place of the
+ * parameter: what either fixes is fixed, and symbols are the caller's.  INVALID where
+ * they contradict each other.  An empty list: nothing is given. */
+ig_status ig_ts_entry_declared(const ig_ts_entry *entry, ig_node_list *trees);
 /* Appends " --input 'x=f32[B, 13]'", by the argument's type. */
 void ig_ts_entry_example(const ig_param *param, ig_writer *out);
 /* The same without the option: "x=f32[B, 13]". */

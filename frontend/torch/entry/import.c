@@ -1,5 +1,6 @@
 /* The way of a file: program, signature, evaluation, graph.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/entry/bound.h"
 #include "frontend/torch/entry/entry.h"
 #include "frontend/torch/eval/table.h"
 
@@ -147,6 +148,7 @@ static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
                              method_list(eval), "the module has no method '%s'",
                              entry.name);
     }
+    eval->entry = entry.method;
     return run_entry(&entry);
 }
 
@@ -156,6 +158,7 @@ typedef struct import_way {
     ig_str bytes;
     const char *file;
     const ig_torchscript_options *options;
+    ig_ts_program_opener open;
     ig_ts_carried_list carried;
 } import_way;
 
@@ -165,8 +168,8 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
     const ig_torchscript_options *options = way->options;
     ig_ts_program program;
     ig_code code;
-    IG_TRY(ig_ts_program_open(context, &module->arena, file, way->bytes,
-                              options ? options->resource : NULL, &program));
+    IG_TRY(way->open(context, &module->arena, file, way->bytes,
+                     options ? options->resource : NULL, &program));
     ig_code_init(&code, context, &module->arena, file, program.code_folder);
     code.read = program.read;
     code.user = program.user;
@@ -178,7 +181,9 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .pickles = program.pickles,
                         .code = &code,
                         .fixes_rowwise_mean = options && options->fixes_rowwise_mean,
-                        .version = program.version };
+                        .version = program.version,
+                        .nodes = program.nodes,
+                        .node_count = program.node_count };
     ig_map_init(&eval.loaded, arena);
     ig_map_init(&eval.storages, arena);
     ig_map_init(&eval.enums, arena);
@@ -191,20 +196,11 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
 
 /* ---- entry points ---- */
 
-/* Programs are run while they are read: what they may use is less than what compiling
- * may.  Exhausted memory unwinds past this function, and the driver takes it back. */
+/* Programs are run while they are read. */
 static ig_status import_bounded(import_way *way, ig_arena *arena, ig_module *module) {
-    ig_budget *budget = &way->context->budget, before = *budget;
-    size_t most = budget->used + (size_t)way->context->limits.script_bytes;
-    if (budget->limit == 0 || most < budget->limit) {
-        budget->limit = most;
-        budget->limit_name = "script_bytes";
-        budget->limit_file = way->file;
-    }
+    ig_budget before = ig_ts_bound_begin(way->context, way->file, way->bytes.size);
     ig_status status = import_bytes(way, arena, module);
-    budget->limit = before.limit;
-    budget->limit_name = before.limit_name;
-    budget->limit_file = before.limit_file;
+    ig_ts_bound_end(way->context, &before);
     return status;
 }
 
@@ -265,17 +261,27 @@ static ig_status import_until_closed(import_way *way, const char *path,
     }
 }
 
+ig_status ig_import_program(ig_context *context, ig_ts_program_opener open,
+                            const char *path, const ig_str *bytes,
+                            const ig_torchscript_options *options,
+                            ig_module **out_module) {
+    import_way way = { .context = context, .options = options, .open = open };
+    way.bytes = bytes ? *bytes : (ig_str){ NULL, 0 };
+    return import_until_closed(&way, path, bytes ? take_and_import : open_and_import,
+                               out_module);
+}
+
 ig_status ig_import_torchscript(ig_context *context, const char *path,
                                 const ig_torchscript_options *options,
                                 ig_module **out_module) {
-    import_way way = { .context = context, .options = options };
-    return import_until_closed(&way, path, open_and_import, out_module);
+    return ig_import_program(context, ig_ts_program_open, path, NULL, options,
+                             out_module);
 }
 
 ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
                                        const char *path,
                                        const ig_torchscript_options *options,
                                        ig_module **out_module) {
-    import_way way = { .context = context, .options = options, .bytes = bytes };
-    return import_until_closed(&way, path, take_and_import, out_module);
+    return ig_import_program(context, ig_ts_program_open, path, &bytes, options,
+                             out_module);
 }

@@ -28,6 +28,13 @@ static bool has_namespace(const char *name) {
     return strstr(name, "::") != NULL;
 }
 
+/* "aten::add" of "aten::add.Tensor": what is told of operators is told of all their
+ * overloads. */
+static const char *base_name(ig_arena *arena, const char *name) {
+    const char *colons = strstr(name, "::"), *dot = colons ? strchr(colons, '.') : NULL;
+    return dot ? ig_arena_copy(arena, name, (size_t)(dot - name)) : name;
+}
+
 /* The rows of a name, which is asked for the first time. */
 static ig_ts_overloads *collect_rows(ig_ts_eval *eval, const char *name) {
     assert(!ig_map_get(&eval->rows, ig_str_of(name)) &&
@@ -45,8 +52,9 @@ static ig_ts_overloads *collect_rows(ig_ts_eval *eval, const char *name) {
             found->rows[found->count++] = &ig_ts_rows[i];
         }
     }
-    found->needs = ig_ts_needs_of(name);
-    found->layout = ig_ts_layout_of(name);
+    const char *base = base_name(eval->arena, name);
+    found->needs = ig_ts_needs_of(base);
+    found->layout = ig_ts_layout_of(base);
     ig_map_set(&eval->rows, ig_str_of(found->name), found);
     return found;
 }

@@ -57,6 +57,13 @@ const ig_ts_tensor *ig_ts_peek(const ig_ts_call *call, uint32_t index) {
     return is_tensor ? call->args[index].as.tensor : NULL;
 }
 
+bool ig_ts_is_from_outside(const ig_ts_call *call, const ig_ts_tensor *tensor) {
+    const ig_ts_level *level = call->eval->level;
+    assert(tensor->storage && "a tensor has a storage");
+    /* The outermost level is the call itself. */
+    return level && level->outer && tensor->born < level->start;
+}
+
 static ig_status read_plain(ig_ts_call *call, uint32_t index, const ig_ts_value *value,
                             ig_value **out_value) {
     if (value->kind != IG_TS_TENSOR) {

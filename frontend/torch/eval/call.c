@@ -1,31 +1,59 @@
 /* Calls of operators: which row, its arguments, in-place forms, results.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/language/overload.h"
+#include "frontend/torch/eval/missing.h"
 #include "frontend/torch/eval/table.h"
+#include "frontend/torch/language/overload.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* ---- which row ---- */
 
-/* The rows of `name` itself; and of the form without the underscore, which serve it in
- * place when none of its own does. */
+/* The rows that may serve a call, in the order in which they are tried: those of the
+ * name itself; and of the form without the underscore, which serve it in place when
+ * none of its own does.  Where the name tells the overload ("aten::add_.Tensor"), first
+ * those of it alone: a file that tells it may still hold what that overload does not
+ * take (a number for a tensor). */
+enum { FORMS = 2, CANDIDATES = 2 * FORMS };
+
 typedef struct candidates {
-    ig_ts_overloads *own, *plain;
+    ig_ts_overloads *own[CANDIDATES]; /* every second one is of a plain form; or NULL */
 } candidates;
 
-static ig_status find_rows(ig_ts_eval *eval, const char *name, candidates *out) {
-    size_t size = strlen(name);
-    *out = (candidates){ 0 };
-    IG_TRY(ig_ts_rows_find(eval, name, &out->own));
-    if (size > 2 && name[size - 1] == '_' && name[size - 2] != '_') {
-        const char *plain = ig_arena_copy(eval->arena, name, size - 1);
-        IG_TRY(ig_ts_rows_find(eval, plain, &out->plain));
+/* ".Tensor" of "aten::add_.Tensor"; NULL: no overload is told. */
+static const char *overload_of(const char *name) {
+    const char *colons = strstr(name, "::");
+    return colons ? strchr(colons, '.') : NULL;
+}
+
+/* Rows of base + overload, then those of the form that is not in place. */
+static ig_status find_forms(ig_ts_eval *eval, const char *base, const char *overload,
+                            ig_ts_overloads **out) {
+    size_t size = strlen(base);
+    const char *name = ig_arena_printf(eval->arena, "%s%s", base, overload);
+    IG_TRY(ig_ts_rows_find(eval, name, &out[0]));
+    if (size > 2 && base[size - 1] == '_' && base[size - 2] != '_') {
+        name = ig_arena_printf(eval->arena, "%.*s%s", (int)size - 1, base, overload);
+        IG_TRY(ig_ts_rows_find(eval, name, &out[1]));
     }
-    return out->own || out->plain
-               ? IG_OK
-               : ig_ts_error(eval, IG_UNSUPPORTED, "operator %s is not supported yet",
-                             name);
+    return IG_OK;
+}
+
+static ig_status find_rows(ig_ts_eval *eval, const char *name, candidates *out) {
+    const char *overload = overload_of(name), *base = name;
+    *out = (candidates){ 0 };
+    if (overload) {
+        base = ig_arena_copy(eval->arena, name, (size_t)(overload - name));
+        IG_TRY(find_forms(eval, base, overload, out->own));
+    }
+    IG_TRY(find_forms(eval, base, "", out->own + FORMS));
+    for (uint32_t i = 0; i < CANDIDATES; i++) {
+        if (out->own[i]) {
+            return IG_OK;
+        }
+    }
+    ig_location where = ig_ts_where(eval);
+    return ig_ts_report_missing(eval, name, &where);
 }
 
 static ig_call_shape shape_of(ig_ts_eval *eval, const ig_ts_arguments *arguments) {
@@ -217,78 +245,113 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *ma
     uint64_t start = eval->clock;
     ig_status status = ig_ts_needs_check(call);
     status = status == IG_OK ? call->row->hook(call) : status;
+    /* What failed in the row's formula was reported, whatever the row then gave. */
+    status = status == IG_OK ? call->e->status : status;
     if (status != IG_OK) {
         eval->has_failed = eval->has_failed || !eval->has_raised;
         return status;
     }
     type_results(call, match);
     ig_ts_lay_results(call, start);
+    IG_TRY(ig_ts_share_results(call, start));
     return check_results(call);
 }
 
-/* The row that serves the call; *out_in_place: by writing its result to self. */
+/* The row that serves a call. */
+typedef struct chosen_row {
+    const ig_ts_row *row;
+    ig_match match;
+    bool is_in_place; /* by writing its result to self */
+} chosen_row;
+
 static ig_status resolve_row(ig_ts_eval *eval, const candidates *from,
                              const ig_call_shape *shape, const ig_location *where,
-                             ig_match *out_match, const ig_ts_row **out_row) {
+                             chosen_row *out) {
     ig_types *types = &eval->code->types;
-    for (int i = 0; i < 2; i++) {
-        const ig_ts_overloads *rows = i ? from->plain : from->own;
+    const ig_ts_overloads *named = NULL;
+    for (uint32_t i = 0; i < CANDIDATES; i++) {
+        const ig_ts_overloads *rows = from->own[i];
+        named = i >= FORMS && !named ? rows : named;
         if (rows &&
-            ig_overload_find(types, rows->schemas, rows->count, shape, out_match)) {
-            *out_row = rows->rows[out_match->index];
+            ig_overload_find(types, rows->schemas, rows->count, shape, &out->match)) {
+            out->row = rows->rows[out->match.index];
+            out->is_in_place = i % FORMS == 1;
             return IG_OK;
         }
     }
-    const ig_ts_overloads *rows = from->own ? from->own : from->plain;
-    eval->has_failed = true;
-    return ig_overload_explain(types, rows->schemas, rows->count, shape, where);
+    assert(named && "rows of an overload are rows of the name");
+    ig_overload_explain(types, named->schemas, named->count, shape, where);
+    return ig_ts_report_unfit(eval, where->op, where);
 }
 
-/* Does the row stand for another name: the form that is not in place? */
-static bool is_plain_form(const candidates *from, const ig_ts_row *row) {
-    for (size_t i = 0; from->plain && i < from->plain->count; i++) {
-        if (from->plain->rows[i] == row) {
-            return true;
+/* A file that tells the overload writes a number where its schema has a tensor
+ * (aten::sub.Tensor(1, x)): it is a tensor of rank 0 that promotes like a number. */
+static ig_status wrap_number(ig_ts_eval *eval, const ig_schema_argument *argument,
+                             ig_ts_value *value) {
+    ig_value *content;
+    if (argument->type->kind != IG_SCRIPT_TENSOR || !ig_ts_is_number(value)) {
+        return IG_OK;
+    }
+    IG_TRY(ig_ts_number_read(eval, value, &content));
+    *value = ig_ts_of_tensor(ig_ts_tensor_create(eval, content, NULL));
+    value->as.tensor->is_number = true;
+    return IG_OK;
+}
+
+static ig_status wrap_numbers(ig_ts_eval *eval, const candidates *from,
+                              const ig_ts_arguments *arguments) {
+    const ig_ts_overloads *told = from->own[0] ? from->own[0] : from->own[1];
+    const ig_schema *schema = told ? told->schemas[0] : NULL;
+    for (uint32_t i = 0; schema && i < arguments->positional; i++) {
+        if (i < schema->argument_count) {
+            IG_TRY(wrap_number(eval, &schema->arguments[i], &arguments->values[i]));
         }
     }
-    return false;
+    for (uint32_t i = 0; schema && i < arguments->keywords; i++) {
+        int at = ig_schema_argument_index(schema, arguments->names[i]);
+        if (at >= 0) {
+            IG_TRY(wrap_number(eval, &schema->arguments[at],
+                               &arguments->values[arguments->positional + i]));
+        }
+    }
+    return IG_OK;
 }
 
-static ig_status run_row(ig_ts_eval *eval, ig_ts_call *call, const ig_match *match,
-                         const ig_ts_arguments *arguments, bool is_in_place) {
-    IG_TRY(bind_arguments(call, arguments, match));
-    IG_TRY(run_hook(eval, call, match));
-    return is_in_place ? write_back(call) : IG_OK;
+static ig_status run_row(ig_ts_eval *eval, ig_ts_call *call, const chosen_row *chosen,
+                         const ig_ts_arguments *arguments) {
+    IG_TRY(bind_arguments(call, arguments, &chosen->match));
+    IG_TRY(run_hook(eval, call, &chosen->match));
+    return chosen->is_in_place ? write_back(call) : IG_OK;
 }
 
 ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         const ig_ts_arguments *arguments, ig_ts_value *out_results,
                         uint32_t *out_count) {
     candidates from;
-    ig_match match;
-    const ig_ts_row *row = NULL;
+    chosen_row chosen = { 0 };
     IG_TRY(find_rows(eval, name, &from));
     for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {
         IG_TRY(ig_ts_use(eval, &arguments->values[i]));
     }
+    IG_TRY(wrap_numbers(eval, &from, arguments));
     ig_call_shape shape = shape_of(eval, arguments);
     ig_location where = ig_ts_where(eval);
     where.op = name;
-    IG_TRY(resolve_row(eval, &from, &shape, &where, &match, &row));
+    IG_TRY(resolve_row(eval, &from, &shape, &where, &chosen));
     ig_ts_call call = { .eval = eval,
                         .context = eval->context,
                         .module = eval->module,
                         .arena = eval->arena,
                         .builder = &eval->builder,
-                        .row = row,
-                        .schema = match.schema,
+                        .row = chosen.row,
+                        .schema = chosen.match.schema,
                         .where = where,
                         .names = eval->names,
                         .version = eval->version };
     ig_expr expr = ig_expr_for(&eval->builder, &ig_ts_expr_source, &call);
     call.e = &expr;
     eval->names = 0;
-    IG_TRY(run_row(eval, &call, &match, arguments, is_plain_form(&from, row)));
+    IG_TRY(run_row(eval, &call, &chosen, arguments));
     uint32_t room = *out_count;
     *out_count = call.result_count;
     if (call.result_count) {

@@ -12,14 +12,18 @@
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
+ *     choice.c      tensors that are one of two, as the run chooses
  *     stride.c      where the elements of views lie
  *     layout.c      where those of results lie
+ *     share.c       results that ought to be views, or copies
  *     number.c      numbers, known and not
  *     promote.c     result types
  *     argument.c    accessors of op.h
  *     result.c      results of op.h
  *     make.c        building ops
  *     table.c       the rows, by name
+ *     missing.c     all operators that have none, at once
+ *     survey.c      what the sources call, without running them
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_EVAL_H
 #define IG_FRONTEND_TORCH_EVAL_EVAL_H
@@ -67,7 +71,7 @@ typedef struct ig_ts_content {
     const char *poison;
     ig_ts_tensor *stack; /* of a list */
     ig_value *value;     /* of a storage */
-    uint64_t version;
+    uint64_t version, seen[2];
     bool is_written;
 } ig_ts_content;
 
@@ -106,6 +110,8 @@ struct ig_ts_eval {
     uint64_t steps;     /* statements and expressions so far: bounded */
     uint32_t names;     /* that the list of the next call is unpacked into; 0: none */
     int64_t version;
+    const char *const *nodes; /* by line of the source; see ig_ts_program */
+    size_t node_count;
     ig_map loaded;         /* ig_py -> ig_ts_value */
     ig_map storages;       /* ig_py_storage -> views of it (load.c) */
     ig_map enums;          /* "class.NAME" -> ig_ts_object */
@@ -114,6 +120,7 @@ struct ig_ts_eval {
     ig_map changing;       /* of those that the call changes: never used so */
     ig_ts_list *constants; /* of constants.pkl */
     ig_ts_object *root;
+    const ig_function *entry; /* the method of `root` that is called */
     /* The program raised an exception on a path that may not be gone: not reported
      * yet. */
     bool has_raised;
@@ -193,6 +200,9 @@ ig_truth ig_ts_lies_in_order(ig_ts_eval *eval, const ig_ts_tensor *tensor,
 /* How the fresh results of a call lie in memory; what was born since `start` is fresh
  * (layout.c). */
 void ig_ts_lay_results(ig_ts_call *call, uint64_t start);
+/* Results that share memory in torch and not here, and the other way about
+ * (share.c). */
+ig_status ig_ts_share_results(ig_ts_call *call, uint64_t start);
 /* Of what is one of two tensors (NULL: none), as the run chooses. */
 const ig_ts_order *ig_ts_order_of_either(ig_ts_eval *eval, const ig_ts_tensor *a,
                                          const ig_ts_tensor *b);

@@ -10,6 +10,9 @@ ig_status ig_ts_attribute(ig_ts_eval *eval, const ig_ts_value *object, const cha
 ig_status ig_ts_enum_member(ig_ts_eval *eval, const ig_class *class, const char *name,
                             ig_ts_value *out);
 
+/* "aten::add" of "torch.add", "ns::x" of "ops.ns.x", else NULL. */
+const char *ig_ts_operator_name(ig_ts_eval *eval, const char *dotted);
+
 /* Names that are called and are no variables: annotate, isinstance, int, fork … */
 typedef ig_status (*ig_ts_special_hook)(ig_ts_eval *eval, const ig_ast *call,
                                         ig_ts_value *out);

@@ -28,8 +28,7 @@ static ig_status read_arguments(ig_ts_eval *eval, const ig_ast *node,
 
 /* ---- operators ---- */
 
-/* "aten::add" of "torch.add", "ns::x" of "ops.ns.x", else NULL. */
-static const char *op_name(ig_ts_eval *eval, const char *dotted) {
+const char *ig_ts_operator_name(ig_ts_eval *eval, const char *dotted) {
     if (strncmp(dotted, "torch.", 6) == 0) {
         return strchr(dotted + 6, '.')
                    ? NULL
@@ -152,7 +151,7 @@ static bool ends_with(const char *text, const char *end) {
 static ig_status call_dotted(ig_ts_eval *eval, const ig_ast *node, const char *dotted,
                              uint32_t names, ig_ts_value *out_results,
                              uint32_t *count) {
-    const char *name = op_name(eval, dotted);
+    const char *name = ig_ts_operator_name(eval, dotted);
     ig_ts_special_hook special = ig_ts_special_of(dotted);
     ig_ts_value function;
     ig_ts_arguments arguments;

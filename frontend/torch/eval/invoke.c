@@ -79,7 +79,8 @@ const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim)
 ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value) {
     assert((value || call->e->status != IG_OK) &&
            "no value without a failure that tells why");
-    return ig_ts_of_tensor(ig_ts_tensor_create(call->eval, value, NULL));
+    return value ? ig_ts_of_tensor(ig_ts_tensor_create(call->eval, value, NULL))
+                 : ig_ts_none();
 }
 
 ig_value *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor) {

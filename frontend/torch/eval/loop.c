@@ -11,6 +11,7 @@
  * A list that is empty before the loop and gets one tensor a trip is a scanned result:
  * a tensor with an axis of trips (stacked.h).
  */
+#include "frontend/torch/eval/choice.h"
 #include "frontend/torch/eval/loop.h"
 #include "frontend/torch/eval/stacked.h"
 
@@ -28,6 +29,7 @@ typedef struct carried {
     const ig_type *type; /* of the argument */
     ig_value *arg;
     ig_ts_value inside; /* what the place holds as a trip begins */
+    ig_ts_alias *alias; /* what it may share memory with, before or after a trip */
     ig_value *yield;
 } carried;
 
@@ -36,7 +38,7 @@ typedef struct grown {
     ig_ts_list *list;
     const ig_torch_dtype_info *dtype;
     ig_value *yield;
-    ig_ts_alias alias; /* what the items may share memory with */
+    ig_ts_alias *alias; /* what the items may share memory with */
 } grown;
 
 typedef struct building {
@@ -81,6 +83,16 @@ static void put_back(ig_ts_eval *eval, const carried *place, ig_ts_value value,
     ig_ts_set_content(eval, place->kind, place->holder, &now);
 }
 
+static ig_ts_alias *copy_alias(ig_ts_eval *eval, const ig_ts_alias *alias) {
+    if (!alias) {
+        return NULL;
+    }
+    ig_ts_alias *copy = IG_NEW(eval->arena, ig_ts_alias);
+    *copy = *alias;
+    copy->outer = copy_alias(eval, alias->outer);
+    return copy;
+}
+
 /* The value that stands for a content `value` at the place. */
 static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *value) {
     const ig_ts_value *start = &place->start;
@@ -91,11 +103,8 @@ static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *v
     ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, old->dtype);
     tensor->quant = old->quant;
     tensor->storage->order = ig_ts_order_of_either(eval, old, NULL);
-    ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
-    *alias = (ig_ts_alias){ .storages = { old->storage },
-                            .versions = { old->storage->version },
-                            .count = 1 };
-    tensor->alias = alias;
+    tensor->alias = copy_alias(eval, place->alias);
+    ig_ts_alias_seal(tensor->alias);
     return ig_ts_of_tensor(tensor);
 }
 
@@ -132,6 +141,25 @@ static ig_status define_start(building *b, carried *place, const ig_ts_value *af
     return IG_OK;
 }
 
+/* What the place may share memory with is also what `value` may. */
+static void note_memory(building *b, carried *place, const ig_ts_value *value) {
+    const ig_ts_alias *known = place->alias;
+    if (place->kind == IG_TS_HOLD_STORAGE || value->kind != IG_TS_TENSOR) {
+        return;
+    }
+    ig_ts_alias *more = ig_ts_alias_of(
+        b->eval, (const ig_ts_tensor *[]){ value->as.tensor }, 1, b->level.start);
+    if (ig_ts_alias_covers(known, more)) {
+        return;
+    }
+    ig_ts_alias **end = &place->alias;
+    while (*end) {
+        end = &(*end)->outer;
+    }
+    *end = more;
+    b->has_grown = true;
+}
+
 /* A place that was seen to change is carried from the next try on. */
 static ig_status add_place(building *b, carried place, const ig_ts_value *after) {
     ig_ts_eval *eval = b->eval;
@@ -157,6 +185,7 @@ static ig_status add_place(building *b, carried place, const ig_ts_value *after)
         IG_TRY(ig_ts_number_read(eval, &place.start, &place.initial));
     }
     place.type = place.initial->type;
+    note_memory(b, &place, &place.start);
     IG_PUSH(eval->arena, &b->places, place);
     b->has_grown = true;
     return IG_OK;
@@ -295,7 +324,11 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
                           .start = *before };
         return add_place(b, found, after);
     }
-    return after->kind == place->start.kind ? IG_OK : refuse_change(b, place, after);
+    if (after->kind != place->start.kind) {
+        return refuse_change(b, place, after);
+    }
+    note_memory(b, place, after);
+    return IG_OK;
 }
 
 static ig_status look_at_storage(building *b, const ig_ts_change *change) {
@@ -409,11 +442,7 @@ static ig_status read_item(building *b, grown *list) {
                            "a loop adds a tensor to a list and writes to it in place");
     }
     list->dtype = item->dtype;
-    if (!is_own) {
-        list->alias = (ig_ts_alias){ .storages = { item->storage },
-                                     .versions = { item->storage->version },
-                                     .count = 1 };
-    }
+    list->alias = ig_ts_alias_of(b->eval, &item, 1, b->level.start);
     IG_TRY(ig_ts_side_read(b->eval, &b->side, &now.values[0], &list->yield));
     for (uint32_t i = 0; i < list->yield->type->rank; i++) {
         if (ig_dim_mentions_since(b->eval->module, list->yield->type->dims[i],
@@ -558,9 +587,8 @@ static void give_lists(building *b, const ig_op *op) {
         grown *list = &b->grown.items[i];
         ig_value *value = ig_op_result(op, (uint32_t)(b->places.count + i));
         ig_ts_tensor *stack = ig_ts_tensor_create(eval, value, list->dtype);
-        ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
-        *alias = list->alias;
-        stack->alias = alias;
+        ig_ts_alias_seal(list->alias);
+        stack->alias = list->alias;
         ig_ts_content content = ig_ts_stacked_content(stack);
         ig_ts_set_content(eval, IG_TS_HOLD_LIST, list->list, &content);
     }
@@ -587,8 +615,7 @@ static void give_results(building *b, const ig_op *op) {
             now.values[place->index].kind != IG_TS_TENSOR) {
             continue;
         }
-        ig_ts_alias *alias = now.values[place->index].as.tensor->alias;
-        alias->versions[0] = alias->storages[0]->version;
+        ig_ts_alias_seal(now.values[place->index].as.tensor->alias);
     }
 }
 

@@ -16,6 +16,7 @@
  * values that the `if` is to choose between; then the op is made with as many results;
  * the second walk, in the same order, takes them and puts the merged values in place.
  */
+#include "frontend/torch/eval/choice.h"
 #include "frontend/torch/eval/control.h"
 
 #include <assert.h>
@@ -38,7 +39,9 @@ typedef struct merge {
     uint64_t start; /* what was born later was born in a branch */
     IG_VEC(phi) phis;
     IG_VEC(pair) pairs;
-    ig_op *op; /* NULL in the first walk */
+    ig_op *trial;         /* what the op takes the place of */
+    uint64_t merged_from; /* what was born later, the second walk has made */
+    ig_op *op;            /* NULL in the first walk */
     uint32_t next;
 } merge;
 
@@ -54,23 +57,46 @@ ig_ts_content ig_ts_side_content(const ig_ts_side *side, ig_ts_holder kind,
               : ig_ts_content_of(kind, holder);
 }
 
+static ig_status read_on_side(ig_ts_eval *eval, const ig_ts_side *side,
+                              const ig_ts_tensor *tensor, ig_value **out_value) {
+    const ig_ts_choice *choice = tensor->storage->choice;
+    ig_ts_content content = ig_ts_side_content(side, IG_TS_HOLD_STORAGE,
+                                               tensor->storage);
+    ig_value *value = content.value;
+    if (content.poison) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "reads a tensor that %s",
+                           content.poison);
+    }
+    for (uint32_t k = 0; choice && k < 2; k++) {
+        ig_value *chosen;
+        if (choice->sides[k]) {
+            IG_TRY(read_on_side(eval, side, choice->sides[k], &chosen));
+            value = ig_ts_choice_pick(eval, choice, k, chosen, value);
+        }
+    }
+    return ig_ts_view_replay(eval, tensor, value, out_value);
+}
+
+static ig_status load_all(ig_ts_eval *eval, const ig_ts_tensor *tensor) {
+    const ig_ts_choice *choice = tensor->storage->choice;
+    for (uint32_t k = 0; choice && k < 2; k++) {
+        if (choice->sides[k]) {
+            IG_TRY(load_all(eval, choice->sides[k]));
+        }
+    }
+    return ig_ts_storage_load(eval, tensor->storage);
+}
+
 ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value *value,
                           ig_value **out_value) {
     ig_builder outside = eval->builder;
     ig_status status;
     if (value->kind == IG_TS_TENSOR) {
-        IG_TRY(ig_ts_storage_load(eval, value->as.tensor->storage));
+        IG_TRY(load_all(eval, value->as.tensor));
     }
     eval->builder = side->builder;
     if (value->kind == IG_TS_TENSOR) {
-        const ig_ts_tensor *tensor = value->as.tensor;
-        ig_ts_content content = ig_ts_side_content(side, IG_TS_HOLD_STORAGE,
-                                                   tensor->storage);
-        if (content.poison) {
-            return ig_ts_error(eval, IG_UNSUPPORTED, "reads a tensor that %s",
-                               content.poison);
-        }
-        status = ig_ts_view_replay(eval, tensor, content.value, out_value);
+        status = read_on_side(eval, side, value->as.tensor, out_value);
     } else {
         status = ig_ts_number_read(eval, value, out_value);
     }
@@ -173,6 +199,12 @@ static bool tensors_fit(const ig_ts_tensor *a, const ig_ts_tensor *b) {
            a->quant == b->quant;
 }
 
+static ig_ts_fork fork_of(const merge *m) {
+    return (ig_ts_fork){ .op = m->op ? m->op : m->trial,
+                         .start = m->start,
+                         .first_symbol = m->first_symbol };
+}
+
 /* `a` or `b` may be NULL: undefined on that side. */
 static ig_status merge_tensors(merge *m, const ig_ts_value *a, const ig_ts_value *b,
                                ig_ts_value *out) {
@@ -188,15 +220,10 @@ static ig_status merge_tensors(merge *m, const ig_ts_value *a, const ig_ts_value
     merged->quant = like->quant;
     merged->storage->order = ig_ts_order_of_either(m->eval, x, y);
     const ig_ts_tensor *sides[2] = { x, y };
-    uint32_t count = 0;
-    ig_ts_alias *alias = IG_NEW(m->eval->arena, ig_ts_alias);
-    for (uint32_t k = 0; k < 2; k++) {
-        if (sides[k] && sides[k]->storage->cell.born < m->start) {
-            alias->storages[count++] = sides[k]->storage;
-        }
+    ig_ts_fork fork = fork_of(m);
+    if (!ig_ts_choice_make(m->eval, &fork, merged, sides)) {
+        merged->alias = ig_ts_alias_of(m->eval, sides, 2, m->start);
     }
-    alias->count = count;
-    merged->alias = count ? alias : NULL; /* versions: see seal_aliases */
     *out = ig_ts_of_tensor(merged);
     return IG_OK;
 }
@@ -297,6 +324,23 @@ static bool is_container(const ig_ts_value *value) {
            value->kind == IG_TS_DICT || value->kind == IG_TS_OBJECT;
 }
 
+/* An older tensor, or a view of one, is itself: the other side is never looked at. */
+static ig_status merge_lone_tensor(merge *m, const ig_ts_value *a, const ig_ts_value *b,
+                                   ig_ts_value *out) {
+    const ig_ts_tensor *tensor = a ? a->as.tensor : b->as.tensor;
+    ig_ts_fork fork = fork_of(m);
+    bool is_older = tensor->storage->cell.born < m->start &&
+                    ig_ts_can_hoist(m->eval, &fork, tensor);
+    if (!is_older) {
+        return merge_tensors(m, a, b, out);
+    }
+    if (m->op) {
+        const ig_ts_tensor *view = ig_ts_hoist(m->eval, &fork, tensor);
+        out->as.tensor = (ig_ts_tensor *)(uintptr_t)view;
+    }
+    return IG_OK;
+}
+
 /* A value that the other side has not defined; `side` is the one that has. */
 static ig_status merge_lone(merge *m, const ig_ts_value *value, uint32_t side,
                             ig_ts_value *out) {
@@ -304,9 +348,7 @@ static ig_status merge_lone(merge *m, const ig_ts_value *value, uint32_t side,
     const ig_ts_value *a = side == 0 ? value : NULL, *b = side == 0 ? NULL : value;
     *out = *value;
     if (value->kind == IG_TS_TENSOR) {
-        return value->as.tensor->storage->cell.born < m->start
-                   ? IG_OK
-                   : merge_tensors(m, a, b, out);
+        return merge_lone_tensor(m, a, b, out);
     }
     if (ig_ts_is_number(value)) {
         return value->form == IG_TS_RUN ? merge_numbers(m, a, b, out) : IG_OK;
@@ -385,6 +427,7 @@ static ig_status merge_storage(merge *m, const ig_ts_content *x, const ig_ts_con
     if (m->op) {
         out->value = ig_op_result(m->op, m->next++);
         out->version = ++m->eval->clock;
+        out->seen[0] = out->seen[1] = 0;
         return IG_OK;
     }
     phi p = { .values = { x->value, y->value } };
@@ -467,15 +510,18 @@ static ig_status merge_changes(merge *m) {
     return IG_OK;
 }
 
-/* Merged tensors may share memory with older ones: as long as those are not written to,
- * that cannot be seen. */
+/* What merged tensors may share memory with is sealed when all of that is in place. */
 static void seal_aliases(merge *m) {
     for (size_t i = 0; i < m->pairs.count; i++) {
         ig_ts_value *merged = &m->pairs.items[i].merged;
-        ig_ts_alias *alias = merged->kind == IG_TS_TENSOR ? merged->as.tensor->alias
-                                                          : NULL;
-        for (uint32_t k = 0; alias && k < alias->count; k++) {
-            alias->versions[k] = alias->storages[k]->version;
+        bool is_new = merged->kind == IG_TS_TENSOR &&
+                      merged->as.tensor->storage->cell.born > m->merged_from;
+        if (!is_new) {
+            continue;
+        }
+        ig_ts_alias_seal(merged->as.tensor->alias);
+        if (merged->as.tensor->storage->choice) {
+            ig_ts_choice_seal(merged->as.tensor->storage);
         }
     }
 }
@@ -509,10 +555,12 @@ ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
                       uint32_t first_symbol) {
     merge m = { .eval = eval,
                 .sides = sides,
+                .trial = trial,
                 .first_symbol = first_symbol,
                 .start = sides[0].level->start };
     IG_TRY(merge_changes(&m));
     make_if(&m, trial);
+    m.merged_from = eval->clock;
     IG_TRY(merge_changes(&m));
     seal_aliases(&m);
     return IG_OK;

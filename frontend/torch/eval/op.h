@@ -87,6 +87,8 @@ ig_status ig_ts_tensor_raw(ig_ts_call *call, uint32_t index, ig_value **out_valu
                            const ig_ts_tensor **out_tensor);
 /* NULL when the argument is no tensor. */
 const ig_ts_tensor *ig_ts_peek(const ig_ts_call *call, uint32_t index);
+/* Is the call in a branch or loop that the run decides on, and the tensor older? */
+bool ig_ts_is_from_outside(const ig_ts_call *call, const ig_ts_tensor *tensor);
 
 /* The argument of that name where it is known; NULL: it is not, or there is none. */
 const ig_ts_value *ig_ts_known_named(const ig_ts_call *call, const char *name);

@@ -18,6 +18,12 @@
 
 #include "frontend/torch/pickle/pickle.h"
 
+/* The extents that a symbol may stand for, or an expression of symbols: as text. */
+typedef struct ig_ts_range {
+    const char *extent;
+    int64_t min, max;
+} ig_ts_range;
+
 typedef struct ig_ts_program {
     const char *file;
     ig_archive *archive;
@@ -28,15 +34,30 @@ typedef struct ig_ts_program {
     int64_t version;      /* of the operators: 1 to 10 */
     const char *resource; /* "model/model.pkl" of a package; else NULL */
     const char *code_folder;
+    /* What the file says of the arguments of the method: texts of ig_node_parse by
+     * place, NULL where it says nothing; and of the symbols in them. */
+    const char *const *trees;
+    size_t tree_count;
+    const struct ig_ts_range *ranges;
+    size_t range_count;
+    /* By line of the source, what it stands for in the file ("linear_3"), for messages;
+     * NULL: the file holds the source itself. */
+    const char *const *nodes;
+    size_t node_count;
     /* The source file of that name (folder included); *out_found false: there is
      * none. */
     ig_status (*read)(void *user, const char *name, ig_str *out_text, bool *out_found);
     void *user;
 } ig_ts_program;
 
-/* `bytes` is the whole file, mapped for as long as what is made of it; `file` is for
- * messages.  `resource` names what to take from a package ("script/model.pkl"); NULL:
- * its one module, or the one in model.pkl. */
+/* Opens a file of one format or another.  `bytes` is the whole file, mapped for as long
+ * as what is made of it; `file` is for messages.  `resource` names what to take from a
+ * package ("script/model.pkl"); NULL: its one module, or the one in model.pkl. */
+typedef ig_status (*ig_ts_program_opener)(ig_context *context, ig_arena *arena,
+                                          const char *file, ig_str bytes,
+                                          const char *resource,
+                                          ig_ts_program *out_program);
+/* TorchScript archives and torch.packages. */
 ig_status ig_ts_program_open(ig_context *context, ig_arena *arena, const char *file,
                              ig_str bytes, const char *resource,
                              ig_ts_program *out_program);

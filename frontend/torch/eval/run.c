@@ -19,6 +19,9 @@ ig_location ig_ts_where(const ig_ts_eval *eval) {
     if (!frame) {
         return (ig_location){ .file = eval->file };
     }
+    if (frame->line < eval->node_count && eval->nodes[frame->line]) {
+        return (ig_location){ .file = eval->file, .node = eval->nodes[frame->line] };
+    }
     return (
         ig_location){ .file = frame->file, .graph = frame->label, .line = frame->line };
 }

@@ -12,7 +12,7 @@
  *     gather       (one index of rank 0) outer with inner scattered at that index
  *     expand       nothing: torch refuses to write where elements share memory
  */
-#include "frontend/torch/eval/eval.h"
+#include "frontend/torch/eval/choice.h"
 
 #include <assert.h>
 #include <string.h>
@@ -42,6 +42,7 @@ ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
     assert(value->type->kind == IG_TENSOR && "a tensor holds a tensor value");
     ig_ts_tensor *tensor = IG_NEW(eval->arena, ig_ts_tensor);
     tensor->storage = ig_ts_storage_create(eval, value, NULL);
+    tensor->born = ++eval->clock;
     tensor->type = value->type;
     tensor->dtype = dtype ? dtype : natural_dtype((ig_dtype)value->type->dtype);
     return tensor;
@@ -78,7 +79,8 @@ ig_status ig_ts_view_replay(ig_ts_eval *eval, const ig_ts_tensor *tensor,
 
 static bool has_changed(const ig_ts_alias *alias) {
     for (uint32_t i = 0; i < alias->count; i++) {
-        if (alias->storages[i]->version != alias->versions[i]) {
+        if (alias->storages[i]->version != alias->versions[i] ||
+            ig_ts_choice_is_stale(alias->storages[i])) {
             return true;
         }
     }
@@ -92,14 +94,23 @@ ig_status ig_ts_tensor_read(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                            tensor->storage->poison);
     }
     for (const ig_ts_alias *alias = tensor->alias; alias; alias = alias->outer) {
+        if (has_changed(alias) && alias->copied_by) {
+            return ig_ts_error(
+                eval, IG_UNSUPPORTED,
+                "reads what %s gave after the tensor that it is a view of was written to, which is not supported yet: read it before, or clone() that tensor first",
+                alias->copied_by);
+        }
         if (has_changed(alias)) {
             return ig_ts_error(
                 eval, IG_UNSUPPORTED,
                 "reads a tensor that may share its memory with one that was written to, depending on %s",
-                alias->is_by_layout ? BY_STRIDES : "a run-time condition");
+                alias->is_by_layout
+                    ? BY_STRIDES
+                    : "a run-time condition: clone() it before that write");
         }
     }
     IG_TRY(ig_ts_storage_load(eval, tensor->storage));
+    IG_TRY(ig_ts_choice_refresh(eval, tensor->storage));
     return ig_ts_view_replay(eval, tensor, tensor->storage->value, out_value);
 }
 
@@ -150,6 +161,7 @@ ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
     ig_ts_tensor *view = IG_NEW(eval->arena, ig_ts_tensor);
     const ig_op **steps = IG_NEW_ARRAY(eval->arena, const ig_op *, count + 1u);
     *view = *base;
+    view->born = ++eval->clock;
     view->type = value->type;
     view->is_number = false;
     view->steps = steps;
@@ -249,13 +261,22 @@ static bool is_view_op(const ig_op *op) {
     return (is_fixed || is_one) && find_view_op(op);
 }
 
+static void poison_storage(ig_ts_eval *eval, ig_ts_storage *storage) {
+    ig_ts_touch(eval, IG_TS_HOLD_STORAGE, storage);
+    storage->poison =
+        "may have been written to by way of another, depending on " BY_STRIDES;
+    for (uint32_t k = 0; storage->choice && k < 2; k++) {
+        if (storage->choice->sides[k]) {
+            poison_storage(eval, storage->choice->sides[k]->storage);
+        }
+    }
+}
+
 /* What a tensor may be a view of is not known once the tensor was written to. */
 static void poison_others(ig_ts_eval *eval, const ig_ts_alias *alias) {
     for (; alias; alias = alias->outer) {
         for (uint32_t i = 0; i < alias->count; i++) {
-            ig_ts_touch(eval, IG_TS_HOLD_STORAGE, alias->storages[i]);
-            alias->storages[i]->poison =
-                "may have been written to by way of another, depending on " BY_STRIDES;
+            poison_storage(eval, alias->storages[i]);
         }
     }
 }
@@ -266,15 +287,20 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     const char *refusal = storage->refusal;
     for (const ig_ts_alias *alias = tensor->alias; alias; alias = alias->outer) {
         refusal =
-            alias->is_by_layout
-                ? refusal
-                : "may share its memory with another, depending on a run-time condition";
+            alias->is_by_layout ? refusal
+            : alias->copied_by
+                ? ig_arena_printf(
+                      eval->arena,
+                      "%s gave as a view, which is a copy here: write to a clone() of it",
+                      alias->copied_by)
+                : "may share its memory with another, depending on a run-time condition: write to a clone() of it";
     }
     if (refusal) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "writes in place to a tensor that %s",
                            refusal);
     }
     IG_TRY(ig_ts_storage_load(eval, storage));
+    IG_TRY(ig_ts_choice_refresh(eval, storage));
     uint32_t count = tensor->step_count;
     ig_expr e = ig_expr_of(&eval->builder);
     ig_value **outer = IG_NEW_ARRAY(eval->arena, ig_value *, count + 1u);
@@ -296,5 +322,5 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     storage->value = value;
     storage->version = ++eval->clock;
     storage->is_written = true;
-    return IG_OK;
+    return ig_ts_choice_spread(eval, storage);
 }

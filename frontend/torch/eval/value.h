@@ -31,6 +31,7 @@ typedef struct ig_ts_dict ig_ts_dict;
 typedef struct ig_ts_object ig_ts_object;
 typedef struct ig_ts_function ig_ts_function;
 typedef struct ig_ts_poison ig_ts_poison;
+typedef struct ig_ts_choice ig_ts_choice;
 
 typedef enum ig_ts_kind {
     IG_TS_UNSET,     /* a name that has no value yet */
@@ -99,7 +100,9 @@ struct ig_ts_storage {
     struct ig_ts_origin *origin; /* what it is loaded from; NULL: nothing */
     const char *refusal;         /* why it cannot be written to; NULL: it can */
     const struct ig_ts_order *order; /* of its axes in memory; NULL: row-major */
-    const char *poison; /* why its content is not known any more; NULL: it is */
+    const char *poison;         /* why its content is not known any more; NULL: it is */
+    const ig_ts_choice *choice; /* of the memory of two others (choice.h); or NULL */
+    uint64_t seen[2];           /* versions of these that the content knows */
     bool is_input, is_written;
 };
 
@@ -109,16 +112,17 @@ typedef struct ig_ts_order {
     uint32_t axes[32]; /* from the widest stride to the narrowest */
 } ig_ts_order;
 
-/* A tensor that a run-time condition chose may share memory with others: it is right as
- * long as those are not written to, and is not to be written to itself. */
+/* A tensor may share memory with others, as a run-time condition chooses: it is right
+ * as long as those are not written to, and is not to be written to itself. */
 typedef struct ig_ts_alias {
     ig_ts_storage *storages[2];
     uint64_t versions[2];
     uint32_t count;
-    const struct ig_ts_alias *outer; /* that of what it may be a view of; or NULL */
+    struct ig_ts_alias *outer; /* that of what it may be a view of; or NULL */
     bool is_by_layout; /* it may be a view or a copy, as strides decide: what is written
                         * to it makes the others unknown */
-    bool has_strides;  /* that are its storage's order, whichever it is */
+    const char *copied_by; /* an operator that gives a view, which is a copy here */
+    bool has_strides;      /* that are its storage's order, whichever it is */
 } ig_ts_alias;
 
 struct ig_ts_tensor {
@@ -129,6 +133,7 @@ struct ig_ts_tensor {
     const ig_op *const *steps; /* from the storage's content to this */
     uint32_t step_count;
     ig_ts_alias *alias; /* NULL: what shares its memory is known */
+    uint64_t born;      /* when it was made; 0: before the call */
     bool is_number;     /* rank 0 and promotes like a Python number (reference 2.7) */
 };
 

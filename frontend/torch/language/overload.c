@@ -207,6 +207,9 @@ static bool match_type(const ig_matcher *matcher, const ig_script_type *actual,
 static bool match_argument(ig_matcher *matcher, const ig_schema_argument *argument,
                            const ig_script_type *actual, ig_bound_argument *bound) {
     bound->conversion = IG_CONVERT_NONE;
+    if (!actual) {
+        return true;
+    }
     if (is_number_list_item(argument, actual)) {
         bound->conversion = IG_CONVERT_REPEAT;
         return true;
@@ -243,8 +246,8 @@ static bool gather_items(ig_matcher *matcher, const ig_schema_argument *argument
     }
     for (size_t i = first; i < call->positional_count; i++) {
         ig_conversion ignored;
-        if (!match_type(matcher, call->positional[i], argument->type->items[0],
-                        &ignored)) {
+        if (call->positional[i] && !match_type(matcher, call->positional[i],
+                                               argument->type->items[0], &ignored)) {
             return false;
         }
     }
@@ -266,6 +269,11 @@ static bool bind_argument(ig_matcher *matcher, const ig_schema *schema, size_t i
     const ig_schema_argument *argument = &schema->arguments[index];
     if (!argument->is_keyword_only && matcher->used < call->positional_count) {
         bound->source = (int)matcher->used;
+        if (!call->positional[matcher->used]) {
+            matcher->used = takes_loose_items(schema, index) ? call->positional_count
+                                                             : matcher->used + 1;
+            return true;
+        }
         if (takes_loose_items(schema, index) &&
             gather_items(matcher, argument, call, matcher->used)) {
             bound->conversion = IG_CONVERT_GATHER;

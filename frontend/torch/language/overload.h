@@ -16,7 +16,7 @@
 
 #include "frontend/torch/language/schema.h"
 
-/* A call as it is written: types of its arguments. */
+/* A call as it is written: types of its arguments; NULL: not known, fits everything. */
 typedef struct ig_call_shape {
     const ig_script_type *const *positional;
     size_t positional_count;
@@ -61,7 +61,8 @@ typedef struct ig_match {
 /* False when none fits; nothing is reported. */
 bool ig_overload_find(ig_types *types, const ig_schema *const *candidates, size_t count,
                       const ig_call_shape *call, ig_match *out_match);
-/* Reports why none fits, candidate by candidate, and returns IG_INVALID. */
+/* Reports why none fits, candidate by candidate, and returns IG_UNSUPPORTED: torch
+ * saves calls that it has an overload for. */
 ig_status ig_overload_explain(ig_types *types, const ig_schema *const *candidates,
                               size_t count, const ig_call_shape *call,
                               const ig_location *where);

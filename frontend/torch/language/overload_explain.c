@@ -43,7 +43,7 @@ ig_status ig_overload_explain(ig_types *types, const ig_schema *const *candidate
     ig_matcher matcher = { .types = types, .pass = IG_PASS_TOLERANT };
     ig_writer w;
     ig_writer_init(&w, types->arena);
-    ig_put(&w, "no overload takes ");
+    ig_put(&w, "no supported overload takes ");
     put_call(&w, call);
     for (size_t i = 0; i < count && i < MOST; i++) {
         ig_bound_argument *arguments = IG_NEW_ARRAY(types->arena, ig_bound_argument,
@@ -55,5 +55,5 @@ ig_status ig_overload_explain(ig_types *types, const ig_schema *const *candidate
     if (count > MOST) {
         ig_put(&w, "\n  and %zu more", count - MOST);
     }
-    return ig_error(&types->context->diag, IG_INVALID, where, "%s", w.data);
+    return ig_error(&types->context->diag, IG_UNSUPPORTED, where, "%s", w.data);
 }

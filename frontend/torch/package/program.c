@@ -61,11 +61,27 @@ static const char *list_pickles(const ig_package *package) {
     return out.size ? out.data : "none";
 }
 
+/* "a.b/m.v1.pkl", as PyTorch names resources, of the entry "a/b/m.v1.pkl". */
+static bool is_resource(const char *entry, const char *resource) {
+    const char *slash = strrchr(resource, '/');
+    size_t folder = slash ? (size_t)(slash - resource) : 0;
+    if (strlen(entry) != strlen(resource)) {
+        return false;
+    }
+    for (size_t i = 0; entry[i]; i++) {
+        bool is_step = i < folder && resource[i] == '.' && entry[i] == '/';
+        if (entry[i] != resource[i] && !is_step) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static ig_status find_named(ig_package *package, const char *resource,
                             const ig_package_item **out_item, ig_py **out_value) {
     for (size_t i = 0; i < package->item_count; i++) {
         const ig_package_item *item = &package->items[i];
-        if (item->kind == IG_PACKAGE_PICKLE && strcmp(name_of(item), resource) == 0) {
+        if (item->kind == IG_PACKAGE_PICKLE && is_resource(name_of(item), resource)) {
             *out_item = item;
             return ig_package_read(package, item, out_value);
         }

@@ -199,6 +199,10 @@ bool ig_py_is_global(const ig_py *value, const char *module, const char *name);
 /* "__torch__.a.b.Net" of a GLOBAL, of an OBJECT's or ENUM's class, of what a CALL
  * calls; else NULL.  In `arena`. */
 const char *ig_py_path(const ig_py *value, ig_arena *arena);
+/* Counts the elements of a view of which all but `count` is set, and finds that each
+ * lies in the storage.  NULL, or what is wrong: words behind "a tensor", maybe in
+ * `arena`. */
+const char *ig_py_tensor_measure(ig_py_tensor *tensor, ig_arena *arena);
 /* True for what lies in its storage without gaps in row-major order. */
 bool ig_py_tensor_is_contiguous(const ig_py_tensor *tensor);
 /* The elements in row-major order: borrowed where they lie so in the storage (then with

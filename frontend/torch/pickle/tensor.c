@@ -70,29 +70,30 @@ static bool measure_view(const ig_py_tensor *tensor, int64_t *out_count,
     return fits;
 }
 
-static ig_status check_view(ig_pickle_vm *vm, ig_py_tensor *tensor) {
-    assert(tensor->dtype && tensor->dtype->bits > 0 && "make_view set the dtype");
-    int64_t last, held = tensor->storage->count;
+const char *ig_py_tensor_measure(ig_py_tensor *tensor, ig_arena *arena) {
+    assert(tensor->dtype && tensor->dtype->bits > 0 && "the dtype is known");
+    int64_t last, held = tensor->storage->count, bytes;
     if (!measure_view(tensor, &tensor->count, &last)) {
-        return ig_pickle_fail(vm, IG_INVALID,
-                              "a tensor has more elements than 64 bits count");
+        return "has more elements than 64 bits count";
     }
     bool counts_bytes = !tensor->storage->dtype || tensor->dtype->bits < 8;
     if (counts_bytes && !ig_mul_i64(held, 8, &held)) {
-        return ig_pickle_fail(vm, IG_INVALID, "a storage is too large");
+        return "is of a storage that is too large";
     }
     held = counts_bytes ? held / tensor->dtype->bits : held;
-    int64_t bytes;
     if (tensor->count > 0 && last >= held) {
-        return ig_pickle_fail(
-            vm, IG_INVALID,
-            "a tensor reaches element %lld of storage '%s', which has %lld",
-            (long long)last, tensor->storage->key, (long long)held);
+        return ig_arena_printf(arena,
+                               "reaches element %lld of storage '%s', which has %lld",
+                               (long long)last, tensor->storage->key, (long long)held);
     }
     return ig_torch_dtype_bytes(tensor->dtype, tensor->count, &bytes)
-               ? IG_OK
-               : ig_pickle_fail(vm, IG_INVALID,
-                                "a tensor has more bytes than 64 bits count");
+               ? NULL
+               : "has more bytes than 64 bits count";
+}
+
+static ig_status check_view(ig_pickle_vm *vm, ig_py_tensor *tensor) {
+    const char *wrong = ig_py_tensor_measure(tensor, vm->arena);
+    return wrong ? ig_pickle_fail(vm, IG_INVALID, "a tensor %s", wrong) : IG_OK;
 }
 
 /* (storage, offset, sizes, strides, …), the head of most argument lists.  `dtype` NULL:

@@ -16,11 +16,13 @@ typedef struct compiled {
     ig_session *session;
 } compiled;
 
-static ig_status open_case(compiled *c, const char *text) {
+/* `target` may be NULL: this machine's. */
+static ig_status open_case(compiled *c, const char *text, const char *target) {
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
     c->context = ig_context_create(&options);
     IG_TRY(ig_import_memory(c->context, text, strlen(text), NULL, NULL, &c->module));
-    IG_TRY(ig_compile(c->module, NULL, &c->program));
+    ig_compile_options compile = { .size = sizeof compile, .target = target };
+    IG_TRY(ig_compile(c->module, &compile, &c->program));
     return ig_session_create(c->program, NULL, &c->session);
 }
 
@@ -79,7 +81,7 @@ static ig_status compile_and_run(conform *self, const char *text,
                                  const ig_tensor *inputs, ig_arena *arena,
                                  ig_tensor *out_outputs) {
     compiled c = { .context = NULL };
-    ig_status status = open_case(&c, text);
+    ig_status status = open_case(&c, text, self->user);
     if (status == IG_OK) {
         status = run_opened(self, &c, inputs, arena, out_outputs);
     } else {
@@ -117,6 +119,38 @@ TEST(compiled_quantisation_conforms) {
 }
 END_TEST
 
-UNIT_SUITE(compiled_conform, compiled_indexing_and_order_conform,
-           compiled_special_functions_conform, compiled_networks_conform,
-           compiled_quantisation_conforms)
+TEST(compiled_values_that_break_things_conform) {
+    run("values.txt", 1250);
+}
+END_TEST
+
+static char *const levels[] = { "cpu:v2", "cpu:v3", "cpu:v4", "cpu:v4-vnni" };
+
+/* NaN, infinities and their like, through every family at every level; each case at one
+ * of them, with INGOT_FULL=1 at all. */
+START_TEST(each_level_conforms_on_values_that_break_things) {
+    conform self = { .run = compile_and_run, .user = levels[_i], .is_short = true };
+    const char *full = getenv("INGOT_FULL");
+    if (!full || strcmp(full, "1") != 0) {
+        self.every = IG_COUNT_OF(levels);
+        self.first = _i;
+    }
+    conform_file(&self, INGOT_SOURCE_DIR "/tests/conform/cases/values.txt");
+    CHECK_INT(self.totals.failed, 0);
+    if (self.totals.passed == 0) {
+        unit_skip("this machine does not run %s", levels[_i]);
+        return;
+    }
+    CHECK_MSG(self.totals.passed >= 190, "%d passed, %d skipped", self.totals.passed,
+              self.totals.skipped);
+}
+END_TEST
+
+static void add_levels(TCase *tcase) {
+    tcase_add_loop_test(tcase, each_level_conforms_on_values_that_break_things, 0,
+                        IG_COUNT_OF(levels));
+}
+
+UNIT_SUITE_WITH(compiled_conform, add_levels, compiled_values_that_break_things_conform,
+                compiled_indexing_and_order_conform, compiled_special_functions_conform,
+                compiled_networks_conform, compiled_quantisation_conforms)

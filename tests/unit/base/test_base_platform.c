@@ -371,7 +371,7 @@ TEST(a_killed_writer_s_temporary_is_removed) {
     }
     char go;
     CHECK(read(gate[0], &go, 1) == 1);
-    for (int i = 0; i < 2000 && count_files(".") == 0; i++) {
+    for (int i = 0; i < 30000 && count_files(".") == 0; i++) {
         usleep(1000);
     }
     CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);

@@ -5,7 +5,8 @@
  * Each pair is a model of one node (or of a few, one after another) and a program of
  * one call over the same inputs.  Both go through the clean pipeline; then every op but
  * constants, guards and `ret` is held against the other side's, by name, attributes and
- * result types.  Constants may be made in different ways.
+ * result types.  Constants may be made in different ways.  Not here are functions that
+ * differ by definition: thresholds of a NaN, and where hard_swish leaves the range.
  */
 #include "tests/unit/onnx/onnx_build.h"
 #include "tests/unit/torch/torch_case.h"
@@ -47,8 +48,6 @@ static const pair pairs[] = {
     { X, "Gelu@20 x approximate:s=tanh", "torch.gelu(x, approximate=\"tanh\")" },
     { "x=2,8:f64", "Gelu@20 x", "torch.gelu(x)" }, /* f32: docs/decisions.md */
     { X, "Swish@24 x", "torch.silu(x)" },
-    { X, "ThresholdedRelu@10 x alpha:f=0.5", "torch.threshold(x, 0.5, 0.)" },
-    { X, "HardSwish@14 x", "torch.hardswish(x)" },
     { X, "HardSigmoid@7 x alpha:f=0.16666667", "torch.hardsigmoid(x)" },
     { X, "Elu@7 x alpha:f=1", "torch.elu(x)" },
     { X, "Selu@7 x", "torch.selu(x)" },

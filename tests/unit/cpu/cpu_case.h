@@ -1,6 +1,11 @@
 /* Kernels compiled and run in a test: one level, one graph, memory mapped as the
  * runtime maps it.
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the machine lacks a level, its code is made but cannot run: then the kernel
+ * form that it is made of runs in the interpreter of kernel form, and the test counts
+ * that the code did not run.  INGOT_TEST_LEVEL names the best level that is to run, so
+ * that one can see what such a machine sees. */
 #ifndef IG_TESTS_UNIT_CPU_CPU_CASE_H
 #define IG_TESTS_UNIT_CPU_CPU_CASE_H
 
@@ -9,6 +14,7 @@
 #include "codegen/cpu/provider.h"
 #include "ingot/kernel.h"
 #include "ingot_build_id.h"
+#include "ir/interpret/kernel.h"
 #include "passes/lower/kernel.h"
 #include "tests/unit/unit.h"
 
@@ -49,8 +55,8 @@ static inline void cpu_case_close(cpu_case *c) {
     ig_arena_fini(&c->arena);
 }
 
-/* Can this machine run code of `level`? */
-static inline bool cpu_level_runs(const char *level) {
+/* Has this machine `level`? */
+static inline bool cpu_has_level(const char *level) {
     if (strcmp(level, "v2") == 0) {
         return __builtin_cpu_supports("sse4.2");
     }
@@ -62,6 +68,36 @@ static inline bool cpu_level_runs(const char *level) {
                  __builtin_cpu_supports("avx512dq") &&
                  __builtin_cpu_supports("avx512vl");
     return is_v4 && (strcmp(level, "v4") == 0 || __builtin_cpu_supports("avx512vnni"));
+}
+
+static const char *const cpu_levels[] = { "v2", "v3", "v4", "v4-vnni" };
+
+static inline size_t cpu_level_number(const char *level) {
+    size_t number = 0;
+    while (number < IG_COUNT_OF(cpu_levels) && strcmp(cpu_levels[number], level) != 0) {
+        number++;
+    }
+    CHECK_MSG(number < IG_COUNT_OF(cpu_levels), "no level '%s'", level);
+    return number;
+}
+
+/* Can code of `level` run here? */
+static inline bool cpu_level_runs(const char *level) {
+    const char *most = getenv("INGOT_TEST_LEVEL");
+    return cpu_has_level(level) &&
+           (!most || cpu_level_number(level) <= cpu_level_number(most));
+}
+
+/* Counts, once in a test, that code of a level did not run, unless that was asked
+ * for. */
+static inline void cpu_note_missing(const char *level) {
+    static bool is_noted[IG_COUNT_OF(cpu_levels)];
+    bool *noted = &is_noted[cpu_level_number(level)];
+    if (!*noted && !cpu_has_level(level)) {
+        unit_skip_part("code for %s, which cannot run here: its kernel form was run",
+                       level);
+    }
+    *noted = true;
 }
 
 /* An empty kernel with buffers of these dtypes, then i64 params; *out_b stands at its
@@ -86,6 +122,8 @@ typedef struct cpu_code {
     ig_kernel_fn_v0 *entry;
     void *base;
     size_t size;
+    const ig_graph *kernel; /* that it is made of */
+    const char *level;
 } cpu_code;
 
 static inline cpu_code cpu_code_map(const ig_compiled_kernel *kernel) {
@@ -115,7 +153,60 @@ static inline cpu_code cpu_case_compile(cpu_case *c, const ig_graph *kernel) {
                kernel->name, kernel->op_count, compiled.size,
                (ig_time_now() - start) * 1e3);
     }
-    return cpu_code_map(&compiled);
+    cpu_code code = cpu_code_map(&compiled);
+    code.kernel = kernel;
+    code.level = c->target.level;
+    return code;
+}
+
+/* ---- calls ---- */
+
+enum { CPU_BUFFERS = 256, CPU_SCRATCH = 1 << 20 };
+
+static inline bool cpu_report_is_less(const ig_kernel_report_v0 *a,
+                                      const ig_kernel_report_v0 *b) {
+    return b->operand < 0 || a->operand < b->operand ||
+           (a->operand == b->operand && a->position < b->position);
+}
+
+/* The same call in the interpreter of kernel form.  `bytes` (one a buffer) may be NULL:
+ * then the ends of buffers are not checked. */
+static inline void cpu_call_form(const ig_graph *kernel, const ig_kernel_call_v0 *call,
+                                 const int64_t *bytes) {
+    ig_kernel_buffer buffers[CPU_BUFFERS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kernel->body.arg_count; i++) {
+        if (kernel->body.args[i]->type->kind == IG_BUFFER) {
+            CHECK(count < CPU_BUFFERS);
+            buffers[count] = (ig_kernel_buffer){ call->buffers[count],
+                                                 bytes ? bytes[count] : INT64_MAX / 2 };
+            count++;
+        }
+    }
+    ig_kernel_call form = { .buffers = buffers,
+                            .params = call->params,
+                            .tile_begin = call->tile_begin,
+                            .tile_end = call->tile_end,
+                            .scratch_bytes = CPU_SCRATCH,
+                            .threads = 1 };
+    ig_status status = ig_interpret_kernel(kernel, &form);
+    CHECK_MSG(status == IG_OK, "kernel form of '%s': %s", kernel->name,
+              ig_status_name(status));
+    ig_kernel_report_v0 report = { form.report_operand, form.report_position,
+                                   form.report_value };
+    if (form.reported && cpu_report_is_less(&report, call->report)) {
+        *call->report = report;
+    }
+}
+
+/* The code, or where it cannot run, its kernel form. */
+static inline void cpu_code_call(const cpu_code *code, const ig_kernel_call_v0 *call) {
+    if (cpu_level_runs(code->level)) {
+        code->entry(call);
+    } else {
+        cpu_note_missing(code->level);
+        cpu_call_form(code->kernel, call, NULL);
+    }
 }
 
 /* The kernel as text of the wanted kind; the case's arena owns it. */
@@ -140,7 +231,7 @@ static inline ig_kernel_report_v0 cpu_case_run(cpu_case *c, const ig_graph *kern
                                .scratch = scratch,
                                .report = &report };
     cpu_code code = cpu_case_compile(c, kernel);
-    code.entry(&call);
+    cpu_code_call(&code, &call);
     cpu_code_unmap(&code);
     return report;
 }

@@ -4,7 +4,7 @@
 #ifndef IG_TESTS_UNIT_CPU_LOWER_CASE_H
 #define IG_TESTS_UNIT_CPU_LOWER_CASE_H
 
-#include "tests/unit/cpu/lower_plan.h"
+#include "tests/unit/cpu/lower_form.h"
 
 /* Relative RMS of floats within `bound`; everything else equal. */
 static inline void lower_match(lower_case *c, uint32_t outputs, double bound) {
@@ -41,41 +41,35 @@ static inline void lower_match_each(lower_case *c, uint32_t outputs, double boun
             bool is_same = is_float ? want == got || (isnan(want) && isnan(got))
                                     : ig_tensor_get_i64(&c->expected[i], k) ==
                                           ig_tensor_get_i64(&c->got[i], k);
-            bool is_near = is_float && fabs(got - want) <= bound * fabs(want);
+            bool is_near = is_float && isfinite(want) &&
+                           fabs(got - want) <= bound * fabs(want);
             CHECK_MSG(is_same || is_near, "%s: output %u [%lld]: %g, not %g",
                       c->cpu.target.level, i, (long long)k, got, want);
         }
     }
 }
 
-/* Special values at every level that this machine runs; `prepare` (may be NULL) sets
+/* Special values at every level; `prepare` (may be NULL) sets
  * inputs that need an order. */
 static inline void lower_check_special(const char *text, const int64_t *extents,
                                        double bound, void (*prepare)(lower_case *c)) {
-    static const char *const levels[] = { "v2", "v3", "v4", "v4-vnni" };
-    for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
-        if (cpu_level_runs(levels[i])) {
-            lower_case c;
-            lower_open_values(&c, levels[i], text, extents, LOWER_SPECIAL, 0);
-            if (prepare) {
-                prepare(&c);
-            }
-            lower_match_each(&c, lower_run(&c), bound);
-            lower_close(&c);
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        lower_case c;
+        lower_open_values(&c, cpu_levels[i], text, extents, LOWER_SPECIAL, 0);
+        if (prepare) {
+            prepare(&c);
         }
+        lower_match_each(&c, lower_run(&c), bound);
+        lower_close(&c);
     }
 }
 
-/* One text at every level that this machine runs; `prepare` may set inputs first. */
+/* One text at every level; `prepare` may set inputs first. */
 static inline void lower_check_with(const char *text, const int64_t *extents,
                                     int64_t bound, void (*prepare)(lower_case *c)) {
-    static const char *const levels[] = { "v2", "v3", "v4", "v4-vnni" };
-    for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
-        if (!cpu_level_runs(levels[i])) {
-            continue;
-        }
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
         lower_case c;
-        lower_open(&c, levels[i], text, extents, bound);
+        lower_open(&c, cpu_levels[i], text, extents, bound);
         if (prepare) {
             prepare(&c);
         }

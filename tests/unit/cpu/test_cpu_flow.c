@@ -37,7 +37,7 @@ static void check_sums(const cpu_code *code, int64_t lo, int64_t hi, int64_t ste
     int64_t out[2] = { -1, -1 }, params[] = { lo, hi, step }, sum = 0, squares = 0;
     void *const buffers[] = { out };
     ig_kernel_call_v0 call = { .buffers = buffers, .params = params };
-    code->entry(&call);
+    cpu_code_call(code, &call);
     for (int64_t i = lo; i < hi; i += step) {
         sum += i;
         squares += i * i;
@@ -135,7 +135,7 @@ static void check_reduction(cpu_case *c, const reduction *r, uint32_t lanes) {
             halves[i] = combine(r->combine, halves[i], halves[i + half]);
         }
     }
-    CHECK(!cpu_level_runs(c->target.level) || got[0] == halves[0]);
+    CHECK(got[0] == halves[0]);
 }
 
 TEST(lanes_are_reduced_by_halves) {
@@ -199,7 +199,7 @@ TEST(lanes_are_gathered_extracted_and_shuffled) {
         }
         void *const pointers[] = { in.data, out.data };
         cpu_case_run(&c, build_lanes(&c, dtype), pointers, params, 1);
-        for (int64_t k = 0; k < 17 && cpu_level_runs(c.target.level); k++) {
+        for (int64_t k = 0; k < 17; k++) {
             int64_t from = k < 8 ? 7 - k : k == 8 ? 4 : 2 * (k - 9);
             CHECK_INT(ig_tensor_get_i64(&out, k), ig_tensor_get_i64(&in, from));
         }
@@ -225,7 +225,7 @@ TEST(bits_are_seen_as_other_types) {
         float in[5] = { 9, 1, -2, 3, -4 }, out[4] = { 0 };
         void *const pointers[] = { in, out };
         cpu_case_run(&c, kernel, pointers, NULL, 1);
-        for (int k = 0; k < 4 && cpu_level_runs(levels[i]); k++) {
+        for (int k = 0; k < 4; k++) {
             CHECK(out[k] == -in[k + 1]);
         }
         cpu_case_close(&c);

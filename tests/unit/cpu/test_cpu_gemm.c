@@ -109,9 +109,7 @@ TEST(register_tiles_stay_in_registers) {
         cpu_case_open(&c, tiles[i].level);
         ig_graph *kernel = build_tile(&c, &tiles[i]);
         check_loop(&c, kernel);
-        if (cpu_level_runs(tiles[i].level)) {
-            check_sums(&c, kernel, &tiles[i]);
-        }
+        check_sums(&c, kernel, &tiles[i]);
         cpu_case_close(&c);
     }
 }

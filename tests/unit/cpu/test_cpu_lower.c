@@ -12,9 +12,6 @@ static inline void lower_check_counts(const char *text, const int64_t *counts,
     for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
         ig_tensor inputs[MOST][8], expected[MOST];
         lower_case c;
-        if (!cpu_level_runs(levels[i])) {
-            continue;
-        }
         lower_open(&c, levels[i], text, counts, 10);
         CHECK(count <= MOST && c.graph->body.arg_count <= 8);
         for (uint32_t k = 0; k < count; k++) {
@@ -174,9 +171,7 @@ TEST(gemm_bits_are_those_of_a_row) {
         ig_writer_init(&text, &arena);
         put_layer(&text, depths[i % IG_COUNT_OF(depths)], N, "relu %1");
         const char *level = levels[i / IG_COUNT_OF(depths)];
-        if (cpu_level_runs(level)) {
-            check_bits(level, text.data, N, rows, IG_COUNT_OF(rows));
-        }
+        check_bits(level, text.data, N, rows, IG_COUNT_OF(rows));
         ig_arena_fini(&arena);
     }
 }
@@ -194,7 +189,7 @@ TEST(gemm_of_few_rows_and_any_panels) {
 TEST(gemm_of_asked_tiles) {
     static const int64_t asked[][3] = { { 5, 80, 8 }, { 8, 48, 4 }, { 3, 112, 11 } };
     enum { K = 7, PANEL = 16 };
-    for (size_t i = 0; i < IG_COUNT_OF(asked) && cpu_level_runs("v4"); i++) {
+    for (size_t i = 0; i < IG_COUNT_OF(asked); i++) {
         long long rows = asked[i][0], columns = asked[i][1], panels = asked[i][2];
         int64_t m = 23;
         lower_case c;

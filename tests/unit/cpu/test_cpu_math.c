@@ -121,7 +121,7 @@ static void run_array_kernel(array_kernel *k, void *x, void *y, int64_t count) {
     ig_kernel_call_v0 call = {
         .buffers = buffers, .params = &count, .tile_end = 1, .report = &report
     };
-    k->code.entry(&call);
+    cpu_code_call(&k->code, &call);
 }
 
 static void close_array_kernel(array_kernel *k) {
@@ -417,7 +417,7 @@ static void check_pow_f32(const char *level, uint32_t lanes) {
 
 TEST(pow_keeps_its_bound_and_special_values) {
     static const char *const levels[] = { "v2", "v3", "v4" };
-    for (uint32_t i = 0; i < 3 && cpu_level_runs(levels[i]); i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         check_pow_f32(levels[i], 4u << i);
         check_pow_f64(levels[i], 2u << i);
     }

@@ -60,7 +60,7 @@ static void check_tail(cpu_case *c, ig_dtype dtype, uint32_t lanes, guarded *in,
         ig_kernel_call_v0 call = {
             .buffers = buffers, .params = &count, .tile_end = 1, .report = &report
         };
-        code.entry(&call);
+        cpu_code_call(&code, &call);
         CHECK_INT(memcmp(whole, expected, lanes * size), 0);
         CHECK_INT(memcmp(out->end - held * size, expected, held * size), 0);
         CHECK(out->end[-1 - (ptrdiff_t)(held * size)] == (char)0xee);
@@ -74,7 +74,7 @@ TEST(tails_touch_nothing_beyond_their_count) {
                                        IG_DT_f32,  IG_DT_i64,  IG_DT_f64 };
     static const uint32_t widths[] = { 1, 4, 8, 16, 64 };
     guarded in = guarded_open(), out = guarded_open();
-    for (size_t i = 0; i < LEVELS && cpu_level_runs(levels[i]); i++) {
+    for (size_t i = 0; i < LEVELS; i++) {
         cpu_case c;
         cpu_case_open(&c, levels[i]);
         for (size_t d = 0; d < IG_COUNT_OF(dtypes); d++) {
@@ -115,7 +115,7 @@ TEST(local_and_scratch_memory_hold_what_was_stored) {
         int32_t out[16] = { 0 };
         void *const pointers[] = { out };
         cpu_case_run(&c, kernel, pointers, NULL, 1);
-        for (int32_t k = 0; k < 16 && cpu_level_runs(levels[i]); k++) {
+        for (int32_t k = 0; k < 16; k++) {
             CHECK_INT(out[k], 48 + k + k * k);
         }
         cpu_case_close(&c);

@@ -236,9 +236,7 @@ static void check_subject(cpu_case *c, const subject *s) {
     for (size_t w = 0; w < IG_COUNT_OF(widths); w++) {
         memset(got.data, 0xee, (size_t)ig_tensor_bytes(&got));
         cpu_case_run(c, build_kernel(c, s, widths[w]), buffers, params, 1);
-        if (cpu_level_runs(c->target.level)) {
-            compare(s, c->target.level, widths[w], in, &got, &want);
-        }
+        compare(s, c->target.level, widths[w], in, &got, &want);
     }
 }
 
@@ -346,8 +344,12 @@ TEST(casts_equal_the_interpreter_on_v4) {
 
 TEST(integers_divided_by_zero_give_zero_and_do_not_trap) {
     static const char *const levels[] = { "v2", "v3", "v4" };
-    for (size_t i = 0; i < IG_COUNT_OF(levels) && cpu_level_runs(levels[i]); i++) {
+    for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
         cpu_case c;
+        if (!cpu_level_runs(levels[i])) {
+            unit_skip_part("code for %s cannot run here", levels[i]);
+            continue;
+        }
         cpu_case_open(&c, levels[i]);
         for (int code = 0; code < 2; code++) {
             subject s = { .code = code ? IG_OP_mod : IG_OP_div,

@@ -168,6 +168,20 @@ TEST(slices_clamp_symbolically) {
                "INVALID: operand 1 is i64[3], more starts than operand 0 has axes");
 }
 
+#define BACKWARDS ENDS("-9", "-99") "%t = const {value = i64[1] [-2]}\n"
+
+/* Operators.md: going backwards the start is clamped to 0 … n - 1, the end to -1 … n -
+ * 1. */
+TEST(a_slice_backwards_starts_at_the_first_element) {
+    CHECK_TYPE("%x: f32[5]", BACKWARDS "%0 = slice %x, %s, %e, %a, %t\nret %0",
+               "f32[1]");
+    CHECK_TYPE("%x: f32[0]", BACKWARDS "%0 = slice %x, %s, %e, %a, %t\nret %0",
+               "f32[0]");
+    CHECK_TYPE("%x: f32[12]", BACKWARDS "%0 = slice %x, %s, %e, %a, %t\nret %0",
+               "f32[2]");
+}
+END_TEST
+
 TEST(slices_by_size_stay_inside) {
     CHECK_TYPE("%x: f32[B, 9]",
                "%0 = slice %x {starts = [0, 2], sizes = [B, 7]}\nret %0", "f32[B, 7]");
@@ -214,5 +228,6 @@ TEST(pads_ranges_and_tiles) {
 UNIT_SUITE(infer_shape, shape_arithmetic_becomes_expressions,
            what_is_not_known_becomes_a_symbol, types_stay_the_same_when_inferred_again,
            reshapes_keep_the_count, expansions, transpositions,
-           slices_clamp_symbolically, slices_by_size_stay_inside,
-           concatenations_add_extents, pads_ranges_and_tiles)
+           slices_clamp_symbolically, a_slice_backwards_starts_at_the_first_element,
+           slices_by_size_stay_inside, concatenations_add_extents,
+           pads_ranges_and_tiles)

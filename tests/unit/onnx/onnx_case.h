@@ -23,7 +23,7 @@ typedef struct onnx_case {
     ig_context context;
     ig_arena arena;
     double rtol, atol;
-    char why[2000]; /* the last messages, or the first difference */
+    char why[4000]; /* the last messages, or the first difference */
 } onnx_case;
 
 static inline void onnx_case_sink(void *user, const ig_diagnostic *diagnostic) {

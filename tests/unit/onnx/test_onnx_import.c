@@ -325,6 +325,37 @@ TEST(valid_but_unsupported_models_say_so) {
 }
 END_TEST
 
+/* Those beyond a dozen are listed by name alone. */
+TEST(all_missing_operators_are_listed) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    Onnx__OperatorSetIdProto corp = m.opset;
+    corp.domain = ig_arena_strdup(&m.arena, "com.corp");
+    m.opsets[m.model.n_opset_import++] = &corp;
+    onnx_input(&m, "x", ONNX_F32, 2, "N", "4");
+    for (int i = 0; i < 80; i++) {
+        const char *name = ig_arena_printf(&m.arena, "Secret%d", i / 2);
+        const char *output = ig_arena_printf(&m.arena, "y%d", i);
+        onnx_node(&m, name, "x", output)->domain = corp.domain;
+    }
+    onnx_output(&m, "y0");
+    CHECK_STATUS(import(&m), IG_UNSUPPORTED);
+    static const char *const expected[] = {
+        ("node 1 (Secret0): operator com.corp::Secret0 (version 17) is not supported yet "
+         "(2 nodes, this is the first)"),
+        "node 21 (Secret10)",
+        "29 further operators are not supported yet: com.corp::Secret11, ",
+        "com.corp::Secret39",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(expected); i++) {
+        CHECK_MSG(strstr(run.why, expected[i]), "'%s' is not in:\n%s", expected[i],
+                  run.why);
+    }
+    CHECK_MSG(!strstr(run.why, "node 23"), "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
 TEST(a_domain_without_a_version_is_refused_once) {
     onnx_model m;
     onnx_model_init(&m, 17);
@@ -396,6 +427,6 @@ UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
            functions_that_call_each_other_are_refused,
            functions_that_explode_are_refused_before_they_do,
            several_defects_are_all_reported, valid_but_unsupported_models_say_so,
-           a_domain_without_a_version_is_refused_once,
+           all_missing_operators_are_listed, a_domain_without_a_version_is_refused_once,
            claims_are_checked_where_they_are_made,
            unsorted_nodes_are_sorted_with_a_warning, a_cycle_names_its_nodes)

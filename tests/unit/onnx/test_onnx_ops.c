@@ -184,6 +184,104 @@ TEST(loops_stack_and_may_run_no_trip) {
 }
 END_TEST
 
+/* x is 0, 1, 2: the one before the beginning is element 0 going backwards, and numpy's
+ * x[-5:-9:-1] is empty. */
+TEST(a_slice_going_backwards_starts_at_0_at_least) {
+    begin(13, "Slice", "x,from,to,axes,steps", "y");
+    onnx_ints(&model, "from", 2, INTS(-3, -5));
+    onnx_ints(&model, "to", 2, INTS(-9, -9));
+    onnx_ints(&model, "axes", 2, INTS(0, 1));
+    onnx_ints(&model, "steps", 2, INTS(-1, -2));
+    expect("y", 0, 1, 2, INTS(1, 1), FLOATS(0));
+    expect("y", 0, 2, 2, INTS(1, 1), FLOATS(0));
+    expect("y", 0, 0, 2, INTS(0, 1), NULL);
+    end();
+}
+END_TEST
+
+/* 0 times infinity is NaN, and x is 0 where it is not below 0. */
+TEST(prelu_keeps_0_whatever_its_slope) {
+    const float slope = -INFINITY;
+    begin(16, "PRelu", "x,s", "y");
+    onnx_initializer(&model, onnx_tensor(&model, "s", ONNX_F32, 0, NULL, &slope));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 1, 2));
+    end();
+}
+END_TEST
+
+TEST(thresholded_relu_of_nan_is_0) {
+    begin(16, "Div", "x,x", "d");
+    onnx_attr_f(&model, onnx_node(&model, "ThresholdedRelu", "d", "y"), "alpha", -1);
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 1, 1));
+    end();
+}
+END_TEST
+
+/* 2 - 0.75 is 1.25, of which 1 is left; 0 - 0 and 1 - 0.75 are below. */
+TEST(shrink_moves_integers_by_fractions) {
+    onnx_attr_i(&model, begin(16, "Cast", "x", "i"), "to", 7);
+    Onnx__NodeProto *node = onnx_node(&model, "Shrink", "i", "s");
+    onnx_attr_f(&model, node, "lambd", 0.5F);
+    onnx_attr_f(&model, node, "bias", 0.75F);
+    onnx_attr_i(&model, onnx_node(&model, "Cast", "s", "y"), "to", ONNX_F32);
+    expect("y", 0, 2, 2, INTS(2, 3), FLOATS(0, 0, 1, 2, 3, 4));
+    end();
+}
+END_TEST
+
+/* Without axes an extent of 1 goes; one that is 1 only in this call is refused. */
+TEST(squeeze_without_axes_asks_for_extents) {
+    ig_tensor in, out[1];
+    ig_module *module;
+    onnx_case_init(&run);
+    onnx_model_init(&model, 13);
+    onnx_input(&model, "x", ONNX_F32, 3, "A", "1", "3");
+    onnx_node(&model, "Squeeze", "x", "y");
+    onnx_output(&model, "y");
+    CHECK_OK(
+        ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL, NULL, &module));
+    for (int64_t rows = 0; rows < 4; rows++) {
+        ig_status wanted = rows == 1 ? IG_INVALID : IG_OK;
+        CHECK_OK(
+            ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 3, INTS(rows, 1, 3), &in));
+        CHECK_STATUS(
+            ig_interpret(ig_module_graph(module, "main"), &in, &run.arena, out),
+            wanted);
+        CHECK(rows == 1 ? strstr(run.why, "axis 0 has extent 1") != NULL
+                        : out->rank == 2 && out->dims[0] == rows);
+    }
+    ig_module_destroy(module);
+    end();
+}
+END_TEST
+
+/* Of ones: whatever is taken of them is 1, but there is only what there is. */
+TEST(compress_takes_no_more_than_there_is) {
+    const int64_t two = 2;
+    onnx_case_init(&run);
+    onnx_model_init(&model, 13);
+    onnx_input(&model, "c", 9, 1, "N");
+    onnx_initializer(&model, onnx_tensor(&model, "x", ONNX_F32, 1, &two, FLOATS(1, 1)));
+    onnx_node(&model, "Compress", "x,c", "y");
+    onnx_output(&model, "y");
+    ig_module *module;
+    CHECK_OK(
+        ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL, NULL, &module));
+    for (int64_t entries = 0; entries < 5; entries++) {
+        ig_tensor in, out[1];
+        CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_bool, 1, &entries, &in));
+        memset(in.data, 1, (size_t)entries);
+        ig_status status = ig_interpret(ig_module_graph(module, "main"), &in,
+                                        &run.arena, out);
+        CHECK_STATUS(status, entries > 2 ? IG_INVALID : IG_OK);
+        CHECK(entries > 2 ? strstr(run.why, "no more entries") != NULL
+                          : out->dims[0] == entries);
+    }
+    ig_module_destroy(module);
+    end();
+}
+END_TEST
+
 /* ---- extents that no tensor has ---- */
 
 static void expect_refusal(const char *words) {
@@ -306,16 +404,102 @@ TEST(quantising_to_another_type_than_the_zero_points_is_refused) {
 }
 END_TEST
 
+/* ---- attributes that are not there ---- */
+
+/* Of [2, 3, 1] the axes from 1 on are one, of three elements. */
+TEST(softmax_before_13_flattens_from_axis_1) {
+    Onnx__NodeProto *node = begin(11, "Unsqueeze", "x", "u");
+    onnx_attr_ints(&model, node, "axes", 1, INTS(2));
+    onnx_node(&model, "Softmax", "u", "y");
+    expect("y", 0, 2, 3, INTS(2, 3, 1),
+           FLOATS(0.09003057F, 0.24472848F, 0.66524094F, 0.09003057F, 0.24472848F,
+                  0.66524094F));
+    end();
+}
+END_TEST
+
+TEST(softmax_of_13_is_of_one_axis) {
+    Onnx__NodeProto *node = begin(13, "Softmax", "x", "y");
+    onnx_attr_i(&model, node, "axis", 0);
+    expect("y", 0, 2, 2, INTS(2, 3),
+           FLOATS(0.04742587F, 0.04742587F, 0.04742587F, 0.95257413F, 0.95257413F,
+                  0.95257413F));
+    end();
+}
+END_TEST
+
+TEST(leaky_relu_keeps_a_hundredth) {
+    begin(16, "Neg", "x", "n");
+    onnx_node(&model, "LeakyRelu", "n", "y");
+    expect("y", 0, 2, 2, INTS(2, 3), FLOATS(0, -0.01F, -0.02F, -0.03F, -0.04F, -0.05F));
+    end();
+}
+END_TEST
+
+/* x / (1 + x^2)^0.75 */
+TEST(lrn_has_a_power_of_three_quarters) {
+    Onnx__NodeProto *node = begin(11, "Unsqueeze", "x", "u");
+    onnx_attr_ints(&model, node, "axes", 2, INTS(0, 3));
+    node = onnx_node(&model, "LRN", "u", "y");
+    onnx_attr_i(&model, node, "size", 1);
+    onnx_attr_f(&model, node, "alpha", 1);
+    expect("y", 0, 2, 4, INTS(1, 2, 3, 1),
+           FLOATS(0, 0.59460356F, 0.59813951F, 0.53348382F, 0.47777487F, 0.43425017F));
+    end();
+}
+END_TEST
+
+TEST(an_average_counts_no_padding) {
+    Onnx__NodeProto *node = begin(11, "Unsqueeze", "x", "u");
+    onnx_attr_ints(&model, node, "axes", 2, INTS(0, 1));
+    node = onnx_node(&model, "AveragePool", "u", "y");
+    onnx_attr_ints(&model, node, "kernel_shape", 2, INTS(1, 2));
+    onnx_attr_ints(&model, node, "pads", 4, INTS(0, 1, 0, 1));
+    expect("y", 0, 2, 4, INTS(1, 1, 2, 4), FLOATS(0, 0.5F, 1.5F, 2, 3, 3.5F, 4.5F, 5));
+    end();
+}
+END_TEST
+
+TEST(sequences_are_reversed_along_axis_0_of_batches_in_axis_1) {
+    begin(11, "ReverseSequence", "x,lengths", "y");
+    onnx_ints(&model, "lengths", 3, INTS(1, 2, 2));
+    expect("y", 0, 2, 2, INTS(2, 3), FLOATS(0, 4, 5, 3, 1, 2));
+    end();
+}
+END_TEST
+
+/* Scales of columns: 1, 2 and 4. */
+TEST(scales_of_quantisation_are_of_axis_1) {
+    begin(13, "QuantizeLinear", "x,scale,zero", "q");
+    onnx_node(&model, "DequantizeLinear", "q,scale,zero", "y");
+    int64_t three = 3;
+    onnx_initializer(
+        &model, onnx_tensor(&model, "scale", ONNX_F32, 1, &three, FLOATS(1, 2, 4)));
+    onnx_initializer(&model, onnx_tensor(&model, "zero", ONNX_U8, 1, &three,
+                                         (const uint8_t[]){ 0, 3, 5 }));
+    expect("y", 0, 2, 2, INTS(2, 3), FLOATS(0, 0, 0, 3, 4, 4));
+    end();
+}
+END_TEST
+
 static void add_refusals(TCase *tests) {
     add_bad_resizes(tests);
     tcase_add_loop_test(tests, a_zero_point_of_another_type_is_refused, 0,
                         (int)IG_COUNT_OF(bad_zero_points));
 }
 
-UNIT_SUITE_WITH(onnx_ops, add_refusals, slice_with_attributes, clip_with_attributes,
-                pad_with_attributes_crops_too, softmax_before_13_flattens,
-                split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
-                reduce_with_attributes, gemm_scales_and_broadcasts,
-                loops_stack_and_may_run_no_trip, an_open_extent_is_scaled_by_a_fraction,
-                resize_to_a_negative_size_is_refused,
-                quantising_to_another_type_than_the_zero_points_is_refused)
+UNIT_SUITE_WITH(
+    onnx_ops, add_refusals, slice_with_attributes, clip_with_attributes,
+    pad_with_attributes_crops_too, softmax_before_13_flattens,
+    split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
+    reduce_with_attributes, gemm_scales_and_broadcasts, loops_stack_and_may_run_no_trip,
+    a_slice_going_backwards_starts_at_0_at_least, prelu_keeps_0_whatever_its_slope,
+    thresholded_relu_of_nan_is_0, shrink_moves_integers_by_fractions,
+    squeeze_without_axes_asks_for_extents, compress_takes_no_more_than_there_is,
+    an_open_extent_is_scaled_by_a_fraction, resize_to_a_negative_size_is_refused,
+    quantising_to_another_type_than_the_zero_points_is_refused,
+    softmax_before_13_flattens_from_axis_1, softmax_of_13_is_of_one_axis,
+    leaky_relu_keeps_a_hundredth, lrn_has_a_power_of_three_quarters,
+    an_average_counts_no_padding,
+    sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
+    scales_of_quantisation_are_of_axis_1)

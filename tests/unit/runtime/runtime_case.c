@@ -163,6 +163,7 @@ ig_plan_range rt_operands(rt_case *c, const ig_plan_operand *operands, size_t co
 
 ig_plan_step rt_step(rt_case *c, ig_step_kind kind, const char *name) {
     return (ig_plan_step){ .name = ig_artifact_text(&c->w, ig_str_of(name)),
+                           .source = ig_artifact_text(&c->w, IG_STR("")),
                            .kind = kind,
                            .symbol = IG_NONE,
                            .index = IG_NONE,

@@ -265,6 +265,23 @@ TEST(damaged_records_with_a_good_hash) {
 }
 END_TEST
 
+/* Also where what a record says would do. */
+TEST(every_flipped_byte_of_the_plan_is_found) {
+    rt_case *c = rich_case();
+    rt_pack(c);
+    ig_str plan = find_entry(c, IG_ENTRY_PLAN);
+    char *bytes = (char *)(uintptr_t)plan.data;
+    for (size_t i = offsetof(ig_plan_header, build_id); i < plan.size; i++) {
+        ig_program *program = NULL;
+        bytes[i] = (char)(bytes[i] ^ (1 << i % 8));
+        CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_INVALID);
+        CHECK_WORDS(c, "the plan is damaged: its hash does not match");
+        bytes[i] = (char)(bytes[i] ^ (1 << i % 8));
+    }
+    rt_end(c);
+}
+END_TEST
+
 static void put_number(unsigned char *at, uint64_t value, int bytes) {
     for (int i = 0; i < bytes; i++) {
         at[i] = (unsigned char)(value >> (8 * i));
@@ -341,7 +358,11 @@ TEST(other_version_is_unsupported) {
     ig_plan_header *header = (void *)(uintptr_t)find_entry(c, IG_ENTRY_PLAN).data;
     header->version = IG_FORMAT_VERSION + 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
-    CHECK_WORDS(c, "format version 4; this runtime reads version 3");
+    CHECK_WORDS(c,
+                "format version 6; this runtime reads version 5: use the runtime of");
+    header->version = IG_FORMAT_VERSION - 1;
+    CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
+    CHECK_WORDS(c, "format version 4; this runtime reads version 5: compile its model");
     rt_end(c);
 }
 END_TEST
@@ -558,9 +579,9 @@ END_TEST
 
 UNIT_SUITE(runtime_program, tells_its_signature_and_facts, the_rich_case_runs,
            every_prefix_is_refused, every_flipped_byte_is_found_or_harmless,
-           damaged_records_with_a_good_hash, large_containers_end_in_zip64_records,
-           damaged_code_is_refused, damaged_weights_are_found_when_asked,
-           other_version_is_unsupported, other_cpu_is_unsupported,
-           takes_the_best_level_or_the_one_asked_for, missing_kernel_is_damage,
-           opens_files_and_refuses_others, weights_in_a_file_beside_the_artifact,
-           weights_in_a_file_elsewhere)
+           damaged_records_with_a_good_hash, every_flipped_byte_of_the_plan_is_found,
+           large_containers_end_in_zip64_records, damaged_code_is_refused,
+           damaged_weights_are_found_when_asked, other_version_is_unsupported,
+           other_cpu_is_unsupported, takes_the_best_level_or_the_one_asked_for,
+           missing_kernel_is_damage, opens_files_and_refuses_others,
+           weights_in_a_file_beside_the_artifact, weights_in_a_file_elsewhere)

@@ -133,20 +133,22 @@ TEST(calls_like_the_last_are_checked_as_the_first) {
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
     _Alignas(8) float x[33] = { 1 }, y[32];
-    ig_view good = rt_view2(x, IG_F32, 2, 16), bad[3] = { good, good, good };
+    ig_view good = rt_view2(x, IG_F32, 2, 16), bad[4] = { good, good, good, good };
     ig_view over = rt_room(x, sizeof y), out = rt_room(y, sizeof y);
     static const char *const why[] = { "has no data", "is not aligned",
-                                       "needs 128 bytes, its memory has 127" };
+                                       "needs 128 bytes, its memory has 127",
+                                       "but was given i32[2, 16]" };
     bad[0].data = NULL;
     bad[1].data = (char *)x + 2;
     bad[2].capacity = 127;
-    for (int round = 0; round < 6; round++) {
+    bad[3].dtype = IG_I32;
+    for (int round = 0; round < 8; round++) {
         good.data = x + round % 2;
-        good.capacity = round < 3 ? 0 : 128;
+        good.capacity = round < 4 ? 0 : 128;
         CHECK_OK(ig_session_run(session, &good, 1, &out, 1));
         CHECK(y[0] == 2 * x[round % 2]);
-        CHECK_STATUS(ig_session_run(session, &bad[round % 3], 1, &out, 1), IG_INVALID);
-        CHECK_ERROR(session, why[round % 3]);
+        CHECK_STATUS(ig_session_run(session, &bad[round % 4], 1, &out, 1), IG_INVALID);
+        CHECK_ERROR(session, why[round % 4]);
         float first = *(float *)good.data;
         CHECK_OK(ig_session_run(session, &good, 1, &over, 1));
         CHECK(x[0] == 2 * first);
@@ -498,6 +500,51 @@ TEST(temporaries_share_memory) {
 }
 END_TEST
 
+/* y = 4 x in four launches, the third at the same time as the second: what the second
+ * reads and what the third writes share no memory, though no step has both. */
+TEST(launches_of_a_phase_share_no_memory) {
+    enum { COUNT = 64, BYTES = COUNT * 4 };
+    rt_case *c = rt_begin();
+    uint32_t count = RT_EXPR(c, RT_INT(COUNT)), one = RT_EXPR(c, RT_INT(1));
+    uint32_t bytes = RT_EXPR(c, RT_INT(BYTES));
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &count);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &count);
+    uint32_t z = rt_output(c, "z", IG_F32, 1, &count);
+    uint32_t first = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 1);
+    uint32_t other = rt_buffer(c, IG_SPACE_ARENA, bytes, 2, 3);
+    const uint32_t steps[][3] = {
+        { first, x, x }, { z, first, x }, { other, x, x }, { y, other, other }
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(steps); i++) {
+        const uint32_t *step = steps[i];
+        rt_launch(c, "add",
+                  RT_OPERANDS(c, RT_AT(step[0]), RT_AT(step[1]), RT_AT(step[2])),
+                  RT_LIST(c, count, one), count, IG_NONE);
+        IG_LAST(&c->w.steps).flags = i == 2 ? IG_STEP_JOINS : 0;
+    }
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program);
+    float values[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = (float)i;
+    }
+    ig_view in = rt_view(values, IG_F32, COUNT);
+    ig_view out[] = { rt_room(NULL, 0), rt_room(NULL, 0) };
+    CHECK_OK(ig_session_run(session, &in, 1, out, 2));
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(((float *)out[0].data)[i] == 4 * values[i]);
+        CHECK(((float *)out[1].data)[i] == 3 * values[i]);
+    }
+    ig_session_facts facts = { .size = sizeof facts };
+    ig_session_get_facts(session, &facts);
+    CHECK_INT(facts.arena_min, 2 * BYTES);
+    CHECK(facts.arena_bytes >= 2 * BYTES);
+    ig_session_destroy(session);
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
 TEST(arena_of_the_caller) {
     rt_case *c = chain_case(4);
     ig_program *program = rt_open(c, NULL);
@@ -580,13 +627,62 @@ TEST(allocator_of_the_caller) {
 }
 END_TEST
 
-UNIT_SUITE(runtime_run, doubles_any_batch, addresses_move_after_a_bind_that_failed,
-           session_outlives_the_program, more_shapes_than_the_cache_keeps,
-           bound_runs_see_new_contents, calls_like_the_last_are_checked_as_the_first,
-           output_feeds_the_next_run, output_over_its_own_input,
-           small_or_absent_output_memory_is_an_error,
+static ig_status run_within(ig_program *program, size_t limit, ig_session **out) {
+    static float x[3000];
+    ig_session_options options = { .size = sizeof options, .memory_limit = limit };
+    CHECK_OK(ig_session_create(program, &options, out));
+    ig_view in = rt_view(x, IG_F32, 1000), room = rt_room(NULL, 0);
+    return ig_session_run(*out, &in, 1, &room, 1);
+}
+
+/* The least limit that a run keeps is what its values take: results and what lives
+ * between steps.  More values are then refused in words, and fewer run again. */
+TEST(the_memory_limit_of_a_session) {
+    rt_case *c = chain_case(4);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = NULL;
+    CHECK_OK(run_within(program, 0, &session));
+    size_t held = ig_session_memory(session), low = 0, high = held;
+    ig_session_destroy(session);
+    while (high - low > 1) { /* fails at low, runs at high */
+        size_t limit = low + (high - low) / 2;
+        ig_status status = run_within(program, limit, &session);
+        CHECK(status == IG_OK || status == IG_LIMIT);
+        *(status == IG_OK ? &high : &low) = limit;
+        ig_session_destroy(session);
+    }
+    CHECK_MSG(high >= 3 * 4000 && high <= held, "%zu of %zu", high, held);
+    CHECK_STATUS(run_within(program, high - 1, &session), IG_LIMIT);
+    CHECK_ERROR(session, "over the session's memory limit (--limit session_bytes=N)");
+    ig_session_destroy(session);
+    CHECK_OK(run_within(program, high, &session));
+    static float x[3000];
+    ig_view in = rt_view(x, IG_F32, 3000), out = rt_room(NULL, 0);
+    CHECK_STATUS(ig_session_run(session, &in, 1, &out, 1), IG_LIMIT);
+    in = rt_view(x, IG_F32, 10);
+    out = rt_room(NULL, 0);
+    CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
+    ig_session_destroy(session);
+    CHECK_OK(run_within(program, 8 * high, &session));
+    for (int size = 1000; size <= 3000; size += 50) { /* what grows gives back */
+        in = rt_view(x, IG_F32, size);
+        out = rt_room(NULL, 0);
+        CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
+    }
+    ig_session_destroy(session);
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
+UNIT_SUITE(runtime_run, the_memory_limit_of_a_session, doubles_any_batch,
+           addresses_move_after_a_bind_that_failed, session_outlives_the_program,
+           more_shapes_than_the_cache_keeps, bound_runs_see_new_contents,
+           calls_like_the_last_are_checked_as_the_first, output_feeds_the_next_run,
+           output_over_its_own_input, small_or_absent_output_memory_is_an_error,
            outputs_that_stand_elsewhere_are_copied, wrong_types_list_expected_and_given,
            guards_hold_or_say_why, ranges_and_multiples_of_symbols,
            index_errors_name_input_and_position,
            loose_symbols_change_without_a_new_plan, temporaries_share_memory,
-           arena_of_the_caller, arena_with_fixed_offsets, allocator_of_the_caller)
+           launches_of_a_phase_share_no_memory, arena_of_the_caller,
+           arena_with_fixed_offsets, allocator_of_the_caller)

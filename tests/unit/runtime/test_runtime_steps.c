@@ -405,6 +405,38 @@ TEST(host_cumsum) {
 }
 END_TEST
 
+/* A host function sees how much of a buffer lies behind where it begins. */
+TEST(host_functions_stay_inside_of_what_is_left) {
+    enum { HELD = 12 * 4 };
+    for (int64_t offset = 0; offset <= HELD + 4; offset += 4) {
+        rt_case *c = rt_begin();
+        uint32_t two = RT_EXPR(c, RT_INT(2)), three = RT_EXPR(c, RT_INT(3));
+        uint32_t dims[] = { two, three, two };
+        uint32_t x = rt_input(c, "x", IG_F32, 3, dims);
+        uint32_t y = rt_output(c, "y", IG_F32, 3, dims);
+        ig_plan_operand late = rt_operand(x);
+        late.offset = RT_EXPR(c, RT_INT(offset));
+        push_host(c, "cumsum", RT_OPERANDS(c, RT_AT(y), late),
+                  RT_LIST(c, two, three, two, RT_EXPR(c, RT_INT(IG_F32)),
+                          RT_EXPR(c, RT_INT(0)), RT_EXPR(c, RT_INT(0))));
+        rt_kernel(c, "add");
+        ig_program *program = rt_open(c, NULL);
+        ig_session *session = create(program, 1);
+        float values[64] = { 1 };
+        ig_view in = {
+            .data = values, .dtype = IG_F32, .rank = 3, .dims = { 2, 3, 2 }
+        };
+        ig_view out = rt_room(NULL, 0);
+        ig_status status = ig_session_run(session, &in, 1, &out, 1);
+        CHECK_MSG((status == IG_OK) == (offset == 0), "offset %lld: %s",
+                  (long long)offset, ig_status_name(status));
+        ig_session_destroy(session);
+        ig_program_close(program);
+        rt_end(c);
+    }
+}
+END_TEST
+
 TEST(host_scatter_elements) {
     rt_case *c = rt_begin();
     uint32_t three = RT_EXPR(c, RT_INT(3)), two = RT_EXPR(c, RT_INT(2));
@@ -487,5 +519,5 @@ UNIT_SUITE(runtime_steps, if_takes_one_branch, loops_count_trips_or_ask_a_condit
            guards_where_they_stand, rows_run_block_by_block,
            what_blocks_share_lives_as_long_as_they,
            index_errors_in_rows_count_from_the_start, host_cumsum,
-           host_scatter_elements, unknown_host_function_is_unsupported,
-           copies_stay_inside)
+           host_functions_stay_inside_of_what_is_left, host_scatter_elements,
+           unknown_host_function_is_unsupported, copies_stay_inside)

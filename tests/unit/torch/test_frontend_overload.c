@@ -415,10 +415,10 @@ TEST(a_call_that_fits_nothing_is_explained) {
     read_call(&c, line, &call);
     CHECK(!ig_overload_find(&c.types, list, 3, &call.shape, &match));
     CHECK_STATUS(ig_overload_explain(&c.types, list, 3, &call.shape, &here),
-                 IG_INVALID);
+                 IG_UNSUPPORTED);
     CHECK_TEXT(
         c.why,
-        "x: no overload takes (str, str, q=int)\n"
+        "x: no supported overload takes (str, str, q=int)\n"
         "  aten::relu(Tensor self) -> Tensor: self is str, not Tensor\n"
         "  aten::relu.n(Tensor self, int n, *, bool b=False) -> Tensor: self is str, not Tensor\n"
         "  aten::relu.s(str self, int n) -> Tensor: n is str, not int");

@@ -159,5 +159,39 @@ TEST(stock_modules_become_script_objects) {
 }
 END_TEST
 
+/* PyTorch names a resource by package and file: dots of the package are folders. */
+TEST(a_resource_is_found_by_its_package) {
+    static const char pickle[] =
+        "\200\003ctorch.nn.modules.linear\nIdentity\n)\201}(X\010\000\000\000_modules}X\013\000\000\000_parameters}X\010\000\000\000_buffers}X\010\000\000\000training\211ub.";
+    static const struct {
+        const char *resource;
+        bool is_there;
+    } rows[] = {
+        { "a.b.c/m.v1.pkl", true },  { "a/b/c/m.v1.pkl", true },
+        { "a.b/c/m.v1.pkl", true },  { "a.b.c/m/v1.pkl", false },
+        { "a/b.c/m.v1.pk", false },  { "a.b.c.m.v1.pkl", false },
+        { "a.b/c.m.v1.pkl", false }, { "", false },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        torch_case c;
+        ig_ts_program program;
+        torch_case_init(&c);
+        torch_entry entries[] = {
+            { "p/.data/version", IG_STR("6\n") },
+            { "p/.data/extern_modules", IG_STR("torch.nn.modules.linear\n") },
+            { "p/a/b/c/m.v1.pkl", { pickle, sizeof(pickle) - 1 } },
+        };
+        ig_str zip = torch_zip(&c.arena, entries, IG_COUNT_OF(entries));
+        ig_status status = ig_ts_program_open(&c.context, &c.arena, "p.pt", zip,
+                                              rows[i].resource, &program);
+        CHECK_MSG((status == IG_OK) == rows[i].is_there, "row %zu: %s", i, c.why);
+        CHECK_MSG(rows[i].is_there || strstr(c.why, "it has a/b/c/m.v1.pkl"),
+                  "row %zu: %s", i, c.why);
+        torch_case_fini(&c);
+    }
+}
+END_TEST
+
 UNIT_SUITE(package_program, listings_name_what_is_inside, python_classes_are_named,
-           hostile_modules_are_refused, stock_modules_become_script_objects)
+           hostile_modules_are_refused, stock_modules_become_script_objects,
+           a_resource_is_found_by_its_package)

@@ -124,6 +124,32 @@ TEST(items_of_attributes_outlive_a_call) {
 }
 END_TEST
 
+/* Two items that change places: each is what the other was before the call. */
+TEST(items_of_attributes_change_places) {
+    const float x[] = { 1, 2, 3, 4 };
+    const double y[] = { 6, 12, 18, 24 }, first[] = { 6 }, second[] = { 20 };
+    const int64_t held[] = { 20, 5 };
+    program p;
+    ig_status status = import_holder(
+        &p, "    n = self.buf[0]\n"
+            "    _0 = torch._set_item(self.buf, 0, torch.add(self.buf[1], 1))\n"
+            "    _1 = torch._set_item(self.buf, 1, n)\n"
+            "    return torch.mul(x, self.buf[0])\n");
+    CHECK_MSG(status == IG_OK, "%s", p.c.why);
+    CHECK_INT(ig_module_graph(p.module, "main")->state_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        ig_tensor *input = &p.inputs[1 + i];
+        CHECK_OK(ig_tensor_alloc(&p.c.arena, &p.c.context, IG_DT_i64, 0, NULL, input));
+        memcpy(input->data, &held[i], sizeof held[i]);
+    }
+    run(&p, x);
+    check(&p.outputs[0], y, 4);
+    check(&p.outputs[1], first, 1);
+    check(&p.outputs[2], second, 1);
+    close(&p);
+}
+END_TEST
+
 /* What the next call would not find: the attribute, both contents and the line. */
 TEST(containers_that_change_their_shape_are_refused) {
     static const char *const cases[][2] = {
@@ -166,6 +192,6 @@ END_TEST
 
 UNIT_SUITE(torch_memory, results_lie_in_memory_as_torch_lays_them,
            what_strides_of_the_run_decide_is_refused_where_it_shows,
-           items_of_attributes_outlive_a_call,
+           items_of_attributes_outlive_a_call, items_of_attributes_change_places,
            containers_that_change_their_shape_are_refused,
            an_item_that_comes_and_goes_is_no_change)

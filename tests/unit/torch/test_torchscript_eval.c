@@ -539,8 +539,10 @@ static void check_call_line(char *line) {
     for (int64_t i = 0; i < p.outputs[0].count; i++) {
         double expected = strtod(rest, &rest);
         double value = ig_tensor_get_f64(&p.outputs[0], i);
-        CHECK_MSG(fabs(value - expected) < 1e-5 * (1 + fabs(expected)),
-                  "%s: element %lld is %g, not %g", line, (long long)i, value,
+        bool is_same = isfinite(expected)
+                           ? fabs(value - expected) < 1e-5 * (1 + fabs(expected))
+                           : value == expected || (isnan(value) && isnan(expected));
+        CHECK_MSG(is_same, "%s: element %lld is %g, not %g", line, (long long)i, value,
                   expected);
     }
     CHECK_MSG(*rest == 0, "%s: has %lld elements, expected more", line,
@@ -563,9 +565,27 @@ TEST(calls_have_the_values_that_torch_gives_them) {
 }
 END_TEST
 
-UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view,
-           truth_values_of_the_run_are_joined, a_loop_carries_a_storage,
-           what_cannot_be_is_refused_with_words,
+/* The row of padding, counted from the end, adds nothing. */
+TEST(a_negative_padding_id_counts_from_the_end) {
+    static const char source[] = HEAD
+        "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+        "    i = torch.tensor([1, 0])\n"
+        "    a, b, c, d = torch.embedding_bag(x, i, torch.tensor([0, 1]), False, 0, "
+        "False, None, False, -1)\n"
+        "    return a\n";
+    const float x[] = { 1, 2, 3, 4 };
+    const double y[] = { 0, 0, 1, 2 };
+    program p;
+    CHECK_MSG(import_shaped(&p, source, "f32[2, 2]", NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], y, 4);
+    close(&p);
+}
+END_TEST
+
+UNIT_SUITE(torchscript_eval, a_negative_padding_id_counts_from_the_end,
+           a_branch_writes_through_a_view, truth_values_of_the_run_are_joined,
+           a_loop_carries_a_storage, what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, too_many_axes_are_refused,
            calls_have_the_values_that_torch_gives_them, a_dict_begins_empty,

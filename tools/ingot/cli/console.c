@@ -89,13 +89,18 @@ void put_port(FILE *to, const char *what, const char *name, const char *type) {
 
 /* Prints an error and keeps it; no memory for it is no error of its own. */
 static void show_error(const char *text) {
+    char *plain = strdup(text);
+    if (plain) {
+        ig_text_hide_secrets(plain);
+    }
     progress_clear();
-    fprintf(stderr, "error: %s\n", text);
+    fprintf(stderr, "error: %s\n", plain ? plain : "memory ran out");
     char **texts = realloc(error_texts, (error_count + 1) * sizeof *texts);
-    if (texts) {
-        error_texts = texts;
-        texts[error_count] = strdup(text);
-        error_count += texts[error_count] != NULL;
+    error_texts = texts ? texts : error_texts;
+    if (texts && plain) {
+        texts[error_count++] = plain;
+    } else {
+        free(plain);
     }
 }
 
@@ -132,12 +137,17 @@ void note(const settings *given, const char *format, ...) {
     if (given->quiet) {
         return;
     }
-    progress_clear();
+    char *text = NULL;
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    int length = vasprintf(&text, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    if (length >= 0) {
+        ig_text_hide_secrets(text);
+        progress_clear();
+        fprintf(stderr, "%s\n", text);
+        free(text);
+    }
 }
 
 void *need(void *memory) {

@@ -305,4 +305,10 @@ void options_print_help(const verb *which, FILE *to) {
         fputc('\n', to);
         print_wrapped(to, which->details, 0, 0);
     }
+    fputs("\nexit status: 0 good", to);
+    print_wrapped(to,
+                  strcmp(which->name, "verify") == 0
+                      ? ", 1 a case failed, else why none was run (ingot --help)"
+                      : ", else what went wrong (ingot --help)",
+                  0, 20);
 }

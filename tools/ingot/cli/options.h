@@ -29,7 +29,7 @@ typedef struct settings {
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, batch_size;
     bool has_rtol, has_atol, has_seconds, has_arena;
-    bool json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help,
+    bool json, quiet, torch_empty, clamp_ids, sanitize, isolate, no_cache, check, help,
         trust_code;
     text_list arguments; /* positional */
 } settings;
@@ -98,6 +98,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096 };
     FLAG("torch-empty", torch_empty, "an empty bag gives 0, also where pooling is max")
 #define ROW_CLAMP_IDS \
     FLAG("clamp-ids", clamp_ids, "clamp ids out of range instead of reporting them")
+#define ROW_SANITIZE           \
+    FLAG("sanitize", sanitize, \
+         "check every load and store of the code, fill dead memory (slow)")
 #define ROW_ISOLATE FLAG("isolate", isolate, "read and compile in a confined process")
 #define ROW_NO_CACHE FLAG("no-cache", no_cache, "neither read nor write the caches")
 #define ROW_TRUST_CODE             \
@@ -112,7 +115,8 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096 };
          "give what the model means where its archive is wrong: shards by rows with " \
          "mean "                                                                      \
          "pooling")
-#define ROWS_COMPILE ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_NO_CACHE, ROW_LIMIT
+#define ROWS_COMPILE \
+    ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_SANITIZE, ROW_NO_CACHE, ROW_LIMIT
 
 typedef struct verb {
     const char *name, *arguments, *help; /* arguments: "MODEL -o OUT.ingot" */

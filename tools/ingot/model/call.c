@@ -58,12 +58,20 @@ static ig_status make_views(const model *m, const call *with, ig_view *out,
         if (!view_of(&with->inputs[i], &out[i])) {
             snprintf(
                 why->text, sizeof why->text,
-                "input '%s' is a list or has a rank above %d: programs do not take it",
-                model_input_name(m, i), IG_MAX_RANK);
+                "%s: input '%s' is a list or has a rank above %d: programs do not take it",
+                m->path ? m->path : "", model_input_name(m, i), IG_MAX_RANK);
             return IG_UNSUPPORTED;
         }
     }
     return IG_OK;
+}
+
+void message_of_session(const model *m, const ig_session *session, ig_status status,
+                        message *why) {
+    const char *said = status == IG_OK ? "" : ig_session_error(session);
+    bool has_path = said[0] && m->path;
+    snprintf(why->text, sizeof why->text, "%s%s%.900s", has_path ? m->path : "",
+             has_path ? ": " : "", said);
 }
 
 static ig_status run_program(const model *m, ig_session *session, const call *with,
@@ -77,8 +85,7 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
         interrupt_also(session);
         status = ig_session_run(session, inputs, with->count, out->views, out->count);
         interrupt_also(NULL);
-        snprintf(why->text, sizeof why->text, "%s",
-                 status == IG_OK ? "" : ig_session_error(session));
+        message_of_session(m, session, status, why);
     }
     for (size_t i = 0; i < out->count && status == IG_OK; i++) {
         argument_of(&out->views[i], &out->items[i]);
@@ -94,8 +101,7 @@ ig_status call_bind(const model *m, ig_session *session, const call *with,
     if (status == IG_OK) {
         status = ig_session_bind(session, inputs, with->count, outputs,
                                  model_output_count(m));
-        snprintf(why->text, sizeof why->text, "%s",
-                 status == IG_OK ? "" : ig_session_error(session));
+        message_of_session(m, session, status, why);
     }
     free(inputs);
     return status;

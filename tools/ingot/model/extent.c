@@ -164,6 +164,55 @@ char *type_with_extents(const extents *with, const char *type) {
     return whole;
 }
 
+/* Does an item of --dim fit the extent, which is all name? */
+static bool is_dim_given(const extents *with, const char *extent) {
+    bool is_name = extent[0] && !isdigit((unsigned char)extent[0]);
+    for (const char *at = extent; *at; at++) {
+        is_name = is_name && is_name_byte(*at);
+    }
+    return is_name && (find_dim(with, extent) < with->dims.count ||
+                       find_dim_of_family(with, extent) < with->dims.count);
+}
+
+/* One extent's text: a number where --dim gives one; NULL: it gives no number. */
+static char *extent_with_dims(const extents *with, const char *extent) {
+    if (!is_dim_given(with, extent)) {
+        return text_of("%s", extent);
+    }
+    reader r = { .with = with, .at = extent };
+    int64_t value = read_sum(&r);
+    if (!r.is_bad && value >= 0) {
+        return text_of("%lld", (long long)value);
+    }
+    complain(0, "--dim gives no number for %s: write --dim NAME=N", extent);
+    return NULL;
+}
+
+char *type_with_dims(const extents *with, const char *type) {
+    const char *at = strchr(type, '['), *end = at ? strchr(at, ']') : NULL;
+    if (!end) {
+        return text_of("%s", type);
+    }
+    char *out = text_of("%.*s", (int)(++at - type), type);
+    while (at < end && out) {
+        size_t length = strcspn(at, ",]");
+        char *extent = text_of("%.*s", (int)length, at);
+        char *closed = extent_with_dims(with, extent);
+        char *longer = closed ? text_of("%s%s%s", out, closed,
+                                        at[length] == ',' ? ", " : "")
+                              : NULL;
+        free(extent);
+        free(closed);
+        free(out);
+        out = longer;
+        at += length + (at[length] == ',');
+        at += strspn(at, " ");
+    }
+    char *whole = out ? text_of("%s%s", out, end) : NULL;
+    free(out);
+    return whole;
+}
+
 /* The name that a type's first extent is, "batch" of "f32[batch, 13]"; 0 bytes:
  * none. */
 static const char *first_symbol(const char *type, size_t *out_length) {

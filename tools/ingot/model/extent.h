@@ -23,6 +23,10 @@ void extents_fini(extents *which);
 bool extents_check_dims(const extents *with, const model *m);
 /* The batch size of inputs that are there. */
 int64_t batch_of_call(const model *m, const call *with);
+/* "f32[B2, S2, 13]" -> "f32[B2, 64, 13]" for --dim S=64: extents that are a name which
+ * an item of `dims` fits get its value, others stay.  NULL after a message.  free()
+ * it. */
+char *type_with_dims(const extents *with, const char *type);
 /* "f32[batch, 4*n]" -> "f32[64, 256]"; NULL after a message.  free() it. */
 char *type_with_extents(const extents *with, const char *type);
 

@@ -33,6 +33,7 @@ static bool may_run_code(const settings *given, const char *path) {
 static const char *useless_option(const settings *given) {
     return given->clamp_ids     ? "clamp-ids"
            : given->torch_empty ? "torch-empty"
+           : given->sanitize    ? "sanitize"
            : given->entry       ? "entry"
            : given->resource    ? "resource"
            : given->fix         ? "fix"
@@ -90,6 +91,7 @@ ig_compile_options compile_options(const settings *given) {
         .weights = refers ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED,
         .torch_empty = given->torch_empty,
         .clamp_ids = given->clamp_ids,
+        .sanitize = given->sanitize,
         .isolate = given->isolate,
         .no_cache = given->no_cache,
     };
@@ -130,6 +132,7 @@ ig_status program_open(const char *path, const ig_program_options *how,
 
 ig_status module_open(const settings *given, const char *path,
                       const ig_import_options *how, model *out) {
+    out->path = path;
     ig_compile_options options = compile_options(given);
     if (given->isolate && is_interpret(given->target)) {
         complain(0, "--isolate compiles, and --target interpret does not");
@@ -146,7 +149,7 @@ ig_status module_open(const settings *given, const char *path,
 
 ig_status model_open(const settings *given, ig_context *context, const char *path,
                      model *out, message *why) {
-    *out = (model){ .context = context };
+    *out = (model){ .context = context, .path = path };
     *why = (message){ "" };
     if (is_artifact(path)) {
         return open_artifact(given, path, out, why);
@@ -225,8 +228,8 @@ ig_tree_node model_node(const model *m, size_t index) {
                       : ig_module_node(m->module, index);
 }
 
-static size_t session_bytes(const ig_context *context) {
-    int64_t limit = ig_context_limit(context, "session_bytes");
+static size_t session_limit(const ig_context *context, const char *name) {
+    int64_t limit = ig_context_limit(context, name);
     return limit > 0 ? (size_t)limit : 0;
 }
 
@@ -237,11 +240,14 @@ ig_status session_open(const settings *given, const model *m, ig_session **out,
     if (!m->program) {
         return IG_OK;
     }
-    ig_session_options options = { .size = sizeof options,
-                                   .message = why->text,
-                                   .message_size = sizeof why->text,
-                                   .threads = (int)given->threads,
-                                   .memory_limit = session_bytes(m->context) };
+    ig_session_options options = {
+        .size = sizeof options,
+        .message = why->text,
+        .message_size = sizeof why->text,
+        .threads = (int)given->threads,
+        .memory_limit = session_limit(m->context, "session_bytes"),
+        .late_limit = session_limit(m->context, "late_bytes")
+    };
     ig_status status = ig_session_create(m->program, &options, out);
     if (status != IG_OK && !why->text[0]) {
         snprintf(why->text, sizeof why->text, "%s", ig_status_text(status));

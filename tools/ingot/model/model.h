@@ -11,6 +11,7 @@ typedef struct model {
     ig_context *context;
     ig_module *module;   /* NULL for an artifact */
     ig_program *program; /* NULL for --target interpret */
+    const char *path;    /* as the user named it, for messages; or NULL */
 } model;
 
 bool is_artifact(const char *path);

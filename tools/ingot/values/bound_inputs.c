@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/values/bound_inputs.h"
 
+#include "tools/ingot/values/declare.h"
+
 /* Values that are given whole say their extents themselves. */
 static bool are_sizes_given(const settings *given) {
     if (!given->batch && !given->batch_size && !given->dims.count) {
@@ -40,12 +42,34 @@ void bound_inputs_free(bound_inputs *which) {
     *which = (bound_inputs){ 0 };
 }
 
+/* Where the file leaves a rank out, the values that were given say it. */
+static ig_status open_flat_model(const settings *given, ig_context *context, model *m,
+                                 message *why) {
+    const char *path = given->arguments.items[0];
+    declarations types;
+    ig_status status = declare_unranked(given, context, path, &types);
+    if (status == IG_OK && types.count == 0) {
+        status = model_open(given, context, path, m, why);
+    } else if (status == IG_OK) {
+        ig_import_options how = import_options(given);
+        how.inputs = (const char *const *)types.items;
+        how.input_count = types.count;
+        *m = (model){ .context = context };
+        status = module_open(given, path, &how, m);
+    }
+    if (status != IG_OK) {
+        model_close(m);
+    }
+    declarations_free(&types);
+    return status;
+}
+
 /* A model whose arguments say its types is opened for them. */
 static ig_status open_model(const settings *given, ig_context *context, model *m,
                             bound_inputs *values, message *why) {
     const char *path = given->arguments.items[0];
     if (!is_structured_model(path)) {
-        return model_open(given, context, path, m, why);
+        return open_flat_model(given, context, m, why);
     }
     values->is_bound = true;
     if (are_sizes_given(given)) {
@@ -76,4 +100,23 @@ int work_on_model(const settings *given, model_work work) {
     exit_status = status == IG_OK && has_failed ? EXIT_FAILED : report(status, &why);
     context_close(context);
     return exit_status;
+}
+
+ig_status run_once(const settings *given, const model *m, bound_inputs *values,
+                   results_work work, message *why) {
+    results got = { 0 };
+    ig_session *session = NULL;
+    ig_status status = bind_inputs(given, m, NULL, values);
+    if (status == IG_OK) {
+        status = session_open(given, m, &session, why);
+    }
+    if (status == IG_OK) {
+        status = call_run(m, session, &values->with, &got, why);
+    }
+    if (status == IG_OK) {
+        status = work(given, m, &got, values);
+    }
+    results_fini(&got);
+    ig_session_destroy(session);
+    return status;
 }

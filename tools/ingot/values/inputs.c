@@ -131,14 +131,19 @@ static ig_status take_archive(const model *m, call *with, const char *path,
     return IG_OK;
 }
 
+ig_status inputs_from_files(const settings *given, const model *m, call *with,
+                            ig_arguments **out_archive) {
+    if (!given->inputs_from) {
+        return IG_OK;
+    }
+    return is_archive(given->inputs_from)
+               ? take_archive(m, with, given->inputs_from, out_archive)
+               : take_folder(m, with, given->inputs_from);
+}
+
 ig_status inputs_take(const settings *given, const model *m, call *with,
                       ig_arguments **out_archive) {
-    ig_status status = IG_OK;
-    if (given->inputs_from && is_archive(given->inputs_from)) {
-        status = take_archive(m, with, given->inputs_from, out_archive);
-    } else if (given->inputs_from) {
-        status = take_folder(m, with, given->inputs_from);
-    }
+    ig_status status = inputs_from_files(given, m, with, out_archive);
     for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {
         status = take_option(m, with, given->inputs.items[i]);
     }

@@ -12,6 +12,9 @@ bool is_archive(const char *path);
 
 /* Parses `text` as the value of input `index`. */
 ig_status input_give(const model *m, call *with, size_t index, const char *text);
+/* Values from --inputs alone; an archive's stay in *out_archive. */
+ig_status inputs_from_files(const settings *given, const model *m, call *with,
+                            ig_arguments **out_archive);
 /* Values from --inputs and --input; an archive's stay in *out_archive, which the caller
  * closes.  Reports; lists the inputs when one has no value. */
 ig_status inputs_take(const settings *given, const model *m, call *with,

@@ -11,6 +11,7 @@
 #include "tools/ingot/values/structured.h"
 
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 static bool set_reason(message *why, const char *what) {
@@ -203,6 +204,22 @@ static bool read_fields(const json_t *json, const structured_files *files,
 
 /* ---- nodes ---- */
 
+/* JSON has no infinities and no NaN: these are strings. */
+static bool read_real(const json_t *json, structured *out) {
+    static const struct {
+        const char *text;
+        double value;
+    } rows[] = { { "inf", INFINITY }, { "-inf", -INFINITY }, { "nan", NAN } };
+    for (size_t i = 0; json_is_string(json) && i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(json_string_value(json), rows[i].text) == 0) {
+            out->real = rows[i].value;
+            return true;
+        }
+    }
+    out->real = json_number_value(json);
+    return json_is_number(json);
+}
+
 static bool read_complex(const json_t *json, structured *out) {
     for (size_t i = 0; i < 2; i++) {
         const json_t *part = json_array_get(json, i);
@@ -250,7 +267,7 @@ static bool read_kind(const char *key, const json_t *value,
     out->text = json_is_string(value) ? text_of("%s", json_string_value(value)) : NULL;
     bool is_good = out->kind == IG_TREE_NONE ||
                    (out->kind == IG_TREE_INT && json_is_integer(value)) ||
-                   (out->kind == IG_TREE_FLOAT && json_is_number(value)) ||
+                   (out->kind == IG_TREE_FLOAT && read_real(value, out)) ||
                    (out->kind == IG_TREE_BOOL && json_is_boolean(value)) ||
                    (out->kind == IG_TREE_STR && json_is_string(value)) ||
                    (out->kind == IG_TREE_COMPLEX && read_complex(value, out));

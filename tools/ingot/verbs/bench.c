@@ -75,18 +75,21 @@ static ig_status open_runner(const settings *given, const model *m, const call *
     return call_bind(m, out->session, with, out->outputs, why);
 }
 
-static ig_status run_all(const runner *runners, load_caller *callers, size_t count,
-                         double seconds, message *why) {
+static ig_status run_all(const model *m, const runner *runners, load_caller *callers,
+                         size_t count, double seconds, message *why) {
     bool is_started = load_generate(callers, count, seconds);
     ig_status status = is_started ? IG_OK : IG_LIMIT;
     snprintf(why->text, sizeof why->text, "%s",
              is_started ? "" : "cannot start a thread for each session");
     for (size_t i = 0; i < count && status == IG_OK; i++) {
         if (callers[i].answer == LOAD_FAILED) {
-            status = runners[i].status != IG_OK ? runners[i].status : IG_LIMIT;
-            snprintf(why->text, sizeof why->text, "%s",
-                     status == runners[i].status ? ig_session_error(runners[i].session)
-                                                 : "no memory for the times of calls");
+            status = runners[i].status;
+            message_of_session(m, runners[i].session, status, why);
+            if (status == IG_OK) {
+                status = IG_LIMIT;
+                snprintf(why->text, sizeof why->text,
+                         "no memory for the times of calls");
+            }
         }
     }
     return status;
@@ -106,7 +109,7 @@ static ig_status measure_point(const settings *given, const model *m, const call
     }
     double begin = clock_seconds(), cpu = cpu_seconds();
     if (status == IG_OK) {
-        status = run_all(runners, callers, out->sessions,
+        status = run_all(m, runners, callers, out->sessions,
                          given->has_seconds ? given->seconds : 2, why);
     }
     out->cpu_share = (cpu_seconds() - cpu) / (clock_seconds() - begin);

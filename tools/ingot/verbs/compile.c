@@ -3,6 +3,7 @@
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/model.h"
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/values/declare.h"
 
 #include <string.h>
 
@@ -11,6 +12,8 @@ static const option_row options[] = {
     LIST(
         "input", inputs, "NAME=TYPE",
         "fix an input's type: x=f32[8,13], or f32[B,13] with B left open; may be repeated"),
+    LIST("dim", dims, "NAME=N",
+         "fix an extent by its name, in every input that has it: S=64 (ONNX)"),
     TEXT("emit", 'e', emit, "ingot|object|header|shared|llvm|asm|cuda|ptx|cubin",
          "what to write (ingot: an artifact)"),
     TEXT("weights", 'w', weights, "embed|reference",
@@ -89,8 +92,8 @@ static ig_status write_file(const settings *given, ig_context *context,
 static ig_status compile_here(const settings *given, ig_context *context,
                               bool is_text) {
     ig_module *module = NULL;
-    ig_import_options import = import_options(given);
-    ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
+    ig_status status = declared_import(given, context, given->arguments.items[0],
+                                       &module);
     if (status != IG_OK) {
         return status;
     }
@@ -121,6 +124,11 @@ static int run_compile(const settings *given) {
     }
     if (!given->output) {
         return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
+    }
+    if (given->isolate && given->dims.count) {
+        return complain(EXIT_USAGE,
+                        "--dim looks at the model here, and --isolate keeps it apart: "
+                        "give --input NAME=TYPE");
     }
     int status = output_check(given);
     ig_context *context = status ? NULL : context_open(given, NULL, &status);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/values/declare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,14 @@ static const option_row dump_options[] = {
     TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    LIST("dim", dims, "NAME=N",
+         "fix an extent by its name, in every input that has it: S=64 (ONNX)"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
+    FLAG("json", json, "the same as --format json; errors too"),
     ROW_HELP,
     OPTIONS_END,
 };
@@ -30,6 +34,7 @@ static const option_row opt_options[] = {
     ROW_TARGET,
     ROW_LIMIT,
     ROW_QUIET,
+    FLAG("json", json, "the same as --format json; errors too"),
     ROW_HELP,
     OPTIONS_END,
 };
@@ -41,8 +46,9 @@ static ig_format format_of(const settings *given) {
     } rows[] = { { "dot", IG_FORMAT_DOT },
                  { "json", IG_FORMAT_JSON },
                  { "html", IG_FORMAT_HTML } };
+    const char *format = given->format ? given->format : given->json ? "json" : "text";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (given->format && strcmp(given->format, rows[i].name) == 0) {
+        if (strcmp(format, rows[i].name) == 0) {
             return rows[i].format;
         }
     }
@@ -84,8 +90,8 @@ static int with_module(const settings *given,
         return exit_status;
     }
     ig_module *module = NULL;
-    ig_import_options import = import_options(given);
-    ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
+    ig_status status = declared_import(given, context, given->arguments.items[0],
+                                       &module);
     if (status == IG_OK) {
         status = work(given, module);
     }
@@ -103,7 +109,7 @@ static int run_dump(const settings *given) {
         return complain(EXIT_USAGE,
                         "--format %s is for modules: --stage import, tensor, plan or "
                         "kernel; %s is text",
-                        given->format, given->stage);
+                        given->format ? given->format : "json", given->stage);
     }
     return with_module(given, dump_module);
 }

@@ -148,6 +148,8 @@ static void print_facts(const ig_program_facts *facts) {
     printf("code %llu bytes, plan %llu bytes, constants %llu bytes\n",
            (unsigned long long)facts->code_bytes, (unsigned long long)facts->plan_bytes,
            (unsigned long long)facts->weight_bytes);
+    fputs(facts->is_sanitized ? "sanitized: kernels check what they touch; slow\n" : "",
+          stdout);
 }
 
 static void put_facts(const ig_program_facts *facts) {
@@ -156,10 +158,11 @@ static void put_facts(const ig_program_facts *facts) {
     fputs(", \"compiler\": ", stdout);
     put_json_text(stdout, facts->build_id);
     printf(
-        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, \"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, \"weight_bytes\": %llu,\n ",
+        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, \"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, \"weight_bytes\": %llu, \"is_sanitized\": %s,\n ",
         facts->level, facts->levels, facts->kernel_count, facts->step_count,
         facts->launch_count, (unsigned long long)facts->code_bytes,
-        (unsigned long long)facts->plan_bytes, (unsigned long long)facts->weight_bytes);
+        (unsigned long long)facts->plan_bytes, (unsigned long long)facts->weight_bytes,
+        facts->is_sanitized ? "true" : "false");
 }
 
 static ig_status print_artifact(const settings *given, const char *path, message *why) {

@@ -227,8 +227,7 @@ static ig_status profile_call(const settings *given, const model *m, const call 
         profiler p;
         profiler_init(&p, m, session);
         status = run_for(&p, given->has_seconds ? given->seconds : 2);
-        snprintf(why->text, sizeof why->text, "%s",
-                 status == IG_OK ? "" : ig_session_error(session));
+        message_of_session(m, session, status, why);
         status = status == IG_OK ? print_profile(given, &p, why) : status;
         profiler_fini(&p);
     }

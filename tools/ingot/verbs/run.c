@@ -137,7 +137,8 @@ static bool has_tree_line(const settings *given, const model *m) {
 }
 
 static ig_status write_results(const settings *given, const model *m,
-                               const results *got) {
+                               const results *got, bound_inputs *values) {
+    (void)values;
     const char **names = need(calloc(got->count + 1, sizeof *names));
     for (size_t i = 0; i < got->count; i++) {
         names[i] = model_output_name(m, i);
@@ -164,21 +165,7 @@ static ig_status write_results(const settings *given, const model *m,
 
 static ig_status run_model(const settings *given, const model *m, bound_inputs *values,
                            message *why) {
-    results got = { 0 };
-    ig_session *session = NULL;
-    ig_status status = bind_inputs(given, m, NULL, values);
-    if (status == IG_OK) {
-        status = session_open(given, m, &session, why);
-    }
-    if (status == IG_OK) {
-        status = call_run(m, session, &values->with, &got, why);
-    }
-    if (status == IG_OK) {
-        status = write_results(given, m, &got);
-    }
-    results_fini(&got);
-    ig_session_destroy(session);
-    return status;
+    return run_once(given, m, values, write_results, why);
 }
 
 static int run_named_model(const settings *given) {

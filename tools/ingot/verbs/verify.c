@@ -5,11 +5,13 @@
  * run on each of its data sets.  Forms:
  *
  *     static     shapes as in the data
- *     dynamic    every extent of every input is a symbol
+ *     dynamic    every extent of every input is a symbol, but lengths of vectors that
+ *                are shapes
  *     constant   every input is folded into the graph
  *
  * The judge is always the stored result.
  */
+#include "tools/ingot/values/declare.h"
 #include "tools/ingot/verify/verify.h"
 
 #include <errno.h>
@@ -104,24 +106,25 @@ bool verify_is_form(const verification *v, const char *form) {
     return strcmp(v->given->form ? v->given->form : "static", form) == 0;
 }
 
-/* "x=f32[2, 13]", or "x=f32[x0_d0, x0_d1]" with open extents; NULL for a list. */
+/* A vector of whole numbers whose length the file fixes, at no more than a rank can be:
+ * what is read as a shape, axes or pads.  Its length is a rank, and no extent. */
+static bool is_shape_like(const char *type) {
+    const char *bracket = strchr(type, '[');
+    char *end = NULL;
+    long long length = bracket && !is_real(type) ? strtoll(bracket + 1, &end, 10) : -1;
+    return end && end != bracket + 1 && strcmp(end, "]") == 0 &&
+           length <= IG_MAX_RANK * 2;
+}
+
+/* What the compiler is told of an input; NULL: what the file says. */
 static char *statement_of(const verification *v, const data_set *set, size_t index) {
     const ig_argument *value = &set->inputs.inputs[index];
-    if (value->kind != IG_ARGUMENT_TENSOR) {
+    const char *type = model_input_type(&v->declared, index);
+    if (value->kind != IG_ARGUMENT_TENSOR && !is_unranked(type)) {
         return NULL;
     }
-    char dims[1024] = "";
-    size_t used = 0;
-    bool is_open = verify_is_form(v, "dynamic");
-    for (uint32_t d = 0; d < value->rank && used + 48 < sizeof dims; d++) {
-        const char *comma = d ? ", " : "";
-        used += (size_t)(is_open ? snprintf(dims + used, sizeof dims - used,
-                                            "%sx%zu_d%u", comma, index, d)
-                                 : snprintf(dims + used, sizeof dims - used, "%s%lld",
-                                            comma, (long long)value->dims[d]));
-    }
-    return text_of("%s=%s[%s]", model_input_name(&v->declared, index), value->dtype,
-                   dims);
+    bool is_open = verify_is_form(v, "dynamic") && !is_shape_like(type);
+    return declare_input(model_input_name(&v->declared, index), value, index, is_open);
 }
 
 static void signature_close(signature *which) {
@@ -145,7 +148,8 @@ static void signature_of(const verification *v, const data_set *set, signature *
         if (!statement) {
             continue;
         }
-        if (verify_is_form(v, "constant")) {
+        bool is_tensor = set->inputs.inputs[i].kind == IG_ARGUMENT_TENSOR;
+        if (verify_is_form(v, "constant") && is_tensor) {
             names_add(&out->constants,
                       text_of("%s", model_input_name(&v->declared, i)));
             names_add(&out->files, set->files.items[i]);
@@ -408,12 +412,11 @@ static outcome verify_sets(verification *v) {
     if (verify_is_structured(v, path)) {
         return verify_structured_sets(v);
     }
-    settings declared = *v->given;
-    if (!is_artifact(path)) {
-        declared.target = "interpret"; /* the signature only */
-    }
-    message why;
-    if (model_open(&declared, v->context, path, &v->declared, &why) != IG_OK) {
+    message why = { "" };
+    ig_status status = is_artifact(path)
+                           ? model_open(v->given, v->context, path, &v->declared, &why)
+                           : declared_open(v->given, v->context, path, &v->declared);
+    if (status != IG_OK) {
         verify_fail(v, why.text[0] ? "" : "import", why.text);
         return FAILED;
     }

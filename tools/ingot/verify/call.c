@@ -110,28 +110,20 @@ static void print_verdict(const settings *given, bool is_good) {
     }
 }
 
-static ig_status verify_model(const settings *given, const model *m,
-                              bound_inputs *values, message *why) {
-    results got = { 0 };
-    ig_session *session = NULL;
+static ig_status judge_results(const settings *given, const model *m,
+                               const results *got, bound_inputs *values) {
     bool is_good = false;
-    ig_status status = bind_inputs(given, m, NULL, values);
-    if (status == IG_OK) {
-        status = session_open(given, m, &session, why);
-    }
-    if (status == IG_OK) {
-        status = call_run(m, session, &values->with, &got, why);
-    }
-    if (status == IG_OK) {
-        status = check_results(given, m, &got, &is_good);
-    }
+    ig_status status = check_results(given, m, got, &is_good);
     if (status == IG_OK) {
         print_verdict(given, is_good);
         values->has_failed = !is_good;
     }
-    results_fini(&got);
-    ig_session_destroy(session);
     return status;
+}
+
+static ig_status verify_model(const settings *given, const model *m,
+                              bound_inputs *values, message *why) {
+    return run_once(given, m, values, judge_results, why);
 }
 
 int verify_call(const settings *given) {

@@ -380,3 +380,56 @@ ig_status ig_ts_op_isin(ig_ts_call *call) {
     return ig_aten_give(call,
                         ig_aten_bool(call, 3) ? ig_build_not(call->e, same) : same);
 }
+
+/* ---- the most frequent ---- */
+
+/* Of sorted values: how often each occurs; a NaN, which equals nothing, once. */
+static ig_value *count_equal(ig_expr *e, ig_value *sorted) {
+    uint32_t rank = sorted->type->rank;
+    ig_value *same = ig_build_eq(e, ig_expr_unsqueeze(e, sorted, rank),
+                                 ig_expr_unsqueeze(e, sorted, rank - 1));
+    int64_t last = rank;
+    ig_value *count = ig_expr_reduce(e, IG_REDUCE_sum, ig_expr_cast(e, same, IG_DT_i64),
+                                     &last, 1, false);
+    return ig_expr_with_integer(e, IG_OP_max, count, 1);
+}
+
+/* mode(self, dim, keepdim): the smallest of the most frequent values, and where it
+ * occurs last */
+ig_status ig_ts_op_mode(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *first, *most;
+    uint32_t axis;
+    bool keep = ig_aten_bool(call, 2);
+    IG_TRY(call->e->status);
+    if (!ig_aten_axis_of_many(call, 1, x->type->rank, &axis)) {
+        return call->e->status;
+    }
+    uint32_t last = x->type->rank - 1;
+    x = ig_expr_move_axis(call->e, x, axis, last);
+    ig_ts_value sorted[2], picked[2];
+    ig_ts_value args[] = { ig_ts_tensor_value(call, x), ig_ts_of_int(-1),
+                           ig_ts_of_bool(false) };
+    IG_TRY(call->e->status);
+    IG_TRY(ig_ts_invoke(call, "aten::sort", args, 3, sorted, 2));
+    args[0] = ig_ts_tensor_value(call,
+                                 count_equal(call->e, ig_ts_read(call, &sorted[0])));
+    args[2] = ig_ts_of_bool(true);
+    IG_TRY(call->e->status);
+    IG_TRY(ig_ts_invoke(call, "aten::max", args, 3, picked, 2));
+    most = ig_ts_read(call, &picked[0]);
+    first = ig_ts_read(call, &picked[1]);
+    ig_value *at = ig_expr_with_integer(call->e, IG_OP_sub,
+                                        ig_build_add(call->e, first, most), 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_ts_value take[] = { sorted[i], ig_ts_of_int(-1),
+                               ig_ts_tensor_value(call, at) };
+        IG_TRY(call->e->status);
+        IG_TRY(ig_ts_invoke(call, "aten::gather", take, 3, &picked[i], 1));
+        ig_value *y = ig_expr_move_axis(call->e, ig_ts_read(call, &picked[i]), last,
+                                        axis);
+        y = keep ? y : ig_expr_squeeze(call->e, y, axis);
+        IG_TRY(call->e->status);
+        IG_TRY(ig_ts_give(call, i, y));
+    }
+    return IG_OK;
+}

@@ -36,9 +36,16 @@ ig_status ig_ts_op_hardtanh(ig_ts_call *call) {
     return ig_aten_give(call, ig_compose_clip(call->e, x, low, high));
 }
 
+static ig_value *compose_hard_sigmoid(ig_ts_call *call, const ig_aten_quantised *q) {
+    return ig_compose_hard_sigmoid(call->e, ig_aten_dequantise(call, q), 1.0 / 6, 0.5);
+}
+
 ig_status ig_ts_op_hardsigmoid(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
-        return ig_aten_through_float(call, ig_ts_op_hardsigmoid);
+        ig_aten_quantised q;
+        return ig_aten_quantised_arg(call, 0, &q)
+                   ? ig_aten_give_unit(call, compose_hard_sigmoid(call, &q), q.dtype)
+                   : call->e->status;
     }
     ig_value *x = read_float(call);
     return ig_aten_give(call, ig_compose_hard_sigmoid(call->e, x, 1.0 / 6, 0.5));
@@ -125,7 +132,7 @@ ig_status ig_ts_op_prelu(ig_ts_call *call) {
     } else if (x->type->rank == 0) {
         slope = ig_expr_reshape(call->e, slope, 0, NULL);
     }
-    return ig_aten_give(call, ig_compose_prelu(call->e, x, slope));
+    return ig_aten_give(call, ig_compose_prelu(call->e, x, slope, false));
 }
 
 /* In evaluation: the mean of the two slopes. */

@@ -128,6 +128,8 @@ static ig_value *floor_divide_floats(ig_expr *e, ig_value *x, ig_value *y) {
     ig_value *gap = ig_build_sub(e, whole, down);
     ig_value *up = ig_expr_with(e, IG_OP_add, down, 1);
     down = ig_build_where(e, ig_expr_with(e, IG_OP_gt, gap, 0.5), up, down);
+    ig_value *zero = ig_expr_with(e, IG_OP_mul, exact, 0); /* of the quotient's sign */
+    down = ig_build_where(e, ig_expr_with(e, IG_OP_eq, down, 0), zero, down);
     return ig_build_where(e, ig_expr_with(e, IG_OP_eq, y, 0), exact, down);
 }
 

@@ -1,16 +1,37 @@
 /* Elementwise ops of one operand.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/complex.h"
+#include "frontend/torch/aten/quant.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
+/* sigmoid is in 0 … 1, tanh in -1 … 1: these are the ranges of what they give. */
+static ig_status give_quantised_unary(ig_ts_call *call, ig_opcode code) {
+    ig_aten_quantised q;
+    if (!ig_aten_quantised_arg(call, 0, &q)) {
+        return call->e->status;
+    }
+    bool is_tanh = code == IG_OP_tanh, is_signed = q.dtype->ir == IG_DT_i8;
+    if ((!is_tanh && code != IG_OP_sigmoid) || q.dtype->ir == IG_DT_i32) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "of quantised numbers");
+    }
+    ig_value *y = ig_expr_map1(call->e, code, ig_aten_dequantise(call, &q));
+    return is_tanh ? ig_aten_give_quantised(
+                         call, y, q.dtype,
+                         ig_aten_quant_of(call, 2.0 / 256, is_signed ? 0 : 128))
+                   : ig_aten_give_unit(call, y, q.dtype);
+}
+
 /* variant: the opcode; integers and booleans become f32. */
 ig_status ig_ts_op_unary_float(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 1)) {
         return ig_aten_complex_unary(call, (ig_opcode)call->row->variant);
+    }
+    if (ig_aten_is_quantised(call, 0)) {
+        return give_quantised_unary(call, (ig_opcode)call->row->variant);
     }
     ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     return ig_aten_give(call, ig_expr_map1(call->e, (ig_opcode)call->row->variant, x));

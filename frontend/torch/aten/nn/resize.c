@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/resize.h"
 #include "frontend/torch/aten/aten.h"
+
+#include <string.h>
 #include "frontend/torch/aten/quant.h"
 
 enum { SPACE_MAX = 3 };
@@ -124,4 +126,59 @@ ig_status ig_ts_op_grid_sampler(ig_ts_call *call) {
                                    .outside = (int)outside,
                                    .align_corners = ig_aten_bool(call, 4) };
     return ig_aten_give(call, ig_build_grid_sample(call->e, x, grid, attrs));
+}
+
+/* ---- grids ---- */
+
+/* -1 … 1 along an axis of n points: at their ends, or at the pixels' middles. */
+static ig_value *grid_axis(ig_ts_call *call, uint32_t rank, uint32_t axis, ig_dim n,
+                           bool align, ig_dtype dtype) {
+    ig_expr *e = call->e;
+    ig_value *at = ig_aten_cast(call, ig_expr_axis_iota(e, rank, axis, n), dtype);
+    ig_value *points = ig_expr_dim(e, n, dtype);
+    ig_value *gaps = ig_expr_with(e, IG_OP_sub, points, 1);
+    ig_value *low = align ? gaps : ig_expr_with(e, IG_OP_sub, points, 1);
+    ig_value *width = align ? ig_expr_with(e, IG_OP_max, gaps, 1) : points;
+    at = ig_expr_with(e, IG_OP_mul, at, 2);
+    return ig_build_div(e, ig_build_sub(e, at, low), width);
+}
+
+/* affine_grid_generator(theta [N, S, S + 1], size [N, C, …], align_corners) -> [N, …,
+ * S]: theta's products with every point's coordinates, x first, and 1 */
+ig_status ig_ts_op_affine_grid(ig_ts_call *call) {
+    uint32_t rank;
+    ig_value *theta = ig_aten_tensor(call, 0);
+    const ig_dim *size = ig_aten_shape(call, 1, &rank);
+    bool align = ig_aten_bool(call, 2);
+    IG_TRY(call->e->status);
+    uint32_t space = rank - 2;
+    if ((rank != 4 && rank != 5) || theta->type->rank != 3 ||
+        !ig_expr_is_float(theta)) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "takes a float theta of rank 3 and a size of 4 or 5 extents");
+    }
+    ig_dim dims[IG_TENSOR_RANK], count = ig_dim_of(1);
+    ig_value *parts[4];
+    ig_dtype dtype = (ig_dtype)theta->type->dtype;
+    for (uint32_t i = 0; i < space; i++) {
+        dims[i] = size[2 + i];
+        count = ig_dim_mul(call->module, count, dims[i]);
+    }
+    dims[space] = ig_dim_of(1);
+    for (uint32_t i = 0; i < space; i++) {
+        uint32_t axis = space - 1 - i;
+        parts[i] = grid_axis(call, space + 1, axis, dims[axis], align, dtype);
+        parts[i] = ig_expr_expand(call->e, parts[i], space + 1, dims);
+    }
+    parts[space] = ig_expr_fill(call->e, dtype, space + 1, dims, 1);
+    ig_value *base = ig_expr_concat(call->e, space, parts, space + 1);
+    ig_dim flat[] = { ig_dim_of(1), count, ig_dim_of(space + 1) };
+    base = ig_expr_reshape(call->e, base, 3, flat);
+    ig_value *grid = ig_expr_matmul(call->e, base, ig_expr_swap(call->e, theta, 1, 2));
+    IG_TRY(call->e->status);
+    ig_dim result[IG_TENSOR_RANK];
+    result[0] = size[0];
+    memcpy(result + 1, size + 2, space * sizeof *result);
+    result[space + 1] = ig_dim_of(space);
+    return ig_aten_give(call, ig_expr_reshape(call->e, grid, space + 2, result));
 }

@@ -196,3 +196,23 @@ ig_status ig_ts_op_q_clamp(ig_ts_call *call) {
     x = ig_expr_with(call->e, IG_OP_min, x, high);
     return ig_aten_give_quantised(call, x, q.dtype, q.quant);
 }
+
+/* quantized::threshold(qx, threshold, value): value where x is not above it */
+ig_status ig_ts_op_q_threshold(ig_ts_call *call) {
+    ig_aten_quantised q;
+    if (!ig_aten_quantised_arg(call, 0, &q)) {
+        return call->e->status;
+    }
+    ig_value *x = ig_aten_dequantise(call, &q);
+    double limit = ig_aten_float(call, 1), value = ig_aten_float(call, 2);
+    ig_value *above = ig_expr_with(call->e, IG_OP_gt, x, limit);
+    ig_value *other = ig_expr_number(call->e, IG_DT_f32, value);
+    return ig_aten_give_quantised(call, ig_build_where(call->e, above, x, other),
+                                  q.dtype, q.quant);
+}
+
+ig_status ig_ts_op_q_dropout(ig_ts_call *call) {
+    return ig_aten_bool(call, 4)
+               ? ig_ts_fail(call, IG_UNSUPPORTED, "training mode is not supported yet")
+               : ig_ts_give_arg(call, 0, 0);
+}

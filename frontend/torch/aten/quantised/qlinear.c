@@ -320,29 +320,59 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
     return give_product(call, &out, 2, x.dtype, call->row->variant & 1);
 }
 
-/* conv2d_prepack(weight, bias, stride, padding, dilation, groups) */
-ig_status ig_ts_op_q_conv_prepack(ig_ts_call *call) {
+/* A list of ints into the configuration; that of one axis as of two, the first of which
+ * has extent 1. */
+static void add_config(ig_ts_call *call, ig_ts_list *config, int arg, uint32_t space,
+                       int64_t first) {
     uint32_t count;
+    const int64_t *given = arg < 0 ? NULL
+                                   : ig_aten_ints(call, (uint32_t)arg, space, &count);
+    if (space == 1) {
+        ig_ts_list_add(call->eval, config, ig_ts_of_int(first));
+    }
+    for (uint32_t i = 0; call->e->status == IG_OK && i < space; i++) {
+        ig_ts_list_add(call->eval, config, ig_ts_of_int(given ? given[i] : 0));
+    }
+}
+
+/* The weight of one axis as of two. */
+static ig_ts_value weight_of(ig_ts_call *call, uint32_t space) {
+    const ig_ts_tensor *weight = ig_ts_peek(call, 0);
+    if (space != 1 || !weight || !weight->quant) {
+        return call->args[0];
+    }
+    ig_value *raw = ig_expr_unsqueeze(call->e, ig_ts_read(call, &call->args[0]), 2);
+    if (!raw) {
+        return call->args[0];
+    }
+    ig_ts_tensor *wide = ig_ts_tensor_create(call->eval, raw, weight->dtype);
+    wide->quant = weight->quant;
+    return ig_ts_of_tensor(wide);
+}
+
+/* convN_prepack(weight, bias, stride, padding, dilation, groups),
+ * conv_transposeN_prepack (weight, bias, stride, padding, output_padding, dilation,
+ * groups); variant: N */
+ig_status ig_ts_op_q_conv_prepack(ig_ts_call *call) {
     ig_ts_list *state = ig_ts_list_create(call->eval, 3);
     ig_ts_list *config = ig_ts_list_create(call->eval, 16);
     ig_ts_list *tensors = ig_ts_list_create(call->eval, 2);
     ig_ts_list *optional = ig_ts_list_create(call->eval, 1);
-    const char *name = "__torch__.torch.classes.quantized.Conv2dPackedParamsBase";
     uint32_t space = (uint32_t)call->row->variant;
-    ig_ts_list_add(call->eval, config, ig_ts_of_int(space));
-    for (uint32_t part = 2; part < 5; part++) {
-        const int64_t *given = ig_aten_ints(call, part, space, &count);
-        for (uint32_t i = 0; call->e->status == IG_OK && i < space; i++) {
-            ig_ts_list_add(call->eval, config, ig_ts_of_int(given[i]));
-        }
-    }
-    for (uint32_t i = 0; i < space; i++) {
-        ig_ts_list_add(call->eval, config, ig_ts_of_int(0));
-    }
-    ig_ts_list_add(call->eval, config, ig_ts_of_int(ig_aten_int(call, 5)));
-    ig_ts_list_add(call->eval, config, ig_ts_of_int(0));
+    const char *name = space == 3
+                           ? "__torch__.torch.classes.quantized.Conv3dPackedParamsBase"
+                           : "__torch__.torch.classes.quantized.Conv2dPackedParamsBase";
+    bool is_transposed = call->arg_count == 7;
+    ig_ts_list_add(call->eval, config, ig_ts_of_int(space == 1 ? 2 : space));
+    add_config(call, config, 2, space, 1);
+    add_config(call, config, 3, space, 0);
+    add_config(call, config, is_transposed ? 5 : 4, space, 1);
+    add_config(call, config, is_transposed ? 4 : -1, space, 0);
+    int64_t groups = ig_aten_int(call, call->arg_count - 1);
+    ig_ts_list_add(call->eval, config, ig_ts_of_int(groups));
+    ig_ts_list_add(call->eval, config, ig_ts_of_int(is_transposed));
     ig_ts_list_add(call->eval, tensors, ig_ts_of_list(config));
-    ig_ts_list_add(call->eval, tensors, call->args[0]);
+    ig_ts_list_add(call->eval, tensors, weight_of(call, space));
     ig_ts_list_add(call->eval, optional, call->args[1]);
     ig_ts_list_add(call->eval, state, ig_ts_of_str(ig_str_of("2")));
     ig_ts_list_add(call->eval, state, ig_ts_of_list(tensors));

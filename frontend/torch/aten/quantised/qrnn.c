@@ -185,3 +185,44 @@ ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
     }
     return run_layers(call, &l, batch_first);
 }
+
+/* ---- one step ---- */
+
+enum { LSTM_CELL, GRU_CELL, RELU_CELL };
+
+static ig_status give_lstm_cell(ig_ts_call *call, ig_value *x) {
+    uint32_t count;
+    ig_value **states = ig_aten_tensors(call, 1, &count);
+    if (call->e->status == IG_OK && count != 2) {
+        return ig_ts_fail(call, IG_INVALID, "an lstm has two states, not %u", count);
+    }
+    IG_TRY(call->e->status);
+    ig_value *h = states[0], *c = states[1];
+    ig_value *state = ig_aten_packed_linear(call, h, &call->args[3], true);
+    IG_TRY(call->e->status);
+    lstm_step(call, x, state, h->type->dims[1], &h, &c);
+    return ig_aten_give2(call, h, c);
+}
+
+/* quantized_…_cell_dynamic(input, hx, w_ih, w_hh, b_ih, b_hh): biases are packed with
+ * the weights */
+ig_status ig_ts_op_q_cell(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    x = x ? ig_aten_packed_linear(call, x, &call->args[2], true) : NULL;
+    IG_TRY(call->e->status);
+    if (call->row->variant == LSTM_CELL) {
+        return give_lstm_cell(call, x);
+    }
+    ig_value *h = ig_aten_tensor(call, 1);
+    ig_value *state = h ? ig_aten_packed_linear(call, h, &call->args[3], true) : NULL;
+    IG_TRY(call->e->status);
+    if (call->row->variant == GRU_CELL) {
+        gru_step(call, x, state, h->type->dims[1], &h);
+        return ig_aten_give(call, h);
+    }
+    x = add_gates(call, x, state);
+    return ig_aten_give(
+        call,
+        ig_expr_map1(call->e, call->row->variant == RELU_CELL ? IG_OP_relu : IG_OP_tanh,
+                     x));
+}

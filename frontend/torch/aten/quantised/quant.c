@@ -5,6 +5,8 @@
  * as torch's kernels do, rounds to even, adds the zero point and clamps. */
 #include "frontend/torch/aten/quant.h"
 
+#include "compose/activation.h"
+
 #include <string.h>
 
 bool ig_aten_is_quantised(const ig_ts_call *call, uint32_t index) {
@@ -70,6 +72,15 @@ ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
                : call->e->status;
 }
 
+ig_status ig_aten_give_unit(ig_ts_call *call, ig_value *x,
+                            const ig_torch_dtype_info *dtype) {
+    int64_t zero = dtype->ir == IG_DT_i8 ? -128 : 0;
+    return dtype->ir == IG_DT_i32
+               ? ig_ts_fail(call, IG_UNSUPPORTED, "of quantised 32-bit numbers")
+               : ig_aten_give_quantised(call, x, dtype,
+                                        ig_aten_quant_of(call, 1.0 / 256, zero));
+}
+
 ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
@@ -85,12 +96,23 @@ ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook) {
 
 /* ---- to and fro ---- */
 
+/* Argument `index`: one of the dtypes that have a scale. */
+static ig_status read_quantised_dtype(ig_ts_call *call, uint32_t index,
+                                      const ig_torch_dtype_info **out) {
+    IG_TRY(ig_ts_torch_dtype(call, index, NULL, out));
+    return (*out)->is_quantised
+               ? IG_OK
+               : ig_ts_fail(call, IG_INVALID,
+                            "the result is %s, expected a quantised dtype",
+                            (*out)->name);
+}
+
 /* quantize_per_tensor(self, scale, zero_point, dtype) */
 ig_status ig_ts_op_quantize_per_tensor(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_torch_dtype_info *dtype = NULL;
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
-    IG_TRY(ig_ts_torch_dtype(call, 3, NULL, &dtype));
+    IG_TRY(read_quantised_dtype(call, 3, &dtype));
     quant->scale = ig_aten_operand(call, 1, IG_DT_f64);
     quant->zero_point = ig_aten_operand(call, 2, IG_DT_i64);
     quant->axis = -1;
@@ -105,7 +127,7 @@ ig_status ig_ts_op_quantize_per_channel(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_torch_dtype_info *dtype = NULL;
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
-    IG_TRY(ig_ts_torch_dtype(call, 4, NULL, &dtype));
+    IG_TRY(read_quantised_dtype(call, 4, &dtype));
     quant->scale = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_f64);
     quant->zero_point = ig_aten_tensor(call, 2);
     IG_TRY(call->e->status);
@@ -265,4 +287,35 @@ ig_status ig_ts_op_q_cat(ig_ts_call *call) {
     ig_value *x = ig_expr_concat(call->e, axis, values, (uint32_t)list->count);
     return ig_aten_give_quantised(
         call, call->row->variant ? ig_build_relu(call->e, x) : x, first.dtype, quant);
+}
+
+/* ---- rounded as if quantised ---- */
+
+/* fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max): real
+ * numbers that quantisation can hold; variant 1: per channel, with an axis before the
+ * bounds */
+ig_status ig_ts_op_fake_quantize(ig_ts_call *call) {
+    bool by_channel = call->row->variant == 1;
+    uint32_t at = by_channel ? 4 : 3, axis = 0;
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *scale = ig_aten_operand(call, 1, IG_DT_f32);
+    ig_value *zero = ig_aten_operand(call, 2, IG_DT_f32);
+    double low = ig_aten_float(call, at), high = ig_aten_float(call, at + 1);
+    IG_TRY(call->e->status);
+    if (by_channel) {
+        axis = ig_aten_axis(call, 3, x->type->rank);
+        scale = ig_expr_along(call->e, scale, axis, x->type->rank);
+        zero = ig_expr_along(call->e, zero, axis, x->type->rank);
+    } else {
+        scale = ig_expr_reshape(call->e, scale, 0, NULL);
+        zero = ig_expr_reshape(call->e, zero, 0, NULL);
+    }
+    ig_value *wide = ig_aten_wide(call, x);
+    ig_value *one = ig_expr_number(call->e, IG_DT_f32, 1);
+    ig_value *inverse = ig_build_div(call->e, one, scale);
+    ig_value *steps = ig_build_round(call->e, ig_build_mul(call->e, wide, inverse));
+    steps = ig_build_add(call->e, steps, zero);
+    steps = ig_compose_clip(call->e, steps, low, high);
+    ig_value *y = ig_build_mul(call->e, ig_build_sub(call->e, steps, zero), scale);
+    return ig_aten_give(call, ig_aten_cast(call, y, (ig_dtype)x->type->dtype));
 }

@@ -102,6 +102,39 @@ ig_status ig_ts_op_diagonal_scatter(ig_ts_call *call) {
     return ig_aten_give(call, ig_build_where(call->e, mask, y, x));
 }
 
+/* fill_diagonal_(self, fill_value, wrap): where all indices are the same; of a tall
+ * matrix that wraps, again a row below each end */
+ig_status ig_ts_op_fill_diagonal(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    bool wraps = ig_aten_bool(call, 2);
+    IG_TRY(call->e->status);
+    const ig_type *type = x->type;
+    uint32_t rank = type->rank;
+    if (rank < 2) {
+        return ig_ts_fail(call, IG_INVALID, "the diagonal of a tensor of rank %u",
+                          rank);
+    }
+    ig_value *row = ig_expr_axis_iota(call->e, rank, 0, type->dims[0]), *mask = NULL;
+    if (rank == 2 && wraps) {
+        ig_dim period = ig_dim_add(call->module, type->dims[1], ig_dim_of(1));
+        row = ig_build_mod(call->e, row, ig_expr_dim(call->e, period, IG_DT_i64),
+                           (ig_mod_attrs){ 0 });
+    }
+    for (uint32_t i = 1; i < rank; i++) {
+        if (rank > 2) {
+            ig_expr_guard_equal(call->e, type->dims[0], type->dims[i],
+                                "fill_diagonal_ takes a cube");
+        }
+        ig_value *other = ig_expr_axis_iota(call->e, rank, i, type->dims[i]);
+        ig_value *same = ig_build_eq(call->e, row, other);
+        mask = mask ? ig_build_and(call->e, mask, same) : same;
+    }
+    ig_value *fill = ig_aten_operand(call, 1, (ig_dtype)type->dtype);
+    IG_TRY(call->e->status);
+    IG_TRY(ig_ts_write(call, 0, ig_build_where(call->e, mask, fill, x)));
+    return ig_ts_give_arg(call, 0, 0);
+}
+
 /* put(self, index, source, accumulate): of the flattened tensor */
 ig_status ig_ts_op_put(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
@@ -136,6 +169,9 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
             (ig_dim_is(size[i - lead], 1) && !ig_dim_is(x->type->dims[i], 1))) {
             axes[count++] = i;
         }
+    }
+    if (count == 0 && lead == 0) {
+        return ig_ts_give_arg(call, 0, 0);
     }
     x = count ? ig_expr_reduce(call->e, IG_REDUCE_sum, x, axes, count, true) : x;
     return ig_aten_give(call, ig_expr_reshape(call->e, x, rank, size));

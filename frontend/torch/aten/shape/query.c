@@ -198,6 +198,19 @@ ig_status ig_ts_op_known_int(ig_ts_call *call) {
     return ig_ts_give_int(call, 0, call->row->variant);
 }
 
+/* Of a tensor that begins where its memory does; others are not told. */
+ig_status ig_ts_op_storage_offset(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
+    bool is_whole = tensor && !tensor->alias && !tensor->storage->origin;
+    for (uint32_t i = 0; is_whole && i < tensor->step_count; i++) {
+        ig_opcode code = (ig_opcode)tensor->steps[i]->code;
+        is_whole = code != IG_OP_slice && code != IG_OP_gather;
+    }
+    return is_whole ? ig_ts_give_int(call, 0, 0)
+                    : ig_ts_fail(call, IG_UNSUPPORTED,
+                                 "the place of a view in its memory is not known");
+}
+
 /* ---- one element ---- */
 
 /* variant: an ig_ts_kind; POISON: what the dtype says (item, ScalarImplicit) */

@@ -23,8 +23,8 @@ typedef struct parts {
 
 enum { PARTS_MAX = 4096 };
 
-/* Reads argument 0 and the axis at `axis_arg`. */
-static bool open_parts(ig_ts_call *call, uint32_t axis_arg, parts *out) {
+/* Reads argument 0, which must have an axis to split. */
+static bool open_whole(ig_ts_call *call, parts *out) {
     memset(out, 0, sizeof *out);
     if (!ig_aten_viewed(call, &out->v)) {
         return false;
@@ -33,9 +33,33 @@ static bool open_parts(ig_ts_call *call, uint32_t axis_arg, parts *out) {
         ig_expr_fail(call->e, IG_INVALID, "a tensor of rank 0 cannot be split");
         return false;
     }
+    return call->e->status == IG_OK;
+}
+
+/* The same, with the axis at `axis_arg`. */
+static bool open_parts(ig_ts_call *call, uint32_t axis_arg, parts *out) {
+    if (!open_whole(call, out)) {
+        return false;
+    }
     out->axis = ig_aten_axis(call, axis_arg, out->v.rank);
     out->extent = call->e->status == IG_OK ? out->v.dims[out->axis] : ig_dim_of(0);
     return call->e->status == IG_OK;
+}
+
+/* The same, with the axis that the operator is named after. */
+static bool open_fixed(ig_ts_call *call, uint32_t axis, parts *out) {
+    if (!open_whole(call, out)) {
+        return false;
+    }
+    if (axis >= out->v.rank) {
+        ig_expr_fail(call->e, IG_INVALID,
+                     "splits axis %u, which a tensor of rank %u has not", axis,
+                     out->v.rank);
+        return false;
+    }
+    out->axis = axis;
+    out->extent = out->v.dims[axis];
+    return true;
 }
 
 static bool set_count(ig_ts_call *call, parts *p, int64_t count) {
@@ -238,19 +262,21 @@ static ig_status split_by_tensor(ig_ts_call *call, parts *p) {
                            : give_at_indices(call, p, numbers, value.count);
 }
 
+/* hsplit, vsplit and dsplit; hsplit of a vector splits axis 0. */
+static bool open_named(ig_ts_call *call, parts *out) {
+    int axis = call->row->variant - 1;
+    const ig_ts_tensor *x = ig_ts_peek(call, 0);
+    bool is_vector = x && x->type->rank == 1;
+    assert(axis >= 0 && "the row's variant is an axis + 1");
+    return open_fixed(call, axis == 1 && is_vector ? 0 : (uint32_t)axis, out);
+}
+
 /* tensor_split(self, sections or indices, dim); hsplit and the like have no dim:
  * variant: the axis + 1. */
 ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
     parts p;
     uint32_t count = 0;
-    int fixed = call->row->variant;
-    if (fixed) {
-        /* hsplit of a vector splits axis 0. */
-        const ig_ts_tensor *x = ig_ts_peek(call, 0);
-        bool is_vector = x && x->type->rank == 1;
-        call->args[2] = ig_ts_of_int(fixed == 2 && is_vector ? 0 : fixed - 1);
-    }
-    if (!open_parts(call, 2, &p)) {
+    if (!(call->row->variant ? open_named(call, &p) : open_parts(call, 2, &p))) {
         return call->e->status;
     }
     if (call->args[1].kind == IG_TS_TENSOR) {

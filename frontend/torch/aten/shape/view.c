@@ -398,6 +398,15 @@ ig_status ig_ts_op_itself(ig_ts_call *call) {
 
 /* ---- diagonals ---- */
 
+/* `count` elements of an axis, `step` apart, which only the run knows. */
+static ig_value *gather_steps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim start,
+                              ig_dim step, ig_dim count) {
+    ig_value *index = ig_expr_iota(e, IG_DT_i64, count);
+    index = ig_build_mul(e, index, ig_expr_dim(e, step, IG_DT_i64));
+    index = ig_build_add(e, index, ig_expr_dim(e, start, IG_DT_i64));
+    return ig_expr_gather(e, x, index, axis, IG_NEGATIVE_error);
+}
+
 ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
                            uint32_t b) {
     assert(a != b && a < x->type->rank && b < x->type->rank &&
@@ -423,14 +432,14 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
                                ig_dim_sub(module, columns, right));
     length = ig_dim_max(module, length, ig_dim_of(0));
     int64_t width;
-    if (!ig_dim_constant(module, columns, &width)) {
-        return ig_expr_fail(call->e, IG_UNSUPPORTED,
-                            "the diagonal of a matrix of unknown width");
-    }
     dims[rank - 2] = ig_dim_mul(module, rows, columns);
     x = ig_expr_transpose(call->e, x, perm);
     x = ig_expr_reshape(call->e, x, rank - 1, dims);
     ig_dim start = ig_dim_add(module, ig_dim_mul(module, down, columns), right);
+    if (!ig_dim_constant(module, columns, &width)) {
+        return gather_steps(call->e, x, rank - 2, start,
+                            ig_dim_add(module, columns, ig_dim_of(1)), length);
+    }
     return ig_expr_slice(call->e, x, rank - 2,
                          ig_dim_is(length, 0) ? ig_dim_of(0) : start, length,
                          width + 1);
@@ -457,14 +466,35 @@ ig_status ig_ts_op_diagonal(ig_ts_call *call) {
 
 /* ---- the tensor itself gets another shape ---- */
 
+/* Who else sees the tensor's new shape: later calls, or the other side of a branch and
+ * the next trip of a loop, where nothing keeps account of it.  NULL: nobody. */
+static const char *find_other_viewer(const ig_ts_call *call) {
+    const ig_ts_tensor *tensor = call->args[0].as.tensor;
+    if (ig_ts_is_from_outside(call, tensor)) {
+        return "inside of a branch or loop that the run decides on, of an outer tensor";
+    }
+    return tensor->storage->origin && !tensor->step_count ? "of what the module holds"
+                                                          : NULL;
+}
+
 /* Runs a view's function; argument 0 becomes that view. */
 static ig_status write_as_view(ig_ts_call *call, ig_ts_op_hook view) {
     assert(call->arg_count > 0 && call->result_count > 0 &&
            "a view of argument 0 is given");
     assert(call->args[0].kind == IG_TS_TENSOR &&
            "the schema's first argument is a tensor");
+    const char *viewer = find_other_viewer(call);
+    if (viewer) {
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "changes the shape in place %s, which is not supported yet: "
+                          "give the view another name",
+                          viewer);
+    }
+    ig_ts_tensor *tensor = call->args[0].as.tensor;
+    uint64_t born = tensor->born;
     IG_TRY(view(call));
-    *call->args[0].as.tensor = *call->results[0].as.tensor;
+    *tensor = *call->results[0].as.tensor;
+    tensor->born = born;
     call->results[0] = call->args[0];
     return IG_OK;
 }

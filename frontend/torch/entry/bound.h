@@ -1,0 +1,17 @@
+/* What a program may use while it is run at import.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Less than what compiling may: `script_bytes`, and 64 times what the file has, so that
+ * a few lines cannot ask for what a large model may.  Exhausted memory unwinds past the
+ * two functions, and the driver takes the bound back.
+ */
+#ifndef IG_FRONTEND_TORCH_ENTRY_BOUND_H
+#define IG_FRONTEND_TORCH_ENTRY_BOUND_H
+
+#include "base/context.h"
+
+/* Returns the budget as it was, for ig_ts_bound_end. */
+ig_budget ig_ts_bound_begin(ig_context *context, const char *file, size_t file_bytes);
+void ig_ts_bound_end(ig_context *context, const ig_budget *before);
+
+#endif

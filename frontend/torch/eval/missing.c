@@ -1,0 +1,117 @@
+/* Reports all missing operators at once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/eval/missing.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* So many are reported one by one, those beyond by name alone. */
+enum { MOST_REPORTED = 12 };
+
+static const char advice[] =
+    "this is all that is missing on the way of the call and in branches that it may not "
+    "take: express it by other operators, or add rows (docs/writing-an-importer-row.md)";
+
+/* " (3 calls, the first in module 'encoder.0')". */
+static const char *scope_text(ig_ts_eval *eval, const ig_ts_lack *lack) {
+    bool is_inside = lack->module && lack->module[0];
+    ig_writer w;
+    ig_writer_init(&w, eval->arena);
+    if (lack->count > 1) {
+        ig_put(&w, " (%zu calls, %s", lack->count,
+               is_inside ? "the first in module '" : "this is the first");
+    } else if (is_inside) {
+        ig_put(&w, " (in module '");
+    }
+    ig_put(&w, "%s%s", is_inside ? lack->module : "",
+           is_inside         ? "')"
+           : lack->count > 1 ? ")"
+                             : "");
+    return w.data;
+}
+
+static void report_one(ig_ts_eval *eval, const ig_ts_lack *lack, const char *hint) {
+    ig_location where = lack->first;
+    where.op = NULL;
+    ig_error_hint(&eval->context->diag, IG_UNSUPPORTED, &where, hint,
+                  lack->is_overload ? "no overload of %s is supported yet%s"
+                                    : "operator %s is not supported yet%s",
+                  lack->label, scope_text(eval, lack));
+}
+
+/* Many, by name. */
+static void report_rest(ig_ts_eval *eval, const ig_ts_lack *const *lacks,
+                        size_t count) {
+    ig_location where = { .file = eval->file };
+    ig_writer w;
+    ig_writer_init(&w, eval->arena);
+    for (size_t i = 0; i < count; i++) {
+        ig_put(&w, "%s%s", i ? ", " : "", lacks[i]->label);
+    }
+    ig_error_hint(&eval->context->diag, IG_UNSUPPORTED, &where, advice,
+                  "%zu further operators are not supported yet: %s", count, w.data);
+}
+
+static bool is_at(const ig_ts_lack *lack, const ig_location *where) {
+    return lack->first.line == where->line && lack->first.file && where->file &&
+           strcmp(lack->first.file, where->file) == 0;
+}
+
+/* The one at a call that no overload takes, or NULL. */
+static const ig_ts_lack *find_overload(const ig_ts_lacks *lacks, const char *name,
+                                       const ig_location *where) {
+    for (size_t i = 0; i < lacks->by_label.count; i++) {
+        const ig_ts_lack *lack = lacks->by_label.entries[i].value;
+        if (lack->is_overload && is_at(lack, where) &&
+            strncmp(lack->label, name, strlen(name)) == 0) {
+            return lack;
+        }
+    }
+    return NULL;
+}
+
+/* `own` first (or NULL), then all of the list but `done`, which is reported by it. */
+static void report_all(ig_ts_eval *eval, const ig_ts_lacks *lacks,
+                       const ig_ts_lack *own, const ig_ts_lack *done) {
+    IG_VEC(const ig_ts_lack *) list = { 0 };
+    if (own) {
+        IG_PUSH(eval->arena, &list, own);
+    }
+    for (size_t i = 0; i < lacks->by_label.count; i++) {
+        const ig_ts_lack *lack = lacks->by_label.entries[i].value;
+        if (lack != done) {
+            IG_PUSH(eval->arena, &list, lack);
+        }
+    }
+    size_t most = list.count > MOST_REPORTED ? MOST_REPORTED - 1 : list.count;
+    for (size_t i = 0; i < most; i++) {
+        report_one(eval, list.items[i], i + 1 == list.count ? advice : NULL);
+    }
+    if (most < list.count) {
+        report_rest(eval, list.items + most, list.count - most);
+    }
+}
+
+ig_status ig_ts_report_missing(ig_ts_eval *eval, const char *name,
+                               const ig_location *where) {
+    assert(name && where && "an operator and its call");
+    ig_ts_lacks lacks;
+    ig_ts_lack own = { .label = name, .first = *where };
+    eval->has_failed = true;
+    IG_TRY(ig_ts_survey(eval, &lacks));
+    const ig_ts_lack *found = ig_map_get(&lacks.by_label, ig_str_of(name));
+    own.count = found ? found->count : 1;
+    own.module = found && is_at(found, where) ? found->module : NULL;
+    report_all(eval, &lacks, &own, found);
+    return IG_UNSUPPORTED;
+}
+
+ig_status ig_ts_report_unfit(ig_ts_eval *eval, const char *name,
+                             const ig_location *where) {
+    assert(name && where && "an operator and its call");
+    ig_ts_lacks lacks;
+    eval->has_failed = true;
+    IG_TRY(ig_ts_survey(eval, &lacks));
+    report_all(eval, &lacks, NULL, find_overload(&lacks, name, where));
+    return IG_UNSUPPORTED;
+}

@@ -1,0 +1,611 @@
+/* Looks through the sources for operators that have no row; nothing is run.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Functions wait in a queue, each with the module whose method it is, so that a call
+ * through an attribute is followed to the class that stands there.  Types are those
+ * that the sources say or that rows give.  What is not known fits every overload: a
+ * call is reported only when nothing that it may be given has a row.
+ */
+#include "frontend/torch/eval/expression.h"
+#include "frontend/torch/eval/missing.h"
+#include "frontend/torch/eval/table.h"
+#include "frontend/torch/language/overload.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { MOST_NODES = 1 << 20 };
+
+/* What is known of a value without running anything; all NULL: nothing. */
+typedef struct known {
+    ig_ts_object *object;
+    const ig_script_type *type;
+    const ig_ts_value *value; /* a module's own truth value */
+} known;
+
+typedef struct visit {
+    const ig_function *function;
+    ig_ts_object *self;
+} visit;
+
+typedef struct survey {
+    ig_ts_eval *eval;
+    ig_ts_lacks *lacks;
+    IG_VEC(visit) queue;
+    ig_map seen; /* "function object" */
+    size_t nodes;
+    ig_status status; /* the first failure: of a source that cannot be read */
+    /* of the function that is looked through */
+    const ig_function *function;
+    const ig_ts_object *self;
+    ig_map names; /* IG_MAP_PTR(name) -> known */
+    uint32_t line;
+} survey;
+
+static known survey_expression(survey *s, const ig_ast *node);
+static void survey_block(survey *s, ig_ast_list body);
+
+static const ig_script_type *simple_type(const survey *s, ig_script_kind kind) {
+    return s->eval->code->types.simple[kind];
+}
+
+static known of_type(const ig_script_type *type) {
+    return (known){ .type = type };
+}
+
+static known of_kind(const survey *s, ig_script_kind kind) {
+    return of_type(simple_type(s, kind));
+}
+
+/* A type that values have as the program runs; those of an Optional or Any may have
+ * others. */
+static bool is_certain(const ig_script_type *type) {
+    switch ((int)type->kind) {
+    case IG_SCRIPT_TENSOR:
+    case IG_SCRIPT_INT:
+    case IG_SCRIPT_FLOAT:
+    case IG_SCRIPT_BOOL:
+    case IG_SCRIPT_STR:
+    case IG_SCRIPT_NONE:
+    case IG_SCRIPT_DEVICE:
+        return true;
+    case IG_SCRIPT_LIST:
+        return is_certain(type->items[0]);
+    default:
+        return false;
+    }
+}
+
+static const ig_script_type *certain_type(const known *value) {
+    return value->type && is_certain(value->type) ? value->type : NULL;
+}
+
+/* ---- calls of functions ---- */
+
+static void queue_function(survey *s, const ig_function *function, ig_ts_object *self) {
+    if (!function || !function->node) {
+        return;
+    }
+    const char *key = ig_arena_printf(s->eval->arena, "%p %p", (const void *)function,
+                                      (void *)self);
+    if (!ig_map_get(&s->seen, ig_str_of(key))) {
+        visit next = { function, self };
+        ig_map_set(&s->seen, ig_str_of(key), s);
+        IG_PUSH(s->eval->arena, &s->queue, next);
+    }
+}
+
+static known call_function(survey *s, const ig_function *function, ig_ts_object *self) {
+    queue_function(s, function, self);
+    return of_type(function ? function->returns : NULL);
+}
+
+static const ig_class *class_of(survey *s, const known *value) {
+    const ig_class *class = NULL;
+    const ig_function *function = NULL;
+    if (value->object) {
+        return value->object->class;
+    }
+    if (value->type && value->type->kind == IG_SCRIPT_CLASS && s->status == IG_OK) {
+        s->status = ig_code_find(s->eval->code, value->type->name, &class, &function);
+    }
+    return class;
+}
+
+/* A qualified name that is called. */
+static known call_qualified(survey *s, const char *name) {
+    const ig_class *class = NULL;
+    const ig_function *function = NULL;
+    if (s->status != IG_OK) {
+        return (known){ 0 };
+    }
+    s->status = ig_code_find(s->eval->code, name, &class, &function);
+    if (function) {
+        return call_function(s, function, NULL);
+    }
+    if (class) {
+        queue_function(s, ig_class_method(class, "__init__"), NULL);
+        return of_type(class->type);
+    }
+    return (known){ 0 };
+}
+
+/* ---- calls of operators ---- */
+
+static void note_lack(survey *s, const char *label, bool is_overload) {
+    ig_ts_eval *eval = s->eval;
+    ig_ts_lack *lack = ig_map_get(&s->lacks->by_label, ig_str_of(label));
+    if (!lack) {
+        lack = IG_NEW(eval->arena, ig_ts_lack);
+        lack->label = ig_arena_copy(eval->arena, label, strlen(label));
+        lack->is_overload = is_overload;
+        lack->first =
+            (ig_location){ .file = s->function->file,
+                           .graph = ig_code_plain_name(eval->code, s->function->name),
+                           .line = s->line };
+        lack->module = s->self ? s->self->path : NULL;
+        ig_map_set(&s->lacks->by_label, ig_str_of(lack->label), lack);
+    }
+    lack->count++;
+}
+
+static const char *call_label(survey *s, const char *name, const ig_call_shape *shape) {
+    ig_writer w;
+    ig_writer_init(&w, s->eval->arena);
+    ig_put(&w, "%s(", name);
+    for (size_t i = 0; i < shape->positional_count; i++) {
+        const ig_script_type *type = shape->positional[i];
+        ig_put(&w, "%s%s", i ? ", " : "", type ? type->name : "?");
+    }
+    for (size_t i = 0; i < shape->keyword_count; i++) {
+        const ig_script_type *type = shape->keyword_types[i];
+        ig_put(&w, "%s%s=%s", shape->positional_count + i ? ", " : "",
+               shape->keywords[i], type ? type->name : "?");
+    }
+    ig_put(&w, ")");
+    return w.data;
+}
+
+/* The result that all overloads have, or NULL. */
+static const ig_script_type *common_result(const ig_ts_overloads *rows) {
+    const ig_script_type *type = NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        const ig_schema *schema = rows->schemas[i];
+        bool fits = schema->result_count == 1 && !schema->results[0].type->has_variable;
+        if (!fits || (type && type != schema->results[0].type)) {
+            return NULL;
+        }
+        type = schema->results[0].type;
+    }
+    return type;
+}
+
+static bool is_all_known(const ig_call_shape *shape) {
+    size_t count = shape->positional_count + shape->keyword_count;
+    for (size_t i = 0; i < count; i++) {
+        if (!shape->positional[i]) { /* keywords' types follow */
+            return false;
+        }
+    }
+    return true;
+}
+
+static known call_operator(survey *s, const char *name, const ig_call_shape *shape) {
+    ig_types *types = &s->eval->code->types;
+    ig_ts_overloads *rows[2] = { NULL, NULL };
+    ig_match match;
+    size_t size = strlen(name);
+    if (s->status == IG_OK) {
+        s->status = ig_ts_rows_find(s->eval, name, &rows[0]);
+    }
+    if (s->status == IG_OK && size > 2 && name[size - 1] == '_') {
+        const char *plain = ig_arena_copy(s->eval->arena, name, size - 1);
+        s->status = ig_ts_rows_find(s->eval, plain, &rows[1]);
+    }
+    if (s->status != IG_OK) {
+        return (known){ 0 };
+    }
+    for (int i = 0; i < 2; i++) {
+        if (rows[i] &&
+            ig_overload_find(types, rows[i]->schemas, rows[i]->count, shape, &match)) {
+            const ig_script_type *common = common_result(rows[i]);
+            bool is_one = match.schema->result_count == 1 && is_all_known(shape);
+            return of_type(common ? common : is_one ? match.result_types[0] : NULL);
+        }
+    }
+    bool has_rows = rows[0] || rows[1];
+    note_lack(s, has_rows ? call_label(s, name, shape) : name, has_rows);
+    return (known){ 0 };
+}
+
+/* Looks through the arguments; `self` (or NULL) comes before them. */
+static ig_call_shape read_shape(survey *s, const ig_ast *call, const known *self) {
+    size_t before = self ? 1 : 0;
+    size_t count = call->as.call.arguments.count,
+           keywords = call->as.call.keyword_count;
+    const ig_script_type **types = IG_NEW_ARRAY(s->eval->arena, const ig_script_type *,
+                                                before + count + keywords + 1);
+    const char **names = IG_NEW_ARRAY(s->eval->arena, const char *, keywords + 1);
+    if (self) {
+        types[0] = certain_type(self);
+    }
+    for (size_t i = 0; i < count; i++) {
+        known value = survey_expression(s, call->as.call.arguments.items[i]);
+        types[before + i] = certain_type(&value);
+    }
+    for (size_t i = 0; i < keywords; i++) {
+        known value = survey_expression(s, call->as.call.keywords[i].value);
+        types[before + count + i] = certain_type(&value);
+        names[i] = call->as.call.keywords[i].name;
+    }
+    return (ig_call_shape){ .positional = types,
+                            .positional_count = before + count,
+                            .keywords = names,
+                            .keyword_types = types + before + count,
+                            .keyword_count = keywords };
+}
+
+/* ---- calls of methods ---- */
+
+static known call_method(survey *s, const ig_ast *call) {
+    const ig_ast *function = call->as.call.function;
+    known self = survey_expression(s, function->as.attribute.object);
+    const ig_class *class = class_of(s, &self);
+    ig_call_shape shape = read_shape(s, call, &self);
+    const char *custom = "__torch__.torch.classes.";
+    if (class && class->kind != IG_CLASS_CUSTOM) {
+        return call_function(s, ig_class_method(class, function->as.attribute.name),
+                             self.object);
+    }
+    if (class && strncmp(class->name, custom, strlen(custom)) == 0) {
+        return call_operator(s,
+                             ig_arena_printf(s->eval->arena, "%s::%s",
+                                             class->name + strlen(custom),
+                                             function->as.attribute.name),
+                             &shape);
+    }
+    return (known){ 0 };
+}
+
+/* ---- attributes ---- */
+
+static known attribute_of(survey *s, const known *object, const char *name) {
+    const ig_class *class = class_of(s, object);
+    const ig_field *field = class ? ig_class_attribute(class, name) : NULL;
+    const ig_ts_value *held = object->object ? ig_ts_object_get(object->object, name)
+                                             : NULL;
+    known found = { .type = field ? field->type : NULL };
+    if (held && held->kind == IG_TS_OBJECT) {
+        found.object = held->as.object;
+    }
+    if (held && held->kind == IG_TS_BOOL && held->form == IG_TS_KNOWN) {
+        found.value = held;
+    }
+    if (object->type == simple_type(s, IG_SCRIPT_TENSOR)) {
+        ig_call_shape shape = { .positional = &object->type, .positional_count = 1 };
+        return call_operator(s, ig_arena_printf(s->eval->arena, "prim::%s", name),
+                             &shape);
+    }
+    return found;
+}
+
+/* getattr(modules, "0"). */
+static known call_getattr(survey *s, const ig_ast_list *arguments) {
+    if (arguments->count != 2 || arguments->items[1]->kind != IG_AST_STRING) {
+        return (known){ 0 };
+    }
+    ig_str name = arguments->items[1]->as.text;
+    known object = survey_expression(s, arguments->items[0]);
+    return attribute_of(s, &object,
+                        ig_arena_copy(s->eval->arena, name.data, name.size));
+}
+
+/* ---- calls ---- */
+
+/* annotate, isinstance, int …: types among their arguments are no values. */
+static known call_special(survey *s, const ig_ast *call, const char *name) {
+    static const struct {
+        const char *name;
+        ig_script_kind kind;
+    } results[] = {
+        { "int", IG_SCRIPT_INT },         { "float", IG_SCRIPT_FLOAT },
+        { "bool", IG_SCRIPT_BOOL },       { "str", IG_SCRIPT_STR },
+        { "isinstance", IG_SCRIPT_BOOL }, { "torch.device", IG_SCRIPT_DEVICE }
+    };
+    const ig_ast_list *arguments = &call->as.call.arguments;
+    if (strcmp(name, "getattr") == 0) {
+        return call_getattr(s, arguments);
+    }
+    bool is_typed = strcmp(name, "annotate") == 0 ||
+                    strcmp(name, "unchecked_cast") == 0 ||
+                    strcmp(name, "uninitialized") == 0;
+    size_t end = strcmp(name, "isinstance") == 0 ? 1 : arguments->count;
+    for (size_t i = is_typed ? 1 : 0; i < end && i < arguments->count; i++) {
+        survey_expression(s, arguments->items[i]);
+    }
+    if (is_typed && arguments->count > 0 && s->status == IG_OK) {
+        const ig_script_type *type = NULL;
+        s->status = ig_type_of_ast(&s->eval->code->types, s->function->file,
+                                   arguments->items[0], &type);
+        return of_type(type);
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(results); i++) {
+        if (strcmp(results[i].name, name) == 0) {
+            return of_kind(s, results[i].kind);
+        }
+    }
+    return (known){ 0 };
+}
+
+static known survey_call(survey *s, const ig_ast *node) {
+    const ig_ast *function = node->as.call.function;
+    const char *dotted = ig_ast_dotted(function, s->eval->arena);
+    const char *name = dotted ? ig_ts_operator_name(s->eval, dotted) : NULL;
+    bool is_special = dotted && ig_ts_special_of(dotted) &&
+                      !(function->kind == IG_AST_NAME &&
+                        ig_map_get_id(&s->names, IG_MAP_PTR(function->as.name)));
+    if (is_special) {
+        return call_special(s, node, dotted);
+    }
+    if (name && function->kind == IG_AST_ATTRIBUTE) {
+        ig_call_shape shape = read_shape(s, node, NULL);
+        return call_operator(s, name, &shape);
+    }
+    bool is_qualified = dotted && strncmp(dotted, "__torch__.", 10) == 0;
+    if (function->kind == IG_AST_ATTRIBUTE && !is_qualified) {
+        return call_method(s, node);
+    }
+    read_shape(s, node, NULL);
+    return is_qualified ? call_qualified(s, dotted) : (known){ 0 };
+}
+
+/* ---- expressions ---- */
+
+static known survey_attribute(survey *s, const ig_ast *node) {
+    const char *dotted = ig_ast_dotted(node, s->eval->arena);
+    if (dotted && strncmp(dotted, "CONSTANTS.", 10) == 0) {
+        return (known){ 0 };
+    }
+    if (dotted && strncmp(dotted, "__torch__.", 10) == 0) {
+        call_qualified(s, dotted); /* it may be called later on */
+        return (known){ 0 };
+    }
+    known object = survey_expression(s, node->as.attribute.object);
+    return attribute_of(s, &object, node->as.attribute.name);
+}
+
+static known survey_subscript(survey *s, const ig_ast *node) {
+    known object = survey_expression(s, node->as.subscript.object);
+    survey_expression(s, node->as.subscript.index);
+    const ig_script_type *type = object.type;
+    if (type && type->kind == IG_SCRIPT_LIST) {
+        return of_type(type->items[0]);
+    }
+    return of_type(type && type->kind == IG_SCRIPT_DICT ? type->items[1] : NULL);
+}
+
+static known survey_items(survey *s, const ig_ast *node) {
+    const ig_ast_list *items = &node->as.list;
+    const ig_script_type *type = NULL;
+    bool is_same = items->count > 0 && node->kind == IG_AST_LIST;
+    for (size_t i = 0; i < items->count; i++) {
+        known item = survey_expression(s, items->items[i]);
+        is_same = is_same && item.type && (!type || type == item.type);
+        type = item.type;
+    }
+    return of_type(is_same ? ig_type_list(&s->eval->code->types, type) : NULL);
+}
+
+static known survey_others(survey *s, const ig_ast *node) {
+    switch ((int)node->kind) {
+    case IG_AST_UNARY:
+        return survey_expression(s, node->as.value);
+    case IG_AST_BINARY:
+        survey_expression(s, node->as.binary.left);
+        survey_expression(s, node->as.binary.right);
+        break;
+    case IG_AST_DICT:
+        for (size_t i = 0; i < node->as.dict.count; i++) {
+            if (node->as.dict.keys[i]) {
+                survey_expression(s, node->as.dict.keys[i]);
+            }
+            survey_expression(s, node->as.dict.values[i]);
+        }
+        break;
+    case IG_AST_SLICE:
+        break; /* of a tuple: its ends are numbers */
+    default:
+        break;
+    }
+    return (known){ 0 };
+}
+
+static known survey_expression(survey *s, const ig_ast *node) {
+    const known *named;
+    if (++s->nodes > MOST_NODES || s->status != IG_OK) {
+        return (known){ 0 };
+    }
+    switch ((int)node->kind) {
+    case IG_AST_NAME:
+        named = ig_map_get_id(&s->names, IG_MAP_PTR(node->as.name));
+        return named ? *named : (known){ 0 };
+    case IG_AST_NONE:
+        return of_kind(s, IG_SCRIPT_NONE);
+    case IG_AST_BOOL:
+        return of_kind(s, IG_SCRIPT_BOOL);
+    case IG_AST_INT:
+        return of_kind(s, IG_SCRIPT_INT);
+    case IG_AST_FLOAT:
+        return of_kind(s, IG_SCRIPT_FLOAT);
+    case IG_AST_STRING:
+        return of_kind(s, IG_SCRIPT_STR);
+    case IG_AST_TUPLE:
+    case IG_AST_LIST:
+        return survey_items(s, node);
+    case IG_AST_ATTRIBUTE:
+        return survey_attribute(s, node);
+    case IG_AST_SUBSCRIPT:
+        return survey_subscript(s, node);
+    case IG_AST_CALL:
+        return survey_call(s, node);
+    default:
+        return survey_others(s, node);
+    }
+}
+
+/* ---- statements ---- */
+
+static void set_name(survey *s, const char *name, known value) {
+    known *kept = IG_NEW(s->eval->arena, known);
+    *kept = value;
+    ig_map_set_id(&s->names, IG_MAP_PTR(name), kept);
+}
+
+/* A name that is bound anew keeps what both values are. */
+static void assign_name(survey *s, const char *name, known value) {
+    const known *old = ig_map_get_id(&s->names, IG_MAP_PTR(name));
+    if (old && (old->type != value.type || old->object != value.object)) {
+        value = of_type(old->type == value.type ? value.type : NULL);
+    }
+    if (old) {
+        value.value = NULL;
+    }
+    set_name(s, name, value);
+}
+
+static void assign_targets(survey *s, const ig_ast *target, known value) {
+    if (target->kind == IG_AST_NAME) {
+        assign_name(s, target->as.name, value);
+    } else if (target->kind == IG_AST_TUPLE) {
+        const ig_script_type *type = value.type;
+        bool is_list = type && type->kind == IG_SCRIPT_LIST;
+        bool is_tuple = type && type->kind == IG_SCRIPT_TUPLE &&
+                        type->count == target->as.list.count;
+        for (size_t i = 0; i < target->as.list.count; i++) {
+            assign_targets(s, target->as.list.items[i],
+                           of_type(is_list    ? type->items[0]
+                                   : is_tuple ? type->items[i]
+                                              : NULL));
+        }
+    }
+}
+
+static void survey_assign(survey *s, const ig_ast *node) {
+    const ig_ast *value = node->as.assign.value;
+    const ig_ast *target = node->as.assign.targets.items[0];
+    bool is_parallel = target->kind == IG_AST_TUPLE && value->kind == IG_AST_TUPLE &&
+                       target->as.list.count == value->as.list.count;
+    if (is_parallel) {
+        for (size_t i = 0; i < value->as.list.count; i++) {
+            assign_targets(s, target->as.list.items[i],
+                           survey_expression(s, value->as.list.items[i]));
+        }
+        return;
+    }
+    known got = survey_expression(s, value);
+    for (size_t i = 0; i < node->as.assign.targets.count; i++) {
+        assign_targets(s, node->as.assign.targets.items[i], got);
+    }
+}
+
+static void survey_if(survey *s, const ig_ast *node) {
+    known test = survey_expression(s, node->as.branch.test);
+    bool is_chosen = test.value != NULL;
+    if (!is_chosen || test.value->as.b) {
+        survey_block(s, node->as.branch.body);
+    }
+    if (!is_chosen || !test.value->as.b) {
+        survey_block(s, node->as.branch.orelse);
+    }
+}
+
+/* What a loop binds is known after its body: names of the body fit everything. */
+static void survey_loop(survey *s, const ig_ast *node) {
+    if (node->kind == IG_AST_WHILE) {
+        survey_expression(s, node->as.branch.test);
+        survey_block(s, node->as.branch.body);
+        return;
+    }
+    known items = survey_expression(s, node->as.loop.iterable);
+    bool is_list = items.type && items.type->kind == IG_SCRIPT_LIST;
+    assign_targets(s, node->as.loop.target,
+                   of_type(is_list ? items.type->items[0] : NULL));
+    survey_block(s, node->as.loop.body);
+}
+
+static void survey_statement(survey *s, const ig_ast *node) {
+    s->line = node->line;
+    switch ((int)node->kind) {
+    case IG_AST_EXPRESSION:
+        survey_expression(s, node->as.value);
+        break;
+    case IG_AST_RETURN:
+        if (node->as.value) {
+            survey_expression(s, node->as.value);
+        }
+        break;
+    case IG_AST_ASSIGN:
+        survey_assign(s, node);
+        break;
+    case IG_AST_ANNOTATED:
+        assign_targets(s, node->as.annotated.target,
+                       node->as.annotated.value
+                           ? survey_expression(s, node->as.annotated.value)
+                           : (known){ 0 });
+        break;
+    case IG_AST_IF:
+        survey_if(s, node);
+        break;
+    case IG_AST_WHILE:
+    case IG_AST_FOR:
+        survey_loop(s, node);
+        break;
+    case IG_AST_WITH:
+        survey_block(s, node->as.with.body);
+        break;
+    case IG_AST_DEF:
+        survey_block(s, node->as.def->body);
+        break;
+    default:
+        break;
+    }
+}
+
+static void survey_block(survey *s, ig_ast_list body) {
+    for (size_t i = 0; i < body.count; i++) {
+        survey_statement(s, body.items[i]);
+    }
+}
+
+/* ---- functions ---- */
+
+static void survey_function(survey *s, const visit *at) {
+    const ig_function *function = at->function;
+    s->function = function;
+    s->self = at->self;
+    ig_map_init(&s->names, s->eval->arena);
+    for (size_t i = 0; i < function->param_count; i++) {
+        known value = of_type(function->params[i].type);
+        if (i == 0 && function->class) {
+            value.object = at->self;
+        }
+        set_name(s, function->params[i].name, value);
+    }
+    survey_block(s, function->node->as.def->body);
+}
+
+ig_status ig_ts_survey(ig_ts_eval *eval, ig_ts_lacks *out) {
+    survey s = { .eval = eval, .lacks = out };
+    ig_map_init(&out->by_label, eval->arena);
+    ig_map_init(&s.seen, eval->arena);
+    queue_function(&s, eval->entry, eval->root);
+    for (size_t i = 0; i < s.queue.count && s.nodes < MOST_NODES; i++) {
+        visit at = s.queue.items[i];
+        survey_function(&s, &at);
+        if (s.status != IG_OK) {
+            return IG_OK; /* it was reported, and what is found by now is */
+        }
+        IG_TRY(ig_context_poll(eval->context));
+    }
+    return IG_OK;
+}

@@ -1,0 +1,83 @@
+"""Writes ONNX files of one node that no exporter here writes, byte by byte.
+
+    tiny_onnx.py FILE KIND        relu: y = Relu(x), x without a shape
+                                  list: y = ConcatFromSequence(x) of vectors without a shape
+                                  axes: y = Unsqueeze(x, axes), axes an input
+                                  range: y = Range(0, x, 0) of an i64 number
+                                  twins: y = Add(x, z), both [B, S]
+                                  narrow: y = Relu(x) of FLOAT4E2M1
+                                  unknown: y = StringNormalizer(x), which is not supported
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import sys
+
+F32, I64 = 1, 7
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def tensor(dtype, dims=None):
+    shape = b"" if dims is None else field(2, b"".join(
+        field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in dims))
+    return field(1, field(1, dtype) + shape)
+
+
+def sequence(item):
+    return field(4, field(1, item))
+
+
+def value(name, kind):
+    return field(1, name) + field(2, kind)
+
+
+def constant(name, number):
+    return field(2, I64) + field(7, number) + field(8, name)
+
+
+def node(op, inputs, attributes=b""):
+    names = b"".join(field(1, name) for name in inputs)
+    return names + field(2, "y") + field(3, "the_node") + field(4, op) + attributes
+
+
+def model(inputs, output, body, initializers=()):
+    graph = (field(1, body) + field(2, "g") +
+             b"".join(field(5, i) for i in initializers) +
+             b"".join(field(11, i) for i in inputs) + field(12, output))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+
+
+axis = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
+kinds = {
+    "relu": lambda: model([value("x", tensor(F32))], value("y", tensor(F32)),
+                          node("Relu", ["x"])),
+    "list": lambda: model([value("x", sequence(tensor(F32)))], value("y", tensor(F32)),
+                          node("ConcatFromSequence", ["x"], axis)),
+    "axes": lambda: model([value("x", tensor(F32, ["N"])), value("axes", tensor(I64, [2]))],
+                          value("y", tensor(F32)), node("Unsqueeze", ["x", "axes"])),
+    "twins": lambda: model([value("x", tensor(F32, ["B", "S"])),
+                            value("z", tensor(F32, ["B", "S"]))],
+                           value("y", tensor(F32, ["B", "S"])), node("Add", ["x", "z"])),
+    "narrow": lambda: model([value("x", tensor(23, [2]))], value("y", tensor(23)),
+                            node("Relu", ["x"])),
+    "unknown": lambda: model([value("x", tensor(F32, [2]))], value("y", tensor(F32)),
+                             node("StringNormalizer", ["x"])),
+    "range": lambda: model([value("x", tensor(I64, []))], value("y", tensor(I64, ["M"])),
+                           node("Range", ["zero", "x", "step"]),
+                           [constant("zero", 0), constant("step", 0)]),
+}
+with open(sys.argv[1], "wb") as out:
+    out.write(kinds[sys.argv[2]]())

@@ -1,0 +1,295 @@
+/* Archives of torch.export: extents, JSON, programs that are wrong.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/torch/torch_case.h"
+#include "tests/unit/unit.h"
+
+#include "frontend/pt2/extent.h"
+#include "frontend/pt2/json.h"
+#include "frontend/pt2/pt2.h"
+#include "ir/interpret/interpret.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
+
+#include <math.h>
+
+/* ---- extents ---- */
+
+#define SYM(name) "Symbol('" name "', positive=True, integer=True)"
+
+/* The normal form of what an extent is read as; "?": it is not read. */
+TEST(extents_of_sympy_become_ours) {
+    static const struct {
+        const char *text, *expected;
+    } rows[] = {
+        { SYM("s0"), "s0" },
+        { "Symbol(\"u1\", integer=True)", "u1" },
+        { "Mul(Integer(-1), Integer(-7))", "7" },
+        { "Add(Mul(Integer(2), " SYM("s0") "), Integer(-1))", "2*s0 - 1" },
+        { "FloorDiv(Add(" SYM("s0") ", Integer(3)), Integer(4))", "ceil(s0 / 4)" },
+        { "Max(Integer(1), " SYM("a") ", " SYM("b") ")", "max(b, max(a, 1))" },
+        { "Pow(" SYM("s0") ", Integer(2))", "s0*s0" },
+        { "CeilToInt(IntTrueDiv(" SYM("s0") ", Integer(2)))", "ceil(s0 / 2)" },
+        { "Mod(" SYM("s0") ", Integer(2))", "s0 - 2*floor(s0 / 2)" },
+        { "2*s0 - 1", "2*s0 - 1" },
+        { "s0*(s1 + 1)", "s0*s1 + s0" },
+        { "", "?" },
+        { "s0 //", "?" },
+        { "__import__('os').system('true')", "?" },
+        { "Symbol('s0', evil=__import__('os'))", "?" },
+        { "Pow(Integer(10), Integer(99))", "?" },
+        { "Rational(1, 2)", "?" },
+        { "Integer(99999999999999999999)", "?" },
+        { "Symbol('s0", "?" },
+        { "Add(" SYM("s0"), "?" },
+    };
+    torch_case c;
+    torch_case_init(&c);
+    ig_module *module = ig_module_create_for(&c.context, "m");
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        ig_writer text, printed;
+        const ig_type *type = NULL;
+        ig_writer_init(&text, &c.arena);
+        ig_writer_init(&printed, &c.arena);
+        ig_put(&text, "f32[");
+        bool is_read = ig_pt2_extent(ig_str_of(rows[i].text), &text);
+        ig_put(&text, "]");
+        if (!is_read) {
+            CHECK_MSG(rows[i].expected[0] == '?', "%s is not read", rows[i].text);
+            continue;
+        }
+        CHECK_MSG(ig_parse_type(module, ig_writer_str(&text), &type) == IG_OK, "%s: %s",
+                  text.data, c.why);
+        ig_dim_print(module, type->dims[0], &printed);
+        CHECK_STR(ig_writer_str(&printed), rows[i].expected);
+    }
+    ig_module_destroy(module);
+    torch_case_fini(&c);
+}
+END_TEST
+
+/* Depth is bounded, whatever the text. */
+TEST(nested_extents_are_not_read) {
+    torch_case c;
+    ig_writer text, out;
+    torch_case_init(&c);
+    ig_writer_init(&text, &c.arena);
+    ig_writer_init(&out, &c.arena);
+    for (int i = 0; i < 100000; i++) {
+        ig_put(&text, "(");
+    }
+    CHECK(!ig_pt2_extent(ig_writer_str(&text), &out));
+    torch_case_fini(&c);
+}
+END_TEST
+
+/* ---- JSON ---- */
+
+TEST(words_that_json_does_not_know_are_read) {
+    static const char text[] =
+        "{\"a\": [Infinity, -Infinity, NaN, 1.5, 9223372036854775807],"
+        " \"b\": \"NaN \\\" Infinity\", \"c\": null, \"d\": true}";
+    torch_case c;
+    const ig_json *json;
+    double number;
+    int64_t whole;
+    ig_location where = { .file = "x" };
+    torch_case_init(&c);
+    CHECK_OK(ig_json_read(&c.context, &c.arena, &where, ig_str_of(text), &json));
+    const ig_json *list = ig_json_get(json, "a");
+    CHECK_INT(ig_json_count(list), 5);
+    CHECK(ig_json_real(&list->as.list.items[0], &number) && number == INFINITY);
+    CHECK(ig_json_real(&list->as.list.items[1], &number) && number == -INFINITY);
+    CHECK(ig_json_real(&list->as.list.items[2], &number) && isnan(number));
+    CHECK(ig_json_real(&list->as.list.items[3], &number) && number == 1.5);
+    CHECK(ig_json_int(&list->as.list.items[4], &whole) && whole == INT64_MAX);
+    CHECK_STR(ig_str_of(ig_json_text(ig_json_get(json, "b"))), "NaN \" Infinity");
+    CHECK(!ig_json_get(json, "c") && ig_json_is_true(ig_json_get(json, "d")));
+    CHECK(!ig_json_real(ig_json_get(json, "b"), &number));
+    torch_case_fini(&c);
+}
+END_TEST
+
+TEST(what_is_no_json_is_an_error) {
+    static const char *const texts[] = {
+        "", "{", "\"a", "{\"a\": Infinit}", "[1,]", "-"
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(texts); i++) {
+        torch_case c;
+        const ig_json *json;
+        ig_location where = { .file = "x" };
+        torch_case_init(&c);
+        CHECK_STATUS(
+            ig_json_read(&c.context, &c.arena, &where, ig_str_of(texts[i]), &json),
+            IG_INVALID);
+        torch_case_fini(&c);
+    }
+}
+END_TEST
+
+/* ---- programs ---- */
+
+/* y = target(operand) of an argument x with one extent; the graph gives `output`. */
+typedef struct recipe {
+    int version;
+    const char *size, *target, *operand, *output;
+} recipe;
+
+/* Quotes are turned: ' of the text is " of the JSON, and ` is \". */
+static const char form[] =
+    "{'graph_module': {'graph': {'inputs': [{'as_tensor': {'name': 'x'}}],"
+    " 'outputs': [{'as_tensor': {'name': '%s'}}],"
+    " 'nodes': [{'target': '%s', 'outputs': [{'as_tensor': {'name': 'y'}}],"
+    "  'inputs': [{'name': 'self', 'arg': {'as_tensor': {'name': '%s'}}}]}],"
+    " 'tensor_values': {'x': {'dtype': 7, 'sizes': [{'as_expr': {'expr_str': \"%s\"}}]}}},"
+    " 'signature': {"
+    "  'input_specs': [{'user_input': {'arg': {'as_tensor': {'name': 'x'}}}}],"
+    "  'output_specs': [{'user_output': {'arg': {'as_tensor': {'name': '%s'}}}}]},"
+    " 'module_call_graph': [{'fqn': '', 'signature': {'forward_arg_names': ['x'],"
+    "  'in_spec': '[1, {`type`: `builtins.tuple`, `context`: `null`, `children_spec`: ["
+    "{`type`: `builtins.tuple`, `context`: `null`, `children_spec`: [{`type`: null}]}, "
+    "{`type`: `builtins.dict`, `context`: `[]`, `children_spec`: []}]}]',"
+    "  'out_spec': '[1, {`type`: null}]'}}]},"
+    " 'range_constraints': {'s0': {'min_val': 3, 'max_val': 9}},"
+    " 'schema_version': {'major': %d, 'minor': 2}}";
+
+static const char *write_json(ig_arena *arena, const recipe *r) {
+    ig_writer out;
+    ig_writer_init(&out, arena);
+    for (const char *at = form; *at; at++) {
+        const char *quote = *at == '`' ? "\\\"" : "\"";
+        bool is_quote = *at == '`' || *at == '\'';
+        ig_put(&out, "%.*s", is_quote ? (int)strlen(quote) : 1, is_quote ? quote : at);
+    }
+    const char *turned = out.data;
+    return ig_arena_printf(arena, turned, r->output, r->target, r->operand, r->size,
+                           r->output, r->version);
+}
+
+typedef struct exported {
+    torch_case c;
+    ig_module *module;
+} exported;
+
+static ig_status import_json(exported *p, const char *json, const char *x) {
+    torch_entry entries[] = { { "serialized_exported_program.json", ig_str_of(json) },
+                              { "version", { "8.2", 3 } } };
+    ig_torchscript_argument argument = { "x", x };
+    ig_torchscript_options options = { .arguments = &argument,
+                                       .argument_count = x != NULL };
+    ig_str zip = torch_zip(&p->c.arena, entries, IG_COUNT_OF(entries));
+    return ig_import_pt2_memory(&p->c.context, zip, "m.pt2", &options, &p->module);
+}
+
+static void open_case(exported *p) {
+    *p = (exported){ 0 };
+    torch_case_init(&p->c);
+}
+
+static ig_status import_recipe(exported *p, const recipe *r, const char *x) {
+    open_case(p);
+    return import_json(p, write_json(&p->c.arena, r), x);
+}
+
+static void close_program(exported *p) {
+    if (p->module) {
+        ig_module_destroy(p->module);
+    }
+    torch_case_fini(&p->c);
+}
+
+#define RELU "torch.ops.aten.relu.default"
+
+static const recipe relu = { 8, SYM("s0"), RELU, "x", "y" };
+
+TEST(a_program_says_the_types_of_its_inputs) {
+    exported p;
+    CHECK_OK(import_recipe(&p, &relu, NULL));
+    CHECK_OK(ig_verify_module(p.module));
+    const ig_graph *graph = ig_module_graph(p.module, "main");
+    CHECK_INT(graph->body.arg_count, 1);
+    ig_symbol *symbol = ig_dim_as_symbol(p.module, graph->body.args[0]->type->dims[0]);
+    CHECK_STR(ig_str_of(symbol->name), "s0");
+    CHECK_INT(symbol->min, 3);
+    CHECK_INT(symbol->max, 9);
+    close_program(&p);
+}
+END_TEST
+
+TEST(types_that_are_given_must_agree) {
+    static const struct {
+        const char *given;
+        ig_status status;
+    } rows[] = { { "f32[4]", IG_OK },       { "f32[B]", IG_OK },
+                 { "f32[2]", IG_INVALID },  { "f32[10]", IG_INVALID },
+                 { "f64[4]", IG_INVALID },  { "f32[4, 1]", IG_INVALID },
+                 { "[f32[4]]", IG_INVALID } };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        exported p;
+        CHECK_MSG(import_recipe(&p, &relu, rows[i].given) == rows[i].status, "%s: %s",
+                  rows[i].given, p.c.why);
+        close_program(&p);
+    }
+}
+END_TEST
+
+TEST(what_is_wrong_is_told_and_nothing_is_run) {
+    static const struct {
+        recipe r;
+        ig_status status;
+        const char *why;
+    } rows[] = {
+        { { 999, SYM("s0"), RELU, "x", "y" }, IG_UNSUPPORTED, "version 999" },
+        { { 8, SYM("s0"), "torch.ops.aten.frobnicate.default", "x", "y" },
+          IG_UNSUPPORTED,
+          "aten::frobnicate" },
+        { { 8, SYM("s0"), "os.system", "x", "y" },
+          IG_UNSUPPORTED,
+          "function os.system" },
+        { { 8, SYM("s0"), "torch.ops.higher_order.magic", "x", "y" },
+          IG_UNSUPPORTED,
+          "higher-order operator magic" },
+        { { 8, SYM("s0"), RELU, "ghost", "y" }, IG_INVALID, "'ghost'" },
+        { { 8, SYM("s0"), RELU, "x", "ghost" }, IG_INVALID, "'ghost'" },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        exported p;
+        CHECK_STATUS(import_recipe(&p, &rows[i].r, NULL), rows[i].status);
+        CHECK_MSG(strstr(p.c.why, rows[i].why) != NULL, "row %zu: %s", i, p.c.why);
+        close_program(&p);
+    }
+}
+END_TEST
+
+TEST(json_that_is_no_program_is_told) {
+    static const struct {
+        const char *json, *why;
+    } rows[] = { { "{}", "version of its schema" },
+                 { "[]", "version of its schema" },
+                 { "{\"schema_version\": {\"major\": 8}}", "no graph" } };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        exported p;
+        open_case(&p);
+        CHECK_STATUS(import_json(&p, rows[i].json, NULL), IG_INVALID);
+        CHECK_MSG(strstr(p.c.why, rows[i].why) != NULL, "row %zu: %s", i, p.c.why);
+        close_program(&p);
+    }
+}
+END_TEST
+
+/* An extent is text of the file: torch evaluates it as Python, we read what we know. */
+TEST(an_extent_that_is_code_is_an_open_extent) {
+    static const recipe r = { 8, "__import__('os').system('true')", RELU, "x", "y" };
+    exported p;
+    CHECK_OK(import_recipe(&p, &r, NULL));
+    const ig_graph *graph = ig_module_graph(p.module, "main");
+    ig_symbol *symbol = ig_dim_as_symbol(p.module, graph->body.args[0]->type->dims[0]);
+    CHECK_STR(ig_str_of(symbol->name), "x_d0");
+    close_program(&p);
+}
+END_TEST
+
+UNIT_SUITE(torch_pt2, extents_of_sympy_become_ours, nested_extents_are_not_read,
+           words_that_json_does_not_know_are_read, what_is_no_json_is_an_error,
+           a_program_says_the_types_of_its_inputs, types_that_are_given_must_agree,
+           what_is_wrong_is_told_and_nothing_is_run, json_that_is_no_program_is_told,
+           an_extent_that_is_code_is_an_open_extent)
