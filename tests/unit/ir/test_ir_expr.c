@@ -157,6 +157,16 @@ TEST(axes_are_merged_moved_and_taken_away) {
 }
 END_TEST
 
+TEST(a_vector_lies_along_an_axis_that_there_is) {
+    ig_expr e = start();
+    ig_value *x = ig_expr_iota(&e, IG_DT_i64, ig_dim_of(3));
+    CHECK_INT(ig_dim_value(ig_expr_along(&e, x, 1, 2)->type->dims[1]), 3);
+    CHECK_PTR(ig_expr_along(&e, x, 0, 0), NULL);
+    CHECK_INT(e.status, IG_INVALID);
+    finish();
+}
+END_TEST
+
 TEST(the_first_failure_sticks) {
     ig_expr e = start();
     ig_value *x = input("A");

@@ -202,6 +202,10 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
 ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *target = ig_aten_tensor(call, 1);
     IG_TRY(call->e->status);
+    if (x->type->rank == 0) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "the scores are one number, without classes");
+    }
     uint32_t axis = x->type->rank > 1 ? 1 : 0;
     ig_softmax_attrs along = { .axis = axis, .log = true };
     ig_value *log = ig_build_softmax(call->e, x, along);
