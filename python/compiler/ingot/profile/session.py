@@ -1,0 +1,225 @@
+"""Sessions: a list of backends, and what measures graphs on them.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import abc
+import dataclasses
+import os
+import sys
+import time
+
+from .spec import BackendSpec
+
+
+class InferenceError(RuntimeError):
+    """A backend could not load or run a graph."""
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What a backend made of one call of a graph."""
+
+    times_ns: list = dataclasses.field(default_factory=list)  # one of each repeat
+    results: list = None      # tensors, of the first repeat
+    error: str = None         # instead of times and results
+    memory_bytes: int = 0     # by which loading and the first run let this process grow
+
+
+class Connection(abc.ABC):
+    """Measures graphs on backends of one kind of place: this process, or a machine
+    elsewhere.  A graph is loaded once for each backend, with the first inputs."""
+
+    @abc.abstractmethod
+    def supported(self):
+        """{name of a backend: packages that must be installed first}."""
+
+    @abc.abstractmethod
+    def check(self, spec):
+        """ValueError where it names no backend of this connection, or a wrong option."""
+
+    @abc.abstractmethod
+    def run(self, graph, inputs, specs, warmups, repeats):
+        """{spec: Outcome} of a call with `inputs` (torch's tensors and numbers)."""
+
+    @abc.abstractmethod
+    def forget(self, graphs):
+        """Frees what was loaded for them."""
+
+
+def _resident_bytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _first_line(error):
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+class LocalConnection(Connection):
+    """Backends in this process: one after the other, a repeat of each in turn, so that
+    what disturbs the machine disturbs all of them."""
+
+    def __init__(self):
+        self.loaded = {}  # (graph, spec): an engine, or the words why there is none
+
+    def supported(self):
+        from .engines import ENGINES
+        return {f"local/{name}": engine.missing() for name, engine in ENGINES.items()}
+
+    def check(self, spec):
+        from .engines import ENGINES, thread_count
+        if spec.software not in ENGINES:
+            raise ValueError(f"'{spec}' is not supported; there are: "
+                             f"{', '.join(self.supported())}")
+        missing = ENGINES[spec.software].missing()
+        if missing:
+            raise ValueError(f"'{spec}' is not available: pip install {' '.join(missing)}")
+        thread_count(spec)
+
+    def _engine(self, graph, spec, inputs):
+        from .engines import ENGINES, thread_count, torch_threads
+        key = (graph, spec)
+        if key not in self.loaded:
+            threads = thread_count(spec)
+            try:
+                with torch_threads(threads):
+                    self.loaded[key] = ENGINES[spec.software](graph, inputs, threads)
+            except Exception as error:  # noqa: BLE001: each backend fails by its own kinds
+                self.loaded[key] = f"could not be loaded: {_first_line(error)}"
+        return self.loaded[key]
+
+    def _begin(self, graph, spec, inputs, warmups):
+        """An Outcome, the engine, and what is to be timed."""
+        from .engines import ENGINES, torch_threads
+        ENGINES[spec.software].import_packages()  # their memory is not the graph's
+        outcome, before = Outcome(), _resident_bytes()
+        engine = self._engine(graph, spec, inputs)
+        if isinstance(engine, str):
+            outcome.error = engine
+            return outcome, None, None
+        own = list(inputs)
+        for place in graph.changed or ():
+            own[place] = own[place].clone()
+        try:
+            run = engine.prepare(own)
+            with torch_threads(engine.threads):
+                outcome.results = [t.clone() for t in engine.tensors(run())]
+                for _ in range(warmups - 1):
+                    run()
+        except Exception as error:  # noqa: BLE001
+            outcome.error = _first_line(error)
+            return outcome, None, None
+        outcome.memory_bytes = max(_resident_bytes() - before, 0)
+        return outcome, engine, run
+
+    def run(self, graph, inputs, specs, warmups, repeats):
+        from .engines import torch_threads
+        begun = {spec: self._begin(graph, spec, inputs, warmups) for spec in specs}
+        for _ in range(repeats):
+            for outcome, engine, call in begun.values():
+                if outcome.error:
+                    continue
+                try:
+                    with torch_threads(engine.threads):
+                        begin = time.perf_counter_ns()
+                        call()
+                        outcome.times_ns.append(time.perf_counter_ns() - begin)
+                except Exception as error:  # noqa: BLE001
+                    outcome.error, outcome.times_ns = _first_line(error), []
+        return {spec: outcome for spec, (outcome, _, _) in begun.items()}
+
+    def forget(self, graphs):
+        gone = set(graphs)
+        self.loaded = {key: value for key, value in self.loaded.items()
+                       if key[0] not in gone}
+
+
+class RemoteInferenceSession:
+    """Backends on which graphs are measured.
+
+    backends: names, or one name, as "local/ingot-cpu"; options in brackets:
+        "local/ingot-cpu[threads=2]", without which torch.get_num_threads() counts.  None:
+        ingot, onnxruntime and torch in this process, as far as they are installed.
+
+    Machines other than "local" are looked for when the session is first used.  Raises
+    ValueError for what names no backend.
+    """
+
+    def __init__(self, backends=None, server_addr=None, insecure=None, access_token=None):
+        if server_addr is not None:
+            raise NotImplementedError("server_addr: machines elsewhere are not supported "
+                                      "yet; without it graphs run in this process")
+        self.insecure, self.access_token = insecure, access_token
+        names = get_default_backends() if backends is None else backends
+        names = [names] if isinstance(names, (str, BackendSpec)) else list(names)
+        self._specs = [BackendSpec.parse(name) for name in names]
+        if not self._specs:
+            raise ValueError("a session has one backend or more")
+        self._connections = {"local": LocalConnection()}
+        for spec in self._specs:
+            if spec.hardware in self._connections:
+                self._connections[spec.hardware].check(spec)
+        self._is_closed = False
+
+    @property
+    def backends(self):
+        return [str(spec) for spec in self._specs]
+
+    @property
+    def specs(self):
+        return list(self._specs)
+
+    def connect(self):
+        """Called before the first graph.  ValueError: a machine is out of reach."""
+        if self._is_closed:
+            raise ValueError("the session was closed")
+        for spec in self._specs:
+            if spec.hardware not in self._connections:
+                raise ValueError(f"'{spec}': no machine '{spec.hardware}' is in reach; "
+                                 f"there are: {', '.join(get_supported_backends())}")
+
+    def run(self, graph, inputs, warmups, repeats):
+        """{spec: Outcome} in the order of the backends."""
+        outcomes = {}
+        for hardware, connection in self._connections.items():
+            specs = [s for s in self._specs if s.hardware == hardware]
+            outcomes.update(connection.run(graph, inputs, specs, warmups, repeats))
+        return {spec: outcomes[spec] for spec in self._specs}
+
+    def forget(self, graphs):
+        for connection in self._connections.values():
+            connection.forget(graphs)
+
+    def print_supported_backends(self, file=None):
+        print_supported_backends(file)
+
+    def close(self):
+        self._is_closed, self._connections = True, {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+
+def get_supported_backends():
+    """Names of the backends that can be used here."""
+    return [name for name, missing in LocalConnection().supported().items() if not missing]
+
+
+def get_default_backends():
+    from .engines import DEFAULTS
+    usable = get_supported_backends()
+    return [f"local/{name}" for name in DEFAULTS if f"local/{name}" in usable]
+
+
+def print_supported_backends(file=None):
+    """A line for each backend; how to install those that are not there."""
+    file = sys.stdout if file is None else file
+    supported = LocalConnection().supported()
+    width = max(map(len, supported))
+    for name, missing in supported.items():
+        state = f"not available: pip install {' '.join(missing)}" if missing else "available"
+        print(f"{name:{width}}  {state}", file=file)
