@@ -144,6 +144,17 @@ static ig_status run_layers(ig_ts_call *call, const layers *l, bool batch_first)
     return last ? ig_ts_give(call, 2, last) : call->e->status;
 }
 
+/* Has the value `rank` axes?  `what` names it when it has not. */
+static bool has_rank(ig_ts_call *call, const ig_value *x, uint32_t rank,
+                     const char *what) {
+    if (x && x->type->rank != rank) {
+        ig_expr_fail(call->e, IG_INVALID, "%s has rank %u, expected %u", what,
+                     x->type->rank, rank);
+        return false;
+    }
+    return x != NULL;
+}
+
 static bool read_state(ig_ts_call *call, layers *l) {
     uint32_t count;
     if (!l->is_lstm) {
@@ -168,7 +179,9 @@ ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
                  .layer_count = (uint32_t)ig_aten_int(call, 4),
                  .directions = ig_aten_bool(call, 7) ? 2 : 1 };
     bool batch_first = ig_aten_bool(call, 8);
-    if (!read_state(call, &l)) {
+    if (!read_state(call, &l) || !has_rank(call, l.x, 3, "the input") ||
+        !has_rank(call, l.h, 3, "the state") ||
+        (l.is_lstm && !has_rank(call, l.c, 3, "the cell state"))) {
         return call->e->status;
     }
     l.x = batch_first ? ig_expr_swap(call->e, l.x, 0, 1) : l.x;
@@ -198,6 +211,9 @@ static ig_status give_lstm_cell(ig_ts_call *call, ig_value *x) {
     }
     IG_TRY(call->e->status);
     ig_value *h = states[0], *c = states[1];
+    if (!has_rank(call, h, 2, "the state") || !has_rank(call, c, 2, "the cell state")) {
+        return call->e->status;
+    }
     ig_value *state = ig_aten_packed_linear(call, h, &call->args[3], true);
     IG_TRY(call->e->status);
     lstm_step(call, x, state, h->type->dims[1], &h, &c);
@@ -208,13 +224,19 @@ static ig_status give_lstm_cell(ig_ts_call *call, ig_value *x) {
  * the weights */
 ig_status ig_ts_op_q_cell(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    x = x ? ig_aten_packed_linear(call, x, &call->args[2], true) : NULL;
+    if (!has_rank(call, x, 2, "the input")) {
+        return call->e->status;
+    }
+    x = ig_aten_packed_linear(call, x, &call->args[2], true);
     IG_TRY(call->e->status);
     if (call->row->variant == LSTM_CELL) {
         return give_lstm_cell(call, x);
     }
     ig_value *h = ig_aten_tensor(call, 1);
-    ig_value *state = h ? ig_aten_packed_linear(call, h, &call->args[3], true) : NULL;
+    if (!has_rank(call, h, 2, "the state")) {
+        return call->e->status;
+    }
+    ig_value *state = ig_aten_packed_linear(call, h, &call->args[3], true);
     IG_TRY(call->e->status);
     if (call->row->variant == GRU_CELL) {
         gru_step(call, x, state, h->type->dims[1], &h);
