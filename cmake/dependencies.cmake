@@ -17,6 +17,11 @@ if(INGOT_TESTS)
     endif()
 endif()
 
+# Each store that needs a library is built where that is there.
+if(PkgConfig_FOUND)
+    pkg_check_modules(LMDB IMPORTED_TARGET lmdb)
+endif()
+
 if(INGOT_RUNTIME_ONLY)
     return()
 endif()

@@ -11,7 +11,7 @@ foreach(header ${headers})
     endif()
 endforeach()
 
-foreach(target ingot-runtime ingot-runtime-static ingot)
+foreach(target ingot-runtime ingot-runtime-static ingot-store ingot)
     if(TARGET ${target})
         target_include_directories(${target} INTERFACE
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -21,6 +21,11 @@ endforeach()
 foreach(target ingot-llvm ingot-tool)
     if(TARGET ${target})
         install(TARGETS ${target})
+    endif()
+endforeach()
+foreach(type lmdb) # libingot-store looks for them beside itself
+    if(TARGET ingot-store-${type})
+        install(TARGETS ingot-store-${type} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()
 endforeach()
 if(TARGET ingot-worker) # libingot looks for it beside itself

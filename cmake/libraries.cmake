@@ -4,6 +4,8 @@
 #   libingot-runtime   base + runtime               exports ingot/{runtime,tree,dlpack}.h
 #   libingot           base + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
+#   libingot-store     base + runtime/store         exports ingot/store.h
+#   libingot-store-T   base + runtime/store/T       opened by libingot-store for T://
 
 set(INGOT_SO_VERSION 0)
 
@@ -39,6 +41,26 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endif()
+
+ig_folder_objects(store_objects ig_base ig_store)
+add_library(ingot-store SHARED ${store_objects})
+target_link_libraries(ingot-store PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+ig_export(ingot-store HEADERS store.h)
+
+# A type of stores: a library that exports ig_store_plugin_v2 alone.
+function(ig_store_plugin type library)
+    if(NOT TARGET ig_store_${type})
+        return()
+    endif()
+    ig_folder_objects(objects ig_store_${type})
+    ig_folder_objects(base_objects ig_base)
+    add_library(ingot-store-${type} MODULE ${objects} ${base_objects}
+        $<FILTER:$<TARGET_OBJECTS:ig_store>,INCLUDE,/call\\.c>)
+    target_link_libraries(ingot-store-${type} PRIVATE ${library} Threads::Threads)
+    set_target_properties(ingot-store-${type} PROPERTIES PREFIX lib)
+endfunction()
+
+ig_store_plugin(lmdb PkgConfig::LMDB)
 
 if(INGOT_RUNTIME_ONLY)
     return()

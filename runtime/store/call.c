@@ -1,0 +1,48 @@
+/* What stores and plug-ins do with the settings of a call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/store/call.h"
+
+#include "base/secret.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+ig_store_call ig_store_call_of(const ig_store_call *given) {
+    ig_store_call call = { .size = sizeof call };
+    if (given) {
+        size_t known = given->size < sizeof call ? given->size : sizeof call;
+        memcpy(&call, given, known);
+        call.size = sizeof call;
+    }
+    return call;
+}
+
+ig_status ig_store_fail(const ig_store_call *call, ig_status status, const char *format,
+                        ...) {
+    if (call->message && call->message_size > 0) {
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(call->message, call->message_size, format, args);
+        va_end(args);
+        ig_hide_secrets(call->message);
+    }
+    return status;
+}
+
+int64_t ig_store_now_ns(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+ig_status ig_store_check_time(const ig_store_call *call) {
+    if (call->cancel && *call->cancel) {
+        return ig_store_fail(call, IG_CANCELLED, "the call was cancelled");
+    }
+    if (call->deadline_ns != 0 && ig_store_now_ns() >= call->deadline_ns) {
+        return ig_store_fail(call, IG_LIMIT, "the call's deadline has passed");
+    }
+    return IG_OK;
+}

@@ -1,0 +1,23 @@
+/* What stores and plug-ins do with the settings of a call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_RUNTIME_STORE_CALL_H
+#define IG_RUNTIME_STORE_CALL_H
+
+#include "base/status.h"
+#include "ingot/store.h"
+
+/* The whole struct as this build knows it, whatever the caller's was; NULL: all
+ * defaults. */
+ig_store_call ig_store_call_of(const ig_store_call *given);
+/* Puts one line into the call's message, without secrets, and returns `status`. */
+ig_status ig_store_fail(const ig_store_call *call, ig_status status, const char *format,
+                        ...) IG_PRINTF(3, 4);
+/* CANCELLED or LIMIT, with words, when the call is cancelled or past its deadline. */
+ig_status ig_store_check_time(const ig_store_call *call);
+int64_t ig_store_now_ns(void); /* of CLOCK_MONOTONIC */
+
+static inline size_t ig_store_cell_count(const ig_store_cells *cells) {
+    return cells->id_count * cells->column_count * cells->state_count;
+}
+
+#endif
