@@ -202,7 +202,7 @@ void ig_lmdb_close(environment *shared) {
 
 /* Makes room after MDB_MAP_FULL, or takes over the size that another process set
  * (MDB_MAP_RESIZED). */
-static int grow(environment *shared, int why) {
+static int make_room(environment *shared, int why) {
     MDB_envinfo info;
     (void)pthread_rwlock_wrlock(&shared->room);
     int result = mdb_env_info(shared->env, &info);
@@ -242,7 +242,7 @@ static ig_status run_transaction(const ig_store_call *call, environment *shared,
         result = run_once(shared, flags, work, state);
         (void)pthread_rwlock_unlock(&shared->room);
     } while ((result == MDB_MAP_FULL || result == MDB_MAP_RESIZED) &&
-             (result = grow(shared, result)) == MDB_SUCCESS);
+             (result = make_room(shared, result)) == MDB_SUCCESS);
     return result == MDB_SUCCESS || result == IG_LMDB_STOPPED
                ? IG_OK
                : ig_lmdb_fail(call, shared->path, result);
