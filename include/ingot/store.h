@@ -114,6 +114,53 @@ IG_API IG_MUST_USE ig_status ig_store_scan(ig_store *store, const ig_store_call 
                                            const char *table, ig_store_visit *visit,
                                            void *user);
 
+/* ---- rows of a table that holds a part of all ids ---- */
+
+/* Gives each global id a row of a small table, and says which to evict (mixed least
+ * recently and least frequently used).  A use at time t pins the row until the caller
+ * says that batches up to t are done.  One thread at a time. */
+typedef struct ig_id_map ig_id_map;
+
+typedef struct ig_id_row {
+    int64_t id, row;
+} ig_id_row;
+
+typedef enum ig_id_map_kind {
+    IG_ID_MAP_CACHELINE, /* 32 slots that an id may take: fast, full a little early */
+    IG_ID_MAP_NAIVE,     /* any slot: full only when all rows are taken */
+} ig_id_map_kind;
+
+enum {
+    IG_ID_MAP_ROWS = 1 << 30,      /* rows at most */
+    IG_ID_MAP_TIME = (1 << 27) - 1 /* the last time */
+};
+
+/* A map of `row_count` rows.  `frequency`, 0 to 31, is where a new id's counter of uses
+ * begins (5 in TorchRec): a counter at f rises with probability 2^-f a use. */
+IG_API IG_MUST_USE ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_count,
+                                              uint32_t frequency,
+                                              const ig_store_call *call,
+                                              ig_id_map **out_map);
+IG_API void ig_id_map_destroy(ig_id_map *map);
+
+/* Puts the row of ids[i] into rows[i].  Ids that are new take the lowest free row and
+ * are listed in `fresh` (room for `count`), in order.  Times must not fall.  LIMIT: no
+ * row is free for ids[*out_done]; what stands before it is done: evict and go on from
+ * there.  INVALID: a negative id, or a time out of range; nothing is done. */
+IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, const int64_t *ids,
+                                                 size_t count, uint32_t time,
+                                                 int64_t *rows, ig_id_row *fresh,
+                                                 size_t *out_fresh, size_t *out_done);
+/* All batches up to `time` are done with their rows. */
+IG_API void ig_id_map_release(ig_id_map *map, uint32_t time);
+/* Frees the rows of up to `count` ids, the least used first, never one that is pinned;
+ * lists them in `gone` and returns how many. */
+IG_API size_t ig_id_map_evict(ig_id_map *map, size_t count, ig_id_row *gone);
+/* Lists ids used since the last save, at most `room`; returns how many there are.  When
+ * all fitted, they count as saved. */
+IG_API size_t ig_id_map_save(ig_id_map *map, ig_id_row *used, size_t room);
+IG_API size_t ig_id_map_count(const ig_id_map *map);
+
 /* ---- plug-ins ---- */
 
 /* Makes the type of a plug-in library known to this process: one that exports

@@ -1,0 +1,325 @@
+/* Rows for global ids: a hash table of 16-byte slots, and records that order eviction.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The table is cut into groups; an id belongs to one group and lies there by linear
+ * probing that wraps at the group's end.  A group of 32 slots is 8 cache lines
+ * (CACHELINE); one group is all of the table in the NAIVE form.  Removal shifts what
+ * follows back, so that a probe ends at the first empty slot.
+ *
+ * A record is one number that orders ids by use: 5 bits of frequency over 27 bits of
+ * the last time.  A use at frequency f raises f with probability 2^-f (Morris's
+ * counter), as TorchRec's mixed_lru_lfu_strategy.h does.
+ */
+#include "runtime/store/call.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUP_SLOTS = 32,
+    TIME_BITS = 27,
+    FREQUENCY_MAX = 31,
+    LOOK_AHEAD = 16 /* slots asked of memory before they are looked at */
+};
+
+typedef struct slot {
+    int64_t key; /* ~id, which is negative; 0: empty */
+    uint32_t row, record;
+} slot;
+
+struct ig_id_map {
+    slot *slots;
+    uint64_t group_mask, slot_mask; /* groups - 1; slots of a group - 1 */
+    uint32_t group_bits;            /* log2 of the slots of a group */
+    uint64_t *taken;                /* a bit a row */
+    size_t row_count, count, first_free_word;
+    uint64_t random;
+    uint32_t frequency, now;
+    int64_t released, saved; /* times; -1: none yet */
+};
+
+/* ---- life cycle ---- */
+
+static uint64_t power_of_two_from(uint64_t number) {
+    uint64_t power = 1;
+    while (power < number) {
+        power *= 2;
+    }
+    return power;
+}
+
+ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_count, uint32_t frequency,
+                           const ig_store_call *given, ig_id_map **out_map) {
+    ig_store_call call = ig_store_call_of(given);
+    if (row_count < 1 || row_count > IG_ID_MAP_ROWS || frequency > FREQUENCY_MAX) {
+        return ig_store_fail(&call, IG_INVALID,
+                             "an id map has 1 to %d rows and a frequency of 0 to %d",
+                             IG_ID_MAP_ROWS, FREQUENCY_MAX);
+    }
+    uint64_t slots = power_of_two_from(2 * (uint64_t)row_count);
+    slots = slots < GROUP_SLOTS ? GROUP_SLOTS : slots;
+    uint64_t group = kind == IG_ID_MAP_NAIVE ? slots : GROUP_SLOTS;
+    size_t words = ((size_t)row_count + 63) / 64;
+    ig_id_map *map = calloc(1, sizeof *map);
+    slot *table = aligned_alloc(64, slots * sizeof *table);
+    uint64_t *taken = calloc(words, sizeof *taken);
+    if (!map || !table || !taken) {
+        free(map);
+        free(table);
+        free(taken);
+        return ig_store_fail(&call, IG_LIMIT, "out of memory for %lld rows",
+                             (long long)row_count);
+    }
+    memset(table, 0, slots * sizeof *table);
+    *map = (ig_id_map){ .slots = table,
+                        .group_mask = slots / group - 1,
+                        .slot_mask = group - 1,
+                        .group_bits = (uint32_t)__builtin_ctzll(group),
+                        .taken = taken,
+                        .row_count = (size_t)row_count,
+                        .random = UINT64_C(0x9e3779b97f4a7c15),
+                        .frequency = frequency,
+                        .released = -1,
+                        .saved = -1 };
+    *out_map = map;
+    return IG_OK;
+}
+
+void ig_id_map_destroy(ig_id_map *map) {
+    if (map) {
+        free(map->slots);
+        free(map->taken);
+        free(map);
+    }
+}
+
+size_t ig_id_map_count(const ig_id_map *map) {
+    return map->count;
+}
+
+/* ---- records ---- */
+
+static uint64_t draw_random(ig_id_map *map) { /* xorshift64 */
+    uint64_t x = map->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return map->random = x;
+}
+
+static uint32_t time_of(uint32_t record) {
+    return record & IG_ID_MAP_TIME;
+}
+
+static uint32_t record_use(ig_id_map *map, uint32_t record, uint32_t time) {
+    uint32_t frequency = record >> TIME_BITS;
+    uint64_t mask = (UINT64_C(1) << frequency) - 1;
+    bool rises = frequency < FREQUENCY_MAX && (draw_random(map) >> 32 & mask) == 0;
+    return (frequency + rises) << TIME_BITS | time;
+}
+
+/* ---- slots ---- */
+
+static uint64_t hash_id(int64_t id) { /* of MurmurHash3's finaliser */
+    uint64_t h = (uint64_t)id;
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    return h ^ h >> 32;
+}
+
+static slot *group_of(const ig_id_map *map, uint64_t hash) {
+    return map->slots +
+           ((hash >> map->group_bits & map->group_mask) << map->group_bits);
+}
+
+/* The slot of the id, or the empty one where it would go; NULL: the group is full. */
+static slot *find_slot(const ig_id_map *map, int64_t id, uint64_t hash) {
+    slot *group = group_of(map, hash);
+    for (uint64_t i = 0; i <= map->slot_mask; i++) {
+        slot *s = group + ((hash + i) & map->slot_mask);
+        if (s->key == ~id || s->key == 0) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* Empties `gone` and moves back what follows it, up to the first empty slot. */
+static void clear_slot(ig_id_map *map, slot *gone) {
+    uint64_t mask = map->slot_mask;
+    slot *group = group_of(map, hash_id(~gone->key));
+    uint64_t hole = (uint64_t)(gone - group);
+    for (uint64_t steps = 1; steps <= mask; steps++) {
+        uint64_t at = ((uint64_t)(gone - group) + steps) & mask;
+        if (group[at].key == 0) {
+            break;
+        }
+        uint64_t home = hash_id(~group[at].key) & mask;
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            group[hole] = group[at];
+            hole = at;
+        }
+    }
+    group[hole] = (slot){ 0, 0, 0 };
+}
+
+/* ---- rows ---- */
+
+/* The lowest free row, taken now; there must be one. */
+static uint32_t take_row(ig_id_map *map) {
+    size_t word = map->first_free_word;
+    while (map->taken[word] == UINT64_MAX) {
+        word++;
+    }
+    map->first_free_word = word;
+    uint32_t bit = (uint32_t)__builtin_ctzll(~map->taken[word]);
+    map->taken[word] |= UINT64_C(1) << bit;
+    map->count++;
+    return (uint32_t)(word * 64 + bit);
+}
+
+static void free_row(ig_id_map *map, uint32_t row) {
+    size_t word = row / 64;
+    assert(map->taken[word] >> row % 64 & 1 && "a row that is taken is freed");
+    map->taken[word] &= ~(UINT64_C(1) << row % 64);
+    map->first_free_word = word < map->first_free_word ? word : map->first_free_word;
+    map->count--;
+}
+
+/* ---- transforming ---- */
+
+static bool are_ids(const int64_t *ids, size_t count) {
+    int64_t all = 0;
+    for (size_t i = 0; i < count; i++) {
+        all |= ids[i];
+    }
+    return all >= 0;
+}
+
+ig_status ig_id_map_transform(ig_id_map *map, const int64_t *ids, size_t count,
+                              uint32_t time, int64_t *rows, ig_id_row *fresh,
+                              size_t *out_fresh, size_t *out_done) {
+    *out_fresh = 0;
+    *out_done = 0;
+    if (time < map->now || time > IG_ID_MAP_TIME || !are_ids(ids, count)) {
+        return IG_INVALID;
+    }
+    map->now = time;
+    for (size_t i = 0; i < count; i++) {
+        if (i + LOOK_AHEAD < count) {
+            uint64_t later = hash_id(ids[i + LOOK_AHEAD]);
+            __builtin_prefetch(group_of(map, later) + (later & map->slot_mask), 1);
+        }
+        slot *s = find_slot(map, ids[i], hash_id(ids[i]));
+        if (!s || (s->key == 0 && map->count == map->row_count)) {
+            return IG_LIMIT;
+        }
+        if (s->key != 0) {
+            s->record = record_use(map, s->record, time);
+        } else {
+            *s = (slot){ ~ids[i], take_row(map), map->frequency << TIME_BITS | time };
+            fresh[(*out_fresh)++] = (ig_id_row){ ids[i], s->row };
+        }
+        rows[i] = s->row;
+        *out_done = i + 1;
+    }
+    return IG_OK;
+}
+
+void ig_id_map_release(ig_id_map *map, uint32_t time) {
+    map->released = time > map->released ? (int64_t)time : map->released;
+}
+
+/* ---- evicting ---- */
+
+static size_t slot_count(const ig_id_map *map) {
+    return (size_t)(map->group_mask + 1) << map->group_bits;
+}
+
+/* Is `a` used less than `b`?  Equal records go by row, so that the order is one. */
+static bool is_less_used(const slot *a, const slot *b) {
+    return a->record != b->record ? a->record < b->record : a->row < b->row;
+}
+
+/* A heap of pointers to slots with the most used at its top. */
+static void sink(const slot **heap, size_t count, size_t at) {
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child + 1 < count && is_less_used(heap[child], heap[child + 1])) {
+            child++;
+        }
+        if (child >= count || !is_less_used(heap[at], heap[child])) {
+            return;
+        }
+        const slot *swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+        at = child;
+    }
+}
+
+static void rise(const slot **heap, size_t at) {
+    while (at > 0 && is_less_used(heap[(at - 1) / 2], heap[at])) {
+        const slot *swap = heap[at];
+        heap[at] = heap[(at - 1) / 2];
+        heap[(at - 1) / 2] = swap;
+        at = (at - 1) / 2;
+    }
+}
+
+/* The `count` least used slots that are not pinned, as a heap; returns how many. */
+static size_t choose_least(const ig_id_map *map, size_t count, const slot **heap) {
+    size_t chosen = 0;
+    for (size_t i = 0, slots = slot_count(map); i < slots; i++) {
+        const slot *s = map->slots + i;
+        if (s->key == 0 || time_of(s->record) > map->released) {
+            continue;
+        }
+        if (chosen < count) {
+            heap[chosen] = s;
+            rise(heap, chosen++);
+        } else if (is_less_used(s, heap[0])) {
+            heap[0] = s;
+            sink(heap, count, 0);
+        }
+    }
+    return chosen;
+}
+
+size_t ig_id_map_evict(ig_id_map *map, size_t count, ig_id_row *gone) {
+    count = count < map->count ? count : map->count;
+    const slot **heap = count > 0 ? malloc(count * sizeof(const slot *)) : NULL;
+    if (!heap) {
+        return 0;
+    }
+    size_t chosen = choose_least(map, count, heap);
+    for (size_t left = chosen; left > 0; left--) { /* from the most used down */
+        gone[left - 1] = (ig_id_row){ ~heap[0]->key, heap[0]->row };
+        heap[0] = heap[left - 1];
+        sink(heap, left - 1, 0);
+    }
+    free(heap);
+    for (size_t i = 0; i < chosen; i++) {
+        slot *s = find_slot(map, gone[i].id, hash_id(gone[i].id));
+        assert(s && s->key == ~gone[i].id && "what was chosen is there");
+        free_row(map, s->row);
+        clear_slot(map, s);
+    }
+    return chosen;
+}
+
+size_t ig_id_map_save(ig_id_map *map, ig_id_row *used, size_t room) {
+    size_t found = 0;
+    for (size_t i = 0, slots = slot_count(map); i < slots; i++) {
+        const slot *s = map->slots + i;
+        if (s->key == 0 || time_of(s->record) <= map->saved) {
+            continue;
+        }
+        if (found < room) {
+            used[found] = (ig_id_row){ ~s->key, s->row };
+        }
+        found++;
+    }
+    map->saved = found <= room ? (int64_t)map->now : map->saved;
+    return found;
+}
