@@ -143,14 +143,22 @@ IG_API IG_MUST_USE ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_c
                                               ig_id_map **out_map);
 IG_API void ig_id_map_destroy(ig_id_map *map);
 
-/* Puts the row of ids[i] into rows[i].  Ids that are new take the lowest free row and
- * are listed in `fresh` (room for `count`), in order.  Times must not fall.  LIMIT: no
- * row is free for ids[*out_done]; what stands before it is done: evict and go on from
- * there.  INVALID: a negative id, or a time out of range; nothing is done. */
-IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, const int64_t *ids,
-                                                 size_t count, uint32_t time,
-                                                 int64_t *rows, ig_id_row *fresh,
-                                                 size_t *out_fresh, size_t *out_done);
+/* The ids of one batch, and what becomes of them.  Extensible: set size. */
+typedef struct ig_id_batch {
+    size_t size;
+    const int64_t *ids; /* not negative */
+    size_t count;
+    uint32_t time;      /* must not fall from call to call */
+    int64_t *rows;      /* receives the row of each id */
+    ig_id_row *fresh;   /* receives ids that are new and took the lowest free row, in
+                         * order; room for `count` */
+    size_t fresh_count; /* set: how many are new */
+    size_t done;        /* set: how many ids have a row */
+} ig_id_batch;
+
+/* LIMIT: no row is free for ids[done]; what stands before it is done: evict, and go on
+ * from there.  INVALID: a negative id, or a time out of range; nothing is done. */
+IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch);
 /* All batches up to `time` are done with their rows. */
 IG_API void ig_id_map_release(ig_id_map *map, uint32_t time);
 /* Frees the rows of up to `count` ids, the least used first, never one that is pinned;

@@ -124,7 +124,8 @@ static uint32_t record_use(ig_id_map *map, uint32_t record, uint32_t time) {
 static uint64_t hash_id(int64_t id) { /* of MurmurHash3's finaliser */
     uint64_t h = (uint64_t)id;
     h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    return h ^ h >> 32;
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return h ^ h >> 33;
 }
 
 static slot *group_of(const ig_id_map *map, uint64_t hash) {
@@ -196,32 +197,38 @@ static bool are_ids(const int64_t *ids, size_t count) {
     return all >= 0;
 }
 
-ig_status ig_id_map_transform(ig_id_map *map, const int64_t *ids, size_t count,
-                              uint32_t time, int64_t *rows, ig_id_row *fresh,
-                              size_t *out_fresh, size_t *out_done) {
-    *out_fresh = 0;
-    *out_done = 0;
-    if (time < map->now || time > IG_ID_MAP_TIME || !are_ids(ids, count)) {
+/* Asks memory for the slots of an id that comes later. */
+static void prefetch_slot(const ig_id_map *map, const ig_id_batch *batch, size_t at) {
+    if (at < batch->count) {
+        uint64_t hash = hash_id(batch->ids[at]);
+        __builtin_prefetch(group_of(map, hash) + (hash & map->slot_mask), 1);
+    }
+}
+
+ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch) {
+    uint32_t time = batch->time;
+    batch->fresh_count = 0;
+    batch->done = 0;
+    if (time < map->now || time > IG_ID_MAP_TIME ||
+        !are_ids(batch->ids, batch->count)) {
         return IG_INVALID;
     }
     map->now = time;
-    for (size_t i = 0; i < count; i++) {
-        if (i + LOOK_AHEAD < count) {
-            uint64_t later = hash_id(ids[i + LOOK_AHEAD]);
-            __builtin_prefetch(group_of(map, later) + (later & map->slot_mask), 1);
-        }
-        slot *s = find_slot(map, ids[i], hash_id(ids[i]));
+    for (size_t i = 0; i < batch->count; i++) {
+        prefetch_slot(map, batch, i + LOOK_AHEAD);
+        int64_t id = batch->ids[i];
+        slot *s = find_slot(map, id, hash_id(id));
         if (!s || (s->key == 0 && map->count == map->row_count)) {
             return IG_LIMIT;
         }
         if (s->key != 0) {
             s->record = record_use(map, s->record, time);
         } else {
-            *s = (slot){ ~ids[i], take_row(map), map->frequency << TIME_BITS | time };
-            fresh[(*out_fresh)++] = (ig_id_row){ ids[i], s->row };
+            *s = (slot){ ~id, take_row(map), map->frequency << TIME_BITS | time };
+            batch->fresh[batch->fresh_count++] = (ig_id_row){ id, s->row };
         }
-        rows[i] = s->row;
-        *out_done = i + 1;
+        batch->rows[i] = s->row;
+        batch->done = i + 1;
     }
     return IG_OK;
 }
@@ -242,7 +249,7 @@ static bool is_less_used(const slot *a, const slot *b) {
 }
 
 /* A heap of pointers to slots with the most used at its top. */
-static void sink(const slot **heap, size_t count, size_t at) {
+static void sink_slot(const slot **heap, size_t count, size_t at) {
     for (;;) {
         size_t child = 2 * at + 1;
         if (child + 1 < count && is_less_used(heap[child], heap[child + 1])) {
@@ -258,7 +265,7 @@ static void sink(const slot **heap, size_t count, size_t at) {
     }
 }
 
-static void rise(const slot **heap, size_t at) {
+static void raise_slot(const slot **heap, size_t at) {
     while (at > 0 && is_less_used(heap[(at - 1) / 2], heap[at])) {
         const slot *swap = heap[at];
         heap[at] = heap[(at - 1) / 2];
@@ -277,10 +284,10 @@ static size_t choose_least(const ig_id_map *map, size_t count, const slot **heap
         }
         if (chosen < count) {
             heap[chosen] = s;
-            rise(heap, chosen++);
+            raise_slot(heap, chosen++);
         } else if (is_less_used(s, heap[0])) {
             heap[0] = s;
-            sink(heap, count, 0);
+            sink_slot(heap, count, 0);
         }
     }
     return chosen;
@@ -296,7 +303,7 @@ size_t ig_id_map_evict(ig_id_map *map, size_t count, ig_id_row *gone) {
     for (size_t left = chosen; left > 0; left--) { /* from the most used down */
         gone[left - 1] = (ig_id_row){ ~heap[0]->key, heap[0]->row };
         heap[0] = heap[left - 1];
-        sink(heap, left - 1, 0);
+        sink_slot(heap, left - 1, 0);
     }
     free(heap);
     for (size_t i = 0; i < chosen; i++) {

@@ -15,7 +15,16 @@ static ig_id_row fresh[ROOM], gone[ROOM];
 static size_t fresh_count, done;
 
 static ig_status use(ig_id_map *map, const int64_t *ids, size_t count, uint32_t time) {
-    return ig_id_map_transform(map, ids, count, time, rows, fresh, &fresh_count, &done);
+    ig_id_batch batch = { .size = sizeof batch,
+                          .ids = ids,
+                          .count = count,
+                          .time = time,
+                          .rows = rows,
+                          .fresh = fresh };
+    ig_status status = ig_id_map_transform(map, &batch);
+    fresh_count = batch.fresh_count;
+    done = batch.done;
+    return status;
 }
 
 TEST(new_ids_take_the_lowest_free_row) {
