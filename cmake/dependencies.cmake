@@ -44,8 +44,16 @@ if(INGOT_LLVM_CONFIG)
         execute_process(COMMAND ${INGOT_LLVM_CONFIG} --${what}
                         OUTPUT_VARIABLE llvm_${what} OUTPUT_STRIP_TRAILING_WHITESPACE)
     endforeach()
-    execute_process(COMMAND ${INGOT_LLVM_CONFIG} --link-shared --libs
+    set(llvm_wanted --link-shared --libs)
+    if(INGOT_LLVM_STATIC) # the code generators that codegen/cpu initialises
+        set(llvm_wanted --link-static --libs x86 passes)
+    endif()
+    execute_process(COMMAND ${INGOT_LLVM_CONFIG} ${llvm_wanted}
                     OUTPUT_VARIABLE llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(INGOT_LLVM_STATIC) # nothing of LLVM may be seen by others in the process
+        string(APPEND llvm_libs " -Wl,--exclude-libs,ALL -Wl,--as-needed"
+               " -l:libz.a -l:libzstd.so.1 -l:libstdc++.a -lm -ldl")
+    endif()
     if(llvm_version MATCHES "^19\\.")
         set(INGOT_LLVM ON)
         add_library(ingot_llvm_c INTERFACE)

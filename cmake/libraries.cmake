@@ -26,8 +26,19 @@ function(ig_export target)
     add_custom_target(${target}-exports DEPENDS ${script})
     add_dependencies(${target} ${target}-exports)
     target_link_options(${target} PRIVATE -Wl,--version-script=${script})
-    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script}
-        VERSION ${PROJECT_VERSION} SOVERSION ${INGOT_SO_VERSION})
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script})
+    ig_version(${target})
+endfunction()
+
+# Of a library that others link: libNAME.so -> libNAME.so.0 -> libNAME.so.0.1.0.  A wheel
+# holds no links.
+function(ig_version target)
+    set(version ${PROJECT_VERSION})
+    if(INGOT_WHEEL)
+        set(version ${INGOT_SO_VERSION})
+    endif()
+    set_target_properties(${target} PROPERTIES VERSION ${version}
+        SOVERSION ${INGOT_SO_VERSION})
 endfunction()
 
 ig_folder_objects(runtime_objects ig_runtime)
@@ -83,7 +94,9 @@ if(INGOT_LLVM AND TARGET ingot)
         ig_folder_objects(base_objects ig_base)
         add_library(ingot-llvm SHARED ${provider_objects} ${base_objects})
         target_link_libraries(ingot-llvm PRIVATE ingot ingot_llvm_c)
-        set_target_properties(ingot-llvm PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON
-            VERSION ${PROJECT_VERSION} SOVERSION ${INGOT_SO_VERSION})
+        if(NOT INGOT_WHEEL) # there it is opened by its plain name
+            ig_version(ingot-llvm)
+            set_target_properties(ingot-llvm PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+        endif()
     endif()
 endif()

@@ -78,6 +78,14 @@ PyObject *tensor_of_view(const ig_view *view);
 const ig_view *tensor_view(PyObject *tensor);
 /* "f32" of IG_F32, or NULL. */
 const char *dtype_text(int32_t dtype);
+/* Can it be read by the buffer protocol? */
+bool tensor_has_format(PyObject *tensor);
+/* IG_BF16 of "bfloat16" and the like, names of ml_dtypes; else 0.  And the reverse, or
+ * NULL. */
+int32_t extended_dtype(const char *name);
+const char *extended_name(int32_t dtype);
+/* A tensor of such a type becomes one of unsigned integers. */
+void tensor_take_bits(PyObject *tensor);
 
 /* ---- session.c ---- */
 

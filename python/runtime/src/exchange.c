@@ -191,9 +191,39 @@ static int dtype_of_format(const char *format, Py_ssize_t size, int32_t *out) {
     return -1;
 }
 
+static int borrow_buffer(PyObject *object, borrowed *out);
+
+/* numpy's buffers have no format for the types of ml_dtypes: their bits are read.  The
+ * exception stays where it is of another type. */
+static int borrow_bits(PyObject *object, borrowed *out) {
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    PyObject *type = PyObject_GetAttrString(object, "dtype");
+    PyObject *name = type ? PyObject_Str(type) : NULL;
+    const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+    int32_t dtype = text ? extended_dtype(text) : 0;
+    PyErr_Clear();
+    PyObject *bits = dtype ? PyObject_CallMethod(object, "view", "s",
+                                                 dtype == IG_BF16 ? "u2" : "u1")
+                           : NULL;
+    int status = bits ? borrow_buffer(bits, out) : -1; /* which keeps `bits` */
+    out->view.dtype = dtype;
+    Py_XDECREF(bits);
+    Py_XDECREF(name);
+    Py_XDECREF(type);
+    if (status < 0 && !PyErr_Occurred()) {
+        PyErr_Restore(kind, value, trace);
+        return status;
+    }
+    Py_XDECREF(kind);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return status;
+}
+
 static int borrow_buffer(PyObject *object, borrowed *out) {
     if (PyObject_GetBuffer(object, &out->buffer, PyBUF_RECORDS_RO) < 0) {
-        return -1;
+        return borrow_bits(object, out);
     }
     out->has_buffer = true;
     const Py_buffer *buffer = &out->buffer;

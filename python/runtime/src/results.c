@@ -29,16 +29,40 @@ static PyObject *as_foreign(PyObject *tensor, make_tensor make) {
     return make(managed, &out) == 0 ? out : NULL;
 }
 
+/* The class of ml_dtypes for the name, where that was imported; borrowed, no exception. */
+static PyObject *extended_class(const char *name) {
+    PyObject *modules = PyImport_GetModuleDict();
+    PyObject *package = modules ? PyDict_GetItemString(modules, "ml_dtypes") : NULL;
+    PyObject *class = package ? PyObject_GetAttrString(package, name) : NULL;
+    PyErr_Clear();
+    Py_XDECREF(class); /* the package keeps it */
+    return class;
+}
+
+/* Of a type that numpy itself does not know: as one of ml_dtypes, or as it is. */
+static PyObject *as_extended(PyObject *tensor, PyObject *asarray) {
+    const char *name = extended_name(tensor_view(tensor)->dtype);
+    PyObject *class = name ? extended_class(name) : NULL;
+    if (!class) {
+        return tensor;
+    }
+    tensor_take_bits(tensor);
+    PyObject *bits = PyObject_CallFunctionObjArgs(asarray, tensor, NULL);
+    PyObject *array = bits ? PyObject_CallMethod(bits, "view", "O", class) : NULL;
+    Py_XDECREF(bits);
+    Py_DECREF(tensor);
+    return array;
+}
+
 static PyObject *as_numpy(PyObject *tensor) {
     PyObject *asarray = numpy_asarray();
     if (!asarray) {
         return tensor;
     }
-    PyObject *array = PyObject_CallFunctionObjArgs(asarray, tensor, NULL);
-    if (!array && PyErr_ExceptionMatches(PyExc_BufferError)) {
-        PyErr_Clear(); /* of a type that numpy does not know */
-        return tensor;
+    if (!tensor_has_format(tensor)) {
+        return as_extended(tensor, asarray);
     }
+    PyObject *array = PyObject_CallFunctionObjArgs(asarray, tensor, NULL);
     Py_DECREF(tensor);
     return array;
 }

@@ -17,33 +17,35 @@ typedef struct tensor {
 
 PyObject *tensor_type;
 
-/* Of the element types that a run gives: text, format of struct (NULL: none), bytes. */
+/* Of the element types that a run gives: text, format of struct (NULL: none), bytes, and
+ * without a format the name in ml_dtypes, numpy's package of such types. */
 static const struct {
     int32_t dtype;
     const char *text, *format;
     uint8_t size;
+    const char *extended;
 } dtype_rows[] = {
-    { IG_F32, "f32", "f", 4 },
-    { IG_F64, "f64", "d", 8 },
-    { IG_F16, "f16", "e", 2 },
-    { IG_BF16, "bf16", NULL, 2 },
-    { IG_BOOL8, "bool", "?", 1 },
-    { IG_I8, "i8", "b", 1 },
-    { IG_U8, "u8", "B", 1 },
-    { IG_I16, "i16", "h", 2 },
-    { IG_U16, "u16", "H", 2 },
-    { IG_I32, "i32", "i", 4 },
-    { IG_U32, "u32", "I", 4 },
-    { IG_I64, "i64", "q", 8 },
-    { IG_U64, "u64", "Q", 8 },
-    { IG_F8E4M3FN, "f8e4m3fn", NULL, 1 },
-    { IG_F8E4M3FNUZ, "f8e4m3fnuz", NULL, 1 },
-    { IG_F8E5M2, "f8e5m2", NULL, 1 },
-    { IG_F8E5M2FNUZ, "f8e5m2fnuz", NULL, 1 },
-    { IG_U4, "u4", NULL, 0 },
-    { IG_I4, "i4", NULL, 0 },
-    { IG_U2, "u2", NULL, 0 },
-    { IG_I2, "i2", NULL, 0 },
+    { IG_F32, "f32", "f", 4, NULL },
+    { IG_F64, "f64", "d", 8, NULL },
+    { IG_F16, "f16", "e", 2, NULL },
+    { IG_BF16, "bf16", NULL, 2, "bfloat16" },
+    { IG_BOOL8, "bool", "?", 1, NULL },
+    { IG_I8, "i8", "b", 1, NULL },
+    { IG_U8, "u8", "B", 1, NULL },
+    { IG_I16, "i16", "h", 2, NULL },
+    { IG_U16, "u16", "H", 2, NULL },
+    { IG_I32, "i32", "i", 4, NULL },
+    { IG_U32, "u32", "I", 4, NULL },
+    { IG_I64, "i64", "q", 8, NULL },
+    { IG_U64, "u64", "Q", 8, NULL },
+    { IG_F8E4M3FN, "f8e4m3fn", NULL, 1, "float8_e4m3fn" },
+    { IG_F8E4M3FNUZ, "f8e4m3fnuz", NULL, 1, "float8_e4m3fnuz" },
+    { IG_F8E5M2, "f8e5m2", NULL, 1, "float8_e5m2" },
+    { IG_F8E5M2FNUZ, "f8e5m2fnuz", NULL, 1, "float8_e5m2fnuz" },
+    { IG_U4, "u4", NULL, 0, NULL },
+    { IG_I4, "i4", NULL, 0, NULL },
+    { IG_U2, "u2", NULL, 0, NULL },
+    { IG_I2, "i2", NULL, 0, NULL },
 };
 
 enum { DTYPES = sizeof dtype_rows / sizeof *dtype_rows };
@@ -59,6 +61,29 @@ static size_t dtype_row(int32_t dtype) {
 const char *dtype_text(int32_t dtype) {
     size_t row = dtype_row(dtype);
     return row < DTYPES ? dtype_rows[row].text : NULL;
+}
+
+int32_t extended_dtype(const char *name) {
+    for (size_t i = 0; i < DTYPES; i++) {
+        if (dtype_rows[i].extended && strcmp(dtype_rows[i].extended, name) == 0) {
+            return dtype_rows[i].dtype;
+        }
+    }
+    return 0;
+}
+
+const char *extended_name(int32_t dtype) {
+    size_t row = dtype_row(dtype);
+    return row < DTYPES ? dtype_rows[row].extended : NULL;
+}
+
+void tensor_take_bits(PyObject *object) {
+    tensor *t = (tensor *)object;
+    t->view.dtype = dtype_rows[dtype_row(t->view.dtype)].size == 2 ? IG_U16 : IG_U8;
+}
+
+bool tensor_has_format(PyObject *object) {
+    return dtype_rows[dtype_row(((tensor *)object)->view.dtype)].format != NULL;
 }
 
 /* ---- making ---- */

@@ -1,0 +1,73 @@
+"""ingot.backend under ONNX's own runner: every 20th of the cases that `ingot verify` passes
+(tests/conform/expected).
+
+INGOT_FULL=1 runs all of them.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import pathlib
+import unittest
+import warnings
+
+import numpy as np
+
+try:
+    import onnx.backend.test
+    import ml_dtypes
+except ImportError:
+    onnx = None
+else:
+    import ingot.backend
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIST = HERE.parent / "conform/expected/cpu-static.txt"
+
+
+@unittest.skipUnless(onnx, "onnx and ml_dtypes are not installed")
+class Backend(unittest.TestCase):
+    def test_onnx_runner(self):
+        warnings.simplefilter("ignore")
+        names = [line.split()[0] for line in LIST.read_text().splitlines()]
+        every = 1 if os.environ.get("INGOT_FULL") == "1" else 20
+        wanted = {name + "_cpu" for name in names[::every]}
+        tests = unittest.TestSuite()
+        runner = onnx.backend.test.BackendTest(ingot.backend.IngotBackend, __name__)
+        for case in runner.test_cases.values():
+            tests.addTests(case(name) for name in dir(case) if name in wanted)
+        result = unittest.TestResult()
+        tests.run(result)
+        self.assertGreater(result.testsRun, 0.9 * len(wanted))  # other versions, other cases
+        self.assertEqual([(str(test), text[-300:]) for test, text in
+                          result.failures + result.errors], [])
+
+    def test_one_node_and_by_name(self):
+        node = onnx.helper.make_node("Sub", ["a", "b"], ["c"])
+        a, b = np.array([3, 4], "f4"), np.array([1, 1], "f4")
+        got = ingot.backend.run_node(node, [a, b])
+        np.testing.assert_array_equal(got.c, [2, 3])
+        np.testing.assert_array_equal(got["c"], got[0])
+        got = ingot.backend.run_node(node, {"b": a, "a": b}, opset_version=13)
+        np.testing.assert_array_equal(got[0], [-2, -3])
+        self.assertTrue(ingot.backend.supports_device("CPU"))
+        self.assertFalse(ingot.backend.supports_device("CUDA:1"))
+        with self.assertRaisesRegex(ValueError, "CUDA"):
+            ingot.backend.run_node(node, [a, b], "CUDA")
+        with self.assertRaisesRegex(ValueError, "3 inputs"):
+            ingot.backend.run_node(onnx.helper.make_node("Neg", ["a"], ["c"]), [a, b, a])
+
+    def test_types_that_numpy_itself_lacks(self):
+        import models
+        for name, dtype in (("bf16", ml_dtypes.bfloat16), ("f8e4m3fn", ml_dtypes.float8_e4m3fn),
+                            ("f8e5m2", ml_dtypes.float8_e5m2)):
+            program = ingot.compile(models.copy_of(name))
+            x = np.array([[0, 1, -2], [0.5, float("nan"), 8]]).astype(dtype)
+            got = program(x[:, ::-1])
+            self.assertEqual(got.dtype, x.dtype)
+            np.testing.assert_array_equal(got.astype("f4"), x[:, ::-1].T.astype("f4"))
+        with self.assertRaisesRegex(Exception, "buffer|type"):
+            program(np.zeros((2, 3), ml_dtypes.int4))
+
+
+if __name__ == "__main__":
+    unittest.main()

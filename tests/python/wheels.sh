@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The wheels of build/wheels, installed into an empty environment and used there.
+# SPDX-License-Identifier: Apache-2.0
+#
+#   tests/python/wheels.sh
+#
+# scripts/wheels builds them; where they are absent or older than what is in them, that is
+# one skip.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit
+
+skip() {
+    echo "skip: $*"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+}
+
+wheels=$PWD/build/wheels
+count=$(find "$wheels" -name '*.whl' 2>/dev/null | wc -l)
+[ "$count" = 2 ] || skip "no wheels in build/wheels: scripts/wheels builds them"
+newer=$(find python runtime driver include -newer "$wheels" -type f -name '*.[chp]*' | head -n 1)
+[ -z "$newer" ] || skip "the wheels are older than $newer: scripts/wheels builds them"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit
+unset PYTHONPATH LD_LIBRARY_PATH INGOT_PROVIDER_DIR
+export INGOT_CACHE_DIR=$folder/cache
+if ! python3 -m venv env 2>"$folder/log"; then
+    cat "$folder/log"
+    skip "python3 makes no environments (python3-venv)"
+fi
+passed=0
+failed=0
+
+# holds WHAT COMMAND…
+holds() {
+    local what=$1
+    shift
+    if "$@" >"$folder/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $what"
+        tail -n 20 "$folder/log"
+    fi
+}
+
+install() {
+    env/bin/pip install -q --no-index --find-links "$wheels" "$@"
+}
+
+cat >model.ig <<'IG'
+module @add {
+  graph @main(%x: f32[B, 3], %y: f32[B, 3]) -> (f32[B, 3] "sum") {
+    %0 = add %x, %y : f32[B, 3]
+    ret %0
+  }
+}
+IG
+
+cat >compile.py <<'PY'
+import array
+import importlib.metadata
+import ingot
+
+x = memoryview(array.array("f", range(6))).cast("B").cast("f", [2, 3])
+for isolate in (False, True):
+    program = ingot.compile("model.ig", isolate=isolate, cache="")
+    assert memoryview(program(x, x)).tolist() == [[0, 2, 4], [6, 8, 10]]
+program.save("model.ingot")
+with open("/proc/self/maps") as file:
+    libraries = {line.split()[-1] for line in file if ".so" in line}
+runtimes = {name for name in libraries if "libingot-runtime" in name}
+assert len(runtimes) == 1 and "/ingot_runtime/" in runtimes.pop(), libraries
+assert not [name for name in libraries if "libLLVM" in name], libraries
+outside = [name for name in libraries if "ingot" in name and "/env/lib" not in name]
+assert not outside, outside
+(entry,) = importlib.metadata.entry_points(group="torch_dynamo_backends", name="ingot")
+assert entry.value == "ingot.dynamo:backend"
+assert importlib.metadata.requires("ingot") == ["ingot-runtime==" + ingot.__version__]
+PY
+
+cat >run.py <<'PY'
+import array
+import importlib.util
+import ingot_runtime
+
+x = memoryview(array.array("f", range(6))).cast("B").cast("f", [2, 3])
+program = ingot_runtime.Program("model.ingot")
+assert memoryview(program(x, x)).tolist() == [[0, 2, 4], [6, 8, 10]]
+assert not importlib.util.find_spec("ingot")
+PY
+
+holds "they install" install ingot
+holds "a model is compiled and run" env/bin/python compile.py
+holds "one is removed" env/bin/pip uninstall -q -y ingot
+holds "the runtime works alone" env/bin/python run.py
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
