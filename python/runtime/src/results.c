@@ -29,7 +29,8 @@ static PyObject *as_foreign(PyObject *tensor, make_tensor make) {
     return make(managed, &out) == 0 ? out : NULL;
 }
 
-/* The class of ml_dtypes for the name, where that was imported; borrowed, no exception. */
+/* The class of ml_dtypes for the name, where that was imported: borrowed, no
+ * exception. */
 static PyObject *extended_class(const char *name) {
     PyObject *modules = PyImport_GetModuleDict();
     PyObject *package = modules ? PyDict_GetItemString(modules, "ml_dtypes") : NULL;

@@ -17,8 +17,8 @@ typedef struct tensor {
 
 PyObject *tensor_type;
 
-/* Of the element types that a run gives: text, format of struct (NULL: none), bytes, and
- * without a format the name in ml_dtypes, numpy's package of such types. */
+/* Of the element types that a run gives: text, format of struct (NULL: none), bytes,
+ * and without a format the name in ml_dtypes, numpy's package of such types. */
 static const struct {
     int32_t dtype;
     const char *text, *format;
