@@ -10,6 +10,7 @@
     VERB(opt)       \
     VERB(bench)     \
     VERB(profile)   \
+    VERB(store)     \
     VERB(cache)     \
     VERB(info)
 

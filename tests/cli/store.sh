@@ -1,0 +1,47 @@
+# Stores from the command line.  SPDX-License-Identifier: Apache-2.0
+
+url=lmdb://$tmp/rows.mdb
+if attempt "$ingot" store ping "$url"; then
+    check "a store answers" 0 "the store answers" "$ingot" store ping "$url"
+    check "an absent cell is told" 1 "users 7: absent" "$ingot" store get "$url" users 7
+    check "a cell is written" 0 "" "$ingot" store put "$url" users 7 0.5,-1,3e9
+    check "and read" 0 "users 7: f32[3] 0.5, -1, 3e+09" "$ingot" store get "$url" users 7
+    printf 'abcde' >"$tmp/five"
+    check "bytes of a file too" 0 "" \
+        "$ingot" store put "$url" users --state 2 --column 3 -- -9 "@$tmp/five"
+    check "by state and column" 0 "users -9 column 3 state 2: 5 bytes" \
+        "$ingot" store get "$url" users --state 2 --column 3 -- -9
+    check "a table of tables" 0 "users: 2 cells, 17 bytes, ids -9 … 7" \
+        "$ingot" store scan "$url"
+    check "a copy" 0 "2 cells, 17 bytes" "$ingot" store copy "$url" "lmdb://$tmp/copy.mdb"
+    "$ingot" store scan "$url" users --json >"$tmp/a"
+    "$ingot" store scan "lmdb://$tmp/copy.mdb" users --json >"$tmp/b"
+    holds "holds the same" cmp "$tmp/a" "$tmp/b"
+    holds "as JSON" "$python" -m json.tool "$tmp/a"
+    check "a cell is removed" 0 "" "$ingot" store erase "$url" users 7
+    check "and gone" 1 "absent" "$ingot" store get "$url" users 7
+    check "a store is timed" 0 "rows/s" "$ingot" store bench "$url?sync=no"
+    "$ingot" store bench "$url?sync=no" --json >"$tmp/a"
+    holds "as JSON too" "$python" -m json.tool "$tmp/a"
+    check "no copy to itself" 2 "to itself" "$ingot" store copy "$url" "$url"
+    check "a deadline" 5 "deadline has passed" "$ingot" store ping "$url" --timeout 0
+    check "a folder is no store" 6 "this is a folder" "$ingot" store ping "lmdb://$tmp"
+else
+    skip "stores in LMDB" "$(head -1 "$tmp/out")"
+fi
+plugin=$build/unit/libtest_store_v1.so
+if [ -e "$plugin" ]; then
+    check "a plug-in's type" 0 "the store answers" \
+        "$ingot" store ping toy1:// --plugin "$plugin"
+    check "what it cannot do" 4 "cannot list their cells" \
+        "$ingot" store scan toy1:// --plugin "$plugin"
+fi
+check "an unknown type" 4 "there are no stores of type 'foo'" "$ingot" store ping foo://x
+check "no URL" 3 "is no URL of a store" "$ingot" store ping x
+check "no command" 2 "takes ping, get" "$ingot" store frob memory://
+check "too few arguments" 2 "takes other arguments" "$ingot" store get memory:// t
+check "an id is a number" 2 "not 'x7'" "$ingot" store get memory:// t x7
+check "values are numbers" 2 "is none" "$ingot" store put memory:// t 7 1,,2
+check "a failure as JSON" 4 '"exit_status": 4' "$ingot" store ping foo://x --json
+check "passwords are hidden" 4 "" "$ingot" store ping foo://user:hunter2@host
+holds "in every message" sh -c "! grep -q hunter2 '$tmp/out'"
