@@ -1,4 +1,5 @@
-/* Stores are opened, values read and cells shown.  SPDX-License-Identifier: Apache-2.0 */
+/* Stores are opened, values read and cells shown.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/verbs/store_cells.h"
 
 #include <errno.h>

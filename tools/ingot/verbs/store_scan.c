@@ -1,4 +1,5 @@
-/* Stores as a whole: what they hold, and copies.  SPDX-License-Identifier: Apache-2.0 */
+/* Stores as a whole: what they hold, and copies.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/verbs/store_cells.h"
 
 #include <inttypes.h>
