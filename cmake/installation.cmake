@@ -1,6 +1,6 @@
 # What `cmake --install` puts where.  SPDX-License-Identifier: Apache-2.0
 
-set(headers status.h tree.h kernel.h runtime.h dlpack.h store.h)
+set(headers status.h tree.h kernel.h runtime.h dlpack.h store.h dynamic.h)
 if(NOT INGOT_RUNTIME_ONLY)
     list(APPEND headers ingot.h)
 endif()

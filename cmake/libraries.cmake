@@ -4,7 +4,7 @@
 #   libingot-runtime   base + runtime               exports ingot/{runtime,tree,dlpack}.h
 #   libingot           base + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
-#   libingot-store     base + runtime/store         exports ingot/store.h
+#   libingot-store     base + runtime/store         exports ingot/{store,dynamic}.h
 #   libingot-store-T   base + runtime/store/T       opened by libingot-store for T://
 
 set(INGOT_SO_VERSION 0)
@@ -56,7 +56,7 @@ endif()
 ig_folder_objects(store_objects ig_base ig_store)
 add_library(ingot-store SHARED ${store_objects})
 target_link_libraries(ingot-store PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-ig_export(ingot-store HEADERS store.h)
+ig_export(ingot-store HEADERS store.h dynamic.h)
 
 # A type of stores: a library that exports ig_store_plugin_v2 alone.
 function(ig_store_plugin type library)

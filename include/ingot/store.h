@@ -161,12 +161,16 @@ typedef struct ig_id_batch {
 IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch);
 /* All batches up to `time` are done with their rows. */
 IG_API void ig_id_map_release(ig_id_map *map, uint32_t time);
-/* Frees the rows of up to `count` ids, the least used first, never one that is pinned;
- * lists them in `gone` and returns how many. */
-IG_API size_t ig_id_map_evict(ig_id_map *map, size_t count, ig_id_row *gone);
-/* Lists ids used since the last save, at most `room`; returns how many there are.  When
- * all fitted, they count as saved. */
-IG_API size_t ig_id_map_save(ig_id_map *map, ig_id_row *used, size_t room);
+/* Lists up to `count` ids in `least`, the least used first, none that is pinned, and
+ * returns how many; 0 also when memory is out.  They keep their rows until they are
+ * forgotten, so that what the rows hold can be written first. */
+IG_API size_t ig_id_map_choose(const ig_id_map *map, size_t count, ig_id_row *least);
+/* Frees the rows of these ids; those that have none are passed over. */
+IG_API void ig_id_map_forget(ig_id_map *map, const ig_id_row *gone, size_t count);
+/* Lists ids used after the time `since` (-1: all), at most `room`; returns how many
+ * there are. */
+IG_API size_t ig_id_map_list(const ig_id_map *map, int64_t since, ig_id_row *used,
+                             size_t room);
 IG_API size_t ig_id_map_count(const ig_id_map *map);
 
 /* ---- plug-ins ---- */

@@ -36,7 +36,7 @@ struct ig_id_map {
     size_t row_count, count, first_free_word;
     uint64_t random;
     uint32_t frequency, now;
-    int64_t released, saved; /* times; -1: none yet */
+    int64_t released; /* a time; -1: none yet */
 };
 
 /* ---- life cycle ---- */
@@ -80,8 +80,7 @@ ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_count, uint32_t freq
                         .row_count = (size_t)row_count,
                         .random = UINT64_C(0x9e3779b97f4a7c15),
                         .frequency = frequency,
-                        .released = -1,
-                        .saved = -1 };
+                        .released = -1 };
     *out_map = map;
     return IG_OK;
 }
@@ -293,7 +292,7 @@ static size_t choose_least(const ig_id_map *map, size_t count, const slot **heap
     return chosen;
 }
 
-size_t ig_id_map_evict(ig_id_map *map, size_t count, ig_id_row *gone) {
+size_t ig_id_map_choose(const ig_id_map *map, size_t count, ig_id_row *least) {
     count = count < map->count ? count : map->count;
     const slot **heap = count > 0 ? malloc(count * sizeof(const slot *)) : NULL;
     if (!heap) {
@@ -301,25 +300,30 @@ size_t ig_id_map_evict(ig_id_map *map, size_t count, ig_id_row *gone) {
     }
     size_t chosen = choose_least(map, count, heap);
     for (size_t left = chosen; left > 0; left--) { /* from the most used down */
-        gone[left - 1] = (ig_id_row){ ~heap[0]->key, heap[0]->row };
+        least[left - 1] = (ig_id_row){ ~heap[0]->key, heap[0]->row };
         heap[0] = heap[left - 1];
         sink_slot(heap, left - 1, 0);
     }
     free(heap);
-    for (size_t i = 0; i < chosen; i++) {
-        slot *s = find_slot(map, gone[i].id, hash_id(gone[i].id));
-        assert(s && s->key == ~gone[i].id && "what was chosen is there");
-        free_row(map, s->row);
-        clear_slot(map, s);
-    }
     return chosen;
 }
 
-size_t ig_id_map_save(ig_id_map *map, ig_id_row *used, size_t room) {
+void ig_id_map_forget(ig_id_map *map, const ig_id_row *gone, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        slot *s = find_slot(map, gone[i].id, hash_id(gone[i].id));
+        if (s && s->key == ~gone[i].id) {
+            free_row(map, s->row);
+            clear_slot(map, s);
+        }
+    }
+}
+
+size_t ig_id_map_list(const ig_id_map *map, int64_t since, ig_id_row *used,
+                      size_t room) {
     size_t found = 0;
     for (size_t i = 0, slots = slot_count(map); i < slots; i++) {
         const slot *s = map->slots + i;
-        if (s->key == 0 || time_of(s->record) <= map->saved) {
+        if (s->key == 0 || time_of(s->record) <= since) {
             continue;
         }
         if (found < room) {
@@ -327,6 +331,5 @@ size_t ig_id_map_save(ig_id_map *map, ig_id_row *used, size_t room) {
         }
         found++;
     }
-    map->saved = found <= room ? (int64_t)map->now : map->saved;
     return found;
 }

@@ -73,7 +73,7 @@ ARROWS = {
     "codegen/null/": ["codegen/null/", "codegen/backend.h", "ir/", *BASE],
     "runtime/": ["runtime/*", "runtime/host/", *BASE, KERNEL, "ingot/runtime.h",
                  "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h"],
-    "runtime/store/": ["runtime/store/*", *BASE, "ingot/store.h"],
+    "runtime/store/": ["runtime/store/*", *BASE, "ingot/store.h", "ingot/dynamic.h"],
     "runtime/store/lmdb/": ["runtime/store/lmdb/", "runtime/store/*", *BASE,
                             "ingot/store.h"],
     "runtime/host/": ["runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],

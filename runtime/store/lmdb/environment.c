@@ -253,17 +253,17 @@ ig_status ig_lmdb_read(const ig_store_call *call, environment *shared,
     return run_transaction(call, shared, MDB_RDONLY, work, state);
 }
 
-/* LMDB lets one writer in; a deadline ends the wait for those of this process. */
+/* LMDB lets one writer in; a deadline ends the wait for those of this process, which is
+ * looked at every 20 ms. */
 static ig_status lock_writer(const ig_store_call *call, environment *shared) {
-    while (pthread_mutex_trylock(&shared->writer) != 0) {
+    struct timespec limit;
+    do {
         IG_TRY(ig_store_check_time(call));
-        int64_t until = ig_store_now_ns() + 20000000;
-        struct timespec limit = { .tv_sec = (time_t)(until / 1000000000),
-                                  .tv_nsec = (long)(until % 1000000000) };
-        if (pthread_mutex_clocklock(&shared->writer, CLOCK_MONOTONIC, &limit) == 0) {
-            return IG_OK;
-        }
-    }
+        (void)clock_gettime(CLOCK_REALTIME, &limit);
+        limit.tv_nsec += 20000000;
+        limit.tv_sec += limit.tv_nsec / 1000000000;
+        limit.tv_nsec %= 1000000000;
+    } while (pthread_mutex_timedlock(&shared->writer, &limit) != 0);
     return IG_OK;
 }
 

@@ -1,0 +1,356 @@
+/* Dynamic tables: an id map over rows in memory, and a store behind them.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What is written is written before its row is given away, and what is read is read
+ * before anybody learns of the row: a store that fails at any moment costs nothing but
+ * the call.  Rows move in chunks, so that the buffer stays small.
+ */
+#include "ingot/dynamic.h"
+
+#include "base/checked.h"
+#include "runtime/store/call.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 8 << 20, DEFAULT_FREQUENCY = 5 };
+
+struct ig_dynamic {
+    ig_store *store;
+    ig_dynamic_options options;
+    char *name;
+    ig_id_map *map;
+    char **data;               /* a pointer a state */
+    _Atomic(int64_t) released; /* by any thread; -1: nothing */
+    int64_t saved;             /* uses after this time are not in the store */
+    ig_id_row *fresh, *least;  /* row_count; evict_rows */
+    size_t fresh_count;
+    int64_t *ids;      /* of a chunk */
+    uint32_t *states;  /* 0, 1 … */
+    uint64_t *offsets; /* of a chunk */
+    char *chunk;
+    bool *is_there; /* states of a chunk's rows that the store has */
+    size_t chunk_rows;
+    ig_dynamic_counts counts;
+};
+
+/* ---- life cycle ---- */
+
+static ig_status check_options(const ig_store_call *call,
+                               const ig_dynamic_options *options) {
+    size_t bytes;
+    bool fits = options->row_count >= 1 && options->row_count <= IG_ID_MAP_ROWS &&
+                options->row_bytes >= 1 && options->row_bytes <= CHUNK_BYTES &&
+                options->state_count <= 64 &&
+                ig_mul_size((size_t)options->row_count, options->row_bytes, &bytes) &&
+                bytes <= SIZE_MAX / 2;
+    if (!options->name || !fits || options->evict_rows < 0 ||
+        options->evict_rows > options->row_count) {
+        return ig_store_fail(
+            call, IG_INVALID,
+            "a dynamic table has a name, 1 to %d rows of 1 to %d bytes, "
+            "at most 64 states, and evicts no more rows than it has",
+            IG_ID_MAP_ROWS, CHUNK_BYTES);
+    }
+    return IG_OK;
+}
+
+static bool allocate_rows(ig_dynamic *table) {
+    const ig_dynamic_options *o = &table->options;
+    size_t bytes = ig_align_up((size_t)o->row_count * o->row_bytes, 64);
+    table->data = calloc(o->state_count, sizeof *table->data);
+    for (uint32_t s = 0; table->data && s < o->state_count; s++) {
+        table->data[s] = aligned_alloc(64, bytes);
+        if (!table->data[s]) {
+            return false;
+        }
+        memset(table->data[s], 0, bytes);
+    }
+    return table->data != NULL;
+}
+
+static bool allocate_chunk(ig_dynamic *table) {
+    const ig_dynamic_options *o = &table->options;
+    size_t row = o->row_bytes * o->state_count;
+    size_t rows = CHUNK_BYTES / row > 0 ? CHUNK_BYTES / row : 1;
+    rows = rows < (size_t)o->row_count ? rows : (size_t)o->row_count;
+    table->chunk_rows = rows;
+    table->fresh = calloc((size_t)o->row_count, sizeof *table->fresh);
+    table->least = calloc((size_t)o->evict_rows, sizeof *table->least);
+    table->ids = calloc(rows, sizeof *table->ids);
+    table->states = calloc(o->state_count, sizeof *table->states);
+    table->offsets = calloc(rows * o->state_count + 1, sizeof *table->offsets);
+    table->is_there = calloc(rows * o->state_count, sizeof *table->is_there);
+    table->chunk = malloc(rows * row);
+    for (uint32_t s = 0; table->states && s < o->state_count; s++) {
+        table->states[s] = s;
+    }
+    for (size_t i = 0; table->offsets && i <= rows * o->state_count; i++) {
+        table->offsets[i] = i * o->row_bytes;
+    }
+    return table->fresh && table->least && table->ids && table->states &&
+           table->offsets && table->is_there && table->chunk;
+}
+
+ig_status ig_dynamic_create(ig_store *store, const ig_dynamic_options *given,
+                            const ig_store_call *given_call, ig_dynamic **out_table) {
+    ig_store_call call = ig_store_call_of(given_call);
+    ig_dynamic_options options = { .size = sizeof options };
+    memcpy(&options, given,
+           given->size < sizeof options ? given->size : sizeof options);
+    options.state_count = options.state_count > 0 ? options.state_count : 1;
+    IG_TRY(check_options(&call, &options));
+    options.frequency = options.frequency > 0 ? options.frequency : DEFAULT_FREQUENCY;
+    if (options.evict_rows == 0) {
+        options.evict_rows = (options.row_count + 1) / 2;
+    }
+    ig_dynamic *table = calloc(1, sizeof *table);
+    if (!table) {
+        return ig_store_fail(&call, IG_LIMIT, "out of memory for a dynamic table");
+    }
+    table->store = store;
+    table->options = options;
+    table->released = -1;
+    table->saved = -1;
+    table->name = strdup(options.name);
+    ig_status status = ig_id_map_create(options.kind, options.row_count,
+                                        options.frequency, &call, &table->map);
+    if (status == IG_OK &&
+        !(table->name && allocate_rows(table) && allocate_chunk(table))) {
+        status = ig_store_fail(&call, IG_LIMIT,
+                               "table '%s': out of memory for %lld rows", options.name,
+                               (long long)options.row_count);
+    }
+    if (status != IG_OK) {
+        ig_dynamic_destroy(table);
+        return status;
+    }
+    *out_table = table;
+    return IG_OK;
+}
+
+void ig_dynamic_destroy(ig_dynamic *table) {
+    if (!table) {
+        return;
+    }
+    for (uint32_t s = 0; table->data && s < table->options.state_count; s++) {
+        free(table->data[s]);
+    }
+    ig_id_map_destroy(table->map);
+    free(table->data);
+    free(table->name);
+    free(table->fresh);
+    free(table->least);
+    free(table->ids);
+    free(table->states);
+    free(table->offsets);
+    free(table->is_there);
+    free(table->chunk);
+    free(table);
+}
+
+void *ig_dynamic_data(ig_dynamic *table, uint32_t state) {
+    return state < table->options.state_count ? table->data[state] : NULL;
+}
+
+ig_dynamic_counts ig_dynamic_describe(const ig_dynamic *table) {
+    return table->counts;
+}
+
+/* ---- rows to and from the store ---- */
+
+static char *row_at(const ig_dynamic *table, uint32_t state, int64_t row) {
+    return table->data[state] + (size_t)row * table->options.row_bytes;
+}
+
+static ig_store_cells cells_of(ig_dynamic *table, const ig_id_row *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        table->ids[i] = rows[i].id;
+    }
+    return (ig_store_cells){ .size = sizeof(ig_store_cells),
+                             .table = table->name,
+                             .ids = table->ids,
+                             .id_count = count,
+                             .states = table->states,
+                             .state_count = table->options.state_count };
+}
+
+static ig_status write_chunk(ig_dynamic *table, const ig_store_call *call,
+                             const ig_id_row *rows, size_t count) {
+    const ig_dynamic_options *o = &table->options;
+    char *to = table->chunk;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t s = 0; s < o->state_count; s++, to += o->row_bytes) {
+            memcpy(to, row_at(table, s, rows[i].row), o->row_bytes);
+        }
+    }
+    ig_store_cells cells = cells_of(table, rows, count);
+    IG_TRY(ig_store_push(table->store, call, &cells, table->chunk, table->offsets));
+    table->counts.written += count;
+    return IG_OK;
+}
+
+typedef struct reading {
+    ig_dynamic *table;
+    _Atomic(size_t) odd_bytes; /* of a cell that is not as long as a row; 0: none */
+} reading;
+
+/* Cells may come from several threads, each to a place of its own. */
+static void take_cell(void *user, size_t cell, const void *data, size_t bytes) {
+    reading *r = user;
+    ig_dynamic *table = r->table;
+    size_t row_bytes = table->options.row_bytes;
+    table->is_there[cell] = data && bytes == row_bytes;
+    if (table->is_there[cell]) {
+        memcpy(table->chunk + cell * row_bytes, data, row_bytes);
+    } else if (data) {
+        r->odd_bytes = bytes > 0 ? bytes : SIZE_MAX;
+    }
+}
+
+/* A row whose weight the store lacks is a new one, whatever states there are. */
+static void place_row(ig_dynamic *table, const ig_id_row *row, size_t index) {
+    const ig_dynamic_options *o = &table->options;
+    size_t cell = index * o->state_count;
+    bool is_known = table->is_there[cell];
+    for (uint32_t s = 0; s < o->state_count; s++) {
+        char *to = row_at(table, s, row->row);
+        if (is_known && table->is_there[cell + s]) {
+            memcpy(to, table->chunk + (cell + s) * o->row_bytes, o->row_bytes);
+        } else {
+            memset(to, 0, o->row_bytes);
+        }
+    }
+    if (!is_known && o->fill) {
+        o->fill(o->fill_user, row->id, row_at(table, 0, row->row));
+    }
+    table->counts.fetched += is_known;
+    table->counts.filled += !is_known;
+}
+
+static ig_status read_chunk(ig_dynamic *table, const ig_store_call *call,
+                            const ig_id_row *rows, size_t count) {
+    reading r = { .table = table };
+    ig_store_cells cells = cells_of(table, rows, count);
+    IG_TRY(ig_store_pull(table->store, call, &cells, take_cell, &r));
+    size_t odd = atomic_load(&r.odd_bytes);
+    if (odd > 0) {
+        return ig_store_fail(
+            call, IG_INVALID,
+            "table '%s': the store has a row of %zu bytes, expected %zu", table->name,
+            odd == SIZE_MAX ? 0 : odd, table->options.row_bytes);
+    }
+    for (size_t i = 0; i < count; i++) {
+        place_row(table, &rows[i], i);
+    }
+    return IG_OK;
+}
+
+typedef ig_status move_chunk(ig_dynamic *table, const ig_store_call *call,
+                             const ig_id_row *rows, size_t count);
+
+static ig_status move_rows(ig_dynamic *table, const ig_store_call *call,
+                           move_chunk *move, const ig_id_row *rows, size_t count) {
+    for (size_t at = 0; at < count; at += table->chunk_rows) {
+        size_t left = count - at;
+        IG_TRY(move(table, call, rows + at,
+                    left < table->chunk_rows ? left : table->chunk_rows));
+    }
+    return IG_OK;
+}
+
+/* ---- fetching ---- */
+
+static ig_status evict_rows(ig_dynamic *table, const ig_store_call *call) {
+    int64_t released = atomic_load(&table->released);
+    if (released >= 0) {
+        ig_id_map_release(table->map, (uint32_t)released);
+    }
+    size_t count = ig_id_map_choose(table->map, (size_t)table->options.evict_rows,
+                                    table->least);
+    if (count == 0) {
+        return ig_store_fail(call, IG_LIMIT,
+                             "table '%s': batches that are not released use all of its "
+                             "%lld rows: give it more, or look ahead less",
+                             table->name, (long long)table->options.row_count);
+    }
+    if (!table->options.is_read_only) {
+        IG_TRY(move_rows(table, call, write_chunk, table->least, count));
+    }
+    ig_id_map_forget(table->map, table->least, count);
+    return IG_OK;
+}
+
+static ig_status find_rows(ig_dynamic *table, const ig_store_call *call,
+                           ig_id_batch *batch) {
+    for (;;) {
+        batch->fresh = table->fresh + table->fresh_count;
+        ig_status status = ig_id_map_transform(table->map, batch);
+        table->fresh_count += batch->fresh_count;
+        if (status == IG_INVALID) {
+            return ig_store_fail(call, IG_INVALID,
+                                 "table '%s': ids must be 0 or more, and times must "
+                                 "not fall",
+                                 table->name);
+        }
+        if (status != IG_LIMIT) {
+            return status;
+        }
+        batch->ids += batch->done;
+        batch->rows += batch->done;
+        batch->count -= batch->done;
+        IG_TRY(evict_rows(table, call));
+    }
+}
+
+ig_status ig_dynamic_fetch(ig_dynamic *table, const ig_store_call *given, uint32_t time,
+                           const int64_t *ids, size_t count, int64_t *rows) {
+    ig_store_call call = ig_store_call_of(given);
+    ig_id_batch batch = {
+        .size = sizeof batch, .ids = ids, .count = count, .time = time, .rows = rows
+    };
+    if (time <= atomic_load(&table->released)) {
+        return ig_store_fail(&call, IG_INVALID, "table '%s': time %u was released",
+                             table->name, time);
+    }
+    table->fresh_count = 0;
+    ig_status status = find_rows(table, &call, &batch);
+    if (status == IG_OK) {
+        status = move_rows(table, &call, read_chunk, table->fresh, table->fresh_count);
+    }
+    if (status != IG_OK) { /* nobody learns of rows that were not read */
+        ig_id_map_forget(table->map, table->fresh, table->fresh_count);
+        return status;
+    }
+    table->counts.ids += count;
+    table->counts.hits += count - table->fresh_count;
+    return IG_OK;
+}
+
+void ig_dynamic_release(ig_dynamic *table, uint32_t time) {
+    int64_t before = atomic_load(&table->released);
+    while (before < time &&
+           !atomic_compare_exchange_weak(&table->released, &before, time)) {
+    }
+}
+
+ig_status ig_dynamic_save(ig_dynamic *table, const ig_store_call *given) {
+    ig_store_call call = ig_store_call_of(given);
+    size_t room = ig_id_map_count(table->map);
+    int64_t done = atomic_load(&table->released); /* what runs is listed again later */
+    if (table->options.is_read_only || room == 0) {
+        return IG_OK;
+    }
+    ig_id_row *used = calloc(room, sizeof *used);
+    if (!used) {
+        return ig_store_fail(&call, IG_LIMIT, "table '%s': out of memory", table->name);
+    }
+    size_t count = ig_id_map_list(table->map, table->saved, used, room);
+    ig_status status = move_rows(table, &call, write_chunk, used, count);
+    free(used);
+    IG_TRY(status);
+    IG_TRY(ig_store_flush(table->store, &call));
+    table->saved = done;
+    return IG_OK;
+}

@@ -1,0 +1,333 @@
+/* Dynamic tables: training over a part of a table is training over all of it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ingot/dynamic.h"
+#include "tests/unit/unit.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+static char why[512], file[64];
+static ig_store_call call = { .size = sizeof call,
+                              .message = why,
+                              .message_size = sizeof why };
+
+/* memory:// or lmdb://; NULL after a skip. */
+static ig_store *open_store(int kind) {
+    char url[96];
+    ig_store *store = NULL;
+    (void)snprintf(file, sizeof file, "/tmp/ingot-rows-XXXXXX");
+    int made = mkstemp(file);
+    CHECK(made >= 0);
+    (void)close(made);
+    (void)snprintf(url, sizeof url, kind ? "lmdb://%s?sync=no" : "memory://", file);
+    ig_status status = ig_store_open(url, &call, &store);
+    if (status == IG_UNSUPPORTED) {
+        unit_skip("%s", why);
+        (void)unlink(file);
+        return NULL;
+    }
+    CHECK_MSG(status == IG_OK, "%s", why);
+    return store;
+}
+
+static void close_store(ig_store *store) {
+    char lock[96];
+    ig_store_close(store);
+    (void)unlink(file);
+    (void)snprintf(lock, sizeof lock, "%s-lock", file);
+    (void)unlink(lock);
+}
+
+static ig_dynamic *make_table(ig_store *store, ig_dynamic_options options) {
+    ig_dynamic *table = NULL;
+    options.size = sizeof options;
+    options.name = options.name ? options.name : "t";
+    ig_status status = ig_dynamic_create(store, &options, &call, &table);
+    CHECK_MSG(status == IG_OK, "%s", why);
+    return table;
+}
+
+/* ---- training ---- */
+
+/* TorchRec's precision test: 1,000 rows, of which 100 fit; Adam at 0.1; weights of 1;
+ * 100 batches of 4 x 10 random ids. */
+enum { ALL = 1000, SOME = 100, DIM = 16, BATCH = 40, STEPS = 100, STATES = 3 };
+
+typedef struct rows_of {
+    float *states[STATES]; /* weight, first and second moment */
+} rows_of;
+
+static void fill_ones(void *user, int64_t id, void *weight) {
+    (void)user;
+    (void)id;
+    for (int i = 0; i < DIM; i++) {
+        ((float *)weight)[i] = 1;
+    }
+}
+
+/* One step of Adam on each row in turn; returns the loss. */
+static float train(const rows_of *t, const int64_t *rows, int step) {
+    float loss = 0;
+    for (int b = 0; b < BATCH; b++) {
+        float *w = t->states[0] + rows[b] * DIM, *m = t->states[1] + rows[b] * DIM;
+        float *v = t->states[2] + rows[b] * DIM;
+        for (int i = 0; i < DIM; i++) {
+            float gap = w[i] - (float)(b * DIM + i) / (BATCH * DIM);
+            loss += gap * gap;
+            m[i] = 0.9f * m[i] + 0.1f * gap;
+            v[i] = 0.999f * v[i] + 0.001f * gap * gap;
+            float near = m[i] / (1 - powf(0.9f, (float)step));
+            float size = v[i] / (1 - powf(0.999f, (float)step));
+            w[i] -= 0.1f * near / (sqrtf(size) + 1e-8f);
+        }
+    }
+    return loss;
+}
+
+static void draw_ids(int64_t *ids, uint64_t *state) {
+    for (int i = 0; i < BATCH; i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        ids[i] = (int64_t)(*state >> 33) % ALL;
+    }
+}
+
+static rows_of rows_in(ig_dynamic *table) {
+    rows_of rows;
+    for (uint32_t s = 0; s < STATES; s++) {
+        rows.states[s] = ig_dynamic_data(table, s);
+    }
+    return rows;
+}
+
+static rows_of make_all(void) {
+    rows_of all;
+    for (int s = 0; s < STATES; s++) {
+        all.states[s] = calloc(ALL * DIM, sizeof(float));
+        CHECK(all.states[s]);
+    }
+    for (int64_t id = 0; id < ALL; id++) {
+        fill_ones(NULL, id, all.states[0] + id * DIM);
+    }
+    return all;
+}
+
+/* Reads every row back through a new table and holds it against `all`. */
+static void check_stored(ig_store *store, const rows_of *all, const bool *is_used) {
+    ig_dynamic *table =
+        make_table(store, (ig_dynamic_options){ .row_count = 7,
+                                                .row_bytes = DIM * sizeof(float),
+                                                .state_count = STATES,
+                                                .is_read_only = 1,
+                                                .fill = fill_ones });
+    rows_of rows = rows_in(table);
+    for (int64_t id = 0, row; id < ALL; id++) {
+        CHECK_OK(ig_dynamic_fetch(table, &call, (uint32_t)id + 1, &id, 1, &row));
+        for (int s = 0; s < STATES && is_used[id]; s++) {
+            CHECK(memcmp(rows.states[s] + row * DIM, all->states[s] + id * DIM,
+                         DIM * sizeof(float)) == 0);
+        }
+        ig_dynamic_release(table, (uint32_t)id + 1);
+    }
+    ig_dynamic_destroy(table);
+}
+
+TEST(a_part_of_the_rows_trains_like_all) {
+    ig_store *store = open_store(_i);
+    bool is_used[ALL] = { false };
+    uint64_t state = 7;
+    if (!store) {
+        return;
+    }
+    rows_of all = make_all();
+    ig_dynamic *table =
+        make_table(store, (ig_dynamic_options){ .row_count = SOME,
+                                                .row_bytes = DIM * sizeof(float),
+                                                .state_count = STATES,
+                                                .fill = fill_ones });
+    rows_of some = rows_in(table);
+    for (int step = 1; step <= STEPS; step++) {
+        int64_t ids[BATCH], rows[BATCH];
+        draw_ids(ids, &state);
+        CHECK_OK(ig_dynamic_fetch(table, &call, (uint32_t)step, ids, BATCH, rows));
+        float loss = train(&some, rows, step), wanted = train(&all, ids, step);
+        CHECK_MSG(loss == wanted, "step %d: %g, not %g", step, (double)loss,
+                  (double)wanted);
+        ig_dynamic_release(table, (uint32_t)step);
+        for (int i = 0; i < BATCH; i++) {
+            is_used[ids[i]] = true;
+        }
+    }
+    ig_dynamic_counts counts = ig_dynamic_describe(table);
+    CHECK_INT(counts.ids, STEPS * BATCH);
+    CHECK(counts.written > SOME && counts.fetched > SOME);
+    CHECK_OK(ig_dynamic_save(table, &call));
+    ig_dynamic_destroy(table);
+    check_stored(store, &all, is_used);
+    for (int s = 0; s < STATES; s++) {
+        free(all.states[s]);
+    }
+    close_store(store);
+}
+END_TEST
+
+/* ---- a look-ahead ---- */
+
+enum { AHEAD = 2, SLOTS = AHEAD + 1 };
+
+typedef struct queue {
+    ig_dynamic *table;
+    int64_t ids[SLOTS][BATCH], rows[SLOTS][BATCH];
+    sem_t empty, full;
+    ig_status status;
+} queue;
+
+static void *load(void *opaque) {
+    queue *q = opaque;
+    uint64_t state = 7;
+    for (int step = 1; step <= STEPS; step++) {
+        int at = step % SLOTS;
+        (void)sem_wait(&q->empty);
+        draw_ids(q->ids[at], &state);
+        ig_status status = ig_dynamic_fetch(q->table, NULL, (uint32_t)step, q->ids[at],
+                                            BATCH, q->rows[at]);
+        q->status = q->status == IG_OK ? status : q->status;
+        (void)sem_post(&q->full);
+    }
+    return NULL;
+}
+
+TEST(fetches_run_ahead_of_training) {
+    ig_store *store = open_store(_i);
+    queue q = { .status = IG_OK };
+    pthread_t loader;
+    if (!store) {
+        return;
+    }
+    rows_of all = make_all();
+    q.table = make_table(store, (ig_dynamic_options){ .row_count = BATCH * SLOTS + 5,
+                                                      .row_bytes = DIM * sizeof(float),
+                                                      .state_count = STATES,
+                                                      .evict_rows = 20,
+                                                      .fill = fill_ones });
+    rows_of some = rows_in(q.table);
+    CHECK_INT(sem_init(&q.empty, 0, AHEAD), 0);
+    CHECK_INT(sem_init(&q.full, 0, 0), 0);
+    CHECK_INT(pthread_create(&loader, NULL, load, &q), 0);
+    for (int step = 1; step <= STEPS; step++) {
+        int at = step % SLOTS;
+        (void)sem_wait(&q.full);
+        float loss = train(&some, q.rows[at], step);
+        CHECK(loss == train(&all, q.ids[at], step));
+        ig_dynamic_release(q.table, (uint32_t)step);
+        (void)sem_post(&q.empty);
+    }
+    CHECK_INT(pthread_join(loader, NULL), 0);
+    CHECK_OK(q.status);
+    ig_dynamic_destroy(q.table);
+    for (int s = 0; s < STATES; s++) {
+        free(all.states[s]);
+    }
+    close_store(store);
+}
+END_TEST
+
+/* ---- small facts ---- */
+
+TEST(evicted_rows_come_back) {
+    ig_store *store = open_store(_i);
+    if (!store) {
+        return;
+    }
+    ig_dynamic *table =
+        make_table(store, (ig_dynamic_options){ .row_count = 4, .row_bytes = 4 });
+    float *weights = ig_dynamic_data(table, 0);
+    const int64_t first[] = { 1, 2, 3, 4 }, second[] = { 1, 2, 5, 6 },
+                  third[] = { 4, 3 };
+    int64_t rows[4];
+    CHECK_PTR(ig_dynamic_data(table, 1), NULL);
+    CHECK_OK(ig_dynamic_fetch(table, &call, 1, first, 4, rows));
+    for (int i = 0; i < 4; i++) {
+        weights[rows[i]] = (float)first[i] * 10;
+    }
+    CHECK_OK(ig_dynamic_fetch(table, &call, 1, first, 2, rows)); /* used more */
+    CHECK_STATUS(ig_dynamic_fetch(table, &call, 2, second, 4, rows), IG_LIMIT);
+    CHECK(strstr(why, "batches that are not released use all of its 4 rows"));
+    ig_dynamic_release(table, 1);
+    CHECK_STATUS(ig_dynamic_fetch(table, &call, 1, first, 1, rows), IG_INVALID);
+    CHECK_OK(ig_dynamic_fetch(table, &call, 3, second, 4, rows));
+    CHECK(weights[rows[0]] == 10 && weights[rows[2]] == 0 && weights[rows[3]] == 0);
+    ig_dynamic_release(table, 3);
+    CHECK_OK(ig_dynamic_fetch(table, &call, 4, third, 2, rows));
+    CHECK(weights[rows[0]] == 40 && weights[rows[1]] == 30);
+    ig_dynamic_destroy(table);
+    close_store(store);
+}
+END_TEST
+
+TEST(a_failed_call_loses_nothing) {
+    ig_store *store = open_store(_i);
+    volatile int cancel = 0;
+    if (!store) {
+        return;
+    }
+    ig_dynamic *table =
+        make_table(store, (ig_dynamic_options){ .row_count = 2, .row_bytes = 4 });
+    float *weights = ig_dynamic_data(table, 0);
+    const int64_t first[] = { 1, 2 }, second[] = { 3, 4 };
+    int64_t rows[2];
+    call.cancel = &cancel;
+    cancel = 1;
+    CHECK_STATUS(ig_dynamic_fetch(table, &call, 1, first, 2, rows), IG_CANCELLED);
+    cancel = 0;
+    CHECK_OK(ig_dynamic_fetch(table, &call, 2, first, 2, rows));
+    CHECK_INT(ig_dynamic_describe(table).filled, 2); /* not taken for rows it has */
+    weights[rows[0]] = 10;
+    weights[rows[1]] = 20;
+    ig_dynamic_release(table, 2);
+    cancel = 1;
+    CHECK_STATUS(ig_dynamic_fetch(table, &call, 3, second, 2, rows), IG_CANCELLED);
+    CHECK_STATUS(ig_dynamic_save(table, &call), IG_CANCELLED);
+    cancel = 0;
+    CHECK_OK(ig_dynamic_fetch(table, &call, 4, second, 2, rows));
+    ig_dynamic_release(table, 4);
+    CHECK_OK(ig_dynamic_fetch(table, &call, 5, first, 2, rows));
+    CHECK(weights[rows[0]] == 10 && weights[rows[1]] == 20);
+    call.cancel = NULL;
+    ig_dynamic_destroy(table);
+    close_store(store);
+}
+END_TEST
+
+TEST(a_row_of_another_length_is_refused) {
+    ig_store *store = open_store(0);
+    const int64_t id = 5, negative = -5;
+    const uint64_t offsets[] = { 0, 3 };
+    int64_t row;
+    ig_store_cells cells = {
+        .size = sizeof cells, .table = "t", .ids = &id, .id_count = 1
+    };
+    ig_dynamic_options none = { .size = sizeof none, .name = "t" };
+    ig_dynamic *table = NULL;
+    CHECK_OK(ig_store_push(store, &call, &cells, "abc", offsets));
+    CHECK_STATUS(ig_dynamic_create(store, &none, &call, &table), IG_INVALID);
+    table = make_table(store, (ig_dynamic_options){ .row_count = 1, .row_bytes = 4 });
+    CHECK_STATUS(ig_dynamic_fetch(table, &call, 1, &id, 1, &row), IG_INVALID);
+    CHECK_TEXT(why, "table 't': the store has a row of 3 bytes, expected 4");
+    CHECK_STATUS(ig_dynamic_fetch(table, &call, 1, &negative, 1, &row), IG_INVALID);
+    CHECK_OK(ig_dynamic_fetch(table, &call, 1, NULL, 0, NULL));
+    ig_dynamic_destroy(table);
+    ig_dynamic_destroy(NULL);
+    close_store(store);
+}
+END_TEST
+
+static void add_stores(TCase *tcase) {
+    tcase_add_loop_test(tcase, a_part_of_the_rows_trains_like_all, 0, 2);
+    tcase_add_loop_test(tcase, fetches_run_ahead_of_training, 0, 2);
+    tcase_add_loop_test(tcase, evicted_rows_come_back, 0, 2);
+    tcase_add_loop_test(tcase, a_failed_call_loses_nothing, 0, 2);
+}
+
+UNIT_SUITE_WITH(store_dynamic, add_stores, a_row_of_another_length_is_refused)
