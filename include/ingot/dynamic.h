@@ -14,8 +14,8 @@
  *     ig_dynamic_save(table, &call);
  *
  * A fetch gives each global id of a batch a row, reads rows that are not in memory from
- * the store, and writes rows of the least used ids back when room is short.  The rows of
- * a batch stay where they are until it is released, so fetches may run ahead of the
+ * the store, and writes rows of the least used ids back when room is short.  The rows
+ * of a batch stay where they are until it is released, so fetches may run ahead of the
  * computation, in another thread.
  * Ownership: the table keeps the store open for as long as it lives: close the table
  * first.  Memory of the rows is the table's.
@@ -59,7 +59,8 @@ IG_API IG_MUST_USE ig_status ig_dynamic_create(ig_store *store,
 /* Rows that were not saved are lost. */
 IG_API void ig_dynamic_destroy(ig_dynamic *table);
 
-/* The rows of `state`: row_count x row_bytes, aligned to 64 bytes; NULL: no such state. */
+/* The rows of `state`: row_count x row_bytes, aligned to 64 bytes; NULL: no such
+ * state. */
 IG_API void *ig_dynamic_data(ig_dynamic *table, uint32_t state);
 
 /* Makes sure that all ids are in memory and puts their rows into rows[0 … count).
