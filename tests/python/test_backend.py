@@ -20,19 +20,29 @@ except ImportError:
 else:
     import ingot.backend
 
-HERE = pathlib.Path(__file__).resolve().parent
-LIST = HERE.parent / "conform/expected/cpu-static.txt"
+LISTS = pathlib.Path(__file__).resolve().parent.parent / "conform/expected"
 
 
 @unittest.skipUnless(onnx, "onnx and ml_dtypes are not installed")
 class Backend(unittest.TestCase):
-    def test_onnx_runner(self):
+    def test_onnx_runner_compiled(self):
+        self.run_listed("cpu-static.txt", ingot.backend.IngotBackend)
+
+    def test_onnx_runner_interpreted(self):
+        class Interpreted(ingot.backend.IngotBackend):
+            @classmethod
+            def prepare(cls, model, device="CPU", **kwargs):
+                return super().prepare(model, device, target="interpret", **kwargs)
+
+        self.run_listed("interpret-static.txt", Interpreted)
+
+    def run_listed(self, name, backend):
         warnings.simplefilter("ignore")
-        names = [line.split()[0] for line in LIST.read_text().splitlines()]
+        names = [line.split()[0] for line in (LISTS / name).read_text().splitlines()]
         every = 1 if os.environ.get("INGOT_FULL") == "1" else 20
         wanted = {name + "_cpu" for name in names[::every]}
         tests = unittest.TestSuite()
-        runner = onnx.backend.test.BackendTest(ingot.backend.IngotBackend, __name__)
+        runner = onnx.backend.test.BackendTest(backend, __name__)
         for case in runner.test_cases.values():
             tests.addTests(case(name) for name in dir(case) if name in wanted)
         result = unittest.TestResult()

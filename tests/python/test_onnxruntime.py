@@ -47,6 +47,33 @@ class Sessions(unittest.TestCase):
         self.session.run_with_iobinding(binding)
         np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], self.x * 2)
 
+    def test_outputs_in_the_callers_memory(self):
+        binding, place = self.session.io_binding(), np.zeros((2, 3), "f4")
+        binding.bind_input("x", "cpu", 0, np.float32, self.x.shape, self.x.ctypes.data)
+        binding.bind_cpu_input("y", self.x)
+        binding.bind_output("sum", "cpu", 0, np.float32, place.shape, place.ctypes.data)
+        self.session.run_with_iobinding(binding)
+        np.testing.assert_array_equal(place, self.x * 2)
+        value = ort.OrtValue.ortvalue_from_shape_and_type([2, 3], np.float32)
+        binding.bind_ortvalue_output("sum", value)
+        self.session.run_with_iobinding(binding)
+        np.testing.assert_array_equal(value.numpy(), self.x * 2)
+        self.assertEqual(binding.get_outputs()[0].data_ptr(), value.data_ptr())
+        small = ort.OrtValue.ortvalue_from_shape_and_type([1, 3], np.float32)
+        binding.bind_ortvalue_output("sum", small)
+        with self.assertRaisesRegex(ValueError, "output 'sum'"):
+            self.session.run_with_iobinding(binding)
+        with self.assertRaisesRegex(NotImplementedError, "cuda"):
+            binding.bind_output("sum", "cuda")
+
+    def test_a_value(self):
+        value = ort.OrtValue.ortvalue_from_numpy(self.x.copy())
+        value.update_inplace(self.x * 3)
+        np.testing.assert_array_equal(np.from_dlpack(value), self.x * 3)
+        self.assertEqual((value.data_type(), value.shape()), ("tensor(float)", [2, 3]))
+        with self.assertRaises(ValueError):
+            value.update_inplace(self.x[:1])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -9,14 +9,14 @@ Nothing is imported that a model does not need: neither torch nor numpy nor onnx
 
 SPDX-License-Identifier: Apache-2.0
 """
-from ingot_runtime import (CancelledError, Error, FileError, InternalError, InvalidError,
-                           LimitError, Tensor, UnsupportedError, level)
+from ingot_runtime import (CancelledError, Diagnostic, Error, FileError, InternalError,
+                           InvalidError, LimitError, Tensor, UnsupportedError, level)
 
 from . import _compiler
 from .program import Program, compile, dump, load  # noqa: A004
 from .session import Session
 
 __version__ = _compiler.__version__
-__all__ = ["CancelledError", "Error", "FileError", "InternalError", "InvalidError",
-           "LimitError", "Program", "Session", "Tensor", "UnsupportedError", "compile",
+__all__ = ["CancelledError", "Diagnostic", "Error", "FileError", "InternalError",
+           "InvalidError", "LimitError", "Program", "Session", "Tensor", "UnsupportedError", "compile",
            "dump", "level", "load"]

@@ -9,8 +9,9 @@ import onnx
 from onnx import helper
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
-from . import _compiler  # noqa: F401: without it there is no backend
+from . import _compiler
 from .program import compile as compile_model
+from .values import array_of, value_of
 
 
 def _feed_of(names, inputs):
@@ -34,6 +35,45 @@ class IngotRep(BackendRep):
         return self._make(*self.program.run(_feed_of(self._names, inputs)))
 
 
+def _has_rank(type_proto):
+    kind = type_proto.WhichOneof("value")
+    if kind in ("sequence_type", "optional_type"):
+        return _has_rank(getattr(type_proto, kind).elem_type)
+    return kind != "tensor_type" or type_proto.tensor_type.HasField("shape")
+
+
+def _statement(name, value):
+    """The type of an input whose rank the model does not say, of its value."""
+    is_list = isinstance(value, list)
+    first = value[0] if is_list and value else value
+    if not isinstance(first, tuple):
+        return []
+    dims = ", ".join(f"n{axis}_{name}" for axis in range(len(first[1])))
+    kind = f"{first[0]}[{dims}]"
+    return [f"{name}=seq<{kind}>" if is_list else f"{name}={kind}"]
+
+
+class InterpretedRep(BackendRep):
+    """A model for the reference interpreter: slow, and for all that can be imported."""
+
+    def __init__(self, model):
+        self._data = model.SerializeToString()
+        constants = {tensor.name for tensor in model.graph.initializer}
+        takes = [i for i in model.graph.input if i.name not in constants]
+        self._names = [i.name for i in takes]
+        self._unranked = {i.name for i in takes if not _has_rank(i.type)}
+        self._make = namedtupledict("Outputs", [o.name for o in model.graph.output])
+
+    def run(self, inputs, **kwargs):
+        feed = _feed_of(self._names, inputs)
+        values = {name: value_of(feed[name]) for name in self._names}
+        said = [text for name in self._names if name in self._unranked
+                for text in _statement(name, values[name])]
+        results = _compiler.interpret(data=self._data, path="<ModelProto>", inputs=said,
+                                      arguments=list(values.values()))
+        return self._make(*[array_of(result) for result in results])
+
+
 class IngotBackend(Backend):
     @classmethod
     def supports_device(cls, device):
@@ -41,11 +81,14 @@ class IngotBackend(Backend):
 
     @classmethod
     def prepare(cls, model, device="CPU", **kwargs):
-        """kwargs: options of ingot.compile; what they do not know of is ignored."""
+        """kwargs: options of ingot.compile, and target="interpret"; what they do not know
+        of is ignored."""
         if not cls.supports_device(device):
             raise ValueError(f"device '{device}': models run on the CPU")
         known = {name: kwargs[name] for name in ("inputs", "target", "threads", "isolate",
                                                  "memory_limit") if name in kwargs}
+        if known.get("target") == "interpret":
+            return InterpretedRep(model)
         return IngotRep(compile_model(model, **known))
 
     @classmethod

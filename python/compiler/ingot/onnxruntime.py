@@ -5,14 +5,18 @@ would change results is refused.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import ctypes
 import enum
 
 import numpy
 
 from .session import NodeArg, Session
 
-__all__ = ["GraphOptimizationLevel", "InferenceSession", "ExecutionMode", "NodeArg",
-           "OrtValue", "SessionOptions", "get_available_providers", "get_device"]
+# What ONNX Runtime calls numpy's types, where the names differ.
+ORT_NAMES = {"float32": "float", "float64": "double"}
+
+__all__ = ["GraphOptimizationLevel", "IOBinding", "InferenceSession", "ExecutionMode",
+           "NodeArg", "OrtValue", "SessionOptions", "get_available_providers", "get_device"]
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -47,54 +51,125 @@ class SessionOptions:
         raise NotImplementedError("give types instead: Session(model, inputs=['x=f32[8, 13]'])")
 
 
+def _need_cpu(device_type):
+    if device_type != "cpu":
+        raise NotImplementedError(f"device '{device_type}': values are in the host's memory")
+
+
+def _array_at(pointer, shape, element_type):
+    """numpy's view of memory that is the caller's."""
+    dtype = numpy.dtype(element_type)
+    count = int(numpy.prod(shape, dtype="i8"))
+    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(pointer)
+    return numpy.frombuffer(memory, dtype).reshape(shape)
+
+
 class OrtValue:
-    """An array that a binding holds."""
+    """An array in the host's memory, which a binding shares."""
 
     def __init__(self, array):
         self._array = array
 
     @staticmethod
     def ortvalue_from_numpy(array, device_type="cpu", device_id=0):
-        if device_type != "cpu":
-            raise NotImplementedError(f"device '{device_type}': values are in the host's memory")
+        _need_cpu(device_type)
         return OrtValue(array)
+
+    @staticmethod
+    def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
+        """With memory that holds nothing yet."""
+        _need_cpu(device_type)
+        return OrtValue(numpy.empty(shape, element_type))
 
     def numpy(self):
         return numpy.asarray(self._array)
+
+    def update_inplace(self, array):
+        """Elements of the same type and extents are copied into the value."""
+        _copy_into(self.numpy(), numpy.asarray(array), "the value")
 
     def shape(self):
         return list(self.numpy().shape)
 
     def data_type(self):
-        return f"tensor({self.numpy().dtype})"
+        return f"tensor({ORT_NAMES.get(self.numpy().dtype.name, self.numpy().dtype.name)})"
+
+    def data_ptr(self):
+        return self.numpy().ctypes.data
 
     def device_name(self):
         return "cpu"
 
+    def has_value(self):
+        return self._array is not None
+
+    def is_tensor(self):
+        return True
+
+    def __dlpack__(self, **options):
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.numpy().__dlpack_device__()
+
+
+def _copy_into(place, array, what):
+    if place.dtype != array.dtype or place.shape != array.shape:
+        raise ValueError(f"{what} is {place.dtype}{list(place.shape)}, and not "
+                         f"{array.dtype}{list(array.shape)}")
+    numpy.copyto(place, array)
+
 
 class IOBinding:
-    """Inputs and outputs that are named once and used by each run."""
+    """Inputs and outputs that are named once and used by each run.
+
+    An output that is bound to memory (an OrtValue, or buffer_ptr with shape and element
+    type) is written there; ValueError where the run gives other extents.
+    """
 
     def __init__(self, session):
         self._session = session
-        self._feed, self._wanted, self._got = {}, [], []
+        self._feed, self._wanted, self._got = {}, {}, []
 
     def bind_cpu_input(self, name, array):
-        self._feed[name] = array
+        self._feed[name] = numpy.asarray(array)
 
     def bind_ortvalue_input(self, name, value):
         self._feed[name] = value.numpy()
 
-    def bind_output(self, name, *unused, **ignored):
-        self._wanted.append(name)
+    def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
+        _need_cpu(device_type)
+        self._feed[name] = _array_at(buffer_ptr, shape, element_type)
 
-    bind_ortvalue_output = bind_output
+    def bind_output(self, name, device_type="cpu", device_id=0, element_type=None,
+                    shape=None, buffer_ptr=None):
+        _need_cpu(device_type)
+        if buffer_ptr is not None and (element_type is None or shape is None):
+            raise ValueError(f"output '{name}': memory needs its shape and element type")
+        self._wanted[name] = None if buffer_ptr is None else \
+            _array_at(buffer_ptr, shape, element_type)
+
+    def bind_ortvalue_output(self, name, value):
+        self._wanted[name] = value.numpy()
 
     def clear_binding_inputs(self):
         self._feed = {}
 
     def clear_binding_outputs(self):
-        self._wanted = []
+        self._wanted, self._got = {}, []
+
+    def synchronize_inputs(self):
+        pass
+
+    synchronize_outputs = synchronize_inputs
+
+    def _run(self):
+        got = self._session.run(list(self._wanted) or None, self._feed)
+        places = list(self._wanted.values()) or [None] * len(got)
+        for place, array, name in zip(places, got, self._wanted):
+            if place is not None:
+                _copy_into(place, array, f"the memory of output '{name}'")
+        self._got = [array if place is None else place for place, array in zip(places, got)]
 
     def copy_outputs_to_cpu(self):
         return self._got
@@ -121,7 +196,7 @@ class InferenceSession(Session):
         return IOBinding(self)
 
     def run_with_iobinding(self, binding, run_options=None):
-        binding._got = self.run(binding._wanted or None, binding._feed)
+        binding._run()
 
     def get_providers(self):
         return ["CPUExecutionProvider"]

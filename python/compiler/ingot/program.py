@@ -21,23 +21,71 @@ class Program(ingot_runtime.Program):
 
     _source = None
 
+    def _need_source(self, what):
+        if self._source is None:
+            raise ingot_runtime.InvalidError(
+                f"this program was opened from an artifact, which holds no graph to {what}")
+        return self._source
+
     def save(self, path):
         """Writes the artifact, which ingot_runtime.Program opens anywhere.
 
-        A program that was opened from an artifact has no source to compile again: copy its
-        file.
+        A program that was opened from an artifact has no source to compile again
+        (InvalidError): copy its file.  FileError: the file cannot be written.
         """
-        if self._source is None:
-            raise ingot_runtime.InvalidError(
-                "this program was opened from an artifact: copy that file")
-        _compiler.compile_file(artifact=os.fspath(path), **self._source)
+        source = self._need_source("compile again: copy that file")
+        _compiler.compile_file(artifact=os.fspath(path), **source)
 
     def dump(self, stage="plan", format="text"):  # noqa: A002
-        """The text of a stage: "import", "tensor", "plan", "kernel", "llvm", "asm"."""
+        """The text of a stage.
+
+        stage: "import", "tensor", "plan", "kernel", "llvm", "asm".
+        format: "text"; for graphs ("import", "tensor") also "dot", "json", "html".
+        """
+        return _compiler.dump(stage=stage, format=format, **self._need_source("show"))
+
+    def profile(self, *args, runs=100, **kwargs):
+        """What each step of a call costs: a Profile, which prints as a table.
+
+        args, kwargs: of the call.  runs: profiled runs, after an ordinary one; times are
+        medians, in microseconds, clocks included.  State goes on as by any call.
+        """
+        from .inspect import Profile
+        return Profile.of(self._profile(args, kwargs, runs))
+
+    def verify(self, *args, rtol=1e-3, atol=1e-5, **kwargs):
+        """Compares a call with the reference interpreter: a Verification, true where all
+        outputs agree; it prints as a table.
+
+        args, kwargs: of the call.  Floats may differ by atol + rtol |wanted|, all else not
+        at all.  Slow: the interpreter computes each element by itself.  State begins anew
+        first.  Needs numpy, and ml_dtypes for bf16 and smaller floats.  Raises
+        UnsupportedError for programs with options that the interpreter does not have.
+        """
+        from .inspect import Verification, compare
+        source = dict(self._need_source("interpret"))
+        for name in ("clamp_ids", "torch_empty"):
+            if source.get(name):
+                raise ingot_runtime.UnsupportedError(
+                    f"the interpreter has no {name}: verify a program without it")
+        source["target"] = None
+        self.reset()
+        inputs, outputs = self._record(args, kwargs)
+        given, got = ([(t.dtype, t.shape, t.tobytes()) for t in tensors]
+                      for tensors in (inputs, outputs))
+        wanted = _compiler.interpret(arguments=given, **source)
+        return Verification([compare(port, a, b, rtol, atol) for port, a, b in
+                             zip(self.outputs, got, wanted, strict=True)], rtol, atol)
+
+    def _repr_html_(self):
+        """The graph, to be folded out and searched, where there is one."""
+        import html
+        text = f"<p>{html.escape(repr(self))}</p>"
         if self._source is None:
-            raise ingot_runtime.InvalidError(
-                "this program was opened from an artifact, which holds no graph")
-        return _compiler.dump(stage=stage, format=format, **self._source)
+            return text
+        page = html.escape(self.dump("import", "html"), quote=True)
+        return (f'{text}<iframe srcdoc="{page}" style="width:100%;height:32em;border:0">'
+                "</iframe>")
 
     def __repr__(self):
         facts = self.facts

@@ -5,11 +5,8 @@
  * ingot_runtime.Program takes over), or a file, or text.  The GIL is free while the
  * compiler works; Ctrl-C ends the work.  Limited API of CPython 3.11.
  */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
-#include <Python.h>
+#include "python/compiler/src/values.h"
 
-#include <ingot/ingot.h>
 #include <ingot/runtime.h>
 
 #include <stdbool.h>
@@ -30,6 +27,7 @@ typedef struct request {
     PyObject *progress;         /* callable(stage, done, total), or NULL */
     const char *artifact;       /* where a file is to be written */
     const char *stage, *format; /* of a dump */
+    PyObject *arguments;        /* of a call: a list of values (values.h), or NULL */
     ig_context *context;
     PyThreadState *thread; /* while the GIL is free */
     bool is_interrupted;
@@ -52,22 +50,22 @@ static const char **list_of_texts(PyObject *list, size_t *out_count) {
 }
 
 static int read_request(PyObject *args, PyObject *kwargs, request *out) {
-    static char *names[] = { "path",     "data",        "inputs",
-                             "entry",    "resource",    "target",
-                             "isolate",  "torch_empty", "clamp_ids",
-                             "no_cache", "cache",       "memory_limit",
-                             "progress", "artifact",    "reference_weights",
-                             "stage",    "format",      NULL };
+    static char *names[] = {
+        "path",   "data",         "inputs",      "entry",     "resource",
+        "target", "isolate",      "torch_empty", "clamp_ids", "no_cache",
+        "cache",  "memory_limit", "progress",    "artifact",  "reference_weights",
+        "stage",  "format",       "arguments",   NULL
+    };
     PyObject *inputs = NULL, *progress = NULL;
     int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
     *out = (request){ .import = { .size = sizeof out->import },
                       .compile = { .size = sizeof out->compile } };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$zz#OzzzppppzLOzpzz", names, &out->path, &out->bytes,
+            args, kwargs, "|$zz#OzzzppppzLOzpzzO", names, &out->path, &out->bytes,
             &out->size, &inputs, &out->import.entry, &out->import.resource,
             &out->compile.target, &isolate, &torch_empty, &clamp, &no_cache,
             &out->cache_folder, &out->memory_limit, &progress, &out->artifact,
-            &reference, &out->stage, &out->format)) {
+            &reference, &out->stage, &out->format, &out->arguments)) {
         return -1;
     }
     out->progress = progress == Py_None ? NULL : progress;
@@ -123,7 +121,7 @@ static void raise_status(const request *r, ig_status status) {
     Py_XDECREF(module);
 }
 
-/* ---- the three kinds of work ---- */
+/* ---- the kinds of work ---- */
 
 static ig_status import_model(request *r, ig_module **out) {
     return r->bytes ? ig_import_memory(r->context, r->bytes, (size_t)r->size, r->path,
@@ -180,6 +178,53 @@ static ig_status make_text(request *r, PyObject **out, ig_program **unused) {
         r->thread = PyEval_SaveThread();
     }
     ig_module_close(module);
+    return status;
+}
+
+/* Optionals are declared as such; Python does not wrap them. */
+static ig_status wrap_optionals(ig_module *module, ig_argument *values, size_t count) {
+    for (size_t i = 0; i < count && i < ig_module_input_count(module); i++) {
+        bool is_optional = strncmp(ig_module_input_type(module, i), "opt", 3) == 0;
+        if (is_optional && values[i].kind != IG_ARGUMENT_OPTIONAL &&
+            value_wrap(&values[i]) < 0) {
+            return IG_LIMIT;
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status interpret(request *r, PyObject **out, ig_argument *values,
+                           size_t count) {
+    ig_module *module = NULL;
+    const ig_argument *results = NULL;
+    size_t result_count = 0;
+    ig_status status = import_model(r, &module);
+    status = status == IG_OK ? wrap_optionals(module, values, count) : status;
+    if (status == IG_OK) {
+        status = ig_interpret_run(module, values, count, &results, &result_count);
+    }
+    if (status == IG_OK) {
+        PyEval_RestoreThread(r->thread);
+        *out = values_write(results, result_count);
+        r->is_interrupted = !*out; /* its exception is the one to raise */
+        r->thread = PyEval_SaveThread();
+    }
+    ig_module_close(module);
+    return status == IG_OK && !*out ? IG_LIMIT : status;
+}
+
+static ig_status make_results(request *r, PyObject **out, ig_program **unused) {
+    size_t count = 0;
+    (void)unused;
+    PyEval_RestoreThread(r->thread);
+    ig_argument *values = r->arguments ? values_read(r->arguments, &count) : NULL;
+    if (!values && !PyErr_Occurred()) {
+        PyErr_SetString(PyExc_TypeError, "arguments: a list of values");
+    }
+    r->is_interrupted = !values;
+    r->thread = PyEval_SaveThread();
+    ig_status status = values ? interpret(r, out, values, count) : IG_INVALID;
+    values_free(values, count);
     return status;
 }
 
@@ -243,6 +288,11 @@ static PyObject *dump_text(PyObject *self, PyObject *args, PyObject *kwargs) {
     return work_on(args, kwargs, make_text);
 }
 
+static PyObject *interpret_model(PyObject *self, PyObject *args, PyObject *kwargs) {
+    (void)self;
+    return work_on(args, kwargs, make_results);
+}
+
 static PyObject *model_format(PyObject *self, PyObject *path) {
     const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
     (void)self;
@@ -265,6 +315,8 @@ static PyMethodDef methods[] = {
     { "compile", WITH_KEYWORDS(compile_program), "A capsule that Program takes over." },
     { "compile_file", WITH_KEYWORDS(compile_file), "Writes an artifact." },
     { "dump", WITH_KEYWORDS(dump_text), "The text of a stage." },
+    { "interpret", WITH_KEYWORDS(interpret_model),
+      "Results of the reference interpreter: a list of values." },
     { "model_format", model_format, METH_O, "What a file is, from its content." },
     { "info", build_info, METH_NOARGS, "JSON: levels, targets, passes, limits." },
     { 0 },

@@ -7,6 +7,7 @@
  *     arguments.c   Python's values -> ig_call and flat inputs
  *     results.c     flat outputs -> Python's values
  *     tensor.c      class Tensor: an output's memory
+ *     inspect.c     a call's flat values, and the cost of its steps
  *     exchange.c    tensors of other libraries: buffer protocol, DLPack
  *
  * The limited API of CPython 3.11 (abi3): one binary for it and all later versions.
@@ -107,6 +108,8 @@ void slot_destroy(session_slot *slot);
 /* Room for one more input. */
 borrowed *slot_add_input(session_slot *slot);
 void slot_release_inputs(session_slot *slot);
+/* One run, without the GIL; slot->outputs are the session's until the next one. */
+int slot_run(session_slot *slot, const ig_view *inputs, size_t count);
 
 /* ---- arguments.c, results.c ---- */
 
@@ -127,5 +130,16 @@ int write_changed(session_slot *slot);
 
 extern PyType_Spec program_spec;
 extern PyObject *program_type;
+/* For a call; given back afterwards. */
+session_slot *program_take_slot(PyObject *program);
+void program_give_slot(PyObject *program, session_slot *slot);
+const ig_program *program_opened(PyObject *program);
+
+/* ---- inspect.c: methods of Program ---- */
+
+/* (args, kwargs) -> (flat inputs, flat outputs), lists of Tensors. */
+PyObject *program_record(PyObject *program, PyObject *args);
+/* (args, kwargs, runs) -> (steps, nanoseconds of the runs). */
+PyObject *program_profile(PyObject *program, PyObject *args);
 
 #endif

@@ -140,7 +140,8 @@ static void wait_for_lock(program *self) {
     }
 }
 
-static session_slot *take_slot(program *self) {
+session_slot *program_take_slot(PyObject *object) {
+    program *self = (program *)object;
     if (self->has_state) {
         wait_for_lock(self);
         self->state = self->state ? self->state
@@ -158,7 +159,8 @@ static session_slot *take_slot(program *self) {
     return slot_create(self->program, self->pool, 1);
 }
 
-static void give_slot(program *self, session_slot *slot) {
+void program_give_slot(PyObject *object, session_slot *slot) {
+    program *self = (program *)object;
     slot_release_inputs(slot);
     if (self->has_state) {
         PyThread_release_lock(self->lock);
@@ -168,36 +170,25 @@ static void give_slot(program *self, session_slot *slot) {
     self->idle = slot;
 }
 
-/* ---- calling ---- */
-
-static int run_slot(session_slot *slot, const ig_view *inputs, size_t count) {
-    ig_status status;
-    memset(slot->outputs, 0, slot->output_count * sizeof *slot->outputs);
-    Py_BEGIN_ALLOW_THREADS;
-    status = ig_session_run(slot->session, inputs, count, slot->outputs,
-                            slot->output_count);
-    Py_END_ALLOW_THREADS;
-    if (status != IG_OK) {
-        raise_status(status, ig_session_error(slot->session));
-        return -1;
-    }
-    return 0;
+const ig_program *program_opened(PyObject *object) {
+    return ((program *)object)->program;
 }
 
+/* ---- calling ---- */
+
 static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs) {
-    program *self = (program *)object;
     ig_view *inputs;
     size_t count;
     PyObject *result = NULL;
-    session_slot *slot = take_slot(self);
+    session_slot *slot = program_take_slot(object);
     if (!slot) {
         return NULL;
     }
     if (put_arguments(slot, args, kwargs, &inputs, &count) == 0 &&
-        run_slot(slot, inputs, count) == 0 && write_changed(slot) == 0) {
+        slot_run(slot, inputs, count) == 0 && write_changed(slot) == 0) {
         result = read_result(slot);
     }
-    give_slot(self, slot);
+    program_give_slot(object, slot);
     return result;
 }
 
@@ -247,16 +238,16 @@ static PyObject *program_run(PyObject *object, PyObject *feed) {
         return NULL;
     }
     ig_view *inputs = calloc(count + 1, sizeof *inputs);
-    session_slot *slot = inputs ? take_slot(self) : NULL;
+    session_slot *slot = inputs ? program_take_slot(object) : NULL;
     if (!inputs) {
         return PyErr_NoMemory();
     }
     if (slot) {
         if (read_feed(slot, self->program, feed, inputs) == 0 &&
-            run_slot(slot, inputs, count) == 0) {
+            slot_run(slot, inputs, count) == 0) {
             result = read_outputs(slot);
         }
-        give_slot(self, slot);
+        program_give_slot(object, slot);
     }
     free(inputs);
     return result;
@@ -342,9 +333,14 @@ static PyObject *program_facts(PyObject *object, void *unused) {
 
 static PyMethodDef methods[] = {
     { "run", program_run, METH_O,
-      "run(feed: dict) -> list\n\nCalls with inputs by name; outputs in their order." },
+      "run(feed: dict) -> list\n\n"
+      "Calls with flat inputs by name, arrays of the types and extents that `inputs`\n"
+      "lists; gives the outputs in the order of `outputs`.  TypeError or ValueError: an\n"
+      "input is missing or does not fit." },
     { "reset", program_reset, METH_NOARGS,
-      "reset()\n\nGives all state the values that it begins with." },
+      "reset()\n\nGives all state the values that it begins with; nothing without state." },
+    { "_record", program_record, METH_VARARGS, NULL },
+    { "_profile", program_profile, METH_VARARGS, NULL },
     { "_from_capsule", program_from_capsule, METH_VARARGS | METH_CLASS, NULL },
     { 0 },
 };
@@ -356,7 +352,10 @@ static PyGetSetDef attributes[] = {
       "(name, type, dtype, shape) of each; None: open.", NULL },
     { "states", program_states, NULL, "What outlives a call, as inputs are described.",
       NULL },
-    { "facts", program_facts, NULL, "Level, kernels, bytes: a dict.", NULL },
+    { "facts", program_facts, NULL,
+      "A dict: \"model\", \"build\", \"level\" (of the CPU, in use), \"levels\" (there),\n"
+      "\"kernels\", \"launches\" (counts), \"code_bytes\", \"weight_bytes\".",
+      NULL },
     { 0 },
 };
 

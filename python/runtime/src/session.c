@@ -3,6 +3,7 @@
 #include "python/runtime/src/binding.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 session_slot *slot_create(ig_program *program, ig_thread_pool *pool, int threads) {
     char message[256] = "";
@@ -69,4 +70,18 @@ void slot_release_inputs(session_slot *slot) {
     }
     slot->input_count = 0;
     slot->make = NULL;
+}
+
+int slot_run(session_slot *slot, const ig_view *inputs, size_t count) {
+    ig_status status;
+    memset(slot->outputs, 0, slot->output_count * sizeof *slot->outputs);
+    Py_BEGIN_ALLOW_THREADS;
+    status = ig_session_run(slot->session, inputs, count, slot->outputs,
+                            slot->output_count);
+    Py_END_ALLOW_THREADS;
+    if (status != IG_OK) {
+        raise_status(status, ig_session_error(slot->session));
+        return -1;
+    }
+    return 0;
 }

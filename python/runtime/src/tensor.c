@@ -202,6 +202,12 @@ static PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused) {
     return Py_BuildValue("(ii)", 1, 0);
 }
 
+static PyObject *tensor_tobytes(PyObject *self, PyObject *unused) {
+    const ig_view *view = tensor_view(self);
+    (void)unused;
+    return PyBytes_FromStringAndSize(view->data, (Py_ssize_t)view->capacity);
+}
+
 /* ---- attributes ---- */
 
 static PyObject *tensor_shape(PyObject *self, void *unused) {
@@ -235,6 +241,9 @@ static PyObject *tensor_repr(PyObject *self) {
 static PyMethodDef methods[] = {
     { "__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack,
       METH_VARARGS | METH_KEYWORDS, "The same memory as a DLPack capsule." },
+    { "tobytes", tensor_tobytes, METH_NOARGS,
+      "tobytes() -> bytes\n\nThe elements, row-major; those of 4 and 2 bits packed, low "
+      "bits first." },
     { "__dlpack_device__", tensor_dlpack_device, METH_NOARGS, "(1, 0): the host." },
     { 0 },
 };

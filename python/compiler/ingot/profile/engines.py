@@ -35,7 +35,7 @@ def torch_threads(count):
 class Engine:
     """What all have in common.  `packages`: {module to import: package to install}."""
 
-    packages = {}
+    packages: dict = {}
 
     @classmethod
     def missing(cls):

@@ -46,7 +46,7 @@ class BackendSamples:
     times_ns: list
     failures: int = 0
     errors: dict = dataclasses.field(default_factory=dict)  # text: failures
-    difference: float = None  # from eager, of the worst call
+    difference: float | None = None  # from eager, of the worst call
     memory_bytes: int = 0
 
     def add(self, other):

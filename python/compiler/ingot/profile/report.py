@@ -46,9 +46,9 @@ class Times:
     """Milliseconds; None where nothing was measured."""
 
     samples: int
-    mean_ms: float = None
-    p50_ms: float = None
-    p95_ms: float = None
+    mean_ms: float | None = None
+    p50_ms: float | None = None
+    p95_ms: float | None = None
 
     @staticmethod
     def of(times_ns):

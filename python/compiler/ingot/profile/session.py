@@ -20,8 +20,8 @@ class Outcome:
     """What a backend made of one call of a graph."""
 
     times_ns: list = dataclasses.field(default_factory=list)  # one of each repeat
-    results: list = None      # tensors, of the first repeat
-    error: str = None         # instead of times and results
+    results: list | None = None      # tensors, of the first repeat
+    error: str | None = None         # instead of times and results
     memory_bytes: int = 0     # by which loading and the first run let this process grow
 
 

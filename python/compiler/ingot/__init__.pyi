@@ -1,0 +1,11 @@
+from ingot_runtime import (CancelledError as CancelledError, Diagnostic as Diagnostic,
+                           Error as Error, FileError as FileError,
+                           InternalError as InternalError, InvalidError as InvalidError,
+                           LimitError as LimitError, Tensor as Tensor,
+                           UnsupportedError as UnsupportedError, level as level)
+
+from .program import Program as Program, compile as compile, dump as dump, load as load
+from .session import Session as Session
+
+__version__: str
+__all__: list[str]
