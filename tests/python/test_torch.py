@@ -3,10 +3,13 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
+import gc
+import sys
 import unittest
 import warnings
 
 import ingot
+import models
 
 try:
     import torch
@@ -71,8 +74,51 @@ class Torch(unittest.TestCase):
             self.check(program, module, x)
         with self.assertRaises(TypeError):
             program(torch.randn(3, 4).double())
-        with self.assertRaises(Exception):
-            program(torch.randn(3, 4, device="meta"))
+
+    def test_tensors_of_other_kinds(self):
+        class Sub(torch.Tensor):
+            pass
+
+        program, x = ingot.compile(models.ADD), torch.arange(6.0).reshape(2, 3)
+        negated = torch.complex(x, x).conj().imag
+        small = torch.complex(x[:1, :1], x[1:, 1:2]).conj().imag.expand(2, 3)
+        with torch.inference_mode():
+            inference = x + 1
+        for y in (x.as_subclass(Sub), negated, small, inference, x[:, :1].expand(2, 3)):
+            self.assertTrue(torch.equal(program(y, x), (y + x).as_subclass(torch.Tensor)))
+        for y, words in ((x.to("meta"), "host's memory"), (x.to_sparse(), "host's memory"),
+                         (x.to_sparse_csr(), "host's memory"),
+                         (torch.complex(x, x), "no model takes"),
+                         (torch.quantize_per_tensor(x, 1.0, 0, torch.quint8), "host's memory"),
+                         (torch.nested.nested_tensor([x[0], x[1]]), "host's memory"),
+                         (x.bfloat16(), "got bf16"), (x.int(), "got i32")):
+            for args in ((y, x), (x, y)):
+                with self.assertRaisesRegex(TypeError, words):
+                    program(*args)
+        if torch.cuda.is_available():
+            with self.assertRaisesRegex(TypeError, r"\.cpu\(\)"):
+                program(x.cuda(), x)
+
+    def test_calls_leak_nothing(self):
+        program, x = ingot.compile(models.ADD), torch.ones(1, 3)
+        meta, negated = x.to("meta"), torch.complex(x, x).conj().imag
+
+        def calls(count):
+            for _ in range(count):
+                program(x, y=x)
+                program(negated, x)
+                try:
+                    program(x, meta)
+                except TypeError:
+                    pass
+
+        calls(100)
+        gc.collect()
+        before, none = sys.getallocatedblocks(), sys.getrefcount(x)
+        calls(3000)
+        gc.collect()
+        self.assertLess(abs(sys.getallocatedblocks() - before), 100)
+        self.assertEqual(sys.getrefcount(x), none)
 
     def test_half_precision(self):
         class Twice(torch.nn.Module):

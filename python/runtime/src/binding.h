@@ -43,7 +43,7 @@ int add_exceptions(PyObject *module);
 typedef struct borrowed {
     Py_buffer buffer; /* of the buffer protocol */
     bool has_buffer;
-    PyObject *capsule;            /* of DLPack, or NULL */
+    PyObject *capsule;            /* of DLPack, or another owner, or NULL */
     void *copy;                   /* of elements that do not lie row-major, or NULL */
     void *origin;                 /* then: where they lie */
     int64_t strides[IG_MAX_RANK]; /* in bytes */

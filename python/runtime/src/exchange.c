@@ -51,10 +51,15 @@ enum { DL_MAJOR = 1, DL_CPU = 1 };
 
 _Static_assert(sizeof(dl_tensor) == 48, "DLPack's ABI");
 
-/* The capsule of a type's table, or None: a borrowed reference.  Types are asked
- * once. */
+static bool has_masks(PyObject *type) { /* numpy.ma's arrays, whose buffers hide that */
+    return PyObject_HasAttrString(type, "mask") &&
+           PyObject_HasAttrString(type, "filled");
+}
+
+/* The capsule of a type's table, or None, or False where elements may be masked:
+ * a borrowed reference.  Types are asked once. */
 static PyObject *capsule_of(PyObject *type) {
-    static PyObject *known; /* type -> capsule or None */
+    static PyObject *known; /* type -> capsule, None or False */
     known = known ? known : PyDict_New();
     PyObject *capsule = known ? PyDict_GetItemWithError(known, type) : NULL;
     if (capsule || !known) {
@@ -63,7 +68,8 @@ static PyObject *capsule_of(PyObject *type) {
     capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
     PyErr_Clear();
     bool is_table = capsule && PyCapsule_IsValid(capsule, "dlpack_exchange_api");
-    PyDict_SetItem(known, type, is_table ? capsule : Py_None);
+    PyObject *none = has_masks(type) ? Py_False : Py_None;
+    PyDict_SetItem(known, type, is_table ? capsule : none);
     Py_XDECREF(capsule);
     return PyDict_GetItemWithError(known, type);
 }
@@ -72,7 +78,7 @@ static PyObject *capsule_of(PyObject *type) {
  * version. */
 static const dl_exchange *exchange_of(PyObject *object) {
     PyObject *capsule = capsule_of((PyObject *)Py_TYPE(object));
-    if (!capsule || capsule == Py_None) {
+    if (!capsule || !PyCapsule_CheckExact(capsule)) {
         PyErr_Clear();
         return NULL;
     }
@@ -288,16 +294,71 @@ bool is_array(PyObject *object) {
            PyObject_HasAttrString(object, "__dlpack__");
 }
 
+/* Its library's exception as a TypeError of ours. */
+static int refuse_tensor(void) {
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    PyObject *text = value ? PyObject_Str(value) : NULL;
+    const char *words = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    size_t length = words ? strcspn(words, "\n") : 0;
+    PyObject *line = PyUnicode_FromStringAndSize(words, (Py_ssize_t)length);
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError,
+                 "a tensor without dense elements in the host's memory: %V", line, "");
+    Py_XDECREF(line);
+    Py_XDECREF(text);
+    Py_XDECREF(kind);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return -1;
+}
+
+static bool is_packed(const dl_tensor *tensor) {
+    int64_t run = 1;
+    bool is_packed = tensor->ndim > 0;
+    for (int32_t i = tensor->ndim; tensor->strides && i-- > 0;) {
+        is_packed = is_packed && tensor->strides[i] == run;
+        run *= tensor->shape[i];
+    }
+    return is_packed;
+}
+
+/* torch's imaginary parts of conjugates are views whose elements lie negated, which the
+ * table does not tell: a new reference to elements as they are, or NULL. */
+static PyObject *resolve_negated(PyObject *object) {
+    PyObject *answer = PyObject_CallMethod(object, "is_neg", NULL);
+    bool is_negated = answer == Py_True;
+    Py_XDECREF(answer);
+    PyErr_Clear(); /* of another library */
+    return is_negated ? PyObject_CallMethod(object, "resolve_neg", NULL) : NULL;
+}
+
+static int borrow_by_table(PyObject *object, const dl_exchange *table, borrowed *out) {
+    dl_tensor tensor;
+    if (table->tensor_from_object(object, &tensor) != 0) {
+        return refuse_tensor();
+    }
+    out->capsule = is_packed(&tensor) ? NULL : resolve_negated(object);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    out->is_readonly = out->capsule != NULL; /* a copy */
+    if (out->capsule && table->tensor_from_object(out->capsule, &tensor) != 0) {
+        return refuse_tensor();
+    }
+    return view_dlpack(&tensor, out);
+}
+
 int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make) {
     *out = (borrowed){ .input = -1 };
     const dl_exchange *table = exchange_of(object);
     if (table) {
-        dl_tensor tensor;
-        if (table->tensor_from_object(object, &tensor) != 0) {
-            return -1;
-        }
         *out_make = *out_make ? *out_make : table->object_from_managed;
-        return view_dlpack(&tensor, out);
+        return borrow_by_table(object, table, out);
+    }
+    if (capsule_of((PyObject *)Py_TYPE(object)) == Py_False) {
+        PyErr_SetString(PyExc_TypeError, "a masked array: give its .filled(value)");
+        return -1;
     }
     return PyObject_CheckBuffer(object) ? borrow_buffer(object, out)
                                         : borrow_capsule(object, out);

@@ -157,7 +157,7 @@ typedef struct runner {
     int number, failures;
 } runner;
 
-enum { RUNNERS = 4, ROUNDS = 60, MOST_BATCH = 40 };
+enum { RUNNERS = 8, ROUNDS = 60, MOST_BATCH = 40 };
 
 static void *run_many(void *argument) {
     runner *r = argument;
@@ -189,7 +189,9 @@ static void run_side_by_side(const ig_thread_pool_options *options) {
     rt_case *c = rt_scale_case(10000);
     ig_program *program = rt_open(c, NULL);
     ig_thread_pool *pool = NULL;
-    CHECK_OK(ig_thread_pool_create(options, &pool));
+    if (options) {
+        CHECK_OK(ig_thread_pool_create(options, &pool));
+    }
     runner runners[RUNNERS];
     for (int i = 0; i < RUNNERS; i++) {
         runners[i] = (runner){ .program = program, .pool = pool, .number = i };
@@ -203,6 +205,11 @@ static void run_side_by_side(const ig_thread_pool_options *options) {
     ig_program_close(program);
     rt_end(c);
 }
+
+TEST(sessions_share_a_program) {
+    run_side_by_side(NULL);
+}
+END_TEST
 
 TEST(sessions_share_a_pool) {
     ig_thread_pool_options options = { .size = sizeof options, .threads = 3 };
@@ -317,6 +324,6 @@ END_TEST
 
 UNIT_SUITE(runtime_threads, every_tile_runs_once_and_every_worker_has_some,
            cheap_launches_stay_with_the_caller, bits_do_not_depend_on_threads,
-           every_worker_has_the_same_float_environment, sessions_share_a_pool,
-           pool_outlives_its_last_session, threads_of_the_caller,
+           every_worker_has_the_same_float_environment, sessions_share_a_program,
+           sessions_share_a_pool, pool_outlives_its_last_session, threads_of_the_caller,
            cancelled_runs_stop_and_the_session_lives)
