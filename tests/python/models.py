@@ -40,3 +40,11 @@ def copy_of(dtype):
     ret %0
   }}
 }}""".encode()
+
+
+RELU = b"""module @relu {
+  graph @main(%x: f32[B, 16]) -> (f32[B, 16] "y") {
+    %0 = relu %x : f32[B, 16]
+    ret %0
+  }
+}"""

@@ -26,4 +26,11 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export INGOT_CACHE_DIR=$folder PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1
+
+# Extensions with sanitizers want them before all else; CPython itself leaks a little.
+extension=$build/python/ingot/_compiler.abi3.so
+preload=$(ldd "$extension" | sed -nE 's/.*(lib[atu][bs]*san[^ ]*) => ([^ ]+) .*/\2/p' | tr '\n' ' ')
+if [ -n "$preload" ]; then
+    export LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0
+fi
 "$python" runner.py "$@"

@@ -155,7 +155,7 @@ class Calls(unittest.TestCase):
         before, none = sys.getallocatedblocks(), sys.getrefcount(x)
         calls(int(os.environ.get("INGOT_LEAK_CALLS", 3000)))
         gc.collect()
-        self.assertLess(abs(sys.getallocatedblocks() - before), 100)
+        self.assertLess(sys.getallocatedblocks() - before, 100)
         self.assertEqual(sys.getrefcount(x), none)
 
 

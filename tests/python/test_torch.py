@@ -117,7 +117,7 @@ class Torch(unittest.TestCase):
         before, none = sys.getallocatedblocks(), sys.getrefcount(x)
         calls(3000)
         gc.collect()
-        self.assertLess(abs(sys.getallocatedblocks() - before), 100)
+        self.assertLess(sys.getallocatedblocks() - before, 100)
         self.assertEqual(sys.getrefcount(x), none)
 
     def test_half_precision(self):

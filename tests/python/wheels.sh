@@ -24,7 +24,7 @@ newer=$(find python runtime driver include -newer "$wheels" -type f -name '*.[ch
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit
-unset PYTHONPATH LD_LIBRARY_PATH INGOT_PROVIDER_DIR
+unset PYTHONPATH LD_LIBRARY_PATH LD_PRELOAD INGOT_PROVIDER_DIR
 export INGOT_CACHE_DIR=$folder/cache
 if ! python3 -m venv env 2>"$folder/log"; then
     cat "$folder/log"
@@ -96,5 +96,25 @@ holds "they install" install ingot
 holds "a model is compiled and run" env/bin/python compile.py
 holds "one is removed" env/bin/pip uninstall -q -y ingot
 holds "the runtime works alone" env/bin/python run.py
+
+# torch finds the backend by its entry point, whether ingot.dynamo is imported or not.
+cat >backend.py <<'PY'
+import sys
+import torch
+if len(sys.argv) > 1:
+    import ingot.dynamo  # noqa: F401
+compiled = torch.compile(torch.relu, backend="ingot")
+with torch.no_grad():
+    assert compiled(torch.tensor([-1.0, 2.0])).tolist() == [0, 2]
+import ingot
+assert ingot.__file__.startswith(sys.path[0] + "/packages"), ingot.__file__
+PY
+python=${INGOT_PEERS:+$INGOT_PEERS/bin/python}
+if [ -n "$python" ] && "$python" -c "import torch" 2>/dev/null; then
+    holds "they install into a folder" install --no-deps --target packages ingot ingot-runtime
+    export PYTHONPATH=$folder/packages
+    holds "torch finds the backend" "$python" -W ignore backend.py
+    holds "and after its import" "$python" -W ignore backend.py import
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

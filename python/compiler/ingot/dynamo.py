@@ -229,4 +229,5 @@ def backend(module, example_inputs, **options):
     return aot_module_simplified(module, example_inputs, fw_compiler=compile_graph)
 
 
-torch._dynamo.register_backend(backend, name="ingot")
+if "ingot" not in torch._dynamo.list_backends():  # of a wheel torch finds the entry point
+    torch._dynamo.register_backend(backend, name="ingot")
