@@ -10,6 +10,7 @@
 #include "base/platform.h"
 
 #include "base/platform_errno.h"
+#include "base/platform_open.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -112,7 +113,7 @@ static ig_status keep_regular(int file, bool by_model, int *out_file, char *why)
 
 ig_status ig_file_open(const char *path, int *out_file, char *why) {
     *out_file = -1;
-    int file = open(path, OPEN_FLAGS);
+    int file = ig_open(path, OPEN_FLAGS, 0);
     if (file < 0) {
         ig_errno_explain(errno, why);
         return IG_IO;
@@ -182,7 +183,7 @@ static int open_folder_of(const char *path) {
     }
     memcpy(folder, slash ? path : "./", slash ? size : 2);
     folder[slash ? size : 2] = '\0';
-    return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return ig_open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
 /* Opens one component below `folder`; a link fails with ELOOP whatever it points to. */
@@ -194,7 +195,7 @@ static int open_component(int folder, const char *component, bool is_last) {
         return -1;
     }
     int flags = is_last ? OPEN_FLAGS : O_PATH | O_DIRECTORY | O_CLOEXEC;
-    return openat(folder, component, flags | O_NOFOLLOW);
+    return ig_open_at(folder, component, flags | O_NOFOLLOW, 0);
 }
 
 /* Walks `name` from `folder`, which it closes; -1 and errno on failure. */

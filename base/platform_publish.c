@@ -15,6 +15,7 @@
 #include "base/platform.h"
 
 #include "base/platform_errno.h"
+#include "base/platform_open.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -77,7 +78,7 @@ static int create_nameless(const char *path, mode_t mode) {
         return fail_with(ENAMETOOLONG);
     }
     snprintf(folder, sizeof folder, "%.*s", size ? (int)size : 1, size ? path : ".");
-    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+    return ig_open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 }
 
 /* Creates and locks a temporary beside `path`; -1 and errno on failure. */
@@ -88,7 +89,7 @@ static int create_temporary(const char *path, mode_t mode, temporary *out) {
         if (name_temporary(path, n, out->path) != 0) {
             return -1;
         }
-        out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        out->fd = ig_open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (out->fd < 0 && errno != EEXIST) {
             return -1;
         }
@@ -206,7 +207,7 @@ static int fill_and_rename(temporary *temp, const char *path, const content *wit
     }
     int fd = temp->fd;
     temp->fd = second;
-    if (close(fd) != 0 || (!temp->path[0] && give_name(temp, path) != 0)) {
+    if (ig_close(fd) != 0 || (!temp->path[0] && give_name(temp, path) != 0)) {
         return -1;
     }
     return temp->path[0] ? rename(temp->path, path) : 0;
@@ -243,7 +244,7 @@ ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
 }
 
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {
-    int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = ig_open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     if (fd < 0) {
         ig_errno_explain(errno, why);
         return IG_IO;
@@ -283,7 +284,8 @@ static void remove_if_stale(int folder, const char *name) {
     if (!owner || kill(owner, 0) == 0 || errno != ESRCH) {
         return;
     }
-    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    int fd = ig_open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
+                        0);
     if (fd < 0) {
         return;
     }

@@ -12,6 +12,7 @@
 #include "runtime/format.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
 typedef struct import_call {
@@ -363,6 +364,7 @@ ig_status ig_import_memory(ig_context *context, const void *bytes, size_t size,
 
 const char *ig_model_format(const char *path) {
     ig_file_map map;
+    errno = 0;
     if (ig_file_map_open(path, &map, NULL) != IG_OK) {
         return "";
     }

@@ -3,6 +3,7 @@
 #include "driver/cache/private_files.h"
 
 #include "base/platform.h"
+#include "base/platform_open.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ bool ig_private_folder_create(const char *path) {
 
 int ig_private_folder_open(const char *path, char *why) {
     struct stat facts;
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int folder = ig_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (folder < 0 || fstat(folder, &facts) != 0) {
         return refuse_file(folder, why, strerror(errno));
     }
@@ -61,7 +62,8 @@ int ig_private_folder_open(const char *path, char *why) {
 int ig_private_file_open(int folder, const char *name) {
     assert(folder >= 0 && !strchr(name, '/') && "an entry lies in an open folder");
     struct stat facts;
-    int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int file = ig_open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                          0);
     bool is_private = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
                       facts.st_uid == geteuid() && !(facts.st_mode & OTHERS_WRITE);
     return is_private ? file : refuse_file(file, NULL, "");

@@ -9,6 +9,7 @@
 #include "ingot_build_id.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,15 @@ static void *open_provider(char *tried, size_t size) {
 
 static ig_status open_llvm(ig_context *context, const ig_backend **out_backend) {
     char tried[4096] = PROVIDER;
+    errno = 0;
     void *library = open_provider(tried, sizeof tried);
     if (!library) {
+        bool is_memory = errno == ENOMEM;
         const char *why = dlerror();
+        if (is_memory) {
+            return ig_error(&context->diag, IG_LIMIT, NULL,
+                            "no memory for the code generator: %s", why ? why : tried);
+        }
         return ig_error_hint(&context->diag, IG_UNSUPPORTED, NULL,
                              "install the package with " PROVIDER
                              " (it needs LLVM 19), or set INGOT_PROVIDER_DIR",

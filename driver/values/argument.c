@@ -248,7 +248,9 @@ static ig_status parse_value(void *arguments) {
 
 static ig_status read_archive(void *arguments) {
     argument_call *call = arguments;
-    return ig_npz_read(call->arguments, call->text);
+    IG_TRY(map_file(call, call->text));
+    return ig_npz_read(call->arguments, call->text,
+                       (ig_str){ call->map.data, call->map.size });
 }
 
 static ig_status run_reading(argument_call *call, ig_status (*work)(void *),
@@ -302,9 +304,14 @@ static ig_status write_archive(argument_call *call) {
         IG_TRY(ig_argument_to_tensor(call->context, &call->arena, &call->values[i],
                                      &tensor));
         IG_TRY(ig_npy_write(call->context, call->text, &tensor, &out));
-        entries[i] = (ig_npz_entry){ call->names[i], ig_writer_str(&out) };
+        entries[i] = (ig_npz_entry){
+            ig_arena_printf(&call->arena, "%s.npy", call->names[i]), ig_writer_str(&out)
+        };
     }
-    return ig_npz_write(call->context, call->text, entries, call->count);
+    ig_str bytes;
+    IG_TRY(ig_npz_write(call->context, &call->arena, call->text, entries, call->count,
+                        &bytes));
+    return publish_file(call, bytes);
 }
 
 static ig_status write_values(void *arguments) {

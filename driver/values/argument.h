@@ -43,14 +43,15 @@ typedef struct ig_value_want {
 ig_status ig_value_file_read(ig_context *context, ig_arena *arena, const char *file,
                              ig_str bytes, ig_value_want want, ig_tensor *out);
 
-/* Archives of such arrays; names lose their ".npy". */
-ig_status ig_npz_read(ig_arguments *arguments, const char *path);
+/* Archives of such arrays; names lose their ".npy".  `path` is for messages. */
+ig_status ig_npz_read(ig_arguments *arguments, const char *path, ig_str bytes);
 typedef struct ig_npz_entry {
-    const char *name;
-    ig_str bytes; /* of the .npy */
+    const char *file; /* its name, with ".npy" */
+    ig_str bytes;     /* of the .npy */
 } ig_npz_entry;
-ig_status ig_npz_write(ig_context *context, const char *path,
-                       const ig_npz_entry *entries, size_t count);
+/* The archive's bytes, in `arena`. */
+ig_status ig_npz_write(ig_context *context, ig_arena *arena, const char *path,
+                       const ig_npz_entry *entries, size_t count, ig_str *out);
 
 /* The items of a list, '["@a.npy", "f32[2]=1,2", [3, 4]]' or "null", as values. */
 ig_status ig_value_split(ig_context *context, ig_arena *arena, const char *text,

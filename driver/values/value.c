@@ -5,6 +5,7 @@
 #include "base/checked.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -234,14 +235,24 @@ static ig_status json_to_tensor(value_text *v, const json_t *json, bool is_typed
     return take_json(v, json, 0, out, &index);
 }
 
+/* jansson may leave out what it has no memory for, or call the text wrong: errno, which
+ * is cleared before, tells. */
+static ig_status report_json(const value_text *v, const char *what) {
+    return errno == ENOMEM ? ig_error(&v->context->diag, IG_LIMIT, NULL,
+                                      "no memory for '%.60s'", v->text)
+                           : report_value(v, what);
+}
+
 /* jansson stays on malloc: nothing between load and decref unwinds. */
 static ig_status read_json(value_text *v, const char *type, ig_tensor *out) {
     ig_kind kind;
     bool is_typed = ig_declared_type(type, &kind, &v->dtype);
     json_error_t error;
+    errno = 0;
     json_t *json = json_loads(v->text, JSON_DECODE_ANY, &error);
-    if (!json) {
-        return report_value(v, "is no value");
+    if (!json || errno == ENOMEM) {
+        json_decref(json);
+        return report_json(v, "is no value");
     }
     ig_status status = json_to_tensor(v, json, is_typed, out);
     json_decref(json);
@@ -286,9 +297,11 @@ ig_status ig_value_split(ig_context *context, ig_arena *arena, const char *text,
                          const char *const **out_items, size_t *out_count) {
     value_text v = { .context = context, .arena = arena, .text = text };
     json_error_t error;
+    errno = 0;
     json_t *json = json_loads(text, JSON_DECODE_ANY, &error);
-    if (!json) {
-        return report_value(&v, "is no list");
+    if (!json || errno == ENOMEM) {
+        json_decref(json);
+        return report_json(&v, "is no list");
     }
     ig_status status = take_items(&v, json, out_items, out_count);
     json_decref(json);

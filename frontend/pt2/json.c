@@ -4,6 +4,7 @@
 
 #include "base/writer.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -147,6 +148,12 @@ static bool copy_value(copier *c, json_t *from, ig_json *to) {
     return true;
 }
 
+static ig_status refuse_memory(ig_context *context, const ig_location *where,
+                               ig_str text) {
+    return ig_error(&context->diag, IG_LIMIT, where,
+                    "no memory for the %zu bytes of JSON", text.size);
+}
+
 ig_status ig_json_read(ig_context *context, ig_arena *arena, const ig_location *where,
                        ig_str text, const ig_json **out_value) {
     json_error_t error;
@@ -154,7 +161,12 @@ ig_status ig_json_read(ig_context *context, ig_arena *arena, const ig_location *
     ig_json *value = IG_NEW(arena, ig_json);
     *out_value = value;
     text = quote_words(arena, text);
+    errno = 0;
     json_t *json = json_loadb(text.data, text.size, JSON_ALLOW_NUL, &error);
+    if (errno == ENOMEM) { /* jansson may have left out what it had no memory for */
+        json_decref(json);
+        return refuse_memory(context, where, text);
+    }
     if (!json) {
         return ig_error(&context->diag, IG_INVALID, where, "line %d: %s", error.line,
                         error.text);
@@ -165,9 +177,7 @@ ig_status ig_json_read(ig_context *context, ig_arena *arena, const ig_location *
         return ig_error_limit(&context->diag, where, &context->limits,
                               IG_LIMIT_source_depth, "the nesting of the JSON");
     }
-    return is_copied ? IG_OK
-                     : ig_error(&context->diag, IG_LIMIT, where,
-                                "no memory for the %zu bytes of JSON", text.size);
+    return is_copied ? IG_OK : refuse_memory(context, where, text);
 }
 
 /* ---- looking ---- */

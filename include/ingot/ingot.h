@@ -96,7 +96,7 @@ typedef struct ig_import_options {
 } ig_import_options;
 
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",
- * or "" for anything else.  Never reports; the text is static. */
+ * or "" for anything else.  Never reports, but errno says why a file cannot be read. */
 IG_API const char *ig_model_format(const char *path);
 /* What a torch.package holds: resources, sources, values; "" for any other file.  The
  * text is the context's. */

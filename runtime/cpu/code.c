@@ -4,9 +4,15 @@
 
 #include "base/checked.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+static ig_status refuse_memory(const ig_message *message, size_t size) {
+    return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
+                          size);
+}
 
 ig_status ig_cpu_code_load(const ig_device *device, const void *code, size_t size,
                            ig_image *out_image, const ig_message *message) {
@@ -20,12 +26,15 @@ ig_status ig_cpu_code_load(const ig_device *device, const void *code, size_t siz
     void *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
-        return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
-                              size);
+        return refuse_memory(message, size);
     }
     memcpy(memory, code, size);
     if (mprotect(memory, mapped, PROT_READ | PROT_EXEC) != 0) {
+        bool is_memory = errno == ENOMEM;
         munmap(memory, mapped);
+        if (is_memory) {
+            return refuse_memory(message, size);
+        }
         return ig_message_set(
             message, IG_UNSUPPORTED,
             "this system does not let a process run code that it loads");

@@ -4,24 +4,33 @@
  * An entry is inflated as a zip of its own: our header, the borrowed data, our
  * directory, given to libzip as three pieces.  So nothing has to stay open, and what is
  * inflated are the very bytes that our walk has found.
+ *
+ * Where libzip gets no memory it may say that an archive is damaged; errno, which we
+ * clear before, tells the two apart.
  */
 #include "frontend/torch/archive/zip_library.h"
 
 #include "base/zip_format.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 #include <zip.h>
+
+static ig_status refuse_memory(const ig_archive *archive, const ig_location *where) {
+    return ig_error(&archive->context->diag, IG_LIMIT, where,
+                    "no memory for the library that reads zip archives");
+}
 
 /* One reason, as status and words. */
 static ig_status report_zip_error(const ig_archive *archive, const char *what,
                                   zip_error_t *error) {
-    bool is_memory = zip_error_code_zip(error) == ZIP_ER_MEMORY;
     ig_location where = { .file = archive->file };
-    ig_status status = ig_error_hint(
-        &archive->context->diag, is_memory ? IG_LIMIT : IG_INVALID, &where,
-        is_memory ? NULL : "the file is damaged: fetch or save it again", "%s: %s",
-        what, zip_error_strerror(error));
+    ig_status status =
+        errno == ENOMEM ? refuse_memory(archive, &where)
+                        : ig_error_hint(&archive->context->diag, IG_INVALID, &where,
+                                        "the file is damaged: fetch or save it again",
+                                        "%s: %s", what, zip_error_strerror(error));
     zip_error_fini(error);
     return status;
 }
@@ -52,6 +61,9 @@ static ig_status compare_entries(const ig_archive *archive, zip_t *zip,
     }
     for (uint64_t i = 0; i < count; i++) {
         if (!is_same_entry(zip, i, &entries[i])) {
+            if (errno == ENOMEM) {
+                return refuse_memory(archive, &where);
+            }
             return ig_error(
                 &archive->context->diag, IG_INVALID, &where,
                 "its zip directory can be read in two ways: entry '%.*s' is not the same in both",
@@ -64,6 +76,7 @@ static ig_status compare_entries(const ig_archive *archive, zip_t *zip,
 ig_status ig_zip_confirm(ig_archive *archive, const ig_zip_entry *entries,
                          uint64_t count) {
     zip_error_t error;
+    errno = 0;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(archive->bytes.data,
                                                     archive->bytes.size, 0, &error);
@@ -170,6 +183,7 @@ ig_status ig_zip_inflate(ig_archive *archive, const ig_archive_entry *entry,
                                        { (zip_uint8_t *)data, entry->packed },
                                        { (zip_uint8_t *)tail, TAIL_SIZE } };
     zip_error_t error;
+    errno = 0;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_fragment_create(pieces, 3, 0, &error);
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
@@ -178,12 +192,16 @@ ig_status ig_zip_inflate(ig_archive *archive, const ig_archive_entry *entry,
         return report_zip_error(archive, entry->name.data, &error);
     }
     bool is_good = inflate_entry(zip, entry, buffer);
+    bool is_memory = !is_good && errno == ENOMEM;
     zip_discard(zip);
     zip_error_fini(&error);
     if (is_good) {
         return IG_OK;
     }
     ig_location where = ig_archive_where(archive, entry);
+    if (is_memory) {
+        return refuse_memory(archive, &where);
+    }
     return ig_error_hint(
         &archive->context->diag, IG_INVALID, &where,
         "the file is damaged: fetch or save it again",

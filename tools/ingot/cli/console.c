@@ -4,6 +4,7 @@
 
 #include "tools/ingot/cli/streams.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -155,6 +156,12 @@ void *need(void *memory) {
         exit(complain(exit_of(IG_LIMIT), "memory ran out"));
     }
     return memory;
+}
+
+void need_memory(void) {
+    if (errno == ENOMEM) {
+        need(NULL);
+    }
 }
 
 char *text_of(const char *format, ...) {

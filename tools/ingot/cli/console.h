@@ -28,6 +28,9 @@ void note(const settings *given, const char *format, ...) IG_PRINTF(2, 3);
 void progress_clear(void);
 /* Memory that must be there: prints and exits with status 5 otherwise. */
 void *need(void *memory);
+/* Does so where errno, which was cleared before a library failed, says that it had no
+ * memory. */
+void need_memory(void);
 char *text_of(const char *format, ...) IG_PRINTF(1, 2); /* free() it */
 
 /* Why something failed; "" where the context has said it already. */

@@ -35,14 +35,9 @@ static int refuse_usage(const verb *which, const char *format, ...) {
 
 /* ---- values ---- */
 
-static bool add_text(text_list *list, const char *text) {
-    const char **items = realloc(list->items, (list->count + 1) * sizeof *items);
-    if (!items) {
-        return false;
-    }
-    list->items = items;
-    items[list->count++] = text;
-    return true;
+static void add_text(text_list *list, const char *text) {
+    list->items = need(realloc(list->items, (list->count + 1) * sizeof *list->items));
+    list->items[list->count++] = text;
 }
 
 static bool is_count(const option_row *row, int64_t value) {
@@ -111,7 +106,8 @@ static bool take_value(const option_row *row, const char *text, settings *out) {
         *(const char **)field = text;
         return !options_are_choices(row->value) || is_choice(row->value, text);
     case OPTION_LIST:
-        return add_text(field, text);
+        add_text(field, text);
+        return true;
     case OPTION_COUNT:
         return read_count(row, text, field);
     case OPTION_COUNTS:
@@ -150,7 +146,7 @@ static int refuse_value(const verb *which, const option_row *row, const char *te
     case OPTION_LIST:
         break;
     }
-    return refuse_usage(which, "memory ran out");
+    return EXIT_USAGE; /* these take anything */
 }
 
 /* ---- getopt ---- */
@@ -190,9 +186,8 @@ static void fill_tables(const verb *which, struct option *longs, char *shorts) {
 
 static int take_option(const verb *which, int value, const char *word, settings *out) {
     if (value == 1) {
-        return add_text(&out->arguments, optarg)
-                   ? 0
-                   : refuse_usage(which, "memory ran out");
+        add_text(&out->arguments, optarg);
+        return 0;
     }
     if (value == ':') {
         return refuse_usage(which, "the option %s needs a value", word);
@@ -214,9 +209,7 @@ static int take_all(const verb *which, int argc, char **argv,
         status = take_option(which, value, argv[optind - 1], out);
     }
     while (status == 0 && optind < argc) {
-        status = add_text(&out->arguments, argv[optind++])
-                     ? 0
-                     : refuse_usage(which, "memory ran out");
+        add_text(&out->arguments, argv[optind++]);
     }
     return status;
 }
@@ -238,13 +231,8 @@ static int check_arguments(const verb *which, const settings *given) {
 int options_read(const verb *which, int argc, char **argv, settings *out) {
     *out = (settings){ 0 };
     size_t count = count_rows(which->options);
-    struct option *longs = calloc(count + 1, sizeof *longs);
-    char *shorts = calloc(2 * count + 3, 1);
-    if (!longs || !shorts) {
-        free(longs);
-        free(shorts);
-        return refuse_usage(which, "memory ran out");
-    }
+    struct option *longs = need(calloc(count + 1, sizeof *longs));
+    char *shorts = need(calloc(2 * count + 3, 1));
     fill_tables(which, longs, shorts);
     int status = take_all(which, argc, argv, longs, shorts, out);
     free(longs);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char taken_folder[] = "/dev/fd/";
@@ -75,20 +76,84 @@ int streams_take_input(settings *given) {
                         : 0;
 }
 
+/* ---- files ---- */
+
+static int open_again(const char *path, int flags) {
+    int file;
+    do {
+        file = open(path, flags | O_CLOEXEC, 0666);
+    } while (file < 0 && errno == EINTR);
+    return file;
+}
+
+/* Writes and closes; false: errno says why. */
+static bool fill_file(int file, const char *text, size_t size) {
+    while (file >= 0 && size) {
+        ssize_t written = write(file, text, size);
+        if (written < 0 && errno != EINTR) {
+            int reason = errno;
+            close(file);
+            errno = reason;
+            return false;
+        }
+        text += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return file >= 0 && (close(file) == 0 || errno == EINTR);
+}
+
+/* The name that the library gives its temporaries, so that it removes those of
+ * processes that are gone. */
+static char *temporary_beside(const char *path) {
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    enum { NAME_PART = 200 }; /* so that all of it is no longer than names may be */
+    return text_of("%.*s.%.*s.ingot-%ld-0", folder, path, NAME_PART, path + folder,
+                   (long)getpid());
+}
+
+/* A temporary beside the file takes its name when it is whole. */
+static bool replace_file(const char *path, const char *text, size_t size) {
+    char *temporary = temporary_beside(path);
+    int file = open_again(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    bool is_made = file >= 0;
+    if (is_made) {
+        atomic_store(&begun_path, temporary);
+    }
+    bool is_good = fill_file(file, text, size) && rename(temporary, path) == 0;
+    int reason = errno;
+    if (is_made && !is_good) {
+        unlink(temporary);
+    }
+    atomic_store(&begun_path, NULL);
+    free(temporary);
+    errno = reason;
+    return is_good;
+}
+
+/* What is there and is no plain file, such as a pipe, is written into. */
+static bool is_device(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
+}
+
 ig_status write_output(const char *path, const char *text, size_t size) {
     progress_clear();
     if (is_stream(path)) {
         fwrite(text, 1, size, stdout);
         return IG_OK; /* main looks whether all was written */
     }
-    FILE *file = fopen(path, "wb");
-    bool is_written = file && fwrite(text, 1, size, file) == size;
-    if ((file && fclose(file) != 0) || !is_written) {
+    bool is_written = is_device(path)
+                          ? fill_file(open_again(path, O_WRONLY), text, size)
+                          : replace_file(path, text, size);
+    if (!is_written) {
         complain(0, "%s: cannot write: %s", path, strerror(errno));
         return IG_IO;
     }
     return IG_OK;
 }
+
+/* ---- standard output ---- */
 
 char *stream_begin(const char *ending) {
     const char *folder = getenv("TMPDIR");
@@ -107,7 +172,7 @@ char *stream_begin(const char *ending) {
 
 int stream_send(char *path, bool is_good) {
     int status = 0;
-    int file = is_good ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int file = is_good ? open_again(path, O_RDONLY) : -1;
     fflush(stdout);
     if (is_good && (file < 0 || !copy_all(file, STDOUT_FILENO))) {
         status = complain(exit_of(IG_IO), "standard output: cannot write: %s",

@@ -15,7 +15,7 @@ int streams_take_input(settings *given);
 /* Was `path` made by streams_take_input? */
 bool is_taken_input(const char *path);
 
-/* Writes text to a file, or to standard output. */
+/* Writes text to a file, which is there when it is whole, or to standard output. */
 ig_status write_output(const char *path, const char *text, size_t size);
 /* A new file for what will go to standard output, whose name ends in `ending`; NULL
  * after a message.  stream_send writes it out and removes it, if `is_good`; both

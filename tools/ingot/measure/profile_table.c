@@ -2,8 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/profile_table.h"
 
-#include <errno.h>
+#include "tools/ingot/cli/streams.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- limits ---- */
@@ -142,14 +144,11 @@ void profile_put_json(const profile_table *table) {
 
 /* ---- traces ---- */
 
-ig_status profile_write_trace(const char *path, const profile_table *table,
-                              message *why) {
-    FILE *file = fopen(path, "w");
+ig_status profile_write_trace(const char *path, const profile_table *table) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = need(open_memstream(&text, &size));
     bool is_first = true;
-    if (!file) {
-        snprintf(why->text, sizeof why->text, "%s: %s", path, strerror(errno));
-        return IG_IO;
-    }
     fputs("{\"traceEvents\": [", file);
     for (size_t i = 0; i < table->count; i++) {
         const ig_step_profile *step = &table->rows[i].step;
@@ -165,9 +164,8 @@ ig_status profile_write_trace(const char *path, const profile_table *table,
         is_first = false;
     }
     fputs("]}\n", file);
-    if (fclose(file) != 0) {
-        snprintf(why->text, sizeof why->text, "%s: %s", path, strerror(errno));
-        return IG_IO;
-    }
-    return IG_OK;
+    bool is_whole = fclose(file) == 0;
+    ig_status status = write_output(path, need(is_whole ? text : NULL), size);
+    free(text);
+    return status;
 }

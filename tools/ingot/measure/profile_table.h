@@ -35,7 +35,6 @@ void profile_set_limits(profile_table *table);
 void profile_print(const profile_table *table);
 void profile_put_json(const profile_table *table);
 /* The last run, as trace viewers read it. */
-ig_status profile_write_trace(const char *path, const profile_table *table,
-                              message *why);
+ig_status profile_write_trace(const char *path, const profile_table *table);
 
 #endif

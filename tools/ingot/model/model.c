@@ -2,22 +2,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* An artifact is a zip whose first entry is its manifest. */
 bool is_artifact(const char *path) {
-    static const char name[] = "manifest.json";
-    char head[64] = { 0 };
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return false;
+    return strcmp(ig_model_format(path), "artifact") == 0;
+}
+
+ig_status model_format(const char *path, const char **out_format) {
+    *out_format = ig_model_format(path);
+    if (errno != EIO && errno != ENOMEM) { /* all else is said by who reads it */
+        return IG_OK;
     }
-    size_t size = fread(head, 1, sizeof head, file);
-    fclose(file);
-    return size >= 30 + sizeof name - 1 && memcmp(head, "PK\3\4", 4) == 0 &&
-           memcmp(head + 30, name, sizeof name - 1) == 0;
+    ig_status status = errno == EIO ? IG_IO : IG_LIMIT;
+    complain(0, "%s: cannot read: %s", path, strerror(errno));
+    return status;
 }
 
 /* Machine code runs only from what the user called *.ingot, or said to trust: what a
@@ -151,10 +152,15 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
                      model *out, message *why) {
     *out = (model){ .context = context, .path = path };
     *why = (message){ "" };
-    if (is_artifact(path)) {
+    const char *format = NULL;
+    ig_status status = model_format(path, &format);
+    if (status != IG_OK) {
+        return status;
+    }
+    if (strcmp(format, "artifact") == 0) {
         return open_artifact(given, path, out, why);
     }
-    ig_status status = module_open(given, path, NULL, out);
+    status = module_open(given, path, NULL, out);
     if (status != IG_OK) {
         model_close(out);
     }

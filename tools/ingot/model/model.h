@@ -15,6 +15,9 @@ typedef struct model {
 } model;
 
 bool is_artifact(const char *path);
+/* ig_model_format; not IG_OK after a message, where a file that is there cannot be read
+ * and whoever tried again would take it for another. */
+ig_status model_format(const char *path, const char **out_format);
 ig_compile_options compile_options(const settings *given);
 /* Statements, entry and fixes. */
 ig_import_options import_options(const settings *given);

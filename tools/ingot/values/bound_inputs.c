@@ -68,15 +68,19 @@ static ig_status open_flat_model(const settings *given, ig_context *context, mod
 static ig_status open_model(const settings *given, ig_context *context, model *m,
                             bound_inputs *values, message *why) {
     const char *path = given->arguments.items[0];
-    if (!is_structured_model(path)) {
+    const char *format = NULL;
+    ig_status status = model_format(path, &format);
+    if (status != IG_OK) {
+        return status;
+    }
+    if (!is_structured_format(format)) {
         return open_flat_model(given, context, m, why);
     }
     values->is_bound = true;
     if (are_sizes_given(given)) {
         return IG_INVALID;
     }
-    ig_status status = structured_model_open(given, context, path, &values->arguments,
-                                             m);
+    status = structured_model_open(given, context, path, &values->arguments, m);
     return status == IG_OK ? tree_bind_or_report(m, &values->arguments, &values->with)
                            : status;
 }

@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-bool is_structured_model(const char *path) {
-    const char *format = ig_model_format(path);
+bool is_structured_format(const char *format) {
     return strcmp(format, "torchscript") == 0 || strcmp(format, "package") == 0;
 }
 
@@ -36,12 +35,14 @@ static ig_status complain_of(ig_context *context, const char *about,
 static ig_status take_call(ig_context *context, const char *folder, const char *path,
                            structured *out) {
     json_error_t error;
+    errno = 0;
     json_t *json = json_load_file(path, JSON_ALLOW_NUL, &error), *item;
     structured_files files = { context, folder, "input" };
     message why = { "" };
     size_t index;
     bool is_good = json != NULL;
     if (!json) {
+        need_memory();
         complain(0, "%s: line %d: %s", path, error.line, error.text);
     }
     json_array_foreach(json_object_get(json, "args"), index, item) {

@@ -55,8 +55,8 @@ bool structured_parse(ig_context *context, const char *text, structured *out,
 
 /* ---- arguments of a call (inputs_structured.c) ---- */
 
-/* A model whose arguments are structured and without types of their own? */
-bool is_structured_model(const char *path);
+/* Are the arguments of models of this format structured and without types? */
+bool is_structured_format(const char *format);
 /* Reads the arguments that --inputs and --input give (a tuple; some have names), and
  * imports and compiles the model for them. */
 ig_status structured_model_open(const settings *given, ig_context *context,

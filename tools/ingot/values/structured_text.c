@@ -13,6 +13,7 @@
 #include "tools/ingot/values/structured.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,9 +137,11 @@ static bool take_json_text(ig_context *context, const char *text, structured *ou
                            message *why) {
     json_error_t error;
     bool is_file = text[0] == '@';
+    errno = 0;
     json_t *json = is_file ? json_load_file(text + 1, 0, &error)
                            : json_loads(text, 0, &error);
     if (!json) {
+        need_memory();
         return set_reason(why, text, error.text);
     }
     bool is_good = take_json(context, json, is_file ? text + 1 : NULL, out, why);

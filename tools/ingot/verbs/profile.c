@@ -186,7 +186,7 @@ static int by_time(const void *a, const void *b) {
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-static ig_status print_profile(const settings *given, profiler *p, message *why) {
+static ig_status print_profile(const settings *given, profiler *p) {
     profile_table table = { .limits.line_bytes = p->constants };
     bool is_sorted = given->sort && strcmp(given->sort, "time") == 0;
     size_t *line_bytes = &table.limits.line_bytes;
@@ -199,8 +199,7 @@ static ig_status print_profile(const settings *given, profiler *p, message *why)
         measure_machine(&table, memory, &table.limits);
     }
     profile_set_limits(&table);
-    ig_status status = given->trace ? profile_write_trace(given->trace, &table, why)
-                                    : IG_OK;
+    ig_status status = given->trace ? profile_write_trace(given->trace, &table) : IG_OK;
     if (is_sorted) {
         qsort(table.rows, table.count, sizeof *table.rows, by_time);
     }
@@ -228,7 +227,7 @@ static ig_status profile_call(const settings *given, const model *m, const call 
         profiler_init(&p, m, session);
         status = run_for(&p, given->has_seconds ? given->seconds : 2);
         message_of_session(m, session, status, why);
-        status = status == IG_OK ? print_profile(given, &p, why) : status;
+        status = status == IG_OK ? print_profile(given, &p) : status;
         profiler_fini(&p);
     }
     ig_session_destroy(session);

@@ -95,9 +95,11 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
 static bool read_json(test_case *out, message *why) {
     char *path = text_of("%s/case.json", out->folder);
     json_error_t error;
+    errno = 0;
     json_t *json = access(path, F_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
     bool is_bad = !json && access(path, F_OK) == 0;
     if (is_bad) {
+        need_memory();
         snprintf(why->text, sizeof why->text, "%s: line %d: %s", path, error.line,
                  error.text);
     } else if (json) {

@@ -8,6 +8,7 @@
 #include "tools/ingot/values/structured.h"
 #include "tools/ingot/verify/verify.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,9 +60,11 @@ static bool call_open(verification *v, const char *folder, structured_call *out)
     json_error_t error;
     *out = (structured_call){ .folder = folder, .name = slash ? slash + 1 : folder };
     out->arguments.kind = IG_TREE_TUPLE;
+    errno = 0;
     out->json = json_load_file(path, JSON_ALLOW_NUL, &error);
     free(path);
     if (!out->json) {
+        need_memory();
         return verify_fail(v, out->name, error.text);
     }
     structured_files files = { v->context, folder, "output" };
