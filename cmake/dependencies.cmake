@@ -17,13 +17,15 @@ if(INGOT_TESTS)
     endif()
 endif()
 
-# Each store that needs a library is built where that is there.
-if(PkgConfig_FOUND)
-    pkg_check_modules(LMDB IMPORTED_TARGET lmdb)
-endif()
-
 if(INGOT_RUNTIME_ONLY)
     return()
+endif()
+
+# Each store that needs a library is built where that is there.
+pkg_check_modules(LMDB IMPORTED_TARGET lmdb)
+if(NOT INGOT_SANITIZE) # sanitizers and link namespaces do not mix
+    pkg_check_modules(PYTHON_EMBED IMPORTED_TARGET python3-embed)
+    pkg_get_variable(INGOT_PYTHON_PREFIX python3-embed prefix)
 endif()
 
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)

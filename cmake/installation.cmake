@@ -1,8 +1,8 @@
 # What `cmake --install` puts where.  SPDX-License-Identifier: Apache-2.0
 
-set(headers status.h tree.h kernel.h runtime.h dlpack.h store.h dynamic.h)
+set(headers status.h tree.h kernel.h runtime.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h)
+    list(APPEND headers ingot.h store.h dynamic.h interp.h)
 endif()
 foreach(header ${headers})
     if(EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/${header})
@@ -11,7 +11,7 @@ foreach(header ${headers})
     endif()
 endforeach()
 
-foreach(target ingot-runtime ingot-runtime-static ingot-store ingot)
+foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-interp ingot)
     if(TARGET ${target})
         target_include_directories(${target} INTERFACE
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -23,9 +23,9 @@ foreach(target ingot-llvm ingot-tool)
         install(TARGETS ${target})
     endif()
 endforeach()
-foreach(type lmdb) # libingot-store looks for them beside itself
-    if(TARGET ingot-store-${type})
-        install(TARGETS ingot-store-${type} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(plugin store-lmdb interp-cpython) # opened from beside their library
+    if(TARGET ingot-${plugin})
+        install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()
 endforeach()
 if(TARGET ingot-worker) # libingot looks for it beside itself

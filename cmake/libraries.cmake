@@ -5,6 +5,8 @@
 #   libingot           base + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 #   libingot-store     base + runtime/store         exports ingot/{store,dynamic}.h
+#   libingot-interp    base + runtime/interp        exports ingot/interp.h
+#   libingot-interp-E  runtime/interp/E             opened by libingot-interp, once an interpreter
 #   libingot-store-T   base + runtime/store/T       opened by libingot-store for T://
 
 set(INGOT_SO_VERSION 0)
@@ -53,10 +55,29 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 endif()
 
+if(INGOT_RUNTIME_ONLY)
+    return()
+endif()
+
 ig_folder_objects(store_objects ig_base ig_store)
 add_library(ingot-store SHARED ${store_objects})
 target_link_libraries(ingot-store PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 ig_export(ingot-store HEADERS store.h dynamic.h)
+
+ig_folder_objects(interp_objects ig_base ig_interp)
+add_library(ingot-interp SHARED ${interp_objects})
+target_link_libraries(ingot-interp PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+ig_export(ingot-interp HEADERS interp.h)
+
+# The engine is opened into link namespaces, once an interpreter.
+if(TARGET ig_interp_cpython)
+    ig_folder_objects(objects ig_interp_cpython)
+    add_library(ingot-interp-cpython MODULE ${objects}
+        $<FILTER:$<TARGET_OBJECTS:ig_interp>,INCLUDE,/futex\\.c>)
+    target_link_libraries(ingot-interp-cpython PRIVATE PkgConfig::PYTHON_EMBED
+        Threads::Threads)
+    set_target_properties(ingot-interp-cpython PROPERTIES PREFIX lib)
+endif()
 
 # A type of stores: a library that exports ig_store_plugin_v2 alone.
 function(ig_store_plugin type library)
@@ -72,10 +93,6 @@ function(ig_store_plugin type library)
 endfunction()
 
 ig_store_plugin(lmdb PkgConfig::LMDB)
-
-if(INGOT_RUNTIME_ONLY)
-    return()
-endif()
 
 ig_folder_objects(driver_objects ig_driver)
 if(driver_objects AND TARGET ingot-runtime

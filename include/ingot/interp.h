@@ -1,0 +1,176 @@
+/* Ingot, interpreters: model code that stays Python, in N interpreters of one process.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     char why[2048];
+ *     ig_interp_call how = { .size = sizeof how, .message = why,
+ *                            .message_size = sizeof why };
+ *     ig_interp_options options = { .size = sizeof options, .count = 4 };
+ *     ig_interp_manager *manager = NULL;
+ *     ig_interp *interp = NULL;
+ *     ig_interp_object *double_it = NULL;
+ *     ig_interp_result *result = NULL;
+ *     ig_interp_value x = { .kind = IG_INTERP_INTEGER, .as.integer = 21 };
+ *     if (ig_interp_create(&options, &how, &manager) == IG_OK &&
+ *         ig_interp_acquire(manager, &how, -1, &interp) == IG_OK &&
+ *         ig_interp_run(interp, &how, "def f(x): return 2 * x", "f.py") == IG_OK &&
+ *         ig_interp_global(interp, &how, "__main__", "f", &double_it) == IG_OK &&
+ *         ig_interp_invoke(interp, &how, double_it,
+ *                          &(ig_interp_arguments){ .values = &x, .count = 1 },
+ *                          &result) == IG_OK)
+ *         printf("%lld\n", (long long)ig_interp_result_value(result)->as.integer);
+ *     else
+ *         fprintf(stderr, "%s\n", why);
+ *     ig_interp_result_free(result), ig_interp_object_free(double_it);
+ *     ig_interp_release(interp), ig_interp_destroy(manager);
+ *
+ * Each interpreter is a stock CPython in a link namespace of its own, with a lock (GIL)
+ * of its own and one thread that all its code runs in: calls from many threads to many
+ * interpreters run at once.  The lock is not held between calls.
+ * Ownership: what is handed out has one free, release or destroy (NULL is allowed);
+ * objects and results before their manager.  Interpreters themselves live until the
+ * process ends (CPython cannot be unloaded); a later manager takes them over.
+ * Errors: one text in how->message; an exception is IG_INVALID with its traceback.
+ * Threads: a manager may be used by any number of threads, an interpreter by the one
+ * that acquired it.  Do not use them in a child of fork().
+ */
+#ifndef INGOT_INTERP_H
+#define INGOT_INTERP_H
+
+#include <ingot/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ig_interp_manager ig_interp_manager;
+typedef struct ig_interp ig_interp;
+typedef struct ig_interp_object ig_interp_object; /* of one interpreter */
+typedef struct ig_interp_result ig_interp_result;
+
+/* How one call is to be made.  Extensible: set size; NULL means all defaults. */
+typedef struct ig_interp_call {
+    size_t size;
+    char *message; /* receives a text when the call fails, or NULL */
+    size_t message_size;
+    int64_t deadline_ns; /* of CLOCK_MONOTONIC; 0: none.  Python code is interrupted
+                          * between two bytecodes; C code that it calls is not */
+} ig_interp_call;
+
+/* Extensible: set size; zero fields mean the default. */
+typedef struct ig_interp_options {
+    size_t size;
+    const char *engine;       /* "cpython" (default) */
+    uint32_t count;           /* interpreters (2) */
+    const char *const *paths; /* appended to sys.path of each */
+    size_t path_count;
+    int use_numpy; /* tensors reach Python as numpy arrays, not as memoryviews */
+} ig_interp_options;
+
+/* ---- managers ---- */
+
+/* UNSUPPORTED: the engine is not installed (Debian: libpython3.11); LIMIT: there are
+ * no more link namespaces (9 as a rule; GLIBC_TUNABLES=glibc.rtld.nns=16 gives 15). */
+IG_API IG_MUST_USE ig_status ig_interp_create(const ig_interp_options *options,
+                                              const ig_interp_call *how,
+                                              ig_interp_manager **out_manager);
+/* All interpreters must have been released. */
+IG_API void ig_interp_destroy(ig_interp_manager *manager);
+IG_API uint32_t ig_interp_count(const ig_interp_manager *manager);
+
+/* Makes `import name` find this source in every interpreter. */
+IG_API IG_MUST_USE ig_status ig_interp_register_source(ig_interp_manager *manager,
+                                                       const ig_interp_call *how,
+                                                       const char *name,
+                                                       const char *source);
+
+/* Takes an interpreter that nobody has: number `index`, or any (-1; the one given
+ * back last, if it can be).  Waits for one up to the deadline: LIMIT. */
+IG_API IG_MUST_USE ig_status ig_interp_acquire(ig_interp_manager *manager,
+                                               const ig_interp_call *how, int64_t index,
+                                               ig_interp **out_interp);
+IG_API void ig_interp_release(ig_interp *interp);
+IG_API uint32_t ig_interp_index(const ig_interp *interp);
+
+typedef struct ig_interp_counts {
+    uint64_t acquired, waited; /* calls of acquire, and those that had to wait */
+    uint64_t calls;            /* of all interpreters */
+} ig_interp_counts;
+IG_API ig_interp_counts ig_interp_describe(ig_interp_manager *manager);
+
+/* ---- values ---- */
+
+typedef enum ig_interp_kind {
+    IG_INTERP_NONE,
+    IG_INTERP_TRUTH,
+    IG_INTERP_INTEGER,
+    IG_INTERP_REAL,
+    IG_INTERP_TEXT, /* UTF-8 */
+    IG_INTERP_BYTES,
+    IG_INTERP_LIST,
+    IG_INTERP_TUPLE,
+    IG_INTERP_DICT,   /* keys and values in turn */
+    IG_INTERP_TENSOR, /* an argument is used where it lies, during the call only */
+    IG_INTERP_OBJECT, /* anything else; that of a result is the result's */
+} ig_interp_kind;
+
+typedef struct ig_interp_value ig_interp_value;
+struct ig_interp_value {
+    ig_interp_kind kind;
+    union {
+        int truth;
+        int64_t integer;
+        double real;
+        struct {
+            const char *data;
+            size_t size;
+        } text; /* bytes too */
+        struct {
+            ig_interp_value *items;
+            size_t count;
+        } list; /* tuples and dicts too */
+        ig_view tensor;
+        ig_interp_object *object;
+    } as;
+};
+
+typedef struct ig_interp_arguments {
+    const ig_interp_value *values;
+    size_t count;
+    const char *const *names; /* of keyword arguments */
+    const ig_interp_value *named;
+    size_t named_count;
+} ig_interp_arguments;
+
+/* ---- running ---- */
+
+/* Runs statements in the module __main__; `name` is the file that tracebacks show. */
+IG_API IG_MUST_USE ig_status ig_interp_run(ig_interp *interp, const ig_interp_call *how,
+                                           const char *source, const char *name);
+/* `from module import name`. */
+IG_API IG_MUST_USE ig_status ig_interp_global(ig_interp *interp,
+                                              const ig_interp_call *how,
+                                              const char *module, const char *name,
+                                              ig_interp_object **out_object);
+/* UNSUPPORTED: it has no such attribute. */
+IG_API IG_MUST_USE ig_status ig_interp_attribute(ig_interp *interp,
+                                                 const ig_interp_call *how,
+                                                 const ig_interp_object *object,
+                                                 const char *name,
+                                                 ig_interp_object **out_object);
+/* Calls an object.  Tensors among the arguments must not be kept by what is called: it
+ * is an error when it does.  Tensors of the result are views of Python's memory, valid
+ * until the result is freed. */
+IG_API IG_MUST_USE ig_status ig_interp_invoke(ig_interp *interp,
+                                              const ig_interp_call *how,
+                                              const ig_interp_object *object,
+                                              const ig_interp_arguments *arguments,
+                                              ig_interp_result **out_result);
+IG_API const ig_interp_value *ig_interp_result_value(const ig_interp_result *result);
+/* From any thread; waits while its interpreter runs something. */
+IG_API void ig_interp_result_free(ig_interp_result *result);
+IG_API void ig_interp_object_free(ig_interp_object *object);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

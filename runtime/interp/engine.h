@@ -1,0 +1,87 @@
+/* What an engine of interpreters offers to the library that opens it.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An engine is a library that is loaded once an interpreter, each time into a link
+ * namespace of its own: its libc, its globals and its interpreter are private copies.
+ * Nothing but plain memory passes between the two sides.  The engine makes one thread
+ * in its namespace, the owner, which runs all jobs that are put into the mailbox; the
+ * two sides wait for each other by futexes, which know no namespaces.
+ */
+#ifndef IG_RUNTIME_INTERP_ENGINE_H
+#define IG_RUNTIME_INTERP_ENGINE_H
+
+#include "base/status.h"
+#include "ingot/interp.h"
+
+#include <stdatomic.h>
+
+enum { IG_ENGINE_ABI = 1 };
+
+/* Objects and results begin with these, so that the host knows whose they are. */
+struct ig_interp_object {
+    struct ig_interp *interp;
+    void *reference; /* the engine's */
+};
+
+struct ig_interp_result {
+    struct ig_interp *interp;
+    ig_interp_value value;
+};
+
+typedef struct ig_engine_job ig_engine_job;
+struct ig_engine_job {
+    void (*work)(ig_engine_job *job); /* of the engine, below */
+    struct ig_interp *interp;         /* put into what is made */
+    char *message;
+    size_t message_size;
+    ig_status status;
+    /* what each kind of work takes and gives */
+    const char *source, *name, *module;
+    const ig_interp_object *object;
+    const ig_interp_arguments *arguments;
+    ig_interp_object *made_object;
+    ig_interp_result *result; /* made, or to be freed */
+};
+
+typedef enum ig_mail_state {
+    IG_MAIL_STARTING,
+    IG_MAIL_IDLE,
+    IG_MAIL_POSTED,
+    IG_MAIL_DONE,
+} ig_mail_state;
+
+typedef struct ig_mailbox {
+    atomic_int state;     /* of ig_mail_state; a futex */
+    atomic_int interrupt; /* 1: the job is to be interrupted; a futex */
+    ig_engine_job *job;
+} ig_mailbox;
+
+typedef struct ig_engine {
+    uint32_t abi;
+    const char *name;
+    /* Starts the owner; the mailbox is IDLE when the interpreter is up, or DONE with a
+     * failed job. */
+    int (*start)(ig_mailbox *box);
+    void (*configure)(ig_engine_job *job); /* source: a path for sys.path */
+    void (*use_numpy)(ig_engine_job *job);
+    void (*add_source)(ig_engine_job *job); /* name, source */
+    void (*run)(ig_engine_job *job);        /* source, name */
+    void (*find_global)(ig_engine_job *job);
+    void (*find_attribute)(ig_engine_job *job);
+    void (*invoke)(ig_engine_job *job);
+    void (*free_object)(ig_engine_job *job);
+    void (*free_result)(ig_engine_job *job);
+} ig_engine;
+
+/* The one symbol of an engine's library. */
+typedef const ig_engine *ig_engine_entry(void);
+#define IG_ENGINE_SYMBOL "ig_interp_engine"
+
+/* ---- futexes ---- */
+
+/* Waits until the word is no longer `value`, or until deadline_ns (0: none) of
+ * CLOCK_MONOTONIC; may wake early. */
+void ig_futex_wait(atomic_int *word, int value, int64_t deadline_ns);
+void ig_futex_wake(atomic_int *word);
+
+#endif
