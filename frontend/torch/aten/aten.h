@@ -91,6 +91,15 @@ enum {
     IG_ATEN_WITH_ROOT = 4,
     IG_ATEN_WITH_MEAN = 8,
 };
+enum { /* batch_norm; norm.c has what each takes and gives */
+       IG_ATEN_BATCH_NORM,
+       IG_ATEN_BATCH_NATIVE,
+       IG_ATEN_BATCH_RUNNING, /* applies running statistics */
+       IG_ATEN_BATCH_UPDATE,  /* trains */
+       IG_ATEN_BATCH_OWN,     /* has no running statistics */
+       IG_ATEN_BATCH_FUNCTIONAL,
+       IG_ATEN_BATCH_UPDATE_FUNCTIONAL,
+};
 enum {
     IG_ATEN_TO_DTYPE = 15, /* mask: the dtype argument; 0: none */
     IG_ATEN_TO_OTHER = 16, /* that argument is a tensor, whose dtype it is */

@@ -9,17 +9,6 @@
 
 /* ---- which row ---- */
 
-/* The rows that may serve a call, in the order in which they are tried: those of the
- * name itself; and of the form without the underscore, which serve it in place when
- * none of its own does.  Where the name tells the overload ("aten::add_.Tensor"), first
- * those of it alone: a file that tells it may still hold what that overload does not
- * take (a number for a tensor). */
-enum { FORMS = 2, CANDIDATES = 2 * FORMS };
-
-typedef struct candidates {
-    ig_ts_overloads *own[CANDIDATES]; /* every second one is of a plain form; or NULL */
-} candidates;
-
 /* ".Tensor" of "aten::add_.Tensor"; NULL: no overload is told. */
 static const char *overload_of(const char *name) {
     const char *colons = strstr(name, "::");
@@ -39,18 +28,25 @@ static ig_status find_forms(ig_ts_eval *eval, const char *base, const char *over
     return IG_OK;
 }
 
-static ig_status find_rows(ig_ts_eval *eval, const char *name, candidates *out) {
+ig_status ig_ts_candidates_find(ig_ts_eval *eval, const char *name,
+                                ig_ts_candidates *out) {
     const char *overload = overload_of(name), *base = name;
-    *out = (candidates){ 0 };
+    *out = (ig_ts_candidates){ .is_told = overload != NULL };
     if (overload) {
         base = ig_arena_copy(eval->arena, name, (size_t)(overload - name));
         IG_TRY(find_forms(eval, base, overload, out->own));
     }
-    IG_TRY(find_forms(eval, base, "", out->own + FORMS));
-    for (uint32_t i = 0; i < CANDIDATES; i++) {
-        if (out->own[i]) {
-            return IG_OK;
-        }
+    IG_TRY(find_forms(eval, base, "", out->own + IG_TS_FORMS));
+    for (uint32_t i = 0; i < IG_TS_CANDIDATES; i++) {
+        out->is_any = out->is_any || out->own[i];
+    }
+    return IG_OK;
+}
+
+static ig_status find_rows(ig_ts_eval *eval, const char *name, ig_ts_candidates *out) {
+    IG_TRY(ig_ts_candidates_find(eval, name, out));
+    if (out->is_any) {
+        return IG_OK;
     }
     ig_location where = ig_ts_where(eval);
     return ig_ts_report_missing(eval, name, &where);
@@ -264,18 +260,18 @@ typedef struct chosen_row {
     bool is_in_place; /* by writing its result to self */
 } chosen_row;
 
-static ig_status resolve_row(ig_ts_eval *eval, const candidates *from,
+static ig_status resolve_row(ig_ts_eval *eval, const ig_ts_candidates *from,
                              const ig_call_shape *shape, const ig_location *where,
                              chosen_row *out) {
     ig_types *types = &eval->code->types;
     const ig_ts_overloads *named = NULL;
-    for (uint32_t i = 0; i < CANDIDATES; i++) {
+    for (uint32_t i = 0; i < IG_TS_CANDIDATES; i++) {
         const ig_ts_overloads *rows = from->own[i];
-        named = i >= FORMS && !named ? rows : named;
+        named = i >= IG_TS_FORMS && !named ? rows : named;
         if (rows &&
             ig_overload_find(types, rows->schemas, rows->count, shape, &out->match)) {
             out->row = rows->rows[out->match.index];
-            out->is_in_place = i % FORMS == 1;
+            out->is_in_place = i % IG_TS_FORMS == 1;
             return IG_OK;
         }
     }
@@ -298,7 +294,7 @@ static ig_status wrap_number(ig_ts_eval *eval, const ig_schema_argument *argumen
     return IG_OK;
 }
 
-static ig_status wrap_numbers(ig_ts_eval *eval, const candidates *from,
+static ig_status wrap_numbers(ig_ts_eval *eval, const ig_ts_candidates *from,
                               const ig_ts_arguments *arguments) {
     const ig_ts_overloads *told = from->own[0] ? from->own[0] : from->own[1];
     const ig_schema *schema = told ? told->schemas[0] : NULL;
@@ -327,7 +323,7 @@ static ig_status run_row(ig_ts_eval *eval, ig_ts_call *call, const chosen_row *c
 ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         const ig_ts_arguments *arguments, ig_ts_value *out_results,
                         uint32_t *out_count) {
-    candidates from;
+    ig_ts_candidates from;
     chosen_row chosen = { 0 };
     IG_TRY(find_rows(eval, name, &from));
     for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {

@@ -190,31 +190,46 @@ static bool is_all_known(const ig_call_shape *shape) {
     return true;
 }
 
-static known call_operator(survey *s, const char *name, const ig_call_shape *shape) {
-    ig_types *types = &s->eval->code->types;
-    ig_ts_overloads *rows[2] = { NULL, NULL };
-    ig_match match;
-    size_t size = strlen(name);
-    if (s->status == IG_OK) {
-        s->status = ig_ts_rows_find(s->eval, name, &rows[0]);
+/* Where the name tells the overload, a number may stand for a tensor: such a type is
+ * taken for unknown. */
+static ig_call_shape forget_numbers(survey *s, const ig_call_shape *shape) {
+    size_t count = shape->positional_count + shape->keyword_count;
+    const ig_script_type **types = IG_NEW_ARRAY(s->eval->arena, const ig_script_type *,
+                                                count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const ig_script_type *type = shape->positional[i]; /* keywords' follow */
+        bool is_number = type == simple_type(s, IG_SCRIPT_INT) ||
+                         type == simple_type(s, IG_SCRIPT_FLOAT) ||
+                         type == simple_type(s, IG_SCRIPT_BOOL);
+        types[i] = is_number ? NULL : type;
     }
-    if (s->status == IG_OK && size > 2 && name[size - 1] == '_') {
-        const char *plain = ig_arena_copy(s->eval->arena, name, size - 1);
-        s->status = ig_ts_rows_find(s->eval, plain, &rows[1]);
+    ig_call_shape out = *shape;
+    out.positional = types;
+    out.keyword_types = types + shape->positional_count;
+    return out;
+}
+
+static known call_operator(survey *s, const char *name, const ig_call_shape *given) {
+    ig_types *types = &s->eval->code->types;
+    ig_ts_candidates from = { 0 };
+    ig_match match;
+    if (s->status == IG_OK) {
+        s->status = ig_ts_candidates_find(s->eval, name, &from);
     }
     if (s->status != IG_OK) {
         return (known){ 0 };
     }
-    for (int i = 0; i < 2; i++) {
-        if (rows[i] &&
-            ig_overload_find(types, rows[i]->schemas, rows[i]->count, shape, &match)) {
-            const ig_script_type *common = common_result(rows[i]);
-            bool is_one = match.schema->result_count == 1 && is_all_known(shape);
+    ig_call_shape shape = from.is_told ? forget_numbers(s, given) : *given;
+    for (int i = 0; i < IG_TS_CANDIDATES; i++) {
+        const ig_ts_overloads *rows = from.own[i];
+        if (rows &&
+            ig_overload_find(types, rows->schemas, rows->count, &shape, &match)) {
+            const ig_script_type *common = common_result(rows);
+            bool is_one = match.schema->result_count == 1 && is_all_known(&shape);
             return of_type(common ? common : is_one ? match.result_types[0] : NULL);
         }
     }
-    bool has_rows = rows[0] || rows[1];
-    note_lack(s, has_rows ? call_label(s, name, shape) : name, has_rows);
+    note_lack(s, from.is_any ? call_label(s, name, given) : name, from.is_any);
     return (known){ 0 };
 }
 

@@ -31,6 +31,22 @@ extern const size_t ig_ts_row_count;
 ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
                           ig_ts_overloads **out_overloads);
 
+/* The rows that may serve a call, in the order in which they are tried: those of the
+ * name itself; and of the form without the underscore, which serve it in place when
+ * none of its own does.  Where the name tells the overload ("aten::add_.Tensor"), first
+ * those of it alone: a file that tells it may still hold what that overload does not
+ * take (a number for a tensor). */
+enum { IG_TS_FORMS = 2, IG_TS_CANDIDATES = 2 * IG_TS_FORMS };
+
+typedef struct ig_ts_candidates {
+    ig_ts_overloads *own[IG_TS_CANDIDATES]; /* every second: of a plain form; or NULL */
+    bool is_told; /* the name tells the overload: numbers may stand for tensors */
+    bool is_any;  /* are there any? */
+} ig_ts_candidates;
+
+ig_status ig_ts_candidates_find(ig_ts_eval *eval, const char *name,
+                                ig_ts_candidates *out);
+
 /* The ranks and dtypes that an operator needs of its tensors; NULL: nothing. */
 const char *ig_ts_needs_of(const char *name);
 ig_status ig_ts_needs_check(const ig_ts_call *call);

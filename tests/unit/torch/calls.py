@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-    calls.py [CALL…]        as in "torch.mish(x)"
+    calls.py [CALL…]        as in "torch.mish(x)" or "p, q = torch.frexp(x); p"
 
 Each call becomes an archive with the program of test_torchscript_eval.c, which torch
 loads and runs.  Lines are sorted.  Needs torch.
@@ -34,16 +34,18 @@ SOURCE = """class M(Module):
     v, w = torch.tensor([0.5, -2., 3.]), torch.tensor([1., 4., -1.5])
     i, z = torch.tensor([1, 0]), torch.reshape(x, [1, 1, 2, 2])
     t = torch.reshape(torch.arange(1., 9.), [1, 2, 2, 2])
-    return %s
+    %s
 """
 
 
 def archive(call):
+    statement, _, result = call.rpartition("; ")
+    body = f"{statement}\n    return {result}" if statement else f"return {call}"
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as entries:
         entries.writestr("m/data.pkl", PICKLE)
         entries.writestr("m/constants.pkl", b"\x80\x02).")
-        entries.writestr("m/code/__torch__.py", SOURCE % call)
+        entries.writestr("m/code/__torch__.py", SOURCE % body)
         entries.writestr("m/version", "3\n")
     out.seek(0)
     return out
@@ -64,7 +66,7 @@ def line_of(call):
 def main():
     lines = LIST.read_text().splitlines()
     head = [line for line in lines if line.startswith("#")]
-    calls = {line.split(" = ")[0] for line in lines if not line.startswith("#")}
+    calls = {line.rsplit(" = ", 1)[0] for line in lines if not line.startswith("#")}
     calls.update(sys.argv[1:])
     wrong = 0
     for call in sorted(calls):

@@ -514,13 +514,26 @@ TEST(distinct_ids_are_shared_out_over_a_tables_bags) {
 }
 END_TEST
 
-/* One line of calls.txt: "torch.abs(x) = 0.25 0.5 0.75 0.5". */
+static char *last_equals(char *line) {
+    char *found = NULL;
+    for (char *at = strstr(line, " = "); at; at = strstr(at + 1, " = ")) {
+        found = at;
+    }
+    return found;
+}
+
+/* One line of calls.txt: "torch.abs(x) = 0.25 0.5 0.75 0.5", or with several results
+ * "p, q = torch.frexp(x); p = 0.5 -0.5 0.75 0.5". */
 static void check_call_line(char *line) {
     const float x[] = { 0.25F, -0.5F, 0.75F, 0.5F };
-    char *equals = strstr(line, " = "), *rest = equals + 3;
+    char *equals = last_equals(line), *rest = equals + 3;
+    char *result = strstr(line, "; ");
     char source[2000];
     program p;
     *equals = 0;
+    if (result) {
+        *result = 0;
+    }
     snprintf(source, sizeof source,
              HEAD
              "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
@@ -531,8 +544,9 @@ static void check_call_line(char *line) {
              "    v, w = torch.tensor([0.5, -2., 3.]), torch.tensor([1., 4., -1.5])\n"
              "    i, z = torch.tensor([1, 0]), torch.reshape(x, [1, 1, 2, 2])\n"
              "    t = torch.reshape(torch.arange(1., 9.), [1, 2, 2, 2])\n"
-             "    return %s\n",
-             line);
+             "    %s%s%s\n",
+             result ? line : "return ", result ? "\n    return " : line,
+             result ? result + 2 : "");
     CHECK_MSG(import_shaped(&p, source, "f32[2, 2]", NULL) == IG_OK, "%s: %s", line,
               p.c.why);
     run(&p, x);

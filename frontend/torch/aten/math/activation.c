@@ -123,10 +123,13 @@ ig_status ig_ts_op_softplus(ig_ts_call *call) {
         call, ig_compose_softplus(call->e, read_float(call), beta, threshold));
 }
 
-/* One slope for all, or one for each channel (axis 1). */
+/* One slope for all, or one for each channel (axis 1); variant 1: broadcast against x. */
 ig_status ig_ts_op_prelu(ig_ts_call *call) {
     ig_value *x = read_float(call), *slope = ig_aten_tensor(call, 1);
     IG_TRY(call->e->status);
+    if (call->row->variant == 1) {
+        return ig_aten_give(call, ig_compose_prelu(call->e, x, slope, false));
+    }
     if (slope->type->rank == 1 && x->type->rank > 1) {
         slope = ig_expr_along(call->e, slope, 1, x->type->rank);
     } else if (x->type->rank == 0) {

@@ -7,27 +7,51 @@
 
 #include <math.h>
 
+/* Where the arguments after query, key and value stand. */
+typedef struct sdpa_places {
+    uint32_t mask, dropout, causal, scale;
+} sdpa_places;
+
+static ig_status read_sdpa(ig_ts_call *call, const sdpa_places *at, ig_attention *out) {
+    *out = (ig_attention){ .q = ig_aten_tensor(call, 0),
+                           .k = ig_aten_tensor(call, 1),
+                           .v = ig_aten_tensor(call, 2),
+                           .mask = ig_aten_optional(call, at->mask),
+                           .attrs.causal = ig_aten_bool(call, at->causal) };
+    IG_TRY(call->e->status);
+    if (ig_aten_float(call, at->dropout) > 0) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "attention with dropout");
+    }
+    if (out->q->type->rank < 1) {
+        return ig_ts_fail(call, IG_INVALID, "attention of scalars");
+    }
+    out->attrs.scale = ig_ts_is_none(call, at->scale)
+                           ? ig_compose_attention_scale(call->e, &out->q)
+                           : ig_aten_float(call, at->scale);
+    return call->e->status;
+}
+
 /* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, *,
  * scale, enable_gqa) */
 ig_status ig_ts_op_sdpa(ig_ts_call *call) {
-    ig_attention a = { .q = ig_aten_tensor(call, 0),
-                       .k = ig_aten_tensor(call, 1),
-                       .v = ig_aten_tensor(call, 2),
-                       .mask = ig_aten_optional(call, 3),
-                       .attrs.causal = ig_aten_bool(call, 5) };
-    IG_TRY(call->e->status);
-    if (ig_aten_float(call, 4) > 0) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "attention with dropout");
-    }
-    if (a.q->type->rank < 1) {
-        return ig_ts_fail(call, IG_INVALID, "attention of scalars");
-    }
-    a.attrs.scale = ig_ts_is_none(call, 6) ? ig_compose_attention_scale(call->e, &a.q)
-                                           : ig_aten_float(call, 6);
+    ig_attention a;
+    sdpa_places at = { .mask = 3, .dropout = 4, .causal = 5, .scale = 6 };
+    IG_TRY(read_sdpa(call, &at, &a));
     if (call->arg_count > 7 && ig_aten_bool(call, 7)) {
         a.k = ig_compose_repeat_heads(call->e, a.k, a.q);
         a.v = ig_compose_repeat_heads(call->e, a.v, a.q);
     }
+    return ig_aten_give(call, ig_compose_attention(call->e, &a));
+}
+
+/* _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal,
+ * *, attn_mask, scale); what only its gradient reads is not computed. */
+ig_status ig_ts_op_sdpa_flash(ig_ts_call *call) {
+    ig_attention a;
+    sdpa_places at = { .dropout = 3, .causal = 4, .mask = 5, .scale = 6 };
+    IG_TRY(read_sdpa(call, &at, &a));
+    a.k = ig_compose_repeat_heads(call->e, a.k, a.q);
+    a.v = ig_compose_repeat_heads(call->e, a.v, a.q);
     return ig_aten_give(call, ig_compose_attention(call->e, &a));
 }
 

@@ -19,43 +19,79 @@ static ig_status give_three(ig_ts_call *call, ig_value *value, ig_value *second,
 
 /* ---- batch norm ---- */
 
+/* The forms of the row.  After (input, weight, bias) come running_mean and running_var
+ * where there are any, training where it is asked, momentum and eps. */
+typedef struct batch_form {
+    uint32_t training; /* argument; 0: as `trains` says */
+    uint32_t momentum; /* argument; eps follows */
+    uint32_t results;  /* the value; mean and 1 / deviation; torch's scratch space */
+    bool trains, has_running;
+    bool gives_running; /* as further results, instead of writing them */
+} batch_form;
+
+static const batch_form batch_forms[] = {
+    [IG_ATEN_BATCH_NORM] = { 5, 6, 1, .has_running = true },
+    [IG_ATEN_BATCH_NATIVE] = { 5, 6, 3, .has_running = true },
+    [IG_ATEN_BATCH_RUNNING] = { 0, 5, 3, .has_running = true },
+    [IG_ATEN_BATCH_UPDATE] = { 0, 5, 4, .trains = true, .has_running = true },
+    [IG_ATEN_BATCH_OWN] = { 3, 4, 3 },
+    [IG_ATEN_BATCH_FUNCTIONAL] = { 5, 6, 3, .has_running = true,
+                                   .gives_running = true },
+    [IG_ATEN_BATCH_UPDATE_FUNCTIONAL] = { 0, 5, 4, .trains = true, .has_running = true,
+                                          .gives_running = true },
+};
+
 typedef struct statistics {
-    ig_value *mean, *variance;
+    ig_value *mean, *variance; /* that are applied */
+    ig_value *running[2];      /* mean and variance; NULL: none */
 } statistics;
 
 /* running = (1 - momentum) running + momentum * new, where there is one to keep. */
-static ig_status keep_running(ig_ts_call *call, uint32_t arg, ig_value *fresh,
-                              double momentum) {
-    ig_value *running = ig_aten_optional(call, arg);
-    if (!running || !fresh || momentum == 0) {
-        return call->e->status;
+static void blend_running(ig_ts_call *call, statistics *s, ig_value *const fresh[2],
+                          double momentum) {
+    for (int i = 0; i < 2; i++) {
+        if (s->running[i] && fresh[i] && momentum != 0) {
+            s->running[i] = ig_compose_blend(call->e, s->running[i], fresh[i],
+                                             momentum);
+        }
     }
-    fresh = ig_compose_blend(call->e, running, fresh, momentum);
-    IG_TRY(call->e->status);
-    return ig_ts_write(call, arg, fresh);
 }
 
 /* The statistics of this batch; running ones take the unbiased variance. */
-static ig_status train_statistics(ig_ts_call *call, ig_value *x, double momentum,
-                                  statistics *out) {
+static void train_statistics(ig_ts_call *call, ig_value *x, double momentum,
+                             statistics *s) {
     ig_expr *e = call->e;
-    ig_compose_batch_moments(e, x, &out->mean, &out->variance);
-    IG_TRY(e->status);
+    ig_compose_batch_moments(e, x, &s->mean, &s->variance);
+    if (e->status != IG_OK) {
+        return;
+    }
     ig_dim one = ig_dim_of(1), count = ig_type_count(e->module, x->type);
     count = ig_dim_exact_div(e->module, count, x->type->dims[1]);
     ig_dim less = ig_dim_max(e->module, ig_dim_sub(e->module, count, one), one);
-    ig_dtype dtype = (ig_dtype)out->variance->type->dtype;
-    ig_value *unbiased = ig_build_mul(e, out->variance, ig_expr_dim(e, count, dtype));
+    ig_dtype dtype = (ig_dtype)s->variance->type->dtype;
+    ig_value *unbiased = ig_build_mul(e, s->variance, ig_expr_dim(e, count, dtype));
     unbiased = ig_build_div(e, unbiased, ig_expr_dim(e, less, dtype));
-    IG_TRY(keep_running(call, 3, out->mean, momentum));
-    return keep_running(call, 4, unbiased, momentum);
+    blend_running(call, s, (ig_value *const[]){ s->mean, unbiased }, momentum);
 }
 
-static ig_status read_running(ig_ts_call *call, statistics *out) {
-    out->mean = ig_aten_optional(call, 3);
-    out->variance = ig_aten_optional(call, 4);
-    if (call->e->status == IG_OK && (!out->mean || !out->variance)) {
+static ig_status read_running(ig_ts_call *call, statistics *s) {
+    s->mean = s->running[0];
+    s->variance = s->running[1];
+    if (call->e->status == IG_OK && (!s->mean || !s->variance)) {
         return ig_ts_fail(call, IG_INVALID, "no running statistics to apply");
+    }
+    return call->e->status;
+}
+
+/* Written to the arguments, or given after the form's other results. */
+static ig_status keep_running(ig_ts_call *call, const batch_form *form, bool trains,
+                              const statistics *s) {
+    for (uint32_t i = 0; i < 2 && call->e->status == IG_OK; i++) {
+        if (s->running[i] && form->gives_running) {
+            IG_TRY(ig_ts_give(call, form->results + i, s->running[i]));
+        } else if (s->running[i] && trains) {
+            IG_TRY(ig_ts_write(call, 3 + i, s->running[i]));
+        }
     }
     return call->e->status;
 }
@@ -77,22 +113,33 @@ static ig_status give_no_statistics(ig_ts_call *call, ig_value *x, ig_value *y) 
     return give_three(call, y, empty, empty);
 }
 
-/* (input, weight, bias, running_mean, running_var, training, momentum, eps, …);
- * variant 0: one result; 1: three; 2: three, and no training argument */
+/* variant: IG_ATEN_BATCH_* */
 ig_status ig_ts_op_batch_norm(ig_ts_call *call) {
-    int variant = call->row->variant;
-    bool trains = variant != 2 && ig_aten_bool(call, 5);
-    uint32_t momentum = variant == 2 ? 5 : 6;
+    const batch_form *form = &batch_forms[call->row->variant];
+    bool trains = form->training ? ig_aten_bool(call, form->training) : form->trains;
     ig_value *x = ig_aten_tensor(call, 0);
     ig_norm norm = read_norm(call, 1);
-    statistics s = { NULL, NULL };
-    norm.epsilon = ig_aten_float(call, momentum + 1);
+    statistics s = { 0 };
+    for (uint32_t i = 0; form->has_running && i < 2; i++) {
+        s.running[i] = ig_aten_optional(call, 3 + i);
+    }
+    double momentum = ig_aten_float_or(call, form->momentum, 0);
+    norm.epsilon = ig_aten_float(call, form->momentum + 1);
     IG_TRY(call->e->status);
-    IG_TRY(trains ? train_statistics(call, x, ig_aten_float_or(call, momentum, 0), &s)
-                  : read_running(call, &s));
+    if (trains) {
+        train_statistics(call, x, momentum, &s);
+    } else {
+        IG_TRY(read_running(call, &s));
+    }
     ig_value *y = ig_compose_batch_norm(call->e, x, &norm, s.mean, s.variance);
-    if (variant == 0) {
+    IG_TRY(call->e->status);
+    IG_TRY(keep_running(call, form, trains && momentum != 0, &s));
+    if (form->results == 1) {
         return ig_aten_give(call, y);
+    }
+    if (form->results == 4) {
+        ig_dim zero = ig_dim_of(0);
+        IG_TRY(ig_ts_give(call, 3, ig_expr_fill(call->e, IG_DT_u8, 1, &zero, 0)));
     }
     return trains ? give_statistics(call, y, &s, norm.epsilon)
                   : give_no_statistics(call, x, y);
@@ -188,7 +235,8 @@ ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
     ig_norm norm = read_norm(call, 1);
     norm.epsilon = ig_aten_float(call, 7);
     ig_value *x = ig_aten_tensor(call, 0);
-    statistics s;
+    statistics s = { .running = { ig_aten_optional(call, 3),
+                                  ig_aten_optional(call, 4) } };
     if (ig_aten_bool(call, 5)) {
         return ig_aten_give(call, ig_compose_instance_norm(call->e, x, &norm));
     }
