@@ -123,7 +123,7 @@ ig_status ig_ts_op_softplus(ig_ts_call *call) {
         call, ig_compose_softplus(call->e, read_float(call), beta, threshold));
 }
 
-/* One slope for all, or one for each channel (axis 1); variant 1: broadcast against x. */
+/* One slope for all, or one for each channel (axis 1); variant 1: broadcast with x. */
 ig_status ig_ts_op_prelu(ig_ts_call *call) {
     ig_value *x = read_float(call), *slope = ig_aten_tensor(call, 1);
     IG_TRY(call->e->status);
