@@ -199,6 +199,34 @@ class Measuring(unittest.TestCase):
             self.check_all_well(got)
             self.assertEqual(len(got.profiles), graphs)
 
+    def test_numbers_that_change(self):
+        norm = torch.nn.LayerNorm(4)
+
+        @profile.accelerate(dynamic=True)
+        def predict(x, count, scale):
+            return norm(x) * count + scale
+
+        x = torch.randn(3, 4)
+        calls = [(x, n, s) for n, s in ((5, 0.5), (7, 0.5), (9, 1.5), (5, 0.5))]
+        got, results = self.measure(predict, *calls, *calls)
+        self.check_all_well(got)
+        with profile.remote_inference(backend="local/ingot-cpu"):
+            for call, wanted in zip(calls, results):
+                torch.testing.assert_close(predict(*call), wanted)
+
+    def test_modules_that_share_a_graph_and_weights_that_change(self):
+        layers = [torch.nn.Linear(4, 4) for _ in range(2)]
+        predict = profile.accelerate(lambda layer, x: layer(x).relu())
+        x = torch.randn(2, 4)
+        calls = [(layer, x) for layer in layers] * 2
+        got, results = self.measure(predict, *calls)
+        self.check_all_well(got)
+        with profile.remote_inference(backend="local/ingot-cpu"):
+            for call, wanted in zip(calls, results):
+                torch.testing.assert_close(predict(*call), wanted)
+            layers[0].weight.mul_(2)
+            torch.testing.assert_close(predict(layers[0], x), layers[0](x).relu())
+
     def test_the_cause_of_each_failure(self):
         @profile.accelerate
         def predict(x):

@@ -172,7 +172,8 @@ def _entered(context):
     torch._dynamo.reset()  # what was compiled without a session is compiled anew
     _state.context = context
     try:
-        with torch.no_grad():
+        # Python's floats (eps, scales) are constants of a graph, and no inputs of it.
+        with torch.no_grad(), torch._dynamo.config.patch(specialize_float=True):
             yield
     finally:
         _state.context = None

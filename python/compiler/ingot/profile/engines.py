@@ -134,6 +134,8 @@ class OnnxRuntime(OnnxEngine):
         import onnxruntime
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = self.threads, 1
+        # Else its threads spin on while the next backend is measured.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
         self.session = onnxruntime.InferenceSession(path, options,
                                                     providers=["CPUExecutionProvider"])
         return {i.name for i in self.session.get_inputs()}

@@ -15,7 +15,8 @@ class Bound(torch.nn.Module):
         super().__init__()
         self.graph_module = graph.module
         self.count, self.given = len(inputs), graph.given
-        self.names, self.sizes, self.numbers = {}, dict(graph.sizes), {}
+        self.names, self.sizes = {}, dict(graph.sizes)
+        self.numbers = graph.numbers(inputs)
         for place in graph.static:
             self.names[place] = f"weight_{place}"
             value = inputs[place]
@@ -23,9 +24,6 @@ class Bound(torch.nn.Module):
                 setattr(self, self.names[place], torch.nn.Parameter(value.detach(), False))
             else:
                 self.register_buffer(self.names[place], value)
-        for place in range(self.count):
-            if not isinstance(inputs[place], torch.Tensor) and place not in self.sizes:
-                self.numbers[place] = inputs[place]
 
     def forward(self, *tensors):
         args = [None] * self.count
@@ -77,6 +75,17 @@ class Graph:
                 axis_of.setdefault(symbol, (which, axis))
         self.sizes = {i: axis_of[_symbol_of(v)] for i, v in enumerate(self.values)
                       if isinstance(v, torch.SymInt) and _symbol_of(v) in axis_of}
+
+    def numbers(self, inputs):
+        """{place: value} of inputs that are numbers and no extents."""
+        return {i: v for i, v in enumerate(inputs)
+                if not isinstance(v, torch.Tensor) and i not in self.sizes}
+
+    def held(self, inputs):
+        """What an engine holds of them: numbers, and weights as they are now.  Modules of
+        one structure share a graph."""
+        weights = ((i, id(inputs[i]), inputs[i]._version) for i in self.static)
+        return (*self.numbers(inputs).items(), *weights)
 
     @property
     def is_dynamic(self):

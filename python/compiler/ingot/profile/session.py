@@ -51,8 +51,9 @@ def _resident_bytes():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _first_line(error):
-    text = str(error).strip()
+def _words_of(error):
+    """Its first paragraph: torch's go on about where to ask."""
+    text = str(error).strip().split("\n\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -61,7 +62,9 @@ class LocalConnection(Connection):
     what disturbs the machine disturbs all of them."""
 
     def __init__(self):
-        self.loaded = {}  # (graph, spec): an engine, or the words why there is none
+        # (graph, spec, what it holds): an engine, or the words why there is none; and the
+        # inputs, whose identity the key says
+        self.loaded = {}
 
     def supported(self):
         from .engines import ENGINES
@@ -79,15 +82,16 @@ class LocalConnection(Connection):
 
     def _engine(self, graph, spec, inputs):
         from .engines import ENGINES, thread_count, torch_threads
-        key = (graph, spec)
+        key = (graph, spec, graph.held(inputs))
         if key not in self.loaded:
             threads = thread_count(spec)
             try:
                 with torch_threads(threads):
-                    self.loaded[key] = ENGINES[spec.software](graph, inputs, threads)
+                    engine = ENGINES[spec.software](graph, inputs, threads)
             except Exception as error:  # noqa: BLE001: each backend fails by its own kinds
-                self.loaded[key] = f"could not be loaded: {_first_line(error)}"
-        return self.loaded[key]
+                engine = f"could not be loaded: {_words_of(error)}"
+            self.loaded[key] = engine, [inputs[i] for i in graph.static]
+        return self.loaded[key][0]
 
     def _begin(self, graph, spec, inputs, warmups):
         """An Outcome, the engine, and what is to be timed."""
@@ -108,7 +112,7 @@ class LocalConnection(Connection):
                 for _ in range(warmups - 1):
                     run()
         except Exception as error:  # noqa: BLE001
-            outcome.error = _first_line(error)
+            outcome.error = _words_of(error)
             return outcome, None, None
         outcome.memory_bytes = max(_resident_bytes() - before, 0)
         return outcome, engine, run
@@ -126,7 +130,7 @@ class LocalConnection(Connection):
                         call()
                         outcome.times_ns.append(time.perf_counter_ns() - begin)
                 except Exception as error:  # noqa: BLE001
-                    outcome.error, outcome.times_ns = _first_line(error), []
+                    outcome.error, outcome.times_ns = _words_of(error), []
         return {spec: outcome for spec, (outcome, _, _) in begun.items()}
 
     def forget(self, graphs):
