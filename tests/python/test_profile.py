@@ -88,6 +88,10 @@ class Tables(unittest.TestCase):
         total = whole["profiles"][0]["total_per_backend"]["r6i.large/onnxrt-cpu"]
         self.assertAlmostEqual(total["estimated_total_ms"], 0.0544)
         self.assertAlmostEqual(total["cost_per_million"], 0.0544 * 0.126 / 3.6)
+        wrong = self.report()
+        wrong.profiles[0].segments[1].results["r6i.large/onnxrt-cpu"].max_difference = \
+            float("inf")
+        self.assertIn('"max_difference": "inf"', wrong.to_json())
         rows = list(csv.DictReader(io.StringIO(self.report().to_csv())))
         self.assertEqual(len(rows), (4 + 2) + (7 + 2) + (4 + 2))
         self.assertEqual(rows[1]["graph"], "1")

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -129,6 +130,15 @@ def _processor():
     return names[0] if names else ""
 
 
+def _finite(value):
+    """JSON has no infinities: "inf"."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
 @dataclasses.dataclass
 class Report:
     """What `handle.report()` gives.
@@ -171,7 +181,8 @@ class Report:
         write_report(self, sys.stdout if file is None else file, verbose)
 
     def to_json(self):
-        return json.dumps(dataclasses.asdict(self), indent=1)
+        """Fields by their names; a difference that is infinite is "inf"."""
+        return json.dumps(_finite(dataclasses.asdict(self)), indent=1, allow_nan=False)
 
     def to_csv(self):
         """A row for each segment and backend, and one for each total (segment "total")."""
