@@ -21,6 +21,15 @@ else
     holds "and needs no compiler" sh -c \
         "! ldd '$tmp/server' | grep -q 'libingot\.so\|LLVM\|protobuf\|zip\|jansson'"
     check "server tells its usage" 1 "usage: server" "$tmp/server"
+    if [ -e "$build/libingot-interp-cpython.so" ]; then
+        # shellcheck disable=SC2046
+        holds "interpreters builds" cc -O1 examples/interpreters.c \
+            $(pkg-config --cflags --libs ingot-runtime) -lingot-interp -lpthread \
+            -Wl,-rpath,"$(pkg-config --variable=libdir ingot-runtime)" -o "$tmp/interpreters"
+        check "and serves Python" 0 "6 calls: sum 216000" "$tmp/interpreters" 2 3
+    else
+        skip "interpreters" "no libpython for embedding"
+    fi
     mkdir -p "$tmp/package"
     cat >"$tmp/package/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
