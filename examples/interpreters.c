@@ -1,8 +1,8 @@
 /* Python functions served by several threads: N interpreters with N locks, one process.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     cc -O2 interpreters.c $(pkg-config --cflags --libs ingot-runtime) -lingot-interp \
- *         -lpthread -o interpreters
+ *     cc -O2 interpreters.c $(pkg-config --cflags --libs ingot-runtime) \
+ *         -lingot-interp -lpthread -o interpreters
  *     ./interpreters 2 200      threads (and interpreters), calls a thread
  */
 #include <ingot/interp.h>
