@@ -6,9 +6,7 @@
 
 #include <assert.h>
 
-typedef struct parts {
-    ig_value *re, *im;
-} parts;
+typedef ig_complex parts;
 
 static bool is_complex(const ig_ts_call *call, uint32_t index) {
     assert(index < call->arg_count && "the schema has no such argument");
@@ -45,8 +43,7 @@ static parts split_parts(ig_expr *e, ig_value *x) {
                     ig_expr_select(e, x, last, ig_dim_of(1)) };
 }
 
-/* Any tensor or number as parts of dtype `part`. */
-static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
+ig_complex ig_aten_complex_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
     assert(index < call->arg_count && "the schema has no such argument");
     const ig_ts_value *arg = &call->args[index];
     const ig_ts_tensor *tensor = NULL;
@@ -83,7 +80,7 @@ static ig_value *join_parts(ig_expr *e, parts p) {
     return ig_expr_concat(e, rank, sides, 2);
 }
 
-static ig_status give_complex(ig_ts_call *call, parts p) {
+ig_status ig_aten_give_complex(ig_ts_call *call, ig_complex p) {
     ig_value *value = join_parts(call->e, p);
     return value ? ig_ts_give_complex(call, 0, value,
                                       complex_of((ig_dtype)value->type->dtype))
@@ -126,24 +123,26 @@ static parts divide_parts(ig_expr *e, parts x, parts y) {
 
 ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
     ig_dtype part = part_dtype(call, 2);
-    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    parts x = ig_aten_complex_parts(call, 0, part),
+          y = ig_aten_complex_parts(call, 1, part);
     if (code == IG_OP_mul) {
-        return give_complex(call, multiply_parts(call->e, x, y));
+        return ig_aten_give_complex(call, multiply_parts(call->e, x, y));
     }
     if (code == IG_OP_div) {
-        return give_complex(call, divide_parts(call->e, x, y));
+        return ig_aten_give_complex(call, divide_parts(call->e, x, y));
     }
     return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
 }
 
 ig_status ig_aten_complex_add(ig_ts_call *call, ig_opcode code, bool is_swapped) {
     ig_dtype part = part_dtype(call, 2);
-    parts x = read_parts(call, is_swapped ? 1 : 0, part);
-    parts y = read_parts(call, is_swapped ? 0 : 1, part);
-    parts alpha = read_parts(call, 2, part);
+    parts x = ig_aten_complex_parts(call, is_swapped ? 1 : 0, part);
+    parts y = ig_aten_complex_parts(call, is_swapped ? 0 : 1, part);
+    parts alpha = ig_aten_complex_parts(call, 2, part);
     y = multiply_parts(call->e, alpha, y);
-    return give_complex(call, (parts){ ig_expr_map2(call->e, code, x.re, y.re),
-                                       ig_expr_map2(call->e, code, x.im, y.im) });
+    return ig_aten_give_complex(call,
+                                (parts){ ig_expr_map2(call->e, code, x.re, y.re),
+                                         ig_expr_map2(call->e, code, x.im, y.im) });
 }
 
 ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
@@ -151,7 +150,8 @@ ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
         return ig_ts_fail(call, IG_INVALID, "complex numbers have no order");
     }
     ig_dtype part = part_dtype(call, 2);
-    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    parts x = ig_aten_complex_parts(call, 0, part),
+          y = ig_aten_complex_parts(call, 1, part);
     ig_value *re = ig_expr_map2(call->e, code, x.re, y.re);
     ig_value *im = ig_expr_map2(call->e, code, x.im, y.im);
     return ig_aten_give(
@@ -176,27 +176,27 @@ static ig_value *angle_of(ig_expr *e, parts x) {
 
 ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
     ig_dtype part = part_dtype(call, 1);
-    parts x = read_parts(call, 0, part);
+    parts x = ig_aten_complex_parts(call, 0, part);
     IG_TRY(call->e->status);
     if (code == IG_OP_abs) {
         return ig_aten_give(call, size_of(call->e, x));
     }
     if (code == IG_OP_neg) {
-        return give_complex(call, (parts){ ig_expr_map1(call->e, code, x.re),
-                                           ig_expr_map1(call->e, code, x.im) });
+        return ig_aten_give_complex(call, (parts){ ig_expr_map1(call->e, code, x.re),
+                                                   ig_expr_map1(call->e, code, x.im) });
     }
     if (code == IG_OP_exp) {
-        return give_complex(call, raise_e(call->e, x));
+        return ig_aten_give_complex(call, raise_e(call->e, x));
     }
     if (code == IG_OP_log) {
-        return give_complex(call,
-                            (parts){ ig_expr_map1(call->e, code, size_of(call->e, x)),
-                                     angle_of(call->e, x) });
+        return ig_aten_give_complex(
+            call, (parts){ ig_expr_map1(call->e, code, size_of(call->e, x)),
+                           angle_of(call->e, x) });
     }
     if (code == IG_OP_recip) {
         parts one = { ig_expr_number(call->e, part, 1),
                       ig_expr_number(call->e, part, 0) };
-        return give_complex(call, divide_parts(call->e, one, x));
+        return ig_aten_give_complex(call, divide_parts(call->e, one, x));
     }
     return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
 }
@@ -204,7 +204,7 @@ ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
 /* Of all elements, or over the axes of argument 1 (variant 1). */
 ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
     ig_reduce kind = is_mean ? IG_REDUCE_mean : IG_REDUCE_sum;
-    parts x = read_parts(call, 0, part_dtype(call, 1));
+    parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
     const int64_t *axes = NULL;
     uint32_t count = 0;
     bool keep = false;
@@ -213,15 +213,16 @@ ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
         axes = ig_aten_axes(call, 1, x.re->type->rank, true, &count);
         keep = ig_aten_bool(call, 2);
     }
-    return give_complex(
+    return ig_aten_give_complex(
         call, (parts){ ig_expr_reduce(call->e, kind, x.re, axes, count, keep),
                        ig_expr_reduce(call->e, kind, x.im, axes, count, keep) });
 }
 
 ig_status ig_aten_complex_matmul(ig_ts_call *call) {
     ig_dtype part = part_dtype(call, 2);
-    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
-    return give_complex(
+    parts x = ig_aten_complex_parts(call, 0, part),
+          y = ig_aten_complex_parts(call, 1, part);
+    return ig_aten_give_complex(
         call, (parts){ ig_build_sub(call->e, ig_expr_matmul(call->e, x.re, y.re),
                                     ig_expr_matmul(call->e, x.im, y.im)),
                        ig_build_add(call->e, ig_expr_matmul(call->e, x.re, y.im),
@@ -236,7 +237,7 @@ ig_status ig_ts_op_complex_part(ig_ts_call *call) {
         return call->row->variant ? ig_ts_fail(call, IG_INVALID, "imag of real numbers")
                                   : ig_ts_give_arg(call, 0, 0);
     }
-    parts x = read_parts(call, 0, part_dtype(call, 1));
+    parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
     IG_TRY(ig_ts_give_view(call, 0, 0, call->row->variant ? x.im : x.re));
     call->results[0].as.tensor->dtype = real_of(x.re);
     return IG_OK;
@@ -268,13 +269,13 @@ ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
 /* complex(real, imag) */
 ig_status ig_ts_op_complex_of(ig_ts_call *call) {
     parts p = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
-    return give_complex(call, p);
+    return ig_aten_give_complex(call, p);
 }
 
 /* polar(abs, angle) */
 ig_status ig_ts_op_polar(ig_ts_call *call) {
     ig_value *size = ig_aten_tensor(call, 0), *angle = ig_aten_tensor(call, 1);
-    return give_complex(
+    return ig_aten_give_complex(
         call, (parts){ multiply_reals(call->e, size, ig_build_cos(call->e, angle)),
                        multiply_reals(call->e, size, ig_build_sin(call->e, angle)) });
 }
@@ -283,17 +284,17 @@ ig_status ig_ts_op_conj(ig_ts_call *call) {
     if (!is_complex(call, 0)) {
         return ig_ts_give_arg(call, 0, 0);
     }
-    parts x = read_parts(call, 0, part_dtype(call, 1));
+    parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
     x.im = ig_build_neg(call->e, x.im);
-    return give_complex(call, x);
+    return ig_aten_give_complex(call, x);
 }
 
 /* Of real numbers: 0 or pi; NaN stays. */
 ig_status ig_ts_op_angle(ig_ts_call *call) {
     ig_expr *e = call->e;
     if (is_complex(call, 0)) {
-        return ig_aten_give(call,
-                            angle_of(e, read_parts(call, 0, part_dtype(call, 1))));
+        return ig_aten_give(
+            call, angle_of(e, ig_aten_complex_parts(call, 0, part_dtype(call, 1))));
     }
     ig_value *x = ig_expr_to_float(e, ig_aten_tensor(call, 0));
     IG_TRY(e->status);

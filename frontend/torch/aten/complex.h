@@ -3,10 +3,15 @@
 #ifndef IG_FRONTEND_TORCH_ATEN_COMPLEX_H
 #define IG_FRONTEND_TORCH_ATEN_COMPLEX_H
 
+#include "compose/fourier.h"
 #include "frontend/torch/aten/aten.h"
 
 /* One of arguments first … first + count - 1 is complex. */
 bool ig_aten_is_complex(ig_ts_call *call, uint32_t first, uint32_t count);
+/* Any tensor or number as parts of dtype `part`. */
+ig_complex ig_aten_complex_parts(ig_ts_call *call, uint32_t index, ig_dtype part);
+/* Two parts of one shape as the result; call->status when something failed. */
+ig_status ig_aten_give_complex(ig_ts_call *call, ig_complex p);
 /* mul, div of arguments 0 and 1. */
 ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code);
 /* x ± alpha y. */

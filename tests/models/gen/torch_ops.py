@@ -145,7 +145,8 @@ def write_case(folder, name, model, tensors, tolerance, form):
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)
     made, ops = FORMS[form](folder, model, tensors)
-    again = made(*[t.clone() for t in tensors])
+    after = [t.clone() for t in tensors]
+    again = made(*after)
     results, inputs = [], []
     result = describe(again, results)
     wanted = []
@@ -156,9 +157,10 @@ def write_case(folder, name, model, tensors, tolerance, form):
     if not results:
         raise ValueError("no tensor in the result")
     args = [describe(t, inputs) for t in tensors]
-    for prefix, values in (("input", tensors), ("output", wanted)):
+    for prefix, values in (("input", tensors), ("after_input", after), ("output", wanted)):
         for k, tensor in enumerate(values):
-            np.save(data / f"{prefix}_{k}.npy", to_numpy(tensor)[0])
+            if prefix != "after_input" or not torch.equal(tensor, tensors[k]):
+                np.save(data / f"{prefix}_{k}.npy", to_numpy(tensor)[0])
     (data / "values.json").write_text(
         json.dumps({"method": "forward", "args": args, "result": result}))
     (folder / "case.json").write_text(json.dumps({

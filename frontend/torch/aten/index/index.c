@@ -301,6 +301,18 @@ ig_status ig_ts_op_nonzero(ig_ts_call *call) {
     return ig_aten_give(call, ig_build_nonzero(call->e, x));
 }
 
+/* nonzero_static(self, *, size, fill_value): the first `size` rows, or filled up */
+ig_status ig_ts_op_nonzero_static(ig_ts_call *call) {
+    ig_value *rows = ig_build_nonzero(call->e, ig_aten_tensor(call, 0));
+    ig_dim size = ig_aten_dim(call, 1);
+    double fill = (double)ig_aten_int(call, 2);
+    IG_TRY(call->e->status);
+    ig_dim dims[] = { size, rows->type->dims[1] };
+    ig_value *more = ig_expr_fill(call->e, IG_DT_i64, 2, dims, fill);
+    rows = ig_expr_concat(call->e, 0, (ig_value *[]){ rows, more }, 2);
+    return ig_aten_give(call, ig_expr_slice(call->e, rows, 0, ig_dim_of(0), size, 1));
+}
+
 /* where(condition), nonzero_numpy: the columns of nonzero, a list */
 ig_status ig_ts_op_nonzero_list(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *columns[IG_TENSOR_RANK];

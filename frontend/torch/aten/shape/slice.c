@@ -169,23 +169,26 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
         call, x ? ig_expr_move_axis(call->e, x, axis + 1, x->type->rank - 1) : NULL);
 }
 
-/* as_strided(self, size, stride, storage_offset): elements taken one by one */
-ig_status ig_ts_op_as_strided(ig_ts_call *call) {
-    ig_value *x = ig_aten_tensor(call, 0);
+/* Where each element of size, stride and offset (arguments first, first + 1 and
+ * first + 2) lies in the memory of argument 0; NULL when the call has failed. */
+static ig_value *strided_places(ig_ts_call *call, uint32_t first) {
     uint32_t rank, stride_count;
-    const ig_dim *size = ig_aten_shape(call, 1, &rank);
-    const ig_dim *stride = ig_aten_shape(call, 2, &stride_count);
+    const ig_dim *size = ig_aten_shape(call, first, &rank);
+    const ig_dim *stride = ig_aten_shape(call, first + 1, &stride_count);
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
-    IG_TRY(call->e->status);
+    if (call->e->status != IG_OK) {
+        return NULL;
+    }
     if (stride_count != rank) {
-        return ig_ts_fail(call, IG_INVALID, "size has %u items and stride %u", rank,
-                          stride_count);
+        return ig_expr_fail(call->e, IG_INVALID, "size has %u items and stride %u",
+                            rank, stride_count);
     }
     if (tensor->step_count) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "self is a view, expected a tensor with memory of its own");
+        return ig_expr_fail(call->e, IG_UNSUPPORTED,
+                            "self is a view, expected a tensor with memory of its own");
     }
-    ig_dim offset = ig_ts_is_none(call, 3) ? ig_dim_of(0) : ig_aten_dim(call, 3);
+    ig_dim offset = ig_ts_is_none(call, first + 2) ? ig_dim_of(0)
+                                                   : ig_aten_dim(call, first + 2);
     ig_value *index = ig_expr_dim(call->e, offset, IG_DT_i64);
     for (uint32_t i = 0; i < rank; i++) {
         ig_value *along = ig_expr_axis_iota(call->e, rank, i, size[i]);
@@ -193,8 +196,29 @@ ig_status ig_ts_op_as_strided(ig_ts_call *call) {
                              ig_expr_dim(call->e, stride[i], IG_DT_i64));
         index = ig_build_add(call->e, index, along);
     }
-    return ig_aten_give(call, ig_expr_gather(call->e, ig_expr_flatten(call->e, x),
-                                             index, 0, IG_NEGATIVE_error));
+    return index;
+}
+
+/* as_strided(self, size, stride, storage_offset): elements taken one by one */
+ig_status ig_ts_op_as_strided(ig_ts_call *call) {
+    ig_value *x = ig_expr_flatten(call->e, ig_aten_tensor(call, 0));
+    ig_value *places = strided_places(call, 1);
+    return ig_aten_give(call, ig_expr_gather(call->e, x, places, 0, IG_NEGATIVE_error));
+}
+
+/* as_strided_scatter(self, src, size, stride, storage_offset) */
+ig_status ig_ts_op_as_strided_scatter(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *src = ig_aten_tensor(call, 1);
+    ig_value *places = strided_places(call, 2);
+    IG_TRY(call->e->status);
+    src = ig_aten_cast(call, src, (ig_dtype)x->type->dtype);
+    src = ig_expr_expand(call->e, src, places->type->rank, places->type->dims);
+    ig_value *y = ig_build_scatter_elements(
+        call->e, ig_expr_flatten(call->e, x), ig_expr_flatten(call->e, places),
+        ig_expr_flatten(call->e, src),
+        (ig_scatter_elements_attrs){ .axis = 0, .reduce = (int)IG_SCATTER_none });
+    return ig_aten_give(call,
+                        ig_expr_reshape(call->e, y, x->type->rank, x->type->dims));
 }
 
 /* ---- together ---- */

@@ -1,0 +1,133 @@
+/* Fourier transforms, as products with their matrices.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/fourier.h"
+
+#include "base/arena.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { LONGEST = 4096 };
+
+static const double full_turn = 6.283185307179586476925286766559;
+
+typedef enum wave { WAVE_COS, WAVE_SIN } wave;
+
+/* [rows, columns]: sign * cos or sin of 2 pi r c / n, times the weight of the row. */
+typedef struct wave_matrix {
+    int64_t rows, columns, n;
+    wave kind;
+    double sign;
+    double (*weight)(int64_t row, int64_t n);
+} wave_matrix;
+
+/* r c is taken modulo n, so that the angle is exact however large both are. */
+static double wave_at(const wave_matrix *m, int64_t row, int64_t column) {
+    double angle = full_turn * (double)(row * column % m->n) / (double)m->n;
+    double value = m->kind == WAVE_COS ? cos(angle) : sin(angle);
+    return m->sign * value * (m->weight ? m->weight(row, m->n) : 1);
+}
+
+static ig_value *build_matrix(ig_expr *e, const wave_matrix *m, ig_dtype dtype) {
+    assert(m->rows > 0 && m->columns > 0 && m->n > 0 && "the extents were checked");
+    size_t count = (size_t)(m->rows * m->columns);
+    double *values = IG_NEW_ARRAY(&e->module->arena, double, count);
+    for (int64_t r = 0; r < m->rows; r++) {
+        for (int64_t c = 0; c < m->columns; c++) {
+            values[r * m->columns + c] = wave_at(m, r, c);
+        }
+    }
+    int64_t extents[] = { m->rows, m->columns };
+    ig_value *wide = ig_expr_constant(e, "waves", IG_DT_f64, 2, extents, values);
+    return ig_expr_cast(e, wide, dtype);
+}
+
+/* ---- along the last axis ---- */
+
+static ig_complex transform_last(ig_expr *e, ig_complex x, int64_t n, int64_t count,
+                                 bool inverse) {
+    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
+    wave_matrix m = { .rows = n, .columns = count, .n = n, .sign = 1 };
+    ig_value *c = build_matrix(e, &m, dtype);
+    m.kind = WAVE_SIN;
+    m.sign = inverse ? 1 : -1;
+    ig_value *s = build_matrix(e, &m, dtype);
+    ig_complex y = { ig_expr_matmul(e, x.re, c), ig_expr_matmul(e, x.re, s) };
+    if (x.im) {
+        y.re = ig_build_sub(e, y.re, ig_expr_matmul(e, x.im, s));
+        y.im = ig_build_add(e, y.im, ig_expr_matmul(e, x.im, c));
+    }
+    return y;
+}
+
+/* A frequency stands for its mirror image too, but for the first and the middle one. */
+static double count_images(int64_t row, int64_t n) {
+    return row == 0 || 2 * row == n ? 1 : 2;
+}
+
+static ig_value *real_of_last(ig_expr *e, ig_complex x, int64_t n) {
+    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
+    wave_matrix m = {
+        .rows = n / 2 + 1, .columns = n, .n = n, .sign = 1, .weight = count_images
+    };
+    ig_value *y = ig_expr_matmul(e, x.re, build_matrix(e, &m, dtype));
+    m.kind = WAVE_SIN;
+    m.sign = -1;
+    return ig_build_add(e, y, ig_expr_matmul(e, x.im, build_matrix(e, &m, dtype)));
+}
+
+/* ---- along any ---- */
+
+static ig_value *to_last(ig_expr *e, ig_value *x, uint32_t axis) {
+    return x ? ig_expr_move_axis(e, x, axis, x->type->rank - 1) : NULL;
+}
+
+static ig_value *from_last(ig_expr *e, ig_value *x, uint32_t axis) {
+    return x ? ig_expr_move_axis(e, x, x->type->rank - 1, axis) : NULL;
+}
+
+static bool check_length(ig_expr *e, int64_t n) {
+    if (n < 1 || n > LONGEST) {
+        ig_expr_fail(e, n < 1 ? IG_INVALID : IG_UNSUPPORTED,
+                     "a Fourier transform of %lld elements, expected 1 to %d",
+                     (long long)n, LONGEST);
+    }
+    return e->status == IG_OK;
+}
+
+ig_complex ig_compose_dft(ig_expr *e, ig_complex x, uint32_t axis, int64_t count,
+                          bool inverse) {
+    ig_complex none = { NULL, NULL };
+    int64_t n;
+    if (!x.re || e->status != IG_OK) {
+        return none;
+    }
+    if (!ig_dim_constant(e->module, x.re->type->dims[axis], &n)) {
+        ig_expr_fail(e, IG_UNSUPPORTED,
+                     "a Fourier transform along an extent that is not known when the "
+                     "model is compiled");
+        return none;
+    }
+    if (!check_length(e, n)) {
+        return none;
+    }
+    x = (ig_complex){ to_last(e, x.re, axis), to_last(e, x.im, axis) };
+    if (e->status != IG_OK) {
+        return none;
+    }
+    ig_complex y = transform_last(e, x, n, count ? count : n, inverse);
+    return (ig_complex){ from_last(e, y.re, axis), from_last(e, y.im, axis) };
+}
+
+ig_value *ig_compose_dft_to_real(ig_expr *e, ig_complex x, uint32_t axis, int64_t n) {
+    if (!x.re || !x.im || !check_length(e, n)) {
+        return NULL;
+    }
+    ig_dim first = ig_dim_of(0), count = ig_dim_of(n / 2 + 1);
+    ig_expr_guard_less_equal(e, count, x.re->type->dims[axis],
+                             "a spectrum has half of the frequencies and one more");
+    x = (ig_complex){ ig_expr_slice(e, x.re, axis, first, count, 1),
+                      ig_expr_slice(e, x.im, axis, first, count, 1) };
+    x = (ig_complex){ to_last(e, x.re, axis), to_last(e, x.im, axis) };
+    return e->status == IG_OK ? from_last(e, real_of_last(e, x, n), axis) : NULL;
+}

@@ -1,0 +1,24 @@
+/* Fourier transforms.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_COMPOSE_FOURIER_H
+#define IG_COMPOSE_FOURIER_H
+
+#include "ir/expr.h"
+
+/* A complex tensor by its parts. */
+typedef struct ig_complex {
+    ig_value *re, *im; /* im NULL: real; one shape, one float dtype */
+} ig_complex;
+
+/* X[k] = sum over t of x[t] exp(-2 pi i k t / n) along `axis`, of known extent n;
+ * `inverse`: with +.  Not divided by anything.  The result has the first `count`
+ * frequencies (0: n).  A product with the transform's matrix: n * count values of
+ * constants; n is limited to 4096.  The parts are NULL when that fails. */
+ig_complex ig_compose_dft(ig_expr *e, ig_complex x, uint32_t axis, int64_t count,
+                          bool inverse);
+
+/* The real x of `n` elements whose transform begins with the n / 2 + 1 frequencies that
+ * lie along `axis`; what lies beyond them is not read.  Not divided by anything. */
+ig_value *ig_compose_dft_to_real(ig_expr *e, ig_complex x, uint32_t axis, int64_t n);
+
+#endif
