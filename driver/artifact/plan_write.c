@@ -373,6 +373,27 @@ static void close_lives(plan *p) {
     }
 }
 
+/* A symbol that no step sets would be 0 in each run: a pass lost what defines it. */
+static ig_status check_late_symbols(plan *p) {
+    bool *is_set = IG_NEW_ARRAY(p->arena, bool, p->w->symbols.count);
+    for (size_t i = 0; i < p->w->steps.count; i++) {
+        uint32_t symbol = p->w->steps.items[i].symbol;
+        if (symbol != IG_NONE) {
+            is_set[symbol] = true;
+        }
+    }
+    for (uint32_t i = 0; i < ig_symbol_count(p->module); i++) {
+        uintptr_t number = (uintptr_t)ig_map_get_id(&p->symbol_of, i);
+        if (number && p->w->symbols.items[number - 1].kind == IG_SYMBOL_LATE &&
+            !is_set[number - 1]) {
+            return ig_error(&p->module->context->diag, IG_INTERNAL, NULL,
+                            "nothing in the plan sets the extent '%s'",
+                            ig_symbol_at(p->module, i)->name);
+        }
+    }
+    return IG_OK;
+}
+
 ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
     assert(input->level_count > 0 && w->steps.count == 0 &&
            "a writer takes one plan, of at least one level");
@@ -397,5 +418,5 @@ ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
     ig_plan_add_tree(&p);
     ig_plan_add_steps(&p);
     close_lives(&p);
-    return IG_OK;
+    return check_late_symbols(&p);
 }

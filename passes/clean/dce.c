@@ -129,18 +129,23 @@ static bool is_dead_bind(const sweeper *s, const ig_op *op) {
     return true;
 }
 
-static bool is_dead(const sweeper *s, const ig_op *op) {
-    if (is_bind(op)) {
-        return is_dead_bind(s, op);
+/* Leaves the mentions of a dead op, and of what is in its bodies, uncounted. */
+static bool take_if_dead(sweeper *s, const ig_op *op) {
+    if (is_bind(op) ? !is_dead_bind(s, op) : has_uses(op) || !ig_op_is_removable(op)) {
+        return false;
     }
-    return !has_uses(op) && ig_op_is_removable(op) && !defines_what_is_mentioned(s, op);
+    count_all(s, op, UINT32_MAX);
+    if (is_bind(op) || !defines_what_is_mentioned(s, op)) {
+        return true;
+    }
+    count_all(s, op, 1);
+    return false;
 }
 
 static void sweep_block(sweeper *s, ig_block *block) {
     for (ig_op *op = block->last, *before; op; op = before) {
         before = op->prev;
-        if (is_dead(s, op)) {
-            count_all(s, op, UINT32_MAX);
+        if (take_if_dead(s, op)) {
             ig_op_erase(op);
             s->run->changed = true;
             continue;

@@ -108,6 +108,7 @@ static void mark_constants(flow *f, const ig_block *block) {
 static bool is_wanted(const flow *f, const ig_op *op, const ig_value *result) {
     bool is_flow = op->body_count || (ig_ops[op->code].traits & IG_HOST);
     return is_flow && result->uses && result->type->kind == IG_TENSOR &&
+           !ig_symbols_changes(&f->symbols, op, result->type) &&
            ig_map_get_id(&f->constants, IG_MAP_PTR(op));
 }
 

@@ -8,29 +8,20 @@
 
 /* ---- who defines what ---- */
 
-/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void note_bound(ig_symbols *s, const ig_block *block) {
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        const ig_type *type = block->args[i]->type;
-        for (uint32_t d = 0; d < type->rank; d++) {
-            if (ig_dim_as_symbol(s->module, type->dims[d])) {
-                s->is_bound[ig_symbol_index(s->module, type->dims[d])] = true;
-            }
-        }
-    }
-    for (const ig_op *op = block->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->body_count; i++) {
-            note_bound(s, op->bodies[i]);
-        }
-    }
-}
-
 void ig_symbols_init(ig_symbols *symbols, const ig_graph *graph, ig_arena *scratch) {
     *symbols = (ig_symbols){ .module = graph->module,
                              .scratch = scratch,
                              .count = ig_symbol_count(graph->module) };
     symbols->is_bound = IG_NEW_ARRAY(scratch, bool, symbols->count);
-    note_bound(symbols, &graph->body);
+    for (uint32_t i = 0; i < graph->body.arg_count; i++) {
+        const ig_type *type = graph->body.args[i]->type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_dim_as_symbol(symbols->module, type->dims[d])) {
+                symbols->is_bound[ig_symbol_index(symbols->module, type->dims[d])] =
+                    true;
+            }
+        }
+    }
     for (uint32_t i = 0; i < symbols->count; i++) {
         symbols->has_free = symbols->has_free || !symbols->is_bound[i];
     }
@@ -69,6 +60,38 @@ static bool operand_mentions(const ig_module *module, const ig_value *value,
            (dims && attr_mentions(module, &dims->attrs[IG_dims_values], symbol));
 }
 
+static bool operands_mention(const ig_symbols *symbols, const ig_op *op,
+                             uint32_t symbol) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (operand_mentions(symbols->module, op->operands[i].value, symbol)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An extent of a body's argument that the operands of the body's op lack is bound anew
+ * whenever the body is entered. */
+static bool binds(const ig_symbols *symbols, const ig_block *body, uint32_t symbol) {
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        if (type_mentions(symbols->module, body->args[i]->type, symbol)) {
+            return !operands_mention(symbols, body->parent, symbol);
+        }
+    }
+    return false;
+}
+
+static bool is_bound_around(const ig_symbols *symbols, const ig_op *op,
+                            uint32_t symbol) {
+    for (const ig_block *block = op->block; block->parent;
+         block = block->parent->block) {
+        if (binds(symbols, block, symbol)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) {
     const ig_symbol *symbol = ig_dim_as_symbol(symbols->module, dim);
     if (!symbol || ig_symbol_is_defined(symbol)) {
@@ -78,17 +101,15 @@ bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) 
     if (number < symbols->count && symbols->is_bound[number]) {
         return false;
     }
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (operand_mentions(symbols->module, op->operands[i].value, number)) {
-            return false;
-        }
+    if (operands_mention(symbols, op, number)) {
+        return false;
     }
     for (uint32_t i = 0; i < ig_ops[op->code].attr_count; i++) {
         if (attr_mentions(symbols->module, &op->attrs[i], number)) {
             return false;
         }
     }
-    return true;
+    return !is_bound_around(symbols, op, number);
 }
 
 bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op) {
@@ -105,9 +126,26 @@ bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op) {
 
 /* ---- what is learnt ---- */
 
+bool ig_symbols_changes(const ig_symbols *symbols, const ig_op *op,
+                        const ig_type *type) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (!ig_dim_as_symbol(symbols->module, type->dims[d])) {
+            continue;
+        }
+        uint32_t symbol = ig_symbol_index(symbols->module, type->dims[d]);
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            if (binds(symbols, op->bodies[i], symbol)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,
                       const ig_type *fresh) {
-    if (old == fresh || old->rank != fresh->rank || !symbols->has_free) {
+    if (old == fresh || old->rank != fresh->rank || !symbols->has_free ||
+        ig_symbols_changes(symbols, op, old)) {
         return;
     }
     for (uint32_t d = 0; d < old->rank; d++) {

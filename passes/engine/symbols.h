@@ -9,8 +9,9 @@
  * giving the value a more precise type, all that mentions the symbol must learn it too:
  * the op that defined it may be gone.
  *
- * A symbol that a graph's or body's argument has as an extent is bound by that argument
- * and never defined by an op.
+ * A symbol that a graph's argument has as an extent is bound by it and never defined by
+ * an op.  A body's argument binds one within the body, where what the body's op begins
+ * with has another extent; after it the op's result defines the symbol.
  */
 #ifndef IG_PASSES_ENGINE_SYMBOLS_H
 #define IG_PASSES_ENGINE_SYMBOLS_H
@@ -26,7 +27,7 @@ typedef struct ig_symbols {
     ig_module *module;
     ig_arena *scratch;
     uint32_t count; /* symbols there were at first; later ones are not bound */
-    bool *is_bound; /* by an argument */
+    bool *is_bound; /* by an argument of the graph */
     bool has_free;  /* some symbol is not bound */
     IG_VEC(ig_lesson) lessons;
 } ig_symbols;
@@ -36,6 +37,10 @@ void ig_symbols_init(ig_symbols *symbols, const ig_graph *graph, ig_arena *scrat
 bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim);
 /* Does the op define any symbol at all? */
 bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op);
+/* Do the op's bodies know an extent of `type`, a result's, as another number in each
+ * trip?  Then it is not learnt: the symbol stays, and so must the op and the type. */
+bool ig_symbols_changes(const ig_symbols *symbols, const ig_op *op,
+                        const ig_type *type);
 /* A result of `op` was of type `old` and is of type `fresh`: what the op defined in the
  * old type is now known. */
 void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,

@@ -4,6 +4,7 @@
                                   list: y = ConcatFromSequence(x) of vectors without a shape
                                   axes: y = Unsqueeze(x, axes), axes an input
                                   range: y = Range(0, x, 0) of an i64 number
+                                  pads, tile, crop: y = Pad, Tile, CenterCropPad(x, list)
                                   twins: y = Add(x, z), both [B, S]
                                   narrow: y = Relu(x) of FLOAT4E2M1
                                   unknown: y = StringNormalizer(x), which is not supported
@@ -53,11 +54,11 @@ def node(op, inputs, attributes=b""):
     return names + field(2, "y") + field(3, "the_node") + field(4, op) + attributes
 
 
-def model(inputs, output, body, initializers=()):
+def model(inputs, output, body, initializers=(), opset=17):
     graph = (field(1, body) + field(2, "g") +
              b"".join(field(5, i) for i in initializers) +
              b"".join(field(11, i) for i in inputs) + field(12, output))
-    return field(1, 8) + field(7, graph) + field(8, field(2, 17))
+    return field(1, 8) + field(7, graph) + field(8, field(2, opset))
 
 
 axis = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
@@ -68,6 +69,12 @@ kinds = {
                           node("ConcatFromSequence", ["x"], axis)),
     "axes": lambda: model([value("x", tensor(F32, ["N"])), value("axes", tensor(I64, [2]))],
                           value("y", tensor(F32)), node("Unsqueeze", ["x", "axes"])),
+    "pads": lambda: model([value("x", tensor(F32, ["N"])), value("list", tensor(I64, ["P"]))],
+                          value("y", tensor(F32)), node("Pad", ["x", "list"])),
+    "tile": lambda: model([value("x", tensor(F32, ["N"])), value("list", tensor(I64, ["P"]))],
+                          value("y", tensor(F32)), node("Tile", ["x", "list"])),
+    "crop": lambda: model([value("x", tensor(F32, ["N"])), value("list", tensor(I64, ["P"]))],
+                          value("y", tensor(F32)), node("CenterCropPad", ["x", "list"]), opset=18),
     "twins": lambda: model([value("x", tensor(F32, ["B", "S"])),
                             value("z", tensor(F32, ["B", "S"]))],
                            value("y", tensor(F32, ["B", "S"])), node("Add", ["x", "z"])),

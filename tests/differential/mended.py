@@ -110,6 +110,24 @@ case("quotient_as_precise_as_the_scale", 23, "float[N] x, float s -> uint8[N] y"
      y = QuantizeLinear(h, t)""",
      [f32(2.996, 0, 1), f32(0.06586, shape=())])
 
+case("extent_of_rows_that_a_loop_carries_on", 13,
+     "float[A] x, int64 n -> int64[2] s, int64[2, 2] y",
+     """w = Constant<value = float[2] {1, 2}>()
+     c = Constant<value = bool {1}>()
+     t = Constant<value = int64 {2}>()
+     r = Loop(t, c) <body: graph = rows (int64 i, bool k) => (bool k2, int64[?] row) {
+         k2 = Identity(k)
+         z = NonZero(w)
+         e = Constant<value_ints = [0]>()
+         row = Squeeze(z, e)
+     }>
+     s = Shape(r)
+     y = Loop(n, c, r) <body: graph = carry (int64 j, bool l, int64[?, ?] v) => (bool l2, int64[?, ?] v2) {
+         l2 = Identity(l)
+         v2 = Add(v, v)
+     }>""",
+     [count(1), np.array(2)], [count(3), np.array(0)])
+
 
 def main(archive=HERE / "cases" / "mended.tar.xz"):
     with tempfile.TemporaryDirectory() as folder:

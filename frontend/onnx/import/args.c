@@ -46,6 +46,16 @@ ig_value *ig_onnx_ranked_input(const ig_onnx_node *node, uint32_t index,
     return x;
 }
 
+ig_value *ig_onnx_list_input(const ig_onnx_node *node, uint32_t index, ig_dim count,
+                             const char *what) {
+    ig_value *list = ig_onnx_ranked_input(node, index, 1);
+    if (ig_onnx_has_failed(node)) {
+        return NULL;
+    }
+    ig_expr_guard_equal(node->e, list->type->dims[0], count, what);
+    return list;
+}
+
 ig_value *ig_onnx_scalar_input(const ig_onnx_node *node, uint32_t index) {
     return ig_expr_reshape(node->e, require_input(node, index), 0, NULL);
 }

@@ -28,6 +28,10 @@ bool ig_onnx_has_failed(const ig_onnx_node *node);
 ig_value *ig_onnx_float_input(const ig_onnx_node *node, uint32_t index);
 /* An input that must have `rank` axes. */
 ig_value *ig_onnx_ranked_input(const ig_onnx_node *node, uint32_t index, uint32_t rank);
+/* A list that must have `count` entries, which the run checks where it is open; `what`
+ * says so.  NULL when the node has failed. */
+ig_value *ig_onnx_list_input(const ig_onnx_node *node, uint32_t index, ig_dim count,
+                             const char *what);
 /* A value of one element as a scalar: files give [1] too. */
 ig_value *ig_onnx_scalar_input(const ig_onnx_node *node, uint32_t index);
 /* The same as i64. */

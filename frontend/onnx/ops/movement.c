@@ -145,8 +145,18 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
     if (cut_by_inputs(node, &c) || ig_onnx_has_failed(node)) {
         return give_cut(node, &c);
     }
-    ig_value *starts = node->inputs[1], *ends = node->inputs[2];
+    ig_value *starts = ig_onnx_ranked_input(node, 1, 1), *ends = node->inputs[2];
+    if (ig_onnx_has_failed(node)) {
+        return node->e->status;
+    }
     ig_value *axes = ig_onnx_in(node, 3), *steps = ig_onnx_in(node, 4);
+    for (uint32_t i = 2; i < node->input_count; i++) {
+        if (ig_onnx_in(node, i) &&
+            !ig_onnx_list_input(node, i, starts->type->dims[0],
+                                "starts, ends, axes and steps must be as many")) {
+            return node->e->status;
+        }
+    }
     axes = !axes && steps ? count_up(node, starts) : axes;
     ig_value *part = ig_build_slice(node->e, node->inputs[0], starts, ends, axes, steps,
                                     (ig_slice_attrs){ 0 });
@@ -305,8 +315,29 @@ ig_status ig_onnx_import_pad(ig_onnx_node *node) {
         value = value ? ig_onnx_scalar_input(node, 2) : NULL;
         return give_pad(node, (ig_dims){ pads.dims, pads.count }, axes, value);
     }
+    ig_value *axes = ig_onnx_in(node, 3) ? ig_onnx_ranked_input(node, 3, 1) : NULL;
+    if (ig_onnx_has_failed(node)) {
+        return node->e->status;
+    }
+    ig_dim ends = axes ? axes->type->dims[0] : ig_dim_of(x->type->rank);
+    ends = ig_dim_mul(node->import->module, ends, ig_dim_of(2));
+    if (!ig_onnx_list_input(node, 1, ends, "pads must be two for each axis")) {
+        return node->e->status;
+    }
     ig_pad_attrs attrs = { .mode = read_pad_mode(node) };
     value = value ? value : ig_expr_number(node->e, (ig_dtype)x->type->dtype, 0);
-    return ig_onnx_give(node, ig_build_pad(node->e, x, node->inputs[1], value,
-                                           ig_onnx_in(node, 3), attrs));
+    return ig_onnx_give(node,
+                        ig_build_pad(node->e, x, node->inputs[1], value, axes, attrs));
+}
+
+/* ---- tile ---- */
+
+ig_status ig_onnx_import_tile(ig_onnx_node *node) {
+    ig_value *x = node->inputs[0];
+    ig_value *times = ig_onnx_list_input(node, 1, ig_dim_of(x->type->rank),
+                                         "repeats must have as many entries as axes");
+    if (!times) {
+        return node->e->status;
+    }
+    return ig_onnx_give(node, ig_build_tile(node->e, x, times));
 }

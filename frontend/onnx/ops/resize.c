@@ -52,12 +52,12 @@ static bool read_list(const resizing *r, uint32_t index, uint32_t parts, float *
 static ig_value *complete_list(const resizing *r, uint32_t index, ig_value *usual) {
     int64_t ids[2 * IG_TENSOR_RANK];
     uint32_t parts = index == ROI ? 2 : 1, own = parts * r->axis_count;
-    ig_value *list = ig_onnx_ranked_input(r->node, index, 1);
-    if (ig_onnx_has_failed(r->node)) {
+    ig_value *list =
+        ig_onnx_list_input(r->node, index, ig_dim_of(own),
+                           "scales, sizes and roi must have as many entries as axes");
+    if (!list) {
         return NULL;
     }
-    ig_expr_guard_equal(r->e, list->type->dims[0], ig_dim_of(own),
-                        "scales, sizes and roi must have as many entries as axes");
     list = ig_expr_like(r->e, list, usual);
     for (uint32_t i = 0; i < parts * r->rank; i++) {
         ids[i] = own + i;

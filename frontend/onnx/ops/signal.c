@@ -57,7 +57,12 @@ ig_status ig_onnx_import_center_crop_pad(ig_onnx_node *node) {
         extents[i] = type->dims[axis];
         all[i] = axis;
     }
-    ig_value *wanted = ig_expr_cast(e, node->inputs[1], IG_DT_i64);
+    ig_value *wanted = ig_onnx_list_input(node, 1, ig_dim_of(count),
+                                          "shape must have as many entries as axes");
+    if (!wanted) {
+        return e->status;
+    }
+    wanted = ig_expr_cast(e, wanted, IG_DT_i64);
     ig_value *missing = ig_build_sub(e, wanted, ig_expr_dims(e, extents, count));
     ig_value *before = ig_expr_with(e, IG_OP_div, missing, 2);
     ig_value *after = ig_build_sub(e, missing, before);
