@@ -72,7 +72,8 @@ static bool operands_mention(const ig_symbols *symbols, const ig_op *op,
 
 /* An extent of a body's argument that the operands of the body's op lack is bound anew
  * whenever the body is entered. */
-static bool binds(const ig_symbols *symbols, const ig_block *body, uint32_t symbol) {
+static bool body_binds(const ig_symbols *symbols, const ig_block *body,
+                       uint32_t symbol) {
     for (uint32_t i = 0; i < body->arg_count; i++) {
         if (type_mentions(symbols->module, body->args[i]->type, symbol)) {
             return !operands_mention(symbols, body->parent, symbol);
@@ -85,7 +86,7 @@ static bool is_bound_around(const ig_symbols *symbols, const ig_op *op,
                             uint32_t symbol) {
     for (const ig_block *block = op->block; block->parent;
          block = block->parent->block) {
-        if (binds(symbols, block, symbol)) {
+        if (body_binds(symbols, block, symbol)) {
             return true;
         }
     }
@@ -134,7 +135,7 @@ bool ig_symbols_changes(const ig_symbols *symbols, const ig_op *op,
         }
         uint32_t symbol = ig_symbol_index(symbols->module, type->dims[d]);
         for (uint32_t i = 0; i < op->body_count; i++) {
-            if (binds(symbols, op->bodies[i], symbol)) {
+            if (body_binds(symbols, op->bodies[i], symbol)) {
                 return true;
             }
         }

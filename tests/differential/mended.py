@@ -122,7 +122,8 @@ case("extent_of_rows_that_a_loop_carries_on", 13,
          row = Squeeze(z, e)
      }>
      s = Shape(r)
-     y = Loop(n, c, r) <body: graph = carry (int64 j, bool l, int64[?, ?] v) => (bool l2, int64[?, ?] v2) {
+     y = Loop(n, c, r) <body: graph = carry (int64 j, bool l, int64[?, ?] v) =>
+         (bool l2, int64[?, ?] v2) {
          l2 = Identity(l)
          v2 = Add(v, v)
      }>""",
