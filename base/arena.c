@@ -223,7 +223,19 @@ void *ig_arena_try_alloc(ig_arena *arena, size_t size) {
     return memory;
 }
 
+/* Leaves for the recovery point, if there is one, when the context was cancelled. */
+static void poll_cancelled(ig_budget *budget) {
+    if (budget && budget->cancelled && budget->recovery && budget->foreign_depth == 0 &&
+        atomic_load_explicit(budget->cancelled, memory_order_relaxed)) {
+        budget->is_cancelled = true;
+        longjmp(*budget->recovery, 1);
+    }
+}
+
 void *ig_arena_alloc(ig_arena *arena, size_t size) {
+    if (size > (size_t)(arena->end - arena->next)) {
+        poll_cancelled(arena->budget);
+    }
     void *memory = ig_arena_try_alloc(arena, size);
     if (!memory) {
         ig_budget_exhausted(arena->budget, size);

@@ -8,6 +8,8 @@
  * calls back from such a library brackets the call with ig_budget_enter_foreign and
  * ig_budget_leave_foreign, and inside the bracket uses ig_arena_try_alloc.
  *
+ * Cancelling takes the same way (ig_budget.cancelled).
+ *
  * The runtime has no budget and no jump: it checks every malloc.
  */
 #ifndef IG_BASE_ARENA_H
@@ -16,6 +18,7 @@
 #include "base/status.h"
 
 #include <setjmp.h>
+#include <stdatomic.h>
 
 typedef struct ig_arena_block ig_arena_block;
 
@@ -27,7 +30,11 @@ typedef struct ig_budget {
     const char *limit_name, *limit_file;
     jmp_buf *recovery; /* where exhaustion unwinds to; NULL aborts with a message */
     unsigned foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
-    bool is_refused;      /* it unwinds, but not for lack of memory: ig_budget_refuse */
+    bool is_refused; /* it unwinds, but not for lack of memory: ig_budget_refuse */
+    /* The context's, or NULL: once it is set, the next new block unwinds, which ends
+     * loops that look at nothing else.  is_cancelled tells that it did. */
+    const atomic_bool *cancelled;
+    bool is_cancelled;
     ig_arena_block *live; /* private: every block of every arena, in no order */
     uint64_t arenas;      /* how many there have been: see ig_budget_sweep */
 } ig_budget;

@@ -77,6 +77,7 @@ ig_context *ig_context_create(const ig_context_options *options) {
     }
     ig_options_take(&host->options, sizeof host->options, options);
     host->context.limits = ig_limits_default;
+    host->context.budget.cancelled = &host->context.cancelled;
     host->context.diag.sink = take_message;
     host->context.diag.user = host;
     host->context.progress = host->options.progress;
@@ -148,6 +149,10 @@ static ig_status report_exhaustion(ig_host *host, bool is_told) {
     budget->limit = host->budget_limit;
     ig_location where = { .file = budget->limit_file };
     budget->limit_name = budget->limit_file = NULL;
+    if (budget->is_cancelled) {
+        atomic_store(&host->context.cancelled, false);
+        return IG_CANCELLED;
+    }
     if (budget->is_refused) {
         return is_told ? IG_LIMIT
                        : ig_error(&host->context.diag, IG_LIMIT, &where,
@@ -164,7 +169,7 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
     clear_messages(host);
     host->budget_limit = context->budget.limit;
     context->budget.foreign_depth = 0;
-    context->budget.is_refused = false;
+    context->budget.is_refused = context->budget.is_cancelled = false;
     host->mark = context->budget.arenas;
     if (setjmp(recovery)) {
         context->budget.recovery = NULL;

@@ -155,6 +155,12 @@ __attribute__((noinline)) static ig_status take_jobs(worker *w) {
     return IG_OK;
 }
 
+static ig_status report_memory(worker *w) {
+    return ig_error_hint(&w->context->diag, IG_LIMIT, NULL,
+                         "raise the limit memory_bytes",
+                         "memory ran out while kernels were compiled");
+}
+
 /* Takes jobs with a recovery point of this thread. */
 static void run_worker(worker *w) {
     ig_budget *budget = &w->context->budget;
@@ -168,9 +174,7 @@ static void run_worker(worker *w) {
         if (w->context == w->team->context) {
             ig_host_of(w->context)->has_unwound = true;
         }
-        w->status = ig_error_hint(&w->context->diag, IG_LIMIT, NULL,
-                                  "raise the limit memory_bytes",
-                                  "memory ran out while kernels were compiled");
+        w->status = budget->is_cancelled ? IG_CANCELLED : report_memory(w);
     }
     budget->recovery = outer;
     if (w->status != IG_OK) {

@@ -67,7 +67,7 @@ IG_API const char *ig_context_messages(const ig_context *context);
 /* One atomic store.  Running work returns IG_CANCELLED soon; the context stays
  * usable. */
 IG_API void ig_context_cancel(ig_context *context);
-/* What a limit is; -1 when there is no such limit. */
+/* -1 when there is no such limit. */
 IG_API int64_t ig_context_limit(const ig_context *context, const char *name);
 /* "limit name" as listed by `ingot info`; IG_INVALID when there is no such limit. */
 IG_API IG_MUST_USE ig_status ig_context_set_limit(ig_context *context, const char *name,
@@ -119,7 +119,7 @@ IG_API IG_MUST_USE ig_status ig_import_memory(ig_context *context, const void *b
                                               const ig_import_options *options,
                                               ig_module **out_module);
 IG_API void ig_module_close(ig_module *module);
-/* Runs a pipeline such as "fold,cse,dce" (passes: `ingot info`). */
+/* Runs a pipeline ("fold,cse,dce").  A module that it fails on is to be closed. */
 IG_API IG_MUST_USE ig_status ig_module_run(ig_module *module, const char *pipeline,
                                            const char *target);
 typedef enum ig_format {

@@ -219,7 +219,9 @@ static void print_counts(const rewriter *w) {
 }
 
 static ig_status run_rules(rewriter *w) {
+    ig_context *context = w->graph->module->context;
     for (ig_op *op; (op = take_op(w));) {
+        IG_TRY(ig_context_poll(context));
         if (op->code == IG_OP_ERASED || erase_if_dead(w, op)) {
             continue;
         }
@@ -227,7 +229,7 @@ static ig_status run_rules(rewriter *w) {
             erase_if_dead(w, op);
         }
         if (w->total > w->limit) {
-            return ig_error(&w->graph->module->context->diag, IG_INTERNAL,
+            return ig_error(&context->diag, IG_INTERNAL,
                             ig_op_location(w->graph->body.first),
                             "rewriting never ends; rule %s of pass %s fired most often",
                             w->rules[most_fired(w)].name, w->run->pass);

@@ -213,3 +213,32 @@ for model in model.onnx relu.ig; do
             ! grep -qa -e a-secret-folder -e '$PWD' '$tmp/a-secret-folder/of-a-user/made.$form'"
     done
 done
+
+# A file of one's own that is cut short while it is mapped: words and status 6, no crash.
+cp "$tmp/dlrm.ingot" "$tmp/cut.ingot"
+"$ingot" bench "$tmp/cut.ingot" -q --seconds 20 >"$tmp/words" 2>&1 &
+child=$!
+sleep 0.5
+truncate -s 4096 "$tmp/cut.ingot"
+wait $child
+status=$?
+holds "an open artifact that is cut short ends the tool with 6 ($status)" [ "$status" = 6 ]
+holds "and says why" grep -q 'was cut short while it was read; replace files' "$tmp/words"
+mkdir "$tmp/cut"
+for after in 0.02 0.05 0.1 0.2; do
+    cp "$tmp/dlrm.onnx" "$tmp/cut.onnx"
+    "$ingot" compile "$tmp/cut.onnx" --no-cache -q -t cpu:v2,v3,v4,v4-vnni \
+        -o "$tmp/cut/x.ingot" >"$tmp/words" 2>&1 &
+    child=$!
+    sleep $after
+    truncate -s 1000 "$tmp/cut.onnx"
+    wait $child
+    status=$?
+    # Before it is read, it is a damaged model; after that, nobody minds.
+    holds "a model that is cut short after $after s is 6, 3 or 0 ($status)" \
+        [ "$status" = 6 -o "$status" = 3 -o "$status" = 0 ]
+    [ "$status" = 0 ] || holds "and leaves nothing" only "$tmp/cut"
+    [ "$status" = 0 ] || holds "and has words" grep -q '^error: ' "$tmp/words"
+    rm -f "$tmp/cut/"*
+done
+rm -r "$tmp/cut" "$tmp/cut.onnx" "$tmp/cut.ingot"

@@ -45,6 +45,26 @@ for signal in SEGV BUS KILL SYS; do
     holds "and leaves nothing" only "$tmp/apart"
 done
 
+# verify: the model's declarations, and each of its forms.
+apart=$tmp/apart_case
+set_0=$apart/test_data_set_0
+mkdir -p "$set_0"
+python3 tests/cli/tiny_onnx.py "$apart/model.onnx" twins
+"$ingot" run "$tmp/relu.ig" -q -t interpret --input 'x=f32[2,4]=random' -o "$set_0/input_0.npy"
+cp "$set_0/input_0.npy" "$set_0/input_1.npy"
+"$ingot" run "$apart/model.onnx" -q -t interpret --inputs "$set_0" -o "$set_0/output_0.npy"
+for form in static dynamic constant; do
+    check "verify, $form, in isolation" 0 "1 passed, 0 failed" \
+        "$ingot" verify "$apart" --form $form --isolate
+done
+check "and of one call" 0 "" "$ingot" verify "$apart/model.onnx" --isolate \
+    --inputs "$set_0" --expected "$set_0"
+check "what verify meets in isolation fails the case" 1 "isolate_seconds" \
+    "$ingot" verify "$apart" --isolate --limit isolate_seconds=0
+check "nothing is interpreted in isolation" 2 "--isolate" \
+    "$ingot" verify "$apart" --isolate -t interpret
+rm -r "$apart"
+
 # What another user may cut short is copied, not mapped.
 chmod o+w "$tmp/dlrm.onnx"
 holds "a model that others may write is read all the same" isolated

@@ -18,13 +18,17 @@ SECONDS = 30
 
 
 def spent(process):
-    """Seconds of CPU time so far, of the process and of children it waited for."""
+    """Seconds of CPU time so far, of the process and of its children, gone or not: when it
+    has waited for those, all of their time is its own."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
+        with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+            children = file.read().split()
     except OSError:
         return 0
-    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(map(spent, children))
 
 
 def wait(child):

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 UNIT_WITH_LLVM
@@ -129,6 +130,89 @@ TEST(a_cancelled_context_stays_usable) {
     ig_module_close(module);
     ig_context_destroy(context);
 }
+
+enum { LARGE = 20000 };
+
+/* A chain that one pass after another walks for a while. */
+static ig_module *import_large(ig_context *context) {
+    size_t size = 0;
+    char *text = NULL;
+    ig_module *module = NULL;
+    FILE *out = open_memstream(&text, &size);
+    fputs("module @large {\n  symbol B {min = 0}\n"
+          "  graph @main(%x: f32[B, 4]) -> (f32[B, 4] \"y\") {\n"
+          "    %0 = relu %x : f32[B, 4]\n",
+          out);
+    for (int i = 1; i <= LARGE; i++) {
+        fprintf(out, "    %%%d = %s %%%d, %%%d : f32[B, 4]\n", i, i % 2 ? "add" : "mul",
+                i - 1, i > 7 ? i - 7 : 0);
+    }
+    fprintf(out, "    ret %%%d\n  }\n}\n", LARGE);
+    fclose(out);
+    ig_status status = ig_import_memory(context, text, size, NULL, NULL, &module);
+    CHECK_MSG(status == IG_OK, "%s", ig_context_messages(context));
+    free(text);
+    return module;
+}
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct canceller {
+    ig_context *context;
+    double at, cancelled_at; /* of CPU time */
+    atomic_bool is_over;
+} canceller;
+
+static void *cancel_later(void *user) {
+    canceller *c = user;
+    while (cpu_seconds() < c->at && !atomic_load(&c->is_over)) {
+        usleep(1000);
+    }
+    c->cancelled_at = cpu_seconds();
+    ig_context_cancel(c->context);
+    return NULL;
+}
+
+/* CPU time from cancelling, `after` seconds into the work, to its end. */
+static double cancel_after(double after) {
+    ig_context *context = open_context();
+    ig_module *module = import_large(context);
+    const char *text = NULL;
+    size_t size = 0;
+    pthread_t thread;
+    canceller c = { .context = context, .at = cpu_seconds() + after };
+    CHECK(pthread_create(&thread, NULL, cancel_later, &c) == 0);
+    ig_status status = ig_dump(module, "plan", NULL, IG_FORMAT_TEXT, &text, &size);
+    double end = cpu_seconds();
+    atomic_store(&c.is_over, true);
+    pthread_join(thread, NULL);
+    CHECK_INT(status, IG_CANCELLED);
+    ig_module_close(module);
+    ig_context_destroy(context);
+    return end - c.cancelled_at;
+}
+
+TEST(cancelling_ends_a_pass_of_a_large_graph) {
+    ig_context *context = open_context();
+    ig_module *module = import_large(context);
+    const char *text = NULL;
+    size_t size = 0;
+    double begin = cpu_seconds();
+    CHECK_INT(ig_dump(module, "plan", NULL, IG_FORMAT_TEXT, &text, &size), IG_OK);
+    double whole = cpu_seconds() - begin;
+    ig_module_close(module);
+    ig_context_destroy(context);
+    for (int part = 1; part <= 6; part++) {
+        double took = cancel_after(whole * part / 8);
+        CHECK_MSG(took < 0.05 + whole / 8, "at %d/8 of %.2f s: %.3f s more", part,
+                  whole, took);
+    }
+}
+END_TEST
 
 static void cancel_at_kernels(void *user, const char *stage, uint64_t done,
                               uint64_t total) {
@@ -283,7 +367,7 @@ TEST(every_stage_can_be_dumped) {
 
 UNIT_SUITE(api_compile, a_program_outlives_module_and_context,
            the_module_is_left_as_it_was, contexts_work_at_the_same_time,
-           a_cancelled_context_stays_usable,
+           a_cancelled_context_stays_usable, cancelling_ends_a_pass_of_a_large_graph,
            cancelling_from_a_callback_stops_before_the_next_kernel,
            exhausted_memory_is_a_status, memory_may_run_out_anywhere,
            a_kernel_beyond_the_limit_is_refused, passes_are_shown_as_they_are_done,

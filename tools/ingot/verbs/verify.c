@@ -38,6 +38,7 @@ static const option_row options[] = {
     ROW_FIX,
     ROW_TRUST_CODE,
     ROWS_COMPILE,
+    ROW_ISOLATE,
     ROW_QUIET,
     ROW_JSON,
     ROW_HELP,
@@ -165,7 +166,13 @@ static void signature_of(const verification *v, const data_set *set, signature *
 
 /* ---- variants ---- */
 
-static ig_status import_variant(verification *v, const signature *s, ig_module **out) {
+bool verify_is_program(const verification *v) {
+    return v->declared.program && !v->given->isolate; /* isolated, all are programs */
+}
+
+/* Imports and compiles, or does both in isolation. */
+static ig_status open_variant(verification *v, const signature *s, model *out,
+                              const char **out_failed) {
     ig_import_options how = {
         .size = sizeof how,
         .inputs = (const char *const *)s->inputs.items,
@@ -177,25 +184,29 @@ static ig_status import_variant(verification *v, const signature *s, ig_module *
         .resource = v->test.resource,
         .rowwise_mean = fixes_rowwise_mean(v->given),
     };
-    return ig_import(v->context, v->test.model, &how, out);
+    ig_compile_options to = compile_options(v->given);
+    *out_failed = v->given->isolate ? "compile" : "import";
+    if (v->given->isolate) {
+        return ig_compile_model(v->context, v->test.model, &how, &to, &out->program);
+    }
+    ig_status status = ig_import(v->context, v->test.model, &how, &out->module);
+    if (status != IG_OK || is_interpret(v->given->target)) {
+        return status;
+    }
+    *out_failed = "compile";
+    return ig_compile(out->module, &to, &out->program);
 }
 
 static bool make_variant(verification *v, const signature *s, variant *out) {
-    if (v->declared.program) {
+    const char *failed = "";
+    if (verify_is_program(v)) {
         out->m.program = v->declared.program; /* an artifact: as it is */
         return true;
     }
-    if (import_variant(v, s, &out->m.module) != IG_OK) {
-        return verify_fail(v, "import", NULL);
+    if (open_variant(v, s, &out->m, &failed) != IG_OK) {
+        return verify_fail(v, failed, NULL);
     }
-    if (is_interpret(v->given->target)) {
-        return true;
-    }
-    ig_compile_options how = compile_options(v->given);
-    if (ig_compile(out->m.module, &how, &out->m.program) != IG_OK) {
-        return verify_fail(v, "compile", NULL);
-    }
-    v->compiled++;
+    v->compiled += out->m.program != NULL;
     return true;
 }
 
@@ -323,7 +334,7 @@ static void call_for(const verification *v, const data_set *set, call *out) {
     out->inputs = need(calloc(set->inputs.count + 1, sizeof *out->inputs));
     for (size_t i = 0; i < set->inputs.count; i++) {
         bool is_tensor = set->inputs.inputs[i].kind == IG_ARGUMENT_TENSOR;
-        if (!verify_is_form(v, "constant") || !is_tensor || v->declared.program ||
+        if (!verify_is_form(v, "constant") || !is_tensor || verify_is_program(v) ||
             is_text(v)) {
             out->inputs[out->count++] = set->inputs.inputs[i];
         }
@@ -413,8 +424,11 @@ static outcome verify_sets(verification *v) {
         return verify_structured_sets(v);
     }
     message why = { "" };
+    v->declared = (model){ .context = v->context };
     ig_status status = is_artifact(path)
                            ? model_open(v->given, v->context, path, &v->declared, &why)
+                       : v->given->isolate
+                           ? module_open(v->given, path, NULL, &v->declared)
                            : declared_open(v->given, v->context, path, &v->declared);
     if (status != IG_OK) {
         verify_fail(v, why.text[0] ? "" : "import", why.text);
@@ -529,6 +543,10 @@ static int run_call(const settings *given) {
 }
 
 static int run_verify(const settings *given) {
+    if (given->isolate && is_interpret(given->target)) {
+        return complain(EXIT_USAGE,
+                        "--isolate compiles, and --target interpret does not");
+    }
     if (given->inputs_from || given->expected) {
         return run_call(given);
     }

@@ -79,7 +79,7 @@ static bool call_open(verification *v, const char *folder, structured_call *out)
 
 static bool takes_statements(const verification *v, const char *path) {
     const char *format = ig_model_format(path);
-    return !v->declared.program && strcmp(format, "ir") != 0;
+    return !verify_is_program(v) && strcmp(format, "ir") != 0;
 }
 
 static void put_statement(signature *out, char *statement) {

@@ -41,6 +41,8 @@ typedef struct signature {
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 bool verify_fail(verification *v, const char *about, const char *what);
 bool verify_is_form(const verification *v, const char *form);
+/* Is what is verified an artifact, whose signature and code are what they are? */
+bool verify_is_program(const verification *v);
 tolerance verify_tolerance(const verification *v, const char *output);
 bool verify_read(verification *v, const char *path, const char *type,
                  ig_arguments **out);
