@@ -27,13 +27,14 @@
 
 typedef struct plan {
     atomic_int kind; /* of what fails; FAULT_NONE: nobody counts */
-    atomic_bool is_counting;
     atomic_long at, calls, live;
     char where[32];
     char path[256]; /* of the library that lacked memory */
 } plan;
 
 static plan *shared;
+/* Of this process alone: a parent that waits does not count. */
+static atomic_bool is_counting;
 
 void faults_share(void) {
     void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
@@ -51,7 +52,7 @@ void faults_begin(fault_kind kind, long at) {
     atomic_store(&shared->live, 0);
     shared->where[0] = '\0';
     shared->path[0] = '\0';
-    atomic_store(&shared->is_counting, true);
+    atomic_store(&is_counting, true);
 }
 
 bool faults_was_reached(void) {
@@ -59,7 +60,7 @@ bool faults_was_reached(void) {
 }
 
 bool faults_end(void) {
-    atomic_store(&shared->is_counting, false);
+    atomic_store(&is_counting, false);
     return faults_was_reached();
 }
 
@@ -83,7 +84,7 @@ const char *fault_kind_name(fault_kind kind) {
 
 /* Is this the call that fails? */
 static bool strike(fault_kind kind, const char *where) {
-    if (!shared || !atomic_load(&shared->is_counting) ||
+    if (!shared || !atomic_load(&is_counting) ||
         atomic_load(&shared->kind) != (int)kind ||
         atomic_fetch_add(&shared->calls, 1) + 1 != atomic_load(&shared->at)) {
         return false;
@@ -91,15 +92,15 @@ static bool strike(fault_kind kind, const char *where) {
     strncpy(shared->where, where, sizeof shared->where - 1);
     if (getenv("INGOT_FAULT")) {
         void *frames[32];
-        atomic_store(&shared->is_counting, false);
+        atomic_store(&is_counting, false);
         backtrace_symbols_fd(frames, backtrace(frames, 32), 2);
-        atomic_store(&shared->is_counting, true);
+        atomic_store(&is_counting, true);
     }
     return true;
 }
 
 static void count_live(long by) {
-    if (shared && atomic_load(&shared->is_counting)) {
+    if (shared && atomic_load(&is_counting)) {
         atomic_fetch_add(&shared->live, by);
     }
 }
@@ -220,10 +221,10 @@ typedef time_t mktime_fn(struct tm *when);
 
 IN_PLACE_OF_LIBC time_t mktime(struct tm *when) {
     NEXT(mktime_fn, "mktime")
-    bool was_counting = shared && atomic_exchange(&shared->is_counting, false);
+    bool was_counting = shared && atomic_exchange(&is_counting, false);
     time_t result = next(when);
     if (was_counting) {
-        atomic_store(&shared->is_counting, true);
+        atomic_store(&is_counting, true);
     }
     return result;
 }
