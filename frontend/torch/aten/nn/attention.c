@@ -45,14 +45,19 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
 }
 
 /* _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal,
- * *, attn_mask, scale); what only its gradient reads is not computed. */
+ * *, attn_mask, scale): the logarithm of each row's sum too, which gradients read */
 ig_status ig_ts_op_sdpa_flash(ig_ts_call *call) {
     ig_attention a;
     sdpa_places at = { .dropout = 3, .causal = 4, .mask = 5, .scale = 6 };
     IG_TRY(read_sdpa(call, &at, &a));
     a.k = ig_compose_repeat_heads(call->e, a.k, a.q);
     a.v = ig_compose_repeat_heads(call->e, a.v, a.q);
-    return ig_aten_give(call, ig_compose_attention(call->e, &a));
+    ig_value *y = ig_compose_attention(call->e, &a);
+    ig_value *scores = ig_compose_scores(call->e, &a, IG_SCORES_masked);
+    IG_TRY(call->e->status);
+    return ig_aten_give2(call, y,
+                         ig_expr_reduce_axis(call->e, IG_REDUCE_logsumexp, scores,
+                                             scores->type->rank - 1, false));
 }
 
 /* ---- the fast path of nn.MultiheadAttention and nn.TransformerEncoderLayer ---- */
