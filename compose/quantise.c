@@ -37,7 +37,11 @@ static ig_value *settle_param(ig_expr *e, ig_value *param, const ig_value *x,
         return ig_expr_reshape(e, param, 0, NULL);
     }
     if (q->axis >= 0 && param->type->rank == 1) {
-        assert(q->axis < x->type->rank && "the axis is one of x");
+        if (q->axis >= x->type->rank) {
+            return ig_expr_fail(e, IG_INVALID,
+                                "quantised along axis %lld, of a tensor of rank %u",
+                                (long long)q->axis, x->type->rank);
+        }
         ig_expr_guard_equal(
             e, param->type->dims[0], x->type->dims[q->axis],
             "the scale or zero point has one element for each index of the axis");

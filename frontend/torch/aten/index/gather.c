@@ -110,9 +110,7 @@ typedef struct scattering {
 } scattering;
 
 static ig_value *scatter_values(ig_expr *e, const scattering *s, ig_scatter reduce) {
-    assert(s->x && s->index && s->updates &&
-           "open_scatter and read_updates have succeeded");
-    assert(s->x->type->rank > 0 && "scalars are scattered as vectors");
+    assert((!s->x || s->x->type->rank > 0) && "scalars are scattered as vectors");
     ig_scatter_elements_attrs attrs = { .axis = s->axis,
                                         .reduce = (int)reduce,
                                         .fresh = s->fresh };

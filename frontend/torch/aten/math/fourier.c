@@ -31,6 +31,9 @@ static ig_status read_transform(ig_ts_call *call, transform *out) {
         out->x.re = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     }
     IG_TRY(call->e->status);
+    if (out->x.re->type->rank == 0) {
+        return ig_ts_fail(call, IG_INVALID, "self is one number, without an axis");
+    }
     out->axes = ig_aten_axes(call, 1, out->x.re->type->rank, false, &out->axis_count);
     return call->e->status;
 }
@@ -66,6 +69,9 @@ ig_status ig_ts_op_fft_c2c(ig_ts_call *call) {
     transform t;
     bool inverse = !ig_aten_bool(call, 3);
     IG_TRY(read_transform(call, &t));
+    if (!t.x.im) {
+        return ig_ts_fail(call, IG_INVALID, "takes a complex tensor");
+    }
     for (uint32_t i = 0; i < t.axis_count; i++) {
         apply_axis(call, &t, (uint32_t)t.axes[i], false, inverse);
     }
@@ -78,6 +84,9 @@ ig_status ig_ts_op_fft_r2c(ig_ts_call *call) {
     transform t;
     bool is_half = ig_aten_bool(call, 3);
     IG_TRY(read_transform(call, &t));
+    if (t.axis_count == 0 || t.x.im) {
+        return ig_ts_fail(call, IG_INVALID, "takes a real tensor and one axis or more");
+    }
     for (uint32_t i = t.axis_count; i > 0; i--) {
         apply_axis(call, &t, (uint32_t)t.axes[i - 1], is_half && i == t.axis_count,
                    false);
