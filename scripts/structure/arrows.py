@@ -98,6 +98,7 @@ ARROWS = {
                         "ingot_build_id.h", *DRIVER],
     "driver/dump/": ["driver/dump/", "driver/compile/", "passes/engine/", TORCH + "*",
                      TORCH + "package/", "ingot_build_id.h", *DRIVER],
+    "driver/shard/": ["driver/shard/", PT2 + "json.h", *DRIVER],
     "driver/values/": ["driver/values/", ONNX + "onnx.h", *DRIVER],
     TOOL: [TOOL + "*", TOOL + "cli/", TOOL + "verbs/", "ingot/"],
     "tools/worker/": ["driver/compile/worker.h"],

@@ -1,0 +1,216 @@
+/* The JSON of tables, topology and constraints.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/shard/shard.h"
+
+#include <math.h>
+
+const char *const shard_type_names[SHARD_TYPE_COUNT] = {
+    "data_parallel",     "table_wise", "column_wise",
+    "table_column_wise", "row_wise",   "table_row_wise",
+};
+const char *const shard_kernel_names[SHARD_KERNEL_COUNT] = {
+    "dense",
+    "fused",
+    "fused_uvm",
+    "fused_uvm_caching",
+};
+
+enum { MAX_WORLD = 4096, MAX_DIM = 1 << 16, MAX_BATCH = 1 << 24 };
+#define MAX_ROWS ((int64_t)1 << 40)
+#define MAX_POOLING 1e6
+#define DEFAULT_BATCH 512
+#define HOST_DEVICES 8
+#define MIN_COLUMNS 128
+#define GIB_PER_S (1024.0 * 1024.0 * 1024.0 / 1000.0)
+
+typedef struct reader {
+    ig_context *context;
+    ig_arena *arena;
+    const ig_location *where;
+    const char *owner; /* what the fields belong to, for messages */
+} reader;
+
+typedef struct int_field {
+    const char *name;
+    int64_t least, most;
+    int64_t otherwise; /* below `least`: the field must be given */
+} int_field;
+
+static ig_status read_int(const reader *r, const ig_json *object, int_field field,
+                          int64_t *out) {
+    const ig_json *value = ig_json_get(object, field.name);
+    *out = field.otherwise;
+    if (!value && field.otherwise >= field.least) {
+        return IG_OK;
+    }
+    if (!ig_json_int(value, out) || *out < field.least || *out > field.most) {
+        return ig_error(&r->context->diag, IG_INVALID, r->where,
+                        "%s: \"%s\" must be a whole number from %lld to %lld", r->owner,
+                        field.name, (long long)field.least, (long long)field.most);
+    }
+    return IG_OK;
+}
+
+static ig_status refuse_unknown(const reader *r, const ig_json *object,
+                                const char *const *known) {
+    for (size_t i = 0; i < ig_json_count(object); i++) {
+        size_t k = 0;
+        while (known[k] && !ig_str_is(object->as.list.keys[i], known[k])) {
+            k++;
+        }
+        if (!known[k]) {
+            return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
+                            "%s: no estimate takes \"%.*s\" into account; leave it out",
+                            r->owner, IG_STR_ARG(object->as.list.keys[i]));
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status read_topology(reader *r, const ig_json *topology, shard_problem *p) {
+    static const char *const known[] = { "world_size",     "local_world_size",
+                                         "compute_device", "hbm_cap",
+                                         "ddr_cap",        NULL };
+    r->owner = "topology";
+    const char *device = ig_json_text(ig_json_get(topology, "compute_device"));
+    p->is_cuda = ig_str_is(ig_str_of(device), "cuda");
+    if (!p->is_cuda && !ig_str_is(ig_str_of(device), "cpu")) {
+        return ig_error(&r->context->diag, IG_INVALID, r->where,
+                        "topology: \"compute_device\" must be \"cuda\" or \"cpu\"");
+    }
+    IG_TRY(refuse_unknown(r, topology, known));
+    IG_TRY(
+        read_int(r, topology, (int_field){ "world_size", 1, MAX_WORLD, 0 }, &p->world));
+    int64_t local = p->world < HOST_DEVICES ? p->world : HOST_DEVICES;
+    IG_TRY(read_int(r, topology, (int_field){ "local_world_size", 1, p->world, local },
+                    &p->local_world));
+    if (p->world % p->local_world != 0) {
+        return ig_error(&r->context->diag, IG_INVALID, r->where,
+                        "topology: \"local_world_size\" %lld does not divide "
+                        "\"world_size\" %lld",
+                        (long long)p->local_world, (long long)p->world);
+    }
+    p->hbm = 897 * GIB_PER_S;
+    p->ddr = 51 * GIB_PER_S;
+    p->hbm_to_ddr = 32 * GIB_PER_S;
+    p->intra_host = 600 * GIB_PER_S;
+    p->inter_host = 12.5 * GIB_PER_S;
+    return IG_OK;
+}
+
+/* Bits of the names in the list; all bits where there is no list. */
+static ig_status read_names(const reader *r, const ig_json *list,
+                            const char *const *names, unsigned count, unsigned *out) {
+    *out = list ? 0 : (1u << count) - 1;
+    if (list && (list->kind != IG_JSON_ARRAY || ig_json_count(list) == 0)) {
+        return ig_error(&r->context->diag, IG_INVALID, r->where,
+                        "%s: a list of at least one name is wanted, as [\"%s\"]",
+                        r->owner, names[0]);
+    }
+    for (size_t i = 0; i < ig_json_count(list); i++) {
+        const char *name = ig_json_text(&list->as.list.items[i]);
+        unsigned k = 0;
+        while (k < count && !ig_str_is(ig_str_of(names[k]), name)) {
+            k++;
+        }
+        if (k == count) {
+            return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
+                            "%s: there is no estimate for '%s'", r->owner, name);
+        }
+        *out |= 1u << k;
+    }
+    return IG_OK;
+}
+
+static ig_status read_pooling(const reader *r, const ig_json *list,
+                              shard_table *table) {
+    size_t count = ig_json_count(list);
+    table->pooling = IG_NEW_ARRAY(r->arena, double, count ? count : 1);
+    table->pooling[0] = 1;
+    table->pooling_count = count ? count : 1;
+    bool is_good = !list || (list->kind == IG_JSON_ARRAY && count > 0);
+    for (size_t i = 0; is_good && i < count; i++) {
+        double *factor = &table->pooling[i];
+        is_good = ig_json_real(&list->as.list.items[i], factor) && *factor >= 0 &&
+                  *factor <= MAX_POOLING;
+    }
+    return is_good ? IG_OK
+                   : ig_error(&r->context->diag, IG_INVALID, r->where,
+                              "%s: \"pooling_factors\" must be a list of numbers from "
+                              "0 to %.0f, one a feature",
+                              r->owner, MAX_POOLING);
+}
+
+static ig_status read_table(reader *r, const ig_json *json, const ig_json *constraints,
+                            shard_table *table) {
+    static const char *const known[] = { "sharding_types", "compute_kernels",
+                                         "min_partition", "pooling_factors", NULL };
+    r->owner = "a table";
+    table->name = ig_json_text(ig_json_get(json, "name"));
+    if (!*table->name) {
+        return ig_error(&r->context->diag, IG_INVALID, r->where,
+                        "a table of \"tables\" has no \"name\"");
+    }
+    r->owner = ig_arena_printf(r->arena, "table '%s'", table->name);
+    IG_TRY(read_int(r, json, (int_field){ "rows", 1, MAX_ROWS, 0 }, &table->rows));
+    IG_TRY(read_int(r, json, (int_field){ "dim", 1, MAX_DIM, 0 }, &table->dim));
+    const ig_json *given = ig_json_get(constraints, table->name);
+    r->owner = ig_arena_printf(r->arena, "constraints of table '%s'", table->name);
+    IG_TRY(refuse_unknown(r, given, known));
+    IG_TRY(read_int(r, given, (int_field){ "min_partition", 1, MAX_DIM, MIN_COLUMNS },
+                    &table->min_partition));
+    IG_TRY(read_names(r, ig_json_get(given, "sharding_types"), shard_type_names,
+                      SHARD_TYPE_COUNT, &table->types));
+    IG_TRY(read_names(r, ig_json_get(given, "compute_kernels"), shard_kernel_names,
+                      SHARD_KERNEL_COUNT, &table->kernels));
+    return read_pooling(r, ig_json_get(given, "pooling_factors"), table);
+}
+
+/* What the formulas are for: float32 tables in one of TorchRec's two collections. */
+static ig_status read_module(const reader *r, const ig_json *json, shard_problem *p) {
+    const ig_json *module = ig_json_get(json, "module");
+    const ig_json *dtype = ig_json_get(json, "data_type");
+    ig_str kind = ig_str_of(module ? ig_json_text(module) : "EmbeddingBagCollection");
+    p->is_sequence = ig_str_is(kind, "EmbeddingCollection");
+    p->is_weighted = ig_json_is_true(ig_json_get(json, "is_weighted"));
+    if (!p->is_sequence && !ig_str_is(kind, "EmbeddingBagCollection")) {
+        return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
+                        "\"module\" must be \"EmbeddingBagCollection\" or "
+                        "\"EmbeddingCollection\"");
+    }
+    if (dtype && !ig_str_is(ig_str_of(ig_json_text(dtype)), "FP32")) {
+        return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
+                        "\"data_type\": only tables of \"FP32\" are estimated");
+    }
+    if (ig_json_count(ig_json_get(json, "fused_params")) > 0) {
+        return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
+                        "\"fused_params\": no estimate takes them into account");
+    }
+    return IG_OK;
+}
+
+ig_status shard_problem_read(ig_context *context, ig_arena *arena,
+                             const ig_location *where, ig_str text,
+                             shard_problem *out_problem) {
+    reader r = { .context = context, .arena = arena, .where = where };
+    shard_problem *p = out_problem;
+    const ig_json *json;
+    IG_TRY(ig_json_read(context, arena, where, text, &json));
+    r.owner = "input";
+    IG_TRY(read_int(&r, json, (int_field){ "batch_size", 1, MAX_BATCH, DEFAULT_BATCH },
+                    &p->batch_size));
+    IG_TRY(read_module(&r, json, p));
+    IG_TRY(read_topology(&r, ig_json_get(json, "topology"), p));
+    const ig_json *tables = ig_json_get(json, "tables");
+    if (!tables || tables->kind != IG_JSON_ARRAY || ig_json_count(tables) == 0) {
+        return ig_error(&context->diag, IG_INVALID, where,
+                        "\"tables\" must be a list of at least one table");
+    }
+    p->table_count = ig_json_count(tables);
+    p->tables = IG_NEW_ARRAY(arena, shard_table, p->table_count);
+    for (size_t i = 0; i < p->table_count; i++) {
+        IG_TRY(read_table(&r, &tables->as.list.items[i],
+                          ig_json_get(json, "constraints"), &p->tables[i]));
+    }
+    return IG_OK;
+}

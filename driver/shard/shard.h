@@ -1,0 +1,84 @@
+/* Tables, machines, and the ways to place the ones on the others.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Bytes and counts are doubles: those in use are whole numbers below 2^53, and hostile
+ * ones overflow without harm.
+ */
+#ifndef IG_DRIVER_SHARD_SHARD_H
+#define IG_DRIVER_SHARD_SHARD_H
+
+#include "frontend/pt2/json.h"
+
+typedef enum shard_type {
+    SHARD_DATA_PARALLEL,
+    SHARD_TABLE_WISE,
+    SHARD_COLUMN_WISE,
+    SHARD_TABLE_COLUMN_WISE,
+    SHARD_ROW_WISE,
+    SHARD_TABLE_ROW_WISE,
+    SHARD_TYPE_COUNT
+} shard_type;
+
+typedef enum shard_kernel {
+    SHARD_DENSE,
+    SHARD_FUSED,
+    SHARD_FUSED_UVM,
+    SHARD_FUSED_UVM_CACHING,
+    SHARD_KERNEL_COUNT
+} shard_kernel;
+
+/* The names of TorchRec, by the enums above. */
+extern const char *const shard_type_names[SHARD_TYPE_COUNT];
+extern const char *const shard_kernel_names[SHARD_KERNEL_COUNT];
+
+typedef struct shard_table {
+    const char *name;
+    int64_t rows, dim;
+    int64_t min_partition; /* least width of a column-wise shard */
+    unsigned types;        /* bit i: shard_type i is allowed */
+    unsigned kernels;
+    double *pooling; /* ids per sample, of each feature */
+    size_t pooling_count;
+} shard_table;
+
+/* Bandwidths are bytes per millisecond. */
+typedef struct shard_problem {
+    shard_table *tables;
+    size_t table_count;
+    int64_t world, local_world, batch_size;
+    bool is_cuda, is_sequence, is_weighted;
+    double hbm, ddr, hbm_to_ddr, intra_host, inter_host;
+} shard_problem;
+
+typedef struct shard_part {
+    int64_t size[2], offset[2];                            /* rows, columns */
+    double hbm, ddr;                                       /* bytes */
+    double fwd_compute, fwd_comms, bwd_compute, bwd_comms; /* milliseconds */
+} shard_part;
+
+typedef struct shard_option {
+    const shard_table *table;
+    shard_type type;
+    shard_kernel kernel;
+    shard_part *parts;
+    int64_t part_count;
+} shard_option;
+
+enum { SHARD_ELEMENT_BYTES = 4, SHARD_ID_BYTES = 8 };
+/* Share of a cached table that lies in device memory. */
+#define SHARD_CACHE_SHARE 0.2
+
+/* Reads and checks; all of `out_problem` lies in the arena. */
+ig_status shard_problem_read(ig_context *context, ig_arena *arena,
+                             const ig_location *where, ig_str text,
+                             shard_problem *out_problem);
+/* How `type` cuts the table: sizes and offsets only. */
+void shard_cut(ig_arena *arena, const shard_problem *problem, shard_option *option);
+/* Ids of one rank's batch, over all features. */
+double shard_ids(const shard_problem *problem, const shard_table *table);
+/* Rows that one rank's batch gives: samples times features, or ids of a sequence. */
+double shard_results(const shard_problem *problem, const shard_table *table);
+void shard_estimate_memory(const shard_problem *problem, shard_option *option);
+void shard_estimate_time(const shard_problem *problem, shard_option *option);
+
+#endif

@@ -1,0 +1,112 @@
+/* Time of shards, as TorchRec's EmbeddingPerfEstimator has it for training.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Bytes read and written over a bandwidth, for each of four phases.  Latencies, skew of
+ * ids and the distribution of ids are not in it.
+ */
+#include "driver/shard/shard.h"
+
+#include <math.h>
+
+#define COPY_FACTOR 2.455       /* of a batched copy after an exchange */
+#define ELEMENTWISE_FACTOR 9.22 /* of the update of a replicated table */
+#define BACKWARD_FACTOR 2
+#define WEIGHTED_FACTOR 1.1
+#define LEAST_COLUMNS 32 /* what a warp reads */
+
+typedef struct traffic {
+    double in, lookup, out; /* bytes */
+    double penalty;
+} traffic;
+
+static double kernel_bandwidth(const shard_problem *p, shard_kernel kernel) {
+    double memory = p->is_cuda ? p->hbm : p->ddr;
+    double cached = SHARD_CACHE_SHARE * p->hbm +
+                    (1 - SHARD_CACHE_SHARE) * p->hbm_to_ddr;
+    if (kernel == SHARD_DENSE) {
+        return 0.5 * memory;
+    }
+    if (kernel == SHARD_FUSED_UVM) {
+        return p->hbm_to_ddr / 10;
+    }
+    return kernel == SHARD_FUSED_UVM_CACHING ? cached / 10 : memory;
+}
+
+/* A row that is narrower than a block leaves threads idle. */
+static double narrow_penalty(int64_t columns) {
+    return columns >= 128 ? 1 : columns >= 64 ? 1.15 : 1.75;
+}
+
+static double exchange_bandwidth(const shard_problem *p) {
+    return p->world <= p->local_world ? p->intra_host : p->inter_host;
+}
+
+static traffic traffic_of(const shard_problem *p, const shard_option *o, double dim) {
+    double world = (double)p->world, row = dim * SHARD_ELEMENT_BYTES;
+    double ids = shard_ids(p, o->table), results = shard_results(p, o->table);
+    double weights = p->is_weighted ? 2 : 1;
+    traffic t = { .penalty = 1 };
+    if (o->type == SHARD_DATA_PARALLEL) {
+        world = 1;
+    } else if (o->type == SHARD_ROW_WISE) {
+        ids /= world;
+        results = p->is_sequence ? results / world : results;
+    } else if (o->type == SHARD_TABLE_ROW_WISE) {
+        ids /= (double)p->local_world;
+    } else {
+        t.penalty = narrow_penalty((int64_t)dim);
+    }
+    bool is_whole = o->type == SHARD_TABLE_WISE || o->type == SHARD_COLUMN_WISE ||
+                    o->type == SHARD_TABLE_COLUMN_WISE;
+    t.in = ceil(ids * world * SHARD_ID_BYTES * weights);
+    t.lookup = ids * world *
+               (is_whole && dim < LEAST_COLUMNS ? LEAST_COLUMNS * SHARD_ELEMENT_BYTES
+                                                : row);
+    t.out = results * world * row;
+    return t;
+}
+
+/* Inside of a host, then between the hosts. */
+static double two_level_comms(const shard_problem *p, double out) {
+    double hosts = (double)p->world / (double)p->local_world;
+    double inside = out / p->intra_host;
+    double between = out / (double)p->world * hosts / p->inter_host;
+    return hosts > 1 ? inside + between : inside;
+}
+
+static double replica_comms(const shard_problem *p, double bytes, double bandwidth) {
+    double hosts = (double)p->world / (double)p->local_world;
+    double n = hosts < 2 ? hosts : 2;
+    double sum = bytes * (2 * n - 1) / n / (p->inter_host * (double)p->local_world);
+    return (hosts > 2 ? 2 * sum : sum) + bytes * ELEMENTWISE_FACTOR / bandwidth;
+}
+
+static void estimate_comms(const shard_problem *p, const shard_option *o,
+                           shard_part *part, double out) {
+    double bandwidth = kernel_bandwidth(p, o->kernel);
+    if (o->type == SHARD_DATA_PARALLEL) {
+        double bytes = (double)part->size[0] * (double)part->size[1] *
+                       SHARD_ELEMENT_BYTES;
+        part->bwd_comms = replica_comms(p, bytes, bandwidth);
+        return;
+    }
+    part->fwd_comms = o->type == SHARD_TABLE_ROW_WISE ? two_level_comms(p, out)
+                                                      : out / exchange_bandwidth(p);
+    part->bwd_comms = part->fwd_comms;
+    if (o->type == SHARD_ROW_WISE || o->type == SHARD_TABLE_ROW_WISE) {
+        part->bwd_comms += out * COPY_FACTOR / bandwidth;
+    }
+}
+
+void shard_estimate_time(const shard_problem *problem, shard_option *option) {
+    double bandwidth = kernel_bandwidth(problem, option->kernel);
+    for (int64_t i = 0; i < option->part_count; i++) {
+        shard_part *part = &option->parts[i];
+        traffic t = traffic_of(problem, option, (double)part->size[1]);
+        double once = (t.in + t.lookup + t.out) * t.penalty / bandwidth;
+        part->fwd_compute = once;
+        part->bwd_compute = once * BACKWARD_FACTOR +
+                            (problem->is_weighted ? WEIGHTED_FACTOR * once : 0);
+        estimate_comms(problem, option, part, t.out);
+    }
+}

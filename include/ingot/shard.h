@@ -1,0 +1,29 @@
+/* Ingot, sharding: what placing embedding tables on ranks would cost.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef INGOT_SHARD_H
+#define INGOT_SHARD_H
+
+#include "ingot/ingot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every way to place each table, with memory and time of each shard, by the formulas of
+ * TorchRec 1.9's planner for training (docs/sharding.md).
+ *
+ * `text` is JSON: {"tables": [{"name", "rows", "dim"}], "topology": {"world_size",
+ * "local_world_size", "compute_device"}, "batch_size", "module", "is_weighted",
+ * "constraints": {table: {"sharding_types", "compute_kernels", "min_partition",
+ * "pooling_factors"}}}; `name` stands for it in messages.  *out_json lists the options:
+ * sizes and offsets in rows and columns, memory in bytes per rank, times in
+ * milliseconds per iteration.  It is the context's until its next call.  Errors:
+ * IG_INVALID for bad input, IG_UNSUPPORTED for what has no formula here yet. */
+IG_API IG_MUST_USE ig_status ig_shard_options(ig_context *context, const char *name,
+                                              const char *text, const char **out_json);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
