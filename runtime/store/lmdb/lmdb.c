@@ -104,75 +104,69 @@ static void close_store(void *opaque) {
 
 /* ---- calls ---- */
 
-typedef struct request {
+typedef struct request request;
+
+/* What is done with one cell; returns LMDB's result. */
+typedef int cell_work(MDB_txn *transaction, MDB_dbi cells, const request *r,
+                      size_t index, MDB_val *name);
+
+struct request {
     const ig_store_call *call;
     const ig_store_cells *cells;
     const char *data;        /* pushes */
     const uint64_t *offsets; /* pushes */
     ig_store_found *found;   /* pulls */
     void *user;
+    cell_work *work;
     ig_status status; /* why the work stopped */
-} request;
+};
 
-static bool must_stop(request *r, size_t index) {
-    if (index % CELLS_A_LOOK == 0) {
-        r->status = ig_store_check_time(r->call);
+static int read_cell(MDB_txn *transaction, MDB_dbi cells, const request *r,
+                     size_t index, MDB_val *name) {
+    MDB_val value = { 0, NULL };
+    int result = mdb_get(transaction, cells, name, &value);
+    if (result != MDB_SUCCESS && result != MDB_NOTFOUND) {
+        return result;
     }
-    return r->status != IG_OK;
-}
-
-static int read_all(MDB_txn *transaction, MDB_dbi cells, void *state) {
-    request *r = state;
-    cell_key key;
-    begin_key(&key, r->cells->table);
-    for (size_t i = 0, count = ig_store_cell_count(r->cells); i < count; i++) {
-        if (must_stop(r, i)) {
-            return IG_LMDB_STOPPED;
-        }
-        MDB_val name = finish_key(&key, r->cells, i), value = { 0, NULL };
-        int result = mdb_get(transaction, cells, &name, &value);
-        if (result != MDB_SUCCESS && result != MDB_NOTFOUND) {
-            return result;
-        }
-        bool is_there = result == MDB_SUCCESS;
-        r->found(r->user, i, is_there ? value.mv_data : NULL,
-                 is_there ? value.mv_size : 0);
-    }
+    bool is_there = result == MDB_SUCCESS;
+    r->found(r->user, index, is_there ? value.mv_data : NULL,
+             is_there ? value.mv_size : 0);
     return MDB_SUCCESS;
 }
 
-static int write_all(MDB_txn *transaction, MDB_dbi cells, void *state) {
+static int write_cell(MDB_txn *transaction, MDB_dbi cells, const request *r,
+                      size_t index, MDB_val *name) {
+    MDB_val value = { r->offsets[index + 1] - r->offsets[index], NULL };
+    int result = mdb_put(transaction, cells, name, &value, MDB_RESERVE);
+    if (result == MDB_SUCCESS && value.mv_size > 0) {
+        memcpy(value.mv_data, r->data + r->offsets[index], value.mv_size);
+    }
+    return result;
+}
+
+static int remove_cell(MDB_txn *transaction, MDB_dbi cells, const request *r,
+                       size_t index, MDB_val *name) {
+    (void)r;
+    (void)index;
+    int result = mdb_del(transaction, cells, name, NULL);
+    return result == MDB_NOTFOUND ? MDB_SUCCESS : result;
+}
+
+/* All cells of the request, in order. */
+static int visit_cells(MDB_txn *transaction, MDB_dbi cells, void *state) {
     request *r = state;
     cell_key key;
     begin_key(&key, r->cells->table);
     for (size_t i = 0, count = ig_store_cell_count(r->cells); i < count; i++) {
-        if (must_stop(r, i)) {
+        if (i % CELLS_A_LOOK == 0) {
+            r->status = ig_store_check_time(r->call);
+        }
+        if (r->status != IG_OK) {
             return IG_LMDB_STOPPED;
         }
         MDB_val name = finish_key(&key, r->cells, i);
-        MDB_val value = { r->offsets[i + 1] - r->offsets[i], NULL };
-        int result = mdb_put(transaction, cells, &name, &value, MDB_RESERVE);
+        int result = r->work(transaction, cells, r, i, &name);
         if (result != MDB_SUCCESS) {
-            return result;
-        }
-        if (value.mv_size > 0) {
-            memcpy(value.mv_data, r->data + r->offsets[i], value.mv_size);
-        }
-    }
-    return MDB_SUCCESS;
-}
-
-static int remove_all(MDB_txn *transaction, MDB_dbi cells, void *state) {
-    request *r = state;
-    cell_key key;
-    begin_key(&key, r->cells->table);
-    for (size_t i = 0, count = ig_store_cell_count(r->cells); i < count; i++) {
-        if (must_stop(r, i)) {
-            return IG_LMDB_STOPPED;
-        }
-        MDB_val name = finish_key(&key, r->cells, i);
-        int result = mdb_del(transaction, cells, &name, NULL);
-        if (result != MDB_SUCCESS && result != MDB_NOTFOUND) {
             return result;
         }
     }
@@ -182,23 +176,29 @@ static int remove_all(MDB_txn *transaction, MDB_dbi cells, void *state) {
 static ig_status pull_cells(void *opaque, const ig_store_call *call,
                             const ig_store_cells *cells, ig_store_found *found,
                             void *user) {
-    request r = { .call = call, .cells = cells, .found = found, .user = user };
-    IG_TRY(ig_lmdb_read(call, ((store *)opaque)->shared, read_all, &r));
+    request r = {
+        .call = call, .cells = cells, .work = read_cell, .found = found, .user = user
+    };
+    IG_TRY(ig_lmdb_read(call, ((store *)opaque)->shared, visit_cells, &r));
     return r.status;
 }
 
 static ig_status push_cells(void *opaque, const ig_store_call *call,
                             const ig_store_cells *cells, const void *data,
                             const uint64_t *offsets) {
-    request r = { .call = call, .cells = cells, .data = data, .offsets = offsets };
-    IG_TRY(ig_lmdb_write(call, ((store *)opaque)->shared, write_all, &r));
+    request r = { .call = call,
+                  .cells = cells,
+                  .work = write_cell,
+                  .data = data,
+                  .offsets = offsets };
+    IG_TRY(ig_lmdb_write(call, ((store *)opaque)->shared, visit_cells, &r));
     return r.status;
 }
 
 static ig_status erase_cells(void *opaque, const ig_store_call *call,
                              const ig_store_cells *cells) {
-    request r = { .call = call, .cells = cells };
-    IG_TRY(ig_lmdb_write(call, ((store *)opaque)->shared, remove_all, &r));
+    request r = { .call = call, .cells = cells, .work = remove_cell };
+    IG_TRY(ig_lmdb_write(call, ((store *)opaque)->shared, visit_cells, &r));
     return r.status;
 }
 
