@@ -371,8 +371,8 @@ static void *own_interpreter(void *unused) {
             continue;
         }
         PyEval_RestoreThread(self.thread);
+        (void)PyThreadState_SetAsyncExc(self.owner, NULL); /* of the last job */
         box->job->work(box->job);
-        (void)PyThreadState_SetAsyncExc(self.owner, NULL); /* one that came too late */
         self.thread = PyEval_SaveThread();
         atomic_store(&box->state, IG_MAIL_DONE);
         ig_futex_wake(&box->state);

@@ -229,7 +229,12 @@ TEST(a_deadline_ends_a_loop) {
                                "m.py"),
                  IG_LIMIT);
     how.deadline_ns = 0;
-    for (int i = 0; i < 200; i++) { /* no late interrupt hits what comes then */
+    for (int i = 0; i < 300; i++) { /* no late interrupt hits what comes then */
+        how.deadline_ns = in_ms(0) + 100000 + i * 1000;
+        ig_status status = ig_interp_run(interp, &how, "for _ in range(10000): pass",
+                                         "m.py");
+        CHECK(status == IG_OK || status == IG_LIMIT);
+        how.deadline_ns = 0;
         run(interp, "z = sum(range(1000))");
     }
     how.deadline_ns = in_ms(30);

@@ -374,11 +374,13 @@ TEST(a_late_answer_of_version_1_finds_nobody) {
     got *one = calloc(1, sizeof *one);
     int64_t id = 1;
     ig_store_cells cells = cell_of("t", &id);
+    one->bytes = -2;
     CHECK_STATUS(ig_store_pull(store, &call, &cells, keep, one), IG_LIMIT);
-    free(one); /* what comes later must not touch it */
     CHECK_STATUS(put(store, "t", 2, "y"), IG_LIMIT);
     call.deadline_ns = 0;
     ig_store_close(store); /* waits for its threads */
+    CHECK_INT(one->bytes, -2);
+    free(one);
 }
 END_TEST
 
