@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Written against torchrec's description of the interface, with structs of its own, so
- * that the layout of ours is tested.  "toy1://late" answers after 300 ms.
+ * that the layout of ours is tested.  "toy1://late" answers after 900 ms.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -139,7 +139,7 @@ static void *work(void *opaque) {
     job *j = opaque;
     toy *store = j->store;
     if (store->is_late) {
-        usleep(300000);
+        usleep(900000);
     }
     if (j->is_push) {
         answer_push(store, &j->push);
