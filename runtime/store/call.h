@@ -20,4 +20,14 @@ static inline size_t ig_store_cell_count(const ig_store_cells *cells) {
     return cells->id_count * cells->column_count * cells->state_count;
 }
 
+/* The name of cell number `index`, without data. */
+static inline ig_store_cell ig_store_cell_at(const ig_store_cells *cells,
+                                             size_t index) {
+    size_t row = index / cells->state_count;
+    return (ig_store_cell){ .table = cells->table,
+                            .id = cells->ids[row / cells->column_count],
+                            .column = cells->columns[row % cells->column_count],
+                            .state = cells->states[index % cells->state_count] };
+}
+
 #endif

@@ -47,12 +47,8 @@ static void free_cell(void *opaque) {
 
 /* Cell number `index` of a request, without data. */
 static cell key_of(const ig_store_cells *cells, size_t index) {
-    size_t state = index % cells->state_count;
-    size_t column = index / cells->state_count % cells->column_count;
-    size_t id = index / cells->state_count / cells->column_count;
-    return (cell){ .id = cells->ids[id],
-                   .column = cells->columns[column],
-                   .state = cells->states[state] };
+    ig_store_cell named = ig_store_cell_at(cells, index);
+    return (cell){ .id = named.id, .column = named.column, .state = named.state };
 }
 
 static table *find_table(memory *store, const char *name) {

@@ -55,13 +55,11 @@ static void begin_key(cell_key *key, const char *table) {
 }
 
 static MDB_val finish_key(cell_key *key, const ig_store_cells *cells, size_t index) {
-    size_t state = index % cells->state_count;
-    size_t column = index / cells->state_count % cells->column_count;
-    size_t id = index / cells->state_count / cells->column_count;
+    ig_store_cell named = ig_store_cell_at(cells, index);
     unsigned char *numbers = key->bytes + key->numbers;
-    put_number(numbers, (uint64_t)cells->ids[id] ^ sign_bit, 8);
-    put_number(numbers + 8, (uint64_t)cells->columns[column] ^ sign_bit, 8);
-    put_number(numbers + 16, cells->states[state], 4);
+    put_number(numbers, (uint64_t)named.id ^ sign_bit, 8);
+    put_number(numbers + 8, (uint64_t)named.column ^ sign_bit, 8);
+    put_number(numbers + 16, named.state, 4);
     return (MDB_val){ key->numbers + NUMBER_BYTES, key->bytes };
 }
 
