@@ -7,6 +7,8 @@
  */
 #include "runtime/interp/cpython/convert.h"
 
+#include "base/checked.h"
+
 #include <string.h>
 
 /* Element types and the letters of the struct module. */
@@ -63,6 +65,16 @@ bool is_paid_back(PyObject *lent) {
     return ((loan *)lent)->lookers == 0;
 }
 
+/* Bytes of the elements; -1: an extent is negative, or they are more than fit. */
+static int64_t count_bytes(const ig_view *tensor, int64_t bytes) {
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        if (tensor->dims[d] < 0 || !ig_mul_i64(bytes, tensor->dims[d], &bytes)) {
+            return -1;
+        }
+    }
+    return bytes;
+}
+
 static loan *make_loan(const ig_view *tensor, const char *letter, Py_ssize_t bytes) {
     static char nothing[8];
     loan *lent = PyObject_New(loan, &loan_type);
@@ -99,6 +111,12 @@ static PyObject *tensor_to_python(const ig_view *tensor, lent_views *lent) {
         return PyErr_Format(PyExc_TypeError,
                             "tensors of element type %d cannot be passed",
                             (int)tensor->dtype);
+    }
+    int64_t size = count_bytes(tensor, bytes);
+    if (size < 0 || (size > 0 && !tensor->data)) {
+        return PyErr_Format(PyExc_ValueError,
+                            "a tensor has a negative extent, too many elements, or no "
+                            "data");
     }
     loan *made = make_loan(tensor, letter, bytes);
     PyObject *shown = NULL;

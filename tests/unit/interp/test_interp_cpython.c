@@ -150,6 +150,11 @@ TEST(tensors_are_used_where_they_lie) {
     x.as.tensor.dtype = IG_BF16;
     CHECK_STATUS(invoke(interp, "twice", &x, 1, &result), IG_INVALID);
     CHECK(strstr(why, "element type 16"));
+    x = tensor_of(NULL, 2, 3);
+    CHECK_STATUS(invoke(interp, "twice", &x, 1, &result), IG_INVALID);
+    CHECK(strstr(why, "no data"));
+    x = tensor_of(&data[0][0], -2, 3);
+    CHECK_STATUS(invoke(interp, "twice", &x, 1, &result), IG_INVALID);
     x = tensor_of(NULL, 0, 3);
     run(interp, "def shape(x): return list(x.shape)");
     CHECK_OK(invoke(interp, "shape", &x, 1, &result));
