@@ -263,6 +263,14 @@ ig_status ig_ts_op_view_as_real(ig_ts_call *call) {
 ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     IG_TRY(call->e->status);
+    uint32_t rank = x->type->rank;
+    bool is_pair = rank > 0 && ig_dim_is(x->type->dims[rank - 1], 2);
+    if (!is_pair || !ig_expr_is_float(x)) {
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "it takes floats whose last extent is known to be 2: the real "
+            "and the imaginary part");
+    }
     return give_twin(call, complex_of((ig_dtype)x->type->dtype));
 }
 

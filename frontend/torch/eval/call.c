@@ -289,7 +289,10 @@ static ig_status wrap_number(ig_ts_eval *eval, const ig_schema_argument *argumen
         return IG_OK;
     }
     IG_TRY(ig_ts_number_read(eval, value, &content));
-    *value = ig_ts_of_tensor(ig_ts_tensor_create(eval, content, NULL));
+    const ig_torch_dtype_info *dtype = value->kind == IG_TS_COMPLEX
+                                           ? ig_torch_dtype_of_code(IG_TORCH_complex128)
+                                           : NULL;
+    *value = ig_ts_of_tensor(ig_ts_tensor_create(eval, content, dtype));
     value->as.tensor->is_number = true;
     return IG_OK;
 }

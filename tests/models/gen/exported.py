@@ -222,6 +222,15 @@ class StateCore(State):
 
 # ---- writing ----
 
+
+@case((f32(3, 2),), (f32(3, 2, seed=1) * 1e3,))
+class Complexes(nn.Module):
+    """Numbers with an imaginary part beside tensors, on both sides."""
+    def forward(self, x):
+        z = torch.view_as_complex(x)
+        return torch.view_as_real((z * (1 - 2j) + 3j) / (2 + 0.5j)), torch.view_as_real(1j * z)
+
+
 def node_of(value, arrays, prefix):
     if isinstance(value, torch.Tensor):
         arrays.append(value)
