@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes the inputs of tests/fuzz/corpus that nobody has lying about (made_*): models with
 the operators that conformance data lack and the fields of the format that hardly any
-exporter writes, and pickles with opcodes that torch does not write.
+exporter writes, pickles with opcodes that torch does not write, and the texts of the
+stored exported programs.
 
     make_corpus.py                     those
     make_corpus.py artifacts INGOT     artifacts, anew: those of an older format are refused
@@ -10,10 +11,13 @@ Needs python3, protobuf and protoc.
 SPDX-License-Identifier: Apache-2.0
 """
 import importlib
+import json
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CORPUS = ROOT / "tests/fuzz/corpus"
@@ -257,11 +261,38 @@ def make_artifacts(ingot):
                             "-o", folder / f"{name}.ingot"], check=True)
 
 
+def without_traces(value):
+    """What the importer does not read, left out: it is most of the text."""
+    if isinstance(value, dict):
+        return {k: without_traces(v) for k, v in value.items()
+                if k not in ("stack_trace", "nn_module_stack", "torch_fn",
+                             "source_fn_stack", "guards_code")}
+    return [without_traces(v) for v in value] if isinstance(value, list) else value
+
+
+def exported_texts():
+    """The entries in JSON of the stored exported programs, as fuzz_pt2 takes them."""
+    with tarfile.open(ROOT / "tests/models/exported.tar.xz") as stored:
+        for member in stored:
+            path = pathlib.PurePath(member.name)
+            if path.name != "model.pt2":
+                continue
+            text = ""
+            with zipfile.ZipFile(stored.extractfile(member)) as archive:
+                for name in sorted(archive.namelist()):
+                    if name.endswith(".json"):
+                        entry = without_traces(json.loads(archive.read(name)))
+                        text += f"@{name.split('/', 1)[1]}\n"
+                        text += json.dumps(entry, indent=0) + "\n"
+            yield path.parent.name, text.encode()
+
+
 def main():
     if sys.argv[1:2] == ["artifacts"] and len(sys.argv) == 3:
         make_artifacts(sys.argv[2])
         return
-    for target, make in (("fuzz_onnx", models), ("fuzz_pickle", pickles)):
+    for target, make in (("fuzz_onnx", models), ("fuzz_pickle", pickles),
+                         ("fuzz_pt2", exported_texts)):
         for old in (CORPUS / target).glob("made_*"):
             old.unlink()
         for name, data in make():

@@ -4,13 +4,14 @@
 #include "frontend/torch/torchscript.h"
 #include "ir/verify/verify.h"
 #include "tests/fuzz/report.h"
+#include "tests/fuzz/stored_zip.h"
 
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGUMENTS = 32, ARCHIVE_BYTES = 1 << 20, MEMORY = 256 << 20 };
+enum { MOST_ARGUMENTS = 32, MEMORY = 256 << 20 };
 
 /* ---- the archive ---- */
 
@@ -22,59 +23,15 @@ static const char pickled[] =
 static const char constants[] = "\x80\2).";
 static const char version[] = "10\n";
 
-typedef struct zip_writer {
-    uint8_t bytes[ARCHIVE_BYTES], directory[2048];
-    size_t size, directory_size, count;
-} zip_writer;
-
-static void put16(uint8_t *at, size_t value) {
-    at[0] = (uint8_t)value;
-    at[1] = (uint8_t)(value >> 8);
-}
-
-static void put32(uint8_t *at, size_t value) {
-    put16(at, value & 0xffff);
-    put16(at + 2, value >> 16);
-}
-
-/* Stored, with the checksum 0 that says it was not computed. */
-static void add_entry(zip_writer *w, const char *name, const void *data, size_t size) {
-    uint8_t *local = w->bytes + w->size, *record = w->directory + w->directory_size;
-    size_t length = strlen(name);
-    memcpy(local, "PK\3\4\x14\0\0\0\0\0\0\0\x21\0", 14);
-    memset(local + 14, 0, 16);
-    put32(local + 18, size);
-    put32(local + 22, size);
-    put16(local + 26, length);
-    memcpy(record, "PK\1\2\x14\0", 6);
-    memcpy(record + 6, local + 4, 26);
-    memset(record + 32, 0, 14);
-    put32(record + 42, w->size);
-    memcpy(record + 46, name, length);
-    memcpy(local + 30, name, length);
-    memcpy(local + 30 + length, data, size);
-    w->size += 30 + length + size;
-    w->directory_size += 46 + length;
-    w->count++;
-}
-
-static ig_str make_archive(zip_writer *w, ig_str code) {
+static ig_str make_archive(ig_stored_zip *zip, ig_str code) {
     static const float weights[16] = { 1, -2, 3 };
-    w->size = w->directory_size = w->count = 0;
-    add_entry(w, "m/data.pkl", pickled, sizeof(pickled) - 1);
-    add_entry(w, "m/constants.pkl", constants, sizeof(constants) - 1);
-    add_entry(w, "m/version", version, sizeof(version) - 1);
-    add_entry(w, "m/data/0", weights, sizeof(weights));
-    add_entry(w, "m/code/__torch__.py", code.data, code.size);
-    uint8_t *end = w->bytes + w->size + w->directory_size;
-    memcpy(w->bytes + w->size, w->directory, w->directory_size);
-    memset(end, 0, 22);
-    memcpy(end, "PK\5\6", 4);
-    put16(end + 8, w->count);
-    put16(end + 10, w->count);
-    put32(end + 12, w->directory_size);
-    put32(end + 16, w->size);
-    return (ig_str){ (const char *)w->bytes, w->size + w->directory_size + 22 };
+    ig_stored_zip_begin(zip);
+    ig_stored_zip_add(zip, IG_STR("m/data.pkl"), pickled, sizeof(pickled) - 1);
+    ig_stored_zip_add(zip, IG_STR("m/constants.pkl"), constants, sizeof(constants) - 1);
+    ig_stored_zip_add(zip, IG_STR("m/version"), version, sizeof(version) - 1);
+    ig_stored_zip_add(zip, IG_STR("m/data/0"), weights, sizeof(weights));
+    ig_stored_zip_add(zip, IG_STR("m/code/__torch__.py"), code.data, code.size);
+    return ig_stored_zip_end(zip);
 }
 
 /* ---- one run ---- */
@@ -119,9 +76,9 @@ static void import(fuzz_case *c, ig_str archive) {
 }
 
 bool ig_fuzz_import(const uint8_t *data, size_t size) {
-    static zip_writer writer;
+    static ig_stored_zip zip;
     static fuzz_case c;
-    if (size > ARCHIVE_BYTES / 2) {
+    if (size > IG_STORED_ZIP_BYTES / 2) {
         return false;
     }
     memset(&c, 0, sizeof(c));
@@ -136,8 +93,7 @@ bool ig_fuzz_import(const uint8_t *data, size_t size) {
     c.context.budget.recovery = &c.recovery;
     uint64_t mark = c.context.budget.arenas;
     char *code = take_arguments(&c, text);
-    ig_str archive = make_archive(&writer,
-                                  (ig_str){ code, (size_t)(text + size - code) });
+    ig_str archive = make_archive(&zip, (ig_str){ code, (size_t)(text + size - code) });
     if (!setjmp(c.recovery)) {
         import(&c, archive);
     }
