@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 
 try:
@@ -28,6 +29,19 @@ else:
             y = self.table(ids, offsets)
             return {"y": y.view(y.shape[0], -1) * x.shape[0], "calls": self.calls.clone(),
                     "flat": torch.cat([y, y], 1).reshape(-1)}
+
+    class Tables(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bags = torch.nn.EmbeddingBag(5000, 8, mode="mean")
+            self.words = torch.nn.Embedding(5000, 8)
+            self.register_buffer("rows", torch.randn(5000, 8))
+            self.out = torch.nn.Linear(8, 2)
+
+        def forward(self, ids, offsets):
+            bags = self.bags(ids, offsets)
+            rows = self.words(ids) + self.rows[ids] + self.rows.index_select(0, ids)
+            return self.out(bags), self.out(rows)
 
 
 @unittest.skipUnless(torch, "torch is not installed")
@@ -69,6 +83,59 @@ class Dynamo(unittest.TestCase):
             self.check(compiled(x), module(x))
             module[3] = torch.nn.Linear(8, 3)
             self.check(compiled(x), module(x))
+
+    def test_weights_of_other_storage(self):
+        module = self.network()
+        compiled = torch.compile(module, backend="ingot")
+        x = torch.randn(3, 4)
+        with torch.no_grad():
+            self.check(compiled(x), module(x))
+            module[0].weight.data = torch.randn(8, 4)  # the same tensor and version
+            self.check(compiled(x), module(x))
+
+    def test_weights_after_a_step(self):
+        module = self.network()
+        compiled = torch.compile(module, backend="ingot")
+        x = torch.randn(3, 4)
+        with torch.no_grad():
+            self.check(compiled(x), module(x))
+        step = torch.optim.SGD(module.parameters(), lr=0.5)
+        module(x).square().sum().backward()
+        step.step()
+        with torch.no_grad():
+            self.check(compiled(x), module(x))
+            module.load_state_dict(copy.deepcopy(self.network().state_dict()))
+            self.check(compiled(x), module(x))
+
+    def test_weights_of_inference_mode(self):
+        with torch.inference_mode():
+            module = self.network()
+            compiled = torch.compile(module, backend="ingot")
+            x = torch.randn(3, 4)
+            self.check(compiled(x), module(x))
+            module[0].weight.add_(1)  # of which torch keeps no version
+            self.check(compiled(x), module(x))
+
+    def test_tables_are_torchs_own(self):
+        module = Tables().eval()
+        sizes, compile_archive = [], ingot.dynamo._compiler.compile
+
+        def measured(**options):
+            sizes.append(len(options["data"]))
+            return compile_archive(**options)
+
+        compiled = torch.compile(module, backend="ingot", dynamic=True)
+        args = torch.tensor([3, 0, 3, 2]), torch.tensor([0, 2, 2])
+        with torch.no_grad(), unittest.mock.patch.object(ingot.dynamo._compiler, "compile",
+                                                         measured):
+            self.check(compiled(*args), module(*args))
+            for table in (module.bags.weight, module.words.weight, module.rows):
+                table.add_(1)
+                self.check(compiled(*args), module(*args))
+                table.data.mul_(3)  # torch does not count this as a version
+                self.check(compiled(*args), module(*args))
+        self.assertEqual(len(sizes), 1)
+        self.assertLess(sizes[0], module.words.weight.nbytes)
 
     def test_state_and_sizes(self):
         module = Counting().eval()

@@ -6,8 +6,10 @@ AOTAutograd makes a graph of ATen operators, torch's own serializer its JSON, an
 weights that makes an archive as torch.export writes them, which the compiler reads.  What
 cannot be compiled runs eagerly, and the reason is logged once (logger "ingot").
 
-Parameters and buffers are copied into the program.  Each call looks whether they are still
-the same tensors with the same version, and compiles anew where they are not.
+Tables (parameters and buffers that the graph reads by rows alone) stay where torch has them:
+the program is given them with each call.  Other parameters and buffers become constants, which
+are packed, so each call looks whether they still are the same tensors with the same storage
+and version, and compiles anew where they are not.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -128,8 +130,9 @@ def _program_json(module, static, count):
 # ---- the archive ----
 
 def _raw_bytes(tensor):
+    """A view of the elements; of a copy where they do not lie row-major."""
     tensor = tensor.detach().contiguous()
-    return bytes(tensor.view(-1).view(torch.uint8).numpy()) if tensor.numel() else b""
+    return memoryview(tensor.view(-1).view(torch.uint8).numpy()) if tensor.numel() else b""
 
 
 def _archive_of(program, weights):
@@ -157,6 +160,36 @@ def _archive_of(program, weights):
     return file.getvalue()
 
 
+# ---- which weights are copied ----
+
+# Operators that read rows of their first argument, which nothing packs.
+_READS_ROWS = {torch.ops.aten.embedding, torch.ops.aten.embedding_bag,
+               torch.ops.aten._embedding_bag, torch.ops.aten._embedding_bag_forward_only,
+               torch.ops.aten.index_select, torch.ops.aten.index, torch.ops.aten.gather}
+
+
+def _is_table(place, constants):
+    """Rows at constant places are constants themselves."""
+    return all(user.op == "call_function" and user.args[0] is place
+               and getattr(user.target, "overloadpacket", None) in _READS_ROWS
+               and any(node not in constants for node in user.all_input_nodes)
+               for user in place.users)
+
+
+def _constant_places(graph, inputs, static):
+    """Places among `static` of weights that become constants.  Tensors of inference mode
+    have no version by which a change of them could be seen: they are given to each call."""
+    places = [n for n in graph.nodes if n.op == "placeholder"]
+    held = [i for i in sorted(static) if isinstance(inputs[i], torch.Tensor)
+            and not inputs[i].is_inference()]
+    constants = {places[i] for i in held}
+    return [i for i in held if not _is_table(places[i], constants)]
+
+
+_version_of = torch.Tensor._version.__get__
+_storage_of = torch.Tensor.data_ptr
+
+
 # ---- compiled graphs ----
 
 class CompiledGraph:
@@ -164,12 +197,19 @@ class CompiledGraph:
 
     def __init__(self, module, inputs, static, options):
         self.module, self.options = module, options
-        self.static = [i for i in static if isinstance(inputs[i], torch.Tensor)]
+        self.static = _constant_places(module.graph, inputs, static)
         self.given = [i for i in range(len(inputs)) if i not in set(self.static)]
         self.compile(inputs)
 
+    def is_made_for(self, weights):
+        return (all(map(operator.is_, weights, self.weights))
+                and list(map(_version_of, weights)) == self.versions
+                and list(map(_storage_of, weights)) == self.storages)
+
     def compile(self, inputs):
-        self.weights = [(i, inputs[i], inputs[i]._version) for i in self.static]
+        self.weights = [inputs[i] for i in self.static]
+        self.versions = list(map(_version_of, self.weights))
+        self.storages = list(map(_storage_of, self.weights))
         if not hasattr(self, "json"):
             self.json = _program_json(self.module, set(self.static), len(self.given))
         with unset_fake_temporarily():  # the weights are real
@@ -180,10 +220,8 @@ class CompiledGraph:
         self.program = Program._from_capsule(capsule, threads)
 
     def __call__(self, *args):
-        for i, tensor, version in self.weights:
-            if args[i] is not tensor or tensor._version != version:
-                self.compile(args)
-                break
+        if not self.is_made_for([args[i] for i in self.static]):
+            self.compile(args)
         return self.program(*[args[i] for i in self.given])
 
 
