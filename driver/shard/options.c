@@ -9,18 +9,6 @@ typedef struct options_call {
     const char *name, *text, *out;
 } options_call;
 
-/* What TorchRec's collections have on a kind of device. */
-static bool is_offered(const shard_problem *p, shard_type type, shard_kernel kernel) {
-    bool is_on_host = kernel == SHARD_FUSED_UVM || kernel == SHARD_FUSED_UVM_CACHING;
-    bool is_bag_only = type == SHARD_TABLE_COLUMN_WISE || type == SHARD_TABLE_ROW_WISE;
-    bool cuts_rows = type == SHARD_ROW_WISE || type == SHARD_TABLE_ROW_WISE;
-    if ((type == SHARD_DATA_PARALLEL) != (kernel == SHARD_DENSE)) {
-        return false;
-    }
-    return p->is_sequence ? !is_bag_only && (p->is_cuda || !is_on_host)
-                          : p->is_cuda || (!is_on_host && !cuts_rows);
-}
-
 static void put_part(ig_writer *out, const shard_part *part) {
     const struct {
         const char *name;
@@ -57,33 +45,6 @@ static void put_option(ig_writer *out, const shard_option *option) {
     ig_put(out, "]}");
 }
 
-static ig_status put_table(options_call *call, const shard_problem *problem,
-                           const shard_table *table, ig_writer *out) {
-    size_t before = out->size;
-    for (unsigned i = 0; i < SHARD_TYPE_COUNT * SHARD_KERNEL_COUNT; i++) {
-        shard_option option = { .table = table,
-                                .type = (shard_type)(i / SHARD_KERNEL_COUNT),
-                                .kernel = (shard_kernel)(i % SHARD_KERNEL_COUNT) };
-        if (!(table->types >> option.type & 1) ||
-            !(table->kernels >> option.kernel & 1) ||
-            !is_offered(problem, option.type, option.kernel)) {
-            continue;
-        }
-        shard_cut(out->arena, problem, &option);
-        shard_estimate_memory(problem, &option);
-        shard_estimate_time(problem, &option);
-        ig_put(out, out->size > 1 ? ",\n " : "");
-        put_option(out, &option);
-    }
-    ig_location where = { .file = call->name };
-    return out->size > before
-               ? IG_OK
-               : ig_error(&call->context->diag, IG_INVALID, &where,
-                          "table '%s': its constraints leave no way to place it on "
-                          "this device; allow more sharding types or kernels",
-                          table->name);
-}
-
 static ig_status list_options(void *arguments) {
     options_call *call = arguments;
     ig_arena *arena = &ig_host_of(call->context)->arena;
@@ -91,11 +52,16 @@ static ig_status list_options(void *arguments) {
     shard_problem problem = { 0 };
     IG_TRY(shard_problem_read(call->context, arena, &where, ig_str_of(call->text),
                               &problem));
+    shard_choice *choices;
+    IG_TRY(shard_list_choices(call->context, arena, &where, &problem, &choices));
     ig_writer out;
     ig_writer_init(&out, arena);
     ig_put(&out, "[");
     for (size_t i = 0; i < problem.table_count; i++) {
-        IG_TRY(put_table(call, &problem, &problem.tables[i], &out));
+        for (size_t k = 0; k < choices[i].count; k++) {
+            ig_put(&out, i + k > 0 ? ",\n " : "");
+            put_option(&out, &choices[i].options[k]);
+        }
     }
     ig_put(&out, "]\n");
     call->out = ig_writer_str(&out).data;

@@ -17,6 +17,9 @@ const char *const shard_kernel_names[SHARD_KERNEL_COUNT] = {
 
 enum { MAX_WORLD = 4096, MAX_DIM = 1 << 16, MAX_BATCH = 1 << 24 };
 #define MAX_ROWS ((int64_t)1 << 40)
+#define MAX_BYTES ((int64_t)1 << 50)
+#define DEVICE_BYTES ((int64_t)32 << 30)
+#define HOST_BYTES ((int64_t)128 << 30)
 #define MAX_POOLING 1e6
 #define DEFAULT_BATCH 512
 #define HOST_DEVICES 8
@@ -90,6 +93,13 @@ static ig_status read_topology(reader *r, const ig_json *topology, shard_problem
                         "\"world_size\" %lld",
                         (long long)p->local_world, (long long)p->world);
     }
+    int64_t cap;
+    IG_TRY(read_int(r, topology, (int_field){ "hbm_cap", 0, MAX_BYTES, DEVICE_BYTES },
+                    &cap));
+    p->hbm_cap = p->is_cuda ? (double)cap : 0;
+    IG_TRY(read_int(r, topology, (int_field){ "ddr_cap", 0, MAX_BYTES, HOST_BYTES },
+                    &cap));
+    p->ddr_cap = (double)cap;
     p->hbm = 897 * GIB_PER_S;
     p->ddr = 51 * GIB_PER_S;
     p->hbm_to_ddr = 32 * GIB_PER_S;

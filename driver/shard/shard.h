@@ -48,6 +48,7 @@ typedef struct shard_problem {
     int64_t world, local_world, batch_size;
     bool is_cuda, is_sequence, is_weighted;
     double hbm, ddr, hbm_to_ddr, intra_host, inter_host;
+    double hbm_cap, ddr_cap; /* bytes of each rank */
 } shard_problem;
 
 typedef struct shard_part {
@@ -63,6 +64,12 @@ typedef struct shard_option {
     shard_part *parts;
     int64_t part_count;
 } shard_option;
+
+/* Every option of one table, in the order of the enums: type, then kernel. */
+typedef struct shard_choice {
+    shard_option *options;
+    size_t count;
+} shard_choice;
 
 enum { SHARD_ELEMENT_BYTES = 4, SHARD_ID_BYTES = 8 };
 /* Share of a cached table that lies in device memory. */
@@ -80,5 +87,10 @@ double shard_ids(const shard_problem *problem, const shard_table *table);
 double shard_results(const shard_problem *problem, const shard_table *table);
 void shard_estimate_memory(const shard_problem *problem, shard_option *option);
 void shard_estimate_time(const shard_problem *problem, shard_option *option);
+/* One choice per table, cut and estimated.  `where` is for the message about a table
+ * that its constraints leave nothing for. */
+ig_status shard_list_choices(ig_context *context, ig_arena *arena,
+                             const ig_location *where, const shard_problem *problem,
+                             shard_choice **out_choices);
 
 #endif

@@ -23,6 +23,22 @@ extern "C" {
 IG_API IG_MUST_USE ig_status ig_shard_options(ig_context *context, const char *name,
                                               const char *text, const char **out_json);
 
+/* By what a plan is chosen. */
+typedef enum ig_shard_objective {
+    IG_SHARD_TORCHREC /* the choice of TorchRec 1.9's planner: the busiest rank's sum */
+} ig_shard_objective;
+
+/* One option for each table and a rank for each shard, for the same `text` (its topology
+ * may have "hbm_cap" and "ddr_cap", bytes of a rank).  *out_json: "tables" with
+ * "sharding_type", "compute_kernel" and "shards" (rank, size, offset, hbm, ddr, ms);
+ * "ranks" with their sums; "worst_rank", the milliseconds of the busiest one; how many
+ * "proposals" were tried and "plans" fitted.  It is the context's until its next call.
+ * Errors: those of ig_shard_options, and IG_INVALID where nothing fits. */
+IG_API IG_MUST_USE ig_status ig_shard_plan(ig_context *context, const char *name,
+                                           const char *text,
+                                           ig_shard_objective objective,
+                                           const char **out_json);
+
 #ifdef __cplusplus
 }
 #endif

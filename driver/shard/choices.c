@@ -1,0 +1,56 @@
+/* The ways to place each table: what its constraints and the device allow.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/shard/shard.h"
+
+/* What TorchRec's collections have on a kind of device. */
+static bool is_offered(const shard_problem *p, shard_type type, shard_kernel kernel) {
+    bool is_on_host = kernel == SHARD_FUSED_UVM || kernel == SHARD_FUSED_UVM_CACHING;
+    bool is_bag_only = type == SHARD_TABLE_COLUMN_WISE || type == SHARD_TABLE_ROW_WISE;
+    bool cuts_rows = type == SHARD_ROW_WISE || type == SHARD_TABLE_ROW_WISE;
+    if ((type == SHARD_DATA_PARALLEL) != (kernel == SHARD_DENSE)) {
+        return false;
+    }
+    return p->is_sequence ? !is_bag_only && (p->is_cuda || !is_on_host)
+                          : p->is_cuda || (!is_on_host && !cuts_rows);
+}
+
+static bool is_allowed(const shard_problem *p, const shard_table *table,
+                       shard_type type, shard_kernel kernel) {
+    return (table->types >> type & 1) && (table->kernels >> kernel & 1) &&
+           is_offered(p, type, kernel);
+}
+
+static void list_options_of(ig_arena *arena, const shard_problem *p,
+                            const shard_table *table, shard_choice *choice) {
+    enum { MOST = SHARD_TYPE_COUNT * SHARD_KERNEL_COUNT };
+    choice->options = IG_NEW_ARRAY(arena, shard_option, MOST);
+    for (unsigned i = 0; i < MOST; i++) {
+        shard_option option = { .table = table,
+                                .type = (shard_type)(i / SHARD_KERNEL_COUNT),
+                                .kernel = (shard_kernel)(i % SHARD_KERNEL_COUNT) };
+        if (!is_allowed(p, table, option.type, option.kernel)) {
+            continue;
+        }
+        shard_cut(arena, p, &option);
+        shard_estimate_memory(p, &option);
+        shard_estimate_time(p, &option);
+        choice->options[choice->count++] = option;
+    }
+}
+
+ig_status shard_list_choices(ig_context *context, ig_arena *arena,
+                             const ig_location *where, const shard_problem *problem,
+                             shard_choice **out_choices) {
+    *out_choices = IG_NEW_ARRAY(arena, shard_choice, problem->table_count);
+    for (size_t i = 0; i < problem->table_count; i++) {
+        const shard_table *table = &problem->tables[i];
+        list_options_of(arena, problem, table, &(*out_choices)[i]);
+        if ((*out_choices)[i].count == 0) {
+            return ig_error(&context->diag, IG_INVALID, where,
+                            "table '%s': its constraints leave no way to place it on "
+                            "this device; allow more sharding types or kernels",
+                            table->name);
+        }
+    }
+    return IG_OK;
+}

@@ -1,0 +1,185 @@
+/* Plans, against those that TorchRec's planner made.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/pt2/json.h"
+#include "ingot/shard.h"
+#include "tests/unit/unit.h"
+
+#include <glob.h>
+#include <math.h>
+
+typedef struct fixture {
+    ig_context *context;
+    ig_arena arena;
+    ig_location where;
+} fixture;
+
+static void setup(fixture *f, const char *name) {
+    ig_context_options options = { .size = sizeof options, .cache_folder = "" };
+    f->context = ig_context_create(&options);
+    f->where = (ig_location){ .file = name };
+    ig_arena_init(&f->arena, NULL);
+}
+
+static void teardown(fixture *f) {
+    ig_arena_fini(&f->arena);
+    ig_context_destroy(f->context);
+}
+
+static char *read_text(const char *path) {
+    FILE *file = fopen(path, "rb");
+    CHECK_MSG(file, "%s", path);
+    size_t room = (size_t)8 << 20;
+    char *text = malloc(room);
+    CHECK(text);
+    text[fread(text, 1, room - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+static const ig_json *item(const ig_json *list, size_t i) {
+    CHECK(i < ig_json_count(list));
+    return &list->as.list.items[i];
+}
+
+static double real_of(const ig_json *object, const char *key) {
+    double value = NAN;
+    CHECK_MSG(ig_json_real(ig_json_get(object, key), &value), "no %s", key);
+    return value;
+}
+
+/* The member "input" as text: from its brace to the one that closes it. */
+static char *cut_input(const char *text) {
+    const char *begin = strstr(text, "\"input\":");
+    CHECK(begin);
+    begin = strchr(begin, '{');
+    int depth = 0;
+    const char *end = begin;
+    do {
+        depth += (*end == '{') - (*end == '}');
+        end++;
+    } while (depth > 0 && *end);
+    return strndup(begin, (size_t)(end - begin));
+}
+
+/* ---- TorchRec's choice ---- */
+
+static void check_same_text(const ig_json *got, const ig_json *wanted, const char *key,
+                            const char *path) {
+    const char *is = ig_json_text(ig_json_get(got, key));
+    const char *must = ig_json_text(ig_json_get(wanted, key));
+    CHECK_MSG(*must && strcmp(is, must) == 0, "%s: %s: %s is %s, not %s", path,
+              ig_json_text(ig_json_get(wanted, "name")), key, is, must);
+}
+
+static void check_shards(const ig_json *got, const ig_json *wanted, const char *what) {
+    const ig_json *is = ig_json_get(got, "shards"),
+                  *must = ig_json_get(wanted, "shards");
+    CHECK_MSG(ig_json_count(is) == ig_json_count(must), "%s: %zu shards, not %zu", what,
+              ig_json_count(is), ig_json_count(must));
+    for (size_t i = 0; i < ig_json_count(must); i++) {
+        CHECK_MSG(real_of(item(is, i), "rank") == real_of(item(must, i), "rank"),
+                  "%s: shard %zu is on rank %g, not %g", what, i,
+                  real_of(item(is, i), "rank"), real_of(item(must, i), "rank"));
+    }
+}
+
+static void check_ranks(const ig_json *got, const ig_json *golden, const char *path) {
+    static const char *const keys[][2] = { { "total", "perf_total" },
+                                           { "hbm", "hbm" },
+                                           { "ddr", "ddr" } };
+    const ig_json *ranks = ig_json_get(got, "ranks");
+    for (size_t k = 0; k < IG_COUNT_OF(keys); k++) {
+        const ig_json *must = ig_json_get(ig_json_get(golden, "per_rank"), keys[k][1]);
+        CHECK_MSG(ig_json_count(ranks) == ig_json_count(must), "%s: ranks", path);
+        for (size_t i = 0; i < ig_json_count(must); i++) {
+            double value = NAN, is = real_of(item(ranks, i), keys[k][0]);
+            CHECK(ig_json_real(item(must, i), &value));
+            CHECK_MSG(fabs(is - value) <= 1e-13 * fabs(value),
+                      "%s: rank %zu: %s is %.17g, not %.17g", path, i, keys[k][0], is,
+                      value);
+        }
+    }
+}
+
+static void check_plan(const ig_json *got, const ig_json *golden, const char *path) {
+    const ig_json *tables = ig_json_get(got, "tables");
+    const ig_json *wanted = ig_json_get(golden, "best_options");
+    CHECK_MSG(ig_json_count(tables) == ig_json_count(wanted), "%s: tables", path);
+    for (size_t i = 0; i < ig_json_count(wanted); i++) {
+        const ig_json *is = item(tables, i), *must = item(wanted, i);
+        char what[512];
+        snprintf(what, sizeof what, "%s: %s", path,
+                 ig_json_text(ig_json_get(must, "name")));
+        check_same_text(is, must, "name", path);
+        check_same_text(is, must, "sharding_type", path);
+        check_same_text(is, must, "compute_kernel", path);
+        check_shards(is, must, what);
+    }
+    check_ranks(got, golden, path);
+    CHECK_MSG(real_of(got, "proposals") == real_of(golden, "num_proposals"),
+              "%s: %g proposals, not %g", path, real_of(got, "proposals"),
+              real_of(golden, "num_proposals"));
+    CHECK_MSG(real_of(got, "plans") == real_of(golden, "num_plans"), "%s: %g plans",
+              path, real_of(got, "plans"));
+}
+
+static void plan_as_torchrec(const char *path) {
+    fixture f;
+    setup(&f, path);
+    char *text = read_text(path), *input = cut_input(text);
+    const ig_json *golden, *got;
+    const char *out;
+    CHECK_OK(ig_json_read(f.context, &f.arena, &f.where, ig_str_of(text), &golden));
+    ig_status status = ig_shard_plan(f.context, path, input, IG_SHARD_TORCHREC, &out);
+    CHECK_MSG(status == IG_OK, "%s: %s", path, ig_context_messages(f.context));
+    CHECK_OK(ig_json_read(f.context, &f.arena, &f.where, ig_str_of(out), &got));
+    check_plan(got, golden, path);
+    free(text);
+    free(input);
+    teardown(&f);
+}
+
+static size_t each_file(const char *pattern, void (*check)(const char *path)) {
+    glob_t found = { 0 };
+    size_t count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
+    for (size_t i = 0; i < count; i++) {
+        check(found.gl_pathv[i]);
+    }
+    globfree(&found);
+    return count;
+}
+
+TEST(stored_plans_are_torchrecs) {
+    CHECK(each_file(INGOT_SOURCE_DIR "/tests/golden/shard/*.json", plan_as_torchrec) >=
+          3);
+}
+
+TEST(all_planner_cases_are_planned_as_torchrec_does) {
+    if (each_file(INGOT_SOURCE_DIR "/../shared/models/torchrec/planner/*.json",
+                  plan_as_torchrec) == 0) {
+        unit_skip("no models/torchrec/planner beside the tree");
+    }
+}
+
+/* ---- nothing fits ---- */
+
+TEST(tables_larger_than_all_memory_are_refused_with_the_room) {
+    fixture f;
+    const char *out;
+    setup(&f, "input");
+    CHECK(ig_shard_plan(f.context, "a.json",
+                        "{\"tables\": [{\"name\": \"t\", \"rows\": 1000000, "
+                        "\"dim\": 64}], \"topology\": {\"world_size\": 2, "
+                        "\"compute_device\": \"cuda\", \"hbm_cap\": 1000000, "
+                        "\"ddr_cap\": 1000000}}",
+                        IG_SHARD_TORCHREC, &out) == IG_INVALID);
+    const char *said = ig_context_messages(f.context);
+    CHECK_MSG(strstr(said, "a.json") && strstr(said, "768080 bytes of device") &&
+                  strstr(said, "1000000 of host"),
+              "%s", said);
+    teardown(&f);
+}
+
+UNIT_SUITE(shard_plan, stored_plans_are_torchrecs,
+           all_planner_cases_are_planned_as_torchrec_does,
+           tables_larger_than_all_memory_are_refused_with_the_room)
