@@ -1,10 +1,9 @@
 /* Which rank gets which shard, as TorchRec's GreedyPerfPartitioner decides it.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Types that every rank has a part of come first, in the order of the tables; then the
- * others by memory, largest first.  A part goes to the rank with the least time that has
- * room; time is equal where the sum of the phases is, and then the lower local rank
- * decides, then the lower rank.
+ * Types with a part on every rank come first, in the order of the tables; then the
+ * others by memory, largest first.  A part goes to the rank with the least time that
+ * has room; of equals, the lower local rank, then the lower rank.
  */
 #include "driver/shard/plan.h"
 

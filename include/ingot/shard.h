@@ -25,10 +25,10 @@ IG_API IG_MUST_USE ig_status ig_shard_options(ig_context *context, const char *n
 
 /* By what a plan is chosen. */
 typedef enum ig_shard_objective {
-    IG_SHARD_TORCHREC /* the choice of TorchRec 1.9's planner: the busiest rank's sum */
+    IG_SHARD_TORCHREC /* as TorchRec 1.9's planner: the busiest rank's sum */
 } ig_shard_objective;
 
-/* One option for each table and a rank for each shard, for the same `text` (its topology
+/* One option for each table and a rank for each shard, for such a `text` (its topology
  * may have "hbm_cap" and "ddr_cap", bytes of a rank).  *out_json: "tables" with
  * "sharding_type", "compute_kernel" and "shards" (rank, size, offset, hbm, ddr, ms);
  * "ranks" with their sums; "worst_rank", the milliseconds of the busiest one; how many
