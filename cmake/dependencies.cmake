@@ -23,6 +23,7 @@ endif()
 
 # Each store that needs a library is built where that is there.
 pkg_check_modules(LMDB IMPORTED_TARGET lmdb)
+pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis)
 if(NOT INGOT_SANITIZE) # sanitizers and link namespaces do not mix
     pkg_check_modules(PYTHON_EMBED IMPORTED_TARGET python3-embed)
     pkg_get_variable(INGOT_PYTHON_PREFIX python3-embed prefix)

@@ -93,6 +93,7 @@ function(ig_store_plugin type library)
 endfunction()
 
 ig_store_plugin(lmdb PkgConfig::LMDB)
+ig_store_plugin(redis PkgConfig::HIREDIS)
 
 ig_folder_objects(driver_objects ig_driver)
 if(driver_objects AND TARGET ingot-runtime

@@ -102,6 +102,9 @@ ig_status ig_store_open(const char *url, const ig_store_call *given,
                              url ? url : "");
     }
     const ig_store_plugin *plugin = NULL;
+    if (call.message && call.message_size > 0) {
+        call.message[0] = 0;
+    }
     IG_TRY(ig_store_type_find(&call, url, (size_t)(behind - url), &plugin));
     ig_store *store = calloc(1, sizeof *store);
     if (!store) {

@@ -76,6 +76,8 @@ ARROWS = {
     "runtime/store/": ["runtime/store/*", *BASE, "ingot/store.h", "ingot/dynamic.h"],
     "runtime/store/lmdb/": ["runtime/store/lmdb/", "runtime/store/*", *BASE,
                             "ingot/store.h"],
+    "runtime/store/redis/": ["runtime/store/redis/", "runtime/store/*", *BASE,
+                             "ingot/store.h"],
     "runtime/interp/": ["runtime/interp/*", *BASE, "ingot/interp.h"],
     "runtime/interp/cpython/": ["runtime/interp/cpython/", "runtime/interp/*", *BASE,
                                 "ingot/interp.h"],

@@ -29,6 +29,15 @@ if attempt "$ingot" store ping "$url"; then
 else
     skip "stores in LMDB" "$(head -1 "$tmp/out")"
 fi
+attempt "$ingot" store ping "redis://$tmp/nobody" || true
+if grep -q 'no stores of type' "$tmp/out"; then
+    skip "stores in Redis" "$(head -1 "$tmp/out")"
+else
+    check "nobody listens" 6 "nobody: No such file" "$ingot" store ping "redis://$tmp/nobody"
+    check "an option of Redis" 3 "unknown option" "$ingot" store ping "redis://h/?x=1"
+    check "no Redis in words" 3 "names no server" "$ingot" store ping "redis://u:hunter2@"
+    holds "without its password" sh -c "! grep -q hunter2 '$tmp/out'"
+fi
 plugin=$build/unit/libtest_store_v1.so
 if [ -e "$plugin" ]; then
     check "a plug-in's type" 0 "the store answers" \

@@ -1,6 +1,7 @@
 /* Dynamic tables: training over a part of a table is training over all of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ingot/dynamic.h"
+#include "tests/unit/store/redis_server.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -13,19 +14,26 @@ static ig_store_call call = { .size = sizeof call,
                               .message = why,
                               .message_size = sizeof why };
 
-/* memory:// or lmdb://; NULL after a skip. */
+static redis_server server;
+
+static void close_store(ig_store *store);
+
+/* memory://, lmdb:// or redis://; NULL after a skip. */
 static ig_store *open_store(int kind) {
     char url[96];
     ig_store *store = NULL;
     (void)snprintf(file, sizeof file, "/tmp/ingot-rows-XXXXXX");
+    if (kind == 2 && !redis_server_start(&server, NULL, NULL)) {
+        return NULL;
+    }
     int made = mkstemp(file);
     CHECK(made >= 0);
     (void)close(made);
     (void)snprintf(url, sizeof url, kind ? "lmdb://%s?sync=no" : "memory://", file);
-    ig_status status = ig_store_open(url, &call, &store);
+    ig_status status = ig_store_open(kind == 2 ? server.url : url, &call, &store);
     if (status == IG_UNSUPPORTED) {
         unit_skip("%s", why);
-        (void)unlink(file);
+        close_store(NULL);
         return NULL;
     }
     CHECK_MSG(status == IG_OK, "%s", why);
@@ -38,6 +46,9 @@ static void close_store(ig_store *store) {
     (void)unlink(file);
     (void)snprintf(lock, sizeof lock, "%s-lock", file);
     (void)unlink(lock);
+    if (server.process) {
+        redis_server_end(&server);
+    }
 }
 
 static ig_dynamic *make_table(ig_store *store, ig_dynamic_options options) {
@@ -324,10 +335,10 @@ TEST(a_row_of_another_length_is_refused) {
 END_TEST
 
 static void add_stores(TCase *tcase) {
-    tcase_add_loop_test(tcase, a_part_of_the_rows_trains_like_all, 0, 2);
-    tcase_add_loop_test(tcase, fetches_run_ahead_of_training, 0, 2);
-    tcase_add_loop_test(tcase, evicted_rows_come_back, 0, 2);
-    tcase_add_loop_test(tcase, a_failed_call_loses_nothing, 0, 2);
+    tcase_add_loop_test(tcase, a_part_of_the_rows_trains_like_all, 0, 3);
+    tcase_add_loop_test(tcase, fetches_run_ahead_of_training, 0, 3);
+    tcase_add_loop_test(tcase, evicted_rows_come_back, 0, 3);
+    tcase_add_loop_test(tcase, a_failed_call_loses_nothing, 0, 3);
 }
 
 UNIT_SUITE_WITH(store_dynamic, add_stores, a_row_of_another_length_is_refused)

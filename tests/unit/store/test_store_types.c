@@ -1,6 +1,7 @@
 /* What every type of store does, and what holds for one of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ingot/store.h"
+#include "tests/unit/store/redis_server.h"
 #include "tests/unit/unit.h"
 
 #include <pthread.h>
@@ -15,24 +16,34 @@ static ig_store_call call = { .size = sizeof call,
                               .message = why,
                               .message_size = sizeof why };
 
-static const char *const types[] = { "memory", "lmdb", "toy1" };
+static const char *const types[] = { "memory", "lmdb", "toy1", "redis" };
+static redis_server server;
 static const char plugin[] = INGOT_BINARY_DIR "/unit/libtest_store_v1.so";
+
+static void close_type(ig_store *store);
 
 /* A store without cells; NULL after a skip. */
 static ig_store *open_type(int type) {
-    char url[128];
+    char url[192];
     ig_store *store = NULL;
     (void)snprintf(folder, sizeof folder, "/tmp/ingot-store-XXXXXX");
     CHECK(mkdtemp(folder));
     (void)snprintf(url, sizeof url, "%s://%s%s", types[type], type == 1 ? folder : "",
                    type == 1 ? "/cells" : "");
+    if (type == 3) {
+        if (!redis_server_start(&server, NULL, NULL)) {
+            (void)rmdir(folder);
+            return NULL;
+        }
+        (void)snprintf(url, sizeof url, "%s?num_threads=3", server.url);
+    }
     if (type == 2) {
         CHECK_OK(ig_store_register(plugin, &call));
     }
     ig_status status = ig_store_open(url, &call, &store);
     if (status == IG_UNSUPPORTED) {
         unit_skip("%s", why);
-        (void)rmdir(folder);
+        close_type(NULL);
         return NULL;
     }
     CHECK_MSG(status == IG_OK, "%s: %s", url, why);
@@ -47,6 +58,9 @@ static void close_type(ig_store *store) {
         (void)unlink(path);
     }
     CHECK_INT(rmdir(folder), 0);
+    if (server.process) {
+        redis_server_end(&server);
+    }
 }
 
 /* ---- cells in short ---- */

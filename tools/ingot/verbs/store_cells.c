@@ -30,7 +30,15 @@ int store_open(store_job *job, const char *url, ig_store **out_store) {
             return report(status, &job->why);
         }
     }
-    return report(ig_store_open(url, store_call(job), out_store), &job->why);
+    ig_status status = ig_store_open(url, store_call(job), out_store);
+    if (status != IG_OK) {
+        return report(status, &job->why);
+    }
+    if (job->why.text[0]) {
+        (void)fprintf(stderr, "warning: %s\n", job->why.text);
+        job->why.text[0] = 0;
+    }
+    return 0;
 }
 
 /* ---- values ---- */
