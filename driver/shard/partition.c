@@ -217,7 +217,8 @@ static bool is_on_one_host(const shard_option *option) {
 bool shard_place_one(shard_planner *planner, shard_place *place) {
     const shard_problem *p = planner->problem;
     rank_run world = { planner->ranks, p->world, p->local_world, 0 };
-    planner->steps_left -= (double)place->option->part_count + 8;
+    double visits = (double)(is_on_every_rank(place->option) ? 1 : p->world);
+    planner->steps_left -= (double)place->option->part_count * visits;
     if (is_on_every_rank(place->option)) {
         return place_one_on_each(&world, place);
     }

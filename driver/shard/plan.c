@@ -1,7 +1,7 @@
 /* The public function: a plan, as JSON.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/host.h"
-#include "driver/shard/plan.h"
+#include "driver/shard/search.h"
 #include "ingot/shard.h"
 
 #include <math.h>
@@ -77,6 +77,26 @@ static ig_status refuse_plan(const plan_call *call, const shard_planner *planner
                     planner->proposal_count, planner->empty.hbm, planner->empty.ddr);
 }
 
+/* Parts and ranks that may be looked at, so that any problem takes about a second. */
+#define PROPOSER_STEPS 3e7
+#define SEARCH_STEPS 8e7
+#define EXACT_STEPS 3e7
+
+static shard_search choose_plan(shard_planner *planner, ig_shard_objective objective) {
+    shard_search search;
+    bool is_ours = objective == IG_SHARD_CRITICAL_PATH;
+    planner->steps_left = is_ours ? PROPOSER_STEPS : INFINITY;
+    shard_propose(planner);
+    shard_search_init(&search, planner);
+    if (is_ours) {
+        planner->steps_left = SEARCH_STEPS;
+        shard_improve(&search);
+        planner->steps_left = EXACT_STEPS;
+        shard_try_all(&search);
+    }
+    return search;
+}
+
 static ig_status make_plan(void *arguments) {
     plan_call *call = arguments;
     ig_arena *arena = &ig_host_of(call->context)->arena;
@@ -88,7 +108,7 @@ static ig_status make_plan(void *arguments) {
                               &problem));
     IG_TRY(shard_list_choices(call->context, arena, &where, &problem, &choices));
     shard_planner_init(&planner, arena, &problem, choices);
-    shard_propose(&planner);
+    shard_search search = choose_plan(&planner, call->objective);
     if (isinf(planner.best_worst)) {
         return refuse_plan(call, &planner);
     }
@@ -98,8 +118,16 @@ static ig_status make_plan(void *arguments) {
     put_tables(&out, &planner);
     ig_put(&out, ",\n ");
     put_ranks(&out, &planner);
+    shard_score score = shard_score_places(&search, planner.best);
+    ig_put(&out,
+           ",\n \"critical_path\": %.17g, \"bound\": %.17g, \"gap\": %.17g, "
+           "\"is_exact\": %s",
+           score.critical, search.bound,
+           search.bound > 0 ? score.critical / search.bound - 1 : 0,
+           search.is_exact ? "true" : "false");
     ig_put(&out, ",\n \"worst_rank\": %.17g, \"proposals\": %zu, \"plans\": %zu}\n",
-           planner.best_worst, planner.proposal_count, planner.plan_count);
+           shard_worst_rank(&planner, planner.best), planner.proposal_count,
+           planner.plan_count);
     call->out = ig_writer_str(&out).data;
     return IG_OK;
 }

@@ -20,6 +20,8 @@ enum { MAX_WORLD = 4096, MAX_DIM = 1 << 16, MAX_BATCH = 1 << 24 };
 #define MAX_BYTES ((int64_t)1 << 50)
 #define DEVICE_BYTES ((int64_t)32 << 30)
 #define HOST_BYTES ((int64_t)128 << 30)
+/* One exchange, where the topology does not say: within a host, between hosts. */
+enum { HOST_US = 10, NETWORK_US = 30, MAX_US = 1000000 };
 #define MAX_POOLING 1e6
 #define DEFAULT_BATCH 512
 #define HOST_DEVICES 8
@@ -71,9 +73,11 @@ static ig_status refuse_unknown(const reader *r, const ig_json *object,
 }
 
 static ig_status read_topology(reader *r, const ig_json *topology, shard_problem *p) {
-    static const char *const known[] = { "world_size",     "local_world_size",
-                                         "compute_device", "hbm_cap",
-                                         "ddr_cap",        NULL };
+    static const char *const known[] = {
+        "world_size", "local_world_size", "compute_device",
+        "hbm_cap",    "ddr_cap",          "latency_us",
+        NULL
+    };
     r->owner = "topology";
     const char *device = ig_json_text(ig_json_get(topology, "compute_device"));
     p->is_cuda = ig_str_is(ig_str_of(device), "cuda");
@@ -100,6 +104,10 @@ static ig_status read_topology(reader *r, const ig_json *topology, shard_problem
     IG_TRY(read_int(r, topology, (int_field){ "ddr_cap", 0, MAX_BYTES, HOST_BYTES },
                     &cap));
     p->ddr_cap = (double)cap;
+    int64_t latency = p->world > p->local_world ? NETWORK_US : HOST_US;
+    IG_TRY(read_int(r, topology, (int_field){ "latency_us", 0, MAX_US, latency },
+                    &latency));
+    p->latency = (double)latency / 1000;
     p->hbm = 897 * GIB_PER_S;
     p->ddr = 51 * GIB_PER_S;
     p->hbm_to_ddr = 32 * GIB_PER_S;

@@ -49,6 +49,7 @@ typedef struct shard_problem {
     bool is_cuda, is_sequence, is_weighted;
     double hbm, ddr, hbm_to_ddr, intra_host, inter_host;
     double hbm_cap, ddr_cap; /* bytes of each rank */
+    double latency;          /* ms of one exchange */
 } shard_problem;
 
 typedef struct shard_part {

@@ -25,14 +25,18 @@ IG_API IG_MUST_USE ig_status ig_shard_options(ig_context *context, const char *n
 
 /* By what a plan is chosen. */
 typedef enum ig_shard_objective {
-    IG_SHARD_TORCHREC /* as TorchRec 1.9's planner: the busiest rank's sum */
+    IG_SHARD_CRITICAL_PATH, /* phases' slowest ranks and latencies: docs/sharding.md */
+    IG_SHARD_TORCHREC       /* as TorchRec 1.9's planner: the busiest rank's sum */
 } ig_shard_objective;
 
 /* One option for each table and a rank for each shard, for such a `text` (its topology
- * may have "hbm_cap" and "ddr_cap", bytes of a rank).  *out_json: "tables" with
- * "sharding_type", "compute_kernel" and "shards" (rank, size, offset, hbm, ddr, ms);
- * "ranks" with their sums; "worst_rank", the milliseconds of the busiest one; how many
- * "proposals" were tried and "plans" fitted.  It is the context's until its next call.
+ * may have "hbm_cap" and "ddr_cap", bytes of a rank, and "latency_us" of an exchange).
+ * *out_json: "tables" with "sharding_type", "compute_kernel" and "shards" (rank, size,
+ * offset, hbm, ddr, ms); "ranks" with their sums; milliseconds of the busiest one
+ * ("worst_rank"), of the "critical_path", and a "bound" that the path of no plan with
+ * as idle a "worst_rank" is below, with the "gap" between as a share of it; "is_exact":
+ * all plans were tried; how many "proposals" of TorchRec were tried, "plans" fitted.
+ * The same text always gives the same plan.  It is the context's until its next call.
  * Errors: those of ig_shard_options, and IG_INVALID where nothing fits. */
 IG_API IG_MUST_USE ig_status ig_shard_plan(ig_context *context, const char *name,
                                            const char *text,
