@@ -13,7 +13,8 @@ static void end_element(ig_redis_guard *g) {
     }
 }
 
-/* The number of a line, without its end: -1, or digits; false: neither. */
+/* The number of a line, without its end: -1, or digits that do not begin with a zero;
+ * false: neither. */
 static bool read_count(const ig_redis_guard *g, int64_t *out_count) {
     size_t size = g->line - 2; /* the end of the line */
     *out_count = 0;
@@ -27,7 +28,7 @@ static bool read_count(const ig_redis_guard *g, int64_t *out_count) {
         }
         *out_count = *out_count * 10 + (g->digits[i] - '0');
     }
-    return size > 0 && size <= 10;
+    return size > 0 && size <= 10 && (size == 1 || g->digits[0] != '0');
 }
 
 static const char *begin_value(ig_redis_guard *g) {

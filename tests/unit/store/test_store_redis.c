@@ -466,6 +466,7 @@ static const char *const hostile[] = {
     "$-\r\n",
     "$\r\n",
     "$3x\r\n",
+    "$03\r\nabc\r\n",
     "$+3\r\nabc\r\n",
     "$3\r\nabcd\r\n",
     "$3\r\nab", /* and the end */
