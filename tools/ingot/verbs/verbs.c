@@ -11,6 +11,7 @@
     VERB(bench)     \
     VERB(profile)   \
     VERB(store)     \
+    VERB(shard)     \
     VERB(cache)     \
     VERB(info)
 

@@ -1,0 +1,44 @@
+# Plans for tables from the command line.  SPDX-License-Identifier: Apache-2.0
+
+cat >"$tmp/tables.json" <<'TEXT'
+{"tables": [{"name": "users", "rows": 100000, "dim": 64},
+            {"name": "items", "rows": 5000, "dim": 128}],
+ "topology": {"world_size": 2, "compute_device": "cuda"}, "batch_size": 512}
+TEXT
+echo '{"world_size": 4, "compute_device": "cuda", "latency_us": 5}' >"$tmp/four.json"
+echo '{"users": {"sharding_types": ["row_wise"]}}' >"$tmp/rows.json"
+echo '{"users": {"sharding_types": ["diagonal"]}}' >"$tmp/unknown.json"
+echo '{"world_size": 0, "compute_device": "cuda"}' >"$tmp/none.json"
+echo '{"world_size": 2, "compute_device": "cuda", "hbm_cap": 1, "ddr_cap": 1}' >"$tmp/tiny.json"
+echo '{"tables": [' >"$tmp/broken.json"
+echo '[]' >"$tmp/list.json"
+
+check "a plan is printed" 0 "all plans tried" "$ingot" shard "$tmp/tables.json"
+check "by tables" 0 "users                            table_wise" \
+    "$ingot" shard "$tmp/tables.json" --compat torchrec
+check "a topology and constraints of files" 0 "row_wise           fused              0, 1, 2, 3" \
+    "$ingot" shard "$tmp/tables.json" --topology "$tmp/four.json" --constraints "$tmp/rows.json"
+check "a plan into a file, a picture too" 0 "" "$ingot" shard -q "$tmp/tables.json" \
+    -o "$tmp/plan.json" --svg "$tmp/plan.svg"
+holds "which is JSON" "$python" -m json.tool "$tmp/plan.json"
+holds "with a bar for each rank" grep -q '>rank 1<' "$tmp/plan.svg"
+holds "well formed" "$python" -c \
+    "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])" "$tmp/plan.svg"
+"$ingot" shard "$tmp/tables.json" --json >"$tmp/a"
+holds "the same plan again" cmp "$tmp/plan.json" "$tmp/a"
+"$ingot" shard "$tmp/tables.json" -o - >"$tmp/a"
+holds "and on standard output" cmp "$tmp/plan.json" "$tmp/a"
+
+check "no such file" 6 "$tmp/absent.json: cannot be read" "$ingot" shard "$tmp/absent.json"
+check "no such topology" 6 "$tmp/absent.json: cannot be read" \
+    "$ingot" shard "$tmp/tables.json" --topology "$tmp/absent.json"
+check "broken JSON" 3 "$tmp/broken.json: line" "$ingot" shard "$tmp/broken.json"
+check "no object" 3 "$tmp/list.json: a JSON object" "$ingot" shard "$tmp/list.json"
+check "a bad topology is named" 3 "none.json: topology: \"world_size\" must be" \
+    "$ingot" shard "$tmp/tables.json" --topology "$tmp/none.json"
+check "an unknown type" 4 "there is no estimate for 'diagonal'" \
+    "$ingot" shard "$tmp/tables.json" --constraints "$tmp/unknown.json"
+check "nothing fits" 3 "give more ranks, more memory" \
+    "$ingot" shard "$tmp/tables.json" --topology "$tmp/tiny.json"
+check "JSON says so too" 3 '"exit_status": 3' \
+    "$ingot" shard "$tmp/tables.json" --topology "$tmp/tiny.json" --json
