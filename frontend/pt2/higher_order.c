@@ -363,6 +363,10 @@ static ig_status write_region(hop *h) {
     return assign_results(h, &names, &values);
 }
 
+static ig_status write_functionalized(hop *h) {
+    return ig_pt2_functionalized(h->source, h->scope, h->name, h->node);
+}
+
 static const struct {
     const char *name;
     ig_status (*write)(hop *h);
@@ -376,6 +380,8 @@ static const struct {
     { "hints_wrapper", write_region },
     { "wrap", write_region },
     { "invoke_subgraph", write_region },
+    { "auto_functionalized", write_functionalized },
+    { "auto_functionalized_v2", write_functionalized },
 };
 
 ig_status ig_pt2_higher_order(ig_pt2_source *source, ig_pt2_scope *scope,

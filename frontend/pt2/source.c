@@ -469,6 +469,7 @@ ig_status ig_pt2_nodes(ig_pt2_source *source, ig_pt2_scope *scope,
                        const ig_json *graph) {
     const ig_json *nodes = ig_json_get(graph, "nodes");
     ig_location before = source->where;
+    scope->graph = graph;
     if (++source->depth > (uint64_t)source->context->limits.graph_depth) {
         return ig_error_limit(&source->context->diag, &source->where,
                               &source->context->limits, IG_LIMIT_graph_depth,

@@ -24,6 +24,7 @@
  * graph of a branch or a loop has a scope of its own; it sees its operands only. */
 typedef struct ig_pt2_scope {
     ig_map names;
+    const ig_json *graph; /* whose nodes are written */
 } ig_pt2_scope;
 
 typedef struct ig_pt2_source {
@@ -69,6 +70,9 @@ ig_status ig_pt2_nodes(ig_pt2_source *source, ig_pt2_scope *scope,
 /* A node whose target is a higher-order operator (higher_order.c). */
 ig_status ig_pt2_higher_order(ig_pt2_source *source, ig_pt2_scope *scope,
                               const char *name, const ig_json *node);
+/* A node that calls an operator which writes to its arguments (functionalized.c). */
+ig_status ig_pt2_functionalized(ig_pt2_source *source, ig_pt2_scope *scope,
+                                const char *name, const ig_json *node);
 /* Names for a node's results: "a, b", each defined in the scope; empty: it has none.
  * `*out_is_list`: they are the items of one list. */
 ig_status ig_pt2_results(ig_pt2_source *source, ig_pt2_scope *scope,

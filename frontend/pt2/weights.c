@@ -64,11 +64,26 @@ static ig_status open_inner(reader *r, ig_archive_entry *entry,
     return IG_OK;
 }
 
-static ig_status read_saved(reader *r, ig_archive_entry *entry) {
+/* The one name in a pickle that the reader of pickles does not know. */
+typedef struct foreign_name {
+    ig_str module, name;
+} foreign_name;
+
+static bool is_only_foreign(void *user, ig_str module, ig_str name) {
+    foreign_name *only = user;
+    if (!only->name.size) {
+        *only = (foreign_name){ module, name };
+    }
+    return ig_str_equal(only->module, module) && ig_str_equal(only->name, name);
+}
+
+/* What torch.save put into an entry; nothing of it is run.  `foreign`: where one
+ * unknown name may stand; NULL: none may. */
+static ig_status read_pickled(reader *r, ig_archive_entry *entry, foreign_name *foreign,
+                              ig_py **out_value) {
     ig_archive *inner;
     ig_archive_entry *pickle;
     ig_str text;
-    ig_py *dict = NULL;
     IG_TRY(open_inner(r, entry, &inner));
     ig_pickle_set *set = IG_NEW(r->arena, ig_pickle_set);
     ig_pickle_set_init(set, inner);
@@ -78,10 +93,49 @@ static ig_status read_saved(reader *r, ig_archive_entry *entry) {
     ig_pickle_options options = { .file = inner->file,
                                   .name = "data.pkl",
                                   .storage_prefix = "data/",
-                                  .storage_suffix = "" };
-    IG_TRY(ig_pickle_read(set, text, &options, &dict));
+                                  .storage_suffix = "",
+                                  .is_allowed = foreign ? is_only_foreign : NULL,
+                                  .user = foreign };
+    IG_TRY(ig_pickle_read(set, text, &options, out_value));
     r->set->value_count = set->value_count;
+    return IG_OK;
+}
+
+static ig_status read_saved(reader *r, ig_archive_entry *entry) {
+    ig_py *dict = NULL;
+    IG_TRY(read_pickled(r, entry, NULL, &dict));
     return add_pickled(r, entry, dict);
+}
+
+/* A tensor of a class of its own, which is the only name that may be unknown: the graph
+ * uses its elements. */
+static bool is_own_tensor(const ig_py *value, const foreign_name *foreign) {
+    const ig_py *class = value->kind == IG_PY_TENSOR ? value->as.tensor->subclass
+                                                     : NULL;
+    bool is_plain = value->kind == IG_PY_TENSOR && !foreign->name.size;
+    return is_plain || (class && class->kind == IG_PY_GLOBAL &&
+                        ig_str_equal(class->as.global.module, foreign->module) &&
+                        ig_str_equal(class->as.global.name, foreign->name));
+}
+
+static ig_status read_object(reader *r, ig_str name, ig_archive_entry *entry) {
+    ig_py *value = NULL;
+    foreign_name foreign = { 0 };
+    ig_location where = { .file = r->archive->file, .node = name.data };
+    IG_TRY(read_pickled(r, entry, &foreign, &value));
+    if (is_own_tensor(value, &foreign)) {
+        add_tensor(r, name, value);
+        return IG_OK;
+    }
+    int size = (int)(foreign.name.size < 80 ? foreign.name.size : 80);
+    const char *named = size ? ig_arena_printf(r->arena, " with '%.*s' in it", size,
+                                               foreign.name.data)
+                             : "";
+    return ig_error_hint(
+        &r->archive->context->diag, IG_UNSUPPORTED, &where,
+        "export the module without tensor subclasses and script objects",
+        "it is pickled as %s%s, and no code of a file is run",
+        ig_py_kind_name(value->kind), named);
 }
 
 /* ---- raw storages ---- */
@@ -180,13 +234,9 @@ static ig_status read_row(reader *r, const char *folder, ig_str name,
                              "save it on a little-endian machine",
                              "raw weights of a big-endian archive are not read");
     }
-    if (!ig_json_is_true(ig_json_get(row, "use_pickle"))) {
-        return read_raw(r, row, name, entry);
-    }
-    return ig_error_hint(
-        &r->archive->context->diag, IG_UNSUPPORTED, &where,
-        "export the module without tensor subclasses and script objects",
-        "it is pickled as a Python object, which is not supported yet");
+    return ig_json_is_true(ig_json_get(row, "use_pickle"))
+               ? read_object(r, name, entry)
+               : read_raw(r, row, name, entry);
 }
 
 static ig_status read_config(reader *r, const char *folder, ig_archive_entry *entry) {

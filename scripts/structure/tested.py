@@ -87,6 +87,17 @@ def list_torch_rows(files):
             yield name, line, match.group(1)
 
 
+def no_torch_row_stands_twice(files):
+    """A second row of one overload would be dead, or win by its place."""
+    first = {}
+    for path, line, row in list_rows(files, "frontend/torch/", "(?:OP|SCRIPT|ALIAS)"):
+        match = re.match(r'\s*"(\w+::[\w.]+)', row)
+        if match and match.group(1) in first:
+            find(path, line, f"{match.group(1)} stands in {first[match.group(1)]} already")
+        elif match:
+            first[match.group(1)] = f"{path}:{line}"
+
+
 @functools.lru_cache(maxsize=None)
 def list_tested_rows(files):
     """Nodes that tests make, calls in tests' sources, cases of the suites: ONNX's are

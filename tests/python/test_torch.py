@@ -4,9 +4,11 @@ SPDX-License-Identifier: Apache-2.0
 """
 import collections
 import gc
+import io
 import sys
 import unittest
 import warnings
+import zipfile
 
 import ingot
 import models
@@ -145,6 +147,59 @@ class Torch(unittest.TestCase):
         program(wide[:, ::2])
         self.assertTrue(torch.equal(wide[:, ::2], torch.ones(2, 3)))
         self.assertTrue(torch.equal(wide[:, 1::2], torch.zeros(2, 3)))
+
+    def test_operators_that_write_to_their_arguments(self):
+        class Writes(torch.nn.Module):
+            def forward(self, x, z):
+                y, a = x + 1, x.clone()
+                torch.ops.ingot_test.mul_(y, x)
+                torch.ops.ingot_test.mul_(a[1:], z)
+                torch.ops.ingot_test.mul_(a[:, 2], z[0, :3])  # with strides
+                torch.ops.ingot_test.mul_(x, x)
+                return y * 3, a, y - a
+
+        def write_product(self, other):
+            self.mul_(other)
+
+        with torch.library._scoped_library("ingot_test", "DEF") as library:
+            library.define("mul_(Tensor(a!) self, Tensor other) -> ()")
+            library.impl("mul_", write_product, "CompositeExplicitAutograd")
+            torch.library.register_fake("ingot_test::mul_", lambda self, other: None,
+                                        lib=library)
+            args = torch.randn(3, 4), torch.randn(2, 4)
+            given = args[0].clone(), args[1]
+            want = Writes()(*given)
+            exported = torch.export.export(Writes(), args).run_decompositions({})
+            file = io.BytesIO()
+            torch.export.save(exported, file)
+        archive = io.BytesIO()  # with the operator that ours stands for
+        with zipfile.ZipFile(file) as old, zipfile.ZipFile(archive, "w") as new:
+            for name in old.namelist():
+                new.writestr(name, old.read(name).replace(
+                    b"torch.ops.ingot_test.mul_.default", b"torch.ops.aten.mul_.Tensor"))
+        self.assertIn(b"auto_functionalized_v2", archive.getvalue())
+        got = ingot.compile(archive.getvalue())(*args)
+        for g, w in zip((*got, args[0]), (*want, given[0]), strict=True):
+            torch.testing.assert_close(g, w)
+
+    def test_weights_of_a_class_of_their_own(self):
+        class Mine(torch.Tensor):
+            pass
+
+        class Module(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("w", torch.arange(3.0).as_subclass(Mine))
+
+            def forward(self, x):
+                return x * self.w
+
+        Mine.__qualname__ = "Mine"
+        sys.modules[Mine.__module__].Mine = Mine  # where pickle looks for it
+        self.addCleanup(delattr, sys.modules[Mine.__module__], "Mine")
+        exported = torch.export.export(Module(), (torch.randn(3),))
+        x = torch.randn(3)
+        torch.testing.assert_close(ingot.compile(exported)(x), x * torch.arange(3.0))
 
     def test_named_tuples(self):
         torch.utils._pytree._register_namedtuple(Pair, serialized_type_name="tests.Pair")

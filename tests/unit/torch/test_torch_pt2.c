@@ -11,6 +11,8 @@
 #include "ir/verify/verify.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 /* ---- extents ---- */
 
@@ -128,10 +130,11 @@ END_TEST
 
 /* ---- programs ---- */
 
-/* y = target(operand) of an argument x with one extent; the graph gives `output`. */
+/* y = target(operand) of an argument x with one extent; the graph gives `output`.
+ * `inputs`: of the node, in place of the operand. */
 typedef struct recipe {
     int version;
-    const char *size, *target, *operand, *output;
+    const char *size, *target, *operand, *output, *inputs;
 } recipe;
 
 /* Quotes are turned: ' of the text is " of the JSON, and ` is \". */
@@ -139,7 +142,7 @@ static const char form[] =
     "{'graph_module': {'graph': {'inputs': [{'as_tensor': {'name': 'x'}}],"
     " 'outputs': [{'as_tensor': {'name': '%s'}}],"
     " 'nodes': [{'target': '%s', 'outputs': [{'as_tensor': {'name': 'y'}}],"
-    "  'inputs': [{'name': 'self', 'arg': {'as_tensor': {'name': '%s'}}}]}],"
+    "  'inputs': [%s]}],"
     " 'tensor_values': {'x': {'dtype': 7, 'sizes': [{'as_expr': {'expr_str': \"%s\"}}]}}},"
     " 'signature': {"
     "  'input_specs': [{'user_input': {'arg': {'as_tensor': {'name': 'x'}}}}],"
@@ -152,17 +155,23 @@ static const char form[] =
     " 'range_constraints': {'s0': {'min_val': 3, 'max_val': 9}},"
     " 'schema_version': {'major': %d, 'minor': 2}}";
 
-static const char *write_json(ig_arena *arena, const recipe *r) {
+static const char *turn_quotes(ig_arena *arena, const char *text) {
     ig_writer out;
     ig_writer_init(&out, arena);
-    for (const char *at = form; *at; at++) {
+    for (const char *at = text; *at; at++) {
         const char *quote = *at == '`' ? "\\\"" : "\"";
         bool is_quote = *at == '`' || *at == '\'';
         ig_put(&out, "%.*s", is_quote ? (int)strlen(quote) : 1, is_quote ? quote : at);
     }
-    const char *turned = out.data;
-    return ig_arena_printf(arena, turned, r->output, r->target, r->operand, r->size,
-                           r->output, r->version);
+    return out.data;
+}
+
+static const char *write_json(ig_arena *arena, const recipe *r) {
+    static const char one[] = "{'name': 'self', 'arg': {'as_tensor': {'name': '%s'}}}";
+    const char *inputs = ig_arena_printf(
+        arena, turn_quotes(arena, r->inputs ? r->inputs : one), r->operand);
+    return ig_arena_printf(arena, turn_quotes(arena, form), r->output, r->target,
+                           inputs, r->size, r->output, r->version);
 }
 
 typedef struct exported {
@@ -199,7 +208,14 @@ static void close_program(exported *p) {
 
 #define RELU "torch.ops.aten.relu.default"
 
-static const recipe relu = { 8, SYM("s0"), RELU, "x", "y" };
+/* The operator writes to a view of base `index`, of one base. */
+#define FUNCTIONALIZED "torch.ops.higher_order.auto_functionalized_v2"
+#define WRITES(op, index, more)                                    \
+    "{'name': '', 'arg': {'as_operator': 'torch.ops." op "'}}, "   \
+    "{'name': '_self_base_index', 'arg': {'as_int': " index "}}, " \
+    "{'name': '_all_bases', 'arg': {'as_tensors': [{'name': '%s'}]}}" more
+
+static const recipe relu = { 8, SYM("s0"), RELU, "x", "y", NULL };
 
 TEST(a_program_says_the_types_of_its_inputs) {
     exported p;
@@ -238,18 +254,42 @@ TEST(what_is_wrong_is_told_and_nothing_is_run) {
         ig_status status;
         const char *why;
     } rows[] = {
-        { { 999, SYM("s0"), RELU, "x", "y" }, IG_UNSUPPORTED, "version 999" },
-        { { 8, SYM("s0"), "torch.ops.aten.frobnicate.default", "x", "y" },
+        { { 999, SYM("s0"), RELU, "x", "y", NULL }, IG_UNSUPPORTED, "version 999" },
+        { { 8, SYM("s0"), "torch.ops.aten.frobnicate.default", "x", "y", NULL },
           IG_UNSUPPORTED,
           "aten::frobnicate" },
-        { { 8, SYM("s0"), "os.system", "x", "y" },
+        { { 8, SYM("s0"), "os.system", "x", "y", NULL },
           IG_UNSUPPORTED,
           "function os.system" },
-        { { 8, SYM("s0"), "torch.ops.higher_order.magic", "x", "y" },
+        { { 8, SYM("s0"), "torch.ops.higher_order.magic", "x", "y", NULL },
           IG_UNSUPPORTED,
           "higher-order operator magic" },
-        { { 8, SYM("s0"), RELU, "ghost", "y" }, IG_INVALID, "'ghost'" },
-        { { 8, SYM("s0"), RELU, "x", "ghost" }, IG_INVALID, "'ghost'" },
+        { { 8, SYM("s0"), FUNCTIONALIZED, "x", "y", NULL },
+          IG_INVALID,
+          "names no operator" },
+        { { 8, SYM("s0"), FUNCTIONALIZED, "x", "y", WRITES("mine.bump_", "0", "") },
+          IG_INVALID,
+          "1 bases and has 1 results" },
+        { { 8, SYM("s0"), FUNCTIONALIZED, "x", "y", WRITES("mine.bump_", "1", "") },
+          IG_INVALID,
+          "a base that it has not" },
+        { { 8, SYM("s0"), FUNCTIONALIZED, "ghost", "y", WRITES("mine.bump_", "0", "") },
+          IG_INVALID,
+          "'ghost'" },
+        { { 8, SYM("s0"), FUNCTIONALIZED, "x", "y",
+            WRITES("mine.bump_", "0",
+                   ", {'name': '_self_storage_offset', 'arg': {'as_int': 0}}, "
+                   "{'name': '_self_size', 'arg': {'as_ints': [2]}}, "
+                   "{'name': '_self_stride', 'arg': {'as_ints': [2]}}") },
+          IG_UNSUPPORTED,
+          "strided view of 'x'" },
+        { { 8, SYM("s0"), "torch.ops.higher_order.auto_functionalized", "x", "y",
+            "{'name': '', 'arg': {'as_operator': 'torch.ops.mine.bump_'}}, "
+            "{'name': 'x', 'arg': {'as_tensor': {'name': '%s'}}}" },
+          IG_UNSUPPORTED,
+          "torch 2.6" },
+        { { 8, SYM("s0"), RELU, "ghost", "y", NULL }, IG_INVALID, "'ghost'" },
+        { { 8, SYM("s0"), RELU, "x", "ghost", NULL }, IG_INVALID, "'ghost'" },
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         exported p;
@@ -278,7 +318,9 @@ END_TEST
 
 /* An extent is text of the file: torch evaluates it as Python, we read what we know. */
 TEST(an_extent_that_is_code_is_an_open_extent) {
-    static const recipe r = { 8, "__import__('os').system('true')", RELU, "x", "y" };
+    static const recipe r = {
+        8, "__import__('os').system('true')", RELU, "x", "y", NULL
+    };
     exported p;
     CHECK_OK(import_recipe(&p, &r, NULL));
     const ig_graph *graph = ig_module_graph(p.module, "main");
@@ -288,8 +330,79 @@ TEST(an_extent_that_is_code_is_an_open_extent) {
 }
 END_TEST
 
-UNIT_SUITE(torch_pt2, extents_of_sympy_become_ours, nested_extents_are_not_read,
-           words_that_json_does_not_know_are_read, what_is_no_json_is_an_error,
-           a_program_says_the_types_of_its_inputs, types_that_are_given_must_agree,
-           what_is_wrong_is_told_and_nothing_is_run, json_that_is_no_program_is_told,
-           an_extent_that_is_code_is_an_open_extent)
+/* ---- pickled weights ---- */
+
+#define CONFIG \
+    "{\"config\": {\"w\": {\"path_name\": \"weight_0\", \"use_pickle\": true}}}"
+
+/* The program has one weight "w", which torch.save wrote as this pickle. */
+static ig_status import_weight(exported *p, ig_str pickle) {
+    open_case(p);
+    ig_arena *arena = &p->c.arena;
+    torch_entry saved[] = {
+        { "archive/data.pkl", pickle },
+        { "archive/data/0", { "\0\0\200\77\0\0\0\100", 8 } }, /* 1, 2 */
+        { "archive/version", { "3\n", 2 } },
+    };
+    torch_entry entries[] = {
+        { "m/models/model.json", ig_str_of(write_json(arena, &relu)) },
+        { "m/data/weights/model_weights_config.json", ig_str_of(CONFIG) },
+        { "m/data/weights/weight_0", torch_zip(arena, saved, IG_COUNT_OF(saved)) },
+        { "m/archive_format", { "pt2", 3 } },
+    };
+    ig_torchscript_options options = { 0 };
+    return ig_import_pt2_memory(&p->c.context,
+                                torch_zip(arena, entries, IG_COUNT_OF(entries)),
+                                "m.pt2", &options, &p->module);
+}
+
+#define TEXT(literal) \
+    { literal, sizeof(literal) - 1 }
+
+/* A tensor of class __main__.Mine. */
+#define PICKLED_TENSOR                                          \
+    "ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n"   \
+    "_rebuild_tensor_v2\nc__main__\nMine\n((Vstorage\nctorch\n" \
+    "FloatStorage\nV0\nVcpu\nI2\ntQI0\n(I2\nt(I1\ntI00\n"       \
+    "ccollections\nOrderedDict\n)Rt}tR."
+
+TEST(a_pickled_tensor_is_read) {
+    exported p;
+    CHECK_MSG(import_weight(&p, ig_str_of(PICKLED_TENSOR)) == IG_OK, "%s", p.c.why);
+    close_program(&p);
+}
+END_TEST
+
+/* torch.export.load would run these: it unpickles what is marked so. */
+TEST(a_weight_that_is_code_is_refused_and_not_run) {
+    char folder[] = "/tmp/ingot-pickle-XXXXXX", path[64];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/ran", folder);
+    static const char *const codes[] = {
+        "cos\nsystem\n(Vtouch %s\ntR.",
+        "cbuiltins\neval\n(Vopen('%s', 'w')\ntR.",
+        "(Vtouch %s\nios\nsystem\n.",
+        "cos\nsystem\n(Vtouch %s\ntR0" PICKLED_TENSOR,
+        "cos\nsystem\n(Vtouch %s\ntR0ctorch._utils\n_rebuild_tensor_v2\n((Vstorage\n"
+        "ctorch\nFloatStorage\nV0\nVcpu\nI2\ntQI0\n(I2\nt(I1\ntI00\n"
+        "ccollections\nOrderedDict\n)RtR.",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(codes); i++) {
+        char code[400];
+        exported p;
+        snprintf(code, sizeof code, codes[i], path);
+        CHECK_MSG(import_weight(&p, ig_str_of(code)) != IG_OK, "code %zu", i);
+        CHECK_MSG(p.c.why[0] != 0, "code %zu: no words", i);
+        CHECK_MSG(access(path, F_OK) != 0, "code %zu was run", i);
+        close_program(&p);
+    }
+    rmdir(folder);
+}
+END_TEST
+
+UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read,
+           a_weight_that_is_code_is_refused_and_not_run, extents_of_sympy_become_ours,
+           nested_extents_are_not_read, words_that_json_does_not_know_are_read,
+           what_is_no_json_is_an_error, a_program_says_the_types_of_its_inputs,
+           types_that_are_given_must_agree, what_is_wrong_is_told_and_nothing_is_run,
+           json_that_is_no_program_is_told, an_extent_that_is_code_is_an_open_extent)
