@@ -108,7 +108,13 @@ static ig_status make_plan(void *arguments) {
                               &problem));
     IG_TRY(shard_list_choices(call->context, arena, &where, &problem, &choices));
     shard_planner_init(&planner, arena, &problem, choices);
-    shard_search search = choose_plan(&planner, call->objective);
+    shard_search search;
+    if (problem.given_plan) {
+        IG_TRY(shard_read_plan(call->context, &where, &planner, problem.given_plan));
+        shard_search_init(&search, &planner);
+    } else {
+        search = choose_plan(&planner, call->objective);
+    }
     if (isinf(planner.best_worst)) {
         return refuse_plan(call, &planner);
     }

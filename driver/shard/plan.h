@@ -74,4 +74,9 @@ void shard_keep_best(shard_planner *planner, double worst);
  * all.  The first plan of the lowest objective is `best`. */
 void shard_propose(shard_planner *planner);
 
+/* Takes `best` from a plan in the form that ig_shard_plan writes, after checks: every
+ * table once, options that there are, ranks of the world, room. */
+ig_status shard_read_plan(ig_context *context, const ig_location *where,
+                          shard_planner *planner, const ig_json *plan);
+
 #endif

@@ -219,6 +219,7 @@ ig_status shard_problem_read(ig_context *context, ig_arena *arena,
                     &p->batch_size));
     IG_TRY(read_module(&r, json, p));
     IG_TRY(read_topology(&r, ig_json_get(json, "topology"), p));
+    p->given_plan = ig_json_get(json, "plan");
     const ig_json *tables = ig_json_get(json, "tables");
     if (!tables || tables->kind != IG_JSON_ARRAY || ig_json_count(tables) == 0) {
         return ig_error(&context->diag, IG_INVALID, where,

@@ -46,6 +46,7 @@ typedef struct shard_problem {
     shard_table *tables;
     size_t table_count;
     int64_t world, local_world, batch_size;
+    const ig_json *given_plan; /* or NULL: checked by shard_read_plan */
     bool is_cuda, is_sequence, is_weighted;
     double hbm, ddr, hbm_to_ddr, intra_host, inter_host;
     double hbm_cap, ddr_cap; /* bytes of each rank */

@@ -36,8 +36,9 @@ typedef enum ig_shard_objective {
  * ("worst_rank"), of the "critical_path", and a "bound" that the path of no plan with
  * as idle a "worst_rank" is below, with the "gap" between as a share of it; "is_exact":
  * all plans were tried; how many "proposals" of TorchRec were tried, "plans" fitted.
- * The same text always gives the same plan.  It is the context's until its next call.
- * Errors: those of ig_shard_options, and IG_INVALID where nothing fits. */
+ * A "plan" in the text, in the form of *out_json, is checked and rated in place of a
+ * choice.  The same text always gives the same plan.  It is the context's until its
+ * next call.  Errors: those of ig_shard_options, and IG_INVALID where nothing fits. */
 IG_API IG_MUST_USE ig_status ig_shard_plan(ig_context *context, const char *name,
                                            const char *text,
                                            ig_shard_objective objective,

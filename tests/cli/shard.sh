@@ -42,3 +42,20 @@ check "nothing fits" 3 "give more ranks, more memory" \
     "$ingot" shard "$tmp/tables.json" --topology "$tmp/tiny.json"
 check "JSON says so too" 3 '"exit_status": 3' \
     "$ingot" shard "$tmp/tables.json" --topology "$tmp/tiny.json" --json
+
+check "a plan that was written is rated" 0 "busiest rank" \
+    "$ingot" shard "$tmp/tables.json" --plan "$tmp/plan.json"
+sed 's/"name": "users"/"name": "others"/' "$tmp/plan.json" >"$tmp/others.json"
+check "a plan of other tables" 3 "others.json: plan: there is no entry for table 'users'" \
+    "$ingot" shard "$tmp/tables.json" --plan "$tmp/others.json"
+sed 's/"rank": 0, "size"/"rank": 7, "size"/' "$tmp/plan.json" >"$tmp/far.json"
+check "a rank that there is not" 3 "must be a whole number from 0 to 1" \
+    "$ingot" shard "$tmp/tables.json" --plan "$tmp/far.json"
+sed 's/"size": \[100000/"size": [99999/' "$tmp/plan.json" >"$tmp/smaller.json"
+check "a plan of a smaller table" 3 "has another size or offset" \
+    "$ingot" shard "$tmp/tables.json" --plan "$tmp/smaller.json"
+sed 's/"table_wise"/"diagonal"/' "$tmp/plan.json" >"$tmp/diagonal.json"
+check "a type that there is not" 3 "cannot be 'diagonal'" \
+    "$ingot" shard "$tmp/tables.json" --plan "$tmp/diagonal.json"
+check "a plan that does not fit" 3 "bytes of device memory; move a table" \
+    "$ingot" shard "$tmp/tables.json" --plan "$tmp/plan.json" --topology "$tmp/tiny.json"

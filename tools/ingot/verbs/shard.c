@@ -14,6 +14,7 @@ static const option_row options[] = {
     TEXT("constraints", 0, constraints, "C.json",
          "what tables may have, in place of the tables' own"),
     TEXT("compat", 0, compat, "none|torchrec", "choose as TorchRec's planner does"),
+    TEXT("plan", 0, plan, "P.json", "check and rate this plan instead of choosing one"),
     TEXT("output", 'o', output, "PLAN.json", "also write the plan (- is stdout)"),
     TEXT("svg", 0, svg, "FILE", "also draw memory and time of the ranks"),
     ROW_QUIET,
@@ -68,6 +69,9 @@ static char *read_input(const settings *given, int *out_exit) {
     if (*out_exit == 0) {
         *out_exit = take_file(input, "constraints", given->constraints);
     }
+    if (*out_exit == 0) {
+        *out_exit = take_file(input, "plan", given->plan);
+    }
     char *text = *out_exit == 0 ? need(json_dumps(input, JSON_REAL_PRECISION(17)))
                                 : NULL;
     json_decref(input);
@@ -76,10 +80,16 @@ static char *read_input(const settings *given, int *out_exit) {
 
 /* The files that the planner's messages are about: allocated. */
 static char *name_input(const settings *given) {
-    const char *topology = given->topology, *constraints = given->constraints;
-    return text_of("%s%s%s%s%s", given->arguments.items[0], topology ? " with " : "",
-                   topology ? topology : "", constraints ? " with " : "",
-                   constraints ? constraints : "");
+    const char *files[] = { given->topology, given->constraints, given->plan };
+    char *name = text_of("%s", given->arguments.items[0]);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i]) {
+            char *longer = text_of("%s with %s", name, files[i]);
+            free(name);
+            name = longer;
+        }
+    }
+    return name;
 }
 
 /* ---- output ---- */
