@@ -65,10 +65,11 @@ enum { IG_STORE_TABLE_BYTES = 400 };
 
 /* ---- stores ---- */
 
-/* Opens the store that `url` names: "memory://", "lmdb:///PATH", "redis://HOST", or
- * TYPE://… of a registered plug-in.  Types that Ingot brings are looked for beside this
- * library and in INGOT_STORE_DIR.  INVALID: the URL breaks its grammar; UNSUPPORTED: no
- * such type.  With IG_OK the message is empty, or a warning. */
+/* Opens the store that `url` names: "memory://", "lmdb:///PATH", "redis://HOST",
+ * "tiered://CELLS/URL", or TYPE://… of a registered plug-in.  Types that Ingot brings
+ * are looked for beside this library and in INGOT_STORE_DIR.  INVALID: the URL breaks
+ * its grammar; UNSUPPORTED: no such type.  With IG_OK the message is empty, or a
+ * warning. */
 IG_API IG_MUST_USE ig_status ig_store_open(const char *url, const ig_store_call *call,
                                            ig_store **out_store);
 IG_API void ig_store_close(ig_store *store);

@@ -21,8 +21,11 @@ static bool is_named(const char *type, const char *name, size_t name_size) {
 }
 
 static const ig_store_plugin *find_known(const char *name, size_t name_size) {
-    if (is_named(ig_store_memory.type, name, name_size)) {
-        return &ig_store_memory;
+    const ig_store_plugin *const built_in[] = { &ig_store_memory, &ig_store_tiered };
+    for (size_t i = 0; i < IG_COUNT_OF(built_in); i++) {
+        if (is_named(built_in[i]->type, name, name_size)) {
+            return built_in[i];
+        }
     }
     for (const ig_store_type *type = known; type; type = type->next) {
         if (is_named(type->plugin.type, name, name_size)) {

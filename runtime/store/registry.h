@@ -19,7 +19,7 @@ typedef struct ig_store_type {
 ig_status ig_store_type_find(const ig_store_call *call, const char *name,
                              size_t name_size, const ig_store_plugin **out_plugin);
 
-extern const ig_store_plugin ig_store_memory;
+extern const ig_store_plugin ig_store_memory, ig_store_tiered;
 
 /* Fills `type` from the symbols of version 1 of an open library; false: it lacks some,
  * and `*out_missing` names the first. */

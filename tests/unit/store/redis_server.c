@@ -28,15 +28,19 @@ static void become_server(const redis_server *server, const char *setting,
     _exit(127);
 }
 
+/* It may be connected to while it still reads its files. */
 static bool answers(const redis_server *server) {
+    char reply[8] = "";
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     (void)snprintf(address.sun_path, sizeof address.sun_path, "%s/socket",
                    server->folder);
     int made = socket(AF_UNIX, SOCK_STREAM, 0);
     CHECK(made >= 0);
-    bool is_there = connect(made, (struct sockaddr *)&address, sizeof address) == 0;
+    bool is_there = connect(made, (struct sockaddr *)&address, sizeof address) == 0 &&
+                    send(made, "PING\r\n", 6, MSG_NOSIGNAL) == 6 &&
+                    read(made, reply, sizeof reply - 1) > 0;
     (void)close(made);
-    return is_there;
+    return is_there && (reply[0] == '+' || strncmp(reply, "-NOAUTH", 7) == 0);
 }
 
 /* False: there is no such program. */

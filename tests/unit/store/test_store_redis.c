@@ -156,8 +156,8 @@ TEST(urls_that_are_right_find_nobody) {
         "redis://user:p%40ss_hunter2@localhost:1/",
         "redis://:hunter2@localhost:1",
         "redis://hunter2@localhost:1",
-        "redis://127.0.0.1:1/?num_threads=2&&db=2&&prefix=_m1&&timeout=0.5s"
-        "&&heartbeat=1m&&retry_limit=0&&chunk_size=7",
+        "redis://127.0.0.1:1/?num_threads=2&&db=2&&prefix=_m1&&timeout=0.5s",
+        "redis://127.0.0.1:1/?heartbeat=1m&&retry_limit=0&&chunk_size=7",
         "redis://127.0.0.1:1?timeout=250ms&retry_limit=1",
         "redis:///nowhere/at/all",
     };
@@ -379,6 +379,36 @@ TEST(a_silent_server_is_left_without_a_deadline_too) {
 }
 END_TEST
 
+TEST(rows_in_memory_wait_for_the_server_below) {
+    char url[256];
+    ig_store *store = NULL;
+    if (!redis_server_start(&server, NULL, NULL)) {
+        return;
+    }
+    (void)snprintf(url, sizeof url, "tiered://2/%s?retry_limit=0", server.url);
+    CHECK_OK(ig_store_open(url, &call, &store));
+    CHECK_OK(put(store, 1, "one"));
+    CHECK_OK(put(store, 2, "two"));
+    redis_server_kill(&server);
+    CHECK_STATUS(put(store, 3, "three"), IG_IO); /* no room, and none can be made */
+    CHECK_STATUS(ig_store_flush(store, &call), IG_IO);
+    check_row(store, 1, "one");
+    check_row(store, 2, "two");
+    CHECK_OK(put(store, 2, "again"));
+    redis_server_restart(&server);
+    CHECK_OK(put(store, 3, "three"));
+    check_row(store, 1, "one");
+    CHECK_OK(ig_store_flush(store, &call));
+    ig_store *below = open_url("");
+    check_row(below, 1, "one");
+    check_row(below, 2, "again");
+    check_row(below, 3, "three");
+    ig_store_close(below);
+    ig_store_close(store);
+    redis_server_end(&server);
+}
+END_TEST
+
 /* ---- a server that is none ---- */
 
 typedef struct fake {
@@ -538,4 +568,5 @@ UNIT_SUITE_WITH(store_redis, add_hostile, urls_break_their_grammar_in_words,
                 acknowledged_rows_outlive_a_killed_server,
                 a_stopped_server_ends_at_the_deadline,
                 a_silent_server_is_left_without_a_deadline_too,
+                rows_in_memory_wait_for_the_server_below,
                 a_write_that_was_given_up_is_killed_first)

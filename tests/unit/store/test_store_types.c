@@ -16,7 +16,7 @@ static ig_store_call call = { .size = sizeof call,
                               .message = why,
                               .message_size = sizeof why };
 
-static const char *const types[] = { "memory", "lmdb", "toy1", "redis" };
+static const char *const types[] = { "memory", "lmdb", "toy1", "redis", "tiered" };
 static redis_server server;
 static const char plugin[] = INGOT_BINARY_DIR "/unit/libtest_store_v1.so";
 
@@ -36,6 +36,9 @@ static ig_store *open_type(int type) {
             return NULL;
         }
         (void)snprintf(url, sizeof url, "%s?num_threads=3", server.url);
+    }
+    if (type == 4) {
+        (void)snprintf(url, sizeof url, "tiered://100/memory://");
     }
     if (type == 2) {
         CHECK_OK(ig_store_register(plugin, &call));
@@ -497,6 +500,47 @@ TEST(rows_outlive_a_killed_process) {
 }
 END_TEST
 
+/* 1,000 rows over 8 in memory, pushed and read in an order of their own: what was
+ * evicted comes back, and the close writes what is left. */
+TEST(a_tier_loses_nothing) {
+    enum { ROWS = 1000 };
+    static int version[ROWS];
+    ig_store *store = open_type(1), *tier = NULL;
+    char url[192], text[24];
+    uint32_t state = 1;
+    if (!store) {
+        return;
+    }
+    (void)snprintf(url, sizeof url, "tiered://8/lmdb://%s/cells?sync=no", folder);
+    CHECK_OK(ig_store_open(url, &call, &tier));
+    for (int i = 0; i < 20000; i++) {
+        state = state * 1664525 + 1013904223;
+        int64_t id = state >> 8 & 15;
+        id = state >> 31 ? (int64_t)(state >> 12) % ROWS : id;
+        if (i % 3 == 0) {
+            (void)snprintf(text, sizeof text, "%d", ++version[id]);
+            CHECK_OK(put(tier, "t", id, text));
+        } else if (version[id] > 0) {
+            (void)snprintf(text, sizeof text, "%d", version[id]);
+            CHECK_TEXT(get(tier, "t", id), text);
+        } else {
+            CHECK_PTR(get(tier, "t", id), NULL);
+        }
+    }
+    ig_store_close(tier);
+    for (int64_t id = 0; id < ROWS; id++) {
+        (void)snprintf(text, sizeof text, "%d", version[id]);
+        const char *kept = get(store, "t", id);
+        CHECK(kept ? strcmp(kept, text) == 0 : version[id] == 0);
+    }
+    CHECK_STATUS(ig_store_open("tiered://", &call, &tier), IG_INVALID);
+    CHECK_STATUS(ig_store_open("tiered://0/memory://", &call, &tier), IG_INVALID);
+    CHECK_STATUS(ig_store_open("tiered://9/memory", &call, &tier), IG_INVALID);
+    CHECK_STATUS(ig_store_open("tiered://9/foo://", &call, &tier), IG_UNSUPPORTED);
+    close_type(store);
+}
+END_TEST
+
 static void add_types(TCase *tcase) {
     int count = (int)IG_COUNT_OF(types);
     tcase_add_loop_test(tcase, cells_are_what_was_pushed_last, 0, count);
@@ -512,4 +556,4 @@ static void add_types(TCase *tcase) {
 UNIT_SUITE_WITH(store_types, add_types, unknown_types_say_what_to_do,
                 a_late_answer_of_version_1_finds_nobody,
                 an_lmdb_file_stays_and_is_private, a_file_of_others_is_no_store,
-                rows_outlive_a_killed_process)
+                rows_outlive_a_killed_process, a_tier_loses_nothing)
