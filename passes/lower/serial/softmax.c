@@ -14,6 +14,8 @@
  *   across     another axis is the contiguous last one: lanes are neighbouring lines
  *   neither    one line, one element at a time, by strides
  *
+ * Axes of extent 1 count for nothing here.
+ *
  *   grid       lines (across: vectors of them) of about 4096 elements together
  */
 #include "passes/lower/serial/serial.h"
@@ -215,7 +217,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 /* ---- the schedule ---- */
 
 static void choose_lanes(softmax *s) {
-    uint32_t last = s->x->type->rank - 1;
+    uint32_t last = s->kept_count ? s->kept[s->kept_count - 1] : 0;
+    last = last > s->axis ? last : s->axis;
     bool is_unit = ig_dim_is(s->x->strides[last], 1) &&
                    ig_dim_is(s->out->strides[last], 1);
     s->is_along = is_unit && s->axis == last;
@@ -244,7 +247,7 @@ ig_status ig_lower_serial_softmax(ig_lower *lower) {
     s.wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     s.keeps_exp = !s.is_log && s.wide == dtype;
     for (uint32_t d = 0; d < s.x->type->rank; d++) {
-        if (d != s.axis) {
+        if (d != s.axis && !ig_dim_is(s.x->type->dims[d], 1)) {
             s.kept[s.kept_count++] = d;
         }
     }

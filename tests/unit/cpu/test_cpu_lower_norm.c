@@ -40,6 +40,19 @@ TEST(softmax_of_other_dtypes_and_strides) {
           "%0 = softmax %x {axis = 0} : f32[B]\nret %0", EXTENTS(0));
 }
 
+/* As attention over items ends: scores of one number, also where the axis is that. */
+TEST(softmax_beside_axes_of_one) {
+    static const char *const axes[] = { "0", "1", "2", "3" };
+    for (size_t i = 0; i < IG_COUNT_OF(axes); i++) {
+        char body[160];
+        snprintf(body, sizeof body,
+                 "%%0 = softmax %%x {axis = %s} : f32[1, B, 19, 1]\nret %%0", axes[i]);
+        check("%x: f32[1, B, 19, 1]) -> (f32[1, B, 19, 1] \"o\")", body, EXTENTS(5));
+    }
+    check("%x: f32[1, 1]) -> (f32[1, 1] \"o\")",
+          "%0 = softmax %x {axis = 0, log} : f32[1, 1]\nret %0", NULL);
+}
+
 TEST(layer_norm_over_the_last_axes) {
     check("%x: f32[B, 37], %s: f32[37], %b: f32[37]) -> (f32[B, 37] \"o\")",
           "%0 = layer_norm %x, %s, %b {axis = 1, epsilon = 1e-5} : f32[B, 37]\nret %0",
@@ -123,7 +136,7 @@ TEST(powers_and_remainders) {
           "%0 = abs %x : f32[B]\n%1 = pow %0, %y : f32[B]\nret %1", EXTENTS(29));
 }
 
-UNIT_SUITE(cpu_lower_norm, softmax_along_and_across,
+UNIT_SUITE(cpu_lower_norm, softmax_along_and_across, softmax_beside_axes_of_one,
            softmax_of_other_dtypes_and_strides, layer_norm_over_the_last_axes,
            reductions_of_integers_and_logsumexp, padding_in_every_mode,
            running_sums_and_scatters, products_of_vectors, powers_and_remainders)
