@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""torch.compile by Ingot against torch.compile by inductor: the first call, and the later ones.
+
+    $python bench/torch_compile.py [--only PATTERN] [--batch 1,64] [--json FILE]
+
+First calls are those of processes of their own, with empty caches, from the call to its
+result (imports and the module are there already).  Later calls are interleaved in one
+process, one thread each, both without gradients; the table has the time that inductor
+takes over Ingot's, within a round (measure.py), with its 95 % interval.  All results are
+held against eager first.
+
+Models: Criteo DLRM of models.py (small tables), MiniLM's shape (BERT of 6 layers, 384
+wide, 64 tokens, random weights; where transformers is installed), and the recommendation
+models of tests/models/gen.  Needs INGOT_BUILD's Python package, torch and a C++ compiler.
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import fnmatch
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BUILD = pathlib.Path(os.environ.get("INGOT_BUILD", ROOT / "build" / "release"))
+sys.path[:0] = [str(BUILD / "python"), str(ROOT / "tests" / "models" / "gen")]
+warnings.filterwarnings("ignore")
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+from measure import believable, measure_rounds, ratios  # noqa: E402
+from recommend_models import MODELS  # noqa: E402
+
+BACKENDS = ("ingot", "inductor")
+REPEATS = 3
+SETS = 4
+TOLERANCE = 1e-3
+FEWEST_ROUNDS = 9
+
+
+def dlrm():
+    from models import Model
+    model = Model("legacy", "small")
+    generator = np.random.default_rng(0)
+    return (model.torch_module(model.make_weights()),
+            lambda batch: tuple(map(torch.from_numpy, model.make_inputs(generator, batch))))
+
+
+def minilm():
+    import transformers
+    config = transformers.BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
+                                     intermediate_size=1536)
+    return (transformers.BertModel(config),
+            lambda batch: (torch.randint(5, 30000, (batch, 64)), torch.ones(batch, 64).long()))
+
+
+OWN = {"dlrm": dlrm, "minilm": minilm}
+
+
+def build(name):
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    torch._dynamo.config.allow_rnn = True
+    module, draw = (OWN.get(name) or MODELS[name])()
+    return module.eval(), draw
+
+
+def tensors_of(result):
+    if isinstance(result, torch.Tensor):
+        return [result]
+    values = result.values() if isinstance(result, dict) else result
+    return [t for one in values or () for t in tensors_of(one)]
+
+
+def check(name, got, want):
+    for g, w in zip(tensors_of(got), tensors_of(want), strict=True):
+        torch.testing.assert_close(g, w, rtol=TOLERANCE, atol=TOLERANCE, msg=name)
+
+
+def compiled(module, backend):
+    if backend == "ingot":  # of INGOT_BUILD, which need not be installed
+        from ingot.dynamo import backend
+    return torch.compile(module, backend=backend, dynamic=True)
+
+
+# ---- the first call ----
+
+def first_call(name, batch, backend):
+    """In this process, which then ends."""
+    module, draw = build(name)
+    args = draw(batch)
+    with torch.no_grad():
+        function = compiled(module, backend)
+        start = time.perf_counter()
+        result = function(*args)
+        seconds = time.perf_counter() - start
+        check(f"{name} by {backend}", result, module(*args))
+    print(seconds)
+
+
+def first_calls(name, batch, backend):
+    """Its median over processes that have nothing cached."""
+    seconds = []
+    for _ in range(REPEATS):
+        with tempfile.TemporaryDirectory() as folder:
+            caches = {"TORCHINDUCTOR_CACHE_DIR": folder, "INGOT_CACHE_DIR": folder}
+            command = [sys.executable, __file__, "--first", name, str(batch), backend]
+            run = subprocess.run(command, env=dict(os.environ, **caches), check=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            seconds.append(float(run.stdout.split()[-1]))
+    return sorted(seconds)[len(seconds) // 2]
+
+
+# ---- later calls ----
+
+class Engine:
+    def __init__(self, name, module, sets):
+        self.name, self.sets = name, sets
+        self.function = compiled(module, name)
+        for args in sets:
+            check(name, self.function(*args), module(*args))
+
+    def run(self, number):
+        self.function(*self.sets[number])
+
+
+def later_calls(name, batch):
+    """How many times Ingot's time inductor's is, and both medians in µs."""
+    torch._dynamo.reset()
+    module, draw = build(name)
+    with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
+        os.environ["INGOT_CACHE_DIR"] = folder
+        sets = [draw(batch) for _ in range(SETS)]
+        engines = [Engine(backend, module, sets) for backend in BACKENDS]
+        weights = sum(p.numel() * p.element_size() for p in module.parameters())
+        rounds = measure_rounds(engines, SETS, 1, min(max(weights, 1 << 16), 1 << 28))
+    quiet = believable(rounds)
+    facts = ratios(quiet, *BACKENDS) | {"rounds": len(quiet)}
+    for backend in BACKENDS:
+        values = sorted(v[backend] for v in quiet)
+        facts[backend] = values[len(values) // 2] * 1e6
+    return facts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--batch", default="1,64")
+    parser.add_argument("--json")
+    parser.add_argument("--no-first", action="store_true", help="later calls alone")
+    parser.add_argument("--first", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.first:
+        first_call(given.first[0], int(given.first[1]), given.first[2])
+        return
+    names = [n for n in [*OWN, *MODELS] if fnmatch.fnmatch(n, given.only)]
+    found = []
+    print(f"torch {torch.__version__}; ratios are inductor's time over ingot's")
+    print(f"{'model':24} {'batch':>5} {'first s':>8} {'inductor':>8} {'ratio':>6}   "
+          f"{'later µs':>9} {'inductor':>9} {'ratio':>6} interval")
+    for name in names:
+        for number, batch in enumerate(map(int, given.batch.split(","))):
+            row = {"model": name, "batch": batch, "later": later_calls(name, batch)}
+            text = f"{'':26}"
+            if number == 0 and not given.no_first:
+                row["first"] = {b: first_calls(name, batch, b) for b in BACKENDS}
+                ours, theirs = row["first"].values()
+                text = f"{ours:8.2f} {theirs:8.2f} {theirs / ours:6.1f}  "
+            later = row["later"]
+            noisy = "" if later["rounds"] >= FEWEST_ROUNDS else "  TOO NOISY TO TRUST"
+            print(f"{name:24} {batch:5} {text} {later['ingot']:9.1f} {later['inductor']:9.1f} "
+                  f"{later['median']:6.2f} {later['low']:.2f}-{later['high']:.2f}{noisy}",
+                  flush=True)
+            found.append(row)
+    if given.json:
+        pathlib.Path(given.json).write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
