@@ -26,7 +26,7 @@
     LIMIT(source_bytes, 64 << 20, "bytes of one source or pickle of an archive")      \
     LIMIT(pickle_values, 1 << 22, "values of an archive's pickles")                   \
     LIMIT(script_steps, 3000000, "steps of a TorchScript program at import")          \
-    LIMIT(script_bytes, 128 << 20, "of TorchScript at import, beyond 64 × the file")  \
+    LIMIT(script_bytes, 44 << 20, "of TorchScript at import, or 56 × the file")       \
     LIMIT(isolate_bytes, 8LL << 30, "memory of an isolated compilation")              \
     LIMIT(isolate_seconds, 600, "time of an isolated compilation")                    \
     LIMIT(pickle_depth, 500, "nesting of a pickle's values")

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/host.h"
 
-#include "frontend/torch/package/package.h"
 #include "frontend/torch/torchscript.h"
 
 typedef struct describe_call {
@@ -17,14 +16,8 @@ typedef struct describe_call {
 } describe_call;
 
 static ig_status write_package(describe_call *call, ig_writer *out) {
-    ig_archive archive;
-    ig_pickle_set pickles;
-    ig_package package;
-    IG_TRY(ig_archive_open(&archive, call->context, &call->arena, call->path,
-                           call->bytes));
-    ig_pickle_set_init(&pickles, &archive);
-    IG_TRY(ig_package_open(&package, &archive, &pickles));
-    return ig_package_describe(&package, out);
+    return ig_torch_package_describe(call->context, &call->arena, call->path,
+                                     call->bytes, out);
 }
 
 static ig_status write_script(describe_call *call, ig_writer *out) {

@@ -70,5 +70,8 @@ ig_status ig_import_program(ig_context *context, ig_ts_program_opener open,
  * arguments, modules, tensors, tables.  All it needs lies in `arena`. */
 ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
                                   const char *path, ig_str bytes, ig_writer *out);
+/* The same of a torch.package, as text for people. */
+ig_status ig_torch_package_describe(ig_context *context, ig_arena *arena,
+                                    const char *path, ig_str bytes, ig_writer *out);
 
 #endif

@@ -32,8 +32,8 @@ bad_torch() {
         esac
     done <"$tmp/bad.log"
 }
-limits=2,256
-is_sanitized && limits=90,0
+limits=2,64,256
+is_sanitized && limits=90,0,0
 if [ -r "$cases/models/torch/bad/list.json" ]; then
     bad_torch "$cases/models/torch/bad" $limits "$cases/models/torch/bad/list.json"
     holds "every archive was tried" sh -c "

@@ -1,8 +1,9 @@
 """Holds the verbs of the command against archives that are broken or made to hurt.
 
-    bad_torch.py INGOT FOLDER SECONDS,MIB [EXPECTATIONS]     MIB 0: not looked at
+    bad_torch.py INGOT FOLDER SECONDS,EARLY,MIB [EXPECTATIONS]     MIB 0: not looked at
 
-MIB, or 64 times the file where that is more, and SECONDS of CPU time are a command's.
+SECONDS of CPU time and MIB are a command's, EARLY the MiB above those of an idle one up to
+code generation; 64 times the file where that is more.
 
 A file is refused: exit status 3, 4 or 5, an error that names it, in plain UTF-8, in
 little time and memory.  EXPECTATIONS, a list.json, says of some that they may load;
@@ -44,6 +45,7 @@ def commands(path, folder, kind):
     typed, given = ["--input", f"0={shape}"], ["--input", f"0={value}"]
     yield "info", ["info", path]
     yield "info", ["info", path, *typed]
+    yield "kernels", ["dump", path, "--stage", "kernel", *typed, "-o", f"{folder}/x.ig"]
     yield "compile", ["compile", path, *typed, "-o", f"{folder}/x.ingot"]
     if kind == "list":
         yield "dump", ["dump", path, "--stage", "import", *typed, "-o", f"{folder}/x.ig"]
@@ -51,7 +53,7 @@ def commands(path, folder, kind):
         yield "verify", ["verify", case_of(path, folder)]
 
 
-def judge(verb, path, result, words, may_load, limits):
+def judge(verb, path, result, words, may_load, limits, idle):
     status, seconds, memory = result
     wanted = {1} if verb == "verify" else {3, 4, 5}
     if status not in wanted | ({0} if may_load else set()):
@@ -62,9 +64,11 @@ def judge(verb, path, result, words, may_load, limits):
         return f"words that are not plain: {words[:300]!r}"
     if seconds > limits[0]:
         return f"{seconds:.1f} s of CPU time"
-    most = max(limits[1] * 2**20, FILE_FACTOR * pathlib.Path(path).stat().st_size)
-    if limits[1] and memory > most:
-        return f"{memory / 2**20:.0f} MiB"
+    is_early = verb in ("info", "kernels", "dump")
+    share = FILE_FACTOR * pathlib.Path(path).stat().st_size
+    most = idle + max(limits[1] * 2**20, share) if is_early else max(limits[2] * 2**20, share)
+    if limits[2] and memory > most:
+        return f"{memory / 2**20:.0f} MiB, at most {most / 2**20:.0f}"
     return None
 
 
@@ -80,6 +84,7 @@ def main():
     known = expectations(sys.argv[4]) if len(sys.argv) > 4 else None
     files = sorted(known or (path.name for path in folder.iterdir()))
     with tempfile.TemporaryDirectory() as name, open(f"{name}/words", "w+b") as out:
+        idle = run([ingot, "--version"], out)[2]
         for file in files:
             path, wrong = str(folder / file), None
             kind = "list" if known else "made"
@@ -92,7 +97,7 @@ def main():
                 words = out.read().decode("utf-8", "replace")
                 is_list = verb == "info" and len(arguments) == 2
                 may = may_load or (is_list and (file in LISTED or file.startswith("good")))
-                wrong = wrong or judge(verb, path, result, words, may, limits)
+                wrong = wrong or judge(verb, path, result, words, may, limits, idle)
                 wrong = wrong and (wrong if ": " in wrong[:12] else f"{verb}: {wrong}")
             print(f"{file}: {wrong}" if wrong else f"pass {file}", flush=True)
 

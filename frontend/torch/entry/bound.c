@@ -3,15 +3,13 @@
 
 #include "base/checked.h"
 
-enum { FILE_FACTOR = 64 };
+enum { FILE_FACTOR = 56 };
 
 ig_budget ig_ts_bound_begin(ig_context *context, const char *file, size_t file_bytes) {
     ig_budget *budget = &context->budget, before = *budget;
-    size_t share, most;
+    size_t least = (size_t)context->limits.script_bytes, share, most;
     bool is_bounded = ig_mul_size(file_bytes, FILE_FACTOR, &share) &&
-                      ig_add_size(share, (size_t)context->limits.script_bytes,
-                                  &share) &&
-                      ig_add_size(share, budget->used, &most);
+                      ig_add_size(share > least ? share : least, budget->used, &most);
     if (is_bounded && (budget->limit == 0 || most < budget->limit)) {
         budget->limit = most;
         budget->limit_name = "script_bytes";

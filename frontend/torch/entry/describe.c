@@ -7,6 +7,7 @@
  */
 #include "frontend/torch/entry/describe.h"
 #include "frontend/torch/entry/bound.h"
+#include "frontend/torch/package/package.h"
 #include "frontend/torch/entry/entry.h"
 
 #include <string.h>
@@ -277,6 +278,25 @@ ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
                                   const char *path, ig_str bytes, ig_writer *out) {
     ig_budget before = ig_ts_bound_begin(context, path, bytes.size);
     ig_status status = describe_program(context, arena, path, bytes, out);
+    ig_ts_bound_end(context, &before);
+    return status;
+}
+
+static ig_status describe_package(ig_context *context, ig_arena *arena,
+                                  const char *path, ig_str bytes, ig_writer *out) {
+    ig_archive archive;
+    ig_pickle_set pickles;
+    ig_package package;
+    IG_TRY(ig_archive_open(&archive, context, arena, path, bytes));
+    ig_pickle_set_init(&pickles, &archive);
+    IG_TRY(ig_package_open(&package, &archive, &pickles));
+    return ig_package_describe(&package, out);
+}
+
+ig_status ig_torch_package_describe(ig_context *context, ig_arena *arena,
+                                    const char *path, ig_str bytes, ig_writer *out) {
+    ig_budget before = ig_ts_bound_begin(context, path, bytes.size);
+    ig_status status = describe_package(context, arena, path, bytes, out);
     ig_ts_bound_end(context, &before);
     return status;
 }
