@@ -264,13 +264,14 @@ ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     IG_TRY(call->e->status);
     uint32_t rank = x->type->rank;
-    bool is_pair = rank > 0 && ig_dim_is(x->type->dims[rank - 1], 2);
-    if (!is_pair || !ig_expr_is_float(x)) {
-        return ig_ts_fail(
-            call, IG_INVALID,
-            "it takes floats whose last extent is known to be 2: the real "
-            "and the imaginary part");
+    ig_dim two = ig_dim_of(2), last = rank > 0 ? x->type->dims[rank - 1] : ig_dim_of(0);
+    bool may_be_two = !ig_dim_is_static(last) || ig_dim_is(last, 2);
+    if (!may_be_two || !ig_expr_is_float(x)) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "it takes floats whose last extent is 2: the real and the "
+                          "imaginary part");
     }
+    ig_expr_guard_equal(call->e, last, two, "the real and the imaginary part");
     return give_twin(call, complex_of((ig_dtype)x->type->dtype));
 }
 
