@@ -41,9 +41,24 @@ class GuardInBranch(torch.nn.Module):
         return x * 2
 
 
+class ConstantsOfATrace(torch.nn.Module):
+    """A trace stores 2.5 as an f64 tensor of rank 0.  The loaded archive takes it for a
+    number as the second operand of add, sub, mul and div, and nowhere else."""
+
+    is_traced = True
+
+    def forward(self, x: T, n: T, z: T):
+        return (x + 2.5, n - 2.5, z * 2.5, n / 2.5, x // 2.5, n // 2.5, z // 2.5,
+                torch.div(n, 2.5, rounding_mode="floor"),
+                z * torch.tensor(2.5, dtype=torch.float64))
+
+
 CASES = {
     "quotient_of_0": (QuotientOf0(), [
         (torch.tensor([0.0, -0.0, 0.0, 7.5, -7.5]), torch.tensor([-1.5, 2.0, 2.0, 2.0, 2.0])),
+    ]),
+    "constants_of_a_trace": (ConstantsOfATrace(), [
+        (torch.tensor([1.75, -3.0, 0.0]), torch.tensor([4, -7, 0]), torch.tensor(-6.5)),
     ]),
     "fixed_guard_in_branch": (GuardInBranch(), [(torch.ones(2, 3),)]),
 }
@@ -54,7 +69,11 @@ def main(archive=HERE / "cases" / "mended_torch.tar.xz"):
         for name, (module, sets) in CASES.items():
             folder = pathlib.Path(place) / name
             folder.mkdir()
-            torch.jit.script(module.eval()).save(str(folder / "model.pt"))
+            path, module = str(folder / "model.pt"), module.eval()
+            is_traced = getattr(module, "is_traced", False)
+            (torch.jit.trace(module, sets[0], check_trace=False) if is_traced
+             else torch.jit.script(module)).save(path)
+            module = torch.jit.load(path)
             case = {"name": name, "model": "model.pt", "tolerance": {"rtol": 0, "atol": 0}}
             (folder / "case.json").write_text(json.dumps(case))
             for number, arguments in enumerate(sets):

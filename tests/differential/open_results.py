@@ -264,6 +264,35 @@ def squares_leave_range(node, inputs, outputs):
     return False
 
 
+@row("MaxPool", why="the maximum of -infinities, or of padding alone: ONNX Runtime begins "
+     "with the lowest number (core/providers/cpu/nn/pool_functors.h, MaxPool), ONNX's "
+     "padding is -infinity")
+def lowest_for_infinity(node, inputs, outputs):
+    return dtype_of(outputs[0]) in ("f32", "f64") and bool(
+        (outputs[0] == np.finfo(outputs[0].dtype).min).any())
+
+
+@row("Resize", "Upsample", why="integers between two elements: how the mean is rounded, "
+     "and in which width it is taken, ONNX says nothing (Operators.md, Resize and "
+     "Upsample); ONNX Runtime's weights are f32 and it truncates "
+     "(core/providers/cpu/tensor/upsample.cc)")
+def interpolated_integers(node, inputs, outputs):
+    return dtype_of(inputs[0]) not in FLOATS and attribute(
+        node, "mode", b"nearest") != b"nearest"
+
+
+FLOAT_SUMS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "CumSum"}
+NESTED_SUM = ("a sum within a branch or a loop whose terms leave the range: infinity or "
+              "NaN, as the terms' order decides, of which ONNX says nothing")
+
+
+def nested_sum_leaves_range(step, outputs):
+    return step.node.op_type in ("If", "Loop", "Scan") and bool(
+        step.operators & FLOAT_SUMS) and any(
+            not isinstance(o, list) and dtype_of(o) in FLOATS and
+            not np.isfinite(o.astype(np.float64)).all() for o in outputs)
+
+
 # ONNX's own evaluator is no judge of these: it has one form for all opsets (Softmax),
 # other axes (GlobalMaxPool squeezes them), floats for integers (Gemm), appends what a loop
 # scans along its first axis instead of a new one (op_loop.py), and ignores attributes
@@ -285,6 +314,8 @@ def find_open_result(step, inputs, outputs):
         return "ONNX Runtime lacks the type, and ONNX's evaluator is no judge of it"
     if scans_nothing(step, outputs):
         return NO_ROUNDS
+    if nested_sum_leaves_range(step, outputs):
+        return NESTED_SUM
     for operators, test, why in ROWS:
         named = "local" if node.domain else node.op_type
         if named in operators and test(node, inputs, outputs):

@@ -110,7 +110,9 @@ def cast(p):
         p.make(f"{x}.{p.choice(('float', 'long', 'int', 'double', 'bool', 'half'))}()",
                "cast")
     elif p.chance(0.3):
-        p.make(f"{x}.type_as({p.tensor()})", "cast")
+        # A copy: that type_as may give x itself, torch's optimiser does not know (its schema
+        # in native_functions.yaml names no alias), and loses writes from the second call on.
+        p.make(f"{x}.type_as({p.tensor()}).clone()", "cast")
     else:
         p.make(f"{x}.to({name})", "cast", name in ("torch.float32", "torch.float64",
                                                    "torch.int64"))

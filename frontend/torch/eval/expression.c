@@ -161,8 +161,8 @@ static ig_status constant_number(ig_ts_eval *eval, const char *name, ig_ts_value
     const ig_ts_tensor *tensor = out->kind == IG_TS_TENSOR ? out->as.tensor : NULL;
     if (tensor && tensor->type->rank == 0 && !tensor->dtype->is_quantised) {
         ig_ts_tensor *number = IG_NEW(eval->arena, ig_ts_tensor);
-        *number = *tensor; /* promotes like a Python number */
-        number->is_number = true;
+        *number = *tensor;
+        number->is_constant = true;
         *out = ig_ts_of_tensor(number);
     }
     return IG_OK;

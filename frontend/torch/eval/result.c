@@ -30,7 +30,14 @@ ig_status ig_ts_give(ig_ts_call *call, uint32_t result, ig_value *value) {
 
 ig_status ig_ts_give_arg(ig_ts_call *call, uint32_t result, uint32_t arg) {
     assert(arg < call->arg_count && "the schema has no such argument");
-    return ig_ts_give_value(call, result, call->args[arg]);
+    ig_ts_value value = call->args[arg];
+    if (value.kind == IG_TS_TENSOR && value.as.tensor->is_constant) {
+        ig_ts_tensor *same = IG_NEW(call->arena, ig_ts_tensor);
+        *same = *value.as.tensor;
+        same->is_constant = false;
+        value = ig_ts_of_tensor(same);
+    }
+    return ig_ts_give_value(call, result, value);
 }
 
 static ig_status view_of(ig_ts_call *call, uint32_t arg, ig_value *value,

@@ -163,7 +163,7 @@ ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
     *view = *base;
     view->born = ++eval->clock;
     view->type = value->type;
-    view->is_number = false;
+    view->is_number = view->is_constant = false;
     view->steps = steps;
     view->step_count = count;
     ig_value *at = value;

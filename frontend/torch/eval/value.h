@@ -135,6 +135,7 @@ struct ig_ts_tensor {
     ig_ts_alias *alias; /* NULL: what shares its memory is known */
     uint64_t born;      /* when it was made; 0: before the call */
     bool is_number;     /* rank 0 and promotes like a Python number (reference 2.7) */
+    bool is_constant;   /* a number that a trace stores, as it stands there */
 };
 
 struct ig_ts_list { /* lists and tuples */

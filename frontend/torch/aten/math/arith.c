@@ -44,6 +44,19 @@ static ig_status give_as(ig_ts_call *call, ig_value *value, ig_dtype dtype) {
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
+/* A trace stores x * 2.5 with 2.5 as an f64 tensor of rank 0.  As the second operand of
+ * add, sub, mul and div torch's executor takes it for the number again
+ * (torch/csrc/jit/passes/canonicalize_ops.cpp); to all other operators it is a tensor. */
+static void take_number(ig_ts_call *call) {
+    const ig_ts_tensor *other = ig_ts_peek(call, 1);
+    if (other && other->is_constant) {
+        ig_ts_tensor *number = IG_NEW(call->arena, ig_ts_tensor);
+        *number = *other;
+        number->is_number = true;
+        call->args[1] = ig_ts_of_tensor(number);
+    }
+}
+
 /* bool has `or` for a sum, `and` for a product. */
 static ig_opcode code_for(ig_opcode code, ig_dtype dtype) {
     assert(code < IG_OP_COUNT && "the row's variant is an opcode");
@@ -55,6 +68,9 @@ static ig_opcode code_for(ig_opcode code, ig_dtype dtype) {
 
 /* variant: the opcode. */
 ig_status ig_ts_op_binary(ig_ts_call *call) {
+    if (call->row->variant == IG_OP_mul) {
+        take_number(call);
+    }
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_binary(call, (ig_opcode)call->row->variant);
     }
@@ -89,6 +105,7 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
     bool is_swapped = call->row->variant < 0;
     int variant = is_swapped ? -call->row->variant : call->row->variant;
     ig_opcode code = (ig_opcode)variant;
+    take_number(call);
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_add(call, code, is_swapped);
     }
@@ -163,6 +180,7 @@ static pair bool_as_integer(ig_ts_call *call, pair p) {
 
 /* Before version 4 the quotient of integers was truncated. */
 ig_status ig_ts_op_div(ig_ts_call *call) {
+    take_number(call);
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_binary(call, IG_OP_div);
     }
