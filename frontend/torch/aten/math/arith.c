@@ -45,8 +45,8 @@ static ig_status give_as(ig_ts_call *call, ig_value *value, ig_dtype dtype) {
 }
 
 /* A trace stores x * 2.5 with 2.5 as an f64 tensor of rank 0.  As the second operand of
- * add, sub, mul and div torch's executor takes it for the number again
- * (torch/csrc/jit/passes/canonicalize_ops.cpp); to all other operators it is a tensor. */
+ * add, sub, mul and div torch's executor takes it for the number again (its
+ * csrc/jit/passes/canonicalize_ops.cpp); to all other operators it is a tensor. */
 static void take_number(ig_ts_call *call) {
     const ig_ts_tensor *other = ig_ts_peek(call, 1);
     if (other && other->is_constant) {
