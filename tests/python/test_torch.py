@@ -6,6 +6,7 @@ import collections
 import gc
 import io
 import sys
+import tempfile
 import unittest
 import warnings
 import zipfile
@@ -57,6 +58,24 @@ class Torch(unittest.TestCase):
         self.check(ingot.compile(exported), module, x)
         traced = torch.jit.trace(module, x)
         self.check(ingot.compile(traced, inputs=["0=f32[B, 4]"]), module, torch.randn(9, 4))
+
+    def test_examples_say_the_types_of_a_script(self):
+        module, x = torch.nn.Linear(4, 2), torch.randn(3, 4)
+        traced = torch.jit.trace(module, x)
+        self.check(ingot.compile(traced, (x,)), module, x)
+        for dim in ("B", torch.export.Dim("B"), torch.export.Dim.DYNAMIC):
+            program = ingot.compile(traced, (x,), ({0: dim},))
+            self.check(program, module, torch.randn(9, 4))
+        self.assertIn("matmul", ingot.dump(traced, "import", example_inputs=(x,)))
+        with tempfile.TemporaryDirectory() as folder:
+            traced.save(f"{folder}/m.pt")
+            self.check(ingot.compile(f"{folder}/m.pt", x), module, x)
+        plain = torch.jit.trace(lambda x: x + 1, x)
+        self.check(ingot.compile(plain, x), lambda x: x + 1, x)
+        with self.assertRaises(TypeError):
+            ingot.compile(traced, ("x",))
+        with self.assertRaises(TypeError):
+            ingot.compile(traced, (x,), (None, None))
 
     def test_state_and_fixed_arguments(self):
         module = Net().eval()

@@ -137,6 +137,41 @@ def _exported_bytes(program):
     return file.getvalue()
 
 
+def _statement(place, value, dims):
+    """What `inputs` says of an argument: "0=f32[B, 13]"."""
+    from .values import NAMES
+    name = NAMES.get(str(getattr(value, "dtype", "")).removeprefix("torch."))
+    if name is None:
+        raise TypeError(f"example_inputs[{place}] is no tensor: say what this model's arguments "
+                        f"are with inputs=[\"{place}=…\"]")
+    extents = []
+    for i, extent in enumerate(value.shape):
+        dim = dims.get(i)
+        named = dim if isinstance(dim, (str, int)) else getattr(dim, "__name__", f"d{place}_{i}")
+        extents.append(str(extent if dim is None else named))
+    return f"{place}={name}[{', '.join(extents)}]"
+
+
+def _statements(example_inputs, dynamic_shapes):
+    """The same of all, for models that are not exported here."""
+    if example_inputs is None:
+        return []
+    args = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
+    shapes = tuple(dynamic_shapes or [None] * len(args))
+    if isinstance(dynamic_shapes, dict) or len(shapes) != len(args):
+        raise TypeError("dynamic_shapes of this model: a tuple, one item for each example")
+    return [_statement(i, x, dict(enumerate(d)) if isinstance(d, (list, tuple)) else d or {})
+            for i, (x, d) in enumerate(zip(args, shapes, strict=True))]
+
+
+def _is_exported(model):
+    """Does torch.export take it, and not the compiler as it is?"""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(
+        model, (torch.nn.Module, torch.export.ExportedProgram)) and not isinstance(
+            model, torch.jit.ScriptModule)
+
+
 def _source_of(model, example_inputs, dynamic_shapes):
     """The model as keywords of _compiler: a path, or bytes."""
     if isinstance(model, (str, os.PathLike)):
@@ -146,7 +181,8 @@ def _source_of(model, example_inputs, dynamic_shapes):
     if hasattr(model, "SerializeToString"):  # onnx.ModelProto
         return {"data": model.SerializeToString(), "path": "<ModelProto>"}
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(model, torch.jit.ScriptModule):
+    if torch is not None and isinstance(model, (torch.jit.ScriptModule,
+                                                torch.jit.ScriptFunction)):
         file = io.BytesIO()
         torch.jit.save(model, file)
         return {"data": file.getvalue(), "path": "<ScriptModule>"}
@@ -165,7 +201,9 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
 
     model: a path (.onnx, .pt, .pt2, .ig), bytes of such a file, an onnx.ModelProto, a
         ScriptModule, a torch.export.ExportedProgram, or an nn.Module, which is exported with
-        `example_inputs` (a tuple) and `dynamic_shapes` (as torch.export takes them).
+        `example_inputs` (a tuple) and `dynamic_shapes` (as torch.export takes them).  Of a
+        TorchScript model the two say the types of its tensors: extents are those of the
+        examples but where dynamic_shapes, a tuple, names them.
     inputs: statements about inputs, "x=f32[B, 13]", where the file does not say enough.
     target: "cpu", "cpu:v3", "interpret"; None: the best that this machine runs.
     threads: that share the work of a call; 0: as many as there are CPUs.
@@ -180,6 +218,8 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
     CancelledError, InternalError, all of them ingot.Error, with what to do in the text.
     """
     source = _source_of(model, example_inputs, dynamic_shapes)
+    if not _is_exported(model):
+        inputs = [*_statements(example_inputs, dynamic_shapes), *inputs]
     source.update(inputs=list(inputs), target=target, entry=entry, resource=resource,
                   isolate=isolate, clamp_ids=clamp_ids, torch_empty=torch_empty,
                   cache=cache, memory_limit=memory_limit)
@@ -191,6 +231,8 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
 
 def dump(model, stage="plan", format="text", **options):  # noqa: A002
     """The text of a stage of a model; options as those of `compile`."""
-    source = _source_of(model, options.pop("example_inputs", None),
-                        options.pop("dynamic_shapes", None))
+    examples = options.pop("example_inputs", None), options.pop("dynamic_shapes", None)
+    source = _source_of(model, *examples)
+    if not _is_exported(model):
+        options["inputs"] = [*_statements(*examples), *options.get("inputs", ())]
     return _compiler.dump(stage=stage, format=format, **source, **options)
