@@ -70,6 +70,10 @@ ig_status ig_check_conv(const ig_op *op, const ig_type **out_type) {
     IG_TRY(ig_window_check(op, &conv_slots, x->rank - 2));
     IG_TRY(check_channels(op, &dims[1]));
     for (uint32_t d = 2; d < x->rank; d++) {
+        if (ig_dim_is(w->dims[d], 0)) {
+            return INFER_ERROR(op, "operand 1 is %s: a kernel without elements",
+                               ig_operand_text(op, 1));
+        }
         ig_window_axis axis = ig_window_axis_of(op, &conv_slots, d - 2, x->dims[d],
                                                 w->dims[d]);
         dims[d] = is_transposed ? ig_window_spread(module, &axis)
