@@ -116,6 +116,24 @@ static ig_value *pow_of_two(ig_builder *b, ig_op *op) {
     return is_square ? ig_build_mul(&e, x, x) : NULL;
 }
 
+/* ---- products of one term ---- */
+
+/* [M, 1] @ [1, N] is x * y: a sum of one product, whose 0 has the product's sign. */
+static ig_value *matmul_of_one_term(ig_builder *b, ig_op *op) {
+    ig_value *x = ig_op_operand(op, 0), *y = ig_op_operand(op, 1);
+    const ig_type *left = x->type, *right = y->type;
+    bool is_plain = !ig_attr_int(op, IG_matmul_transpose_a, 0) &&
+                    !ig_attr_int(op, IG_matmul_transpose_b, 0);
+    if (!is_plain || left->rank < 2 || right->rank < 2 ||
+        !ig_dim_is(left->dims[left->rank - 1], 1) ||
+        !ig_dim_is(right->dims[right->rank - 2], 1)) {
+        return NULL;
+    }
+    ig_expr e = ig_expr_trying(b);
+    ig_value *product = ig_build_mul(&e, x, y);
+    return product && ig_same_type(op, product) ? product : NULL;
+}
+
 /* ---- ops on themselves ---- */
 
 /* neg(neg(x)) is x. */
@@ -241,6 +259,7 @@ static const ig_rule rules[] = {
     RULE(div, div_by_one),
     RULE(pow, pow_of_one),
     RULE(pow, pow_of_two),
+    RULE(matmul, matmul_of_one_term),
     RULE(neg, neg_of_neg),
     RULE(not, not_of_not),
     RULE(relu, relu_of_relu),
