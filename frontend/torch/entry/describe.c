@@ -273,15 +273,6 @@ static ig_status describe_program(ig_context *context, ig_arena *arena,
     return put_listing(&d, out);
 }
 
-/* Bounded as an import is. */
-ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
-                                  const char *path, ig_str bytes, ig_writer *out) {
-    ig_budget before = ig_ts_bound_begin(context, path, bytes.size);
-    ig_status status = describe_program(context, arena, path, bytes, out);
-    ig_ts_bound_end(context, &before);
-    return status;
-}
-
 static ig_status describe_package(ig_context *context, ig_arena *arena,
                                   const char *path, ig_str bytes, ig_writer *out) {
     ig_archive archive;
@@ -293,10 +284,25 @@ static ig_status describe_package(ig_context *context, ig_arena *arena,
     return ig_package_describe(&package, out);
 }
 
-ig_status ig_torch_package_describe(ig_context *context, ig_arena *arena,
-                                    const char *path, ig_str bytes, ig_writer *out) {
+typedef ig_status describe_fn(ig_context *context, ig_arena *arena, const char *path,
+                              ig_str bytes, ig_writer *out);
+
+/* Bounded as an import is. */
+static ig_status describe_bounded(describe_fn *describe, ig_context *context,
+                                  ig_arena *arena, const char *path, ig_str bytes,
+                                  ig_writer *out) {
     ig_budget before = ig_ts_bound_begin(context, path, bytes.size);
-    ig_status status = describe_package(context, arena, path, bytes, out);
+    ig_status status = describe(context, arena, path, bytes, out);
     ig_ts_bound_end(context, &before);
     return status;
+}
+
+ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
+                                  const char *path, ig_str bytes, ig_writer *out) {
+    return describe_bounded(describe_program, context, arena, path, bytes, out);
+}
+
+ig_status ig_torch_package_describe(ig_context *context, ig_arena *arena,
+                                    const char *path, ig_str bytes, ig_writer *out) {
+    return describe_bounded(describe_package, context, arena, path, bytes, out);
 }

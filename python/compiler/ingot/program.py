@@ -164,16 +164,8 @@ def _statements(example_inputs, dynamic_shapes):
             for i, (x, d) in enumerate(zip(args, shapes, strict=True))]
 
 
-def _is_exported(model):
-    """Does torch.export take it, and not the compiler as it is?"""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(
-        model, (torch.nn.Module, torch.export.ExportedProgram)) and not isinstance(
-            model, torch.jit.ScriptModule)
-
-
-def _source_of(model, example_inputs, dynamic_shapes):
-    """The model as keywords of _compiler: a path, or bytes."""
+def _file_of(model):
+    """A model that the compiler reads as it is, as keywords of _compiler: a path, or bytes."""
     if isinstance(model, (str, os.PathLike)):
         return {"path": os.fspath(model)}
     if isinstance(model, (bytes, bytearray, memoryview)):
@@ -186,12 +178,20 @@ def _source_of(model, example_inputs, dynamic_shapes):
         file = io.BytesIO()
         torch.jit.save(model, file)
         return {"data": file.getvalue(), "path": "<ScriptModule>"}
-    if torch is not None and isinstance(model, torch.nn.Module):
-        model = _export(model, example_inputs, dynamic_shapes)
-    if torch is not None and isinstance(model, torch.export.ExportedProgram):
-        return {"data": _exported_bytes(model), "path": "<ExportedProgram>"}
     raise TypeError(f"a model is a path, bytes, an onnx.ModelProto, an nn.Module or an "
                     f"ExportedProgram, not {type(model).__name__}")
+
+
+def _source_of(model, example_inputs, dynamic_shapes, inputs):
+    """Any model with what is said of its inputs, as keywords of _compiler."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.nn.Module) and not isinstance(
+            model, torch.jit.ScriptModule):
+        model = _export(model, example_inputs, dynamic_shapes)
+    if torch is not None and isinstance(model, torch.export.ExportedProgram):
+        return {"data": _exported_bytes(model), "path": "<ExportedProgram>",
+                "inputs": list(inputs)}
+    return {**_file_of(model), "inputs": [*_statements(example_inputs, dynamic_shapes), *inputs]}
 
 
 def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), target=None,  # noqa: A001
@@ -217,12 +217,10 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
     Returns a Program.  Raises InvalidError, UnsupportedError, LimitError, FileError,
     CancelledError, InternalError, all of them ingot.Error, with what to do in the text.
     """
-    source = _source_of(model, example_inputs, dynamic_shapes)
-    if not _is_exported(model):
-        inputs = [*_statements(example_inputs, dynamic_shapes), *inputs]
-    source.update(inputs=list(inputs), target=target, entry=entry, resource=resource,
-                  isolate=isolate, clamp_ids=clamp_ids, torch_empty=torch_empty,
-                  cache=cache, memory_limit=memory_limit)
+    source = _source_of(model, example_inputs, dynamic_shapes, inputs)
+    source.update(target=target, entry=entry, resource=resource, isolate=isolate,
+                  clamp_ids=clamp_ids, torch_empty=torch_empty, cache=cache,
+                  memory_limit=memory_limit)
     capsule = _compiler.compile(progress=progress or _tqdm_progress(), **source)
     program = Program._from_capsule(capsule, threads)
     program._source = source
@@ -231,8 +229,6 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
 
 def dump(model, stage="plan", format="text", **options):  # noqa: A002
     """The text of a stage of a model; options as those of `compile`."""
-    examples = options.pop("example_inputs", None), options.pop("dynamic_shapes", None)
-    source = _source_of(model, *examples)
-    if not _is_exported(model):
-        options["inputs"] = [*_statements(*examples), *options.get("inputs", ())]
+    source = _source_of(model, options.pop("example_inputs", None),
+                        options.pop("dynamic_shapes", None), options.pop("inputs", ()))
     return _compiler.dump(stage=stage, format=format, **source, **options)

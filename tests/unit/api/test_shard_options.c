@@ -4,41 +4,9 @@
  * Files of tests/golden/shard hold the input and the options with their numbers; those
  * of models/torchrec/planner, beside the tree, too.
  */
-#include "frontend/pt2/json.h"
-#include "ingot/shard.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/api/shard_case.h"
 
-#include <glob.h>
 #include <math.h>
-
-typedef struct fixture {
-    ig_context *context;
-    ig_arena arena;
-    ig_location where;
-} fixture;
-
-static void setup(fixture *f, const char *name) {
-    ig_context_options options = { .size = sizeof options, .cache_folder = "" };
-    f->context = ig_context_create(&options);
-    f->where = (ig_location){ .file = name };
-    ig_arena_init(&f->arena, NULL);
-}
-
-static void teardown(fixture *f) {
-    ig_arena_fini(&f->arena);
-    ig_context_destroy(f->context);
-}
-
-static char *read_text(const char *path) {
-    FILE *file = fopen(path, "rb");
-    CHECK_MSG(file, "%s", path);
-    size_t room = (size_t)8 << 20;
-    char *text = malloc(room);
-    CHECK(text);
-    text[fread(text, 1, room - 1, file)] = 0;
-    fclose(file);
-    return text;
-}
 
 /* ---- numbers ---- */
 
@@ -111,20 +79,6 @@ static void check_list(const ig_json *got, const ig_json *wanted, const char *pa
     }
 }
 
-/* The member "input" as text: from its brace to the one that closes it. */
-static char *cut_input(const char *text) {
-    const char *begin = strstr(text, "\"input\":");
-    CHECK(begin);
-    begin = strchr(begin, '{');
-    int depth = 0;
-    const char *end = begin;
-    do {
-        depth += (*end == '{') - (*end == '}');
-        end++;
-    } while (depth > 0 && *end);
-    return strndup(begin, (size_t)(end - begin));
-}
-
 static void check_file(const char *path) {
     fixture f;
     setup(&f, path);
@@ -145,23 +99,13 @@ static void check_file(const char *path) {
     teardown(&f);
 }
 
-static size_t check_folder(const char *pattern) {
-    glob_t found = { 0 };
-    size_t count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
-    for (size_t i = 0; i < count; i++) {
-        check_file(found.gl_pathv[i]);
-    }
-    globfree(&found);
-    return count;
-}
-
 TEST(stored_options_have_torchrecs_numbers) {
-    CHECK(check_folder(INGOT_SOURCE_DIR "/tests/golden/shard/*.json") >= 3);
+    CHECK(each_file(INGOT_SOURCE_DIR "/tests/golden/shard/*.json", check_file) >= 3);
 }
 
 TEST(all_planner_cases_have_torchrecs_numbers) {
-    if (check_folder(INGOT_SOURCE_DIR "/../shared/models/torchrec/planner/*.json") ==
-        0) {
+    if (each_file(INGOT_SOURCE_DIR "/../shared/models/torchrec/planner/*.json",
+                  check_file) == 0) {
         unit_skip("no models/torchrec/planner beside the tree");
     }
 }

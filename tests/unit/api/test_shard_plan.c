@@ -1,40 +1,8 @@
 /* Plans, against those that TorchRec's planner made.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/pt2/json.h"
-#include "ingot/shard.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/api/shard_case.h"
 
-#include <glob.h>
 #include <math.h>
-
-typedef struct fixture {
-    ig_context *context;
-    ig_arena arena;
-    ig_location where;
-} fixture;
-
-static void setup(fixture *f, const char *name) {
-    ig_context_options options = { .size = sizeof options, .cache_folder = "" };
-    f->context = ig_context_create(&options);
-    f->where = (ig_location){ .file = name };
-    ig_arena_init(&f->arena, NULL);
-}
-
-static void teardown(fixture *f) {
-    ig_arena_fini(&f->arena);
-    ig_context_destroy(f->context);
-}
-
-static char *read_text(const char *path) {
-    FILE *file = fopen(path, "rb");
-    CHECK_MSG(file, "%s", path);
-    size_t room = (size_t)8 << 20;
-    char *text = malloc(room);
-    CHECK(text);
-    text[fread(text, 1, room - 1, file)] = 0;
-    fclose(file);
-    return text;
-}
 
 static const ig_json *item(const ig_json *list, size_t i) {
     CHECK(i < ig_json_count(list));
@@ -45,20 +13,6 @@ static double real_of(const ig_json *object, const char *key) {
     double value = NAN;
     CHECK_MSG(ig_json_real(ig_json_get(object, key), &value), "no %s", key);
     return value;
-}
-
-/* The member "input" as text: from its brace to the one that closes it. */
-static char *cut_input(const char *text) {
-    const char *begin = strstr(text, "\"input\":");
-    CHECK(begin);
-    begin = strchr(begin, '{');
-    int depth = 0;
-    const char *end = begin;
-    do {
-        depth += (*end == '{') - (*end == '}');
-        end++;
-    } while (depth > 0 && *end);
-    return strndup(begin, (size_t)(end - begin));
 }
 
 /* ---- TorchRec's choice ---- */
@@ -123,30 +77,28 @@ static void check_plan(const ig_json *got, const ig_json *golden, const char *pa
               path, real_of(got, "plans"));
 }
 
+/* The plan as a tree of the fixture's arena. */
+static const ig_json *plan_by(fixture *f, const char *input,
+                              ig_shard_objective objective) {
+    const ig_json *got;
+    const char *out;
+    ig_status status = ig_shard_plan(f->context, f->where.file, input, objective, &out);
+    CHECK_MSG(status == IG_OK, "%s: %s", f->where.file,
+              ig_context_messages(f->context));
+    CHECK_OK(ig_json_read(f->context, &f->arena, &f->where, ig_str_of(out), &got));
+    return got;
+}
+
 static void plan_as_torchrec(const char *path) {
     fixture f;
     setup(&f, path);
     char *text = read_text(path), *input = cut_input(text);
-    const ig_json *golden, *got;
-    const char *out;
+    const ig_json *golden;
     CHECK_OK(ig_json_read(f.context, &f.arena, &f.where, ig_str_of(text), &golden));
-    ig_status status = ig_shard_plan(f.context, path, input, IG_SHARD_TORCHREC, &out);
-    CHECK_MSG(status == IG_OK, "%s: %s", path, ig_context_messages(f.context));
-    CHECK_OK(ig_json_read(f.context, &f.arena, &f.where, ig_str_of(out), &got));
-    check_plan(got, golden, path);
+    check_plan(plan_by(&f, input, IG_SHARD_TORCHREC), golden, path);
     free(text);
     free(input);
     teardown(&f);
-}
-
-static size_t each_file(const char *pattern, void (*check)(const char *path)) {
-    glob_t found = { 0 };
-    size_t count = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
-    for (size_t i = 0; i < count; i++) {
-        check(found.gl_pathv[i]);
-    }
-    globfree(&found);
-    return count;
 }
 
 TEST(stored_plans_are_torchrecs) {
@@ -162,18 +114,6 @@ TEST(all_planner_cases_are_planned_as_torchrec_does) {
 }
 
 /* ---- our choice ---- */
-
-/* The plan as a tree of the fixture's arena. */
-static const ig_json *plan_by(fixture *f, const char *input,
-                              ig_shard_objective objective) {
-    const ig_json *got;
-    const char *out;
-    ig_status status = ig_shard_plan(f->context, f->where.file, input, objective, &out);
-    CHECK_MSG(status == IG_OK, "%s: %s", f->where.file,
-              ig_context_messages(f->context));
-    CHECK_OK(ig_json_read(f->context, &f->arena, &f->where, ig_str_of(out), &got));
-    return got;
-}
 
 static void check_no_worse(const ig_json *ours, const ig_json *theirs,
                            const char *path) {
