@@ -118,7 +118,7 @@ static ig_value *pow_of_two(ig_builder *b, ig_op *op) {
 
 /* ---- products of one term ---- */
 
-/* [M, 1] @ [1, N] is x * y: a sum of one product, whose 0 has the product's sign. */
+/* [M, 1] @ [1, N] is x * y; of floats x * y + 0: sums begin with 0, so none is -0. */
 static ig_value *matmul_of_one_term(ig_builder *b, ig_op *op) {
     ig_value *x = ig_op_operand(op, 0), *y = ig_op_operand(op, 1);
     const ig_type *left = x->type, *right = y->type;
@@ -130,8 +130,11 @@ static ig_value *matmul_of_one_term(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_expr e = ig_expr_trying(b);
-    ig_value *product = ig_build_mul(&e, x, y);
-    return product && ig_same_type(op, product) ? product : NULL;
+    ig_value *sum = ig_build_mul(&e, x, y);
+    if (sum && is_float(sum)) {
+        sum = ig_expr_with(&e, IG_OP_add, sum, 0);
+    }
+    return sum && ig_same_type(op, sum) ? sum : NULL;
 }
 
 /* ---- ops on themselves ---- */
