@@ -75,9 +75,14 @@ static ig_value *scatter_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim 
                                (ig_scatter_nd_attrs){ .reduce = (int)reduce });
 }
 
+ig_value *ig_compose_reduce_rows(ig_expr *e, ig_value *x, ig_value *target,
+                                 ig_dim count, double initial, ig_scatter reduce) {
+    ig_value *fill = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, initial) : NULL;
+    return scatter_rows(e, x, target, count, fill, reduce);
+}
+
 ig_value *ig_compose_add_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count) {
-    ig_value *zero = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, 0) : NULL;
-    return scatter_rows(e, x, target, count, zero, IG_SCATTER_add);
+    return ig_compose_reduce_rows(e, x, target, count, 0, IG_SCATTER_add);
 }
 
 ig_value *ig_compose_put_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count,

@@ -27,6 +27,9 @@ ig_value *ig_compose_segment_lengths(ig_expr *e, ig_value *offsets);
 ig_value *ig_compose_take_rows(ig_expr *e, ig_value *x, ig_value *rows);
 /* Sums of the rows of x [n, …] by target (i64 [n], < count): [count, …]. */
 ig_value *ig_compose_add_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count);
+/* The same by another reduction, each beginning with `initial`. */
+ig_value *ig_compose_reduce_rows(ig_expr *e, ig_value *x, ig_value *target,
+                                 ig_dim count, double initial, ig_scatter reduce);
 /* Rows of x [n, …] at the rows `target` of a tensor of `count` rows full of `fill`. */
 ig_value *ig_compose_put_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count,
                               ig_value *fill);

@@ -2848,6 +2848,25 @@ def o_affine_grid(x: T):
     return (torch.affine_grid_generator(x, [2, 3, 4, 5], True), torch.affine_grid_generator(x, [2, 1, 1, 2], False))
 
 
+SEGMENTS = torch.tensor([[1.0, -2], [float('nan'), 3], [4, 5], [-0.0, float('inf')], [6, 7.5]])
+
+
+@program("all", (SEGMENTS, torch.tensor([2, 0, 3])), (R(4, 3), torch.tensor([0, 1, 3, 0])),
+         (R(0, 2), torch.tensor([0, 0])), (R(3, 1), torch.tensor([3])))
+def o_segments(x: T, n: T):
+    return (torch.segment_reduce(x, "sum", lengths=n, axis=0), torch.segment_reduce(x, "mean", lengths=n, axis=0), torch.segment_reduce(x, "max", lengths=n, axis=0), torch.segment_reduce(x, "min", lengths=n, axis=0), torch.segment_reduce(x, "prod", lengths=n, axis=0), torch.segment_reduce(x, "mean", lengths=n, axis=0, initial=2.5), torch.segment_reduce(x, "max", lengths=n, axis=0, initial=1), torch.segment_reduce(x.to(torch.float16), "sum", lengths=n, axis=0, unsafe=True))
+
+
+@program("all", (R(2, 5, 3), torch.tensor([[1, 4, 0], [2, 2, 1]])))
+def o_segments2(x: T, n: T):
+    return (torch.segment_reduce(x, "sum", lengths=n, axis=1), torch.segment_reduce(x, "mean", lengths=n, axis=-2), torch.segment_reduce(x[:, :, 0], "min", lengths=n, axis=1, initial=0.0))
+
+
+@program("all", (R(5), torch.tensor([0, 2, 2, 5])), (R(3), torch.tensor([0, 3])))
+def o_segments_offsets(x: T, at: T):
+    return (torch.segment_reduce(x, "sum", offsets=at, axis=0), torch.segment_reduce(x, "prod", offsets=at, axis=0, initial=3.0))
+
+
 @program("all", (R(3, 6), R(3, 5)))
 def o_cells(x: T, h: T):
     wi = torch.quantize_per_tensor(torch.arange(120.0).reshape(20, 6).sin(), 0.01, 0, torch.qint8)
