@@ -25,20 +25,23 @@
 #include "driver/host.h"
 #include "ir/graph.h"
 
-/* What is compiled.  Options are whole, whatever the caller's version. */
+/* What is compiled or, where `stage` is given, dumped.  Options are whole, whatever the
+ * caller's version. */
 typedef struct ig_isolated_work {
     const char *model;    /* path */
     const char *artifact; /* path, which gives names; NULL: a program in memory */
     const ig_import_options *import;
     const ig_compile_options *compile;
+    const char *stage; /* of ig_dump; NULL: an artifact */
+    ig_format format;
 } ig_isolated_work;
 
 /* Compiles in a worker and maps what it made (the caller closes it): a container, or
- * the text of a header.  The worker's messages become the context's.  `files` gets the
- * identity of each file that was opened.  Statuses: the worker's own; IG_LIMIT: it ran
- * out of memory or time; IG_IO: a file was cut short under it; IG_INTERNAL: it died,
- * the message says how; IG_UNSUPPORTED: it cannot be started or confined.  Cancelling
- * kills it. */
+ * the text of a header or dump.  The worker's messages become the context's.  `files`
+ * gets the identity of each file that was opened.  Statuses: the worker's own;
+ * IG_LIMIT: it ran out of memory or time; IG_IO: a file was cut short under it;
+ * IG_INTERNAL: it died, the message says how; IG_UNSUPPORTED: it cannot be started or
+ * confined.  Cancelling kills it. */
 ig_status ig_isolate(ig_context *context, const ig_isolated_work *work,
                      ig_module *files, ig_file_map *out_file);
 

@@ -42,6 +42,9 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     put_number(out, "torch_empty", compile->torch_empty);
     put_number(out, "clamp_ids", compile->clamp_ids);
     put_number(out, "sanitize", compile->sanitize);
+    put_text(out, "stop_after", compile->stop_after);
+    put_text(out, "stage", work->stage);
+    put_number(out, "format", work->format);
 }
 
 ig_str ig_request_write(ig_arena *arena, const ig_context *context,
@@ -110,11 +113,14 @@ static const struct {
     { "target", AT(compile.target) },
     { "passes", AT(compile.passes) },
     { "emit", AT(compile.emit) },
+    { "stop_after", AT(compile.stop_after) },
+    { "stage", AT(stage) },
 }, numbers[] = {
     { "rowwise_mean", AT(import.rowwise_mean) },
     { "torch_empty", AT(compile.torch_empty) },
     { "clamp_ids", AT(compile.clamp_ids) },
     { "sanitize", AT(compile.sanitize) },
+    { "format", AT(format) },
     { "threads", AT(threads) },
 };
 

@@ -13,10 +13,10 @@ ig_str ig_request_write(ig_arena *arena, const ig_context *context,
 
 /* What a worker reads of it; strings are in the request's bytes. */
 typedef struct ig_request {
-    const char *model, *artifact;
+    const char *model, *artifact, *stage;
     ig_import_options import;
     ig_compile_options compile;
-    int threads;
+    int format, threads;
     ig_limits limits;
 } ig_request;
 

@@ -96,21 +96,35 @@ static ig_status make_parts(worker *w) {
     return IG_OK;
 }
 
+static ig_status give_back(worker *w, const void *data, size_t size) {
+    return ig_write_all(IG_WORKER_MEMORY, data, size)
+               ? IG_OK
+               : ig_error(&w->context->diag, IG_LIMIT, NULL,
+                          "no memory for the result: %s", strerror(errno));
+}
+
 static ig_status compile_module(void *arguments) {
     worker *w = arguments;
     IG_TRY(make_parts(w));
     for (size_t i = 0; i < w->build.part_count; i++) {
-        const ig_file_part *part = &w->build.parts[i];
-        if (!ig_write_all(IG_WORKER_MEMORY, part->data, part->size)) {
-            return ig_error(&w->context->diag, IG_LIMIT, NULL,
-                            "no memory for the result: %s", strerror(errno));
-        }
+        IG_TRY(give_back(w, w->build.parts[i].data, w->build.parts[i].size));
     }
     return IG_OK;
 }
 
+static ig_status dump_module(worker *w) {
+    const char *text = NULL;
+    size_t size = 0;
+    IG_TRY(ig_dump(w->module, w->request.stage, &w->request.compile,
+                   (ig_format)w->request.format, &text, &size));
+    return give_back(w, text, size);
+}
+
 static ig_status do_work(worker *w) {
     IG_TRY(ig_import(w->context, w->request.model, &w->request.import, &w->module));
+    if (w->request.stage) {
+        return dump_module(w);
+    }
     ig_compilation_init(&w->build, w->module, &w->request.compile);
     w->build.path = w->request.artifact;
     return ig_host_guard(w->context, compile_module, w);

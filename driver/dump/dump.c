@@ -3,6 +3,7 @@
 #include "driver/dump/dump.h"
 
 #include "driver/compile/compile.h"
+#include "driver/compile/isolate.h"
 #include "ir/text/text.h"
 
 #include <assert.h>
@@ -211,6 +212,8 @@ static ig_status dump_module(void *arguments) {
                          "there is no stage '%s'", call->stage);
 }
 
+/* ---- public ---- */
+
 ig_status ig_dump(ig_module *module, const char *stage,
                   const ig_compile_options *options, ig_format format,
                   const char **out_text, size_t *out_size) {
@@ -225,4 +228,45 @@ ig_status ig_dump(ig_module *module, const char *stage,
     *out_text = call.text.data;
     *out_size = call.text.size;
     return ig_host_settle(module->context, status);
+}
+
+typedef struct isolated_call {
+    ig_context *context;
+    ig_isolated_work work;
+    ig_module *files;
+    ig_file_map made;
+    ig_str text;
+} isolated_call;
+
+static ig_status dump_isolated(void *arguments) {
+    isolated_call *call = arguments;
+    ig_arena *arena = &ig_host_of(call->context)->arena;
+    IG_TRY(ig_isolate(call->context, &call->work, call->files, &call->made));
+    size_t size = call->made.size;
+    call->text = (ig_str){ ig_arena_copy(arena, call->made.data, size), size };
+    return IG_OK;
+}
+
+ig_status ig_dump_isolated(ig_context *context, const char *path,
+                           const ig_isolated_dump *what, const char **out_text,
+                           size_t *out_size) {
+    ig_isolated_dump given = { 0 };
+    ig_import_options import = { 0 };
+    ig_compile_options compile = { 0 };
+    ig_options_take(&given, sizeof given, what);
+    ig_options_take(&import, sizeof import, given.import);
+    ig_options_take(&compile, sizeof compile, given.compile);
+    isolated_call call = { .context = context,
+                           .work = { .model = path,
+                                     .import = &import,
+                                     .compile = &compile,
+                                     .stage = given.stage,
+                                     .format = given.format },
+                           .files = ig_module_create_for(context, path) };
+    ig_status status = ig_host_guard(context, dump_isolated, &call);
+    ig_file_map_close(&call.made);
+    ig_module_close(call.files);
+    *out_text = call.text.data;
+    *out_size = call.text.size;
+    return ig_host_settle(context, status);
 }

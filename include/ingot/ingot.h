@@ -33,6 +33,7 @@
 
 #include <ingot/status.h>
 #include <ingot/tree.h>
+#include <ingot/values.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -204,6 +205,18 @@ IG_API IG_MUST_USE ig_status ig_dump(ig_module *module, const char *stage,
                                      const ig_compile_options *options,
                                      ig_format format, const char **out_text,
                                      size_t *out_size);
+/* Reads a model file and dumps it, in a process of its own (see ig_compile_model).  The
+ * text is the context's until its next call. */
+typedef struct ig_isolated_dump {
+    size_t size;
+    const ig_import_options *import;   /* or NULL */
+    const ig_compile_options *compile; /* or NULL */
+    const char *stage;                 /* as ig_dump */
+    ig_format format;
+} ig_isolated_dump;
+IG_API IG_MUST_USE ig_status ig_dump_isolated(ig_context *context, const char *path,
+                                              const ig_isolated_dump *what,
+                                              const char **out_text, size_t *out_size);
 
 /* A register tile that a product with constant weights can be made of. */
 typedef struct ig_matmul_tile {
@@ -228,52 +241,7 @@ IG_API IG_MUST_USE ig_status ig_cache_describe(ig_context *context,
 /* Removes every entry.  Programs that are open stay so. */
 IG_API IG_MUST_USE ig_status ig_cache_clear(ig_context *context);
 
-/* ---- values of calls, for tools and tests ---- */
-
-typedef enum ig_argument_kind {
-    IG_ARGUMENT_TENSOR,
-    IG_ARGUMENT_LIST,
-    IG_ARGUMENT_OPTIONAL, /* a list of none or one */
-} ig_argument_kind;
-
-/* A tensor, or a list of values. */
-typedef struct ig_argument ig_argument;
-struct ig_argument {
-    ig_argument_kind kind;
-    const char *dtype; /* "f32"; the rest of a tensor: row-major, 4- and 2-bit */
-    uint32_t rank;     /* elements packed, low bits first */
-    const int64_t *dims;
-    const void *data;
-    size_t size;              /* bytes at data */
-    const ig_argument *items; /* of a list */
-    size_t item_count;
-};
-
-/* Values that own their memory. */
-typedef struct ig_arguments ig_arguments;
-
-/* Reads a value: "@FILE" (.npy or .pb), "f32[2,3]=1,2,3,4,5,6", "i64[4]=0" (one number
- * fills), "f32[8,13]=random", "i64[4]=iota", or JSON.  `type` is what a model declares
- * ("seq<f32[N]>"), which says how to read .pb and JSON; NULL: a tensor. */
-IG_API IG_MUST_USE ig_status ig_arguments_parse(ig_context *context, const char *text,
-                                                const char *type,
-                                                ig_arguments **out_arguments);
-/* Reads every array of an .npz file; their names are kept. */
-IG_API IG_MUST_USE ig_status ig_arguments_open(ig_context *context, const char *path,
-                                               ig_arguments **out_arguments);
-IG_API void ig_arguments_close(ig_arguments *arguments);
-IG_API size_t ig_arguments_count(const ig_arguments *arguments);
-IG_API const ig_argument *ig_arguments_at(const ig_arguments *arguments, size_t index);
-IG_API const char *ig_arguments_name(const ig_arguments *arguments, size_t index);
-/* Writes .npy or .pb (one value) or .npz, by the name of the file. */
-IG_API IG_MUST_USE ig_status ig_arguments_write(ig_context *context, const char *path,
-                                                const ig_argument *arguments,
-                                                const char *const *names, size_t count);
-/* Element `index` (row-major) of a tensor as a number. */
-IG_API double ig_argument_number(const ig_argument *tensor, size_t index);
-/* The dtype of an ig_dtype_code of runtime.h, "f32", or NULL; and the reverse, or 0. */
-IG_API const char *ig_dtype_text(int32_t code);
-IG_API int32_t ig_dtype_number(const char *text);
+/* ---- the reference interpreter ---- */
 
 /* Runs the module's entry graph by the reference interpreter: slow, for checking.
  * Outputs are the module's until the next call on it. */

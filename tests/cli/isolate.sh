@@ -65,6 +65,20 @@ check "nothing is interpreted in isolation" 2 "--isolate" \
     "$ingot" verify "$apart" --isolate -t interpret
 rm -r "$apart"
 
+# dump: the same text, at each stage and in each form.
+for stage in import tensor plan kernel asm; do
+    "$ingot" dump "$tmp/dlrm.onnx" -q -s $stage -o "$tmp/here.txt"
+    "$ingot" dump "$tmp/dlrm.onnx" -q -s $stage --isolate -o "$tmp/apart.txt"
+    holds "dump --stage $stage in isolation" cmp "$tmp/here.txt" "$tmp/apart.txt"
+done
+"$ingot" dump "$tmp/dlrm.onnx" -q --json --after fold -o "$tmp/here.txt"
+"$ingot" dump "$tmp/dlrm.onnx" -q --json --after fold --isolate -o "$tmp/apart.txt"
+holds "dump --json --after in isolation" cmp "$tmp/here.txt" "$tmp/apart.txt"
+check "a dump's time has a limit" 5 "isolate_seconds" \
+    "$ingot" dump "$tmp/dlrm.onnx" --isolate --limit isolate_seconds=0
+check "a dump in isolation does not look at extents here" 2 "--isolate keeps it apart" \
+    "$ingot" dump "$tmp/twins.onnx" --isolate --dim S=64
+
 # What another user may cut short is copied, not mapped.
 chmod o+w "$tmp/dlrm.onnx"
 holds "a model that others may write is read all the same" isolated

@@ -167,6 +167,14 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
     return status;
 }
 
+int isolation_check(const settings *given) {
+    return given->isolate && given->dims.count
+               ? complain(EXIT_USAGE,
+                          "--dim looks at the model here, and --isolate keeps it "
+                          "apart: give --input NAME=TYPE")
+               : 0;
+}
+
 int output_check(const settings *given) {
     struct stat from, to;
     const char *path = given->arguments.items[0];

@@ -31,6 +31,8 @@ ig_status module_open(const settings *given, const char *path,
 ig_status program_open(const char *path, const ig_program_options *how,
                        ig_program **out_program, message *why);
 void model_close(model *which);
+/* 0, or the exit status after a message: what isolated work cannot do is asked for. */
+int isolation_check(const settings *given);
 /* 0, or the exit status after a message: the output would replace the model. */
 int output_check(const settings *given);
 bool is_interpret(const char *target);

@@ -125,12 +125,8 @@ static int run_compile(const settings *given) {
     if (!given->output) {
         return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
     }
-    if (given->isolate && given->dims.count) {
-        return complain(EXIT_USAGE,
-                        "--dim looks at the model here, and --isolate keeps it apart: "
-                        "give --input NAME=TYPE");
-    }
-    int status = output_check(given);
+    int status = isolation_check(given);
+    status = status ? status : output_check(given);
     ig_context *context = status ? NULL : context_open(given, NULL, &status);
     if (!context) {
         return status;

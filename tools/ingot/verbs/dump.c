@@ -20,6 +20,7 @@ static const option_row dump_options[] = {
     ROW_RESOURCE,
     ROW_FIX,
     ROWS_COMPILE,
+    ROW_ISOLATE,
     ROW_QUIET,
     FLAG("json", json, "the same as --format json; errors too"),
     ROW_HELP,
@@ -59,14 +60,46 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
     return write_output(given->output ? given->output : "-", text, size);
 }
 
-static ig_status dump_module(const settings *given, ig_module *module) {
+static const char *stage_of(const settings *given) {
+    return given->stage ? given->stage : "tensor";
+}
+
+static ig_compile_options dump_how(const settings *given) {
     ig_compile_options how = compile_options(given);
     how.stop_after = given->after;
+    return how;
+}
+
+static ig_status dump_module(const settings *given, ig_module *module) {
+    ig_compile_options how = dump_how(given);
     const char *text = NULL;
     size_t size = 0;
-    const char *stage = given->stage ? given->stage : "tensor";
-    ig_status status = ig_dump(module, stage, &how, format_of(given), &text, &size);
+    ig_status status = ig_dump(module, stage_of(given), &how, format_of(given), &text,
+                               &size);
     return status == IG_OK ? write_out(given, text, size) : status;
+}
+
+static int dump_apart(const settings *given) {
+    int exit_status = isolation_check(given);
+    exit_status = exit_status ? exit_status : output_check(given);
+    ig_context *context = exit_status ? NULL : context_open(given, NULL, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    ig_import_options import = import_options(given);
+    ig_compile_options compile = dump_how(given);
+    ig_isolated_dump what = { .size = sizeof what,
+                              .import = &import,
+                              .compile = &compile,
+                              .stage = stage_of(given),
+                              .format = format_of(given) };
+    const char *text = NULL;
+    size_t size = 0;
+    ig_status status = ig_dump_isolated(context, given->arguments.items[0], &what,
+                                        &text, &size);
+    status = status == IG_OK ? write_out(given, text, size) : status;
+    context_close(context);
+    return exit_of(status);
 }
 
 static ig_status optimise_module(const settings *given, ig_module *module) {
@@ -102,7 +135,7 @@ static int with_module(const settings *given,
 
 static int run_dump(const settings *given) {
     static const char code_stages[] = "|llvm|asm|cuda|ptx|";
-    char *stage = text_of("|%s|", given->stage ? given->stage : "tensor");
+    char *stage = text_of("|%s|", stage_of(given));
     bool is_code = strstr(code_stages, stage) != NULL;
     free(stage);
     if (is_code && format_of(given) != IG_FORMAT_TEXT) {
@@ -111,7 +144,7 @@ static int run_dump(const settings *given) {
                         "kernel; %s is text",
                         given->format ? given->format : "json", given->stage);
     }
-    return with_module(given, dump_module);
+    return given->isolate ? dump_apart(given) : with_module(given, dump_module);
 }
 
 static int run_opt(const settings *given) {
