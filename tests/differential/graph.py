@@ -280,7 +280,8 @@ class Graph:
 
     def add(self, op, inputs, outputs=1, rounds=(0, 0), domain="", **attributes):
         """The node's values.  `outputs`: how many, or for each whether it is asked for;
-        `rounds`: by how many last places inputs are moved, and results."""
+        `rounds`: by how many last places inputs are moved, and results; or a function of
+        the inputs' arrays that says it."""
         if not domain:
             self.check_types(op, inputs)
         asked = [True] * outputs if isinstance(outputs, int) else outputs
@@ -314,13 +315,14 @@ class Graph:
             if why:
                 self.rejections[f"{op}: {why}"] += 1
                 raise Rejected(why)
+            step.rounds = rounds if callable(rounds) else lambda *_: rounds
+            units = step.rounds(*[v and v.first for v in inputs])
             made = variants_of(step, {n: v.variants for n, v in values.items()},
-                               self.numbers, *rounds)
+                               self.numbers, *units)
         except Unjudged as error:
             raise Rejected(str(error)) from None
-        step.rounds = rounds
         scope = self.scopes[-1]
-        scope.rounds = tuple(map(max, scope.rounds, (*rounds, 0.0)))
+        scope.rounds = tuple(map(max, scope.rounds, (*units, 0.0)))
         self.scopes[-1].nodes.append(node)
         if len(self.scopes) == 1:
             self.steps.append(step)

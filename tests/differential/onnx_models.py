@@ -138,14 +138,14 @@ def replay(graph, replaced):
     values.update({v.name: v.variants for v in graph.inputs})
     values.update({n: [a] * (1 + VARIANTS) for n, a in replaced.items()})
     for step in graph.steps:
+        given = [values[n][0] if n else None for n in step.node.input]
         try:
-            made = variants_of(step, values, graph.numbers, *step.rounds)
+            made = variants_of(step, values, graph.numbers, *step.rounds(*given))
         except Unjudged:
             raise
         except Exception as error:
             raise Unjudged(str(error)[:80]) from None
         firsts = [m[0] for m in made]
-        given = [values[n][0] if n else None for n in step.node.input]
         if find_open_result(step, given, firsts):
             raise Unjudged("open result")
         if any(f.size > 20000 for f in firsts if not isinstance(f, list)):

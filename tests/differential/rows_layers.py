@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import numpy as np
 
-from chain import FLOATS
+from chain import FLOATS, dtype_of
 from graph import Rejected
 from rows import row
 
@@ -113,24 +113,23 @@ def pick_image(g, op, fits=lambda v: True, least=1):
 def sums_of(x):
     """Norms of doubles take their statistics in f32: stash_type is 1 (Operators.md,
     LayerNormalization), and where there is none kernels do."""
-    return (2**29, 2**30) if x.dtype == "f64" else SUMS
+    return (2**29, 2**30) if x.dtype in ("f64", np.float64) else SUMS
 
 
 def shifted(x, scale, centre, deviation):
     """ONNX Runtime multiplies by scale / deviation and adds bias - centre * that, so that
     its error is that of the products (core/providers/cpu/nn/instance_norm.cc)."""
-    if x.dtype not in ("f32", "f64"):
+    if dtype_of(x) not in ("f32", "f64") or not x.size:
         return SUMS
     with np.errstate(all="ignore"):
-        largest = max(np.abs(x.first).max(), np.abs(centre).max())
-        flat = 2**-24 * largest * np.abs(scale.first).max() / np.min(deviation)
+        largest = max(np.abs(x).max(), np.abs(centre).max())
+        flat = 2**-24 * largest * np.abs(scale).max() / np.min(deviation)
     return (*sums_of(x), float(flat) if np.isfinite(flat) else 0.0)
 
 
-def shifted_by_own(x, scale, axes, epsilon=1e-5):
-    if x.dtype not in ("f32", "f64"):
-        return SUMS
-    wide = x.first.astype(np.float64)
+def shifted_by_own(x, scale, epsilon=1e-5):
+    axes = tuple(range(2, x.ndim))
+    wide = x.astype(np.float64)
     return shifted(x, scale, wide.mean(axes), np.sqrt(wide.var(axes) + epsilon))
 
 
@@ -141,17 +140,15 @@ def batch_norm(g, op):
     channels = (x.shape[1],)
     inputs = [x, g.make(x.dtype, channels), g.make(x.dtype, channels),
               g.make(x.dtype, channels), g.make(x.dtype, channels, "unit")]
-    rounds = shifted(x, inputs[1], inputs[3].first, np.sqrt(np.abs(
-        inputs[4].first.astype(np.float64)) + 1e-5))
-    g.add(op, inputs, rounds=rounds, **({"epsilon": 1e-3} if g.chance(0.5) else {}))
+    g.add(op, inputs, rounds=lambda x, scale, bias, mean, variance: shifted(
+        x, scale, mean, np.sqrt(np.abs(variance.astype(np.float64)) + 1e-5)), **({"epsilon": 1e-3} if g.chance(0.5) else {}))
 
 
 @row("InstanceNormalization")
 def instance_norm(g, op):
     x = pick_image(g, op, lambda v: v.size > 0)
     parts = [g.make(x.dtype, (x.shape[1],)) for _ in range(2)]
-    rounds = shifted_by_own(x, parts[0], tuple(range(2, x.rank)))
-    g.add(op, [x] + parts, rounds=rounds)
+    g.add(op, [x] + parts, rounds=lambda x, scale, bias: shifted_by_own(x, scale))
 
 
 @row("GroupNormalization", since=18)
@@ -161,8 +158,8 @@ def group_norm(g, op):
     groups = g.choice([d for d in range(1, channels + 1) if channels % d == 0])
     extent = groups if g.opset < 21 else channels
     parts = [g.make(x.dtype, (extent,)) for _ in range(2)]
-    rounds = shifted_by_own(x, parts[0], tuple(range(2, x.rank)))
-    g.add(op, [x] + parts, rounds=rounds, num_groups=groups)
+    g.add(op, [x] + parts, rounds=lambda x, scale, bias: shifted_by_own(x, scale),
+          num_groups=groups)
 
 
 @row("LRN")

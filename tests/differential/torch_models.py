@@ -156,10 +156,11 @@ class Rounding(TorchDispatchMode):
             whole = isinstance(result, torch.Tensor)
             for tensor in [result] if whole else list(result)[:1]:
                 if tensor.dtype in UNITS and tensor.numel():
-                    signs = torch.tensor(self.draw.choice([-1.0, 1.0],
-                                                          tuple(tensor.shape)))
-                    signs = signs.to(tensor.dtype) * UNITS[tensor.dtype]
-                    tensor.copy_(tensor * (1 + signs))
+                    # Of several sizes: two that move alike leave their difference.
+                    shape = tuple(tensor.shape)
+                    units = torch.tensor(self.draw.choice([-1.0, 1.0], shape) *
+                                         self.draw.uniform(0.5, 1, shape))
+                    tensor.copy_(tensor.double() * (1 + units * UNITS[tensor.dtype]))
         return result
 
 
