@@ -442,7 +442,7 @@ static void take_operands(equation *e, term *terms, const ig_einsum_spec *spec) 
 ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
                     ig_value **out_value, const char **out_why) {
     equation e = { .build = ig_expr_of(builder), .module = builder->graph->module };
-    ig_str text = spec->equation;
+    ig_str text = spec->equation.size ? spec->equation : ig_str_of("");
     uint32_t count = spec->operand_count;
     term *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
     take_operands(&e, terms, spec);

@@ -6,6 +6,7 @@ The largest ones run where INGOT_TEST_MODELS is "all".
 
 SPDX-License-Identifier: Apache-2.0
 """
+import copy
 import fnmatch
 import os
 import pathlib
@@ -121,6 +122,16 @@ def tensors_of(result):
     return []
 
 
+def in_double(module, args, named):
+    """What the module gives where nothing is rounded to f32."""
+    def widen(value):
+        is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+        return value.double() if is_float else value
+
+    wide = copy.deepcopy(module).double()
+    return tensors_of(wide(*map(widen, args), **{k: widen(v) for k, v in named.items()}))
+
+
 class Compiled(unittest.TestCase):
     def setUp(self):
         warnings.simplefilter("ignore")
@@ -128,6 +139,18 @@ class Compiled(unittest.TestCase):
         torch._dynamo.utils.counters.clear()
         torch.manual_seed(0)
         ingot.dynamo._told.clear()
+
+    def check_values(self, got, want, exact):
+        """Within 1e-3 of eager; where random weights let values grow until eager's own
+        rounding is more than that, within four times its distance from exact values:
+        sums of thousands of products in another order."""
+        for place, (g, w) in enumerate(zip(got, want)):
+            try:
+                torch.testing.assert_close(g, w, rtol=1e-3, atol=1e-3)
+            except AssertionError:
+                e = exact()[place]
+                off, own = (g - e).abs().max(), (w - e).abs().max()
+                self.assertLessEqual(off.item(), 4 * own.item())
 
     def check(self, name, module, draws):
         """`draws`: positional and named arguments, one pair for each call."""
@@ -147,8 +170,7 @@ class Compiled(unittest.TestCase):
                 seconds.append(time.monotonic() - began)
                 self.assertEqual(ingot.dynamo._told, set())
                 self.assertEqual(len(got), len(want))
-                for g, w in zip(got, want):
-                    torch.testing.assert_close(g, w, rtol=1e-3, atol=1e-3)
+                self.check_values(got, want, lambda: in_double(module, args, named))
                 self.assertTrue(not before or before == len(graphs), "another graph")
         print(f"{name}: first call {seconds[0]:.1f} s", file=sys.stderr)
 
