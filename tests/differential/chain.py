@@ -26,8 +26,8 @@ warnings.filterwarnings("ignore")
 onnxruntime.set_default_logger_severity(4)
 
 VARIANTS = 4
-# Operands where 0 is a pole, or the end of what is defined.
-POLES = {"Div": 1, "Reciprocal": 0, "Log": 0, "Sqrt": 0, "Mod": 1, "Pow": 0}
+# Operands where 0 is a pole, or the end of what is defined; those of Tan are others.
+POLES = {"Div": 1, "Reciprocal": 0, "Log": 0, "Sqrt": 0, "Mod": 1, "Pow": 0, "Tan": 0}
 FACTOR = 6  # times the distance of the variants
 UNIT = {"f32": 2.0**-23, "f64": 2.0**-52, "f16": 2.0**-10, "bf16": 2.0**-7}
 FLOATS = tuple(UNIT)
@@ -250,19 +250,27 @@ def has_huge(arrays):
          np.isfinite(a.astype(np.float64))).any()) for a in arrays)
 
 
-def meet_pole(step, values, given):
-    """The operand is 0 wherever rounding may have made it so: what lies beyond is then
-    anything, and is not judged."""
+def nearest_poles(operator, array):
+    if operator != "Tan":
+        return np.zeros_like(array)
+    return (np.floor(array / np.pi) + 0.5) * np.pi
+
+
+def meet_poles(step, values, made):
+    """The step's result where rounding may have brought its operand to a pole: what lies
+    beyond is anything, and an infinity there is a variant that no other agrees with."""
     place = POLES.get(step.node.op_type)
     name = step.node.input[place] if place is not None else ""
-    if not name or isinstance(given[name], list) or dtype_of(given[name]) not in FLOATS:
-        return given
+    if not name or isinstance(values[name][0], list) or (
+            dtype_of(values[name][0]) not in FLOATS):
+        return made
     first, *others = [v.astype(np.float64) for v in values[name]]
     with np.errstate(all="ignore"):
         off = np.max([np.abs(o - first) for o in others], axis=0, initial=0)
-        may_be_zero = (off > 0) & (np.abs(first) <= FACTOR * off)
-    zero = np.zeros((), given[name].dtype)
-    return given | {name: np.where(may_be_zero, zero, given[name])}
+        far = np.abs(first - nearest_poles(step.node.op_type, first))
+        may_be_there = np.broadcast_to((off > 0) & (far <= FACTOR * off), made[0].shape)
+    infinite = np.full((), np.inf, made[0].dtype)
+    return [np.where(may_be_there, infinite, made[0])]
 
 
 def mark_overflow(array, number):
@@ -292,8 +300,6 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
         given = {n: values[n][number] for n in step.reads}
         if units_in:
             given = {n: move(v, draw, units_in) for n, v in given.items()}
-        if number == VARIANTS and not step.functions:
-            given = meet_pole(step, values, given)
         try:
             made = step.run(given)
         except Exception as error:
@@ -307,6 +313,8 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
             # Terms may have left the range where their sum has not.
             made = [m if isinstance(m, list) or dtype_of(m) != "f16" else np.where(
                 np.abs(m) > 3000, np.float16(np.inf), m) for m in made]
+        if number == VARIANTS and not step.functions:
+            made = meet_poles(step, values, made)
         results.append(made)
     return [[result[i] for result in results] for i in range(len(step.makes))]
 

@@ -167,6 +167,24 @@ def smaller_before_11(node, inputs, outputs):
     return len(inputs) == 2 and bool((inputs[1] < 1).any())
 
 
+@row("MaxPool", "AveragePool", "LpPool", why="a window larger than the padded input: "
+     "Operators.md rounds (input - kernel) / stride down, ONNX Runtime towards 0 "
+     "(core/providers/cpu/nn/pool_attributes.h, ComputeOutputSize)")
+def window_beyond_input(node, inputs, outputs):
+    kernel = attribute(node, "kernel_shape")
+    rank = len(kernel)
+    pads = attribute(node, "pads", [0] * 2 * rank)
+    dilations = attribute(node, "dilations", [1] * rank)
+    return any(e + pads[i] + pads[i + rank] < (k - 1) * d + 1 for i, (e, k, d) in
+               enumerate(zip(inputs[0].shape[2:], kernel, dilations)))
+
+
+@row("LRN", why="windows behind a NaN or an infinity: ONNX Runtime's sum runs along the "
+     "channels, adds one and takes one off (core/providers/cpu/nn/lrn.cc)")
+def running_sum(node, inputs, outputs):
+    return not np.isfinite(inputs[0].astype(np.float64)).all()
+
+
 @row("Conv", "ConvTranspose", why="whether a padded 0 meets a weight: an infinite weight "
      "or a NaN makes NaN of it, where columns are laid out with zeros (im2col) or not")
 def padding_meets_weight(node, inputs, outputs):

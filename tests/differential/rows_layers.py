@@ -334,6 +334,13 @@ def resize(g, op):
     g.add(op, [x, empty, scales], rounds=rounds, **given)
 
 
+def cubic_weights(x, grid):
+    """ONNX Runtime's are differences of numbers up to 6, in f32
+    (core/providers/cpu/tensor/grid_sample.cc, GsGetCubicCoeffs)."""
+    largest = np.abs(x[np.isfinite(x)].astype(np.float64)).max(initial=0)
+    return 4, 8, float(min(2.0**-22 * largest, 1e30))
+
+
 @row("GridSample", since=16)
 def grid_sample(g, op):
     x = pick_image(g, op, lambda v: v.rank == 4 and v.size > 0)
@@ -343,8 +350,9 @@ def grid_sample(g, op):
         raise Rejected("types")
     modes = ("linear", "nearest", "cubic") if g.opset >= 20 else (
         "bilinear", "nearest", "bicubic")
-    g.add(op, [x, grid], rounds=(4, 8), mode=g.choice(modes), align_corners=g.between(0, 1),
-          padding_mode=g.choice(("zeros", "border", "reflection")))
+    mode = g.choice(modes)
+    g.add(op, [x, grid], rounds=cubic_weights if "cubic" in mode else (4, 8), mode=mode,
+          align_corners=g.between(0, 1), padding_mode=g.choice(("zeros", "border", "reflection")))
 
 
 # ---- reductions ----

@@ -28,6 +28,9 @@ UNITS = {torch.float32: 2.0**-23, torch.float64: 2.0**-52, torch.float16: 2.0**-
          torch.bfloat16: 2.0**-7}
 
 
+NARROW = (torch.float16, torch.bfloat16)
+
+
 class NoProgram(Exception):
     """The seed gives nothing that torch runs as it is written."""
 
@@ -160,7 +163,10 @@ class Rounding(TorchDispatchMode):
                     shape = tuple(tensor.shape)
                     units = torch.tensor(self.draw.choice([-1.0, 1.0], shape) *
                                          self.draw.uniform(0.5, 1, shape))
-                    tensor.copy_(tensor.double() * (1 + units * UNITS[tensor.dtype]))
+                    near = tensor.double() * (1 + units * UNITS[tensor.dtype])
+                    if name == "_log_softmax" and tensor.dtype in NARROW:
+                        near += units * UNITS[tensor.dtype]  # of a sum that is 1 or more
+                    tensor.copy_(near)
         return result
 
 

@@ -2848,6 +2848,19 @@ def o_affine_grid(x: T):
     return (torch.affine_grid_generator(x, [2, 3, 4, 5], True), torch.affine_grid_generator(x, [2, 1, 1, 2], False))
 
 
+@program("all", (R(4),))
+def v_same_tensor(x: T):
+    a, b, c, d = x.clone(), x.clone(), x.clone(), x.clone()
+    f, g, h, k = a.flatten(0), b.detach(), torch.as_tensor(c), d.data
+    f.unsqueeze_(0)
+    g.unsqueeze_(0)
+    h.unsqueeze_(0)
+    k.unsqueeze_(0)
+    g.add_(1)
+    k.mul_(2)
+    return (a, b, c, d, f, g, h, k)
+
+
 SEGMENTS = torch.tensor([[1.0, -2], [float('nan'), 3], [4, 5], [-0.0, float('inf')], [6, 7.5]])
 
 

@@ -135,6 +135,9 @@ ig_status ig_ts_op_flatten(ig_ts_call *call) {
     if (first > last) {
         return ig_ts_fail(call, IG_INVALID, "start_dim comes after end_dim");
     }
+    if (first == last) {
+        return ig_ts_give_arg(call, 0, 0); /* the tensor itself, no view of it */
+    }
     return ig_aten_give_view(call, flatten_axes(call, &v, first, last));
 }
 
@@ -391,7 +394,16 @@ ig_status ig_ts_op_expand_as(ig_ts_call *call) {
     return expand_to(call, &v, other->type->dims, other->type->rank);
 }
 
-/* Itself: contiguous, detach, alias and the like. */
+/* All of it, as another tensor: what is done to the shape of one is not to the other. */
+ig_status ig_ts_op_alias(ig_ts_call *call) {
+    ig_aten_view v;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->e->status;
+    }
+    return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, v.rank, v.dims));
+}
+
+/* The very tensor: cpu, requires_grad_ and the like. */
 ig_status ig_ts_op_itself(ig_ts_call *call) {
     return ig_ts_give_arg(call, 0, 0);
 }
