@@ -50,15 +50,37 @@ def type_proto(value):
     return helper.make_tensor_type_proto(CODES[dtype_of(value)], [None] * value.ndim)
 
 
-def move(array, draw, units, flat=0.0):
+class Signs:
+    """Where values are moved to, of variants in pairs: the second goes the other way, so
+    that what a single rounding decides is always seen."""
+
+    def __init__(self, draw):
+        self.draw, self.kept, self.is_second, self.place = draw, [], False, 0
+
+    def begin(self, number):
+        self.is_second, self.place = number % 2 == 0, 0
+        if not self.is_second:
+            self.kept = []
+
+    def take(self, shape):
+        self.place += 1
+        if self.is_second and self.place <= len(self.kept) and (
+                self.kept[self.place - 1].shape == shape):
+            return -self.kept[self.place - 1]
+        signs = self.draw.choice([-1.0, 1.0], shape) * self.draw.uniform(0.5, 1, shape)
+        self.kept.append(signs)
+        return signs
+
+
+def move(array, signs, units, flat=0.0):
     """Another rounding: each element some units in the last place off, and `flat`."""
     if isinstance(array, list):
-        return [move(a, draw, units, flat) for a in array]
+        return [move(a, signs, units, flat) for a in array]
     dtype = dtype_of(array)
     if dtype not in UNIT or not array.size:
         return array
     wide = array.astype(np.float64)
-    signs = draw.choice([-1.0, 1.0], array.shape) * draw.uniform(0.5, 1, array.shape)
+    signs = signs.take(array.shape)
     with np.errstate(all="ignore"):
         moved = wide + (np.abs(wide) * UNIT[dtype] * units + flat) * signs
         if dtype == "f64":
@@ -296,16 +318,18 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
         # of them (HardSwish); ONNX Runtime and its evaluator take doubles here and there.
         units_out = max(units_out, 2**30)
     unsure = units_in and has_huge(first.values())
+    signs = Signs(draw)
     for number in range(1, 1 + VARIANTS):
+        signs.begin(number)
         given = {n: values[n][number] for n in step.reads}
         if units_in:
-            given = {n: move(v, draw, units_in) for n, v in given.items()}
+            given = {n: move(v, signs, units_in) for n, v in given.items()}
         try:
             made = step.run(given)
         except Exception as error:
             raise Unjudged(f"not steady: {str(error)[:80]}") from None
         if units_out or flat:
-            made = [move(m, draw, units_out, flat) for m in made]
+            made = [move(m, signs, units_out, flat) for m in made]
         if unsure:
             made = [mark_overflow(m, number) for m in made]
         if unsure and any(dtype_of(v) == "f16" for v in first.values()

@@ -179,6 +179,17 @@ def window_beyond_input(node, inputs, outputs):
                enumerate(zip(inputs[0].shape[2:], kernel, dilations)))
 
 
+@row("LpPool", why="auto_pad where strides leave padding below 0, of which Operators.md says "
+     "nothing: ONNX Runtime's MaxPool and AveragePool refuse it, its LpPool shifts "
+     "(core/providers/cpu/nn/pool_attributes.h)")
+def negative_padding(node, inputs, outputs):
+    kernel = attribute(node, "kernel_shape")
+    strides = attribute(node, "strides", [1] * len(kernel))
+    return attribute(node, "auto_pad", b"NOTSET").startswith(b"SAME") and any(
+        (o - 1) * s + k < e for e, o, k, s in
+        zip(inputs[0].shape[2:], outputs[0].shape[2:], kernel, strides))
+
+
 @row("LRN", why="windows behind a NaN or an infinity: ONNX Runtime's sum runs along the "
      "channels, adds one and takes one off (core/providers/cpu/nn/lrn.cc)")
 def running_sum(node, inputs, outputs):

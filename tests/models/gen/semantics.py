@@ -2861,6 +2861,17 @@ def v_same_tensor(x: T):
     return (a, b, c, d, f, g, h, k)
 
 
+@program("all", (torch.tensor([0, 3, 127, 128, 255], dtype=torch.uint8),
+                 torch.tensor([-128, -1, 0, 127], dtype=torch.int8)))
+def n_clamp_far(x: T, y: T):
+    return (torch.clamp(x, min=-3), torch.clamp(x, 5, 300), torch.clamp_max(x, 256), torch.clamp(y, -129, 4), torch.clamp_min(y, -1000), torch.clamp(y, max=128))
+
+
+@program("all", (torch.tensor(float("inf")),), (torch.tensor(-0.5),))
+def n_gelu_of_one(x: T):
+    return (F.gelu(x), F.gelu(x.reshape(1, 1)))
+
+
 SEGMENTS = torch.tensor([[1.0, -2], [float('nan'), 3], [4, 5], [-0.0, float('inf')], [6, 7.5]])
 
 

@@ -101,7 +101,11 @@ ig_status ig_ts_op_gelu(ig_ts_call *call) {
                      IG_STR_ARG(approximate));
     }
     ig_gelu_attrs attrs = { .tanh = by_tanh };
-    attrs.finite = x && x->type->dtype == IG_DT_f32 && !by_tanh;
+    /* oneDNN's, which torch asks for more than one element (use_mkldnn). */
+    int64_t count = 0;
+    bool is_one = x && ig_dim_known(ig_type_count(call->module, x->type), &count) &&
+                  count == 1;
+    attrs.finite = x && x->type->dtype == IG_DT_f32 && !by_tanh && !is_one;
     return ig_aten_give(call, ig_build_gelu(call->e, x, attrs));
 }
 

@@ -325,14 +325,39 @@ ig_status ig_ts_op_masked_fill(ig_ts_call *call) {
     return ig_aten_give(call, ig_build_where(call->e, mask, value, x));
 }
 
+/* Is a bound beyond what the integers of this dtype reach?  -1: below all of them, 1:
+ * above; 0 where it is among them, or not known. */
+static int compare_with_range(const ig_ts_value *bound, ig_dtype dtype) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    if (bound->kind != IG_TS_INT || !ig_ts_is_known(bound) || info->bits >= 64 ||
+        !ig_dtype_is_int(dtype)) {
+        return 0;
+    }
+    bool is_signed = info->class == IG_SINT;
+    int64_t highest = ((int64_t)1 << (info->bits - is_signed)) - 1;
+    int64_t lowest = is_signed ? -highest - 1 : 0;
+    return bound->as.i < lowest ? -1 : bound->as.i > highest;
+}
+
+/* A bound on the far side of all integers of the dtype bounds nothing; torch refuses one
+ * on the near side. */
 static ig_value *bound_value(ig_ts_call *call, ig_opcode code, ig_value *x,
                              uint32_t index) {
     assert(index < call->arg_count && "the schema has no such argument");
     if (!x || ig_ts_is_none(call, index)) {
         return x;
     }
-    return ig_expr_map2(call->e, code, x,
-                        ig_aten_operand(call, index, (ig_dtype)x->type->dtype));
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    int place = compare_with_range(&call->args[index], dtype);
+    if (place == (code == IG_OP_max ? -1 : 1)) {
+        return x;
+    }
+    if (place) {
+        ig_expr_fail(call->e, IG_INVALID, "a bound of %lld is outside of %s's range",
+                     (long long)call->args[index].as.i, ig_dtypes[dtype].name);
+        return NULL;
+    }
+    return ig_expr_map2(call->e, code, x, ig_aten_operand(call, index, dtype));
 }
 
 /* clamp(x, min, max); the upper bound wins. */
