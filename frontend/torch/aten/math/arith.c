@@ -339,8 +339,8 @@ static int compare_with_range(const ig_ts_value *bound, ig_dtype dtype) {
     return bound->as.i < lowest ? -1 : bound->as.i > highest;
 }
 
-/* A bound on the far side of all integers of the dtype bounds nothing; torch refuses one
- * on the near side. */
+/* A bound on the far side of all integers of the dtype bounds nothing; one on the near
+ * side is refused, as torch does. */
 static ig_value *bound_value(ig_ts_call *call, ig_opcode code, ig_value *x,
                              uint32_t index) {
     assert(index < call->arg_count && "the schema has no such argument");

@@ -87,7 +87,8 @@ static void set_pads(ig_ts_call *call, convolution *c) {
     for (uint32_t i = 0; i < c->w.space; i++) {
         int64_t more = c->is_transposed ? c->w.more[i] : 0;
         c->before[i] = ig_dim_const(call->module, c->w.pad[i]);
-        c->after[i] = ig_dim_const(call->module, c->w.pad[i] - more);
+        c->after[i] = ig_dim_sub(call->module, c->before[i],
+                                 ig_dim_const(call->module, more));
     }
 }
 

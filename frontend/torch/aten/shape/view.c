@@ -394,7 +394,8 @@ ig_status ig_ts_op_expand_as(ig_ts_call *call) {
     return expand_to(call, &v, other->type->dims, other->type->rank);
 }
 
-/* All of it, as another tensor: what is done to the shape of one is not to the other. */
+/* All of it, as another tensor: what is done to the shape of one is not done to the
+ * other. */
 ig_status ig_ts_op_alias(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
