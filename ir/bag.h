@@ -27,6 +27,8 @@ typedef struct ig_bag_feature {
 
 uint32_t ig_bag_feature_count(const ig_op *op);
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
+/* The one of a bag_ids op, which has no table. */
+ig_bag_feature ig_bag_ids_feature(const ig_op *op);
 /* The bits of an id below the number of its table, where there are several. */
 enum { IG_BAG_ROW_BITS = 40 };
 /* Rows of all its tables. */

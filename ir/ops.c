@@ -16,7 +16,8 @@ enum {
     STATE = IG_STATE,
     CONSTANT = IG_CONSTANT,
     VIEW = IG_VIEW,
-    HOST = IG_HOST
+    HOST = IG_HOST,
+    MEETS = IG_STATE | IG_COLLECTIVE
 };
 #define MANY IG_MANY
 

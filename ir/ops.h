@@ -20,6 +20,7 @@ typedef enum ig_trait {
     IG_CONSTANT = 1 << 6,   /* const, weight, table, dims */
     IG_VIEW = 1 << 7,       /* result can alias the operand's memory with strides */
     IG_HOST = 1 << 8,       /* host value op */
+    IG_COLLECTIVE = 1 << 9, /* every rank of the world runs it, in the same order */
 } ig_trait;
 
 #define IG_SYMBOL_UNBOUND INT64_MIN /* among ig_eval.symbols: has no value yet */

@@ -33,7 +33,7 @@ typedef struct bag {
     const ig_op *op;
     uint32_t number; /* of the feature */
     ig_bag_feature feature;
-    const ig_tensor *const *tables, *table; /* all; that of the id in hand */
+    const ig_tensor *const *tables, *table; /* all (bag_ids: NULL); that of the id */
     const ig_tensor *ids, *begins, *ends, *weights;
     ig_negative negative;
     ig_range_rule range;
@@ -43,8 +43,9 @@ typedef struct bag {
     double *row, *total; /* dim values each */
 } bag;
 
-#define BAG_ERROR(b, format, ...) \
-    FOLD_ERROR((b)->eval, (b)->op, "bag: feature %u: " format, (b)->number, __VA_ARGS__)
+#define BAG_ERROR(b, format, ...)                             \
+    FOLD_ERROR((b)->eval, (b)->op, "%s: feature %u: " format, \
+               ig_ops[(b)->op->code].name, (b)->number, __VA_ARGS__)
 
 /* ---- rows ---- */
 
@@ -98,6 +99,9 @@ typedef enum id_use { ID_ROW, ID_COUNTS, ID_LEFT_OUT } id_use;
 
 /* The id's table becomes the one in hand; the result is its row there. */
 static int64_t open_id(bag *b, int64_t id) {
+    if (!b->tables) {
+        return id;
+    }
     int64_t last = (int64_t)b->feature.tables - 1;
     int64_t table = id < 0 ? 0 : id >> IG_BAG_ROW_BITS;
     table = table > last ? last : table;
@@ -361,6 +365,118 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
         IG_TRY(ig_context_poll(eval->context));
     }
     return IG_OK;
+}
+
+/* ---- bag_ids: what of it is there, without rows ---- */
+
+/* Walked twice: results are NULL while ids are counted and checked. */
+typedef struct id_list {
+    ig_tensor *lengths, *ids, *weights;
+    int64_t count, bags;
+} id_list;
+
+/* `position` -1: of no id. */
+static void list_id(const bag *b, id_list *list, int64_t position, int64_t row) {
+    if (list->ids) {
+        ig_tensor_set_i64(list->ids, list->count, row);
+    }
+    if (list->weights && position >= 0) {
+        ig_span_copy(list->weights, list->count, b->weights, position, 1);
+    }
+    list->count++;
+}
+
+static void end_bag(id_list *list, int64_t first) {
+    if (list->lengths) {
+        ig_tensor_set_i64(list->lengths, list->bags, list->count - first);
+    }
+    list->bags++;
+}
+
+static ig_status list_bag(bag *b, bag_span span, id_list *list) {
+    int64_t first = list->count, row;
+    for (int64_t position = span.begin; position < span.end; position++) {
+        id_use use;
+        IG_TRY(use_of_id(b, position, &use, &row));
+        if (use == ID_ROW || (use == ID_COUNTS && b->feature.pool != IG_POOL_max)) {
+            list_id(b, list, position, use == ID_ROW ? row : -1);
+        }
+    }
+    int64_t counted = list->count - first;
+    bool is_mean = b->feature.pool == IG_POOL_mean && counted > 0;
+    for (int64_t i = counted; is_mean && i < span.divisor; i++) {
+        list_id(b, list, -1, -1); /* they count */
+    }
+    end_bag(list, first);
+    return IG_OK;
+}
+
+static ig_status list_each(bag *b, int64_t bags, id_list *list) {
+    bag_span window = { 0, b->ids->count, -1 };
+    if (b->begins && bags > 0) {
+        window = span_of(b, bags - 1);
+        window.begin = span_of(b, 0).begin;
+        IG_TRY(check_span(b, 0, &window));
+    } else if (b->begins) {
+        window.end = 0;
+    }
+    for (int64_t position = 0; position < b->ids->count; position++) {
+        int64_t first = list->count, row = -1;
+        id_use use = ID_LEFT_OUT;
+        if (position >= window.begin && position < window.end) {
+            IG_TRY(use_of_id(b, position, &use, &row));
+        }
+        list_id(b, list, position, use == ID_ROW ? row : -1);
+        end_bag(list, first);
+    }
+    return IG_OK;
+}
+
+static ig_status list_all(bag *b, int64_t bags, id_list *list) {
+    if (b->feature.pool == IG_POOL_none) {
+        return list_each(b, bags, list);
+    }
+    for (int64_t i = 0; i < bags; i++) {
+        int64_t length = b->begins ? 0 : b->ids->dims[1];
+        bag_span span = { i * length, (i + 1) * length, -1 };
+        if (b->begins) {
+            span = span_of(b, i);
+            IG_TRY(check_span(b, i, &span));
+        }
+        if (b->begins && i == bags - 1) {
+            open_last(b, &span);
+        }
+        IG_TRY(list_bag(b, span, list));
+    }
+    return IG_OK;
+}
+
+ig_status ig_fold_bag_ids(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                          ig_tensor *out) {
+    ig_bag_feature f = ig_bag_ids_feature(op);
+    bag b = { .eval = eval, .op = op, .feature = f, .ids = in[0] };
+    b.number = (uint32_t)ig_attr_int(op, IG_bag_ids_feature, 0);
+    b.rows = ig_attr_int(op, IG_bag_ids_rows, 0);
+    b.begins = f.begins ? in[f.begins] : NULL;
+    b.ends = f.ends ? in[f.ends] : NULL;
+    b.weights = f.weights ? in[f.weights] : NULL;
+    b.negative = (ig_negative)ig_attr_int(op, IG_bag_ids_negative, IG_NEGATIVE_wrap);
+    b.range = (ig_range_rule)ig_attr_int(op, IG_bag_ids_range, IG_RANGE_error);
+    b.offsets = (ig_offsets_rule)ig_attr_int(op, IG_bag_ids_offsets, IG_OFFSETS_error);
+    int64_t bags = b.begins                 ? b.begins->count - (f.last != IG_LAST_ids)
+                   : f.pool == IG_POOL_none ? b.ids->count
+                                            : b.ids->dims[0];
+    IG_TRY(check_operands(&b, bags));
+    id_list counted = { 0 };
+    IG_TRY(list_all(&b, bags, &counted));
+    IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, 1, &counted.bags, &out[0]));
+    IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, 1, &counted.count, &out[1]));
+    id_list list = { .lengths = &out[0], .ids = &out[1] };
+    if (b.weights) {
+        IG_TRY(ig_eval_alloc(eval, op, b.weights->dtype, 1, &counted.count, &out[2]));
+        list.weights = &out[2];
+    }
+    return list_all(&b, bags, &list);
 }
 
 /* ---- interact ---- */

@@ -51,6 +51,21 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
     return feature;
 }
 
+ig_bag_feature ig_bag_ids_feature(const ig_op *op) {
+    assert(op->code == IG_OP_bag_ids && "it has one feature");
+    int64_t mask = ig_attr_int(op, IG_bag_ids_operands, 0);
+    uint32_t at = 1;
+    ig_bag_feature feature = { .tables = 1 };
+    feature.begins = mask & IG_BAG_BEGINS ? at++ : 0;
+    feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
+    feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
+    feature.operands = at;
+    feature.pool = (ig_pool)ig_attr_int(op, IG_bag_ids_pool, IG_POOL_sum);
+    feature.padding = ig_attr_int(op, IG_bag_ids_padding, INT64_MIN);
+    feature.last = (ig_bag_last)ig_attr_int(op, IG_bag_ids_last, IG_LAST_ids);
+    return feature;
+}
+
 ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
     assert(feature->table + feature->tables <= op->operand_count &&
            "a feature of another bag");
@@ -244,6 +259,34 @@ static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
     return IG_OK;
 }
 
+/* Extents of a feature's result, without that of a row; room for one more. */
+static ig_status infer_extents(const ig_op *op, uint32_t number,
+                               const ig_bag_feature *feature, ig_dim *dims,
+                               uint32_t *out_rank) {
+    const ig_type *ids = ig_operand_type(op, feature->ids);
+    *out_rank = 1;
+    if (feature->begins) {
+        IG_TRY(ig_check_rank(op, feature->ids, 1));
+        IG_TRY(count_bags(op, feature, &dims[0]));
+        dims[0] = feature->pool == IG_POOL_none ? ids->dims[0] : dims[0];
+        return IG_OK;
+    }
+    if (feature->pool != IG_POOL_none) {
+        IG_TRY(ig_check_rank(op, feature->ids, 2));
+        dims[0] = ids->dims[0];
+        return IG_OK;
+    }
+    if (ids->rank == IG_TENSOR_RANK) {
+        return INFER_FAIL(op, IG_LIMIT, "feature %u: ids have too many dimensions",
+                          number);
+    }
+    *out_rank = ids->rank;
+    for (uint32_t i = 0; i < ids->rank; i++) {
+        dims[i] = ids->dims[i];
+    }
+    return IG_OK;
+}
+
 static ig_status infer_feature(const ig_op *op, uint32_t number,
                                const ig_type **out_type) {
     ig_bag_feature feature = ig_bag_feature_at(op, number);
@@ -252,25 +295,9 @@ static ig_status infer_feature(const ig_op *op, uint32_t number,
     IG_TRY(check_more_tables(op, &feature));
     IG_TRY(check_feature(op, number, &feature));
     IG_TRY(check_weights(op, &feature));
-    const ig_type *ids = ig_operand_type(op, feature.ids);
     ig_dim dims[IG_TENSOR_RANK + 1];
-    uint32_t rank = 0;
-    if (feature.begins) {
-        IG_TRY(ig_check_rank(op, feature.ids, 1));
-        IG_TRY(count_bags(op, &feature, &dims[0]));
-        dims[0] = feature.pool == IG_POOL_none ? ids->dims[0] : dims[0];
-        rank = 1;
-    } else if (feature.pool != IG_POOL_none) {
-        IG_TRY(ig_check_rank(op, feature.ids, 2));
-        dims[rank++] = ids->dims[0];
-    } else if (ids->rank == IG_TENSOR_RANK) {
-        return INFER_FAIL(op, IG_LIMIT, "feature %u: ids have too many dimensions",
-                          number);
-    } else {
-        for (uint32_t i = 0; i < ids->rank; i++) {
-            dims[rank++] = ids->dims[i];
-        }
-    }
+    uint32_t rank;
+    IG_TRY(infer_extents(op, number, &feature, dims, &rank));
     dims[rank++] = ig_operand_type(op, feature.table)->dims[1];
     *out_type = ig_type_tensor(ig_op_module(op), dtype, rank, dims);
     return IG_OK;
@@ -280,6 +307,39 @@ ig_status ig_infer_bag(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_arrays(op));
     for (uint32_t i = 0; i < ig_bag_feature_count(op); i++) {
         IG_TRY(infer_feature(op, i, &out_types[i]));
+    }
+    return IG_OK;
+}
+
+ig_status ig_infer_bag_ids(ig_op *op, const ig_type **out_types) {
+    ig_module *module = ig_op_module(op);
+    int64_t mask = ig_attr_int(op, IG_bag_ids_operands, 0);
+    if (!is_within(mask, IG_BAG_BEGINS | IG_BAG_ENDS | IG_BAG_WEIGHTS)) {
+        return INFER_ERROR(op, "'operands' is %lld", (long long)mask);
+    }
+    ig_bag_feature feature = ig_bag_ids_feature(op);
+    uint32_t results = feature.weights ? 3 : 2;
+    if (feature.operands != op->operand_count || results != op->result_count) {
+        return INFER_ERROR(op, "it wants %u operands and %u results, not %u and %u",
+                           feature.operands, results, op->operand_count,
+                           op->result_count);
+    }
+    if (ig_attr_int(op, IG_bag_ids_rows, 0) < 0) {
+        return INFER_ERROR(op, "'rows' is negative");
+    }
+    IG_TRY(check_feature(op, 0, &feature));
+    IG_TRY(check_weights(op, &feature));
+    ig_dim dims[IG_TENSOR_RANK + 1];
+    uint32_t rank;
+    IG_TRY(infer_extents(op, 0, &feature, dims, &rank));
+    bool is_none = feature.pool == IG_POOL_none;
+    ig_dim bags = is_none ? ig_dim_product(module, dims, rank) : dims[0];
+    ig_dim ids = is_none ? bags : ig_result_symbol(op, 1, 0, "ids");
+    out_types[0] = ig_type_tensor(module, IG_DT_i64, 1, &bags);
+    out_types[1] = ig_type_tensor(module, IG_DT_i64, 1, &ids);
+    if (feature.weights) {
+        const ig_type *weights = ig_operand_type(op, feature.weights);
+        out_types[2] = ig_type_with_dims(module, weights, 1, &ids);
     }
     return IG_OK;
 }

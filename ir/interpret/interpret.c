@@ -400,6 +400,14 @@ static ig_status run_loop(ig_run *run, const ig_op *op) {
     return with_cell(run, op, run_loop_body);
 }
 
+/* ---- shard: its value is the table ---- */
+
+static ig_status run_shard(ig_run *run, const ig_op *op) {
+    ig_slot_share(run, ig_run_slot(run, op->results),
+                  ig_run_slot(run, op->operands[0].value));
+    return IG_OK;
+}
+
 /* ---- blocks ---- */
 
 static const run_fn handlers[IG_OP_COUNT] = {
@@ -410,17 +418,35 @@ static const run_fn handlers[IG_OP_COUNT] = {
     [IG_OP_table] = run_weight,
     [IG_OP_guard] = ig_run_check_guard,
     [IG_OP_bind] = ig_run_bind_symbols,
+    [IG_OP_shard] = run_shard,
 };
+
+ig_status ig_run_ops(ig_run *run, const ig_op **op) {
+    const uint32_t ends = IG_TERMINATOR | IG_COLLECTIVE;
+    for (; *op && !(ig_ops[(*op)->code].traits & ends); *op = (*op)->next) {
+        IG_TRY(ig_context_poll(run->context));
+        IG_TRY((handlers[(*op)->code] ? handlers[(*op)->code] : run_fold)(run, *op));
+        ig_run_release_dead(run, *op);
+    }
+    return IG_OK;
+}
+
+/* Runs up to the terminator. */
+static ig_status run_alone(ig_run *run, const ig_block *block, const ig_op **out_end) {
+    *out_end = block->first;
+    IG_TRY(ig_run_ops(run, out_end));
+    bool is_met = *out_end && ig_ops[(*out_end)->code].traits & IG_COLLECTIVE;
+    return is_met ? fail_op(run, *out_end, IG_UNSUPPORTED,
+                            "this is the program of one rank; all ranks of its world "
+                            "are to be run together")
+                  : IG_OK;
+}
 
 /* Runs up to the terminator and shares its operands with `out`. */
 static ig_status run_block(ig_run *run, const ig_block *block,
                            const body_results *out) {
-    const ig_op *op = block->first;
-    for (; op && !(ig_ops[op->code].traits & IG_TERMINATOR); op = op->next) {
-        IG_TRY(ig_context_poll(run->context));
-        IG_TRY((handlers[op->code] ? handlers[op->code] : run_fold)(run, op));
-        ig_run_release_dead(run, op);
-    }
+    const ig_op *op;
+    IG_TRY(run_alone(run, block, &op));
     assert(op && op->operand_count == out->count && "the verifier checks terminators");
     for (uint32_t i = 0; i < out->count; i++) {
         ig_slot_share(run, &out->slots[i], ig_run_slot(run, op->operands[i].value));
@@ -459,19 +485,21 @@ static ig_status copy_output(ig_run *run, const ig_tensor *from, ig_arena *arena
     return IG_OK;
 }
 
-static ig_status run_graph(ig_run *run, const ig_tensor *inputs, ig_arena *arena,
-                           ig_tensor *out_outputs) {
-    const ig_op *ret = run->graph->body.last;
+ig_status ig_run_begin(ig_run *run, const ig_graph *graph, const ig_tensor *inputs) {
+    const ig_op *ret = graph->body.last;
+    IG_TRY(ig_run_init(run, graph));
     if (!ret || !(ig_ops[ret->code].traits & IG_TERMINATOR)) {
         return ig_error(&run->context->diag, IG_INTERNAL, NULL,
-                        "graph '%s' does not end with ret", run->graph->name);
+                        "graph '%s' does not end with ret", graph->name);
     }
-    body_results out = { .count = ret->operand_count };
-    IG_TRY(ig_run_alloc(run, out.count, sizeof *out.slots, &out.slots));
-    IG_TRY(ig_run_bind_inputs(run, inputs));
-    IG_TRY(run_block(run, &run->graph->body, &out));
-    for (uint32_t i = 0; i < out.count; i++) {
-        IG_TRY(copy_output(run, out.slots[i].tensor, arena, &out_outputs[i]));
+    return ig_run_bind_inputs(run, inputs);
+}
+
+ig_status ig_run_end(ig_run *run, ig_arena *arena, ig_tensor *out_outputs) {
+    const ig_op *ret = run->graph->body.last;
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        const ig_tensor *output = ig_run_slot(run, ret->operands[i].value)->tensor;
+        IG_TRY(copy_output(run, output, arena, &out_outputs[i]));
     }
     return IG_OK;
 }
@@ -479,10 +507,10 @@ static ig_status run_graph(ig_run *run, const ig_tensor *inputs, ig_arena *arena
 ig_status ig_interpret(const ig_graph *graph, const ig_tensor *inputs, ig_arena *arena,
                        ig_tensor *out_outputs) {
     ig_run run;
-    ig_status status = ig_run_init(&run, graph);
-    if (status == IG_OK) {
-        status = run_graph(&run, inputs, arena, out_outputs);
-    }
+    const ig_op *end;
+    ig_status status = ig_run_begin(&run, graph, inputs);
+    status = status == IG_OK ? run_alone(&run, &graph->body, &end) : status;
+    status = status == IG_OK ? ig_run_end(&run, arena, out_outputs) : status;
     ig_run_fini(&run);
     return status;
 }

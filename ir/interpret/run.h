@@ -50,6 +50,15 @@ typedef struct ig_run {
     const ig_tensor *recipes; /* results of graph @weights, once computed */
 } ig_run;
 
+/* ---- interpret.c ---- */
+
+/* To be ended by ig_run_fini, whatever it returns. */
+ig_status ig_run_begin(ig_run *run, const ig_graph *graph, const ig_tensor *inputs);
+/* Runs from *op on; leaves the block's terminator, or a collective, in *op. */
+ig_status ig_run_ops(ig_run *run, const ig_op **op);
+/* Copies what the terminator returns. */
+ig_status ig_run_end(ig_run *run, ig_arena *arena, ig_tensor *out_outputs);
+
 /* ---- interpret_values.c ---- */
 
 ig_status ig_run_init(ig_run *run, const ig_graph *graph);

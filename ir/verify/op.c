@@ -22,6 +22,10 @@ static void check_counts(ig_verifier *v, const ig_op *op) {
     if (!(info->stages & v->stage)) {
         ig_verify_defect(v, op, "%s cannot stand at this stage", info->name);
     }
+    if (info->traits & IG_COLLECTIVE && op->block->parent) {
+        ig_verify_defect(v, op, "%s in a body, where not every rank may come by",
+                         info->name);
+    }
 }
 
 /* ---- attributes ---- */

@@ -59,6 +59,7 @@ ARROWS = {
     "passes/bags/": ["passes/bags/", "passes/canonical/", "passes/engine/", *MODEL],
     "passes/recognise/": ["passes/recognise/", "passes/canonical/", "passes/engine/",
                           *MODEL],
+    "passes/shard/": ["passes/shard/", "passes/engine/", *MODEL],
     "passes/place/": ["passes/place/", "passes/engine/", *MODEL],
     LOWER: ["passes/engine/", *SCHEDULES],
     LOWER + "math/": SCHEDULES,

@@ -1,0 +1,215 @@
+/* Result types of shard, deal and the collectives.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/shard.h"
+
+#include "ir/hooks.h"
+#include "ir/infer/infer.h"
+
+/* ---- how a table is divided ---- */
+
+uint32_t ig_shard_count(const ig_op *op) {
+    bool is_set = ig_attr_is_set(op, IG_shard_parts);
+    return is_set ? op->attrs[IG_shard_parts].count / IG_SHARD_NUMBERS : 0;
+}
+
+ig_shard ig_shard_at(const ig_op *op, uint32_t number) {
+    const int64_t *n = op->attrs[IG_shard_parts].as.ints + number * IG_SHARD_NUMBERS;
+    return (ig_shard){ n[0], n[1], n[2], n[3], n[4] };
+}
+
+static bool is_inside(int64_t first, int64_t count, int64_t most) {
+    return first >= 0 && count >= 0 && first <= most && count <= most - first;
+}
+
+static bool do_overlap(ig_shard a, ig_shard b) {
+    return a.row < b.row + b.rows && b.row < a.row + a.rows &&
+           a.column < b.column + b.columns && b.column < a.column + a.columns;
+}
+
+/* Shards within the table, none over another, and together as large as it. */
+static ig_status check_cover(const ig_op *op, int64_t rows, int64_t columns) {
+    int64_t world = ig_attr_int(op, IG_shard_world, 0), left;
+    if (__builtin_mul_overflow(rows, columns, &left)) {
+        return INFER_ERROR(op, "the table is too large");
+    }
+    for (uint32_t i = 0; i < ig_shard_count(op); i++) {
+        ig_shard shard = ig_shard_at(op, i);
+        if (shard.rank < 0 || shard.rank >= world) {
+            return INFER_ERROR(op, "part %u: there is no rank %lld among %lld", i,
+                               (long long)shard.rank, (long long)world);
+        }
+        if (!is_inside(shard.row, shard.rows, rows) ||
+            !is_inside(shard.column, shard.columns, columns)) {
+            return INFER_ERROR(op, "part %u is not inside of %lld rows of %lld", i,
+                               (long long)rows, (long long)columns);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (do_overlap(shard, ig_shard_at(op, k))) {
+                return INFER_ERROR(op, "parts %u and %u have elements in common", k, i);
+            }
+        }
+        left -= shard.rows * shard.columns;
+    }
+    return left == 0 ? IG_OK
+                     : INFER_ERROR(op, "%lld of the table's elements are in no part",
+                                   (long long)left);
+}
+
+ig_status ig_infer_shard(ig_op *op, const ig_type **out_types) {
+    const ig_type *type = out_types[0] = ig_operand_type(op, 0);
+    const ig_op *def = op->operands[0].value->def;
+    bool is_constant = def && (def->code == IG_OP_weight || def->code == IG_OP_table);
+    int64_t world = ig_attr_int(op, IG_shard_world, 0), rows, columns;
+    int64_t rank = ig_attr_int(op, IG_shard_rank, 0);
+    if (!is_constant || type->rank != 2 || !ig_dim_known(type->dims[0], &rows) ||
+        !ig_dim_known(type->dims[1], &columns)) {
+        return INFER_ERROR(op,
+                           "operand 0 is %s, expected a weight or table [rows, dim]",
+                           ig_operand_text(op, 0));
+    }
+    if (world < 1 || world > IG_SHARD_WORLD_MAX || rank < 0 || rank >= world) {
+        return INFER_ERROR(op, "there is no rank %lld in a world of %lld",
+                           (long long)rank, (long long)world);
+    }
+    if (!ig_attr_is_set(op, IG_shard_parts)) {
+        return IG_OK;
+    }
+    uint32_t count = op->attrs[IG_shard_parts].count;
+    if (count % IG_SHARD_NUMBERS || count > IG_SHARD_NUMBERS * IG_SHARD_PARTS_MAX) {
+        return INFER_ERROR(op,
+                           "'parts' has %u numbers, expected %d for each of at most "
+                           "%d parts",
+                           count, IG_SHARD_NUMBERS, IG_SHARD_PARTS_MAX);
+    }
+    return check_cover(op, rows, columns);
+}
+
+/* ---- deal ---- */
+
+static ig_status check_deal(const ig_op *op) {
+    const ig_attr *starts = &op->attrs[IG_deal_starts];
+    const ig_attr *ranks = &op->attrs[IG_deal_ranks];
+    const ig_attr *bases = &op->attrs[IG_deal_bases];
+    int64_t world = ig_attr_int(op, IG_deal_world, 0);
+    if (!starts->count || ranks->count != starts->count ||
+        bases->count != starts->count || world < 1 || world > IG_SHARD_WORLD_MAX) {
+        return INFER_ERROR(op, "'starts', 'ranks' and 'bases' have an entry a shard");
+    }
+    for (uint32_t i = 0; i < starts->count; i++) {
+        int64_t before = i ? starts->as.ints[i - 1] : 0, rank = ranks->as.ints[i];
+        bool is_start = i ? starts->as.ints[i] >= before : starts->as.ints[0] == 0;
+        if (!is_start || rank < 0 || rank >= world || bases->as.ints[i] < 0) {
+            return INFER_ERROR(op, "shard %u: row %lld on, at rank %lld, cannot be", i,
+                               (long long)starts->as.ints[i], (long long)rank);
+        }
+    }
+    return IG_OK;
+}
+
+/* Different ranks among those of the shards. */
+static int64_t count_ranks(const ig_attr *ranks) {
+    int64_t count = 0;
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        uint32_t k = 0;
+        while (ranks->as.ints[k] != ranks->as.ints[i]) {
+            k++;
+        }
+        count += k == i;
+    }
+    return count;
+}
+
+ig_status ig_infer_deal(ig_op *op, const ig_type **out_types) {
+    ig_module *module = ig_op_module(op);
+    bool has_weights = op->operand_count > 2;
+    IG_TRY(check_deal(op));
+    if (op->result_count != (has_weights ? 6 : 5)) {
+        return INFER_ERROR(op, "it has %u results, expected 5, and one more of weights",
+                           op->result_count);
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        IG_TRY(ig_check_rank(op, i, 1));
+        IG_TRY(i < 2 ? ig_check_dtype(op, i, IG_DT_i64) : ig_check_float(op, i));
+    }
+    ig_dim world = ig_dim_const(module, ig_attr_int(op, IG_deal_world, 0));
+    ig_dim ranks = ig_dim_const(module, count_ranks(&op->attrs[IG_deal_ranks]));
+    ig_dim bags = ig_dim_mul(module, ranks, ig_operand_type(op, 0)->dims[0]);
+    ig_dim ids = ig_operand_type(op, 1)->dims[0];
+    if (has_weights) {
+        IG_TRY(ig_check_extent(op, 2, 0, ids, "that of the ids", NULL));
+    }
+    ig_dim dealt = ig_result_symbol(op, 2, 0, "dealt");
+    out_types[0] = ig_type_tensor(module, IG_DT_i64, 1, &bags);
+    out_types[1] = out_types[3] = ig_type_tensor(module, IG_DT_i64, 1, &world);
+    out_types[2] = ig_type_tensor(module, IG_DT_i64, 1, &dealt);
+    out_types[4] = ig_type_tensor(module, IG_DT_i64, 1, &ids);
+    if (has_weights) {
+        const ig_type *weights = ig_operand_type(op, 2);
+        out_types[5] = ig_type_with_dims(module, weights, 1, &dealt);
+    }
+    return IG_OK;
+}
+
+/* ---- collectives ---- */
+
+/* Operands in pairs: a list, and how much of it is whose. */
+static ig_status check_pairs(const ig_op *op, uint32_t results) {
+    if (op->operand_count % 2 || op->result_count != results) {
+        return INFER_ERROR(op, "%u operands and %u results are no pairs",
+                           op->operand_count, op->result_count);
+    }
+    IG_TRY(ig_check_tensors(op));
+    int64_t world = 0;
+    for (uint32_t i = 0; i < op->operand_count; i += 2) {
+        IG_TRY(ig_check_rank(op, i + 1, 1));
+        IG_TRY(ig_check_dtype(op, i + 1, IG_DT_i64));
+        const ig_type *list = ig_operand_type(op, i);
+        const ig_type *counts = ig_operand_type(op, i + 1);
+        int64_t extent;
+        bool is_known = ig_dim_known(counts->dims[0], &extent) && extent > 0;
+        if (!is_known || (world && extent != world)) {
+            return INFER_ERROR(op, "operand %u is %s, expected one count for each rank",
+                               i + 1, ig_operand_text(op, i + 1));
+        }
+        world = extent;
+        for (uint32_t d = 1; d < list->rank; d++) {
+            is_known = is_known && ig_dim_known(list->dims[d], &extent);
+        }
+        if (list->rank == 0 || !is_known) {
+            return INFER_ERROR(op,
+                               "operand %u is %s, expected only its first extent to "
+                               "differ from rank to rank",
+                               i, ig_operand_text(op, i));
+        }
+    }
+    return IG_OK;
+}
+
+/* A list of which only the run knows how much comes. */
+static const ig_type *type_received(const ig_op *op, uint32_t operand,
+                                    uint32_t result) {
+    const ig_type *list = ig_operand_type(op, operand);
+    ig_dim dims[IG_TENSOR_RANK] = { ig_result_symbol(op, result, 0, "came") };
+    for (uint32_t d = 1; d < list->rank; d++) {
+        dims[d] = list->dims[d];
+    }
+    return ig_type_with_dims(ig_op_module(op), list, list->rank, dims);
+}
+
+ig_status ig_infer_all_to_all(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_pairs(op, op->operand_count));
+    for (uint32_t i = 0; i < op->operand_count; i += 2) {
+        out_types[i] = type_received(op, i, i);
+        out_types[i + 1] = ig_operand_type(op, i + 1);
+    }
+    return IG_OK;
+}
+
+ig_status ig_infer_reduce_scatter(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_pairs(op, op->operand_count / 2u));
+    for (uint32_t i = 0; i < op->operand_count; i += 2) {
+        IG_TRY(ig_check_float(op, i));
+        out_types[i / 2] = type_received(op, i, i / 2);
+    }
+    return IG_OK;
+}

@@ -1,0 +1,18 @@
+/* Reading a shard op: which rank is to have which part of a table.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_IR_SHARD_H
+#define IG_IR_SHARD_H
+
+#include "ir/ops.h"
+
+enum { IG_SHARD_NUMBERS = 5, IG_SHARD_PARTS_MAX = 4096, IG_SHARD_WORLD_MAX = 1 << 16 };
+
+typedef struct ig_shard {
+    int64_t rank, row, rows, column, columns;
+} ig_shard;
+
+/* How many there are; 0: every rank has the whole table. */
+uint32_t ig_shard_count(const ig_op *op);
+ig_shard ig_shard_at(const ig_op *op, uint32_t number);
+
+#endif

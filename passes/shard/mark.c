@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "passes/shard/mark.h"
+
+#include "ir/build.h"
+
+/* Constants stand at the head of the graph: the first op behind them. */
+static ig_op *behind_head(const ig_op *table) {
+    ig_op *op = table->next;
+    while (op && (op->code == IG_OP_weight || op->code == IG_OP_table)) {
+        op = op->next;
+    }
+    return op;
+}
+
+ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark) {
+    ig_module *module = ig_op_module(table);
+    ig_builder b = { .graph = table->block->graph,
+                     .block = table->block,
+                     .before = behind_head(table),
+                     .loc = table->loc };
+    int64_t *numbers = IG_NEW_ARRAY(&module->arena, int64_t,
+                                    mark->count * IG_SHARD_NUMBERS);
+    for (uint32_t i = 0; i < mark->count; i++) {
+        const ig_shard *shard = &mark->shards[i];
+        int64_t *n = numbers + i * IG_SHARD_NUMBERS;
+        n[0] = shard->rank;
+        n[1] = shard->row;
+        n[2] = shard->rows;
+        n[3] = shard->column;
+        n[4] = shard->columns;
+    }
+    ig_attr attrs[IG_shard_attr_count] = {
+        [IG_shard_world] = ig_attr_of_int(mark->world),
+        [IG_shard_rank] = ig_attr_of_int(mark->rank)
+    };
+    if (mark->count) {
+        attrs[IG_shard_parts] = ig_attr_of_ints(module, numbers,
+                                                mark->count * IG_SHARD_NUMBERS);
+    }
+    ig_value *whole = table->results;
+    ig_op_spec spec = {
+        .operands = &whole, .operand_count = 1, .result_count = 1, .attrs = attrs
+    };
+    ig_op *op;
+    IG_TRY(ig_build(&b, IG_OP_shard, &spec, &op));
+    for (ig_use *use = whole->uses, *next; use; use = next) {
+        next = use->next;
+        if (use->user != op) {
+            ig_use_set(use, op->results);
+        }
+    }
+    return IG_OK;
+}

@@ -1,0 +1,19 @@
+/* Marking a table as divided: what the pass shard then does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_SHARD_MARK_H
+#define IG_PASSES_SHARD_MARK_H
+
+#include "ir/shard.h"
+
+/* Who is to have what; `count` 0: every rank has the whole table. */
+typedef struct ig_shard_mark {
+    int64_t world, rank;
+    const ig_shard *shards;
+    uint32_t count;
+} ig_shard_mark;
+
+/* Puts a shard op between a weight or table op of the graph and its users.  Reports
+ * shards that do not cover the table once. */
+ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark);
+
+#endif

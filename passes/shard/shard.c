@@ -1,0 +1,477 @@
+/* shard: bags over divided tables exchange ids and rows with the other ranks.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %t = shard @t {world = 2, rank = 0, parts = [0, 0, 3, 0, 8,  1, …]}
+ *     %0 = bag %t, %ids, %off {operands = [1], pool = [sum]} : f32[B, 8]
+ *   becomes
+ *     %1, %2 = bag_ids %ids, %off {operands = 1, rows = 5}            lengths, ids
+ *     %3, … %7 = deal %1, %2 {starts = [0, 3], ranks = [0, 1], …}     by owner
+ *     %8, … %11 = all_to_all %3, %4, %5, %6                           there
+ *     %12 = cumsum %8 {axis = 0, complete = true}
+ *     %13 = bag @t.0, %10, %12 {pool = [sum], last = [offset]}    of all ranks
+ *     %14 = reduce_scatter %13, %9                                    and back
+ *     %0 = reshape %14 {to = [B, 8]}
+ *
+ * All features of a bag op travel together: one all_to_all there, and back one, or one
+ * reduce_scatter for those whose rows lie on all ranks, or both.  docs/sharding.md says
+ * what is the same to the bit, and what is within how much.
+ *
+ * Keeps: results, but for the order of sums over rows of different ranks.  Tables that
+ * every rank has all of lose their mark and nothing else.
+ */
+#include "ir/bag.h"
+#include "passes/engine/pass.h"
+#include "passes/shard/divided.h"
+
+#include <assert.h>
+#include <math.h>
+
+#define SHARD_ERROR(op, ...)                                                       \
+    ig_error(&ig_op_module(op)->context->diag, IG_UNSUPPORTED, ig_op_location(op), \
+             __VA_ARGS__)
+
+typedef struct sharder {
+    ig_pass_run *run;
+    ig_arena *arena;
+    ig_map divided; /* shard op → ig_divided, of those that have parts */
+} sharder;
+
+/* One feature of a bag op, on its way. */
+typedef struct feature {
+    uint32_t number;
+    ig_bag_feature in;
+    const ig_divided *table;
+    ig_value *lengths, *ids, *weights; /* as this rank was given them */
+} feature;
+
+/* A feature's ids of one part of its table. */
+typedef struct travel {
+    const feature *feature;
+    const ig_shard_part *part;
+    uint32_t slot;    /* of its first list, among what goes there */
+    uint32_t returns; /* of its rows, among what comes back */
+    bool is_reduced;  /* by reduce_scatter */
+    ig_value *place;  /* which of the rows that come back each id has */
+} travel;
+
+typedef IG_VEC(ig_value *) values;
+
+typedef struct journey {
+    sharder *s;
+    ig_op *bag;
+    ig_expr e;
+    ig_bag_attrs attrs; /* of the bag */
+    feature *features;
+    uint32_t feature_count;
+    IG_VEC(travel) travels;
+    values there, back, reduced; /* what is sent: lists and counts */
+    ig_value *came_there, *came_back, *came_reduced; /* first results, or NULL */
+} journey;
+
+static bool is_pooled(const feature *f) {
+    return f->in.pool != IG_POOL_none;
+}
+
+/* Do sums of different ranks have to be added? */
+static bool is_split_sum(const feature *f, const ig_shard_part *part) {
+    return part->rank_count > 1 &&
+           (f->in.pool == IG_POOL_sum || f->in.pool == IG_POOL_mean);
+}
+
+/* The dtype of what comes back: sums of a part of the rows are not rounded further
+ * than f32. */
+static ig_dtype dtype_back(const journey *j, const feature *f,
+                           const ig_shard_part *part) {
+    ig_dtype dtype = (ig_dtype)j->bag->results[f->number].type->dtype;
+    return is_split_sum(f, part) && dtype != IG_DT_f64 ? IG_DT_f32 : dtype;
+}
+
+/* ---- ids of this rank ---- */
+
+static void list_ids(journey *j, feature *f) {
+    ig_op *bag = j->bag;
+    ig_value *operands[4] = { bag->operands[f->in.ids].value };
+    uint32_t count = 1;
+    const uint32_t more[] = { f->in.begins, f->in.ends, f->in.weights };
+    for (uint32_t i = 0; i < IG_COUNT_OF(more); i++) {
+        if (more[i]) {
+            operands[count++] = bag->operands[more[i]].value;
+        }
+    }
+    ig_bag_ids_attrs attrs = {
+        .operands = bag->attrs[IG_bag_operands].as.ints[f->number],
+        .rows = f->table->rows,
+        .pool = (int)f->in.pool,
+        .last = (int)f->in.last,
+        .negative = j->attrs.negative,
+        .range = j->attrs.range,
+        .offsets = j->attrs.offsets,
+    };
+    if (f->number) {
+        attrs.feature = (ig_maybe_int)IG_SET(f->number);
+    }
+    if (f->in.padding != INT64_MIN) {
+        attrs.padding = (ig_maybe_int)IG_SET(f->in.padding);
+    }
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = count,
+                        .result_count = f->in.weights ? 3 : 2 };
+    ig_op *op = ig_build_bag_ids_op(&j->e, &spec, attrs);
+    f->lengths = &op->results[0];
+    f->ids = &op->results[1];
+    f->weights = f->in.weights ? &op->results[2] : NULL;
+}
+
+static void send_list(const journey *j, values *list, ig_value *x, ig_value *counts) {
+    IG_PUSH(j->s->arena, list, x);
+    IG_PUSH(j->s->arena, list, counts);
+}
+
+static void deal_part(journey *j, const feature *f, const ig_shard_part *part) {
+    ig_value *operands[] = { f->lengths, f->ids, f->weights };
+    ig_deal_attrs attrs = { .world = f->table->world,
+                            .starts = { part->starts, part->count },
+                            .ranks = { part->ranks, part->count },
+                            .bases = { part->bases, part->count },
+                            .keep = part->rank_count == 1 && is_pooled(f) };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = f->weights ? 3 : 2,
+                        .result_count = f->weights ? 6 : 5 };
+    ig_op *deal = ig_build_deal_op(&j->e, &spec, attrs);
+    travel t = { .feature = f, .part = part, .place = &deal->results[4] };
+    t.slot = (uint32_t)j->there.count;
+    if (is_pooled(f)) {
+        send_list(j, &j->there, &deal->results[0], &deal->results[1]);
+    }
+    send_list(j, &j->there, &deal->results[2], &deal->results[3]);
+    if (f->weights) {
+        send_list(j, &j->there, &deal->results[5], &deal->results[3]);
+    }
+    IG_PUSH(j->s->arena, &j->travels, t);
+}
+
+/* ---- meeting ---- */
+
+/* The collective's first result; NULL where nothing travels. */
+static ig_value *meet_ranks(journey *j, ig_opcode code, const values *list) {
+    if (!list->count) {
+        return NULL;
+    }
+    uint32_t count = (uint32_t)list->count;
+    ig_op_spec spec = { .operands = list->items,
+                        .operand_count = count,
+                        .result_count = code == IG_OP_all_to_all ? count : count / 2 };
+    return ig_expr_op(&j->e, code, &spec)->results;
+}
+
+/* ---- rows that this rank has, for all ranks ---- */
+
+static ig_value *look_up(journey *j, const travel *t, const ig_value *came) {
+    const feature *f = t->feature;
+    ig_value *lists = (ig_value *)(uintptr_t)came; /* results stand side by side */
+    int64_t mask = 0, last = IG_LAST_offset;
+    int64_t pool = is_split_sum(f, t->part) ? IG_POOL_sum : (int64_t)f->in.pool;
+    int64_t empty = t->part->rank_count == 1    ? (int64_t)f->in.empty
+                    : f->in.pool == IG_POOL_max ? IG_EMPTY_neg_inf
+                                                : IG_EMPTY_zero;
+    ig_value *operands[4] = { t->part->table };
+    uint32_t count = 1, list = t->slot;
+    ig_value *lengths = is_pooled(f) ? &lists[list] : NULL;
+    list += lengths ? 2 : 0;
+    operands[count++] = &lists[list];
+    ig_bag_attrs attrs = { .operands = { &mask, 1 },
+                           .pool = { &pool, 1 },
+                           .empty = { empty == IG_EMPTY_zero ? NULL : &empty, 1 },
+                           .negative = IG_NEGATIVE_skip,
+                           .to = j->attrs.to };
+    if (lengths) {
+        ig_cumsum_attrs all = { .complete = true };
+        operands[count++] = ig_build_cumsum(&j->e, lengths, all);
+        mask |= IG_BAG_BEGINS;
+        attrs.last = (ig_ints){ &last, 1 };
+    }
+    if (f->weights) {
+        operands[count++] = &lists[list + 2];
+        mask |= IG_BAG_WEIGHTS;
+    }
+    if (is_split_sum(f, t->part)) {
+        attrs.to = (ig_maybe_dtype)IG_SET(dtype_back(j, f, t->part));
+    }
+    return ig_build_bag(&j->e, operands, count, attrs);
+}
+
+static void return_rows(journey *j, travel *t) {
+    const feature *f = t->feature;
+    ig_value *rows, *counts = &j->came_there[t->slot + 1];
+    if (t->part->own) {
+        rows = look_up(j, t, j->came_there);
+    } else {
+        ig_dim dims[] = { ig_dim_of(0), ig_dim_of(t->part->columns) };
+        rows = ig_expr_fill(&j->e, dtype_back(j, f, t->part), 2, dims, 0);
+    }
+    t->is_reduced = is_split_sum(f, t->part) && t->part->rank_count == f->table->world;
+    values *list = t->is_reduced ? &j->reduced : &j->back;
+    t->returns = (uint32_t)list->count / (t->is_reduced ? 2 : 1);
+    send_list(j, list, rows, counts);
+}
+
+/* ---- at home again ---- */
+
+static ig_value *rows_of_ids(journey *j, const travel *t, ig_value *came) {
+    int64_t mask = 0, pool = IG_POOL_none;
+    ig_value *operands[] = { came, t->place };
+    ig_bag_attrs attrs = { .operands = { &mask, 1 },
+                           .pool = { &pool, 1 },
+                           .negative = IG_NEGATIVE_skip };
+    return ig_build_bag(&j->e, operands, 2, attrs);
+}
+
+/* [B, columns] of what came, from one rank or more. */
+static ig_value *add_ranks(journey *j, const travel *t, ig_value *came) {
+    const feature *f = t->feature;
+    ig_dim dims[] = { ig_dim_of(t->part->rank_count), f->lengths->type->dims[0],
+                      ig_dim_of(t->part->columns) };
+    if (t->is_reduced || t->part->rank_count == 1) {
+        return ig_expr_reshape(&j->e, came, 2, dims + 1);
+    }
+    ig_reduce kind = f->in.pool == IG_POOL_max ? IG_REDUCE_max : IG_REDUCE_sum;
+    return ig_expr_reduce_axis(&j->e, kind, ig_expr_reshape(&j->e, came, 3, dims), 0,
+                               false);
+}
+
+/* What the ranks could not know: how many ids a bag has on all of them. */
+static ig_value *finish_bags(journey *j, const feature *f, ig_value *x) {
+    static const double empty[] = {
+        [IG_EMPTY_zero] = 0, [IG_EMPTY_neg_inf] = -INFINITY, [IG_EMPTY_nan] = NAN
+    };
+    ig_expr *e = &j->e;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    if (f->in.pool == IG_POOL_mean) {
+        ig_value *count = ig_expr_cast(e, f->lengths, dtype);
+        x = ig_build_div(e, x, ig_expr_unsqueeze(e, count, 1));
+    }
+    bool is_right = f->in.pool == IG_POOL_sum   ? f->in.empty == IG_EMPTY_zero
+                    : f->in.pool == IG_POOL_max ? f->in.empty == IG_EMPTY_neg_inf
+                                                : false;
+    if (is_right) {
+        return x;
+    }
+    ig_value *is_empty = ig_expr_with_integer(e, IG_OP_eq, f->lengths, 0);
+    return ig_build_where(e, ig_expr_unsqueeze(e, is_empty, 1),
+                          ig_expr_number(e, dtype, empty[f->in.empty]), x);
+}
+
+static ig_value *arrive_part(journey *j, const travel *t) {
+    const feature *f = t->feature;
+    ig_value *came = t->is_reduced ? j->came_reduced : j->came_back;
+    if (!is_pooled(f)) {
+        return rows_of_ids(j, t, &came[t->returns]);
+    }
+    ig_value *x = add_ranks(j, t, &came[t->returns]);
+    x = t->part->rank_count > 1 ? finish_bags(j, f, x) : x;
+    return ig_expr_cast(&j->e, x, (ig_dtype)j->bag->results[f->number].type->dtype);
+}
+
+/* Parts of a feature stand side by side in `travels`, by their columns. */
+static void arrive_feature(journey *j, const feature *f, const travel *first) {
+    ig_value **columns = IG_NEW_ARRAY(j->s->arena, ig_value *, f->table->count);
+    for (uint32_t i = 0; i < f->table->count; i++) {
+        columns[i] = arrive_part(j, &first[i]);
+    }
+    uint32_t axis = columns[0]->type->rank - 1;
+    ig_value *x = ig_expr_concat(&j->e, axis, columns, f->table->count);
+    ig_value *old = &j->bag->results[f->number];
+    x = ig_expr_reshape(&j->e, x, old->type->rank, old->type->dims);
+    if (x->type != old->type) {
+        ig_value_retype(x, old->type);
+    }
+    if (!x->name) {
+        x->name = old->name;
+    }
+    ig_value_replace(old, x);
+}
+
+/* ---- features of tables that are not divided ---- */
+
+static ig_ints keep_entries(const journey *j, uint32_t slot, const uint32_t *kept,
+                            uint32_t count) {
+    const ig_attr *attr = &j->bag->attrs[slot];
+    if (attr->kind != IG_ATTR_INTS) {
+        return (ig_ints){ NULL, 0 };
+    }
+    int64_t *entries = IG_NEW_ARRAY(j->s->arena, int64_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i] = attr->as.ints[kept[i]];
+    }
+    return (ig_ints){ entries, count };
+}
+
+static void keep_features(journey *j, const uint32_t *kept, uint32_t count) {
+    values operands = { 0 };
+    for (uint32_t i = 0; i < count; i++) {
+        ig_bag_feature f = ig_bag_feature_at(j->bag, kept[i]);
+        for (uint32_t k = 0; k < f.operands; k++) {
+            IG_PUSH(j->s->arena, &operands, j->bag->operands[f.table + k].value);
+        }
+    }
+    ig_bag_attrs attrs = j->attrs;
+    attrs.operands = keep_entries(j, IG_bag_operands, kept, count);
+    attrs.pool = keep_entries(j, IG_bag_pool, kept, count);
+    attrs.padding = keep_entries(j, IG_bag_padding, kept, count);
+    attrs.last = keep_entries(j, IG_bag_last, kept, count);
+    attrs.empty = keep_entries(j, IG_bag_empty, kept, count);
+    attrs.tables = keep_entries(j, IG_bag_tables, kept, count);
+    ig_op_spec spec = { .operands = operands.items,
+                        .operand_count = (uint32_t)operands.count,
+                        .result_count = count };
+    ig_op *op = ig_build_bag_op(&j->e, &spec, attrs);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *old = &j->bag->results[kept[i]];
+        op->results[i].name = old->name;
+        ig_value_retype(&op->results[i], old->type);
+        ig_value_replace(old, &op->results[i]);
+    }
+}
+
+/* ---- one bag op ---- */
+
+/* The divided table of an operand; NULL where it is none. */
+static const ig_divided *divided_of(const sharder *s, const ig_value *value) {
+    ig_op *op = ig_def(value, IG_OP_shard);
+    return op ? ig_map_get_id(&s->divided, IG_MAP_PTR(op)) : NULL;
+}
+
+static ig_status check_feature(const ig_op *bag, const ig_bag_feature *in) {
+    if (bag->block->parent) {
+        return SHARD_ERROR(
+            bag,
+            "a divided table is looked up in the body of '%s', where the "
+            "ranks may not meet; let every rank have all of it "
+            "(data_parallel)",
+            ig_ops[bag->block->parent->code].name);
+    }
+    if (in->tables > 1) {
+        return SHARD_ERROR(bag,
+                           "a divided table is one of %u that are looked up as one; "
+                           "let every rank have all of it (data_parallel)",
+                           in->tables);
+    }
+    return IG_OK;
+}
+
+/* Splits the features: those that travel go to j->features, the others to `kept`. */
+static ig_status sort_features(journey *j, uint32_t *kept, uint32_t *out_kept) {
+    for (uint32_t i = 0; i < j->bag->result_count; i++) {
+        feature f = { .number = i, .in = ig_bag_feature_at(j->bag, i) };
+        for (uint32_t k = 0; k < f.in.tables && !f.table; k++) {
+            f.table = divided_of(j->s, j->bag->operands[f.in.table + k].value);
+        }
+        if (!f.table) {
+            kept[(*out_kept)++] = i;
+            continue;
+        }
+        IG_TRY(check_feature(j->bag, &f.in));
+        j->features[j->feature_count++] = f;
+    }
+    return IG_OK;
+}
+
+static void travel_all(journey *j) {
+    for (uint32_t i = 0; i < j->feature_count; i++) {
+        feature *f = &j->features[i];
+        list_ids(j, f);
+        for (uint32_t k = 0; k < f->table->count; k++) {
+            deal_part(j, f, &f->table->parts[k]);
+        }
+    }
+    j->came_there = meet_ranks(j, IG_OP_all_to_all, &j->there);
+    for (size_t i = 0; i < j->travels.count; i++) {
+        return_rows(j, &j->travels.items[i]);
+    }
+    j->came_reduced = meet_ranks(j, IG_OP_reduce_scatter, &j->reduced);
+    j->came_back = meet_ranks(j, IG_OP_all_to_all, &j->back);
+    const travel *next = j->travels.items;
+    for (uint32_t i = 0; i < j->feature_count; i++) {
+        arrive_feature(j, &j->features[i], next);
+        next += j->features[i].table->count;
+    }
+}
+
+static ig_status shard_bag(sharder *s, ig_op *bag) {
+    ig_builder b = ig_builder_before(bag);
+    journey j = { .s = s, .bag = bag, .attrs = ig_bag_attrs_of(bag) };
+    uint32_t *kept = IG_NEW_ARRAY(s->arena, uint32_t, bag->result_count), count = 0;
+    j.e = ig_expr_of(&b);
+    j.features = IG_NEW_ARRAY(s->arena, feature, bag->result_count);
+    IG_TRY(sort_features(&j, kept, &count));
+    if (!j.feature_count) {
+        return IG_OK;
+    }
+    travel_all(&j);
+    if (count) {
+        keep_features(&j, kept, count);
+    }
+    ig_op_erase(bag);
+    s->run->changed = true;
+    return IG_OK;
+}
+
+/* ---- the graph ---- */
+
+/* Bodies nest at most limits.graph_depth deep. */
+static ig_status shard_block(sharder *s, ig_block *block) {
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            IG_TRY(shard_block(s, op->bodies[i]));
+        }
+        if (op->code == IG_OP_bag) {
+            IG_TRY(shard_bag(s, op));
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status divide_tables(sharder *s, ig_graph *graph) {
+    ig_map_init(&s->divided, s->arena);
+    for (ig_op *op = graph->body.first; op; op = op->next) {
+        if (op->code != IG_OP_shard) {
+            continue;
+        }
+        ig_divided *divided = IG_NEW(s->arena, ig_divided);
+        IG_TRY(ig_divide(op, s->arena, divided));
+        if (divided->count) {
+            ig_map_set_id(&s->divided, IG_MAP_PTR(op), divided);
+        }
+    }
+    return IG_OK;
+}
+
+/* Marks go; a table that another op reads as a whole cannot be divided. */
+static ig_status take_marks(sharder *s, ig_graph *graph) {
+    for (ig_op *op = graph->body.first, *next; op; op = next) {
+        next = op->next;
+        if (op->code != IG_OP_shard) {
+            continue;
+        }
+        ig_value *table = op->operands[0].value;
+        if (op->results->uses && divided_of(s, op->results)) {
+            return SHARD_ERROR(
+                op->results->uses->user,
+                "it reads all of table '%s', of which a rank has a part; "
+                "let every rank have all of it (data_parallel)",
+                ig_attr_str(table->def, IG_weight_name));
+        }
+        ig_value_replace(op->results, table);
+        ig_op_erase(op);
+        s->run->changed = true;
+    }
+    return IG_OK;
+}
+
+ig_status ig_pass_shard(ig_pass_run *run, ig_graph *graph) {
+    sharder s = { .run = run, .arena = run->scratch };
+    IG_TRY(divide_tables(&s, graph));
+    IG_TRY(shard_block(&s, &graph->body));
+    return take_marks(&s, graph);
+}

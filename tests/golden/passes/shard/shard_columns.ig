@@ -1,0 +1,59 @@
+# shard: columns are put side by side, look-ups without pooling find their rows again, and a rank without a table sends none; one that has all of it keeps it.
+# run: shard,dce
+# not run: a rank's program has no meaning without the others (test_passes_shard runs them)
+module @m {
+  weight @a : f32[3, 4] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+  weight @b : f32[4, 2] = splat(2)
+  table @q : u4<rowwise f16>[2, 8] = inline(0x003c000010325476003c000098badcfe)
+  graph @main(%ids: i64[N], %off: i64[B], %ids2: i64[B, 2]) -> (f32[B, 4], f32[B, 2, 2], f32[B, 8]) {
+    %0 = shard @a {world = 2, rank = 0, parts = [0, 0, 3, 0, 1, 1, 0, 3, 1, 1, 1, 0, 3, 2, 2]}
+    %1 = shard @b {world = 2, rank = 0, parts = [0, 0, 4, 0, 2]}
+    %2 = shard @q {world = 2, rank = 0, parts = [1, 0, 2, 0, 4, 0, 0, 2, 4, 4]}
+    %3 = bag %0, %ids, %off {operands = [1], pool = [max]}
+    %4 = bag %1, %ids2 {operands = [0], pool = [none]}
+    %5 = bag %2, %ids2 {operands = [0], pool = [mean]}
+    ret %3, %4, %5
+  }
+}
+# expect:
+module @m {
+  weight @a : f32[3, 4] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+  weight @b : f32[4, 2] = splat(2)
+  table @q : u4<rowwise f16>[2, 8] = inline(0x003c000010325476003c000098badcfe)
+  weight @a.0 : f32[3, 1] = [0, 4, 8]
+  table @q.1 : u4<rowwise f16>[2, 4] = inline(0x003c00005476003c0000dcfe)
+  graph @main(%ids: i64[N], %off: i64[B], %ids2: i64[B, 2]) -> (f32[B, 4], f32[B, 2, 2], f32[B, 8]) {
+    %0, %1 = bag_ids %ids, %off {operands = 1, rows = 3, pool = max} : i64[B], i64[ids]
+    %2, %3, %4, %5, %6 = deal %0, %1 {world = 2, starts = [0], ranks = [0], bases = [0], keep} : i64[B], i64[2], i64[dealt], i64[2], i64[ids]
+    %7, %8, %9, %10, %11 = deal %0, %1 {world = 2, starts = [0], ranks = [1], bases = [0], keep} : i64[B], i64[2], i64[dealt2], i64[2], i64[ids]
+    %12, %13, %14, %15, %16, %17, %18, %19 = all_to_all %2, %3, %4, %5, %7, %8, %9, %10 : i64[came], i64[2], i64[came2], i64[2], i64[came3], i64[2], i64[came4], i64[2]
+    %20 = cumsum %12 {axis = 0, complete} : i64[came + 1]
+    %21 = bag @a.0, %14, %20 {operands = [1], pool = [max], last = [offset], negative = skip} : f32[came, 1]
+    %22 = const {value = 0} : f32[]
+    %23 = expand %22 {to = [0, 3]} : f32[0, 3]
+    %24, %25, %26, %27 = all_to_all %21, %13, %23, %17 : f32[came5, 1], i64[2], f32[came6, 3], i64[2]
+    %28 = reshape %24 {to = [B, 1]} : f32[B, 1]
+    %29 = reshape %26 {to = [B, 3]} : f32[B, 3]
+    %30 = concat %28, %29 {axis = 1} : f32[B, 4]
+    %31, %32 = bag_ids %ids2 {operands = 0, rows = 4, pool = none} : i64[2*B], i64[2*B]
+    %33, %34, %35, %36, %37 = deal %31, %32 {world = 2, starts = [0], ranks = [0], bases = [0]} : i64[2*B], i64[2], i64[dealt3], i64[2], i64[2*B]
+    %38, %39 = all_to_all %35, %36 : i64[came7], i64[2]
+    %40 = bag @b, %38 {operands = [0], pool = [none], negative = skip} : f32[came7, 2]
+    %41, %42 = all_to_all %40, %39 : f32[came8, 2], i64[2]
+    %43 = bag %41, %37 {operands = [0], pool = [none], negative = skip} : f32[2*B, 2]
+    %44 = reshape %43 {to = [B, 2, 2]} : f32[B, 2, 2]
+    %45, %46 = bag_ids %ids2 {operands = 0, rows = 2, pool = mean} : i64[B], i64[ids2]
+    %47, %48, %49, %50, %51 = deal %45, %46 {world = 2, starts = [0], ranks = [1], bases = [0], keep} : i64[B], i64[2], i64[dealt4], i64[2], i64[ids2]
+    %52, %53, %54, %55, %56 = deal %45, %46 {world = 2, starts = [0], ranks = [0], bases = [0], keep} : i64[B], i64[2], i64[dealt5], i64[2], i64[ids2]
+    %57, %58, %59, %60, %61, %62, %63, %64 = all_to_all %47, %48, %49, %50, %52, %53, %54, %55 : i64[came9], i64[2], i64[came10], i64[2], i64[came11], i64[2], i64[came12], i64[2]
+    %65 = const {value = 0} : f32[]
+    %66 = expand %65 {to = [0, 4]} : f32[0, 4]
+    %67 = cumsum %61 {axis = 0, complete} : i64[came11 + 1]
+    %68 = bag @q.1, %63, %67 {operands = [1], pool = [mean], last = [offset], negative = skip} : f32[came11, 4]
+    %69, %70, %71, %72 = all_to_all %66, %58, %68, %62 : f32[came13, 4], i64[2], f32[came14, 4], i64[2]
+    %73 = reshape %69 {to = [B, 4]} : f32[B, 4]
+    %74 = reshape %71 {to = [B, 4]} : f32[B, 4]
+    %75 = concat %73, %74 {axis = 1} : f32[B, 8]
+    ret %30, %44, %75
+  }
+}

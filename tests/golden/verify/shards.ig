@@ -1,0 +1,32 @@
+# Parts of a table cover it once, on ranks that there are; counts are one a rank.
+# run: infer
+module @shards {
+  weight @a : f32[4, 2] = splat(1)
+  graph @main(%x: f32[N, 2], %n: i64[2], %m: i64[3], %k: f32[N, M], %i: i64[N]) {
+    %0 = shard @a {world = 2, rank = 2}
+    %1 = shard @a {world = 2, rank = 0, parts = [0, 0, 2, 0, 2, 1, 2, 1, 0, 2]}
+    %2 = shard @a {world = 2, rank = 0, parts = [0, 0, 3, 0, 2, 1, 2, 2, 0, 2]}
+    %3 = shard @a {world = 2, rank = 0, parts = [0, 0, 4, 0, 3]}
+    %4 = shard @a {world = 2, rank = 0, parts = [2, 0, 4, 0, 2]}
+    %5 = shard @a {world = 2, rank = 0, parts = [0, 0, 4, 0]}
+    %6 = shard %x {world = 2, rank = 0}
+    %7, %8, %9, %10 = all_to_all %x, %n, %x, %m
+    %11 = reduce_scatter %i, %n
+    %12, %13 = all_to_all %k, %n
+    %14, %15, %16, %17, %18 = deal %i, %i {world = 2, starts = [1], ranks = [0], bases = [0]}
+    %19, %20 = bag_ids %i, %i, %x {operands = 5, rows = 4}
+    ret
+  }
+}
+# expect-error: 6:10: there is no rank 2 in a world of 2
+# expect-error: 7:10: 2 of the table's elements are in no part
+# expect-error: 8:10: parts 0 and 1 have elements in common
+# expect-error: 9:10: part 0 is not inside of 4 rows of 2
+# expect-error: 10:10: part 0: there is no rank 2 among 2
+# expect-error: 11:10: 'parts' has 4 numbers, expected 5 for each of at most 4096 parts
+# expect-error: 12:10: operand 0 is f32[N, 2], expected a weight or table [rows, dim]
+# expect-error: 13:23: operand 3 is i64[3], expected one count for each rank
+# expect-error: 14:11: operand 0 is i64[N], expected floating-point elements
+# expect-error: 15:16: operand 0 is f32[N, M], expected only its first extent to differ from rank to rank
+# expect-error: 16:31: shard 0: row 1 on, at rank 0, cannot be
+# expect-error: 17:16: it wants 3 operands and 3 results, not 3 and 2
