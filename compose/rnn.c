@@ -230,13 +230,15 @@ static ig_op *make_loop(ig_expr *e, cell *k) {
                         .result_types = types,
                         .result_count = states + 1,
                         .body_count = 1,
-                        .loc = e->builder->loc };
+                        .loc = e->builder->loc,
+                        .origins = e->builder->origins };
     ig_op *op = ig_build_loop_op(e, &spec, (ig_loop_attrs){ .scans = IG_SET(1) });
     for (uint32_t i = 0; i < spec.operand_count; i++) {
         ig_block_add_arg(op->bodies[0], operands[i]->type, NULL);
     }
     ig_builder inside = ig_builder_at_end(op->bodies[0]);
     inside.loc = e->builder->loc;
+    inside.origins = e->builder->origins;
     ig_expr body = ig_expr_of(&inside);
     k->e = &body;
     fill_body(k, op->bodies[0]);

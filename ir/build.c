@@ -16,9 +16,11 @@ ig_builder ig_builder_at_end(ig_block *block) {
 
 ig_builder ig_builder_before(ig_op *op) {
     assert(op->block && "a detached op has no place");
-    return (ig_builder){
-        .graph = op->block->graph, .block = op->block, .before = op, .loc = op->loc
-    };
+    return (ig_builder){ .graph = op->block->graph,
+                         .block = op->block,
+                         .before = op,
+                         .loc = op->loc,
+                         .origins = op->origins };
 }
 
 /* ---- ops ---- */
@@ -115,7 +117,10 @@ ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
     assert((spec->operands || !spec->operand_count) && "an op has its operands");
     IG_TRY(check_counts(builder, code, spec));
     ig_op_spec placed = *spec;
-    placed.loc = spec->loc ? spec->loc : builder->loc;
+    if (!spec->loc) {
+        placed.loc = builder->loc;
+        placed.origins = builder->origins;
+    }
     ig_op *op = ig_op_create(builder->graph, code, &placed);
     ig_op_insert(op, builder->block, builder->before);
     if (!spec->result_types && op->result_count) {

@@ -14,10 +14,11 @@ typedef struct ig_builder {
     ig_block *block;
     ig_op *before; /* NULL: at the end of the block */
     uint32_t loc;
+    ig_origins origins; /* 0: of loc alone */
 } ig_builder;
 
 ig_builder ig_builder_at_end(ig_block *block);
-ig_builder ig_builder_before(ig_op *op); /* takes the op's location */
+ig_builder ig_builder_before(ig_op *op); /* with the op's origins */
 
 /* Makes, types and inserts an op.  On a type error reports it and returns the status;
  * then nothing was inserted. */

@@ -150,7 +150,8 @@ static ig_op *make_copy(cloner *c, const ig_op *op) {
                         .operand_count = op->operand_count,
                         .result_count = op->result_count,
                         .body_count = op->body_count,
-                        .loc = c->has_loc ? op->loc : 0 };
+                        .loc = c->has_loc ? op->loc : 0,
+                        .origins = c->has_loc ? op->origins : 0 };
     return ig_op_create(c->graph, (ig_opcode)op->code, &spec);
 }
 
@@ -262,6 +263,18 @@ static void clone_graph(cloner *c, const ig_graph *from) {
     clone_block(c, &from->body, &to->body);
 }
 
+/* Sets keep their numbers. */
+static void clone_origins(const ig_module *from, ig_module *to) {
+    for (size_t i = 0; i < from->unions.count; i++) {
+        ig_origin_union parts = from->unions.items[i];
+        (void)ig_origins_join(to, parts.first, parts.second);
+    }
+    assert(to->unions.count == from->unions.count && "no union stands twice");
+    for (size_t i = 0; i < from->gone.count; i++) {
+        IG_PUSH(&to->arena, &to->gone, from->gone.items[i]);
+    }
+}
+
 ig_module *ig_module_clone(const ig_module *module) {
     ig_module *copy = ig_module_create(module->context, module->name);
     copy->path = module->path ? ig_module_string(copy, ig_str_of(module->path)) : NULL;
@@ -271,6 +284,7 @@ ig_module *ig_module_clone(const ig_module *module) {
     for (size_t i = 1; i < module->locations.count; i++) {
         (void)ig_module_location(copy, &module->locations.items[i]);
     }
+    clone_origins(module, copy);
     ig_map map, types;
     ig_map_init(&map, &copy->arena);
     ig_map_init(&types, &copy->arena);

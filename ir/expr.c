@@ -159,7 +159,8 @@ ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
                         .result_types = &carried,
                         .result_count = 1,
                         .body_count = 1,
-                        .loc = e->builder->loc };
+                        .loc = e->builder->loc,
+                        .origins = e->builder->origins };
     ig_op *op = ig_expr_op(e, IG_OP_loop, &spec);
     if (!op) {
         return NULL;
@@ -169,6 +170,7 @@ ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
     ig_block_add_arg(op->bodies[0], carried, NULL);
     *e->builder = ig_builder_at_end(op->bodies[0]);
     e->builder->loc = spec.loc;
+    e->builder->origins = spec.origins;
     return op;
 }
 

@@ -52,6 +52,9 @@ void ig_value_replace(ig_value *old, ig_value *value) {
     if (old == value) {
         return;
     }
+    if (old->def && value->def && old->def != value->def) {
+        ig_op_inherit(value->def, old->def);
+    }
     while (old->uses) {
         ig_use_set(old->uses, value);
     }
@@ -128,6 +131,7 @@ ig_op *ig_op_create(ig_graph *graph, ig_opcode code, const ig_op_spec *spec) {
     op->body_count = (uint16_t)bodies;
     op->id = graph->op_count++;
     op->loc = spec->loc;
+    op->origins = spec->origins;
     init_operands(op, spec);
     init_results(op, graph, spec);
     if (spec->attrs && info->attr_count) {
@@ -240,6 +244,7 @@ static void poison_op(ig_op *op) {
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 void ig_op_erase(ig_op *op) {
     assert(op->code != IG_OP_ERASED && "erasing an op twice");
+    ig_origins_pass_on(op);
     for (uint32_t i = 0; i < op->body_count; i++) {
         while (op->bodies[i]->last) {
             ig_op_erase(op->bodies[i]->last);

@@ -16,9 +16,9 @@
 #include "base/platform.h"
 #include "base/vec.h"
 #include "ir/dim/dim.h"
+#include "ir/origin.h"
 #include "ir/text/signature.h"
 
-typedef struct ig_op ig_op;
 typedef struct ig_value ig_value;
 typedef struct ig_use ig_use;
 typedef struct ig_block ig_block;
@@ -110,7 +110,9 @@ struct ig_op {
     uint16_t code; /* ig_opcode */
     uint16_t operand_count, result_count, body_count;
     uint32_t id;
-    uint32_t loc; /* index into module->locations; 0 is unknown */
+    uint32_t loc;       /* index into module->locations; 0 is unknown */
+    ig_origins origins; /* of whose work it does; 0: of `loc` alone */
+    ig_op *heir;        /* private to ir/origin.c: who has its origins next, or NULL */
 };
 
 struct ig_block {
@@ -169,9 +171,12 @@ struct ig_module {
     IG_VEC(ig_graph *) graphs;
     IG_VEC(ig_weight *) weights;
     IG_VEC(ig_location) locations; /* [0] is "unknown" */
-    IG_VEC(ig_file_map) files;     /* mappings that constants borrow from; owned */
-    struct ig_dim_table *dims;     /* private to ir/dim*.c */
-    void *scratch;                 /* private to ir/: see ig_module_scratch */
+    IG_VEC(ig_origin_union) unions;
+    ig_map union_of; /* private to ir/origin.c */
+    IG_VEC(ig_op_gone) gone;
+    IG_VEC(ig_file_map) files; /* mappings that constants borrow from; owned */
+    struct ig_dim_table *dims; /* private to ir/dim*.c */
+    void *scratch;             /* private to ir/: see ig_module_scratch */
     size_t scratch_size;
     uint32_t pass_number; /* of the last pass that ran: dumps of pipelines go on */
 };
@@ -219,6 +224,7 @@ typedef struct ig_op_spec {
     const ig_attr *attrs;               /* slots in the row's order; NULL: all absent */
     uint32_t operand_count, result_count, body_count;
     uint32_t loc;
+    ig_origins origins; /* 0: of loc alone */
 } ig_op_spec;
 
 /* A detached op; results are typed only when result_types is given. */

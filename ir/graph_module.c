@@ -13,6 +13,7 @@ ig_module *ig_module_create(ig_context *context, const char *name) {
     module->context = context;
     ig_map_init(&module->strings, &module->arena);
     ig_map_init(&module->types, &module->arena);
+    ig_map_init(&module->union_of, &module->arena);
     ig_map_init(&module->weights_by_name, &module->arena);
     ig_map_init(&module->graphs_by_name, &module->arena);
     ig_dim_table_create(module);

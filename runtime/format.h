@@ -1,10 +1,9 @@
 /* The artifact: what stands in a .ingot file, byte for byte.
  * SPDX-License-Identifier: Apache-2.0
  *
- * docs/artifact.md tells the same in prose.  Numbers are little-endian, sections begin
- * at multiples of 8 bytes, and records are used in place.  The runtime checks each
- * offset, index and count once, when an artifact is opened; the driver writes by these
- * structs.
+ * docs/artifact.md tells it in prose.  Numbers are little-endian, sections begin at
+ * multiples of 8 bytes, records are used in place.  The runtime checks each offset,
+ * index and count once, when an artifact is opened; the driver writes by these structs.
  */
 #ifndef IG_RUNTIME_FORMAT_H
 #define IG_RUNTIME_FORMAT_H
@@ -28,6 +27,7 @@ enum {
 /* Names of entries.  Code and level weights end in a level's name: "code/cpu-v3". */
 #define IG_ENTRY_MANIFEST "manifest.json"
 #define IG_ENTRY_PLAN "plan"
+#define IG_ENTRY_SOURCES "sources.json"
 #define IG_ENTRY_CODE "code/cpu-"
 #define IG_ENTRY_WEIGHTS "weights"
 #define IG_ENTRY_LEVEL_WEIGHTS "weights-"

@@ -117,3 +117,10 @@ void ig_program_get_facts(const ig_program *program, ig_program_facts *facts) {
     }
     memcpy(facts, &all, facts->size < sizeof all ? facts->size : sizeof all);
 }
+
+const char *ig_program_sources(const ig_program *program, size_t *out_size) {
+    ig_str sources = { NULL, 0 };
+    (void)ig_container_find(&program->container, IG_ENTRY_SOURCES, &sources);
+    *out_size = sources.size;
+    return sources.data;
+}

@@ -257,10 +257,35 @@ void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *co
     ig_str plan = ig_artifact_plan(writer);
     open_entry(p, IG_ENTRY_PLAN, IG_ENTRY_ALIGN);
     add_data(p, plan.data, plan.size);
+    if (contents->sources.size > 0) {
+        open_entry(p, IG_ENTRY_SOURCES, IG_ENTRY_ALIGN);
+        add_data(p, contents->sources.data, contents->sources.size);
+    }
     add_levels(p, writer, contents->levels);
     if (writer->weights.count > 0) {
         open_entry(p, IG_ENTRY_WEIGHTS, IG_WEIGHTS_ALIGN);
         add_weights(p, &writer->weights);
+    }
+    put_container(p);
+    *out_parts = p->parts.items;
+    *out_count = p->parts.count;
+}
+
+static size_t align_of(const char *name) {
+    bool has_weights = strncmp(name, IG_ENTRY_WEIGHTS, strlen(IG_ENTRY_WEIGHTS)) == 0;
+    return has_weights ? IG_WEIGHTS_ALIGN : IG_ENTRY_ALIGN;
+}
+
+void ig_artifact_repack(ig_arena *arena, const ig_artifact_entry *entries, size_t count,
+                        ig_file_part **out_parts, size_t *out_count) {
+    packer *p = IG_NEW(arena, packer);
+    p->arena = arena;
+    ig_crc32_init(&p->crc32);
+    for (size_t i = 0; i < count; i++) {
+        ig_str from = entries[i].name;
+        const char *name = ig_arena_copy(arena, from.data, from.size);
+        open_entry(p, name, align_of(name));
+        add_data(p, entries[i].data.data, entries[i].data.size);
     }
     put_container(p);
     *out_parts = p->parts.items;

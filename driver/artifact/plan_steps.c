@@ -17,9 +17,11 @@ typedef ig_plan_build plan;
 
 /* ---- operands ---- */
 
+/* Whoever asks for a step pushes it before it asks for another. */
 static ig_plan_step new_step(plan *p, uint32_t kind, const char *name,
                              const ig_op *op) {
     const char *source = ig_source_of(p->arena, p->module, op->loc);
+    IG_PUSH(p->w->arena, p->input->step_origins, ig_op_origins(op));
     return (ig_plan_step){ .name = ig_plan_text_of(p, name),
                            .source = ig_plan_text_of(p, source),
                            .kind = kind,

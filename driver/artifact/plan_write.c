@@ -417,6 +417,7 @@ ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
     IG_TRY(ig_plan_add_states(&p));
     ig_plan_add_tree(&p);
     ig_plan_add_steps(&p);
+    assert(input->step_origins->count == w->steps.count && "one each");
     close_lives(&p);
     return check_late_symbols(&p);
 }

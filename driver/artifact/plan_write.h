@@ -13,13 +13,16 @@ typedef struct ig_plan_level {
     const ig_graph *graph;
 } ig_plan_level;
 
+typedef IG_VEC(ig_origins) ig_origins_vec;
+
 typedef struct ig_plan_input {
     const ig_plan_level *levels;
     uint32_t level_count;
-    const ig_tensor *recipes;  /* results of @weights, or NULL */
-    bool refers;               /* weights in files stay there */
-    const char *artifact_path; /* files are named relative to it, or NULL */
-    ig_payloads *payloads;     /* hashes of what stays in files */
+    const ig_tensor *recipes;     /* results of @weights, or NULL */
+    bool refers;                  /* weights in files stay there */
+    const char *artifact_path;    /* files are named relative to it, or NULL */
+    ig_payloads *payloads;        /* hashes of what stays in files */
+    ig_origins_vec *step_origins; /* out: of each step of the plan */
 } ig_plan_input;
 
 /* Fills symbols, ports, guards, buffers, constants, kernels and steps.  Kernel numbers

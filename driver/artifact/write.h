@@ -77,6 +77,7 @@ typedef struct ig_artifact_level {
 
 typedef struct ig_artifact_contents {
     ig_str manifest;                 /* JSON, for people */
+    ig_str sources;                  /* JSON, for people; empty: no such entry */
     const ig_artifact_level *levels; /* one each of the plan's section `levels` */
 } ig_artifact_contents;
 
@@ -84,6 +85,14 @@ typedef struct ig_artifact_contents {
  * arena's, weights the caller's. */
 void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *contents,
                       ig_file_part **out_parts, size_t *out_count);
+
+typedef struct ig_artifact_entry {
+    ig_str name, data;
+} ig_artifact_entry;
+
+/* A container of these entries, which are borrowed. */
+void ig_artifact_repack(ig_arena *arena, const ig_artifact_entry *entries, size_t count,
+                        ig_file_part **out_parts, size_t *out_count);
 
 /* All parts in one block aligned to 4096 bytes, for ig_program_open_memory; free() it.
  * NULL when memory is short. */

@@ -58,6 +58,9 @@ static void put_data(model_key *k, const ig_data *data) {
 
 /* Artifacts name the nodes that they were made of, so another name is another key. */
 static void put_source(model_key *k, const ig_op *op) {
+    if (op->origins) {
+        ig_put(&k->out, "%u\n", op->origins);
+    }
     if (op->loc != k->loc) {
         k->loc = op->loc;
         ig_put(&k->out, "%s\n", ig_source_of(k->arena, k->module, op->loc));
@@ -95,6 +98,13 @@ static void put_graphs(model_key *k) {
     ig_print_module_with(k->module, &options, &k->out);
     for (size_t i = 0; i < k->module->graphs.count; i++) {
         put_block_data(k, &k->module->graphs.items[i]->body);
+    }
+    for (uint32_t i = 1; i < k->module->locations.count; i++) {
+        ig_put(&k->out, "%s\n", ig_source_of(k->arena, k->module, i));
+    }
+    for (size_t i = 0; i < k->module->unions.count; i++) {
+        const ig_origin_union *parts = &k->module->unions.items[i];
+        ig_put(&k->out, "%u %u\n", parts->first, parts->second);
     }
     for (size_t i = 0; i < k->module->weights.count; i++) {
         const ig_weight *weight = k->module->weights.items[i];

@@ -8,6 +8,8 @@
  */
 #include "driver/compile/compile.h"
 
+#include "driver/artifact/sources.h"
+
 #include "ingot_build_id.h"
 #include "ir/text/text.h"
 
@@ -135,6 +137,7 @@ static ig_status make_container(ig_compilation *build) {
     ig_artifact_writer w;
     ig_plan_level levels[IG_LEVELS];
     ig_artifact_level code[IG_LEVELS];
+    ig_origins_vec origins = { 0 };
     ig_artifact_init(&w, &build->arena, INGOT_BUILD_ID, build->module->name);
     for (uint32_t i = 0; i < build->lowered.count; i++) {
         levels[i].name = build->lowered.targets.targets[i]->level;
@@ -144,12 +147,16 @@ static ig_status make_container(ig_compilation *build) {
                             .level_count = build->lowered.count,
                             .refers = build->options.weights == IG_WEIGHTS_REFERENCE,
                             .artifact_path = build->path,
-                            .payloads = &build->payloads };
+                            .payloads = &build->payloads,
+                            .step_origins = &origins };
     IG_TRY(compute_recipes(build->lowered.modules[0], &build->arena, &input.recipes));
     IG_TRY(ig_plan_write(&w, &input));
     build->refers = w.files.count > 0;
     IG_TRY(compile_kernels(build, &w, levels, code));
     ig_artifact_contents contents = { .manifest = make_manifest(build, &w),
+                                      .sources = ig_sources_write(
+                                          build->lowered.modules[0], origins.items,
+                                          (uint32_t)origins.count, &build->arena),
                                       .levels = code };
     ig_artifact_pack(&w, &contents, &build->parts, &build->part_count);
     return IG_OK;

@@ -199,6 +199,10 @@ IG_API IG_MUST_USE ig_status ig_compile_model_file(ig_context *context,
                                                    const ig_import_options *import,
                                                    const char *artifact,
                                                    const ig_compile_options *options);
+/* Writes the artifact `path` to `to` (which may be the same file) without what only
+ * people read: what became of the nodes of the model (ig_program_sources). */
+IG_API IG_MUST_USE ig_status ig_artifact_strip(ig_context *context, const char *path,
+                                               const char *to);
 /* What an artifact would hold, as text: "tensor", "plan", "kernel", "llvm", "asm",
  * "cuda", "ptx".  The text is the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_dump(ig_module *module, const char *stage,

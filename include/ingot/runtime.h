@@ -252,6 +252,11 @@ typedef struct ig_session_facts {
 
 IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *facts);
 
+/* What became of each node of the model, and whose work each step does: JSON as
+ * docs/inspect.md has it, *out_size bytes without a zero byte, there as long as the
+ * program is.  NULL and 0 where the artifact was stripped. */
+IG_API const char *ig_program_sources(const ig_program *program, size_t *out_size);
+
 /* ---- profiles ---- */
 
 /* One step of a profiled run; texts are the program's. */

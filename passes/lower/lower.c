@@ -227,6 +227,8 @@ static void make_launch(ig_pass_run *run, ig_op *from, const ig_launch_attrs *la
     ig_builder b = ig_builder_before(from);
     ig_expr e = ig_expr_of(&b);
     (void)ig_build_launch(&e, operands, from->operand_count, attrs);
+    assert(from->prev->code == IG_OP_launch && "it was built before the compute");
+    ig_op_inherit(from->prev, from);
     ig_op_erase(from);
     run->changed = true;
 }

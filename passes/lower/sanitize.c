@@ -454,7 +454,8 @@ static ig_op *create_wider(checker *c, ig_op *op, uint32_t carried) {
                         .result_count = results,
                         .body_count = op->body_count,
                         .attrs = op->attrs,
-                        .loc = op->loc };
+                        .loc = op->loc,
+                        .origins = op->origins };
     spec.operand_count = widen_operands(c, op, is_loop ? 3 : op->operand_count,
                                         operands);
     ig_op *wider = ig_op_create(c->kernel, (ig_opcode)op->code, &spec);

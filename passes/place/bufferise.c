@@ -473,6 +473,9 @@ static ig_status rewrite_ret(buffers *s, ig_op *op) {
     ig_map returned;
     ig_map_init(&returned, s->arena);
     for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_op *maker = op->operands[i].value->def;
+        b.loc = maker ? maker->loc : op->loc;
+        b.origins = maker ? maker->origins : op->origins;
         ig_place *place = place_of(s, op->operands[i].value);
         bool is_own = ig_def(place->root, IG_OP_alloc) &&
                       ig_place_is_whole(s->module, place) &&

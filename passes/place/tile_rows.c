@@ -352,6 +352,7 @@ static void move_members(row_tiler *c) {
         ig_op *op = c->members.items[i];
         ig_builder b = ig_builder_at_end(c->body);
         b.loc = op->loc;
+        b.origins = op->origins;
         for (uint32_t o = 0; o < op->operand_count; o++) {
             ig_use_set(&op->operands[o], make_block_view(c, &b, op->operands[o].value));
         }

@@ -28,7 +28,7 @@ check "a limit needs a number" 2 "--limit takes NAME=N" "$ingot" info --limit ra
 check "verify needs a case" 2 "verify needs CASE_DIR" "$ingot" verify
 check "help is not an error" 0 "usage: ingot VERB" "$ingot" --help
 check "the version is told" 0 "ingot 0." "$ingot" --version
-for verb in compile run verify dump opt bench profile store shard cache info; do
+for verb in compile run verify dump opt bench profile store shard strip cache info; do
     check "$verb has help" 0 "usage: ingot $verb" "$ingot" "$verb" --help
     holds "the manual has $verb" sh -c "'$ingot' --man | grep -q 'ingot $verb'"
     # Every option that help lists stands in the manual and in the completion.
@@ -41,7 +41,7 @@ done
 for shell in bash zsh fish; do
     check "there is completion for $shell" 0 "" "$ingot" --completion $shell
     holds "which knows every verb: $shell" sh -c "
-        for verb in compile run verify dump opt bench profile store shard cache info; do
+        for verb in compile run verify dump opt bench profile store shard strip cache info; do
             '$ingot' --completion $shell | grep -qw \$verb || exit 1
         done"
     holds "and words of a choice: $shell" \
@@ -215,6 +215,6 @@ status 2 cache
 status 2 cache frob
 status 0 cache info
 status 2 info --kernels 1,2
-for verb in compile run verify dump opt bench profile store shard cache info; do
+for verb in compile run verify dump opt bench profile store shard strip cache info; do
     check "$verb: help says where statuses stand" 0 "exit status: 0 good" "$ingot" $verb --help
 done

@@ -58,7 +58,11 @@ static void write_plan(fuzz_case *c, const char *level) {
     ig_module *module = c->lowered.modules[0];
     ig_payloads payloads = { .module = c->module, .arena = &c->arena };
     ig_plan_level only = { level, ig_entry_of(module) };
-    ig_plan_input input = { .levels = &only, .level_count = 1, .payloads = &payloads };
+    ig_origins_vec origins = { 0 };
+    ig_plan_input input = { .levels = &only,
+                            .level_count = 1,
+                            .payloads = &payloads,
+                            .step_origins = &origins };
     const ig_graph *weights = ig_module_graph(module, "weights");
     if (weights) {
         ig_tensor *values = IG_NEW_ARRAY(&c->arena, ig_tensor,

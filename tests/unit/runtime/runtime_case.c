@@ -235,7 +235,7 @@ void rt_pack(rt_case *c) {
     for (int i = 0; i < RT_LEVELS; i++) {
         levels[i].kernels = c->kernels[i];
     }
-    ig_artifact_contents contents = { IG_STR("{}\n"), levels };
+    ig_artifact_contents contents = { .manifest = IG_STR("{}\n"), .levels = levels };
     ig_file_part *parts;
     size_t count;
     ig_artifact_pack(&c->w, &contents, &parts, &count);

@@ -12,6 +12,7 @@
     VERB(profile)   \
     VERB(store)     \
     VERB(shard)     \
+    VERB(strip)     \
     VERB(cache)     \
     VERB(info)
 
