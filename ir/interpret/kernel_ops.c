@@ -168,6 +168,19 @@ ig_status ig_kernel_run_hreduce(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
+ig_status ig_kernel_run_dot4(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor a = operand_lanes(thread, op, 0), b = operand_lanes(thread, op, 1);
+    ig_tensor c = operand_lanes(thread, op, 2), out = result_lanes(thread, op);
+    for (int64_t i = 0; i < out.count; i++) {
+        int64_t sum = ig_tensor_get_i64(&c, i);
+        for (int64_t k = 4 * i; k < 4 * i + 4; k++) {
+            sum += ig_tensor_get_i64(&a, k) * ig_tensor_get_i64(&b, k);
+        }
+        ig_tensor_set_i64(&out, i, sum);
+    }
+    return IG_OK;
+}
+
 /* ---- memory ---- */
 
 /* Lanes that are touched: all, or as many as the last operand says. */

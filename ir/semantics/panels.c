@@ -1,4 +1,4 @@
-/* matmul_panels: a product with a matrix that lies in panels of 16 columns.
+/* matmul_panels, matmul_quads: products with a matrix in panels of 16 columns.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/semantics/panels.h"
 
@@ -91,6 +91,62 @@ ig_status ig_fold_matmul_panels(ig_eval *eval, const ig_op *op,
         for (int64_t n = 0; n < dims[1]; n++) {
             ig_tensor_set_f64(out, m * dims[1] + n, dot_panel(a, b, zeros, m, n));
         }
+    }
+    return IG_OK;
+}
+
+/* ---- 8-bit integers ---- */
+
+static int64_t ceil_of(int64_t count, int64_t unit) {
+    return count / unit + (count % unit != 0);
+}
+
+ig_status ig_infer_matmul_quads(ig_op *op, const ig_type **out_types) {
+    ig_module *module = ig_op_module(op);
+    IG_TRY(ig_check_rank(op, 0, 2));
+    IG_TRY(ig_check_rank(op, 1, 4));
+    IG_TRY(ig_check_dtype(op, 0, IG_DT_u8));
+    IG_TRY(ig_check_dtype(op, 1, IG_DT_i8));
+    int64_t columns = ig_attr_int(op, IG_matmul_quads_columns, -1);
+    if (columns < 1) {
+        return INFER_ERROR(op, "columns is %lld, expected at least 1",
+                           (long long)columns);
+    }
+    ig_dim shared = ig_dim_of(0);
+    const ig_type *a = ig_operand_type(op, 0);
+    ig_dim quads = ig_dim_ceil_div(module, a->dims[1], ig_dim_of(IG_QUAD));
+    IG_TRY(ig_check_extent(op, 1, 0, ig_dim_of(ceil_of(columns, IG_PANEL)), "panels",
+                           &shared));
+    IG_TRY(ig_check_extent(op, 1, 1, quads, "quads of operand 0", &shared));
+    IG_TRY(
+        ig_check_extent(op, 1, 2, ig_dim_of(IG_PANEL), "columns of a panel", &shared));
+    IG_TRY(
+        ig_check_extent(op, 1, 3, ig_dim_of(IG_QUAD), "elements of a quad", &shared));
+    ig_dim dims[] = { a->dims[0], ig_dim_of(columns) };
+    out_types[0] = ig_type_tensor(module, IG_DT_i32, 2, dims);
+    return IG_OK;
+}
+
+/* A row of a times a column. */
+static int64_t dot_quads(const ig_tensor *a, const ig_tensor *b, int64_t row,
+                         int64_t column) {
+    int64_t depth = a->dims[1], quads = ceil_of(depth, IG_QUAD);
+    uint64_t sum = 0;
+    for (int64_t k = 0; k < depth; k++) {
+        int64_t quad = column / IG_PANEL * quads + k / IG_QUAD;
+        int64_t place = (quad * IG_PANEL + column % IG_PANEL) * IG_QUAD + k % IG_QUAD;
+        sum += (uint64_t)(ig_tensor_get_i64(a, row * depth + k) *
+                          ig_tensor_get_i64(b, place));
+    }
+    return (int64_t)sum;
+}
+
+ig_status ig_fold_matmul_quads(ig_eval *eval, const ig_op *op,
+                               const ig_tensor *const *in, ig_tensor *out) {
+    int64_t dims[] = { in[0]->dims[0], ig_attr_int(op, IG_matmul_quads_columns, 0) };
+    IG_TRY(ig_tensor_alloc(eval->arena, eval->context, IG_DT_i32, 2, dims, out));
+    for (int64_t i = 0; i < out->count; i++) {
+        ig_tensor_set_i64(out, i, dot_quads(in[0], in[1], i / dims[1], i % dims[1]));
     }
     return IG_OK;
 }

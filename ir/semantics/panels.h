@@ -6,5 +6,7 @@
 
 /* Columns of a panel: the same at every level, so that one packed copy serves all. */
 enum { IG_PANEL = 16 };
+/* Of 8-bit integers so many along K lie side by side. */
+enum { IG_QUAD = 4 };
 
 #endif

@@ -168,6 +168,17 @@ void ig_verify_kernel_shuffle(ig_verifier *v, const ig_op *op) {
     }
 }
 
+void ig_verify_kernel_dot4(ig_verifier *v, const ig_op *op) {
+    const ig_type *a = ig_verify_operand(op, 0), *b = ig_verify_operand(op, 1);
+    const ig_type *c = ig_verify_operand(op, 2);
+    expect_claim(v, op, c == result_type(op) && c->dtype == IG_DT_i32,
+                 "the sums are i32, and of the result's type");
+    expect_claim(v, op, a->dtype == IG_DT_u8 && b->dtype == IG_DT_i8,
+                 "the factors are u8 and i8");
+    expect_claim(v, op, a->lanes == 4 * c->lanes && b->lanes == 4 * c->lanes,
+                 "the factors have four lanes for each sum");
+}
+
 /* ---- one op, and the arguments ---- */
 
 void ig_verify_kernel_op(ig_verifier *verifier, const ig_op *op) {

@@ -10,7 +10,8 @@
  * their padding, which becomes a pad op in front of them.
  *
  * Recognisers and importers make composites, so this runs after all of them.
- * `dequantize` is left: `pack` has to see it (passes/place/dequantise.c).
+ * `dequantize` is left: `pack` has to see it (passes/place/dequantise.c).  So are
+ * integer products on CPUs, which have kernels for them (passes/place/pack_integer.c).
  */
 #include "compose/decompose.h"
 #include "passes/engine/rewrite.h"
@@ -45,6 +46,12 @@ static ig_value *decompose_pool(ig_builder *b, ig_op *op) {
     return decompose_op(b, op, ig_decompose_pool_form);
 }
 
+/* Does `pack` take this op, or takes it apart itself? */
+static bool is_left_to_pack(const ig_target *target, uint32_t code) {
+    bool is_integer = code == IG_OP_matmul_integer && target->family == IG_FAMILY_CPU;
+    return code == IG_OP_dequantize || is_integer;
+}
+
 static const ig_kernel_family families[IG_OP_COUNT] = {
 #define OP(op, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attrs)                                                          \
@@ -60,7 +67,8 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
         return IG_OK; /* the interpreter knows every op */
     }
     for (uint32_t code = 0; code < IG_OP_COUNT; code++) {
-        if (ig_decomposition_of((ig_opcode)code) && code != IG_OP_dequantize &&
+        if (ig_decomposition_of((ig_opcode)code) &&
+            !is_left_to_pack(run->options->target, code) &&
             !ig_lower_has_family(run->options->target, families[code])) {
             rules[count++] = (ig_rule){ .name = ig_ops[code].name,
                                         .root = (ig_opcode)code,

@@ -26,6 +26,15 @@ ig_gemm_shape ig_gemm_shape_of(const ig_target *target) {
     return (ig_gemm_shape){ 4, 4, 2, 1 };
 }
 
+ig_gemm_shape ig_gemm_quad_shape_of(const ig_target *target) {
+    ig_gemm_shape shape = ig_gemm_shape_of(target);
+    uint32_t columns = shape.vectors * shape.panels;
+    uint32_t widened = 2 * columns + 2 + 1; /* the columns, a row, a product */
+    uint32_t most = (target->vector_registers - widened) / columns;
+    shape.rows = target->has_vnni || shape.rows < most ? shape.rows : most;
+    return shape;
+}
+
 bool ig_gemm_fits(const ig_target *target, uint32_t rows, uint32_t panels) {
     assert(rows > 0 && panels > 0 && "a tile has rows and panels");
     uint32_t width = panels * ig_gemm_shape_of(target).vectors;

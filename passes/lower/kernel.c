@@ -188,6 +188,15 @@ ig_value *k_muladd(ig_builder *b, ig_value *x, ig_value *y, ig_value *z) {
     return make_value(b, IG_OP_muladd, operands, 3, x->type);
 }
 
+ig_value *k_dot4(ig_builder *b, ig_value *x, ig_value *y, ig_value *z) {
+    assert(x->type->dtype == IG_DT_u8 && y->type->dtype == IG_DT_i8 &&
+           z->type->dtype == IG_DT_i32 && "bytes are summed in i32");
+    assert(x->type->lanes == 4 * z->type->lanes && x->type->lanes == y->type->lanes &&
+           "four bytes a sum");
+    ig_value *operands[] = { x, y, z };
+    return make_value(b, IG_OP_dot4, operands, 3, z->type);
+}
+
 ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y) {
     assert(cond->type->dtype == IG_DT_bool && "a condition is bool");
     assert(cond->type->lanes == x->type->lanes && "a condition for each lane");
@@ -309,6 +318,13 @@ ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype) {
                               ? ig_type_buffer(module, dtype, 0, NULL)
                               : ig_type_vector(module, dtype, x->type->lanes);
     return x->type == type ? x : make_value(b, IG_OP_reinterpret, &x, 1, type);
+}
+
+ig_value *k_regroup(ig_builder *b, ig_value *x, ig_dtype dtype) {
+    uint32_t bits = (uint32_t)ig_dtypes[x->type->dtype].bits * x->type->lanes;
+    assert(is_vector(x) && bits % ig_dtypes[dtype].bits == 0 && "whole elements");
+    return make_value(b, IG_OP_reinterpret, &x, 1,
+                      vector_type(b, dtype, bits / ig_dtypes[dtype].bits));
 }
 
 ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count) {

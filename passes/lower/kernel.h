@@ -32,6 +32,8 @@ ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y);
 ig_value *k_mod(ig_builder *b, ig_value *x, ig_value *y);
 ig_value *k_ceil_div(ig_builder *b, ig_value *x, int64_t y);
 ig_value *k_muladd(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
+/* z + x0 y0 + x1 y1 + x2 y2 + x3 y3 for each lane of z, i32; x is u8, y i8. */
+ig_value *k_dot4(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
 ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y);
 ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to); /* x when equal */
 
@@ -55,6 +57,8 @@ void k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index
                    ig_value *count);
 ig_value *k_offset(ig_builder *b, ig_value *buffer, ig_value *index);
 ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype);
+/* The bits of a vector as elements of another size. */
+ig_value *k_regroup(ig_builder *b, ig_value *x, ig_dtype dtype);
 ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count);
 ig_value *k_buffer_at(ig_builder *b, ig_value *first, ig_value *index);
 ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index);

@@ -30,11 +30,14 @@
  *     %1 = matmul_panels %x, @w.panels.t, zeros
  *     %2 = mul %1, @scale
  *
+ * Products of integers (pack_integer.c) stay integer products.
+ *
  * A scale for each row multiplies x in place of the product.  Whatever else constants
  * alone make is computed in @weights, before it is packed.
  */
 #include "passes/place/pack.h"
 
+#include "compose/decompose.h"
 #include "ir/expr.h"
 #include "ir/semantics/panels.h"
 
@@ -122,8 +125,7 @@ static bool is_plain_product(const ig_op *op) {
 
 /* ---- recipes ---- */
 
-/* The graph of recipes; its ret grows by one value per recipe. */
-static ig_graph *weights_graph(ig_module *module) {
+ig_graph *ig_pack_recipes(ig_module *module) {
     ig_graph *graph = ig_module_graph(module, "weights");
     if (!graph) {
         graph = ig_graph_create(module, "weights", IG_STAGE_TENSOR);
@@ -133,13 +135,14 @@ static ig_graph *weights_graph(ig_module *module) {
     return graph;
 }
 
-static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
-                             ig_arena *scratch) {
+ig_weight *ig_pack_add_recipe(ig_pass_run *run, ig_module *module, const char *name,
+                              ig_value *value) {
+    ig_graph *graph = ig_pack_recipes(module);
     assert(graph->body.last->code == IG_OP_ret && "the graph of recipes ends in ret");
     assert(value->type->kind == IG_TENSOR && "a recipe makes a tensor");
     ig_op *ret = graph->body.last;
     uint32_t count = ret->operand_count;
-    ig_value **values = IG_NEW_ARRAY(scratch, ig_value *, count + 1);
+    ig_value **values = IG_NEW_ARRAY(run->scratch, ig_value *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = ret->operands[i].value;
     }
@@ -148,7 +151,7 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
     ig_builder b = ig_builder_at_end(&graph->body);
     ig_make_ret(&b, values, count + 1);
     ig_data data = { .type = value->type };
-    ig_weight *weight = ig_module_add_weight(graph->module, name, &data);
+    ig_weight *weight = ig_module_add_weight(module, name, &data);
     weight->is_recipe = true;
     weight->index = count;
     return weight;
@@ -202,9 +205,8 @@ static ig_weight *make_packed(ig_pass_run *run, ig_module *module, const matrix 
     if (known) {
         return known;
     }
-    ig_graph *graph = weights_graph(module);
-    ig_builder b = ig_builder_before(graph->body.last);
-    return add_recipe(graph, name, build_recipe(&b, m, as_panels), run->scratch);
+    ig_builder b = ig_builder_before(ig_pack_recipes(module)->body.last);
+    return ig_pack_add_recipe(run, module, name, build_recipe(&b, m, as_panels));
 }
 
 /* ---- matrices computed from constants ---- */
@@ -253,7 +255,7 @@ static ig_value *copy_value(ig_builder *b, const ig_value *value, ig_map *copies
 
 static const char *free_name(ig_pass_run *run, ig_module *module, const matrix *m) {
     const char *from = m->weight ? m->weight->name : "constant";
-    ig_graph *graph = weights_graph(module);
+    ig_graph *graph = ig_pack_recipes(module);
     return ig_arena_printf(run->scratch, "%s.value%u", from,
                            graph->body.last->operand_count);
 }
@@ -271,7 +273,7 @@ static bool read_computed(packer *p, const ig_op *op, matrix *out) {
             ig_dim_is(type->dims[0], 0) || ig_dim_is(type->dims[1], 0)) {
             return false;
         }
-        ig_builder b = ig_builder_before(weights_graph(ig_op_module(op))->body.last);
+        ig_builder b = ig_builder_before(ig_pack_recipes(ig_op_module(op))->body.last);
         ig_map copies;
         ig_map_init(&copies, p->run->scratch);
         out->computed = copy_value(&b, value, &copies, out);
@@ -308,8 +310,7 @@ static ig_value *scale_by(ig_builder *b, ig_value *x, ig_value *scale) {
     return scale ? ig_build_mul(&e, x, as_row(b, scale)) : x;
 }
 
-/* x as rows of K, in f32. */
-static ig_value *merge_rows(ig_builder *b, ig_value *x) {
+ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x) {
     ig_expr e = ig_expr_of(b);
     if (is_narrow((ig_dtype)x->type->dtype)) {
         x = ig_expr_cast(&e, x, IG_DT_f32);
@@ -340,7 +341,7 @@ static void erase_unused(ig_op *op) {
     }
 }
 
-static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
+void ig_pack_replace_product(ig_op *op, ig_builder *b, ig_value *product) {
     const ig_type *type = op->results->type;
     ig_op *weight = op->operands[1].value->def;
     ig_expr e = ig_expr_of(b);
@@ -371,14 +372,14 @@ static ig_value *make_zeros(ig_builder *b, const matrix *m) {
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = make_packed(run, ig_op_module(op), m, true);
-    ig_value *x = merge_rows(&b, op->operands[0].value);
+    ig_value *x = ig_pack_merge_rows(&b, op->operands[0].value);
     x = scale_by(&b, x, m->row_scale);
     ig_value *panels = ig_make_weight(&b, weight);
     ig_value *zeros = m->zeros ? make_zeros(&b, m) : NULL;
     ig_expr e = ig_expr_of(&b);
     x = ig_build_matmul_panels(&e, x, panels, zeros,
                                (ig_matmul_panels_attrs){ .columns = m->n });
-    replace_product(op, &b, scale_by(&b, x, m->scale));
+    ig_pack_replace_product(op, &b, scale_by(&b, x, m->scale));
     run->changed = true;
 }
 
@@ -393,10 +394,10 @@ static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = is_row ? m->weight
                                : make_packed(run, ig_op_module(op), m, false);
-    x = merge_rows(&b, x);
+    x = ig_pack_merge_rows(&b, x);
     ig_expr e = ig_expr_of(&b);
     ig_value *rows = ig_make_weight(&b, weight);
-    replace_product(op, &b, ig_expr_matmul_transposed(&e, x, rows));
+    ig_pack_replace_product(op, &b, ig_expr_matmul_transposed(&e, x, rows));
     run->changed = true;
 }
 
@@ -416,12 +417,32 @@ static bool can_merge(const ig_op *op) {
 /* One product of all rows: its second factor is read and packed once. */
 static void merge_batches(packer *p, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_value *x = merge_rows(&b, op->operands[0].value);
+    ig_value *x = ig_pack_merge_rows(&b, op->operands[0].value);
     bool is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
     ig_matmul_attrs attrs = { .transpose_b = is_transposed };
     ig_expr e = ig_expr_of(&b);
-    replace_product(op, &b, ig_build_matmul(&e, x, op->operands[1].value, attrs));
+    ig_pack_replace_product(op, &b,
+                            ig_build_matmul(&e, x, op->operands[1].value, attrs));
     p->run->changed = true;
+}
+
+/* Integer products first: one that cannot stay becomes a matmul, which comes next. */
+static void take_integers(packer *p, ig_block *block) {
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            take_integers(p, op->bodies[i]);
+        }
+        if (op->code == IG_OP_matmul_integer && !ig_pack_integer(p->run, op)) {
+            ig_builder b = ig_builder_before(op);
+            ig_expr e = ig_expr_of(&b);
+            ig_value *product = NULL;
+            (void)ig_decompose_matmul_integer(&e, op, &product);
+            ig_value_replace(op->results, product);
+            ig_op_erase(op);
+            p->run->changed = true;
+        }
+    }
 }
 
 static void pack_product(packer *p, ig_op *op) {
@@ -458,6 +479,7 @@ ig_status ig_pass_pack(ig_pass_run *run, ig_graph *graph) {
     if (run->options->target && strcmp(graph->name, "weights") != 0) {
         packer p = { .run = run };
         ig_map_init(&p.computed, run->scratch);
+        take_integers(&p, &graph->body);
         pack_block(&p, &graph->body);
     }
     return IG_OK;

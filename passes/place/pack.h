@@ -1,4 +1,4 @@
-/* The second factor of a matmul, as `pack` understands it.
+/* The second factor of a product, as `pack` understands it, and what it builds with.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_PLACE_PACK_H
 #define IG_PASSES_PLACE_PACK_H
@@ -27,5 +27,25 @@ bool ig_pack_swaps_two(const ig_op *op);
  * scales?  Turns is_transposed, and sets all but is_narrow and is_widened. */
 bool ig_pack_read_quantised(const ig_pass_run *run, ig_value *value,
                             ig_pack_matrix *out);
+
+/* ---- recipes ---- */
+
+/* The graph of recipes; its ret grows by one value per recipe. */
+ig_graph *ig_pack_recipes(ig_module *module);
+/* The weight `name` whose value is `value`, of that graph. */
+ig_weight *ig_pack_add_recipe(ig_pass_run *run, ig_module *module, const char *name,
+                              ig_value *value);
+
+/* ---- products ---- */
+
+/* The first factor as rows of K; narrow floats in f32. */
+ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x);
+/* `product` has the elements of the op's result, perhaps in rows: it takes the op's
+ * place.  What only made the second factor ready goes too. */
+void ig_pack_replace_product(ig_op *op, ig_builder *b, ig_value *product);
+
+/* pack_integer.c: a matmul_integer becomes a product with panels of quads; false where
+ * this form of it does not, and nothing was built. */
+bool ig_pack_integer(ig_pass_run *run, ig_op *op);
 
 #endif

@@ -523,6 +523,18 @@ def contractions(file):
         ], [("x", "f32", x),
             ("y", dtype, w.reshape(9, 3, 16).transpose(1, 0, 2).copy()), *zeros],
                   [("f32", (x.astype("f8") @ real).astype("f4"))], (1e-5, 1e-5))
+    for depth, columns in (9, 20), (8, 16), (3, 1):
+        quads, panels = (depth + 3) // 4, (columns + 15) // 16
+        w = np.zeros((quads * 4, panels * 16), "i1")
+        few = np.random.default_rng(depth)
+        w[:depth, :columns] = few.integers(-128, 128, (depth, columns))
+        x = few.integers(0, 256, (3, depth)).astype("u1")
+        x[0], w[:depth, 0] = 255, -128
+        packed = w.reshape(quads, 4, panels, 16).transpose(2, 0, 3, 1).copy()
+        file.case(f"matmul/quads-{depth}x{columns}",
+                  [f"%0 = matmul_quads %x, %y {{columns = {columns}}}", "ret %0"],
+                  [("x", "u8", x), ("y", "i8", packed)],
+                  [("i32", x.astype("i4") @ w[:depth, :columns].astype("i4"))])
     for a, b in ((3, 2), (9, 70), (33, 20)):  # both along k, few rows and many
         x, y = own.standard_normal((2, a, 21)), own.standard_normal((1, b, 21))
         for dtype in "f32", "f64", "f16":

@@ -32,6 +32,10 @@
  *
  * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
  * tile, does N divide by 16, is the number of panels odd).
+ *
+ * Products of 8-bit integers are the same with quads for floats: k counts words of four
+ * bytes, `dot4` is the muladd, and sums are i32, which wrap and have no order.  Where K
+ * is not a multiple of four the rows of A are copied, with zeros behind them.
  */
 #include "passes/lower/cpu/gemm.h"
 
@@ -66,7 +70,8 @@ static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t 
 /* The next rows of A after this block, while the first micro-panel goes over them. */
 static gemm_cursor next_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                              ig_value *rows) {
-    ig_value *next = k_add(b, tile->row, rows), *line = k_i64(b, PANEL);
+    ig_value *next = k_add(b, tile->row, rows);
+    ig_value *line = k_i64(b, (int64_t)PANEL * g->unit);
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, k_i64(b, 0));
     ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
     ig_value *wanted = k_where(b, is_inside, k_cast(b, is_first, IG_DT_i64),
@@ -82,10 +87,11 @@ static gemm_cursor next_rows(const gemm *g, ig_builder *b, const gemm_block *til
 /* The rows of this block some lines later: where no other micro-panel uses them,
  * nothing has fetched them before. */
 static gemm_cursor rows_ahead(const gemm *g, ig_builder *b, const gemm_block *tile) {
-    ig_value *at = k_add(b, k_mul(b, tile->row, g->lda), tile->range->k);
+    ig_value *k = k_mul(b, k_add(b, tile->range->k, k_i64(b, AHEAD)),
+                        k_i64(b, g->unit));
     return (gemm_cursor){ .buffer = g->a->buffer,
-                          .first = k_add(b, at, k_i64(b, AHEAD)),
-                          .step = k_i64(b, 1),
+                          .first = k_add(b, k_mul(b, tile->row, g->lda), k),
+                          .step = k_i64(b, g->unit),
                           .across = g->lda,
                           .level = 1 };
 }
@@ -117,7 +123,7 @@ static gemm_cursor next_panels(const gemm *g, ig_builder *b, const gemm_block *t
     ig_value *next = k_add(b, next_micro_panel(g, b, tile),
                            k_mul(b, number, panel_size));
     own = k_add(b, own, k_mul(b, tile->range->k, line));
-    return (gemm_cursor){ .buffer = g->panels->buffer,
+    return (gemm_cursor){ .buffer = g->words,
                           .first = k_where(b, is_one, next, own),
                           .step = line,
                           .level = 2 };
@@ -125,7 +131,7 @@ static gemm_cursor next_panels(const gemm *g, ig_builder *b, const gemm_block *t
 
 static bool stores_lines(const gemm *g) {
     const ig_operand *c = &g->lower->outs[0];
-    return c->type->rank == 2 && c->type->dtype == IG_DT_f32 &&
+    return c->type->rank == 2 && ig_dtypes[c->type->dtype].bits == 32 &&
            ig_dim_is(c->strides[1], 1);
 }
 
@@ -158,24 +164,46 @@ static ig_value *is_first_use(ig_builder *b, const gemm_block *tile) {
     return k_where(b, range->is_new, is_first, range->is_new);
 }
 
+/* Elements begin … end of a row of A. */
+typedef struct row_copy {
+    uint32_t lanes;
+    ig_value *from, *to, *begin, *end;
+} row_copy;
+
+/* Whole vectors, then what is left, and zeros behind it: rows of the copy are whole
+ * vectors. */
+static void copy_row(ig_builder *b, const row_copy *c) {
+    ig_value *lanes = k_i64(b, c->lanes);
+    ig_value *whole = k_div(b, k_sub(b, c->end, c->begin), lanes);
+    ig_value *middle = k_add(b, c->begin, k_mul(b, whole, lanes));
+    k_loop line = k_loop_open(b, c->begin, middle, lanes, NULL, 0);
+    k_store(&line.b, k_load(&line.b, c->from, line.index, c->lanes), c->to, line.index);
+    k_loop_close(&line, NULL, 0);
+    k_loop rest = k_loop_open(b, middle, c->end, lanes, NULL, 0);
+    ig_value *left = k_sub(&rest.b, c->end, rest.index);
+    ig_value *x = k_load_count(&rest.b, c->from, rest.index, c->lanes, left);
+    k_store(&rest.b, x, c->to, rest.index);
+    k_loop_close(&rest, NULL, 0);
+}
+
 /* Rows of A whose lines share sets of L1 evict each other as they are summed up, or are
  * told apart slowly: the part that a pass sums is copied once for all columns. */
 static void copy_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value *count) {
     const gemm_range *range = tile->range;
-    uint32_t lanes = g->shape.lanes;
-    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
+    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1), *unit = k_i64(b, g->unit);
+    ig_value *depth = ig_lower_param(g->lower, g->a->type->dims[1]);
     k_loop rows = k_loop_open(b, zero, count, one, NULL, 0);
     ig_builder *in = &rows.b;
     ig_value *row = k_add(in, tile->row, rows.index);
-    ig_value *from = k_offset(in, g->a->buffer, k_mul(in, row, g->lda));
-    ig_value *place = k_mul(in, k_sub(in, row, range->row), k_i64(in, g->copy_stride));
-    ig_value *to = k_offset(in, g->copy, place);
-    k_loop line = k_loop_open(in, range->k, range->k_end, k_i64(in, lanes), NULL, 0);
-    ig_value *left = k_sub(&line.b, g->k, line.index);
-    ig_value *x = k_load_count(&line.b, from, line.index, lanes, left);
-    k_store(&line.b, x, to, line.index); /* rows of the copy are whole vectors */
-    k_loop_close(&line, NULL, 0);
+    ig_value *place = k_mul(in, k_sub(in, row, range->row),
+                            k_i64(in, g->copy_stride * g->unit));
+    row_copy c = { .lanes = g->shape.lanes * g->unit,
+                   .from = k_offset(in, g->a->buffer, k_mul(in, row, g->lda)),
+                   .to = k_offset(in, g->copy, place),
+                   .begin = k_mul(in, range->k, unit),
+                   .end = k_min(in, k_mul(in, range->k_end, unit), depth) };
+    copy_row(in, &c);
     k_loop_close(&rows, NULL, 0);
 }
 
@@ -196,10 +224,11 @@ static gemm_cursor next_copied(const gemm *g, ig_builder *b, const gemm_block *t
     ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
     ig_value *is_wanted = k_where(b, is_inside, is_first_use(b, tile), is_inside);
     ig_value *row = k_where(b, is_wanted, next, tile->row);
+    ig_value *unit = k_i64(b, g->unit);
     return (gemm_cursor){
         .buffer = g->a->buffer,
-        .first = k_add(b, k_mul(b, row, g->lda), tile->range->k),
-        .step = k_where(b, is_wanted, k_i64(b, 1), zero),
+        .first = k_add(b, k_mul(b, row, g->lda), k_mul(b, tile->range->k, unit)),
+        .step = k_where(b, is_wanted, unit, zero),
         .across = k_where(b, is_wanted, g->lda, zero),
         .level = 2,
     };
@@ -357,7 +386,7 @@ static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
 
 static int64_t row_limit(const gemm *g) {
     int64_t k = 0;
-    ig_dim_constant(g->lower->module, g->a->type->dims[1], &k);
+    ig_dim_constant(g->lower->module, g->depth, &k);
     return ig_gemm_row_limit(g->lower->target, k, g->shape.rows);
 }
 
@@ -430,7 +459,7 @@ static void emit_tiles(const gemm *g) {
 /* Takes the attribute `tile`; false when it does not stay in registers. */
 static bool take_tile(gemm *g, const ig_op *anchor) {
     const ig_attr *tile = &anchor->attrs[IG_matmul_panels_tile];
-    if (tile->kind != IG_ATTR_INTS) {
+    if (g->is_quads || tile->kind != IG_ATTR_INTS) {
         return true;
     }
     int64_t rows = tile->as.ints[0], panels = tile->as.ints[1] / PANEL;
@@ -446,27 +475,34 @@ static bool take_tile(gemm *g, const ig_op *anchor) {
     return true;
 }
 
-/* Rows whose lines share sets of L1 are copied, or fewer at a time. */
+/* Rows that end within a word are copied; so are those whose lines share sets of L1,
+ * or fewer at a time. */
 static void spread_rows(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;
-    int64_t distance = 0, k = 0, n = 0;
+    int64_t distance = 0, k = 0, words = 0, n = 0;
+    bool is_known = ig_dim_constant(module, g->a->type->dims[1], &k) &&
+                    ig_dim_constant(module, g->depth, &words) &&
+                    ig_dim_constant(module, g->dims[1], &n);
+    if (g->is_quads && (!is_known || k % IG_QUAD != 0)) {
+        g->copy_stride = ig_gemm_copy_stride(words);
+        return;
+    }
     if (!ig_dim_constant(module, g->a->strides[0], &distance)) {
         return;
     }
-    bool is_known = ig_dim_constant(module, g->a->type->dims[1], &k) &&
-                    ig_dim_constant(module, g->dims[1], &n);
-    if (is_known && ig_gemm_copies_rows(target, distance * 4, n)) {
-        g->copy_stride = ig_gemm_copy_stride(k);
+    distance = distance * 4 / g->unit;
+    if (is_known && ig_gemm_copies_rows(target, distance, n)) {
+        g->copy_stride = ig_gemm_copy_stride(words);
         return;
     }
-    g->shape.rows = ig_gemm_rows_in_l1(target, distance * 4, g->shape.rows);
+    g->shape.rows = ig_gemm_rows_in_l1(target, distance, g->shape.rows);
 }
 
 static ig_dim gemm_cost(const gemm *g) {
     ig_module *module = g->lower->module;
     ig_dim macs = ig_dim_product(module, g->dims, 2);
-    macs = ig_dim_mul(module, macs, g->a->type->dims[1]);
+    macs = ig_dim_mul(module, macs, g->depth);
     return ig_dim_ceil_div(module, macs, ig_dim_of(32));
 }
 
@@ -476,7 +512,7 @@ static void classify_extents(gemm *g) {
     const ig_target *target = g->lower->target;
     int64_t n = 0, k = 0;
     bool knows_n = ig_dim_constant(module, g->dims[1], &n);
-    bool knows_k = ig_dim_constant(module, g->a->type->dims[1], &k);
+    bool knows_k = ig_dim_constant(module, g->depth, &k);
     bool is_even = knows_n && (n + PANEL - 1) / PANEL % 2 == 0 &&
                    g->asked_panels % g->shape.panels == 0;
     g->is_ragged = !knows_n || n % PANEL != 0;
@@ -491,43 +527,61 @@ static void open_params(gemm *g) {
     ig_lower *lower = g->lower;
     g->m = ig_lower_param(lower, g->dims[0]);
     g->n = ig_lower_param(lower, g->dims[1]);
-    g->k = ig_lower_param(lower, g->a->type->dims[1]);
+    g->k = ig_lower_param(lower, g->depth);
     g->lda = ig_lower_param(lower, g->a->strides[0]);
     if (g->is_heavy) {
-        g->stage = k_local(lower->kernel, IG_DT_f32, (int64_t)K_CARRIED * PANEL);
+        g->stage = k_local(lower->kernel, g->sum, (int64_t)K_CARRIED * PANEL);
     }
     if (g->is_deep) {
         g->partial = ig_cpu_scratch(lower, row_limit(g) * TILE_COLUMNS);
+        g->partial = k_reinterpret(&lower->b, g->partial, g->sum);
     }
     if (g->copy_stride > 0) {
         g->copy = ig_cpu_scratch(lower, row_limit(g) * g->copy_stride);
+        g->copy = k_reinterpret(&lower->b, g->copy, (ig_dtype)g->a->type->dtype);
     }
+    g->words = g->is_quads ? k_reinterpret(&lower->b, g->panels->buffer, IG_DT_i32)
+                           : g->panels->buffer;
+}
+
+/* The product in the launch's body, of floats or of 8-bit integers. */
+static gemm read_product(ig_lower *lower) {
+    ig_op *quads = ig_lower_anchor(lower, IG_OP_matmul_quads);
+    ig_op *anchor = quads ? quads : ig_lower_anchor(lower, IG_OP_matmul_panels);
+    assert(anchor && "the family's body has its anchor");
+    gemm g = { .lower = lower,
+               .shape = quads ? ig_gemm_quad_shape_of(lower->target)
+                              : ig_gemm_shape_of(lower->target),
+               .anchor = &anchor->results[0],
+               .a = ig_lower_input(lower, anchor, 0),
+               .panels = ig_lower_input(lower, anchor, 1),
+               .dims = anchor->results[0].type->dims,
+               .is_quads = quads != NULL,
+               .sum = quads ? IG_DT_i32 : IG_DT_f32,
+               .unit = quads ? IG_QUAD : 1 };
+    if (anchor->operand_count > 2) {
+        g.zeros = ig_lower_input(lower, anchor, 2);
+    }
+    return g;
 }
 
 ig_status ig_lower_cpu_gemm(ig_lower *lower) {
-    ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul_panels);
-    assert(anchor && "the family's body has its anchor");
-    const ig_operand *a = ig_lower_input(lower, anchor, 0);
-    const ig_operand *panels = ig_lower_input(lower, anchor, 1);
+    gemm g = read_product(lower);
+    const ig_operand *a = g.a;
     bool has_rows = a &&
                     (ig_dim_is(a->strides[1], 1) || ig_dim_is(a->type->dims[1], 1));
-    if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
+    ig_dtype element = g.is_quads ? IG_DT_u8 : IG_DT_f32;
+    if (!has_rows || !g.panels || (ig_dtype)a->type->dtype != element) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
-    gemm g = { .lower = lower,
-               .shape = ig_gemm_shape_of(lower->target),
-               .anchor = &anchor->results[0],
-               .a = a,
-               .panels = panels,
-               .zeros = ig_lower_input(lower, anchor, 2),
-               .dims = anchor->results[0].type->dims };
+    g.depth = ig_lower_ceil_div(lower, a->type->dims[1], g.unit);
     spread_rows(&g);
-    if (!take_tile(&g, anchor)) {
+    if (!take_tile(&g, g.anchor->def)) {
         return ig_lower_unsupported(lower, "this register tile");
     }
     classify_extents(&g);
     lower->shares_strides = true;
-    lower->name = ig_lower_name(lower, "gemm");
+    lower->name = ig_lower_name(lower, g.is_quads ? "gemm_i8" : "gemm");
     open_params(&g);
     lower->cost = gemm_cost(&g);
     emit_tiles(&g);

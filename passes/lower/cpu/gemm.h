@@ -13,20 +13,26 @@ typedef struct gemm {
     ig_lower *lower;
     ig_gemm_shape shape;
     uint32_t asked_panels;  /* of a micro-panel, as an attribute asks, or 0 */
-    const ig_value *anchor; /* the body's matmul */
+    const ig_value *anchor; /* the body's product */
+    bool is_quads;          /* a word is four 8-bit integers, else an f32 */
+    ig_dtype sum;           /* of words' products: f32 or i32 */
+    uint32_t unit;          /* elements of A in a word */
     const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
     const ig_dim *dims;                   /* [M, N] */
-    ig_value *m, *n, *k, *lda;
-    bool is_ragged;    /* N does not divide by 16 */
-    bool is_odd;       /* micro-panels may leave one panel over */
-    bool is_narrow;    /* one micro-panel has all columns */
-    bool is_deep;      /* K may be larger than K_BLOCK */
-    bool is_shallow;   /* K is so small that storing takes longer */
-    bool is_heavy;     /* the epilogue is too long to be repeated a vector */
-    ig_value *stage;   /* local copy of a register tile, when heavy */
-    ig_value *partial; /* sums of a tile between passes, when deep */
-    ig_value *copy;    /* of a tile's rows of A, or NULL: read as stored */
-    int64_t copy_stride;
+    ig_dim depth;                         /* words of K */
+    ig_value *words;                      /* the panels as such */
+    ig_value *m, *n, *lda /* in elements */;
+    ig_value *k;         /* words */
+    bool is_ragged;      /* N does not divide by 16 */
+    bool is_odd;         /* micro-panels may leave one panel over */
+    bool is_narrow;      /* one micro-panel has all columns */
+    bool is_deep;        /* K may be larger than K_BLOCK */
+    bool is_shallow;     /* K is so small that storing takes longer */
+    bool is_heavy;       /* the epilogue is too long to be repeated a vector */
+    ig_value *stage;     /* local copy of a register tile, when heavy */
+    ig_value *partial;   /* sums of a tile between passes, when deep */
+    ig_value *copy;      /* of a tile's rows of A, or NULL: read as stored */
+    int64_t copy_stride; /* in words */
 } gemm;
 
 /* The unit of a worker: a tile of the grid, in passes over K. */

@@ -136,10 +136,11 @@ static void open_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
 
 static void open_copied_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                              k_state *s) {
+    int64_t stride = g->copy_stride * g->unit;
     ig_value *row = k_sub(b, tile->row, tile->range->row);
-    s->rows[0] = k_offset(b, g->copy, k_mul(b, row, k_i64(b, g->copy_stride)));
+    s->rows[0] = k_offset(b, g->copy, k_mul(b, row, k_i64(b, stride)));
     for (uint32_t r = 1; r < tile->rows; r++) {
-        s->rows[r] = k_offset(b, s->rows[0], k_i64(b, r * g->copy_stride));
+        s->rows[r] = k_offset(b, s->rows[0], k_i64(b, r * stride));
     }
 }
 
@@ -150,7 +151,7 @@ static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state
     ig_value *start = k_add(b, k_mul(b, panel, s->panel_step),
                             k_mul(b, tile->range->k, k_i64(b, PANEL)));
     open_zeros(g, b, tile, s);
-    s->at[0] = k_offset(b, g->panels->buffer, start);
+    s->at[0] = k_offset(b, g->words, start);
     s->count = 1 + tile->cursor_count;
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
         s->at[1 + i] = tile->cursors[i].first;
@@ -163,9 +164,15 @@ typedef struct k_step {
     ig_value *k, *panels;
 } k_step;
 
+/* A word of A in every lane. */
 static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
-    ig_value *x = k_load(b, at->state->rows[r], at->k, 1);
-    return k_splat(b, x, g->shape.lanes);
+    ig_value *place = k_mul(b, at->k, k_i64(b, g->unit));
+    ig_value *x = k_load(b, at->state->rows[r], place, g->unit);
+    if (!g->is_quads) {
+        return k_splat(b, x, g->shape.lanes);
+    }
+    x = k_splat(b, k_regroup(b, x, IG_DT_i32), g->shape.lanes);
+    return k_regroup(b, x, IG_DT_u8);
 }
 
 static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
@@ -174,6 +181,9 @@ static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
     int64_t lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
     ig_value *place = k_offset(b, at->panels, panel);
     ig_value *x = k_load(b, place, k_i64(b, lane), g->shape.lanes);
+    if (g->is_quads) {
+        return k_regroup(b, x, IG_DT_i8);
+    }
     if (g->zeros) {
         x = k_sub(b, k_cast(b, x, IG_DT_i32), at->state->zeros[c]);
     }
@@ -198,7 +208,11 @@ static void multiply_tile(const gemm *g, k_loop *loop, const gemm_block *tile,
         ig_value *x = holds_rows ? load_column(g, b, &at, o) : load_row(g, b, &at, o);
         for (uint32_t i = 0; i < kept; i++) {
             uint32_t sum = holds_rows ? i * width + o : o * width + i;
-            sums[sum] = k_muladd(b, x, held[i], loop->carried[sum]);
+            ig_value *row = holds_rows ? held[i] : x,
+                     *column = holds_rows ? x : held[i];
+            ig_value *before = loop->carried[sum];
+            sums[sum] = g->is_quads ? k_dot4(b, row, column, before)
+                                    : k_muladd(b, x, held[i], before);
         }
     }
 }
@@ -224,7 +238,7 @@ static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
     uint32_t count = tile_size + s.count;
     ig_value *state[K_CARRIED], *next[K_CARRIED];
     for (uint32_t i = 0; i < count; i++) {
-        state[i] = i < tile_size ? k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0)
+        state[i] = i < tile_size ? k_const_vector(b, g->sum, g->shape.lanes, 0.0)
                                  : s.at[i - tile_size];
     }
     k_loop loop = k_loop_open(b, tile->range->k, tile->range->k_end, k_i64(b, 1), state,
@@ -266,7 +280,7 @@ static void add_passes(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_if first = k_if_open(b, is_first, types, count);
     for (uint32_t i = 0; i < count; i++) {
         ig_value *place = partial_place(g, &first.other, tile, i);
-        zeros[i] = k_const_vector(&first.then, IG_DT_f32, g->shape.lanes, 0.0);
+        zeros[i] = k_const_vector(&first.then, g->sum, g->shape.lanes, 0.0);
         before[i] = k_load(&first.other, g->partial, place, g->shape.lanes);
     }
     k_if_close(&first, zeros, before);

@@ -1,7 +1,7 @@
 # decompose: each way to round, zero points along an axis, sums of products with and without
 # room in f32.
 # run: decompose,dce
-# target: cpu:v3
+# target: cuda:sm_80
 module @m {
   graph @main(%x: f32[A, 4], %s: f32[4], %z: u8[4], %f: f32[4], %a: u8[A, 4], %b: i8[4, 4], %c: i8[4, 300], %d: i8[300, 4]) -> (u8[A, 4], u8[A, 4], u4[A, 4], u8[A, 4], f8e4m3fn[A, 4], i32[A, 4], i32[4, 4]) {
     %0 = quantize %x, %s, %z {to = u8, axis = 1} : u8[A, 4]

@@ -1,0 +1,286 @@
+/* Products of 8-bit integers, for `pack`.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %1 = matmul_integer %a, @w, %za, %zw      a: u8 or i8, w: [K, N] or transposed
+ *   becomes
+ *     %1 = matmul_quads %a', @w.quads {columns = N}
+ *     %2 = sub %1, (mul %za', @w.sums)
+ *
+ * The kernel multiplies u8 by i8.  Elements of a of i8 get 128 more, and their zero
+ * point too: a' - za' is a - za.  Of w the recipe stores w - o, with an offset o for
+ * each column: its zero point where all differences fit i8, else 0 or 128.  Then
+ *
+ *     sum (a' - za') (w - zw) = sum a' (w - o) - (zw - o) sum a' - za' sum (w - zw)
+ *
+ * and the last sum is known now; the one of a', where it counts at all, is a product
+ * with ones.  All of it wraps in 32 bits as matmul_integer does, so it is exact.
+ */
+#include "passes/place/pack.h"
+
+#include "base/silence.h"
+#include "ir/expr.h"
+#include "ir/interpret/interpret.h"
+#include "ir/semantics/panels.h"
+
+#include <assert.h>
+
+enum { FLIP = 128 }; /* between u8 and i8 */
+
+/* ---- the weight ---- */
+
+typedef struct quads {
+    ig_op *source; /* of the matrix: a weight or a constant */
+    const char *name;
+    bool is_transposed; /* stored [N, K] */
+    int64_t k, n;
+    int32_t *zeros, *offsets; /* by column */
+    bool has_zeros, has_sums; /* sums: some zero point is not the offset */
+} quads;
+
+static bool is_byte(const ig_value *x) {
+    return x->type->dtype == IG_DT_i8 || x->type->dtype == IG_DT_u8;
+}
+
+static bool read_constant(const ig_pass_run *run, const ig_value *value,
+                          ig_tensor *out) {
+    const ig_data *data = ig_constant_of(value);
+    if (!data || !ig_type_is_static(value->type)) {
+        return false;
+    }
+    ig_context *context = ig_op_module(value->def)->context;
+    ig_silence silence = ig_silence_begin(context);
+    ig_status status = ig_tensor_of_data(data, run->scratch, context, out);
+    ig_silence_end(&silence);
+    return status == IG_OK;
+}
+
+/* The matrix below transpositions. */
+static bool read_matrix(const ig_value *value, quads *out) {
+    ig_op *op = value->def;
+    while (op && ig_pack_swaps_two(op)) {
+        out->is_transposed = !out->is_transposed;
+        op = op->operands[0].value->def;
+    }
+    if (!op || value->type->rank != 2 || !ig_type_is_static(op->results->type) ||
+        (op->code != IG_OP_weight && op->code != IG_OP_const)) {
+        return false;
+    }
+    const ig_type *type = op->results->type;
+    out->source = op;
+    out->name = op->code == IG_OP_weight ? ig_attr_str(op, IG_weight_name) : "constant";
+    out->n = ig_dim_value(type->dims[out->is_transposed ? 0 : 1]);
+    out->k = ig_dim_value(type->dims[out->is_transposed ? 1 : 0]);
+    return out->n > 0 && out->k > 0;
+}
+
+/* One zero point, or one for each column, along the last axis. */
+static bool read_zeros(ig_pass_run *run, const ig_op *op, quads *q) {
+    ig_tensor zeros;
+    q->zeros = IG_NEW_ARRAY(run->scratch, int32_t, (size_t)q->n);
+    if (op->operand_count < 4) {
+        return true;
+    }
+    const ig_type *type = op->operands[3].value->type;
+    bool is_row = type->rank < 2 || ig_dim_is(type->dims[0], 1);
+    if (type->rank > 2 || !is_row ||
+        !read_constant(run, op->operands[3].value, &zeros) ||
+        (zeros.count != 1 && zeros.count != q->n)) {
+        return false;
+    }
+    for (int64_t i = 0; i < q->n; i++) {
+        q->zeros[i] = (int32_t)ig_tensor_get_i64(&zeros, zeros.count == 1 ? 0 : i);
+        q->has_zeros |= q->zeros[i] != 0;
+    }
+    return true;
+}
+
+/* The offset of a column whose elements are between low and high. */
+static int32_t choose_offset(int32_t zero, int64_t low, int64_t high, int32_t usual) {
+    bool fits = low - zero >= -FLIP && high - zero < FLIP;
+    return fits ? zero : usual;
+}
+
+static bool choose_offsets(ig_pass_run *run, quads *q) {
+    ig_tensor w;
+    bool is_unsigned = q->source->results->type->dtype == IG_DT_u8;
+    q->offsets = IG_NEW_ARRAY(run->scratch, int32_t, (size_t)q->n);
+    if (!q->has_zeros && !is_unsigned) {
+        return true;
+    }
+    if (!read_constant(run, q->source->results, &w)) {
+        return false;
+    }
+    int64_t step = q->is_transposed ? 1 : q->n;
+    for (int64_t i = 0; i < q->n; i++) {
+        int64_t at = q->is_transposed ? i * q->k : i, low = INT64_MAX, high = INT64_MIN;
+        for (int64_t k = 0; k < q->k; k++) {
+            int64_t x = ig_tensor_get_i64(&w, at + k * step);
+            low = x < low ? x : low;
+            high = x > high ? x : high;
+        }
+        q->offsets[i] = choose_offset(q->zeros[i], low, high, is_unsigned ? FLIP : 0);
+        q->has_sums |= q->offsets[i] != q->zeros[i];
+    }
+    return true;
+}
+
+static bool read_quads(ig_pass_run *run, const ig_op *op, quads *out) {
+    *out = (quads){ 0 };
+    return is_byte(op->operands[1].value) && read_matrix(op->operands[1].value, out) &&
+           read_zeros(run, op, out) && choose_offsets(run, out);
+}
+
+/* ---- recipes ---- */
+
+static ig_value *numbers_of_columns(ig_expr *e, const quads *q,
+                                    const int32_t *numbers) {
+    return ig_expr_constant(e, "columns", IG_DT_i32, 1, &q->n, numbers);
+}
+
+/* The matrix [N, K] in i32, less a number for each column. */
+static ig_value *centre(ig_expr *e, const quads *q, const int32_t *less) {
+    ig_map copies;
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_map_init(&copies, &arena);
+    ig_builder *b = e->builder;
+    ig_value *x = NULL;
+    if (q->source->code == IG_OP_weight) {
+        x = ig_make_weight(b, ig_module_weight(e->module, q->name));
+    } else {
+        x = ig_op_clone(q->source, b->block, b->before, &copies)->results;
+    }
+    ig_arena_fini(&arena);
+    x = ig_expr_cast(e, x, IG_DT_i32);
+    x = q->is_transposed ? x : ig_expr_swap(e, x, 0, 1);
+    ig_value *columns = ig_expr_along(e, numbers_of_columns(e, q, less), 0, 2);
+    return ig_build_sub(e, x, columns);
+}
+
+/* Panels of quads, zero beyond K and N. */
+static ig_value *build_panels(ig_expr *e, const quads *q) {
+    static const int64_t perm[] = { 0, 2, 1, 3 };
+    int64_t panels = (q->n + IG_PANEL - 1) / IG_PANEL;
+    int64_t depth = (q->k + IG_QUAD - 1) / IG_QUAD;
+    ig_value *x = ig_expr_cast(e, centre(e, q, q->offsets), IG_DT_i8);
+    ig_dim before[] = { ig_dim_of(0), ig_dim_of(0) };
+    ig_dim after[] = { ig_dim_of(panels * IG_PANEL - q->n),
+                       ig_dim_of(depth * IG_QUAD - q->k) };
+    x = ig_expr_pad(e, x, before, after, IG_PAD_constant, 0);
+    ig_dim dims[] = { ig_dim_of(panels), ig_dim_of(IG_PANEL), ig_dim_of(depth),
+                      ig_dim_of(IG_QUAD) };
+    return ig_expr_transpose(e, ig_expr_reshape(e, x, 4, dims), perm);
+}
+
+/* The name of a recipe that depends on a weight and on numbers of its columns, which
+ * are all one number as a rule; others are not shared. */
+static const char *name_recipe(ig_pass_run *run, const quads *q, const char *what,
+                               const int32_t *numbers) {
+    bool is_shared = q->source->code == IG_OP_weight;
+    for (int64_t i = 1; i < q->n; i++) {
+        is_shared &= numbers[i] == numbers[0];
+    }
+    return !is_shared ? NULL
+                      : ig_arena_printf(run->scratch, "%s.%s%s.less%d", q->name, what,
+                                        q->is_transposed ? "" : ".t", (int)numbers[0]);
+}
+
+/* The value of the recipe `name` (NULL: one of its own), made when it is new. */
+static ig_value *take_recipe(ig_pass_run *run, ig_builder *b, const char *name,
+                             const quads *q,
+                             ig_value *(*build)(ig_expr *e, const quads *q)) {
+    ig_module *module = b->graph->module;
+    ig_graph *recipes = ig_pack_recipes(module);
+    ig_weight *weight = name ? ig_module_weight(module, name) : NULL;
+    if (weight && weight->is_recipe) {
+        return ig_make_weight(b, weight);
+    }
+    if (!name || weight) {
+        name = ig_arena_printf(run->scratch, "%s.quads.recipe%u", q->name,
+                               recipes->body.last->operand_count);
+    }
+    ig_builder inside = ig_builder_before(recipes->body.last);
+    ig_expr e = ig_expr_of(&inside);
+    return ig_make_weight(b, ig_pack_add_recipe(run, module, name, build(&e, q)));
+}
+
+static ig_value *build_sums(ig_expr *e, const quads *q) {
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, centre(e, q, q->zeros), 1, false);
+}
+
+static ig_value *build_ones(ig_expr *e, const quads *q) {
+    ig_dim dims[] = { ig_dim_of(1), ig_dim_of((q->k + IG_QUAD - 1) / IG_QUAD),
+                      ig_dim_of(IG_PANEL), ig_dim_of(IG_QUAD) };
+    return ig_expr_fill(e, IG_DT_i8, 4, dims, 1);
+}
+
+/* ---- the product ---- */
+
+/* As u8; i8 with 128 more, which flips the sign bit. */
+static ig_value *as_unsigned(ig_expr *e, ig_value *x) {
+    if (x->type->dtype == IG_DT_u8) {
+        return x;
+    }
+    x = ig_build_bitcast(e, x, (ig_bitcast_attrs){ .to = IG_DT_u8 });
+    return ig_build_xor(e, x, ig_expr_integer(e, IG_DT_u8, FLIP));
+}
+
+/* The zero point that goes with it, i32, or NULL: it is 0. */
+static ig_value *zero_of_rows(ig_expr *e, const ig_op *op) {
+    bool is_signed = op->operands[0].value->type->dtype == IG_DT_i8;
+    ig_value *zero = op->operand_count > 2 ? op->operands[2].value : NULL;
+    int64_t known = 0;
+    if (!zero || ig_constant_i64(zero, &known)) {
+        known += is_signed ? FLIP : 0;
+        return known == 0 ? NULL : ig_expr_integer(e, IG_DT_i32, known);
+    }
+    zero = ig_expr_cast(e, ig_expr_reshape(e, zero, 0, NULL), IG_DT_i32);
+    return is_signed ? ig_expr_with_integer(e, IG_OP_add, zero, FLIP) : zero;
+}
+
+static bool is_one_number(const ig_op *op) {
+    const ig_value *zero = op->operand_count > 2 ? op->operands[2].value : NULL;
+    return !zero || ig_dim_is(ig_type_count(ig_op_module(op), zero->type), 1);
+}
+
+/* sum a' for each row, times the zero points that no offset took away. */
+static ig_value *sums_of_rows(ig_pass_run *run, ig_expr *e, ig_value *x,
+                              const quads *q) {
+    const char *name = ig_arena_printf(run->scratch, "ones.%lld", (long long)q->k);
+    int32_t *left = IG_NEW_ARRAY(run->scratch, int32_t, (size_t)q->n);
+    for (int64_t i = 0; i < q->n; i++) {
+        left[i] = q->zeros[i] - q->offsets[i];
+    }
+    ig_value *ones = take_recipe(run, e->builder, name, q, build_ones);
+    ig_value *sums = ig_build_matmul_quads(e, x, ones,
+                                           (ig_matmul_quads_attrs){ .columns = 1 });
+    return ig_build_mul(e, sums, numbers_of_columns(e, q, left));
+}
+
+bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
+    quads q;
+    ig_value *a = op->operands[0].value;
+    if (run->options->target->family != IG_FAMILY_CPU || a->type->rank < 1 ||
+        !is_byte(a) || !is_one_number(op) || !read_quads(run, op, &q)) {
+        return false;
+    }
+    ig_builder b = ig_builder_before(op);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *x = ig_pack_merge_rows(&b, as_unsigned(&e, a));
+    const char *name = name_recipe(run, &q, "quads", q.offsets);
+    ig_value *panels = take_recipe(run, &b, name, &q, build_panels);
+    ig_value *product =
+        ig_build_matmul_quads(&e, x, panels, (ig_matmul_quads_attrs){ .columns = q.n });
+    ig_value *zero = zero_of_rows(&e, op);
+    if (zero) {
+        name = name_recipe(run, &q, "sums", q.zeros);
+        ig_value *sums = take_recipe(run, &b, name, &q, build_sums);
+        product = ig_build_sub(&e, product, ig_build_mul(&e, sums, zero));
+    }
+    if (q.has_sums) {
+        product = ig_build_sub(&e, product, sums_of_rows(run, &e, x, &q));
+    }
+    ig_pack_replace_product(op, &b, product);
+    run->changed = true;
+    return true;
+}

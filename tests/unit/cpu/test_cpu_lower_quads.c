@@ -1,0 +1,190 @@
+/* Products of 8-bit integers: exact at every level, for all signs, zero points and
+ * sizes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/cpu/lower_case.h"
+
+/* A product; zero points as text, "" for none. */
+typedef struct product {
+    int64_t k, n;
+    const char *a, *b;           /* dtypes */
+    const char *a_zero, *b_zero; /* numbers, or one for each column by a formula */
+    bool is_transposed, is_worst;
+} product;
+
+static int64_t weight_at(const product *p, int64_t i) {
+    bool is_signed = p->b[0] == 'i';
+    if (p->is_worst) {
+        return is_signed ? -128 : 255;
+    }
+    return i * 37 % 256 - (is_signed ? 128 : 0);
+}
+
+static void put_numbers(ig_writer *text, const product *p, bool is_zero) {
+    int64_t count = is_zero ? p->n : p->k * p->n;
+    bool is_signed = p->b[0] == 'i';
+    ig_put(text, "[");
+    for (int64_t i = 0; i < count; i++) {
+        int64_t zero = i * 29 % 256 - (is_signed ? 128 : 0);
+        ig_put(text, "%s%lld", i ? ", " : "",
+               (long long)(is_zero ? zero : weight_at(p, i)));
+    }
+    ig_put(text, "]");
+}
+
+static void put_product(ig_writer *text, const product *p) {
+    long long k = p->k, n = p->n;
+    bool has_columns = strcmp(p->b_zero, "columns") == 0;
+    ig_put(text, "module @t {\n  weight @w : %s[%lld, %lld] = ", p->b,
+           p->is_transposed ? n : k, p->is_transposed ? k : n);
+    put_numbers(text, p, false);
+    if (has_columns) {
+        ig_put(text, "\n  weight @z : %s[%lld] = ", p->b, n);
+        put_numbers(text, p, true);
+    }
+    ig_put(text,
+           "\n  graph @main(%%x: %s[B, %lld], %%r: i32[%lld]) -> (i32[B, %lld] \"y\") "
+           "{\n",
+           p->a, k, n, n);
+    ig_put(text, "    %%0 = const {value = %s} : %s[]\n", *p->a_zero ? p->a_zero : "0",
+           p->a);
+    if (!has_columns) {
+        ig_put(text, "    %%1 = const {value = %s} : %s[]\n",
+               *p->b_zero ? p->b_zero : "0", p->b);
+    }
+    const char *w = "@w";
+    if (p->is_transposed) {
+        ig_put(text, "    %%4 = transpose @w {perm = [1, 0]} : %s[%lld, %lld]\n", p->b,
+               k, n);
+        w = "%4";
+    }
+    ig_put(text, "    %%5 = matmul_integer %%x, %s, %s, %s : i32[B, %lld]\n", w, "%0",
+           has_columns ? "@z" : "%1", n);
+    ig_put(text, "    %%6 = add %%5, %%r : i32[B, %lld]\n    ret %%6\n  }\n}\n", n);
+}
+
+static void fill_worst(lower_case *c) {
+    ig_tensor *x = &c->inputs[0];
+    for (int64_t i = 0; i < x->count; i++) {
+        ig_tensor_set_i64(x, i, x->dtype == IG_DT_i8 ? -128 : 255);
+    }
+}
+
+/* Are all products of the lowered module integer ones? */
+static bool stays_integer(const lower_case *c) {
+    return lower_has(c, IG_OP_dot4) && !lower_has(c, IG_OP_muladd);
+}
+
+enum { MOST_COUNTS = 8 };
+
+/* One compilation a level; the first count of rows by its kernel form too. */
+static void check_level(const product *p, const char *text, const char *level,
+                        const int64_t *rows, uint32_t count) {
+    ig_tensor inputs[MOST_COUNTS][2], expected[MOST_COUNTS];
+    lower_case c;
+    lower_open(&c, level, text, rows, 1);
+    CHECK(count <= MOST_COUNTS);
+    for (uint32_t i = count; i-- > 0;) {
+        c.symbols[0] = rows[i];
+        lower_inputs(&c, LOWER_SPECIAL, 0);
+        if (p->is_worst) {
+            fill_worst(&c);
+        }
+        lower_interpret(&c);
+        memcpy(inputs[i], c.inputs, sizeof inputs[i]);
+        expected[i] = c.expected[0];
+    }
+    lower_match_each(&c, lower_run(&c), 0);
+    CHECK(stays_integer(&c));
+    for (uint32_t i = 1; i < count; i++) {
+        c.symbols[0] = rows[i];
+        memcpy(c.inputs, inputs[i], sizeof inputs[i]);
+        c.expected[0] = expected[i];
+        lower_match_each(&c, lower_launch_all(&c), 0);
+    }
+    lower_close(&c);
+}
+
+static void check_product(const product *p, const int64_t *rows, uint32_t count) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    put_product(&text, p);
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        check_level(p, text.data, cpu_levels[i], rows, count);
+    }
+    ig_arena_fini(&arena);
+}
+
+static const int64_t few_rows[] = { 5, 0, 1, 2, 3, 15, 29 };
+
+TEST(quads_of_all_signs_and_zero_points) {
+    static const struct {
+        const char *a, *b, *a_zero, *b_zero;
+    } cases[] = {
+        { "u8", "u8", "", "" },     { "i8", "u8", "3", "" },
+        { "u8", "i8", "", "7" },    { "i8", "i8", "127", "columns" },
+        { "u8", "u8", "1", "127" }, { "u8", "u8", "3", "columns" },
+        { "i8", "i8", "", "" },     { "u8", "i8", "255", "" },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        product p = { .k = 21,
+                      .n = 37,
+                      .a = cases[i].a,
+                      .b = cases[i].b,
+                      .a_zero = cases[i].a_zero,
+                      .b_zero = cases[i].b_zero,
+                      .is_transposed = i % 2 };
+        check_product(&p, few_rows, IG_COUNT_OF(few_rows));
+    }
+}
+
+/* Sums of two products that overflow 16 bits. */
+TEST(quads_of_the_largest_numbers) {
+    static const char *const dtypes[] = { "u8", "i8" };
+    static const int64_t rows[] = { 1, 4, 13 };
+    for (int i = 0; i < 4; i++) {
+        product p = { .k = i % 2 ? 64 : 66,
+                      .n = 32,
+                      .a = dtypes[i % 2],
+                      .b = dtypes[i / 2],
+                      .a_zero = "",
+                      .b_zero = "",
+                      .is_worst = true };
+        check_product(&p, rows, IG_COUNT_OF(rows));
+    }
+}
+
+TEST(quads_of_sampled_sizes) {
+    static const int64_t sizes[][2] = { { 1, 1 },  { 2, 16 }, { 3, 17 },  { 4, 7 },
+                                        { 5, 33 }, { 63, 8 }, { 64, 129 } };
+    static const int64_t rows[] = { 1, 6, 33 };
+    for (size_t i = 0; i < IG_COUNT_OF(sizes); i++) {
+        product p = { .k = sizes[i][0],
+                      .n = sizes[i][1],
+                      .a = "u8",
+                      .b = "i8",
+                      .a_zero = "5",
+                      .b_zero = "" };
+        check_product(&p, rows, IG_COUNT_OF(rows));
+    }
+}
+
+/* Passes over K, rows that share sets of L1, tiles of rows and of columns. */
+TEST(quads_of_large_sizes) {
+    static const int64_t rows[] = { 2, 30, 200 };
+    static const int64_t depths[] = { 4096, 5001 };
+    for (size_t i = 0; i < IG_COUNT_OF(depths); i++) {
+        product p = { .k = depths[i], .n = 18, .a = "i8", .b = "i8" };
+        p.a_zero = "";
+        p.b_zero = "";
+        check_product(&p, rows, 2);
+    }
+    product wide = { .k = 256, .n = 300, .a = "u8", .b = "u8" };
+    wide.a_zero = "128";
+    wide.b_zero = "128";
+    check_product(&wide, rows, 3);
+}
+
+UNIT_SUITE(cpu_lower_quads, quads_of_all_signs_and_zero_points,
+           quads_of_the_largest_numbers, quads_of_sampled_sizes, quads_of_large_sizes)
