@@ -138,7 +138,7 @@ static ig_value *numbers_of_columns(ig_expr *e, const quads *q,
 }
 
 /* The matrix [N, K] in i32, less a number for each column. */
-static ig_value *centre(ig_expr *e, const quads *q, const int32_t *less) {
+static ig_value *centre_matrix(ig_expr *e, const quads *q, const int32_t *less) {
     ig_map copies;
     ig_arena arena;
     ig_arena_init(&arena, NULL);
@@ -162,7 +162,7 @@ static ig_value *build_panels(ig_expr *e, const quads *q) {
     static const int64_t perm[] = { 0, 2, 1, 3 };
     int64_t panels = (q->n + IG_PANEL - 1) / IG_PANEL;
     int64_t depth = (q->k + IG_QUAD - 1) / IG_QUAD;
-    ig_value *x = ig_expr_cast(e, centre(e, q, q->offsets), IG_DT_i8);
+    ig_value *x = ig_expr_cast(e, centre_matrix(e, q, q->offsets), IG_DT_i8);
     ig_dim before[] = { ig_dim_of(0), ig_dim_of(0) };
     ig_dim after[] = { ig_dim_of(panels * IG_PANEL - q->n),
                        ig_dim_of(depth * IG_QUAD - q->k) };
@@ -205,7 +205,8 @@ static ig_value *take_recipe(ig_pass_run *run, ig_builder *b, const char *name,
 }
 
 static ig_value *build_sums(ig_expr *e, const quads *q) {
-    return ig_expr_reduce_axis(e, IG_REDUCE_sum, centre(e, q, q->zeros), 1, false);
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, centre_matrix(e, q, q->zeros), 1,
+                               false);
 }
 
 static ig_value *build_ones(ig_expr *e, const quads *q) {

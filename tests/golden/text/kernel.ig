@@ -46,6 +46,10 @@ module @kernel {
     } else {
       yield
     }
+    %30 = load %q, %24 : i8<8>
+    %31 = reinterpret %30 : u8<8>
+    %32 = reinterpret %30 : i32<2>
+    %33 = dot4 %31, %30, %32 : i32<2>
     ret
   }
 }
@@ -101,6 +105,10 @@ module @kernel {
     } else {
       yield
     }
+    %30 = load %q, %24 : i8<8>
+    %31 = reinterpret %30 : u8<8>
+    %32 = reinterpret %30 : i32<2>
+    %33 = dot4 %31, %30, %32 : i32<2>
     ret
   }
 }
