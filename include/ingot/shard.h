@@ -1,4 +1,4 @@
-/* Ingot, sharding: what placing embedding tables on ranks would cost.
+/* Ingot, sharding: what placing tables on ranks would cost, and a rank's program.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef INGOT_SHARD_H
@@ -43,6 +43,28 @@ IG_API IG_MUST_USE ig_status ig_shard_plan(ig_context *context, const char *name
                                            const char *text,
                                            ig_shard_objective objective,
                                            const char **out_json);
+
+/* The tables that the model looks up, as a text for ig_shard_options and ig_shard_plan,
+ * which wants a "topology" beside: names of weights, rows, dim, and in "constraints" a
+ * pooling factor of 1 for each look-up.  Look-ups become bags in the module; of
+ * `options` (may be NULL) those about bags count.  *out_json is the module's until its
+ * next call that gives a text.  Errors: IG_INVALID where there is no table,
+ * IG_UNSUPPORTED where the planner has no formula for one. */
+IG_API IG_MUST_USE ig_status ig_module_tables(ig_module *module,
+                                              const ig_compile_options *options,
+                                              const char **out_json);
+/* Makes the module the program of rank `rank` by a plan in the form of
+ * ig_shard_plan's *out_json: "ranks" (one entry a rank) or "world_size", and "tables",
+ * each with "name", "sharding_type" and "shards" (rank, size and offset in rows and
+ * columns).  A name is that of a weight, or stands between dots in one; shards cover
+ * their table once, in any way; tables of "data_parallel", and those that the plan does
+ * not name, every rank has whole.  Programs of all ranks meet in collectives
+ * (docs/sharding.md).  `name` stands for the plan in messages.  After an error the
+ * module is to be closed.  Errors: IG_INVALID for a plan that is bad or of another
+ * model, IG_UNSUPPORTED for a table that cannot be divided so. */
+IG_API IG_MUST_USE ig_status ig_module_shard(ig_module *module, const char *name,
+                                             const char *plan, size_t rank,
+                                             const ig_compile_options *options);
 
 #ifdef __cplusplus
 }

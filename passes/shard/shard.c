@@ -359,6 +359,22 @@ static ig_status check_feature(const ig_op *bag, const ig_bag_feature *in) {
     return IG_OK;
 }
 
+/* Lists and counts, with weights, that one exchange would take. */
+static ig_status check_lists(const journey *j) {
+    enum { LISTS_OF_PART = 6 };
+    uint64_t lists = 0;
+    for (uint32_t i = 0; i < j->feature_count; i++) {
+        lists += (uint64_t)LISTS_OF_PART * j->features[i].table->count;
+    }
+    return lists < IG_MANY
+               ? IG_OK
+               : SHARD_ERROR(
+                     j->bag,
+                     "%u look-ups in divided tables make more than %d parts; cut "
+                     "tables into fewer columns",
+                     j->feature_count, IG_MANY / LISTS_OF_PART);
+}
+
 /* Splits the features: those that travel go to j->features, the others to `kept`. */
 static ig_status sort_features(journey *j, uint32_t *kept, uint32_t *out_kept) {
     for (uint32_t i = 0; i < j->bag->result_count; i++) {
@@ -373,7 +389,7 @@ static ig_status sort_features(journey *j, uint32_t *kept, uint32_t *out_kept) {
         IG_TRY(check_feature(j->bag, &f.in));
         j->features[j->feature_count++] = f;
     }
-    return IG_OK;
+    return check_lists(j);
 }
 
 static void travel_all(journey *j) {

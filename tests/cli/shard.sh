@@ -59,3 +59,44 @@ check "a type that there is not" 3 "cannot be 'diagonal'" \
     "$ingot" shard "$tmp/tables.json" --plan "$tmp/diagonal.json"
 check "a plan that does not fit" 3 "bytes of device memory; move a table" \
     "$ingot" shard "$tmp/tables.json" --plan "$tmp/plan.json" --topology "$tmp/tiny.json"
+
+# ---- tables of a model, and a plan onto it ----
+
+cat >"$tmp/tables.ig" <<'TEXT'
+module @m {
+  weight @net.users.weight : f32[100, 64] = splat(1)
+  weight @net.items.weight : f32[50, 8] = splat(2)
+  weight @codes.weight : f16[50, 8] = splat(2)
+  graph @main(%ids: i64[N], %off: i64[B]) {
+    %0, %1, %2 = bag @net.users.weight, %ids, %off, @net.items.weight, %ids, %off, @net.items.weight, %off, %off {operands = [1, 1, 1], pool = [sum, mean, sum]}
+    ret %0, %1, %2
+  }
+}
+TEXT
+echo '{"world_size": 2, "compute_device": "cuda"}' >"$tmp/two.json"
+echo '{"net.users.weight": {"sharding_types": ["row_wise"]}}' >"$tmp/users.json"
+check "tables of a model" 0 "net.users.weight" \
+    "$ingot" shard "$tmp/tables.ig" --topology "$tmp/two.json" --constraints "$tmp/users.json" \
+    --batch-size 64 -o "$tmp/model.json"
+check "a model has no topology" 3 'topology: "compute_device" must be' \
+    "$ingot" shard "$tmp/tables.ig"
+sed 's/bag @net.users/bag @codes/' "$tmp/tables.ig" >"$tmp/codes.ig"
+check "tables without a formula" 4 "table 'codes.weight' has rows of f16" \
+    "$ingot" shard "$tmp/codes.ig" --topology "$tmp/two.json"
+echo 'module @m { graph @main(%x: f32[2]) { ret %x } }' >"$tmp/none.ig"
+check "a model without tables" 3 "the model looks up no embedding table" \
+    "$ingot" shard "$tmp/none.ig" --topology "$tmp/two.json"
+check "the program of a rank" 0 "reduce_scatter" \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/model.json" --rank 1
+check "has its shard" 0 "weight @net.users.weight.0 : f32[50, 64] = splat(1)" \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/model.json" --rank 1
+check "a rank that there is not" 3 "model.json: plan: there is no rank 2 of 2" \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/model.json" --rank 2
+check "a plan of another model" 3 "plan.json: plan: no table of the model is 'users'" \
+    "$ingot" dump "$tmp/codes.ig" --shard "$tmp/plan.json"
+check "a plan that is none" 3 '"ranks" must list the ranks' \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/users.json"
+check "a plan of a larger table" 3 "part 0 is not inside of 100 rows of 64" \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/plan.json"
+check "nobody's model has no ranks yet" 2 "leave out --isolate or --shard" \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/model.json" --isolate

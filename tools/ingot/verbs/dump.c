@@ -1,8 +1,11 @@
 /* ingot dump and ingot opt: modules as text.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
+#include "tools/ingot/cli/json_file.h"
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/values/declare.h"
+
+#include <ingot/shard.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +19,9 @@ static const option_row dump_options[] = {
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     LIST("dim", dims, "NAME=N",
          "fix an extent by its name, in every input that has it: S=64 (ONNX)"),
+    TEXT("shard", 0, shard, "PLAN.json",
+         "the program of one rank, by a plan that ingot shard made"),
+    COUNT("rank", 0, rank, 0, 0, "which rank's (0)"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
@@ -70,13 +76,23 @@ static ig_compile_options dump_how(const settings *given) {
     return how;
 }
 
-static ig_status dump_module(const settings *given, ig_module *module) {
+static int dump_module(const settings *given, ig_module *module) {
     ig_compile_options how = dump_how(given);
     const char *text = NULL;
     size_t size = 0;
-    ig_status status = ig_dump(module, stage_of(given), &how, format_of(given), &text,
-                               &size);
-    return status == IG_OK ? write_out(given, text, size) : status;
+    int exit_status = 0;
+    char *plan = given->shard ? read_json_text(given->shard, &exit_status) : NULL;
+    if (exit_status) {
+        return exit_status;
+    }
+    ig_status status = plan ? ig_module_shard(module, given->shard, plan,
+                                              (size_t)given->rank, &how)
+                            : IG_OK;
+    free(plan);
+    if (status == IG_OK) {
+        status = ig_dump(module, stage_of(given), &how, format_of(given), &text, &size);
+    }
+    return exit_of(status == IG_OK ? write_out(given, text, size) : status);
 }
 
 static int dump_apart(const settings *given) {
@@ -102,7 +118,7 @@ static int dump_apart(const settings *given) {
     return exit_of(status);
 }
 
-static ig_status optimise_module(const settings *given, ig_module *module) {
+static int optimise_module(const settings *given, ig_module *module) {
     const char *text = NULL;
     size_t size = 0;
     ig_status status = IG_OK;
@@ -112,11 +128,11 @@ static ig_status optimise_module(const settings *given, ig_module *module) {
     if (status == IG_OK) {
         status = ig_module_print(module, format_of(given), &text, &size);
     }
-    return status == IG_OK ? write_out(given, text, size) : status;
+    return exit_of(status == IG_OK ? write_out(given, text, size) : status);
 }
 
 static int with_module(const settings *given,
-                       ig_status (*work)(const settings *given, ig_module *module)) {
+                       int (*work)(const settings *given, ig_module *module)) {
     int exit_status = output_check(given);
     ig_context *context = exit_status ? NULL : context_open(given, NULL, &exit_status);
     if (!context) {
@@ -125,12 +141,10 @@ static int with_module(const settings *given,
     ig_module *module = NULL;
     ig_status status = declared_import(given, context, given->arguments.items[0],
                                        &module);
-    if (status == IG_OK) {
-        status = work(given, module);
-    }
+    exit_status = status == IG_OK ? work(given, module) : exit_of(status);
     ig_module_close(module);
     context_close(context);
-    return exit_of(status);
+    return exit_status;
 }
 
 static int run_dump(const settings *given) {
@@ -143,6 +157,10 @@ static int run_dump(const settings *given) {
                         "--format %s is for modules: --stage import, tensor, plan or "
                         "kernel; %s is text",
                         given->format ? given->format : "json", given->stage);
+    }
+    if (given->isolate && given->shard) {
+        return complain(EXIT_USAGE, "--shard is not for models that nobody trusts yet; "
+                                    "leave out --isolate or --shard");
     }
     return given->isolate ? dump_apart(given) : with_module(given, dump_module);
 }

@@ -1,6 +1,9 @@
 /* ingot shard: where embedding tables go.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/cli/json_file.h"
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/model/model.h"
+#include "tools/ingot/values/declare.h"
 #include "tools/ingot/verbs/shard_report.h"
 
 #include <ingot/shard.h>
@@ -15,8 +18,17 @@ static const option_row options[] = {
          "what tables may have, in place of the tables' own"),
     TEXT("compat", 0, compat, "none|torchrec", "choose as TorchRec's planner does"),
     TEXT("plan", 0, plan, "P.json", "check and rate this plan instead of choosing one"),
+    COUNT("batch-size", 'b', batch_size, 1, 0, "samples of a rank's batch (512)"),
     TEXT("output", 'o', output, "PLAN.json", "also write the plan (- is stdout)"),
     TEXT("svg", 0, svg, "FILE", "also draw memory and time of the ranks"),
+    LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    LIST("dim", dims, "NAME=N",
+         "fix an extent by its name, in every input that has it"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
+    ROW_TORCH_EMPTY,
+    ROW_LIMIT,
     ROW_QUIET,
     ROW_JSON,
     ROW_HELP,
@@ -24,7 +36,8 @@ static const option_row options[] = {
 };
 
 static const char details[] =
-    "TABLES.json has {\"tables\": [{\"name\", \"rows\", \"dim\"}], \"batch_size\", …}; "
+    "The tables are those that MODEL looks up, or what TABLES.json (any *.json) lists: "
+    "it has {\"tables\": [{\"name\", \"rows\", \"dim\"}], \"batch_size\", …}; "
     "a topology has {\"world_size\", \"local_world_size\", \"compute_device\", "
     "\"hbm_cap\", \"ddr_cap\", \"latency_us\"}; constraints have {TABLE: "
     "{\"sharding_types\", \"compute_kernels\", \"min_partition\", "
@@ -32,45 +45,71 @@ static const char details[] =
 
 /* ---- input ---- */
 
-/* NULL after a message; *out_exit says why. */
-static json_t *read_object(const char *path, int *out_exit) {
-    json_error_t why;
-    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (json && json_is_object(json)) {
-        return json;
-    }
-    bool is_unreadable = !json && json_error_code(&why) == json_error_cannot_open_file;
-    *out_exit = is_unreadable ? complain(exit_of(IG_IO), "%s: cannot be read", path)
-                : json        ? complain(exit_of(IG_INVALID),
-                                         "%s: a JSON object {…} is wanted here", path)
-                              : complain(exit_of(IG_INVALID), "%s: line %d: %s", path,
-                                         why.line, why.text);
-    json_decref(json);
-    return NULL;
-}
-
 /* Puts the object of a file into the input under `key`.  0, or the exit status. */
 static int take_file(json_t *input, const char *key, const char *path) {
     int exit_status = 0;
-    json_t *json = path ? read_object(path, &exit_status) : NULL;
+    json_t *json = path ? read_json_object(path, &exit_status) : NULL;
     if (json && json_object_set_new(input, key, json) != 0) {
         need(NULL);
     }
     return exit_status;
 }
 
+/* Constraints of the file; what it does not say of a table stays. */
+static int take_constraints(json_t *input, const char *path) {
+    json_t *before = json_incref(json_object_get(input, "constraints"));
+    int exit_status = take_file(input, "constraints", path);
+    json_t *all = json_object_get(input, "constraints");
+    const char *table;
+    json_t *own;
+    json_object_foreach(before, table, own) {
+        json_t *given = json_object_get(all, table);
+        int is_kept = given ? json_object_update_missing(given, own)
+                            : json_object_set(all, table, own);
+        if (exit_status == 0 && is_kept != 0) {
+            need(NULL);
+        }
+    }
+    json_decref(before);
+    return exit_status;
+}
+
+/* The tables of a model, as TABLES.json has them. */
+static json_t *read_model(const settings *given, ig_context *context, int *out_exit) {
+    ig_module *module = NULL;
+    const char *text = NULL;
+    ig_compile_options how = compile_options(given);
+    ig_status status = declared_import(given, context, given->arguments.items[0],
+                                       &module);
+    if (status == IG_OK) {
+        status = ig_module_tables(module, &how, &text);
+    }
+    json_t *tables = status == IG_OK ? need(json_loads(text, 0, NULL)) : NULL;
+    *out_exit = exit_of(status);
+    ig_module_close(module);
+    return tables;
+}
+
 /* The text for the planner: allocated.  NULL after a message. */
-static char *read_input(const settings *given, int *out_exit) {
-    json_t *input = read_object(given->arguments.items[0], out_exit);
+static char *read_input(const settings *given, ig_context *context, int *out_exit) {
+    const char *path = given->arguments.items[0], *ending = strrchr(path, '.');
+    bool is_json = ending && strcmp(ending, ".json") == 0;
+    json_t *input = is_json ? read_json_object(path, out_exit)
+                            : read_model(given, context, out_exit);
     if (!input) {
         return NULL;
     }
     *out_exit = take_file(input, "topology", given->topology);
     if (*out_exit == 0) {
-        *out_exit = take_file(input, "constraints", given->constraints);
+        *out_exit = take_constraints(input, given->constraints);
     }
     if (*out_exit == 0) {
         *out_exit = take_file(input, "plan", given->plan);
+    }
+    if (given->batch_size &&
+        json_object_set_new(input, "batch_size", json_integer(given->batch_size)) !=
+            0) {
+        need(NULL);
     }
     char *text = *out_exit == 0 ? need(json_dumps(input, JSON_REAL_PRECISION(17)))
                                 : NULL;
@@ -122,32 +161,36 @@ static ig_status show_plan(const settings *given, const char *text) {
     return status;
 }
 
-static int run_shard(const settings *given) {
-    int exit_status;
-    char *text = read_input(given, &exit_status);
-    ig_context *context = text ? context_open(given, NULL, &exit_status) : NULL;
-    if (!context) {
-        free(text);
-        return exit_status;
-    }
+static ig_status plan_tables(const settings *given, ig_context *context,
+                             const char *text) {
     bool is_torchrec = given->compat && strcmp(given->compat, "torchrec") == 0;
     char *name = name_input(given);
     const char *plan = NULL;
     ig_status status =
         ig_shard_plan(context, name, text,
                       is_torchrec ? IG_SHARD_TORCHREC : IG_SHARD_CRITICAL_PATH, &plan);
-    if (status == IG_OK) {
-        status = show_plan(given, plan);
+    free(name);
+    return status == IG_OK ? show_plan(given, plan) : status;
+}
+
+static int run_shard(const settings *given) {
+    int exit_status = 0;
+    ig_context *context = context_open(given, NULL, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    char *text = read_input(given, context, &exit_status);
+    if (text) {
+        exit_status = exit_of(plan_tables(given, context, text));
     }
     context_close(context);
-    free(name);
     free(text);
-    return exit_of(status);
+    return exit_status;
 }
 
 const verb verb_shard = {
     .name = "shard",
-    .arguments = "TABLES.json [-o PLAN.json]",
+    .arguments = "MODEL|TABLES.json [-o PLAN.json]",
     .help = "chooses where embedding tables go",
     .details = details,
     .options = options,

@@ -1,0 +1,315 @@
+/* Plans and models: the tables of a model, and its program for one rank.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/compile/compile.h"
+#include "driver/shard/shard.h"
+#include "ingot/shard.h"
+#include "ir/bag.h"
+#include "passes/shard/mark.h"
+
+#include <string.h>
+
+enum { WORLD_MAX = IG_SHARD_WORLD_MAX };
+
+/* A table that bags look up, and how often. */
+typedef struct model_table {
+    ig_op *op;                            /* weight or table */
+    uint32_t pooled, sequences, weighted; /* features */
+} model_table;
+
+typedef struct model_call {
+    ig_module *module;
+    const char *name, *text, *out;
+    ig_compile_options options;
+    int64_t rank, world;
+    ig_arena *arena;
+    IG_VEC(model_table) tables;
+} model_call;
+
+#define MODEL_ERROR(call, status, ...) \
+    ig_error(&(call)->module->context->diag, status, where_of(call), __VA_ARGS__)
+
+static const ig_location *where_of(const model_call *call) {
+    ig_location *where = IG_NEW(call->arena, ig_location);
+    where->file = call->name;
+    return where;
+}
+
+/* ---- the tables of a model ---- */
+
+static void note_feature(model_call *call, const ig_op *bag, uint32_t number) {
+    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    for (uint32_t i = 0; i < f.tables; i++) {
+        ig_op *op = bag->operands[f.table + i].value->def;
+        if (!op || (op->code != IG_OP_weight && op->code != IG_OP_table)) {
+            continue;
+        }
+        size_t k = 0;
+        while (k < call->tables.count && call->tables.items[k].op != op) {
+            k++;
+        }
+        if (k == call->tables.count) {
+            IG_PUSH(call->arena, &call->tables, ((model_table){ .op = op }));
+        }
+        model_table *table = &call->tables.items[k];
+        table->pooled += f.pool != IG_POOL_none;
+        table->sequences += f.pool == IG_POOL_none;
+        table->weighted += f.weights > 0;
+    }
+}
+
+/* Bodies nest at most limits.graph_depth deep. */
+static void list_tables(model_call *call, const ig_block *block) {
+    for (const ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            list_tables(call, op->bodies[i]);
+        }
+        for (uint32_t i = 0; op->code == IG_OP_bag && i < op->result_count; i++) {
+            note_feature(call, op, i);
+        }
+    }
+}
+
+static ig_status run_passes(const model_call *call, const char *pipeline) {
+    ig_pass_options options = { .torch_empty = call->options.torch_empty,
+                                .clamp_ids = call->options.clamp_ids };
+    return ig_run_passes(call->module, &options, pipeline);
+}
+
+/* Look-ups become bags, and their tables are listed. */
+static ig_status find_tables(model_call *call) {
+    IG_TRY(run_passes(call, ig_pipeline_clean));
+    IG_TRY(run_passes(call, ig_pipeline_understand));
+    const ig_graph *graph = ig_entry_of(call->module);
+    if (graph) {
+        list_tables(call, &graph->body);
+    }
+    return call->tables.count
+               ? IG_OK
+               : MODEL_ERROR(call, IG_INVALID, "the model looks up no embedding table");
+}
+
+static const char *name_of(const model_table *table) {
+    return ig_attr_str(table->op, IG_weight_name);
+}
+
+/* ---- as the planner's input ---- */
+
+static ig_status check_table(const model_call *call, const model_table *table) {
+    const ig_type *type = table->op->results->type;
+    if (type->kind != IG_TENSOR || type->dtype != IG_DT_f32) {
+        return MODEL_ERROR(call, IG_UNSUPPORTED,
+                           "table '%s' has rows of %s; costs are known for tables of "
+                           "f32 only",
+                           name_of(table), ig_dtypes[type->dtype].name);
+    }
+    bool is_other = (table->sequences > 0) != (call->tables.items[0].sequences > 0) ||
+                    (table->sequences > 0 && table->pooled > 0);
+    return is_other ? MODEL_ERROR(call, IG_UNSUPPORTED,
+                                  "table '%s' is looked up with pooling and '%s' "
+                                  "without; costs are known for models of one kind",
+                                  name_of(&call->tables.items[0]), name_of(table))
+                    : IG_OK;
+}
+
+static void put_table(ig_writer *out, const model_table *table) {
+    const ig_type *type = table->op->results->type;
+    int64_t rows = 0, dim = 0;
+    (void)ig_dim_known(type->dims[0], &rows); /* of constants they are */
+    (void)ig_dim_known(type->dims[1], &dim);
+    ig_put(out, "{\"name\": ");
+    ig_put_json_string(out, ig_str_of(name_of(table)));
+    ig_put(out, ", \"rows\": %lld, \"dim\": %lld}", (long long)rows, (long long)dim);
+}
+
+static void put_factors(ig_writer *out, const model_table *table) {
+    ig_put_json_string(out, ig_str_of(name_of(table)));
+    ig_put(out, ": {\"pooling_factors\": [1");
+    for (uint32_t i = 1; i < table->pooled + table->sequences; i++) {
+        ig_put(out, ", 1");
+    }
+    ig_put(out, "]}");
+}
+
+static ig_status print_tables(void *arguments) {
+    model_call *call = arguments;
+    ig_writer out;
+    uint32_t weighted = 0;
+    IG_TRY(find_tables(call));
+    ig_writer_init(&out, call->arena);
+    ig_put(&out, "{\"tables\": [");
+    for (size_t i = 0; i < call->tables.count; i++) {
+        IG_TRY(check_table(call, &call->tables.items[i]));
+        weighted += call->tables.items[i].weighted;
+        ig_put(&out, i ? ",\n  " : "\n  ");
+        put_table(&out, &call->tables.items[i]);
+    }
+    ig_put(&out, "],\n\"constraints\": {");
+    for (size_t i = 0; i < call->tables.count; i++) {
+        ig_put(&out, i ? ",\n  " : "\n  ");
+        put_factors(&out, &call->tables.items[i]);
+    }
+    ig_put(&out, "},\n\"module\": \"%s\", \"is_weighted\": %s}\n",
+           call->tables.items[0].sequences ? "EmbeddingCollection"
+                                           : "EmbeddingBagCollection",
+           weighted ? "true" : "false");
+    call->out = out.data;
+    return IG_OK;
+}
+
+ig_status ig_module_tables(ig_module *module, const ig_compile_options *options,
+                           const char **out_json) {
+    model_call call = { .module = module,
+                        .name = module->path,
+                        .arena = ig_host_results(module) };
+    ig_options_take(&call.options, sizeof call.options, options);
+    ig_status status = ig_host_guard(module->context, print_tables, &call);
+    *out_json = status == IG_OK ? call.out : NULL;
+    return ig_host_settle(module->context, status);
+}
+
+/* ---- a plan onto a model ---- */
+
+/* `part` is all of `name`, or stands between dots in it. */
+static bool has_part(const char *name, const char *part) {
+    size_t size = strlen(part);
+    for (const char *at = name; at; at = strchr(at, '.')) {
+        at += at != name;
+        if (strncmp(at, part, size) == 0 && (at[size] == '.' || !at[size])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *list_names(const model_call *call) {
+    ig_writer out;
+    ig_writer_init(&out, call->arena);
+    for (size_t i = 0; i < call->tables.count; i++) {
+        ig_put(&out, "%s'%s'", i ? ", " : "", name_of(&call->tables.items[i]));
+    }
+    return out.data;
+}
+
+static ig_status find_table(const model_call *call, const char *name, ig_op **out) {
+    size_t found = 0;
+    for (size_t i = 0; i < call->tables.count; i++) {
+        const model_table *table = &call->tables.items[i];
+        if (strcmp(name_of(table), name) == 0) {
+            *out = table->op;
+            return IG_OK;
+        }
+        if (*name && has_part(name_of(table), name)) {
+            *out = table->op;
+            found++;
+        }
+    }
+    return found == 1
+               ? IG_OK
+               : MODEL_ERROR(call, IG_INVALID,
+                             "plan: %s table of the model is '%s'; it has %s",
+                             found ? "more than one" : "no", name, list_names(call));
+}
+
+static bool read_pair(const ig_json *shard, const char *key, int64_t *first,
+                      int64_t *second) {
+    const ig_json *pair = ig_json_get(shard, key);
+    return pair && pair->kind == IG_JSON_ARRAY && ig_json_count(pair) == 2 &&
+           ig_json_int(&pair->as.list.items[0], first) &&
+           ig_json_int(&pair->as.list.items[1], second);
+}
+
+static ig_status read_shards(const model_call *call, const ig_json *entry,
+                             ig_shard_mark *mark) {
+    const ig_json *shards = ig_json_get(entry, "shards");
+    const char *name = ig_json_text(ig_json_get(entry, "name"));
+    size_t count = ig_json_count(shards);
+    if (!shards || shards->kind != IG_JSON_ARRAY || count == 0 ||
+        count > IG_SHARD_PARTS_MAX) {
+        return MODEL_ERROR(call, IG_INVALID,
+                           "plan: table '%s': \"shards\" must be a list of 1 to %d, as "
+                           "[{\"rank\": 0, \"size\": [8, 4], \"offset\": [0, 0]}]",
+                           name, IG_SHARD_PARTS_MAX);
+    }
+    ig_shard *out = IG_NEW_ARRAY(call->arena, ig_shard, count);
+    for (size_t i = 0; i < count; i++) {
+        const ig_json *shard = &shards->as.list.items[i];
+        if (!ig_json_int(ig_json_get(shard, "rank"), &out[i].rank) ||
+            !read_pair(shard, "size", &out[i].rows, &out[i].columns) ||
+            !read_pair(shard, "offset", &out[i].row, &out[i].column)) {
+            return MODEL_ERROR(call, IG_INVALID,
+                               "plan: table '%s': shard %zu wants \"rank\", and "
+                               "\"size\" and \"offset\" in rows and columns",
+                               name, i);
+        }
+    }
+    mark->shards = out;
+    mark->count = (uint32_t)count;
+    return IG_OK;
+}
+
+static ig_status mark_entry(const model_call *call, const ig_json *entry) {
+    ig_op *table = NULL;
+    ig_shard_mark mark = { .world = call->world, .rank = call->rank };
+    const char *name = ig_json_text(ig_json_get(entry, "name"));
+    const char *type = ig_json_text(ig_json_get(entry, "sharding_type"));
+    IG_TRY(find_table(call, name, &table));
+    for (const ig_use *use = table->results->uses; use; use = use->next) {
+        if (use->user->code == IG_OP_shard) {
+            return MODEL_ERROR(call, IG_INVALID, "plan: table '%s' has two entries",
+                               name);
+        }
+    }
+    if (strcmp(type, "data_parallel") != 0) {
+        IG_TRY(read_shards(call, entry, &mark));
+    }
+    return ig_mark_table(table, &mark);
+}
+
+/* "world_size", or as many ranks as the plan lists. */
+static ig_status read_world(model_call *call, const ig_json *plan) {
+    call->world = (int64_t)ig_json_count(ig_json_get(plan, "ranks"));
+    if (!call->world) {
+        (void)ig_json_int(ig_json_get(plan, "world_size"), &call->world);
+    }
+    if (call->world < 1 || call->world > WORLD_MAX) {
+        return MODEL_ERROR(call, IG_INVALID,
+                           "plan: \"ranks\" must list the ranks, or \"world_size\" say "
+                           "how many there are (1 to %d)",
+                           WORLD_MAX);
+    }
+    return call->rank < call->world
+               ? IG_OK
+               : MODEL_ERROR(call, IG_INVALID, "plan: there is no rank %lld of %lld",
+                             (long long)call->rank, (long long)call->world);
+}
+
+static ig_status shard_module(void *arguments) {
+    model_call *call = arguments;
+    const ig_json *plan;
+    IG_TRY(ig_json_read(call->module->context, call->arena, where_of(call),
+                        ig_str_of(call->text), &plan));
+    IG_TRY(read_world(call, plan));
+    const ig_json *tables = ig_json_get(plan, "tables");
+    if (!tables || tables->kind != IG_JSON_ARRAY) {
+        return MODEL_ERROR(call, IG_INVALID,
+                           "plan: \"tables\" must be a list, as ingot shard writes it");
+    }
+    IG_TRY(find_tables(call));
+    for (size_t i = 0; i < ig_json_count(tables); i++) {
+        IG_TRY(mark_entry(call, &tables->as.list.items[i]));
+    }
+    IG_TRY(run_passes(call, "shard"));
+    return run_passes(call, ig_pipeline_clean);
+}
+
+ig_status ig_module_shard(ig_module *module, const char *name, const char *plan,
+                          size_t rank, const ig_compile_options *options) {
+    model_call call = { .module = module,
+                        .name = name,
+                        .text = plan,
+                        .rank = rank < WORLD_MAX ? (int64_t)rank : WORLD_MAX,
+                        .arena = ig_host_results(module) };
+    ig_options_take(&call.options, sizeof call.options, options);
+    ig_status status = ig_host_guard(module->context, shard_module, &call);
+    return ig_host_settle(module->context, status);
+}
