@@ -20,6 +20,7 @@ const char ig_pipeline_understand[] =
     "(unroll,infer,guards,canonicalise,fold,cse,dce)*,"
     "bag_gather,bag_offsets,dce,bag_merge,interaction,"
     "recognise_gelu,recognise_norm,recognise_attention,recognise_dequantise,"
+    "recognise_integer,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] =
     "(decompose,infer,guards,canonicalise,fold,cse,dce)*,pack,"

@@ -35,6 +35,7 @@ typedef struct quads {
     int64_t k, n;
     int32_t *zeros, *offsets; /* by column */
     bool has_zeros, has_sums; /* sums: some zero point is not the offset */
+    int64_t factor;           /* of sums, the rows' zero point where it is known */
 } quads;
 
 static bool is_byte(const ig_value *x) {
@@ -205,8 +206,9 @@ static ig_value *take_recipe(ig_pass_run *run, ig_builder *b, const char *name,
 }
 
 static ig_value *build_sums(ig_expr *e, const quads *q) {
-    return ig_expr_reduce_axis(e, IG_REDUCE_sum, centre_matrix(e, q, q->zeros), 1,
-                               false);
+    ig_value *x = centre_matrix(e, q, q->zeros);
+    x = ig_expr_reduce_axis(e, IG_REDUCE_sum, x, 1, false);
+    return ig_expr_with_integer(e, IG_OP_mul, x, q->factor);
 }
 
 static ig_value *build_ones(ig_expr *e, const quads *q) {
@@ -226,17 +228,27 @@ static ig_value *as_unsigned(ig_expr *e, ig_value *x) {
     return ig_build_xor(e, x, ig_expr_integer(e, IG_DT_u8, FLIP));
 }
 
-/* The zero point that goes with it, i32, or NULL: it is 0. */
-static ig_value *zero_of_rows(ig_expr *e, const ig_op *op) {
+/* Of rows that are all zero points: their products with the columns, i32[N], or NULL
+ * where they are 0. */
+static ig_value *sums_of_columns(ig_pass_run *run, ig_expr *e, const ig_op *op,
+                                 const quads *given) {
+    quads q = *given;
     bool is_signed = op->operands[0].value->type->dtype == IG_DT_i8;
     ig_value *zero = op->operand_count > 2 ? op->operands[2].value : NULL;
-    int64_t known = 0;
-    if (!zero || ig_constant_i64(zero, &known)) {
-        known += is_signed ? FLIP : 0;
-        return known == 0 ? NULL : ig_expr_integer(e, IG_DT_i32, known);
+    bool is_known = !zero || ig_constant_i64(zero, &q.factor);
+    q.factor = is_known ? q.factor + (is_signed ? FLIP : 0) : 1;
+    if (q.factor == 0) {
+        return NULL;
+    }
+    const char *what = ig_arena_printf(run->scratch, "sums%lld", (long long)q.factor);
+    const char *name = name_recipe(run, &q, what, q.zeros);
+    ig_value *sums = take_recipe(run, e->builder, name, &q, build_sums);
+    if (is_known) {
+        return sums;
     }
     zero = ig_expr_cast(e, ig_expr_reshape(e, zero, 0, NULL), IG_DT_i32);
-    return is_signed ? ig_expr_with_integer(e, IG_OP_add, zero, FLIP) : zero;
+    zero = is_signed ? ig_expr_with_integer(e, IG_OP_add, zero, FLIP) : zero;
+    return ig_build_mul(e, sums, zero);
 }
 
 static bool is_one_number(const ig_op *op) {
@@ -272,12 +284,8 @@ bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
     ig_value *panels = take_recipe(run, &b, name, &q, build_panels);
     ig_value *product =
         ig_build_matmul_quads(&e, x, panels, (ig_matmul_quads_attrs){ .columns = q.n });
-    ig_value *zero = zero_of_rows(&e, op);
-    if (zero) {
-        name = name_recipe(run, &q, "sums", q.zeros);
-        ig_value *sums = take_recipe(run, &b, name, &q, build_sums);
-        product = ig_build_sub(&e, product, ig_build_mul(&e, sums, zero));
-    }
+    ig_value *sums = sums_of_columns(run, &e, op, &q);
+    product = sums ? ig_build_sub(&e, product, sums) : product;
     if (q.has_sums) {
         product = ig_build_sub(&e, product, sums_of_rows(run, &e, x, &q));
     }

@@ -24,8 +24,8 @@ module @m {
   weight @u : u8[20, 5] = splat(250)
   weight @w.quads.t.less0 : i8[2, 2, 16, 4] = recipe(0)
   weight @u.quads.less128 : i8[2, 2, 16, 4] = recipe(1)
-  weight @u.sums.less128 : i32[20] = recipe(2)
-  weight @u.sums.less1 : i32[20] = recipe(3)
+  weight @u.sums1.less128 : i32[20] = recipe(2)
+  weight @u.sums7.less1 : i32[20] = recipe(3)
   weight @ones.5 : i8[1, 2, 16, 4] = recipe(4)
   graph @main(%x: u8[B, 5], %y: i8[A, B, 5], %b: u8[5, 3], %z: i8[]) -> (i32[B, 20], i32[A, B, 20], i32[B, 20], i32[B, 3]) {
     %0 = matmul_quads %x, @w.quads.t.less0 {columns = 20} : i32[B, 20]
@@ -38,26 +38,24 @@ module @m {
     %7 = cast %z {to = i32} : i32[]
     %8 = const {value = 128} : i32[]
     %9 = add %7, %8 : i32[]
-    %10 = mul @u.sums.less128, %9 : i32[20]
+    %10 = mul @u.sums1.less128, %9 : i32[20]
     %11 = sub %6, %10 : i32[A*B, 20]
     %12 = reshape %11 {to = [A, B, 20]} : i32[A, B, 20]
     %13 = const {value = 7} : u8[]
     %14 = const {value = 1} : u8[]
     %15 = matmul_quads %x, @u.quads.less128 {columns = 20} : i32[B, 20]
-    %16 = const {value = 7} : i32[]
-    %17 = mul @u.sums.less1, %16 : i32[20]
-    %18 = sub %15, %17 : i32[B, 20]
-    %19 = matmul_quads %x, @ones.5 {columns = 1} : i32[B, 1]
-    %20 = const {value = [-127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127]} : i32[20]
-    %21 = mul %19, %20 : i32[B, 20]
-    %22 = sub %18, %21 : i32[B, 20]
+    %16 = sub %15, @u.sums7.less1 : i32[B, 20]
+    %17 = matmul_quads %x, @ones.5 {columns = 1} : i32[B, 1]
+    %18 = const {value = [-127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127]} : i32[20]
+    %19 = mul %17, %18 : i32[B, 20]
+    %20 = sub %16, %19 : i32[B, 20]
+    %21 = const {value = 1} : f32[]
+    %22 = dequantize %x, %21 : f32[B, 5]
     %23 = const {value = 1} : f32[]
-    %24 = dequantize %x, %23 : f32[B, 5]
-    %25 = const {value = 1} : f32[]
-    %26 = dequantize %b, %25 : f32[5, 3]
-    %27 = matmul %24, %26 : f32[B, 3]
-    %28 = cast %27 {to = i32} : i32[B, 3]
-    ret %0, %12, %22, %28
+    %24 = dequantize %b, %23 : f32[5, 3]
+    %25 = matmul %22, %24 : f32[B, 3]
+    %26 = cast %25 {to = i32} : i32[B, 3]
+    ret %0, %12, %20, %26
   }
   private graph @weights() -> (i8[2, 2, 16, 4], i8[2, 2, 16, 4], i32[20], i32[20], i8[1, 2, 16, 4]) {
     %0 = cast @w {to = i32} : i32[5, 20]
@@ -84,13 +82,17 @@ module @m {
     %21 = reshape %20 {to = [20, 1]} : i32[20, 1]
     %22 = sub %19, %21 : i32[20, 5]
     %23 = reduce %22 {axes = [1]} : i32[20]
-    %24 = cast @u {to = i32} : i32[20, 5]
-    %25 = const {value = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]} : i32[20]
-    %26 = reshape %25 {to = [20, 1]} : i32[20, 1]
-    %27 = sub %24, %26 : i32[20, 5]
-    %28 = reduce %27 {axes = [1]} : i32[20]
-    %29 = const {value = 1} : i8[]
-    %30 = expand %29 {to = [1, 2, 16, 4]} : i8[1, 2, 16, 4]
-    ret %9, %18, %23, %28, %30
+    %24 = const {value = 1} : i32[]
+    %25 = mul %23, %24 : i32[20]
+    %26 = cast @u {to = i32} : i32[20, 5]
+    %27 = const {value = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]} : i32[20]
+    %28 = reshape %27 {to = [20, 1]} : i32[20, 1]
+    %29 = sub %26, %28 : i32[20, 5]
+    %30 = reduce %29 {axes = [1]} : i32[20]
+    %31 = const {value = 7} : i32[]
+    %32 = mul %30, %31 : i32[20]
+    %33 = const {value = 1} : i8[]
+    %34 = expand %33 {to = [1, 2, 16, 4]} : i8[1, 2, 16, 4]
+    ret %9, %18, %25, %32, %34
   }
 }

@@ -1,0 +1,211 @@
+/* recognise_integer: products of dequantised bytes become products of the bytes.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %0 = dequantize %a, 0.5, 128              a: u8 or i8, one scale, one zero point
+ *     %1 = dequantize @w, @s {axis = 1}         w: 8 bits, one or one for each column
+ *     %2 = matmul %0, %1
+ *   becomes
+ *     %1 = matmul_integer %a, @w, 128
+ *     %2 = dequantize %1, (mul 0.5, @s) {axis = 1}
+ *
+ * with transposes of the second factor anywhere.  The sum is that of the real numbers:
+ * what was rounded at each step is rounded when the sum becomes f32, and when it is
+ * scaled.  Only sums that 32 bits hold whatever the bytes are, and scales that are
+ * constants, finite and not zero, nor their products; everything else stays.  GPUs have
+ * no kernels for them yet.
+ */
+#include "base/silence.h"
+#include "ir/dim/handle.h"
+#include "ir/expr.h"
+#include "ir/interpret/interpret.h"
+#include "passes/engine/rewrite.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { PRODUCT_MAX = 255 * 255, SWAPS_MAX = 4, NUMBER = 2 /* no axis of a matrix */ };
+
+static const int64_t swap_perm[] = { 1, 0 };
+
+static bool is_swap(const ig_op *op) {
+    const ig_attr *perm = &op->attrs[IG_transpose_perm];
+    return op->code == IG_OP_transpose && perm->count == 2 && perm->as.ints[0] == 1;
+}
+
+static bool is_byte(const ig_value *x) {
+    return x->type->kind == IG_TENSOR &&
+           (x->type->dtype == IG_DT_i8 || x->type->dtype == IG_DT_u8);
+}
+
+static bool is_number(const ig_op *op, const ig_value *x) {
+    return ig_dim_is(ig_type_count(ig_op_module(op), x->type), 1);
+}
+
+/* A dequantize of bytes to f32, its zero point of their type. */
+static const ig_op *find_dequantize(const ig_value *value) {
+    const ig_op *op = ig_def(value, IG_OP_dequantize);
+    if (!op || !is_byte(ig_op_operand(op, 0)) || value->type->dtype != IG_DT_f32 ||
+        ig_op_operand(op, 1)->type->dtype != IG_DT_f32 ||
+        ig_attr_is_set(op, IG_dequantize_block)) {
+        return NULL;
+    }
+    bool has_zero = op->operand_count > 2;
+    return !has_zero || ig_op_operand(op, 2)->type->dtype ==
+                            ig_op_operand(op, 0)->type->dtype
+               ? op
+               : NULL;
+}
+
+/* ---- the second factor ---- */
+
+typedef struct weight {
+    const ig_op *dequantize;
+    ig_value *bytes, *scale, *zero; /* zero: NULL where absent */
+    bool is_outer_turned;           /* between the dequantize and the product */
+} weight;
+
+/* The axis of the matrix that a parameter varies along, or NUMBER; false for both. */
+static bool find_axis(const ig_op *op, const ig_value *param, uint32_t *out_axis) {
+    uint32_t rank = param->type->rank;
+    *out_axis = NUMBER;
+    if (is_number(op, param)) {
+        return true;
+    }
+    if (rank == 1 && ig_attr_is_set(op, IG_dequantize_axis)) {
+        int64_t axis = ig_attr_int(op, IG_dequantize_axis, 0);
+        *out_axis = (uint32_t)(axis < 0 ? axis + 2 : axis);
+        return true;
+    }
+    for (uint32_t d = 0; rank <= 2 && d < rank; d++) {
+        if (!ig_dim_is(param->type->dims[d], 1)) {
+            if (*out_axis != NUMBER) {
+                return false;
+            }
+            *out_axis = 2 - rank + d;
+        }
+    }
+    return *out_axis != NUMBER;
+}
+
+/* Is it one number, or one for each index of `columns`? */
+static bool is_by_column(const ig_op *op, const ig_value *param, uint32_t columns) {
+    uint32_t axis = NUMBER;
+    return find_axis(op, param, &axis) && (axis == NUMBER || axis == columns);
+}
+
+static bool read_weight(const ig_op *op, weight *out) {
+    const ig_value *value = ig_op_operand(op, 1);
+    bool is_turned = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    *out = (weight){ .is_outer_turned = is_turned };
+    for (uint32_t i = 0; i < SWAPS_MAX && value->def && is_swap(value->def); i++) {
+        out->is_outer_turned = !out->is_outer_turned;
+        value = ig_op_operand(value->def, 0);
+    }
+    const ig_op *dequantize = value->type->rank == 2 ? find_dequantize(value) : NULL;
+    if (!dequantize) {
+        return false;
+    }
+    uint32_t columns = out->is_outer_turned ? 0 : 1;
+    out->dequantize = dequantize;
+    out->bytes = ig_op_operand(dequantize, 0);
+    out->scale = ig_op_operand(dequantize, 1);
+    out->zero = dequantize->operand_count > 2 ? ig_op_operand(dequantize, 2) : NULL;
+    const ig_op *source = out->bytes->def;
+    while (source && is_swap(source)) {
+        source = ig_op_operand(source, 0)->def;
+    }
+    return source && source->code == IG_OP_weight &&
+           is_by_column(dequantize, out->scale, columns) &&
+           (!out->zero || (ig_constant_of(out->zero) &&
+                           is_by_column(dequantize, out->zero, columns)));
+}
+
+/* ---- scales and sums ---- */
+
+static bool read_constant(const ig_value *value, ig_arena *arena, ig_tensor *out) {
+    const ig_data *data = ig_constant_of(value);
+    if (!data || !ig_type_is_static(value->type)) {
+        return false;
+    }
+    ig_context *context = ig_op_module(value->def)->context;
+    ig_silence silence = ig_silence_begin(context);
+    ig_status status = ig_tensor_of_data(data, arena, context, out);
+    ig_silence_end(&silence);
+    return status == IG_OK && out->count > 0;
+}
+
+static bool is_normal(float x) {
+    return fabsf(x) >= FLT_MIN && fabsf(x) <= FLT_MAX;
+}
+
+/* Are all products of a scale of `x` and one of `w` normal numbers? */
+static bool have_normal_products(const ig_value *x, const ig_value *w) {
+    ig_arena arena;
+    ig_tensor one, many;
+    ig_arena_init(&arena, NULL);
+    bool is_good = read_constant(x, &arena, &one) && read_constant(w, &arena, &many);
+    for (int64_t i = 0; is_good && i < many.count; i++) {
+        float a = (float)ig_tensor_get_f64(&one, 0);
+        float b = (float)ig_tensor_get_f64(&many, i);
+        is_good = is_normal(a) && is_normal(b) && is_normal(a * b);
+    }
+    ig_arena_fini(&arena);
+    return is_good;
+}
+
+/* Does i32 hold any sum over K? */
+static bool fits_sum(const ig_op *op, const ig_value *x) {
+    int64_t k = 0;
+    return ig_dim_constant(ig_op_module(op), x->type->dims[x->type->rank - 1], &k) &&
+           k <= INT32_MAX / PRODUCT_MAX;
+}
+
+/* ---- the rule ---- */
+
+/* One element as a number, several as a vector. */
+static ig_value *flatten_param(ig_expr *e, const ig_op *op, ig_value *x) {
+    if (!x) {
+        return NULL;
+    }
+    return is_number(op, x) ? ig_expr_reshape(e, x, 0, NULL) : ig_expr_flatten(e, x);
+}
+
+static ig_value *match_product(ig_builder *b, ig_op *op) {
+    weight w;
+    ig_value *x = ig_op_operand(op, 0);
+    const ig_op *left = find_dequantize(x);
+    if (!left || x->type->rank < 1 || ig_attr_int(op, IG_matmul_transpose_a, 0) ||
+        !is_number(left, ig_op_operand(left, 1)) || !read_weight(op, &w) ||
+        !fits_sum(op, x) || !have_normal_products(ig_op_operand(left, 1), w.scale)) {
+        return NULL;
+    }
+    ig_value *zero = left->operand_count > 2 ? ig_op_operand(left, 2) : NULL;
+    if (zero && !is_number(left, zero)) {
+        return NULL;
+    }
+    ig_expr e = ig_expr_of(b);
+    ig_value *bytes = w.is_outer_turned ? ig_expr_transpose(&e, w.bytes, swap_perm)
+                                        : w.bytes;
+    ig_value *column_zero = flatten_param(&e, op, w.zero);
+    zero = flatten_param(&e, op, zero);
+    if (column_zero && !zero) {
+        zero = ig_expr_integer(&e, (ig_dtype)ig_op_operand(left, 0)->type->dtype, 0);
+    }
+    ig_value *sum = ig_build_matmul_integer(&e, ig_op_operand(left, 0), bytes, zero,
+                                            column_zero);
+    ig_value *scale = flatten_param(&e, op, w.scale);
+    scale = ig_build_mul(&e, flatten_param(&e, op, ig_op_operand(left, 1)), scale);
+    ig_dequantize_attrs attrs = { 0 };
+    if (scale->type->rank > 0) {
+        attrs.axis = (ig_maybe_int)IG_SET(sum->type->rank - 1);
+    }
+    return ig_build_dequantize(&e, sum, scale, NULL, attrs);
+}
+
+ig_status ig_pass_recognise_integer(ig_pass_run *run, ig_graph *graph) {
+    static const ig_rule rules[] = { { "integers_of_product", IG_OP_matmul,
+                                       match_product } };
+    const ig_target *target = run->options->target;
+    bool has_kernels = !target || target->family == IG_FAMILY_CPU;
+    return has_kernels ? ig_rewrite(run, graph, rules, IG_COUNT_OF(rules)) : IG_OK;
+}
