@@ -163,9 +163,10 @@ typedef struct ig_weight {
 struct ig_module {
     ig_context *context;
     const char *name;
-    const char *path;   /* that it was made for, or NULL */
-    const char *folder; /* of the file it was read from, up to its last `/`;
+    const char *path;              /* that it was made for, or NULL */
+    const char *folder;            /* of the file it was read from, up to its last `/`;
                                     NULL: none, or not known */
+    const char *producer, *opsets; /* as the file says, for people; or NULL */
     ig_arena arena;
     ig_map strings, types, weights_by_name, graphs_by_name;
     IG_VEC(ig_graph *) graphs;

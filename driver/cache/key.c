@@ -56,14 +56,11 @@ static void put_data(model_key *k, const ig_data *data) {
 
 /* ---- graphs ---- */
 
-/* Artifacts name the nodes that they were made of, so another name is another key. */
+/* Whose work an op does, by the numbers of put_nodes. */
 static void put_source(model_key *k, const ig_op *op) {
-    if (op->origins) {
-        ig_put(&k->out, "%u\n", op->origins);
-    }
-    if (op->loc != k->loc) {
+    if (op->loc != k->loc || op->origins) {
         k->loc = op->loc;
-        ig_put(&k->out, "%s\n", ig_source_of(k->arena, k->module, op->loc));
+        ig_put(&k->out, "%u %u\n", op->loc, op->origins);
     }
 }
 
@@ -92,13 +89,8 @@ static void put_block_data(model_key *k, const ig_block *block) {
     }
 }
 
-/* The text has the names of inputs and results too. */
-static void put_graphs(model_key *k) {
-    ig_print_options options = { .data_bytes = PRINTED_BYTES };
-    ig_print_module_with(k->module, &options, &k->out);
-    for (size_t i = 0; i < k->module->graphs.count; i++) {
-        put_block_data(k, &k->module->graphs.items[i]->body);
-    }
+/* Artifacts name the nodes that they were made of, so another name is another key. */
+static void put_nodes(model_key *k) {
     for (uint32_t i = 1; i < k->module->locations.count; i++) {
         ig_put(&k->out, "%s\n", ig_source_of(k->arena, k->module, i));
     }
@@ -106,6 +98,16 @@ static void put_graphs(model_key *k) {
         const ig_origin_union *parts = &k->module->unions.items[i];
         ig_put(&k->out, "%u %u\n", parts->first, parts->second);
     }
+}
+
+/* The text has the names of inputs and results too. */
+static void put_graphs(model_key *k) {
+    ig_print_options options = { .data_bytes = PRINTED_BYTES };
+    ig_print_module_with(k->module, &options, &k->out);
+    for (size_t i = 0; i < k->module->graphs.count; i++) {
+        put_block_data(k, &k->module->graphs.items[i]->body);
+    }
+    put_nodes(k);
     for (size_t i = 0; i < k->module->weights.count; i++) {
         const ig_weight *weight = k->module->weights.items[i];
         ig_put(&k->out, "\n%s ", weight->name);

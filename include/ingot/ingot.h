@@ -109,6 +109,13 @@ IG_API IG_MUST_USE ig_status ig_model_describe(ig_context *context, const char *
  * for any other file.  The text is the context's. */
 IG_API IG_MUST_USE ig_status ig_model_inspect(ig_context *context, const char *path,
                                               const char **out_json);
+/* What a module holds, as JSON (docs/inspect.md): producer, operators, parameters,
+ * symbols, guards, and "refused": all messages why it would not compile so.  The text
+ * is the module's until the next call on it. */
+typedef struct ig_compile_options ig_compile_options;
+IG_API IG_MUST_USE ig_status ig_module_inspect(ig_module *module,
+                                               const ig_compile_options *options,
+                                               const char **out_json);
 /* Reads a model file; the format (.onnx, .pt, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,
@@ -152,7 +159,7 @@ IG_API const char *ig_module_output_type(ig_module *module, size_t index);
 
 typedef enum ig_weights { IG_WEIGHTS_EMBED, IG_WEIGHTS_REFERENCE } ig_weights;
 
-typedef struct ig_compile_options {
+struct ig_compile_options {
     size_t size;
     const char
         *target; /* "cpu", "cpu:v3,v4-vnni", "interpret"; NULL: the host's best */
@@ -172,7 +179,7 @@ typedef struct ig_compile_options {
     /* For finding defects of Ingot, slow: kernels check each load and store, and
      * sessions fill memory that holds no value (docs/debugging.md). */
     int sanitize;
-} ig_compile_options;
+};
 
 /* Are target, passes and stop_after names that this build knows?  IG_INVALID after a
  * message otherwise: tools ask before they read a model. */

@@ -581,13 +581,22 @@ static ig_status check_dtypes(const ig_op *op) {
     return IG_OK;
 }
 
+/* All that there are: whoever reads the first wants to know of the others. */
+static ig_status check_ops(const ig_block *block) {
+    ig_status status = IG_OK;
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (!rewrites[op->code]) {
+            status = ig_buffers_unsupported(op, "");
+        }
+    }
+    return status;
+}
+
 ig_status ig_bufferise_block(ig_buffers *s, ig_block *block) {
+    IG_TRY(check_ops(block));
     assign_destinations(s, block);
     for (ig_op *op = block->first, *next; op; op = next) {
         next = op->next;
-        if (!rewrites[op->code]) {
-            return ig_buffers_unsupported(op, "");
-        }
         IG_TRY(check_dtypes(op));
         IG_TRY(rewrites[op->code](s, op));
     }

@@ -109,7 +109,7 @@ ARROWS = {
     TOOL + "cli/": [TOOL + "cli/", "ingot/"],
     TOOL + "model/": [TOOL + "model/", TOOL + "cli/", "ingot/"],
     TOOL + "values/": [TOOL + "values/", TOOL + "model/", TOOL + "cli/", "ingot/"],
-    TOOL + "measure/": [TOOL + "measure/", TOOL + "cli/", "ingot/"],
+    TOOL + "measure/": [TOOL + "measure/", TOOL + "model/", TOOL + "cli/", "ingot/"],
     TOOL + "verify/": [TOOL + "verify/", TOOL + "values/", TOOL + "cli/", "ingot/"],
     TOOL + "verbs/": [TOOL, "ingot/"],
     "tools/igcheck/": ["tools/igcheck/", "ingot/"],

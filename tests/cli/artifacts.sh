@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
 check "an artifact tells what it holds" 0 "input   dense: f32[batch, 13]" \
-    "$ingot" info "$tmp/dlrm.ingot"
-check "its hashes are right" 0 "every hash is right" "$ingot" info --check "$tmp/dlrm.ingot"
+    "$ingot" inspect "$tmp/dlrm.ingot"
+check "its hashes are right" 0 "every hash is right" "$ingot" inspect --check "$tmp/dlrm.ingot"
 size=$(stat -c %s "$tmp/dlrm.ingot")
 for part in 1 2 3 5 10 100; do
     head -c $((size - size / part / 2)) "$tmp/dlrm.ingot" >"$tmp/cut.ingot"
     check "cut by a ${part}th it is 3" 3 "$tmp/cut.ingot" "$ingot" run "$tmp/cut.ingot"
 done
 head -c $((size - 1)) "$tmp/dlrm.ingot" >"$tmp/cut.ingot"
-check "without its last byte it is 3" 3 "$tmp/cut.ingot" "$ingot" info "$tmp/cut.ingot"
+check "without its last byte it is 3" 3 "$tmp/cut.ingot" "$ingot" inspect "$tmp/cut.ingot"
 
 # Offsets of entries, from the zip directory.
 offset_of() {
@@ -31,15 +31,15 @@ patch() {
 plan=$(offset_of plan)
 patch $((plan + 8)) '\143'
 check "another version of the format is 4, naming both" 4 "99" \
-    "$ingot" info "$tmp/patched.ingot"
+    "$ingot" inspect "$tmp/patched.ingot"
 patch $((plan + 400)) '\377'
-check "a flipped byte of the plan is 3" 3 "$tmp/patched.ingot" "$ingot" info "$tmp/patched.ingot"
+check "a flipped byte of the plan is 3" 3 "$tmp/patched.ingot" "$ingot" inspect "$tmp/patched.ingot"
 level=$("$ingot" info --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["level"])')
 patch $(($(offset_of "code/cpu-$level") + 1000)) '\377\377\377\377'
-check "a flipped byte of the code is 3" 3 "$tmp/patched.ingot" "$ingot" info "$tmp/patched.ingot"
+check "a flipped byte of the code is 3" 3 "$tmp/patched.ingot" "$ingot" inspect "$tmp/patched.ingot"
 patch $(($(offset_of weights) + 1000)) '\377\377\377\377'
 check "a flipped byte of a constant is found by --check" 3 "$tmp/patched.ingot" \
-    "$ingot" info --check "$tmp/patched.ingot"
+    "$ingot" inspect --check "$tmp/patched.ingot"
 check "models are not artifacts" 3 "--target interpret takes models" \
     "$ingot" run "$tmp/dlrm.ingot" -t interpret
 
@@ -52,7 +52,7 @@ else
 fi
 check "several levels stand side by side" 0 "levels: v2, v3" \
     sh -c "'$ingot' compile '$tmp/relu.ig' -q -t cpu:v2,v3 -o '$tmp/two.ingot' &&
-           '$ingot' info '$tmp/two.ingot'"
+           '$ingot' inspect '$tmp/two.ingot'"
 
 # Weights that stay in the model's file.
 mkdir "$tmp/apart" "$tmp/moved"
@@ -162,7 +162,7 @@ for name in model.onnx model.pt model; do
     done
     check "unless it is trusted: $name" 0 "1 2 3 4" \
         "$ingot" run --trust-code --input 'x=f32[1,4]=1,2,3,4' "$tmp/trust/$name"
-    check "$name tells what it is" 0 "input   x" "$ingot" info "$tmp/trust/$name"
+    check "$name tells what it is" 0 "input   x" "$ingot" inspect "$tmp/trust/$name"
 done
 "$ingot" run "$tmp/relu.ingot" -q --input 'x=f32[1,4]=1' --outputs "$tmp/trust/made"
 cp "$tmp/trust/made/y.npy" "$tmp/trust/case/test_data_set_0/input_0.npy"
@@ -188,7 +188,7 @@ rm -r "$tmp/trust"
 check "an artifact of an older format" 4 \
     "format_3.ingot: the artifact has format version 3; this runtime reads version 5: compile its model again" \
     "$ingot" run tests/cli/files/format_3.ingot --input 'x=f32[1,4]=1'
-for verb in info bench profile; do
+for verb in inspect bench profile; do
     check "which $verb says too" 4 "format version 3" "$ingot" $verb tests/cli/files/format_3.ingot
 done
 # Byte 8 of the plan is the version; no hash covers it.

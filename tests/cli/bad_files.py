@@ -23,7 +23,7 @@ def values_of(ingot, path, out):
     """Arguments that give each input of a model that loads a value."""
     out.seek(0)
     out.truncate()
-    if run([ingot, "info", str(path), "--json"], out)[0] != 0:
+    if run([ingot, "inspect", str(path), "--json"], out)[0] != 0:
         return []
     out.seek(0)
     words, arguments = out.read(), []

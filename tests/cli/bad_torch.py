@@ -20,7 +20,7 @@ import tempfile
 
 from within import run
 
-# Wrong only where the program is run, which info does not do without types.
+# Wrong only where the program is run, which inspect does not do without types.
 LISTED = {
     "attr_missing.pt", "constant_index.pt", "recursion.pt", "undefined_name.pt",
     "unknown_namespace.pt", "unknown_op.pt", "wrong_arity.pt", "wrong_type.pt",
@@ -43,8 +43,8 @@ def case_of(path, folder):
 def commands(path, folder, kind):
     shape, value = SHAPES[kind]
     typed, given = ["--input", f"0={shape}"], ["--input", f"0={value}"]
-    yield "info", ["info", path]
-    yield "info", ["info", path, *typed]
+    yield "inspect", ["inspect", path]
+    yield "inspect", ["inspect", path, *typed]
     yield "kernels", ["dump", path, "--stage", "kernel", *typed, "-o", f"{folder}/x.ig"]
     yield "compile", ["compile", path, *typed, "-o", f"{folder}/x.ingot"]
     if kind == "list":
@@ -64,7 +64,7 @@ def judge(verb, path, result, words, may_load, limits, idle):
         return f"words that are not plain: {words[:300]!r}"
     if seconds > limits[0]:
         return f"{seconds:.1f} s of CPU time"
-    is_early = verb in ("info", "kernels", "dump")
+    is_early = verb in ("inspect", "kernels", "dump")
     share = FILE_FACTOR * pathlib.Path(path).stat().st_size
     most = idle + max(limits[1] * 2**20, share) if is_early else max(limits[2] * 2**20, share)
     if limits[2] and memory > most:
@@ -73,7 +73,7 @@ def judge(verb, path, result, words, may_load, limits, idle):
 
 
 def expectations(path):
-    """{file: may it load?}; verify and info may fail on any."""
+    """{file: may it load?}; verify and inspect may fail on any."""
     entries = json.loads(pathlib.Path(path).read_text())
     return {e["file"]: not e["expect"].startswith("clear error, nothing") for e in entries}
 
@@ -95,7 +95,7 @@ def main():
                 result = run([ingot, *arguments], out)
                 out.seek(0)
                 words = out.read().decode("utf-8", "replace")
-                is_list = verb == "info" and len(arguments) == 2
+                is_list = verb == "inspect" and len(arguments) == 2
                 may = may_load or (is_list and (file in LISTED or file.startswith("good")))
                 wrong = wrong or judge(verb, path, result, words, may, limits, idle)
                 wrong = wrong and (wrong if ": " in wrong[:12] else f"{verb}: {wrong}")

@@ -123,7 +123,7 @@ plain() {
     "$ingot" "$@" >"$tmp/plain" 2>&1
     ! LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f-\x9f]|^error: [^0-9]' "$tmp/plain"
 }
-holds "names are plain in what info prints" plain info "$tmp/names.ig"
+holds "names are plain in what inspect prints" plain inspect "$tmp/names.ig"
 holds "and in what run says" plain run "$tmp/names.ig"
 mkdir "$tmp/two"
 python3 - "$tmp/two/input_0.npy" <<'PY'
@@ -134,7 +134,7 @@ with open(sys.argv[1], "wb") as out:
 PY
 holds "and in its results" plain run "$tmp/names.ig" --inputs "$tmp/two"
 holds "which it prints" grep -q "f32\[2\]" "$tmp/plain"
-"$ingot" info "$tmp/names.ig" --json >"$tmp/json"
+"$ingot" inspect "$tmp/names.ig" --json >"$tmp/json"
 holds "and as JSON" is_json
 
 # Branches nest as deep as readers let them; deeper ones are refused in words.

@@ -26,7 +26,7 @@ check "strip removes that" 0 "" "$ingot" strip "$tmp/chain.ingot" -o "$tmp/bare.
 holds "and nothing else" sh -c "unzip -Z1 '$tmp/bare.ingot' >'$tmp/names' &&
     unzip -Z1 '$tmp/chain.ingot' | grep -v sources.json | cmp - '$tmp/names'"
 holds "it is smaller" test "$(stat -c %s "$tmp/bare.ingot")" -lt "$(stat -c %s "$tmp/chain.ingot")"
-holds "and sound" "$ingot" info --check "$tmp/bare.ingot"
+holds "and sound" "$ingot" inspect --check "$tmp/bare.ingot"
 for form in chain bare; do
     "$ingot" run "$tmp/$form.ingot" --input 'x=f32[2,8]=3' --input 'y=f32[8,4]=1' \
         -o "$tmp/$form.npz" >/dev/null 2>&1
@@ -52,3 +52,32 @@ if [ -d "$cases/models/onnx" ]; then
 else
     skip "sources of given models" "no $cases/models"
 fi
+
+# What a model holds.
+check "inspect counts ops" 0 "1  relu" "$ingot" inspect "$tmp/chain.ig"
+check "and names open extents" 0 "B               0" "$ingot" inspect "$tmp/chain.ig"
+check "as tables too" 0 "| 1 | relu |" "$ingot" inspect "$tmp/chain.ig" --markdown
+cat >"$tmp/refused.ig" <<'END'
+module @refused {
+  graph @main(%x: f32[B, 8], %n: i64[]) -> (f32[B, 8] "y", seq<f32[B, 8]> "s") {
+    %0 = seq_empty {of = f32} : seq<f32[B, 8]>
+    %1 = seq_insert %0, %x, %n : seq<f32[B, 8]>
+    %2 = seq_at %1, %n : f32[B, 8]
+    ret %2, %1
+  }
+}
+END
+check "everything that would not compile is told" 0 "'seq_at' cannot be compiled yet" \
+    "$ingot" inspect "$tmp/refused.ig"
+cp "$tmp/out" "$tmp/told"
+holds "all at once" sh -c "[ \$(grep -c 'cannot be compiled yet' '$tmp/told') = 3 ]"
+"$ingot" inspect "$tmp/refused.ig" --json >"$tmp/json"
+holds "JSON says so too" python3 -c '
+import json, sys
+facts = json.load(open(sys.argv[1]))["facts"]
+assert not facts["compiles"] and len(facts["refused"]) >= 2, facts
+assert {"name": "seq_at", "count": 1} in facts["ops"], facts' "$tmp/json"
+"$ingot" compile "$tmp/chain.ig" -o "$tmp/chain.ingot" -q
+check "an artifact tells fates" 0 "5 step, 0 view, 0 folded, 2 removed" \
+    "$ingot" inspect "$tmp/chain.ingot"
+check "info sends models there" 2 "ingot inspect $tmp/chain.ig" "$ingot" info "$tmp/chain.ig"

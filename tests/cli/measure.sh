@@ -25,6 +25,21 @@ check "profile names each step" 0 "the runtime and the clocks" \
     "$ingot" profile "$tmp/product.ig" --batch 20 --seconds 0.02
 cp "$tmp/out" "$tmp/table"
 holds "and says what the machine can do" grep -q '^limits on 1 thread: fma ' "$tmp/table"
+cat >"$tmp/named.ig" <<'END'
+module @named {
+  graph @main(%x: f32[B, 8], %y: f32[8, 4]) -> (f32[B, 4] "z") {
+    %0 = matmul %x, %y : f32[B, 4] loc {node = "/top/top.0/Gemm", op = "Gemm", number = 1}
+    %1 = relu %0 : f32[B, 4] loc {node = "/top/top.1/Relu", op = "Relu", number = 2}
+    ret %1
+  }
+}
+END
+check "a profile says which nodes a step comes from" 0 "/top/top.0/Gemm + 1 more" \
+    "$ingot" profile "$tmp/named.ig" --batch 20 --seconds 0.02 --folded "$tmp/stacks"
+holds "folded stacks are by scope" grep -qE '^model;top;top.0;Gemm;[a-z_0-9]+ [0-9]+$' "$tmp/stacks"
+check "in JSON all of them" 0 '"sources": ["/top/top.0/Gemm", "/top/top.1/Relu"]' \
+    "$ingot" profile "$tmp/named.ig" --batch 20 --seconds 0.02 --json
+holds "and the 95th percentile" grep -q '"p95_seconds": ' "$tmp/out"
 check "a profile as JSON" 0 "\"steps\": [" \
     "$ingot" profile "$tmp/product.ig" --batch 20 --seconds 0.02 --json \
     --trace "$tmp/trace.json"
@@ -202,7 +217,7 @@ check "and what is no number" 3 "gives no number for S" \
     "$ingot" dump "$tmp/twins.onnx" --dim S=T
 check "an artifact has it" 0 "" \
     "$ingot" compile "$tmp/twins.onnx" -q --dim S=64 -o "$tmp/twins.ingot"
-check "as info says" 0 "z: f32[B2, 64]" "$ingot" info "$tmp/twins.ingot"
+check "as info says" 0 "z: f32[B2, 64]" "$ingot" inspect "$tmp/twins.ingot"
 check "names of extents are ONNX's" 4 "give --input NAME=TYPE" \
     "$ingot" compile "$tmp/relu.ig" --dim B=3 -o "$tmp/x.ingot"
 check "and not for isolated work" 2 "--isolate keeps it apart" \

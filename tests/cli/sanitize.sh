@@ -68,8 +68,8 @@ for target in $levels; do
     check "nothing at all, $target" 0 "" "$ingot" run "$tmp/wrong-$target.ingot" \
         --input 'x=f32[0,4]=0' --input 'ids=i64[0]=0'
 done
-check "an artifact says so" 0 "sanitized: " "$ingot" info "$tmp/wrong-v2.ingot"
-check "in JSON too" 0 '"is_sanitized": true' "$ingot" info --json "$tmp/wrong-v2.ingot"
+check "an artifact says so" 0 "sanitized: " "$ingot" inspect "$tmp/wrong-v2.ingot"
+check "in JSON too" 0 '"is_sanitized": true' "$ingot" inspect --json "$tmp/wrong-v2.ingot"
 check "the manifest says so" 0 '"sanitized": true' unzip -p "$tmp/wrong-v2.ingot" \
     manifest.json
 check "kernels of GPUs have no checks" 4 "only those of CPUs" "$ingot" dump \
@@ -101,7 +101,7 @@ check "what nobody wrote is NaN" 0 "1 1 1 nan" "$ingot" run "$tmp/gap.ingot" \
 # A model that is right: the same bits.
 model=tests/models/dlrm_onehot.ig
 given=(--input 'dense=f32[5,13]=random' --input 'ids=i64[5,26]=1')
-if "$ingot" info "$model" | grep -q "^input *ids"; then
+if "$ingot" inspect "$model" | grep -q "^input *ids"; then
     "$ingot" run "$model" "${given[@]}" --json >"$tmp/plain"
     for threads in 1 3; do
         "$ingot" run "$model" "${given[@]}" --json --sanitize --threads $threads >"$tmp/checked"
@@ -135,7 +135,7 @@ check "offsets in front of the ids" 3 "input 'off' element" look_up 0,-1
 # The caches know the two apart.
 for option in "" --sanitize "" --sanitize; do
     check "compiled with '$option'" 0 "" "$ingot" compile $option "$model" -o "$tmp/model.ingot"
-    attempt "$ingot" info "$tmp/model.ingot"
+    attempt "$ingot" inspect "$tmp/model.ingot"
     holds "it is what was asked for: '$option'" \
         test "$(grep -c '^sanitized' "$tmp/out")" = $((${#option} > 0))
 done

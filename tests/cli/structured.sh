@@ -86,11 +86,11 @@ check "inputs of IR text are not folded" 0 "0 passed, 0 failed, 1 skipped" \
 
 check "info prints a line an argument" 0 \
     'takes   f: kjt(keys=["a", "b"], values=f32[V], lengths=i64[L], weights=none)' \
-    "$ingot" info "$tmp/counts.ingot"
+    "$ingot" inspect "$tmp/counts.ingot"
 check "and what the call gives" 0 'gives   {"y": f32[V], 7: (int, "text", 2.5, none)}' \
-    "$ingot" info "$case/model.ig"
-check "changes" 0 'changes x: f32[3]' "$ingot" info "$case/model.ig"
-check "and keeps" 0 'state   calls: i64[]' "$ingot" info "$tmp/counts.ingot"
+    "$ingot" inspect "$case/model.ig"
+check "changes" 0 'changes x: f32[3]' "$ingot" inspect "$case/model.ig"
+check "and keeps" 0 'state   calls: i64[]' "$ingot" inspect "$tmp/counts.ingot"
 kjt=f=kjt:keys=a,b\;lengths=3,1\;values=1.0,2.0,3.0,4.5
 check "an artifact takes its arguments by their tree" 0 "-1 -2 -3 -4.5" \
     "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=f32[3]=1'
@@ -110,6 +110,6 @@ check "an argument that there is not" 3 "the model has no argument 'z'" \
     "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=f32[3]=1' --input 'z=f32[3]=1'
 check "a tensor of another type is refused by its place" 3 "x: expected f32[3], got i64[3]" \
     "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=i64[3]=1'
-"$ingot" info --json "$tmp/counts.ingot" >"$tmp/json"
+"$ingot" inspect --json "$tmp/counts.ingot" >"$tmp/json"
 holds "info --json is JSON" is_json
 rm -r "$case"

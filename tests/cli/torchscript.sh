@@ -14,34 +14,34 @@ else
         "$ingot" run "$model"
     check "what is in an archive is told without types" 0 \
         "forward(f: Dict[str, Tensor], extra: Optional[Tensor], sizes: List[int]) -> Tuple[" \
-        "$ingot" info "$model"
-    check "its modules" 0 "1 × torch.nn.modules.linear.Linear" "$ingot" info "$model"
+        "$ingot" inspect "$model"
+    check "its modules" 0 "1 × torch.nn.modules.linear.Linear" "$ingot" inspect "$model"
     check "its parameters: 6 x 5 and 3 floats" 0 "parameters: 2, 132 bytes" \
-        "$ingot" info "$model"
+        "$ingot" inspect "$model"
     check "and what types look like" 0 \
         "--input 'f={\"key\": f32[B, 13]}' --input 'extra=none' --input 'sizes=[3]'" \
-        "$ingot" info "$model"
-    "$ingot" info --json "$model" >"$tmp/json"
+        "$ingot" inspect "$model"
+    "$ingot" inspect --json "$model" >"$tmp/json"
     holds "as JSON too" is_json
     holds "with the arguments" grep -q '"name": "sizes", "type": "List\[int\]"' "$tmp/json"
     check "a method with all its words" 3 "it takes f: Dict[str, Tensor], extra:" \
-        "$ingot" info "$model" --input 'g=f32[3]'
+        "$ingot" inspect "$model" --input 'g=f32[3]'
     features='{"n": f32[3], "item_emb": f32[3, 6], "user_emb": f32[3, 4]}'
     check "trees say it" 0 'takes   f: {"n": f32[3], "item_emb": f32[3, 6]' \
-        "$ingot" info "$model" --input "f=$features" --input 'extra=none' \
+        "$ingot" inspect "$model" --input "f=$features" --input 'extra=none' \
         --input 'sizes=[4, 6]'
     check "strings are known at import" 0 '"ITEM/USER/y3"' \
-        "$ingot" info "$model" --input "f=$features" --input 'extra=f32[2]' \
+        "$ingot" inspect "$model" --input "f=$features" --input 'extra=f32[2]' \
         --input 'sizes=[4, 6]'
     check "places stand for names" 0 'takes   sizes: [4, 6]' \
-        "$ingot" info "$model" --input "0=$features" --input '1=none' --input '2=[4, 6]'
-    check "a tree that is none" 3 "expected" "$ingot" info "$model" --input 'f={"n"'
+        "$ingot" inspect "$model" --input "0=$features" --input '1=none' --input '2=[4, 6]'
+    check "a tree that is none" 3 "expected" "$ingot" inspect "$model" --input 'f={"n"'
     check "an argument that there is not" 3 "has no argument 'g'" \
-        "$ingot" info "$model" --input 'g=f32[3]'
+        "$ingot" inspect "$model" --input 'g=f32[3]'
     check "a method that there is not" 3 "has no method 'backward'" \
-        "$ingot" info "$model" --entry backward
+        "$ingot" inspect "$model" --entry backward
     check "traced inputs are remembered" 0 "takes   x: f32[" \
-        "$ingot" info "$torch/traced/mlp/model.pt"
+        "$ingot" inspect "$torch/traced/mlp/model.pt"
     check "a call is run" 0 "result: f32[2, 10]" \
         "$ingot" run "$torch/traced/mlp/model.pt" --input '0=f32[2,16]=random'
     holds "and its result told once" [ "$(grep -c 'result: ' "$tmp/out")" = 1 ]
@@ -76,14 +76,14 @@ else
     check "and with its inputs folded" 0 "1 passed" \
         "$ingot" verify --form constant "$torch/traced/mlp"
     check "an exported program says its types" 0 "takes   x: f32[s77, 16]" \
-        "$ingot" info "$torch/pt2/mlp/model.pt2"
+        "$ingot" inspect "$torch/pt2/mlp/model.pt2"
     check "and is run" 0 "result: f32[3, 10]" \
         "$ingot" run "$torch/pt2/mlp/model.pt2" --input 'x=f32[3,16]=random'
     check "a fixed argument is held to its value" 3 "argument k must be 1" \
         "$ingot" compile "$torch/pt2/constants/model.pt2" --input 'k=2' -o "$tmp/x.ingot"
-    check "a package is listed" 0 "model.pkl" "$ingot" info "$torch/package/seed/my_package.pt"
+    check "a package is listed" 0 "model.pkl" "$ingot" inspect "$torch/package/seed/my_package.pt"
     check "with values" 0 '"tup": (1, (2, ()), "' \
-        "$ingot" info "$torch/package/data_only/package.pt"
+        "$ingot" inspect "$torch/package/data_only/package.pt"
     check "what is not in it cannot be compiled" 3 "the package has no module to run" \
         "$ingot" compile "$torch/package/data_only/package.pt" -o "$tmp/x.ingot"
     check "a data set whose file is missing says so once" 3 "input_0.npy: cannot read" \
@@ -131,11 +131,11 @@ fi
 model=$cases/models/torchrec/seed_quant_ebc/model.pt
 if [ -f "$model" ]; then
     kjt='kjt=kjt:keys=product,user;lengths=2,0,1,3;values=101,202,303,404,505,606'
-    check "tables are listed" 0 "_tensor_constant2.t1: 4096 x 64, int8" "$ingot" info "$model"
-    check "those of FBGEMM's own module too" 0 ": 50 x 16, int8" "$ingot" info \
+    check "tables are listed" 0 "_tensor_constant2.t1: 4096 x 64, int8" "$ingot" inspect "$model"
+    check "those of FBGEMM's own module too" 0 ": 50 x 16, int8" "$ingot" inspect \
         "$cases/models/torchrec/tbe_int8_sum/model.pt"
     check "tables of modules too" 0 "emb.3.weight: 100 x 32, float32" \
-        "$ingot" info "$cases/models/torchrec/dlrm_float_script/model.pt"
+        "$ingot" inspect "$cases/models/torchrec/dlrm_float_script/model.pt"
     "$ingot" compile "$model" -q -o "$tmp/ebc.ingot" --input \
         'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
     check "an artifact is timed on structured values" 0 "p50" \

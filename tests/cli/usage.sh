@@ -28,7 +28,7 @@ check "a limit needs a number" 2 "--limit takes NAME=N" "$ingot" info --limit ra
 check "verify needs a case" 2 "verify needs CASE_DIR" "$ingot" verify
 check "help is not an error" 0 "usage: ingot VERB" "$ingot" --help
 check "the version is told" 0 "ingot 0." "$ingot" --version
-for verb in compile run verify dump opt bench profile store shard strip cache info; do
+for verb in compile run verify dump inspect opt bench profile store shard strip cache info; do
     check "$verb has help" 0 "usage: ingot $verb" "$ingot" "$verb" --help
     holds "the manual has $verb" sh -c "'$ingot' --man | grep -q 'ingot $verb'"
     # Every option that help lists stands in the manual and in the completion.
@@ -41,7 +41,7 @@ done
 for shell in bash zsh fish; do
     check "there is completion for $shell" 0 "" "$ingot" --completion $shell
     holds "which knows every verb: $shell" sh -c "
-        for verb in compile run verify dump opt bench profile store shard strip cache info; do
+        for verb in compile run verify dump inspect opt bench profile store shard strip cache info; do
             '$ingot' --completion $shell | grep -qw \$verb || exit 1
         done"
     holds "and words of a choice: $shell" \
@@ -90,7 +90,7 @@ done
 for arguments in "run $tmp/none.onnx --json" "run $tmp/relu.ig --json --frob" \
     "run --json $tmp/relu.ig" "bench $tmp/relu.ig --json --dim foo=3" \
     "compile $tmp/none.onnx -o $tmp/x.ingot --json" "verify --json" \
-    "profile $tmp/none.onnx --json" "info $tmp/none.onnx --json"; do
+    "profile $tmp/none.onnx --json" "inspect $tmp/none.onnx --json"; do
     # shellcheck disable=SC2086
     "$ingot" $arguments >"$tmp/json" 2>"$tmp/errors"
     status=$?
@@ -115,13 +115,13 @@ printf '\x80\x02}q\x01.' >"$tmp/x.pt"
 check "a pickle holds no program" 4 "this is a bare pickle: Python objects, no program" \
     "$ingot" run "$tmp/x.pt"
 printf '(dp0\nS"a"\np1\nI1\ns.' >"$tmp/x.pt"
-check "nor an old one" 4 "this is a bare pickle" "$ingot" info "$tmp/x.pt"
+check "nor an old one" 4 "this is a bare pickle" "$ingot" inspect "$tmp/x.pt"
 printf 'plain words\n' >"$tmp/x.pt"
-check "words in a .pt are no ONNX" 3 "this is not a model archive" "$ingot" info "$tmp/x.pt"
+check "words in a .pt are no ONNX" 3 "this is not a model archive" "$ingot" inspect "$tmp/x.pt"
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$tmp/x.pt"
-check "a pointer is told from a model" 3 "run git lfs pull" "$ingot" info "$tmp/x.pt"
+check "a pointer is told from a model" 3 "run git lfs pull" "$ingot" inspect "$tmp/x.pt"
 printf '<!DOCTYPE html><p>Not found' >"$tmp/x.onnx"
-check "a page from the net too" 3 "this is a web page" "$ingot" info "$tmp/x.onnx"
+check "a page from the net too" 3 "this is a web page" "$ingot" inspect "$tmp/x.onnx"
 printf '\x40\0\0\0\0\0\0\0{"w":{}}' >"$tmp/x.pt"
 check "weights alone are no model" 4 "holds weights only, and no code" \
     "$ingot" compile "$tmp/x.pt" -o "$tmp/x.ingot"
@@ -139,7 +139,7 @@ check "types of IR text are its own" 4 "have the types that the text gives them"
 check "a full output is 6" 6 "cannot write the output" \
     sh -c "'$ingot' dump '$tmp/relu.ig' >/dev/full"
 
-for arguments in "info" "info $tmp/dlrm.ingot" "info $tmp/dlrm.onnx" \
+for arguments in "info" "inspect $tmp/dlrm.ingot" "inspect $tmp/dlrm.onnx" \
     "run $tmp/dlrm.ingot --inputs $tmp/in" "dump $tmp/relu.ig --format json" \
     "bench $tmp/relu.ig --seconds 0.01" "compile $tmp/relu.ig -o $tmp/x.ingot"; do
     # shellcheck disable=SC2086
@@ -152,7 +152,7 @@ check "dot is a digraph" 0 "digraph" "$ingot" dump "$tmp/relu.ig" --format dot
 
 # Passwords and tokens of URLs are in no message and in no artifact.
 url='https://user:hunter2@host/m.onnx?token=hunter2'
-for arguments in "run $url" "compile $url -o $tmp/x.ingot" "bench $url" "dump $url" "info $url" \
+for arguments in "run $url" "compile $url -o $tmp/x.ingot" "bench $url" "dump $url" "inspect $url" \
     "verify --suite $url" "verify $url" "run $tmp/relu.ig --inputs $url" "$url" \
     "run $tmp/relu.ig --input x=@$url" "run $tmp/relu.ig --threads $url" \
     "compile $tmp/relu.ig -o $url" "run $tmp/relu.ig --frob=$url" "profile $url --json" \
@@ -182,7 +182,7 @@ told = json.load(open(sys.argv[1]))
 assert sys.argv[2] in "01" or told["error"]["exit_status"] == int(sys.argv[2]), told
 ' "$tmp/json" "$wanted"
 }
-for verb in compile run dump opt bench profile info; do
+for verb in compile run dump opt bench profile inspect; do
     options=
     [ $verb != compile ] || options="-o $tmp/x.ingot"
     # shellcheck disable=SC2086
@@ -215,6 +215,6 @@ status 2 cache
 status 2 cache frob
 status 0 cache info
 status 2 info --kernels 1,2
-for verb in compile run verify dump opt bench profile store shard strip cache info; do
+for verb in compile run verify dump inspect opt bench profile store shard strip cache info; do
     check "$verb: help says where statuses stand" 0 "exit status: 0 good" "$ingot" $verb --help
 done

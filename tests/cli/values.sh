@@ -194,4 +194,4 @@ check "and finds them there" 0 "score: f32[" \
 # Element types have names.
 python3 tests/cli/tiny_onnx.py "$tmp/narrow.onnx" narrow
 check "also those that are not supported" 4 \
-    "input 'x' has element type FLOAT4E2M1, which is not supported yet" "$ingot" info "$tmp/narrow.onnx"
+    "input 'x' has element type FLOAT4E2M1, which is not supported yet" "$ingot" inspect "$tmp/narrow.onnx"

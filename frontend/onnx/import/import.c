@@ -453,6 +453,23 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
 
 /* ---- entry points ---- */
 
+static void note_producer(const ig_onnx_import *import) {
+    const Onnx__ModelProto *model = import->model->proto;
+    ig_writer producer, opsets;
+    ig_writer_init(&producer, &import->module->arena);
+    ig_writer_init(&opsets, &import->module->arena);
+    ig_put(&producer, "%s %s", model->producer_name ? model->producer_name : "",
+           model->producer_version ? model->producer_version : "");
+    for (size_t i = 0; i < import->opsets.count; i++) {
+        const Onnx__OperatorSetIdProto *set = import->opsets.imports[i];
+        bool is_onnx = !set->domain || !set->domain[0];
+        ig_put(&opsets, "%s%s %lld", i ? ", " : "", is_onnx ? "ai.onnx" : set->domain,
+               (long long)set->version);
+    }
+    import->module->producer = producer.data;
+    import->module->opsets = opsets.data;
+}
+
 static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *options) {
     ig_onnx_import import = { .model = model,
                               .context = model->context,
@@ -466,6 +483,7 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
     ig_map_init(&import.freed, import.arena);
     IG_TRY(ig_onnx_model_parse(model));
     IG_TRY(check_versions(&import));
+    note_producer(&import);
     IG_TRY(options && options->is_inputs_only ? IG_OK : ig_onnx_check(&import));
     return import_graph(&import, options);
 }

@@ -1,4 +1,4 @@
-/* The content of an archive, without running its program: for `ingot info`.
+/* The content of an archive, without running its program: for `ingot inspect`.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The pickled values are walked once: modules by their classes, tensors as parameters

@@ -1,4 +1,4 @@
-/* The listing of a package, for `ingot info`.
+/* The listing of a package, for `ingot inspect`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/package/tree.h"
 

@@ -45,8 +45,8 @@ ig_status ig_package_open(ig_package *package, ig_archive *archive,
 /* The value of a pickle. */
 ig_status ig_package_read(ig_package *package, const ig_package_item *item,
                           ig_py **out_value);
-/* Appends the listing that `ingot info` prints: resources with sizes, sources, externs,
- * and each pickle: a module's tree with its parameters, or a plain value. */
+/* Appends the listing that `ingot inspect` prints: resources with sizes, sources,
+ * externs, and each pickle: a module's tree with its parameters, or a plain value. */
 ig_status ig_package_describe(ig_package *package, ig_writer *out);
 
 /* Completes a program from a package (see program.h). */

@@ -53,8 +53,8 @@ static void print_rate(double amount, double seconds) {
 
 static void print_row(const profile_table *table, const profile_row *row) {
     int indent = 2 * (int)row->step.depth;
-    printf("%5zu  %*s%-*.*s %9.2f %5.1f %4d %7lld", row->number, indent, "",
-           32 - indent, 32 - indent, row->step.name, row->seconds * 1e6,
+    printf("%5zu  %*s%-*.*s %9.2f %9.2f %5.1f %4d %7lld", row->number, indent, "",
+           32 - indent, 32 - indent, row->step.name, row->seconds * 1e6, row->p95 * 1e6,
            share_of(table, row->seconds), row->step.threads,
            (long long)row->step.tiles);
     print_rate(row->flops, row->seconds);
@@ -65,13 +65,19 @@ static void print_row(const profile_table *table, const profile_row *row) {
         printf(" %8s", "-");
     }
     if (row->limit > 0) {
-        printf(" %6.0f%% %s", percent_of_limit(row), row->bound);
+        printf(" %6.0f%% %-6s", percent_of_limit(row), row->bound);
+    } else {
+        printf(" %7s %-6s", "-", "");
     }
+    char *sources = sources_text(table->sources, row->number);
+    fputs(sources[0] ? " " : "", stdout);
+    put_plain(stdout, sources);
+    free(sources);
     putchar('\n');
 }
 
 static void print_sum(const profile_table *table, const char *name, double seconds) {
-    printf("%5s  %-32s %9.2f %5.1f\n", "", name, seconds * 1e6,
+    printf("%5s  %-32s %9.2f %9s %5.1f\n", "", name, seconds * 1e6, "",
            share_of(table, seconds));
 }
 
@@ -84,8 +90,9 @@ static double all_limits(const profile_table *table) {
 }
 
 void profile_print(const profile_table *table) {
-    printf("%5s  %-32s %9s %5s %4s %7s %8s %8s %8s %7s\n", "step", "name", "µs", "%",
-           "thr", "tiles", "GFLOP/s", "GB/s", "ns/line", "limit");
+    printf("%5s  %-32s %9s %9s %5s %4s %7s %8s %8s %8s %7s %6s %s\n", "step", "name",
+           "µs", "p95", "%", "thr", "tiles", "GFLOP/s", "GB/s", "ns/line", "limit",
+           "by", table->sources ? "from" : "");
     for (size_t i = 0; i < table->count; i++) {
         if (is_shown(&table->rows[i])) {
             print_row(table, &table->rows[i]);
@@ -113,22 +120,37 @@ void profile_print(const profile_table *table) {
 
 /* ---- JSON ---- */
 
-static void put_row(const profile_row *row, bool is_first) {
+static void put_sources(FILE *file, const json_t *sources, size_t step) {
+    size_t count = sources_count(sources, step);
+    fputs("\"sources\": [", file);
+    for (size_t i = 0; i < count; i++) {
+        char *name = sources_name(sources, step, i);
+        fputs(i ? ", " : "", file);
+        put_json_text(file, name);
+        free(name);
+    }
+    fputc(']', file);
+}
+
+static void put_row(const profile_table *table, const profile_row *row, bool is_first) {
     const ig_step_profile *step = &row->step;
     printf("%s\n  {\"step\": %zu, \"name\": ", is_first ? "" : ",", row->number);
     put_json_text(stdout, step->name);
-    printf(", \"kind\": \"%s\", \"depth\": %u, \"threads\": %d, \"calls\": %lld, "
-           "\"tiles\": %lld, \"seconds\": %.9g, \"flops\": %.17g, \"bytes\": %.17g, "
-           "\"lines\": %.17g, \"limit_seconds\": %.9g, \"bound\": \"%s\"}",
-           step->kind, step->depth, step->threads, (long long)step->calls,
-           (long long)step->tiles, row->seconds, row->flops, row->bytes, row->lines,
-           row->limit, row->bound);
+    printf(
+        ", \"kind\": \"%s\", \"depth\": %u, \"threads\": %d, \"calls\": %lld, "
+        "\"tiles\": %lld, \"seconds\": %.9g, \"p95_seconds\": %.9g, \"flops\": %.17g, \"bytes\": %.17g, "
+        "\"lines\": %.17g, \"limit_seconds\": %.9g, \"bound\": \"%s\", ",
+        step->kind, step->depth, step->threads, (long long)step->calls,
+        (long long)step->tiles, row->seconds, row->p95, row->flops, row->bytes,
+        row->lines, row->limit, row->bound);
+    put_sources(stdout, table->sources, row->number);
+    putchar('}');
 }
 
 void profile_put_json(const profile_table *table) {
     fputs("{\"steps\": [", stdout);
     for (size_t i = 0; i < table->count; i++) {
-        put_row(&table->rows[i], i == 0);
+        put_row(table, &table->rows[i], i == 0);
     }
     printf("],\n \"threads\": %d, \"runs\": %zu, \"seconds\": %.9g, "
            "\"profiled_seconds\": %.9g, \"overhead_seconds\": %.9g,\n "
@@ -159,11 +181,52 @@ ig_status profile_write_trace(const char *path, const profile_table *table) {
         put_json_text(file, step->name);
         fprintf(
             file,
-            ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f}",
+            ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f, \"args\": {",
             step->kind, (double)step->begin_ns * 1e-3, (double)step->ns * 1e-3);
+        put_sources(file, table->sources, table->rows[i].number);
+        fputs("}}", file);
         is_first = false;
     }
     fputs("]}\n", file);
+    bool is_whole = fclose(file) == 0;
+    ig_status status = write_output(path, need(is_whole ? text : NULL), size);
+    free(text);
+    return status;
+}
+
+/* ---- folded stacks ---- */
+
+/* A name as frames: "/top/top.0/Gemm" is ";top;top.0;Gemm". */
+static void put_frames(FILE *file, const char *name) {
+    bool is_open = false;
+    for (; *name; name++) {
+        bool is_edge = *name == '/' || *name == ';';
+        if (!is_edge) {
+            fputs(is_open ? "" : ";", file);
+            fputc(*name == ' ' || (unsigned char)*name < ' ' ? '_' : *name, file);
+        }
+        is_open = !is_edge;
+    }
+}
+
+ig_status profile_write_folded(const char *path, const profile_table *table) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = need(open_memstream(&text, &size));
+    for (size_t i = 0; i < table->count; i++) {
+        const profile_row *row = &table->rows[i];
+        if (!is_shown(row)) {
+            continue;
+        }
+        fputs("model", file);
+        if (sources_count(table->sources, row->number)) {
+            char *name = sources_name(table->sources, row->number, 0);
+            put_frames(file, name);
+            free(name);
+        }
+        put_frames(file, row->step.name);
+        fprintf(file, " %.0f\n", row->seconds * 1e9);
+    }
     bool is_whole = fclose(file) == 0;
     ig_status status = write_output(path, need(is_whole ? text : NULL), size);
     free(text);

@@ -3,7 +3,7 @@
 #ifndef IG_TOOLS_INGOT_MEASURE_PROFILE_TABLE_H
 #define IG_TOOLS_INGOT_MEASURE_PROFILE_TABLE_H
 
-#include "tools/ingot/cli/console.h"
+#include "tools/ingot/model/sources.h"
 
 /* Rates of the machine on the session's threads; 0: not measured. */
 typedef struct machine_limits {
@@ -16,12 +16,14 @@ typedef struct profile_row {
     ig_step_profile step; /* of the last run */
     size_t number;
     double seconds; /* median */
+    double p95;     /* seconds: 95 runs of 100 took no longer */
     double flops, bytes, lines;
     double limit;      /* seconds; 0: unknown */
     const char *bound; /* what makes that: "fma", "stream", "line", or "" */
 } profile_row;
 
 typedef struct profile_table {
+    const json_t *sources; /* of its steps, or NULL */
     profile_row *rows;
     size_t count, runs, memory;
     int threads;
@@ -34,6 +36,9 @@ typedef struct profile_table {
 void profile_set_limits(profile_table *table);
 void profile_print(const profile_table *table);
 void profile_put_json(const profile_table *table);
+/* Medians as folded stacks, which flame graphs are drawn of ("model;top;gemm 812"), in
+ * nanoseconds, by the scopes of the first node that a step comes from. */
+ig_status profile_write_folded(const char *path, const profile_table *table);
 /* The last run, as trace viewers read it. */
 ig_status profile_write_trace(const char *path, const profile_table *table);
 

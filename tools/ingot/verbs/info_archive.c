@@ -1,4 +1,4 @@
-/* The contents of a TorchScript archive for people: the listing of `ingot info`.
+/* The contents of a TorchScript archive for people: the listing of `ingot inspect`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/verbs/info_archive.h"
 
@@ -128,7 +128,8 @@ void archive_print_need(const json_t *archive, const char *path, const char *ent
     puts(
         "The archive does not say what its inputs are like. Give their types (names of\n"
         "extents stay open) to see what a call gives, or to compile:");
-    printf("  ingot info %s%s%s", path, entry ? " --entry " : "", entry ? entry : "");
+    printf("  ingot inspect %s%s%s", path, entry ? " --entry " : "",
+           entry ? entry : "");
     json_array_foreach(json_object_get(method, "arguments"), index, argument) {
         if (json_object_get(argument, "default")) {
             continue;

@@ -27,6 +27,7 @@ static const option_row options[] = {
     REAL("seconds", seconds, has_seconds, "S", "time of the runs (2)"),
     TEXT("sort", 0, sort, "order|time", "as the steps run (order), or by their time"),
     TEXT("trace", 0, trace, "FILE", "also write one run for trace viewers (JSON)"),
+    TEXT("folded", 0, folded, "FILE", "also write stacks for flame graphs"),
     LIST("dim", dims, "NAME=N", "an extent other than the batch, as for ingot bench"),
     LIST("input", inputs, "NAME=VALUE", "values, as for ingot bench"),
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz", "inputs from files"),
@@ -155,6 +156,11 @@ static double median_of(double *seconds, size_t count) {
     return count ? seconds[(count - 1) / 2] : 0;
 }
 
+/* Of times in order. */
+static double p95_of(const double *sorted, size_t count) {
+    return count ? sorted[(count - 1) * 95 / 100] : 0;
+}
+
 static void summarise_runs(profiler *p, profile_table *out) {
     ig_session_facts facts = { .size = sizeof facts };
     ig_session_get_facts(p->session, &facts);
@@ -177,6 +183,7 @@ static void summarise_runs(profiler *p, profile_table *out) {
             .bytes = step->bytes,
             .lines = step->lines,
         };
+        out->rows[i].p95 = p95_of(p->times + i * p->capacity, p->runs);
         out->inside += out->rows[i].seconds;
     }
 }
@@ -199,7 +206,12 @@ static ig_status print_profile(const settings *given, profiler *p) {
         measure_machine(&table, memory, &table.limits);
     }
     profile_set_limits(&table);
+    json_t *sources = sources_of(p->m->program);
+    table.sources = sources;
     ig_status status = given->trace ? profile_write_trace(given->trace, &table) : IG_OK;
+    if (status == IG_OK && given->folded) {
+        status = profile_write_folded(given->folded, &table);
+    }
     if (is_sorted) {
         qsort(table.rows, table.count, sizeof *table.rows, by_time);
     }
@@ -209,6 +221,7 @@ static ig_status print_profile(const settings *given, profiler *p) {
         profile_print(&table);
     }
     free(table.rows);
+    json_decref(sources);
     return status;
 }
 

@@ -7,6 +7,7 @@
     VERB(run)       \
     VERB(verify)    \
     VERB(dump)      \
+    VERB(inspect)   \
     VERB(opt)       \
     VERB(bench)     \
     VERB(profile)   \

@@ -1,0 +1,255 @@
+/* ingot inspect: what a model or an artifact holds.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/values/show.h"
+#include "tools/ingot/verbs/info_archive.h"
+#include "tools/ingot/verbs/inspect_facts.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option_row options[] = {
+    FLAG("check", check, "compare the hash of every constant of an artifact"),
+    FLAG("markdown", markdown, "tables for an issue or a page"),
+    LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
+    ROW_TARGET,
+    ROW_LIMIT,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+/* ---- signatures ---- */
+
+/* A line an argument, one for the result, one for each input that changes. */
+static void print_tree(const model *m) {
+    ig_tree_node root = model_node(m, 0);
+    size_t at = 1;
+    printf("method %s\n", root.name);
+    for (uint32_t i = 0; i < root.child_count; i++) {
+        ig_tree_node node = model_node(m, at);
+        char *text = tree_text(m, at);
+        bool is_result = i == (uint32_t)root.integer;
+        const char *what = i < root.integer ? "takes" : is_result ? "gives" : "changes";
+        printf("  %-7s %s%s%s\n", what, node.name, node.name[0] ? ": " : "", text);
+        free(text);
+        at += node.size;
+    }
+    if (model_input_count(m) + model_output_count(m) > 0) {
+        puts("flat:");
+    }
+}
+
+static void print_signature(const model *m) {
+    if (tree_is_structured(m)) {
+        print_tree(m);
+    }
+    for (size_t i = 0; i < model_input_count(m); i++) {
+        put_port(stdout, "input   ", model_input_name(m, i), model_input_type(m, i));
+    }
+    for (size_t i = 0; i < model_output_count(m); i++) {
+        put_port(stdout, "output  ", model_output_name(m, i), model_output_type(m, i));
+    }
+    for (size_t i = 0; i < model_state_count(m); i++) {
+        size_t at = model_input_count(m) + i;
+        put_port(stdout, "state   ", model_input_name(m, at), model_input_type(m, at));
+    }
+}
+
+static void put_json_port(size_t index, const char *name, const char *type) {
+    fputs(index ? ",\n  {\"name\": " : "\n  {\"name\": ", stdout);
+    put_json_text(stdout, name);
+    fputs(", \"type\": ", stdout);
+    put_json_text(stdout, type);
+    putchar('}');
+}
+
+static void put_signature(const model *m) {
+    fputs("\"inputs\": [", stdout);
+    for (size_t i = 0; i < model_input_count(m); i++) {
+        put_json_port(i, model_input_name(m, i), model_input_type(m, i));
+    }
+    fputs("],\n \"outputs\": [", stdout);
+    for (size_t i = 0; i < model_output_count(m); i++) {
+        put_json_port(i, model_output_name(m, i), model_output_type(m, i));
+    }
+    fputs("],\n \"states\": [", stdout);
+    for (size_t i = 0; i < model_state_count(m); i++) {
+        size_t at = model_input_count(m) + i;
+        put_json_port(i, model_input_name(m, at), model_input_type(m, at));
+    }
+    fputs("],\n \"tree\": ", stdout);
+    put_tree_json(m, 0);
+}
+
+/* ---- artifacts and models ---- */
+
+static void print_facts(const ig_program_facts *facts) {
+    printf("artifact of model '%s', by compiler %s\n", facts->model, facts->build_id);
+    printf("levels: %s (here: %s)\n", facts->levels, facts->level);
+    printf("%zu kernels, %zu steps, %zu of them launches\n", facts->kernel_count,
+           facts->step_count, facts->launch_count);
+    printf("code %llu bytes, plan %llu bytes, constants %llu bytes\n",
+           (unsigned long long)facts->code_bytes, (unsigned long long)facts->plan_bytes,
+           (unsigned long long)facts->weight_bytes);
+    fputs(facts->is_sanitized ? "sanitized: kernels check what they touch; slow\n" : "",
+          stdout);
+}
+
+static void put_facts(const ig_program_facts *facts) {
+    fputs("{\"model\": ", stdout);
+    put_json_text(stdout, facts->model);
+    fputs(", \"compiler\": ", stdout);
+    put_json_text(stdout, facts->build_id);
+    printf(
+        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, \"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, \"weight_bytes\": %llu, \"is_sanitized\": %s,\n ",
+        facts->level, facts->levels, facts->kernel_count, facts->step_count,
+        facts->launch_count, (unsigned long long)facts->code_bytes,
+        (unsigned long long)facts->plan_bytes, (unsigned long long)facts->weight_bytes,
+        facts->is_sanitized ? "true" : "false");
+}
+
+static ig_status print_artifact(const settings *given, const char *path, message *why) {
+    model m = { 0 };
+    ig_program_options how = { .check_weights = given->check };
+    ig_status status = program_open(path, &how, &m.program, why);
+    if (status != IG_OK) {
+        return status;
+    }
+    ig_program_facts facts = { .size = sizeof facts };
+    ig_program_get_facts(m.program, &facts);
+    json_t *sources = sources_of(m.program);
+    if (given->json) {
+        put_facts(&facts);
+        put_signature(&m);
+        sources_put_json(sources);
+        puts(given->check ? ",\n \"is_checked\": true}" : "}");
+    } else {
+        print_facts(&facts);
+        print_signature(&m);
+        sources_print(sources);
+        fputs(given->check ? "every hash is right\n" : "", stdout);
+    }
+    json_decref(sources);
+    ig_program_close(m.program);
+    return IG_OK;
+}
+
+/* A model from Python is listed; what a call is, is told where the types of its inputs
+ * are known: from --input, or from the archive. */
+typedef struct listing {
+    const char *package; /* what a package holds; "" for other files */
+    const char *inspected;
+    json_t *archive;  /* of TorchScript, or NULL: parsed */
+    model m;          /* module NULL: not asked for, or types are missing */
+    const char *text; /* of ig_module_inspect */
+    json_t *facts;    /* parsed */
+} listing;
+
+static void put_listing(const listing *l) {
+    const char *comma = "";
+    putchar('{');
+    if (l->package[0]) {
+        fputs("\"package\": ", stdout);
+        put_json_text(stdout, l->package);
+        comma = ",\n ";
+    }
+    if (l->archive) {
+        printf("\"archive\": %s", l->inspected);
+        comma = ",\n ";
+    }
+    if (l->m.module) {
+        fputs(comma, stdout);
+        put_signature(&l->m);
+        printf(",\n \"facts\": %s", l->text);
+    }
+    puts("}");
+}
+
+static void print_listing(const settings *given, const listing *l, const char *path) {
+    fputs(l->package, stdout);
+    if (l->archive) {
+        archive_print(l->archive, path);
+    }
+    if (l->m.module) {
+        facts_print_head(l->facts, path, given->markdown);
+        print_signature(&l->m);
+        facts_print(l->facts, given->markdown);
+    } else if (l->archive && archive_has(l->archive, given->entry)) {
+        archive_print_need(l->archive, path, given->entry);
+    }
+}
+
+/* Of a method that there is not, the import says which there are. */
+static bool is_call_wanted(const settings *given, const listing *l) {
+    if (given->inputs.count > 0 || !l->archive) {
+        return given->inputs.count > 0 || !l->package[0];
+    }
+    return (given->entry || archive_has(l->archive, NULL)) &&
+           !archive_needs_types(l->archive, given->entry);
+}
+
+static ig_status print_model(const settings *given, ig_context *context,
+                             const char *path) {
+    listing l = { .package = "", .inspected = "", .m.context = context };
+    ig_import_options how = import_options(given);
+    ig_status status = ig_model_describe(context, path, &l.package);
+    if (status == IG_OK && !l.package[0]) {
+        status = ig_model_inspect(context, path, &l.inspected);
+        l.archive = l.inspected[0] ? need(json_loads(l.inspected, JSON_ALLOW_NUL, NULL))
+                                   : NULL;
+    }
+    if (status == IG_OK && is_call_wanted(given, &l)) {
+        status = ig_import(context, path, &how, &l.m.module);
+    }
+    if (status == IG_OK && l.m.module) {
+        ig_compile_options as = compile_options(given);
+        status = ig_module_inspect(l.m.module, &as, &l.text);
+        l.facts = l.text[0] ? need(json_loads(l.text, 0, NULL)) : NULL;
+    }
+    progress_clear();
+    if (status == IG_OK && given->json) {
+        put_listing(&l);
+    } else if (status == IG_OK) {
+        print_listing(given, &l, path);
+    } else if (l.archive && !given->json) {
+        archive_print(l.archive, path); /* what is in it, whatever the call is */
+    }
+    ig_module_close(l.m.module);
+    json_decref(l.archive);
+    json_decref(l.facts);
+    return status;
+}
+
+static int run_inspect(const settings *given) {
+    int exit_status;
+    ig_context *context = context_open(given, NULL, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    const char *path = given->arguments.items[0];
+    message why = { "" };
+    ig_status status = is_artifact(path) ? print_artifact(given, path, &why)
+                                         : print_model(given, context, path);
+    exit_status = report(status, &why);
+    context_close(context);
+    return exit_status;
+}
+
+const verb verb_inspect = {
+    .name = "inspect",
+    .arguments = "MODEL|ARTIFACT",
+    .help = "tells what a model or an artifact holds",
+    .details =
+        "Of a model: what a call takes and gives, operators, parameters, symbols and "
+        "guards, and everything why it would not compile. Of an artifact: levels, "
+        "kernels, bytes, and what became of the model's nodes.",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run_inspect,
+};
