@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/compile/compile.h"
 #include "driver/shard/shard.h"
+#include "driver/values/weight.h"
 #include "ingot/shard.h"
 #include "ir/bag.h"
 #include "passes/shard/mark.h"
@@ -169,18 +170,6 @@ ig_status ig_module_tables(ig_module *module, const ig_compile_options *options,
 
 /* ---- a plan onto a model ---- */
 
-/* `part` is all of `name`, or stands between dots in it. */
-static bool has_part(const char *name, const char *part) {
-    size_t size = strlen(part);
-    for (const char *at = name; at; at = strchr(at, '.')) {
-        at += at != name;
-        if (strncmp(at, part, size) == 0 && (at[size] == '.' || !at[size])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const char *list_names(const model_call *call) {
     ig_writer out;
     ig_writer_init(&out, call->arena);
@@ -198,7 +187,7 @@ static ig_status find_table(const model_call *call, const char *name, ig_op **ou
             *out = table->op;
             return IG_OK;
         }
-        if (*name && has_part(name_of(table), name)) {
+        if (*name && ig_weight_has_part(name_of(table), name)) {
             *out = table->op;
             found++;
         }

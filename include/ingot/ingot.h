@@ -155,6 +155,14 @@ IG_API const char *ig_module_input_type(ig_module *module, size_t index);
 IG_API const char *ig_module_output_name(ig_module *module, size_t index);
 IG_API const char *ig_module_output_type(ig_module *module, size_t index);
 
+/* A weight by its name, or by what stands between dots in one alone ("users" of
+ * "ebc.users.weight"); data may lie in the model's file.  *out_weight is the module's
+ * until its next call that hands something out, *out_name (may be NULL) its name.
+ * Errors: IG_INVALID where no weight or more than one is named so. */
+IG_API IG_MUST_USE ig_status ig_module_weight_value(ig_module *module, const char *name,
+                                                    const ig_argument **out_weight,
+                                                    const char **out_name);
+
 /* ---- compiling ---- */
 
 typedef enum ig_weights { IG_WEIGHTS_EMBED, IG_WEIGHTS_REFERENCE } ig_weights;

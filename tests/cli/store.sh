@@ -23,6 +23,32 @@ if attempt "$ingot" store ping "$url"; then
     check "a store is timed" 0 "rows/s" "$ingot" store bench "$url?sync=no"
     "$ingot" store bench "$url?sync=no" --json >"$tmp/a"
     holds "as JSON too" "$python" -m json.tool "$tmp/a"
+    cat >"$tmp/users.ig" <<'TEXT'
+module @m {
+weight @ebc.users.weight : f32[3, 2] = [1, 2, 3, 4, 5, 6]
+weight @ebc.items.weight : f32[2, 2] = [7, 8, 9, 10]
+weight @bias : f32[2] = [1, 2]
+graph @main(%i: i64[N]) {
+%a = gather @ebc.users.weight, %i {axis = 0} : f32[N, 2]
+%b = gather @ebc.items.weight, %i {axis = 0} : f32[N, 2]
+%c = add %a, %b : f32[N, 2]
+%d = add %c, @bias : f32[N, 2]
+ret %d
+}
+}
+TEXT
+    check "a table of a model" 0 "ebc.users.weight: 3 rows of 8 bytes" \
+        "$ingot" store load "$url" "$tmp/users.ig" users
+    check "row by row" 0 "ebc.users.weight 2: f32[2] 5, 6" \
+        "$ingot" store get "$url" ebc.users.weight 0 1 2
+    check "as JSON" 0 '"rows": 2, "row_bytes": 8' \
+        "$ingot" store load --json "$url" "$tmp/users.ig" ebc.items.weight
+    check "no such table" 3 "no weight of the model is 'clicks'; it has 'ebc.users" \
+        "$ingot" store load "$url" "$tmp/users.ig" clicks
+    check "a table that is not clear" 3 "more than one weight of the model is 'ebc'" \
+        "$ingot" store load "$url" "$tmp/users.ig" ebc
+    check "no table" 4 "weight 'bias' is no table" \
+        "$ingot" store load "$url" "$tmp/users.ig" bias
     check "no copy to itself" 2 "to itself" "$ingot" store copy "$url" "$url"
     check "a deadline" 5 "deadline has passed" "$ingot" store ping "$url" --timeout 0
     check "a folder is no store" 6 "this is a folder" "$ingot" store ping "lmdb://$tmp"

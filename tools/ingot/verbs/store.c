@@ -23,7 +23,8 @@ static const option_row options[] = {
 static const char details[] =
     "ping URL · get URL TABLE ID… · put URL TABLE ID NUMBERS (float32, such as 0.5,1; or "
     "@FILE, its bytes) · erase URL TABLE ID… · scan URL [TABLE] (tables, or the cells of "
-    "one) · copy URL TO-URL · bench URL (cells of a table of its own, which it removes). "
+    "one) · copy URL TO-URL · load URL MODEL TABLE (the rows of a model's table; TABLE is "
+    "the weight's name or a part of it between dots) · bench URL (cells of a table of its own, which it removes). "
     "A URL is lmdb:///PATH, or TYPE://… of a plug-in: docs/stores.md.";
 
 /* ---- cells ---- */
@@ -136,10 +137,10 @@ static const struct {
     size_t min_arguments, max_arguments; /* with the name and the URL */
     int (*run)(store_job *job);
 } commands[] = {
-    { "ping", 2, 2, ping_store },        { "get", 4, 1 << 20, get_cells },
-    { "put", 5, 5, put_cell },           { "erase", 4, 1 << 20, erase_cells },
-    { "scan", 2, 3, store_scan_cells },  { "copy", 3, 3, store_copy_cells },
-    { "bench", 2, 2, store_time_calls },
+    { "ping", 2, 2, ping_store },       { "get", 4, 1 << 20, get_cells },
+    { "put", 5, 5, put_cell },          { "erase", 4, 1 << 20, erase_cells },
+    { "scan", 2, 3, store_scan_cells }, { "copy", 3, 3, store_copy_cells },
+    { "load", 4, 4, store_load_table }, { "bench", 2, 2, store_time_calls },
 };
 
 static int run_store(const settings *given) {
@@ -161,15 +162,16 @@ static int run_store(const settings *given) {
         ig_store_close(job.store);
         return exit_status;
     }
-    return complain(EXIT_USAGE,
-                    "ingot store takes ping, get, put, erase, scan, copy or bench, not "
-                    "'%s'",
-                    name);
+    return complain(
+        EXIT_USAGE,
+        "ingot store takes ping, get, put, erase, scan, copy, load or bench, "
+        "not '%s'",
+        name);
 }
 
 const verb verb_store = {
     .name = "store",
-    .arguments = "ping|get|put|erase|scan|copy|bench URL …",
+    .arguments = "ping|get|put|erase|scan|copy|load|bench URL …",
     .help = "reads and writes embedding stores",
     .details = details,
     .options = options,

@@ -37,6 +37,7 @@ void store_show_cell(const settings *given, const ig_store_cell *cell, bool is_n
 
 int store_scan_cells(store_job *job);
 int store_copy_cells(store_job *job);
+int store_load_table(store_job *job);
 int store_time_calls(store_job *job);
 
 #endif

@@ -1,0 +1,11 @@
+/* Names of weights as people write them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_VALUES_WEIGHT_H
+#define IG_DRIVER_VALUES_WEIGHT_H
+
+#include <stdbool.h>
+
+/* `part` is all of `name`, or stands between dots in it. */
+bool ig_weight_has_part(const char *name, const char *part);
+
+#endif
