@@ -2,7 +2,7 @@
 
 set(headers status.h tree.h kernel.h runtime.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h values.h shard.h store.h dynamic.h interp.h)
+    list(APPEND headers ingot.h values.h shard.h store.h dynamic.h interp.h group.h)
 endif()
 foreach(header ${headers})
     if(EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/${header})
@@ -11,7 +11,8 @@ foreach(header ${headers})
     endif()
 endforeach()
 
-foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-interp ingot)
+foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-interp ingot-group
+        ingot)
     if(TARGET ${target})
         target_include_directories(${target} INTERFACE
             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -5,6 +5,7 @@
 #   libingot           base + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 #   libingot-store     base + runtime/store         exports ingot/{store,dynamic}.h
+#   libingot-group     base + runtime/collective    exports ingot/group.h
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
 #   libingot-interp-E  runtime/interp/E             opened by libingot-interp, once an interpreter
 #   libingot-store-T   base + runtime/store/T       opened by libingot-store for T://
@@ -63,6 +64,11 @@ ig_folder_objects(store_objects ig_base ig_store)
 add_library(ingot-store SHARED ${store_objects})
 target_link_libraries(ingot-store PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 ig_export(ingot-store HEADERS store.h dynamic.h)
+
+ig_folder_objects(group_objects ig_base ig_collective)
+add_library(ingot-group SHARED ${group_objects})
+target_link_libraries(ingot-group PRIVATE rt)
+ig_export(ingot-group HEADERS group.h)
 
 ig_folder_objects(interp_objects ig_base ig_interp)
 add_library(ingot-interp SHARED ${interp_objects})

@@ -79,6 +79,7 @@ ARROWS = {
                             "ingot/store.h"],
     "runtime/store/redis/": ["runtime/store/redis/", "runtime/store/*", *BASE,
                              "ingot/store.h"],
+    "runtime/collective/": ["runtime/collective/", *BASE, "ingot/group.h"],
     "runtime/interp/": ["runtime/interp/*", *BASE, "ingot/interp.h"],
     "runtime/interp/cpython/": ["runtime/interp/cpython/", "runtime/interp/*", *BASE,
                                 "ingot/interp.h"],

@@ -1,0 +1,94 @@
+/* Ingot, groups: ranks that exchange parts of lists.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     char why[512];
+ *     ig_group_options options = { .size = sizeof options, .rank = rank, .world = 4,
+ *                                  .message = why, .message_size = sizeof why };
+ *     ig_group *group = NULL;
+ *     if (ig_group_open("shm:my-run", &options, &group) == IG_OK &&
+ *         ig_group_all_gather(group, &x, sizeof x, all) == IG_OK)
+ *         …
+ *     else
+ *         fprintf(stderr, "%s\n", why);
+ *     ig_group_close(group);
+ *
+ * Ranks are threads or processes; each opens the group by the same name and world.
+ *
+ *     self       one rank
+ *     shm:NAME   ranks on one host, over a segment of shared memory
+ *
+ * Calls are collective: every rank makes the same ones, in the same order, and a call
+ * returns when this rank has what it asked for.  A rank that does not come within
+ * timeout_ms, that makes another call, or that has ended or failed, is an error of all
+ * that wait for it, which names the rank and the collective; after an error a group is
+ * good for closing only.
+ * Threads: one at a time for each handle.  Not across fork().
+ * Ownership: what is passed is borrowed for the call, `message` for the group's life.
+ */
+#ifndef INGOT_GROUP_H
+#define INGOT_GROUP_H
+
+#include <ingot/status.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ig_group ig_group;
+
+/* Extensible: set size; other zero fields mean the default. */
+typedef struct ig_group_options {
+    size_t size;
+    uint32_t rank, world; /* world: 1 by default, at most 1024 */
+    int64_t timeout_ms;   /* of each wait for the others (60,000) */
+    size_t chunk;  /* bytes between two ranks that are under way at once (65,536, of
+                   * more than 16 ranks fewer) */
+    char *message; /* receives a text when a call fails, or NULL */
+    size_t message_size;
+} ig_group_options;
+
+/* Bytes of one rank's part. */
+typedef struct ig_group_part {
+    void *data;
+    size_t bytes;
+} ig_group_part;
+
+typedef enum ig_group_dtype { IG_GROUP_F32, IG_GROUP_F64 } ig_group_dtype;
+
+/* Waits until all ranks have come.  Errors: IG_INVALID for bad options, or a group of
+ * another world or chunk; IG_IO where memory cannot be shared; IG_LIMIT where a rank
+ * did not come in time, or there is no memory. */
+IG_API IG_MUST_USE ig_status ig_group_open(const char *name,
+                                           const ig_group_options *options,
+                                           ig_group **out_group);
+/* Does not wait.  NULL is allowed. */
+IG_API void ig_group_close(ig_group *group);
+
+IG_API IG_MUST_USE ig_status ig_group_barrier(ig_group *group);
+/* `world` parts each: send[r] goes to rank r, and receive[r] comes from it; both ranks
+ * must say the same number of bytes. */
+IG_API IG_MUST_USE ig_status ig_group_all_to_all(ig_group *group,
+                                                 const ig_group_part *send,
+                                                 const ig_group_part *receive);
+/* `bytes` of each rank, in their order. */
+IG_API IG_MUST_USE ig_status ig_group_all_gather(ig_group *group, const void *mine,
+                                                 size_t bytes, void *all);
+IG_API IG_MUST_USE ig_status ig_group_broadcast(ig_group *group, uint32_t root,
+                                                void *data, size_t bytes);
+/* counts[r] elements of `data`, in order, are rank r's, on all ranks alike; `out` gets
+ * the sums of this rank's: added in double in the order of ranks, and rounded once. */
+IG_API IG_MUST_USE ig_status ig_group_reduce_scatter(ig_group *group,
+                                                     ig_group_dtype dtype,
+                                                     const void *data,
+                                                     const size_t *counts, void *out);
+/* All sums for all ranks, in place; the same bits everywhere. */
+IG_API IG_MUST_USE ig_status ig_group_all_reduce(ig_group *group, ig_group_dtype dtype,
+                                                 void *data, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,258 @@
+/* Groups: the public calls, made of exchanges.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/collective/transport.h"
+
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORLD_MAX = 1024, TIMEOUT_MS = 60000 };
+/* Of all pairs of ranks together, and of one pair. */
+enum { CHUNKS = 1 << 24, CHUNK_MAX = 1 << 16 };
+
+const char *const ig_collective_names[IG_COLLECTIVE_COUNT] = {
+    "open",      "barrier",        "all_to_all", "all_gather",
+    "broadcast", "reduce_scatter", "all_reduce",
+};
+
+static const ig_transport *const transports[] = { &ig_transport_self,
+                                                  &ig_transport_shm };
+
+ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...) {
+    if (group->options.message && group->options.message_size) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(group->options.message, group->options.message_size, format,
+                        arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+/* ---- opening ---- */
+
+static ig_status check_options(ig_group *group) {
+    ig_group_options *o = &group->options;
+    o->world = o->world ? o->world : 1;
+    o->timeout_ms = o->timeout_ms ? o->timeout_ms : TIMEOUT_MS;
+    if (o->world > WORLD_MAX || o->rank >= o->world) {
+        return ig_group_error(group, IG_INVALID,
+                              "there is no rank %u in a world of %u (at most %d)",
+                              o->rank, o->world, WORLD_MAX);
+    }
+    size_t chunk = (size_t)CHUNKS / o->world / o->world;
+    o->chunk = o->chunk ? o->chunk : chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
+    return o->timeout_ms > 0
+               ? IG_OK
+               : ig_group_error(group, IG_INVALID, "timeout_ms is negative");
+}
+
+static ig_status find_transport(ig_group *group, const char *name,
+                                const char **out_rest) {
+    size_t size = strcspn(name, ":");
+    for (size_t i = 0; i < sizeof transports / sizeof *transports; i++) {
+        if (strncmp(transports[i]->name, name, size) == 0 &&
+            !transports[i]->name[size]) {
+            group->transport = transports[i];
+        }
+    }
+    *out_rest = name[size] ? name + size + 1 : "";
+    return group->transport
+               ? IG_OK
+               : ig_group_error(group, IG_INVALID,
+                                "'%s' is no group: self, or shm:NAME", name);
+}
+
+static ig_status open_group(ig_group *group, const char *name) {
+    const char *rest;
+    IG_TRY(check_options(group));
+    group->send = calloc(group->options.world, sizeof *group->send);
+    group->receive = calloc(group->options.world, sizeof *group->receive);
+    if (!group->send || !group->receive) {
+        return ig_group_error(group, IG_LIMIT, "no memory for a group");
+    }
+    IG_TRY(find_transport(group, name, &rest));
+    return group->transport->open(group, rest);
+}
+
+ig_status ig_group_open(const char *name, const ig_group_options *options,
+                        ig_group **out_group) {
+    *out_group = NULL;
+    ig_group *group = calloc(1, sizeof *group);
+    if (!group) {
+        return IG_LIMIT;
+    }
+    size_t size = options ? options->size : 0;
+    size = size < sizeof group->options ? size : sizeof group->options;
+    if (size) {
+        memcpy(&group->options, options, size);
+    }
+    ig_status status = open_group(group, name);
+    if (status != IG_OK) {
+        ig_group_close(group);
+        return status;
+    }
+    *out_group = group;
+    return IG_OK;
+}
+
+void ig_group_close(ig_group *group) {
+    if (!group) {
+        return;
+    }
+    if (group->transport) {
+        group->transport->close(group);
+    }
+    free(group->send);
+    free(group->receive);
+    free(group);
+}
+
+/* ---- collectives ---- */
+
+static ig_status exchange_parts(ig_group *group, ig_collective what,
+                                const ig_group_part *send,
+                                const ig_group_part *receive) {
+    if (group->has_failed) {
+        return ig_group_error(group, IG_INVALID, "%s: the group has failed before",
+                              ig_collective_names[what]);
+    }
+    ig_status status = group->transport->exchange(group, what, send, receive);
+    group->has_failed = status != IG_OK;
+    return status;
+}
+
+static ig_status exchange_own(ig_group *group, ig_collective what) {
+    return exchange_parts(group, what, group->send, group->receive);
+}
+
+/* The same to everyone. */
+static void send_all(ig_group *group, const void *data, size_t bytes) {
+    for (uint32_t r = 0; r < group->options.world; r++) {
+        group->send[r] = (ig_group_part){ (void *)(uintptr_t)data, bytes };
+    }
+}
+
+static void receive_rows(ig_group *group, void *data, size_t bytes) {
+    for (uint32_t r = 0; r < group->options.world; r++) {
+        void *row = bytes ? (char *)data + r * bytes : NULL;
+        group->receive[r] = (ig_group_part){ row, bytes };
+    }
+}
+
+ig_status ig_group_barrier(ig_group *group) {
+    send_all(group, NULL, 0);
+    receive_rows(group, NULL, 0);
+    return exchange_own(group, IG_COLLECTIVE_BARRIER);
+}
+
+ig_status ig_group_all_to_all(ig_group *group, const ig_group_part *send,
+                              const ig_group_part *receive) {
+    return exchange_parts(group, IG_COLLECTIVE_ALL_TO_ALL, send, receive);
+}
+
+ig_status ig_group_all_gather(ig_group *group, const void *mine, size_t bytes,
+                              void *all) {
+    send_all(group, mine, bytes);
+    receive_rows(group, all, bytes);
+    return exchange_own(group, IG_COLLECTIVE_ALL_GATHER);
+}
+
+ig_status ig_group_broadcast(ig_group *group, uint32_t root, void *data, size_t bytes) {
+    if (root >= group->options.world) {
+        return ig_group_error(group, IG_INVALID, "broadcast: there is no rank %u",
+                              root);
+    }
+    bool is_root = group->options.rank == root;
+    send_all(group, data, is_root ? bytes : 0);
+    receive_rows(group, NULL, 0);
+    group->send[group->options.rank].bytes = 0; /* it has it */
+    if (!is_root) {
+        group->receive[root] = (ig_group_part){ data, bytes };
+    }
+    return exchange_own(group, IG_COLLECTIVE_BROADCAST);
+}
+
+/* ---- sums ---- */
+
+static size_t size_of(ig_group_dtype dtype) {
+    return dtype == IG_GROUP_F64 ? sizeof(double) : sizeof(float);
+}
+
+/* rows: world times `count` elements; their sums, in the order of ranks. */
+static void add_rows(ig_group_dtype dtype, const void *rows, uint32_t world,
+                     size_t count, void *out) {
+    for (size_t i = 0; i < count; i++) {
+        double total = 0;
+        for (uint32_t r = 0; r < world; r++) {
+            size_t at = r * count + i;
+            total += dtype == IG_GROUP_F64 ? ((const double *)rows)[at]
+                                           : (double)((const float *)rows)[at];
+        }
+        if (dtype == IG_GROUP_F64) {
+            ((double *)out)[i] = total;
+        } else {
+            ((float *)out)[i] = (float)total;
+        }
+    }
+}
+
+/* Sends each its part of `data`; `out` gets the sums of this rank's. */
+static ig_status reduce_parts(ig_group *group, ig_collective what, ig_group_dtype dtype,
+                              const void *data, const size_t *counts, void *out) {
+    size_t size = size_of(dtype), own = counts[group->options.rank];
+    uint32_t world = group->options.world;
+    char *from = (char *)(uintptr_t)data;
+    void *rows = calloc(world * (own ? own : 1), size);
+    if (!rows) {
+        return ig_group_error(group, IG_LIMIT, "%s: no memory for %u parts",
+                              ig_collective_names[what], world);
+    }
+    for (uint32_t r = 0; r < world; r++) {
+        group->send[r] = (ig_group_part){ from, counts[r] * size };
+        from += counts[r] ? counts[r] * size : 0;
+    }
+    receive_rows(group, rows, own * size);
+    ig_status status = exchange_own(group, what);
+    if (status == IG_OK) {
+        add_rows(dtype, rows, world, own, out);
+    }
+    free(rows);
+    return status;
+}
+
+ig_status ig_group_reduce_scatter(ig_group *group, ig_group_dtype dtype,
+                                  const void *data, const size_t *counts, void *out) {
+    return reduce_parts(group, IG_COLLECTIVE_REDUCE_SCATTER, dtype, data, counts, out);
+}
+
+/* Each rank adds up a part, and gives it to all. */
+ig_status ig_group_all_reduce(ig_group *group, ig_group_dtype dtype, void *data,
+                              size_t count) {
+    uint32_t world = group->options.world, rank = group->options.rank;
+    size_t size = size_of(dtype), first = 0, own = 0;
+    size_t *counts = calloc(world, sizeof *counts);
+    if (!counts) {
+        return ig_group_error(group, IG_LIMIT, "all_reduce: no memory");
+    }
+    for (uint32_t r = 0; r < world; r++) {
+        counts[r] = count / world + (r < count % world);
+        first += r < rank ? counts[r] : 0;
+    }
+    own = counts[rank];
+    char *mine = own ? (char *)data + first * size : NULL;
+    ig_status status = reduce_parts(group, IG_COLLECTIVE_ALL_REDUCE, dtype, data,
+                                    counts, mine);
+    char *row = data;
+    send_all(group, mine, own * size);
+    group->send[rank].bytes = 0; /* it is there */
+    for (uint32_t r = 0; r < world; r++) {
+        group->receive[r] = (ig_group_part){ row, r == rank ? 0 : counts[r] * size };
+        row += counts[r] ? counts[r] * size : 0;
+    }
+    free(counts);
+    return status == IG_OK ? exchange_own(group, IG_COLLECTIVE_ALL_REDUCE) : status;
+}
