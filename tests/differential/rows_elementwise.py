@@ -163,6 +163,12 @@ def cast_like(g, op):
     g.add(op, [g.pick(g.allowed(op)), g.pick(g.allowed(op))])
 
 
+def times_sigmoid(x):
+    """What the approximation of sigmoid leaves, times x."""
+    wide = np.abs(x[np.isfinite(x)].astype(np.float64))
+    return LOOSE + (FLAT["Sigmoid"] * min(wide.max(initial=0), 1e9),)
+
+
 @row("LeakyRelu", "ThresholdedRelu", "Elu", "Selu", "Celu", "HardSigmoid", "Shrink",
      "Swish")
 def activation(g, op):
@@ -173,7 +179,8 @@ def activation(g, op):
              for n in names if g.chance(0.6)}
     if op == "Celu" and given.get("alpha") == 0:
         given = {}
-    g.add(op, [g.pick(g.allowed(op))], rounds=LOOSE + (FLAT.get(op, 0),), **given)
+    rounds = times_sigmoid if op == "Swish" else LOOSE + (FLAT.get(op, 0),)
+    g.add(op, [g.pick(g.allowed(op))], rounds=rounds, **given)
 
 
 @row("PRelu")

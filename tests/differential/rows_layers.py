@@ -116,14 +116,18 @@ def sums_of(x):
     return (2**29, 2**30) if x.dtype in ("f64", np.float64) else SUMS
 
 
+def largest_of(array):
+    return float(np.abs(array[np.isfinite(array)].astype(np.float64)).max(initial=0))
+
+
 def shifted(x, scale, centre, deviation):
     """ONNX Runtime multiplies by scale / deviation and adds bias - centre * that, so that
     its error is that of the products (core/providers/cpu/nn/instance_norm.cc)."""
     if dtype_of(x) not in ("f32", "f64") or not x.size:
         return SUMS
     with np.errstate(all="ignore"):
-        largest = max(np.abs(x).max(), np.abs(centre).max())
-        flat = 2**-24 * largest * np.abs(scale).max() / np.min(deviation)
+        flat = 2**-24 * max(largest_of(x), largest_of(centre)) * largest_of(scale) / (
+            np.min(deviation, initial=np.inf, where=np.isfinite(deviation)))
     return (*sums_of(x), float(flat) if np.isfinite(flat) else 0.0)
 
 
@@ -337,8 +341,7 @@ def resize(g, op):
 def cubic_weights(x, grid):
     """ONNX Runtime's are differences of numbers up to 6, in f32
     (core/providers/cpu/tensor/grid_sample.cc, GsGetCubicCoeffs)."""
-    largest = np.abs(x[np.isfinite(x)].astype(np.float64)).max(initial=0)
-    return 4, 8, float(min(2.0**-22 * largest, 1e30))
+    return 4, 8, min(2.0**-22 * largest_of(x), 1e30)
 
 
 @row("GridSample", since=16)
