@@ -166,6 +166,37 @@ class Dynamo(unittest.TestCase):
                 x = torch.randn(shape)
                 self.check(compiled(x), module(x))
 
+    def test_results_that_share_memory(self):
+        def views(x, w):
+            y = x * 2
+            return x.t(), y, y[1:], w
+
+        def writes(x, w):
+            x.add_(1)
+            w[0] = x.sum()
+            return x * w
+
+        for function in (views, writes):
+            with self.subTest(function.__name__), torch.no_grad():
+                compiled = torch.compile(function, backend="ingot")
+                x, w = torch.randn(3, 4), torch.randn(4)
+                theirs = x.clone(), w.clone()
+                got, want = compiled(x, w), function(*theirs)
+                self.check(got, want)
+                self.check((x, w), theirs)
+        x, w = torch.randn(3, 4), torch.randn(4)
+        with torch.no_grad():
+            turned, _, _, same = torch.compile(views, backend="ingot")(x, w)
+        self.assertEqual(turned.data_ptr(), x.data_ptr())
+        self.assertEqual(same.data_ptr(), w.data_ptr())
+
+    def test_one_tracing_where_that_is_enough(self):
+        compiled = torch.compile(self.network(), backend="ingot")
+        with torch.no_grad(), unittest.mock.patch.object(
+                ingot.dynamo, "aot_module_simplified") as aot:
+            compiled(torch.randn(3, 4))
+        aot.assert_not_called()
+
     def test_graphs_are_kept_across_processes(self):
         program = """
 import os, sys, torch

@@ -2,8 +2,9 @@
 
     torch.compile(model, backend="ingot")            # an entry point: no import is needed
 
-AOTAutograd makes a graph of ATen operators, torch's own serializer its JSON, and with the
-weights that makes an archive as torch.export writes them, which the compiler reads.  What
+make_fx makes a graph of ATen operators, and AOTAutograd, which takes four times as long, where
+something is changed in place or shared with a result; torch's own serializer its JSON, and with
+the weights that makes an archive as torch.export writes them, which the compiler reads.  What
 cannot be compiled runs eagerly, and the reason is logged once (logger "ingot").
 
 Tables (parameters and buffers that the graph reads by rows alone) stay where torch has them:
@@ -21,9 +22,11 @@ import operator
 import zipfile
 
 import torch
+from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.backends.common import aot_module_simplified
 from torch._export.serde.serialize import GraphModuleSerializer, _dataclass_to_dict
-from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec,
                                           OutputKind, OutputSpec, SymIntArgument,
                                           TensorArgument)
@@ -41,6 +44,85 @@ def _tell_once(reason):
     if reason not in _told:
         _told.add(reason)
         log.warning("this graph runs eagerly: %s", reason)
+
+
+# ---- tracing ----
+
+_READ = torch.ops.aten._local_scalar_dense.default
+_WRITERS = {"setitem"} | {n for n in dir(operator) if n[0] == "i" and (
+    hasattr(operator, n[1:]) or hasattr(operator, n[1:] + "_"))}  # iadd, iand …
+_PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+
+
+def _needs_more(node):
+    """Does dynamo's node write in place, hold graphs, or read a number of a tensor?"""
+    name = node.target if isinstance(node.target, str) else getattr(
+        node.target, "__name__", "")
+    return (isinstance(node.target, torch._ops.HigherOrderOperator)
+            or name.endswith("_") and not name.endswith("__")
+            or name in _WRITERS or name == "prelu" or bool(node.kwargs.get("inplace"))
+            or node.kwargs.get("out") is not None)
+
+
+def _fake_of(value, context):
+    """The input with dynamo's symbols for extents; weights have theirs as numbers."""
+    if not isinstance(value, torch.Tensor) or isinstance(value, FakeTensor):
+        return value
+    known = context.tensor_to_context.get(value)
+    if known is None:
+        return context.fake_mode.from_tensor(value, static_shapes=True)
+    return context.fake_mode.from_tensor(value, symbolic_context=known,
+                                         source=known.tensor_source)
+
+
+def _base_of(node):
+    """What the node's value may be a view of: through operators whose result aliases
+    their first argument."""
+    while node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
+        returns = node.target._schema.returns
+        if not any(r.alias_info for r in returns):
+            break
+        node = node.args[0] if isinstance(node.args[0], torch.fx.Node) else node.args[0][0]
+    return node
+
+
+def _is_functional(graph):
+    """No operator writes, none holds graphs, and each result has memory of its own."""
+    for node in graph.nodes:
+        if node.op == "get_attr":
+            return False
+        if node.op == "call_function" and (
+                isinstance(node.target, torch._ops.HigherOrderOperator)
+                or node.target is _READ
+                or getattr(getattr(node.target, "_schema", None), "is_mutable", False)):
+            return False
+    results = next(n for n in graph.nodes if n.op == "output").args[0]
+    results = results if isinstance(results, (list, tuple)) else [results]
+    if not all(isinstance(n, torch.fx.Node) and isinstance(n.meta.get("val"), torch.Tensor)
+               for n in results):
+        return False
+    bases = [_base_of(n) for n in results]
+    return len(set(bases)) == len(bases) and all(b.op != "placeholder" for b in bases)
+
+
+def _trace_once(module, inputs):
+    """The graph of ATen operators, or None where it takes AOTAutograd to have one."""
+    context = torch._guards.TracingContext.try_get()
+    if not context or not context.fake_mode or not all(
+            isinstance(x, (int, torch.SymInt)) or type(x) in _PLAIN for x in inputs):
+        return None
+    if any(n.op.startswith("call_") and _needs_more(n) for n in module.graph.nodes):
+        return None
+    fakes = [_fake_of(x, context) for x in inputs]
+    # Kernels in C++ that ask for an extent would fix it: those in Python are preferred.
+    try:
+        with context.fake_mode, enable_python_dispatcher(), torch.no_grad():
+            traced = make_fx(module, tracing_mode="real")(*fakes)
+    except Exception:  # of any kind: AOTAutograd may do it, or says what it is
+        return None
+    # Numbers that were read of constants are in the graph as numbers.
+    traced.graph.eliminate_dead_code(lambda node: node.is_impure() and node.target is not _READ)
+    return traced if _is_functional(traced.graph) else None
 
 
 # ---- the graph ----
@@ -249,22 +331,28 @@ def backend(module, example_inputs, **options):
         return module.forward
     static = _static_places(module)
 
-    def compile_graph(graph_module, fake_inputs):
-        if len(fake_inputs) != len(example_inputs):
-            _tell_once("the graph is ordered by effects (it raises errors while it runs)")
-            return graph_module.forward
-        changed = {i for i, info in enumerate(_input_facts()) if info.mutates_data}
+    def compile_graph(graph_module, constant, eager):
         try:
             graph = torch.fx.GraphModule(graph_module, copy.deepcopy(graph_module.graph))
             _bind_sizes(graph.graph)
             _split_sums(graph.graph)
-            return CompiledGraph(graph, list(example_inputs), static - changed, options)
+            return CompiledGraph(graph, list(example_inputs), constant, options)
         except (ingot_runtime.Error, NotImplementedError, torch._export.serde.serialize.
                 SerializeError) as error:
             _tell_once(str(error))
-            return graph_module.forward
+            return eager
 
-    return aot_module_simplified(module, example_inputs, fw_compiler=compile_graph)
+    def compile_functional(graph_module, fake_inputs):
+        if len(fake_inputs) != len(example_inputs):
+            _tell_once("the graph is ordered by effects (it raises errors while it runs)")
+            return graph_module.forward
+        changed = {i for i, info in enumerate(_input_facts()) if info.mutates_data}
+        return compile_graph(graph_module, static - changed, graph_module.forward)
+
+    traced = _trace_once(module, example_inputs)
+    if traced:
+        return compile_graph(traced, static, module.forward)
+    return aot_module_simplified(module, example_inputs, fw_compiler=compile_functional)
 
 
 if "ingot" not in torch._dynamo.list_backends():  # of a wheel torch finds the entry point
