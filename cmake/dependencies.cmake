@@ -32,6 +32,7 @@ endif()
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 find_program(INGOT_PROTOC_C protoc-c REQUIRED)
 
 # LLVM is used by one provider library; everything else builds without it, which

@@ -107,7 +107,7 @@ if(driver_objects AND TARGET ingot-runtime
     ig_folder_objects(objects ig_base ig_ir ig_compose ig_frontend ig_passes ig_codegen ig_driver)
     add_library(ingot SHARED ${objects})
     target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
-        PkgConfig::LIBZIP PkgConfig::JANSSON Threads::Threads m ${CMAKE_DL_LIBS})
+        PkgConfig::LIBZIP PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot PRIVATE -Wl,-Bsymbolic-functions)
     ig_export(ingot HEADERS ingot.h values.h shard.h PRIVATE)
 endif()

@@ -30,7 +30,9 @@ static ig_status print_as(const text_call *call, const ig_module *module,
     } else if (call->format == IG_FORMAT_JSON) {
         ig_dump_json(module, stages, out);
     } else if (call->format == IG_FORMAT_HTML) {
-        ig_dump_html(module, stages, out);
+        return ig_dump_html(module, stages, out);
+    } else if (call->format == IG_FORMAT_MODEL_EXPLORER) {
+        ig_dump_explorer(module, stages, out);
     } else if (stages == ALL_STAGES) {
         ig_print_module(module, out);
     } else {

@@ -15,6 +15,7 @@ typedef struct walk {
     ig_writer *out;
     ig_arena scratch;
     const ig_graph *graph;
+    ig_printer *lines; /* of the graph */
     size_t graph_number, op_count;
 } walk;
 
@@ -39,6 +40,7 @@ static void visit_graphs(walk *w, uint32_t stages, void (*visit)(walk *w)) {
         w->graph = w->module->graphs.items[i];
         if (w->graph->stage & stages) {
             ig_arena_init(&w->scratch, &w->module->context->budget);
+            w->lines = ig_line_printer(w->graph, &w->scratch);
             visit(w);
             ig_arena_fini(&w->scratch);
             w->graph_number++;
@@ -49,7 +51,7 @@ static void visit_graphs(walk *w, uint32_t stages, void (*visit)(walk *w)) {
 static ig_str line_of(walk *w, const ig_op *op) {
     ig_writer line;
     ig_writer_init(&line, &w->scratch);
-    ig_print_op(op, &line);
+    ig_print_line(w->lines, op, &line);
     ig_str text = ig_writer_str(&line);
     while (text.size && strchr(" \n", text.data[text.size - 1])) {
         text.size--;
@@ -125,12 +127,42 @@ static void json_value(walk *w, const ig_value *value, const char *name) {
     ig_put_char(w->out, '}');
 }
 
+/* A node as its user knows it; "" when nothing is known. */
+static const char *name_of(walk *w, const ig_location *where) {
+    const char *name = where->node ? where->node : where->op;
+    const char *graph = where->graph && !where->node ? where->graph : "";
+    const char *line = where->line ? ig_arena_printf(&w->scratch, ":%u", where->line)
+                                   : "";
+    return name ? ig_arena_printf(&w->scratch, "%s%s%s%s", graph, graph[0] ? "/" : "",
+                                  name, line)
+                : "";
+}
+
+/* Whose work the op does. */
+static void json_sources(walk *w, const ig_op *op) {
+    uint32_t *locations;
+    uint32_t count = ig_origins_list(w->module, ig_op_origins(op), &w->scratch,
+                                     &locations);
+    const char *comma = "";
+    ig_put(w->out, ", \"sources\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = name_of(w, &w->module->locations.items[locations[i]]);
+        if (name[0]) {
+            ig_put(w->out, "%s", comma);
+            ig_put_json_string(w->out, ig_str_of(name));
+            comma = ", ";
+        }
+    }
+    ig_put_char(w->out, ']');
+}
+
 static void json_location(walk *w, const ig_op *op) {
     const ig_location *where = ig_op_location(op);
     if (where && where->node) {
         ig_put(w->out, ", \"node\": ");
         ig_put_json_string(w->out, ig_str_of(where->node));
     }
+    json_sources(w, op);
 }
 
 static void json_op(walk *w, const ig_op *op) {
@@ -178,5 +210,76 @@ void ig_dump_json(const ig_module *module, uint32_t stages, ig_writer *out) {
     ig_put_json_string(out, ig_str_of(module->name));
     ig_put(out, ", \"graphs\": [");
     visit_graphs(&w, stages, json_graph);
+    ig_put(out, "]}\n");
+}
+
+/* ---- Model Explorer ---- */
+
+static void explorer_pair(walk *w, const char *key, ig_str value, const char *comma) {
+    ig_put(w->out, "%s{\"key\": \"%s\", \"value\": ", comma, key);
+    ig_put_json_string(w->out, value);
+    ig_put_char(w->out, '}');
+}
+
+/* "top/top.0" of "/top/top.0/Gemm": the boxes that the op stands in. */
+static ig_str scope_of(walk *w, const ig_op *op) {
+    const ig_location *where = ig_op_location(op);
+    const char *name = where ? name_of(w, where) : "";
+    const char *end = strrchr(name, '/');
+    name += name[0] == '/' && end != name;
+    return (ig_str){ name, end > name ? (size_t)(end - name) : 0 };
+}
+
+static void explorer_edges(walk *w, const ig_op *op) {
+    const char *comma = "";
+    ig_put(w->out, ", \"incomingEdges\": [");
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_value *value = op->operands[i].value;
+        if (value->def) {
+            ig_put(w->out,
+                   "%s{\"sourceNodeId\": \"%u\", \"sourceNodeOutputId\": \"%u\", "
+                   "\"targetNodeInputId\": \"%u\"}",
+                   comma, value->def->id, value->index, i);
+            comma = ", ";
+        }
+    }
+    ig_put_char(w->out, ']');
+}
+
+static void explorer_op(walk *w, const ig_op *op) {
+    ig_put(w->out, "%s\n  {\"id\": \"%u\", \"label\": \"%s\", \"namespace\": ",
+           w->op_count++ ? "," : "", op->id, ig_ops[op->code].name);
+    ig_put_json_string(w->out, scope_of(w, op));
+    explorer_edges(w, op);
+    ig_put(w->out, ", \"attrs\": [");
+    explorer_pair(w, "text", line_of(w, op), "");
+    const ig_location *where = ig_op_location(op);
+    if (where && where->node) {
+        explorer_pair(w, "node", ig_str_of(where->node), ", ");
+    }
+    ig_put(w->out, "], \"outputsMetadata\": [");
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_put(w->out, "%s{\"id\": \"%u\", \"attrs\": [", i ? ", " : "", i);
+        explorer_pair(w, "tensor_shape", type_of(w, &op->results[i]), "");
+        ig_put(w->out, "]}");
+    }
+    ig_put(w->out, "]}");
+}
+
+static void explorer_graph(walk *w) {
+    ig_put(w->out, "%s\n {\"id\": ", w->graph_number ? "," : "");
+    ig_put_json_string(w->out, ig_str_of(w->graph->name));
+    ig_put(w->out, ", \"nodes\": [");
+    w->op_count = 0;
+    visit_ops(w, explorer_op);
+    ig_put(w->out, "]}");
+}
+
+void ig_dump_explorer(const ig_module *module, uint32_t stages, ig_writer *out) {
+    walk w = { .module = module, .out = out };
+    ig_put(out, "{\"label\": ");
+    ig_put_json_string(out, ig_str_of(module->name));
+    ig_put(out, ", \"graphs\": [");
+    visit_graphs(&w, stages, explorer_graph);
     ig_put(out, "]}\n");
 }

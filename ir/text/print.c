@@ -320,6 +320,24 @@ static const ig_graph *graph_of(const ig_op *op) {
     return NULL;
 }
 
+ig_printer *ig_line_printer(const ig_graph *graph, ig_arena *arena) {
+    ig_printer *p = IG_NEW(arena, ig_printer);
+    ig_writer *names = IG_NEW(arena, ig_writer);
+    ig_writer_init(names, arena);
+    *p = (ig_printer){ .out = names,
+                       .options = &plain,
+                       .module = graph->module,
+                       .folder = ig_print_folder(graph->module) };
+    ig_print_name_values(p, graph);
+    return p;
+}
+
+void ig_print_line(ig_printer *printer, const ig_op *op, ig_writer *writer) {
+    printer->out = writer;
+    put_head(printer, op);
+    ig_put(writer, "%s", op->body_count ? " {…}" : "");
+}
+
 void ig_print_op(const ig_op *op, ig_writer *writer) {
     const ig_graph *graph = graph_of(op);
     ig_printer p = { .out = writer, .options = &plain };

@@ -5,7 +5,7 @@
 
 #include "ir/text/text.h"
 
-typedef struct ig_printer {
+struct ig_printer {
     ig_writer *out;
     const ig_module *module;
     const ig_print_options *options;
@@ -14,7 +14,7 @@ typedef struct ig_printer {
     const char **names;
     uint32_t name_count;
     int depth; /* of indentation */
-} ig_printer;
+};
 
 /* Gives every value of `graph` its printed name (print_name.c). */
 void ig_print_name_values(ig_printer *printer, const ig_graph *graph);

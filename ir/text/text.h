@@ -9,6 +9,11 @@
 void ig_print_module(const ig_module *module, ig_writer *writer);
 void ig_print_graph(const ig_graph *graph, ig_writer *writer);
 void ig_print_op(const ig_op *op, ig_writer *writer); /* one line, bodies elided */
+/* The same for many ops of one graph: its values are named once.  The printer is
+ * the arena's, and good until the graph changes. */
+typedef struct ig_printer ig_printer;
+ig_printer *ig_line_printer(const ig_graph *graph, ig_arena *arena);
+void ig_print_line(ig_printer *printer, const ig_op *op, ig_writer *writer);
 void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writer);
 
 /* Variations of the plain form; zero is the plain form. */

@@ -52,6 +52,11 @@ if [ -d "$cases/models/onnx" ]; then
 else
     skip "sources of given models" "no $cases/models"
 fi
+dlrm=$cases/models/onnx/dlrm_criteo_legacy/model.onnx
+if [ -f "$dlrm" ]; then
+    "$ingot" dump "$dlrm" --stage import --format html -q -o "$tmp/dlrm.html"
+    holds "a page of a DLRM has less than 1 MB" test "$(stat -c %s "$tmp/dlrm.html")" -lt 1000000
+fi
 
 # What a model holds.
 check "inspect counts ops" 0 "1  relu" "$ingot" inspect "$tmp/chain.ig"
@@ -81,3 +86,47 @@ assert {"name": "seq_at", "count": 1} in facts["ops"], facts' "$tmp/json"
 check "an artifact tells fates" 0 "5 step, 0 view, 0 folded, 2 removed" \
     "$ingot" inspect "$tmp/chain.ingot"
 check "info sends models there" 2 "ingot inspect $tmp/chain.ig" "$ingot" info "$tmp/chain.ig"
+
+# The page that draws a graph, and what other viewers read.
+"$ingot" dump "$tmp/chain.ig" --stage import --format json >"$tmp/dump.json"
+check "dump makes a page" 0 "" \
+    "$ingot" dump "$tmp/chain.ig" --stage import --format html -o "$tmp/page.html"
+holds "of the same data" python3 tests/cli/page.py "$tmp/page.html" "$tmp/dump.json"
+check "ops name their sources" 0 '"sources": ["product"]' cat "$tmp/dump.json"
+"$ingot" dump "$tmp/chain.ig" --stage plan --format json >"$tmp/dump.json"
+check "fused ones all of them" 0 '"sources": ["product", "half", "minus", "sum", "above"]' \
+    cat "$tmp/dump.json"
+check "Model Explorer's JSON" 0 '"label": "matmul"' \
+    "$ingot" dump "$tmp/chain.ig" --stage import --format model-explorer
+cp "$tmp/out" "$tmp/explorer.json"
+holds "has boxes and edges" python3 -c '
+import json, sys
+graph = json.load(open(sys.argv[1]))["graphs"][0]
+ids = {node["id"] for node in graph["nodes"]}
+edges = [e["sourceNodeId"] for node in graph["nodes"] for e in node["incomingEdges"]]
+assert edges and set(edges) <= ids, graph' "$tmp/explorer.json"
+
+# 10,000 ops: each form within two seconds, and drawn.
+"$python" - >"$tmp/long.ig" <<'END'
+print("module @long {\n  graph @main(%x: f32[8]) -> (f32[8] \"y\") {")
+for i in range(10000):
+    before, name = f"%{i - 1}" if i else "%x", f"/net/layer.{i // 100}/op_{i}"
+    print(f"    %{i} = {'relu' if i % 2 else 'neg'} {before} : f32[8] loc {{node = \"{name}\"}}")
+print("    ret %9999\n  }\n}")
+END
+for form in dot json html model-explorer; do
+    holds "10,000 ops as $form within 2 s" timeout $(is_sanitized && echo 40 || echo 2) \
+        "$ingot" dump "$tmp/long.ig" --stage import --format $form -o "$tmp/long.$form" -q
+done
+if command -v node >/dev/null; then
+    check "the page lays them out" 0 "10001 ops, 101 scopes, 5000 found" \
+        node tests/cli/page_check.js "$tmp/long.html" relu
+else
+    skip "the page lays them out" "node is absent"
+fi
+if command -v chromium >/dev/null; then
+    check "a browser opens the page" 0 'data-ready="1"' chromium --headless --no-sandbox \
+        --disable-gpu --virtual-time-budget=20000 --dump-dom "file://$tmp/long.html"
+else
+    skip "a browser opens the page" "chromium is absent"
+fi

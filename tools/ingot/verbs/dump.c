@@ -14,7 +14,8 @@ static const option_row dump_options[] = {
     TEXT("stage", 's', stage, "import|tensor|plan|kernel|llvm|asm|cuda|ptx",
          "how far the model is taken (tensor)"),
     TEXT("after", 0, after, "PASS", "stop after this pass (ingot info lists them)"),
-    TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
+    TEXT("format", 'f', format, "text|dot|html|json|model-explorer",
+         "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     LIST("dim", dims, "NAME=N",
@@ -36,7 +37,8 @@ static const option_row dump_options[] = {
 static const option_row opt_options[] = {
     TEXT("passes", 'p', passes, "PIPELINE",
          "such as \"fold,cse,dce\" (ingot info lists the passes)"),
-    TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
+    TEXT("format", 'f', format, "text|dot|html|json|model-explorer",
+         "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     ROW_TARGET,
     ROW_LIMIT,
@@ -52,7 +54,8 @@ static ig_format format_of(const settings *given) {
         ig_format format;
     } rows[] = { { "dot", IG_FORMAT_DOT },
                  { "json", IG_FORMAT_JSON },
-                 { "html", IG_FORMAT_HTML } };
+                 { "html", IG_FORMAT_HTML },
+                 { "model-explorer", IG_FORMAT_MODEL_EXPLORER } };
     const char *format = given->format ? given->format : given->json ? "json" : "text";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(format, rows[i].name) == 0) {
