@@ -42,7 +42,8 @@ static bool is_map(const ig_op *op) {
 static bool is_product(const ig_value *value, uint32_t depth) {
     const ig_op *op = value->def;
     if (!is_map(op)) {
-        return op && (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul);
+        return op && (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul ||
+                      op->code == IG_OP_matmul_quads);
     }
     for (uint32_t i = 0; depth > 0 && i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;

@@ -37,7 +37,8 @@ bool ig_lower_is_heavy(const ig_block *body) {
     for (const ig_op *op = body->first; op; op = op->next) {
         bool is_function = expands[op->code] ||
                            ig_math_is_in_double((ig_opcode)op->code);
-        if (is_function || ++count > 12) {
+        count += op->code != IG_OP_const;
+        if (is_function || count > 13) {
             return true;
         }
     }
