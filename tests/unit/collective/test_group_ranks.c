@@ -278,6 +278,21 @@ TEST(ranks_that_call_something_else_are_told) {
                  "all_gather: rank 0 sends 1 bytes, and rank 1 expects 2") == 0);
 }
 
+static bool leave_soon(ig_group *group, uint32_t rank, uint32_t world) {
+    (void)world;
+    return rank == 0 && ig_group_barrier(group) == IG_OK;
+}
+
+TEST(a_rank_that_has_ended_is_not_waited_for) {
+    rank_run ranks[2];
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    run_pair("ended", ranks, leave_soon);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    CHECK_TEXT(ranks[0].message, "barrier: rank 1 has ended");
+    CHECK(after.tv_sec - before.tv_sec < 15); /* the deadline is 20 s */
+}
+
 TEST(bad_options_are_refused) {
     rank_run r = { .name = "self", .options = options_of(0, 2), .run = run_all };
     run_rank(&r);
@@ -312,5 +327,6 @@ TEST(a_segment_that_was_left_is_made_anew) {
 
 UNIT_SUITE(group_ranks, threads_are_ranks, processes_are_ranks,
            a_killed_rank_is_named_at_the_deadline, a_rank_that_never_comes_is_named,
-           ranks_that_call_something_else_are_told, bad_options_are_refused,
+           ranks_that_call_something_else_are_told,
+           a_rank_that_has_ended_is_not_waited_for, bad_options_are_refused,
            a_segment_that_was_left_is_made_anew)
