@@ -237,7 +237,7 @@ ig_status ig_onnx_import_split(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_concat(ig_onnx_node *node) {
     uint32_t rank = node->inputs[0]->type->rank;
-    uint32_t axis = ig_onnx_axis_attr(node, "axis", 0, rank);
+    uint32_t axis = ig_onnx_axis_attr(node, "axis", 1, rank); /* optional before 4 */
     for (uint32_t i = 1; i < node->input_count; i++) {
         ig_onnx_ranked_input(node, i, rank);
         for (uint32_t d = 0; d < rank && !ig_onnx_has_failed(node); d++) {
@@ -295,7 +295,9 @@ static ig_status give_pad(ig_onnx_node *node, ig_dims pads, ig_ints axes,
 
 ig_status ig_onnx_import_pad_attributes(ig_onnx_node *node) {
     ig_value *x = ig_onnx_float_input(node, 0);
-    ig_ints list = ig_onnx_attr_list_of(node, "pads", 2 * x->type->rank);
+    bool is_first = ig_onnx_attr(node, "paddings", NULL) != NULL;
+    ig_ints list = ig_onnx_attr_list_of(node, is_first ? "paddings" : "pads",
+                                        2 * x->type->rank);
     ig_dim *pads = IG_NEW_ARRAY(node->import->arena, ig_dim, list.count + 1u);
     for (uint32_t i = 0; i < list.count; i++) {
         pads[i] = ig_dim_const(node->import->module, list.items[i]);

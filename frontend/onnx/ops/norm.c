@@ -46,6 +46,11 @@ static ig_status normalise_training(ig_onnx_node *node, const ig_norm *norm) {
 }
 
 ig_status ig_onnx_import_batch_norm(ig_onnx_node *node) {
+    if (!ig_onnx_attr_bool(node, "spatial", true)) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "spatial is 0: statistics of each position are not "
+                            "supported, only those of channels");
+    }
     if (!check_channels(node, 2, 4)) {
         return node->e->status;
     }

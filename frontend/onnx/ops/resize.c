@@ -241,17 +241,32 @@ ig_status ig_onnx_import_resize(ig_onnx_node *node) {
 }
 
 /* Upsample, and Resize of opset 10: i / scale, rounded down. */
-ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
+/* Upsample, and Resize before its coordinates had names. */
+static bool start_upsampling(ig_onnx_node *node, resizing *r) {
     static const int modes[] = { IG_RESIZE_nearest, IG_RESIZE_linear, IG_RESIZE_linear,
                                  IG_RESIZE_cubic };
-    resizing r;
     uint32_t mode = ig_onnx_attr_choice(node, "mode", "nearest linear bilinear cubic");
-    if (!start_resizing(node, &r)) {
+    if (!start_resizing(node, r)) {
+        return false;
+    }
+    r->form.attrs = (ig_resize_attrs){ .mode = modes[mode],
+                                       .coordinates = IG_COORD_asymmetric,
+                                       .nearest = IG_NEAREST_floor };
+    return true;
+}
+
+static ig_status give_scaled(resizing *r) {
+    scale_axes(r);
+    return ig_onnx_has_failed(r->node)
+               ? r->node->e->status
+               : ig_onnx_give(r->node, ig_compose_resize(r->e, r->x, &r->form));
+}
+
+ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
+    resizing r;
+    if (!start_upsampling(node, &r)) {
         return node->e->status;
     }
-    r.form.attrs = (ig_resize_attrs){ .mode = modes[mode],
-                                      .coordinates = IG_COORD_asymmetric,
-                                      .nearest = IG_NEAREST_floor };
     const Onnx__AttributeProto *attr = ig_onnx_row_has_attr(node->row, "scales")
                                            ? ig_onnx_attr(node, "scales", NULL)
                                            : NULL;
@@ -264,10 +279,20 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
                                             IG_DT_f32) };
         return ig_onnx_give(node, ig_compose_resize_by(node->e, r.x, &r.form, lists));
     }
-    scale_axes(&r);
-    return ig_onnx_has_failed(node)
-               ? node->e->status
-               : ig_onnx_give(node, ig_compose_resize(node->e, r.x, &r.form));
+    return give_scaled(&r);
+}
+
+/* Of images alone, by the scales of height and width. */
+ig_status ig_onnx_import_upsample_image(ig_onnx_node *node) {
+    resizing r;
+    ig_onnx_ranked_input(node, 0, 4);
+    if (!start_upsampling(node, &r)) {
+        return node->e->status;
+    }
+    r.form.scales[0] = r.form.scales[1] = 1;
+    r.form.scales[2] = (float)ig_onnx_attr_float(node, "height_scale", 1);
+    r.form.scales[3] = (float)ig_onnx_attr_float(node, "width_scale", 1);
+    return give_scaled(&r);
 }
 
 /* ---- GridSample ---- */

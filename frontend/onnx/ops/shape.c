@@ -115,6 +115,29 @@ ig_status ig_onnx_import_reshape(ig_onnx_node *node) {
                         ig_build_reshape(node->e, x, wanted, (ig_reshape_attrs){ 0 }));
 }
 
+/* The shape as an attribute. */
+ig_status ig_onnx_import_reshape_attribute(ig_onnx_node *node) {
+    ig_ints list = ig_onnx_attr_list(node, "shape");
+    ig_dims_value shape = { .rank = 1, .count = list.count };
+    if (list.count > IG_TENSOR_RANK) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "shape has %u entries, expected %d or less", list.count,
+                            IG_TENSOR_RANK);
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (list.items[i] < -1) {
+            return ig_onnx_fail(node, IG_INVALID, "entry %u of shape is %lld", i,
+                                (long long)list.items[i]);
+        }
+        shape.dims[i] = ig_dim_const(node->import->module, list.items[i]);
+    }
+    resolve_shape(node, false, &shape);
+    return ig_onnx_has_failed(node)
+               ? node->e->status
+               : ig_onnx_give(node, ig_expr_reshape(node->e, node->inputs[0],
+                                                    shape.count, shape.dims));
+}
+
 ig_status ig_onnx_import_flatten(ig_onnx_node *node) {
     ig_module *m = node->import->module;
     const ig_type *type = node->inputs[0]->type;
