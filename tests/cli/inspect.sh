@@ -23,8 +23,8 @@ for node in product:step minus:step sum:step above:step unused:removed; do
 done
 
 check "strip removes that" 0 "" "$ingot" strip "$tmp/chain.ingot" -o "$tmp/bare.ingot"
-holds "and nothing else" sh -c "unzip -Z1 '$tmp/bare.ingot' >'$tmp/names' &&
-    unzip -Z1 '$tmp/chain.ingot' | grep -v sources.json | cmp - '$tmp/names'"
+holds "and nothing else" sh -c "unzip -Z1 '$tmp/bare.ingot' >'$tmp/entry_names' &&
+    unzip -Z1 '$tmp/chain.ingot' | grep -v sources.json | cmp - '$tmp/entry_names'"
 holds "it is smaller" test "$(stat -c %s "$tmp/bare.ingot")" -lt "$(stat -c %s "$tmp/chain.ingot")"
 holds "and sound" "$ingot" inspect --check "$tmp/bare.ingot"
 for form in chain bare; do

@@ -68,6 +68,9 @@ static int print_build(const settings *given, ig_context *context) {
 
 static int run_info(const settings *given) {
     int exit_status;
+    if (given->arguments.count && given->kernels) {
+        return complain(EXIT_USAGE, "--kernels takes no model");
+    }
     if (given->arguments.count) {
         return complain(EXIT_USAGE, "what a model holds is told by: ingot inspect %s",
                         given->arguments.items[0]);
