@@ -105,6 +105,8 @@ ARROWS = {
     "driver/shard/": ["driver/shard/", "driver/compile/compile.h", "driver/values/weight.h",
                       "passes/shard/mark.h",
                       PT2 + "json.h", *DRIVER],
+    "driver/stored/": ["driver/stored/", "driver/compile/compile.h",
+                       "driver/values/weight.h", *DRIVER],
     "driver/values/": ["driver/values/", ONNX + "onnx.h", *DRIVER],
     TOOL: [TOOL + "*", TOOL + "cli/", TOOL + "verbs/", "ingot/"],
     "tools/worker/": ["driver/compile/worker.h"],

@@ -1,0 +1,317 @@
+/* A model becomes two: ids of look-ups, and what is computed from fetched rows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ingot/stored.h"
+
+#include "driver/compile/compile.h"
+#include "driver/values/weight.h"
+#include "ir/bag.h"
+#include "ir/build.h"
+#include "ir/dim/dim.h"
+
+#include <string.h>
+
+_Static_assert((int)IG_STORED_WRAP == (int)IG_NEGATIVE_wrap &&
+                   (int)IG_STORED_WRONG == (int)IG_NEGATIVE_error &&
+                   (int)IG_STORED_SKIP == (int)IG_NEGATIVE_skip,
+               "the same rules");
+_Static_assert((int)IG_STORED_ERROR == (int)IG_RANGE_error &&
+                   (int)IG_STORED_CLAMP == (int)IG_RANGE_clamp &&
+                   (int)IG_STORED_FIRST == (int)IG_RANGE_first,
+               "the same rules");
+
+/* A use of ids by a bag, and which look-up it is. */
+typedef struct stored_use {
+    ig_op *bag;
+    uint32_t table, ids; /* operands */
+    size_t lookup;
+} stored_use;
+
+typedef struct store_call {
+    ig_module *module, *ids;
+    const char *const *names;
+    size_t name_count, input_count;
+    ig_compile_options options;
+    ig_graph *graph;
+    ig_op **weights; /* by table */
+    ig_stored_table *tables;
+    IG_VEC(ig_stored_lookup) lookups;
+    IG_VEC(ig_value *) values; /* ids, by look-up */
+    IG_VEC(stored_use) uses;
+    ig_stored *stored;
+} store_call;
+
+static ig_status refuse_table(const store_call *call, ig_status status,
+                              const char *table, const char *why) {
+    ig_location where = { .file = call->module->path };
+    return ig_error(&call->module->context->diag, status, &where,
+                    "table '%s' cannot lie in a store: %s", table, why);
+}
+
+static ig_status run_passes(const store_call *call, ig_module *module,
+                            const char *pipeline) {
+    ig_pass_options options = { .torch_empty = call->options.torch_empty,
+                                .clamp_ids = call->options.clamp_ids };
+    return ig_run_passes(module, &options, pipeline);
+}
+
+/* ---- tables ---- */
+
+static ig_status find_table(store_call *call, size_t number) {
+    const char *name = call->names[number];
+    size_t found = 0;
+    bool is_exact = false;
+    for (ig_op *op = call->graph->body.first; op && !is_exact; op = op->next) {
+        if (op->code != IG_OP_weight) {
+            continue;
+        }
+        const char *weight = ig_attr_str(op, IG_weight_name);
+        is_exact = strcmp(weight, name) == 0;
+        if (is_exact || (*name && ig_weight_has_part(weight, name))) {
+            call->weights[number] = op;
+            found++;
+        }
+    }
+    if (found != 1 && !is_exact) {
+        return refuse_table(call, IG_INVALID, name,
+                            found ? "more than one weight is named so"
+                                  : "the model looks up no weight of that name");
+    }
+    for (size_t i = 0; i < number; i++) {
+        if (call->weights[i] == call->weights[number]) {
+            return refuse_table(call, IG_INVALID, name, "it is named twice");
+        }
+    }
+    const ig_type *type = call->weights[number]->results->type;
+    ig_stored_table *table = &call->tables[number];
+    *table =
+        (ig_stored_table){ .name = ig_attr_str(call->weights[number], IG_weight_name),
+                           .dtype = ig_dtypes[type->dtype].name };
+    bool is_plain = type->kind == IG_TENSOR && type->rank == 2 &&
+                    ig_dim_constant(call->module, type->dims[0], &table->rows) &&
+                    ig_dim_constant(call->module, type->dims[1], &table->dim) &&
+                    ig_dtypes[type->dtype].bits % 8 == 0;
+    return is_plain ? IG_OK
+                    : refuse_table(call, IG_UNSUPPORTED, name,
+                                   "it has no rows of whole bytes");
+}
+
+/* ---- look-ups ---- */
+
+typedef struct known_walk {
+    const store_call *call;
+    bool is_known;
+} known_walk;
+
+static void note_symbol(void *user, uint32_t symbol) {
+    known_walk *walk = user;
+    const ig_block *body = &walk->call->graph->body;
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        const ig_type *type = body->args[i]->type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_dim_mentions(walk->call->module, type->dims[d], symbol)) {
+                return;
+            }
+        }
+    }
+    walk->is_known = false;
+}
+
+/* Are the extents of ids made of those of the inputs? */
+static bool has_known_extents(const store_call *call, const ig_type *type) {
+    known_walk walk = { .call = call, .is_known = true };
+    for (uint32_t d = 0; d < type->rank; d++) {
+        ig_dim_visit_symbols(call->module, type->dims[d], note_symbol, &walk);
+    }
+    return walk.is_known;
+}
+
+static size_t number_of_lookup(store_call *call, const ig_stored_lookup *lookup,
+                               ig_value *ids) {
+    ig_arena *arena = &call->module->arena;
+    for (size_t i = 0; i < call->lookups.count; i++) {
+        const ig_stored_lookup *other = &call->lookups.items[i];
+        if (call->values.items[i] == ids && other->table == lookup->table &&
+            other->negative == lookup->negative && other->range == lookup->range) {
+            return i;
+        }
+    }
+    IG_PUSH(arena, &call->lookups, *lookup);
+    IG_PUSH(arena, &call->values, ids);
+    return call->lookups.count - 1;
+}
+
+static ig_status note_feature(store_call *call, size_t table, ig_op *bag,
+                              uint32_t operand) {
+    const char *name = call->tables[table].name;
+    for (uint32_t i = 0; i < bag->result_count; i++) {
+        ig_bag_feature f = ig_bag_feature_at(bag, i);
+        if (f.table > operand || f.table + f.tables <= operand) {
+            continue;
+        }
+        if (f.tables != 1) {
+            return refuse_table(call, IG_UNSUPPORTED, name,
+                                "it is one of a table's shards");
+        }
+        if (f.padding != INT64_MIN) {
+            return refuse_table(call, IG_UNSUPPORTED, name,
+                                "a look-up leaves a row out (padding_idx)");
+        }
+        ig_value *ids = bag->operands[f.ids].value;
+        if (!has_known_extents(call, ids->type)) {
+            return refuse_table(
+                call, IG_UNSUPPORTED, name,
+                "how many ids there are is known only when the model runs");
+        }
+        ig_stored_lookup lookup = {
+            .table = table,
+            .negative = (ig_stored_negative)ig_attr_int(bag, IG_bag_negative, 0),
+            .range = (ig_stored_range)ig_attr_int(bag, IG_bag_range, 0)
+        };
+        stored_use use = { .bag = bag,
+                           .table = operand,
+                           .ids = f.ids,
+                           .lookup = number_of_lookup(call, &lookup, ids) };
+        IG_PUSH(&call->module->arena, &call->uses, use);
+        return IG_OK;
+    }
+    return refuse_table(call, IG_UNSUPPORTED, name,
+                        "it is used as ids or weights of a bag");
+}
+
+/* In the order of the graph, which is the same in each copy of it. */
+static ig_status find_lookups(store_call *call) {
+    for (size_t t = 0; t < call->name_count; t++) {
+        const ig_value *weight = call->weights[t]->results;
+        for (const ig_use *use = weight->uses; use; use = use->next) {
+            if (use->user->code != IG_OP_bag ||
+                use->user->block != &call->graph->body) {
+                return refuse_table(
+                    call, IG_UNSUPPORTED, call->tables[t].name,
+                    "more than look-ups at the top of the graph use it");
+            }
+        }
+    }
+    for (ig_op *op = call->graph->body.first; op; op = op->next) {
+        for (uint32_t i = 0; op->code == IG_OP_bag && i < op->operand_count; i++) {
+            for (size_t t = 0; t < call->name_count; t++) {
+                if (op->operands[i].value == call->weights[t]->results) {
+                    IG_TRY(note_feature(call, t, op, i));
+                }
+            }
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status find_all(store_call *call) {
+    ig_arena *arena = &call->module->arena;
+    call->graph = (ig_graph *)(uintptr_t)ig_entry_of(call->module);
+    if (!call->graph || call->graph->state_count > 0) {
+        return refuse_table(call, IG_UNSUPPORTED, call->names[0],
+                            "models without a graph, or with state, keep their tables");
+    }
+    call->weights = IG_NEW_ARRAY(arena, ig_op *, call->name_count);
+    call->tables = IG_NEW_ARRAY(arena, ig_stored_table, call->name_count);
+    for (size_t i = 0; i < call->name_count; i++) {
+        IG_TRY(find_table(call, i));
+    }
+    return find_lookups(call);
+}
+
+/* ---- the two modules ---- */
+
+/* The graph returns the ids, and nothing else. */
+static ig_status keep_ids(store_call *call) {
+    store_call copy = { .module = call->ids,
+                        .names = call->names,
+                        .name_count = call->name_count,
+                        .options = call->options };
+    IG_TRY(find_all(&copy));
+    ig_graph *graph = copy.graph;
+    ig_op_erase(graph->body.last);
+    ig_builder b = ig_builder_at_end(&graph->body);
+    ig_make_ret(&b, copy.values.items, (uint32_t)copy.values.count);
+    graph->result_names = NULL;
+    graph->signature = NULL;
+    return run_passes(call, call->ids, ig_pipeline_clean);
+}
+
+static ig_value *add_input(store_call *call, const char **names, const ig_type *type,
+                           const char *name) {
+    ig_value *arg = ig_block_add_arg(&call->graph->body, type, name);
+    names[arg->index] = ig_module_string(call->module, ig_str_of(name));
+    return arg;
+}
+
+static void take_rows(store_call *call) {
+    ig_module *module = call->module;
+    ig_graph *graph = call->graph;
+    size_t old = graph->body.arg_count;
+    const char **names = IG_NEW_ARRAY(&module->arena, const char *,
+                                      old + call->name_count + call->lookups.count);
+    ig_value **rows = IG_NEW_ARRAY(&module->arena, ig_value *, call->name_count);
+    ig_value **places = IG_NEW_ARRAY(&module->arena, ig_value *, call->lookups.count);
+    for (size_t i = 0; i < old; i++) {
+        names[i] = ig_module_input_name(module, i);
+    }
+    for (size_t t = 0; t < call->name_count; t++) {
+        const ig_type *type = call->weights[t]->results->type;
+        ig_dim dims[2] = { ig_dim_symbol(module, "rows"), type->dims[1] };
+        const char *name = ig_arena_printf(&module->arena, "%s.rows",
+                                           call->tables[t].name);
+        rows[t] = add_input(call, names, ig_type_with_dims(module, type, 2, dims),
+                            name);
+    }
+    for (size_t i = 0; i < call->lookups.count; i++) {
+        const char *name =
+            ig_arena_printf(&module->arena, "%s.at_%zu",
+                            call->tables[call->lookups.items[i].table].name, i);
+        places[i] = add_input(call, names, call->values.items[i]->type, name);
+    }
+    for (size_t i = 0; i < call->uses.count; i++) {
+        const stored_use *use = &call->uses.items[i];
+        size_t table = call->lookups.items[use->lookup].table;
+        ig_use_set(&use->bag->operands[use->table], rows[table]);
+        ig_use_set(&use->bag->operands[use->ids], places[use->lookup]);
+    }
+    graph->arg_names = names;
+    graph->signature = NULL;
+}
+
+static ig_status split_module(void *arguments) {
+    store_call *call = arguments;
+    if (call->name_count == 0) {
+        return ig_error(&call->module->context->diag, IG_INVALID, NULL,
+                        "no table is named that is to lie in a store");
+    }
+    IG_TRY(run_passes(call, call->module, ig_pipeline_clean));
+    IG_TRY(run_passes(call, call->module, ig_pipeline_understand));
+    IG_TRY(find_all(call));
+    call->ids = ig_module_clone(call->module);
+    IG_TRY(keep_ids(call));
+    take_rows(call);
+    call->stored = IG_NEW(&call->module->arena, ig_stored);
+    *call->stored = (ig_stored){ .input_count = call->input_count,
+                                 .table_count = call->name_count,
+                                 .lookup_count = call->lookups.count,
+                                 .tables = call->tables,
+                                 .lookups = call->lookups.items };
+    return run_passes(call, call->module, ig_pipeline_clean);
+}
+
+ig_status ig_module_store(ig_module *module, const char *const *names, size_t count,
+                          const ig_compile_options *options, ig_module **out_ids,
+                          const ig_stored **out_stored) {
+    store_call call = { .module = module,
+                        .names = names,
+                        .name_count = count,
+                        .input_count = ig_module_input_count(module) };
+    ig_options_take(&call.options, sizeof call.options, options);
+    ig_status status = ig_host_guard(module->context, split_module, &call);
+    if (status != IG_OK) {
+        ig_module_close(call.ids);
+    }
+    *out_ids = status == IG_OK ? call.ids : NULL;
+    *out_stored = status == IG_OK ? call.stored : NULL;
+    return ig_host_settle(module->context, status);
+}
