@@ -140,6 +140,6 @@ for option in "" --sanitize "" --sanitize; do
         test "$(grep -c '^sanitized' "$tmp/out")" = $((${#option} > 0))
 done
 check "a confined process can, too" 0 "sanitized: " sh -c \
-    "'$ingot' compile --isolate --sanitize '$model' -o '$tmp/model.ingot' && '$ingot' info '$tmp/model.ingot'"
+    "'$ingot' compile --isolate --sanitize '$model' -o '$tmp/model.ingot' && '$ingot' inspect '$tmp/model.ingot'"
 check "an artifact takes no --sanitize" 3 "--sanitize has no effect" \
     "$ingot" run "$tmp/gap.ingot" --sanitize --input 'x=f32[4]=1'
