@@ -50,12 +50,6 @@ static ig_status check_extents(const ig_op *op, const ig_type *type) {
         IG_TRY(check_extent(op, type->dims[i]));
         int64_t extent = 1;
         bool is_known = ig_dim_constant(module, type->dims[i], &extent);
-        if (!is_known && !ig_dim_mentions_since(module, type->dims[i], 0)) {
-            return INFER_ERROR(op,
-                               "the extent of axis %u of the result is a quotient "
-                               "that leaves a remainder",
-                               i);
-        }
         if (!is_known || extent == 0) {
             extent = 1; /* another extent may be anything */
         }

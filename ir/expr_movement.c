@@ -22,10 +22,28 @@ static bool has_axis(ig_expr *e, const ig_value *x, uint32_t axis, uint32_t more
     return x != NULL;
 }
 
+/* Is an extent an exact quotient of numbers that is none? */
+static bool has_remainder(const ig_module *module, uint32_t rank, const ig_dim *dims) {
+    int64_t extent;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (!ig_dim_constant(module, dims[i], &extent) &&
+            !ig_dim_mentions_since(module, dims[i], 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 ig_value *ig_expr_reshape(ig_expr *e, ig_value *x, uint32_t rank, const ig_dim *dims) {
     assert(rank <= IG_TENSOR_RANK && "dims of a tensor");
     if (!x || has_dims(x, rank, dims)) {
         return x;
+    }
+    if (e->policy == IG_EXPR_REPORT && has_remainder(e->module, rank, dims)) {
+        ig_expr_fail(e, IG_INVALID,
+                     "the tensor has not as many elements as its new shape: an extent "
+                     "would be a quotient that leaves a remainder");
+        return NULL;
     }
     ig_dim before = ig_type_count(e->module, x->type);
     ig_dim after = ig_dim_product(e->module, dims, rank);

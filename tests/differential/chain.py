@@ -226,12 +226,17 @@ class Step:
         return lambda values: evaluator.run(None, {n: values[n] for n in self.reads})
 
     def has_real_attributes(self):
+        """Has it, or has a node of its bodies, attributes that are f32?"""
+        return any(map(self.takes_reals, self.operators))
+
+    def takes_reals(self, operator):
+        if operator in ("HardSwish", "HammingWindow", "HannWindow", "BlackmanWindow"):
+            return True
         try:
-            schema = onnx.defs.get_schema(self.node.op_type, self.opset)
+            schema = onnx.defs.get_schema(operator, self.opset)
         except onnx.defs.SchemaError:
             return False
-        return self.node.op_type in ("HardSwish", "HammingWindow", "HannWindow",
-                                     "BlackmanWindow") or any("FLOAT" in str(a.type) for a in schema.attributes.values())
+        return any("FLOAT" in str(a.type) for a in schema.attributes.values())
 
     def run(self, values):
         return [as_array(r) for r in self.runner(values)]

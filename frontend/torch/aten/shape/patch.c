@@ -177,15 +177,27 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
     return ig_aten_give(call, ig_expr_reshape(call->e, x, rank, size));
 }
 
+/* A pair of numbers of windows: `least` or more, and such that products are exact. */
+static const int64_t *read_pair(ig_ts_call *call, uint32_t index, int64_t least) {
+    enum { MOST_BITS = 30 };
+    uint32_t count;
+    const int64_t *pair = ig_aten_ints(call, index, 2, &count);
+    for (uint32_t i = 0; call->e->status == IG_OK && i < 2; i++) {
+        if (pair[i] < least || pair[i] > (int64_t)1 << MOST_BITS) {
+            ig_expr_fail(call->e, IG_INVALID,
+                         "argument %u holds %lld, expected %lld to 2^%d", index,
+                         (long long)pair[i], (long long)least, MOST_BITS);
+        }
+    }
+    return pair;
+}
+
 /* im2col(self [N, C, H, W], kernel_size, dilation, padding, stride)
  * -> [N, C kh kw, windows] */
 ig_status ig_ts_op_im2col(ig_ts_call *call) {
-    uint32_t count;
     ig_value *x = ig_aten_tensor(call, 0);
-    const int64_t *kernel = ig_aten_ints(call, 1, 2, &count);
-    const int64_t *dilation = ig_aten_ints(call, 2, 2, &count);
-    const int64_t *pad = ig_aten_ints(call, 3, 2, &count);
-    const int64_t *stride = ig_aten_ints(call, 4, 2, &count);
+    const int64_t *kernel = read_pair(call, 1, 1), *dilation = read_pair(call, 2, 1);
+    const int64_t *pad = read_pair(call, 3, 0), *stride = read_pair(call, 4, 1);
     IG_TRY(call->e->status);
     bool has_batch = x->type->rank == 4;
     if (!has_batch && x->type->rank != 3) {
@@ -256,18 +268,15 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
     uint32_t count;
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *size = ig_aten_dims(call, 1, 2, &count);
-    const int64_t *kernel = ig_aten_ints(call, 2, 2, &count);
-    const int64_t *dilation = ig_aten_ints(call, 3, 2, &count);
-    const int64_t *pad = ig_aten_ints(call, 4, 2, &count);
-    const int64_t *stride = ig_aten_ints(call, 5, 2, &count);
+    const int64_t *kernel = read_pair(call, 2, 1), *dilation = read_pair(call, 3, 1);
+    const int64_t *pad = read_pair(call, 4, 0), *stride = read_pair(call, 5, 1);
     IG_TRY(call->e->status);
     bool has_batch = x->type->rank == 3;
     ig_module *m = call->module;
-    if ((!has_batch && x->type->rank != 2) || stride[0] <= 0 || stride[1] <= 0) {
-        return ig_ts_fail(
-            call, IG_INVALID,
-            "the columns have rank %u and strides %lld and %lld, expected rank 2 or 3 and strides above 0",
-            x->type->rank, (long long)stride[0], (long long)stride[1]);
+    if (!has_batch && x->type->rank != 2) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "the columns have rank %u, expected rank 2 or 3",
+                          x->type->rank);
     }
     x = has_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
     fold_axis axes[2];
