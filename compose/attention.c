@@ -173,3 +173,38 @@ ig_value *ig_compose_join_heads(ig_expr *e, ig_value *x) {
     x = ig_expr_swap(e, x, 1, 2);
     return ig_expr_merge_axes(e, x, 2, 3);
 }
+
+ig_value *ig_compose_rotate(ig_expr *e, ig_value *x, ig_value *cos, ig_value *sin,
+                            ig_dim turned, bool is_interleaved) {
+    if (!x || !cos || !sin) {
+        return NULL;
+    }
+    ig_module *m = e->module;
+    ig_dim zero = ig_dim_of(0), half = ig_dim_floor_div(m, turned, ig_dim_of(2));
+    ig_dim rest = ig_dim_sub(m, x->type->dims[3], turned);
+    int64_t step = is_interleaved ? 2 : 1;
+    ig_dim second = is_interleaved ? ig_dim_of(1) : half;
+    ig_value *wide = ig_expr_widen(e, x);
+    ig_value *a = ig_expr_slice(e, wide, 3, zero, half, step);
+    ig_value *b = ig_expr_slice(e, wide, 3, second, half, step);
+    ig_value *parts[] = {
+        ig_build_sub(e, ig_expr_map2(e, IG_OP_mul, cos, a),
+                     ig_expr_map2(e, IG_OP_mul, sin, b)),
+        ig_build_add(e, ig_expr_map2(e, IG_OP_mul, sin, a),
+                     ig_expr_map2(e, IG_OP_mul, cos, b)),
+    };
+    ig_value *y;
+    if (is_interleaved) {
+        ig_value *pairs[] = { ig_expr_unsqueeze(e, parts[0], 4),
+                              ig_expr_unsqueeze(e, parts[1], 4) };
+        y = ig_expr_merge_axes(e, ig_expr_concat(e, 4, pairs, 2), 3, 4);
+    } else {
+        y = ig_expr_concat(e, 3, parts, 2);
+    }
+    y = y ? ig_expr_like(e, y, x) : NULL;
+    if (ig_dim_is(rest, 0)) {
+        return y;
+    }
+    ig_value *both[] = { y, ig_expr_slice(e, x, 3, turned, rest, 1) };
+    return ig_expr_concat(e, 3, both, 2);
+}

@@ -36,5 +36,10 @@ ig_value *ig_compose_repeat_heads(ig_expr *e, ig_value *x, const ig_value *q);
 /* [B, L, heads * E] to [B, heads, L, E], and back. */
 ig_value *ig_compose_split_heads(ig_expr *e, ig_value *x, int64_t heads);
 ig_value *ig_compose_join_heads(ig_expr *e, ig_value *x);
+/* The first `turned` elements of each head of x [B, heads, L, E] as pairs that are
+ * turned by an angle, whose cosines and sines are [B, 1, L, turned / 2]: a, b become
+ * a cos - b sin, a sin + b cos.  Pairs are neighbours, or the halves' equal places. */
+ig_value *ig_compose_rotate(ig_expr *e, ig_value *x, ig_value *cos, ig_value *sin,
+                            ig_dim turned, bool is_interleaved);
 
 #endif

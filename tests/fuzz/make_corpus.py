@@ -101,6 +101,17 @@ def operators():
          node("RandomNormalLike", "m", "c", mean=0.5),
          node("RandomUniformLike", "m", "d", high=3.0),
          node("Multinomial", "m", "e", sample_size=3, dtype=7)], [m], "a b c d e")
+    yield "swiglu", model([node("SwiGLU", "m m", "y")], [m], "y", opset=28)
+    fused = model(
+        [node(op, inputs, output, domain="com.microsoft") for op, inputs, output in (
+            ("Gelu", "m", "a"), ("BiasGelu", "m v", "b"), ("FastGelu", "m v", "c"),
+            ("QuickGelu", "m", "d"), ("FusedMatMul", "m t", "f"),
+            ("SkipLayerNormalization", "m m v v v", "g"),
+            ("SkipSimplifiedLayerNormalization", "m m v", "h"))] +
+        [node("Transpose", "m", "t")], [m], "a b c d f g h",
+        initializer=[tensor("v", FLOAT, [4], float_data=[1, 2, 3, 4])])
+    fused.opset_import.append(pb.OperatorSetIdProto(domain="com.microsoft", version=1))
+    yield "fused", fused
     yield "movement", model(
         [node("Unsqueeze", "m axes", "a"), node("Squeeze", "a axes", "b"),
          node("Flatten", "b", "c", axis=1), node("Transpose", "c", "d", perm=[1, 0]),

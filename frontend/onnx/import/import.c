@@ -49,14 +49,6 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
                 ig_arena_printf(arena, "%s imports opset %lld; the newest known is %d",
                                 whose, version, IG_ONNX_NEWEST_OPSET));
         }
-        if (version < IG_ONNX_OLDEST_OPSET) {
-            return fail_model(
-                import, IG_UNSUPPORTED,
-                "convert it with onnx.version_converter.convert_version(model, 13)",
-                ig_arena_printf(arena,
-                                "%s imports opset %lld; the oldest supported is %d",
-                                whose, version, IG_ONNX_OLDEST_OPSET));
-        }
     }
     return IG_OK;
 }

@@ -12,7 +12,6 @@ typedef ig_status (*ig_onnx_import_hook)(ig_onnx_node *node);
 #define IG_ONNX_MANY UINT16_MAX
 /* The newest opset of ai.onnx whose operators were read when the table was written. */
 #define IG_ONNX_NEWEST_OPSET 28
-#define IG_ONNX_OLDEST_OPSET 1
 
 typedef struct ig_onnx_attr_row {
     const char *name;

@@ -37,6 +37,7 @@
 #define DOMAIN_ai ""
 #define DOMAIN_ml "ai.onnx.ml"
 #define DOMAIN_preview "ai.onnx.preview"
+#define DOMAIN_microsoft "com.microsoft"
 #define DOMAIN_training "ai.onnx.preview.training"
 
 static const ig_onnx_attr_row no_attrs[] = { { 0 } };

@@ -482,6 +482,69 @@ TEST(scales_of_quantisation_are_of_axis_1) {
 }
 END_TEST
 
+/* ---- com.microsoft ---- */
+
+static Onnx__OperatorSetIdProto microsoft;
+
+static Onnx__NodeProto *by_microsoft(Onnx__NodeProto *node) {
+    node->domain = ig_arena_strdup(&model.arena, "com.microsoft");
+    onnx__operator_set_id_proto__init(&microsoft);
+    microsoft.domain = node->domain;
+    microsoft.has_version = 1;
+    microsoft.version = 1;
+    model.opsets[model.model.n_opset_import++] = &microsoft;
+    onnx_initializer(&model,
+                     onnx_tensor(&model, "c", ONNX_F32, 1, INTS(3), FLOATS(1, 0, -1)));
+    return node;
+}
+
+TEST(gelus_of_onnx_runtime) {
+    by_microsoft(begin(17, "Gelu", "x", "y"));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 0.8413447F, 1.9545F));
+    end();
+    by_microsoft(begin(17, "BiasGelu", "x,c", "y"));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0.8413447F, 0.8413447F, 0.8413447F));
+    end();
+    by_microsoft(begin(17, "FastGelu", "x,c", "y"));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0.841192F, 0.841192F, 0.841192F));
+    end();
+    by_microsoft(begin(17, "QuickGelu", "x", "y"));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 0.8457958F, 1.935659F));
+    end();
+}
+END_TEST
+
+TEST(a_product_fused_with_its_scale) {
+    Onnx__NodeProto *node = by_microsoft(begin(17, "FusedMatMul", "x,x", "y"));
+    onnx_attr_i(&model, node, "transB", 1);
+    onnx_attr_f(&model, node, "alpha", 0.5F);
+    expect("y", 0, 2, 2, INTS(2, 2), FLOATS(2.5F, 7, 7, 25));
+    end();
+}
+END_TEST
+
+/* Of 2 x + c: 1, 2, 3 in the first row. */
+TEST(norms_of_sums) {
+    by_microsoft(begin(17, "SkipLayerNormalization", "x,x,g,c,c", "y"));
+    onnx_initializer(&model,
+                     onnx_tensor(&model, "g", ONNX_F32, 1, INTS(3), FLOATS(2, 2, 2)));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(-1.44949F, 0, 1.44949F));
+    end();
+    by_microsoft(begin(17, "SkipSimplifiedLayerNormalization", "x,x,g", "y"));
+    onnx_initializer(&model,
+                     onnx_tensor(&model, "g", ONNX_F32, 1, INTS(3), FLOATS(1, 1, 1)));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 0.7745967F, 1.549193F));
+    end();
+}
+END_TEST
+
+TEST(a_gated_activation) {
+    begin(28, "SwiGLU", "x,x", "y");
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 0.7310586F, 3.523188F));
+    end();
+}
+END_TEST
+
 static void add_refusals(TCase *tests) {
     add_bad_resizes(tests);
     tcase_add_loop_test(tests, a_zero_point_of_another_type_is_refused, 0,
@@ -499,7 +562,8 @@ UNIT_SUITE_WITH(
     an_open_extent_is_scaled_by_a_fraction, resize_to_a_negative_size_is_refused,
     quantising_to_another_type_than_the_zero_points_is_refused,
     softmax_before_13_flattens_from_axis_1, softmax_of_13_is_of_one_axis,
-    leaky_relu_keeps_a_hundredth, lrn_has_a_power_of_three_quarters,
+    gelus_of_onnx_runtime, a_product_fused_with_its_scale, norms_of_sums,
+    a_gated_activation, leaky_relu_keeps_a_hundredth, lrn_has_a_power_of_three_quarters,
     an_average_counts_no_padding,
     sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
     scales_of_quantisation_are_of_axis_1)

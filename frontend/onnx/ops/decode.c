@@ -1,0 +1,170 @@
+/* What language models do beside attention: rotated embeddings, gated activations, and
+ * convolutions that carry their state from call to call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/activation.h"
+#include "compose/attention.h"
+#include "frontend/onnx/ops/hooks.h"
+
+/* ---- RotaryEmbedding ---- */
+
+enum { X, COS, SIN, POSITIONS };
+
+/* A cache as [B, 1, L, half]: the rows at the positions, or the rows given. */
+static ig_value *read_cache(const ig_onnx_node *node, uint32_t index) {
+    ig_value *cache = ig_onnx_float_input(node, index);
+    if (ig_onnx_in(node, POSITIONS)) {
+        ig_value *positions = ig_onnx_ranked_input(node, POSITIONS, 2);
+        cache = ig_onnx_ranked_input(node, index, 2);
+        cache = ig_onnx_has_failed(node)
+                    ? NULL
+                    : ig_expr_gather(node->e, cache, positions, 0, IG_NEGATIVE_wrap);
+    } else {
+        cache = ig_onnx_ranked_input(node, index, 3);
+    }
+    return ig_onnx_has_failed(node)
+               ? NULL
+               : ig_expr_unsqueeze(node->e, ig_expr_widen(node->e, cache), 1);
+}
+
+/* How many elements of a head are turned: the attribute, or all. */
+static ig_dim read_turned(const ig_onnx_node *node, ig_dim size) {
+    int64_t given = ig_onnx_attr_between(node, "rotary_embedding_dim", 0, 0, INT32_MAX);
+    if (given == 0) {
+        return size;
+    }
+    ig_expr_guard_less_equal(node->e, ig_dim_of(given), size,
+                             "rotary_embedding_dim must fit into a head");
+    return ig_dim_of(given);
+}
+
+static ig_value *read_heads(const ig_onnx_node *node) {
+    ig_value *x = ig_onnx_float_input(node, X);
+    if (x->type->rank == 3) {
+        int64_t heads = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
+        x = ig_onnx_has_failed(node) ? NULL : ig_compose_split_heads(node->e, x, heads);
+    } else {
+        x = ig_onnx_ranked_input(node, X, 4);
+    }
+    return ig_onnx_has_failed(node) ? NULL : x;
+}
+
+ig_status ig_onnx_import_rotary_embedding(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    bool is_interleaved = ig_onnx_attr_bool(node, "interleaved", false);
+    ig_value *x = read_heads(node), *cos = read_cache(node, COS),
+             *sin = read_cache(node, SIN);
+    if (!x || !cos || !sin) {
+        return e->status;
+    }
+    ig_dim size = x->type->dims[3], turned = read_turned(node, size);
+    ig_dim half = ig_dim_floor_div(e->module, turned, ig_dim_of(2));
+    const char *what = "the caches must hold half of the elements that are turned";
+    ig_expr_guard_equal(e, cos->type->dims[3], half, what);
+    ig_expr_guard_equal(e, sin->type->dims[3], half, what);
+    ig_expr_guard_equal(e, ig_dim_mul(e->module, half, ig_dim_of(2)), turned,
+                        "an even number of elements is turned");
+    ig_value *y = ig_compose_rotate(e, x, cos, sin, turned, is_interleaved);
+    bool is_joined = node->inputs[X]->type->rank == 3;
+    return ig_onnx_give(node, is_joined ? ig_compose_join_heads(e, y) : y);
+}
+
+/* ---- SwiGLU ---- */
+
+ig_status ig_onnx_import_swiglu(ig_onnx_node *node) {
+    double alpha = ig_onnx_attr_float(node, "alpha", 1);
+    ig_value *gate = ig_onnx_float_input(node, 0);
+    ig_value *x = ig_onnx_ranked_input(node, 1, gate->type->rank);
+    for (uint32_t i = 0; i < gate->type->rank && !ig_onnx_has_failed(node); i++) {
+        ig_onnx_guard_extents(node, 0, i, 1, i);
+    }
+    return ig_onnx_has_failed(node)
+               ? node->e->status
+               : ig_onnx_give(
+                     node,
+                     ig_build_mul(node->e, ig_compose_swish(node->e, gate, alpha), x));
+}
+
+/* ---- CausalConvWithState ---- */
+
+enum { W = 1, BIAS, PAST };
+
+/* x [B, C, L] after the positions before it: the state, or zeros. */
+static ig_value *prepend_state(const ig_onnx_node *node, ig_value *x, ig_dim count) {
+    if (!ig_onnx_in(node, PAST)) {
+        ig_dim zero = ig_dim_of(0);
+        ig_dim before[] = { zero, zero, count }, after[] = { zero, zero, zero };
+        return ig_expr_pad(node->e, x, before, after, IG_PAD_constant, 0);
+    }
+    ig_value *both[] = { ig_onnx_ranked_input(node, PAST, 3), x };
+    for (uint32_t i = 0; i < 2 && !ig_onnx_has_failed(node); i++) {
+        ig_onnx_guard_extents(node, PAST, i, 0, i);
+    }
+    if (ig_onnx_has_failed(node)) {
+        return NULL;
+    }
+    ig_expr_guard_equal(node->e, both[0]->type->dims[2], count,
+                        "the state must have one position less than the kernel");
+    return ig_expr_concat(node->e, 2, both, 2);
+}
+
+ig_status ig_onnx_import_causal_conv(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    static const int64_t ones[] = { 1 };
+    bool is_silu = ig_onnx_attr_choice(node, "activation", "none silu swish") > 0;
+    ig_onnx_float_input(node, 0);
+    ig_value *x = ig_onnx_ranked_input(node, 0, 3),
+             *w = ig_onnx_ranked_input(node, W, 3);
+    int64_t channels = 1;
+    if (!ig_onnx_has_failed(node) &&
+        !ig_dim_constant(e->module, w->type->dims[0], &channels)) {
+        ig_onnx_fail(node, IG_UNSUPPORTED,
+                     "the number of channels is only known when it runs; fix the shape "
+                     "of the weights");
+    }
+    if (ig_onnx_has_failed(node)) {
+        return e->status;
+    }
+    ig_expr_guard_equal(e, x->type->dims[1], w->type->dims[0],
+                        "the weights must have as many channels as the input");
+    ig_expr_guard_equal(e, w->type->dims[1], ig_dim_of(1),
+                        "the weights must have an extent of 1 at axis 1");
+    ig_value *bias = ig_onnx_in(node, BIAS)
+                         ? ig_onnx_list_input(node, BIAS, w->type->dims[0],
+                                              "bias must have an entry per channel")
+                         : NULL;
+    ig_dim count = ig_dim_sub(e->module, w->type->dims[2], ig_dim_of(1));
+    ig_value *all = prepend_state(node, x, count);
+    ig_dim none[] = { ig_dim_of(0) };
+    ig_conv_attrs attrs = { .strides = { ones, 1 },
+                            .dilations = { ones, 1 },
+                            .before = { none, 1 },
+                            .after = { none, 1 },
+                            .group = IG_SET(channels) };
+    ig_value *y = ig_build_conv(e, all, w, bias, attrs);
+    if (node->output_count > 1) {
+        node->outputs[1] = all ? ig_expr_slice(e, all, 2, x->type->dims[2], count, 1)
+                               : NULL;
+    }
+    return ig_onnx_give(node, is_silu && y ? ig_compose_swish(e, y, 1) : y);
+}
+
+/* ---- BitCast ---- */
+
+ig_status ig_onnx_import_bit_cast(ig_onnx_node *node) {
+    ig_dtype to = ig_onnx_attr_dtype(node, "to", IG_DT_COUNT);
+    ig_value *x = node->inputs[0];
+    if (x->type->dtype == to) {
+        return ig_onnx_give(node, x);
+    }
+    if (to == IG_DT_bool) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "to is BOOL: bytes that are neither 0 nor 1 are no bool");
+    }
+    if (x->type->dtype == IG_DT_bool) {
+        x = ig_expr_cast(node->e, x, IG_DT_u8);
+    }
+    return ig_onnx_give(
+        node, x->type->dtype == to
+                  ? x
+                  : ig_build_bitcast(node->e, x, (ig_bitcast_attrs){ .to = to }));
+}
