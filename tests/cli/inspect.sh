@@ -35,7 +35,7 @@ holds "the results are the same" cmp "$tmp/chain.npz" "$tmp/bare.npz"
 check "strip in place" 0 "" "$ingot" strip "$tmp/chain.ingot"
 holds "gives the same" cmp "$tmp/chain.ingot" "$tmp/bare.ingot"
 check "strip takes artifacts" 3 "not an artifact" "$ingot" strip "$tmp/chain.ig"
-check "which are there" 6 "cannot read" "$ingot" strip "$tmp/none.ingot"
+check "which are there" 6 "cannot read" "$ingot" strip "$tmp/no_such.ingot"
 
 # Given models: a step without a name, or a node without a fate, is a defect.
 found=0

@@ -1,7 +1,7 @@
 # Models that nobody trusts: a confined process does all of the work.
 # SPDX-License-Identifier: Apache-2.0
 
-mkdir "$tmp/apart"
+mkdir -p "$tmp/apart"
 isolated() {
     "$ingot" compile "$tmp/dlrm.onnx" -q --isolate -o "$tmp/apart/x.ingot" "$@"
 }

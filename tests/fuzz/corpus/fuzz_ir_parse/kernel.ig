@@ -31,8 +31,8 @@ module @kernel {
       yield
     }
     barrier
-    %23 = buffer_at %6, %n : &f32
-    %24 = param_at %6, %n : i64
+    %23 = buffer_at %x, %n : &f32
+    %24 = param_at %n, %n : i64
     %25 = reinterpret %q : &u8
     %26 = load %q, %24 : i8
     %27 = cast %26 {to = f32}
@@ -44,6 +44,10 @@ module @kernel {
     } else {
       yield
     }
+    %30 = load %q, %24 : i8<8>
+    %31 = reinterpret %30 : u8<8>
+    %32 = reinterpret %30 : i32<2>
+    %33 = dot4 %31, %30, %32 : i32<2>
     ret
   }
 }

@@ -1,0 +1,77 @@
+module @m {
+  weight @w : i8[5, 20] = splat(3)
+  weight @u : u8[20, 5] = splat(250)
+  weight @w.quads.t.less0 : i8[2, 2, 16, 4] = recipe(0)
+  weight @u.quads.less128 : i8[2, 2, 16, 4] = recipe(1)
+  weight @u.sums1.less128 : i32[20] = recipe(2)
+  weight @u.sums7.less1 : i32[20] = recipe(3)
+  weight @ones.5 : i8[1, 2, 16, 4] = recipe(4)
+  graph @main(%x: u8[B, 5], %y: i8[A, B, 5], %b: u8[5, 3], %z: i8[]) -> (i32[B, 20], i32[A, B, 20], i32[B, 20], i32[B, 3]) {
+    %0 = matmul_quads %x, @w.quads.t.less0 {columns = 20} : i32[B, 20]
+    %1 = const {value = 128} : u8[]
+    %2 = bitcast %y {to = u8} : u8[A, B, 5]
+    %3 = const {value = 128} : u8[]
+    %4 = xor %2, %3 : u8[A, B, 5]
+    %5 = reshape %4 {to = [A*B, 5]} : u8[A*B, 5]
+    %6 = matmul_quads %5, @u.quads.less128 {columns = 20} : i32[A*B, 20]
+    %7 = cast %z {to = i32} : i32[]
+    %8 = const {value = 128} : i32[]
+    %9 = add %7, %8 : i32[]
+    %10 = mul @u.sums1.less128, %9 : i32[20]
+    %11 = sub %6, %10 : i32[A*B, 20]
+    %12 = reshape %11 {to = [A, B, 20]} : i32[A, B, 20]
+    %13 = const {value = 7} : u8[]
+    %14 = const {value = 1} : u8[]
+    %15 = matmul_quads %x, @u.quads.less128 {columns = 20} : i32[B, 20]
+    %16 = sub %15, @u.sums7.less1 : i32[B, 20]
+    %17 = matmul_quads %x, @ones.5 {columns = 1} : i32[B, 1]
+    %18 = const {value = [-127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127, -127]} : i32[20]
+    %19 = mul %17, %18 : i32[B, 20]
+    %20 = sub %16, %19 : i32[B, 20]
+    %21 = const {value = 1} : f32[]
+    %22 = dequantize %x, %21 : f32[B, 5]
+    %23 = const {value = 1} : f32[]
+    %24 = dequantize %b, %23 : f32[5, 3]
+    %25 = matmul %22, %24 : f32[B, 3]
+    %26 = cast %25 {to = i32} : i32[B, 3]
+    ret %0, %12, %20, %26
+  }
+  private graph @weights() -> (i8[2, 2, 16, 4], i8[2, 2, 16, 4], i32[20], i32[20], i8[1, 2, 16, 4]) {
+    %0 = cast @w {to = i32} : i32[5, 20]
+    %1 = transpose %0 {perm = [1, 0]} : i32[20, 5]
+    %2 = const {value = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]} : i32[20]
+    %3 = reshape %2 {to = [20, 1]} : i32[20, 1]
+    %4 = sub %1, %3 : i32[20, 5]
+    %5 = cast %4 {to = i8} : i8[20, 5]
+    %6 = const {value = 0} : i8[]
+    %7 = pad %5, %6 {before = [0, 0], after = [12, 3]} : i8[32, 8]
+    %8 = reshape %7 {to = [2, 16, 2, 4]} : i8[2, 16, 2, 4]
+    %9 = transpose %8 {perm = [0, 2, 1, 3]} : i8[2, 2, 16, 4]
+    %10 = cast @u {to = i32} : i32[20, 5]
+    %11 = const {value = [128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128]} : i32[20]
+    %12 = reshape %11 {to = [20, 1]} : i32[20, 1]
+    %13 = sub %10, %12 : i32[20, 5]
+    %14 = cast %13 {to = i8} : i8[20, 5]
+    %15 = const {value = 0} : i8[]
+    %16 = pad %14, %15 {before = [0, 0], after = [12, 3]} : i8[32, 8]
+    %17 = reshape %16 {to = [2, 16, 2, 4]} : i8[2, 16, 2, 4]
+    %18 = transpose %17 {perm = [0, 2, 1, 3]} : i8[2, 2, 16, 4]
+    %19 = cast @u {to = i32} : i32[20, 5]
+    %20 = const {value = [128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128]} : i32[20]
+    %21 = reshape %20 {to = [20, 1]} : i32[20, 1]
+    %22 = sub %19, %21 : i32[20, 5]
+    %23 = reduce %22 {axes = [1]} : i32[20]
+    %24 = const {value = 1} : i32[]
+    %25 = mul %23, %24 : i32[20]
+    %26 = cast @u {to = i32} : i32[20, 5]
+    %27 = const {value = [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]} : i32[20]
+    %28 = reshape %27 {to = [20, 1]} : i32[20, 1]
+    %29 = sub %26, %28 : i32[20, 5]
+    %30 = reduce %29 {axes = [1]} : i32[20]
+    %31 = const {value = 7} : i32[]
+    %32 = mul %30, %31 : i32[20]
+    %33 = const {value = 1} : i8[]
+    %34 = expand %33 {to = [1, 2, 16, 4]} : i8[1, 2, 16, 4]
+    ret %9, %18, %25, %32, %34
+  }
+}
