@@ -257,8 +257,8 @@ static ig_value *finish_bags(journey *j, const feature *f, ig_value *x) {
         return x;
     }
     ig_value *is_empty = ig_expr_with_integer(e, IG_OP_eq, f->lengths, 0);
-    return ig_build_where(e, ig_expr_unsqueeze(e, is_empty, 1),
-                          ig_expr_number(e, dtype, empty[f->in.empty]), x);
+    ig_value *none = ig_expr_number(e, dtype, empty[f->in.empty]);
+    return ig_build_where(e, ig_expr_unsqueeze(e, is_empty, 1), none, x);
 }
 
 static ig_value *arrive_part(journey *j, const travel *t) {
