@@ -113,6 +113,11 @@ def _trace_once(module, inputs):
         return None
     if any(n.op.startswith("call_") and _needs_more(n) for n in module.graph.nodes):
         return None
+    # Python's floats: AOTAutograd has dynamo begin anew with those that no tensor needs as
+    # numbers, and calls make no tensors of them.
+    if any(isinstance(x, torch.Tensor) and not x.dim() and x.dtype == torch.float64
+           for x in inputs):
+        return None
     fakes = [_fake_of(x, context) for x in inputs]
     # Kernels in C++ that ask for an extent would fix it: those in Python are preferred.
     try:
