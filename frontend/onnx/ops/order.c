@@ -134,9 +134,7 @@ ig_status ig_onnx_import_reverse_sequence(ig_onnx_node *node) {
     uint32_t rank = x->type->rank;
     int64_t time = ig_onnx_attr_between(node, "time_axis", 0, 0, 1);
     int64_t batch = ig_onnx_attr_between(node, "batch_axis", 1, 0, 1);
-    if (!lengths) {
-        return e->status;
-    }
+    IG_TRY(e->status); /* lengths of another rank */
     if (time == batch || rank < 2) {
         return ig_onnx_fail(
             node, IG_INVALID,
