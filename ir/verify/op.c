@@ -128,9 +128,13 @@ static void check_result(ig_verifier *v, const ig_op *op, uint32_t index) {
 /* Whose numbers a pass has just found out: what they make of the op is for `infer` to
  * say, in the words of a user's mistake. */
 static bool reads_known_numbers(const ig_op *op) {
-    for (uint32_t i = 0; i < op->operand_count; i++) {
+    if (ig_ops[op->code].traits & IG_MAP) {
+        return false; /* types alone decide */
+    }
+    for (uint32_t i = 1; i < op->operand_count; i++) {
         const ig_value *operand = ig_op_operand(op, i);
-        if (ig_constant_of(operand) || ig_def(operand, IG_OP_dims)) {
+        bool is_list = operand->type->dtype == IG_DT_i64 && operand->type->rank == 1;
+        if (is_list && (ig_constant_of(operand) || ig_def(operand, IG_OP_dims))) {
             return true;
         }
     }

@@ -2,7 +2,7 @@
 
     torch.compile(model, backend="ingot")            # an entry point: no import is needed
 
-make_fx makes a graph of ATen operators, and AOTAutograd, which takes four times as long, where
+make_fx makes a graph of ATen operators, and AOTAutograd, which traces more than once, where
 something is changed in place or shared with a result; torch's own serializer its JSON, and with
 the weights that makes an archive as torch.export writes them, which the compiler reads.  What
 cannot be compiled runs eagerly, and the reason is logged once (logger "ingot").
