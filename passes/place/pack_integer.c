@@ -16,8 +16,8 @@
  * with ones.  All of it wraps in 32 bits as matmul_integer does, so it is exact.
  */
 #include "passes/place/pack.h"
+#include "passes/engine/known.h"
 
-#include "base/silence.h"
 #include "ir/expr.h"
 #include "ir/interpret/interpret.h"
 #include "ir/semantics/panels.h"
@@ -40,19 +40,6 @@ typedef struct quads {
 
 static bool is_byte(const ig_value *x) {
     return x->type->dtype == IG_DT_i8 || x->type->dtype == IG_DT_u8;
-}
-
-static bool read_constant(const ig_pass_run *run, const ig_value *value,
-                          ig_tensor *out) {
-    const ig_data *data = ig_constant_of(value);
-    if (!data || !ig_type_is_static(value->type)) {
-        return false;
-    }
-    ig_context *context = ig_op_module(value->def)->context;
-    ig_silence silence = ig_silence_begin(context);
-    ig_status status = ig_tensor_of_data(data, run->scratch, context, out);
-    ig_silence_end(&silence);
-    return status == IG_OK;
 }
 
 /* The matrix below transpositions. */
@@ -84,7 +71,7 @@ static bool read_zeros(ig_pass_run *run, const ig_op *op, quads *q) {
     const ig_type *type = op->operands[3].value->type;
     bool is_row = type->rank < 2 || ig_dim_is(type->dims[0], 1);
     if (type->rank > 2 || !is_row ||
-        !read_constant(run, op->operands[3].value, &zeros) ||
+        !ig_read_constant(op->operands[3].value, run->scratch, &zeros) ||
         (zeros.count != 1 && zeros.count != q->n)) {
         return false;
     }
@@ -108,7 +95,7 @@ static bool choose_offsets(ig_pass_run *run, quads *q) {
     if (!q->has_zeros && !is_unsigned) {
         return true;
     }
-    if (!read_constant(run, q->source->results, &w)) {
+    if (!ig_read_constant(q->source->results, run->scratch, &w)) {
         return false;
     }
     int64_t step = q->is_transposed ? 1 : q->n;

@@ -10,10 +10,10 @@
  * rows belong to no column of the product and are left alone.
  */
 #include "passes/place/pack.h"
+#include "passes/engine/known.h"
 
 #include "ir/interpret/interpret.h"
 #include "ir/semantics/panels.h"
-#include "base/silence.h"
 
 #include <string.h>
 
@@ -60,24 +60,11 @@ static bool find_axis(const ig_op *op, const ig_value *param, uint32_t *out_axis
 
 /* ---- zero points ---- */
 
-static bool read_constant(const ig_pass_run *run, const ig_value *value,
-                          ig_tensor *out) {
-    const ig_data *data = ig_constant_of(value);
-    if (!data || !ig_type_is_static(value->type)) {
-        return false;
-    }
-    ig_context *context = ig_op_module(value->def)->context;
-    ig_silence silence = ig_silence_begin(context);
-    ig_status status = ig_tensor_of_data(data, run->scratch, context, out);
-    ig_silence_end(&silence);
-    return status == IG_OK;
-}
-
 /* The zero points of whole panels; beyond N they are 0.  None when all of them are. */
 static bool read_zeros(const ig_pass_run *run, const ig_value *zero, ig_pack_matrix *m,
                        ig_dtype dtype) {
     ig_tensor zeros;
-    if (!read_constant(run, zero, &zeros) ||
+    if (!ig_read_constant(zero, run->scratch, &zeros) ||
         (zeros.count != 1 && zeros.count != m->n)) {
         return false;
     }

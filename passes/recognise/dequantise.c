@@ -19,7 +19,7 @@
 #include "ir/expr.h"
 #include "ir/interpret/interpret.h"
 #include "passes/engine/rewrite.h"
-#include "base/silence.h"
+#include "passes/engine/known.h"
 
 enum { STEPS_MAX = 16, SWAPS_MAX = 4 };
 
@@ -131,18 +131,6 @@ static uint8_t *read_bytes(const ig_tensor *zero, ig_dtype dtype, ig_arena *aren
     return bytes;
 }
 
-static bool read_constant(const ig_value *value, ig_arena *arena, ig_tensor *out) {
-    const ig_data *data = ig_constant_of(value);
-    if (!data || !ig_type_is_static(value->type)) {
-        return false;
-    }
-    ig_context *context = ig_op_module(value->def)->context;
-    ig_silence silence = ig_silence_begin(context);
-    ig_status status = ig_tensor_of_data(data, arena, context, out);
-    ig_silence_end(&silence);
-    return status == IG_OK && out->count > 0;
-}
-
 /* The zero points in `dtype`, as they lie against the matrix below the scale. */
 static ig_value *narrow_zero(ig_expr *e, const centred *c, ig_dtype dtype,
                              ig_arena *arena) {
@@ -152,7 +140,7 @@ static ig_value *narrow_zero(ig_expr *e, const centred *c, ig_dtype dtype,
     if (zero->type->dtype == dtype && !c->is_zero_turned && ig_constant_of(zero)) {
         return zero;
     }
-    if (!read_constant(zero, arena, &tensor)) {
+    if (!ig_read_constant(zero, arena, &tensor) || tensor.count == 0) {
         return NULL;
     }
     const uint8_t *bytes = read_bytes(&tensor, dtype, arena);

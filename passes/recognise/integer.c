@@ -14,11 +14,11 @@
  * constants, finite and not zero, nor their products; everything else stays.  GPUs have
  * no kernels for them yet.
  */
-#include "base/silence.h"
 #include "ir/dim/handle.h"
 #include "ir/expr.h"
 #include "ir/interpret/interpret.h"
 #include "passes/engine/rewrite.h"
+#include "passes/engine/known.h"
 
 #include <float.h>
 #include <math.h>
@@ -122,18 +122,6 @@ static bool read_weight(const ig_op *op, weight *out) {
 
 /* ---- scales and sums ---- */
 
-static bool read_constant(const ig_value *value, ig_arena *arena, ig_tensor *out) {
-    const ig_data *data = ig_constant_of(value);
-    if (!data || !ig_type_is_static(value->type)) {
-        return false;
-    }
-    ig_context *context = ig_op_module(value->def)->context;
-    ig_silence silence = ig_silence_begin(context);
-    ig_status status = ig_tensor_of_data(data, arena, context, out);
-    ig_silence_end(&silence);
-    return status == IG_OK && out->count > 0;
-}
-
 static bool is_normal(float x) {
     return fabsf(x) >= FLT_MIN && fabsf(x) <= FLT_MAX;
 }
@@ -143,7 +131,8 @@ static bool have_normal_products(const ig_value *x, const ig_value *w) {
     ig_arena arena;
     ig_tensor one, many;
     ig_arena_init(&arena, NULL);
-    bool is_good = read_constant(x, &arena, &one) && read_constant(w, &arena, &many);
+    bool is_good = ig_read_constant(x, &arena, &one) && one.count > 0 &&
+                   ig_read_constant(w, &arena, &many) && many.count > 0;
     for (int64_t i = 0; is_good && i < many.count; i++) {
         float a = (float)ig_tensor_get_f64(&one, 0);
         float b = (float)ig_tensor_get_f64(&many, i);
