@@ -431,12 +431,16 @@ static void evaluate_terms(equation *e, term *terms, uint32_t count) {
 }
 
 /* The terms' values; truth values are numbers from here on. */
-static void take_operands(equation *e, term *terms, const ig_einsum_spec *spec) {
+static bool take_operands(equation *e, term *terms, const ig_einsum_spec *spec) {
     for (uint32_t i = 0; i < spec->operand_count; i++) {
         ig_value *x = spec->operands[i];
+        if (x->type->dtype != spec->operands[0]->type->dtype) {
+            return fail_equation(e, "the operands differ in their element types");
+        }
         e->has_bools = x->type->dtype == IG_DT_bool;
         terms[i].value = e->has_bools ? ig_expr_cast(&e->build, x, IG_DT_i64) : x;
     }
+    return true;
 }
 
 ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
@@ -445,9 +449,9 @@ ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec
     ig_str text = spec->equation.size ? spec->equation : ig_str_of("");
     uint32_t count = spec->operand_count;
     term *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
-    take_operands(&e, terms, spec);
     const char *arrow = find_arrow(text), *end = text.data + text.size;
-    bool is_read = read_terms(&e, text.data, arrow ? arrow : end, terms, count);
+    bool is_read = take_operands(&e, terms, spec) &&
+                   read_terms(&e, text.data, arrow ? arrow : end, terms, count);
     if (is_read && !arrow) {
         imply_output(&e, text);
     } else if (is_read) {
