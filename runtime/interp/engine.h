@@ -1,11 +1,13 @@
 /* What an engine of interpreters offers to the library that opens it.
  * SPDX-License-Identifier: Apache-2.0
  *
- * An engine is a library that is loaded once an interpreter, each time into a link
- * namespace of its own: its libc, its globals and its interpreter are private copies.
- * Nothing but plain memory passes between the two sides.  The engine makes one thread
- * in its namespace, the owner, which runs all jobs that are put into the mailbox; the
- * two sides wait for each other by futexes, which know no namespaces.
+ * An engine is a library.  One whose globals are an interpreter's is loaded once an
+ * interpreter, each time into a link namespace of its own: its libc, its globals and
+ * its interpreter are private copies, and nothing but plain memory passes between the
+ * two sides.  Such an engine makes one thread in its namespace, the owner, which runs
+ * all jobs that are put into the mailbox; the two sides wait for each other by futexes,
+ * which know no namespaces.  Any other engine is loaded once, has a state for each
+ * interpreter, and runs jobs in the thread of the caller.
  */
 #ifndef IG_RUNTIME_INTERP_ENGINE_H
 #define IG_RUNTIME_INTERP_ENGINE_H
@@ -15,7 +17,7 @@
 
 #include <stdatomic.h>
 
-enum { IG_ENGINE_ABI = 1 };
+enum { IG_ENGINE_ABI = 2 };
 
 /* Objects and results begin with these, so that the host knows whose they are. */
 struct ig_interp_object {
@@ -32,8 +34,10 @@ typedef struct ig_engine_job ig_engine_job;
 struct ig_engine_job {
     void (*work)(ig_engine_job *job); /* of the engine, below */
     struct ig_interp *interp;         /* put into what is made */
+    void *state;                      /* of this interpreter, the engine's */
     char *message;
     size_t message_size;
+    int64_t deadline_ns; /* kept by the engine where it has no owner */
     ig_status status;
     /* what each kind of work takes and gives */
     const char *source, *name, *module;
@@ -59,9 +63,11 @@ typedef struct ig_mailbox {
 typedef struct ig_engine {
     uint32_t abi;
     const char *name;
-    /* Starts the owner; the mailbox is IDLE when the interpreter is up, or DONE with a
-     * failed job. */
+    bool has_owner; /* jobs are put into the mailbox; else the caller runs them */
+    /* Begins an interpreter.  The job in the box takes its state, or the failure; with
+     * an owner, when the box is DONE.  Not 0: there was no thread or memory for it. */
     int (*start)(ig_mailbox *box);
+    void (*stop)(void *state);             /* NULL: it lives until the process ends */
     void (*configure)(ig_engine_job *job); /* source: a path for sys.path */
     void (*use_numpy)(ig_engine_job *job);
     void (*add_source)(ig_engine_job *job); /* name, source */

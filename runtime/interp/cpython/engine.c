@@ -388,6 +388,7 @@ static int start_engine(ig_mailbox *box) {
 static const ig_engine engine = {
     .abi = IG_ENGINE_ABI,
     .name = "cpython",
+    .has_owner = true,
     .start = start_engine,
     .configure = add_path,
     .use_numpy = choose_arrays,

@@ -1,0 +1,49 @@
+/* What the parts of the library's own side share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_RUNTIME_INTERP_HOST_H
+#define IG_RUNTIME_INTERP_HOST_H
+
+#include "runtime/interp/engine.h"
+
+#include <pthread.h>
+
+struct ig_interp {
+    ig_mailbox box;
+    const ig_engine *engine;
+    void *state; /* the engine's */
+    ig_interp_manager *manager;
+    uint32_t index;
+    bool is_taken;
+    pthread_mutex_t post; /* one job at a time */
+    ig_interp *next;      /* in the list of those without a manager */
+};
+
+struct ig_interp_manager {
+    pthread_mutex_t lock;
+    pthread_cond_t given_back;
+    ig_interp **interps;
+    uint32_t count, last; /* last: the one given back last */
+    ig_interp_counts counts;
+    atomic_ullong calls;
+};
+
+/* ---- call.c ---- */
+
+/* With defaults in place of what the caller's struct lacks. */
+ig_interp_call ig_interp_call_of(const ig_interp_call *given);
+IG_PRINTF(3, 4)
+ig_status ig_interp_fail(const ig_interp_call *how, ig_status status,
+                         const char *format, ...);
+/* Has the interpreter do this work, and waits for it. */
+ig_status ig_interp_do(ig_interp *interp, const ig_interp_call *given,
+                       void (*work)(ig_engine_job *), ig_engine_job *job);
+
+/* ---- start.c ---- */
+
+/* One that an earlier manager left, or a new one. */
+ig_status ig_interp_start(const ig_interp_call *how, const char *engine,
+                          ig_interp **out_interp);
+/* Ends it, or keeps it for the next manager where the engine cannot. */
+void ig_interp_stop(ig_interp *interp);
+
+#endif

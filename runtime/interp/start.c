@@ -1,0 +1,160 @@
+/* Interpreters that are started, ended, or kept for the next manager.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An interpreter that cannot be unloaded waits in a list of the process when its
+ * manager is destroyed: it is the one thing here that is not of a handle.  What the
+ * manager before put into __main__ or sys.path is still there.
+ */
+#include "runtime/interp/host.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static ig_interp *idle; /* guarded by idle_lock */
+
+/* Engines whose globals are one interpreter's, so that each needs a copy. */
+static const char *const in_namespaces[] = { "cpython" };
+
+enum { PATH_BYTES = 4096 };
+
+static bool engine_path(const char *engine, char path[PATH_BYTES]) {
+    Dl_info info;
+    const void *here = &idle;
+    if (strspn(engine, "abcdefghijklmnopqrstuvwxyz0123456789") != strlen(engine) ||
+        dladdr(here, &info) == 0 || !info.dli_fname) {
+        return false;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash - info.dli_fname) : 1;
+    int written = snprintf(path, PATH_BYTES, "%.*s/libingot-interp-%s.so", folder,
+                           slash ? info.dli_fname : ".", engine);
+    return written > 0 && written < PATH_BYTES;
+}
+
+/* The words of the loader tell which of its limits was met. */
+static ig_status fail_open(const ig_interp_call *how, const char *engine) {
+    const char *why = dlerror();
+    bool is_limit = why && (strstr(why, "no more namespaces") || strstr(why, "TLS"));
+    if (is_limit) {
+        return ig_interp_fail(how, IG_LIMIT,
+                              "no further interpreter: %s; begin the program with "
+                              "GLIBC_TUNABLES=glibc.rtld.nns=16, or ask for fewer",
+                              why);
+    }
+    return ig_interp_fail(how, IG_UNSUPPORTED, "interpreters of '%s' cannot be had: %s",
+                          engine, why ? why : "no such engine");
+}
+
+/* The library of an engine, in a link namespace of its own where it needs one. */
+static void *open_engine(const char *engine, const char *path) {
+    for (size_t i = 0; i < sizeof in_namespaces / sizeof in_namespaces[0]; i++) {
+        if (strcmp(engine, in_namespaces[i]) == 0) {
+            return dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL);
+        }
+    }
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void free_interp(ig_interp *interp) {
+    (void)pthread_mutex_destroy(&interp->post);
+    free(interp);
+}
+
+static ig_interp *make_interp(const ig_engine *engine) {
+    ig_interp *made = aligned_alloc(64, (sizeof *made + 63) / 64 * 64);
+    if (made) {
+        memset(made, 0, sizeof *made);
+        (void)pthread_mutex_init(&made->post, NULL);
+        made->engine = engine;
+    }
+    return made;
+}
+
+/* Brings it up: in its own thread, which is waited for, or in this one. */
+static ig_status bring_up(ig_interp *interp, const ig_interp_call *how) {
+    ig_engine_job first = { .message = how->message,
+                            .message_size = how->message_size };
+    interp->box.job = &first;
+    if (interp->engine->start(&interp->box) != 0) {
+        return ig_interp_fail(how, IG_LIMIT, "no thread or memory for an interpreter");
+    }
+    while (interp->engine->has_owner &&
+           atomic_load(&interp->box.state) == IG_MAIL_STARTING) {
+        ig_futex_wait(&interp->box.state, IG_MAIL_STARTING, 0);
+    }
+    atomic_store(&interp->box.state, IG_MAIL_IDLE);
+    interp->box.job = NULL;
+    interp->state = first.state;
+    return first.status;
+}
+
+/* The library of one that does not come up stays open: its threads may still end. */
+static ig_status begin_interp(const ig_interp_call *how, const char *engine,
+                              ig_interp **out_interp) {
+    char path[PATH_BYTES];
+    if (!engine_path(engine, path)) {
+        return ig_interp_fail(how, IG_UNSUPPORTED, "there is no engine '%s'", engine);
+    }
+    void *library = open_engine(engine, path);
+    void *symbol = library ? dlsym(library, IG_ENGINE_SYMBOL) : NULL;
+    if (!symbol) {
+        return fail_open(how, engine);
+    }
+    ig_engine_entry *entry;
+    memcpy(&entry, &symbol, sizeof entry);
+    if (entry()->abi != IG_ENGINE_ABI) {
+        return ig_interp_fail(how, IG_UNSUPPORTED,
+                              "the engine '%s' is of another build", engine);
+    }
+    ig_interp *made = make_interp(entry());
+    if (!made) {
+        return ig_interp_fail(how, IG_LIMIT, "no memory for an interpreter");
+    }
+    ig_status status = bring_up(made, how);
+    if (status != IG_OK) {
+        free_interp(made);
+        return status;
+    }
+    *out_interp = made;
+    return IG_OK;
+}
+
+static ig_interp *take_idle(const char *engine) {
+    (void)pthread_mutex_lock(&idle_lock);
+    ig_interp **at = &idle;
+    while (*at && strcmp((*at)->engine->name, engine) != 0) {
+        at = &(*at)->next;
+    }
+    ig_interp *found = *at;
+    if (found) {
+        *at = found->next;
+    }
+    (void)pthread_mutex_unlock(&idle_lock);
+    return found;
+}
+
+static void keep_idle(ig_interp *interp) {
+    (void)pthread_mutex_lock(&idle_lock);
+    interp->manager = NULL;
+    interp->next = idle;
+    idle = interp;
+    (void)pthread_mutex_unlock(&idle_lock);
+}
+
+ig_status ig_interp_start(const ig_interp_call *how, const char *engine,
+                          ig_interp **out_interp) {
+    *out_interp = take_idle(engine);
+    return *out_interp ? IG_OK : begin_interp(how, engine, out_interp);
+}
+
+void ig_interp_stop(ig_interp *interp) {
+    if (!interp->engine->stop) {
+        keep_idle(interp);
+        return;
+    }
+    interp->engine->stop(interp->state);
+    free_interp(interp);
+}
