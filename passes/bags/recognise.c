@@ -156,6 +156,5 @@ ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
         }
         IG_TRY(ig_context_poll(graph->module->context));
     }
-    ig_symbols_apply(&r.symbols, graph);
-    return IG_OK;
+    return ig_symbols_apply(&r.symbols, run, graph);
 }

@@ -245,6 +245,5 @@ ig_status ig_pass_fold(ig_pass_run *run, ig_graph *graph) {
                  .bytes_max = graph->module->context->limits.inline_bytes };
     ig_symbols_init(&f.symbols, graph, run->scratch);
     fold_block(&f, &graph->body);
-    ig_symbols_apply(&f.symbols, graph);
-    return IG_OK;
+    return ig_symbols_apply(&f.symbols, run, graph);
 }

@@ -267,6 +267,5 @@ ig_status ig_pass_fold_flow(ig_pass_run *run, ig_graph *graph) {
         IG_TRY(ig_context_poll(graph->module->context));
     }
     erase_computed(&f, &graph->body);
-    ig_symbols_apply(&f.symbols, graph);
-    return IG_OK;
+    return ig_symbols_apply(&f.symbols, run, graph);
 }

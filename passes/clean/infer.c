@@ -112,6 +112,5 @@ ig_status ig_pass_infer(ig_pass_run *run, ig_graph *graph) {
     inferrer n = { .run = run, .module = graph->module };
     ig_symbols_init(&n.symbols, graph, run->scratch);
     IG_TRY(infer_block(&n, &graph->body));
-    ig_symbols_apply(&n.symbols, graph);
-    return IG_OK;
+    return ig_symbols_apply(&n.symbols, run, graph);
 }

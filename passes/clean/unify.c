@@ -21,7 +21,7 @@
  * dim).
  */
 #include "base/checked.h"
-#include "passes/clean/guards.h"
+#include "passes/engine/guards.h"
 #include "passes/engine/substitute.h"
 
 #include <assert.h>

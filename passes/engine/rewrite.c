@@ -250,7 +250,8 @@ ig_status ig_rewrite(ig_pass_run *run, ig_graph *graph, const ig_rule *rules,
     ig_status status = run_rules(&w);
     if (run->changed) { /* what lost its last use without being looked at */
         (void)ig_block_sweep(&w.symbols, &graph->body);
-        ig_symbols_apply(&w.symbols, graph);
+        ig_status learnt = ig_symbols_apply(&w.symbols, run, graph);
+        status = status == IG_OK ? learnt : status;
     }
     if (run->debug & IG_DEBUG_RULES) {
         print_counts(&w);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/engine/symbols.h"
 
+#include "passes/engine/guards.h"
 #include "passes/engine/substitute.h"
 
 #include <assert.h>
@@ -177,15 +178,18 @@ static bool fill_table(ig_symbols *symbols, ig_dim *by_symbol) {
     return any;
 }
 
-void ig_symbols_apply(ig_symbols *symbols, ig_graph *graph) {
+ig_status ig_symbols_apply(ig_symbols *symbols, ig_pass_run *run, ig_graph *graph) {
     if (!symbols->lessons.count) {
-        return;
+        return IG_OK;
     }
     ig_substitution s;
     ig_substitution_init(&s, symbols->module, symbols->scratch);
-    if (fill_table(symbols, s.by_symbol)) {
-        ig_substitute_definitions(&s);
-        ig_substitute_block(&s, &graph->body);
-    }
+    bool is_new = fill_table(symbols, s.by_symbol);
     symbols->lessons.count = 0;
+    if (!is_new) {
+        return IG_OK;
+    }
+    ig_substitute_definitions(&s);
+    ig_substitute_block(&s, &graph->body);
+    return ig_guards_check(run, graph);
 }

@@ -16,7 +16,7 @@
 #ifndef IG_PASSES_ENGINE_SYMBOLS_H
 #define IG_PASSES_ENGINE_SYMBOLS_H
 
-#include "ir/ops.h"
+#include "passes/engine/pass.h"
 
 typedef struct ig_lesson {
     uint32_t symbol;
@@ -45,7 +45,8 @@ bool ig_symbols_changes(const ig_symbols *symbols, const ig_op *op,
  * old type is now known. */
 void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,
                       const ig_type *fresh);
-/* Says it everywhere in the graph. */
-void ig_symbols_apply(ig_symbols *symbols, ig_graph *graph);
+/* Says it everywhere in the graph.  INVALID where a guard never holds then: ops behind
+ * it may not fit what was learnt. */
+ig_status ig_symbols_apply(ig_symbols *symbols, ig_pass_run *run, ig_graph *graph);
 
 #endif

@@ -1,6 +1,6 @@
 /* Guards that can never hold.  SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_PASSES_CLEAN_GUARDS_H
-#define IG_PASSES_CLEAN_GUARDS_H
+#ifndef IG_PASSES_ENGINE_GUARDS_H
+#define IG_PASSES_ENGINE_GUARDS_H
 
 #include "passes/engine/pass.h"
 
