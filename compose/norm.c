@@ -182,10 +182,11 @@ ig_value *ig_compose_instance_norm(ig_expr *e, ig_value *x, const ig_norm *norm)
 ig_value *ig_compose_batch_norm(ig_expr *e, ig_value *x, const ig_norm *norm,
                                 ig_value *mean, ig_value *variance) {
     ig_batch_norm_attrs attrs = { .epsilon = norm->epsilon };
-    if (!has_channels(e, x)) {
+    ig_value *wide = has_channels(e, x) ? ig_expr_widen(e, x) : NULL;
+    ig_value *given[] = { norm->scale, norm->bias };
+    if (!wide) {
         return NULL;
     }
-    ig_value *wide = ig_expr_widen(e, x), *given[] = { norm->scale, norm->bias };
     ig_dtype dtype = (ig_dtype)wide->type->dtype;
     for (uint32_t i = 0; i < 2; i++) {
         given[i] = given[i] ? ig_expr_cast(e, given[i], dtype)
@@ -221,8 +222,9 @@ void ig_compose_batch_moments(ig_expr *e, ig_value *x, ig_value **out_mean,
         axes[d - 1] = d;
     }
     const ig_dim *channels = &x->type->dims[1];
+    ig_ints all_but_channels = { axes, x->type->rank - 1 };
     x = ig_expr_widen(e, x);
-    take_moments(e, &x, (ig_ints){ axes, x->type->rank - 1 }, out_mean, out_variance);
+    take_moments(e, &x, all_but_channels, out_mean, out_variance);
     *out_mean = ig_expr_reshape(e, *out_mean, 1, channels);
     *out_variance = ig_expr_reshape(e, *out_variance, 1, channels);
 }

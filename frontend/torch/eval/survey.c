@@ -209,6 +209,16 @@ static ig_call_shape forget_numbers(survey *s, const ig_call_shape *shape) {
     return out;
 }
 
+/* f(**values): evaluation refuses it. */
+static bool unpacks_keywords(const ig_call_shape *shape) {
+    for (size_t i = 0; i < shape->keyword_count; i++) {
+        if (!shape->keywords[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static known call_operator(survey *s, const char *name, const ig_call_shape *given) {
     ig_types *types = &s->eval->code->types;
     ig_ts_candidates from = { 0 };
@@ -216,7 +226,7 @@ static known call_operator(survey *s, const char *name, const ig_call_shape *giv
     if (s->status == IG_OK) {
         s->status = ig_ts_candidates_find(s->eval, name, &from);
     }
-    if (s->status != IG_OK) {
+    if (s->status != IG_OK || unpacks_keywords(given)) {
         return (known){ 0 };
     }
     ig_call_shape shape = from.is_told ? forget_numbers(s, given) : *given;
