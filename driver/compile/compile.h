@@ -30,11 +30,15 @@ typedef struct ig_lowered {
     uint32_t count;
     ig_target_list targets;
     bool is_stopped; /* by options->stop_after */
+    /* Called after each pass, where the caller sets it. */
+    void (*watch)(void *user, const char *pass, uint32_t number,
+                  const ig_module *module);
+    void *watch_user;
 } ig_lowered;
 
 /* Clones `module` for each target and takes the clones through the pipeline as far as
- * `stage`: "tensor", "plan" or "kernel".  `out` must be zero; what is in it after a
- * failure, or after memory ran out, is still to be finished. */
+ * `stage`: "tensor", "plan" or "kernel".  `out` must be zero but for `watch`; what is
+ * in it after a failure, or after memory ran out, is still to be finished. */
 ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out);
 void ig_lowered_fini(ig_lowered *lowered);

@@ -134,6 +134,7 @@ typedef struct pipeline {
     const ig_compile_options *options;
     ig_pass_options passes;
     ig_pass_observer observer;
+    const ig_lowered *lowered; /* who watches */
     const char *stop_after;
     ig_arena text;
     bool is_stopped;
@@ -142,6 +143,9 @@ typedef struct pipeline {
 static void after_pass(void *user, const char *pass, uint32_t number,
                        const ig_module *module) {
     pipeline *p = user;
+    if (p->lowered->watch) {
+        p->lowered->watch(p->lowered->watch_user, pass, number, module);
+    }
     if (p->stop_after && strcmp(p->stop_after, pass) == 0) {
         p->is_stopped = true;
     }
@@ -210,6 +214,7 @@ ig_status ig_lower_module(const ig_module *module, const ig_compile_options *opt
         out->modules[out->count++] = ig_module_clone(module);
         pipeline p = { .module = out->modules[i],
                        .options = options,
+                       .lowered = out,
                        .stop_after = stop_of(options),
                        .passes = { .target = out->targets.targets[i],
                                    .lacks_f16c = lacks_f16c(&out->targets),

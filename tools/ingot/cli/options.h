@@ -25,13 +25,13 @@ typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *kernels,
-        *topology, *constraints, *compat, *svg, *plan, *shard;
+        *topology, *constraints, *compat, *svg, *plan, *shard, *against;
     text_list inputs, limits, dims;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, batch_size, state, column, rank;
     bool has_rtol, has_atol, has_seconds, has_arena;
     bool json, quiet, torch_empty, clamp_ids, sanitize, isolate, no_cache, check,
-        markdown, help, trust_code;
+        markdown, help, trust_code, bisect;
     text_list arguments; /* positional */
 } settings;
 

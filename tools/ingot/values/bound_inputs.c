@@ -43,9 +43,8 @@ void bound_inputs_free(bound_inputs *which) {
 }
 
 /* Where the file leaves a rank out, the values that were given say it. */
-static ig_status open_flat_model(const settings *given, ig_context *context, model *m,
-                                 message *why) {
-    const char *path = given->arguments.items[0];
+static ig_status open_flat_model(const settings *given, ig_context *context,
+                                 const char *path, model *m, message *why) {
     declarations types;
     ig_status status = declare_unranked(given, context, path, &types);
     if (status == IG_OK && types.count == 0) {
@@ -65,16 +64,15 @@ static ig_status open_flat_model(const settings *given, ig_context *context, mod
 }
 
 /* A model whose arguments say its types is opened for them. */
-static ig_status open_model(const settings *given, ig_context *context, model *m,
-                            bound_inputs *values, message *why) {
-    const char *path = given->arguments.items[0];
+ig_status model_open_for(const settings *given, ig_context *context, const char *path,
+                         model *m, bound_inputs *values, message *why) {
     const char *format = NULL;
     ig_status status = model_format(path, &format);
     if (status != IG_OK) {
         return status;
     }
     if (!is_structured_format(format)) {
-        return open_flat_model(given, context, m, why);
+        return open_flat_model(given, context, path, m, why);
     }
     values->is_bound = true;
     if (are_sizes_given(given)) {
@@ -94,7 +92,8 @@ int work_on_model(const settings *given, model_work work) {
     model m = { 0 };
     bound_inputs values = { 0 };
     message why = { "" };
-    ig_status status = open_model(given, context, &m, &values, &why);
+    ig_status status = model_open_for(given, context, given->arguments.items[0], &m,
+                                      &values, &why);
     if (status == IG_OK) {
         status = work(given, &m, &values, &why);
     }

@@ -21,6 +21,10 @@ ig_status bind_inputs(const settings *given, const model *m, const extents *size
                       bound_inputs *out);
 void bound_inputs_free(bound_inputs *which);
 
+/* Opens `path` as --input and the arguments say.  After an error nothing is open. */
+ig_status model_open_for(const settings *given, ig_context *context, const char *path,
+                         model *m, bound_inputs *values, message *why);
+
 /* A verb's work on the model it names.  `values` are bound where the arguments had to
  * come first (a model that says no types itself). */
 typedef ig_status (*model_work)(const settings *given, const model *m,

@@ -16,7 +16,7 @@ tolerance default_tolerance(const settings *given) {
     };
 }
 
-static bool types_agree(const ig_argument *got, const ig_argument *want, message *why) {
+bool types_agree(const ig_argument *got, const ig_argument *want, message *why) {
     bool is_same = got->kind == want->kind;
     if (is_same && got->kind == IG_ARGUMENT_TENSOR) {
         is_same = strcmp(got->dtype, want->dtype) == 0 && got->rank == want->rank &&
@@ -40,8 +40,8 @@ static bool bytes_agree(const ig_argument *got, const ig_argument *want, size_t 
                            (const char *)want->data + index * width, width) == 0;
 }
 
-static bool element_agrees(const ig_argument *got, const ig_argument *want,
-                           size_t index, const tolerance *within) {
+bool elements_agree(const ig_argument *got, const ig_argument *want, size_t index,
+                    const tolerance *within) {
     if (bytes_agree(got, want, index)) {
         return true;
     }
@@ -62,9 +62,7 @@ static bool element_agrees(const ig_argument *got, const ig_argument *want,
     return !is_blurred && fabs(a - b) <= within->atol + rtol * fabs(b);
 }
 
-/* "[3, 0]" of a row-major index. */
-static void index_text(const ig_argument *tensor, size_t index, char *out,
-                       size_t size) {
+void index_text(const ig_argument *tensor, size_t index, char *out, size_t size) {
     size_t at[64], used = 0;
     uint32_t rank = tensor->rank < 64 ? tensor->rank : 64;
     for (uint32_t d = rank; d-- > 0;) {
@@ -83,7 +81,7 @@ static bool tensors_agree(const ig_argument *got, const ig_argument *want,
                           const tolerance *within, message *why) {
     size_t count = element_count(want), wrong = 0, first = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!element_agrees(got, want, i, within)) {
+        if (!elements_agree(got, want, i, within)) {
             first = wrong++ ? first : i;
         }
     }

@@ -19,5 +19,12 @@ tolerance default_tolerance(const settings *given);
  * how many there are. */
 bool values_agree(const ig_argument *got, const ig_argument *want,
                   const tolerance *within, message *why);
+/* Of two tensors of equal type and extents. */
+bool elements_agree(const ig_argument *got, const ig_argument *want, size_t index,
+                    const tolerance *within);
+/* False after words in `why`: kinds, dtypes or extents are not the same. */
+bool types_agree(const ig_argument *got, const ig_argument *want, message *why);
+/* "3, 0" of a row-major index. */
+void index_text(const ig_argument *tensor, size_t index, char *out, size_t size);
 
 #endif

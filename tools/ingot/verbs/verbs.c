@@ -8,6 +8,7 @@
     VERB(verify)    \
     VERB(dump)      \
     VERB(inspect)   \
+    VERB(compare)   \
     VERB(opt)       \
     VERB(bench)     \
     VERB(profile)   \

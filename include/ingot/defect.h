@@ -1,0 +1,77 @@
+/* Ingot, finding defects: where an answer goes wrong, and which pass made it so.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     const ig_inner_value *values;
+ *     size_t count, all[] = { 0, 1, 2 };
+ *     ig_module *exposed = NULL;
+ *     ig_module_values(module, &values, &count);       what it computes, in order
+ *     ig_module_expose(module, all, 3, &exposed);      the first three are outputs too
+ *
+ * A module whose inner values are outputs is one like any other: the interpreter runs
+ * it, and it is compiled, so that two ways to run a model can be held against each
+ * other value by value.  More outputs mean less fusion: where the difference goes with them,
+ * ig_module_bisect still names the pass.
+ */
+#ifndef INGOT_DEFECT_H
+#define INGOT_DEFECT_H
+
+#include <ingot/ingot.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- values between inputs and outputs ---- */
+
+typedef struct ig_inner_value {
+    const char *name;   /* the model's, else "%12" as dumps print it; each once */
+    const char *type;   /* "f32[B, 13]" */
+    const char *op;     /* of the IR: "matmul" */
+    const char *source; /* "node 12 'fc' (Gemm)"; "" where the model says nothing */
+} ig_inner_value;
+
+/* What the module's entry graph computes, in order: the tensors that its ops give but
+ * for constants, and but for what is in branches and bodies.  The list is the module's
+ * until its next call that hands something out. */
+IG_API IG_MUST_USE ig_status ig_module_values(ig_module *module,
+                                              const ig_inner_value **out_values,
+                                              size_t *out_count);
+/* A copy of the module that gives, behind its outputs, these values of that list; its
+ * inputs and outputs are flat.  *out_exposed is the caller's to close.  Errors:
+ * IG_INVALID for an index beyond the list, IG_LIMIT for more outputs than a graph
+ * can have. */
+IG_API IG_MUST_USE ig_status ig_module_expose(ig_module *module, const size_t *indices,
+                                              size_t count, ig_module **out_exposed);
+
+/* ---- which pass ---- */
+
+/* Who knows the right answer.  Both return 1 for a good answer, 0 for another, and -1
+ * where there is none to be had. */
+typedef struct ig_answer_judge {
+    size_t size;
+    int (*outputs)(void *user, const ig_argument *outputs, size_t count);
+    /* Runs the program and judges; NULL: only passes before the plan are looked at. */
+    int (*program)(void *user, ig_program *program);
+    void *user;
+} ig_answer_judge;
+
+typedef struct ig_guilty_pass {
+    size_t size;
+    const char *pass;   /* "import": the model was read wrong; "": none was found */
+    unsigned number;    /* as dumps count passes; 0: of import and of the plan */
+    const char *others; /* where passes cannot be told apart: "bufferise, code" */
+    const char *before, *after; /* the module's text; NULL for passes of the plan */
+} ig_guilty_pass;
+
+/* Names the pass that changed what the module answers for these inputs.  The module is
+ * interpreted after the passes up to the plan, in a binary search; passes behind it are
+ * left out one at a time.  Texts are the module's until its next call that hands
+ * something out.  An error is that of the passes or of the compilation. */
+IG_API IG_MUST_USE ig_status ig_module_bisect(
+    ig_module *module, const ig_compile_options *options, const ig_argument *inputs,
+    size_t input_count, const ig_answer_judge *judge, ig_guilty_pass *out_guilty);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
