@@ -9,8 +9,8 @@
  *
  * A module whose inner values are outputs is one like any other: the interpreter runs
  * it, and it is compiled, so that two ways to run a model can be held against each
- * other value by value.  More outputs mean less fusion: where the difference goes with them,
- * ig_module_bisect still names the pass.
+ * other value by value.  More outputs mean less fusion: where the difference goes with
+ * them, ig_module_bisect still names the pass.
  */
 #ifndef INGOT_DEFECT_H
 #define INGOT_DEFECT_H
