@@ -184,7 +184,8 @@ def _file_of(model):
 
 def _source_of(model, example_inputs, dynamic_shapes, inputs):
     """Any model with what is said of its inputs, as keywords of _compiler."""
-    torch = sys.modules.get("torch")
+    is_file = isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview))
+    torch = None if is_file else sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module) and not isinstance(
             model, torch.jit.ScriptModule):
         model = _export(model, example_inputs, dynamic_shapes)

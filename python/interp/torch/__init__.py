@@ -1,0 +1,104 @@
+"""A module of torch's shape over Ingot, for model code that runs in embedded interpreters.
+
+Tensors, operators, torch.nn's layers as they come out of packages, torch.package's importer.
+Operators are compiled by Ingot, one by one; nothing is differentiated, and nothing random is
+drawn.  What is not here says so.  SPDX-License-Identifier: Apache-2.0
+"""
+import math as _math
+
+from . import _dtypes, _ops, _utils
+from ._dtypes import dtype
+from ._tensor import Size, Tensor, device, from_buffer, from_numpy, tensor
+
+__version__ = "2.0.0+ingot"
+inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
+strided, contiguous_format, preserve_format = "strided", 0, 1
+for _d in _dtypes.ALL:
+    globals()[_d.name] = _d
+for _alias, _name in _dtypes.ALIASES.items():
+    globals()[_alias] = _dtypes.BY_NAME[_name]
+for _kind, _name in _dtypes.STORAGES.items():
+    globals()[_kind + "Storage"] = type(_kind + "Storage", (),
+                                        {"dtype": _dtypes.BY_NAME[_name]})
+UntypedStorage = type("UntypedStorage", (), {"dtype": _dtypes.BY_NAME["uint8"]})
+
+as_tensor = asarray = lambda data, dtype=None, device=None: (
+    data.to(dtype) if isinstance(data, Tensor) else tensor(data, dtype))
+
+
+class _Quiet:
+    """What changes how torch differentiates: nothing here."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        return False
+
+    def __call__(self, function):
+        return function
+
+
+no_grad = inference_mode = enable_grad = set_grad_enabled = _Quiet
+
+
+def is_tensor(x):
+    return isinstance(x, Tensor)
+
+
+def is_grad_enabled():
+    return False
+
+
+def is_floating_point(x):
+    return x.is_floating_point()
+
+
+def numel(x):
+    return x.numel()
+
+
+def equal(a, b):
+    return a.shape == b.shape and a.dtype is b.dtype and _ops.call("all", a == b).item()
+
+
+def get_default_dtype():
+    return _dtypes.BY_NAME["float32"]
+
+
+def manual_seed(seed):
+    """Nothing random is drawn."""
+
+
+_MADE_OF_EXTENTS = {"zeros", "ones", "empty"}
+_WITHOUT_MEANING = {"device", "requires_grad", "layout", "pin_memory", "memory_format"}
+
+
+def __getattr__(name):
+    """Operators, by their name."""
+    if name.startswith("__") and name in _ops.SCALAR:
+        return _ops.SCALAR[name]
+    if not _ops.is_known(name) and name not in _ops.SCALAR:
+        raise AttributeError(f"module 'torch' has no attribute '{name}' here")
+
+    def operate(*args, **kwargs):
+        if name in _ops.SCALAR and not any(isinstance(a, Tensor) for a in args):
+            return _ops.SCALAR[name](*args, **kwargs)
+        if name in _MADE_OF_EXTENTS and args and not isinstance(args[0], (list, tuple)):
+            args = (list(args),)
+        if kwargs.get("requires_grad"):
+            raise NotImplementedError("requires_grad: nothing is differentiated here")
+        kwargs = {k: v for k, v in kwargs.items() if k not in _WITHOUT_MEANING}
+        if name.endswith("_") and not name.endswith("__"):
+            return args[0]._take(_ops.call(name[:-1], *args, **kwargs))
+        return _ops.call(name, *args, **kwargs)
+    operate.__name__ = operate.__qualname__ = name
+    operate.__module__ = "torch"
+    globals()[name] = operate
+    return operate
+
+
+from . import fx, nn, package, utils  # noqa: E402

@@ -1,0 +1,183 @@
+"""What embedded interpreters' module torch and torch itself agree on: runs with either.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import copy
+import math
+import pickle
+import sys
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+IS_OURS = "ingot" in torch.__version__
+
+
+def near(got, want, tolerance=1e-6):
+    got = got.tolist() if isinstance(got, torch.Tensor) else got
+    if isinstance(want, (list, tuple)):
+        assert len(got) == len(want), (got, want)
+        for g, w in zip(got, want):
+            near(g, w, tolerance)
+        return
+    assert got == want or abs(got - want) <= tolerance * max(1, abs(want)), (got, want)
+
+
+def refuses(kind, words, function, *args, **kwargs):
+    try:
+        function(*args, **kwargs)
+    except kind as error:
+        assert words in str(error), error
+        return
+    raise AssertionError(f"{function} did not refuse")
+
+
+def test_making():
+    x = torch.tensor([[1, 2], [3, 4]])
+    assert x.dtype is torch.int64 and x.shape == (2, 2) and x.size(0) == 2
+    assert torch.tensor([True, False]).dtype is torch.bool
+    assert torch.tensor(2.5).item() == 2.5 and torch.tensor([]).shape == (0,)
+    assert torch.tensor([[], []]).tolist() == [[], []]
+    assert torch.tensor([1, 2.5]).dtype is torch.float32
+    near(torch.tensor([1.5, -2.25], dtype=torch.bfloat16), [1.5, -2.25])
+    near(torch.tensor([1.5, -2.25]).half(), [1.5, -2.25])
+    near(torch.zeros(2, 3), [[0] * 3] * 2)
+    near(torch.full((2,), 7.0), [7, 7])
+    near(torch.arange(1, 7, 2), [1, 3, 5])
+    near(torch.ones([2], dtype=torch.int32) + 1, [2, 2])
+    refuses(ValueError, "", torch.tensor, [[1], [2, 3]])
+
+
+def test_operators():
+    x = torch.tensor([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
+    near(x + 1, [[2, -1, 4], [5, 6, -5]])
+    near(1 - x, [[0, 3, -2], [-3, -4, 7]])
+    near(2 / torch.tensor([4.0, 8.0]), [0.5, 0.25])
+    near(2 ** torch.tensor([1.0, 3.0]), [2, 8])
+    near(x @ x.t(), [[14, -24], [-24, 77]])
+    near(-x.abs().sum(dim=1), [-6, -15])
+    near(x.clamp(max=2.0), [[1, -2, 2], [2, 2, -6]])
+    assert (x > 0).tolist() == [[True, False, True], [True, True, False]]
+    assert bool((x == x).all()) and not (x.mean() > 1)
+    near(torch.cat([x, x], dim=1).shape, [2, 6])
+    near(torch.tensor([7]) // 2, [3])
+    near(torch.tensor([-7]) % 3, [2])
+    assert (~torch.tensor([True, False])).tolist() == [False, True]
+    near(torch.where(x > 0, x, torch.zeros_like(x)), [[1, 0, 3], [4, 5, 0]])
+    near(torch.einsum("ij,kj->ik", x, x), [[14, -24], [-24, 77]])
+    assert math.isinf((x * float("inf"))[0, 0].item())
+    assert (torch.tensor([1]) + 0.5).dtype is torch.float32
+    assert torch.equal(x, x.clone()) and not torch.equal(x, x + 1)
+    near(torch.softmax(torch.zeros(1, 4), dim=-1), [[0.25] * 4])
+
+
+def test_several_results():
+    x = torch.tensor([[1.0, 5.0], [7.0, 3.0]])
+    most = x.max(dim=1)
+    near(most.values, [5, 7])
+    assert most.indices.tolist() == [1, 0]
+    values, indices = torch.topk(x, 1)
+    near(values, [[5], [7]])
+    near(x.max(), 7)
+    near(torch.max(x, torch.tensor(4.0)), [[4, 5], [7, 4]])
+    a, b = x.unbind(0)
+    near(b, [7, 3])
+    near([r.tolist() for r in x], [[1, 5], [7, 3]])
+    assert len(torch.split(x, 1)) == 2 and len(x.chunk(2, dim=1)) == 2
+    near(torch.var_mean(x)[1], 4)
+
+
+def test_indices():
+    x = torch.arange(24).reshape(2, 3, 4)
+    assert x[1, 2, 3].item() == 23 and x[-1].shape == (3, 4)
+    assert x[..., 0].tolist() == [[0, 4, 8], [12, 16, 20]]
+    assert x[:, 1:3, ::2].shape == (2, 2, 2) and x[None].shape == (1, 2, 3, 4)
+    assert x[:, None, 0].shape == (2, 1, 4)
+    assert x[:, torch.tensor([2, 0])].tolist()[1][0] == [20, 21, 22, 23]
+    assert x[0, :, [0, 3]].tolist() == [[0, 3], [4, 7], [8, 11]]
+    assert x[x > 21].tolist() == [22, 23]
+    assert x.view(-1)[5:7].tolist() == [5, 6] and x.view(6, 4).shape == (6, 4)
+    assert x.permute(2, 0, 1).shape == (4, 2, 3) and x.T.shape == (4, 3, 2)
+    assert [10, 20, 30][torch.tensor(1)] == 20
+
+
+def test_changes_in_place():
+    x = torch.tensor([1.0, 2.0])
+    y = x
+    x += 1
+    near(y, [2, 3])
+    x.mul_(2).clamp_(max=5.0)
+    near(y, [4, 5])
+    y[:] = torch.tensor([8.0, 9.0])
+    near(x, [8, 9])
+    near(F.relu(torch.tensor([-1.0, 1.0]), inplace=True), [0, 1])
+    z = torch.tensor([-1.0, 1.0])
+    nn.ReLU(inplace=True)(z)
+    near(z, [0, 1])
+    refuses(RuntimeError, "cast", torch.tensor([1]).add_, 0.5)
+    if IS_OURS:  # what would change a view's elements, or not, is not told
+        row = torch.tensor([[1.0, 2.0]])
+        kept = row.t()
+        refuses(NotImplementedError, "views", row.add_, 1)
+        refuses(NotImplementedError, "views", kept.add_, 1)
+        refuses(NotImplementedError, "part", torch.zeros(2).__setitem__, 0, 1.0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([nn.ReLU(), nn.GELU(), nn.Identity()])
+        self.scale = nn.Parameter(torch.tensor([2.0, 3.0]))
+        self.register_buffer("shift", torch.tensor([1.0, 1.0]))
+        self.rows = nn.Sequential(nn.Flatten(), nn.Softmax(dim=-1))
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return self.rows(x * self.scale + self.shift)
+
+
+def test_modules():
+    net = Net().eval()
+    assert [n for n, _ in net.named_parameters()] == ["scale"]
+    assert sorted(net.state_dict()) == ["scale", "shift"]
+    assert not net.parts[0].training and len(net.parts) == 3
+    assert [type(m).__name__ for m in net.modules()].count("Softmax") == 1
+    x = torch.tensor([[1.0, 2.0]])
+    want = net(x)
+    near(want.sum(), 1)
+    near(pickle.loads(pickle.dumps(net))(x), want.tolist())
+    near(copy.deepcopy(net)(x), want.tolist())
+    net.scale = nn.Parameter(torch.tensor([0.0, 0.0]))
+    near(net(x), [[0.5, 0.5]])
+    refuses(AttributeError, "no attribute 'nothing'", lambda: net.nothing)
+    with torch.no_grad():
+        near(F.dropout(x, 0.5, training=False), [[1, 2]])
+    near(F.embedding(torch.tensor([1, 0]), torch.tensor([[1.0], [2.0]])), [[2], [1]])
+    near(F.max_pool2d(torch.arange(16.0).reshape(1, 1, 4, 4), 2), [[[[5, 7], [13, 15]]]])
+    near(F.normalize(torch.tensor([[3.0, 4.0]])), [[0.6, 0.8]])
+    if IS_OURS:
+        refuses(NotImplementedError, "random", nn.Linear, 2, 3)
+        refuses(NotImplementedError, "random", torch.rand, 2)
+        refuses(NotImplementedError, "random", F.dropout, x)
+        assert not hasattr(x, "no_such_operator") and not hasattr(torch, "no_such_operator")
+
+
+def test_numpy():
+    try:
+        import numpy
+    except ImportError:
+        return
+    x = torch.from_numpy(numpy.arange(6, dtype="f4").reshape(2, 3))
+    near(x * numpy.float32(2), [[0, 2, 4], [6, 8, 10]])
+    near((x + 1).numpy().sum().item(), 21)
+    assert isinstance(numpy.asarray(x + 1), numpy.ndarray)
+    near(torch.from_numpy(numpy.arange(6.0).reshape(2, 3).T), [[0, 3], [1, 4], [2, 5]])
+    near(torch.tensor(numpy.array([1, 2])), [1, 2])
+
+
+for name, test in sorted(globals().items()):
+    if name.startswith("test_") and (len(sys.argv) < 2 or name in sys.argv):
+        test()
+        print(name)

@@ -1,0 +1,62 @@
+"""Packages made by hand: how modules are found, what may be imported, damage.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import io
+import pickle
+import sys
+import zipfile
+
+from torch.package import PackageImporter
+
+
+def package(method=zipfile.ZIP_STORED, **files):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as z:
+        for name, text in files.items():
+            z.writestr("top/" + name.replace("__DOT__", ".").replace("__", "/"), text)
+    return file.getvalue()
+
+
+def fails(kind, words, function, *args):
+    try:
+        function(*args)
+    except kind as error:
+        assert words in str(error), error
+        return
+    raise AssertionError("no failure")
+
+
+files = {
+    "a__b__DOT__py": "from . import c\nfrom .c import VALUE\nimport a.d.e as e\nimport json\n"
+                     "import a.c\nlocal = a.c.VALUE\nname = __name__",
+    "a__c__DOT__py": "VALUE = 7",
+    "a__d__e__DOT__py": "from ..c import *",
+    "bad__DOT__py": "import os\n",
+    "broken__DOT__py": "1 / 0",
+    "r__x__DOT__txt": "h\u00e9",
+    "r__x__DOT__pkl": pickle.dumps({"a": [1, 2.5]}, 3),
+    "__DOT__data__extern_modules": "json\nnumpy._core.multiarray\n",
+}
+for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    importer, other = (PackageImporter(package(method, **files)) for _ in range(2))
+    module = PackageImporter(package(method, **files)).import_module("a.b")
+    assert module.VALUE == module.local == module.c.VALUE == module.e.VALUE == 7
+    assert module.json is sys.modules["json"] and "a" not in sys.modules
+    assert module.name.endswith(">.a.b") and importer.id() != other.id()
+    assert importer.import_module("a.c") is not other.import_module("a.c")
+    assert importer.load_text("r", "x.txt") == "h\u00e9"
+    assert importer.load_binary("r", "x.txt") == "h\u00e9".encode()
+    assert importer.load_pickle("r", "x.pkl") == {"a": [1, 2.5]}
+    fails(ModuleNotFoundError, "'os'", importer.import_module, "bad")
+    fails(ZeroDivisionError, "", importer.import_module, "broken")
+    fails(ZeroDivisionError, "", importer.import_module, "broken")
+    fails(ImportError, "beyond", PackageImporter(package(
+        **{"m__DOT__py": "from ..x import y"})).import_module, "m")
+    fails(FileNotFoundError, "r/y", importer.load_text, "r", "y")
+fails(zipfile.BadZipFile, "", PackageImporter, b"no archive")
+fails(ValueError, "empty", PackageImporter, package())
+fails(NotImplementedError, "big end", PackageImporter, package(byteorder="big"))
+whole = package(**files)
+for cut in range(0, len(whole), 97):
+    fails(zipfile.BadZipFile, "", PackageImporter, whole[:cut])
