@@ -120,6 +120,7 @@ ARROWS = {
     TOOL + "verify/": [TOOL + "verify/", TOOL + "values/", TOOL + "cli/", "ingot/"],
     TOOL + "verbs/": [TOOL, "ingot/"],
     "tools/igcheck/": ["tools/igcheck/", "ingot/"],
+    "python/interp/": ["frontend/torch/aten/aten.def", "frontend/torch/package/modules.def"],
     "python/": ["python/", "ingot/"],
     "bench/": ["bench/", "ingot/"],
     "examples/": ["examples/", "ingot/"],
