@@ -79,7 +79,8 @@ ig_export(ingot-interp HEADERS interp.h)
 if(TARGET ig_interp_cpython)
     ig_folder_objects(objects ig_interp_cpython)
     add_library(ingot-interp-cpython MODULE ${objects}
-        $<FILTER:$<TARGET_OBJECTS:ig_interp>,INCLUDE,/futex\\.c>)
+        $<FILTER:$<TARGET_OBJECTS:ig_interp>,INCLUDE,/futex\\.c|/shared\\.c>
+        $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/dlpack\\.c>)
     target_link_libraries(ingot-interp-cpython PRIVATE PkgConfig::PYTHON_EMBED
         Threads::Threads)
     set_target_properties(ingot-interp-cpython PROPERTIES PREFIX lib)

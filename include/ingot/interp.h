@@ -27,8 +27,8 @@
  * of its own and one thread that all its code runs in: calls from many threads to many
  * interpreters run at once.  The lock is not held between calls.
  * Ownership: what is handed out has one free, release or destroy (NULL is allowed);
- * objects and results before their manager.  Interpreters themselves live until the
- * process ends (CPython cannot be unloaded); a later manager takes them over.
+ * objects, results and replicas before their manager.  Interpreters themselves live
+ * until the process ends (CPython cannot be unloaded); a later manager takes them over.
  * Errors: one text in how->message; an exception is IG_INVALID with its traceback.
  * Threads: a manager may be used by any number of threads, an interpreter by the one
  * that acquired it.  Do not use them in a child of fork().
@@ -46,6 +46,7 @@ typedef struct ig_interp_manager ig_interp_manager;
 typedef struct ig_interp ig_interp;
 typedef struct ig_interp_object ig_interp_object; /* of one interpreter */
 typedef struct ig_interp_result ig_interp_result;
+typedef struct ig_interp_replica ig_interp_replica; /* of every interpreter */
 
 /* How one call is to be made.  Extensible: set size; NULL means all defaults. */
 typedef struct ig_interp_call {
@@ -64,6 +65,7 @@ typedef struct ig_interp_options {
     const char *const *paths; /* appended to sys.path of each */
     size_t path_count;
     int use_numpy; /* tensors reach Python as numpy arrays, not as memoryviews */
+    int use_torch; /* or as torch's tensors */
 } ig_interp_options;
 
 /* ---- managers ---- */
@@ -166,9 +168,62 @@ IG_API IG_MUST_USE ig_status ig_interp_invoke(ig_interp *interp,
                                               const ig_interp_arguments *arguments,
                                               ig_interp_result **out_result);
 IG_API const ig_interp_value *ig_interp_result_value(const ig_interp_result *result);
+/* The same object once more, as that of a result, which it outlives. */
+IG_API IG_MUST_USE ig_status ig_interp_keep(ig_interp *interp,
+                                            const ig_interp_call *how,
+                                            const ig_interp_object *object,
+                                            ig_interp_object **out_object);
 /* From any thread; waits while its interpreter runs something. */
 IG_API void ig_interp_result_free(ig_interp_result *result);
 IG_API void ig_interp_object_free(ig_interp_object *object);
+
+/* ---- packages, and objects of every interpreter ----
+ *
+ * A replica is an object that each interpreter makes for itself when it first needs it.
+ * Memory of weights is one for all, and read-only: of the archive, which is mapped, or
+ * of the buffers that the pickled object had.  All else diverges: what one interpreter
+ * changes in its object, others do not see.  To be freed before its manager. */
+
+/* A torch.package archive: its PackageImporter.  IO: it cannot be read. */
+IG_API IG_MUST_USE ig_status ig_interp_load_package(ig_interp_manager *manager,
+                                                    const ig_interp_call *how,
+                                                    const char *path,
+                                                    ig_interp_replica **out_package);
+/* An object that the package holds; it may outlive the package's replica. */
+IG_API IG_MUST_USE ig_status ig_interp_load_pickle(ig_interp_replica *package,
+                                                   const ig_interp_call *how,
+                                                   const char *module,
+                                                   const char *resource,
+                                                   ig_interp_replica **out_replica);
+/* A resource as a value: IG_INTERP_TEXT of UTF-8, IG_INTERP_BYTES. */
+IG_API IG_MUST_USE ig_status ig_interp_load_text(ig_interp_replica *package,
+                                                 const ig_interp_call *how,
+                                                 const char *module,
+                                                 const char *resource,
+                                                 ig_interp_result **out_result);
+IG_API IG_MUST_USE ig_status ig_interp_load_binary(ig_interp_replica *package,
+                                                   const ig_interp_call *how,
+                                                   const char *module,
+                                                   const char *resource,
+                                                   ig_interp_result **out_result);
+/* Pickles an object, once; INVALID: it cannot be pickled. */
+IG_API IG_MUST_USE ig_status ig_interp_replicate(ig_interp *interp,
+                                                 const ig_interp_call *how,
+                                                 const ig_interp_object *object,
+                                                 ig_interp_replica **out_replica);
+/* The object as this interpreter has it, or makes it now. */
+IG_API IG_MUST_USE ig_status ig_interp_replica_in(ig_interp_replica *replica,
+                                                  const ig_interp_call *how,
+                                                  ig_interp *interp,
+                                                  ig_interp_object **out_object);
+/* Calls it (method NULL), or a method of it, in any interpreter that is free, as
+ * ig_interp_acquire waits for one. */
+IG_API IG_MUST_USE ig_status ig_interp_replica_invoke(
+    ig_interp_replica *replica, const ig_interp_call *how, const char *method,
+    const ig_interp_arguments *arguments, ig_interp_result **out_result);
+/* Interpreter `index`, or all (-1), drop the object; the next use makes it anew. */
+IG_API void ig_interp_unload(ig_interp_replica *replica, int64_t index);
+IG_API void ig_interp_replica_free(ig_interp_replica *replica);
 
 #ifdef __cplusplus
 }

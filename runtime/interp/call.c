@@ -135,19 +135,48 @@ static ig_status check_arguments(const ig_interp *interp, const ig_interp_call *
     return IG_OK;
 }
 
+static ig_status do_call(ig_interp *interp, const ig_interp_call *how,
+                         ig_engine_job *job) {
+    static const ig_interp_arguments none = { NULL, 0, NULL, NULL, 0 };
+    job->arguments = job->arguments ? job->arguments : &none;
+    const ig_interp_arguments *arguments = job->arguments;
+    IG_TRY(check_owner(interp, how, job->object));
+    IG_TRY(check_arguments(interp, how, arguments->values, arguments->count));
+    IG_TRY(check_arguments(interp, how, arguments->named, arguments->named_count));
+    atomic_fetch_add(&interp->manager->calls, 1);
+    return ig_interp_do(interp, how, interp->engine->invoke, job);
+}
+
 ig_status ig_interp_invoke(ig_interp *interp, const ig_interp_call *how,
                            const ig_interp_object *object,
                            const ig_interp_arguments *arguments,
                            ig_interp_result **out_result) {
-    static const ig_interp_arguments none = { NULL, 0, NULL, NULL, 0 };
-    arguments = arguments ? arguments : &none;
-    IG_TRY(check_owner(interp, how, object));
-    IG_TRY(check_arguments(interp, how, arguments->values, arguments->count));
-    IG_TRY(check_arguments(interp, how, arguments->named, arguments->named_count));
     ig_engine_job job = { .object = object, .arguments = arguments };
-    ig_status status = ig_interp_do(interp, how, interp->engine->invoke, &job);
+    ig_status status = do_call(interp, how, &job);
     *out_result = job.result;
-    atomic_fetch_add(&interp->manager->calls, 1);
+    return status;
+}
+
+ig_status ig_interp_make(ig_interp *interp, const ig_interp_call *how,
+                         const ig_interp_object *object,
+                         const ig_interp_arguments *arguments,
+                         ig_interp_object **out_object) {
+    ig_engine_job job = { .object = object,
+                          .arguments = arguments,
+                          .wants_object = true };
+    ig_status status = do_call(interp, how, &job);
+    *out_object = job.made_object;
+    return status;
+}
+
+ig_status ig_interp_keep(ig_interp *interp, const ig_interp_call *how,
+                         const ig_interp_object *object,
+                         ig_interp_object **out_object) {
+    *out_object = NULL;
+    IG_TRY(check_owner(interp, how, object));
+    ig_engine_job job = { .object = object };
+    ig_status status = ig_interp_do(interp, how, interp->engine->keep, &job);
+    *out_object = job.made_object;
     return status;
 }
 

@@ -14,10 +14,15 @@
 
 #include "base/status.h"
 #include "ingot/interp.h"
+#include "runtime/interp/shared.h"
 
 #include <stdatomic.h>
 
-enum { IG_ENGINE_ABI = 2 };
+enum { IG_ENGINE_ABI = 3 };
+
+/* A kind of value beside ig_interp_kind's: bytes that may be kept, of the ig_shared that
+ * as.text.data points to. */
+enum { IG_ENGINE_SHARED = 1000 };
 
 /* Objects and results begin with these, so that the host knows whose they are. */
 struct ig_interp_object {
@@ -43,6 +48,7 @@ struct ig_engine_job {
     const char *source, *name, *module;
     const ig_interp_object *object;
     const ig_interp_arguments *arguments;
+    bool wants_object; /* a call gives made_object, whatever the result is */
     ig_interp_object *made_object;
     ig_interp_result *result; /* made, or to be freed */
 };
@@ -69,12 +75,14 @@ typedef struct ig_engine {
     int (*start)(ig_mailbox *box);
     void (*stop)(void *state);             /* NULL: it lives until the process ends */
     void (*configure)(ig_engine_job *job); /* source: a path for sys.path */
-    void (*use_numpy)(ig_engine_job *job);
+    /* module, name: of what tensors among arguments are given to; NULL: nothing. */
+    void (*wrap_tensors)(ig_engine_job *job);
     void (*add_source)(ig_engine_job *job); /* name, source */
     void (*run)(ig_engine_job *job);        /* source, name */
     void (*find_global)(ig_engine_job *job);
     void (*find_attribute)(ig_engine_job *job);
     void (*invoke)(ig_engine_job *job);
+    void (*keep)(ig_engine_job *job); /* the object once more, as made_object */
     void (*free_object)(ig_engine_job *job);
     void (*free_result)(ig_engine_job *job);
 } ig_engine;

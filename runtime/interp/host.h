@@ -25,6 +25,8 @@ struct ig_interp_manager {
     uint32_t count, last; /* last: the one given back last */
     ig_interp_counts counts;
     atomic_ullong calls;
+    ig_interp_replica *packages; /* loaded; guarded by lock, as is the next number */
+    int64_t package_number;
 };
 
 /* ---- call.c ---- */
@@ -37,8 +39,18 @@ ig_status ig_interp_fail(const ig_interp_call *how, ig_status status,
 /* Has the interpreter do this work, and waits for it. */
 ig_status ig_interp_do(ig_interp *interp, const ig_interp_call *given,
                        void (*work)(ig_engine_job *), ig_engine_job *job);
+/* Calls an object; what it gives is an object, also where it could be a value. */
+ig_status ig_interp_make(ig_interp *interp, const ig_interp_call *how,
+                         const ig_interp_object *object,
+                         const ig_interp_arguments *arguments,
+                         ig_interp_object **out_object);
 
 /* ---- start.c ---- */
+
+enum { IG_INTERP_PATH_BYTES = 4096 };
+
+/* A file or folder beside this library. */
+bool ig_interp_folder(const char *name, char out_path[IG_INTERP_PATH_BYTES]);
 
 /* One that an earlier manager left, or a new one. */
 ig_status ig_interp_start(const ig_interp_call *how, const char *engine,

@@ -10,14 +10,27 @@ enum { DEFAULT_COUNT = 2, COUNT_MAX = 64 };
 
 /* ---- life cycle ---- */
 
+static ig_status add_path(ig_interp *interp, const ig_interp_call *how,
+                          const char *path) {
+    ig_engine_job job = { .source = path };
+    return ig_interp_do(interp, how, interp->engine->configure, &job);
+}
+
+/* The caller's folders come first, so that his torch is taken where he has one. */
 static ig_status configure_interp(ig_interp *interp, const ig_interp_call *how,
                                   const ig_interp_options *options) {
+    char modules[IG_INTERP_PATH_BYTES];
     for (size_t i = 0; i < options->path_count; i++) {
-        ig_engine_job job = { .source = options->paths[i] };
-        IG_TRY(ig_interp_do(interp, how, interp->engine->configure, &job));
+        IG_TRY(add_path(interp, how, options->paths[i]));
     }
-    ig_engine_job job = { .source = options->use_numpy ? "numpy" : NULL };
-    return ig_interp_do(interp, how, interp->engine->use_numpy, &job);
+    if (ig_interp_folder("ingot-interp", modules)) {
+        IG_TRY(add_path(interp, how, modules));
+    }
+    ig_engine_job job = { .module = options->use_torch   ? "ingot_interp"
+                                    : options->use_numpy ? "numpy"
+                                                         : NULL,
+                          .name = options->use_torch ? "as_tensor" : "asarray" };
+    return ig_interp_do(interp, how, interp->engine->wrap_tensors, &job);
 }
 
 static ig_status add_interp(ig_interp_manager *manager, const ig_interp_call *how,

@@ -18,20 +18,24 @@ static ig_interp *idle; /* guarded by idle_lock */
 /* Engines whose globals are one interpreter's, so that each needs a copy. */
 static const char *const in_namespaces[] = { "cpython" };
 
-enum { PATH_BYTES = 4096 };
-
-static bool engine_path(const char *engine, char path[PATH_BYTES]) {
+bool ig_interp_folder(const char *name, char out_path[IG_INTERP_PATH_BYTES]) {
     Dl_info info;
     const void *here = &idle;
-    if (strspn(engine, "abcdefghijklmnopqrstuvwxyz0123456789") != strlen(engine) ||
-        dladdr(here, &info) == 0 || !info.dli_fname) {
+    if (dladdr(here, &info) == 0 || !info.dli_fname) {
         return false;
     }
     const char *slash = strrchr(info.dli_fname, '/');
     int folder = slash ? (int)(slash - info.dli_fname) : 1;
-    int written = snprintf(path, PATH_BYTES, "%.*s/libingot-interp-%s.so", folder,
-                           slash ? info.dli_fname : ".", engine);
-    return written > 0 && written < PATH_BYTES;
+    int written = snprintf(out_path, IG_INTERP_PATH_BYTES, "%.*s/%s", folder,
+                           slash ? info.dli_fname : ".", name);
+    return written > 0 && written < IG_INTERP_PATH_BYTES;
+}
+
+static bool engine_path(const char *engine, char path[IG_INTERP_PATH_BYTES]) {
+    char file[64];
+    int written = snprintf(file, sizeof file, "libingot-interp-%s.so", engine);
+    return strspn(engine, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(engine) &&
+           written > 0 && written < (int)sizeof file && ig_interp_folder(file, path);
 }
 
 /* The words of the loader tell which of its limits was met. */
@@ -94,7 +98,7 @@ static ig_status bring_up(ig_interp *interp, const ig_interp_call *how) {
 /* The library of one that does not come up stays open: its threads may still end. */
 static ig_status begin_interp(const ig_interp_call *how, const char *engine,
                               ig_interp **out_interp) {
-    char path[PATH_BYTES];
+    char path[IG_INTERP_PATH_BYTES];
     if (!engine_path(engine, path)) {
         return ig_interp_fail(how, IG_UNSUPPORTED, "there is no engine '%s'", engine);
     }

@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Tensors cross as buffers (PEP 3118): an argument is a memoryview of the caller's
- * memory, or a numpy array over it; of a result, whatever offers a contiguous buffer of
- * a known element type is a tensor.
+ * memory, or a numpy array or torch tensor over it; of a result, whatever offers a
+ * contiguous buffer of a known element type, or DLPack, is a tensor.
  */
 #include "runtime/interp/cpython/convert.h"
 
 #include "base/checked.h"
+#include "ingot/dlpack.h"
 
 #include <string.h>
 
@@ -26,9 +27,11 @@ static const struct {
 
 /* ---- to Python ---- */
 
-/* A tensor of the caller's, which counts who looks at it. */
+/* A tensor of the caller's, which counts who looks at it; or memory that is shared, and
+ * held for as long as anybody looks. */
 typedef struct loan {
     PyObject ob_base;
+    ig_shared *shared; /* or NULL */
     Py_buffer view;
     Py_ssize_t shape[IG_MAX_RANK], strides[IG_MAX_RANK];
     int lookers;
@@ -36,7 +39,10 @@ typedef struct loan {
 
 static int look_at(PyObject *of, Py_buffer *view, int flags) {
     loan *lent = (loan *)of;
-    (void)flags; /* row-major and writable: nothing that is asked for is missing */
+    if (lent->view.readonly && (flags & PyBUF_WRITABLE)) {
+        PyErr_SetString(PyExc_BufferError, "memory that interpreters share");
+        return -1;
+    }
     *view = lent->view;
     view->obj = Py_NewRef(of);
     lent->lookers++;
@@ -48,11 +54,17 @@ static void look_away(PyObject *of, Py_buffer *view) {
     ((loan *)of)->lookers--;
 }
 
+static void end_loan(PyObject *of) {
+    ig_shared_drop(((loan *)of)->shared);
+    PyObject_Free(of);
+}
+
 static PyBufferProcs loan_buffer = { look_at, look_away };
 static PyTypeObject loan_type = {
     .ob_base = { PyObject_HEAD_INIT(NULL) 0 },
     .tp_name = "ingot.Loan",
     .tp_basicsize = sizeof(loan),
+    .tp_dealloc = end_loan,
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_as_buffer = &loan_buffer,
 };
@@ -88,6 +100,7 @@ static loan *make_loan(const ig_view *tensor, const char *letter, Py_ssize_t byt
         size *= lent->shape[d];
     }
     lent->lookers = 0;
+    lent->shared = NULL;
     lent->view = (Py_buffer){ .buf = tensor->data ? tensor->data : nothing,
                               .len = size,
                               .itemsize = bytes,
@@ -130,6 +143,24 @@ static PyObject *tensor_to_python(const ig_view *tensor, lent_views *lent) {
     PyObject *array = PyObject_CallOneArg(lent->wrap, shown);
     Py_DECREF(shown);
     return array;
+}
+
+/* What is made of it keeps the memory. */
+static PyObject *shared_to_python(const ig_interp_value *value) {
+    ig_shared *shared = (ig_shared *)(uintptr_t)value->as.text.data;
+    ig_view bytes = { .data = shared->data,
+                      .rank = 1,
+                      .dims = { (int64_t)shared->size } };
+    loan *made = make_loan(&bytes, "B", 1);
+    if (!made) {
+        return NULL;
+    }
+    made->shared = shared;
+    made->view.readonly = 1;
+    ig_shared_hold(shared);
+    PyObject *shown = PyMemoryView_FromObject((PyObject *)made);
+    Py_DECREF((PyObject *)made);
+    return shown;
 }
 
 static PyObject *list_to_python(const ig_interp_value *value, lent_views *lent) {
@@ -194,6 +225,9 @@ static PyObject *leaf_to_python(const ig_interp_value *value) {
 PyObject *value_to_python(const ig_interp_value *value, lent_views *lent) {
     if (value->kind == IG_INTERP_TENSOR) {
         return tensor_to_python(&value->as.tensor, lent);
+    }
+    if ((int)value->kind == IG_ENGINE_SHARED) {
+        return shared_to_python(value);
     }
     if (value->kind != IG_INTERP_LIST && value->kind != IG_INTERP_TUPLE &&
         value->kind != IG_INTERP_DICT) {
@@ -275,11 +309,8 @@ static int dtype_of(const Py_buffer *view) {
     return 0;
 }
 
-/* 1: it was a tensor; 0: it is none; -1: an exception. */
-static int keep_tensor(PyObject *from, python_result *result, ig_interp_value *out) {
-    if (!PyObject_CheckBuffer(from)) {
-        return 0;
-    }
+/* 1: it was a tensor; 0: it is none; -1: an exception.  So the next two. */
+static int keep_buffer(PyObject *from, python_result *result, ig_interp_value *out) {
     kept_part *part = keep_part(result);
     Py_buffer *view = part ? calloc(1, sizeof *view) : NULL;
     if (!view) {
@@ -305,6 +336,33 @@ static int keep_tensor(PyObject *from, python_result *result, ig_interp_value *o
         out->as.tensor.dims[d] = view->shape[d];
     }
     return 1;
+}
+
+/* Row-major in the host's memory; else it stays an object. */
+static int keep_dlpack(PyObject *from, python_result *result, ig_interp_value *out) {
+    kept_part *part = keep_part(result);
+    if (!part) {
+        return -1;
+    }
+    part->capsule = PyObject_CallMethod(from, "__dlpack__", NULL);
+    const void *managed = part->capsule
+                              ? PyCapsule_GetPointer(part->capsule, "dltensor")
+                              : NULL;
+    if (!managed || ig_view_from_dlpack(managed, &out->as.tensor) != IG_OK) {
+        PyErr_Clear();
+        return 0;
+    }
+    out->kind = IG_INTERP_TENSOR;
+    return 1;
+}
+
+static int keep_tensor(PyObject *from, python_result *result, ig_interp_value *out) {
+    if (PyObject_CheckBuffer(from)) {
+        return keep_buffer(from, result, out);
+    }
+    PyObject *type = (PyObject *)Py_TYPE(from);
+    return PyObject_HasAttrString(type, "__dlpack__") ? keep_dlpack(from, result, out)
+                                                      : 0;
 }
 
 static int keep_items(PyObject *sequence, python_result *result, ig_interp_value *out) {
@@ -419,13 +477,19 @@ int own_tensors(python_result *result, ig_interp_value *value) {
     return 0;
 }
 
+void drop_view(kept_part *part) {
+    if (part->view) {
+        PyBuffer_Release(part->view);
+        free(part->view);
+        part->view = NULL;
+    }
+    Py_CLEAR(part->capsule);
+}
+
 void free_parts(python_result *result) {
     for (kept_part *part = result->parts, *next; part; part = next) {
         next = part->next;
-        if (part->view) {
-            PyBuffer_Release(part->view);
-            free(part->view);
-        }
+        drop_view(part);
         if (part->object) {
             Py_XDECREF((PyObject *)part->object->reference);
             free(part->object);

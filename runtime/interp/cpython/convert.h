@@ -11,7 +11,7 @@
 /* The memory of tensors that were lent to a call. */
 typedef struct lent_views {
     PyObject *list; /* of loans */
-    PyObject *wrap; /* numpy.asarray, or NULL */
+    PyObject *wrap; /* what tensors are given to, or NULL */
 } lent_views;
 
 int prepare_loans(void); /* once; -1 with an exception */
@@ -25,6 +25,7 @@ PyObject *value_to_python(const ig_interp_value *value, lent_views *lent);
 typedef struct kept_part {
     struct kept_part *next;
     Py_buffer *view;          /* or NULL */
+    PyObject *capsule;        /* of DLPack, or NULL */
     ig_interp_object *object; /* or NULL */
     void *memory;             /* or NULL */
 } kept_part;
@@ -39,6 +40,7 @@ int value_from_python(PyObject *from, python_result *result,
                       ig_interp_value *out_value);
 /* Copies the tensors of the result, so that it holds no memory of others. */
 int own_tensors(python_result *result, ig_interp_value *value);
+void drop_view(kept_part *part);
 void free_parts(python_result *result);
 
 #endif

@@ -113,17 +113,18 @@ static int set_up_names(void) {
 static void add_path(ig_engine_job *job) {
     PyObject *paths = PySys_GetObject("path");
     PyObject *path = PyUnicode_DecodeFSDefault(job->source);
-    if (!paths || !path || PyList_Append(paths, path) != 0) {
+    int is_there = paths && path ? PySequence_Contains(paths, path) : -1;
+    if (is_there < 0 || (is_there == 0 && PyList_Append(paths, path) != 0)) {
         take_exception(job);
     }
     Py_XDECREF(path);
 }
 
-static void choose_arrays(ig_engine_job *job) {
+static void wrap_tensors(ig_engine_job *job) {
     Py_CLEAR(self.as_array);
-    PyObject *module = job->source ? PyImport_ImportModule(job->source) : NULL;
-    self.as_array = module ? PyObject_GetAttrString(module, "asarray") : NULL;
-    if (job->source && !self.as_array) {
+    PyObject *module = job->module ? PyImport_ImportModule(job->module) : NULL;
+    self.as_array = module ? PyObject_GetAttrString(module, job->name) : NULL;
+    if (job->module && !self.as_array) {
         take_exception(job);
     }
     Py_XDECREF(module);
@@ -177,6 +178,10 @@ static void find_attribute(ig_engine_job *job) {
         return;
     }
     make_object(job, PyObject_GetAttrString(object, job->name));
+}
+
+static void keep_object(ig_engine_job *job) {
+    make_object(job, Py_NewRef((PyObject *)job->object->reference));
 }
 
 static void free_object(ig_engine_job *job) {
@@ -233,11 +238,7 @@ static PyObject *call_object(const ig_engine_job *job, lent_views *lent) {
 
 static void drop_views(python_result *result) {
     for (kept_part *part = result->parts; part; part = part->next) {
-        if (part->view) {
-            PyBuffer_Release(part->view);
-            free(part->view);
-            part->view = NULL;
-        }
+        drop_view(part);
     }
 }
 
@@ -262,30 +263,40 @@ static int settle_loans(python_result *result, const lent_views *lent) {
     return -1;
 }
 
-static void invoke_object(ig_engine_job *job) {
+/* The result of a call; NULL with an exception. */
+static ig_interp_result *make_result(const ig_engine_job *job, PyObject *outcome,
+                                     const lent_views *lent) {
     python_result *result = calloc(1, sizeof *result);
-    lent_views lent = { PyList_New(0), self.as_array };
-    PyObject *outcome = result && lent.list ? call_object(job, &lent) : NULL;
-    int failed = outcome == NULL;
-    if (outcome) {
-        result->head.interp = job->interp;
-        failed = value_from_python(outcome, result, &result->head.value);
+    if (!result) {
         Py_DECREF(outcome);
-        failed = failed || settle_loans(result, &lent);
+        PyErr_NoMemory();
+        return NULL;
     }
-    if (failed) {
-        if (!PyErr_Occurred()) {
-            PyErr_NoMemory();
-        }
+    result->head.interp = job->interp;
+    int failed = value_from_python(outcome, result, &result->head.value);
+    Py_DECREF(outcome);
+    if (failed || settle_loans(result, lent) != 0) {
+        free_parts(result);
+        free(result);
+        return NULL;
+    }
+    return &result->head;
+}
+
+static void invoke_object(ig_engine_job *job) {
+    lent_views lent = { PyList_New(0), self.as_array };
+    PyObject *outcome = lent.list ? call_object(job, &lent) : NULL;
+    if (!outcome) {
         take_exception(job);
-        if (result) {
-            free_parts(result);
-            free(result);
-            result = NULL;
+    } else if (job->wants_object) { /* tensors are not among its arguments */
+        make_object(job, outcome);
+    } else {
+        job->result = make_result(job, outcome, &lent);
+        if (!job->result) {
+            take_exception(job);
         }
     }
     Py_XDECREF(lent.list);
-    job->result = failed ? NULL : &result->head;
 }
 
 /* ---- threads ---- */
@@ -391,12 +402,13 @@ static const ig_engine engine = {
     .has_owner = true,
     .start = start_engine,
     .configure = add_path,
-    .use_numpy = choose_arrays,
+    .wrap_tensors = wrap_tensors,
     .add_source = add_source,
     .run = run_source,
     .find_global = find_global,
     .find_attribute = find_attribute,
     .invoke = invoke_object,
+    .keep = keep_object,
     .free_object = free_object,
     .free_result = free_result,
 };

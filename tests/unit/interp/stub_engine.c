@@ -48,7 +48,7 @@ static const ig_engine engine = {
     .start = start,
     .stop = stop,
     .configure = nothing,
-    .use_numpy = nothing,
+    .wrap_tensors = nothing,
     .run = run,
 };
 
