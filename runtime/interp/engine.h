@@ -20,8 +20,8 @@
 
 enum { IG_ENGINE_ABI = 3 };
 
-/* A kind of value beside ig_interp_kind's: bytes that may be kept, of the ig_shared that
- * as.text.data points to. */
+/* A kind of value beside those of ig_interp_kind: bytes that may be kept, those of the
+ * ig_shared that as.text.data points to. */
 enum { IG_ENGINE_SHARED = 1000 };
 
 /* Objects and results begin with these, so that the host knows whose they are. */
@@ -48,7 +48,7 @@ struct ig_engine_job {
     const char *source, *name, *module;
     const ig_interp_object *object;
     const ig_interp_arguments *arguments;
-    bool wants_object; /* a call gives made_object, whatever the result is */
+    bool wants_object; /* a call gives made_object, whatever it is */
     ig_interp_object *made_object;
     ig_interp_result *result; /* made, or to be freed */
 };

@@ -82,7 +82,7 @@ ARROWS = {
     "runtime/collective/": ["runtime/collective/", *BASE, "ingot/group.h"],
     "runtime/interp/": ["runtime/interp/*", *BASE, "ingot/interp.h"],
     "runtime/interp/cpython/": ["runtime/interp/cpython/", "runtime/interp/*", *BASE,
-                                "ingot/interp.h"],
+                                "ingot/interp.h", "ingot/dlpack.h"],
     "runtime/host/": ["runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
     "runtime/tree/": ["runtime/*", "runtime/tree/", *BASE, "ingot/runtime.h",
                       "ingot/tree.h"],
