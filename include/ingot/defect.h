@@ -71,6 +71,29 @@ IG_API IG_MUST_USE ig_status ig_module_bisect(
     ig_module *module, const ig_compile_options *options, const ig_argument *inputs,
     size_t input_count, const ig_answer_judge *judge, ig_guilty_pass *out_guilty);
 
+/* ---- a smaller model ---- */
+
+typedef struct ig_reduction {
+    size_t size;
+    /* Is the model in these bytes still one to look at?  1: yes, and from now on the
+     * smallest known; 0: no; -1: no more of this, what was found is enough. */
+    int (*check)(void *user, const void *bytes, size_t size);
+    /* After each check that said yes; may be NULL. */
+    void (*smaller)(void *user, size_t nodes, size_t all_nodes);
+    void *user;
+} ig_reduction;
+
+/* Makes the ONNX file that `module` was read from smaller while `check` says yes: fewer
+ * nodes (delta debugging), then shorter extents, then plain weights.  Values that a
+ * node needs of one that went become inputs; whole numbers among them are constants, as
+ * the interpreter computes them from `inputs` (one for each of the module's).  Errors:
+ * IG_INVALID where the model, written anew, is not one to look at any more;
+ * IG_UNSUPPORTED for models of other formats. */
+IG_API IG_MUST_USE ig_status ig_module_reduce(ig_module *module, const char *path,
+                                              const ig_argument *inputs,
+                                              size_t input_count,
+                                              const ig_reduction *how);
+
 #ifdef __cplusplus
 }
 #endif

@@ -466,7 +466,8 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
     ig_onnx_import import = { .model = model,
                               .context = model->context,
                               .module = model->module,
-                              .arena = model->arena };
+                              .arena = model->arena,
+                              .options = options };
     ig_map_init(&import.functions, import.arena);
     ig_map_init(&import.flawed, import.arena);
     ig_map_init(&import.rows, import.arena);

@@ -55,13 +55,14 @@ struct ig_onnx_import {
     ig_arena *arena;
     ig_graph *graph;
     ig_onnx_opsets opsets;
-    ig_map functions;  /* "domain\nname\noverload" -> ig_onnx_function */
-    ig_map flawed;     /* NodeProtos that were reported */
-    ig_map rows;       /* "domain\nname" -> first row of the operator */
-    ig_map weights;    /* TensorProto -> ig_weight */
-    ig_map untyped;    /* sequences whose items are not known yet: see below */
-    ig_map freed;      /* bodies -> extents that change from trip to trip */
-    size_t node_count; /* imported so far, inlined ones too */
+    ig_map functions; /* "domain\nname\noverload" -> ig_onnx_function */
+    ig_map flawed;    /* NodeProtos that were reported */
+    ig_map rows;      /* "domain\nname" -> first row of the operator */
+    ig_map weights;   /* TensorProto -> ig_weight */
+    ig_map untyped;   /* sequences whose items are not known yet: see below */
+    ig_map freed;     /* bodies -> extents that change from trip to trip */
+    const ig_onnx_options *options; /* or NULL */
+    size_t node_count;              /* imported so far, inlined ones too */
     uint64_t node_bound;
     ig_status worst; /* reported so far */
 };

@@ -33,6 +33,10 @@ void ig_onnx_define(ig_onnx_scope *scope, const char *name, const ig_onnx_name *
     *entry = *what;
     entry->is_poisoned = !what->value;
     ig_map_set(&scope->names, ig_str_of(name), entry);
+    const ig_onnx_options *options = import->options;
+    if (options && options->named && what->value && !scope->outer && !scope->call) {
+        options->named(options->user, name, what->value);
+    }
     if (what->value && !what->value->name) {
         what->value->name = ig_module_string(import->module, ig_str_of(name));
     }

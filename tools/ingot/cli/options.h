@@ -25,7 +25,7 @@ typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *kernels,
-        *topology, *constraints, *compat, *svg, *plan, *shard, *against;
+        *topology, *constraints, *compat, *svg, *plan, *shard, *against, *check_command;
     text_list inputs, limits, dims;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, batch_size, state, column, rank;

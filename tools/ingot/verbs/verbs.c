@@ -9,6 +9,7 @@
     VERB(dump)      \
     VERB(inspect)   \
     VERB(compare)   \
+    VERB(reduce)    \
     VERB(opt)       \
     VERB(bench)     \
     VERB(profile)   \

@@ -1,0 +1,46 @@
+/* Smaller ONNX models out of one: fewer nodes, shorter extents, plainer weights.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a node goes, what the others read of it becomes an input of the graph, or a
+ * constant, with the type that the caller knows (ig_onnx_edit_know); what nobody reads
+ * any more becomes an output.  Nodes in branches, bodies and functions are as they are.
+ * The texts that are written are whole models, with external data taken in.
+ */
+#ifndef IG_FRONTEND_ONNX_EDIT_EDIT_H
+#define IG_FRONTEND_ONNX_EDIT_EDIT_H
+
+#include "base/writer.h"
+#include "ir/tensor.h"
+
+typedef struct ig_onnx_editor ig_onnx_editor;
+
+/* Every extent `from`, of inputs, constants and shapes that are constants, is `to`. */
+typedef struct ig_onnx_extent {
+    int64_t from, to;
+} ig_onnx_extent;
+
+typedef struct ig_onnx_variant {
+    const uint8_t *keeps; /* by node: 0 or 1 */
+    const ig_onnx_extent *extents;
+    size_t extent_count;
+    bool has_plain_weights; /* real constants are 1 */
+} ig_onnx_variant;
+
+/* Reads a model; the module owns all of it, and the editor.  Errors: those of reading,
+ * and IG_UNSUPPORTED for constants that hold strings. */
+ig_status ig_onnx_edit_open(ig_context *context, const char *path,
+                            ig_module **out_module, ig_onnx_editor **out_editor);
+size_t ig_onnx_edit_node_count(const ig_onnx_editor *editor);
+/* What a value of the model is, for inputs and cuts; extents below 0 are open.  Data
+ * other than NULL becomes a constant.  Name and tensor are copied, data is borrowed. */
+void ig_onnx_edit_know(ig_onnx_editor *editor, const char *name, const ig_tensor *what);
+/* The extents above 1 of inputs and constants of a variant, each once, falling; the
+ * array is `arena`'s. */
+size_t ig_onnx_edit_extents(ig_onnx_editor *editor, const ig_onnx_variant *variant,
+                            ig_arena *arena, int64_t **out_extents);
+/* Appends the variant as a file; false where a cut value's type is not known, or
+ * nothing is left to give. */
+bool ig_onnx_edit_write(ig_onnx_editor *editor, const ig_onnx_variant *variant,
+                        ig_arena *arena, ig_writer *out);
+
+#endif

@@ -1,0 +1,448 @@
+/* A variant of a model as a file.  SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/edit/editor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a variant's graph is made of; messages and arrays are the arena's. */
+typedef struct variant_graph {
+    ig_onnx_editor *editor;
+    const ig_onnx_variant *variant;
+    ig_arena *arena;
+    const Onnx__GraphProto *from;
+    ig_map made, read; /* names that nodes give, and that are read */
+    ig_map declared;   /* inputs and constants so far */
+    IG_VEC(Onnx__NodeProto *) nodes;
+    IG_VEC(Onnx__TensorProto *) constants;
+    IG_VEC(Onnx__ValueInfoProto *) inputs, outputs;
+    bool is_unknown; /* some value's type is not known */
+} variant_graph;
+
+static bool has_name(const ig_map *map, const char *name) {
+    return ig_map_get(map, ig_str_of(name)) != NULL;
+}
+
+static void add_name(ig_map *map, const char *name) {
+    ig_map_set(map, ig_str_of(name), map);
+}
+
+/* ---- names ---- */
+
+/* What a graph inside of a node reads from outside of it (or calls by the same name,
+ * which is harmless). */
+static void read_names(variant_graph *g, const Onnx__NodeProto *node);
+
+static void read_graph_names(variant_graph *g, const Onnx__GraphProto *graph) {
+    for (size_t i = 0; i < graph->n_node; i++) {
+        read_names(g, graph->node[i]);
+    }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        add_name(&g->read, graph->output[i]->name);
+    }
+}
+
+static void read_names(variant_graph *g, const Onnx__NodeProto *node) {
+    for (size_t i = 0; i < node->n_input; i++) {
+        add_name(&g->read, node->input[i]);
+    }
+    for (size_t a = 0; a < node->n_attribute; a++) {
+        const Onnx__AttributeProto *attr = node->attribute[a];
+        if (attr->g) {
+            read_graph_names(g, attr->g);
+        }
+        for (size_t i = 0; i < attr->n_graphs; i++) {
+            read_graph_names(g, attr->graphs[i]);
+        }
+    }
+}
+
+static void keep_nodes(variant_graph *g) {
+    for (size_t i = 0; i < g->from->n_node; i++) {
+        Onnx__NodeProto *node = g->from->node[i];
+        if (!g->variant->keeps[i]) {
+            continue;
+        }
+        IG_PUSH(g->arena, &g->nodes, node);
+        read_names(g, node);
+        for (size_t k = 0; k < node->n_output; k++) {
+            if (node->output[k][0]) {
+                add_name(&g->made, node->output[k]);
+            }
+        }
+    }
+}
+
+/* ---- extents ---- */
+
+static int64_t new_extent(const variant_graph *g, int64_t extent) {
+    for (size_t i = 0; i < g->variant->extent_count; i++) {
+        if (g->variant->extents[i].from == extent) {
+            return g->variant->extents[i].to;
+        }
+    }
+    return extent;
+}
+
+/* The elements that are left where the extents of `dims` become those of `to`. */
+static void cut_elements(const variant_graph *g, Onnx__TensorProto *tensor,
+                         const int64_t *dims, size_t width) {
+    size_t rank = tensor->n_dims;
+    int64_t index[IG_TENSOR_RANK] = { 0 }, count = 1;
+    for (size_t d = 0; d < rank; d++) {
+        count *= tensor->dims[d];
+    }
+    uint8_t *bytes = ig_arena_zalloc(g->arena, (size_t)count * width);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = 0;
+        for (size_t d = 0; d < rank; d++) {
+            at = at * dims[d] + index[d];
+        }
+        memcpy(bytes + (size_t)i * width, tensor->raw_data.data + (size_t)at * width,
+               width);
+        for (size_t d = rank; d-- > 0 && ++index[d] == tensor->dims[d];) {
+            index[d] = 0;
+        }
+    }
+    tensor->raw_data.data = bytes;
+    tensor->raw_data.len = (size_t)count * width;
+}
+
+static void cut_dims(const variant_graph *g, Onnx__TensorProto *tensor, size_t width) {
+    const int64_t *dims = tensor->dims;
+    bool is_cut = false, fits = tensor->n_dims <= IG_TENSOR_RANK;
+    tensor->dims = IG_NEW_ARRAY(g->arena, int64_t, tensor->n_dims);
+    for (size_t d = 0; d < tensor->n_dims; d++) {
+        tensor->dims[d] = new_extent(g, dims[d]);
+        is_cut = is_cut || tensor->dims[d] != dims[d];
+        fits = fits && tensor->dims[d] <= dims[d];
+    }
+    if (is_cut && fits) {
+        cut_elements(g, tensor, dims, width);
+    } else {
+        tensor->dims = (int64_t *)(uintptr_t)dims;
+    }
+}
+
+/* Short vectors of i64 are shapes, where they hold an extent that goes. */
+static void cut_shape(const variant_graph *g, Onnx__TensorProto *tensor) {
+    size_t count = tensor->raw_data.len / sizeof(int64_t);
+    if (tensor->n_dims != 1 || count > IG_TENSOR_RANK || !g->variant->extent_count) {
+        return;
+    }
+    int64_t *numbers = IG_NEW_ARRAY(g->arena, int64_t, count);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(&numbers[i], tensor->raw_data.data + i * sizeof *numbers,
+               sizeof *numbers);
+        numbers[i] = new_extent(g, numbers[i]);
+    }
+    tensor->raw_data.data = (uint8_t *)numbers;
+}
+
+/* ---- constants ---- */
+
+static void fill_with_ones(const variant_graph *g, Onnx__TensorProto *tensor) {
+    size_t count = tensor->raw_data.len / sizeof(float);
+    float *ones = IG_NEW_ARRAY(g->arena, float, count);
+    for (size_t i = 0; i < count; i++) {
+        ones[i] = 1;
+    }
+    tensor->raw_data.data = (uint8_t *)ones;
+}
+
+static Onnx__TensorProto *cut_constant(const variant_graph *g,
+                                       const Onnx__TensorProto *from) {
+    Onnx__TensorProto *tensor = IG_NEW(g->arena, Onnx__TensorProto);
+    ig_dtype dtype;
+    *tensor = *from;
+    if (!ig_dtype_from_onnx(from->data_type, &dtype) || ig_dtypes[dtype].bits < 8) {
+        return tensor;
+    }
+    cut_dims(g, tensor, ig_dtypes[dtype].bits / 8);
+    if (dtype == IG_DT_i64) {
+        cut_shape(g, tensor);
+    }
+    if (dtype == IG_DT_f32 && g->variant->has_plain_weights) {
+        fill_with_ones(g, tensor);
+    }
+    return tensor;
+}
+
+/* Only the last of equal names counts, so each is added once. */
+static void keep_constants(variant_graph *g) {
+    for (size_t i = 0; i < g->from->n_initializer; i++) {
+        const Onnx__TensorProto *tensor = g->from->initializer[i];
+        if (has_name(&g->read, tensor->name) && !has_name(&g->declared, tensor->name)) {
+            add_name(&g->declared, tensor->name);
+            IG_PUSH(g->arena, &g->constants, cut_constant(g, tensor));
+        }
+    }
+    for (size_t i = 0; i < g->from->n_sparse_initializer; i++) {
+        const Onnx__SparseTensorProto *sparse = g->from->sparse_initializer[i];
+        if (sparse->values && sparse->values->name) {
+            add_name(&g->declared, sparse->values->name);
+        }
+    }
+}
+
+/* ---- inputs and outputs ---- */
+
+/* Extents of outputs stay open: those of inputs decide. */
+static Onnx__TensorShapeProto *shape_of(const variant_graph *g, const char *name,
+                                        const ig_tensor *what, bool is_input) {
+    Onnx__TensorShapeProto *shape = IG_NEW(g->arena, Onnx__TensorShapeProto);
+    onnx__tensor_shape_proto__init(shape);
+    shape->n_dim = what->rank;
+    shape->dim = IG_NEW_ARRAY(g->arena, Onnx__TensorShapeProto__Dimension *,
+                              what->rank);
+    for (uint32_t d = 0; d < what->rank; d++) {
+        Onnx__TensorShapeProto__Dimension *dim =
+            IG_NEW(g->arena, Onnx__TensorShapeProto__Dimension);
+        onnx__tensor_shape_proto__dimension__init(dim);
+        bool is_known = is_input && what->dims[d] >= 0;
+        dim->value_case = is_known
+                              ? ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE
+                              : ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+        if (is_known) {
+            dim->dim_value = new_extent(g, what->dims[d]);
+        } else {
+            dim->dim_param = ig_arena_printf(g->arena, "%s_%u", name, d);
+        }
+        shape->dim[d] = dim;
+    }
+    return shape;
+}
+
+static Onnx__ValueInfoProto *port_of(const variant_graph *g, const char *name,
+                                     const ig_tensor *what, bool is_input) {
+    Onnx__ValueInfoProto *port = IG_NEW(g->arena, Onnx__ValueInfoProto);
+    Onnx__TypeProto *type = IG_NEW(g->arena, Onnx__TypeProto);
+    Onnx__TypeProto__Tensor *tensor = IG_NEW(g->arena, Onnx__TypeProto__Tensor);
+    onnx__value_info_proto__init(port);
+    onnx__type_proto__init(type);
+    onnx__type_proto__tensor__init(tensor);
+    port->name = (char *)(uintptr_t)name;
+    port->type = type;
+    type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+    type->tensor_type = tensor;
+    tensor->has_elem_type = true;
+    tensor->elem_type = ig_dtypes[what->dtype].onnx;
+    tensor->shape = shape_of(g, name, what, is_input);
+    return port;
+}
+
+static void add_constant(variant_graph *g, const char *name, const ig_tensor *what) {
+    Onnx__TensorProto from;
+    onnx__tensor_proto__init(&from);
+    from.name = (char *)(uintptr_t)name;
+    from.has_data_type = true;
+    from.data_type = ig_dtypes[what->dtype].onnx;
+    from.n_dims = what->rank;
+    from.dims = IG_NEW_ARRAY(g->arena, int64_t, what->rank);
+    for (uint32_t d = 0; d < what->rank; d++) {
+        from.dims[d] = what->dims[d];
+    }
+    from.has_raw_data = true;
+    from.raw_data.data = what->data;
+    from.raw_data.len = (size_t)ig_tensor_bytes(what);
+    IG_PUSH(g->arena, &g->constants, cut_constant(g, &from));
+}
+
+/* A name that a kept node reads and nothing gives. */
+static void add_cut(variant_graph *g, const char *name) {
+    const ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(name));
+    if (!what || what->dtype >= IG_DT_COUNT || ig_dtypes[what->dtype].onnx <= 0) {
+        g->is_unknown = true;
+        return;
+    }
+    add_name(&g->declared, name);
+    if (what->data) {
+        add_constant(g, name, what);
+    } else {
+        IG_PUSH(g->arena, &g->inputs, port_of(g, name, what, true));
+    }
+}
+
+/* Inputs of the whole model that are still read stay as they are declared, unless more
+ * is known of them. */
+static void keep_inputs(variant_graph *g) {
+    for (size_t i = 0; i < g->from->n_input; i++) {
+        Onnx__ValueInfoProto *input = g->from->input[i];
+        if (!has_name(&g->read, input->name) || has_name(&g->declared, input->name)) {
+            continue;
+        }
+        if (ig_map_get(&g->editor->known, ig_str_of(input->name))) {
+            add_cut(g, input->name);
+        } else {
+            add_name(&g->declared, input->name);
+            IG_PUSH(g->arena, &g->inputs, input);
+        }
+    }
+}
+
+/* Names that only graphs inside of nodes define are not known from outside. */
+static void add_cuts(variant_graph *g) {
+    for (size_t n = 0; n < g->nodes.count; n++) {
+        const Onnx__NodeProto *node = g->nodes.items[n];
+        for (size_t i = 0; i < node->n_input; i++) {
+            const char *name = node->input[i];
+            if (name[0] && !has_name(&g->made, name) && !has_name(&g->declared, name)) {
+                add_cut(g, name);
+            }
+        }
+    }
+    for (size_t i = 0; i < g->read.count; i++) { /* what graphs inside read */
+        const char *name = g->read.entries[i].key.data;
+        if (name[0] && !has_name(&g->made, name) && !has_name(&g->declared, name) &&
+            ig_map_get(&g->editor->known, ig_str_of(name))) {
+            add_cut(g, name);
+        }
+    }
+}
+
+/* What the model gave already is given as it was declared; what nobody reads, too. */
+static void add_outputs(variant_graph *g) {
+    ig_map given;
+    ig_map_init(&given, g->arena);
+    for (size_t i = 0; i < g->from->n_output; i++) {
+        Onnx__ValueInfoProto *output = g->from->output[i];
+        if (has_name(&g->made, output->name)) {
+            ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(output->name));
+            add_name(&given, output->name);
+            IG_PUSH(g->arena, &g->outputs,
+                    what ? port_of(g, output->name, what, false) : output);
+        }
+    }
+    for (size_t n = 0; n < g->nodes.count; n++) {
+        const Onnx__NodeProto *node = g->nodes.items[n];
+        for (size_t i = 0; i < node->n_output; i++) {
+            const char *name = node->output[i];
+            ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(name));
+            if (name[0] && what && !has_name(&g->read, name) &&
+                !has_name(&given, name)) {
+                IG_PUSH(g->arena, &g->outputs, port_of(g, name, what, false));
+            }
+        }
+    }
+}
+
+static bool make_graph(variant_graph *g) {
+    ig_map_init(&g->made, g->arena);
+    ig_map_init(&g->read, g->arena);
+    ig_map_init(&g->declared, g->arena);
+    keep_nodes(g);
+    keep_constants(g);
+    keep_inputs(g);
+    add_cuts(g);
+    add_outputs(g);
+    return !g->is_unknown && g->nodes.count > 0 && g->outputs.count > 0;
+}
+
+/* ---- the file ---- */
+
+/* Functions that a kept node calls, or a function that is kept for it. */
+static bool is_called(const Onnx__FunctionProto *function,
+                      Onnx__NodeProto *const *nodes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *domain = nodes[i]->domain ? nodes[i]->domain : "";
+        if (function->name && nodes[i]->op_type &&
+            strcmp(nodes[i]->op_type, function->name) == 0 &&
+            strcmp(domain, function->domain ? function->domain : "") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_needed(const variant_graph *g, const Onnx__ModelProto *model,
+                      const Onnx__FunctionProto *function) {
+    bool is_so = is_called(function, g->nodes.items, g->nodes.count);
+    for (size_t i = 0; i < model->n_functions; i++) {
+        is_so = is_so || is_called(function, model->functions[i]->node,
+                                   model->functions[i]->n_node);
+    }
+    return is_so;
+}
+
+static void pack_model(const variant_graph *g, ig_writer *out) {
+    const Onnx__ModelProto *from = g->editor->model.proto;
+    Onnx__ModelProto model = *from;
+    Onnx__GraphProto graph = *g->from;
+    graph.node = g->nodes.items;
+    graph.n_node = g->nodes.count;
+    graph.initializer = g->constants.items;
+    graph.n_initializer = g->constants.count;
+    graph.input = g->inputs.items;
+    graph.n_input = g->inputs.count;
+    graph.output = g->outputs.items;
+    graph.n_output = g->outputs.count;
+    graph.n_value_info = 0;
+    model.graph = &graph;
+    model.n_training_info = 0;
+    model.functions = IG_NEW_ARRAY(g->arena, Onnx__FunctionProto *, from->n_functions);
+    model.n_functions = 0;
+    for (size_t i = 0; i < from->n_functions; i++) {
+        if (is_needed(g, from, from->functions[i])) {
+            model.functions[model.n_functions++] = from->functions[i];
+        }
+    }
+    size_t size = onnx__model_proto__get_packed_size(&model);
+    uint8_t *bytes = ig_arena_alloc(g->arena, size);
+    onnx__model_proto__pack(&model, bytes);
+    ig_put_str(out, (ig_str){ (const char *)bytes, size });
+}
+
+static variant_graph graph_of(ig_onnx_editor *editor, const ig_onnx_variant *variant,
+                              ig_arena *arena) {
+    return (variant_graph){ .editor = editor,
+                            .variant = variant,
+                            .arena = arena,
+                            .from = editor->model.proto->graph };
+}
+
+bool ig_onnx_edit_write(ig_onnx_editor *editor, const ig_onnx_variant *variant,
+                        ig_arena *arena, ig_writer *out) {
+    variant_graph g = graph_of(editor, variant, arena);
+    if (!make_graph(&g)) {
+        return false;
+    }
+    pack_model(&g, out);
+    return true;
+}
+
+/* ---- extents ---- */
+
+static int compare_falling(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+size_t ig_onnx_edit_extents(ig_onnx_editor *editor, const ig_onnx_variant *variant,
+                            ig_arena *arena, int64_t **out_extents) {
+    ig_onnx_variant uncut = { .keeps = variant->keeps };
+    variant_graph g = graph_of(editor, &uncut, arena);
+    IG_VEC(int64_t) all = { 0 };
+    (void)make_graph(&g);
+    for (size_t i = 0; i < g.constants.count; i++) {
+        for (size_t d = 0; d < g.constants.items[i]->n_dims; d++) {
+            IG_PUSH(arena, &all, g.constants.items[i]->dims[d]);
+        }
+    }
+    for (size_t i = 0; i < g.inputs.count; i++) {
+        const ig_tensor *what = ig_map_get(&editor->known,
+                                           ig_str_of(g.inputs.items[i]->name));
+        for (uint32_t d = 0; what && d < what->rank; d++) {
+            IG_PUSH(arena, &all, what->dims[d]);
+        }
+    }
+    if (all.count) {
+        qsort(all.items, all.count, sizeof *all.items, compare_falling);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < all.count && all.items[i] > 1; i++) {
+        if (!count || all.items[count - 1] != all.items[i]) {
+            all.items[count++] = all.items[i];
+        }
+    }
+    *out_extents = all.items;
+    return count;
+}
