@@ -3,8 +3,8 @@
  *
  * Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
  * Failure-Inducing Input", 2002) over the nodes of the graph: parts alone, then what is
- * left without a part, with ever smaller parts.  What the model computes is known before
- * that, from one run of the interpreter, so each part is a model of its own.
+ * left without a part, with ever smaller parts.  One run of the interpreter says before
+ * that what the model computes, so each part is a model of its own.
  */
 #include "ingot/defect.h"
 
