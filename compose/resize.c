@@ -4,8 +4,7 @@
  * Elements and their weights are known when extents and scales are: then an axis is a
  * gather by constant ids, for linear and cubic of several elements per position, which
  * a product with constant weights and a sum bring together.  Where only the run knows
- * the extents, ids and weights are computed (resize_run.c).  Resizes whose scales are
- * data are left alone.
+ * the extents, scales or region, ids and weights are computed (resize_run.c).
  */
 #include "compose/resize.h"
 
@@ -97,7 +96,8 @@ static ig_value *make_floats(ig_expr *e, const float *values, int64_t count) {
 }
 
 ig_value *ig_compose_resize(ig_expr *e, ig_value *x, const ig_resize_form *form) {
-    bool is_crop = form->attrs.coordinates == IG_COORD_crop, has_lists = is_crop;
+    bool is_crop = form->attrs.coordinates == IG_COORD_crop;
+    bool has_lists = is_crop || form->scales_of_run;
     if (!x) {
         return NULL;
     }
@@ -107,15 +107,44 @@ ig_value *ig_compose_resize(ig_expr *e, ig_value *x, const ig_resize_form *form)
     }
     ig_resize_attrs attrs = tidy_attrs(&form->attrs);
     attrs.sizes = (ig_dims){ form->sizes, rank };
-    ig_value *scales = has_lists ? make_floats(e, form->scales, rank) : NULL;
-    ig_value *region = is_crop ? make_floats(e, form->region, 2 * rank) : NULL;
-    return ig_build_resize(e, x, scales, region, NULL, attrs);
+    ig_value *scales = form->scales_of_run, *region = form->region_of_run;
+    if (has_lists && !scales) {
+        scales = make_floats(e, form->scales, rank);
+    }
+    if (is_crop && !region) {
+        region = make_floats(e, form->region, 2 * rank);
+    }
+    return ig_build_resize(e, x, scales, is_crop ? region : NULL, attrs);
 }
 
-ig_value *ig_compose_resize_by(ig_expr *e, ig_value *x, const ig_resize_form *form,
-                               ig_value *const lists[3]) {
-    return ig_build_resize(e, x, lists[0], lists[1], lists[2],
-                           tidy_attrs(&form->attrs));
+/* Extents that no tensor has are -1, which no symbol takes. */
+static ig_value *as_extents(ig_expr *e, ig_value *x) {
+    ig_value *minus = ig_expr_integer(e, IG_DT_i64, -1);
+    ig_value *is_low = ig_expr_with(e, IG_OP_ge, x, 0);
+    ig_value *is_some = ig_build_and(e, is_low, ig_expr_with(e, IG_OP_lt, x, 1e18));
+    ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
+    x = ig_expr_cast(e, ig_build_where(e, is_some, x, zero), IG_DT_i64);
+    return ig_build_where(e, is_some, x, minus);
+}
+
+void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form) {
+    ig_value *scales = form->scales_of_run, *region = form->region_of_run;
+    if (!x || !scales) {
+        return;
+    }
+    uint32_t rank = x->type->rank;
+    ig_dim count = ig_dim_of(rank);
+    ig_value *in = ig_expr_dims(e, x->type->dims, rank);
+    ig_value *size = ig_expr_cast(e, in, IG_DT_f32);
+    if (form->attrs.coordinates == IG_COORD_crop) {
+        region = region ? region : make_floats(e, form->region, 2 * rank);
+        ig_value *first = ig_expr_slice(e, region, 0, ig_dim_of(0), count, 1);
+        ig_value *end = ig_expr_slice(e, region, 0, count, count, 1);
+        size = ig_build_mul(e, size, ig_build_sub(e, end, first));
+    }
+    size = as_extents(e, ig_build_floor(e, ig_build_mul(e, size, scales)));
+    size = ig_build_where(e, ig_expr_with(e, IG_OP_eq, scales, 0), in, size);
+    ig_expr_bind_dims(e, size, "an extent of a resized tensor", form->sizes);
 }
 
 /* ---- what an axis needs ---- */
@@ -127,43 +156,46 @@ typedef struct axis_plan {
     ig_resize_axis axis;
     int64_t taps;
     ig_dim in, out;
-    bool changes, is_open; /* open: only the run knows the extents */
+    bool changes, is_open;      /* open: only the run knows all of it */
+    bool has_scale, has_region; /* those are data */
 } axis_plan;
+
+/* Does a list hold a number there?  `out` is 0 where there is no list. */
+static bool read_entry(const ig_op *op, uint32_t operand, uint32_t index, float *out) {
+    double entry = 0;
+    bool is_known = operand >= op->operand_count ||
+                    ig_constant_entry(op->operands[operand].value, index, &entry);
+    *out = (float)entry;
+    return is_known;
+}
 
 static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
     ig_module *module = ig_op_module(op);
     const ig_type *x = op->operands[0].value->type;
-    double scale = 0, first = 0, end = 0;
-    ig_value *scales = op->operand_count > 1 ? op->operands[1].value : NULL;
-    ig_value *region = op->operand_count > 2 ? op->operands[2].value : NULL;
-    if ((scales && !ig_constant_entry(scales, d, &scale)) ||
-        (region && !(ig_constant_entry(region, d, &first) &&
-                     ig_constant_entry(region, d + x->rank, &end)))) {
-        return false;
-    }
-    *out = (axis_plan){ .axis = ig_resize_axis_of(op) };
-    out->axis.scale = (float)scale;
-    out->axis.first = (float)first;
-    out->axis.end = (float)end;
-    ig_dim in = x->dims[d], size = op->results[0].type->dims[d];
-    bool is_kept = scale == 0 || scale == 1;
-    if (is_kept && out->axis.coordinates != IG_COORD_crop &&
-        ig_dim_equal(module, in, size) == IG_YES) {
+    *out = (axis_plan){ .axis = ig_resize_axis_of(op),
+                        .in = x->dims[d],
+                        .out = op->results[0].type->dims[d] };
+    ig_resize_axis *axis = &out->axis;
+    out->has_scale = !read_entry(op, 1, d, &axis->scale);
+    bool has_first = read_entry(op, 2, d, &axis->first);
+    out->has_region = !read_entry(op, 2, d + x->rank, &axis->end) || !has_first;
+    bool is_kept = !out->has_scale && (axis->scale == 0 || axis->scale == 1);
+    if (is_kept && axis->coordinates != IG_COORD_crop &&
+        ig_dim_equal(module, out->in, out->out) == IG_YES) {
         return true;
     }
     out->changes = true;
-    out->in = in;
-    out->out = size;
-    if (!ig_dim_constant(module, in, &out->axis.in) ||
-        !ig_dim_constant(module, size, &out->axis.out)) {
-        out->is_open = true;
-        return !out->axis.has_antialias && out->axis.coordinates != IG_COORD_crop;
+    out->is_open = !ig_dim_constant(module, out->in, &axis->in) ||
+                   !ig_dim_constant(module, out->out, &axis->out) || out->has_scale ||
+                   out->has_region;
+    if (out->is_open) {
+        return true;
     }
-    if (out->axis.in == 0) {
+    if (axis->in == 0) {
         return false;
     }
-    out->taps = ig_resize_tap_count(&out->axis);
-    return out->axis.out * out->taps <= TAPS_MAX;
+    out->taps = ig_resize_tap_count(axis);
+    return axis->out * out->taps <= TAPS_MAX;
 }
 
 /* ---- one axis ---- */
@@ -207,16 +239,17 @@ static ig_value *make_constant(ig_expr *e, ig_dtype dtype, int64_t count,
     return ig_expr_constant(e, "resize", dtype, 1, &count, bytes);
 }
 
-/* `taps` weighted elements per position, side by side along `axis`, summed; those that
+/* Weighted elements of each position, side by side along `axis`, summed; those that
  * `counts` (NULL: all do) says. */
-static ig_value *sum_taps(ig_expr *e, ig_value *x, ig_value *weights, ig_value *counts,
-                          uint32_t axis, const axis_plan *plan) {
+static ig_value *sum_taps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim out,
+                          const ig_resize_elements *c) {
+    ig_value *weights = c->weights, *counts = c->counts;
     ig_dim dims[IG_TENSOR_RANK + 1], ones[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
     memcpy(dims, x->type->dims, axis * sizeof *dims);
     memcpy(dims + axis + 2, x->type->dims + axis + 1, (rank - axis - 1) * sizeof *dims);
-    dims[axis] = plan->out;
-    dims[axis + 1] = ig_dim_of(plan->taps);
+    dims[axis] = out;
+    dims[axis + 1] = c->taps;
     for (uint32_t d = 0; d <= rank; d++) {
         ones[d] = d == axis || d == axis + 1 ? dims[d] : ig_dim_of(1);
     }
@@ -231,54 +264,60 @@ static ig_value *sum_taps(ig_expr *e, ig_value *x, ig_value *weights, ig_value *
     return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, axis + 1, false);
 }
 
-static ig_value *resize_open(ig_expr *e, ig_value *x, uint32_t axis, axis_plan *plan) {
-    ig_resize_elements taken;
-    bool is_done = ig_compose_resize_elements(e, &plan->axis, plan->in, plan->out,
-                                              &taken);
-    assert(is_done && "read_axis leaves out what needs known extents");
-    (void)is_done;
-    plan->taps = taken.taps;
-    x = ig_expr_gather(e, x, taken.ids, axis, IG_NEGATIVE_wrap);
-    return taken.weights ? sum_taps(e, x, taken.weights, NULL, axis, plan) : x;
-}
-
 /* Where a position lies outside of x, the value for that. */
 static ig_value *show_outside(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
-                              const chosen *c) {
-    int64_t count = ig_dim_value(x->type->dims[axis]);
-    ig_value *outside = make_constant(e, IG_DT_bool, count, c->is_outside);
+                              ig_value *outside) {
     ig_value *value = ig_expr_number(e, (ig_dtype)x->type->dtype,
                                      ig_attr_float(op, IG_resize_outside, 0));
     outside = ig_expr_along(e, outside, axis, x->type->rank);
     return ig_build_where(e, outside, value, x);
 }
 
-static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
-                             axis_plan *plan) {
-    if (plan->is_open) {
-        return resize_open(e, x, axis, plan);
-    }
-    chosen c = choose_elements(e, plan);
-    int64_t count = plan->axis.out * plan->taps;
-    ig_value *ids = make_constant(e, IG_DT_i64, count, c.ids);
-    x = ig_expr_gather(e, x, ids, axis, IG_NEGATIVE_wrap);
-    if (plan->taps > 1) {
-        ig_value *weights = make_constant(e, IG_DT_f32, count, c.weights);
-        ig_value *counts = c.has_gaps ? make_constant(e, IG_DT_bool, count, c.counts)
-                                      : NULL;
-        x = sum_taps(e, x, weights, counts, axis, plan);
-    }
-    return c.has_outside ? show_outside(e, op, x, axis, &c) : x;
+/* Element `index` of operand `operand`, f32[]. */
+static ig_value *take_entry(ig_expr *e, const ig_op *op, uint32_t operand,
+                            uint32_t index) {
+    ig_value *list = ig_op_operand(op, operand);
+    return ig_expr_cast(e, ig_expr_select(e, list, 0, ig_dim_of(index)), IG_DT_f32);
 }
 
-/* Extents that are data are symbols of this op: nothing else says what they are. */
-static bool names_extents(const ig_op *op) {
-    const ig_type *type = op->results[0].type;
-    bool has_open = false;
-    for (uint32_t d = 0; d < type->rank; d++) {
-        has_open = has_open || !ig_dim_is_static(type->dims[d]);
+static ig_resize_elements find_elements(ig_expr *e, const ig_op *op, uint32_t axis,
+                                        const axis_plan *plan) {
+    uint32_t rank = op->operands[0].value->type->rank;
+    ig_resize_run run = { .axis = plan->axis, .in = plan->in, .out = plan->out };
+    if (plan->has_scale) {
+        run.scale = take_entry(e, op, 1, axis);
     }
-    return has_open && op->operand_count > 3;
+    if (plan->has_region) {
+        run.first = take_entry(e, op, 2, axis);
+        run.end = take_entry(e, op, 2, axis + rank);
+    }
+    return ig_compose_resize_elements(e, &run);
+}
+
+static ig_resize_elements know_elements(ig_expr *e, const axis_plan *plan) {
+    chosen c = choose_elements(e, plan);
+    int64_t count = plan->axis.out * plan->taps;
+    ig_resize_elements known = { .taps = ig_dim_of(plan->taps) };
+    known.ids = make_constant(e, IG_DT_i64, count, c.ids);
+    if (plan->taps > 1) {
+        known.weights = make_constant(e, IG_DT_f32, count, c.weights);
+    }
+    if (plan->taps > 1 && c.has_gaps) {
+        known.counts = make_constant(e, IG_DT_bool, count, c.counts);
+    }
+    if (c.has_outside) {
+        known.outside = make_constant(e, IG_DT_bool, plan->axis.out, c.is_outside);
+    }
+    return known;
+}
+
+static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
+                             const axis_plan *plan) {
+    ig_resize_elements c = plan->is_open ? find_elements(e, op, axis, plan)
+                                         : know_elements(e, plan);
+    x = ig_expr_gather(e, x, c.ids, axis, IG_NEGATIVE_wrap);
+    x = c.weights ? sum_taps(e, x, axis, plan->out, &c) : x;
+    return c.outside ? show_outside(e, op, x, axis, c.outside) : x;
 }
 
 bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {
@@ -286,9 +325,6 @@ bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {
     ig_value *x = op->operands[0].value;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     uint32_t rank = x->type->rank;
-    if (names_extents(op)) {
-        return false;
-    }
     for (uint32_t d = 0; d < rank; d++) {
         if (!read_axis(op, d, &plans[d])) {
             return false;

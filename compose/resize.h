@@ -14,6 +14,7 @@ typedef struct ig_resize_form {
     ig_dim sizes[IG_TENSOR_RANK];
     float scales[IG_TENSOR_RANK];     /* 0: not given */
     float region[2 * IG_TENSOR_RANK]; /* crop: where it begins, then where it ends */
+    ig_value *scales_of_run, *region_of_run; /* f32 lists in place of those, or NULL */
 } ig_resize_form;
 
 /* All axes as they are. */
@@ -25,21 +26,27 @@ bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double scale, bool is_f32,
                               ig_dim *out_extent);
 /* Attributes that change nothing in the mode are left out. */
 ig_value *ig_compose_resize(ig_expr *e, ig_value *x, const ig_resize_form *form);
-/* The same by lists that the run computes: scales, region, sizes; those at the end may
- * be NULL, and the attributes of `form` alone count. */
-ig_value *ig_compose_resize_by(ig_expr *e, ig_value *x, const ig_resize_form *form,
-                               ig_value *const lists[3]);
+/* The form's sizes from its lists of the run: floor(in * (end - first) * scale), `in`
+ * where the scale is 0. */
+void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form);
 
 /* ---- its parts ---- */
 
+/* One axis, of which the run learns something. */
+typedef struct ig_resize_run {
+    ig_resize_axis axis;
+    ig_value *scale, *first, *end; /* f32[] in place of the axis' numbers, or NULL */
+    ig_dim in, out;
+} ig_resize_run;
+
 typedef struct ig_resize_elements {
-    int64_t taps;      /* elements per position of the result */
+    ig_dim taps;       /* elements per position of the result */
     ig_value *ids;     /* i64 [out * taps] */
     ig_value *weights; /* f32 [out * taps]; NULL: one element, whole */
+    ig_value *counts;  /* bool [out * taps]: which take part; NULL: all */
+    ig_value *outside; /* bool [out]: which show the value for that; NULL: none */
 } ig_resize_elements;
 
-/* For extents that only the run knows; false for the forms that need known ones. */
-bool ig_compose_resize_elements(ig_expr *e, const ig_resize_axis *axis, ig_dim in,
-                                ig_dim out, ig_resize_elements *out_elements);
+ig_resize_elements ig_compose_resize_elements(ig_expr *e, const ig_resize_run *run);
 
 #endif

@@ -1,21 +1,29 @@
-/* Elements and weights of a resized axis whose extents the run learns: the rules of
- * ir/semantics/resize.c as ops over 0, 1 … out - 1.
+/* Elements and weights of a resized axis whose extents, scale or region the run learns:
+ * the rules of ir/semantics/resize.c as ops over 0, 1 … out - 1.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Coordinates are f32 and weights f64, as there.  The widened kernel of antialias has
- * as many elements as the scale says, and the region of crop is data: both are left
- * alone.
+ * as many elements as the scale says: a number, a symbol that a scale of the run gives
+ * its value, or as in / out says, and one more a side for roundings; those that it does
+ * not reach do not count.
  */
 #include "compose/resize.h"
 
-#include <assert.h>
+#include <math.h>
 
 typedef struct run_axis {
     ig_expr *e;
     const ig_resize_axis *axis;
-    ig_value *in, *out;  /* f32[] */
-    ig_value *scale, *i; /* f32[], f32[out] */
+    const ig_resize_run *run;
+    ig_value *in, *out, *last; /* f32[]; last: in - 1 */
+    ig_value *scale, *i;       /* f32[], f32[out] */
+    ig_value *has_scale;       /* bool[], where the scale is data */
+    ig_value *is_kept;         /* bool[]: the axis stays as it is; NULL: it does not */
 } run_axis;
+
+static ig_value *make_number(const run_axis *r, double value) {
+    return ig_expr_number(r->e, IG_DT_f32, value);
+}
 
 /* ---- coordinates ---- */
 
@@ -35,9 +43,10 @@ static ig_value *zero_where(const run_axis *r, ig_value *condition, ig_value *x)
 
 static ig_value *find_aligned(const run_axis *r) {
     ig_expr *e = r->e;
-    bool has_scale = r->axis->scale > 0;
+    bool has_scale = r->axis->scale > 0 || r->has_scale;
     ig_value *width = has_scale ? ig_build_mul(e, r->scale, r->in) : r->out;
-    ig_value *position = ig_build_mul(e, r->i, ig_expr_with(e, IG_OP_sub, r->in, 1));
+    width = r->has_scale ? ig_build_where(e, r->has_scale, width, r->out) : width;
+    ig_value *position = ig_build_mul(e, r->i, r->last);
     position = ig_build_div(e, position, ig_expr_with(e, IG_OP_sub, width, 1));
     return zero_where(r, ig_expr_with(e, IG_OP_eq, width, 1), position);
 }
@@ -50,6 +59,22 @@ static ig_value *find_symmetric(const run_axis *r) {
     shift = ig_build_mul(e, middle, shift);
     shift = ig_build_add(e, shift, find_corner(r));
     return ig_expr_with(e, IG_OP_sub, shift, 0.5);
+}
+
+/* From `first` to `end`, in parts of in - 1; of one place, their middle. */
+static ig_value *find_cropped(const run_axis *r) {
+    ig_expr *e = r->e;
+    const ig_resize_run *run = r->run;
+    ig_value *first = run->first ? run->first : make_number(r, (double)r->axis->first);
+    ig_value *end = run->end ? run->end : make_number(r, (double)r->axis->end);
+    ig_value *middle = ig_expr_with(e, IG_OP_mul, ig_build_add(e, first, end), 0.5);
+    middle = ig_build_mul(e, middle, r->last);
+    ig_value *steps = ig_expr_with(e, IG_OP_sub, r->out, 1);
+    ig_value *step = ig_build_mul(e, ig_build_sub(e, end, first), r->last);
+    step = ig_build_mul(e, r->i, ig_build_div(e, step, steps));
+    ig_value *place = ig_build_add(e, ig_build_mul(e, first, r->last), step);
+    ig_value *is_one = ig_expr_with(e, IG_OP_eq, r->out, 1);
+    return ig_build_where(e, is_one, middle, place);
 }
 
 static ig_value *find_coordinates(const run_axis *r) {
@@ -69,6 +94,7 @@ static ig_value *find_coordinates(const run_axis *r) {
     case IG_COORD_align_corners:
         return find_aligned(r);
     case IG_COORD_crop:
+        return find_cropped(r);
     case IG_COORD_asymmetric:
         break;
     }
@@ -89,11 +115,12 @@ static ig_value *round_nearest(const run_axis *r, ig_value *x) {
     return ig_build_ceil(r->e, ig_expr_with(r->e, IG_OP_sub, x, 0.5));
 }
 
-/* Elements inside of the axis, i64. */
+/* Elements inside of the axis, i64; NaN is the first. */
 static ig_value *clamp_elements(const run_axis *r, ig_value *x) {
-    ig_value *last = ig_expr_with(r->e, IG_OP_sub, r->in, 1);
-    x = ig_build_min(r->e, x, ig_expr_like(r->e, last, x));
-    return ig_expr_cast(r->e, ig_expr_with(r->e, IG_OP_max, x, 0), IG_DT_i64);
+    ig_value *is_low = ig_expr_with(r->e, IG_OP_ge, x, 0);
+    ig_value *zero = ig_expr_number(r->e, (ig_dtype)x->type->dtype, 0);
+    x = ig_build_min(r->e, x, ig_expr_like(r->e, r->last, x));
+    return ig_expr_cast(r->e, ig_build_where(r->e, is_low, x, zero), IG_DT_i64);
 }
 
 /* ---- weights of distances, f64 ---- */
@@ -122,59 +149,171 @@ static ig_value *weigh_linear(const run_axis *r, ig_value *distance) {
     return ig_expr_with(r->e, IG_OP_max, x, 0);
 }
 
-/* Weights of elements outside are dropped, the others scaled up. */
-static ig_value *exclude_outside(const run_axis *r, ig_value *ids, ig_value *weights) {
+static ig_value *weigh_distance(const run_axis *r, ig_value *distance) {
+    return r->axis->mode == IG_RESIZE_cubic ? weigh_cubic(r, distance)
+                                            : weigh_linear(r, distance);
+}
+
+/* Those of elements that do not count are 0; the others are scaled to the sum 1. */
+static ig_value *share_weights(const run_axis *r, ig_value *counts, ig_value *weights) {
     ig_expr *e = r->e;
-    ig_value *last = ig_expr_cast(e, ig_expr_with(e, IG_OP_sub, r->in, 1), IG_DT_f64);
-    ig_value *is_low = ig_expr_with(e, IG_OP_ge, ids, 0);
-    ig_value *is_inside = ig_build_and(e, is_low, ig_build_le(e, ids, last));
     ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
-    weights = ig_build_where(e, is_inside, weights, zero);
+    weights = counts ? ig_build_where(e, counts, weights, zero) : weights;
     ig_value *sum = ig_expr_reduce_axis(e, IG_REDUCE_sum, weights, 1, true);
     ig_value *one = ig_expr_number(e, IG_DT_f64, 1);
     sum = ig_build_where(e, ig_expr_with(e, IG_OP_eq, sum, 0), one, sum);
     return ig_build_div(e, weights, sum);
 }
 
-/* ---- an axis ---- */
-
-static bool open_axis(run_axis *r, ig_dim in, ig_dim out) {
-    ig_expr *e = r->e;
-    if (r->axis->has_antialias || r->axis->coordinates == IG_COORD_crop) {
-        return false;
-    }
-    r->in = ig_expr_dim(e, in, IG_DT_f32);
-    r->out = ig_expr_dim(e, out, IG_DT_f32);
-    r->scale = r->axis->scale > 0 ? ig_expr_number(e, IG_DT_f32, (double)r->axis->scale)
-                                  : ig_build_div(e, r->out, r->in);
-    r->i = ig_expr_iota(e, IG_DT_f32, out);
-    return true;
+static ig_value *join_conditions(ig_expr *e, ig_value *a, ig_value *b) {
+    return a && b ? ig_build_and(e, a, b) : a ? a : b;
 }
 
-bool ig_compose_resize_elements(ig_expr *e, const ig_resize_axis *axis, ig_dim in,
-                                ig_dim out, ig_resize_elements *out_elements) {
-    run_axis r = { .e = e, .axis = axis };
-    if (!open_axis(&r, in, out)) {
-        return false;
+static ig_value *is_inside(const run_axis *r, ig_value *ids) {
+    ig_value *last = ig_expr_cast(r->e, r->last, IG_DT_f64);
+    ig_value *is_low = ig_expr_with(r->e, IG_OP_ge, ids, 0);
+    return ig_build_and(r->e, is_low, ig_build_le(r->e, ids, last));
+}
+
+/* ---- antialias ---- */
+
+static int64_t reach_of(const run_axis *r) {
+    return r->axis->mode == IG_RESIZE_cubic ? 2 : 1;
+}
+
+/* 1 / scale where the kernel is widened, else 1. */
+static ig_value *stretch_of(const run_axis *r) {
+    ig_expr *e = r->e;
+    ig_value *scale = ig_expr_cast(e, r->scale, IG_DT_f64);
+    ig_value *one = ig_expr_number(e, IG_DT_f64, 1);
+    ig_value *is_less = ig_expr_with(e, IG_OP_lt, scale, 1);
+    return ig_build_where(e, is_less, ig_build_div(e, one, scale), one);
+}
+
+static ig_dim bind_half_width(const run_axis *r) {
+    ig_expr *e = r->e;
+    ig_dim one = ig_dim_of(1), half = one;
+    ig_value *width = ig_expr_with(e, IG_OP_mul, stretch_of(r), (double)reach_of(r));
+    width = ig_expr_with(e, IG_OP_min, ig_build_ceil(e, width), 1e15);
+    width = ig_expr_reshape(e, ig_expr_cast(e, width, IG_DT_i64), 1, &one);
+    ig_expr_bind_dims(e, width, "half the elements that a scale asks for", &half);
+    return half;
+}
+
+/* Elements on one side of a place. */
+static ig_dim half_width(const run_axis *r) {
+    ig_module *m = r->e->module;
+    int64_t reach = reach_of(r);
+    if (!r->axis->has_antialias) {
+        return ig_dim_of(reach);
     }
-    ig_value *x = find_coordinates(&r);
-    if (axis->mode == IG_RESIZE_nearest) {
-        ig_value *ids = clamp_elements(&r, round_nearest(&r, x));
-        *out_elements = (ig_resize_elements){ .taps = 1, .ids = ids };
-        return true;
+    if (r->run->scale) {
+        return bind_half_width(r);
     }
-    int64_t taps = axis->mode == IG_RESIZE_cubic ? 4 : 2;
-    ig_value *below = ig_expr_cast(e, ig_build_floor(e, x), IG_DT_f64);
-    ig_value *nth = ig_expr_iota(e, IG_DT_f64, ig_dim_of(taps));
-    nth = ig_expr_with(e, IG_OP_add, nth, 1.0 - (double)taps / 2);
+    if (r->axis->scale > 0) {
+        double scale = fmin((double)r->axis->scale, 1);
+        return ig_dim_of((int64_t)fmin(ceil((double)reach / scale), 1e15));
+    }
+    ig_dim taps = ig_dim_mul(m, r->run->in, ig_dim_of(reach));
+    ig_dim out = ig_dim_max(m, r->run->out, ig_dim_of(1));
+    return ig_dim_add(m, ig_dim_ceil_div(m, taps, out), ig_dim_of(1));
+}
+
+/* On its upper end the kernel does reach as far. */
+static ig_value *is_reached(const run_axis *r, ig_value *distance) {
+    double reach = (double)reach_of(r);
+    ig_value *is_low = ig_expr_with(r->e, IG_OP_gt, distance, -reach);
+    return ig_build_and(r->e, is_low, ig_expr_with(r->e, IG_OP_le, distance, reach));
+}
+
+/* ---- an axis ---- */
+
+/* Equal extents, and no scale but 1. */
+static ig_value *find_kept(const run_axis *r) {
+    ig_expr *e = r->e;
+    float scale = r->axis->scale;
+    bool is_crop = r->axis->coordinates == IG_COORD_crop;
+    bool is_scaled = !r->run->scale && scale != 0 && scale != 1;
+    if (is_crop || is_scaled ||
+        ig_dim_equal(e->module, r->run->in, r->run->out) == IG_NO) {
+        return NULL;
+    }
+    ig_value *is_same = ig_build_eq(e, r->in, r->out);
+    if (!r->run->scale) {
+        return is_same;
+    }
+    ig_value *is_one = ig_expr_with(e, IG_OP_eq, r->run->scale, 1);
+    ig_value *is_none = ig_expr_with(e, IG_OP_eq, r->run->scale, 0);
+    return ig_build_and(e, is_same, ig_build_or(e, is_one, is_none));
+}
+
+static run_axis open_axis(ig_expr *e, const ig_resize_run *run) {
+    run_axis r = { .e = e, .axis = &run->axis, .run = run };
+    r.in = ig_expr_dim(e, run->in, IG_DT_f32);
+    r.out = ig_expr_dim(e, run->out, IG_DT_f32);
+    r.last = ig_expr_with(e, IG_OP_sub, r.in, 1);
+    r.i = ig_expr_iota(e, IG_DT_f32, run->out);
+    bool is_number = run->axis.scale > 0;
+    r.scale = is_number ? make_number(&r, (double)run->axis.scale)
+                        : ig_build_div(e, r.out, r.in);
+    if (run->scale) {
+        r.has_scale = ig_expr_with(e, IG_OP_gt, run->scale, 0);
+        r.scale = ig_build_where(e, r.has_scale, run->scale, r.scale);
+    }
+    r.is_kept = find_kept(&r);
+    return r;
+}
+
+/* Elements around each place, and what they weigh. */
+static void weigh_elements(const run_axis *r, ig_value *place, ig_resize_elements *c) {
+    ig_expr *e = r->e;
+    const ig_resize_axis *axis = r->axis;
+    ig_dim half = half_width(r);
+    c->taps = ig_dim_mul(e->module, half, ig_dim_of(2));
+    ig_value *below = ig_expr_cast(e, ig_build_floor(e, place), IG_DT_f64);
+    ig_value *nth = ig_expr_iota(e, IG_DT_f64, c->taps);
+    nth = ig_expr_with(e, IG_OP_add, nth, 1);
+    nth = ig_build_sub(e, nth, ig_expr_dim(e, half, IG_DT_f64));
     ig_value *ids = ig_build_add(e, ig_expr_along(e, below, 0, 2), nth);
-    x = ig_expr_along(e, ig_expr_cast(e, x, IG_DT_f64), 0, 2);
-    ig_value *distance = ig_build_sub(e, ids, x);
-    ig_value *weights = axis->mode == IG_RESIZE_cubic ? weigh_cubic(&r, distance)
-                                                      : weigh_linear(&r, distance);
-    weights = axis->excludes_outside ? exclude_outside(&r, ids, weights) : weights;
-    weights = ig_expr_flatten(e, ig_expr_cast(e, weights, IG_DT_f32));
-    ids = ig_expr_flatten(e, clamp_elements(&r, ids));
-    *out_elements = (ig_resize_elements){ taps, ids, weights };
-    return true;
+    ig_value *at = ig_expr_along(e, ig_expr_cast(e, place, IG_DT_f64), 0, 2);
+    ig_value *distance = ig_build_sub(e, ids, at), *counts = NULL;
+    if (axis->has_antialias) {
+        distance = ig_build_div(e, distance, stretch_of(r));
+        counts = is_reached(r, distance);
+    }
+    ig_value *weights = weigh_distance(r, distance), *shares = counts;
+    if (axis->excludes_outside) {
+        shares = join_conditions(e, counts, is_inside(r, ids));
+        counts = axis->has_antialias ? shares : counts;
+    }
+    if (axis->has_antialias || axis->excludes_outside) {
+        weights = share_weights(r, shares, weights);
+    }
+    if (r->is_kept) { /* 0 times infinity is no number */
+        ig_value *is_changed = ig_build_not(e, r->is_kept);
+        ig_value *is_itself = ig_expr_with(e, IG_OP_eq, distance, 0);
+        counts = join_conditions(e, counts, ig_build_or(e, is_changed, is_itself));
+    }
+    c->weights = ig_expr_flatten(e, ig_expr_cast(e, weights, IG_DT_f32));
+    c->ids = ig_expr_flatten(e, clamp_elements(r, ids));
+    c->counts = counts ? ig_expr_flatten(e, counts) : NULL;
+}
+
+ig_resize_elements ig_compose_resize_elements(ig_expr *e, const ig_resize_run *run) {
+    run_axis r = open_axis(e, run);
+    ig_resize_elements c = { .taps = ig_dim_of(1) };
+    ig_value *place = find_coordinates(&r);
+    if (r.is_kept) {
+        place = ig_build_where(e, r.is_kept, r.i, place);
+    }
+    if (run->axis.coordinates == IG_COORD_crop) {
+        ig_value *is_before = ig_expr_with(e, IG_OP_lt, place, 0);
+        c.outside = ig_build_or(e, is_before, ig_build_gt(e, place, r.last));
+    }
+    if (run->axis.mode == IG_RESIZE_nearest) {
+        c.ids = clamp_elements(&r, round_nearest(&r, place));
+    } else {
+        weigh_elements(&r, place, &c);
+    }
+    return c;
 }

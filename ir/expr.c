@@ -372,3 +372,16 @@ ig_dim ig_expr_symbol(ig_expr *e, const char *name, const char *origin) {
     symbol->origin = ig_module_string(e->module, ig_str_of(explain_failure(e, origin)));
     return dim;
 }
+
+void ig_expr_bind_dims(ig_expr *e, ig_value *vector, const char *origin, ig_dim *dims) {
+    int64_t count = 0;
+    if (!vector || !ig_dim_constant(e->module, vector->type->dims[0], &count) ||
+        !count) {
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        dims[i] = ig_expr_symbol(e, "n", origin);
+    }
+    (void)ig_build_bind(e, vector,
+                        (ig_bind_attrs){ .symbols = { dims, (uint32_t)count } });
+}

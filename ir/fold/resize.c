@@ -10,42 +10,11 @@
 
 /* ---- types ---- */
 
-/* Entry `index` of a constant list; false when it is not known. */
-static bool read_entry(const ig_op *op, uint32_t operand, uint32_t index, float *out) {
-    double entry;
-    bool is_known = ig_constant_entry(op->operands[operand].value, index, &entry);
-    *out = is_known ? (float)entry : *out;
-    return is_known;
-}
-
-/* An extent that operands say. */
-static ig_dim resized_extent(const ig_op *op, uint32_t d) {
-    const ig_type *x = ig_operand_type(op, 0);
-    float scale = 0, first = 0, end = 1;
-    ig_dims_value sizes;
-    int64_t in;
-    if (op->operand_count > 3) {
-        return ig_operand_dims(op, 3, x->rank, &sizes)
-                   ? sizes.dims[d]
-                   : ig_result_symbol(op, 0, d, "n");
-    }
-    bool has_region = op->operand_count > 2;
-    bool is_known = read_entry(op, 1, d, &scale) &&
-                    (!has_region || (read_entry(op, 2, d, &first) &&
-                                     read_entry(op, 2, d + x->rank, &end))) &&
-                    ig_dim_constant(ig_op_module(op), x->dims[d], &in);
-    ig_dim out;
-    return is_known && ig_dim_from(ig_resize_extent(in, scale, first, end), &out)
-               ? out
-               : ig_result_symbol(op, 0, d, "n");
-}
-
 static ig_status check_lists(const ig_op *op) {
-    static const char *const what[] = { "a scale an axis", "two places an axis",
-                                        "a size an axis" };
+    static const char *const what[] = { "a scale an axis", "two places an axis" };
     uint32_t rank = ig_operand_type(op, 0)->rank;
     for (uint32_t i = 1; i < op->operand_count; i++) {
-        IG_TRY(i < 3 ? ig_check_float(op, i) : ig_check_int(op, i));
+        IG_TRY(ig_check_float(op, i));
         IG_TRY(ig_check_rank(op, i, 1));
         ig_dim count = ig_dim_of(i == 2 ? 2 * rank : rank);
         IG_TRY(ig_check_extent(op, i, 0, count, what[i - 1], NULL));
@@ -58,10 +27,7 @@ ig_status ig_infer_resize(ig_op *op, const ig_type **out_types) {
     const ig_type *x = ig_operand_type(op, 0);
     const ig_attr *sizes = &op->attrs[IG_resize_sizes];
     bool is_crop = ig_attr_int(op, IG_resize_coordinates, 0) == IG_COORD_crop;
-    bool is_set = ig_attr_is_set(op, IG_resize_sizes);
-    ig_dim dims[IG_TENSOR_RANK];
-    if (x->dtype == IG_DT_bool || x->dtype == IG_DT_str ||
-        (is_set ? sizes->count != x->rank : op->operand_count < 2) ||
+    if (x->dtype == IG_DT_bool || x->dtype == IG_DT_str || sizes->count != x->rank ||
         (is_crop && op->operand_count < 3)) {
         return INFER_ERROR(
             op,
@@ -69,10 +35,7 @@ ig_status ig_infer_resize(ig_op *op, const ig_type **out_types) {
             ig_operand_text(op, 0));
     }
     IG_TRY(check_lists(op));
-    for (uint32_t d = 0; d < x->rank; d++) {
-        dims[d] = is_set ? sizes->as.dims[d] : resized_extent(op, d);
-    }
-    out_types[0] = ig_type_with_dims(ig_op_module(op), x, x->rank, dims);
+    out_types[0] = ig_type_with_dims(ig_op_module(op), x, x->rank, sizes->as.dims);
     return IG_OK;
 }
 
@@ -151,28 +114,6 @@ static bool axis_changes(const ig_resize_axis *axis) {
     return !is_same || axis->coordinates == IG_COORD_crop;
 }
 
-static ig_status read_extents(ig_eval *eval, const ig_op *op,
-                              const ig_tensor *const *in, int64_t *dims) {
-    uint32_t rank = in[0]->rank;
-    if (ig_attr_is_set(op, IG_resize_sizes)) {
-        return ig_eval_shape(eval, op, IG_resize_sizes, NULL, &rank, dims);
-    }
-    for (uint32_t d = 0; d < rank; d++) {
-        bool has_region = op->operand_count > 2;
-        float first = has_region ? number_at(op, in, 2, d) : 0;
-        float end = has_region ? number_at(op, in, 2, d + rank) : 1;
-        float scale = number_at(op, in, 1, d);
-        dims[d] = op->operand_count > 3
-                      ? ig_tensor_get_i64(in[3], d)
-                      : ig_resize_extent(in[0]->dims[d], scale, first, end);
-        if (dims[d] < 0) {
-            return FOLD_ERROR(eval, op, "resize: extent %u is %lld", d,
-                              (long long)dims[d]);
-        }
-    }
-    return IG_OK;
-}
-
 ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0];
@@ -181,7 +122,8 @@ ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const 
                    .outside = ig_attr_float(op, IG_resize_outside, 0),
                    .rank = x->rank };
     int64_t dims[IG_TENSOR_RANK];
-    IG_TRY(read_extents(eval, op, in, dims));
+    uint32_t rank = x->rank;
+    IG_TRY(ig_eval_shape(eval, op, IG_resize_sizes, NULL, &rank, dims));
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
     if (out->count == 0) {
         return IG_OK;

@@ -38,11 +38,6 @@ ig_resize_axis ig_resize_axis_of(const ig_op *op) {
     };
 }
 
-int64_t ig_resize_extent(int64_t in, float scale, float first, float end) {
-    double extent = floor((double)((float)in * (end - first) * scale));
-    return scale == 0 ? in : extent >= 0 && extent < 1e18 ? (int64_t)extent : -1;
-}
-
 static float scale_of(const ig_resize_axis *axis) {
     return axis->scale > 0 ? axis->scale : (float)axis->out / (float)axis->in;
 }
@@ -127,7 +122,7 @@ static double stretch_of(const ig_resize_axis *axis) {
 
 /* Elements on one side of a place. */
 static int64_t half_width(const ig_resize_axis *axis) {
-    return (int64_t)ceil(reach_of(axis) * stretch_of(axis));
+    return (int64_t)fmin(ceil(reach_of(axis) * stretch_of(axis)), 1e15);
 }
 
 int64_t ig_resize_tap_count(const ig_resize_axis *axis) {
@@ -150,7 +145,7 @@ static double round_place(ig_nearest rule, float place) {
 
 static int64_t clamp_index(const ig_resize_axis *axis, double at) {
     double last = (double)(axis->in - 1);
-    return (int64_t)(at < 0 ? 0 : at > last ? last : at);
+    return at >= 0 ? (int64_t)(at > last ? last : at) : 0; /* NaN: 0 */
 }
 
 static void scale_weights(double *weights, int64_t count) {

@@ -19,8 +19,6 @@ typedef struct ig_resize_axis {
 
 /* What the op's attributes say; in, out, scale and region are the caller's. */
 ig_resize_axis ig_resize_axis_of(const ig_op *op);
-/* floor(in * (end - first) * scale); `in` where the scale is 0. */
-int64_t ig_resize_extent(int64_t in, float scale, float first, float end);
 /* Elements that a place takes at most. */
 int64_t ig_resize_tap_count(const ig_resize_axis *axis);
 /* Those of place `at`: exactly that many, some with weight 0; element -1: none, which

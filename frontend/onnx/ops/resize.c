@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Lists (scales, sizes, region of interest) have an entry for each of `axes`; the row's
- * have one for each axis of x.
+ * have one for each axis of x.  What the run computes of them is an operand of the row,
+ * and its sizes are symbols.
  */
 #include "compose/resize.h"
 
@@ -49,9 +50,10 @@ static bool read_list(const resizing *r, uint32_t index, uint32_t parts, float *
 }
 
 /* The list with entries for all axes of x; `usual` has those of axes left out. */
-static ig_value *complete_list(const resizing *r, uint32_t index, ig_value *usual) {
+static ig_value *complete_list(const resizing *r, uint32_t index, uint32_t parts,
+                               ig_value *usual) {
     int64_t ids[2 * IG_TENSOR_RANK];
-    uint32_t parts = index == ROI ? 2 : 1, own = parts * r->axis_count;
+    uint32_t own = parts * r->axis_count;
     ig_value *list =
         ig_onnx_list_input(r->node, index, ig_dim_of(own),
                            "scales, sizes and roi must have as many entries as axes");
@@ -136,16 +138,47 @@ static void keep_aspect(resizing *r, bool covers) {
     }
 }
 
-/* False: the sizes are computed by the run. */
-static bool read_sizes(resizing *r) {
-    ig_dims_value known;
-    if (!ig_onnx_shape(r->node, SIZES, &known) || known.count != r->axis_count) {
-        return false;
-    }
+/* The same for sizes that the run computes. */
+static ig_value *keep_aspect_at_run(resizing *r, ig_value *sizes, bool covers) {
+    ig_expr *e = r->e;
+    ig_value *in = ig_expr_dims(e, r->x->type->dims, r->rank);
+    in = ig_expr_cast(e, in, IG_DT_f32);
+    float is_own[IG_TENSOR_RANK] = { 0 };
+    int64_t ids[IG_TENSOR_RANK], rank = r->rank;
     for (uint32_t i = 0; i < r->axis_count; i++) {
-        r->form.sizes[r->axes[i]] = known.dims[i];
+        ids[i] = r->axes[i];
+        is_own[ids[i]] = 1;
     }
-    return true;
+    ig_value *own = ig_build_div(e, ig_expr_cast(e, sizes, IG_DT_f32), in);
+    ig_value *at = ig_expr_ints(e, ids, r->axis_count);
+    own = ig_expr_gather(e, own, at, 0, IG_NEGATIVE_wrap);
+    ig_value *factor = ig_expr_reduce(e, covers ? IG_REDUCE_max : IG_REDUCE_min, own,
+                                      NULL, 0, true);
+    ig_value *mask = ig_expr_constant(e, "axes", IG_DT_f32, 1, &rank, is_own);
+    r->form.scales_of_run = ig_build_mul(e, mask, factor);
+    ig_value *wanted = ig_expr_with(e, IG_OP_add, ig_build_mul(e, in, factor), 0.5);
+    wanted = ig_expr_cast(e, ig_build_floor(e, wanted), IG_DT_i64);
+    return ig_build_where(e, ig_expr_with(e, IG_OP_gt, mask, 0), wanted, sizes);
+}
+
+/* Sizes of the run become symbols. */
+static void take_sizes(resizing *r, uint32_t policy) {
+    ig_dims_value known;
+    if (ig_onnx_shape(r->node, SIZES, &known) && known.count == r->axis_count) {
+        for (uint32_t i = 0; i < r->axis_count; i++) {
+            r->form.sizes[r->axes[i]] = known.dims[i];
+        }
+        if (policy > 0) {
+            keep_aspect(r, policy == 2);
+        }
+        return;
+    }
+    ig_value *sizes = ig_expr_dims(r->e, r->x->type->dims, r->rank);
+    sizes = complete_list(r, SIZES, 1, sizes);
+    if (policy > 0 && sizes) {
+        sizes = keep_aspect_at_run(r, sizes, policy == 2);
+    }
+    ig_expr_bind_dims(r->e, sizes, "an entry of sizes", r->form.sizes);
 }
 
 /* ---- the row ---- */
@@ -170,24 +203,30 @@ static bool start_resizing(ig_onnx_node *node, resizing *r) {
     return !ig_onnx_has_failed(node);
 }
 
-static ig_value *resize_at_run(const resizing *r, bool is_crop, bool has_sizes) {
-    int64_t rank = r->rank, both = 2 * rank;
-    ig_value *lists[3] = { NULL };
-    lists[0] = ig_expr_constant(r->e, "scales", IG_DT_f32, 1, &rank, r->form.scales);
-    if (!has_sizes) {
-        lists[0] = complete_list(r, SCALES, lists[0]);
+/* Entries of a list for all axes, f32: of the run, or NULL where all are known, which
+ * go to `numbers`. */
+static ig_value *take_list(const resizing *r, uint32_t index, uint32_t parts,
+                           float *numbers) {
+    int64_t count = parts * r->rank;
+    if (read_list(r, index, parts, numbers)) {
+        return NULL;
     }
-    if (is_crop || has_sizes) {
-        lists[1] = ig_expr_constant(r->e, "roi", IG_DT_f32, 1, &both, r->form.region);
+    ig_value *usual = ig_expr_constant(r->e, "usual", IG_DT_f32, 1, &count, numbers);
+    return complete_list(r, index, parts, usual);
+}
+
+static void take_scales(resizing *r, uint32_t index) {
+    r->form.scales_of_run = take_list(r, index, 1, r->form.scales);
+    if (!r->form.scales_of_run && r->form.region_of_run) {
+        int64_t rank = r->rank;
+        r->form.scales_of_run = ig_expr_constant(r->e, "scales", IG_DT_f32, 1, &rank,
+                                                 r->form.scales);
     }
-    if (is_crop) {
-        lists[1] = complete_list(r, ROI, lists[1]);
+    if (r->form.scales_of_run) {
+        ig_compose_resize_sizes(r->e, r->x, &r->form);
+    } else if (!ig_onnx_has_failed(r->node)) {
+        scale_axes(r);
     }
-    if (has_sizes) {
-        ig_value *usual = ig_expr_dims(r->e, r->form.sizes, r->rank);
-        lists[2] = complete_list(r, SIZES, usual);
-    }
-    return ig_compose_resize_by(r->e, r->x, &r->form, lists);
 }
 
 static void read_attrs(const ig_onnx_node *node, ig_resize_attrs *out) {
@@ -223,25 +262,20 @@ ig_status ig_onnx_import_resize(ig_onnx_node *node) {
         return ig_onnx_fail(node, IG_INVALID,
                             "takes a part of its input, but has no roi");
     }
-    bool is_known = (!is_crop || read_list(&r, ROI, 2, r.form.region)) &&
-                    (has_sizes ? read_sizes(&r)
-                               : read_list(&r, SCALES, 1, r.form.scales));
-    if (has_sizes && policy > 0 && !is_known) {
-        ig_onnx_fail(node, IG_UNSUPPORTED, "keeps the aspect ratio of computed sizes");
-    } else if (has_sizes && policy > 0) {
-        keep_aspect(&r, policy == 2);
-    } else if (is_known && !has_sizes) {
-        scale_axes(&r);
+    if (is_crop) {
+        r.form.region_of_run = take_list(&r, ROI, 2, r.form.region);
     }
-    if (ig_onnx_has_failed(node)) {
-        return node->e->status;
+    if (has_sizes) {
+        take_sizes(&r, policy);
+    } else {
+        take_scales(&r, SCALES);
     }
-    return ig_onnx_give(node, is_known ? ig_compose_resize(node->e, r.x, &r.form)
-                                       : resize_at_run(&r, is_crop, has_sizes));
+    return ig_onnx_has_failed(node)
+               ? node->e->status
+               : ig_onnx_give(node, ig_compose_resize(node->e, r.x, &r.form));
 }
 
-/* Upsample, and Resize of opset 10: i / scale, rounded down. */
-/* Upsample, and Resize before its coordinates had names. */
+/* Upsample, and Resize before its coordinates had names: i / scale, rounded down. */
 static bool start_upsampling(ig_onnx_node *node, resizing *r) {
     static const int modes[] = { IG_RESIZE_nearest, IG_RESIZE_linear, IG_RESIZE_linear,
                                  IG_RESIZE_cubic };
@@ -274,10 +308,11 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
         memcpy(r.form.scales, attr->floats, r.rank * sizeof *r.form.scales);
     } else if (attr || node->input_count < 2) {
         return ig_onnx_fail(node, IG_INVALID, "has not as many scales as axes");
-    } else if (!read_list(&r, 1, 1, r.form.scales)) {
-        ig_value *lists[3] = { ig_expr_cast(node->e, ig_onnx_ranked_input(node, 1, 1),
-                                            IG_DT_f32) };
-        return ig_onnx_give(node, ig_compose_resize_by(node->e, r.x, &r.form, lists));
+    } else {
+        take_scales(&r, 1);
+        return ig_onnx_has_failed(node)
+                   ? node->e->status
+                   : ig_onnx_give(node, ig_compose_resize(node->e, r.x, &r.form));
     }
     return give_scaled(&r);
 }
