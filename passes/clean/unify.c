@@ -290,6 +290,5 @@ ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
         ig_substitute_definitions(&u.by);
         ig_substitute_block(&u.by, &graph->body);
     }
-    /* Where guards contradict each other, ops may not fit what was learnt. */
-    return run->changed ? ig_guards_check(run, graph) : IG_OK;
+    return run->changed ? ig_learnt_check(run, graph) : IG_OK;
 }

@@ -36,3 +36,20 @@ ig_status ig_guards_check(ig_pass_run *run, const ig_graph *graph) {
     }
     return IG_OK;
 }
+
+/* Its types are not taken: that is `infer`'s. */
+static ig_status check_operands(ig_pass_run *run, ig_op *op) {
+    ig_infer_hook hook = ig_ops[op->code].infer;
+    if (!hook || !op->result_count) {
+        return IG_OK;
+    }
+    return hook(op, IG_NEW_ARRAY(run->scratch, const ig_type *, op->result_count));
+}
+
+ig_status ig_learnt_check(ig_pass_run *run, const ig_graph *graph) {
+    IG_TRY(ig_guards_check(run, graph));
+    for (ig_op *op = graph->body.first; op; op = op->next) {
+        IG_TRY(check_operands(run, op));
+    }
+    return IG_OK;
+}

@@ -191,5 +191,5 @@ ig_status ig_symbols_apply(ig_symbols *symbols, ig_pass_run *run, ig_graph *grap
     }
     ig_substitute_definitions(&s);
     ig_substitute_block(&s, &graph->body);
-    return ig_guards_check(run, graph);
+    return ig_learnt_check(run, graph);
 }

@@ -45,8 +45,8 @@ bool ig_symbols_changes(const ig_symbols *symbols, const ig_op *op,
  * old type is now known. */
 void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,
                       const ig_type *fresh);
-/* Says it everywhere in the graph.  INVALID where a guard never holds then: ops behind
- * it may not fit what was learnt. */
+/* Says it everywhere in the graph.  INVALID where a guard never holds then, or where an
+ * op does not fit what was learnt. */
 ig_status ig_symbols_apply(ig_symbols *symbols, ig_pass_run *run, ig_graph *graph);
 
 #endif
