@@ -25,8 +25,9 @@ typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *kernels,
-        *topology, *constraints, *compat, *svg, *plan, *shard, *against, *check_command;
-    text_list inputs, limits, dims;
+        *topology, *constraints, *compat, *svg, *plan, *shard, *against, *check_command,
+        *interpreter;
+    text_list inputs, limits, dims, modules;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, batch_size, state, column, rank;
     bool has_rtol, has_atol, has_seconds, has_arena;

@@ -32,6 +32,9 @@ static const option_row options[] = {
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the sessions (1)"),
+    TEXT("interpreter", 0, interpreter, "cpython",
+         "run the Python that packages hold, in an embedded interpreter"),
+    LIST("modules", modules, "DIR", "a folder where that Python finds modules"),
     REAL(
         "arena", arena, has_arena, "R",
         "also fail where a run's arena is more than R times the bytes that live at once"),
@@ -420,7 +423,13 @@ static outcome verify_sets(verification *v) {
                     "run; name it by --model, or give --trust-code");
         return FAILED;
     }
-    if (verify_is_structured(v, path)) {
+    bool is_structured = verify_is_structured(v, path);
+    if (v->given->interpreter) {
+        return is_structured ? verify_interpreted_sets(v)
+                             : refuse_case(v, "no case of a package: it has no "
+                                              "values.json");
+    }
+    if (is_structured) {
         return verify_structured_sets(v);
     }
     message why = { "" };

@@ -5,7 +5,6 @@
  * ranks, and (but for the form `dynamic`) extents; numbers, strings and None are known.
  * The result of the call is compared as a tree.
  */
-#include "tools/ingot/values/structured.h"
 #include "tools/ingot/verify/verify.h"
 
 #include <errno.h>
@@ -15,14 +14,7 @@
 
 /* ---- one call ---- */
 
-typedef struct structured_call {
-    const char *folder, *name; /* of the data set */
-    json_t *json;              /* the rest borrows from it */
-    structured arguments;      /* a tuple; keyword arguments have names */
-    structured result;
-} structured_call;
-
-static void call_close(structured_call *which) {
+void verify_call_close(structured_call *which) {
     structured_free(&which->arguments);
     structured_free(&which->result);
     json_decref(which->json);
@@ -54,7 +46,7 @@ static bool read_arguments(verification *v, structured_call *set) {
     return true;
 }
 
-static bool call_open(verification *v, const char *folder, structured_call *out) {
+bool verify_call_open(verification *v, const char *folder, structured_call *out) {
     const char *slash = strrchr(folder, '/');
     char *path = text_of("%s/values.json", folder);
     json_error_t error;
@@ -223,7 +215,7 @@ static bool bind_call(verification *v, const structured_call *set, const variant
 static bool run_set(verification *v, const char *folder) {
     structured_call set;
     call inputs = { 0 };
-    bool is_good = call_open(v, folder, &set);
+    bool is_good = verify_call_open(v, folder, &set);
     if (is_good) {
         variant *with = variant_for(v, &set);
         is_good = with && bind_call(v, &set, with, &inputs) &&
@@ -235,7 +227,7 @@ static bool run_set(verification *v, const char *folder) {
         free(why);
     }
     call_fini(&inputs);
-    call_close(&set);
+    verify_call_close(&set);
     return is_good;
 }
 

@@ -4,7 +4,7 @@
 #define IG_TOOLS_INGOT_VERIFY_VERIFY_H
 
 #include "tools/ingot/verify/case.h"
-#include "tools/ingot/values/compare.h"
+#include "tools/ingot/values/structured.h"
 
 typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
 
@@ -60,7 +60,23 @@ int verify_call(const settings *given);
 
 /* ---- verify_structured.c: data sets with a values.json ---- */
 
+/* A call as values.json tells it. */
+typedef struct structured_call {
+    const char *folder, *name; /* of the data set */
+    json_t *json;              /* the rest borrows from it */
+    structured arguments;      /* a tuple; keyword arguments have names */
+    structured result;
+} structured_call;
+
+/* False: v->why tells.  To be closed either way. */
+bool verify_call_open(verification *v, const char *folder, structured_call *out);
+void verify_call_close(structured_call *which);
+
 bool verify_is_structured(const verification *v, const char *model_path);
 outcome verify_structured_sets(verification *v);
+
+/* ---- interpreted.c: packages whose Python runs ---- */
+
+outcome verify_interpreted_sets(verification *v);
 
 #endif

@@ -1,0 +1,38 @@
+# Packages whose Python runs in embedded interpreters: verify --interpreter.
+# SPDX-License-Identifier: Apache-2.0
+
+packages=$cases/models/torch/package
+if [ ! -e "$build/libingot-interp-cpython.so" ]; then
+    skip "interpreters" "no libpython for embedding, or a build with sanitizers"
+elif [ ! -d "$packages" ]; then
+    skip "packages in interpreters" "INGOT_CASES has no models/torch"
+else
+    run_package() { # run_package FOLDER…
+        "$ingot" verify --interpreter cpython --modules "$tmp/modules" "$@"
+    }
+    check "packages run in an interpreter" 0 "5 passed, 0 failed, 0 skipped" \
+        run_package "$packages/user_code" "$packages/fx_graph_module" "$packages/seed" \
+        "$cases/models/torch/old/1.13.1/package/user_code" \
+        "$cases/models/torch/old/2.6.0/package/user_code"
+    check "a module of the user's is missing" 1 "No module named 'mynet'" \
+        run_package "$packages/extern_user"
+    mkdir -p "$tmp/modules/mynet"
+    for file in net layers; do
+        python3 -m zipfile -e "$packages/user_code/package.pt" "$tmp/unpacked"
+        cp "$tmp/unpacked/package/mynet/$file.py" "$tmp/modules/mynet/"
+    done
+    check "and is found in his folder" 0 "1 passed" run_package "$packages/extern_user"
+    if /usr/bin/python3 -c "import numpy" 2>/dev/null; then
+        check "numpy and a mocked module" 0 "1 passed" \
+            run_package "$packages/extern_numpy_mock"
+    else
+        skip "numpy in a package" "no python3-numpy"
+    fi
+    cp -r "$packages/user_code" "$tmp/wrong"
+    cp "$tmp/wrong/test_data_set_0/output_0.npy" "$tmp/wrong/test_data_set_3/output_0.npy"
+    check "a wrong result is told by its place" 1 \
+        "test_data_set_3: the result[1]: got f32[2, 4], want f32[3, 4]" \
+        run_package "$tmp/wrong"
+    check "another engine" 2 "--interpreter takes cpython, not 'ruby'" \
+        "$ingot" verify --interpreter ruby "$packages/user_code"
+fi
