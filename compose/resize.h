@@ -47,6 +47,9 @@ typedef struct ig_resize_elements {
     ig_value *outside; /* bool [out]: which show the value for that; NULL: none */
 } ig_resize_elements;
 
+/* Keys' cubic kernel with parameter a, at distances in f64 (Keys 1981, "Cubic
+ * convolution interpolation for digital image processing"). */
+ig_value *ig_compose_keys_kernel(ig_expr *e, ig_value *distance, double a);
 ig_resize_elements ig_compose_resize_elements(ig_expr *e, const ig_resize_run *run);
 
 #endif

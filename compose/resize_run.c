@@ -125,10 +125,7 @@ static ig_value *clamp_elements(const run_axis *r, ig_value *x) {
 
 /* ---- weights of distances, f64 ---- */
 
-/* Keys' kernel. */
-static ig_value *weigh_cubic(const run_axis *r, ig_value *distance) {
-    ig_expr *e = r->e;
-    double a = r->axis->cubic_a;
+ig_value *ig_compose_keys_kernel(ig_expr *e, ig_value *distance, double a) {
     ig_value *x = ig_build_abs(e, distance);
     ig_value *near = ig_expr_with(e, IG_OP_mul, x, a + 2);
     near = ig_expr_with(e, IG_OP_sub, near, a + 3);
@@ -150,8 +147,9 @@ static ig_value *weigh_linear(const run_axis *r, ig_value *distance) {
 }
 
 static ig_value *weigh_distance(const run_axis *r, ig_value *distance) {
-    return r->axis->mode == IG_RESIZE_cubic ? weigh_cubic(r, distance)
-                                            : weigh_linear(r, distance);
+    return r->axis->mode == IG_RESIZE_cubic
+               ? ig_compose_keys_kernel(r->e, distance, r->axis->cubic_a)
+               : weigh_linear(r, distance);
 }
 
 /* Those of elements that do not count are 0; the others are scaled to the sum 1. */

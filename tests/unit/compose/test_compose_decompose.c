@@ -93,6 +93,22 @@ static const composite composites[] = {
       "(%x: f32[2, B, 3], %s: f32[3], %r: f32[6]) -> (f32[2, B, 4]) {\n"
       "%0 = resize %x, %s, %r {sizes = [2, B, 4], coordinates = crop, outside = 7} : f32[2, B, 4]\n"
       "ret %0\n}" },
+    { IG_OP_grid_sample,
+      "(%x: f32[B, 2, 3, 4], %g: f32[B, 5, 2, 2]) -> (f32[B, 2, 5, 2]) {\n"
+      "%0 = grid_sample %x, %g {mode = linear, align_corners} : f32[B, 2, 5, 2]\n"
+      "ret %0\n}" },
+    { IG_OP_grid_sample,
+      "(%x: f32[B, 2, 3, 4], %g: f32[B, 5, 2, 2]) -> (f32[B, 2, 5, 2]) {\n"
+      "%0 = grid_sample %x, %g {mode = cubic, outside = border} : f32[B, 2, 5, 2]\n"
+      "ret %0\n}" },
+    { IG_OP_grid_sample,
+      "(%x: f32[1, 2, 3, 4, 2], %g: f32[1, B, 2, 2, 3]) -> (f32[1, 2, B, 2, 2]) {\n"
+      "%0 = grid_sample %x, %g {mode = linear, outside = reflection} : f32[1, 2, B, 2, 2]\n"
+      "ret %0\n}" },
+    { IG_OP_grid_sample,
+      "(%x: i32[2, 1, 6], %g: f64[2, B, 1]) -> (i32[2, 1, B]) {\n"
+      "%0 = grid_sample %x, %g {outside = reflection, align_corners} : i32[2, 1, B]\n"
+      "ret %0\n}" },
     { IG_OP_quantize,
       "(%x: f32[B, 4], %s: f32[4]) -> (i8[B, 4]) {\n"
       "%0 = quantize %x, %s {to = i8, axis = 1} : i8[B, 4]\nret %0\n}" },
