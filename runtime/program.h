@@ -6,7 +6,7 @@
 #include "base/platform.h"
 #include "runtime/container.h"
 #include "runtime/device.h"
-#include "runtime/host/host.h"
+#include "runtime/host/ranks.h"
 #include "runtime/plan.h"
 
 /* A step of this program, on the level that was chosen.  Sessions lay out
@@ -14,7 +14,7 @@
 typedef struct ig_exec {
     const ig_plan_variant *variant; /* launch, host */
     ig_kernel kernel;               /* launch */
-    ig_host_fn *host;               /* host */
+    ig_host_fn *host;               /* host; NULL: the ranks of the session do it */
     uint32_t slot;                  /* first of its operands among a session's slots */
     uint32_t param;                 /* first of its params; in rows the tail's follow */
     uint32_t launch;                /* launch, rows, host: its number among these */
@@ -59,6 +59,7 @@ struct ig_program {
     uint32_t scratch;    /* max of bytes that a kernel needs */
     bool has_loose;      /* some step is */
     bool is_sanitized;   /* some kernel checks what it touches */
+    bool needs_ranks;    /* some host step is theirs */
     bool writes_outputs; /* in place: buffers of their own, sizes known */
     char levels[64];     /* for people */
 };

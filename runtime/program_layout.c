@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_SLOTS = 1 << 24 }; /* operands and params of all steps together */
 
@@ -66,7 +67,9 @@ static ig_status find_function(const layout *l, const ig_plan_step *step,
     if (step->kind == IG_STEP_host) {
         const char *name = ig_plan_string(plan, plan->hosts[step->index]);
         exec->host = ig_host_find(name);
-        return exec->host
+        bool is_ranks = strncmp(name, IG_RANKS_PREFIX, strlen(IG_RANKS_PREFIX)) == 0;
+        l->program->needs_ranks |= is_ranks;
+        return exec->host || is_ranks
                    ? IG_OK
                    : ig_message_set(
                          l->message, IG_UNSUPPORTED,

@@ -47,6 +47,21 @@ static ig_status check_options(const ig_session_options *options,
     return IG_OK;
 }
 
+static ig_status take_ranks(ig_session *session, ig_ranks *ranks,
+                            const ig_message *message) {
+    session->ranks = ranks;
+    if (ranks && ranks->version != IG_RANKS_VERSION) {
+        return ig_message_set(message, IG_UNSUPPORTED,
+                              "libingot-group is of another version than this runtime");
+    }
+    return ranks || !session->program->needs_ranks
+               ? IG_OK
+               : ig_message_set(
+                     message, IG_INVALID,
+                     "this is the program of one rank: give its session the "
+                     "group in which the ranks meet (ig_session_options.ranks)");
+}
+
 static void take_arena(ig_session *session, const ig_session_options *options) {
     session->owns_arena = options->arena == NULL;
     if (options->arena) {
@@ -111,7 +126,8 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     session->late_limit = all.late_limit;
     take_arena(session, &all);
     ig_session_reset(session);
-    ig_status status = open_queue(session, &all, &message);
+    ig_status status = take_ranks(session, all.ranks, &message);
+    status = status == IG_OK ? open_queue(session, &all, &message) : status;
     if (status != IG_OK) {
         ig_session_destroy(session);
         return status;
@@ -146,7 +162,9 @@ void ig_session_destroy(ig_session *session) {
     for (size_t i = 0; i < IG_SHAPES; i++) {
         ig_memory_give(&session->host, session->shapes[i].block, session->shape_bytes);
     }
-    session->program->device->verbs->close_queue(session->queue);
+    if (session->queue) {
+        session->program->device->verbs->close_queue(session->queue);
+    }
     ig_program_close(session->program);
     ig_memory host = session->host;
     assert(host.held == session->self_bytes && "a block was not given back");

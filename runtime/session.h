@@ -64,6 +64,7 @@ struct ig_session {
     ig_step_fn *const *run_steps; /* ig_session_steps, or those of a sanitized program
                                    * or of a profile */
 
+    ig_ranks *ranks;  /* of a program that is one of several, or NULL */
     ig_memory host;   /* for what the session itself reads: this struct, shapes */
     ig_memory memory; /* the device's, for regions */
     ig_program *program;

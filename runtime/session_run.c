@@ -137,12 +137,26 @@ static ig_status settle_queue(ig_session *session) {
     return ig_session_check_report(session);
 }
 
-static ig_status refuse_host(ig_session *session, uint32_t number, const char *reason) {
+static ig_status refuse_host(ig_session *session, uint32_t number, ig_status status,
+                             const char *reason) {
     char where[IG_WHERE_BYTES];
     ig_session_where(session, number, where);
-    return ig_message_set(&session->message, IG_INVALID, "%s: %s", where,
+    return ig_message_set(&session->message, status, "%s: %s", where,
                           reason[0] ? reason
                                     : "its buffers are smaller than the plan says");
+}
+
+static bool call_function(ig_session *session, uint32_t number,
+                          const ig_host_call *call) {
+    const ig_exec *exec = &session->program->execs[number];
+    if (exec->host) {
+        return exec->host(call);
+    }
+    const ig_plan *plan = session->plan;
+    assert(session->ranks && "creating a session looks for them");
+    return session->ranks->call(
+        session->ranks, ig_plan_string(plan, plan->hosts[plan->steps[number].index]),
+        call);
 }
 
 /* A host step has no rows, so slot_strides is room for the sizes of its buffers. */
@@ -163,6 +177,7 @@ static ig_status run_host(ig_session *session, uint32_t number) {
     }
     ig_kernel_report_v0 report = { .operand = -1 };
     char reason[IG_HOST_REASON_BYTES] = "";
+    ig_status status = IG_INVALID;
     ig_host_call call = {
         .buffers = shape->slots + exec->slot,
         .bytes = bytes,
@@ -172,10 +187,10 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .run = session->runs,
         .report = &report,
         .reason = reason,
+        .status = &status,
     };
-    assert(exec->host && "a host step without a function");
-    if (!exec->host(&call)) {
-        return refuse_host(session, number, reason);
+    if (!call_function(session, number, &call)) {
+        return refuse_host(session, number, status, reason);
     }
     return report.operand < 0 ? IG_OK : ig_session_report(session, number, 0, &report);
 }
@@ -392,6 +407,14 @@ static ig_status run_all(ig_session *session) {
     return IG_OK;
 }
 
+/* Ranks that wait for one that has failed need not wait longer. */
+static ig_status tell_ranks(ig_session *session, ig_status status) {
+    if (status != IG_OK && session->ranks) {
+        session->ranks->fail(session->ranks);
+    }
+    return status;
+}
+
 ig_status ig_session_run_bound(ig_session *session) {
     if (!session->is_bound) {
         return ig_message_set(
@@ -418,11 +441,13 @@ ig_status ig_session_run_bound(ig_session *session) {
     ig_float_env_leave(env);
     session->runs++;
     atomic_store_explicit(&session->state, IG_RUN_IDLE, memory_order_relaxed);
-    return status;
+    return tell_ranks(session, status);
 }
 
 ig_status ig_session_run(ig_session *session, const ig_view *inputs, size_t input_count,
                          ig_view *outputs, size_t output_count) {
-    IG_TRY(ig_session_bind(session, inputs, input_count, outputs, output_count));
-    return ig_session_run_bound(session);
+    ig_status status = ig_session_bind(session, inputs, input_count, outputs,
+                                       output_count);
+    return status == IG_OK ? ig_session_run_bound(session)
+                           : tell_ranks(session, status);
 }

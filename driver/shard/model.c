@@ -22,6 +22,7 @@ typedef struct model_call {
     const char *name, *text, *out;
     ig_compile_options options;
     int64_t rank, world;
+    int64_t of; /* what programs of one model and plan have in common */
     ig_arena *arena;
     IG_VEC(model_table) tables;
 } model_call;
@@ -238,7 +239,7 @@ static ig_status read_shards(const model_call *call, const ig_json *entry,
 
 static ig_status mark_entry(const model_call *call, const ig_json *entry) {
     ig_op *table = NULL;
-    ig_shard_mark mark = { .world = call->world, .rank = call->rank };
+    ig_shard_mark mark = { .world = call->world, .rank = call->rank, .of = call->of };
     const char *name = ig_json_text(ig_json_get(entry, "name"));
     const char *type = ig_json_text(ig_json_get(entry, "sharding_type"));
     IG_TRY(find_table(call, name, &table));
@@ -272,6 +273,36 @@ static ig_status read_world(model_call *call, const ig_json *plan) {
                              (long long)call->rank, (long long)call->world);
 }
 
+/* Numbers of a weight: all of a small one, of another samples spread evenly. */
+static uint64_t hash_weight(const ig_weight *weight, uint64_t seed) {
+    enum { BLOCK = 4096, BLOCKS = 16 };
+    const ig_data *data = &weight->data;
+    seed = ig_hash_bytes(weight->name, strlen(weight->name), seed);
+    seed = ig_hash_bytes(&data->size, sizeof data->size, seed);
+    if (!data->bytes || data->is_splat || weight->is_recipe) {
+        return seed;
+    }
+    if (data->size <= BLOCK * BLOCKS) {
+        return ig_hash_bytes(data->bytes, (size_t)data->size, seed);
+    }
+    for (int64_t i = 0; i < BLOCKS; i++) {
+        int64_t at = (data->size - BLOCK) / (BLOCKS - 1) * i;
+        seed = ig_hash_bytes((const char *)data->bytes + at, BLOCK, seed);
+    }
+    return seed;
+}
+
+/* Of the graph, its weights and the plan: above 0, and the same on every rank. */
+static int64_t hash_model(const model_call *call) {
+    uint64_t hash = ig_hash_bytes(call->text, strlen(call->text), 0);
+    const ig_graph *graph = ig_entry_of(call->module);
+    hash ^= graph ? ig_graph_hash(graph) : 0;
+    for (size_t i = 0; i < call->module->weights.count; i++) {
+        hash = hash_weight(call->module->weights.items[i], hash);
+    }
+    return (int64_t)(hash >> 2) | 1;
+}
+
 static ig_status shard_module(void *arguments) {
     model_call *call = arguments;
     const ig_json *plan;
@@ -284,6 +315,7 @@ static ig_status shard_module(void *arguments) {
                            "plan: \"tables\" must be a list, as ingot shard writes it");
     }
     IG_TRY(find_tables(call));
+    call->of = hash_model(call);
     for (size_t i = 0; i < ig_json_count(tables); i++) {
         IG_TRY(mark_entry(call, &tables->as.list.items[i]));
     }

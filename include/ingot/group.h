@@ -28,7 +28,7 @@
 #ifndef INGOT_GROUP_H
 #define INGOT_GROUP_H
 
-#include <ingot/status.h>
+#include <ingot/runtime.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -66,6 +66,11 @@ IG_API IG_MUST_USE ig_status ig_group_open(const char *name,
                                            ig_group **out_group);
 /* Does not wait.  NULL is allowed. */
 IG_API void ig_group_close(ig_group *group);
+
+/* For ig_session_options.ranks of this rank's program: its collectives are then met
+ * here.  All ranks are to have programs of one model and plan.  A run that fails for
+ * any reason fails the group, so that nobody waits for it.  The group's. */
+IG_API ig_ranks *ig_group_ranks(ig_group *group);
 
 IG_API IG_MUST_USE ig_status ig_group_barrier(ig_group *group);
 /* `world` parts each: send[r] goes to rank r, and receive[r] comes from it; both ranks

@@ -40,6 +40,7 @@ extern "C" {
 typedef struct ig_program ig_program;
 typedef struct ig_session ig_session;
 typedef struct ig_thread_pool ig_thread_pool;
+typedef struct ig_ranks ig_ranks; /* the ranks of a group: group.h */
 
 /* ---- tensors ---- */
 
@@ -207,6 +208,8 @@ typedef struct ig_session_options {
     /* Bytes for buffers whose size only the run finds out (what a loop grows, what data
      * selects), beyond 64 times what all others have.  0: no limit of their own. */
     size_t late_limit;
+    ig_ranks *ranks; /* of a program that is one rank's (shard.h): ig_group_ranks, alive
+                      * as long as the session; else NULL */
 } ig_session_options;
 
 IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,

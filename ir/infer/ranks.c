@@ -152,8 +152,46 @@ ig_status ig_infer_deal(ig_op *op, const ig_type **out_types) {
 
 /* ---- collectives ---- */
 
+/* Operand `i` says how much is each rank's: as many as `*world`, when that is known. */
+static ig_status check_counts(const ig_op *op, uint32_t i, int64_t *world) {
+    int64_t extent;
+    IG_TRY(ig_check_rank(op, i, 1));
+    IG_TRY(ig_check_dtype(op, i, IG_DT_i64));
+    bool is_known = ig_dim_known(ig_operand_type(op, i)->dims[0], &extent);
+    if (!is_known || extent < 1 || extent > IG_SHARD_WORLD_MAX ||
+        (*world && extent != *world)) {
+        return INFER_ERROR(op, "operand %u is %s, expected one count for each rank", i,
+                           ig_operand_text(op, i));
+    }
+    *world = extent;
+    return IG_OK;
+}
+
+/* Operand `i` is a list of which ranks have parts. */
+static ig_status check_list(const ig_op *op, uint32_t i) {
+    const ig_type *list = ig_operand_type(op, i);
+    bool is_known = list->rank > 0;
+    for (uint32_t d = 1; d < list->rank; d++) {
+        int64_t extent;
+        is_known = is_known && ig_dim_known(list->dims[d], &extent);
+    }
+    return is_known ? IG_OK
+                    : INFER_ERROR(op,
+                                  "operand %u is %s, expected only its first extent to "
+                                  "differ from rank to rank",
+                                  i, ig_operand_text(op, i));
+}
+
+static ig_status check_own_rank(const ig_op *op, uint32_t slot, int64_t world) {
+    int64_t rank = ig_attr_int(op, slot, -1);
+    return rank >= 0 && rank < world
+               ? IG_OK
+               : INFER_ERROR(op, "there is no rank %lld in a world of %lld",
+                             (long long)rank, (long long)world);
+}
+
 /* Operands in pairs: a list, and how much of it is whose. */
-static ig_status check_pairs(const ig_op *op, uint32_t results) {
+static ig_status check_pairs(const ig_op *op, uint32_t results, uint32_t rank_slot) {
     if (op->operand_count % 2 || op->result_count != results) {
         return INFER_ERROR(op, "%u operands and %u results are no pairs",
                            op->operand_count, op->result_count);
@@ -161,28 +199,10 @@ static ig_status check_pairs(const ig_op *op, uint32_t results) {
     IG_TRY(ig_check_tensors(op));
     int64_t world = 0;
     for (uint32_t i = 0; i < op->operand_count; i += 2) {
-        IG_TRY(ig_check_rank(op, i + 1, 1));
-        IG_TRY(ig_check_dtype(op, i + 1, IG_DT_i64));
-        const ig_type *list = ig_operand_type(op, i);
-        const ig_type *counts = ig_operand_type(op, i + 1);
-        int64_t extent;
-        bool is_known = ig_dim_known(counts->dims[0], &extent) && extent > 0;
-        if (!is_known || (world && extent != world)) {
-            return INFER_ERROR(op, "operand %u is %s, expected one count for each rank",
-                               i + 1, ig_operand_text(op, i + 1));
-        }
-        world = extent;
-        for (uint32_t d = 1; d < list->rank; d++) {
-            is_known = is_known && ig_dim_known(list->dims[d], &extent);
-        }
-        if (list->rank == 0 || !is_known) {
-            return INFER_ERROR(op,
-                               "operand %u is %s, expected only its first extent to "
-                               "differ from rank to rank",
-                               i, ig_operand_text(op, i));
-        }
+        IG_TRY(check_counts(op, i + 1, &world));
+        IG_TRY(check_list(op, i));
     }
-    return IG_OK;
+    return check_own_rank(op, rank_slot, world);
 }
 
 /* A list of which only the run knows how much comes. */
@@ -197,7 +217,7 @@ static const ig_type *type_received(const ig_op *op, uint32_t operand,
 }
 
 ig_status ig_infer_all_to_all(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_pairs(op, op->operand_count));
+    IG_TRY(check_pairs(op, op->operand_count, IG_all_to_all_rank));
     for (uint32_t i = 0; i < op->operand_count; i += 2) {
         out_types[i] = type_received(op, i, i);
         out_types[i + 1] = ig_operand_type(op, i + 1);
@@ -206,10 +226,56 @@ ig_status ig_infer_all_to_all(ig_op *op, const ig_type **out_types) {
 }
 
 ig_status ig_infer_reduce_scatter(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_pairs(op, op->operand_count / 2u));
+    IG_TRY(check_pairs(op, op->operand_count / 2u, IG_reduce_scatter_rank));
     for (uint32_t i = 0; i < op->operand_count; i += 2) {
         IG_TRY(ig_check_float(op, i));
         out_types[i / 2] = type_received(op, i, i / 2);
+    }
+    return IG_OK;
+}
+
+/* ---- an all_to_all in two halves ---- */
+
+/* Extent of what meet_counts of n pairs finds. */
+static int64_t count_found(int64_t n, int64_t world) {
+    return n + n * world + world;
+}
+
+ig_status ig_infer_meet_counts(ig_op *op, const ig_type **out_types) {
+    int64_t world = 0;
+    IG_TRY(ig_check_tensors(op));
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        IG_TRY(check_counts(op, i, &world));
+    }
+    IG_TRY(check_own_rank(op, IG_meet_counts_rank, world));
+    ig_module *module = ig_op_module(op);
+    ig_dim found = ig_dim_const(module, count_found(op->operand_count, world));
+    out_types[0] = ig_type_tensor(module, IG_DT_i64, 1, &found);
+    return IG_OK;
+}
+
+ig_status ig_infer_meet_lists(ig_op *op, const ig_type **out_types) {
+    uint32_t n = op->result_count;
+    int64_t world = 0, found;
+    if (op->operand_count != 2 * n + 1) {
+        return INFER_ERROR(op, "%u operands and %u results are no pairs",
+                           op->operand_count, n);
+    }
+    IG_TRY(ig_check_tensors(op));
+    for (uint32_t i = 0; i < n; i++) {
+        IG_TRY(check_list(op, i));
+        IG_TRY(check_counts(op, n + i, &world));
+    }
+    IG_TRY(check_own_rank(op, IG_meet_lists_rank, world));
+    IG_TRY(ig_check_rank(op, 2 * n, 1));
+    IG_TRY(ig_check_dtype(op, 2 * n, IG_DT_i64));
+    if (!ig_dim_known(ig_operand_type(op, 2 * n)->dims[0], &found) ||
+        found != count_found(n, world)) {
+        return INFER_ERROR(op, "operand %u is %s, expected what meet_counts finds",
+                           2 * n, ig_operand_text(op, 2 * n));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        out_types[i] = type_received(op, i, i);
     }
     return IG_OK;
 }

@@ -113,8 +113,14 @@ static ig_status check_counts(const world *w, uint32_t rank, uint32_t pair) {
                                   name, rank, (long long)left);
 }
 
-/* Is the collective one that all ranks are at? */
+/* Is the collective one that all ranks are at?  Its halves stand in graphs that are to
+ * be compiled. */
 static ig_status check_meeting(const world *w) {
+    uint16_t code = w->ops[0]->code;
+    if (code == IG_OP_meet_counts || code == IG_OP_meet_lists) {
+        return RANK_ERROR(w, 0, "%s: interpret the graph before resolve_shapes",
+                          name_of(w->ops[0]));
+    }
     for (uint32_t rank = 1; rank < w->count; rank++) {
         IG_TRY(check_alike(w, rank));
     }

@@ -54,6 +54,9 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op);
 /* bufferise_host.c */
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op);
 
+/* bufferise_ranks.c: ops of sharded graphs */
+ig_status ig_bufferise_ranks(ig_buffers *s, ig_op *op);
+
 /* ---- ops of the plan that the runtime does itself ---- */
 
 void ig_plan_let(ig_builder *b, ig_dim symbol, ig_dim value);

@@ -29,4 +29,10 @@ ig_status ig_resolve_topk(ig_resolver *m);
 ig_status ig_resolve_nonzero(ig_resolver *m);
 ig_status ig_resolve_unique(ig_resolver *m);
 
+/* resolve_ranks.c: ops of sharded graphs. */
+ig_status ig_resolve_bag_ids(ig_resolver *m);
+ig_status ig_resolve_deal(ig_resolver *m);
+ig_status ig_resolve_all_to_all(ig_resolver *m);
+ig_status ig_resolve_reduce_scatter(ig_resolver *m);
+
 #endif

@@ -403,6 +403,10 @@ static const resolution rows[] = {
     { IG_OP_topk, IG_topk_k, ig_resolve_topk },
     { IG_OP_nonzero, NONE, ig_resolve_nonzero },
     { IG_OP_unique, NONE, ig_resolve_unique },
+    { IG_OP_bag_ids, NONE, ig_resolve_bag_ids },
+    { IG_OP_deal, NONE, ig_resolve_deal },
+    { IG_OP_all_to_all, NONE, ig_resolve_all_to_all },
+    { IG_OP_reduce_scatter, NONE, ig_resolve_reduce_scatter },
 };
 
 typedef struct search {

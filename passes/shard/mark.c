@@ -33,6 +33,9 @@ ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark) {
         [IG_shard_world] = ig_attr_of_int(mark->world),
         [IG_shard_rank] = ig_attr_of_int(mark->rank)
     };
+    if (mark->of) {
+        attrs[IG_shard_of] = ig_attr_of_int(mark->of);
+    }
     if (mark->count) {
         attrs[IG_shard_parts] = ig_attr_of_ints(module, numbers,
                                                 mark->count * IG_SHARD_NUMBERS);

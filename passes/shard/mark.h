@@ -8,6 +8,7 @@
 /* Who is to have what; `count` 0: every rank has the whole table. */
 typedef struct ig_shard_mark {
     int64_t world, rank;
+    int64_t of; /* a number of model and plan, which ranks compare; 0: none */
     const ig_shard *shards;
     uint32_t count;
 } ig_shard_mark;

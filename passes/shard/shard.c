@@ -158,10 +158,19 @@ static ig_value *meet_ranks(journey *j, ig_opcode code, const values *list) {
         return NULL;
     }
     uint32_t count = (uint32_t)list->count;
+    int64_t rank = j->features[0].table->rank;
     ig_op_spec spec = { .operands = list->items,
                         .operand_count = count,
                         .result_count = code == IG_OP_all_to_all ? count : count / 2 };
-    return ig_expr_op(&j->e, code, &spec)->results;
+    if (code == IG_OP_reduce_scatter) {
+        ig_reduce_scatter_attrs attrs = { .rank = rank };
+        return ig_build_reduce_scatter_op(&j->e, &spec, attrs)->results;
+    }
+    ig_all_to_all_attrs attrs = { .rank = rank };
+    if (j->features[0].table->of) {
+        attrs.of = (ig_maybe_int)IG_SET(j->features[0].table->of);
+    }
+    return ig_build_all_to_all_op(&j->e, &spec, attrs)->results;
 }
 
 /* ---- rows that this rank has, for all ranks ---- */

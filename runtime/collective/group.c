@@ -1,6 +1,6 @@
 /* Groups: the public calls, made of exchanges.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/collective/transport.h"
+#include "runtime/collective/ranks.h"
 
 #include "base/status.h"
 
@@ -22,12 +22,13 @@ static const ig_transport *const transports[] = { &ig_transport_self,
                                                   &ig_transport_shm };
 
 ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(group->text, sizeof group->text, format, arguments);
+    va_end(arguments);
     if (group->options.message && group->options.message_size) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)vsnprintf(group->options.message, group->options.message_size, format,
-                        arguments);
-        va_end(arguments);
+        (void)snprintf(group->options.message, group->options.message_size, "%s",
+                       group->text);
     }
     return status;
 }
@@ -69,11 +70,7 @@ static ig_status find_transport(ig_group *group, const char *name,
 static ig_status open_group(ig_group *group, const char *name) {
     const char *rest;
     IG_TRY(check_options(group));
-    group->send = calloc(group->options.world, sizeof *group->send);
-    group->receive = calloc(group->options.world, sizeof *group->receive);
-    if (!group->send || !group->receive) {
-        return ig_group_error(group, IG_LIMIT, "no memory for a group");
-    }
+    IG_TRY(ig_group_reserve(group, IG_COLLECTIVE_OPEN, 1));
     IG_TRY(find_transport(group, name, &rest));
     return group->transport->open(group, rest);
 }
@@ -95,8 +92,14 @@ ig_status ig_group_open(const char *name, const ig_group_options *options,
         ig_group_close(group);
         return status;
     }
+    group->caller = (ig_group_caller){ { IG_RANKS_VERSION, ig_rank_call, ig_rank_fail },
+                                       group };
     *out_group = group;
     return IG_OK;
+}
+
+ig_ranks *ig_group_ranks(ig_group *group) {
+    return &group->caller.ranks;
 }
 
 void ig_group_close(ig_group *group) {
@@ -111,22 +114,89 @@ void ig_group_close(ig_group *group) {
     free(group);
 }
 
+/* ---- parcels ---- */
+
+ig_status ig_group_reserve(ig_group *group, ig_collective what, uint32_t pieces) {
+    if (pieces <= group->room) {
+        return IG_OK;
+    }
+    size_t count = (size_t)pieces * group->options.world;
+    free(group->send);
+    free(group->receive);
+    group->room = 0;
+    group->send = calloc(count, sizeof *group->send);
+    group->receive = calloc(count, sizeof *group->receive);
+    if (!group->send || !group->receive) {
+        return ig_group_error(group, IG_LIMIT, "%s: no memory for %zu parts",
+                              ig_collective_names[what], count);
+    }
+    group->room = pieces;
+    return IG_OK;
+}
+
+size_t ig_parcel_bytes(const ig_group_part *parts, uint32_t pieces) {
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < pieces; i++) {
+        bytes += parts[i].bytes;
+    }
+    return bytes;
+}
+
+typedef void copy_fn(char *piece, char *box, size_t bytes);
+
+static void copy_out(char *piece, char *box, size_t bytes) {
+    memcpy(box, piece, bytes);
+}
+
+static void copy_in(char *piece, char *box, size_t bytes) {
+    memcpy(piece, box, bytes);
+}
+
+static void copy_range(const ig_group_part *parts, uint32_t pieces, size_t at,
+                       size_t count, char *box, copy_fn *copy) {
+    for (uint32_t i = 0; i < pieces && count; i++) {
+        if (at >= parts[i].bytes) {
+            at -= parts[i].bytes;
+            continue;
+        }
+        size_t left = parts[i].bytes - at, bytes = left < count ? left : count;
+        copy((char *)parts[i].data + at, box, bytes);
+        box += bytes;
+        count -= bytes;
+        at = 0;
+    }
+}
+
+void ig_parcel_read(const ig_group_part *parts, uint32_t pieces, size_t at,
+                    size_t count, char *box) {
+    copy_range(parts, pieces, at, count, box, copy_out);
+}
+
+void ig_parcel_write(const ig_group_part *parts, uint32_t pieces, size_t at,
+                     size_t count, const char *box) {
+    copy_range(parts, pieces, at, count, (char *)(uintptr_t)box, copy_in);
+}
+
 /* ---- collectives ---- */
 
 static ig_status exchange_parts(ig_group *group, ig_collective what,
-                                const ig_group_part *send,
-                                const ig_group_part *receive) {
+                                const ig_parcels *all) {
     if (group->has_failed) {
         return ig_group_error(group, IG_INVALID, "%s: the group has failed before",
                               ig_collective_names[what]);
     }
-    ig_status status = group->transport->exchange(group, what, send, receive);
+    ig_status status = group->transport->exchange(group, what, all);
     group->has_failed = status != IG_OK;
     return status;
 }
 
+ig_status ig_group_exchange_own(ig_group *group, ig_collective what, uint32_t pieces) {
+    ig_parcels all = { pieces, group->send, group->receive };
+    return exchange_parts(group, what, &all);
+}
+
 static ig_status exchange_own(ig_group *group, ig_collective what) {
-    return exchange_parts(group, what, group->send, group->receive);
+    return ig_group_exchange_own(group, what, 1);
 }
 
 /* The same to everyone. */
@@ -151,7 +221,8 @@ ig_status ig_group_barrier(ig_group *group) {
 
 ig_status ig_group_all_to_all(ig_group *group, const ig_group_part *send,
                               const ig_group_part *receive) {
-    return exchange_parts(group, IG_COLLECTIVE_ALL_TO_ALL, send, receive);
+    ig_parcels all = { 1, send, receive };
+    return exchange_parts(group, IG_COLLECTIVE_ALL_TO_ALL, &all);
 }
 
 ig_status ig_group_all_gather(ig_group *group, const void *mine, size_t bytes,
@@ -183,8 +254,8 @@ static size_t size_of(ig_group_dtype dtype) {
 }
 
 /* rows: world times `count` elements; their sums, in the order of ranks. */
-static void add_rows(ig_group_dtype dtype, const void *rows, uint32_t world,
-                     size_t count, void *out) {
+void ig_group_add_rows(ig_group_dtype dtype, const void *rows, uint32_t world,
+                       size_t count, void *out) {
     for (size_t i = 0; i < count; i++) {
         double total = 0;
         for (uint32_t r = 0; r < world; r++) {
@@ -218,7 +289,7 @@ static ig_status reduce_parts(ig_group *group, ig_collective what, ig_group_dtyp
     receive_rows(group, rows, own * size);
     ig_status status = exchange_own(group, what);
     if (status == IG_OK) {
-        add_rows(dtype, rows, world, own, out);
+        ig_group_add_rows(dtype, rows, world, own, out);
     }
     free(rows);
     return status;

@@ -19,17 +19,21 @@ static void close_self(ig_group *group) {
 }
 
 static ig_status exchange_self(ig_group *group, ig_collective what,
-                               const ig_group_part *send,
-                               const ig_group_part *receive) {
-    if (send->bytes != receive->bytes) {
-        return ig_group_error(group, IG_INVALID,
-                              "%s: rank 0 sends itself %zu bytes and expects %zu",
-                              ig_collective_names[what], send->bytes, receive->bytes);
-    }
-    if (send->bytes) {
-        memmove(receive->data, send->data, send->bytes);
+                               const ig_parcels *all) {
+    for (uint32_t i = 0; i < all->pieces; i++) {
+        const ig_group_part *from = &all->send[i], *to = &all->receive[i];
+        if (from->bytes != to->bytes) {
+            return ig_group_error(group, IG_INVALID,
+                                  "%s: rank 0 sends itself %zu bytes and expects %zu",
+                                  ig_collective_names[what], from->bytes, to->bytes);
+        }
+        if (from->bytes) {
+            memmove(to->data, from->data, from->bytes);
+        }
     }
     return IG_OK;
 }
 
-const ig_transport ig_transport_self = { "self", open_self, close_self, exchange_self };
+const ig_transport ig_transport_self = {
+    .name = "self", .open = open_self, .close = close_self, .exchange = exchange_self
+};

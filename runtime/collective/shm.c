@@ -150,32 +150,23 @@ static ig_status make_step(ig_group *group, ig_collective what) {
 
 /* ---- the exchange ---- */
 
-static void write_boxes(ig_group *group, const ig_group_part *send, size_t at) {
-    size_t chunk = group->options.chunk;
+static void write_boxes(ig_group *group, const ig_parcels *all, size_t at) {
     for (uint32_t to = 0; to < group->options.world; to++) {
-        if (send[to].bytes > at) {
-            size_t left = send[to].bytes - at;
-            memcpy(box_at(group, group->options.rank, to),
-                   (const char *)send[to].data + at, left < chunk ? left : chunk);
-        }
+        ig_parcel_read(all->send + to * all->pieces, all->pieces, at,
+                       group->options.chunk, box_at(group, group->options.rank, to));
     }
 }
 
-static void read_boxes(ig_group *group, const ig_group_part *receive, size_t at) {
-    size_t chunk = group->options.chunk;
+static void read_boxes(ig_group *group, const ig_parcels *all, size_t at) {
     for (uint32_t from = 0; from < group->options.world; from++) {
-        if (receive[from].bytes > at) {
-            size_t left = receive[from].bytes - at;
-            memcpy((char *)receive[from].data + at,
-                   box_at(group, from, group->options.rank),
-                   left < chunk ? left : chunk);
-        }
+        ig_parcel_write(all->receive + from * all->pieces, all->pieces, at,
+                        group->options.chunk, box_at(group, from, group->options.rank));
     }
 }
 
 /* Does every rank make this call, and send what is expected? */
 static ig_status check_others(ig_group *group, ig_collective what,
-                              const ig_group_part *receive) {
+                              const ig_parcels *all) {
     for (uint32_t r = 0; r < group->options.world; r++) {
         uint32_t other = atomic_load(&slot_of(group->state, r)->what);
         if (other != (uint32_t)what) {
@@ -186,12 +177,13 @@ static ig_status check_others(ig_group *group, ig_collective what,
                                       : "something else");
         }
         uint64_t bytes = atomic_load(size_at(group, r, group->options.rank));
-        if (bytes != receive[r].bytes) {
+        size_t expected = ig_parcel_bytes(all->receive + r * all->pieces, all->pieces);
+        if (bytes != expected) {
             return ig_group_error(
                 group, IG_INVALID,
                 "%s: rank %u sends %llu bytes, and rank %u expects %zu",
                 ig_collective_names[what], r, (unsigned long long)bytes,
-                group->options.rank, receive[r].bytes);
+                group->options.rank, expected);
         }
     }
     return IG_OK;
@@ -209,22 +201,22 @@ static size_t most_bytes(const ig_group *group) {
     return (size_t)most;
 }
 
-static ig_status run_steps(ig_group *group, ig_collective what,
-                           const ig_group_part *send, const ig_group_part *receive) {
+static ig_status run_steps(ig_group *group, ig_collective what, const ig_parcels *all) {
     shared *s = group->state;
     size_t at = 0, most = 0;
     atomic_store(&s->own->what, (uint32_t)what);
     for (uint32_t to = 0; to < group->options.world; to++) {
-        atomic_store(size_at(group, group->options.rank, to), send[to].bytes);
+        atomic_store(size_at(group, group->options.rank, to),
+                     ig_parcel_bytes(all->send + to * all->pieces, all->pieces));
     }
     do {
-        write_boxes(group, send, at);
+        write_boxes(group, all, at);
         IG_TRY(make_step(group, what));
         if (at == 0) {
-            IG_TRY(check_others(group, what, receive));
+            IG_TRY(check_others(group, what, all));
             most = most_bytes(group);
         }
-        read_boxes(group, receive, at);
+        read_boxes(group, all, at);
         at += group->options.chunk;
         IG_TRY(make_step(group, what));
     } while (at < most);
@@ -239,8 +231,8 @@ static void leave_others(shared *s, rank_state state) {
 }
 
 static ig_status exchange_shm(ig_group *group, ig_collective what,
-                              const ig_group_part *send, const ig_group_part *receive) {
-    ig_status status = run_steps(group, what, send, receive);
+                              const ig_parcels *all) {
+    ig_status status = run_steps(group, what, all);
     if (status != IG_OK) {
         leave_others(group->state, FAILED);
     }
@@ -401,4 +393,12 @@ static void close_shm(ig_group *group) {
     free(s);
 }
 
-const ig_transport ig_transport_shm = { "shm", open_shm, close_shm, exchange_shm };
+static void fail_shm(ig_group *group) {
+    leave_others(group->state, FAILED);
+}
+
+const ig_transport ig_transport_shm = { .name = "shm",
+                                        .open = open_shm,
+                                        .close = close_shm,
+                                        .exchange = exchange_shm,
+                                        .fail = fail_shm };

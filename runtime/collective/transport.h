@@ -8,6 +8,7 @@
 #define IG_RUNTIME_COLLECTIVE_TRANSPORT_H
 
 #include "ingot/group.h"
+#include "runtime/host/ranks.h"
 
 #include <stdbool.h>
 
@@ -24,26 +25,59 @@ typedef enum ig_collective {
 
 extern const char *const ig_collective_names[IG_COLLECTIVE_COUNT];
 
+/* What a rank sends and receives: to and from each rank several pieces, which travel
+ * one behind the other.  Those of rank r are send[r * pieces …]. */
+typedef struct ig_parcels {
+    uint32_t pieces;
+    const ig_group_part *send, *receive;
+} ig_parcels;
+
+size_t ig_parcel_bytes(const ig_group_part *parts, uint32_t pieces);
+/* Copies bytes `at` … of pieces that lie one behind the other, at most `count` of them,
+ * to `box`, or from there. */
+void ig_parcel_read(const ig_group_part *parts, uint32_t pieces, size_t at,
+                    size_t count, char *box);
+void ig_parcel_write(const ig_group_part *parts, uint32_t pieces, size_t at,
+                     size_t count, const char *box);
+
 typedef struct ig_transport {
     const char *name; /* "shm", what stands before the colon */
     /* Sets group->state; what it leaves after a failure is closed too. */
     ig_status (*open)(ig_group *group, const char *name);
     void (*close)(ig_group *group);
     /* `what` is for the check that all ranks make the same call, and for messages. */
-    ig_status (*exchange)(ig_group *group, ig_collective what,
-                          const ig_group_part *send, const ig_group_part *receive);
+    ig_status (*exchange)(ig_group *group, ig_collective what, const ig_parcels *all);
+    /* This rank will not come again: the others are to know.  NULL: they find out. */
+    void (*fail)(ig_group *group);
 } ig_transport;
 
 extern const ig_transport ig_transport_self, ig_transport_shm;
+
+/* What ig_group_ranks hands out. */
+typedef struct ig_group_caller {
+    ig_ranks ranks; /* first: the group is found from it */
+    ig_group *group;
+} ig_group_caller;
 
 struct ig_group {
     const ig_transport *transport;
     ig_group_options options;
     void *state;
     bool has_failed;
-    ig_group_part *send, *receive; /* world parts each, for what group.c makes */
+    ig_group_part *send, *receive; /* world * room parts each, for what is made here */
+    uint32_t room;
+    ig_group_caller caller;
+    char text[IG_HOST_REASON_BYTES]; /* of the last error */
 };
 
+/* Room for so many pieces a rank in group->send and group->receive. */
+ig_status ig_group_reserve(ig_group *group, ig_collective what, uint32_t pieces);
+/* Exchanges what stands in group->send and group->receive. */
+ig_status ig_group_exchange_own(ig_group *group, ig_collective what, uint32_t pieces);
+
+/* rows: world times `count` elements; their sums, in the order of ranks, in double. */
+void ig_group_add_rows(ig_group_dtype dtype, const void *rows, uint32_t world,
+                       size_t count, void *out);
 /* Writes the group's message; returns `status`. */
 ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);

@@ -8,6 +8,7 @@
 #ifndef IG_RUNTIME_HOST_HOST_H
 #define IG_RUNTIME_HOST_HOST_H
 
+#include "base/status.h"
 #include "base/str.h"
 #include "ingot/kernel.h"
 
@@ -18,7 +19,8 @@ typedef struct ig_host_call {
     uint32_t buffer_count, param_count;
     int64_t run;                 /* runs of the session before this one */
     ig_kernel_report_v0 *report; /* an index out of range, as a kernel reports it */
-    char *reason; /* of IG_HOST_REASON_BYTES: what is wrong with values */
+    char *reason;      /* of IG_HOST_REASON_BYTES: what is wrong with values */
+    ig_status *status; /* of a call that fails; IG_INVALID before */
 } ig_host_call;
 
 enum { IG_HOST_REASON_BYTES = 192 };

@@ -10,11 +10,15 @@ module @shards {
     %4 = shard @a {world = 2, rank = 0, parts = [2, 0, 4, 0, 2]}
     %5 = shard @a {world = 2, rank = 0, parts = [0, 0, 4, 0]}
     %6 = shard %x {world = 2, rank = 0}
-    %7, %8, %9, %10 = all_to_all %x, %n, %x, %m
-    %11 = reduce_scatter %i, %n
-    %12, %13 = all_to_all %k, %n
+    %7, %8, %9, %10 = all_to_all %x, %n, %x, %m {rank = 0}
+    %11 = reduce_scatter %i, %n {rank = 0}
+    %12, %13 = all_to_all %k, %n {rank = 0}
     %14, %15, %16, %17, %18 = deal %i, %i {world = 2, starts = [1], ranks = [0], bases = [0]}
     %19, %20 = bag_ids %i, %i, %x {operands = 5, rows = 4}
+    %21, %22 = all_to_all %x, %n {rank = 2}
+    %23 = meet_counts %n, %m {rank = 0}
+    %24, %25 = meet_lists %x, %x, %n, %n, %n {rank = 1}
+    %26, %27 = meet_lists %x, %x, %n, %n, %x, %n {rank = 1}
     ret
   }
 }
@@ -30,3 +34,7 @@ module @shards {
 # expect-error: 15:16: operand 0 is f32[N, M], expected only its first extent to differ from rank to rank
 # expect-error: 16:31: shard 0: row 1 on, at rank 0, cannot be
 # expect-error: 17:16: it wants 3 operands and 3 results, not 3 and 2
+# expect-error: 18:16: there is no rank 2 in a world of 2
+# expect-error: 19:11: operand 1 is i64[3], expected one count for each rank
+# expect-error: 20:16: operand 4 is i64[2], expected what meet_counts finds
+# expect-error: 21:16: 6 operands and 2 results are no pairs
