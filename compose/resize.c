@@ -144,7 +144,7 @@ void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form
     }
     size = as_extents(e, ig_build_floor(e, ig_build_mul(e, size, scales)));
     size = ig_build_where(e, ig_expr_with(e, IG_OP_eq, scales, 0), in, size);
-    ig_expr_bind_dims(e, size, "an extent of a resized tensor", form->sizes);
+    ig_expr_bind_dims(e, size, rank, "an extent of a resized tensor", form->sizes);
 }
 
 /* ---- what an axis needs ---- */

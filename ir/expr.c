@@ -373,15 +373,15 @@ ig_dim ig_expr_symbol(ig_expr *e, const char *name, const char *origin) {
     return dim;
 }
 
-void ig_expr_bind_dims(ig_expr *e, ig_value *vector, const char *origin, ig_dim *dims) {
-    int64_t count = 0;
-    if (!vector || !ig_dim_constant(e->module, vector->type->dims[0], &count) ||
-        !count) {
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
+void ig_expr_bind_dims(ig_expr *e, ig_value *vector, uint32_t count, const char *origin,
+                       ig_dim *dims) {
+    ig_dim length = ig_dim_of(count);
+    for (uint32_t i = 0; i < count; i++) {
         dims[i] = ig_expr_symbol(e, "n", origin);
     }
-    (void)ig_build_bind(e, vector,
-                        (ig_bind_attrs){ .symbols = { dims, (uint32_t)count } });
+    vector = ig_expr_reshape(e, vector, 1, &length);
+    if (vector && count) {
+        ig_bind_attrs attrs = { .symbols = { dims, count } };
+        (void)ig_build_bind(e, vector, attrs);
+    }
 }

@@ -185,8 +185,8 @@ bool ig_expr_broadcast_dims(ig_expr *e, const ig_type *type, ig_dim *dims,
                             uint32_t *rank);
 /* A new symbol for an extent that only the run learns; `origin` says what it is. */
 ig_dim ig_expr_symbol(ig_expr *e, const char *name, const char *origin);
-/* New symbols, which the elements of an i64 vector give values of 0 or more; as many
- * `dims` as it has entries. */
-void ig_expr_bind_dims(ig_expr *e, ig_value *vector, const char *origin, ig_dim *dims);
+/* New symbols, which the `count` elements of an i64 vector give values of 0 or more. */
+void ig_expr_bind_dims(ig_expr *e, ig_value *vector, uint32_t count, const char *origin,
+                       ig_dim *dims);
 
 #endif

@@ -166,15 +166,18 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
 
 /* ---- split ---- */
 
-/* Sizes of the pieces, as an attribute or an input gives them. */
+/* Sizes of the pieces, as an attribute or an input gives them; those that the run
+ * computes are symbols. */
 static void read_sizes(const ig_onnx_node *node, ig_ints given, ig_dim *sizes) {
     ig_dims_value known = { .count = given.count };
     for (uint32_t i = 0; i < given.count && i < node->output_count; i++) {
         sizes[i] = ig_dim_const(node->import->module, given.items[i]);
     }
     if (!given.items && !ig_onnx_dims(node, 1, &known)) {
-        ig_onnx_fail(node, IG_UNSUPPORTED,
-                     "input 1, the sizes of the pieces, is computed from data");
+        ig_value *list = ig_onnx_list_input(node, 1, ig_dim_of(node->output_count),
+                                            "a size for each output");
+        ig_expr_bind_dims(node->e, ig_expr_cast(node->e, list, IG_DT_i64),
+                          node->output_count, "the size of a piece", sizes);
     } else if (known.count != node->output_count) {
         ig_onnx_fail(node, IG_INVALID, "has %u outputs, but %u sizes",
                      node->output_count, known.count);

@@ -178,7 +178,7 @@ static void take_sizes(resizing *r, uint32_t policy) {
     if (policy > 0 && sizes) {
         sizes = keep_aspect_at_run(r, sizes, policy == 2);
     }
-    ig_expr_bind_dims(r->e, sizes, "an entry of sizes", r->form.sizes);
+    ig_expr_bind_dims(r->e, sizes, r->rank, "an entry of sizes", r->form.sizes);
 }
 
 /* ---- the row ---- */

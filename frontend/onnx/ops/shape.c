@@ -1,5 +1,6 @@
 /* Shapes, and movement that only renames axes: views.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/ops/axes.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <string.h>
@@ -174,7 +175,15 @@ static void guard_not_one(const ig_onnx_node *node, uint32_t axis) {
                         axis));
 }
 
+/* Are the axes an input that the run computes? */
+static bool has_axes_of_run(const ig_onnx_node *node) {
+    return ig_onnx_in(node, 1) && !ig_onnx_is_known(node, 1);
+}
+
 ig_status ig_onnx_import_squeeze(ig_onnx_node *node) {
+    if (has_axes_of_run(node)) {
+        return ig_onnx_squeeze_at_run(node);
+    }
     bool marks[IG_TENSOR_RANK];
     const ig_type *type = node->inputs[0]->type;
     ig_ints axes = ig_onnx_axes(node, "axes", 1, type->rank);
@@ -197,6 +206,9 @@ ig_status ig_onnx_import_squeeze(ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_unsqueeze(ig_onnx_node *node) {
+    if (has_axes_of_run(node)) {
+        return ig_onnx_unsqueeze_at_run(node);
+    }
     bool marks[IG_TENSOR_RANK];
     const ig_type *type = node->inputs[0]->type;
     uint32_t count = ig_onnx_list(node, "axes", 1).count, from = 0;
