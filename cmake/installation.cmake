@@ -25,7 +25,7 @@ foreach(target ingot-llvm ingot-tool)
         install(TARGETS ${target})
     endif()
 endforeach()
-foreach(plugin store-lmdb store-redis interp-cpython) # opened from beside their library
+foreach(plugin store-lmdb store-redis interp-cpython capture) # opened from beside their library
     if(TARGET ingot-${plugin})
         install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

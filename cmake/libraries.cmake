@@ -6,6 +6,7 @@
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 #   libingot-store     base + runtime/store         exports ingot/{store,dynamic}.h
 #   libingot-group     base + runtime/collective    exports ingot/group.h
+#   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
 #   libingot-interp-E  runtime/interp/E             opened by libingot-interp, once an interpreter
 #   libingot-store-T   base + runtime/store/T       opened by libingot-store for T://
@@ -74,6 +75,11 @@ ig_folder_objects(interp_objects ig_base ig_interp)
 add_library(ingot-interp SHARED ${interp_objects})
 target_link_libraries(ingot-interp PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 ig_export(ingot-interp HEADERS interp.h)
+
+# Writes calls down: exports ig_capture_start alone.
+ig_folder_objects(capture_objects ig_capture)
+add_library(ingot-capture MODULE ${capture_objects})
+set_target_properties(ingot-capture PROPERTIES PREFIX lib)
 
 # The engine is opened into link namespaces, once an interpreter.
 if(TARGET ig_interp_cpython)

@@ -4,7 +4,7 @@
 #include "runtime/plan.h"
 
 typedef struct dtype_row {
-    const char *name;
+    char name[11]; /* here, not elsewhere: no address to relocate */
     uint8_t bits;
 } dtype_row;
 
@@ -67,6 +67,6 @@ int64_t ig_view_bytes(const ig_view *view) {
 }
 
 const char *ig_dtype_code_name(uint32_t dtype) {
-    const char *name = dtype < IG_COUNT_OF(rows) ? rows[dtype].name : NULL;
-    return name ? name : "?";
+    const char *name = dtype < IG_COUNT_OF(rows) ? rows[dtype].name : "";
+    return name[0] ? name : "?";
 }

@@ -128,6 +128,9 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     ig_session_reset(session);
     ig_status status = take_ranks(session, all.ranks, &message);
     status = status == IG_OK ? open_queue(session, &all, &message) : status;
+    if (status == IG_OK) {
+        status = ig_session_begin_capture(session, &message);
+    }
     if (status != IG_OK) {
         ig_session_destroy(session);
         return status;
@@ -156,6 +159,9 @@ static void free_regions(ig_session *session) {
 void ig_session_destroy(ig_session *session) {
     if (!session) {
         return;
+    }
+    if (session->capture) {
+        session->capture->close(session->capture);
     }
     free_regions(session);
     assert(session->memory.held == 0 && "a region was not given back");

@@ -14,6 +14,7 @@
 #ifndef IG_RUNTIME_SESSION_H
 #define IG_RUNTIME_SESSION_H
 
+#include "runtime/capture.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
@@ -94,7 +95,8 @@ struct ig_session {
     bool has_shapes;  /* `inputs` holds extents that were found good */
     atomic_int state;
     int64_t deadline_ns, stop_at_ns;
-    size_t self_bytes; /* of the block that holds this struct */
+    ig_capture *capture; /* who writes its calls down, or NULL */
+    size_t self_bytes;   /* of the block that holds this struct */
     char error[IG_ERROR_BYTES];
 };
 
@@ -110,6 +112,9 @@ ig_status ig_session_size_output(ig_session *session, uint32_t number);
 /* session_arena.c: offsets of the buffers of a space, for the current shape's sizes;
  * false on overflow. */
 bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_bytes);
+
+/* session_capture.c: has calls written down where INGOT_CAPTURE names a folder. */
+ig_status ig_session_begin_capture(ig_session *session, const ig_message *message);
 
 /* session_state.c.  The views of state after the caller's, for a bind. */
 void ig_session_give_state(ig_session *session);

@@ -415,7 +415,7 @@ static ig_status tell_ranks(ig_session *session, ig_status status) {
     return status;
 }
 
-ig_status ig_session_run_bound(ig_session *session) {
+static ig_status run_bound(ig_session *session) {
     if (!session->is_bound) {
         return ig_message_set(
             &session->message, IG_INVALID,
@@ -442,6 +442,17 @@ ig_status ig_session_run_bound(ig_session *session) {
     session->runs++;
     atomic_store_explicit(&session->state, IG_RUN_IDLE, memory_order_relaxed);
     return tell_ranks(session, status);
+}
+
+ig_status ig_session_run_bound(ig_session *session) {
+    ig_capture *capture = session->capture;
+    if (!capture) {
+        return run_bound(session);
+    }
+    capture->before(capture, session);
+    ig_status status = run_bound(session);
+    capture->after(capture, session, status);
+    return status;
 }
 
 ig_status ig_session_run(ig_session *session, const ig_view *inputs, size_t input_count,

@@ -80,6 +80,8 @@ ARROWS = {
                             "ingot/store.h"],
     "runtime/store/redis/": ["runtime/store/redis/", "runtime/store/*", *BASE,
                              "ingot/store.h"],
+    "runtime/capture/": ["runtime/capture/", "runtime/*", "runtime/host/", *BASE, KERNEL,
+                         "ingot/runtime.h"],
     "runtime/collective/": ["runtime/collective/", "runtime/host/ranks.h", *BASE,
                             "ingot/group.h"],
     "runtime/interp/": ["runtime/interp/*", *BASE, "ingot/interp.h"],

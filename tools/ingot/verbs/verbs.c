@@ -10,6 +10,7 @@
     VERB(inspect)   \
     VERB(compare)   \
     VERB(reduce)    \
+    VERB(replay)    \
     VERB(opt)       \
     VERB(bench)     \
     VERB(profile)   \
