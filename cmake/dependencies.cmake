@@ -24,10 +24,8 @@ endif()
 # Each store that needs a library is built where that is there.
 pkg_check_modules(LMDB IMPORTED_TARGET lmdb)
 pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis)
-if(NOT INGOT_SANITIZE) # sanitizers and link namespaces do not mix
-    pkg_check_modules(PYTHON_EMBED IMPORTED_TARGET python3-embed)
-    pkg_get_variable(INGOT_PYTHON_PREFIX python3-embed prefix)
-endif()
+pkg_check_modules(PYTHON_EMBED IMPORTED_TARGET python3-embed)
+pkg_get_variable(INGOT_PYTHON_PREFIX python3-embed prefix)
 
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)

@@ -25,14 +25,17 @@ foreach(target ingot-llvm ingot-tool)
         install(TARGETS ${target})
     endif()
 endforeach()
-foreach(plugin store-lmdb store-redis interp-cpython capture) # opened from beside their library
+# Opened from beside their library:
+foreach(plugin store-lmdb store-redis interp-cpython interp-process capture)
     if(TARGET ingot-${plugin})
         install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()
 endforeach()
-if(TARGET ingot-worker) # libingot looks for it beside itself
-    install(TARGETS ingot-worker DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(program ingot-worker ingot-interp-child) # their libraries look beside themselves
+    if(TARGET ${program})
+        install(TARGETS ${program} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endif()
+endforeach()
 
 # find_package(ingot): the targets ingot::ingot and ingot::ingot-runtime.
 include(CMakePackageConfigHelpers)

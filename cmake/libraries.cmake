@@ -8,7 +8,8 @@
 #   libingot-group     base + runtime/collective    exports ingot/group.h
 #   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
-#   libingot-interp-E  runtime/interp/E             opened by libingot-interp, once an interpreter
+#   libingot-interp-E  runtime/interp/E             opened by libingot-interp
+#   ingot-interp-child base + runtime/interp/child  begun by libingot-interp-process
 #   libingot-store-T   base + runtime/store/T       opened by libingot-store for T://
 
 set(INGOT_SO_VERSION 0)
@@ -90,6 +91,19 @@ if(TARGET ig_interp_cpython)
     target_link_libraries(ingot-interp-cpython PRIVATE PkgConfig::PYTHON_EMBED
         Threads::Threads)
     set_target_properties(ingot-interp-cpython PROPERTIES PREFIX lib)
+endif()
+
+# The engine whose interpreters are children, and the program that these run.
+if(TARGET ig_interp_cpython)
+    set(dtype $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/dtype\\.c>)
+    ig_folder_objects(objects ig_interp_process ig_interp_wire)
+    add_library(ingot-interp-process MODULE ${objects} ${dtype})
+    target_link_libraries(ingot-interp-process PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(ingot-interp-process PROPERTIES PREFIX lib)
+    ig_folder_objects(objects ig_base ig_interp ig_interp_wire ig_interp_child)
+    add_executable(ingot-interp-child ${objects} ${dtype})
+    target_link_libraries(ingot-interp-child PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    add_dependencies(ingot-interp-child ingot-interp-cpython)
 endif()
 
 # A type of stores: a library that exports ig_store_plugin_v2 alone.

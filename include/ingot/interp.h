@@ -25,7 +25,9 @@
  *
  * Each interpreter is a stock CPython in a link namespace of its own, with a lock (GIL)
  * of its own and one thread that all its code runs in: calls from many threads to many
- * interpreters run at once.  The lock is not held between calls.
+ * interpreters run at once.  The lock is not held between calls.  Or it is one in a
+ * child process, where tensors are copied, and a crash ends no more than its objects:
+ * the call is IG_INVALID, and the next one has a new child.
  * Ownership: what is handed out has one free, release or destroy (NULL is allowed);
  * objects, results and replicas before their manager.  Interpreters themselves live
  * until the process ends (CPython cannot be unloaded); a later manager takes them over.
@@ -60,7 +62,7 @@ typedef struct ig_interp_call {
 /* Extensible: set size; zero fields mean the default. */
 typedef struct ig_interp_options {
     size_t size;
-    const char *engine;       /* "cpython" (default) */
+    const char *engine;       /* "cpython" (default); "process": one in a child each */
     uint32_t count;           /* interpreters (2) */
     const char *const *paths; /* appended to sys.path of each */
     size_t path_count;
@@ -70,8 +72,9 @@ typedef struct ig_interp_options {
 
 /* ---- managers ---- */
 
-/* UNSUPPORTED: the engine is not installed (Debian: libpython3.11); LIMIT: there are
- * no more link namespaces (9 as a rule; GLIBC_TUNABLES=glibc.rtld.nns=16 gives 15). */
+/* UNSUPPORTED: the engine is not installed (Debian: libpython3.11).  Those of "cpython"
+ * for which there are no more link namespaces get a process each; there are 9 as a
+ * rule, and 15 in a program that is begun with GLIBC_TUNABLES=glibc.rtld.nns=16. */
 IG_API IG_MUST_USE ig_status ig_interp_create(const ig_interp_options *options,
                                               const ig_interp_call *how,
                                               ig_interp_manager **out_manager);

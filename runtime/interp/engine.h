@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { IG_ENGINE_ABI = 3 };
+enum { IG_ENGINE_ABI = 4 };
 
 /* A kind of value beside those of ig_interp_kind: bytes that may be kept, those of the
  * ig_shared that as.text.data points to. */
@@ -83,6 +83,8 @@ typedef struct ig_engine {
     void (*find_attribute)(ig_engine_job *job);
     void (*invoke)(ig_engine_job *job);
     void (*keep)(ig_engine_job *job); /* the object once more, as made_object */
+    /* Is it still there?  NULL: always. */
+    bool (*is_alive)(void *state, const ig_interp_object *object);
     void (*free_object)(ig_engine_job *job);
     void (*free_result)(ig_engine_job *job);
 } ig_engine;

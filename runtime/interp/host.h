@@ -52,7 +52,11 @@ enum { IG_INTERP_PATH_BYTES = 4096 };
 /* A file or folder beside this library. */
 bool ig_interp_folder(const char *name, char out_path[IG_INTERP_PATH_BYTES]);
 
-/* One that an earlier manager left, or a new one. */
+/* A new one; in the namespace of this library, or in the one that its engine needs. */
+ig_status ig_interp_begin(const ig_interp_call *how, const char *engine, bool is_here,
+                          ig_interp **out_interp);
+/* One that an earlier manager left, or a new one; beyond the link namespaces that there
+ * are, one in a process of its own. */
 ig_status ig_interp_start(const ig_interp_call *how, const char *engine,
                           ig_interp **out_interp);
 /* Ends it, or keeps it for the next manager where the engine cannot. */

@@ -245,19 +245,29 @@ static ig_status make_object(ig_interp_replica *r, const ig_interp_call *how,
                              : make_package(r, how, interp, out_object);
 }
 
-static replica_copy *find_copy(ig_interp_replica *r, uint32_t index) {
+/* NULL: there is none, or its process has ended. */
+static replica_copy *find_copy(ig_interp_replica *r, const ig_interp *interp) {
+    const ig_engine *engine = interp->engine;
     (void)pthread_mutex_lock(&r->lock);
-    replica_copy *found = r->copies[index];
+    replica_copy *found = r->copies[interp->index], *gone = NULL;
+    if (found && engine->is_alive && !engine->is_alive(interp->state, found->object)) {
+        r->copies[interp->index] = NULL;
+        gone = found;
+        found = NULL;
+    }
     if (found) {
         found->holders++;
     }
     (void)pthread_mutex_unlock(&r->lock);
+    if (gone) {
+        drop_copy(r, gone);
+    }
     return found;
 }
 
 static ig_status take_copy(ig_interp_replica *r, const ig_interp_call *how,
                            ig_interp *interp, replica_copy **out_copy) {
-    *out_copy = find_copy(r, interp->index);
+    *out_copy = find_copy(r, interp);
     if (*out_copy) {
         return IG_OK;
     }

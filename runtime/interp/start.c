@@ -52,14 +52,13 @@ static ig_status fail_open(const ig_interp_call *how, const char *engine) {
                           engine, why ? why : "no such engine");
 }
 
-/* The library of an engine, in a link namespace of its own where it needs one. */
-static void *open_engine(const char *engine, const char *path) {
+static bool needs_namespace(const char *engine) {
     for (size_t i = 0; i < sizeof in_namespaces / sizeof in_namespaces[0]; i++) {
         if (strcmp(engine, in_namespaces[i]) == 0) {
-            return dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL);
+            return true;
         }
     }
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return false;
 }
 
 static void free_interp(ig_interp *interp) {
@@ -96,13 +95,22 @@ static ig_status bring_up(ig_interp *interp, const ig_interp_call *how) {
 }
 
 /* The library of one that does not come up stays open: its threads may still end. */
-static ig_status begin_interp(const ig_interp_call *how, const char *engine,
-                              ig_interp **out_interp) {
+ig_status ig_interp_begin(const ig_interp_call *how, const char *engine, bool is_here,
+                          ig_interp **out_interp) {
     char path[IG_INTERP_PATH_BYTES];
     if (!engine_path(engine, path)) {
         return ig_interp_fail(how, IG_UNSUPPORTED, "there is no engine '%s'", engine);
     }
-    void *library = open_engine(engine, path);
+    bool is_apart = !is_here && needs_namespace(engine);
+    if (is_apart && !INGOT_INTERP_NAMESPACES) {
+        return ig_interp_fail(how, IG_UNSUPPORTED,
+                              "a build with sanitizers has no link namespaces: the "
+                              "engine 'process' needs none");
+    }
+    /* Extension modules take libpython's names from all that is loaded. */
+    int scope = needs_namespace(engine) ? RTLD_GLOBAL : RTLD_LOCAL;
+    void *library = is_apart ? dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL)
+                             : dlopen(path, RTLD_NOW | scope);
     void *symbol = library ? dlsym(library, IG_ENGINE_SYMBOL) : NULL;
     if (!symbol) {
         return fail_open(how, engine);
@@ -151,7 +159,15 @@ static void keep_idle(ig_interp *interp) {
 ig_status ig_interp_start(const ig_interp_call *how, const char *engine,
                           ig_interp **out_interp) {
     *out_interp = take_idle(engine);
-    return *out_interp ? IG_OK : begin_interp(how, engine, out_interp);
+    if (*out_interp) {
+        return IG_OK;
+    }
+    ig_status status = ig_interp_begin(how, engine, false, out_interp);
+    bool is_full = status == IG_LIMIT && strcmp(engine, "cpython") == 0;
+    ig_interp_call quiet = { .size = sizeof quiet }; /* else the first reason stays */
+    return is_full && ig_interp_begin(&quiet, "process", true, out_interp) == IG_OK
+               ? IG_OK
+               : status;
 }
 
 void ig_interp_stop(ig_interp *interp) {

@@ -2,18 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 
 packages=$cases/models/torch/package
+engine=cpython
+if is_sanitized; then
+    engine=process
+fi
 if [ ! -e "$build/libingot-interp-cpython.so" ]; then
-    skip "interpreters" "no libpython for embedding, or a build with sanitizers"
+    skip "interpreters" "no libpython for embedding"
 elif [ ! -d "$packages" ]; then
     skip "packages in interpreters" "INGOT_CASES has no models/torch"
 else
     run_package() { # run_package FOLDER…
-        "$ingot" verify --interpreter cpython --modules "$tmp/modules" "$@"
+        "$ingot" verify --interpreter $engine --modules "$tmp/modules" "$@"
     }
     check "packages run in an interpreter" 0 "5 passed, 0 failed, 0 skipped" \
         run_package "$packages/user_code" "$packages/fx_graph_module" "$packages/seed" \
         "$cases/models/torch/old/1.13.1/package/user_code" \
         "$cases/models/torch/old/2.6.0/package/user_code"
+    check "and in a process of its own" 0 "1 passed" \
+        "$ingot" verify --interpreter process "$packages/user_code"
     check "a module of the user's is missing" 1 "No module named 'mynet'" \
         run_package "$packages/extern_user"
     mkdir -p "$tmp/modules/mynet"
@@ -33,6 +39,6 @@ else
     check "a wrong result is told by its place" 1 \
         "test_data_set_3: the result[1]: got f32[2, 4], want f32[3, 4]" \
         run_package "$tmp/wrong"
-    check "another engine" 2 "--interpreter takes cpython, not 'ruby'" \
+    check "another engine" 2 "--interpreter takes cpython|process, not 'ruby'" \
         "$ingot" verify --interpreter ruby "$packages/user_code"
 fi

@@ -32,8 +32,9 @@ static const option_row options[] = {
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the sessions (1)"),
-    TEXT("interpreter", 0, interpreter, "cpython",
-         "run the Python that packages hold, in an embedded interpreter"),
+    TEXT("interpreter", 0, interpreter, "cpython|process",
+         "run the Python that packages hold, in an embedded interpreter: in this "
+         "process, or in one of its own"),
     LIST("modules", modules, "DIR", "a folder where that Python finds modules"),
     REAL(
         "arena", arena, has_arena, "R",
