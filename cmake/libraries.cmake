@@ -69,7 +69,7 @@ ig_export(ingot-store HEADERS store.h dynamic.h)
 
 ig_folder_objects(group_objects ig_base ig_collective)
 add_library(ingot-group SHARED ${group_objects})
-target_link_libraries(ingot-group PRIVATE rt)
+target_link_libraries(ingot-group PRIVATE rt ${CMAKE_DL_LIBS})
 ig_export(ingot-group HEADERS group.h)
 
 ig_folder_objects(interp_objects ig_base ig_interp)

@@ -410,7 +410,7 @@ static ig_status run_all(ig_session *session) {
 /* Ranks that wait for one that has failed need not wait longer. */
 static ig_status tell_ranks(ig_session *session, ig_status status) {
     if (status != IG_OK && session->ranks) {
-        session->ranks->fail(session->ranks);
+        session->ranks->leave(session->ranks);
     }
     return status;
 }

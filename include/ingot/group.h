@@ -16,6 +16,10 @@
  *
  *     self       one rank
  *     shm:NAME   ranks on one host, over a segment of shared memory
+ *     mpi        all ranks that mpirun has started; the library is opened at run time
+ *                (INGOT_MPI_LIBRARY names one): Open MPI, or MPICH and its kin.  MPI is
+ *                started and ended here unless the process has begun it
+ *     mpi:N      those of the communicator whose number MPI_Comm_c2f gives
  *
  * Calls are collective: every rank makes the same ones, in the same order, and a call
  * returns when this rank has what it asked for.  A rank that does not come within
@@ -44,8 +48,8 @@ typedef struct ig_group_options {
     size_t size;
     uint32_t rank, world; /* world: 1 by default, at most 1024 */
     int64_t timeout_ms;   /* of each wait for the others (60,000) */
-    size_t chunk;  /* bytes between two ranks that are under way at once (65,536, of
-                   * more than 16 ranks fewer) */
+    size_t chunk;  /* bytes between two ranks that are under way at once (shm: 65,536,
+                   * of more than 16 ranks fewer; mpi: of one message, 2^30) */
     char *message; /* receives a text when a call fails, or NULL */
     size_t message_size;
 } ig_group_options;

@@ -10,16 +10,14 @@
 #include <string.h>
 
 enum { WORLD_MAX = 1024, TIMEOUT_MS = 60000 };
-/* Of all pairs of ranks together, and of one pair. */
-enum { CHUNKS = 1 << 24, CHUNK_MAX = 1 << 16 };
 
 const char *const ig_collective_names[IG_COLLECTIVE_COUNT] = {
     "open",      "barrier",        "all_to_all", "all_gather",
     "broadcast", "reduce_scatter", "all_reduce",
 };
 
-static const ig_transport *const transports[] = { &ig_transport_self,
-                                                  &ig_transport_shm };
+static const ig_transport *const transports[] = { &ig_transport_self, &ig_transport_shm,
+                                                  &ig_transport_mpi };
 
 ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...) {
     va_list arguments;
@@ -44,8 +42,6 @@ static ig_status check_options(ig_group *group) {
                               "there is no rank %u in a world of %u (at most %d)",
                               o->rank, o->world, WORLD_MAX);
     }
-    size_t chunk = (size_t)CHUNKS / o->world / o->world;
-    o->chunk = o->chunk ? o->chunk : chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
     return o->timeout_ms > 0
                ? IG_OK
                : ig_group_error(group, IG_INVALID, "timeout_ms is negative");
@@ -64,7 +60,7 @@ static ig_status find_transport(ig_group *group, const char *name,
     return group->transport
                ? IG_OK
                : ig_group_error(group, IG_INVALID,
-                                "'%s' is no group: self, or shm:NAME", name);
+                                "'%s' is no group: self, shm:NAME, or mpi", name);
 }
 
 static ig_status open_group(ig_group *group, const char *name) {

@@ -30,6 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Bytes of all pairs of ranks together, and of one pair. */
+enum { CHUNKS = 1 << 24, CHUNK_MAX = 1 << 16 };
 enum { MAGIC = 0x49475348, LINE = 64, SPINS = 2000, NAP_MS = 20, NAME_MAX_SIZE = 200 };
 
 typedef struct head {
@@ -353,6 +355,11 @@ static ig_status meet_others(ig_group *group) {
     return status;
 }
 
+static void choose_chunk(ig_group_options *o) {
+    size_t chunk = (size_t)CHUNKS / o->world / o->world;
+    o->chunk = o->chunk ? o->chunk : chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
+}
+
 static ig_status open_shm(ig_group *group, const char *name) {
     shared *s = calloc(1, sizeof *s);
     size_t length = strlen(name);
@@ -361,6 +368,7 @@ static ig_status open_shm(ig_group *group, const char *name) {
     }
     s->file = -1;
     group->state = s;
+    choose_chunk(&group->options);
     if (length == 0 || length > NAME_MAX_SIZE || strchr(name, '/') ||
         !count_bytes(group, &s->bytes)) {
         return ig_group_error(

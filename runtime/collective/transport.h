@@ -51,7 +51,7 @@ typedef struct ig_transport {
     void (*fail)(ig_group *group);
 } ig_transport;
 
-extern const ig_transport ig_transport_self, ig_transport_shm;
+extern const ig_transport ig_transport_self, ig_transport_shm, ig_transport_mpi;
 
 /* What ig_group_ranks hands out. */
 typedef struct ig_group_caller {

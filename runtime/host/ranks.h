@@ -20,7 +20,7 @@ struct ig_ranks {
     /* As an ig_host_fn; sets *call->status where a refusal is not IG_INVALID. */
     bool (*call)(ig_ranks *ranks, const char *function, const ig_host_call *call);
     /* This rank's run has failed: who waits for it is told. */
-    void (*fail)(ig_ranks *ranks);
+    void (*leave)(ig_ranks *ranks);
 };
 
 #endif

@@ -299,7 +299,7 @@ TEST(bad_options_are_refused) {
     CHECK_TEXT(r.message, "self: a world of 2; ranks of one host meet in shm:NAME");
     r.name = "tcp:here";
     run_rank(&r);
-    CHECK_TEXT(r.message, "'tcp:here' is no group: self, or shm:NAME");
+    CHECK_TEXT(r.message, "'tcp:here' is no group: self, shm:NAME, or mpi");
     r.name = "shm:a/b";
     run_rank(&r);
     CHECK_TEXT(r.message, "shm:a/b: a name of 1 to 200 characters without / is wanted");

@@ -33,7 +33,10 @@ typedef struct settings {
     bool has_rtol, has_atol, has_seconds, has_arena;
     bool json, quiet, torch_empty, clamp_ids, sanitize, isolate, no_cache, check,
         markdown, help, trust_code, bisect;
-    text_list arguments; /* positional */
+    text_list arguments;           /* positional */
+    const char *group;             /* of a rank: as ig_group_open takes it */
+    int64_t ranks, timeout, world; /* world: of a rank, of how many it is one, or 0 */
+    bool is_silent;                /* a rank that leaves the output to rank 0 */
 } settings;
 
 typedef enum option_kind {

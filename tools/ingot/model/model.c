@@ -1,6 +1,7 @@
 /* Models, however they come: artifacts are opened, all else is compiled on the way.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
+#include "tools/ingot/model/ranks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -143,6 +144,9 @@ ig_status module_open(const settings *given, const char *path,
         return ig_compile_model(out->context, path, how, &options, &out->program);
     }
     ig_status status = ig_import(out->context, path, how, &out->module);
+    if (status == IG_OK) {
+        status = ranks_shard(given, out->context, out->module);
+    }
     return status == IG_OK && !is_interpret(given->target)
                ? ig_compile(out->module, &options, &out->program)
                : status;
@@ -262,7 +266,10 @@ ig_status session_open(const settings *given, const model *m, ig_session **out,
         .memory_limit = session_limit(m->context, "session_bytes"),
         .late_limit = session_limit(m->context, "late_bytes")
     };
-    ig_status status = ig_session_create(m->program, &options, out);
+    ig_status status = ranks_meet(given, &options.ranks, why);
+    if (status == IG_OK) {
+        status = ig_session_create(m->program, &options, out);
+    }
     if (status != IG_OK && !why->text[0]) {
         snprintf(why->text, sizeof why->text, "%s", ig_status_text(status));
     }

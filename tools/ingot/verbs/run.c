@@ -1,6 +1,7 @@
 /* ingot run: a model on values from the command line or from files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/model/ranks.h"
 #include "tools/ingot/values/bound_inputs.h"
 #include "tools/ingot/values/show.h"
 
@@ -18,6 +19,7 @@ static const option_row options[] = {
         "outputs", 'o', outputs_to, "DIR|y.npz|y.npy",
         "write outputs to NAME.npy in a folder, to an archive, or one to a file, in place of printing them"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
+    ROWS_RANKS,
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
@@ -139,6 +141,9 @@ static bool has_tree_line(const settings *given, const model *m) {
 static ig_status write_results(const settings *given, const model *m,
                                const results *got, bound_inputs *values) {
     (void)values;
+    if (ranks_are_silent(given)) {
+        return IG_OK;
+    }
     const char **names = need(calloc(got->count + 1, sizeof *names));
     for (size_t i = 0; i < got->count; i++) {
         names[i] = model_output_name(m, i);
@@ -172,6 +177,10 @@ static int run_named_model(const settings *given) {
     return work_on_model(given, run_model);
 }
 
+static int run_ranks(const settings *given) {
+    return ranks_work(given, run_named_model);
+}
+
 const verb verb_run = {
     .name = "run",
     .arguments = "MODEL [--input NAME=VALUE]…",
@@ -180,5 +189,5 @@ const verb verb_run = {
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
-    .run = run_named_model,
+    .run = run_ranks,
 };

@@ -1,0 +1,97 @@
+# Ranks of one run: processes of this host, and of mpirun.  SPDX-License-Identifier: Apache-2.0
+
+cat >"$tmp/bags.ig" <<'TEXT'
+module @m {
+  weight @net.users.weight : f32[5, 4] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
+  weight @net.items.weight : f32[2, 8] = splat(2)
+  graph @main(%ids: i64[N], %off: i64[B]) {
+    %0, %1, %2 = bag @net.users.weight, %ids, %off, @net.items.weight, %off, %off, @net.users.weight, %ids, %off {operands = [1, 1, 1], pool = [sum, mean, mean], negative = error}
+    ret %0, %1, %2
+  }
+}
+TEXT
+cat >"$tmp/two.json" <<'TEXT'
+{"world_size": 2, "tables": [
+  {"name": "users", "sharding_type": "row_wise", "shards": [
+    {"rank": 0, "size": [3, 4], "offset": [0, 0]}, {"rank": 1, "size": [2, 4], "offset": [3, 0]}]},
+  {"name": "items", "sharding_type": "column_wise", "shards": [
+    {"rank": 1, "size": [2, 3], "offset": [0, 0]}, {"rank": 0, "size": [2, 5], "offset": [0, 3]}]}]}
+TEXT
+given=(--input 'ids=i64[5]=1,4,3,0,2' --input 'off=i64[2]=0,1')
+
+# The same words on standard output as $tmp/whole.
+gives_the_same() {
+    timeout 120 "$@" >"$tmp/got" 2>"$tmp/words" </dev/null || { cat "$tmp/words"; return 1; }
+    cmp "$tmp/whole" "$tmp/got"
+}
+
+"$ingot" run -q "$tmp/bags.ig" "${given[@]}" >"$tmp/whole"
+holds "two ranks give what one does" gives_the_same \
+    "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" "${given[@]}"
+for n in 1 2 3 4 8; do
+    holds "$n ranks by a plan that is chosen" gives_the_same \
+        "$ingot" run -q "$tmp/bags.ig" --ranks $n "${given[@]}"
+done
+
+# ---- files of each rank ----
+
+"$python" - "$tmp" <<'TEXT'
+import sys
+import numpy as np
+for r, ids in enumerate(([4, 1], [])):
+    np.savez(f"{sys.argv[1]}/in{r}.npz", ids=np.array(ids, np.int64),
+             off=np.array([0] if ids else [], np.int64))
+TEXT
+holds "ranks with batches of their own, one of them empty" \
+    "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" \
+    --inputs "$tmp/in%r.npz" --outputs "$tmp/out%r.npz"
+holds "each gets what is its own" "$python" -c "
+import sys, numpy as np
+a, b = (np.load(f'{sys.argv[1]}/out{r}.npz') for r in (0, 1))
+assert a['output_0'].tolist() == [[20, 22, 24, 26]], a['output_0']
+assert b['output_0'].shape == (0, 4) and b['output_1'].shape == (0, 8)
+" "$tmp"
+
+# ---- what goes wrong ----
+
+check "a plan for more ranks" 3 "this is the program of rank 0 of 2, and its session was given to rank 0 of 1" \
+    "$ingot" run -q "$tmp/bags.ig" --ranks 1 --plan "$tmp/two.json" "${given[@]}"
+check "a plan for fewer, without a wait" 3 "two.json: plan: there is no rank 2 of 2" \
+    timeout 50 "$ingot" run -q "$tmp/bags.ig" --ranks 3 --plan "$tmp/two.json" "${given[@]}"
+"$python" -c "
+import sys, numpy as np
+np.savez(f'{sys.argv[1]}/in1.npz', ids=np.array([7], np.int64), off=np.array([0], np.int64))" "$tmp"
+check "an id out of range on one rank" 3 "id 7 at position 0 is out of range: the table has 5 rows" \
+    "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" --inputs "$tmp/in%r.npz"
+check "which is told to the other" 3 "all_to_all: rank 1 has failed" \
+    "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" --inputs "$tmp/in%r.npz"
+check "a plan without ranks" 2 "--plan goes with --ranks" \
+    "$ingot" run "$tmp/bags.ig" --plan "$tmp/two.json" "${given[@]}"
+check "ranks are compiled" 2 "--ranks runs compiled programs" \
+    "$ingot" run "$tmp/bags.ig" --ranks 2 --target interpret "${given[@]}"
+check "no such plan" 6 "absent.json: cannot be read" \
+    "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/absent.json" "${given[@]}"
+holds "nothing is left in shared memory" sh -c '! ls /dev/shm | grep -q "^ingot-[0-9]"'
+
+# ---- MPI ----
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# mpi_gives NAME COMMAND…: the same with a launcher of MPI
+mpi_gives() {
+    local name=$1
+    shift
+    if ! command -v "$1" >/dev/null; then
+        skip "$name gives what shm gives" "there is no $1"
+        return
+    fi
+    holds "$name gives what shm gives" gives_the_same \
+        "$@" -n 2 "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/two.json" "${given[@]}"
+    holds "$name, four ranks" gives_the_same \
+        "$@" -n 4 "$ingot" run -q "$tmp/bags.ig" "${given[@]}"
+    holds "$name, an id out of range ends all" sh -c \
+        '"$@" >"$0" 2>&1; test $? != 0 && grep -q "id 9 at position 0 is out of range" "$0"' \
+        "$tmp/words" timeout 120 "$@" -n 2 "$ingot" run -q "$tmp/bags.ig" \
+        --plan "$tmp/two.json" --input 'ids=i64[1]=9' --input 'off=i64[1]=0'
+}
+mpi_gives "Open MPI" mpirun.openmpi --oversubscribe
+mpi_gives "MPICH" mpirun.mpich

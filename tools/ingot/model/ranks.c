@@ -1,0 +1,298 @@
+/* Starting ranks, and meeting in a group.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/model/ranks.h"
+
+#include "tools/ingot/cli/json_file.h"
+#include "tools/ingot/model/model.h"
+
+#include <ingot/group.h>
+#include <ingot/shard.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The group of this process, which is one rank: closed when its work is done. */
+static ig_group *own_group;
+
+/* ---- what one rank is given ---- */
+
+typedef struct rank_settings {
+    settings given;
+    char **texts; /* with "%r" replaced */
+    size_t count, room;
+} rank_settings;
+
+/* The text with each "%r" replaced by the rank's number; itself without one. */
+static const char *text_for_rank(rank_settings *r, const char *text) {
+    const char *at = text ? strstr(text, "%r") : NULL;
+    if (!at) {
+        return text;
+    }
+    char *out = text_of("%s", "");
+    for (; at; text = at + 2, at = strstr(text, "%r")) {
+        char *longer = text_of("%s%.*s%lld", out, (int)(at - text), text,
+                               (long long)r->given.rank);
+        free(out);
+        out = longer;
+    }
+    char *whole = text_of("%s%s", out, text);
+    free(out);
+    if (r->count == r->room) {
+        r->room = r->room ? 2 * r->room : 8;
+        r->texts = need(realloc(r->texts, r->room * sizeof *r->texts));
+    }
+    return r->texts[r->count++] = whole;
+}
+
+static text_list list_for_rank(rank_settings *r, const text_list *from) {
+    text_list out = { need(calloc(from->count + 1, sizeof *out.items)), from->count };
+    for (size_t i = 0; i < from->count; i++) {
+        out.items[i] = text_for_rank(r, from->items[i]);
+    }
+    return out;
+}
+
+static void open_rank_settings(rank_settings *r, const settings *given, int64_t rank,
+                               int64_t world, const char *group) {
+    *r = (rank_settings){ .given = *given };
+    settings *own = &r->given;
+    own->rank = rank;
+    own->world = world;
+    own->group = group;
+    own->quiet = given->quiet || rank > 0;
+    own->inputs = list_for_rank(r, &given->inputs);
+    own->arguments = list_for_rank(r, &given->arguments);
+    own->inputs_from = text_for_rank(r, given->inputs_from);
+    own->outputs_to = text_for_rank(r, given->outputs_to);
+    own->is_silent = rank > 0 && own->outputs_to == given->outputs_to;
+}
+
+static void close_rank_settings(rank_settings *r) {
+    for (size_t i = 0; i < r->count; i++) {
+        free(r->texts[i]);
+    }
+    free(r->texts);
+    free((void *)r->given.inputs.items);
+    free((void *)r->given.arguments.items);
+}
+
+static int work_as_rank(rank_settings *r, int (*work)(const settings *given)) {
+    int status = work(&r->given);
+    ig_group_close(own_group);
+    own_group = NULL;
+    return status;
+}
+
+bool ranks_are_silent(const settings *given) {
+    return given->is_silent;
+}
+
+/* ---- processes ---- */
+
+typedef struct family {
+    pid_t *ranks;
+    int64_t count;
+    int status; /* exit status, of the first that failed */
+} family;
+
+static void run_child(const settings *given, int64_t rank, const char *group,
+                      int (*work)(const settings *given)) {
+    pid_t parent = getppid();
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
+    if (getppid() != parent) {
+        _exit(exit_of(IG_CANCELLED)); /* it was gone before it could tell */
+    }
+    rank_settings r;
+    open_rank_settings(&r, given, rank, given->ranks, group);
+    int status = work_as_rank(&r, work);
+    if (fflush(stdout) != 0 && status == 0) {
+        status = complain(exit_of(IG_IO), "cannot write the output");
+    }
+    close_rank_settings(&r);
+    _exit(status);
+}
+
+/* A rank that has failed says why itself; one that was killed cannot. */
+static void note_end(family *f, pid_t pid, int how) {
+    int64_t rank = 0;
+    while (rank < f->count - 1 && f->ranks[rank] != pid) {
+        rank++;
+    }
+    int status = WIFEXITED(how) ? WEXITSTATUS(how) : exit_of(IG_INVALID);
+    f->ranks[rank] = 0;
+    if (WIFSIGNALED(how) && !f->status) {
+        complain(status, "rank %lld was ended by signal %d (%s)", (long long)rank,
+                 WTERMSIG(how), strsignal(WTERMSIG(how)));
+    }
+    f->status = f->status ? f->status : status;
+}
+
+/* Once one has failed the others have a second to say what they know. */
+static void wait_family(family *f) {
+    enum { NAP_MS = 10, LAST_MS = 1000 };
+    int64_t left = f->count;
+    for (int ms = 0; left > 0;) {
+        int how;
+        pid_t pid = waitpid(-1, &how, f->status ? WNOHANG : 0);
+        if (pid > 0) {
+            note_end(f, pid, how);
+            left--;
+        } else if (pid == 0) {
+            struct timespec nap = { .tv_nsec = NAP_MS * 1000000L };
+            (void)nanosleep(&nap, NULL);
+            ms += NAP_MS;
+        } else if (errno != EINTR) {
+            break;
+        }
+        for (int64_t i = 0; ms >= LAST_MS && i < f->count; i++) {
+            if (f->ranks[i] > 0) {
+                (void)kill(f->ranks[i], SIGKILL);
+            }
+        }
+    }
+}
+
+static int start_family(const settings *given, int (*work)(const settings *given)) {
+    char group[64];
+    snprintf(group, sizeof group, "shm:ingot-%d", (int)getpid());
+    family f = { .ranks = need(calloc((size_t)given->ranks, sizeof *f.ranks)) };
+    (void)signal(SIGINT, SIG_IGN); /* the ranks end, and say so */
+    fflush(stdout);
+    fflush(stderr);
+    for (; f.count < given->ranks; f.count++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            run_child(given, f.count, group, work);
+        }
+        if (pid < 0) {
+            f.status = complain(exit_of(IG_LIMIT), "cannot start rank %lld",
+                                (long long)f.count);
+            break;
+        }
+        f.ranks[f.count] = pid;
+    }
+    wait_family(&f);
+    *strchr(group, ':') = '/';
+    (void)shm_unlink(strchr(group, '/')); /* of ranks that were killed early */
+    free(f.ranks);
+    return f.status;
+}
+
+/* ---- ranks that somebody else has started ---- */
+
+static int64_t number_of_variable(const char *name) {
+    const char *text = getenv(name);
+    char *end = NULL;
+    long long number = text ? strtoll(text, &end, 10) : -1;
+    return text && *text && !*end ? number : -1;
+}
+
+/* What mpirun says: Open MPI's variables, then those of MPICH and its kin. */
+static bool is_started(int64_t *rank, int64_t *world) {
+    static const char *const variables[][2] = {
+        { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" }, { "PMI_RANK", "PMI_SIZE" }
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        *rank = number_of_variable(variables[i][0]);
+        *world = number_of_variable(variables[i][1]);
+        if (*rank >= 0 && *rank < *world && *world <= MAX_RANKS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int ranks_work(const settings *given, int (*work)(const settings *given)) {
+    int64_t rank, world;
+    bool is_compiled = !given->isolate && !is_interpret(given->target);
+    if (given->ranks && !is_compiled) {
+        return complain(EXIT_USAGE,
+                        "--ranks runs compiled programs: give neither --isolate nor "
+                        "--target interpret");
+    }
+    if (given->ranks) {
+        return start_family(given, work);
+    }
+    if (!is_compiled || !is_started(&rank, &world)) {
+        return given->plan ? complain(EXIT_USAGE, "--plan goes with --ranks, or mpirun")
+                           : work(given);
+    }
+    rank_settings r;
+    open_rank_settings(&r, given, rank, world, "mpi");
+    int status = work_as_rank(&r, work);
+    close_rank_settings(&r);
+    return status;
+}
+
+/* ---- the program of a rank ---- */
+
+/* The planner's choice for ranks of this host: allocated. */
+static ig_status choose_plan(const settings *given, ig_context *context,
+                             ig_module *module, char **out) {
+    ig_compile_options how = compile_options(given);
+    const char *tables = NULL, *plan = NULL;
+    ig_status status = ig_module_tables(module, &how, &tables);
+    if (status != IG_OK) {
+        return status;
+    }
+    char *text = text_of("{\"topology\": {\"world_size\": %lld, \"local_world_size\": "
+                         "%lld, \"compute_device\": \"cpu\"},\n%s",
+                         (long long)given->world, (long long)given->world,
+                         strchr(tables, '{') + 1);
+    status = ig_shard_plan(context, given->arguments.items[0], text,
+                           IG_SHARD_CRITICAL_PATH, &plan);
+    *out = status == IG_OK ? text_of("%s", plan) : NULL;
+    free(text);
+    return status;
+}
+
+ig_status ranks_shard(const settings *given, ig_context *context, ig_module *module) {
+    if (!given->world) {
+        return IG_OK;
+    }
+    int exit_status = 0;
+    char *plan = NULL;
+    ig_status status = IG_OK;
+    if (given->plan) {
+        plan = read_json_text(given->plan, &exit_status);
+        status = plan ? IG_OK : exit_status == exit_of(IG_IO) ? IG_IO : IG_INVALID;
+    } else {
+        status = choose_plan(given, context, module, &plan);
+    }
+    if (status == IG_OK) {
+        ig_compile_options how = compile_options(given);
+        status = ig_module_shard(module, given->plan ? given->plan : "the plan chosen",
+                                 plan, (size_t)given->rank, &how);
+    }
+    free(plan);
+    return status;
+}
+
+/* ---- meeting ---- */
+
+ig_status ranks_meet(const settings *given, ig_ranks **out_ranks, message *why) {
+    enum { TIMEOUT = 60 };
+    *out_ranks = NULL;
+    if (!given->world) {
+        return IG_OK;
+    }
+    ig_group_options options = {
+        .size = sizeof options,
+        .rank = (uint32_t)given->rank,
+        .world = (uint32_t)given->world,
+        .timeout_ms = 1000 * (given->timeout ? given->timeout : TIMEOUT),
+        .message = why->text,
+        .message_size = sizeof why->text,
+    };
+    ig_status status = ig_group_open(given->group, &options, &own_group);
+    *out_ranks = status == IG_OK ? ig_group_ranks(own_group) : NULL;
+    return status;
+}

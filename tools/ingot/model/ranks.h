@@ -1,0 +1,37 @@
+/* Runs of several ranks: processes of this host, or those that mpirun started.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     ingot run MODEL --ranks 4 --plan plan.json
+ *
+ * starts four processes; each shards the model, compiles its program, and runs it in a
+ * group in shared memory.  "%r" in names of files is the number of a rank.
+ */
+#ifndef IG_TOOLS_INGOT_MODEL_RANKS_H
+#define IG_TOOLS_INGOT_MODEL_RANKS_H
+
+#include "tools/ingot/cli/console.h"
+
+enum { MAX_RANKS = 1024 };
+
+#define ROWS_RANKS                                                                  \
+    COUNT("ranks", 0, ranks, 1, MAX_RANKS,                                          \
+          "start so many processes, each with its part of the tables; %r in names " \
+          "of files is a rank's number"),                                           \
+        TEXT("plan", 0, plan, "PLAN.json",                                          \
+             "which rank has what (ingot shard); chosen where none is given"),      \
+        COUNT("timeout", 0, timeout, 1, 1 << 20,                                    \
+              "seconds that ranks wait for each other (60)")
+
+/* Runs `work` as it is, or once a rank: in processes of its own, or as the rank that
+ * mpirun says this process is.  Returns the exit status, of the first rank that failed.
+ */
+int ranks_work(const settings *given, int (*work)(const settings *given));
+/* Is this a rank that prints and writes nothing, since rank 0 does? */
+bool ranks_are_silent(const settings *given);
+
+/* For a rank: makes the module its program, by the plan or by one that is chosen. */
+ig_status ranks_shard(const settings *given, ig_context *context, ig_module *module);
+/* For a rank: meets the others; *out_ranks is for the session.  NULL for no rank. */
+ig_status ranks_meet(const settings *given, ig_ranks **out_ranks, message *why);
+
+#endif
