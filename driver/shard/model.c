@@ -23,6 +23,7 @@ typedef struct model_call {
     ig_compile_options options;
     int64_t rank, world;
     int64_t of; /* what programs of one model and plan have in common */
+    ig_dtype wire;
     ig_arena *arena;
     IG_VEC(model_table) tables;
 } model_call;
@@ -239,7 +240,11 @@ static ig_status read_shards(const model_call *call, const ig_json *entry,
 
 static ig_status mark_entry(const model_call *call, const ig_json *entry) {
     ig_op *table = NULL;
-    ig_shard_mark mark = { .world = call->world, .rank = call->rank, .of = call->of };
+    ig_shard_mark mark = { .world = call->world,
+                           .rank = call->rank,
+                           .of = call->of,
+                           .wire = call->wire,
+                           .has_wire = call->wire != IG_DT_f32 };
     const char *name = ig_json_text(ig_json_get(entry, "name"));
     const char *type = ig_json_text(ig_json_get(entry, "sharding_type"));
     IG_TRY(find_table(call, name, &table));
@@ -273,17 +278,40 @@ static ig_status read_world(model_call *call, const ig_json *plan) {
                              (long long)call->rank, (long long)call->world);
 }
 
+/* "communication": what rows travel as. */
+static ig_status read_wire(model_call *call, const ig_json *plan) {
+    static const struct {
+        const char *name;
+        ig_dtype dtype;
+    } wires[] = { { "fp32", IG_DT_f32 },
+                  { "fp16", IG_DT_f16 },
+                  { "bf16", IG_DT_bf16 } };
+    const ig_json *given = ig_json_get(plan, "communication");
+    call->wire = IG_DT_f32;
+    for (size_t i = 0; given && i < IG_COUNT_OF(wires); i++) {
+        if (strcmp(ig_json_text(given), wires[i].name) == 0) {
+            call->wire = wires[i].dtype;
+            return IG_OK;
+        }
+    }
+    return !given ? IG_OK
+                  : MODEL_ERROR(call, IG_INVALID,
+                                "plan: \"communication\" must be fp32, fp16 or bf16");
+}
+
 /* Numbers of a weight: all of a small one, of another samples spread evenly. */
 static uint64_t hash_weight(const ig_weight *weight, uint64_t seed) {
     enum { BLOCK = 4096, BLOCKS = 16 };
     const ig_data *data = &weight->data;
     seed = ig_hash_bytes(weight->name, strlen(weight->name), seed);
     seed = ig_hash_bytes(&data->size, sizeof data->size, seed);
-    if (!data->bytes || data->is_splat || weight->is_recipe) {
+    if (!data->bytes || weight->is_recipe) {
         return seed;
     }
-    if (data->size <= BLOCK * BLOCKS) {
-        return ig_hash_bytes(data->bytes, (size_t)data->size, seed);
+    int64_t element = (ig_dtypes[data->type->dtype].bits + 7) / 8;
+    int64_t held = data->is_splat && data->size > element ? element : data->size;
+    if (held <= BLOCK * BLOCKS) {
+        return ig_hash_bytes(data->bytes, (size_t)held, seed);
     }
     for (int64_t i = 0; i < BLOCKS; i++) {
         int64_t at = (data->size - BLOCK) / (BLOCKS - 1) * i;
@@ -309,6 +337,7 @@ static ig_status shard_module(void *arguments) {
     IG_TRY(ig_json_read(call->module->context, call->arena, where_of(call),
                         ig_str_of(call->text), &plan));
     IG_TRY(read_world(call, plan));
+    IG_TRY(read_wire(call, plan));
     const ig_json *tables = ig_json_get(plan, "tables");
     if (!tables || tables->kind != IG_JSON_ARRAY) {
         return MODEL_ERROR(call, IG_INVALID,

@@ -71,6 +71,11 @@ ig_status ig_infer_shard(ig_op *op, const ig_type **out_types) {
         return INFER_ERROR(op, "there is no rank %lld in a world of %lld",
                            (long long)rank, (long long)world);
     }
+    if (ig_attr_is_set(op, IG_shard_wire) &&
+        !ig_dtype_is_float((ig_dtype)ig_attr_int(op, IG_shard_wire, 0))) {
+        return INFER_ERROR(op, "rows cannot travel as '%s'",
+                           ig_dtypes[ig_attr_int(op, IG_shard_wire, 0)].name);
+    }
     if (!ig_attr_is_set(op, IG_shard_parts)) {
         return IG_OK;
     }

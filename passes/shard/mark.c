@@ -33,6 +33,9 @@ ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark) {
         [IG_shard_world] = ig_attr_of_int(mark->world),
         [IG_shard_rank] = ig_attr_of_int(mark->rank)
     };
+    if (mark->has_wire) {
+        attrs[IG_shard_wire] = ig_attr_of_dtype(mark->wire);
+    }
     if (mark->of) {
         attrs[IG_shard_of] = ig_attr_of_int(mark->of);
     }

@@ -86,6 +86,13 @@ static ig_dtype dtype_back(const journey *j, const feature *f,
     return is_split_sum(f, part) && dtype != IG_DT_f64 ? IG_DT_f32 : dtype;
 }
 
+/* The dtype of that on its way: of fewer bits where the plan says so. */
+static ig_dtype dtype_on_wire(const journey *j, const feature *f,
+                              const ig_shard_part *part) {
+    ig_dtype dtype = dtype_back(j, f, part);
+    return dtype == IG_DT_f32 ? f->table->wire : dtype;
+}
+
 /* ---- ids of this rank ---- */
 
 static void list_ids(journey *j, feature *f) {
@@ -213,12 +220,15 @@ static void return_rows(journey *j, travel *t) {
     const feature *f = t->feature;
     ig_value *rows, *counts = &j->came_there[t->slot + 1];
     if (t->part->own) {
-        rows = look_up(j, t, j->came_there);
+        rows = ig_expr_cast(&j->e, look_up(j, t, j->came_there),
+                            dtype_on_wire(j, f, t->part));
     } else {
         ig_dim dims[] = { ig_dim_of(0), ig_dim_of(t->part->columns) };
-        rows = ig_expr_fill(&j->e, dtype_back(j, f, t->part), 2, dims, 0);
+        rows = ig_expr_fill(&j->e, dtype_on_wire(j, f, t->part), 2, dims, 0);
     }
-    t->is_reduced = is_split_sum(f, t->part) && t->part->rank_count == f->table->world;
+    bool is_wide = dtype_on_wire(j, f, t->part) == dtype_back(j, f, t->part);
+    t->is_reduced = is_split_sum(f, t->part) && is_wide &&
+                    t->part->rank_count == f->table->world;
     values *list = t->is_reduced ? &j->reduced : &j->back;
     t->returns = (uint32_t)list->count / (t->is_reduced ? 2 : 1);
     send_list(j, list, rows, counts);
@@ -272,11 +282,13 @@ static ig_value *finish_bags(journey *j, const feature *f, ig_value *x) {
 
 static ig_value *arrive_part(journey *j, const travel *t) {
     const feature *f = t->feature;
-    ig_value *came = t->is_reduced ? j->came_reduced : j->came_back;
+    ig_value *results = t->is_reduced ? j->came_reduced : j->came_back;
+    ig_value *came = ig_expr_cast(&j->e, &results[t->returns],
+                                  dtype_back(j, f, t->part));
     if (!is_pooled(f)) {
-        return rows_of_ids(j, t, &came[t->returns]);
+        return rows_of_ids(j, t, came);
     }
-    ig_value *x = add_ranks(j, t, &came[t->returns]);
+    ig_value *x = add_ranks(j, t, came);
     x = t->part->rank_count > 1 ? finish_bags(j, f, x) : x;
     return ig_expr_cast(&j->e, x, (ig_dtype)j->bag->results[f->number].type->dtype);
 }

@@ -52,6 +52,29 @@ assert a['output_0'].tolist() == [[20, 22, 24, 26]], a['output_0']
 assert b['output_0'].shape == (0, 4) and b['output_1'].shape == (0, 8)
 " "$tmp"
 
+# ---- an artifact of each rank ----
+
+for r in 0 1; do
+    check "the program of rank $r" 0 "" "$ingot" compile -q "$tmp/bags.ig" \
+        --plan "$tmp/two.json" --rank $r -o "$tmp/part$r.ingot"
+done
+holds "artifacts of ranks run" gives_the_same \
+    "$ingot" run -q "$tmp/part%r.ingot" --ranks 2 "${given[@]}"
+check "one of them has no world" 3 "this is the program of one rank" \
+    "$ingot" run -q "$tmp/part1.ingot" "${given[@]}"
+sed 's/weight @net.items.weight : f32\[2, 8\] = splat(2)/weight @net.items.weight : f32[2, 8] = splat(3)/' \
+    "$tmp/bags.ig" >"$tmp/other.ig"
+check "a program of another model" 0 "" "$ingot" compile -q "$tmp/other.ig" \
+    --plan "$tmp/two.json" --rank 1 -o "$tmp/part1.ingot"
+check "is found before it is run" 3 "has the program of another model or plan" \
+    "$ingot" run -q "$tmp/part%r.ingot" --ranks 2 "${given[@]}"
+sed 's/{"world_size"/{"communication": "bf16", "world_size"/' "$tmp/two.json" >"$tmp/narrow.json"
+check "rows may travel narrow" 0 "bf16" \
+    "$ingot" dump "$tmp/bags.ig" --shard "$tmp/narrow.json"
+sed 's/bf16/fp4/' "$tmp/narrow.json" >"$tmp/wrong.json"
+check "but not any way" 3 '"communication" must be fp32, fp16 or bf16' \
+    "$ingot" dump "$tmp/bags.ig" --shard "$tmp/wrong.json"
+
 # ---- what goes wrong ----
 
 check "a plan for more ranks" 3 "this is the program of rank 0 of 2, and its session was given to rank 0 of 1" \

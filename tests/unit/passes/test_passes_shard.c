@@ -72,7 +72,9 @@ static ig_module *program_of(trial *t, const char *text, shard_cut type, int64_t
     ig_graph *graph = ig_module_graph(module, "main");
     for (uint32_t i = 0; i < TABLES; i++) {
         shard_layout l = shard_lay_out(type, i, world);
-        ig_shard_mark mark = { world, rank, 0, l.shards, l.count };
+        ig_shard_mark mark = {
+            .world = world, .rank = rank, .shards = l.shards, .count = l.count
+        };
         ig_op *op = find_table(graph, shard_tables[i].name);
         CHECK_MSG(ig_mark_table(op, &mark) == IG_OK, "%s", t->message);
     }

@@ -35,10 +35,13 @@ static void teardown(fixture *f) {
 
 /* ---- programs ---- */
 
-static const char *plan_text(fixture *f, shard_cut type, int64_t world) {
+/* `wire`: what rows travel as. */
+static const char *plan_text(fixture *f, shard_cut type, int64_t world,
+                             const char *wire) {
     ig_writer out;
     ig_writer_init(&out, &f->arena);
-    ig_put(&out, "{\"world_size\": %lld, \"tables\": [", (long long)world);
+    ig_put(&out, "{\"communication\": \"%s\", \"world_size\": %lld, \"tables\": [",
+           wire, (long long)world);
     for (uint32_t i = 0; i < TABLES; i++) {
         shard_layout l = shard_lay_out(type, i, world);
         ig_put(&out, "%s{\"name\": \"%s\", \"sharding_type\": \"%s\", \"shards\": [",
@@ -154,9 +157,17 @@ static double element(const ig_view *view, int64_t i) {
                                    : (double)((const int64_t *)view->data)[i];
 }
 
-/* One output of one rank, as the whole program gives it, and of sizes. */
+/* How far a sum may be off: `unit` is half a place of what rows travel as; 0: f32. */
+static double bound_of(const rank_run *r, shard_cut type, uint32_t output, double size,
+                       double unit) {
+    bool is_exact = !shard_splits_rows(type) || shard_copies(output);
+    double within = is_exact ? 0 : shard_bound(output, r->world, size);
+    return within + 2 * r->world * unit * size;
+}
+
+/* All outputs of one rank, as the whole program gives them, and of sizes. */
 static void compare(const rank_run *r, const ig_view *wanted, const ig_view *sizes,
-                    shard_cut type) {
+                    shard_cut type, double unit) {
     for (uint32_t o = 0; o < OUTPUTS; o++) {
         const ig_view *got = &r->outputs[o], *want = &wanted[o];
         int64_t count = 1;
@@ -168,9 +179,7 @@ static void compare(const rank_run *r, const ig_view *wanted, const ig_view *siz
         }
         for (int64_t i = 0; i < count; i++) {
             double a = element(want, i), b = element(got, i);
-            bool is_exact = !shard_splits_rows(type) || shard_copies(o);
-            double within = is_exact ? 0
-                                     : shard_bound(o, r->world, element(&sizes[o], i));
+            double within = bound_of(r, type, o, element(&sizes[o], i), unit);
             bool is_same = isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
             CHECK_MSG(is_same || (within > 0 && fabs(a - b) <= within),
                       "type %d, rank %u of %u, output %u, element %lld: %.9g, expected "
@@ -190,10 +199,34 @@ static void run_whole(rank_run *whole, const rank_run *like) {
     CHECK_MSG(status == IG_OK, "%s", ig_session_error(whole->session));
 }
 
-static void check_type_at(fixture *f, shard_cut type, uint32_t world, rank_run *whole,
-                          rank_run *sizes) {
+/* The program of the whole model, and that of the sizes of its numbers. */
+typedef struct judges {
+    rank_run whole, sizes;
+} judges;
+
+static void open_judges(fixture *f, judges *j) {
+    *j = (judges){ 0 };
+    j->whole.program = compile(f, shard_model_text(&f->arena, false), NULL, 0);
+    j->sizes.program = compile(f, shard_model_text(&f->arena, true), NULL, 0);
+    CHECK_OK(open_rank(&j->whole));
+    CHECK_OK(open_rank(&j->sizes));
+}
+
+static void close_judges(judges *j) {
+    close_rank(&j->whole);
+    close_rank(&j->sizes);
+}
+
+/* What rows travel as, and half a place of it (0: as they are). */
+typedef struct wire_kind {
+    const char *name;
+    double unit;
+} wire_kind;
+
+static void check_type_at(fixture *f, shard_cut type, uint32_t world, judges *j,
+                          wire_kind wire) {
     const char *text = shard_model_text(&f->arena, false);
-    const char *plan = plan_text(f, type, world);
+    const char *plan = plan_text(f, type, world, wire.name);
     rank_run ranks[WORLD];
     pthread_t threads[WORLD];
     memset(ranks, 0, sizeof ranks);
@@ -213,9 +246,9 @@ static void check_type_at(fixture *f, shard_cut type, uint32_t world, rank_run *
     for (uint32_t r = 0; r < world; r++) {
         CHECK_MSG(ranks[r].status == IG_OK, "type %d, rank %u of %u: %s", (int)type, r,
                   world, ranks[r].message);
-        run_whole(whole, &ranks[r]);
-        run_whole(sizes, &ranks[r]);
-        compare(&ranks[r], whole->outputs, sizes->outputs, type);
+        run_whole(&j->whole, &ranks[r]);
+        run_whole(&j->sizes, &ranks[r]);
+        compare(&ranks[r], j->whole.outputs, j->sizes.outputs, type, wire.unit);
         close_rank(&ranks[r]);
     }
 }
@@ -223,19 +256,30 @@ static void check_type_at(fixture *f, shard_cut type, uint32_t world, rank_run *
 TEST(ranks_give_what_the_whole_gives) {
     static const uint32_t worlds[] = { 1, 2, 3, 4, 8 };
     fixture f;
+    judges j;
     setup(&f);
-    rank_run whole = { 0 }, sizes = { 0 };
-    whole.program = compile(&f, shard_model_text(&f.arena, false), NULL, 0);
-    sizes.program = compile(&f, shard_model_text(&f.arena, true), NULL, 0);
-    CHECK_OK(open_rank(&whole));
-    CHECK_OK(open_rank(&sizes));
+    open_judges(&f, &j);
     for (int type = 0; type < TYPES; type++) {
         for (size_t i = 0; i < IG_COUNT_OF(worlds); i++) {
-            check_type_at(&f, (shard_cut)type, worlds[i], &whole, &sizes);
+            check_type_at(&f, (shard_cut)type, worlds[i], &j, (wire_kind){ "fp32", 0 });
         }
     }
-    close_rank(&whole);
-    close_rank(&sizes);
+    close_judges(&j);
+    teardown(&f);
+}
+
+TEST(rows_may_travel_narrow) {
+    static const wire_kind wires[] = { { "fp16", 0x1p-11 }, { "bf16", 0x1p-9 } };
+    fixture f;
+    judges j;
+    setup(&f);
+    open_judges(&f, &j);
+    for (size_t i = 0; i < IG_COUNT_OF(wires); i++) {
+        check_type_at(&f, ROW_WISE, 3, &j, wires[i]);
+        check_type_at(&f, COLUMN_WISE, 2, &j, wires[i]);
+        check_type_at(&f, GRID, 4, &j, wires[i]);
+    }
+    close_judges(&j);
     teardown(&f);
 }
 
@@ -361,7 +405,7 @@ TEST(a_session_without_a_group_is_refused) {
     teardown(&f);
 }
 
-UNIT_SUITE(ranks_compiled, ranks_give_what_the_whole_gives,
+UNIT_SUITE(ranks_compiled, ranks_give_what_the_whole_gives, rows_may_travel_narrow,
            a_rank_whose_run_fails_is_named_to_the_others,
            programs_of_another_model_or_rank_are_found,
            a_session_without_a_group_is_refused)

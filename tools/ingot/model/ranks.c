@@ -254,23 +254,34 @@ static ig_status choose_plan(const settings *given, ig_context *context,
     return status;
 }
 
+static ig_status shard_by(const settings *given, ig_module *module, const char *name,
+                          const char *plan) {
+    ig_compile_options how = compile_options(given);
+    return ig_module_shard(module, name, plan, (size_t)given->rank, &how);
+}
+
+ig_status ranks_shard_by_plan(const settings *given, ig_module *module) {
+    int exit_status = 0;
+    char *plan = read_json_text(given->plan, &exit_status);
+    if (!plan) {
+        return exit_status == exit_of(IG_IO) ? IG_IO : IG_INVALID;
+    }
+    ig_status status = shard_by(given, module, given->plan, plan);
+    free(plan);
+    return status;
+}
+
 ig_status ranks_shard(const settings *given, ig_context *context, ig_module *module) {
+    char *plan = NULL;
     if (!given->world) {
         return IG_OK;
     }
-    int exit_status = 0;
-    char *plan = NULL;
-    ig_status status = IG_OK;
     if (given->plan) {
-        plan = read_json_text(given->plan, &exit_status);
-        status = plan ? IG_OK : exit_status == exit_of(IG_IO) ? IG_IO : IG_INVALID;
-    } else {
-        status = choose_plan(given, context, module, &plan);
+        return ranks_shard_by_plan(given, module);
     }
+    ig_status status = choose_plan(given, context, module, &plan);
     if (status == IG_OK) {
-        ig_compile_options how = compile_options(given);
-        status = ig_module_shard(module, given->plan ? given->plan : "the plan chosen",
-                                 plan, (size_t)given->rank, &how);
+        status = shard_by(given, module, "the plan chosen", plan);
     }
     free(plan);
     return status;

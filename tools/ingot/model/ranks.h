@@ -31,6 +31,8 @@ bool ranks_are_silent(const settings *given);
 
 /* For a rank: makes the module its program, by the plan or by one that is chosen. */
 ig_status ranks_shard(const settings *given, ig_context *context, ig_module *module);
+/* The same by --plan and --rank, wherever it is to run. */
+ig_status ranks_shard_by_plan(const settings *given, ig_module *module);
 /* For a rank: meets the others; *out_ranks is for the session.  NULL for no rank. */
 ig_status ranks_meet(const settings *given, ig_ranks **out_ranks, message *why);
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/model.h"
+#include "tools/ingot/model/ranks.h"
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/values/declare.h"
 
@@ -19,6 +20,9 @@ static const option_row options[] = {
     TEXT("weights", 'w', weights, "embed|reference",
          "copy weights into the artifact (embed), or leave them in the model's file"),
     TEXT("passes", 0, passes, "PIPELINE", "run these passes in place of the default"),
+    TEXT("plan", 0, plan, "PLAN.json",
+         "the program of one rank, with its part of the tables (ingot shard)"),
+    COUNT("rank", 0, rank, 0, 0, "which rank's (0)"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
@@ -97,7 +101,11 @@ static ig_status compile_here(const settings *given, ig_context *context,
     if (status != IG_OK) {
         return status;
     }
-    status = is_text ? write_text(given, module) : write_file(given, context, module);
+    status = given->plan ? ranks_shard_by_plan(given, module) : IG_OK;
+    if (status == IG_OK) {
+        status = is_text ? write_text(given, module)
+                         : write_file(given, context, module);
+    }
     ig_module_close(module);
     return status;
 }
@@ -126,6 +134,9 @@ static int run_compile(const settings *given) {
         return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
     }
     int status = isolation_check(given);
+    if (!status && given->isolate && given->plan) {
+        status = complain(EXIT_USAGE, "leave out --isolate or --plan");
+    }
     status = status ? status : output_check(given);
     ig_context *context = status ? NULL : context_open(given, NULL, &status);
     if (!context) {
