@@ -163,8 +163,8 @@ ig_status ig_onnx_import_bit_cast(ig_onnx_node *node) {
     if (x->type->dtype == IG_DT_bool) {
         x = ig_expr_cast(node->e, x, IG_DT_u8);
     }
+    bool is_done = x && x->type->dtype == to;
     return ig_onnx_give(
-        node, x->type->dtype == to
-                  ? x
-                  : ig_build_bitcast(node->e, x, (ig_bitcast_attrs){ .to = to }));
+        node,
+        is_done ? x : ig_build_bitcast(node->e, x, (ig_bitcast_attrs){ .to = to }));
 }

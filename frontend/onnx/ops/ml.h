@@ -1,0 +1,35 @@
+/* What classifiers and regressors of ai.onnx.ml share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_FRONTEND_ONNX_OPS_ML_H
+#define IG_FRONTEND_ONNX_OPS_ML_H
+
+#include "frontend/onnx/import/args.h"
+
+/* post_transform, in the order of its numbers. */
+#define IG_ONNX_TRANSFORMS "NONE SOFTMAX LOGISTIC SOFTMAX_ZERO PROBIT"
+enum {
+    IG_ONNX_TRANSFORM_NONE,
+    IG_ONNX_TRANSFORM_SOFTMAX,
+    IG_ONNX_TRANSFORM_LOGISTIC,
+    IG_ONNX_TRANSFORM_SOFTMAX_ZERO,
+    IG_ONNX_TRANSFORM_PROBIT,
+};
+
+/* The names of classes: numbers, or strings, of which only the count is known here. */
+typedef struct ig_onnx_labels {
+    const int64_t *numbers; /* NULL: strings */
+    uint32_t count;
+} ig_onnx_labels;
+
+ig_onnx_labels ig_onnx_read_labels(ig_onnx_node *node, const char *numbers,
+                                   const char *strings);
+/* Scores [N, K] through a post_transform. */
+ig_value *ig_onnx_transform_scores(ig_expr *e, ig_value *scores, uint32_t transform);
+/* i64 [N]: the first class with the highest score. */
+ig_value *ig_onnx_best_class(ig_expr *e, ig_value *scores);
+/* Output 0 the labels of classes [N], output 1 the scores as f32.  Labels that are
+ * strings are refused where the model reads them. */
+ig_status ig_onnx_give_classes(ig_onnx_node *node, const ig_onnx_labels *labels,
+                               ig_value *classes, ig_value *scores);
+
+#endif
