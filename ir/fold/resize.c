@@ -72,6 +72,7 @@ typedef struct resizing {
 } resizing;
 
 static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis) {
+    enum { TAPS_MAX = 1 << 26 };
     int64_t outer = 1, inner = 1, taps = ig_resize_tap_count(axis), *elements;
     double *weights, *out;
     for (uint32_t i = 0; i < r->rank; i++) {
@@ -79,7 +80,7 @@ static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis
         inner *= i > d ? r->dims[i] : 1;
     }
     int64_t count = outer * inner;
-    if (__builtin_mul_overflow(count, axis->out, &count)) {
+    if (taps > TAPS_MAX || __builtin_mul_overflow(count, axis->out, &count)) {
         return FOLD_FAIL(r->eval, r->op, IG_LIMIT, "resize: the result is too large");
     }
     IG_TRY(ig_eval_scratch(r->eval, r->op, taps, sizeof *elements, &elements));
