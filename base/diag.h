@@ -14,10 +14,11 @@ typedef enum ig_severity { IG_NOTE, IG_WARNING, IG_ERROR } ig_severity;
 /* Where in the user's own terms.  Every field may be NULL or 0. */
 typedef struct ig_location {
     const char *file;
-    const char *graph;     /* sub-graph or function, as the user knows it */
-    const char *node;      /* node name */
-    const char *op;        /* operator, as the user knows it */
-    uint32_t number;       /* 1 + index of the node in its graph; 0 is unknown */
+    const char *graph; /* sub-graph or function, as the user knows it */
+    const char *node;  /* node name */
+    const char *op;    /* operator, as the user knows it */
+    const char *scope; /* module that it is of: "layers.0.attention"; not in messages */
+    uint32_t number;   /* 1 + index of the node in its graph; 0 is unknown */
     uint32_t line, column; /* text formats; 1-based */
 } ig_location;
 

@@ -32,3 +32,12 @@ const char *ig_source_of(ig_arena *arena, const ig_module *module, uint32_t loc)
     bool is_whole = size >= tail && strcmp(text + size - tail, ending) == 0;
     return ig_arena_copy(arena, text, is_whole ? size - tail : size);
 }
+
+const char *ig_source_scope(ig_arena *arena, const char *module_path) {
+    char *scope = ig_arena_printf(arena, "%s", module_path);
+    for (char *at = scope; *at; at++) {
+        bool has_number = at[0] == '.' && at[1] >= '0' && at[1] <= '9';
+        *at = *at == '.' && !has_number ? '/' : *at;
+    }
+    return scope;
+}

@@ -65,6 +65,7 @@ uint32_t ig_module_location(ig_module *module, const ig_location *where) {
     copy.graph = own_text(module, where->graph);
     copy.node = own_text(module, where->node);
     copy.op = own_text(module, where->op);
+    copy.scope = own_text(module, where->scope);
     IG_PUSH(&module->arena, &module->locations, copy);
     return (uint32_t)(module->locations.count - 1);
 }

@@ -26,9 +26,13 @@ static void number_nodes(sources *s) {
     s->node_of = IG_NEW_ARRAY(s->arena, uint32_t, s->module->locations.count);
     ig_map_init(&s->number_of, s->arena);
     for (uint32_t i = 1; i < s->module->locations.count; i++) {
+        const char *scope = s->module->locations.items[i].scope;
         ig_str text = ig_str_of(ig_source_of(s->arena, s->module, i));
         if (!text.size) {
             continue;
+        }
+        if (scope) { /* modules of one class share their lines of source */
+            text = ig_str_of(ig_arena_printf(s->arena, "%s\n%s", text.data, scope));
         }
         uintptr_t known = (uintptr_t)ig_map_get(&s->number_of, text);
         if (!known) {
@@ -119,6 +123,7 @@ static void put_node(sources *s, uint32_t number) {
     put_text(s, "name", where->node);
     put_text(s, "op", where->op);
     put_text(s, "graph", where->graph);
+    put_text(s, "scope", where->scope);
     put_number(s, "number", where->number);
     put_number(s, "line", where->line);
     ig_put(&s->out, "\"fate\": \"%s\"}", fates[s->fates[number]]);

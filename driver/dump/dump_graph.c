@@ -6,6 +6,7 @@
  */
 #include "driver/dump/dump.h"
 
+#include "driver/source.h"
 #include "ir/text/text.h"
 
 #include <string.h>
@@ -127,10 +128,14 @@ static void json_value(walk *w, const ig_value *value, const char *name) {
     ig_put_char(w->out, '}');
 }
 
-/* A node as its user knows it; "" when nothing is known. */
+/* A node as its user knows it, behind the module that it is of; "" when nothing is
+ * known.  A name that is a path already says more. */
 static const char *name_of(walk *w, const ig_location *where) {
     const char *name = where->node ? where->node : where->op;
     const char *graph = where->graph && !where->node ? where->graph : "";
+    if (where->scope && name && !strchr(name, '/')) {
+        graph = ig_source_scope(&w->scratch, where->scope);
+    }
     const char *line = where->line ? ig_arena_printf(&w->scratch, ":%u", where->line)
                                    : "";
     return name ? ig_arena_printf(&w->scratch, "%s%s%s%s", graph, graph[0] ? "/" : "",

@@ -135,6 +135,7 @@ static ig_status write_program(ig_ts_program *program, const ig_archive_entry *e
     IG_TRY(ig_pt2_write_class(source, class_name, exported, &call));
     take_call(archive->arena, &call, program);
     program->nodes = source->nodes.items;
+    program->modules = source->modules.items;
     program->node_count = source->nodes.count;
     program->code_folder = "";
     program->read = read_source;

@@ -45,6 +45,7 @@ void ig_pt2_line(ig_pt2_source *source, const char *format, ...) {
     va_end(args);
     while (source->nodes.count <= source->line) {
         IG_PUSH(source->arena, &source->nodes, source->where.node);
+        IG_PUSH(source->arena, &source->modules, source->where.scope);
     }
     source->line++;
 }
@@ -465,6 +466,17 @@ static const char *node_name(ig_arena *arena, const ig_json *node, size_t index)
     return *name ? name : ig_arena_printf(arena, "node %zu", index);
 }
 
+/* "layers.0.lin" of "L__self__,,m.M;L__self__layers.0.lin,layers.0.lin,torch…Linear":
+ * the path of the last, innermost one; NULL: it says nothing. */
+static const char *module_of(ig_arena *arena, const ig_json *node) {
+    const ig_json *metadata = ig_json_get(node, "metadata");
+    const char *stack = ig_json_text(ig_json_get(metadata, "nn_module_stack"));
+    const char *last = strrchr(stack, ';');
+    const char *path = strchr(last ? last : stack, ',');
+    size_t size = path ? strcspn(path + 1, ",") : 0;
+    return size ? ig_arena_printf(arena, "%.*s", (int)size, path + 1) : NULL;
+}
+
 ig_status ig_pt2_nodes(ig_pt2_source *source, ig_pt2_scope *scope,
                        const ig_json *graph) {
     const ig_json *nodes = ig_json_get(graph, "nodes");
@@ -479,6 +491,7 @@ ig_status ig_pt2_nodes(ig_pt2_source *source, ig_pt2_scope *scope,
         const ig_json *node = &nodes->as.list.items[i];
         source->where.node = node_name(source->arena, node, i);
         source->where.op = ig_json_text(ig_json_get(node, "target"));
+        source->where.scope = module_of(source->arena, node);
         IG_TRY(put_node(source, scope, node));
     }
     source->where = before;

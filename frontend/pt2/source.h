@@ -34,8 +34,9 @@ typedef struct ig_pt2_source {
     ig_writer out;
     ig_map used; /* names in the source */
     uint32_t indent, depth;
-    uint32_t line;              /* that is being written, from 1 on */
-    IG_VEC(const char *) nodes; /* by line: the node; NULL: none */
+    uint32_t line;                /* that is being written, from 1 on */
+    IG_VEC(const char *) nodes;   /* by line: the node; NULL: none */
+    IG_VEC(const char *) modules; /* by line: the module that it is of, or NULL */
 } ig_pt2_source;
 
 void ig_pt2_source_init(ig_pt2_source *source, ig_context *context, ig_arena *arena,

@@ -181,7 +181,7 @@ static ig_status read_named_field(ig_parser *p, ig_location *where) {
         { "file", &where->file, NULL },     { "graph", &where->graph, NULL },
         { "node", &where->node, NULL },     { "op", &where->op, NULL },
         { "number", NULL, &where->number }, { "line", NULL, &where->line },
-        { "column", NULL, &where->column },
+        { "column", NULL, &where->column }, { "scope", &where->scope, NULL },
     };
     for (size_t i = 0; i < IG_COUNT_OF(fields); i++) {
         if (ig_parse_accept_word(p, fields[i].name)) {
@@ -189,7 +189,7 @@ static ig_status read_named_field(ig_parser *p, ig_location *where) {
             return read_field(p, &fields[i]);
         }
     }
-    return ig_parse_expected(p, "file, graph, node, op, number, line or column");
+    return ig_parse_expected(p, "file, graph, node, op, scope, number, line or column");
 }
 
 ig_status ig_parse_loc(ig_parser *parser, uint32_t *out_loc) {

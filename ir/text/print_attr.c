@@ -122,6 +122,7 @@ void ig_print_location(ig_printer *printer, const ig_location *where) {
     put_text(&list, "graph", where->graph);
     put_text(&list, "node", where->node);
     put_text(&list, "op", where->op);
+    put_text(&list, "scope", where->scope);
     put_number(&list, "number", where->number);
     put_number(&list, "line", where->line);
     put_number(&list, "column", where->column);

@@ -87,6 +87,35 @@ check "an artifact tells fates" 0 "5 step, 0 view, 0 folded, 2 removed" \
     "$ingot" inspect "$tmp/chain.ingot"
 check "info sends models there" 2 "ingot inspect $tmp/chain.ig" "$ingot" info "$tmp/chain.ig"
 
+# Modules that nodes are of: from each exporter's own words.
+sources_name_module() {
+    "$ingot" compile "$2" -q --no-cache -o "$tmp/module.ingot" "${@:4}" >/dev/null 2>&1
+    unzip -p "$tmp/module.ingot" sources.json >"$tmp/sources.json"
+    holds "$1: sources name modules" grep -q "\"scope\": \"$3\"" "$tmp/sources.json"
+}
+python3 tests/cli/modules.py onnx "$tmp/scoped.onnx"
+sources_name_module "ONNX" "$tmp/scoped.onnx" layers.0.act
+check "dumps draw their boxes" 0 '"sources": ["layers.0/act/the_node"]' \
+    "$ingot" dump "$tmp/scoped.onnx" --stage plan --format json
+check "Model Explorer too" 0 '"namespace": "layers.0/act"' \
+    "$ingot" dump "$tmp/scoped.onnx" --stage import --format model-explorer
+"$ingot" profile "$tmp/scoped.onnx" -q --seconds 0.01 --folded "$tmp/folded" >/dev/null 2>&1
+holds "and flame graphs" grep -q "^model;layers.0;act;the_node;" "$tmp/folded"
+tar -C "$tmp" -xf tests/models/exported.tar.xz exported/bag
+python3 tests/cli/modules.py pt2 "$tmp/exported/bag/model.pt2" "$tmp/scoped.pt2"
+sources_name_module "exported programs" "$tmp/scoped.pt2" layers.1.bag
+dcn=$cases/models/torchrec/dlrm_dcn_float/model.pt
+if [ -f "$dcn" ]; then
+    sources_name_module "TorchScript" "$dcn" '[a-z_]*\.[a-z_.0-9]*' \
+        --input 'dense_features=f32[B, 13]' --input \
+        'sparse_features=kjt(keys=["f1", "f2"], values=i64[V], lengths=i64[L], weights=none)'
+else
+    skip "modules of TorchScript" "no $dcn"
+fi
+sed 's/node = "product", op/node = "product", scope = "a.0.b", op/' "$tmp/chain.ig" >"$tmp/scoped.ig"
+check "text has them as well" 0 '"sources": ["a.0/b/product"]' \
+    "$ingot" dump "$tmp/scoped.ig" --stage import --format json
+
 # The page that draws a graph, and what other viewers read.
 "$ingot" dump "$tmp/chain.ig" --stage import --format json >"$tmp/dump.json"
 check "dump makes a page" 0 "" \

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/import/import.h"
 
+#include <string.h>
+
 void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
                         ig_onnx_scope *outer, const char *label) {
     *scope = (ig_onnx_scope){ .import = import,
@@ -58,6 +60,33 @@ ig_onnx_name *ig_onnx_find(const ig_onnx_scope *scope, const char *name) {
     return NULL;
 }
 
+/* "layers.0.fc" of "['', 'layers.0', 'layers.0.fc', 'linear_5']": torch's exporter
+ * writes the modules that a node is of, and then the node.  NULL: it says nothing. */
+static const char *last_module(ig_arena *arena, const char *list) {
+    ig_str last = { NULL, 0 }, before = { NULL, 0 };
+    for (const char *at = list; *at; at++) {
+        char quote = *at;
+        const char *end = quote == '\'' || quote == '"' ? strchr(at + 1, quote) : NULL;
+        if (end) {
+            before = last;
+            last = (ig_str){ at + 1, (size_t)(end - at - 1) };
+            at = end;
+        }
+    }
+    return before.size ? ig_arena_printf(arena, "%.*s", IG_STR_ARG(before)) : NULL;
+}
+
+static const char *module_of(const ig_onnx_scope *scope, const Onnx__NodeProto *node) {
+    for (size_t i = 0; i < node->n_metadata_props; i++) {
+        const Onnx__StringStringEntryProto *entry = node->metadata_props[i];
+        if (entry->key && entry->value &&
+            strcmp(entry->key, "pkg.torch.onnx.name_scopes") == 0) {
+            return last_module(scope->import->arena, entry->value);
+        }
+    }
+    return NULL;
+}
+
 ig_location ig_onnx_where(const ig_onnx_scope *scope, const Onnx__NodeProto *node,
                           size_t index) {
     return (ig_location){
@@ -65,6 +94,7 @@ ig_location ig_onnx_where(const ig_onnx_scope *scope, const Onnx__NodeProto *nod
         .graph = scope->label,
         .node = node->name && node->name[0] ? node->name : NULL,
         .op = node->op_type,
+        .scope = module_of(scope, node),
         .number = (uint32_t)index + 1,
     };
 }

@@ -178,7 +178,6 @@ static const struct {
     { &onnx__graph_proto__descriptor, 14 },     /* quantization_annotation */
     { &onnx__graph_proto__descriptor, 16 },     /* metadata_props */
     { &onnx__node_proto__descriptor, 6 },       /* doc_string */
-    { &onnx__node_proto__descriptor, 9 },       /* metadata_props */
     { &onnx__attribute_proto__descriptor, 13 }, /* doc_string */
     { &onnx__value_info_proto__descriptor, 3 }, /* doc_string */
     { &onnx__value_info_proto__descriptor, 4 }, /* metadata_props */

@@ -183,6 +183,7 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .fixes_rowwise_mean = options && options->fixes_rowwise_mean,
                         .version = program.version,
                         .nodes = program.nodes,
+                        .modules = program.modules,
                         .node_count = program.node_count };
     ig_map_init(&eval.loaded, arena);
     ig_map_init(&eval.storages, arena);

@@ -111,6 +111,7 @@ struct ig_ts_eval {
     uint32_t names;     /* that the list of the next call is unpacked into; 0: none */
     int64_t version;
     const char *const *nodes; /* by line of the source; see ig_ts_program */
+    const char *const *modules;
     size_t node_count;
     ig_map loaded;         /* ig_py -> ig_ts_value */
     ig_map storages;       /* ig_py_storage -> views of it (load.c) */

@@ -43,6 +43,7 @@ typedef struct ig_ts_program {
     /* By line of the source, what it stands for in the file ("linear_3"), for messages;
      * NULL: the file holds the source itself. */
     const char *const *nodes;
+    const char *const *modules; /* of the same lines: "layers.0.lin", or NULL */
     size_t node_count;
     /* The source file of that name (folder included); *out_found false: there is
      * none. */

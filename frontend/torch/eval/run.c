@@ -13,6 +13,17 @@
 
 enum { CALL_DEPTH = 200, POLL_EVERY = 1024 };
 
+/* Where the archive holds the module whose method runs, or who called it. */
+static const char *module_of(const ig_ts_frame *frame) {
+    for (; frame; frame = frame->around ? frame->around : frame->caller) {
+        const ig_ts_value *self = frame->count ? &frame->values[0] : NULL;
+        if (self && self->kind == IG_TS_OBJECT && self->as.object->path) {
+            return self->as.object->path[0] ? self->as.object->path : NULL;
+        }
+    }
+    return NULL;
+}
+
 ig_location ig_ts_where(const ig_ts_eval *eval) {
     assert(eval->frame && "a place is in a function");
     const ig_ts_frame *frame = eval->frame;
@@ -20,10 +31,14 @@ ig_location ig_ts_where(const ig_ts_eval *eval) {
         return (ig_location){ .file = eval->file };
     }
     if (frame->line < eval->node_count && eval->nodes[frame->line]) {
-        return (ig_location){ .file = eval->file, .node = eval->nodes[frame->line] };
+        return (ig_location){ .file = eval->file,
+                              .node = eval->nodes[frame->line],
+                              .scope = eval->modules[frame->line] };
     }
-    return (
-        ig_location){ .file = frame->file, .graph = frame->label, .line = frame->line };
+    return (ig_location){ .file = frame->file,
+                          .graph = frame->label,
+                          .line = frame->line,
+                          .scope = module_of(frame) };
 }
 
 ig_status ig_ts_error(ig_ts_eval *eval, ig_status status, const char *format, ...) {

@@ -220,7 +220,7 @@ ig_status profile_write_folded(const char *path, const profile_table *table) {
         }
         fputs("model", file);
         if (sources_count(table->sources, row->number)) {
-            char *name = sources_name(table->sources, row->number, 0);
+            char *name = sources_path(table->sources, row->number, 0);
             put_frames(file, name);
             free(name);
         }

@@ -2,6 +2,7 @@
 #include "tools/ingot/model/sources.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 json_t *sources_of(const ig_program *program) {
     size_t size;
@@ -29,6 +30,24 @@ char *sources_name(const json_t *sources, size_t step, size_t index) {
                     : text_of("%s", name ? name : op);
     }
     return text_of("line %lld", line);
+}
+
+char *sources_path(const json_t *sources, size_t step, size_t index) {
+    const json_t *number = json_array_get(nodes_of_step(sources, step), index);
+    const json_t *node = json_array_get(json_object_get(sources, "nodes"),
+                                        (size_t)json_integer_value(number));
+    const char *scope = json_string_value(json_object_get(node, "scope"));
+    char *name = sources_name(sources, step, index);
+    if (!scope || strchr(name, '/')) {
+        return name;
+    }
+    char *path = text_of("%s/%s", scope, name);
+    for (size_t i = 0; scope[i]; i++) { /* a number is a part of the name before it */
+        bool has_number = scope[i + 1] >= '0' && scope[i + 1] <= '9';
+        path[i] = scope[i] == '.' && !has_number ? '/' : scope[i];
+    }
+    free(name);
+    return path;
 }
 
 char *sources_text(const json_t *sources, size_t step) {
