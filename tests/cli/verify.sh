@@ -50,8 +50,10 @@ holds "verify --json is JSON" is_json
 check "a suite without cases is wrong usage" 2 "holds no cases" \
     "$ingot" verify --suite "$tmp/stopped-not" --suite "$tmp/in"
 cp "$tmp/relu.ig" "$case/model.ig"
+mkdir "$tmp/one_suite"
+cp -r "$case" "$tmp/one_suite"
 check "a suite is its folders with data sets" 0 "1 passed, 0 failed, 0 skipped" \
-    "$ingot" verify --suite "$tmp" --form static
+    "$ingot" verify --suite "$tmp/one_suite" --form static
 
 # A model, inputs and what is expected, without a folder of cases.
 "$ingot" run "$tmp/relu.ig" -q --input 'x=f32[2,4]=-1,2,-3,4,5,-6,7,8' -o "$tmp/want.npz"

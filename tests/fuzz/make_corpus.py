@@ -225,8 +225,48 @@ def strange():
     yield "segment", model([node("Identity", "w", "y")], [], "y", initializer=[part])
 
 
+def floats(*items):
+    return pb.AttributeProto(type=6, floats=items)
+
+
+def strings(*items):
+    return pb.AttributeProto(type=8, strings=[item.encode() for item in items])
+
+
+def trees(kind, **fields):
+    """One tree: x0 <= 1 ? 10 : 20."""
+    return dict(nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_featureids=[0, 0, 0],
+                nodes_truenodeids=[1, 0, 0], nodes_falsenodeids=[2, 0, 0],
+                nodes_values=floats(1, 0, 0), nodes_modes=strings("BRANCH_LEQ", "LEAF", "LEAF"),
+                nodes_missing_value_tracks_true=[1, 0, 0],
+                **{f"{kind}_treeids": [0, 0], f"{kind}_nodeids": [1, 2], f"{kind}_ids": [0, 1],
+                   f"{kind}_weights": floats(10, 20)}, **fields)
+
+
+def learners():
+    m, rows = value("m", FLOAT, "B", 4), []
+    for op, inputs, output, fields in (
+            ("FeatureVectorizer", "m m", "a", dict(inputdimensions=[4, 4])),
+            ("Imputer", "m", "b", dict(imputed_value_floats=floats(1), replaced_value_float=0.0)),
+            ("LinearClassifier", "m", "c d", dict(
+                coefficients=floats(*range(8)), intercepts=floats(1, 2), classlabels_ints=[3, 4],
+                post_transform="SOFTMAX")),
+            ("LinearRegressor", "m", "e", dict(coefficients=floats(1, 2, 3, 4),
+                                               intercepts=floats(5))),
+            ("Normalizer", "m", "f", dict(norm="L2")),
+            ("OneHotEncoder", "m", "g", dict(cats_int64s=[1, 2])),
+            ("Scaler", "m", "h", dict(offset=floats(1), scale=floats(1, 2, 3, 4))),
+            ("TreeEnsembleClassifier", "m", "i j", trees(
+                "class", classlabels_int64s=[5, 6], post_transform="LOGISTIC")),
+            ("TreeEnsembleRegressor", "m", "k", trees("target", n_targets=2))):
+        rows.append(node(op, inputs, output, domain="ai.onnx.ml", **fields))
+    learned = model(rows, [m], "a b c d e f g h i j k")
+    learned.opset_import.append(pb.OperatorSetIdProto(domain="ai.onnx.ml", version=3))
+    yield "ml", learned
+
+
 def models():
-    for kind in (operators, formats, strange):
+    for kind in (operators, learners, formats, strange):
         for name, made in kind():
             yield f"{name}.onnx", made.SerializeToString(deterministic=True)
 
