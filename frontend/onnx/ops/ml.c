@@ -53,6 +53,18 @@ ig_value *ig_onnx_transform_scores(ig_expr *e, ig_value *scores, uint32_t transf
     }
 }
 
+ig_value *ig_onnx_pair_scores(ig_expr *e, ig_value *second, bool is_share,
+                              uint32_t transform) {
+    bool is_logistic = transform == IG_ONNX_TRANSFORM_LOGISTIC;
+    ig_value *first = is_share && !is_logistic
+                          ? ig_expr_number_with(e, IG_OP_sub, 1, second)
+                          : ig_build_neg(e, second);
+    ig_value *pair = ig_expr_concat(e, 1, (ig_value *[]){ first, second }, 2);
+    return is_logistic || transform == IG_ONNX_TRANSFORM_PROBIT
+               ? ig_onnx_transform_scores(e, pair, transform)
+               : pair;
+}
+
 ig_value *ig_onnx_best_class(ig_expr *e, ig_value *scores) {
     return ig_build_arg_reduce(
         e, scores, (ig_arg_reduce_attrs){ .op = IG_EXTREME_max, .axis = 1 });
@@ -269,9 +281,7 @@ ig_status ig_onnx_import_linear_classifier(ig_onnx_node *node) {
     if (targets == 1 && labels.count == 2) {
         ig_value *is_second = ig_expr_with(e, IG_OP_gt, scores, 0);
         label = ig_expr_flatten(e, ig_expr_cast(e, is_second, IG_DT_i64));
-        scores = ig_onnx_transform_scores(e, scores, transform);
-        ig_value *other = ig_expr_number_with(e, IG_OP_sub, 1, scores);
-        scores = ig_expr_concat(e, 1, (ig_value *[]){ other, scores }, 2);
+        scores = ig_onnx_pair_scores(e, scores, true, transform);
     } else if (targets == labels.count) {
         label = ig_onnx_best_class(e, scores);
         scores = ig_onnx_transform_scores(e, scores, transform);

@@ -25,6 +25,11 @@ ig_onnx_labels ig_onnx_read_labels(ig_onnx_node *node, const char *numbers,
                                    const char *strings);
 /* Scores [N, K] through a post_transform. */
 ig_value *ig_onnx_transform_scores(ig_expr *e, ig_value *scores, uint32_t transform);
+/* Scores [N, 2] of two classes from those of the second alone, [N, 1].  The first's is
+ * 1 less it where it is a share, else its negative; LOGISTIC is of it and its negative.
+ * The softmaxes change nothing, as in ONNX Runtime. */
+ig_value *ig_onnx_pair_scores(ig_expr *e, ig_value *second, bool is_share,
+                              uint32_t transform);
 /* i64 [N]: the first class with the highest score. */
 ig_value *ig_onnx_best_class(ig_expr *e, ig_value *scores);
 /* Output 0 the labels of classes [N], output 1 the scores as f32.  Labels that are

@@ -3,9 +3,9 @@
  *
  * TreeEnsembleRegressor and TreeEnsembleClassifier name nodes by (tree, node) and give
  * leaves in lists of their own; TreeEnsemble (version 5) numbers inner nodes and
- * leaves.
- * Both become an ig_forest.  What the standard leaves open follows ONNX Runtime
- * (ml/tree_ensemble_aggregator.h): a binary classifier with weights for one class.
+ * leaves.  Both become an ig_forest.  What the standard leaves open follows ONNX
+ * Runtime (ml/tree_ensemble_aggregator.h): a classifier of two classes with weights for
+ * one, which exporters make the first.
  */
 #include "compose/forest.h"
 #include "frontend/onnx/import/args.h"
@@ -337,7 +337,7 @@ static ig_value *take_features(const ensemble *s) {
         return ig_expr_fail(e, IG_INVALID, "input 0 has rank %u, expected 1 or 2",
                             s->node->inputs[0]->type->rank);
     }
-    int32_t most = -1;
+    int64_t most = -1;
     for (uint32_t i = 0; i < s->forest.node_count; i++) {
         bool is_inner = s->forest.yes[i] != (int32_t)i;
         most = is_inner && s->forest.features[i] > most ? s->forest.features[i] : most;
@@ -414,22 +414,16 @@ ig_status ig_onnx_import_tree_regressor(ig_onnx_node *node) {
     return ig_onnx_give(node, y ? ig_expr_cast(node->e, y, IG_DT_f32) : NULL);
 }
 
-/* Weights for one of two classes: the other's score is made up, and the label is that
- * of the sign, or where no weight is negative of one half. */
+/* Weights for one of two classes: the label is that of the sign, or where no weight is
+ * negative of one half. */
 static ig_value *complete_scores(const ensemble *s, ig_value *scores,
                                  uint32_t transform, ig_value **out_label) {
     ig_expr *e = s->node->e;
     uint32_t given = s->forest.weight_count ? s->forest.weights[0].target : 1;
     ig_value *own = ig_expr_slice(e, scores, 1, ig_dim_of(given), ig_dim_of(1), 1);
     ig_value *is_second = ig_expr_with(e, IG_OP_gt, own, s->is_all_positive ? 0.5 : 0);
-    ig_value *other = s->is_all_positive ? ig_expr_number_with(e, IG_OP_sub, 1, own)
-                                         : ig_build_neg(e, own);
-    if (!s->is_all_positive && transform == IG_ONNX_TRANSFORM_LOGISTIC) {
-        own = ig_build_sigmoid(e, own);
-        other = ig_build_sigmoid(e, other);
-    }
     *out_label = ig_expr_flatten(e, ig_expr_cast(e, is_second, IG_DT_i64));
-    return ig_expr_concat(e, 1, (ig_value *[]){ other, own }, 2);
+    return ig_onnx_pair_scores(e, own, s->is_all_positive, transform);
 }
 
 ig_status ig_onnx_import_tree_classifier(ig_onnx_node *node) {

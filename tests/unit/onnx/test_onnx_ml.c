@@ -199,6 +199,19 @@ TEST(one_class_of_two_makes_the_other_up) {
 }
 END_TEST
 
+/* The logistic function is of the sum and its negative, whatever the weights' signs. */
+TEST(one_class_of_two_is_logistic_without_a_negative_weight) {
+    Onnx__NodeProto *node = add_trees(begin(1, "TreeEnsembleClassifier", "l,s"),
+                                      "class");
+    give_weights(node, "class", INTS(0, 0, 0, 0, 0), FLOATS(0.5F, 1, 0, 0.5F, 0));
+    onnx_attr_ints(&model, node, "classlabels_int64s", 2, INTS(3, 5));
+    onnx_attr_s(&model, node, "post_transform", "LOGISTIC");
+    expect("l,s", 1, three, 2,
+           FLOATS(0.2689414F, 0.7310586F, 0.2689414F, 0.7310586F, 0.5F, 0.5F));
+    end();
+}
+END_TEST
+
 /* x0 in {3, 4} ? leaf 0 : (x1 >= 2 ? leaf 1 : leaf 0) */
 static Onnx__NodeProto *begin_numbered(void) {
     Onnx__NodeProto *node = begin(5, "TreeEnsemble", "y");
@@ -254,6 +267,17 @@ TEST(targets_that_are_not_there_are_refused) {
     Onnx__NodeProto *node = add_trees(begin(1, "TreeEnsembleRegressor", "y"), "target");
     give_weights(node, "target", INTS(0, 0, 0, 0, 1), FLOATS(10, 20, 30, 1, 2));
     expect_refusal("y", "expected a leaf and less than 1");
+}
+END_TEST
+
+TEST(features_that_no_row_has_are_refused) {
+    Onnx__NodeProto *node = add_trees(begin(1, "TreeEnsembleRegressor", "y"), "target");
+    give_weights(node, "target", INTS(0, 0, 0, 0, 0), FLOATS(10, 20, 30, 1, 2));
+    find_attr(node, "nodes_featureids")->ints[0] = INT32_MAX;
+    model.graph->input[0]->type->tensor_type->shape->dim[1]->value_case =
+        ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    model.graph->input[0]->type->tensor_type->shape->dim[1]->dim_value = 3;
+    expect_refusal("y", "more features than rows have");
 }
 END_TEST
 
@@ -338,6 +362,18 @@ TEST(linear_regressor_has_a_row_a_target) {
 }
 END_TEST
 
+/* The softmax of one score would be 1 everywhere. */
+TEST(linear_classifier_of_one_row_keeps_its_share) {
+    Onnx__NodeProto *node = begin(1, "LinearClassifier", "l,s");
+    set_floats(node, "coefficients", 2, FLOATS(1, 1));
+    set_floats(node, "intercepts", 1, FLOATS(-1));
+    onnx_attr_ints(&model, node, "classlabels_ints", 2, INTS(4, 6));
+    onnx_attr_s(&model, node, "post_transform", "SOFTMAX");
+    expect("l,s", 1, X(1, 2, 1, 0.25F), 2, FLOATS(0.75F, 0.25F));
+    end();
+}
+END_TEST
+
 TEST(linear_classifier_of_one_row_is_of_two_classes) {
     Onnx__NodeProto *node = begin(1, "LinearClassifier", "l,s");
     set_floats(node, "coefficients", 2, FLOATS(1, 1));
@@ -355,8 +391,9 @@ END_TEST
 UNIT_SUITE(onnx_ml, trees_of_one_target_are_summed, trees_track_missing_values,
            leaves_of_several_targets_are_least_and_greatest,
            classes_have_labels_and_scores, one_class_of_two_makes_the_other_up,
-           numbered_trees_test_for_members, circles_of_nodes_are_refused,
-           children_that_are_not_there_are_refused,
+           one_class_of_two_is_logistic_without_a_negative_weight,
+           numbered_trees_test_for_members, features_that_no_row_has_are_refused,
+           circles_of_nodes_are_refused, children_that_are_not_there_are_refused,
            targets_that_are_not_there_are_refused,
            numbered_children_that_are_not_there_are_refused,
            labels_that_are_strings_are_refused,
@@ -364,4 +401,5 @@ UNIT_SUITE(onnx_ml, trees_of_one_target_are_summed, trees_track_missing_values,
            normalizer_leaves_rows_of_zeros, imputer_replaces_nan,
            features_are_picked_and_put_side_by_side, one_hot_encoder_adds_an_axis,
            linear_regressor_has_a_row_a_target,
+           linear_classifier_of_one_row_keeps_its_share,
            linear_classifier_of_one_row_is_of_two_classes)
