@@ -229,6 +229,12 @@ static void take_scales(resizing *r, uint32_t index) {
     }
 }
 
+static ig_status give_resized(resizing *r) {
+    return ig_onnx_has_failed(r->node)
+               ? r->node->e->status
+               : ig_onnx_give(r->node, ig_compose_resize(r->e, r->x, &r->form));
+}
+
 static void read_attrs(const ig_onnx_node *node, ig_resize_attrs *out) {
     *out = (ig_resize_attrs){
         .mode = (int)ig_onnx_attr_choice(node, "mode", "nearest linear cubic"),
@@ -270,9 +276,7 @@ ig_status ig_onnx_import_resize(ig_onnx_node *node) {
     } else {
         take_scales(&r, SCALES);
     }
-    return ig_onnx_has_failed(node)
-               ? node->e->status
-               : ig_onnx_give(node, ig_compose_resize(node->e, r.x, &r.form));
+    return give_resized(&r);
 }
 
 /* Upsample, and Resize before its coordinates had names: i / scale, rounded down. */
@@ -289,13 +293,6 @@ static bool start_upsampling(ig_onnx_node *node, resizing *r) {
     return true;
 }
 
-static ig_status give_scaled(resizing *r) {
-    scale_axes(r);
-    return ig_onnx_has_failed(r->node)
-               ? r->node->e->status
-               : ig_onnx_give(r->node, ig_compose_resize(r->e, r->x, &r->form));
-}
-
 ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
     resizing r;
     if (!start_upsampling(node, &r)) {
@@ -306,15 +303,13 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
                                            : NULL;
     if (attr && attr->n_floats == r.rank) {
         memcpy(r.form.scales, attr->floats, r.rank * sizeof *r.form.scales);
+        scale_axes(&r);
     } else if (attr || node->input_count < 2) {
         return ig_onnx_fail(node, IG_INVALID, "has not as many scales as axes");
     } else {
         take_scales(&r, 1);
-        return ig_onnx_has_failed(node)
-                   ? node->e->status
-                   : ig_onnx_give(node, ig_compose_resize(node->e, r.x, &r.form));
     }
-    return give_scaled(&r);
+    return give_resized(&r);
 }
 
 /* Of images alone, by the scales of height and width. */
@@ -327,7 +322,8 @@ ig_status ig_onnx_import_upsample_image(ig_onnx_node *node) {
     r.form.scales[0] = r.form.scales[1] = 1;
     r.form.scales[2] = (float)ig_onnx_attr_float(node, "height_scale", 1);
     r.form.scales[3] = (float)ig_onnx_attr_float(node, "width_scale", 1);
-    return give_scaled(&r);
+    scale_axes(&r);
+    return give_resized(&r);
 }
 
 /* ---- GridSample ---- */

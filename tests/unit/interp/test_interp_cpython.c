@@ -1,16 +1,9 @@
 /* N interpreters in one process, as torch::deploy's own tests ask, and further.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ingot/interp.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/interp/interp_case.h"
 
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
-
-static char why[4096];
-static ig_interp_call how = { .size = sizeof how,
-                              .message = why,
-                              .message_size = sizeof why };
 
 /* NULL after a skip. */
 static ig_interp_manager *make_manager(uint32_t count, bool use_numpy) {
@@ -27,30 +20,12 @@ static ig_interp_manager *make_manager(uint32_t count, bool use_numpy) {
     return manager;
 }
 
-static ig_interp *acquire(ig_interp_manager *manager, int64_t index) {
-    ig_interp *interp = NULL;
-    CHECK_OK(ig_interp_acquire(manager, &how, index, &interp));
-    return interp;
-}
-
-static void run(ig_interp *interp, const char *source) {
-    ig_status status = ig_interp_run(interp, &how, source, "test.py");
-    CHECK_MSG(status == IG_OK, "%s", why);
-}
-
 /* Calls a function of __main__. */
 static ig_status invoke(ig_interp *interp, const char *name,
                         const ig_interp_value *values, size_t count,
                         ig_interp_result **out_result) {
-    ig_interp_object *function = NULL;
     ig_interp_arguments arguments = { .values = values, .count = count };
-    *out_result = NULL;
-    ig_status status = ig_interp_global(interp, &how, "__main__", name, &function);
-    if (status == IG_OK) {
-        status = ig_interp_invoke(interp, &how, function, &arguments, out_result);
-    }
-    ig_interp_object_free(function);
-    return status;
+    return invoke_in(interp, "__main__", name, &arguments, out_result);
 }
 
 static int64_t integer_of(ig_interp *interp, const char *name) {
@@ -207,12 +182,6 @@ TEST(exceptions_are_statuses_with_tracebacks) {
     ig_interp_destroy(manager);
 }
 END_TEST
-
-static int64_t in_ms(int64_t ms) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + ms * 1000000;
-}
 
 TEST(a_deadline_ends_a_loop) {
     ig_interp_manager *manager = make_manager(1, false);

@@ -1,19 +1,11 @@
 /* Interpreters in processes of their own: the same calls, and what a crash leaves.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ingot/interp.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/interp/interp_case.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static char why[4096];
-static ig_interp_call how = { .size = sizeof how,
-                              .message = why,
-                              .message_size = sizeof why };
 
 /* NULL after a skip. */
 static ig_interp_manager *make_manager(uint32_t count) {
@@ -34,37 +26,6 @@ static ig_interp_manager *make_manager(uint32_t count) {
     }
     CHECK_MSG(status == IG_OK, "%s", why);
     return manager;
-}
-
-static ig_interp *acquire(ig_interp_manager *manager, int64_t index) {
-    ig_interp *interp = NULL;
-    CHECK_OK(ig_interp_acquire(manager, &how, index, &interp));
-    return interp;
-}
-
-static void run(ig_interp *interp, const char *source) {
-    ig_status status = ig_interp_run(interp, &how, source, "test.py");
-    CHECK_MSG(status == IG_OK, "%s", why);
-}
-
-/* Calls a function of a module. */
-static ig_status invoke(ig_interp *interp, const char *module, const char *name,
-                        const ig_interp_arguments *arguments,
-                        ig_interp_result **out_result) {
-    ig_interp_object *function = NULL;
-    *out_result = NULL;
-    ig_status status = ig_interp_global(interp, &how, module, name, &function);
-    if (status == IG_OK) {
-        status = ig_interp_invoke(interp, &how, function, arguments, out_result);
-    }
-    ig_interp_object_free(function);
-    return status;
-}
-
-static int64_t in_ms(int64_t ms) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + ms * 1000000;
 }
 
 TEST(values_cross_both_ways) {
@@ -90,7 +51,7 @@ TEST(values_cross_both_ways) {
     ig_interp_value named = { .kind = IG_INTERP_REAL, .as.real = 0.25 };
     ig_interp_arguments arguments = { values, 4, names, &named, 1 };
     ig_interp_result *result, *truth;
-    CHECK_OK(invoke(interp, "__main__", "f", &arguments, &result));
+    CHECK_OK(invoke_in(interp, "__main__", "f", &arguments, &result));
     const ig_interp_value *all = ig_interp_result_value(result)->as.list.items;
     CHECK_INT(all[0].kind, IG_INTERP_TUPLE);
     CHECK_INT(all[0].as.list.items[1].as.text.size, 3);
@@ -107,8 +68,8 @@ TEST(values_cross_both_ways) {
     ig_interp_value two[] = { { .kind = IG_INTERP_OBJECT, .as.object = kept },
                               { .kind = IG_INTERP_OBJECT,
                                 .as.object = all[3].as.object } };
-    CHECK_OK(invoke(interp, "__main__", "same",
-                    &(ig_interp_arguments){ .values = two, .count = 2 }, &truth));
+    CHECK_OK(invoke_in(interp, "__main__", "same",
+                       &(ig_interp_arguments){ .values = two, .count = 2 }, &truth));
     CHECK_INT(ig_interp_result_value(truth)->as.truth, 1);
     ig_interp_result_free(truth);
     ig_interp_result_free(result);
@@ -141,20 +102,22 @@ TEST(tensors_go_there_and_back) {
                 "  x[1, 7] = 5\n"
                 "  return x\n"
                 "def keep(x): globals()['kept'] = x\n");
-    CHECK_OK(invoke(interp, "__main__", "change", &arguments, &result));
+    CHECK_OK(invoke_in(interp, "__main__", "change", &arguments, &result));
     CHECK(data[LARGE / 3 + 7] == 5);
     const ig_view *got = &ig_interp_result_value(result)->as.tensor;
     CHECK_INT(got->dims[1], LARGE / 3);
     CHECK(got->data != data && ((float *)got->data)[LARGE / 3 + 7] == 5);
     ig_interp_result_free(result);
-    CHECK_STATUS(invoke(interp, "__main__", "keep", &arguments, &result), IG_INVALID);
+    CHECK_STATUS(invoke_in(interp, "__main__", "keep", &arguments, &result),
+                 IG_INVALID);
     CHECK(strstr(why, "keeps a tensor among its arguments"));
     x.as.tensor.data = NULL;
-    CHECK_STATUS(invoke(interp, "__main__", "change", &arguments, &result), IG_INVALID);
+    CHECK_STATUS(invoke_in(interp, "__main__", "change", &arguments, &result),
+                 IG_INVALID);
     CHECK(strstr(why, "cannot be passed"));
     x.as.tensor.dims[0] = 0;
     run(interp, "def shape(x): return list(x.shape)");
-    CHECK_OK(invoke(interp, "__main__", "shape", &arguments, &result));
+    CHECK_OK(invoke_in(interp, "__main__", "shape", &arguments, &result));
     CHECK_INT(ig_interp_result_value(result)->as.list.items[0].as.integer, 0);
     ig_interp_result_free(result);
     ig_interp_release(interp);
@@ -187,7 +150,7 @@ TEST(a_crash_harms_nothing_else) {
         CHECK_TEXT(why, "the object is gone: its process has ended");
         ig_interp_object_free(object);
         /* The next job has a new process, which knows paths and sources. */
-        CHECK_OK(invoke(first, "part", "f", NULL, &result));
+        CHECK_OK(invoke_in(first, "part", "f", NULL, &result));
         CHECK_INT(ig_interp_result_value(result)->as.integer, 7);
         ig_interp_result_free(result);
         run(first, "import sys; assert '/nowhere/at/all' in sys.path");
@@ -279,16 +242,6 @@ TEST(replicas_are_made_again_in_a_new_process) {
 END_TEST
 
 /* ---- many ---- */
-
-static int count_files(void) {
-    DIR *folder = opendir("/proc/self/fd");
-    int count = 0;
-    while (folder && readdir(folder)) {
-        count++;
-    }
-    (void)closedir(folder);
-    return count;
-}
 
 TEST(processes_come_and_go) {
     int files = count_files();

@@ -1,17 +1,10 @@
 /* Packages, and objects that every interpreter has over one memory.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ingot/interp.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/interp/interp_case.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static char why[4096];
-static ig_interp_call how = { .size = sizeof how,
-                              .message = why,
-                              .message_size = sizeof why };
 
 /* A package of one module with a class, an object of it, text and bytes. */
 static const char write_package[] =
@@ -286,16 +279,6 @@ TEST(objects_of_packages_move_too) {
     (void)unlink(package_path);
 }
 END_TEST
-
-static int count_files(void) {
-    DIR *folder = opendir("/proc/self/fd");
-    int count = 0;
-    while (folder && readdir(folder)) {
-        count++;
-    }
-    (void)closedir(folder);
-    return count;
-}
 
 /* Of the process, in pages. */
 static long resident(void) {
