@@ -178,6 +178,8 @@ function paint() {
   pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.fillStyle = colours.back;
   pen.fillRect(0, 0, canvas.width, canvas.height);
+  seen = { left: view.x, top: view.y, right: view.x + canvas.clientWidth / view.zoom,
+    bottom: view.y + canvas.clientHeight / view.zoom };
   const zoom = view.zoom * ratio;
   pen.setTransform(zoom, 0, 0, zoom, -view.x * zoom, -view.y * zoom);
   pen.font = "12px ui-monospace, monospace";
@@ -186,9 +188,16 @@ function paint() {
   paintItem(graph.root, 0, 0, new Set(matches));
 }
 
+// What of the graph the canvas shows; the page is asked for its size once a picture.
+let seen = { left: 0, top: 0, right: 0, bottom: 0 };
+
 function isSeen(x, y, w, h) {
-  return x < view.x + canvas.clientWidth / view.zoom && x + w > view.x &&
-    y < view.y + canvas.clientHeight / view.zoom && y + h > view.y;
+  return x < seen.right && x + w > seen.left && y < seen.bottom && y + h > seen.top;
+}
+
+// Near enough to be read; from afar thousands are seen, and each is drawn plainly.
+function isNear() {
+  return view.zoom > 0.35;
 }
 
 function paintItem(item, dx, dy, marked) {
@@ -197,8 +206,8 @@ function paintItem(item, dx, dy, marked) {
   pen.fillStyle = marked.has(item) ? colours.mark : item.isScope ? colours.scope : colours.box;
   pen.strokeStyle = item === picked ? colours.pick : colours.line;
   pen.fillRect(x, y, item.w, item.h);
-  pen.strokeRect(x, y, item.w, item.h);
-  if (view.zoom > 0.35) {
+  if (isNear() || isOpen || item === picked) pen.strokeRect(x, y, item.w, item.h);
+  if (isNear()) {
     pen.fillStyle = item.isScope && isOpen ? colours.dim : colours.text;
     pen.fillText(label(item), x + 8, y + (isOpen ? BOX.head / 2 : item.h / 2));
   }
@@ -211,7 +220,8 @@ function paintItem(item, dx, dy, marked) {
     if (!isSeen(Math.min(ax, bx), Math.min(ay, by), Math.abs(ax - bx) + 1,
       Math.abs(ay - by) + 1)) continue;
     pen.moveTo(ax, ay);
-    pen.bezierCurveTo(ax, (ay + by) / 2, bx, (ay + by) / 2, bx, by);
+    if (isNear()) pen.bezierCurveTo(ax, (ay + by) / 2, bx, (ay + by) / 2, bx, by);
+    else pen.lineTo(bx, by);
   }
   pen.stroke();
   for (const child of item.children) paintItem(child, x, y, marked);
@@ -275,7 +285,8 @@ function putLinks(side, title, items) {
   if (!items.length) return;
   make("h3", title, side);
   for (const item of items.slice(0, 50)) {
-    const link = make("a", label(item), make("div", "", side));
+    const link = make("button", label(item), make("div", "", side));
+    link.className = "link";
     link.onclick = () => show(item);
   }
 }
@@ -355,12 +366,15 @@ function putTable() {
   rows.textContent = "";
   const table = make("table", "", rows), head = make("tr", "", make("thead", "", table));
   COLUMNS.forEach(([name], i) => {
-    make("th", name, head).onclick = () => { sortedBy = i; putTable(); };
+    const cell = make("th", name, head);
+    cell.tabIndex = 0;
+    cell.onclick = () => { sortedBy = i; putTable(); };
   });
   const body = make("tbody", "", table);
   for (const item of items.slice(0, 2000)) {
     const row = make("tr", "", body);
     for (const [, cell] of COLUMNS) make("td", cell(item), row);
+    row.tabIndex = 0;
     row.onclick = () => pick(item);
     row.ondblclick = () => { setTable(false); show(item); };
   }
@@ -440,6 +454,7 @@ document.onkeydown = (e) => {
     if (e.key === "Escape") canvas.focus();
     return;
   }
+  if (e.key === "Enter" && ["TR", "TH"].includes(e.target.tagName)) return e.target.click();
   const isButton = e.target.tagName === "BUTTON" || e.target.tagName === "SELECT";
   if (KEYS[e.key] && !e.ctrlKey && !e.metaKey && !(isButton && e.key.length > 1)) {
     e.preventDefault();
