@@ -12,6 +12,12 @@ foreach(header ${headers})
     endif()
 endforeach()
 
+if(NOT INGOT_RUNTIME_ONLY) # of C++ programs
+    install(FILES include/ingot/deploy.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
+    install(DIRECTORY include/ingot/deploy
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
+endif()
+
 foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-interp ingot-group
         ingot)
     if(TARGET ${target})

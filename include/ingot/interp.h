@@ -171,6 +171,17 @@ IG_API IG_MUST_USE ig_status ig_interp_invoke(ig_interp *interp,
                                               const ig_interp_arguments *arguments,
                                               ig_interp_result **out_result);
 IG_API const ig_interp_value *ig_interp_result_value(const ig_interp_result *result);
+/* As ig_interp_invoke; what it gives is an object, also where it could be a value. */
+IG_API IG_MUST_USE ig_status ig_interp_make(ig_interp *interp,
+                                            const ig_interp_call *how,
+                                            const ig_interp_object *object,
+                                            const ig_interp_arguments *arguments,
+                                            ig_interp_object **out_object);
+/* An object as a value. */
+IG_API IG_MUST_USE ig_status ig_interp_read(ig_interp *interp,
+                                            const ig_interp_call *how,
+                                            const ig_interp_object *object,
+                                            ig_interp_result **out_result);
 /* The same object once more, as that of a result, which it outlives. */
 IG_API IG_MUST_USE ig_status ig_interp_keep(ig_interp *interp,
                                             const ig_interp_call *how,

@@ -169,6 +169,17 @@ ig_status ig_interp_make(ig_interp *interp, const ig_interp_call *how,
     return status;
 }
 
+ig_status ig_interp_read(ig_interp *interp, const ig_interp_call *how,
+                         const ig_interp_object *object,
+                         ig_interp_result **out_result) {
+    *out_result = NULL;
+    IG_TRY(check_owner(interp, how, object));
+    ig_engine_job job = { .object = object };
+    ig_status status = ig_interp_do(interp, how, interp->engine->read, &job);
+    *out_result = job.result;
+    return status;
+}
+
 ig_status ig_interp_keep(ig_interp *interp, const ig_interp_call *how,
                          const ig_interp_object *object,
                          ig_interp_object **out_object) {

@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { IG_ENGINE_ABI = 4 };
+enum { IG_ENGINE_ABI = 5 };
 
 /* A kind of value beside those of ig_interp_kind: bytes that may be kept, those of the
  * ig_shared that as.text.data points to. */
@@ -82,6 +82,7 @@ typedef struct ig_engine {
     void (*find_global)(ig_engine_job *job);
     void (*find_attribute)(ig_engine_job *job);
     void (*invoke)(ig_engine_job *job);
+    void (*read)(ig_engine_job *job); /* the object as a result */
     void (*keep)(ig_engine_job *job); /* the object once more, as made_object */
     /* Is it still there?  NULL: always. */
     bool (*is_alive)(void *state, const ig_interp_object *object);

@@ -39,11 +39,6 @@ ig_status ig_interp_fail(const ig_interp_call *how, ig_status status,
 /* Has the interpreter do this work, and waits for it. */
 ig_status ig_interp_do(ig_interp *interp, const ig_interp_call *given,
                        void (*work)(ig_engine_job *), ig_engine_job *job);
-/* Calls an object; what it gives is an object, also where it could be a value. */
-ig_status ig_interp_make(ig_interp *interp, const ig_interp_call *how,
-                         const ig_interp_object *object,
-                         const ig_interp_arguments *arguments,
-                         ig_interp_object **out_object);
 
 /* ---- start.c ---- */
 

@@ -26,6 +26,16 @@ else
         holds "interpreters builds" cc -O1 examples/interpreters.c \
             $(pkg-config --cflags --libs ingot-runtime) -lingot-interp -lpthread \
             -Wl,-rpath,"$(pkg-config --variable=libdir ingot-runtime)" -o "$tmp/interpreters"
+        # shellcheck disable=SC2046
+        holds "deploy builds" cc -O1 examples/deploy.c \
+            $(pkg-config --cflags --libs ingot-runtime) -lingot-interp \
+            -Wl,-rpath,"$(pkg-config --variable=libdir ingot-runtime)" -o "$tmp/deploy"
+        if [ -d "$cases/models/torch/package/seed" ]; then
+            check "and runs a package" 0 "f32[1, 64, 2, 2]: 0 0" "$tmp/deploy" \
+                "$cases/models/torch/package/seed/my_package.pt"
+        else
+            skip "a package in an installed tree" "INGOT_CASES has no models/torch"
+        fi
         check "and serves Python" 0 "6 calls: sum 216000" "$tmp/interpreters" 2 3
     else
         skip "interpreters" "no libpython for embedding"

@@ -187,6 +187,9 @@ static void do_task(child *c, task *t) {
         t->status = ig_interp_make(c->interp, &t->how, t->object, &t->arguments,
                                    &t->made);
         return;
+    case IG_WIRE_READ:
+        t->status = ig_interp_read(c->interp, &t->how, t->object, &t->result);
+        return;
     case IG_WIRE_KEEP:
         t->status = ig_interp_keep(c->interp, &t->how, t->object, &t->made);
         return;

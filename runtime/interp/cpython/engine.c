@@ -242,16 +242,11 @@ static void drop_views(python_result *result) {
     }
 }
 
-/* A result that shares memory with an argument is copied; an argument that is in use
- * even then was kept by the code that was called. */
-static int settle_loans(python_result *result, const lent_views *lent) {
+/* An argument that is in use after the call was kept by the code that was called. */
+static int end_loans(const lent_views *lent) {
     if (are_paid_back(lent)) {
         return 0;
     }
-    if (own_tensors(result, &result->head.value) != 0) {
-        return -1;
-    }
-    drop_views(result);
     (void)PyGC_Collect();
     if (are_paid_back(lent)) {
         return 0;
@@ -261,6 +256,18 @@ static int settle_loans(python_result *result, const lent_views *lent) {
         "what was called keeps a tensor among its arguments, whose memory is "
         "the caller's: let it keep a copy");
     return -1;
+}
+
+/* A result that shares memory with an argument is copied. */
+static int settle_loans(python_result *result, const lent_views *lent) {
+    if (are_paid_back(lent)) {
+        return 0;
+    }
+    if (own_tensors(result, &result->head.value) != 0) {
+        return -1;
+    }
+    drop_views(result);
+    return end_loans(lent);
 }
 
 /* The result of a call; NULL with an exception. */
@@ -288,13 +295,26 @@ static void invoke_object(ig_engine_job *job) {
     PyObject *outcome = lent.list ? call_object(job, &lent) : NULL;
     if (!outcome) {
         take_exception(job);
-    } else if (job->wants_object) { /* tensors are not among its arguments */
+    } else if (job->wants_object && end_loans(&lent) != 0) {
+        Py_DECREF(outcome);
+        take_exception(job);
+    } else if (job->wants_object) {
         make_object(job, outcome);
     } else {
         job->result = make_result(job, outcome, &lent);
         if (!job->result) {
             take_exception(job);
         }
+    }
+    Py_XDECREF(lent.list);
+}
+
+static void read_object(ig_engine_job *job) {
+    lent_views lent = { PyList_New(0), NULL };
+    PyObject *object = job->object->reference;
+    job->result = lent.list ? make_result(job, Py_NewRef(object), &lent) : NULL;
+    if (!job->result) {
+        take_exception(job);
     }
     Py_XDECREF(lent.list);
 }
@@ -408,6 +428,7 @@ static const ig_engine engine = {
     .find_global = find_global,
     .find_attribute = find_attribute,
     .invoke = invoke_object,
+    .read = read_object,
     .keep = keep_object,
     .free_object = free_object,
     .free_result = free_result,

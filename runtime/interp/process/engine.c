@@ -280,6 +280,10 @@ static void find_attribute(ig_engine_job *job) {
     do_job(job, IG_WIRE_ATTRIBUTE);
 }
 
+static void read_object(ig_engine_job *job) {
+    do_job(job, IG_WIRE_READ);
+}
+
 static void keep_object(ig_engine_job *job) {
     do_job(job, IG_WIRE_KEEP);
 }
@@ -374,6 +378,7 @@ static const ig_engine engine = {
     .find_global = find_global,
     .find_attribute = find_attribute,
     .invoke = invoke_object,
+    .read = read_object,
     .keep = keep_object,
     .is_alive = is_alive,
     .free_object = free_object,

@@ -30,6 +30,7 @@ typedef enum ig_wire_work {
     IG_WIRE_ATTRIBUTE,
     IG_WIRE_INVOKE,
     IG_WIRE_MAKE,
+    IG_WIRE_READ,
     IG_WIRE_KEEP,
     IG_WIRE_FREE,
     IG_WIRE_WORKS

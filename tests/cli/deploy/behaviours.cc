@@ -1,0 +1,175 @@
+// What torch::deploy's own tests ask of it, through ingot/deploy.hpp.
+// SPDX-License-Identifier: Apache-2.0
+//
+//     behaviours ENGINE PACKAGE RESULT     the seed's package, and where what it
+//                                          gives is written
+#include <ingot/deploy.hpp>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace td = torch::deploy;
+
+static int failed;
+
+#define CHECK(claim)                                                                   \
+    do {                                                                               \
+        if (!(claim)) {                                                                \
+            std::cout << __LINE__ << ": not so: " #claim "\n";                         \
+            failed++;                                                                  \
+        }                                                                              \
+    } while (0)
+
+// What it throws; empty: nothing.
+template <typename F> static std::string thrown_by(F f) {
+    try {
+        f();
+    } catch (const std::runtime_error &e) {
+        return e.what();
+    }
+    return "";
+}
+
+static bool has(const std::string &text, const char *part) {
+    return text.find(part) != std::string::npos;
+}
+
+static const char *engine, *package_path, *result_path;
+
+class AppendToPath : public td::Environment {
+    void configureInterpreter(td::Interpreter *interpreter) override {
+        auto session = interpreter->acquireSession();
+        session.global("sys", "path").attr("append")({ td::IValue("/of/the/test") });
+    }
+};
+
+static void test_interpreters_are_apart() {
+    td::InterpreterManager manager(2, std::make_shared<AppendToPath>(), engine);
+    CHECK(manager.allInstances().size() == 2);
+    auto first = manager.acquireOne(), second = manager.acquireOne();
+    CHECK(first.index() != second.index());
+    td::ArrayRef<td::Obj> none;
+    auto path = first.global("sys", "path");
+    CHECK(path.attr("count")({ td::IValue("/of/the/test") }).toIValue().toInt() == 1);
+    auto pid = first.global("os", "getpid");
+    CHECK(pid(none).toIValue().isInt());
+    CHECK(!pid.hasattr("none_such") && pid.hasattr("__name__"));
+    CHECK(has(thrown_by([&] { pid.attr("none_such"); }), "no attribute 'none_such'"));
+    CHECK(first.isOwner(pid) && !second.isOwner(pid));
+    auto print = second.global("builtins", "print");
+    CHECK(has(thrown_by([&] { print({ pid }); }), "belongs to interpreter"));
+    CHECK(has(thrown_by([&] { first.global("sys", "exit")(none); }), "SystemExit"));
+    // No other is free: this thread goes on in one that it has.
+    auto third = manager.acquireOne();
+    CHECK(third.index() == first.index() || third.index() == second.index());
+}
+
+static void test_values() {
+    td::InterpreterManager manager(1, nullptr, engine);
+    manager.registerModuleSource("mine", "def f(*a, **k): return (list(a), k)\n"
+                                         "def same(x): return x\n"
+                                         "def change(x): x.numpy()[0] = 7\n"
+                                         "kept = []\n"
+                                         "def keep(x): kept.append(x)\n"
+                                         "class Box:\n"
+                                         "  def __init__(self, by): self.by = by\n"
+                                         "  def __call__(self, x, plus=0):\n"
+                                         "    return x * self.by + plus\n");
+    CHECK(manager.countRegisteredModuleSources() == 1);
+    auto session = manager.acquireOne();
+    auto f = session.global("mine", "f");
+    auto given = f.callKwargs({ 1, 2.5, true, "text", td::IValue() }, { { "k", 3 } })
+                     .toIValue()
+                     .toTuple();
+    auto list = given->elements()[0].toListRef();
+    CHECK(list[0].toInt() == 1 && list[1].toDouble() == 2.5 && list[2].toBool());
+    CHECK(list[3].toStringRef() == "text" && list[4].isNone());
+    CHECK(given->elements()[1].isGenericDict());
+    CHECK(given->elements()[1].items()[1].toInt() == 3);
+    CHECK(has(thrown_by([&] { list[0].toTensor(); }), "not a Tensor"));
+    at::Tensor x = torch::tensor<float>({ 1, 2, 3, 4 });
+    CHECK(session.fromIValue(x).toIValue().toTensor().data_ptr() == x.data_ptr());
+    auto box = session.global("mine", "Box")({ td::IValue(3) });
+    auto y = box({ session.fromIValue(x) }).toIValue().toTensor();
+    CHECK(y.same_bits(torch::tensor<float>({ 3, 6, 9, 12 })));
+    CHECK(has(thrown_by([&] { session.global("mine", "keep")({ td::IValue(x) }); }),
+              "keeps a tensor among its arguments"));
+    auto movable = manager.createMovable(box, &session);
+    CHECK(movable.callKwargs({ 5 }, { { "plus", 1 } }).toInt() == 16);
+    CHECK(movable.hasattr("by") && !movable.hasattr("none_such"));
+    CHECK(session.fromMovable(movable).attr("by").toIValue().toInt() == 3);
+    movable.unload();
+    CHECK(movable({ td::IValue(5) }).toInt() == 15);
+}
+
+static void test_packages() {
+    at::Tensor kept; // outlives its manager
+    {
+        td::InterpreterManager manager(2, nullptr, engine);
+        td::Package package = manager.loadPackage(package_path);
+        td::ReplicatedObj model = package.loadPickle("model", "model.pkl");
+        std::vector<td::IValue> inputs{ torch::ones({ 1, 1, 10, 10 }) };
+        at::Tensor first = model(inputs).toTensor();
+        std::vector<std::thread> threads;
+        std::vector<int> same(4);
+        for (std::size_t i = 0; i < same.size(); i++) {
+            threads.emplace_back([&, i] {
+                for (int k = 0; k < 20; k++) {
+                    same[i] += model(inputs).toTensor().same_bits(first);
+                }
+            });
+        }
+        for (auto &thread : threads) {
+            thread.join();
+        }
+        CHECK(same == std::vector<int>(4, 20));
+        auto again = package.loadPickle("model", "model.pkl");
+        auto &one = manager.allInstances()[1];
+        CHECK(again.acquireSession(&one)
+                  .self({ td::IValue(inputs[0]) })
+                  .toIValue()
+                  .toTensor()
+                  .same_bits(first));
+        CHECK(!package.acquireSession().self.hasattr("none_such"));
+        model.unload(&one);
+        CHECK(!thrown_by([&] { model({ td::IValue("no tensor") }); }).empty());
+        CHECK(!thrown_by([&] { package.loadPickle("model", "no.pkl")(inputs); }).empty());
+        CHECK(has(thrown_by([&] { manager.loadPackage("/no/such.pt"); }), "/no/such.pt"));
+        kept = first;
+    }
+    std::ofstream file(result_path, std::ios::binary);
+    file.write(static_cast<const char *>(kept.data_ptr()), 4 * kept.numel());
+}
+
+static void test_tensors() {
+    std::vector<float> values{ 0.5f, -1.25f, 3, 1e-3f, 12345.5f, 0 };
+    at::Tensor x = at::from_blob(values.data(), { 2, 3 });
+    std::ostringstream out;
+    out << x.slice(1, 0, 2) << '\n' << x[1].slice(0, -1) << '\n' << x.slice(0, 1, 9, 2);
+    CHECK(out.str() == " 5.0000e-01 -1.2500e+00\n 1.0000e-03  1.2346e+04\n"
+                       "[ CPUFloatType{2,2} ]\n 0\n[ CPUFloatType{1} ]\n"
+                       "     0.0010  12345.5000      0.0000\n[ CPUFloatType{1,3} ]");
+    at::Tensor column = x.slice(1, 1, 2).select(1, 0), same = column.clone();
+    CHECK(!column.is_contiguous() && same.is_contiguous() && column.same_bits(same));
+    CHECK(same.data_ptr<float>()[1] == 12345.5f && column[0].item<float>() == -1.25f);
+    CHECK(has(thrown_by([&] { x.slice(2); }), "no dimension 2"));
+    CHECK(has(thrown_by([&] { x.data_ptr<double>(); }), "CPUFloatType"));
+    CHECK(!thrown_by([] { torch::ones({ INT64_MAX, 4 }); }).empty());
+    CHECK(!thrown_by([] { td::PathEnvironment(static_cast<char *>(nullptr)); }).empty());
+}
+
+int main(int count, char **arguments) {
+    if (count != 4) {
+        return 2;
+    }
+    engine = arguments[1];
+    package_path = arguments[2];
+    result_path = arguments[3];
+    test_interpreters_are_apart();
+    test_values();
+    test_packages();
+    test_tensors();
+    std::cout << (failed ? "failed\n" : "all hold\n");
+    return failed;
+}
