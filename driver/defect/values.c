@@ -4,6 +4,7 @@
 
 #include "driver/host.h"
 #include "driver/source.h"
+#include "frontend/onnx/edit/edit.h"
 #include "ir/build.h"
 #include "ir/text/text.h"
 
@@ -189,5 +190,43 @@ ig_status ig_module_expose(ig_module *module, const size_t *indices, size_t coun
         ig_module_close(call.exposed);
     }
     *out_exposed = status == IG_OK ? call.exposed : NULL;
+    return ig_host_settle(module->context, status);
+}
+
+/* ---- in the file ---- */
+
+typedef struct file_call {
+    ig_module *module, *file;
+    const char *path;
+    ig_onnx_wanted wanted;
+    ig_str text;
+} file_call;
+
+static ig_status expose_file(void *arguments) {
+    file_call *call = arguments;
+    ig_location where = { .file = call->path };
+    if (strcmp(ig_model_format(call->path), "onnx") != 0) {
+        return ig_error(&call->module->context->diag, IG_UNSUPPORTED, &where,
+                        "only ONNX models are given to other runtimes");
+    }
+    IG_TRY(ig_onnx_expose(call->module->context, call->path, &call->wanted, &call->file,
+                          &call->text));
+    ig_arena *arena = ig_host_results(call->module);
+    call->text.data = ig_arena_copy(arena, call->text.data, call->text.size);
+    return IG_OK;
+}
+
+ig_status ig_module_expose_file(ig_module *module, const char *path,
+                                const ig_wanted_values *wanted, const void **out_bytes,
+                                size_t *out_size) {
+    ig_wanted_values own = { 0 };
+    ig_options_take(&own, sizeof own, wanted);
+    file_call call = { .module = module,
+                       .path = path,
+                       .wanted = { own.names, own.count, own.has } };
+    ig_status status = ig_host_guard(module->context, expose_file, &call);
+    ig_module_destroy(call.file);
+    *out_bytes = status == IG_OK ? call.text.data : NULL;
+    *out_size = status == IG_OK ? call.text.size : 0;
     return ig_host_settle(module->context, status);
 }

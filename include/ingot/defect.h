@@ -15,6 +15,10 @@
 #ifndef INGOT_DEFECT_H
 #define INGOT_DEFECT_H
 
+#include <stdbool.h>
+
+#include <stdbool.h>
+
 #include <ingot/ingot.h>
 
 #ifdef __cplusplus
@@ -42,6 +46,22 @@ IG_API IG_MUST_USE ig_status ig_module_values(ig_module *module,
  * can have. */
 IG_API IG_MUST_USE ig_status ig_module_expose(ig_module *module, const size_t *indices,
                                               size_t count, ig_module **out_exposed);
+
+typedef struct ig_wanted_values {
+    size_t size;
+    const char *const *names;
+    size_t count;
+    bool *has; /* out: whether there is a value names[i] */
+} ig_wanted_values;
+
+/* For other runtimes: the ONNX file at `path`, with values that nodes of its main graph
+ * give as outputs behind its own.  Wanted ones that are outputs already stay what they
+ * are.  The bytes are the module's, which is not read, until its next call that hands
+ * something out.  Errors: IG_UNSUPPORTED for other formats, those of reading. */
+IG_API IG_MUST_USE ig_status ig_module_expose_file(ig_module *module, const char *path,
+                                                   const ig_wanted_values *wanted,
+                                                   const void **out_bytes,
+                                                   size_t *out_size);
 
 /* ---- which pass ---- */
 

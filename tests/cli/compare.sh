@@ -91,3 +91,33 @@ module @two {
 END_OF_MODEL
 check "another call" 3 "takes 2 inputs" \
     "$ingot" compare "$tmp/gelu.ig" --against "$tmp/two.ig"
+
+# ONNX Runtime, of INGOT_ONNXRUNTIME or of this machine's Python.
+python3 tests/cli/reducible.py "$tmp"
+check "ONNX Runtime that is not there" 4 "name its library" "$ingot" compare "$tmp/chain.onnx" \
+    --batch 3 --against "onnxruntime:$tmp/libonnxruntime.so"
+cat >"$tmp/where.py" <<'END_OF_PROGRAM'
+import glob, importlib.util
+found = importlib.util.find_spec("onnxruntime")
+print(*glob.glob(f"{found.submodule_search_locations[0]}/capi/libonnxruntime.so*") if found else "")
+END_OF_PROGRAM
+runtime=${INGOT_ONNXRUNTIME:-$(python3 "$tmp/where.py")}
+if [ -n "$runtime" ] && ! is_sanitized; then
+    check "ONNX Runtime: outputs and values" 0 "0 of 1 outputs differ; 0 of 55 " \
+        "$ingot" compare "$tmp/chain.onnx" --batch 3 --against "onnxruntime:$runtime"
+    check "other formats" 4 "only ONNX models" "$ingot" compare "$tmp/gelu.ig" \
+        --against "onnxruntime:$runtime"
+    found=0
+    for model in "$cases"/models/onnx/{bert_tiny,dlrm_criteo_legacy,external_aligned,flow_if,gpt2_tiny_kv}/model.onnx; do
+        [ -f "$model" ] || continue
+        found=$((found + 1))
+        check "given models: $model" 0 " outputs differ; 0 of " "$ingot" compare "$model" \
+            --against "onnxruntime:$runtime"
+    done
+    bert=$cases/models/onnx/bert_tiny/model.onnx
+    [ -f "$bert" ] && check "sums in another order: bits differ" 1 "first difference: value" \
+        "$ingot" compare "$bert" --against "onnxruntime:$runtime" --rtol 0 --atol 0
+    [ "$found" -gt 0 ] || skip "given models against ONNX Runtime" "no $cases"
+else
+    skip "compare --against onnxruntime" "no libonnxruntime (INGOT_ONNXRUNTIME), or sanitizers"
+fi

@@ -43,4 +43,17 @@ size_t ig_onnx_edit_extents(ig_onnx_editor *editor, const ig_onnx_variant *varia
 bool ig_onnx_edit_write(ig_onnx_editor *editor, const ig_onnx_variant *variant,
                         ig_arena *arena, ig_writer *out);
 
+typedef struct ig_onnx_wanted {
+    const char *const *names;
+    size_t count;
+    bool *has; /* out: whether the main graph gives a value names[i] */
+} ig_onnx_wanted;
+
+/* A file as it is but for further outputs: of the wanted values that there are, those
+ * that are no outputs yet are outputs behind the model's own.  The module owns the
+ * text. */
+ig_status ig_onnx_expose(ig_context *context, const char *path,
+                         const ig_onnx_wanted *wanted, ig_module **out_module,
+                         ig_str *out_text);
+
 #endif

@@ -10,4 +10,8 @@ struct ig_onnx_editor {
     ig_map known; /* name of a value -> ig_tensor */
 };
 
+/* Maps and unpacks a file; the module owns all of it. */
+ig_status ig_onnx_edit_read(ig_context *context, const char *path,
+                            ig_module **out_module, ig_onnx_model *model);
+
 #endif

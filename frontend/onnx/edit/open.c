@@ -73,45 +73,45 @@ static ig_status fill_graph(filling *f, const Onnx__GraphProto *graph) {
 static ig_status fill_model(ig_onnx_model *model) {
     filling f = { .model = model, .where = { .file = model->file } };
     const Onnx__ModelProto *proto = model->proto;
-    if (!proto->graph) {
-        return ig_error(&model->context->diag, IG_INVALID, &f.where,
-                        "the model has no graph");
-    }
     for (size_t i = 0; i < proto->n_functions; i++) {
         IG_TRY(fill_nodes(&f, proto->functions[i]->node, proto->functions[i]->n_node));
     }
     return fill_graph(&f, proto->graph);
 }
 
-static ig_status open_editor(ig_onnx_editor *editor, const char *path) {
-    ig_onnx_model *model = &editor->model;
+ig_status ig_onnx_edit_read(ig_context *context, const char *path,
+                            ig_module **out_module, ig_onnx_model *model) {
+    ig_module *module = *out_module = ig_module_create_for(context, path);
+    const char *name = ig_module_string(module, ig_str_of(path));
+    *model = (ig_onnx_model){ .context = context,
+                              .module = module,
+                              .arena = &module->arena,
+                              .file = name,
+                              .path = name,
+                              .beside = name };
     char why[256] = "";
     ig_location where = { .file = path };
-    ig_file_map *map = ig_onnx_add_map(model->module);
-    ig_status status = ig_context_map(model->context, path, map, why);
+    ig_file_map *map = ig_onnx_add_map(module);
+    ig_status status = ig_context_map(context, path, map, why);
     if (status != IG_OK) {
-        return ig_error(&model->context->diag, status, &where, "cannot be read: %s",
-                        why);
+        return ig_error(&context->diag, status, &where, "cannot be read: %s", why);
     }
     model->bytes = (ig_str){ map->data, map->size };
     IG_TRY(ig_onnx_model_parse(model));
-    ig_map_init(&editor->known, model->arena);
-    return fill_model(model);
+    if (!model->proto->graph) {
+        return ig_error(&context->diag, IG_INVALID, &where, "the model has no graph");
+    }
+    return IG_OK;
 }
 
 ig_status ig_onnx_edit_open(ig_context *context, const char *path,
                             ig_module **out_module, ig_onnx_editor **out_editor) {
-    ig_module *module = *out_module = ig_module_create_for(context, path);
-    ig_onnx_editor *editor = IG_NEW(&module->arena, ig_onnx_editor);
-    const char *name = ig_module_string(module, ig_str_of(path));
-    editor->model = (ig_onnx_model){ .context = context,
-                                     .module = module,
-                                     .arena = &module->arena,
-                                     .file = name,
-                                     .path = name,
-                                     .beside = name };
-    *out_editor = editor;
-    return open_editor(editor, path);
+    ig_onnx_model model;
+    IG_TRY(ig_onnx_edit_read(context, path, out_module, &model));
+    ig_onnx_editor *editor = *out_editor = IG_NEW(model.arena, ig_onnx_editor);
+    editor->model = model;
+    ig_map_init(&editor->known, model.arena);
+    return fill_model(&editor->model);
 }
 
 size_t ig_onnx_edit_node_count(const ig_onnx_editor *editor) {

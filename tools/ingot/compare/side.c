@@ -1,6 +1,8 @@
 /* The two sides of a comparison.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/compare/side.h"
 
+#include "tools/ingot/compare/onnxruntime.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,6 +54,7 @@ struct reference {
     ig_arguments *archive;
     ig_arguments **files; /* of the last request */
     size_t file_count;
+    onnxruntime *runtime;
 };
 
 static ig_status interpret_values(reference *r, const request *what,
@@ -228,6 +231,72 @@ static ig_status file_values(reference *r, const request *what,
     return status;
 }
 
+/* ---- ONNX Runtime ---- */
+
+/* What of the request the file's main graph gives; the bytes are the module's. */
+static ig_status run_file(reference *r, const request *what, const bool *has,
+                          const void *bytes, size_t size,
+                          const ig_argument **out_values) {
+    size_t input_count = r->with->count, used = 0;
+    const char **inputs = need(calloc(input_count + 1, sizeof *inputs));
+    const char **wanted = need(calloc(what->count + 1, sizeof *wanted));
+    const ig_argument **got = need(calloc(what->count + 1, sizeof(ig_argument *)));
+    for (size_t i = 0; i < input_count; i++) {
+        inputs[i] = model_input_name(r->m, i);
+    }
+    for (size_t i = 0; i < what->count; i++) {
+        wanted[used] = what->names[i];
+        used += has[i];
+    }
+    onnxruntime_call order = { .model = bytes,
+                               .model_size = size,
+                               .path = r->m->path,
+                               .input_names = inputs,
+                               .with = r->with,
+                               .output_names = wanted,
+                               .output_count = used,
+                               .threads = 1 };
+    ig_status status = onnxruntime_run(r->runtime, &order, got);
+    used = 0;
+    for (size_t i = 0; i < what->count && status == IG_OK; i++) {
+        out_values[i] = has[i] ? got[used++] : NULL;
+    }
+    free(inputs);
+    free(wanted);
+    free(got);
+    return status;
+}
+
+static ig_status runtime_values(reference *r, const request *what,
+                                const ig_argument **out_values, message *why) {
+    ig_wanted_values wanted = { .size = sizeof wanted,
+                                .names = what->names,
+                                .count = what->count,
+                                .has = need(calloc(what->count + 1, sizeof(bool))) };
+    const void *bytes = NULL;
+    size_t size = 0;
+    (void)why;
+    ig_status status = ig_module_expose_file(what->exposed, r->m->path, &wanted, &bytes,
+                                             &size);
+    if (status == IG_OK) {
+        status = run_file(r, what, wanted.has, bytes, size, out_values);
+    }
+    free(wanted.has);
+    return status;
+}
+
+/* "onnxruntime", or "onnxruntime:LIBRARY". */
+static ig_status open_runtime(reference *r, const char *against) {
+    const char *library = strchr(against, ':');
+    r->values = runtime_values;
+    if (!r->m->module) {
+        complain(0, "%s: ONNX Runtime runs ONNX models, not artifacts", r->m->path);
+        return IG_INVALID;
+    }
+    r->runtime = onnxruntime_open(library ? library + 1 : NULL);
+    return r->runtime ? IG_OK : IG_UNSUPPORTED;
+}
+
 /* ---- opening ---- */
 
 static bool is_folder(const char *path) {
@@ -246,6 +315,10 @@ static ig_status open_kind(reference *r, const char *against) {
                  "folder of values or an .npz",
                  r->m->path);
         return IG_INVALID;
+    }
+    if (strcmp(against, "onnxruntime") == 0 ||
+        strncmp(against, "onnxruntime:", strlen("onnxruntime:")) == 0) {
+        return open_runtime(r, against);
     }
     if (is_folder(against) || text_ends(against, ".npz")) {
         r->values = file_values;
@@ -278,6 +351,7 @@ void reference_close(reference *which) {
     bound_inputs_free(&which->inputs);
     ig_arguments_close(which->archive);
     close_files(which);
+    onnxruntime_close(which->runtime);
     free(which);
 }
 

@@ -39,8 +39,8 @@ typedef struct request {
     size_t count, own; /* outputs, and how many of them are the model's own */
 } request;
 
-/* --against: "interpret", a model or artifact, a folder or an .npz with values by their
- * names.  NULL after a message. */
+/* --against: "interpret", "onnxruntime" or "onnxruntime:LIBRARY", a model or artifact,
+ * a folder or an .npz with values by their names.  NULL after a message. */
 reference *reference_open(const settings *given, const model *m, const call *with,
                           ig_status *out_status);
 void reference_close(reference *which);

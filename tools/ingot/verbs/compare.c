@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 
 static const option_row options[] = {
-    TEXT("against", 0, against, "interpret|MODEL|DIR|x.npz",
-         "what it is held against (interpret): the interpreter, another model or "
+    TEXT("against", 0, against, "interpret|onnxruntime|MODEL|DIR|x.npz",
+         "what it is held against (interpret): the interpreter, ONNX Runtime "
+         "(onnxruntime:LIBRARY where the loader does not find it), another model or "
          "artifact, values by their names"),
     FLAG("bisect", bisect, "name the pass that changed the answer"),
     TEXT("output", 'o', output, "DIR", "the module before and after that pass"),
@@ -231,7 +232,7 @@ static int run_compare(const settings *given) {
 
 const verb verb_compare = {
     .name = "compare",
-    .arguments = "MODEL [--against interpret|MODEL|DIR|x.npz] [--bisect]",
+    .arguments = "MODEL [--against interpret|onnxruntime|MODEL|DIR|x.npz] [--bisect]",
     .help = "compares two ways to run a model, value by value",
     .details =
         "The first value that differs is told in full: op, nodes of the model, error, elements. Inputs are those of ingot bench: reals that are not given are random, whole numbers zero. With --target interpret the model is interpreted after --passes. Exit status 1: something differs.",
