@@ -202,15 +202,22 @@ static void on_cut_file(int number) {
 static void on_interrupt(int number) {
     static const struct itimerval patience = { .it_value = { .tv_usec = 400000 } };
     ig_context *context = atomic_load(&interrupted_context);
-    if (atomic_fetch_add(&interrupts, 1) > 0 || !context) {
+    if (atomic_fetch_add(&interrupts, 1) > 0) {
         on_patience_lost(number);
     }
     setitimer(ITIMER_REAL, &patience, NULL);
-    ig_context_cancel(context);
+    if (context) { /* else the work is done, and the process about to end */
+        ig_context_cancel(context);
+    }
     ig_session *session = atomic_load(&interrupted_session);
     if (session) {
         ig_session_cancel(session);
     }
+}
+
+void keep_patience(void) {
+    static const struct itimerval none;
+    setitimer(ITIMER_REAL, &none, NULL);
 }
 
 void interrupt_also(ig_session *session) {
@@ -316,6 +323,7 @@ ig_context *context_open(const settings *given, message *errors, int *out_exit) 
 
 void context_close(ig_context *context) {
     progress_clear();
+    keep_patience();
     atomic_store(&interrupted_context, NULL);
     ig_context_destroy(context);
 }

@@ -47,6 +47,9 @@ int report(ig_status status, const message *why);
 ig_context *context_open(const settings *given, message *errors, int *out_exit);
 void context_close(ig_context *context);
 bool was_interrupted(void);
+/* The output is in place: an interrupt from before no longer ends the process, whose
+ * status says what became of the work. */
+void keep_patience(void);
 /* Ctrl-C also stops the run in progress; NULL: no longer. */
 void interrupt_also(ig_session *session);
 

@@ -122,7 +122,9 @@ static bool replace_file(const char *path, const char *text, size_t size) {
     }
     bool is_good = fill_file(file, text, size) && rename(temporary, path) == 0;
     int reason = errno;
-    if (is_made && !is_good) {
+    if (is_good) {
+        keep_patience();
+    } else if (is_made) {
         unlink(temporary);
     }
     atomic_store(&begun_path, NULL);
