@@ -25,6 +25,7 @@ endif()
 pkg_check_modules(LMDB IMPORTED_TARGET lmdb)
 pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis)
 pkg_check_modules(PYTHON_EMBED IMPORTED_TARGET python3-embed)
+pkg_check_modules(LUA IMPORTED_TARGET lua5.4)
 pkg_get_variable(INGOT_PYTHON_PREFIX python3-embed prefix)
 
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)

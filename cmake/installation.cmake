@@ -32,7 +32,8 @@ foreach(target ingot-llvm ingot-tool)
     endif()
 endforeach()
 # Opened from beside their library:
-foreach(plugin store-lmdb store-redis interp-cpython interp-process capture)
+foreach(plugin store-lmdb store-redis interp-cpython interp-process interp-lua
+        capture)
     if(TARGET ingot-${plugin})
         install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

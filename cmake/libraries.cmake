@@ -93,6 +93,14 @@ if(TARGET ig_interp_cpython)
     set_target_properties(ingot-interp-cpython PROPERTIES PREFIX lib)
 endif()
 
+if(TARGET ig_interp_lua)
+    ig_folder_objects(objects ig_base ig_interp_lua)
+    add_library(ingot-interp-lua MODULE ${objects}
+        $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/dtype\\.c>)
+    target_link_libraries(ingot-interp-lua PRIVATE PkgConfig::LUA)
+    set_target_properties(ingot-interp-lua PROPERTIES PREFIX lib)
+endif()
+
 # The engine whose interpreters are children, and the program that these run.
 if(TARGET ig_interp_cpython)
     set(dtype $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/dtype\\.c>)

@@ -62,12 +62,16 @@ typedef struct ig_interp_call {
 /* Extensible: set size; zero fields mean the default. */
 typedef struct ig_interp_options {
     size_t size;
-    const char *engine;       /* "cpython" (default); "process": one in a child each */
+    const char *engine;       /* "cpython" (default); "process": one in a child each;
+                               * "lua": Lua 5.4, without files and processes */
     uint32_t count;           /* interpreters (2) */
     const char *const *paths; /* appended to sys.path of each */
     size_t path_count;
     int use_numpy; /* tensors reach Python as numpy arrays, not as memoryviews */
     int use_torch; /* or as torch's tensors */
+    /* Of "lua": what a call may use (10^9; what took longer counts for more), and the
+     * bytes of an interpreter (256 MiB).  What goes over them ends by LIMIT. */
+    uint64_t instructions, memory;
 } ig_interp_options;
 
 /* ---- managers ---- */

@@ -46,6 +46,7 @@ struct ig_engine_job {
     ig_status status;
     /* what each kind of work takes and gives */
     const char *source, *name, *module;
+    uint64_t instructions, memory; /* budgets; 0: the engine's own */
     const ig_interp_object *object;
     const ig_interp_arguments *arguments;
     bool wants_object; /* a call gives made_object, whatever it is */
@@ -69,7 +70,8 @@ typedef struct ig_mailbox {
 typedef struct ig_engine {
     uint32_t abi;
     const char *name;
-    bool has_owner; /* jobs are put into the mailbox; else the caller runs them */
+    bool has_packages; /* Python's packages and pickles */
+    bool has_owner;    /* jobs are put into the mailbox; else the caller runs them */
     /* Begins an interpreter.  The job in the box takes its state, or the failure; with
      * an owner, when the box is DONE.  Not 0: there was no thread or memory for it. */
     int (*start)(ig_mailbox *box);
@@ -77,8 +79,9 @@ typedef struct ig_engine {
     void (*configure)(ig_engine_job *job); /* source: a path for sys.path */
     /* module, name: of what tensors among arguments are given to; NULL: nothing. */
     void (*wrap_tensors)(ig_engine_job *job);
-    void (*add_source)(ig_engine_job *job); /* name, source */
-    void (*run)(ig_engine_job *job);        /* source, name */
+    void (*set_budgets)(ig_engine_job *job); /* NULL: it has none */
+    void (*add_source)(ig_engine_job *job);  /* name, source */
+    void (*run)(ig_engine_job *job);         /* source, name */
     void (*find_global)(ig_engine_job *job);
     void (*find_attribute)(ig_engine_job *job);
     void (*invoke)(ig_engine_job *job);

@@ -16,10 +16,25 @@ static ig_status add_path(ig_interp *interp, const ig_interp_call *how,
     return ig_interp_do(interp, how, interp->engine->configure, &job);
 }
 
+static ig_status set_budgets(ig_interp *interp, const ig_interp_call *how,
+                             const ig_interp_options *options) {
+    ig_engine_job job = { .instructions = options->instructions,
+                          .memory = options->memory };
+    if (interp->engine->set_budgets) {
+        return ig_interp_do(interp, how, interp->engine->set_budgets, &job);
+    }
+    return job.instructions == 0 && job.memory == 0
+               ? IG_OK
+               : ig_interp_fail(how, IG_UNSUPPORTED,
+                                "interpreters of '%s' have no budgets",
+                                interp->engine->name);
+}
+
 /* The caller's folders come first, so that his torch is taken where he has one. */
 static ig_status configure_interp(ig_interp *interp, const ig_interp_call *how,
                                   const ig_interp_options *options) {
     char modules[IG_INTERP_PATH_BYTES];
+    IG_TRY(set_budgets(interp, how, options));
     for (size_t i = 0; i < options->path_count; i++) {
         IG_TRY(add_path(interp, how, options->paths[i]));
     }

@@ -288,6 +288,17 @@ static ig_status take_copy(ig_interp_replica *r, const ig_interp_call *how,
     return IG_OK;
 }
 
+static ig_status check_engine(const ig_interp_manager *manager,
+                              const ig_interp_call *given) {
+    ig_interp_call how = ig_interp_call_of(given);
+    const ig_engine *engine = manager->interps[0]->engine;
+    return engine->has_packages
+               ? IG_OK
+               : ig_interp_fail(&how, IG_UNSUPPORTED,
+                                "interpreters of '%s' have no packages and pickles",
+                                engine->name);
+}
+
 static ig_status check_manager(const ig_interp_replica *r, const ig_interp_call *given,
                                const ig_interp *interp) {
     ig_interp_call how = ig_interp_call_of(given);
@@ -345,9 +356,10 @@ ig_status ig_interp_replica_invoke(ig_interp_replica *replica,
 
 ig_status ig_interp_load_package(ig_interp_manager *manager, const ig_interp_call *how,
                                  const char *path, ig_interp_replica **out_package) {
+    *out_package = NULL;
+    IG_TRY(check_engine(manager, how));
     ig_interp_call given = ig_interp_call_of(how);
     ig_interp_replica *made = make_replica(manager, 0);
-    *out_package = NULL;
     if (!made) {
         return fail_memory(how);
     }
@@ -498,6 +510,7 @@ ig_status ig_interp_replicate(ig_interp *interp, const ig_interp_call *how,
     value.as.object = (ig_interp_object *)(uintptr_t)object;
     ig_interp_arguments arguments = { .values = &value, .count = 1 };
     *out_replica = NULL;
+    IG_TRY(check_engine(interp->manager, how));
     IG_TRY(ig_interp_global(interp, how, "ingot_interp", "dump", &dump));
     ig_status status = ig_interp_invoke(interp, how, dump, &arguments, &result);
     ig_interp_object_free(dump);

@@ -93,6 +93,8 @@ ARROWS = {
                               "ingot/interp.h"],
     "runtime/interp/cpython/": ["runtime/interp/cpython/", "runtime/interp/*", *BASE,
                                 "ingot/interp.h", "ingot/dlpack.h"],
+    "runtime/interp/lua/": ["runtime/interp/lua/", "runtime/interp/*", *BASE,
+                            "ingot/interp.h"],
     "runtime/host/": ["runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
     "runtime/tree/": ["runtime/*", "runtime/tree/", *BASE, "ingot/runtime.h",
                       "ingot/tree.h"],

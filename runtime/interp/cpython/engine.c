@@ -419,6 +419,7 @@ static int start_engine(ig_mailbox *box) {
 static const ig_engine engine = {
     .abi = IG_ENGINE_ABI,
     .name = "cpython",
+    .has_packages = true,
     .has_owner = true,
     .start = start_engine,
     .configure = add_path,

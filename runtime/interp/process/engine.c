@@ -369,6 +369,7 @@ static int start_engine(ig_mailbox *box) {
 static const ig_engine engine = {
     .abi = IG_ENGINE_ABI,
     .name = "process",
+    .has_packages = true,
     .start = start_engine,
     .stop = stop_engine,
     .configure = add_path,
