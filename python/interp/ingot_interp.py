@@ -55,10 +55,8 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, file):
         self.buffers, self.used = [], set()
-        super().__init__(file, 5, buffer_callback=self._keep)
-
-    def _keep(self, buffer):
-        self.buffers.append(buffer.raw())
+        keep = self.buffers.append  # not a method of ours: that would be a cycle
+        super().__init__(file, 5, buffer_callback=lambda buffer: keep(buffer.raw()))
 
     def reducer_override(self, value):
         if not isinstance(value, (type, types.FunctionType)):

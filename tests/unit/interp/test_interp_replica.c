@@ -252,6 +252,40 @@ TEST(objects_share_their_buffers) {
 }
 END_TEST
 
+/* Not even until Python looks for cycles: its weights would be there twice. */
+TEST(what_was_pickled_is_not_kept) {
+    ig_interp_manager *manager = make_manager();
+    ig_interp *interp = NULL;
+    ig_interp_object *big = NULL;
+    ig_interp_replica *replica = NULL;
+    ig_interp_result *result = NULL;
+    if (!manager) {
+        return;
+    }
+    interp = acquire(manager, 0);
+    run(interp, "import gc, pickle, weakref\n"
+                "gc.disable()\n"
+                "class Big:\n"
+                "  def __reduce_ex__(self, protocol):\n"
+                "    return list, (pickle.PickleBuffer(b'12345678'),)\n"
+                "big = Big()\n"
+                "ref = weakref.ref(big)\n"
+                "def is_gone(): return ref() is None\n");
+    CHECK_OK(ig_interp_global(interp, &how, "__main__", "big", &big));
+    CHECK_OK(ig_interp_replicate(interp, &how, big, &replica));
+    ig_interp_object_free(big);
+    run(interp, "del big");
+    CHECK_OK(invoke_in(interp, "__main__", "is_gone", NULL, &result));
+    CHECK_INT(ig_interp_result_value(result)->as.truth, 1);
+    run(interp, "gc.enable()");
+    ig_interp_result_free(result);
+    ig_interp_replica_free(replica);
+    ig_interp_release(interp);
+    ig_interp_destroy(manager);
+    (void)unlink(package_path);
+}
+END_TEST
+
 TEST(objects_of_packages_move_too) {
     ig_interp_manager *manager = make_manager();
     ig_interp_replica *scale = NULL, *again = NULL;
@@ -369,5 +403,6 @@ TEST(threads_call_and_unload) {
 END_TEST
 
 UNIT_SUITE(interp_replica, packages_are_loaded_by_each, bad_packages_are_told,
-           objects_share_their_buffers, objects_of_packages_move_too,
-           loading_again_and_again_leaves_nothing, threads_call_and_unload)
+           objects_share_their_buffers, what_was_pickled_is_not_kept,
+           objects_of_packages_move_too, loading_again_and_again_leaves_nothing,
+           threads_call_and_unload)
