@@ -39,6 +39,33 @@ else
     check "a wrong result is told by its place" 1 \
         "test_data_set_3: the result[1]: got f32[2, 4], want f32[3, 4]" \
         run_package "$tmp/wrong"
+    if is_sanitized; then
+        skip "bench of interpreters" "a build with sanitizers has no link namespaces"
+    else
+        bench_package() { # bench_package FOLDER RESOURCE INPUT [OPTION…]
+            "$ingot" bench "$packages/$1" --interpreters 2 --seconds 0.05 --resource "$2" \
+                --input "$3" "${@:4}"
+        }
+        rows() { # the strategies that the table holds
+            bench_package "$@" --json 2>/dev/null |
+                python3 -c 'import json, sys
+print(*(r["strategy"] for r in json.load(sys.stdin) if 0 < r["p25"] <= r["p95"]))'
+        }
+        holds "bench compares Python with what is compiled" [ \
+            "$(rows seed/my_package.pt model/model.pkl 'input=f32[1,1,10,10]=random')" = \
+            "one_python multi_python compiled" ]
+        holds "or is Python's alone" [ \
+            "$(rows user_code/package.pt models/net.pkl 'x=f32[3,8]=random')" = \
+            "one_python multi_python" ]
+        check "which says why" 0 "written in Python, which is not compiled" \
+            bench_package user_code/package.pt models/net.pkl 'x=f32[3,8]=random'
+        check "a table for people" 0 "multi_python       2" \
+            bench_package seed/my_package.pt model/model.pkl 'input=f32[1,1,10,10]=random'
+        check "a call that fails ends it" 3 "windows do not fit" \
+            bench_package seed/my_package.pt model/model.pkl 'input=f32[1,1,1,10]=random'
+    fi
+    check "bench of interpreters needs a resource" 2 "needs --resource" \
+        "$ingot" bench "$packages/user_code/package.pt" --interpreters 2
     check "another engine" 2 "--interpreter takes cpython|process, not 'ruby'" \
         "$ingot" verify --interpreter ruby "$packages/user_code"
 fi

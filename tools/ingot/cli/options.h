@@ -29,7 +29,7 @@ typedef struct settings {
         *interpreter;
     text_list inputs, limits, dims, modules;
     double rtol, atol, seconds, arena;
-    int64_t threads, sessions, batch_size, state, column, rank;
+    int64_t threads, sessions, interpreters, batch_size, state, column, rank;
     bool has_rtol, has_atol, has_seconds, has_arena;
     bool json, quiet, torch_empty, clamp_ids, sanitize, isolate, no_cache, check,
         markdown, help, trust_code, bisect;
@@ -79,7 +79,7 @@ typedef struct option_row {
 #define OPTIONS_END \
     { NULL, 0, OPTION_FLAG, 0, 0, NULL, NULL, 0, 0 }
 
-enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096 };
+enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
 
 /* Rows that several verbs share. */
 #define ROW_HELP                                                     \

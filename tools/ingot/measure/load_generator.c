@@ -143,8 +143,10 @@ bool load_summarise(const load_caller *callers, size_t count, load_facts *out) {
     out->mean = gather_seconds(callers, count, all) / (double)out->calls;
     qsort(all, out->calls, sizeof *all, compare_seconds);
     out->min = all[0];
+    out->p25 = take_quantile(all, out->calls, 0.25);
     out->p50 = take_quantile(all, out->calls, 0.5);
     out->p90 = take_quantile(all, out->calls, 0.9);
+    out->p95 = take_quantile(all, out->calls, 0.95);
     out->p99 = take_quantile(all, out->calls, 0.99);
     free(all);
     return true;

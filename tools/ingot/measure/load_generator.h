@@ -25,9 +25,9 @@ typedef struct load_caller {
 
 typedef struct load_facts {
     size_t calls;
-    double p50, p90, p99, min, mean; /* seconds of a call */
-    double per_second;               /* calls of all callers together */
-    double drift;                    /* how far the halves of a caller's time differ */
+    double p25, p50, p90, p95, p99, min, mean; /* seconds of a call */
+    double per_second;                         /* calls of all callers together */
+    double drift; /* how far the halves of a caller's time differ */
 } load_facts;
 
 /* Every caller calls for `seconds`, at least three times, after a tenth of that time

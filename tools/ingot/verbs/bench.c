@@ -9,6 +9,7 @@
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/extent.h"
 #include "tools/ingot/values/bound_inputs.h"
+#include "tools/ingot/verbs/bench_interpreters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,10 @@ static const option_row options[] = {
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
          "inputs from files, in place of --batch"),
     TEXT("format", 'f', format, "text|markdown", "how the table is written (text)"),
+    COUNT("interpreters", 0, interpreters, 1, MAX_INTERPRETERS,
+          "threads that call a package's Python in one interpreter, in N, and the "
+          "compiled model"),
+    LIST("modules", modules, "DIR", "a folder where that Python finds modules"),
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
@@ -95,8 +100,8 @@ static ig_status run_all(const model *m, const runner *runners, load_caller *cal
     return status;
 }
 
-static ig_status measure_point(const settings *given, const model *m, const call *with,
-                               bench_point *out, message *why) {
+ig_status bench_measure(const settings *given, const model *m, const call *with,
+                        bench_point *out, message *why) {
     runner *runners = need(calloc(out->sessions, sizeof *runners));
     load_caller *callers = need(calloc(out->sessions, sizeof *callers));
     settings own = *given;
@@ -137,7 +142,7 @@ static ig_status run_threads(const settings *given, const model *m, const call *
         bench_point p = { .batch = batch,
                           .threads = (int)threads,
                           .sessions = given->sessions ? (size_t)given->sessions : 1 };
-        ig_status status = measure_point(given, m, with, &p, why);
+        ig_status status = bench_measure(given, m, with, &p, why);
         if (status != IG_OK) {
             return status;
         }
@@ -196,9 +201,11 @@ static ig_status bench_model(const settings *given, const model *m,
 }
 
 static int run_bench(const settings *given) {
-    return is_interpret(given->target)
-               ? complain(EXIT_USAGE, "bench measures programs, not the interpreter")
-               : work_on_model(given, bench_model);
+    if (is_interpret(given->target)) {
+        return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
+    }
+    return given->interpreters ? bench_interpreters(given)
+                               : work_on_model(given, bench_model);
 }
 
 const verb verb_bench = {
