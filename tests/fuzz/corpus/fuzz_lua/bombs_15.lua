@@ -1,0 +1,1 @@
+local function g() return pcall(g) end while true do g() end

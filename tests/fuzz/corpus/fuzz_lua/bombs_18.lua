@@ -1,0 +1,1 @@
+while true do local t = ('aaaaaaaaaaaaaaaa'):rep(999):upper() end

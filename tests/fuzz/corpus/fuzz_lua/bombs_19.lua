@@ -1,0 +1,1 @@
+while true do ('a'):rep(1000):find('a-b') end

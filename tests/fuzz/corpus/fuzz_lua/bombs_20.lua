@@ -1,0 +1,1 @@
+while true do for m in ('a'):rep(1000):gmatch('a-b') do end end

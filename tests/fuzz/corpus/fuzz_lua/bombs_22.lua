@@ -1,0 +1,1 @@
+goto a ::a:: ::b:: goto b

@@ -1,0 +1,1 @@
+local f = load('while true do end') pcall(f)

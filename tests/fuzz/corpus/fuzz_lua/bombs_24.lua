@@ -1,0 +1,1 @@
+require('ingot').tensor('f32', {1 << 40})

@@ -1,0 +1,1 @@
+assert(load('\27Lua'))

@@ -1,0 +1,1 @@
+function f() local t = {} t[1] = t return t end
