@@ -78,7 +78,8 @@ typedef struct ig_interp_options {
 
 /* UNSUPPORTED: the engine is not installed (Debian: libpython3.11).  Those of "cpython"
  * for which there are no more link namespaces get a process each; there are 9 as a
- * rule, and 15 in a program that is begun with GLIBC_TUNABLES=glibc.rtld.nns=16. */
+ * rule, and 15 in a program that is begun with GLIBC_TUNABLES=glibc.rtld.nns=16.  So
+ * do all of them where a folder of `paths` holds PyTorch. */
 IG_API IG_MUST_USE ig_status ig_interp_create(const ig_interp_options *options,
                                               const ig_interp_call *how,
                                               ig_interp_manager **out_manager);

@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { IG_ENGINE_ABI = 5 };
+enum { IG_ENGINE_ABI = 6 };
 
 /* A kind of value beside those of ig_interp_kind: bytes that may be kept, those of the
  * ig_shared that as.text.data points to. */
@@ -65,6 +65,7 @@ typedef struct ig_mailbox {
     atomic_int state;     /* of ig_mail_state; a futex */
     atomic_int interrupt; /* 1: the job is to be interrupted; a futex */
     ig_engine_job *job;
+    bool is_apart; /* the engine is in a link namespace of its own */
 } ig_mailbox;
 
 typedef struct ig_engine {

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/interp/host.h"
 
+#include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -48,6 +50,23 @@ static ig_status configure_interp(ig_interp *interp, const ig_interp_call *how,
     return ig_interp_do(interp, how, interp->engine->wrap_tensors, &job);
 }
 
+/* Is there a torch with an extension module in these folders?  It cannot live in a
+ * link namespace. */
+static bool has_torch(const ig_interp_options *options) {
+    bool is_there = false;
+    for (size_t i = 0; i < options->path_count && !is_there; i++) {
+        char pattern[IG_INTERP_PATH_BYTES];
+        glob_t found;
+        int written = snprintf(pattern, sizeof pattern, "%s/torch/_C.*.so",
+                               options->paths[i]);
+        if (written > 0 && written < (int)sizeof pattern) {
+            is_there = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+            globfree(&found);
+        }
+    }
+    return is_there;
+}
+
 static ig_status add_interp(ig_interp_manager *manager, const ig_interp_call *how,
                             const ig_interp_options *options) {
     ig_interp *interp = NULL;
@@ -69,6 +88,9 @@ ig_status ig_interp_create(const ig_interp_options *given,
                given->size < sizeof options ? given->size : sizeof options);
     }
     options.engine = options.engine ? options.engine : "cpython";
+    if (strcmp(options.engine, "cpython") == 0 && has_torch(&options)) {
+        options.engine = "process";
+    }
     options.count = options.count > 0 ? options.count : DEFAULT_COUNT;
     ig_interp_manager *manager = calloc(1, sizeof *manager);
     if (!manager || options.count > COUNT_MAX) {

@@ -66,12 +66,13 @@ static void free_interp(ig_interp *interp) {
     free(interp);
 }
 
-static ig_interp *make_interp(const ig_engine *engine) {
+static ig_interp *make_interp(const ig_engine *engine, bool is_apart) {
     ig_interp *made = aligned_alloc(64, (sizeof *made + 63) / 64 * 64);
     if (made) {
         memset(made, 0, sizeof *made);
         (void)pthread_mutex_init(&made->post, NULL);
         made->engine = engine;
+        made->box.is_apart = is_apart;
     }
     return made;
 }
@@ -121,7 +122,7 @@ ig_status ig_interp_begin(const ig_interp_call *how, const char *engine, bool is
         return ig_interp_fail(how, IG_UNSUPPORTED,
                               "the engine '%s' is of another build", engine);
     }
-    ig_interp *made = make_interp(entry());
+    ig_interp *made = make_interp(entry(), is_apart);
     if (!made) {
         return ig_interp_fail(how, IG_LIMIT, "no memory for an interpreter");
     }

@@ -34,6 +34,23 @@ else
     else
         skip "numpy in a package" "no python3-numpy"
     fi
+    torch_folder=
+    for one in ${PYTHON:-} ${INGOT_PEERS:+"$INGOT_PEERS/bin/python"} python3; do
+        torch_folder=$("$one" -c "
+import importlib.util, os, sys
+found = '%d.%d' % sys.version_info[:2] == '$(pkg-config --modversion python3-embed)'
+spec = found and importlib.util.find_spec('torch')
+print(os.path.dirname(os.path.dirname(spec.origin)) if spec else '')" 2>/dev/null)
+        [ -z "$torch_folder" ] || break
+    done
+    if [ -n "$torch_folder" ] && ! is_sanitized; then
+        check "packages run with PyTorch itself" 0 "4 passed, 0 failed, 0 skipped" \
+            "$ingot" verify --interpreter cpython --modules "$torch_folder" \
+            "$packages/user_code" "$packages/fx_graph_module" "$packages/seed" \
+            "$packages/stock_layers"
+    else
+        skip "packages with PyTorch itself" "no torch of the library's Python"
+    fi
     cp -r "$packages/user_code" "$tmp/wrong"
     cp "$tmp/wrong/test_data_set_0/output_0.npy" "$tmp/wrong/test_data_set_3/output_0.npy"
     check "a wrong result is told by its place" 1 \

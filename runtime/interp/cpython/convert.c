@@ -338,6 +338,17 @@ static int keep_buffer(PyObject *from, python_result *result, ig_interp_value *o
     return 1;
 }
 
+/* Does it have gradients, which DLPack has not?  -1 with an exception. */
+static int has_gradients(PyObject *from) {
+    PyObject *wish = PyObject_GetAttrString(from, "requires_grad");
+    int truth = wish ? PyObject_IsTrue(wish) : 0;
+    if (!wish) {
+        PyErr_Clear(); /* not a tensor of torch's */
+    }
+    Py_XDECREF(wish);
+    return truth;
+}
+
 /* Row-major in the host's memory; else it stays an object. */
 static int keep_dlpack(PyObject *from, python_result *result, ig_interp_value *out) {
     kept_part *part = keep_part(result);
@@ -356,13 +367,31 @@ static int keep_dlpack(PyObject *from, python_result *result, ig_interp_value *o
     return 1;
 }
 
+static bool has_dlpack(PyObject *from) {
+    return PyObject_HasAttrString((PyObject *)Py_TYPE(from), "__dlpack__");
+}
+
 static int keep_tensor(PyObject *from, python_result *result, ig_interp_value *out) {
     if (PyObject_CheckBuffer(from)) {
         return keep_buffer(from, result, out);
     }
-    PyObject *type = (PyObject *)Py_TYPE(from);
-    return PyObject_HasAttrString(type, "__dlpack__") ? keep_dlpack(from, result, out)
-                                                      : 0;
+    return has_dlpack(from) && has_gradients(from) == 0 ? keep_dlpack(from, result, out)
+                                                        : 0;
+}
+
+/* A tensor of torch's that is not row-major, or has gradients, as one that is plain. */
+static int keep_plain(PyObject *from, python_result *result, ig_interp_value *out) {
+    if (!has_dlpack(from) || !PyObject_HasAttrString(from, "contiguous")) {
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *apart = PyObject_CallMethod(from, "detach", NULL);
+    PyObject *plain = apart ? PyObject_CallMethod(apart, "contiguous", NULL) : NULL;
+    int is_tensor = plain ? keep_tensor(plain, result, out) : 0;
+    PyErr_Clear(); /* it stays an object */
+    Py_XDECREF(apart);
+    Py_XDECREF(plain);
+    return is_tensor;
 }
 
 static int keep_items(PyObject *sequence, python_result *result, ig_interp_value *out) {
@@ -452,6 +481,9 @@ int value_from_python(PyObject *from, python_result *result, ig_interp_value *ou
         return keep_nested(from, result, out);
     }
     int is_tensor = keep_tensor(from, result, out);
+    if (is_tensor == 0) {
+        is_tensor = keep_plain(from, result, out);
+    }
     return is_tensor == 0 ? keep_object(from, result, out) : is_tensor > 0 ? 0 : -1;
 }
 

@@ -75,13 +75,17 @@ static void take_outcome(ig_engine_job *job, PyObject *outcome) {
 
 /* ---- jobs ---- */
 
-/* Makes modules of registered sources: a finder on sys.meta_path. */
+/* Makes modules of registered sources: a finder on sys.meta_path.  It refuses what ends
+ * the process when it is loaded into a namespace. */
 static const char finder_source[] =
     "import importlib.abc, importlib.machinery, sys\n"
     "class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):\n"
     "    def __init__(self):\n"
     "        self.sources = {}\n"
     "    def find_spec(self, name, path=None, target=None):\n"
+    "        if is_apart and name == 'torch._C':\n"
+    "            raise ImportError('torch._C cannot live in a link namespace: let the '\n"
+    "                              'manager have the engine \"process\"')\n"
     "        if name in self.sources:\n"
     "            package = any(n.startswith(name + '.') for n in self.sources)\n"
     "            return importlib.machinery.ModuleSpec(name, self, is_package=package)\n"
@@ -97,7 +101,10 @@ static int set_up_names(void) {
     PyObject *names = PyDict_New(), *finder = NULL;
     self.main_names = main_module ? PyModule_GetDict(main_module) : NULL;
     int failed = !names || !self.main_names ||
-                 PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins()) != 0;
+                 PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins()) !=
+                     0 ||
+                 PyDict_SetItemString(names, "is_apart",
+                                      self.box->is_apart ? Py_True : Py_False) != 0;
     PyObject *outcome = failed
                             ? NULL
                             : PyRun_String(finder_source, Py_file_input, names, names);

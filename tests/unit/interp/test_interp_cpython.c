@@ -391,8 +391,51 @@ TEST(more_than_there_are_namespaces) {
 }
 END_TEST
 
+/* As PyTorch's lies there: its extension would end the process. */
+TEST(torch_lives_in_processes) {
+    char folder[] = "/tmp/ig-torch-XXXXXX", path[64], command[128];
+    CHECK(mkdtemp(folder));
+    (void)snprintf(command, sizeof command, "mkdir %s/torch", folder);
+    CHECK_INT(system(command), 0);
+    (void)snprintf(path, sizeof path, "%s/torch/__init__.py", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file);
+    (void)fputs("from . import _C\n", file);
+    (void)fclose(file);
+    const char *const paths[] = { folder };
+    ig_interp_options options = {
+        .size = sizeof options, .count = 1, .paths = paths, .path_count = 1
+    };
+    ig_interp_manager *manager = NULL;
+    ig_status status = ig_interp_create(&options, &how, &manager);
+    if (status == IG_UNSUPPORTED) {
+        unit_skip("%s", why);
+        return;
+    }
+    ig_interp *interp = acquire(manager, 0);
+    CHECK_STATUS(ig_interp_run(interp, &how, "import torch", "t"), IG_INVALID);
+    CHECK_MSG(strstr(why, "torch._C cannot live in a link namespace"), "%s", why);
+    run(interp,
+        "import sys; sys.path.remove(next(p for p in sys.path if 'ig-torch' in p))");
+    ig_interp_release(interp);
+    ig_interp_destroy(manager);
+    (void)snprintf(command, sizeof command, "touch %s/torch/_C.x.so", folder);
+    CHECK_INT(system(command), 0);
+    CHECK_OK(ig_interp_create(&options, &how, &manager));
+    interp = acquire(manager, 0);
+    (void)snprintf(command, sizeof command, "import os; assert os.getppid() == %d",
+                   (int)getpid());
+    run(interp, command);
+    ig_interp_release(interp);
+    ig_interp_destroy(manager);
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK_INT(system(command), 0);
+}
+END_TEST
+
 UNIT_SUITE(interp_cpython, values_cross_both_ways, tensors_are_used_where_they_lie,
            exceptions_are_statuses_with_tracebacks, a_deadline_ends_a_loop,
            interpreters_share_nothing, sources_are_imported_everywhere,
            threads_share_interpreters_with_numpy, a_later_manager_takes_them_over,
-           what_is_not_there_is_said, more_than_there_are_namespaces)
+           what_is_not_there_is_said, more_than_there_are_namespaces,
+           torch_lives_in_processes)
