@@ -95,9 +95,8 @@ endif()
 
 if(TARGET ig_interp_lua)
     ig_folder_objects(objects ig_base ig_interp_lua)
-    add_library(ingot-interp-lua MODULE ${objects}
-        $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/dtype\\.c>)
-    target_link_libraries(ingot-interp-lua PRIVATE PkgConfig::LUA)
+    add_library(ingot-interp-lua MODULE ${objects})
+    target_link_libraries(ingot-interp-lua PRIVATE ingot-runtime PkgConfig::LUA)
     set_target_properties(ingot-interp-lua PROPERTIES PREFIX lib)
 endif()
 

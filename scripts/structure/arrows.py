@@ -94,7 +94,7 @@ ARROWS = {
     "runtime/interp/cpython/": ["runtime/interp/cpython/", "runtime/interp/*", *BASE,
                                 "ingot/interp.h", "ingot/dlpack.h"],
     "runtime/interp/lua/": ["runtime/interp/lua/", "runtime/interp/*", *BASE,
-                            "ingot/interp.h"],
+                            "ingot/interp.h", "ingot/runtime.h"],
     "runtime/host/": ["runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
     "runtime/tree/": ["runtime/*", "runtime/tree/", *BASE, "ingot/runtime.h",
                       "ingot/tree.h"],

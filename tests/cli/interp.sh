@@ -86,3 +86,45 @@ print(*(r["strategy"] for r in json.load(sys.stdin) if 0 < r["p25"] <= r["p95"])
     check "another engine" 2 "--interpreter takes cpython|process, not 'ruby'" \
         "$ingot" verify --interpreter ruby "$packages/user_code"
 fi
+
+# ---- artifacts in scripts of Lua ----
+
+if is_sanitized; then
+    skip "artifacts in Lua" "programs would need the sanitizer"
+elif [ ! -e "$build/libingot-interp-lua.so" ]; then
+    skip "artifacts in Lua" "no liblua5.4"
+else
+    mkdir -p "$tmp/lua"
+    "$ingot" compile "$tmp/relu.ig" -q -o "$tmp/lua/relu.ingot"
+    head -c 3000 "$tmp/lua/relu.ingot" >"$tmp/lua/cut.ingot"
+    holds "a host of Lua builds" cc -O1 -Wall -Wextra -Werror -Iinclude \
+        tests/cli/deploy/lua_host.c -L"$build" -lingot-interp \
+        -Wl,-rpath,"$(realpath "$build")" -o "$tmp/lua_host"
+    script() { # script LINE…: in the function f, where p is the artifact
+        "$tmp/lua_host" "$tmp/lua" "local ingot = require 'ingot'
+function f()
+  local p = ingot.open('relu.ingot')
+  local x = ingot.tensor('f32', {1, 4}, {-1, 2, -3, 4})
+$(printf '  %s\n' "$@")
+end"
+    }
+    check "a script runs an artifact" 0 "0.0,2.0,0.0,4.0" \
+        script "return table.concat(p(x):totable(), ',')"
+    check "and again, with a result of its own" 0 "4.0 0.0" \
+        script "local y = p(x)" "x[4] = -1" "local z = p(x)" \
+        "return y[4] .. ' ' .. z[4]"
+    check "it says what it takes" 0 "x f32[" \
+        script "local i = p:inputs()[1]" "return i.name .. ' ' .. i.type"
+    check "tensors are counted" 1 "the program takes 1 tensors, not 2" \
+        script "return p(x, x)"
+    check "and are tensors" 1 "is given no tensor" script "return p(3)"
+    check "a shape that it does not take" 1 "must be f32[B, 4], but was given f64[1, 4]" \
+        script "return p(ingot.tensor('f64', {1, 4}))"
+    check "no file of another folder" 1 "artifact '../relu.ig' is not found" \
+        script "return ingot.open('../relu.ig')"
+    check "a damaged one is told" 1 "artifact 'cut.ingot': not an artifact, or damaged" script "return ingot.open('cut.ingot')"
+    check "its metatable stays hidden" 0 "false nil" \
+        script "return tostring(getmetatable(p)) .. ' ' .. tostring(p.__gc)"
+    check "opening without end ends by memory or is collected" 0 "all" \
+        script "for i = 1, 2000 do ingot.open('relu.ingot') end" "return 'all'"
+fi

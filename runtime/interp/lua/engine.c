@@ -297,6 +297,7 @@ static int open_state(lua_State *lua) {
     sandbox_open(lua);
     lua_rawgeti(lua, LUA_REGISTRYINDEX, self->loaded);
     tensor_open(lua);
+    artifact_open(lua);
     lua_setfield(lua, -2, "ingot");
     return 0;
 }

@@ -57,6 +57,14 @@ lua_tensor *tensor_at(lua_State *lua, int at); /* NULL: something else */
 /* Leaves it on the stack. */
 lua_tensor *tensor_push(lua_State *lua, const ig_view *view, bool is_lent);
 
+/* One of zeros, of that type and those dims; on the stack. */
+lua_tensor *tensor_new(lua_State *lua, const ig_view *view);
+
+/* ---- artifact.c ---- */
+
+/* Adds `open` to the module on the stack. */
+void artifact_open(lua_State *lua);
+
 /* ---- convert.c ---- */
 
 /* A result's memory: freed with it. */

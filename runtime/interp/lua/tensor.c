@@ -146,7 +146,7 @@ static void read_type(lua_State *lua, int from, ig_view *view) {
 }
 
 /* New memory, which the tensor holds as its value 1. */
-static lua_tensor *push_new(lua_State *lua, ig_view *view) {
+lua_tensor *tensor_new(lua_State *lua, const ig_view *view) {
     int64_t bytes = ig_view_bytes(view);
     if (bytes < 0) {
         luaL_error(lua, "a tensor cannot have these dimensions");
@@ -173,7 +173,7 @@ static int make_tensor(lua_State *lua) {
     if (has_numbers) {
         luaL_checktype(lua, 3, LUA_TTABLE);
     }
-    lua_tensor *made = push_new(lua, &view);
+    lua_tensor *made = tensor_new(lua, &view);
     int64_t count = count_elements(&view);
     if (has_numbers && (int64_t)lua_rawlen(lua, 3) != count) {
         return luaL_error(lua, "%I numbers are given to a tensor of %I",
@@ -240,7 +240,7 @@ static int copy_reshaped(lua_State *lua) {
     const lua_tensor *tensor = check_tensor(lua);
     ig_view view = { .dtype = tensor->view.dtype };
     read_dims(lua, 2, &view);
-    const lua_tensor *made = push_new(lua, &view);
+    const lua_tensor *made = tensor_new(lua, &view);
     if (ig_view_bytes(&view) != ig_view_bytes(&tensor->view)) {
         return luaL_error(lua, "a tensor of %I elements cannot have these dimensions",
                           (lua_Integer)count_elements(&tensor->view));
