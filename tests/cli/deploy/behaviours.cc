@@ -65,6 +65,34 @@ static void test_interpreters_are_apart() {
     CHECK(third.index() == first.index() || third.index() == second.index());
 }
 
+static std::int64_t address_of_none(td::InterpreterSession &session) {
+    return session.global("builtins", "id")({ td::IValue() }).toIValue().toInt();
+}
+
+static td::ReplicatedObj make_root(td::InterpreterManager &first,
+                                   td::InterpreterManager &second) {
+    auto one = first.acquireOne(), two = first.acquireOne();
+    auto other = second.acquireOne();
+    if (std::string(engine) == "cpython") { // processes may have the same addresses
+        CHECK(address_of_none(one) != address_of_none(two));
+        CHECK(address_of_none(one) != address_of_none(other));
+    }
+    auto movable = first.createMovable(one.global("math", "sqrt"), &one);
+    CHECK(has(thrown_by([&] { other.fromMovable(movable); }), "another manager"));
+    return movable;
+}
+
+static void test_managers() {
+    td::InterpreterManager first(2, nullptr, engine), second(1, nullptr, engine);
+    // An object outlives its session, and keeps the interpreter of it.
+    {
+        auto pi = second.acquireOne().global("math", "pi");
+        CHECK(pi.toIValue().toDouble() > 3.14);
+    }
+    auto root = make_root(first, second);
+    std::thread([root] { CHECK(root({ td::IValue(4.0) }).toDouble() == 2); }).join();
+}
+
 static void test_values() {
     td::InterpreterManager manager(1, nullptr, engine);
     manager.registerModuleSource("mine", "def f(*a, **k): return (list(a), k)\n"
@@ -167,6 +195,7 @@ int main(int count, char **arguments) {
     package_path = arguments[2];
     result_path = arguments[3];
     test_interpreters_are_apart();
+    test_managers();
     test_values();
     test_packages();
     test_tensors();
