@@ -12,24 +12,29 @@
  *
  * A depthwise convolution (a channel a group) has one channel a block and more vectors.
  *
- *   grid       images x groups x blocks of channels x chunks of rows
+ * Windows of one element, side by side, know no rows: their axes of space are one.
+ *
+ *   grid       images x groups x chunks of rows x blocks of channels: a chunk of x
+ *              stays in caches while the blocks pass; a single row is cut into
+ *              chunks of columns
  */
 #include "passes/lower/cpu/window.h"
 
 #include <assert.h>
 
-enum { OUTS = 8, VECTORS = 6, ROWS = 8 };
+enum { OUTS = 8, VECTORS = 6, ROWS = 8, COLUMNS = 768 };
 
 typedef struct conv {
     ig_lower *lower;
     const ig_op *op;
     const ig_operand *x, *w, *bias;
-    const ig_type *out; /* of the op */
+    const ig_type *out; /* of the op, with merged axes of space */
     uint32_t last;
     uint32_t lanes, outs, vectors;
     ig_dtype wide;
     ig_dim group_outs, group_ins, blocks, chunks;
     bool is_ragged; /* the last block of a group has fewer channels */
+    bool is_row;    /* a single row: chunks are of columns */
 } conv;
 
 /* The position of a block. */
@@ -174,22 +179,22 @@ static void emit_block(const block *k, ig_builder *b, ig_value *column) {
 
 /* ---- a row: blocks of all vectors, then single ones, the last with a count ---- */
 
-static void emit_row(block *k, ig_builder *b) {
+static void emit_row(block *k, ig_builder *b, ig_value *from, ig_value *to) {
     const conv *c = k->c;
-    ig_value *width = ig_lower_dim(c->lower, c->out->dims[c->last]);
     ig_value *step = k_i64(b, (int64_t)c->vectors * c->lanes);
-    ig_value *whole = k_mul(b, k_div(b, width, step), step);
+    ig_value *count = k_div(b, k_sub(b, to, from), step);
+    ig_value *whole = k_add(b, from, k_mul(b, count, step));
     k->vectors = c->vectors;
     k->count = NULL;
-    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
+    k_loop loop = k_loop_open(b, from, whole, step, NULL, 0);
     emit_block(k, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
     if (c->vectors * c->lanes == 1) {
         return;
     }
     k->vectors = 1;
-    k_loop tail = k_loop_open(b, whole, width, k_i64(b, c->lanes), NULL, 0);
-    k->count = c->lanes == 1 ? NULL : k_sub(&tail.b, width, tail.index);
+    k_loop tail = k_loop_open(b, whole, to, k_i64(b, c->lanes), NULL, 0);
+    k->count = c->lanes == 1 ? NULL : k_sub(&tail.b, to, tail.index);
     emit_block(k, &tail.b, tail.index);
     k_loop_close(&tail, NULL, 0);
 }
@@ -228,23 +233,47 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *blocks = ig_lower_dim(c->lower, c->blocks);
     ig_value *groups = k_i64(b, ig_attr_int(c->op, IG_conv_group, 1));
     ig_value *outs = ig_lower_dim(c->lower, c->group_outs);
-    ig_value *chunk = k_mod(b, tile, chunks), *rest = k_div(b, tile, chunks);
-    ig_value *number = k_mod(b, rest, blocks);
-    rest = k_div(b, rest, blocks);
+    ig_value *number = k_mod(b, tile, blocks), *rest = k_div(b, tile, blocks);
+    ig_value *chunk = k_mod(b, rest, chunks);
+    rest = k_div(b, rest, chunks);
     ig_value *group = k_mod(b, rest, groups);
     ig_value *skipped = k_mul(b, number, k_i64(b, c->outs));
     k.index[0] = k_div(b, rest, groups);
     k.index[1] = k_add(b, k_mul(b, group, outs), skipped);
     k.left = k_sub(b, outs, skipped);
     place_weights(&k, b);
+    ig_value *width = ig_lower_dim(c->lower, c->out->dims[c->last]);
+    if (c->is_row) {
+        ig_value *from = k_mul(b, chunk, k_i64(b, COLUMNS));
+        ig_value *to = k_min(b, k_add(b, from, k_i64(b, COLUMNS)), width);
+        place_row(&k, b, k_i64(b, 0), group);
+        emit_row(&k, b, from, to);
+        return;
+    }
     ig_value *rows = ig_lower_dim(c->lower, ig_cpu_row_count(c->lower, c->out, 2));
     k_loop loop = ig_lower_open_lines(b, chunk, rows, ROWS);
     place_row(&k, &loop.b, loop.index, group);
-    emit_row(&k, &loop.b);
+    emit_row(&k, &loop.b, k_i64(&loop.b, 0), width);
     k_loop_close(&loop, NULL, 0);
 }
 
 /* ---- the schedule ---- */
+
+/* Windows of one element, side by side, take the axes of space as one.  A bias runs
+ * along channels and takes no part, unless the epilogue broadcasts it along space. */
+static void merge_space(conv *c) {
+    if (c->bias && !ig_value_has_one_use(c->op->operands[2].value)) {
+        return;
+    }
+    for (uint32_t d = 2; d <= c->last; d++) {
+        if (!ig_dim_is(c->w->type->dims[d], 1) ||
+            ig_cpu_entry(c->op, IG_conv_strides, d - 2) != 1) {
+            return;
+        }
+    }
+    c->out = ig_cpu_merge_dims(c->lower, c->out, 2, c->bias);
+    c->last = c->out->rank - 1;
+}
 
 /* Channels of a block: the largest divisor of a group's, where that is enough. */
 static void choose_block(conv *c) {
@@ -283,7 +312,9 @@ static void choose_grid(conv *c) {
     int64_t group = ig_attr_int(c->op, IG_conv_group, 1);
     ig_dim rows = ig_cpu_row_count(lower, c->out, 2);
     c->blocks = ig_lower_ceil_div(lower, c->group_outs, c->outs);
-    c->chunks = ig_lower_ceil_div(lower, rows, ROWS);
+    c->is_row = c->last == 2;
+    c->chunks = c->is_row ? ig_lower_ceil_div(lower, c->out->dims[c->last], COLUMNS)
+                          : ig_lower_ceil_div(lower, rows, ROWS);
     ig_dim tiles = ig_lower_mul(lower, c->out->dims[0], c->chunks);
     tiles = ig_lower_mul(lower, tiles, c->blocks);
     lower->grid = ig_lower_mul(lower, tiles, ig_dim_const(module, group));
@@ -315,6 +346,7 @@ ig_status ig_lower_cpu_conv(ig_lower *lower) {
     c.wide = is_narrow ? IG_DT_f32 : dtype;
     c.group_outs = ig_dim_exact_div(module, c.out->dims[1], group);
     c.group_ins = c.w->type->dims[1];
+    merge_space(&c);
     c.lanes = has_vectors(lower, &c) ? ig_lower_lanes(lower, c.wide) : 1;
     choose_block(&c);
     choose_grid(&c);

@@ -19,6 +19,12 @@ typedef struct ig_cpu_blocks {
 
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max);
 
+/* `space` with neighbours from dim `first` on merged where every operand walks through
+ * both as one; the operands' types and strides follow.  `apart` (NULL: none) is an
+ * operand that does not follow the space's dims and stays as it is. */
+const ig_type *ig_cpu_merge_dims(ig_lower *lower, const ig_type *space, uint32_t first,
+                                 const ig_operand *apart);
+
 /* The schedules. */
 ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */
 ig_status ig_lower_cpu_dot(ig_lower *lower);  /* dot.c: few columns, or any strides */
