@@ -5,8 +5,9 @@
 /* What TorchRec's collections have on a kind of device. */
 static bool is_offered(const shard_problem *p, shard_type type, shard_kernel kernel) {
     bool is_on_host = kernel == SHARD_FUSED_UVM || kernel == SHARD_FUSED_UVM_CACHING;
-    bool is_bag_only = type == SHARD_TABLE_COLUMN_WISE || type == SHARD_TABLE_ROW_WISE;
-    bool cuts_rows = type == SHARD_ROW_WISE || type == SHARD_TABLE_ROW_WISE;
+    bool is_bag_only = type == SHARD_TABLE_COLUMN_WISE ||
+                       type == SHARD_TABLE_ROW_WISE || type == SHARD_GRID;
+    bool cuts_rows = shard_cuts_rows(type);
     if ((type == SHARD_DATA_PARALLEL) != (kernel == SHARD_DENSE)) {
         return false;
     }

@@ -13,44 +13,46 @@ static int64_t column_width(const shard_table *table) {
     return table->dim;
 }
 
-static bool cuts_rows(shard_type type) {
-    return type == SHARD_ROW_WISE || type == SHARD_TABLE_ROW_WISE;
+bool shard_cuts_rows(shard_type type) {
+    return type == SHARD_ROW_WISE || type == SHARD_TABLE_ROW_WISE || type == SHARD_GRID;
 }
 
-static bool cuts_columns(shard_type type) {
-    return type == SHARD_COLUMN_WISE || type == SHARD_TABLE_COLUMN_WISE;
+bool shard_cuts_columns(shard_type type) {
+    return type == SHARD_COLUMN_WISE || type == SHARD_TABLE_COLUMN_WISE ||
+           type == SHARD_GRID;
 }
 
-static int64_t count_parts(const shard_problem *p, const shard_option *option) {
+/* Pieces side by side, and one below the other. */
+typedef struct cut_counts {
+    int64_t rows, columns;
+} cut_counts;
+
+static cut_counts count_pieces(const shard_problem *p, const shard_option *option) {
     const shard_table *table = option->table;
-    if (option->type == SHARD_DATA_PARALLEL || option->type == SHARD_ROW_WISE) {
-        return p->world;
-    }
-    if (option->type == SHARD_TABLE_ROW_WISE) {
-        return p->local_world;
-    }
-    return cuts_columns(option->type) ? table->dim / column_width(table) : 1;
+    bool is_local = option->type == SHARD_TABLE_ROW_WISE || option->type == SHARD_GRID;
+    return (cut_counts){
+        shard_cuts_rows(option->type) ? (is_local ? p->local_world : p->world) : 1,
+        shard_cuts_columns(option->type) ? table->dim / column_width(table) : 1,
+    };
 }
 
 void shard_cut(ig_arena *arena, const shard_problem *problem, shard_option *option) {
     const shard_table *table = option->table;
-    int64_t count = count_parts(problem, option);
-    int64_t block = (table->rows + count - 1) / count;
-    int64_t width = table->dim / count;
+    cut_counts pieces = count_pieces(problem, option);
+    bool is_copied = option->type == SHARD_DATA_PARALLEL;
+    int64_t count = is_copied ? problem->world : pieces.rows * pieces.columns;
+    int64_t block = (table->rows + pieces.rows - 1) / pieces.rows;
+    int64_t width = table->dim / pieces.columns;
     option->part_count = count;
     option->parts = IG_NEW_ARRAY(arena, shard_part, (size_t)count);
     for (int64_t i = 0; i < count; i++) {
         shard_part *part = &option->parts[i];
-        part->size[0] = table->rows;
-        part->size[1] = table->dim;
-        if (cuts_rows(option->type)) {
-            int64_t begin = i * block < table->rows ? i * block : table->rows;
-            int64_t left = table->rows - begin;
-            part->offset[0] = begin;
-            part->size[0] = left < block ? left : block;
-        } else if (cuts_columns(option->type)) {
-            part->offset[1] = i * width;
-            part->size[1] = width;
-        }
+        int64_t row = is_copied ? 0 : i % pieces.rows * block;
+        int64_t begin = row < table->rows ? row : table->rows;
+        int64_t left = table->rows - begin;
+        part->offset[0] = begin;
+        part->size[0] = left < block ? left : block;
+        part->offset[1] = is_copied ? 0 : i / pieces.rows * width;
+        part->size[1] = width;
     }
 }

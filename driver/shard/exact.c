@@ -159,6 +159,7 @@ static void try_table(descent *d, size_t depth) {
     }
 }
 
+/* Where grids lie is not tried: they are left to the search before. */
 static bool is_shallow(const shard_planner *planner) {
     int64_t depth = 0;
     for (size_t i = 0; i < planner->problem->table_count; i++) {
@@ -166,6 +167,9 @@ static bool is_shallow(const shard_planner *planner) {
         for (size_t k = 0; k < planner->choices[i].count; k++) {
             int64_t count = planner->choices[i].options[k].part_count;
             most = count > most ? count : most;
+            if (planner->choices[i].options[k].type == SHARD_GRID) {
+                return false;
+            }
         }
         depth += most + 1;
     }

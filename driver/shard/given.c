@@ -82,9 +82,24 @@ static ig_status read_rank(const plan_reader *r, const shard_place *place, int64
     return IG_OK;
 }
 
+/* Each block of columns is on all ranks of one host, in order. */
+static bool is_grid_legal(const shard_problem *p, const shard_place *place) {
+    for (int64_t i = 0; i < place->option->part_count; i++) {
+        int64_t first = place->ranks[i - i % p->local_world];
+        if (first % p->local_world != 0 ||
+            place->ranks[i] != first + i % p->local_world) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Parts that go to as many ranks are on different ones; those of a host on one host. */
 static bool are_ranks_legal(const shard_problem *p, const shard_place *place) {
     shard_type type = place->option->type;
+    if (type == SHARD_GRID) {
+        return is_grid_legal(p, place);
+    }
     bool is_spread = type == SHARD_DATA_PARALLEL || type == SHARD_ROW_WISE ||
                      type == SHARD_TABLE_ROW_WISE;
     bool is_on_host = type == SHARD_TABLE_ROW_WISE || type == SHARD_TABLE_COLUMN_WISE;

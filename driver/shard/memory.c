@@ -9,18 +9,8 @@
 #define ROW_BYTES 4
 #define CACHED_ROW_BYTES 16
 
-double shard_ids(const shard_problem *problem, const shard_table *table) {
-    double ids = 0;
-    for (size_t i = 0; i < table->pooling_count; i++) {
-        ids += table->pooling[i] * (double)problem->batch_size;
-    }
-    return ids;
-}
-
 double shard_results(const shard_problem *problem, const shard_table *table) {
-    return problem->is_sequence
-               ? shard_ids(problem, table)
-               : (double)table->pooling_count * (double)problem->batch_size;
+    return problem->is_sequence ? table->ids : table->bags;
 }
 
 /* Of the whole world's ids, the share that a shard looks up. */
@@ -28,26 +18,33 @@ static double share_of(const shard_problem *p, shard_type type) {
     if (type == SHARD_DATA_PARALLEL || type == SHARD_ROW_WISE) {
         return 1;
     }
-    return (double)p->world /
-           (type == SHARD_TABLE_ROW_WISE ? (double)p->local_world : 1);
+    bool is_local = type == SHARD_TABLE_ROW_WISE || type == SHARD_GRID;
+    return (double)p->world / (is_local ? (double)p->local_world : 1);
+}
+
+/* A part's share of what all of the table takes, in whole bytes. */
+static double part_of(double bytes, const shard_table *table, const shard_part *part) {
+    double size = (double)part->size[0] * (double)part->size[1];
+    return ceil(bytes * size / ((double)table->rows * (double)table->dim));
 }
 
 void shard_estimate_memory(const shard_problem *problem, shard_option *option) {
     const shard_table *table = option->table;
     double share = share_of(problem, option->type);
-    double ids = shard_ids(problem, table) * share;
+    double ids = table->ids * share;
     double results = shard_results(problem, table) *
                      (problem->is_sequence || option->type == SHARD_DATA_PARALLEL
                           ? share
                           : (double)problem->world);
     bool is_cached = option->kernel == SHARD_FUSED_UVM_CACHING;
+    double whole = (double)table->rows * (double)table->dim * SHARD_ELEMENT_BYTES;
     for (int64_t i = 0; i < option->part_count; i++) {
         shard_part *part = &option->parts[i];
-        double weights = (double)part->size[0] * (double)part->size[1] *
-                         SHARD_ELEMENT_BYTES;
+        double rows = (double)part->size[0];
+        double weights = rows * (double)part->size[1] * SHARD_ELEMENT_BYTES;
         double batch = ceil(ids * SHARD_ID_BYTES) +
                        ceil(results * (double)part->size[1] * SHARD_ELEMENT_BYTES);
-        double rows = (double)part->size[0];
+        batch = rows > 0 ? batch : 0; /* nothing is sent to a shard of nothing */
         if (!problem->is_cuda) {
             part->ddr = weights + batch;
         } else if (option->kernel == SHARD_FUSED_UVM) {
@@ -55,7 +52,8 @@ void shard_estimate_memory(const shard_problem *problem, shard_option *option) {
             part->ddr = weights;
         } else if (is_cached) {
             double row = ROW_BYTES + CACHED_ROW_BYTES * SHARD_CACHE_SHARE;
-            part->hbm = ceil(SHARD_CACHE_SHARE * weights + rows * row) + batch;
+            double cache = part_of(nearbyint(SHARD_CACHE_SHARE * whole), table, part);
+            part->hbm = cache + ceil(rows * row) + batch;
             part->ddr = weights;
         } else {
             part->hbm = weights + batch;

@@ -59,14 +59,9 @@ void shard_planner_init(shard_planner *planner, ig_arena *arena,
                         const shard_problem *problem, const shard_choice *choices) {
     double ids = 0;
     for (size_t i = 0; i < problem->table_count; i++) {
-        const shard_table *table = &problem->tables[i];
-        double given = 0;
-        for (size_t k = 0; k < table->pooling_count; k++) {
-            given += table->pooling[k];
-        }
-        ids += given;
+        ids += problem->tables[i].held_ids;
     }
-    double batch = ID_COPIES * ceil((double)problem->batch_size * ids * SHARD_ID_BYTES);
+    double batch = ID_COPIES * ceil(ids * SHARD_ID_BYTES);
     *planner = (shard_planner){
         .problem = problem,
         .arena = arena,
@@ -75,6 +70,9 @@ void shard_planner_init(shard_planner *planner, ig_arena *arena,
         .empty.ddr = problem->ddr_cap,
         .ranks = IG_NEW_ARRAY(arena, shard_rank, (size_t)problem->world),
         .trial = IG_NEW_ARRAY(arena, shard_rank, (size_t)problem->local_world),
+        .kept = IG_NEW_ARRAY(arena, shard_rank, (size_t)problem->world),
+        .hosts = IG_NEW_ARRAY(arena, shard_host_load,
+                              (size_t)(problem->world / problem->local_world)),
         .sized = IG_NEW_ARRAY(arena, shard_sized, problem->table_count),
         .totals = IG_NEW_ARRAY(arena, double, (size_t)problem->world),
         .places = new_places(arena, problem, choices),
@@ -203,6 +201,55 @@ static bool place_on_a_host(shard_planner *planner, shard_place *place) {
     return false;
 }
 
+/* ---- blocks of columns, one a host ---- */
+
+static int idler_first(const void *a, const void *b) {
+    const shard_host_load *x = a, *y = b;
+    if (x->total != y->total) {
+        return x->total < y->total ? -1 : 1;
+    }
+    return x->host < y->host ? -1 : 1;
+}
+
+/* Block `i` on the host hosts[(first + i) % count].  False: a rank lacks room, and the
+ * ranks are as they were. */
+static bool place_blocks(shard_planner *planner, shard_place *place,
+                         const shard_host_load *hosts, int64_t count, int64_t first) {
+    int64_t local = planner->problem->local_world;
+    size_t bytes = (size_t)planner->problem->world * sizeof *planner->ranks;
+    memcpy(planner->kept, planner->ranks, bytes);
+    for (int64_t i = 0; i < place->option->part_count; i++) {
+        const shard_part *part = &place->option->parts[i];
+        int64_t rank = hosts[(first + i / local) % count].host * local + i % local;
+        if (!has_room(&planner->ranks[rank], part)) {
+            memcpy(planner->ranks, planner->kept, bytes);
+            return false;
+        }
+        shard_rank_add(&planner->ranks[rank], part);
+        place->ranks[i] = (int32_t)rank;
+    }
+    return true;
+}
+
+/* Hosts next to each other in the order of their load; all of them in turn where there
+ * are no more hosts than blocks. */
+static bool place_on_hosts(shard_planner *planner, shard_place *place) {
+    int64_t count = planner->problem->world / planner->problem->local_world;
+    int64_t blocks = place->option->part_count / planner->problem->local_world;
+    shard_host_load *hosts = planner->hosts;
+    for (int64_t i = 0; i < count; i++) {
+        hosts[i] = (shard_host_load){ host_total(planner, i), i };
+    }
+    qsort(hosts, (size_t)count, sizeof *hosts, idler_first);
+    int64_t tries = blocks < count ? count - blocks + 1 : 1;
+    for (int64_t first = 0; first < tries; first++) {
+        if (place_blocks(planner, place, hosts, count, first)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- all tables ---- */
 
 static bool is_on_every_rank(const shard_option *option) {
@@ -221,6 +268,9 @@ bool shard_place_one(shard_planner *planner, shard_place *place) {
     planner->steps_left -= (double)place->option->part_count * visits;
     if (is_on_every_rank(place->option)) {
         return place_one_on_each(&world, place);
+    }
+    if (place->option->type == SHARD_GRID) {
+        return place_on_hosts(planner, place);
     }
     return is_on_one_host(place->option) ? place_on_a_host(planner, place)
                                          : place_on_idlest(&world, place);

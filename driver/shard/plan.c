@@ -19,7 +19,18 @@ static void put_list(ig_writer *out, const int64_t *values, size_t count) {
     ig_put(out, "]");
 }
 
-static void put_shards(ig_writer *out, const shard_place *place) {
+/* "rank:9/cuda:1": where the shard lies, as TorchRec writes it. */
+static void put_placement(ig_writer *out, const shard_problem *p, int32_t rank) {
+    if (p->is_cuda) {
+        ig_put(out, ", \"placement\": \"rank:%d/cuda:%d\"", (int)rank,
+               (int)(rank % p->local_world));
+    } else {
+        ig_put(out, ", \"placement\": \"rank:%d/cpu\"", (int)rank);
+    }
+}
+
+static void put_shards(ig_writer *out, const shard_problem *p,
+                       const shard_place *place) {
     for (int64_t i = 0; i < place->option->part_count; i++) {
         const shard_part *part = &place->option->parts[i];
         ig_put(out, "%s{\"rank\": %d, \"size\": ", i ? ",\n    " : "\n    ",
@@ -27,6 +38,7 @@ static void put_shards(ig_writer *out, const shard_place *place) {
         put_list(out, part->size, 2);
         ig_put(out, ", \"offset\": ");
         put_list(out, part->offset, 2);
+        put_placement(out, p, place->ranks[i]);
         ig_put(out, ", \"hbm\": %.0f, \"ddr\": %.0f, \"ms\": %.17g}", part->hbm,
                part->ddr, shard_part_total(part));
     }
@@ -43,7 +55,7 @@ static void put_tables(ig_writer *out, const shard_planner *planner) {
                "\"shards\": [",
                shard_type_names[place->option->type],
                shard_kernel_names[place->option->kernel]);
-        put_shards(out, place);
+        put_shards(out, planner->problem, place);
         ig_put(out, "]}");
     }
     ig_put(out, "]");
@@ -120,7 +132,9 @@ static ig_status make_plan(void *arguments) {
     }
     ig_writer out;
     ig_writer_init(&out, arena);
-    ig_put(&out, "{");
+    ig_put(&out, "{\"module_path\": ");
+    ig_put_json_string(&out, ig_str_of(problem.module_path));
+    ig_put(&out, ",\n ");
     put_tables(&out, &planner);
     ig_put(&out, ",\n ");
     put_ranks(&out, &planner);

@@ -30,17 +30,25 @@ typedef struct shard_sized {
     size_t table;
 } shard_sized;
 
+/* A host, with the milliseconds of its ranks. */
+typedef struct shard_host_load {
+    double total;
+    int64_t host;
+} shard_host_load;
+
 /* One problem, its choices, and where its search stands. */
 typedef struct shard_planner {
     const shard_problem *problem;
     ig_arena *arena;
     const shard_choice *choices;
-    shard_rank empty;    /* a rank before anything is placed */
-    shard_rank *ranks;   /* of the world, as the last placement left them */
-    shard_rank *trial;   /* of one host */
-    shard_sized *sized;  /* of the tables: scratch */
-    double *totals;      /* of the world: scratch */
-    shard_place *places; /* of the tables: what is being tried */
+    shard_rank empty;       /* a rank before anything is placed */
+    shard_rank *ranks;      /* of the world, as the last placement left them */
+    shard_rank *trial;      /* of one host */
+    shard_rank *kept;       /* of the world: scratch */
+    shard_host_load *hosts; /* scratch */
+    shard_sized *sized;     /* of the tables: scratch */
+    double *totals;         /* of the world: scratch */
+    shard_place *places;    /* of the tables: what is being tried */
     shard_place *best;
     double best_worst; /* ms of the busiest rank of `best`; infinite: there is none */
     size_t proposal_count, plan_count;

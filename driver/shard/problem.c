@@ -5,8 +5,8 @@
 #include <math.h>
 
 const char *const shard_type_names[SHARD_TYPE_COUNT] = {
-    "data_parallel",     "table_wise", "column_wise",
-    "table_column_wise", "row_wise",   "table_row_wise",
+    "data_parallel", "table_wise",     "column_wise", "table_column_wise",
+    "row_wise",      "table_row_wise", "grid_shard",
 };
 const char *const shard_kernel_names[SHARD_KERNEL_COUNT] = {
     "dense",
@@ -16,6 +16,7 @@ const char *const shard_kernel_names[SHARD_KERNEL_COUNT] = {
 };
 
 enum { MAX_WORLD = 4096, MAX_DIM = 1 << 16, MAX_BATCH = 1 << 24 };
+enum { MOST_FEATURES = 1 << 16 };
 #define MAX_ROWS ((int64_t)1 << 40)
 #define MAX_BYTES ((int64_t)1 << 50)
 #define DEVICE_BYTES ((int64_t)32 << 30)
@@ -23,8 +24,8 @@ enum { MAX_WORLD = 4096, MAX_DIM = 1 << 16, MAX_BATCH = 1 << 24 };
 /* One exchange, where the topology does not say: within a host, between hosts. */
 enum { HOST_US = 10, NETWORK_US = 30, MAX_US = 1000000 };
 #define MAX_POOLING 1e6
+#define MAX_RATE 1e18
 #define DEFAULT_BATCH 512
-#define HOST_DEVICES 8
 #define MIN_COLUMNS 128
 #define GIB_PER_S (1024.0 * 1024.0 * 1024.0 / 1000.0)
 
@@ -72,12 +73,50 @@ static ig_status refuse_unknown(const reader *r, const ig_json *object,
     return IG_OK;
 }
 
-static ig_status read_topology(reader *r, const ig_json *topology, shard_problem *p) {
-    static const char *const known[] = {
-        "world_size", "local_world_size", "compute_device",
-        "hbm_cap",    "ddr_cap",          "latency_us",
-        NULL
+/* Bytes per millisecond, and factors: TorchRec's, where the topology does not say. */
+static ig_status read_rates(const reader *r, const ig_json *topology,
+                            shard_problem *p) {
+    const struct {
+        const char *name;
+        double otherwise, *out;
+    } rates[] = {
+        { "hbm_mem_bw", 897 * GIB_PER_S, &p->hbm },
+        { "ddr_mem_bw", 51 * GIB_PER_S, &p->ddr },
+        { "hbm_to_ddr_mem_bw", 32 * GIB_PER_S, &p->hbm_to_ddr },
+        { "intra_host_bw", 600 * GIB_PER_S, &p->intra_host },
+        { "inter_host_bw", 12.5 * GIB_PER_S, &p->inter_host },
+        { "bwd_compute_multiplier", 2, &p->backward },
+        { "weighted_feature_bwd_compute_multiplier", 1, &p->weighted_backward },
     };
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        const ig_json *given = ig_json_get(topology, rates[i].name);
+        *rates[i].out = rates[i].otherwise;
+        if (given && (!ig_json_real(given, rates[i].out) ||
+                      !(*rates[i].out > 0 && *rates[i].out <= MAX_RATE))) {
+            return ig_error(&r->context->diag, IG_INVALID, r->where,
+                            "topology: \"%s\" must be a number above 0 (bandwidths "
+                            "are bytes per millisecond)",
+                            rates[i].name);
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status read_topology(reader *r, const ig_json *topology, shard_problem *p) {
+    static const char *const known[] = { "world_size",
+                                         "local_world_size",
+                                         "compute_device",
+                                         "hbm_cap",
+                                         "ddr_cap",
+                                         "latency_us",
+                                         "hbm_mem_bw",
+                                         "ddr_mem_bw",
+                                         "hbm_to_ddr_mem_bw",
+                                         "intra_host_bw",
+                                         "inter_host_bw",
+                                         "bwd_compute_multiplier",
+                                         "weighted_feature_bwd_compute_multiplier",
+                                         NULL };
     r->owner = "topology";
     const char *device = ig_json_text(ig_json_get(topology, "compute_device"));
     p->is_cuda = ig_str_is(ig_str_of(device), "cuda");
@@ -88,8 +127,8 @@ static ig_status read_topology(reader *r, const ig_json *topology, shard_problem
     IG_TRY(refuse_unknown(r, topology, known));
     IG_TRY(
         read_int(r, topology, (int_field){ "world_size", 1, MAX_WORLD, 0 }, &p->world));
-    int64_t local = p->world < HOST_DEVICES ? p->world : HOST_DEVICES;
-    IG_TRY(read_int(r, topology, (int_field){ "local_world_size", 1, p->world, local },
+    IG_TRY(read_int(r, topology,
+                    (int_field){ "local_world_size", 1, p->world, p->world },
                     &p->local_world));
     if (p->world % p->local_world != 0) {
         return ig_error(&r->context->diag, IG_INVALID, r->where,
@@ -108,12 +147,7 @@ static ig_status read_topology(reader *r, const ig_json *topology, shard_problem
     IG_TRY(read_int(r, topology, (int_field){ "latency_us", 0, MAX_US, latency },
                     &latency));
     p->latency = (double)latency / 1000;
-    p->hbm = 897 * GIB_PER_S;
-    p->ddr = 51 * GIB_PER_S;
-    p->hbm_to_ddr = 32 * GIB_PER_S;
-    p->intra_host = 600 * GIB_PER_S;
-    p->inter_host = 12.5 * GIB_PER_S;
-    return IG_OK;
+    return read_rates(r, topology, p);
 }
 
 /* Bits of the names in the list; all bits where there is no list. */
@@ -140,29 +174,52 @@ static ig_status read_names(const reader *r, const ig_json *list,
     return IG_OK;
 }
 
-static ig_status read_pooling(const reader *r, const ig_json *list,
-                              shard_table *table) {
-    size_t count = ig_json_count(list);
-    table->pooling = IG_NEW_ARRAY(r->arena, double, count ? count : 1);
-    table->pooling[0] = 1;
-    table->pooling_count = count ? count : 1;
-    bool is_good = !list || (list->kind == IG_JSON_ARRAY && count > 0);
-    for (size_t i = 0; is_good && i < count; i++) {
-        double *factor = &table->pooling[i];
-        is_good = ig_json_real(&list->as.list.items[i], factor) && *factor >= 0 &&
-                  *factor <= MAX_POOLING;
+/* A list of `count` numbers; where there is none, of `count` times `otherwise`.
+ * *count 0: as many as there are, at least one. */
+static ig_status read_numbers(const reader *r, const ig_json *given, const char *key,
+                              double otherwise, size_t *count, double **out) {
+    const ig_json *list = ig_json_get(given, key);
+    size_t there = ig_json_count(list);
+    bool is_good = !list || (list->kind == IG_JSON_ARRAY && there > 0 &&
+                             there <= MOST_FEATURES && (!*count || there == *count));
+    *count = *count ? *count : there > 0 ? there : 1;
+    *out = IG_NEW_ARRAY(r->arena, double, is_good ? *count : 1);
+    for (size_t i = 0; is_good && i < *count; i++) {
+        double *number = &(*out)[i];
+        *number = otherwise;
+        is_good = !list || (ig_json_real(&list->as.list.items[i], number) &&
+                            *number >= 0 && *number <= MAX_POOLING);
     }
     return is_good ? IG_OK
                    : ig_error(&r->context->diag, IG_INVALID, r->where,
-                              "%s: \"pooling_factors\" must be a list of numbers from "
-                              "0 to %.0f, one a feature",
-                              r->owner, MAX_POOLING);
+                              "%s: \"%s\" must be a list of numbers from 0 to %.0f, "
+                              "one a feature",
+                              r->owner, key, MAX_POOLING);
+}
+
+/* What one rank's batch has of the table's features. */
+static ig_status read_features(const reader *r, const ig_json *given,
+                               const shard_problem *p, shard_table *table) {
+    size_t count = 0;
+    double *lengths, *poolings, *batches;
+    double batch = (double)p->batch_size;
+    IG_TRY(read_numbers(r, given, "pooling_factors", 1, &count, &lengths));
+    IG_TRY(read_numbers(r, given, "num_poolings", 1, &count, &poolings));
+    IG_TRY(read_numbers(r, given, "batch_sizes", batch, &count, &batches));
+    for (size_t i = 0; i < count; i++) {
+        table->ids += lengths[i] * poolings[i] * batches[i];
+        table->bags += fmin(1, lengths[i]) * poolings[i] * batches[i];
+        table->held_ids += lengths[i] * batches[i];
+    }
+    return IG_OK;
 }
 
 static ig_status read_table(reader *r, const ig_json *json, const ig_json *constraints,
-                            shard_table *table) {
+                            const shard_problem *p, shard_table *table) {
     static const char *const known[] = { "sharding_types", "compute_kernels",
-                                         "min_partition", "pooling_factors", NULL };
+                                         "min_partition",  "pooling_factors",
+                                         "num_poolings",   "batch_sizes",
+                                         "is_weighted",    NULL };
     r->owner = "a table";
     table->name = ig_json_text(ig_json_get(json, "name"));
     if (!*table->name) {
@@ -181,13 +238,21 @@ static ig_status read_table(reader *r, const ig_json *json, const ig_json *const
                       SHARD_TYPE_COUNT, &table->types));
     IG_TRY(read_names(r, ig_json_get(given, "compute_kernels"), shard_kernel_names,
                       SHARD_KERNEL_COUNT, &table->kernels));
-    return read_pooling(r, ig_json_get(given, "pooling_factors"), table);
+    if (!ig_json_get(given, "sharding_types")) {
+        table->types &= ~(1u << SHARD_GRID); /* only where it is asked for */
+    }
+    /* As TorchRec: a collection of bags knows it itself. */
+    table->is_weighted = p->is_sequence
+                             ? ig_json_is_true(ig_json_get(given, "is_weighted"))
+                             : p->is_weighted;
+    return read_features(r, given, p, table);
 }
 
 /* What the formulas are for: float32 tables in one of TorchRec's two collections. */
 static ig_status read_module(const reader *r, const ig_json *json, shard_problem *p) {
     const ig_json *module = ig_json_get(json, "module");
     const ig_json *dtype = ig_json_get(json, "data_type");
+    p->module_path = ig_json_text(ig_json_get(json, "module_path"));
     ig_str kind = ig_str_of(module ? ig_json_text(module) : "EmbeddingBagCollection");
     p->is_sequence = ig_str_is(kind, "EmbeddingCollection");
     p->is_weighted = ig_json_is_true(ig_json_get(json, "is_weighted"));
@@ -229,7 +294,7 @@ ig_status shard_problem_read(ig_context *context, ig_arena *arena,
     p->tables = IG_NEW_ARRAY(arena, shard_table, p->table_count);
     for (size_t i = 0; i < p->table_count; i++) {
         IG_TRY(read_table(&r, &tables->as.list.items[i],
-                          ig_json_get(json, "constraints"), &p->tables[i]));
+                          ig_json_get(json, "constraints"), p, &p->tables[i]));
     }
     return IG_OK;
 }

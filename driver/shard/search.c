@@ -12,7 +12,7 @@
 /* ---- the objective ---- */
 
 double shard_latency(const shard_problem *problem, shard_type type) {
-    bool is_two_level = type == SHARD_TABLE_ROW_WISE &&
+    bool is_two_level = (type == SHARD_TABLE_ROW_WISE || type == SHARD_GRID) &&
                         problem->world > problem->local_world;
     int exchanges = type == SHARD_DATA_PARALLEL ? 1 : is_two_level ? 5 : 3;
     return problem->world > 1 ? exchanges * problem->latency : 0;
@@ -100,7 +100,10 @@ void shard_search_init(shard_search *search, shard_planner *planner) {
     const shard_problem *p = planner->problem;
     int64_t most = p->world;
     for (size_t i = 0; i < p->table_count; i++) {
-        most = p->tables[i].dim > most ? p->tables[i].dim : most;
+        for (size_t k = 0; k < planner->choices[i].count; k++) {
+            int64_t count = planner->choices[i].options[k].part_count;
+            most = count > most ? count : most;
+        }
     }
     *search = (shard_search){
         .planner = planner,

@@ -16,6 +16,7 @@ typedef enum shard_type {
     SHARD_TABLE_COLUMN_WISE,
     SHARD_ROW_WISE,
     SHARD_TABLE_ROW_WISE,
+    SHARD_GRID, /* rows over the ranks of a host, columns over hosts */
     SHARD_TYPE_COUNT
 } shard_type;
 
@@ -37,20 +38,27 @@ typedef struct shard_table {
     int64_t min_partition; /* least width of a column-wise shard */
     unsigned types;        /* bit i: shard_type i is allowed */
     unsigned kernels;
-    double *pooling; /* ids per sample, of each feature */
-    size_t pooling_count;
+    double ids, bags; /* of one rank's batch, over all features */
+    double held_ids;  /* those that TorchRec sets memory aside for */
+    bool is_weighted;
 } shard_table;
+
+/* Is the type one that cuts rows, columns, or both? */
+bool shard_cuts_rows(shard_type type);
+bool shard_cuts_columns(shard_type type);
 
 /* Bandwidths are bytes per millisecond. */
 typedef struct shard_problem {
+    const char *module_path; /* of the collection in the model, or "" */
     shard_table *tables;
     size_t table_count;
     int64_t world, local_world, batch_size;
     const ig_json *given_plan; /* or NULL: checked by shard_read_plan */
     bool is_cuda, is_sequence, is_weighted;
     double hbm, ddr, hbm_to_ddr, intra_host, inter_host;
-    double hbm_cap, ddr_cap; /* bytes of each rank */
-    double latency;          /* ms of one exchange */
+    double backward, weighted_backward; /* factors on a look-up's time */
+    double hbm_cap, ddr_cap;            /* bytes of each rank */
+    double latency;                     /* ms of one exchange */
 } shard_problem;
 
 typedef struct shard_part {
@@ -83,8 +91,6 @@ ig_status shard_problem_read(ig_context *context, ig_arena *arena,
                              shard_problem *out_problem);
 /* How `type` cuts the table: sizes and offsets only. */
 void shard_cut(ig_arena *arena, const shard_problem *problem, shard_option *option);
-/* Ids of one rank's batch, over all features. */
-double shard_ids(const shard_problem *problem, const shard_table *table);
 /* Rows that one rank's batch gives: samples times features, or ids of a sequence. */
 double shard_results(const shard_problem *problem, const shard_table *table);
 void shard_estimate_memory(const shard_problem *problem, shard_option *option);

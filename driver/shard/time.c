@@ -10,7 +10,6 @@
 
 #define COPY_FACTOR 2.455       /* of a batched copy after an exchange */
 #define ELEMENTWISE_FACTOR 9.22 /* of the update of a replicated table */
-#define BACKWARD_FACTOR 2
 #define WEIGHTED_FACTOR 1.1
 #define LEAST_COLUMNS 32 /* what a warp reads */
 
@@ -43,22 +42,22 @@ static double exchange_bandwidth(const shard_problem *p) {
 
 static traffic traffic_of(const shard_problem *p, const shard_option *o, double dim) {
     double world = (double)p->world, row = dim * SHARD_ELEMENT_BYTES;
-    double ids = shard_ids(p, o->table), results = shard_results(p, o->table);
-    double weights = p->is_weighted ? 2 : 1;
+    double ids = o->table->ids, results = shard_results(p, o->table);
+    double weights = o->table->is_weighted ? 2 : 1;
     traffic t = { .penalty = 1 };
     if (o->type == SHARD_DATA_PARALLEL) {
         world = 1;
     } else if (o->type == SHARD_ROW_WISE) {
         ids /= world;
         results = p->is_sequence ? results / world : results;
-    } else if (o->type == SHARD_TABLE_ROW_WISE) {
+    } else if (o->type == SHARD_TABLE_ROW_WISE || o->type == SHARD_GRID) {
         ids /= (double)p->local_world;
     } else {
         t.penalty = narrow_penalty((int64_t)dim);
     }
     bool is_whole = o->type == SHARD_TABLE_WISE || o->type == SHARD_COLUMN_WISE ||
                     o->type == SHARD_TABLE_COLUMN_WISE;
-    t.in = ceil(ids * world * SHARD_ID_BYTES * weights);
+    t.in = ceil(ids * world * SHARD_ID_BYTES) * weights;
     t.lookup = ids * world *
                (is_whole && dim < LEAST_COLUMNS ? LEAST_COLUMNS * SHARD_ELEMENT_BYTES
                                                 : row);
@@ -68,7 +67,7 @@ static traffic traffic_of(const shard_problem *p, const shard_option *o, double 
 
 /* Inside of a host, then between the hosts. */
 static double two_level_comms(const shard_problem *p, double out) {
-    double hosts = (double)p->world / (double)p->local_world;
+    double hosts = (double)(p->world / p->local_world);
     double inside = out / p->intra_host;
     double between = out / (double)p->world * hosts / p->inter_host;
     return hosts > 1 ? inside + between : inside;
@@ -90,10 +89,11 @@ static void estimate_comms(const shard_problem *p, const shard_option *o,
         part->bwd_comms = replica_comms(p, bytes, bandwidth);
         return;
     }
-    part->fwd_comms = o->type == SHARD_TABLE_ROW_WISE ? two_level_comms(p, out)
-                                                      : out / exchange_bandwidth(p);
+    bool has_levels = o->type == SHARD_TABLE_ROW_WISE || o->type == SHARD_GRID;
+    part->fwd_comms = has_levels ? two_level_comms(p, out)
+                                 : out / exchange_bandwidth(p);
     part->bwd_comms = part->fwd_comms;
-    if (o->type == SHARD_ROW_WISE || o->type == SHARD_TABLE_ROW_WISE) {
+    if (shard_cuts_rows(o->type)) {
         part->bwd_comms += out * COPY_FACTOR / bandwidth;
     }
 }
@@ -105,8 +105,11 @@ void shard_estimate_time(const shard_problem *problem, shard_option *option) {
         traffic t = traffic_of(problem, option, (double)part->size[1]);
         double once = (t.in + t.lookup + t.out) * t.penalty / bandwidth;
         part->fwd_compute = once;
-        part->bwd_compute = once * BACKWARD_FACTOR +
-                            (problem->is_weighted ? WEIGHTED_FACTOR * once : 0);
+        part->bwd_compute = once * problem->backward;
+        if (option->table->is_weighted) {
+            part->bwd_compute = part->bwd_compute * problem->weighted_backward +
+                                once * WEIGHTED_FACTOR;
+        }
         estimate_comms(problem, option, part, t.out);
     }
 }

@@ -66,6 +66,16 @@ IG_API IG_MUST_USE ig_status ig_module_tables(ig_module *module,
 IG_API IG_MUST_USE ig_status ig_module_shard(ig_module *module, const char *name,
                                              const char *plan, size_t rank,
                                              const ig_compile_options *options);
+/* Runs the programs of all `world` ranks, one module a rank and all of one context, by
+ * the reference interpreter side by side in this process, without any transport.
+ * inputs[r] are rank r's, as ig_interpret_run takes them; (*out_outputs)[r] are what it
+ * gives, the first module's until its next call.  Errors: those of ig_interpret_run,
+ * and IG_INVALID where ranks do not stand at the same collective. */
+IG_API IG_MUST_USE ig_status ig_interpret_world(ig_module *const *modules, size_t world,
+                                                const ig_argument *const *inputs,
+                                                size_t input_count,
+                                                const ig_argument *const **out_outputs,
+                                                size_t *out_output_count);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,7 @@ echo '{"tables": [' >"$tmp/broken.json"
 echo '[]' >"$tmp/list.json"
 
 check "a plan is printed" 0 "all plans tried" "$ingot" shard "$tmp/tables.json"
-check "by tables" 0 "users                            table_wise" \
+check "by TorchRec's tables" 0 "users | table_wise    | fused          | [0]" \
     "$ingot" shard "$tmp/tables.json" --compat torchrec
 check "a topology and constraints of files" 0 "row_wise           fused              0, 1, 2, 3" \
     "$ingot" shard "$tmp/tables.json" --topology "$tmp/four.json" --constraints "$tmp/rows.json"
@@ -100,3 +100,35 @@ check "a plan of a larger table" 3 "part 0 is not inside of 100 rows of 64" \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/plan.json"
 check "nobody's model has no ranks yet" 2 "leave out --isolate or --shard" \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/model.json" --isolate
+
+# ---- what TorchRec did, as cases of verify ----
+
+here=tests/cli/files
+golden=tests/golden/shard
+check "plans and estimates of TorchRec's planner" 0 "8 passed, 0 failed" \
+    "$ingot" verify --suite "$golden"
+check "one of them" 0 "pass seed_w2_cuda (2 tables, 34 options)" \
+    "$ingot" verify "$golden/seed_w2_cuda.json"
+check "as JSON" 0 '"did": "2 tables, ' "$ingot" verify "$golden/seed_w2_cuda.json" --json
+sed 's/"num_plans": /"num_plans": 1/' "$golden/seed_w2_cuda.json" >"$tmp/plans.json"
+check "another number of plans" 1 "FAIL plans: plan: plans is" "$ingot" verify "$tmp/plans.json"
+sed 's/"fwd_comms": 0.0\(.*\)/"fwd_comms": 0.00\1/' "$golden/seed_w2_cuda.json" >"$tmp/comms.json"
+check "another time" 1 "fwd_comms is" "$ingot" verify "$tmp/comms.json"
+sed 's/"sharding_type": "table_wise"/"sharding_type": "row_wise"/' \
+    "$golden/seed_w2_cuda.json" >"$tmp/types.json"
+check "another type" 1 "FAIL types" "$ingot" verify "$tmp/types.json"
+check "text that is no golden" 1 "not a folder" "$ingot" verify "$tmp/four.json"
+"$python" $here/sharded_case.py "$tmp/sharded"
+"$python" $here/sharded_case.py "$tmp/unlike" wrong
+check "ranks of a sharded collection, compiled" 0 "pass sharded (3 ranks, 3 compiled)" \
+    "$ingot" verify "$tmp/sharded"
+check "interpreted" 0 "pass sharded (3 ranks, 0 compiled)" \
+    "$ingot" verify "$tmp/sharded" --target interpret
+check "what is not given" 1 "rank 2, 'both@users.of it', sample 1: at [0, 3]" \
+    "$ingot" verify "$tmp/unlike"
+check "interpreted too" 1 "rank 2, 'both@users.of it', sample 1: at [0, 3]" \
+    "$ingot" verify "$tmp/unlike" --target interpret
+rm "$tmp/unlike/rank1_input_values.npy"
+check "a file that is missing" 1 "rank1_input_values.npy" "$ingot" verify "$tmp/unlike"
+sed -i 's|rank:2/cpu|rank:3/cpu|' "$tmp/sharded/case.json"
+check "a rank that the case has not" 1 "no rank 3" "$ingot" verify "$tmp/sharded"

@@ -135,14 +135,20 @@ TEST(bad_input_is_named) {
         { "{" PLACE ", \"tables\": [{\"name\": \"t\", \"rows\": -1, \"dim\": 4}]}",
           "table 't': \"rows\"", IG_INVALID },
         { "{" PLACE "," TABLE ", \"constraints\": {\"t\": {\"sharding_types\":"
-          " [\"grid_shard\"]}}}",
-          "grid_shard", IG_UNSUPPORTED },
+          " [\"diagonal\"]}}}",
+          "diagonal", IG_UNSUPPORTED },
         { "{" PLACE "," TABLE
           ", \"constraints\": {\"t\": {\"pooling_factors\": [-1]}}}",
           "pooling_factors", IG_INVALID },
         { "{" PLACE "," TABLE ", \"constraints\": {\"t\": {\"compute_kernels\":"
           " [\"dense\"], \"sharding_types\": [\"table_wise\"]}}}",
           "no way to place it", IG_INVALID },
+        { "{" PLACE "," TABLE ", \"constraints\": {\"t\": {\"pooling_factors\":"
+          " [1, 2], \"num_poolings\": [1]}}}",
+          "\"num_poolings\" must be a list", IG_INVALID },
+        { "{" TABLE ", \"topology\": {\"world_size\": 2, \"compute_device\":"
+          " \"cpu\", \"ddr_mem_bw\": 0}}",
+          "\"ddr_mem_bw\" must be a number above 0", IG_INVALID },
         { "{" PLACE "," TABLE ", \"data_type\": \"INT8\"}", "FP32", IG_UNSUPPORTED },
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {

@@ -144,6 +144,10 @@ static ig_status write_drawing(const settings *given, const json_t *plan) {
     return status;
 }
 
+static bool is_torchrec(const settings *given) {
+    return given->compat && strcmp(given->compat, "torchrec") == 0;
+}
+
 static ig_status show_plan(const settings *given, const char *text) {
     json_t *plan = need(json_loads(text, 0, NULL));
     ig_status status = given->output ? write_output(given->output, text, strlen(text))
@@ -155,7 +159,7 @@ static ig_status show_plan(const settings *given, const char *text) {
     if (status == IG_OK && given->json && !is_shown) {
         fputs(text, stdout);
     } else if (status == IG_OK && !given->quiet && !is_shown) {
-        shard_print_plan(plan);
+        shard_print_plan(plan, is_torchrec(given));
     }
     json_decref(plan);
     return status;
@@ -163,12 +167,11 @@ static ig_status show_plan(const settings *given, const char *text) {
 
 static ig_status plan_tables(const settings *given, ig_context *context,
                              const char *text) {
-    bool is_torchrec = given->compat && strcmp(given->compat, "torchrec") == 0;
     char *name = name_input(given);
     const char *plan = NULL;
-    ig_status status =
-        ig_shard_plan(context, name, text,
-                      is_torchrec ? IG_SHARD_TORCHREC : IG_SHARD_CRITICAL_PATH, &plan);
+    ig_status status = ig_shard_plan(
+        context, name, text,
+        is_torchrec(given) ? IG_SHARD_TORCHREC : IG_SHARD_CRITICAL_PATH, &plan);
     free(name);
     return status == IG_OK ? show_plan(given, plan) : status;
 }

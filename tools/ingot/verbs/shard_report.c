@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/verbs/shard_report.h"
 
+#include "tools/ingot/values/plan_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,7 @@ static const struct {
     { "data_parallel", "DP" }, { "table_wise", "TW" },
     { "column_wise", "CW" },   { "table_column_wise", "TWCW" },
     { "row_wise", "RW" },      { "table_row_wise", "TWRW" },
+    { "grid_shard", "GS" },
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -98,9 +101,14 @@ static void print_tables(const json_t *plan) {
     }
 }
 
-void shard_print_plan(const json_t *plan) {
+void shard_print_plan(const json_t *plan, bool is_torchrec) {
     print_ranks(plan);
-    print_tables(plan);
+    if (is_torchrec) {
+        puts("");
+        put_plan_text(stdout, plan);
+    } else {
+        print_tables(plan);
+    }
     printf("\nbusiest rank %.4g ms · critical path %.4g ms, at least %.4g (gap %.1f %%"
            "%s)\n%.0f proposals, of which %.0f fit\n",
            number_of(plan, "worst_rank"), number_of(plan, "critical_path"),

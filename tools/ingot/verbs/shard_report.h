@@ -7,8 +7,9 @@
 
 #include <jansson.h>
 
-/* Prints the JSON of ig_shard_plan as tables: ranks, then parameters, then sums. */
-void shard_print_plan(const json_t *plan);
+/* Prints the JSON of ig_shard_plan as tables: ranks, then parameters (and shards, where
+ * TorchRec's own tables are wanted), then sums. */
+void shard_print_plan(const json_t *plan, bool is_torchrec);
 /* Draws a bar of memory and one of time, by phases, for each rank (SVG). */
 void shard_draw_ranks(FILE *to, const json_t *plan);
 

@@ -454,8 +454,14 @@ static outcome verify_sets(verification *v) {
 }
 
 static outcome verify_case(verification *v, const char *folder) {
+    if (verify_is_plan(folder)) {
+        return verify_plan(v, folder);
+    }
     if (!test_case_open(&v->test, folder, &v->why)) {
         return FAILED;
+    }
+    if (verify_is_sharded(v->test.folder)) {
+        return verify_sharded(v);
     }
     if (v->given->output) {
         free(v->test.model);
@@ -475,7 +481,9 @@ static void print_outcome(const verification *v, outcome result, size_t number) 
     static const char *const names_of[] = { "pass", "FAIL", "skip" };
     if (!v->given->json) {
         printf("%s %s", names_of[result], v->test.name);
-        if (result == PASSED) {
+        if (result == PASSED && v->did[0]) {
+            printf(" (%s)\n", v->did);
+        } else if (result == PASSED) {
             printf(" (%zu data sets, %zu compiled)\n", v->test.sets.count, v->compiled);
         } else {
             printf(": %s\n", v->why.text);
@@ -491,6 +499,10 @@ static void print_outcome(const verification *v, outcome result, size_t number) 
     if (result != PASSED) {
         fputs(", \"why\": ", stdout);
         put_json_text(stdout, v->why.text);
+    }
+    if (v->did[0]) {
+        fputs(", \"did\": ", stdout);
+        put_json_text(stdout, v->did);
     }
     if (result == PASSED && v->arena > 0) {
         printf(", \"arena_ratio\": %.4f", v->arena);
@@ -584,10 +596,10 @@ static int run_verify(const settings *given) {
 
 const verb verb_verify = {
     .name = "verify",
-    .arguments = "CASE_DIR… | --suite DIR | MODEL --inputs X --expected Y",
+    .arguments = "CASE_DIR…|GOLDEN.json | --suite DIR | MODEL --inputs X --expected Y",
     .help = "checks models against stored inputs and outputs",
     .details =
-        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7; bf16: rtol 2^-6; whole numbers: exact). Shapes and element types must be exact.",
+        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7; bf16: rtol 2^-6; whole numbers: exact). Shapes and element types must be exact. A folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's.",
     .options = options,
     .min_arguments = 0,
     .max_arguments = 100000,

@@ -1,6 +1,6 @@
 /* Reading the folders of model cases.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verify/case.h"
+#include "tools/ingot/verify/verify.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -66,9 +66,9 @@ static bool list_folder(const char *folder, const char *prefix, names *out) {
 /* ---- case.json ---- */
 
 static void read_facts(const json_t *json, test_case *out, char **out_model) {
-    const json_t *tolerance = json_object_get(json, "tolerance");
-    const json_t *rtol = json_object_get(tolerance, "rtol");
-    const json_t *atol = json_object_get(tolerance, "atol");
+    const json_t *within = json_object_get(json, "tolerance");
+    const json_t *rtol = json_object_get(within, "rtol");
+    const json_t *atol = json_object_get(within, "atol");
     if (json_is_number(rtol) && json_is_number(atol)) {
         out->rtol = json_number_value(rtol);
         out->atol = json_number_value(atol);
@@ -164,13 +164,20 @@ void test_case_close(test_case *which) {
     *which = (test_case){ 0 };
 }
 
+/* A folder of a sharded collection, or a planner's file. */
+static bool is_other_case(const char *path) {
+    return verify_is_sharded(path) || verify_is_plan(path);
+}
+
 /* Folders with data sets in `folder`, and where one has none, in those below it. */
 static bool list_cases(const char *folder, int depth, names *out) {
     names all = { 0 };
     bool is_read = list_folder(folder, "", &all);
     for (size_t i = 0; i < all.count; i++) {
         names sets = { 0 };
-        bool is_case = list_folder(all.items[i], "test_data_set_", &sets) && sets.count;
+        bool is_case = (list_folder(all.items[i], "test_data_set_", &sets) &&
+                        sets.count) ||
+                       is_other_case(all.items[i]);
         if (is_case) {
             names_add(out, text_of("%s", all.items[i]));
         } else if (depth > 0) {

@@ -25,6 +25,7 @@ typedef struct verification {
     size_t compiled;
     double arena; /* the largest ratio of arena to its minimum, of all sets */
     message why;
+    char did[128];   /* what a case of another kind checked; "" for data sets */
     message *errors; /* of the context, not told yet */
 } verification;
 
@@ -78,5 +79,12 @@ outcome verify_structured_sets(verification *v);
 /* ---- interpreted.c: packages whose Python runs ---- */
 
 outcome verify_interpreted_sets(verification *v);
+
+/* ---- sharded.c: folders of sharded collections, planned.c: files of planners ---- */
+
+bool verify_is_sharded(const char *folder);
+outcome verify_sharded(verification *v);
+bool verify_is_plan(const char *path);
+outcome verify_plan(verification *v, const char *path);
 
 #endif
