@@ -2,7 +2,7 @@
 
 set(headers status.h tree.h kernel.h runtime.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h values.h defect.h shard.h stored.h store.h dynamic.h
+    list(APPEND headers ingot.h values.h defect.h shard.h stored.h store.h dynamic.h lookahead.h
                         interp.h group.h)
 endif()
 foreach(header ${headers})
@@ -18,7 +18,7 @@ if(NOT INGOT_RUNTIME_ONLY) # of C++ programs
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
 endif()
 
-foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-interp ingot-group
+foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-lookahead ingot-interp ingot-group
         ingot)
     if(TARGET ${target})
         target_include_directories(${target} INTERFACE

@@ -5,6 +5,7 @@
 #   libingot           base + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 #   libingot-store     base + runtime/store         exports ingot/{store,dynamic}.h
+#   libingot-lookahead base + runtime/store/ahead exports ingot/lookahead.h
 #   libingot-group     base + runtime/collective    exports ingot/group.h
 #   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
@@ -66,6 +67,14 @@ ig_folder_objects(store_objects ig_base ig_store)
 add_library(ingot-store SHARED ${store_objects})
 target_link_libraries(ingot-store PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 ig_export(ingot-store HEADERS store.h dynamic.h)
+
+# Runs programs whose tables lie in stores.
+ig_folder_objects(ahead_objects ig_base ig_store_ahead)
+add_library(ingot-lookahead SHARED ${ahead_objects}
+    $<FILTER:$<TARGET_OBJECTS:ig_store>,INCLUDE,/call\\.c>)
+target_link_libraries(ingot-lookahead PUBLIC ingot-runtime ingot-store
+    PRIVATE Threads::Threads)
+ig_export(ingot-lookahead HEADERS lookahead.h)
 
 ig_folder_objects(group_objects ig_base ig_collective)
 add_library(ingot-group SHARED ${group_objects})

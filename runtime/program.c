@@ -6,7 +6,9 @@
  * Each part puts what it holds into the program at once, so that one function closes a
  * program in any state.
  */
+#include "runtime/hash.h"
 #include "runtime/program.h"
+#include "runtime/store/stored_format.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -14,9 +16,51 @@
 
 enum { WHY_BYTES = 128 };
 
-static ig_status copy_plan(ig_program *program, const ig_message *message) {
+/* The container, or the one inside of it that `part` names. */
+static ig_status open_container(ig_program *program, const char *part,
+                                const ig_message *message) {
+    ig_container *container = &program->container;
+    ig_str inner;
+    IG_TRY(ig_container_open(container->file, container, message));
+    if (!part) {
+        return IG_OK;
+    }
+    if (!ig_container_find(container, part, &inner) ||
+        (uintptr_t)inner.data % IG_ENTRY_ALIGN != 0) {
+        return ig_message_set(message, IG_INVALID, "the artifact has no part '%s'",
+                              part);
+    }
+    return ig_container_open(inner, container, message);
+}
+
+/* Of tables in stores; artifacts without them have no such entry. */
+static ig_status check_stored(const ig_program *program, const ig_message *message) {
+    ig_str stored;
+    ig_stored_header header;
+    size_t hashed = offsetof(ig_stored_header, input_count);
+    if (!ig_container_find(&program->container, IG_ENTRY_STORED, &stored)) {
+        return IG_OK;
+    }
+    if (stored.size < sizeof header ||
+        memcmp(stored.data, IG_STORED_MAGIC, sizeof header.magic) != 0) {
+        return ig_message_set(message, IG_INVALID, "its list of stores is damaged");
+    }
+    memcpy(&header, stored.data, sizeof header);
+    if (header.version != IG_FORMAT_VERSION) {
+        return ig_plan_refuse_version(header.version, message);
+    }
+    return ig_hash128_matches(&header.hash, stored.data + hashed, stored.size - hashed)
+               ? IG_OK
+               : ig_message_set(
+                     message, IG_INVALID,
+                     "its list of stores is damaged: its hash does not match");
+}
+
+static ig_status copy_plan(ig_program *program, const char *part,
+                           const ig_message *message) {
     ig_str plan;
-    IG_TRY(ig_container_open(program->container.file, &program->container, message));
+    IG_TRY(open_container(program, part, message));
+    IG_TRY(check_stored(program, message));
     if (!ig_container_find(&program->container, IG_ENTRY_PLAN, &plan)) {
         return ig_message_set(message, IG_INVALID, "not an artifact: it holds no plan");
     }
@@ -32,7 +76,7 @@ static ig_status copy_plan(ig_program *program, const ig_message *message) {
 static ig_status open_parts(ig_program *program, const char *path,
                             const ig_program_options *options,
                             const ig_message *message) {
-    IG_TRY(copy_plan(program, message));
+    IG_TRY(copy_plan(program, options->part, message));
     IG_TRY(ig_program_load_code(program, options->level, message));
     IG_TRY(ig_program_find_constants(program, path, options, message));
     return ig_program_lay_out(program, message);

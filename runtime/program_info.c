@@ -1,5 +1,6 @@
 /* Facts about a program.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/program.h"
+#include "runtime/store/stored_format.h"
 
 #include <string.h>
 
@@ -116,6 +117,13 @@ void ig_program_get_facts(const ig_program *program, ig_program_facts *facts) {
         all.weight_bytes += plan->constants[i].bytes;
     }
     memcpy(facts, &all, facts->size < sizeof all ? facts->size : sizeof all);
+}
+
+const void *ig_program_stored(const ig_program *program, size_t *out_size) {
+    ig_str stored = { NULL, 0 };
+    (void)ig_container_find(&program->container, IG_ENTRY_STORED, &stored);
+    *out_size = stored.size;
+    return stored.data;
 }
 
 const char *ig_program_sources(const ig_program *program, size_t *out_size) {

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/zip_format.h"
+#include "runtime/store/stored_format.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -247,6 +248,22 @@ static void put_container(packer *p) {
 
 /* ---- all of it ---- */
 
+/* An artifact in the artifact may hold weights too. */
+static size_t align_of(const char *name) {
+    bool has_weights = strncmp(name, IG_ENTRY_WEIGHTS, strlen(IG_ENTRY_WEIGHTS)) == 0;
+    return has_weights || strcmp(name, IG_ENTRY_IDS) == 0 ? IG_WEIGHTS_ALIGN
+                                                          : IG_ENTRY_ALIGN;
+}
+
+static void add_entries(packer *p, const ig_artifact_entry *entries, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        ig_str from = entries[i].name;
+        const char *name = ig_arena_copy(p->arena, from.data, from.size);
+        open_entry(p, name, align_of(name));
+        add_data(p, entries[i].data.data, entries[i].data.size);
+    }
+}
+
 void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *contents,
                       ig_file_part **out_parts, size_t *out_count) {
     packer *p = IG_NEW(writer->arena, packer);
@@ -266,14 +283,10 @@ void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *co
         open_entry(p, IG_ENTRY_WEIGHTS, IG_WEIGHTS_ALIGN);
         add_weights(p, &writer->weights);
     }
+    add_entries(p, contents->extra, contents->extra_count);
     put_container(p);
     *out_parts = p->parts.items;
     *out_count = p->parts.count;
-}
-
-static size_t align_of(const char *name) {
-    bool has_weights = strncmp(name, IG_ENTRY_WEIGHTS, strlen(IG_ENTRY_WEIGHTS)) == 0;
-    return has_weights ? IG_WEIGHTS_ALIGN : IG_ENTRY_ALIGN;
 }
 
 void ig_artifact_repack(ig_arena *arena, const ig_artifact_entry *entries, size_t count,
@@ -281,12 +294,7 @@ void ig_artifact_repack(ig_arena *arena, const ig_artifact_entry *entries, size_
     packer *p = IG_NEW(arena, packer);
     p->arena = arena;
     ig_crc32_init(&p->crc32);
-    for (size_t i = 0; i < count; i++) {
-        ig_str from = entries[i].name;
-        const char *name = ig_arena_copy(arena, from.data, from.size);
-        open_entry(p, name, align_of(name));
-        add_data(p, entries[i].data.data, entries[i].data.size);
-    }
+    add_entries(p, entries, count);
     put_container(p);
     *out_parts = p->parts.items;
     *out_count = p->parts.count;

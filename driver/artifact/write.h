@@ -75,20 +75,22 @@ typedef struct ig_artifact_level {
     const ig_artifact_kernel *kernels; /* one each of the plan's section `kernels` */
 } ig_artifact_level;
 
+typedef struct ig_artifact_entry {
+    ig_str name, data;
+} ig_artifact_entry;
+
 typedef struct ig_artifact_contents {
     ig_str manifest;                 /* JSON, for people */
     ig_str sources;                  /* JSON, for people; empty: no such entry */
     const ig_artifact_level *levels; /* one each of the plan's section `levels` */
+    const ig_artifact_entry *extra;  /* further entries */
+    size_t extra_count;
 } ig_artifact_contents;
 
 /* The finished container as parts to be written one after the other; headers are the
  * arena's, weights the caller's. */
 void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *contents,
                       ig_file_part **out_parts, size_t *out_count);
-
-typedef struct ig_artifact_entry {
-    ig_str name, data;
-} ig_artifact_entry;
 
 /* A container of these entries, which are borrowed. */
 void ig_artifact_repack(ig_arena *arena, const ig_artifact_entry *entries, size_t count,

@@ -157,7 +157,9 @@ static ig_status make_container(ig_compilation *build) {
                                       .sources = ig_sources_write(
                                           build->lowered.modules[0], origins.items,
                                           (uint32_t)origins.count, &build->arena),
-                                      .levels = code };
+                                      .levels = code,
+                                      .extra = build->extra,
+                                      .extra_count = build->extra_count };
     ig_artifact_pack(&w, &contents, &build->parts, &build->part_count);
     return IG_OK;
 }

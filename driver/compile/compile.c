@@ -191,24 +191,26 @@ static ig_status publish_and_cache(compile_call *call) {
     return IG_OK;
 }
 
-/* Writing over a file that the model reads would lose the model. */
-static ig_status check_output_path(const compile_call *call) {
-    const ig_module *module = call->build.module;
+ig_status ig_check_output_path(const ig_module *module, const char *path) {
     struct stat facts;
-    if (stat(call->build.path, &facts) != 0) {
+    if (stat(path, &facts) != 0) {
         return IG_OK;
     }
     for (size_t i = 0; i < module->files.count; i++) {
         const ig_file_map *map = &module->files.items[i];
         if (map->inode == facts.st_ino && map->device == facts.st_dev) {
-            ig_location where = { .file = call->build.path };
-            return ig_error_hint(&call->context->diag, IG_INVALID, &where,
+            ig_location where = { .file = path };
+            return ig_error_hint(&module->context->diag, IG_INVALID, &where,
                                  "give the result another name",
                                  "this file is part of the model that is compiled: it "
                                  "would be replaced");
         }
     }
     return IG_OK;
+}
+
+static ig_status check_output_path(const compile_call *call) {
+    return ig_check_output_path(call->build.module, call->build.path);
 }
 
 static ig_status publish_header(compile_call *call) {

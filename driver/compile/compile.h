@@ -53,6 +53,8 @@ typedef struct ig_compilation {
     ig_payloads payloads;
     ig_lowered lowered;
     ig_kernel_team *team;
+    const ig_artifact_entry *extra; /* of the container, beside its own */
+    size_t extra_count;
     ig_file_part *parts; /* the container: in arena, modules and team */
     size_t part_count;
     bool refers;        /* the container leaves constants in files */
@@ -63,5 +65,9 @@ void ig_compilation_init(ig_compilation *build, const ig_module *module,
                          const ig_compile_options *options);
 ig_status ig_compilation_run(ig_compilation *build);
 void ig_compilation_fini(ig_compilation *build);
+
+/* INVALID, with words, when `path` is a file that the module reads: writing it would
+ * lose the model. */
+ig_status ig_check_output_path(const ig_module *module, const char *path);
 
 #endif

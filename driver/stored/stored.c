@@ -8,6 +8,8 @@
 #include "ir/build.h"
 #include "ir/dim/dim.h"
 
+#include <assert.h>
+#include <fnmatch.h>
 #include <string.h>
 
 _Static_assert((int)IG_STORED_WRAP == (int)IG_NEGATIVE_wrap &&
@@ -23,6 +25,7 @@ _Static_assert((int)IG_STORED_ERROR == (int)IG_RANGE_error &&
 typedef struct stored_use {
     ig_op *bag;
     uint32_t table, ids; /* operands */
+    uint32_t feature;
     size_t lookup;
 } stored_use;
 
@@ -30,6 +33,8 @@ typedef struct store_call {
     ig_module *module, *ids;
     const char *const *names;
     size_t name_count, input_count;
+    size_t table_count;
+    size_t table_room; /* of the two arrays by table */
     ig_compile_options options;
     ig_graph *graph;
     ig_op **weights; /* by table */
@@ -56,18 +61,52 @@ static ig_status run_passes(const store_call *call, ig_module *module,
 
 /* ---- tables ---- */
 
-static ig_status find_table(store_call *call, size_t number) {
+static bool is_pattern(const char *name) {
+    return strpbrk(name, "*?[") != NULL;
+}
+
+static bool is_taken(const store_call *call, const ig_op *weight) {
+    for (size_t i = 0; i < call->table_count; i++) {
+        if (call->weights[i] == weight) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ig_status take_table(store_call *call, ig_op *weight, size_t name) {
+    const ig_type *type = weight->results->type;
+    ig_stored_table table = { .name = ig_attr_str(weight, IG_weight_name),
+                              .dtype = ig_dtypes[type->dtype].name,
+                              .named_by = name };
+    bool is_plain = type->kind == IG_TENSOR && type->rank == 2 &&
+                    ig_dim_constant(call->module, type->dims[0], &table.rows) &&
+                    ig_dim_constant(call->module, type->dims[1], &table.dim) &&
+                    table.rows > 0 && table.dim > 0 &&
+                    ig_dtypes[type->dtype].bits % 8 == 0;
+    if (!is_plain) {
+        return refuse_table(call, IG_UNSUPPORTED, call->names[name],
+                            "it has no rows of whole bytes");
+    }
+    assert(call->table_count < call->table_room && "there is room for each weight");
+    call->weights[call->table_count] = weight;
+    call->tables[call->table_count++] = table;
+    return IG_OK;
+}
+
+static ig_status take_named(store_call *call, size_t number) {
     const char *name = call->names[number];
     size_t found = 0;
     bool is_exact = false;
+    ig_op *weight = NULL;
     for (ig_op *op = call->graph->body.first; op && !is_exact; op = op->next) {
         if (op->code != IG_OP_weight) {
             continue;
         }
-        const char *weight = ig_attr_str(op, IG_weight_name);
-        is_exact = strcmp(weight, name) == 0;
-        if (is_exact || (*name && ig_weight_has_part(weight, name))) {
-            call->weights[number] = op;
+        const char *whole = ig_attr_str(op, IG_weight_name);
+        is_exact = strcmp(whole, name) == 0;
+        if (is_exact || (*name && ig_weight_has_part(whole, name))) {
+            weight = op;
             found++;
         }
     }
@@ -76,23 +115,54 @@ static ig_status find_table(store_call *call, size_t number) {
                             found ? "more than one weight is named so"
                                   : "the model looks up no weight of that name");
     }
-    for (size_t i = 0; i < number; i++) {
-        if (call->weights[i] == call->weights[number]) {
-            return refuse_table(call, IG_INVALID, name, "it is named twice");
+    return is_taken(call, weight)
+               ? refuse_table(call, IG_INVALID, name, "it is named twice")
+               : take_table(call, weight, number);
+}
+
+static bool is_looked_up(const ig_op *weight) {
+    for (const ig_use *use = weight->results->uses; use; use = use->next) {
+        if (use->user->code == IG_OP_bag && use->value->type->rank == 2) {
+            return true;
         }
     }
-    const ig_type *type = call->weights[number]->results->type;
-    ig_stored_table *table = &call->tables[number];
-    *table =
-        (ig_stored_table){ .name = ig_attr_str(call->weights[number], IG_weight_name),
-                           .dtype = ig_dtypes[type->dtype].name };
-    bool is_plain = type->kind == IG_TENSOR && type->rank == 2 &&
-                    ig_dim_constant(call->module, type->dims[0], &table->rows) &&
-                    ig_dim_constant(call->module, type->dims[1], &table->dim) &&
-                    ig_dtypes[type->dtype].bits % 8 == 0;
-    return is_plain ? IG_OK
-                    : refuse_table(call, IG_UNSUPPORTED, name,
-                                   "it has no rows of whole bytes");
+    return false;
+}
+
+/* Tables that have no name of their own among the names. */
+static ig_status take_matching(store_call *call, size_t number) {
+    const char *pattern = call->names[number];
+    bool is_met = false;
+    for (ig_op *op = call->graph->body.first; op; op = op->next) {
+        if (op->code != IG_OP_weight || !is_looked_up(op) ||
+            fnmatch(pattern, ig_attr_str(op, IG_weight_name), 0) != 0) {
+            continue;
+        }
+        is_met = true;
+        if (!is_taken(call, op)) {
+            IG_TRY(take_table(call, op, number));
+        }
+    }
+    return is_met ? IG_OK
+                  : refuse_table(call, IG_INVALID, pattern,
+                                 "the model looks up no weight that fits the pattern");
+}
+
+static ig_status find_tables(store_call *call) {
+    ig_arena *arena = &call->module->arena;
+    call->table_room = 0;
+    for (ig_op *op = call->graph->body.first; op; op = op->next) {
+        call->table_room += op->code == IG_OP_weight;
+    }
+    call->weights = IG_NEW_ARRAY(arena, ig_op *, call->table_room);
+    call->tables = IG_NEW_ARRAY(arena, ig_stored_table, call->table_room);
+    for (size_t i = 0; i < call->name_count; i++) {
+        IG_TRY(is_pattern(call->names[i]) ? IG_OK : take_named(call, i));
+    }
+    for (size_t i = 0; i < call->name_count; i++) {
+        IG_TRY(is_pattern(call->names[i]) ? take_matching(call, i) : IG_OK);
+    }
+    return IG_OK;
 }
 
 /* ---- look-ups ---- */
@@ -131,7 +201,8 @@ static size_t number_of_lookup(store_call *call, const ig_stored_lookup *lookup,
     for (size_t i = 0; i < call->lookups.count; i++) {
         const ig_stored_lookup *other = &call->lookups.items[i];
         if (call->values.items[i] == ids && other->table == lookup->table &&
-            other->negative == lookup->negative && other->range == lookup->range) {
+            other->negative == lookup->negative && other->range == lookup->range &&
+            other->padding == lookup->padding) {
             return i;
         }
     }
@@ -152,10 +223,6 @@ static ig_status note_feature(store_call *call, size_t table, ig_op *bag,
             return refuse_table(call, IG_UNSUPPORTED, name,
                                 "it is one of a table's shards");
         }
-        if (f.padding != INT64_MIN) {
-            return refuse_table(call, IG_UNSUPPORTED, name,
-                                "a look-up leaves a row out (padding_idx)");
-        }
         ig_value *ids = bag->operands[f.ids].value;
         if (!has_known_extents(call, ids->type)) {
             return refuse_table(
@@ -165,11 +232,13 @@ static ig_status note_feature(store_call *call, size_t table, ig_op *bag,
         ig_stored_lookup lookup = {
             .table = table,
             .negative = (ig_stored_negative)ig_attr_int(bag, IG_bag_negative, 0),
-            .range = (ig_stored_range)ig_attr_int(bag, IG_bag_range, 0)
+            .range = (ig_stored_range)ig_attr_int(bag, IG_bag_range, 0),
+            .padding = f.padding
         };
         stored_use use = { .bag = bag,
                            .table = operand,
                            .ids = f.ids,
+                           .feature = i,
                            .lookup = number_of_lookup(call, &lookup, ids) };
         IG_PUSH(&call->module->arena, &call->uses, use);
         return IG_OK;
@@ -180,7 +249,7 @@ static ig_status note_feature(store_call *call, size_t table, ig_op *bag,
 
 /* In the order of the graph, which is the same in each copy of it. */
 static ig_status find_lookups(store_call *call) {
-    for (size_t t = 0; t < call->name_count; t++) {
+    for (size_t t = 0; t < call->table_count; t++) {
         const ig_value *weight = call->weights[t]->results;
         for (const ig_use *use = weight->uses; use; use = use->next) {
             if (use->user->code != IG_OP_bag ||
@@ -193,7 +262,7 @@ static ig_status find_lookups(store_call *call) {
     }
     for (ig_op *op = call->graph->body.first; op; op = op->next) {
         for (uint32_t i = 0; op->code == IG_OP_bag && i < op->operand_count; i++) {
-            for (size_t t = 0; t < call->name_count; t++) {
+            for (size_t t = 0; t < call->table_count; t++) {
                 if (op->operands[i].value == call->weights[t]->results) {
                     IG_TRY(note_feature(call, t, op, i));
                 }
@@ -204,17 +273,12 @@ static ig_status find_lookups(store_call *call) {
 }
 
 static ig_status find_all(store_call *call) {
-    ig_arena *arena = &call->module->arena;
     call->graph = (ig_graph *)(uintptr_t)ig_entry_of(call->module);
     if (!call->graph || call->graph->state_count > 0) {
         return refuse_table(call, IG_UNSUPPORTED, call->names[0],
                             "models without a graph, or with state, keep their tables");
     }
-    call->weights = IG_NEW_ARRAY(arena, ig_op *, call->name_count);
-    call->tables = IG_NEW_ARRAY(arena, ig_stored_table, call->name_count);
-    for (size_t i = 0; i < call->name_count; i++) {
-        IG_TRY(find_table(call, i));
-    }
+    IG_TRY(find_tables(call));
     return find_lookups(call);
 }
 
@@ -243,18 +307,31 @@ static ig_value *add_input(store_call *call, const char **names, const ig_type *
     return arg;
 }
 
+/* The row that a look-up leaves out has position 0. */
+static void leave_out_first(store_call *call, const stored_use *use) {
+    if (call->lookups.items[use->lookup].padding == INT64_MIN) {
+        return;
+    }
+    ig_attr attr = use->bag->attrs[IG_bag_padding];
+    int64_t *padding = IG_NEW_ARRAY(&call->module->arena, int64_t, attr.count);
+    memcpy(padding, attr.as.ints, attr.count * sizeof *padding);
+    padding[use->feature] = 0;
+    ig_attr_set(use->bag, IG_bag_padding,
+                ig_attr_of_ints(call->module, padding, attr.count));
+}
+
 static void take_rows(store_call *call) {
     ig_module *module = call->module;
     ig_graph *graph = call->graph;
     size_t old = graph->body.arg_count;
     const char **names = IG_NEW_ARRAY(&module->arena, const char *,
-                                      old + call->name_count + call->lookups.count);
-    ig_value **rows = IG_NEW_ARRAY(&module->arena, ig_value *, call->name_count);
+                                      old + call->table_count + call->lookups.count);
+    ig_value **rows = IG_NEW_ARRAY(&module->arena, ig_value *, call->table_count);
     ig_value **places = IG_NEW_ARRAY(&module->arena, ig_value *, call->lookups.count);
     for (size_t i = 0; i < old; i++) {
         names[i] = ig_module_input_name(module, i);
     }
-    for (size_t t = 0; t < call->name_count; t++) {
+    for (size_t t = 0; t < call->table_count; t++) {
         const ig_type *type = call->weights[t]->results->type;
         ig_dim dims[2] = { ig_dim_symbol(module, "rows"), type->dims[1] };
         const char *name = ig_arena_printf(&module->arena, "%s.rows",
@@ -273,6 +350,7 @@ static void take_rows(store_call *call) {
         size_t table = call->lookups.items[use->lookup].table;
         ig_use_set(&use->bag->operands[use->table], rows[table]);
         ig_use_set(&use->bag->operands[use->ids], places[use->lookup]);
+        leave_out_first(call, use);
     }
     graph->arg_names = names;
     graph->signature = NULL;
@@ -292,7 +370,7 @@ static ig_status split_module(void *arguments) {
     take_rows(call);
     call->stored = IG_NEW(&call->module->arena, ig_stored);
     *call->stored = (ig_stored){ .input_count = call->input_count,
-                                 .table_count = call->name_count,
+                                 .table_count = call->table_count,
                                  .lookup_count = call->lookups.count,
                                  .tables = call->tables,
                                  .lookups = call->lookups.items };

@@ -46,6 +46,9 @@ typedef struct ig_dynamic_options {
     uint32_t frequency; /* of a new id; 0: 5 (ig_id_map_create) */
     int64_t evict_rows; /* rows that are freed at a time; 0: half of all */
     int is_read_only;   /* rows are never written to the store */
+    /* Rows before all others, 0 … spare_rows - 1, that no id ever has: zeros to begin
+     * with, and the caller's to fill.  They come on top of row_count. */
+    int64_t spare_rows;
     /* Fills the weight of an id that the store does not have; NULL: zeros.  States are
      * zeros. */
     void (*fill)(void *user, int64_t id, void *weight);
@@ -59,8 +62,8 @@ IG_API IG_MUST_USE ig_status ig_dynamic_create(ig_store *store,
 /* Rows that were not saved are lost. */
 IG_API void ig_dynamic_destroy(ig_dynamic *table);
 
-/* The rows of `state`: row_count x row_bytes, aligned to 64 bytes; NULL: no such
- * state. */
+/* The rows of `state`: spare_rows + row_count of row_bytes each, aligned to 64 bytes;
+ * NULL: no such state. */
 IG_API void *ig_dynamic_data(ig_dynamic *table, uint32_t state);
 
 /* Makes sure that all ids are in memory and puts their rows into rows[0 … count).
@@ -70,12 +73,22 @@ IG_API IG_MUST_USE ig_status ig_dynamic_fetch(ig_dynamic *table,
                                               const ig_store_call *call, uint32_t time,
                                               const int64_t *ids, size_t count,
                                               int64_t *rows);
+/* The same without the store: ids that are not in memory get row -1.  For a call whose
+ * time is up. */
+IG_API IG_MUST_USE ig_status ig_dynamic_find(ig_dynamic *table,
+                                             const ig_store_call *call, uint32_t time,
+                                             const int64_t *ids, size_t count,
+                                             int64_t *rows);
 /* Batches up to `time` are done with their rows. */
 IG_API void ig_dynamic_release(ig_dynamic *table, uint32_t time);
 /* Writes rows that were used since the last save to the store, and flushes it.  Nobody
  * may write to the rows meanwhile. */
 IG_API IG_MUST_USE ig_status ig_dynamic_save(ig_dynamic *table,
                                              const ig_store_call *call);
+
+/* All times so far become half of what they were (ig_id_map_halve_times), and later
+ * ones go on from there.  Every batch must be released. */
+IG_API void ig_dynamic_halve_times(ig_dynamic *table);
 
 /* What a table did so far. */
 typedef struct ig_dynamic_counts {

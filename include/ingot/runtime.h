@@ -111,6 +111,7 @@ typedef struct ig_program_options {
     const ig_memory_file *files;
     size_t file_count;
     int check_weights; /* also compare the hash of every constant */
+    const char *part;  /* the artifact of this name in the artifact, or NULL: itself */
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;
@@ -163,6 +164,11 @@ typedef struct ig_program_facts {
 IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *facts);
 /* The best level that this machine runs: "v2", "v3", "v4", "v4-vnni"; "" for none. */
 IG_API const char *ig_runtime_level(void);
+
+/* What the artifact says of tables that lie in stores, *out_size bytes, there as long
+ * as the program is: for ingot/lookahead.h, which runs such programs.  NULL: its
+ * tables, if any, are its own. */
+IG_API const void *ig_program_stored(const ig_program *program, size_t *out_size);
 
 /* ---- thread pools ---- */
 

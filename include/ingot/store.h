@@ -160,6 +160,9 @@ typedef struct ig_id_batch {
 /* LIMIT: no row is free for ids[done]; what stands before it is done: evict, and go on
  * from there.  INVALID: a negative id, or a time out of range; nothing is done. */
 IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch);
+/* The same for ids that have a row already; the others get row -1 and stay without.
+ * INVALID as above. */
+IG_API IG_MUST_USE ig_status ig_id_map_find(ig_id_map *map, ig_id_batch *batch);
 /* All batches up to `time` are done with their rows. */
 IG_API void ig_id_map_release(ig_id_map *map, uint32_t time);
 /* Lists up to `count` ids in `least`, the least used first, none that is pinned, and
@@ -173,6 +176,9 @@ IG_API void ig_id_map_forget(ig_id_map *map, const ig_id_row *gone, size_t count
 IG_API size_t ig_id_map_list(const ig_id_map *map, int64_t since, ig_id_row *used,
                              size_t room);
 IG_API size_t ig_id_map_count(const ig_id_map *map);
+/* Halves all times, rounding down, so that a map outlives IG_ID_MAP_TIME batches; the
+ * order of uses stays but for neighbours.  No batch may be unreleased. */
+IG_API void ig_id_map_halve_times(ig_id_map *map);
 
 /* ---- plug-ins ---- */
 

@@ -40,36 +40,53 @@ typedef struct ig_stored_table {
     const char *name;  /* the weight's */
     const char *dtype; /* "f32" */
     int64_t rows, dim; /* of the whole table */
+    size_t named_by;   /* which of the names it answers to */
 } ig_stored_table;
 
 typedef struct ig_stored_lookup {
     size_t table;
     ig_stored_negative negative;
     ig_stored_range range;
+    int64_t padding; /* the row that is left out; INT64_MIN: none */
 } ig_stored_lookup;
 
 /* Output k of `ids` has the ids of look-up k.  Inputs of `module`: first `input_count`
  * that both have, then rows of each table, dtype[any number, dim], then of each look-up
- * the positions in them, shaped and typed as its ids. */
+ * the positions in them, shaped and typed as its ids.  In a look-up with padding
+ * position 0 is the row that is left out, so that row 0 must be a spare one there. */
 typedef struct ig_stored {
     size_t input_count, table_count, lookup_count;
     const ig_stored_table *tables;
     const ig_stored_lookup *lookups;
 } ig_stored;
 
-/* Takes the tables of these names (of weights, or what stands between dots in one) out
- * of the module.  Look-ups become bags; of `options` (may be NULL) those about bags
- * count.  Both modules take flat inputs and give flat results.  *out_ids is the
- * caller's to close, before the context; *out_stored is the module's.  After an error
- * the module is to be closed.
- * Errors: IG_INVALID for a name of no table; IG_UNSUPPORTED where a table is used by
- * more than look-ups at the top of the graph, a look-up leaves a row out (padding), or
- * the extents of its ids are known only when the model runs. */
+/* Takes the tables of these names (of weights, or what stands between dots in one, or
+ * patterns with * and ? of all other tables that are looked up) out of the module.
+ * Look-ups become bags; of `options` (may be NULL) those about bags count.  Both
+ * modules take flat inputs and give flat results.  *out_ids is the caller's to close,
+ * before the context; *out_stored is the module's.  After an error the module is to be
+ * closed.  Errors: IG_INVALID for a name of no table; IG_UNSUPPORTED where a table is
+ * used by more than look-ups at the top of the graph, or the extents of its ids are
+ * known only when the model runs. */
 IG_API IG_MUST_USE ig_status ig_module_store(ig_module *module,
                                              const char *const *names, size_t count,
                                              const ig_compile_options *options,
                                              ig_module **out_ids,
                                              const ig_stored **out_stored);
+
+/* Where a table's rows lie; `url` as ig_store_open takes it. */
+typedef struct ig_stored_place {
+    const char *table; /* a name or pattern, as above */
+    const char *url;   /* is written into the artifact, with any password in it */
+} ig_stored_place;
+
+/* The same, compiled into one artifact, which ingot/lookahead.h runs: both programs,
+ * and where the tables lie.  Errors as of ig_module_store and ig_compile_file; `emit`
+ * and `isolate` are not supported. */
+IG_API IG_MUST_USE ig_status ig_compile_stored(ig_module *module,
+                                               const ig_stored_place *places,
+                                               size_t count, const char *path,
+                                               const ig_compile_options *options);
 
 #ifdef __cplusplus
 }

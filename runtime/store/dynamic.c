@@ -42,8 +42,10 @@ static ig_status check_options(const ig_store_call *call,
     size_t bytes;
     bool fits = options->row_count >= 1 && options->row_count <= IG_ID_MAP_ROWS &&
                 options->row_bytes >= 1 && options->row_bytes <= CHUNK_BYTES &&
-                options->state_count <= 64 &&
-                ig_mul_size((size_t)options->row_count, options->row_bytes, &bytes) &&
+                options->state_count <= 64 && options->spare_rows >= 0 &&
+                options->spare_rows <= IG_ID_MAP_ROWS &&
+                ig_mul_size((size_t)(options->row_count + options->spare_rows),
+                            options->row_bytes, &bytes) &&
                 bytes <= SIZE_MAX / 2;
     if (!options->name || !fits || options->evict_rows < 0 ||
         options->evict_rows > options->row_count) {
@@ -58,7 +60,8 @@ static ig_status check_options(const ig_store_call *call,
 
 static bool allocate_rows(ig_dynamic *table) {
     const ig_dynamic_options *o = &table->options;
-    size_t bytes = ig_align_up((size_t)o->row_count * o->row_bytes, 64);
+    size_t rows = (size_t)(o->row_count + o->spare_rows);
+    size_t bytes = ig_align_up(rows * o->row_bytes, 64);
     table->data = calloc(o->state_count, sizeof *table->data);
     for (uint32_t s = 0; table->data && s < o->state_count; s++) {
         table->data[s] = aligned_alloc(64, bytes);
@@ -160,8 +163,10 @@ ig_dynamic_counts ig_dynamic_describe(const ig_dynamic *table) {
 
 /* ---- rows to and from the store ---- */
 
+/* `row` is one of the map's. */
 static char *row_at(const ig_dynamic *table, uint32_t state, int64_t row) {
-    return table->data[state] + (size_t)row * table->options.row_bytes;
+    size_t place = (size_t)(row + table->options.spare_rows);
+    return table->data[state] + place * table->options.row_bytes;
 }
 
 static ig_store_cells cells_of(ig_dynamic *table, const ig_id_row *rows, size_t count) {
@@ -282,6 +287,12 @@ static ig_status evict_rows(ig_dynamic *table, const ig_store_call *call) {
     return IG_OK;
 }
 
+static ig_status refuse_batch(const ig_dynamic *table, const ig_store_call *call) {
+    return ig_store_fail(call, IG_INVALID,
+                         "table '%s': ids must be 0 or more, and times must not fall",
+                         table->name);
+}
+
 static ig_status find_rows(ig_dynamic *table, const ig_store_call *call,
                            ig_id_batch *batch) {
     for (;;) {
@@ -289,10 +300,7 @@ static ig_status find_rows(ig_dynamic *table, const ig_store_call *call,
         ig_status status = ig_id_map_transform(table->map, batch);
         table->fresh_count += batch->fresh_count;
         if (status == IG_INVALID) {
-            return ig_store_fail(call, IG_INVALID,
-                                 "table '%s': ids must be 0 or more, and times must "
-                                 "not fall",
-                                 table->name);
+            return refuse_batch(table, call);
         }
         if (status != IG_LIMIT) {
             return status;
@@ -304,16 +312,43 @@ static ig_status find_rows(ig_dynamic *table, const ig_store_call *call,
     }
 }
 
+/* Rows of the map become those of the table, which begin with the spare ones. */
+static void skip_spare_rows(const ig_dynamic *table, int64_t *rows, size_t count) {
+    int64_t spare = table->options.spare_rows;
+    for (size_t i = 0; spare > 0 && i < count; i++) {
+        rows[i] += rows[i] < 0 ? 0 : spare;
+    }
+}
+
+static ig_status check_time(const ig_dynamic *table, const ig_store_call *call,
+                            uint32_t time) {
+    return time > atomic_load(&table->released)
+               ? IG_OK
+               : ig_store_fail(call, IG_INVALID, "table '%s': time %u was released",
+                               table->name, time);
+}
+
+ig_status ig_dynamic_find(ig_dynamic *table, const ig_store_call *given, uint32_t time,
+                          const int64_t *ids, size_t count, int64_t *rows) {
+    ig_store_call call = ig_store_call_of(given);
+    ig_id_batch batch = {
+        .size = sizeof batch, .ids = ids, .count = count, .time = time, .rows = rows
+    };
+    IG_TRY(check_time(table, &call, time));
+    if (ig_id_map_find(table->map, &batch) != IG_OK) {
+        return refuse_batch(table, &call);
+    }
+    skip_spare_rows(table, rows, count);
+    return IG_OK;
+}
+
 ig_status ig_dynamic_fetch(ig_dynamic *table, const ig_store_call *given, uint32_t time,
                            const int64_t *ids, size_t count, int64_t *rows) {
     ig_store_call call = ig_store_call_of(given);
     ig_id_batch batch = {
         .size = sizeof batch, .ids = ids, .count = count, .time = time, .rows = rows
     };
-    if (time <= atomic_load(&table->released)) {
-        return ig_store_fail(&call, IG_INVALID, "table '%s': time %u was released",
-                             table->name, time);
-    }
+    IG_TRY(check_time(table, &call, time));
     table->fresh_count = 0;
     ig_status status = find_rows(table, &call, &batch);
     if (status == IG_OK) {
@@ -323,6 +358,7 @@ ig_status ig_dynamic_fetch(ig_dynamic *table, const ig_store_call *given, uint32
         ig_id_map_forget(table->map, table->fresh, table->fresh_count);
         return status;
     }
+    skip_spare_rows(table, rows, count);
     table->counts.ids += count;
     table->counts.hits += count - table->fresh_count;
     return IG_OK;
@@ -333,6 +369,18 @@ void ig_dynamic_release(ig_dynamic *table, uint32_t time) {
     while (before < time &&
            !atomic_compare_exchange_weak(&table->released, &before, time)) {
     }
+}
+
+void ig_dynamic_halve_times(ig_dynamic *table) {
+    int64_t released = atomic_load(&table->released);
+    if (released < 0) {
+        return;
+    }
+    ig_id_map_release(table->map, (uint32_t)released);
+    ig_id_map_halve_times(table->map);
+    atomic_store(&table->released, released / 2);
+    /* Rounded so that each use after the save stays after it. */
+    table->saved = table->saved < 0 ? -1 : table->saved / 2 - 1;
 }
 
 ig_status ig_dynamic_save(ig_dynamic *table, const ig_store_call *given) {

@@ -204,15 +204,20 @@ static void prefetch_slot(const ig_id_map *map, const ig_id_batch *batch, size_t
     }
 }
 
-ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch) {
-    uint32_t time = batch->time;
+static ig_status begin_batch(ig_id_map *map, ig_id_batch *batch) {
     batch->fresh_count = 0;
     batch->done = 0;
-    if (time < map->now || time > IG_ID_MAP_TIME ||
+    if (batch->time < map->now || batch->time > IG_ID_MAP_TIME ||
         !are_ids(batch->ids, batch->count)) {
         return IG_INVALID;
     }
-    map->now = time;
+    map->now = batch->time;
+    return IG_OK;
+}
+
+ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch) {
+    uint32_t time = batch->time;
+    IG_TRY(begin_batch(map, batch));
     for (size_t i = 0; i < batch->count; i++) {
         prefetch_slot(map, batch, i + LOOK_AHEAD);
         int64_t id = batch->ids[i];
@@ -229,6 +234,21 @@ ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch) {
         batch->rows[i] = s->row;
         batch->done = i + 1;
     }
+    return IG_OK;
+}
+
+ig_status ig_id_map_find(ig_id_map *map, ig_id_batch *batch) {
+    IG_TRY(begin_batch(map, batch));
+    for (size_t i = 0; i < batch->count; i++) {
+        prefetch_slot(map, batch, i + LOOK_AHEAD);
+        slot *s = find_slot(map, batch->ids[i], hash_id(batch->ids[i]));
+        bool is_there = s && s->key != 0;
+        if (is_there) {
+            s->record = record_use(map, s->record, batch->time);
+        }
+        batch->rows[i] = is_there ? (int64_t)s->row : -1;
+    }
+    batch->done = batch->count;
     return IG_OK;
 }
 
@@ -316,6 +336,17 @@ void ig_id_map_forget(ig_id_map *map, const ig_id_row *gone, size_t count) {
             clear_slot(map, s);
         }
     }
+}
+
+void ig_id_map_halve_times(ig_id_map *map) {
+    assert(map->released >= (int64_t)map->now && "no batch is unreleased");
+    for (size_t i = 0, slots = slot_count(map); i < slots; i++) {
+        uint32_t record = map->slots[i].record;
+        map->slots[i].record = (record & ~(uint32_t)IG_ID_MAP_TIME) |
+                               time_of(record) / 2;
+    }
+    map->now /= 2;
+    map->released = map->now;
 }
 
 size_t ig_id_map_list(const ig_id_map *map, int64_t since, ig_id_row *used,

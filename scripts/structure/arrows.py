@@ -16,7 +16,8 @@ ONNX = "frontend/onnx/"
 PT2 = "frontend/pt2/"
 LOWER = "passes/lower/"
 SCHEDULES = [LOWER + "*", LOWER + "math/", *MODEL]  # what schedules of all targets share
-DRIVER = ["driver/*", "runtime/format.h", "ingot/", *MODEL]
+DRIVER = ["driver/*", "runtime/format.h", "runtime/store/stored_format.h", "ingot/",
+          *MODEL]
 TOOL = "tools/ingot/"
 
 # folder → what its files may include by quotes: a prefix of the path, or `folder/*` for
@@ -74,8 +75,13 @@ ARROWS = {
     "codegen/cuda/": ["codegen/cuda/", "codegen/backend.h", "ir/", *BASE],
     "codegen/null/": ["codegen/null/", "codegen/backend.h", "ir/", *BASE],
     "runtime/": ["runtime/*", "runtime/host/", *BASE, KERNEL, "ingot/runtime.h",
-                 "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h"],
-    "runtime/store/": ["runtime/store/*", *BASE, "ingot/store.h", "ingot/dynamic.h"],
+                 "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h",
+                 "runtime/store/stored_format.h"],
+    "runtime/store/": ["runtime/store/*", "runtime/format.h", *BASE, "ingot/store.h",
+                       "ingot/dynamic.h"],
+    "runtime/store/ahead/": ["runtime/store/ahead/", "runtime/store/call.h",
+                             "runtime/store/stored_format.h", *BASE, "ingot/runtime.h",
+                             "ingot/lookahead.h", "ingot/dynamic.h"],
     "runtime/store/lmdb/": ["runtime/store/lmdb/", "runtime/store/*", *BASE,
                             "ingot/store.h"],
     "runtime/store/redis/": ["runtime/store/redis/", "runtime/store/*", *BASE,
@@ -120,7 +126,8 @@ ARROWS = {
     "driver/shard/": ["driver/shard/", "driver/compile/compile.h", "driver/values/weight.h",
                       "passes/shard/mark.h",
                       PT2 + "json.h", *DRIVER],
-    "driver/stored/": ["driver/stored/", "driver/compile/compile.h",
+    "driver/stored/": ["driver/stored/", "driver/compile/compile.h", "driver/artifact/",
+                       "driver/cache/cache.h",
                        "driver/values/weight.h", *DRIVER],
     "driver/values/": ["driver/values/", ONNX + "onnx.h", *DRIVER],
     TOOL: [TOOL + "*", TOOL + "cli/", TOOL + "verbs/", "ingot/"],

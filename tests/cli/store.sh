@@ -49,6 +49,40 @@ TEXT
         "$ingot" store load "$url" "$tmp/users.ig" ebc
     check "no table" 4 "weight 'bias' is no table" \
         "$ingot" store load "$url" "$tmp/users.ig" bias
+    printf '%s\n' 'module @m {' 'weight @ebc.users.weight : f32[3, 2] = [1, 2, 3, 4, 5, 6]' \
+        'weight @ebc.items.weight : f32[2, 2] = [7, 8, 9, 10]' 'graph @main(%i: i64[N]) {' \
+        '%a = gather @ebc.users.weight, %i {axis = 0} : f32[N, 2]' \
+        '%b = bag @ebc.items.weight, %i {operands = [0], pool = [none], padding = [0]}' \
+        '%c = add %a, %b : f32[N, 2]' 'ret %c' '}' '}' >"$tmp/two.ig"
+    check "a model's tables stay in a store" 0 "2 launches" "$ingot" compile "$tmp/two.ig" \
+        -o "$tmp/two.ingot" --store "ebc.items.weight=$url" --store "*=$url"
+    "$ingot" run "$tmp/two.ig" --input i='i64[4]=0,1,-1,0' >"$tmp/a"
+    "$ingot" run "$tmp/two.ingot" --input i='i64[4]=0,1,-1,0' >"$tmp/b"
+    holds "and it answers as before" cmp "$tmp/a" "$tmp/b"
+    "$ingot" run "$tmp/two.ig" --input i='i64[4]=0,1,-1,0' --outputs "$tmp/two.npz"
+    check "as verify says" 0 "1 passed" "$ingot" verify "$tmp/two.ingot" \
+        --input i='i64[4]=0,1,-1,0' --expected "$tmp/two.npz"
+    check "an id out of range is named" 3 "id 2 is out of range: table 'ebc.items.weight'" \
+        "$ingot" run "$tmp/two.ingot" --input i='i64[1]=2'
+    check "another store, with a row for what it lacks" 0 "1 1" "$ingot" run \
+        "$tmp/two.ingot" --store '*=memory://' --missing '*=0.5' --input i='i64[1]=1'
+    check "a row of another size" 3 "" "$ingot" run "$tmp/two.ingot" \
+        --missing '*=1,2,3' --input i='i64[1]=1'
+    check "a pattern that fits nothing" 3 "is named 'clicks'" "$ingot" run \
+        "$tmp/two.ingot" --store 'clicks=memory://' --input i='i64[1]=1'
+    check "calls are timed, with batches ahead" 0 "calls/s" "$ingot" bench "$tmp/two.ingot" \
+        --input i='i64[4]=0,1,1,0' --seconds 0.1 --ahead 3 --trace "$tmp/trace"
+    holds "and traced" sh -c "'$python' -m json.tool '$tmp/trace' >/dev/null"
+    check "steps are not profiled" 4 "ingot bench --trace" \
+        "$ingot" profile "$tmp/two.ingot" --input i='i64[1]=1'
+    check "no table is named so" 3 "looks up no weight that fits" "$ingot" compile \
+        "$tmp/two.ig" -o "$tmp/none.ingot" --store "clicks*=$url"
+    check "a store needs a URL" 2 "takes TABLE=URL" "$ingot" compile "$tmp/two.ig" \
+        -o "$tmp/none.ingot" --store users
+    check "of some type" 3 "TYPE://" "$ingot" compile "$tmp/two.ig" \
+        -o "$tmp/none.ingot" --store users=rows.mdb
+    check "a store that is away" 6 "table 'ebc" "$ingot" run "$tmp/two.ingot" \
+        --store "*=lmdb://$tmp" --input i='i64[1]=1'
     check "no copy to itself" 2 "to itself" "$ingot" store copy "$url" "$url"
     check "a deadline" 5 "deadline has passed" "$ingot" store ping "$url" --timeout 0
     check "a folder is no store" 6 "this is a folder" "$ingot" store ping "lmdb://$tmp"

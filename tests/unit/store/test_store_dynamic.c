@@ -341,4 +341,36 @@ static void add_stores(TCase *tcase) {
     tcase_add_loop_test(tcase, a_failed_call_loses_nothing, 0, 3);
 }
 
-UNIT_SUITE_WITH(store_dynamic, add_stores, a_row_of_another_length_is_refused)
+/* What was used after the save is written by the next one, whatever times became. */
+TEST(spare_rows_are_nobody_s_and_halved_times_lose_no_save) {
+    ig_store *store = open_store(0);
+    ig_dynamic *table = make_table(
+        store, (ig_dynamic_options){ .row_count = 4, .row_bytes = 4, .spare_rows = 2 });
+    int64_t ids[] = { 5, 6 }, rows[2];
+    int32_t *data = ig_dynamic_data(table, 0);
+    CHECK_INT(data[0] | data[1], 0);
+    CHECK_INT(ig_dynamic_fetch(table, &call, 4, ids, 2, rows), IG_OK);
+    CHECK_INT(rows[0], 2);
+    CHECK_INT(rows[1], 3);
+    data[2] = 55;
+    ig_dynamic_release(table, 4);
+    CHECK_INT(ig_dynamic_save(table, &call), IG_OK);
+    CHECK_INT(ig_dynamic_fetch(table, &call, 5, ids, 1, rows), IG_OK);
+    data[2] = 56;
+    ig_dynamic_release(table, 5);
+    ig_dynamic_halve_times(table);
+    CHECK_INT(ig_dynamic_save(table, &call), IG_OK);
+    ids[1] = 7;
+    CHECK_INT(ig_dynamic_find(table, &call, 3, ids, 2, rows), IG_OK);
+    CHECK_INT(rows[0], 2);
+    CHECK_INT(rows[1], -1);
+    ig_dynamic_destroy(table);
+    table = make_table(store, (ig_dynamic_options){ .row_count = 4, .row_bytes = 4 });
+    CHECK_INT(ig_dynamic_fetch(table, &call, 1, ids, 1, rows), IG_OK);
+    CHECK_INT(((int32_t *)ig_dynamic_data(table, 0))[rows[0]], 56);
+    ig_dynamic_destroy(table);
+    close_store(store);
+}
+
+UNIT_SUITE_WITH(store_dynamic, add_stores, a_row_of_another_length_is_refused,
+                spare_rows_are_nobody_s_and_halved_times_lose_no_save)

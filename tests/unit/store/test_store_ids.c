@@ -202,7 +202,50 @@ TEST(random_calls_agree_with_a_plain_model) {
 }
 END_TEST
 
+TEST(ids_without_a_row_are_found_to_have_none) {
+    ig_id_map *map = make(_i, 2, 5);
+    const int64_t ids[] = { 7, 8, 7 }, other[] = { 8, 9, 7 };
+    CHECK_OK(use(map, ids, 3, 1));
+    ig_id_batch batch = {
+        .size = sizeof batch, .ids = other, .count = 3, .time = 4, .rows = rows
+    };
+    CHECK_OK(ig_id_map_find(map, &batch)); /* full, and nothing is evicted */
+    CHECK_INT(batch.done, 3);
+    CHECK_INT(rows[0], 1);
+    CHECK_INT(rows[1], -1);
+    CHECK_INT(rows[2], 0);
+    CHECK_INT(ig_id_map_count(map), 2);
+    ig_id_map_release(map, 3); /* a find is a use */
+    CHECK_INT(ig_id_map_choose(map, 2, gone), 0);
+    batch.time = 3;
+    CHECK_STATUS(ig_id_map_find(map, &batch), IG_INVALID);
+    ig_id_map_destroy(map);
+}
+END_TEST
+
+/* So that a map serves more batches than there are times. */
+TEST(times_may_be_halved) {
+    ig_id_map *map = make(_i, 3, 31); /* no frequency rises: time decides */
+    const int64_t ids[] = { 7, 8, 9 };
+    CHECK_OK(use(map, &ids[2], 1, 4));
+    CHECK_OK(use(map, &ids[0], 1, IG_ID_MAP_TIME / 2));
+    CHECK_OK(use(map, &ids[1], 1, IG_ID_MAP_TIME));
+    ig_id_map_release(map, IG_ID_MAP_TIME);
+    ig_id_map_halve_times(map);
+    CHECK_OK(use(map, &ids[2], 1, IG_ID_MAP_TIME / 2 + 1));
+    CHECK_INT(rows[0], 0);
+    CHECK_INT(ig_id_map_choose(map, 3, gone), 2); /* 9 is in use again */
+    CHECK_INT(gone[0].id, 7);
+    CHECK_INT(gone[1].id, 8);
+    CHECK_INT(ig_id_map_list(map, IG_ID_MAP_TIME / 2, fresh, ROOM), 1);
+    CHECK_INT(fresh[0].id, 9);
+    ig_id_map_destroy(map);
+}
+END_TEST
+
 static void add_kinds(TCase *tcase) {
+    tcase_add_loop_test(tcase, ids_without_a_row_are_found_to_have_none, 0, 2);
+    tcase_add_loop_test(tcase, times_may_be_halved, 0, 2);
     tcase_add_loop_test(tcase, new_ids_take_the_lowest_free_row, 0, 2);
     tcase_add_loop_test(tcase, a_full_map_says_how_far_it_came, 0, 2);
     tcase_add_loop_test(tcase, what_is_used_least_goes_first, 0, 2);

@@ -18,6 +18,7 @@
  * to reach it by.  And what went wrong so far, for --json. */
 static _Atomic(ig_context *) interrupted_context;
 static _Atomic(ig_session *) interrupted_session;
+static _Atomic(ig_lookahead *) interrupted_ahead;
 static atomic_int interrupts;
 static char **error_texts;
 static size_t error_count;
@@ -213,6 +214,10 @@ static void on_interrupt(int number) {
     if (session) {
         ig_session_cancel(session);
     }
+    ig_lookahead *ahead = atomic_load(&interrupted_ahead);
+    if (ahead) {
+        ig_lookahead_cancel(ahead);
+    }
 }
 
 void keep_patience(void) {
@@ -222,6 +227,10 @@ void keep_patience(void) {
 
 void interrupt_also(ig_session *session) {
     atomic_store(&interrupted_session, session);
+}
+
+void interrupt_lookahead(ig_lookahead *ahead) {
+    atomic_store(&interrupted_ahead, ahead);
 }
 
 bool was_interrupted(void) {

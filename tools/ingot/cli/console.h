@@ -6,6 +6,7 @@
 #include "tools/ingot/cli/options.h"
 
 #include <ingot/ingot.h>
+#include <ingot/lookahead.h>
 #include <ingot/runtime.h>
 
 /* The exit status of the command line for a status. */
@@ -52,5 +53,7 @@ bool was_interrupted(void);
 void keep_patience(void);
 /* Ctrl-C also stops the run in progress; NULL: no longer. */
 void interrupt_also(ig_session *session);
+/* And the calls of this look-ahead. */
+void interrupt_lookahead(ig_lookahead *ahead);
 
 #endif

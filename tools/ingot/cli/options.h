@@ -27,9 +27,10 @@ typedef struct settings {
         *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *kernels,
         *topology, *constraints, *compat, *svg, *plan, *shard, *against, *check_command,
         *interpreter;
-    text_list inputs, limits, dims, modules;
+    text_list inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
-    int64_t threads, sessions, interpreters, batch_size, state, column, rank;
+    int64_t threads, sessions, interpreters, batch_size, state, column, rank,
+        store_memory, deadline, ahead;
     bool has_rtol, has_atol, has_seconds, has_arena;
     bool json, quiet, torch_empty, clamp_ids, sanitize, isolate, no_cache, check,
         markdown, help, trust_code, bisect;
@@ -120,6 +121,16 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
          "give what the model means where its archive is wrong: shards by rows with " \
          "mean "                                                                      \
          "pooling")
+#define ROWS_STORED                                                            \
+    LIST("store", stores, "TABLE=URL",                                         \
+         "where rows of a table lie, in place of what the artifact says; "     \
+         "TABLE may be a pattern"),                                            \
+        LIST("missing", missing, "TABLE=X,X…",                                 \
+             "the row of ids that its store lacks (0): one number fills it"),  \
+        COUNT("store-memory", 0, store_memory, 1, 1 << 24,                     \
+              "MB of rows in memory, of all tables that lie in stores (256)"), \
+        COUNT("deadline", 0, deadline, 1, 1 << 30,                             \
+              "milliseconds for the rows of a call; what is late is missing")
 #define ROWS_COMPILE \
     ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_SANITIZE, ROW_NO_CACHE, ROW_LIMIT
 

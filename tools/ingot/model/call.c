@@ -1,6 +1,6 @@
 /* Calls: values in, results out, by a program or by the interpreter.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/model/call.h"
+#include "tools/ingot/model/ahead.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +94,34 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
     return status;
 }
 
+/* One batch, and none ahead of it. */
+static ig_status run_ahead(const model *m, const call *with, results *out,
+                           message *why) {
+    ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
+    out->count = model_output_count(m);
+    out->views = need(calloc(out->count + 1, sizeof *out->views));
+    out->items = need(calloc(out->count + 1, sizeof *out->items));
+    ig_status status = make_views(m, with, inputs, why);
+    if (status == IG_OK) {
+        interrupt_lookahead(m->ahead);
+        status = ahead_run(m->ahead, inputs, with->count, m->deadline, out);
+        interrupt_lookahead(NULL);
+        if (status != IG_OK) {
+            snprintf(why->text, sizeof why->text, "%s: %.900s", m->path ? m->path : "",
+                     ig_lookahead_error(m->ahead));
+        }
+    }
+    for (size_t i = 0; i < out->count && status == IG_OK; i++) {
+        argument_of(&out->views[i], &out->items[i]);
+    }
+    free(inputs);
+    return status;
+}
+
+ig_status call_views(const model *m, const call *with, ig_view *out, message *why) {
+    return make_views(m, with, out, why);
+}
+
 ig_status call_bind(const model *m, ig_session *session, const call *with,
                     ig_view *outputs, message *why) {
     ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
@@ -128,8 +156,9 @@ ig_status call_run(const model *m, ig_session *session, const call *with, result
                    message *why) {
     *out = (results){ 0 };
     *why = (message){ "" };
-    ig_status status = session ? run_program(m, session, with, out, why)
-                               : run_interpreter(m, with, out);
+    ig_status status = session    ? run_program(m, session, with, out, why)
+                       : m->ahead ? run_ahead(m, with, out, why)
+                                  : run_interpreter(m, with, out);
     if (status == IG_OK && was_interrupted()) {
         status = IG_CANCELLED; /* one launch does not stop in the middle */
     }
@@ -143,7 +172,7 @@ ig_status call_run(const model *m, ig_session *session, const call *with, result
 
 ig_status model_call_create(const model *m, ig_call **out, message *why) {
     ig_call_options how = { sizeof how, why->text, sizeof why->text };
-    if (m->program) {
+    if (m->program && !m->ahead) {
         return ig_call_create(m->program, &how, out);
     }
     size_t count = model_node_count(m), input_count = model_input_count(m);

@@ -34,6 +34,8 @@ void message_of_session(const model *m, const ig_session *session, ig_status sta
 /* Binds the values, and memory of the session for the outputs. */
 ig_status call_bind(const model *m, ig_session *session, const call *with,
                     ig_view *outputs, message *why);
+/* Its values as the runtime takes them: room for with->count. */
+ig_status call_views(const model *m, const call *with, ig_view *out, message *why);
 /* A tensor as a view; false when the runtime takes no such value (a list, rank > 8). */
 bool view_of(const ig_argument *tensor, ig_view *out);
 /* The other way: extents and data stay the view's. */

@@ -1,5 +1,6 @@
 /* Models, however they come: artifacts are opened, all else is compiled on the way.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/model/ahead.h"
 #include "tools/ingot/model/model.h"
 #include "tools/ingot/model/ranks.h"
 
@@ -51,6 +52,22 @@ static bool level_of_target(const char *target, const char **out_level) {
     return is_best || is_level;
 }
 
+/* A program whose tables lie in stores is a look-ahead's. */
+static ig_status open_stores(const settings *given, const char *path, model *out,
+                             message *why) {
+    size_t size;
+    if (!ig_program_stored(out->program, &size)) {
+        return IG_OK;
+    }
+    ig_status status = ahead_open(given, out, path, (int)given->threads, &out->ahead,
+                                  why);
+    ig_program_close(out->program);
+    out->program = status == IG_OK
+                       ? (ig_program *)(uintptr_t)ig_lookahead_program(out->ahead)
+                       : NULL;
+    return status;
+}
+
 static ig_status open_artifact(const settings *given, const char *path, model *out,
                                message *why) {
     if (is_interpret(given->target)) {
@@ -77,7 +94,8 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
         return IG_INVALID;
     }
     ig_program_options how = { .check_weights = 1, .level = level };
-    return program_open(path, &how, &out->program, why);
+    ig_status status = program_open(path, &how, &out->program, why);
+    return status == IG_OK ? open_stores(given, path, out, why) : status;
 }
 
 bool is_interpret(const char *target) {
@@ -193,7 +211,12 @@ int output_check(const settings *given) {
 }
 
 void model_close(model *which) {
-    ig_program_close(which->program);
+    if (which->ahead) {
+        ig_lookahead_close(which->ahead);
+    } else {
+        ig_program_close(which->program);
+    }
+    which->ahead = NULL;
     ig_module_close(which->module);
     which->program = NULL;
     which->module = NULL;
@@ -201,9 +224,17 @@ void model_close(model *which) {
 
 /* ---- signature ---- */
 
+/* Rows and positions are the last inputs of such a program. */
+static size_t hidden_inputs(const model *m) {
+    return m->ahead
+               ? ig_program_input_count(m->program) - ig_lookahead_input_count(m->ahead)
+               : 0;
+}
+
 size_t model_input_count(const model *m) {
-    return m->program ? ig_program_input_count(m->program)
-                      : ig_module_input_count(m->module);
+    return m->ahead     ? ig_lookahead_input_count(m->ahead)
+           : m->program ? ig_program_input_count(m->program)
+                        : ig_module_input_count(m->module);
 }
 
 size_t model_output_count(const model *m) {
@@ -237,13 +268,25 @@ size_t model_state_count(const model *m) {
 }
 
 size_t model_node_count(const model *m) {
-    return m->program ? ig_program_node_count(m->program)
+    return m->program ? ig_program_node_count(m->program) - hidden_inputs(m)
                       : ig_module_node_count(m->module);
 }
 
 ig_tree_node model_node(const model *m, size_t index) {
-    return m->program ? ig_program_node(m->program, index)
-                      : ig_module_node(m->module, index);
+    if (!m->program) {
+        return ig_module_node(m->module, index);
+    }
+    size_t hidden = hidden_inputs(m);
+    if (index > model_input_count(m)) { /* the flat tree: call, inputs, results */
+        return ig_program_node(m->program, index + hidden);
+    }
+    ig_tree_node node = ig_program_node(m->program, index);
+    if (index == 0 && hidden > 0) {
+        node.child_count -= (uint32_t)hidden;
+        node.size -= (uint32_t)hidden;
+        node.integer -= (int64_t)hidden;
+    }
+    return node;
 }
 
 static size_t session_limit(const ig_context *context, const char *name) {
@@ -255,7 +298,7 @@ ig_status session_open(const settings *given, const model *m, ig_session **out,
                        message *why) {
     *out = NULL;
     *why = (message){ "" };
-    if (!m->program) {
+    if (!m->program || m->ahead) {
         return IG_OK;
     }
     ig_session_options options = {

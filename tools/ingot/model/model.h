@@ -5,6 +5,8 @@
 
 #include "tools/ingot/cli/console.h"
 
+#include <ingot/lookahead.h>
+
 /* The model that MODEL names: an artifact, or a module (NULL program until
  * compiled). */
 typedef struct model {
@@ -12,6 +14,9 @@ typedef struct model {
     ig_module *module;   /* NULL for an artifact */
     ig_program *program; /* NULL for --target interpret */
     const char *path;    /* as the user named it, for messages; or NULL */
+    ig_lookahead *ahead; /* of an artifact whose tables lie in stores, which has
+                          * `program`; else NULL */
+    int64_t deadline;    /* of a call of such an artifact, in ms; 0: none */
 } model;
 
 bool is_artifact(const char *path);

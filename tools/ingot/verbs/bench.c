@@ -5,6 +5,7 @@
  * timed alone, after a warm-up of a tenth of the time.  With N sessions, N threads call
  * at once, each its own session of the one program.
  */
+#include "tools/ingot/measure/ahead_runner.h"
 #include "tools/ingot/measure/bench_table.h"
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/extent.h"
@@ -32,6 +33,11 @@ static const option_row options[] = {
           "threads that call a package's Python in one interpreter, in N, and the "
           "compiled model"),
     LIST("modules", modules, "DIR", "a folder where that Python finds modules"),
+    ROWS_STORED,
+    COUNT("ahead", 0, ahead, 1, 1024, "batches whose rows are fetched ahead (2)"),
+    TEXT(
+        "trace", 0, trace, "FILE",
+        "also write when the last batches were fetched and computed, for trace viewers (JSON)"),
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
@@ -49,6 +55,7 @@ static const option_row options[] = {
 typedef struct runner {
     ig_session *session;
     ig_view *outputs;
+    ahead_runner ahead; /* in place of the session */
     ig_status status;
 } runner;
 
@@ -56,7 +63,8 @@ typedef struct runner {
 static int call_session(void *user, size_t number) {
     runner *r = user;
     (void)number;
-    r->status = ig_session_run_bound(r->session);
+    r->status = r->session ? ig_session_run_bound(r->session)
+                           : ahead_runner_call(&r->ahead);
     if (r->status != IG_OK) {
         return LOAD_FAILED;
     }
@@ -72,12 +80,24 @@ static double cpu_seconds(void) {
 
 static ig_status open_runner(const settings *given, const model *m, const call *with,
                              runner *out, message *why) {
+    if (m->ahead) {
+        return ahead_runner_open(given, m, with, &out->ahead, why);
+    }
     ig_status status = session_open(given, m, &out->session, why);
     if (status != IG_OK) {
         return status;
     }
     out->outputs = need(calloc(model_output_count(m) + 1, sizeof *out->outputs));
     return call_bind(m, out->session, with, out->outputs, why);
+}
+
+static void message_of_runner(const model *m, const runner *r, message *why) {
+    if (r->session) {
+        message_of_session(m, r->session, r->status, why);
+    } else if (r->status != IG_OK) {
+        snprintf(why->text, sizeof why->text, "%s: %.900s", m->path ? m->path : "",
+                 ig_lookahead_error(r->ahead.ahead));
+    }
 }
 
 static ig_status run_all(const model *m, const runner *runners, load_caller *callers,
@@ -89,7 +109,7 @@ static ig_status run_all(const model *m, const runner *runners, load_caller *cal
     for (size_t i = 0; i < count && status == IG_OK; i++) {
         if (callers[i].answer == LOAD_FAILED) {
             status = runners[i].status;
-            message_of_session(m, runners[i].session, status, why);
+            message_of_runner(m, &runners[i], why);
             if (status == IG_OK) {
                 status = IG_LIMIT;
                 snprintf(why->text, sizeof why->text,
@@ -117,12 +137,16 @@ ig_status bench_measure(const settings *given, const model *m, const call *with,
         status = run_all(m, runners, callers, out->sessions,
                          given->has_seconds ? given->seconds : 2, why);
     }
+    if (status == IG_OK && given->trace) {
+        status = ahead_runner_trace(&runners[0].ahead, given->trace);
+    }
     out->cpu_share = (cpu_seconds() - cpu) / (clock_seconds() - begin);
     if (status == IG_OK && !load_summarise(callers, out->sessions, &out->took)) {
         need(NULL);
     }
     for (size_t i = 0; i < out->sessions; i++) {
         ig_session_destroy(runners[i].session);
+        ahead_runner_close(&runners[i].ahead);
         free(runners[i].outputs);
         free(callers[i].seconds);
     }
@@ -190,6 +214,12 @@ static ig_status run_batches(const settings *given, const model *m, bench_table 
 static ig_status bench_model(const settings *given, const model *m,
                              bound_inputs *values, message *why) {
     bench_table table = { .given = given };
+    if (given->trace && !m->ahead) {
+        snprintf(why->text, sizeof why->text,
+                 "--trace is of artifacts whose tables lie in stores; ingot profile "
+                 "traces others");
+        return IG_INVALID;
+    }
     progress_clear();
     subject_read(given->arguments.items[0], m->program, &table.what);
     ig_status status = values->is_bound

@@ -24,6 +24,7 @@ static const option_row options[] = {
     LIST("input", inputs, "NAME=VALUE", "values, as for ingot bench"),
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz", "inputs from files"),
     ROW_ENTRY,
+    ROWS_STORED,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
     ROW_FIX,

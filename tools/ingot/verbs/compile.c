@@ -1,11 +1,15 @@
 /* ingot compile: a model into an artifact.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/clock.h"
+#include "tools/ingot/model/ahead.h"
 #include "tools/ingot/model/model.h"
 #include "tools/ingot/model/ranks.h"
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/values/declare.h"
 
+#include <ingot/stored.h>
+
+#include <stdlib.h>
 #include <string.h>
 
 static const option_row options[] = {
@@ -23,6 +27,9 @@ static const option_row options[] = {
     TEXT("plan", 0, plan, "PLAN.json",
          "the program of one rank, with its part of the tables (ingot shard)"),
     COUNT("rank", 0, rank, 0, 0, "which rank's (0)"),
+    LIST(
+        "store", stores, "TABLE=URL",
+        "leave a table's rows in a store (ingot store load puts them there); TABLE may be a pattern such as '*'; may be repeated"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
@@ -93,6 +100,36 @@ static ig_status write_file(const settings *given, ig_context *context,
     return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
 }
 
+static ig_status compile_stored(const settings *given, ig_module *module,
+                                const char *path) {
+    ig_compile_options how = compile_options(given);
+    how.emit = given->emit;
+    ig_stored_place *places = need(calloc(given->stores.count, sizeof *places));
+    char **names = need(calloc(given->stores.count, sizeof *names));
+    for (size_t i = 0; i < given->stores.count; i++) {
+        names[i] = ahead_name(given->stores.items[i]);
+        places[i] = (ig_stored_place){ names[i],
+                                       strchr(given->stores.items[i], '=') + 1 };
+    }
+    ig_status status = ig_compile_stored(module, places, given->stores.count, path,
+                                         &how);
+    for (size_t i = 0; i < given->stores.count; i++) {
+        free(names[i]);
+    }
+    free(names);
+    free(places);
+    return status;
+}
+
+static ig_status write_stored(const settings *given, ig_module *module) {
+    if (!is_stream(given->output)) {
+        return compile_stored(given, module, given->output);
+    }
+    char *path = stream_begin(".ingot");
+    ig_status status = path ? compile_stored(given, module, path) : IG_IO;
+    return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
+}
+
 static ig_status compile_here(const settings *given, ig_context *context,
                               bool is_text) {
     ig_module *module = NULL;
@@ -102,7 +139,9 @@ static ig_status compile_here(const settings *given, ig_context *context,
         return status;
     }
     status = given->plan ? ranks_shard_by_plan(given, module) : IG_OK;
-    if (status == IG_OK) {
+    if (status == IG_OK && given->stores.count) {
+        status = write_stored(given, module);
+    } else if (status == IG_OK) {
         status = is_text ? write_text(given, module)
                          : write_file(given, context, module);
     }
@@ -137,6 +176,10 @@ static int run_compile(const settings *given) {
     if (!status && given->isolate && given->plan) {
         status = complain(EXIT_USAGE, "leave out --isolate or --plan");
     }
+    if (!status && given->stores.count && (given->isolate || given->plan)) {
+        status = complain(EXIT_USAGE, "leave out --store, or --isolate and --plan");
+    }
+    status = status ? status : ahead_check(given);
     status = status ? status : output_check(given);
     ig_context *context = status ? NULL : context_open(given, NULL, &status);
     if (!context) {

@@ -230,6 +230,14 @@ static ig_status print_profile(const settings *given, profiler *p) {
 static ig_status profile_call(const settings *given, const model *m, const call *with,
                               message *why) {
     ig_session *session = NULL;
+    if (m->ahead) {
+        snprintf(
+            why->text, sizeof why->text,
+            "%s: steps of an artifact whose tables lie in stores are not profiled; "
+            "ingot bench --trace FILE shows how its batches overlap",
+            m->path);
+        return IG_UNSUPPORTED;
+    }
     ig_view *outputs = need(calloc(model_output_count(m) + 1, sizeof *outputs));
     ig_status status = session_open(given, m, &session, why);
     if (status == IG_OK) {

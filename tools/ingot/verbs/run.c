@@ -20,6 +20,7 @@ static const option_row options[] = {
         "write outputs to NAME.npy in a folder, to an archive, or one to a file, in place of printing them"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     ROWS_RANKS,
+    ROWS_STORED,
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,

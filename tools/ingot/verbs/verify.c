@@ -40,6 +40,7 @@ static const option_row options[] = {
         "arena", arena, has_arena, "R",
         "also fail where a run's arena is more than R times the bytes that live at once"),
     ROW_FIX,
+    ROWS_STORED,
     ROW_TRUST_CODE,
     ROWS_COMPILE,
     ROW_ISOLATE,

@@ -1,0 +1,76 @@
+/* Ids by the rules of a bag (ir/fold/bag.c, use_of_id), of the whole table.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/store/ahead/place.h"
+
+static int64_t id_at(const ig_view *ids, size_t i) {
+    return ids->dtype == IG_I32 ? ((const int32_t *)ids->data)[i]
+                                : ((const int64_t *)ids->data)[i];
+}
+
+/* The row that an id means, or a place below 0. */
+static int64_t row_of(const ig_placing *p, int64_t id) {
+    const ig_stored_lookup_record *how = p->how;
+    bool is_wrong_below = id < 0 && how->negative == IG_STORED_NEGATIVE_WRONG;
+    int64_t row = id;
+    if (id < 0 && how->negative == IG_STORED_NEGATIVE_WRAP) {
+        row += p->rows;
+    }
+    if (how->padding != INT64_MIN && row == how->padding) {
+        return IG_PLACE_PADDING;
+    }
+    if (id == -1 && how->negative == IG_STORED_NEGATIVE_SKIP) {
+        return IG_PLACE_SKIPPED;
+    }
+    if (row >= 0 && row < p->rows) {
+        return row;
+    }
+    if (p->rows == 0 || is_wrong_below || how->range == IG_STORED_RANGE_ERROR) {
+        return id < 0 && how->negative != IG_STORED_NEGATIVE_WRAP ? IG_PLACE_BELOW
+                                                                  : IG_PLACE_BEYOND;
+    }
+    return row < 0 || how->range == IG_STORED_RANGE_FIRST ? 0 : p->rows - 1;
+}
+
+size_t ig_place_ids(ig_placing *p, int64_t base, int64_t *wanted, int64_t *places) {
+    size_t count = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        int64_t id = id_at(p->ids, i), row = row_of(p, id);
+        if (row >= 0) {
+            places[i] = base + (int64_t)count;
+            wanted[count++] = row;
+            continue;
+        }
+        places[i] = row;
+        if (row <= IG_PLACE_BELOW && !p->is_wrong) {
+            p->is_wrong = true;
+            p->first_wrong = id;
+        }
+    }
+    return count;
+}
+
+/* -2 and INT32_MAX are no row under any rule that leaves an id wrong. */
+static int64_t position_of(int64_t place) {
+    return place == IG_PLACE_SKIPPED   ? -1
+           : place == IG_PLACE_PADDING ? IG_SPARE_PADDING
+           : place == IG_PLACE_BELOW   ? -2
+                                       : INT32_MAX;
+}
+
+size_t ig_place_rows(const ig_placing *p, const int64_t *places, const int64_t *rows,
+                     void *out) {
+    size_t missing = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        int64_t at = places[i] < 0 ? position_of(places[i]) : rows[places[i]];
+        if (places[i] >= 0 && at < 0) {
+            at = IG_SPARE_MISSING;
+            missing++;
+        }
+        if (p->ids->dtype == IG_I32) {
+            ((int32_t *)out)[i] = (int32_t)at;
+        } else {
+            ((int64_t *)out)[i] = at;
+        }
+    }
+    return missing;
+}

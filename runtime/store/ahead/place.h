@@ -1,0 +1,45 @@
+/* From the ids of a look-up to the ids that are fetched, and from their rows to
+ * positions.  SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_RUNTIME_STORE_AHEAD_PLACE_H
+#define IG_RUNTIME_STORE_AHEAD_PLACE_H
+
+#include "ingot/runtime.h"
+#include "runtime/store/stored_format.h"
+
+/* Rows of a table in memory that no id has. */
+enum {
+    IG_SPARE_PADDING, /* left out */
+    IG_SPARE_MISSING, /* of ids whose row did not come */
+    IG_SPARE_ROWS
+};
+
+/* What an id that is fetched has no part in: such ids have a position at once. */
+enum {
+    IG_PLACE_SKIPPED = -1, /* stays -1 */
+    IG_PLACE_PADDING = -2,
+    IG_PLACE_BELOW = -3, /* makes the program report an id that is wrong */
+    IG_PLACE_BEYOND = -4
+};
+
+/* One look-up of one batch. */
+typedef struct ig_placing {
+    const ig_stored_lookup_record *how;
+    int64_t rows; /* of the whole table */
+    const ig_view *ids;
+    size_t count;
+    int64_t first_wrong; /* an id that is out of range; valid where is_wrong */
+    bool is_wrong;
+} ig_placing;
+
+/* Writes the rows that the ids mean, one after the other, to `wanted`, and for each id
+ * which of them it is (counted from `base`), or one of the above.  Returns how many are
+ * wanted. */
+size_t ig_place_ids(ig_placing *placing, int64_t base, int64_t *wanted,
+                    int64_t *places);
+
+/* Positions, of the ids' type, at `out`: rows[places[i]], and what the others are.
+ * Rows below 0 did not come; returns how many. */
+size_t ig_place_rows(const ig_placing *placing, const int64_t *places,
+                     const int64_t *rows, void *out);
+
+#endif

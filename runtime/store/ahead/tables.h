@@ -1,0 +1,33 @@
+/* Tables of an artifact whose rows lie in stores, and the rows that are in memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_RUNTIME_STORE_AHEAD_TABLES_H
+#define IG_RUNTIME_STORE_AHEAD_TABLES_H
+
+#include "ingot/dynamic.h"
+#include "ingot/lookahead.h"
+#include "runtime/store/ahead/record.h"
+
+typedef struct ig_ahead_table {
+    const char *name, *url;  /* borrowed */
+    int64_t rows, row_count; /* of the whole table; in memory */
+    size_t row_bytes;
+    void *missing; /* row_bytes */
+    ig_store *store;
+    bool owns_store; /* tables of one URL share a store */
+    ig_dynamic *rows_of;
+    ig_view view; /* of the rows in memory */
+} ig_ahead_table;
+
+typedef struct ig_ahead_tables {
+    ig_ahead_table *items;
+    size_t count;
+} ig_ahead_tables;
+
+/* Opens every table by what the artifact and the options say; what was opened is in
+ * `out` also after an error. */
+ig_status ig_ahead_tables_open(const ig_stored_record *record,
+                               const ig_lookahead_options *options,
+                               ig_ahead_tables *out);
+void ig_ahead_tables_close(ig_ahead_tables *tables);
+
+#endif
