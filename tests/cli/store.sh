@@ -60,8 +60,9 @@ TEXT
     "$ingot" run "$tmp/two.ingot" --input i='i64[4]=0,1,-1,0' >"$tmp/b"
     holds "and it answers as before" cmp "$tmp/a" "$tmp/b"
     "$ingot" run "$tmp/two.ig" --input i='i64[4]=0,1,-1,0' --outputs "$tmp/two.npz"
+    "$python" -c "import numpy; numpy.savez('$tmp/in.npz', i=numpy.array([0, 1, -1, 0]))"
     check "as verify says" 0 "1 passed" "$ingot" verify "$tmp/two.ingot" \
-        --input i='i64[4]=0,1,-1,0' --expected "$tmp/two.npz"
+        --inputs "$tmp/in.npz" --expected "$tmp/two.npz"
     check "an id out of range is named" 3 "id 2 is out of range: table 'ebc.items.weight'" \
         "$ingot" run "$tmp/two.ingot" --input i='i64[1]=2'
     check "another store, with a row for what it lacks" 0 "1 1" "$ingot" run \
