@@ -1,16 +1,24 @@
-# Puts FROM/page.{html,css,js} together and writes OUT: the page before and behind its
-# data, as bytes of C.  SPDX-License-Identifier: Apache-2.0
+# Puts FROM/page.html, FROM/page.css and the SCRIPTS together and writes OUT: the page
+# before, between and behind its data, as bytes of C.  SPDX-License-Identifier: Apache-2.0
 file(READ ${FROM}/page.html page)
 file(READ ${FROM}/page.css style)
-file(READ ${FROM}/page.js script)
+set(script "")
+foreach(part ${SCRIPTS})
+    file(READ ${FROM}/${part} text)
+    string(APPEND script "${text}")
+endforeach()
 string(REPLACE "/*STYLE*/" "${style}" page "${page}")
 string(REPLACE "/*SCRIPT*/" "${script}" page "${page}")
-string(FIND "${page}" "/*DATA*/" at)
-math(EXPR behind "${at} + 8")
-string(SUBSTRING "${page}" 0 ${at} head)
-string(SUBSTRING "${page}" ${behind} -1 tail)
+string(FIND "${page}" "/*DATA*/" data)
+string(FIND "${page}" "/*CODE*/" code)
+math(EXPR behind_data "${data} + 8")
+math(EXPR behind_code "${code} + 8")
+math(EXPR between "${code} - ${behind_data}")
+string(SUBSTRING "${page}" 0 ${data} head)
+string(SUBSTRING "${page}" ${behind_data} ${between} middle)
+string(SUBSTRING "${page}" ${behind_code} -1 tail)
 set(text "/* Made by cmake/embed_page.cmake. */\n")
-foreach(part head tail)
+foreach(part head middle tail)
     string(HEX "${${part}}" hex)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
     string(APPEND text "extern const unsigned char ig_page_${part}[];\n"

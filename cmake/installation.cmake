@@ -2,8 +2,8 @@
 
 set(headers status.h tree.h kernel.h runtime.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h values.h defect.h shard.h stored.h store.h dynamic.h lookahead.h
-                        interp.h group.h)
+    list(APPEND headers ingot.h values.h defect.h page.h shard.h stored.h store.h
+                        dynamic.h lookahead.h interp.h group.h)
 endif()
 foreach(header ${headers})
     if(EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/${header})

@@ -1,6 +1,8 @@
 /* The public functions that print modules and what becomes of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/dump/dump.h"
+#include "driver/dump/page.h"
+#include "ingot/page.h"
 
 #include "driver/compile/compile.h"
 #include "driver/compile/isolate.h"
@@ -23,14 +25,12 @@ typedef struct text_call {
     ig_str text;
 } text_call;
 
-static ig_status print_as(const text_call *call, const ig_module *module,
-                          uint32_t stages, ig_writer *out) {
+static void print_as(const text_call *call, const ig_module *module, uint32_t stages,
+                     ig_writer *out) {
     if (call->format == IG_FORMAT_DOT) {
         ig_dump_dot(module, stages, out);
     } else if (call->format == IG_FORMAT_JSON) {
         ig_dump_json(module, stages, out);
-    } else if (call->format == IG_FORMAT_HTML) {
-        return ig_dump_html(module, stages, out);
     } else if (call->format == IG_FORMAT_MODEL_EXPLORER) {
         ig_dump_explorer(module, stages, out);
     } else if (stages == ALL_STAGES) {
@@ -42,20 +42,22 @@ static ig_status print_as(const text_call *call, const ig_module *module,
             }
         }
     }
-    return IG_OK;
 }
 
 static ig_status print_module(void *arguments) {
     text_call *call = arguments;
     ig_writer out;
     ig_writer_init(&out, call->arena);
-    IG_TRY(print_as(call, call->module, ALL_STAGES, &out));
+    print_as(call, call->module, ALL_STAGES, &out);
     call->text = ig_writer_str(&out);
     return IG_OK;
 }
 
 ig_status ig_module_print(ig_module *module, ig_format format, const char **out_text,
                           size_t *out_size) {
+    if (format == IG_FORMAT_HTML) {
+        return ig_page_of(module, out_text, out_size);
+    }
     text_call call = { .module = module,
                        .format = format,
                        .arena = ig_host_results(module) };
@@ -131,17 +133,20 @@ static ig_status print_code(text_call *call, ig_family family, ig_emit what,
 typedef ig_status stage_fn(text_call *call, ig_writer *out);
 
 static ig_status stage_import(text_call *call, ig_writer *out) {
-    return print_as(call, call->module, ALL_STAGES, out);
+    print_as(call, call->module, ALL_STAGES, out);
+    return IG_OK;
 }
 
 static ig_status stage_all(text_call *call, ig_writer *out) {
     assert(call->lowered.count > 0 && "the stage's row lowers the module");
-    return print_as(call, call->lowered.modules[0], ALL_STAGES, out);
+    print_as(call, call->lowered.modules[0], ALL_STAGES, out);
+    return IG_OK;
 }
 
 static ig_status stage_plan(text_call *call, ig_writer *out) {
     assert(call->lowered.count > 0 && "the stage's row lowers the module");
-    return print_as(call, call->lowered.modules[0], IG_STAGE_PLAN, out);
+    print_as(call, call->lowered.modules[0], IG_STAGE_PLAN, out);
+    return IG_OK;
 }
 
 static ig_status stage_llvm(text_call *call, ig_writer *out) {
@@ -219,6 +224,10 @@ static ig_status dump_module(void *arguments) {
 ig_status ig_dump(ig_module *module, const char *stage,
                   const ig_compile_options *options, ig_format format,
                   const char **out_text, size_t *out_size) {
+    if (format == IG_FORMAT_HTML) {
+        ig_page_options page = { sizeof page, stage, options, NULL };
+        return ig_module_page(module, &page, out_text, out_size);
+    }
     text_call call = { .module = module,
                        .stage = stage,
                        .format = format,

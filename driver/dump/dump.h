@@ -1,4 +1,4 @@
-/* Modules as graphs for other programs: dot, JSON and HTML.
+/* Modules as graphs for other programs: dot and JSON.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_DRIVER_DUMP_DUMP_H
 #define IG_DRIVER_DUMP_DUMP_H
@@ -8,11 +8,11 @@
 
 /* `stages`: bits of ig_stage; other graphs are left out. */
 void ig_dump_dot(const ig_module *module, uint32_t stages, ig_writer *out);
-/* A page that draws the graphs, scope by scope (docs/inspect.md).  IG_LIMIT where
- * there is no memory to deflate them. */
-ig_status ig_dump_html(const ig_module *module, uint32_t stages, ig_writer *out);
 /* JSON that Google's Model Explorer reads. */
 void ig_dump_explorer(const ig_module *module, uint32_t stages, ig_writer *out);
 void ig_dump_json(const ig_module *module, uint32_t stages, ig_writer *out);
+/* A node as its user knows it, behind the module that it is of; "" when nothing is
+ * known.  A name that is a path already says more. */
+const char *ig_dump_source_name(ig_arena *arena, const ig_location *where);
 
 #endif

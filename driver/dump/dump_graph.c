@@ -128,18 +128,15 @@ static void json_value(walk *w, const ig_value *value, const char *name) {
     ig_put_char(w->out, '}');
 }
 
-/* A node as its user knows it, behind the module that it is of; "" when nothing is
- * known.  A name that is a path already says more. */
-static const char *name_of(walk *w, const ig_location *where) {
+const char *ig_dump_source_name(ig_arena *arena, const ig_location *where) {
     const char *name = where->node ? where->node : where->op;
     const char *graph = where->graph && !where->node ? where->graph : "";
     if (where->scope && name && !strchr(name, '/')) {
-        graph = ig_source_scope(&w->scratch, where->scope);
+        graph = ig_source_scope(arena, where->scope);
     }
-    const char *line = where->line ? ig_arena_printf(&w->scratch, ":%u", where->line)
-                                   : "";
-    return name ? ig_arena_printf(&w->scratch, "%s%s%s%s", graph, graph[0] ? "/" : "",
-                                  name, line)
+    const char *line = where->line ? ig_arena_printf(arena, ":%u", where->line) : "";
+    return name ? ig_arena_printf(arena, "%s%s%s%s", graph, graph[0] ? "/" : "", name,
+                                  line)
                 : "";
 }
 
@@ -151,7 +148,8 @@ static void json_sources(walk *w, const ig_op *op) {
     const char *comma = "";
     ig_put(w->out, ", \"sources\": [");
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = name_of(w, &w->module->locations.items[locations[i]]);
+        const char *name =
+            ig_dump_source_name(&w->scratch, &w->module->locations.items[locations[i]]);
         if (name[0]) {
             ig_put(w->out, "%s", comma);
             ig_put_json_string(w->out, ig_str_of(name));
@@ -229,7 +227,7 @@ static void explorer_pair(walk *w, const char *key, ig_str value, const char *co
 /* "top/top.0" of "/top/top.0/Gemm": the boxes that the op stands in. */
 static ig_str scope_of(walk *w, const ig_op *op) {
     const ig_location *where = ig_op_location(op);
-    const char *name = where ? name_of(w, where) : "";
+    const char *name = where ? ig_dump_source_name(&w->scratch, where) : "";
     const char *end = strrchr(name, '/');
     name += name[0] == '/' && end != name;
     return (ig_str){ name, end > name ? (size_t)(end - name) : 0 };

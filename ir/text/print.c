@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { BRIEF_BYTES = 64 }; /* of a constant, where it is not to be read back */
+
 static void put_indent(ig_printer *p) {
     ig_put_spaces(p->out, 2 * p->depth);
 }
@@ -336,6 +338,15 @@ void ig_print_line(ig_printer *printer, const ig_op *op, ig_writer *writer) {
     printer->out = writer;
     put_head(printer, op);
     ig_put(writer, "%s", op->body_count ? " {…}" : "");
+}
+
+void ig_print_line_attrs(ig_printer *printer, const ig_op *op, ig_writer *writer) {
+    static const ig_print_options brief = { .data_bytes = BRIEF_BYTES };
+    const ig_print_options *before = printer->options;
+    printer->out = writer;
+    printer->options = &brief;
+    ig_print_attrs(printer, op);
+    printer->options = before;
 }
 
 void ig_print_op(const ig_op *op, ig_writer *writer) {

@@ -14,6 +14,8 @@ void ig_print_op(const ig_op *op, ig_writer *writer); /* one line, bodies elided
 typedef struct ig_printer ig_printer;
 ig_printer *ig_line_printer(const ig_graph *graph, ig_arena *arena);
 void ig_print_line(ig_printer *printer, const ig_op *op, ig_writer *writer);
+/* " {a = 1, b}", or nothing; constants of more than a few bytes are elided. */
+void ig_print_line_attrs(ig_printer *printer, const ig_op *op, ig_writer *writer);
 void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writer);
 
 /* Variations of the plain form; zero is the plain form. */

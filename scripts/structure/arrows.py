@@ -122,7 +122,7 @@ ARROWS = {
                        ONNX + "edit/edit.h", ONNX + "onnx.h",
                        "passes/engine/pass.h", *DRIVER],
     "driver/dump/": ["driver/dump/", "driver/compile/", "passes/engine/", TORCH + "*",
-                     TORCH + "package/", "ingot_build_id.h", *DRIVER],
+                     TORCH + "package/", PT2 + "json.h", "ingot_build_id.h", *DRIVER],
     "driver/shard/": ["driver/shard/", "driver/compile/compile.h", "driver/values/weight.h",
                       "passes/shard/mark.h",
                       PT2 + "json.h", *DRIVER],

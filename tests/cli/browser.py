@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
     browser.py check PAGE WORD     keyboard alone works, nothing is fetched, no error is
                                    told; prints how long paint, search and frames took
     browser.py layout PAGE         prints what the page shows and where, as JSON
+    browser.py passes PAGE         prints what the slider shows of each pass, and the heat
+                                   of the last state by time, bytes and limit, as JSON
     browser.py shot PAGE PNG [KEYS]  a picture, after these keys ("o f t")
 
 Exit status 77: there is no browser (Debian's chromium or chromium-headless-shell).
@@ -29,16 +31,26 @@ KEYS = {"Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 
 READY = """new Promise(done => { (function look() {
     document.body.dataset.ready ? requestAnimationFrame(() => done(performance.now()))
         : setTimeout(look, 1); })(); })"""
-FRAMES = """new Promise(done => { let left = 60; const begin = performance.now();
-    (function next() { MOVE; draw();
+FRAMES = """new Promise(done => { let left = 60; const begin = performance.now(),
+        pane = panes.after, view = pane.view;
+    (function next() { MOVE; pane.draw();
         left-- ? requestAnimationFrame(next) : done(60000 / (performance.now() - begin));
     })(); })"""
-LAYOUT = """(function boxes(item) { return { what: label(item),
+LAYOUT = """(function boxes(item) { return { what: label(item), which: subtitle(item),
     at: [item.x, item.y, item.w, item.h].map(Math.round),
     ...(item.isScope ? { holds: item.isOpen ? item.children.map(boxes) : [],
         edges: item.isOpen ? edgesOf(item).map(edge => edge.map(label).join(" -> ")) : [] }
-      : { marked: Boolean(item.isNew) }) }; })"""
-
+      : {}) }; })"""
+STATES = """data.states.map((one, i) => { showState(i); return { pass: one.pass,
+    ops: graphNow().items.length, changes: [...$("changes").children].map(one => one.textContent).join(", "),
+    marked: graphNow().items.filter(item => panes.after.marks.has(item.op.i)).map(
+        item => panes.after.marks.get(item.op.i) + " " + item.op.name),
+    removed: [...changesOf(i, graphName).removed.values()].map(op => op.name) }; })"""
+HEAT = """Object.fromEntries(Object.keys(data.profile ? HEATS : {}).map(name => { setHeat(name);
+    return [name, { scale: $("scale").textContent, boxes: graphNow().items.filter(
+        item => item.op.step).map(item => [item.op.name, heatOf(item), warmth(item).toFixed(2),
+        panes.after.fillOf(item)]) }]; }))"""
+# What is left and right of it in a row ends before it begins.
 OVERLAPS = """(function overlaps(scope) {
     const open = scope.children.slice().sort((a, b) => a.y - b.y || a.x - b.x);
     return open.some((b, i) => i && open[i - 1].y === b.y && open[i - 1].x + open[i - 1].w > b.x)
@@ -124,7 +136,7 @@ class Browser:
         """Loads the page; returns the milliseconds from its start to the first paint."""
         self.ask("Emulation.setEmulatedMedia",
                  features=[{"name": "prefers-color-scheme", "value": "light"}])
-        self.ask("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+        self.ask("Page.navigate", url=pathlib.Path(path).resolve(strict=True).as_uri())
         end = time.monotonic() + 60
         while self.run("document.readyState") != "complete" and time.monotonic() < end:
             time.sleep(0.005)
@@ -144,7 +156,7 @@ class Browser:
 
 
 def expect(browser, what, text):
-    if not browser.run(text):
+    if not browser.run(f"Boolean({text})"):
         sys.exit(f"{what}: not so: {text}")
 
 
@@ -156,7 +168,7 @@ def check_keyboard(browser, word):
     browser.press("Enter")
     expect(browser, "Enter shows a match", "picked === matches[0]")
     expect(browser, "and tells what it is",
-           '$("side").textContent.includes(picked.op.text)')
+           '$("side").textContent.includes(textOf(picked.graph, picked.op))')
     browser.press("Escape")
     browser.press("n")
     expect(browser, "n goes on", "picked === matches[1 % matches.length]")
@@ -169,14 +181,33 @@ def check_keyboard(browser, word):
     browser.press("d")
     expect(browser, "d is for dark", 'document.documentElement.classList.contains("dark")')
     browser.press("c")
-    expect(browser, "c closes", "graph.root.children.every(item => !item.isOpen)")
+    expect(browser, "c closes", "graphNow().root.children.every(item => !item.isOpen)")
     browser.press("o")
-    expect(browser, "o opens", "graph.items.every(item => item.parent.isOpen)")
-    expect(browser, "no boxes overlap", f"!{OVERLAPS}(graph.root)")
-    browser.run("show(graph.items[0]); canvas.focus()")
+    expect(browser, "o opens", "graphNow().items.every(item => shownFor(item).parent?.isOpen ?? true)")
+    expect(browser, "no boxes overlap", f"!{OVERLAPS}(graphNow().root)")
+    browser.run("show(shownFor(graphNow().items.find(item => !item.isHidden && item.outs.length)));"
+                "panes.after.canvas.focus(); window.shownFirst = picked; 0")
     browser.press("Tab")
     browser.press("Enter")
-    expect(browser, "Tab and Enter follow a link", "picked !== graph.items[0]")
+    expect(browser, "Tab and Enter follow a link", "picked !== window.shownFirst")
+    check_passes(browser)
+
+
+def check_passes(browser):
+    """From pass to pass, where there is more than one state."""
+    if browser.run("data.states.length") < 2:
+        return
+    browser.run("panes.after.canvas.focus(); showState(0)")
+    browser.press("]")
+    expect(browser, "] goes on a pass", 'state === 1 && $("slider").value === "1"')
+    browser.press("b")
+    expect(browser, "b shows before and after", '!$("before").hidden && panes.before.graph')
+    browser.press(".")
+    expect(browser, ". shows a change, if there is one", "!panes.after.marks.size || picked")
+    browser.press("b")
+    browser.press("[")
+    expect(browser, "[ goes back", "state === 0")
+    browser.run("showState(data.states.length - 1)")
 
 
 def check(browser, path, word):
@@ -184,10 +215,12 @@ def check(browser, path, word):
     search = browser.run(f"""(() => {{ const begin = performance.now();
         $("search").value = {json.dumps(word)}; search(); return new Promise(done =>
         requestAnimationFrame(() => done(performance.now() - begin))); }})()""")
-    browser.run('$("search").value = ""; search(); canvas.focus()')
+    browser.run('$("search").value = ""; search(); panes.after.canvas.focus()')
     check_keyboard(browser, word)
     frames = {}
-    for what, start in (("near", "show(graph.items[graph.items.length >> 1])"), ("far", "fit()")):
+    browser.run("showState(0); setAll(true)")
+    for what, start in (("near", "show(shownFor(graphNow().items[graphNow().items.length >> 1]))"),
+                        ("far", "panes.after.fit()")):
         browser.run(start)
         for how, move in (("pan", "view.x += 3; view.y += 3"), ("zoom", "view.zoom *= 1.005")):
             frames[f"{what} {how}"] = browser.run(FRAMES.replace("MOVE", move))
@@ -206,20 +239,25 @@ def check(browser, path, word):
 
 def show_layout(browser, path):
     browser.open(path)
-    browser.run("setAll(true); show(graph.items[graph.items.length - 1])")
+    browser.run("setAll(true); show(graphNow().items.findLast(item => !item.isHidden))")
     print(json.dumps({
         "title": browser.run("document.title"),
         "graphs": browser.run('[...$("graphs").options].map(one => one.text)'),
-        "boxes": browser.run(f"{LAYOUT}(graph.root)"),
+        "boxes": browser.run(f"{LAYOUT}(graphNow().root)"),
         "side": browser.run('$("side").innerText.split("\\n").filter(line => line)'),
         "table": browser.run('setTable(true); [...document.querySelectorAll("tr")].map('
                              'row => [...row.cells].map(cell => cell.textContent))')},
         indent=1, ensure_ascii=False))
 
 
+def show_passes(browser, path):
+    browser.open(path)
+    print(json.dumps({"states": browser.run(STATES), "heat": browser.run(HEAT)}, indent=1,
+                     ensure_ascii=False))
+
+
 def take_shot(browser, path, picture, keys):
     browser.open(path)
-    browser.run('document.documentElement.style.fontFamily = "sans-serif"')
     for key in keys.split():
         browser.press(key)
     browser.run("new Promise(done => setTimeout(done, 200))")
@@ -235,6 +273,8 @@ def main():
             check(browser, path, rest[0])
         elif verb == "layout":
             show_layout(browser, path)
+        elif verb == "passes":
+            show_passes(browser, path)
         else:
             take_shot(browser, path, rest[0], rest[1] if rest[1:] else "")
     finally:

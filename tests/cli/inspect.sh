@@ -54,19 +54,19 @@ else
 fi
 dlrm=$cases/models/onnx/dlrm_criteo_legacy/model.onnx
 if [ -f "$dlrm" ]; then
-    check "a DLRM as a page" 0 "" "$ingot" dump "$dlrm" --stage import --format html -q \
-        -o "$tmp/dlrm.html"
+    check "a DLRM as a page" 0 "" "$ingot" dump "$dlrm" --format html -q -o "$tmp/dlrm.html"
     holds "has less than 1 MB" test "$(stat -c %s "$tmp/dlrm.html")" -lt 1000000
+    "$ingot" dump "$dlrm" --stage plan --format json -q -o "$tmp/dlrm.json"
+    holds "with each pass and the code of each kernel" \
+        python3 tests/cli/page.py "$tmp/dlrm.html" "$tmp/dlrm.json" 15
 fi
 minilm=$cases/models/onnx/minilm/model.onnx
 if [ -f "$minilm" ]; then
     cp "$minilm" "$tmp/minilm.onnx"
     truncate -s 200M "$tmp/model.safetensors" # zeros: no page shows weights
-    for stage in import plan; do
-        check "MiniLM as a page, $stage" 0 "" "$ingot" dump "$tmp/minilm.onnx" --stage $stage \
-            --format html -q -o "$tmp/minilm.html"
-        holds "has less than 3 MB" test "$(stat -c %s "$tmp/minilm.html")" -lt 3000000
-    done
+    check "MiniLM as a page" 0 "" "$ingot" dump "$tmp/minilm.onnx" --format html -q \
+        -o "$tmp/minilm.html"
+    holds "has less than 3 MB" test "$(stat -c %s "$tmp/minilm.html")" -lt 3000000
 fi
 
 # What a model holds.
@@ -136,6 +136,25 @@ check "ops name their sources" 0 '"sources": ["product"]' cat "$tmp/dump.json"
 "$ingot" dump "$tmp/chain.ig" --stage plan --format json >"$tmp/dump.json"
 check "fused ones all of them" 0 '"sources": ["product", "half", "minus", "sum", "above"]' \
     cat "$tmp/dump.json"
+check "a page of all stages" 0 "" "$ingot" dump "$tmp/chain.ig" --format html -o "$tmp/all.html"
+holds "has passes and kernels" python3 tests/cli/page.py "$tmp/all.html" "$tmp/dump.json" 4
+check "how far is asked for" 0 "" \
+    "$ingot" dump "$tmp/chain.ig" --stage plan --format html -o "$tmp/plan.html"
+check "pages of other stages are not known" 3 "a page has no stage 'cuda'" \
+    "$ingot" dump "$tmp/chain.ig" --stage cuda --format html
+cat >"$tmp/profile.json" <<'END'
+{"steps": [{"step": 0, "name": "dot_add_relu", "kind": "launch", "seconds": 4e-06,
+ "p95_seconds": 5e-06, "flops": 64, "bytes": 192, "lines": 0, "limit_seconds": 1e-06,
+ "bound": "stream", "more": ["</script>"]}]}
+END
+check "a page with a profile" 0 "" "$ingot" dump "$tmp/chain.ig" -t cpu:v3 --stage plan --format html \
+    --profile "$tmp/profile.json" -o "$tmp/heat.html"
+check "of another file" 3 "this is no profile" "$ingot" dump "$tmp/chain.ig" --format html \
+    --profile "$tmp/dump.json"
+check "that is there" 6 "no_such.json" "$ingot" dump "$tmp/chain.ig" --format html \
+    --profile "$tmp/no_such.json"
+check "and asked for with a page" 2 "is for --format html" "$ingot" dump "$tmp/chain.ig" \
+    --profile "$tmp/profile.json"
 check "Model Explorer's JSON" 0 '"label": "matmul"' \
     "$ingot" dump "$tmp/chain.ig" --stage import --format model-explorer
 cp "$tmp/out" "$tmp/explorer.json"
@@ -171,11 +190,15 @@ END
 # In a browser: by keyboard alone, with figures; what a small page shows, and where.
 if command -v chromium-headless-shell chromium >/dev/null; then
     for form in long wide; do
-        INGOT_SLOW=$(is_sanitized && echo 1) check "a browser draws 10,000 ops, $form" 0 \
+        INGOT_SLOW=${INGOT_SLOW:-$(is_sanitized && echo 1)} check "a browser draws 10,000 ops, $form" 0 \
             "frames/s" "$python" tests/cli/browser.py check "$tmp/$form.html" op_9
     done
     "$python" tests/cli/browser.py layout "$tmp/page.html" >"$tmp/layout.json"
     holds "boxes, edges and texts of a page" diff tests/cli/files/page_layout.json "$tmp/layout.json"
+    "$python" tests/cli/browser.py passes "$tmp/heat.html" >"$tmp/passes.json"
+    holds "what each pass changed, and heat" diff tests/cli/files/page_passes.json "$tmp/passes.json"
+    INGOT_SLOW=1 check "passes by keyboard" 0 "frames/s" \
+        "$python" tests/cli/browser.py check "$tmp/all.html" relu
 else
     skip "a browser draws pages" "chromium is absent"
 fi

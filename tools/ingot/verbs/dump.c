@@ -5,6 +5,7 @@
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/values/declare.h"
 
+#include <ingot/page.h>
 #include <ingot/shard.h>
 
 #include <stdlib.h>
@@ -12,11 +13,13 @@
 
 static const option_row dump_options[] = {
     TEXT("stage", 's', stage, "import|tensor|plan|kernel|llvm|asm|cuda|ptx",
-         "how far the model is taken (tensor)"),
+         "how far the model is taken (tensor; html: asm, all there is)"),
     TEXT("after", 0, after, "PASS", "stop after this pass (ingot info lists them)"),
     TEXT("format", 'f', format, "text|dot|html|json|model-explorer",
          "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
+    TEXT("profile", 0, profile, "p.json",
+         "html: heat by what ingot profile MODEL --json measured"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     LIST("dim", dims, "NAME=N",
          "fix an extent by its name, in every input that has it: S=64 (ONNX)"),
@@ -70,7 +73,8 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
 }
 
 static const char *stage_of(const settings *given) {
-    return given->stage ? given->stage : "tensor";
+    bool is_page = format_of(given) == IG_FORMAT_HTML;
+    return given->stage ? given->stage : is_page ? "asm" : "tensor";
 }
 
 static ig_compile_options dump_how(const settings *given) {
@@ -79,21 +83,39 @@ static ig_compile_options dump_how(const settings *given) {
     return how;
 }
 
+/* A file of the user's, whole; NULL where none is named, or after a message. */
+static char *text_named(const char *path, int *exit_status) {
+    return path && !*exit_status ? read_json_text(path, exit_status) : NULL;
+}
+
+static ig_status print_dump(const settings *given, ig_module *module,
+                            const char *profile, const char **text, size_t *size) {
+    ig_compile_options how = dump_how(given);
+    ig_format format = format_of(given);
+    ig_page_options page = { sizeof page, stage_of(given), &how, profile };
+    return format == IG_FORMAT_HTML
+               ? ig_module_page(module, &page, text, size)
+               : ig_dump(module, stage_of(given), &how, format, text, size);
+}
+
 static int dump_module(const settings *given, ig_module *module) {
     ig_compile_options how = dump_how(given);
     const char *text = NULL;
     size_t size = 0;
     int exit_status = 0;
-    char *plan = given->shard ? read_json_text(given->shard, &exit_status) : NULL;
+    char *plan = text_named(given->shard, &exit_status);
+    char *profile = text_named(given->profile, &exit_status);
+    ig_status status = IG_OK;
+    if (!exit_status && plan) {
+        status = ig_module_shard(module, given->shard, plan, (size_t)given->rank, &how);
+    }
+    if (!exit_status && status == IG_OK) {
+        status = print_dump(given, module, profile, &text, &size);
+    }
+    free(plan);
+    free(profile);
     if (exit_status) {
         return exit_status;
-    }
-    ig_status status = plan ? ig_module_shard(module, given->shard, plan,
-                                              (size_t)given->rank, &how)
-                            : IG_OK;
-    free(plan);
-    if (status == IG_OK) {
-        status = ig_dump(module, stage_of(given), &how, format_of(given), &text, &size);
     }
     return exit_of(status == IG_OK ? write_out(given, text, size) : status);
 }
@@ -150,22 +172,35 @@ static int with_module(const settings *given,
     return exit_status;
 }
 
-static int run_dump(const settings *given) {
+/* Options that do not go together. */
+static int check_dump(const settings *given) {
     static const char code_stages[] = "|llvm|asm|cuda|ptx|";
+    ig_format format = format_of(given);
     char *stage = text_of("|%s|", stage_of(given));
     bool is_code = strstr(code_stages, stage) != NULL;
     free(stage);
-    if (is_code && format_of(given) != IG_FORMAT_TEXT) {
+    if (is_code && format != IG_FORMAT_TEXT && format != IG_FORMAT_HTML) {
         return complain(EXIT_USAGE,
                         "--format %s is for modules: --stage import, tensor, plan or "
                         "kernel; %s is text",
                         given->format ? given->format : "json", given->stage);
     }
+    if (given->profile && (format != IG_FORMAT_HTML || given->isolate)) {
+        return complain(EXIT_USAGE,
+                        "--profile is for --format html, without --isolate");
+    }
     if (given->isolate && given->shard) {
         return complain(EXIT_USAGE, "--shard is not for models that nobody trusts yet; "
                                     "leave out --isolate or --shard");
     }
-    return given->isolate ? dump_apart(given) : with_module(given, dump_module);
+    return 0;
+}
+
+static int run_dump(const settings *given) {
+    int exit_status = check_dump(given);
+    return exit_status      ? exit_status
+           : given->isolate ? dump_apart(given)
+                            : with_module(given, dump_module);
 }
 
 static int run_opt(const settings *given) {
