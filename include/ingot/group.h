@@ -48,8 +48,9 @@ typedef struct ig_group_options {
     size_t size;
     uint32_t rank, world; /* world: 1 by default, at most 1024 */
     int64_t timeout_ms;   /* of each wait for the others (60,000) */
-    size_t chunk;  /* bytes between two ranks that are under way at once (shm: 65,536,
-                   * of more than 16 ranks fewer; mpi: of one message, 2^30) */
+    size_t chunk; /* bytes between two ranks that are under way at once (shm: by default
+                   * all, read from the sender's memory where the system allows it, else
+                   * 65,536, of more than 16 ranks fewer; mpi: of one message, 2^30) */
     char *message; /* receives a text when a call fails, or NULL */
     size_t message_size;
 } ig_group_options;

@@ -1,12 +1,17 @@
 /* shm: ranks on one host, over a segment of shared memory.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     head │ slot of each rank │ sizes [from][to] │ boxes [from][to] of `chunk` bytes
+ *     head │ slot of each rank │ twice: sizes [from][to], boxes [from][to] of `chunk`
  *
  * An exchange is a few steps.  In each a rank writes into its own boxes, says so by
  * counting its slot's `step` up, waits until all have, and reads the boxes that are for
- * it; then all step once more, so that boxes may be written again.  Sizes come with the
- * first step, and say how many there will be.
+ * it.  Steps take the two sets of boxes in turn: who writes a set again has seen all
+ * others step since they read it.  Sizes come with the first step, and say how many
+ * there will be.
+ *
+ * A large parcel needs no box: who receives it reads it from the sender's memory (of
+ * another process by process_vm_readv, where the system lets all of them), one copy in
+ * all; then all step once more, so that the sender may go on.
  *
  * Rank 0 makes the segment, has a lock on it as long as it lives (what a killed run
  * left is told apart by that), and takes its name away once all have come.
@@ -27,25 +32,35 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Bytes of all pairs of ranks together, and of one pair. */
 enum { CHUNKS = 1 << 24, CHUNK_MAX = 1 << 16 };
-enum { MAGIC = 0x49475348, LINE = 64, SPINS = 2000, NAP_MS = 20, NAME_MAX_SIZE = 200 };
+enum { MAGIC = 0x49475348, LINE = 64, NAP_MS = 20, NAME_MAX_SIZE = 200 };
+/* How long a rank looks for another before it sleeps: a wake-up takes about as long.
+ * Where there are more ranks than processors it would only be in the way. */
+enum { SPIN_NS = 300000, CROWDED_SPIN_NS = 5000, LOOKS = 64 };
+/* Parcels above are read from the sender's memory. */
+enum { DIRECT_BYTES = 1 << 14, SETS = 2 };
 
 typedef struct head {
     _Atomic uint32_t magic; /* set when the segment may be used */
     uint32_t world;
     uint64_t chunk;
+    _Atomic uint32_t is_closed; /* a rank cannot read another's memory */
 } head;
 
 typedef enum rank_state { ABSENT, ALIVE, FAILED, ENDED } rank_state;
 
 typedef struct slot {
-    _Atomic uint32_t step;  /* also what others sleep on */
-    _Atomic uint32_t state; /* rank_state */
-    _Atomic uint32_t what;  /* ig_collective, of the exchange at hand */
+    _Atomic uint32_t step;       /* also what others sleep on */
+    _Atomic uint32_t sleepers;   /* that are to be woken */
+    _Atomic uint32_t state;      /* rank_state */
+    _Atomic uint32_t what[SETS]; /* ig_collective, of the exchange at hand */
+    _Atomic int32_t process;
+    _Atomic uint64_t parts[SETS]; /* its ig_parcels.send, in its own memory */
 } slot;
 
 typedef struct shared {
@@ -56,39 +71,72 @@ typedef struct shared {
     size_t bytes;
     slot *own;
     uint32_t step; /* of this rank */
+    bool may_read;
+    int64_t spin_ns;
+    uint32_t turn;        /* its last bit is the set in use */
+    bool is_direct;       /* ranks read each other's memory */
+    uint32_t probe;       /* what others try to read at first */
+    ig_group_part *found; /* another's pieces */
+    uint32_t found_room;
 } shared;
 
 static slot *slot_of(const shared *s, uint32_t rank) {
     return (slot *)(s->memory + LINE + (size_t)rank * LINE);
 }
 
+/* Of one set: a multiple of a line, so that sizes are aligned. */
+static size_t set_bytes(const ig_group *group) {
+    size_t world = group->options.world;
+    size_t bytes = world * world * (sizeof(uint64_t) + group->options.chunk);
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
 static _Atomic uint64_t *size_at(const ig_group *group, uint32_t from, uint32_t to) {
     const shared *s = group->state;
     size_t world = group->options.world;
-    _Atomic uint64_t *sizes = (_Atomic uint64_t *)(s->memory + LINE + world * LINE);
-    return &sizes[from * world + to];
+    char *sizes = s->memory + LINE + world * LINE + (s->turn & 1) * set_bytes(group);
+    return &((_Atomic uint64_t *)(void *)sizes)[from * world + to];
 }
 
 static char *box_at(const ig_group *group, uint32_t from, uint32_t to) {
     const shared *s = group->state;
     size_t world = group->options.world, chunk = group->options.chunk;
-    size_t boxes = LINE + world * LINE + world * world * sizeof(uint64_t);
+    size_t boxes = LINE + world * LINE + (s->turn & 1) * set_bytes(group) +
+                   world * world * sizeof(uint64_t);
     return s->memory + boxes + (from * world + to) * chunk;
 }
 
 static bool count_bytes(const ig_group *group, size_t *out) {
-    size_t world = group->options.world, pairs = world * world;
-    size_t heads = LINE + world * LINE + pairs * sizeof(uint64_t);
-    return ig_mul_size(pairs, group->options.chunk, out) && *out <= SIZE_MAX / 4 &&
-           (*out += heads) > 0;
+    size_t world = group->options.world;
+    if (!ig_mul_size(world * world, group->options.chunk, out) || *out > SIZE_MAX / 8) {
+        return false;
+    }
+    *out = LINE + world * LINE + SETS * set_bytes(group);
+    return true;
 }
 
 /* ---- waiting ---- */
 
-static int64_t now_ms(void) {
+static int64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t now_ms(void) {
+    return now_ns() / 1000000;
+}
+
+/* Between two looks at another's memory. */
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Of the machine: each rank may be bound to a processor of its own. */
+static int64_t choose_spin(uint32_t world) {
+    return sysconf(_SC_NPROCESSORS_ONLN) >= (long)world ? SPIN_NS : CROWDED_SPIN_NS;
 }
 
 static void sleep_on(_Atomic uint32_t *word, uint32_t value) {
@@ -112,7 +160,8 @@ static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
                           int64_t deadline) {
     const shared *s = group->state;
     slot *other = slot_of(s, rank);
-    for (uint32_t spins = 0;; spins++) {
+    int64_t asleep_from = 0; /* ns; looked up after the first looks */
+    for (uint32_t looks = 0;; looks++) {
         uint32_t state = atomic_load(&other->state); /* before its last step */
         uint32_t step = atomic_load(&other->step);
         if ((int32_t)(step - s->step) >= 0) {
@@ -123,13 +172,21 @@ static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
                                   ig_collective_names[what], rank,
                                   state == FAILED ? "failed" : "ended");
         }
-        if (spins < SPINS) {
+        if (looks % LOOKS != LOOKS - 1) {
+            relax();
             continue;
         }
-        if (now_ms() >= deadline) {
+        int64_t now = now_ns();
+        asleep_from = asleep_from ? asleep_from : now + s->spin_ns;
+        if (now < asleep_from) {
+            continue;
+        }
+        if (now / 1000000 >= deadline) {
             return fail_late(group, what, rank);
         }
+        atomic_fetch_add(&other->sleepers, 1);
         sleep_on(&other->step, step);
+        atomic_fetch_sub(&other->sleepers, 1);
     }
 }
 
@@ -138,7 +195,9 @@ static ig_status make_step(ig_group *group, ig_collective what) {
     shared *s = group->state;
     int64_t deadline = now_ms() + group->options.timeout_ms;
     atomic_store(&s->own->step, ++s->step);
-    wake_all(&s->own->step);
+    if (atomic_load(&s->own->sleepers)) {
+        wake_all(&s->own->step); /* who comes later sees the step, and does not sleep */
+    }
     for (uint32_t r = 0; r < group->options.world; r++) {
         ig_status status = r == group->options.rank
                                ? IG_OK
@@ -152,25 +211,140 @@ static ig_status make_step(ig_group *group, ig_collective what) {
 
 /* ---- the exchange ---- */
 
+/* Is what goes from rank to rank read where it lies? */
+static bool is_direct(const ig_group *group, uint32_t from, uint32_t to, size_t bytes) {
+    const shared *s = group->state;
+    return from == to || (s->is_direct && bytes > DIRECT_BYTES);
+}
+
 static void write_boxes(ig_group *group, const ig_parcels *all, size_t at) {
+    uint32_t own = group->options.rank;
     for (uint32_t to = 0; to < group->options.world; to++) {
-        ig_parcel_read(all->send + to * all->pieces, all->pieces, at,
-                       group->options.chunk, box_at(group, group->options.rank, to));
+        const ig_group_part *parts = all->send + to * all->pieces;
+        if (!is_direct(group, own, to, ig_parcel_bytes(parts, all->pieces))) {
+            ig_parcel_read(parts, all->pieces, at, group->options.chunk,
+                           box_at(group, own, to));
+        }
     }
 }
 
 static void read_boxes(ig_group *group, const ig_parcels *all, size_t at) {
+    uint32_t own = group->options.rank;
     for (uint32_t from = 0; from < group->options.world; from++) {
-        ig_parcel_write(all->receive + from * all->pieces, all->pieces, at,
-                        group->options.chunk, box_at(group, from, group->options.rank));
+        const ig_group_part *parts = all->receive + from * all->pieces;
+        if (!is_direct(group, from, own, ig_parcel_bytes(parts, all->pieces))) {
+            ig_parcel_write(parts, all->pieces, at, group->options.chunk,
+                            box_at(group, from, own));
+        }
     }
+}
+
+/* ---- reading where it lies ---- */
+
+static ig_status fail_read(ig_group *group, ig_collective what, uint32_t rank) {
+    return ig_group_error(group, IG_INVALID, "%s: the memory of rank %u is gone (%s)",
+                          ig_collective_names[what], rank, strerror(errno));
+}
+
+/* Of a rank, which may be a thread of this process. */
+static bool read_memory(const shared *s, uint32_t rank, const void *from, void *to,
+                        size_t bytes) {
+    int32_t process = atomic_load(&slot_of(s, rank)->process);
+    if (process == atomic_load(&s->own->process)) {
+        memcpy(to, from, bytes);
+        return true;
+    }
+    while (bytes > 0) {
+        struct iovec local = { to, bytes };
+        struct iovec remote = { (void *)(uintptr_t)from, bytes };
+        ssize_t got = process_vm_readv(process, &local, 1, &remote, 1, 0);
+        if (got <= 0) {
+            return false;
+        }
+        to = (char *)to + got;
+        from = (const char *)from + got;
+        bytes -= (size_t)got;
+    }
+    return true;
+}
+
+/* Bytes of a list of parts that are read one after the other. */
+typedef struct part_walk {
+    const ig_group_part *parts;
+    uint32_t piece;
+    size_t at; /* in the piece */
+} part_walk;
+
+/* The next run of bytes; *left of them at most. */
+static char *next_run(part_walk *w, size_t *left) {
+    while (w->parts[w->piece].bytes == w->at) {
+        w->piece++;
+        w->at = 0;
+    }
+    size_t there = w->parts[w->piece].bytes - w->at;
+    *left = *left < there ? *left : there;
+    return (char *)w->parts[w->piece].data + w->at;
+}
+
+/* Both lists have `bytes` bytes; they may be cut otherwise. */
+static bool copy_parts(const shared *s, uint32_t rank, const ig_group_part *from,
+                       const ig_group_part *to, size_t bytes) {
+    part_walk source = { from, 0, 0 }, target = { to, 0, 0 };
+    while (bytes > 0) {
+        size_t run = bytes;
+        const char *begin = next_run(&source, &run);
+        char *end = next_run(&target, &run);
+        if (!read_memory(s, rank, begin, end, run)) {
+            return false;
+        }
+        source.at += run;
+        target.at += run;
+        bytes -= run;
+    }
+    return true;
+}
+
+/* The pieces that rank `from` has for this one, as they lie in its memory: the group's
+ * until the next call.  NULL: they cannot be read. */
+static const ig_group_part *find_parts(ig_group *group, const ig_parcels *all,
+                                       uint32_t from) {
+    shared *s = group->state;
+    size_t size = all->pieces * sizeof *s->found;
+    if (all->pieces > s->found_room) {
+        free(s->found);
+        s->found = malloc(size);
+        s->found_room = s->found ? all->pieces : 0;
+    }
+    uint64_t parts = atomic_load(&slot_of(s, from)->parts[s->turn & 1]);
+    const char *own = (const char *)(uintptr_t)parts + group->options.rank * size;
+    return s->found && read_memory(s, from, own, s->found, size) ? s->found : NULL;
+}
+
+static ig_status read_direct(ig_group *group, ig_collective what,
+                             const ig_parcels *all) {
+    const shared *s = group->state;
+    uint32_t own = group->options.rank;
+    for (uint32_t from = 0; from < group->options.world; from++) {
+        const ig_group_part *to = all->receive + from * all->pieces, *parts;
+        size_t bytes = ig_parcel_bytes(to, all->pieces);
+        if (!is_direct(group, from, own, bytes)) {
+            continue;
+        }
+        parts = from == own ? all->send + own * all->pieces
+                            : find_parts(group, all, from);
+        if (!parts || !copy_parts(s, from, parts, to, bytes)) {
+            return fail_read(group, what, from);
+        }
+    }
+    return IG_OK;
 }
 
 /* Does every rank make this call, and send what is expected? */
 static ig_status check_others(ig_group *group, ig_collective what,
                               const ig_parcels *all) {
+    const shared *s = group->state;
     for (uint32_t r = 0; r < group->options.world; r++) {
-        uint32_t other = atomic_load(&slot_of(group->state, r)->what);
+        uint32_t other = atomic_load(&slot_of(s, r)->what[s->turn & 1]);
         if (other != (uint32_t)what) {
             return ig_group_error(group, IG_INVALID, "rank %u calls %s, and rank %u %s",
                                   group->options.rank, ig_collective_names[what], r,
@@ -191,38 +365,63 @@ static ig_status check_others(ig_group *group, ig_collective what,
     return IG_OK;
 }
 
-/* The most that goes from any rank to any. */
-static size_t most_bytes(const ig_group *group) {
-    uint64_t most = 0;
+/* What all exchanges at hand need, as every rank works it out. */
+typedef struct needs {
+    size_t boxed;   /* bytes of the largest parcel that goes by boxes */
+    bool is_direct; /* a rank reads another's memory */
+} needs;
+
+static needs needs_of(const ig_group *group) {
+    needs n = { 0, false };
     for (uint32_t from = 0; from < group->options.world; from++) {
         for (uint32_t to = 0; to < group->options.world; to++) {
-            uint64_t bytes = atomic_load(size_at(group, from, to));
-            most = bytes > most ? bytes : most;
+            size_t bytes = (size_t)atomic_load(size_at(group, from, to));
+            if (!is_direct(group, from, to, bytes)) {
+                n.boxed = bytes > n.boxed ? bytes : n.boxed;
+            } else if (from != to) {
+                n.is_direct = true;
+            }
         }
     }
-    return (size_t)most;
+    return n;
 }
 
-static ig_status run_steps(ig_group *group, ig_collective what, const ig_parcels *all) {
+static void announce(ig_group *group, ig_collective what, const ig_parcels *all) {
     shared *s = group->state;
-    size_t at = 0, most = 0;
-    atomic_store(&s->own->what, (uint32_t)what);
+    uint32_t set = s->turn & 1;
+    atomic_store(&s->own->what[set], (uint32_t)what);
+    atomic_store(&s->own->parts[set], (uint64_t)(uintptr_t)all->send);
     for (uint32_t to = 0; to < group->options.world; to++) {
         atomic_store(size_at(group, group->options.rank, to),
                      ig_parcel_bytes(all->send + to * all->pieces, all->pieces));
     }
-    do {
+}
+
+/* The rest of parcels that are larger than a box. */
+static ig_status send_rest(ig_group *group, ig_collective what, const ig_parcels *all,
+                           size_t boxed) {
+    shared *s = group->state;
+    for (size_t at = group->options.chunk; at < boxed; at += group->options.chunk) {
+        s->turn++;
         write_boxes(group, all, at);
         IG_TRY(make_step(group, what));
-        if (at == 0) {
-            IG_TRY(check_others(group, what, all));
-            most = most_bytes(group);
-        }
         read_boxes(group, all, at);
-        at += group->options.chunk;
-        IG_TRY(make_step(group, what));
-    } while (at < most);
+    }
     return IG_OK;
+}
+
+static ig_status run_steps(ig_group *group, ig_collective what, const ig_parcels *all) {
+    shared *s = group->state;
+    s->turn++;
+    announce(group, what, all);
+    write_boxes(group, all, 0);
+    IG_TRY(make_step(group, what));
+    IG_TRY(check_others(group, what, all));
+    needs n = needs_of(group);
+    read_boxes(group, all, 0);
+    IG_TRY(read_direct(group, what, all));
+    IG_TRY(send_rest(group, what, all, n.boxed));
+    return n.is_direct ? make_step(group, what) : IG_OK;
 }
 
 static void leave_others(shared *s, rank_state state) {
@@ -336,6 +535,26 @@ static ig_status join_segment(ig_group *group) {
                                 s->name + 1);
 }
 
+/* All read from all others, or none does. */
+static ig_status find_whether_direct(ig_group *group) {
+    shared *s = group->state;
+    head *h = (head *)(void *)s->memory;
+    if (!s->may_read) {
+        atomic_store(&h->is_closed, 1);
+    }
+    for (uint32_t r = 0; r < group->options.world; r++) {
+        uint32_t word = 0;
+        uint64_t address = atomic_load(&slot_of(s, r)->parts[0]);
+        if (!read_memory(s, r, (void *)(uintptr_t)address, &word, sizeof word) ||
+            word != MAGIC) {
+            atomic_store(&h->is_closed, 1);
+        }
+    }
+    IG_TRY(make_step(group, IG_COLLECTIVE_OPEN));
+    s->is_direct = !atomic_load(&h->is_closed);
+    return IG_OK;
+}
+
 static ig_status meet_others(ig_group *group) {
     shared *s = group->state;
     slot *own = slot_of(s, group->options.rank);
@@ -345,7 +564,13 @@ static ig_status meet_others(ig_group *group) {
                               s->name + 1, group->options.rank);
     }
     s->own = own;
+    s->probe = MAGIC;
+    atomic_store(&own->process, (int32_t)getpid());
+    atomic_store(&own->parts[0], (uint64_t)(uintptr_t)&s->probe);
     ig_status status = make_step(group, IG_COLLECTIVE_OPEN);
+    if (status == IG_OK) {
+        status = find_whether_direct(group);
+    }
     if (status != IG_OK) {
         leave_others(s, FAILED);
     } else if (s->is_maker) {
@@ -355,8 +580,11 @@ static ig_status meet_others(ig_group *group) {
     return status;
 }
 
-static void choose_chunk(ig_group_options *o) {
+/* Who says how much may be under way at once wants all of it to go by boxes. */
+static void choose_chunk(shared *s, ig_group_options *o) {
     size_t chunk = (size_t)CHUNKS / o->world / o->world;
+    s->may_read = !o->chunk;
+    s->spin_ns = choose_spin(o->world);
     o->chunk = o->chunk ? o->chunk : chunk < CHUNK_MAX ? chunk : CHUNK_MAX;
 }
 
@@ -368,7 +596,7 @@ static ig_status open_shm(ig_group *group, const char *name) {
     }
     s->file = -1;
     group->state = s;
-    choose_chunk(&group->options);
+    choose_chunk(s, &group->options);
     if (length == 0 || length > NAME_MAX_SIZE || strchr(name, '/') ||
         !count_bytes(group, &s->bytes)) {
         return ig_group_error(
@@ -398,6 +626,7 @@ static void close_shm(ig_group *group) {
     if (s->file >= 0) {
         (void)close(s->file);
     }
+    free(s->found);
     free(s);
 }
 

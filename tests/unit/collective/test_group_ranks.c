@@ -93,6 +93,46 @@ static bool add_all(ig_group *group, uint32_t rank, uint32_t world) {
     return is_right;
 }
 
+/* Around the size from which parcels are read where they lie; nothing, and a lot. */
+static size_t large_between(uint32_t from, uint32_t to, int round) {
+    static const size_t sizes[] = { 16384, 16385, 0, 1, 300001, 65536, 16383 };
+    return sizes[(from * 3 + to + (uint32_t)round) % IG_COUNT_OF(sizes)];
+}
+
+static unsigned char large_byte(uint32_t from, uint32_t to, size_t i) {
+    return (unsigned char)(i * 31 + i / 4096 + from * 16 + to);
+}
+
+/* Contents change at once when the call returns: the others must have read them. */
+static bool exchange_large(ig_group *group, uint32_t rank, uint32_t world) {
+    enum { ROOM = 300001 };
+    bool is_right = true;
+    unsigned char *memory = calloc(2 * WORLD, ROOM);
+    for (int round = 0; round < 14 && is_right; round++) {
+        ig_group_part send[WORLD] = { { 0 } }, receive[WORLD] = { { 0 } };
+        for (uint32_t r = 0; r < world; r++) {
+            unsigned char *out = memory + (size_t)r * ROOM, *in = out + WORLD * ROOM;
+            send[r] = (ig_group_part){ out, large_between(rank, r, round) };
+            receive[r] = (ig_group_part){ in, large_between(r, rank, round) };
+            for (size_t i = 0; i < send[r].bytes; i++) {
+                out[i] = large_byte(rank, r, i);
+            }
+            memset(in, 0, ROOM);
+        }
+        is_right = ig_group_all_to_all(group, send, receive) == IG_OK;
+        memset(memory, 0xee, (size_t)WORLD * ROOM);
+        for (uint32_t r = 0; r < world; r++) {
+            const unsigned char *in = receive[r].data;
+            for (size_t i = 0; i < receive[r].bytes; i++) {
+                is_right = is_right && in[i] == large_byte(r, rank, i);
+            }
+            is_right = is_right && (receive[r].bytes == ROOM || !in[receive[r].bytes]);
+        }
+    }
+    free(memory);
+    return is_right;
+}
+
 static bool run_all(ig_group *group, uint32_t rank, uint32_t world) {
     bool is_right = true;
     for (int round = 0; round < 20; round++) {
@@ -124,12 +164,16 @@ static ig_group_options options_of(uint32_t rank, uint32_t world) {
 
 /* ---- ranks that agree ---- */
 
-static void run_threads(const char *name, uint32_t world) {
+typedef bool rank_work(ig_group *group, uint32_t rank, uint32_t world);
+
+static void run_threads(const char *name, uint32_t world, rank_work *run,
+                        size_t chunk) {
     rank_run ranks[WORLD];
     pthread_t threads[WORLD];
     for (uint32_t r = 0; r < world; r++) {
         ranks[r] =
-            (rank_run){ .name = name, .options = options_of(r, world), .run = run_all };
+            (rank_run){ .name = name, .options = options_of(r, world), .run = run };
+        ranks[r].options.chunk = chunk;
         CHECK_INT(pthread_create(&threads[r], NULL, run_rank, &ranks[r]), 0);
     }
     for (uint32_t r = 0; r < world; r++) {
@@ -141,32 +185,35 @@ static void run_threads(const char *name, uint32_t world) {
 
 TEST(threads_are_ranks) {
     char name[64];
-    run_threads("self", 1);
+    run_threads("self", 1, run_all, CHUNK);
     for (uint32_t world = 1; world <= WORLD; world++) {
-        run_threads(name_run(name, sizeof name, "threads"), world);
+        run_threads(name_run(name, sizeof name, "threads"), world, run_all, CHUNK);
+        run_threads(name_run(name, sizeof name, "threads"), world, run_all, 0);
+        run_threads(name_run(name, sizeof name, "threads"), world, exchange_large, 0);
         CHECK(!is_left_behind(name));
     }
+    run_threads(name_run(name, sizeof name, "threads"), 3, exchange_large, 4096);
 }
 
-static pid_t fork_rank(const char *name, uint32_t rank, uint32_t world) {
+static pid_t fork_rank(const char *name, uint32_t rank, uint32_t world, rank_work *run,
+                       size_t chunk) {
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        rank_run r = { .name = name,
-                       .options = options_of(rank, world),
-                       .run = run_all };
+        rank_run r = { .name = name, .options = options_of(rank, world), .run = run };
+        r.options.chunk = chunk;
         run_rank(&r);
         _exit(r.is_right ? 0 : 1);
     }
     return child;
 }
 
-TEST(processes_are_ranks) {
+static void run_processes(rank_work *run, size_t chunk) {
     char name[64];
     pid_t children[WORLD];
     name_run(name, sizeof name, "processes");
     for (uint32_t r = 0; r < WORLD; r++) {
-        children[r] = fork_rank(name, r, WORLD);
+        children[r] = fork_rank(name, r, WORLD, run, chunk);
     }
     for (uint32_t r = 0; r < WORLD; r++) {
         int status = -1;
@@ -174,6 +221,30 @@ TEST(processes_are_ranks) {
         CHECK_INT(status, 0);
     }
     CHECK(!is_left_behind(name));
+}
+
+TEST(processes_are_ranks) {
+    run_processes(run_all, CHUNK);
+    run_processes(run_all, 0);
+}
+
+TEST(large_parcels_are_read_where_they_lie_or_go_by_boxes) {
+    run_processes(exchange_large, 0);
+    run_processes(exchange_large, 5000);
+}
+
+/* One rank that wants boxes is enough: all go by boxes. */
+TEST(ranks_agree_on_how_parcels_travel) {
+    char name[64];
+    name_run(name, sizeof name, "mixed");
+    pid_t child = fork_rank(name, 0, 2, exchange_large, 65536);
+    rank_run own = { .name = name, .options = options_of(1, 2), .run = exchange_large };
+    own.options.chunk = 0;
+    run_rank(&own);
+    int status = -1;
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    CHECK_MSG(own.is_right, "%s", own.message);
 }
 
 /* ---- ranks that do not ---- */
@@ -313,7 +384,7 @@ TEST(bad_options_are_refused) {
 TEST(a_segment_that_was_left_is_made_anew) {
     char name[64];
     name_run(name, sizeof name, "left");
-    pid_t child = fork_rank(name, 0, 2);
+    pid_t child = fork_rank(name, 0, 2, run_all, CHUNK);
     while (!is_left_behind(name)) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
@@ -321,12 +392,13 @@ TEST(a_segment_that_was_left_is_made_anew) {
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     CHECK(is_left_behind(name));
-    run_threads(name, 2);
+    run_threads(name, 2, run_all, CHUNK);
     CHECK(!is_left_behind(name));
 }
 
 UNIT_SUITE(group_ranks, threads_are_ranks, processes_are_ranks,
-           a_killed_rank_is_named_at_the_deadline, a_rank_that_never_comes_is_named,
-           ranks_that_call_something_else_are_told,
+           large_parcels_are_read_where_they_lie_or_go_by_boxes,
+           ranks_agree_on_how_parcels_travel, a_killed_rank_is_named_at_the_deadline,
+           a_rank_that_never_comes_is_named, ranks_that_call_something_else_are_told,
            a_rank_that_has_ended_is_not_waited_for, bad_options_are_refused,
            a_segment_that_was_left_is_made_anew)
