@@ -1,14 +1,14 @@
 /* all_to_all of ranks of one host: shm against MPI_Alltoall, in turns.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     cc -O2 -Iinclude bench/exchange.c -Lbuild/release -lingot-group -lingot-runtime \
- *        -Wl,-rpath,$PWD/build/release -o exchange
+ *     cc -O2 -Iinclude bench/exchange.c -Lbuild/release -lingot-group \
+ *        -lingot-runtime -Wl,-rpath,$PWD/build/release -o exchange
  *     mpirun -n 2 ./exchange             (as root: --allow-run-as-root)
  *
  * Open MPI's library (libmpi.so.40) is opened here, as its headers may not be there.
- * For 4 KB to 64 MB between each two ranks: rounds of one, then of the other, each timed
- * by rank 0 between barriers of its own kind; medians of both, and of the ratio of
- * rounds that follow each other.
+ * For 4 KB to 64 MB between each two ranks: rounds of one, then of the other, each
+ * timed by rank 0 between barriers of its own kind; medians of both, and of the ratio
+ * of rounds that follow each other.
  */
 #include <ingot/group.h>
 

@@ -127,13 +127,6 @@ static int64_t now_ms(void) {
     return now_ns() / 1000000;
 }
 
-/* Between two looks at another's memory. */
-static void relax(void) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* Of the machine: each rank may be bound to a processor of its own. */
 static int64_t choose_spin(uint32_t world) {
     return sysconf(_SC_NPROCESSORS_ONLN) >= (long)world ? SPIN_NS : CROWDED_SPIN_NS;
@@ -173,7 +166,6 @@ static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
                                   state == FAILED ? "failed" : "ended");
         }
         if (looks % LOOKS != LOOKS - 1) {
-            relax();
             continue;
         }
         int64_t now = now_ns();
@@ -386,7 +378,7 @@ static needs needs_of(const ig_group *group) {
     return n;
 }
 
-static void announce(ig_group *group, ig_collective what, const ig_parcels *all) {
+static void announce_call(ig_group *group, ig_collective what, const ig_parcels *all) {
     shared *s = group->state;
     uint32_t set = s->turn & 1;
     atomic_store(&s->own->what[set], (uint32_t)what);
@@ -413,7 +405,7 @@ static ig_status send_rest(ig_group *group, ig_collective what, const ig_parcels
 static ig_status run_steps(ig_group *group, ig_collective what, const ig_parcels *all) {
     shared *s = group->state;
     s->turn++;
-    announce(group, what, all);
+    announce_call(group, what, all);
     write_boxes(group, all, 0);
     IG_TRY(make_step(group, what));
     IG_TRY(check_others(group, what, all));

@@ -118,3 +118,19 @@ mpi_gives() {
 }
 mpi_gives "Open MPI" mpirun.openmpi --oversubscribe
 mpi_gives "MPICH" mpirun.mpich
+
+# ---- measuring ----
+
+check "ranks are measured in step" 0 "samples/s" \
+    "$ingot" bench "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" --batch 1,4 --seconds 0.05 \
+    --dim '*=batch'
+check "by rank 0 alone" 0 '"ranks": 2' \
+    "$ingot" bench "$tmp/bags.ig" --ranks 2 --batch 4 --seconds 0.05 --dim '*=batch' --json
+"$ingot" bench "$tmp/bags.ig" --ranks 3 --batch 4 --seconds 0.05 --dim '*=batch' --json >"$tmp/points"
+holds "in one table" "$python" -c "
+import json, sys
+points = json.load(open(sys.argv[1]))
+assert len(points) == 1 and points[0]['ranks'] == 3 and points[0]['calls'] >= 10, points
+" "$tmp/points"
+check "not with sessions" 2 "--ranks goes without --sessions" \
+    "$ingot" bench "$tmp/bags.ig" --ranks 2 --sessions 2

@@ -25,6 +25,10 @@ static size_t list_warnings(const bench_point *p, const char *reasons[MAX_REASON
     return count;
 }
 
+static size_t ranks_of(const bench_point *p) {
+    return p->ranks ? p->ranks : 1;
+}
+
 /* ---- JSON ---- */
 
 static void put_json_point(const bench_table *table, const bench_point *p) {
@@ -34,9 +38,10 @@ static void put_json_point(const bench_table *table, const bench_point *p) {
     fputs(table->rows ? ",\n  {" : "[\n  {", stdout);
     subject_put_json(&table->what);
     printf(
-        "\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": %zu, \"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"min\": %.9g, \"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
-        (long long)p->batch, p->threads, p->sessions, p->took.calls, p->took.p50,
-        p->took.p90, p->took.p99, p->took.min, p->took.mean, p->took.per_second);
+        "\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"ranks\": %zu, \"calls\": %zu, \"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"min\": %.9g, \"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
+        (long long)p->batch, p->threads, p->sessions, ranks_of(p), p->took.calls,
+        p->took.p50, p->took.p90, p->took.p99, p->took.min, p->took.mean,
+        p->took.per_second);
     for (size_t i = 0; i < count; i++) {
         fputs(i ? ", " : "", stdout);
         put_json_text(stdout, reasons[i]);
@@ -80,7 +85,7 @@ static void print_row(const bench_table *table, const bench_point *p,
                : "%8lld %7d %8zu %9.2f %9.2f %9.2f %9.2f %12.0f %14.0f\n",
            (long long)p->batch, p->threads, p->sessions, p->took.p50 * 1e6,
            p->took.p90 * 1e6, p->took.p99 * 1e6, p->took.min * 1e6, p->took.per_second,
-           p->took.per_second * (double)p->batch);
+           p->took.per_second * (double)p->batch * (double)ranks_of(p));
     /* Beside the table: a sentence between rows would end one of Markdown. */
     for (size_t i = 0; i < count; i++) {
         fflush(stdout);

@@ -11,6 +11,7 @@ typedef struct bench_point {
     int64_t batch;
     int threads;
     size_t sessions;
+    size_t ranks; /* that call in step, each with a batch; 0: no ranks */
     load_facts took;
     double cpu_share; /* of the wall time that we had a CPU */
 } bench_point;

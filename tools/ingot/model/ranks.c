@@ -289,10 +289,18 @@ ig_status ranks_shard(const settings *given, ig_context *context, ig_module *mod
 
 /* ---- meeting ---- */
 
+ig_status ranks_agree(int64_t *value) {
+    return ig_group_broadcast(own_group, 0, value, sizeof *value);
+}
+
 ig_status ranks_meet(const settings *given, ig_ranks **out_ranks, message *why) {
     enum { TIMEOUT = 60 };
     *out_ranks = NULL;
     if (!given->world) {
+        return IG_OK;
+    }
+    if (own_group) {
+        *out_ranks = ig_group_ranks(own_group);
         return IG_OK;
     }
     ig_group_options options = {

@@ -33,7 +33,10 @@ bool ranks_are_silent(const settings *given);
 ig_status ranks_shard(const settings *given, ig_context *context, ig_module *module);
 /* The same by --plan and --rank, wherever it is to run. */
 ig_status ranks_shard_by_plan(const settings *given, ig_module *module);
-/* For a rank: meets the others; *out_ranks is for the session.  NULL for no rank. */
+/* For a rank that has met the others: *value becomes rank 0's. */
+ig_status ranks_agree(int64_t *value);
+/* For a rank: meets the others, the first time; *out_ranks is for the session.  NULL
+ * for no rank. */
 ig_status ranks_meet(const settings *given, ig_ranks **out_ranks, message *why);
 
 #endif

@@ -9,8 +9,10 @@
 #include "tools/ingot/measure/bench_table.h"
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/extent.h"
+#include "tools/ingot/model/ranks.h"
 #include "tools/ingot/values/bound_inputs.h"
 #include "tools/ingot/verbs/bench_interpreters.h"
+#include "tools/ingot/verbs/bench_ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,7 @@ static const option_row options[] = {
     TEXT(
         "trace", 0, trace, "FILE",
         "also write when the last batches were fetched and computed, for trace viewers (JSON)"),
+    ROWS_RANKS,
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
@@ -166,11 +169,12 @@ static ig_status run_threads(const settings *given, const model *m, const call *
         bench_point p = { .batch = batch,
                           .threads = (int)threads,
                           .sessions = given->sessions ? (size_t)given->sessions : 1 };
-        ig_status status = bench_measure(given, m, with, &p, why);
+        ig_status status = given->world ? bench_ranks(given, m, with, &p, why)
+                                        : bench_measure(given, m, with, &p, why);
         if (status != IG_OK) {
             return status;
         }
-        if (p.took.calls > 0) {
+        if (p.took.calls > 0 && !ranks_are_silent(given)) {
             bench_table_add(table, &p);
         }
         if (was_interrupted()) {
@@ -230,12 +234,21 @@ static ig_status bench_model(const settings *given, const model *m,
     return status;
 }
 
+static int bench_named_model(const settings *given) {
+    return work_on_model(given, bench_model);
+}
+
 static int run_bench(const settings *given) {
     if (is_interpret(given->target)) {
         return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
     }
+    bool has_ranks = given->ranks || given->plan;
+    if (has_ranks && (given->sessions || given->interpreters)) {
+        return complain(EXIT_USAGE,
+                        "--ranks goes without --sessions and --interpreters");
+    }
     return given->interpreters ? bench_interpreters(given)
-                               : work_on_model(given, bench_model);
+                               : ranks_work(given, bench_named_model);
 }
 
 const verb verb_bench = {
@@ -246,7 +259,8 @@ const verb verb_bench = {
         "Reals are random and whole numbers zero unless --input says otherwise. "
         "The first extent of the first input is the batch; other open extents are "
         "as large unless --dim says otherwise. TorchScript models take --input and "
-        "--inputs as ingot run does.",
+        "--inputs as ingot run does. With --ranks, or started by mpirun, all ranks call "
+        "in step, each with a batch of its own; times are rank 0's, samples those of all.",
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
