@@ -11,8 +11,12 @@ static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
     return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[axis] : 1;
 }
 
+static bool has_pads(const ig_op *op, uint32_t slot) {
+    return slot != IG_WINDOW_NO_SLOT && ig_attr_is_set(op, slot);
+}
+
 static ig_dim dim_at(const ig_op *op, uint32_t slot, uint32_t axis) {
-    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
+    return has_pads(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
 }
 
 static ig_status check_positive(const ig_op *op, uint32_t slot, uint32_t rank) {
@@ -34,7 +38,7 @@ static ig_status check_positive(const ig_op *op, uint32_t slot, uint32_t rank) {
 }
 
 static ig_status check_pads(const ig_op *op, uint32_t slot, uint32_t rank) {
-    if (ig_attr_is_set(op, slot) && op->attrs[slot].count != rank) {
+    if (has_pads(op, slot) && op->attrs[slot].count != rank) {
         return INFER_ERROR(op, "%s has %u entries, expected %u, one a spatial axis",
                            ig_ops[op->code].attrs[slot].name, op->attrs[slot].count,
                            rank);

@@ -23,7 +23,8 @@ const char ig_pipeline_understand[] =
     "recognise_integer,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] =
-    "(decompose,infer,guards,canonicalise,fold,cse,dce)*,pack,"
+    "(decompose,infer,guards,canonicalise,fold,cse,dce)*,"
+    "(channels_last,infer,guards,canonicalise,fold,cse,dce)*,pack,"
     "(dequantise,infer,guards,canonicalise,fold,cse,dce)*,"
     "resolve_shapes,sink,fuse,bufferise,order,tile_rows";
 const char ig_pipeline_lower[] = "lower";

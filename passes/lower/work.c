@@ -82,6 +82,18 @@ static void count_conv(counter *c, const ig_op *op) {
     add_flops(c, ig_dim_mul(c->module, places, taps), 2);
 }
 
+/* Each element of the result meets a column of the panels. */
+static void count_conv_panels(counter *c, const ig_op *op) {
+    ig_dim depth = op->operands[1].value->type->dims[1];
+    add_flops(c, ig_dim_mul(c->module, count_of(c, &op->results[0]), depth), 2);
+}
+
+static void count_conv_channels(counter *c, const ig_op *op) {
+    const ig_type *w = op->operands[1].value->type;
+    ig_dim taps = ig_dim_product(c->module, w->dims, w->rank - 1);
+    add_flops(c, ig_dim_mul(c->module, count_of(c, &op->results[0]), taps), 2);
+}
+
 static void count_pool(counter *c, const ig_op *op) {
     const ig_attr *kernel = &op->attrs[IG_pool_kernel];
     int64_t taps = 1;
@@ -203,6 +215,8 @@ static const count_fn counts[IG_OP_COUNT] = {
     [IG_OP_matmul_panels] = count_matmul,
     [IG_OP_matmul_quads] = count_matmul,
     [IG_OP_conv] = count_conv,
+    [IG_OP_conv_panels] = count_conv_panels,
+    [IG_OP_conv_channels] = count_conv_channels,
     [IG_OP_pool] = count_pool,
     [IG_OP_interact] = count_interact,
     [IG_OP_reduce] = count_operand,

@@ -260,6 +260,22 @@ static const char *free_name(ig_pass_run *run, ig_module *module, const matrix *
                            graph->body.last->operand_count);
 }
 
+ig_value *ig_pack_constant(ig_pass_run *run, ig_value *value, const char **out_name) {
+    uint32_t left = MAX_OPS;
+    if (!is_from_constants(value, &left)) {
+        return NULL;
+    }
+    ig_module *module = ig_op_module(value->def);
+    matrix m = { 0 };
+    ig_builder b = ig_builder_before(ig_pack_recipes(module)->body.last);
+    ig_map copies;
+    ig_map_init(&copies, run->scratch);
+    ig_value *copy = copy_value(&b, value, &copies, &m);
+    bool is_stored = value->def->code == IG_OP_weight;
+    *out_name = is_stored ? m.weight->name : free_name(run, module, &m);
+    return copy;
+}
+
 /* A matrix of f32 that only constants go into: the recipe computes it too. */
 static bool read_computed(packer *p, const ig_op *op, matrix *out) {
     ig_value *value = op->operands[1].value;

@@ -94,6 +94,54 @@ def convolutions(file):
         ("s", "f32", s)], [result("f32", y)], (1e-5, 1e-4), dynamic=False)
 
 
+def panels_of(w, group):
+    """[O, I, k…] as panels [group * ceil(O / group / 16), k… * I, 16]."""
+    outs = len(w) // group
+    w = np.moveaxis(w.reshape(group, outs, -1, *w.shape[2:]), 2, -1)
+    w = w.reshape(group, outs, -1)
+    w = np.pad(w, ((0, 0), (0, -outs % 16), (0, 0)))
+    return w.reshape(-1, 16, w.shape[2]).transpose(0, 2, 1).copy()
+
+
+# name, x, w, stride, dilation, group
+LAST = [
+    ("plain", (2, 3, 5, 6), (5, 3, 3, 2), (1, 1), (1, 1), 1),
+    ("strides", (1, 2, 9, 7), (17, 2, 2, 3), (3, 2), (2, 1), 1),
+    ("group", (2, 6, 4), (20, 3, 2), (1, ), (1, ), 2),
+]
+# name, x, w, stride, pads before, pads after, dilation
+SINGLE = [
+    ("plain", (2, 3, 5, 6), (3, 1, 3, 2), (1, 1), (0, 0), (0, 0), (1, 1)),
+    ("pads", (1, 5, 6, 7), (5, 1, 3, 3), (2, 1), (1, 0), (2, 3), (1, 2)),
+    ("line", (2, 4, 9), (4, 1, 5), (1, ), (2, ), (2, ), (1, )),
+]
+
+
+def channels_last(file):
+    for name, xs, ws, stride, dilation, group in LAST:
+        x, w = values("f32", xs, -2, 2), values("f32", ws, -2, 2)
+        y = convolve(wide(x), wide(w), None, stride, dilation, group)
+        file.case(f"conv/panels/{name}", [
+            "%0 = conv_panels %x, %w" + attributes(
+                f"kernel = {list(ws[2:])}", f"columns = {ws[0] // group}",
+                f"strides = {list(stride)}", f"dilations = {list(dilation)}",
+                f"group = {group}"), "ret %0"
+        ], [("x", "f32", np.moveaxis(x, 1, -1).copy()), ("w", "f32", panels_of(w, group))],
+                  [result("f32", y.movedim(1, -1).contiguous())], (1e-5, 1e-5),
+                  dynamic=False)
+    for name, xs, ws, stride, before, after, dilation in SINGLE:
+        x, w = values("f32", xs, -2, 2), values("f32", ws, -2, 2)
+        y = convolve(F.pad(wide(x), torch_pads(before, after)), wide(w), None, stride,
+                     dilation, ws[0])
+        file.case(f"conv/channels/{name}", [
+            "%0 = conv_channels %x, %w" +
+            attributes(*geometry(stride, before, after, dilation)), "ret %0"
+        ], [("x", "f32", np.moveaxis(x, 1, -1).copy()),
+            ("w", "f32", np.moveaxis(w[:, 0], 0, -1).copy())],
+                  [result("f32", y.movedim(1, -1).contiguous())], (1e-5, 1e-5),
+                  dynamic=False)
+
+
 # name, x, w, stride, crop before, crop after, output padding, dilation, group
 TRANSPOSED = [
     ("plain", (1, 2, 3, 4), (2, 3, 3, 3), (1, 1), (0, 0), (0, 0), (1, 1), 1),
@@ -389,7 +437,7 @@ def scores(file):
 def main():
     file = File("network.txt", "Neural networks.  Written by generate_network.py.")
     for part in (convolutions, transposed, pools, adaptive, norms, attention, recurrent,
-                 resampling, empty_rows, scores):
+                 resampling, empty_rows, scores, channels_last):
         part(file)
     file.write()
 

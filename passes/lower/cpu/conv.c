@@ -271,7 +271,7 @@ static void merge_space(conv *c) {
             return;
         }
     }
-    c->out = ig_cpu_merge_dims(c->lower, c->out, 2, c->bias);
+    c->out = ig_cpu_merge_dims(c->lower, c->out, 2, c->out->rank, c->bias);
     c->last = c->out->rank - 1;
 }
 

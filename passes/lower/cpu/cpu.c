@@ -25,6 +25,8 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_random] = ig_lower_cpu_random,
     [IG_FAMILY_search] = ig_lower_cpu_search,
     [IG_FAMILY_conv] = ig_lower_cpu_conv,
+    [IG_FAMILY_conv_panels] = ig_lower_cpu_conv_panels,
+    [IG_FAMILY_conv_channels] = ig_lower_cpu_conv_channels,
     [IG_FAMILY_pool] = ig_lower_cpu_pool,
 };
 

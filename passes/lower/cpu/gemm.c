@@ -143,9 +143,11 @@ static gemm_cursor next_results(const gemm *g, ig_builder *b, const gemm_block *
     const gemm_range *range = tile->range;
     int64_t width = (int64_t)tile->panels * PANEL;
     const ig_operand *c = &g->lower->outs[0];
+    ig_value *group = g->first_column ? g->first_column : k_i64(b, 0);
     ig_value *ldc = ig_lower_param(g->lower, c->strides[0]);
     ig_value *part = k_min(b, k_mul(b, number, k_i64(b, PANEL)), k_i64(b, width - 1));
     ig_value *column = k_add(b, k_add(b, tile->column, k_i64(b, width)), part);
+    column = k_add(b, group, column);
     ig_value *first = k_add(b, k_mul(b, range->row, ldc), column);
     ig_value *below = k_mul(b, k_sub(b, range->rows, k_i64(b, 1)), ldc);
     return (gemm_cursor){ .buffer = c->buffer,
@@ -261,9 +263,9 @@ static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *ran
     copy_new_rows(g, in, &tile, blocks.rows);
     if (g->copy) {
         add_cursor(&tile, next_copied(g, in, &tile, blocks.rows));
-    } else if (!g->is_deep) {
+    } else if (!g->is_deep && !g->window) {
         add_cursor(&tile, next_rows(g, in, &tile, blocks.rows));
-    } else if (g->is_narrow) {
+    } else if (g->is_narrow && !g->window) {
         add_cursor(&tile, rows_ahead(g, in, &tile));
     }
     if (stores_lines(g)) {
@@ -280,7 +282,7 @@ static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
         .range = range, .panels = panels, .row = range->row, .column = column
     };
     copy_new_rows(g, b, &tile, range->rows);
-    if (g->is_shallow && !g->copy && allowed.low < allowed.high) {
+    if (g->is_shallow && !g->copy && !g->window && allowed.low < allowed.high) {
         add_cursor(&tile, next_rows(g, b, &tile, range->rows));
     }
     emit_by_rows(g, b, range->rows, allowed.low, allowed.high, tile);
@@ -419,6 +421,30 @@ static void emit_passes(const gemm *g, ig_builder *b, gemm_range range) {
     k_loop_close(&passes, NULL, 0);
 }
 
+/* Group number `group` of a product: its part of A, its panels, and its columns. */
+static void enter_group(gemm *g, ig_builder *b, ig_value *group, ig_operand *a) {
+    ig_value *ins = ig_lower_param(g->lower, g->a->type->dims[1]);
+    ig_value *panels = k_mul(b, k_ceil_div(b, g->n, PANEL), k_i64(b, PANEL));
+    *a = *g->a;
+    a->buffer = k_offset(b, a->buffer, k_mul(b, group, ins));
+    g->a = a;
+    g->words = k_offset(b, g->words, k_mul(b, group, k_mul(b, panels, g->k)));
+    g->first_column = k_mul(b, group, g->n);
+}
+
+/* Rows and columns of tile number `tile` of a group, of so many tiles across. */
+static gemm_range range_of(const gemm *g, ig_builder *b, ig_value *tile,
+                           ig_value *across, ig_value *height) {
+    ig_value *row = k_mul(b, k_div(b, tile, across), height);
+    ig_value *column = k_mul(b, k_mod(b, tile, across), k_i64(b, TILE_COLUMNS));
+    ig_value *padded = k_mul(b, k_ceil_div(b, g->n, PANEL), k_i64(b, PANEL));
+    ig_value *column_end = k_add(b, column, k_i64(b, TILE_COLUMNS));
+    return (gemm_range){ .row = row,
+                         .rows = k_min(b, k_sub(b, g->m, row), height),
+                         .column = column,
+                         .column_end = k_min(b, column_end, padded) };
+}
+
 static void emit_tiles(const gemm *g) {
     ig_lower *lower = g->lower;
     ig_builder *b = &lower->b;
@@ -428,29 +454,28 @@ static void emit_tiles(const gemm *g) {
     ig_dim even = ig_dim_ceil_div(module, g->dims[0],
                                   ig_dim_max(module, row_tiles, ig_dim_of(1)));
     ig_value *height = ig_lower_param(lower, even);
-    lower->grid = ig_lower_mul(lower, row_tiles, column_tiles);
+    ig_dim tiles = ig_lower_mul(lower, row_tiles, column_tiles);
+    lower->grid = ig_lower_mul(lower, tiles, ig_dim_of(g->groups));
     ig_value *across = ig_lower_param(lower, column_tiles);
     ig_value *begin = NULL, *end = NULL;
     k_tiles(b, &begin, &end);
     k_loop loop = k_loop_open(b, begin, end, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value *row = k_mul(in, k_div(in, loop.index, across), height);
-    ig_value *column = k_mul(in, k_mod(in, loop.index, across),
-                             k_i64(in, TILE_COLUMNS));
-    ig_value *padded = k_mul(in, k_ceil_div(in, g->n, PANEL), k_i64(in, PANEL));
-    ig_value *column_end = k_add(in, column, k_i64(in, TILE_COLUMNS));
-    gemm_range range = {
-        .row = row,
-        .rows = k_min(in, k_sub(in, g->m, row), height),
-        .column = column,
-        .column_end = k_min(in, column_end, padded),
-    };
+    ig_value *tile = loop.index;
+    gemm own = *g;
+    ig_operand a;
+    if (g->groups > 1) {
+        ig_value *each = ig_lower_param(lower, tiles);
+        enter_group(&own, in, k_div(in, tile, each), &a);
+        tile = k_mod(in, tile, each);
+    }
+    gemm_range range = range_of(&own, in, tile, across, height);
     if (g->copy) {
         ig_value *is_start = k_compare(in, IG_OP_eq, loop.index, begin);
-        ig_value *is_first = k_compare(in, IG_OP_eq, column, k_i64(in, 0));
+        ig_value *is_first = k_compare(in, IG_OP_eq, range.column, k_i64(in, 0));
         range.is_new = k_where(in, is_start, is_start, is_first);
     }
-    emit_passes(g, in, range);
+    emit_passes(&own, in, range);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -477,7 +502,7 @@ static bool take_tile(gemm *g, const ig_op *anchor) {
 
 /* Rows that end within a word are copied; so are those whose lines share sets of L1,
  * or fewer at a time. */
-static void spread_rows(gemm *g) {
+void gemm_spread_rows(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;
     int64_t distance = 0, k = 0, words = 0, n = 0;
@@ -492,7 +517,7 @@ static void spread_rows(gemm *g) {
         return;
     }
     distance = distance * 4 / g->unit;
-    if (is_known && ig_gemm_copies_rows(target, distance, n)) {
+    if (is_known && !g->window && ig_gemm_copies_rows(target, distance, n)) {
         g->copy_stride = ig_gemm_copy_stride(words);
         return;
     }
@@ -502,6 +527,7 @@ static void spread_rows(gemm *g) {
 static ig_dim gemm_cost(const gemm *g) {
     ig_module *module = g->lower->module;
     ig_dim macs = ig_dim_product(module, g->dims, 2);
+    macs = ig_dim_mul(module, macs, ig_dim_of(g->groups));
     macs = ig_dim_mul(module, macs, g->depth);
     return ig_dim_ceil_div(module, macs, ig_dim_of(32));
 }
@@ -556,6 +582,8 @@ static gemm read_product(ig_lower *lower) {
                .a = ig_lower_input(lower, anchor, 0),
                .panels = ig_lower_input(lower, anchor, 1),
                .dims = anchor->results[0].type->dims,
+               .space = anchor->results[0].type,
+               .groups = 1,
                .is_quads = quads != NULL,
                .sum = quads ? IG_DT_i32 : IG_DT_f32,
                .unit = quads ? IG_QUAD : 1 };
@@ -563,6 +591,16 @@ static gemm read_product(ig_lower *lower) {
         g.zeros = ig_lower_input(lower, anchor, 2);
     }
     return g;
+}
+
+ig_status gemm_lower(gemm *g) {
+    ig_lower *lower = g->lower;
+    classify_extents(g);
+    lower->shares_strides = true;
+    open_params(g);
+    lower->cost = gemm_cost(g);
+    emit_tiles(g);
+    return IG_OK;
 }
 
 ig_status ig_lower_cpu_gemm(ig_lower *lower) {
@@ -575,15 +613,10 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
     g.depth = ig_lower_ceil_div(lower, a->type->dims[1], g.unit);
-    spread_rows(&g);
+    gemm_spread_rows(&g);
     if (!take_tile(&g, g.anchor->def)) {
         return ig_lower_unsupported(lower, "this register tile");
     }
-    classify_extents(&g);
-    lower->shares_strides = true;
     lower->name = ig_lower_name(lower, g.is_quads ? "gemm_i8" : "gemm");
-    open_params(&g);
-    lower->cost = gemm_cost(&g);
-    emit_tiles(&g);
-    return IG_OK;
+    return gemm_lower(&g);
 }

@@ -9,6 +9,16 @@
 
 enum { GEMM_CURSORS = 3 };
 
+/* A is windows of x, channels last: row r of it is a window, whose K elements lie in
+ * `runs` runs of `run` neighbours each.  Extents and steps are params. */
+typedef struct gemm_window {
+    uint32_t space; /* axes of the result but the channels: image, places */
+    ig_value **extents, **steps; /* of the result's axes; in x from one to the next */
+    ig_value *run;
+    uint32_t run_axes;          /* of the kernel's, those that runs are counted along */
+    ig_value **kernel, **apart; /* extents of these; in x from one to the next */
+} gemm_window;
+
 typedef struct gemm {
     ig_lower *lower;
     ig_gemm_shape shape;
@@ -19,6 +29,10 @@ typedef struct gemm {
     uint32_t unit;          /* elements of A in a word */
     const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
     const ig_dim *dims;                   /* [M, N] */
+    const ig_type *space;                 /* of the epilogue: [M, N], or [M…, N] */
+    const gemm_window *window;            /* NULL: A is a matrix */
+    int64_t groups;                       /* products side by side, of N columns each */
+    ig_value *first_column;               /* of this group; NULL where there is one */
     ig_dim depth;                         /* words of K */
     ig_value *words;                      /* the panels as such */
     ig_value *m, *n, *lda /* in elements */;
@@ -65,5 +79,16 @@ typedef struct gemm_block {
 /* One register tile of rows x panels: one pass over K, then the epilogue or, when there
  * are more passes to come, the sums into scratch memory. */
 void gemm_emit_block(const gemm *g, ig_builder *b, gemm_block tile);
+
+/* gemm.c, for a product with its operands, dims, space and depth set: what its rows ask
+ * for by their distance, then the schedule. */
+void gemm_spread_rows(gemm *g);
+ig_status gemm_lower(gemm *g);
+
+/* conv_panels.c: where the rows of a block begin in x; and, in K, from where on run
+ * number `run` is shifted against them. */
+void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                      ig_value **out_rows);
+ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run);
 
 #endif

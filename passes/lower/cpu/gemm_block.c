@@ -17,15 +17,31 @@ enum {
 
 /* ---- the epilogue ---- */
 
-static ig_site site_at(const gemm *g, ig_builder *b, ig_value *const index[2],
+/* Indices of the epilogue's space, which has axes of rows of its own where its operands
+ * do not go through them as one. */
+static ig_value *const *index_of(const gemm *g, ig_builder *b, ig_value *row,
+                                 ig_value *column) {
+    uint32_t last = g->space->rank - 1;
+    ig_value **index = IG_NEW_ARRAY(g->lower->arena, ig_value *, last + 1);
+    index[last] = g->first_column ? k_add(b, g->first_column, column) : column;
+    for (uint32_t d = last; d-- > 1;) {
+        ig_value *extent = ig_lower_param(g->lower, g->space->dims[d]);
+        index[d] = k_mod(b, row, extent);
+        row = k_div(b, row, extent);
+    }
+    index[0] = row;
+    return index;
+}
+
+static ig_site site_at(const gemm *g, ig_builder *b, ig_value *row, ig_value *column,
                        ig_value *count) {
     ig_map *values = IG_NEW(g->lower->arena, ig_map);
     ig_map_init(values, g->lower->arena);
     return (ig_site){ .b = b,
                       .lanes = g->shape.lanes,
-                      .rank = 2,
-                      .dims = g->dims,
-                      .index = index,
+                      .rank = g->space->rank,
+                      .dims = g->space->dims,
+                      .index = index_of(g, b, row, column),
                       .count = count,
                       .values = values };
 }
@@ -42,14 +58,12 @@ static void store_tile(const gemm *g, ig_builder *b, const gemm_block *tile,
     uint32_t width = tile->panels * g->shape.vectors;
     uint32_t count = tile->rows * width;
     ig_site *sites = IG_NEW_ARRAY(g->lower->arena, ig_site, count);
-    ig_value *(*at)[2] = (ig_value * (*)[2])
-        IG_NEW_ARRAY(g->lower->arena, ig_value *, 2 * count);
     const ig_op *yield = g->lower->body->last;
     for (uint32_t i = 0; i < count; i++) {
-        at[i][0] = k_add(b, tile->row, k_i64(b, i / width));
-        at[i][1] = k_add(b, tile->column,
-                         k_i64(b, (int64_t)(i % width) * g->shape.lanes));
-        sites[i] = site_at(g, b, at[i], valid_lanes(g, b, at[i][1], is_tail));
+        ig_value *row = k_add(b, tile->row, k_i64(b, i / width));
+        ig_value *column = k_add(b, tile->column,
+                                 k_i64(b, (int64_t)(i % width) * g->shape.lanes));
+        sites[i] = site_at(g, b, row, column, valid_lanes(g, b, column, is_tail));
         ig_map_set_id(sites[i].values, IG_MAP_PTR(g->anchor), tile->sums[i]);
         for (uint32_t y = 0; y < yield->operand_count; y++) {
             ig_lower_value(g->lower, &sites[i], yield->operands[y].value);
@@ -74,9 +88,10 @@ static void store_staged(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), row_width, step, NULL, 0);
     ig_builder *inner = &columns.b;
     ig_value *place = k_add(inner, k_mul(inner, rows.index, row_width), columns.index);
-    ig_value *index[2] = { k_add(inner, tile->row, rows.index),
-                           k_add(inner, tile->column, columns.index) };
-    ig_site site = site_at(g, inner, index, valid_lanes(g, inner, index[1], is_tail));
+    ig_value *row = k_add(inner, tile->row, rows.index);
+    ig_value *column = k_add(inner, tile->column, columns.index);
+    ig_site site = site_at(g, inner, row, column,
+                           valid_lanes(g, inner, column, is_tail));
     ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
                   k_load(inner, g->stage, place, lanes));
     ig_lower_store_yields(g->lower, &site);
@@ -145,7 +160,11 @@ static void open_copied_rows(const gemm *g, ig_builder *b, const gemm_block *til
 }
 
 static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state *s) {
-    (g->copy ? open_copied_rows : open_rows)(g, b, tile, s);
+    if (g->window) {
+        gemm_window_rows(g, b, tile, s->rows);
+    } else {
+        (g->copy ? open_copied_rows : open_rows)(g, b, tile, s);
+    }
     s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
     ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
     ig_value *start = k_add(b, k_mul(b, panel, s->panel_step),
@@ -161,7 +180,7 @@ static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state
 /* Where the loads of one k come from. */
 typedef struct k_step {
     const k_state *state;
-    ig_value *k, *panels;
+    ig_value *k, *panels; /* k: of the rows */
 } k_step;
 
 /* A word of A in every lane. */
@@ -192,10 +211,10 @@ static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
 
 /* Of rows and columns the fewer ones stay in registers, the others pass by. */
 static void multiply_tile(const gemm *g, k_loop *loop, const gemm_block *tile,
-                          const k_state *state, ig_value **sums) {
+                          const k_step *step, ig_value **sums) {
     ig_builder *b = &loop->b;
     uint32_t width = tile->panels * g->shape.vectors;
-    k_step at = { state, loop->index, loop->carried[tile->rows * width] };
+    k_step at = *step;
     bool holds_rows = tile->rows < width;
     uint32_t kept = holds_rows ? tile->rows : width;
     uint32_t passing = holds_rows ? width : tile->rows;
@@ -229,29 +248,69 @@ static ig_value *move_cursor(ig_builder *b, const gemm_cursor *c, ig_value *at,
     return c->last ? k_min(b, next, c->last) : next;
 }
 
+/* k from `first` to `end`, which rows have `shift` elements later (NULL: none). */
+typedef struct k_range {
+    ig_value *first, *end, *shift;
+} k_range;
+
+/* Adds the products of a range; `state`: sums and positions, before and after. */
+static void sum_range(const gemm *g, ig_builder *b, const gemm_block *tile,
+                      const k_state *s, const k_range *range, ig_value **state) {
+    uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
+    uint32_t count = tile_size + s->count;
+    ig_value *next[K_CARRIED];
+    k_loop loop = k_loop_open(b, range->first, range->end, k_i64(b, 1), state, count);
+    ig_value **at = &loop.carried[tile_size];
+    for (uint32_t i = 0; i < tile->cursor_count; i++) {
+        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
+                                              loop.index);
+    }
+    ig_value *k = range->shift ? k_add(&loop.b, loop.index, range->shift) : loop.index;
+    multiply_tile(g, &loop, tile, &(k_step){ s, k, at[0] }, next);
+    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
+    k_loop_close(&loop, next, count);
+    memcpy(state, loop.results, count * sizeof *state);
+}
+
+/* The same run by run: in each, k and the rows' elements go on together. */
+static void sum_runs(const gemm *g, ig_builder *b, const gemm_block *tile,
+                     const k_state *s, ig_value **state) {
+    uint32_t count = tile->rows * tile->panels * g->shape.vectors + s->count;
+    ig_value *run = g->window->run, *one = k_i64(b, 1);
+    const gemm_range *range = tile->range;
+    ig_value *size = k_max(b, run, one);
+    ig_value *first = k_div(b, range->k, size);
+    ig_value *last = k_add(b, range->k_end, k_sub(b, size, one));
+    k_loop runs = k_loop_open(b, first, k_div(b, last, size), one, state, count);
+    ig_builder *in = &runs.b;
+    ig_value *start = k_mul(in, runs.index, run), *inner[K_CARRIED];
+    k_range part = { k_max(in, range->k, start),
+                     k_min(in, range->k_end, k_add(in, start, run)),
+                     gemm_window_shift(g, in, runs.index) };
+    memcpy(inner, runs.carried, count * sizeof *inner);
+    sum_range(g, in, tile, s, &part, inner);
+    k_loop_close(&runs, inner, count);
+    memcpy(state, runs.results, count * sizeof *state);
+}
+
 /* The register tile's sums over the k of one pass. */
 static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
                      ig_value **out_sums) {
     uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
     k_state s;
     open_k(g, b, tile, &s);
-    uint32_t count = tile_size + s.count;
-    ig_value *state[K_CARRIED], *next[K_CARRIED];
-    for (uint32_t i = 0; i < count; i++) {
+    ig_value *state[K_CARRIED];
+    for (uint32_t i = 0; i < tile_size + s.count; i++) {
         state[i] = i < tile_size ? k_const_vector(b, g->sum, g->shape.lanes, 0.0)
                                  : s.at[i - tile_size];
     }
-    k_loop loop = k_loop_open(b, tile->range->k, tile->range->k_end, k_i64(b, 1), state,
-                              count);
-    ig_value **at = &loop.carried[tile_size];
-    for (uint32_t i = 0; i < tile->cursor_count; i++) {
-        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
-                                              loop.index);
+    if (g->window && g->window->run_axes > 0) {
+        sum_runs(g, b, tile, &s, state);
+    } else {
+        k_range whole = { tile->range->k, tile->range->k_end, NULL };
+        sum_range(g, b, tile, &s, &whole, state);
     }
-    multiply_tile(g, &loop, tile, &s, next);
-    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
-    k_loop_close(&loop, next, count);
-    memcpy(out_sums, loop.results, tile_size * sizeof *out_sums);
+    memcpy(out_sums, state, tile_size * sizeof *out_sums);
 }
 
 /* ---- passes over a long K ---- */

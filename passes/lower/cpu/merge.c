@@ -62,8 +62,8 @@ static void merge_operand(ig_lower *lower, ig_operand *x, uint32_t space_rank,
 }
 
 const ig_type *ig_cpu_merge_dims(ig_lower *lower, const ig_type *space, uint32_t first,
-                                 const ig_operand *apart) {
-    for (uint32_t d = space->rank; d-- > first + 1;) {
+                                 uint32_t end, const ig_operand *apart) {
+    for (uint32_t d = end; d-- > first + 1;) {
         if (!can_merge(lower, space, d - 1, apart)) {
             continue;
         }

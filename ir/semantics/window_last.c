@@ -1,0 +1,231 @@
+/* conv_panels, conv_channels: convolutions whose channels are the last axis.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/hooks.h"
+#include "ir/infer/infer.h"
+#include "ir/semantics/panels.h"
+#include "ir/semantics/window.h"
+
+static const ig_window_slots panels_slots = { IG_conv_panels_strides,
+                                              IG_conv_panels_dilations,
+                                              IG_WINDOW_NO_SLOT, IG_WINDOW_NO_SLOT };
+static const ig_window_slots channels_slots = { IG_conv_channels_strides,
+                                                IG_conv_channels_dilations,
+                                                IG_conv_channels_before,
+                                                IG_conv_channels_after };
+
+/* ---- types ---- */
+
+static ig_status check_operands(const ig_op *op, const ig_window_slots *slots) {
+    IG_TRY(ig_check_tensors(op));
+    const ig_type *x = ig_operand_type(op, 0);
+    if (x->rank < 3) {
+        return INFER_ERROR(op, "operand 0 is %s, expected rank 3 or more",
+                           ig_operand_text(op, 0));
+    }
+    IG_TRY(ig_check_dtype(op, 0, IG_DT_f32));
+    IG_TRY(ig_check_dtype(op, 1, IG_DT_f32));
+    return ig_window_check(op, slots, x->rank - 2);
+}
+
+/* Extents of space of the result into dims[1 …]; kernel[d]: of spatial axis d. */
+static ig_status window_dims(const ig_op *op, const ig_window_slots *slots,
+                             const ig_dim *kernel, ig_dim *dims) {
+    ig_module *module = ig_op_module(op);
+    const ig_type *x = ig_operand_type(op, 0);
+    dims[0] = x->dims[0];
+    for (uint32_t d = 0; d + 2 < x->rank; d++) {
+        int64_t least, most;
+        ig_window_axis axis = ig_window_axis_of(op, slots, d, x->dims[d + 1],
+                                                kernel[d]);
+        dims[d + 1] = ig_window_count(module, &axis, false);
+        ig_dim_range(module, dims[d + 1], &least, &most);
+        if (most < 0) {
+            return INFER_ERROR(op,
+                               "operand 0 is %s: the windows do not fit its axis %u",
+                               ig_operand_text(op, 0), d + 1);
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status read_kernel(const ig_op *op, ig_dim *kernel) {
+    const ig_attr *sizes = &op->attrs[IG_conv_panels_kernel];
+    uint32_t space = ig_operand_type(op, 0)->rank - 2;
+    if (sizes->count != space) {
+        return INFER_ERROR(op, "kernel has %u entries, expected %u, one a spatial axis",
+                           sizes->count, space);
+    }
+    for (uint32_t d = 0; d < space; d++) {
+        int64_t size = sizes->as.ints[d];
+        if (size < 1 || size > INT32_MAX) {
+            return INFER_ERROR(op, "entry %u of kernel is %lld", d, (long long)size);
+        }
+        kernel[d] = ig_dim_of(size);
+    }
+    return IG_OK;
+}
+
+static ig_status check_panels(const ig_op *op, int64_t group, int64_t columns,
+                              const ig_dim *kernel) {
+    ig_module *module = ig_op_module(op);
+    const ig_type *x = ig_operand_type(op, 0);
+    int64_t channels = 0;
+    ig_dim each = ig_dim_of((columns + IG_PANEL - 1) / IG_PANEL);
+    ig_dim panels = ig_dim_mul(module, ig_dim_of(group), each);
+    if (ig_dim_constant(module, x->dims[x->rank - 1], &channels) &&
+        channels % group != 0) {
+        return INFER_ERROR(
+            op, "operand 0 is %s, whose channels are not a multiple of the group, %lld",
+            ig_operand_text(op, 0), (long long)group);
+    }
+    ig_dim own = ig_dim_exact_div(module, x->dims[x->rank - 1], ig_dim_of(group));
+    ig_dim depth = ig_dim_mul(module, ig_dim_product(module, kernel, x->rank - 2), own);
+    IG_TRY(ig_check_rank(op, 1, 3));
+    IG_TRY(ig_check_extent(op, 1, 0, panels, "panels", NULL));
+    IG_TRY(ig_check_extent(op, 1, 1, depth, "elements of a group's windows", NULL));
+    return ig_check_extent(op, 1, 2, ig_dim_of(IG_PANEL), "columns of a panel", NULL);
+}
+
+ig_status ig_infer_conv_panels(ig_op *op, const ig_type **out_types) {
+    ig_dim kernel[IG_WINDOW_RANK], dims[IG_WINDOW_RANK + 2];
+    int64_t group = ig_attr_int(op, IG_conv_panels_group, 1);
+    int64_t columns = ig_attr_int(op, IG_conv_panels_columns, -1);
+    IG_TRY(check_operands(op, &panels_slots));
+    IG_TRY(read_kernel(op, kernel));
+    if (group < 1 || group > INT32_MAX || columns < 1 || columns > INT32_MAX) {
+        return INFER_ERROR(op, "group is %lld and columns is %lld, expected at least 1",
+                           (long long)group, (long long)columns);
+    }
+    IG_TRY(check_panels(op, group, columns, kernel));
+    IG_TRY(window_dims(op, &panels_slots, kernel, dims));
+    const ig_type *x = ig_operand_type(op, 0);
+    dims[x->rank - 1] = ig_dim_of(group * columns);
+    out_types[0] = ig_type_with_dims(ig_op_module(op), x, x->rank, dims);
+    return IG_OK;
+}
+
+ig_status ig_infer_conv_channels(ig_op *op, const ig_type **out_types) {
+    ig_dim dims[IG_WINDOW_RANK + 2];
+    IG_TRY(check_operands(op, &channels_slots));
+    const ig_type *x = ig_operand_type(op, 0), *w = ig_operand_type(op, 1);
+    IG_TRY(ig_check_rank(op, 1, x->rank - 1));
+    IG_TRY(ig_check_extent(op, 1, w->rank - 1, x->dims[x->rank - 1],
+                           "the channels of operand 0", &dims[x->rank - 1]));
+    for (uint32_t d = 0; d + 1 < w->rank; d++) {
+        if (ig_dim_is(w->dims[d], 0)) {
+            return INFER_ERROR(op, "operand 1 is %s: a kernel without elements",
+                               ig_operand_text(op, 1));
+        }
+    }
+    IG_TRY(window_dims(op, &channels_slots, w->dims, dims));
+    out_types[0] = ig_type_with_dims(ig_op_module(op), x, x->rank, dims);
+    return IG_OK;
+}
+
+/* ---- values ---- */
+
+typedef struct fold {
+    ig_window window;
+    const ig_tensor *x, *w;
+    int64_t channels;       /* of x */
+    int64_t group, columns; /* of panels; 0: each channel by itself */
+    ig_tap *taps;
+    int64_t tap_count; /* of the present window */
+} fold;
+
+/* Channel `o` of the result, in image `n`. */
+static double sum_panels(const fold *f, int64_t n, int64_t o) {
+    int64_t ins = f->channels / f->group, own = o / f->columns, j = o % f->columns;
+    int64_t depth = f->window.tap_count * ins;
+    int64_t panel = own * ((f->columns + IG_PANEL - 1) / IG_PANEL) + j / IG_PANEL;
+    double sum = 0;
+    for (int64_t t = 0; t < f->tap_count; t++) {
+        int64_t at = (n * f->window.in_count + f->taps[t].x) * f->channels + own * ins;
+        int64_t k = panel * depth + f->taps[t].tap * ins;
+        for (int64_t c = 0; c < ins; c++) {
+            sum += ig_tensor_get_f64(f->x, at + c) *
+                   ig_tensor_get_f64(f->w, (k + c) * IG_PANEL + j % IG_PANEL);
+        }
+    }
+    return sum;
+}
+
+static double sum_channel(const fold *f, int64_t n, int64_t o) {
+    double sum = 0;
+    for (int64_t t = 0; t < f->tap_count; t++) {
+        int64_t at = (n * f->window.in_count + f->taps[t].x) * f->channels + o;
+        sum += ig_tensor_get_f64(f->x, at) *
+               ig_tensor_get_f64(f->w, f->taps[t].tap * f->channels + o);
+    }
+    return sum;
+}
+
+/* `outs` channels of every place of the result. */
+static ig_status fold_windows(ig_eval *eval, const ig_op *op, fold *f, int64_t outs,
+                              ig_tensor *out) {
+    int64_t dims[IG_WINDOW_RANK + 2] = { f->x->dims[0] }, place = 0;
+    uint32_t rank = f->x->rank;
+    for (uint32_t d = 0; d + 2 < rank; d++) {
+        dims[d + 1] = f->window.out[d];
+    }
+    dims[rank - 1] = outs;
+    IG_TRY(ig_eval_alloc(eval, op, f->x->dtype, rank, dims, out));
+    if (out->count == 0) {
+        return IG_OK;
+    }
+    int64_t most = f->window.tap_count < f->window.in_count ? f->window.tap_count
+                                                            : f->window.in_count;
+    IG_TRY(ig_eval_scratch(eval, op, most, sizeof *f->taps, &f->taps));
+    ig_walk walk = { 0 };
+    for (ig_walk_start(&walk, f->window.rank, f->window.out); walk.is_inside;
+         ig_walk_next(&walk), place++) {
+        f->tap_count = ig_window_taps(&f->window, walk.index, f->taps);
+        for (int64_t i = 0; i < dims[0] * outs; i++) {
+            int64_t n = i / outs, o = i % outs;
+            double sum = f->columns ? sum_panels(f, n, o) : sum_channel(f, n, o);
+            ig_tensor_set_f64(out, (n * f->window.out_count + place) * outs + o, sum);
+        }
+        IG_TRY(ig_context_poll(eval->context));
+    }
+    return IG_OK;
+}
+
+ig_status ig_fold_conv_panels(ig_eval *eval, const ig_op *op,
+                              const ig_tensor *const *in, ig_tensor *out) {
+    uint32_t rank = in[0]->rank;
+    fold f = { .x = in[0],
+               .w = in[1],
+               .channels = in[0]->dims[rank - 1],
+               .group = ig_attr_int(op, IG_conv_panels_group, 1),
+               .columns = ig_attr_int(op, IG_conv_panels_columns, 1) };
+    ig_window_source from = { .slots = &panels_slots,
+                              .in = in[0]->dims + 1,
+                              .kernel = op->attrs[IG_conv_panels_kernel].as.ints,
+                              .rank = rank - 2 };
+    IG_TRY(ig_window_eval(eval, op, &from, &f.window));
+    int64_t panels = f.group * ((f.columns + IG_PANEL - 1) / IG_PANEL);
+    int64_t depth = f.window.tap_count * (f.channels / f.group);
+    if (f.channels % f.group != 0 || in[1]->dims[0] != panels ||
+        in[1]->dims[1] != depth) {
+        return FOLD_ERROR(eval, op, "conv_panels: %lld channels do not fit the panels",
+                          (long long)f.channels);
+    }
+    return fold_windows(eval, op, &f, f.group * f.columns, out);
+}
+
+ig_status ig_fold_conv_channels(ig_eval *eval, const ig_op *op,
+                                const ig_tensor *const *in, ig_tensor *out) {
+    uint32_t rank = in[0]->rank;
+    fold f = { .x = in[0], .w = in[1], .channels = in[0]->dims[rank - 1] };
+    ig_window_source from = { .slots = &channels_slots,
+                              .in = in[0]->dims + 1,
+                              .kernel = in[1]->dims,
+                              .rank = rank - 2 };
+    IG_TRY(ig_window_eval(eval, op, &from, &f.window));
+    if (in[1]->dims[rank - 2] != f.channels) {
+        return FOLD_ERROR(eval, op,
+                          "conv_channels: %lld channels do not fit the weights",
+                          (long long)f.channels);
+    }
+    return fold_windows(eval, op, &f, f.channels, out);
+}

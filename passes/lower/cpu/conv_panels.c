@@ -1,0 +1,216 @@
+/* Convolution with channels last, on CPUs: the GEMM schedule over windows of x.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   out[p…, o] = epilogue(sum over t…, c of
+ *                         x[p * stride + t * dilation …, c] * w[t…, c, o])
+ *
+ * Row r of A is the window of place r of the result, images and places counted as one;
+ * its elements are never copied.  Where a window begins is found once a block; from
+ * there on K goes over runs of elements that lie side by side in x for every window
+ * alike: all channels of a row of taps, or of one tap where taps are apart or groups
+ * share x.
+ * Windows of one element, side by side, are rows of a matrix.
+ *
+ * Groups are products side by side.  Everything else, the order of sums too, is as in
+ * gemm.c.
+ */
+#include "passes/lower/cpu/gemm.h"
+#include "passes/lower/cpu/window.h"
+
+#include <assert.h>
+
+typedef struct conv_panels {
+    ig_lower *lower;
+    const ig_op *op;
+    const ig_operand *x;
+    uint32_t last; /* axis of the channels */
+    int64_t groups;
+} conv_panels;
+
+static int64_t kernel_at(const conv_panels *c, uint32_t d) {
+    return c->op->attrs[IG_conv_panels_kernel].as.ints[d];
+}
+
+/* ---- code ---- */
+
+/* The axes' indices of the place after this one. */
+static void step_index(const gemm_window *w, ig_builder *b, ig_value **index) {
+    ig_value *zero = k_i64(b, 0), *carry = k_i64(b, 1);
+    for (uint32_t d = w->space; d-- > 0;) {
+        ig_value *next = k_add(b, index[d], carry);
+        if (d == 0) {
+            index[d] = next;
+            return;
+        }
+        ig_value *is_over = k_compare(b, IG_OP_eq, next, w->extents[d]);
+        index[d] = k_where(b, is_over, zero, next);
+        carry = k_cast(b, is_over, IG_DT_i64);
+    }
+}
+
+void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                      ig_value **out_rows) {
+    const gemm_window *w = g->window;
+    ig_value *index[IG_TENSOR_RANK], *row = tile->row;
+    assert(w->space < IG_TENSOR_RANK && "axes of a tensor");
+    for (uint32_t d = w->space; d-- > 0;) {
+        index[d] = d == 0 ? row : k_mod(b, row, w->extents[d]);
+        row = d == 0 ? row : k_div(b, row, w->extents[d]);
+    }
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        ig_value *at = k_i64(b, 0);
+        for (uint32_t d = 0; d < w->space; d++) {
+            at = k_add(b, at, k_mul(b, index[d], w->steps[d]));
+        }
+        out_rows[r] = k_offset(b, g->a->buffer, at);
+        step_index(w, b, index);
+    }
+}
+
+ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
+    const gemm_window *w = g->window;
+    ig_value *shift = k_mul(b, k_sub(b, k_i64(b, 0), run), w->run);
+    for (uint32_t d = w->run_axes; d-- > 0;) {
+        ig_value *index = d == 0 ? run : k_mod(b, run, w->kernel[d]);
+        shift = k_add(b, shift, k_mul(b, index, w->apart[d]));
+        run = d == 0 ? run : k_div(b, run, w->kernel[d]);
+    }
+    return shift;
+}
+
+/* ---- the schedule ---- */
+
+/* From one place of the result to the next along axis `d`, in x. */
+static ig_dim step_of(const conv_panels *c, uint32_t d) {
+    int64_t stride = d == 0 ? 1 : ig_cpu_entry(c->op, IG_conv_panels_strides, d - 1);
+    return ig_lower_mul(c->lower, c->x->strides[d], ig_dim_of(stride));
+}
+
+/* From one tap to the next along spatial axis `d`, in x. */
+static ig_dim apart_of(const conv_panels *c, uint32_t d) {
+    int64_t dilation = ig_cpu_entry(c->op, IG_conv_panels_dilations, d);
+    return ig_lower_mul(c->lower, c->x->strides[d + 1], ig_dim_of(dilation));
+}
+
+/* Spatial axes of the kernel that runs are counted along: the rest, and the channels,
+ * lie side by side.  *run: elements of a run. */
+static uint32_t count_run_axes(const conv_panels *c, ig_dim channels, ig_dim *run) {
+    uint32_t axes = c->last - 1;
+    *run = channels;
+    for (; axes > 0; axes--) {
+        int64_t taps = kernel_at(c, axes - 1);
+        if (taps > 1 &&
+            ig_dim_equal(c->lower->module, apart_of(c, axes - 1), *run) != IG_YES) {
+            break;
+        }
+        *run = ig_lower_mul(c->lower, *run, ig_dim_of(taps));
+    }
+    while (axes > 0 && kernel_at(c, axes - 1) == 1) {
+        axes--;
+    }
+    return axes;
+}
+
+/* Do places of the result follow each other in x as rows of a matrix? */
+static bool is_matrix(const conv_panels *c, const ig_type *out, ig_dim run,
+                      ig_dim depth) {
+    ig_module *module = c->lower->module;
+    bool is_matrix = ig_dim_equal(module, run, depth) == IG_YES;
+    for (uint32_t d = 0; is_matrix && d + 1 < c->last; d++) {
+        ig_dim next = ig_lower_mul(c->lower, step_of(c, d + 1), out->dims[d + 1]);
+        is_matrix = ig_dim_equal(module, step_of(c, d), next) == IG_YES;
+    }
+    return is_matrix;
+}
+
+static ig_value **make_params(ig_lower *lower, const ig_dim *dims, uint32_t count) {
+    ig_value **params = IG_NEW_ARRAY(lower->arena, ig_value *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        params[i] = ig_lower_param(lower, dims[i]);
+    }
+    return params;
+}
+
+static gemm_window *make_window(const conv_panels *c, const ig_type *out, ig_dim run,
+                                uint32_t run_axes) {
+    gemm_window *w = IG_NEW(c->lower->arena, gemm_window);
+    ig_dim steps[IG_TENSOR_RANK], kernel[IG_TENSOR_RANK], apart[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < c->last; d++) {
+        steps[d] = step_of(c, d);
+    }
+    for (uint32_t d = 0; d < run_axes; d++) {
+        kernel[d] = ig_dim_of(kernel_at(c, d));
+        apart[d] = apart_of(c, d);
+    }
+    w->space = c->last;
+    w->extents = make_params(c->lower, out->dims, c->last);
+    w->steps = make_params(c->lower, steps, c->last);
+    w->run = ig_lower_param(c->lower, run);
+    w->run_axes = run_axes;
+    w->kernel = make_params(c->lower, kernel, run_axes);
+    w->apart = make_params(c->lower, apart, run_axes);
+    return w;
+}
+
+/* The space of the epilogue: rows are one axis where all but the op's own operands go
+ * through them as one. */
+static const ig_type *merge_places(const conv_panels *c, const ig_type *out) {
+    ig_lower others = *c->lower;
+    others.ins += c->op->operand_count;
+    others.in_count -= c->op->operand_count;
+    return ig_cpu_merge_dims(&others, out, 0, c->last, NULL);
+}
+
+/* The rows' operand, each of a group's `channels` or, of a matrix, all of K. */
+static const ig_operand *make_rows(const conv_panels *c, ig_dim rows, ig_dim channels) {
+    ig_dim *strides = IG_NEW_ARRAY(c->lower->arena, ig_dim, 2);
+    ig_operand *a = IG_NEW(c->lower->arena, ig_operand);
+    ig_dim dims[2] = { rows, channels };
+    strides[0] = step_of(c, c->last - 1);
+    strides[1] = ig_dim_of(1);
+    *a = (ig_operand){ .buffer = c->x->buffer,
+                       .type = ig_type_with_dims(c->lower->module, c->x->type, 2, dims),
+                       .strides = strides };
+    return a;
+}
+
+ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
+    ig_op *op = ig_lower_anchor(lower, IG_OP_conv_panels);
+    assert(op && "the family's body has its anchor");
+    const ig_type *out = op->results[0].type;
+    conv_panels c = { .lower = lower,
+                      .op = op,
+                      .x = ig_lower_input(lower, op, 0),
+                      .last = out->rank - 1,
+                      .groups = ig_attr_int(op, IG_conv_panels_group, 1) };
+    const ig_operand *panels = ig_lower_input(lower, op, 1);
+    bool has_rows = c.x && (ig_dim_is(c.x->strides[c.last], 1) ||
+                            ig_dim_is(c.x->type->dims[c.last], 1));
+    if (!has_rows || !panels) {
+        return ig_lower_unsupported(lower, "a convolution of this form");
+    }
+    ig_module *module = lower->module;
+    ig_dim run, depth = panels->type->dims[1];
+    ig_dim channels = ig_dim_exact_div(module, c.x->type->dims[c.last],
+                                       ig_dim_of(c.groups));
+    uint32_t run_axes = count_run_axes(&c, channels, &run);
+    ig_dim dims[2] = { ig_dim_product(module, out->dims, c.last),
+                       ig_dim_of(ig_attr_int(op, IG_conv_panels_columns, 0)) };
+    lower->shares_strides = true;
+    gemm g = { .lower = lower,
+               .shape = ig_gemm_shape_of(lower->target),
+               .anchor = &op->results[0],
+               .panels = panels,
+               .dims = dims,
+               .depth = depth,
+               .groups = c.groups,
+               .sum = IG_DT_f32,
+               .unit = 1 };
+    bool has_windows = !is_matrix(&c, out, run, depth);
+    g.window = has_windows ? make_window(&c, out, run, run_axes) : NULL;
+    g.a = make_rows(&c, dims[0], has_windows ? channels : depth);
+    g.space = merge_places(&c, out);
+    lower->name = ig_lower_name(lower, "conv");
+    gemm_spread_rows(&g);
+    return gemm_lower(&g);
+}

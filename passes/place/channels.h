@@ -1,0 +1,18 @@
+/* The two halves of channels_last: convolutions, and what transposes go through.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_PLACE_CHANNELS_H
+#define IG_PASSES_PLACE_CHANNELS_H
+
+#include "ir/expr.h"
+#include "passes/engine/rewrite.h"
+
+/* x [N, C, s…] with its channels last, and back. */
+ig_value *ig_channels_to_last(ig_expr *e, ig_value *x);
+ig_value *ig_channels_to_first(ig_expr *e, ig_value *x);
+
+/* channels_sink.c: ops on values that were brought back work on those with channels
+ * last. */
+extern const ig_rule ig_channels_rules[];
+extern const size_t ig_channels_rule_count;
+
+#endif

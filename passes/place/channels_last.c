@@ -1,0 +1,245 @@
+/* channels_last: convolutions with constant weights, and what is between them, take
+ * channels last.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %1 = conv %0, @w, @b : f32[B, 64, 28, 28]               w: f32[64, 32, 3, 3]
+ *     %2 = relu %1
+ *   becomes
+ *     %1 = transpose %0 {perm = [0, 2, 3, 1]}
+ *     %2 = conv_panels %1, @w.conv1 {kernel = [3, 3], columns = 64}
+ *     %3 = relu (add %2, @b) : f32[B, 28, 28, 64]
+ *     %4 = transpose %3 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
+ *
+ * A pixel's channels then lie side by side: a convolution is a matrix product over
+ * windows (lower/cpu/conv_panels.c), with weights in panels, and a depthwise one goes
+ * over channels in vectors (conv_channels.c), which takes its padding in too.
+ * Transposes sink through what stands between convolutions (channels_sink.c) until they
+ * meet and cancel; those at the ends of the graph stay.
+ *
+ * Convolutions whose weights are computed, that are not f32, or of few channels a
+ * group, stay as they are.
+ *
+ * Needs decompose.  Keeps the results, but for the order of sums.
+ */
+#include "passes/place/channels.h"
+
+#include "ir/semantics/panels.h"
+#include "ir/semantics/window.h"
+#include "passes/place/pack.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    FEW_COLUMNS = 4,  /* a panel of 16 of which fewer are used does not pay */
+    FEW_CHANNELS = 4, /* the same of vectors */
+};
+
+ig_value *ig_channels_to_last(ig_expr *e, ig_value *x) {
+    assert(x->type->rank > 2 && "images, channels and space");
+    return ig_expr_move_axis(e, x, 1, x->type->rank - 1);
+}
+
+ig_value *ig_channels_to_first(ig_expr *e, ig_value *x) {
+    assert(x->type->rank > 2 && "images, space and channels");
+    return ig_expr_move_axis(e, x, x->type->rank - 1, 1);
+}
+
+/* ---- which convolutions ---- */
+
+typedef struct convolution {
+    ig_op *op;
+    int64_t group, outs, ins; /* of a group */
+    uint32_t space;
+} convolution;
+
+static bool has_padding(const ig_op *op) {
+    return ig_attr_is_set(op, IG_conv_before) || ig_attr_is_set(op, IG_conv_after);
+}
+
+static bool read_convolution(ig_op *op, convolution *out) {
+    const ig_type *x = op->operands[0].value->type, *w = op->operands[1].value->type;
+    if (op->code != IG_OP_conv || x->dtype != IG_DT_f32 || has_padding(op) ||
+        ig_attr_int(op, IG_conv_transposed, 0) || !ig_type_is_static(w) ||
+        2 * x->rank > IG_WINDOW_RANK + 4) {
+        return false;
+    }
+    int64_t group = ig_attr_int(op, IG_conv_group, 1);
+    *out = (convolution){ .op = op,
+                          .group = group,
+                          .outs = ig_dim_value(w->dims[0]) / group,
+                          .ins = ig_dim_value(w->dims[1]),
+                          .space = x->rank - 2 };
+    return out->outs > 0 && out->ins > 0;
+}
+
+static bool is_depthwise(const convolution *c) {
+    return c->group >= FEW_CHANNELS && c->ins == 1 && c->outs == 1;
+}
+
+/* Are panels full enough? */
+static bool fills_panels(const convolution *c) {
+    bool is_point = true;
+    const ig_type *w = c->op->operands[1].value->type;
+    for (uint32_t d = 2; d < w->rank; d++) {
+        is_point = is_point && ig_dim_is(w->dims[d], 1);
+    }
+    int64_t few = c->group > 1 ? IG_PANEL / 2 : is_point ? 1 : FEW_COLUMNS;
+    return c->outs >= few;
+}
+
+/* ---- weights ---- */
+
+/* [group * outs, ins, k…] -> panels [group * ceil(outs / 16), k… * ins, 16]. */
+static ig_value *build_panels(ig_expr *e, const convolution *c, ig_value *w) {
+    uint32_t rank = w->type->rank + 1;
+    int64_t each = (c->outs + IG_PANEL - 1) / IG_PANEL, perm[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK], before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < rank; d++) {
+        dims[d] = d < 2 ? ig_dim_of(d == 0 ? c->group : c->outs) : w->type->dims[d - 1];
+        before[d] = ig_dim_of(0);
+        after[d] = ig_dim_of(d == 1 ? each * IG_PANEL - c->outs : 0);
+    }
+    w = ig_expr_reshape(e, w, rank, dims);
+    w = ig_expr_pad(e, w, before, after, IG_PAD_constant, 0);
+    dims[0] = ig_dim_of(c->group * each);
+    dims[1] = ig_dim_of(IG_PANEL);
+    w = ig_expr_reshape(e, w, rank, dims);
+    perm[0] = 0;
+    for (uint32_t d = 3; d < rank; d++) {
+        perm[d - 2] = d;
+    }
+    perm[rank - 2] = 2; /* channels after taps, then columns */
+    perm[rank - 1] = 1;
+    w = ig_expr_transpose(e, w, perm);
+    ig_dim depth = ig_dim_product(e->module, w->type->dims + 1, rank - 2);
+    ig_dim panels[3] = { dims[0], depth, dims[1] };
+    return ig_expr_reshape(e, w, 3, panels);
+}
+
+/* [C, 1, k…] -> [k…, C]. */
+static ig_value *build_taps(ig_expr *e, ig_value *w) {
+    return ig_expr_move_axis(e, ig_expr_squeeze(e, w, 1), 0, w->type->rank - 2);
+}
+
+/* The packed weights as a weight of the module; NULL where they are not constant. */
+static ig_weight *pack_weights(ig_pass_run *run, const convolution *c) {
+    const char *from = NULL;
+    ig_module *module = ig_op_module(c->op);
+    ig_value *w = ig_pack_constant(run, c->op->operands[1].value, &from);
+    if (!w) {
+        return NULL;
+    }
+    const char *name = is_depthwise(c)
+                           ? ig_arena_printf(run->scratch, "%s.channels", from)
+                           : ig_arena_printf(run->scratch, "%s.conv%lld", from,
+                                             (long long)c->group);
+    ig_weight *known = ig_module_weight(module, name);
+    if (known) {
+        return known;
+    }
+    ig_builder b = ig_builder_before(ig_pack_recipes(module)->body.last);
+    ig_expr e = ig_expr_of(&b);
+    w = is_depthwise(c) ? build_taps(&e, w) : build_panels(&e, c, w);
+    return ig_pack_add_recipe(run, module, name, w);
+}
+
+/* ---- convolutions ---- */
+
+static ig_value *build_conv_panels(ig_expr *e, const convolution *c, ig_value *panels) {
+    ig_conv_attrs own = ig_conv_attrs_of(c->op);
+    const ig_type *w = c->op->operands[1].value->type;
+    int64_t kernel[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < c->space; d++) {
+        kernel[d] = ig_dim_value(w->dims[d + 2]);
+    }
+    ig_conv_panels_attrs attrs = { .kernel = { kernel, c->space },
+                                   .columns = c->outs,
+                                   .strides = own.strides,
+                                   .dilations = own.dilations };
+    if (c->group > 1) {
+        attrs.group = (ig_maybe_int)IG_SET(c->group);
+    }
+    ig_value *x = ig_channels_to_last(e, c->op->operands[0].value);
+    return ig_build_conv_panels(e, x, panels, attrs);
+}
+
+/* The op that pads x with zeros, along space alone, or NULL. */
+static const ig_op *find_padding(const convolution *c) {
+    const ig_op *pad = ig_def(c->op->operands[0].value, IG_OP_pad);
+    if (!pad || pad->operand_count > 1 || !ig_attr_is_set(pad, IG_pad_before) ||
+        ig_attr_int(pad, IG_pad_mode, IG_PAD_constant) != IG_PAD_constant) {
+        return NULL;
+    }
+    bool is_space = true;
+    for (uint32_t d = 0; d < 2; d++) {
+        is_space = is_space && ig_dim_is(pad->attrs[IG_pad_before].as.dims[d], 0) &&
+                   ig_dim_is(pad->attrs[IG_pad_after].as.dims[d], 0);
+    }
+    return is_space ? pad : NULL;
+}
+
+static ig_value *build_conv_channels(ig_expr *e, const convolution *c, ig_value *w) {
+    ig_conv_attrs own = ig_conv_attrs_of(c->op);
+    ig_conv_channels_attrs attrs = { .strides = own.strides,
+                                     .dilations = own.dilations };
+    const ig_op *pad = find_padding(c);
+    ig_value *x = c->op->operands[0].value;
+    if (pad) {
+        x = pad->operands[0].value;
+        attrs.before = (ig_dims){ pad->attrs[IG_pad_before].as.dims + 2, c->space };
+        attrs.after = (ig_dims){ pad->attrs[IG_pad_after].as.dims + 2, c->space };
+    }
+    return ig_build_conv_channels(e, ig_channels_to_last(e, x), w, attrs);
+}
+
+static bool convert_op(ig_pass_run *run, ig_op *op) {
+    convolution c;
+    if (!read_convolution(op, &c) || (!is_depthwise(&c) && !fills_panels(&c))) {
+        return false;
+    }
+    ig_weight *weight = pack_weights(run, &c);
+    if (!weight) {
+        return false;
+    }
+    ig_builder b = ig_builder_before(op);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *w = ig_make_weight(&b, weight);
+    ig_value *y = is_depthwise(&c) ? build_conv_channels(&e, &c, w)
+                                   : build_conv_panels(&e, &c, w);
+    if (op->operand_count > 2) {
+        y = ig_build_add(&e, y, op->operands[2].value);
+    }
+    y = ig_channels_to_first(&e, y);
+    if (y->type != op->results->type) {
+        ig_value_retype(y, op->results->type);
+    }
+    y->name = op->results->name;
+    ig_value_replace(op->results, y);
+    ig_op_erase(op);
+    run->changed = true;
+    return true;
+}
+
+/* Is one of the block's convolutions one with channels last by now? */
+static bool convert_block(ig_pass_run *run, ig_block *block) {
+    bool has_any = false;
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            has_any |= convert_block(run, op->bodies[i]);
+        }
+        has_any |= op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels;
+        has_any |= op->code == IG_OP_conv && convert_op(run, op);
+    }
+    return has_any;
+}
+
+ig_status ig_pass_channels_last(ig_pass_run *run, ig_graph *graph) {
+    const ig_target *target = run->options->target;
+    if (!target || target->family != IG_FAMILY_CPU ||
+        strcmp(graph->name, "weights") == 0 || !convert_block(run, &graph->body)) {
+        return IG_OK;
+    }
+    return ig_rewrite(run, graph, ig_channels_rules, ig_channels_rule_count);
+}

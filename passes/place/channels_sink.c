@@ -1,0 +1,254 @@
+/* What values with their channels first are made of, when those were last before.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %1 = transpose %0 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
+ *     %2 = relu %1
+ *   becomes
+ *     %1 = relu %0 : f32[B, 28, 28, 64]
+ *     %2 = transpose %1 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
+ *
+ * for elementwise ops, pads, concats, pools, reductions, slices, look-ups along an
+ * axis, and reshapes that make space one axis: all operands were brought back so, or
+ * turning them moves nothing.
+ */
+#include "passes/place/channels.h"
+
+#include "ir/semantics/window.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { MAX_OPERANDS = 4 }; /* of an elementwise op */
+
+/* What `value`, channels first, was before; NULL: it was not brought back. */
+static ig_value *before_turn(const ig_value *value) {
+    const ig_op *op = ig_def(value, IG_OP_transpose);
+    uint32_t rank = value->type->rank;
+    if (!op || rank < 3) {
+        return NULL;
+    }
+    const int64_t *perm = op->attrs[IG_transpose_perm].as.ints;
+    bool is_turn = perm[0] == 0 && perm[1] == rank - 1;
+    for (uint32_t d = 2; d < rank; d++) {
+        is_turn = is_turn && perm[d] == d - 1;
+    }
+    return is_turn ? op->operands[0].value : NULL;
+}
+
+/* Where axis `d` of a value with channels first is in one with channels last. */
+static uint32_t turn_axis(uint32_t d, uint32_t rank) {
+    return d == 0 ? 0 : d == 1 ? rank - 1 : d - 1;
+}
+
+/* Entries by axis, channels first, as those of channels last. */
+static void turn_dims(const ig_dim *from, uint32_t rank, ig_dim *out) {
+    for (uint32_t d = 0; d < rank; d++) {
+        out[turn_axis(d, rank)] = from[d];
+    }
+}
+
+/* ---- elementwise ---- */
+
+/* Does bringing channels last leave the elements in order, for a value broadcast to
+ * `rank` axes? */
+static bool turns_freely(const ig_type *type, uint32_t rank) {
+    uint32_t missing = rank - type->rank;
+    bool has_channels = missing < 2 && !ig_dim_is(type->dims[1 - missing], 1);
+    bool has_space = false;
+    for (uint32_t d = missing < 2 ? 2 : missing; d < rank; d++) {
+        has_space = has_space || !ig_dim_is(type->dims[d - missing], 1);
+    }
+    return !has_channels || !has_space;
+}
+
+/* `value` for an op on values with channels last. */
+static ig_value *turn_value(ig_expr *e, ig_value *value, uint32_t rank) {
+    ig_value *before = value->type->rank == rank ? before_turn(value) : NULL;
+    ig_dim dims[IG_TENSOR_RANK], turned[IG_TENSOR_RANK];
+    uint32_t missing = rank - value->type->rank;
+    if (before || value->type->rank == 0) {
+        return before ? before : value;
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        dims[d] = d < missing ? ig_dim_of(1) : value->type->dims[d - missing];
+    }
+    turn_dims(dims, rank, turned);
+    return ig_expr_reshape(e, value, rank, turned);
+}
+
+static ig_value *map_of_turn(ig_builder *b, ig_op *op) {
+    if (!(ig_ops[op->code].traits & IG_MAP) || op->result_count != 1 ||
+        op->operand_count > MAX_OPERANDS) {
+        return NULL;
+    }
+    uint32_t rank = op->results->type->rank, turned = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_value *x = op->operands[i].value;
+        bool is_turned = x->type->rank == rank && before_turn(x);
+        if (!is_turned && x->type->rank > 0 && !turns_freely(x->type, rank)) {
+            return NULL;
+        }
+        turned += is_turned;
+    }
+    if (turned == 0) {
+        return NULL;
+    }
+    ig_value *operands[MAX_OPERANDS];
+    ig_expr e = ig_expr_of(b);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        operands[i] = turn_value(&e, op->operands[i].value, rank);
+    }
+    ig_value *y = ig_expr_make(&e, (ig_opcode)op->code, operands, op->operand_count,
+                               op->attrs);
+    return ig_channels_to_first(&e, y);
+}
+
+/* ---- ops that move elements ---- */
+
+static ig_value *pad_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    if (!x || op->operand_count > 2 || !ig_attr_is_set(op, IG_pad_before)) {
+        return NULL;
+    }
+    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    turn_dims(op->attrs[IG_pad_before].as.dims, rank, before);
+    turn_dims(op->attrs[IG_pad_after].as.dims, rank, after);
+    ig_pad_attrs attrs = ig_pad_attrs_of(op);
+    attrs.before = (ig_dims){ before, rank };
+    attrs.after = (ig_dims){ after, rank };
+    ig_value *value = op->operand_count > 1 ? op->operands[1].value : NULL;
+    ig_expr e = ig_expr_of(b);
+    return ig_channels_to_first(&e, ig_build_pad(&e, x, value, NULL, NULL, attrs));
+}
+
+static ig_value *concat_of_turns(ig_builder *b, ig_op *op) {
+    ig_module *module = ig_op_module(op);
+    int64_t axis = ig_attr_int(op, IG_concat_axis, 0);
+    uint32_t rank = op->results->type->rank;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (!before_turn(op->operands[i].value)) {
+            return NULL;
+        }
+    }
+    ig_value **values = IG_NEW_ARRAY(&module->arena, ig_value *, op->operand_count);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        values[i] = before_turn(op->operands[i].value);
+    }
+    axis = axis < 0 ? axis + rank : axis;
+    ig_expr e = ig_expr_of(b);
+    ig_value *y = ig_expr_concat(&e, turn_axis((uint32_t)axis, rank), values,
+                                 op->operand_count);
+    return ig_channels_to_first(&e, y);
+}
+
+static ig_value *slice_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    if (!x || op->operand_count > 1) {
+        return NULL;
+    }
+    uint32_t rank = x->type->rank;
+    ig_dim starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
+    turn_dims(op->attrs[IG_slice_starts].as.dims, rank, starts);
+    turn_dims(op->attrs[IG_slice_sizes].as.dims, rank, sizes);
+    const ig_attr *by = &op->attrs[IG_slice_steps];
+    for (uint32_t d = 0; d < rank; d++) {
+        steps[turn_axis(d, rank)] = by->kind == IG_ATTR_NONE ? 1 : by->as.ints[d];
+    }
+    ig_expr e = ig_expr_of(b);
+    return ig_channels_to_first(&e, ig_expr_slices(&e, x, starts, sizes, steps));
+}
+
+/* Rows that ids of one axis choose. */
+static ig_value *gather_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    if (!x || op->operands[1].value->type->rank != 1) {
+        return NULL;
+    }
+    int64_t axis = ig_attr_int(op, IG_gather_axis, 0);
+    uint32_t rank = x->type->rank;
+    axis = axis < 0 ? axis + rank : axis;
+    ig_gather_attrs attrs = ig_gather_attrs_of(op);
+    attrs.axis = turn_axis((uint32_t)axis, rank);
+    ig_expr e = ig_expr_of(b);
+    ig_value *y = ig_build_gather(&e, x, op->operands[1].value, attrs);
+    return ig_channels_to_first(&e, y);
+}
+
+/* [N, C, s…] to [N, C, product of s]. */
+static ig_value *reshape_of_turn(ig_builder *b, ig_op *op) {
+    ig_module *module = ig_op_module(op);
+    ig_value *x = before_turn(op->operands[0].value);
+    const ig_type *to = op->results->type, *from = op->operands[0].value->type;
+    if (!x || op->operand_count > 1 || to->rank != 3 || from->rank < 4 ||
+        ig_dim_equal(module, to->dims[0], from->dims[0]) != IG_YES ||
+        ig_dim_equal(module, to->dims[1], from->dims[1]) != IG_YES) {
+        return NULL;
+    }
+    ig_dim dims[3] = { to->dims[0], to->dims[2], to->dims[1] };
+    ig_expr e = ig_expr_trying(b);
+    ig_value *y = ig_expr_reshape(&e, x, 3, dims);
+    return y ? ig_channels_to_first(&e, y) : NULL;
+}
+
+/* ---- pools and reductions ---- */
+
+static ig_ints with_one(ig_ints from, int64_t *to, uint32_t space) {
+    if (from.count == 0) {
+        return from;
+    }
+    memcpy(to, from.items, space * sizeof *to);
+    to[space] = 1;
+    return (ig_ints){ to, space + 1 };
+}
+
+/* Channels are one axis of space more, along which windows have one element. */
+static ig_value *pool_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    uint32_t rank = x ? x->type->rank : 0, space = rank - 2;
+    if (!x || space + 1 > IG_WINDOW_RANK || ig_attr_is_set(op, IG_pool_before) ||
+        ig_attr_is_set(op, IG_pool_after) || ig_attr_int(op, IG_pool_ceil_mode, 0)) {
+        return NULL;
+    }
+    int64_t kernel[IG_WINDOW_RANK], strides[IG_WINDOW_RANK], dilations[IG_WINDOW_RANK];
+    ig_pool_attrs attrs = ig_pool_attrs_of(op);
+    attrs.kernel = with_one(attrs.kernel, kernel, space);
+    attrs.strides = with_one(attrs.strides, strides, space);
+    attrs.dilations = with_one(attrs.dilations, dilations, space);
+    ig_expr e = ig_expr_of(b);
+    ig_value *y = ig_build_pool(&e, ig_expr_unsqueeze(&e, x, 1), attrs);
+    return ig_channels_to_first(&e, ig_expr_squeeze(&e, y, 1));
+}
+
+static ig_value *reduce_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    const ig_attr *axes = &op->attrs[IG_reduce_axes];
+    if (!x || op->operand_count > 1 || axes->kind == IG_ATTR_NONE || axes->count == 0) {
+        return NULL;
+    }
+    uint32_t rank = x->type->rank;
+    int64_t turned[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < axes->count; i++) {
+        int64_t axis = axes->as.ints[i];
+        turned[i] = turn_axis((uint32_t)(axis < 0 ? axis + rank : axis), rank);
+    }
+    ig_expr e = ig_expr_of(b);
+    ig_reduce kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0);
+    ig_value *y = ig_expr_reduce(&e, kind, x, turned, axes->count, true);
+    y = ig_channels_to_first(&e, y);
+    const ig_type *type = op->results->type;
+    return ig_attr_int(op, IG_reduce_keep, 0)
+               ? y
+               : ig_expr_reshape(&e, y, type->rank, type->dims);
+}
+
+const ig_rule ig_channels_rules[] = {
+    RULE(pad, pad_of_turn),         RULE(concat, concat_of_turns),
+    RULE(slice, slice_of_turn),     RULE(gather, gather_of_turn),
+    RULE(reshape, reshape_of_turn), RULE(pool, pool_of_turn),
+    RULE(reduce, reduce_of_turn),   RULE_OF_ANY(map_of_turn),
+};
+
+const size_t ig_channels_rule_count = sizeof ig_channels_rules /
+                                      sizeof *ig_channels_rules;

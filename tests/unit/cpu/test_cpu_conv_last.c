@@ -1,0 +1,336 @@
+/* Convolutions with constant weights, which take channels last, against the interpreter
+ * at every level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/cpu/lower_case.h"
+
+static const char understand[] =
+    "(decompose,infer,guards,canonicalise,fold,cse,dce)*,"
+    "(channels_last,infer,guards,canonicalise,fold,cse,dce)*";
+
+/* So many `conv`s are left with channels first. */
+static uint32_t count_convs(const ig_graph *graph) {
+    uint32_t count = 0;
+    for (const ig_op *op = graph->body.first; op; op = op->next) {
+        count += op->code == IG_OP_conv;
+    }
+    return count;
+}
+
+static void check_level(const char *level, const char *text, const int64_t *extents,
+                        lower_values values, uint32_t convs) {
+    lower_case c;
+    lower_open_values(&c, level, text, extents, values, 3);
+    lower_interpret(&c);
+    ig_pass_options options = { .target = &c.cpu.target };
+    CHECK_MSG(ig_run_passes(c.module, &options, understand) == IG_OK, "%s", c.cpu.last);
+    CHECK_INT(count_convs(ig_module_graph(c.module, "main")), convs);
+    lower_passes(&c);
+    uint32_t outputs = lower_launch_all(&c);
+    if (!c.runs_form && lower_work(&c) <= LOWER_LITTLE) {
+        lower_check_form(&c);
+    }
+    lower_match(&c, outputs, 2e-6);
+    lower_close(&c);
+}
+
+static void put_weight(ig_writer *text, const char *name, const char *type,
+                       int64_t count) {
+    ig_put(text, "  weight @%s : %s = [", name, type);
+    for (int64_t i = 0; i < count; i++) {
+        ig_put(text, "%s%g", i ? ", " : "", (double)(i * 37 % 101 - 50) / 64.0);
+    }
+    ig_put(text, "]\n");
+}
+
+/* A weight, and what the graph does, whose first line makes %0. */
+typedef struct conv_case {
+    const char *args, *weight; /* type of @w */
+    int64_t count;             /* of its elements */
+    const char *body, *out;
+    uint32_t convs; /* that are left */
+} conv_case;
+
+static void check_values(const conv_case *of, const int64_t *extents,
+                         lower_values values) {
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        ig_arena arena;
+        ig_arena_init(&arena, NULL);
+        ig_writer text;
+        ig_writer_init(&text, &arena);
+        ig_put(&text, "module @t {\n");
+        put_weight(&text, "w", of->weight, of->count);
+        ig_put(&text, "  graph @main(%s) -> (%s \"o\") {\n%s\n  }\n}\n", of->args,
+               of->out, of->body);
+        check_level(cpu_levels[i], text.data, extents, values, of->convs);
+        ig_arena_fini(&arena);
+    }
+}
+
+#define EXTENTS(...) ((const int64_t[]){ __VA_ARGS__ })
+
+static void check(const conv_case *of, const int64_t *extents) {
+    check_values(of, extents, LOWER_PLAIN);
+}
+
+TEST(points) {
+    conv_case odd = { "%x: f32[B, 7, H, 5], %b: f32[17]",
+                      "f32[17, 7, 1, 1]",
+                      17 * 7,
+                      "%0 = conv %x, @w, %b : f32[B, 17, H, 5]\nret %0",
+                      "f32[B, 17, H, 5]",
+                      0 };
+    for (int64_t batch = 0; batch < 3; batch++) {
+        check(&odd, EXTENTS(batch, 4));
+        check(&odd, EXTENTS(batch, 1));
+    }
+    conv_case one = { "%x: f32[B, 3, 1, 1]",
+                      "f32[1, 3, 1, 1]",
+                      3,
+                      "%0 = conv %x, @w : f32[B, 1, 1, 1]\nret %0",
+                      "f32[B, 1, 1, 1]",
+                      0 };
+    check(&one, EXTENTS(5));
+    conv_case apart = {
+        "%x: f32[B, 3, 9, 8]",
+        "f32[20, 3, 1, 1]",
+        60,
+        "%0 = conv %x, @w {strides = [2, 3]} : f32[B, 20, 5, 3]\nret %0",
+        "f32[B, 20, 5, 3]",
+        0
+    };
+    check(&apart, EXTENTS(2));
+}
+
+TEST(windows) {
+    conv_case pads = {
+        "%x: f32[B, 3, 9, 10], %b: f32[17]",
+        "f32[17, 3, 3, 3]",
+        17 * 27,
+        "%0 = conv %x, @w, %b {strides = [2, 1], before = [1, 0], after = [2, 3]} : f32[B, 17, 5, 11]\n"
+        "%1 = relu %0 : f32[B, 17, 5, 11]\nret %1",
+        "f32[B, 17, 5, 11]",
+        0
+    };
+    check(&pads, EXTENTS(2));
+    check(&pads, EXTENTS(0));
+    conv_case dilated = {
+        "%x: f32[2, 5, H, 12]",
+        "f32[8, 5, 2, 3]",
+        8 * 30,
+        "%0 = conv %x, @w {dilations = [3, 2]} : f32[2, 8, H - 3, 8]\nret %0",
+        "f32[2, 8, H - 3, 8]",
+        0
+    };
+    check(&dilated, EXTENTS(4));
+    check(&dilated, EXTENTS(9));
+    conv_case row = { "%x: f32[B, 3, 40]",
+                      "f32[33, 3, 5]",
+                      33 * 15,
+                      "%0 = conv %x, @w {strides = [2]} : f32[B, 33, 18]\nret %0",
+                      "f32[B, 33, 18]",
+                      0 };
+    check(&row, EXTENTS(3));
+    conv_case solid = { "%x: f32[B, 2, 4, 5, 6]",
+                        "f32[9, 2, 2, 3, 2]",
+                        9 * 24,
+                        "%0 = conv %x, @w : f32[B, 9, 3, 3, 5]\nret %0",
+                        "f32[B, 9, 3, 3, 5]",
+                        0 };
+    check(&solid, EXTENTS(2));
+    conv_case image = { "%x: f32[B, 3, 3, 3]",
+                        "f32[4, 3, 3, 3]",
+                        108,
+                        "%0 = conv %x, @w : f32[B, 4, 1, 1]\nret %0",
+                        "f32[B, 4, 1, 1]",
+                        0 };
+    check(&image, EXTENTS(7));
+}
+
+/* More rows and columns than a tile has, and sums in passes. */
+TEST(tiles) {
+    conv_case wide = { "%x: f32[B, 4, 17, 19]",
+                       "f32[150, 4, 3, 3]",
+                       150 * 36,
+                       "%0 = conv %x, @w : f32[B, 150, 15, 17]\nret %0",
+                       "f32[B, 150, 15, 17]",
+                       0 };
+    check(&wide, EXTENTS(1));
+    conv_case deep = { "%x: f32[B, 130, 4, 5]",
+                       "f32[18, 130, 3, 3]",
+                       18 * 1170,
+                       "%0 = conv %x, @w : f32[B, 18, 2, 3]\nret %0",
+                       "f32[B, 18, 2, 3]",
+                       0 };
+    check(&deep, EXTENTS(3));
+}
+
+TEST(groups) {
+    conv_case two = {
+        "%x: f32[B, 6, 5, 7]",
+        "f32[18, 3, 3, 3]",
+        18 * 27,
+        "%0 = conv %x, @w {group = 2, before = [1, 1], after = [1, 1]} : f32[B, 18, 5, 7]\n"
+        "%1 = tanh %0 : f32[B, 18, 5, 7]\nret %1",
+        "f32[B, 18, 5, 7]",
+        0
+    };
+    check(&two, EXTENTS(2));
+    conv_case three = { "%x: f32[B, 6, 5, 7]",
+                        "f32[51, 2, 1, 1]",
+                        102,
+                        "%0 = conv %x, @w {group = 3} : f32[B, 51, 5, 7]\nret %0",
+                        "f32[B, 51, 5, 7]",
+                        0 };
+    check(&three, EXTENTS(2));
+    conv_case few = { "%x: f32[B, 6, 5, 7]",
+                      "f32[4, 3, 1, 1]",
+                      12,
+                      "%0 = conv %x, @w {group = 2} : f32[B, 4, 5, 7]\nret %0",
+                      "f32[B, 4, 5, 7]",
+                      1 };
+    check(&few, EXTENTS(2));
+}
+
+TEST(what_follows) {
+    conv_case residual = {
+        "%x: f32[B, 5, 6, 7], %y: f32[B, 5, 1, 1]",
+        "f32[5, 5, 1, 1]",
+        25,
+        "%0 = conv %x, @w : f32[B, 5, 6, 7]\n%1 = add %0, %x : f32[B, 5, 6, 7]\n"
+        "%2 = mul %1, %y : f32[B, 5, 6, 7]\nret %2",
+        "f32[B, 5, 6, 7]",
+        0
+    };
+    check(&residual, EXTENTS(3));
+    conv_case space = {
+        "%x: f32[B, 3, 6, 7], %y: f32[6, 1], %z: f32[7]",
+        "f32[8, 3, 1, 1]",
+        24,
+        "%0 = conv %x, @w : f32[B, 8, 6, 7]\n%1 = mul %0, %y : f32[B, 8, 6, 7]\n"
+        "%2 = sub %1, %z : f32[B, 8, 6, 7]\nret %2",
+        "f32[B, 8, 6, 7]",
+        0
+    };
+    check(&space, EXTENTS(2));
+    conv_case joined = {
+        "%x: f32[B, 3, 6, 8]",
+        "f32[9, 3, 1, 1]",
+        27,
+        "%0 = conv %x, @w : f32[B, 9, 6, 8]\n%1 = relu %0 : f32[B, 9, 6, 8]\n"
+        "%2 = neg %0 : f32[B, 9, 6, 8]\n%3 = concat %1, %2 {axis = 1} : f32[B, 18, 6, 8]\n"
+        "%4 = pool %3 {op = max, kernel = [3, 2], strides = [2, 1]} : f32[B, 18, 2, 7]\n"
+        "%5 = slice %4 {starts = [0, 4, 0, 1], sizes = [B, 11, 2, 5]} : f32[B, 11, 2, 5]\n"
+        "ret %5",
+        "f32[B, 11, 2, 5]",
+        0
+    };
+    check(&joined, EXTENTS(2));
+    conv_case reduced = { "%x: f32[B, 3, 6, 8]",
+                          "f32[9, 3, 1, 1]",
+                          27,
+                          "%0 = conv %x, @w : f32[B, 9, 6, 8]\n"
+                          "%1 = reduce %0 {op = mean, axes = [2, 3]} : f32[B, 9]\n"
+                          "%2 = reshape %0 {to = [B, 9, 48]} : f32[B, 9, 48]\n"
+                          "%3 = transpose %2 {perm = [0, 2, 1]} : f32[B, 48, 9]\n"
+                          "%4 = reduce %3 {op = max, axes = [1]} : f32[B, 9]\n"
+                          "%5 = add %1, %4 : f32[B, 9]\nret %5",
+                          "f32[B, 9]",
+                          0 };
+    check(&reduced, EXTENTS(2));
+}
+
+TEST(single_channels) {
+    static const int64_t channels[] = { 4, 5, 17, 32, 67 };
+    for (size_t i = 0; i < IG_COUNT_OF(channels); i++) {
+        char args[128], weight[128], body[512], out[128];
+        long long n = channels[i];
+        snprintf(args, sizeof args, "%%x: f32[B, %lld, 6, W], %%b: f32[%lld]", n, n);
+        snprintf(weight, sizeof weight, "f32[%lld, 1, 3, 3]", n);
+        snprintf(out, sizeof out, "f32[B, %lld, 6, W]", n);
+        snprintf(
+            body, sizeof body,
+            "%%0 = conv %%x, @w, %%b {group = %lld, before = [1, 1], after = [1, 1]} : %s\n"
+            "%%1 = relu %%0 : %s\nret %%1",
+            n, out, out);
+        conv_case c = { args, weight, 9 * n, body, out, 0 };
+        for (int64_t width = 1; width < 14; width += 3) {
+            check(&c, EXTENTS(2, width));
+        }
+        check(&c, EXTENTS(0, 3));
+    }
+}
+
+TEST(single_channels_of_all_kinds) {
+    conv_case apart = {
+        "%x: f32[B, 9, 11, 14]",
+        "f32[9, 1, 3, 5]",
+        135,
+        "%0 = conv %x, @w {group = 9, strides = [2, 3], dilations = [2, 1], before = [3, 0], after = [1, 4]} : f32[B, 9, 6, 5]\n"
+        "%1 = sigmoid %0 : f32[B, 9, 6, 5]\n%2 = mul %0, %1 : f32[B, 9, 6, 5]\nret %2",
+        "f32[B, 9, 6, 5]",
+        0
+    };
+    check(&apart, EXTENTS(2));
+    conv_case dilated = {
+        "%x: f32[B, 8, 3, 20]",
+        "f32[8, 1, 1, 4]",
+        32,
+        "%0 = conv %x, @w {group = 8, strides = [1, 2], dilations = [1, 3], before = [0, 2], after = [0, 2]} : f32[B, 8, 3, 8]\nret %0",
+        "f32[B, 8, 3, 8]",
+        0
+    };
+    check(&dilated, EXTENTS(2));
+    conv_case many = {
+        "%x: f32[B, 6, 40]",
+        "f32[6, 1, 13]",
+        78,
+        "%0 = conv %x, @w {group = 6, before = [6], after = [6]} : f32[B, 6, 40]\nret %0",
+        "f32[B, 6, 40]",
+        0
+    };
+    check(&many, EXTENTS(2));
+    conv_case outside = {
+        "%x: f32[B, 6, 2, 3]",
+        "f32[6, 1, 3, 3]",
+        54,
+        "%0 = conv %x, @w {group = 6, before = [4, 5], after = [4, 5]} : f32[B, 6, 8, 11]\nret %0",
+        "f32[B, 6, 8, 11]",
+        0
+    };
+    check(&outside, EXTENTS(1));
+    conv_case solid = {
+        "%x: f32[B, 4, 3, 4, 5]",
+        "f32[4, 1, 3, 3, 3]",
+        108,
+        "%0 = conv %x, @w {group = 4, before = [1, 1, 1], after = [1, 1, 1]} : f32[B, 4, 3, 4, 5]\nret %0",
+        "f32[B, 4, 3, 4, 5]",
+        0
+    };
+    check(&solid, EXTENTS(2));
+}
+
+/* Windows see what is not a number, and nothing beside it does. */
+TEST(special_values) {
+    conv_case dense = {
+        "%x: f32[B, 3, 5, 9]",
+        "f32[9, 3, 1, 1]",
+        27,
+        "%0 = conv %x, @w {strides = [2, 2]} : f32[B, 9, 3, 5]\n"
+        "%1 = pool %0 {op = max, kernel = [2, 2]} : f32[B, 9, 2, 4]\nret %1",
+        "f32[B, 9, 2, 4]",
+        0
+    };
+    conv_case single = {
+        "%x: f32[B, 5, 9, 10]",
+        "f32[5, 1, 2, 1]",
+        10,
+        "%0 = conv %x, @w {group = 5, before = [1, 0], after = [0, 0], strides = [2, 1]} : f32[B, 5, 5, 10]\nret %0",
+        "f32[B, 5, 5, 10]",
+        0
+    };
+    check_values(&dense, EXTENTS(2), LOWER_SPECIAL);
+    check_values(&single, EXTENTS(2), LOWER_SPECIAL);
+}
+
+UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups, what_follows, single_channels,
+           single_channels_of_all_kinds, special_values)
