@@ -42,6 +42,60 @@ static ig_value *build_matrix(ig_expr *e, const wave_matrix *m, ig_dtype dtype) 
     return ig_expr_cast(e, wide, dtype);
 }
 
+/* ---- matrices of extents that the run learns, or that are too large to store ---- */
+
+/* [rows, columns]: cos and sin of 2 pi r c / n, in `dtype`. */
+static ig_complex build_waves(ig_expr *e, ig_dim rows, ig_dim columns, ig_dim n,
+                              ig_dtype dtype) {
+    ig_value *product = ig_build_mul(e, ig_expr_axis_iota(e, 2, 0, rows),
+                                     ig_expr_axis_iota(e, 2, 1, columns));
+    ig_value *some = ig_expr_with_integer(e, IG_OP_max, ig_expr_dim(e, n, IG_DT_i64),
+                                          1);
+    product = ig_build_mod(e, product, some, (ig_mod_attrs){ 0 });
+    ig_value *angle = ig_build_div(e, ig_expr_cast(e, product, IG_DT_f64),
+                                   ig_expr_cast(e, some, IG_DT_f64));
+    angle = ig_expr_with(e, IG_OP_mul, angle, full_turn);
+    return (ig_complex){ ig_expr_cast(e, ig_build_cos(e, angle), dtype),
+                         ig_expr_cast(e, ig_build_sin(e, angle), dtype) };
+}
+
+ig_complex ig_compose_dft_open(ig_expr *e, ig_complex x, ig_dim count, bool inverse) {
+    ig_complex none = { NULL, NULL };
+    if (!x.re || e->status != IG_OK) {
+        return none;
+    }
+    ig_dim n = x.re->type->dims[x.re->type->rank - 1];
+    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
+    ig_complex w = build_waves(e, n, count, n, dtype);
+    ig_value *sin = inverse ? w.im : ig_build_neg(e, w.im);
+    ig_complex y = { ig_expr_matmul(e, x.re, w.re), ig_expr_matmul(e, x.re, sin) };
+    if (x.im) {
+        y.re = ig_build_sub(e, y.re, ig_expr_matmul(e, x.im, sin));
+        y.im = ig_build_add(e, y.im, ig_expr_matmul(e, x.im, w.re));
+    }
+    return y;
+}
+
+ig_value *ig_compose_dft_to_real_open(ig_expr *e, ig_complex x, ig_dim n) {
+    if (!x.re || !x.im || e->status != IG_OK) {
+        return NULL;
+    }
+    uint32_t rank = x.re->type->rank;
+    ig_dim bins = x.re->type->dims[rank - 1];
+    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
+    ig_complex w = build_waves(e, bins, n, n, dtype);
+    ig_value *row = ig_expr_axis_iota(e, 2, 0, bins);
+    ig_value *twice = ig_expr_with_integer(e, IG_OP_mul, row, 2);
+    ig_value *is_once =
+        ig_build_or(e, ig_expr_with_integer(e, IG_OP_eq, row, 0),
+                    ig_build_eq(e, twice, ig_expr_dim(e, n, IG_DT_i64)));
+    ig_value *images = ig_build_where(e, is_once, ig_expr_number(e, dtype, 1),
+                                      ig_expr_number(e, dtype, 2));
+    ig_value *re = ig_expr_matmul(e, x.re, ig_build_mul(e, images, w.re));
+    ig_value *im = ig_expr_matmul(e, x.im, ig_build_mul(e, images, w.im));
+    return ig_build_sub(e, re, im);
+}
+
 /* ---- along the last axis ---- */
 
 static ig_complex transform_last(ig_expr *e, ig_complex x, int64_t n, int64_t count,

@@ -21,4 +21,11 @@ ig_complex ig_compose_dft(ig_expr *e, ig_complex x, uint32_t axis, int64_t count
  * lie along `axis`; what lies beyond them is not read.  Not divided by anything. */
 ig_value *ig_compose_dft_to_real(ig_expr *e, ig_complex x, uint32_t axis, int64_t n);
 
+/* The same along the last axis, of any extent and with `count` frequencies: the matrix
+ * is computed by the run. */
+ig_complex ig_compose_dft_open(ig_expr *e, ig_complex x, ig_dim count, bool inverse);
+/* The real x of `n` elements whose transform's first n / 2 + 1 frequencies are x, along
+ * the last axis. */
+ig_value *ig_compose_dft_to_real_open(ig_expr *e, ig_complex x, ig_dim n);
+
 #endif

@@ -152,26 +152,38 @@ ig_value *ig_expr_like(ig_expr *e, ig_value *x, const ig_value *model) {
     return model ? ig_expr_cast(e, x, (ig_dtype)model->type->dtype) : NULL;
 }
 
-ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
-                         const ig_type *carried) {
+ig_op *ig_expr_open_loops(ig_expr *e, ig_value *const *operands, uint32_t count,
+                          const ig_type *const *types, uint32_t scans) {
     ig_op_spec spec = { .operands = operands,
-                        .operand_count = 3,
-                        .result_types = &carried,
-                        .result_count = 1,
+                        .operand_count = count,
+                        .result_types = types,
+                        .result_count = count - 2 + scans,
                         .body_count = 1,
                         .loc = e->builder->loc,
                         .origins = e->builder->origins };
+    ig_attr attrs[IG_loop_attr_count] = { 0 };
+    if (scans) {
+        attrs[IG_loop_scans] = ig_attr_of_int(scans);
+        spec.attrs = attrs;
+    }
     ig_op *op = ig_expr_op(e, IG_OP_loop, &spec);
     if (!op) {
         return NULL;
     }
     ig_block_add_arg(op->bodies[0], operands[0]->type, NULL);
     ig_block_add_arg(op->bodies[0], operands[1]->type, NULL);
-    ig_block_add_arg(op->bodies[0], carried, NULL);
+    for (uint32_t i = 2; i < count; i++) {
+        ig_block_add_arg(op->bodies[0], types[i - 2], NULL);
+    }
     *e->builder = ig_builder_at_end(op->bodies[0]);
     e->builder->loc = spec.loc;
     e->builder->origins = spec.origins;
     return op;
+}
+
+ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
+                         const ig_type *carried) {
+    return ig_expr_open_loops(e, operands, 3, &carried, 0);
 }
 
 /* ---- dtypes ---- */

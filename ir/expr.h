@@ -91,6 +91,10 @@ ig_value *ig_expr_like(ig_expr *e, ig_value *x, const ig_value *model);
  * builder stands in its body until the caller puts it back. */
 ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
                          const ig_type *carried);
+/* The same with count - 2 tensors carried, and `scans` further results that stack what
+ * the body yields; `types` are those of all results. */
+ig_op *ig_expr_open_loops(ig_expr *e, ig_value *const *operands, uint32_t count,
+                          const ig_type *const *types, uint32_t scans);
 
 /* ---- dtypes ---- */
 

@@ -100,12 +100,15 @@ def no_torch_row_stands_twice(files):
 
 @functools.lru_cache(maxsize=None)
 def list_tested_rows(files):
-    """Nodes that tests make, calls in tests' sources, cases of the suites: ONNX's are
+    """Nodes that tests make or write as text, calls in tests' sources, cases of the suites: ONNX's are
     named test_<operator in small letters>…, ours of torch ops/<operator>."""
     unit = ("tests/unit/", "tests/fuzz/", "tests/models/", "tests/cli/")
     node = (r'\bonnx_node\([^"\n]*"(\w+)"|\bbegin\(\d+, "(\w+)"|\bop_type *= *"(\w+)"'
             r'|\b(?:op|raw|make_node)\(\s*"(\w+)"')
     tested = {"onnx::" + n for n in collect(files, unit, (".c", ".h", ".py"), node)}
+    text = r"(?m)= ?(?:[a-z]+\.)*([A-Z]\w+) ?[<(]"
+    tested |= {"onnx::" + n
+               for n in collect(files, ("tests/differential/",), (".py",), text)}
     for case in collect(files, ("tests/conform/expected/",), (".txt",), r"(?m)^test_(\w+)$"):
         words = case.split("_")
         tested |= {"onnx::" + "".join(words[:i + 1]) for i in range(len(words))}

@@ -11,42 +11,16 @@ One called fixed_… is not run with all extents open: it needs one that the mod
 
 import pathlib
 import sys
-import tempfile
 
 import numpy as np
-import onnx
-import onnx.parser
 
 sys.dont_write_bytecode = True
 
-from onnx_models import run_whole
-from store import pack, write_case
+from stored import INF, NAN, Cases, count, f32, i64
 
 HERE = pathlib.Path(__file__).resolve().parent
-INF, NAN = np.inf, np.nan
-CASES = {}
-
-
-def f32(*numbers, shape=None):
-    return np.array(numbers, np.float32).reshape(
-        (len(numbers),) if shape is None else shape)
-
-
-def i64(*numbers):
-    return np.array(numbers, np.int64)
-
-
-def count(*shape):
-    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-
-
-def case(name, opset, signature, body, *sets, by_hand=None, rtol=0):
-    """`by_hand`: outputs of the one set, where ONNX Runtime has no such kernel."""
-    text = (f'<ir_version: 8, opset_import: ["": {opset}]>\n'
-            f"main ({signature.split('->')[0]}) => ({signature.split('->')[1]}) {{\n"
-            f"{body}\n}}")
-    CASES[name] = (text, sets, by_hand, rtol)
-
+CASES = Cases()
+case = CASES.add
 
 case("slice_backwards_before_the_beginning", 13, "float[A, B] x -> float[C, D] y",
      """s = Constant<value_ints = [-3, -5]>()
@@ -129,24 +103,5 @@ case("extent_of_rows_that_a_loop_carries_on", 13,
      }>""",
      [count(1), np.array(2)], [count(3), np.array(0)])
 
-
-def main(archive=HERE / "cases" / "mended.tar.xz"):
-    with tempfile.TemporaryDirectory() as folder:
-        for name, (text, sets, by_hand, rtol) in CASES.items():
-            model = onnx.parser.parse_model(text)
-            names = [i.name for i in model.graph.input]
-            answers = []
-            for arrays in sets:
-                outputs, words = by_hand, "no answer"
-                if not by_hand:
-                    outputs, words = run_whole(model, dict(zip(names, arrays)))
-                if outputs is None:
-                    sys.exit(f"{name}: {words}")
-                answers.append((arrays, outputs))
-            write_case(pathlib.Path(folder) / name, model, answers, (rtol, 0))
-        pathlib.Path(archive).parent.mkdir(exist_ok=True)
-        print(f"{len(CASES)} cases, {pack(folder, archive)} bytes")
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    CASES.write(*sys.argv[1:] or [HERE / "cases" / "mended.tar.xz"])

@@ -104,7 +104,8 @@ static void read_masks(const ig_onnx_node *node, ig_attention *a) {
 }
 
 static void read_scores(const ig_onnx_node *node, ig_attention *a) {
-    double softcap = ig_onnx_attr_float(node, "softcap", 0);
+    bool has_cap = ig_onnx_row_has_attr(node->row, "softcap");
+    double softcap = has_cap ? ig_onnx_attr_float(node, "softcap", 0) : 0;
     if (softcap > 0) {
         a->attrs.softcap = (ig_maybe_float)IG_SET(softcap);
     }
@@ -135,4 +136,55 @@ ig_status ig_onnx_import_attention(ig_onnx_node *node) {
     ig_value *y = ig_compose_attention(node->e, &a);
     bool is_flat = node->inputs[Q]->type->rank == 3;
     return ig_onnx_give(node, is_flat ? ig_compose_join_heads(node->e, y) : y);
+}
+
+/* ---- FlexAttention: scores and weights through graphs of the model ---- */
+
+/* The graph of an attribute, called with one tensor; `x` where there is none. */
+static ig_value *modify_scores(ig_onnx_node *node, const char *name, ig_value *x) {
+    ig_onnx_scope *outer = NULL, scope;
+    const Onnx__AttributeProto *attr = ig_onnx_attr(node, name, &outer);
+    ig_value *result = NULL;
+    if (!attr || !x) {
+        return x;
+    }
+    const Onnx__GraphProto *graph = attr->g;
+    if (!graph || graph->n_input != 1 || graph->n_output != 1) {
+        return ig_expr_fail(node->e, IG_INVALID,
+                            "%s must be a graph of one input and one output", name);
+    }
+    ig_onnx_scope_init(&scope, node->import, outer, name);
+    scope.builder = node->builder;
+    ig_onnx_define_value(&scope, graph->input[0]->name, x, name);
+    ig_status status = ig_onnx_import_body(&scope, graph, &result);
+    if (status != IG_OK || !result) { /* reported where it is flawed */
+        ig_expr_note(node->e, status != IG_OK ? status : node->import->worst);
+        return NULL;
+    }
+    return result;
+}
+
+ig_status ig_onnx_import_flex_attention(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    ig_value *in[3];
+    for (uint32_t i = Q; i <= V; i++) {
+        in[i] = ig_onnx_float_input(node, i);
+        in[i] = ig_onnx_ranked_input(node, i, 4);
+    }
+    IG_TRY(e->status);
+    bool is_double = in[Q]->type->dtype == IG_DT_f64;
+    ig_dtype wide = ig_onnx_attr_dtype(node, "softmax_precision",
+                                       is_double ? IG_DT_f64 : IG_DT_f32);
+    ig_value *k = ig_compose_repeat_heads(e, in[K], in[Q]);
+    ig_value *v = ig_compose_repeat_heads(e, in[V], in[Q]);
+    ig_attention a = { .q = in[Q], .k = k, .v = v };
+    IG_TRY(e->status);
+    read_scores(node, &a);
+    ig_value *scores = ig_expr_cast(e, ig_compose_scores(e, &a, IG_SCORES_scaled),
+                                    wide);
+    scores = modify_scores(node, "score_mod", scores);
+    ig_value *weights = ig_build_softmax(e, scores, (ig_softmax_attrs){ .axis = 3 });
+    weights = modify_scores(node, "prob_mod", weights);
+    ig_value *y = ig_expr_matmul(e, weights, ig_expr_cast(e, v, wide));
+    return ig_onnx_give(node, ig_expr_like(e, y, in[Q]));
 }

@@ -1,0 +1,452 @@
+/* Regions of images: pooled, and chosen among boxes.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * How many pixels or samples a bin has differs from region to region and is data: a
+ * loop takes the k-th of every bin at once, as often as the largest bin has some.
+ */
+#include "frontend/onnx/ops/hooks.h"
+
+#include <math.h>
+
+/* The regions of one node. */
+typedef struct regions {
+    ig_onnx_node *node;
+    ig_expr *e;
+    ig_value *x;       /* f32 or f64 [N, C, H, W], flattened to [N * C, H * W] */
+    ig_value *image;   /* i64 [R] */
+    const ig_type *of; /* x's type before */
+    ig_dim count, bins[2];
+    bool is_max;
+    ig_value *start[2], *size[2], *samples[2]; /* by axis; size of a bin; see users */
+} regions;
+
+/* A per-region value [R] before the axes of bins: [R, 1, 1]. */
+static ig_value *lift_region(ig_expr *e, ig_value *x) {
+    return ig_expr_unsqueeze_to(e, x, 3);
+}
+
+static ig_value *read_column(const regions *r, ig_value *rois, uint32_t index) {
+    return ig_expr_cast(r->e, ig_expr_select(r->e, rois, 1, ig_dim_of(index)),
+                        (ig_dtype)r->x->type->dtype);
+}
+
+/* Bin numbers along an axis: [1, rows, 1] or [1, 1, columns]. */
+static ig_value *number_bins(const regions *r, uint32_t axis) {
+    ig_value *n = ig_expr_axis_iota(r->e, 3, 1 + axis, r->bins[axis]);
+    return ig_expr_cast(r->e, n, (ig_dtype)r->x->type->dtype);
+}
+
+/* Pixels (y, x) of every bin's own image, [R, C, rows, columns]; y and x are i64
+ * [R, rows, columns] and lie inside. */
+static ig_value *take_pixels(const regions *r, ig_value *y, ig_value *x) {
+    ig_expr *e = r->e;
+    ig_value *width = ig_expr_dim(e, r->of->dims[3], IG_DT_i64);
+    ig_value *channels = ig_expr_dim(e, r->of->dims[1], IG_DT_i64);
+    ig_value *plane = ig_build_mul(e, r->image, channels);
+    plane = ig_expr_unsqueeze_to(e, plane, 4);
+    plane = ig_build_add(e, plane, ig_expr_axis_iota(e, 4, 1, r->of->dims[1]));
+    ig_value *height = ig_expr_dim(e, r->of->dims[2], IG_DT_i64);
+    ig_value *at = ig_build_add(e, ig_build_mul(e, y, width), x);
+    at = ig_expr_unsqueeze(e, at, 1);
+    plane = ig_build_mul(e, plane, ig_build_mul(e, height, width));
+    return ig_expr_gather(e, r->x, ig_build_add(e, plane, at), 0, IG_NEGATIVE_error);
+}
+
+static void open_regions(ig_onnx_node *node, regions *r, uint32_t columns) {
+    r->node = node;
+    r->e = node->e;
+    ig_value *x = ig_onnx_float_input(node, 0);
+    ig_value *rois = ig_onnx_ranked_input(node, 1, 2);
+    (void)ig_onnx_ranked_input(node, 0, 4);
+    if (ig_onnx_has_failed(node)) {
+        return;
+    }
+    r->of = x->type;
+    ig_expr_guard_equal(node->e, rois->type->dims[1], ig_dim_of(columns),
+                        "a region has another number of coordinates");
+    r->count = rois->type->dims[0];
+    r->x = ig_expr_flatten(node->e, ig_expr_widen(node->e, x));
+}
+
+/* ---- the loop over the places of a bin ---- */
+
+/* The result of this trip joined with those before; `state` is [R, C, rows,
+ * columns]. */
+typedef ig_value *(*visit_fn)(const regions *r, ig_value *const at[2], ig_value *is_in,
+                              ig_value *state);
+
+static ig_value *find_largest(ig_expr *e, ig_value *counts) {
+    ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
+    ig_value *most = ig_expr_reduce(e, IG_REDUCE_max, counts, NULL, 0, false);
+    return ig_build_max(e, most, zero); /* also where there are no regions */
+}
+
+/* Visits place (i, j) of all bins for i below the largest number of samples[0], j
+ * below that of samples[1] (i64 [R, rows, columns] or less). */
+static ig_value *visit_places(regions *r, visit_fn visit, double initial) {
+    ig_expr *e = r->e;
+    ig_value *columns = find_largest(e, r->samples[1]);
+    ig_value *trips = ig_build_mul(e, find_largest(e, r->samples[0]), columns);
+    ig_dim dims[] = { r->count, r->of->dims[1], r->bins[0], r->bins[1] };
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    ig_value *operands[] = { trips, ig_expr_number(e, IG_DT_bool, 1),
+                             ig_expr_fill(e, dtype, 4, dims, initial) };
+    if (e->status != IG_OK) {
+        return NULL;
+    }
+    ig_builder outside = *e->builder;
+    ig_op *op = ig_expr_open_loop(e, operands, operands[2]->type);
+    if (!op) {
+        return NULL;
+    }
+    ig_block *body = op->bodies[0];
+    ig_value *some = ig_expr_with_integer(e, IG_OP_max, columns, 1);
+    ig_value *at[] = { ig_build_div(e, body->args[0], some),
+                       ig_build_mod(e, body->args[0], some, (ig_mod_attrs){ 0 }) };
+    ig_value *is_in = ig_build_and(e, ig_build_lt(e, at[0], r->samples[0]),
+                                   ig_build_lt(e, at[1], r->samples[1]));
+    ig_value *next = visit(r, at, is_in, body->args[2]);
+    if (next) {
+        ig_make_yield(e->builder, (ig_value *[]){ body->args[1], next }, 2);
+    }
+    *e->builder = outside;
+    return next ? ig_op_result(op, 0) : NULL;
+}
+
+/* ---- RoiAlign: averages or maxima of interpolated samples ---- */
+
+typedef struct neighbours {
+    ig_value *ids[2], *weights[2], *is_inside;
+} neighbours;
+
+/* The two pixels around a place along an axis; a place beyond the edge by more than
+ * one pixel is outside. */
+static neighbours find_neighbours(const regions *r, ig_value *place, uint32_t axis) {
+    ig_expr *e = r->e;
+    ig_dim extent = r->of->dims[2 + axis];
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    ig_value *size = ig_expr_dim(e, extent, dtype);
+    ig_value *last = ig_expr_with(e, IG_OP_max, ig_expr_with(e, IG_OP_sub, size, 1), 0);
+    neighbours n = { .is_inside = ig_build_and(e, ig_expr_with(e, IG_OP_ge, place, -1),
+                                               ig_build_le(e, place, size)) };
+    place = ig_build_where(e, n.is_inside, place, ig_expr_number(e, dtype, 0));
+    place = ig_build_min(e, ig_expr_with(e, IG_OP_max, place, 0), last);
+    ig_value *low = ig_build_floor(e, place);
+    ig_value *high = ig_build_min(e, ig_expr_with(e, IG_OP_add, low, 1), last);
+    n.weights[1] = ig_build_sub(e, place, low);
+    n.weights[0] = ig_expr_number_with(e, IG_OP_sub, 1, n.weights[1]);
+    n.ids[0] = ig_expr_cast(e, low, IG_DT_i64);
+    n.ids[1] = ig_expr_cast(e, high, IG_DT_i64);
+    return n;
+}
+
+/* Sample `at` of each bin along an axis. */
+static ig_value *place_sample(const regions *r, uint32_t axis, ig_value *at) {
+    ig_expr *e = r->e;
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    ig_value *count = ig_expr_cast(e, r->samples[axis], dtype);
+    ig_value *half = ig_expr_with(e, IG_OP_add, ig_expr_cast(e, at, dtype), 0.5);
+    ig_value *part = ig_build_div(e, ig_build_mul(e, half, r->size[axis]), count);
+    ig_value *bin = ig_build_mul(e, number_bins(r, axis), r->size[axis]);
+    return ig_build_add(e, ig_build_add(e, r->start[axis], bin), part);
+}
+
+static ig_value *visit_sample(const regions *r, ig_value *const at[2], ig_value *is_in,
+                              ig_value *state) {
+    ig_expr *e = r->e;
+    neighbours y = find_neighbours(r, place_sample(r, 0, at[0]), 0);
+    neighbours x = find_neighbours(r, place_sample(r, 1, at[1]), 1);
+    ig_value *is_inside = ig_build_and(e, y.is_inside, x.is_inside), *sample = NULL;
+    for (uint32_t i = 0; i < 4; i++) {
+        ig_value *weight = ig_build_mul(e, y.weights[i / 2], x.weights[i % 2]);
+        ig_value *part = take_pixels(r, y.ids[i / 2], x.ids[i % 2]);
+        part = ig_build_mul(e, part, ig_expr_unsqueeze(e, weight, 1));
+        ig_opcode join = r->is_max ? IG_OP_max : IG_OP_add;
+        sample = i ? ig_expr_map2(e, join, sample, part) : part;
+    }
+    ig_value *zero = ig_expr_number(e, (ig_dtype)r->x->type->dtype, 0);
+    sample = ig_build_where(e, ig_expr_unsqueeze(e, is_inside, 1), sample, zero);
+    sample = ig_expr_map2(e, r->is_max ? IG_OP_max : IG_OP_add, state, sample);
+    return ig_build_where(e, ig_expr_unsqueeze(e, is_in, 1), sample, state);
+}
+
+/* Where a region begins, how large its bins are, and how many samples those have. */
+static void read_axis(regions *r, uint32_t axis, double shift, ig_value *rois) {
+    ig_expr *e = r->e;
+    double scale = ig_onnx_attr_float(r->node, "spatial_scale", 1);
+    int64_t given = ig_onnx_attr_between(r->node, "sampling_ratio", 0, 0, INT32_MAX);
+    ig_value *ends[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ends[i] = ig_expr_with(e, IG_OP_mul, read_column(r, rois, 2 * i + 1 - axis),
+                               scale);
+        ends[i] = ig_expr_with(e, IG_OP_sub, ends[i], shift);
+    }
+    ig_value *length = ig_build_sub(e, ends[1], ends[0]);
+    if (shift == 0) {
+        length = ig_expr_with(e, IG_OP_max, length, 1);
+    }
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    length = ig_build_div(e, length, ig_expr_dim(e, r->bins[axis], dtype));
+    ig_value *count = given ? ig_expr_integer(e, IG_DT_i64, given)
+                            : ig_expr_cast(e, ig_build_ceil(e, length), IG_DT_i64);
+    r->start[axis] = lift_region(e, ends[0]);
+    r->size[axis] = lift_region(e, length);
+    ig_dim ones[] = { r->count, ig_dim_of(1), ig_dim_of(1) };
+    r->samples[axis] = given ? ig_expr_expand(e, count, 3, ones)
+                             : lift_region(e, count);
+}
+
+/* Rows before opset 16 (variant 1) know no shift by half a pixel. */
+ig_status ig_onnx_import_roi_align(ig_onnx_node *node) {
+    regions r = { 0 };
+    open_regions(node, &r, 4);
+    ig_value *image = ig_onnx_ranked_input(node, 2, 1);
+    uint32_t mode = ig_onnx_attr_choice(node, "mode", "avg max");
+    bool is_shifted = node->row->variant == 0 &&
+                      !ig_onnx_attr_choice(node, "coordinate_transformation_mode",
+                                           "half_pixel output_half_pixel");
+    r.bins[0] = ig_dim_of(ig_onnx_attr_between(node, "output_height", 1, 1, INT32_MAX));
+    r.bins[1] = ig_dim_of(ig_onnx_attr_between(node, "output_width", 1, 1, INT32_MAX));
+    IG_TRY(node->e->status);
+    ig_onnx_guard_extents(node, 1, 0, 2, 0);
+    r.image = ig_expr_cast(node->e, image, IG_DT_i64);
+    r.is_max = mode == 1;
+    for (uint32_t axis = 0; axis < 2; axis++) {
+        read_axis(&r, axis, is_shifted ? 0.5 : 0, node->inputs[1]);
+    }
+    ig_value *y = visit_places(&r, visit_sample, r.is_max ? -(double)INFINITY : 0);
+    ig_value *count = ig_build_mul(node->e, r.samples[0], r.samples[1]);
+    ig_value *has_some = ig_expr_with_integer(node->e, IG_OP_gt, count, 0);
+    has_some = ig_expr_unsqueeze(node->e, has_some, 1);
+    count = ig_expr_with_integer(node->e, IG_OP_max, count, 1);
+    if (!r.is_max && y) {
+        count = ig_expr_unsqueeze(node->e, ig_expr_like(node->e, count, y), 1);
+        y = ig_build_div(node->e, y, count);
+    }
+    y = y ? ig_build_where(node->e, has_some, y,
+                           ig_expr_number(node->e, (ig_dtype)y->type->dtype, 0))
+          : NULL;
+    return ig_onnx_give(node, ig_expr_like(node->e, y, node->inputs[0]));
+}
+
+/* ---- MaxRoiPool: maxima of whole pixels ---- */
+
+static ig_value *visit_pixel(const regions *r, ig_value *const at[2], ig_value *is_in,
+                             ig_value *state) {
+    ig_expr *e = r->e;
+    ig_value *ids[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_dim last = ig_dim_sub(e->module, r->of->dims[2 + i], ig_dim_of(1));
+        ids[i] = ig_build_add(e, r->start[i], at[i]);
+        ids[i] = ig_build_min(e, ids[i], ig_expr_dim(e, last, IG_DT_i64));
+    }
+    ig_value *pixel = ig_build_max(e, state, take_pixels(r, ids[0], ids[1]));
+    return ig_build_where(e, ig_expr_unsqueeze(e, is_in, 1), pixel, state);
+}
+
+/* Ties away from 0, as C's round. */
+static ig_value *round_away(ig_expr *e, ig_value *x) {
+    ig_value *half = ig_expr_with(e, IG_OP_mul, ig_build_sign(e, x), 0.5);
+    return ig_build_trunc(e, ig_build_add(e, x, half));
+}
+
+/* Where pixels of each bin begin (start) and how many there are (samples), clipped to
+ * the image. */
+static void read_pool_axis(regions *r, uint32_t axis, ig_value *rois) {
+    ig_expr *e = r->e;
+    double scale = ig_onnx_attr_float(r->node, "spatial_scale", 1);
+    ig_value *ends[2], *edges[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ends[i] = ig_expr_with(e, IG_OP_mul, read_column(r, rois, 2 * i + 2 - axis),
+                               scale);
+        ends[i] = lift_region(e, round_away(e, ends[i]));
+    }
+    ig_value *length = ig_expr_with(e, IG_OP_add, ig_build_sub(e, ends[1], ends[0]), 1);
+    length = ig_expr_with(e, IG_OP_max, length, 1);
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    length = ig_build_div(e, length, ig_expr_dim(e, r->bins[axis], dtype));
+    ig_value *extent = ig_expr_dim(e, r->of->dims[2 + axis], dtype);
+    ig_value *number = number_bins(r, axis);
+    edges[0] = ig_build_floor(e, ig_build_mul(e, number, length));
+    number = ig_expr_with(e, IG_OP_add, number, 1);
+    edges[1] = ig_build_ceil(e, ig_build_mul(e, number, length));
+    for (uint32_t i = 0; i < 2; i++) {
+        edges[i] = ig_build_add(e, edges[i], ends[0]);
+        edges[i] = ig_build_min(e, ig_expr_with(e, IG_OP_max, edges[i], 0), extent);
+        edges[i] = ig_expr_cast(e, edges[i], IG_DT_i64);
+    }
+    r->start[axis] = edges[0];
+    r->samples[axis] = ig_build_sub(e, edges[1], edges[0]);
+}
+
+ig_status ig_onnx_import_max_roi_pool(ig_onnx_node *node) {
+    regions r = { .is_max = true };
+    open_regions(node, &r, 5);
+    ig_ints shape = ig_onnx_attr_list_of(node, "pooled_shape", 2);
+    IG_TRY(node->e->status);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (shape.items[i] < 1 || shape.items[i] > INT32_MAX) {
+            return ig_onnx_fail(node, IG_INVALID, "pooled_shape has %lld bins",
+                                (long long)shape.items[i]);
+        }
+        r.bins[i] = ig_dim_of(shape.items[i]);
+    }
+    r.image = ig_expr_cast(node->e, read_column(&r, node->inputs[1], 0), IG_DT_i64);
+    for (uint32_t axis = 0; axis < 2; axis++) {
+        read_pool_axis(&r, axis, node->inputs[1]);
+    }
+    ig_value *y = visit_places(&r, visit_pixel, -(double)INFINITY);
+    ig_value *has_some =
+        ig_build_and(node->e, ig_expr_with_integer(node->e, IG_OP_gt, r.samples[0], 0),
+                     ig_expr_with_integer(node->e, IG_OP_gt, r.samples[1], 0));
+    has_some = ig_expr_unsqueeze(node->e, has_some, 1);
+    IG_TRY(node->e->status);
+    ig_value *zero = ig_expr_number(node->e, (ig_dtype)r.x->type->dtype, 0);
+    y = ig_build_where(node->e, has_some, y, zero);
+    return ig_onnx_give(node, ig_expr_like(node->e, y, node->inputs[0]));
+}
+
+/* ---- NonMaxSuppression ---- */
+
+/* Boxes [B, 1 or C, N], the best first, by their edges. */
+typedef struct boxes {
+    ig_value *low[2], *high[2];
+} boxes;
+
+/* Coordinate `index` of input 0, in the order of the scores: [B, C, N]. */
+static ig_value *sorted_coordinate(ig_onnx_node *node, uint32_t index,
+                                   ig_value *order) {
+    ig_expr *e = node->e;
+    ig_value *x = ig_expr_select(e, node->inputs[0], 2, ig_dim_of(index));
+    x = ig_expr_unsqueeze(e, x, 1);
+    if (!x || !order) {
+        return NULL;
+    }
+    x = ig_expr_expand(e, x, 3, order->type->dims);
+    return ig_build_gather_elements(e, x, order,
+                                    (ig_gather_elements_attrs){ .axis = 2 });
+}
+
+/* Corners in either order, or centre and size. */
+static boxes read_boxes(ig_onnx_node *node, ig_value *order) {
+    ig_expr *e = node->e;
+    bool is_centre = ig_onnx_attr_bool(node, "center_point_box", false);
+    boxes b;
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_value *first = sorted_coordinate(node, i, order);
+        ig_value *second = sorted_coordinate(node, i + 2, order);
+        if (is_centre) {
+            ig_value *half = ig_expr_with(e, IG_OP_div, second, 2);
+            b.low[i] = ig_build_sub(e, first, half);
+            b.high[i] = ig_build_add(e, first, half);
+        } else {
+            b.low[i] = ig_build_min(e, first, second);
+            b.high[i] = ig_build_max(e, first, second);
+        }
+    }
+    return b;
+}
+
+static ig_value *area_of(ig_expr *e, const boxes *b) {
+    return ig_build_mul(e, ig_build_sub(e, b->high[0], b->low[0]),
+                        ig_build_sub(e, b->high[1], b->low[1]));
+}
+
+/* Element `at` of the last axis, which stays as 1. */
+static ig_value *pick_box(ig_expr *e, ig_value *x, ig_value *at) {
+    return ig_expr_unsqueeze(e, ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error), 2);
+}
+
+/* Which boxes share more than `most` of their union with box `at` of their list. */
+static ig_value *find_covered(ig_expr *e, const boxes *all, ig_value *at,
+                              ig_value *most) {
+    boxes one;
+    ig_value *common = NULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        one.low[i] = pick_box(e, all->low[i], at);
+        one.high[i] = pick_box(e, all->high[i], at);
+        ig_value *side = ig_build_sub(e, ig_build_min(e, all->high[i], one.high[i]),
+                                      ig_build_max(e, all->low[i], one.low[i]));
+        side = ig_expr_with(e, IG_OP_max, side, 0);
+        common = common ? ig_build_mul(e, common, side) : side;
+    }
+    ig_value *own = area_of(e, &one), *others = area_of(e, all);
+    ig_value *both = ig_build_sub(e, ig_build_add(e, own, others), common);
+    ig_value *is_real = ig_build_and(e, ig_expr_with(e, IG_OP_gt, own, 0),
+                                     ig_expr_with(e, IG_OP_gt, others, 0));
+    is_real = ig_build_and(e, is_real, ig_expr_with(e, IG_OP_gt, both, 0));
+    ig_value *is_over = ig_build_gt(e, ig_build_div(e, common, both), most);
+    return ig_build_and(e, is_real, is_over);
+}
+
+/* bool [B, C, N]: box after box, the best first, puts out those that it covers. */
+static ig_value *suppress_covered(ig_onnx_node *node, const boxes *b, ig_value *keep) {
+    ig_expr *e = node->e;
+    ig_value *most = ig_onnx_in(node, 3) ? ig_onnx_scalar_input(node, 3)
+                                         : ig_expr_number(e, IG_DT_f32, 0);
+    most = ig_expr_like(e, most, node->inputs[0]);
+    ig_dim count = keep->type->dims[2];
+    ig_value *operands[] = { ig_expr_dim(e, count, IG_DT_i64),
+                             ig_expr_number(e, IG_DT_bool, 1), keep };
+    ig_value *numbers = ig_expr_axis_iota(e, 3, 2, count);
+    if (e->status != IG_OK) {
+        return NULL;
+    }
+    ig_builder outside = *e->builder;
+    ig_op *op = ig_expr_open_loop(e, operands, keep->type);
+    if (!op) {
+        return NULL;
+    }
+    ig_block *body = op->bodies[0];
+    ig_value *at = body->args[0], *left = body->args[2];
+    ig_value *lost = ig_build_and(e, find_covered(e, b, at, most),
+                                  pick_box(e, left, at));
+    lost = ig_build_and(e, lost, ig_build_gt(e, numbers, at));
+    left = ig_build_and(e, left, ig_build_not(e, lost));
+    if (left) {
+        ig_make_yield(e->builder, (ig_value *[]){ body->args[1], left }, 2);
+    }
+    *e->builder = outside;
+    return left ? ig_op_result(op, 0) : NULL;
+}
+
+/* Those of the first `most` that are kept in each list. */
+static ig_value *limit_boxes(ig_onnx_node *node, ig_value *keep) {
+    ig_expr *e = node->e;
+    ig_value *most = ig_onnx_in(node, 2) ? ig_onnx_count_input(node, 2)
+                                         : ig_expr_integer(e, IG_DT_i64, 0);
+    ig_cumsum_attrs attrs = { .axis = 2 };
+    ig_value *number = ig_build_cumsum(e, ig_expr_cast(e, keep, IG_DT_i64), attrs);
+    return ig_build_and(e, keep, ig_build_le(e, number, most));
+}
+
+ig_status ig_onnx_import_nms(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    ig_value *scores = ig_onnx_ranked_input(node, 1, 3);
+    (void)ig_onnx_ranked_input(node, 0, 3);
+    IG_TRY(e->status);
+    ig_onnx_guard_extents(node, 0, 0, 1, 0);
+    ig_onnx_guard_extents(node, 0, 1, 1, 2);
+    ig_expr_guard_equal(e, node->inputs[0]->type->dims[2], ig_dim_of(4),
+                        "a box has four coordinates");
+    ig_value *sorted[2];
+    ig_sort_attrs attrs = { .axis = 2, .descending = true };
+    if (!ig_expr_results(ig_build_sort(e, scores, attrs), sorted)) {
+        return e->status;
+    }
+    ig_value *one = ig_expr_number(e, IG_DT_bool, 1);
+    ig_value *keep = ig_expr_expand(e, one, 3, sorted[0]->type->dims);
+    if (ig_onnx_in(node, 4)) {
+        ig_value *least = ig_expr_like(e, ig_onnx_scalar_input(node, 4), scores);
+        keep = ig_build_gt(e, sorted[0], least);
+    }
+    boxes b = read_boxes(node, sorted[1]);
+    keep = keep ? suppress_covered(node, &b, keep) : NULL;
+    keep = keep ? limit_boxes(node, keep) : NULL;
+    ig_value *found = ig_build_nonzero(e, keep); /* [n, 3]: batch, class, place */
+    ig_value *ids = ig_build_gather_nd(e, sorted[1], found, (ig_gather_nd_attrs){ 0 });
+    IG_TRY(e->status);
+    ig_value *lists = ig_expr_slice(e, found, 1, ig_dim_of(0), ig_dim_of(2), 1);
+    ig_value *parts[] = { lists, ig_expr_unsqueeze(e, ids, 1) };
+    return ig_onnx_give(node, ig_expr_concat(e, 1, parts, 2));
+}
