@@ -106,7 +106,7 @@ def list_tested_rows(files):
     node = (r'\bonnx_node\([^"\n]*"(\w+)"|\bbegin\(\d+, "(\w+)"|\bop_type *= *"(\w+)"'
             r'|\b(?:op|raw|make_node)\(\s*"(\w+)"')
     tested = {"onnx::" + n for n in collect(files, unit, (".c", ".h", ".py"), node)}
-    text = r"(?m)= ?(?:[a-z]+\.)*([A-Z]\w+) ?[<(]"
+    text = r"(?m)= ?(?:[a-z]+\.)*([A-Z]\w+) ?[<({]"
     tested |= {"onnx::" + n
                for n in collect(files, ("tests/differential/",), (".py",), text)}
     for case in collect(files, ("tests/conform/expected/",), (".txt",), r"(?m)^test_(\w+)$"):

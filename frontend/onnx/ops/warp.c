@@ -97,6 +97,19 @@ typedef struct windows {
     ig_ints dilations, pads, strides;
 } windows;
 
+/* An attribute with `count` entries from `min` to 2^31, when it is there. */
+static ig_ints read_bounded(const ig_onnx_node *node, const char *name, uint32_t count,
+                            int64_t min) {
+    ig_ints list = ig_onnx_attr_list_of(node, name, count);
+    for (uint32_t i = 0; list.items && i < list.count; i++) {
+        if (list.items[i] < min || list.items[i] > INT32_MAX) {
+            ig_onnx_fail(node, IG_INVALID, "%s has an entry %lld, expected %lld to %d",
+                         name, (long long)list.items[i], (long long)min, INT32_MAX);
+        }
+    }
+    return list;
+}
+
 static int64_t entry_of(ig_ints list, uint32_t index, int64_t absent) {
     return list.items ? list.items[index] : absent;
 }
@@ -170,15 +183,10 @@ ig_status ig_onnx_import_col2im(ig_onnx_node *node) {
                             "image_shape must be a list of 1 to %d extents", MOST_AXES);
     }
     windows w = { .node = node, .axes = (uint32_t)axes };
-    w.dilations = ig_onnx_attr_list_of(node, "dilations", w.axes);
-    w.strides = ig_onnx_attr_list_of(node, "strides", w.axes);
-    w.pads = ig_onnx_attr_list_of(node, "pads", 2 * w.axes);
-    for (uint32_t i = 0; i < w.axes; i++) {
-        if (entry_of(w.strides, i, 1) < 1 || entry_of(w.dilations, i, 1) < 1) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "strides and dilations must be positive");
-        }
-    }
+    w.dilations = read_bounded(node, "dilations", w.axes, 1);
+    w.strides = read_bounded(node, "strides", w.axes, 1);
+    w.pads = read_bounded(node, "pads", 2 * w.axes, 0);
+    IG_TRY(e->status);
     if (!read_extents(node, 1, w.axes, w.image) ||
         !read_extents(node, 2, w.axes, w.block)) {
         return e->status;
@@ -290,9 +298,9 @@ static bool open_deform(ig_onnx_node *node, deform *d) {
     }
     d->x = ig_expr_widen(d->e, node->inputs[0]);
     d->w = ig_expr_widen(d->e, node->inputs[1]);
-    d->dilations = ig_onnx_attr_list_of(node, "dilations", 2);
-    d->strides = ig_onnx_attr_list_of(node, "strides", 2);
-    d->pads = ig_onnx_attr_list_of(node, "pads", 4);
+    d->dilations = read_bounded(node, "dilations", 2, 1);
+    d->strides = read_bounded(node, "strides", 2, 1);
+    d->pads = read_bounded(node, "pads", 4, 0);
     d->group = ig_onnx_attr_between(node, "group", 1, 1, INT32_MAX);
     d->offset_group = ig_onnx_attr_between(node, "offset_group", 1, 1, INT32_MAX);
     for (uint32_t i = 0; i < 2; i++) {
@@ -354,9 +362,9 @@ ig_status ig_onnx_import_max_unpool(ig_onnx_node *node) {
                             "inputs have ranks %u and %u, expected one of 3 or more",
                             rank, ids->type->rank);
     }
-    ig_ints kernel = ig_onnx_attr_list_of(node, "kernel_shape", axes);
-    ig_ints strides = ig_onnx_attr_list_of(node, "strides", axes);
-    ig_ints pads = ig_onnx_attr_list_of(node, "pads", 2 * axes);
+    ig_ints kernel = read_bounded(node, "kernel_shape", axes, 1);
+    ig_ints strides = read_bounded(node, "strides", axes, 1);
+    ig_ints pads = read_bounded(node, "pads", 2 * axes, 0);
     IG_TRY(e->status);
     ig_dim dims[IG_TENSOR_RANK], wanted[IG_TENSOR_RANK], before[IG_TENSOR_RANK],
         after[IG_TENSOR_RANK];

@@ -1,4 +1,4 @@
-/* Operators of the domain com.microsoft, which ONNX Runtime writes when it saves a
+/* Gelus, products and norms of com.microsoft, which ONNX Runtime writes when it saves a
  * model that it has optimised.
  * SPDX-License-Identifier: Apache-2.0
  *
