@@ -91,8 +91,10 @@ uint32_t ig_plan_expr(plan *p, ig_dim dim) {
 }
 
 uint32_t ig_plan_bytes(plan *p, ig_dim elements, ig_dtype dtype) {
+    uint8_t bits = ig_dtypes[dtype].bits;
     return ig_plan_expr(
-        p, ig_dim_mul(p->module, elements, ig_dim_of(ig_dtypes[dtype].bits / 8)));
+        p, bits < 8 ? ig_dim_ceil_div(p->module, elements, ig_dim_of(8 / bits))
+                    : ig_dim_mul(p->module, elements, ig_dim_of(bits / 8)));
 }
 
 /* Level graphs have modules of their own: their dims are taken over by name. */

@@ -505,6 +505,7 @@ static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_sort] = ig_bufferise_host,
     [IG_OP_topk] = ig_bufferise_host,
     [IG_OP_run_number] = ig_bufferise_host,
+    [IG_OP_cast] = ig_bufferise_host,
     [IG_OP_bag_ids] = ig_bufferise_ranks,
     [IG_OP_deal] = ig_bufferise_ranks,
     [IG_OP_meet_counts] = ig_bufferise_ranks,
@@ -572,12 +573,14 @@ static void erase_tensor_ops(const ig_buffers *s, ig_block *block) {
     }
 }
 
-/* Elements that are not whole bytes, and strings, are no kernel's business. */
+/* Elements that are not whole bytes, and strings, are no kernel's business: only
+ * constants and casts at the ends have them (whole_bytes). */
 static ig_status check_dtypes(const ig_op *op) {
+    bool is_end = op->code == IG_OP_cast || (ig_ops[op->code].traits & IG_CONSTANT);
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = op->results[i].type;
-        bool is_tensor = type->kind == IG_TENSOR;
-        if (is_tensor && ig_dtypes[type->dtype].bits < 8) {
+        uint8_t bits = type->kind == IG_TENSOR ? ig_dtypes[type->dtype].bits : 8;
+        if (bits < 8 && (bits == 0 || !is_end)) {
             char why[64];
             snprintf(why, sizeof why, " for %s", ig_dtypes[type->dtype].name);
             return ig_buffers_unsupported(op, why);
@@ -613,10 +616,10 @@ static void note_bound(void *user, uint32_t symbol) {
     ig_map_set_id(&s->bound, symbol, s);
 }
 
-/* Programs take tensors of whole bytes. */
+/* Programs take tensors; elements narrower than a byte are unpacked (whole_bytes). */
 static ig_status check_argument(const buffers *s, const ig_value *arg) {
     bool is_tensor = arg->type->kind == IG_TENSOR;
-    if (is_tensor && ig_dtypes[arg->type->dtype].bits >= 8) {
+    if (is_tensor && ig_dtypes[arg->type->dtype].bits > 0) {
         return IG_OK;
     }
     return ig_error_hint(

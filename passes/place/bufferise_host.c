@@ -77,12 +77,25 @@ static ig_status call_run_number(ig_buffers *s, const ig_op *op, call *c) {
     return IG_OK;
 }
 
+/* Between packed elements and bytes. */
+static ig_status call_cast(ig_buffers *s, const ig_op *op, call *c) {
+    const ig_type *x = op->operands[0].value->type, *y = op->results[0].type;
+    bool packs = ig_dtypes[y->dtype].bits < 8;
+    ig_dtype narrow = (ig_dtype)(packs ? y : x)->dtype;
+    c->function = packs ? "pack_bits" : "unpack_bits";
+    c->params[c->param_count++] = ig_type_count(s->module, x);
+    c->params[c->param_count++] = ig_dim_of(ig_dtypes[narrow].bits);
+    c->params[c->param_count++] = ig_dim_of(ig_dtypes[narrow].class == IG_SINT);
+    return IG_OK;
+}
+
 typedef ig_status (*call_fn)(ig_buffers *s, const ig_op *op, call *c);
 
 static const call_fn calls[IG_OP_COUNT] = {
     [IG_OP_sort] = call_sort,
     [IG_OP_topk] = call_topk,
     [IG_OP_run_number] = call_run_number,
+    [IG_OP_cast] = call_cast,
 };
 
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {

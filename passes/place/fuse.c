@@ -34,6 +34,7 @@
  */
 #include "ir/expr.h"
 #include "ir/families.h"
+#include "passes/place/whole_bytes.h"
 #include "passes/engine/pass.h"
 
 #include <assert.h>
@@ -175,8 +176,9 @@ static bool is_closed(const bundle *b) {
 }
 
 static bool may_join(fuser *f, const bundle *b, const ig_op *op, uint32_t room) {
-    return (ig_ops[op->code].traits & IG_MAP) && op->result_count == 1 &&
-           b->count < room && !ig_map_get_id(&f->region_of, IG_MAP_PTR(op)) &&
+    return (ig_ops[op->code].traits & IG_MAP) && !ig_is_bits_cast(op) &&
+           op->result_count == 1 && b->count < room &&
+           !ig_map_get_id(&f->region_of, IG_MAP_PTR(op)) &&
            has_equal_dims(ig_op_module(op), b->root->results[0].type,
                           op->results[0].type);
 }
@@ -244,7 +246,7 @@ static void collect_regions(fuser *f, ig_block *block) {
         ig_kernel_family family = ig_op_family(op);
         if (ig_family_has(family, IG_FAMILY_ANCHOR)) {
             new_region(f, op, family);
-        } else if (ig_ops[op->code].traits & IG_MAP) {
+        } else if ((ig_ops[op->code].traits & IG_MAP) && !ig_is_bits_cast(op)) {
             join_region(f, op);
         }
     }

@@ -1,0 +1,161 @@
+/* whole_bytes: integers of 2 and 4 bits become bytes, but where the caller sees them.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     (%x: i4[3]) …  %1 = cast %y {to = i4}; ret %x, %1
+ *   becomes
+ *     (%x: i4[3])  %0 = cast %x {to = i8} : i8[3]
+ *                  %1 = max (min (cast %y {to = i8}), 7), -8
+ *     ret cast %0 {to = i4}, cast %1 {to = i4}
+ *
+ * Arguments, constants and what the entry graph returns keep their types; in between
+ * kernels see i8 and u8 that hold the same values.  The casts at the ends are no
+ * kernel's: functions of the runtime do them (bufferise_host.c), so no pass that merges
+ * casts may follow this one.
+ */
+#include "passes/place/whole_bytes.h"
+
+#include "ir/expr.h"
+#include "passes/engine/pass.h"
+
+static bool is_narrow(const ig_value *value) {
+    const ig_type *type = value->type;
+    return type->kind == IG_TENSOR && ig_dtypes[type->dtype].bits < 8 &&
+           ig_dtype_is_int((ig_dtype)type->dtype);
+}
+
+bool ig_is_bits_cast(const ig_op *op) {
+    return op->code == IG_OP_cast &&
+           (is_narrow(op->operands[0].value) || is_narrow(&op->results[0]));
+}
+
+static ig_dtype byte_of(ig_dtype dtype) {
+    return ig_dtypes[dtype].class == IG_SINT ? IG_DT_i8 : IG_DT_u8;
+}
+
+static void retype_to_bytes(ig_module *module, ig_value *value) {
+    const ig_type *type = value->type;
+    ig_dtype dtype = byte_of((ig_dtype)type->dtype);
+    ig_value_retype(value, ig_type_tensor(module, dtype, type->rank, type->dims));
+}
+
+/* All users of `value` see its elements as bytes. */
+static void unpack_value(ig_builder *b, ig_value *value) {
+    ig_expr e = ig_expr_of(b);
+    ig_dtype dtype = byte_of((ig_dtype)value->type->dtype);
+    ig_value *bytes = ig_expr_cast(&e, value, dtype);
+    ig_value_replace(value, bytes);
+    ig_use_set(&bytes->def->operands[0], value); /* but for that one */
+}
+
+/* The value of a cast to `dtype`, from bytes: saturated for floats, else low bits. */
+static ig_value *narrow_bytes(ig_expr *e, ig_value *x, ig_dtype dtype, bool saturates) {
+    int64_t bits = ig_dtypes[dtype].bits;
+    bool is_signed = ig_dtypes[dtype].class == IG_SINT;
+    if (!saturates) {
+        x = ig_expr_with_integer(e, IG_OP_shl, x, 8 - bits);
+        return ig_expr_with_integer(e, IG_OP_shr, x, 8 - bits);
+    }
+    int64_t low = is_signed ? -(1 << (bits - 1)) : 0;
+    int64_t high = is_signed ? -low - 1 : (1 << bits) - 1;
+    x = ig_expr_with_integer(e, IG_OP_min, x, high);
+    return ig_expr_with_integer(e, IG_OP_max, x, low);
+}
+
+static void widen_cast(ig_module *module, ig_op *op) {
+    ig_value *result = &op->results[0], *x = op->operands[0].value;
+    ig_dtype to = (ig_dtype)result->type->dtype;
+    ig_builder b = ig_builder_before(op);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *bytes = ig_expr_cast(&e, x, byte_of(to));
+    bytes = narrow_bytes(&e, bytes, to, ig_expr_is_float(x));
+    retype_to_bytes(module, result);
+    ig_value_replace(result, bytes);
+    ig_op_erase(op);
+}
+
+static void widen_op(ig_module *module, ig_op *op) {
+    bool is_constant = (ig_ops[op->code].traits & IG_CONSTANT) != 0;
+    if (op->code == IG_OP_cast && is_narrow(&op->results[0])) {
+        widen_cast(module, op);
+        return;
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!is_narrow(&op->results[i])) {
+            continue;
+        }
+        if (is_constant) {
+            ig_builder b = ig_builder_before(op->next);
+            unpack_value(&b, &op->results[i]);
+        } else {
+            retype_to_bytes(module, &op->results[i]);
+        }
+    }
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static void widen_block(ig_module *module, ig_block *block, bool is_entry) {
+    for (uint32_t i = 0; i < block->arg_count && !is_entry; i++) {
+        if (is_narrow(block->args[i])) {
+            retype_to_bytes(module, block->args[i]);
+        }
+    }
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            widen_block(module, op->bodies[i], false);
+        }
+        widen_op(module, op);
+    }
+}
+
+static bool has_narrow(const ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        if (is_narrow(block->args[i])) {
+            return true;
+        }
+    }
+    for (const ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            if (is_narrow(&op->results[i])) {
+                return true;
+            }
+        }
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            if (has_narrow(op->bodies[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+ig_status ig_pass_whole_bytes(ig_pass_run *run, ig_graph *graph) {
+    ig_block *body = &graph->body;
+    ig_op *end = body->last;
+    if (!run->options->target || !has_narrow(body)) {
+        return IG_OK;
+    }
+    ig_dtype *wanted = IG_NEW_ARRAY(run->scratch, ig_dtype, end->operand_count + 1u);
+    for (uint32_t i = 0; i < end->operand_count; i++) {
+        bool is_packed = is_narrow(end->operands[i].value);
+        wanted[i] = is_packed ? (ig_dtype)end->operands[i].value->type->dtype
+                              : IG_DT_COUNT;
+    }
+    ig_builder first = ig_builder_before(body->first);
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        if (is_narrow(body->args[i])) {
+            unpack_value(&first, body->args[i]);
+        }
+    }
+    widen_block(graph->module, body, true);
+    ig_builder b = ig_builder_before(end);
+    ig_expr e = ig_expr_of(&b);
+    for (uint32_t i = 0; i < end->operand_count; i++) {
+        if (wanted[i] != IG_DT_COUNT) {
+            ig_value *packed = ig_expr_cast(&e, end->operands[i].value, wanted[i]);
+            ig_use_set(&end->operands[i], packed);
+        }
+    }
+    run->changed = true;
+    return IG_OK;
+}
