@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(patterns)
-foreach(folder base ir frontend passes codegen runtime driver include)
+foreach(folder base ir compose frontend passes codegen runtime driver include)
     foreach(kind c h def ig proto)
         list(APPEND patterns ${SOURCE}/${folder}/*.${kind})
     endforeach()

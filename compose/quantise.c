@@ -4,10 +4,6 @@
  *     %1 = quantize %x, %s, %z {to = u8, axis = 1}
  *   becomes
  *     round(x / s) + z in f32, between 0 and 255, cast to u8
- *
- * Products of 8-bit integers are sums of `depth` products below 2^16.  Where all of
- * these are whole numbers of f32, the product is computed in f32, whose kernels are
- * fastest, else in a wider type.
  */
 #include "compose/quantise.h"
 
@@ -16,8 +12,6 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-enum { PRODUCT_MAX = 255 * 255, EXACT_F32 = 1 << 24 };
 
 /* ---- rows: operands as they are built ---- */
 
@@ -244,7 +238,9 @@ static ig_value *take_param(ig_expr *e, const ig_op *op, uint32_t operand,
     if (block) {
         return spread_blocks(e, param, x, (uint32_t)axis, block);
     }
-    bool is_vector = ig_attr_is_set(op, slots.axis) && param->type->rank == 1;
+    bool is_vector = ig_attr_is_set(op, slots.axis) && param->type->rank == 1 &&
+                     axis + 1 <
+                         x->rank; /* along the last axis it broadcasts as it is */
     return is_vector ? ig_expr_along(e, param, (uint32_t)axis, x->rank) : param;
 }
 
@@ -312,71 +308,5 @@ bool ig_decompose_dequantize(ig_expr *e, const ig_op *op, ig_value **results) {
         x = ig_build_mul(e, x, take_param(e, op, 1, slots, IG_DT_f32));
     }
     results[0] = ig_expr_cast(e, x, to);
-    return true;
-}
-
-/* ---- decomposition: products ---- */
-
-/* The type in which sums of `depth` products of bytes are exact and fast. */
-static ig_dtype choose_exact(const ig_expr *e, ig_dim depth, ig_dtype wide) {
-    int64_t count;
-    bool is_known = ig_dim_constant(e->module, depth, &count);
-    return is_known && count <= EXACT_F32 / PRODUCT_MAX ? IG_DT_f32 : wide;
-}
-
-static ig_integers factor_of(const ig_op *op, uint32_t operand) {
-    bool has_zero = operand + 2 < op->operand_count;
-    return (ig_integers){ op->operands[operand].value,
-                          has_zero ? op->operands[operand + 2].value : NULL };
-}
-
-/* value - zero point.  In f32 it is a dequantize of scale 1, for `pack` to match. */
-static ig_value *subtract_zero(ig_expr *e, ig_integers x, ig_dtype dtype) {
-    if (dtype == IG_DT_f32) {
-        ig_value *one = ig_expr_number(e, IG_DT_f32, 1);
-        return ig_build_dequantize(e, x.value, one, x.zero_point,
-                                   (ig_dequantize_attrs){ 0 });
-    }
-    ig_value *value = ig_expr_cast(e, x.value, dtype);
-    ig_value *zero = ig_expr_cast(e, x.zero_point, dtype);
-    return zero ? ig_build_sub(e, value, zero) : value;
-}
-
-/* The matrix below a transposition, with its zero points along its own axes. */
-static bool transpose_factor(ig_expr *e, ig_integers *b) {
-    const ig_op *op = ig_def(b->value, IG_OP_transpose);
-    const ig_attr *perm = op ? &op->attrs[IG_transpose_perm] : NULL;
-    if (!op || perm->count != 2 || perm->as.ints[0] != 1) {
-        return false;
-    }
-    b->value = op->operands[0].value;
-    if (b->zero_point && b->zero_point->type->rank == 1) {
-        b->zero_point = ig_expr_along(e, b->zero_point, 0, 2);
-    } else if (b->zero_point && b->zero_point->type->rank == 2) {
-        b->zero_point = ig_expr_swap(e, b->zero_point, 0, 1);
-    }
-    return true;
-}
-
-bool ig_decompose_matmul_integer(ig_expr *e, const ig_op *op, ig_value **results) {
-    ig_integers left = factor_of(op, 0), right = factor_of(op, 1);
-    const ig_type *type = left.value->type;
-    ig_dtype wide = choose_exact(e, type->dims[type->rank - 1], IG_DT_i32);
-    ig_matmul_attrs attrs = { .transpose_b = transpose_factor(e, &right) };
-    ig_value *x = subtract_zero(e, left, wide), *y = subtract_zero(e, right, wide);
-    results[0] = ig_expr_cast(e, ig_build_matmul(e, x, y, attrs), IG_DT_i32);
-    return true;
-}
-
-bool ig_decompose_conv_integer(ig_expr *e, const ig_op *op, ig_value **results) {
-    ig_integers x = factor_of(op, 0), w = factor_of(op, 1);
-    const ig_type *type = w.value->type;
-    bool is_transposed = ig_attr_int(op, IG_conv_integer_transposed, 0) != 0;
-    ig_dim channels = is_transposed ? type->dims[0] : type->dims[1];
-    ig_dim taps = ig_dim_product(e->module, type->dims + 2, type->rank - 2u);
-    ig_dtype wide = choose_exact(e, ig_dim_mul(e->module, channels, taps), IG_DT_f64);
-    ig_value *operands[] = { subtract_zero(e, x, wide), subtract_zero(e, w, wide) };
-    ig_value *sum = ig_expr_make(e, IG_OP_conv, operands, 2, op->attrs);
-    results[0] = ig_expr_cast(e, sum, IG_DT_i32);
     return true;
 }

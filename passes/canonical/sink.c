@@ -24,7 +24,10 @@
 
 enum { MAX_OPERANDS = 4 }; /* of an op that sinks */
 
-enum { DEPTH = 6 };
+enum {
+    DEPTH = 6,       /* of other operands, which go along */
+    VISITS_MAX = 64, /* of ops, in search of the product */
+};
 
 static bool has_dims(ig_module *module, const ig_type *a, const ig_type *b) {
     bool is_same = a->rank == b->rank;
@@ -38,21 +41,26 @@ static bool is_map(const ig_op *op) {
     return op && (ig_ops[op->code].traits & IG_MAP) && op->result_count == 1;
 }
 
-/* A matmul, or elementwise ops on one in the same shape. */
-static bool is_product(const ig_value *value, uint32_t depth) {
+/* A matmul, or elementwise ops on one in the same shape, within *left visits. */
+static bool find_product(const ig_value *value, uint32_t *left) {
     const ig_op *op = value->def;
     if (!is_map(op)) {
         return op && (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul ||
                       op->code == IG_OP_matmul_quads);
     }
-    for (uint32_t i = 0; depth > 0 && i < op->operand_count; i++) {
+    for (uint32_t i = 0; i<op->operand_count && * left> 0; i++) {
         const ig_value *x = op->operands[i].value;
-        if (has_dims(ig_op_module(op), x->type, value->type) &&
-            is_product(x, depth - 1)) {
+        --*left;
+        if (has_dims(ig_op_module(op), x->type, value->type) && find_product(x, left)) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_product(const ig_value *value) {
+    uint32_t left = VISITS_MAX;
+    return find_product(value, &left);
 }
 
 /* From which shape of the product to which one. */
@@ -70,7 +78,7 @@ static bool is_one_element(const ig_type *type) {
     return true;
 }
 
-/* [N] or [1, N], where both shapes end in N. */
+/* [N], [1, N] …, where both shapes end in N. */
 static bool is_row(const shapes *s, const ig_type *type) {
     if (type->rank == 0 || s->from->rank == 0 || s->to->rank == 0) {
         return false;
@@ -87,8 +95,16 @@ static bool is_row(const shapes *s, const ig_type *type) {
 }
 
 static bool is_shape_free(const shapes *s, const ig_value *value) {
-    return value->type->rank <= s->from->rank &&
-           (is_one_element(value->type) || is_row(s, value->type));
+    return is_one_element(value->type) || is_row(s, value->type);
+}
+
+/* Without the leading axes of extent 1 that the product's shape has no room for. */
+static ig_value *drop_axes(const shapes *s, ig_builder *b, ig_value *value) {
+    const ig_type *type = value->type;
+    ig_expr e = ig_expr_of(b);
+    return type->rank <= s->from->rank
+               ? value
+               : ig_expr_reshape(&e, value, 1, &type->dims[type->rank - 1]);
 }
 
 /* The operand of a reshape that leads to the value from the product's shape. */
@@ -138,7 +154,7 @@ static ig_value *turn_value(const shapes *s, ig_builder *b, ig_value *value,
                             uint32_t depth) {
     ig_value *before = before_reshape(s, value);
     if (is_shape_free(s, value) || before) {
-        return before ? before : value;
+        return before ? before : drop_axes(s, b, value);
     }
     bool can_all = goes_along(value, depth) &&
                    value->def->operand_count <= MAX_OPERANDS;
@@ -156,10 +172,10 @@ static const ig_op *find_reshape(const ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;
         const ig_op *reshape = ig_def(x, IG_OP_reshape);
-        if (is_product(x, DEPTH)) {
+        if (is_product(x)) {
             return NULL;
         }
-        if (!found && reshape && is_product(reshape->operands[0].value, DEPTH)) {
+        if (!found && reshape && is_product(reshape->operands[0].value)) {
             found = reshape;
         }
     }

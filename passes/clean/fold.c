@@ -15,8 +15,8 @@
  * business of recipes.  What cannot be evaluated (an index out of range) is left for
  * the run to report.
  *
- * A matrix of bytes that a product takes as real numbers is not widened here, however
- * small.
+ * A matrix of bytes that a product takes as real numbers is not widened here, nor are
+ * the weights of a convolution, however small.
  *
  * Keeps: order; what is no longer used goes with dce.
  */
@@ -172,13 +172,26 @@ static bool has_many(const ig_type *matrix) {
     return rows > 0 && columns >= (MIN_NARROW + rows - 1) / rows;
 }
 
-/* Weights of bytes stay so until `pack` has seen them: it keeps them narrow. */
+/* Do these dequantised bytes go into convolutions alone, as weights? */
+static bool is_kernel(const ig_op *op) {
+    const ig_use *use = op->results->uses;
+    while (use && use->user->code == IG_OP_conv && use == &use->user->operands[1]) {
+        use = use->next;
+    }
+    return op->code == IG_OP_dequantize && !use;
+}
+
+/* Weights of bytes stay so until `recognise_integer` and `pack` have seen them: these
+ * keep them narrow. */
 static bool is_narrow_factor(const ig_op *op) {
     const ig_value *x = op->operand_count ? op->operands[0].value : NULL;
     const ig_type *type = x ? x->type : NULL;
     bool is_byte = type && (type->dtype == IG_DT_i8 || type->dtype == IG_DT_u8);
-    return is_byte && ig_def(x, IG_OP_weight) && type->rank == 2 &&
-           ig_type_is_static(type) && has_many(type) && is_factor(op->results);
+    if (!is_byte || !ig_def(x, IG_OP_weight) || !ig_type_is_static(type)) {
+        return false;
+    }
+    return is_kernel(op) ||
+           (type->rank == 2 && has_many(type) && is_factor(op->results));
 }
 
 static bool can_evaluate(const folder *f, const ig_op *op) {

@@ -221,6 +221,11 @@ static bool convert_op(ig_pass_run *run, ig_op *op) {
     return true;
 }
 
+/* A convolution of bytes, taken apart (compose/integers.c)? */
+static bool is_integer_product(const ig_op *op) {
+    return op->code == IG_OP_matmul_integer && op->results->type->rank > 2;
+}
+
 /* Is one of the block's convolutions one with channels last by now? */
 static bool convert_block(ig_pass_run *run, ig_block *block) {
     bool has_any = false;
@@ -229,7 +234,8 @@ static bool convert_block(ig_pass_run *run, ig_block *block) {
         for (uint32_t i = 0; i < op->body_count; i++) {
             has_any |= convert_block(run, op->bodies[i]);
         }
-        has_any |= op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels;
+        has_any |= op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels ||
+                   is_integer_product(op);
         has_any |= op->code == IG_OP_conv && convert_op(run, op);
     }
     return has_any;

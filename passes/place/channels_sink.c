@@ -103,6 +103,29 @@ static ig_value *map_of_turn(ig_builder *b, ig_op *op) {
     return ig_channels_to_first(&e, y);
 }
 
+/* By numbers, or by vectors along the channels; it is still a row here. */
+static ig_value *dequantize_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    ig_dequantize_attrs attrs = ig_dequantize_attrs_of(op);
+    bool can_turn = x && !attrs.block.is_set;
+    for (uint32_t i = 1; i < op->operand_count; i++) {
+        uint32_t rank = op->operands[i].value->type->rank;
+        can_turn = can_turn && (rank == 0 || (rank == 1 && attrs.axis.is_set));
+    }
+    if (!can_turn) {
+        return NULL;
+    }
+    if (attrs.axis.is_set) {
+        int64_t rank = x->type->rank, axis = attrs.axis.value;
+        attrs.axis.value = turn_axis((uint32_t)(axis < 0 ? axis + rank : axis),
+                                     (uint32_t)rank);
+    }
+    ig_expr e = ig_expr_of(b);
+    ig_value *zero = op->operand_count > 2 ? op->operands[2].value : NULL;
+    ig_value *y = ig_build_dequantize(&e, x, op->operands[1].value, zero, attrs);
+    return ig_channels_to_first(&e, y);
+}
+
 /* ---- ops that move elements ---- */
 
 static ig_value *pad_of_turn(ig_builder *b, ig_op *op) {
@@ -247,7 +270,8 @@ const ig_rule ig_channels_rules[] = {
     RULE(pad, pad_of_turn),         RULE(concat, concat_of_turns),
     RULE(slice, slice_of_turn),     RULE(gather, gather_of_turn),
     RULE(reshape, reshape_of_turn), RULE(pool, pool_of_turn),
-    RULE(reduce, reduce_of_turn),   RULE_OF_ANY(map_of_turn),
+    RULE(reduce, reduce_of_turn),   RULE(dequantize, dequantize_of_turn),
+    RULE_OF_ANY(map_of_turn),
 };
 
 const size_t ig_channels_rule_count = sizeof ig_channels_rules /

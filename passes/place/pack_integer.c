@@ -30,6 +30,7 @@ enum { FLIP = 128 }; /* between u8 and i8 */
 
 typedef struct quads {
     ig_op *source; /* of the matrix: a weight or a constant */
+    ig_op *view;   /* NULL, or a reshape to [N, K] of its axes from 1 on in any order */
     const char *name;
     bool is_transposed; /* stored [N, K] */
     int64_t k, n;
@@ -42,6 +43,28 @@ static bool is_byte(const ig_value *x) {
     return x->type->dtype == IG_DT_i8 || x->type->dtype == IG_DT_u8;
 }
 
+static bool is_stored(const ig_op *op) {
+    return op && (op->code == IG_OP_weight || op->code == IG_OP_const) &&
+           ig_type_is_static(op->results->type);
+}
+
+/* Weights of windows [N, C, k…] as a matrix [N, K]: a reshape that leaves axis 0, of a
+ * transpose that does, or of the weights. */
+static bool read_windows(ig_op *op, quads *out) {
+    ig_op *inner = op->code == IG_OP_reshape ? op->operands[0].value->def : NULL;
+    if (inner && inner->code == IG_OP_transpose &&
+        inner->attrs[IG_transpose_perm].as.ints[0] == 0) {
+        inner = inner->operands[0].value->def;
+    }
+    if (!is_stored(inner) || !out->is_transposed ||
+        !ig_dim_same(inner->results->type->dims[0], op->results->type->dims[0])) {
+        return false;
+    }
+    out->view = op;
+    out->source = inner;
+    return true;
+}
+
 /* The matrix below transpositions. */
 static bool read_matrix(const ig_value *value, quads *out) {
     ig_op *op = value->def;
@@ -50,10 +73,11 @@ static bool read_matrix(const ig_value *value, quads *out) {
         op = op->operands[0].value->def;
     }
     if (!op || value->type->rank != 2 || !ig_type_is_static(op->results->type) ||
-        (op->code != IG_OP_weight && op->code != IG_OP_const)) {
+        (!is_stored(op) && !read_windows(op, out))) {
         return false;
     }
     const ig_type *type = op->results->type;
+    op = out->view ? out->source : op;
     out->source = op;
     out->name = op->code == IG_OP_weight ? ig_attr_str(op, IG_weight_name) : "constant";
     out->n = ig_dim_value(type->dims[out->is_transposed ? 0 : 1]);
@@ -125,6 +149,16 @@ static ig_value *numbers_of_columns(ig_expr *e, const quads *q,
     return ig_expr_constant(e, "columns", IG_DT_i32, 1, &q->n, numbers);
 }
 
+/* `view` of the weights, made anew of `x`. */
+static ig_value *view_again(ig_expr *e, const ig_op *view, ig_value *x) {
+    const ig_op *inner = view->operands[0].value->def;
+    if (inner->code == IG_OP_transpose) {
+        x = ig_expr_transpose(e, x, inner->attrs[IG_transpose_perm].as.ints);
+    }
+    const ig_type *type = view->results->type;
+    return ig_expr_reshape(e, x, type->rank, type->dims);
+}
+
 /* The matrix [N, K] in i32, less a number for each column. */
 static ig_value *centre_matrix(ig_expr *e, const quads *q, const int32_t *less) {
     ig_map copies;
@@ -139,6 +173,7 @@ static ig_value *centre_matrix(ig_expr *e, const quads *q, const int32_t *less) 
         x = ig_op_clone(q->source, b->block, b->before, &copies)->results;
     }
     ig_arena_fini(&arena);
+    x = q->view ? view_again(e, q->view, x) : x;
     x = ig_expr_cast(e, x, IG_DT_i32);
     x = q->is_transposed ? x : ig_expr_swap(e, x, 0, 1);
     ig_value *columns = ig_expr_along(e, numbers_of_columns(e, q, less), 0, 2);
@@ -164,7 +199,7 @@ static ig_value *build_panels(ig_expr *e, const quads *q) {
  * are all one number as a rule; others are not shared. */
 static const char *name_recipe(ig_pass_run *run, const quads *q, const char *what,
                                const int32_t *numbers) {
-    bool is_shared = q->source->code == IG_OP_weight;
+    bool is_shared = q->source->code == IG_OP_weight && !q->view;
     for (int64_t i = 1; i < q->n; i++) {
         is_shared &= numbers[i] == numbers[0];
     }

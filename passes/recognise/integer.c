@@ -12,8 +12,10 @@
  * what was rounded at each step is rounded when the sum becomes f32, and when it is
  * scaled.  Only sums that 32 bits hold whatever the bytes are, and scales that are
  * constants, finite and not zero, nor their products; everything else stays.  GPUs have
- * no kernels for them yet.
+ * no kernels for them yet.  Convolutions likewise: integer_conv.c.
  */
+#include "passes/recognise/integer.h"
+
 #include "ir/dim/handle.h"
 #include "ir/expr.h"
 #include "ir/interpret/interpret.h"
@@ -37,12 +39,11 @@ static bool is_byte(const ig_value *x) {
            (x->type->dtype == IG_DT_i8 || x->type->dtype == IG_DT_u8);
 }
 
-static bool is_number(const ig_op *op, const ig_value *x) {
+bool ig_match_is_number(const ig_op *op, const ig_value *x) {
     return ig_dim_is(ig_type_count(ig_op_module(op), x->type), 1);
 }
 
-/* A dequantize of bytes to f32, its zero point of their type. */
-static const ig_op *find_dequantize(const ig_value *value) {
+const ig_op *ig_match_bytes(const ig_value *value) {
     const ig_op *op = ig_def(value, IG_OP_dequantize);
     if (!op || !is_byte(ig_op_operand(op, 0)) || value->type->dtype != IG_DT_f32 ||
         ig_op_operand(op, 1)->type->dtype != IG_DT_f32 ||
@@ -68,7 +69,7 @@ typedef struct weight {
 static bool find_axis(const ig_op *op, const ig_value *param, uint32_t *out_axis) {
     uint32_t rank = param->type->rank;
     *out_axis = NUMBER;
-    if (is_number(op, param)) {
+    if (ig_match_is_number(op, param)) {
         return true;
     }
     if (rank == 1 && ig_attr_is_set(op, IG_dequantize_axis)) {
@@ -101,7 +102,7 @@ static bool read_weight(const ig_op *op, weight *out) {
         out->is_outer_turned = !out->is_outer_turned;
         value = ig_op_operand(value->def, 0);
     }
-    const ig_op *dequantize = value->type->rank == 2 ? find_dequantize(value) : NULL;
+    const ig_op *dequantize = value->type->rank == 2 ? ig_match_bytes(value) : NULL;
     if (!dequantize) {
         return false;
     }
@@ -126,8 +127,7 @@ static bool is_normal(float x) {
     return fabsf(x) >= FLT_MIN && fabsf(x) <= FLT_MAX;
 }
 
-/* Are all products of a scale of `x` and one of `w` normal numbers? */
-static bool have_normal_products(const ig_value *x, const ig_value *w) {
+bool ig_match_normal_products(const ig_value *x, const ig_value *w) {
     ig_arena arena;
     ig_tensor one, many;
     ig_arena_init(&arena, NULL);
@@ -142,48 +142,47 @@ static bool have_normal_products(const ig_value *x, const ig_value *w) {
     return is_good;
 }
 
-/* Does i32 hold any sum over K? */
-static bool fits_sum(const ig_op *op, const ig_value *x) {
+bool ig_match_fits_sum(const ig_op *op, ig_dim depth) {
     int64_t k = 0;
-    return ig_dim_constant(ig_op_module(op), x->type->dims[x->type->rank - 1], &k) &&
-           k <= INT32_MAX / PRODUCT_MAX;
+    return ig_dim_constant(ig_op_module(op), depth, &k) && k <= INT32_MAX / PRODUCT_MAX;
 }
 
 /* ---- the rule ---- */
 
-/* One element as a number, several as a vector. */
-static ig_value *flatten_param(ig_expr *e, const ig_op *op, ig_value *x) {
+ig_value *ig_match_flatten(ig_expr *e, const ig_op *op, ig_value *x) {
     if (!x) {
         return NULL;
     }
-    return is_number(op, x) ? ig_expr_reshape(e, x, 0, NULL) : ig_expr_flatten(e, x);
+    return ig_match_is_number(op, x) ? ig_expr_reshape(e, x, 0, NULL)
+                                     : ig_expr_flatten(e, x);
 }
 
 static ig_value *match_product(ig_builder *b, ig_op *op) {
     weight w;
     ig_value *x = ig_op_operand(op, 0);
-    const ig_op *left = find_dequantize(x);
+    const ig_op *left = ig_match_bytes(x);
     if (!left || x->type->rank < 1 || ig_attr_int(op, IG_matmul_transpose_a, 0) ||
-        !is_number(left, ig_op_operand(left, 1)) || !read_weight(op, &w) ||
-        !fits_sum(op, x) || !have_normal_products(ig_op_operand(left, 1), w.scale)) {
+        !ig_match_is_number(left, ig_op_operand(left, 1)) || !read_weight(op, &w) ||
+        !ig_match_fits_sum(op, x->type->dims[x->type->rank - 1]) ||
+        !ig_match_normal_products(ig_op_operand(left, 1), w.scale)) {
         return NULL;
     }
     ig_value *zero = left->operand_count > 2 ? ig_op_operand(left, 2) : NULL;
-    if (zero && !is_number(left, zero)) {
+    if (zero && !ig_match_is_number(left, zero)) {
         return NULL;
     }
     ig_expr e = ig_expr_of(b);
     ig_value *bytes = w.is_outer_turned ? ig_expr_transpose(&e, w.bytes, swap_perm)
                                         : w.bytes;
-    ig_value *column_zero = flatten_param(&e, op, w.zero);
-    zero = flatten_param(&e, op, zero);
+    ig_value *column_zero = ig_match_flatten(&e, op, w.zero);
+    zero = ig_match_flatten(&e, op, zero);
     if (column_zero && !zero) {
         zero = ig_expr_integer(&e, (ig_dtype)ig_op_operand(left, 0)->type->dtype, 0);
     }
     ig_value *sum = ig_build_matmul_integer(&e, ig_op_operand(left, 0), bytes, zero,
                                             column_zero);
-    ig_value *scale = flatten_param(&e, op, w.scale);
-    scale = ig_build_mul(&e, flatten_param(&e, op, ig_op_operand(left, 1)), scale);
+    ig_value *scale = ig_match_flatten(&e, op, w.scale);
+    scale = ig_build_mul(&e, ig_match_flatten(&e, op, ig_op_operand(left, 1)), scale);
     ig_dequantize_attrs attrs = { 0 };
     if (scale->type->rank > 0) {
         attrs.axis = (ig_maybe_int)IG_SET(sum->type->rank - 1);
@@ -192,8 +191,10 @@ static ig_value *match_product(ig_builder *b, ig_op *op) {
 }
 
 ig_status ig_pass_recognise_integer(ig_pass_run *run, ig_graph *graph) {
-    static const ig_rule rules[] = { { "integers_of_product", IG_OP_matmul,
-                                       match_product } };
+    static const ig_rule rules[] = {
+        { "integers_of_product", IG_OP_matmul, match_product },
+        { "integers_of_windows", IG_OP_conv, ig_match_windows },
+    };
     const ig_target *target = run->options->target;
     bool has_kernels = !target || target->family == IG_FAMILY_CPU;
     return has_kernels ? ig_rewrite(run, graph, rules, IG_COUNT_OF(rules)) : IG_OK;

@@ -35,8 +35,9 @@ typedef struct lower_case {
     ig_tensor inputs[64];
     ig_tensor expected[16], got[16];
     int64_t symbols[256];
-    bool runs_form; /* kernel form, not code */
-    ig_map memory;  /* root value -> lower_memory */
+    bool runs_form;  /* kernel form, not code */
+    bool decomposes; /* composites first, as the pipeline does */
+    ig_map memory;   /* root value -> lower_memory */
     const ig_tensor *recipes;
     ig_map code; /* kernel -> cpu_code, mapped until the end */
     IG_VEC(cpu_code *) codes;
@@ -109,10 +110,16 @@ static inline void lower_passes(lower_case *c) {
     ig_pass_options options = { .target = &c->cpu.target };
     ig_pass_run run = { .options = &options, .scratch = &c->cpu.arena };
     ig_graph *graph = ig_module_graph(c->module, "main");
-    ig_status (*const passes[])(ig_pass_run *,
-                                ig_graph *) = { ig_pass_pack, ig_pass_fuse,
-                                                ig_pass_bufferise, ig_pass_lower };
+    ig_status (*const passes[])(ig_pass_run *, ig_graph *) = {
+        ig_pass_decompose, ig_pass_fold, ig_pass_cse,       ig_pass_channels_last,
+        ig_pass_dce,       ig_pass_pack, ig_pass_dce,       ig_pass_dequantise,
+        ig_pass_decompose, ig_pass_fuse, ig_pass_bufferise, ig_pass_lower,
+    };
+    const size_t pack = 5, fuse = 9;
     for (size_t i = 0; i < IG_COUNT_OF(passes); i++) {
+        if (!c->decomposes && i < fuse && i != pack) {
+            continue;
+        }
         ig_status status = passes[i](&run, graph);
         CHECK_MSG(status == IG_OK, "pass %zu: %s", i, c->cpu.last);
         status = ig_verify_module(c->module);

@@ -22,22 +22,20 @@ module @m {
       %z: i32[],
       %b: f32[A, 3]) -> (f32[A, 5], f32[A, 5], f16[A, 5], f32[A, 5]) {
     %0 = cast %x {to = f32} : f32[A, 5]
-    %1 = reshape %s {to = [1, 5]} : f32[1, 5]
-    %2 = mul %0, %1 : f32[A, 5]
-    %3 = sub %y, %z : i32[A, 5]
-    %4 = cast %3 {to = f32} : f32[A, 5]
-    %5 = reshape %s {to = [1, 5]} : f32[1, 5]
-    %6 = mul %4, %5 : f32[A, 5]
-    %7 = cast %x {to = f32} : f32[A, 5]
-    %8 = cast %h {to = f32} : f32[]
-    %9 = mul %7, %8 : f32[A, 5]
-    %10 = cast %9 {to = f16} : f16[A, 5]
-    %11 = cast %x {to = f32} : f32[A, 5]
-    %12 = reshape %b {to = [A, 3, 1]} : f32[A, 3, 1]
-    %13 = expand %12 {to = [A, 3, 2]} : f32[A, 3, 2]
-    %14 = reshape %13 {to = [A, 6]} : f32[A, 6]
-    %15 = slice %14 {starts = [0, 0], sizes = [A, 5]} : f32[A, 5]
-    %16 = mul %11, %15 : f32[A, 5]
-    ret %2, %6, %10, %16
+    %1 = mul %0, %s : f32[A, 5]
+    %2 = sub %y, %z : i32[A, 5]
+    %3 = cast %2 {to = f32} : f32[A, 5]
+    %4 = mul %3, %s : f32[A, 5]
+    %5 = cast %x {to = f32} : f32[A, 5]
+    %6 = cast %h {to = f32} : f32[]
+    %7 = mul %5, %6 : f32[A, 5]
+    %8 = cast %7 {to = f16} : f16[A, 5]
+    %9 = cast %x {to = f32} : f32[A, 5]
+    %10 = reshape %b {to = [A, 3, 1]} : f32[A, 3, 1]
+    %11 = expand %10 {to = [A, 3, 2]} : f32[A, 3, 2]
+    %12 = reshape %11 {to = [A, 6]} : f32[A, 6]
+    %13 = slice %12 {starts = [0, 0], sizes = [A, 5]} : f32[A, 5]
+    %14 = mul %9, %13 : f32[A, 5]
+    ret %1, %4, %8, %14
   }
 }

@@ -1,0 +1,249 @@
+/* Products and convolutions of 8-bit integers, taken apart.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Such products are sums of `depth` products below 2^16.  Where all of these are whole
+ * numbers of f32, the product is computed in f32, whose kernels are fastest, else in a
+ * wider type.
+ *
+ * A convolution with constant weights is a product of integers itself, of the
+ * elements below each window with the weights as a matrix.  Channels come last
+ * meanwhile, so that those of one place lie side by side:
+ *
+ *     %1 = conv_integer %x, @w, %zx, %zw       x [N, C, H, W], w [O, C, h, w]
+ *   becomes
+ *     %a = pad (transpose %x) with %zx         [N, H', W', C]
+ *     %b = concat of a slice for each tap      [N, H", W", h * w * C]
+ *     %c = matmul_integer %b, @w', %zx, %zw    [N, H", W", O]
+ *     %1 = transpose %c
+ *
+ * Padded with the zero point, what is outside of x adds nothing.  Few channels lie side
+ * by side in runs that are too short to be copied; such convolutions, and those of
+ * groups, are convolutions of floats, exact as products are.
+ */
+#include "compose/quantise.h"
+
+#include "compose/decompose.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    PRODUCT_MAX = 255 * 255,
+    EXACT_F32 = 1 << 24,
+    TAPS_MAX = 64,    /* each is an op */
+    FEW_CHANNELS = 8, /* bytes of a run */
+    FLIP = 128,       /* between i8 and u8 */
+};
+
+/* ---- factors ---- */
+
+/* The type in which sums of `depth` products of bytes are exact and fast. */
+static ig_dtype choose_exact(const ig_expr *e, ig_dim depth, ig_dtype wide) {
+    int64_t count;
+    bool is_known = ig_dim_constant(e->module, depth, &count);
+    return is_known && count <= EXACT_F32 / PRODUCT_MAX ? IG_DT_f32 : wide;
+}
+
+static ig_integers factor_of(const ig_op *op, uint32_t operand) {
+    bool has_zero = operand + 2 < op->operand_count;
+    return (ig_integers){ op->operands[operand].value,
+                          has_zero ? op->operands[operand + 2].value : NULL };
+}
+
+/* value - zero point.  In f32 it is a dequantize of scale 1, for `pack` to match. */
+static ig_value *subtract_zero(ig_expr *e, ig_integers x, ig_dtype dtype) {
+    if (dtype == IG_DT_f32) {
+        ig_value *one = ig_expr_number(e, IG_DT_f32, 1);
+        return ig_build_dequantize(e, x.value, one, x.zero_point,
+                                   (ig_dequantize_attrs){ 0 });
+    }
+    ig_value *value = ig_expr_cast(e, x.value, dtype);
+    ig_value *zero = ig_expr_cast(e, x.zero_point, dtype);
+    return zero ? ig_build_sub(e, value, zero) : value;
+}
+
+/* The matrix below a transposition, with its zero points along its own axes. */
+static bool transpose_factor(ig_expr *e, ig_integers *b) {
+    const ig_op *op = ig_def(b->value, IG_OP_transpose);
+    const ig_attr *perm = op ? &op->attrs[IG_transpose_perm] : NULL;
+    if (!op || perm->count != 2 || perm->as.ints[0] != 1) {
+        return false;
+    }
+    b->value = op->operands[0].value;
+    if (b->zero_point && b->zero_point->type->rank == 1) {
+        b->zero_point = ig_expr_along(e, b->zero_point, 0, 2);
+    } else if (b->zero_point && b->zero_point->type->rank == 2) {
+        b->zero_point = ig_expr_swap(e, b->zero_point, 0, 1);
+    }
+    return true;
+}
+
+/* ---- products ---- */
+
+bool ig_decompose_matmul_integer(ig_expr *e, const ig_op *op, ig_value **results) {
+    ig_integers left = factor_of(op, 0), right = factor_of(op, 1);
+    const ig_type *type = left.value->type;
+    ig_dtype wide = choose_exact(e, type->dims[type->rank - 1], IG_DT_i32);
+    ig_matmul_attrs attrs = { .transpose_b = transpose_factor(e, &right) };
+    ig_value *x = subtract_zero(e, left, wide), *y = subtract_zero(e, right, wide);
+    results[0] = ig_expr_cast(e, ig_build_matmul(e, x, y, attrs), IG_DT_i32);
+    return true;
+}
+
+/* ---- convolutions ---- */
+
+typedef struct windows {
+    const ig_op *op;
+    uint32_t rank;                                            /* of x: N, C and space */
+    int64_t taps, channels, outputs, extents[IG_TENSOR_RANK]; /* of the weights */
+    ig_integers x, w;                                         /* x: u8 */
+} windows;
+
+static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
+    assert(slot < ig_ops[op->code].attr_count && "a slot of the op's row");
+    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[axis] : 1;
+}
+
+static bool is_number(const ig_expr *e, const ig_value *x) {
+    return ig_dim_is(ig_type_count(e->module, x->type), 1);
+}
+
+/* One zero point, or one for each output. */
+static bool is_by_output(const ig_expr *e, const ig_value *zero, const windows *g) {
+    const ig_type *type = zero->type;
+    return is_number(e, zero) ||
+           (type->rank == g->rank && ig_dim_is(type->dims[0], g->outputs) &&
+            ig_dim_is(ig_type_count(e->module, type), g->outputs));
+}
+
+static bool read_windows(const ig_expr *e, const ig_op *op, windows *out) {
+    ig_integers x = factor_of(op, 0), w = factor_of(op, 1);
+    const ig_type *type = w.value->type;
+    *out = (windows){ .op = op, .rank = type->rank, .taps = 1, .x = x, .w = w };
+    if (ig_attr_int(op, IG_conv_integer_transposed, 0) || !ig_constant_of(w.value) ||
+        !ig_type_is_static(type)) {
+        return false;
+    }
+    for (uint32_t d = 0; d < type->rank; d++) {
+        out->extents[d] = ig_dim_value(type->dims[d]);
+        out->taps *= d < 2 || out->taps > TAPS_MAX ? 1 : out->extents[d];
+    }
+    out->outputs = out->extents[0];
+    out->channels = out->extents[1];
+    return out->outputs > 0 && out->channels > 0 && out->taps > 0 &&
+           out->taps <= TAPS_MAX && (!x.zero_point || is_number(e, x.zero_point)) &&
+           (!w.zero_point || is_by_output(e, w.zero_point, out));
+}
+
+/* i8 as u8, with 128 more, which flips the sign bit. */
+static ig_value *flip_sign(ig_expr *e, ig_value *x) {
+    x = ig_build_bitcast(e, x, (ig_bitcast_attrs){ .to = IG_DT_u8 });
+    return ig_build_xor(e, x, ig_expr_integer(e, IG_DT_u8, FLIP));
+}
+
+/* x as u8, and its zero point as a number. */
+static void settle_input(ig_expr *e, windows *g) {
+    bool is_signed = g->x.value->type->dtype == IG_DT_i8;
+    ig_value *zero = g->x.zero_point;
+    zero = zero ? ig_expr_reshape(e, zero, 0, NULL)
+                : ig_expr_integer(e, (ig_dtype)g->x.value->type->dtype, 0);
+    g->x.zero_point = is_signed ? flip_sign(e, zero) : zero;
+    g->x.value = is_signed ? flip_sign(e, g->x.value) : g->x.value;
+}
+
+/* [N, C, s…] as [N, s…, C]. */
+static ig_value *put_channels_last(ig_expr *e, ig_value *x) {
+    return ig_expr_move_axis(e, x, 1, x->type->rank - 1);
+}
+
+/* Zero points around the axes of space of [N, s…, C]. */
+static ig_value *pad_space(ig_expr *e, const windows *g, ig_value *x) {
+    static const uint32_t slots[] = { IG_conv_integer_before, IG_conv_integer_after };
+    ig_dim wide[2][IG_TENSOR_RANK];
+    bool is_none = true;
+    for (uint32_t side = 0; side < 2; side++) {
+        for (uint32_t d = 0; d < g->rank; d++) {
+            bool is_space = d > 0 && d + 1 < g->rank;
+            bool is_set = is_space && ig_attr_is_set(g->op, slots[side]);
+            wide[side][d] = is_set ? g->op->attrs[slots[side]].as.dims[d - 1]
+                                   : ig_dim_of(0);
+            is_none = is_none && ig_dim_is(wide[side][d], 0);
+        }
+    }
+    ig_pad_attrs attrs = { .before = { wide[0], g->rank },
+                           .after = { wide[1], g->rank } };
+    return is_none ? x : ig_build_pad(e, x, g->x.zero_point, NULL, NULL, attrs);
+}
+
+/* Of each window the element below tap `number`: [N, o…, C]. */
+static ig_value *take_tap(ig_expr *e, const windows *g, ig_value *x, int64_t number) {
+    ig_dim starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
+    for (uint32_t d = g->rank; d-- > 0;) {
+        bool is_space = d > 0 && d + 1 < g->rank;
+        starts[d] = ig_dim_of(0);
+        sizes[d] = x->type->dims[d];
+        steps[d] = 1;
+        if (is_space) {
+            int64_t extent = g->extents[d + 1];
+            int64_t dilation = int_at(g->op, IG_conv_integer_dilations, d - 1);
+            starts[d] = ig_dim_of(number % extent * dilation);
+            sizes[d] = g->op->results->type->dims[d + 1];
+            steps[d] = int_at(g->op, IG_conv_integer_strides, d - 1);
+            number /= extent;
+        }
+    }
+    return ig_expr_slices(e, x, starts, sizes, steps);
+}
+
+/* The weights as a matrix [taps * C, O]. */
+static ig_value *build_matrix(ig_expr *e, const windows *g) {
+    ig_dim dims[] = { ig_dim_of(g->outputs), ig_dim_of(g->taps * g->channels) };
+    ig_value *w = ig_expr_reshape(e, put_channels_last(e, g->w.value), 2, dims);
+    return ig_expr_swap(e, w, 0, 1);
+}
+
+/* A zero point for each column, or one number, or NULL. */
+static ig_value *flatten_zero(ig_expr *e, ig_value *zero) {
+    bool is_one = zero && is_number(e, zero);
+    return is_one ? ig_expr_reshape(e, zero, 0, NULL)
+           : zero ? ig_expr_flatten(e, zero)
+                  : NULL;
+}
+
+static ig_value *multiply_windows(ig_expr *e, const windows *g) {
+    ig_value *taps[TAPS_MAX];
+    ig_value *x = pad_space(e, g, put_channels_last(e, g->x.value));
+    for (int64_t i = 0; i < g->taps; i++) {
+        taps[i] = take_tap(e, g, x, i);
+    }
+    x = g->taps == 1 ? taps[0]
+                     : ig_expr_concat(e, g->rank - 1, taps, (uint32_t)g->taps);
+    return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point,
+                                   flatten_zero(e, g->w.zero_point));
+}
+
+/* By the convolution of floats, which takes any form. */
+static ig_value *convolve_numbers(ig_expr *e, const ig_op *op) {
+    ig_integers x = factor_of(op, 0), w = factor_of(op, 1);
+    const ig_type *type = w.value->type;
+    bool is_transposed = ig_attr_int(op, IG_conv_integer_transposed, 0) != 0;
+    ig_dim channels = is_transposed ? type->dims[0] : type->dims[1];
+    ig_dim taps = ig_dim_product(e->module, type->dims + 2, type->rank - 2u);
+    ig_dtype wide = choose_exact(e, ig_dim_mul(e->module, channels, taps), IG_DT_f64);
+    ig_value *operands[] = { subtract_zero(e, x, wide), subtract_zero(e, w, wide) };
+    ig_value *sum = ig_expr_make(e, IG_OP_conv, operands, 2, op->attrs);
+    return ig_expr_cast(e, sum, IG_DT_i32);
+}
+
+bool ig_decompose_conv_integer(ig_expr *e, const ig_op *op, ig_value **results) {
+    windows g;
+    if (!read_windows(e, op, &g) || ig_attr_int(op, IG_conv_integer_group, 1) != 1 ||
+        (g.taps > 1 && g.channels < FEW_CHANNELS)) {
+        results[0] = convolve_numbers(e, op);
+        return true;
+    }
+    settle_input(e, &g);
+    results[0] = ig_expr_move_axis(e, multiply_windows(e, &g), g.rank - 1, 1);
+    return true;
+}

@@ -1,0 +1,129 @@
+/* Convolutions of 8-bit integers: exact at every level, whatever their windows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/cpu/lower_case.h"
+
+/* One convolution of B images.  Zero points: "" for none, "outputs" for one each. */
+typedef struct convolution {
+    const char *x, *w;     /* dtypes */
+    const char *in, *out;  /* extents behind the batch */
+    const char *kernel;    /* the extents of the weights */
+    int64_t outputs, each; /* of the weights: axis 0, and elements behind it */
+    const char *attrs, *x_zero, *w_zero;
+    bool is_product; /* and no sum of floats */
+} convolution;
+
+static void put_weights(ig_writer *text, const convolution *p, int64_t count,
+                        int64_t step) {
+    int64_t low = p->w[0] == 'i' ? 128 : 0;
+    ig_put(text, "[");
+    for (int64_t i = 0; i < count; i++) {
+        ig_put(text, "%s%lld", i ? ", " : "", (long long)(i * step % 256 - low));
+    }
+    ig_put(text, "]\n");
+}
+
+static void put_convolution(ig_writer *text, const convolution *p) {
+    bool has_outputs = strcmp(p->w_zero, "outputs") == 0;
+    ig_put(text, "module @t {\n  weight @w : %s[%lld, %s] = ", p->w,
+           (long long)p->outputs, p->kernel);
+    put_weights(text, p, p->outputs * p->each, 37);
+    if (has_outputs) {
+        ig_put(text, "  weight @z : %s[%lld] = ", p->w, (long long)p->outputs);
+        put_weights(text, p, p->outputs, 29);
+    }
+    ig_put(text, "  graph @main(%%x: %s[B, %s]) -> (i32[B, %s] \"y\") {\n", p->x, p->in,
+           p->out);
+    ig_put(text, "    %%0 = const {value = %s} : %s[]\n", *p->x_zero ? p->x_zero : "0",
+           p->x);
+    if (has_outputs) {
+        ig_put(text, "    %%1 = reshape @z {to = [%lld", (long long)p->outputs);
+        for (const char *at = p->kernel; at; at = strchr(at + 1, ',')) {
+            ig_put(text, ", 1");
+        }
+        ig_put(text, "]} : %s[%lld", p->w, (long long)p->outputs);
+        for (const char *at = p->kernel; at; at = strchr(at + 1, ',')) {
+            ig_put(text, ", 1");
+        }
+        ig_put(text, "]\n");
+    } else {
+        ig_put(text, "    %%1 = const {value = %s} : %s[]\n",
+               *p->w_zero ? p->w_zero : "0", p->w);
+    }
+    ig_put(text, "    %%2 = conv_integer %%x, @w, %%0, %%1 {%s} : i32[B, %s]\n",
+           p->attrs, p->out);
+    ig_put(text, "    ret %%2\n  }\n}\n");
+}
+
+static void check_level(const convolution *p, const char *text, const char *level) {
+    static const int64_t images[] = { 2, 0, 1, 3 };
+    lower_case c;
+    lower_open(&c, level, text, images, 1);
+    c.decomposes = true;
+    lower_inputs(&c, LOWER_SPECIAL, 0);
+    lower_interpret(&c);
+    lower_match_each(&c, lower_run(&c), 0);
+    CHECK(lower_has(&c, IG_OP_dot4) == p->is_product);
+    lower_close(&c);
+    for (size_t i = 1; i < IG_COUNT_OF(images); i++) {
+        lower_open(&c, level, text, &images[i], 1);
+        c.decomposes = true;
+        lower_inputs(&c, LOWER_SPECIAL, 0);
+        lower_interpret(&c);
+        lower_match_each(&c, lower_run(&c), 0);
+        lower_close(&c);
+    }
+}
+
+static void check_convolution(const convolution *p) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    put_convolution(&text, p);
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        check_level(p, text.data, cpu_levels[i]);
+    }
+    ig_arena_fini(&arena);
+}
+
+TEST(windows_are_products) {
+    static const convolution cases[] = {
+        { "u8", "i8", "9, 6, 7", "5, 6, 7", "9, 3, 3", 5, 81,
+          "before = [1, 1], after = [1, 1]", "128", "", true },
+        { "i8", "u8", "16, 5, 5", "19, 5, 5", "16, 1, 1", 19, 16, "group = 1", "-3",
+          "outputs", true },
+        { "i8", "i8", "8, 17", "4, 8", "8, 3", 4, 24,
+          "strides = [2], dilations = [2], before = [0], after = [3]", "", "outputs",
+          true },
+        { "u8", "u8", "11, 3, 4, 5", "3, 2, 3, 4", "11, 2, 2, 2", 3, 88, "group = 1",
+          "7", "131", true },
+        { "u8", "i8", "2, 3, 3", "7, 3, 3", "2, 1, 1", 7, 2, "group = 1", "200", "5",
+          true },
+        { "u8", "i8", "12, 9, 9", "33, 2, 2", "12, 5, 5", 33, 300,
+          "strides = [3, 3], before = [1, 0], after = [0, 1]", "255", "", true },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        check_convolution(&cases[i]);
+    }
+}
+
+TEST(windows_of_few_channels_are_floats) {
+    static const convolution cases[] = {
+        { "u8", "i8", "9, 6, 7", "9, 6, 7", "1, 3, 3", 9, 9,
+          "before = [1, 1], after = [1, 1], group = 9", "128", "outputs", false },
+        { "i8", "u8", "17, 12", "17, 4", "1, 5", 17, 5, "strides = [2], group = 17",
+          "-128", "9", false },
+        { "i8", "i8", "4, 5, 5", "6, 5, 5", "2, 1, 1", 6, 2, "group = 2", "1", "",
+          false },
+        { "u8", "i8", "3, 9, 9", "20, 4, 4", "3, 3, 3", 20, 27, "strides = [2, 2]",
+          "114", "", false },
+        { "u8", "i8", "1, 1, 1", "1, 1, 1", "1, 3, 3", 1, 9,
+          "before = [1, 1], after = [1, 1]", "200", "5", false },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        check_convolution(&cases[i]);
+    }
+}
+
+UNIT_SUITE(cpu_lower_conv_integer, windows_are_products,
+           windows_of_few_channels_are_floats)
