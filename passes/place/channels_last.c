@@ -122,7 +122,8 @@ static ig_value *build_taps(ig_expr *e, ig_value *w) {
     return ig_expr_move_axis(e, ig_expr_squeeze(e, w, 1), 0, w->type->rank - 2);
 }
 
-/* The packed weights as a weight of the module; NULL where they are not constant. */
+/* The packed weights as a weight of the module; NULL where they are not constant, or
+ * another weight has their name. */
 static ig_weight *pack_weights(ig_pass_run *run, const convolution *c) {
     const char *from = NULL;
     ig_module *module = ig_op_module(c->op);
@@ -136,7 +137,7 @@ static ig_weight *pack_weights(ig_pass_run *run, const convolution *c) {
                                              (long long)c->group);
     ig_weight *known = ig_module_weight(module, name);
     if (known) {
-        return known;
+        return known->is_recipe ? known : NULL; /* else the model's own */
     }
     ig_builder b = ig_builder_before(ig_pack_recipes(module)->body.last);
     ig_expr e = ig_expr_of(&b);

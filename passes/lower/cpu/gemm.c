@@ -268,7 +268,7 @@ static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *ran
     } else if (g->is_narrow && !g->window) {
         add_cursor(&tile, rows_ahead(g, in, &tile));
     }
-    if (stores_lines(g)) {
+    if (stores_lines(g) && !g->window) { /* windows need the registers for rows */
         add_cursor(&tile, next_results(g, in, &tile, number));
     }
     emit_by_rows(g, in, blocks.rows, allowed.low, allowed.high, tile);

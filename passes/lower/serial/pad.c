@@ -5,7 +5,9 @@
  *
  * A row of the result (its last axis) has three parts: padding before x's own
  * elements, those, copied as vectors where they are contiguous, and padding after them.
- * Positions outside show the element that the mode says, or the value.
+ * Positions outside show the element that the mode says, or the value.  A last axis
+ * that is not padded (channels, mostly) and the one before it are one axis, where x and
+ * the result go through both as one and padding is a value.
  *
  *   grid       rows of the result, in blocks of about 4096 elements
  */
@@ -20,6 +22,7 @@ typedef struct pad {
     ig_lower *lower;
     const ig_op *op;
     const ig_operand *x, *value, *out;
+    const ig_dim *before; /* by axis */
     ig_pad_mode mode;
     uint32_t last, lanes;
     int64_t rows;
@@ -31,9 +34,8 @@ static ig_value *source_index(const pad *p, ig_builder *b, uint32_t axis, ig_val
                               ig_value **valid) {
     assert(axis < p->x->type->rank && "an axis of x");
     ig_value *extent = ig_lower_dim(p->lower, p->x->type->dims[axis]);
-    ig_dim before = p->op->attrs[IG_pad_before].as.dims[axis];
     ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
-    ig_value *i = k_sub(b, at, ig_lower_dim(p->lower, before));
+    ig_value *i = k_sub(b, at, ig_lower_dim(p->lower, p->before[axis]));
     if (p->mode == IG_PAD_constant) {
         ig_value *is_inside = k_compare(b, IG_OP_lt, k_cast(b, i, IG_DT_u64),
                                         k_cast(b, extent, IG_DT_u64));
@@ -84,21 +86,35 @@ static void emit_outside(const pad *p, ig_builder *b, const row *r, ig_value *fi
     k_loop_close(&loop, NULL, 0);
 }
 
-/* x's own elements: positions `first` to `end` of the result. */
-static void emit_inside(const pad *p, ig_builder *b, const row *r, ig_value *first,
-                        ig_value *end) {
-    ig_dim before = p->op->attrs[IG_pad_before].as.dims[p->last];
-    k_loop loop = k_loop_open(b, first, end, k_i64(b, p->lanes), NULL, 0);
-    ig_builder *in = &loop.b;
-    ig_value *i = k_sub(in, loop.index, ig_lower_dim(p->lower, before));
+/* `lanes` of x's own elements, at position `at` of the result; of them `count` (NULL:
+ * all). */
+static void copy_elements(const pad *p, ig_builder *b, const row *r, ig_value *at,
+                          ig_value *count) {
+    ig_value *i = k_sub(b, at, ig_lower_dim(p->lower, p->before[p->last]));
     ig_value *step = ig_lower_dim(p->lower, p->x->strides[p->last]);
     ig_value *stride = ig_lower_dim(p->lower, p->out->strides[p->last]);
-    ig_value *count = p->lanes > 1 ? k_sub(in, end, loop.index) : NULL;
-    ig_value *from = k_add(in, r->x_at, k_mul(in, i, step));
-    ig_value *to = k_add(in, r->out_at, k_mul(in, loop.index, stride));
-    ig_value *x = k_load_count(in, p->x->buffer, from, p->lanes, count);
-    k_store_count(in, x, p->out->buffer, to, count);
+    ig_value *from = k_add(b, r->x_at, k_mul(b, i, step));
+    ig_value *to = k_add(b, r->out_at, k_mul(b, at, stride));
+    ig_value *x = k_load_count(b, p->x->buffer, from, p->lanes, count);
+    k_store_count(b, x, p->out->buffer, to, count);
+}
+
+/* x's own elements: positions `first` to `end` of the result, in whole vectors and what
+ * is left. */
+static void emit_inside(const pad *p, ig_builder *b, const row *r, ig_value *first,
+                        ig_value *end) {
+    ig_value *lanes = k_i64(b, p->lanes);
+    ig_value *whole = k_mul(b, k_div(b, k_sub(b, end, first), lanes), lanes);
+    ig_value *middle = k_add(b, first, whole);
+    k_loop loop = k_loop_open(b, first, middle, lanes, NULL, 0);
+    copy_elements(p, &loop.b, r, loop.index, NULL);
     k_loop_close(&loop, NULL, 0);
+    if (p->lanes == 1) {
+        return;
+    }
+    k_if tail = k_if_open(b, k_compare(b, IG_OP_lt, middle, end), NULL, 0);
+    copy_elements(p, &tail.then, r, middle, k_sub(&tail.then, end, middle));
+    k_if_close(&tail, NULL, NULL);
 }
 
 static void emit_row(const pad *p, ig_builder *b, ig_value *number) {
@@ -112,10 +128,9 @@ static void emit_row(const pad *p, ig_builder *b, ig_value *number) {
     index[p->last] = from[p->last] = zero;
     r.x_at = ig_lower_at(p->lower, b, p->x, from);
     r.out_at = ig_lower_at(p->lower, b, p->out, index);
-    ig_dim padding = p->op->attrs[IG_pad_before].as.dims[p->last];
     ig_value *extent = ig_lower_dim(p->lower, p->x->type->dims[p->last]);
     ig_value *size = ig_lower_dim(p->lower, p->out->type->dims[p->last]);
-    ig_value *before = ig_lower_dim(p->lower, padding);
+    ig_value *before = ig_lower_dim(p->lower, p->before[p->last]);
     ig_value *first = k_min(b, k_max(b, before, zero), size);
     ig_value *end = k_min(b, k_max(b, k_add(b, before, extent), first), size);
     first = k_where(b, r.valid, first, size);
@@ -134,6 +149,53 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop_close(&loop, NULL, 0);
 }
 
+/* ---- the schedule ---- */
+
+/* Is axis `d` of x followed by the next as in a row-major tensor? */
+static bool is_row_major(const pad *p, const ig_operand *x, uint32_t d) {
+    ig_dim step = ig_lower_mul(p->lower, x->type->dims[d + 1], x->strides[d + 1]);
+    return ig_dim_equal(p->lower->module, x->strides[d], step) == IG_YES;
+}
+
+/* The operand with its last two axes as one. */
+static const ig_operand *join_last(ig_lower *lower, const ig_operand *x) {
+    uint32_t rank = x->type->rank - 1;
+    ig_dim *strides = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
+    ig_dim *dims = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
+    for (uint32_t d = 0; d < rank; d++) {
+        strides[d] = x->strides[d];
+        dims[d] = x->type->dims[d];
+    }
+    strides[rank - 1] = x->strides[rank];
+    dims[rank - 1] = ig_lower_mul(lower, dims[rank - 1], x->type->dims[rank]);
+    ig_operand *joined = IG_NEW(lower->arena, ig_operand);
+    *joined = *x;
+    joined->strides = strides;
+    joined->type = ig_type_with_dims(lower->module, x->type, rank, dims);
+    return joined;
+}
+
+/* Joins the last axis to the one before it, where that changes nothing. */
+static void merge_last(pad *p) {
+    bool has_after = ig_attr_is_set(p->op, IG_pad_after);
+    const ig_dim *after = has_after ? p->op->attrs[IG_pad_after].as.dims : NULL;
+    if (p->mode != IG_PAD_constant || p->last == 0 || !after ||
+        !ig_dim_is(p->before[p->last], 0) || !ig_dim_is(after[p->last], 0) ||
+        !is_row_major(p, p->x, p->last - 1) || !is_row_major(p, p->out, p->last - 1)) {
+        return;
+    }
+    ig_dim *before = IG_NEW_ARRAY(p->lower->arena, ig_dim, p->last);
+    for (uint32_t d = 0; d < p->last; d++) {
+        before[d] = p->before[d];
+    }
+    before[p->last - 1] = ig_lower_mul(p->lower, before[p->last - 1],
+                                       p->x->type->dims[p->last]);
+    p->before = before;
+    p->x = join_last(p->lower, p->x);
+    p->out = join_last(p->lower, p->out);
+    p->last--;
+}
+
 ig_status ig_lower_serial_pad(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_pad);
     assert(op && "the family's body has its anchor");
@@ -147,6 +209,8 @@ ig_status ig_lower_serial_pad(ig_lower *lower) {
         return ig_lower_unsupported(lower, "padding of this kind");
     }
     p.last = p.x->type->rank - 1;
+    p.before = op->attrs[IG_pad_before].as.dims;
+    merge_last(&p);
     bool has_lanes = ig_dim_is(p.x->strides[p.last], 1) &&
                      ig_dim_is(p.out->strides[p.last], 1);
     p.lanes = has_lanes ? ig_lower_lanes(lower, (ig_dtype)p.x->type->dtype) : 1;

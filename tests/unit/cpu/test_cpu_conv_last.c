@@ -212,6 +212,16 @@ TEST(what_follows) {
         0
     };
     check(&space, EXTENTS(2));
+    conv_case planes = {
+        "%x: f32[B, 3, 6, 7], %y: f32[8, 6, 7], %z: f32[B, 8, 6, 7]",
+        "f32[8, 3, 1, 1]",
+        24,
+        "%0 = conv %x, @w : f32[B, 8, 6, 7]\n%1 = mul %0, %y : f32[B, 8, 6, 7]\n"
+        "%2 = sub %1, %z : f32[B, 8, 6, 7]\nret %2",
+        "f32[B, 8, 6, 7]",
+        0
+    };
+    check(&planes, EXTENTS(2));
     conv_case joined = {
         "%x: f32[B, 3, 6, 8]",
         "f32[9, 3, 1, 1]",
@@ -237,6 +247,23 @@ TEST(what_follows) {
                           "f32[B, 9]",
                           0 };
     check(&reduced, EXTENTS(2));
+}
+
+TEST(pads_that_follow) {
+    conv_case padded = {
+        "%x: f32[B, 3, 5, 6]",
+        "f32[9, 3, 1, 1]",
+        27,
+        "%0 = conv %x, @w : f32[B, 9, 5, 6]\n"
+        "%1 = pad %0 {before = [0, 0, 2, 1], after = [0, 0, 0, 3]} : f32[B, 9, 7, 10]\n"
+        "%2 = pool %1 {op = max, kernel = [2, 3], strides = [1, 2]} : f32[B, 9, 6, 4]\n"
+        "%3 = pad %2 {before = [0, 0, -1, 0], after = [0, 0, -1, -2]} : f32[B, 9, 4, 2]\n"
+        "%4 = pad %3 {before = [0, 1, 0, 0], after = [0, 2, 0, 0]} : f32[B, 12, 4, 2]\n"
+        "ret %4",
+        "f32[B, 12, 4, 2]",
+        0
+    };
+    check(&padded, EXTENTS(2));
 }
 
 TEST(single_channels) {
@@ -289,6 +316,16 @@ TEST(single_channels_of_all_kinds) {
         0
     };
     check(&many, EXTENTS(2));
+    conv_case wider = {
+        "%x: f32[B, 5, 4, 6]",
+        "f32[7, 1, 3, 3]",
+        63,
+        "%p = pad %x {before = [0, 1, 1, 1], after = [0, 1, 1, 0]} : f32[B, 7, 6, 7]\n"
+        "%0 = conv %p, @w {group = 7} : f32[B, 7, 4, 5]\nret %0",
+        "f32[B, 7, 4, 5]",
+        0
+    };
+    check(&wider, EXTENTS(2));
     conv_case outside = {
         "%x: f32[B, 6, 2, 3]",
         "f32[6, 1, 3, 3]",
@@ -332,5 +369,6 @@ TEST(special_values) {
     check_values(&single, EXTENTS(2), LOWER_SPECIAL);
 }
 
-UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups, what_follows, single_channels,
-           single_channels_of_all_kinds, special_values)
+UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups, what_follows,
+           pads_that_follow, single_channels, single_channels_of_all_kinds,
+           special_values)
