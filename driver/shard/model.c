@@ -285,7 +285,8 @@ static ig_status read_wire(model_call *call, const ig_json *plan) {
         ig_dtype dtype;
     } wires[] = { { "fp32", IG_DT_f32 },
                   { "fp16", IG_DT_f16 },
-                  { "bf16", IG_DT_bf16 } };
+                  { "bf16", IG_DT_bf16 },
+                  { "int8", IG_DT_i8 } };
     const ig_json *given = ig_json_get(plan, "communication");
     call->wire = IG_DT_f32;
     for (size_t i = 0; given && i < IG_COUNT_OF(wires); i++) {
@@ -295,8 +296,9 @@ static ig_status read_wire(model_call *call, const ig_json *plan) {
         }
     }
     return !given ? IG_OK
-                  : MODEL_ERROR(call, IG_INVALID,
-                                "plan: \"communication\" must be fp32, fp16 or bf16");
+                  : MODEL_ERROR(
+                        call, IG_INVALID,
+                        "plan: \"communication\" must be fp32, fp16, bf16 or int8");
 }
 
 /* Numbers of a weight: all of a small one, of another samples spread evenly. */

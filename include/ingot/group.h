@@ -20,6 +20,9 @@
  *                (INGOT_MPI_LIBRARY names one): Open MPI, or MPICH and its kin.  MPI is
  *                started and ended here unless the process has begun it
  *     mpi:N      those of the communicator whose number MPI_Comm_c2f gives
+ *     env        those that torchrun has started on one host: rank and world are RANK
+ *                and WORLD_SIZE; they meet by MASTER_ADDR and MASTER_PORT
+ *     host       parts travel by a function of the caller's, options.host
  *
  * Calls are collective: every rank makes the same ones, in the same order, and a call
  * returns when this rank has what it asked for.  A rank that does not come within
@@ -43,6 +46,23 @@ extern "C" {
 
 typedef struct ig_group ig_group;
 
+/* Bytes of one rank's part. */
+typedef struct ig_group_part {
+    void *data;
+    size_t bytes;
+} ig_group_part;
+
+/* A transport of the caller's. */
+typedef struct ig_group_host {
+    void *user;
+    /* `world` parts each, send[r] to rank r and receive[r] from it; returns when all
+     * that is received is there and what is sent may change.  Who is late or gone is
+     * for it to find out. */
+    ig_status (*all_to_all)(void *user, const ig_group_part *send,
+                            const ig_group_part *receive);
+    void (*fail)(void *user); /* this rank will not come again; may be NULL */
+} ig_group_host;
+
 /* Extensible: set size; other zero fields mean the default. */
 typedef struct ig_group_options {
     size_t size;
@@ -53,13 +73,8 @@ typedef struct ig_group_options {
                    * 65,536, of more than 16 ranks fewer; mpi: of one message, 2^30) */
     char *message; /* receives a text when a call fails, or NULL */
     size_t message_size;
+    const ig_group_host *host; /* of "host": there as long as the group */
 } ig_group_options;
-
-/* Bytes of one rank's part. */
-typedef struct ig_group_part {
-    void *data;
-    size_t bytes;
-} ig_group_part;
 
 typedef enum ig_group_dtype { IG_GROUP_F32, IG_GROUP_F64 } ig_group_dtype;
 

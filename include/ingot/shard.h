@@ -59,7 +59,8 @@ IG_API IG_MUST_USE ig_status ig_module_tables(ig_module *module,
  * columns).  A name is that of a weight, or stands between dots in one; shards cover
  * their table once, in any way; tables of "data_parallel", and those that the plan does
  * not name, every rank has whole.  Programs of all ranks meet in collectives
- * (docs/sharding.md); "communication" "fp16" or "bf16": rows of f32 travel so, rounded.
+ * (docs/sharding.md); "communication" "fp16", "bf16" or "int8" (codes, and a step
+ * for each row): rows of f32 travel so, rounded.
  * `name` stands for the plan in messages.  After an error the
  * module is to be closed.  Errors: IG_INVALID for a plan that is bad or of another
  * model, IG_UNSUPPORTED for a table that cannot be divided so. */

@@ -72,7 +72,8 @@ ig_status ig_infer_shard(ig_op *op, const ig_type **out_types) {
                            (long long)rank, (long long)world);
     }
     if (ig_attr_is_set(op, IG_shard_wire) &&
-        !ig_dtype_is_float((ig_dtype)ig_attr_int(op, IG_shard_wire, 0))) {
+        !ig_dtype_is_float((ig_dtype)ig_attr_int(op, IG_shard_wire, 0)) &&
+        ig_attr_int(op, IG_shard_wire, 0) != IG_DT_i8) {
         return INFER_ERROR(op, "rows cannot travel as '%s'",
                            ig_dtypes[ig_attr_int(op, IG_shard_wire, 0)].name);
     }

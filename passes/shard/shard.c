@@ -90,7 +90,13 @@ static ig_dtype dtype_back(const journey *j, const feature *f,
 static ig_dtype dtype_on_wire(const journey *j, const feature *f,
                               const ig_shard_part *part) {
     ig_dtype dtype = dtype_back(j, f, part);
-    return dtype == IG_DT_f32 ? f->table->wire : dtype;
+    /* One infinity, as an empty bag's maximum is, would spoil a row of codes. */
+    bool is_spoilt = f->table->wire == IG_DT_i8 && f->in.pool == IG_POOL_max;
+    return dtype == IG_DT_f32 && !is_spoilt ? f->table->wire : dtype;
+}
+
+static bool are_codes(const journey *j, const travel *t) {
+    return dtype_on_wire(j, t->feature, t->part) == IG_DT_i8;
 }
 
 /* ---- ids of this rank ---- */
@@ -216,12 +222,54 @@ static ig_value *look_up(journey *j, const travel *t, const ig_value *came) {
     return ig_build_bag(&j->e, operands, count, attrs);
 }
 
+/* ---- rows as codes of 8 bits ---- */
+
+enum { CODE_MOST = 127 };
+
+/* Codes q and a step s a row, with rows = q * s: s is the row's largest number over
+ * 127, so each is off by at most s / 2.  A row with an infinity or NaN comes out as
+ * NaN. */
+static ig_value *code_rows(journey *j, ig_value *rows, ig_value **out_steps) {
+    ig_expr *e = &j->e;
+    ig_value *size = ig_build_abs(e, rows);
+    ig_value *largest = ig_expr_reduce_axis(e, IG_REDUCE_max, size, 1, true);
+    ig_value *steps = ig_expr_with(e, IG_OP_div, largest, CODE_MOST);
+    ig_value *codes = ig_build_round(e, ig_build_div(e, rows, steps));
+    ig_value *is_code = ig_expr_with(e, IG_OP_le, ig_build_abs(e, codes), CODE_MOST);
+    ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
+    *out_steps = steps;
+    /* 0 / 0 and what an infinity makes is no code. */
+    return ig_expr_cast(e, ig_build_where(e, is_code, codes, zero), IG_DT_i8);
+}
+
+static void send_codes(journey *j, const travel *t, values *list, ig_value *rows,
+                       ig_value *counts) {
+    ig_value *steps;
+    if (t->part->own) {
+        rows = code_rows(j, rows, &steps);
+    } else {
+        ig_dim dims[] = { ig_dim_of(0), ig_dim_of(1) };
+        steps = ig_expr_fill(&j->e, IG_DT_f32, 2, dims, 0);
+    }
+    send_list(j, list, rows, counts);
+    send_list(j, list, steps, counts);
+}
+
+/* What came of the rows of `t`, in the dtype that is added. */
+static ig_value *read_rows(journey *j, const travel *t, ig_value *results) {
+    ig_value *came = ig_expr_cast(&j->e, &results[t->returns],
+                                  dtype_back(j, t->feature, t->part));
+    return are_codes(j, t) ? ig_build_mul(&j->e, came, &results[t->returns + 2]) : came;
+}
+
 static void return_rows(journey *j, travel *t) {
     const feature *f = t->feature;
     ig_value *rows, *counts = &j->came_there[t->slot + 1];
     if (t->part->own) {
-        rows = ig_expr_cast(&j->e, look_up(j, t, j->came_there),
-                            dtype_on_wire(j, f, t->part));
+        rows = look_up(j, t, j->came_there);
+        rows = are_codes(j, t)
+                   ? ig_expr_cast(&j->e, rows, IG_DT_f32)
+                   : ig_expr_cast(&j->e, rows, dtype_on_wire(j, f, t->part));
     } else {
         ig_dim dims[] = { ig_dim_of(0), ig_dim_of(t->part->columns) };
         rows = ig_expr_fill(&j->e, dtype_on_wire(j, f, t->part), 2, dims, 0);
@@ -231,7 +279,11 @@ static void return_rows(journey *j, travel *t) {
                     t->part->rank_count == f->table->world;
     values *list = t->is_reduced ? &j->reduced : &j->back;
     t->returns = (uint32_t)list->count / (t->is_reduced ? 2 : 1);
-    send_list(j, list, rows, counts);
+    if (are_codes(j, t)) {
+        send_codes(j, t, list, rows, counts);
+    } else {
+        send_list(j, list, rows, counts);
+    }
 }
 
 /* ---- at home again ---- */
@@ -283,8 +335,7 @@ static ig_value *finish_bags(journey *j, const feature *f, ig_value *x) {
 static ig_value *arrive_part(journey *j, const travel *t) {
     const feature *f = t->feature;
     ig_value *results = t->is_reduced ? j->came_reduced : j->came_back;
-    ig_value *came = ig_expr_cast(&j->e, &results[t->returns],
-                                  dtype_back(j, f, t->part));
+    ig_value *came = read_rows(j, t, results);
     if (!is_pooled(f)) {
         return rows_of_ids(j, t, came);
     }

@@ -3,6 +3,7 @@
 #include "runtime/collective/ranks.h"
 
 #include "base/status.h"
+#include "runtime/collective/env.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ const char *const ig_collective_names[IG_COLLECTIVE_COUNT] = {
 };
 
 static const ig_transport *const transports[] = { &ig_transport_self, &ig_transport_shm,
-                                                  &ig_transport_mpi };
+                                                  &ig_transport_mpi,
+                                                  &ig_transport_host };
 
 ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...) {
     va_list arguments;
@@ -60,11 +62,17 @@ static ig_status find_transport(ig_group *group, const char *name,
     return group->transport
                ? IG_OK
                : ig_group_error(group, IG_INVALID,
-                                "'%s' is no group: self, shm:NAME, or mpi", name);
+                                "'%s' is no group: self, shm:NAME, mpi, env or host",
+                                name);
 }
 
 static ig_status open_group(ig_group *group, const char *name) {
     const char *rest;
+    char segment[IG_GROUP_ENV_BYTES];
+    if (strcmp(name, "env") == 0) {
+        IG_TRY(ig_group_read_env(group, segment, sizeof segment));
+        name = segment;
+    }
     IG_TRY(check_options(group));
     IG_TRY(ig_group_reserve(group, IG_COLLECTIVE_OPEN, 1));
     IG_TRY(find_transport(group, name, &rest));

@@ -51,7 +51,8 @@ typedef struct ig_transport {
     void (*fail)(ig_group *group);
 } ig_transport;
 
-extern const ig_transport ig_transport_self, ig_transport_shm, ig_transport_mpi;
+extern const ig_transport ig_transport_self, ig_transport_shm, ig_transport_mpi,
+    ig_transport_host;
 
 /* What ig_group_ranks hands out. */
 typedef struct ig_group_caller {

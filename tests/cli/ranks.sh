@@ -72,8 +72,28 @@ sed 's/{"world_size"/{"communication": "bf16", "world_size"/' "$tmp/two.json" >"
 check "rows may travel narrow" 0 "bf16" \
     "$ingot" dump "$tmp/bags.ig" --shard "$tmp/narrow.json"
 sed 's/bf16/fp4/' "$tmp/narrow.json" >"$tmp/wrong.json"
-check "but not any way" 3 '"communication" must be fp32, fp16 or bf16' \
+check "but not any way" 3 '"communication" must be fp32, fp16, bf16 or int8' \
     "$ingot" dump "$tmp/bags.ig" --shard "$tmp/wrong.json"
+
+# ---- ranks that torchrun would start ----
+
+as_torchrun() {
+    local world=$1 rank
+    shift
+    for ((rank = 1; rank < world; rank++)); do
+        RANK=$rank WORLD_SIZE=$world LOCAL_WORLD_SIZE=$world MASTER_ADDR=localhost \
+            MASTER_PORT=$$ "$@" >/dev/null 2>&1 &
+    done
+    RANK=0 WORLD_SIZE=$world LOCAL_WORLD_SIZE=$world MASTER_ADDR=localhost MASTER_PORT=$$ \
+        "$@"
+    wait
+}
+as_torchrun 3 "$ingot" run -q "$tmp/bags.ig" "${given[@]}" >"$tmp/got"
+holds "ranks of torchrun's environment" cmp "$tmp/whole" "$tmp/got"
+check "of several hosts" 4 "start them by mpirun" env RANK=0 WORLD_SIZE=4 \
+    LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1 "$ingot" run -q "$tmp/bags.ig" "${given[@]}"
+check "without an address" 3 "MASTER_ADDR is not set" env RANK=0 WORLD_SIZE=1 MASTER_PORT=1 \
+    "$ingot" run -q "$tmp/bags.ig" "${given[@]}"
 
 # ---- what goes wrong ----
 

@@ -247,6 +247,43 @@ TEST(ranks_agree_on_how_parcels_travel) {
     CHECK_MSG(own.is_right, "%s", own.message);
 }
 
+/* ---- a transport of the caller's ---- */
+
+/* Over a group of shared memory, so that what is packed can be seen to arrive. */
+static ig_status pass_on(void *user, const ig_group_part *send,
+                         const ig_group_part *receive) {
+    return ig_group_all_to_all(user, send, receive);
+}
+
+static bool run_in_host(ig_group *group, uint32_t rank, uint32_t world) {
+    char why[256] = "";
+    ig_group_host host = { .user = group, .all_to_all = pass_on };
+    ig_group_options options = options_of(rank, world);
+    ig_group *outer = NULL;
+    options.message = why;
+    options.message_size = sizeof why;
+    options.host = &host;
+    bool is_right = ig_group_open("host", &options, &outer) == IG_OK &&
+                    run_all(outer, rank, world);
+    ig_group_close(outer);
+    return is_right && !why[0];
+}
+
+TEST(parts_may_travel_by_the_callers_function) {
+    char name[64];
+    run_threads(name_run(name, sizeof name, "host"), 3, run_in_host, CHUNK);
+}
+
+TEST(a_host_without_a_function_is_refused) {
+    char why[256] = "";
+    ig_group *group = NULL;
+    ig_group_options options = { .size = sizeof options,
+                                 .message = why,
+                                 .message_size = sizeof why };
+    CHECK_INT(ig_group_open("host", &options, &group), IG_INVALID);
+    CHECK_MSG(strstr(why, "no all_to_all"), "%s", why);
+}
+
 /* ---- ranks that do not ---- */
 
 enum { SHORT_MS = 300, LATE_MS = 1000 };
@@ -370,7 +407,7 @@ TEST(bad_options_are_refused) {
     CHECK_TEXT(r.message, "self: a world of 2; ranks of one host meet in shm:NAME");
     r.name = "tcp:here";
     run_rank(&r);
-    CHECK_TEXT(r.message, "'tcp:here' is no group: self, shm:NAME, or mpi");
+    CHECK_TEXT(r.message, "'tcp:here' is no group: self, shm:NAME, mpi, env or host");
     r.name = "shm:a/b";
     run_rank(&r);
     CHECK_TEXT(r.message, "shm:a/b: a name of 1 to 200 characters without / is wanted");
@@ -398,7 +435,8 @@ TEST(a_segment_that_was_left_is_made_anew) {
 
 UNIT_SUITE(group_ranks, threads_are_ranks, processes_are_ranks,
            large_parcels_are_read_where_they_lie_or_go_by_boxes,
-           ranks_agree_on_how_parcels_travel, a_killed_rank_is_named_at_the_deadline,
+           ranks_agree_on_how_parcels_travel, parts_may_travel_by_the_callers_function,
+           a_host_without_a_function_is_refused, a_killed_rank_is_named_at_the_deadline,
            a_rank_that_never_comes_is_named, ranks_that_call_something_else_are_told,
            a_rank_that_has_ended_is_not_waited_for, bad_options_are_refused,
            a_segment_that_was_left_is_made_anew)

@@ -195,19 +195,24 @@ static int64_t number_of_variable(const char *name) {
     return text && *text && !*end ? number : -1;
 }
 
-/* What mpirun says: Open MPI's variables, then those of MPICH and its kin. */
-static bool is_started(int64_t *rank, int64_t *world) {
-    static const char *const variables[][2] = {
-        { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" }, { "PMI_RANK", "PMI_SIZE" }
+/* What mpirun says: Open MPI's variables, then those of MPICH and its kin; or torchrun,
+ * which sets a port too.  The group; NULL: nobody started ranks. */
+static const char *find_start(int64_t *rank, int64_t *world) {
+    static const char *const starts[][4] = {
+        { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+          "mpi" },
+        { "PMI_RANK", "PMI_SIZE", "PMI_SIZE", "mpi" },
+        { "RANK", "WORLD_SIZE", "MASTER_PORT", "env" },
     };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        *rank = number_of_variable(variables[i][0]);
-        *world = number_of_variable(variables[i][1]);
-        if (*rank >= 0 && *rank < *world && *world <= MAX_RANKS) {
-            return true;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        *rank = number_of_variable(starts[i][0]);
+        *world = number_of_variable(starts[i][1]);
+        if (*rank >= 0 && *rank < *world && *world <= MAX_RANKS &&
+            getenv(starts[i][2])) {
+            return starts[i][3];
         }
     }
-    return false;
+    return NULL;
 }
 
 int ranks_work(const settings *given, int (*work)(const settings *given)) {
@@ -221,12 +226,13 @@ int ranks_work(const settings *given, int (*work)(const settings *given)) {
     if (given->ranks) {
         return start_family(given, work);
     }
-    if (!is_compiled || !is_started(&rank, &world)) {
+    const char *group = is_compiled ? find_start(&rank, &world) : NULL;
+    if (!group) {
         return given->plan ? complain(EXIT_USAGE, "--plan goes with --ranks, or mpirun")
                            : work(given);
     }
     rank_settings r;
-    open_rank_settings(&r, given, rank, world, "mpi");
+    open_rank_settings(&r, given, rank, world, group);
     int status = work_as_rank(&r, work);
     close_rank_settings(&r);
     return status;
