@@ -151,5 +151,29 @@ case("momentum", 1, """float r, int64 t, float[A, B] x, float[A, B] g, float[A, 
      [np.float32(0.1), np.array(5), draw(1, 1), draw(1, 1), draw(1, 1)], rtol=1e-4,
      atol=1e-6, domains=', "ai.onnx.preview.training": 1', judge=answer_by_reference)
 
+# What is kept is random, how it is scaled is not.
+for name, ratio, training in (("half", 0.5, True), ("all", 1, True), ("none", 0, True),
+                              ("test", 0.5, False)):
+    case(f"dropout_{name}", 17,
+         "float[A, B] x, float r, bool t, float s -> float[A, B] y, bool u",
+         """d, m = Dropout<seed = 3>(x, r, t)
+         z = Constant<value = float {0}>()
+         k = Mul(x, s)
+         w = Where(m, k, z)
+         y = Sub(d, w)
+         f = Cast<to = 1>(m)
+         n = ReduceSum<keepdims = 0>(f)
+         e = Size(x)
+         g = Cast<to = 1>(e)
+         h = Div(n, g)
+         i = Sub(h, r)
+         j = Abs(i)
+         o = Constant<value = float {0.1}>()
+         u = Less(j, o)""",
+         [draw(32, 16), np.float32(ratio), np.array(training),
+          np.float32(1 / (1 - ratio) if training and ratio < 1 else 1)],
+         by_hand=[np.zeros((32, 16), np.float32),
+                  np.array(name == "half")])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "operators.tar.xz"])

@@ -9,18 +9,11 @@ ig_status ig_onnx_import_identity(ig_onnx_node *node) {
     return ig_onnx_give(node, node->inputs[0]);
 }
 
-/* Inference: the input as it is; the mask is true everywhere. */
-ig_status ig_onnx_import_dropout(ig_onnx_node *node) {
-    const ig_value *training = ig_onnx_in(node, 2);
-    const ig_type *type = node->inputs[0]->type;
-    double is_training = 0;
-    if (training && (!ig_constant_f64(training, &is_training) || is_training != 0)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED, "training mode is not supported yet");
-    }
-    if (node->output_count > 1) {
-        node->outputs[1] = ig_expr_fill(node->e, IG_DT_bool, type->rank, type->dims, 1);
-    }
-    return ig_onnx_give(node, node->inputs[0]);
+/* ---- optionals, which this importer knows to hold something or to be absent ---- */
+
+ig_status ig_onnx_import_has_element(ig_onnx_node *node) {
+    bool has_one = node->input_count > 0 && node->inputs[0];
+    return ig_onnx_give(node, ig_expr_number(node->e, IG_DT_bool, has_one));
 }
 
 /* ---- shape and size ---- */
