@@ -33,6 +33,8 @@ static void print_as(const text_call *call, const ig_module *module, uint32_t st
         ig_dump_json(module, stages, out);
     } else if (call->format == IG_FORMAT_MODEL_EXPLORER) {
         ig_dump_explorer(module, stages, out);
+    } else if (call->format == IG_FORMAT_ONNX) {
+        ig_dump_onnx(module, ig_entry_of(module), out);
     } else if (stages == ALL_STAGES) {
         ig_print_module(module, out);
     } else {

@@ -10,6 +10,9 @@
 void ig_dump_dot(const ig_module *module, uint32_t stages, ig_writer *out);
 /* JSON that Google's Model Explorer reads. */
 void ig_dump_explorer(const ig_module *module, uint32_t stages, ig_writer *out);
+/* The entry graph as an ONNX model to look at, as in Netron: ops in domain `ingot`,
+ * constants without their bytes.  No runtime can run it. */
+void ig_dump_onnx(const ig_module *module, const ig_graph *entry, ig_writer *out);
 void ig_dump_json(const ig_module *module, uint32_t stages, ig_writer *out);
 /* A node as its user knows it, behind the module that it is of; "" when nothing is
  * known.  A name that is a path already says more. */

@@ -134,8 +134,9 @@ typedef enum ig_format {
     IG_FORMAT_TEXT,
     IG_FORMAT_DOT,
     IG_FORMAT_JSON,
-    IG_FORMAT_HTML,          /* a page that draws the graph */
-    IG_FORMAT_MODEL_EXPLORER /* JSON for Google's Model Explorer */
+    IG_FORMAT_HTML,           /* a page that draws the graph */
+    IG_FORMAT_MODEL_EXPLORER, /* JSON for Google's Model Explorer */
+    IG_FORMAT_ONNX /* bytes of ONNX, to look at alone: ops in domain "ingot" */
 } ig_format;
 /* The module's text; the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format,

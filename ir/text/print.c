@@ -340,12 +340,22 @@ void ig_print_line(ig_printer *printer, const ig_op *op, ig_writer *writer) {
     ig_put(writer, "%s", op->body_count ? " {…}" : "");
 }
 
+static const ig_print_options brief = { .data_bytes = BRIEF_BYTES };
+
 void ig_print_line_attrs(ig_printer *printer, const ig_op *op, ig_writer *writer) {
-    static const ig_print_options brief = { .data_bytes = BRIEF_BYTES };
     const ig_print_options *before = printer->options;
     printer->out = writer;
     printer->options = &brief;
     ig_print_attrs(printer, op);
+    printer->options = before;
+}
+
+void ig_print_line_attr(ig_printer *printer, const ig_op *op, uint32_t slot,
+                        ig_writer *writer) {
+    const ig_print_options *before = printer->options;
+    printer->out = writer;
+    printer->options = &brief;
+    ig_print_attr(printer, op, slot);
     printer->options = before;
 }
 

@@ -26,6 +26,7 @@ void ig_print_item(ig_writer *out,
                    const char *name); /* @name, quoted when it must be */
 
 void ig_print_attrs(ig_printer *printer, const ig_op *op);
+void ig_print_attr(ig_printer *printer, const ig_op *op, uint32_t slot);
 /* `implied` is the type that the reader knows already, or NULL. */
 void ig_print_data(ig_printer *printer, const ig_data *data, const ig_type *implied);
 void ig_print_symbols(ig_printer *printer); /* those in use that are not default */

@@ -73,9 +73,13 @@ static void put_attr(ig_printer *p, const ig_attr *attr, const ig_attr_info *inf
     }
 }
 
+void ig_print_attr(ig_printer *p, const ig_op *op, uint32_t slot) {
+    const ig_type *implied = op->result_count ? op->results[0].type : NULL;
+    put_attr(p, &op->attrs[slot], &ig_ops[op->code].attrs[slot], implied);
+}
+
 void ig_print_attrs(ig_printer *p, const ig_op *op) {
     const ig_op_info *info = &ig_ops[op->code];
-    const ig_type *implied = op->result_count ? op->results[0].type : NULL;
     uint32_t shown = 0;
     for (uint32_t i = 0; i < info->attr_count; i++) {
         const ig_attr *attr = &op->attrs[i];
@@ -85,7 +89,7 @@ void ig_print_attrs(ig_printer *p, const ig_op *op) {
         ig_put(p->out, "%s%s", shown++ ? ", " : " {", info->attrs[i].name);
         if (attr->kind != IG_ATTR_BOOL || !attr->as.i) {
             ig_put(p->out, " = ");
-            put_attr(p, attr, &info->attrs[i], implied);
+            ig_print_attr(p, op, i);
         }
     }
     ig_put(p->out, "%s", shown ? "}" : "");

@@ -16,6 +16,9 @@ ig_printer *ig_line_printer(const ig_graph *graph, ig_arena *arena);
 void ig_print_line(ig_printer *printer, const ig_op *op, ig_writer *writer);
 /* " {a = 1, b}", or nothing; constants of more than a few bytes are elided. */
 void ig_print_line_attrs(ig_printer *printer, const ig_op *op, ig_writer *writer);
+/* The value of one that is there, alone. */
+void ig_print_line_attr(ig_printer *printer, const ig_op *op, uint32_t slot,
+                        ig_writer *writer);
 void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writer);
 
 /* Variations of the plain form; zero is the plain form. */

@@ -257,6 +257,8 @@ def show_passes(browser, path):
 
 
 def take_shot(browser, path, picture, keys):
+    browser.ask("Emulation.setDeviceMetricsOverride", width=1120, height=680,
+                deviceScaleFactor=1, mobile=False)
     browser.open(path)
     for key in keys.split():
         browser.press(key)

@@ -165,6 +165,29 @@ ids = {node["id"] for node in graph["nodes"]}
 edges = [e["sourceNodeId"] for node in graph["nodes"] for e in node["incomingEdges"]]
 assert edges and set(edges) <= ids, graph' "$tmp/explorer.json"
 
+# ONNX for viewers: a plan's launches read what others wrote.
+for stage in import plan; do
+    check "ONNX to look at, $stage" 0 "" \
+        "$ingot" dump "$tmp/chain.ig" --stage $stage --format onnx -o "$tmp/look.onnx"
+    if command -v protoc >/dev/null; then
+        protoc --decode=onnx.ModelProto --proto_path=frontend/onnx/read onnx.proto \
+            <"$tmp/look.onnx" >"$tmp/look.$stage"
+    fi
+done
+if [ -s "$tmp/look.plan" ]; then
+    holds "nodes, types and names are there" sh -c "grep -q 'op_type: \"relu\"' '$tmp/look.import' &&
+        grep -q 'dim_param: \"B\"' '$tmp/look.import' && grep -q 'name: \"above\"' '$tmp/look.import'"
+    holds "launches have what they write" python3 -c '
+import re, sys
+node = re.search(r"node \{\n(.*?)\n  \}\n", open(sys.argv[1]).read(), re.S)[1]
+output = re.search("output: (.*)", node)[1]
+assert "op_type: \"launch\"" in node and "domain: \"ingot\"" in node, node
+assert node.count("    input:") == 2, node
+assert "name: " + output in open(sys.argv[1]).read().split("  output {")[1]' "$tmp/look.plan"
+else
+    skip "ONNX to look at" "protoc is absent"
+fi
+
 # 10,000 ops: each form within two seconds, and drawn.
 "$python" - >"$tmp/long.ig" <<'END'
 print("module @long {\n  graph @main(%x: f32[8]) -> (f32[8] \"y\") {")
@@ -173,7 +196,7 @@ for i in range(10000):
     print(f"    %{i} = {'relu' if i % 2 else 'neg'} {before} : f32[8] loc {{node = \"{name}\"}}")
 print("    ret %9999\n  }\n}")
 END
-for form in dot json html model-explorer; do
+for form in dot json html model-explorer onnx; do
     holds "10,000 ops as $form within 2 s" timeout $(is_sanitized && echo 40 || echo 2) \
         "$ingot" dump "$tmp/long.ig" --stage import --format $form -o "$tmp/long.$form" -q
 done

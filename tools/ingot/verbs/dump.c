@@ -15,7 +15,7 @@ static const option_row dump_options[] = {
     TEXT("stage", 's', stage, "import|tensor|plan|kernel|llvm|asm|cuda|ptx",
          "how far the model is taken (tensor; html: asm, all there is)"),
     TEXT("after", 0, after, "PASS", "stop after this pass (ingot info lists them)"),
-    TEXT("format", 'f', format, "text|dot|html|json|model-explorer",
+    TEXT("format", 'f', format, "text|dot|html|json|model-explorer|onnx",
          "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     TEXT("profile", 0, profile, "p.json",
@@ -40,7 +40,7 @@ static const option_row dump_options[] = {
 static const option_row opt_options[] = {
     TEXT("passes", 'p', passes, "PIPELINE",
          "such as \"fold,cse,dce\" (ingot info lists the passes)"),
-    TEXT("format", 'f', format, "text|dot|html|json|model-explorer",
+    TEXT("format", 'f', format, "text|dot|html|json|model-explorer|onnx",
          "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     ROW_TARGET,
@@ -58,7 +58,8 @@ static ig_format format_of(const settings *given) {
     } rows[] = { { "dot", IG_FORMAT_DOT },
                  { "json", IG_FORMAT_JSON },
                  { "html", IG_FORMAT_HTML },
-                 { "model-explorer", IG_FORMAT_MODEL_EXPLORER } };
+                 { "model-explorer", IG_FORMAT_MODEL_EXPLORER },
+                 { "onnx", IG_FORMAT_ONNX } };
     const char *format = given->format ? given->format : given->json ? "json" : "text";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(format, rows[i].name) == 0) {
