@@ -46,13 +46,25 @@ typedef struct ig_dynamic_options {
     uint32_t frequency; /* of a new id; 0: 5 (ig_id_map_create) */
     int64_t evict_rows; /* rows that are freed at a time; 0: half of all */
     int is_read_only;   /* rows are never written to the store */
-    /* Rows before all others, 0 … spare_rows - 1, that no id ever has: zeros to begin
-     * with, and the caller's to fill.  They come on top of row_count. */
-    int64_t spare_rows;
     /* Fills the weight of an id that the store does not have; NULL: zeros.  States are
      * zeros. */
     void (*fill)(void *user, int64_t id, void *weight);
     void *fill_user;
+    /* Rows before all others, 0 … spare_rows - 1, that no id ever has: zeros to begin
+     * with, and the caller's to fill.  They come on top of row_count. */
+    int64_t spare_rows;
+    /* Bytes of a row of each state, where optimisers keep less (or more) than a weight
+     * a weight; NULL: row_bytes of all. */
+    const size_t *state_bytes;
+    /* The caller's memory of each state, in place of the table's own: spare rows first;
+     * it must outlive the table.  NULL: the table's own. */
+    void *const *memory;
+    /* Of several ranks that make the same calls in the same order, with the same ids,
+     * each has memory of a part of the rows, and moves it alone: rows shard_begin …
+     * shard_begin + shard_rows - 1.  0 rows: all. */
+    int64_t shard_begin, shard_rows;
+    int keeps_absent; /* an id that the store does not have finds in its row what is
+                       * there already (the caller's), in place of zeros or `fill` */
 } ig_dynamic_options;
 
 IG_API IG_MUST_USE ig_status ig_dynamic_create(ig_store *store,
@@ -73,6 +85,9 @@ IG_API IG_MUST_USE ig_status ig_dynamic_fetch(ig_dynamic *table,
                                               const ig_store_call *call, uint32_t time,
                                               const int64_t *ids, size_t count,
                                               int64_t *rows);
+/* The rows that the last fetch read from no store, because it lacks their ids; there
+ * until the next call. */
+IG_API const ig_id_row *ig_dynamic_filled(const ig_dynamic *table, size_t *out_count);
 /* The same without the store: ids that are not in memory get row -1.  For a call whose
  * time is up. */
 IG_API IG_MUST_USE ig_status ig_dynamic_find(ig_dynamic *table,

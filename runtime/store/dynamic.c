@@ -21,7 +21,12 @@ struct ig_dynamic {
     ig_dynamic_options options;
     char *name;
     ig_id_map *map;
-    char **data;               /* a pointer a state */
+    char **data;            /* a pointer a state */
+    size_t *state_bytes;    /* of a row */
+    size_t *state_offsets;  /* in a row of the chunk */
+    size_t chunk_row_bytes; /* all states of a row */
+    ig_id_row *filled;      /* row_count */
+    size_t filled_count;
     _Atomic(int64_t) released; /* by any thread; -1: nothing */
     int64_t saved;             /* uses after this time are not in the store */
     ig_id_row *fresh, *least;  /* row_count; evict_rows */
@@ -37,12 +42,28 @@ struct ig_dynamic {
 
 /* ---- life cycle ---- */
 
+static bool are_states_small(const ig_dynamic_options *options) {
+    for (uint32_t s = 0; options->state_bytes && s < options->state_count; s++) {
+        if (options->state_bytes[s] < 1 || options->state_bytes[s] > CHUNK_BYTES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_shard(const ig_dynamic_options *options) {
+    return options->shard_begin >= 0 && options->shard_rows >= 0 &&
+           options->shard_begin <= options->row_count &&
+           options->shard_rows <= options->row_count - options->shard_begin;
+}
+
 static ig_status check_options(const ig_store_call *call,
                                const ig_dynamic_options *options) {
     size_t bytes;
     bool fits = options->row_count >= 1 && options->row_count <= IG_ID_MAP_ROWS &&
                 options->row_bytes >= 1 && options->row_bytes <= CHUNK_BYTES &&
-                options->state_count <= 64 && options->spare_rows >= 0 &&
+                options->state_count <= 64 && is_shard(options) &&
+                are_states_small(options) && options->spare_rows >= 0 &&
                 options->spare_rows <= IG_ID_MAP_ROWS &&
                 ig_mul_size((size_t)(options->row_count + options->spare_rows),
                             options->row_bytes, &bytes) &&
@@ -58,42 +79,59 @@ static ig_status check_options(const ig_store_call *call,
     return IG_OK;
 }
 
+/* Where each state stands in a row of the chunk. */
+static bool lay_out_states(ig_dynamic *table) {
+    const ig_dynamic_options *o = &table->options;
+    table->state_bytes = calloc(o->state_count, sizeof *table->state_bytes);
+    table->state_offsets = calloc(o->state_count, sizeof *table->state_offsets);
+    for (uint32_t s = 0;
+         table->state_bytes && table->state_offsets && s < o->state_count; s++) {
+        table->state_bytes[s] = o->state_bytes ? o->state_bytes[s] : o->row_bytes;
+        table->state_offsets[s] = table->chunk_row_bytes;
+        table->chunk_row_bytes += table->state_bytes[s];
+    }
+    return table->state_bytes && table->state_offsets;
+}
+
 static bool allocate_rows(ig_dynamic *table) {
     const ig_dynamic_options *o = &table->options;
-    size_t rows = (size_t)(o->row_count + o->spare_rows);
-    size_t bytes = ig_align_up(rows * o->row_bytes, 64);
+    size_t rows = (size_t)(o->shard_rows + o->spare_rows);
     table->data = calloc(o->state_count, sizeof *table->data);
     for (uint32_t s = 0; table->data && s < o->state_count; s++) {
-        table->data[s] = aligned_alloc(64, bytes);
+        size_t bytes = ig_align_up(rows * table->state_bytes[s], 64);
+        table->data[s] = o->memory ? o->memory[s] : aligned_alloc(64, bytes);
         if (!table->data[s]) {
             return false;
         }
-        memset(table->data[s], 0, bytes);
+        if (!o->memory) {
+            memset(table->data[s], 0, bytes);
+        }
     }
     return table->data != NULL;
 }
 
 static bool allocate_chunk(ig_dynamic *table) {
     const ig_dynamic_options *o = &table->options;
-    size_t row = o->row_bytes * o->state_count;
+    size_t row = table->chunk_row_bytes, states = o->state_count;
     size_t rows = CHUNK_BYTES / row > 0 ? CHUNK_BYTES / row : 1;
     rows = rows < (size_t)o->row_count ? rows : (size_t)o->row_count;
     table->chunk_rows = rows;
     table->fresh = calloc((size_t)o->row_count, sizeof *table->fresh);
+    table->filled = calloc((size_t)o->row_count, sizeof *table->filled);
     table->least = calloc((size_t)o->evict_rows, sizeof *table->least);
     table->ids = calloc(rows, sizeof *table->ids);
-    table->states = calloc(o->state_count, sizeof *table->states);
-    table->offsets = calloc(rows * o->state_count + 1, sizeof *table->offsets);
-    table->is_there = calloc(rows * o->state_count, sizeof *table->is_there);
+    table->states = calloc(states, sizeof *table->states);
+    table->offsets = calloc(rows * states + 1, sizeof *table->offsets);
+    table->is_there = calloc(rows * states, sizeof *table->is_there);
     table->chunk = malloc(rows * row);
-    for (uint32_t s = 0; table->states && s < o->state_count; s++) {
+    for (uint32_t s = 0; table->states && s < states; s++) {
         table->states[s] = s;
     }
-    for (size_t i = 0; table->offsets && i <= rows * o->state_count; i++) {
-        table->offsets[i] = i * o->row_bytes;
+    for (size_t i = 0; table->offsets && i <= rows * states; i++) {
+        table->offsets[i] = i / states * row + table->state_offsets[i % states];
     }
-    return table->fresh && table->least && table->ids && table->states &&
-           table->offsets && table->is_there && table->chunk;
+    return table->fresh && table->filled && table->least && table->ids &&
+           table->states && table->offsets && table->is_there && table->chunk;
 }
 
 ig_status ig_dynamic_create(ig_store *store, const ig_dynamic_options *given,
@@ -104,6 +142,10 @@ ig_status ig_dynamic_create(ig_store *store, const ig_dynamic_options *given,
            given->size < sizeof options ? given->size : sizeof options);
     options.state_count = options.state_count > 0 ? options.state_count : 1;
     IG_TRY(check_options(&call, &options));
+    if (options.shard_rows == 0) {
+        options.shard_begin = 0;
+        options.shard_rows = options.row_count;
+    }
     options.frequency = options.frequency > 0 ? options.frequency : DEFAULT_FREQUENCY;
     if (options.evict_rows == 0) {
         options.evict_rows = (options.row_count + 1) / 2;
@@ -119,8 +161,8 @@ ig_status ig_dynamic_create(ig_store *store, const ig_dynamic_options *given,
     table->name = strdup(options.name);
     ig_status status = ig_id_map_create(options.kind, options.row_count,
                                         options.frequency, &call, &table->map);
-    if (status == IG_OK &&
-        !(table->name && allocate_rows(table) && allocate_chunk(table))) {
+    if (status == IG_OK && !(table->name && lay_out_states(table) &&
+                             allocate_rows(table) && allocate_chunk(table))) {
         status = ig_store_fail(&call, IG_LIMIT,
                                "table '%s': out of memory for %lld rows", options.name,
                                (long long)options.row_count);
@@ -137,13 +179,17 @@ void ig_dynamic_destroy(ig_dynamic *table) {
     if (!table) {
         return;
     }
-    for (uint32_t s = 0; table->data && s < table->options.state_count; s++) {
+    bool owns_rows = table->data && !table->options.memory;
+    for (uint32_t s = 0; owns_rows && s < table->options.state_count; s++) {
         free(table->data[s]);
     }
     ig_id_map_destroy(table->map);
     free(table->data);
     free(table->name);
+    free(table->state_bytes);
+    free(table->state_offsets);
     free(table->fresh);
+    free(table->filled);
     free(table->least);
     free(table->ids);
     free(table->states);
@@ -165,8 +211,9 @@ ig_dynamic_counts ig_dynamic_describe(const ig_dynamic *table) {
 
 /* `row` is one of the map's. */
 static char *row_at(const ig_dynamic *table, uint32_t state, int64_t row) {
-    size_t place = (size_t)(row + table->options.spare_rows);
-    return table->data[state] + place * table->options.row_bytes;
+    const ig_dynamic_options *o = &table->options;
+    size_t place = (size_t)(row - o->shard_begin + o->spare_rows);
+    return table->data[state] + place * table->state_bytes[state];
 }
 
 static ig_store_cells cells_of(ig_dynamic *table, const ig_id_row *rows, size_t count) {
@@ -183,11 +230,11 @@ static ig_store_cells cells_of(ig_dynamic *table, const ig_id_row *rows, size_t 
 
 static ig_status write_chunk(ig_dynamic *table, const ig_store_call *call,
                              const ig_id_row *rows, size_t count) {
-    const ig_dynamic_options *o = &table->options;
     char *to = table->chunk;
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t s = 0; s < o->state_count; s++, to += o->row_bytes) {
-            memcpy(to, row_at(table, s, rows[i].row), o->row_bytes);
+        for (uint32_t s = 0; s < table->options.state_count; s++) {
+            memcpy(to, row_at(table, s, rows[i].row), table->state_bytes[s]);
+            to += table->state_bytes[s];
         }
     }
     ig_store_cells cells = cells_of(table, rows, count);
@@ -199,17 +246,19 @@ static ig_status write_chunk(ig_dynamic *table, const ig_store_call *call,
 typedef struct reading {
     ig_dynamic *table;
     _Atomic(size_t) odd_bytes; /* of a cell that is not as long as a row; 0: none */
+    _Atomic(size_t) odd_wanted;
 } reading;
 
 /* Cells may come from several threads, each to a place of its own. */
 static void take_cell(void *user, size_t cell, const void *data, size_t bytes) {
     reading *r = user;
     ig_dynamic *table = r->table;
-    size_t row_bytes = table->options.row_bytes;
-    table->is_there[cell] = data && bytes == row_bytes;
+    size_t wanted = table->state_bytes[cell % table->options.state_count];
+    table->is_there[cell] = data && bytes == wanted;
     if (table->is_there[cell]) {
-        memcpy(table->chunk + cell * row_bytes, data, row_bytes);
+        memcpy(table->chunk + table->offsets[cell], data, bytes);
     } else if (data) {
+        r->odd_wanted = wanted;
         r->odd_bytes = bytes > 0 ? bytes : SIZE_MAX;
     }
 }
@@ -222,16 +271,19 @@ static void place_row(ig_dynamic *table, const ig_id_row *row, size_t index) {
     for (uint32_t s = 0; s < o->state_count; s++) {
         char *to = row_at(table, s, row->row);
         if (is_known && table->is_there[cell + s]) {
-            memcpy(to, table->chunk + (cell + s) * o->row_bytes, o->row_bytes);
-        } else {
-            memset(to, 0, o->row_bytes);
+            memcpy(to, table->chunk + table->offsets[cell + s], table->state_bytes[s]);
+        } else if (is_known || !o->keeps_absent) {
+            memset(to, 0, table->state_bytes[s]);
         }
     }
-    if (!is_known && o->fill) {
+    if (!is_known && o->fill && !o->keeps_absent) {
         o->fill(o->fill_user, row->id, row_at(table, 0, row->row));
     }
     table->counts.fetched += is_known;
     table->counts.filled += !is_known;
+    if (!is_known) {
+        table->filled[table->filled_count++] = *row;
+    }
 }
 
 static ig_status read_chunk(ig_dynamic *table, const ig_store_call *call,
@@ -244,7 +296,7 @@ static ig_status read_chunk(ig_dynamic *table, const ig_store_call *call,
         return ig_store_fail(
             call, IG_INVALID,
             "table '%s': the store has a row of %zu bytes, expected %zu", table->name,
-            odd == SIZE_MAX ? 0 : odd, table->options.row_bytes);
+            odd == SIZE_MAX ? 0 : odd, atomic_load(&r.odd_wanted));
     }
     for (size_t i = 0; i < count; i++) {
         place_row(table, &rows[i], i);
@@ -255,8 +307,27 @@ static ig_status read_chunk(ig_dynamic *table, const ig_store_call *call,
 typedef ig_status move_chunk(ig_dynamic *table, const ig_store_call *call,
                              const ig_id_row *rows, size_t count);
 
+/* Moves this rank's rows to the front, the others behind; returns how many are its. */
+static size_t keep_own(const ig_dynamic_options *o, ig_id_row *rows, size_t count) {
+    size_t own = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t place = rows[i].row - o->shard_begin;
+        if (place >= 0 && place < o->shard_rows) {
+            ig_id_row row = rows[i];
+            rows[i] = rows[own];
+            rows[own++] = row;
+        }
+    }
+    return own;
+}
+
+/* Rows of other ranks are theirs to move. */
 static ig_status move_rows(ig_dynamic *table, const ig_store_call *call,
-                           move_chunk *move, const ig_id_row *rows, size_t count) {
+                           move_chunk *move, ig_id_row *rows, size_t count) {
+    const ig_dynamic_options *o = &table->options;
+    if (o->shard_rows < o->row_count) {
+        count = keep_own(o, rows, count);
+    }
     for (size_t at = 0; at < count; at += table->chunk_rows) {
         size_t left = count - at;
         IG_TRY(move(table, call, rows + at,
@@ -350,6 +421,7 @@ ig_status ig_dynamic_fetch(ig_dynamic *table, const ig_store_call *given, uint32
     };
     IG_TRY(check_time(table, &call, time));
     table->fresh_count = 0;
+    table->filled_count = 0;
     ig_status status = find_rows(table, &call, &batch);
     if (status == IG_OK) {
         status = move_rows(table, &call, read_chunk, table->fresh, table->fresh_count);
@@ -362,6 +434,11 @@ ig_status ig_dynamic_fetch(ig_dynamic *table, const ig_store_call *given, uint32
     table->counts.ids += count;
     table->counts.hits += count - table->fresh_count;
     return IG_OK;
+}
+
+const ig_id_row *ig_dynamic_filled(const ig_dynamic *table, size_t *out_count) {
+    *out_count = table->filled_count;
+    return table->filled;
 }
 
 void ig_dynamic_release(ig_dynamic *table, uint32_t time) {

@@ -372,5 +372,70 @@ TEST(spare_rows_are_nobody_s_and_halved_times_lose_no_save) {
     close_store(store);
 }
 
+/* Two ranks, each with half of the rows in memory of its own, and states of other
+ * sizes: the same calls give the same rows, and each moves its own. */
+TEST(ranks_share_a_table_and_move_their_own_rows) {
+    enum { RANKS = 2, HALF = 3, MOST = 2 * HALF, IDS = 40 };
+    static const size_t bytes[] = { 8, 4 };
+    int64_t weights[RANKS][HALF];
+    int32_t moments[RANKS][HALF];
+    ig_dynamic *tables[RANKS];
+    ig_store *store = open_store(0);
+    memset(weights, 7, sizeof weights);
+    memset(moments, 7, sizeof moments);
+    for (int r = 0; r < RANKS; r++) {
+        void *const memory[] = { weights[r], moments[r] };
+        tables[r] = make_table(store, (ig_dynamic_options){ .row_count = MOST,
+                                                            .row_bytes = 8,
+                                                            .state_count = 2,
+                                                            .evict_rows = 2,
+                                                            .state_bytes = bytes,
+                                                            .memory = memory,
+                                                            .shard_begin = r * HALF,
+                                                            .shard_rows = HALF,
+                                                            .keeps_absent = 1 });
+        CHECK_PTR(ig_dynamic_data(tables[r], 1), moments[r]);
+    }
+    for (uint32_t step = 1; step <= 3 * IDS; step++) {
+        int64_t ids[] = { step % IDS, 100 }, rows[RANKS][2];
+        for (int r = 0; r < RANKS; r++) {
+            CHECK_MSG(ig_dynamic_fetch(tables[r], &call, step, ids, 2, rows[r]) ==
+                          IG_OK,
+                      "%s", why);
+        }
+        CHECK_INT(memcmp(rows[0], rows[1], sizeof rows[0]), 0);
+        for (int i = 0; i < 2; i++) {
+            int64_t rank = rows[0][i] / HALF, place = rows[0][i] % HALF;
+            bool is_known = step > IDS || (i == 1 && step > 1);
+            size_t filled = 0;
+            const ig_id_row *fresh = ig_dynamic_filled(tables[rank], &filled);
+            if (is_known) {
+                CHECK_INT(weights[rank][place], -ids[i]);
+                CHECK_INT(moments[rank][place], 2 * ids[i]);
+                CHECK_INT(filled > 0 && fresh[0].id == ids[i], 0);
+            } else {
+                CHECK(filled > 0);
+                weights[rank][place] = -ids[i];
+                moments[rank][place] = (int32_t)(2 * ids[i]);
+            }
+        }
+        for (int r = 0; r < RANKS; r++) {
+            ig_dynamic_release(tables[r], step);
+        }
+    }
+    for (int r = 0; r < RANKS; r++) {
+        ig_dynamic_destroy(tables[r]);
+    }
+    ig_dynamic_options bad = { .size = sizeof bad,
+                               .name = "t",
+                               .row_count = 4,
+                               .row_bytes = 8,
+                               .shard_begin = 3,
+                               .shard_rows = 2 };
+    CHECK_INT(ig_dynamic_create(store, &bad, &call, &tables[0]), IG_INVALID);
+    close_store(store);
+}
+
 UNIT_SUITE_WITH(store_dynamic, add_stores, a_row_of_another_length_is_refused,
+                ranks_share_a_table_and_move_their_own_rows,
                 spare_rows_are_nobody_s_and_halved_times_lose_no_save)
