@@ -1,6 +1,6 @@
 # What `cmake --install` puts where.  SPDX-License-Identifier: Apache-2.0
 
-set(headers status.h tree.h kernel.h runtime.h dlpack.h)
+set(headers status.h tree.h kernel.h runtime.h profile.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
     list(APPEND headers ingot.h values.h defect.h page.h shard.h stored.h store.h
                         dynamic.h lookahead.h interp.h group.h)
@@ -33,7 +33,7 @@ foreach(target ingot-llvm ingot-tool)
 endforeach()
 # Opened from beside their library:
 foreach(plugin store-lmdb store-redis interp-cpython interp-process interp-lua
-        capture)
+        capture observe)
     if(TARGET ingot-${plugin})
         install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

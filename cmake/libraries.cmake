@@ -8,6 +8,7 @@
 #   libingot-lookahead base + runtime/store/ahead exports ingot/lookahead.h
 #   libingot-group     base + runtime/collective    exports ingot/group.h
 #   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
+#   libingot-observe   base + runtime/observe       opened by libingot-runtime for gdb and perf
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
 #   libingot-interp-E  runtime/interp/E             opened by libingot-interp
 #   ingot-interp-child base + runtime/interp/child  begun by libingot-interp-process
@@ -53,7 +54,7 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     add_library(ingot-runtime SHARED ${runtime_objects})
     target_link_libraries(ingot-runtime PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot-runtime PRIVATE $<$<CONFIG:Release>:-Wl,--as-needed>)
-    ig_export(ingot-runtime HEADERS runtime.h tree.h dlpack.h)
+    ig_export(ingot-runtime HEADERS runtime.h profile.h tree.h dlpack.h)
     add_library(ingot-runtime-static STATIC ${runtime_objects})
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -90,6 +91,15 @@ ig_export(ingot-interp HEADERS interp.h)
 ig_folder_objects(capture_objects ig_capture)
 add_library(ingot-capture MODULE ${capture_objects})
 set_target_properties(ingot-capture PROPERTIES PREFIX lib)
+
+# Tells gdb and perf of code: exports ig_observe_start, and the two names that gdb's JIT
+# interface asks for, which are this library's own whatever else is in the process.
+ig_folder_objects(observe_objects ig_base ig_observe)
+add_library(ingot-observe MODULE ${observe_objects}
+    $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/hash\\.c|/container\\.c|/message\\.c>)
+target_link_libraries(ingot-observe PRIVATE Threads::Threads)
+target_link_options(ingot-observe PRIVATE -Wl,-Bsymbolic)
+set_target_properties(ingot-observe PROPERTIES PREFIX lib)
 
 # The engine is opened into link namespaces, once an interpreter.
 if(TARGET ig_interp_cpython)

@@ -18,12 +18,28 @@ typedef enum ig_emit {
     IG_EMIT_IMAGE, /* position-independent image, cubin */
 } ig_emit;
 
+/* The code from `offset` in a kernel's bytes on is of that line of its text. */
+typedef struct ig_debug_row {
+    uint32_t offset, line;
+} ig_debug_row;
+
+/* What debuggers and profilers are told of a kernel. */
+typedef struct ig_kernel_debug {
+    ig_str file;   /* name of the file that `text` is to be in, without a folder */
+    ig_str text;   /* the kernel as it prints */
+    ig_str object; /* relocatable ELF; addresses of sections count from `bytes` on */
+    uint64_t folder, folder_bytes; /* room in it for the folder, and its zero */
+    const ig_debug_row *rows;      /* in the order of the code */
+    size_t row_count;
+} ig_kernel_debug;
+
 /* One compiled kernel: entry is a byte offset into the code bytes (cpu) or a symbol. */
 typedef struct ig_compiled_kernel {
     const char *name;
     int64_t entry; /* byte offset of ig_kernel_fn_v0 in `bytes`; -1: look up by name */
     const void *bytes; /* the arena's */
     size_t size; /* cpu: 64-byte aligned code and read-only data, no relocations */
+    const ig_kernel_debug *debug; /* where it was asked for, or NULL */
 } ig_compiled_kernel;
 
 typedef struct ig_backend {
@@ -39,8 +55,8 @@ typedef struct ig_backend {
      * IMAGE).  NULL: the backend has no text that stands for its kernels. */
     ig_status (*assemble)(void *state, ig_str text, ig_emit what, ig_writer *out);
     /* Compiles one kernel graph; the result lives in `arena`. */
-    ig_status (*compile)(void *state, const ig_graph *kernel, ig_arena *arena,
-                         ig_compiled_kernel *out_kernel);
+    ig_status (*compile)(void *state, const ig_graph *kernel, bool wants_debug,
+                         ig_arena *arena, ig_compiled_kernel *out_kernel);
     void (*close)(void *state);
 } ig_backend;
 

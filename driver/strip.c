@@ -3,6 +3,8 @@
 #include "driver/host.h"
 #include "runtime/container.h"
 
+#include <string.h>
+
 typedef struct strip_call {
     ig_context *context;
     const char *path, *to;
@@ -35,13 +37,19 @@ static ig_status open_container(strip_call *call, ig_container *out) {
                              "not an artifact: it holds no plan", "");
 }
 
+static bool is_for_people(ig_str name) {
+    size_t size = sizeof IG_ENTRY_DEBUG - 1;
+    return ig_str_is(name, IG_ENTRY_SOURCES) ||
+           (name.size > size && memcmp(name.data, IG_ENTRY_DEBUG, size) == 0);
+}
+
 static void keep_entries(strip_call *call, const ig_container *container,
                          ig_file_part **out_parts, size_t *out_count) {
     ig_artifact_entry kept[IG_CONTAINER_ENTRIES];
     size_t count = 0;
     for (uint32_t i = 0; i < container->count; i++) {
         ig_str name = container->entries[i].name;
-        if (!ig_str_is(name, IG_ENTRY_SOURCES)) {
+        if (!is_for_people(name)) {
             kept[count++] = (ig_artifact_entry){ name, container->entries[i].data };
         }
     }

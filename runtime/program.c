@@ -79,7 +79,8 @@ static ig_status open_parts(ig_program *program, const char *path,
     IG_TRY(copy_plan(program, options->part, message));
     IG_TRY(ig_program_load_code(program, options->level, message));
     IG_TRY(ig_program_find_constants(program, path, options, message));
-    return ig_program_lay_out(program, message);
+    IG_TRY(ig_program_lay_out(program, message));
+    return ig_program_begin_observing(program, options, message);
 }
 
 static ig_program *create_program(const ig_message *message) {
@@ -163,6 +164,9 @@ void ig_program_retain(ig_program *program) {
 void ig_program_close(ig_program *program) {
     if (!program || atomic_fetch_sub(&program->references, 1) != 1) {
         return;
+    }
+    if (program->observer) {
+        program->observer->close(program->observer);
     }
     free(program->execs);
     free(program->port_slots);

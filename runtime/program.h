@@ -7,6 +7,7 @@
 #include "runtime/container.h"
 #include "runtime/device.h"
 #include "runtime/host/ranks.h"
+#include "runtime/plugin/observe.h"
 #include "runtime/plan.h"
 
 /* A step of this program, on the level that was chosen.  Sessions lay out
@@ -55,13 +56,14 @@ struct ig_program {
     ig_port_slot *port_slots; /* of steps that are not late */
     uint32_t port_slot_count;
     uint32_t slot_count, param_count, launch_count, late_count;
-    uint32_t table_size; /* max of operands of a launch in rows */
-    uint32_t scratch;    /* max of bytes that a kernel needs */
-    bool has_loose;      /* some step is */
-    bool is_sanitized;   /* some kernel checks what it touches */
-    bool needs_ranks;    /* some host step is theirs */
-    bool writes_outputs; /* in place: buffers of their own, sizes known */
-    char levels[64];     /* for people */
+    uint32_t table_size;   /* max of operands of a launch in rows */
+    uint32_t scratch;      /* max of bytes that a kernel needs */
+    bool has_loose;        /* some step is */
+    bool is_sanitized;     /* some kernel checks what it touches */
+    bool needs_ranks;      /* some host step is theirs */
+    bool writes_outputs;   /* in place: buffers of their own, sizes known */
+    char levels[64];       /* for people */
+    ig_observer *observer; /* who tells others of the code, or NULL */
 };
 
 void ig_program_retain(ig_program *program);
@@ -76,5 +78,9 @@ ig_status ig_program_find_constants(ig_program *program, const char *path,
                                     const ig_message *message);
 void ig_program_drop_constants(ig_program *program);
 ig_status ig_program_lay_out(ig_program *program, const ig_message *message);
+/* Last: tells whoever asked for it of the code. */
+ig_status ig_program_begin_observing(ig_program *program,
+                                     const ig_program_options *options,
+                                     const ig_message *message);
 
 #endif

@@ -14,7 +14,7 @@
 #ifndef IG_RUNTIME_SESSION_H
 #define IG_RUNTIME_SESSION_H
 
-#include "runtime/capture.h"
+#include "runtime/plugin/capture.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 

@@ -192,7 +192,7 @@ static void create_function(ig_cpu_emitter *e) {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(e->llvm, 0);
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), &pointer, 1,
                                         false);
-    e->function = LLVMAddFunction(e->module, "k", type);
+    e->function = LLVMAddFunction(e->module, e->debug ? e->debug->name : "k", type);
     LLVMSetVisibility(e->function, LLVMHiddenVisibility);
     e->call = LLVMGetParam(e->function, 0);
     add_flag(e, of_function, "nounwind");
@@ -203,17 +203,29 @@ static void create_function(ig_cpu_emitter *e) {
     add_attribute(e, "prefer-vector-width", e->level->width);
     LLVMPositionBuilderAtEnd(
         e->builder, LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry"));
+    if (e->debug) {
+        add_attribute(e, "frame-pointer", "all");
+        ig_cpu_debug_enter(e);
+    }
 }
 
 ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block) {
     assert(block->last && (ig_ops[block->last->code].traits & IG_TERMINATOR) &&
            "a block ends");
+    LLVMMetadataRef outside = e->debug ? LLVMGetCurrentDebugLocation2(e->builder)
+                                       : NULL;
     for (const ig_op *op = block->first; op && op != block->last; op = op->next) {
         const ig_cpu_row *row = &ig_cpu_rows[op->code];
         if (!row->emit) {
             return ig_cpu_fail(e, IG_INTERNAL, op, "no emitter for this op on CPUs");
         }
+        if (e->debug) {
+            ig_cpu_debug_at(e, op);
+        }
         IG_TRY(row->emit(e, op));
+    }
+    if (e->debug) { /* what follows is of the op around the block */
+        LLVMSetCurrentDebugLocation2(e->builder, outside);
     }
     return IG_OK;
 }
@@ -230,5 +242,8 @@ ig_status ig_cpu_emit_kernel(ig_cpu_emitter *e) {
     LLVMBuildRetVoid(e->builder);
     LLVMPositionBuilderAtEnd(e->builder, entry);
     LLVMBuildBr(e->builder, body);
+    if (e->debug) {
+        ig_cpu_debug_end(e);
+    }
     return IG_OK;
 }

@@ -3,12 +3,13 @@
 #ifndef IG_CODEGEN_CPU_EMIT_H
 #define IG_CODEGEN_CPU_EMIT_H
 
+#include "codegen/cpu/debug.h"
 #include "codegen/cpu/level.h"
 #include "codegen/cpu/llvm_shim.h"
 #include "ir/ops.h"
 
 /* One kernel on its way into one LLVM module.  LLVM objects are the machine's. */
-typedef struct ig_cpu_emitter {
+struct ig_cpu_emitter {
     ig_context *context;
     ig_arena *arena; /* for the time of this emission */
     const ig_cpu_level *level;
@@ -21,7 +22,8 @@ typedef struct ig_cpu_emitter {
     LLVMValueRef buffers, params; /* its arrays, loaded on entry */
     LLVMValueRef zeros, waste;    /* stack memory for accesses that are not done */
     LLVMValueRef *values;         /* by ig_value id */
-} ig_cpu_emitter;
+    ig_cpu_debug *debug;          /* or NULL */
+};
 
 /* How an op is emitted: a function and what it needs to know, from emit.def. */
 typedef struct ig_cpu_row {
@@ -33,7 +35,7 @@ typedef struct ig_cpu_row {
 
 extern const ig_cpu_row ig_cpu_rows[IG_OP_COUNT];
 
-/* Builds the function `k` of `e->kernel` in `e->module`. */
+/* Builds the function of `e->kernel` in `e->module`: `k`, or the debug name. */
 ig_status ig_cpu_emit_kernel(ig_cpu_emitter *e);
 /* Emits the ops of `block` up to its terminator; values of the block's arguments must
  * be set.  The operands of the terminator are read with ig_cpu_value. */

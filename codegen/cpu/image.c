@@ -17,97 +17,20 @@
 
 #include "base/checked.h"
 
-#include <elf.h>
 #include <string.h>
 
-enum { LARGEST_ALIGNMENT = 64, NOWHERE = -1 };
+enum { LARGEST_ALIGNMENT = 64, NOWHERE = IG_OBJECT_NOWHERE };
 
-typedef struct section {
-    Elf64_Shdr header;
-    const char *name;
-    int64_t place; /* offset in the image; NOWHERE: not kept */
-} section;
+typedef ig_object_section section;
 
-typedef struct reader {
-    ig_context *context;
-    const char *kernel;
-    ig_str object;
+typedef struct flattener {
+    ig_object *object;
     ig_arena *arena;
-    section *sections;
-    uint32_t section_count;
     char *image;
     size_t image_size;
-} reader;
-
-static ig_status report_image(const reader *r, const char *what, const char *name) {
-    return ig_error(
-        &r->context->diag, IG_INTERNAL, NULL,
-        "kernel '%s': its object code cannot be made position-independent: %s%s%s",
-        r->kernel, what, name ? " " : "", name ? name : "");
-}
-
-/* `size` bytes at `offset` of the object, or NULL when they are not all there. */
-static const char *span_at(const reader *r, uint64_t offset, uint64_t size) {
-    if (offset > r->object.size || size > r->object.size - offset) {
-        return NULL;
-    }
-    return r->object.data + offset;
-}
-
-/* The zero-terminated string at `offset` of a string table, or NULL. */
-static const char *string_at(const reader *r, const Elf64_Shdr *table,
-                             uint64_t offset) {
-    const char *bytes = span_at(r, table->sh_offset, table->sh_size);
-    if (!bytes || offset >= table->sh_size ||
-        !memchr(bytes + offset, 0, table->sh_size - offset)) {
-        return NULL;
-    }
-    return bytes + offset;
-}
+} flattener;
 
 /* ---- sections ---- */
-
-static ig_status read_header(reader *r, Elf64_Ehdr *header) {
-    const char *bytes = span_at(r, 0, sizeof(*header));
-    if (!bytes) {
-        return report_image(r, "it is no ELF file", NULL);
-    }
-    memcpy(header, bytes, sizeof(*header));
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_type != ET_REL ||
-        header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return report_image(r, "it is no relocatable x86-64 ELF file", NULL);
-    }
-    return IG_OK;
-}
-
-static ig_status read_sections(reader *r) {
-    Elf64_Ehdr header;
-    IG_TRY(read_header(r, &header));
-    uint64_t size = (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
-    const char *table = span_at(r, header.e_shoff, size);
-    if (!table || header.e_shstrndx >= header.e_shnum) {
-        return report_image(r, "its section table is damaged", NULL);
-    }
-    r->section_count = header.e_shnum;
-    r->sections = IG_NEW_ARRAY(r->arena, section, r->section_count);
-    for (uint32_t i = 0; i < r->section_count; i++) {
-        memcpy(&r->sections[i].header, table + i * sizeof(Elf64_Shdr),
-               sizeof(Elf64_Shdr));
-    }
-    const Elf64_Shdr *names = &r->sections[header.e_shstrndx].header;
-    for (uint32_t i = 0; i < r->section_count; i++) {
-        section *s = &r->sections[i];
-        s->place = NOWHERE;
-        s->name = string_at(r, names, s->header.sh_name);
-        bool is_empty = s->header.sh_type == SHT_NOBITS || s->header.sh_size == 0;
-        if (!s->name ||
-            (!is_empty && !span_at(r, s->header.sh_offset, s->header.sh_size))) {
-            return report_image(r, "a section is damaged", NULL);
-        }
-    }
-    return IG_OK;
-}
 
 static bool has_prefix(const char *name, const char *prefix) {
     return strncmp(name, prefix, strlen(prefix)) == 0;
@@ -120,39 +43,41 @@ static bool is_dropped(const section *s) {
 }
 
 /* Gives every kept section of the wanted kind its place. */
-static ig_status place_sections(reader *r, const char *prefix) {
-    for (uint32_t i = 0; i < r->section_count; i++) {
-        section *s = &r->sections[i];
+static ig_status place_sections(flattener *f, const char *prefix) {
+    for (uint32_t i = 0; i < f->object->section_count; i++) {
+        section *s = &f->object->sections[i];
         if (is_dropped(s) || !has_prefix(s->name, prefix)) {
             continue;
         }
         uint64_t alignment = s->header.sh_addralign ? s->header.sh_addralign : 1;
         if (s->header.sh_type != SHT_PROGBITS || (s->header.sh_flags & SHF_WRITE) ||
             (alignment & (alignment - 1)) || alignment > LARGEST_ALIGNMENT) {
-            return report_image(r, "it needs section", s->name);
+            return ig_object_report(f->object, "it needs section", s->name);
         }
-        size_t place = ig_align_up(r->image_size, (size_t)alignment);
+        size_t place = ig_align_up(f->image_size, (size_t)alignment);
         s->place = (int64_t)place;
-        r->image_size = place + (size_t)s->header.sh_size; /* both within the object */
+        f->image_size = place + (size_t)s->header.sh_size; /* both within the object */
     }
     return IG_OK;
 }
 
-static ig_status lay_out(reader *r) {
-    IG_TRY(place_sections(r, ".text"));
-    r->image_size = ig_align_up(r->image_size, LARGEST_ALIGNMENT);
-    IG_TRY(place_sections(r, ".rodata"));
-    r->image_size = ig_align_up(r->image_size, LARGEST_ALIGNMENT);
-    for (uint32_t i = 0; i < r->section_count; i++) {
-        if (!is_dropped(&r->sections[i]) && r->sections[i].place == NOWHERE) {
-            return report_image(r, "it needs section", r->sections[i].name);
+static ig_status lay_out(flattener *f) {
+    IG_TRY(place_sections(f, ".text"));
+    f->image_size = ig_align_up(f->image_size, LARGEST_ALIGNMENT);
+    IG_TRY(place_sections(f, ".rodata"));
+    f->image_size = ig_align_up(f->image_size, LARGEST_ALIGNMENT);
+    for (uint32_t i = 0; i < f->object->section_count; i++) {
+        if (!is_dropped(&f->object->sections[i]) &&
+            f->object->sections[i].place == NOWHERE) {
+            return ig_object_report(f->object, "it needs section",
+                                    f->object->sections[i].name);
         }
     }
-    r->image = ig_arena_zalloc(r->arena, r->image_size);
-    for (uint32_t i = 0; i < r->section_count; i++) {
-        const section *s = &r->sections[i];
+    f->image = ig_arena_zalloc(f->arena, f->image_size);
+    for (uint32_t i = 0; i < f->object->section_count; i++) {
+        const section *s = &f->object->sections[i];
         if (s->place != NOWHERE) {
-            memcpy(r->image + s->place, r->object.data + s->header.sh_offset,
+            memcpy(f->image + s->place, f->object->bytes.data + s->header.sh_offset,
                    s->header.sh_size);
         }
     }
@@ -161,121 +86,94 @@ static ig_status lay_out(reader *r) {
 
 /* ---- symbols and relocations ---- */
 
-static bool read_symbol(const reader *r, const Elf64_Shdr *table, uint64_t index,
-                        Elf64_Sym *out_symbol) {
-    const char *symbols = span_at(r, table->sh_offset, table->sh_size);
-    if (!symbols || index >= table->sh_size / sizeof(Elf64_Sym)) {
-        return false;
-    }
-    memcpy(out_symbol, symbols + index * sizeof(Elf64_Sym), sizeof(*out_symbol));
-    return true;
-}
-
-static const char *symbol_name(const reader *r, const Elf64_Shdr *table,
-                               const Elf64_Sym *symbol) {
-    uint16_t at = symbol->st_shndx;
-    const char *name = NULL;
-    if (ELF64_ST_TYPE(symbol->st_info) == STT_SECTION && at < r->section_count) {
-        name = r->sections[at].name;
-    } else if (table->sh_link < r->section_count) {
-        name = string_at(r, &r->sections[table->sh_link].header, symbol->st_name);
-    }
-    return name ? name : "?";
-}
-
-/* Where the symbol lies in the image; NOWHERE when it does not. */
-static int64_t symbol_place(const reader *r, const Elf64_Sym *symbol) {
-    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= r->section_count) {
-        return NOWHERE;
-    }
-    const section *s = &r->sections[symbol->st_shndx];
-    if (s->place == NOWHERE || symbol->st_value > s->header.sh_size) {
-        return NOWHERE;
-    }
-    return s->place + (int64_t)symbol->st_value;
-}
-
-static ig_status apply_relocations(reader *r, const section *target,
+static ig_status apply_relocations(flattener *f, const section *target,
                                    const Elf64_Shdr *symbols, const Elf64_Rela *rela) {
     Elf64_Sym symbol;
-    if (!read_symbol(r, symbols, ELF64_R_SYM(rela->r_info), &symbol)) {
-        return report_image(r, "a relocation is damaged in section", target->name);
+    if (!ig_object_symbol(f->object, symbols, ELF64_R_SYM(rela->r_info), &symbol)) {
+        return ig_object_report(f->object, "a relocation is damaged in section",
+                                target->name);
     }
-    const char *name = symbol_name(r, symbols, &symbol);
+    const char *name = ig_object_symbol_name(f->object, symbols, &symbol);
     uint64_t kind = ELF64_R_TYPE(rela->r_info);
     if (kind != R_X86_64_PC32 && kind != R_X86_64_PLT32) {
-        return report_image(r, "it needs an address at run time, that of symbol", name);
+        return ig_object_report(
+            f->object, "it needs an address at run time, that of symbol", name);
     }
-    int64_t value = symbol_place(r, &symbol);
+    int64_t value = ig_object_symbol_place(f->object, &symbol);
     if (value == NOWHERE) {
-        return report_image(r, "it refers to symbol", name);
+        return ig_object_report(f->object, "it refers to symbol", name);
     }
     if (target->header.sh_size < 4 || rela->r_offset > target->header.sh_size - 4) {
-        return report_image(r, "a relocation is damaged in section", target->name);
+        return ig_object_report(f->object, "a relocation is damaged in section",
+                                target->name);
     }
     int64_t place = target->place + (int64_t)rela->r_offset, sum = 0;
     if (!ig_add_i64(value - place, rela->r_addend, &sum) || sum != (int32_t)sum) {
-        return report_image(r, "a distance does not fit 32 bits, to symbol", name);
+        return ig_object_report(f->object, "a distance does not fit 32 bits, to symbol",
+                                name);
     }
     int32_t distance = (int32_t)sum;
-    memcpy(r->image + place, &distance, sizeof(distance));
+    memcpy(f->image + place, &distance, sizeof(distance));
     return IG_OK;
 }
 
-static ig_status apply_section(reader *r, const section *relocations) {
+static ig_status apply_section(flattener *f, const section *relocations) {
     const Elf64_Shdr *header = &relocations->header;
-    if (header->sh_info >= r->section_count || header->sh_link >= r->section_count) {
-        return report_image(r, "a relocation is damaged in section", relocations->name);
+    if (header->sh_info >= f->object->section_count ||
+        header->sh_link >= f->object->section_count) {
+        return ig_object_report(f->object, "a relocation is damaged in section",
+                                relocations->name);
     }
-    const section *target = &r->sections[header->sh_info];
+    const section *target = &f->object->sections[header->sh_info];
     if (target->place == NOWHERE) {
         return IG_OK;
     }
     if (header->sh_type != SHT_RELA) {
-        return report_image(r, "it needs section", relocations->name);
+        return ig_object_report(f->object, "it needs section", relocations->name);
     }
     for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= header->sh_size;
          at += sizeof(Elf64_Rela)) {
         Elf64_Rela rela;
-        memcpy(&rela, r->object.data + header->sh_offset + at, sizeof(rela));
-        IG_TRY(
-            apply_relocations(r, target, &r->sections[header->sh_link].header, &rela));
+        memcpy(&rela, f->object->bytes.data + header->sh_offset + at, sizeof(rela));
+        IG_TRY(apply_relocations(f, target,
+                                 &f->object->sections[header->sh_link].header, &rela));
     }
     return IG_OK;
 }
 
-static ig_status find_entry(reader *r, const char *wanted, int64_t *out_entry) {
-    for (uint32_t i = 0; i < r->section_count; i++) {
-        const Elf64_Shdr *table = &r->sections[i].header;
+static ig_status find_entry(flattener *f, const char *wanted, int64_t *out_entry) {
+    for (uint32_t i = 0; i < f->object->section_count; i++) {
+        const Elf64_Shdr *table = &f->object->sections[i].header;
         Elf64_Sym symbol;
-        for (uint64_t k = 0;
-             table->sh_type == SHT_SYMTAB && read_symbol(r, table, k, &symbol); k++) {
-            int64_t place = symbol_place(r, &symbol);
+        for (uint64_t k = 0; table->sh_type == SHT_SYMTAB &&
+                             ig_object_symbol(f->object, table, k, &symbol);
+             k++) {
+            int64_t place = ig_object_symbol_place(f->object, &symbol);
             if (place != NOWHERE &&
-                strcmp(symbol_name(r, table, &symbol), wanted) == 0) {
+                strcmp(ig_object_symbol_name(f->object, table, &symbol), wanted) == 0) {
                 *out_entry = place;
                 return IG_OK;
             }
         }
     }
-    return report_image(r, "it does not define symbol", wanted);
+    return ig_object_report(f->object, "it does not define symbol", wanted);
 }
 
-ig_status ig_image_flatten(ig_context *context, const char *kernel, ig_str object,
+ig_status ig_image_flatten(ig_context *context, const char *kernel, ig_str bytes,
                            const char *symbol, ig_arena *arena, ig_image *out_image) {
-    reader r = {
-        .context = context, .kernel = kernel, .object = object, .arena = arena
-    };
-    IG_TRY(read_sections(&r));
-    IG_TRY(lay_out(&r));
-    for (uint32_t i = 0; i < r.section_count; i++) {
-        uint32_t type = r.sections[i].header.sh_type;
+    ig_object *object = IG_NEW(arena, ig_object);
+    flattener f = { .object = object, .arena = arena };
+    IG_TRY(ig_object_open(object, context, kernel, bytes, arena));
+    IG_TRY(lay_out(&f));
+    for (uint32_t i = 0; i < object->section_count; i++) {
+        uint32_t type = object->sections[i].header.sh_type;
         if (type == SHT_RELA || type == SHT_REL) {
-            IG_TRY(apply_section(&r, &r.sections[i]));
+            IG_TRY(apply_section(&f, &object->sections[i]));
         }
     }
-    IG_TRY(find_entry(&r, symbol, &out_image->entry));
-    out_image->bytes = r.image;
-    out_image->size = r.image_size;
+    IG_TRY(find_entry(&f, symbol, &out_image->entry));
+    out_image->bytes = f.image;
+    out_image->size = f.image_size;
+    out_image->object = object;
     return IG_OK;
 }

@@ -12,6 +12,7 @@
  */
 #include "codegen/cpu/machine.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 
@@ -105,6 +106,10 @@ static void drop_output(ig_cpu_machine *machine) {
 
 static void drop_module(ig_cpu_machine *machine) {
     drop_output(machine);
+    if (machine->debug) {
+        LLVMDisposeDIBuilder(machine->debug);
+        machine->debug = NULL;
+    }
     if (machine->module) {
         LLVMDisposeModule(machine->module);
         machine->module = NULL;
@@ -131,6 +136,12 @@ void ig_cpu_machine_begin(ig_cpu_machine *machine, const ig_graph *kernel) {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->target);
     LLVMSetModuleDataLayout(machine->module, layout);
     LLVMDisposeTargetData(layout);
+}
+
+LLVMDIBuilderRef ig_cpu_machine_debug(ig_cpu_machine *machine) {
+    assert(machine->module && !machine->debug && "a module has one such builder");
+    machine->debug = LLVMCreateDIBuilder(machine->module);
+    return machine->debug;
 }
 
 const char *ig_cpu_machine_print(ig_cpu_machine *machine) {

@@ -17,6 +17,7 @@ typedef struct ig_cpu_machine {
     LLVMPassBuilderOptionsRef options;
     LLVMBuilderRef builder;
     LLVMModuleRef module;       /* of the kernel at work, or NULL */
+    LLVMDIBuilderRef debug;     /* of it, where it has debug information, or NULL */
     LLVMMemoryBufferRef output; /* what was made of it last, or NULL */
     char *text;                 /* LLVM IR printed last, or NULL */
     const char *kernel;         /* its name, for messages */
@@ -29,6 +30,8 @@ void ig_cpu_machine_close(ig_cpu_machine *machine);
 
 /* Drops the last kernel and makes an empty module for `kernel`. */
 void ig_cpu_machine_begin(ig_cpu_machine *machine, const ig_graph *kernel);
+/* A builder of debug information for the module. */
+LLVMDIBuilderRef ig_cpu_machine_debug(ig_cpu_machine *machine);
 /* The module as LLVM IR; valid until the next call. */
 const char *ig_cpu_machine_print(ig_cpu_machine *machine);
 /* LLVM's verifier; a complaint is a defect of the emitters. */

@@ -59,8 +59,9 @@ static ig_status check_size(const state *s, const ig_graph *kernel) {
                           kernel->op_count);
 }
 
-/* The kernel as an LLVM module in s->machine, not yet optimised. */
-static ig_status build_module(state *s, const ig_graph *kernel) {
+/* The kernel as an LLVM module in s->machine, not yet optimised; with debug information
+ * where `debug` is not NULL. */
+static ig_status build_module(state *s, const ig_graph *kernel, ig_cpu_debug *debug) {
     IG_TRY(check_size(s, kernel));
     IG_TRY(ig_context_poll(s->context));
     ig_arena_fini(&s->arena);
@@ -74,6 +75,11 @@ static ig_status build_module(state *s, const ig_graph *kernel) {
         .module = s->machine.module,
         .builder = s->machine.builder,
     };
+    if (debug) {
+        debug->builder = ig_cpu_machine_debug(&s->machine);
+        ig_cpu_debug_begin(&emitter, debug);
+    }
+    LLVMSetCurrentDebugLocation2(s->machine.builder, NULL);
     IG_TRY(ig_cpu_emit_kernel(&emitter));
 #ifndef NDEBUG
     IG_TRY(ig_cpu_machine_verify(&s->machine));
@@ -92,7 +98,7 @@ static ig_status emit_text(state *s, ig_writer *text) {
 static ig_status emit_kernel(void *opened, const ig_graph *kernel, ig_emit what,
                              ig_writer *text) {
     state *s = opened;
-    IG_TRY(build_module(s, kernel));
+    IG_TRY(build_module(s, kernel, NULL));
     if (what == IG_EMIT_TEXT) {
         return emit_text(s, text);
     }
@@ -103,19 +109,39 @@ static ig_status emit_kernel(void *opened, const ig_graph *kernel, ig_emit what,
     return IG_OK;
 }
 
-static ig_status compile_kernel(void *opened, const ig_graph *kernel, ig_arena *arena,
-                                ig_compiled_kernel *out_kernel) {
+static ig_status keep_debug(const ig_cpu_debug *debug, const ig_image *image,
+                            ig_arena *arena, const ig_kernel_debug **out) {
+    ig_kernel_debug *kept = IG_NEW(arena, ig_kernel_debug);
+    kept->file = ig_str_of(ig_arena_printf(arena, "%s.ig", debug->name));
+    kept->text.data = ig_arena_copy(arena, debug->text.data, debug->text.size);
+    kept->text.size = debug->text.size;
+    IG_TRY(ig_cpu_debug_lines(image->object, arena, kept));
+    IG_TRY(ig_cpu_debug_object(image->object, arena, kept));
+    *out = kept;
+    return IG_OK;
+}
+
+static ig_status compile_kernel(void *opened, const ig_graph *kernel, bool wants_debug,
+                                ig_arena *arena, ig_compiled_kernel *out_kernel) {
     state *s = opened;
     ig_str object = { 0 };
     ig_image image = { 0 };
-    IG_TRY(build_module(s, kernel));
+    ig_cpu_debug debug = { 0 };
+    const char *symbol = "k";
+    const ig_kernel_debug *kept = NULL;
+    IG_TRY(build_module(s, kernel, wants_debug ? &debug : NULL));
     IG_TRY(ig_cpu_machine_optimize(&s->machine));
     IG_TRY(ig_cpu_machine_assemble(&s->machine, LLVMObjectFile, &object));
-    IG_TRY(ig_image_flatten(s->context, kernel->name, object, "k", arena, &image));
+    symbol = wants_debug ? debug.name : symbol;
+    IG_TRY(ig_image_flatten(s->context, kernel->name, object, symbol, arena, &image));
+    if (wants_debug) {
+        IG_TRY(keep_debug(&debug, &image, arena, &kept));
+    }
     *out_kernel = (ig_compiled_kernel){ .name = kernel->name,
                                         .entry = image.entry,
                                         .bytes = image.bytes,
-                                        .size = image.size };
+                                        .size = image.size,
+                                        .debug = kept };
     return IG_OK;
 }
 

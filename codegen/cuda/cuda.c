@@ -72,8 +72,9 @@ static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_emit what,
     return assemble_cuda(opened, ig_writer_str(&source), what, text);
 }
 
-static ig_status compile_cuda(void *opened, const ig_graph *kernel, ig_arena *arena,
-                              ig_compiled_kernel *out_kernel) {
+static ig_status compile_cuda(void *opened, const ig_graph *kernel, bool wants_debug,
+                              ig_arena *arena, ig_compiled_kernel *out_kernel) {
+    (void)wants_debug; /* a cubin has none of its own yet */
     ig_str cubin = { NULL, 0 };
     ig_writer source;
     ig_writer_init(&source, arena);

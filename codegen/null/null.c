@@ -41,9 +41,10 @@ static ig_status emit_null(void *opened, const ig_graph *kernel, ig_emit what,
 
 /* Makes the code of one kernel.  Poll the context and check limits.kernel_ops before
  * the tool chain starts, since it cannot be interrupted.  The bytes are the arena's. */
-static ig_status compile_null(void *opened, const ig_graph *kernel, ig_arena *arena,
-                              ig_compiled_kernel *out_kernel) {
+static ig_status compile_null(void *opened, const ig_graph *kernel, bool wants_debug,
+                              ig_arena *arena, ig_compiled_kernel *out_kernel) {
     const state *s = opened;
+    (void)wants_debug;
     IG_TRY(ig_context_poll(s->context));
     *out_kernel = (ig_compiled_kernel){ .name = kernel->name,
                                         .bytes = ig_arena_alloc(arena, 0) };

@@ -104,14 +104,75 @@ static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
     return ig_writer_str(&code);
 }
 
+static ig_debug_span put_span(ig_writer *to, const void *bytes, size_t size) {
+    ig_put_align(to, 8);
+    ig_debug_span span = { to->size, size };
+    ig_put_bytes(to, bytes, size);
+    return span;
+}
+
+static ig_debug_kernel put_debug(ig_writer *to, const ig_artifact_kernel *kernel,
+                                 const ig_code_kernel *placed) {
+    const ig_artifact_debug *debug = kernel->debug;
+    return (ig_debug_kernel){
+        .code = placed->entry - kernel->entry,
+        .file = put_span(to, debug->file.data, debug->file.size),
+        .text = put_span(to, debug->text.data, debug->text.size),
+        .object = put_span(to, debug->object.data, debug->object.size),
+        .folder = debug->folder,
+        .lines = put_span(to, debug->lines, debug->line_count * sizeof *debug->lines),
+    };
+}
+
+/* What is known about the kernels of the entry `code`; empty for nothing. */
+static ig_str pack_debug(ig_arena *arena, const ig_artifact_kernel *kernels,
+                         size_t count, ig_str code) {
+    ig_writer out;
+    const ig_code_header *coded = (const void *)code.data;
+    const ig_code_kernel *placed = (const void *)(coded + 1);
+    ig_debug_header header = { .magic = IG_DEBUG_MAGIC,
+                               .version = IG_FORMAT_VERSION,
+                               .kernel_count = (uint32_t)count,
+                               .code = coded->hash };
+    ig_debug_kernel *table = IG_NEW_ARRAY(arena, ig_debug_kernel, count);
+    bool has_any = false;
+    ig_writer_init(&out, arena);
+    ig_put_bytes(&out, &header, sizeof header);
+    ig_put_bytes(&out, table, count * sizeof *table);
+    for (size_t i = 0; i < count; i++) {
+        if (kernels[i].bytes && kernels[i].debug) {
+            table[i] = put_debug(&out, &kernels[i], &placed[i]);
+            has_any = true;
+        }
+    }
+    if (!has_any) {
+        return (ig_str){ NULL, 0 };
+    }
+    size_t hashed = offsetof(ig_debug_header, hash) + sizeof header.hash;
+    header.bytes = out.size;
+    memcpy(out.data + sizeof header, table, count * sizeof *table);
+    header.hash = ig_artifact_hash(out.data + hashed, out.size - hashed);
+    memcpy(out.data, &header, sizeof header);
+    return ig_writer_str(&out);
+}
+
+static void add_level_entry(packer *p, const char *prefix, const char *level,
+                            ig_str data) {
+    open_entry(p, ig_arena_printf(p->arena, "%s%s", prefix, level), IG_ENTRY_ALIGN);
+    add_data(p, data.data, data.size);
+}
+
 static void add_levels(packer *p, const ig_artifact_writer *writer,
                        const ig_artifact_level *levels) {
+    size_t count = writer->kernels.count;
     for (size_t i = 0; i < writer->levels.count; i++) {
         const char *name = writer->strings.data + writer->levels.items[i].offset;
-        ig_str code = pack_code(p->arena, levels[i].kernels, writer->kernels.count);
-        open_entry(p, ig_arena_printf(p->arena, IG_ENTRY_CODE "%s", name),
-                   IG_ENTRY_ALIGN);
-        add_data(p, code.data, code.size);
+        ig_str code = pack_code(p->arena, levels[i].kernels, count);
+        ig_str debug = pack_debug(p->arena, levels[i].kernels, count, code);
+        add_level_entry(p, IG_ENTRY_CODE, name, code);
+        if (debug.size) {
+            add_level_entry(p, IG_ENTRY_DEBUG, name, debug);
+        }
     }
 }
 

@@ -18,7 +18,7 @@
 #include "base/platform.h"
 #include "base/vec.h"
 #include "base/writer.h"
-#include "runtime/format.h"
+#include "runtime/format_debug.h"
 
 /* A constant's bytes on their way into an entry of weights; borrowed. */
 typedef struct ig_artifact_span {
@@ -64,11 +64,20 @@ uint32_t ig_artifact_constant(ig_artifact_writer *writer, ig_str name, const voi
 uint32_t ig_artifact_reference(ig_artifact_writer *writer, ig_str name, uint32_t file,
                                uint64_t offset, uint64_t size, const void *data);
 
+/* What debuggers and profilers are told of a kernel (ig_debug_kernel); borrowed. */
+typedef struct ig_artifact_debug {
+    ig_str file, text, object;
+    ig_debug_span folder;
+    const ig_debug_line *lines;
+    size_t line_count;
+} ig_artifact_debug;
+
 /* A kernel of one level; `bytes` NULL: this level has not got it. */
 typedef struct ig_artifact_kernel {
     const void *bytes;
     size_t size;
-    uint64_t entry; /* offset of the function in `bytes` */
+    uint64_t entry;                 /* offset of the function in `bytes` */
+    const ig_artifact_debug *debug; /* or NULL */
 } ig_artifact_kernel;
 
 typedef struct ig_artifact_level {

@@ -168,7 +168,7 @@ bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
     void *copy = is_whole ? ig_arena_try_alloc(arena, size) : NULL;
     if (copy) {
         memcpy(copy, code, size);
-        *out = (ig_artifact_kernel){ copy, size, header.entry };
+        *out = (ig_artifact_kernel){ copy, size, header.entry, NULL };
     }
     ig_file_map_close(&map);
     return copy != NULL;

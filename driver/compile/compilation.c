@@ -12,8 +12,10 @@
 
 #include "ingot_build_id.h"
 #include "ir/text/text.h"
+#include "passes/engine/manager.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- recipes ---- */
@@ -57,7 +59,8 @@ static ig_status compile_kernels(ig_compilation *build, const ig_artifact_writer
             }
         }
     }
-    build->team = ig_kernel_team_create(context, build->folder);
+    build->team = ig_kernel_team_create(context, build->folder,
+                                        build->options.debug != 0);
     if (!build->team) {
         return ig_error(&context->diag, IG_LIMIT, NULL, "no memory for threads");
     }
@@ -168,6 +171,7 @@ void ig_compilation_init(ig_compilation *build, const ig_module *module,
                          const ig_compile_options *options) {
     *build = (ig_compilation){ .module = module };
     ig_options_take(&build->options, sizeof build->options, options);
+    build->options.debug |= ig_word_is_in(secure_getenv("INGOT_DEBUG"), "gdb");
     ig_arena_init(&build->arena, &module->context->budget);
     build->payloads = (ig_payloads){ .module = module, .arena = &build->arena };
 }

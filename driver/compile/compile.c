@@ -318,6 +318,11 @@ static bool write_part(int file, const ig_file_part *part) {
     return true;
 }
 
+static ig_program_options program_options(const ig_compile_options *options) {
+    return (ig_program_options){ .size = sizeof(ig_program_options),
+                                 .observe = options->debug ? IG_OBSERVE_GDB : 0 };
+}
+
 static ig_status open_in_memory(compile_call *call) {
     assert(call->build.part_count > 0 && "the container was made");
     ig_diag *diag = &call->context->diag;
@@ -336,9 +341,9 @@ static ig_status open_in_memory(compile_call *call) {
     }
     char path[IG_OPEN_PATH_BYTES], message[512] = "";
     ig_open_file_path(file, path);
-    ig_program_options options = { .size = sizeof options,
-                                   .message = message,
-                                   .message_size = sizeof message };
+    ig_program_options options = program_options(&call->build.options);
+    options.message = message;
+    options.message_size = sizeof message;
     ig_status status = ig_program_open(path, &options, call->out_program);
     close(file);
     return status == IG_OK
@@ -364,7 +369,8 @@ static bool open_cached(compile_call *call) {
         return false;
     }
     ig_file_map_close(&map);
-    return ig_program_open(call->cached.path, NULL, call->out_program) == IG_OK;
+    ig_program_options options = program_options(&call->build.options);
+    return ig_program_open(call->cached.path, &options, call->out_program) == IG_OK;
 }
 
 /* Keeps what was made and opens the entry, whose pages are shared with other

@@ -50,6 +50,7 @@ typedef struct worker {
 struct ig_kernel_team {
     ig_context *context;
     const char *folder;
+    bool wants_debug;
     worker workers[IG_HOST_THREADS];
     size_t worker_count;
     ig_kernel_job *jobs;
@@ -112,6 +113,22 @@ static void close_backends(worker *w) {
     w->opened_count = 0;
 }
 
+_Static_assert(sizeof(ig_debug_row) == sizeof(ig_debug_line) &&
+                   offsetof(ig_debug_row, line) == offsetof(ig_debug_line, line),
+               "lines of a kernel are copied as they are");
+
+static const ig_artifact_debug *take_debug(const ig_kernel_debug *debug,
+                                           ig_arena *arena) {
+    ig_artifact_debug *taken = IG_NEW(arena, ig_artifact_debug);
+    *taken = (ig_artifact_debug){ .file = debug->file,
+                                  .text = debug->text,
+                                  .object = debug->object,
+                                  .folder = { debug->folder, debug->folder_bytes },
+                                  .lines = (const void *)debug->rows,
+                                  .line_count = debug->row_count };
+    return taken;
+}
+
 static ig_status compile_kernel(worker *w, ig_kernel_job *job) {
     assert(job->kernel && !job->out->bytes &&
            "a job compiles one kernel that the level has");
@@ -126,9 +143,13 @@ static ig_status compile_kernel(worker *w, ig_kernel_job *job) {
     opened_backend *with = NULL;
     ig_compiled_kernel compiled;
     IG_TRY(open_backend(w, job->target, &with));
-    IG_TRY(with->backend->compile(with->state, job->kernel, &w->arena, &compiled));
+    IG_TRY(with->backend->compile(with->state, job->kernel, team->wants_debug,
+                                  &w->arena, &compiled));
     *job->out = (ig_artifact_kernel){ compiled.bytes, compiled.size,
-                                      (uint64_t)compiled.entry };
+                                      (uint64_t)compiled.entry, NULL };
+    if (compiled.debug) {
+        job->out->debug = take_debug(compiled.debug, &w->arena);
+    }
     if (team->folder && compiled.entry >= 0) {
         ig_cache_put_kernel(team->folder, job->key, job->out);
     }
@@ -196,13 +217,15 @@ static size_t count_threads(ig_context *context) {
     return count < IG_HOST_THREADS ? (size_t)(count > 0 ? count : 1) : IG_HOST_THREADS;
 }
 
-ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder) {
+ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder,
+                                      bool wants_debug) {
     ig_kernel_team *team = calloc(1, sizeof *team);
     if (!team) {
         return NULL;
     }
     team->context = context;
-    team->folder = folder;
+    team->folder = wants_debug ? NULL : folder;
+    team->wants_debug = wants_debug;
     team->worker_count = count_threads(context);
     for (size_t i = 0; i < team->worker_count; i++) {
         worker *w = &team->workers[i];

@@ -16,8 +16,10 @@ typedef struct ig_kernel_job {
 
 typedef struct ig_kernel_team ig_kernel_team;
 
-/* NULL when malloc fails.  `folder` is the cache's, or NULL. */
-ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder);
+/* NULL when malloc fails.  `folder` is the cache's, or NULL; code with debug
+ * information (`wants_debug`) is compiled anew each time. */
+ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder,
+                                      bool wants_debug);
 /* Compiles all jobs.  Code is the team's until it is destroyed.  Messages come in the
  * order of the jobs' workers, the caller's own first. */
 ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count);

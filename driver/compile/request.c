@@ -42,6 +42,7 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     put_number(out, "torch_empty", compile->torch_empty);
     put_number(out, "clamp_ids", compile->clamp_ids);
     put_number(out, "sanitize", compile->sanitize);
+    put_number(out, "debug", compile->debug);
     put_text(out, "stop_after", compile->stop_after);
     put_text(out, "stage", work->stage);
     put_number(out, "format", work->format);
@@ -120,6 +121,7 @@ static const struct {
     { "torch_empty", AT(compile.torch_empty) },
     { "clamp_ids", AT(compile.clamp_ids) },
     { "sanitize", AT(compile.sanitize) },
+    { "debug", AT(compile.debug) },
     { "format", AT(format) },
     { "threads", AT(threads) },
 };

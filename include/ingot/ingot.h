@@ -189,6 +189,9 @@ struct ig_compile_options {
     /* For finding defects of Ingot, slow: kernels check each load and store, and
      * sessions fill memory that holds no value (docs/debugging.md). */
     int sanitize;
+    /* Artifacts hold debug information of their kernels, and programs tell gdb about
+     * them (docs/debugging.md).  INGOT_DEBUG=gdb in the environment asks for it too. */
+    int debug;
 };
 
 /* Are target, passes and stop_after names that this build knows?  IG_INVALID after a
@@ -217,7 +220,8 @@ IG_API IG_MUST_USE ig_status ig_compile_model_file(ig_context *context,
                                                    const char *artifact,
                                                    const ig_compile_options *options);
 /* Writes the artifact `path` to `to` (which may be the same file) without what only
- * people read: what became of the nodes of the model (ig_program_sources). */
+ * people read: what became of the nodes of the model (ig_program_sources), and debug
+ * information. */
 IG_API IG_MUST_USE ig_status ig_artifact_strip(ig_context *context, const char *path,
                                                const char *to);
 /* What an artifact would hold, as text: "tensor", "plan", "kernel", "llvm", "asm",

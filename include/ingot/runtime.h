@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ingot/profile.h>
 #include <ingot/status.h>
 #include <ingot/tree.h>
 
@@ -93,6 +94,14 @@ typedef enum ig_load {
     IG_LOAD_HUGEPAGE, /* weights are copied into 2 MiB pages: faster lookups */
 } ig_load;
 
+/* Who is told of a program's kernels.  The environment asks for it too: INGOT_PERF=map,
+ * INGOT_PERF=jitdump, INGOT_DEBUG=gdb. */
+typedef enum ig_observe {
+    IG_OBSERVE_GDB = 1,          /* gdb, which knows kernels compiled with `debug` */
+    IG_OBSERVE_PERF_MAP = 2,     /* perf report: /tmp/perf-PID.map */
+    IG_OBSERVE_PERF_JITDUMP = 4, /* perf inject --jit: jit-PID.dump */
+} ig_observe;
+
 /* A file that the artifact refers to, given in memory instead. */
 typedef struct ig_memory_file {
     const char *path; /* as the artifact names it */
@@ -112,6 +121,8 @@ typedef struct ig_program_options {
     size_t file_count;
     int check_weights; /* also compare the hash of every constant */
     const char *part;  /* the artifact of this name in the artifact, or NULL: itself */
+    unsigned observe; /* ig_observe bits: who is told of the code (docs/debugging.md) */
+    const char *observe_folder; /* for the files that these read; NULL: a new one */
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;
@@ -265,27 +276,6 @@ IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *fa
  * docs/inspect.md has it, *out_size bytes without a zero byte, there as long as the
  * program is.  NULL and 0 where the artifact was stripped. */
 IG_API const char *ig_program_sources(const ig_program *program, size_t *out_size);
-
-/* ---- profiles ---- */
-
-/* One step of a profiled run; texts are the program's. */
-typedef struct ig_step_profile {
-    const char *name; /* "gemm_relu_3" */
-    const char *kind; /* "launch", "host", "rows", "copy" … */
-    uint32_t depth;   /* of if, loop and rows around it */
-    int threads;      /* that had a share of it */
-    int64_t calls, tiles;
-    int64_t begin_ns, ns;       /* since the run's begin; without the steps inside */
-    double flops, bytes, lines; /* of all calls: a multiply-add is two; bytes in
-                                      * order; cache lines at random.  0: unknown */
-} ig_step_profile;
-
-/* Runs what is bound, with a clock around each kernel.  `count` is that of the
- * program's steps (ig_program_facts).  *out_ns is the whole run; the part beyond the
- * sum of steps is the runtime's own, and the clocks'. */
-IG_API IG_MUST_USE ig_status ig_session_profile(ig_session *session,
-                                                ig_step_profile *steps, size_t count,
-                                                int64_t *out_ns);
 
 /* ---- about this build ---- */
 

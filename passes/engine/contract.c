@@ -27,6 +27,7 @@ static const word words[] = {
     { "clone", IG_DEBUG_CLONE, "clone and compare after each pass" },
     { "time", IG_DEBUG_TIME, "print the time of each pass" },
     { "rules", IG_DEBUG_RULES, "print how often each rewrite rule fired" },
+    { "gdb", IG_DEBUG_GDB, "compile with debug information, and tell gdb of the code" },
 };
 
 bool ig_word_is_in(const char *list, const char *name) {

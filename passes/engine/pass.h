@@ -28,6 +28,7 @@ typedef enum ig_debug {
     IG_DEBUG_CLONE = 1 << 3,     /* clone after each pass, and compare */
     IG_DEBUG_TIME = 1 << 4,      /* print the time of each pass */
     IG_DEBUG_RULES = 1 << 5,     /* print how often each rule fired */
+    IG_DEBUG_GDB = 1 << 6,       /* of the driver and the runtime: no pass reads it */
 } ig_debug;
 
 typedef struct ig_pass_run {

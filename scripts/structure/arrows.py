@@ -16,8 +16,8 @@ ONNX = "frontend/onnx/"
 PT2 = "frontend/pt2/"
 LOWER = "passes/lower/"
 SCHEDULES = [LOWER + "*", LOWER + "math/", *MODEL]  # what schedules of all targets share
-DRIVER = ["driver/*", "runtime/format.h", "runtime/store/stored_format.h", "ingot/",
-          *MODEL]
+DRIVER = ["driver/*", "runtime/format.h", "runtime/format_debug.h",
+          "runtime/store/stored_format.h", "ingot/", *MODEL]
 TOOL = "tools/ingot/"
 
 # folder → what its files may include by quotes: a prefix of the path, or `folder/*` for
@@ -74,8 +74,8 @@ ARROWS = {
                      "ingot_build_id.h"],
     "codegen/cuda/": ["codegen/cuda/", "codegen/backend.h", "ir/", *BASE],
     "codegen/null/": ["codegen/null/", "codegen/backend.h", "ir/", *BASE],
-    "runtime/": ["runtime/*", "runtime/host/", *BASE, KERNEL, "ingot/runtime.h",
-                 "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h",
+    "runtime/": ["runtime/*", "runtime/host/", "runtime/plugin/", *BASE, KERNEL,
+                 "ingot/runtime.h", "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h",
                  "runtime/store/stored_format.h"],
     "runtime/store/": ["runtime/store/*", "runtime/format.h", *BASE, "ingot/store.h",
                        "ingot/dynamic.h"],
@@ -86,7 +86,10 @@ ARROWS = {
                             "ingot/store.h"],
     "runtime/store/redis/": ["runtime/store/redis/", "runtime/store/*", *BASE,
                              "ingot/store.h"],
+    "runtime/plugin/": ["runtime/plugin/", "runtime/*", *BASE, "ingot/runtime.h"],
     "runtime/capture/": ["runtime/capture/", "runtime/*", "runtime/host/", *BASE, KERNEL,
+                         "ingot/runtime.h"],
+    "runtime/observe/": ["runtime/observe/", "runtime/*", "runtime/host/", *BASE, KERNEL,
                          "ingot/runtime.h"],
     "runtime/collective/": ["runtime/collective/", "runtime/host/ranks.h", *BASE,
                             "ingot/group.h"],

@@ -146,7 +146,8 @@ static inline void cpu_code_unmap(cpu_code *code) {
 static inline cpu_code cpu_case_compile(cpu_case *c, const ig_graph *kernel) {
     ig_compiled_kernel compiled = { 0 };
     double start = ig_time_now();
-    ig_status status = c->backend->compile(c->state, kernel, &c->arena, &compiled);
+    ig_status status = c->backend->compile(c->state, kernel, false, &c->arena,
+                                           &compiled);
     CHECK_MSG(status == IG_OK, "%s: %s", ig_status_name(status), c->last);
     if (getenv("INGOT_TEST_TIME")) {
         printf("%-8s %-16s %5u ops %6zu bytes %7.2f ms\n", c->target.level,

@@ -21,11 +21,11 @@ TEST(null_emits_nothing) {
     CHECK_OK(ig_backend_null.emit(state, kernel, IG_EMIT_TEXT, &text));
     CHECK_INT(text.size, 0);
     ig_compiled_kernel compiled = { .size = 1 };
-    CHECK_OK(ig_backend_null.compile(state, kernel, &arena, &compiled));
+    CHECK_OK(ig_backend_null.compile(state, kernel, false, &arena, &compiled));
     CHECK_INT(compiled.size, 0);
     CHECK_TEXT(compiled.name, "k");
     atomic_store(&context.cancelled, true);
-    CHECK_STATUS(ig_backend_null.compile(state, kernel, &arena, &compiled),
+    CHECK_STATUS(ig_backend_null.compile(state, kernel, false, &arena, &compiled),
                  IG_CANCELLED);
     ig_backend_null.close(state);
     ig_arena_fini(&arena);

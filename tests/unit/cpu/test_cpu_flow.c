@@ -261,10 +261,12 @@ TEST(an_op_without_an_emitter_is_named) {
     ig_make_op(&b, IG_OP_barrier, &spec);
     ig_make_ret(&b, NULL, 0);
     ig_compiled_kernel compiled = { 0 };
-    CHECK_STATUS(c.backend->compile(c.state, kernel, &c.arena, &compiled), IG_INTERNAL);
+    CHECK_STATUS(c.backend->compile(c.state, kernel, false, &c.arena, &compiled),
+                 IG_INTERNAL);
     CHECK(strstr(c.last, "kernel 'stray': barrier:") != NULL);
     c.context.limits.kernel_ops = 1;
-    CHECK_STATUS(c.backend->compile(c.state, kernel, &c.arena, &compiled), IG_LIMIT);
+    CHECK_STATUS(c.backend->compile(c.state, kernel, false, &c.arena, &compiled),
+                 IG_LIMIT);
     CHECK(strstr(c.last, "'stray' of 2 ops exceeds limit kernel_ops (1)") != NULL);
     cpu_case_close(&c);
     CHECK(ig_provider_llvm("another build") == NULL);
@@ -280,7 +282,7 @@ static void *compile_often(void *unused) {
     for (int i = 0; i < 10; i++) {
         cpu_case_open(&c, levels[i % 4]);
         ig_graph *kernel = build_lanes(&c, IG_DT_f32);
-        if (c.backend->compile(c.state, kernel, &c.arena, &compiled) == IG_OK) {
+        if (c.backend->compile(c.state, kernel, false, &c.arena, &compiled) == IG_OK) {
             hash = ig_hash_bytes(compiled.bytes, compiled.size, hash);
         }
         cpu_case_close(&c);
@@ -321,7 +323,7 @@ TEST(memory_that_runs_out_unwinds) {
         budget->recovery = &recovery;
         budget->limit = used + more;
         if (setjmp(recovery) == 0) {
-            CHECK_OK(c.backend->compile(c.state, kernel, &c.arena, &compiled));
+            CHECK_OK(c.backend->compile(c.state, kernel, false, &c.arena, &compiled));
         } else {
             unwound = unwound + 1;
         }
@@ -329,7 +331,7 @@ TEST(memory_that_runs_out_unwinds) {
     }
     CHECK(unwound > 0);
     budget->recovery = NULL;
-    CHECK_OK(c.backend->compile(c.state, kernel, &c.arena, &compiled));
+    CHECK_OK(c.backend->compile(c.state, kernel, false, &c.arena, &compiled));
     cpu_case_close(&c);
 }
 

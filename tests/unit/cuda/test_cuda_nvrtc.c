@@ -36,7 +36,7 @@ static ig_status check_kernel(const compile_call *call, void *state,
     ig_compiled_kernel compiled = { 0 };
     ig_writer ptx;
     ig_writer_init(&ptx, arena);
-    IG_TRY(ig_backend_cuda.compile(state, kernel, arena, &compiled));
+    IG_TRY(ig_backend_cuda.compile(state, kernel, false, arena, &compiled));
     CHECK_MSG(compiled.size > 64 && memcmp(compiled.bytes, "\177ELF", 4) == 0,
               "'%s' for %s is no cubin", kernel->name, call->target);
     CHECK_INT(compiled.entry, -1);
@@ -137,7 +137,7 @@ static void compile_case(cuda_case *c) {
     CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
     for (uint32_t i = 0; i < c->launch_count; i++) {
         ig_compiled_kernel compiled;
-        ig_status status = ig_backend_cuda.compile(state, c->launches[i].kernel,
+        ig_status status = ig_backend_cuda.compile(state, c->launches[i].kernel, false,
                                                    &c->arena, &compiled);
         CHECK_MSG(status == IG_OK, "%s", c->last);
     }

@@ -185,7 +185,7 @@ static void load_kernel(rt_case *c, const char *name, ig_artifact_kernel *out_ke
     size_t size = fread(bytes, 1, 65536, file);
     fclose(file);
     CHECK(size > 0 && size < 65536);
-    *out_kernel = (ig_artifact_kernel){ bytes, size, 0 };
+    *out_kernel = (ig_artifact_kernel){ bytes, size, 0, NULL };
 }
 
 uint32_t rt_kernel(rt_case *c, const char *name) {

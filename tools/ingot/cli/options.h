@@ -32,7 +32,7 @@ typedef struct settings {
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
         store_memory, deadline, ahead;
     bool has_rtol, has_atol, has_seconds, has_arena;
-    bool json, quiet, torch_empty, clamp_ids, sanitize, isolate, no_cache, check,
+    bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
         markdown, help, trust_code, bisect;
     text_list arguments;           /* positional */
     const char *group;             /* of a rank: as ig_group_open takes it */
@@ -107,6 +107,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
 #define ROW_SANITIZE           \
     FLAG("sanitize", sanitize, \
          "check every load and store of the code, fill dead memory (slow)")
+#define ROW_DEBUG        \
+    FLAG("debug", debug, \
+         "debug information of the kernels, for gdb and perf (docs/debugging.md)")
 #define ROW_ISOLATE FLAG("isolate", isolate, "read and compile in a confined process")
 #define ROW_NO_CACHE FLAG("no-cache", no_cache, "neither read nor write the caches")
 #define ROW_TRUST_CODE             \
@@ -131,8 +134,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
               "MB of rows in memory, of all tables that lie in stores (256)"), \
         COUNT("deadline", 0, deadline, 1, 1 << 30,                             \
               "milliseconds for the rows of a call; what is late is missing")
-#define ROWS_COMPILE \
-    ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_SANITIZE, ROW_NO_CACHE, ROW_LIMIT
+#define ROWS_COMPILE                                                                   \
+    ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_SANITIZE, ROW_DEBUG, ROW_NO_CACHE, \
+        ROW_LIMIT
 
 typedef struct verb {
     const char *name, *arguments, *help; /* arguments: "MODEL -o OUT.ingot" */

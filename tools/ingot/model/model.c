@@ -93,7 +93,9 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
                  useless ? "; give it to ingot compile" : ", unless it is cpu:LEVEL");
         return IG_INVALID;
     }
-    ig_program_options how = { .check_weights = 1, .level = level };
+    ig_program_options how = { .check_weights = 1,
+                               .level = level,
+                               .observe = given->debug ? IG_OBSERVE_GDB : 0 };
     ig_status status = program_open(path, &how, &out->program, why);
     return status == IG_OK ? open_stores(given, path, out, why) : status;
 }
@@ -112,6 +114,7 @@ ig_compile_options compile_options(const settings *given) {
         .torch_empty = given->torch_empty,
         .clamp_ids = given->clamp_ids,
         .sanitize = given->sanitize,
+        .debug = given->debug,
         .isolate = given->isolate,
         .no_cache = given->no_cache,
     };

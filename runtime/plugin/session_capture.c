@@ -2,9 +2,9 @@
 #include "runtime/session.h"
 
 #include "ingot/runtime.h"
+#include "runtime/plugin/plugin.h"
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +16,9 @@ ig_status ig_session_begin_capture(ig_session *session, const ig_message *messag
     }
     ig_capture_request request = { session, sizeof *session, ig_runtime_version(),
                                    folder, "" };
-    void *library = dlopen("libingot-capture.so", RTLD_NOW | RTLD_LOCAL);
-    void *symbol = library ? dlsym(library, "ig_capture_start") : NULL;
-    if (!symbol) {
-        return ig_message_set(message, IG_IO, "INGOT_CAPTURE: %s", dlerror());
-    }
+    void *symbol;
+    IG_TRY(ig_plugin_find("INGOT_CAPTURE", "libingot-capture.so", "ig_capture_start",
+                          &symbol, message));
     ig_status (*start)(ig_capture_request *, ig_capture **);
     memcpy(&start, &symbol, sizeof start);
     ig_status status = start(&request, &session->capture);
