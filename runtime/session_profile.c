@@ -8,12 +8,15 @@
  *     submit   profile_phase hands the real device a copy of the phase whose kernels
  *              are all run_timed, with the kernel to call instead of parameters
  *
+ * A trace also keeps when each call of a kernel began and ended, and on which thread.
+ *
  * So it needs a device whose kernels the host calls.  On several threads the kernels of
  * a phase run side by side, so each launch gets its share, by the time of its kernels,
  * of what passed between the first kernel's begin and the last one's end.
  */
 #include "runtime/session.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -29,7 +32,17 @@ typedef struct timed {
     const int64_t *params;
     launch_time *time;
     struct ig_profile *profile;
+    uint32_t step;
 } timed;
+
+enum { MOST_THREADS = 512 }; /* that a trace tells apart */
+
+typedef struct trace {
+    ig_step_event *events; /* room for `capacity` of them; NULL: nobody wants them */
+    size_t capacity;
+    atomic_size_t count;                    /* also of those without room */
+    atomic_uintptr_t threads[MOST_THREADS]; /* as they came; 0: none */
+} trace;
 
 typedef struct ig_profile {
     ig_device_verbs verbs; /* first: a queue with these leads to the profile */
@@ -42,12 +55,45 @@ typedef struct ig_profile {
     int64_t begin_ns;         /* of the run */
     int64_t inside_ns;        /* of steps inside the one at hand */
     atomic_llong first, last; /* kernels of the phase at hand: begin and end */
+    trace *trace;
 } ig_profile;
 
 static int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- events ---- */
+
+/* The caller's thread is 0, others are numbered as they come. */
+static uint32_t find_thread(trace *t) {
+    uintptr_t self = (uintptr_t)pthread_self();
+    uint32_t i = 0;
+    for (; i < MOST_THREADS - 1; i++) {
+        uintptr_t seen = atomic_load(&t->threads[i]);
+        if (!seen && atomic_compare_exchange_strong(&t->threads[i], &seen, self)) {
+            break;
+        }
+        if (seen == self) {
+            break;
+        }
+    }
+    return i;
+}
+
+static void add_event(ig_profile *profile, ig_step_event event) {
+    trace *t = profile->trace;
+    if (!t->events) {
+        return;
+    }
+    size_t number = atomic_fetch_add(&t->count, 1);
+    if (number < t->capacity) {
+        event.begin_ns -= profile->begin_ns;
+        event.end_ns -= profile->begin_ns;
+        event.thread = find_thread(t);
+        t->events[number] = event;
+    }
 }
 
 /* ---- kernels ---- */
@@ -76,6 +122,10 @@ static void run_timed(const ig_kernel_call_v0 *call) {
     atomic_fetch_add(&what->time->busy_ns, end - begin);
     atomic_fetch_add(&what->time->calls, 1);
     atomic_fetch_add(&what->time->tiles, own.tile_end - own.tile_begin);
+    add_event(what->profile, (ig_step_event){ .step = what->step,
+                                              .begin_ns = begin,
+                                              .end_ns = end,
+                                              .tiles = own.tile_end - own.tile_begin });
 }
 
 static const int64_t *disguise_timed(const timed *what) {
@@ -87,7 +137,8 @@ static void wrap_launches(ig_profile *profile, const ig_phase *phase) {
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
         timed *own = &profile->timed[2 * (size_t)i];
-        own[0] = (timed){ launch->kernel, launch->params, &profile->times[i], profile };
+        own[0] = (timed){ launch->kernel, launch->params, &profile->times[i], profile,
+                          launch->step };
         own[1] = own[0];
         own[1].params = launch->tail_params;
         profile->launches[i] = *launch;
@@ -203,8 +254,10 @@ static ig_status profile_step(ig_session *session, uint32_t number) {
     profile->inside_ns = 0;
     int64_t begin = now_ns();
     ig_status status = profile->run_steps[kind](session, number);
-    int64_t spent = now_ns() - begin;
+    int64_t end = now_ns(), spent = end - begin;
     if (!has_kernels) {
+        add_event(profile,
+                  (ig_step_event){ .step = number, .begin_ns = begin, .end_ns = end });
         step->begin_ns = step->calls ? step->begin_ns : begin - profile->begin_ns;
         step->calls++;
         step->ns += spent - profile->inside_ns;
@@ -249,6 +302,7 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
     session->queue->verbs = &profile->verbs;
     profile->run_steps = session->run_steps;
     session->run_steps = profile_steps;
+    (void)find_thread(profile->trace); /* the caller's is the first */
     profile->begin_ns = now_ns();
     ig_status status = ig_session_run_bound(session);
     *out_ns = now_ns() - profile->begin_ns;
@@ -257,10 +311,10 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
     return status;
 }
 
-ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t count,
-                             int64_t *out_ns) {
+static ig_status profile_run(ig_session *session, ig_step_profile *steps, size_t count,
+                             trace *events, int64_t *out_ns) {
     size_t launches = session->program->launch_count;
-    ig_profile profile = { .session = session, .steps = steps };
+    ig_profile profile = { .session = session, .steps = steps, .trace = events };
     ig_cutter c = { NULL, 0 };
     *out_ns = 0;
     if (count != session->plan->steps_count) {
@@ -282,5 +336,19 @@ ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t
     name_steps(session, steps);
     ig_status status = run_profiled(session, &profile, out_ns);
     ig_memory_give(&session->host, c.memory, c.used);
+    return status;
+}
+
+ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t count,
+                             int64_t *out_ns) {
+    trace none = { .events = NULL };
+    return profile_run(session, steps, count, &none, out_ns);
+}
+
+ig_status ig_session_trace(ig_session *session, ig_step_profile *steps, size_t count,
+                           ig_step_events *events, int64_t *out_ns) {
+    trace kept = { .events = events->items, .capacity = events->capacity };
+    ig_status status = profile_run(session, steps, count, &kept, out_ns);
+    events->count = atomic_load(&kept.count);
     return status;
 }

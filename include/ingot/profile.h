@@ -33,6 +33,25 @@ IG_API IG_MUST_USE ig_status ig_session_profile(ig_session *session,
                                                 ig_step_profile *steps, size_t count,
                                                 int64_t *out_ns);
 
+/* One call of a kernel, or one step of another kind with the steps inside it. */
+typedef struct ig_step_event {
+    uint32_t step;            /* number of the step */
+    uint32_t thread;          /* 0: the caller's; others are numbered as they come */
+    int64_t begin_ns, end_ns; /* since the run's begin */
+    int64_t tiles;            /* of a kernel's call */
+} ig_step_event;
+
+typedef struct ig_step_events {
+    ig_step_event *items; /* the caller's: room for `capacity`, in no order */
+    size_t capacity;
+    size_t count; /* out: that there were; the first `capacity` of them are kept */
+} ig_step_events;
+
+/* The same, and when each of them began and ended, on which thread. */
+IG_API IG_MUST_USE ig_status ig_session_trace(ig_session *session,
+                                              ig_step_profile *steps, size_t count,
+                                              ig_step_events *events, int64_t *out_ns);
+
 #ifdef __cplusplus
 }
 #endif

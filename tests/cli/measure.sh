@@ -54,14 +54,18 @@ table = json.load(open(sys.argv[1]))
 spent = sum(step["seconds"] for step in table["steps"])
 assert 0 < spent <= table["profiled_seconds"], spent
 assert table["limits"]["flops_per_second"] > 1e8
-events = json.load(open(sys.argv[2]))["traceEvents"]
-assert len(events) == len([s for s in table["steps"] if s["calls"]])
-' "$tmp/table" "$tmp/trace.json"
+' "$tmp/table"
+holds "its trace has real times" "$python" tests/cli/debug/trace.py "$tmp/table" "$tmp/trace.json" 1
 check "on two threads" 0 "limits on 2 threads" \
     "$ingot" profile "$tmp/product.ig" --batch 20 --seconds 0.02 --threads 2 --sort time
-check "a loop is profiled with its body" 0 "\"kind\": \"loop\", \"depth\": 0" \
-    "$ingot" profile "$tmp/loop.ig" --input n=7 --seconds 0.02 --json
+check "with a trace" 0 "" "$ingot" profile "$tmp/product.ig" --batch 4000 --seconds 0.02 \
+    --threads 2 --json --trace "$tmp/trace.json"
 cp "$tmp/out" "$tmp/table"
+holds "which has a track for each" "$python" tests/cli/debug/trace.py "$tmp/table" "$tmp/trace.json" 2
+check "a loop is profiled with its body" 0 "\"kind\": \"loop\", \"depth\": 0" \
+    "$ingot" profile "$tmp/loop.ig" --input n=7 --seconds 0.02 --json --trace "$tmp/trace.json"
+cp "$tmp/out" "$tmp/table"
+holds "whose trips lie inside it" "$python" tests/cli/debug/trace.py "$tmp/table" "$tmp/trace.json" 1
 holds "whose trips are counted" grep -q '"depth": 1, "threads": 1, "calls": 7, ' "$tmp/table"
 check "profile is not for the interpreter" 2 "not the interpreter" \
     "$ingot" profile "$tmp/product.ig" --target interpret

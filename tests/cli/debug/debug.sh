@@ -18,10 +18,10 @@ observed=$tmp/observed
 check "debug information is compiled" 0 "" \
     "$ingot" compile "$tmp/toy.ig" --debug -o "$tmp/toy.ingot"
 check "or not" 0 "" "$ingot" compile "$tmp/toy.ig" -o "$tmp/plain.ingot"
-holds "which others do not hold" sh -c "! unzip -l '$tmp/plain.ingot' | grep debug/"
-holds "an entry of its own has it" sh -c "unzip -l '$tmp/toy.ingot' | grep debug/cpu-"
+holds "which others do not hold" sh -c "! '$python' -m zipfile -l '$tmp/plain.ingot' | grep debug/"
+holds "an entry of its own has it" sh -c "'$python' -m zipfile -l '$tmp/toy.ingot' | grep debug/cpu-"
 check "which strip takes out" 0 "" "$ingot" strip "$tmp/toy.ingot" -o "$tmp/stripped.ingot"
-holds "all of it" sh -c "! unzip -l '$tmp/stripped.ingot' | grep -E 'debug|sources'"
+holds "all of it" sh -c "! '$python' -m zipfile -l '$tmp/stripped.ingot' | grep -E 'debug|sources'"
 for artifact in toy plain stripped; do
     "$ingot" run "$tmp/$artifact.ingot" "${values[@]}" -o "$tmp/$artifact.npz" >/dev/null 2>&1
 done

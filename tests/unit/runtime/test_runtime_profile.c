@@ -94,6 +94,57 @@ TEST(rows_are_profiled_launch_by_launch) {
 }
 END_TEST
 
+static void check_events(const ig_step_event *events, size_t count, int threads,
+                         int64_t ns) {
+    int64_t tiles[3] = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        CHECK(events[i].step == 1 || events[i].step == 2); /* rows have no kernel */
+        CHECK(events[i].thread < (uint32_t)threads);
+        CHECK(0 <= events[i].begin_ns && events[i].begin_ns <= events[i].end_ns &&
+              events[i].end_ns <= ns);
+        tiles[events[i].step] += events[i].tiles;
+        for (size_t k = 0; k < i; k++) { /* a thread does one thing at a time */
+            CHECK(events[i].thread != events[k].thread ||
+                  events[i].begin_ns >= events[k].end_ns ||
+                  events[k].begin_ns >= events[i].end_ns);
+        }
+    }
+    CHECK_INT(tiles[1], ROWS);
+    CHECK_INT(tiles[2], ROWS);
+}
+
+TEST(a_trace_has_each_call_with_its_thread_and_times) {
+    static float x[ROWS * COLUMNS], y[ROWS * COLUMNS];
+    enum { CALLS = 2 * ((ROWS + BLOCK - 1) / BLOCK) };
+    rt_case *c = rows_case();
+    ig_program *program = rt_open(c, NULL);
+    for (int threads = 1; threads <= 3; threads++) {
+        ig_session *session = create(program, threads);
+        ig_view in = rt_view2(x, IG_F32, ROWS, COLUMNS);
+        ig_view out = rt_room(y, sizeof y);
+        ig_step_profile steps[3];
+        ig_step_event items[4 * CALLS];
+        ig_step_events events = { items, IG_COUNT_OF(items), 0 };
+        int64_t ns = 0;
+        CHECK_OK(ig_session_bind(session, &in, 1, &out, 1));
+        CHECK_OK(ig_session_trace(session, steps, 3, &events, &ns));
+        CHECK(events.count >= CALLS && events.count <= IG_COUNT_OF(items));
+        check_events(items, events.count, threads, ns);
+        check_rows(steps, threads);
+        items[3].step = 77; /* where there is room for three, no more is written */
+        events.capacity = 3;
+        CHECK_OK(ig_session_trace(session, steps, 3, &events, &ns));
+        CHECK(events.count >= CALLS && items[3].step == 77 && items[2].step <= 2);
+        events.items = NULL;
+        CHECK_OK(ig_session_trace(session, steps, 3, &events, &ns));
+        CHECK_INT(events.count, 0);
+        ig_session_destroy(session);
+    }
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
 TEST(a_profile_has_a_record_for_each_step) {
     rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
@@ -162,5 +213,6 @@ TEST(a_session_tells_its_arena) {
 END_TEST
 
 UNIT_SUITE(runtime_profile, rows_are_profiled_launch_by_launch,
+           a_trace_has_each_call_with_its_thread_and_times,
            a_profile_has_a_record_for_each_step, a_profiled_run_reports_as_any_other,
            a_session_tells_its_arena)

@@ -120,7 +120,7 @@ void profile_print(const profile_table *table) {
 
 /* ---- JSON ---- */
 
-static void put_sources(FILE *file, const json_t *sources, size_t step) {
+void profile_put_sources(FILE *file, const json_t *sources, size_t step) {
     size_t count = sources_count(sources, step);
     fputs("\"sources\": [", file);
     for (size_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static void put_row(const profile_table *table, const profile_row *row, bool is_
         step->kind, step->depth, step->threads, (long long)step->calls,
         (long long)step->tiles, row->seconds, row->p95, row->flops, row->bytes,
         row->lines, row->limit, row->bound);
-    put_sources(stdout, table->sources, row->number);
+    profile_put_sources(stdout, table->sources, row->number);
     putchar('}');
 }
 
@@ -162,36 +162,6 @@ void profile_put_json(const profile_table *table) {
            (long long)table->arena_min, table->memory, table->limits.fma,
            table->limits.stream, table->limits.stream_bytes, table->limits.line,
            table->limits.line_bytes);
-}
-
-/* ---- traces ---- */
-
-ig_status profile_write_trace(const char *path, const profile_table *table) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = need(open_memstream(&text, &size));
-    bool is_first = true;
-    fputs("{\"traceEvents\": [", file);
-    for (size_t i = 0; i < table->count; i++) {
-        const ig_step_profile *step = &table->rows[i].step;
-        if (step->calls == 0) {
-            continue;
-        }
-        fprintf(file, "%s\n {\"name\": ", is_first ? "" : ",");
-        put_json_text(file, step->name);
-        fprintf(
-            file,
-            ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f, \"args\": {",
-            step->kind, (double)step->begin_ns * 1e-3, (double)step->ns * 1e-3);
-        put_sources(file, table->sources, table->rows[i].number);
-        fputs("}}", file);
-        is_first = false;
-    }
-    fputs("]}\n", file);
-    bool is_whole = fclose(file) == 0;
-    ig_status status = write_output(path, need(is_whole ? text : NULL), size);
-    free(text);
-    return status;
 }
 
 /* ---- folded stacks ---- */

@@ -33,13 +33,13 @@ typedef struct profile_table {
     machine_limits limits;
 } profile_table;
 
+/* "sources": […], the nodes that step number `step` does the work of. */
+void profile_put_sources(FILE *file, const json_t *sources, size_t step);
 void profile_set_limits(profile_table *table);
 void profile_print(const profile_table *table);
 void profile_put_json(const profile_table *table);
 /* Medians as folded stacks, which flame graphs are drawn of ("model;top;gemm 812"), in
  * nanoseconds, by the scopes of the first node that a step comes from. */
 ig_status profile_write_folded(const char *path, const profile_table *table);
-/* The last run, as trace viewers read it. */
-ig_status profile_write_trace(const char *path, const profile_table *table);
 
 #endif

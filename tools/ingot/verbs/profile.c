@@ -15,6 +15,7 @@
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/measure/profile_table.h"
 #include "tools/ingot/measure/roofline.h"
+#include "tools/ingot/measure/trace.h"
 #include "tools/ingot/values/bound_inputs.h"
 
 #include <math.h>
@@ -208,7 +209,7 @@ static ig_status print_profile(const settings *given, profiler *p) {
     profile_set_limits(&table);
     json_t *sources = sources_of(p->m->program);
     table.sources = sources;
-    ig_status status = given->trace ? profile_write_trace(given->trace, &table) : IG_OK;
+    ig_status status = given->trace ? trace_write(given, p->session, &table) : IG_OK;
     if (status == IG_OK && given->folded) {
         status = profile_write_folded(given->folded, &table);
     }
