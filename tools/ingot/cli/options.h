@@ -26,7 +26,7 @@ typedef struct settings {
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *kernels,
         *topology, *constraints, *compat, *svg, *plan, *shard, *profile, *against,
-        *check_command, *interpreter;
+        *check_command, *interpreter, *script;
     text_list inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,

@@ -21,6 +21,7 @@ typedef struct results {
     ig_argument *items;
     size_t count;
     ig_view *views;
+    const char *const *names; /* where a script gave them; NULL: the model's outputs' */
 } results;
 
 /* Runs the program in `session`, or the interpreter when `session` is NULL. */

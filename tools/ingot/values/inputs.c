@@ -20,7 +20,7 @@ bool is_archive(const char *path) {
     return text_ends(path, ".npz") || is_taken_input(path);
 }
 
-static bool is_given(const ig_argument *value) {
+bool input_is_given(const ig_argument *value) {
     return value->kind != IG_ARGUMENT_TENSOR || value->dtype;
 }
 
@@ -28,7 +28,7 @@ static bool is_given(const ig_argument *value) {
 ig_status inputs_check(const model *m, const call *with) {
     size_t missing = 0;
     for (size_t i = 0; i < with->count; i++) {
-        missing += !is_given(&with->inputs[i]);
+        missing += !input_is_given(&with->inputs[i]);
     }
     if (!missing) {
         return IG_OK;
@@ -36,7 +36,7 @@ ig_status inputs_check(const model *m, const call *with) {
     complain(0, "%zu of %zu inputs have no value; the model takes:", missing,
              with->count);
     for (size_t i = 0; i < with->count; i++) {
-        put_port(stderr, is_given(&with->inputs[i]) ? "        " : "missing ",
+        put_port(stderr, input_is_given(&with->inputs[i]) ? "        " : "missing ",
                  model_input_name(m, i), model_input_type(m, i));
     }
     return IG_INVALID;
@@ -147,7 +147,8 @@ ig_status inputs_take(const settings *given, const model *m, call *with,
     for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {
         status = take_option(m, with, given->inputs.items[i]);
     }
-    return status == IG_OK ? inputs_check(m, with) : status;
+    /* A script may make what was not given. */
+    return status == IG_OK && !given->script ? inputs_check(m, with) : status;
 }
 
 /* ---- inputs of measurements ---- */

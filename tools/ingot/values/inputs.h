@@ -19,6 +19,7 @@ ig_status inputs_from_files(const settings *given, const model *m, call *with,
  * closes.  Reports; lists the inputs when one has no value. */
 ig_status inputs_take(const settings *given, const model *m, call *with,
                       ig_arguments **out_archive);
+bool input_is_given(const ig_argument *value);
 /* Has every input a value?  Else reports, and lists the inputs. */
 ig_status inputs_check(const model *m, const call *with);
 /* Values for measurements: those of --input, whose names may be patterns and whose

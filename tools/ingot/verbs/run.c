@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/model/ranks.h"
-#include "tools/ingot/values/bound_inputs.h"
+#include "tools/ingot/values/script.h"
 #include "tools/ingot/values/show.h"
 
 #include <errno.h>
@@ -18,6 +18,9 @@ static const option_row options[] = {
     TEXT(
         "outputs", 'o', outputs_to, "DIR|y.npz|y.npy",
         "write outputs to NAME.npy in a folder, to an archive, or one to a file, in place of printing them"),
+    TEXT("script", 0, script, "FILE.lua",
+         "Lua before and after the call: function pre(inputs), post(outputs) or both; "
+         "tables of tensors by name (docs/interpreters.md)"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     ROWS_RANKS,
     ROWS_STORED,
@@ -147,11 +150,11 @@ static ig_status write_results(const settings *given, const model *m,
     }
     const char **names = need(calloc(got->count + 1, sizeof *names));
     for (size_t i = 0; i < got->count; i++) {
-        names[i] = model_output_name(m, i);
+        names[i] = got->names ? got->names[i] : model_output_name(m, i);
     }
     ig_status status = IG_OK;
     progress_clear();
-    if (has_tree_line(given, m)) {
+    if (!got->names && has_tree_line(given, m)) {
         char *text = tree_text(m, tree_result(m));
         printf("result: %s\n", text);
         free(text);
@@ -171,7 +174,8 @@ static ig_status write_results(const settings *given, const model *m,
 
 static ig_status run_model(const settings *given, const model *m, bound_inputs *values,
                            message *why) {
-    return run_once(given, m, values, write_results, why);
+    return given->script ? run_scripted(given, m, values, write_results, why)
+                         : run_once(given, m, values, write_results, why);
 }
 
 static int run_named_model(const settings *given) {
