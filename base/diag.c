@@ -76,6 +76,17 @@ ig_status ig_error_hint(ig_diag *diag, ig_status status, const ig_location *wher
     return status;
 }
 
+void ig_note(ig_diag *diag, const ig_location *where, const char *format, ...) {
+    if (!diag || !diag->sink) {
+        return;
+    }
+    ig_diagnostic diagnostic = { .severity = IG_NOTE };
+    va_list list;
+    va_start(list, format);
+    send_message(diag, &diagnostic, where, format, list);
+    va_end(list);
+}
+
 void ig_warn(ig_diag *diag, const ig_location *where, const char *format, ...) {
     if (!diag) {
         return;

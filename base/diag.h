@@ -43,6 +43,9 @@ ig_status ig_error(ig_diag *diag, ig_status status, const ig_location *where,
 /* The same with a hint (plain text, may be NULL). */
 ig_status ig_error_hint(ig_diag *diag, ig_status status, const ig_location *where,
                         const char *hint, const char *format, ...) IG_PRINTF(5, 6);
+/* Something that is right and good to know. */
+void ig_note(ig_diag *diag, const ig_location *where, const char *format, ...)
+    IG_PRINTF(3, 4);
 void ig_warn(ig_diag *diag, const ig_location *where, const char *format, ...)
     IG_PRINTF(3, 4);
 

@@ -53,6 +53,7 @@ ARROWS = {
     TORCH + "fbgemm/": [TORCH + "fbgemm/", TORCH + "aten/", TORCH + "eval/",
                         TORCH + "pickle/", TORCH + "archive/", *MODEL],
     TORCH + "vision/": [TORCH + "vision/", TORCH + "aten/", *MODEL],
+    TORCH + "python/": [TORCH + "python/", TORCH + "eval/", TORCH + "language/", *MODEL],
     TORCH + "package/": [TORCH + "package/", TORCH + "eval/program.h", "ir/", *BASE],
     TORCH + "entry/": [TORCH, *MODEL],
     "passes/engine/": ["passes/engine/", "ir/", *BASE],

@@ -34,6 +34,29 @@ static ig_str make_archive(ig_stored_zip *zip, ig_str code) {
     return ig_stored_zip_end(zip);
 }
 
+/* M() of module m, as torch.package pickles it; see script_case.h. */
+static const char packaged[] =
+    "\200\2cm\nM\n)\201}(X\13\0\0\0_parameters}X\1\0\0\0wctorch._utils\n"
+    "_rebuild_tensor_v2\n((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0"
+    "cpuK\20tQK\0(K\4K\4t(K\4K\1t\211ccollections\nOrderedDict\n)Rtq\1R"
+    "q\2sX\10\0\0\0_buffers}X\10\0\0\0_modules}X\3\0\0\0linc"
+    "torch.nn.modules.linear\nLinear\n)\201}(X\13\0\0\0_parameters}(X\6\0\0\0weight"
+    "h\2X\4\0\0\0biasNuX\10\0\0\0_buffers}X\10\0\0\0_modules}ubs"
+    "X\1\0\0\0nK\3X\3\0\0\0actctorch.nn.functional\nrelu\nub.";
+static const char externs[] = "torch\ncollections\n";
+
+static ig_str make_package(ig_stored_zip *zip, ig_str code) {
+    static const float weights[16] = { 1, -2, 3 };
+    ig_stored_zip_begin(zip);
+    ig_stored_zip_add(zip, IG_STR("p/.data/version"), "6\n", 2);
+    ig_stored_zip_add(zip, IG_STR("p/.data/extern_modules"), externs,
+                      sizeof(externs) - 1);
+    ig_stored_zip_add(zip, IG_STR("p/.data/0.storage"), weights, sizeof(weights));
+    ig_stored_zip_add(zip, IG_STR("p/model/model.pkl"), packaged, sizeof(packaged) - 1);
+    ig_stored_zip_add(zip, IG_STR("p/m.py"), code.data, code.size);
+    return ig_stored_zip_end(zip);
+}
+
 /* ---- one run ---- */
 
 typedef struct fuzz_case {
@@ -75,7 +98,9 @@ static void import(fuzz_case *c, ig_str archive) {
     }
 }
 
-bool ig_fuzz_import(const uint8_t *data, size_t size) {
+typedef ig_str (*archive_maker)(ig_stored_zip *zip, ig_str code);
+
+static bool import_made(const uint8_t *data, size_t size, archive_maker make) {
     static ig_stored_zip zip;
     static fuzz_case c;
     if (size > IG_STORED_ZIP_BYTES / 2) {
@@ -93,7 +118,7 @@ bool ig_fuzz_import(const uint8_t *data, size_t size) {
     c.context.budget.recovery = &c.recovery;
     uint64_t mark = c.context.budget.arenas;
     char *code = take_arguments(&c, text);
-    ig_str archive = make_archive(&zip, (ig_str){ code, (size_t)(text + size - code) });
+    ig_str archive = make(&zip, (ig_str){ code, (size_t)(text + size - code) });
     if (!setjmp(c.recovery)) {
         import(&c, archive);
     }
@@ -102,4 +127,12 @@ bool ig_fuzz_import(const uint8_t *data, size_t size) {
     ig_budget_sweep(&c.context.budget, mark);
     free(text);
     return is_imported;
+}
+
+bool ig_fuzz_import(const uint8_t *text, size_t size) {
+    return import_made(text, size, make_archive);
+}
+
+bool ig_fuzz_import_plain(const uint8_t *text, size_t size) {
+    return import_made(text, size, make_package);
 }

@@ -19,5 +19,9 @@
 
 /* Aborts on what is not as it should be; false when the program was refused. */
 bool ig_fuzz_import(const uint8_t *text, size_t size);
+/* The same of plain Python: the module `m` of a torch.package, which holds an object of
+ * its class M, with w a parameter, n = 3, act = torch.nn.functional.relu and lin a
+ * torch.nn.Linear of 4 x 4. */
+bool ig_fuzz_import_plain(const uint8_t *text, size_t size);
 
 #endif

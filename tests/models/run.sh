@@ -2,8 +2,9 @@
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
 # TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes, the literature's
 # recommendation models, random graphs, products, calls of FBGEMM (modules.sh), programs
-# of torch.export (exported.tar.xz, made by gen/exported.py), and of what is easy to get
-# wrong (semantics.tar.xz, made by gen/semantics.py).
+# of torch.export (exported.tar.xz, made by gen/exported.py), of what is easy to get
+# wrong (semantics.tar.xz, made by gen/semantics.py), and packages of plain Python
+# (plain.tar.xz, made by gen/plain_python.py).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -240,16 +241,10 @@ exported_programs() {
     verify dynamic interpret "$folder"/exported/*
 }
 
-# Stored programs of gen/semantics.py; those that are refused are refused with words.
-semantic_programs() {
+# refused CASE…: each is refused with words when it is imported.
+refused() {
     local case said
-    tar -C "$folder" -xf tests/models/semantics.tar.xz
-    verify static interpret "$folder"/semantics/{all,closed,state}/*
-    verify dynamic interpret "$folder"/semantics/growing/*
-    verify static cpu "$folder"/semantics/{all,closed,state}/*
-    verify constant cpu "$folder"/semantics/{all,closed}/*
-    verify dynamic cpu "$folder"/semantics/{all,state,growing}/*
-    for case in "$folder"/semantics/refused/*; do
+    for case in "$@"; do
         said=$("$ingot" verify -q "$case" 2>&1)
         case $said in
             *test_data_set_0:\ import:\ *) passed=$((passed + 1)) ;;
@@ -259,6 +254,27 @@ semantic_programs() {
                 ;;
         esac
     done
+}
+
+# Stored programs of gen/semantics.py; those that are refused are refused with words.
+semantic_programs() {
+    tar -C "$folder" -xf tests/models/semantics.tar.xz
+    verify static interpret "$folder"/semantics/{all,closed,state}/*
+    verify dynamic interpret "$folder"/semantics/growing/*
+    verify static cpu "$folder"/semantics/{all,closed,state}/*
+    verify constant cpu "$folder"/semantics/{all,closed}/*
+    verify dynamic cpu "$folder"/semantics/{all,state,growing}/*
+    refused "$folder"/semantics/refused/*
+}
+
+# The same of packages whose classes are plain Python.
+plain_packages() {
+    tar -C "$folder" -xf tests/models/plain.tar.xz
+    verify static interpret "$folder"/plain/{all,closed}/*
+    verify static cpu "$folder"/plain/{all,closed}/*
+    verify constant cpu "$folder"/plain/{all,closed}/*
+    verify dynamic cpu "$folder"/plain/all/*
+    refused "$folder"/plain/refused/*
 }
 
 # Code that checks what it touches: a sample in which each family of kernels occurs; with
@@ -306,4 +322,5 @@ jagged_sparse_ops
 torch_plans
 exported_programs
 semantic_programs
+plain_packages
 finish

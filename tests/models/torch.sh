@@ -7,12 +7,12 @@
 # skips, and whatever else they do but pass is a failure.  Those that pass by now are
 # named, and INGOT_GROW=1 adds them.
 
-# Cases of the two suites that ought to pass one day, as paths below models/: Python
-# that users put into a package is not read.
+# Cases of the two suites that ought to pass one day, as paths below models/: not Python
+# that is not in the package, and numpy.
 torch_cases() {
     (cd "$INGOT_MODELS" && find torch torchrec -type d -name 'test_data_set_0' |
         sed 's#/test_data_set_0$##' |
-        grep -vE '/package/(user_code|extern_user|extern_numpy_mock|fx_graph_module)$' |
+        grep -vE '/package/(extern_user|extern_numpy_mock)$' |
         while read -r case; do
             ls "$case"/*.pt* >/dev/null 2>&1 && echo "$case"
         done | sort)

@@ -396,7 +396,7 @@ static ig_status parse_tree(const ig_ts_entry *entry, const char *name,
 static ig_status default_value(ig_ts_entry *entry, const ig_param *param,
                                ig_ts_value *out) {
     ig_node node = { .kind = IG_NODE_NONE, .name = ig_str_of(param->name) };
-    IG_TRY(ig_ts_evaluate(entry->eval, param->value, out));
+    IG_TRY(ig_ts_default(entry->eval, entry->method, param, out));
     switch ((int)out->kind) {
     case IG_TS_NONE:
         break;
@@ -484,6 +484,18 @@ static ig_status parse_trees(const ig_ts_entry *entry, ig_node_list *trees) {
     return IG_OK;
 }
 
+/* Parameters behind a `*` are given by name. */
+static void pass_keywords(const ig_ts_entry *entry, ig_ts_arguments *out) {
+    const ig_function *method = entry->method;
+    out->names = IG_NEW_ARRAY(entry->eval->arena, const char *, method->param_count);
+    for (size_t i = 1; i < method->param_count; i++) {
+        if (method->params[i].kind == IG_AST_PARAM_KEYWORD) {
+            out->names[out->keywords++] = method->params[i].name;
+            out->positional--;
+        }
+    }
+}
+
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
     const ig_function *method = entry->method;
     ig_ts_eval *eval = entry->eval;
@@ -508,5 +520,6 @@ ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
             ig_ts_entry_example(param, &examples);
         }
     }
+    pass_keywords(entry, out);
     return lacking.size ? report_missing(entry, &lacking, &examples) : IG_OK;
 }

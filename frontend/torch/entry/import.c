@@ -3,6 +3,7 @@
 #include "frontend/torch/entry/bound.h"
 #include "frontend/torch/entry/entry.h"
 #include "frontend/torch/eval/table.h"
+#include "frontend/torch/python/python.h"
 
 #include <string.h>
 
@@ -139,6 +140,7 @@ static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
     top.names = NULL;
     eval->frame = &top;
     ig_map_init(&eval->rows, eval->arena);
+    ig_python_begin(eval, program->sources);
     IG_TRY(load_program(eval, program));
     entry.name = options && options->entry ? options->entry : "forward";
     entry.method = eval->root->class ? ig_class_method(eval->root->class, entry.name)
@@ -149,7 +151,11 @@ static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
                              entry.name);
     }
     eval->entry = entry.method;
-    return run_entry(&entry);
+    ig_status status = run_entry(&entry);
+    if (carried->count == entry.known) { /* else it begins again */
+        ig_python_report(eval, program->resource, status);
+    }
+    return status;
 }
 
 /* A file's bytes on their way into a module. */

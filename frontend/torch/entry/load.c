@@ -275,8 +275,8 @@ static ig_status load_dict(ig_ts_eval *eval, const ig_py *value, const char *pat
 
 /* ---- objects ---- */
 
-static ig_status load_attributes(ig_ts_eval *eval, const ig_py *state, const char *path,
-                                 ig_ts_object *object) {
+ig_status ig_ts_load_attributes(ig_ts_eval *eval, const ig_py *state, const char *path,
+                                ig_ts_object *object) {
     for (size_t i = 0; i < state->as.dict.count; i++) {
         const ig_py *key = state->as.dict.keys[i];
         ig_ts_value item;
@@ -323,7 +323,7 @@ static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *p
     bool has_setstate = ig_ts_has_method(eval, object, "__setstate__") &&
                         ig_ts_has_method(eval, object, "__getstate__");
     return state->kind == IG_PY_DICT && !has_setstate && object->class
-               ? load_attributes(eval, state, path, object)
+               ? ig_ts_load_attributes(eval, state, path, object)
                : load_state(eval, state, path, object);
 }
 
@@ -349,6 +349,12 @@ static ig_status load_enum(ig_ts_eval *eval, const ig_py *value, const char *pat
 
 /* ---- the whole ---- */
 
+static bool is_of_dialect(const ig_py *object) {
+    const ig_py *class = object->as.object.class;
+    return class->kind == IG_PY_GLOBAL &&
+           ig_str_starts(class->as.global.module, "__torch__");
+}
+
 /* Containers are known by their pickled value before their items are loaded: a cycle
  * cannot be in a pickle's graph, but one object is met many times. */
 static ig_status load_container(ig_ts_eval *eval, ig_py *value, const char *path,
@@ -364,6 +370,9 @@ static ig_status load_container(ig_ts_eval *eval, ig_py *value, const char *path
         *memo = ig_ts_of_dict(ig_ts_dict_create(eval));
         return load_dict(eval, value, path, memo->as.dict);
     case IG_PY_OBJECT:
+        if (eval->plain && !is_of_dialect(value)) {
+            return eval->plain->load(eval, value, path, memo);
+        }
         *memo = ig_ts_of_object(ig_ts_object_create(eval, "?"));
         return load_object(eval, value, path, memo->as.object);
     case IG_PY_ENUM:
@@ -371,6 +380,9 @@ static ig_status load_container(ig_ts_eval *eval, ig_py *value, const char *path
     case IG_PY_TENSOR:
         return load_tensor(eval, value, path, memo);
     default:
+        if (eval->plain) {
+            return eval->plain->load(eval, value, path, memo);
+        }
         return ig_ts_error(eval, IG_UNSUPPORTED, "'%s' is %s, which is not supported",
                            path, ig_py_kind_name(value->kind));
     }

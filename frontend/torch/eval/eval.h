@@ -24,12 +24,14 @@
  *     table.c       the rows, by name
  *     missing.c     all operators that have none, at once
  *     survey.c      what the sources call, without running them
+ *     plain.h       how functions of plain Python take part
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_EVAL_H
 #define IG_FRONTEND_TORCH_EVAL_EVAL_H
 
 #include "frontend/torch/language/code.h"
 #include "frontend/torch/eval/op.h"
+#include "frontend/torch/eval/plain.h"
 #include "frontend/torch/pickle/pickle.h"
 #include "ir/tensor.h"
 
@@ -51,6 +53,7 @@ struct ig_ts_frame {
     ig_ts_value result;
     bool has_returned;
     uint32_t line;
+    struct ig_python_scope *plain; /* of plain Python; NULL: of the dialect */
 };
 
 /* ---- the journal (heap.c) ---- */
@@ -122,6 +125,8 @@ struct ig_ts_eval {
     ig_ts_list *constants; /* of constants.pkl */
     ig_ts_object *root;
     const ig_function *entry; /* the method of `root` that is called */
+    const ig_ts_plain *plain; /* NULL: the program has no plain Python */
+    struct ig_python *python; /* what `plain` knows of it */
     /* The program raised an exception on a path that may not be gone: not reported
      * yet. */
     bool has_raised;
@@ -252,16 +257,19 @@ ig_status ig_ts_use(ig_ts_eval *eval, const ig_ts_value *value);
 ig_status ig_ts_truth(ig_ts_eval *eval, const ig_ts_value *value,
                       ig_ts_value *out_bool);
 
-typedef struct ig_ts_arguments {
+struct ig_ts_arguments {
     ig_ts_value *values; /* positional, then keywords */
     const char **names;  /* of the keywords */
     uint32_t positional, keywords;
-} ig_ts_arguments;
+};
 ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         const ig_ts_arguments *arguments, ig_ts_value *out_results,
                         uint32_t *out_count);
 ig_status ig_ts_call_function(ig_ts_eval *eval, const ig_ts_function *function,
                               const ig_ts_arguments *arguments, ig_ts_value *out_value);
+/* What a parameter is that the caller does not give. */
+ig_status ig_ts_default(ig_ts_eval *eval, const ig_function *function,
+                        const ig_param *param, ig_ts_value *out_value);
 /* A method of an object, found in its class. */
 ig_status ig_ts_call_method(ig_ts_eval *eval, ig_ts_object *self, const char *name,
                             const ig_ts_arguments *arguments, ig_ts_value *out_value);
@@ -274,6 +282,9 @@ ig_status ig_ts_raise(ig_ts_eval *eval, const char *message);
 /* `path` names it: "features.0.weight". */
 ig_status ig_ts_load(ig_ts_eval *eval, ig_py *value, const char *path,
                      ig_ts_value *out_value);
+/* The attributes of an object whose state is a DICT. */
+ig_status ig_ts_load_attributes(ig_ts_eval *eval, const ig_py *state, const char *path,
+                                ig_ts_object *object);
 /* Makes sure that a storage has its content. */
 ig_status ig_ts_storage_load(ig_ts_eval *eval, ig_ts_storage *storage);
 

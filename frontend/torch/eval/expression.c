@@ -413,7 +413,8 @@ ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_
                            MOST_NESTED);
     }
     eval->nesting++;
-    ig_status status = evaluate_node(eval, node, out_value);
+    ig_status status = eval->frame->plain ? eval->plain->evaluate(eval, node, out_value)
+                                          : evaluate_node(eval, node, out_value);
     eval->nesting--;
     return status;
 }

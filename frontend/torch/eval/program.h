@@ -24,6 +24,26 @@ typedef struct ig_ts_range {
     int64_t min, max;
 } ig_ts_range;
 
+struct ig_ts_source;
+
+/* Sources of plain Python, where a program's classes are written in it. */
+typedef struct ig_ts_sources {
+    /* The module "a.b"; *out_found false: it is not there.  `file` is for messages. */
+    ig_status (*read)(void *user, ig_str module, struct ig_ts_source *out,
+                      bool *out_found);
+    /* "__torch__.….Linear": a class of the dialect that computes what torch.nn's class
+     * of that name does; NULL: none can be told from the name. */
+    const char *(*stock)(void *user, ig_str name);
+    void *user;
+} ig_ts_sources;
+
+/* The text of one module. */
+typedef struct ig_ts_source {
+    ig_str text;
+    const char *file;
+    bool is_package; /* an __init__.py */
+} ig_ts_source;
+
 typedef struct ig_ts_program {
     const char *file;
     ig_archive *archive;
@@ -49,6 +69,7 @@ typedef struct ig_ts_program {
      * none. */
     ig_status (*read)(void *user, const char *name, ig_str *out_text, bool *out_found);
     void *user;
+    const ig_ts_sources *sources; /* NULL: all is of the dialect */
 } ig_ts_program;
 
 /* Opens a file of one format or another.  `bytes` is the whole file, mapped for as long

@@ -336,6 +336,9 @@ ig_status ig_ts_step(ig_ts_eval *eval) {
 }
 
 ig_status ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body) {
+    if (eval->frame->plain) {
+        return eval->plain->run_block(eval, body);
+    }
     for (size_t i = 0; i < body.count && !eval->frame->has_returned; i++) {
         eval->frame->line = body.items[i]->line;
         IG_TRY(ig_ts_step(eval));
@@ -358,6 +361,13 @@ static ig_ts_frame *open_frame(ig_ts_eval *eval, const ig_ts_function *function)
     ig_map_init(&frame->slots, eval->arena);
     frame->result = ig_ts_none();
     return frame;
+}
+
+ig_status ig_ts_default(ig_ts_eval *eval, const ig_function *function,
+                        const ig_param *param, ig_ts_value *out_value) {
+    return function->plain
+               ? eval->plain->default_value(eval, function, param->value, out_value)
+               : ig_ts_evaluate(eval, param->value, out_value);
 }
 
 static int find_keyword(const ig_ts_arguments *arguments, const char *name) {
@@ -399,6 +409,9 @@ ig_status ig_ts_call_function(ig_ts_eval *eval, const ig_ts_function *function,
                               const ig_ts_arguments *arguments,
                               ig_ts_value *out_value) {
     const ig_ast *node = function->function ? function->function->node : function->node;
+    if (function->plain || (function->function && function->function->plain)) {
+        return eval->plain->call(eval, function, arguments, out_value);
+    }
     if (!node) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "calls a value that is no function");
     }

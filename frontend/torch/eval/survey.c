@@ -83,8 +83,8 @@ static const ig_script_type *certain_type(const known *value) {
 /* ---- calls of functions ---- */
 
 static void queue_function(survey *s, const ig_function *function, ig_ts_object *self) {
-    if (!function || !function->node) {
-        return;
+    if (!function || !function->node || function->plain) {
+        return; /* names of plain Python tell nothing before it is run */
     }
     const char *key = ig_arena_printf(s->eval->arena, "%p %p", (const void *)function,
                                       (void *)self);

@@ -62,6 +62,7 @@ struct ig_function {
     ig_param *params;
     size_t param_count;
     const ig_script_type *returns; /* NULL: not written */
+    const struct ig_python_thing *plain; /* of plain Python; NULL: of the dialect */
 };
 
 struct ig_class {
@@ -78,6 +79,7 @@ struct ig_class {
     /* Interned names; see __parameters__ and so on. */
     const char **parameters, **buffers, **forward_pre_hooks, **forward_hooks;
     size_t parameter_count, buffer_count, pre_hook_count, hook_count;
+    const struct ig_python_class *plain; /* of plain Python; NULL: of the dialect */
 };
 
 struct ig_code {

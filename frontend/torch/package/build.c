@@ -15,20 +15,30 @@
  */
 #include "frontend/torch/package/tree.h"
 
+#include "base/vec.h"
 #include "base/writer.h"
 
 #include <assert.h>
 #include <string.h>
 
+/* A module that is not ours, and where in the tree it is. */
+typedef struct unknown_module {
+    const ig_py *module;
+    const char *path;
+    bool has_hooks; /* of a class that is known */
+} unknown_module;
+
 typedef struct builder {
     ig_package *package;
     ig_arena *arena;
     const char *resource;
-    ig_map made;  /* module -> its object */
+    ig_map made;  /* module -> its object; container -> the same of objects */
     ig_map files; /* entry name -> ig_str, the source */
     ig_map told;  /* classes that were reported */
+    IG_VEC(unknown_module) unknown;
+    ig_ts_sources sources; /* of the classes that are written in the package */
     size_t count;
-    bool has_failed;
+    bool has_python; /* are there such? */
 } builder;
 
 /* ---- values ---- */
@@ -258,17 +268,8 @@ static ig_status read_source(void *user, const char *name, ig_str *out_text,
  * in. */
 static uint32_t find_definition(builder *b, const ig_py *class,
                                 const char **out_entry) {
-    char *path = ig_arena_printf(b->arena, "%.*s", IG_STR_ARG(class->as.global.module));
-    for (char *at = path; *at; at++) {
-        *at = *at == '.' ? '/' : *at;
-    }
     ig_archive *archive = b->package->archive;
-    ig_archive_entry *entry = NULL;
-    for (int i = 0; i < 2 && !entry; i++) {
-        const char *name = ig_arena_printf(b->arena, i ? "%s/__init__.py" : "%s.py",
-                                           path);
-        entry = ig_archive_find(archive, ig_str_of(name));
-    }
+    ig_archive_entry *entry = ig_package_source(b->package, class->as.global.module);
     ig_str text;
     if (!entry || ig_archive_read_text(archive, entry, &text) != IG_OK) {
         return 0;
@@ -297,7 +298,6 @@ static const char advice[] =
 /* Once for each class; the tree is walked on, so that all are told. */
 static void report_class(builder *b, const ig_py *class, const char *path) {
     const char *name = ig_py_path(class, b->arena);
-    b->has_failed = true;
     if (ig_map_get(&b->told, ig_str_of(name))) {
         return;
     }
@@ -345,10 +345,97 @@ static bool has_hooks(const ig_py *module) {
 static void report_hooks(builder *b, const ig_py *module, const char *path) {
     ig_archive *archive = b->package->archive;
     ig_location where = { .file = archive->file, .graph = b->resource };
-    b->has_failed = true;
     ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
                   "%s (%s) has forward hooks, which are Python functions",
                   path[0] ? path : "the model itself", ig_py_path(module, b->arena));
+}
+
+/* All at once, where nothing of the tree can be run without them; false: there is
+ * nothing to tell. */
+static bool report_unknown(builder *b) {
+    bool has_told = false;
+    for (size_t i = 0; i < b->unknown.count; i++) {
+        const unknown_module *one = &b->unknown.items[i];
+        const ig_py *module = one->module;
+        const ig_py *function = module->kind == IG_PY_CALL ? module->as.call.function
+                                                           : module;
+        if (one->has_hooks) {
+            report_hooks(b, module, one->path);
+        } else if (function->kind == IG_PY_OBJECT) {
+            report_class(b, function->as.object.class, one->path);
+        } else if (function->kind == IG_PY_GLOBAL) {
+            report_class(b, function, one->path);
+        } else {
+            continue;
+        }
+        has_told = true;
+    }
+    return has_told;
+}
+
+/* ---- classes of the package ---- */
+
+static ig_status read_python(void *user, ig_str module, ig_ts_source *out,
+                             bool *out_found) {
+    builder *b = user;
+    ig_archive_entry *entry = ig_package_source(b->package, module);
+    *out_found = entry != NULL;
+    if (!entry) {
+        return IG_OK;
+    }
+    out->file = ig_arena_printf(b->arena, "%s/%s", b->package->archive->file,
+                                entry->name.data);
+    out->is_package = ig_str_ends(entry->name, "/__init__.py");
+    return ig_archive_read_text(b->package->archive, entry, &out->text);
+}
+
+/* What torch.nn's class of that name computes, for those that derive from it. */
+static const char *write_stock(void *user, ig_str name) {
+    builder *b = user;
+    const ig_package_class *row = ig_package_find_named(name);
+    ig_writer out;
+    if (!row || !row->body) {
+        return NULL;
+    }
+    ig_writer_init(&out, b->arena);
+    ig_put(&out, "class %.*s(Module):\n  def forward(self%s%s):\n%s", IG_STR_ARG(name),
+           row->parameters[0] ? ", " : "", row->parameters, row->body);
+    ig_str *text = IG_NEW(b->arena, ig_str);
+    *text = ig_writer_str(&out);
+    const char *entry = ig_arena_printf(b->arena, "code/__torch__/stock/%.*s.py",
+                                        IG_STR_ARG(name));
+    ig_map_set(&b->files, ig_str_of(entry), text);
+    return ig_arena_printf(b->arena, "__torch__.stock.%.*s.%.*s", IG_STR_ARG(name),
+                           IG_STR_ARG(name));
+}
+
+/* An object of a class whose source is in the package? */
+static bool is_python(const builder *b, const ig_py *object) {
+    const ig_py *class = object->as.object.class;
+    return class->kind == IG_PY_GLOBAL &&
+           ig_package_source(b->package, class->as.global.module) != NULL;
+}
+
+/* A GraphModule of torch.fx, pickled as its attributes and the module that holds its
+ * generated forward, as an object of a class of that module; else NULL. */
+static ig_py *graph_module(builder *b, ig_py *value) {
+    bool is_graph = value->kind == IG_PY_CALL && value->as.call.is_package_reduce &&
+                    ig_py_is_global(value->as.call.function, "torch.fx.graph_module",
+                                    "reduce_package_graph_module");
+    const ig_py *args = is_graph ? value->as.call.args : NULL;
+    if (!args || args->kind != IG_PY_TUPLE || args->as.list.count != 2 ||
+        args->as.list.items[0]->kind != IG_PY_DICT ||
+        args->as.list.items[1]->kind != IG_PY_STR) {
+        return NULL;
+    }
+    ig_py *object = make_value(b, IG_PY_OBJECT, value);
+    ig_py *class = make_value(b, IG_PY_GLOBAL, value);
+    class->as.global.module = args->as.list.items[1]->as.text;
+    class->as.global.name = IG_STR("GraphModule");
+    object->as.object.class = class;
+    object->as.object.args = make_value(b, IG_PY_TUPLE, value);
+    object->as.object.state = args->as.list.items[0];
+    return ig_package_is_module(object) && is_python(b, object) ? object : NULL;
 }
 
 /* ---- the tree ---- */
@@ -370,35 +457,114 @@ static void add_modules(builder *b, attributes *to, const ig_py *module,
     }
 }
 
-/* Whatever is not a module (None, as a rule) stays what it is. */
-static ig_py *build_module(builder *b, ig_py *module, const char *path) {
-    ig_py *known = ig_map_get_id(&b->made, IG_MAP_PTR(module));
-    if (known || module->kind == IG_PY_NONE) {
-        return known ? known : module;
+static ig_py *build_value(builder *b, ig_py *value, const char *path);
+
+static ig_py **build_all(builder *b, ig_py *const *values, size_t count,
+                         const char *path) {
+    ig_py **made = IG_NEW_ARRAY(b->arena, ig_py *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        made[i] = build_value(b, values[i], path);
     }
-    if (!ig_package_is_module(module)) {
-        const ig_py *function = module->kind == IG_PY_CALL ? module->as.call.function
-                                                           : module;
-        if (function->kind == IG_PY_GLOBAL || function->kind == IG_PY_OBJECT) {
-            report_class(
-                b,
-                function->kind == IG_PY_OBJECT ? function->as.object.class : function,
-                path);
+    return made;
+}
+
+static ig_py *build_container(builder *b, const ig_py *value, const char *path) {
+    ig_py *made = make_value(b, value->kind, value);
+    made->type = value->type;
+    made->as = value->as;
+    ig_map_set_id(&b->made, IG_MAP_PTR(value), made);
+    if (value->kind == IG_PY_DICT) {
+        made->as.dict.keys = build_all(b, value->as.dict.keys, value->as.dict.count,
+                                       path);
+        made->as.dict.values = build_all(b, value->as.dict.values, value->as.dict.count,
+                                         path);
+    } else if (value->kind == IG_PY_OBJECT) {
+        made->as.object.state = value->as.object.state
+                                    ? build_value(b, value->as.object.state, path)
+                                    : NULL;
+    } else {
+        made->as.list.items = build_all(b, value->as.list.items, value->as.list.count,
+                                        path);
+    }
+    return made;
+}
+
+/* An attribute of a class of the package: there may be modules in it. */
+static ig_py *build_value(builder *b, ig_py *value, const char *path) {
+    ig_py *known = ig_map_get_id(&b->made, IG_MAP_PTR(value));
+    if (known) {
+        return known;
+    }
+    switch ((int)value->kind) {
+    case IG_PY_LIST:
+    case IG_PY_TUPLE:
+    case IG_PY_SET:
+    case IG_PY_DICT:
+        return build_container(b, value, path);
+    case IG_PY_OBJECT:
+        return ig_package_is_module(value) ? build_module(b, value, path)
+               : is_python(b, value)       ? build_container(b, value, path)
+                                           : value;
+    case IG_PY_CALL:
+        return graph_module(b, value) ? build_module(b, value, path) : value;
+    default:
+        return value;
+    }
+}
+
+/* What torch.nn.Module itself keeps, which no author's code uses. */
+static bool is_kept_by_torch(ig_str name) {
+    static const char *const names[] = {
+        "_parameters",
+        "_buffers",
+        "_modules",
+        "_non_persistent_buffers_set",
+        "_is_full_backward_hook",
+        "_code",
+        "_lineno_map",
+        "_prologue_start",
+        "_tracer_cls",
+        "_tracer_extras",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
+        if (ig_str_is(name, names[i])) {
+            return true;
         }
-        b->has_failed = true;
-        return module;
     }
-    ig_py *object = make_value(b, IG_PY_OBJECT, module);
-    ig_map_set_id(&b->made, IG_MAP_PTR(module), object);
+    return ig_str_starts(name, "_graphmodule") || ig_str_ends(name, "_hooks") ||
+           ig_str_ends(name, "_hooks_with_kwargs") ||
+           ig_str_ends(name, "_hooks_always_called");
+}
+
+static void add_python(builder *b, attributes *to, const ig_py *module,
+                       const char *path) {
+    const ig_py *state = module->as.object.state;
+    for (size_t i = 0; i < state->as.dict.count; i++) {
+        ig_py *key = state->as.dict.keys[i], *value = state->as.dict.values[i];
+        if (key->kind == IG_PY_STR && !is_kept_by_torch(key->as.text)) {
+            const char *inner = ig_arena_printf(b->arena,
+                                                path[0] ? "%s.%.*s" : "%s%.*s", path,
+                                                IG_STR_ARG(key->as.text));
+            add_attribute(to, key, build_value(b, value, inner));
+        }
+    }
+}
+
+static void note_unknown(builder *b, const ig_py *module, const char *path,
+                         bool with_hooks) {
+    unknown_module one = { module, path, with_hooks };
+    IG_PUSH(b->arena, &b->unknown, one);
+}
+
+static void fill_object(builder *b, ig_py *object, const ig_py *module,
+                        const char *path) {
     attributes to = start_attributes(b, module);
-    const ig_package_class *row = ig_package_find_class(module->as.object.class);
-    if (!row) {
-        report_class(b, module->as.object.class, path);
+    bool is_of_package = object->as.object.class == module->as.object.class;
+    if (is_of_package) {
+        add_python(b, &to, module, path);
+    } else {
+        add_plain(b, &to, module);
     }
-    if (has_hooks(module)) {
-        report_hooks(b, module, path);
-    }
-    add_plain(b, &to, module);
     add_group(&to, module, "_parameters");
     add_group(&to, module, "_buffers");
     add_modules(b, &to, module, path);
@@ -408,10 +574,54 @@ static ig_py *build_module(builder *b, ig_py *module, const char *path) {
     state->as.dict.values = to.values;
     state->as.dict.count = to.count;
     object->as.object.state = state;
+}
+
+/* Notes a module that stays as it is, and those below it that do. */
+static ig_py *leave_module(builder *b, ig_py *module, const char *path,
+                           bool with_hooks) {
+    note_unknown(b, module, path, with_hooks);
+    ig_map_set_id(&b->made, IG_MAP_PTR(module), module);
+    if (ig_package_is_module(module)) {
+        attributes to = start_attributes(b, module);
+        add_modules(b, &to, module, path);
+    }
+    return module;
+}
+
+/* Whatever is not a module (None, as a rule) stays what it is. */
+static ig_py *build_module(builder *b, ig_py *module, const char *path) {
+    ig_py *known = ig_map_get_id(&b->made, IG_MAP_PTR(module));
+    if (known || module->kind == IG_PY_NONE) {
+        return known ? known : module;
+    }
+    ig_py *given = module;
+    ig_py *graph = graph_module(b, module);
+    module = graph ? graph : module;
+    if (!ig_package_is_module(module)) {
+        return leave_module(b, module, path, false);
+    }
+    const ig_package_class *row = ig_package_find_class(module->as.object.class);
+    bool is_of_package = !row && is_python(b, module) &&
+                         module->as.object.state->kind == IG_PY_DICT;
+    if ((!row && !is_of_package) || has_hooks(module)) {
+        return leave_module(b, module, path, row || is_of_package);
+    }
+    ig_py *object = make_value(b, IG_PY_OBJECT, module);
+    ig_map_set_id(&b->made, IG_MAP_PTR(given), object);
     object->as.object.args = make_value(b, IG_PY_TUPLE, module);
     object->as.object.class = row ? write_class(b, module, row)
                                   : module->as.object.class;
+    b->has_python = b->has_python || is_of_package;
+    fill_object(b, object, module, path);
     return object;
+}
+
+static ig_status refuse_kind(builder *b, const ig_py *value) {
+    ig_archive *archive = b->package->archive;
+    ig_location where = { .file = archive->file, .graph = b->resource };
+    return ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
+                         "the pickle holds a %s, which cannot be run",
+                         ig_py_kind_name(value->kind));
 }
 
 ig_status ig_package_build(ig_package *package, const char *resource, ig_py *module,
@@ -420,6 +630,8 @@ ig_status ig_package_build(ig_package *package, const char *resource, ig_py *mod
     b->package = package;
     b->arena = package->archive->arena;
     b->resource = resource;
+    b->sources =
+        (ig_ts_sources){ .read = read_python, .stock = write_stock, .user = b };
     ig_map_init(&b->made, b->arena);
     ig_map_init(&b->files, b->arena);
     ig_map_init(&b->told, b->arena);
@@ -428,14 +640,10 @@ ig_status ig_package_build(ig_package *package, const char *resource, ig_py *mod
     program->code_folder = "code/";
     program->read = read_source;
     program->user = &b->files;
-    if (!b->has_failed && program->root->kind == IG_PY_OBJECT) {
+    program->sources = b->has_python ? &b->sources : NULL;
+    bool is_made = program->root->kind == IG_PY_OBJECT && program->root != module;
+    if (is_made && (b->has_python || !b->unknown.count)) {
         return IG_OK;
     }
-    ig_archive *archive = package->archive;
-    ig_location where = { .file = archive->file, .graph = resource };
-    return b->told.count
-               ? IG_UNSUPPORTED
-               : ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
-                               "the pickle holds a %s, which cannot be run",
-                               ig_py_kind_name(module->kind));
+    return report_unknown(b) ? IG_UNSUPPORTED : refuse_kind(b, module);
 }

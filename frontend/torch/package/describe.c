@@ -65,8 +65,10 @@ static void put_module(describer *d, const ig_py *module, const char *path) {
     }
     ig_map_set_id(&d->seen, IG_MAP_PTR(module), (void *)(uintptr_t)path);
     const char *class = ig_py_path(module, arena);
-    const char *words = ig_package_find_class(module->as.object.class)
-                            ? ""
+    const ig_py *of = module->as.object.class;
+    const char *words = ig_package_find_class(of) ? ""
+                        : ig_package_source(d->package, of->as.global.module)
+                            ? "  (plain Python)"
                             : "  (not compiled)";
     ig_put(d->out, "    ");
     put_name(d, ig_str_of(path[0] ? path : "the module"));

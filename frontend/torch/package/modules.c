@@ -430,6 +430,15 @@ const ig_package_class *ig_package_find_class(const ig_py *class) {
     return NULL;
 }
 
+const ig_package_class *ig_package_find_named(ig_str name) {
+    for (size_t i = 0; i < IG_COUNT_OF(classes); i++) {
+        if (ig_py_name_is_one_of(name, classes[i].names)) {
+            return &classes[i];
+        }
+    }
+    return NULL;
+}
+
 bool ig_package_absent(const ig_py *class, size_t index, const char **out_attribute,
                        ig_py *out_value) {
     for (size_t i = 0; i < IG_COUNT_OF(absents); i++) {

@@ -102,20 +102,21 @@ static bool covers_module(ig_str outer, ig_str module) {
 }
 
 /* "a.b" is a/b.py or a/b/__init__.py. */
-static bool is_inside(const ig_package *package, ig_str module) {
+ig_archive_entry *ig_package_source(const ig_package *package, ig_str module) {
     char path[512];
     if (module.size + sizeof("/__init__.py") > sizeof(path)) {
-        return false;
+        return NULL;
     }
     for (size_t i = 0; i < module.size; i++) {
         path[i] = module.data[i] == '.' ? '/' : module.data[i];
     }
     memcpy(path + module.size, ".py", sizeof(".py"));
-    if (ig_archive_find(package->archive, ig_str_of(path))) {
-        return true;
+    ig_archive_entry *entry = ig_archive_find(package->archive, ig_str_of(path));
+    if (entry) {
+        return entry;
     }
     memcpy(path + module.size, "/__init__.py", sizeof("/__init__.py"));
-    return ig_archive_find(package->archive, ig_str_of(path)) != NULL;
+    return ig_archive_find(package->archive, ig_str_of(path));
 }
 
 static bool is_allowed(void *user, ig_str module, ig_str name) {
@@ -126,7 +127,7 @@ static bool is_allowed(void *user, ig_str module, ig_str name) {
             return true;
         }
     }
-    return is_inside(package, module);
+    return ig_package_source(package, module) != NULL;
 }
 
 ig_status ig_package_read(ig_package *package, const ig_package_item *item,

@@ -42,6 +42,8 @@ typedef struct ig_package {
 /* `archive` was opened and is of that format. */
 ig_status ig_package_open(ig_package *package, ig_archive *archive,
                           ig_pickle_set *pickles);
+/* The source of module "a.b": its entry, or NULL. */
+ig_archive_entry *ig_package_source(const ig_package *package, ig_str module);
 /* The value of a pickle. */
 ig_status ig_package_read(ig_package *package, const ig_package_item *item,
                           ig_py **out_value);

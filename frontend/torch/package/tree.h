@@ -27,6 +27,8 @@ typedef struct ig_package_class {
 
 /* NULL: torch.nn has no such class, or we no row. */
 const ig_package_class *ig_package_find_class(const ig_py *class);
+/* The same by the class's own name alone. */
+const ig_package_class *ig_package_find_named(ig_str name);
 /* Attribute `index` of those of the class that an older torch did not write; false
  * after the last.  `out_value` gets kind and content. */
 bool ig_package_absent(const ig_py *class, size_t index, const char **out_attribute,

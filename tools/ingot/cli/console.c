@@ -237,10 +237,10 @@ bool was_interrupted(void) {
     return atomic_load(&interrupts) > 0;
 }
 
-/* The text of a warning says that it is one. */
+/* The text of a warning says that it is one.  Notes are for who makes a file. */
 static void show_message(void *user, int severity, const char *text) {
     const settings *given = user;
-    if (severity == 0 && given->quiet) {
+    if (severity == 0 && (given->quiet || !given->output)) {
         return;
     }
     if (severity >= 2) {

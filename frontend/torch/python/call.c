@@ -1,0 +1,560 @@
+/* Calls: what is called, its arguments, its frame.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/python/inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { CALL_DEPTH = 200 };
+
+/* ---- arguments of a call ---- */
+
+typedef struct reading {
+    IG_VEC(ig_ts_value) values, keywords;
+    IG_VEC(const char *) names;
+} reading;
+
+static ig_status read_positional(ig_ts_eval *eval, const ig_ast *node, reading *r) {
+    ig_ts_value value;
+    ig_ts_list *items;
+    if (node->kind != IG_AST_STARRED) {
+        IG_TRY(ig_ts_evaluate(eval, node, &value));
+        IG_PUSH(eval->arena, &r->values, value);
+        return IG_OK;
+    }
+    IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+    IG_TRY(ig_python_items(eval, &value, &items));
+    for (size_t i = 0; i < items->count; i++) {
+        IG_PUSH(eval->arena, &r->values, items->items[i]);
+    }
+    return IG_OK;
+}
+
+static ig_status read_keyword(ig_ts_eval *eval, const ig_ast_keyword *keyword,
+                              reading *r) {
+    ig_ts_value value;
+    IG_TRY(ig_ts_evaluate(eval, keyword->value, &value));
+    if (keyword->name) {
+        IG_PUSH(eval->arena, &r->keywords, value);
+        IG_PUSH(eval->arena, &r->names, keyword->name);
+        return IG_OK;
+    }
+    IG_TRY(ig_ts_use(eval, &value));
+    if (value.kind != IG_TS_DICT) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "'**' of %s in a call",
+                           ig_ts_kind_name(&value));
+    }
+    for (size_t i = 0; i < value.as.dict->count; i++) {
+        const ig_ts_value *key = &value.as.dict->keys[i];
+        if (key->kind != IG_TS_STR) {
+            return ig_ts_raise(eval, "TypeError: keywords must be strings");
+        }
+        const char *name = ig_names_intern(&eval->code->names, key->as.str);
+        IG_PUSH(eval->arena, &r->keywords, value.as.dict->values[i]);
+        IG_PUSH(eval->arena, &r->names, name);
+    }
+    return IG_OK;
+}
+
+static ig_status read_arguments(ig_ts_eval *eval, const ig_ast *node,
+                                ig_ts_arguments *out) {
+    reading r = { 0 };
+    for (size_t i = 0; i < node->as.call.arguments.count; i++) {
+        IG_TRY(read_positional(eval, node->as.call.arguments.items[i], &r));
+    }
+    for (size_t i = 0; i < node->as.call.keyword_count; i++) {
+        IG_TRY(read_keyword(eval, &node->as.call.keywords[i], &r));
+    }
+    out->positional = (uint32_t)r.values.count;
+    out->keywords = (uint32_t)r.keywords.count;
+    for (size_t i = 0; i < r.keywords.count; i++) {
+        IG_PUSH(eval->arena, &r.values, r.keywords.items[i]);
+    }
+    out->values = r.values.items;
+    out->names = r.names.items;
+    return IG_OK;
+}
+
+const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments, uint32_t place,
+                                      const char *name) {
+    if (place < arguments->positional) {
+        return &arguments->values[place];
+    }
+    for (uint32_t i = 0; i < arguments->keywords; i++) {
+        if (strcmp(arguments->names[i], name) == 0) {
+            return &arguments->values[arguments->positional + i];
+        }
+    }
+    return NULL;
+}
+
+ig_ts_arguments ig_python_with_self(ig_ts_eval *eval, ig_ts_value self,
+                                    const ig_ts_arguments *arguments) {
+    uint32_t count = arguments->positional + arguments->keywords;
+    ig_ts_arguments made = { .names = arguments->names,
+                             .positional = arguments->positional + 1,
+                             .keywords = arguments->keywords };
+    made.values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1u);
+    made.values[0] = self;
+    if (count) {
+        memcpy(made.values + 1, arguments->values, count * sizeof(*made.values));
+    }
+    return made;
+}
+
+/* ---- parameters ---- */
+
+typedef struct binding {
+    const ig_python_thing *function;
+    const ig_ts_arguments *given;
+    ig_ts_frame *frame;
+    uint32_t used;
+    bool *used_keywords;
+} binding;
+
+static const ig_ts_value *take_keyword(binding *b, const char *name) {
+    for (uint32_t i = 0; i < b->given->keywords; i++) {
+        if (strcmp(b->given->names[i], name) == 0) {
+            b->used_keywords[i] = true;
+            return &b->given->values[b->given->positional + i];
+        }
+    }
+    return NULL;
+}
+
+/* As the function's author sees names, not the caller. */
+static ig_status evaluate_default(ig_ts_eval *eval, const ig_python_thing *function,
+                                  const ig_ast *node, ig_ts_value *out) {
+    ig_ts_frame *caller = eval->frame;
+    ig_ts_frame *home = function->around ? function->around
+                                         : function->module->space.frame;
+    ig_ts_frame *before = home->caller;
+    uint32_t line = home->line;
+    if (!before) { /* else it is running already */
+        home->caller = caller;
+    }
+    eval->frame = home;
+    ig_status status = ig_ts_evaluate(eval, node, out);
+    eval->frame = caller;
+    home->caller = before;
+    home->line = line;
+    return status;
+}
+
+ig_status ig_python_default_hook(ig_ts_eval *eval, const ig_function *function,
+                                 const ig_ast *node, ig_ts_value *out) {
+    return evaluate_default(eval, function->plain, node, out);
+}
+
+static ig_status type_error(ig_ts_eval *eval, const binding *b, const char *what,
+                            const char *name) {
+    return ig_ts_raise(
+        eval,
+        ig_module_string(eval->module,
+                         ig_str_of(ig_arena_printf(eval->arena, "TypeError: %s() %s%s",
+                                                   b->function->name, what, name))));
+}
+
+static void bind_rest(ig_ts_eval *eval, binding *b, const ig_ast_param *param) {
+    ig_ts_list *rest = ig_ts_list_create(eval, 0);
+    for (; b->used < b->given->positional; b->used++) {
+        ig_ts_list_add(eval, rest, b->given->values[b->used]);
+    }
+    ig_ts_name_set(eval, b->frame, param->name, ig_ts_of_tuple(rest));
+}
+
+static void bind_keywords(ig_ts_eval *eval, binding *b, const ig_ast_param *param) {
+    ig_ts_dict *dict = ig_ts_dict_create(eval);
+    for (uint32_t i = 0; i < b->given->keywords; i++) {
+        if (!b->used_keywords[i]) {
+            b->used_keywords[i] = true;
+            ig_ts_dict_set(eval, dict, ig_ts_of_str(ig_str_of(b->given->names[i])),
+                           b->given->values[b->given->positional + i]);
+        }
+    }
+    ig_ts_name_set(eval, b->frame, param->name, ig_ts_of_dict(dict));
+}
+
+static ig_status bind_parameter(ig_ts_eval *eval, binding *b,
+                                const ig_ast_param *param) {
+    const ig_ts_value *given = NULL;
+    ig_ts_value value;
+    if (param->kind == IG_AST_PARAM_STAR) {
+        if (param->name) {
+            bind_rest(eval, b, param);
+        }
+        return IG_OK;
+    }
+    if (param->kind == IG_AST_PARAM_STARS) {
+        bind_keywords(eval, b, param);
+        return IG_OK;
+    }
+    if (param->kind != IG_AST_PARAM_KEYWORD && b->used < b->given->positional) {
+        given = &b->given->values[b->used++];
+    } else if (param->kind != IG_AST_PARAM_POSITIONAL) {
+        given = take_keyword(b, param->name);
+    }
+    if (given) {
+        value = *given;
+    } else if (param->value) {
+        IG_TRY(evaluate_default(eval, b->function, param->value, &value));
+    } else {
+        return type_error(eval, b, "is called without argument ", param->name);
+    }
+    ig_ts_name_set(eval, b->frame, param->name, value);
+    return IG_OK;
+}
+
+static ig_status bind_parameters(ig_ts_eval *eval, const ig_python_thing *function,
+                                 const ig_ts_arguments *given, ig_ts_frame *frame) {
+    const ig_ast_def *def = function->node->as.def;
+    binding b = { .function = function, .given = given, .frame = frame };
+    b.used_keywords = IG_NEW_ARRAY(eval->arena, bool, given->keywords + 1u);
+    for (size_t i = 0; i < def->param_count; i++) {
+        IG_TRY(bind_parameter(eval, &b, &def->params[i]));
+    }
+    if (b.used < given->positional) {
+        return type_error(eval, &b, "takes fewer positional arguments", "");
+    }
+    for (uint32_t i = 0; i < given->keywords; i++) {
+        if (!b.used_keywords[i]) {
+            return type_error(eval, &b, "got an unexpected argument ", given->names[i]);
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- functions ---- */
+
+/* Decorators that do not change what is computed. */
+static bool is_idle_decorator(const char *name) {
+    static const char *const idle[] = {
+        "staticmethod",
+        "classmethod",
+        "property",
+        "torch.no_grad",
+        "torch.inference_mode",
+        "torch.jit.export",
+        "torch.jit.script",
+        "torch.jit.unused",
+        "torch.jit.ignore",
+        "torch.compile",
+        "functools.lru_cache",
+        "functools.cache",
+        "torch.fx.wrap",
+        "functools.cached_property",
+        "typing.overload",
+        "abc.abstractmethod",
+        "torch.jit.script_if_tracing",
+        "typing.final",
+        "builtins.staticmethod",
+        "builtins.classmethod",
+        "builtins.property",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(idle); i++) {
+        if (strcmp(name, idle[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ig_status check_decorators(ig_ts_eval *eval, const ig_python_thing *function) {
+    const ig_ast_list *list = &function->node->as.def->decorators;
+    for (size_t i = 0; i < list->count; i++) {
+        const ig_ast *node = list->items[i];
+        ig_ts_value value = { 0 };
+        node = node->kind == IG_AST_CALL ? node->as.call.function : node;
+        const char *name = ig_ast_dotted(node, eval->arena);
+        if (name && is_idle_decorator(name)) {
+            continue;
+        }
+        IG_TRY(evaluate_default(eval, function, node, &value));
+        name = ig_python_external_name(&value);
+        if (!name || !is_idle_decorator(name)) {
+            return ig_ts_error(eval, IG_UNSUPPORTED,
+                               "calls %s, whose decorator in line %u is not known",
+                               function->name, node->line);
+        }
+    }
+    return IG_OK;
+}
+
+static ig_ts_frame *open_frame(ig_ts_eval *eval, const ig_python_thing *function) {
+    ig_ts_frame *frame = ig_python_frame(eval, function->module, function->name);
+    frame->caller = eval->frame;
+    frame->around = function->around;
+    frame->plain->function = function;
+    frame->line = function->node->line;
+    return frame;
+}
+
+static ig_status run_body(ig_ts_eval *eval, const ig_python_thing *function,
+                          ig_ts_frame *frame, ig_ts_value *out) {
+    ig_ts_frame *caller = eval->frame;
+    eval->frame = frame;
+    eval->depth++;
+    ig_python_declare(eval, frame, &function->node->as.def->body);
+    ig_status status = ig_python_run_block(eval, function->node->as.def->body);
+    eval->depth--;
+    eval->frame = caller;
+    *out = frame->result;
+    if (status != IG_OK && !eval->has_raised && !eval->python->failed) {
+        eval->python->failed = function;
+    }
+    if (function->owner) {
+        ig_map_set_id(&eval->python->called, IG_MAP_PTR(function->owner),
+                      (void *)(uintptr_t)function->owner);
+    }
+    return status;
+}
+
+static ig_status call_def(ig_ts_eval *eval, const ig_python_thing *function,
+                          const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_ast *node = function->node;
+    if (eval->depth >= CALL_DEPTH) {
+        return ig_ts_error(eval, IG_LIMIT, "calls are nested more than %d deep",
+                           CALL_DEPTH);
+    }
+    if (node->as.def->is_async || ig_python_yields(&node->as.def->body)) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "calls %s, a generator or coroutine, which is not supported",
+                           function->name);
+    }
+    IG_TRY(check_decorators(eval, function));
+    ig_ts_frame *frame = open_frame(eval, function);
+    IG_TRY(bind_parameters(eval, function, arguments, frame));
+    return run_body(eval, function, frame, out);
+}
+
+ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    ig_python_module *module = eval->frame->plain->module;
+    bool is_nested = eval->frame->plain->function || eval->frame->around;
+    ig_python_thing *known =
+        is_nested ? NULL : ig_map_get_id(&eval->python->things, IG_MAP_PTR(node));
+    if (known) {
+        *out = ig_python_value(known);
+        return IG_OK;
+    }
+    const char *around = eval->frame->label ? eval->frame->label : module->name;
+    ig_python_thing *thing = ig_python_thing_make(
+        eval, IG_PYTHON_DEF,
+        ig_arena_printf(eval->arena, "%s.%s", around, node->as.def->name));
+    thing->node = node;
+    thing->module = module;
+    thing->around = is_nested ? eval->frame : NULL;
+    thing->owner = eval->frame->plain->class;
+    if (!is_nested) {
+        ig_map_set_id(&eval->python->things, IG_MAP_PTR(node), thing);
+    }
+    *out = ig_python_value(thing);
+    return IG_OK;
+}
+
+/* ---- modules ---- */
+
+/* torch.nn's own forward of a class that derives from it. */
+static ig_status call_stock(ig_ts_eval *eval, const ig_ts_value *self, const char *base,
+                            const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_ts_sources *sources = eval->python->sources;
+    const char *dot = base ? strrchr(base, '.') : NULL;
+    const char *name = dot ? sources->stock(sources->user, ig_str_of(dot + 1)) : NULL;
+    const ig_class *class = NULL;
+    ig_location where = ig_ts_where(eval);
+    if (!name) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "calls forward of %s, which is not known",
+                           base ? base : "torch.nn.Module");
+    }
+    IG_TRY(ig_code_class(eval->code, name, &where, &class));
+    ig_ts_function forward = { .function = ig_class_method(class, "forward") };
+    ig_ts_arguments with_self = ig_python_with_self(eval, *self, arguments);
+    return ig_ts_call_function(eval, &forward, &with_self, out);
+}
+
+static ig_status call_chain(ig_ts_eval *eval, const ig_ts_value *self,
+                            const ig_ts_arguments *arguments, ig_ts_value *out) {
+    ig_ts_list *items;
+    ig_ts_arguments now = *arguments;
+    IG_TRY(ig_python_items(eval, self, &items));
+    *out = now.positional ? now.values[0] : ig_ts_none();
+    for (size_t i = 0; i < items->count; i++) {
+        ig_ts_value given = *out;
+        if (i) {
+            now = (ig_ts_arguments){ .values = &given, .positional = 1 };
+        }
+        IG_TRY(ig_python_call(eval, &items->items[i], &now, out));
+    }
+    return IG_OK;
+}
+
+/* forward of an object whose class does not write one. */
+static ig_status call_inherited(ig_ts_eval *eval, const ig_ts_value *self,
+                                const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_class *class = self->as.object->class;
+    const char *container = NULL;
+    bool is_chain = ig_python_is_container(self->as.object, &container) &&
+                    strcmp(container, "Sequential") == 0;
+    if (is_chain) {
+        return call_chain(eval, self, arguments, out);
+    }
+    return call_stock(eval, self, class && class->plain ? class->plain->external : NULL,
+                      arguments, out);
+}
+
+static ig_status call_object(ig_ts_eval *eval, const ig_ts_value *self,
+                             const ig_ts_arguments *arguments, ig_ts_value *out) {
+    ig_ts_object *object = self->as.object;
+    ig_ts_value method;
+    bool is_found = false;
+    if (object->class && !object->class->plain) {
+        return ig_ts_call_method(eval, object, "forward", arguments, out);
+    }
+    static const char *const names[] = { "__call__", "forward" };
+    for (size_t i = 0; i < IG_COUNT_OF(names) && object->class && !is_found; i++) {
+        IG_TRY(ig_python_class_get(eval, object->class->plain, NULL,
+                                   ig_python_intern(eval, names[i]), &method,
+                                   &is_found));
+    }
+    if (!is_found) {
+        return call_inherited(eval, self, arguments, out);
+    }
+    ig_ts_arguments with_self = ig_python_with_self(eval, *self, arguments);
+    return ig_python_call(eval, &method, &with_self, out);
+}
+
+/* ---- bound methods ---- */
+
+static ig_status call_super(ig_ts_eval *eval, const ig_python_thing *bound,
+                            const char *name, const ig_ts_arguments *arguments,
+                            ig_ts_value *out) {
+    *out = ig_ts_none();
+    if (strcmp(name, "__init__") == 0) {
+        return IG_OK; /* of object or torch.nn.Module */
+    }
+    if (strcmp(name, "forward") == 0 || strcmp(name, "__call__") == 0) {
+        return call_inherited(eval, &bound->self, arguments, out);
+    }
+    return ig_ts_error(eval, IG_UNSUPPORTED, "calls super().%s, which is not known",
+                       name);
+}
+
+static ig_status call_bound(ig_ts_eval *eval, const ig_python_thing *bound,
+                            const ig_ts_arguments *arguments, ig_ts_value *out) {
+    if (bound->function.kind != IG_TS_NONE) {
+        ig_ts_arguments with_self = ig_python_with_self(eval, bound->self, arguments);
+        return ig_python_call(eval, &bound->function, &with_self, out);
+    }
+    if (strncmp(bound->name, "super.", 6) == 0) {
+        return call_super(eval, bound, bound->name + 6, arguments, out);
+    }
+    const ig_ts_value *self = &bound->self;
+    const ig_class *class = self->kind == IG_TS_OBJECT ? self->as.object->class : NULL;
+    if (class && !class->plain && ig_class_method(class, bound->name)) {
+        return ig_ts_call_method(eval, self->as.object, bound->name, arguments, out);
+    }
+    if (self->kind == IG_TS_OBJECT && strcmp(bound->name, "forward") == 0) {
+        return call_inherited(eval, self, arguments, out);
+    }
+    return ig_python_method(eval, self, bound->name, arguments, out);
+}
+
+static ig_status call_partial(ig_ts_eval *eval, const ig_python_thing *partial,
+                              const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_ts_arguments *parts[2] = { partial->given, arguments };
+    IG_VEC(ig_ts_value) values = { 0 };
+    IG_VEC(const char *) names = { 0 };
+    for (int k = 0; k < 2; k++) {
+        for (uint32_t i = 0; i < parts[k]->positional; i++) {
+            IG_PUSH(eval->arena, &values, parts[k]->values[i]);
+        }
+    }
+    ig_ts_arguments all = { .positional = (uint32_t)values.count };
+    for (int k = 1; k >= 0; k--) { /* the first of a name counts */
+        for (uint32_t i = 0; i < parts[k]->keywords; i++) {
+            IG_PUSH(eval->arena, &values, parts[k]->values[parts[k]->positional + i]);
+            IG_PUSH(eval->arena, &names, parts[k]->names[i]);
+        }
+    }
+    all.keywords = (uint32_t)names.count;
+    all.values = values.items;
+    all.names = names.items;
+    return ig_python_call(eval, &partial->function, &all, out);
+}
+
+/* ---- the whole ---- */
+
+ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
+                         const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_python_thing *thing = ig_python_thing_of(function);
+    IG_TRY(ig_ts_use(eval, function));
+    if (function->kind == IG_TS_OBJECT) {
+        return call_object(eval, function, arguments, out);
+    }
+    if (function->kind != IG_TS_FUNCTION) {
+        return ig_ts_error(eval, IG_INVALID, "calls %s", ig_ts_kind_name(function));
+    }
+    if (!thing) {
+        return ig_ts_call_function(eval, function->as.function, arguments, out);
+    }
+    switch (thing->kind) {
+    case IG_PYTHON_DEF:
+        return call_def(eval, thing, arguments, out);
+    case IG_PYTHON_BOUND:
+        return call_bound(eval, thing, arguments, out);
+    case IG_PYTHON_CLASS:
+        return ig_python_construct(eval, thing->class, arguments, out);
+    case IG_PYTHON_EXTERNAL:
+        return ig_python_call_external(eval, thing->name, arguments, out);
+    case IG_PYTHON_PARTIAL:
+        return call_partial(eval, thing, arguments, out);
+    case IG_PYTHON_MODULE:
+    case IG_PYTHON_SUPER:
+        break;
+    }
+    return ig_ts_error(eval, IG_INVALID, "calls a module");
+}
+
+ig_status ig_python_call_hook(ig_ts_eval *eval, const ig_ts_function *function,
+                              const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_python_thing *thing = function->plain ? function->plain
+                                                   : function->function->plain;
+    ig_ts_value value = ig_python_value(thing);
+    return ig_python_call(eval, &value, arguments, out);
+}
+
+/* super() of a method: the class whose method it is, and its first argument. */
+static ig_status make_super(ig_ts_eval *eval, ig_ts_value *out) {
+    ig_ts_frame *frame = eval->frame;
+    while (frame && frame->plain && frame->plain->function &&
+           !frame->plain->function->owner) {
+        frame = frame->around;
+    }
+    const ig_python_thing *function = frame && frame->plain ? frame->plain->function
+                                                            : NULL;
+    if (!function || !function->owner || !frame->count) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "super() stands outside of a method");
+    }
+    ig_python_thing *super = ig_python_thing_make(eval, IG_PYTHON_SUPER, "super");
+    super->owner = function->owner;
+    super->self = frame->values[0];
+    *out = ig_python_value(super);
+    return IG_OK;
+}
+
+ig_status ig_python_call_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    uint32_t names = eval->names; /* for this call, and not for those inside of it */
+    ig_ts_value function;
+    ig_ts_arguments arguments = { 0 };
+    eval->names = 0;
+    IG_TRY(ig_ts_evaluate(eval, node->as.call.function, &function));
+    const char *external = ig_python_external_name(&function);
+    if (external && strcmp(external, "builtins.super") == 0) {
+        return make_super(eval, out);
+    }
+    IG_TRY(read_arguments(eval, node, &arguments));
+    eval->names = names;
+    ig_status status = ig_python_call(eval, &function, &arguments, out);
+    eval->names = 0;
+    return status;
+}

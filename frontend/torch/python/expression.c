@@ -1,0 +1,407 @@
+/* Expressions of plain Python.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/python/inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    const char *name = node->as.name;
+    ig_ts_value *local = ig_ts_name_get(eval->frame, name);
+    bool is_found;
+    if (local) {
+        *out = *local;
+        return IG_OK;
+    }
+    IG_TRY(ig_python_global(eval, eval->frame->plain->module, name, out, &is_found));
+    if (is_found) {
+        return IG_OK;
+    }
+    const char *whole = ig_arena_printf(eval->arena, "builtins.%s", name);
+    if (ig_python_constant(whole, out)) {
+        return IG_OK;
+    }
+    if (ig_python_builtin(whole)) {
+        *out = ig_python_external(eval, whole);
+        return IG_OK;
+    }
+    return ig_ts_error(eval, IG_UNSUPPORTED,
+                       "name '%s' has no value here: it is bound on another way, or "
+                       "is a builtin that is not known",
+                       name);
+}
+
+/* ---- containers ---- */
+
+static ig_status add_starred(ig_ts_eval *eval, const ig_ast *node, ig_ts_list *list) {
+    ig_ts_value value;
+    ig_ts_list *items;
+    IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+    IG_TRY(ig_python_items(eval, &value, &items));
+    for (size_t i = 0; i < items->count; i++) {
+        ig_ts_list_add(eval, list, items->items[i]);
+    }
+    return IG_OK;
+}
+
+static ig_status evaluate_items(ig_ts_eval *eval, const ig_ast *node,
+                                ig_ts_value *out) {
+    const ig_ast_list *items = &node->as.list;
+    ig_ts_list *list = ig_ts_list_create(eval, items->count);
+    for (size_t i = 0; i < items->count; i++) {
+        ig_ts_value item;
+        if (items->items[i]->kind == IG_AST_STARRED) {
+            IG_TRY(add_starred(eval, items->items[i], list));
+            continue;
+        }
+        IG_TRY(ig_ts_evaluate(eval, items->items[i], &item));
+        IG_TRY(ig_ts_use(eval, &item));
+        ig_ts_list_add(eval, list, item);
+    }
+    *out = node->kind == IG_AST_TUPLE ? ig_ts_of_tuple(list) : ig_ts_of_list(list);
+    return IG_OK;
+}
+
+static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict) {
+    ig_ts_value value;
+    IG_TRY(ig_ts_evaluate(eval, node, &value));
+    if (value.kind != IG_TS_DICT) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "'**' of %s in a dict",
+                           ig_ts_kind_name(&value));
+    }
+    for (size_t i = 0; i < value.as.dict->count; i++) {
+        ig_ts_dict_set(eval, dict, value.as.dict->keys[i], value.as.dict->values[i]);
+    }
+    return IG_OK;
+}
+
+static ig_status set_key(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
+                         ig_ts_value value) {
+    IG_TRY(ig_ts_use(eval, &key));
+    IG_TRY(ig_ts_use(eval, &value));
+    if (ig_ts_is_number(&key) && key.form != IG_TS_KNOWN) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "a key of a dict is known at run time only");
+    }
+    ig_ts_dict_set(eval, dict, key, value);
+    return IG_OK;
+}
+
+static ig_status evaluate_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    ig_ts_dict *dict = ig_ts_dict_create(eval);
+    for (size_t i = 0; i < node->as.dict.count; i++) {
+        ig_ts_value key, value;
+        if (!node->as.dict.keys[i]) {
+            IG_TRY(add_dict(eval, node->as.dict.values[i], dict));
+            continue;
+        }
+        IG_TRY(ig_ts_evaluate(eval, node->as.dict.keys[i], &key));
+        IG_TRY(ig_ts_evaluate(eval, node->as.dict.values[i], &value));
+        IG_TRY(set_key(eval, dict, key, value));
+    }
+    *out = ig_ts_of_dict(dict);
+    return IG_OK;
+}
+
+/* ---- comprehensions ---- */
+
+typedef struct comprehension {
+    const ig_ast *node;
+    ig_ts_list *list;
+    ig_ts_dict *dict;
+} comprehension;
+
+static ig_status add_item(ig_ts_eval *eval, comprehension *c) {
+    const ig_ast *node = c->node;
+    ig_ts_value key, value;
+    if (node->as.comprehension.key) {
+        IG_TRY(ig_ts_evaluate(eval, node->as.comprehension.key, &key));
+        IG_TRY(ig_ts_evaluate(eval, node->as.comprehension.value, &value));
+        return set_key(eval, c->dict, key, value);
+    }
+    IG_TRY(ig_ts_evaluate(eval, node->as.comprehension.value, &value));
+    IG_TRY(ig_ts_use(eval, &value));
+    ig_ts_list_add(eval, c->list, value);
+    return IG_OK;
+}
+
+static ig_status passes_conditions(ig_ts_eval *eval, const ig_ast_clause *clause,
+                                   bool *out_passes) {
+    *out_passes = true;
+    for (size_t i = 0; i < clause->conditions.count && *out_passes; i++) {
+        ig_ts_value value, truth;
+        IG_TRY(ig_ts_evaluate(eval, clause->conditions.items[i], &value));
+        IG_TRY(ig_python_truth(eval, &value, &truth));
+        if (truth.form != IG_TS_KNOWN) {
+            return ig_ts_error(eval, IG_UNSUPPORTED,
+                               "a comprehension has as many items as the run says");
+        }
+        *out_passes = truth.as.b;
+    }
+    return IG_OK;
+}
+
+/* At most as deep as the source. */
+static ig_status run_clause(ig_ts_eval *eval, comprehension *c, uint32_t at) {
+    if (at == c->node->as.comprehension.clause_count) {
+        return add_item(eval, c);
+    }
+    const ig_ast_clause *clause = &c->node->as.comprehension.clauses[at];
+    ig_ts_value iterable;
+    ig_ts_list *items;
+    IG_TRY(ig_ts_evaluate(eval, clause->iterable, &iterable));
+    IG_TRY(ig_python_items(eval, &iterable, &items));
+    for (size_t i = 0; i < items->count; i++) {
+        bool passes;
+        IG_TRY(ig_ts_step(eval));
+        IG_TRY(ig_python_assign(eval, clause->target, items->items[i]));
+        IG_TRY(passes_conditions(eval, clause, &passes));
+        if (passes) {
+            IG_TRY(run_clause(eval, c, at + 1));
+        }
+    }
+    return IG_OK;
+}
+
+/* Its names are its own: a frame that sees those around it. */
+static ig_status evaluate_comprehension(ig_ts_eval *eval, const ig_ast *node,
+                                        ig_ts_value *out) {
+    comprehension c = { .node = node };
+    bool is_dict = node->as.comprehension.key != NULL;
+    ig_ts_frame *outer = eval->frame;
+    ig_ts_frame *frame = ig_python_frame(eval, outer->plain->module, outer->label);
+    frame->caller = outer->caller;
+    frame->around = outer;
+    frame->line = outer->line;
+    *frame->plain = *outer->plain;
+    frame->plain->rest = NULL;
+    if (is_dict) {
+        c.dict = ig_ts_dict_create(eval);
+    } else {
+        c.list = ig_ts_list_create(eval, 0);
+    }
+    eval->frame = frame;
+    ig_status status = run_clause(eval, &c, 0);
+    eval->frame = outer;
+    *out = is_dict ? ig_ts_of_dict(c.dict) : ig_ts_of_list(c.list);
+    return status;
+}
+
+/* ---- choices ---- */
+
+/* A value that the run chooses: bound to a name of its own on either side. */
+typedef struct choice {
+    const char *name;
+    const ig_ast *yes, *no; /* NULL: the value below */
+    ig_ts_value given;
+    bool wants_truth;
+} choice;
+
+static ig_status choose_side(ig_ts_eval *eval, const choice *c, const ig_ast *node) {
+    ig_ts_value value = c->given;
+    if (node) {
+        IG_TRY(ig_ts_evaluate(eval, node, &value));
+    }
+    if (c->wants_truth) {
+        IG_TRY(ig_python_truth(eval, &value, &value));
+    }
+    ig_ts_name_set(eval, eval->frame, c->name, value);
+    return IG_OK;
+}
+
+static ig_status choose_yes(ig_ts_eval *eval, void *user) {
+    return choose_side(eval, user, ((const choice *)user)->yes);
+}
+
+static ig_status choose_no(ig_ts_eval *eval, void *user) {
+    return choose_side(eval, user, ((const choice *)user)->no);
+}
+
+static ig_status choose_value(ig_ts_eval *eval, const ig_ast *node, choice *c,
+                              const ig_ts_value *condition, ig_ts_value *out) {
+    c->name = ig_python_intern(eval, ig_arena_printf(eval->arena, "<%u>", node->id));
+    ig_ts_name_set(eval, eval->frame, c->name, (ig_ts_value){ 0 });
+    IG_TRY(ig_ts_branch(eval, condition, choose_yes, choose_no, c));
+    const ig_ts_value *value = ig_ts_name_get(eval->frame, c->name);
+    *out = value ? *value : ig_ts_none();
+    return ig_ts_use(eval, out);
+}
+
+static ig_status evaluate_conditional(ig_ts_eval *eval, const ig_ast *node,
+                                      ig_ts_value *out) {
+    ig_ts_value value, condition;
+    IG_TRY(ig_ts_evaluate(eval, node->as.conditional.test, &value));
+    IG_TRY(ig_python_truth(eval, &value, &condition));
+    if (condition.form == IG_TS_KNOWN) {
+        return ig_ts_evaluate(
+            eval, condition.as.b ? node->as.conditional.yes : node->as.conditional.no,
+            out);
+    }
+    choice c = { .yes = node->as.conditional.yes, .no = node->as.conditional.no };
+    return choose_value(eval, node, &c, &condition, out);
+}
+
+/* `a and b`: a where that is false, else b. */
+static ig_status evaluate_logical(ig_ts_eval *eval, const ig_ast *node,
+                                  ig_ts_value *out) {
+    bool is_and = node->op == IG_AST_OP_AND;
+    ig_ts_value truth;
+    IG_TRY(ig_ts_evaluate(eval, node->as.binary.left, out));
+    IG_TRY(ig_python_truth(eval, out, &truth));
+    if (truth.form == IG_TS_KNOWN) {
+        return truth.as.b == is_and ? ig_ts_evaluate(eval, node->as.binary.right, out)
+                                    : IG_OK;
+    }
+    choice c = { .given = *out, .wants_truth = true };
+    c.yes = is_and ? node->as.binary.right : NULL;
+    c.no = is_and ? NULL : node->as.binary.right;
+    return choose_value(eval, node, &c, &truth, out);
+}
+
+/* ---- operators ---- */
+
+static ig_status evaluate_unary(ig_ts_eval *eval, const ig_ast *node,
+                                ig_ts_value *out) {
+    ig_ts_value value, truth;
+    IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+    if (node->op != IG_AST_OP_NOT) {
+        return ig_python_unary(eval, (ig_ast_operator)node->op, &value, out);
+    }
+    IG_TRY(ig_python_truth(eval, &value, &truth));
+    if (truth.form == IG_TS_KNOWN) {
+        *out = ig_ts_of_bool(!truth.as.b);
+        return IG_OK;
+    }
+    return ig_python_op(eval, "aten::__not__", &truth, 1, out);
+}
+
+static ig_status evaluate_binary(ig_ts_eval *eval, const ig_ast *node,
+                                 ig_ts_value *out) {
+    ig_ts_value left, right;
+    if (node->op == IG_AST_OP_AND || node->op == IG_AST_OP_OR) {
+        return evaluate_logical(eval, node, out);
+    }
+    IG_TRY(ig_ts_evaluate(eval, node->as.binary.left, &left));
+    IG_TRY(ig_ts_evaluate(eval, node->as.binary.right, &right));
+    return ig_python_binary(eval, (ig_ast_operator)node->op, &left, &right, out);
+}
+
+/* a < b < c: all of them; one that is known to fail ends it. */
+static ig_status evaluate_compare(ig_ts_eval *eval, const ig_ast *node,
+                                  ig_ts_value *out) {
+    ig_ts_value left, right, one;
+    IG_TRY(ig_ts_evaluate(eval, node->as.compare.first, &left));
+    for (size_t i = 0; i < node->as.compare.count; i++) {
+        IG_TRY(ig_ts_evaluate(eval, node->as.compare.values[i], &right));
+        IG_TRY(ig_python_compare(eval, (ig_ast_operator)node->as.compare.ops[i], &left,
+                                 &right, &one));
+        if (i == 0) {
+            *out = one;
+        } else {
+            ig_ts_value pair[2];
+            IG_TRY(ig_python_truth(eval, out, &pair[0]));
+            IG_TRY(ig_python_truth(eval, &one, &pair[1]));
+            IG_TRY(ig_python_op(eval, "aten::__and__", pair, 2, out));
+        }
+        bool is_false = out->kind == IG_TS_BOOL && out->form == IG_TS_KNOWN &&
+                        !out->as.b;
+        if (is_false) {
+            return IG_OK;
+        }
+        left = right;
+    }
+    return IG_OK;
+}
+
+static ig_status evaluate_named(ig_ts_eval *eval, const ig_ast *node,
+                                ig_ts_value *out) {
+    IG_TRY(ig_ts_evaluate(eval, node->as.binary.right, out));
+    return ig_python_assign(eval, node->as.binary.left, *out);
+}
+
+static ig_status evaluate_attribute(ig_ts_eval *eval, const ig_ast *node,
+                                    ig_ts_value *out) {
+    ig_ts_value object;
+    IG_TRY(ig_ts_evaluate(eval, node->as.attribute.object, &object));
+    return ig_python_attribute(eval, &object, node->as.attribute.name, out);
+}
+
+/* ---- the whole ---- */
+
+static bool evaluate_literal(const ig_ast *node, ig_ts_value *out) {
+    switch ((int)node->kind) {
+    case IG_AST_NONE:
+        *out = ig_ts_none();
+        return true;
+    case IG_AST_BOOL:
+        *out = ig_ts_of_bool(node->as.b);
+        return true;
+    case IG_AST_INT:
+        *out = ig_ts_of_int(node->as.i);
+        return true;
+    case IG_AST_FLOAT:
+        *out = ig_ts_of_float(node->as.f);
+        return true;
+    case IG_AST_IMAGINARY:
+        *out = ig_ts_of_complex(0, node->as.f);
+        return true;
+    case IG_AST_STRING:
+        *out = ig_ts_of_str(node->as.text);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static ig_status evaluate_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    switch ((int)node->kind) {
+    case IG_AST_NAME:
+        return evaluate_name(eval, node, out);
+    case IG_AST_FORMATTED:
+        return ig_python_formatted(eval, node, out);
+    case IG_AST_TUPLE:
+    case IG_AST_LIST:
+    case IG_AST_SET:
+        return evaluate_items(eval, node, out);
+    case IG_AST_DICT:
+        return evaluate_dict(eval, node, out);
+    case IG_AST_COMPREHENSION:
+        return evaluate_comprehension(eval, node, out);
+    case IG_AST_UNARY:
+        return evaluate_unary(eval, node, out);
+    case IG_AST_BINARY:
+        return evaluate_binary(eval, node, out);
+    case IG_AST_COMPARE:
+        return evaluate_compare(eval, node, out);
+    case IG_AST_CONDITIONAL:
+        return evaluate_conditional(eval, node, out);
+    case IG_AST_NAMED:
+        return evaluate_named(eval, node, out);
+    case IG_AST_LAMBDA:
+        return ig_python_def(eval, node, out);
+    case IG_AST_ATTRIBUTE:
+        return evaluate_attribute(eval, node, out);
+    case IG_AST_SUBSCRIPT:
+        return ig_python_subscript(eval, node, out);
+    case IG_AST_CALL:
+        return ig_python_call_node(eval, node, out);
+    default:
+        return ig_ts_error(eval, IG_UNSUPPORTED, "a %s is not supported here",
+                           ig_ast_kind_words(node->kind));
+    }
+}
+
+ig_status ig_python_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    uint32_t line = eval->frame->line;
+    if (evaluate_literal(node, out)) {
+        return IG_OK;
+    }
+    eval->frame->line = node->line;
+    ig_status status = evaluate_node(eval, node, out);
+    if (status == IG_OK) {
+        eval->frame->line = line;
+    }
+    return status;
+}

@@ -1,0 +1,279 @@
+/* What the files of this folder share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     module.c      modules, and their globals when they are first used; imports
+ *     class.c       classes: bases, attributes, instances
+ *     statement.c   statements, and what follows them where the run chooses
+ *     assign.c      targets of assignments
+ *     expression.c  expressions
+ *     operation.c   operators and comparisons
+ *     subscript.c   x[…], read and written
+ *     attribute.c   x.name of anything
+ *     call.c        calls: arguments, frames
+ *     container.c   methods of lists, dicts, strings; what can be looped over
+ *     builtin.c     len, range, isinstance …  (builtin.def)
+ *     external.c    names of torch, math and others that no source tells
+ *     text.c        texts of values, formatted strings
+ *     load.c        pickled values
+ *     report.c      which classes were compiled, which stay Python
+ *     walk.c        what a piece of source binds, or whether it leaves a function
+ */
+#ifndef IG_FRONTEND_TORCH_PYTHON_INSIDE_H
+#define IG_FRONTEND_TORCH_PYTHON_INSIDE_H
+
+#include "frontend/torch/eval/expression.h"
+#include "frontend/torch/python/python.h"
+
+typedef struct ig_python_module ig_python_module;
+typedef struct ig_python_class ig_python_class;
+typedef struct ig_python_thing ig_python_thing;
+typedef struct ig_python_scope ig_python_scope;
+
+/* What a value of kind FUNCTION is. */
+typedef enum ig_python_kind {
+    IG_PYTHON_DEF,      /* a function of the sources */
+    IG_PYTHON_BOUND,    /* a method and its self */
+    IG_PYTHON_CLASS,    /* a class of the sources */
+    IG_PYTHON_MODULE,   /* a module of the sources */
+    IG_PYTHON_EXTERNAL, /* a name elsewhere: "torch.relu", "builtins.len" */
+    IG_PYTHON_SUPER,    /* super(): attributes behind `owner` of the class of `self` */
+    IG_PYTHON_PARTIAL,  /* functools.partial */
+} ig_python_kind;
+
+struct ig_python_thing {
+    ig_python_kind kind;
+    const char *name; /* qualified; of a BOUND builtin the method's */
+    ig_ts_function value;
+    const ig_ast *node; /* of a DEF: DEF or LAMBDA */
+    ig_python_module *module;
+    ig_ts_frame *around;          /* of a nested function */
+    const ig_python_class *owner; /* whose method it is; of a SUPER the present one */
+    ig_python_class *class;
+    ig_ts_value self, function; /* `function` NONE: the builtin method `name` */
+    const ig_ts_arguments *given;
+};
+
+/* Names that a body binds are found in it when one of them is first used. */
+typedef struct ig_python_space {
+    ig_ts_frame *frame; /* that they are bound in */
+    const ig_ast_list *body;
+    ig_map states; /* IG_MAP_PTR(name) -> one of ig_python_state */
+} ig_python_space;
+
+struct ig_python_module {
+    const char *name, *file;
+    bool is_package;
+    ig_ast_list body;
+    ig_python_space space;
+    ig_python_thing thing;
+};
+
+typedef enum ig_python_class_kind {
+    IG_PYTHON_PLAIN,
+    IG_PYTHON_NN_MODULE,
+    IG_PYTHON_NAMED_TUPLE,
+    IG_PYTHON_DATACLASS,
+    IG_PYTHON_ENUM,
+} ig_python_class_kind;
+
+struct ig_python_class {
+    const char *name; /* "mynet.net.Net" */
+    ig_python_class_kind kind;
+    ig_python_module *module;
+    const ig_ast *node; /* NULL: of a GraphModule or namedtuple */
+    ig_python_space space;
+    const ig_python_class **order; /* itself, then bases as Python looks at them */
+    size_t order_count;
+    const char *external; /* "torch.nn.Linear": a base elsewhere; NULL: none */
+    ig_class *class;      /* as the evaluator knows it */
+    ig_python_thing thing;
+};
+
+typedef enum ig_python_flow {
+    IG_PYTHON_ON,
+    IG_PYTHON_BREAK,
+    IG_PYTHON_CONTINUE
+} ig_python_flow;
+
+/* What is still to do when a statement ends, innermost first: the statements behind it,
+ * or the trips that a loop still makes. */
+typedef struct ig_python_rest {
+    ig_ast_list body;
+    size_t next;
+    const ig_ast *loop;      /* FOR or WHILE, else NULL */
+    const ig_ts_list *items; /* of a FOR; `next` counts them */
+    bool is_barrier;         /* a loop of the run: nothing outside can follow */
+    const struct ig_python_rest *outer;
+} ig_python_rest;
+
+struct ig_python_scope {
+    ig_python_module *module;
+    const ig_python_thing *function; /* NULL: a module's or class's body */
+    const ig_python_class *class;    /* whose body it is; else NULL */
+    ig_python_flow flow;
+    const ig_python_rest *rest;
+};
+
+struct ig_python {
+    const ig_ts_sources *sources;
+    ig_map modules;   /* name -> ig_python_module, or &no_module */
+    ig_map externals; /* name -> ig_python_thing */
+    ig_map things;    /* IG_MAP_PTR(node) -> ig_python_thing, of defs and classes */
+    ig_map called;    /* IG_MAP_PTR(class) -> it, of those that a call reached */
+    const ig_python_thing *failed; /* the function in which evaluation ended */
+    ig_map results; /* IG_MAP_PTR(tuple) -> the schema whose results it holds */
+};
+
+/* ---- helpers ---- */
+
+const char *ig_python_intern(ig_ts_eval *eval, const char *name);
+static inline ig_ts_value ig_python_value(const ig_python_thing *thing) {
+    return (ig_ts_value){ .kind = IG_TS_FUNCTION,
+                          .as.function = (ig_ts_function *)(uintptr_t)&thing->value };
+}
+/* NULL when the value is none of ours. */
+const ig_python_thing *ig_python_thing_of(const ig_ts_value *value);
+ig_python_thing *ig_python_thing_make(ig_ts_eval *eval, ig_python_kind kind,
+                                      const char *name);
+ig_ts_value ig_python_external(ig_ts_eval *eval, const char *name);
+/* "torch.relu" of an EXTERNAL, else NULL. */
+const char *ig_python_external_name(const ig_ts_value *value);
+ig_ts_value ig_python_bind(ig_ts_eval *eval, ig_ts_value self, ig_ts_value function,
+                           const char *name);
+ig_ts_value ig_python_poison(ig_ts_eval *eval, const char *what);
+/* Calls an operator; several results are a tuple. */
+ig_status ig_python_op(ig_ts_eval *eval, const char *name, const ig_ts_value *values,
+                       uint32_t count, ig_ts_value *out);
+ig_status ig_python_op_with(ig_ts_eval *eval, const char *name,
+                            const ig_ts_arguments *arguments, ig_ts_value *out);
+/* Python's truth of any value: known, or of the run. */
+ig_status ig_python_truth(ig_ts_eval *eval, const ig_ts_value *value, ig_ts_value *out);
+
+/* ---- module.c, class.c ---- */
+
+/* The module of that name; *out NULL: the sources have none. */
+ig_status ig_python_module_find(ig_ts_eval *eval, const char *name,
+                                ig_python_module **out);
+ig_status ig_python_module_parse(ig_ts_eval *eval, const char *name,
+                                 const ig_ts_source *from, ig_python_module **out);
+void ig_python_space_open(ig_ts_eval *eval, ig_python_space *space,
+                          ig_python_module *module, const char *label,
+                          const ig_ast_list *body);
+/* What a body binds to `name` (interned); *out_found false: nothing. */
+ig_status ig_python_space_get(ig_ts_eval *eval, ig_python_space *space,
+                              const char *name, ig_ts_value *out, bool *out_found);
+ig_status ig_python_global(ig_ts_eval *eval, ig_python_module *module, const char *name,
+                           ig_ts_value *out, bool *out_found);
+/* "a.b.name" where `module` is "a.b", from the sources or elsewhere. */
+ig_status ig_python_import_from(ig_ts_eval *eval, const char *module, const char *name,
+                                ig_ts_value *out);
+ig_status ig_python_run_import(ig_ts_eval *eval, const ig_ast *node);
+ig_ts_frame *ig_python_frame(ig_ts_eval *eval, ig_python_module *module,
+                             const char *label);
+
+ig_status ig_python_find_class(ig_ts_eval *eval, const char *name,
+                               const ig_class **out_class);
+ig_status ig_python_class_of(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+/* An attribute of the class behind `after` (NULL: of all) in its order. */
+ig_status ig_python_class_get(ig_ts_eval *eval, const ig_python_class *class,
+                              const ig_python_class *after, const char *name,
+                              ig_ts_value *out, bool *out_found);
+ig_status ig_python_construct(ig_ts_eval *eval, ig_python_class *class,
+                              const ig_ts_arguments *arguments, ig_ts_value *out);
+bool ig_python_derives(const ig_python_class *class, const ig_python_class *from);
+/* A class with named fields, as namedtuple() makes one. */
+ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
+                                       const char *const *fields, size_t count);
+
+/* ---- statement.c, assign.c ---- */
+
+ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body);
+ig_status ig_python_assign(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value);
+ig_status ig_python_assign_item(ig_ts_eval *eval, const ig_ast *subscript,
+                                ig_ts_value value);
+ig_status ig_python_delete(ig_ts_eval *eval, const ig_ast *target);
+
+/* ---- expression.c, operation.c, subscript.c, attribute.c ---- */
+
+ig_status ig_python_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+ig_status ig_python_binary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
+                           const ig_ts_value *b, ig_ts_value *out);
+/* `a op= b`: in place where Python works in place. */
+ig_status ig_python_augment(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
+                            const ig_ts_value *b, ig_ts_value *out);
+ig_status ig_python_compare(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
+                            const ig_ts_value *b, ig_ts_value *out);
+ig_status ig_python_unary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
+                          ig_ts_value *out);
+ig_status ig_python_subscript(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+ig_status ig_python_item(ig_ts_eval *eval, const ig_ts_value *object,
+                         const ig_ts_value *index, ig_ts_value *out);
+ig_status ig_python_attribute(ig_ts_eval *eval, const ig_ts_value *object,
+                              const char *name, ig_ts_value *out);
+/* The same; *out_found false where there is no such attribute. */
+ig_status ig_python_attribute_find(ig_ts_eval *eval, const ig_ts_value *object,
+                                   const char *name, ig_ts_value *out, bool *out_found);
+ig_status ig_python_formatted(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+/* str() of a value; *out_known false: only the run knows it. */
+void ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
+                   bool *out_known);
+
+/* ---- call.c, container.c, builtin.c, external.c ---- */
+
+ig_status ig_python_call_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
+                         const ig_ts_arguments *arguments, ig_ts_value *out);
+ig_status ig_python_call_hook(ig_ts_eval *eval, const ig_ts_function *function,
+                              const ig_ts_arguments *arguments, ig_ts_value *out);
+ig_status ig_python_default_hook(ig_ts_eval *eval, const ig_function *function,
+                                 const ig_ast *node, ig_ts_value *out);
+/* The function of a `def` or `lambda`. */
+ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+/* Items of what can be looped over, as a list that nobody else sees. */
+ig_status ig_python_items(ig_ts_eval *eval, const ig_ts_value *value, ig_ts_list **out);
+/* A module that holds others: their names in order; false for another object. */
+bool ig_python_is_container(const ig_ts_object *object, const char **out_class);
+/* Method `name` of a builtin value. */
+ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char *name,
+                           const ig_ts_arguments *arguments, ig_ts_value *out);
+
+typedef ig_status (*ig_python_hook)(ig_ts_eval *eval, const ig_ts_arguments *arguments,
+                                    ig_ts_value *out);
+/* NULL: no row of builtin.def has that name. */
+ig_python_hook ig_python_builtin(const char *name);
+/* A constant of that name: math.pi, torch.float32; false: none. */
+bool ig_python_constant(const char *name, ig_ts_value *out);
+ig_status ig_python_call_external(ig_ts_eval *eval, const char *name,
+                                  const ig_ts_arguments *arguments, ig_ts_value *out);
+/* torch.<name> or x.<name>(): an operator under Python's names of its arguments. */
+ig_status ig_python_call_torch(ig_ts_eval *eval, const char *name,
+                               const ig_ts_arguments *arguments, ig_ts_value *out);
+/* Source of a function of torch.nn.functional that is no operator (functional.def). */
+ig_status ig_python_functional(ig_ts_eval *eval, const char *name, ig_ts_value *out,
+                               bool *out_found);
+
+/* ---- arguments ---- */
+
+/* The argument of a parameter, by place or name; NULL: not given. */
+const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments, uint32_t place,
+                                      const char *name);
+/* With `self` before the others. */
+ig_ts_arguments ig_python_with_self(ig_ts_eval *eval, ig_ts_value self,
+                                    const ig_ts_arguments *arguments);
+
+/* ---- load.c, walk.c ---- */
+
+ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
+                         ig_ts_value *out);
+
+typedef void (*ig_python_visit)(void *user, const ig_ast *child);
+void ig_python_each_child(const ig_ast *node, ig_python_visit visit, void *user);
+/* Does a body return, break or continue? */
+bool ig_python_may_leave(const ig_ast_list *body);
+bool ig_python_yields(const ig_ast_list *body);
+/* Binds all names that a body binds to nothing, so that branches agree about them. */
+void ig_python_declare(ig_ts_eval *eval, ig_ts_frame *frame, const ig_ast_list *body);
+/* Does a statement bind `name`, or change what is bound to it? */
+bool ig_python_binds(const ig_ast *statement, const char *name);
+
+#endif

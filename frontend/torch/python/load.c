@@ -1,0 +1,247 @@
+/* Pickled values that TorchScript has not: functions, sets, named tuples.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/python/inside.h"
+
+#include <string.h>
+
+/* A function or class by its name: of the sources, or elsewhere. */
+static ig_status load_global(ig_ts_eval *eval, const ig_py *value, ig_ts_value *out) {
+    const char *module = ig_arena_copy(eval->arena, value->as.global.module.data,
+                                       value->as.global.module.size);
+    const char *name = ig_arena_copy(eval->arena, value->as.global.name.data,
+                                     value->as.global.name.size);
+    return ig_python_import_from(eval, module, name, out);
+}
+
+static ig_status load_list(ig_ts_eval *eval, const ig_py *value, const char *path,
+                           ig_ts_list **out) {
+    *out = ig_ts_list_create(eval, value->as.list.count);
+    for (size_t i = 0; i < value->as.list.count; i++) {
+        ig_ts_value item;
+        const char *name = ig_arena_printf(eval->arena, "%s.%zu", path, i);
+        IG_TRY(ig_ts_load(eval, value->as.list.items[i], name, &item));
+        ig_ts_list_add(eval, *out, item);
+    }
+    return IG_OK;
+}
+
+/* functools.partial(f, …), as pickle makes it: its state is (f, args, kwargs, dict). */
+static ig_status load_partial(ig_ts_eval *eval, const ig_py *state, const char *path,
+                              ig_ts_value *out) {
+    ig_ts_list *positional;
+    IG_TRY(load_list(eval, state->as.list.items[1], path, &positional));
+    const ig_py *keywords = state->as.list.items[2];
+    ig_python_thing *thing = ig_python_thing_make(eval, IG_PYTHON_PARTIAL, "partial");
+    ig_ts_arguments *given = IG_NEW(eval->arena, ig_ts_arguments);
+    size_t count = keywords->kind == IG_PY_DICT ? keywords->as.dict.count : 0;
+    given->values = IG_NEW_ARRAY(eval->arena, ig_ts_value,
+                                 positional->count + count + 1);
+    given->names = IG_NEW_ARRAY(eval->arena, const char *, count + 1);
+    given->positional = (uint32_t)positional->count;
+    memcpy(given->values, positional->items,
+           positional->count * sizeof(*given->values));
+    for (size_t i = 0; i < count; i++) {
+        const ig_py *key = keywords->as.dict.keys[i];
+        if (key->kind != IG_PY_STR) {
+            return ig_ts_error(eval, IG_INVALID, "a keyword is no string");
+        }
+        given->names[i] = ig_names_intern(&eval->code->names, key->as.text);
+        IG_TRY(ig_ts_load(eval, keywords->as.dict.values[i], path,
+                          &given->values[positional->count + i]));
+        given->keywords++;
+    }
+    IG_TRY(ig_ts_load(eval, state->as.list.items[0], path, &thing->function));
+    thing->given = given;
+    *out = ig_python_value(thing);
+    return IG_OK;
+}
+
+static bool is_partial(const ig_py *value) {
+    const ig_py *state = value->as.call.state;
+    return value->kind == IG_PY_CALL &&
+           ig_py_is_global(value->as.call.function, "functools", "partial") && state &&
+           state->kind == IG_PY_TUPLE && state->as.list.count >= 3 &&
+           (state->as.list.items[1]->kind == IG_PY_TUPLE ||
+            state->as.list.items[1]->kind == IG_PY_LIST);
+}
+
+/* ---- objects ---- */
+
+/* A named tuple was pickled as the arguments of its class. */
+static ig_status load_tuple(ig_ts_eval *eval, const ig_py *value, const char *path,
+                            const ig_class *class, ig_ts_value *out) {
+    const ig_py *args = value->as.object.args;
+    ig_ts_list *list;
+    if (!args || args->kind != IG_PY_TUPLE ||
+        args->as.list.count != class->attributes.count) {
+        return ig_ts_error(eval, IG_INVALID, "'%s' is no %s", path, class->name);
+    }
+    IG_TRY(load_list(eval, args, path, &list));
+    list->class = class;
+    *out = ig_ts_of_tuple(list);
+    return IG_OK;
+}
+
+static ig_status load_instance(ig_ts_eval *eval, const ig_py *value, const char *path,
+                               const ig_class *class, ig_ts_value *out) {
+    const ig_py *state = value->as.object.state;
+    ig_ts_object *object = ig_ts_object_create(eval, class->name);
+    ig_ts_value hook;
+    bool has_hook;
+    object->class = class;
+    object->path = ig_module_string(eval->module, ig_str_of(path));
+    *out = ig_ts_of_object(object);
+    IG_TRY(ig_python_class_get(eval, class->plain, NULL,
+                               ig_python_intern(eval, "__setstate__"), &hook,
+                               &has_hook));
+    if (has_hook) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "class %s sets its state by a function of its own "
+                           "(__setstate__)",
+                           class->name);
+    }
+    if (!state) {
+        return IG_OK;
+    }
+    if (state->kind != IG_PY_DICT) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "the state of '%s' is no dict", path);
+    }
+    return ig_ts_load_attributes(eval, state, path, object);
+}
+
+/* Only of classes of the sources; *out_done false: of another. */
+static ig_status load_object(ig_ts_eval *eval, ig_py *value, const char *path,
+                             ig_ts_value *out, bool *out_done) {
+    const ig_class *class = NULL;
+    const ig_py *global = value->as.object.class;
+    ig_python_module *module = NULL;
+    *out_done = false;
+    if (global->kind != IG_PY_GLOBAL) {
+        return IG_OK;
+    }
+    const char *name = ig_arena_copy(eval->arena, global->as.global.module.data,
+                                     global->as.global.module.size);
+    IG_TRY(ig_python_module_find(eval, name, &module));
+    if (!module) {
+        return IG_OK;
+    }
+    *out_done = true;
+    IG_TRY(ig_python_find_class(eval, ig_py_path(value, eval->arena), &class));
+    return class->kind == IG_CLASS_NAMED_TUPLE
+               ? load_tuple(eval, value, path, class, out)
+               : load_instance(eval, value, path, class, out);
+}
+
+/* ---- enums ---- */
+
+/* A member was pickled as the call of its class with its value. */
+static ig_status load_member(ig_ts_eval *eval, const ig_py *value, const char *path,
+                             ig_ts_value *out, bool *out_done) {
+    const ig_py *function = value->as.call.function, *args = value->as.call.args;
+    ig_ts_value class, wanted;
+    ig_ts_list *members;
+    *out_done = false;
+    if (function->kind != IG_PY_GLOBAL || !args || args->kind != IG_PY_TUPLE ||
+        args->as.list.count != 1) {
+        return IG_OK;
+    }
+    IG_TRY(load_global(eval, function, &class));
+    const ig_python_thing *thing = ig_python_thing_of(&class);
+    if (!thing || thing->kind != IG_PYTHON_CLASS ||
+        thing->class->kind != IG_PYTHON_ENUM) {
+        return IG_OK;
+    }
+    IG_TRY(ig_ts_load(eval, args->as.list.items[0], path, &wanted));
+    IG_TRY(ig_python_items(eval, &class, &members));
+    for (size_t i = 0; i < members->count && !*out_done; i++) {
+        const ig_ts_value *own = ig_ts_object_get(members->items[i].as.object, "value");
+        bool is_known;
+        *out_done = ig_ts_equal(own, &wanted, &is_known) && is_known;
+        *out = members->items[i];
+    }
+    return *out_done
+               ? IG_OK
+               : ig_ts_error(eval, IG_INVALID, "'%s' is no member of its enum", path);
+}
+
+/* getattr(class, "name"), as methods of C are pickled; *out_done false: no such. */
+static ig_status load_attribute(ig_ts_eval *eval, const ig_py *value, ig_ts_value *out,
+                                bool *out_done) {
+    const ig_py *args = value->as.call.args;
+    ig_ts_value object;
+    *out_done = ig_py_is_global(value->as.call.function, "builtins", "getattr") &&
+                args && args->kind == IG_PY_TUPLE && args->as.list.count == 2 &&
+                args->as.list.items[0]->kind == IG_PY_GLOBAL &&
+                args->as.list.items[1]->kind == IG_PY_STR;
+    if (!*out_done) {
+        return IG_OK;
+    }
+    ig_str name = args->as.list.items[1]->as.text;
+    IG_TRY(load_global(eval, args->as.list.items[0], &object));
+    return ig_python_attribute(eval, &object, ig_module_string(eval->module, name),
+                               out);
+}
+
+/* A module that the package's reader left as it is. */
+static bool has_hooks(const ig_py *value) {
+    static const char *const groups[] = { "_forward_hooks", "_forward_pre_hooks" };
+    for (size_t i = 0; value->kind == IG_PY_OBJECT && i < IG_COUNT_OF(groups); i++) {
+        const ig_py *hooks = ig_py_get(value, groups[i]);
+        if (hooks && hooks->kind == IG_PY_DICT && hooks->as.dict.count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the whole ---- */
+
+ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
+                         ig_ts_value *out) {
+    ig_ts_list *list;
+    bool is_done;
+    switch ((int)value->kind) {
+    case IG_PY_OBJECT:
+        IG_TRY(load_object(eval, value, path, out, &is_done));
+        if (is_done) {
+            return IG_OK;
+        }
+        break;
+    case IG_PY_GLOBAL:
+        return load_global(eval, value, out);
+    case IG_PY_SET:
+        IG_TRY(load_list(eval, value, path, &list));
+        *out = ig_ts_of_list(list);
+        return IG_OK;
+    case IG_PY_CALL:
+        if (is_partial(value)) {
+            return load_partial(eval, value->as.call.state, path, out);
+        }
+        IG_TRY(load_member(eval, value, path, out, &is_done));
+        if (is_done) {
+            return IG_OK;
+        }
+        IG_TRY(load_attribute(eval, value, out, &is_done));
+        if (is_done) {
+            return IG_OK;
+        }
+        break;
+    default:
+        break;
+    }
+    const char *name = ig_py_path(value, eval->arena);
+    if (has_hooks(value)) {
+        *out = ig_python_poison(eval,
+                                ig_arena_printf(eval->arena,
+                                                "has forward hooks (%s, %s), which are "
+                                                "Python functions",
+                                                path, name));
+        return IG_OK;
+    }
+    *out = ig_python_poison(
+        eval, ig_arena_printf(eval->arena,
+                              "the package holds as %s (%s), which is "
+                              "not known here",
+                              name ? name : ig_py_kind_name(value->kind), path));
+    return IG_OK;
+}

@@ -1,0 +1,492 @@
+/* Statements of plain Python.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Python's authors return, break and continue from anywhere.  Where the run chooses the
+ * branch in which that happens, each side goes on to the end of the function by itself,
+ * with all that is still to do (ig_python_rest), and the results of both are merged:
+ *
+ *     if x.mean() > 0:          if …:  return a, made on this side
+ *         return a              else:  b = …; return b, made on that side
+ *     b = …
+ *     return b
+ */
+#include "frontend/torch/python/inside.h"
+#include "frontend/torch/eval/loop.h"
+
+#include <string.h>
+
+enum { UNROLL_MAX = 4096 };
+
+static ig_status run_statement(ig_ts_eval *eval, const ig_ast *node);
+
+static ig_python_scope *scope_of(ig_ts_eval *eval) {
+    return eval->frame->plain;
+}
+
+/* Is nothing more to be run where we are? */
+static bool has_left(ig_ts_eval *eval) {
+    return eval->frame->has_returned || scope_of(eval)->flow != IG_PYTHON_ON;
+}
+
+/* ---- bodies ---- */
+
+/* Statements `next` and on of a body, behind which `outer` is to do. */
+static ig_status run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
+                          const ig_python_rest *outer) {
+    ig_python_scope *scope = scope_of(eval);
+    const ig_python_rest *before = scope->rest;
+    ig_status status = IG_OK;
+    for (size_t i = next; status == IG_OK && i < body.count && !has_left(eval); i++) {
+        ig_python_rest rest = { .body = body, .next = i + 1, .outer = outer };
+        scope->rest = &rest;
+        eval->frame->line = body.items[i]->line;
+        status = ig_ts_step(eval);
+        status = status == IG_OK ? run_statement(eval, body.items[i]) : status;
+    }
+    scope->rest = before;
+    return status;
+}
+
+ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body) {
+    return run_from(eval, body, 0, scope_of(eval)->rest);
+}
+
+/* ---- loops over what is known ---- */
+
+/* Did the loop's body leave the loop? */
+static bool leaves_loop(ig_ts_eval *eval) {
+    ig_python_scope *scope = scope_of(eval);
+    bool is_broken = scope->flow == IG_PYTHON_BREAK;
+    scope->flow = IG_PYTHON_ON;
+    return is_broken || eval->frame->has_returned;
+}
+
+static ig_status run_trips(ig_ts_eval *eval, const ig_ast *node,
+                           const ig_ts_list *items, size_t next,
+                           const ig_python_rest *outer) {
+    ig_ast_list body = node->as.loop.body;
+    for (size_t i = next; i < items->count; i++) {
+        ig_python_rest rest = {
+            .loop = node, .items = items, .next = i + 1, .outer = outer
+        };
+        eval->frame->line = node->line;
+        IG_TRY(ig_python_assign(eval, node->as.loop.target, items->items[i]));
+        IG_TRY(run_from(eval, body, 0, &rest));
+        if (leaves_loop(eval)) {
+            return IG_OK;
+        }
+    }
+    return run_from(eval, node->as.loop.orelse, 0, outer);
+}
+
+/* A body of which the run makes as many trips as it likes. */
+static ig_status run_loop(ig_ts_eval *eval, const ig_ts_loop *loop) {
+    ig_python_scope *scope = scope_of(eval);
+    const ig_python_rest *before = scope->rest;
+    ig_python_rest barrier = { .is_barrier = true };
+    if (ig_python_may_leave(&loop->body)) {
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "returns, breaks or continues in a loop whose trips the run counts");
+    }
+    scope->rest = &barrier;
+    ig_status status = ig_ts_loop_build(eval, loop);
+    scope->rest = before;
+    return status;
+}
+
+static ig_status run_while_from(ig_ts_eval *eval, const ig_ast *node,
+                                const ig_python_rest *outer) {
+    ig_python_rest rest = { .loop = node, .outer = outer };
+    for (;;) {
+        ig_ts_value test, condition;
+        eval->frame->line = node->line;
+        IG_TRY(ig_ts_step(eval));
+        IG_TRY(ig_ts_evaluate(eval, node->as.branch.test, &test));
+        IG_TRY(ig_python_truth(eval, &test, &condition));
+        if (condition.form != IG_TS_KNOWN) {
+            ig_value *value;
+            IG_TRY(ig_ts_number_read(eval, &condition, &value));
+            ig_ts_loop loop = { .node = node,
+                                .test = node->as.branch.test,
+                                .body = node->as.branch.body,
+                                .condition = value };
+            IG_TRY(run_loop(eval, &loop));
+            return run_from(eval, node->as.branch.orelse, 0, outer);
+        }
+        if (!condition.as.b) {
+            return run_from(eval, node->as.branch.orelse, 0, outer);
+        }
+        IG_TRY(run_from(eval, node->as.branch.body, 0, &rest));
+        if (leaves_loop(eval)) {
+            return IG_OK;
+        }
+    }
+}
+
+/* The n of `range(n)`, where the name means Python's. */
+static const ig_ast *range_count(ig_ts_eval *eval, const ig_ast *iterable) {
+    bool is_call = iterable->kind == IG_AST_CALL &&
+                   iterable->as.call.function->kind == IG_AST_NAME &&
+                   strcmp(iterable->as.call.function->as.name, "range") == 0 &&
+                   iterable->as.call.arguments.count == 1 &&
+                   iterable->as.call.keyword_count == 0;
+    bool is_own = is_call &&
+                  ig_ts_name_get(eval->frame, iterable->as.call.function->as.name);
+    return is_call && !is_own ? iterable->as.call.arguments.items[0] : NULL;
+}
+
+/* Trips that the run counts become a `loop`; *out_done false: they are known. */
+static ig_status run_counted(ig_ts_eval *eval, const ig_ast *node, bool *out_done) {
+    const ig_ast *count = range_count(eval, node->as.loop.iterable);
+    ig_python_scope *scope = scope_of(eval);
+    ig_python_rest barrier = { .is_barrier = true };
+    const ig_python_rest *before = scope->rest;
+    ig_ts_value trips;
+    *out_done = false;
+    if (!count) {
+        return IG_OK;
+    }
+    IG_TRY(ig_ts_evaluate(eval, count, &trips));
+    bool is_known = trips.kind == IG_TS_INT && trips.form == IG_TS_KNOWN;
+    if (is_known && trips.as.i <= UNROLL_MAX) {
+        return IG_OK;
+    }
+    *out_done = true;
+    if (ig_python_may_leave(&node->as.loop.body)) {
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "returns, breaks or continues in a loop whose trips the run counts");
+    }
+    scope->rest = &barrier;
+    ig_status status = ig_ts_run_for(eval, node);
+    scope->rest = before;
+    return status;
+}
+
+static ig_status run_for(ig_ts_eval *eval, const ig_ast *node) {
+    const ig_python_rest *outer = scope_of(eval)->rest;
+    ig_ts_value iterable;
+    ig_ts_list *items;
+    bool is_done;
+    if (node->flags & IG_AST_ASYNC) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "async is not supported");
+    }
+    IG_TRY(run_counted(eval, node, &is_done));
+    if (is_done) {
+        return run_from(eval, node->as.loop.orelse, 0, outer);
+    }
+    IG_TRY(ig_ts_evaluate(eval, node->as.loop.iterable, &iterable));
+    IG_TRY(ig_python_items(eval, &iterable, &items));
+    return run_trips(eval, node, items, 0, outer);
+}
+
+/* ---- branches ---- */
+
+static ig_status run_yes(ig_ts_eval *eval, void *user) {
+    return ig_python_run_block(eval, ((const ig_ast *)user)->as.branch.body);
+}
+
+static ig_status run_no(ig_ts_eval *eval, void *user) {
+    return ig_python_run_block(eval, ((const ig_ast *)user)->as.branch.orelse);
+}
+
+/* All that is still to do in the function, or until it returns. */
+static ig_status run_rest(ig_ts_eval *eval, const ig_python_rest *rest) {
+    ig_python_scope *scope = scope_of(eval);
+    for (; rest && !eval->frame->has_returned; rest = rest->outer) {
+        if (!rest->loop) {
+            IG_TRY(run_from(eval, rest->body, rest->next, rest->outer));
+            continue;
+        }
+        bool is_broken = scope->flow == IG_PYTHON_BREAK;
+        scope->flow = IG_PYTHON_ON;
+        if (is_broken) {
+            continue;
+        }
+        IG_TRY(rest->items
+                   ? run_trips(eval, rest->loop, rest->items, rest->next, rest->outer)
+                   : run_while_from(eval, rest->loop, rest->outer));
+    }
+    return IG_OK;
+}
+
+/* One side of a branch, to the end of the function. */
+typedef struct side {
+    const ig_ast *node;
+    const ig_python_rest *rest;
+    const char *result; /* the name that the result is bound to */
+} side;
+
+static ig_status run_side(ig_ts_eval *eval, const side *s, ig_ast_list body) {
+    ig_python_scope *scope = scope_of(eval);
+    const ig_python_rest *before = scope->rest;
+    IG_TRY(run_from(eval, body, 0, s->rest));
+    IG_TRY(run_rest(eval, s->rest));
+    ig_ts_value result = eval->frame->has_returned ? eval->frame->result : ig_ts_none();
+    eval->frame->has_returned = false;
+    scope->flow = IG_PYTHON_ON;
+    scope->rest = before;
+    ig_ts_name_set(eval, eval->frame, s->result, result);
+    return IG_OK;
+}
+
+static ig_status run_yes_side(ig_ts_eval *eval, void *user) {
+    return run_side(eval, user, ((const side *)user)->node->as.branch.body);
+}
+
+static ig_status run_no_side(ig_ts_eval *eval, void *user) {
+    return run_side(eval, user, ((const side *)user)->node->as.branch.orelse);
+}
+
+static ig_status branch_to_the_end(ig_ts_eval *eval, const ig_ast *node,
+                                   const ig_ts_value *condition) {
+    side s = { .node = node,
+               .rest = scope_of(eval)->rest,
+               .result = ig_python_intern(eval, "<result>") };
+    for (const ig_python_rest *at = s.rest; at; at = at->outer) {
+        if (at->is_barrier) {
+            return ig_ts_error(
+                eval, IG_UNSUPPORTED,
+                "returns, breaks or continues where a run-time condition "
+                "chooses, in a loop whose trips the run counts");
+        }
+    }
+    ig_ts_name_set(eval, eval->frame, s.result, (ig_ts_value){ 0 });
+    uint32_t line = eval->frame->line;
+    IG_TRY(ig_ts_branch(eval, condition, run_yes_side, run_no_side, &s));
+    eval->frame->line = line;
+    const ig_ts_value *result = ig_ts_name_get(eval->frame, s.result);
+    eval->frame->result = result ? *result : ig_ts_none();
+    eval->frame->has_returned = true;
+    return ig_ts_use(eval, &eval->frame->result);
+}
+
+static ig_status run_if(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value value, condition;
+    IG_TRY(ig_ts_evaluate(eval, node->as.branch.test, &value));
+    IG_TRY(ig_python_truth(eval, &value, &condition));
+    bool may_leave = ig_python_may_leave(&node->as.branch.body) ||
+                     ig_python_may_leave(&node->as.branch.orelse);
+    if (condition.form != IG_TS_KNOWN && may_leave) {
+        return branch_to_the_end(eval, node, &condition);
+    }
+    return ig_ts_branch(eval, &condition, run_yes, run_no, (void *)(uintptr_t)node);
+}
+
+/* ---- exceptions ---- */
+
+static ig_status run_raise(ig_ts_eval *eval, const ig_ast *node) {
+    const ig_ast *what = node->as.pair.first;
+    const ig_ast *text = what && what->kind == IG_AST_CALL &&
+                                 what->as.call.arguments.count
+                             ? what->as.call.arguments.items[0]
+                             : NULL;
+    const ig_ast *class = what && what->kind == IG_AST_CALL ? what->as.call.function
+                                                            : what;
+    const char *name = class ? ig_ast_dotted(class, eval->arena) : NULL;
+    bool is_text = text &&
+                   (text->kind == IG_AST_STRING || text->kind == IG_AST_FORMATTED);
+    ig_str words = is_text ? text->as.text : IG_STR("");
+    return ig_ts_raise(
+        eval,
+        ig_module_string(eval->module,
+                         ig_str_of(ig_arena_printf(
+                             eval->arena, "%s%s%.*s", name ? name : "an exception",
+                             words.size ? ": " : "", IG_STR_ARG(words)))));
+}
+
+static ig_status assert_holds(ig_ts_eval *eval, void *user) {
+    (void)eval;
+    (void)user;
+    return IG_OK;
+}
+
+static ig_status assert_fails(ig_ts_eval *eval, void *user) {
+    const ig_ast *text = ((const ig_ast *)user)->as.pair.second;
+    bool is_text = text &&
+                   (text->kind == IG_AST_STRING || text->kind == IG_AST_FORMATTED);
+    ig_str words = is_text ? text->as.text : IG_STR("");
+    const char *whole = ig_arena_printf(eval->arena, "AssertionError%s%.*s",
+                                        words.size ? ": " : "", IG_STR_ARG(words));
+    return ig_ts_raise(eval, ig_module_string(eval->module, ig_str_of(whole)));
+}
+
+static ig_status run_assert(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value value, condition;
+    IG_TRY(ig_ts_evaluate(eval, node->as.pair.first, &value));
+    IG_TRY(ig_python_truth(eval, &value, &condition));
+    return ig_ts_branch(eval, &condition, assert_holds, assert_fails,
+                        (void *)(uintptr_t)node);
+}
+
+/* Imports that may fail in Python: here they do not. */
+static ig_status run_try(ig_ts_eval *eval, const ig_ast *node) {
+    const ig_ast_list *body = &node->as.try->body;
+    for (size_t i = 0; i < body->count; i++) {
+        if (body->items[i]->kind != IG_AST_IMPORT) {
+            return ig_ts_error(eval, IG_UNSUPPORTED,
+                               "a try statement is not supported: exceptions end the "
+                               "call");
+        }
+    }
+    return ig_python_run_block(eval, *body);
+}
+
+/* ---- with ---- */
+
+/* Contexts that change nothing that a forward computes. */
+static bool is_idle_context(const char *name) {
+    static const char *const idle[] = {
+        "torch.no_grad",
+        "torch.inference_mode",
+        "torch.enable_grad",
+        "torch.set_grad_enabled",
+        "contextlib.nullcontext",
+        "torch.profiler.record_function",
+        "torch.autograd.profiler.record_function",
+        "torch.autograd.set_detect_anomaly",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(idle); i++) {
+        if (strcmp(name, idle[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ig_status run_with(ig_ts_eval *eval, const ig_ast *node) {
+    for (size_t i = 0; i < node->as.with.count; i++) {
+        const ig_ast *context = node->as.with.contexts[i];
+        ig_ts_value value;
+        context = context->kind == IG_AST_CALL ? context->as.call.function : context;
+        IG_TRY(ig_ts_evaluate(eval, context, &value));
+        const char *name = ig_python_external_name(&value);
+        if (!name || !is_idle_context(name)) {
+            return ig_ts_error(eval, IG_UNSUPPORTED,
+                               "a with statement over %s is not supported",
+                               name ? name : "an object");
+        }
+        if (node->as.with.targets[i]) {
+            IG_TRY(ig_python_assign(eval, node->as.with.targets[i], ig_ts_none()));
+        }
+    }
+    return ig_python_run_block(eval, node->as.with.body);
+}
+
+/* ---- the others ---- */
+
+static ig_status run_assign(ig_ts_eval *eval, const ig_ast *node) {
+    const ig_ast *value = node->as.assign.value;
+    const ig_ast *target = node->as.assign.targets.items[0];
+    ig_ts_value got;
+    bool is_unpacked = target->kind == IG_AST_TUPLE && value->kind == IG_AST_CALL;
+    eval->names = is_unpacked ? (uint32_t)target->as.list.count : 0;
+    IG_TRY(ig_ts_evaluate(eval, value, &got));
+    eval->names = 0;
+    for (size_t i = 0; i < node->as.assign.targets.count; i++) {
+        IG_TRY(ig_python_assign(eval, node->as.assign.targets.items[i], got));
+    }
+    return IG_OK;
+}
+
+static ig_status run_augmented(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value before, value, after;
+    IG_TRY(ig_ts_evaluate(eval, node->as.binary.left, &before));
+    IG_TRY(ig_ts_evaluate(eval, node->as.binary.right, &value));
+    IG_TRY(ig_python_augment(eval, (ig_ast_operator)node->op, &before, &value, &after));
+    return ig_python_assign(eval, node->as.binary.left, after);
+}
+
+static ig_status run_annotated(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value value;
+    if (!node->as.annotated.value) {
+        return IG_OK;
+    }
+    IG_TRY(ig_ts_evaluate(eval, node->as.annotated.value, &value));
+    return ig_python_assign(eval, node->as.annotated.target, value);
+}
+
+static ig_status run_return(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value value = ig_ts_none();
+    if (node->as.value) {
+        IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+    }
+    eval->frame->result = value;
+    eval->frame->has_returned = true;
+    return IG_OK;
+}
+
+static ig_status run_definition(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value value;
+    bool is_def = node->kind == IG_AST_DEF;
+    IG_TRY(is_def ? ig_python_def(eval, node, &value)
+                  : ig_python_class_of(eval, node, &value));
+    ig_ts_name_set(eval, eval->frame,
+                   is_def ? node->as.def->name : node->as.class->name, value);
+    return IG_OK;
+}
+
+static ig_status run_delete(ig_ts_eval *eval, const ig_ast *node) {
+    for (size_t i = 0; i < node->as.list.count; i++) {
+        IG_TRY(ig_python_delete(eval, node->as.list.items[i]));
+    }
+    return IG_OK;
+}
+
+static ig_status run_simple(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value nothing;
+    switch ((int)node->kind) {
+    case IG_AST_EXPRESSION:
+        return node->as.value->kind == IG_AST_STRING
+                   ? IG_OK
+                   : ig_ts_evaluate(eval, node->as.value, &nothing);
+    case IG_AST_ASSIGN:
+        return run_assign(eval, node);
+    case IG_AST_ANNOTATED:
+        return run_annotated(eval, node);
+    case IG_AST_AUGMENTED:
+        return run_augmented(eval, node);
+    case IG_AST_RETURN:
+        return run_return(eval, node);
+    case IG_AST_RAISE:
+        return run_raise(eval, node);
+    case IG_AST_ASSERT:
+        return run_assert(eval, node);
+    case IG_AST_DELETE:
+        return run_delete(eval, node);
+    case IG_AST_IMPORT:
+        return ig_python_run_import(eval, node);
+    case IG_AST_PASS:
+        return IG_OK;
+    case IG_AST_BREAK:
+        scope_of(eval)->flow = IG_PYTHON_BREAK;
+        return IG_OK;
+    case IG_AST_CONTINUE:
+        scope_of(eval)->flow = IG_PYTHON_CONTINUE;
+        return IG_OK;
+    default:
+        return ig_ts_error(eval, IG_UNSUPPORTED, "a %s statement is not supported",
+                           ig_ast_kind_words(node->kind));
+    }
+}
+
+static ig_status run_statement(ig_ts_eval *eval, const ig_ast *node) {
+    switch ((int)node->kind) {
+    case IG_AST_IF:
+        return run_if(eval, node);
+    case IG_AST_WHILE:
+        return run_while_from(eval, node, scope_of(eval)->rest);
+    case IG_AST_FOR:
+        return run_for(eval, node);
+    case IG_AST_WITH:
+        return run_with(eval, node);
+    case IG_AST_TRY:
+        return run_try(eval, node);
+    case IG_AST_DEF:
+    case IG_AST_CLASS:
+        return run_definition(eval, node);
+    default:
+        return run_simple(eval, node);
+    }
+}

@@ -1,0 +1,127 @@
+/* Texts of values, and formatted strings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/python/inside.h"
+
+#include <string.h>
+
+/* ---- str() ---- */
+
+static void put_items(ig_ts_eval *eval, const ig_ts_list *list, ig_writer *out,
+                      bool *out_known) {
+    for (size_t i = 0; i < list->count; i++) {
+        ig_put(out, i ? ", " : "");
+        ig_python_put(eval, &list->items[i], out, out_known);
+    }
+}
+
+/* A float's text is Python's repr only where that is short: others are not told. */
+void ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
+                   bool *out_known) {
+    bool is_known = value->form == IG_TS_KNOWN;
+    *out_known = *out_known && is_known;
+    switch ((int)value->kind) {
+    case IG_TS_NONE:
+        ig_put(out, "None");
+        return;
+    case IG_TS_BOOL:
+        ig_put(out, value->as.b ? "True" : "False");
+        return;
+    case IG_TS_INT:
+        ig_put(out, "%lld", (long long)value->as.i);
+        return;
+    case IG_TS_STR:
+    case IG_TS_DEVICE:
+        ig_put_str(out, value->as.str);
+        return;
+    case IG_TS_TUPLE:
+    case IG_TS_LIST:
+        ig_put_char(out, value->kind == IG_TS_LIST ? '[' : '(');
+        put_items(eval, value->as.list, out, out_known);
+        ig_put(out, value->kind == IG_TS_LIST    ? "]"
+                    : value->as.list->count == 1 ? ",)"
+                                                 : ")");
+        *out_known = false; /* texts in it have quotes of their own */
+        return;
+    default:
+        *out_known = false;
+        return;
+    }
+}
+
+/* ---- f"…" ---- */
+
+typedef struct formatter {
+    ig_ts_eval *eval;
+    ig_str text;
+    size_t at;
+    ig_writer out;
+    bool is_known;
+} formatter;
+
+/* The end of the expression that begins at `at`: its `}`, `!` or `:`. */
+static size_t end_of_field(ig_str text, size_t at) {
+    int depth = 0;
+    for (; at < text.size; at++) {
+        char c = text.data[at];
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']');
+        bool is_end = c == '}' || c == ':' ||
+                      (c == '!' && at + 1 < text.size && text.data[at + 1] != '=');
+        if (depth <= 0 && is_end) {
+            return at;
+        }
+        depth -= c == '}';
+    }
+    return at;
+}
+
+static ig_status put_field(formatter *f) {
+    ig_ts_eval *eval = f->eval;
+    size_t end = end_of_field(f->text, f->at);
+    ig_str body = { f->text.data + f->at, end - f->at };
+    ig_ast *node = NULL;
+    ig_ts_value value;
+    ig_source source = { .context = eval->context,
+                         .arena = eval->code->arena,
+                         .names = &eval->code->names,
+                         .node_count = &eval->code->node_count,
+                         .file = eval->frame->file };
+    if (end >= f->text.size || f->text.data[end] != '}') {
+        f->is_known = false; /* a format: only for people */
+        while (end < f->text.size && f->text.data[end] != '}') {
+            end++;
+        }
+        f->at = end + 1;
+        return IG_OK;
+    }
+    f->at = end + 1;
+    body.data = ig_arena_copy(eval->code->arena, body.data, body.size);
+    uint32_t line = eval->frame->line;
+    IG_TRY(ig_parse_expression(&source, body, &node));
+    ig_status status = ig_ts_evaluate(eval, node, &value);
+    eval->frame->line = line;
+    IG_TRY(status);
+    IG_TRY(ig_ts_use(eval, &value));
+    ig_python_put(eval, &value, &f->out, &f->is_known);
+    return IG_OK;
+}
+
+ig_status ig_python_formatted(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    formatter f = { .eval = eval, .text = node->as.text, .is_known = true };
+    ig_writer_init(&f.out, &eval->module->arena);
+    while (f.at < f.text.size) {
+        char c = f.text.data[f.at++];
+        bool is_twice = f.at < f.text.size && f.text.data[f.at] == c;
+        if ((c == '{' || c == '}') && is_twice) {
+            ig_put_char(&f.out, c);
+            f.at++;
+        } else if (c == '{') {
+            IG_TRY(put_field(&f));
+        } else {
+            ig_put_char(&f.out, c);
+        }
+    }
+    *out = f.is_known ? ig_ts_of_str(ig_writer_str(&f.out))
+                      : ig_python_poison(eval, "is a formatted text of a value that "
+                                               "only the run knows");
+    return IG_OK;
+}

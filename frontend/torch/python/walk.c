@@ -1,0 +1,346 @@
+/* What a piece of source binds, and whether it leaves its function.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/python/inside.h"
+
+#include <string.h>
+
+/* ---- children ---- */
+
+static void visit_list(const ig_ast_list *list, ig_python_visit visit, void *user) {
+    for (size_t i = 0; i < list->count; i++) {
+        visit(user, list->items[i]);
+    }
+}
+
+static void visit_one(const ig_ast *node, ig_python_visit visit, void *user) {
+    if (node) {
+        visit(user, node);
+    }
+}
+
+static void visit_many(ig_ast *const *nodes, size_t count, ig_python_visit visit,
+                       void *user) {
+    for (size_t i = 0; i < count; i++) {
+        visit_one(nodes[i], visit, user);
+    }
+}
+
+static void visit_comprehension(const ig_ast *node, ig_python_visit visit, void *user) {
+    for (uint32_t i = 0; i < node->as.comprehension.clause_count; i++) {
+        const ig_ast_clause *clause = &node->as.comprehension.clauses[i];
+        visit_one(clause->target, visit, user);
+        visit_one(clause->iterable, visit, user);
+        visit_list(&clause->conditions, visit, user);
+    }
+    visit_one(node->as.comprehension.key, visit, user);
+    visit_one(node->as.comprehension.value, visit, user);
+}
+
+static void visit_try(const ig_ast_try *node, ig_python_visit visit, void *user) {
+    visit_list(&node->body, visit, user);
+    for (size_t i = 0; i < node->handler_count; i++) {
+        visit_list(&node->handlers[i].body, visit, user);
+    }
+    visit_list(&node->orelse, visit, user);
+    visit_list(&node->finally, visit, user);
+}
+
+/* Functions and classes inside are others' affair: their bodies are not visited. */
+static void visit_statement(const ig_ast *node, ig_python_visit visit, void *user) {
+    switch ((int)node->kind) {
+    case IG_AST_ASSIGN:
+        visit_one(node->as.assign.value, visit, user);
+        visit_list(&node->as.assign.targets, visit, user);
+        return;
+    case IG_AST_ANNOTATED:
+        visit_one(node->as.annotated.value, visit, user);
+        visit_one(node->as.annotated.target, visit, user);
+        return;
+    case IG_AST_IF:
+    case IG_AST_WHILE:
+        visit_one(node->as.branch.test, visit, user);
+        visit_list(&node->as.branch.body, visit, user);
+        visit_list(&node->as.branch.orelse, visit, user);
+        return;
+    case IG_AST_FOR:
+        visit_one(node->as.loop.iterable, visit, user);
+        visit_one(node->as.loop.target, visit, user);
+        visit_list(&node->as.loop.body, visit, user);
+        visit_list(&node->as.loop.orelse, visit, user);
+        return;
+    case IG_AST_WITH:
+        visit_many(node->as.with.contexts, node->as.with.count, visit, user);
+        visit_many(node->as.with.targets, node->as.with.count, visit, user);
+        visit_list(&node->as.with.body, visit, user);
+        return;
+    case IG_AST_TRY:
+        visit_try(node->as.try, visit, user);
+        return;
+    case IG_AST_RAISE:
+    case IG_AST_ASSERT:
+        visit_one(node->as.pair.first, visit, user);
+        visit_one(node->as.pair.second, visit, user);
+        return;
+    default:
+        return;
+    }
+}
+
+static void visit_call(const ig_ast *node, ig_python_visit visit, void *user) {
+    visit_one(node->as.call.function, visit, user);
+    visit_list(&node->as.call.arguments, visit, user);
+    for (size_t i = 0; i < node->as.call.keyword_count; i++) {
+        visit_one(node->as.call.keywords[i].value, visit, user);
+    }
+}
+
+void ig_python_each_child(const ig_ast *node, ig_python_visit visit, void *user) {
+    switch ((int)node->kind) {
+    case IG_AST_ATTRIBUTE:
+        visit_one(node->as.attribute.object, visit, user);
+        return;
+    case IG_AST_CALL:
+        visit_call(node, visit, user);
+        return;
+    case IG_AST_SUBSCRIPT:
+        visit_one(node->as.subscript.object, visit, user);
+        visit_one(node->as.subscript.index, visit, user);
+        return;
+    case IG_AST_SLICE:
+        visit_one(node->as.slice.start, visit, user);
+        visit_one(node->as.slice.stop, visit, user);
+        visit_one(node->as.slice.step, visit, user);
+        return;
+    case IG_AST_TUPLE:
+    case IG_AST_LIST:
+    case IG_AST_SET:
+    case IG_AST_DELETE:
+        visit_list(&node->as.list, visit, user);
+        return;
+    case IG_AST_DICT:
+        visit_many(node->as.dict.keys, node->as.dict.count, visit, user);
+        visit_many(node->as.dict.values, node->as.dict.count, visit, user);
+        return;
+    case IG_AST_UNARY:
+    case IG_AST_STARRED:
+    case IG_AST_AWAIT:
+    case IG_AST_YIELD:
+    case IG_AST_EXPRESSION:
+    case IG_AST_RETURN:
+        visit_one(node->as.value, visit, user);
+        return;
+    case IG_AST_BINARY:
+    case IG_AST_NAMED:
+    case IG_AST_AUGMENTED:
+        visit_one(node->as.binary.left, visit, user);
+        visit_one(node->as.binary.right, visit, user);
+        return;
+    case IG_AST_COMPARE:
+        visit_one(node->as.compare.first, visit, user);
+        visit_many(node->as.compare.values, node->as.compare.count, visit, user);
+        return;
+    case IG_AST_CONDITIONAL:
+        visit_one(node->as.conditional.test, visit, user);
+        visit_one(node->as.conditional.yes, visit, user);
+        visit_one(node->as.conditional.no, visit, user);
+        return;
+    case IG_AST_COMPREHENSION:
+        visit_comprehension(node, visit, user);
+        return;
+    default:
+        visit_statement(node, visit, user);
+        return;
+    }
+}
+
+/* ---- leaving ---- */
+
+typedef struct finding {
+    bool is_found;
+    bool wants_yield; /* else what leaves: return, break, continue */
+} finding;
+
+static void find_way_out(void *user, const ig_ast *node) {
+    finding *f = user;
+    bool leaves = node->kind == IG_AST_RETURN || node->kind == IG_AST_BREAK ||
+                  node->kind == IG_AST_CONTINUE;
+    f->is_found = f->is_found || (f->wants_yield ? node->kind == IG_AST_YIELD : leaves);
+    if (!f->is_found) {
+        ig_python_each_child(node, find_way_out, f);
+    }
+}
+
+bool ig_python_may_leave(const ig_ast_list *body) {
+    finding f = { 0 };
+    visit_list(body, find_way_out, &f);
+    return f.is_found;
+}
+
+bool ig_python_yields(const ig_ast_list *body) {
+    finding f = { .wants_yield = true };
+    visit_list(body, find_way_out, &f);
+    return f.is_found;
+}
+
+/* ---- names ---- */
+
+typedef void (*name_visit)(void *user, const char *name);
+
+/* "a" of `import a.b`. */
+static const char *first_step(const char *dotted) {
+    return strchr(dotted, '.') ? NULL : dotted;
+}
+
+static void names_of_target(const ig_ast *target, name_visit visit, void *user) {
+    if (target->kind == IG_AST_NAME) {
+        visit(user, target->as.name);
+    } else if (target->kind == IG_AST_TUPLE || target->kind == IG_AST_LIST) {
+        for (size_t i = 0; i < target->as.list.count; i++) {
+            names_of_target(target->as.list.items[i], visit, user);
+        }
+    } else if (target->kind == IG_AST_STARRED) {
+        names_of_target(target->as.value, visit, user);
+    }
+}
+
+static void names_of_comprehension(const ig_ast *node, name_visit visit, void *user) {
+    for (uint32_t i = 0; i < node->as.comprehension.clause_count; i++) {
+        names_of_target(node->as.comprehension.clauses[i].target, visit, user);
+    }
+}
+
+static void names_of_statement(const ig_ast *node, name_visit visit, void *user) {
+    switch ((int)node->kind) {
+    case IG_AST_ASSIGN:
+        for (size_t i = 0; i < node->as.assign.targets.count; i++) {
+            names_of_target(node->as.assign.targets.items[i], visit, user);
+        }
+        return;
+    case IG_AST_ANNOTATED:
+        names_of_target(node->as.annotated.target, visit, user);
+        return;
+    case IG_AST_AUGMENTED:
+    case IG_AST_NAMED:
+        names_of_target(node->as.binary.left, visit, user);
+        return;
+    case IG_AST_FOR:
+        names_of_target(node->as.loop.target, visit, user);
+        return;
+    case IG_AST_WITH:
+        for (size_t i = 0; i < node->as.with.count; i++) {
+            if (node->as.with.targets[i]) {
+                names_of_target(node->as.with.targets[i], visit, user);
+            }
+        }
+        return;
+    case IG_AST_DEF:
+        visit(user, node->as.def->name);
+        return;
+    case IG_AST_CLASS:
+        visit(user, node->as.class->name);
+        return;
+    case IG_AST_COMPREHENSION:
+        names_of_comprehension(node, visit, user);
+        return;
+    case IG_AST_IMPORT:
+        for (size_t i = 0; i < node->as.import.count; i++) {
+            const ig_ast_alias *alias = &node->as.import.aliases[i];
+            const char *name = alias->as ? alias->as : first_step(alias->name);
+            if (name) {
+                visit(user, name);
+            }
+        }
+        return;
+    default:
+        return;
+    }
+}
+
+typedef struct declaring {
+    ig_ts_eval *eval;
+    ig_ts_frame *frame;
+} declaring;
+
+static void declare_name(void *user, const char *name) {
+    declaring *d = user;
+    if (!ig_map_get_id(&d->frame->slots, IG_MAP_PTR(name))) {
+        ig_ts_name_set(d->eval, d->frame, name, (ig_ts_value){ 0 });
+    }
+}
+
+static void declare_names(void *user, const ig_ast *node) {
+    names_of_statement(node, declare_name, user);
+    ig_python_each_child(node, declare_names, user);
+}
+
+void ig_python_declare(ig_ts_eval *eval, ig_ts_frame *frame, const ig_ast_list *body) {
+    declaring d = { eval, frame };
+    visit_list(body, declare_names, &d);
+}
+
+/* ---- what binds a name ---- */
+
+typedef struct binding {
+    const char *name;
+    bool is_bound;
+} binding;
+
+static void note_name(void *user, const char *name) {
+    binding *b = user;
+    b->is_bound = b->is_bound || strcmp(name, b->name) == 0;
+}
+
+/* The name that a.b[c].d begins with, or NULL. */
+static const char *root_name(const ig_ast *node) {
+    while (node && (node->kind == IG_AST_ATTRIBUTE || node->kind == IG_AST_SUBSCRIPT)) {
+        node = node->kind == IG_AST_ATTRIBUTE ? node->as.attribute.object
+                                              : node->as.subscript.object;
+    }
+    return node && node->kind == IG_AST_NAME ? node->as.name : NULL;
+}
+
+/* x[k] = v, x.append(v), import x.y: x is another afterwards. */
+static bool changes_name(const ig_ast *node, const char *name) {
+    const ig_ast *place = NULL;
+    if (node->kind == IG_AST_ASSIGN) {
+        place = node->as.assign.targets.items[0];
+    } else if (node->kind == IG_AST_AUGMENTED) {
+        place = node->as.binary.left;
+    } else if (node->kind == IG_AST_EXPRESSION && node->as.value->kind == IG_AST_CALL) {
+        place = node->as.value->as.call.function;
+    } else if (node->kind == IG_AST_DELETE && node->as.list.count) {
+        place = node->as.list.items[0];
+    }
+    const char *root = place ? root_name(place) : NULL;
+    return root && place->kind != IG_AST_NAME && strcmp(root, name) == 0;
+}
+
+static bool imports_below(const ig_ast *node, const char *name) {
+    size_t size = strlen(name);
+    for (size_t i = 0; node->kind == IG_AST_IMPORT && i < node->as.import.count; i++) {
+        const ig_ast_alias *alias = &node->as.import.aliases[i];
+        if (!alias->as && !node->as.import.module &&
+            strncmp(alias->name, name, size) == 0 && alias->name[size] == '.') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void look_for_name(void *user, const ig_ast *node) {
+    binding *b = user;
+    if (node->kind != IG_AST_COMPREHENSION) {
+        names_of_statement(node, note_name, b);
+    }
+    b->is_bound = b->is_bound || changes_name(node, b->name) ||
+                  imports_below(node, b->name);
+    if (!b->is_bound) {
+        ig_python_each_child(node, look_for_name, b);
+    }
+}
+
+bool ig_python_binds(const ig_ast *statement, const char *name) {
+    binding b = { name, false };
+    look_for_name(&b, statement);
+    return b.is_bound;
+}
