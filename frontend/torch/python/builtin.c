@@ -231,6 +231,11 @@ HOOK(hook_list) {
     return IG_OK;
 }
 
+HOOK(hook_set) {
+    IG_TRY(hook_list(eval, a, out));
+    return ig_python_unite(eval, out->as.list);
+}
+
 HOOK(hook_tuple) {
     IG_TRY(hook_list(eval, a, out));
     out->kind = IG_TS_TUPLE;

@@ -156,6 +156,28 @@ ig_status ig_python_items(ig_ts_eval *eval, const ig_ts_value *value,
     }
 }
 
+/* ---- sets, which are lists here ---- */
+
+ig_status ig_python_unite(ig_ts_eval *eval, ig_ts_list *list) {
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        bool is_there = false, is_known = true;
+        for (size_t k = 0; k < kept && !is_there; k++) {
+            IG_TRY(ig_ts_step(eval));
+            is_there = ig_ts_equal(&list->items[k], &list->items[i], &is_known);
+            if (!is_known) {
+                return ig_ts_error(eval, IG_UNSUPPORTED,
+                                   "a set holds what only the run knows");
+            }
+        }
+        if (!is_there) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+    return IG_OK;
+}
+
 /* ---- methods ---- */
 
 /* A call of a method, as its rows see it. */
@@ -309,7 +331,6 @@ static const method_row list_rows[] = {
     { "index", 1, 1, list_index },
     { "count", 1, 1, list_count },
     { "remove", 1, 1, list_remove },
-    { "add", 1, 1, list_append }, /* of what was a set */
     { NULL, 0, 0, NULL },
 };
 

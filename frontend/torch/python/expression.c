@@ -61,7 +61,7 @@ static ig_status evaluate_items(ig_ts_eval *eval, const ig_ast *node,
         ig_ts_list_add(eval, list, item);
     }
     *out = node->kind == IG_AST_TUPLE ? ig_ts_of_tuple(list) : ig_ts_of_list(list);
-    return IG_OK;
+    return node->kind == IG_AST_SET ? ig_python_unite(eval, list) : IG_OK;
 }
 
 static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict) {
@@ -131,9 +131,8 @@ static ig_status passes_conditions(ig_ts_eval *eval, const ig_ast_clause *clause
                                    bool *out_passes) {
     *out_passes = true;
     for (size_t i = 0; i < clause->conditions.count && *out_passes; i++) {
-        ig_ts_value value, truth;
-        IG_TRY(ig_ts_evaluate(eval, clause->conditions.items[i], &value));
-        IG_TRY(ig_python_truth(eval, &value, &truth));
+        ig_ts_value truth;
+        IG_TRY(ig_python_condition(eval, clause->conditions.items[i], &truth));
         if (truth.form != IG_TS_KNOWN) {
             return ig_ts_error(eval, IG_UNSUPPORTED,
                                "a comprehension has as many items as the run says");
@@ -186,7 +185,8 @@ static ig_status evaluate_comprehension(ig_ts_eval *eval, const ig_ast *node,
     ig_status status = run_clause(eval, &c, 0);
     eval->frame = outer;
     *out = is_dict ? ig_ts_of_dict(c.dict) : ig_ts_of_list(c.list);
-    return status;
+    bool is_set = !is_dict && node->as.comprehension.bracket == '{';
+    return status == IG_OK && is_set ? ig_python_unite(eval, c.list) : status;
 }
 
 /* ---- choices ---- */
@@ -202,10 +202,8 @@ typedef struct choice {
 static ig_status choose_side(ig_ts_eval *eval, const choice *c, const ig_ast *node) {
     ig_ts_value value = c->given;
     if (node) {
-        IG_TRY(ig_ts_evaluate(eval, node, &value));
-    }
-    if (c->wants_truth) {
-        IG_TRY(ig_python_truth(eval, &value, &value));
+        IG_TRY(c->wants_truth ? ig_python_condition(eval, node, &value)
+                              : ig_ts_evaluate(eval, node, &value));
     }
     ig_ts_name_set(eval, eval->frame, c->name, value);
     return IG_OK;
@@ -231,9 +229,8 @@ static ig_status choose_value(ig_ts_eval *eval, const ig_ast *node, choice *c,
 
 static ig_status evaluate_conditional(ig_ts_eval *eval, const ig_ast *node,
                                       ig_ts_value *out) {
-    ig_ts_value value, condition;
-    IG_TRY(ig_ts_evaluate(eval, node->as.conditional.test, &value));
-    IG_TRY(ig_python_truth(eval, &value, &condition));
+    ig_ts_value condition;
+    IG_TRY(ig_python_condition(eval, node->as.conditional.test, &condition));
     if (condition.form == IG_TS_KNOWN) {
         return ig_ts_evaluate(
             eval, condition.as.b ? node->as.conditional.yes : node->as.conditional.no,
@@ -254,10 +251,32 @@ static ig_status evaluate_logical(ig_ts_eval *eval, const ig_ast *node,
         return truth.as.b == is_and ? ig_ts_evaluate(eval, node->as.binary.right, out)
                                     : IG_OK;
     }
-    choice c = { .given = *out, .wants_truth = true };
+    choice c = { .given = *out };
     c.yes = is_and ? node->as.binary.right : NULL;
     c.no = is_and ? NULL : node->as.binary.right;
     return choose_value(eval, node, &c, &truth, out);
+}
+
+/* Where only the truth counts, the two sides may be of different kinds. */
+ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
+    bool is_logical = node->kind == IG_AST_BINARY &&
+                      (node->op == IG_AST_OP_AND || node->op == IG_AST_OP_OR);
+    ig_ts_value value;
+    if (!is_logical) {
+        IG_TRY(ig_ts_evaluate(eval, node, &value));
+        return ig_python_truth(eval, &value, out);
+    }
+    bool is_and = node->op == IG_AST_OP_AND;
+    const ig_ast *right = node->as.binary.right;
+    IG_TRY(ig_python_condition(eval, node->as.binary.left, out));
+    if (out->form == IG_TS_KNOWN) {
+        return out->as.b == is_and ? ig_python_condition(eval, right, out) : IG_OK;
+    }
+    ig_ts_value left = *out;
+    choice c = { .given = left, .wants_truth = true };
+    c.yes = is_and ? right : NULL;
+    c.no = is_and ? NULL : right;
+    return choose_value(eval, node, &c, &left, out);
 }
 
 /* ---- operators ---- */
@@ -265,11 +284,11 @@ static ig_status evaluate_logical(ig_ts_eval *eval, const ig_ast *node,
 static ig_status evaluate_unary(ig_ts_eval *eval, const ig_ast *node,
                                 ig_ts_value *out) {
     ig_ts_value value, truth;
-    IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
     if (node->op != IG_AST_OP_NOT) {
+        IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
         return ig_python_unary(eval, (ig_ast_operator)node->op, &value, out);
     }
-    IG_TRY(ig_python_truth(eval, &value, &truth));
+    IG_TRY(ig_python_condition(eval, node->as.value, &truth));
     if (truth.form == IG_TS_KNOWN) {
         *out = ig_ts_of_bool(!truth.as.b);
         return IG_OK;

@@ -196,6 +196,10 @@ ig_status ig_python_delete(ig_ts_eval *eval, const ig_ast *target);
 /* ---- expression.c, operation.c, subscript.c, attribute.c ---- */
 
 ig_status ig_python_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+/* The truth of an expression. */
+ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+/* Keeps the first of equal items: a set. */
+ig_status ig_python_unite(ig_ts_eval *eval, ig_ts_list *list);
 ig_status ig_python_binary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
                            const ig_ts_value *b, ig_ts_value *out);
 /* `a op= b`: in place where Python works in place. */

@@ -99,11 +99,10 @@ static ig_status run_while_from(ig_ts_eval *eval, const ig_ast *node,
                                 const ig_python_rest *outer) {
     ig_python_rest rest = { .loop = node, .outer = outer };
     for (;;) {
-        ig_ts_value test, condition;
+        ig_ts_value condition;
         eval->frame->line = node->line;
         IG_TRY(ig_ts_step(eval));
-        IG_TRY(ig_ts_evaluate(eval, node->as.branch.test, &test));
-        IG_TRY(ig_python_truth(eval, &test, &condition));
+        IG_TRY(ig_python_condition(eval, node->as.branch.test, &condition));
         if (condition.form != IG_TS_KNOWN) {
             ig_value *value;
             IG_TRY(ig_ts_number_read(eval, &condition, &value));
@@ -263,9 +262,8 @@ static ig_status branch_to_the_end(ig_ts_eval *eval, const ig_ast *node,
 }
 
 static ig_status run_if(ig_ts_eval *eval, const ig_ast *node) {
-    ig_ts_value value, condition;
-    IG_TRY(ig_ts_evaluate(eval, node->as.branch.test, &value));
-    IG_TRY(ig_python_truth(eval, &value, &condition));
+    ig_ts_value condition;
+    IG_TRY(ig_python_condition(eval, node->as.branch.test, &condition));
     bool may_leave = ig_python_may_leave(&node->as.branch.body) ||
                      ig_python_may_leave(&node->as.branch.orelse);
     if (condition.form != IG_TS_KNOWN && may_leave) {
@@ -313,9 +311,8 @@ static ig_status assert_fails(ig_ts_eval *eval, void *user) {
 }
 
 static ig_status run_assert(ig_ts_eval *eval, const ig_ast *node) {
-    ig_ts_value value, condition;
-    IG_TRY(ig_ts_evaluate(eval, node->as.pair.first, &value));
-    IG_TRY(ig_python_truth(eval, &value, &condition));
+    ig_ts_value condition;
+    IG_TRY(ig_python_condition(eval, node->as.pair.first, &condition));
     return ig_ts_branch(eval, &condition, assert_holds, assert_fails,
                         (void *)(uintptr_t)node);
 }
