@@ -2,7 +2,7 @@
 
 set(headers status.h tree.h kernel.h runtime.h profile.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h values.h defect.h page.h shard.h stored.h store.h
+    list(APPEND headers ingot.h values.h defect.h page.h shard.h stored.h store.h quantize.h
                         dynamic.h lookahead.h interp.h group.h)
 endif()
 foreach(header ${headers})

@@ -156,7 +156,8 @@ if(driver_objects AND TARGET ingot-runtime
     target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
         PkgConfig::LIBZIP PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot PRIVATE -Wl,-Bsymbolic-functions)
-    ig_export(ingot HEADERS ingot.h values.h defect.h page.h shard.h stored.h PRIVATE)
+    ig_export(ingot HEADERS ingot.h values.h defect.h page.h shard.h stored.h
+              quantize.h PRIVATE)
 endif()
 
 if(INGOT_LLVM AND TARGET ingot)

@@ -3,6 +3,7 @@
 #include "ingot/defect.h"
 
 #include "driver/host.h"
+#include "driver/outputs.h"
 #include "driver/source.h"
 #include "frontend/onnx/edit/edit.h"
 #include "ir/build.h"
@@ -128,47 +129,27 @@ ig_status ig_module_values(ig_module *module, const ig_inner_value **out_values,
 
 /* ---- as outputs ---- */
 
-/* The results of the copy: those it has, the chosen ones, its states. */
 static ig_status return_values(values_call *call, ig_graph *graph,
                                const value_list *list) {
     ig_module *module = call->exposed;
     ig_arena *arena = &module->arena;
-    ig_op *ret = graph->body.last;
-    size_t own = ret->operand_count - graph->state_count, at = own;
-    size_t count = ret->operand_count + call->index_count;
-    if (count > UINT16_MAX) {
-        return ig_error(&module->context->diag, IG_LIMIT, NULL,
-                        "%zu values as outputs are more than a graph can have", count);
-    }
     naming names = naming_of(module, graph, arena);
     const char **list_names = IG_NEW_ARRAY(arena, const char *, list->values.count);
     for (size_t i = 0; i < list->values.count; i++) {
         list_names[i] = name_of(&names, list->values.items[i]);
     }
-    ig_value **results = IG_NEW_ARRAY(arena, ig_value *, count);
-    const char **result_names = IG_NEW_ARRAY(arena, const char *, count);
-    for (size_t i = 0; i < own; i++) {
-        results[i] = ret->operands[i].value;
-        result_names[i] = ig_module_output_name(module, i);
-    }
-    for (size_t i = 0; i < call->index_count; i++, at++) {
+    ig_value **values = IG_NEW_ARRAY(arena, ig_value *, call->index_count);
+    const char **value_names = IG_NEW_ARRAY(arena, const char *, call->index_count);
+    for (size_t i = 0; i < call->index_count; i++) {
         if (call->indices[i] >= list->values.count) {
             return ig_error(&module->context->diag, IG_INVALID, NULL,
                             "there is no value %zu: the graph has %zu",
                             call->indices[i], list->values.count);
         }
-        results[at] = list->values.items[call->indices[i]];
-        result_names[at] = list_names[call->indices[i]];
+        values[i] = list->values.items[call->indices[i]];
+        value_names[i] = list_names[call->indices[i]];
     }
-    for (size_t i = own; i < ret->operand_count; i++, at++) {
-        results[at] = ret->operands[i].value;
-    }
-    ig_op_erase(ret);
-    ig_builder b = ig_builder_at_end(&graph->body);
-    ig_make_ret(&b, results, (uint32_t)count);
-    graph->result_names = result_names;
-    graph->signature = NULL;
-    return IG_OK;
+    return ig_graph_return_more(graph, values, value_names, call->index_count);
 }
 
 static ig_status expose_call(void *arguments) {

@@ -141,6 +141,10 @@ typedef enum ig_format {
 /* The module's text; the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format,
                                              const char **out_text, size_t *out_size);
+/* Writes the module's text to a file, and constants that are longer than a line and lie
+ * in memory or another folder to PATH.weights beside it; each is there when it is
+ * whole. */
+IG_API IG_MUST_USE ig_status ig_module_write(ig_module *module, const char *path);
 /* The call: "forward(x: f32[B, 3]) -> (f32[B],)"; the module's. */
 IG_API const char *ig_module_signature(ig_module *module);
 /* Its tree (tree.h): node 0 is the call.  Texts are the module's. */

@@ -149,21 +149,21 @@ static bool is_used(const ig_op *op) {
     return false;
 }
 
-/* Does a matmul take this matrix, after ops that turn bytes into floats? */
-static bool is_factor(const ig_value *value) {
+/* The matmul that takes this matrix, after ops that turn bytes into floats; or NULL. */
+static const ig_op *find_product(const ig_value *value) {
     for (uint32_t steps = 0; steps < MAX_STEPS; steps++) {
         const ig_use *use = value->uses;
         uint32_t code = use && !use->next ? use->user->code : IG_OP_COUNT;
         if (code == IG_OP_matmul) {
-            return use == &use->user->operands[1];
+            return use == &use->user->operands[1] ? use->user : NULL;
         }
         if (code != IG_OP_dequantize && code != IG_OP_cast && code != IG_OP_sub &&
             code != IG_OP_mul && code != IG_OP_transpose) {
-            return false;
+            return NULL;
         }
         value = use->user->results;
     }
-    return false;
+    return NULL;
 }
 
 static bool has_many(const ig_type *matrix) {
@@ -182,7 +182,7 @@ static bool is_kernel(const ig_op *op) {
 }
 
 /* Weights of bytes stay so until `recognise_integer` and `pack` have seen them: these
- * keep them narrow. */
+ * keep them narrow, also small ones where both factors are bytes. */
 static bool is_narrow_factor(const ig_op *op) {
     const ig_value *x = op->operand_count ? op->operands[0].value : NULL;
     const ig_type *type = x ? x->type : NULL;
@@ -190,8 +190,10 @@ static bool is_narrow_factor(const ig_op *op) {
     if (!is_byte || !ig_def(x, IG_OP_weight) || !ig_type_is_static(type)) {
         return false;
     }
+    const ig_op *product = type->rank == 2 ? find_product(op->results) : NULL;
     return is_kernel(op) ||
-           (type->rank == 2 && has_many(type) && is_factor(op->results));
+           (product && (has_many(type) ||
+                        ig_def(product->operands[0].value, IG_OP_dequantize)));
 }
 
 static bool can_evaluate(const folder *f, const ig_op *op) {

@@ -12,7 +12,7 @@ source tests/cli/lib.sh
 
 parts=("$@")
 if [ ${#parts[@]} = 0 ]; then
-    parts=(usage values edges threads artifacts cache store shard inspect compare reduce replay debug/debug isolate sanitize interrupt measure verify structured torchscript interp deploy emit bad install)
+    parts=(usage values edges threads artifacts cache store shard inspect compare reduce replay quantize debug/debug isolate sanitize interrupt measure verify structured torchscript interp deploy emit bad install)
 fi
 for part in "${parts[@]}"; do
     source "tests/cli/$part.sh"

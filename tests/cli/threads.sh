@@ -15,7 +15,7 @@ END
 towers() { # towers NAME BATCHES WIDTH…
     local name=$1 batches=$2 batch threads time
     shift 2
-    python3 tests/cli/towers.py "$@" >"$tmp/$name.ig"
+    python3 tests/cli/models/towers.py "$@" >"$tmp/$name.ig"
     check "$name compiles" 0 "" "$ingot" compile "$tmp/$name.ig" -o "$tmp/$name.ingot"
     for batch in $batches; do
         local x="x=f32[$batch,$1]=random"

@@ -86,5 +86,6 @@ kinds = {
                            node("Range", ["zero", "x", "step"]),
                            [constant("zero", 0), constant("step", 0)]),
 }
-with open(sys.argv[1], "wb") as out:
-    out.write(kinds[sys.argv[2]]())
+if __name__ == "__main__":
+    with open(sys.argv[1], "wb") as out:
+        out.write(kinds[sys.argv[2]]())

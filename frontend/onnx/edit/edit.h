@@ -56,4 +56,42 @@ ig_status ig_onnx_expose(ig_context *context, const char *path,
                          const ig_onnx_wanted *wanted, ig_module **out_module,
                          ig_str *out_text);
 
+/* ---- quantised layers ---- */
+
+/* How a value that layers read becomes integers. */
+typedef struct ig_onnx_rounding {
+    float scale;
+    int32_t zero;
+    bool is_signed;       /* i8 around 0; else u8 */
+    const float *factors; /* that its channels are multiplied with first; or NULL */
+    int64_t channels;
+    uint32_t axes_behind; /* how many come after the channels' axis */
+} ig_onnx_rounding;
+
+/* A MatMul, Gemm or Conv of the main graph whose second input is to be integers. */
+typedef struct ig_onnx_layer {
+    size_t node, rounding; /* by number */
+    ig_tensor codes;       /* i8 or u8 */
+    bool is_turned;        /* codes of a product are [N, K] */
+    const float *scales;   /* `count`: 1, or one for each output channel */
+    const uint8_t *zeros;  /* as many; or NULL: 0 */
+    uint32_t count;
+} ig_onnx_layer;
+
+typedef struct ig_onnx_quantising {
+    const ig_onnx_layer *layers; /* by rising node */
+    size_t layer_count;
+    const ig_onnx_rounding *roundings;
+    size_t rounding_count;
+    bool is_dynamic; /* scales of values are found by each run */
+} ig_onnx_quantising;
+
+/* The model with QuantizeLinear and DequantizeLinear in front of layers; dynamic:
+ * DynamicQuantizeLinear and integer operators in their place.  Weights that nobody
+ * reads any more go.  The module owns the text.  Errors: those of ig_onnx_edit_open;
+ * IG_UNSUPPORTED below opset 13, IG_LIMIT for more than a file can hold (2 GiB). */
+ig_status ig_onnx_quantise(ig_context *context, const char *path,
+                           const ig_onnx_quantising *how, ig_module **out_module,
+                           ig_str *out_text);
+
 #endif

@@ -14,4 +14,9 @@ struct ig_onnx_editor {
 ig_status ig_onnx_edit_read(ig_context *context, const char *path,
                             ig_module **out_module, ig_onnx_model *model);
 
+/* Adds the names that a node reads.  What a graph inside of it reads from outside (or
+ * calls by the same name, which is harmless) is among them.  Recursion is as deep as
+ * the wire walk let graphs nest. */
+void ig_onnx_read_names(ig_map *read, const Onnx__NodeProto *node);
+
 #endif

@@ -28,30 +28,26 @@ static void add_name(ig_map *map, const char *name) {
 
 /* ---- names ---- */
 
-/* What a graph inside of a node reads from outside of it (or calls by the same name,
- * which is harmless). */
-static void read_names(variant_graph *g, const Onnx__NodeProto *node);
-
-static void read_graph_names(variant_graph *g, const Onnx__GraphProto *graph) {
+static void read_graph_names(ig_map *read, const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < graph->n_node; i++) {
-        read_names(g, graph->node[i]);
+        ig_onnx_read_names(read, graph->node[i]);
     }
     for (size_t i = 0; i < graph->n_output; i++) {
-        add_name(&g->read, graph->output[i]->name);
+        add_name(read, graph->output[i]->name);
     }
 }
 
-static void read_names(variant_graph *g, const Onnx__NodeProto *node) {
+void ig_onnx_read_names(ig_map *read, const Onnx__NodeProto *node) {
     for (size_t i = 0; i < node->n_input; i++) {
-        add_name(&g->read, node->input[i]);
+        add_name(read, node->input[i]);
     }
     for (size_t a = 0; a < node->n_attribute; a++) {
         const Onnx__AttributeProto *attr = node->attribute[a];
         if (attr->g) {
-            read_graph_names(g, attr->g);
+            read_graph_names(read, attr->g);
         }
         for (size_t i = 0; i < attr->n_graphs; i++) {
-            read_graph_names(g, attr->graphs[i]);
+            read_graph_names(read, attr->graphs[i]);
         }
     }
 }
@@ -63,7 +59,7 @@ static void keep_nodes(variant_graph *g) {
             continue;
         }
         IG_PUSH(g->arena, &g->nodes, node);
-        read_names(g, node);
+        ig_onnx_read_names(&g->read, node);
         for (size_t k = 0; k < node->n_output; k++) {
             if (node->output[k][0]) {
                 add_name(&g->made, node->output[k]);

@@ -32,8 +32,15 @@ typedef struct settings {
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
         store_memory, deadline, ahead;
     bool has_rtol, has_atol, has_seconds, has_arena;
+    /* of quantize */
+    const char *calibration, *labels, *method;
+    text_list skips;
+    double percentile, smoothing, max_error;
+    bool has_percentile, has_smoothing, has_max_error;
+    int64_t weight_bits;
     bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
-        markdown, help, trust_code, bisect;
+        markdown, help, trust_code, bisect, dynamic, per_tensor, symmetric,
+        unsigned_weights;
     text_list arguments;           /* positional */
     const char *group;             /* of a rank: as ig_group_open takes it */
     int64_t ranks, timeout, world; /* world: of a rank, of how many it is one, or 0 */

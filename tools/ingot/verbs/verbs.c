@@ -9,6 +9,7 @@
     VERB(dump)      \
     VERB(inspect)   \
     VERB(compare)   \
+    VERB(quantize)  \
     VERB(reduce)    \
     VERB(replay)    \
     VERB(opt)       \

@@ -1,0 +1,13 @@
+/* Further outputs of a graph.  SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_OUTPUTS_H
+#define IG_DRIVER_OUTPUTS_H
+
+#include "ir/graph.h"
+
+/* The graph of an entry gives `values`, by these names, behind its own outputs and in
+ * front of its states; its outputs are flat then.  Names are the module's.  IG_LIMIT
+ * (reported) for more than a graph can have. */
+ig_status ig_graph_return_more(ig_graph *graph, ig_value *const *values,
+                               const char *const *names, size_t count);
+
+#endif

@@ -1,0 +1,94 @@
+# Models of real numbers as models of integers.  SPDX-License-Identifier: Apache-2.0
+
+layers="$python tests/cli/models/layers.py"
+$layers make "$tmp" || exit 1
+mlp=$tmp/mlp.onnx data=$tmp/data.npz
+
+# What is written, and what it answers.
+for kind in ig onnx; do
+    check "as .$kind" 0 "3 of 3 layers in int8" "$ingot" quantize "$mlp" -c "$data" \
+        --method min-max -o "$tmp/mlp8.$kind"
+    holds "it runs" "$ingot" run "$tmp/mlp8.$kind" --inputs "$data" -o "$tmp/y.npz"
+    holds "and gives what numpy's integers give" $layers judge "$tmp" "$tmp/y.npz"
+    holds "interpreted too" "$ingot" run "$tmp/mlp8.$kind" --inputs "$data" \
+        -o "$tmp/y.npz" -t interpret
+    holds "which are the same" $layers judge "$tmp" "$tmp/y.npz"
+    "$ingot" dump "$tmp/mlp8.$kind" --stage plan >"$tmp/plan"
+    holds "layers are launches of integers" test "$(grep -c 'launch.*gemm_i8' "$tmp/plan")" = 3
+    holds "and no others are but what quantises x" \
+        test "$(grep -c '^ *launch' "$tmp/plan")" = 4
+done
+check "as .ingot" 0 "3 of 3" "$ingot" quantize "$mlp" -c "$data" --method min-max \
+    -o "$tmp/mlp8.ingot"
+holds "it runs" "$ingot" run "$tmp/mlp8.ingot" --inputs "$data" -o "$tmp/y.npz"
+holds "too" $layers judge "$tmp" "$tmp/y.npz"
+check "the text stands alone" 0 "first.int8" grep first.int8 "$tmp/mlp8.ig"
+mkdir "$tmp/moved" && cp "$tmp/mlp8.ig" "$tmp/mlp8.ig.weights" "$tmp/mlp.onnx" "$tmp/moved"
+holds "and moves with its weights" "$ingot" run "$tmp/moved/mlp8.ig" --inputs "$data"
+
+# Reports.
+claims() {
+    local what=$1
+    shift
+    "$ingot" quantize "$mlp" -o "$tmp/out.ig" --json "${options[@]}" >"$tmp/json" 2>"$tmp/err"
+    holds "$what" $layers report "$tmp/json" "$@"
+}
+options=(-c "$data")
+claims "errors by layer and at the output, and areas" "quantized == of == 3" \
+    "all(0 < each['rms'] < 0.02 and each['cosine'] > 0.999 for each in layers)" \
+    "layers[1]['name'] == 'second' and layers[1]['op'] == 'Gemm'" \
+    "0 < outputs[0]['rms'] < 0.05 and outputs[0]['max'] < 0.1" \
+    "0.5 < auc < 1 and abs(auc - quantized_auc) < 0.01" \
+    "layers[1]['zero_point'] == 0 and layers[1]['low'] == 0"
+options=(-c "$tmp/sets")
+claims "folders of calls" "batches == 2 and auc > 0.5"
+options=(-c "$data" --batch 10)
+claims "arrays cut into calls" "batches == 7 and auc > 0.5"
+options=(-c "$data" --skip 's*')
+claims "layers to skip" "quantized == 2" "not layers[1]['quantized']" \
+    "'skipped' in layers[1]['why']"
+options=(-c "$data" --max-error 1e-9)
+claims "a bound that nothing holds" "quantized == 0" "outputs[0]['rms'] <= 1e-9" \
+    "all(each['output_rms'] > 1e-9 for each in layers)"
+options=(-c "$data" --max-error 10)
+claims "one that all hold" "quantized == 3"
+for option in "--symmetric" "--per-tensor" "--unsigned-weights" "--weight-bits 7" \
+    "--smooth 0.5" "--method percentile --percentile 99.9" "--method entropy" "--dynamic" \
+    "--dynamic --smooth 0.5" "--dynamic --unsigned-weights"; do
+    options=(-c "$data" $option)
+    claims "$option" "quantized == 3 and outputs[0]['rms'] < 0.1 and auc > 0.5"
+done
+options=(--dynamic)
+claims "without data nothing is measured" "quantized == 3 and outputs[0]['rms'] is None"
+check "all layers in words" 0 "second  Gemm" "$ingot" quantize "$mlp" -c "$data" \
+    -o "$tmp/out.ig"
+check "areas in words" 0 "AUC 0." "$ingot" quantize "$mlp" -c "$data" -o "$tmp/out.ig"
+
+# What cannot be.
+rm -f "$tmp"/out.*
+refuse() {
+    check "$1" "$2" "$3" "$ingot" quantize "$mlp" -o "$tmp/out.onnx" "${@:4}"
+    holds "and nothing is written" test ! -e "$tmp/out.onnx"
+}
+refuse "no data" 2 "--calibration DIR" --symmetric
+refuse "an empty folder" 3 "there is no calibration data" -c "$tmp/none"
+refuse "a file that is not there" 6 "gone.npz: cannot read" -c "$tmp/gone.npz"
+refuse "NaN" 3 "input 'x' holds NaN at element 68" -c "$tmp/nan.npz"
+refuse "infinities" 3 "holds an infinity" -c "$tmp/inf.npz"
+refuse "another shape" 3 "shape.npz" -c "$tmp/shape.npz"
+refuse "other names" 3 "1 of 1 inputs have no value" -c "$tmp/other.npz"
+refuse "labels that are not there" 3 "no labels called 'clicked'" -c "$data" --labels clicked
+refuse "a layer that there is not" 3 "no layer is called 'fourth'" -c "$data" --skip fourth
+refuse "all layers skipped" 4 "there is nothing to quantise" -c "$data" --skip '*'
+refuse "smoothing beyond 1" 2 "between 0 and 1" -c "$data" --smooth 1.5
+refuse "six bits" 2 "weight-bits" -c "$data" --weight-bits 6
+check "no output" 2 "-o FILE" "$ingot" quantize "$mlp" -c "$data"
+check "another format" 2 ".ig, .onnx or .ingot" "$ingot" quantize "$mlp" -c "$data" \
+    -o "$tmp/out.txt"
+check "text as ONNX" 2 "only ONNX models" "$ingot" quantize "$tmp/mlp8.ig" -c "$data" \
+    -o "$tmp/out.onnx"
+check "an old opset as ONNX" 4 "opset 11 has no scales by channel" "$ingot" quantize \
+    "$tmp/old.onnx" -c "$data" -o "$tmp/out.onnx"
+holds "as text" "$ingot" quantize "$tmp/old.onnx" -c "$data" -o "$tmp/out.ig"
+check "a folder that is not there" 6 "cannot be written" "$ingot" quantize "$mlp" \
+    -c "$data" -o "$tmp/gone/out.ig"
