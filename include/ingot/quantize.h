@@ -135,6 +135,29 @@ IG_API IG_MUST_USE ig_status ig_quantized_onnx(ig_quantized *made, const char *p
                                                size_t *out_size);
 IG_API void ig_quantized_close(ig_quantized *made);
 
+/* ---- tables ---- */
+
+typedef struct ig_quantize_table {
+    const char *name;  /* of the weight */
+    const char *dtype; /* "int4"; "" where it stays as it is */
+    const char *why;   /* it does; "" where it does not */
+    int64_t rows, dim, bytes, quantized_bytes;
+    ig_quantize_error error; /* of its elements */
+} ig_quantize_table;
+
+/* Gives the tables that a module looks up fewer bits, in place.  Each wish is "int8",
+ * "int4", "int2" or "f16" for all tables, or "PATTERN=int4" for those whose names a
+ * pattern of a shell fits; in place of a format a bound of the rms error ("0.01") takes
+ * the narrowest format that holds it.  The last wish that fits counts.  Rows have an
+ * f16 scale and bias and FBGEMM's rounding (rows of f16 have neither).  Look-ups become
+ * bags; of `options` (may be NULL) those about bags count.  The list, of tables that
+ * some wish fits, is the module's.  After an error the module is to be closed.
+ * Errors: IG_INVALID for a wish that says nothing, or a pattern that fits no table. */
+IG_API IG_MUST_USE ig_status
+ig_module_quantize_tables(ig_module *module, const char *const *wishes, size_t count,
+                          const ig_compile_options *options,
+                          const ig_quantize_table **out_tables, size_t *out_count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,6 +5,7 @@
  *     range.c     from what values were seen to a scale and a zero point
  *     weights.c   weights as 8-bit integers, activations smoothed into them
  *     insert.c    the ops of a quantised layer
+ *     rows.c      rows of embedding tables
  *
  * A layer is an op at the top of the entry graph whose second operand is a constant
  * f32 matrix or kernel.  Layers and what they read ("activations") are known by where
@@ -128,5 +129,11 @@ ig_value *ig_quant_build_layer(ig_quant_inserter *in, size_t number, ig_op *op);
 /* Replaces all layers that are on. */
 void ig_quant_replace_layers(const ig_quant_plan *plan, ig_graph *graph,
                              ig_arena *arena);
+
+/* rows.c: a row as f16 scale, f16 bias and packed codes of 8, 4 or 2 bits.  False where
+ * f16 does not hold them, or an element is not finite. */
+bool ig_quant_row(const float *row, int64_t dim, int bits, uint8_t *out);
+/* The real numbers of such a row. */
+void ig_quant_row_back(const uint8_t *row, int64_t dim, int bits, float *out);
 
 #endif

@@ -92,3 +92,52 @@ check "an old opset as ONNX" 4 "opset 11 has no scales by channel" "$ingot" quan
 holds "as text" "$ingot" quantize "$tmp/old.onnx" -c "$data" -o "$tmp/out.ig"
 check "a folder that is not there" 6 "cannot be written" "$ingot" quantize "$mlp" \
     -c "$data" -o "$tmp/gone/out.ig"
+
+# Tables.
+cat >"$tmp/bags.ig" <<'IG'
+module @bags {
+  weight @big_one : f32[3, 8] = [0, 1.3, 2, 3, 4, 5, 6, 16, 0, -1, -2, -3, -4, -5, -6, -7.5, 1, 1, 1, 1, 1, 1, 1, 1]
+  weight @small : f32[2, 4] = [0, 0.5, 1, 1.5, -3, 0, 0, 3]
+  weight @shared : f32[2, 2] = [1, 2, 3, 4]
+  weight @broken : f32[1, 2] = [1, nan]
+  graph @main(%ids: i64[N], %offsets: i64[B], %more: f32[2, 2]) -> (f32[B, 8] "y", f32[B, 4] "z", f32[B, 2] "s", f32[B, 2] "b", f32[2, 2] "t") {
+    %0 = bag @big_one, %ids, %offsets {operands = [1], pool = [sum], negative = error} : f32[B, 8]
+    %1 = bag @small, %ids, %offsets {operands = [1], pool = [mean], negative = error} : f32[B, 4]
+    %2 = bag @shared, %ids, %offsets {operands = [1], pool = [sum], negative = error} : f32[B, 2]
+    %3 = bag @broken, %ids, %offsets {operands = [1], pool = [sum], range = clamp} : f32[B, 2]
+    %4 = add @shared, %more : f32[2, 2]
+    ret %0, %1, %2, %3, %4
+  }
+}
+IG
+tables() {
+    check "$1" 0 "$2" "$ingot" compile "$tmp/bags.ig" -o "$tmp/bags.ingot" "${@:3}"
+}
+for format in int8 int4 f16; do
+    tables "tables in $format" "big_one                   $format" --quantize-tables $format
+done
+tables "one by its name" "big_one                   int4" --quantize-tables 'big_*=int4'
+holds "whose rows are FBGEMM's" "$ingot" run "$tmp/bags.ingot" --input 'ids=i64[2]=0,1' \
+    --input 'offsets=i64[2]=0,1' --input 'more=f32[2,2]=0' -o "$tmp/y.npz"
+holds "exactly" $python -c '
+import sys, numpy as np
+y = np.load(sys.argv[1])["y"]
+def row(x, bits=4):
+    x = np.float32(x)
+    low = np.float32(np.float16(x.min()))
+    scale = np.float32(np.float16((x.max() - low) / np.float32(2**bits - 1)))
+    return np.clip(np.rint((x - low) * (np.float32(1) / scale)), 0, 2**bits - 1) * scale + low
+want = [row([0, 1.3, 2, 3, 4, 5, 6, 16]), row([0, -1, -2, -3, -4, -5, -6, -7.5])]
+assert np.allclose(y, want, rtol=1e-6), (y, want)
+assert not np.allclose(y[0], [0, 1.3, 2, 3, 4, 5, 6, 16])
+' "$tmp/y.npz"
+tables "tables by their error" "small                     int2" --quantize-tables '0.001' \
+    --quantize-tables 'small=0.5'
+tables "others stay" "more than look-ups read it" --quantize-tables int8
+tables "as do numbers that are none" "16 bits do not hold its numbers" --quantize-tables int8
+tables "as JSON" '"dtype": "int4"' --quantize-tables int4 --json
+check "a format that there is not" 3 "not int8, int4" "$ingot" compile "$tmp/bags.ig" \
+    -o "$tmp/none.ingot" --quantize-tables int3
+check "a table that there is not" 3 "is called 'users'" "$ingot" compile "$tmp/bags.ig" \
+    -o "$tmp/none.ingot" --quantize-tables users=int8
+holds "nothing is written" test ! -e "$tmp/none.ingot"

@@ -249,8 +249,51 @@ TEST(grouped_channels_are_not_smoothed) {
     found_close(&f);
 }
 
-UNIT_SUITE(passes_quantise, zero_is_a_code, ranges_hold_zero, symmetric_is_around_zero,
-           ties_go_to_even, scales_are_normal, methods_cut_what_is_rare,
-           least_error_keeps_what_costs_more, empty_ranges_stay, layers_are_found,
-           weights_by_channel, weights_with_zero_points, smoothing_moves_what_is_large,
+/* ---- rows ---- */
+
+/* min -1, range 3: steps of 0.2, as f16 rounds them. */
+TEST(rows_of_four_bits) {
+    static const float row[] = { -1, 0, 2, 0.9f, -0.95f };
+    uint8_t bytes[4 + 3];
+    float back[5];
+    CHECK(ig_quant_row(row, 5, 4, bytes));
+    CHECK_INT(bytes[0] | bytes[1] << 8, 0x3266); /* f16 of 0.2 */
+    CHECK_INT(bytes[2] | bytes[3] << 8, 0xbc00); /* f16 of -1 */
+    CHECK_INT(bytes[4], 0x50);                   /* 0, then 5 in the high bits */
+    CHECK_INT(bytes[5], 0xaf); /* 15, then 10: f16 of 0.2 is a little less */
+    CHECK_INT(bytes[6], 0x00); /* 0.25 */
+    ig_quant_row_back(bytes, 5, 4, back);
+    CHECK(back[0] == -1 && fabs((double)back[2] - 2) < 1e-3);
+}
+
+TEST(rows_of_one_number) {
+    static const float row[] = { 3, 3, 3, 3 };
+    static const int bits[] = { 2, 4, 8 };
+    for (int i = 0; i < 3; i++) {
+        uint8_t bytes[8];
+        float back[4];
+        CHECK(ig_quant_row(row, 4, bits[i], bytes));
+        ig_quant_row_back(bytes, 4, bits[i], back);
+        CHECK(back[0] == 3 && back[3] == 3);
+    }
+}
+
+TEST(rows_that_f16_does_not_hold) {
+    static const float rows[][2] = {
+        { 1, NAN }, { INFINITY, 0 }, { -1e5f, 0 }, { 0, -INFINITY }, { 0, 3e38f }
+    };
+    uint8_t bytes[8];
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        CHECK(!ig_quant_row(rows[i], 2, 8, bytes));
+    }
+    static const float tiny[] = { 0, 1e-30f };
+    CHECK(ig_quant_row(tiny, 2, 8, bytes)); /* scale 1 */
+}
+
+UNIT_SUITE(passes_quantise, rows_of_four_bits, rows_of_one_number,
+           rows_that_f16_does_not_hold, zero_is_a_code, ranges_hold_zero,
+           symmetric_is_around_zero, ties_go_to_even, scales_are_normal,
+           methods_cut_what_is_rare, least_error_keeps_what_costs_more,
+           empty_ranges_stay, layers_are_found, weights_by_channel,
+           weights_with_zero_points, smoothing_moves_what_is_large,
            grouped_channels_are_not_smoothed)

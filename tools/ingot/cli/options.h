@@ -34,7 +34,7 @@ typedef struct settings {
     bool has_rtol, has_atol, has_seconds, has_arena;
     /* of quantize */
     const char *calibration, *labels, *method;
-    text_list skips;
+    text_list skips, table_formats;
     double percentile, smoothing, max_error;
     bool has_percentile, has_smoothing, has_max_error;
     int64_t weight_bits;

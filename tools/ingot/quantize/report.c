@@ -132,3 +132,39 @@ void quantize_report_json(const ig_quantize_report *report, const char *output,
     put_real("seconds", seconds);
     puts("}");
 }
+
+/* ---- tables ---- */
+
+void quantize_tables_text(const ig_quantize_table *tables, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const ig_quantize_table *t = &tables[i];
+        put_name(t->name, 24);
+        if (t->dtype[0]) {
+            printf("  %-4s %9.2f MB of %9.2f  cosine %.6f, max %.3g, rms %.3g\n",
+                   t->dtype, (double)t->quantized_bytes / 1e6, (double)t->bytes / 1e6,
+                   t->error.cosine, t->error.max, t->error.rms);
+        } else {
+            printf("  stays as it is: %s\n", t->why);
+        }
+    }
+}
+
+void quantize_tables_json(const ig_quantize_table *tables, size_t count) {
+    fputs("[", stdout);
+    for (size_t i = 0; i < count; i++) {
+        const ig_quantize_table *t = &tables[i];
+        fputs(i ? ", {\"name\": " : "{\"name\": ", stdout);
+        put_json_text(stdout, t->name);
+        fputs(", \"dtype\": ", stdout);
+        put_json_text(stdout, t->dtype);
+        fputs(", \"why\": ", stdout);
+        put_json_text(stdout, t->why);
+        printf(", \"rows\": %lld, \"dim\": %lld, \"bytes\": %lld, "
+               "\"quantized_bytes\": %lld",
+               (long long)t->rows, (long long)t->dim, (long long)t->bytes,
+               (long long)t->quantized_bytes);
+        put_error(&t->error);
+        fputs("}", stdout);
+    }
+    fputs("]", stdout);
+}

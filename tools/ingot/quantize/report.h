@@ -12,4 +12,8 @@ void quantize_report_text(const ig_quantize_report *report, const char *output,
 void quantize_report_json(const ig_quantize_report *report, const char *output,
                           double seconds);
 
+/* Lines, or an array, of what became of tables. */
+void quantize_tables_text(const ig_quantize_table *tables, size_t count);
+void quantize_tables_json(const ig_quantize_table *tables, size_t count);
+
 #endif

@@ -5,6 +5,7 @@
 #include "tools/ingot/model/model.h"
 #include "tools/ingot/model/ranks.h"
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/quantize/report.h"
 #include "tools/ingot/values/declare.h"
 
 #include <ingot/stored.h>
@@ -30,6 +31,9 @@ static const option_row options[] = {
     LIST(
         "store", stores, "TABLE=URL",
         "leave a table's rows in a store (ingot store load puts them there); TABLE may be a pattern such as '*'; may be repeated"),
+    LIST("quantize-tables", table_formats, "[TABLE=]int8|int4|int2|f16|ERROR",
+         "rows of tables in fewer bits; TABLE may be a pattern, 'big_*'; ERROR, 0.01: "
+         "the fewest whose rms error is at most that; may be repeated"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
@@ -130,6 +134,32 @@ static ig_status write_stored(const settings *given, ig_module *module) {
     return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
 }
 
+/* Before all else, so that --plan divides what will be there. */
+static ig_status quantize_tables(const settings *given, ig_module *module) {
+    const ig_quantize_table *tables = NULL;
+    size_t count = 0;
+    if (!given->table_formats.count) {
+        return IG_OK;
+    }
+    ig_compile_options how = compile_options(given);
+    ig_status status = ig_module_quantize_tables(module, given->table_formats.items,
+                                                 given->table_formats.count, &how,
+                                                 &tables, &count);
+    if (status != IG_OK || given->quiet) {
+        return status;
+    }
+    progress_clear();
+    if (given->json) {
+        json_begin();
+        fputs("{\"tables\": ", stdout);
+        quantize_tables_json(tables, count);
+        fputs("}\n", stdout);
+    } else {
+        quantize_tables_text(tables, count);
+    }
+    return IG_OK;
+}
+
 static ig_status compile_here(const settings *given, ig_context *context,
                               bool is_text) {
     ig_module *module = NULL;
@@ -138,7 +168,10 @@ static ig_status compile_here(const settings *given, ig_context *context,
     if (status != IG_OK) {
         return status;
     }
-    status = given->plan ? ranks_shard_by_plan(given, module) : IG_OK;
+    status = quantize_tables(given, module);
+    if (status == IG_OK && given->plan) {
+        status = ranks_shard_by_plan(given, module);
+    }
     if (status == IG_OK && given->stores.count) {
         status = write_stored(given, module);
     } else if (status == IG_OK) {
@@ -180,6 +213,9 @@ static int run_compile(const settings *given) {
         status = complain(EXIT_USAGE, "leave out --store, or --isolate and --plan");
     }
     status = status ? status : ahead_check(given);
+    if (!status && given->isolate && given->table_formats.count) {
+        status = complain(EXIT_USAGE, "leave out --isolate or --quantize-tables");
+    }
     status = status ? status : output_check(given);
     ig_context *context = status ? NULL : context_open(given, NULL, &status);
     if (!context) {
