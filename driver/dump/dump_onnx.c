@@ -99,7 +99,7 @@ static void put_float(ig_writer *out, uint32_t field, float value) {
     ig_put_bytes(out, &value, sizeof value);
 }
 
-static ig_writer message(const onnx_dump *d) {
+static ig_writer open_message(const onnx_dump *d) {
     ig_writer out;
     ig_writer_init(&out, d->arena);
     return out;
@@ -135,10 +135,10 @@ static const char *name_of(onnx_dump *d, const ig_value *value) {
 }
 
 static ig_writer type_message(const onnx_dump *d, const ig_type *type) {
-    ig_writer tensor = message(d), shape = message(d), out = message(d);
+    ig_writer tensor = open_message(d), shape = open_message(d), out = open_message(d);
     put_int(&tensor, TENSOR_ELEMENT, ig_dtypes[type->dtype].onnx);
     for (uint32_t i = 0; i < type->rank; i++) {
-        ig_writer dim = message(d), text = message(d);
+        ig_writer dim = open_message(d), text = open_message(d);
         int64_t extent;
         if (ig_dim_known(type->dims[i], &extent)) {
             put_int(&dim, DIM_VALUE, extent);
@@ -155,7 +155,7 @@ static ig_writer type_message(const onnx_dump *d, const ig_type *type) {
 
 static void put_value(const onnx_dump *d, ig_writer *graph, uint32_t field,
                       const char *name, const ig_type *type) {
-    ig_writer out = message(d);
+    ig_writer out = open_message(d);
     bool has_type = type->kind == IG_TENSOR || type->kind == IG_BUFFER;
     put_text(&out, VALUE_NAME, name);
     if (has_type) {
@@ -171,7 +171,7 @@ static void put_attribute(onnx_dump *d, const ig_op *op, uint32_t slot,
                           ig_writer *node) {
     const ig_attr *attr = &op->attrs[slot];
     const ig_attr_info *info = &ig_ops[op->code].attrs[slot];
-    ig_writer out = message(d);
+    ig_writer out = open_message(d);
     put_text(&out, ATTRIBUTE_NAME, info->name);
     if (attr->kind == IG_ATTR_INT || attr->kind == IG_ATTR_BOOL) {
         put_int(&out, ATTRIBUTE_TYPE, OF_INT);
@@ -185,7 +185,7 @@ static void put_attribute(onnx_dump *d, const ig_op *op, uint32_t slot,
             put_int(&out, ATTRIBUTE_INTS, attr->as.ints[i]);
         }
     } else {
-        ig_writer text = message(d);
+        ig_writer text = open_message(d);
         ig_print_line_attr(d->lines, op, slot, &text);
         put_int(&out, ATTRIBUTE_TYPE, OF_STRING);
         put_bytes(&out, ATTRIBUTE_S, &text);
@@ -199,7 +199,7 @@ static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph);
 
 static void put_body(onnx_dump *d, const ig_block *body, uint32_t number,
                      ig_writer *node) {
-    ig_writer out = message(d), graph = message(d);
+    ig_writer out = open_message(d), graph = open_message(d);
     const char *name = ig_arena_printf(d->arena, "body_%u", number);
     put_text(&graph, GRAPH_NAME, name);
     for (uint32_t i = 0; i < body->arg_count; i++) {
@@ -231,7 +231,7 @@ static void put_written(onnx_dump *d, const ig_op *op, uint32_t outs, ig_writer 
 }
 
 static void put_node(onnx_dump *d, const ig_op *op, ig_writer *graph) {
-    ig_writer node = message(d);
+    ig_writer node = open_message(d);
     const ig_location *where = ig_op_location(op);
     uint32_t outs = written_by(op);
     for (uint32_t i = 0; i + outs < op->operand_count; i++) {
@@ -262,7 +262,7 @@ static void put_node(onnx_dump *d, const ig_op *op, ig_writer *graph) {
 /* Viewers show constants inside of who reads them; their bytes stay where they are. */
 static void put_constant(onnx_dump *d, const ig_op *op, ig_writer *graph) {
     const ig_type *type = op->results[0].type;
-    ig_writer out = message(d);
+    ig_writer out = open_message(d);
     for (uint32_t i = 0; i < type->rank; i++) {
         int64_t extent = 0;
         (void)ig_dim_known(type->dims[i], &extent);
@@ -305,7 +305,7 @@ static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph) {
 /* ---- the model ---- */
 
 static ig_writer graph_message(onnx_dump *d, const ig_graph *entry) {
-    ig_writer graph = message(d);
+    ig_writer graph = open_message(d);
     put_text(&graph, GRAPH_NAME, entry->name);
     for (uint32_t i = 0; i < entry->body.arg_count; i++) {
         const ig_value *arg = entry->body.args[i];
@@ -321,7 +321,7 @@ void ig_dump_onnx(const ig_module *module, const ig_graph *entry, ig_writer *out
     ig_arena scratch;
     ig_arena_init(&scratch, &module->context->budget);
     onnx_dump d = { .module = module, .arena = &scratch };
-    ig_writer opset = message(&d);
+    ig_writer opset = open_message(&d);
     put_text(&opset, OPSET_DOMAIN, "ingot");
     put_int(&opset, OPSET_VERSION, 1);
     put_int(out, MODEL_IR_VERSION, IR_VERSION);

@@ -192,8 +192,8 @@ static bool is_narrow_factor(const ig_op *op) {
     }
     const ig_op *product = type->rank == 2 ? find_product(op->results) : NULL;
     return is_kernel(op) ||
-           (product && (has_many(type) ||
-                        ig_def(product->operands[0].value, IG_OP_dequantize)));
+           (product &&
+            (has_many(type) || ig_def(product->operands[0].value, IG_OP_dequantize)));
 }
 
 static bool can_evaluate(const folder *f, const ig_op *op) {
