@@ -89,7 +89,7 @@ END
         holds "or is Python's alone" [ \
             "$(rows tries.pt models/net.pkl 'x=f32[3,8]=random')" = \
             "one_python multi_python" ]
-        check "which says why" 0 "net.py:18: in 'mynet.net.Net.forward': a try statement" \
+        check "which says why" 0 "in 'mynet.net.Net.forward': a try statement" \
             bench_package tries.pt models/net.pkl 'x=f32[3,8]=random'
         packages=$cases/models/torch/package
         check "compile says what stays Python" 4 "mynet.net.Net.forward stays Python" \
@@ -166,7 +166,7 @@ elif [ ! -e "$build/libingot-interp-lua.so" ]; then
 else
     mkdir -p "$tmp/lua"
     "$ingot" compile "$tmp/relu.ig" -q -o "$tmp/lua/relu.ingot"
-    head -c 3000 "$tmp/lua/relu.ingot" >"$tmp/lua/cut.ingot"
+    head -c 2000 "$tmp/lua/relu.ingot" >"$tmp/lua/cut.ingot"
     holds "a host of Lua builds" cc -O1 -Wall -Wextra -Werror -Iinclude \
         tests/cli/deploy/lua_host.c -L"$build" -lingot-interp \
         -Wl,-rpath,"$(realpath "$build")" -o "$tmp/lua_host"

@@ -18,6 +18,7 @@ from .._utils import Storage
 
 _numbers = itertools.count()
 LOCAL_HEADER = 30  # bytes before a record's name
+ALIGNMENT = 16  # of the largest element
 
 
 class _View(io.RawIOBase):
@@ -72,7 +73,9 @@ class _Archive:
             head[26:28], "little") + int.from_bytes(head[28:30], "little")
         if start + info.file_size > len(self.memory):
             raise ValueError(f"record '{name}' is longer than the archive")
-        return self.memory[start:start + info.file_size]
+        content = self.memory[start:start + info.file_size]
+        # torch aligns records; who packed the archive anew may not have.
+        return content if start % ALIGNMENT == 0 else memoryview(bytes(content))
 
 
 def _open(file):
