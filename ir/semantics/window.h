@@ -18,7 +18,7 @@
 enum { IG_WINDOW_RANK = 6 };
 
 /* Where an op keeps its geometry. */
-enum { IG_WINDOW_NO_SLOT = UINT32_MAX }; /* of `before` and `after`: it never pads */
+#define IG_WINDOW_NO_SLOT UINT32_MAX /* of `before` and `after`: it never pads */
 typedef struct ig_window_slots {
     uint32_t strides, dilations, before, after;
 } ig_window_slots;
