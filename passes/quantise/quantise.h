@@ -19,7 +19,8 @@
 #include "ir/expr.h"
 #include "ir/tensor.h"
 
-enum { IG_QUANT_BINS = 2048, IG_QUANT_ARGUMENT = UINT32_MAX };
+enum { IG_QUANT_BINS = 2048 };
+#define IG_QUANT_ARGUMENT UINT32_MAX /* a place: none of an op */
 
 /* How a range is chosen from the values that were seen. */
 typedef enum ig_quant_method {
