@@ -94,13 +94,13 @@ static ig_status read_head(line_program *p) {
     p->end = p->at - 6 + unit;
     const uint8_t *program = p->at + head;
     p->least_bytes = (uint8_t)take_bytes(p, 1);
-    p->at += 2; /* operations an instruction, default of is_stmt */
+    (void)take_bytes(p, 2); /* operations an instruction, default of is_stmt */
     p->line_base = (int8_t)take_bytes(p, 1);
     p->line_range = (uint8_t)take_bytes(p, 1);
     p->opcode_base = (uint8_t)take_bytes(p, 1);
     p->operand_counts = p->at;
     if (p->line_range == 0 || p->opcode_base == 0 || program > p->end ||
-        p->at + p->opcode_base > program) {
+        p->at > program || program - p->at < p->opcode_base) {
         return report_lines(p);
     }
     p->at = program;
@@ -111,7 +111,8 @@ static ig_status read_head(line_program *p) {
 
 static void add_row(line_program *p) {
     bool is_new = p->rows.count == 0 || IG_LAST(&p->rows).line != (uint32_t)p->line;
-    if (p->line > 0 && p->line <= UINT32_MAX && p->address >= 0 && is_new) {
+    if (p->line > 0 && p->line <= UINT32_MAX && p->address >= 0 &&
+        p->address <= UINT32_MAX && is_new) {
         ig_debug_row row = { (uint32_t)p->address, (uint32_t)p->line };
         IG_PUSH(p->arena, &p->rows, row);
     }
@@ -131,7 +132,9 @@ static ig_status set_address(line_program *p) {
             ig_object_symbol(p->object, &p->object->sections[header->sh_link].header,
                              ELF64_R_SYM(rela.r_info), &symbol)) {
             int64_t place = ig_object_symbol_place(p->object, &symbol);
-            p->address = place < 0 ? -1 : place + rela.r_addend;
+            p->address = place < 0
+                             ? -1
+                             : (int64_t)((uint64_t)place + (uint64_t)rela.r_addend);
             (void)take_bytes(p, 8);
             return IG_OK;
         }
@@ -141,10 +144,10 @@ static ig_status set_address(line_program *p) {
 
 static ig_status run_extended(line_program *p) {
     uint64_t size = take_uleb(p);
-    const uint8_t *next = p->at + size;
     if (size == 0 || size > (uint64_t)(p->end - p->at)) {
         return report_lines(p);
     }
+    const uint8_t *next = p->at + size;
     uint64_t opcode = take_bytes(p, 1);
     if (opcode == DW_LNE_end_sequence) {
         p->line = 1;
@@ -155,10 +158,19 @@ static ig_status run_extended(line_program *p) {
     return IG_OK;
 }
 
+/* Damaged programs may move them out of all bounds; add_row looks at what comes out. */
+static void move_address(line_program *p, uint64_t instructions) {
+    p->address = (int64_t)((uint64_t)p->address + instructions * p->least_bytes);
+}
+
+static void move_line(line_program *p, int64_t by) {
+    p->line = (int64_t)((uint64_t)p->line + (uint64_t)by);
+}
+
 static void run_special(line_program *p, uint8_t opcode) {
     int adjusted = opcode - p->opcode_base;
-    p->address += adjusted / p->line_range * p->least_bytes;
-    p->line += p->line_base + adjusted % p->line_range;
+    move_address(p, (uint64_t)(adjusted / p->line_range));
+    move_line(p, p->line_base + adjusted % p->line_range);
     add_row(p);
 }
 
@@ -166,13 +178,13 @@ static void run_standard(line_program *p, uint8_t opcode) {
     if (opcode == DW_LNS_copy) {
         add_row(p);
     } else if (opcode == DW_LNS_advance_pc) {
-        p->address += (int64_t)take_uleb(p) * p->least_bytes;
+        move_address(p, take_uleb(p));
     } else if (opcode == DW_LNS_advance_line) {
-        p->line += take_sleb(p);
+        move_line(p, take_sleb(p));
     } else if (opcode == DW_LNS_const_add_pc) {
-        p->address += (255 - p->opcode_base) / p->line_range * p->least_bytes;
+        move_address(p, (uint64_t)((255 - p->opcode_base) / p->line_range));
     } else if (opcode == DW_LNS_fixed_advance_pc) {
-        p->address += (int64_t)take_bytes(p, 2);
+        p->address = (int64_t)((uint64_t)p->address + take_bytes(p, 2));
     } else {
         for (uint8_t i = 0; i < p->operand_counts[opcode - 1]; i++) {
             (void)take_uleb(p);
