@@ -120,11 +120,15 @@ ig_status ig_ts_run_while(ig_ts_eval *eval, const ig_ast *node) {
 
 /* ---- for ---- */
 
+static ig_status check_target(ig_ts_eval *eval, const ig_ast *target) {
+    return target->kind == IG_AST_NAME
+               ? IG_OK
+               : ig_ts_error(eval, IG_UNSUPPORTED, "a loop over a %s is not supported",
+                             ig_ast_kind_words(target->kind));
+}
+
 static ig_status set_target(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value) {
-    if (target->kind != IG_AST_NAME) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "a loop over a %s is not supported",
-                           ig_ast_kind_words(target->kind));
-    }
+    IG_TRY(check_target(eval, target));
     ig_ts_name_set(eval, eval->frame, target->as.name, value);
     return IG_OK;
 }
@@ -194,6 +198,7 @@ ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
     if (trips.form == IG_TS_KNOWN && trips.as.i > eval->context->limits.loop_trips) {
         return ig_ts_error_limit(eval, IG_LIMIT_loop_trips, "the number of trips");
     }
+    IG_TRY(check_target(eval, node->as.loop.target));
     ig_ts_loop loop = { .node = node,
                         .target = node->as.loop.target,
                         .body = node->as.loop.body };
