@@ -72,7 +72,9 @@ static bool take_view(const ig_argument *from, ig_view *out) {
                       .capacity = from->size,
                       .dtype = ig_dtype_number(from->dtype),
                       .rank = from->rank };
-    memcpy(out->dims, from->dims, from->rank * sizeof *from->dims);
+    for (uint32_t d = 0; d < from->rank; d++) {
+        out->dims[d] = from->dims[d];
+    }
     return true;
 }
 
@@ -84,7 +86,9 @@ static ig_status run_session(quant_runner *r, size_t batch) {
                                 "by programs");
         }
     }
-    memset(r->views, 0, r->output_count * sizeof *r->views);
+    for (size_t i = 0; i < r->output_count; i++) {
+        r->views[i] = (ig_view){ 0 };
+    }
     ig_status status = ig_session_run(r->session, r->inputs, r->input_count, r->views,
                                       r->output_count);
     if (status != IG_OK) {
@@ -104,7 +108,9 @@ static ig_status run_interpreter(quant_runner *r) {
     const ig_argument *outputs;
     size_t count;
     IG_TRY(ig_interpret_run(r->module, r->arguments, r->input_count, &outputs, &count));
-    memcpy(r->outputs, outputs, r->output_count * sizeof *outputs);
+    for (size_t i = 0; i < r->output_count; i++) {
+        r->outputs[i] = outputs[i];
+    }
     return IG_OK;
 }
 
@@ -116,7 +122,9 @@ ig_status quant_run(quant_runner *runner, size_t batch, const uint8_t *flags,
         return refuse_batch(runner, batch, IG_INVALID,
                             "it does not have a value for each input of the model");
     }
-    memcpy(runner->arguments, from->inputs, from->input_count * sizeof *from->inputs);
+    for (size_t i = 0; i < from->input_count; i++) {
+        runner->arguments[i] = from->inputs[i];
+    }
     for (size_t i = 0; i < flag_count; i++) {
         runner->arguments[from->input_count + i] = (ig_argument){
             .kind = IG_ARGUMENT_TENSOR, .dtype = "bool", .data = &flags[i], .size = 1

@@ -40,6 +40,14 @@ static bool is_finite(const ig_tensor *weight) {
     return true;
 }
 
+/* Constants are borrowed from files, where they may lie at any byte. */
+static void align_weight(ig_tensor *weight, ig_arena *arena) {
+    if ((uintptr_t)weight->data % sizeof(float)) {
+        weight->data = ig_arena_copy(arena, weight->data,
+                                     (size_t)ig_tensor_bytes(weight));
+    }
+}
+
 static void know_product(const ig_op *op, ig_quant_layer *layer) {
     bool is_turned = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
     layer->out_axis = is_turned ? 0 : 1;
@@ -136,6 +144,7 @@ static void note_layer(layer_walk *w, const ig_op *op, uint32_t place) {
         !ig_read_constant(weight, w->arena, &layer.weight)) {
         return;
     }
+    align_weight(&layer.weight, w->arena);
     layer.name = name_layer(w, op);
     layer.why = refuse_layer(op, &layer);
     if (!layer.why && op->code == IG_OP_conv) {

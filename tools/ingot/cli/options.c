@@ -241,10 +241,14 @@ int options_read(const verb *which, int argc, char **argv, settings *out) {
 }
 
 void options_free(settings *given) {
-    free(given->inputs.items);
-    free(given->limits.items);
-    free(given->dims.items);
-    free(given->arguments.items);
+    const text_list lists[] = {
+        given->inputs,  given->limits,        given->dims,
+        given->modules, given->stores,        given->missing,
+        given->skips,   given->table_formats, given->arguments
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        free(lists[i].items);
+    }
 }
 
 /* ---- help ---- */
