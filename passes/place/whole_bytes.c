@@ -73,6 +73,14 @@ static void widen_cast(ig_module *module, ig_op *op) {
     ig_op_erase(op);
 }
 
+/* What is done to a constant is work for who uses it: constants are of no node. */
+static void take_origins(ig_builder *b, const ig_use *use) {
+    if (use) {
+        b->loc = use->user->loc;
+        b->origins = use->user->origins;
+    }
+}
+
 static void widen_op(ig_module *module, ig_op *op) {
     bool is_constant = (ig_ops[op->code].traits & IG_CONSTANT) != 0;
     if (op->code == IG_OP_cast && is_narrow(&op->results[0])) {
@@ -85,6 +93,7 @@ static void widen_op(ig_module *module, ig_op *op) {
         }
         if (is_constant) {
             ig_builder b = ig_builder_before(op->next);
+            take_origins(&b, op->results[i].uses);
             unpack_value(&b, &op->results[i]);
         } else {
             retype_to_bytes(module, &op->results[i]);
