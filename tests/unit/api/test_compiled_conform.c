@@ -50,7 +50,7 @@ static void copy_output(const ig_view *view, ig_arena *arena, ig_tensor *out) {
         out->dims[d] = view->dims[d];
         out->count *= view->dims[d];
     }
-    size_t size = (size_t)(out->count * (ig_dtypes[out->dtype].bits / 8));
+    size_t size = ((size_t)out->count * ig_dtypes[out->dtype].bits + 7) / 8;
     out->data = ig_arena_alloc(arena, size + 1);
     if (size) {
         memcpy(out->data, view->data, size);

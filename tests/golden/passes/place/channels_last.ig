@@ -1,5 +1,6 @@
 # channels_last: convolutions with constant weights, and what is between them, take channels last.
 # run: channels_last,canonicalise,dce
+# values: x plain
 # target: cpu:v3
 module @m {
   weight @w : f32[20, 3, 3, 3] = splat(0.5)

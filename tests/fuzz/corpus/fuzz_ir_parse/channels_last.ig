@@ -1,0 +1,48 @@
+module @m {
+  weight @w : f32[20, 3, 3, 3] = splat(0.5)
+  weight @d : f32[20, 1, 3, 3] = splat(0.5)
+  weight @p : f32[8, 20, 1, 1] = splat(0.5)
+  weight @g : f32[20, 10, 1, 1] = splat(0.5)
+  weight @w.conv1 : f32[2, 27, 16] = recipe(0)
+  weight @d.channels : f32[3, 3, 20] = recipe(1)
+  weight @p.conv1 : f32[1, 20, 16] = recipe(2)
+  weight @g.conv2 : f32[2, 10, 16] = recipe(3)
+  graph @main(%x: f32[B, 3, 30, 32], %b: f32[20], %s: f32[B, 20, 1, 1]) -> (f32[B, 8, 28, 30], f32[B, 8], f32[B, 20, 28, 30]) {
+    %0 = transpose %x {perm = [0, 2, 3, 1]} : f32[B, 30, 32, 3]
+    %1 = conv_panels %0, @w.conv1 {kernel = [3, 3], columns = 20} : f32[B, 28, 30, 20]
+    %2 = add %1, %b : f32[B, 28, 30, 20]
+    %3 = relu %2 : f32[B, 28, 30, 20]
+    %4 = reshape %s {to = [B, 1, 1, 20]} : f32[B, 1, 1, 20]
+    %5 = mul %3, %4 : f32[B, 28, 30, 20]
+    %6 = conv_channels %5, @d.channels {before = [1, 1], after = [1, 1]} : f32[B, 28, 30, 20]
+    %7 = add %6, %5 : f32[B, 28, 30, 20]
+    %8 = conv_panels %7, @p.conv1 {kernel = [1, 1], columns = 8} : f32[B, 28, 30, 8]
+    %9 = transpose %8 {perm = [0, 3, 1, 2]} : f32[B, 8, 28, 30]
+    %10 = reduce %8 {op = mean, axes = [1, 2], keep} : f32[B, 1, 1, 8]
+    %11 = reshape %10 {to = [B, 8]} : f32[B, 8]
+    %12 = conv_panels %7, @g.conv2 {kernel = [1, 1], columns = 10, group = 2} : f32[B, 28, 30, 20]
+    %13 = transpose %12 {perm = [0, 3, 1, 2]} : f32[B, 20, 28, 30]
+    ret %9, %11, %13
+  }
+  private graph @weights() -> (f32[2, 27, 16], f32[3, 3, 20], f32[1, 20, 16], f32[2, 10, 16]) {
+    %0 = reshape @w {to = [1, 20, 3, 3, 3]} : f32[1, 20, 3, 3, 3]
+    %1 = const {value = 0} : f32[]
+    %2 = pad %0, %1 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 3, 3, 3]
+    %3 = reshape %2 {to = [2, 16, 3, 3, 3]} : f32[2, 16, 3, 3, 3]
+    %4 = transpose %3 {perm = [0, 3, 4, 2, 1]} : f32[2, 3, 3, 3, 16]
+    %5 = reshape %4 {to = [2, 27, 16]} : f32[2, 27, 16]
+    %6 = reshape @d {to = [20, 3, 3]} : f32[20, 3, 3]
+    %7 = transpose %6 {perm = [1, 2, 0]} : f32[3, 3, 20]
+    %8 = reshape @p {to = [1, 8, 20, 1, 1]} : f32[1, 8, 20, 1, 1]
+    %9 = const {value = 0} : f32[]
+    %10 = pad %8, %9 {before = [0, 0, 0, 0, 0], after = [0, 8, 0, 0, 0]} : f32[1, 16, 20, 1, 1]
+    %11 = transpose %10 {perm = [0, 3, 4, 2, 1]} : f32[1, 1, 1, 20, 16]
+    %12 = reshape %11 {to = [1, 20, 16]} : f32[1, 20, 16]
+    %13 = reshape @g {to = [2, 10, 10, 1, 1]} : f32[2, 10, 10, 1, 1]
+    %14 = const {value = 0} : f32[]
+    %15 = pad %13, %14 {before = [0, 0, 0, 0, 0], after = [0, 6, 0, 0, 0]} : f32[2, 16, 10, 1, 1]
+    %16 = transpose %15 {perm = [0, 3, 4, 2, 1]} : f32[2, 1, 1, 10, 16]
+    %17 = reshape %16 {to = [2, 10, 16]} : f32[2, 10, 16]
+    ret %5, %7, %12, %17
+  }
+}
