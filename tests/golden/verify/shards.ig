@@ -19,7 +19,7 @@ module @shards {
     %23 = meet_counts %n, %m {rank = 0}
     %24, %25 = meet_lists %x, %x, %n, %n, %n {rank = 1}
     %26, %27 = meet_lists %x, %x, %n, %n, %x, %n {rank = 1}
-    %28 = shard @a {world = 2, rank = 0, wire = f64}
+    %28 = shard @a {world = 2, rank = 0, wire = u8}
     ret
   }
 }
@@ -39,4 +39,4 @@ module @shards {
 # expect-error: 19:11: operand 1 is i64[3], expected one count for each rank
 # expect-error: 20:16: operand 4 is i64[2], expected what meet_counts finds
 # expect-error: 21:16: 6 operands and 2 results are no pairs
-# expect-error: 22:11: rows cannot travel as 'f64'
+# expect-error: 22:11: rows cannot travel as 'u8'
