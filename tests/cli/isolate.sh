@@ -11,7 +11,7 @@ holds "the same artifact" cmp "$tmp/plain.ingot" "$tmp/apart/x.ingot"
 rm "$tmp/apart/x.ingot"
 check "time has a limit" 5 "isolate_seconds" isolated --limit isolate_seconds=0
 if ! is_sanitized; then
-    check "memory has a limit" 5 "isolate_bytes" isolated --limit isolate_bytes=30000000
+    check "memory has a limit" 5 "isolate_bytes" isolated --limit isolate_bytes=8000000
 fi
 check "other limits hold, and words come through" 5 "kernel_ops" isolated --limit kernel_ops=3
 printf 'junk' >"$tmp/junk.onnx"

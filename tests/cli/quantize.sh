@@ -23,8 +23,8 @@ check "as .ingot" 0 "3 of 3" "$ingot" quantize "$mlp" -c "$data" --method min-ma
 holds "it runs" "$ingot" run "$tmp/mlp8.ingot" --inputs "$data" -o "$tmp/y.npz"
 holds "too" $layers judge "$tmp" "$tmp/y.npz"
 check "the text stands alone" 0 "first.int8" grep first.int8 "$tmp/mlp8.ig"
-mkdir "$tmp/moved" && cp "$tmp/mlp8.ig" "$tmp/mlp8.ig.weights" "$tmp/mlp.onnx" "$tmp/moved"
-holds "and moves with its weights" "$ingot" run "$tmp/moved/mlp8.ig" --inputs "$data"
+mkdir "$tmp/quantised_moved" && cp "$tmp/mlp8.ig" "$tmp/mlp8.ig.weights" "$tmp/mlp.onnx" "$tmp/quantised_moved"
+holds "and moves with its weights" "$ingot" run "$tmp/quantised_moved/mlp8.ig" --inputs "$data"
 
 # Reports.
 claims() {
@@ -137,7 +137,7 @@ tables "others stay" "more than look-ups read it" --quantize-tables int8
 tables "as do numbers that are none" "16 bits do not hold its numbers" --quantize-tables int8
 tables "as JSON" '"dtype": "int4"' --quantize-tables int4 --json
 check "a format that there is not" 3 "not int8, int4" "$ingot" compile "$tmp/bags.ig" \
-    -o "$tmp/none.ingot" --quantize-tables int3
+    -o "$tmp/no_tables.ingot" --quantize-tables int3
 check "a table that there is not" 3 "is called 'users'" "$ingot" compile "$tmp/bags.ig" \
-    -o "$tmp/none.ingot" --quantize-tables users=int8
-holds "nothing is written" test ! -e "$tmp/none.ingot"
+    -o "$tmp/no_tables.ingot" --quantize-tables users=int8
+holds "nothing is written" test ! -e "$tmp/no_tables.ingot"
