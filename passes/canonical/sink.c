@@ -48,7 +48,7 @@ static bool find_product(const ig_value *value, uint32_t *left) {
         return op && (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul ||
                       op->code == IG_OP_matmul_quads);
     }
-    for (uint32_t i = 0; i<op->operand_count && * left> 0; i++) {
+    for (uint32_t i = 0; *left > 0 && i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;
         --*left;
         if (has_dims(ig_op_module(op), x->type, value->type) && find_product(x, left)) {
