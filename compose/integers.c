@@ -135,20 +135,21 @@ static bool read_windows(const ig_expr *e, const ig_op *op, windows *out) {
            (!w.zero_point || is_by_output(e, w.zero_point, out));
 }
 
-/* i8 as u8, with 128 more, which flips the sign bit. */
-static ig_value *flip_sign(ig_expr *e, ig_value *x) {
+ig_value *ig_compose_as_unsigned(ig_expr *e, ig_value *x) {
+    if (x->type->dtype == IG_DT_u8) {
+        return x;
+    }
     x = ig_build_bitcast(e, x, (ig_bitcast_attrs){ .to = IG_DT_u8 });
     return ig_build_xor(e, x, ig_expr_integer(e, IG_DT_u8, FLIP));
 }
 
 /* x as u8, and its zero point as a number. */
 static void settle_input(ig_expr *e, windows *g) {
-    bool is_signed = g->x.value->type->dtype == IG_DT_i8;
     ig_value *zero = g->x.zero_point;
     zero = zero ? ig_expr_reshape(e, zero, 0, NULL)
                 : ig_expr_integer(e, (ig_dtype)g->x.value->type->dtype, 0);
-    g->x.zero_point = is_signed ? flip_sign(e, zero) : zero;
-    g->x.value = is_signed ? flip_sign(e, g->x.value) : g->x.value;
+    g->x.zero_point = ig_compose_as_unsigned(e, zero);
+    g->x.value = ig_compose_as_unsigned(e, g->x.value);
 }
 
 /* [N, C, s…] as [N, s…, C]. */

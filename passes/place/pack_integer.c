@@ -18,6 +18,7 @@
 #include "passes/place/pack.h"
 #include "passes/engine/known.h"
 
+#include "compose/quantise.h"
 #include "ir/expr.h"
 #include "ir/interpret/interpret.h"
 #include "ir/semantics/panels.h"
@@ -241,15 +242,6 @@ static ig_value *build_ones(ig_expr *e, const quads *q) {
 
 /* ---- the product ---- */
 
-/* As u8; i8 with 128 more, which flips the sign bit. */
-static ig_value *as_unsigned(ig_expr *e, ig_value *x) {
-    if (x->type->dtype == IG_DT_u8) {
-        return x;
-    }
-    x = ig_build_bitcast(e, x, (ig_bitcast_attrs){ .to = IG_DT_u8 });
-    return ig_build_xor(e, x, ig_expr_integer(e, IG_DT_u8, FLIP));
-}
-
 /* Of rows that are all zero points: their products with the columns, i32[N], or NULL
  * where they are 0. */
 static ig_value *sums_of_columns(ig_pass_run *run, ig_expr *e, const ig_op *op,
@@ -301,7 +293,7 @@ bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
     }
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
-    ig_value *x = ig_pack_merge_rows(&b, as_unsigned(&e, a));
+    ig_value *x = ig_pack_merge_rows(&b, ig_compose_as_unsigned(&e, a));
     const char *name = name_recipe(run, &q, "quads", q.offsets);
     ig_value *panels = take_recipe(run, &b, name, &q, build_panels);
     ig_value *product =
