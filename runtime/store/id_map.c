@@ -18,9 +18,10 @@
 
 enum {
     GROUP_SLOTS = 32,
+    SLOTS_BEHIND = 4, /* a line that stays empty: guess_slot looks there */
     TIME_BITS = 27,
     FREQUENCY_MAX = 31,
-    LOOK_AHEAD = 16 /* slots asked of memory before they are looked at */
+    BLOCK_IDS = 64 /* that are hashed, and asked of memory, before they are looked at */
 };
 
 typedef struct slot {
@@ -62,7 +63,8 @@ ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_count, uint32_t freq
     uint64_t group = kind == IG_ID_MAP_NAIVE ? slots : GROUP_SLOTS;
     size_t words = ((size_t)row_count + 63) / 64;
     ig_id_map *map = calloc(1, sizeof *map);
-    slot *table = aligned_alloc(64, slots * sizeof *table);
+    size_t bytes = (slots + SLOTS_BEHIND) * sizeof(slot);
+    slot *table = aligned_alloc(64, bytes);
     uint64_t *taken = calloc(words, sizeof *taken);
     if (!map || !table || !taken) {
         free(map);
@@ -71,7 +73,7 @@ ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_count, uint32_t freq
         return ig_store_fail(&call, IG_LIMIT, "out of memory for %lld rows",
                              (long long)row_count);
     }
-    memset(table, 0, slots * sizeof *table);
+    memset(table, 0, bytes);
     *map = (ig_id_map){ .slots = table,
                         .group_mask = slots / group - 1,
                         .slot_mask = group - 1,
@@ -99,32 +101,37 @@ size_t ig_id_map_count(const ig_id_map *map) {
 
 /* ---- records ---- */
 
-static uint64_t draw_random(ig_id_map *map) { /* xorshift64 */
-    uint64_t x = map->random;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return map->random = x;
+/* Knuth's MMIX generator, whose high half is what is used of it. */
+static uint32_t draw_random(uint64_t *random) {
+    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*random >> 32);
 }
 
 static uint32_t time_of(uint32_t record) {
     return record & IG_ID_MAP_TIME;
 }
 
-static uint32_t record_use(ig_id_map *map, uint32_t record, uint32_t time) {
+/* A frequency f rises where the f lowest of the drawn bits are 0, and never at 31. */
+static uint32_t record_use(uint64_t *random, uint32_t record, uint32_t time) {
     uint32_t frequency = record >> TIME_BITS;
-    uint64_t mask = (UINT64_C(1) << frequency) - 1;
-    bool rises = frequency < FREQUENCY_MAX && (draw_random(map) >> 32 & mask) == 0;
+    uint32_t drawn = draw_random(random) | UINT32_C(1) << (FREQUENCY_MAX - 1);
+    uint32_t rises = (uint32_t)__builtin_ctz(drawn) >= frequency;
     return (frequency + rises) << TIME_BITS | time;
 }
 
 /* ---- slots ---- */
 
-static uint64_t hash_id(int64_t id) { /* of MurmurHash3's finaliser */
+/* One product mixes upwards; both its halves are folded into what is used, so that ids
+ * that differ only in high bits, or by a power of two, lie apart. */
+static uint64_t hash_id(int64_t id) {
     uint64_t h = (uint64_t)id;
-    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
-    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return h ^ h >> 33;
+    h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+/* Where the search for an id begins: a place of its group. */
+static uint64_t home_of(const ig_id_map *map, uint64_t hash) {
+    return hash & (map->group_mask << map->group_bits | map->slot_mask);
 }
 
 static slot *group_of(const ig_id_map *map, uint64_t hash) {
@@ -196,12 +203,17 @@ static bool are_ids(const int64_t *ids, size_t count) {
     return all >= 0;
 }
 
-/* Asks memory for the slots of an id that comes later. */
-static void prefetch_slot(const ig_id_map *map, const ig_id_batch *batch, size_t at) {
-    if (at < batch->count) {
-        uint64_t hash = hash_id(batch->ids[at]);
-        __builtin_prefetch(group_of(map, hash) + (hash & map->slot_mask), 1);
+/* Sets the homes of ids, and asks memory for them; returns how many. */
+static size_t find_homes(const ig_id_map *map, const int64_t *ids, size_t count,
+                         uint32_t homes[BLOCK_IDS]) {
+    count = count < BLOCK_IDS ? count : BLOCK_IDS;
+    for (size_t i = 0; i < count; i++) {
+        homes[i] = (uint32_t)home_of(map, hash_id(ids[i]));
     }
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(map->slots + homes[i], 1);
+    }
+    return count;
 }
 
 static ig_status begin_batch(ig_id_map *map, ig_id_batch *batch) {
@@ -215,40 +227,85 @@ static ig_status begin_batch(ig_id_map *map, ig_id_batch *batch) {
     return IG_OK;
 }
 
-ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch) {
+/* The slot where most ids lie: their home or the one behind it, which may be another
+ * group's or after the last, where no such id is.  No branch tells which. */
+static slot *guess_slot(slot *slots, int64_t id, uint32_t home) {
+    slot *s = slots + home;
+    return s + (s->key != ~id);
+}
+
+/* The row of an id that lies elsewhere or is new; -1: there is none for it. */
+static int64_t place_id(ig_id_map *map, ig_id_batch *batch, int64_t id,
+                        uint64_t *random) {
+    slot *s = find_slot(map, id, hash_id(id));
+    if (!s || (s->key == 0 && map->count == map->row_count)) {
+        return -1;
+    }
+    if (s->key != 0) {
+        s->record = record_use(random, s->record, batch->time);
+    } else {
+        *s = (slot){ ~id, take_row(map), map->frequency << TIME_BITS | batch->time };
+        batch->fresh[batch->fresh_count++] = (ig_id_row){ id, s->row };
+    }
+    return s->row;
+}
+
+/* Rows of ids of a block, up to the first that gets none; returns how many. */
+static size_t transform_block(ig_id_map *map, ig_id_batch *batch, const int64_t *ids,
+                              const uint32_t *homes, size_t count) {
+    slot *slots = map->slots;
+    int64_t *rows = batch->rows + (ids - batch->ids);
+    uint64_t random = map->random; /* a copy: rows could lie over it */
     uint32_t time = batch->time;
+    size_t i = 0;
+    for (; i < count; i++) {
+        slot *s = guess_slot(slots, ids[i], homes[i]);
+        if (s->key == ~ids[i]) {
+            s->record = record_use(&random, s->record, time);
+            rows[i] = s->row;
+            continue;
+        }
+        rows[i] = place_id(map, batch, ids[i], &random);
+        if (rows[i] < 0) {
+            break;
+        }
+    }
+    map->random = random;
+    return i;
+}
+
+ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch) {
+    uint32_t homes[BLOCK_IDS];
     IG_TRY(begin_batch(map, batch));
-    for (size_t i = 0; i < batch->count; i++) {
-        prefetch_slot(map, batch, i + LOOK_AHEAD);
-        int64_t id = batch->ids[i];
-        slot *s = find_slot(map, id, hash_id(id));
-        if (!s || (s->key == 0 && map->count == map->row_count)) {
+    while (batch->done < batch->count) {
+        const int64_t *ids = batch->ids + batch->done;
+        size_t count = find_homes(map, ids, batch->count - batch->done, homes);
+        size_t done = transform_block(map, batch, ids, homes, count);
+        batch->done += done;
+        if (done < count) {
             return IG_LIMIT;
         }
-        if (s->key != 0) {
-            s->record = record_use(map, s->record, time);
-        } else {
-            *s = (slot){ ~id, take_row(map), map->frequency << TIME_BITS | time };
-            batch->fresh[batch->fresh_count++] = (ig_id_row){ id, s->row };
-        }
-        batch->rows[i] = s->row;
-        batch->done = i + 1;
     }
     return IG_OK;
 }
 
 ig_status ig_id_map_find(ig_id_map *map, ig_id_batch *batch) {
+    uint32_t homes[BLOCK_IDS];
     IG_TRY(begin_batch(map, batch));
-    for (size_t i = 0; i < batch->count; i++) {
-        prefetch_slot(map, batch, i + LOOK_AHEAD);
-        slot *s = find_slot(map, batch->ids[i], hash_id(batch->ids[i]));
-        bool is_there = s && s->key != 0;
-        if (is_there) {
-            s->record = record_use(map, s->record, batch->time);
+    for (size_t count; batch->done < batch->count; batch->done += count) {
+        const int64_t *ids = batch->ids + batch->done;
+        int64_t *rows = batch->rows + batch->done;
+        count = find_homes(map, ids, batch->count - batch->done, homes);
+        for (size_t i = 0; i < count; i++) {
+            slot *s = guess_slot(map->slots, ids[i], homes[i]);
+            s = s->key == ~ids[i] ? s : find_slot(map, ids[i], hash_id(ids[i]));
+            bool is_there = s && s->key != 0;
+            if (is_there) {
+                s->record = record_use(&map->random, s->record, batch->time);
+            }
+            rows[i] = is_there ? (int64_t)s->row : -1;
         }
-        batch->rows[i] = is_there ? (int64_t)s->row : -1;
     }
-    batch->done = batch->count;
     return IG_OK;
 }
 

@@ -70,6 +70,55 @@ TEST(a_full_map_says_how_far_it_came) {
 }
 END_TEST
 
+/* Batches go by blocks of 64 ids. */
+TEST(a_map_that_fills_within_a_block_says_so) {
+    ig_id_map *map = make(_i, 130, 5);
+    int64_t ids[200];
+    for (int64_t i = 0; i < 200; i++) {
+        ids[i] = i == 129 ? 0 : i * 977;
+    }
+    CHECK_STATUS(use(map, ids, 200, 1), IG_LIMIT);
+    CHECK_INT(done, 131);
+    CHECK_INT(fresh_count, 130);
+    CHECK_INT(rows[128], 128);
+    CHECK_INT(rows[129], 0);
+    CHECK_OK(use(map, ids, 131, 1));
+    CHECK_INT(rows[64], 64);
+    CHECK_INT(rows[130], 129);
+    ig_id_map_destroy(map);
+}
+END_TEST
+
+/* A group of the CACHELINE form has room for twice what it gets on average: ids in
+ * steps must not meet in few groups. */
+TEST(ids_in_steps_lie_apart) {
+    const int64_t steps[] = { 1,
+                              2,
+                              3,
+                              32,
+                              1000,
+                              4096,
+                              1 << 20,
+                              1000003,
+                              (int64_t)1 << 32,
+                              ((int64_t)1 << 32) + 1,
+                              (int64_t)1 << 45,
+                              INT64_MAX / 2000 };
+    int64_t ids[2000];
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+        ig_id_map *map = make(IG_ID_MAP_CACHELINE, 2048, 5);
+        for (int64_t i = 0; i < 2000; i++) {
+            ids[i] = i * steps[s];
+        }
+        CHECK_OK(use(map, ids, 2000, 1));
+        CHECK_INT(fresh_count, 2000);
+        CHECK_OK(use(map, ids, 2000, 1));
+        CHECK_INT(fresh_count, 0);
+        ig_id_map_destroy(map);
+    }
+}
+END_TEST
+
 TEST(what_is_used_least_goes_first) {
     ig_id_map *map = make(_i, 8, 0); /* at frequency 0 each use counts */
     const int64_t ids[] = { 10, 11, 12, 13 };
@@ -248,6 +297,8 @@ static void add_kinds(TCase *tcase) {
     tcase_add_loop_test(tcase, times_may_be_halved, 0, 2);
     tcase_add_loop_test(tcase, new_ids_take_the_lowest_free_row, 0, 2);
     tcase_add_loop_test(tcase, a_full_map_says_how_far_it_came, 0, 2);
+    tcase_add_loop_test(tcase, a_map_that_fills_within_a_block_says_so, 0, 2);
+    tcase_add_test(tcase, ids_in_steps_lie_apart);
     tcase_add_loop_test(tcase, what_is_used_least_goes_first, 0, 2);
     tcase_add_loop_test(tcase, what_was_used_since_is_listed, 0, 2);
     tcase_add_loop_test(tcase, random_calls_agree_with_a_plain_model, 0, 2);
