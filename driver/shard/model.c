@@ -24,6 +24,7 @@ typedef struct model_call {
     int64_t rank, world;
     int64_t of; /* what programs of one model and plan have in common */
     ig_dtype wire;
+    bool is_distinct; /* tables whose entries do not say */
     ig_arena *arena;
     IG_VEC(model_table) tables;
 } model_call;
@@ -238,13 +239,26 @@ static ig_status read_shards(const model_call *call, const ig_json *entry,
     return IG_OK;
 }
 
+/* "deduplicate": an id travels once.  Left as it is where nothing is said. */
+static ig_status read_distinct(const model_call *call, const ig_json *from,
+                               bool *out_distinct) {
+    const ig_json *given = ig_json_get(from, "deduplicate");
+    if (given && given->kind != IG_JSON_BOOL) {
+        return MODEL_ERROR(call, IG_INVALID,
+                           "plan: \"deduplicate\" must be true or false");
+    }
+    *out_distinct = given ? given->as.b : *out_distinct;
+    return IG_OK;
+}
+
 static ig_status mark_entry(const model_call *call, const ig_json *entry) {
     ig_op *table = NULL;
     ig_shard_mark mark = { .world = call->world,
                            .rank = call->rank,
                            .of = call->of,
                            .wire = call->wire,
-                           .has_wire = call->wire != IG_DT_f32 };
+                           .has_wire = call->wire != IG_DT_f32,
+                           .is_distinct = call->is_distinct };
     const char *name = ig_json_text(ig_json_get(entry, "name"));
     const char *type = ig_json_text(ig_json_get(entry, "sharding_type"));
     IG_TRY(find_table(call, name, &table));
@@ -254,6 +268,7 @@ static ig_status mark_entry(const model_call *call, const ig_json *entry) {
                                name);
         }
     }
+    IG_TRY(read_distinct(call, entry, &mark.is_distinct));
     if (strcmp(type, "data_parallel") != 0) {
         IG_TRY(read_shards(call, entry, &mark));
     }
@@ -340,6 +355,7 @@ static ig_status shard_module(void *arguments) {
                         ig_str_of(call->text), &plan));
     IG_TRY(read_world(call, plan));
     IG_TRY(read_wire(call, plan));
+    IG_TRY(read_distinct(call, plan, &call->is_distinct));
     const ig_json *tables = ig_json_get(plan, "tables");
     if (!tables || tables->kind != IG_JSON_ARRAY) {
         return MODEL_ERROR(call, IG_INVALID,

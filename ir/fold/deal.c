@@ -14,7 +14,8 @@ typedef struct dealer {
     const int64_t *starts, *ranks, *bases;
     int64_t world;
     uint32_t shards;
-    bool keeps;
+    bool keeps, is_distinct;
+    ig_map counted, places; /* of distinct ids: id -> 1; id -> 1 + where it went */
     int64_t *slots;         /* by rank: which of those that have rows it is; -1: none */
     int64_t slot_count;     /* of them */
     int64_t *counts, *next; /* by rank */
@@ -35,6 +36,8 @@ static uint32_t shard_of(const dealer *d, int64_t id) {
 }
 
 static ig_status open_dealer(dealer *d) {
+    ig_map_init(&d->counted, d->eval->scratch);
+    ig_map_init(&d->places, d->eval->scratch);
     IG_TRY(ig_eval_scratch(d->eval, d->op, d->world, sizeof(int64_t), &d->slots));
     IG_TRY(ig_eval_scratch(d->eval, d->op, d->world, sizeof(int64_t), &d->counts));
     IG_TRY(ig_eval_scratch(d->eval, d->op, d->world, sizeof(int64_t), &d->next));
@@ -45,6 +48,16 @@ static ig_status open_dealer(dealer *d) {
         d->slots[rank] = d->slots[rank] ? d->slot_count++ : -1;
     }
     return IG_OK;
+}
+
+/* Does id number `i` go anywhere? */
+static bool is_dealt(dealer *d, int64_t id) {
+    if (id < 0 || !d->is_distinct) {
+        return id >= 0 || d->keeps;
+    }
+    bool is_first = !ig_map_get_id(&d->counted, (uint64_t)id);
+    ig_map_set_id(&d->counted, (uint64_t)id, d);
+    return is_first;
 }
 
 /* How many ids go to each rank; is every one of them in a bag? */
@@ -65,7 +78,7 @@ static ig_status count_ids(dealer *d) {
             return FOLD_ERROR(d->eval, d->op, "deal: id %lld at position %lld",
                               (long long)id, (long long)i);
         }
-        if (id >= 0 || d->keeps) {
+        if (is_dealt(d, id)) {
             d->counts[d->ranks[shard_of(d, id)]]++;
         }
     }
@@ -80,6 +93,13 @@ static void deal_id(dealer *d, int64_t from, int64_t bag, ig_tensor *out) {
         ig_tensor_set_i64(&out[4], from, -1);
         return;
     }
+    uintptr_t place = d->is_distinct
+                          ? (uintptr_t)ig_map_get_id(&d->places, (uint64_t)id)
+                          : 0;
+    if (place) {
+        ig_tensor_set_i64(&out[4], from, (int64_t)place - 1);
+        return;
+    }
     uint32_t shard = shard_of(d, id);
     int64_t rank = d->ranks[shard], to = d->next[rank]++;
     int64_t row = id < 0 ? -1 : id - d->starts[shard] + d->bases[shard];
@@ -87,6 +107,9 @@ static void deal_id(dealer *d, int64_t from, int64_t bag, ig_tensor *out) {
     ig_tensor_set_i64(&out[0], part, ig_tensor_get_i64(&out[0], part) + 1);
     ig_tensor_set_i64(&out[2], to, row);
     ig_tensor_set_i64(&out[4], from, to);
+    if (d->is_distinct) {
+        ig_map_set_id(&d->places, (uint64_t)id, (void *)(uintptr_t)(to + 1));
+    }
     if (d->weights) {
         ig_span_copy(&out[5], to, d->weights, from, 1);
     }
@@ -125,7 +148,8 @@ ig_status ig_fold_deal(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
                  .bases = op->attrs[IG_deal_bases].as.ints,
                  .world = ig_attr_int(op, IG_deal_world, 1),
                  .shards = op->attrs[IG_deal_starts].count,
-                 .keeps = ig_attr_int(op, IG_deal_keep, 0) };
+                 .keeps = ig_attr_int(op, IG_deal_keep, 0),
+                 .is_distinct = ig_attr_int(op, IG_deal_distinct, 0) };
     if (d.weights && d.weights->count != d.ids->count) {
         return FOLD_ERROR(eval, op, "deal: %lld weights for %lld ids",
                           (long long)d.weights->count, (long long)d.ids->count);

@@ -129,6 +129,10 @@ ig_status ig_infer_deal(ig_op *op, const ig_type **out_types) {
     ig_module *module = ig_op_module(op);
     bool has_weights = op->operand_count > 2;
     IG_TRY(check_deal(op));
+    bool is_distinct = ig_attr_int(op, IG_deal_distinct, 0);
+    if (is_distinct && (has_weights || ig_attr_int(op, IG_deal_keep, 0))) {
+        return INFER_ERROR(op, "distinct ids have no weights, and no -1 is kept");
+    }
     if (op->result_count != (has_weights ? 6 : 5)) {
         return INFER_ERROR(op, "it has %u results, expected 5, and one more of weights",
                            op->result_count);

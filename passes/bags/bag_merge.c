@@ -22,6 +22,7 @@
  */
 #include "ir/expr.h"
 #include "ir/bag.h"
+#include "passes/engine/levels.h"
 #include "passes/engine/pass.h"
 
 #include <assert.h>
@@ -34,7 +35,7 @@ typedef struct merger {
     ig_pass_run *run;
     ig_module *module;
     ig_arena *arena;
-    ig_map levels; /* op of the block -> 1 + how many bags in a row it needs */
+    ig_levels levels;
 } merger;
 
 enum { KEY = 17 };
@@ -46,55 +47,11 @@ typedef struct feature {
     uint32_t index;
 } feature;
 
-typedef IG_VEC(ig_op *) op_list;
-
 typedef struct group {
-    op_list ops; /* in the order of the block */
+    ig_op_list ops; /* in the order of the block */
     feature *features;
     uint32_t count;
 } group;
-
-/* ---- levels ---- */
-
-static uint32_t stored_level(const merger *m, const ig_op *op) {
-    uintptr_t level = (uintptr_t)ig_map_get_id(&m->levels, IG_MAP_PTR(op));
-    return level ? (uint32_t)(level - 1) : 0;
-}
-
-/* The level at which a value of `block`, or from around it, is there. */
-static uint32_t level_of_value(const merger *m, const ig_value *value,
-                               const ig_block *block) {
-    const ig_op *op = value->def;
-    if (!op || op->block != block) {
-        return 0;
-    }
-    return stored_level(m, op) + (op->code == IG_OP_bag);
-}
-
-/* Levels that the operands of an op and of its bodies need; recursion is as deep as
- * bodies nest, which readers bound by limits.graph_depth. */
-static uint32_t needed_level(const merger *m, const ig_op *op, const ig_block *block) {
-    uint32_t level = 0;
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        uint32_t needed = level_of_value(m, op->operands[i].value, block);
-        level = needed > level ? needed : level;
-    }
-    for (uint32_t i = 0; i < op->body_count; i++) {
-        for (const ig_op *in = op->bodies[i]->first; in; in = in->next) {
-            uint32_t needed = needed_level(m, in, block);
-            level = needed > level ? needed : level;
-        }
-    }
-    return level;
-}
-
-static void assign_levels(merger *m, const ig_block *block) {
-    ig_map_init(&m->levels, m->arena);
-    for (const ig_op *op = block->first; op; op = op->next) {
-        uint32_t level = needed_level(m, op, block);
-        ig_map_set_id(&m->levels, IG_MAP_PTR(op), (void *)(uintptr_t)(level + 1));
-    }
-}
 
 /* ---- order of features ---- */
 
@@ -210,30 +167,8 @@ static ig_op *make_merged(const merger *m, const group *g) {
 
 /* ---- groups ---- */
 
-static bool is_ordered(const ig_op *op) {
-    return ig_ops[op->code].traits & IG_STATE;
-}
-
-/* Ops between the parts that need a part's result go after the last of them; false,
- * and nothing moved, when one may not. */
-static bool make_way(const merger *m, const group *g, uint32_t level) {
-    ig_op *last = IG_LAST(&g->ops), *after = last->next;
-    for (const ig_op *op = g->ops.items[0]; op != last; op = op->next) {
-        if (is_ordered(op)) {
-            return false;
-        }
-    }
-    for (ig_op *op = g->ops.items[0], *next; op != last; op = next) {
-        next = op->next;
-        if (stored_level(m, op) > level) {
-            ig_op_move(op, last->block, after);
-        }
-    }
-    return true;
-}
-
 static void merge_group(merger *m, group *g, uint32_t level) {
-    if (g->ops.count < 2 || !make_way(m, g, level)) {
+    if (g->ops.count < 2 || !ig_levels_make_way(&m->levels, &g->ops, level)) {
         return;
     }
     order_features(m, g);
@@ -247,7 +182,7 @@ static void merge_group(merger *m, group *g, uint32_t level) {
     for (size_t i = 0; i < g->ops.count; i++) {
         ig_op_erase(g->ops.items[i]);
     }
-    ig_map_set_id(&m->levels, IG_MAP_PTR(merged), (void *)(uintptr_t)(level + 1));
+    ig_level_set(&m->levels, merged, level);
     m->run->changed = true;
 }
 
@@ -259,10 +194,10 @@ static bool has_same_rules(const ig_op *a, const ig_op *b) {
 }
 
 /* Takes the first bag that is left and those that go with it. */
-static group take_group(const merger *m, op_list *left) {
+static group take_group(const merger *m, ig_op_list *left) {
     group g = { 0 };
     uint32_t features = 0;
-    op_list others = { 0 };
+    ig_op_list others = { 0 };
     for (size_t i = 0; i < left->count; i++) {
         ig_op *op = left->items[i];
         bool fits = !g.ops.count || (features + op->result_count <= FEATURES_MAX &&
@@ -279,10 +214,10 @@ static group take_group(const merger *m, op_list *left) {
 }
 
 static void merge_block(merger *m, ig_block *block) {
-    op_list by_level[LEVELS_MAX] = { 0 };
-    assign_levels(m, block);
+    ig_op_list by_level[LEVELS_MAX] = { 0 };
+    ig_levels_find(&m->levels, m->arena, block, IG_OP_bag);
     for (ig_op *op = block->first; op; op = op->next) {
-        uint32_t level = stored_level(m, op);
+        uint32_t level = ig_level_of(&m->levels, op);
         if (op->code == IG_OP_bag && level < LEVELS_MAX) {
             IG_PUSH(m->arena, &by_level[level], op);
         }

@@ -112,6 +112,7 @@ static ig_status call_deal(rank_call *c) {
     push_param(c, operand_type(c, 0)->dims[0]);
     push_param(c, operand_type(c, 1)->dims[0]);
     push_number(c, has_weights ? index_bytes(operand_type(c, 2)) : 0);
+    push_number(c, ig_attr_int(c->op, IG_deal_distinct, 0) != 0);
     return IG_OK;
 }
 

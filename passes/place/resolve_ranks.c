@@ -85,7 +85,8 @@ ig_status ig_resolve_bag_ids(ig_resolver *m) {
 ig_status ig_resolve_deal(ig_resolver *m) {
     ig_value *ids = m->op->operands[1].value;
     ig_dim params[] = { ig_dim_of(ig_attr_int(m->op, IG_deal_keep, 0) != 0),
-                        ids->type->dims[0] };
+                        ids->type->dims[0],
+                        ig_dim_of(ig_attr_int(m->op, IG_deal_distinct, 0) != 0) };
     find_count(m, "rank_deal_count", &(ig_dims){ params, IG_COUNT_OF(params) }, &ids, 1,
                ig_resolver_extent(m, 2, 0));
     return IG_OK;

@@ -118,7 +118,8 @@ ig_status ig_divide(ig_op *op, ig_arena *arena, ig_divided *out) {
                          .world = ig_attr_int(op, IG_shard_world, 1),
                          .rank = ig_attr_int(op, IG_shard_rank, 0),
                          .of = ig_attr_int(op, IG_shard_of, 0),
-                         .wire = (ig_dtype)ig_attr_int(op, IG_shard_wire, IG_DT_f32) };
+                         .wire = (ig_dtype)ig_attr_int(op, IG_shard_wire, IG_DT_f32),
+                         .is_distinct = ig_attr_int(op, IG_shard_distinct, 0) };
     bool is_known = ig_dim_known(type->dims[0], &out->rows);
     bool is_whole = !is_known || !ig_attr_is_set(op, IG_shard_parts);
     if (is_whole || out->world == 1 ||

@@ -36,6 +36,9 @@ ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark) {
     if (mark->has_wire) {
         attrs[IG_shard_wire] = ig_attr_of_dtype(mark->wire);
     }
+    if (mark->is_distinct) {
+        attrs[IG_shard_distinct] = ig_attr_of_bool(true);
+    }
     if (mark->of) {
         attrs[IG_shard_of] = ig_attr_of_int(mark->of);
     }

@@ -10,7 +10,7 @@ typedef struct ig_shard_mark {
     int64_t world, rank;
     int64_t of;    /* a number of model and plan, which ranks compare; 0: none */
     ig_dtype wire; /* what rows of f32 travel as, where has_wire */
-    bool has_wire;
+    bool has_wire, is_distinct;
     const ig_shard *shards;
     uint32_t count;
 } ig_shard_mark;

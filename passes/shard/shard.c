@@ -12,14 +12,17 @@
  *     %14 = reduce_scatter %13, %9                                    and back
  *     %0 = reshape %14 {to = [B, 8]}
  *
- * All features of a bag op travel together: one all_to_all there, and back one, or one
- * reduce_scatter for those whose rows lie on all ranks, or both.  docs/sharding.md says
+ * All features of all bag ops that do not need each other travel together: one
+ * all_to_all there, and back one, or one reduce_scatter for those whose rows lie on all
+ * ranks, or both.  Where the mark says `distinct`, an id travels once, its row comes
+ * back, and bags are pooled at home.  docs/sharding.md says
  * what is the same to the bit, and what is within how much.
  *
  * Keeps: results, but for the order of sums over rows of different ranks.  Tables that
  * every rank has all of lose their mark and nothing else.
  */
 #include "ir/bag.h"
+#include "passes/engine/levels.h"
 #include "passes/engine/pass.h"
 #include "passes/shard/divided.h"
 
@@ -34,12 +37,15 @@ typedef struct sharder {
     ig_pass_run *run;
     ig_arena *arena;
     ig_map divided; /* shard op → ig_divided, of those that have parts */
+    ig_levels levels;
 } sharder;
 
 /* One feature of a bag op, on its way. */
 typedef struct feature {
+    ig_op *bag;
     uint32_t number;
     ig_bag_feature in;
+    ig_bag_attrs attrs; /* of the bag */
     const ig_divided *table;
     ig_value *lengths, *ids, *weights; /* as this rank was given them */
 } feature;
@@ -58,51 +64,58 @@ typedef IG_VEC(ig_value *) values;
 
 typedef struct journey {
     sharder *s;
-    ig_op *bag;
     ig_expr e;
-    ig_bag_attrs attrs; /* of the bag */
-    feature *features;
-    uint32_t feature_count;
+    IG_VEC(feature) features;
     IG_VEC(travel) travels;
     values there, back, reduced; /* what is sent: lists and counts */
     ig_value *came_there, *came_back, *came_reduced; /* first results, or NULL */
 } journey;
 
-static bool is_pooled(const feature *f) {
-    return f->in.pool != IG_POOL_none;
+/* Do ranks send bags, pooled where their rows are, or rows? */
+static bool sends_bags(const feature *f) {
+    return f->in.pool != IG_POOL_none && !f->table->is_distinct;
 }
 
 /* Do sums of different ranks have to be added? */
 static bool is_split_sum(const feature *f, const ig_shard_part *part) {
-    return part->rank_count > 1 &&
+    return part->rank_count > 1 && sends_bags(f) &&
            (f->in.pool == IG_POOL_sum || f->in.pool == IG_POOL_mean);
 }
 
+/* The dtype of a row of the table. */
+static ig_dtype dtype_of_rows(const feature *f) {
+    const ig_type *type = f->table->op->results->type;
+    bool has_codes = type->kind == IG_TABLE &&
+                     (type->rows.format != IG_ROW_PLAIN || type->rows.exponent_bits);
+    return has_codes ? IG_DT_f32 : (ig_dtype)type->dtype;
+}
+
 /* The dtype of what comes back: sums of a part of the rows are not rounded further
- * than f32. */
-static ig_dtype dtype_back(const journey *j, const feature *f,
-                           const ig_shard_part *part) {
-    ig_dtype dtype = (ig_dtype)j->bag->results[f->number].type->dtype;
+ * than f32, and rows that are pooled at home not at all. */
+static ig_dtype dtype_back(const feature *f, const ig_shard_part *part) {
+    ig_dtype dtype = (ig_dtype)f->bag->results[f->number].type->dtype;
+    if (f->table->is_distinct) {
+        return dtype_of_rows(f);
+    }
     return is_split_sum(f, part) && dtype != IG_DT_f64 ? IG_DT_f32 : dtype;
 }
 
 /* The dtype of that on its way: of fewer bits where the plan says so. */
-static ig_dtype dtype_on_wire(const journey *j, const feature *f,
-                              const ig_shard_part *part) {
-    ig_dtype dtype = dtype_back(j, f, part);
+static ig_dtype dtype_on_wire(const feature *f, const ig_shard_part *part) {
+    ig_dtype dtype = dtype_back(f, part);
     /* One infinity, as an empty bag's maximum is, would spoil a row of codes. */
     bool is_spoilt = f->table->wire == IG_DT_i8 && f->in.pool == IG_POOL_max;
     return dtype == IG_DT_f32 && !is_spoilt ? f->table->wire : dtype;
 }
 
-static bool are_codes(const journey *j, const travel *t) {
-    return dtype_on_wire(j, t->feature, t->part) == IG_DT_i8;
+static bool are_codes(const travel *t) {
+    return dtype_on_wire(t->feature, t->part) == IG_DT_i8;
 }
 
 /* ---- ids of this rank ---- */
 
 static void list_ids(journey *j, feature *f) {
-    ig_op *bag = j->bag;
+    ig_op *bag = f->bag;
     ig_value *operands[4] = { bag->operands[f->in.ids].value };
     uint32_t count = 1;
     const uint32_t more[] = { f->in.begins, f->in.ends, f->in.weights };
@@ -116,9 +129,9 @@ static void list_ids(journey *j, feature *f) {
         .rows = f->table->rows,
         .pool = (int)f->in.pool,
         .last = (int)f->in.last,
-        .negative = j->attrs.negative,
-        .range = j->attrs.range,
-        .offsets = j->attrs.offsets,
+        .negative = f->attrs.negative,
+        .range = f->attrs.range,
+        .offsets = f->attrs.offsets,
     };
     if (f->number) {
         attrs.feature = (ig_maybe_int)IG_SET(f->number);
@@ -142,22 +155,24 @@ static void send_list(const journey *j, values *list, ig_value *x, ig_value *cou
 
 static void deal_part(journey *j, const feature *f, const ig_shard_part *part) {
     ig_value *operands[] = { f->lengths, f->ids, f->weights };
+    bool has_weights = f->weights && !f->table->is_distinct;
     ig_deal_attrs attrs = { .world = f->table->world,
                             .starts = { part->starts, part->count },
                             .ranks = { part->ranks, part->count },
                             .bases = { part->bases, part->count },
-                            .keep = part->rank_count == 1 && is_pooled(f) };
+                            .keep = part->rank_count == 1 && sends_bags(f),
+                            .distinct = f->table->is_distinct };
     ig_op_spec spec = { .operands = operands,
-                        .operand_count = f->weights ? 3 : 2,
-                        .result_count = f->weights ? 6 : 5 };
+                        .operand_count = has_weights ? 3 : 2,
+                        .result_count = has_weights ? 6 : 5 };
     ig_op *deal = ig_build_deal_op(&j->e, &spec, attrs);
     travel t = { .feature = f, .part = part, .place = &deal->results[4] };
     t.slot = (uint32_t)j->there.count;
-    if (is_pooled(f)) {
+    if (sends_bags(f)) {
         send_list(j, &j->there, &deal->results[0], &deal->results[1]);
     }
     send_list(j, &j->there, &deal->results[2], &deal->results[3]);
-    if (f->weights) {
+    if (has_weights) {
         send_list(j, &j->there, &deal->results[5], &deal->results[3]);
     }
     IG_PUSH(j->s->arena, &j->travels, t);
@@ -171,17 +186,17 @@ static ig_value *meet_ranks(journey *j, ig_opcode code, const values *list) {
         return NULL;
     }
     uint32_t count = (uint32_t)list->count;
-    int64_t rank = j->features[0].table->rank;
+    const ig_divided *table = j->features.items[0].table;
     ig_op_spec spec = { .operands = list->items,
                         .operand_count = count,
                         .result_count = code == IG_OP_all_to_all ? count : count / 2 };
     if (code == IG_OP_reduce_scatter) {
-        ig_reduce_scatter_attrs attrs = { .rank = rank };
+        ig_reduce_scatter_attrs attrs = { .rank = table->rank };
         return ig_build_reduce_scatter_op(&j->e, &spec, attrs)->results;
     }
-    ig_all_to_all_attrs attrs = { .rank = rank };
-    if (j->features[0].table->of) {
-        attrs.of = (ig_maybe_int)IG_SET(j->features[0].table->of);
+    ig_all_to_all_attrs attrs = { .rank = table->rank };
+    if (table->of) {
+        attrs.of = (ig_maybe_int)IG_SET(table->of);
     }
     return ig_build_all_to_all_op(&j->e, &spec, attrs)->results;
 }
@@ -192,32 +207,36 @@ static ig_value *look_up(journey *j, const travel *t, const ig_value *came) {
     const feature *f = t->feature;
     ig_value *lists = (ig_value *)(uintptr_t)came; /* results stand side by side */
     int64_t mask = 0, last = IG_LAST_offset;
-    int64_t pool = is_split_sum(f, t->part) ? IG_POOL_sum : (int64_t)f->in.pool;
+    int64_t pool = is_split_sum(f, t->part) ? IG_POOL_sum
+                   : sends_bags(f)          ? (int64_t)f->in.pool
+                                            : IG_POOL_none;
     int64_t empty = t->part->rank_count == 1    ? (int64_t)f->in.empty
                     : f->in.pool == IG_POOL_max ? IG_EMPTY_neg_inf
                                                 : IG_EMPTY_zero;
     ig_value *operands[4] = { t->part->table };
     uint32_t count = 1, list = t->slot;
-    ig_value *lengths = is_pooled(f) ? &lists[list] : NULL;
+    ig_value *lengths = sends_bags(f) ? &lists[list] : NULL;
     list += lengths ? 2 : 0;
     operands[count++] = &lists[list];
     ig_bag_attrs attrs = { .operands = { &mask, 1 },
                            .pool = { &pool, 1 },
                            .empty = { empty == IG_EMPTY_zero ? NULL : &empty, 1 },
-                           .negative = IG_NEGATIVE_skip,
-                           .to = j->attrs.to };
+                           .negative = IG_NEGATIVE_skip };
+    if (!f->table->is_distinct) {
+        attrs.to = f->attrs.to;
+    }
     if (lengths) {
         ig_cumsum_attrs all = { .complete = true };
         operands[count++] = ig_build_cumsum(&j->e, lengths, all);
         mask |= IG_BAG_BEGINS;
         attrs.last = (ig_ints){ &last, 1 };
     }
-    if (f->weights) {
+    if (f->weights && !f->table->is_distinct) {
         operands[count++] = &lists[list + 2];
         mask |= IG_BAG_WEIGHTS;
     }
     if (is_split_sum(f, t->part)) {
-        attrs.to = (ig_maybe_dtype)IG_SET(dtype_back(j, f, t->part));
+        attrs.to = (ig_maybe_dtype)IG_SET(dtype_back(f, t->part));
     }
     return ig_build_bag(&j->e, operands, count, attrs);
 }
@@ -258,8 +277,8 @@ static void send_codes(journey *j, const travel *t, values *list, ig_value *rows
 /* What came of the rows of `t`, in the dtype that is added. */
 static ig_value *read_rows(journey *j, const travel *t, ig_value *results) {
     ig_value *came = ig_expr_cast(&j->e, &results[t->returns],
-                                  dtype_back(j, t->feature, t->part));
-    return are_codes(j, t) ? ig_build_mul(&j->e, came, &results[t->returns + 2]) : came;
+                                  dtype_back(t->feature, t->part));
+    return are_codes(t) ? ig_build_mul(&j->e, came, &results[t->returns + 2]) : came;
 }
 
 static void return_rows(journey *j, travel *t) {
@@ -267,19 +286,19 @@ static void return_rows(journey *j, travel *t) {
     ig_value *rows, *counts = &j->came_there[t->slot + 1];
     if (t->part->own) {
         rows = look_up(j, t, j->came_there);
-        rows = are_codes(j, t)
+        rows = are_codes(t)
                    ? ig_expr_cast(&j->e, rows, IG_DT_f32)
-                   : ig_expr_cast(&j->e, rows, dtype_on_wire(j, f, t->part));
+                   : ig_expr_cast(&j->e, rows, dtype_on_wire(f, t->part));
     } else {
         ig_dim dims[] = { ig_dim_of(0), ig_dim_of(t->part->columns) };
-        rows = ig_expr_fill(&j->e, dtype_on_wire(j, f, t->part), 2, dims, 0);
+        rows = ig_expr_fill(&j->e, dtype_on_wire(f, t->part), 2, dims, 0);
     }
-    bool is_wide = dtype_on_wire(j, f, t->part) == dtype_back(j, f, t->part);
+    bool is_wide = dtype_on_wire(f, t->part) == dtype_back(f, t->part);
     t->is_reduced = is_split_sum(f, t->part) && is_wide &&
                     t->part->rank_count == f->table->world;
     values *list = t->is_reduced ? &j->reduced : &j->back;
     t->returns = (uint32_t)list->count / (t->is_reduced ? 2 : 1);
-    if (are_codes(j, t)) {
+    if (are_codes(t)) {
         send_codes(j, t, list, rows, counts);
     } else {
         send_list(j, list, rows, counts);
@@ -295,6 +314,31 @@ static ig_value *rows_of_ids(journey *j, const travel *t, ig_value *came) {
                            .pool = { &pool, 1 },
                            .negative = IG_NEGATIVE_skip };
     return ig_build_bag(&j->e, operands, 2, attrs);
+}
+
+/* Distinct rows came: the bags that were asked for, of these. */
+static ig_value *pool_at_home(journey *j, const travel *t, ig_value *came) {
+    const feature *f = t->feature;
+    int64_t mask = 0, pool = (int64_t)f->in.pool, last = IG_LAST_offset;
+    int64_t empty = (int64_t)f->in.empty;
+    ig_value *operands[4] = { came, t->place };
+    uint32_t count = 2;
+    ig_bag_attrs attrs = { .operands = { &mask, 1 },
+                           .pool = { &pool, 1 },
+                           .empty = { empty == IG_EMPTY_zero ? NULL : &empty, 1 },
+                           .negative = IG_NEGATIVE_skip,
+                           .to = f->attrs.to };
+    if (f->in.pool != IG_POOL_none) {
+        ig_cumsum_attrs all = { .complete = true };
+        operands[count++] = ig_build_cumsum(&j->e, f->lengths, all);
+        mask |= IG_BAG_BEGINS;
+        attrs.last = (ig_ints){ &last, 1 };
+    }
+    if (f->weights) {
+        operands[count++] = f->weights;
+        mask |= IG_BAG_WEIGHTS;
+    }
+    return ig_build_bag(&j->e, operands, count, attrs);
 }
 
 /* [B, columns] of what came, from one rank or more. */
@@ -336,12 +380,15 @@ static ig_value *arrive_part(journey *j, const travel *t) {
     const feature *f = t->feature;
     ig_value *results = t->is_reduced ? j->came_reduced : j->came_back;
     ig_value *came = read_rows(j, t, results);
-    if (!is_pooled(f)) {
+    if (f->table->is_distinct) {
+        return pool_at_home(j, t, came);
+    }
+    if (!sends_bags(f)) {
         return rows_of_ids(j, t, came);
     }
     ig_value *x = add_ranks(j, t, came);
     x = t->part->rank_count > 1 ? finish_bags(j, f, x) : x;
-    return ig_expr_cast(&j->e, x, (ig_dtype)j->bag->results[f->number].type->dtype);
+    return ig_expr_cast(&j->e, x, (ig_dtype)f->bag->results[f->number].type->dtype);
 }
 
 /* Parts of a feature stand side by side in `travels`, by their columns. */
@@ -352,7 +399,7 @@ static void arrive_feature(journey *j, const feature *f, const travel *first) {
     }
     uint32_t axis = columns[0]->type->rank - 1;
     ig_value *x = ig_expr_concat(&j->e, axis, columns, f->table->count);
-    ig_value *old = &j->bag->results[f->number];
+    ig_value *old = &f->bag->results[f->number];
     x = ig_expr_reshape(&j->e, x, old->type->rank, old->type->dims);
     if (x->type != old->type) {
         ig_value_retype(x, old->type);
@@ -365,52 +412,70 @@ static void arrive_feature(journey *j, const feature *f, const travel *first) {
 
 /* ---- features of tables that are not divided ---- */
 
-static ig_ints keep_entries(const journey *j, uint32_t slot, const uint32_t *kept,
-                            uint32_t count) {
-    const ig_attr *attr = &j->bag->attrs[slot];
+/* Numbers of the features of a bag that stay. */
+typedef struct kept_features {
+    ig_op *bag;
+    IG_VEC(uint32_t) numbers;
+} kept_features;
+
+static ig_ints keep_entries(const journey *j, uint32_t slot,
+                            const kept_features *kept) {
+    const ig_attr *attr = &kept->bag->attrs[slot];
+    size_t count = kept->numbers.count;
     if (attr->kind != IG_ATTR_INTS) {
         return (ig_ints){ NULL, 0 };
     }
     int64_t *entries = IG_NEW_ARRAY(j->s->arena, int64_t, count);
-    for (uint32_t i = 0; i < count; i++) {
-        entries[i] = attr->as.ints[kept[i]];
+    for (size_t i = 0; i < count; i++) {
+        entries[i] = attr->as.ints[kept->numbers.items[i]];
     }
-    return (ig_ints){ entries, count };
+    return (ig_ints){ entries, (uint32_t)count };
 }
 
-static void keep_features(journey *j, const uint32_t *kept, uint32_t count) {
+static void keep_features(journey *j, const kept_features *kept) {
     values operands = { 0 };
+    uint32_t count = (uint32_t)kept->numbers.count;
     for (uint32_t i = 0; i < count; i++) {
-        ig_bag_feature f = ig_bag_feature_at(j->bag, kept[i]);
+        ig_bag_feature f = ig_bag_feature_at(kept->bag, kept->numbers.items[i]);
         for (uint32_t k = 0; k < f.operands; k++) {
-            IG_PUSH(j->s->arena, &operands, j->bag->operands[f.table + k].value);
+            IG_PUSH(j->s->arena, &operands, kept->bag->operands[f.table + k].value);
         }
     }
-    ig_bag_attrs attrs = j->attrs;
-    attrs.operands = keep_entries(j, IG_bag_operands, kept, count);
-    attrs.pool = keep_entries(j, IG_bag_pool, kept, count);
-    attrs.padding = keep_entries(j, IG_bag_padding, kept, count);
-    attrs.last = keep_entries(j, IG_bag_last, kept, count);
-    attrs.empty = keep_entries(j, IG_bag_empty, kept, count);
-    attrs.tables = keep_entries(j, IG_bag_tables, kept, count);
+    ig_bag_attrs attrs = ig_bag_attrs_of(kept->bag);
+    attrs.operands = keep_entries(j, IG_bag_operands, kept);
+    attrs.pool = keep_entries(j, IG_bag_pool, kept);
+    attrs.padding = keep_entries(j, IG_bag_padding, kept);
+    attrs.last = keep_entries(j, IG_bag_last, kept);
+    attrs.empty = keep_entries(j, IG_bag_empty, kept);
+    attrs.tables = keep_entries(j, IG_bag_tables, kept);
     ig_op_spec spec = { .operands = operands.items,
                         .operand_count = (uint32_t)operands.count,
                         .result_count = count };
     ig_op *op = ig_build_bag_op(&j->e, &spec, attrs);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value *old = &j->bag->results[kept[i]];
+        ig_value *old = &kept->bag->results[kept->numbers.items[i]];
         op->results[i].name = old->name;
         ig_value_retype(&op->results[i], old->type);
         ig_value_replace(old, &op->results[i]);
     }
 }
 
-/* ---- one bag op ---- */
+/* ---- bags that travel together ---- */
 
 /* The divided table of an operand; NULL where it is none. */
 static const ig_divided *divided_of(const sharder *s, const ig_value *value) {
     ig_op *op = ig_def(value, IG_OP_shard);
     return op ? ig_map_get_id(&s->divided, IG_MAP_PTR(op)) : NULL;
+}
+
+/* The first divided table of a feature. */
+static const ig_divided *table_of(const sharder *s, const ig_op *bag,
+                                  const ig_bag_feature *in) {
+    const ig_divided *table = NULL;
+    for (uint32_t k = 0; k < in->tables && !table; k++) {
+        table = divided_of(s, bag->operands[in->table + k].value);
+    }
+    return table;
 }
 
 static ig_status check_feature(const ig_op *bag, const ig_bag_feature *in) {
@@ -431,42 +496,46 @@ static ig_status check_feature(const ig_op *bag, const ig_bag_feature *in) {
     return IG_OK;
 }
 
-/* Lists and counts, with weights, that one exchange would take. */
-static ig_status check_lists(const journey *j) {
+/* Lists and counts, with weights, that travel for a bag; reports what cannot travel. */
+static ig_status count_lists(const sharder *s, const ig_op *bag, uint64_t *out_lists) {
     enum { LISTS_OF_PART = 6 };
-    uint64_t lists = 0;
-    for (uint32_t i = 0; i < j->feature_count; i++) {
-        lists += (uint64_t)LISTS_OF_PART * j->features[i].table->count;
+    *out_lists = 0;
+    for (uint32_t i = 0; i < bag->result_count; i++) {
+        ig_bag_feature in = ig_bag_feature_at(bag, i);
+        const ig_divided *table = table_of(s, bag, &in);
+        if (table) {
+            IG_TRY(check_feature(bag, &in));
+            *out_lists += (uint64_t)LISTS_OF_PART * table->count;
+        }
     }
-    return lists < IG_MANY
+    return *out_lists < IG_MANY
                ? IG_OK
-               : SHARD_ERROR(
-                     j->bag,
-                     "%u look-ups in divided tables make more than %d parts; cut "
-                     "tables into fewer columns",
-                     j->feature_count, IG_MANY / LISTS_OF_PART);
+               : SHARD_ERROR(bag,
+                             "%u look-ups in divided tables make more than %d parts; "
+                             "cut tables into fewer columns",
+                             bag->result_count, IG_MANY / LISTS_OF_PART);
 }
 
 /* Splits the features: those that travel go to j->features, the others to `kept`. */
-static ig_status sort_features(journey *j, uint32_t *kept, uint32_t *out_kept) {
-    for (uint32_t i = 0; i < j->bag->result_count; i++) {
-        feature f = { .number = i, .in = ig_bag_feature_at(j->bag, i) };
-        for (uint32_t k = 0; k < f.in.tables && !f.table; k++) {
-            f.table = divided_of(j->s, j->bag->operands[f.in.table + k].value);
+static void sort_features(journey *j, kept_features *kept) {
+    ig_op *bag = kept->bag;
+    for (uint32_t i = 0; i < bag->result_count; i++) {
+        feature f = { .bag = bag,
+                      .number = i,
+                      .in = ig_bag_feature_at(bag, i),
+                      .attrs = ig_bag_attrs_of(bag) };
+        f.table = table_of(j->s, bag, &f.in);
+        if (f.table) {
+            IG_PUSH(j->s->arena, &j->features, f);
+        } else {
+            IG_PUSH(j->s->arena, &kept->numbers, i);
         }
-        if (!f.table) {
-            kept[(*out_kept)++] = i;
-            continue;
-        }
-        IG_TRY(check_feature(j->bag, &f.in));
-        j->features[j->feature_count++] = f;
     }
-    return check_lists(j);
 }
 
 static void travel_all(journey *j) {
-    for (uint32_t i = 0; i < j->feature_count; i++) {
-        feature *f = &j->features[i];
+    for (size_t i = 0; i < j->features.count; i++) {
+        feature *f = &j->features.items[i];
         list_ids(j, f);
         for (uint32_t k = 0; k < f->table->count; k++) {
             deal_part(j, f, &f->table->parts[k]);
@@ -479,42 +548,77 @@ static void travel_all(journey *j) {
     j->came_reduced = meet_ranks(j, IG_OP_reduce_scatter, &j->reduced);
     j->came_back = meet_ranks(j, IG_OP_all_to_all, &j->back);
     const travel *next = j->travels.items;
-    for (uint32_t i = 0; i < j->feature_count; i++) {
-        arrive_feature(j, &j->features[i], next);
-        next += j->features[i].table->count;
+    for (size_t i = 0; i < j->features.count; i++) {
+        arrive_feature(j, &j->features.items[i], next);
+        next += j->features.items[i].table->count;
     }
 }
 
-static ig_status shard_bag(sharder *s, ig_op *bag) {
-    ig_builder b = ig_builder_before(bag);
-    journey j = { .s = s, .bag = bag, .attrs = ig_bag_attrs_of(bag) };
-    uint32_t *kept = IG_NEW_ARRAY(s->arena, uint32_t, bag->result_count), count = 0;
+/* Bags that may stand where the last of them does. */
+static void shard_bags(sharder *s, ig_op *const *bags, size_t count) {
+    ig_builder b = ig_builder_before(bags[count - 1]);
+    journey j = { .s = s };
+    kept_features *kept = IG_NEW_ARRAY(s->arena, kept_features, count);
     j.e = ig_expr_of(&b);
-    j.features = IG_NEW_ARRAY(s->arena, feature, bag->result_count);
-    IG_TRY(sort_features(&j, kept, &count));
-    if (!j.feature_count) {
-        return IG_OK;
+    for (size_t i = 0; i < count; i++) {
+        kept[i].bag = bags[i];
+        sort_features(&j, &kept[i]);
     }
     travel_all(&j);
-    if (count) {
-        keep_features(&j, kept, count);
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i].numbers.count) {
+            keep_features(&j, &kept[i]);
+        }
+        ig_op_erase(bags[i]);
     }
-    ig_op_erase(bag);
     s->run->changed = true;
-    return IG_OK;
 }
 
 /* ---- the graph ---- */
 
-/* Bodies nest at most limits.graph_depth deep. */
-static ig_status shard_block(sharder *s, ig_block *block) {
-    for (ig_op *op = block->first, *next; op; op = next) {
-        next = op->next;
-        for (uint32_t i = 0; i < op->body_count; i++) {
-            IG_TRY(shard_block(s, op->bodies[i]));
+/* The next bags of the block that travel and need as many bags before them: at most as
+ * many as one exchange takes. */
+static ig_status next_bags(const sharder *s, ig_op *first, ig_op_list *out) {
+    uint64_t lists, all = 0;
+    *out = (ig_op_list){ 0 };
+    for (ig_op *op = first; op; op = op->next) {
+        if (op->code != IG_OP_bag) {
+            continue;
         }
-        if (op->code == IG_OP_bag) {
-            IG_TRY(shard_bag(s, op));
+        IG_TRY(count_lists(s, op, &lists));
+        uint32_t level = out->count ? ig_level_of(&s->levels, out->items[0]) : 0;
+        bool fits = !out->count || ig_level_of(&s->levels, op) == level;
+        if (lists && fits && all + lists < IG_MANY) {
+            IG_PUSH(s->arena, out, op);
+            all += lists;
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status shard_body(sharder *s, ig_block *block) {
+    ig_op_list bags;
+    ig_levels_find(&s->levels, s->arena, block, IG_OP_bag);
+    IG_TRY(next_bags(s, block->first, &bags));
+    while (bags.count) {
+        uint32_t level = ig_level_of(&s->levels, bags.items[0]);
+        bool is_one = ig_levels_make_way(&s->levels, &bags, level);
+        shard_bags(s, bags.items, is_one ? bags.count : 1);
+        IG_TRY(next_bags(s, block->first, &bags));
+    }
+    return IG_OK;
+}
+
+/* What is looked up in bodies cannot travel.  They nest at most limits.graph_depth
+ * deep. */
+static ig_status check_bodies(const sharder *s, const ig_block *block) {
+    uint64_t lists;
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_bag && block->parent) {
+            IG_TRY(count_lists(s, op, &lists));
+        }
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            IG_TRY(check_bodies(s, op->bodies[i]));
         }
     }
     return IG_OK;
@@ -560,6 +664,7 @@ static ig_status take_marks(sharder *s, ig_graph *graph) {
 ig_status ig_pass_shard(ig_pass_run *run, ig_graph *graph) {
     sharder s = { .run = run, .arena = run->scratch };
     IG_TRY(divide_tables(&s, graph));
-    IG_TRY(shard_block(&s, &graph->body));
+    IG_TRY(check_bodies(&s, &graph->body));
+    IG_TRY(shard_body(&s, &graph->body));
     return take_marks(&s, graph);
 }

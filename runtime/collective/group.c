@@ -115,6 +115,7 @@ void ig_group_close(ig_group *group) {
     }
     free(group->send);
     free(group->receive);
+    free(group->seen);
     free(group);
 }
 

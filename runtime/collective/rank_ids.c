@@ -1,4 +1,4 @@
-/* Functions of ranks about ids: bag_ids, and deal.
+/* Functions of ranks about ids: bag_ids.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Written apart from the interpreter's (ir/fold), which judges them; the rules of ids
@@ -15,9 +15,7 @@ enum { NEGATIVE_WRAP, NEGATIVE_ERROR, NEGATIVE_SKIP };
 enum { RANGE_ERROR, RANGE_CLAMP, RANGE_FIRST };
 enum { OFFSETS_ERROR, OFFSETS_CLAMP, OFFSETS_SLICE };
 enum { HAS_BEGINS = 1, HAS_ENDS = 2, HAS_WEIGHTS = 4 };
-enum { BAG_PARAMS = 14, DEAL_PARAMS = 6 };
-
-/* ---- bag_ids ---- */
+enum { BAG_PARAMS = 14 };
 
 typedef struct bags {
     const ig_host_call *call;
@@ -260,160 +258,4 @@ bool ig_rank_bag_ids(ig_group *group, const ig_host_call *call) {
     b.listed = call->buffers[1];
     b.listed_weights = has_weights ? call->buffers[2] : NULL;
     return is_none ? list_each(&b) : list_bags(&b);
-}
-
-/* ---- deal ---- */
-
-typedef struct dealer {
-    const ig_host_call *call;
-    int64_t world, shards, bag_count, id_count, weight_bytes;
-    bool keeps;
-    const int64_t *lengths, *ids, *starts, *ranks, *bases, *numbers;
-    const char *weights;
-    int64_t *to_lengths, *bags_of, *to_ids, *ids_of, *places, *next;
-    char *to_weights;
-} dealer;
-
-/* The shard with row `id`: the last that starts there or before. */
-static int64_t shard_of(const dealer *d, int64_t id) {
-    int64_t low = 0, high = d->shards;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        low = d->starts[middle] <= id ? middle : low;
-        high = d->starts[middle] <= id ? high : middle;
-    }
-    return low;
-}
-
-static bool refuse_bags(const dealer *d) {
-    return ig_rank_refuse(d->call, "deal: the bags do not have %lld ids together",
-                          (long long)d->id_count);
-}
-
-/* How many go to each rank, and where its first stands. */
-static bool count_ids(dealer *d) {
-    int64_t left = d->id_count, at = 0;
-    for (int64_t i = 0; i < d->bag_count; i++) {
-        if (d->lengths[i] < 0 || d->lengths[i] > left) {
-            return refuse_bags(d);
-        }
-        left -= d->lengths[i];
-    }
-    memset(d->ids_of, 0, (size_t)d->world * sizeof *d->ids_of);
-    for (int64_t i = 0; i < d->id_count; i++) {
-        if (d->ids[i] < -1) {
-            return ig_rank_refuse(d->call, "deal: id %lld at position %lld",
-                                  (long long)d->ids[i], (long long)i);
-        }
-        if (d->ids[i] >= 0 || d->keeps) {
-            d->ids_of[d->ranks[shard_of(d, d->ids[i])]]++;
-        }
-    }
-    for (int64_t rank = 0; rank < d->world; rank++) {
-        d->next[rank] = at;
-        at += d->ids_of[rank];
-    }
-    return left == 0 ? true : refuse_bags(d);
-}
-
-static void deal_id(dealer *d, int64_t from, int64_t bag) {
-    int64_t id = d->ids[from];
-    if (id < 0 && !d->keeps) {
-        d->places[from] = -1;
-        return;
-    }
-    int64_t shard = shard_of(d, id), rank = d->ranks[shard], to = d->next[rank]++;
-    d->to_lengths[d->numbers[rank] * d->bag_count + bag]++;
-    d->to_ids[to] = id < 0 ? -1 : id - d->starts[shard] + d->bases[shard];
-    d->places[from] = to;
-    if (d->weights) {
-        memcpy(d->to_weights + to * d->weight_bytes,
-               d->weights + from * d->weight_bytes, (size_t)d->weight_bytes);
-    }
-}
-
-static bool open_dealer(const ig_host_call *call, dealer *d) {
-    const int64_t *p = call->params;
-    if (call->param_count != DEAL_PARAMS) {
-        return false;
-    }
-    *d = (dealer){ .call = call,
-                   .world = p[0],
-                   .shards = p[1],
-                   .keeps = p[2] != 0,
-                   .bag_count = p[3],
-                   .id_count = p[4],
-                   .weight_bytes = p[5] };
-    uint32_t extra = d->weight_bytes > 0, next = 5 + extra, in = next + 1;
-    uint32_t shards = in + 2 + extra;
-    void *const *buffers = call->buffers;
-    if (call->buffer_count != shards + 1 || d->world < 1 || d->shards < 1 ||
-        d->shards > INT32_MAX || d->world > INT32_MAX ||
-        !ig_rank_holds(call, 1, d->world, 8) || !ig_rank_holds(call, 3, d->world, 8) ||
-        !ig_rank_holds(call, 4, d->id_count, 8) ||
-        !ig_rank_holds(call, next, d->world, 8) ||
-        !ig_rank_holds(call, in, d->bag_count, 8) ||
-        !ig_rank_holds(call, in + 1, d->id_count, 8) ||
-        (extra && !ig_rank_holds(call, in + 2, d->id_count, d->weight_bytes)) ||
-        !ig_rank_holds(call, shards, 3 * d->shards + d->world, 8)) {
-        return false;
-    }
-    d->to_lengths = buffers[0];
-    d->bags_of = buffers[1];
-    d->to_ids = buffers[2];
-    d->ids_of = buffers[3];
-    d->places = buffers[4];
-    d->to_weights = extra ? buffers[5] : NULL;
-    d->next = buffers[next];
-    d->lengths = buffers[in];
-    d->ids = buffers[in + 1];
-    d->weights = extra ? buffers[in + 2] : NULL;
-    d->starts = buffers[shards];
-    d->ranks = d->starts + d->shards;
-    d->bases = d->ranks + d->shards;
-    d->numbers = d->bases + d->shards;
-    return true;
-}
-
-bool ig_rank_deal_count(ig_group *group, const ig_host_call *call) {
-    (void)group;
-    if (call->buffer_count != 2 || call->param_count != 2 ||
-        !ig_rank_holds(call, 0, 1, 8) || !ig_rank_holds(call, 1, call->params[1], 8)) {
-        return false;
-    }
-    const int64_t *ids = call->buffers[1];
-    int64_t count = 0;
-    for (int64_t i = 0; i < call->params[1]; i++) {
-        count += call->params[0] || ids[i] >= 0;
-    }
-    *(int64_t *)call->buffers[0] = count;
-    return true;
-}
-
-bool ig_rank_deal(ig_group *group, const ig_host_call *call) {
-    (void)group;
-    dealer d;
-    if (!open_dealer(call, &d) || !count_ids(&d)) {
-        return false;
-    }
-    int64_t held = 0, dealt = d.next[d.world - 1] + d.ids_of[d.world - 1], at = 0, size;
-    for (int64_t rank = 0; rank < d.world; rank++) {
-        bool has_rows = d.numbers[rank] >= 0;
-        d.bags_of[rank] = has_rows ? d.bag_count : 0;
-        held += has_rows;
-    }
-    if (!ig_mul_i64(held, d.bag_count, &size) || !ig_rank_holds(call, 0, size, 8) ||
-        !ig_rank_holds(call, 2, dealt, 8) ||
-        (d.weights && !ig_rank_holds(call, 5, dealt, d.weight_bytes))) {
-        return false;
-    }
-    if (size) {
-        memset(d.to_lengths, 0, (size_t)size * sizeof *d.to_lengths);
-    }
-    for (int64_t bag = 0; bag < d.bag_count; bag++) {
-        for (int64_t end = at + d.lengths[bag]; at < end; at++) {
-            deal_id(&d, at, bag);
-        }
-    }
-    return true;
 }

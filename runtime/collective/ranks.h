@@ -11,10 +11,12 @@
  * rank_bag_ids_count(count; ids, [begins], [ends]): how many ids that gives
  * rank_deal(lengths, lists a rank, ids, ids a rank, places, [weights], scratch [world];
  *           lengths, ids, [weights], shards)
- *     params: world, shards, whether -1 is kept, bags, ids, bytes of a weight.
+ *     params: world, shards, whether -1 is kept, bags, ids, bytes of a weight, whether
+ *     an id goes but once.
  *     shards: first rows, ranks, first rows there, then each rank's number among those
  *     that have rows, or -1
- * rank_deal_count(count; ids): how many go anywhere.  params: whether -1 is kept, ids
+ * rank_deal_count(count; ids): how many go anywhere.  params: whether -1 is kept, ids,
+ *     whether an id goes but once
  * rank_meet_counts(found; counts …)
  *     params: world, rank, n, a number that is the same on all ranks
  * rank_meet_lists(lists …; lists …, counts …, found)

@@ -67,6 +67,8 @@ struct ig_group {
     bool has_failed;
     ig_group_part *send, *receive; /* world * room parts each, for what is made here */
     uint32_t room;
+    struct ig_seen_id *seen; /* a table of ids, of deal; grows */
+    size_t seen_room;
     ig_group_caller caller;
     char text[IG_HOST_REASON_BYTES]; /* of the last error */
 };

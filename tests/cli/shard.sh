@@ -96,6 +96,12 @@ check "a plan of another model" 3 "plan.json: plan: no table of the model is 'us
     "$ingot" dump "$tmp/codes.ig" --shard "$tmp/plan.json"
 check "a plan that is none" 3 '"ranks" must list the ranks' \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/users.json"
+sed 's/"tables":/"deduplicate": true, "tables":/' "$tmp/model.json" >"$tmp/once.json"
+check "an id may travel once" 0 "distinct" \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/once.json" --rank 1
+sed 's/"deduplicate": true/"deduplicate": 1/' "$tmp/once.json" >"$tmp/one.json"
+check "or not" 3 'one.json: plan: "deduplicate" must be true or false' \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/one.json" --rank 1
 check "a plan of a larger table" 3 "part 0 is not inside of 100 rows of 64" \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/plan.json"
 check "nobody's model has no ranks yet" 2 "leave out --isolate or --shard" \

@@ -159,6 +159,11 @@ static inline bool shard_copies(uint32_t output) {
     return output == 3 || output == 6 || output == 8 || output == 10 || output == 11;
 }
 
+/* Sums of codes, which are added otherwise when they have become rows. */
+static inline bool shard_adds_codes(uint32_t output) {
+    return output == 5;
+}
+
 /* Half a unit in the last place: f16, f64, else f32. */
 static inline double rounding(uint32_t output) {
     return output == 4 ? 0x1p-11 : output == 9 ? 0x1p-53 : 0;

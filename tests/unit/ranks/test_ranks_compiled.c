@@ -35,13 +35,22 @@ static void teardown(fixture *f) {
 
 /* ---- programs ---- */
 
-/* `wire`: what rows travel as. */
+/* What rows travel as, half a place of it (0: as they are), and whether an id travels
+ * but once. */
+typedef struct wire_kind {
+    const char *name;
+    double unit;
+    bool is_distinct;
+} wire_kind;
+
 static const char *plan_text(fixture *f, shard_cut type, int64_t world,
-                             const char *wire) {
+                             wire_kind wire) {
     ig_writer out;
     ig_writer_init(&out, &f->arena);
-    ig_put(&out, "{\"communication\": \"%s\", \"world_size\": %lld, \"tables\": [",
-           wire, (long long)world);
+    ig_put(&out,
+           "{\"communication\": \"%s\", \"deduplicate\": %s, \"world_size\": %lld, "
+           "\"tables\": [",
+           wire.name, wire.is_distinct ? "true" : "false", (long long)world);
     for (uint32_t i = 0; i < TABLES; i++) {
         shard_layout l = shard_lay_out(type, i, world);
         ig_put(&out, "%s{\"name\": \"%s\", \"sharding_type\": \"%s\", \"shards\": [",
@@ -157,12 +166,13 @@ static double element(const ig_view *view, int64_t i) {
                                    : (double)((const int64_t *)view->data)[i];
 }
 
-/* How far a sum may be off: `unit` is half a place of what rows travel as; 0: f32. */
+/* How far a sum may be off. */
 static double bound_of(const rank_run *r, shard_cut type, uint32_t output, double size,
-                       double unit) {
-    bool is_exact = !shard_splits_rows(type) || shard_copies(output);
+                       wire_kind wire) {
+    bool is_exact = wire.is_distinct ? !shard_adds_codes(output)
+                                     : !shard_splits_rows(type) || shard_copies(output);
     double within = is_exact ? 0 : shard_bound(output, r->world, size);
-    return within + 2 * r->world * unit * size;
+    return within + 2 * r->world * wire.unit * size;
 }
 
 /* Codes of 8 bits are multiples of a step that is the row's, 1 / 127 of its largest. */
@@ -180,7 +190,7 @@ static double size_of(const ig_view *sizes, int64_t i, double unit) {
 
 /* All outputs of one rank, as the whole program gives them, and of sizes. */
 static void compare(const rank_run *r, const ig_view *wanted, const ig_view *sizes,
-                    shard_cut type, double unit) {
+                    shard_cut type, wire_kind wire) {
     for (uint32_t o = 0; o < OUTPUTS; o++) {
         const ig_view *got = &r->outputs[o], *want = &wanted[o];
         int64_t count = 1;
@@ -192,8 +202,8 @@ static void compare(const rank_run *r, const ig_view *wanted, const ig_view *siz
         }
         for (int64_t i = 0; i < count; i++) {
             double a = element(want, i), b = element(got, i);
-            double size = size_of(&sizes[o], i, unit);
-            double within = bound_of(r, type, o, size, unit);
+            double size = size_of(&sizes[o], i, wire.unit);
+            double within = bound_of(r, type, o, size, wire);
             bool is_same = isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
             CHECK_MSG(is_same || (within > 0 && fabs(a - b) <= within),
                       "type %d, rank %u of %u, output %u, element %lld: %.9g, expected "
@@ -231,16 +241,10 @@ static void close_judges(judges *j) {
     close_rank(&j->sizes);
 }
 
-/* What rows travel as, and half a place of it (0: as they are). */
-typedef struct wire_kind {
-    const char *name;
-    double unit;
-} wire_kind;
-
 static void check_type_at(fixture *f, shard_cut type, uint32_t world, judges *j,
                           wire_kind wire) {
     const char *text = shard_model_text(&f->arena, false);
-    const char *plan = plan_text(f, type, world, wire.name);
+    const char *plan = plan_text(f, type, world, wire);
     rank_run ranks[WORLD];
     pthread_t threads[WORLD];
     memset(ranks, 0, sizeof ranks);
@@ -262,7 +266,7 @@ static void check_type_at(fixture *f, shard_cut type, uint32_t world, judges *j,
                   world, ranks[r].message);
         run_whole(&j->whole, &ranks[r]);
         run_whole(&j->sizes, &ranks[r]);
-        compare(&ranks[r], j->whole.outputs, j->sizes.outputs, type, wire.unit);
+        compare(&ranks[r], j->whole.outputs, j->sizes.outputs, type, wire);
         close_rank(&ranks[r]);
     }
 }
@@ -275,7 +279,8 @@ TEST(ranks_give_what_the_whole_gives) {
     open_judges(&f, &j);
     for (int type = 0; type < TYPES; type++) {
         for (size_t i = 0; i < IG_COUNT_OF(worlds); i++) {
-            check_type_at(&f, (shard_cut)type, worlds[i], &j, (wire_kind){ "fp32", 0 });
+            check_type_at(&f, (shard_cut)type, worlds[i], &j,
+                          (wire_kind){ "fp32", 0, false });
         }
     }
     close_judges(&j);
@@ -283,9 +288,11 @@ TEST(ranks_give_what_the_whole_gives) {
 }
 
 TEST(rows_may_travel_narrow) {
-    static const wire_kind wires[] = { { "fp16", 0x1p-11 },
-                                       { "bf16", 0x1p-9 },
-                                       { "int8", CODE_UNIT } };
+    static const wire_kind wires[] = { { "fp16", 0x1p-11, false },
+                                       { "bf16", 0x1p-9, false },
+                                       { "int8", CODE_UNIT, false },
+                                       { "fp16", 0x1p-11, true },
+                                       { "int8", CODE_UNIT, true } };
     fixture f;
     judges j;
     setup(&f);
@@ -294,6 +301,21 @@ TEST(rows_may_travel_narrow) {
         check_type_at(&f, ROW_WISE, 3, &j, wires[i]);
         check_type_at(&f, COLUMN_WISE, 2, &j, wires[i]);
         check_type_at(&f, GRID, 4, &j, wires[i]);
+    }
+    close_judges(&j);
+    teardown(&f);
+}
+
+/* Rows come whole and are added in the order of ids, so that no sum is divided. */
+TEST(an_id_may_travel_once) {
+    static const uint32_t worlds[] = { 2, 3, 8 };
+    fixture f;
+    judges j;
+    setup(&f);
+    open_judges(&f, &j);
+    for (int type = 0; type < TYPES; type++) {
+        check_type_at(&f, (shard_cut)type, worlds[type % 3], &j,
+                      (wire_kind){ "fp32", 0, true });
     }
     close_judges(&j);
     teardown(&f);
@@ -422,6 +444,7 @@ TEST(a_session_without_a_group_is_refused) {
 }
 
 UNIT_SUITE(ranks_compiled, ranks_give_what_the_whole_gives, rows_may_travel_narrow,
+           an_id_may_travel_once,
            a_rank_whose_run_fails_is_named_to_the_others,
            programs_of_another_model_or_rank_are_found,
            a_session_without_a_group_is_refused)

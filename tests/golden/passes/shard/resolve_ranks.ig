@@ -24,7 +24,7 @@ module @m {
     %1 = measure %0, %off {function = "rank_bag_ids_count", params = [1, 0, 0, 0, 0, 0, 5, 0, 0, 0, N, B, 0, 0]} : i64[1]
     bind %1 {symbols = [ids]}
     %2, %3 = bag_ids %0, %off {operands = 1, rows = 5} : i64[B], i64[ids]
-    %4 = measure %3 {function = "rank_deal_count", params = [0, ids]} : i64[1]
+    %4 = measure %3 {function = "rank_deal_count", params = [0, ids, 0]} : i64[1]
     bind %4 {symbols = [dealt]}
     %5, %6, %7, %8, %9 = deal %2, %3 {world = 2, starts = [0, 2], ranks = [1, 0], bases = [0, 0]} : i64[2*B], i64[2], i64[dealt], i64[2], i64[ids]
     %10 = meet_counts %6, %8 {rank = 1, of = 77} : i64[8]
