@@ -2,23 +2,27 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/shard/shard.h"
 
-/* What TorchRec's collections have on a kind of device. */
-static bool is_offered(const shard_problem *p, shard_type type, shard_kernel kernel) {
+/* What TorchRec's collections have on a kind of device.  Ours pool rows of several
+ * ranks on a host too, which is worth its exchange where a table is asked to be cut so.
+ */
+static bool is_offered(const shard_problem *p, const shard_table *table,
+                       shard_type type, shard_kernel kernel) {
     bool is_on_host = kernel == SHARD_FUSED_UVM || kernel == SHARD_FUSED_UVM_CACHING;
     bool is_bag_only = type == SHARD_TABLE_COLUMN_WISE ||
                        type == SHARD_TABLE_ROW_WISE || type == SHARD_GRID;
-    bool cuts_rows = shard_cuts_rows(type);
+    bool may_cut = !shard_cuts_rows(type) ||
+                   (p->is_ours && (table->is_asked || p->given_plan));
     if ((type == SHARD_DATA_PARALLEL) != (kernel == SHARD_DENSE)) {
         return false;
     }
-    return p->is_sequence ? !is_bag_only && (p->is_cuda || !is_on_host)
-                          : p->is_cuda || (!is_on_host && !cuts_rows);
+    return table->is_sequence ? !is_bag_only && (p->is_cuda || !is_on_host)
+                          : p->is_cuda || (!is_on_host && may_cut);
 }
 
 static bool is_allowed(const shard_problem *p, const shard_table *table,
                        shard_type type, shard_kernel kernel) {
     return (table->types >> type & 1) && (table->kernels >> kernel & 1) &&
-           is_offered(p, type, kernel);
+           is_offered(p, table, type, kernel);
 }
 
 static void list_options_of(ig_arena *arena, const shard_problem *p,

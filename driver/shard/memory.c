@@ -9,8 +9,14 @@
 #define ROW_BYTES 4
 #define CACHED_ROW_BYTES 16
 
-double shard_results(const shard_problem *problem, const shard_table *table) {
-    return problem->is_sequence ? table->ids : table->bags;
+double shard_results(const shard_table *table) {
+    return table->is_sequence ? table->ids : table->bags;
+}
+
+double shard_row_bytes(const shard_table *table, int64_t columns) {
+    double codes = (double)(table->row_bytes - table->row_factors);
+    return ceil(codes * (double)columns / (double)table->dim) +
+           (double)table->row_factors;
 }
 
 /* Of the whole world's ids, the share that a shard looks up. */
@@ -32,16 +38,16 @@ void shard_estimate_memory(const shard_problem *problem, shard_option *option) {
     const shard_table *table = option->table;
     double share = share_of(problem, option->type);
     double ids = table->ids * share;
-    double results = shard_results(problem, table) *
-                     (problem->is_sequence || option->type == SHARD_DATA_PARALLEL
+    double results = shard_results(table) *
+                     (table->is_sequence || option->type == SHARD_DATA_PARALLEL
                           ? share
                           : (double)problem->world);
     bool is_cached = option->kernel == SHARD_FUSED_UVM_CACHING;
-    double whole = (double)table->rows * (double)table->dim * SHARD_ELEMENT_BYTES;
+    double whole = (double)table->rows * shard_row_bytes(table, table->dim);
     for (int64_t i = 0; i < option->part_count; i++) {
         shard_part *part = &option->parts[i];
         double rows = (double)part->size[0];
-        double weights = rows * (double)part->size[1] * SHARD_ELEMENT_BYTES;
+        double weights = rows * shard_row_bytes(table, part->size[1]);
         double batch = ceil(ids * SHARD_ID_BYTES) +
                        ceil(results * (double)part->size[1] * SHARD_ELEMENT_BYTES);
         batch = rows > 0 ? batch : 0; /* nothing is sent to a shard of nothing */

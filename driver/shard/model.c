@@ -98,31 +98,33 @@ static const char *name_of(const model_table *table) {
 
 /* ---- as the planner's input ---- */
 
-static ig_status check_table(const model_call *call, const model_table *table) {
-    const ig_type *type = table->op->results->type;
-    if (type->kind != IG_TENSOR || type->dtype != IG_DT_f32) {
-        return MODEL_ERROR(call, IG_UNSUPPORTED,
-                           "table '%s' has rows of %s; costs are known for tables of "
-                           "f32 only",
-                           name_of(table), ig_dtypes[type->dtype].name);
+/* What a row of it takes; `out_factors`: of that its scale and bias. */
+static int64_t row_bytes(const ig_type *type, int64_t dim, int64_t *out_factors) {
+    unsigned bits = ig_dtypes[type->dtype].bits;
+    ig_row_layout layout;
+    *out_factors = 0;
+    if (type->kind != IG_TABLE || !ig_row_layout_of(type->rows, bits, dim, &layout)) {
+        return (dim * bits + 7) / 8;
     }
-    bool is_other = (table->sequences > 0) != (call->tables.items[0].sequences > 0) ||
-                    (table->sequences > 0 && table->pooled > 0);
-    return is_other ? MODEL_ERROR(call, IG_UNSUPPORTED,
-                                  "table '%s' is looked up with pooling and '%s' "
-                                  "without; costs are known for models of one kind",
-                                  name_of(&call->tables.items[0]), name_of(table))
-                    : IG_OK;
+    const ig_row_info *info = &ig_rows_formats[type->rows.format];
+    *out_factors = info->place ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0;
+    return layout.stride;
 }
 
 static void put_table(ig_writer *out, const model_table *table) {
     const ig_type *type = table->op->results->type;
-    int64_t rows = 0, dim = 0;
+    int64_t rows = 0, dim = 0, factors;
     (void)ig_dim_known(type->dims[0], &rows); /* of constants they are */
     (void)ig_dim_known(type->dims[1], &dim);
     ig_put(out, "{\"name\": ");
     ig_put_json_string(out, ig_str_of(name_of(table)));
-    ig_put(out, ", \"rows\": %lld, \"dim\": %lld}", (long long)rows, (long long)dim);
+    ig_put(out, ", \"rows\": %lld, \"dim\": %lld", (long long)rows, (long long)dim);
+    if (type->kind != IG_TENSOR || type->dtype != IG_DT_f32) {
+        int64_t bytes = row_bytes(type, dim, &factors);
+        ig_put(out, ", \"row_bytes\": %lld, \"row_factors\": %lld", (long long)bytes,
+               (long long)factors);
+    }
+    ig_put(out, "%s}", table->sequences ? ", \"is_sequence\": true" : "");
 }
 
 static void put_factors(ig_writer *out, const model_table *table) {
@@ -142,7 +144,6 @@ static ig_status print_tables(void *arguments) {
     ig_writer_init(&out, call->arena);
     ig_put(&out, "{\"tables\": [");
     for (size_t i = 0; i < call->tables.count; i++) {
-        IG_TRY(check_table(call, &call->tables.items[i]));
         weighted += call->tables.items[i].weighted;
         ig_put(&out, i ? ",\n  " : "\n  ");
         put_table(&out, &call->tables.items[i]);
@@ -152,9 +153,7 @@ static ig_status print_tables(void *arguments) {
         ig_put(&out, i ? ",\n  " : "\n  ");
         put_factors(&out, &call->tables.items[i]);
     }
-    ig_put(&out, "},\n\"module\": \"%s\", \"is_weighted\": %s}\n",
-           call->tables.items[0].sequences ? "EmbeddingCollection"
-                                           : "EmbeddingBagCollection",
+    ig_put(&out, "},\n\"is_weighted\": %s}\n",
            weighted ? "true" : "false");
     call->out = out.data;
     return IG_OK;

@@ -85,7 +85,8 @@ static ig_status refuse_plan(const plan_call *call, const shard_planner *planner
     return ig_error(&call->context->diag, IG_INVALID, &where,
                     "none of %zu proposals fits: a rank has %.0f bytes of device and "
                     "%.0f of host memory left for tables; give more ranks, more memory "
-                    "(\"hbm_cap\", \"ddr_cap\"), a smaller batch or fewer constraints",
+                    "(\"hbm_cap\", \"ddr_cap\"), a smaller batch, fewer constraints, or let tables be cut by rows "
+                    "(\"sharding_types\": [\"row_wise\"])",
                     planner->proposal_count, planner->empty.hbm, planner->empty.ddr);
 }
 
@@ -118,6 +119,7 @@ static ig_status make_plan(void *arguments) {
     shard_planner planner;
     IG_TRY(shard_problem_read(call->context, arena, &where, ig_str_of(call->text),
                               &problem));
+    problem.is_ours = call->objective == IG_SHARD_CRITICAL_PATH;
     IG_TRY(shard_list_choices(call->context, arena, &where, &problem, &choices));
     shard_planner_init(&planner, arena, &problem, choices);
     shard_search search;

@@ -214,6 +214,17 @@ static ig_status read_features(const reader *r, const ig_json *given,
     return IG_OK;
 }
 
+/* Rows are of f32 where nothing else is said. */
+static ig_status read_row(const reader *r, const ig_json *json, shard_table *table) {
+    enum { WIDEST = 8 };
+    int64_t plain = table->dim * SHARD_ELEMENT_BYTES;
+    IG_TRY(read_int(r, json,
+                    (int_field){ "row_bytes", 1, (MAX_DIM + 1) * WIDEST, plain },
+                    &table->row_bytes));
+    return read_int(r, json, (int_field){ "row_factors", 0, table->row_bytes - 1, 0 },
+                    &table->row_factors);
+}
+
 static ig_status read_table(reader *r, const ig_json *json, const ig_json *constraints,
                             const shard_problem *p, shard_table *table) {
     static const char *const known[] = { "sharding_types", "compute_kernels",
@@ -229,6 +240,7 @@ static ig_status read_table(reader *r, const ig_json *json, const ig_json *const
     r->owner = ig_arena_printf(r->arena, "table '%s'", table->name);
     IG_TRY(read_int(r, json, (int_field){ "rows", 1, MAX_ROWS, 0 }, &table->rows));
     IG_TRY(read_int(r, json, (int_field){ "dim", 1, MAX_DIM, 0 }, &table->dim));
+    IG_TRY(read_row(r, json, table));
     const ig_json *given = ig_json_get(constraints, table->name);
     r->owner = ig_arena_printf(r->arena, "constraints of table '%s'", table->name);
     IG_TRY(refuse_unknown(r, given, known));
@@ -238,11 +250,14 @@ static ig_status read_table(reader *r, const ig_json *json, const ig_json *const
                       SHARD_TYPE_COUNT, &table->types));
     IG_TRY(read_names(r, ig_json_get(given, "compute_kernels"), shard_kernel_names,
                       SHARD_KERNEL_COUNT, &table->kernels));
-    if (!ig_json_get(given, "sharding_types")) {
+    table->is_asked = ig_json_get(given, "sharding_types") != NULL;
+    if (!table->is_asked) {
         table->types &= ~(1u << SHARD_GRID); /* only where it is asked for */
     }
     /* As TorchRec: a collection of bags knows it itself. */
-    table->is_weighted = p->is_sequence
+    const ig_json *sequence = ig_json_get(json, "is_sequence");
+    table->is_sequence = sequence ? ig_json_is_true(sequence) : p->is_sequence;
+    table->is_weighted = table->is_sequence
                              ? ig_json_is_true(ig_json_get(given, "is_weighted"))
                              : p->is_weighted;
     return read_features(r, given, p, table);
@@ -263,7 +278,8 @@ static ig_status read_module(const reader *r, const ig_json *json, shard_problem
     }
     if (dtype && !ig_str_is(ig_str_of(ig_json_text(dtype)), "FP32")) {
         return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
-                        "\"data_type\": only tables of \"FP32\" are estimated");
+                        "\"data_type\": only \"FP32\"; a table's \"row_bytes\" says what "
+                        "another type takes");
     }
     if (ig_json_count(ig_json_get(json, "fused_params")) > 0) {
         return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,

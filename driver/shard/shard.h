@@ -35,12 +35,14 @@ extern const char *const shard_kernel_names[SHARD_KERNEL_COUNT];
 typedef struct shard_table {
     const char *name;
     int64_t rows, dim;
+    int64_t row_bytes, row_factors; /* of a row; of its scale and bias among them */
     int64_t min_partition; /* least width of a column-wise shard */
     unsigned types;        /* bit i: shard_type i is allowed */
     unsigned kernels;
     double ids, bags; /* of one rank's batch, over all features */
     double held_ids;  /* those that TorchRec sets memory aside for */
-    bool is_weighted;
+    bool is_asked; /* `types` are those that constraints give */
+    bool is_weighted, is_sequence; /* sequence: look-ups are not pooled */
 } shard_table;
 
 /* Is the type one that cuts rows, columns, or both? */
@@ -55,6 +57,7 @@ typedef struct shard_problem {
     int64_t world, local_world, batch_size;
     const ig_json *given_plan; /* or NULL: checked by shard_read_plan */
     bool is_cuda, is_sequence, is_weighted;
+    bool is_ours; /* not only what TorchRec has */
     double hbm, ddr, hbm_to_ddr, intra_host, inter_host;
     double backward, weighted_backward; /* factors on a look-up's time */
     double hbm_cap, ddr_cap;            /* bytes of each rank */
@@ -89,10 +92,12 @@ enum { SHARD_ELEMENT_BYTES = 4, SHARD_ID_BYTES = 8 };
 ig_status shard_problem_read(ig_context *context, ig_arena *arena,
                              const ig_location *where, ig_str text,
                              shard_problem *out_problem);
+/* Bytes of so many columns of a row; each part of a row has its scale and bias. */
+double shard_row_bytes(const shard_table *table, int64_t columns);
 /* How `type` cuts the table: sizes and offsets only. */
 void shard_cut(ig_arena *arena, const shard_problem *problem, shard_option *option);
 /* Rows that one rank's batch gives: samples times features, or ids of a sequence. */
-double shard_results(const shard_problem *problem, const shard_table *table);
+double shard_results(const shard_table *table);
 void shard_estimate_memory(const shard_problem *problem, shard_option *option);
 void shard_estimate_time(const shard_problem *problem, shard_option *option);
 /* One choice per table, cut and estimated.  `where` is for the message about a table

@@ -40,28 +40,28 @@ static double exchange_bandwidth(const shard_problem *p) {
     return p->world <= p->local_world ? p->intra_host : p->inter_host;
 }
 
-static traffic traffic_of(const shard_problem *p, const shard_option *o, double dim) {
-    double world = (double)p->world, row = dim * SHARD_ELEMENT_BYTES;
-    double ids = o->table->ids, results = shard_results(p, o->table);
+static traffic traffic_of(const shard_problem *p, const shard_option *o,
+                          int64_t columns) {
+    double world = (double)p->world, row = shard_row_bytes(o->table, columns);
+    double ids = o->table->ids, results = shard_results(o->table);
     double weights = o->table->is_weighted ? 2 : 1;
     traffic t = { .penalty = 1 };
     if (o->type == SHARD_DATA_PARALLEL) {
         world = 1;
     } else if (o->type == SHARD_ROW_WISE) {
         ids /= world;
-        results = p->is_sequence ? results / world : results;
+        results = o->table->is_sequence ? results / world : results;
     } else if (o->type == SHARD_TABLE_ROW_WISE || o->type == SHARD_GRID) {
         ids /= (double)p->local_world;
     } else {
-        t.penalty = narrow_penalty((int64_t)dim);
+        t.penalty = narrow_penalty(columns);
     }
     bool is_whole = o->type == SHARD_TABLE_WISE || o->type == SHARD_COLUMN_WISE ||
                     o->type == SHARD_TABLE_COLUMN_WISE;
     t.in = ceil(ids * world * SHARD_ID_BYTES) * weights;
     t.lookup = ids * world *
-               (is_whole && dim < LEAST_COLUMNS ? LEAST_COLUMNS * SHARD_ELEMENT_BYTES
-                                                : row);
-    t.out = results * world * row;
+               (is_whole ? fmax(row, LEAST_COLUMNS * SHARD_ELEMENT_BYTES) : row);
+    t.out = results * world * (double)columns * SHARD_ELEMENT_BYTES;
     return t;
 }
 
@@ -84,8 +84,7 @@ static void estimate_comms(const shard_problem *p, const shard_option *o,
                            shard_part *part, double out) {
     double bandwidth = kernel_bandwidth(p, o->kernel);
     if (o->type == SHARD_DATA_PARALLEL) {
-        double bytes = (double)part->size[0] * (double)part->size[1] *
-                       SHARD_ELEMENT_BYTES;
+        double bytes = (double)part->size[0] * shard_row_bytes(o->table, part->size[1]);
         part->bwd_comms = replica_comms(p, bytes, bandwidth);
         return;
     }
@@ -102,7 +101,7 @@ void shard_estimate_time(const shard_problem *problem, shard_option *option) {
     double bandwidth = kernel_bandwidth(problem, option->kernel);
     for (int64_t i = 0; i < option->part_count; i++) {
         shard_part *part = &option->parts[i];
-        traffic t = traffic_of(problem, option, (double)part->size[1]);
+        traffic t = traffic_of(problem, option, part->size[1]);
         double once = (t.in + t.lookup + t.out) * t.penalty / bandwidth;
         part->fwd_compute = once;
         part->bwd_compute = once * problem->backward;

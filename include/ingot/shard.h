@@ -13,10 +13,12 @@ extern "C" {
 /* Every way to place each table, with memory and time of each shard, by the formulas of
  * TorchRec 1.9's planner for training (docs/sharding.md).
  *
- * `text` is JSON: {"tables": [{"name", "rows", "dim"}], "topology": {"world_size",
+ * `text` is JSON: {"tables": [{"name", "rows", "dim", "row_bytes", "row_factors",
+ * "is_sequence"}], "topology": {"world_size",
  * "local_world_size", "compute_device"}, "batch_size", "module", "is_weighted",
  * "constraints": {table: {"sharding_types", "compute_kernels", "min_partition",
- * "pooling_factors"}}}; `name` stands for it in messages.  *out_json lists the options:
+ * "pooling_factors"}}} (of a table the last three may be missing: rows of f32, pooled);
+ * `name` stands for it in messages.  *out_json lists the options:
  * sizes and offsets in rows and columns, memory in bytes per rank, times in
  * milliseconds per iteration.  It is the context's until its next call.  Errors:
  * IG_INVALID for bad input, IG_UNSUPPORTED for what has no formula here yet. */
@@ -60,7 +62,8 @@ IG_API IG_MUST_USE ig_status ig_module_tables(ig_module *module,
  * their table once, in any way; tables of "data_parallel", and those that the plan does
  * not name, every rank has whole.  Programs of all ranks meet in collectives
  * (docs/sharding.md); "communication" "fp16", "bf16" or "int8" (codes, and a step
- * for each row): rows of f32 travel so, rounded.
+ * for each row): rows of f32 travel so, rounded; "deduplicate" true, of the plan or of
+ * a table's entry: an id travels once, and bags are pooled at home.
  * `name` stands for the plan in messages.  After an error the
  * module is to be closed.  Errors: IG_INVALID for a plan that is bad or of another
  * model, IG_UNSUPPORTED for a table that cannot be divided so. */

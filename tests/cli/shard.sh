@@ -81,8 +81,38 @@ check "tables of a model" 0 "net.users.weight" \
 check "a model has no topology" 3 'topology: "compute_device" must be' \
     "$ingot" shard "$tmp/tables.ig"
 sed 's/bag @net.users/bag @codes/' "$tmp/tables.ig" >"$tmp/codes.ig"
-check "tables without a formula" 4 "table 'codes.weight' has rows of f16" \
-    "$ingot" shard "$tmp/codes.ig" --topology "$tmp/two.json"
+# 50 rows of 8 halves on one rank, and 10 rows of 8 codes behind a scale and bias of f16.
+"$ingot" shard "$tmp/codes.ig" --topology "$tmp/two.json" --json >"$tmp/codes.json"
+holds "rows of halves take half as much" grep -q '"hbm": 21280,' "$tmp/codes.json"
+sed 's/weight @codes.weight : f16\[50, 8\] = splat(2)/table @codes.weight : u8<rowwise f16>[2, 8] = inline(0x003c00000000000000000000003c00000000000000000000)/' \
+    "$tmp/codes.ig" >"$tmp/bytes.ig"
+"$ingot" shard "$tmp/bytes.ig" --topology "$tmp/two.json" --json >"$tmp/codes.json"
+holds "and codes a fourth, with their scales" grep -q '"hbm": 20504,' "$tmp/codes.json"
+echo '{"tables": [{"name": "a", "rows": 10, "dim": 4, "row_bytes": 8, "row_factors": 8}]}' >"$tmp/rows_of.json"
+check "codes of no bytes" 3 '"row_factors" must be a whole number from 0 to 7' \
+    "$ingot" shard "$tmp/rows_of.json" --topology "$tmp/two.json"
+echo '{"world_size": 2, "compute_device": "cpu"}' >"$tmp/hosts.json"
+check "rows of a host's tables are cut where that is asked for" 0 "row_wise" \
+    "$ingot" shard "$tmp/tables.ig" --topology "$tmp/hosts.json" --constraints "$tmp/users.json"
+check "TorchRec has no such plan" 3 "its constraints leave no way to place it" "$ingot" shard \
+    "$tmp/tables.ig" --topology "$tmp/hosts.json" --constraints "$tmp/users.json" --compat torchrec
+
+check "a machine's topology" 0 '"ddr_mem_bw": ' "$ingot" shard --measure
+check "of its ranks" 0 "" "$ingot" shard --measure --ranks 2 -o "$tmp/measured.json"
+check "which the planner takes" 0 "critical path" \
+    "$ingot" shard "$tmp/tables.ig" --topology "$tmp/measured.json"
+check "no model is measured" 2 "takes no MODEL" "$ingot" shard --measure "$tmp/tables.ig"
+check "ranks are measured, not planned" 2 "go with --measure" "$ingot" shard "$tmp/tables.ig" --ranks 2
+check "no model to plan" 2 "name one MODEL or TABLES.json" "$ingot" shard
+
+"$python" - >"$tmp/thousand.json" <<'TEXT'
+import json
+tables = [{"name": f"t{i}", "rows": 100 << i % 17, "dim": 16 << i % 4} for i in range(1000)]
+print(json.dumps({"tables": tables, "topology": {
+    "world_size": 128, "local_world_size": 8, "compute_device": "cuda"}}))
+TEXT
+check "1,000 tables on 128 ranks take less than 2 s of a processor" 0 "at least" \
+    bash -c "ulimit -t 2; exec '$ingot' shard '$tmp/thousand.json'"
 echo 'module @m { graph @main(%x: f32[2]) { ret %x } }' >"$tmp/none.ig"
 check "a model without tables" 3 "the model looks up no embedding table" \
     "$ingot" shard "$tmp/none.ig" --topology "$tmp/two.json"

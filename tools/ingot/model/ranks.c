@@ -295,6 +295,10 @@ ig_status ranks_shard(const settings *given, ig_context *context, ig_module *mod
 
 /* ---- meeting ---- */
 
+ig_group *ranks_group(void) {
+    return own_group;
+}
+
 ig_status ranks_agree(int64_t *value) {
     return ig_group_broadcast(own_group, 0, value, sizeof *value);
 }

@@ -33,6 +33,8 @@ bool ranks_are_silent(const settings *given);
 ig_status ranks_shard(const settings *given, ig_context *context, ig_module *module);
 /* The same by --plan and --rank, wherever it is to run. */
 ig_status ranks_shard_by_plan(const settings *given, ig_module *module);
+/* The group of a rank; NULL until it has met the others. */
+struct ig_group *ranks_group(void);
 /* For a rank that has met the others: *value becomes rank 0's. */
 ig_status ranks_agree(int64_t *value);
 /* For a rank: meets the others, the first time; *out_ranks is for the session.  NULL

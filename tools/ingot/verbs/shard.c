@@ -3,7 +3,9 @@
 #include "tools/ingot/cli/json_file.h"
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/model/model.h"
+#include "tools/ingot/model/ranks.h"
 #include "tools/ingot/values/declare.h"
+#include "tools/ingot/verbs/shard_measure.h"
 #include "tools/ingot/verbs/shard_report.h"
 
 #include <ingot/shard.h>
@@ -19,6 +21,9 @@ static const option_row options[] = {
     TEXT("compat", 0, compat, "none|torchrec", "choose as TorchRec's planner does"),
     TEXT("plan", 0, plan, "P.json", "check and rate this plan instead of choosing one"),
     COUNT("batch-size", 'b', batch_size, 1, 0, "samples of a rank's batch (512)"),
+    FLAG("measure", measure, "write this machine's topology, for --ranks or mpirun"),
+    COUNT("ranks", 0, ranks, 1, MAX_RANKS, "of --measure: so many processes"),
+    COUNT("timeout", 0, timeout, 1, 1 << 20, "of --measure: seconds to wait (60)"),
     TEXT("output", 'o', output, "PLAN.json", "also write the plan (- is stdout)"),
     TEXT("svg", 0, svg, "FILE", "also draw memory and time of the ranks"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
@@ -37,9 +42,10 @@ static const option_row options[] = {
 
 static const char details[] =
     "The tables are those that MODEL looks up, or what TABLES.json (any *.json) lists: "
-    "it has {\"tables\": [{\"name\", \"rows\", \"dim\"}], \"batch_size\", …}; "
+    "it has {\"tables\": [{\"name\", \"rows\", \"dim\", \"row_bytes\"}], "
+    "\"batch_size\", …}; "
     "a topology has {\"world_size\", \"local_world_size\", \"compute_device\", "
-    "\"hbm_cap\", \"ddr_cap\", \"latency_us\"}; constraints have {TABLE: "
+    "\"hbm_cap\", \"ddr_cap\", \"latency_us\"}, which --measure writes; constraints have {TABLE: "
     "{\"sharding_types\", \"compute_kernels\", \"min_partition\", "
     "\"pooling_factors\"}}: docs/sharding.md.";
 
@@ -178,6 +184,14 @@ static ig_status plan_tables(const settings *given, ig_context *context,
 
 static int run_shard(const settings *given) {
     int exit_status = 0;
+    if (given->measure) {
+        return shard_measure(given);
+    }
+    if (given->arguments.count != 1 || given->ranks || given->timeout) {
+        return complain(EXIT_USAGE, given->arguments.count != 1
+                                        ? "shard: name one MODEL or TABLES.json"
+                                        : "--ranks and --timeout go with --measure");
+    }
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
@@ -193,11 +207,11 @@ static int run_shard(const settings *given) {
 
 const verb verb_shard = {
     .name = "shard",
-    .arguments = "MODEL|TABLES.json [-o PLAN.json]",
+    .arguments = "MODEL|TABLES.json [-o PLAN.json] | --measure [--ranks N]",
     .help = "chooses where embedding tables go",
     .details = details,
     .options = options,
-    .min_arguments = 1,
+    .min_arguments = 0,
     .max_arguments = 1,
     .run = run_shard,
 };
