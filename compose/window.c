@@ -1,12 +1,11 @@
 /* Windows in the forms that kernels have: no padding, nothing transposed, no averages.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A transposed convolution is one over x with stride - 1 zeros after each element,
- * with its weights mirrored and their channels exchanged.
- *
  * An average is a sum divided by the number of elements, which is a constant where no
  * window reaches beyond x, else the same sum of windows over ones.
  */
+#include "compose/window.h"
+
 #include "compose/decompose.h"
 
 #include <assert.h>
@@ -15,19 +14,18 @@
 
 /* ---- padding ---- */
 
-static ig_dim dim_at(const ig_op *op, uint32_t slot, uint32_t axis) {
+ig_dim ig_window_dim(const ig_op *op, uint32_t slot, uint32_t axis) {
     assert(slot < ig_ops[op->code].attr_count && "a slot of the op's row");
     return ig_attr_is_set(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
 }
 
-static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
+int64_t ig_window_int(const ig_op *op, uint32_t slot, uint32_t axis) {
     assert(slot < ig_ops[op->code].attr_count && "a slot of the op's row");
     return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[axis] : 1;
 }
 
-/* Pads the axes from 2 on with `value`; x itself where that is nothing. */
-static ig_value *pad_space(ig_expr *e, ig_value *x, const ig_dim *before,
-                           const ig_dim *after, double value) {
+ig_value *ig_compose_pad_space(ig_expr *e, ig_value *x, const ig_dim *before,
+                               const ig_dim *after, double value) {
     ig_dim wide[2][IG_TENSOR_RANK];
     bool is_none = true;
     for (uint32_t d = 0; d < x->type->rank; d++) {
@@ -46,8 +44,8 @@ static ig_value *pad_space(ig_expr *e, ig_value *x, const ig_dim *before,
 
 /* ---- conv ---- */
 
-static ig_value *build_plain_conv(ig_expr *e, const ig_op *op, ig_value *x, ig_value *w,
-                                  bool has_strides) {
+ig_value *ig_compose_plain_conv(ig_expr *e, const ig_op *op, ig_value *x, ig_value *w,
+                                bool has_strides) {
     ig_conv_attrs attrs = ig_conv_attrs_of(op);
     attrs.before = attrs.after = (ig_dims){ 0 };
     attrs.transposed = false;
@@ -58,79 +56,22 @@ static ig_value *build_plain_conv(ig_expr *e, const ig_op *op, ig_value *x, ig_v
     return ig_build_conv(e, x, w, bias, attrs);
 }
 
-/* stride - 1 zeros after each element. */
-static ig_value *spread_elements(ig_expr *e, const ig_op *op, ig_value *x) {
-    ig_dim after[IG_TENSOR_RANK], before[IG_TENSOR_RANK];
-    ig_dim dims[IG_TENSOR_RANK], wide[IG_TENSOR_RANK];
-    uint32_t rank = x->type->rank, space = rank - 2;
-    bool is_dense = true;
-    memcpy(dims, x->type->dims, rank * sizeof *dims);
-    memcpy(wide, x->type->dims, 2 * sizeof *wide);
-    for (uint32_t d = 0; d < space; d++) {
-        int64_t stride = int_at(op, IG_conv_strides, d);
-        wide[2 + 2 * d] = dims[2 + d];
-        wide[3 + 2 * d] = ig_dim_of(1);
-        before[2 * d] = before[2 * d + 1] = after[2 * d] = ig_dim_of(0);
-        after[2 * d + 1] = ig_dim_of(stride - 1);
-        dims[2 + d] = ig_dim_mul(e->module, dims[2 + d], ig_dim_of(stride));
-        is_dense = is_dense && stride == 1;
-    }
-    if (is_dense) {
-        return x;
-    }
-    ig_value *spread = ig_expr_reshape(e, x, 2 + 2 * space, wide);
-    spread = pad_space(e, spread, before, after, 0);
-    return ig_expr_reshape(e, spread, rank, dims);
-}
-/* [C, O / group, k…] to [O, C / group, k… mirrored]. */
-static ig_value *mirror_weights(ig_expr *e, const ig_op *op, ig_value *w) {
-    uint32_t rank = w->type->rank;
-    ig_dim group = ig_dim_of(ig_attr_int(op, IG_conv_group, 1)), dims[IG_TENSOR_RANK];
-    dims[0] = group;
-    dims[1] = ig_dim_exact_div(e->module, w->type->dims[0], group);
-    memcpy(dims + 2, w->type->dims + 1, (rank - 1) * sizeof *dims);
-    w = ig_expr_swap(e, ig_expr_reshape(e, w, rank + 1, dims), 1, 2);
-    w = ig_expr_merge_axes(e, w, 0, 1);
-    for (uint32_t d = 2; d < rank; d++) {
-        w = ig_expr_flip(e, w, d);
-    }
-    return w;
-}
-
-static ig_value *untranspose_conv(ig_expr *e, const ig_op *op) {
-    ig_module *module = e->module;
-    ig_value *x = op->operands[0].value, *w = op->operands[1].value;
-    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
-    for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
-        ig_dim steps = ig_dim_sub(module, w->type->dims[2 + d], ig_dim_of(1));
-        ig_dim dilation = ig_dim_of(int_at(op, IG_conv_dilations, d));
-        ig_dim reach = ig_dim_mul(module, steps, dilation);
-        ig_dim spread = ig_dim_of(int_at(op, IG_conv_strides, d) - 1);
-        before[d] = ig_dim_sub(module, reach, dim_at(op, IG_conv_before, d));
-        after[d] = ig_dim_sub(module, reach, dim_at(op, IG_conv_after, d));
-        after[d] = ig_dim_sub(module, after[d], spread);
-    }
-    x = pad_space(e, spread_elements(e, op, x), before, after, 0);
-    return build_plain_conv(e, op, x, mirror_weights(e, op, w), false);
-}
-
 bool ig_decompose_conv_form(ig_expr *e, const ig_op *op, ig_value **out_results) {
     ig_value *x = op->operands[0].value;
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     if (ig_attr_int(op, IG_conv_transposed, 0)) {
-        bool has_room = 2 * x->type->rank - 2 <= IG_TENSOR_RANK;
-        *out_results = has_room ? untranspose_conv(e, op) : NULL;
-        return has_room;
+        *out_results = ig_compose_untransposed_conv(e, op);
+        return *out_results != NULL;
     }
     if (!ig_attr_is_set(op, IG_conv_before) && !ig_attr_is_set(op, IG_conv_after)) {
         return false;
     }
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
-        before[d] = dim_at(op, IG_conv_before, d);
-        after[d] = dim_at(op, IG_conv_after, d);
+        before[d] = ig_window_dim(op, IG_conv_before, d);
+        after[d] = ig_window_dim(op, IG_conv_after, d);
     }
-    x = pad_space(e, x, before, after, 0);
-    *out_results = build_plain_conv(e, op, x, op->operands[1].value, true);
+    x = ig_compose_pad_space(e, x, before, after, 0);
+    *out_results = ig_compose_plain_conv(e, op, x, op->operands[1].value, true);
     return true;
 }
 
@@ -145,11 +86,11 @@ static void read_pads(ig_module *module, const ig_op *op, pool_pads *p) {
     const ig_type *in = op->operands[0].value->type, *out = op->results[0].type;
     for (uint32_t d = 0; d + 2 < in->rank; d++) {
         int64_t size = op->attrs[IG_pool_kernel].as.ints[d];
-        ig_dim step = ig_dim_of(int_at(op, IG_pool_strides, d));
-        int64_t wide = int_at(op, IG_pool_dilations, d) * (size - 1) + 1;
+        ig_dim step = ig_dim_of(ig_window_int(op, IG_pool_strides, d));
+        int64_t wide = ig_window_int(op, IG_pool_dilations, d) * (size - 1) + 1;
         ig_dim last = ig_dim_sub(module, out->dims[2 + d], ig_dim_of(1));
-        p->before[d] = dim_at(op, IG_pool_before, d);
-        p->after[d] = dim_at(op, IG_pool_after, d);
+        p->before[d] = ig_window_dim(op, IG_pool_before, d);
+        p->after[d] = ig_window_dim(op, IG_pool_after, d);
         p->reach[d] = p->after[d];
         if (ig_attr_int(op, IG_pool_ceil_mode, 0)) {
             ig_dim end = ig_dim_mul(module, last, step);
@@ -195,7 +136,7 @@ static ig_value *count_elements(ig_expr *e, const ig_op *op, ig_dtype dtype,
                               : p->reach[d];
     }
     ig_value *ones = ig_expr_fill(e, dtype, in->rank, dims, 1);
-    ones = pad_space(e, ones, before, after, 0);
+    ones = ig_compose_pad_space(e, ones, before, after, 0);
     ig_value *count = build_plain_pool(e, op, ones, IG_WINDOW_sum);
     return ig_expr_with(e, IG_OP_max, count, 1);
 }
@@ -213,7 +154,7 @@ static bool reaches_out(const pool_pads *p, uint32_t rank) {
 static ig_value *build_average(ig_expr *e, const ig_op *op, const pool_pads *p) {
     ig_value *x = ig_expr_widen(e, op->operands[0].value);
     double taps = 1;
-    ig_value *sum = pad_space(e, x, p->before, p->reach, 0);
+    ig_value *sum = ig_compose_pad_space(e, x, p->before, p->reach, 0);
     sum = build_plain_pool(e, op, sum, IG_WINDOW_sum);
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
         taps *= (double)op->attrs[IG_pool_kernel].as.ints[d];
@@ -244,7 +185,7 @@ bool ig_decompose_pool_form(ig_expr *e, const ig_op *op, ig_value **out_results)
         return true;
     }
     double outside = kind == IG_WINDOW_max ? find_lowest(dtype) : 0;
-    x = pad_space(e, x, p.before, p.reach, outside);
+    x = ig_compose_pad_space(e, x, p.before, p.reach, outside);
     *out_results = build_plain_pool(e, op, x, kind);
     return true;
 }
