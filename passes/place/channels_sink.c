@@ -8,7 +8,7 @@
  *     %2 = transpose %1 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
  *
  * for elementwise ops, pads, concats, pools, reductions, slices, look-ups along an
- * axis, and reshapes that make space one axis: all operands were brought back so, or
+ * axis, reshapes that make space one axis, and those that deal channels out to space: all operands were brought back so, or
  * turning them moves nothing.
  */
 #include "passes/place/channels.h"
@@ -215,6 +215,103 @@ static ig_value *reshape_of_turn(ig_builder *b, ig_op *op) {
     return y ? ig_channels_to_first(&e, y) : NULL;
 }
 
+/* Parts of the channels that go into space: a reshape that parts them, a transpose, and
+ * a reshape that joins parts with axes of space, as depth to space and transposed
+ * convolutions have it. */
+typedef struct shuffle {
+    const ig_type *from, *parted, *to;
+    const int64_t *perm;
+    uint32_t space, parts; /* axes of space; parts of the channels */
+} shuffle;
+
+static bool read_shuffle(const ig_op *op, shuffle *out, ig_value **out_x) {
+    const ig_op *turn = ig_def(op->operands[0].value, IG_OP_transpose);
+    const ig_op *part = turn ? ig_def(turn->operands[0].value, IG_OP_reshape) : NULL;
+    ig_module *module = ig_op_module(op);
+    *out_x = part ? before_turn(part->operands[0].value) : NULL;
+    if (!*out_x || op->operand_count > 1 || part->operand_count > 1) {
+        return false;
+    }
+    *out = (shuffle){ .from = part->operands[0].value->type,
+                      .parted = part->results->type,
+                      .to = op->results->type,
+                      .perm = turn->attrs[IG_transpose_perm].as.ints };
+    if (out->from->rank != out->to->rank || out->parted->rank <= out->from->rank) {
+        return false;
+    }
+    out->space = out->from->rank - 2u;
+    out->parts = out->parted->rank - 1u - out->space;
+    bool is_shuffle = out->perm[0] == 0 &&
+                      ig_dim_equal(module, out->to->dims[0], out->from->dims[0]) ==
+                          IG_YES;
+    for (uint32_t d = 0; d <= out->space; d++) {
+        uint32_t own = d == 0 ? 0 : 1 + d, at = d == 0 ? 0 : out->parts + d;
+        is_shuffle = is_shuffle && ig_dim_equal(module, out->parted->dims[at],
+                                                out->from->dims[own]) == IG_YES;
+    }
+    return is_shuffle;
+}
+
+/* Where axis `at` of the parted value is when space comes first. */
+static int64_t place_part(const shuffle *s, int64_t at) {
+    int64_t parts = s->parts, space = s->space;
+    return at == 0 ? 0 : at <= parts ? space + at : at - parts;
+}
+
+/* How many of the transposed axes from `first` on are axis `axis` of the result; 0:
+ * they are not, or not with their own axis of space. */
+static uint32_t count_joined(ig_module *module, const shuffle *s, uint32_t first,
+                             uint32_t axis) {
+    ig_dim product = ig_dim_of(1);
+    uint32_t own = 0, others = 0;
+    for (uint32_t i = first; i < s->parted->rank; i++) {
+        uint32_t at = (uint32_t)s->perm[i];
+        product = ig_dim_mul(module, product, s->parted->dims[at]);
+        own += at > s->parts && at - s->parts == axis - 1;
+        others += at > s->parts && at - s->parts != axis - 1;
+        bool is_whole = others == 0 && own == (axis > 1) &&
+                        ig_dim_equal(module, product, s->to->dims[axis]) == IG_YES;
+        if (is_whole) {
+            return i + 1 - first;
+        }
+    }
+    return 0;
+}
+
+static ig_value *shuffle_of_turn(ig_builder *b, ig_op *op) {
+    shuffle s;
+    ig_value *x;
+    ig_module *module = ig_op_module(op);
+    if (!read_shuffle(op, &s, &x)) {
+        return NULL;
+    }
+    uint32_t rank = s.parted->rank, channels = count_joined(module, &s, 1, 1);
+    uint32_t at = 1 + channels, to = 1;
+    int64_t perm[IG_TENSOR_RANK] = { 0 };
+    ig_dim dims[IG_TENSOR_RANK], turned[IG_TENSOR_RANK];
+    for (uint32_t axis = 2; channels && axis < s.to->rank; axis++) {
+        uint32_t count = count_joined(module, &s, at, axis);
+        for (uint32_t i = 0; i < count; i++) {
+            perm[to++] = place_part(&s, s.perm[at++]);
+        }
+        channels = count ? channels : 0;
+    }
+    if (channels == 0 || at != rank) {
+        return NULL;
+    }
+    for (uint32_t i = 1; i <= channels; i++) {
+        perm[to++] = place_part(&s, s.perm[i]);
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        dims[place_part(&s, i)] = s.parted->dims[i];
+    }
+    turn_dims(s.to->dims, s.to->rank, turned);
+    ig_expr e = ig_expr_trying(b);
+    ig_value *y = ig_expr_transpose(&e, ig_expr_reshape(&e, x, rank, dims), perm);
+    y = ig_expr_reshape(&e, y, s.to->rank, turned);
+    return y ? ig_channels_to_first(&e, y) : NULL;
+}
+
 /* ---- pools and reductions ---- */
 
 static ig_ints with_one(ig_ints from, int64_t *to, uint32_t space) {
@@ -269,7 +366,8 @@ static ig_value *reduce_of_turn(ig_builder *b, ig_op *op) {
 const ig_rule ig_channels_rules[] = {
     RULE(pad, pad_of_turn),         RULE(concat, concat_of_turns),
     RULE(slice, slice_of_turn),     RULE(gather, gather_of_turn),
-    RULE(reshape, reshape_of_turn), RULE(pool, pool_of_turn),
+    RULE(reshape, reshape_of_turn), RULE(reshape, shuffle_of_turn),
+    RULE(pool, pool_of_turn),
     RULE(reduce, reduce_of_turn),   RULE(dequantize, dequantize_of_turn),
     RULE_OF_ANY(map_of_turn),
 };
