@@ -119,8 +119,7 @@ static ig_value *convolve_phases(const phases *p) {
         after[d] = ig_dim_of(p->taps[d] - 1 + more);
     }
     for (uint32_t d = 0; d < type->rank; d++) {
-        starts[d] = d < 2 ? ig_dim_of(0)
-                          : ig_window_dim(p->op, IG_conv_before, d - 2);
+        starts[d] = d < 2 ? ig_dim_of(0) : ig_window_dim(p->op, IG_conv_before, d - 2);
     }
     ig_value *x = ig_compose_pad_space(e, p->op->operands[0].value, before, after, 0);
     ig_conv_attrs attrs = { .group = ig_conv_attrs_of(p->op).group };

@@ -8,8 +8,8 @@
  *     %2 = transpose %1 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
  *
  * for elementwise ops, pads, concats, pools, reductions, slices, look-ups along an
- * axis, reshapes that make space one axis, and those that deal channels out to space: all operands were brought back so, or
- * turning them moves nothing.
+ * axis, reshapes that make space one axis, and those that deal channels out to space:
+ * all operands were brought back so, or turning them moves nothing.
  */
 #include "passes/place/channels.h"
 
@@ -241,9 +241,8 @@ static bool read_shuffle(const ig_op *op, shuffle *out, ig_value **out_x) {
     }
     out->space = out->from->rank - 2u;
     out->parts = out->parted->rank - 1u - out->space;
-    bool is_shuffle = out->perm[0] == 0 &&
-                      ig_dim_equal(module, out->to->dims[0], out->from->dims[0]) ==
-                          IG_YES;
+    bool is_shuffle = out->perm[0] == 0 && ig_dim_equal(module, out->to->dims[0],
+                                                        out->from->dims[0]) == IG_YES;
     for (uint32_t d = 0; d <= out->space; d++) {
         uint32_t own = d == 0 ? 0 : 1 + d, at = d == 0 ? 0 : out->parts + d;
         is_shuffle = is_shuffle && ig_dim_equal(module, out->parted->dims[at],
@@ -364,11 +363,15 @@ static ig_value *reduce_of_turn(ig_builder *b, ig_op *op) {
 }
 
 const ig_rule ig_channels_rules[] = {
-    RULE(pad, pad_of_turn),         RULE(concat, concat_of_turns),
-    RULE(slice, slice_of_turn),     RULE(gather, gather_of_turn),
-    RULE(reshape, reshape_of_turn), RULE(reshape, shuffle_of_turn),
+    RULE(pad, pad_of_turn),
+    RULE(concat, concat_of_turns),
+    RULE(slice, slice_of_turn),
+    RULE(gather, gather_of_turn),
+    RULE(reshape, reshape_of_turn),
+    RULE(reshape, shuffle_of_turn),
     RULE(pool, pool_of_turn),
-    RULE(reduce, reduce_of_turn),   RULE(dequantize, dequantize_of_turn),
+    RULE(reduce, reduce_of_turn),
+    RULE(dequantize, dequantize_of_turn),
     RULE_OF_ANY(map_of_turn),
 };
 

@@ -369,6 +369,49 @@ TEST(special_values) {
     check_values(&single, EXTENTS(2), LOWER_SPECIAL);
 }
 
+/* By phases, which are dealt out; where the stride does not divide the kernel, with
+ * zeros between elements. */
+static const conv_case phases[] = {
+    { "%x: f32[B, 8, H, 5]", "f32[8, 3, 2, 2]", 96,
+      "%0 = conv %x, @w {transposed, strides = [2, 2]} : f32[B, 3, 2*H, 10]\n"
+      "%1 = relu %0\nret %1",
+      "f32[B, 3, 2*H, 10]", 0 },
+    { "%x: f32[B, 3, H, 5], %b: f32[8]", "f32[3, 8, 4, 6]", 576,
+      "%0 = conv %x, @w, %b {transposed, strides = [2, 3], before = [1, 2], after = [1, 0]}"
+      " : f32[B, 8, 2*H, 16]\nret %0",
+      "f32[B, 8, 2*H, 16]", 0 },
+    { "%x: f32[B, 6, H, 5], %b: f32[8]", "f32[6, 4, 2, 4]", 192,
+      "%0 = conv %x, @w, %b {transposed, group = 2, strides = [2, 4]} : f32[B, 8, 2*H, 20]\n"
+      "ret %0",
+      "f32[B, 8, 2*H, 20]", 0 },
+    { "%x: f32[B, 4, H, 5], %b: f32[5]", "f32[4, 5, 2, 2]", 80,
+      "%0 = conv %x, @w, %b {transposed, strides = [2, 1], after = [-3, 0]}"
+      " : f32[B, 5, 2*H + 3, 6]\nret %0",
+      "f32[B, 5, 2*H + 3, 6]", 0 },
+    { "%x: f32[B, 2, H, 3, 2]", "f32[2, 4, 2, 2, 1]", 32,
+      "%0 = conv %x, @w {transposed, strides = [2, 2, 1]} : f32[B, 4, 2*H, 6, 2]\nret %0",
+      "f32[B, 4, 2*H, 6, 2]", 0 },
+    { "%x: f32[B, 5, H]", "f32[5, 4, 3]", 60,
+      "%0 = conv %x, @w {transposed, strides = [2]} : f32[B, 4, 2*H + 1]\nret %0",
+      "f32[B, 4, 2*H + 1]", 0 },
+};
+
+TEST(transposed) {
+    for (size_t i = 0; i < IG_COUNT_OF(phases); i++) {
+        check(&phases[i], EXTENTS(2, 3));
+        check(&phases[i], EXTENTS(1, 1));
+    }
+    conv_case single = {
+        "%x: f32[B, 1, H, 5]",
+        "f32[1, 3, 2, 2]",
+        12,
+        "%0 = conv %x, @w {transposed, strides = [2, 2]} : f32[B, 3, 2*H, 10]\nret %0",
+        "f32[B, 3, 2*H, 10]",
+        0
+    };
+    check_values(&single, EXTENTS(2, 3), LOWER_SPECIAL);
+}
+
 UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups, what_follows,
-           pads_that_follow, single_channels, single_channels_of_all_kinds,
+           pads_that_follow, single_channels, single_channels_of_all_kinds, transposed,
            special_values)
