@@ -220,8 +220,8 @@ static ig_value *multiply_windows(ig_expr *e, const windows *g) {
     }
     x = g->taps == 1 ? taps[0]
                      : ig_expr_concat(e, g->rank - 1, taps, (uint32_t)g->taps);
-    return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point,
-                                   flatten_zero(e, g->w.zero_point));
+    ig_value *zero = flatten_zero(e, g->w.zero_point);
+    return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point, zero);
 }
 
 /* By the convolution of floats, which takes any form. */

@@ -42,9 +42,12 @@ static void retype_to_bytes(ig_module *module, ig_value *value) {
 static void unpack_value(ig_builder *b, ig_value *value) {
     ig_expr e = ig_expr_of(b);
     ig_dtype dtype = byte_of((ig_dtype)value->type->dtype);
+    ig_use *first = value->uses, *next;
     ig_value *bytes = ig_expr_cast(&e, value, dtype);
-    ig_value_replace(value, bytes);
-    ig_use_set(&bytes->def->operands[0], value); /* but for that one */
+    for (ig_use *use = first; use; use = next) {
+        next = use->next;
+        ig_use_set(use, bytes);
+    }
 }
 
 /* The value of a cast to `dtype`, from bytes: saturated for floats, else low bits. */

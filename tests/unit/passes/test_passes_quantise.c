@@ -87,6 +87,18 @@ TEST(methods_cut_what_is_rare) {
     CHECK(top_by(IG_QUANT_MSE, &h) <= 10.1);
 }
 
+/* What lies in one bin is rare, in all bins of an end it is not. */
+TEST(percentile_counts_all_that_it_cuts) {
+    ig_histogram even = { .low = -100, .high = 100 };
+    for (int i = 0; i < IG_QUANT_BINS; i++) {
+        even.bins[i] = 5;
+    }
+    ig_quant_options options = { .method = IG_QUANT_PERCENTILE, .percentile = 98 };
+    double low = -100, high = 100;
+    ig_quant_choose_range(&options, &even, &low, &high);
+    CHECK(fabs(low + 99) < 0.2 && fabs(high - 99) < 0.2);
+}
+
 /* One value at 100 of 10,000 costs more when it is cut than steps of 0.4 do. */
 TEST(least_error_keeps_what_costs_more) {
     ig_histogram h = one_far_value();
@@ -293,7 +305,7 @@ TEST(rows_that_f16_does_not_hold) {
 UNIT_SUITE(passes_quantise, rows_of_four_bits, rows_of_one_number,
            rows_that_f16_does_not_hold, zero_is_a_code, ranges_hold_zero,
            symmetric_is_around_zero, ties_go_to_even, scales_are_normal,
-           methods_cut_what_is_rare, least_error_keeps_what_costs_more,
-           empty_ranges_stay, layers_are_found, weights_by_channel,
-           weights_with_zero_points, smoothing_moves_what_is_large,
+           methods_cut_what_is_rare, percentile_counts_all_that_it_cuts,
+           least_error_keeps_what_costs_more, empty_ranges_stay, layers_are_found,
+           weights_by_channel, weights_with_zero_points, smoothing_moves_what_is_large,
            grouped_channels_are_not_smoothed)
