@@ -16,9 +16,9 @@ enum {
 };
 
 const ig_family_info ig_families[IG_FAMILY_COUNT] = {
-    [IG_FAMILY_none] = { "none", 0, 0 },
-#define FAMILY(name, traits, unit_strides) \
-    [IG_FAMILY_##name] = { #name, traits, unit_strides },
+    [IG_FAMILY_none] = { "none", 0, 0, 0 },
+#define FAMILY(name, traits, unit_strides, whole) \
+    [IG_FAMILY_##name] = { #name, traits, unit_strides, whole },
 #include "ir/families.def"
 #undef FAMILY
 };
@@ -49,4 +49,9 @@ bool ig_family_needs_unit_stride(ig_kernel_family family, uint32_t operand) {
     assert(family < IG_FAMILY_COUNT && "no such family");
     return operand < OPERAND_BITS &&
            ((ig_families[family].unit_strides >> operand) & 1) != 0;
+}
+
+bool ig_family_needs_whole(ig_kernel_family family, uint32_t operand) {
+    assert(family < IG_FAMILY_COUNT && "no such family");
+    return operand < OPERAND_BITS && ((ig_families[family].whole >> operand) & 1) != 0;
 }

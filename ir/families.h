@@ -7,7 +7,7 @@
 
 typedef enum ig_kernel_family {
     IG_FAMILY_none, /* never a kernel */
-#define FAMILY(name, traits, unit_strides) IG_FAMILY_##name,
+#define FAMILY(name, traits, unit_strides, whole) IG_FAMILY_##name,
 #include "ir/families.def"
 #undef FAMILY
     IG_FAMILY_COUNT
@@ -24,6 +24,7 @@ typedef struct ig_family_info {
     const char *name;
     uint32_t traits;
     uint32_t unit_strides; /* bit per operand: contiguous along its last dim */
+    uint32_t whole;        /* bit per operand: row-major, without gaps */
 } ig_family_info;
 
 extern const ig_family_info ig_families[IG_FAMILY_COUNT];
@@ -35,5 +36,7 @@ ig_kernel_family ig_op_family(const ig_op *op);
 bool ig_family_has(ig_kernel_family family, ig_family_trait trait);
 /* Must this operand be contiguous along its last dim? */
 bool ig_family_needs_unit_stride(ig_kernel_family family, uint32_t operand);
+/* Must it be row-major, without gaps? */
+bool ig_family_needs_whole(ig_kernel_family family, uint32_t operand);
 
 #endif

@@ -6,6 +6,8 @@
 
 /* Columns of a panel: the same at every level, so that one packed copy serves all. */
 enum { IG_PANEL = 16 };
+/* A sum over more of K than this is one of passes, each a chain of its own. */
+enum { IG_PANEL_PASS = 1024 };
 /* Of 8-bit integers so many along K lie side by side. */
 enum { IG_QUAD = 4 };
 

@@ -15,7 +15,7 @@
 enum {
     IG_GEMM_TILE_COLUMNS = 128,
     IG_GEMM_MAX_ROWS = 14,
-    IG_GEMM_K_BLOCK = 1024, /* at most, of a pass over K */
+    IG_GEMM_K_BLOCK = IG_PANEL_PASS
 };
 
 /* The register tile of a level. */

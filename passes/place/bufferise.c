@@ -259,8 +259,10 @@ static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
     ig_place *place = place_of(s, fused->operands[index].value);
     bool is_unit = place->rank == 0 || ig_dim_is(place->strides[place->rank - 1], 1) ||
                    ig_dim_is(place->dims[place->rank - 1], 1);
-    if ((ig_family_needs_unit_stride(ig_op_family(fused), index) && !is_unit) ||
-        (is_table(fused, index) && !ig_place_is_row_major(s->module, place))) {
+    ig_kernel_family family = ig_op_family(fused);
+    bool needs_whole = ig_family_needs_whole(family, index) || is_table(fused, index);
+    if ((ig_family_needs_unit_stride(family, index) && !is_unit) ||
+        (needs_whole && !ig_place_is_row_major(s->module, place))) {
         place = copy_to_buffer(s, b, place);
     }
     return ig_place_value(b, place);

@@ -1,5 +1,4 @@
-/* channels_last: convolutions with constant weights, and what is between them, take
- * channels last.
+/* channels_last: convolutions, and what is between them, take channels last.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %1 = conv %0, @w, @b : f32[B, 64, 28, 28]               w: f32[64, 32, 3, 3]
@@ -16,8 +15,12 @@
  * Transposes sink through what stands between convolutions (channels_sink.c) until they
  * meet and cancel; those at the ends of the graph stay.
  *
- * Convolutions whose weights are computed, that are not f32, or of few channels a
- * group, stay as they are.
+ * Weights that are computed are packed by the run, where that pays, and where there is
+ * more to sum up than one pass of the product takes: up to there the schedule of those
+ * that stay (lower/cpu/conv.c) sums in the same order.  So a layer gives the same bits
+ * whether its weights are constants or arguments.
+ *
+ * Convolutions that are not f32, or of few channels a group, stay as they are.
  *
  * Needs decompose.  Keeps the results, but for the order of sums.
  */
@@ -31,8 +34,10 @@
 #include <string.h>
 
 enum {
-    FEW_COLUMNS = 4,  /* a panel of 16 of which fewer are used does not pay */
-    FEW_CHANNELS = 4, /* the same of vectors */
+    FEW_COLUMNS = 4,      /* a panel of 16 of which fewer are used does not pay */
+    FEW_CHANNELS = 4,     /* the same of vectors */
+    PAYING_CHANNELS = 32, /* of a group, for packing in each run, */
+    PAYING_PLACES = 64,   /* and of the result */
 };
 
 ig_value *ig_channels_to_last(ig_expr *e, ig_value *x) {
@@ -88,6 +93,23 @@ static bool fills_panels(const convolution *c) {
     return c->outs >= few;
 }
 
+/* For computed weights: is what is packed by a run used often enough? */
+static bool pays_each_run(const convolution *c) {
+    ig_module *module = ig_op_module(c->op);
+    const ig_type *w = c->op->operands[1].value->type, *y = c->op->results->type;
+    int64_t taps = ig_dim_value(ig_dim_product(module, w->dims + 2, c->space));
+    int64_t places = 0;
+    if (is_depthwise(c)) {
+        return false;
+    }
+    if (taps * c->ins > IG_PANEL_PASS) {
+        return true;
+    }
+    ig_dim all = ig_dim_product(module, y->dims + 2, c->space);
+    bool is_small = ig_dim_constant(module, all, &places) && places < PAYING_PLACES;
+    return taps > 1 && c->ins >= PAYING_CHANNELS && !is_small;
+}
+
 /* ---- weights ---- */
 
 /* [group * outs, ins, k…] -> panels [group * ceil(outs / 16), k… * ins, 16]. */
@@ -95,10 +117,13 @@ static ig_value *build_panels(ig_expr *e, const convolution *c, ig_value *w) {
     uint32_t rank = w->type->rank + 1;
     int64_t each = (c->outs + IG_PANEL - 1) / IG_PANEL, perm[IG_TENSOR_RANK];
     ig_dim dims[IG_TENSOR_RANK], before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
-    for (uint32_t d = 0; d < rank; d++) {
-        dims[d] = d < 2 ? ig_dim_of(d == 0 ? c->group : c->outs) : w->type->dims[d - 1];
-        before[d] = ig_dim_of(0);
-        after[d] = ig_dim_of(d == 1 ? each * IG_PANEL - c->outs : 0);
+    before[0] = before[1] = after[0] = ig_dim_of(0);
+    after[1] = ig_dim_of(each * IG_PANEL - c->outs);
+    dims[0] = ig_dim_of(c->group);
+    dims[1] = ig_dim_of(c->outs);
+    for (uint32_t d = 2; d < rank; d++) {
+        dims[d] = w->type->dims[d - 1];
+        before[d] = after[d] = ig_dim_of(0);
     }
     w = ig_expr_reshape(e, w, rank, dims);
     w = ig_expr_pad(e, w, before, after, IG_PAD_constant, 0);
@@ -122,9 +147,13 @@ static ig_value *build_taps(ig_expr *e, ig_value *w) {
     return ig_expr_move_axis(e, ig_expr_squeeze(e, w, 1), 0, w->type->rank - 2);
 }
 
+static ig_value *build_packed(ig_expr *e, const convolution *c, ig_value *w) {
+    return is_depthwise(c) ? build_taps(e, w) : build_panels(e, c, w);
+}
+
 /* The packed weights as a weight of the module; NULL where they are not constant, or
  * another weight has their name. */
-static ig_weight *pack_weights(ig_pass_run *run, const convolution *c) {
+static ig_weight *pack_constant(ig_pass_run *run, const convolution *c) {
     const char *from = NULL;
     ig_module *module = ig_op_module(c->op);
     ig_value *w = ig_pack_constant(run, c->op->operands[1].value, &from);
@@ -141,8 +170,16 @@ static ig_weight *pack_weights(ig_pass_run *run, const convolution *c) {
     }
     ig_builder b = ig_builder_before(ig_pack_recipes(module)->body.last);
     ig_expr e = ig_expr_of(&b);
-    w = is_depthwise(c) ? build_taps(&e, w) : build_panels(&e, c, w);
-    return ig_pack_add_recipe(run, module, name, w);
+    return ig_pack_add_recipe(run, module, name, build_packed(&e, c, w));
+}
+
+/* NULL: the convolution is better off as it is. */
+static ig_value *pack_weights(ig_pass_run *run, ig_expr *e, const convolution *c) {
+    ig_weight *weight = pack_constant(run, c);
+    if (weight) {
+        return ig_make_weight(e->builder, weight);
+    }
+    return pays_each_run(c) ? build_packed(e, c, c->op->operands[1].value) : NULL;
 }
 
 /* ---- convolutions ---- */
@@ -199,13 +236,12 @@ static bool convert_op(ig_pass_run *run, ig_op *op) {
     if (!read_convolution(op, &c) || (!is_depthwise(&c) && !fills_panels(&c))) {
         return false;
     }
-    ig_weight *weight = pack_weights(run, &c);
-    if (!weight) {
-        return false;
-    }
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
-    ig_value *w = ig_make_weight(&b, weight);
+    ig_value *w = pack_weights(run, &e, &c);
+    if (!w) {
+        return false;
+    }
     ig_value *y = is_depthwise(&c) ? build_conv_channels(&e, &c, w)
                                    : build_conv_panels(&e, &c, w);
     if (op->operand_count > 2) {

@@ -1,14 +1,17 @@
 /* Convolution, on CPUs: windows without padding (compose/window.c pads).
  * SPDX-License-Identifier: Apache-2.0
  *
- *   out[n, o, p…] = epilogue(bias[o] + sum over c, k… of
+ *   out[n, o, p…] = epilogue(bias[o] + sum over k…, c of
  *                            x[n, c, p * stride + k * dilation …] * w[o, c, k…])
  *
  * Lanes run along the last axis of space.  A block is OUTS channels of one group by
  * VECTORS vectors of a row: each vector of x that is loaded meets OUTS weights, which
  * are broadcast from memory.  Weights keep their layout.  Every element is one chain of
- * muladds over c and k in order, whatever the block, so that bits depend on the shape
- * alone.
+ * muladds, whatever the block, so that bits depend on the shape alone.  It goes over
+ * channels inside of taps, and the bias comes last, as with channels last
+ * (conv_panels.c): a layer gives the same bits whether its weights are constants or
+ * arguments.  More products than one pass of those has go over taps inside of
+ * channels, which needs fewer lines of the cache.
  *
  * A depthwise convolution (a channel a group) has one channel a block and more vectors.
  *
@@ -18,6 +21,7 @@
  *              stays in caches while the blocks pass; a single row is cut into
  *              chunks of columns
  */
+#include "ir/semantics/panels.h"
 #include "passes/lower/cpu/window.h"
 
 #include <assert.h>
@@ -33,8 +37,9 @@ typedef struct conv {
     uint32_t lanes, outs, vectors;
     ig_dtype wide;
     ig_dim group_outs, group_ins, blocks, chunks;
-    bool is_ragged; /* the last block of a group has fewer channels */
-    bool is_row;    /* a single row: chunks are of columns */
+    bool is_ragged;                /* the last block of a group has fewer channels */
+    bool is_row;                   /* a single row: chunks are of columns */
+    uint32_t axes[IG_TENSOR_RANK]; /* of the weights, as sums go over them */
 } conv;
 
 /* The position of a block. */
@@ -76,20 +81,20 @@ static void multiply_block(const block *k, ig_builder *b, ig_value *x_at,
     }
 }
 
-/* The loop over axis `axis` of the weights (1: channels) and those after it; `sums`
- * before and after. */
-static void sum_axis(const block *k, ig_builder *b, uint32_t axis, ig_value *x_at,
+/* The loop over the weights' axis number `nth` of those that sums go over, and those
+ * after it; `sums` before and after. */
+static void sum_axis(const block *k, ig_builder *b, uint32_t nth, ig_value *x_at,
                      ig_value *w_at, ig_value **sums) {
     const conv *c = k->c;
-    if (axis > c->last) {
+    if (nth == c->last) {
         multiply_block(k, b, x_at, w_at, sums);
         return;
     }
-    uint32_t count = c->outs * k->vectors;
+    uint32_t count = c->outs * k->vectors, axis = c->axes[nth];
     ig_dim extent = c->w->type->dims[axis];
     int64_t apart = axis > 1 ? ig_cpu_entry(c->op, IG_conv_dilations, axis - 2) : 1;
     if (ig_dim_is(extent, 1)) {
-        sum_axis(k, b, axis + 1, x_at, w_at, sums);
+        sum_axis(k, b, nth + 1, x_at, w_at, sums);
         return;
     }
     ig_value *end = ig_lower_dim(c->lower, extent);
@@ -103,7 +108,7 @@ static void sum_axis(const block *k, ig_builder *b, uint32_t axis, ig_value *x_a
     ig_value *w_step = stride_of(c, c->w, axis);
     x_at = k_add(in, x_at, k_mul(in, loop.index, x_step));
     w_at = k_add(in, w_at, k_mul(in, loop.index, w_step));
-    sum_axis(k, in, axis + 1, x_at, w_at, inner);
+    sum_axis(k, in, nth + 1, x_at, w_at, inner);
     k_loop_close(&loop, inner, count);
     for (uint32_t i = 0; i < count; i++) {
         sums[i] = loop.results[i];
@@ -112,22 +117,17 @@ static void sum_axis(const block *k, ig_builder *b, uint32_t axis, ig_value *x_a
 
 /* ---- a block ---- */
 
-/* Bias first: it is part of the chain. */
-static void start_sums(const block *k, ig_builder *b, ig_value **sums) {
+static void add_bias(const block *k, ig_builder *b, ig_value **sums) {
     const conv *c = k->c;
-    ig_value *zero = k_const_vector(b, c->wide, c->lanes, 0.0);
-    for (uint32_t o = 0; o < c->outs; o++) {
-        ig_value *start = zero;
-        if (c->bias) {
-            ig_value *max = k_sub(b, k->left, k_i64(b, 1));
-            ig_value *own = k_min(b, k_i64(b, o), max);
-            ig_value *at = k_mul(b, k_add(b, k->index[1], own),
-                                 stride_of(c, c->bias, 0));
-            ig_value *bias = k_cast(b, k_load(b, c->bias->buffer, at, 1), c->wide);
-            start = k_splat(b, bias, c->lanes);
-        }
+    for (uint32_t o = 0; c->bias && o < c->outs; o++) {
+        ig_value *max = k_sub(b, k->left, k_i64(b, 1));
+        ig_value *own = k_min(b, k_i64(b, o), max);
+        ig_value *at = k_mul(b, k_add(b, k->index[1], own), stride_of(c, c->bias, 0));
+        ig_value *bias = k_cast(b, k_load(b, c->bias->buffer, at, 1), c->wide);
+        bias = k_splat(b, bias, c->lanes);
         for (uint32_t v = 0; v < k->vectors; v++) {
-            sums[o * k->vectors + v] = start;
+            ig_value **sum = &sums[o * k->vectors + v];
+            *sum = k_add(b, *sum, bias);
         }
     }
 }
@@ -163,8 +163,12 @@ static void emit_block(const block *k, ig_builder *b, ig_value *column) {
     int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
     ig_value *step = k_mul(b, stride_of(c, c->x, c->last), k_i64(b, apart));
     ig_value *x_at = k_add(b, k->x_at, k_mul(b, column, step));
-    start_sums(k, b, sums);
-    sum_axis(k, b, 1, x_at, k_i64(b, 0), sums);
+    ig_value *zero = k_const_vector(b, c->wide, c->lanes, 0.0);
+    for (uint32_t i = 0; i < c->outs * k->vectors; i++) {
+        sums[i] = zero;
+    }
+    sum_axis(k, b, 0, x_at, k_i64(b, 0), sums);
+    add_bias(k, b, sums);
     for (uint32_t o = 0; o < c->outs; o++) {
         if (!c->is_ragged || o == 0) {
             store_channel(k, b, o, column, sums);
@@ -275,6 +279,18 @@ static void merge_space(conv *c) {
     c->last = c->out->rank - 1;
 }
 
+/* Axis 1 is the channels'. */
+static void choose_order(conv *c) {
+    int64_t products = 0;
+    const ig_module *module = c->lower->module;
+    ig_dim all = ig_dim_product(c->lower->module, c->w->type->dims + 1, c->last);
+    bool is_short = ig_dim_constant(module, all, &products) &&
+                    products <= IG_PANEL_PASS;
+    for (uint32_t i = 0; i < c->last; i++) {
+        c->axes[i] = !is_short ? i + 1 : i + 1 < c->last ? i + 2 : 1;
+    }
+}
+
 /* Channels of a block: the largest divisor of a group's, where that is enough. */
 static void choose_block(conv *c) {
     uint32_t max = c->lower->target->vector_registers >= 32 ? OUTS : 4;
@@ -347,6 +363,7 @@ ig_status ig_lower_cpu_conv(ig_lower *lower) {
     c.group_outs = ig_dim_exact_div(module, c.out->dims[1], group);
     c.group_ins = c.w->type->dims[1];
     merge_space(&c);
+    choose_order(&c);
     c.lanes = has_vectors(lower, &c) ? ig_lower_lanes(lower, c.wide) : 1;
     choose_block(&c);
     choose_grid(&c);

@@ -6,12 +6,16 @@
  *
  *   grid       rows of the merged space in blocks of about 4096 elements; a last dim
  *              longer than that is cut into chunks
+ *
+ * Where an operand is contiguous along another dim (a transpose), a tile is a rectangle
+ * of that dim and the last one, and goes over it in strips of 16 along the last: the
+ * lines that a strip reads are in L1 until all of their elements were used.
  */
 #include "passes/lower/cpu/cpu.h"
 
 #include <assert.h>
 
-enum { CHUNK = 4096 };
+enum { CHUNK = 4096, STRIP = 16, SQUARE = 64 };
 
 typedef struct map_space {
     ig_lower *lower;
@@ -19,9 +23,10 @@ typedef struct map_space {
     uint32_t rank;
     const ig_dim *dims;
     uint32_t lanes;
-    int64_t chunk; /* elements of the last dim a tile */
-    int64_t rows;  /* rows a tile */
-    ig_dim row_count, chunk_count;
+    int64_t chunk;   /* elements of the last dim a tile */
+    int64_t rows;    /* rows a tile */
+    uint32_t turned; /* the dim that an operand is contiguous along; last: none */
+    ig_dim row_count, chunk_count, turned_count;
 } map_space;
 
 /* ---- code ---- */
@@ -59,14 +64,45 @@ static void emit_row(const map_space *s, ig_builder *b, ig_value **index,
     k_if_close(&tail, NULL, NULL);
 }
 
-/* Row number -> indices of all dims but the last. */
+/* Row number -> indices of all dims but the last, and the turned one. */
 static void split_row(const map_space *s, ig_builder *b, ig_value *row,
                       ig_value **index) {
     for (uint32_t d = s->rank - 1; d-- > 0;) {
+        if (d == s->turned) {
+            continue;
+        }
         ig_value *extent = ig_lower_dim(s->lower, s->dims[d]);
         index[d] = d == 0 ? row : k_mod(b, row, extent);
         row = d == 0 ? row : k_div(b, row, extent);
     }
+}
+
+/* Part number `tile`, of `count` elements each: from *from to *to. */
+static void cut_range(ig_builder *b, ig_value *tile, int64_t count, ig_value *extent,
+                      ig_value **from, ig_value **to) {
+    *from = k_mul(b, tile, k_i64(b, count));
+    *to = k_min(b, extent, k_add(b, *from, k_i64(b, count)));
+}
+
+static void emit_turned_tile(void *user, ig_builder *b, ig_value *tile) {
+    const map_space *s = user;
+    ig_lower *lower = s->lower;
+    ig_value *chunks = ig_lower_dim(lower, s->chunk_count);
+    ig_value *turns = ig_lower_dim(lower, s->turned_count);
+    ig_value *index[IG_TENSOR_RANK], *from, *to, *first, *last;
+    ig_value *chunk = k_mod(b, tile, chunks), *rest = k_div(b, tile, chunks);
+    cut_range(b, chunk, s->chunk, ig_lower_dim(lower, s->dims[s->rank - 1]), &from,
+              &to);
+    cut_range(b, k_mod(b, rest, turns), s->rows,
+              ig_lower_dim(lower, s->dims[s->turned]), &first, &last);
+    split_row(s, b, k_div(b, rest, turns), index);
+    k_loop strip = k_loop_open(b, from, to, k_i64(b, STRIP), NULL, 0);
+    k_loop row = k_loop_open(&strip.b, first, last, k_i64(&strip.b, 1), NULL, 0);
+    index[s->turned] = row.index;
+    ig_value *end = k_add(&row.b, strip.index, k_i64(&row.b, STRIP));
+    emit_row(s, &row.b, index, strip.index, k_min(&row.b, to, end));
+    k_loop_close(&row, NULL, 0);
+    k_loop_close(&strip, NULL, 0);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
@@ -110,6 +146,46 @@ static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
     return true;
 }
 
+/* The last dim that an operand is contiguous along, if that is not the last of all. */
+static uint32_t find_turned(const map_space *s) {
+    uint32_t last = s->rank - 1;
+    for (uint32_t i = 0; i < s->lower->in_count; i++) {
+        const ig_operand *in = &s->lower->ins[i];
+        uint32_t missing = s->rank - in->type->rank;
+        bool is_here = in->type->rank > 1 && in->type->rank <= s->rank;
+        for (uint32_t d = last; is_here && d-- > missing;) {
+            if (ig_dim_is(in->strides[d - missing], 1) &&
+                !ig_dim_is(in->type->dims[d - missing], 1)) {
+                return d;
+            }
+        }
+    }
+    return last;
+}
+
+/* As much of dim `d` as there is, but at most `most`. */
+static int64_t limit_part(const map_space *s, uint32_t d, int64_t most) {
+    int64_t known = 0;
+    bool is_known = ig_dim_constant(s->lower->module, s->dims[d], &known);
+    return !is_known || known > most ? most : known > 0 ? known : 1;
+}
+
+/* Rectangles of CHUNK elements, square where both dims are long. */
+static void choose_turned_tiles(map_space *s) {
+    uint32_t last = s->rank - 1;
+    s->chunk = limit_part(s, last, SQUARE);
+    s->rows = limit_part(s, s->turned, CHUNK / s->chunk);
+    s->chunk = limit_part(s, last, CHUNK / s->rows);
+    ig_dim tiles = ig_dim_of(1);
+    for (uint32_t d = 0; d < last; d++) {
+        tiles = d == s->turned ? tiles : ig_lower_mul(s->lower, tiles, s->dims[d]);
+    }
+    s->turned_count = ig_lower_ceil_div(s->lower, s->dims[s->turned], s->rows);
+    s->chunk_count = ig_lower_ceil_div(s->lower, s->dims[last], s->chunk);
+    tiles = ig_lower_mul(s->lower, tiles, s->turned_count);
+    s->lower->grid = ig_lower_mul(s->lower, tiles, s->chunk_count);
+}
+
 static void choose_tiles(map_space *s) {
     int64_t inner = 0;
     bool is_known = ig_dim_constant(s->lower->module, s->dims[s->rank - 1], &inner);
@@ -148,6 +224,12 @@ ig_status ig_lower_cpu_map(ig_lower *lower) {
     bool has_lanes = ig_lower_is_vectorizable(lower, s.rank, s.dims) &&
                      can_store_lanes(lower, space);
     s.lanes = has_lanes ? common_lanes(lower) : 1;
+    s.turned = has_lanes ? s.rank - 1 : find_turned(&s);
+    if (s.turned + 1 < s.rank) {
+        choose_turned_tiles(&s);
+        ig_lower_each_tile(lower, emit_turned_tile, &s);
+        return IG_OK;
+    }
     choose_tiles(&s);
     ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;

@@ -1,8 +1,9 @@
 // What torch::deploy's own tests ask of it, through ingot/deploy.hpp.
 // SPDX-License-Identifier: Apache-2.0
 //
-//     behaviours ENGINE PACKAGE RESULT     the seed's package, and where what it
-//                                          gives is written
+//     behaviours ENGINE PACKAGE RESULT FOLDER     the seed's package, where what it
+//                                                 gives is written, and where the
+//                                                 module that extension.cc makes is
 #include <ingot/deploy.hpp>
 
 #include <fstream>
@@ -35,7 +36,7 @@ static bool has(const std::string &text, const char *part) {
     return text.find(part) != std::string::npos;
 }
 
-static const char *engine, *package_path, *result_path;
+static const char *engine, *package_path, *result_path, *extension_folder;
 
 class AppendToPath : public td::Environment {
     void configureInterpreter(td::Interpreter *interpreter) override {
@@ -170,6 +171,65 @@ static void test_packages() {
     file.write(static_cast<const char *>(kept.data_ptr()), 4 * kept.numel());
 }
 
+// Every interpreter has a copy of an extension module, with what its constructors made,
+// with a counter for each thread, and with exceptions that are caught inside of it.
+static void test_extension() {
+    constexpr std::size_t count = 3;
+    auto environment = std::make_shared<td::PathEnvironment>(extension_folder);
+    td::InterpreterManager manager(count, environment, engine);
+    manager.registerModuleSource("threads",
+                                 "import threading, apart\n"
+                                 "def count_in_thread():\n"
+                                 "  seen = []\n"
+                                 "  t = threading.Thread(target=lambda: seen.extend(\n"
+                                 "    [apart.count_in_thread() for _ in range(3)]))\n"
+                                 "  t.start(); t.join()\n"
+                                 "  return seen[-1]\n");
+    std::vector<int> good(count);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < count; i++) {
+        threads.emplace_back([&, i] {
+            auto session = manager.allInstances()[i].acquireSession();
+            td::ArrayRef<td::Obj> none;
+            auto number = [&](const char *module, const char *name) {
+                return session.global(module, name)(none).toIValue().toInt();
+            };
+            auto made = session.global("apart", "made_by_constructor")(none).toIValue();
+            good[i] += made.toStringRef() == "made before anybody asked";
+            for (std::size_t k = 0; k <= i; k++) {
+                number("apart", "count_calls");
+                number("apart", "count_in_thread");
+            }
+            // One more of each: nobody else counts here.
+            std::int64_t own = static_cast<std::int64_t>(i) + 2;
+            good[i] += number("apart", "count_calls") == own;
+            good[i] += number("apart", "count_in_thread") == own;
+            good[i] += number("threads", "count_in_thread") == 3;
+            good[i] += number("apart", "catch_inside") == 42;
+            auto raise = session.global("apart", "raise_error");
+            good[i] += has(thrown_by([&] { raise(none); }), "thrown in C++");
+        });
+    }
+    for (auto &thread : threads) {
+        thread.join();
+    }
+    CHECK(good == std::vector<int>(count, 6));
+}
+
+// What packages ask for as they are imported.
+static void test_versions() {
+    td::InterpreterManager manager(2, nullptr, engine);
+    for (auto &one : manager.allInstances()) {
+        auto session = one.acquireSession();
+        auto version = session.global("importlib.metadata", "version");
+        auto told = version({ td::IValue("torch") }).toIValue().toStringRef();
+        CHECK(told == session.global("torch", "__version__").toIValue().toStringRef());
+        CHECK(!version({ td::IValue("ingot") }).toIValue().toStringRef().empty());
+        CHECK(has(thrown_by([&] { version({ td::IValue("no-such-package") }); }),
+                  "PackageNotFoundError"));
+    }
+}
+
 static void test_tensors() {
     std::vector<float> values{ 0.5f, -1.25f, 3, 1e-3f, 12345.5f, 0 };
     at::Tensor x = at::from_blob(values.data(), { 2, 3 });
@@ -188,16 +248,19 @@ static void test_tensors() {
 }
 
 int main(int count, char **arguments) {
-    if (count != 4) {
+    if (count != 5) {
         return 2;
     }
     engine = arguments[1];
     package_path = arguments[2];
     result_path = arguments[3];
+    extension_folder = arguments[4];
     test_interpreters_are_apart();
     test_managers();
     test_values();
     test_packages();
+    test_extension();
+    test_versions();
     test_tensors();
     std::cout << (failed ? "failed\n" : "all hold\n");
     return failed;

@@ -1,5 +1,4 @@
-/* Convolutions with constant weights, which take channels last, against the interpreter
- * at every level.
+/* Convolutions that take channels last, against the interpreter at every level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cpu/lower_case.h"
 
@@ -16,10 +15,21 @@ static uint32_t count_convs(const ig_graph *graph) {
     return count;
 }
 
+/* Arguments of rank 0 are 1: what they multiply is computed, and stays itself. */
+static void set_units(lower_case *c) {
+    const ig_block *body = &c->graph->body;
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        if (body->args[i]->type->rank == 0) {
+            ig_tensor_set_f64(&c->inputs[i], 0, 1.0);
+        }
+    }
+}
+
 static void check_level(const char *level, const char *text, const int64_t *extents,
                         lower_values values, uint32_t convs) {
     lower_case c;
     lower_open_values(&c, level, text, extents, values, 3);
+    set_units(&c);
     lower_interpret(&c);
     ig_pass_options options = { .target = &c.cpu.target };
     CHECK_MSG(ig_run_passes(c.module, &options, understand) == IG_OK, "%s", c.cpu.last);
@@ -189,6 +199,40 @@ TEST(groups) {
                       "f32[B, 4, 5, 7]",
                       1 };
     check(&few, EXTENTS(2));
+}
+
+/* x and w, the result, its attributes; the convolutions that keep channels first. */
+typedef struct twin_case {
+    const char *x, *w, *out, *attrs;
+    int64_t count;
+    uint32_t convs;
+} twin_case;
+
+/* The same bits whether weights are constants or computed: their difference is 0. */
+TEST(computed_weights_sum_in_the_same_order) {
+    static const twin_case twins[] = {
+        { "f32[2, 5, 9, 9]", "f32[20, 5, 3, 3]", "f32[2, 20, 9, 9]",
+          "{before = [1, 1], after = [1, 1]}", 900, 1 },
+        { "f32[1, 33, 9, 8]", "f32[10, 33, 2, 2]", "f32[1, 10, 8, 7]", "", 1320, 1 },
+        { "f32[1, 33, 10, 9]", "f32[10, 33, 2, 2]", "f32[1, 10, 9, 8]", "", 1320, 0 },
+        { "f32[1, 1030, 2, 2]", "f32[8, 1030, 1, 1]", "f32[1, 8, 2, 2]", "", 8240, 0 },
+        { "f32[2, 9, 7, 6]", "f32[9, 1, 3, 3]", "f32[2, 9, 7, 6]",
+          "{group = 9, before = [1, 1], after = [1, 1]}", 81, 1 },
+        { "f32[2, 6, 7, 12]", "f32[18, 3, 3, 2]", "f32[2, 18, 3, 10]",
+          "{group = 2, strides = [2, 1], dilations = [1, 2]}", 324, 1 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(twins); i++) {
+        const twin_case *t = &twins[i];
+        char args[128], body[1024];
+        snprintf(args, sizeof args, "%%x: %s, %%b: f32[%d], %%one: f32[]", t->x,
+                 atoi(strchr(t->w, '[') + 1));
+        snprintf(body, sizeof body,
+                 "%%v = mul @w, %%one : %s\n%%0 = conv %%x, @w, %%b %s : %s\n"
+                 "%%1 = conv %%x, %%v, %%b %s : %s\n%%2 = sub %%0, %%1 : %s\nret %%2",
+                 t->w, t->attrs, t->out, t->attrs, t->out, t->out);
+        conv_case c = { args, t->w, t->count, body, t->out, t->convs };
+        check(&c, EXTENTS(0));
+    }
 }
 
 TEST(what_follows) {
@@ -412,6 +456,6 @@ TEST(transposed) {
     check_values(&single, EXTENTS(2, 3), LOWER_SPECIAL);
 }
 
-UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups, what_follows,
-           pads_that_follow, single_channels, single_channels_of_all_kinds, transposed,
-           special_values)
+UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups,
+           computed_weights_sum_in_the_same_order, what_follows, pads_that_follow,
+           single_channels, single_channels_of_all_kinds, transposed, special_values)
