@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Elements and their weights are known when extents and scales are: then an axis is a
- * gather by constant ids, for linear and cubic of several elements per position, which
- * a product with constant weights and a sum bring together.  Where only the run knows
- * the extents, scales or region, ids and weights are computed (resize_run.c).
+ * gather by constant ids, for linear and cubic one for each element of a position,
+ * which products with constant weights and sums bring together; where there are many,
+ * they lie on an axis of their own.  Where only the run knows the extents, scales or
+ * region, ids and weights are computed (resize_run.c).
  */
 #include "compose/resize.h"
 
@@ -149,7 +150,7 @@ void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form
 
 /* ---- what an axis needs ---- */
 
-enum { TAPS_MAX = 1 << 20 };
+enum { TAPS_MAX = 1 << 20, FEW_TAPS = 4 };
 
 /* Everything that decides about one axis. */
 typedef struct axis_plan {
@@ -264,6 +265,36 @@ static ig_value *sum_taps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim out,
     return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, axis + 1, false);
 }
 
+/* Entries of `list` [out * taps] for tap `t` of each position: [out]. */
+static ig_value *take_tap(ig_expr *e, ig_value *list, ig_dim out, int64_t taps,
+                          int64_t t) {
+    ig_dim dims[] = { out, ig_dim_of(taps) };
+    return ig_expr_select(e, ig_expr_reshape(e, list, 2, dims), 1, ig_dim_of(t));
+}
+
+/* The same sum where a position has few elements: a gather for each, so that lines of
+ * x are read whole and summed without a further axis. */
+static ig_value *sum_few_taps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim out,
+                              const ig_resize_elements *c, int64_t taps) {
+    uint32_t rank = x->type->rank;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_value *sum = NULL;
+    for (int64_t t = 0; t < taps; t++) {
+        ig_value *ids = take_tap(e, c->ids, out, taps, t);
+        ig_value *weights = take_tap(e, c->weights, out, taps, t);
+        ig_value *part = ig_expr_gather(e, x, ids, axis, IG_NEGATIVE_wrap);
+        weights = ig_expr_cast(e, ig_expr_along(e, weights, axis, rank), dtype);
+        part = ig_build_mul(e, part, weights);
+        if (c->counts) {
+            ig_value *counts = take_tap(e, c->counts, out, taps, t);
+            part = ig_build_where(e, ig_expr_along(e, counts, axis, rank), part,
+                                  ig_expr_number(e, dtype, 0));
+        }
+        sum = sum ? ig_build_add(e, sum, part) : part;
+    }
+    return sum;
+}
+
 /* Where a position lies outside of x, the value for that. */
 static ig_value *show_outside(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
                               ig_value *outside) {
@@ -315,8 +346,13 @@ static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t 
                              const axis_plan *plan) {
     ig_resize_elements c = plan->is_open ? find_elements(e, op, axis, plan)
                                          : know_elements(e, plan);
-    x = ig_expr_gather(e, x, c.ids, axis, IG_NEGATIVE_wrap);
-    x = c.weights ? sum_taps(e, x, axis, plan->out, &c) : x;
+    int64_t taps = FEW_TAPS + 1;
+    if (c.weights && ig_dim_constant(e->module, c.taps, &taps) && taps <= FEW_TAPS) {
+        x = sum_few_taps(e, x, axis, plan->out, &c, taps);
+    } else {
+        x = ig_expr_gather(e, x, c.ids, axis, IG_NEGATIVE_wrap);
+        x = c.weights ? sum_taps(e, x, axis, plan->out, &c) : x;
+    }
     return c.outside ? show_outside(e, op, x, axis, c.outside) : x;
 }
 

@@ -112,14 +112,13 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
     }
     IG_TRY(evaluate_expr(session, number, operand->offset, 0, &offset));
     IG_TRY(evaluate_expr(session, number, operand->row_stride, 0, &stride));
-    bool is_empty = session->bytes[operand->buffer] == 0;
-    bool is_inside = offset >= 0 && offset <= session->bytes[operand->buffer];
-    if (stride < 0 || (!is_inside && !is_empty)) {
+    int64_t bytes = session->bytes[operand->buffer];
+    if (stride < 0 || (offset < 0 && bytes > 0)) {
         return reaches_outside(session, number);
     }
-    if (is_empty) {
-        offset = 0; /* of a view into no rows: nothing is touched there */
-    }
+    /* Of a view into no rows, whose other axes may begin behind the end: nothing is
+     * touched there. */
+    offset = offset < 0 ? 0 : offset > bytes ? bytes : offset;
     shape->slot_offsets[slot] = offset;
     shape->slot_strides[slot] = buffer->space == IG_SPACE_WORKER ? IG_WORKER_STRIDE
                                                                  : stride;

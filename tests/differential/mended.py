@@ -47,6 +47,26 @@ case("slice_behind_the_end_of_two_axes", 13, "float[A, B, C] x, float[N, M] by -
      [count(2, 2, 2), count(2, 2)], [count(2, 2, 2), count(1, 1)],
      [count(10, 11, 1), count(1, 2)])
 
+case("columns_of_no_rows_behind_others", 17, "float[A, 4] a, float[B, 4] b -> float[C, 4] y",
+     """s = Constant<value_ints = [0]>()
+     o = Constant<value_ints = [1]>()
+     e = Constant<value_ints = [99]>()
+     t = Constant<value_ints = [2]>()
+     w = Constant<value_ints = [-1, 4]>()
+     n = Constant<value_float = 3.0>()
+     m = Constant<value_float = 5.0>()
+     even = Slice(b, s, e, o, t)
+     odd = Slice(b, o, e, o, t)
+     even_less = Min(even, n)
+     odd_less = Min(odd, m)
+     i = Unsqueeze(even_less, t)
+     k = Unsqueeze(odd_less, t)
+     both = Concat<axis = 2>(i, k)
+     flat = Reshape(both, w)
+     y = Concat<axis = 0>(a, flat)""",
+     [count(3, 4), count(0, 4)], [count(0, 4), count(2, 4)], [count(2, 4), count(3, 4)],
+     [count(0, 4), count(0, 4)])
+
 case("prelu_of_0", 16, "float[N] x, float[N] s -> float[N] y", "y = PRelu(x, s)",
      [f32(0, -0.0, 1, -1, NAN), f32(INF, -INF, INF, 2, 1)])
 

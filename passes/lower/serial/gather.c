@@ -173,13 +173,7 @@ static void copy_scattered(const gather *g, ig_builder *b, const place_at *from,
 
 /* ---- the grid ---- */
 
-static void emit_row(const gather *g, ig_builder *b, ig_value *row) {
-    ig_value *index[IG_TENSOR_RANK];
-    for (uint32_t d = g->row_rank; d-- > 0;) {
-        ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[d]);
-        index[d] = d == 0 ? row : k_mod(b, row, extent);
-        row = d == 0 ? row : k_div(b, row, extent);
-    }
+static void emit_row(const gather *g, ig_builder *b, ig_value *const *index) {
     place_at from = g->place(g, b, index);
     ig_value *to = dot_strides(g, b, g->out->strides, index, g->row_rank);
     if (is_run_contiguous(g, g->x) && is_run_contiguous(g, g->out)) {
@@ -189,16 +183,48 @@ static void emit_row(const gather *g, ig_builder *b, ig_value *row) {
     }
 }
 
+/* Rows `first` to `last` of those along the last row axis that lie under `outer`, the
+ * number of the others. */
+static void emit_line(const gather *g, ig_builder *b, ig_value *outer, ig_value *first,
+                      ig_value *last) {
+    ig_value *index[IG_TENSOR_RANK];
+    uint32_t inner = g->row_rank - 1;
+    for (uint32_t d = inner; d-- > 0;) {
+        ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[d]);
+        index[d] = d == 0 ? outer : k_mod(b, outer, extent);
+        outer = d == 0 ? outer : k_div(b, outer, extent);
+    }
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    index[inner] = loop.index;
+    emit_row(g, &loop.b, index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* A tile's rows, of which those along the last row axis need no division. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const gather *g = user;
     ig_dim count = ig_dim_product(g->lower->module, g->out->type->dims, g->row_rank);
-    ig_value *rows = ig_lower_dim(g->lower, count);
+    ig_value *rows = ig_lower_dim(g->lower, count), *one = k_i64(b, 1);
     ig_value *step = k_i64(b, g->rows_per_tile);
     ig_value *first = k_mul(b, tile, step);
     ig_value *last = k_min(b, rows, k_add(b, first, step));
-    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
-    emit_row(g, &loop.b, loop.index);
-    k_loop_close(&loop, NULL, 0);
+    if (g->row_rank == 0) {
+        emit_row(g, b, NULL);
+        return;
+    }
+    if (g->row_rank == 1) {
+        emit_line(g, b, NULL, first, last);
+        return;
+    }
+    ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[g->row_rank - 1]);
+    ig_value *end = k_add(b, k_div(b, k_sub(b, last, one), extent), one);
+    k_loop lines = k_loop_open(b, k_div(b, first, extent), end, one, NULL, 0);
+    ig_builder *in = &lines.b;
+    ig_value *start = k_mul(in, lines.index, extent);
+    ig_value *from = k_max(in, k_sub(in, first, start), k_i64(in, 0));
+    ig_value *to = k_min(in, k_sub(in, last, start), extent);
+    emit_line(g, in, lines.index, from, to);
+    k_loop_close(&lines, NULL, 0);
 }
 
 static void choose_form(gather *g) {
