@@ -1,9 +1,10 @@
 /* Fuzzes what a Redis server sends, and URLs of servers.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The first byte says which, and for replies in what pieces they come.  What the guard
- * lets through must be a reply to hiredis too, and one of a bounded size: hiredis is
- * never at odds with what the guard read.
+ * The first byte says which, and for replies in what pieces they come and how many
+ * elements the array has that is taken apart.  What the guard lets through must be a
+ * reply to hiredis too, and one of a bounded size: hiredis is never at odds with what
+ * the guard read.
  */
 #include "runtime/store/redis/guard.h"
 #include "runtime/store/redis/url.h"
@@ -47,13 +48,23 @@ static size_t count_values(const redisReply *reply) {
     return count;
 }
 
-/* True: it lies between replies. */
-static bool is_between(const ig_redis_guard *guard) {
-    return !guard->kind && !guard->body && !guard->depth;
+/* False: the guard says why. */
+static bool feed_piece(ig_redis_guard *guard, redisReader *reader, const char *bytes,
+                       size_t size, const char **out_why) {
+    for (size_t at = 0, read; at < size; at += read) {
+        bool is_fed = false;
+        read = ig_redis_guard_read(guard, bytes + at, size - at, &is_fed, out_why);
+        if (*out_why) {
+            return false;
+        }
+        expect(read > 0 && read <= size - at);
+        expect(!is_fed || redisReaderFeed(reader, bytes + at, read) == REDIS_OK);
+    }
+    return true;
 }
 
-static void read_replies(const char *bytes, size_t size, size_t piece) {
-    ig_redis_guard guard = { .kind = 0 };
+static void read_replies(const char *bytes, size_t size, size_t piece, size_t bundle) {
+    ig_redis_guard guard = { .bundle = bundle };
     redisReader *reader = redisReaderCreate();
     void *reply = NULL;
     const char *why = NULL;
@@ -61,12 +72,10 @@ static void read_replies(const char *bytes, size_t size, size_t piece) {
     expect(reader != NULL);
     for (size_t at = 0; at < size && is_good; at += piece) {
         piece = piece < size - at ? piece : size - at;
-        is_good = ig_redis_guard_read(&guard, bytes + at, piece, &why);
-        expect(is_good == (why == NULL));
+        is_good = feed_piece(&guard, reader, bytes + at, piece, &why);
         if (!is_good) {
             break;
         }
-        expect(redisReaderFeed(reader, bytes + at, piece) == REDIS_OK);
         do {
             is_good = redisReaderGetReply(reader, &reply) == REDIS_OK;
             if (is_good && reply) {
@@ -77,7 +86,8 @@ static void read_replies(const char *bytes, size_t size, size_t piece) {
     }
     /* A number's text is hiredis's to refuse; all else has been checked. */
     expect(is_good || why || strstr(reader->errstr, "Bad integer"));
-    expect(!is_good || !is_between(&guard) || reader->pos == reader->len);
+    expect(!is_good || !ig_redis_guard_is_between(&guard) ||
+           reader->pos == reader->len);
     redisReaderFree(reader);
 }
 
@@ -88,7 +98,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (data[0] == 'u') {
         read_url((const char *)data + 1, size - 1);
     } else {
-        read_replies((const char *)data + 1, size - 1, (size_t)data[0] % 32 + 1);
+        size_t bundle = data[0] >= 32 && data[0] < 64 ? 3 : 0;
+        read_replies((const char *)data + 1, size - 1, (size_t)data[0] % 32 + 1,
+                     bundle);
     }
     return 0;
 }

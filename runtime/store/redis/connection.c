@@ -6,6 +6,7 @@
  */
 #include "runtime/store/redis/connection.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -110,29 +111,67 @@ static ig_status connect_host(connection *c, const ig_store_call *call) {
 
 /* ---- commands and replies ---- */
 
-bool ig_redis_queue(connection *c, int count, const char **words, const size_t *sizes) {
-    char *command = NULL;
-    int size = redisFormatCommandArgv(&command, count, words, sizes);
-    if (size < 0) {
-        return false;
-    }
-    size_t needed = c->out_size + (size_t)size;
+/* Room for `more` bytes; NULL: out of memory. */
+static char *grow_out(connection *c, size_t more) {
+    size_t needed = c->out_size + more;
     if (needed > c->out_room) {
         char *grown = realloc(c->out, needed * 2);
         if (!grown) {
-            redisFreeCommand(command);
-            return false;
+            return NULL;
         }
         c->out = grown;
         c->out_room = needed * 2;
     }
-    memcpy(c->out + c->out_size, command, (size_t)size);
-    redisFreeCommand(command);
-    c->out_size = needed;
-    if (c->pending++ == 0) {
+    return c->out + c->out_size;
+}
+
+/* "*12\r\n", "$7\r\n" */
+static bool add_count(connection *c, char kind, size_t count) {
+    char text[24], *at = text + sizeof text;
+    *--at = '\n';
+    *--at = '\r';
+    do {
+        *--at = (char)('0' + count % 10);
+    } while (count /= 10);
+    *--at = kind;
+    size_t size = (size_t)(text + sizeof text - at);
+    char *to = grow_out(c, size);
+    if (!to) {
+        return false;
+    }
+    memcpy(to, at, size);
+    c->out_size += size;
+    return true;
+}
+
+bool ig_redis_begin(connection *c, size_t word_count, size_t reply_count) {
+    if (c->pending == 0) {
         c->progress_ns = ig_store_now_ns();
     }
+    assert(!c->guard.bundle && !c->guard.in_bundle && "nothing follows a bundle");
+    assert((reply_count == 1 || c->pending == 0) && "a bundle goes alone");
+    c->guard.bundle = reply_count > 1 ? reply_count : 0;
+    c->pending += reply_count;
+    return add_count(c, '*', word_count);
+}
+
+bool ig_redis_add_word(connection *c, const char *word, size_t size) {
+    char *to = add_count(c, '$', size) ? grow_out(c, size + 2) : NULL;
+    if (!to) {
+        return false;
+    }
+    memcpy(to, word, size);
+    memcpy(to + size, "\r\n", 2);
+    c->out_size += size + 2;
     return true;
+}
+
+bool ig_redis_queue(connection *c, int count, const char **words, const size_t *sizes) {
+    bool is_good = ig_redis_begin(c, (size_t)count, 1);
+    for (int i = 0; i < count && is_good; i++) {
+        is_good = ig_redis_add_word(c, words[i], sizes ? sizes[i] : strlen(words[i]));
+    }
+    return is_good;
 }
 
 static ig_status send_bytes(connection *c, const ig_store_call *call) {
@@ -162,11 +201,17 @@ static ig_status receive_bytes(connection *c, const ig_store_call *call) {
         return break_off(c, call, "the server closed the connection");
     }
     c->progress_ns = ig_store_now_ns();
-    if (!ig_redis_guard_read(&c->guard, bytes, (size_t)got, &why)) {
-        return break_off(c, call, why);
+    for (size_t at = 0, size = (size_t)got, read; at < size; at += read) {
+        bool is_fed;
+        read = ig_redis_guard_read(&c->guard, bytes + at, size - at, &is_fed, &why);
+        if (why) {
+            return break_off(c, call, why);
+        }
+        if (is_fed && redisReaderFeed(c->reader, bytes + at, read) != REDIS_OK) {
+            return break_off(c, call, c->reader->errstr);
+        }
     }
-    bool is_fed = redisReaderFeed(c->reader, bytes, (size_t)got) == REDIS_OK;
-    return is_fed ? IG_OK : break_off(c, call, c->reader->errstr);
+    return IG_OK;
 }
 
 ig_status ig_redis_move(connection *c, const ig_store_call *call, short events) {

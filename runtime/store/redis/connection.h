@@ -41,6 +41,10 @@ void ig_redis_disconnect(connection *c);
 
 /* Queues a command; false: out of memory. */
 bool ig_redis_queue(connection *c, int count, const char **words, const size_t *sizes);
+/* Begins a command of so many words, which ig_redis_add_word then adds, and which is
+ * answered by so many replies: one, or an array whose elements are taken one by one. */
+bool ig_redis_begin(connection *c, size_t word_count, size_t reply_count);
+bool ig_redis_add_word(connection *c, const char *word, size_t size);
 
 /* Moves bytes that can be moved.  A connection that breaks is closed: IG_IO. */
 ig_status ig_redis_move(connection *c, const ig_store_call *call, short events);

@@ -3,11 +3,19 @@
 
 #include <string.h>
 
-/* One reply, or one element of an array, is whole. */
-static void end_element(ig_redis_guard *g) {
+static void end_header(ig_redis_guard *g) {
     g->kind = 0;
     g->line = 0;
     g->last = 0;
+}
+
+/* One reply, or one element of an array, is whole. */
+static void end_element(ig_redis_guard *g) {
+    end_header(g);
+    if (g->depth == 0) {
+        g->in_bundle -= g->in_bundle > 0;
+        g->bundle = 0; /* an error in place of it */
+    }
     while (g->depth > 0 && --g->left[g->depth - 1] == 0) {
         g->depth--;
     }
@@ -52,6 +60,13 @@ static const char *begin_array(ig_redis_guard *g) {
     if (!read_count(g, &count)) {
         return "an array has no count";
     }
+    if (g->bundle > 0) {
+        bool is_whole = count > 0 && (uint64_t)count == g->bundle;
+        g->in_bundle = g->bundle;
+        g->bundle = 0;
+        end_header(g);
+        return is_whole ? NULL : "an array has not as many elements as were asked for";
+    }
     if (count > IG_REDIS_ELEMENTS) {
         return "an array has too many elements";
     }
@@ -63,9 +78,7 @@ static const char *begin_array(ig_redis_guard *g) {
         return NULL;
     }
     g->left[g->depth++] = count;
-    g->kind = 0;
-    g->line = 0;
-    g->last = 0;
+    end_header(g);
     return NULL;
 }
 
@@ -109,17 +122,35 @@ static const char *read_body_byte(ig_redis_guard *g, char byte) {
 }
 
 static const char *begin_header(ig_redis_guard *g, char byte) {
+    const char *kinds = g->bundle > 0 ? "-*" : g->in_bundle > 0 ? "$" : "+-:$*";
     if (byte == 0 || !strchr("+-:$*", byte)) {
         return "a reply begins with no mark of a type";
+    }
+    if (!strchr(kinds, byte)) {
+        return "a reply is of another type than was asked for";
     }
     g->kind = byte;
     return NULL;
 }
 
-bool ig_redis_guard_read(ig_redis_guard *g, const char *bytes, size_t size,
-                         const char **out_why) {
+bool ig_redis_guard_is_between(const ig_redis_guard *g) {
+    return !g->kind && !g->body && !g->depth && !g->in_bundle;
+}
+
+/* Is this byte of the header of a bundle? */
+static bool is_of_bundle(const ig_redis_guard *g, char byte) {
+    return g->bundle > 0 && (g->kind == '*' || (!g->kind && byte == '*'));
+}
+
+size_t ig_redis_guard_read(ig_redis_guard *g, const char *bytes, size_t size,
+                           bool *out_is_fed, const char **out_why) {
+    bool is_apart = size > 0 && is_of_bundle(g, bytes[0]);
     const char *why = NULL;
-    for (size_t i = 0, step; i < size && !why; i += step) {
+    size_t i = 0;
+    for (size_t step; i < size && !why; i += step) {
+        if (is_of_bundle(g, bytes[i]) != is_apart) {
+            break;
+        }
         step = 1;
         if (g->body > 2) { /* bytes of a value */
             step = g->body - 2 < size - i ? (size_t)(g->body - 2) : size - i;
@@ -135,6 +166,7 @@ bool ig_redis_guard_read(ig_redis_guard *g, const char *bytes, size_t size,
             why = "a reply is too long";
         }
     }
+    *out_is_fed = !is_apart;
     *out_why = why;
-    return why == NULL;
+    return i;
 }

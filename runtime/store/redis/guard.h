@@ -4,6 +4,9 @@
  * comes of a value without bound.  The guard reads the same bytes first: each header
  * (RESP2: "$5\r\n", "*2\r\n") must be well-formed, and what it claims must be small
  * enough to be an answer to what we ask.  It allocates nothing.
+ *
+ * The array that answers MGET is taken apart: its header is held against the number of
+ * names and hiredis gets its elements as replies of their own, one in memory at a time.
  */
 #ifndef IG_RUNTIME_STORE_REDIS_GUARD_H
 #define IG_RUNTIME_STORE_REDIS_GUARD_H
@@ -28,11 +31,16 @@ typedef struct ig_redis_guard {
     uint64_t bytes;  /* of this reply */
     int depth;
     int64_t left[IG_REDIS_DEPTH]; /* elements still to come */
+    size_t bundle;                /* elements of the array that comes next; 0: none */
+    size_t in_bundle;             /* of them, still to come */
 } ig_redis_guard;
 
-/* Looks at bytes that came; false: they are no reply, and `*out_why` says why.  Starts
- * from zeroes. */
-bool ig_redis_guard_read(ig_redis_guard *guard, const char *bytes, size_t size,
-                         const char **out_why);
+/* Looks at bytes that came, up to where the header of a bundle begins or ends; returns
+ * how many these are, and in `*out_is_fed` whether hiredis gets them.  Where they are
+ * no reply `*out_why` says why.  Starts from zeroes. */
+size_t ig_redis_guard_read(ig_redis_guard *guard, const char *bytes, size_t size,
+                           bool *out_is_fed, const char **out_why);
+/* Is no reply under way? */
+bool ig_redis_guard_is_between(const ig_redis_guard *guard);
 
 #endif

@@ -131,8 +131,8 @@ static ig_status lay_ghosts(pool *p, const ig_store_call *call, connection *c) {
 /* Nothing may lie in an idle connection: a late reply would answer another command. */
 static bool is_quiet(const connection *c) {
     struct pollfd poll_of = { .fd = c->fd, .events = POLLIN };
-    bool is_between = !c->guard.kind && !c->guard.body && !c->guard.depth;
-    return is_between && c->pending == 0 && poll(&poll_of, 1, 0) == 0;
+    return ig_redis_guard_is_between(&c->guard) && c->pending == 0 &&
+           poll(&poll_of, 1, 0) == 0;
 }
 
 static ig_status open_lane(run *r, connection *c) {
@@ -151,6 +151,18 @@ static ig_status open_lane(run *r, connection *c) {
     return IG_OK;
 }
 
+static bool put_commands(const ig_redis_work *work, const lane *l) {
+    if (work->put_bundle) {
+        return work->put_bundle(work->user, l->c, l->next, l->end - l->next);
+    }
+    for (size_t i = l->next; i < l->end; i++) {
+        if (!work->put(work->user, l->c, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Sends the commands of the lane that have no reply yet. */
 static ig_status start_lane(run *r, lane *l) {
     IG_TRY(open_lane(r, l->c));
@@ -158,13 +170,10 @@ static ig_status start_lane(run *r, lane *l) {
         IG_TRY(lay_ghosts(r->pool, r->call, l->c));
     }
     l->is_sent = true;
-    for (size_t i = l->next; i < l->end; i++) {
-        if (!r->work->put(r->work->user, l->c, i)) {
-            return ig_store_fail(r->call, IG_LIMIT, "%s: out of memory",
-                                 r->pool->url.name);
-        }
-    }
-    return IG_OK;
+    return put_commands(r->work, l)
+               ? IG_OK
+               : ig_store_fail(r->call, IG_LIMIT, "%s: out of memory",
+                               r->pool->url.name);
 }
 
 static bool has_work(run *r, lane *l) {
@@ -200,6 +209,10 @@ static ig_status take_reply(run *r, lane *l, const redisReply *reply) {
     }
     r->status = r->status == IG_OK ? status : r->status;
     r->failures = 0;
+    if (reply->type == REDIS_REPLY_ERROR && r->work->put_bundle) {
+        l->c->pending -= l->end - l->next - 1; /* it answers all of them */
+        l->next = l->end - 1;
+    }
     l->next++;
     l->is_sent = l->next < l->end;
     return IG_OK;

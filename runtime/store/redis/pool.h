@@ -21,12 +21,15 @@ typedef struct pool {
     size_t ghost_count;
 } pool;
 
-/* Commands that may be sent again: each is answered by one reply. */
+/* Items whose commands may be sent again: each is answered by one reply. */
 typedef struct ig_redis_work {
     void *user;
     size_t count;
     bool is_write;
-    bool (*put)(void *user, connection *c, size_t index); /* false: out of memory */
+    /* Queues the command of an item; false: out of memory. */
+    bool (*put)(void *user, connection *c, size_t index);
+    /* In place of it: one command of several items, answered by an array. */
+    bool (*put_bundle)(void *user, connection *c, size_t from, size_t count);
     /* Takes a reply that is no error.  An error is the call's. */
     ig_status (*take)(void *user, const ig_store_call *call, const connection *c,
                       size_t index, const redisReply *reply);

@@ -16,10 +16,31 @@ enum { KEY_BYTES = IG_REDIS_TEXT_BYTES + IG_STORE_TABLE_BYTES + 128 };
 
 /* ---- names ---- */
 
+static char *add_text(char *to, const char *text) {
+    size_t size = strlen(text);
+    return (char *)memcpy(to, text, size) + size;
+}
+
+static char *add_number(char *to, int64_t number) {
+    char digits[20], *at = digits + sizeof digits;
+    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do {
+        *--at = (char)('0' + left % 10);
+    } while (left /= 10);
+    *to = '-';
+    to += number < 0;
+    size_t size = (size_t)(digits + sizeof digits - at);
+    return (char *)memcpy(to, at, size) + size;
+}
+
+/* By hand: one of these per cell and call is a good part of a call's time. */
 static size_t write_key(const pool *p, ig_store_cell cell, char key[KEY_BYTES]) {
-    return (size_t)snprintf(
-        key, KEY_BYTES, "%s_table_%s_gid_%" PRId64 "_cid_%" PRId64 "_osid_%" PRIu32,
-        p->url.prefix, cell.table, cell.id, cell.column, cell.state);
+    char *to = add_text(add_text(key, p->url.prefix), "_table_");
+    to = add_number(add_text(add_text(to, cell.table), "_gid_"), cell.id);
+    to = add_number(add_text(to, "_cid_"), cell.column);
+    to = add_number(add_text(to, "_osid_"), cell.state);
+    *to = 0;
+    return (size_t)(to - key);
 }
 
 /* Cuts "MARK NUMBER" off the end of a text. */
@@ -62,10 +83,17 @@ static bool read_key(const pool *p, const char *key, char text[KEY_BYTES],
 
 /* ---- cells of a request, each name once ---- */
 
+/* A cell of the request by its name. */
+typedef struct place {
+    int64_t id, column;
+    uint32_t state;
+    size_t index;
+} place;
+
 typedef struct request {
     const pool *pool;
     const ig_store_cells *cells;
-    size_t *order;  /* indices of cells: equal names side by side, in order */
+    place *order;   /* of cells: equal names side by side, in order */
     size_t *groups; /* where the run of a name begins in `order`, and the end */
     size_t group_count;
     const char *data;        /* pushes */
@@ -73,48 +101,49 @@ typedef struct request {
     const char *verb;
     ig_store_found *found; /* pulls */
     void *user;
+    size_t *nil; /* groups that a bundle had no value for */
+    size_t nil_count;
 } request;
 
-static int compare_names(ig_store_cell a, ig_store_cell b) {
-    if (a.id != b.id) {
-        return a.id < b.id ? -1 : 1;
+static int compare_names(const place *a, const place *b) {
+    if (a->id != b->id) {
+        return a->id < b->id ? -1 : 1;
     }
-    if (a.column != b.column) {
-        return a.column < b.column ? -1 : 1;
+    if (a->column != b->column) {
+        return a->column < b->column ? -1 : 1;
     }
-    return (a.state > b.state) - (a.state < b.state);
+    return (a->state > b->state) - (a->state < b->state);
 }
 
-static int compare_cells(const void *left, const void *right, void *cells) {
-    size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    int names = compare_names(ig_store_cell_at(cells, a), ig_store_cell_at(cells, b));
-    return names != 0 ? names : (a > b) - (a < b);
+static int compare_places(const void *left, const void *right) {
+    const place *a = left, *b = right;
+    int names = compare_names(a, b);
+    return names != 0 ? names : (a->index > b->index) - (a->index < b->index);
 }
 
 static void free_request(request *r) {
     free(r->order);
     free(r->groups);
+    free(r->nil);
 }
 
 static ig_status sort_request(const ig_store_call *call, request *r) {
     size_t count = ig_store_cell_count(r->cells);
     r->order = calloc(count, sizeof *r->order);
     r->groups = calloc(count + 1, sizeof *r->groups);
-    if (!r->order || !r->groups) {
+    r->nil = calloc(count, sizeof *r->nil);
+    if (!r->order || !r->groups || !r->nil) {
         free_request(r);
         return ig_store_fail(call, IG_LIMIT, "table '%s': out of memory",
                              r->cells->table);
     }
     for (size_t i = 0; i < count; i++) {
-        r->order[i] = i;
+        ig_store_cell cell = ig_store_cell_at(r->cells, i);
+        r->order[i] = (place){ cell.id, cell.column, cell.state, i };
     }
-    qsort_r(r->order, count, sizeof *r->order, compare_cells,
-            (void *)(uintptr_t)r->cells);
+    qsort(r->order, count, sizeof *r->order, compare_places);
     for (size_t i = 0; i < count; i++) {
-        bool is_new = i == 0 ||
-                      compare_names(ig_store_cell_at(r->cells, r->order[i - 1]),
-                                    ig_store_cell_at(r->cells, r->order[i])) != 0;
-        if (is_new) {
+        if (i == 0 || compare_names(&r->order[i - 1], &r->order[i]) != 0) {
             r->groups[r->group_count++] = i;
         }
     }
@@ -124,7 +153,7 @@ static ig_status sort_request(const ig_store_call *call, request *r) {
 
 /* Of equal names the last: a later value replaces an earlier one. */
 static size_t last_of(const request *r, size_t group) {
-    return r->order[r->groups[group + 1] - 1];
+    return r->order[r->groups[group + 1] - 1].index;
 }
 
 static bool put_cell(void *user, connection *c, size_t group) {
@@ -139,6 +168,13 @@ static bool put_cell(void *user, connection *c, size_t group) {
         words[2] = sizes[2] > 0 ? r->data + r->offsets[cell] : "";
     }
     return ig_redis_queue(c, r->offsets ? 3 : 2, words, sizes);
+}
+
+/* The group's name, as a word of the command that was begun. */
+static bool add_name(const request *r, connection *c, size_t group) {
+    char key[KEY_BYTES];
+    ig_store_cell cell = ig_store_cell_at(r->cells, last_of(r, group));
+    return ig_redis_add_word(c, key, write_key(r->pool, cell, key));
 }
 
 static ig_status run_request(pool *p, const ig_store_call *call, request *r,
@@ -163,17 +199,64 @@ static ig_status take_value(void *user, const ig_store_call *call, const connect
         return ig_redis_refused(c, call, reply);
     }
     for (size_t i = r->groups[group]; i < r->groups[group + 1]; i++) {
-        r->found(r->user, r->order[i], is_there ? reply->str : NULL,
+        r->found(r->user, r->order[i].index, is_there ? reply->str : NULL,
                  is_there ? reply->len : 0);
     }
     return IG_OK;
 }
 
+/* MGET says nil of what is no string, too: GET knows better. */
+static ig_status take_of_bundle(void *user, const ig_store_call *call,
+                                const connection *c, size_t group,
+                                const redisReply *reply) {
+    request *r = user;
+    if (reply->type == REDIS_REPLY_NIL) {
+        r->nil[r->nil_count++] = group;
+        return IG_OK;
+    }
+    return take_value(user, call, c, group, reply);
+}
+
+/* One name has no array. */
+static bool put_bundle(void *user, connection *c, size_t from, size_t count) {
+    bool is_good = ig_redis_begin(c, 1 + count, count) &&
+                   (count == 1 ? ig_redis_add_word(c, "GET", 3)
+                               : ig_redis_add_word(c, "MGET", 4));
+    for (size_t i = 0; i < count && is_good; i++) {
+        is_good = add_name(user, c, from + i);
+    }
+    return is_good;
+}
+
+static bool put_nil(void *user, connection *c, size_t index) {
+    const request *r = user;
+    return ig_redis_begin(c, 2, 1) && ig_redis_add_word(c, "GET", 3) &&
+           add_name(r, c, r->nil[index]);
+}
+
+static ig_status take_nil(void *user, const ig_store_call *call, const connection *c,
+                          size_t index, const redisReply *reply) {
+    const request *r = user;
+    return take_value(user, call, c, r->nil[index], reply);
+}
+
 static ig_status pull_cells(void *store, const ig_store_call *call,
                             const ig_store_cells *cells, ig_store_found *found,
                             void *user) {
-    request r = { .cells = cells, .verb = "GET", .found = found, .user = user };
-    return run_request(store, call, &r, (ig_redis_work){ .take = take_value });
+    request r = { .pool = store, .cells = cells, .found = found, .user = user };
+    ig_redis_work bundles = { .put_bundle = put_bundle, .take = take_of_bundle };
+    ig_redis_work singles = { .put = put_nil, .take = take_nil };
+    IG_TRY(sort_request(call, &r));
+    bundles.user = singles.user = &r;
+    bundles.count = r.group_count > 1 ? r.group_count : 0;
+    r.nil_count = r.group_count == 1; /* group 0, at once */
+    ig_status status = ig_redis_pool_run(store, call, &bundles);
+    singles.count = r.nil_count;
+    if (status == IG_OK) {
+        status = ig_redis_pool_run(store, call, &singles);
+    }
+    free_request(&r);
+    return status;
 }
 
 static ig_status take_ok(void *user, const ig_store_call *call, const connection *c,

@@ -219,6 +219,60 @@ TEST(a_name_may_stand_twice_in_a_request) {
 }
 END_TEST
 
+/* MGET cannot tell what is absent from what is no string. */
+TEST(rows_are_absent_and_wrong_among_others) {
+    const int64_t ids[] = { 3, 1, 2, 1 };
+    got results[4];
+    if (!redis_server_start(&server, NULL, NULL)) {
+        return;
+    }
+    ig_store *store = open_url("");
+    ig_store_cells cells = cell_of("t", ids);
+    cells.id_count = 4;
+    CHECK_OK(put(store, 1, "one"));
+    CHECK_OK(put(store, 3, ""));
+    memset(results, 1, sizeof results);
+    CHECK_OK(ig_store_pull(store, &call, &cells, keep, results));
+    CHECK(results[0].is_there && results[1].is_there && results[3].is_there);
+    CHECK(!results[2].is_there);
+    CHECK_TEXT(results[0].text, "");
+    CHECK_TEXT(results[3].text, "one");
+    tell("LPUSH _table_t_gid_2_cid_0_osid_0 x\r\n", ":1");
+    CHECK_STATUS(ig_store_pull(store, &call, &cells, keep, results), IG_INVALID);
+    CHECK(strstr(why, "WRONGTYPE"));
+    check_row(store, 1, "one");
+    ig_store_close(store);
+    redis_server_end(&server);
+}
+END_TEST
+
+/* One error answers all names of a command, and the connection lives on. */
+TEST(an_error_answers_a_whole_request) {
+    static int64_t ids[300];
+    static got results[300];
+    got one;
+    if (!redis_server_start(&server, NULL, NULL)) {
+        return;
+    }
+    ig_store *store = open_url("?num_threads=2");
+    ig_store_cells cells = cell_of("t", ids);
+    cells.id_count = 300;
+    for (int i = 0; i < 300; i++) {
+        ids[i] = i;
+    }
+    tell("ACL SETUSER default -mget\r\n", "+OK");
+    CHECK_STATUS(ig_store_pull(store, &call, &cells, keep, results), IG_INVALID);
+    CHECK(strstr(why, "NOPERM"));
+    CHECK_OK(get(store, 1, &one));
+    tell("ACL SETUSER default +mget\r\n", "+OK");
+    CHECK_OK(put(store, 299, "last"));
+    CHECK_OK(ig_store_pull(store, &call, &cells, keep, results));
+    CHECK_TEXT(results[299].text, "last");
+    ig_store_close(store);
+    redis_server_end(&server);
+}
+END_TEST
+
 TEST(unsafe_settings_are_told) {
     if (!redis_server_start(&server, "--appendonly", "no")) {
         return;
@@ -536,6 +590,46 @@ TEST(hostile_replies_are_refused) {
 }
 END_TEST
 
+static const char *const hostile_bundles[] = {
+    "*2\r\n$1\r\na\r\n$1\r\nb\r\n",
+    "*4\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n",
+    "*3\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n",
+    "*3\r\n$1\r\na\r\n$1\r\nb\r\n", /* and the end */
+    "*3\r\n$1\r\na\r\n-ERR no\r\n$1\r\nc\r\n",
+    "*3\r\n*1\r\n$1\r\na\r\n",
+    "*3\r\n:1\r\n:2\r\n:3\r\n",
+    "*3\r\n$67108865\r\n",
+    "*1000000000\r\n",
+    "*-1\r\n",
+    "*0\r\n",
+    "*\r\n",
+    "$1\r\na\r\n",
+    "+OK\r\n",
+};
+
+TEST(hostile_bundles_are_refused) {
+    fake f = { .answer = hostile_bundles[_i] };
+    pthread_t thread;
+    const int64_t ids[] = { 1, 2, 3 };
+    got results[3];
+    if (!is_built()) {
+        return;
+    }
+    start_fake(&f, &thread);
+    ig_store *store = open_url("?retry_limit=0");
+    ig_store_cells cells = cell_of("t", ids);
+    cells.id_count = 3;
+    int64_t begin = now_ms();
+    ig_status status = ig_store_pull(store, &call, &cells, keep, results);
+    CHECK_MSG(status == IG_IO, "%s", why);
+    CHECK(why[0] && now_ms() - begin < 1000);
+    CHECK(_i > 1 || strstr(why, "not as many elements as were asked for"));
+    CHECK(strstr(f.heard, "*4\r\n$4\r\nMGET\r\n$27\r\n_table_t_gid_1_cid_0_osid_0"));
+    ig_store_close(store);
+    end_fake(&f, thread);
+}
+END_TEST
+
 TEST(a_write_that_was_given_up_is_killed_first) {
     fake f = { .answer = NULL };
     pthread_t thread;
@@ -559,11 +653,15 @@ END_TEST
 static void add_hostile(TCase *tcase) {
     tcase_add_loop_test(tcase, hostile_replies_are_refused, 0,
                         (int)IG_COUNT_OF(hostile));
+    tcase_add_loop_test(tcase, hostile_bundles_are_refused, 0,
+                        (int)IG_COUNT_OF(hostile_bundles));
 }
 
 UNIT_SUITE_WITH(store_redis, add_hostile, urls_break_their_grammar_in_words,
                 urls_that_are_right_find_nobody, keys_are_those_of_torchrec,
-                a_name_may_stand_twice_in_a_request, unsafe_settings_are_told,
+                a_name_may_stand_twice_in_a_request,
+                rows_are_absent_and_wrong_among_others,
+                an_error_answers_a_whole_request, unsafe_settings_are_told,
                 passwords_open_doors_and_stay_secret, refusals_are_errors,
                 acknowledged_rows_outlive_a_killed_server,
                 a_stopped_server_ends_at_the_deadline,
