@@ -4,7 +4,8 @@
  * Written by the format's field numbers.  Messages are made in a writer of their own
  * and then put into the one around them, as their length stands before them.  In a plan
  * launches write memory: what they write has a new name from there on, so that viewers
- * show who reads what who has written; allocations and views of it are left out.
+ * show who reads what who has written; allocations and views of it are left out.  The
+ * entry's `ret` is a node, which gives what it returns the names that users know.
  */
 #include "driver/dump/dump.h"
 
@@ -284,8 +285,7 @@ static void name_weight(onnx_dump *d, const ig_op *op) {
     d->names[op->results[0].id] = new_name(d, ig_attr_str(op, slot), op->results[0].id);
 }
 
-/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph) {
+static void put_ops(onnx_dump *d, const ig_block *block, ig_writer *graph) {
     for (const ig_op *op = block->first; op; op = op->next) {
         bool is_memory = op->code == IG_OP_alloc || op->code == IG_OP_view;
         if (is_weight(op)) {
@@ -295,6 +295,11 @@ static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph) {
             put_node(d, op, graph);
         }
     }
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph) {
+    put_ops(d, block, graph);
     const ig_op *end = block->last;
     for (uint32_t i = 0; end && i < end->operand_count; i++) {
         const ig_value *value = end->operands[i].value;
@@ -304,8 +309,37 @@ static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph) {
 
 /* ---- the model ---- */
 
+/* What the entry returns has its names before anything else but inputs has them. */
+static const char **name_results(onnx_dump *d, const ig_graph *entry, uint32_t count) {
+    const char **names = IG_NEW_ARRAY(d->arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *user = entry->result_names ? entry->result_names[i] : NULL;
+        bool has_name = user && *user;
+        names[i] = new_name(d,
+                            has_name ? user : ig_arena_printf(d->arena, "result_%u", i),
+                            d->value_count + i);
+    }
+    return names;
+}
+
+static void put_results(onnx_dump *d, const ig_op *end, const char **names,
+                        ig_writer *graph) {
+    ig_writer node = open_message(d);
+    for (uint32_t i = 0; i < end->operand_count; i++) {
+        put_text(&node, NODE_INPUT, name_of(d, end->operands[i].value));
+    }
+    for (uint32_t i = 0; i < end->operand_count; i++) {
+        put_text(&node, NODE_OUTPUT, names[i]);
+        put_value(d, graph, GRAPH_OUTPUT, names[i], end->operands[i].value->type);
+    }
+    put_text(&node, NODE_OP, ig_ops[end->code].name);
+    put_text(&node, NODE_DOMAIN, "ingot");
+    put_bytes(graph, GRAPH_NODE, &node);
+}
+
 static ig_writer graph_message(onnx_dump *d, const ig_graph *entry) {
     ig_writer graph = open_message(d);
+    const ig_op *end = entry->body.last;
     put_text(&graph, GRAPH_NAME, entry->name);
     for (uint32_t i = 0; i < entry->body.arg_count; i++) {
         const ig_value *arg = entry->body.args[i];
@@ -313,7 +347,11 @@ static ig_writer graph_message(onnx_dump *d, const ig_graph *entry) {
         d->names[arg->id] = new_name(d, user ? user : arg->name, arg->id);
         put_value(d, &graph, GRAPH_INPUT, d->names[arg->id], arg->type);
     }
-    put_block(d, &entry->body, &graph);
+    const char **names = name_results(d, entry, end ? end->operand_count : 0);
+    put_ops(d, &entry->body, &graph);
+    if (end) {
+        put_results(d, end, names, &graph);
+    }
     return graph;
 }
 

@@ -136,6 +136,7 @@ check "ops name their sources" 0 '"sources": ["product"]' cat "$tmp/dump.json"
 "$ingot" dump "$tmp/chain.ig" --stage plan --format json >"$tmp/dump.json"
 check "fused ones all of them" 0 '"sources": ["product", "half", "minus", "sum", "above"]' \
     cat "$tmp/dump.json"
+cp "$tmp/dump.json" "$tmp/plan.json"
 check "a page of all stages" 0 "" "$ingot" dump "$tmp/chain.ig" --format html -o "$tmp/all.html"
 holds "has passes and kernels" python3 tests/cli/page.py "$tmp/all.html" "$tmp/dump.json" 4
 check "how far is asked for" 0 "" \
@@ -149,6 +150,11 @@ cat >"$tmp/profile.json" <<'END'
 END
 check "a page with a profile" 0 "" "$ingot" dump "$tmp/chain.ig" -t cpu:v3 --stage plan --format html \
     --profile "$tmp/profile.json" -o "$tmp/heat.html"
+check "a profile writes the page at once" 0 "" "$ingot" profile "$tmp/chain.ig" -t cpu:v3 -q \
+    --input 'y=f32[8,4]=1' --seconds 0.01 --html "$tmp/profiled.html"
+holds "with its times" "$python" tests/cli/page.py "$tmp/profiled.html" "$tmp/plan.json" 4
+check "of models, not of artifacts" 4 "profile the model" "$ingot" profile "$tmp/chain.ingot" \
+    --trust-code --input 'y=f32[8,4]=1' --seconds 0.01 --html "$tmp/profiled.html"
 check "of another file" 3 "this is no profile" "$ingot" dump "$tmp/chain.ig" --format html \
     --profile "$tmp/dump.json"
 check "that is there" 6 "no_such.json" "$ingot" dump "$tmp/chain.ig" --format html \
@@ -183,7 +189,10 @@ node = re.search(r"node \{\n(.*?)\n  \}\n", open(sys.argv[1]).read(), re.S)[1]
 output = re.search("output: (.*)", node)[1]
 assert "op_type: \"launch\"" in node and "domain: \"ingot\"" in node, node
 assert node.count("    input:") == 2, node
-assert "name: " + output in open(sys.argv[1]).read().split("  output {")[1]' "$tmp/look.plan"
+text = open(sys.argv[1]).read()
+last = text.split("  node {")[-1]
+assert "input: " + output in last and "output: \"z\"" in last, last
+assert "name: \"z\"" in text.split("  output {")[1], text' "$tmp/look.plan"
 else
     skip "ONNX to look at" "protoc is absent"
 fi
@@ -197,8 +206,8 @@ for i in range(10000):
 print("    ret %9999\n  }\n}")
 END
 for form in dot json html model-explorer onnx; do
-    holds "10,000 ops as $form within 2 s" timeout $(is_sanitized && echo 40 || echo 2) \
-        "$ingot" dump "$tmp/long.ig" --stage import --format $form -o "$tmp/long.$form" -q
+    holds "10,000 ops as $form within 2 s" python3 tests/cli/within.py \
+        $(is_sanitized && echo 40 || echo 2) 0 "$ingot" dump "$tmp/long.ig" --stage import --format $form -o "$tmp/long.$form" -q
 done
 "$python" - >"$tmp/wide.ig" <<'END'
 print("module @wide {\n  graph @main(%x: f32[8]) -> (f32[8] \"y\") {")
@@ -213,14 +222,14 @@ END
 # In a browser: by keyboard alone, with figures; what a small page shows, and where.
 if command -v chromium-headless-shell chromium >/dev/null; then
     for form in long wide; do
-        INGOT_SLOW=${INGOT_SLOW:-$(is_sanitized && echo 1)} check "a browser draws 10,000 ops, $form" 0 \
+        check "a browser draws 10,000 ops, $form" 0 \
             "frames/s" "$python" tests/cli/browser.py check "$tmp/$form.html" op_9
     done
     "$python" tests/cli/browser.py layout "$tmp/page.html" >"$tmp/layout.json"
     holds "boxes, edges and texts of a page" diff tests/cli/files/page_layout.json "$tmp/layout.json"
     "$python" tests/cli/browser.py passes "$tmp/heat.html" >"$tmp/passes.json"
     holds "what each pass changed, and heat" diff tests/cli/files/page_passes.json "$tmp/passes.json"
-    INGOT_SLOW=1 check "passes by keyboard" 0 "frames/s" \
+    check "passes by keyboard" 0 "frames/s" \
         "$python" tests/cli/browser.py check "$tmp/all.html" relu
 else
     skip "a browser draws pages" "chromium is absent"

@@ -25,7 +25,8 @@ def main():
     status, seconds, memory = run(sys.argv[3:], None)
     mib = memory / 2**20
     print(f"status {status}, {seconds:.2f} s of CPU time, {mib:.0f} MiB")
-    sys.exit(status != 0 or seconds > most_seconds or (most_mib and mib > most_mib))
+    is_over = seconds > most_seconds or 0 < most_mib < mib
+    sys.exit(1 if status != 0 or is_over else 0)
 
 
 if __name__ == "__main__":

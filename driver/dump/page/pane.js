@@ -8,6 +8,7 @@ const COLOURS = ["back", "ground", "text", "dim", "box", "scope", "line", "edge"
   "product", "map", "lookup", "sum", "view", "effect", "flow", "port", "added", "removed",
   "changed", "hot"];
 const NEAR = 0.42, LEAST_ZOOM = 0.02, MOST_ZOOM = 4;
+const CURVES = 4; // in a path: browsers take twice as long for one path of hundreds
 let colours = {}, heat = "", hottest = 0;
 
 function readColours() {
@@ -241,13 +242,20 @@ class Pane {
     this.lastFill = "";
     pen.strokeStyle = colours.edge;
     pen.lineWidth = Math.min(1.2 * this.fine, 6);
+    let left = this.view.zoom < NEAR ? Infinity : CURVES;
     pen.beginPath();
-    for (const edge of edgesOf(item)) this.traceEdge(edge.span, x, y);
+    for (const { span } of edgesOf(item)) {
+      if (!this.isSeen(x + span.left, y + span.top, span.w, span.h)) continue;
+      this.traceEdge(span, x, y);
+      if (--left) continue;
+      pen.stroke();
+      pen.beginPath();
+      left = CURVES;
+    }
     pen.stroke();
   }
 
   traceEdge(span, x, y) {
-    if (!this.isSeen(x + span.left, y + span.top, span.w, span.h)) return;
     const { pen } = this, { route } = span;
     const ax = x + span.ax, ay = y + span.ay, bx = x + span.bx, by = y + span.by;
     pen.moveTo(ax, ay);
@@ -256,8 +264,11 @@ class Pane {
       return pen.lineTo(bx, by);
     }
     let px = ax, py = ay;
+    const isAway = (nx, ny) =>
+      !this.isSeen(Math.min(px, nx) - 1, Math.min(py, ny) - 1, Math.abs(nx - px) + 2, ny - py + 2);
     const bend = (nx, ny) => {
-      pen.bezierCurveTo(px, py + (ny - py) / 2, nx, ny - (ny - py) / 2, nx, ny);
+      if (isAway(nx, ny)) pen.moveTo(nx, ny);
+      else pen.bezierCurveTo(px, py + (ny - py) / 2, nx, ny - (ny - py) / 2, nx, ny);
       [px, py] = [nx, ny];
     };
     for (const pass of route) {

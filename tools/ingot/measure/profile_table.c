@@ -132,36 +132,40 @@ void profile_put_sources(FILE *file, const json_t *sources, size_t step) {
     fputc(']', file);
 }
 
-static void put_row(const profile_table *table, const profile_row *row, bool is_first) {
+static void put_row(FILE *file, const profile_table *table, const profile_row *row,
+                    bool is_first) {
     const ig_step_profile *step = &row->step;
-    printf("%s\n  {\"step\": %zu, \"name\": ", is_first ? "" : ",", row->number);
-    put_json_text(stdout, step->name);
-    printf(
+    fprintf(file, "%s\n  {\"step\": %zu, \"name\": ", is_first ? "" : ",", row->number);
+    put_json_text(file, step->name);
+    fprintf(
+        file,
         ", \"kind\": \"%s\", \"depth\": %u, \"threads\": %d, \"calls\": %lld, "
         "\"tiles\": %lld, \"seconds\": %.9g, \"p95_seconds\": %.9g, \"flops\": %.17g, \"bytes\": %.17g, "
         "\"lines\": %.17g, \"limit_seconds\": %.9g, \"bound\": \"%s\", ",
         step->kind, step->depth, step->threads, (long long)step->calls,
         (long long)step->tiles, row->seconds, row->p95, row->flops, row->bytes,
         row->lines, row->limit, row->bound);
-    profile_put_sources(stdout, table->sources, row->number);
-    putchar('}');
+    profile_put_sources(file, table->sources, row->number);
+    fputc('}', file);
 }
 
-void profile_put_json(const profile_table *table) {
-    fputs("{\"steps\": [", stdout);
+void profile_put_json(FILE *file, const profile_table *table) {
+    fputs("{\"steps\": [", file);
     for (size_t i = 0; i < table->count; i++) {
-        put_row(table, &table->rows[i], i == 0);
+        put_row(file, table, &table->rows[i], i == 0);
     }
-    printf("],\n \"threads\": %d, \"runs\": %zu, \"seconds\": %.9g, "
-           "\"profiled_seconds\": %.9g, \"overhead_seconds\": %.9g,\n "
-           "\"arena_bytes\": %lld, \"arena_min\": %lld, \"session_bytes\": %zu,\n "
-           "\"limits\": {\"flops_per_second\": %.6g, \"bytes_per_second\": %.6g, "
-           "\"stream_bytes\": %zu, \"lines_per_second\": %.6g, \"line_bytes\": %zu}}\n",
-           table->threads, table->runs, table->ordinary, table->whole,
-           table->whole - table->inside, (long long)table->arena_bytes,
-           (long long)table->arena_min, table->memory, table->limits.fma,
-           table->limits.stream, table->limits.stream_bytes, table->limits.line,
-           table->limits.line_bytes);
+    fprintf(
+        file,
+        "],\n \"threads\": %d, \"runs\": %zu, \"seconds\": %.9g, "
+        "\"profiled_seconds\": %.9g, \"overhead_seconds\": %.9g,\n "
+        "\"arena_bytes\": %lld, \"arena_min\": %lld, \"session_bytes\": %zu,\n "
+        "\"limits\": {\"flops_per_second\": %.6g, \"bytes_per_second\": %.6g, "
+        "\"stream_bytes\": %zu, \"lines_per_second\": %.6g, \"line_bytes\": %zu}}\n",
+        table->threads, table->runs, table->ordinary, table->whole,
+        table->whole - table->inside, (long long)table->arena_bytes,
+        (long long)table->arena_min, table->memory, table->limits.fma,
+        table->limits.stream, table->limits.stream_bytes, table->limits.line,
+        table->limits.line_bytes);
 }
 
 /* ---- folded stacks ---- */

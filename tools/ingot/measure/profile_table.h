@@ -37,7 +37,7 @@ typedef struct profile_table {
 void profile_put_sources(FILE *file, const json_t *sources, size_t step);
 void profile_set_limits(profile_table *table);
 void profile_print(const profile_table *table);
-void profile_put_json(const profile_table *table);
+void profile_put_json(FILE *file, const profile_table *table);
 /* Medians as folded stacks, which flame graphs are drawn of ("model;top;gemm 812"), in
  * nanoseconds, by the scopes of the first node that a step comes from. */
 ig_status profile_write_folded(const char *path, const profile_table *table);

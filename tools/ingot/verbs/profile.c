@@ -12,12 +12,14 @@
  * and `line` is taken from as many bytes as the program has constants, so both are
  * those of the cache which holds a small model.
  */
+#include "tools/ingot/cli/streams.h"
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/measure/profile_table.h"
 #include "tools/ingot/measure/roofline.h"
 #include "tools/ingot/measure/trace.h"
 #include "tools/ingot/values/bound_inputs.h"
 
+#include <ingot/page.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,8 @@ static const option_row options[] = {
     TEXT("sort", 0, sort, "order|time", "as the steps run (order), or by their time"),
     TEXT("trace", 0, trace, "FILE", "also write one run for trace viewers (JSON)"),
     TEXT("folded", 0, folded, "FILE", "also write stacks for flame graphs"),
+    TEXT("html", 0, html, "FILE",
+         "also write a page of the graph, coloured by these times"),
     LIST("dim", dims, "NAME=N", "an extent other than the batch, as for ingot bench"),
     LIST("input", inputs, "NAME=VALUE", "values, as for ingot bench"),
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz", "inputs from files"),
@@ -189,6 +193,22 @@ static void summarise_runs(profiler *p, profile_table *out) {
     }
 }
 
+/* The page of ingot dump --format html. */
+static ig_status write_page(const settings *given, const model *m,
+                            const profile_table *table) {
+    char *profile = NULL;
+    size_t profile_size = 0, size = 0;
+    const char *text = NULL;
+    ig_compile_options how = compile_options(given);
+    FILE *file = need(open_memstream(&profile, &profile_size));
+    profile_put_json(file, table);
+    need(fclose(file) == 0 ? profile : NULL);
+    ig_page_options page = { sizeof page, NULL, &how, profile };
+    ig_status status = ig_module_page(m->module, &page, &text, &size);
+    free(profile);
+    return status == IG_OK ? write_output(given->html, text, size) : status;
+}
+
 static int by_time(const void *a, const void *b) {
     const profile_row *x = a, *y = b;
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
@@ -213,11 +233,14 @@ static ig_status print_profile(const settings *given, profiler *p) {
     if (status == IG_OK && given->folded) {
         status = profile_write_folded(given->folded, &table);
     }
+    if (status == IG_OK && given->html) {
+        status = write_page(given, p->m, &table);
+    }
     if (is_sorted) {
         qsort(table.rows, table.count, sizeof *table.rows, by_time);
     }
     if (status == IG_OK && given->json) {
-        profile_put_json(&table);
+        profile_put_json(stdout, &table);
     } else if (status == IG_OK) {
         profile_print(&table);
     }
@@ -237,6 +260,13 @@ static ig_status profile_call(const settings *given, const model *m, const call 
             "%s: steps of an artifact whose tables lie in stores are not profiled; "
             "ingot bench --trace FILE shows how its batches overlap",
             m->path);
+        return IG_UNSUPPORTED;
+    }
+    if (given->html && !m->module) {
+        snprintf(why->text, sizeof why->text,
+                 "%s: an artifact holds no graph that --html could show: profile the "
+                 "model",
+                 m->path);
         return IG_UNSUPPORTED;
     }
     ig_view *outputs = need(calloc(model_output_count(m) + 1, sizeof *outputs));
