@@ -1,10 +1,12 @@
 /* A smaller ONNX model that still does what the large one does wrong.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
- * Failure-Inducing Input", 2002) over the nodes of the graph: parts alone, then what is
- * left without a part, with ever smaller parts.  One run of the interpreter says before
- * that what the model computes, so each part is a model of its own.
+ * Most defects are of a few nodes that stand together: a binary search finds where they
+ * end, and another one where they begin.  Then delta debugging (Zeller and Hildebrandt,
+ * "Simplifying and Isolating Failure-Inducing Input", 2002) over what is left: parts
+ * alone, then what is left without a part, with ever smaller parts.  One run of the
+ * interpreter says before that what the model computes, so each part is a model of its
+ * own.
  */
 #include "ingot/defect.h"
 
@@ -245,6 +247,37 @@ static int try_variant(reduction *r) {
 
 /* ---- nodes ---- */
 
+static bool fails_between(reduction *r, const numbers *list, size_t from, size_t to) {
+    memset(r->keeps, 0, r->node_count);
+    for (size_t i = from; i < to; i++) {
+        r->keeps[list->items[i]] = 1;
+    }
+    return try_variant(r) == YES;
+}
+
+/* The shortest beginning that fails, and of that the shortest end. */
+static void reduce_ends(reduction *r, numbers *list) {
+    size_t from = 0, to = list->count;
+    for (size_t least = 1; least < to && r->verdict != STOP;) {
+        size_t middle = least + (to - least) / 2;
+        if (fails_between(r, list, 0, middle)) {
+            to = middle;
+        } else {
+            least = middle + 1;
+        }
+    }
+    for (size_t most = to - 1; from < most && r->verdict != STOP;) {
+        size_t middle = most - (most - from) / 2;
+        if (fails_between(r, list, middle, to)) {
+            from = middle;
+        } else {
+            most = middle - 1;
+        }
+    }
+    list->items += from;
+    list->count = to - from;
+}
+
 /* Part `number` of `parts` of the list: alone, or all the others. */
 static void keep_part(reduction *r, const numbers *list, size_t number, size_t parts,
                       bool is_alone) {
@@ -387,6 +420,7 @@ static ig_status reduce_all(reduction *r) {
     IG_TRY(ig_host_guard(r->module->context, number_all, &list));
     IG_TRY(run_model(r));
     IG_TRY(try_whole(r));
+    reduce_ends(r, &list);
     reduce_nodes(r, &list);
     return reduce_values(r);
 }
