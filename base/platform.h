@@ -41,6 +41,11 @@ typedef struct ig_file_part {
 } ig_file_part;
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why);
+/* The same where parts are made one after the other: `next` gives each, good until it
+ * is called again, and one of no bytes at the end. */
+typedef ig_file_part ig_file_next(void *user);
+ig_status ig_file_publish_stream(const char *path, ig_file_next *next, void *user,
+                                 char *why);
 /* The same for a file that nobody else may read: mode 0600. */
 ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
                                   size_t count, char *why);

@@ -40,12 +40,14 @@ typedef struct temporary {
     int fd;
 } temporary;
 
-/* What goes into a file: parts in memory, or another file. */
+/* What goes into a file: parts in memory, or as they are made, or another file. */
 typedef struct content {
     const ig_file_part *parts;
     size_t count;
     int from; /* open, or -1 */
     mode_t mode;
+    ig_file_next *next; /* or NULL */
+    void *user;
 } content;
 
 static int fail_with(int reason) {
@@ -160,6 +162,18 @@ static int write_parts(int fd, const ig_file_part *parts, size_t count) {
     return 0;
 }
 
+static int write_stream(int fd, const content *with) {
+    for (;;) {
+        ig_file_part part = with->next(with->user);
+        if (part.size == 0) {
+            return 0;
+        }
+        if (write_all(fd, &part) != 0) {
+            return -1;
+        }
+    }
+}
+
 /* Never a link: nobody who writes into one file may change the other. */
 static int copy_all(int fd, int from) {
     struct stat facts;
@@ -199,7 +213,8 @@ static int check_target(const char *path) {
 /* Closing may be where a full disk is told.  The lock goes last, with the rename
  * done. */
 static int fill_and_rename(temporary *temp, const char *path, const content *with) {
-    int result = with->from >= 0 ? copy_all(temp->fd, with->from)
+    int result = with->next        ? write_stream(temp->fd, with)
+                 : with->from >= 0 ? copy_all(temp->fd, with->from)
                                  : write_parts(temp->fd, with->parts, with->count);
     int second = result == 0 ? dup(temp->fd) : -1;
     if (second < 0) {
@@ -234,13 +249,22 @@ static ig_status publish_content(const char *path, const content *with, char *wh
 
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why) {
-    return publish_content(path, &(content){ parts, count, -1, 0666 }, why);
+    content all = { .parts = parts, .count = count, .from = -1, .mode = 0666 };
+    return publish_content(path, &all, why);
 }
 
 ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
                                   size_t count, char *why) {
-    return publish_content(path, &(content){ parts, count, -1, S_IRUSR | S_IWUSR },
-                           why);
+    content all = {
+        .parts = parts, .count = count, .from = -1, .mode = S_IRUSR | S_IWUSR
+    };
+    return publish_content(path, &all, why);
+}
+
+ig_status ig_file_publish_stream(const char *path, ig_file_next *next, void *user,
+                                 char *why) {
+    content all = { .from = -1, .mode = 0666, .next = next, .user = user };
+    return publish_content(path, &all, why);
 }
 
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why) {

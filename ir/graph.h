@@ -176,6 +176,7 @@ struct ig_module {
     ig_map union_of; /* private to ir/origin.c */
     IG_VEC(ig_op_gone) gone;
     IG_VEC(ig_file_map) files; /* mappings that constants borrow from; owned */
+    const struct shard_record *shards; /* private to driver/reshard */
     struct ig_dim_table *dims; /* private to ir/dim*.c */
     void *scratch;             /* private to ir/: see ig_module_scratch */
     size_t scratch_size;

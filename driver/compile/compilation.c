@@ -9,6 +9,7 @@
 #include "driver/compile/compile.h"
 
 #include "driver/artifact/sources.h"
+#include "driver/reshard/record.h"
 
 #include "ingot_build_id.h"
 #include "ir/text/text.h"
@@ -156,13 +157,23 @@ static ig_status make_container(ig_compilation *build) {
     IG_TRY(ig_plan_write(&w, &input));
     build->refers = w.files.count > 0;
     IG_TRY(compile_kernels(build, &w, levels, code));
+    ig_artifact_entry *extra = IG_NEW_ARRAY(&build->arena, ig_artifact_entry,
+                                            build->extra_count + SHARD_ENTRIES);
+    size_t extra_count = build->extra_count;
+    if (extra_count) {
+        memcpy(extra, build->extra, extra_count * sizeof *extra);
+    }
+    if (build->module->shards && build->path) {
+        extra_count += shard_record_entries(build->module->shards, &w,
+                                            extra + extra_count);
+    }
     ig_artifact_contents contents = { .manifest = make_manifest(build, &w),
                                       .sources = ig_sources_write(
                                           build->lowered.modules[0], origins.items,
                                           (uint32_t)origins.count, &build->arena),
                                       .levels = code,
-                                      .extra = build->extra,
-                                      .extra_count = build->extra_count };
+                                      .extra = extra,
+                                      .extra_count = extra_count };
     ig_artifact_pack(&w, &contents, &build->parts, &build->part_count);
     return IG_OK;
 }

@@ -1,6 +1,7 @@
 /* Plans and models: the tables of a model, and its program for one rank.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/compile/compile.h"
+#include "driver/reshard/record.h"
 #include "driver/shard/shard.h"
 #include "driver/values/weight.h"
 #include "ingot/shard.h"
@@ -346,6 +347,17 @@ static int64_t hash_model(const model_call *call) {
     return (int64_t)(hash >> 2) | 1;
 }
 
+static shard_record *begin_record(const model_call *call) {
+    ig_op **tables = IG_NEW_ARRAY(call->arena, ig_op *, call->tables.count);
+    for (size_t i = 0; i < call->tables.count; i++) {
+        tables[i] = call->tables.items[i].op;
+    }
+    shard_record *record = shard_record_begin(call->module, tables, call->tables.count,
+                                              call->world, call->rank);
+    record->of = call->of;
+    return record;
+}
+
 static ig_status shard_module(void *arguments) {
     model_call *call = arguments;
     const ig_json *plan;
@@ -361,9 +373,12 @@ static ig_status shard_module(void *arguments) {
     }
     IG_TRY(find_tables(call));
     call->of = hash_model(call);
+    shard_record *record = begin_record(call);
     for (size_t i = 0; i < ig_json_count(tables); i++) {
         IG_TRY(mark_entry(call, &tables->as.list.items[i]));
     }
+    IG_TRY(shard_record_pieces(record, call->module));
+    call->module->shards = record;
     IG_TRY(run_passes(call, "shard"));
     return run_passes(call, ig_pipeline_clean);
 }

@@ -70,6 +70,15 @@ IG_API IG_MUST_USE ig_status ig_module_tables(ig_module *module,
 IG_API IG_MUST_USE ig_status ig_module_shard(ig_module *module, const char *name,
                                              const char *plan, size_t rank,
                                              const ig_compile_options *options);
+/* Puts the artifacts of all ranks together again, which ig_module_shard and
+ * ig_compile_file have made: `to` is a text of the model as it was (*.ig), and what is
+ * constant in it lies in `to`.weights beside.  paths[r] is rank r's.  Tables are copied
+ * by blocks of rows, whatever their size.  Errors: IG_INVALID for artifacts that are
+ * none of ranks, damaged, missing, or of different models or plans; IG_UNSUPPORTED for
+ * those that refer to tables in another file; IG_IO. */
+IG_API IG_MUST_USE ig_status ig_artifacts_join(ig_context *context,
+                                               const char *const *paths, size_t count,
+                                               const char *to);
 /* Runs the programs of all `world` ranks, one module a rank and all of one context, by
  * the reference interpreter side by side in this process, without any transport.
  * inputs[r] are rank r's, as ig_interpret_run takes them; (*out_outputs)[r] are what it

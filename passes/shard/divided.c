@@ -112,7 +112,7 @@ static ig_status make_parts(ig_divided *d, ig_arena *arena) {
     return IG_OK;
 }
 
-ig_status ig_divide(ig_op *op, ig_arena *arena, ig_divided *out) {
+ig_status ig_divide_parts(ig_op *op, ig_arena *arena, ig_divided *out) {
     const ig_type *type = op->results->type;
     *out = (ig_divided){ .op = op,
                          .world = ig_attr_int(op, IG_shard_world, 1),
@@ -126,7 +126,11 @@ ig_status ig_divide(ig_op *op, ig_arena *arena, ig_divided *out) {
         ig_dim_is(ig_type_count(ig_op_module(op), type), 0)) {
         return IG_OK; /* nothing to divide */
     }
-    IG_TRY(make_parts(out, arena));
+    return make_parts(out, arena);
+}
+
+ig_status ig_divide(ig_op *op, ig_arena *arena, ig_divided *out) {
+    IG_TRY(ig_divide_parts(op, arena, out));
     for (uint32_t i = 0; i < out->count; i++) {
         if (out->parts[i].own) {
             IG_TRY(ig_make_local(out, i));

@@ -154,3 +154,64 @@ assert len(points) == 1 and points[0]['ranks'] == 3 and points[0]['calls'] >= 10
 " "$tmp/points"
 check "not with sessions" 2 "--ranks goes without --sessions" \
     "$ingot" bench "$tmp/bags.ig" --ranks 2 --sessions 2
+
+# ---- artifacts by another plan ----
+
+reshard=$tmp/reshard
+mkdir "$reshard"
+"$python" tests/cli/files/reshard_case.py "$reshard"
+given=(--input 'ids=i64[6]=1,4,3,0,2,11' --input 'off=i64[2]=0,4')
+"$ingot" run -q "$reshard/m.ig" "${given[@]}" >"$tmp/whole"
+for r in 0 1; do
+    "$ingot" compile -q "$reshard/m.ig" --plan "$reshard/two.json" --rank $r -o "$reshard/old$r.ingot"
+done
+mv "$reshard/m.ig" "$reshard/gone"
+check "two ranks become three, without the model" 0 "new2.ingot: written" \
+    "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/three.json" -o "$reshard/new%r.ingot"
+holds "nothing else is left" test "$(ls "$reshard")" = "gone
+new0.ingot
+new1.ingot
+new2.ingot
+old0.ingot
+old1.ingot
+three.json
+two.json"
+holds "which give the same" gives_the_same \
+    "$ingot" run -q "$reshard/new%r.ingot" --ranks 3 "${given[@]}"
+rm "$reshard/new1.ingot"
+check "what is there is not made again" 0 "new2.ingot: is there already" \
+    "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/three.json" -o "$reshard/new%r.ingot"
+check "three ranks become the model" 0 "" "$ingot" reshard "$reshard/new%r.ingot" -o "$reshard/back.ig"
+check "so do two" 0 "" "$ingot" reshard "$reshard/old%r.ingot" -o "$reshard/again.ig"
+holds "with the same bytes" cmp "$reshard/back.ig.weights" "$reshard/again.ig.weights"
+holds "which gives the same" gives_the_same "$ingot" run -q "$reshard/back.ig" "${given[@]}"
+rm "$reshard/new2.ingot"
+check "a rank that is missing" 3 "it is one of 3 ranks, and 2 artifacts are given" \
+    "$ingot" reshard "$reshard/new%r.ingot" -o "$reshard/other.ig"
+cp "$reshard/old1.ingot" "$reshard/turned0.ingot"
+check "ranks in another order" 3 "it is the artifact of rank 1 of 2, and that of rank 0 is wanted" \
+    "$ingot" reshard "$reshard/turned%r.ingot" -o "$reshard/other.ig"
+for wrong in 's/"rows": 13/"rows": 93/' 's/\(users.*"pieces": ..\)[0-9]/\19999/' 's/, "dim": 8/, "dim": 9/' 's/"tables"/"stable"/'; do
+    sed "$wrong" "$reshard/old0.ingot" >"$reshard/bad0.ingot"
+    cp "$reshard/old1.ingot" "$reshard/bad1.ingot"
+    attempt "$ingot" reshard "$reshard/bad%r.ingot" -o "$reshard/other.ig"
+    holds "a damaged list: $wrong" test $? = 3
+done
+cp "$reshard/old0.ingot" "$reshard/mixed0.ingot"
+sed 's/"size": \[4, 8\], "offset": \[0, 0\]/"size": [5, 8], "offset": [0, 0]/; s/"size": \[9, 8\], "offset": \[4, 0\]/"size": [8, 8], "offset": [5, 0]/' \
+    "$reshard/two.json" >"$reshard/moved.json"
+"$ingot" compile -q "$reshard/again.ig" --plan "$reshard/moved.json" --rank 1 -o "$reshard/mixed1.ingot"
+check "ranks of another plan" 3 "it is of another model or plan than" \
+    "$ingot" reshard "$reshard/mixed%r.ingot" -o "$reshard/other.ig"
+"$ingot" compile -q "$reshard/again.ig" -o "$reshard/plain.ingot"
+check "an artifact of no rank" 3 "it is no rank's artifact" \
+    "$ingot" reshard "$reshard/plain.ingot" -o "$reshard/other.ig"
+check "where they go is to be said" 2 "wants %r for a rank's number" \
+    "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/three.json" -o "$reshard/new.ingot"
+check "a plan is to be given" 2 "--plan NEW.json says who gets what" \
+    "$ingot" reshard "$reshard/old%r.ingot" -o "$reshard/new%r.ingot"
+check "files refer to no other" 0 "" "$ingot" compile -q "$reshard/again.ig" --plan "$reshard/moved.json" \
+    --rank 0 --weights reference -o "$reshard/ref0.ingot"
+cp "$reshard/mixed1.ingot" "$reshard/ref1.ingot"
+check "or say so" 4 "compile it with --weights embed" \
+    "$ingot" reshard "$reshard/ref%r.ingot" -o "$reshard/other.ig"

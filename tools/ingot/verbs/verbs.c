@@ -17,6 +17,7 @@
     VERB(profile)   \
     VERB(store)     \
     VERB(shard)     \
+    VERB(reshard)   \
     VERB(strip)     \
     VERB(cache)     \
     VERB(info)
