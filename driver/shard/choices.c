@@ -16,7 +16,7 @@ static bool is_offered(const shard_problem *p, const shard_table *table,
         return false;
     }
     return table->is_sequence ? !is_bag_only && (p->is_cuda || !is_on_host)
-                              : p->is_cuda || (!is_on_host && may_cut);
+                          : p->is_cuda || (!is_on_host && may_cut);
 }
 
 static bool is_allowed(const shard_problem *p, const shard_table *table,

@@ -154,7 +154,8 @@ static ig_status print_tables(void *arguments) {
         ig_put(&out, i ? ",\n  " : "\n  ");
         put_factors(&out, &call->tables.items[i]);
     }
-    ig_put(&out, "},\n\"is_weighted\": %s}\n", weighted ? "true" : "false");
+    ig_put(&out, "},\n\"is_weighted\": %s}\n",
+           weighted ? "true" : "false");
     call->out = out.data;
     return IG_OK;
 }

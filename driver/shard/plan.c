@@ -82,13 +82,12 @@ static void put_ranks(ig_writer *out, shard_planner *planner) {
 
 static ig_status refuse_plan(const plan_call *call, const shard_planner *planner) {
     ig_location where = { .file = call->name };
-    return ig_error(
-        &call->context->diag, IG_INVALID, &where,
-        "none of %zu proposals fits: a rank has %.0f bytes of device and "
-        "%.0f of host memory left for tables; give more ranks, more memory "
-        "(\"hbm_cap\", \"ddr_cap\"), a smaller batch, fewer constraints, or let tables be cut by rows "
-        "(\"sharding_types\": [\"row_wise\"])",
-        planner->proposal_count, planner->empty.hbm, planner->empty.ddr);
+    return ig_error(&call->context->diag, IG_INVALID, &where,
+                    "none of %zu proposals fits: a rank has %.0f bytes of device and "
+                    "%.0f of host memory left for tables; give more ranks, more memory "
+                    "(\"hbm_cap\", \"ddr_cap\"), a smaller batch, fewer constraints, or let tables be cut by rows "
+                    "(\"sharding_types\": [\"row_wise\"])",
+                    planner->proposal_count, planner->empty.hbm, planner->empty.ddr);
 }
 
 /* Parts and ranks that may be looked at, so that any problem takes about a second. */

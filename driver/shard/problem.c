@@ -277,10 +277,9 @@ static ig_status read_module(const reader *r, const ig_json *json, shard_problem
                         "\"EmbeddingCollection\"");
     }
     if (dtype && !ig_str_is(ig_str_of(ig_json_text(dtype)), "FP32")) {
-        return ig_error(
-            &r->context->diag, IG_UNSUPPORTED, r->where,
-            "\"data_type\": only \"FP32\"; a table's \"row_bytes\" says what "
-            "another type takes");
+        return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
+                        "\"data_type\": only \"FP32\"; a table's \"row_bytes\" says what "
+                        "another type takes");
     }
     if (ig_json_count(ig_json_get(json, "fused_params")) > 0) {
         return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,

@@ -36,12 +36,12 @@ typedef struct shard_table {
     const char *name;
     int64_t rows, dim;
     int64_t row_bytes, row_factors; /* of a row; of its scale and bias among them */
-    int64_t min_partition;          /* least width of a column-wise shard */
-    unsigned types;                 /* bit i: shard_type i is allowed */
+    int64_t min_partition; /* least width of a column-wise shard */
+    unsigned types;        /* bit i: shard_type i is allowed */
     unsigned kernels;
-    double ids, bags;              /* of one rank's batch, over all features */
-    double held_ids;               /* those that TorchRec sets memory aside for */
-    bool is_asked;                 /* `types` are those that constraints give */
+    double ids, bags; /* of one rank's batch, over all features */
+    double held_ids;  /* those that TorchRec sets memory aside for */
+    bool is_asked; /* `types` are those that constraints give */
     bool is_weighted, is_sequence; /* sequence: look-ups are not pooled */
 } shard_table;
 

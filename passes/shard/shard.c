@@ -286,8 +286,9 @@ static void return_rows(journey *j, travel *t) {
     ig_value *rows, *counts = &j->came_there[t->slot + 1];
     if (t->part->own) {
         rows = look_up(j, t, j->came_there);
-        rows = are_codes(t) ? ig_expr_cast(&j->e, rows, IG_DT_f32)
-                            : ig_expr_cast(&j->e, rows, dtype_on_wire(f, t->part));
+        rows = are_codes(t)
+                   ? ig_expr_cast(&j->e, rows, IG_DT_f32)
+                   : ig_expr_cast(&j->e, rows, dtype_on_wire(f, t->part));
     } else {
         ig_dim dims[] = { ig_dim_of(0), ig_dim_of(t->part->columns) };
         rows = ig_expr_fill(&j->e, dtype_on_wire(f, t->part), 2, dims, 0);

@@ -141,7 +141,8 @@ static void compare(outcome o, shard_cut type, int64_t world, int64_t rank) {
     }
 }
 
-static void check_type_at(trial *t, shard_cut type, int64_t world, bool is_distinct) {
+static void check_type_at(trial *t, shard_cut type, int64_t world,
+                          bool is_distinct) {
     const char *text = shard_model_text(&t->arena, false);
     ig_module *whole = parse(t, text),
               *sizes = parse(t, shard_model_text(&t->arena, true));

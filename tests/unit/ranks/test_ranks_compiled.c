@@ -444,6 +444,7 @@ TEST(a_session_without_a_group_is_refused) {
 }
 
 UNIT_SUITE(ranks_compiled, ranks_give_what_the_whole_gives, rows_may_travel_narrow,
-           an_id_may_travel_once, a_rank_whose_run_fails_is_named_to_the_others,
+           an_id_may_travel_once,
+           a_rank_whose_run_fails_is_named_to_the_others,
            programs_of_another_model_or_rank_are_found,
            a_session_without_a_group_is_refused)

@@ -207,6 +207,7 @@ static int measure_rank(const settings *given) {
 }
 
 int shard_measure(const settings *given) {
-    return given->arguments.count ? complain(EXIT_USAGE, "--measure takes no MODEL")
-                                  : ranks_work(given, measure_rank);
+    return given->arguments.count
+               ? complain(EXIT_USAGE, "--measure takes no MODEL")
+               : ranks_work(given, measure_rank);
 }
