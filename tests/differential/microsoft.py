@@ -81,6 +81,17 @@ case("fixed_embed_norm", """int32[B, L] words, int32[B, L] kinds, float[9, 8] a,
       RANDOM.integers(0, 2, (2, 4)).astype(np.int32), draw(9, 8), draw(5, 8), draw(2, 8),
       draw(8), draw(8), np.array([[1, 1, 1, 0], [1, 0, 0, 0]], np.int32)])
 
+case("fixed_quantised_embed_norm", """int32[B, L] words, int32[B, L] kinds, uint8[9, 8] a,
+     uint8[5, 8] b, uint8[2, 8] c, uint8[8] gamma, uint8[8] beta, int32[B, L] mask, float sa,
+     float sb, float sc, float sg, float se, uint8 za, uint8 zb, uint8 zc, uint8 zg, uint8 ze ->
+     float[B, L, 8] y, int32[B] counts""",
+     """y, counts = ms.QEmbedLayerNormalization(words, kinds, a, b, c, gamma, beta, mask,
+     sa, sb, sc, sg, se, za, zb, zc, zg, ze)""",
+     [RANDOM.integers(0, 9, (2, 4)).astype(np.int32),
+      RANDOM.integers(0, 2, (2, 4)).astype(np.int32), byte(9, 8), byte(5, 8), byte(2, 8),
+      byte(8), byte(8), np.array([[1, 1, 1, 0], [1, 0, 0, 0]], np.int32), s(0.01), s(0.02),
+      s(0.03), s(0.01), s(0.02), *(s(z, np.uint8) for z in (120, 128, 7, 0, 255))])
+
 # ---- attention ----
 
 case("fixed_multi_head", """float[B, L, 8] q, float[B, S, 8] k, float[B, S, 12] v,
@@ -116,6 +127,68 @@ for rotary, window in ((0, -1), (1, -1), (1, 3)):
           draw(2, 2, 5, 16), np.array([5, 5], np.int32), np.array([6], np.int32), *caches],
          [draw(1, 4, 64), draw(1, 4, 32), draw(1, 4, 32), draw(1, 2, 0, 16),
           draw(1, 2, 0, 16), np.array([3], np.int32), np.array([4], np.int32), *caches])
+
+for causal in (0, 1):
+    case(f"fixed_quantised_attention_{causal}",
+         """uint8[B, L, 6] x, int8[6, 24] w, float[24] b, float sx, float[24] sw,
+         int32[B, L] mask, uint8 zx, int8[24] zw -> float[B, L, 8] y""",
+         f"""y = ms.QAttention<num_heads = 2, unidirectional = {causal}>
+         (x, w, b, sx, sw, mask, zx, zw)""",
+         [byte(2, 4, 6), small(6, 24), draw(24), s(0.01), np.abs(draw(24)) * np.float32(0.01),
+          np.array([[1, 1, 1, 1], [1, 1, 0, 0]], np.int32), s(120, np.uint8),
+          np.zeros(24, np.int8)])
+case("fixed_quantised_attention_past", """uint8[B, L, 6] x, int8[6, 24] w, float[24] b, float sx,
+     float sw, uint8 zx, int8 zw, float[2, B, 2, P, 4] past ->
+     float[B, L, 8] y, float[2, B, 2, S, 4] present""",
+     """y, present = ms.QAttention<num_heads = 2, unidirectional = 1>
+     (x, w, b, sx, sw, , zx, zw, past)""",
+     [byte(2, 1, 6), small(6, 24), draw(24), s(0.01), s(0.02), s(128, np.uint8),
+      s(0, np.int8), draw(2, 2, 2, 3, 4)])
+for interleaved in (0, 1):
+    attributes = f"<interleaved = {interleaved}>"
+    caches = (draw(12, 4), draw(12, 4))
+    case(f"fixed_rotary_{interleaved}",
+         """float[B, L, 24] x, int64[B, L] at, float[M, 4] cos, float[M, 4] sin ->
+         float[B, L, 24] y""", f"y = ms.RotaryEmbedding{attributes}(x, at, cos, sin)",
+         [draw(2, 3, 24), np.array([[0, 5, 2], [11, 1, 1]]), *caches],
+         [draw(1, 1, 24), np.array([[7]]), *caches])
+    case(f"rotary_of_heads_{interleaved}",
+         """float[B, N, L, E] x, int64[1] at, float[M, H] cos, float[M, H] sin ->
+         float[B, N, L, E] y""", f"y = ms.RotaryEmbedding{attributes}(x, at, cos, sin)",
+         [draw(2, 3, 4, 8), i64(3), *caches], [draw(1, 1, 1, 2), i64(0), draw(1, 1), draw(1, 1)])
+case("fixed_rotary_of_a_part",
+     """float[B, L, 24] x, int64[B, L] at, float[M, 2] cos, float[M, 2] sin ->
+     float[B, L, 24] y""",
+     "y = ms.RotaryEmbedding<num_heads = 3, rotary_embedding_dim = 4>(x, at, cos, sin)",
+     [draw(2, 3, 24), np.array([[0, 5, 2], [11, 1, 1]]), draw(12, 2), draw(12, 2)])
+for kind, k, shared in (("relu", 1, 0), ("gelu", 2, 0), ("silu", 2, 1), ("identity", 3, 1)):
+    case(f"experts_{kind}", """float[T, D] x, float[T, E] router, float[E, H, D] a, float[E, H] p,
+         float[E, D, H] b, float[E, D] q -> float[T, D] y""",
+         f"""y = ms.MoE<k = {k}, activation_type = "{kind}",
+         normalize_routing_weights = {shared}>(x, router, a, p, b, q)""",
+         [draw(5, 6), draw(5, 4), draw(4, 8, 6), draw(4, 8), draw(4, 6, 8), draw(4, 6)],
+         [draw(1, 2), draw(1, 3), draw(3, 4, 2), draw(3, 4), draw(3, 2, 4), draw(3, 2)])
+
+# ---- earlier names of ai.onnx's operators ----
+
+case("fused_matmul_of_batches", "float[M, A, B, K] x, float[A, B, N, K] w -> float[A, B, M, N] y",
+     "y = ms.FusedMatMul<transBatchA = 1, transB = 1, alpha = 0.5>(x, w)",
+     [draw(3, 2, 4, 5), draw(2, 4, 6, 5)], [draw(1, 1, 1, 1), draw(1, 1, 2, 1)])
+case("transpose_matmul", "float[K, M] x, float[K, N] w -> float[M, N] y",
+     "y = ms.TransposeMatMul<transA = 1>(x, w)", [draw(3, 4), draw(3, 5)])
+case("expand_dims", "float[A, B] x -> float[A, B, 1] y, float[1, A, B] z",
+     """l = Constant<value = int32 {-1}>()
+     f = Constant<value = int32 {0}>()
+     y = ms.ExpandDims(x, l)
+     z = ms.ExpandDims(x, f)""", [draw(2, 3)], [draw(0, 1)])
+for metric in ("sqeuclidean", "euclidean"):
+    case(f"distances_{metric}", "float[M, D] a, float[K, D] b -> float[M, K] y",
+         f'y = ms.CDist<metric = "{metric}">(a, b)',
+         [draw(4, 7), draw(3, 7)], [draw(1, 1), draw(1, 1)])
+case("trilu_of_microsoft", "float[A, B] x, int64 k -> float[A, B] y",
+     "y = ms.Trilu<upper = 0>(x, k)", [draw(4, 5), s(1, np.int64)], [draw(2, 1), s(-1, np.int64)])
+case("fixed_gather_nd_of_microsoft", "float[A, B] x, int64[N, 2] at -> float[N] y",
+     "y = ms.GatherND(x, at)", [draw(4, 5), np.array([[0, 4], [3, 1], [-1, -2]])])
 
 # ---- integers with scales ----
 

@@ -3,6 +3,7 @@
  *
  * Formulas: ONNX Runtime's docs/ContribOperators.md. */
 #include "compose/attention.h"
+#include "compose/quantise.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <math.h>
@@ -167,62 +168,139 @@ ig_status ig_onnx_import_multi_head(ig_onnx_node *node) {
 
 enum { X, WEIGHTS, PROJECTION_BIAS, MASK, PAST, SCORES };
 
-ig_status ig_onnx_import_packed_attention(ig_onnx_node *node) {
-    ig_expr *e = node->e;
-    heads h = { .node = node, .e = e };
-    ig_value *x = ig_onnx_float_input(node, X);
-    ig_value *w = ig_onnx_ranked_input(node, WEIGHTS, 2);
-    (void)ig_onnx_ranked_input(node, X, 3);
-    h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
-    ig_ints given = ig_onnx_attr_list_of(node, "qkv_hidden_sizes", 3);
-    IG_TRY(e->status);
-    if (ig_onnx_attr_bool(node, "do_rotary", false)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED, "do_rotary is not supported");
+/* Where the inputs are that Attention and QAttention share. */
+typedef struct packed_inputs {
+    uint32_t mask, past, scores;
+} packed_inputs;
+
+/* How much of the projections [B, L, …] is queries, keys and values. */
+static bool read_sizes(heads *h, const ig_type *weights, ig_dim sizes[3]) {
+    ig_onnx_node *node = h->node;
+    bool may_differ = ig_onnx_row_has_attr(node->row, "qkv_hidden_sizes");
+    ig_ints given = { 0 };
+    if (may_differ) {
+        given = ig_onnx_attr_list_of(node, "qkv_hidden_sizes", 3);
     }
-    ig_dim third = ig_dim_exact_div(e->module, w->type->dims[1], ig_dim_of(3)),
-           sizes[3];
+    if (ig_onnx_attr_bool(node, "do_rotary", false)) {
+        ig_onnx_fail(node, IG_UNSUPPORTED, "do_rotary is not supported");
+    }
+    ig_dim third = ig_dim_exact_div(h->e->module, weights->dims[1], ig_dim_of(3));
     for (uint32_t i = 0; i < 3; i++) {
         if (given.items && (given.items[i] < 1 || given.items[i] > INT32_MAX)) {
-            return ig_onnx_fail(node, IG_INVALID, "qkv_hidden_sizes has an entry %lld",
-                                (long long)given.items[i]);
+            ig_onnx_fail(node, IG_INVALID, "qkv_hidden_sizes has an entry %lld",
+                         (long long)given.items[i]);
         }
         sizes[i] = given.items ? ig_dim_of(given.items[i]) : third;
     }
-    ig_value *all = ig_expr_matmul(e, x, w), *parts[3];
-    if (ig_onnx_in(node, PROJECTION_BIAS)) {
-        all = ig_build_add(e, all, node->inputs[PROJECTION_BIAS]);
-    }
-    for (uint32_t i = 0; i < 3; i++) {
-        parts[i] = ig_compose_split_heads(e, take_part(e, all, 2, sizes, i), h.count);
-    }
-    h.q = parts[0];
-    h.k = parts[1];
-    h.v = parts[2];
-    IG_TRY(e->status);
-    ig_dim fresh = h.k->type->dims[2];
-    ig_value *past = ig_onnx_in(node, PAST);
-    if (past) { /* [2, B, heads, P, E] */
-        past = ig_onnx_ranked_input(node, PAST, 5);
-        h.k = join_past(&h, h.k, ig_expr_select(e, past, 0, ig_dim_of(0)), UINT32_MAX);
-        h.v = join_past(&h, h.v, ig_expr_select(e, past, 0, ig_dim_of(1)), UINT32_MAX);
+    return !ig_onnx_has_failed(node);
+}
+
+/* Keys and values behind those of the past [2, B, heads, P, E]; both are a result. */
+static void join_packed_past(heads *h, uint32_t index) {
+    ig_expr *e = h->e;
+    ig_onnx_node *node = h->node;
+    if (ig_onnx_in(node, index)) {
+        ig_value *past = ig_onnx_ranked_input(node, index, 5);
+        h->k = join_past(h, h->k, ig_expr_select(e, past, 0, ig_dim_of(0)), UINT32_MAX);
+        h->v = join_past(h, h->v, ig_expr_select(e, past, 0, ig_dim_of(1)), UINT32_MAX);
     }
     if (node->output_count > 1) {
-        ig_value *both[] = { ig_expr_unsqueeze(e, h.k, 0),
-                             ig_expr_unsqueeze(e, h.v, 0) };
+        ig_value *both[] = { ig_expr_unsqueeze(e, h->k, 0),
+                             ig_expr_unsqueeze(e, h->v, 0) };
         node->outputs[1] = ig_expr_concat(e, 0, both, 2);
     }
-    read_padding(&h, MASK);
-    if (ig_onnx_in(node, SCORES)) {
-        add_to_bias(&h, node->inputs[SCORES]);
+}
+
+/* Attention of the projections `all`, which hold parts of these sizes. */
+static ig_status attend_packed(heads *h, ig_value *all, const ig_dim sizes[3],
+                               packed_inputs in) {
+    ig_expr *e = h->e;
+    ig_onnx_node *node = h->node;
+    ig_value *parts[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        parts[i] = ig_compose_split_heads(e, take_part(e, all, 2, sizes, i), h->count);
     }
-    ig_attention a = open_attention(&h);
+    h->q = parts[0];
+    h->k = parts[1];
+    h->v = parts[2];
+    IG_TRY(e->status);
+    ig_dim fresh = h->k->type->dims[2];
+    join_packed_past(h, in.past);
+    read_padding(h, in.mask);
+    if (ig_onnx_in(node, in.scores)) {
+        add_to_bias(h, node->inputs[in.scores]);
+    }
+    ig_attention a = open_attention(h);
     IG_TRY(e->status);
     if (ig_onnx_attr_bool(node, "unidirectional", false)) {
         a.attrs.causal = true;
         a.attrs.past =
-            (ig_maybe_dim)IG_SET(ig_dim_sub(e->module, h.k->type->dims[2], fresh));
+            (ig_maybe_dim)IG_SET(ig_dim_sub(e->module, h->k->type->dims[2], fresh));
     }
-    return give_attention(&h, &a);
+    return give_attention(h, &a);
+}
+
+ig_status ig_onnx_import_packed_attention(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    heads h = { .node = node, .e = e };
+    ig_dim sizes[3];
+    ig_value *x = ig_onnx_float_input(node, X);
+    ig_value *w = ig_onnx_ranked_input(node, WEIGHTS, 2);
+    (void)ig_onnx_ranked_input(node, X, 3);
+    h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
+    IG_TRY(e->status);
+    if (!read_sizes(&h, w->type, sizes)) {
+        return e->status;
+    }
+    ig_value *all = ig_expr_matmul(e, x, w);
+    if (ig_onnx_in(node, PROJECTION_BIAS)) {
+        all = ig_build_add(e, all, node->inputs[PROJECTION_BIAS]);
+    }
+    return attend_packed(&h, all, sizes, (packed_inputs){ MASK, PAST, SCORES });
+}
+
+/* ---- QAttention: the same, with 8-bit integers as factors ---- */
+
+enum { Q_SCALE_X = 3, Q_SCALE_W, Q_MASK, Q_ZERO_X, Q_ZERO_W, Q_PAST };
+
+/* x times w, of bytes with scales and zero points, as real numbers. */
+static ig_value *project_bytes(const heads *h) {
+    ig_expr *e = h->e;
+    ig_onnx_node *node = h->node;
+    ig_integers x = { node->inputs[X], NULL }, w = { node->inputs[WEIGHTS], NULL };
+    if (ig_onnx_in(node, Q_ZERO_X)) {
+        x.zero_point = ig_onnx_scalar_input(node, Q_ZERO_X);
+    }
+    w.zero_point = ig_onnx_in(node, Q_ZERO_W);
+    ig_value *sum = ig_expr_cast(e, ig_compose_matmul_integer(e, x, w), IG_DT_f32);
+    ig_value *scale = ig_build_mul(e, ig_onnx_scalar_input(node, Q_SCALE_X),
+                                   node->inputs[Q_SCALE_W]);
+    return ig_build_add(e, ig_build_mul(e, sum, scale), node->inputs[PROJECTION_BIAS]);
+}
+
+static void check_bytes(const ig_onnx_node *node, uint32_t index) {
+    ig_dtype dtype = (ig_dtype)node->inputs[index]->type->dtype;
+    if (dtype != IG_DT_i8 && dtype != IG_DT_u8) {
+        ig_onnx_fail(node, IG_INVALID,
+                     "input %u has elements of type %s, expected i8 or u8", index,
+                     ig_dtypes[dtype].name);
+    }
+}
+
+ig_status ig_onnx_import_quantised_attention(ig_onnx_node *node) {
+    heads h = { .node = node, .e = node->e };
+    ig_dim sizes[3];
+    check_bytes(node, X);
+    check_bytes(node, WEIGHTS);
+    (void)ig_onnx_ranked_input(node, X, 3);
+    const ig_type *w = ig_onnx_ranked_input(node, WEIGHTS, 2)->type;
+    h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
+    IG_TRY(node->e->status);
+    if (!read_sizes(&h, w, sizes)) {
+        return node->e->status;
+    }
+    return attend_packed(&h, project_bytes(&h), sizes,
+                         (packed_inputs){ Q_MASK, Q_PAST, UINT32_MAX });
 }
 
 /* ---- GroupQueryAttention ---- */

@@ -5,6 +5,7 @@
  * Formulas: ONNX Runtime's docs/ContribOperators.md. */
 #include "compose/norm.h"
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/microsoft/masks.h"
 
 /* ---- activations ---- */
 
@@ -98,13 +99,13 @@ enum {
     POSITIONS
 };
 
-/* How many tokens of each row count, i32 [B]: where the mask first is 0, or all 0. */
-static ig_value *count_masked(ig_onnx_node *node, const ig_value *words) {
+ig_value *ig_onnx_count_masked(const ig_onnx_node *node, const ig_value *words,
+                               uint32_t index) {
     ig_expr *e = node->e;
-    if (!ig_onnx_in(node, MASK)) {
+    if (!ig_onnx_in(node, index)) {
         return ig_expr_fill(e, IG_DT_i32, 1, words->type->dims, 0);
     }
-    ig_value *mask = ig_onnx_ranked_input(node, MASK, 2);
+    ig_value *mask = ig_onnx_ranked_input(node, index, 2);
     ig_value *is_set = ig_expr_cast(e, ig_expr_with(e, IG_OP_eq, mask, 1), IG_DT_i32);
     return ig_expr_reduce_axis(e, IG_REDUCE_sum, is_set, 1, false);
 }
@@ -134,10 +135,40 @@ ig_status ig_onnx_import_embed_norm(ig_onnx_node *node) {
                                           IG_NEGATIVE_error));
     }
     if (node->output_count > 1) {
-        node->outputs[1] = count_masked(node, words);
+        node->outputs[1] = ig_onnx_count_masked(node, words, MASK);
     }
     if (node->output_count > 2) {
         node->outputs[2] = sum;
     }
     return ig_onnx_give(node, ig_compose_layer_norm(e, sum, 2, &norm));
+}
+
+/* ---- ExpandDims and CDist ---- */
+
+/* A new axis of extent 1, at a constant. */
+ig_status ig_onnx_import_expand_dims(ig_onnx_node *node) {
+    int64_t axis;
+    ig_value *x = node->inputs[0];
+    if (!ig_constant_i64(node->inputs[1], &axis)) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED, "the axis is not a constant");
+    }
+    uint32_t place = ig_onnx_axis_of(node, axis, x->type->rank + 1u);
+    return ig_onnx_give(node, ig_expr_unsqueeze(node->e, x, place));
+}
+
+/* Distances of rows of a [M, N] and of b [K, N], or their squares: [M, K]. */
+ig_status ig_onnx_import_distances(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    bool is_root = ig_onnx_attr_choice(node, "metric", "sqeuclidean euclidean") == 1;
+    ig_value *in[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        (void)ig_onnx_float_input(node, i);
+        in[i] = ig_onnx_ranked_input(node, i, 2);
+    }
+    IG_TRY(e->status);
+    ig_value *gap = ig_build_sub(e, ig_expr_unsqueeze(e, in[0], 1),
+                                 ig_expr_unsqueeze(e, in[1], 0));
+    ig_value *sum = ig_build_mul(e, gap, gap);
+    sum = sum ? ig_expr_reduce_axis(e, IG_REDUCE_sum, sum, 2, false) : NULL;
+    return ig_onnx_give(node, is_root ? ig_build_sqrt(e, sum) : sum);
 }

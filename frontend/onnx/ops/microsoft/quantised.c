@@ -4,8 +4,10 @@
  *
  * Formulas: ONNX Runtime's docs/ContribOperators.md. */
 #include "compose/activation.h"
+#include "compose/norm.h"
 #include "compose/quantise.h"
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/microsoft/masks.h"
 
 /* ---- weights in blocks ---- */
 
@@ -343,4 +345,53 @@ ig_status ig_onnx_import_qgemm(ig_onnx_node *node) {
     ig_value *y = ig_build_mul(e, ig_expr_cast(e, sum, IG_DT_f32), scale);
     return ig_onnx_in(node, 7) ? give_integers(node, y, 7, dtype_in(node, 0))
                                : ig_onnx_give(node, y);
+}
+
+/* ---- QEmbedLayerNormalization ---- */
+
+enum {
+    E_WORDS,
+    E_SEGMENTS,
+    E_WORD_ROWS,
+    E_POSITION_ROWS,
+    E_SEGMENT_ROWS,
+    E_GAMMA,
+    E_BETA,
+    E_MASK,
+    E_SCALES,              /* one for each of the five before the mask */
+    E_ZEROS = E_SCALES + 5 /* and zero points */
+};
+
+/* Input `index`, or its rows at `ids` (NULL: all), as real numbers. */
+static ig_value *read_rows(const ig_onnx_node *node, uint32_t index, ig_value *ids) {
+    ig_expr *e = node->e;
+    uint32_t at = index - E_WORD_ROWS;
+    ig_quant q = { .scale = ig_onnx_scalar_input(node, E_SCALES + at), .axis = -1 };
+    q.zero_point = ig_onnx_scalar_input(node, E_ZEROS + at);
+    ig_value *x = node->inputs[index];
+    x = ids ? ig_expr_gather(e, x, ids, 0, IG_NEGATIVE_error) : x;
+    return ig_compose_dequantize(e, x, &q, IG_DT_f32);
+}
+
+/* The norm of word + position + segment rows; the mask's counts */
+ig_status ig_onnx_import_quantised_embed_norm(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    ig_value *words = ig_onnx_ranked_input(node, E_WORDS, 2);
+    IG_TRY(e->status);
+    ig_value *at = ig_expr_iota(e, IG_DT_i64, words->type->dims[1]);
+    ig_value *sum = read_rows(node, E_WORD_ROWS, words);
+    sum = ig_build_add(e, sum,
+                       ig_expr_unsqueeze(e, read_rows(node, E_POSITION_ROWS, at), 0));
+    if (ig_onnx_in(node, E_SEGMENTS) && ig_onnx_in(node, E_SEGMENT_ROWS)) {
+        ig_value *segments = node->inputs[E_SEGMENTS];
+        sum = ig_build_add(e, sum, read_rows(node, E_SEGMENT_ROWS, segments));
+    }
+    ig_norm norm = { .scale = read_rows(node, E_GAMMA, NULL),
+                     .bias = read_rows(node, E_BETA, NULL),
+                     .epsilon = ig_onnx_attr_float(node, "epsilon", 1e-12F) };
+    IG_TRY(e->status);
+    if (node->output_count > 1) {
+        node->outputs[1] = ig_onnx_count_masked(node, words, E_MASK);
+    }
+    return ig_onnx_give(node, ig_compose_layer_norm(e, sum, 2, &norm));
 }

@@ -1,0 +1,96 @@
+/* RotaryEmbedding of com.microsoft: heads turned by the angles of their positions.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Formulas: ONNX Runtime's docs/ContribOperators.md.  One position is that of the first
+ * row of each batch; x of rank 3 is [B, L, heads * E], of rank 4 [B, heads, L, E]. */
+#include "compose/attention.h"
+#include "frontend/onnx/ops/hooks.h"
+
+enum { X, POSITIONS, COS, SIN };
+
+typedef struct rotary {
+    ig_onnx_node *node;
+    ig_expr *e;
+    ig_value *x, *at; /* [B, heads, L, E]; i64 [B or 1, L] */
+    ig_dim turned;    /* elements of a head */
+} rotary;
+
+/* Heads of x, and how many elements of each are turned: the attribute says, or a row of
+ * angles, of which a head has one for each two. */
+static void read_heads(rotary *r) {
+    ig_onnx_node *node = r->node;
+    ig_value *x = ig_onnx_float_input(node, X);
+    const ig_type *cos = ig_onnx_ranked_input(node, COS, 2)->type;
+    int64_t heads = ig_onnx_attr_between(node, "num_heads", 0, 0, INT32_MAX);
+    int64_t few = ig_onnx_attr_between(node, "rotary_embedding_dim", 0, 0, INT32_MAX);
+    if (ig_onnx_has_failed(node)) {
+        return;
+    }
+    r->turned = few ? ig_dim_of(few)
+                    : ig_dim_mul(r->e->module, cos->dims[1], ig_dim_of(2));
+    int64_t width, each;
+    if (x->type->rank == 3 && heads == 0 && few == 0 &&
+        ig_dim_constant(r->e->module, x->type->dims[2], &width) &&
+        ig_dim_constant(r->e->module, r->turned, &each) && each > 0) {
+        heads = width / each;
+    }
+    if (x->type->rank == 3 && heads > 0) {
+        r->x = ig_compose_split_heads(r->e, x, heads);
+    } else if (x->type->rank == 4) {
+        r->x = x;
+    } else {
+        ig_onnx_fail(node, IG_UNSUPPORTED,
+                     "input 0 has rank %u and num_heads is %lld; expected rank 4, or 3 "
+                     "and how many heads there are",
+                     x->type->rank, (long long)heads);
+    }
+}
+
+static void read_positions(rotary *r) {
+    ig_expr *e = r->e;
+    ig_value *at = ig_expr_cast(e, r->node->inputs[POSITIONS], IG_DT_i64);
+    uint32_t rank = at ? at->type->rank : 0;
+    if (rank == 2) {
+        r->at = at;
+    } else if (rank == 1) { /* of the first row */
+        ig_value *first = ig_onnx_scalar_input(r->node, POSITIONS);
+        ig_value *row = ig_expr_axis_iota(e, 2, 1, r->x->type->dims[2]);
+        r->at = ig_build_add(e, ig_expr_cast(e, first, IG_DT_i64), row);
+    } else {
+        ig_onnx_fail(r->node, IG_INVALID, "positions have rank %u, expected 1 or 2",
+                     rank);
+    }
+}
+
+/* The angles of each row, [B or 1, 1, L, turned / 2]. */
+static ig_value *read_angles(const rotary *r, uint32_t index) {
+    ig_value *all = ig_onnx_float_input(r->node, index);
+    (void)ig_onnx_ranked_input(r->node, index, 2);
+    ig_value *rows = ig_expr_gather(r->e, all, r->at, 0, IG_NEGATIVE_error);
+    return rows ? ig_expr_unsqueeze(r->e, ig_expr_widen(r->e, rows), 1) : NULL;
+}
+
+ig_status ig_onnx_import_rotate_heads(ig_onnx_node *node) {
+    rotary r = { .node = node, .e = node->e };
+    bool is_interleaved = ig_onnx_attr_bool(node, "interleaved", false);
+    if (ig_onnx_attr_bool(node, "is_packed_batching", false)) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "is_packed_batching is not supported");
+    }
+    read_heads(&r);
+    IG_TRY(node->e->status);
+    read_positions(&r);
+    IG_TRY(node->e->status);
+    ig_value *cos = read_angles(&r, COS), *sin = read_angles(&r, SIN);
+    IG_TRY(node->e->status);
+    ig_dim half = ig_dim_floor_div(r.e->module, r.turned, ig_dim_of(2));
+    const char *what = "rows of angles must be half as long as what is turned";
+    ig_expr_guard_equal(r.e, cos->type->dims[3], half, what);
+    ig_expr_guard_equal(r.e, sin->type->dims[3], half, what);
+    ig_expr_guard_less_equal(r.e, r.turned, r.x->type->dims[3],
+                             "what is turned must fit into a head");
+    IG_TRY(node->e->status);
+    ig_value *y = ig_compose_rotate(r.e, r.x, cos, sin, r.turned, is_interleaved);
+    bool is_flat = node->inputs[X]->type->rank == 3;
+    return ig_onnx_give(node, is_flat && y ? ig_compose_join_heads(r.e, y) : y);
+}
