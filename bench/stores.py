@@ -8,7 +8,8 @@ redis      rows of 512 bytes in batches of 1,024 against the same one by one, an
 lmdb       batches of 1,024 rows, a commit each, against mdb_get and mdb_put
 transform  rows for ids against TorchRec's algorithm written plainly in C++
 serving    a DLRM of 8 tables, of which a tenth is in memory, against itself in memory:
-           bits, rate of one thread, and a trace that shows fetches beside computing
+           bits, rate of one thread (cpu_rate: of its CPU time alone), and a trace that
+           shows fetches beside computing
 
 Needs cc, c++, liblmdb-dev, redis; serving also numpy and onnx.  Exit status 1: a goal is
 missed.  SPDX-License-Identifier: Apache-2.0

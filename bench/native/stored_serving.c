@@ -15,10 +15,19 @@
 
 enum { MOST_INPUTS = 64, PER_ROUND = 40, DEPTH = 3, TRACED = 40 };
 
-static double now_seconds(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* By the clock, and of this thread's CPU time, of which other programs take none. */
+typedef struct moment {
+    double clock, cpu;
+} moment;
+
+static moment now(void) {
+    return (moment){ seconds_of(CLOCK_MONOTONIC), seconds_of(CLOCK_THREAD_CPUTIME_ID) };
 }
 
 typedef struct batch {
@@ -175,35 +184,39 @@ static int run_in_memory(bench *b) {
     return 0;
 }
 
-/* Sets the ratio of the round's times; 0, or 1 after an error was told. */
-static int run_round(bench *b, double *ratio) {
+/* Sets the ratios of the round's times; 0, or 1 after an error was told. */
+static int run_round(bench *b, double *ratio, double *cpu_ratio) {
     for (int i = 0; i < PER_ROUND; i++) {
         fill_batch(&b->batches[i], b->program);
     }
-    double begin = now_seconds();
+    moment begin = now();
     if (run_in_memory(b)) {
         return 1;
     }
-    double middle = now_seconds();
+    moment middle = now();
     if (run_ahead(b->ahead, b->batches, b->got, (size_t)batch_rows, &b->waits)) {
         return 1;
     }
-    double end = now_seconds();
-    *ratio = (middle - begin) / (end - middle);
-    b->memory += middle - begin;
-    b->store += end - middle;
+    moment end = now();
+    *ratio = (middle.clock - begin.clock) / (end.clock - middle.clock);
+    *cpu_ratio = (middle.cpu - begin.cpu) / (end.cpu - middle.cpu);
+    b->memory += middle.clock - begin.clock;
+    b->store += end.clock - middle.clock;
     size_t bytes = PER_ROUND * (size_t)batch_rows * sizeof *b->want;
     b->same += memcmp(b->want, b->got, bytes) == 0;
     return 0;
 }
 
-static void print_result(const bench *b, double *ratios, int rounds, double hits) {
+static void print_result(const bench *b, double *ratios, double *cpu_ratios, int rounds,
+                         double hits) {
     double count = (double)b->waits.count;
-    printf("{\"same_bits\": %s, \"rate\": %.3f, \"hits\": %.4f, \"batch_us\": %.1f, "
-           "\"stored_batch_us\": %.1f, \"fetch_us\": %.1f, \"waited_us\": %.1f}\n",
-           b->same == rounds ? "true" : "false", median(ratios, rounds), hits,
-           b->memory / count * 1e6, b->store / count * 1e6,
-           b->waits.fetched / count * 1e6, b->waits.waited / count * 1e6);
+    printf(
+        "{\"same_bits\": %s, \"rate\": %.3f, \"cpu_rate\": %.3f, \"hits\": %.4f, \"batch_us\": %.1f, "
+        "\"stored_batch_us\": %.1f, \"fetch_us\": %.1f, \"waited_us\": %.1f}\n",
+        b->same == rounds ? "true" : "false", median(ratios, rounds),
+        median(cpu_ratios, rounds), hits, b->memory / count * 1e6,
+        b->store / count * 1e6, b->waits.fetched / count * 1e6,
+        b->waits.waited / count * 1e6);
 }
 
 int main(int argc, char **argv) {
@@ -218,6 +231,7 @@ int main(int argc, char **argv) {
     batch_rows = atoll(argv[5]);
     int rounds = atoi(argv[6]);
     double *ratios = calloc((size_t)rounds + WARM, sizeof *ratios);
+    double *cpu_ratios = calloc((size_t)rounds + WARM, sizeof *ratios);
     ig_lookahead_facts before = { .size = sizeof before }, after = before;
     if (open_both(&b, argv[1], argv[2])) {
         return 1;
@@ -229,12 +243,13 @@ int main(int argc, char **argv) {
             b.same = 0;
             ig_lookahead_get_facts(b.ahead, &before);
         }
-        if (run_round(&b, &ratios[r < WARM ? r : r - WARM])) {
+        int place = r < WARM ? r : r - WARM;
+        if (run_round(&b, &ratios[place], &cpu_ratios[place])) {
             return 1;
         }
     }
     ig_lookahead_get_facts(b.ahead, &after);
-    print_result(&b, ratios, rounds,
+    print_result(&b, ratios, cpu_ratios, rounds,
                  (double)(after.hits - before.hits) / (double)(after.ids - before.ids));
     if (argc > 7) {
         write_trace(&b.waits, argv[7]);

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "runtime/store/call.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,9 +365,19 @@ static ig_status refuse_batch(const ig_dynamic *table, const ig_store_call *call
                          table->name);
 }
 
+/* Before rows are evicted, those that the rest of the batch needs are in use.  One that
+ * was written and read again in one call might lie in another rank's part by then,
+ * which would read it before it is written. */
+static void pin_rest(ig_dynamic *table, const ig_id_batch *batch) {
+    ig_id_batch rest = *batch;
+    ig_status status = ig_id_map_find(table->map, &rest);
+    assert(status == IG_OK && "the ids were checked with the batch");
+    (void)status;
+}
+
 static ig_status find_rows(ig_dynamic *table, const ig_store_call *call,
                            ig_id_batch *batch) {
-    for (;;) {
+    for (bool is_pinned = false;; is_pinned = true) {
         batch->fresh = table->fresh + table->fresh_count;
         ig_status status = ig_id_map_transform(table->map, batch);
         table->fresh_count += batch->fresh_count;
@@ -379,6 +390,9 @@ static ig_status find_rows(ig_dynamic *table, const ig_store_call *call,
         batch->ids += batch->done;
         batch->rows += batch->done;
         batch->count -= batch->done;
+        if (!is_pinned) {
+            pin_rest(table, batch);
+        }
         IG_TRY(evict_rows(table, call));
     }
 }

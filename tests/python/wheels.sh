@@ -92,8 +92,25 @@ assert memoryview(program(x, x)).tolist() == [[0, 2, 4], [6, 8, 10]]
 assert not importlib.util.find_spec("ingot")
 PY
 
+cat >stores.py <<'PY'
+import ctypes
+import pathlib
+import sys
+import ingot
+
+folder = pathlib.Path(ingot.__file__).parent
+lib = ctypes.CDLL(str(folder / "libingot-store.so.0"))
+lib.ig_store_open.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]
+store = ctypes.c_void_p()
+for url in ("memory://", f"lmdb://{sys.argv[1]}/rows.mdb"):
+    assert lib.ig_store_open(url.encode(), None, ctypes.byref(store)) == 0, url
+# Nobody listens there: IG_IO (4), as its type is known.
+assert lib.ig_store_open(b"redis://127.0.0.1:1/?retry_limit=0", None, ctypes.byref(store)) == 4
+PY
+
 holds "they install" install ingot
 holds "a model is compiled and run" env/bin/python compile.py
+holds "stores are there" env/bin/python stores.py "$folder"
 holds "one is removed" env/bin/pip uninstall -q -y ingot
 holds "the runtime works alone" env/bin/python run.py
 

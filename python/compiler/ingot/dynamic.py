@@ -60,9 +60,9 @@ def _open_library():
     here = pathlib.Path(__file__).resolve().parent
     linked = pathlib.Path(__file__).parent.absolute()
     for folder in (linked, *linked.parents[:3], here, *here.parents[:3]):
-        path = folder / "libingot-store.so"
-        if path.exists():
-            return ctypes.CDLL(str(path))
+        for name in ("libingot-store.so", "libingot-store.so.0"):  # the wheel's
+            if (folder / name).exists():
+                return ctypes.CDLL(str(folder / name))
     return ctypes.CDLL("libingot-store.so.0")
 
 
