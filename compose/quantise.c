@@ -3,7 +3,7 @@
  *
  *     %1 = quantize %x, %s, %z {to = u8, axis = 1}
  *   becomes
- *     round(x / s) + z in f32, between 0 and 255, cast to u8
+ *     div_round(x, s) + z in f32, cast to u8, which keeps to 0 … 255
  */
 #include "compose/quantise.h"
 
@@ -255,7 +255,11 @@ static ig_value *scale_down(ig_expr *e, ig_value *x, ig_value *scale,
     return ig_build_mul(e, x, is_factor ? scale : ig_build_recip(e, scale));
 }
 
+/* As casts do; those to less than a byte are made of wider ones. */
 static ig_value *saturate_cast(ig_expr *e, ig_value *x, ig_dtype to) {
+    if (ig_dtypes[to].bits >= 8) {
+        return ig_expr_cast(e, x, to);
+    }
     bool is_signed = ig_dtypes[to].class == IG_SINT;
     double steps = ldexp(1, (int)ig_dtypes[to].bits - is_signed);
     x = ig_expr_with(e, IG_OP_max, x, is_signed ? -steps : 0);
@@ -268,7 +272,9 @@ static ig_value *decompose_quantize(ig_expr *e, const ig_op *op) {
     ig_rounding rounding = (ig_rounding)ig_attr_int(op, IG_quantize_rounding, 0);
     ig_value *scale = take_param(e, op, 1, slots, IG_DT_f32);
     ig_value *x = ig_expr_cast(e, op->operands[0].value, IG_DT_f32);
-    x = scale_down(e, x, scale, rounding);
+    bool is_short = !ig_dtype_is_float(to) && ig_dtypes[to].bits <= 16;
+    bool is_whole = is_short && rounding == IG_ROUNDING_divide;
+    x = is_whole ? ig_build_div_round(e, x, scale) : scale_down(e, x, scale, rounding);
     if (ig_dtype_is_float(to)) {
         bool saturates = ig_attr_int(op, IG_quantize_saturate, 0) != 0;
         return ig_build_cast(e, x, (ig_cast_attrs){ .to = to, .saturate = saturates });
@@ -277,7 +283,7 @@ static ig_value *decompose_quantize(ig_expr *e, const ig_op *op) {
     if (rounding == IG_ROUNDING_offset && zero) {
         return saturate_cast(e, ig_build_round(e, ig_build_add(e, x, zero)), to);
     }
-    x = ig_build_round(e, x);
+    x = is_whole ? x : ig_build_round(e, x);
     return saturate_cast(e, zero ? ig_build_add(e, x, zero) : x, to);
 }
 

@@ -103,12 +103,13 @@ uint32_t ig_cpu_result_lanes(const ig_op *op) {
     return op->results[0].type->lanes;
 }
 
-bool ig_cpu_is_number(const ig_op *op, uint32_t index) {
+bool ig_cpu_constant(const ig_op *op, uint32_t index, double *out) {
     assert(index < op->operand_count && "the op has no such operand");
     const ig_op *def = op->operands[index].value->def;
     while (def && def->code == IG_OP_splat) {
         def = def->operands[0].value->def;
     }
+    *out = 0;
     if (!def || def->code != IG_OP_const || def->results[0].type->lanes > 1) {
         return false;
     }
@@ -116,13 +117,16 @@ bool ig_cpu_is_number(const ig_op *op, uint32_t index) {
     if (data->type->dtype == IG_DT_f32) {
         float value = 0;
         memcpy(&value, data->bytes, sizeof(value));
-        return value == value;
+        *out = (double)value;
+    } else if (data->type->dtype == IG_DT_f64) {
+        memcpy(out, data->bytes, sizeof(*out));
     }
-    double value = 0;
-    if (data->type->dtype == IG_DT_f64) {
-        memcpy(&value, data->bytes, sizeof(value));
-    }
-    return value == value;
+    return true;
+}
+
+bool ig_cpu_is_number(const ig_op *op, uint32_t index) {
+    double value;
+    return ig_cpu_constant(op, index, &value) && value == value;
 }
 
 ig_status ig_cpu_fail(const ig_cpu_emitter *e, ig_status status, const ig_op *op,

@@ -26,7 +26,7 @@ static bool is_signed(ig_dtype dtype) {
 
 /* LLVM's own conversion is undefined outside the range, so such lanes are set to 0
  * first and to an end of the range afterwards. */
-static LLVMValueRef float_to_int(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
+static LLVMValueRef float_to_wide(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
     LLVMBuilderRef b = e->builder;
     LLVMTypeRef real = LLVMTypeOf(x), type = scalar_lanes(e, to, x);
     unsigned bits = ig_dtypes[to].bits;
@@ -48,6 +48,27 @@ static LLVMValueRef float_to_int(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to)
     LLVMValueRef low = l_int(type, sign ? (int64_t)~most : 0);
     value = ig_cpu_select(e, too_high, high, value);
     return ig_cpu_select(e, too_low, low, value);
+}
+
+/* Where floats hold both ends of the range, x is put between them first.  x86's min
+ * and max give their second operand for a NaN. */
+static LLVMValueRef float_to_short(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef real = LLVMTypeOf(x);
+    bool sign = is_signed(to);
+    double above = ldexp(1.0, (int)ig_dtypes[to].bits - sign);
+    if (sign) { /* the least within is not what NaN is */
+        LLVMValueRef is_nan = LLVMBuildFCmp(b, LLVMRealUNO, x, x, L_UNNAMED);
+        x = ig_cpu_select(e, is_nan, LLVMConstNull(real), x);
+    }
+    x = ig_cpu_extreme(e, LLVMRealOGT, x, l_real(real, sign ? -above : 0), true);
+    x = ig_cpu_extreme(e, LLVMRealOLT, x, l_real(real, above - 1), true);
+    LLVMValueRef wide = LLVMBuildFPToSI(b, x, scalar_lanes(e, IG_DT_i32, x), L_UNNAMED);
+    return LLVMBuildTrunc(b, wide, scalar_lanes(e, to, x), L_UNNAMED);
+}
+
+static LLVMValueRef float_to_int(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
+    return (ig_dtypes[to].bits < 32 ? float_to_short : float_to_wide)(e, x, to);
 }
 
 static LLVMValueRef to_bool(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype from) {

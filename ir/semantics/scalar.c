@@ -94,6 +94,11 @@ static inline double float_muladd(double x, double y, double z, bool is_single) 
     return is_single ? (double)fmaf((float)x, (float)y, (float)z) : fma(x, y, z);
 }
 
+static inline double float_div_round(double x, double y, bool is_single) {
+    double most = 1 << 22, q = rint(is_single ? (double)((float)x / (float)y) : x / y);
+    return q > most ? most : q < -most ? -most : q;
+}
+
 static inline double float_next(double x, double y, bool is_single) {
     return is_single ? (double)nextafterf((float)x, (float)y) : nextafter(x, y);
 }

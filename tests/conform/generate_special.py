@@ -143,6 +143,11 @@ def two_operands(file):
                                                                        ("x", dtype, x)],
                       [(dtype, z.astype(np.float32 if dtype == "f16" else NUMPY[dtype]).astype(
                           NUMPY[dtype]))], TOLERANCE[dtype])
+        with np.errstate(all="ignore"):
+            q = y / x if dtype != "f16" else y.astype("f4") / x.astype("f4")
+        z = np.clip(np.rint(q), -2.0**22, 2.0**22).astype(NUMPY[dtype])
+        file.case(f"div_round/{dtype}", ["%0 = div_round %y, %x", "ret %0"],
+                  [("y", dtype, y), ("x", dtype, x)], [(dtype, z)])
         if dtype == "f16":
             continue
         y = np.concatenate([y, np.array([np.finfo(NUMPY[dtype]).max, 1, 1], NUMPY[dtype])])

@@ -37,42 +37,32 @@ module @m {
     %0 = const {value = [0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125]} : f32[32]
     %1 = const {value = 4} : f32[]
     %2 = const {value = 0} : f32[]
-    %3 = const {value = 255} : f32[]
-    %4 = fused %x, @w.quads.t.less0, @w.sums128.t.less0, %0, @b {family = "gemm"} : u8[B, 32] (%5: u8[B, 64], %6: i8[2, 16, 16, 4], %7: i32[32], %8: f32[32], %9: f32[32]) {
-      %10 = matmul_quads %5, %6 {columns = 32} : i32[B, 32]
-      %11 = sub %10, %7 : i32[B, 32]
-      %12 = cast %11 {to = f32} : f32[B, 32]
-      %13 = mul %12, %8 : f32[B, 32]
-      %14 = add %13, %9 : f32[B, 32]
-      %15 = relu %14 : f32[B, 32]
-      %16 = const {value = 4} : f32[]
-      %17 = div %15, %16 : f32[B, 32]
-      %18 = round %17 : f32[B, 32]
-      %19 = const {value = 0} : f32[]
-      %20 = add %18, %19 : f32[B, 32]
-      %21 = max %20, %19 : f32[B, 32]
-      %22 = const {value = 255} : f32[]
-      %23 = min %21, %22 : f32[B, 32]
-      %24 = cast %23 {to = u8} : u8[B, 32]
-      yield %24
+    %3 = fused %x, @w.quads.t.less0, @w.sums128.t.less0, %0, @b {family = "gemm"} : u8[B, 32] (%4: u8[B, 64], %5: i8[2, 16, 16, 4], %6: i32[32], %7: f32[32], %8: f32[32]) {
+      %9 = matmul_quads %4, %5 {columns = 32} : i32[B, 32]
+      %10 = sub %9, %6 : i32[B, 32]
+      %11 = cast %10 {to = f32} : f32[B, 32]
+      %12 = mul %11, %7 : f32[B, 32]
+      %13 = add %12, %8 : f32[B, 32]
+      %14 = relu %13 : f32[B, 32]
+      %15 = const {value = 4} : f32[]
+      %16 = div_round %14, %15 : f32[B, 32]
+      %17 = const {value = 0} : f32[]
+      %18 = add %16, %17 : f32[B, 32]
+      %19 = cast %18 {to = u8} : u8[B, 32]
+      yield %19
     }
-    %25 = const {value = 128} : f32[]
-    %26 = fused %4, @u.quads.t.less0 {family = "gemm"} : u8[B, 16] (%27: u8[B, 32], %28: i8[1, 8, 16, 4]) {
-      %29 = matmul_quads %27, %28 {columns = 16} : i32[B, 16]
-      %30 = cast %29 {to = f32} : f32[B, 16]
-      %31 = const {value = 4} : f32[]
-      %32 = div %30, %31 : f32[B, 16]
-      %33 = round %32 : f32[B, 16]
-      %34 = const {value = 128} : f32[]
-      %35 = add %33, %34 : f32[B, 16]
-      %36 = const {value = 0} : f32[]
-      %37 = max %35, %36 : f32[B, 16]
-      %38 = const {value = 255} : f32[]
-      %39 = min %37, %38 : f32[B, 16]
-      %40 = cast %39 {to = u8} : u8[B, 16]
-      yield %40
+    %20 = const {value = 128} : f32[]
+    %21 = fused %3, @u.quads.t.less0 {family = "gemm"} : u8[B, 16] (%22: u8[B, 32], %23: i8[1, 8, 16, 4]) {
+      %24 = matmul_quads %22, %23 {columns = 16} : i32[B, 16]
+      %25 = cast %24 {to = f32} : f32[B, 16]
+      %26 = const {value = 4} : f32[]
+      %27 = div_round %25, %26 : f32[B, 16]
+      %28 = const {value = 128} : f32[]
+      %29 = add %27, %28 : f32[B, 16]
+      %30 = cast %29 {to = u8} : u8[B, 16]
+      yield %30
     }
-    ret %26
+    ret %21
   }
   private graph @weights() -> (i8[2, 16, 16, 4], i32[32], i8[1, 8, 16, 4]) {
     %0 = cast @w {to = i32} : i32[64, 32]
