@@ -11,18 +11,21 @@
  *
  *     %1 = conv_integer %x, @w, %zx, %zw       x [N, C, H, W], w [O, C, h, w]
  *   becomes
- *     %a = pad (transpose %x) with %zx         [N, H', W', C]
- *     %b = concat of a slice for each tap      [N, H", W", h * w * C]
+ *     %a = pad (transpose %x) with %zx         [N, H', W', C']
+ *     %b = windows %a                          [N, H", W", h * w * C']
  *     %c = matmul_integer %b, @w', %zx, %zw    [N, H", W", O]
  *     %1 = transpose %c
  *
- * Padded with the zero point, what is outside of x adds nothing.  Few channels lie side
- * by side in runs that are too short to be copied; such convolutions, and those of
- * groups, are convolutions of floats, exact as products are.
+ * Padded with the zero point, what is outside of x adds nothing; nor do channels that
+ * make whole quads.  Convolutions of groups are convolutions of floats, exact as
+ * products are.
+ *
+ * Where no kernel reads windows in place, they are a concat of a slice for each tap.
  */
 #include "compose/quantise.h"
 
 #include "compose/decompose.h"
+#include "ir/semantics/panels.h"
 
 #include <assert.h>
 #include <string.h>
@@ -30,9 +33,8 @@
 enum {
     PRODUCT_MAX = 255 * 255,
     EXACT_F32 = 1 << 24,
-    TAPS_MAX = 64,    /* each is an op */
-    FEW_CHANNELS = 8, /* bytes of a run */
-    FLIP = 128,       /* between i8 and u8 */
+    TAPS_MAX = 256, /* each may be an op */
+    FLIP = 128,     /* between i8 and u8 */
 };
 
 /* ---- factors ---- */
@@ -94,9 +96,11 @@ bool ig_decompose_matmul_integer(ig_expr *e, const ig_op *op, ig_value **results
 
 typedef struct windows {
     const ig_op *op;
-    uint32_t rank;                                            /* of x: N, C and space */
-    int64_t taps, channels, outputs, extents[IG_TENSOR_RANK]; /* of the weights */
-    ig_integers x, w;                                         /* x: u8 */
+    uint32_t rank;                                  /* of x: N, C and space */
+    int64_t taps, outputs, extents[IG_TENSOR_RANK]; /* of the weights */
+    int64_t channels, added;
+    bool are_places;  /* windows of one element, side by side */
+    ig_integers x, w; /* x: u8 */
 } windows;
 
 static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
@@ -130,6 +134,11 @@ static bool read_windows(const ig_expr *e, const ig_op *op, windows *out) {
     }
     out->outputs = out->extents[0];
     out->channels = out->extents[1];
+    out->are_places = out->taps == 1;
+    for (uint32_t d = 2; d < type->rank; d++) {
+        out->are_places &= int_at(op, IG_conv_integer_strides, d - 2) == 1;
+    }
+    out->added = out->are_places ? 0 : (IG_QUAD - out->channels % IG_QUAD) % IG_QUAD;
     return out->outputs > 0 && out->channels > 0 && out->taps > 0 &&
            out->taps <= TAPS_MAX && (!x.zero_point || is_number(e, x.zero_point)) &&
            (!w.zero_point || is_by_output(e, w.zero_point, out));
@@ -157,7 +166,7 @@ static ig_value *put_channels_last(ig_expr *e, ig_value *x) {
     return ig_expr_move_axis(e, x, 1, x->type->rank - 1);
 }
 
-/* Zero points around the axes of space of [N, s…, C]. */
+/* Zero points around the axes of space of [N, s…, C], and behind the channels. */
 static ig_value *pad_space(ig_expr *e, const windows *g, ig_value *x) {
     static const uint32_t slots[] = { IG_conv_integer_before, IG_conv_integer_after };
     ig_dim wide[2][IG_TENSOR_RANK];
@@ -166,8 +175,9 @@ static ig_value *pad_space(ig_expr *e, const windows *g, ig_value *x) {
         for (uint32_t d = 0; d < g->rank; d++) {
             bool is_space = d > 0 && d + 1 < g->rank;
             bool is_set = is_space && ig_attr_is_set(g->op, slots[side]);
+            bool is_added = side == 1 && d + 1 == g->rank;
             wide[side][d] = is_set ? g->op->attrs[slots[side]].as.dims[d - 1]
-                                   : ig_dim_of(0);
+                                   : ig_dim_of(is_added ? g->added : 0);
             is_none = is_none && ig_dim_is(wide[side][d], 0);
         }
     }
@@ -176,31 +186,28 @@ static ig_value *pad_space(ig_expr *e, const windows *g, ig_value *x) {
     return is_none ? x : ig_build_pad(e, x, g->x.zero_point, NULL, NULL, attrs);
 }
 
-/* Of each window the element below tap `number`: [N, o…, C]. */
-static ig_value *take_tap(ig_expr *e, const windows *g, ig_value *x, int64_t number) {
-    ig_dim starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
-    int64_t steps[IG_TENSOR_RANK];
-    for (uint32_t d = g->rank; d-- > 0;) {
-        bool is_space = d > 0 && d + 1 < g->rank;
-        starts[d] = ig_dim_of(0);
-        sizes[d] = x->type->dims[d];
-        steps[d] = 1;
-        if (is_space) {
-            int64_t extent = g->extents[d + 1];
-            int64_t dilation = int_at(g->op, IG_conv_integer_dilations, d - 1);
-            starts[d] = ig_dim_of(number % extent * dilation);
-            sizes[d] = g->op->results->type->dims[d + 1];
-            steps[d] = int_at(g->op, IG_conv_integer_strides, d - 1);
-            number /= extent;
-        }
-    }
-    return ig_expr_slices(e, x, starts, sizes, steps);
+static ig_value *take_windows(ig_expr *e, const windows *g, ig_value *x) {
+    const ig_op *op = g->op;
+    ig_conv_integer_attrs own = ig_conv_integer_attrs_of(op);
+    ig_windows_attrs attrs = { .kernel = { g->extents + 2, g->rank - 2 },
+                               .strides = own.strides,
+                               .dilations = own.dilations };
+    return ig_build_windows(e, x, attrs);
 }
 
-/* The weights as a matrix [taps * C, O]. */
+/* The weights as a matrix [taps * C', O]. */
 static ig_value *build_matrix(ig_expr *e, const windows *g) {
-    ig_dim dims[] = { ig_dim_of(g->outputs), ig_dim_of(g->taps * g->channels) };
-    ig_value *w = ig_expr_reshape(e, put_channels_last(e, g->w.value), 2, dims);
+    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    ig_dim dims[] = { ig_dim_of(g->outputs),
+                      ig_dim_of(g->taps * (g->channels + g->added)) };
+    for (uint32_t d = 0; d < g->rank; d++) {
+        before[d] = ig_dim_of(0);
+        after[d] = ig_dim_of(d == 1 ? g->added : 0);
+    }
+    ig_value *w = g->added == 0
+                      ? g->w.value
+                      : ig_expr_pad(e, g->w.value, before, after, IG_PAD_constant, 0);
+    w = ig_expr_reshape(e, put_channels_last(e, w), 2, dims);
     return ig_expr_swap(e, w, 0, 1);
 }
 
@@ -213,13 +220,8 @@ static ig_value *flatten_zero(ig_expr *e, ig_value *zero) {
 }
 
 static ig_value *multiply_windows(ig_expr *e, const windows *g) {
-    ig_value *taps[TAPS_MAX];
     ig_value *x = pad_space(e, g, put_channels_last(e, g->x.value));
-    for (int64_t i = 0; i < g->taps; i++) {
-        taps[i] = take_tap(e, g, x, i);
-    }
-    x = g->taps == 1 ? taps[0]
-                     : ig_expr_concat(e, g->rank - 1, taps, (uint32_t)g->taps);
+    x = g->are_places ? x : take_windows(e, g, x);
     ig_value *zero = flatten_zero(e, g->w.zero_point);
     return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point, zero);
 }
@@ -239,12 +241,52 @@ static ig_value *convolve_numbers(ig_expr *e, const ig_op *op) {
 
 bool ig_decompose_conv_integer(ig_expr *e, const ig_op *op, ig_value **results) {
     windows g;
-    if (!read_windows(e, op, &g) || ig_attr_int(op, IG_conv_integer_group, 1) != 1 ||
-        (g.taps > 1 && g.channels < FEW_CHANNELS)) {
+    if (!read_windows(e, op, &g) || ig_attr_int(op, IG_conv_integer_group, 1) != 1) {
         results[0] = convolve_numbers(e, op);
         return true;
     }
     settle_input(e, &g);
     results[0] = ig_expr_move_axis(e, multiply_windows(e, &g), g.rank - 1, 1);
+    return true;
+}
+
+/* ---- windows ---- */
+
+/* Of each window the element below tap `number`: [N, o…, C]. */
+static ig_value *take_tap(ig_expr *e, const ig_op *op, int64_t number) {
+    ig_dim starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
+    ig_value *x = op->operands[0].value;
+    uint32_t rank = x->type->rank;
+    for (uint32_t d = rank; d-- > 0;) {
+        starts[d] = ig_dim_of(0);
+        sizes[d] = x->type->dims[d];
+        steps[d] = 1;
+        if (d > 0 && d + 1 < rank) {
+            int64_t extent = op->attrs[IG_windows_kernel].as.ints[d - 1];
+            int64_t dilation = int_at(op, IG_windows_dilations, d - 1);
+            starts[d] = ig_dim_of(number % extent * dilation);
+            sizes[d] = op->results->type->dims[d];
+            steps[d] = int_at(op, IG_windows_strides, d - 1);
+            number /= extent;
+        }
+    }
+    return ig_expr_slices(e, x, starts, sizes, steps);
+}
+
+bool ig_decompose_windows(ig_expr *e, const ig_op *op, ig_value **results) {
+    const ig_attr *kernel = &op->attrs[IG_windows_kernel];
+    ig_value *taps[TAPS_MAX];
+    int64_t count = 1;
+    for (uint32_t d = 0; d < kernel->count; d++) {
+        count = count > TAPS_MAX ? count : count * kernel->as.ints[d];
+    }
+    if (count > TAPS_MAX) {
+        return false;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        taps[i] = take_tap(e, op, i);
+    }
+    results[0] = ig_expr_concat(e, op->results->type->rank - 1, taps, (uint32_t)count);
     return true;
 }

@@ -23,8 +23,8 @@ static LLVMValueRef hold_within(ig_cpu_emitter *e, LLVMValueRef x, double most) 
     return ig_cpu_extreme(e, LLVMRealOLT, l_real(type, most), x, true);
 }
 
-static LLVMValueRef fuse(ig_cpu_emitter *e, LLVMValueRef x, LLVMValueRef y,
-                         LLVMValueRef z) {
+static LLVMValueRef fused_sum(ig_cpu_emitter *e, LLVMValueRef x, LLVMValueRef y,
+                              LLVMValueRef z) {
     LLVMTypeRef type = LLVMTypeOf(x);
     LLVMValueRef args[] = { x, y, z };
     return l_intrinsic(e->builder, "llvm.fma", &type, 1, args, 3);
@@ -38,8 +38,8 @@ static LLVMValueRef divide_by_constant(ig_cpu_emitter *e, LLVMValueRef x, float 
     LLVMValueRef inverse = l_real(type, (double)(1.0F / y));
     x = hold_within(e, x, ldexp(fabs((double)y), MOST_BITS));
     LLVMValueRef q = LLVMBuildFMul(b, x, inverse, L_UNNAMED);
-    LLVMValueRef rest = fuse(e, LLVMBuildFNeg(b, q, L_UNNAMED), divisor, x);
-    return fuse(e, rest, inverse, q);
+    LLVMValueRef rest = fused_sum(e, LLVMBuildFNeg(b, q, L_UNNAMED), divisor, x);
+    return fused_sum(e, rest, inverse, q);
 }
 
 ig_status ig_cpu_emit_div_round(ig_cpu_emitter *e, const ig_op *op) {

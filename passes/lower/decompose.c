@@ -48,8 +48,8 @@ static ig_value *decompose_pool(ig_builder *b, ig_op *op) {
 
 /* Does `pack` take this op, or takes it apart itself? */
 static bool is_left_to_pack(const ig_target *target, uint32_t code) {
-    bool is_integer = code == IG_OP_matmul_integer && target->family == IG_FAMILY_CPU;
-    return code == IG_OP_dequantize || is_integer;
+    bool is_integer = code == IG_OP_matmul_integer || code == IG_OP_windows;
+    return code == IG_OP_dequantize || (is_integer && target->family == IG_FAMILY_CPU);
 }
 
 static const ig_kernel_family families[IG_OP_COUNT] = {

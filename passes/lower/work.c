@@ -84,7 +84,9 @@ static void count_conv(counter *c, const ig_op *op) {
 
 /* Each element of the result meets a column of the panels. */
 static void count_conv_panels(counter *c, const ig_op *op) {
-    ig_dim depth = op->operands[1].value->type->dims[1];
+    const ig_type *w = op->operands[1].value->type;
+    ig_dim depth = ig_dim_mul(c->module, w->dims[1],
+                              w->rank > 3 ? w->dims[3] : ig_dim_of(1));
     add_flops(c, ig_dim_mul(c->module, count_of(c, &op->results[0]), depth), 2);
 }
 
@@ -216,6 +218,7 @@ static const count_fn counts[IG_OP_COUNT] = {
     [IG_OP_matmul_quads] = count_matmul,
     [IG_OP_conv] = count_conv,
     [IG_OP_conv_panels] = count_conv_panels,
+    [IG_OP_conv_quads] = count_conv_panels,
     [IG_OP_conv_channels] = count_conv_channels,
     [IG_OP_pool] = count_pool,
     [IG_OP_interact] = count_interact,

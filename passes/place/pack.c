@@ -442,6 +442,17 @@ static void merge_batches(packer *p, ig_op *op) {
     p->run->changed = true;
 }
 
+static void take_apart(packer *p, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *result = NULL;
+    if (ig_decomposition_of((ig_opcode)op->code)(&e, op, &result)) {
+        ig_value_replace(op->results, result);
+        ig_op_erase(op);
+        p->run->changed = true;
+    }
+}
+
 /* Integer products first: one that cannot stay becomes a matmul, which comes next. */
 static void take_integers(packer *p, ig_block *block) {
     for (ig_op *op = block->first, *next; op; op = next) {
@@ -450,13 +461,22 @@ static void take_integers(packer *p, ig_block *block) {
             take_integers(p, op->bodies[i]);
         }
         if (op->code == IG_OP_matmul_integer && !ig_pack_integer(p->run, op)) {
-            ig_builder b = ig_builder_before(op);
-            ig_expr e = ig_expr_of(&b);
-            ig_value *product = NULL;
-            (void)ig_decompose_matmul_integer(&e, op, &product);
-            ig_value_replace(op->results, product);
+            take_apart(p, op);
+        }
+    }
+}
+
+/* Windows that no product reads where they lie. */
+static void take_windows(packer *p, ig_block *block) {
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            take_windows(p, op->bodies[i]);
+        }
+        if (op->code == IG_OP_windows && op->results->uses) {
+            take_apart(p, op);
+        } else if (op->code == IG_OP_windows) {
             ig_op_erase(op);
-            p->run->changed = true;
         }
     }
 }
@@ -496,6 +516,7 @@ ig_status ig_pass_pack(ig_pass_run *run, ig_graph *graph) {
         packer p = { .run = run };
         ig_map_init(&p.computed, run->scratch);
         take_integers(&p, &graph->body);
+        take_windows(&p, &graph->body);
         pack_block(&p, &graph->body);
     }
     return IG_OK;

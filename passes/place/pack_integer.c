@@ -14,6 +14,8 @@
  *
  * and the last sum is known now; the one of a', where it counts at all, is a product
  * with ones.  All of it wraps in 32 bits as matmul_integer does, so it is exact.
+ *
+ * Rows of a that are windows are read where they lie, by conv_quads.
  */
 #include "passes/place/pack.h"
 #include "passes/engine/known.h"
@@ -31,7 +33,9 @@ enum { FLIP = 128 }; /* between u8 and i8 */
 
 typedef struct quads {
     ig_op *source; /* of the matrix: a weight or a constant */
-    ig_op *view;   /* NULL, or a reshape to [N, K] of its axes from 1 on in any order */
+    ig_op *view;   /* NULL, or a reshape to [N, K] of its axes from 1 on in any order,
+                    * to which zeros may have been added */
+    ig_op *added;  /* or NULL: the view is of what this adds zeros to */
     const char *name;
     bool is_transposed; /* stored [N, K] */
     int64_t k, n;
@@ -49,6 +53,12 @@ static bool is_stored(const ig_op *op) {
            ig_type_is_static(op->results->type);
 }
 
+/* Zeros behind elements of each row. */
+static bool adds_zeros(const ig_op *op) {
+    return op && op->code == IG_OP_pad && op->operand_count == 1 &&
+           ig_attr_int(op, IG_pad_mode, IG_PAD_constant) == IG_PAD_constant;
+}
+
 /* Weights of windows [N, C, k…] as a matrix [N, K]: a reshape that leaves axis 0, of a
  * transpose that does, or of the weights. */
 static bool read_windows(ig_op *op, quads *out) {
@@ -57,6 +67,8 @@ static bool read_windows(ig_op *op, quads *out) {
         inner->attrs[IG_transpose_perm].as.ints[0] == 0) {
         inner = inner->operands[0].value->def;
     }
+    out->added = adds_zeros(inner) ? inner : NULL;
+    inner = out->added ? inner->operands[0].value->def : inner;
     if (!is_stored(inner) || !out->is_transposed ||
         !ig_dim_same(inner->results->type->dims[0], op->results->type->dims[0])) {
         return false;
@@ -123,10 +135,11 @@ static bool choose_offsets(ig_pass_run *run, quads *q) {
     if (!ig_read_constant(q->source->results, run->scratch, &w)) {
         return false;
     }
-    int64_t step = q->is_transposed ? 1 : q->n;
+    int64_t step = q->is_transposed ? 1 : q->n, depth = w.count / q->n;
     for (int64_t i = 0; i < q->n; i++) {
-        int64_t at = q->is_transposed ? i * q->k : i, low = INT64_MAX, high = INT64_MIN;
-        for (int64_t k = 0; k < q->k; k++) {
+        int64_t at = q->is_transposed ? i * depth : i;
+        int64_t low = q->added ? 0 : INT64_MAX, high = q->added ? 0 : INT64_MIN;
+        for (int64_t k = 0; k < depth; k++) {
             int64_t x = ig_tensor_get_i64(&w, at + k * step);
             low = x < low ? x : low;
             high = x > high ? x : high;
@@ -151,8 +164,10 @@ static ig_value *numbers_of_columns(ig_expr *e, const quads *q,
 }
 
 /* `view` of the weights, made anew of `x`. */
-static ig_value *view_again(ig_expr *e, const ig_op *view, ig_value *x) {
+static ig_value *view_again(ig_expr *e, const ig_op *view, const ig_op *added,
+                            ig_value *x) {
     const ig_op *inner = view->operands[0].value->def;
+    x = added ? ig_build_pad(e, x, NULL, NULL, NULL, ig_pad_attrs_of(added)) : x;
     if (inner->code == IG_OP_transpose) {
         x = ig_expr_transpose(e, x, inner->attrs[IG_transpose_perm].as.ints);
     }
@@ -174,7 +189,7 @@ static ig_value *centre_matrix(ig_expr *e, const quads *q, const int32_t *less) 
         x = ig_op_clone(q->source, b->block, b->before, &copies)->results;
     }
     ig_arena_fini(&arena);
-    x = q->view ? view_again(e, q->view, x) : x;
+    x = q->view ? view_again(e, q->view, q->added, x) : x;
     x = ig_expr_cast(e, x, IG_DT_i32);
     x = q->is_transposed ? x : ig_expr_swap(e, x, 0, 1);
     ig_value *columns = ig_expr_along(e, numbers_of_columns(e, q, less), 0, 2);
@@ -234,6 +249,7 @@ static ig_value *build_sums(ig_expr *e, const quads *q) {
     return ig_expr_with_integer(e, IG_OP_mul, x, q->factor);
 }
 
+/* Of all columns: as many panels as the product of one needs. */
 static ig_value *build_ones(ig_expr *e, const quads *q) {
     ig_dim dims[] = { ig_dim_of(1), ig_dim_of((q->k + IG_QUAD - 1) / IG_QUAD),
                       ig_dim_of(IG_PANEL), ig_dim_of(IG_QUAD) };
@@ -241,6 +257,44 @@ static ig_value *build_ones(ig_expr *e, const quads *q) {
 }
 
 /* ---- the product ---- */
+
+/* What is multiplied: rows, or windows that lie in x. */
+typedef struct rows {
+    ig_value *x;
+    const ig_op *windows; /* or NULL */
+} rows;
+
+/* Windows whose channels are whole quads. */
+static const ig_op *find_windows(const ig_value *a) {
+    const ig_op *op = a->def && a->def->code == IG_OP_windows ? a->def : NULL;
+    const ig_type *x = op ? op->operands[0].value->type : NULL;
+    int64_t channels = 1;
+    bool is_known = x &&
+                    ig_dim_constant(ig_op_module(op), x->dims[x->rank - 1], &channels);
+    return is_known && x->dtype == IG_DT_u8 && channels % IG_QUAD == 0 ? op : NULL;
+}
+
+static rows take_rows(ig_builder *b, ig_value *a) {
+    const ig_op *windows = find_windows(a);
+    ig_expr e = ig_expr_of(b);
+    return windows
+               ? (rows){ windows->operands[0].value, windows }
+               : (rows){ ig_pack_merge_rows(b, ig_compose_as_unsigned(&e, a)), NULL };
+}
+
+static ig_value *multiply_rows(ig_expr *e, const rows *a, ig_value *panels,
+                               int64_t columns) {
+    if (!a->windows) {
+        return ig_build_matmul_quads(e, a->x, panels,
+                                     (ig_matmul_quads_attrs){ .columns = columns });
+    }
+    ig_windows_attrs own = ig_windows_attrs_of(a->windows);
+    ig_conv_quads_attrs attrs = { .kernel = own.kernel,
+                                  .columns = columns,
+                                  .strides = own.strides,
+                                  .dilations = own.dilations };
+    return ig_build_conv_quads(e, a->x, panels, attrs);
+}
 
 /* Of rows that are all zero points: their products with the columns, i32[N], or NULL
  * where they are 0. */
@@ -271,7 +325,7 @@ static bool is_one_number(const ig_op *op) {
 }
 
 /* sum a' for each row, times the zero points that no offset took away. */
-static ig_value *sums_of_rows(ig_pass_run *run, ig_expr *e, ig_value *x,
+static ig_value *sums_of_rows(ig_pass_run *run, ig_expr *e, const rows *a,
                               const quads *q) {
     const char *name = ig_arena_printf(run->scratch, "ones.%lld", (long long)q->k);
     int32_t *left = IG_NEW_ARRAY(run->scratch, int32_t, (size_t)q->n);
@@ -279,8 +333,7 @@ static ig_value *sums_of_rows(ig_pass_run *run, ig_expr *e, ig_value *x,
         left[i] = q->zeros[i] - q->offsets[i];
     }
     ig_value *ones = take_recipe(run, e->builder, name, q, build_ones);
-    ig_value *sums = ig_build_matmul_quads(e, x, ones,
-                                           (ig_matmul_quads_attrs){ .columns = 1 });
+    ig_value *sums = multiply_rows(e, a, ones, 1);
     return ig_build_mul(e, sums, numbers_of_columns(e, q, left));
 }
 
@@ -293,15 +346,14 @@ bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
     }
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
-    ig_value *x = ig_pack_merge_rows(&b, ig_compose_as_unsigned(&e, a));
+    rows x = take_rows(&b, a);
     const char *name = name_recipe(run, &q, "quads", q.offsets);
     ig_value *panels = take_recipe(run, &b, name, &q, build_panels);
-    ig_value *product =
-        ig_build_matmul_quads(&e, x, panels, (ig_matmul_quads_attrs){ .columns = q.n });
+    ig_value *product = multiply_rows(&e, &x, panels, q.n);
     ig_value *sums = sums_of_columns(run, &e, op, &q);
     product = sums ? ig_build_sub(&e, product, sums) : product;
     if (q.has_sums) {
-        product = ig_build_sub(&e, product, sums_of_rows(run, &e, x, &q));
+        product = ig_build_sub(&e, product, sums_of_rows(run, &e, &x, &q));
     }
     ig_pack_replace_product(op, &b, product);
     run->changed = true;

@@ -142,6 +142,49 @@ def channels_last(file):
                   dynamic=False)
 
 
+# name, x, w, stride, dilation, group
+QUADS = [
+    ("plain", (2, 4, 4, 5), (5, 4, 3, 2), (1, 1), (1, 1), 1),
+    ("strides", (1, 8, 6, 7), (17, 8, 2, 3), (3, 2), (2, 1), 1),
+    ("group", (2, 8, 4), (20, 4, 2), (1, ), (1, ), 2),
+]
+
+
+def quads_of(w, group):
+    """[ceil(O / 16), K / 4, 16, 4] of each group."""
+    panels = panels_of(w, group)
+    count, depth, _ = panels.shape
+    return panels.reshape(count, depth // 4, 4, 16).transpose(0, 1, 3, 2).copy()
+
+
+def integers_last(file):
+    rng = np.random.default_rng(9)
+    for name, xs, ws, stride, dilation, group in QUADS:
+        x = rng.integers(0, 256, xs).astype(np.uint8)
+        w = rng.integers(-128, 128, ws).astype(np.int8)
+        y = convolve(torch.from_numpy(x.astype("f8")), torch.from_numpy(w.astype("f8")), None,
+                     stride, dilation, group)
+        last = np.moveaxis(x, 1, -1).copy()
+        where = (f"strides = {list(stride)}", f"dilations = {list(dilation)}")
+        file.case(f"conv/quads/{name}", [
+            "%0 = conv_quads %x, %w" + attributes(
+                f"kernel = {list(ws[2:])}", f"columns = {ws[0] // group}", *where,
+                f"group = {group}"), "ret %0"
+        ], [("x", "u8", last), ("w", "i8", quads_of(w, group))],
+                  [("i32", np.moveaxis(y.numpy(), 1, -1).astype(np.int32))], dynamic=False)
+        if group > 1:
+            continue
+        unit = np.eye(int(np.prod(ws[1:]))).reshape(-1, *ws[1:])
+        order = unit.reshape(len(unit), ws[1], -1).transpose(0, 2, 1).reshape(len(unit), -1)
+        unit = unit[np.argsort(order.argmax(1))]
+        seen = convolve(torch.from_numpy(x.astype("f8")), torch.from_numpy(unit), None, stride,
+                        dilation, 1)
+        file.case(f"windows/{name}", [
+            "%0 = windows %x" + attributes(f"kernel = {list(ws[2:])}", *where), "ret %0"
+        ], [("x", "u8", last)], [("u8", np.moveaxis(seen.numpy(), 1, -1).astype(np.uint8))],
+                  dynamic=False)
+
+
 # name, x, w, stride, crop before, crop after, output padding, dilation, group
 TRANSPOSED = [
     ("plain", (1, 2, 3, 4), (2, 3, 3, 3), (1, 1), (0, 0), (0, 0), (1, 1), 1),
@@ -437,7 +480,7 @@ def scores(file):
 def main():
     file = File("network.txt", "Neural networks.  Written by generate_network.py.")
     for part in (convolutions, transposed, pools, adaptive, norms, attention, recurrent,
-                 resampling, empty_rows, scores, channels_last):
+                 resampling, empty_rows, scores, channels_last, integers_last):
         part(file)
     file.write()
 

@@ -12,7 +12,7 @@
  * Windows of one element, side by side, are rows of a matrix.
  *
  * Groups are products side by side.  Everything else, the order of sums too, is as in
- * gemm.c.
+ * gemm.c.  Of 8-bit integers runs are whole quads, so no row ends within one.
  */
 #include "passes/lower/cpu/gemm.h"
 #include "passes/lower/cpu/window.h"
@@ -69,7 +69,8 @@ void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
 
 ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
     const gemm_window *w = g->window;
-    ig_value *shift = k_mul(b, k_sub(b, k_i64(b, 0), run), w->run);
+    ig_value *elements = k_mul(b, w->run, k_i64(b, g->unit));
+    ig_value *shift = k_mul(b, k_sub(b, k_i64(b, 0), run), elements);
     for (uint32_t d = w->run_axes; d-- > 0;) {
         ig_value *index = d == 0 ? run : k_mod(b, run, w->kernel[d]);
         shift = k_add(b, shift, k_mul(b, index, w->apart[d]));
@@ -131,6 +132,7 @@ static ig_value **make_params(ig_lower *lower, const ig_dim *dims, uint32_t coun
     return params;
 }
 
+/* `run`: in words. */
 static gemm_window *make_window(const conv_panels *c, const ig_type *out, ig_dim run,
                                 uint32_t run_axes) {
     gemm_window *w = IG_NEW(c->lower->arena, gemm_window);
@@ -174,8 +176,32 @@ static const ig_operand *make_rows(const conv_panels *c, ig_dim rows, ig_dim cha
     return a;
 }
 
+/* The product of the windows' rows, of floats or of 8-bit integers, whose operands and
+ * schedule are still open. */
+static gemm start_product(const conv_panels *c, const ig_operand *panels,
+                          const ig_dim *dims) {
+    ig_lower *lower = c->lower;
+    bool is_quads = c->op->code == IG_OP_conv_quads;
+    return (gemm){ .lower = lower,
+                   .shape = is_quads ? ig_gemm_quad_shape_of(lower->target)
+                                     : ig_gemm_shape_of(lower->target),
+                   .anchor = &c->op->results[0],
+                   .panels = panels,
+                   .dims = dims,
+                   .depth = panels->type->dims[1],
+                   .groups = c->groups,
+                   .is_quads = is_quads,
+                   .sum = is_quads ? IG_DT_i32 : IG_DT_f32,
+                   .unit = is_quads ? IG_QUAD : 1 };
+}
+
+static ig_op *find_anchor(ig_lower *lower) {
+    ig_op *quads = ig_lower_anchor(lower, IG_OP_conv_quads);
+    return quads ? quads : ig_lower_anchor(lower, IG_OP_conv_panels);
+}
+
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
-    ig_op *op = ig_lower_anchor(lower, IG_OP_conv_panels);
+    ig_op *op = find_anchor(lower);
     assert(op && "the family's body has its anchor");
     const ig_type *out = op->results[0].type;
     conv_panels c = { .lower = lower,
@@ -190,27 +216,21 @@ ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
         return ig_lower_unsupported(lower, "a convolution of this form");
     }
     ig_module *module = lower->module;
-    ig_dim run, depth = panels->type->dims[1];
+    ig_dim run;
     ig_dim channels = ig_dim_exact_div(module, c.x->type->dims[c.last],
                                        ig_dim_of(c.groups));
     uint32_t run_axes = count_run_axes(&c, channels, &run);
     ig_dim dims[2] = { ig_dim_product(module, out->dims, c.last),
                        ig_dim_of(ig_attr_int(op, IG_conv_panels_columns, 0)) };
     lower->shares_strides = true;
-    gemm g = { .lower = lower,
-               .shape = ig_gemm_shape_of(lower->target),
-               .anchor = &op->results[0],
-               .panels = panels,
-               .dims = dims,
-               .depth = depth,
-               .groups = c.groups,
-               .sum = IG_DT_f32,
-               .unit = 1 };
+    gemm g = start_product(&c, panels, dims);
+    ig_dim unit = ig_dim_of(g.unit), depth = ig_lower_mul(lower, g.depth, unit);
     bool has_windows = !is_matrix(&c, out, run, depth);
+    run = ig_dim_exact_div(module, run, unit);
     g.window = has_windows ? make_window(&c, out, run, run_axes) : NULL;
     g.a = make_rows(&c, dims[0], has_windows ? channels : depth);
     g.space = merge_places(&c, out);
-    lower->name = ig_lower_name(lower, "conv");
+    lower->name = ig_lower_name(lower, g.is_quads ? "conv_i8" : "conv");
     gemm_spread_rows(&g);
     return gemm_lower(&g);
 }

@@ -509,7 +509,7 @@ void gemm_spread_rows(gemm *g) {
     bool is_known = ig_dim_constant(module, g->a->type->dims[1], &k) &&
                     ig_dim_constant(module, g->depth, &words) &&
                     ig_dim_constant(module, g->dims[1], &n);
-    if (g->is_quads && (!is_known || k % IG_QUAD != 0)) {
+    if (g->is_quads && !g->window && (!is_known || k % IG_QUAD != 0)) {
         g->copy_stride = ig_gemm_copy_stride(words);
         return;
     }

@@ -14,7 +14,7 @@ enum { GEMM_CURSORS = 3 };
 typedef struct gemm_window {
     uint32_t space; /* axes of the result but the channels: image, places */
     ig_value **extents, **steps; /* of the result's axes; in x from one to the next */
-    ig_value *run;
+    ig_value *run; /* words */
     uint32_t run_axes;          /* of the kernel's, those that runs are counted along */
     ig_value **kernel, **apart; /* extents of these; in x from one to the next */
 } gemm_window;

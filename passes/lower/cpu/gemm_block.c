@@ -180,12 +180,14 @@ static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state
 /* Where the loads of one k come from. */
 typedef struct k_step {
     const k_state *state;
-    ig_value *k, *panels; /* k: of the rows */
+    ig_value *k, *panels;
+    ig_value *shift; /* of the rows' elements against k, or NULL */
 } k_step;
 
 /* A word of A in every lane. */
 static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
     ig_value *place = k_mul(b, at->k, k_i64(b, g->unit));
+    place = at->shift ? k_add(b, place, at->shift) : place;
     ig_value *x = k_load(b, at->state->rows[r], place, g->unit);
     if (!g->is_quads) {
         return k_splat(b, x, g->shape.lanes);
@@ -265,8 +267,8 @@ static void sum_range(const gemm *g, ig_builder *b, const gemm_block *tile,
         next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
                                               loop.index);
     }
-    ig_value *k = range->shift ? k_add(&loop.b, loop.index, range->shift) : loop.index;
-    multiply_tile(g, &loop, tile, &(k_step){ s, k, at[0] }, next);
+    multiply_tile(g, &loop, tile, &(k_step){ s, loop.index, at[0], range->shift },
+                  next);
     next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
     k_loop_close(&loop, next, count);
     memcpy(state, loop.results, count * sizeof *state);

@@ -99,6 +99,8 @@ TEST(windows_are_products) {
           "7", "131", true },
         { "u8", "i8", "2, 3, 3", "7, 3, 3", "2, 1, 1", 7, 2, "group = 1", "200", "5",
           true },
+        { "u8", "i8", "132, 4, 5", "18, 2, 3", "132, 3, 3", 18, 1188, "group = 1", "9",
+          "", true },
         { "u8", "i8", "12, 9, 9", "33, 2, 2", "12, 5, 5", 33, 300,
           "strides = [3, 3], before = [1, 0], after = [0, 1]", "255", "", true },
     };
@@ -107,7 +109,26 @@ TEST(windows_are_products) {
     }
 }
 
-TEST(windows_of_few_channels_are_floats) {
+TEST(few_channels_are_quads) {
+    static const convolution cases[] = {
+        { "u8", "i8", "3, 9, 9", "20, 4, 4", "3, 3, 3", 20, 27, "strides = [2, 2]",
+          "114", "", true },
+        { "u8", "u8", "3, 9, 9", "20, 9, 9", "3, 3, 3", 20, 27,
+          "before = [1, 1], after = [1, 1]", "114", "131", true },
+        { "i8", "u8", "6, 7, 9", "3, 3, 3", "6, 3, 4", 3, 72,
+          "strides = [2, 3], before = [0, 2], after = [0, 1]", "-114", "outputs",
+          true },
+        { "u8", "i8", "1, 1, 1", "1, 1, 1", "1, 3, 3", 1, 9,
+          "before = [1, 1], after = [1, 1]", "200", "5", true },
+        { "i8", "i8", "5, 40", "17, 15", "5, 12", 17, 60, "strides = [2]", "3", "",
+          true },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        check_convolution(&cases[i]);
+    }
+}
+
+TEST(windows_of_groups_are_floats) {
     static const convolution cases[] = {
         { "u8", "i8", "9, 6, 7", "9, 6, 7", "1, 3, 3", 9, 9,
           "before = [1, 1], after = [1, 1], group = 9", "128", "outputs", false },
@@ -115,15 +136,11 @@ TEST(windows_of_few_channels_are_floats) {
           "-128", "9", false },
         { "i8", "i8", "4, 5, 5", "6, 5, 5", "2, 1, 1", 6, 2, "group = 2", "1", "",
           false },
-        { "u8", "i8", "3, 9, 9", "20, 4, 4", "3, 3, 3", 20, 27, "strides = [2, 2]",
-          "114", "", false },
-        { "u8", "i8", "1, 1, 1", "1, 1, 1", "1, 3, 3", 1, 9,
-          "before = [1, 1], after = [1, 1]", "200", "5", false },
     };
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
         check_convolution(&cases[i]);
     }
 }
 
-UNIT_SUITE(cpu_lower_conv_integer, windows_are_products,
-           windows_of_few_channels_are_floats)
+UNIT_SUITE(cpu_lower_conv_integer, windows_are_products, few_channels_are_quads,
+           windows_of_groups_are_floats)

@@ -87,18 +87,19 @@ static void put_scale(lower_case *c) {
 
 /* By one constant, which is not divided by, and by what the run brings. */
 TEST(whole_quotients) {
-    static const float scales[] = { 0.1F,   0.011764706F, 3e-5F, -0.25F, 1e12F, 1.5F,
-                                    1e-30F, 1e30F,        0,     0x1p-149F };
+    static const float scales[] = { 0.1F, 0.011764706F, 3e-5F, -0.25F, 1e12F,
+                                    1.5F, 1e-30F,       1e30F, 0,      0x1p-149F };
     for (size_t i = 0; i < IG_COUNT_OF(scales); i++) {
         char text[1024];
         quotients_scale = scales[i];
-        snprintf(text, sizeof text,
-                 "module @t {\n  graph @main(%%x: f32[B], %%s: f32[]) -> (f32[B] \"a\", f32[B] \"b\", u8[B] \"c\", i8[B] \"d\", i16[B] \"e\") {\n"
-                 "%%0 = const {value = %.9g} : f32[]\n%%1 = div_round %%x, %%0 : f32[B]\n"
-                 "%%2 = div_round %%x, %%s : f32[B]\n%%3 = cast %%1 {to = u8} : u8[B]\n"
-                 "%%4 = cast %%2 {to = i8} : i8[B]\n%%5 = cast %%x {to = i16} : i16[B]\n"
-                 "ret %%1, %%2, %%3, %%4, %%5\n  }\n}\n",
-                 (double)scales[i]);
+        snprintf(
+            text, sizeof text,
+            "module @t {\n  graph @main(%%x: f32[B], %%s: f32[]) -> (f32[B] \"a\", f32[B] \"b\", u8[B] \"c\", i8[B] \"d\", i16[B] \"e\") {\n"
+            "%%0 = const {value = %.9g} : f32[]\n%%1 = div_round %%x, %%0 : f32[B]\n"
+            "%%2 = div_round %%x, %%s : f32[B]\n%%3 = cast %%1 {to = u8} : u8[B]\n"
+            "%%4 = cast %%2 {to = i8} : i8[B]\n%%5 = cast %%x {to = i16} : i16[B]\n"
+            "ret %%1, %%2, %%3, %%4, %%5\n  }\n}\n",
+            (double)scales[i]);
         lower_check_special(text, EXTENTS(100), 0, put_scale);
         lower_check_special(text, EXTENTS(93), 0, NULL);
     }
@@ -264,7 +265,8 @@ TEST(products_of_views) {
 }
 
 UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
-           other_dtypes, choices_and_conversions, functions, whole_quotients, views_and_copies,
-           concatenation_in_place_and_by_copies, results_returned_as_they_are, gathers,
-           reductions_along_and_across, dot_products, products_by_columns,
-           products_by_panels, products_by_panels_of_any_depth, products_of_views)
+           other_dtypes, choices_and_conversions, functions, whole_quotients,
+           views_and_copies, concatenation_in_place_and_by_copies,
+           results_returned_as_they_are, gathers, reductions_along_and_across,
+           dot_products, products_by_columns, products_by_panels,
+           products_by_panels_of_any_depth, products_of_views)
