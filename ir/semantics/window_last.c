@@ -148,9 +148,19 @@ ig_status ig_infer_windows(ig_op *op, const ig_type **out_types) {
     return IG_OK;
 }
 
+/* x of 8 bits, with a zero point of its dtype. */
+static ig_status check_bytes(const ig_op *op) {
+    ig_dtype x = (ig_dtype)ig_operand_type(op, 0)->dtype;
+    IG_TRY(ig_check_rank(op, 2, 0));
+    IG_TRY(ig_check_dtype(op, 2, x));
+    return x == IG_DT_u8 ? IG_OK : ig_check_dtype(op, 0, IG_DT_i8);
+}
+
 ig_status ig_infer_conv_channels(ig_op *op, const ig_type **out_types) {
     ig_dim dims[IG_WINDOW_RANK + 2];
-    IG_TRY(check_operands(op, &channels_slots, IG_DT_f32, IG_DT_f32));
+    IG_TRY(check_images(op, &channels_slots));
+    IG_TRY(op->operand_count > 2 ? check_bytes(op) : ig_check_dtype(op, 0, IG_DT_f32));
+    IG_TRY(ig_check_dtype(op, 1, IG_DT_f32));
     const ig_type *x = ig_operand_type(op, 0), *w = ig_operand_type(op, 1);
     IG_TRY(ig_check_rank(op, 1, x->rank - 1));
     IG_TRY(ig_check_extent(op, 1, w->rank - 1, x->dims[x->rank - 1],
@@ -162,7 +172,7 @@ ig_status ig_infer_conv_channels(ig_op *op, const ig_type **out_types) {
         }
     }
     IG_TRY(window_dims(op, &channels_slots, w->dims, dims));
-    out_types[0] = ig_type_with_dims(ig_op_module(op), x, x->rank, dims);
+    out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_f32, x->rank, dims);
     return IG_OK;
 }
 
@@ -174,6 +184,7 @@ typedef struct fold {
     int64_t channels;       /* of x */
     int64_t group, columns; /* of panels; 0: each channel by itself */
     bool is_quads;
+    double zero; /* of x */
     ig_tap *taps;
     int64_t tap_count; /* of the present window */
 } fold;
@@ -217,7 +228,7 @@ static double sum_channel(const fold *f, int64_t n, int64_t o) {
     double sum = 0;
     for (int64_t t = 0; t < f->tap_count; t++) {
         int64_t at = (n * f->window.in_count + f->taps[t].x) * f->channels + o;
-        sum += ig_tensor_get_f64(f->x, at) *
+        sum += (ig_tensor_get_f64(f->x, at) - f->zero) *
                ig_tensor_get_f64(f->w, f->taps[t].tap * f->channels + o);
     }
     return sum;
@@ -234,7 +245,7 @@ static void set_sum(const fold *f, int64_t n, int64_t o, ig_tensor *out, int64_t
 /* `outs` channels of every place of the result. */
 static ig_status fold_windows(ig_eval *eval, const ig_op *op, fold *f, int64_t outs,
                               ig_tensor *out) {
-    ig_dtype to = f->is_quads ? IG_DT_i32 : f->x->dtype;
+    ig_dtype to = f->is_quads ? IG_DT_i32 : IG_DT_f32;
     int64_t dims[IG_WINDOW_RANK + 2] = { f->x->dims[0] }, place = 0;
     uint32_t rank = f->x->rank;
     for (uint32_t d = 0; d + 2 < rank; d++) {
@@ -348,6 +359,7 @@ ig_status ig_fold_conv_channels(ig_eval *eval, const ig_op *op,
                                 const ig_tensor *const *in, ig_tensor *out) {
     uint32_t rank = in[0]->rank;
     fold f = { .x = in[0], .w = in[1], .channels = in[0]->dims[rank - 1] };
+    f.zero = op->operand_count > 2 ? ig_tensor_get_f64(in[2], 0) : 0;
     ig_window_source from = { .slots = &channels_slots,
                               .in = in[0]->dims + 1,
                               .kernel = in[1]->dims,

@@ -11,7 +11,8 @@
  *
  * A pixel's channels then lie side by side: a convolution is a matrix product over
  * windows (lower/cpu/conv_panels.c), with weights in panels, and a depthwise one goes
- * over channels in vectors (conv_channels.c), which takes its padding in too.
+ * over channels in vectors (conv_channels.c), which takes its padding in too, and the
+ * widening of bytes.
  * Transposes sink through what stands between convolutions (channels_sink.c) until they
  * meet and cancel; those at the ends of the graph stay.
  *
@@ -217,6 +218,21 @@ static const ig_op *find_padding(const convolution *c) {
     return is_space ? pad : NULL;
 }
 
+/* The op that makes floats of bytes, less one zero point and nothing else, or NULL. */
+static const ig_op *find_widening(const ig_value *x) {
+    double scale = 0;
+    const ig_op *op = ig_def(x, IG_OP_dequantize);
+    bool is_plain =
+        op && op->operand_count == 3 && op->results->type->dtype == IG_DT_f32 &&
+        op->operands[1].value->type->rank == 0 &&
+        op->operands[2].value->type->rank == 0 &&
+        op->operands[2].value->type->dtype == op->operands[0].value->type->dtype &&
+        ig_constant_f64(op->operands[1].value, &scale);
+    ig_dtype dtype = is_plain ? (ig_dtype)op->operands[0].value->type->dtype
+                              : IG_DT_f32;
+    return scale == 1 && (dtype == IG_DT_u8 || dtype == IG_DT_i8) ? op : NULL;
+}
+
 static ig_value *build_conv_channels(ig_expr *e, const convolution *c, ig_value *w) {
     ig_conv_attrs own = ig_conv_attrs_of(c->op);
     ig_conv_channels_attrs attrs = { .strides = own.strides,
@@ -228,7 +244,10 @@ static ig_value *build_conv_channels(ig_expr *e, const convolution *c, ig_value 
         attrs.before = (ig_dims){ pad->attrs[IG_pad_before].as.dims + 2, c->space };
         attrs.after = (ig_dims){ pad->attrs[IG_pad_after].as.dims + 2, c->space };
     }
-    return ig_build_conv_channels(e, ig_channels_to_last(e, x), w, attrs);
+    const ig_op *bytes = find_widening(x);
+    x = bytes ? bytes->operands[0].value : x;
+    return ig_build_conv_channels(e, ig_channels_to_last(e, x), w,
+                                  bytes ? bytes->operands[2].value : NULL, attrs);
 }
 
 static bool convert_op(ig_pass_run *run, ig_op *op) {

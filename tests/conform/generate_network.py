@@ -157,6 +157,23 @@ def quads_of(w, group):
     return panels.reshape(count, depth // 4, 4, 16).transpose(0, 1, 3, 2).copy()
 
 
+def channels_of_bytes(file):
+    rng = np.random.default_rng(11)
+    for name, xs, ws, stride, before, after, dilation in SINGLE:
+        for dtype, low, zero in (("u8", 0, 131), ("i8", -128, -7)):
+            x, w = rng.integers(low, low + 256, xs), rng.integers(-255, 256, ws)
+            padded = F.pad(torch.from_numpy((x - zero).astype("f8")),
+                           torch_pads(before, after))
+            y = convolve(padded, torch.from_numpy(w.astype("f8")), None, stride, dilation, ws[0])
+            file.case(f"conv/channels/{name}/{dtype}", [
+                f"%0 = const {{value = {zero}}} : {dtype}[]", "%1 = conv_channels %x, %w, %0" +
+                attributes(*geometry(stride, before, after, dilation)), "ret %1"
+            ], [("x", dtype, np.moveaxis(x, 1, -1).astype(NUMPY[dtype])),
+                ("w", "f32", np.moveaxis(w[:, 0], 0, -1).astype(np.float32))],
+                      [("f32", np.moveaxis(y.numpy(), 1, -1).astype(np.float32))],
+                      dynamic=False)
+
+
 def integers_last(file):
     rng = np.random.default_rng(9)
     for name, xs, ws, stride, dilation, group in QUADS:
@@ -480,7 +497,8 @@ def scores(file):
 def main():
     file = File("network.txt", "Neural networks.  Written by generate_network.py.")
     for part in (convolutions, transposed, pools, adaptive, norms, attention, recurrent,
-                 resampling, empty_rows, scores, channels_last, integers_last):
+                 resampling, empty_rows, scores, channels_last, integers_last,
+                 channels_of_bytes):
         part(file)
     file.write()
 

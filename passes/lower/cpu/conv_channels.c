@@ -10,6 +10,8 @@
  * alone, by more vectors, over the taps that meet x.  Along the other axes of space a
  * line goes over the taps that meet x in any case.
  *
+ * An x of 8-bit integers is widened, less its zero point, as it is loaded.
+ *
  * Every element is one chain of muladds over the taps in order, whatever the block.
  *
  *   grid       lines of the result (images and places of all but the last axis)
@@ -28,7 +30,7 @@ enum {
 typedef struct conv_channels {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *w;
+    const ig_operand *x, *w, *zero; /* zero: NULL where x is of floats */
     const ig_type *out;
     uint32_t last;                    /* axis of the channels */
     uint32_t lanes, vectors, columns; /* of a block */
@@ -109,6 +111,17 @@ static ig_value *load_vector(const place *p, ig_builder *b, const ig_operand *x,
                         p->count);
 }
 
+/* Of x, as floats. */
+static ig_value *load_input(const place *p, ig_builder *b, ig_value *at, uint32_t v) {
+    const conv_channels *c = p->c;
+    ig_value *x = k_cast(b, load_vector(p, b, c->x, at, v), IG_DT_f32);
+    if (!c->zero) {
+        return x;
+    }
+    ig_value *zero = k_cast(b, k_load(b, c->zero->buffer, k_i64(b, 0), 1), IG_DT_f32);
+    return k_sub(b, x, k_splat(b, zero, c->lanes));
+}
+
 /* One tap of every column. */
 static void multiply_tap(const place *p, ig_builder *b, ig_value *x_at, ig_value *w_at,
                          ig_value **sums) {
@@ -120,7 +133,7 @@ static void multiply_tap(const place *p, ig_builder *b, ig_value *x_at, ig_value
         for (uint32_t i = 0; i < p->columns; i++) {
             ig_value *at = k_add(b, x_at, k_mul(b, step, k_i64(b, i)));
             ig_value **sum = &sums[i * p->vectors + v];
-            *sum = k_muladd(b, load_vector(p, b, c->x, at, v), w, *sum);
+            *sum = k_muladd(b, load_input(p, b, at, v), w, *sum);
         }
     }
 }
@@ -146,7 +159,7 @@ static void multiply_taps(const place *p, ig_builder *b, ig_value *x_at, ig_valu
                     continue;
                 }
                 ig_value *at = k_add(b, x_at, k_mul(b, x_step, k_i64(b, j)));
-                x = x ? x : load_vector(p, b, c->x, at, v);
+                x = x ? x : load_input(p, b, at, v);
                 ig_value **sum = &sums[i * p->vectors + v];
                 *sum = k_muladd(b, x, w[t / apart], *sum);
             }
@@ -375,7 +388,8 @@ ig_status ig_lower_cpu_conv_channels(ig_lower *lower) {
                         .out = op->results[0].type,
                         .last = op->results[0].type->rank - 1,
                         .is_heavy = ig_lower_is_heavy(lower->body) };
-    if (!c.x || !c.w) {
+    c.zero = op->operand_count > 2 ? ig_lower_input(lower, op, 2) : NULL;
+    if (!c.x || !c.w || (op->operand_count > 2 && !c.zero)) {
         return ig_lower_unsupported(lower, "a convolution of this form");
     }
     c.lanes = has_vectors(lower, &c) ? ig_lower_lanes(lower, IG_DT_f32) : 1;

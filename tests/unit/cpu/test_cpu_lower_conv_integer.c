@@ -54,36 +54,39 @@ static void put_convolution(ig_writer *text, const convolution *p) {
     ig_put(text, "    ret %%2\n  }\n}\n");
 }
 
-static void check_level(const convolution *p, const char *text, const char *level) {
-    static const int64_t images[] = { 2, 0, 1, 3 };
+static void check_level(const convolution *p, const char *text, const char *level,
+                        int64_t images) {
     lower_case c;
-    lower_open(&c, level, text, images, 1);
+    lower_open(&c, level, text, &images, 1);
     c.decomposes = true;
     lower_inputs(&c, LOWER_SPECIAL, 0);
     lower_interpret(&c);
     lower_match_each(&c, lower_run(&c), 0);
     CHECK(lower_has(&c, IG_OP_dot4) == p->is_product);
     lower_close(&c);
-    for (size_t i = 1; i < IG_COUNT_OF(images); i++) {
-        lower_open(&c, level, text, &images[i], 1);
-        c.decomposes = true;
-        lower_inputs(&c, LOWER_SPECIAL, 0);
-        lower_interpret(&c);
-        lower_match_each(&c, lower_run(&c), 0);
-        lower_close(&c);
-    }
 }
 
-static void check_convolution(const convolution *p) {
+/* So many images at every level from number `first` on. */
+static void check_images(const convolution *p, int64_t images, size_t first) {
     ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer text;
     ig_writer_init(&text, &arena);
     put_convolution(&text, p);
-    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
-        check_level(p, text.data, cpu_levels[i]);
+    for (size_t i = first; i < IG_COUNT_OF(cpu_levels); i++) {
+        check_level(p, text.data, cpu_levels[i], images);
     }
     ig_arena_fini(&arena);
+}
+
+static void check_convolution(const convolution *p) {
+    check_images(p, 2, 0);
+}
+
+/* None, and several. */
+static void check_batches(const convolution *p) {
+    check_images(p, 0, IG_COUNT_OF(cpu_levels) - 1);
+    check_images(p, 3, IG_COUNT_OF(cpu_levels) - 1);
 }
 
 TEST(windows_are_products) {
@@ -107,6 +110,7 @@ TEST(windows_are_products) {
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
         check_convolution(&cases[i]);
     }
+    check_batches(&cases[0]);
 }
 
 TEST(few_channels_are_quads) {
@@ -140,6 +144,7 @@ TEST(windows_of_groups_are_floats) {
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
         check_convolution(&cases[i]);
     }
+    check_batches(&cases[0]);
 }
 
 UNIT_SUITE(cpu_lower_conv_integer, windows_are_products, few_channels_are_quads,
