@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 
-from within import run
+from within import is_over, run
 
 LOADS = ("accept", "symbolic", "loads", "when run")
 
@@ -43,7 +43,7 @@ def judge(entry, path, result, words, limits, most):
         return f"there is no error: {words[:300]}"
     if status and not accepts and str(path) not in words:
         return f"the error does not name the file: {words[:300]}"
-    if seconds > limits[0]:
+    if is_over(seconds, limits[0]):
         return f"{seconds:.1f} s of CPU time"
     if limits[1] and memory > most:
         return f"{memory / 2**20:.0f} MiB, at most {most / 2**20:.0f}"

@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 
-from within import run
+from within import is_over, run
 
 # Wrong only where the program is run, which inspect does not do without types.
 LISTED = {
@@ -62,7 +62,7 @@ def judge(verb, path, result, words, may_load, limits, idle):
         return f"the error does not name the file: {words[:300]!r}"
     if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\ufffd", words):
         return f"words that are not plain: {words[:300]!r}"
-    if seconds > limits[0]:
+    if is_over(seconds, limits[0]):
         return f"{seconds:.1f} s of CPU time"
     is_early = verb in ("inspect", "kernels", "dump")
     share = FILE_FACTOR * pathlib.Path(path).stat().st_size

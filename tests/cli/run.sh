@@ -4,17 +4,38 @@
 #
 #   tests/cli/run.sh [PART…]        parts: files of this folder without ".sh"
 #
-# Each part is a file of checks; lib.sh says how they are written.  INGOT_BUILD names the
-# build (build/release), INGOT_CASES the folder with further cases.
+# Each part is a file of checks; lib.sh says how they are written.  Several parts are several
+# runs: none sees a file, a cache or a setting of another.  INGOT_BUILD names the build
+# (build/release), INGOT_CASES the folder with further cases.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
-source tests/cli/lib.sh
+
+if [ $# = 1 ]; then
+    source tests/cli/lib.sh
+    source "tests/cli/$1.sh"
+    finish
+fi
 
 parts=("$@")
 if [ ${#parts[@]} = 0 ]; then
-    parts=(usage values edges threads artifacts cache store shard inspect compare reduce replay quantize debug/debug isolate sanitize interrupt measure verify structured torchscript interp deploy emit bad install)
+    mapfile -t parts < <(cd tests/cli && printf '%s\n' *.sh */*.sh | sed 's/\.sh$//' |
+        grep -vx 'lib\|run')
 fi
+passed=0 failed=0 skipped=0
 for part in "${parts[@]}"; do
-    source "tests/cli/$part.sh"
+    counts=
+    while IFS= read -r line; do
+        [ -z "$counts" ] || echo "$counts"
+        counts=$line
+    done < <(tests/cli/run.sh "$part")
+    if [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+        passed=$((passed + BASH_REMATCH[1])) failed=$((failed + BASH_REMATCH[2]))
+        skipped=$((skipped + BASH_REMATCH[3]))
+    else
+        echo "$counts"
+        echo "FAIL $part ends without its counts"
+        failed=$((failed + 1))
+    fi
 done
-finish
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

@@ -100,7 +100,7 @@ done
 gdb_batch() {
     local script=$1
     shift
-    timeout 120 gdb -nx -batch -iex 'set auto-load off' -x "$script" --args "$@" 2>&1
+    timeout 600 gdb -nx -batch -iex 'set auto-load off' -x "$script" --args "$@" 2>&1
 }
 can_trace() {
     command -v gdb >/dev/null &&
