@@ -123,7 +123,7 @@ print *arg0@8
 print call->tile_end - call->tile_begin
 disas
 next
-printf "line %s\n", "is next"
+echo line is next\n
 info source
 finish
 continue
