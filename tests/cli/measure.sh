@@ -34,6 +34,10 @@ module @named {
   }
 }
 END
+sed "s|/top/top.0/Gemm|/$(printf 'é%.0s' $(seq 3000))/Gemm|" "$tmp/named.ig" >"$tmp/long_names.ig"
+check "with the end of a long name" 0 "ééé/Gemm + 1 more" \
+    "$ingot" profile "$tmp/long_names.ig" --batch 20 --seconds 0.02
+holds "which is no longer than a line" sh -c "! grep -q '.\{300\}' '$tmp/out' && iconv -f utf-8 '$tmp/out'"
 check "a profile says which nodes a step comes from" 0 "/top/top.0/Gemm + 1 more" \
     "$ingot" profile "$tmp/named.ig" --batch 20 --seconds 0.02 --folded "$tmp/stacks"
 holds "folded stacks are by scope" grep -qE '^model;top;top.0;Gemm;[a-z_0-9]+ [0-9]+$' "$tmp/stacks"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_BYTES = 96 }; /* of a name in a table */
+
 json_t *sources_of(const ig_program *program) {
     size_t size;
     const char *text = ig_program_sources(program, &size);
@@ -50,14 +52,26 @@ char *sources_path(const json_t *sources, size_t step, size_t index) {
     return path;
 }
 
+/* Of a name that is too long for a line of a table its end, which tells more than its
+ * beginning; whole letters of UTF-8. */
+static const char *end_of_name(const char *name) {
+    size_t size = strlen(name);
+    const char *end = size > NAME_BYTES ? name + size - NAME_BYTES : name;
+    while (end > name && ((unsigned char)*end & 0xc0) == 0x80) {
+        end++;
+    }
+    return end;
+}
+
 char *sources_text(const json_t *sources, size_t step) {
     size_t count = sources_count(sources, step);
     if (count == 0) {
         return text_of("%s", "");
     }
     char *name = sources_name(sources, step, 0);
-    char *text = count == 1 ? text_of("%s", name)
-                            : text_of("%s + %zu more", name, count - 1);
+    const char *end = end_of_name(name), *cut = end > name ? "…" : "";
+    char *text = count == 1 ? text_of("%s%s", cut, end)
+                            : text_of("%s%s + %zu more", cut, end, count - 1);
     free(name);
     return text;
 }

@@ -17,7 +17,7 @@ char *sources_name(const json_t *sources, size_t step, size_t index);
 /* The same behind the modules that it is of, one a part: "layers.0/attention/linear_3",
  * unless its name is such a path already; free() it. */
 char *sources_path(const json_t *sources, size_t step, size_t index);
-/* "/top/top.0/Gemm + 3 more"; "" for none; free() it. */
+/* "/top/top.0/Gemm + 3 more", with the end of a long name; "" for none; free() it. */
 char *sources_text(const json_t *sources, size_t step);
 
 #endif

@@ -21,7 +21,7 @@ static const option_row options[] = {
 };
 
 static const char details[] =
-    "ping URL · get URL TABLE ID… · put URL TABLE ID NUMBERS (float32, such as 0.5,1; or "
+    "ping URL · get URL TABLE ID… (after -- where one is below 0) · put URL TABLE ID NUMBERS (float32, such as 0.5,1; or "
     "@FILE, its bytes) · erase URL TABLE ID… · scan URL [TABLE] (tables, or the cells of "
     "one) · copy URL TO-URL · load URL MODEL TABLE (the rows of a model's table; TABLE is "
     "the weight's name or a part of it between dots) · bench URL (cells of a table of its own, which it removes). "
