@@ -5,20 +5,59 @@
 #include "ir/text/text.h"
 #include "passes/shard/divided.h"
 
+#include <assert.h>
 #include <string.h>
+
+/* ---- the model as it was ---- */
 
 static bool is_stored(const ig_weight *weight) {
     return !weight->is_recipe && !weight->data.is_splat && weight->data.bytes;
 }
 
-/* ---- the model as it was ---- */
+/* Bodies nest at most limits.graph_depth deep. */
+static void note_used(const ig_module *module, const ig_block *block, ig_map *used) {
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_weight || op->code == IG_OP_table) {
+            ig_weight *weight = ig_module_weight(module,
+                                                 ig_attr_str(op, IG_weight_name));
+            ig_map_set_id(used, IG_MAP_PTR(weight), weight);
+        }
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            note_used(module, op->bodies[i], used);
+        }
+    }
+}
+
+/* Constants that some graph reads: imports leave others behind, such as one of which
+ * all tables are parts. */
+static void list_used(const ig_module *module, ig_arena *arena, ig_map *used) {
+    ig_map_init(used, arena);
+    for (size_t i = 0; i < module->graphs.count; i++) {
+        const ig_graph *graph = module->graphs.items[i];
+        note_used(module, &graph->body, used);
+        for (uint32_t k = 0; k < graph->state_count; k++) {
+            ig_weight *weight = ig_module_weight(module, graph->states[k]);
+            ig_map_set_id(used, IG_MAP_PTR(weight), weight);
+        }
+    }
+    for (size_t i = 0; i < module->weights.count; i++) {
+        ig_weight *weight = module->weights.items[i];
+        if (weight->is_recipe) {
+            ig_map_set_id(used, IG_MAP_PTR(weight), weight);
+        }
+    }
+}
+
+enum { NOT_THERE = -1 };
 
 /* Where each constant lies in the file: by its number.  The size of the file. */
-static int64_t place_constants(const ig_module *module, int64_t *offsets) {
+static int64_t place_constants(const ig_module *module, const ig_map *used,
+                               int64_t *offsets) {
     int64_t at = 0;
     for (size_t i = 0; i < module->weights.count; i++) {
         const ig_weight *weight = module->weights.items[i];
-        if (is_stored(weight)) {
+        offsets[i] = NOT_THERE;
+        if (is_stored(weight) && ig_map_get_id(used, IG_MAP_PTR(weight))) {
             at += -at & (SHARD_ALIGN - 1);
             offsets[i] = at;
             at += weight->data.size;
@@ -27,16 +66,23 @@ static int64_t place_constants(const ig_module *module, int64_t *offsets) {
     return at;
 }
 
-static ig_str print_whole(ig_module *module, const int64_t *offsets) {
+static ig_str print_whole(ig_module *module, const ig_map *used,
+                          const int64_t *offsets) {
     ig_module *copy = ig_module_clone(module);
     ig_writer text;
+    size_t kept = 0;
     copy->folder = "";
-    for (size_t i = 0; i < copy->weights.count; i++) {
-        ig_data *data = &copy->weights.items[i]->data;
-        bool has_place = is_stored(copy->weights.items[i]);
-        data->file = has_place ? SHARD_FILE : NULL;
-        data->offset = has_place ? offsets[i] : 0;
+    assert(copy->weights.count == module->weights.count && "a copy has all weights");
+    for (size_t i = 0; i < module->weights.count; i++) {
+        ig_weight *weight = copy->weights.items[i];
+        ig_data *data = &weight->data;
+        data->file = offsets[i] != NOT_THERE ? SHARD_FILE : NULL;
+        data->offset = offsets[i] != NOT_THERE ? offsets[i] : 0;
+        if (ig_map_get_id(used, IG_MAP_PTR(module->weights.items[i]))) {
+            copy->weights.items[kept++] = weight;
+        }
     }
+    copy->weights.count = kept; /* it is only printed */
     ig_writer_init(&text, &module->arena);
     ig_print_module(copy, &text);
     ig_module_destroy(copy);
@@ -67,10 +113,12 @@ shard_record *shard_record_begin(ig_module *module, ig_op *const *tables,
     int64_t *offsets = IG_NEW_ARRAY(arena, int64_t, module->weights.count);
     record->world = world;
     record->rank = rank;
-    record->bytes = place_constants(module, offsets);
+    ig_map used;
+    list_used(module, arena, &used);
+    record->bytes = place_constants(module, &used, offsets);
     for (size_t i = 0; i < module->weights.count; i++) {
         const ig_weight *weight = module->weights.items[i];
-        if (!is_stored(weight)) {
+        if (offsets[i] == NOT_THERE) {
             continue;
         }
         if (is_table(weight, tables, count)) {
@@ -82,7 +130,7 @@ shard_record *shard_record_begin(ig_module *module, ig_op *const *tables,
         }
     }
     if (rank == 0) {
-        record->text = print_whole(module, offsets);
+        record->text = print_whole(module, &used, offsets);
     }
     return record;
 }

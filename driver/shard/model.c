@@ -1,5 +1,6 @@
 /* Plans and models: the tables of a model, and its program for one rank.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
 #include "driver/compile/compile.h"
 #include "driver/reshard/record.h"
 #include "driver/shard/shard.h"
@@ -239,6 +240,71 @@ static ig_status read_shards(const model_call *call, const ig_json *entry,
     return IG_OK;
 }
 
+static bool is_inside(int64_t first, int64_t count, int64_t most) {
+    return first >= 0 && count >= 0 && first <= most && count <= most - first;
+}
+
+static bool do_overlap(const ig_shard *a, const ig_shard *b) {
+    return a->row < b->row + b->rows && b->row < a->row + a->rows &&
+           a->column < b->column + b->columns && b->column < a->column + a->columns;
+}
+
+/* One shard against the table, the ranks and the shards before it. */
+static ig_status check_shard(const model_call *call, const char *name,
+                             const ig_shard_mark *mark, uint32_t number,
+                             const int64_t extents[2]) {
+    const ig_shard *shard = &mark->shards[number];
+    if (shard->rank < 0 || shard->rank >= call->world) {
+        return MODEL_ERROR(call, IG_INVALID,
+                           "plan: table '%s': shard %u is for rank %lld; ranks are 0 "
+                           "to %lld",
+                           name, number, (long long)shard->rank,
+                           (long long)call->world - 1);
+    }
+    if (!is_inside(shard->row, shard->rows, extents[0]) ||
+        !is_inside(shard->column, shard->columns, extents[1])) {
+        return MODEL_ERROR(call, IG_INVALID,
+                           "plan: table '%s': shard %u has %lld rows from %lld on and "
+                           "%lld columns from %lld on, and the table %lld rows of %lld",
+                           name, number, (long long)shard->rows, (long long)shard->row,
+                           (long long)shard->columns, (long long)shard->column,
+                           (long long)extents[0], (long long)extents[1]);
+    }
+    for (uint32_t i = 0; i < number; i++) {
+        if (do_overlap(&mark->shards[i], shard)) {
+            return MODEL_ERROR(call, IG_INVALID,
+                               "plan: table '%s': shards %u and %u have elements in "
+                               "common; each is to be in one",
+                               name, i, number);
+        }
+    }
+    return IG_OK;
+}
+
+/* Shards cover the table once. */
+static ig_status check_cover(const model_call *call, const ig_op *table,
+                             const ig_shard_mark *mark) {
+    const ig_type *type = table->results->type;
+    const char *name = ig_attr_str(table, IG_weight_name);
+    int64_t extents[2] = { 0, 0 }, left;
+    (void)ig_dim_known(type->dims[0], &extents[0]); /* of constants they are */
+    (void)ig_dim_known(type->dims[1], &extents[1]);
+    if (!ig_mul_i64(extents[0], extents[1], &left)) {
+        return MODEL_ERROR(call, IG_LIMIT, "plan: table '%s' is too large", name);
+    }
+    for (uint32_t i = 0; i < mark->count; i++) {
+        IG_TRY(check_shard(call, name, mark, i, extents));
+        left -= mark->shards[i].rows * mark->shards[i].columns;
+    }
+    return left == 0
+               ? IG_OK
+               : MODEL_ERROR(call, IG_INVALID,
+                             "plan: table '%s': %lld of its %lld x %lld elements are in "
+                             "no shard; shards are to cover the table",
+                             name, (long long)left, (long long)extents[0],
+                             (long long)extents[1]);
+}
+
 /* "deduplicate": an id travels once.  Left as it is where nothing is said. */
 static ig_status read_distinct(const model_call *call, const ig_json *from,
                                bool *out_distinct) {
@@ -271,6 +337,7 @@ static ig_status mark_entry(const model_call *call, const ig_json *entry) {
     IG_TRY(read_distinct(call, entry, &mark.is_distinct));
     if (strcmp(type, "data_parallel") != 0) {
         IG_TRY(read_shards(call, entry, &mark));
+        IG_TRY(check_cover(call, table, &mark));
     }
     return ig_mark_table(table, &mark);
 }

@@ -64,9 +64,9 @@ static ig_status make_part(const ig_divided *d, ig_arena *arena, const ig_shard 
         if (shards[i].columns != part->columns) {
             return DIVIDE_ERROR(
                 d->op,
-                "shards from column %lld on have %lld and %lld columns; "
-                "shards of the same first column are to be of equal "
-                "width",
+                "table '%s': shards from column %lld on have %lld and %lld columns; "
+                "shards of the same first column are to be of equal width",
+                ig_attr_str(d->op->operands[0].value->def, IG_weight_name),
                 (long long)part->column, (long long)part->columns,
                 (long long)shards[i].columns);
         }
@@ -79,8 +79,10 @@ static ig_status make_part(const ig_divided *d, ig_arena *arena, const ig_shard 
     return rows == d->rows
                ? IG_OK
                : DIVIDE_ERROR(d->op,
-                              "shards from column %lld on have %lld of %lld "
-                              "rows; a column's shards are to begin with it",
+                              "table '%s': shards from column %lld on have %lld of "
+                              "%lld rows; a column's shards are to begin with it",
+                              ig_attr_str(d->op->operands[0].value->def,
+                                          IG_weight_name),
                               (long long)part->column, (long long)rows,
                               (long long)d->rows);
 }

@@ -97,9 +97,9 @@ check "without an address" 3 "MASTER_ADDR is not set" env RANK=0 WORLD_SIZE=1 MA
 
 # ---- what goes wrong ----
 
-check "a plan for more ranks" 3 "this is the program of rank 0 of 2, and its session was given to rank 0 of 1" \
+check "a plan for more ranks" 3 "two.json is a plan for 2 ranks, and there are 1" \
     "$ingot" run -q "$tmp/bags.ig" --ranks 1 --plan "$tmp/two.json" "${given[@]}"
-check "a plan for fewer, without a wait" 3 "two.json: plan: there is no rank 2 of 2" \
+check "a plan for fewer, without a wait" 3 "two.json is a plan for 2 ranks, and there are 3" \
     timeout 50 "$ingot" run -q "$tmp/bags.ig" --ranks 3 --plan "$tmp/two.json" "${given[@]}"
 "$python" -c "
 import sys, numpy as np
@@ -154,6 +154,25 @@ assert len(points) == 1 and points[0]['ranks'] == 3 and points[0]['calls'] >= 10
 " "$tmp/points"
 check "not with sessions" 2 "--ranks goes without --sessions" \
     "$ingot" bench "$tmp/bags.ig" --ranks 2 --sessions 2
+
+# ---- plans that are wrong ----
+
+wrong_plan() {
+    sed "$3" "$tmp/two.json" >"$tmp/wrong.json"
+    check "$1" 3 "$2" "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/wrong.json" "${given[@]}"
+}
+wrong_plan "shards over each other" \
+    "wrong.json: plan: table 'net.users.weight': shards 0 and 1 have elements in common" \
+    's/"size": \[3, 4\]/"size": [4, 4]/'
+wrong_plan "rows of no shard" \
+    "table 'net.users.weight': 4 of its 5 x 4 elements are in no shard" \
+    's/"size": \[3, 4\]/"size": [2, 4]/'
+wrong_plan "a rank beyond the last" "table 'net.users.weight': shard 0 is for rank 9; ranks are 0 to 1" \
+    's/{"rank": 0, "size": \[3/{"rank": 9, "size": [3/'
+wrong_plan "more rows than there are" "table 'net.users.weight': shard 1 has 9223372036854775807 rows from 3 on" \
+    's/"size": \[2, 4\]/"size": [9223372036854775807, 4]/'
+wrong_plan "a plan for other ranks" "wrong.json is a plan for 3 ranks, and there are 2" \
+    's/"world_size": 2/"world_size": 3/'
 
 # ---- artifacts by another plan ----
 

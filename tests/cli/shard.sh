@@ -132,7 +132,7 @@ check "an id may travel once" 0 "distinct" \
 sed 's/"deduplicate": true/"deduplicate": 1/' "$tmp/once.json" >"$tmp/one.json"
 check "or not" 3 'one.json: plan: "deduplicate" must be true or false' \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/one.json" --rank 1
-check "a plan of a larger table" 3 "part 0 is not inside of 100 rows of 64" \
+check "a plan of a larger table" 3 "table 'net.users.weight': shard 0 has 100000 rows from 0 on" \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/plan.json"
 check "nobody's model has no ranks yet" 2 "leave out --isolate or --shard" \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/model.json" --isolate
@@ -167,4 +167,4 @@ check "interpreted too" 1 "rank 2, 'both@users.of it', sample 1: at [0, 3]" \
 rm "$tmp/unlike/rank1_input_values.npy"
 check "a file that is missing" 1 "rank1_input_values.npy" "$ingot" verify "$tmp/unlike"
 sed -i 's|rank:2/cpu|rank:3/cpu|' "$tmp/sharded/case.json"
-check "a rank that the case has not" 1 "no rank 3" "$ingot" verify "$tmp/sharded"
+check "a rank that the case has not" 1 "shard 2 is for rank 3; ranks are 0 to 2" "$ingot" verify "$tmp/sharded"

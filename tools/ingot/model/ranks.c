@@ -260,6 +260,21 @@ static ig_status choose_plan(const settings *given, ig_context *context,
     return status;
 }
 
+/* Is the plan for as many ranks as there are?  False after a message. */
+static bool fits_world(const settings *given, const char *plan) {
+    json_t *read = json_loads(plan, 0, NULL);
+    const json_t *ranks = json_object_get(read, "ranks");
+    int64_t world = json_is_array(ranks)
+                        ? (int64_t)json_array_size(ranks)
+                        : json_integer_value(json_object_get(read, "world_size"));
+    json_decref(read);
+    if (world > 0 && world != given->world) {
+        complain(0, "%s is a plan for %lld ranks, and there are %lld", given->plan,
+                 (long long)world, (long long)given->world);
+    }
+    return world <= 0 || world == given->world; /* 0: said elsewhere */
+}
+
 static ig_status shard_by(const settings *given, ig_module *module, const char *name,
                           const char *plan) {
     ig_compile_options how = compile_options(given);
@@ -272,7 +287,9 @@ ig_status ranks_shard_by_plan(const settings *given, ig_module *module) {
     if (!plan) {
         return exit_status == exit_of(IG_IO) ? IG_IO : IG_INVALID;
     }
-    ig_status status = shard_by(given, module, given->plan, plan);
+    ig_status status = !given->world || fits_world(given, plan)
+                           ? shard_by(given, module, given->plan, plan)
+                           : IG_INVALID;
     free(plan);
     return status;
 }
