@@ -19,6 +19,7 @@
 #include "runtime/collective/transport.h"
 
 #include "base/checked.h"
+#include "base/platform_tsan.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -148,6 +149,9 @@ static ig_status fail_late(ig_group *group, ig_collective what, uint32_t rank) {
                           (long long)group->options.timeout_ms);
 }
 
+/* By rank, for ThreadSanitizer: threads have the segment at addresses of their own. */
+static const char steps_seen[1024];
+
 /* Until rank `rank` has made this rank's step. */
 static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
                           int64_t deadline) {
@@ -158,6 +162,7 @@ static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
         uint32_t state = atomic_load(&other->state); /* before its last step */
         uint32_t step = atomic_load(&other->step);
         if ((int32_t)(step - s->step) >= 0) {
+            IG_TSAN_ACQUIRE(&steps_seen[rank]);
             return IG_OK;
         }
         if (state == FAILED || state == ENDED) {
@@ -186,6 +191,7 @@ static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
 static ig_status make_step(ig_group *group, ig_collective what) {
     shared *s = group->state;
     int64_t deadline = now_ms() + group->options.timeout_ms;
+    IG_TSAN_RELEASE(&steps_seen[group->options.rank]);
     atomic_store(&s->own->step, ++s->step);
     if (atomic_load(&s->own->sleepers)) {
         wake_all(&s->own->step); /* who comes later sees the step, and does not sleep */
