@@ -12,7 +12,8 @@
  * what was rounded at each step is rounded when the sum becomes f32, and when it is
  * scaled.  Only sums that 32 bits hold whatever the bytes are, and scales that are
  * constants, finite and not zero, nor their products; everything else stays.  GPUs have
- * no kernels for them yet.  Convolutions likewise: integer_conv.c.
+ * no kernels for them yet.  Convolutions likewise: integer_conv.c; what moves bytes:
+ * integer_copy.c.
  */
 #include "passes/recognise/integer.h"
 
@@ -194,6 +195,11 @@ ig_status ig_pass_recognise_integer(ig_pass_run *run, ig_graph *graph) {
     static const ig_rule rules[] = {
         { "integers_of_product", IG_OP_matmul, match_product },
         { "integers_of_windows", IG_OP_conv, ig_match_windows },
+        { "bytes_reshaped", IG_OP_reshape, ig_match_bytes_moved },
+        { "bytes_transposed", IG_OP_transpose, ig_match_bytes_moved },
+        { "bytes_sliced", IG_OP_slice, ig_match_bytes_moved },
+        { "maxima_of_bytes", IG_OP_pool, ig_match_maxima },
+        { "bytes_quantised_anew", IG_OP_quantize, ig_match_quantised_anew },
     };
     const ig_target *target = run->options->target;
     bool has_kernels = !target || target->family == IG_FAMILY_CPU;

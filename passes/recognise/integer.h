@@ -20,5 +20,9 @@ ig_value *ig_match_flatten(ig_expr *e, const ig_op *op, ig_value *x);
 
 /* The rule for conv (integer_conv.c). */
 ig_value *ig_match_windows(ig_builder *b, ig_op *op);
+/* Those of integer_copy.c. */
+ig_value *ig_match_bytes_moved(ig_builder *b, ig_op *op);
+ig_value *ig_match_maxima(ig_builder *b, ig_op *op);
+ig_value *ig_match_quantised_anew(ig_builder *b, ig_op *op);
 
 #endif
