@@ -95,6 +95,20 @@ static ig_status bring_up(ig_interp *interp, const ig_interp_call *how) {
     return first.status;
 }
 
+static void *return_at_once(void *nothing) {
+    return nothing;
+}
+
+/* The loader's lock is one for all namespaces, and is taken by the code of the first
+ * libc, which uses no atomic operations until it has made a thread.  Threads that
+ * namespaces make it does not see: two of them in dlopen would both have the lock, or
+ * wait for it forever. */
+static bool tell_of_threads(void) {
+    pthread_t thread;
+    return pthread_create(&thread, NULL, return_at_once, NULL) == 0 &&
+           pthread_join(thread, NULL) == 0;
+}
+
 /* The library of one that does not come up stays open: its threads may still end. */
 ig_status ig_interp_begin(const ig_interp_call *how, const char *engine, bool is_here,
                           ig_interp **out_interp) {
@@ -107,6 +121,9 @@ ig_status ig_interp_begin(const ig_interp_call *how, const char *engine, bool is
         return ig_interp_fail(how, IG_UNSUPPORTED,
                               "a build with sanitizers has no link namespaces: the "
                               "engine 'process' needs none");
+    }
+    if (is_apart && !tell_of_threads()) {
+        return ig_interp_fail(how, IG_LIMIT, "no thread for an interpreter");
     }
     /* Extension modules take libpython's names from all that is loaded. */
     int scope = needs_namespace(engine) ? RTLD_GLOBAL : RTLD_LOCAL;

@@ -160,3 +160,26 @@ for name in seed_quant_ebc seed_quant_sharded_tw_w2 seed_quant_sharded_cw_w2 \
     holds "$name has no sort, split or branch" \
         [ "$(grep -cE ' = (if|sort|insert|scatter_nd|bounds) ' "$tmp/ebc.txt")" = 0 ]
 done
+
+# A package that stays Python for several reasons: all of them, by method and line.
+python3 tests/cli/files/plain_package.py "$tmp/many.pt"
+check "what stays Python is refused by its line" 4 \
+    "many/net.py:18: in 'many.net.Tries.forward': a try statement is not supported" \
+    "$ingot" compile "$tmp/many.pt" --input 'x=f32[2, 3]' -o "$tmp/many.ingot"
+grep -o 'net.py:[0-9]*: note: .* as well: .*' "$tmp/out" | sort >"$tmp/many.txt"
+cat >"$tmp/many.expected" <<'E'
+net.py:25: note: many.net.Yields.parts stays Python as well: a generator or coroutine
+net.py:43: note: many.net.Opens.forward stays Python as well: a with statement over contextlib.suppress
+net.py:8: note: many.net.scaled stays Python as well: a call of numpy.float64, which is neither in the package nor known here
+E
+holds "and so is the rest of it" diff "$tmp/many.expected" "$tmp/many.txt"
+check "what is plain enough is told" 4 "reached before, and plain enough: many.net.Net, many.net.Fine" \
+    "$ingot" compile "$tmp/many.pt" --input 'x=f32[2, 3]' -o "$tmp/many.ingot"
+"$ingot" compile "$tmp/many.pt" --input 'x=f32[2, 3]' -o "$tmp/many.ingot" --json \
+    >"$tmp/many.json" 2>/dev/null
+holds "all of it has a JSON form" python3 -c "
+import json, sys
+error = json.load(open(sys.argv[1]))['error']
+assert error['exit_status'] == 4 and len(error['messages']) == 1, error
+assert sum('stays Python as well' in note for note in error['notes']) == 3, error" \
+    "$tmp/many.json"

@@ -16,6 +16,7 @@
  *     text.c        texts of values, formatted strings
  *     load.c        pickled values
  *     report.c      which classes were compiled, which stay Python
+ *     survey.c      what more of them would, after a refusal
  *     walk.c        what a piece of source binds, or whether it leaves a function
  */
 #ifndef IG_FRONTEND_TORCH_PYTHON_INSIDE_H
@@ -188,6 +189,8 @@ ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
 /* ---- statement.c, assign.c ---- */
 
 ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body);
+/* A context, by its full name, that changes nothing that a forward computes. */
+bool ig_python_is_idle_context(const char *name);
 ig_status ig_python_assign(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value);
 ig_status ig_python_assign_item(ig_ts_eval *eval, const ig_ast *subscript,
                                 ig_ts_value value);
@@ -269,6 +272,11 @@ ig_ts_arguments ig_python_with_self(ig_ts_eval *eval, ig_ts_value self,
 
 ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
                          ig_ts_value *out);
+
+/* Notes each method that calls of these classes may reach and that is refused wherever
+ * it stands, but for the one in which evaluation ended. */
+void ig_python_survey(ig_ts_eval *eval, const ig_python_class *const *classes,
+                      size_t count);
 
 typedef void (*ig_python_visit)(void *user, const ig_ast *child);
 void ig_python_each_child(const ig_ast *node, ig_python_visit visit, void *user);

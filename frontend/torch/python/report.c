@@ -48,6 +48,16 @@ static void put_classes(const counting *c, bool are_called, ig_writer *out) {
     }
 }
 
+/* Methods that would be refused next. */
+static void note_others(const counting *c) {
+    const ig_python_class **classes =
+        IG_NEW_ARRAY(c->eval->arena, const ig_python_class *, c->counts.count + 1);
+    for (size_t i = 0; i < c->counts.count; i++) {
+        classes[i] = (const ig_python_class *)(uintptr_t)c->counts.entries[i].id;
+    }
+    ig_python_survey(c->eval, classes, c->counts.count);
+}
+
 static void note_classes(counting *c, const char *resource, const char *words,
                          bool are_called) {
     ig_writer names;
@@ -79,6 +89,7 @@ void ig_python_report(ig_ts_eval *eval, const char *resource, ig_status status) 
                 "%s stays Python, and with it the model: change the line above, or run "
                 "it in an interpreter (docs/interpreters.md)",
                 failed->name);
+        note_others(&c);
         note_classes(&c, resource, "reached before, and plain enough: %s", true);
     }
 }

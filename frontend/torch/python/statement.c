@@ -332,8 +332,7 @@ static ig_status run_try(ig_ts_eval *eval, const ig_ast *node) {
 
 /* ---- with ---- */
 
-/* Contexts that change nothing that a forward computes. */
-static bool is_idle_context(const char *name) {
+bool ig_python_is_idle_context(const char *name) {
     static const char *const idle[] = {
         "torch.no_grad",
         "torch.inference_mode",
@@ -359,7 +358,7 @@ static ig_status run_with(ig_ts_eval *eval, const ig_ast *node) {
         context = context->kind == IG_AST_CALL ? context->as.call.function : context;
         IG_TRY(ig_ts_evaluate(eval, context, &value));
         const char *name = ig_python_external_name(&value);
-        if (!name || !is_idle_context(name)) {
+        if (!name || !ig_python_is_idle_context(name)) {
             return ig_ts_error(eval, IG_UNSUPPORTED,
                                "a with statement over %s is not supported",
                                name ? name : "an object");

@@ -35,7 +35,8 @@ def write_case(folder, module, args):
         exporter.save_pickle("model", "model.pkl", module)
     with torch.no_grad():
         write_set(folder / "test_data_set_0", args, module(*args))
-    case = {"name": folder.name, "model": "package.pt", "tolerance": TOLERANCE}
+    case = {"name": folder.name, "model": "package.pt", "tolerance": TOLERANCE,
+            "load": {"package": "model", "resource": "model.pkl"}}
     (folder / "case.json").write_text(json.dumps(case))
 
 

@@ -3,6 +3,7 @@
 #include "tests/unit/interp/interp_case.h"
 
 #include <pthread.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 /* NULL after a skip. */
@@ -227,6 +228,14 @@ END_TEST
 
 /* ---- many ---- */
 
+/* The loader's lock is the first libc's: it counts nobody until this is false. */
+TEST(the_first_libc_knows_of_threads) {
+    ig_interp_manager *manager = make_manager(1, false);
+    CHECK(!__libc_single_threaded);
+    ig_interp_destroy(manager);
+}
+END_TEST
+
 TEST(interpreters_share_nothing) {
     enum { COUNT = 4 };
     ig_interp_manager *manager = make_manager(COUNT, false);
@@ -433,9 +442,9 @@ TEST(torch_lives_in_processes) {
 }
 END_TEST
 
-UNIT_SUITE(interp_cpython, values_cross_both_ways, tensors_are_used_where_they_lie,
-           exceptions_are_statuses_with_tracebacks, a_deadline_ends_a_loop,
-           interpreters_share_nothing, sources_are_imported_everywhere,
-           threads_share_interpreters_with_numpy, a_later_manager_takes_them_over,
-           what_is_not_there_is_said, more_than_there_are_namespaces,
-           torch_lives_in_processes)
+UNIT_SUITE(interp_cpython, the_first_libc_knows_of_threads, values_cross_both_ways,
+           tensors_are_used_where_they_lie, exceptions_are_statuses_with_tracebacks,
+           a_deadline_ends_a_loop, interpreters_share_nothing,
+           sources_are_imported_everywhere, threads_share_interpreters_with_numpy,
+           a_later_manager_takes_them_over, what_is_not_there_is_said,
+           more_than_there_are_namespaces, torch_lives_in_processes)

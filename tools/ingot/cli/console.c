@@ -20,8 +20,13 @@ static _Atomic(ig_context *) interrupted_context;
 static _Atomic(ig_session *) interrupted_session;
 static _Atomic(ig_lookahead *) interrupted_ahead;
 static atomic_int interrupts;
-static char **error_texts;
-static size_t error_count;
+/* Messages for the JSON form of a failure. */
+typedef struct kept_texts {
+    char **items;
+    size_t count;
+} kept_texts;
+
+static kept_texts errors_kept, notes_kept;
 static bool is_json_begun;
 
 int exit_of(ig_status status) {
@@ -89,21 +94,26 @@ void put_port(FILE *to, const char *what, const char *name, const char *type) {
     fprintf(to, ": %s\n", type);
 }
 
-/* Prints an error and keeps it; no memory for it is no error of its own. */
-static void show_error(const char *text) {
+/* Without secrets; no memory for it is no error of its own: NULL. */
+static const char *keep_text(kept_texts *kept, const char *text) {
     char *plain = strdup(text);
-    if (plain) {
-        ig_text_hide_secrets(plain);
+    char **items = plain ? realloc(kept->items, (kept->count + 1) * sizeof *items)
+                         : NULL;
+    if (!items) {
+        free(plain);
+        return NULL;
     }
+    ig_text_hide_secrets(plain);
+    kept->items = items;
+    kept->items[kept->count++] = plain;
+    return plain;
+}
+
+/* Prints an error and keeps it. */
+static void show_error(const char *text) {
+    const char *plain = keep_text(&errors_kept, text);
     progress_clear();
     fprintf(stderr, "error: %s\n", plain ? plain : "memory ran out");
-    char **texts = realloc(error_texts, (error_count + 1) * sizeof *texts);
-    error_texts = texts ? texts : error_texts;
-    if (texts && plain) {
-        texts[error_count++] = plain;
-    } else {
-        free(plain);
-    }
 }
 
 int complain(int exit_status, const char *format, ...) {
@@ -123,16 +133,25 @@ void json_begin(void) {
     is_json_begun = true;
 }
 
+static void put_json_texts(const kept_texts *kept) {
+    for (size_t i = 0; i < kept->count; i++) {
+        fputs(i ? ", " : "[", stdout);
+        put_json_text(stdout, kept->items[i]);
+    }
+    fputs(kept->count ? "]" : "[]", stdout);
+}
+
 void put_json_error(int exit_status) {
     if (is_json_begun) {
         return;
     }
-    printf("{\"error\": {\"exit_status\": %d, \"messages\": [", exit_status);
-    for (size_t i = 0; i < error_count; i++) {
-        fputs(i ? ", " : "", stdout);
-        put_json_text(stdout, error_texts[i]);
+    printf("{\"error\": {\"exit_status\": %d, \"messages\": ", exit_status);
+    put_json_texts(&errors_kept);
+    if (notes_kept.count) {
+        fputs(", \"notes\": ", stdout);
+        put_json_texts(&notes_kept);
     }
-    puts("]}}");
+    puts("}}");
 }
 
 void note(const settings *given, const char *format, ...) {
@@ -240,6 +259,9 @@ bool was_interrupted(void) {
 /* The text of a warning says that it is one.  Notes are for who makes a file. */
 static void show_message(void *user, int severity, const char *text) {
     const settings *given = user;
+    if (severity == 0) {
+        keep_text(&notes_kept, text);
+    }
     if (severity == 0 && (given->quiet || !given->output)) {
         return;
     }

@@ -19,7 +19,8 @@ void put_json_text(FILE *to, const char *text);
 /* "  LABEL NAME: TYPE" on a line. */
 void put_port(FILE *to, const char *label, const char *name, const char *type);
 /* With --json a failure has a JSON form too, {"error": {"exit_status": 3, "messages":
- * ["…"]}}, unless the verb has begun to write its own: it calls json_begin then. */
+ * ["…"], "notes": ["…"]}}, notes where there are any, unless the verb has begun to
+ * write its own: it calls json_begin then. */
 void json_begin(void);
 void put_json_error(int exit_status);
 /* "error: …" on stderr; returns `exit_status`. */

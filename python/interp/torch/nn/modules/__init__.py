@@ -11,6 +11,7 @@ import torch
 from . import container, module
 from .container import ModuleDict, ModuleList, ParameterList, Sequential
 from .module import Module
+from ... import _ops
 from ..._tables import ABSENT_ATTRIBUTES, LAYERS
 
 # Attributes of layers without weights, which code may make itself.
@@ -35,7 +36,7 @@ _dialect = types.SimpleNamespace(prim=types.SimpleNamespace(
     RaiseException=_raise, dtype=lambda x: x.dtype.code, device=lambda x: x.device))
 _NAMES = {"torch": torch, "ops": _dialect, "inf": float("inf"), "nan": float("nan"),
           "annotate": lambda kind, value: value, "unchecked_cast": lambda kind, value: value,
-          "List": list, "Tensor": torch.Tensor, "Optional": {}.get, "int": int, "float": float}
+          "List": list, "Tuple": tuple, "Tensor": torch.Tensor, "Optional": {}.get, "int": int, "float": float}
 
 
 class _Layer(Module):
@@ -58,7 +59,40 @@ class _Layer(Module):
             self.__dict__[name] = value
 
 
+def _adaptive_pool(name):
+    kind, rank = name[len("Adaptive"):-len("Pool1d")].lower(), int(name[-2])
+
+    def forward(self, input):  # noqa: A002
+        size = self.output_size
+        size = list(size) if isinstance(size, (list, tuple)) else [size] * rank
+        size = [n if n is not None else input.shape[i - rank] for i, n in enumerate(size)]
+        result = _ops.call(f"adaptive_{kind}_pool{rank}d", input, size)
+        return result if kind == "avg" or self.return_indices else result[0]
+    return forward
+
+
+def _upsample(self, input):  # noqa: A002
+    rank = input.dim() - 2
+    size, scale = self.size, self.scale_factor
+    if size is not None:
+        size, scale = (list(size) if isinstance(size, (list, tuple)) else [size] * rank), None
+    else:
+        scale = [float(s) for s in (scale if isinstance(scale, tuple) else [scale] * rank)]
+    if scale and getattr(self, "recompute_scale_factor", None):
+        size, scale = [int(n * s) for n, s in zip(input.shape[2:], scale)], None
+    if self.mode == "nearest-exact":
+        return _ops.call(f"_upsample_nearest_exact{rank}d", input, size, scale)
+    if self.mode == "nearest":
+        return _ops.call(f"upsample_nearest{rank}d", input, size, scale)
+    corners = bool(self.align_corners)
+    return _ops.call(f"upsample_{self.mode}{rank}d", input, size, corners, scale)
+
+
 def _forward_of(name, parameters, body):
+    if name.startswith("Adaptive"):
+        return _adaptive_pool(name)
+    if name.startswith("Upsampl"):
+        return _upsample
     if body is None:
         def forward(self, *args, **kwargs):
             raise NotImplementedError(f"nn.{name} runs compiled only, not in an interpreter")
