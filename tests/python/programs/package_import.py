@@ -76,3 +76,16 @@ assert pool(x).tolist() == [[[[2.0], [-1.0]]]]
 values, places = most(torch.tensor([[[1.0, 9.0, 4.0, 5.0]]]))
 assert values.tolist() == [[[9.0, 5.0]]] and places.tolist() == [[[1, 3]]]
 assert wider(torch.tensor([[[1.0, 2.0]]])).tolist() == [[[1.0, 1.0, 2.0, 2.0]]]
+
+assert torch.nn.functional.interpolate(x, size=(2, 4), mode="area").tolist() == [
+    [[[1.0, 1.0, 3.0, 3.0], [5.0, 5.0, -7.0, -7.0]]]]
+assert torch.nn.functional.mse_loss(x, x + 2, reduction="sum").item() == 16
+assert torch.nn.functional.cross_entropy(torch.zeros([1, 1]), torch.tensor([0])).item() == 0
+assert torch.nn.functional.unfold(x, 2).tolist() == [[[1.0], [3.0], [5.0], [-7.0]]]
+named = torch.nn.ParameterDict({"w": x})
+assert list(named) == ["w"] and named["w"].tolist() == x.tolist() and "v" not in named
+# What torch pickles for torch.nn.functional.gelu and torch.add.
+gelu = pickle.loads(b"ctorch._C._nn\ngelu\n.")
+assert gelu(torch.tensor([0.0])).tolist() == [0.0]
+assert pickle.loads(b"ctorch._C\n_VariableFunctionsClass\n.").add(x, x).tolist() == (
+    x * 2).tolist()

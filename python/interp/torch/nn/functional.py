@@ -37,6 +37,48 @@ def relu(input, inplace=False):  # noqa: A002
     return input._take(made) if inplace else made
 
 
+_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):  # noqa: A002
+    return _ops.call("mse_loss", input, target, _REDUCTIONS[reduction])
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):  # noqa: A002
+    return _ops.call("l1_loss", input, target, _REDUCTIONS[reduction])
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100,  # noqa: A002
+                  reduce=None, reduction="mean", label_smoothing=0.0):
+    return _ops.call("cross_entropy_loss", input, target, weight, _REDUCTIONS[reduction],
+                     ignore_index, label_smoothing)
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):  # noqa: A002
+    return _ops.call("im2col", input, *(_each(2, v) for v in (
+        kernel_size, dilation, padding, stride)))
+
+
+def interpolate(input, size=None, scale_factor=None, mode="nearest",  # noqa: A002
+                align_corners=None, recompute_scale_factor=None, antialias=False):
+    if antialias:
+        raise NotImplementedError("interpolate: antialias is not supported")
+    rank = input.dim() - 2
+    size, scale = ([*v] if isinstance(v, (list, tuple)) else None if v is None else [v] * rank
+                   for v in (size, scale_factor))
+    if scale and recompute_scale_factor:
+        size, scale = [int(n * s) for n, s in zip(input.shape[2:], scale)], None
+    scale = [float(s) for s in scale] if scale else None
+    if mode == "area":
+        size = size or [int(n * s) for n, s in zip(input.shape[2:], scale)]
+        return _ops.call(f"adaptive_avg_pool{rank}d", input, size)
+    if mode == "nearest-exact":
+        return _ops.call(f"_upsample_nearest_exact{rank}d", input, size, scale)
+    if mode == "nearest":
+        return _ops.call(f"upsample_nearest{rank}d", input, size, scale)
+    return _ops.call(f"upsample_{mode}{rank}d", input, size, bool(align_corners), scale)
+
+
 def logsigmoid(input):  # noqa: A002
     return _ops.call("log_sigmoid", input)
 

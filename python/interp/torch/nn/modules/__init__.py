@@ -9,7 +9,8 @@ import types
 import torch
 
 from . import container, module
-from .container import ModuleDict, ModuleList, ParameterList, Sequential
+from .. import functional
+from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .module import Module
 from ... import _ops
 from ..._tables import ABSENT_ATTRIBUTES, LAYERS
@@ -36,7 +37,8 @@ _dialect = types.SimpleNamespace(prim=types.SimpleNamespace(
     RaiseException=_raise, dtype=lambda x: x.dtype.code, device=lambda x: x.device))
 _NAMES = {"torch": torch, "ops": _dialect, "inf": float("inf"), "nan": float("nan"),
           "annotate": lambda kind, value: value, "unchecked_cast": lambda kind, value: value,
-          "List": list, "Tuple": tuple, "Tensor": torch.Tensor, "Optional": {}.get, "int": int, "float": float}
+          "List": list, "Tuple": tuple, "Tensor": torch.Tensor, "Optional": {}.get, "int": int,
+          "float": float}
 
 
 class _Layer(Module):
@@ -72,20 +74,9 @@ def _adaptive_pool(name):
 
 
 def _upsample(self, input):  # noqa: A002
-    rank = input.dim() - 2
-    size, scale = self.size, self.scale_factor
-    if size is not None:
-        size, scale = (list(size) if isinstance(size, (list, tuple)) else [size] * rank), None
-    else:
-        scale = [float(s) for s in (scale if isinstance(scale, tuple) else [scale] * rank)]
-    if scale and getattr(self, "recompute_scale_factor", None):
-        size, scale = [int(n * s) for n, s in zip(input.shape[2:], scale)], None
-    if self.mode == "nearest-exact":
-        return _ops.call(f"_upsample_nearest_exact{rank}d", input, size, scale)
-    if self.mode == "nearest":
-        return _ops.call(f"upsample_nearest{rank}d", input, size, scale)
-    corners = bool(self.align_corners)
-    return _ops.call(f"upsample_{self.mode}{rank}d", input, size, corners, scale)
+    scale = None if self.size is not None else self.scale_factor
+    recompute = getattr(self, "recompute_scale_factor", None)
+    return functional.interpolate(input, self.size, scale, self.mode, self.align_corners, recompute)
 
 
 def _forward_of(name, parameters, body):

@@ -119,6 +119,17 @@ class _Names(Module):
         return self.__dict__[self._table].items()
 
 
+class ParameterDict(_Names):
+    _table = "_parameters"
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        self.update(parameters or {})
+
+    def __setitem__(self, name, part):
+        super().__setitem__(name, part if isinstance(part, Parameter) else Parameter(part))
+
+
 class ModuleDict(_Names):
     def __init__(self, modules=None):
         super().__init__()
