@@ -2,7 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-Operators and versions are the rows of frontend/onnx/ops/*.def.  How an operator runs is
+Operators and versions are the rows of frontend/onnx/ops/**/*.def.  How an operator runs is
 what the lists of tests/conform/expected say of its cases; element types are those of the
 newest schema (docs/ops-types.txt).
 """
@@ -42,7 +42,7 @@ differential tests have).  Numbers are cases that pass in static, dynamic and co
 def read_rows():
     """(domain, name) -> (versions, is it imported)"""
     rows = {}
-    for path in sorted((ROOT / "frontend/onnx/ops").glob("*.def")):
+    for path in sorted((ROOT / "frontend/onnx/ops").rglob("*.def")):
         text = path.read_text()
         found = [(m.group(1), m.group(2), m.group(3), m.group(4))
                  for m in ROW.finditer(text)]

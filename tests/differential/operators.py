@@ -26,6 +26,38 @@ def draw(*shape, dtype=np.float32):
     return DRAW(shape).astype(dtype)
 
 
+# ---- ai.onnx.ml ----
+
+def learnt(name, signature, body, *sets, version=3, **more):
+    case(name, 15, signature, body.replace("ml.", "ai.onnx.ml."), *sets,
+         domains=f', "ai.onnx.ml": {version}', rtol=1e-5, atol=1e-6, **more)
+
+
+learnt("labels_of_integers", "int64[A, B] x -> float[A, B] y",
+       """y = ml.LabelEncoder<keys_int64s = [7, -3, 9, 0], values_floats = [0.5, 1.5, -2.5, 4.0],
+       default_float = 9.0>(x)""",
+       [i64(7, -3, 9, 0, 1, -4, 10, 8).reshape(2, 4)], [i64().reshape(0, 4)],
+       [np.array([[np.iinfo(np.int64).min, np.iinfo(np.int64).max]])])
+learnt("labels_of_floats", "float[A] x -> int64[A] y",
+       "y = ml.LabelEncoder<keys_floats = [1.5, -2.0, 0.0], values_int64s = [3, 8, -1]>(x)",
+       [f32(1.5, -2, -0.0, 0, 1, np.nan, INF, -INF)])
+learnt("labels_of_one", "int64[A] x -> int64[A] y",
+       "y = ml.LabelEncoder<keys_int64s = [4], values_int64s = [5], default_int64 = 6>(x)",
+       [i64(3, 4, 5)])
+SUPPORTS = ", ".join(str(round(float(v), 3)) for v in DRAW(12))
+for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID"):
+    learnt(f"supports_{kernel}", "float[N, 3] x -> float[N, 1] y",
+           f"""y = ml.SVMRegressor<kernel_type = "{kernel}", n_supports = 4, rho = [0.25],
+           kernel_params = [0.5, 0.75, 3.0], coefficients = [0.5, -1.0, 2.0, 0.125],
+           support_vectors = [{SUPPORTS}]>(x)""", [draw(5, 3)], [draw(1, 3)])
+learnt("supports_of_one_class", "float[N, 3] x -> float[N, 1] y",
+       f"""y = ml.SVMRegressor<kernel_type = "RBF", n_supports = 4, rho = [-0.5], one_class = 1,
+       kernel_params = [0.5, 0.0, 3.0], coefficients = [0.5, 1.0, 2.0, 0.125],
+       support_vectors = [{SUPPORTS}]>(x)""", [draw(9, 3)])
+learnt("supports_of_none", "float[N, 3] x -> float[N, 1] y",
+       """y = ml.SVMRegressor<kernel_type = "LINEAR", rho = [0.5], kernel_params = [0.0, 0.0, 3.0],
+       coefficients = [0.5, -1.0, 2.0]>(x)""", [draw(4, 3)])
+
 # ---- regions ----
 
 def boxes(batch, number):

@@ -5,6 +5,7 @@
  * made here.
  */
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/ml/ml.h"
 
 /* A list of `count` fields, or one of rank 0. */
 static ig_data list_data(const ig_onnx_node *node, ig_dtype dtype, uint32_t rank,
@@ -61,6 +62,15 @@ ig_status ig_onnx_import_constant(ig_onnx_node *node) {
     IG_TRY(read_data(node, found, &data));
     return ig_onnx_give(node,
                         ig_make_data(node->builder, node->proto->output[0], &data));
+}
+
+ig_value *ig_onnx_attr_value(ig_onnx_node *node, const char *name) {
+    const Onnx__AttributeProto *attr = ig_onnx_attr(node, name, NULL);
+    ig_data data;
+    if (!attr || !ig_expr_note(node->e, read_data(node, attr, &data))) {
+        return NULL;
+    }
+    return ig_make_data(node->builder, name, &data);
 }
 
 /* Attribute `value`, of one element, as a scalar; 0 when absent. */

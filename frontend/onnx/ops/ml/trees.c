@@ -10,7 +10,7 @@
 #include "compose/forest.h"
 #include "frontend/onnx/import/args.h"
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/ops/ml.h"
+#include "frontend/onnx/ops/ml/ml.h"
 #include "ir/tensor.h"
 
 #include <math.h>

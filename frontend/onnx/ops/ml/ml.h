@@ -23,6 +23,15 @@ typedef struct ig_onnx_labels {
 
 ig_onnx_labels ig_onnx_read_labels(ig_onnx_node *node, const char *numbers,
                                    const char *strings);
+/* Floats of an attribute as f32 [count]; one of them stands for all axes.  NULL: none
+ * are there. */
+ig_value *ig_onnx_take_floats(ig_onnx_node *node, const char *name);
+/* Input 0 as f32 [N, F]. */
+ig_value *ig_onnx_take_rows(ig_onnx_node *node);
+/* What an attribute of numbers, or a tensor, holds (constant.c); NULL where it is
+ * absent. */
+ig_value *ig_onnx_attr_value(ig_onnx_node *node, const char *name);
+
 /* Scores [N, K] through a post_transform. */
 ig_value *ig_onnx_transform_scores(ig_expr *e, ig_value *scores, uint32_t transform);
 /* Scores [N, 2] of two classes from those of the second alone, [N, 1].  The first's is

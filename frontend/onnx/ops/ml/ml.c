@@ -3,7 +3,7 @@
  *
  * Where the standard leaves something open, ONNX Runtime's way is taken.
  */
-#include "frontend/onnx/ops/ml.h"
+#include "frontend/onnx/ops/ml/ml.h"
 
 #include "frontend/onnx/ops/hooks.h"
 
@@ -91,9 +91,7 @@ ig_status ig_onnx_give_classes(ig_onnx_node *node, const ig_onnx_labels *labels,
 
 /* ---- lists of floats ---- */
 
-/* Floats of an attribute as f32 [count]; one of them stands for all axes.  NULL: none
- * are there. */
-static ig_value *take_floats(ig_onnx_node *node, const char *name) {
+ig_value *ig_onnx_take_floats(ig_onnx_node *node, const char *name) {
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, name, NULL);
     if (!attr || attr->n_floats == 0) {
         return NULL;
@@ -102,8 +100,7 @@ static ig_value *take_floats(ig_onnx_node *node, const char *name) {
     return ig_expr_constant(node->e, name, IG_DT_f32, 1, &count, attr->floats);
 }
 
-/* Input 0 as f32 [N, F]. */
-static ig_value *take_rows(ig_onnx_node *node) {
+ig_value *ig_onnx_take_rows(ig_onnx_node *node) {
     ig_value *x = ig_expr_cast(node->e, node->inputs[0], IG_DT_f32);
     if (x && x->type->rank == 1) {
         x = ig_expr_unsqueeze(node->e, x, 0);
@@ -127,7 +124,8 @@ ig_status ig_onnx_import_binarizer(ig_onnx_node *node) {
 /* (x - offset) * scale */
 ig_status ig_onnx_import_scaler(ig_onnx_node *node) {
     ig_value *x = ig_expr_cast(node->e, node->inputs[0], IG_DT_f32);
-    ig_value *offset = take_floats(node, "offset"), *scale = take_floats(node, "scale");
+    ig_value *offset = ig_onnx_take_floats(node, "offset"),
+             *scale = ig_onnx_take_floats(node, "scale");
     x = offset ? ig_build_sub(node->e, x, offset) : x;
     return ig_onnx_give(node, scale ? ig_build_mul(node->e, x, scale) : x);
 }
@@ -160,7 +158,7 @@ ig_status ig_onnx_import_imputer(ig_onnx_node *node) {
     const int64_t *ints = ig_onnx_attr_ints(node, "imputed_value_int64s", &count);
     if (ig_expr_is_float(x)) {
         double replaced = ig_onnx_attr_float(node, "replaced_value_float", 0);
-        with = take_floats(node, "imputed_value_floats");
+        with = ig_onnx_take_floats(node, "imputed_value_floats");
         is_missing = isnan(replaced) ? ig_build_isnan(e, x)
                                      : ig_expr_with(e, IG_OP_eq, x, replaced);
     } else {
@@ -243,7 +241,7 @@ ig_status ig_onnx_import_one_hot_encoder(ig_onnx_node *node) {
 /* x times the coefficients [targets, F]', and the intercepts. */
 static ig_value *score_rows(ig_onnx_node *node, ig_value *x, int64_t targets) {
     ig_expr *e = node->e;
-    ig_value *flat = take_floats(node, "coefficients"), *bias;
+    ig_value *flat = ig_onnx_take_floats(node, "coefficients"), *bias;
     int64_t count = 0;
     if (!flat || targets < 1 ||
         !ig_dim_constant(e->module, flat->type->dims[0], &count) || count % targets) {
@@ -256,14 +254,14 @@ static ig_value *score_rows(ig_onnx_node *node, ig_value *x, int64_t targets) {
                       ig_dim_const(e->module, count / targets) };
     ig_value *weights = ig_expr_reshape(e, flat, 2, dims);
     x = ig_expr_matmul_transposed(e, x, weights);
-    bias = take_floats(node, "intercepts");
+    bias = ig_onnx_take_floats(node, "intercepts");
     return bias ? ig_build_add(e, x, bias) : x;
 }
 
 ig_status ig_onnx_import_linear_regressor(ig_onnx_node *node) {
     uint32_t transform = ig_onnx_attr_choice(node, "post_transform",
                                              IG_ONNX_TRANSFORMS);
-    ig_value *x = take_rows(node);
+    ig_value *x = ig_onnx_take_rows(node);
     x = score_rows(node, x, ig_onnx_attr_int(node, "targets", 1));
     return ig_onnx_give(node, ig_onnx_transform_scores(node->e, x, transform));
 }
@@ -277,7 +275,7 @@ ig_status ig_onnx_import_linear_classifier(ig_onnx_node *node) {
                                              IG_ONNX_TRANSFORMS);
     const Onnx__AttributeProto *bias = ig_onnx_attr(node, "intercepts", NULL);
     int64_t targets = bias && bias->n_floats ? (int64_t)bias->n_floats : labels.count;
-    ig_value *label, *scores = score_rows(node, take_rows(node), targets);
+    ig_value *label, *scores = score_rows(node, ig_onnx_take_rows(node), targets);
     if (targets == 1 && labels.count == 2) {
         ig_value *is_second = ig_expr_with(e, IG_OP_gt, scores, 0);
         label = ig_expr_flatten(e, ig_expr_cast(e, is_second, IG_DT_i64));

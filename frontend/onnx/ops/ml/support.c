@@ -1,0 +1,99 @@
+/* SVMRegressor: kernels of rows and support vectors, weighed and summed.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the standard leaves something open, this is as ONNX Runtime: without support
+ * vectors the coefficients are the one vector, and weigh nothing.
+ */
+#include "frontend/onnx/ops/ml/ml.h"
+
+#include "frontend/onnx/ops/hooks.h"
+
+enum { LINEAR, POLY, RBF, SIGMOID };
+
+typedef struct support {
+    ig_onnx_node *node;
+    ig_expr *e;
+    uint32_t kind;
+    double gamma, bias, degree;
+    ig_value *vectors; /* f32 [V, F] */
+} support;
+
+static bool read_kernel(support *s) {
+    const Onnx__AttributeProto *params = ig_onnx_attr(s->node, "kernel_params", NULL);
+    s->kind = ig_onnx_attr_choice(s->node, "kernel_type", "LINEAR POLY RBF SIGMOID");
+    if (params && params->n_floats > 0 && params->n_floats != 3) {
+        ig_onnx_fail(s->node, IG_INVALID, "kernel_params has %zu entries, expected 3",
+                     params->n_floats);
+    } else if (params && params->n_floats == 3) {
+        s->gamma = (double)params->floats[0];
+        s->bias = (double)params->floats[1];
+        s->degree = (double)params->floats[2];
+    }
+    return !ig_onnx_has_failed(s->node);
+}
+
+/* A list of floats as rows [count, …]. */
+static ig_value *as_rows(support *s, const char *name, int64_t count) {
+    ig_value *flat = ig_onnx_take_floats(s->node, name);
+    int64_t all = 0;
+    if (!flat || !ig_dim_constant(s->e->module, flat->type->dims[0], &all) ||
+        count < 1 || all % count) {
+        return ig_expr_fail(s->e, IG_INVALID, "%s has %lld entries, for %lld rows",
+                            name, (long long)all, (long long)count);
+    }
+    ig_dim dims[] = { ig_dim_of(count), ig_dim_of(all / count) };
+    return ig_expr_reshape(s->e, flat, 2, dims);
+}
+
+/* exp(-gamma |x - v|^2): [N, V] */
+static ig_value *measure_distances(const support *s, ig_value *x) {
+    ig_expr *e = s->e;
+    ig_value *gap = ig_build_sub(e, ig_expr_unsqueeze(e, x, 1),
+                                 ig_expr_unsqueeze(e, s->vectors, 0));
+    ig_value *square = ig_build_mul(e, gap, gap);
+    square = square ? ig_expr_reduce_axis(e, IG_REDUCE_sum, square, 2, false) : NULL;
+    return ig_build_exp(e, ig_expr_with(e, IG_OP_mul, square, -s->gamma));
+}
+
+static ig_value *apply_kernel(const support *s, ig_value *x) {
+    ig_expr *e = s->e;
+    if (s->kind == RBF) {
+        return measure_distances(s, x);
+    }
+    ig_value *y = ig_expr_matmul_transposed(e, x, s->vectors);
+    if (s->kind == LINEAR) {
+        return y;
+    }
+    y = ig_expr_with(e, IG_OP_mul, y, s->gamma);
+    y = ig_expr_with(e, IG_OP_add, y, s->bias);
+    return s->kind == SIGMOID ? ig_build_tanh(e, y)
+                              : ig_expr_with(e, IG_OP_pow, y, s->degree);
+}
+
+ig_status ig_onnx_import_svm_regressor(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    support s = { .node = node, .e = e };
+    int64_t count = ig_onnx_attr_between(node, "n_supports", 0, 0, INT32_MAX);
+    uint32_t transform = ig_onnx_attr_choice(node, "post_transform",
+                                             IG_ONNX_TRANSFORMS);
+    bool is_one_class = ig_onnx_attr_bool(node, "one_class", false);
+    ig_value *x = ig_onnx_take_rows(node);
+    if (!x || !read_kernel(&s)) {
+        return e->status;
+    }
+    s.vectors = count ? as_rows(&s, "support_vectors", count)
+                      : as_rows(&s, "coefficients", 1);
+    ig_value *y = apply_kernel(&s, x);
+    if (count) {
+        y = ig_expr_matmul_transposed(e, y, as_rows(&s, "coefficients", 1));
+    }
+    ig_value *rho = ig_onnx_take_floats(node, "rho");
+    y = rho ? ig_build_add(e, y, ig_expr_select(e, rho, 0, ig_dim_of(0))) : y;
+    if (is_one_class) {
+        ig_value *is_in = ig_expr_with(e, IG_OP_gt, y, 0);
+        return ig_onnx_give(node,
+                            ig_build_where(e, is_in, ig_expr_number(e, IG_DT_f32, 1),
+                                           ig_expr_number(e, IG_DT_f32, -1)));
+    }
+    return ig_onnx_give(node, ig_onnx_transform_scores(e, y, transform));
+}
