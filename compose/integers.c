@@ -11,7 +11,7 @@
  *
  *     %1 = conv_integer %x, @w, %zx, %zw       x [N, C, H, W], w [O, C, h, w]
  *   becomes
- *     %a = pad (transpose %x) with %zx         [N, H', W', C']
+ *     %a = transpose (pad %x with %zx)         [N, H', W', C']
  *     %b = windows %a                          [N, H", W", h * w * C']
  *     %c = matmul_integer %b, @w', %zx, %zw    [N, H", W", O]
  *     %1 = transpose %c
@@ -166,17 +166,17 @@ static ig_value *put_channels_last(ig_expr *e, ig_value *x) {
     return ig_expr_move_axis(e, x, 1, x->type->rank - 1);
 }
 
-/* Zero points around the axes of space of [N, s…, C], and behind the channels. */
+/* Zero points around the axes of space of [N, C, s…], and behind the channels, whose
+ * planes are filled faster than places one by one. */
 static ig_value *pad_space(ig_expr *e, const windows *g, ig_value *x) {
     static const uint32_t slots[] = { IG_conv_integer_before, IG_conv_integer_after };
     ig_dim wide[2][IG_TENSOR_RANK];
     bool is_none = true;
     for (uint32_t side = 0; side < 2; side++) {
         for (uint32_t d = 0; d < g->rank; d++) {
-            bool is_space = d > 0 && d + 1 < g->rank;
-            bool is_set = is_space && ig_attr_is_set(g->op, slots[side]);
-            bool is_added = side == 1 && d + 1 == g->rank;
-            wide[side][d] = is_set ? g->op->attrs[slots[side]].as.dims[d - 1]
+            bool is_set = d > 1 && ig_attr_is_set(g->op, slots[side]);
+            bool is_added = side == 1 && d == 1;
+            wide[side][d] = is_set ? g->op->attrs[slots[side]].as.dims[d - 2]
                                    : ig_dim_of(is_added ? g->added : 0);
             is_none = is_none && ig_dim_is(wide[side][d], 0);
         }
@@ -220,7 +220,7 @@ static ig_value *flatten_zero(ig_expr *e, ig_value *zero) {
 }
 
 static ig_value *multiply_windows(ig_expr *e, const windows *g) {
-    ig_value *x = pad_space(e, g, put_channels_last(e, g->x.value));
+    ig_value *x = put_channels_last(e, pad_space(e, g, g->x.value));
     x = g->are_places ? x : take_windows(e, g, x);
     ig_value *zero = flatten_zero(e, g->w.zero_point);
     return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point, zero);

@@ -27,8 +27,8 @@ module @m {
       %z: u8[],
       %s: i8[1]) -> (i32[N, 4, H, 4], i32[N, 3, 4], i32[N, 4, 5, 5]) {
     %0 = const {value = [1, 0, -1, 2]} : i8[4, 1, 1, 1]
-    %1 = transpose %x {perm = [0, 2, 3, 1]} : u8[N, H, 8, 8]
-    %2 = pad %1, %z {before = [0, 0, 1, 0], after = [0, 1, 1, 0]} : u8[N, H + 1, 10, 8]
+    %1 = pad %x, %z {before = [0, 0, 0, 1], after = [0, 0, 1, 1]} : u8[N, 8, H + 1, 10]
+    %2 = transpose %1 {perm = [0, 2, 3, 1]} : u8[N, H + 1, 10, 8]
     %3 = windows %2 {kernel = [2, 2], strides = [1, 2], dilations = [1, 2]} : u8[N, H, 4, 32]
     %4 = reshape %0 {to = [4]} : i8[4]
     %5 = transpose @w {perm = [0, 2, 3, 1]} : i8[4, 2, 2, 8]
