@@ -58,6 +58,13 @@ static const composite composites[] = {
       "(%x: f32[3, B, 2], %h: f32[B, 2], %w: f32[6, 2], %r: f32[6, 2], %b: f32[6]) -> (f32[3, B, 2], f32[B, 2]) {\n"
       "%0, %1 = rnn %x, %h, %w, %r, %b, %b {cell = gru, reverse, reset_first} : f32[3, B, 2], f32[B, 2]\n"
       "ret %0, %1\n}" },
+    { IG_OP_windows,
+      "(%x: f32[B, 5, 4, 3]) -> (f32[B, 4, 2, 12]) {\n"
+      "%0 = windows %x {kernel = [2, 2], strides = [1, 2]} : f32[B, 4, 2, 12]\nret %0\n}" },
+    { IG_OP_windows,
+      "(%x: u8[B, 7, 1]) -> (u8[B, 2, 3]) {\n"
+      "%0 = windows %x {kernel = [3], strides = [2], dilations = [2]} : u8[B, 2, 3]\n"
+      "ret %0\n}" },
     { IG_OP_resize,
       "(%x: f32[B, 2, 3, 4]) -> (f32[B, 2, 6, 5]) {\n"
       "%0 = resize %x {sizes = [B, 2, 6, 5], mode = linear, coordinates = align_corners} : f32[B, 2, 6, 5]\n"
