@@ -55,7 +55,12 @@ static bool is_stored(const ig_op *op) {
 
 /* Zeros behind elements of each row. */
 static bool adds_zeros(const ig_op *op) {
-    return op && op->code == IG_OP_pad && op->operand_count == 1 &&
+    int64_t value = 0;
+    bool is_pad = op && op->code == IG_OP_pad;
+    bool is_zero = is_pad && (op->operand_count == 1 ||
+                              (op->operand_count == 2 &&
+                               ig_constant_i64(op->operands[1].value, &value)));
+    return is_zero && value == 0 &&
            ig_attr_int(op, IG_pad_mode, IG_PAD_constant) == IG_PAD_constant;
 }
 

@@ -132,6 +132,31 @@ TEST(few_channels_are_quads) {
     }
 }
 
+/* Weights near their zero point, which fit i8 less it, while the zeros added to their
+ * channels do not; and so many that they are not folded. */
+TEST(zeros_that_are_added_fit_too) {
+    static const convolution product = { .is_product = true };
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n  weight @w : u8[130, 3, 13, 13] = [190");
+    for (int64_t i = 1; i < 130 * 3 * 13 * 13; i++) {
+        ig_put(&text, ", %lld", (long long)(190 + i * 37 % 66));
+    }
+    ig_put(&text,
+           "]\n"
+           "  graph @main(%%x: u8[B, 3, 13, 14]) -> (i32[B, 130, 1, 2] \"y\") {\n"
+           "    %%0 = const {value = 77} : u8[]\n"
+           "    %%1 = const {value = 230} : u8[]\n"
+           "    %%2 = conv_integer %%x, @w, %%0, %%1 : i32[B, 130, 1, 2]\n"
+           "    ret %%2\n  }\n}\n");
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        check_level(&product, text.data, cpu_levels[i], 2);
+    }
+    ig_arena_fini(&arena);
+}
+
 TEST(windows_of_groups_are_floats) {
     static const convolution cases[] = {
         { "u8", "i8", "9, 6, 7", "9, 6, 7", "1, 3, 3", 9, 9,
@@ -148,4 +173,4 @@ TEST(windows_of_groups_are_floats) {
 }
 
 UNIT_SUITE(cpu_lower_conv_integer, windows_are_products, few_channels_are_quads,
-           windows_of_groups_are_floats)
+           zeros_that_are_added_fit_too, windows_of_groups_are_floats)
