@@ -52,6 +52,7 @@ static void turn_dims(const ig_dim *from, uint32_t rank, ig_dim *out) {
 /* Does bringing channels last leave the elements in order, for a value broadcast to
  * `rank` axes? */
 static bool turns_freely(const ig_type *type, uint32_t rank) {
+    assert(rank >= 3 && rank >= type->rank && "axes of space behind the channels");
     uint32_t missing = rank - type->rank;
     bool has_channels = missing < 2 && !ig_dim_is(type->dims[1 - missing], 1);
     bool has_space = false;
@@ -82,6 +83,9 @@ static ig_value *map_of_turn(ig_builder *b, ig_op *op) {
         return NULL;
     }
     uint32_t rank = op->results->type->rank, turned = 0;
+    if (rank < 3) { /* what has no space is not turned */
+        return NULL;
+    }
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;
         bool is_turned = x->type->rank == rank && before_turn(x);

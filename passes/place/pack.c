@@ -447,6 +447,8 @@ static void take_apart(packer *p, ig_op *op) {
     ig_expr e = ig_expr_of(&b);
     ig_value *result = NULL;
     if (ig_decomposition_of((ig_opcode)op->code)(&e, op, &result)) {
+        ig_value_retype(op->results,
+                        result->type); /* extents may be other words for it */
         ig_value_replace(op->results, result);
         ig_op_erase(op);
         p->run->changed = true;

@@ -52,7 +52,9 @@ ig_status ig_onnx_import_gather_nd(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *indices = node->inputs[1];
     uint32_t x_rank = x->type->rank, index_rank = indices->type->rank;
     int64_t shared = x_rank < index_rank ? x_rank : index_rank;
-    int64_t batch = ig_onnx_attr_between(node, "batch_dims", 0, 0, shared - 1);
+    int64_t batch = ig_onnx_row_has_attr(node->row, "batch_dims")
+                        ? ig_onnx_attr_between(node, "batch_dims", 0, 0, shared - 1)
+                        : 0;
     for (uint32_t i = 0; i < batch; i++) {
         ig_onnx_guard_extents(node, 0, i, 1, i);
     }

@@ -58,11 +58,18 @@ static ig_value *divide_narrowly(const ig_onnx_node *node, ig_value *x, ig_quant
                         IG_DT_f32);
 }
 
+/* The attribute output_dtype; com.microsoft's rows have none. */
+static ig_dtype read_output_dtype(const ig_onnx_node *node, ig_dtype absent) {
+    return ig_onnx_row_has_attr(node->row, "output_dtype")
+               ? ig_onnx_attr_dtype(node, "output_dtype", absent)
+               : absent;
+}
+
 /* QuantizeLinear(x, scale, zero_point?) */
 ig_status ig_onnx_import_quantize(ig_onnx_node *node) {
     const ig_value *zero = ig_onnx_in(node, 2);
     ig_dtype absent = zero ? (ig_dtype)zero->type->dtype : IG_DT_u8;
-    ig_dtype to = ig_onnx_attr_dtype(node, "output_dtype", absent);
+    ig_dtype to = read_output_dtype(node, absent);
     ig_quant q = read_quant(node, to);
     ig_value *x = node->inputs[0];
     if (!ig_dtype_is_float(to)) {
@@ -71,7 +78,8 @@ ig_status ig_onnx_import_quantize(ig_onnx_node *node) {
         return ig_onnx_give(
             node, ig_compose_quantize(node->e, x, &q, to, IG_ROUNDING_divide));
     }
-    bool saturate = ig_onnx_attr_bool(node, "saturate", true);
+    bool saturate = !ig_onnx_row_has_attr(node->row, "saturate") ||
+                    ig_onnx_attr_bool(node, "saturate", true);
     return ig_onnx_give(node, ig_compose_quantize_float(node->e, x, &q, to, saturate));
 }
 
@@ -79,7 +87,7 @@ ig_status ig_onnx_import_quantize(ig_onnx_node *node) {
 ig_status ig_onnx_import_dequantize(ig_onnx_node *node) {
     ig_value *x = node->inputs[0];
     ig_dtype narrow = (ig_dtype)node->inputs[1]->type->dtype;
-    ig_dtype to = ig_onnx_attr_dtype(node, "output_dtype", narrow);
+    ig_dtype to = read_output_dtype(node, narrow);
     ig_quant q = read_quant(node, (ig_dtype)x->type->dtype);
     return ig_onnx_give(node, ig_compose_dequantize(node->e, x, &q, to));
 }

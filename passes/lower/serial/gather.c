@@ -66,7 +66,8 @@ static ig_value *checked_id(const gather *g, ig_builder *b, ig_value *at, ig_dim
 static place_at place_gather(const gather *g, ig_builder *b, ig_value *const *row) {
     place_at place = { .valid = NULL };
     uint32_t ids_rank = g->ids->type->rank;
-    ig_value *at = dot_strides(g, b, g->ids->strides, row + g->axis, ids_rank);
+    ig_value *const *ids_row = ids_rank > 0 ? row + g->axis : NULL;
+    ig_value *at = dot_strides(g, b, g->ids->strides, ids_row, ids_rank);
     ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &place.valid);
     ig_value *outer = dot_strides(g, b, g->x->strides, row, g->axis);
     ig_value *step = ig_lower_dim(g->lower, g->x->strides[g->axis]);

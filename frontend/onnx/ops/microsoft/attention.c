@@ -168,7 +168,8 @@ ig_status ig_onnx_import_multi_head(ig_onnx_node *node) {
 
 enum { X, WEIGHTS, PROJECTION_BIAS, MASK, PAST, SCORES };
 
-/* Where the inputs are that Attention and QAttention share. */
+/* Where the inputs are that Attention and QAttention share; NO_INPUT: one has none. */
+enum { NO_INPUT = INT32_MAX };
 typedef struct packed_inputs {
     uint32_t mask, past, scores;
 } packed_inputs;
@@ -227,7 +228,7 @@ static ig_status attend_packed(heads *h, ig_value *all, const ig_dim sizes[3],
     ig_dim fresh = h->k->type->dims[2];
     join_packed_past(h, in.past);
     read_padding(h, in.mask);
-    if (ig_onnx_in(node, in.scores)) {
+    if (in.scores != NO_INPUT && ig_onnx_in(node, in.scores)) {
         add_to_bias(h, node->inputs[in.scores]);
     }
     ig_attention a = open_attention(h);
@@ -300,7 +301,7 @@ ig_status ig_onnx_import_quantised_attention(ig_onnx_node *node) {
         return node->e->status;
     }
     return attend_packed(&h, project_bytes(&h), sizes,
-                         (packed_inputs){ Q_MASK, Q_PAST, UINT32_MAX });
+                         (packed_inputs){ Q_MASK, Q_PAST, NO_INPUT });
 }
 
 /* ---- GroupQueryAttention ---- */
