@@ -106,25 +106,6 @@ ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant *given,
 
 /* ---- rows: products ---- */
 
-/* A zero point is one number or has what it is taken from beside it: the difference has
- * the extents of x. */
-static void guard_zero_point(ig_expr *e, const ig_value *x, const ig_value *zero) {
-    if (e->policy != IG_EXPR_REPORT || !x || !zero || x->type->kind != IG_TENSOR ||
-        zero->type->kind != IG_TENSOR) {
-        return;
-    }
-    uint32_t rank = x->type->rank < zero->type->rank ? x->type->rank : zero->type->rank;
-    for (uint32_t i = 1; i <= rank; i++) {
-        ig_dim extent = x->type->dims[x->type->rank - i];
-        ig_dim joined = ig_dim_bcast(e->module, zero->type->dims[zero->type->rank - i],
-                                     extent);
-        if (ig_dim_equal(e->module, joined, extent) == IG_MAYBE) {
-            ig_expr_guard_equal(e, joined, extent,
-                                "the zero point has more elements than its axis");
-        }
-    }
-}
-
 /* Zero points of both factors: a's is 0 where only b has one. */
 static void settle_factors(ig_expr *e, ig_integers *a, ig_integers *b) {
     ig_integers *factors[] = { a, b };
@@ -133,7 +114,8 @@ static void settle_factors(ig_expr *e, ig_integers *a, ig_integers *b) {
         if (*zero && (*zero)->type->kind == IG_TENSOR && is_one(e, *zero)) {
             *zero = ig_expr_reshape(e, *zero, 0, NULL);
         }
-        guard_zero_point(e, factors[i]->value, *zero);
+        ig_expr_guard_broadcast_to(e, factors[i]->value, *zero,
+                                   "the zero point has more elements than its axis");
     }
     if (b->zero_point && !a->zero_point && a->value) {
         a->zero_point = ig_expr_integer(e, (ig_dtype)a->value->type->dtype, 0);

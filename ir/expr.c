@@ -318,28 +318,49 @@ void ig_expr_guard_less_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what) 
     (void)ig_build_guard(e, attrs);
 }
 
+static const char no_broadcast[] = "the shapes of the operands do not broadcast";
+
+typedef void (*guard_pair_fn)(ig_expr *e, ig_dim a, ig_dim b, const char *what);
+
 /* Two extents broadcast when bcast(a, b) = bcast(b, a): either is 1, or they are equal.
  * Those that provably differ are for infer to report, which names the op. */
-static void guard_pair(ig_expr *e, ig_dim a, ig_dim b) {
+static void guard_pair(ig_expr *e, ig_dim a, ig_dim b, const char *what) {
     ig_module *m = e->module;
     if (ig_dim_is(a, 1) || ig_dim_is(b, 1) || ig_dim_equal(m, a, b) != IG_MAYBE) {
         return;
     }
-    ig_make_guard_equal(
-        e->builder, ig_dim_bcast(m, a, b), ig_dim_bcast(m, b, a),
-        explain_failure(e, "the shapes of the operands do not broadcast"));
+    ig_make_guard_equal(e->builder, ig_dim_bcast(m, a, b), ig_dim_bcast(m, b, a),
+                        explain_failure(e, what));
 }
 
-void ig_expr_guard_broadcast(ig_expr *e, const ig_value *x, const ig_value *y) {
+/* b broadcasts to a when bcast(b, a) = a: it is 1, or they are equal. */
+static void guard_pair_to(ig_expr *e, ig_dim a, ig_dim b, const char *what) {
+    ig_dim joined = ig_dim_bcast(e->module, b, a);
+    if (ig_dim_equal(e->module, joined, a) == IG_MAYBE) {
+        ig_make_guard_equal(e->builder, joined, a, explain_failure(e, what));
+    }
+}
+
+static void guard_pairs(ig_expr *e, const ig_value *x, const ig_value *y,
+                        guard_pair_fn guard, const char *what) {
     if (e->policy != IG_EXPR_REPORT || !x || !y || x->type->kind != IG_TENSOR ||
         y->type->kind != IG_TENSOR) {
         return;
     }
     uint32_t rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
     for (uint32_t i = 1; i <= rank; i++) {
-        guard_pair(e, x->type->dims[x->type->rank - i],
-                   y->type->dims[y->type->rank - i]);
+        guard(e, x->type->dims[x->type->rank - i], y->type->dims[y->type->rank - i],
+              what);
     }
+}
+
+void ig_expr_guard_broadcast(ig_expr *e, const ig_value *x, const ig_value *y) {
+    guard_pairs(e, x, y, guard_pair, no_broadcast);
+}
+
+void ig_expr_guard_broadcast_to(ig_expr *e, const ig_value *x, const ig_value *y,
+                                const char *what) {
+    guard_pairs(e, x, y, guard_pair_to, what);
 }
 
 /* One extent of two that are broadcast; false when they cannot be. */
@@ -355,7 +376,7 @@ static bool join_extents(ig_expr *e, ig_dim a, ig_dim b, ig_dim *out_joined) {
         return false;
     }
     if (ig_dim_equal(e->module, a, b) != IG_YES) {
-        guard_pair(e, a, b);
+        guard_pair(e, a, b, no_broadcast);
         *out_joined = ig_dim_bcast(e->module, a, b);
     }
     return true;

@@ -181,6 +181,9 @@ void ig_expr_guard_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what);
 void ig_expr_guard_less_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what);
 /* That two operands broadcast. */
 void ig_expr_guard_broadcast(ig_expr *e, const ig_value *x, const ig_value *y);
+/* That y broadcasts to x's extents: what is made of both has no other. */
+void ig_expr_guard_broadcast_to(ig_expr *e, const ig_value *x, const ig_value *y,
+                                const char *what);
 /* That two operands have a product as numpy's. */
 void ig_expr_guard_product(ig_expr *e, const ig_value *x, const ig_value *y);
 /* `dims` (`*rank` of them so far) broadcast with a type's; false when they cannot

@@ -96,6 +96,33 @@ TEST(extents_that_must_agree_are_guarded) {
 }
 END_TEST
 
+static ig_status multiply_bytes(int64_t columns, int64_t zeros) {
+    ig_tensor in[3], out;
+    int64_t a[] = { 2, 3 }, b[] = { 3, columns };
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_u8, 2, a, &in[0]));
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_i8, 2, b, &in[1]));
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_i8, 1, &zeros, &in[2]));
+    return ig_interpret(main_graph(), in, &run.arena, &out);
+}
+
+TEST(zero_points_do_not_widen_a_product) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "a", ONNX_U8, 2, "N", "K");
+    onnx_input(&m, "b", ONNX_I8, 2, "K", "M");
+    onnx_input(&m, "z", ONNX_I8, 1, "Z");
+    onnx_node(&m, "MatMulInteger", "a,b,,z", "p");
+    onnx_output(&m, "p");
+    CHECK_OK(import(&m));
+    CHECK_OK(multiply_bytes(5, 5));
+    CHECK_OK(multiply_bytes(5, 1));
+    CHECK_STATUS(multiply_bytes(1, 5), IG_INVALID);
+    CHECK_MSG(strstr(run.why, "the zero point has more elements than its axis"), "%s",
+              run.why);
+    finish(&m);
+}
+END_TEST
+
 /* ---- options ---- */
 
 TEST(given_types_replace_declared_ones) {
@@ -417,8 +444,9 @@ TEST(a_cycle_names_its_nodes) {
 END_TEST
 
 UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
-           extents_that_must_agree_are_guarded, given_types_replace_declared_ones,
-           inputs_can_be_folded_in, an_initializer_that_is_also_an_input_is_a_constant,
+           extents_that_must_agree_are_guarded, zero_points_do_not_widen_a_product,
+           given_types_replace_declared_ones, inputs_can_be_folded_in,
+           an_initializer_that_is_also_an_input_is_a_constant,
            functions_are_inlined_with_their_attributes, calls_are_checked,
            functions_that_call_each_other_are_refused,
            functions_that_explode_are_refused_before_they_do,
