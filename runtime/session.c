@@ -160,6 +160,7 @@ void ig_session_destroy(ig_session *session) {
     if (!session) {
         return;
     }
+    ig_session_close_starter(session);
     if (session->capture) {
         session->capture->close(session->capture);
     }
@@ -180,7 +181,7 @@ void ig_session_destroy(ig_session *session) {
 /* ---- small ones ---- */
 
 const char *ig_session_error(const ig_session *session) {
-    return session->error;
+    return session->is_started ? "a run was started, and not waited for" : session->error;
 }
 
 void ig_session_cancel(ig_session *session) {

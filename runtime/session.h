@@ -48,6 +48,8 @@ typedef struct ig_shape {
     double pool_ns; /* of phases that are worth more than one thread, on one core */
 } ig_shape;
 
+typedef struct ig_starter ig_starter;
+
 typedef struct ig_output {
     ig_view *view;    /* the caller's */
     char *target;     /* where the caller finds it */
@@ -93,6 +95,8 @@ struct ig_session {
     bool is_bound;
     bool has_shadows; /* some output may have one */
     bool has_shapes;  /* `inputs` holds extents that were found good */
+    bool is_started; /* a run beside the caller that was not waited for */
+    ig_starter *starter; /* whose thread does such runs, or NULL */
     atomic_int state;
     int64_t deadline_ns, stop_at_ns;
     ig_capture *capture; /* who writes its calls down, or NULL */
@@ -144,7 +148,18 @@ void ig_session_patch_step(ig_session *session, uint32_t number);
 void ig_session_patch(ig_session *session);
 void ig_session_patch_ports(ig_session *session);
 
-/* session_run.c: how steps are done, by kind. */
+/* session_start.c: ends a started run, and its thread. */
+void ig_session_close_starter(ig_session *session);
+/* IG_INVALID while a started run has the session; ig_session_error says why. */
+static inline ig_status ig_session_check_waited(const ig_session *session) {
+    return session->is_started ? IG_INVALID : IG_OK;
+}
+
+/* session_run.c: runs what is bound, whoever asks. */
+ig_status ig_session_run_now(ig_session *session);
+/* Ranks that wait for one that has failed need not wait longer.  Returns `status`. */
+ig_status ig_session_tell_ranks(ig_session *session, ig_status status);
+/* How steps are done, by kind. */
 extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
 /* session_sanitize.c: the same, with memory filled that holds no value. */
 extern ig_step_fn *const ig_session_sanitized_steps[IG_STEP_COUNT];

@@ -424,6 +424,7 @@ static ig_status bind_all(ig_session *session, const ig_view *inputs,
 
 ig_status ig_session_bind(ig_session *session, const ig_view *inputs,
                           size_t input_count, ig_view *outputs, size_t output_count) {
+    IG_TRY(ig_session_check_waited(session));
     ig_status status = check_counts(session, input_count, output_count);
     if (status != IG_OK) {
         session->is_bound = false;

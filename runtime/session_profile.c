@@ -313,6 +313,7 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
 
 static ig_status profile_run(ig_session *session, ig_step_profile *steps, size_t count,
                              trace *events, int64_t *out_ns) {
+    IG_TRY(ig_session_check_waited(session));
     size_t launches = session->program->launch_count;
     ig_profile profile = { .session = session, .steps = steps, .trace = events };
     ig_cutter c = { NULL, 0 };

@@ -407,8 +407,7 @@ static ig_status run_all(ig_session *session) {
     return IG_OK;
 }
 
-/* Ranks that wait for one that has failed need not wait longer. */
-static ig_status tell_ranks(ig_session *session, ig_status status) {
+ig_status ig_session_tell_ranks(ig_session *session, ig_status status) {
     if (status != IG_OK && session->ranks) {
         session->ranks->leave(session->ranks);
     }
@@ -427,7 +426,8 @@ static ig_status run_bound(ig_session *session) {
     ig_queue *queue = session->queue;
     assert(session->shape && "bound without a shape");
     assert(!queue->has_report && "the last run left a report");
-    atomic_store_explicit(&session->state, IG_RUN_ACTIVE, memory_order_relaxed);
+    int idle = IG_RUN_IDLE; /* else it was started, and perhaps cancelled since */
+    (void)atomic_compare_exchange_strong(&session->state, &idle, IG_RUN_ACTIVE);
     session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns
                                                    : 0;
     uint32_t env = ig_float_env_enter();
@@ -441,10 +441,10 @@ static ig_status run_bound(ig_session *session) {
     ig_float_env_leave(env);
     session->runs++;
     atomic_store_explicit(&session->state, IG_RUN_IDLE, memory_order_relaxed);
-    return tell_ranks(session, status);
+    return ig_session_tell_ranks(session, status);
 }
 
-ig_status ig_session_run_bound(ig_session *session) {
+ig_status ig_session_run_now(ig_session *session) {
     ig_capture *capture = session->capture;
     if (!capture) {
         return run_bound(session);
@@ -455,10 +455,16 @@ ig_status ig_session_run_bound(ig_session *session) {
     return status;
 }
 
+ig_status ig_session_run_bound(ig_session *session) {
+    IG_TRY(ig_session_check_waited(session));
+    return ig_session_run_now(session);
+}
+
 ig_status ig_session_run(ig_session *session, const ig_view *inputs, size_t input_count,
                          ig_view *outputs, size_t output_count) {
+    IG_TRY(ig_session_check_waited(session));
     ig_status status = ig_session_bind(session, inputs, input_count, outputs,
                                        output_count);
-    return status == IG_OK ? ig_session_run_bound(session)
-                           : tell_ranks(session, status);
+    return status == IG_OK ? ig_session_run_now(session)
+                           : ig_session_tell_ranks(session, status);
 }

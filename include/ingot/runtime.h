@@ -247,6 +247,20 @@ IG_API IG_MUST_USE ig_status ig_session_bind(ig_session *session, const ig_view 
                                              size_t output_count);
 IG_API IG_MUST_USE ig_status ig_session_run_bound(ig_session *session);
 
+/* ig_session_run beside the caller: binds, begins, and returns while a thread of the
+ * session's own (made by the first call) runs.  Views and what they point to stay until
+ * ig_session_wait, which gives what ig_session_run would have given; outputs are set by
+ * then.  In between the session may only be asked, from the same thread, whether the
+ * run has ended, and be cancelled, waited for or destroyed (which cancels the run);
+ * other calls give IG_INVALID.  So a caller prepares the next batch, or starts another
+ * session, while ranks meet. */
+IG_API IG_MUST_USE ig_status ig_session_start(ig_session *session,
+                                              const ig_view *inputs, size_t input_count,
+                                              ig_view *outputs, size_t output_count);
+IG_API IG_MUST_USE ig_status ig_session_wait(ig_session *session);
+/* 1 when ig_session_wait would not wait, also where no run was started. */
+IG_API int ig_session_has_ended(const ig_session *session);
+
 /* Gives all state the values that it begins with.  A run that fails leaves it as it
  * was. */
 IG_API void ig_session_reset(ig_session *session);

@@ -322,8 +322,80 @@ TEST(cancelled_runs_stop_and_the_session_lives) {
 }
 END_TEST
 
+/* ---- started runs ---- */
+
+TEST(started_runs_give_what_runs_give) {
+    rt_case *c = rt_scale_case(10);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *sessions[2];
+    static float x[2][64 * 16];
+    ig_view in[2], out[2];
+    for (int i = 0; i < 2; i++) {
+        sessions[i] = create(program, NULL, 1);
+        CHECK_INT(ig_session_has_ended(sessions[i]), 1);
+    }
+    for (int batch = 0; batch <= 64; batch += 8) {
+        for (int i = 0; i < 2; i++) {
+            for (int k = 0; k < batch * 16; k++) {
+                x[i][k] = (float)(k + batch - 100 * i);
+            }
+            in[i] = rt_view2(x[i], IG_F32, batch, 16);
+            out[i] = rt_room(NULL, 0);
+            CHECK_OK(ig_session_start(sessions[i], &in[i], 1, &out[i], 1));
+        }
+        for (int i = 0; i < 2; i++) {
+            CHECK_OK(ig_session_wait(sessions[i]));
+            CHECK_INT(ig_session_has_ended(sessions[i]), 1);
+            CHECK_INT(out[i].dims[0], batch);
+            for (int k = 0; k < batch * 16; k++) {
+                CHECK(((float *)out[i].data)[k] == 2 * x[i][k]);
+            }
+        }
+    }
+    CHECK_OK(ig_session_run(sessions[0], in, 1, out, 1));
+    CHECK_STATUS(ig_session_wait(sessions[0]), IG_INVALID);
+    CHECK_ERROR(sessions[0], "no run was started");
+    in[1].dtype = IG_I64;
+    CHECK_STATUS(ig_session_start(sessions[1], &in[1], 1, &out[1], 1), IG_INVALID);
+    CHECK_STATUS(ig_session_wait(sessions[1]), IG_INVALID);
+    for (int i = 0; i < 2; i++) {
+        ig_session_destroy(sessions[i]);
+    }
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
+TEST(a_started_run_has_the_session) {
+    rt_case *c = long_case();
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program, NULL, 1);
+    ig_view out = rt_room(NULL, 0);
+    CHECK_OK(ig_session_start(session, NULL, 0, &out, 1));
+    CHECK_INT(ig_session_has_ended(session), 0);
+    CHECK_STATUS(ig_session_start(session, NULL, 0, &out, 1), IG_INVALID);
+    CHECK_STATUS(ig_session_bind(session, NULL, 0, &out, 1), IG_INVALID);
+    CHECK_STATUS(ig_session_run_bound(session), IG_INVALID);
+    CHECK_STATUS(ig_session_run(session, NULL, 0, &out, 1), IG_INVALID);
+    CHECK_ERROR(session, "not waited for");
+    ig_session_cancel(session); /* counts, whether its thread has begun or not */
+    CHECK_STATUS(ig_session_wait(session), IG_CANCELLED);
+    CHECK_ERROR(session, "cancelled");
+    ig_session_set_deadline(session, 5000000);
+    CHECK_OK(ig_session_start(session, NULL, 0, &out, 1));
+    CHECK_STATUS(ig_session_wait(session), IG_CANCELLED);
+    CHECK_ERROR(session, "deadline");
+    ig_session_set_deadline(session, 0);
+    CHECK_OK(ig_session_start(session, NULL, 0, &out, 1));
+    ig_session_destroy(session); /* stops it: a second has not passed */
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
 UNIT_SUITE(runtime_threads, every_tile_runs_once_and_every_worker_has_some,
            cheap_launches_stay_with_the_caller, bits_do_not_depend_on_threads,
            every_worker_has_the_same_float_environment, sessions_share_a_program,
            sessions_share_a_pool, pool_outlives_its_last_session, threads_of_the_caller,
-           cancelled_runs_stop_and_the_session_lives)
+           cancelled_runs_stop_and_the_session_lives,
+           started_runs_give_what_runs_give, a_started_run_has_the_session)
