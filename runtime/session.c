@@ -181,7 +181,8 @@ void ig_session_destroy(ig_session *session) {
 /* ---- small ones ---- */
 
 const char *ig_session_error(const ig_session *session) {
-    return session->is_started ? "a run was started, and not waited for" : session->error;
+    return session->is_started ? "a run was started, and not waited for"
+                               : session->error;
 }
 
 void ig_session_cancel(ig_session *session) {

@@ -408,6 +408,7 @@ static ig_status run_all(ig_session *session) {
 }
 
 ig_status ig_session_tell_ranks(ig_session *session, ig_status status) {
+    assert((session->ranks || !session->program->needs_ranks) && "no ranks given");
     if (status != IG_OK && session->ranks) {
         session->ranks->leave(session->ranks);
     }

@@ -33,7 +33,7 @@ static void *starter_main(void *argument) {
             return NULL;
         }
         starter->status = ig_session_run_now(session);
-        atomic_store(&session->state, IG_RUN_IDLE); /* of a run that did not begin, too */
+        atomic_store(&session->state, IG_RUN_IDLE); /* where it did not begin, too */
         sem_post(&starter->has_ended);
     }
 }

@@ -247,13 +247,10 @@ IG_API IG_MUST_USE ig_status ig_session_bind(ig_session *session, const ig_view 
                                              size_t output_count);
 IG_API IG_MUST_USE ig_status ig_session_run_bound(ig_session *session);
 
-/* ig_session_run beside the caller: binds, begins, and returns while a thread of the
- * session's own (made by the first call) runs.  Views and what they point to stay until
- * ig_session_wait, which gives what ig_session_run would have given; outputs are set by
- * then.  In between the session may only be asked, from the same thread, whether the
- * run has ended, and be cancelled, waited for or destroyed (which cancels the run);
- * other calls give IG_INVALID.  So a caller prepares the next batch, or starts another
- * session, while ranks meet. */
+/* ig_session_run on a thread of the session's own, which the first call makes.  Views
+ * and what they point to stay until ig_session_wait gives what the run gave.  Until
+ * then other calls of this thread give IG_INVALID, but for ig_session_has_ended,
+ * cancelling, and destroying, which cancels the run. */
 IG_API IG_MUST_USE ig_status ig_session_start(ig_session *session,
                                               const ig_view *inputs, size_t input_count,
                                               ig_view *outputs, size_t output_count);
