@@ -78,7 +78,8 @@ target_link_libraries(ingot-lookahead PUBLIC ingot-runtime ingot-store
 ig_export(ingot-lookahead HEADERS lookahead.h)
 
 ig_folder_objects(group_objects ig_base ig_collective)
-add_library(ingot-group SHARED ${group_objects})
+add_library(ingot-group SHARED ${group_objects}
+    $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/cuda/driver\\.c|/message\\.c>)
 target_link_libraries(ingot-group PRIVATE rt ${CMAKE_DL_LIBS})
 ig_export(ingot-group HEADERS group.h)
 

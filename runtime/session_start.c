@@ -70,9 +70,9 @@ ig_status ig_session_start(ig_session *session, const ig_view *inputs,
                            size_t input_count, ig_view *outputs, size_t output_count) {
     IG_TRY(ig_session_check_waited(session));
     ig_status status = session->starter ? IG_OK : open_starter(session);
-    status = status == IG_OK ? ig_session_bind(session, inputs, input_count, outputs,
-                                               output_count)
-                             : status;
+    status = status == IG_OK
+                 ? ig_session_bind(session, inputs, input_count, outputs, output_count)
+                 : status;
     if (status != IG_OK) {
         return ig_session_tell_ranks(session, status);
     }

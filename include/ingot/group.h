@@ -22,6 +22,9 @@
  *     mpi:N      those of the communicator whose number MPI_Comm_c2f gives
  *     env        those that torchrun has started on one host: rank and world are RANK
  *                and WORLD_SIZE; they meet by MASTER_ADDR and MASTER_PORT
+ *     nccl:NAME  ranks with a GPU each, between which parts travel by NCCL (2.14 or
+ *                later, opened at run time; INGOT_NCCL_LIBRARY names one); they meet in
+ *                the group NAME, one of those above
  *     host       parts travel by a function of the caller's, options.host
  *
  * Calls are collective: every rank makes the same ones, in the same order, and a call

@@ -18,7 +18,7 @@ const char *const ig_collective_names[IG_COLLECTIVE_COUNT] = {
 };
 
 static const ig_transport *const transports[] = { &ig_transport_self, &ig_transport_shm,
-                                                  &ig_transport_mpi,
+                                                  &ig_transport_mpi, &ig_transport_nccl,
                                                   &ig_transport_host };
 
 ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...) {
@@ -62,15 +62,17 @@ static ig_status find_transport(ig_group *group, const char *name,
     return group->transport
                ? IG_OK
                : ig_group_error(group, IG_INVALID,
-                                "'%s' is no group: self, shm:NAME, mpi, env or host",
+                                "'%s' is no group: self, shm:NAME, mpi, env, "
+                                "nccl:NAME or host",
                                 name);
 }
 
 static ig_status open_group(ig_group *group, const char *name) {
     const char *rest;
-    char segment[IG_GROUP_ENV_BYTES];
-    if (strcmp(name, "env") == 0) {
-        IG_TRY(ig_group_read_env(group, segment, sizeof segment));
+    char segment[sizeof "nccl:" + IG_GROUP_ENV_BYTES] = "nccl:";
+    size_t before = strcmp(name, "nccl:env") == 0 ? strlen("nccl:") : 0;
+    if (strcmp(name + before, "env") == 0) {
+        IG_TRY(ig_group_read_env(group, segment + before, IG_GROUP_ENV_BYTES));
         name = segment;
     }
     IG_TRY(check_options(group));

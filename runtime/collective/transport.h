@@ -52,7 +52,7 @@ typedef struct ig_transport {
 } ig_transport;
 
 extern const ig_transport ig_transport_self, ig_transport_shm, ig_transport_mpi,
-    ig_transport_host;
+    ig_transport_nccl, ig_transport_host;
 
 /* What ig_group_ranks hands out. */
 typedef struct ig_group_caller {

@@ -5,7 +5,9 @@
  * library made of emitted text behind shim.h; work is done at once.  It is strict where
  * the real driver is: every call needs its context to be the current one, memory is
  * copied only within one allocation, and nothing may be left when the context goes.
+ * What others put into its stream (tests/cuda_host/nccl.cc) they hold and let go.
  */
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +21,8 @@ enum {
     OUT_OF_MEMORY = 2,
     INVALID_CONTEXT = 201,
     INVALID_IMAGE = 200,
-    NOT_FOUND = 500
+    NOT_FOUND = 500,
+    NOT_READY = 600
 };
 
 struct shim_launch { /* as in shim.h */
@@ -120,6 +123,17 @@ EXPORT int cuStreamDestroy_v2(void *stream) {
     NEED_CONTEXT()
     streams--;
     return stream == &the_stream ? SUCCESS : INVALID_VALUE;
+}
+
+static std::atomic<int> held; /* pieces of work of others */
+
+EXPORT void shim_stream_hold(int change) {
+    held += change;
+}
+
+EXPORT int cuStreamQuery(void *stream) {
+    NEED_CONTEXT()
+    return stream != &the_stream ? INVALID_VALUE : held ? NOT_READY : SUCCESS;
 }
 
 EXPORT int cuStreamSynchronize(void *stream) {
