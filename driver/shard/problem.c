@@ -16,7 +16,7 @@ const char *const shard_kernel_names[SHARD_KERNEL_COUNT] = {
 };
 
 enum { MAX_WORLD = 4096, MAX_DIM = 1 << 16, MAX_BATCH = 1 << 24 };
-enum { MOST_FEATURES = 1 << 16 };
+enum { MOST_FEATURES = 1 << 16, MOST_SHARES = 1 << 16 };
 #define MAX_ROWS ((int64_t)1 << 40)
 #define MAX_BYTES ((int64_t)1 << 50)
 #define DEVICE_BYTES ((int64_t)32 << 30)
@@ -214,6 +214,33 @@ static ig_status read_features(const reader *r, const ig_json *given,
     return IG_OK;
 }
 
+/* Weights of equal slices of the rows, which become parts of 1. */
+static ig_status read_shares(const reader *r, const ig_json *given,
+                             shard_table *table) {
+    const ig_json *list = ig_json_get(given, "row_shares");
+    size_t count = ig_json_count(list);
+    double *shares = IG_NEW_ARRAY(r->arena, double, count + 1), sum = 0;
+    bool is_good = !list ||
+                   (list->kind == IG_JSON_ARRAY && count > 0 && count <= MOST_SHARES);
+    for (size_t i = 0; i < count && is_good; i++) {
+        is_good = ig_json_real(&list->as.list.items[i], &shares[i]) && shares[i] >= 0 &&
+                  shares[i] <= MAX_RATE;
+        sum += shares[i];
+    }
+    if (!is_good || (list && !(sum > 0))) {
+        return ig_error(&r->context->diag, IG_INVALID, r->where,
+                        "%s: \"row_shares\" must be a list of at most %d numbers from "
+                        "0 on, one of them above: look-ups in equal slices of the rows",
+                        r->owner, MOST_SHARES);
+    }
+    for (size_t i = 0; i < count; i++) {
+        shares[i] /= sum;
+    }
+    table->shares = list ? shares : NULL;
+    table->share_count = count;
+    return IG_OK;
+}
+
 /* Rows are of f32 where nothing else is said. */
 static ig_status read_row(const reader *r, const ig_json *json, shard_table *table) {
     enum { WIDEST = 8 };
@@ -227,10 +254,11 @@ static ig_status read_row(const reader *r, const ig_json *json, shard_table *tab
 
 static ig_status read_table(reader *r, const ig_json *json, const ig_json *constraints,
                             const shard_problem *p, shard_table *table) {
-    static const char *const known[] = { "sharding_types", "compute_kernels",
-                                         "min_partition",  "pooling_factors",
-                                         "num_poolings",   "batch_sizes",
-                                         "is_weighted",    NULL };
+    static const char *const known[] = {
+        "sharding_types",  "compute_kernels", "min_partition",
+        "pooling_factors", "num_poolings",    "batch_sizes",
+        "is_weighted",     "row_shares",      NULL
+    };
     r->owner = "a table";
     table->name = ig_json_text(ig_json_get(json, "name"));
     if (!*table->name) {
@@ -260,6 +288,7 @@ static ig_status read_table(reader *r, const ig_json *json, const ig_json *const
     table->is_weighted = table->is_sequence
                              ? ig_json_is_true(ig_json_get(given, "is_weighted"))
                              : p->is_weighted;
+    IG_TRY(read_shares(r, given, table));
     return read_features(r, given, p, table);
 }
 
@@ -277,9 +306,10 @@ static ig_status read_module(const reader *r, const ig_json *json, shard_problem
                         "\"EmbeddingCollection\"");
     }
     if (dtype && !ig_str_is(ig_str_of(ig_json_text(dtype)), "FP32")) {
-        return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,
-                        "\"data_type\": only \"FP32\"; a table's \"row_bytes\" says what "
-                        "another type takes");
+        return ig_error(
+            &r->context->diag, IG_UNSUPPORTED, r->where,
+            "\"data_type\": only \"FP32\"; a table's \"row_bytes\" says what "
+            "another type takes");
     }
     if (ig_json_count(ig_json_get(json, "fused_params")) > 0) {
         return ig_error(&r->context->diag, IG_UNSUPPORTED, r->where,

@@ -41,6 +41,8 @@ typedef struct shard_table {
     unsigned kernels;
     double ids, bags; /* of one rank's batch, over all features */
     double held_ids;  /* those that TorchRec sets memory aside for */
+    const double *shares; /* of look-ups, in equal slices of rows; NULL: even */
+    size_t share_count;
     bool is_asked; /* `types` are those that constraints give */
     bool is_weighted, is_sequence; /* sequence: look-ups are not pooled */
 } shard_table;
@@ -96,6 +98,8 @@ ig_status shard_problem_read(ig_context *context, ig_arena *arena,
 double shard_row_bytes(const shard_table *table, int64_t columns);
 /* How `type` cuts the table: sizes and offsets only. */
 void shard_cut(ig_arena *arena, const shard_problem *problem, shard_option *option);
+/* The part of a table's look-ups that finds its row among these; 0 to 1. */
+double shard_share(const shard_table *table, int64_t first, int64_t rows);
 /* Rows that one rank's batch gives: samples times features, or ids of a sequence. */
 double shard_results(const shard_table *table);
 void shard_estimate_memory(const shard_problem *problem, shard_option *option);

@@ -1,11 +1,13 @@
 /* Time of shards, as TorchRec's EmbeddingPerfEstimator has it for training.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Bytes read and written over a bandwidth, for each of four phases.  Latencies, skew of
- * ids and the distribution of ids are not in it.
+ * Bytes read and written over a bandwidth, for each of four phases.  Latencies and ids
+ * that come again are not in it.  Where rows are cut TorchRec takes look-ups to be
+ * spread evenly; here as a sample of them is, where there is one (shares).
  */
 #include "driver/shard/shard.h"
 
+#include <assert.h>
 #include <math.h>
 
 #define COPY_FACTOR 2.455       /* of a batched copy after an exchange */
@@ -40,8 +42,28 @@ static double exchange_bandwidth(const shard_problem *p) {
     return p->world <= p->local_world ? p->intra_host : p->inter_host;
 }
 
+double shard_share(const shard_table *table, int64_t first, int64_t rows) {
+    assert(table->shares && "an even table has no shares");
+    double slice = (double)table->rows / (double)table->share_count, sum = 0;
+    double begin = (double)first / slice, end = (double)(first + rows) / slice;
+    for (size_t i = (size_t)begin; i < table->share_count && (double)i < end; i++) {
+        double covered = fmin(end, (double)i + 1) - fmax(begin, (double)i);
+        sum += table->shares[i] * covered;
+    }
+    return fmin(sum, 1);
+}
+
+/* Ids of one rank's batch that go to the rank with these rows. */
+static double ids_of_rows(const shard_option *o, const shard_part *part, double ranks) {
+    const shard_table *table = o->table;
+    return table->shares
+               ? table->ids * shard_share(table, part->offset[0], part->size[0])
+               : table->ids / ranks;
+}
+
 static traffic traffic_of(const shard_problem *p, const shard_option *o,
-                          int64_t columns) {
+                          const shard_part *part) {
+    int64_t columns = part->size[1];
     double world = (double)p->world, row = shard_row_bytes(o->table, columns);
     double ids = o->table->ids, results = shard_results(o->table);
     double weights = o->table->is_weighted ? 2 : 1;
@@ -49,10 +71,10 @@ static traffic traffic_of(const shard_problem *p, const shard_option *o,
     if (o->type == SHARD_DATA_PARALLEL) {
         world = 1;
     } else if (o->type == SHARD_ROW_WISE) {
-        ids /= world;
+        ids = ids_of_rows(o, part, world);
         results = o->table->is_sequence ? results / world : results;
     } else if (o->type == SHARD_TABLE_ROW_WISE || o->type == SHARD_GRID) {
-        ids /= (double)p->local_world;
+        ids = ids_of_rows(o, part, (double)p->local_world);
     } else {
         t.penalty = narrow_penalty(columns);
     }
@@ -101,7 +123,7 @@ void shard_estimate_time(const shard_problem *problem, shard_option *option) {
     double bandwidth = kernel_bandwidth(problem, option->kernel);
     for (int64_t i = 0; i < option->part_count; i++) {
         shard_part *part = &option->parts[i];
-        traffic t = traffic_of(problem, option, part->size[1]);
+        traffic t = traffic_of(problem, option, part);
         double once = (t.in + t.lookup + t.out) * t.penalty / bandwidth;
         part->fwd_compute = once;
         part->bwd_compute = once * problem->backward;

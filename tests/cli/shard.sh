@@ -29,6 +29,44 @@ holds "the same plan again" cmp "$tmp/plan.json" "$tmp/a"
 "$ingot" shard "$tmp/tables.json" -o - >"$tmp/a"
 holds "and on standard output" cmp "$tmp/plan.json" "$tmp/a"
 
+# Nine of ten ids are in the first tenth of the rows.
+"$python" - "$tmp" <<'PY'
+import sys, zipfile, struct
+def npz(path, arrays):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, ids in arrays.items():
+            head = "{'descr': '<i8', 'fortran_order': False, 'shape': (%d,), }" % len(ids)
+            head += " " * (-(10 + len(head) + 1) % 64) + "\n"
+            archive.writestr(name + ".npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head))
+                             + head.encode() + struct.pack("<%dq" % len(ids), *ids))
+skewed = [i * 111 % 10000 for i in range(900)] + [10000 + i * 900 for i in range(100)] + [-1]
+npz(sys.argv[1] + "/sample.npz", {"users": skewed})
+npz(sys.argv[1] + "/other.npz", {"nobody": [0]})
+npz(sys.argv[1] + "/beyond.npz", {"users": [100000]})
+PY
+"$ingot" shard "$tmp/tables.json" --topology "$tmp/four.json" --constraints "$tmp/rows.json" \
+    --sample "$tmp/sample.npz" --json >"$tmp/skewed.json"
+"$ingot" shard "$tmp/tables.json" --topology "$tmp/four.json" --constraints "$tmp/rows.json" \
+    --json >"$tmp/even.json"
+holds "a sample of ids says which rank of rows is the busiest" "$python" - "$tmp" <<'PY'
+import json, sys
+def parts(name):
+    plan = json.load(open(sys.argv[1] + "/" + name))
+    users = next(t for t in plan["tables"] if t["name"] == "users")
+    return plan, [s["perf"]["fwd_compute"] for s in users["shards"]]
+even, skewed = parts("even.json"), parts("skewed.json")
+assert len(set(even[1])) == 1, even[1]
+assert skewed[1][0] > 2 * even[1][0] and max(skewed[1][1:]) < even[1][0], skewed[1]
+assert skewed[0]["critical_path"] > even[0]["critical_path"]
+PY
+check "a sample of no table" 3 "other.npz: there is no table 'nobody'" \
+    "$ingot" shard "$tmp/tables.json" --sample "$tmp/other.npz"
+check "ids beyond a table" 3 "users: id 100000 is beyond the table's 100000 rows" \
+    "$ingot" shard "$tmp/tables.json" --sample "$tmp/beyond.npz"
+echo '{"users": {"row_shares": [0, 0]}}' >"$tmp/noshares.json"
+check "shares of nothing" 3 "\"row_shares\" must be a list" \
+    "$ingot" shard "$tmp/tables.json" --constraints "$tmp/noshares.json"
+
 check "no such file" 6 "$tmp/absent.json: cannot be read" "$ingot" shard "$tmp/absent.json"
 check "no such topology" 6 "$tmp/absent.json: cannot be read" \
     "$ingot" shard "$tmp/tables.json" --topology "$tmp/absent.json"

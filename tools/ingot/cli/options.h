@@ -25,8 +25,8 @@ typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *html,
-        *kernels, *topology, *constraints, *compat, *svg, *plan, *shard, *profile,
-        *against, *check_command, *interpreter, *script;
+        *kernels, *topology, *constraints, *sample, *compat, *svg, *plan, *shard,
+        *profile, *against, *check_command, *interpreter, *script;
     text_list inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,

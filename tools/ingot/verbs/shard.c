@@ -7,6 +7,7 @@
 #include "tools/ingot/values/declare.h"
 #include "tools/ingot/verbs/shard_measure.h"
 #include "tools/ingot/verbs/shard_report.h"
+#include "tools/ingot/verbs/shard_sample.h"
 
 #include <ingot/shard.h>
 
@@ -18,6 +19,8 @@ static const option_row options[] = {
          "ranks, their memory and latency, in place of the tables' own"),
     TEXT("constraints", 0, constraints, "C.json",
          "what tables may have, in place of the tables' own"),
+    TEXT("sample", 0, sample, "IDS.npz",
+         "ids of calls by table: how often which rows are looked up"),
     TEXT("compat", 0, compat, "none|torchrec", "choose as TorchRec's planner does"),
     TEXT("plan", 0, plan, "P.json", "check and rate this plan instead of choosing one"),
     COUNT("batch-size", 'b', batch_size, 1, 0, "samples of a rank's batch (512)"),
@@ -47,7 +50,7 @@ static const char details[] =
     "a topology has {\"world_size\", \"local_world_size\", \"compute_device\", "
     "\"hbm_cap\", \"ddr_cap\", \"latency_us\"}, which --measure writes; constraints have {TABLE: "
     "{\"sharding_types\", \"compute_kernels\", \"min_partition\", "
-    "\"pooling_factors\"}}: docs/sharding.md.";
+    "\"pooling_factors\", \"row_shares\"}}: docs/sharding.md.";
 
 /* ---- input ---- */
 
@@ -109,6 +112,9 @@ static char *read_input(const settings *given, ig_context *context, int *out_exi
     if (*out_exit == 0) {
         *out_exit = take_constraints(input, given->constraints);
     }
+    if (*out_exit == 0 && given->sample) {
+        *out_exit = shard_take_sample(context, given->sample, input);
+    }
     if (*out_exit == 0) {
         *out_exit = take_file(input, "plan", given->plan);
     }
@@ -125,7 +131,8 @@ static char *read_input(const settings *given, ig_context *context, int *out_exi
 
 /* The files that the planner's messages are about: allocated. */
 static char *name_input(const settings *given) {
-    const char *files[] = { given->topology, given->constraints, given->plan };
+    const char *files[] = { given->topology, given->constraints, given->sample,
+                            given->plan };
     char *name = text_of("%s", given->arguments.items[0]);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (files[i]) {
