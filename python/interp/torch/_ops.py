@@ -137,24 +137,15 @@ def _float_text(value):
     return repr(value)
 
 
-def _result(value, is_view):
+def _result(value):
     from ._tensor import Tensor
     if hasattr(value, "__array_interface__"):  # what programs give once numpy was imported
         value = value.base.obj
     if isinstance(value, ingot.Tensor):
-        return Tensor._of(value, value.shape, _dtypes.BY_TEXT[value.dtype], is_view)
+        return Tensor._of(value, value.shape, _dtypes.BY_TEXT[value.dtype])
     if isinstance(value, (list, tuple)):
-        return type(value)(_result(item, is_view) for item in value)
+        return type(value)(_result(item) for item in value)
     return value
-
-
-def _mark_views(values):
-    from ._tensor import Tensor
-    for value in values:
-        if isinstance(value, Tensor):
-            value._has_views = True
-        elif isinstance(value, (list, tuple)):
-            _mark_views(value)
 
 
 def call(name, *args, **kwargs):
@@ -164,7 +155,6 @@ def call(name, *args, **kwargs):
     known = KNOWN.get(name)
     if not known:
         raise AttributeError(f"torch has no '{name}' here")
-    is_view = known.is_view
     given = _Arguments()
     parts = [given.text(a) for a in args]
     parts += [f"{key}={given.text(a)}" for key, a in kwargs.items() if key != "out"]
@@ -172,12 +162,16 @@ def call(name, *args, **kwargs):
         raise NotImplementedError(f"torch.{name}: out= is not supported")
     program, several = _kept_program(name, tuple(given.types), ", ".join(parts))
     outcome = program(*given.tensors)
-    if is_view:
-        _mark_views(args)
-        _mark_views(kwargs.values())
-    if several:
-        return several(*(_result(item, is_view) for item in outcome))
-    return _result(outcome, is_view)
+    results = several(*map(_result, outcome)) if several else _result(outcome)
+    if known.is_view and not _is_new(name, args[0], results):
+        from . import _views
+        _views.link_results(results, args[0], name, args[1:], kwargs)
+    return results
+
+
+def _is_new(name, source, results):
+    """Elements of another type are no view of the source's."""
+    return name == "to" and results.dtype is not source.dtype
 
 
 def _is_still(name, args, kwargs):

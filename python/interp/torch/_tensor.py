@@ -1,13 +1,13 @@
 """Tensors: memory, extents and an element type.
 
-Elements lie row-major.  What torch calls views are copies here, and so a change in place of
-a tensor that has views, or is one, is refused.  SPDX-License-Identifier: Apache-2.0
+Elements lie row-major; _views.py says what torch's views are here.
+SPDX-License-Identifier: Apache-2.0
 """
 import math
 import operator
 import struct
 
-from . import _dtypes, _ops
+from . import _dtypes, _ops, _views
 
 float32, int64, bool_ = (_dtypes.BY_NAME[n] for n in ("float32", "int64", "bool"))
 
@@ -67,10 +67,11 @@ class Tensor:
         self.__dict__.update(made.__dict__)
 
     @classmethod
-    def _of(cls, data, shape, kind, is_view=False):
+    def _of(cls, data, shape, kind):
         self = object.__new__(cls)
         self._data, self.shape, self.dtype = data, Size(shape), kind
-        self._has_views = is_view
+        self._origin = self._views = None  # of _views.py
+        self._is_shared = False  # with what is no tensor
         return self
 
     # ---- facts ----
@@ -193,22 +194,34 @@ class Tensor:
         import numpy
         if self.dtype.letter is None:
             raise TypeError(f"numpy: say what {self.dtype} is to be: x.float().numpy()")
-        self._has_views = True
+        _views.owner_of(self)._is_shared = True
         return numpy.asarray(self._data)
 
     # ---- the same elements ----
 
+    def _same(self, kind=None):
+        """This tensor again, as an object of its own."""
+        same = (kind or Tensor)._of(self._data, self.shape, self.dtype)
+        _views.link(same, self, None, (), None, None)
+        return same
+
     def detach(self):
-        self._has_views = True
-        return Tensor._of(self._data, self.shape, self.dtype, True)
+        return self._same()
 
     def clone(self, memory_format=None):
         return _ops.call("clone", self)
 
     def contiguous(self, memory_format=None):
+        if not self._origin:
+            return self
+        copy = self.clone()  # or torch's view: who changes it has to know
+        _views.link(copy, self, "contiguous", (), None, None)
+        return copy
+
+    def cpu(self, memory_format=None):
         return self
 
-    cpu = resolve_conj = resolve_neg = contiguous
+    resolve_conj = resolve_neg = cpu
 
     def requires_grad_(self, requires_grad=True):
         if requires_grad:
@@ -237,21 +250,30 @@ class Tensor:
 
     # ---- changes in place ----
 
+    def _write(self, value):
+        """Takes the elements of a tensor that has as many, of this type."""
+        if self.dtype.letter:
+            memoryview(self._data).cast("B")[:] = _bytes_of(value._data)
+        else:  # no buffer of Python's is of such a type
+            self._data = _ops.call("clone", _ops.call("reshape", value, list(self.shape)))._data
+
+    def _spread(self, value, shape):
+        """A value as elements of this type, as many as `shape` has."""
+        value = (value if isinstance(value, Tensor) else tensor(value)).to(self.dtype)
+        while value.ndim > len(shape) and value.shape[0] == 1:
+            value = value[0]
+        same = value.shape == tuple(shape)
+        return value if same else _ops.call("clone", _ops.call("expand", value, list(shape)))
+
     def _become(self, value):
         """Takes the elements of another tensor."""
-        if self._has_views:
-            raise NotImplementedError(
-                "a change in place of a tensor that has views, or is one: write it as a new "
-                "tensor, y = x + 1 for x += 1")
-        value = value if isinstance(value, Tensor) else tensor(value)
-        value = value.to(self.dtype)
-        if value.shape != self.shape:
-            value = _ops.call("clone", _ops.call("expand", value, list(self.shape)))
-        view = memoryview(self._data)
-        if view.readonly:
-            raise RuntimeError("a change in place of weights that all interpreters share")
-        if self.numel():
-            view.cast("B")[:] = _bytes_of(value._data)
+        _views.check_change(self)
+        value = self._spread(value, self.shape)
+        if self._origin:
+            _views.put(self, _views.places(self), value)
+        elif self.numel():
+            self._write(value)
+            _views.refresh(self)
         return self
 
     def _take(self, value):
@@ -267,7 +289,9 @@ class Tensor:
         if index is Ellipsis or index == slice(None):
             self._become(value)
             return
-        raise NotImplementedError("x[…] = y for a part of x: use torch.where, index_put or cat")
+        _views.check_change(self)
+        at = _views.places(self)[index]
+        _views.put(self, at, self._spread(value, at.shape))
 
     # ---- indices ----
 

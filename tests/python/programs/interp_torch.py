@@ -116,12 +116,69 @@ def test_changes_in_place():
     nn.ReLU(inplace=True)(z)
     near(z, [0, 1])
     refuses(RuntimeError, "cast", torch.tensor([1]).add_, 0.5)
-    if IS_OURS:  # what would change a view's elements, or not, is not told
+    if IS_OURS:  # whether torch's memory is the same is not told
         row = torch.tensor([[1.0, 2.0]])
-        kept = row.t()
-        refuses(NotImplementedError, "views", row.add_, 1)
-        refuses(NotImplementedError, "views", kept.add_, 1)
-        refuses(NotImplementedError, "part", torch.zeros(2).__setitem__, 0, 1.0)
+        kept = row.reshape(2)
+        refuses(NotImplementedError, "reshape", row.add_, 1)
+        refuses(NotImplementedError, "reshape", kept.add_, 1)
+        del kept
+        near(row.add_(1), [[2, 3]])
+
+
+def test_changes_of_parts():
+    x = torch.zeros(3, 4)
+    row, column, turned, flat = x[1], x[:, 2], x.t(), x.view(-1)
+    x[0, 1] = 5
+    x[1] = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    near(x, [[0, 5, 0, 0], [1, 2, 3, 4], [0, 0, 0, 0]])
+    near(row, [1, 2, 3, 4])
+    row[0] = 7
+    column += 10
+    turned[3].mul_(2)
+    near(x, [[0, 5, 10, 0], [7, 2, 13, 8], [0, 0, 10, 0]])
+    near(flat, [0, 5, 10, 0, 7, 2, 13, 8, 0, 0, 10, 0])
+    flat[4:6] = -1
+    near(row, [-1, -1, 13, 8])
+    near(turned, [[0, -1, 0], [5, -1, 0], [10, 13, 10], [0, 8, 0]])
+    x[x > 9] = 9
+    near(column, [9, 9, 9])
+    x[:, [0, 3]] = torch.tensor([[1.0], [2.0], [3.0]])
+    near(x, [[1, 5, 9, 1], [2, -1, 9, 2], [3, 0, 9, 3]])
+    x[torch.tensor([0, 2]), torch.tensor([1, 1])] += 1
+    near(x[:, 1], [6, -1, 1])
+    x[..., ::2] = 0
+    near(x, [[0, 6, 0, 1], [0, -1, 0, 2], [0, 1, 0, 3]])
+    a, b = x.split([1, 3], dim=1)
+    a.fill_(4)
+    b[:, 0].zero_()
+    near(x, [[4, 0, 0, 1], [4, 0, 0, 2], [4, 0, 0, 3]])
+    for part in x:
+        part += part[3].item()
+    near(x, [[5, 1, 1, 2], [6, 2, 2, 4], [7, 3, 3, 6]])
+    x[1:1] = 3  # nothing
+    x[:, 1:2] = x[:, 0:1]
+    near(x[:, 1], [5, 6, 7])
+    x[2] = torch.ones(1, 4)
+    near(x[-1], [1, 1, 1, 1])
+    whole = torch.tensor([1, 2, 3])
+    whole[1] = 2.75
+    assert whole.tolist() == [1, 2, 3]
+    flags = torch.tensor([True, False])
+    flags[1] = True
+    assert flags.all()
+    half = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    half[0] = 3
+    near(half, [3, 2])
+    kept = x.detach()
+    kept[0, 0] = -5
+    near(x[0, 0], -5)
+    doubled = x.double()
+    doubled[0] = 0
+    near(x[0, 0], -5)
+    refuses(IndexError if not IS_OURS else Exception, "", x.__setitem__, 9, 1)
+    refuses(RuntimeError if not IS_OURS else Exception, "", x.__setitem__, 0,
+            torch.ones(3))
+    near(x[0, 0], -5)
 
 
 class Net(nn.Module):

@@ -6,7 +6,7 @@ class Parameter(Tensor):
     """A tensor that modules list; it is not differentiated."""
 
     def __new__(cls, data, requires_grad=True):
-        self = cls._of(data._data, data.shape, data.dtype, data._has_views)
+        self = data._same(cls)
         self.__dict__["requires_grad"] = bool(requires_grad)
         return self
 
