@@ -1,263 +1,381 @@
-/* Tree ensembles: every row of x walks every tree, a level at a time.
+/* Tree ensembles as records.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The node that a row stands at in each tree is a matrix [N, trees].  A step gathers
- * what the nodes say, compares, and gathers the children; after as many steps as the
- * deepest tree has levels every entry is a leaf, as leaves are their own children.
+ * The op `forest` knows one test, x <= value, and two records behind each other that it
+ * leads to.  Every test of a model file is that one:
+ *
+ *     x <  v     x <= the float before v
+ *     x >= v     the same with its children exchanged; so is x > v
+ *     x in S     a search tree over the members and the floats before them, whose
+ *                intervals lie in S or beside it in turn; x = v is a set of one
+ *
+ * Where NaN goes is a mark of the record: to the first child, or else, as no comparison
+ * with NaN holds, to the second.  A node that several share is copied to each: a record
+ * is no more than where it leads.
  */
 #include "compose/forest.h"
 
+#include "ir/semantics/forest.h"
+
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- depth ---- */
+typedef struct record {
+    double test;
+    int64_t next;
+    bool tracks;
+} record;
 
-/* Puts a child a level below its node; true when it was not that deep. */
-static bool sink_child(uint32_t *level, uint32_t node, uint32_t child) {
-    if (child == node || level[child] > level[node]) {
-        return false;
-    }
-    level[child] = level[node] + 1;
-    return true;
-}
-
-bool ig_forest_measure(ig_forest *forest, ig_arena *scratch, uint32_t limit) {
-    uint32_t *level = IG_NEW_ARRAY(scratch, uint32_t, forest->node_count);
-    bool changes = true;
-    memset(level, 0, forest->node_count * sizeof *level);
-    for (uint32_t t = 0; t < forest->tree_count; t++) {
-        level[forest->roots[t]] = 1;
-    }
-    forest->depth = 0;
-    while (changes && forest->depth <= limit) {
-        changes = false;
-        for (uint32_t i = 0; i < forest->node_count; i++) {
-            if (level[i] == 0) {
-                continue;
-            }
-            changes |= sink_child(level, i, (uint32_t)forest->yes[i]);
-            changes |= sink_child(level, i, (uint32_t)forest->no[i]);
-            forest->depth = level[i] - 1 > forest->depth ? level[i] - 1 : forest->depth;
-        }
-    }
-    forest->reached = 0;
-    for (uint32_t i = 0; i < forest->node_count; i++) {
-        forest->reached += level[i] > 0;
-    }
-    return forest->depth <= limit;
-}
-
-/* ---- what nodes say ---- */
-
-typedef struct walk {
+typedef struct maker {
     ig_expr *e;
     const ig_forest *forest;
-    ig_value *x, *at; /* [N, F]; i32 [N, trees] */
-} walk;
+    ig_dtype dtype;
+    record *records; /* those of the roots come first */
+    int32_t *leaves; /* by record */
+    int64_t *features;
+    size_t used;
+    record *of_node;  /* inner nodes as records */
+    uint32_t *steps;  /* by node, to its farthest leaf */
+    int32_t *leaf_of; /* by node; -1: no leaf that rows may come to */
+    int32_t leaf_count;
+} maker;
 
-static ig_value *make_list(ig_expr *e, ig_dtype dtype, uint32_t count,
-                           const void *bytes) {
-    int64_t extent = count;
-    return ig_expr_constant(e, "forest", dtype, 1, &extent, bytes);
+static bool is_leaf(const ig_forest *f, uint32_t node) {
+    return f->yes[node] == (int32_t)node;
 }
 
-static ig_value *look_up(const walk *w, ig_dtype dtype, const void *bytes) {
-    ig_value *list = make_list(w->e, dtype, w->forest->node_count, bytes);
-    return ig_expr_gather(w->e, list, w->at, 0, IG_NEGATIVE_error);
+/* A number of the file as what x is. */
+static double narrow_number(const maker *m, double value) {
+    return m->dtype == IG_DT_f32 ? (double)(float)value : value;
 }
 
-static ig_value *look_up_values(const walk *w) {
-    ig_value *list = make_list(w->e, IG_DT_f64, w->forest->node_count,
-                               w->forest->values);
-    list = ig_expr_like(w->e, list, w->x);
-    return ig_expr_gather(w->e, list, w->at, 0, IG_NEGATIVE_error);
-}
-
-static const ig_opcode comparisons[IG_FOREST_MODES] = {
-    [IG_FOREST_LEQ] = IG_OP_le, [IG_FOREST_LT] = IG_OP_lt, [IG_FOREST_GTE] = IG_OP_ge,
-    [IG_FOREST_GT] = IG_OP_gt,  [IG_FOREST_EQ] = IG_OP_eq, [IG_FOREST_NEQ] = IG_OP_ne,
-};
-
-/* Each mode that some inner node has, where the node has it. */
-static ig_value *compare_features(const walk *w, ig_value *feature, ig_value *value) {
-    const ig_forest *f = w->forest;
-    ig_value *result = NULL, *modes = NULL;
-    bool is_used[IG_FOREST_MODES] = { false };
-    for (uint32_t i = 0; i < f->node_count; i++) {
-        is_used[f->modes[i]] |= f->yes[i] != (int32_t)i;
+/* The number before; NaN, which nothing is below or equal to, before the least. */
+static double find_previous(const maker *m, double value) {
+    if (value == -(double)INFINITY) {
+        return (double)NAN;
     }
-    for (uint32_t mode = 0; mode < IG_FOREST_MODES; mode++) {
-        if (!is_used[mode]) {
+    return m->dtype == IG_DT_f32 ? (double)nextafterf((float)value, -INFINITY)
+                                 : nextafter(value, -(double)INFINITY);
+}
+
+/* Makes record `r` that of `node`, whose children have theirs. */
+static void copy_node(maker *m, size_t r, int32_t node) {
+    bool is_end = is_leaf(m->forest, (uint32_t)node);
+    m->leaves[r] = is_end ? m->leaf_of[node] : 0;
+    m->features[r] = is_end ? 0 : m->forest->features[node];
+    m->records[r] = is_end ? (record){ (double)NAN, (int64_t)r - 1, false }
+                           : m->of_node[node];
+}
+
+static record make_pair(maker *m, double test, int32_t low, int32_t high) {
+    record made = { test, (int64_t)m->used, false };
+    m->used += 2;
+    copy_node(m, (size_t)made.next, low);
+    copy_node(m, (size_t)made.next + 1, high);
+    return made;
+}
+
+/* ---- the four comparisons ---- */
+
+static void make_comparison(maker *m, uint32_t node) {
+    static const bool is_strict[] = { [IG_FOREST_LT] = true, [IG_FOREST_GTE] = true };
+    const ig_forest *f = m->forest;
+    uint8_t mode = f->modes[node];
+    double value = narrow_number(m, f->values[node]);
+    bool never = isnan(value);
+    bool swaps = !never && (mode == IG_FOREST_GTE || mode == IG_FOREST_GT);
+    bool steps_down = !never && mode <= IG_FOREST_GTE && is_strict[mode];
+    double test = steps_down ? find_previous(m, value) : value;
+    int32_t yes = f->yes[node], no = f->no[node];
+    m->of_node[node] = make_pair(m, test, swaps ? no : yes, swaps ? yes : no);
+    m->of_node[node].tracks = f->missing[node] != swaps;
+    m->steps[node] = 1;
+}
+
+/* ---- sets ---- */
+
+typedef struct cut { /* ends an interval of which all is in the set, or nothing */
+    double last;
+    bool is_in;
+} cut;
+
+typedef struct search {
+    maker *maker;
+    uint32_t node, count;
+    int32_t in, out; /* where members go, and the others */
+    cut *cuts;
+} search;
+
+static int compare_numbers(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The intervals of a set, in rising order; what lies behind the last is outside. */
+static void make_cuts(search *s, const ig_forest_set *set) {
+    maker *m = s->maker;
+    ig_arena *arena = &m->e->module->arena;
+    double *sorted = IG_NEW_ARRAY(arena, double, set->count + 1u);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (!isnan(set->items[i])) {
+            sorted[count++] = narrow_number(m, set->items[i]);
+        }
+    }
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    s->cuts = IG_NEW_ARRAY(arena, cut, 2u * count + 1u);
+    for (uint32_t i = 0; i < count; i++) {
+        double before = find_previous(m, sorted[i]);
+        double reached = s->count ? s->cuts[s->count - 1].last : -(double)INFINITY;
+        if (s->count && sorted[i] == reached) {
             continue;
         }
-        ig_value *holds = ig_expr_map2(w->e, comparisons[mode], feature, value);
-        if (result) {
-            modes = modes ? modes : look_up(w, IG_DT_u8, f->modes);
-            ig_value *is_it = ig_expr_with(w->e, IG_OP_eq, modes, mode);
-            holds = ig_build_where(w->e, is_it, holds, result);
+        if (!isnan(before) && !(s->count && before == reached)) {
+            s->cuts[s->count++] = (cut){ before, false };
         }
-        result = holds;
+        s->cuts[s->count++] = (cut){ sorted[i], true };
     }
-    return result;
 }
 
-static bool tracks_missing(const ig_forest *f) {
-    for (uint32_t i = 0; i < f->node_count; i++) {
-        if (f->missing[i]) {
-            return true;
-        }
+/* Record `r` as the search among cuts `low` to `high` - 1; how many steps it takes.
+ * Each half is half as long, so that this goes 32 calls deep at most. */
+static uint32_t make_search(const search *s, size_t r, uint32_t low, uint32_t high,
+                            uint32_t middle) {
+    maker *m = s->maker;
+    if (low == high) {
+        bool is_in = low < s->count && s->cuts[low].is_in;
+        copy_node(m, r, is_in ? s->in : s->out);
+        return 0;
     }
-    return false;
+    record made = { s->cuts[middle].last, (int64_t)m->used, false };
+    m->used += 2;
+    m->features[r] = m->forest->features[s->node];
+    m->leaves[r] = 0;
+    m->records[r] = made;
+    size_t next = (size_t)made.next;
+    uint32_t behind = middle + 1;
+    uint32_t first = make_search(s, next, low, middle, low + (middle - low) / 2);
+    uint32_t second = make_search(s, next + 1, behind, high,
+                                  behind + (high - behind) / 2);
+    return 1 + (first > second ? first : second);
 }
 
-static void step_down(walk *w, bool has_missing) {
-    const ig_forest *f = w->forest;
-    ig_expr *e = w->e;
-    ig_value *columns = look_up(w, IG_DT_i32, f->features);
-    ig_value *feature = ig_build_gather_elements(
-        e, w->x, columns, (ig_gather_elements_attrs){ .axis = 1 });
-    ig_value *holds = compare_features(w, feature, look_up_values(w));
-    if (has_missing) {
-        ig_value *is_tracked = look_up(w, IG_DT_bool, f->missing);
-        is_tracked = ig_build_and(e, is_tracked, ig_build_isnan(e, feature));
-        holds = ig_build_or(e, holds, is_tracked);
+/* NaN is no member, unless it tracks `yes`: then it goes to the first child of the
+ * first test and always to the second from there, to the interval before that test's
+ * number, which is therefore a member. */
+static void make_set(maker *m, uint32_t node) {
+    const ig_forest *f = m->forest;
+    bool is_member = f->modes[node] == IG_FOREST_MEMBER;
+    bool is_negated = f->modes[node] == IG_FOREST_NEQ;
+    search s = { .maker = m, .node = node };
+    s.in = is_negated ? f->no[node] : f->yes[node];
+    s.out = is_negated ? f->yes[node] : f->no[node];
+    ig_forest_set one = { &f->values[node], 1 };
+    make_cuts(&s, is_member ? &f->sets[node] : &one);
+    bool tracks = f->missing[node] && !is_negated;
+    if (s.count == 0) {
+        m->of_node[node] = make_pair(m, (double)NAN, s.in, s.out);
+        m->steps[node] = 1;
+    } else {
+        size_t r = m->used++;
+        uint32_t middle = s.count / 2;
+        middle += !s.cuts[middle].is_in;
+        assert(middle < s.count && "the last cut ends with a member");
+        m->steps[node] = make_search(&s, r, 0, s.count, middle);
+        m->of_node[node] = m->records[r];
     }
-    ig_value *yes = look_up(w, IG_DT_i32, f->yes), *no = look_up(w, IG_DT_i32, f->no);
-    w->at = ig_build_where(e, holds, yes, no);
+    m->of_node[node].tracks = tracks;
 }
 
-/* ---- what leaves give ---- */
+/* ---- all nodes ---- */
 
-/* Does each leaf have one weight at most, and each tree one target?  The targets by
- * tree then go to `targets`. */
-static bool has_own_targets(const walk *w, int64_t *targets) {
-    const ig_forest *f = w->forest;
-    ig_arena *arena = &w->e->module->arena;
-    uint32_t *tree_of = IG_NEW_ARRAY(arena, uint32_t, f->node_count); /* from 1 on */
-    bool *is_taken = IG_NEW_ARRAY(arena, bool, f->node_count);
-    uint32_t *stack = IG_NEW_ARRAY(arena, uint32_t, 2u * f->node_count + 1);
-    memset(is_taken, 0, f->node_count * sizeof *is_taken);
-    memset(tree_of, 0, f->node_count * sizeof *tree_of);
+static void make_node(maker *m, uint32_t node) {
+    const ig_forest *f = m->forest;
+    if (is_leaf(f, node)) {
+        m->leaf_of[node] = m->leaf_count++;
+        m->steps[node] = 0;
+        return;
+    }
+    if (f->modes[node] < IG_FOREST_EQ) {
+        make_comparison(m, node);
+    } else {
+        make_set(m, node);
+    }
+    uint32_t yes = m->steps[f->yes[node]], no = m->steps[f->no[node]];
+    m->steps[node] += yes > no ? yes : no;
+}
+
+/* Two records a test, and a test for each cut of a set. */
+static size_t count_records(const ig_forest *f) {
+    size_t count = f->tree_count;
+    for (uint32_t i = 0; i < f->reached; i++) {
+        uint32_t node = f->order[i];
+        bool is_member = f->modes[node] == IG_FOREST_MEMBER && !is_leaf(f, node);
+        size_t members = is_member ? f->sets[node].count : 1;
+        count += 4 * members + 3;
+    }
+    return count;
+}
+
+static maker make_records(ig_expr *e, ig_dtype dtype, const ig_forest *f) {
+    ig_arena *arena = &e->module->arena;
+    size_t most = count_records(f);
+    maker m = { .e = e, .forest = f, .dtype = dtype, .used = f->tree_count };
+    m.records = IG_NEW_ARRAY(arena, record, most);
+    m.leaves = IG_NEW_ARRAY(arena, int32_t, most);
+    m.features = IG_NEW_ARRAY(arena, int64_t, most);
+    m.of_node = IG_NEW_ARRAY(arena, record, f->node_count);
+    m.steps = IG_NEW_ARRAY(arena, uint32_t, f->node_count);
+    m.leaf_of = IG_NEW_ARRAY(arena, int32_t, f->node_count);
+    memset(m.leaf_of, 0xff, f->node_count * sizeof *m.leaf_of);
+    for (uint32_t i = 0; i < f->reached; i++) {
+        make_node(&m, f->order[i]);
+    }
     for (uint32_t t = 0; t < f->tree_count; t++) {
-        uint32_t used = 0;
-        stack[used++] = (uint32_t)f->roots[t];
+        copy_node(&m, t, f->roots[t]);
+    }
+    assert(m.used <= most && "records are counted right");
+    return m;
+}
+
+/* ---- weights ---- */
+
+/* Has each leaf one weight at most, and each tree one target?  The targets then go to
+ * `targets`, by tree. */
+static bool has_own_targets(const maker *m, int64_t *targets) {
+    const ig_forest *f = m->forest;
+    bool *is_taken = IG_NEW_ARRAY(&m->e->module->arena, bool, f->node_count);
+    memset(is_taken, 0, f->node_count * sizeof *is_taken);
+    for (uint32_t t = 0; t < f->tree_count; t++) {
         targets[t] = -1;
-        while (used > 0) {
-            uint32_t node = stack[--used];
-            if (tree_of[node] == t + 1) {
-                continue;
-            }
-            if (tree_of[node]) {
-                return false; /* two trees share it */
-            }
-            tree_of[node] = t + 1;
-            stack[used++] = (uint32_t)f->yes[node];
-            stack[used++] = (uint32_t)f->no[node];
-        }
     }
     for (uint32_t i = 0; i < f->weight_count; i++) {
         const ig_forest_weight *weight = &f->weights[i];
-        uint32_t tree = tree_of[weight->node];
-        if (tree == 0) {
+        if (m->leaf_of[weight->node] < 0) {
             continue; /* no row comes there */
         }
-        int64_t *target = &targets[tree - 1];
+        int64_t *target = &targets[f->tree_of[weight->node]];
         if (is_taken[weight->node] || (*target >= 0 && *target != weight->target)) {
             return false;
         }
         is_taken[weight->node] = true;
         *target = weight->target;
     }
-    return true;
+    return !f->shares;
 }
 
-/* One weight a leaf: [N, trees], brought to the trees' targets by a product. */
-static ig_value *sum_by_tree(const walk *w, const int64_t *targets) {
-    const ig_forest *f = w->forest;
-    ig_expr *e = w->e;
-    ig_arena *arena = &e->module->arena;
-    double *each = IG_NEW_ARRAY(arena, double, f->node_count);
-    memset(each, 0, f->node_count * sizeof *each);
-    for (uint32_t i = 0; i < f->weight_count; i++) {
-        each[f->weights[i].node] = f->weights[i].weight;
+/* Floats of x's dtype. */
+static ig_value *make_floats(const maker *m, uint32_t rank, const int64_t *extents,
+                             const double *values) {
+    int64_t count = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        count *= extents[i];
     }
-    ig_value *list = make_list(e, IG_DT_f64, f->node_count, each);
-    list = ig_expr_like(e, list, w->x);
-    ig_value *given = ig_expr_gather(e, list, w->at, 0, IG_NEGATIVE_error);
-    if (f->target_count == 1) {
-        return ig_expr_reduce_axis(e, IG_REDUCE_sum, given, 1, true);
+    if (m->dtype == IG_DT_f64) {
+        return ig_expr_constant(m->e, "forest", IG_DT_f64, rank, extents, values);
     }
-    size_t count = (size_t)f->tree_count * f->target_count;
-    double *is_its = IG_NEW_ARRAY(arena, double, count);
-    memset(is_its, 0, count * sizeof *is_its);
-    for (uint32_t t = 0; t < f->tree_count; t++) {
-        if (targets[t] >= 0) {
-            is_its[t * f->target_count + (uint32_t)targets[t]] = 1;
-        }
+    float *narrowed = IG_NEW_ARRAY(&m->e->module->arena, float, (size_t)count + 1);
+    for (int64_t i = 0; i < count; i++) {
+        narrowed[i] = (float)values[i];
     }
-    int64_t extents[] = { f->tree_count, f->target_count };
-    ig_value *by_tree = ig_expr_constant(e, "targets", IG_DT_f64, 2, extents, is_its);
-    return ig_expr_matmul(e, given, ig_expr_like(e, by_tree, w->x));
+    return ig_expr_constant(m->e, "forest", IG_DT_f32, rank, extents, narrowed);
 }
 
-/* [N, trees, targets], of which a leaf that lacks a target has `absent`. */
-static ig_value *aggregate_leaves(const walk *w, ig_reduce kind, double absent) {
-    const ig_forest *f = w->forest;
-    ig_expr *e = w->e;
-    size_t count = (size_t)f->node_count * f->target_count;
-    double *all = IG_NEW_ARRAY(&e->module->arena, double, count);
+/* [leaves, width]; what a leaf does not have is `absent`. */
+static ig_value *make_weights(const maker *m, uint32_t width, double absent) {
+    const ig_forest *f = m->forest;
+    size_t count = (size_t)m->leaf_count * width;
+    double *all = IG_NEW_ARRAY(&m->e->module->arena, double, count + 1);
     for (size_t i = 0; i < count; i++) {
         all[i] = absent;
     }
     for (uint32_t i = 0; i < f->weight_count; i++) {
         const ig_forest_weight *own = &f->weights[i];
-        double *entry = &all[own->node * f->target_count + own->target];
+        int32_t leaf = m->leaf_of[own->node];
+        if (leaf < 0) {
+            continue;
+        }
+        double *entry = &all[(size_t)leaf * width + (width > 1 ? own->target : 0)];
         *entry = *entry == absent ? own->weight : *entry + own->weight;
     }
-    int64_t extents[] = { f->node_count, f->target_count };
-    ig_value *table = ig_expr_constant(e, "leaves", IG_DT_f64, 2, extents, all);
-    table = ig_expr_like(e, table, w->x);
-    ig_value *given = ig_expr_gather(e, table, w->at, 0, IG_NEGATIVE_error);
-    return ig_expr_reduce_axis(e, kind, given, 1, false);
+    int64_t extents[] = { m->leaf_count, width };
+    return make_floats(m, 2, extents, all);
 }
 
-/* The least or greatest; a target that no tree has is 0. */
-static ig_value *find_extremes(const walk *w, ig_reduce kind, double absent) {
-    ig_value *found = aggregate_leaves(w, kind, absent);
-    ig_value *zero = ig_expr_like(w->e, ig_expr_number(w->e, IG_DT_f64, 0), w->x);
-    ig_value *is_absent = ig_expr_with(w->e, IG_OP_eq, found, absent);
-    return ig_build_where(w->e, is_absent, zero, found);
+/* ---- the op ---- */
+
+static ig_value *make_nodes(const maker *m) {
+    int64_t *words = IG_NEW_ARRAY(&m->e->module->arena, int64_t, m->used);
+    for (size_t r = 0; r < m->used; r++) {
+        const record *own = &m->records[r];
+        words[r] = ig_forest_word(own->next, own->tracks, m->features[r]);
+    }
+    int64_t extent = (int64_t)m->used;
+    return ig_expr_constant(m->e, "forest", IG_DT_i64, 1, &extent, words);
 }
 
-static ig_value *aggregate_trees(const walk *w) {
-    const ig_forest *f = w->forest;
-    if (f->aggregate == IG_FOREST_MIN) {
-        return find_extremes(w, IG_REDUCE_min, (double)INFINITY);
+static ig_value *make_tests(const maker *m) {
+    double *tests = IG_NEW_ARRAY(&m->e->module->arena, double, m->used);
+    for (size_t r = 0; r < m->used; r++) {
+        tests[r] = m->records[r].test;
     }
-    if (f->aggregate == IG_FOREST_MAX) {
-        return find_extremes(w, IG_REDUCE_max, -(double)INFINITY);
+    int64_t extent = (int64_t)m->used;
+    return make_floats(m, 1, &extent, tests);
+}
+
+/* Steps and target of each tree. */
+static ig_value *make_trees(const maker *m, const int64_t *targets) {
+    const ig_forest *f = m->forest;
+    int64_t *trees = IG_NEW_ARRAY(&m->e->module->arena, int64_t, 2u * f->tree_count);
+    for (uint32_t t = 0; t < f->tree_count; t++) {
+        trees[2 * t] = m->steps[f->roots[t]];
+        trees[2 * t + 1] = targets && targets[t] > 0 ? targets[t] : 0;
     }
-    int64_t *targets = IG_NEW_ARRAY(&w->e->module->arena, int64_t, f->tree_count);
-    ig_value *sum = has_own_targets(w, targets) ? sum_by_tree(w, targets)
-                                                : aggregate_leaves(w, IG_REDUCE_sum, 0);
-    return f->aggregate == IG_FOREST_AVERAGE
-               ? ig_expr_with(w->e, IG_OP_div, sum, f->tree_count)
-               : sum;
+    int64_t extents[] = { f->tree_count, 2 };
+    return ig_expr_constant(m->e, "forest", IG_DT_i64, 2, extents, trees);
+}
+
+/* A target that no tree has is 0. */
+static ig_value *clear_absent(ig_expr *e, ig_value *found, double absent) {
+    ig_value *zero = ig_expr_like(e, ig_expr_number(e, IG_DT_f64, 0), found);
+    ig_value *is_absent = ig_expr_with(e, IG_OP_eq, found, absent);
+    return ig_build_where(e, is_absent, zero, found);
 }
 
 ig_value *ig_compose_forest(ig_expr *e, ig_value *x, const ig_forest *forest) {
+    static const struct {
+        int op;
+        double absent;
+    } kinds[] = { [IG_FOREST_AVERAGE] = { IG_REDUCE_sum, 0 },
+                  [IG_FOREST_SUM] = { IG_REDUCE_sum, 0 },
+                  [IG_FOREST_MIN] = { IG_REDUCE_min, (double)INFINITY },
+                  [IG_FOREST_MAX] = { IG_REDUCE_max, -(double)INFINITY } };
     assert(forest->tree_count > 0 && forest->target_count > 0 && "the reader checks");
     if (!x) {
         return NULL;
     }
-    walk w = { .e = e, .forest = forest, .x = x };
-    ig_dim dims[] = { x->type->dims[0], ig_dim_of(forest->tree_count) };
-    w.at = make_list(e, IG_DT_i32, forest->tree_count, forest->roots);
-    w.at = ig_expr_expand(e, w.at, 2, dims);
-    bool has_missing = tracks_missing(forest);
-    for (uint32_t i = 0; i < forest->depth; i++) {
-        step_down(&w, has_missing);
+    maker m = make_records(e, (ig_dtype)x->type->dtype, forest);
+    int64_t *targets = IG_NEW_ARRAY(&e->module->arena, int64_t, forest->tree_count);
+    bool is_own = has_own_targets(&m, targets);
+    double absent = kinds[forest->aggregate].absent;
+    int64_t count = (int64_t)m.used;
+    ig_value *operands[IG_FOREST_OPERANDS] = { x };
+    operands[IG_FOREST_TESTS] = make_tests(&m);
+    operands[IG_FOREST_NODES] = make_nodes(&m);
+    operands[IG_FOREST_TREES] = make_trees(&m, is_own ? targets : NULL);
+    operands[IG_FOREST_LEAVES] = ig_expr_constant(e, "forest", IG_DT_i32, 1, &count,
+                                                  m.leaves);
+    operands[IG_FOREST_WEIGHTS] = make_weights(&m, is_own ? 1 : forest->target_count,
+                                               absent);
+    ig_forest_attrs attrs = { .targets = forest->target_count,
+                              .op = kinds[forest->aggregate].op };
+    ig_value *found = ig_build_forest(e, operands, IG_FOREST_OPERANDS, attrs);
+    if (forest->aggregate == IG_FOREST_AVERAGE) {
+        return ig_expr_with(e, IG_OP_div, found, forest->tree_count);
     }
-    return aggregate_trees(&w);
+    return kinds[forest->aggregate].op == IG_REDUCE_sum
+               ? found
+               : clear_absent(e, found, absent);
 }

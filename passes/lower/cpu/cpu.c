@@ -18,6 +18,7 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_reduce] = ig_lower_serial_reduce,
     [IG_FAMILY_softmax] = ig_lower_serial_softmax,
     [IG_FAMILY_pad] = ig_lower_serial_pad,
+    [IG_FAMILY_forest] = ig_lower_serial_forest,
     [IG_FAMILY_scan] = ig_lower_serial_scan,
     [IG_FAMILY_range] = ig_lower_serial_range,
     [IG_FAMILY_scatter] = ig_lower_serial_scatter,

@@ -10,7 +10,8 @@
 /* Families without a schedule for blocks: a tile is the work of one thread, as a CPU
  * does it with one lane. */
 #define SERIAL_FAMILIES(ROW) \
-    ROW(gather) ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter)
+    ROW(gather) ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter) \
+    ROW(forest)
 
 #define SCHEDULE(name)                                      \
     static ig_status lower_serial_##name(ig_lower *lower) { \

@@ -15,5 +15,6 @@ ig_status ig_lower_serial_range(ig_lower *lower);    /* scan.c */
 ig_status ig_lower_serial_cumulate(ig_lower *lower); /* cumulate.c */
 ig_status ig_lower_serial_scatter(ig_lower *lower);  /* scatter.c, scatter_nd.c */
 ig_status ig_lower_serial_gather(ig_lower *lower);   /* gather.c */
+ig_status ig_lower_serial_forest(ig_lower *lower);   /* forest.c */
 
 #endif

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 256, NODES_MAX = 1 << 22, TARGETS_MAX = 1 << 16 };
+enum { DEPTH_MAX = 4096, NODES_MAX = 1 << 22, TARGETS_MAX = 1 << 16 };
 
 typedef struct ensemble {
     ig_onnx_node *node;
@@ -169,12 +169,14 @@ static bool set_feature(ensemble *s, uint32_t node, int64_t feature) {
     return true;
 }
 
-/* A mode's name; IG_FOREST_MODES for a leaf, -1 for none of them. */
+enum { LEAF = IG_FOREST_MEMBER }; /* whose name stands where that mode's would */
+
+/* A mode's name; LEAF for a leaf, -1 for none of them. */
 static int read_mode(const ProtobufCBinaryData *text) {
     static const char *const names[] = { "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                          "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ",
                                          "LEAF" };
-    for (int i = 0; i <= IG_FOREST_MODES; i++) {
+    for (int i = 0; i <= LEAF; i++) {
         if (text->len == strlen(names[i]) &&
             memcmp(text->data, names[i], text->len) == 0) {
             return i;
@@ -201,7 +203,7 @@ static bool link_nodes(ensemble *s, const name_table *names, const int64_t *tree
     }
     for (uint32_t i = 0; i < f->node_count; i++) {
         int mode = read_mode(&modes->strings[i]);
-        bool is_leaf = mode == IG_FOREST_MODES;
+        bool is_leaf = mode == LEAF;
         uint32_t next[] = { i, i };
         if (mode < 0) {
             ig_onnx_fail(s->node, IG_INVALID, "mode '%.*s' of node %u is unknown",
@@ -450,12 +452,11 @@ ig_status ig_onnx_import_tree_classifier(ig_onnx_node *node) {
 
 typedef struct numbered {
     ensemble s;
-    uint32_t
-        inner; /* nodes of the file; behind them two leaves each, then more tests */
+    uint32_t inner; /* nodes of the file; behind them two leaves each */
     const int64_t *next[2], *is_leaf[2]; /* true, false */
     const int64_t *leaf_targets;
     numbers leaf_weights, members;
-    uint32_t used, member; /* nodes, and entries of `members` */
+    uint32_t member; /* the next of `members` */
 } numbered;
 
 /* The child of a node on one side; a leaf gets a node of its own, with its weight. */
@@ -486,28 +487,15 @@ static bool link_child(numbered *n, uint32_t node, uint32_t side, int32_t *out_c
     return true;
 }
 
-/* A test of membership becomes tests for the members, one behind the other. */
-static void chain_members(numbered *n, uint32_t node) {
-    ig_forest *f = &n->s.forest;
-    int32_t no = f->no[node];
-    f->modes[node] = IG_FOREST_EQ;
-    f->values[node] = (double)NAN;
-    for (bool is_first = true; n->member < n->members.count; is_first = false) {
-        double value = n->members.items[n->member++];
-        if (isnan(value)) {
+/* The next members of the file's list, which NaN ends. */
+static void take_members(numbered *n, uint32_t node) {
+    ig_forest_set *set = &n->s.forest.sets[node];
+    set->items = n->members.items + n->member;
+    while (n->member < n->members.count) {
+        if (isnan(n->members.items[n->member++])) {
             break;
         }
-        if (!is_first) {
-            uint32_t more = n->used++;
-            f->yes[more] = f->yes[node];
-            f->features[more] = f->features[node];
-            f->missing[more] = f->missing[node];
-            f->modes[more] = IG_FOREST_EQ;
-            f->no[node] = (int32_t)more;
-            node = more;
-        }
-        f->values[node] = value;
-        f->no[node] = no;
+        set->count++;
     }
 }
 
@@ -523,11 +511,10 @@ static void add_leaves(numbered *n) {
 
 static bool link_numbered(numbered *n, const int64_t *features, const double *modes,
                           const double *splits) {
-    enum { MEMBER = 6 };
     ig_forest *f = &n->s.forest;
     add_leaves(n);
     for (uint32_t i = 0; i < n->inner; i++) {
-        if (!(modes[i] >= 0 && modes[i] <= MEMBER)) {
+        if (!(modes[i] >= 0 && modes[i] <= IG_FOREST_MEMBER)) {
             ig_onnx_fail(n->s.node, IG_INVALID, "node %u has mode %g, expected 0 to 6",
                          i, modes[i]);
             return false;
@@ -538,8 +525,8 @@ static bool link_numbered(numbered *n, const int64_t *features, const double *mo
             !set_feature(&n->s, i, features[i])) {
             return false;
         }
-        if (f->modes[i] == MEMBER) {
-            chain_members(n, i);
+        if (f->modes[i] == IG_FOREST_MEMBER) {
+            take_members(n, i);
         }
     }
     return true;
@@ -580,12 +567,13 @@ static bool read_numbered(numbered *n) {
     if (ig_onnx_has_failed(s->node)) {
         return false;
     }
-    alloc_nodes(&n->s, 3 * n->inner + n->members.count);
-    n->used = 3 * n->inner;
+    alloc_nodes(&n->s, 3 * n->inner);
+    n->s.forest.sets = IG_NEW_ARRAY(s->arena, ig_forest_set, n->inner);
+    memset(n->s.forest.sets, 0, n->inner * sizeof *n->s.forest.sets);
     n->s.forest.weights = IG_NEW_ARRAY(s->arena, ig_forest_weight, 2u * n->inner);
     n->s.forest.node_count = n->inner; /* as many flags as the file has nodes */
     read_missing(&n->s);
-    n->s.forest.node_count = 3 * n->inner + n->members.count;
+    n->s.forest.node_count = 3 * n->inner;
     return !ig_onnx_has_failed(s->node) &&
            link_numbered(n, features, modes.items, splits.items) &&
            read_numbered_roots(n);
