@@ -33,9 +33,6 @@ torch_modules() {
         verify static "$target" "${cases[@]}"
     done
     [ -e "$(dirname "$ingot")/libingot-interp-cpython.so" ] || return 0
-    # What runs op by op in an interpreter: all but whole recurrent layers and transformers.
-    mapfile -t cases < <(printf '%s\n' "${cases[@]}" |
-        grep -vE '/(decoder|encoder|transformer|(gru|lstm|rnn)(_[a-z]+)*$)' )
     "$ingot" verify -q --interpreter cpython "${cases[@]}" >"$folder/layers.txt" 2>&1
     passed=$((passed + $(grep -c '^pass' "$folder/layers.txt")))
     failed=$((failed + ${#cases[@]} - $(grep -c '^pass' "$folder/layers.txt")))

@@ -8,11 +8,9 @@ import types
 
 import torch
 
-from . import container, module
-from .. import functional
+from . import container, module, written
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .module import Module
-from ... import _ops
 from ..._tables import ABSENT_ATTRIBUTES, LAYERS
 
 # Attributes of layers without weights, which code may make itself.
@@ -61,29 +59,9 @@ class _Layer(Module):
             self.__dict__[name] = value
 
 
-def _adaptive_pool(name):
-    kind, rank = name[len("Adaptive"):-len("Pool1d")].lower(), int(name[-2])
-
-    def forward(self, input):  # noqa: A002
-        size = self.output_size
-        size = list(size) if isinstance(size, (list, tuple)) else [size] * rank
-        size = [n if n is not None else input.shape[i - rank] for i, n in enumerate(size)]
-        result = _ops.call(f"adaptive_{kind}_pool{rank}d", input, size)
-        return result if kind == "avg" or self.return_indices else result[0]
-    return forward
-
-
-def _upsample(self, input):  # noqa: A002
-    scale = None if self.size is not None else self.scale_factor
-    recompute = getattr(self, "recompute_scale_factor", None)
-    return functional.interpolate(input, self.size, scale, self.mode, self.align_corners, recompute)
-
-
 def _forward_of(name, parameters, body):
-    if name.startswith("Adaptive"):
-        return _adaptive_pool(name)
-    if name.startswith("Upsampl"):
-        return _upsample
+    if name in written.FORWARDS:
+        return written.FORWARDS[name]
     if body is None:
         def forward(self, *args, **kwargs):
             raise NotImplementedError(f"nn.{name} runs compiled only, not in an interpreter")
