@@ -9,6 +9,7 @@
 #   libingot-group     base + runtime/collective    exports ingot/group.h
 #   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
 #   libingot-observe   base + runtime/observe       opened by libingot-runtime for gdb and perf
+#   libingot-text      base + runtime/text          opened by libingot-runtime for strings
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
 #   libingot-interp-E  runtime/interp/E             opened by libingot-interp
 #   ingot-interp-child base + runtime/interp/child  begun by libingot-interp-process
@@ -101,6 +102,12 @@ add_library(ingot-observe MODULE ${observe_objects}
 target_link_libraries(ingot-observe PRIVATE Threads::Threads)
 target_link_options(ingot-observe PRIVATE -Wl,-Bsymbolic)
 set_target_properties(ingot-observe PROPERTIES PREFIX lib)
+
+# Host functions on strings: exports ig_texts_find alone.
+ig_folder_objects(text_objects ig_base ig_text)
+add_library(ingot-text MODULE ${text_objects})
+target_link_libraries(ingot-text PRIVATE m ${CMAKE_DL_LIBS})
+set_target_properties(ingot-text PROPERTIES PREFIX lib)
 
 # The engine is opened into link namespaces, once an interpreter.
 if(TARGET ig_interp_cpython)

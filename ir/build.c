@@ -264,9 +264,32 @@ ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
     return &graph->last_head->results[0];
 }
 
+/* Constants hold no addresses: the texts go into a list of bytes. */
+static ig_value *make_texts(ig_builder *builder, const char *name,
+                            const ig_data *data) {
+    ig_module *module = builder->graph->module;
+    const char *const *texts = data->bytes;
+    ig_writer list;
+    ig_writer_init(&list, &module->arena);
+    for (int64_t i = 0; i < data->size / (int64_t)sizeof *texts; i++) {
+        const char *text = texts[i] ? texts[i] : "";
+        ig_put_bytes(&list, text, strlen(text) + 1);
+    }
+    ig_dim size = ig_dim_of((int64_t)list.size);
+    ig_data bytes = { .type = ig_type_tensor(module, IG_DT_u8, 1, &size),
+                      .bytes = list.data,
+                      .size = (int64_t)list.size };
+    ig_value *blob = ig_make_data(builder, name, &bytes);
+    ig_attr shape = ig_attr_of_dims(module, data->type->dims, data->type->rank);
+    return ig_make(builder, IG_OP_text_of, 1, &blob, &shape);
+}
+
 ig_value *ig_make_data(ig_builder *builder, const char *name, const ig_data *data) {
     enum { INLINE_BYTES = 1024 };
     assert(data->bytes && "data that lies in memory");
+    if (data->type->dtype == IG_DT_str) {
+        return make_texts(builder, name, data);
+    }
     if (data->type->rank <= 1 && data->size <= INLINE_BYTES && !data->is_splat) {
         return ig_make_const(builder, data->type, data->bytes);
     }

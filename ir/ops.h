@@ -115,6 +115,11 @@ typedef enum ig_random {
     IG_RANDOM_normal,
     IG_RANDOM_bits
 } ig_random;
+typedef enum ig_letters {
+    IG_LETTERS_keep,
+    IG_LETTERS_lower,
+    IG_LETTERS_upper
+} ig_letters;
 typedef enum ig_unique_order {
     IG_UNIQUE_sorted,
     IG_UNIQUE_first,

@@ -33,10 +33,6 @@ static bool count_elements(uint32_t rank, const int64_t *dims, int64_t *out_coun
 ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                           uint32_t rank, const int64_t *dims, ig_tensor *out_tensor) {
     assert((dims || !rank) && "a shape has its extents");
-    if (dtype == IG_DT_str) {
-        return report_error(context, IG_UNSUPPORTED,
-                            "tensors of strings are not supported");
-    }
     if (rank > IG_TENSOR_RANK) {
         return report_error(context, IG_LIMIT, "a tensor has more than 32 dimensions");
     }

@@ -16,6 +16,7 @@ static const dtype_row rows[] = {
     [IG_I16] = { "i16", 16 },
     [IG_I32] = { "i32", 32 },
     [IG_I64] = { "i64", 64 },
+    [IG_STR8] = { "str", 64 },
     [IG_BOOL8] = { "bool", 8 },
     [IG_F16] = { "f16", 16 },
     [IG_F64] = { "f64", 64 },

@@ -84,6 +84,7 @@ static ig_session *allocate_session(ig_program *program, ig_memory memory) {
     assert(c.used == bytes && "counting and cutting disagree");
     session->self_bytes = bytes;
     session->host = memory;
+    session->texts.memory = &session->host;
     session->program = program;
     session->plan = &program->plan;
     session->run_steps = program->is_sanitized ? ig_session_sanitized_steps
@@ -164,6 +165,7 @@ void ig_session_destroy(ig_session *session) {
     if (session->capture) {
         session->capture->close(session->capture);
     }
+    ig_session_free_texts(session);
     free_regions(session);
     assert(session->memory.held == 0 && "a region was not given back");
     for (size_t i = 0; i < IG_SHAPES; i++) {

@@ -14,6 +14,7 @@
 #ifndef IG_RUNTIME_SESSION_H
 #define IG_RUNTIME_SESSION_H
 
+#include "runtime/plugin/texts.h"
 #include "runtime/plugin/capture.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -99,6 +100,7 @@ struct ig_session {
     ig_starter *starter; /* whose thread does such runs, or NULL */
     atomic_int state;
     int64_t deadline_ns, stop_at_ns;
+    ig_texts texts;      /* of the last run */
     ig_capture *capture; /* who writes its calls down, or NULL */
     size_t self_bytes;   /* of the block that holds this struct */
     char error[IG_ERROR_BYTES];
@@ -119,6 +121,10 @@ bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_byt
 
 /* session_capture.c: has calls written down where INGOT_CAPTURE names a folder. */
 ig_status ig_session_begin_capture(ig_session *session, const ig_message *message);
+
+/* plugin/texts.c: texts that the last run made, before the next one or at the end. */
+void ig_session_forget_texts(ig_session *session);
+void ig_session_free_texts(ig_session *session);
 
 /* session_state.c.  The views of state after the caller's, for a bind. */
 void ig_session_give_state(ig_session *session);

@@ -184,6 +184,7 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .params = shape->params + exec->param,
         .buffer_count = step->operands.count,
         .param_count = exec->variant->params.count,
+        .texts = &session->texts,
         .run = session->runs,
         .report = &report,
         .reason = reason,
@@ -424,6 +425,7 @@ static ig_status run_bound(ig_session *session) {
     if (session->is_stale) {
         IG_TRY(ig_session_rebind(session));
     }
+    ig_session_forget_texts(session);
     ig_queue *queue = session->queue;
     assert(session->shape && "bound without a shape");
     assert(!queue->has_report && "the last run left a report");

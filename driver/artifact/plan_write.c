@@ -152,6 +152,15 @@ bool ig_plan_is_late(ig_plan_build *p, ig_dim dim) {
     return l.is_late;
 }
 
+/* Does an extent wait for the run, also of a value that is empty all the same? */
+static bool has_late_extent(plan *p, const ig_type *type) {
+    bool is_late = false;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        is_late = is_late || ig_plan_is_late(p, type->dims[i]);
+    }
+    return is_late;
+}
+
 /* What is as large as the run finds out stands in the arena and is copied at the
  * end. */
 static void add_outputs(plan *p) {
@@ -159,7 +168,7 @@ static void add_outputs(plan *p) {
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         ig_value *value = ret->operands[i].value;
         ig_plan_buffer record = { .space = IG_SPACE_OUTPUT, .index = i };
-        if (ig_plan_is_late(p, ig_type_count(p->module, value->type))) {
+        if (has_late_extent(p, value->type)) {
             record = (ig_plan_buffer){ .space = IG_SPACE_ARENA, .index = IG_NONE };
         }
         add_buffer(p, value, record);

@@ -49,6 +49,16 @@ const char *ig_arguments_name(const ig_arguments *arguments, size_t index) {
     return index < arguments->names.count ? arguments->names.items[index] : "";
 }
 
+/* The texts too: who made them may be gone before they are read. */
+static const char **copy_texts(ig_arena *arena, const ig_tensor *from) {
+    const char *const *texts = from->data;
+    const char **copies = IG_NEW_ARRAY(arena, const char *, (size_t)from->count);
+    for (int64_t i = 0; i < from->count; i++) {
+        copies[i] = ig_arena_strdup(arena, texts[i] ? texts[i] : "");
+    }
+    return copies;
+}
+
 /* ---- to and from tensors ---- */
 
 static const struct {
@@ -124,7 +134,8 @@ void ig_argument_of_tensor(ig_arena *arena, const ig_tensor *from, ig_argument *
     out->dtype = ig_dtypes[from->dtype].name;
     out->rank = from->rank;
     out->dims = dims;
-    out->data = from->data;
+    out->data = from->dtype == IG_DT_str ? (const void *)copy_texts(arena, from)
+                                         : from->data;
     out->size = (size_t)ig_tensor_bytes(from);
 }
 

@@ -3,6 +3,7 @@
 #include "driver/values/argument.h"
 
 #include "base/checked.h"
+#include "ir/span.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -82,6 +83,16 @@ static bool read_range(ig_str text, double *low, double *high) {
     return ig_str_to_f64(first, low) && ig_str_to_f64(second, high) && *low <= *high;
 }
 
+/* As a text, where texts are wanted. */
+static void set_generated(const value_text *v, ig_tensor *out, int64_t index,
+                          double value) {
+    if (out->dtype == IG_DT_str) {
+        ((const char **)out->data)[index] = ig_arena_printf(v->arena, "%.17g", value);
+    } else {
+        ig_tensor_set_f64(out, index, value);
+    }
+}
+
 static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) {
     bool is_real = ig_dtype_is_float(v->dtype);
     double low = 0, high = is_real ? 1 : 2;
@@ -92,7 +103,7 @@ static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) 
     for (int64_t i = 0; i < out->count; i++) {
         double unit = (double)(next_random(&state) >> 11) * 0x1p-53;
         double value = low + unit * (high - low);
-        ig_tensor_set_f64(out, i, is_real ? value : floor(value));
+        set_generated(v, out, i, is_real ? value : floor(value));
     }
     return IG_OK;
 }
@@ -105,15 +116,24 @@ static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
         return report_value(v, "has no step behind iota");
     }
     for (int64_t i = 0; i < out->count; i++) {
-        ig_tensor_set_f64(out, i, (double)i * by);
+        set_generated(v, out, i, (double)i * by);
     }
     return IG_OK;
 }
 
-/* ---- numbers ---- */
+/* ---- elements ---- */
 
-static bool set_number(ig_tensor *out, int64_t index, ig_str text) {
+static void set_text(const value_text *v, ig_tensor *out, int64_t index, ig_str text) {
+    ((const char **)out->data)[index] = ig_arena_copy(v->arena, text.data, text.size);
+}
+
+static bool set_element(const value_text *v, ig_tensor *out, int64_t index,
+                        ig_str text) {
     assert(index >= 0 && index < out->count && "the caller counts elements");
+    if (out->dtype == IG_DT_str) {
+        set_text(v, out, index, text);
+        return true;
+    }
     while (text.size && text.data[0] == ' ') {
         text = (ig_str){ text.data + 1, text.size - 1 };
     }
@@ -133,7 +153,9 @@ static bool set_number(ig_tensor *out, int64_t index, ig_str text) {
 
 static void fill_with_first(ig_tensor *out) {
     for (int64_t i = 1; i < out->count; i++) {
-        if (ig_dtype_is_float(out->dtype)) {
+        if (out->dtype == IG_DT_str) {
+            ig_span_copy(out, i, out, 0, 1);
+        } else if (ig_dtype_is_float(out->dtype)) {
             ig_tensor_set_f64(out, i, ig_tensor_get_f64(out, 0));
         } else {
             ig_tensor_set_i64(out, i, ig_tensor_get_i64(out, 0));
@@ -148,7 +170,7 @@ static ig_status read_numbers(const value_text *v, ig_tensor *out) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma ? comma : end;
         if (given < out->count &&
-            !set_number(out, given, (ig_str){ at, (size_t)(stop - at) })) {
+            !set_element(v, out, given, (ig_str){ at, (size_t)(stop - at) })) {
             return report_value(v, "holds something that is no number");
         }
         given++;
@@ -183,7 +205,7 @@ static ig_status read_typed(const value_text *v, ig_tensor *out) {
 /* ---- JSON ---- */
 
 /* Extents by the first element at each level; then every level must agree. */
-static ig_status measure_json(value_text *v, const json_t *json, bool *out_real) {
+static ig_status measure_json(value_text *v, const json_t *json, ig_dtype *out_dtype) {
     v->rank = 0;
     while (json_is_array(json)) {
         if (v->rank == IG_TENSOR_RANK) {
@@ -192,7 +214,9 @@ static ig_status measure_json(value_text *v, const json_t *json, bool *out_real)
         v->dims[v->rank++] = (int64_t)json_array_size(json);
         json = json_array_get(json, 0);
     }
-    *out_real = json_is_real(json);
+    *out_dtype = json_is_string(json) ? IG_DT_str
+                 : json_is_real(json) ? IG_DT_f32
+                                      : IG_DT_i64;
     return IG_OK;
 }
 
@@ -210,7 +234,11 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
     }
     assert(*index < out->count &&
            "levels agree, so there are no more numbers than elements");
-    if (json_is_integer(json) && !ig_dtype_is_float(out->dtype)) {
+    if (out->dtype == IG_DT_str && json_is_string(json)) {
+        set_text(v, out, *index, ig_str_of(json_string_value(json)));
+    } else if (out->dtype == IG_DT_str) {
+        return report_value(v, "holds something that is no string");
+    } else if (json_is_integer(json) && !ig_dtype_is_float(out->dtype)) {
         ig_tensor_set_i64(out, *index, json_integer_value(json));
     } else if (json_is_number(json)) {
         ig_tensor_set_f64(out, *index, json_number_value(json));
@@ -225,11 +253,11 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
 
 static ig_status json_to_tensor(value_text *v, const json_t *json, bool is_typed,
                                 ig_tensor *out) {
-    bool is_real = false;
+    ig_dtype dtype = IG_DT_i64;
     int64_t index = 0;
-    IG_TRY(measure_json(v, json, &is_real));
+    IG_TRY(measure_json(v, json, &dtype));
     if (!is_typed) {
-        v->dtype = is_real ? IG_DT_f32 : IG_DT_i64;
+        v->dtype = dtype;
     }
     IG_TRY(ig_tensor_alloc(v->arena, v->context, v->dtype, v->rank, v->dims, out));
     return take_json(v, json, 0, out, &index);

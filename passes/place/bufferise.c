@@ -508,6 +508,15 @@ static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_topk] = ig_bufferise_host,
     [IG_OP_run_number] = ig_bufferise_host,
     [IG_OP_cast] = ig_bufferise_host,
+    [IG_OP_text_of] = ig_bufferise_host,
+    [IG_OP_text_eq] = ig_bufferise_host,
+    [IG_OP_text_join] = ig_bufferise_host,
+    [IG_OP_text_find] = ig_bufferise_host,
+    [IG_OP_text_match] = ig_bufferise_host,
+    [IG_OP_text_parse] = ig_bufferise_host,
+    [IG_OP_text_print] = ig_bufferise_host,
+    [IG_OP_text_split] = ig_bufferise_host,
+    [IG_OP_text_clean] = ig_bufferise_host,
     [IG_OP_bag_ids] = ig_bufferise_ranks,
     [IG_OP_deal] = ig_bufferise_ranks,
     [IG_OP_meet_counts] = ig_bufferise_ranks,
@@ -581,8 +590,10 @@ static ig_status check_dtypes(const ig_op *op) {
     bool is_end = op->code == IG_OP_cast || (ig_ops[op->code].traits & IG_CONSTANT);
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = op->results[i].type;
-        uint8_t bits = type->kind == IG_TENSOR ? ig_dtypes[type->dtype].bits : 8;
-        if (bits < 8 && (bits == 0 || !is_end)) {
+        bool is_tensor = type->kind == IG_TENSOR;
+        bool is_whole = !is_tensor || (ig_dtypes[type->dtype].bits >= 8 &&
+                                       type->dtype != IG_DT_str);
+        if (!is_whole && !is_end) {
             char why[64];
             snprintf(why, sizeof why, " for %s", ig_dtypes[type->dtype].name);
             return ig_buffers_unsupported(op, why);

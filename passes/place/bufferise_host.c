@@ -77,15 +77,82 @@ static ig_status call_run_number(ig_buffers *s, const ig_op *op, call *c) {
     return IG_OK;
 }
 
-/* Between packed elements and bytes. */
+/* Between packed elements and bytes, or addresses of texts as they are. */
 static ig_status call_cast(ig_buffers *s, const ig_op *op, call *c) {
     const ig_type *x = op->operands[0].value->type, *y = op->results[0].type;
+    if (x->dtype == IG_DT_str || y->dtype == IG_DT_str) {
+        c->function = "text_same";
+        c->params[c->param_count++] = ig_type_count(s->module, x);
+        return IG_OK;
+    }
     bool packs = ig_dtypes[y->dtype].bits < 8;
     ig_dtype narrow = (ig_dtype)(packs ? y : x)->dtype;
     c->function = packs ? "pack_bits" : "unpack_bits";
     c->params[c->param_count++] = ig_type_count(s->module, x);
     c->params[c->param_count++] = ig_dim_of(ig_dtypes[narrow].bits);
     c->params[c->param_count++] = ig_dim_of(ig_dtypes[narrow].class == IG_SINT);
+    return IG_OK;
+}
+
+/* ---- texts: how many there are, and what else the function must know ---- */
+
+static ig_status text_call(ig_buffers *s, const ig_op *op, const char *function,
+                           call *c) {
+    c->function = function;
+    c->params[c->param_count++] = ig_type_count(s->module, op->results[0].type);
+    return IG_OK;
+}
+
+static ig_status call_text_of(ig_buffers *s, const ig_op *op, call *c) {
+    return text_call(s, op, "text_of", c);
+}
+
+static ig_status call_text_eq(ig_buffers *s, const ig_op *op, call *c) {
+    return text_call(s, op, "text_eq", c);
+}
+
+static ig_status call_text_join(ig_buffers *s, const ig_op *op, call *c) {
+    return text_call(s, op, "text_join", c);
+}
+
+static ig_status call_text_find(ig_buffers *s, const ig_op *op, call *c) {
+    return text_call(s, op, "text_find", c);
+}
+
+static ig_status call_text_match(ig_buffers *s, const ig_op *op, call *c) {
+    return text_call(s, op, "text_match", c);
+}
+
+static ig_status call_text_parse(ig_buffers *s, const ig_op *op, call *c) {
+    bool is_real = op->results[0].type->dtype == IG_DT_f64;
+    return text_call(s, op, is_real ? "text_parse_real" : "text_parse", c);
+}
+
+static ig_status call_text_print(ig_buffers *s, const ig_op *op, call *c) {
+    ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
+    IG_TRY(text_call(s, op, "text_print", c));
+    c->params[c->param_count++] = ig_dim_of(ig_dtypes[dtype].onnx);
+    return IG_OK;
+}
+
+static ig_status call_text_split(ig_buffers *s, const ig_op *op, call *c) {
+    const ig_type *y = op->results[0].type;
+    c->function = "text_split";
+    c->params[c->param_count++] = ig_type_count(s->module, op->results[1].type);
+    c->params[c->param_count++] = ig_dim_const(s->module,
+                                               ig_attr_int(op, IG_text_split_max, -1));
+    c->params[c->param_count++] = y->dims[y->rank - 1];
+    return IG_OK;
+}
+
+static ig_status call_text_clean(ig_buffers *s, const ig_op *op, call *c) {
+    const ig_type *x = op->operands[0].value->type;
+    c->function = "text_clean";
+    c->params[c->param_count++] = ig_type_count(s->module, x);
+    c->params[c->param_count++] = ig_type_count(s->module, op->results[0].type);
+    c->params[c->param_count++] = ig_dim_of(ig_attr_int(op, IG_text_clean_letters, 0));
+    c->params[c->param_count++] =
+        ig_dim_of(ig_attr_int(op, IG_text_clean_insensitive, 0));
     return IG_OK;
 }
 
@@ -96,6 +163,15 @@ static const call_fn calls[IG_OP_COUNT] = {
     [IG_OP_topk] = call_topk,
     [IG_OP_run_number] = call_run_number,
     [IG_OP_cast] = call_cast,
+    [IG_OP_text_of] = call_text_of,
+    [IG_OP_text_eq] = call_text_eq,
+    [IG_OP_text_join] = call_text_join,
+    [IG_OP_text_find] = call_text_find,
+    [IG_OP_text_match] = call_text_match,
+    [IG_OP_text_parse] = call_text_parse,
+    [IG_OP_text_print] = call_text_print,
+    [IG_OP_text_split] = call_text_split,
+    [IG_OP_text_clean] = call_text_clean,
 };
 
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {

@@ -378,6 +378,47 @@ static ig_status resolve_range(ig_resolver *m) {
     return IG_OK; /* the op itself stays */
 }
 
+/* ---- texts ---- */
+
+/* How many parts or texts there are; the op itself stays. */
+static ig_status resolve_texts(ig_resolver *m, const shape_query *query) {
+    uint32_t count = m->op->operand_count;
+    ig_value *operands[3];
+    assert(count <= IG_COUNT_OF(operands) && "room for all operands");
+    for (uint32_t i = 0; i < count; i++) {
+        operands[i] = m->op->operands[i].value;
+    }
+    uint32_t last = m->op->results[0].type->rank - 1;
+    ig_dim symbol = extent_symbol(m, last);
+    if (ig_dim_same(symbol, m->op->results[0].type->dims[last])) {
+        ig_resolver_bind(m, make_measure(m, query, operands, count), &symbol, 1);
+    }
+    return IG_OK;
+}
+
+static ig_status resolve_text_split(ig_resolver *m) {
+    ig_dim params[] = {
+        ig_type_count(m->module, m->op->operands[0].value->type),
+        ig_dim_const(m->module, ig_attr_int(m->op, IG_text_split_max, -1))
+    };
+    return resolve_texts(m, &(shape_query){ "text_split_count", 1, 2, params });
+}
+
+static ig_status resolve_text_clean(ig_resolver *m) {
+    const ig_type *x = m->op->operands[0].value->type;
+    if (x->rank == 2) {
+        ig_guard_attrs check = { .left = x->dims[0],
+                                 .right = ig_dim_of(1),
+                                 .message = "texts are cleaned in one row" };
+        ig_build_guard(&m->e, check);
+    }
+    ig_dim params[] = {
+        ig_type_count(m->module, x),
+        ig_dim_of(ig_attr_int(m->op, IG_text_clean_insensitive, 0))
+    };
+    return resolve_texts(m, &(shape_query){ "text_clean_count", 1, 2, params });
+}
+
 /* ---- the walk ---- */
 
 static bool has_operand(const ig_op *op, uint32_t slot) {
@@ -403,6 +444,8 @@ static const resolution rows[] = {
     { IG_OP_topk, IG_topk_k, ig_resolve_topk },
     { IG_OP_nonzero, NONE, ig_resolve_nonzero },
     { IG_OP_unique, NONE, ig_resolve_unique },
+    { IG_OP_text_split, NONE, resolve_text_split },
+    { IG_OP_text_clean, NONE, resolve_text_clean },
     { IG_OP_bag_ids, NONE, ig_resolve_bag_ids },
     { IG_OP_deal, NONE, ig_resolve_deal },
     { IG_OP_all_to_all, NONE, ig_resolve_all_to_all },

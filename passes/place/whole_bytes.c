@@ -1,4 +1,5 @@
-/* whole_bytes: integers of 2 and 4 bits become bytes, but where the caller sees them.
+/* whole_bytes: integers of 2 and 4 bits become bytes, and addresses of texts i64, but
+ * where the caller sees them.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     (%x: i4[3]) …  %1 = cast %y {to = i4}; ret %x, %1
@@ -8,9 +9,9 @@
  *     ret cast %0 {to = i4}, cast %1 {to = i4}
  *
  * Arguments, constants and what the entry graph returns keep their types; in between
- * kernels see i8 and u8 that hold the same values.  The casts at the ends are no
- * kernel's: functions of the runtime do them (bufferise_host.c), so no pass that merges
- * casts may follow this one.
+ * kernels see i8 and u8 that hold the same values, and i64 for texts.  The casts at the
+ * ends are no kernel's: functions of the runtime do them (bufferise_host.c), so no pass
+ * that merges casts may follow this one.
  */
 #include "passes/place/whole_bytes.h"
 
@@ -19,8 +20,9 @@
 
 static bool is_narrow(const ig_value *value) {
     const ig_type *type = value->type;
-    return type->kind == IG_TENSOR && ig_dtypes[type->dtype].bits < 8 &&
-           ig_dtype_is_int((ig_dtype)type->dtype);
+    bool is_part = ig_dtypes[type->dtype].bits < 8 &&
+                   ig_dtype_is_int((ig_dtype)type->dtype);
+    return type->kind == IG_TENSOR && (is_part || type->dtype == IG_DT_str);
 }
 
 bool ig_is_bits_cast(const ig_op *op) {
@@ -29,7 +31,9 @@ bool ig_is_bits_cast(const ig_op *op) {
 }
 
 static ig_dtype byte_of(ig_dtype dtype) {
-    return ig_dtypes[dtype].class == IG_SINT ? IG_DT_i8 : IG_DT_u8;
+    return dtype == IG_DT_str                  ? IG_DT_i64
+           : ig_dtypes[dtype].class == IG_SINT ? IG_DT_i8
+                                               : IG_DT_u8;
 }
 
 static void retype_to_bytes(ig_module *module, ig_value *value) {
@@ -38,12 +42,21 @@ static void retype_to_bytes(ig_module *module, ig_value *value) {
     ig_value_retype(value, ig_type_tensor(module, dtype, type->rank, type->dims));
 }
 
+/* Also of addresses, which no other pass casts. */
+static ig_value *make_cast(ig_expr *e, ig_value *x, ig_dtype to) {
+    const ig_type *type = ig_type_with_dtype(e->module, x->type, to);
+    ig_op_spec spec = {
+        .operands = &x, .operand_count = 1, .result_types = &type, .result_count = 1
+    };
+    return ig_build_cast_op(e, &spec, (ig_cast_attrs){ .to = to })->results;
+}
+
 /* All users of `value` see its elements as bytes. */
 static void unpack_value(ig_builder *b, ig_value *value) {
     ig_expr e = ig_expr_of(b);
     ig_dtype dtype = byte_of((ig_dtype)value->type->dtype);
     ig_use *first = value->uses, *next;
-    ig_value *bytes = ig_expr_cast(&e, value, dtype);
+    ig_value *bytes = make_cast(&e, value, dtype);
     for (ig_use *use = first; use; use = next) {
         next = use->next;
         ig_use_set(use, bytes);
@@ -164,7 +177,7 @@ ig_status ig_pass_whole_bytes(ig_pass_run *run, ig_graph *graph) {
     ig_expr e = ig_expr_of(&b);
     for (uint32_t i = 0; i < end->operand_count; i++) {
         if (wanted[i] != IG_DT_COUNT) {
-            ig_value *packed = ig_expr_cast(&e, end->operands[i].value, wanted[i]);
+            ig_value *packed = make_cast(&e, end->operands[i].value, wanted[i]);
             ig_use_set(&end->operands[i], packed);
         }
     }

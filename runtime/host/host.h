@@ -17,6 +17,7 @@ typedef struct ig_host_call {
     const int64_t *bytes; /* from each buffer's operand offset to its end */
     const int64_t *params;
     uint32_t buffer_count, param_count;
+    struct ig_texts *texts;      /* where functions on texts put theirs */
     int64_t run;                 /* runs of the session before this one */
     ig_kernel_report_v0 *report; /* an index out of range, as a kernel reports it */
     char *reason;      /* of IG_HOST_REASON_BYTES: what is wrong with values */

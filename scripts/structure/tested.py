@@ -41,7 +41,7 @@ def list_tested_ops(files):
 
 def every_op_is_tested(files):
     tested = list_tested_ops(tuple(files))
-    for name, line, row in list_rows(files, "ir/ops.def", "OP"):
+    for name, line, row in list_rows(files, "ir/", "OP"):
         op = row.split(",")[0].strip()
         if op not in tested:
             find(name, line, f"op {op} is in no golden or conformance test")

@@ -21,8 +21,8 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CORPUS = ROOT / "tests/fuzz/corpus"
-FLOAT, INT64, BOOL = 1, 7, 9
-TYPES = {float: 1, int: 2, str: 3, list: 7}
+FLOAT, INT64, STRING, BOOL = 1, 7, 8, 9
+TYPES = {float: 1, int: 2, str: 3, list: 7}  # a list of bytes: 8
 FIELDS = {1: "f", 2: "i", 3: "s", 7: "ints"}
 
 
@@ -54,6 +54,8 @@ def attribute(name, value):
         return pb.AttributeProto(name=name, type=4, t=value)
     if isinstance(value, pb.GraphProto):
         return pb.AttributeProto(name=name, type=5, g=value)
+    if isinstance(value, list) and value and isinstance(value[0], bytes):
+        return pb.AttributeProto(name=name, type=8, strings=value)
     kind = TYPES[type(value)]
     value = value.encode() if kind == 3 else value
     return pb.AttributeProto(name=name, type=kind, **{FIELDS[kind]: value})
@@ -135,6 +137,23 @@ def operators():
         [node("Resize", "x none none sizes", "y", mode="linear", axes=[2, 3], antialias=1,
               keep_aspect_ratio_policy="not_larger")], [x], "y",
         initializer=[tensor("none", FLOAT, [0]), ints("sizes", [4, 6])])
+    s = value("s", STRING, "N")
+    yield "strings", model(
+        [node("StringConcat", "s words", "a"), node("StringSplit", "a", "b n", delimiter="b"),
+         node("StringNormalizer", "s", "c", case_change_action="LOWER"),
+         node("RegexFullMatch", "s", "d", pattern="[a-z]+"), node("Cast", "n", "e", to=8),
+         node("Cast", "e", "f", to=1), node("Equal", "a words", "g")],
+        [s], "a b c d f g", initializer=[pb.TensorProto(
+            name="words", data_type=STRING, dims=[1], string_data=[b"abc"])])
+    labels = model(
+        [node("CategoryMapper", "s", "a", domain="ai.onnx.ml", cats_int64s=[3, 4],
+              cats_strings=[b"x", b"y"]),
+         node("LabelEncoder", "a", "b", domain="ai.onnx.ml", keys_int64s=[3, 4],
+              values_strings=[b"u", b"v"]),
+         node("OneHotEncoder", "b", "c", domain="ai.onnx.ml", cats_strings=[b"u", b"w"])],
+        [s], "a b c")
+    labels.opset_import.append(pb.OperatorSetIdProto(domain="ai.onnx.ml", version=2))
+    yield "labels", labels
     yield "unique", model([node("Unique", "f", "y", sorted=1)], [value("f", FLOAT, 9)], "y")
     yield "sequences", model(
         [node("SequenceEmpty", "", "empty", dtype=1), node("SequenceInsert", "empty m", "one"),

@@ -9,17 +9,34 @@ typedef struct filling {
     ig_location where;
 } filling;
 
+static void give_texts(filling *f, Onnx__TensorProto *tensor, const ig_data *data) {
+    const char *const *texts = data->bytes;
+    size_t count = (size_t)data->size / sizeof *texts;
+    tensor->has_raw_data = false;
+    tensor->raw_data = (ProtobufCBinaryData){ 0 };
+    tensor->n_string_data = count;
+    tensor->string_data = IG_NEW_ARRAY(f->model->arena, ProtobufCBinaryData, count);
+    for (size_t i = 0; i < count; i++) {
+        tensor->string_data[i].data = (uint8_t *)(uintptr_t)texts[i];
+        tensor->string_data[i].len = strlen(texts[i]);
+    }
+}
+
 static ig_status fill_tensor(filling *f, Onnx__TensorProto *tensor, const char *what) {
     ig_data data;
     if (!tensor) {
         return IG_OK;
     }
     IG_TRY(ig_onnx_tensor_data(f->model, tensor, what, &f->where, &data));
+    tensor->has_data_location = false;
+    tensor->n_external_data = 0;
+    if (data.type->dtype == IG_DT_str) {
+        give_texts(f, tensor, &data);
+        return IG_OK;
+    }
     tensor->has_raw_data = true;
     tensor->raw_data.data = (uint8_t *)(uintptr_t)data.bytes;
     tensor->raw_data.len = (size_t)data.size;
-    tensor->has_data_location = false;
-    tensor->n_external_data = 0;
     return IG_OK;
 }
 

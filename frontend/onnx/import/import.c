@@ -140,10 +140,6 @@ static ig_status tensor_type(const entry *e, const char *name,
                                    type)
                  : "has an element type that does not exist");
     }
-    if (dtype == IG_DT_str) {
-        return input_fail(e, IG_UNSUPPORTED, name, NULL,
-                          "holds strings, which are not supported yet");
-    }
     if (!proto->shape) {
         return unranked_type(e, name, dtype, out_type);
     }

@@ -6,6 +6,7 @@
  */
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/ml/ml.h"
+#include "frontend/onnx/ops/text.h"
 
 /* A list of `count` fields, or one of rank 0. */
 static ig_data list_data(const ig_onnx_node *node, ig_dtype dtype, uint32_t rank,
@@ -41,9 +42,13 @@ static ig_status read_data(const ig_onnx_node *node, const Onnx__AttributeProto 
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
         *out_data = list_data(node, IG_DT_i64, 1, attr->n_ints, attr->ints);
         return IG_OK;
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING:
+        return ig_onnx_text_data(node, 0, &attr->s, 1, out_data);
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+        return ig_onnx_text_data(node, 1, attr->strings, attr->n_strings, out_data);
     default:
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "constants of strings are not supported yet");
+        return ig_onnx_fail(node, IG_INVALID, "attribute '%s' holds no constant",
+                            attr->name);
     }
 }
 
@@ -89,8 +94,8 @@ static ig_value *read_value(const ig_onnx_node *node) {
                             "attribute 'value' has rank %u, expected one element",
                             data.type->rank);
     }
-    return ig_make_const(node->builder, ig_type_with_dims(m, data.type, 0, NULL),
-                         data.bytes);
+    data.type = ig_type_with_dims(m, data.type, 0, NULL);
+    return ig_make_data(node->builder, "value", &data);
 }
 
 ig_status ig_onnx_import_constant_of_shape(ig_onnx_node *node) {

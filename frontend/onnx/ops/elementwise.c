@@ -1,9 +1,14 @@
 /* Elementwise operators: maps, folds over many inputs, clips and casts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/text.h"
 
 /* The row's op over the inputs, where the two mean the same. */
 ig_status ig_onnx_import_map(ig_onnx_node *node) {
+    if (node->row->variant == IG_OP_eq && node->inputs[0]->type->dtype == IG_DT_str) {
+        return ig_onnx_give(
+            node, ig_onnx_text_equal(node->e, node->inputs[0], node->inputs[1]));
+    }
     return ig_onnx_give(node, ig_expr_make(node->e, (ig_opcode)node->row->variant,
                                            node->inputs, node->input_count, NULL));
 }
@@ -85,6 +90,9 @@ static ig_status cast_to(ig_onnx_node *node, ig_dtype to) {
     bool is_float8 = ig_dtypes[to].bits == 8 && ig_dtype_is_float(to);
     if (x->type->dtype == to) {
         return ig_onnx_give(node, x);
+    }
+    if (to == IG_DT_str || x->type->dtype == IG_DT_str) {
+        return ig_onnx_give(node, ig_onnx_text_cast(node->e, x, to));
     }
     if (ig_dtypes[to].bits < 8 && ig_expr_is_float(x)) {
         x = ig_expr_cast(node->e, x, IG_DT_i32); /* keeps the low bits, as numpy */

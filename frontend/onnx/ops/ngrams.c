@@ -5,6 +5,7 @@
  * n-grams of one length are compared with all places at once.
  */
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/text.h"
 
 #include <string.h>
 
@@ -139,6 +140,28 @@ static ig_value *weigh_counts(const pool *p, ig_value *y) {
     return ig_build_where(e, ig_expr_with(e, IG_OP_gt, y, 0), weights, zero);
 }
 
+/* Texts by their first place in the pool, which becomes a pool of these numbers. */
+static ig_value *number_texts(pool *p, ig_value *x) {
+    ig_onnx_node *node = p->node;
+    const Onnx__AttributeProto *attr = ig_onnx_attr(node, "pool_strings", NULL);
+    ig_value *list = ig_onnx_text_list_of(node, "pool_strings");
+    if (!list || !attr || attr->n_strings > INT32_MAX) {
+        return ig_expr_fail(p->e, IG_INVALID, "has no pool_strings");
+    }
+    ig_map first;
+    ig_map_init(&first, node->import->arena);
+    int64_t *items = IG_NEW_ARRAY(node->import->arena, int64_t, attr->n_strings);
+    for (size_t i = 0; i < attr->n_strings; i++) {
+        const ProtobufCBinaryData *text = &attr->strings[i];
+        ig_str key = { text->len ? (const char *)text->data : "", text->len };
+        int64_t *known = ig_map_get(&first, key);
+        items[i] = known ? *known : (int64_t)i;
+        ig_map_set(&first, key, known ? known : &items[i]);
+    }
+    p->items = (ig_ints){ items, (uint32_t)attr->n_strings };
+    return ig_build_text_find(p->e, x, list);
+}
+
 ig_status ig_onnx_import_tfidf(ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_value *x = node->inputs[0];
@@ -151,9 +174,13 @@ ig_status ig_onnx_import_tfidf(ig_onnx_node *node) {
     p.max = ig_onnx_attr_between(node, "max_gram_length", 1, p.min, INT32_MAX);
     p.skips = ig_onnx_attr_between(node, "max_skip_count", 0, 0, 1024);
     IG_TRY(e->status);
+    if (x->type->dtype == IG_DT_str) {
+        x = number_texts(&p, x);
+        IG_TRY(e->status);
+    }
     if (!p.items.items || !ig_dtype_is_int((ig_dtype)x->type->dtype)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "n-grams of strings are not supported yet");
+        return ig_onnx_fail(node, IG_INVALID,
+                            "its pool is of another type than its input");
     }
     if (rank < 1 || rank > 2 || !count_outputs(&p)) {
         return ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 1 or 2",

@@ -30,6 +30,10 @@ ig_status ig_onnx_tensor_data(ig_onnx_model *model, const Onnx__TensorProto *ten
     out_data->size = form.bytes;
     out_data->type = ig_type_of_extents(model->module, form.dtype,
                                         (uint32_t)tensor->n_dims, tensor->dims);
+    if (ig_onnx_is_external(tensor) && form.dtype == IG_DT_str) {
+        return ig_onnx_complain(&about, IG_INVALID,
+                                "holds strings outside of the file");
+    }
     if (ig_onnx_is_external(tensor)) {
         return ig_onnx_external_bytes(model, &about, tensor, form.bytes, out_data);
     }

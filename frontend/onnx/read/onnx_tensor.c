@@ -133,7 +133,15 @@ static void put_tensor(ig_writer *out, const ig_tensor *tensor, const char *name
     if (name) {
         put_content(out, 8, name, strlen(name));
     }
-    put_content(out, 9, tensor->data, (size_t)ig_tensor_bytes(tensor));
+    if (tensor->dtype != IG_DT_str) {
+        put_content(out, 9, tensor->data, (size_t)ig_tensor_bytes(tensor));
+        return;
+    }
+    const char *const *texts = tensor->data;
+    for (int64_t i = 0; i < tensor->count; i++) {
+        const char *text = texts[i] ? texts[i] : "";
+        put_content(out, 6, text, strlen(text));
+    }
 }
 
 /* A sequence or optional value: the kind of its items, and the items as `field`. */

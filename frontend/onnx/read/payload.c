@@ -116,10 +116,6 @@ ig_status ig_onnx_tensor_form(const ig_onnx_about *about,
         return ig_onnx_complain(about, IG_UNSUPPORTED, "is stored in segments");
     }
     IG_TRY(check_dims(about, tensor, &out_form->count));
-    if (out_form->dtype == IG_DT_str) {
-        return ig_onnx_complain(about, IG_UNSUPPORTED,
-                                "holds strings, which are not supported yet");
-    }
     if (!ig_dtype_bytes(out_form->dtype, out_form->count, &out_form->bytes)) {
         return ig_onnx_complain(about, IG_INVALID,
                                 "has more bytes than 64 bits can count");
@@ -228,6 +224,27 @@ static ig_status take_raw(const ig_onnx_about *about, ig_arena *arena,
     return IG_OK;
 }
 
+/* One chunk a text; each becomes the address of a copy that ends in 0. */
+static ig_status take_texts(const ig_onnx_about *about, ig_arena *arena,
+                            const ig_onnx_chunk *chunks, size_t chunk_count,
+                            const ig_onnx_form *form, const void **out_bytes) {
+    if ((uint64_t)form->count != chunk_count) {
+        return ig_onnx_complain(about, IG_INVALID, "holds %zu strings instead of %lld",
+                                chunk_count, (long long)form->count);
+    }
+    const char **texts = IG_NEW_ARRAY(arena, const char *, chunk_count);
+    for (size_t i = 0; i < chunk_count; i++) {
+        size_t size = chunks[i].size;
+        if (size && memchr(chunks[i].data, 0, size)) {
+            return ig_onnx_complain(about, IG_UNSUPPORTED,
+                                    "holds a string with a zero byte in it");
+        }
+        texts[i] = ig_arena_copy(arena, size ? (const char *)chunks[i].data : "", size);
+    }
+    *out_bytes = texts;
+    return IG_OK;
+}
+
 /* Entries of a typed field, and bytes of one entry in the IR. */
 static int64_t entry_count(ig_dtype dtype, int64_t count, unsigned *out_width) {
     unsigned bits = ig_dtypes[dtype].bits;
@@ -293,6 +310,9 @@ ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
         return IG_OK;
     }
     IG_TRY(check_single_field(about, chunks, payload->count));
+    if (chunks[0].field == RAW_DATA && form->dtype == IG_DT_str) {
+        return ig_onnx_complain(about, IG_INVALID, "holds strings as raw_data");
+    }
     if (chunks[0].field == RAW_DATA) {
         return take_raw(about, arena, &chunks[0], form, out_bytes);
     }
@@ -301,5 +321,7 @@ ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
                                 ig_dtypes[form->dtype].name,
                                 field_name(chunks[0].field));
     }
-    return take_typed(about, arena, chunks, payload->count, form, out_bytes);
+    return form->dtype == IG_DT_str
+               ? take_texts(about, arena, chunks, payload->count, form, out_bytes)
+               : take_typed(about, arena, chunks, payload->count, form, out_bytes);
 }

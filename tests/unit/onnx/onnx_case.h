@@ -91,6 +91,16 @@ static inline bool onnx_case_equal(onnx_case *c, const ig_tensor *got,
             }
             continue;
         }
+        if (want->dtype == IG_DT_str) {
+            const char *got_text = ((const char *const *)got->data)[i];
+            const char *want_text = ((const char *const *)want->data)[i];
+            if (strcmp(got_text ? got_text : "", want_text ? want_text : "") != 0) {
+                snprintf(c->why, sizeof(c->why), "element %lld is '%s', expected '%s'",
+                         (long long)i, got_text, want_text);
+                return false;
+            }
+            continue;
+        }
         bool is_int = !ig_dtype_is_float(want->dtype);
         double a = ig_tensor_get_f64(got, i), b = ig_tensor_get_f64(want, i);
         bool is_right = is_int ? ig_tensor_get_i64(got, i) == ig_tensor_get_i64(want, i)

@@ -287,12 +287,24 @@ TEST(numbered_children_that_are_not_there_are_refused) {
 }
 END_TEST
 
-TEST(labels_that_are_strings_are_refused) {
+TEST(labels_may_be_strings) {
     Onnx__NodeProto *node = add_trees(begin(1, "TreeEnsembleClassifier", "l,s"),
                                       "class");
     give_weights(node, "class", INTS(0, 1, 1, 1, 1), FLOATS(2, 3, 4, 1, 5));
     set_strings(node, "classlabels_strings", "no,yes");
-    expect_refusal("l,s", "labels that are strings");
+    ig_module *module;
+    ig_tensor in, out[2];
+    CHECK_MSG(import_all("l,s", &module) == IG_OK, "%s", run.why);
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, (int64_t[]){ 3, 3 }, &in));
+    memcpy(in.data, numbers, sizeof numbers);
+    CHECK_OK(ig_interpret(ig_module_graph(module, "main"), &in, &run.arena, out));
+    for (int64_t i = 0; i < 3; i++) {
+        bool is_second = ig_tensor_get_f64(&out[1], 2 * i + 1) >
+                         ig_tensor_get_f64(&out[1], 2 * i);
+        CHECK_TEXT(((const char *const *)out[0].data)[i], is_second ? "yes" : "no");
+    }
+    ig_module_destroy(module);
+    end();
 }
 END_TEST
 
@@ -395,8 +407,7 @@ UNIT_SUITE(onnx_ml, trees_of_one_target_are_summed, trees_track_missing_values,
            numbered_trees_test_for_members, features_that_no_row_has_are_refused,
            circles_of_nodes_are_refused, children_that_are_not_there_are_refused,
            targets_that_are_not_there_are_refused,
-           numbered_children_that_are_not_there_are_refused,
-           labels_that_are_strings_are_refused,
+           numbered_children_that_are_not_there_are_refused, labels_may_be_strings,
            binarizer_holds_elements_against_a_threshold, scaler_takes_the_offset_first,
            normalizer_leaves_rows_of_zeros, imputer_replaces_nan,
            features_are_picked_and_put_side_by_side, one_hot_encoder_adds_an_axis,

@@ -202,7 +202,19 @@ size_t element_count(const ig_argument *tensor) {
 }
 
 /* The number in a dtype's name: "f8e4m3fn" has 8 bits, "bool" is a byte. */
+bool holds_texts(const char *dtype) {
+    return dtype && strcmp(dtype, "str") == 0;
+}
+
+const char *element_text_at(const ig_argument *tensor, size_t index) {
+    const char *text = ((const char *const *)tensor->data)[index];
+    return text ? text : "";
+}
+
 size_t element_bits(const char *dtype) {
+    if (holds_texts(dtype)) {
+        return 8 * sizeof(char *);
+    }
     size_t at = strcspn(dtype ? dtype : "", "0123456789");
     size_t bits = dtype && dtype[at] ? (size_t)strtoul(dtype + at, NULL, 10) : 8;
     return bits;

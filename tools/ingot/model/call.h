@@ -46,6 +46,9 @@ ig_status model_call_create(const model *m, ig_call **out, message *why);
 
 size_t element_count(const ig_argument *tensor);
 size_t element_bits(const char *dtype);
+/* Elements that are addresses of texts, and one of them. */
+bool holds_texts(const char *dtype);
+const char *element_text_at(const ig_argument *tensor, size_t index);
 bool is_real(const char *dtype);
 
 #endif

@@ -42,6 +42,10 @@ static bool bytes_agree(const ig_argument *got, const ig_argument *want, size_t 
 
 bool elements_agree(const ig_argument *got, const ig_argument *want, size_t index,
                     const tolerance *within) {
+    if (holds_texts(got->dtype)) {
+        return holds_texts(want->dtype) &&
+               strcmp(element_text_at(got, index), element_text_at(want, index)) == 0;
+    }
     if (bytes_agree(got, want, index)) {
         return true;
     }

@@ -37,6 +37,10 @@ static void whole_text(const ig_argument *tensor, size_t index, char *out,
 }
 
 void element_text(const ig_argument *tensor, size_t index, char *out, size_t size) {
+    if (holds_texts(tensor->dtype)) {
+        snprintf(out, size, "%s", element_text_at(tensor, index));
+        return;
+    }
     if (!is_real(tensor->dtype)) {
         whole_text(tensor, index, out, size);
         return;
@@ -54,14 +58,24 @@ void element_text(const ig_argument *tensor, size_t index, char *out, size_t siz
 
 /* ---- text ---- */
 
+static void show_element(const ig_argument *tensor, size_t index) {
+    char text[64];
+    if (holds_texts(tensor->dtype)) {
+        put_json_text(stdout, element_text_at(tensor, index)); /* in quotes */
+        return;
+    }
+    element_text(tensor, index, text, sizeof text);
+    fputs(text, stdout);
+}
+
 static void show_rows(const ig_argument *tensor) {
     size_t count = element_count(tensor), shown = count < MAX_SHOWN ? count : MAX_SHOWN;
     size_t row = tensor->rank ? (size_t)tensor->dims[tensor->rank - 1] : 1;
     for (size_t i = 0; i < shown; i++) {
-        char text[64];
-        element_text(tensor, i, text, sizeof text);
         bool ends = (i + 1) % row == 0 || i + 1 == shown;
-        printf("%s%s%s", i % row == 0 ? "  " : " ", text, ends ? "\n" : "");
+        fputs(i % row == 0 ? "  " : " ", stdout);
+        show_element(tensor, i);
+        fputs(ends ? "\n" : "", stdout);
     }
     if (shown < count) {
         printf("  … and %zu more (--outputs writes all)\n", count - shown);
@@ -97,6 +111,10 @@ void show_values(const ig_argument *values, const char *const *names, size_t cou
 
 static void put_element(const ig_argument *tensor, size_t index) {
     char text[64];
+    if (holds_texts(tensor->dtype)) {
+        put_json_text(stdout, element_text_at(tensor, index));
+        return;
+    }
     element_text(tensor, index, text, sizeof text);
     bool is_number = !is_real(tensor->dtype) ||
                      isfinite(ig_argument_number(tensor, index));

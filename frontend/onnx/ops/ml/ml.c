@@ -6,6 +6,7 @@
 #include "frontend/onnx/ops/ml/ml.h"
 
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/text.h"
 
 #include <math.h>
 
@@ -13,13 +14,13 @@
 
 ig_onnx_labels ig_onnx_read_labels(ig_onnx_node *node, const char *numbers,
                                    const char *strings) {
-    ig_onnx_labels labels = { NULL, 0 };
+    ig_onnx_labels labels = { NULL, strings, 0 };
     const Onnx__AttributeProto *names = ig_onnx_attr(node, strings, NULL);
     labels.numbers = ig_onnx_attr_ints(node, numbers, &labels.count);
     if (names && names->n_strings && labels.count) {
         ig_onnx_fail(node, IG_INVALID, "has both %s and %s", numbers, strings);
     } else if (names && names->n_strings <= UINT32_MAX && !labels.count) {
-        labels = (ig_onnx_labels){ NULL, (uint32_t)names->n_strings };
+        labels = (ig_onnx_labels){ NULL, strings, (uint32_t)names->n_strings };
     }
     return labels;
 }
@@ -74,13 +75,13 @@ ig_status ig_onnx_give_classes(ig_onnx_node *node, const ig_onnx_labels *labels,
                                ig_value *classes, ig_value *scores) {
     ig_expr *e = node->e;
     bool has_labels = node->output_count > 0 && node->proto->output[0][0];
-    if (has_labels && !labels->numbers) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "output 0 is labels that are strings: leave it out, or "
-                            "give classlabels as integers");
+    if (has_labels && labels->count == 0) {
+        return ig_onnx_fail(node, IG_INVALID, "has no class labels");
     }
     if (has_labels) {
-        ig_value *list = ig_expr_ints(e, labels->numbers, labels->count);
+        ig_value *list = labels->numbers
+                             ? ig_expr_ints(e, labels->numbers, labels->count)
+                             : ig_onnx_attr_value(node, labels->strings);
         node->outputs[0] = ig_expr_gather(e, list, classes, 0, IG_NEGATIVE_error);
     }
     if (node->output_count > 1) {
@@ -221,18 +222,24 @@ ig_status ig_onnx_import_one_hot_encoder(ig_onnx_node *node) {
     ig_expr *e = node->e;
     uint32_t count = 0;
     const int64_t *cats = ig_onnx_attr_ints(node, "cats_int64s", &count);
-    if (!cats || count == 0) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "has no cats_int64s: categories that are strings are not "
-                            "supported");
+    bool is_text = node->inputs[0]->type->dtype == IG_DT_str;
+    ig_value *texts = is_text ? ig_onnx_attr_value(node, "cats_strings") : NULL;
+    IG_TRY(e->status);
+    if (is_text ? !texts : !cats || count == 0) {
+        return ig_onnx_fail(node, IG_INVALID, "has no %s",
+                            is_text ? "cats_strings" : "cats_int64s");
     }
     if (!ig_onnx_attr_bool(node, "zeros", true)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
                             "zeros is 0: an element of no category would be an error");
     }
-    ig_value *x = ig_expr_cast(e, node->inputs[0], IG_DT_i64);
+    ig_value *x = is_text ? ig_build_text_find(e, node->inputs[0],
+                                               ig_onnx_text_source(node, texts))
+                          : ig_expr_cast(e, node->inputs[0], IG_DT_i64);
+    ig_value *known = is_text ? ig_expr_iota(e, IG_DT_i64, texts->type->dims[0])
+                              : ig_expr_ints(e, cats, count);
     x = x ? ig_expr_unsqueeze(e, x, x->type->rank) : NULL;
-    ig_value *is_it = ig_build_eq(e, x, ig_expr_ints(e, cats, count));
+    ig_value *is_it = ig_build_eq(e, x, known);
     return ig_onnx_give(node, ig_expr_cast(e, is_it, IG_DT_f32));
 }
 

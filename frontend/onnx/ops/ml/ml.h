@@ -15,9 +15,10 @@ enum {
     IG_ONNX_TRANSFORM_PROBIT,
 };
 
-/* The names of classes: numbers, or strings, of which only the count is known here. */
+/* The names of classes: numbers, or strings. */
 typedef struct ig_onnx_labels {
     const int64_t *numbers; /* NULL: strings */
+    const char *strings;    /* the attribute that holds them */
     uint32_t count;
 } ig_onnx_labels;
 
@@ -41,8 +42,7 @@ ig_value *ig_onnx_pair_scores(ig_expr *e, ig_value *second, bool is_share,
                               uint32_t transform);
 /* i64 [N]: the first class with the highest score. */
 ig_value *ig_onnx_best_class(ig_expr *e, ig_value *scores);
-/* Output 0 the labels of classes [N], output 1 the scores as f32.  Labels that are
- * strings are refused where the model reads them. */
+/* Output 0 the labels of classes [N], output 1 the scores as f32. */
 ig_status ig_onnx_give_classes(ig_onnx_node *node, const ig_onnx_labels *labels,
                                ig_value *classes, ig_value *scores);
 
