@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "ir/dim/dim.h"
 #include "ir/infer/infer.h"
+#include "ir/verify/verify.h"
 
 #include <assert.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static ig_status infer_types(ig_op *op) {
                              op->result_count);
     }
     IG_TRY(infer(op, types));
+    IG_TRY(ig_check_texts(op, types));
     for (uint32_t i = 0; i < op->result_count; i++) {
         IG_TRY(check_extents(op, types[i]));
     }

@@ -182,6 +182,9 @@ bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
         return false;
     }
     ig_dtype dtype = (ig_dtype)type->dtype;
+    if (dtype == IG_DT_str) {
+        return false; /* no constant holds addresses */
+    }
     if (type->kind != IG_TABLE) {
         return ig_dtype_bytes(dtype, count, out_bytes);
     }

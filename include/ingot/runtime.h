@@ -54,7 +54,7 @@ typedef enum ig_dtype_code {
     IG_I16 = 5,
     IG_I32 = 6,
     IG_I64 = 7,
-    IG_STR8 = 8,
+    IG_STR8 = 8, /* const char *: bytes that end in 0, NULL is the empty text */
     IG_BOOL8 = 9,
     IG_F16 = 10,
     IG_F64 = 11,

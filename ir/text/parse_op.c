@@ -359,6 +359,7 @@ static ig_status infer_types(ig_parser *p, statement *s) {
     uint32_t count = s->op->result_count;
     const ig_type **types = IG_NEW_ARRAY(p->arena, const ig_type *, count);
     IG_TRY(s->info->infer(s->op, types));
+    IG_TRY(ig_check_texts(s->op, types));
     for (uint32_t i = 0; i < count; i++) {
         ig_value *result = &s->op->results[i];
         if (!result->type) {
@@ -383,7 +384,7 @@ static ig_status set_types(ig_parser *p, statement *s) {
         return ig_parse_error(p, &s->head, "the result types of %s must be given",
                               s->info->name);
     }
-    return IG_OK;
+    return ig_check_texts(s->op, NULL);
 }
 
 static ig_status read_parts(ig_parser *p, statement *s) {

@@ -18,6 +18,10 @@ ig_status ig_verify_module(const ig_module *module);
  * location, and the status is IG_INVALID.  Types were inferred by the reader. */
 ig_status ig_verify_input(const ig_module *module, const char *file);
 
+/* May the op have texts among its operands, and results of these types (NULL: those
+ * that it has)?  IG_UNSUPPORTED, reported, where not. */
+ig_status ig_check_texts(const ig_op *op, const ig_type *const *types);
+
 /* May one value have both types?  Equal but for extents that are not provably
  * different; a scalar of a kernel may be a tensor of rank 0. */
 bool ig_types_agree(const ig_module *module, const ig_type *a, const ig_type *b);
