@@ -319,7 +319,7 @@ TEST(several_defects_are_all_reported) {
         "ai.onnx has no operator 'Frobnicate'",
         "node 3 (Cast): lacks attribute 'to'",
         "value 'c' is defined twice: by node 3 (Cast) and by node 4 (Tanh)",
-        "node 5 (SequenceMap): operator ai.onnx::StringNormalizer (version 17) is not supported",
+        "node 5 (SequenceMap): operator ai.onnx::SequenceMap (version 17) is not supported",
         "(2 nodes, ",
         "node 6 (MaxPool)",
         "node 8 (Gelu): exists since version 20",
