@@ -279,7 +279,7 @@ static ig_value *make_texts(ig_builder *builder, const char *name,
     }
     ig_dim size = ig_dim_of((int64_t)list.size);
     ig_data bytes = { .type = ig_type_tensor(module, IG_DT_u8, 1, &size),
-                      .bytes = list.data,
+                      .bytes = list.data ? list.data : "",
                       .size = (int64_t)list.size };
     ig_value *blob = ig_make_data(builder, name, &bytes);
     ig_attr shape = ig_attr_of_dims(module, data->type->dims, data->type->rank);

@@ -102,7 +102,10 @@ ig_status ig_infer_cast(ig_op *op, const ig_type **out_types) {
     if (to >= IG_DT_COUNT) {
         return INFER_ERROR(op, "'to' is not an element type");
     }
-    if (to == IG_DT_str || dtype_of(op, 0) == IG_DT_str) {
+    ig_dtype from = dtype_of(op, 0);
+    bool is_address = (to == IG_DT_str && from == IG_DT_i64) ||
+                      (to == IG_DT_i64 && from == IG_DT_str); /* of whole_bytes alone */
+    if ((to == IG_DT_str || from == IG_DT_str) && !is_address) {
         return INFER_FAIL(op, IG_UNSUPPORTED, "casts of strings are not supported");
     }
     return join_operands(op, to, out_types);

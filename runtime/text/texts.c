@@ -85,6 +85,9 @@ const char *ig_text_copy(const ig_host_call *call, const char *bytes, size_t siz
 }
 
 const char *ig_text_next(const ig_host_call *call, uint32_t buffer, const char *text) {
+    if (call->bytes[buffer] <= 0) {
+        return NULL;
+    }
     const char *start = call->buffers[buffer], *end = start + call->bytes[buffer];
     const char *at = text ? text + strlen(text) + 1 : start;
     return at < end && memchr(at, 0, (size_t)(end - at)) ? at : NULL;

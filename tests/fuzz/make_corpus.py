@@ -150,8 +150,9 @@ def operators():
               cats_strings=[b"x", b"y"]),
          node("LabelEncoder", "a", "b", domain="ai.onnx.ml", keys_int64s=[3, 4],
               values_strings=[b"u", b"v"]),
+         node("ZipMap", "c", "z", domain="ai.onnx.ml", classlabels_int64s=[7, 8]),
          node("OneHotEncoder", "b", "c", domain="ai.onnx.ml", cats_strings=[b"u", b"w"])],
-        [s], "a b c")
+        [s], "a b c z")
     labels.opset_import.append(pb.OperatorSetIdProto(domain="ai.onnx.ml", version=2))
     yield "labels", labels
     yield "unique", model([node("Unique", "f", "y", sorted=1)], [value("f", FLOAT, 9)], "y")

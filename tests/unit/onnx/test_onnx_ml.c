@@ -364,6 +364,15 @@ TEST(one_hot_encoder_adds_an_axis) {
 }
 END_TEST
 
+TEST(zip_map_stays_a_matrix_of_the_labels) {
+    set_strings(begin(1, "ZipMap", "y"), "classlabels_strings", "no,yes");
+    expect("y", 0, X(2, 2, 0.25F, 0.75F, 1, 0), 2, FLOATS(0.25F, 0.75F, 1, 0));
+    end();
+    (void)begin(1, "ZipMap", "y");
+    expect_refusal("y", "has 0 labels");
+}
+END_TEST
+
 TEST(linear_regressor_has_a_row_a_target) {
     Onnx__NodeProto *node = begin(1, "LinearRegressor", "y");
     set_floats(node, "coefficients", 4, FLOATS(1, 2, 3, 4));
@@ -411,6 +420,6 @@ UNIT_SUITE(onnx_ml, trees_of_one_target_are_summed, trees_track_missing_values,
            binarizer_holds_elements_against_a_threshold, scaler_takes_the_offset_first,
            normalizer_leaves_rows_of_zeros, imputer_replaces_nan,
            features_are_picked_and_put_side_by_side, one_hot_encoder_adds_an_axis,
-           linear_regressor_has_a_row_a_target,
+           zip_map_stays_a_matrix_of_the_labels, linear_regressor_has_a_row_a_target,
            linear_classifier_of_one_row_keeps_its_share,
            linear_classifier_of_one_row_is_of_two_classes)

@@ -296,3 +296,20 @@ ig_status ig_onnx_import_linear_classifier(ig_onnx_node *node) {
     }
     return ig_onnx_give_classes(node, &labels, label, scores);
 }
+
+/* Maps from the labels to the elements of each row stay rows: column j is label j. */
+ig_status ig_onnx_import_zip_map(ig_onnx_node *node) {
+    ig_onnx_labels labels = ig_onnx_read_labels(node, "classlabels_int64s",
+                                                "classlabels_strings");
+    ig_value *x = node->inputs[0];
+    uint32_t rank = x->type->rank;
+    IG_TRY(node->e->status);
+    if (labels.count == 0 || rank < 1 || rank > 2) {
+        return ig_onnx_fail(node, IG_INVALID, "has %u labels and an input of rank %u",
+                            labels.count, rank);
+    }
+    ig_expr_guard_equal(node->e, x->type->dims[rank - 1],
+                        ig_dim_const(node->e->module, labels.count),
+                        "a row must have an element for each label");
+    return ig_onnx_give(node, x);
+}
