@@ -1,5 +1,6 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/checkpoint.h"
 #include "driver/values/argument.h"
 #include "base/zip_format.h"
 #include "driver/values/fold_inputs.h"
@@ -308,7 +309,10 @@ static const struct format *format_of(ig_str bytes) {
 }
 
 static ig_status read_model(import_call *call) {
-    return format_of(call->bytes)->read(call);
+    IG_TRY(format_of(call->bytes)->read(call));
+    return call->options.checkpoint
+               ? ig_checkpoint_give(call->module, call->options.checkpoint)
+               : IG_OK;
 }
 
 static ig_status import_file(void *arguments) {

@@ -430,6 +430,11 @@ static ig_status run_isolated(ig_context *context, const char *path,
                               ig_program **out_program) {
     ig_import_options how = { 0 };
     ig_options_take(&how, sizeof how, import);
+    if (how.checkpoint) {
+        ig_status status = ig_error(&context->diag, IG_UNSUPPORTED, NULL,
+                                    "weights of a checkpoint are not read in isolation");
+        return ig_host_settle(context, status);
+    }
     compile_call call = { .context = context,
                           .out_program = out_program,
                           .work = { .model = path, .import = &how } };

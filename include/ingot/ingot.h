@@ -88,12 +88,14 @@ typedef struct ig_import_options {
      * numbers of leaves), and tensors as .pb or .npy files. */
     const char *const *constant_names, *const *constant_files;
     size_t constant_count;
-    const char *entry;    /* the method of a model from Python; NULL: "forward" */
-    const char *resource; /* of a torch.package, "m/m.pkl"; NULL: its one model */
-    int rowwise_mean;     /* shards by rows with mean pooling: divide by the whole
+    const char *entry;      /* the method of a model from Python; NULL: "forward" */
+    const char *resource;   /* of a torch.package, "m/m.pkl"; NULL: its one model */
+    int rowwise_mean;       /* shards by rows with mean pooling: divide by the whole
                                 * bag, where the archive adds the shards' means */
-    int inputs_only;      /* of ONNX inputs alone, to make values for (f32[any_rank]
+    int inputs_only;        /* of ONNX inputs alone, to make values for (f32[any_rank]
                                 * where the file says no rank): not to be compiled */
+    const char *checkpoint; /* a folder of torch.distributed.checkpoint, whose tensors
+                             * become the weights of their names; or NULL */
 } ig_import_options;
 
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",

@@ -178,6 +178,52 @@ check "nobody's model has no ranks yet" 2 "leave out --isolate or --shard" \
 # ---- what TorchRec did, as cases of verify ----
 
 here=tests/cli/files
+# ---- a checkpoint of sharded modules: rows on one rank each, columns, whole tensors ----
+
+mkdir "$tmp/checkpoint" "$tmp/cut" "$tmp/far"
+for part in metadata __0_0.distcp __1_0.distcp; do
+    cp "tests/golden/checkpoint/$part" "$tmp/checkpoint/${part/#metadata/.metadata}"
+done
+cat >"$tmp/trained.ig" <<'TEXT'
+module @m {
+  weight @ebc.embedding_bags.t1.weight : f32[10, 4] = splat(0)
+  weight @ebc.embedding_bags.t2.weight : f32[7, 6] = splat(0)
+  weight @own : f32[4] = splat(3)
+  graph @main(%ids: i64[N], %off: i64[B]) {
+    %0, %1 = bag @ebc.embedding_bags.t1.weight, %ids, %off, @ebc.embedding_bags.t2.weight, %ids, %off {operands = [1, 1], pool = [sum, sum]}
+    %2 = add %0, @own
+    ret %2, %1
+  }
+}
+TEXT
+trained=("$ingot" run "$tmp/trained.ig" --input 'ids=i64[2]=6,1' --input 'off=i64[1]=0' --checkpoint)
+check "weights of a checkpoint" 0 "31 33 35 37" "${trained[@]}" "$tmp/checkpoint"
+check "columns of two ranks" 0 "43 45 47 49 51 53" "${trained[@]}" "$tmp/checkpoint"
+check "no checkpoint" 6 "cut/.metadata: the checkpoint cannot be read" "${trained[@]}" "$tmp/cut"
+cp "$tmp/checkpoint/.metadata" "$tmp/cut"
+check "a file of it is missing" 3 "__0_0.distcp' cannot be read" "${trained[@]}" "$tmp/cut"
+cp "$tmp/checkpoint/__0_0.distcp" "$tmp/cut" && head -c 2000 "$tmp/checkpoint/__1_0.distcp" >"$tmp/cut/__1_0.distcp"
+check "a file of it was cut" 3 "has a chunk beyond the end of its file" "${trained[@]}" "$tmp/cut"
+sed 's/__0_0.distcp/..\/00.distcp/' "$tmp/checkpoint/.metadata" >"$tmp/far/.metadata"
+check "a file elsewhere is not read" 3 "cannot be read" "${trained[@]}" "$tmp/far"
+head -c 700 "$tmp/checkpoint/.metadata" >"$tmp/cut/.metadata"
+check "metadata that was cut" 3 ".metadata" "${trained[@]}" "$tmp/cut"
+sed 's/f32\[10, 4\]/f32[10, 8]/; s/%0, @own/%1, %1/' "$tmp/trained.ig" >"$tmp/wider.ig"
+check "another type" 3 "has another type than weight 'ebc.embedding_bags.t1.weight'" \
+    "$ingot" dump "$tmp/wider.ig" --checkpoint "$tmp/checkpoint"
+sed 's/ebc\.embedding_bags\.t/other/g; s/@own/@mine/' "$tmp/trained.ig" >"$tmp/stranger.ig"
+check "none of its names" 3 "has the name of one of the model's weights" \
+    "$ingot" dump "$tmp/stranger.ig" --checkpoint "$tmp/checkpoint"
+check "not in isolation" 4 "not read in isolation" \
+    "$ingot" compile "$tmp/trained.ig" --checkpoint "$tmp/checkpoint" --isolate -o "$tmp/no.ingot"
+"$ingot" shard "$tmp/trained.ig" --topology "$tmp/two.json" -o "$tmp/trained.json" -q
+check "a checkpoint for ranks" 0 "rank1.ingot: written" "$ingot" reshard "$tmp/checkpoint" \
+    --model "$tmp/trained.ig" --plan "$tmp/trained.json" -o "$tmp/rank%r.ingot"
+check "which is there already" 0 "rank0.ingot: is there already" "$ingot" reshard "$tmp/checkpoint" \
+    --model "$tmp/trained.ig" --plan "$tmp/trained.json" -o "$tmp/rank%r.ingot"
+check "and runs" 0 "31 33 35 37" "$ingot" run "$tmp/rank%r.ingot" --ranks 2 \
+    --input 'ids=i64[2]=6,1' --input 'off=i64[1]=0'
+
 golden=tests/golden/shard
 check "plans and estimates of TorchRec's planner" 0 "8 passed, 0 failed" \
     "$ingot" verify --suite "$golden"

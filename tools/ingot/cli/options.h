@@ -25,8 +25,8 @@ typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *html,
-        *kernels, *topology, *constraints, *sample, *compat, *svg, *plan, *shard,
-        *profile, *against, *check_command, *interpreter, *script;
+        *kernels, *topology, *constraints, *sample, *checkpoint, *model_file, *compat,
+        *svg, *plan, *shard, *profile, *against, *check_command, *interpreter, *script;
     text_list inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
@@ -131,6 +131,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
          "give what the model means where its archive is wrong: shards by rows with " \
          "mean "                                                                      \
          "pooling")
+#define ROW_CHECKPOINT                       \
+    TEXT("checkpoint", 0, checkpoint, "DIR", \
+         "weights from a torch.distributed checkpoint")
 #define ROWS_STORED                                                            \
     LIST("store", stores, "TABLE=URL",                                         \
          "where rows of a table lie, in place of what the artifact says; "     \

@@ -132,6 +132,7 @@ ig_import_options import_options(const settings *given) {
         .entry = given->entry,
         .resource = given->resource,
         .rowwise_mean = fixes_rowwise_mean(given),
+        .checkpoint = given->checkpoint,
     };
 }
 
@@ -182,10 +183,17 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
     if (status != IG_OK) {
         return status;
     }
+    if (strcmp(format, "artifact") == 0 && given->checkpoint) {
+        complain(0, "%s has weights of its own: --checkpoint is for models", path);
+        return IG_UNSUPPORTED;
+    }
     if (strcmp(format, "artifact") == 0) {
         return open_artifact(given, path, out, why);
     }
-    status = module_open(given, path, NULL, out);
+    ig_import_options how = import_options(given);
+    how.inputs = NULL; /* of these verbs they are values */
+    how.input_count = 0;
+    status = module_open(given, path, &how, out);
     if (status != IG_OK) {
         model_close(out);
     }

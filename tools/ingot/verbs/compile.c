@@ -37,6 +37,7 @@ static const option_row options[] = {
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
+    ROW_CHECKPOINT,
     ROWS_COMPILE,
     ROW_ISOLATE,
     ROW_QUIET,

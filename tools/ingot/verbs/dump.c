@@ -29,6 +29,7 @@ static const option_row dump_options[] = {
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
+    ROW_CHECKPOINT,
     ROWS_COMPILE,
     ROW_ISOLATE,
     ROW_QUIET,

@@ -19,6 +19,9 @@
 
 static const option_row options[] = {
     TEXT("plan", 0, plan, "NEW.json", "who is to have what (ingot shard)"),
+    TEXT("model", 0, model_file, "MODEL", "of a checkpoint: whose weights it has"),
+    LIST("input", inputs, "NAME=TYPE", "of that model: an input's type"),
+    ROW_ENTRY,
     TEXT("output", 'o', output, "FILE",
          "the new artifacts, with %r for a rank's number; or MODEL.ig: the whole model"),
     ROWS_COMPILE,
@@ -108,6 +111,7 @@ static int make_rank(const settings *given, const char *whole, int64_t rank,
     settings own = *given;
     ig_module *module = NULL;
     own.rank = rank;
+    own.checkpoint = given->model_file ? given->arguments.items[0] : NULL;
     ig_context *context = context_open(&own, NULL, &status);
     if (!context) {
         return status;
@@ -183,6 +187,18 @@ static int64_t world_of_plan(const settings *given, int *out_status) {
     return plan ? world : 0;
 }
 
+/* Each rank's part straight from the model and the checkpoint. */
+static int reshard_checkpoint(const settings *given, int64_t world) {
+    char *metadata = text_of("%s/.metadata", given->arguments.items[0]);
+    char *whole = text_of("%s", given->model_file);
+    char *sources[] = { metadata, whole };
+    file_names from = { sources, 2 };
+    int status = make_ranks(given, &from, given->model_file, world);
+    free(metadata);
+    free(whole);
+    return status;
+}
+
 static int reshard_by_plan(const settings *given, const file_names *parts) {
     int status = 0;
     int64_t world = world_of_plan(given, &status);
@@ -193,6 +209,9 @@ static int reshard_by_plan(const settings *given, const file_names *parts) {
         return complain(EXIT_USAGE, "-o of %lld ranks wants %%r for a rank's number: "
                                     "-o 'new%%r.ingot'",
                         (long long)world);
+    }
+    if (given->model_file) {
+        return reshard_checkpoint(given, world);
     }
     char *whole = name_of_rank(given->output, "-whole");
     char *text = text_of("%s.ig", whole);
@@ -220,9 +239,18 @@ static int run_reshard(const settings *given) {
         return complain(EXIT_USAGE, is_text ? "--plan goes with -o 'NEW%%r.ingot'"
                                             : "--plan NEW.json says who gets what");
     }
+    if (given->model_file && is_text) {
+        return complain(EXIT_USAGE,
+                        "--model of a checkpoint goes with --plan; 'ingot dump MODEL "
+                        "--checkpoint DIR -o X.ig' writes the whole model");
+    }
+    if (given->model_file) {
+        file_names none = { NULL, 0 };
+        return reshard_by_plan(given, &none);
+    }
     if (!ends_in(pattern, ".ingot") || strcmp(pattern, given->output) == 0) {
         return complain(EXIT_USAGE, "reshard takes artifacts of ranks, 'OLD%%r.ingot', "
-                                    "and writes others");
+                                    "or a checkpoint and its --model");
     }
     file_names parts = list_parts(pattern);
     int status = is_text ? make_whole(given, &parts, given->output)
@@ -233,9 +261,10 @@ static int run_reshard(const settings *given) {
 
 const verb verb_reshard = {
     .name = "reshard",
-    .arguments = "'OLD%r.ingot' --plan NEW.json -o 'NEW%r.ingot'",
-    .help = "moves the tables of ranks' artifacts to another plan",
-    .details = "OLD%r.ingot are the artifacts of all ranks, as ingot compile --plan "
+    .arguments = "'OLD%r.ingot'|CHECKPOINT --plan NEW.json -o 'NEW%r.ingot'",
+    .help = "moves tables of ranks' artifacts or a checkpoint to another plan",
+    .details = "CHECKPOINT is a folder of torch.distributed.checkpoint, whose tensors "
+               "become the weights of --model MODEL. OLD%r.ingot are the artifacts of all ranks, as ingot compile --plan "
                "writes them; the model's file is not needed. For a while a copy of the "
                "whole model lies beside the new ones. What is newer than the old "
                "artifacts and the plan is not made again.",

@@ -28,6 +28,7 @@ static const option_row options[] = {
     ROW_TRUST_CODE,
     ROW_RESOURCE,
     ROW_FIX,
+    ROW_CHECKPOINT,
     ROWS_COMPILE,
     ROW_ISOLATE,
     ROW_QUIET,

@@ -35,6 +35,7 @@ static const option_row options[] = {
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
+    ROW_CHECKPOINT,
     ROW_TORCH_EMPTY,
     ROW_LIMIT,
     ROW_QUIET,

@@ -1,0 +1,14 @@
+/* A module's weights, taken from a checkpoint.  SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_CHECKPOINT_H
+#define IG_DRIVER_CHECKPOINT_H
+
+#include "ir/graph.h"
+
+/* Gives the weights that a torch.distributed checkpoint (the folder) has what it says.
+ * Names are equal, or one ends in the other behind a dot, as "model.a.weight" does;
+ * types must be equal.  The elements lie in a file without a name that the module keeps
+ * mapped.  Errors: IG_INVALID where the checkpoint has none of them, two for one, or
+ * another type; IG_IO. */
+ig_status ig_checkpoint_give(ig_module *module, const char *folder);
+
+#endif
