@@ -8,6 +8,7 @@ enum { ONNX_STRING = 8, STRINGS = 8, STRING = 3 };
 
 static onnx_model model;
 static onnx_case run;
+static ig_module *module; /* the last one that was read */
 
 /* A node over an input x [A] of strings; versions below 10 are those of ai.onnx.ml. */
 static Onnx__NodeProto *begin(int64_t version, const char *op) {
@@ -25,6 +26,8 @@ static Onnx__NodeProto *begin(int64_t version, const char *op) {
 }
 
 static void end(void) {
+    ig_module_destroy(module);
+    module = NULL;
     onnx_model_fini(&model);
     onnx_case_fini(&run);
 }
@@ -55,7 +58,6 @@ static void set_strings(Onnx__NodeProto *node, const char *name, size_t count,
     }
 
 static ig_status interpret(size_t count, const char *const *texts, ig_tensor *out) {
-    ig_module *module = NULL;
     int64_t dim = (int64_t)count;
     ig_tensor in;
     IG_TRY(ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL, NULL, &module));
