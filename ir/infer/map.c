@@ -104,8 +104,12 @@ ig_status ig_infer_cast(ig_op *op, const ig_type **out_types) {
     }
     ig_dtype from = dtype_of(op, 0);
     bool is_address = (to == IG_DT_str && from == IG_DT_i64) ||
-                      (to == IG_DT_i64 && from == IG_DT_str); /* of whole_bytes alone */
-    if ((to == IG_DT_str || from == IG_DT_str) && !is_address) {
+                      (to == IG_DT_i64 && from == IG_DT_str);
+    if (is_address) { /* whole_bytes makes these, and nobody else may */
+        out_types[0] = ig_type_with_dtype(ig_op_module(op), ig_operand_type(op, 0), to);
+        return ig_check_tensors(op);
+    }
+    if (to == IG_DT_str || from == IG_DT_str) {
         return INFER_FAIL(op, IG_UNSUPPORTED, "casts of strings are not supported");
     }
     return join_operands(op, to, out_types);
