@@ -121,7 +121,8 @@ static void guard_blocks(const ig_onnx_node *node, const ig_type *indices) {
     for (uint32_t i = 0; i < lead && i < updates->rank; i++) {
         ig_onnx_guard_extents(node, 1, i, 2, i);
     }
-    for (uint32_t i = lead; is_known && i < updates->rank; i++) {
+    bool is_tuple = is_known && depth <= x->rank; /* the op's own rule refuses others */
+    for (uint32_t i = lead; is_tuple && i < updates->rank; i++) {
         int64_t axis = depth + i - lead;
         if (axis < x->rank) {
             ig_onnx_guard_extents(node, 0, (uint32_t)axis, 2, i);

@@ -166,6 +166,10 @@ static ig_status give_integers(ig_onnx_node *node, ig_value *y, uint32_t first,
         to = (ig_dtype)node->inputs[first + 1]->type->dtype;
     }
     IG_TRY(node->e->status);
+    if (!ig_dtype_is_int(to)) {
+        return ig_onnx_fail(node, IG_INVALID, "gives elements of type %s, expected integers",
+                            ig_dtypes[to].name);
+    }
     return ig_onnx_give(node,
                         ig_compose_quantize(node->e, y, &q, to, IG_ROUNDING_divide));
 }
