@@ -196,7 +196,7 @@ static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
     static const ig_dtype dtypes[] = {
         [IG_TS_INT] = IG_DT_i64, [IG_TS_FLOAT] = IG_DT_f64, [IG_TS_BOOL] = IG_DT_bool
     };
-    uint8_t truth = value->as.b;
+    uint8_t truth = value->kind == IG_TS_BOOL && value->as.b;
     const void *bytes = value->kind == IG_TS_BOOL  ? (const void *)&truth
                         : value->kind == IG_TS_INT ? (const void *)&value->as.i
                                                    : (const void *)&value->as.f;
