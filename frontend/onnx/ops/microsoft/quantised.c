@@ -167,7 +167,8 @@ static ig_status give_integers(ig_onnx_node *node, ig_value *y, uint32_t first,
     }
     IG_TRY(node->e->status);
     if (!ig_dtype_is_int(to)) {
-        return ig_onnx_fail(node, IG_INVALID, "gives elements of type %s, expected integers",
+        return ig_onnx_fail(node, IG_INVALID,
+                            "gives elements of type %s, expected integers",
                             ig_dtypes[to].name);
     }
     return ig_onnx_give(node,
