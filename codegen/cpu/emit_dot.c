@@ -1,4 +1,4 @@
-/* dot4: sums of four products of 8-bit integers, exact at every level.
+/* dot4, dot2: sums of products of 8-bit integers, exact at every level.
  * SPDX-License-Identifier: Apache-2.0
  *
  * VNNI has the instruction.  Elsewhere bytes are widened to 16 bits, even and odd ones
@@ -9,7 +9,8 @@
  *     c + a0 b0 + a2 b2 + a1 b1 + a3 b3
  *
  * `pmaddubsw` would save one instruction of four and saturates: 2 * 255 * 127 > 32767.
- * What is widened of a factor that meets several others is one value for LLVM.
+ * It is what dot2 is made of, whose sums are known to fit 16 bits.  What is widened of a
+ * factor that meets several others is one value for LLVM.
  */
 #include "codegen/cpu/emit.h"
 
@@ -19,13 +20,16 @@
 /* The intrinsics of one number of sums. */
 typedef struct dot_form {
     uint32_t lanes, bits; /* of a vector of sums */
-    const char *vnni, *pairs;
+    const char *vnni, *pairs, *bytes;
 } dot_form;
 
 static const dot_form forms[] = {
-    { 4, 128, "llvm.x86.avx512.vpdpbusd.128", "llvm.x86.sse2.pmadd.wd" },
-    { 8, 256, "llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx2.pmadd.wd" },
-    { 16, 512, "llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.pmaddw.d.512" },
+    { 4, 128, "llvm.x86.avx512.vpdpbusd.128", "llvm.x86.sse2.pmadd.wd",
+      "llvm.x86.ssse3.pmadd.ub.sw.128" },
+    { 8, 256, "llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx2.pmadd.wd",
+      "llvm.x86.avx2.pmadd.ub.sw" },
+    { 16, 512, "llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.pmaddw.d.512",
+      "llvm.x86.avx512.pmaddubs.w.512" },
 };
 
 /* The form of so many sums whose vectors the level has, or NULL. */
@@ -113,4 +117,50 @@ ig_status ig_cpu_emit_dot4(ig_cpu_emitter *e, const ig_op *op) {
                             LLVMBuildBitCast(e->builder, y, type, L_UNNAMED) };
     return ig_cpu_set_result(e, op,
                              l_intrinsic(e->builder, form->vnni, NULL, 0, args, 3));
+}
+
+/* ---- sums of 16 bits ---- */
+
+ig_status ig_cpu_emit_dot2(ig_cpu_emitter *e, const ig_op *op) {
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef x = ig_cpu_operand(e, op, 0), y = ig_cpu_operand(e, op, 1);
+    LLVMValueRef sum = ig_cpu_operand(e, op, 2);
+    assert(ig_cpu_operand_dtype(op, 2) == IG_DT_i16 && "sums are of 16 bits");
+    uint32_t lanes = ig_cpu_result_lanes(op);
+    const dot_form *form = find_form(e->level, lanes / 2);
+    if (form) {
+        LLVMValueRef args[] = { x, y };
+        LLVMValueRef pairs = l_intrinsic(b, form->bytes, NULL, 0, args, 2);
+        return ig_cpu_set_result(e, op, LLVMBuildAdd(b, sum, pairs, L_UNNAMED));
+    }
+    LLVMTypeRef words = vector_of(e, IG_DT_i16, lanes);
+    x = LLVMBuildBitCast(b, x, words, L_UNNAMED);
+    y = LLVMBuildBitCast(b, y, words, L_UNNAMED);
+    for (uint32_t part = 0; part < 2; part++) {
+        LLVMValueRef wide = widen_bytes(e, x, part, false);
+        LLVMValueRef other = widen_bytes(e, y, part, true);
+        LLVMValueRef product = LLVMBuildMul(b, wide, other, L_UNNAMED);
+        sum = LLVMBuildAdd(b, sum, product, L_UNNAMED);
+    }
+    return ig_cpu_set_result(e, op, sum);
+}
+
+/* `pmaddwd` with ones. */
+ig_status ig_cpu_emit_add_pairs(ig_cpu_emitter *e, const ig_op *op) {
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef x = ig_cpu_operand(e, op, 0), sum = ig_cpu_operand(e, op, 1);
+    const dot_form *form = find_form(e->level, ig_cpu_result_lanes(op));
+    if (form) {
+        LLVMValueRef args[] = { x, l_int(LLVMTypeOf(x), 1) };
+        LLVMValueRef pairs = l_intrinsic(b, form->pairs, NULL, 0, args, 2);
+        return ig_cpu_set_result(e, op, LLVMBuildAdd(b, sum, pairs, L_UNNAMED));
+    }
+    LLVMTypeRef type = LLVMTypeOf(sum);
+    LLVMValueRef by = l_int(type, 16);
+    x = LLVMBuildBitCast(b, x, type, L_UNNAMED);
+    LLVMValueRef low = LLVMBuildShl(b, x, by, L_UNNAMED);
+    low = LLVMBuildAShr(b, low, by, L_UNNAMED);
+    LLVMValueRef high = LLVMBuildAShr(b, x, by, L_UNNAMED);
+    sum = LLVMBuildAdd(b, sum, low, L_UNNAMED);
+    return ig_cpu_set_result(e, op, LLVMBuildAdd(b, sum, high, L_UNNAMED));
 }

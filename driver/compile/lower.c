@@ -204,6 +204,14 @@ static bool lacks_f16c(const ig_target_list *list) {
     return false;
 }
 
+static bool has_vnni(const ig_target_list *list) {
+    bool has = false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        has |= list->targets[i]->has_vnni;
+    }
+    return has;
+}
+
 ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out) {
     assert(out->count == 0 && "what was lowered before was destroyed");
@@ -218,6 +226,7 @@ ig_status ig_lower_module(const ig_module *module, const ig_compile_options *opt
                        .stop_after = stop_of(options),
                        .passes = { .target = out->targets.targets[i],
                                    .lacks_f16c = lacks_f16c(&out->targets),
+                                   .has_vnni = has_vnni(&out->targets),
                                    .torch_empty = options->torch_empty,
                                    .clamp_ids = options->clamp_ids } };
         p.observer = (ig_pass_observer){ .after = after_pass,

@@ -181,6 +181,38 @@ ig_status ig_kernel_run_dot4(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
+static bool fits_16_bits(int64_t x) {
+    return x >= INT16_MIN && x <= INT16_MAX;
+}
+
+/* What does not fit was promised to: instructions differ in what they make of it. */
+ig_status ig_kernel_run_dot2(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor a = operand_lanes(thread, op, 0), b = operand_lanes(thread, op, 1);
+    ig_tensor c = operand_lanes(thread, op, 2), out = result_lanes(thread, op);
+    for (int64_t i = 0; i < out.count; i++) {
+        int64_t pair = 0, sum = ig_tensor_get_i64(&c, i);
+        for (int64_t k = 2 * i; k < 2 * i + 2; k++) {
+            pair += ig_tensor_get_i64(&a, k) * ig_tensor_get_i64(&b, k);
+        }
+        sum += pair;
+        if (!fits_16_bits(pair) || !fits_16_bits(sum)) {
+            return ig_kernel_error(thread, op, "a sum beyond 16 bits");
+        }
+        ig_tensor_set_i64(&out, i, sum);
+    }
+    return IG_OK;
+}
+
+ig_status ig_kernel_run_add_pairs(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor a = operand_lanes(thread, op, 0), c = operand_lanes(thread, op, 1);
+    ig_tensor out = result_lanes(thread, op);
+    for (int64_t i = 0; i < out.count; i++) {
+        int64_t pair = ig_tensor_get_i64(&a, 2 * i) + ig_tensor_get_i64(&a, 2 * i + 1);
+        ig_tensor_set_i64(&out, i, ig_tensor_get_i64(&c, i) + pair);
+    }
+    return IG_OK;
+}
+
 /* ---- memory ---- */
 
 /* Lanes that are touched: all, or as many as the last operand says. */

@@ -1,6 +1,7 @@
 /* matmul_panels, matmul_quads: products with a matrix in panels of 16 columns.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/semantics/panels.h"
+#include "ir/semantics/chains.h"
 
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
@@ -101,6 +102,39 @@ static int64_t ceil_of(int64_t count, int64_t unit) {
     return count / unit + (count % unit != 0);
 }
 
+ig_status ig_check_chain(const ig_op *op, uint32_t slot, ig_dim *quads) {
+    ig_dim shared = ig_dim_of(0);
+    int64_t chain = ig_attr_int(op, slot, 0);
+    if (chain < 0 || chain > IG_CHAIN_MOST) {
+        return INFER_ERROR(op, "chain is %lld, expected at most %d", (long long)chain,
+                           IG_CHAIN_MOST);
+    }
+    if (op->operand_count < 3) {
+        return IG_OK;
+    }
+    const ig_type *panels = ig_operand_type(op, 1), *places = ig_operand_type(op, 2);
+    IG_TRY(ig_check_rank(op, 2, 2));
+    IG_TRY(ig_check_dtype(op, 2, IG_DT_i32));
+    IG_TRY(ig_check_extent(op, 2, 0, panels->dims[0], "panels", &shared));
+    if (chain == 0 || !ig_type_is_static(places) || ig_dim_is(places->dims[1], 0)) {
+        return INFER_ERROR(op, "places are of chains, i32 [panels, 1 + extra quads]");
+    }
+    *quads = ig_dim_add(ig_op_module(op), *quads,
+                        ig_dim_of(ig_dim_value(places->dims[1]) - 1));
+    return IG_OK;
+}
+
+int64_t ig_chain_place(const ig_tensor *places, int64_t panel, int64_t extra,
+                       int64_t depth) {
+    int64_t room = places->dims[1], row = panel * room;
+    int64_t count = ig_tensor_get_i64(places, row);
+    if (extra >= count || extra >= room - 1 || depth == 0) {
+        return -1;
+    }
+    int64_t place = ig_tensor_get_i64(places, row + 1 + extra);
+    return place < 0 ? 0 : place < depth ? place : depth - 1;
+}
+
 ig_status ig_infer_matmul_quads(ig_op *op, const ig_type **out_types) {
     ig_module *module = ig_op_module(op);
     IG_TRY(ig_check_rank(op, 0, 2));
@@ -115,6 +149,7 @@ ig_status ig_infer_matmul_quads(ig_op *op, const ig_type **out_types) {
     ig_dim shared = ig_dim_of(0);
     const ig_type *a = ig_operand_type(op, 0);
     ig_dim quads = ig_dim_ceil_div(module, a->dims[1], ig_dim_of(IG_QUAD));
+    IG_TRY(ig_check_chain(op, IG_matmul_quads_chain, &quads));
     IG_TRY(ig_check_extent(op, 1, 0, ig_dim_of(ceil_of(columns, IG_PANEL)), "panels",
                            &shared));
     IG_TRY(ig_check_extent(op, 1, 1, quads, "quads of operand 0", &shared));
@@ -127,16 +162,32 @@ ig_status ig_infer_matmul_quads(ig_op *op, const ig_type **out_types) {
     return IG_OK;
 }
 
-/* A row of a times a column. */
-static int64_t dot_quads(const ig_tensor *a, const ig_tensor *b, int64_t row,
-                         int64_t column) {
-    int64_t depth = a->dims[1], quads = ceil_of(depth, IG_QUAD);
+/* Quad `k` of a row of a times quad `at` of a column's panel. */
+static int64_t dot_quad(const ig_tensor *const *in, int64_t row, int64_t column,
+                        int64_t k, int64_t at) {
+    const ig_tensor *a = in[0], *b = in[1];
+    int64_t depth = a->dims[1], sum = 0;
+    int64_t quad = column / IG_PANEL * b->dims[1] + at;
+    int64_t place = (quad * IG_PANEL + column % IG_PANEL) * IG_QUAD;
+    for (int64_t i = 0; i < IG_QUAD && k * IG_QUAD + i < depth; i++) {
+        sum += ig_tensor_get_i64(a, row * depth + k * IG_QUAD + i) *
+               ig_tensor_get_i64(b, place + i);
+    }
+    return sum;
+}
+
+/* A row of a times a column; places: NULL where panels have no extra quads. */
+static int64_t dot_quads(const ig_tensor *const *in, const ig_tensor *places,
+                         int64_t row, int64_t column) {
+    int64_t quads = ceil_of(in[0]->dims[1], IG_QUAD), extra = 0;
     uint64_t sum = 0;
-    for (int64_t k = 0; k < depth; k++) {
-        int64_t quad = column / IG_PANEL * quads + k / IG_QUAD;
-        int64_t place = (quad * IG_PANEL + column % IG_PANEL) * IG_QUAD + k % IG_QUAD;
-        sum += (uint64_t)(ig_tensor_get_i64(a, row * depth + k) *
-                          ig_tensor_get_i64(b, place));
+    for (int64_t k = 0; k < quads; k++) {
+        sum += (uint64_t)dot_quad(in, row, column, k, k);
+    }
+    for (int64_t k; places && (k = ig_chain_place(places, column / IG_PANEL, extra,
+                                                  quads)) >= 0;
+         extra++) {
+        sum += (uint64_t)dot_quad(in, row, column, k, quads + extra);
     }
     return (int64_t)sum;
 }
@@ -144,9 +195,10 @@ static int64_t dot_quads(const ig_tensor *a, const ig_tensor *b, int64_t row,
 ig_status ig_fold_matmul_quads(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, ig_tensor *out) {
     int64_t dims[] = { in[0]->dims[0], ig_attr_int(op, IG_matmul_quads_columns, 0) };
+    const ig_tensor *places = op->operand_count > 2 ? in[2] : NULL;
     IG_TRY(ig_tensor_alloc(eval->arena, eval->context, IG_DT_i32, 2, dims, out));
     for (int64_t i = 0; i < out->count; i++) {
-        ig_tensor_set_i64(out, i, dot_quads(in[0], in[1], i / dims[1], i % dims[1]));
+        ig_tensor_set_i64(out, i, dot_quads(in, places, i / dims[1], i % dims[1]));
     }
     return IG_OK;
 }

@@ -179,6 +179,25 @@ void ig_verify_kernel_dot4(ig_verifier *v, const ig_op *op) {
                  "the factors have four lanes for each sum");
 }
 
+void ig_verify_kernel_dot2(ig_verifier *v, const ig_op *op) {
+    const ig_type *a = ig_verify_operand(op, 0), *b = ig_verify_operand(op, 1);
+    const ig_type *c = ig_verify_operand(op, 2);
+    expect_claim(v, op, c == result_type(op) && c->dtype == IG_DT_i16,
+                 "the sums are i16, and of the result's type");
+    expect_claim(v, op, a->dtype == IG_DT_u8 && b->dtype == IG_DT_i8,
+                 "the factors are u8 and i8");
+    expect_claim(v, op, a->lanes == 2 * c->lanes && b->lanes == 2 * c->lanes,
+                 "the factors have two lanes for each sum");
+}
+
+void ig_verify_kernel_add_pairs(ig_verifier *v, const ig_op *op) {
+    const ig_type *a = ig_verify_operand(op, 0), *c = ig_verify_operand(op, 1);
+    expect_claim(v, op, c == result_type(op) && c->dtype == IG_DT_i32,
+                 "the sums are i32, and of the result's type");
+    expect_claim(v, op, a->dtype == IG_DT_i16 && a->lanes == 2 * c->lanes,
+                 "i16, two lanes for each sum");
+}
+
 /* ---- one op, and the arguments ---- */
 
 void ig_verify_kernel_op(ig_verifier *verifier, const ig_op *op) {

@@ -18,6 +18,7 @@ typedef struct ig_pass_options {
     bool torch_empty;        /* an empty bag is 0 in every pooling mode, as in torch */
     bool clamp_ids;          /* ids out of range are clamped instead of reported */
     bool lacks_f16c;         /* a level that shares the weights has no f16 conversion */
+    bool has_vnni;           /* one of these has an instruction for dot4 */
 } ig_pass_options;
 
 /* Words of INGOT_DEBUG; "help" explains them. */

@@ -35,6 +35,14 @@ ig_gemm_shape ig_gemm_quad_shape_of(const ig_target *target) {
     return shape;
 }
 
+ig_gemm_shape ig_gemm_chain_shape_of(const ig_target *target) {
+    ig_gemm_shape shape = ig_gemm_shape_of(target);
+    uint32_t columns = shape.vectors * shape.panels;
+    uint32_t most = (target->vector_registers - columns - 2) / (2 * columns);
+    shape.rows = shape.rows < most ? shape.rows : most;
+    return shape;
+}
+
 bool ig_gemm_fits(const ig_target *target, uint32_t rows, uint32_t panels) {
     assert(rows > 0 && panels > 0 && "a tile has rows and panels");
     uint32_t width = panels * ig_gemm_shape_of(target).vectors;

@@ -29,6 +29,8 @@ typedef struct ig_gemm_shape {
 ig_gemm_shape ig_gemm_shape_of(const ig_target *target);
 /* Of 8-bit integers: where they are widened first, factors take twice the registers. */
 ig_gemm_shape ig_gemm_quad_shape_of(const ig_target *target);
+/* Of those summed in chains of 16 bits: each sum takes two registers. */
+ig_gemm_shape ig_gemm_chain_shape_of(const ig_target *target);
 /* Does a block of `rows` x `panels` panels stay in registers? */
 bool ig_gemm_fits(const ig_target *target, uint32_t rows, uint32_t panels);
 /* Slivers for few rows: a block of the usual width would wait for its own additions, or

@@ -197,6 +197,22 @@ ig_value *k_dot4(ig_builder *b, ig_value *x, ig_value *y, ig_value *z) {
     return make_value(b, IG_OP_dot4, operands, 3, z->type);
 }
 
+ig_value *k_dot2(ig_builder *b, ig_value *x, ig_value *y, ig_value *z) {
+    assert(x->type->dtype == IG_DT_u8 && y->type->dtype == IG_DT_i8 &&
+           z->type->dtype == IG_DT_i16 && "bytes are summed in i16");
+    assert(x->type->lanes == 2 * z->type->lanes && x->type->lanes == y->type->lanes &&
+           "two bytes a sum");
+    ig_value *operands[] = { x, y, z };
+    return make_value(b, IG_OP_dot2, operands, 3, z->type);
+}
+
+ig_value *k_add_pairs(ig_builder *b, ig_value *x, ig_value *z) {
+    assert(x->type->dtype == IG_DT_i16 && z->type->dtype == IG_DT_i32 &&
+           x->type->lanes == 2 * z->type->lanes && "two of 16 bits a sum");
+    ig_value *operands[] = { x, z };
+    return make_value(b, IG_OP_add_pairs, operands, 2, z->type);
+}
+
 ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y) {
     assert(cond->type->dtype == IG_DT_bool && "a condition is bool");
     assert(cond->type->lanes == x->type->lanes && "a condition for each lane");

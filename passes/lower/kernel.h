@@ -34,6 +34,10 @@ ig_value *k_ceil_div(ig_builder *b, ig_value *x, int64_t y);
 ig_value *k_muladd(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
 /* z + x0 y0 + x1 y1 + x2 y2 + x3 y3 for each lane of z, i32; x is u8, y i8. */
 ig_value *k_dot4(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
+/* z + x0 y0 + x1 y1 for each lane of z, i16, which are known to fit; x is u8, y i8. */
+ig_value *k_dot2(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
+/* z + x0 + x1 for each lane of z, i32; x is i16. */
+ig_value *k_add_pairs(ig_builder *b, ig_value *x, ig_value *z);
 ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y);
 ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to); /* x when equal */
 

@@ -47,6 +47,15 @@ ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x);
  * place.  What only made the second factor ready goes too. */
 void ig_pack_replace_product(ig_op *op, ig_builder *b, ig_value *product);
 
+/* Chains of quads (ir/semantics/chains.h) and the extra quads of a panel; 0: none. */
+typedef struct ig_pack_chains {
+    int64_t chain, extra;
+} ig_pack_chains;
+
+/* pack_chains.c: the chains that take least time, for dims[0] panels of dims[1] quads. */
+ig_pack_chains ig_pack_choose_chains(ig_pass_run *run, const int8_t *panels,
+                                     const int64_t dims[2]);
+
 /* pack_integer.c: a matmul_integer becomes a product with panels of quads; false where
  * this form of it does not, and nothing was built. */
 bool ig_pack_integer(ig_pass_run *run, ig_op *op);

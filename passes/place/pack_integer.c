@@ -16,6 +16,10 @@
  * with ones.  All of it wraps in 32 bits as matmul_integer does, so it is exact.
  *
  * Rows of a that are windows are read where they lie, by conv_quads.
+ *
+ * Levels that have no instruction for dot4 multiply in 16 bits, as far as w proves that
+ * nothing overflows: with
+ *     %1 = matmul_quads %a', @w.quads.chain4, @w.quads.chain4.places {chain = 4, …}
  */
 #include "passes/place/pack.h"
 #include "passes/engine/known.h"
@@ -23,7 +27,7 @@
 #include "compose/quantise.h"
 #include "ir/expr.h"
 #include "ir/interpret/interpret.h"
-#include "ir/semantics/panels.h"
+#include "ir/semantics/chains.h"
 
 #include <assert.h>
 
@@ -261,6 +265,136 @@ static ig_value *build_ones(ig_expr *e, const quads *q) {
     return ig_expr_fill(e, IG_DT_i8, 4, dims, 1);
 }
 
+/* ---- chains ---- */
+
+static int64_t quads_of(const quads *q) {
+    return (q->k + IG_QUAD - 1) / IG_QUAD;
+}
+
+/* For each k of a column, how far its element is from the column's first. */
+static int64_t *find_steps(ig_pass_run *run, const quads *q) {
+    int64_t *steps = IG_NEW_ARRAY(run->scratch, int64_t, (size_t)q->k);
+    const ig_op *inner = q->view ? q->view->operands[0].value->def : NULL;
+    if (!inner || inner->code != IG_OP_transpose) {
+        for (int64_t k = 0; k < q->k; k++) {
+            steps[k] = q->is_transposed ? k : k * q->n;
+        }
+        return steps;
+    }
+    const ig_type *type = q->source->results->type;
+    int64_t dims[IG_TENSOR_RANK], apart[IG_TENSOR_RANK], distance = 1;
+    const int64_t *perm = inner->attrs[IG_transpose_perm].as.ints;
+    for (uint32_t d = type->rank; d-- > 1;) {
+        dims[d] = ig_dim_value(type->dims[d]);
+        apart[d] = distance;
+        distance *= dims[d];
+    }
+    for (int64_t k = 0; k < q->k; k++) {
+        int64_t left = k;
+        for (uint32_t d = type->rank; d-- > 1;) {
+            steps[k] += left % dims[perm[d]] * apart[perm[d]];
+            left /= dims[perm[d]];
+        }
+    }
+    return steps;
+}
+
+/* The panels that the recipe makes; NULL where the weights cannot be read. */
+static int8_t *read_panels(ig_pass_run *run, const quads *q) {
+    ig_tensor w;
+    if (q->added || !ig_read_constant(q->source->results, run->scratch, &w)) {
+        return NULL;
+    }
+    int64_t depth = quads_of(q), panels = (q->n + IG_PANEL - 1) / IG_PANEL;
+    int64_t *steps = find_steps(run, q), across = q->is_transposed ? q->k : 1;
+    int8_t *out = IG_NEW_ARRAY(run->scratch, int8_t,
+                               (size_t)(panels * depth * IG_CHAIN_WORD));
+    for (int64_t n = 0; n < q->n; n++) {
+        int8_t *column = out + n / IG_PANEL * depth * IG_CHAIN_WORD;
+        column += n % IG_PANEL * IG_QUAD;
+        for (int64_t k = 0; k < q->k; k++) {
+            int64_t x = ig_tensor_get_i64(&w, n * across + steps[k]) - q->offsets[n];
+            column[k / IG_QUAD * IG_CHAIN_WORD + k % IG_QUAD] = (int8_t)x;
+        }
+    }
+    return out;
+}
+
+/* None for windows.  Rows that end within a quad are copied, a pass at a time, where
+ * extra quads would ask for any. */
+static ig_pack_chains choose_chains(ig_pass_run *run, const quads *q,
+                                    bool has_windows) {
+    ig_pack_chains none = { 0 };
+    const ig_pass_options *options = run->options;
+    if (has_windows || options->target->has_vnni || options->has_vnni ||
+        (quads_of(q) > IG_PANEL_PASS && q->k % IG_QUAD != 0)) {
+        return none;
+    }
+    int8_t *panels = read_panels(run, q);
+    const int64_t dims[] = { (q->n + IG_PANEL - 1) / IG_PANEL, quads_of(q) };
+    return panels ? ig_pack_choose_chains(run, panels, dims) : none;
+}
+
+/* The second factor of a product: panels, and what chains need. */
+typedef struct factor {
+    ig_value *panels, *places; /* places: or NULL */
+    int64_t columns;
+    ig_pack_chains chains;
+} factor;
+
+static ig_value *add_result(ig_pass_run *run, ig_builder *b, const char *name,
+                            ig_value *value) {
+    return ig_make_weight(b, ig_pack_add_recipe(run, b->graph->module, name, value));
+}
+
+/* Panels whose sums fit 16 bits, and the places of their extra quads; `name`: of the
+ * panels as they are, or NULL.  False where a model's own weights have these names. */
+static bool take_chained(ig_pass_run *run, ig_builder *b, const quads *q,
+                         const char *name, factor *out) {
+    ig_module *module = b->graph->module;
+    ig_graph *recipes = ig_pack_recipes(module);
+    if (!name) {
+        name = ig_arena_printf(run->scratch, "%s.quads.recipe%u", q->name,
+                               recipes->body.last->operand_count);
+    }
+    name = ig_arena_printf(run->scratch, "%s.chain%lld", name,
+                           (long long)out->chains.chain);
+    const char *places = ig_arena_printf(run->scratch, "%s.places", name);
+    ig_weight *known = ig_module_weight(module, name);
+    ig_weight *known_places = ig_module_weight(module, places);
+    if (known && known->is_recipe && known_places && known_places->is_recipe) {
+        out->panels = ig_make_weight(b, known);
+        out->places = ig_make_weight(b, known_places);
+        return true;
+    }
+    if (known || known_places) {
+        return false;
+    }
+    ig_builder inside = ig_builder_before(recipes->body.last);
+    ig_expr e = ig_expr_of(&inside);
+    ig_value *panels = build_panels(&e, q), *split[2];
+    ig_chain_quads_attrs attrs = { .chain = out->chains.chain,
+                                   .extra = out->chains.extra };
+    if (!ig_expr_results(ig_build_chain_quads(&e, panels, attrs), split)) {
+        return false;
+    }
+    out->panels = add_result(run, b, name, split[0]);
+    out->places = add_result(run, b, places, split[1]);
+    return true;
+}
+
+static factor take_factor(ig_pass_run *run, ig_builder *b, const quads *q,
+                          bool has_windows) {
+    const char *name = name_recipe(run, q, "quads", q->offsets);
+    factor out = { .columns = q->n, .chains = choose_chains(run, q, has_windows) };
+    if (out.chains.extra > 0 && take_chained(run, b, q, name, &out)) {
+        return out;
+    }
+    out.chains.chain = out.chains.extra > 0 ? 0 : out.chains.chain;
+    out.panels = take_recipe(run, b, name, q, build_panels);
+    return out;
+}
+
 /* ---- the product ---- */
 
 /* What is multiplied: rows, or windows that lie in x. */
@@ -287,18 +421,19 @@ static rows take_rows(ig_builder *b, ig_value *a) {
                : (rows){ ig_pack_merge_rows(b, ig_compose_as_unsigned(&e, a)), NULL };
 }
 
-static ig_value *multiply_rows(ig_expr *e, const rows *a, ig_value *panels,
-                               int64_t columns) {
+static ig_value *multiply_rows(ig_expr *e, const rows *a, const factor *w) {
     if (!a->windows) {
-        return ig_build_matmul_quads(e, a->x, panels,
-                                     (ig_matmul_quads_attrs){ .columns = columns });
+        int64_t chain = w->chains.chain;
+        ig_matmul_quads_attrs attrs = { .columns = w->columns,
+                                        .chain = { chain > 0, chain } };
+        return ig_build_matmul_quads(e, a->x, w->panels, w->places, attrs);
     }
     ig_windows_attrs own = ig_windows_attrs_of(a->windows);
     ig_conv_quads_attrs attrs = { .kernel = own.kernel,
-                                  .columns = columns,
+                                  .columns = w->columns,
                                   .strides = own.strides,
                                   .dilations = own.dilations };
-    return ig_build_conv_quads(e, a->x, panels, attrs);
+    return ig_build_conv_quads(e, a->x, w->panels, attrs);
 }
 
 /* Of rows that are all zero points: their products with the columns, i32[N], or NULL
@@ -338,7 +473,8 @@ static ig_value *sums_of_rows(ig_pass_run *run, ig_expr *e, const rows *a,
         left[i] = q->zeros[i] - q->offsets[i];
     }
     ig_value *ones = take_recipe(run, e->builder, name, q, build_ones);
-    ig_value *sums = multiply_rows(e, a, ones, 1);
+    factor w = { .panels = ones, .columns = 1 };
+    ig_value *sums = multiply_rows(e, a, &w);
     return ig_build_mul(e, sums, numbers_of_columns(e, q, left));
 }
 
@@ -352,9 +488,8 @@ bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
     rows x = take_rows(&b, a);
-    const char *name = name_recipe(run, &q, "quads", q.offsets);
-    ig_value *panels = take_recipe(run, &b, name, &q, build_panels);
-    ig_value *product = multiply_rows(&e, &x, panels, q.n);
+    factor w = take_factor(run, &b, &q, x.windows != NULL);
+    ig_value *product = multiply_rows(&e, &x, &w);
     ig_value *sums = sums_of_columns(run, &e, op, &q);
     product = sums ? ig_build_sub(&e, product, sums) : product;
     if (q.has_sums) {

@@ -535,6 +535,26 @@ def contractions(file):
                   [f"%0 = matmul_quads %x, %y {{columns = {columns}}}", "ret %0"],
                   [("x", "u8", x), ("y", "i8", packed)],
                   [("i32", x.astype("i4") @ w[:depth, :columns].astype("i4"))])
+    w = np.zeros((1, 5, 16, 4), "i1")  # a chain of two, and an extra quad of the first
+    w[0, :4] = few.integers(-8, 9, (4, 16, 4))
+    w[0, 4, 3] = -128, 0, 7, 127
+    x, places = few.integers(0, 256, (3, 16)).astype("u1"), np.array([[1, 1]], "i4")
+    x[0] = 255
+    whole = w[0, :4].astype("i4")
+    whole[1] += w[0, 4]
+    file.case("matmul/quads-chain",
+              ["%0 = matmul_quads %x, %y, %z {columns = 16, chain = 2}", "ret %0"],
+              [("x", "u8", x), ("y", "i8", w), ("z", "i32", places)],
+              [("i32", np.einsum("mqi,qji->mj", x.reshape(3, 4, 4).astype("i4"), whole))])
+    split = np.zeros((1, 2, 16, 4), "i1")
+    split[0, 0, 0] = 100, 20, -128, 0
+    split[0, 1, 0] = 90, 3, -2, 0
+    parts = np.concatenate([split, np.zeros((1, 1, 16, 4), "i1")], 1)
+    parts[0, 0, 0], parts[0, 2, 0] = (15, 20, -126, 0), (85, 0, -2, 0)
+    file.case("matmul/chain-quads",
+              ["%0, %1 = chain_quads %x {chain = 2, extra = 1}", "ret %0, %1"],
+              [("x", "i8", split)],
+              [("i8", parts), ("i32", np.array([[1, 0]], "i4"))])
     for a, b in ((3, 2), (9, 70), (33, 20)):  # both along k, few rows and many
         x, y = own.standard_normal((2, a, 21)), own.standard_normal((1, b, 21))
         for dtype in "f32", "f64", "f16":

@@ -35,7 +35,9 @@
  *
  * Products of 8-bit integers are the same with quads for floats: k counts words of four
  * bytes, `dot4` is the muladd, and sums are i32, which wrap and have no order.  Where K
- * is not a multiple of four the rows of A are copied, with zeros behind them.
+ * is not a multiple of four the rows of A are copied, with zeros behind them.  Where the
+ * weights prove that so many words fit, sums of 16 bits are made first (ir/semantics/
+ * chains.h), and what was too much for them is added at the end of K.
  */
 #include "passes/lower/cpu/gemm.h"
 
@@ -96,17 +98,22 @@ static gemm_cursor rows_ahead(const gemm *g, ig_builder *b, const gemm_block *ti
                           .level = 1 };
 }
 
+ig_value *gemm_panel_start(const gemm *g, ig_builder *b, ig_value *panel) {
+    ig_value *depth = k_add(b, g->k, k_i64(b, g->extra));
+    return k_mul(b, panel, k_mul(b, depth, k_i64(b, PANEL)));
+}
+
 /* Where in B the next micro-panel begins, or the first one of the next pass. */
 static ig_value *next_micro_panel(const gemm *g, ig_builder *b,
                                   const gemm_block *tile) {
     const gemm_range *range = tile->range;
-    ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
+    ig_value *line = k_i64(b, PANEL);
     ig_value *next = k_add(b, tile->column, k_i64(b, (int64_t)tile->panels * PANEL));
-    ig_value *at = k_mul(b, k_div(b, next, line), panel_size);
+    ig_value *at = gemm_panel_start(g, b, k_div(b, next, line));
     if (!g->is_deep) {
         return at;
     }
-    ig_value *first = k_mul(b, k_div(b, range->column, line), panel_size);
+    ig_value *first = gemm_panel_start(g, b, k_div(b, range->column, line));
     ig_value *again = k_add(b, first, k_mul(b, range->k_end, line));
     ig_value *is_inside = k_compare(b, IG_OP_lt, next, range->column_end);
     ig_value *has_pass = k_compare(b, IG_OP_lt, range->k_end, g->k);
@@ -117,11 +124,11 @@ static ig_value *next_micro_panel(const gemm *g, ig_builder *b,
 /* The next micro-panel of B: panel `number` of it, if it has so many. */
 static gemm_cursor next_panels(const gemm *g, ig_builder *b, const gemm_block *tile,
                                ig_value *number) {
-    ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
-    ig_value *own = k_mul(b, k_div(b, tile->column, line), panel_size);
+    ig_value *line = k_i64(b, PANEL);
+    ig_value *own = gemm_panel_start(g, b, k_div(b, tile->column, line));
     ig_value *is_one = k_compare(b, IG_OP_lt, number, k_i64(b, tile->panels));
     ig_value *next = k_add(b, next_micro_panel(g, b, tile),
-                           k_mul(b, number, panel_size));
+                           gemm_panel_start(g, b, number));
     own = k_add(b, own, k_mul(b, tile->range->k, line));
     return (gemm_cursor){ .buffer = g->words,
                           .first = k_where(b, is_one, next, own),
@@ -337,12 +344,17 @@ static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
     k_if_close(&single, NULL, NULL);
 }
 
+/* Sums that go through 16 bits leave registers for wide micro-panels of one row. */
+static uint32_t few_rows(const gemm *g) {
+    return g->chain > 0 ? 1 : ig_gemm_few_rows(g->lower->target);
+}
+
 /* Do wide micro-panels have all columns of every tile? */
 static bool wide_leave_none(const gemm *g) {
     const ig_target *target = g->lower->target;
     int64_t n = 0;
     bool is_none = ig_dim_constant(g->lower->module, g->dims[1], &n);
-    for (uint32_t rows = ig_gemm_few_rows(target); rows > 0; rows--) {
+    for (uint32_t rows = few_rows(g); rows > 0; rows--) {
         is_none &= TILE_COLUMNS / PANEL % ig_gemm_wide_panels(target, rows) == 0;
     }
     return is_none && n % TILE_COLUMNS == 0;
@@ -351,7 +363,7 @@ static bool wide_leave_none(const gemm *g) {
 /* Few rows take wide micro-panels; then what they leave. */
 static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
-    uint32_t max = ig_gemm_few_rows(g->lower->target);
+    uint32_t max = few_rows(g);
     ig_value *column = range->column;
     for (uint32_t rows = max; rows > 0; rows--) {
         uint32_t panels = ig_gemm_wide_panels(g->lower->target, rows);
@@ -524,6 +536,27 @@ void gemm_spread_rows(gemm *g) {
     g->shape.rows = ig_gemm_rows_in_l1(target, distance, g->shape.rows);
 }
 
+/* Rows that end within a word are copied, a pass at a time: extra quads ask for any. */
+bool gemm_take_chains(gemm *g, const ig_op *anchor) {
+    int64_t depth = 0, k = 0;
+    bool has_places = anchor->operand_count > 2;
+    g->chain = ig_attr_int(anchor, IG_matmul_quads_chain, 0);
+    if (g->chain == 0) {
+        return !has_places;
+    }
+    const ig_module *module = g->lower->module;
+    bool is_known = ig_dim_constant(module, g->depth, &depth) && depth > 0 &&
+                    ig_dim_constant(module, g->a->type->dims[1], &k);
+    bool has_rows = depth <= K_BLOCK || k % IG_QUAD == 0;
+    g->shape = ig_gemm_chain_shape_of(g->lower->target);
+    g->places = has_places ? ig_lower_input(g->lower, anchor, 2) : NULL;
+    if (!is_known || depth % g->chain != 0 || (has_places && !g->places)) {
+        return false;
+    }
+    g->extra = has_places ? ig_dim_value(g->places->type->dims[1]) - 1 : 0;
+    return !has_places || has_rows;
+}
+
 static ig_dim gemm_cost(const gemm *g) {
     ig_module *module = g->lower->module;
     ig_dim macs = ig_dim_product(module, g->dims, 2);
@@ -587,7 +620,7 @@ static gemm read_product(ig_lower *lower) {
                .is_quads = quads != NULL,
                .sum = quads ? IG_DT_i32 : IG_DT_f32,
                .unit = quads ? IG_QUAD : 1 };
-    if (anchor->operand_count > 2) {
+    if (!quads && anchor->operand_count > 2) {
         g.zeros = ig_lower_input(lower, anchor, 2);
     }
     return g;
@@ -613,6 +646,9 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
     g.depth = ig_lower_ceil_div(lower, a->type->dims[1], g.unit);
+    if (g.is_quads && !gemm_take_chains(&g, g.anchor->def)) {
+        return ig_lower_unsupported(lower, "chains of this length");
+    }
     gemm_spread_rows(&g);
     if (!take_tile(&g, g.anchor->def)) {
         return ig_lower_unsupported(lower, "this register tile");

@@ -5,6 +5,7 @@
 #define IG_PASSES_LOWER_CPU_GEMM_H
 
 #include "passes/lower/cpu/cpu.h"
+#include "ir/semantics/chains.h"
 #include "passes/lower/gemm_tile.h"
 
 enum { GEMM_CURSORS = 3 };
@@ -28,6 +29,9 @@ typedef struct gemm {
     ig_dtype sum;           /* of words' products: f32 or i32 */
     uint32_t unit;          /* elements of A in a word */
     const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
+    int64_t chain;                        /* quads summed in 16 bits first, or 0 */
+    int64_t extra;                        /* quads behind each panel */
+    const ig_operand *places;             /* of these: [panels, 1 + extra], or NULL */
     const ig_dim *dims;                   /* [M, N] */
     const ig_type *space;                 /* of the epilogue: [M, N], or [M…, N] */
     const gemm_window *window;            /* NULL: A is a matrix */
@@ -79,6 +83,13 @@ typedef struct gemm_block {
 /* One register tile of rows x panels: one pass over K, then the epilogue or, when there
  * are more passes to come, the sums into scratch memory. */
 void gemm_emit_block(const gemm *g, ig_builder *b, gemm_block tile);
+
+/* Where panel number `panel` begins in the words. */
+ig_value *gemm_panel_start(const gemm *g, ig_builder *b, ig_value *panel);
+
+/* Takes the chains of a product of quads whose operands and depth are set; false when
+ * there are none that the schedule can make. */
+bool gemm_take_chains(gemm *g, const ig_op *anchor);
 
 /* gemm.c, for a product with its operands, dims, space and depth set: what its rows ask
  * for by their distance, then the schedule. */

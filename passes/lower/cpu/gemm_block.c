@@ -165,9 +165,9 @@ static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state
     } else {
         (g->copy ? open_copied_rows : open_rows)(g, b, tile, s);
     }
-    s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
+    s->panel_step = gemm_panel_start(g, b, k_i64(b, 1));
     ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
-    ig_value *start = k_add(b, k_mul(b, panel, s->panel_step),
+    ig_value *start = k_add(b, gemm_panel_start(g, b, panel),
                             k_mul(b, tile->range->k, k_i64(b, PANEL)));
     open_zeros(g, b, tile, s);
     s->at[0] = k_offset(b, g->words, start);
@@ -238,6 +238,148 @@ static void multiply_tile(const gemm *g, k_loop *loop, const gemm_block *tile,
     }
 }
 
+/* ---- chains of 16 bits ---- */
+
+/* Sums of a few rows and columns, [rows][width]. */
+typedef struct chain_tile {
+    uint32_t rows, width, length;
+    const k_step *steps; /* [length] */
+} chain_tile;
+
+/* Words of all columns meet one row after the other: two registers a sum leave none for
+ * more of them. */
+static void chain_rows(const gemm *g, ig_builder *b, const chain_tile *t,
+                       ig_value **sums) {
+    ig_value *pairs[K_CARRIED], *columns[K_CARRIED];
+    for (uint32_t i = 0; i < t->rows * t->width; i++) {
+        pairs[i] = k_const_vector(b, IG_DT_i16, 2 * g->shape.lanes, 0.0);
+    }
+    for (uint32_t k = 0; k < t->length; k++) {
+        for (uint32_t c = 0; c < t->width; c++) {
+            columns[c] = load_column(g, b, &t->steps[k], c);
+        }
+        for (uint32_t r = 0; r < t->rows; r++) {
+            ig_value *x = load_row(g, b, &t->steps[k], r);
+            for (uint32_t c = 0; c < t->width; c++) {
+                uint32_t i = r * t->width + c;
+                pairs[i] = k_dot2(b, x, columns[c], pairs[i]);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < t->rows * t->width; i++) {
+        sums[i] = k_add_pairs(b, pairs[i], sums[i]);
+    }
+}
+
+/* One row stays in registers, and the columns' words pass by. */
+static void chain_row(const gemm *g, ig_builder *b, const chain_tile *t,
+                      ig_value **sums) {
+    ig_value *row[IG_CHAIN_MOST];
+    for (uint32_t k = 0; k < t->length; k++) {
+        row[k] = load_row(g, b, &t->steps[k], 0);
+    }
+    for (uint32_t c = 0; c < t->width; c++) {
+        ig_value *pairs = k_const_vector(b, IG_DT_i16, 2 * g->shape.lanes, 0.0);
+        for (uint32_t k = 0; k < t->length; k++) {
+            ig_value *column = load_column(g, b, &t->steps[k], c);
+            pairs = k_dot2(b, row[k], column, pairs);
+        }
+        sums[c] = k_add_pairs(b, pairs, sums[c]);
+    }
+}
+
+/* Adds a chain to the sums. */
+static void add_chain(const gemm *g, ig_builder *b, const chain_tile *t,
+                      ig_value **sums) {
+    (t->rows == 1 ? chain_row : chain_rows)(g, b, t, sums);
+}
+
+static void multiply_chain(const gemm *g, k_loop *loop, const gemm_block *tile,
+                           const k_step *step, ig_value **sums) {
+    ig_builder *b = &loop->b;
+    k_step steps[IG_CHAIN_MOST];
+    chain_tile t = { .rows = tile->rows,
+                     .width = tile->panels * g->shape.vectors,
+                     .length = (uint32_t)g->chain,
+                     .steps = steps };
+    for (int64_t i = 0; i < g->chain; i++) {
+        steps[i] = *step;
+        steps[i].k = k_add(b, step->k, k_i64(b, i));
+        steps[i].panels = k_offset(b, step->panels, k_i64(b, i * PANEL));
+    }
+    memcpy(sums, loop->carried, t.rows * t.width * sizeof *sums);
+    add_chain(g, b, &t, sums);
+}
+
+/* A number of the places, as an index from 0 to `most`. */
+static ig_value *load_place(const gemm *g, ig_builder *b, ig_value *at,
+                            ig_value *most) {
+    ig_value *x = k_cast(b, k_load(b, g->places->buffer, at, 1), IG_DT_i64);
+    return k_min(b, k_max(b, x, k_i64(b, 0)), most);
+}
+
+/* How many extra quads panel number `panel` has: they are added in the last pass. */
+static ig_value *count_extra(const gemm *g, ig_builder *b, const gemm_block *tile,
+                             ig_value *row) {
+    ig_value *count = load_place(g, b, row, k_i64(b, g->extra));
+    if (!g->is_deep) {
+        return count;
+    }
+    ig_value *is_last = k_compare(b, IG_OP_eq, tile->range->k_end, g->k);
+    return k_where(b, is_last, count, k_i64(b, 0));
+}
+
+/* How far the rows' elements are behind those of quad `k` of K, or NULL. */
+static ig_value *shift_at(const gemm *g, ig_builder *b, ig_value *k) {
+    return g->window && g->window->run_axes > 0
+               ? gemm_window_shift(g, b, k_div(b, k, g->window->run))
+               : NULL;
+}
+
+/* The extra quads of panel `p` of a tile; sums: [rows][vectors]. */
+static void add_panel_extra(const gemm *g, ig_builder *b, const gemm_block *tile,
+                            const k_state *s, uint32_t p, ig_value **sums) {
+    uint32_t count = tile->rows * g->shape.vectors;
+    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1), *next[K_CARRIED];
+    ig_value *panel = k_add(b, k_div(b, tile->column, k_i64(b, PANEL)), k_i64(b, p));
+    ig_value *row = k_mul(b, panel, k_i64(b, 1 + g->extra));
+    ig_value *first = k_add(b, gemm_panel_start(g, b, panel),
+                            k_mul(b, g->k, k_i64(b, PANEL)));
+    ig_value *size = count_extra(g, b, tile, row);
+    k_loop loop = k_loop_open(b, zero, size, one, sums, count);
+    ig_builder *in = &loop.b;
+    ig_value *at = k_add(in, k_add(in, row, one), loop.index);
+    ig_value *k = load_place(g, in, at, k_sub(in, g->k, one));
+    ig_value *place = k_add(in, first, k_mul(in, loop.index, k_i64(in, PANEL)));
+    k_step step = { s, k, k_offset(in, g->words, place), shift_at(g, in, k) };
+    chain_tile t = { tile->rows, g->shape.vectors, 1, &step };
+    memcpy(next, loop.carried, count * sizeof *next);
+    add_chain(g, in, &t, next);
+    k_loop_close(&loop, next, count);
+    memcpy(sums, loop.results, count * sizeof *sums);
+}
+
+/* What was too much for chains.  A pass's copy of A has not all of K. */
+static void add_extra(const gemm *g, ig_builder *b, const gemm_block *tile, k_state s,
+                      ig_value **sums) {
+    uint32_t vectors = g->shape.vectors, width = tile->panels * vectors;
+    if (g->copy && g->is_deep) {
+        open_rows(g, b, tile, &s);
+    }
+    for (uint32_t p = 0; p < tile->panels; p++) {
+        ig_value *own[K_CARRIED];
+        for (uint32_t i = 0; i < tile->rows * vectors; i++) {
+            own[i] = sums[i / vectors * width + p * vectors + i % vectors];
+        }
+        add_panel_extra(g, b, tile, &s, p, own);
+        for (uint32_t i = 0; i < tile->rows * vectors; i++) {
+            sums[i / vectors * width + p * vectors + i % vectors] = own[i];
+        }
+    }
+}
+
+/* ---- ranges of K ---- */
+
 /* Fetches what the cursor is at; returns where it is next. */
 static ig_value *move_cursor(ig_builder *b, const gemm_cursor *c, ig_value *at,
                              ig_value *k) {
@@ -260,16 +402,21 @@ static void sum_range(const gemm *g, ig_builder *b, const gemm_block *tile,
                       const k_state *s, const k_range *range, ig_value **state) {
     uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
     uint32_t count = tile_size + s->count;
-    ig_value *next[K_CARRIED];
-    k_loop loop = k_loop_open(b, range->first, range->end, k_i64(b, 1), state, count);
+    int64_t length = g->chain > 0 ? g->chain : 1;
+    ig_value *next[K_CARRIED], *step = k_i64(b, length);
+    k_loop loop = k_loop_open(b, range->first, range->end, step, state, count);
     ig_value **at = &loop.carried[tile_size];
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
-        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
-                                              loop.index);
+        next[tile_size + 1 + i] = at[1 + i];
+        for (int64_t k = 0; k < length; k++) {
+            ig_value *place = k_add(&loop.b, loop.index, k_i64(&loop.b, k));
+            next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i],
+                                                  next[tile_size + 1 + i], place);
+        }
     }
-    multiply_tile(g, &loop, tile, &(k_step){ s, loop.index, at[0], range->shift },
-                  next);
-    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
+    k_step from = { s, loop.index, at[0], range->shift };
+    (g->chain > 0 ? multiply_chain : multiply_tile)(g, &loop, tile, &from, next);
+    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, length * PANEL));
     k_loop_close(&loop, next, count);
     memcpy(state, loop.results, count * sizeof *state);
 }
@@ -311,6 +458,9 @@ static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
     } else {
         k_range whole = { tile->range->k, tile->range->k_end, NULL };
         sum_range(g, b, tile, &s, &whole, state);
+    }
+    if (g->places) {
+        add_extra(g, b, tile, s, state);
     }
     memcpy(out_sums, state, tile_size * sizeof *out_sums);
 }

@@ -50,6 +50,9 @@ module @kernel {
     %31 = reinterpret %30 : u8<8>
     %32 = reinterpret %30 : i32<2>
     %33 = dot4 %31, %30, %32 : i32<2>
+    %34 = reinterpret %30 : i16<4>
+    %35 = dot2 %31, %30, %34 : i16<4>
+    %36 = add_pairs %35, %32 : i32<2>
     ret
   }
 }
@@ -109,6 +112,9 @@ module @kernel {
     %31 = reinterpret %30 : u8<8>
     %32 = reinterpret %30 : i32<2>
     %33 = dot4 %31, %30, %32 : i32<2>
+    %34 = reinterpret %30 : i16<4>
+    %35 = dot2 %31, %30, %34 : i16<4>
+    %36 = add_pairs %35, %32 : i32<2>
     ret
   }
 }

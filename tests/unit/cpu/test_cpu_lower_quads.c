@@ -9,12 +9,16 @@ typedef struct product {
     const char *a, *b;           /* dtypes */
     const char *a_zero, *b_zero; /* numbers, or one for each column by a formula */
     bool is_transposed, is_worst;
+    int64_t span; /* of weights: -span … span, but for a few large ones; 0: all */
 } product;
 
 static int64_t weight_at(const product *p, int64_t i) {
     bool is_signed = p->b[0] == 'i';
     if (p->is_worst) {
         return is_signed ? -128 : 255;
+    }
+    if (p->span > 0) {
+        return i % 531 == 0 ? 127 - i % 2 * 255 : i * 37 % (2 * p->span + 1) - p->span;
     }
     return i * 37 % 256 - (is_signed ? 128 : 0);
 }
@@ -71,7 +75,8 @@ static void fill_worst(lower_case *c) {
 
 /* Are all products of the lowered module integer ones? */
 static bool stays_integer(const lower_case *c) {
-    return lower_has(c, IG_OP_dot4) && !lower_has(c, IG_OP_muladd);
+    return (lower_has(c, IG_OP_dot4) || lower_has(c, IG_OP_dot2)) &&
+           !lower_has(c, IG_OP_muladd);
 }
 
 enum { MOST_COUNTS = 8 };
@@ -186,5 +191,57 @@ TEST(quads_of_large_sizes) {
     check_product(&wide, rows, 3);
 }
 
+/* The length of the product's chains at a level, and whether some have extra quads. */
+static int64_t chain_of(const product *p, const char *level, bool *has_places) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    put_product(&text, p);
+    lower_case c;
+    int64_t rows = 1, chain = 0;
+    lower_open(&c, level, text.data, &rows, 1);
+    lower_run(&c);
+    const ig_graph *weights = ig_module_graph(c.module, "weights");
+    *has_places = false;
+    for (const ig_op *op = weights->body.first; op; op = op->next) {
+        *has_places |= op->code == IG_OP_chain_quads;
+        chain = op->code == IG_OP_chain_quads
+                    ? ig_attr_int(op, IG_chain_quads_chain, 0)
+                    : chain;
+    }
+    lower_close(&c);
+    ig_arena_fini(&arena);
+    return chain;
+}
+
+/* Small weights go far in 16 bits, and large ones among them stand apart; with all rows
+ * of 255, and with what tests give. */
+TEST(quads_in_chains) {
+    static const int64_t rows[] = { 2, 1, 3, 4, 13, 31 };
+    static const struct {
+        int64_t k, n, span, chain;
+    } cases[] = {
+        { 64, 37, 8, 4 },
+        { 72, 150, 24, 2 },
+        { 12, 45, 60, 1 },
+        { 4416, 20, 8, 4 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        product p = { .k = cases[i].k, .n = cases[i].n, .span = cases[i].span };
+        bool has_places = false;
+        p.a = i % 2 ? "i8" : "u8";
+        p.b = "i8";
+        p.a_zero = p.b_zero = "";
+        p.is_transposed = i % 2;
+        check_product(&p, rows, cases[i].k > 1000 ? 2 : IG_COUNT_OF(rows));
+        CHECK_INT(chain_of(&p, "v3", &has_places), cases[i].chain);
+        CHECK(has_places);
+        CHECK_INT(chain_of(&p, "v4-vnni", &has_places), 0);
+        CHECK(!has_places);
+    }
+}
+
 UNIT_SUITE(cpu_lower_quads, quads_of_all_signs_and_zero_points,
-           quads_of_the_largest_numbers, quads_of_sampled_sizes, quads_of_large_sizes)
+           quads_of_the_largest_numbers, quads_of_sampled_sizes, quads_of_large_sizes,
+           quads_in_chains)

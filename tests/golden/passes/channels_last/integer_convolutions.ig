@@ -60,7 +60,7 @@ module @m {
     %26 = reshape %10 {to = [64*B, 32]} : u8[64*B, 32]
     %27 = const {value = 128} : f32[]
     %28 = fused %26, @constant.quads.recipe2 {family = "gemm"} : u8[64*B, 16] (%29: u8[64*B, 32], %30: i8[1, 8, 16, 4]) {
-      %31 = matmul_quads %29, %30 {columns = 16} : i32[64*B, 16]
+      %31 = matmul_quads %29, %30 {columns = 16, chain = 4} : i32[64*B, 16]
       %32 = cast %31 {to = f32} : f32[64*B, 16]
       %33 = const {value = 4} : f32[]
       %34 = div_round %32, %33 : f32[64*B, 16]

@@ -38,7 +38,7 @@ module @m {
     %1 = const {value = 4} : f32[]
     %2 = const {value = 0} : f32[]
     %3 = fused %x, @w.quads.t.less0, @w.sums128.t.less0, %0, @b {family = "gemm"} : u8[B, 32] (%4: u8[B, 64], %5: i8[2, 16, 16, 4], %6: i32[32], %7: f32[32], %8: f32[32]) {
-      %9 = matmul_quads %4, %5 {columns = 32} : i32[B, 32]
+      %9 = matmul_quads %4, %5 {columns = 32, chain = 4} : i32[B, 32]
       %10 = sub %9, %6 : i32[B, 32]
       %11 = cast %10 {to = f32} : f32[B, 32]
       %12 = mul %11, %7 : f32[B, 32]
@@ -53,7 +53,7 @@ module @m {
     }
     %20 = const {value = 128} : f32[]
     %21 = fused %3, @u.quads.t.less0 {family = "gemm"} : u8[B, 16] (%22: u8[B, 32], %23: i8[1, 8, 16, 4]) {
-      %24 = matmul_quads %22, %23 {columns = 16} : i32[B, 16]
+      %24 = matmul_quads %22, %23 {columns = 16, chain = 4} : i32[B, 16]
       %25 = cast %24 {to = f32} : f32[B, 16]
       %26 = const {value = 4} : f32[]
       %27 = div_round %25, %26 : f32[B, 16]

@@ -28,7 +28,7 @@ module @m {
   weight @u.sums7.less1 : i32[20] = recipe(3)
   weight @ones.5 : i8[1, 2, 16, 4] = recipe(4)
   graph @main(%x: u8[B, 5], %y: i8[A, B, 5], %b: u8[5, 3], %z: i8[]) -> (i32[B, 20], i32[A, B, 20], i32[B, 20], i32[B, 3]) {
-    %0 = matmul_quads %x, @w.quads.t.less0 {columns = 20} : i32[B, 20]
+    %0 = matmul_quads %x, @w.quads.t.less0 {columns = 20, chain = 2} : i32[B, 20]
     %1 = const {value = 128} : u8[]
     %2 = bitcast %y {to = u8} : u8[A, B, 5]
     %3 = const {value = 128} : u8[]
