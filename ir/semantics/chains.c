@@ -102,7 +102,7 @@ static int64_t find_largest(const int8_t *chain, int64_t length, const excess *e
     return largest;
 }
 
-static void append(ig_chain_extra *extra, const int8_t *word, int64_t place) {
+static void append_quad(ig_chain_extra *extra, const int8_t *word, int64_t place) {
     if (extra->count < extra->room) {
         memcpy(extra->words + extra->count * IG_CHAIN_WORD, word, IG_CHAIN_WORD);
         extra->places[extra->count] = (int32_t)place;
@@ -121,21 +121,23 @@ void ig_chain_split(int8_t *panel, int64_t depth, int64_t chain,
         for (int64_t k; (k = find_largest(words, chain, &e)) >= 0;) {
             int8_t taken[IG_CHAIN_WORD] = { 0 };
             move_shares(words + k * IG_CHAIN_WORD, taken, &e);
-            append(extra, taken, first + k);
+            append_quad(extra, taken, first + k);
         }
     }
 }
 
 /* ---- chain_quads ---- */
 
-static ig_status check_chain(const ig_op *op, int64_t depth) {
+static ig_status check_chain(const ig_op *op, ig_dim quads) {
     int64_t chain = ig_attr_int(op, IG_chain_quads_chain, 0);
     int64_t extra = ig_attr_int(op, IG_chain_quads_extra, -1);
-    if (chain < 1 || chain > IG_CHAIN_MOST || depth % chain != 0) {
+    int64_t depth = 0;
+    bool is_known = ig_dim_constant(ig_op_module(op), quads, &depth);
+    if (chain < 1 || chain > IG_CHAIN_MOST || (is_known && depth % chain != 0)) {
         return INFER_ERROR(op, "chain is %lld, expected 1 to %d and a divisor of %lld",
                            (long long)chain, IG_CHAIN_MOST, (long long)depth);
     }
-    if (extra < 0 || extra > depth) {
+    if (extra < 0 || extra >= INT32_MAX || (is_known && extra > depth)) {
         return INFER_ERROR(op, "extra is %lld, expected 0 to %lld", (long long)extra,
                            (long long)depth);
     }
@@ -147,16 +149,14 @@ ig_status ig_infer_chain_quads(ig_op *op, const ig_type **out_types) {
     const ig_type *panels = ig_operand_type(op, 0);
     IG_TRY(ig_check_rank(op, 0, 4));
     IG_TRY(ig_check_dtype(op, 0, IG_DT_i8));
-    if (!ig_type_is_static(panels) || !ig_dim_is(panels->dims[2], IG_PANEL) ||
-        !ig_dim_is(panels->dims[3], IG_QUAD)) {
-        return INFER_ERROR(op, "operand 0 is %s, expected panels of quads",
-                           ig_operand_text(op, 0));
-    }
-    int64_t depth = ig_dim_value(panels->dims[1]);
-    IG_TRY(check_chain(op, depth));
+    ig_dim panel = ig_dim_of(IG_PANEL), quad = ig_dim_of(IG_QUAD), own = panel;
+    IG_TRY(ig_check_extent(op, 0, 2, panel, "columns of a panel", &own));
+    IG_TRY(ig_check_extent(op, 0, 3, quad, "elements of a quad", &own));
+    IG_TRY(check_chain(op, panels->dims[1]));
     int64_t extra = ig_attr_int(op, IG_chain_quads_extra, 0);
-    ig_dim dims[] = { panels->dims[0], ig_dim_of(depth + extra), panels->dims[2],
-                      panels->dims[3] };
+    ig_dim dims[] = { panels->dims[0],
+                      ig_dim_add(module, panels->dims[1], ig_dim_of(extra)), panel,
+                      quad };
     ig_dim places[] = { panels->dims[0], ig_dim_of(1 + extra) };
     out_types[0] = ig_type_tensor(module, IG_DT_i8, 4, dims);
     out_types[1] = ig_type_tensor(module, IG_DT_i32, 2, places);
@@ -171,7 +171,7 @@ ig_status ig_fold_chain_quads(ig_eval *eval, const ig_op *op,
     int64_t panels = in[0]->dims[0], depth = in[0]->dims[1];
     int64_t dims[] = { panels, depth + room, IG_PANEL, IG_QUAD };
     int64_t places[] = { panels, 1 + room };
-    if (depth % chain != 0) {
+    if (depth % chain != 0 || room > depth) {
         return FOLD_ERROR(eval, op, "chains of %lld do not divide %lld quads",
                           (long long)chain, (long long)depth);
     }

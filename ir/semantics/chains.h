@@ -3,10 +3,10 @@
  *
  * A chain sums `chain` quads of u8 times a column's quads of i8 in two sums of 16 bits,
  * one of the products with the first two bytes of each quad, one of those with the last
- * two.  Whatever the u8 are, a sum fits where the positive bytes that go into it come to
- * 128 at most, and the negative ones to -128: 255 * 128 < 32,768.  Where they come to
- * more, part of them is taken off and stands in a quad of its own, an extra one, which
- * is summed apart:
+ * two.  Whatever the u8 are, a sum fits where the positive bytes that go into it come
+ * to 128 at most, and the negative ones to -128: 255 * 128 < 32,768.  Where they come
+ * to more, part of them is taken off and stands in a quad of its own, an extra one,
+ * which is summed apart:
  *
  *     chain of 2    100 20 | 90 3     is    100 20 | 8 0    +   0 0 | 82 3
  */

@@ -116,11 +116,12 @@ ig_status ig_check_chain(const ig_op *op, uint32_t slot, ig_dim *quads) {
     IG_TRY(ig_check_rank(op, 2, 2));
     IG_TRY(ig_check_dtype(op, 2, IG_DT_i32));
     IG_TRY(ig_check_extent(op, 2, 0, panels->dims[0], "panels", &shared));
-    if (chain == 0 || !ig_type_is_static(places) || ig_dim_is(places->dims[1], 0)) {
+    if (chain == 0 || ig_dim_is(places->dims[1], 0)) {
         return INFER_ERROR(op, "places are of chains, i32 [panels, 1 + extra quads]");
     }
-    *quads = ig_dim_add(ig_op_module(op), *quads,
-                        ig_dim_of(ig_dim_value(places->dims[1]) - 1));
+    ig_module *module = ig_op_module(op);
+    *quads = ig_dim_add(module, *quads, places->dims[1]);
+    *quads = ig_dim_sub(module, *quads, ig_dim_of(1));
     return IG_OK;
 }
 

@@ -52,7 +52,7 @@ typedef struct ig_pack_chains {
     int64_t chain, extra;
 } ig_pack_chains;
 
-/* pack_chains.c: the chains that take least time, for dims[0] panels of dims[1] quads. */
+/* pack_chains.c: the chains that take least time: dims[0] panels of dims[1] quads. */
 ig_pack_chains ig_pack_choose_chains(ig_pass_run *run, const int8_t *panels,
                                      const int64_t dims[2]);
 

@@ -37,8 +37,11 @@ ig_pack_chains ig_pack_choose_chains(ig_pass_run *run, const int8_t *panels,
     int64_t quads = dims[0] * dims[1], cost = WIDEN * quads;
     int8_t *room = IG_NEW_ARRAY(run->scratch, int8_t,
                                 (size_t)(dims[1] * IG_CHAIN_WORD));
-    for (int64_t chain = 1; chain <= IG_CHAIN_MOST && dims[1] % chain == 0; chain *= 2) {
+    for (int64_t chain = 1; chain <= IG_CHAIN_MOST; chain *= 2) {
         int64_t most = 0;
+        if (dims[1] % chain != 0) {
+            break;
+        }
         int64_t extra = count_extra(panels, dims[0], dims[1], chain, room, &most);
         int64_t own = (MULTIPLY + CLOSE / chain) * quads + EXTRA * extra;
         if (own < cost && most <= dims[1]) {

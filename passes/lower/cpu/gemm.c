@@ -35,9 +35,9 @@
  *
  * Products of 8-bit integers are the same with quads for floats: k counts words of four
  * bytes, `dot4` is the muladd, and sums are i32, which wrap and have no order.  Where K
- * is not a multiple of four the rows of A are copied, with zeros behind them.  Where the
- * weights prove that so many words fit, sums of 16 bits are made first (ir/semantics/
- * chains.h), and what was too much for them is added at the end of K.
+ * is not a multiple of four the rows of A are copied, with zeros behind them.  Where
+ * the weights prove that so many words fit, sums of 16 bits are made first
+ * (ir/semantics/chains.h), and what was too much for them is added at the end of K.
  */
 #include "passes/lower/cpu/gemm.h"
 
@@ -538,7 +538,7 @@ void gemm_spread_rows(gemm *g) {
 
 /* Rows that end within a word are copied, a pass at a time: extra quads ask for any. */
 bool gemm_take_chains(gemm *g, const ig_op *anchor) {
-    int64_t depth = 0, k = 0;
+    int64_t depth = 0, k = 0, room = 1;
     bool has_places = anchor->operand_count > 2;
     g->chain = ig_attr_int(anchor, IG_matmul_quads_chain, 0);
     if (g->chain == 0) {
@@ -553,8 +553,10 @@ bool gemm_take_chains(gemm *g, const ig_op *anchor) {
     if (!is_known || depth % g->chain != 0 || (has_places && !g->places)) {
         return false;
     }
-    g->extra = has_places ? ig_dim_value(g->places->type->dims[1]) - 1 : 0;
-    return !has_places || has_rows;
+    has_rows |= !has_places;
+    has_rows &= !has_places || ig_dim_constant(module, g->places->type->dims[1], &room);
+    g->extra = room - 1;
+    return has_rows;
 }
 
 static ig_dim gemm_cost(const gemm *g) {
