@@ -9,6 +9,7 @@ import platform
 import re
 
 LEVELS = (
+    ("v4-amx", {"avx512f", "avx512bw", "avx512vl", "avx512_vnni", "amx_tile", "amx_int8"}),
     ("v4-vnni", {"avx512f", "avx512bw", "avx512vl", "avx512_vnni"}),
     ("v4", {"avx512f", "avx512bw", "avx512dq", "avx512vl"}),
     ("v3", {"avx2", "fma", "f16c"}),

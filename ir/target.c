@@ -65,6 +65,22 @@ static const ig_target cpu_v4_vnni = {
     .line_bytes = 64,
 };
 
+static const ig_target cpu_v4_amx = {
+    .name = "cpu:v4-amx",
+    .level = "v4-amx",
+    .family = IG_FAMILY_CPU,
+    .vector_bytes = 64,
+    .vector_registers = 32,
+    .has_fma = true,
+    .has_f16c = true,
+    .has_vnni = true,
+    .has_blocks = true,
+    .l1_bytes = KIB(48),
+    .l2_bytes = MIB(1),
+    .l3_bytes = MIB(2),
+    .line_bytes = 64,
+};
+
 static const ig_target cuda_sm_80 = {
     .name = "cuda:sm_80",
     .level = "sm_80",
@@ -96,7 +112,8 @@ static const ig_target cuda_sm_90a = {
 };
 
 const ig_target *const ig_targets[] = {
-    &cpu_v2, &cpu_v3, &cpu_v4, &cpu_v4_vnni, &cuda_sm_80, &cuda_sm_90a, NULL,
+    &cpu_v2,     &cpu_v3,     &cpu_v4,      &cpu_v4_vnni,
+    &cpu_v4_amx, &cuda_sm_80, &cuda_sm_90a, NULL,
 };
 
 /* CPU levels may stand without their family: "v3". */

@@ -14,6 +14,7 @@ typedef struct ig_target {
     uint32_t vector_bytes;     /* 16, 32, 64 */
     uint32_t vector_registers; /* 16, 32 */
     bool has_fma, has_f16c, has_vnni;
+    bool has_blocks; /* dot4_block is faster than dot4 */
     uint32_t l1_bytes, l2_bytes, l3_bytes; /* a core's share */
     uint32_t line_bytes;
     uint32_t warp;         /* GPU: threads of a warp */

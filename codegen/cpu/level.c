@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const ig_cpu_level levels[] = {
-#define LEVEL(name, cpu, features, width, mask, fma, f16c, vnni) \
-    { name, cpu, features, width, mask, fma, f16c, vnni },
+#define LEVEL(name, cpu, features, width, mask, fma, f16c, vnni, tiles) \
+    { name, cpu, features, width, mask, fma, f16c, vnni, tiles },
 #include "codegen/cpu/level.def"
 #undef LEVEL
 };

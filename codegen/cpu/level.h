@@ -24,7 +24,7 @@ typedef struct ig_cpu_level {
     const char *features; /* beyond it */
     const char *width;    /* prefer-vector-width, bits */
     ig_cpu_mask mask;
-    bool has_fma, has_f16c, has_vnni;
+    bool has_fma, has_f16c, has_vnni, has_tiles;
 } ig_cpu_level;
 
 /* NULL when there is no such level. */

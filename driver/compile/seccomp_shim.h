@@ -46,7 +46,7 @@
                                     CALL(rt_sigprocmask) CALL(rt_sigreturn)           \
                                         CALL(sigaltstack) CALL(getrandom)             \
                                             CALL(getrusage) CALL(sysinfo) CALL(uname) \
-                                                CALL(restart_syscall)
+                                                CALL(restart_syscall) CALL(arch_prctl)
 
 /* Fail with EACCES, as if nothing were there: libraries look for files and go on. */
 #define IG_CALLS_REFUSED(CALL)                                                         \

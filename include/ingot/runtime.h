@@ -173,7 +173,7 @@ typedef struct ig_program_facts {
 } ig_program_facts;
 
 IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *facts);
-/* The best level that this machine runs: "v2", "v3", "v4", "v4-vnni"; "" for none. */
+/* The machine's best level: "v2", "v3", "v4", "v4-vnni", "v4-amx"; "" for none. */
 IG_API const char *ig_runtime_level(void);
 
 /* What the artifact says of tables that lie in stores, *out_size bytes, there as long

@@ -215,6 +215,59 @@ ig_status ig_kernel_run_add_pairs(ig_kernel_thread *thread, const ig_op *op) {
 
 /* ---- memory ---- */
 
+static ig_status touch_bytes(ig_kernel_thread *thread, const ig_op *op, ig_touch touch,
+                             char **out) {
+    return touch.count > 0 ? ig_kernel_touch(thread, op, &touch, out) : IG_OK;
+}
+
+/* A row of the first factor times a panel, k quads deep, into a row of sums. */
+static void dot_panel(const uint8_t *a, const int8_t *b, int64_t k, bool adds,
+                      int32_t *out) {
+    enum { COLUMNS = 16, QUAD = 4 };
+    for (int64_t c = 0; c < COLUMNS; c++) {
+        uint32_t sum = adds ? (uint32_t)out[c] : 0;
+        for (int64_t i = 0; i < k * QUAD; i++) {
+            int64_t at = (i / QUAD * COLUMNS + c) * QUAD + i % QUAD;
+            sum += (uint32_t)(a[i] * b[at]);
+        }
+        out[c] = (int32_t)sum;
+    }
+}
+
+static ig_status run_dot4_panel(ig_kernel_thread *thread, const ig_op *op, int64_t row,
+                                int64_t panel) {
+    enum { COLUMNS = 16, QUAD = 4 };
+    int64_t k = ig_kernel_i64(thread, op, 7);
+    bool adds = ig_attr_int(op, IG_dot4_block_adds, 0) != 0;
+    char *a = NULL, *b = NULL, *c = NULL;
+    int64_t at = row * ig_kernel_i64(thread, op, 5) + panel * COLUMNS;
+    ig_touch left = { 0, row * ig_kernel_i64(thread, op, 1), k * QUAD, IG_ACCESS_READ };
+    ig_touch right = { 2, panel * ig_kernel_i64(thread, op, 3), k * QUAD * COLUMNS,
+                       IG_ACCESS_READ };
+    ig_touch before = { 4, at, adds ? COLUMNS : 0, IG_ACCESS_READ };
+    ig_touch after = { 4, at, COLUMNS, IG_ACCESS_WRITE };
+    IG_TRY(touch_bytes(thread, op, left, &a));
+    IG_TRY(touch_bytes(thread, op, right, &b));
+    IG_TRY(touch_bytes(thread, op, before, &c));
+    IG_TRY(touch_bytes(thread, op, after, &c));
+    dot_panel((const uint8_t *)a, (const int8_t *)b, k, adds, (int32_t *)(void *)c);
+    return IG_OK;
+}
+
+ig_status ig_kernel_run_dot4_block(ig_kernel_thread *thread, const ig_op *op) {
+    enum { MOST_ROWS = 16 };
+    int64_t rows = ig_kernel_i64(thread, op, 6), k = ig_kernel_i64(thread, op, 7);
+    if (rows < 1 || rows > MOST_ROWS || k < 0) {
+        return ig_kernel_error(thread, op, "a block of %lld rows, %lld deep",
+                               (long long)rows, (long long)k);
+    }
+    int64_t panels = ig_attr_int(op, IG_dot4_block_panels, 1);
+    for (int64_t i = 0; i < rows * panels; i++) {
+        IG_TRY(run_dot4_panel(thread, op, i / panels, i % panels));
+    }
+    return IG_OK;
+}
+
 /* Lanes that are touched: all, or as many as the last operand says. */
 static int64_t active_lanes(const ig_kernel_thread *thread, const ig_op *op,
                             uint32_t operand, int64_t lanes) {

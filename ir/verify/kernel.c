@@ -198,6 +198,16 @@ void ig_verify_kernel_add_pairs(ig_verifier *v, const ig_op *op) {
                  "i16, two lanes for each sum");
 }
 
+void ig_verify_kernel_dot4_block(ig_verifier *v, const ig_op *op) {
+    int64_t panels = op->attrs[IG_dot4_block_panels].as.i;
+    expect_claim(v, op,
+                 ig_verify_operand(op, 0)->dtype == IG_DT_u8 &&
+                     ig_verify_operand(op, 2)->dtype == IG_DT_i8 &&
+                     ig_verify_operand(op, 4)->dtype == IG_DT_i32,
+                 "the factors are u8 and i8, the sums i32");
+    expect_claim(v, op, panels >= 1 && panels <= 4, "a block has 1 to 4 panels");
+}
+
 /* ---- one op, and the arguments ---- */
 
 void ig_verify_kernel_op(ig_verifier *verifier, const ig_op *op) {

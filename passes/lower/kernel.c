@@ -213,6 +213,17 @@ ig_value *k_add_pairs(ig_builder *b, ig_value *x, ig_value *z) {
     return make_value(b, IG_OP_add_pairs, operands, 2, z->type);
 }
 
+void k_dot4_block(ig_builder *b, const k_block *block) {
+    assert(is_buffer(block->a) && is_buffer(block->b) && is_buffer(block->sums) &&
+           "factors and sums lie in memory");
+    assert(block->panels >= 1 && block->panels <= 4 && "as registers hold them");
+    ig_value *operands[] = { block->a,    block->a_step,    block->b,    block->b_step,
+                             block->sums, block->sums_step, block->rows, block->k };
+    ig_dot4_block_attrs attrs = { .panels = block->panels, .adds = block->adds };
+    ig_expr e = ig_expr_of(b);
+    (void)ig_build_dot4_block(&e, operands, 8, attrs);
+}
+
 ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y) {
     assert(cond->type->dtype == IG_DT_bool && "a condition is bool");
     assert(cond->type->lanes == x->type->lanes && "a condition for each lane");

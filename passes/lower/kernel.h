@@ -38,6 +38,17 @@ ig_value *k_dot4(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
 ig_value *k_dot2(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
 /* z + x0 + x1 for each lane of z, i32; x is i16. */
 ig_value *k_add_pairs(ig_builder *b, ig_value *x, ig_value *z);
+/* Rows of bytes times panels, k quads deep, into (or onto) rows of sums; each step is
+ * in elements. */
+typedef struct k_block {
+    ig_value *a, *a_step, *b, *b_step, *sums, *sums_step;
+    ig_value *rows, *k;
+    uint32_t panels;
+    bool adds;
+} k_block;
+void k_dot4_block(ig_builder *b, const k_block *block);
+/* The same by loads, dot4 and stores; `adds` and panels as `op`, a dot4_block, has. */
+void k_expand_block(ig_builder *b, const ig_op *op);
 ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y);
 ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to); /* x when equal */
 

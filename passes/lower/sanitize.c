@@ -536,6 +536,21 @@ static ig_status check_ops(checker *c, ig_op *first) {
     return IG_OK;
 }
 
+/* Blocks of sums as the loads and stores that they come to.  Recursion as above. */
+static void expand_blocks(ig_block *block) {
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            expand_blocks(op->bodies[i]);
+        }
+        if (op->code == IG_OP_dot4_block) {
+            ig_builder b = ig_builder_before(op);
+            k_expand_block(&b, op);
+            ig_op_erase(op);
+        }
+    }
+}
+
 static ig_status check_kernel(ig_pass_run *run, ig_graph *kernel, const ig_op *launch) {
     const ig_type *i64 = ig_type_vector(kernel->module, IG_DT_i64, 1);
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
@@ -555,6 +570,7 @@ static ig_status check_kernel(ig_pass_run *run, ig_graph *kernel, const ig_op *l
     c.zero = number_of(&c, 0);
     start_record(&c);
     place_arguments(&c);
+    expand_blocks(&kernel->body);
     IG_TRY(check_ops(&c, first));
     report_record(&c);
     return IG_OK;

@@ -1,10 +1,14 @@
 /* Which x86-64 levels this machine runs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A level is a fixed list of features (the psABI's, and VNNI on top).  Having them
+ * A level is a fixed list of features (the psABI's; VNNI, AMX on top).  Having them
  * takes two things: the processor's bit, and that the system saves the registers.  The
  * C library asks for both when the process starts, and remembers: each question to the
  * processor itself leaves a virtual machine, which takes longer than opening a program.
+ *
+ * AMX takes a third: its registers are so large that the system saves them only for
+ * processes that asked.  It refuses where a thread's stack for signals is too small for
+ * them; then the level before is the best.
  */
 #include "runtime/cpu/level.h"
 
@@ -13,6 +17,8 @@
 #include <assert.h>
 #include <string.h>
 #include <sys/platform/x86.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { MAX_FEATURES = 12 };
 
@@ -37,7 +43,14 @@ static const level_row rows[] = {
       { x86_cpu_AVX512F, x86_cpu_AVX512DQ, x86_cpu_AVX512CD, x86_cpu_AVX512BW,
         x86_cpu_AVX512VL } },
     { "v4-vnni", 1, { x86_cpu_AVX512_VNNI } },
+    { "v4-amx", 2, { x86_cpu_AMX_TILE, x86_cpu_AMX_INT8 } },
 };
+
+/* Whether the system saves tiles' registers for this process, from now on. */
+static bool may_use_tiles(void) {
+    enum { ASK = 0x1023, TILES = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+    return syscall(SYS_arch_prctl, ASK, TILES) == 0;
+}
 
 /* x86_cpu_active of the C library, whose `1 << 31` is undefined. */
 static bool is_active(uint32_t feature) {
@@ -54,7 +67,7 @@ static bool has_features(const level_row *row) {
             return false;
         }
     }
-    return true;
+    return row->adds[0] != x86_cpu_AMX_TILE || may_use_tiles();
 }
 
 /* How many levels this machine has. */
@@ -83,7 +96,8 @@ const char *ig_host_level_best(void) {
 
 const char *ig_host_level_list(void) {
     static const char *const lists[] = { "none that Ingot knows", "v2", "v2, v3",
-                                         "v2, v3, v4", "v2, v3, v4, v4-vnni" };
+                                         "v2, v3, v4", "v2, v3, v4, v4-vnni",
+                                         "v2, v3, v4, v4-vnni, v4-amx" };
     uint32_t count = count_levels();
     assert(count < IG_COUNT_OF(lists) && "a level without a list");
     return lists[count];

@@ -43,11 +43,11 @@ check "a flipped byte of a constant is found by --check" 3 "$tmp/patched.ingot" 
 check "models are not artifacts" 3 "--target interpret takes models" \
     "$ingot" run "$tmp/dlrm.ingot" -t interpret
 
-if [ "$level" = v4-vnni ]; then
+if [ "$level" = v4-amx ]; then
     skip "an artifact for another CPU" "this machine has every level"
 else
-    "$ingot" compile "$tmp/relu.ig" -q -t cpu:v4-vnni -o "$tmp/foreign.ingot"
-    check "an artifact for another CPU is 4" 4 "v4-vnni" \
+    "$ingot" compile "$tmp/relu.ig" -q -t cpu:v4-amx -o "$tmp/foreign.ingot"
+    check "an artifact for another CPU is 4" 4 "v4-amx" \
         "$ingot" run "$tmp/foreign.ingot" --input 'x=f32[1,4]=0'
 fi
 check "several levels stand side by side" 0 "levels: v2, v3" \

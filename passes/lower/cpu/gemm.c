@@ -38,6 +38,7 @@
  * is not a multiple of four the rows of A are copied, with zeros behind them.  Where
  * the weights prove that so many words fit, sums of 16 bits are made first
  * (ir/semantics/chains.h), and what was too much for them is added at the end of K.
+ * the target sums blocks of rows at once, all but few rows go so (gemm_rows.c).
  */
 #include "passes/lower/cpu/gemm.h"
 
@@ -323,12 +324,49 @@ static void emit_columns(const gemm *g, ig_builder *b, const gemm_range *range,
     }
 }
 
+/* Micro-panels of `panels` panels while they fit, their rows in blocks summed at once;
+ * returns the first column left. */
+static ig_value *emit_block_panels(const gemm *g, ig_builder *b,
+                                   const gemm_range *range, ig_value *column,
+                                   uint32_t panels) {
+    ig_value *width = k_i64(b, (int64_t)panels * PANEL);
+    ig_value *count = k_div(b, k_sub(b, range->column_end, column), width);
+    ig_value *end = k_add(b, column, k_mul(b, count, width));
+    k_loop loop = k_loop_open(b, column, end, width, NULL, 0);
+    ig_cpu_blocks blocks = ig_cpu_open_blocks(&loop.b, range->rows, GEMM_BLOCK_ROWS);
+    ig_builder *in = &blocks.loop.b;
+    gemm_block tile = { .range = range,
+                        .panels = panels,
+                        .column = loop.index,
+                        .row = k_add(in, range->row, blocks.skipped) };
+    copy_new_rows(g, in, &tile, blocks.rows);
+    gemm_emit_rows(g, in, tile, blocks.rows);
+    k_loop_close(&blocks.loop, NULL, 0);
+    k_loop_close(&loop, NULL, 0);
+    return end;
+}
+
+static void emit_blocks(const gemm *g, ig_builder *b, const gemm_range *range,
+                        ig_value *column) {
+    column = emit_block_panels(g, b, range, column, GEMM_BLOCK_PANELS);
+    int64_t n = 0;
+    bool is_whole = ig_dim_constant(g->lower->module, g->dims[1], &n) &&
+                    (n + PANEL - 1) / PANEL % GEMM_BLOCK_PANELS == 0;
+    if (!is_whole) {
+        emit_block_panels(g, b, range, column, 1);
+    }
+}
+
 /* The columns that are left in a tile, if it has at least `low` rows.  Rows beyond one
  * block are split into blocks of half its rows at least: lower ones are single. */
 static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
                       ig_value *column, uint32_t low) {
     uint32_t max = g->shape.rows, half = (max + 1) / 2;
     block_rows tall = { half, max, false };
+    if (g->has_blocks) {
+        emit_blocks(g, b, range, column);
+        return;
+    }
     if (g->is_shallow) {
         emit_columns(g, b, range, column, (block_rows){ low, max, true });
         return;
@@ -401,7 +439,8 @@ static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
 static int64_t row_limit(const gemm *g) {
     int64_t k = 0;
     ig_dim_constant(g->lower->module, g->depth, &k);
-    return ig_gemm_row_limit(g->lower->target, k, g->shape.rows);
+    uint32_t rows = g->has_blocks ? GEMM_BLOCK_ROWS : g->shape.rows;
+    return ig_gemm_row_limit(g->lower->target, k, rows);
 }
 
 /* One pass over K of a tile. */
@@ -582,6 +621,7 @@ static void classify_extents(gemm *g) {
     g->is_shallow = knows_k && ig_gemm_is_shallow(target, k);
     g->is_deep = !knows_k || k > K_BLOCK;
     g->is_heavy = ig_lower_is_heavy(g->lower->body);
+    g->has_blocks = g->is_quads && !g->window && target->has_blocks;
 }
 
 static void open_params(gemm *g) {
@@ -592,6 +632,10 @@ static void open_params(gemm *g) {
     g->lda = ig_lower_param(lower, g->a->strides[0]);
     if (g->is_heavy) {
         g->stage = k_local(lower->kernel, g->sum, (int64_t)K_CARRIED * PANEL);
+    }
+    if (g->has_blocks && !g->is_deep) {
+        int64_t count = (int64_t)GEMM_BLOCK_ROWS * GEMM_BLOCK_PANELS * PANEL;
+        g->sums = k_local(lower->kernel, g->sum, count);
     }
     if (g->is_deep) {
         g->partial = ig_cpu_scratch(lower, row_limit(g) * TILE_COLUMNS);

@@ -8,7 +8,7 @@
 #include "ir/semantics/chains.h"
 #include "passes/lower/gemm_tile.h"
 
-enum { GEMM_CURSORS = 3 };
+enum { GEMM_CURSORS = 3, GEMM_BLOCK_ROWS = 16, GEMM_BLOCK_PANELS = 4 };
 
 /* A is windows of x, channels last: row r of it is a window, whose K elements lie in
  * `runs` runs of `run` neighbours each.  Extents and steps are params. */
@@ -51,6 +51,8 @@ typedef struct gemm {
     ig_value *partial;   /* sums of a tile between passes, when deep */
     ig_value *copy;      /* of a tile's rows of A, or NULL: read as stored */
     int64_t copy_stride; /* in words */
+    bool has_blocks;     /* rows are summed up in blocks by dot4_block, but for few */
+    ig_value *sums;      /* of such a block, where it is not kept between passes */
 } gemm;
 
 /* The unit of a worker: a tile of the grid, in passes over K. */
@@ -90,6 +92,12 @@ ig_value *gemm_panel_start(const gemm *g, ig_builder *b, ig_value *panel);
 /* Takes the chains of a product of quads whose operands and depth are set; false when
  * there are none that the schedule can make. */
 bool gemm_take_chains(gemm *g, const ig_op *anchor);
+
+/* gemm_rows.c: the same by dot4_block, for as many rows as `rows` says, 1 … 16. */
+void gemm_emit_rows(const gemm *g, ig_builder *b, gemm_block tile, ig_value *rows);
+/* The epilogue's place at a row and a column; count: NULL, or the lanes that count. */
+ig_site gemm_site_at(const gemm *g, ig_builder *b, ig_value *row, ig_value *column,
+                     ig_value *count);
 
 /* gemm.c, for a product with its operands, dims, space and depth set: what its rows ask
  * for by their distance, then the schedule. */

@@ -33,8 +33,8 @@ static ig_value *const *index_of(const gemm *g, ig_builder *b, ig_value *row,
     return index;
 }
 
-static ig_site site_at(const gemm *g, ig_builder *b, ig_value *row, ig_value *column,
-                       ig_value *count) {
+ig_site gemm_site_at(const gemm *g, ig_builder *b, ig_value *row, ig_value *column,
+                     ig_value *count) {
     ig_map *values = IG_NEW(g->lower->arena, ig_map);
     ig_map_init(values, g->lower->arena);
     return (ig_site){ .b = b,
@@ -63,7 +63,7 @@ static void store_tile(const gemm *g, ig_builder *b, const gemm_block *tile,
         ig_value *row = k_add(b, tile->row, k_i64(b, i / width));
         ig_value *column = k_add(b, tile->column,
                                  k_i64(b, (int64_t)(i % width) * g->shape.lanes));
-        sites[i] = site_at(g, b, row, column, valid_lanes(g, b, column, is_tail));
+        sites[i] = gemm_site_at(g, b, row, column, valid_lanes(g, b, column, is_tail));
         ig_map_set_id(sites[i].values, IG_MAP_PTR(g->anchor), tile->sums[i]);
         for (uint32_t y = 0; y < yield->operand_count; y++) {
             ig_lower_value(g->lower, &sites[i], yield->operands[y].value);
@@ -90,8 +90,8 @@ static void store_staged(const gemm *g, ig_builder *b, const gemm_block *tile,
     ig_value *place = k_add(inner, k_mul(inner, rows.index, row_width), columns.index);
     ig_value *row = k_add(inner, tile->row, rows.index);
     ig_value *column = k_add(inner, tile->column, columns.index);
-    ig_site site = site_at(g, inner, row, column,
-                           valid_lanes(g, inner, column, is_tail));
+    ig_site site = gemm_site_at(g, inner, row, column,
+                                valid_lanes(g, inner, column, is_tail));
     ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
                   k_load(inner, g->stage, place, lanes));
     ig_lower_store_yields(g->lower, &site);

@@ -20,6 +20,8 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* A context that prints its diagnostics, a module, and one backend. */
 typedef struct cpu_case {
@@ -55,6 +57,12 @@ static inline void cpu_case_close(cpu_case *c) {
     ig_arena_fini(&c->arena);
 }
 
+/* Does the system save tiles' registers for this process, now that it is asked to? */
+static inline bool cpu_may_use_tiles(void) {
+    enum { ASK = 0x1023, TILES = 18 };
+    return syscall(SYS_arch_prctl, ASK, TILES) == 0;
+}
+
 /* Has this machine `level`? */
 static inline bool cpu_has_level(const char *level) {
     if (strcmp(level, "v2") == 0) {
@@ -67,10 +75,13 @@ static inline bool cpu_has_level(const char *level) {
                  __builtin_cpu_supports("avx512bw") &&
                  __builtin_cpu_supports("avx512dq") &&
                  __builtin_cpu_supports("avx512vl");
-    return is_v4 && (strcmp(level, "v4") == 0 || __builtin_cpu_supports("avx512vnni"));
+    bool is_vnni = is_v4 && __builtin_cpu_supports("avx512vnni");
+    bool is_plain = strcmp(level, "v4") == 0;
+    return is_plain ? is_v4
+                    : is_vnni && (strcmp(level, "v4-vnni") == 0 || cpu_may_use_tiles());
 }
 
-static const char *const cpu_levels[] = { "v2", "v3", "v4", "v4-vnni" };
+static const char *const cpu_levels[] = { "v2", "v3", "v4", "v4-vnni", "v4-amx" };
 
 static inline size_t cpu_level_number(const char *level) {
     size_t number = 0;

@@ -113,6 +113,53 @@ static ig_graph *build_chains(cpu_case *c, uint32_t lanes) {
     return kernel;
 }
 
+/* ---- blocks ---- */
+
+enum {
+    BLOCK_ROWS = 16,
+    BLOCK_DEPTH = 37, /* quads */
+    BLOCK_PANELS = 4,
+    A_STEP = 4 * BLOCK_DEPTH + 4,
+    B_STEP = 64 * BLOCK_DEPTH,
+    SUMS_STEP = 16 * BLOCK_PANELS + 3,
+};
+
+typedef struct block_memory {
+    uint8_t a[BLOCK_ROWS * A_STEP];
+    int8_t b[BLOCK_PANELS * B_STEP];
+    int32_t sums[BLOCK_ROWS * SUMS_STEP];
+} block_memory;
+
+/* rows and k are params. */
+static ig_graph *build_block(cpu_case *c, uint32_t panels, bool adds,
+                             bool is_expanded) {
+    static const ig_dtype buffers[] = { IG_DT_u8, IG_DT_i8, IG_DT_i32 };
+    ig_builder b;
+    char name[40];
+    snprintf(name, sizeof name, "block%u%s%s", panels, adds ? "adds" : "",
+             is_expanded ? "loads" : "");
+    ig_graph *kernel = cpu_case_kernel(c, name, buffers, 3, 2, &b);
+    ig_value **args = kernel->body.args;
+    k_block block = { .a = args[0],
+                      .b = args[1],
+                      .sums = args[2],
+                      .rows = args[3],
+                      .k = args[4],
+                      .panels = panels,
+                      .adds = adds };
+    block.a_step = k_i64(&b, A_STEP);
+    block.b_step = k_i64(&b, B_STEP);
+    block.sums_step = k_i64(&b, SUMS_STEP);
+    k_dot4_block(&b, &block);
+    ig_op *op = kernel->body.last;
+    if (is_expanded) {
+        k_expand_block(&b, op);
+        ig_op_erase(op);
+    }
+    ig_make_ret(&b, NULL, 0);
+    return kernel;
+}
+
 /* Products whose pairs, twice, come to the ends of 16 bits. */
 TEST(dot2_is_exact_up_to_16_bits) {
     static uint8_t x[4 * GROUPS];
@@ -143,5 +190,74 @@ TEST(dot2_is_exact_up_to_16_bits) {
     }
 }
 
+static void fill_block(block_memory *m) {
+    for (size_t i = 0; i < sizeof m->a; i++) {
+        m->a[i] = i < A_STEP ? 255 : (uint8_t)(i * 41);
+    }
+    for (size_t i = 0; i < sizeof m->b; i++) {
+        m->b[i] = i < B_STEP ? -128 : (int8_t)(i * 29);
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(m->sums); i++) {
+        m->sums[i] = i % 3 ? (int32_t)i * 1000003 : INT32_MIN;
+    }
+}
+
+static void expect_block(block_memory *m, uint32_t panels, bool adds,
+                         const int64_t *size) {
+    for (int64_t i = 0; i < size[0] * panels * 16; i++) {
+        int64_t row = i / (panels * 16), column = i % (panels * 16);
+        int32_t *sum = &m->sums[row * SUMS_STEP + column];
+        uint32_t total = adds ? (uint32_t)*sum : 0;
+        for (int64_t k = 0; k < 4 * size[1]; k++) {
+            int64_t at = column / 16 * B_STEP + (k / 4 * 16 + column % 16) * 4 + k % 4;
+            total += (uint32_t)(m->a[row * A_STEP + k] * m->b[at]);
+        }
+        *sum = (int32_t)total;
+    }
+}
+
+static void check_block(cpu_case *c, uint32_t panels, bool adds, bool is_expanded) {
+    static const int64_t sizes[][2] = { { 1, 1 },  { 16, 16 }, { 7, 37 },
+                                        { 16, 0 }, { 15, 17 }, { 3, 15 } };
+    static block_memory got, wanted;
+    ig_graph *kernel = build_block(c, panels, adds, is_expanded);
+    for (size_t i = 0; i < IG_COUNT_OF(sizes); i++) {
+        fill_block(&got);
+        fill_block(&wanted);
+        expect_block(&wanted, panels, adds, sizes[i]);
+        void *buffers[] = { got.a, got.b, got.sums };
+        cpu_case_run(c, kernel, buffers, sizes[i], 1);
+        CHECK_MSG(memcmp(&got, &wanted, sizeof got) == 0,
+                  "%u panels, %lld rows, %lld deep%s", panels, (long long)sizes[i][0],
+                  (long long)sizes[i][1], adds ? ", added" : "");
+    }
+}
+
+/* By tiles where the level has them, and taken apart everywhere. */
+TEST(dot4_blocks_are_exact) {
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        cpu_case c;
+        cpu_case_open(&c, cpu_levels[i]);
+        bool has_tiles = strcmp(cpu_levels[i], "v4-amx") == 0;
+        for (uint32_t panels = 1; panels <= (has_tiles ? 4u : 1u); panels++) {
+            check_block(&c, panels, false, !has_tiles);
+            check_block(&c, panels, true, !has_tiles);
+        }
+        check_block(&c, 3, true, true);
+        cpu_case_close(&c);
+    }
+}
+
+TEST(dot4_blocks_are_tiles) {
+    static const char *const wanted[] = { "ldtilecfg", "tdpbusd", "tilerelease" };
+    cpu_case c;
+    cpu_case_open(&c, "v4-amx");
+    const char *text = cpu_case_text(&c, build_block(&c, 4, false, false), IG_EMIT_ASM);
+    for (size_t i = 0; i < IG_COUNT_OF(wanted); i++) {
+        CHECK_MSG(strstr(text, wanted[i]), "no %s", wanted[i]);
+    }
+    cpu_case_close(&c);
+}
+
 UNIT_SUITE(cpu_dot, dot4_is_exact_at_every_width, dot4_is_the_instruction_of_its_level,
-           dot2_is_exact_up_to_16_bits)
+           dot2_is_exact_up_to_16_bits, dot4_blocks_are_exact, dot4_blocks_are_tiles)

@@ -100,6 +100,7 @@ static void check_level(const product *p, const char *text, const char *level,
     }
     lower_match_each(&c, lower_run(&c), 0);
     CHECK(stays_integer(&c));
+    CHECK(lower_has(&c, IG_OP_dot4_block) == c.cpu.target.has_blocks);
     for (uint32_t i = 1; i < count; i++) {
         c.symbols[0] = rows[i];
         memcpy(c.inputs, inputs[i], sizeof inputs[i]);

@@ -51,6 +51,8 @@ module @kernel {
     %34 = reinterpret %30 : i16<4>
     %35 = dot2 %31, %30, %34 : i16<4>
     %36 = add_pairs %35, %32 : i32<2>
+    %37 = reinterpret %2 : &i32
+    dot4_block %25, %24, %q, %24, %37, %6, %n, %m {panels = 4, adds}
     ret
   }
 }
