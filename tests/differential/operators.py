@@ -207,5 +207,47 @@ for name, ratio, training in (("half", 0.5, True), ("all", 1, True), ("none", 0,
          by_hand=[np.zeros((32, 16), np.float32),
                   np.array(name == "half")])
 
+# ---- classifiers by support vectors: pairs of classes, votes, coupled probabilities ----
+
+OTHERS = np.random.default_rng(23)
+
+
+def numbers(count):
+    return ", ".join(str(round(float(v), 3)) for v in OTHERS.standard_normal(count))
+
+
+def classify(name, counts, kernel="RBF", has_shares=False, transform="NONE"):
+    """A classifier with so many vectors of each class, of three features."""
+    classes, vectors = len(counts), sum(counts)
+    pairs = classes * (classes - 1) // 2
+    shares = (f"prob_a = [{numbers(pairs)}], prob_b = [{numbers(pairs)}]," if has_shares else "")
+    columns = classes if has_shares else max(2, pairs)
+    learnt(f"classes_{name}", f"float[N, 3] x -> int64[N] y, float[N, {columns}] z",
+           f"""y, z = ml.SVMClassifier<kernel_type = "{kernel}", kernel_params = [0.5, 0.25, 2.0],
+           classlabels_ints = [{", ".join(str(10 + 3 * i) for i in range(classes))}], {shares}
+           vectors_per_class = [{", ".join(map(str, counts))}], post_transform = "{transform}",
+           coefficients = [{numbers((classes - 1) * vectors)}], rho = [{numbers(pairs)}],
+           support_vectors = [{numbers(3 * vectors)}]>(x)""",
+           [OTHERS.standard_normal((9, 3)).astype(np.float32)],
+           [OTHERS.standard_normal((1, 3)).astype(np.float32)],
+           [np.zeros((0, 3), np.float32)])
+
+
+classify("of_two", [2, 3])
+classify("of_two_by_lines", [1, 2], "LINEAR")
+classify("of_two_logistic", [2, 2], "POLY", transform="LOGISTIC")
+classify("of_three", [2, 1, 2])
+classify("of_four_by_tanh", [1, 2, 1, 3], "SIGMOID")
+classify("of_three_softmax", [2, 2, 2], "LINEAR", transform="SOFTMAX")
+classify("with_shares_of_two", [3, 2], has_shares=True)
+classify("with_shares_of_three", [2, 1, 3], has_shares=True)
+classify("with_shares_of_five", [1, 2, 1, 2, 1], "POLY", has_shares=True)
+for name, weights in (("mixed", "0.5, -1.0, 2.0, 0.25, 1.5, -0.75"),
+                      ("positive", "0.5, 1.0, 2.0, 0.25, 1.5, 0.75")):
+    learnt(f"classes_without_vectors_{name}", "float[N, 3] x -> int64[N] y, float[N, 2] z",
+           f"""y, z = ml.SVMClassifier<coefficients = [{weights}], rho = [0.25],
+           classlabels_ints = [4, 9], kernel_params = [0.0, 0.0, 3.0], kernel_type = "LINEAR">(x)""",
+           [OTHERS.standard_normal((9, 3)).astype(np.float32)])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "operators.tar.xz"])

@@ -129,13 +129,39 @@ static void clear_body(ig_onnx_loop *loop) {
     }
 }
 
+/* The state of a Scan, which keeps its shape ("required to have the same shape in each
+ * iteration"): where that is not known the run checks it. */
+static ig_value *keep_shape(const ig_onnx_loop *loop, uint32_t index, ig_value *next) {
+    ig_expr *e = loop->node->e;
+    const ig_type *type = loop->types[index];
+    bool is_known = true;
+    if (!loop->scanned_count || type->kind != IG_TENSOR ||
+        next->type->kind != IG_TENSOR || next->type->rank != type->rank) {
+        return next;
+    }
+    for (uint32_t i = 0; i < type->rank; i++) {
+        ig_truth same = ig_dim_equal(e->module, next->type->dims[i], type->dims[i]);
+        if (same == IG_NO) {
+            return next; /* another type than the first trip's will do */
+        }
+        is_known = is_known && same == IG_YES;
+    }
+    for (uint32_t i = 0; i < type->rank && !is_known; i++) {
+        ig_expr_guard_equal(e, next->type->dims[i], type->dims[i],
+                            "the state must keep its shape from trip to trip");
+    }
+    return is_known ? next : ig_expr_reshape(e, next, type->rank, type->dims);
+}
+
 static void set_yields(ig_onnx_loop *loop, ig_value *const *outputs) {
     ig_expr *e = loop->node->e;
     loop->yields[0] = loop->has_cond ? ig_onnx_one_element(e, outputs[0], IG_DT_bool,
                                                            "the body's condition")
                                      : ig_expr_number(e, IG_DT_bool, 1);
     for (uint32_t i = 0; i < loop->carried_count + loop->stacked_count; i++) {
-        loop->yields[1 + i] = outputs[loop->has_cond + i];
+        ig_value *next = outputs[loop->has_cond + i];
+        loop->yields[1 + i] = i < loop->carried_count ? keep_shape(loop, i, next)
+                                                      : next;
     }
 }
 

@@ -107,20 +107,35 @@ static ig_value *prepend_state(const ig_onnx_node *node, ig_value *x, ig_dim cou
     return ig_expr_concat(node->e, 2, both, 2);
 }
 
+/* The convolution where only the run knows how many channels, and so groups, there are:
+ * each element is the sum of a window times its channel's weights. */
+static ig_value *sum_windows(const ig_onnx_node *node, ig_value *all, ig_value *w,
+                             ig_value *bias) {
+    ig_expr *e = node->e;
+    ig_dtype wide = w->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
+    ig_dim count = node->inputs[0]->type->dims[2];
+    ig_value *first = ig_expr_axis_iota(e, 2, 0, count);
+    ig_value *at = ig_expr_axis_iota(e, 2, 1, w->type->dims[2]);
+    at = ig_build_add(e, first, at);
+    ig_value *windows = ig_expr_gather(e, ig_expr_cast(e, all, wide), at, 2,
+                                       IG_NEGATIVE_error);
+    ig_value *y = ig_build_mul(e, windows, ig_expr_cast(e, w, wide));
+    y = ig_expr_reduce_axis(e, IG_REDUCE_sum, y, 3, false);
+    if (bias) {
+        ig_value *added = ig_expr_along(e, ig_expr_cast(e, bias, wide), 1, 3);
+        y = ig_build_add(e, y, added);
+    }
+    return ig_expr_like(e, y, node->inputs[0]);
+}
+
 ig_status ig_onnx_import_causal_conv(ig_onnx_node *node) {
     ig_expr *e = node->e;
     static const int64_t ones[] = { 1 };
+    int64_t channels = 1;
     bool is_silu = ig_onnx_attr_choice(node, "activation", "none silu swish") > 0;
     ig_onnx_float_input(node, 0);
     ig_value *x = ig_onnx_ranked_input(node, 0, 3),
              *w = ig_onnx_ranked_input(node, W, 3);
-    int64_t channels = 1;
-    if (!ig_onnx_has_failed(node) &&
-        !ig_dim_constant(e->module, w->type->dims[0], &channels)) {
-        ig_onnx_fail(node, IG_UNSUPPORTED,
-                     "the number of channels is only known when it runs; fix the shape "
-                     "of the weights");
-    }
     if (ig_onnx_has_failed(node)) {
         return e->status;
     }
@@ -138,9 +153,11 @@ ig_status ig_onnx_import_causal_conv(ig_onnx_node *node) {
     ig_conv_attrs attrs = { .strides = { ones, 1 },
                             .dilations = { ones, 1 },
                             .before = { none, 1 },
-                            .after = { none, 1 },
-                            .group = IG_SET(channels) };
-    ig_value *y = ig_build_conv(e, all, w, bias, attrs);
+                            .after = { none, 1 } };
+    bool is_known = ig_dim_constant(e->module, w->type->dims[0], &channels);
+    attrs.group = (ig_maybe_int)IG_SET(channels);
+    ig_value *y = is_known ? ig_build_conv(e, all, w, bias, attrs)
+                           : sum_windows(node, all, w, bias);
     if (node->output_count > 1) {
         node->outputs[1] = all ? ig_expr_slice(e, all, 2, x->type->dims[2], count, 1)
                                : NULL;

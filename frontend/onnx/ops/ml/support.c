@@ -4,21 +4,11 @@
  * Where the standard leaves something open, this is as ONNX Runtime: without support
  * vectors the coefficients are the one vector, and weigh nothing.
  */
-#include "frontend/onnx/ops/ml/ml.h"
+#include "frontend/onnx/ops/ml/support.h"
 
 #include "frontend/onnx/ops/hooks.h"
 
-enum { LINEAR, POLY, RBF, SIGMOID };
-
-typedef struct support {
-    ig_onnx_node *node;
-    ig_expr *e;
-    uint32_t kind;
-    double gamma, bias, degree;
-    ig_value *vectors; /* f32 [V, F] */
-} support;
-
-static bool read_kernel(support *s) {
+bool ig_onnx_read_kernel(ig_onnx_support *s) {
     const Onnx__AttributeProto *params = ig_onnx_attr(s->node, "kernel_params", NULL);
     s->kind = ig_onnx_attr_choice(s->node, "kernel_type", "LINEAR POLY RBF SIGMOID");
     if (params && params->n_floats > 0 && params->n_floats != 3) {
@@ -32,8 +22,7 @@ static bool read_kernel(support *s) {
     return !ig_onnx_has_failed(s->node);
 }
 
-/* A list of floats as rows [count, …]. */
-static ig_value *as_rows(support *s, const char *name, int64_t count) {
+ig_value *ig_onnx_support_rows(ig_onnx_support *s, const char *name, int64_t count) {
     ig_value *flat = ig_onnx_take_floats(s->node, name);
     int64_t all = 0;
     if (!flat || !ig_dim_constant(s->e->module, flat->type->dims[0], &all) ||
@@ -46,7 +35,7 @@ static ig_value *as_rows(support *s, const char *name, int64_t count) {
 }
 
 /* exp(-gamma |x - v|^2): [N, V] */
-static ig_value *measure_distances(const support *s, ig_value *x) {
+static ig_value *measure_distances(const ig_onnx_support *s, ig_value *x) {
     ig_expr *e = s->e;
     ig_value *gap = ig_build_sub(e, ig_expr_unsqueeze(e, x, 1),
                                  ig_expr_unsqueeze(e, s->vectors, 0));
@@ -55,37 +44,38 @@ static ig_value *measure_distances(const support *s, ig_value *x) {
     return ig_build_exp(e, ig_expr_with(e, IG_OP_mul, square, -s->gamma));
 }
 
-static ig_value *apply_kernel(const support *s, ig_value *x) {
+ig_value *ig_onnx_apply_kernel(const ig_onnx_support *s, ig_value *x) {
     ig_expr *e = s->e;
-    if (s->kind == RBF) {
+    if (s->kind == IG_ONNX_KERNEL_RBF) {
         return measure_distances(s, x);
     }
     ig_value *y = ig_expr_matmul_transposed(e, x, s->vectors);
-    if (s->kind == LINEAR) {
+    if (s->kind == IG_ONNX_KERNEL_LINEAR) {
         return y;
     }
     y = ig_expr_with(e, IG_OP_mul, y, s->gamma);
     y = ig_expr_with(e, IG_OP_add, y, s->bias);
-    return s->kind == SIGMOID ? ig_build_tanh(e, y)
-                              : ig_expr_with(e, IG_OP_pow, y, s->degree);
+    return s->kind == IG_ONNX_KERNEL_POLY ? ig_expr_with(e, IG_OP_pow, y, s->degree)
+                                          : ig_build_tanh(e, y);
 }
 
 ig_status ig_onnx_import_svm_regressor(ig_onnx_node *node) {
     ig_expr *e = node->e;
-    support s = { .node = node, .e = e };
+    ig_onnx_support s = { .node = node, .e = e };
     int64_t count = ig_onnx_attr_between(node, "n_supports", 0, 0, INT32_MAX);
     uint32_t transform = ig_onnx_attr_choice(node, "post_transform",
                                              IG_ONNX_TRANSFORMS);
     bool is_one_class = ig_onnx_attr_bool(node, "one_class", false);
     ig_value *x = ig_onnx_take_rows(node);
-    if (!x || !read_kernel(&s)) {
+    if (!x || !ig_onnx_read_kernel(&s)) {
         return e->status;
     }
-    s.vectors = count ? as_rows(&s, "support_vectors", count)
-                      : as_rows(&s, "coefficients", 1);
-    ig_value *y = apply_kernel(&s, x);
+    s.vectors = count ? ig_onnx_support_rows(&s, "support_vectors", count)
+                      : ig_onnx_support_rows(&s, "coefficients", 1);
+    ig_value *y = ig_onnx_apply_kernel(&s, x);
     if (count) {
-        y = ig_expr_matmul_transposed(e, y, as_rows(&s, "coefficients", 1));
+        y = ig_expr_matmul_transposed(e, y,
+                                      ig_onnx_support_rows(&s, "coefficients", 1));
     }
     ig_value *rho = ig_onnx_take_floats(node, "rho");
     y = rho ? ig_build_add(e, y, ig_expr_select(e, rho, 0, ig_dim_of(0))) : y;
