@@ -63,6 +63,9 @@ bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols
         if (code->opcode == IG_CODE_CONST) {
             stack[depth++] = code->value;
         } else if (code->opcode == IG_CODE_SYMBOL) {
+            if (symbols[code->value] == IG_NO_VALUE) {
+                return false;
+            }
             stack[depth++] = symbols[code->value];
         } else {
             depth--;

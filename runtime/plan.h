@@ -50,7 +50,10 @@ static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text)
     return plan->text + text.offset;
 }
 
-/* False on overflow, division by zero, or an exact quotient with a remainder. */
+/* Of a symbol whose parts are not all known yet: nothing is made of it. */
+#define IG_NO_VALUE INT64_MIN
+/* False on overflow, division by zero, an exact quotient with a remainder, or where a
+ * symbol has no value. */
 bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                       int64_t *out_value);
 /* The same, where IG_NONE stands for `absent`. */

@@ -43,10 +43,14 @@ ig_status ig_session_define(ig_session *session, bool is_late) {
             is_late != ((plan->symbol_flags[i] & IG_DEPENDS_LATE) != 0)) {
             continue;
         }
-        if (!ig_expr_evaluate(plan, symbol->expr, session->symbols,
-                              &session->symbols[i])) {
+        if (ig_expr_evaluate(plan, symbol->expr, session->symbols,
+                             &session->symbols[i])) {
+            continue;
+        }
+        if (!is_late) {
             return too_large(session, ig_plan_string(plan, symbol->name));
         }
+        session->symbols[i] = IG_NO_VALUE; /* until all that it is made of is known */
     }
     return IG_OK;
 }

@@ -324,7 +324,7 @@ TEST(element_types) {
     CHECK(ig_dtype_bytes(IG_DT_u2, 5, &bytes) && bytes == 2);
     CHECK(ig_dtype_bytes(IG_DT_f64, 3, &bytes) && bytes == 24);
     CHECK(!ig_dtype_bytes(IG_DT_f64, INT64_MAX / 4, &bytes));
-    CHECK(!ig_dtype_bytes(IG_DT_str, 1, &bytes));
+    CHECK(ig_dtype_bytes(IG_DT_str, 3, &bytes) && bytes == 24); /* addresses */
     CHECK(!ig_dtype_bytes(IG_DT_f32, -1, &bytes));
 }
 
