@@ -230,6 +230,47 @@ TEST(guards_where_they_stand) {
 }
 END_TEST
 
+/* 24 / (a b) is defined when both were read, whatever stands in b before. */
+TEST(definitions_wait_for_all_of_their_values) {
+    rt_case *c = rt_begin();
+    uint32_t two = RT_EXPR(c, RT_INT(2)), eight = RT_EXPR(c, RT_INT(8));
+    uint32_t a = rt_late_symbol(c, "a"), b = rt_late_symbol(c, "b");
+    uint32_t d = rt_late_symbol(c, "d"), e = rt_late_symbol(c, "e");
+    uint32_t x = rt_input(c, "x", IG_I64, 1, &two);
+    ig_plan_symbol *symbols = c->w.symbols.items;
+    symbols[d].kind = symbols[e].kind = IG_SYMBOL_DEFINED;
+    symbols[d].expr = RT_EXPR(c, RT_INT(24), RT_SYM(a), RT_SYM(b), RT_OP(MUL),
+                              RT_OP(EXACT));
+    symbols[e].expr = RT_EXPR(c, RT_SYM(d), RT_INT(1), RT_OP(ADD));
+    rt_guard(c, RT_EXPR(c, RT_SYM(e)), RT_EXPR(c, RT_INT(5)), "e must be 5");
+    c->w.guards.items[0].at_bind = 0;
+    ig_plan_operand second = rt_operand(x);
+    second.offset = eight;
+    ig_plan_step step = rt_step(c, IG_STEP_read, "a");
+    step.symbol = a;
+    step.operands = RT_OPERANDS(c, RT_AT(x));
+    rt_push(c, step);
+    step.symbol = b;
+    step.operands = RT_OPERANDS(c, second);
+    rt_push(c, step);
+    step = rt_step(c, IG_STEP_guard, "guard");
+    step.index = 0;
+    rt_push(c, step);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program, 1);
+    static int64_t values[][2] = { { 2, 3 }, { 3, 2 }, { 6, 1 }, { 1, 6 },
+                                   { 2, 4 }, { 5, 1 }, { 0, 1 }, { 6, 1 } };
+    for (size_t i = 0; i < IG_COUNT_OF(values); i++) {
+        ig_view in = rt_view(values[i], IG_I64, 2);
+        ig_status status = ig_session_run(session, &in, 1, NULL, 0);
+        CHECK_STATUS(status, values[i][0] * values[i][1] == 6 ? IG_OK : IG_INVALID);
+    }
+    ig_session_destroy(session);
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
 /* ---- rows ---- */
 
 /* y = (x * 2) + x, block by block, the product in a buffer of the worker's own. */
@@ -516,8 +557,8 @@ END_TEST
 
 UNIT_SUITE(runtime_steps, if_takes_one_branch, loops_count_trips_or_ask_a_condition,
            sizes_learnt_from_data, data_outside_of_a_symbols_range,
-           guards_where_they_stand, rows_run_block_by_block,
-           what_blocks_share_lives_as_long_as_they,
+           guards_where_they_stand, definitions_wait_for_all_of_their_values,
+           rows_run_block_by_block, what_blocks_share_lives_as_long_as_they,
            index_errors_in_rows_count_from_the_start, host_cumsum,
            host_functions_stay_inside_of_what_is_left, host_scatter_elements,
            unknown_host_function_is_unsupported, copies_stay_inside)
