@@ -188,6 +188,7 @@ ig_status ig_onnx_import_tfidf(ig_onnx_node *node) {
     }
     x = ig_expr_cast(e, x, IG_DT_i64);
     x = rank == 1 ? ig_expr_unsqueeze(e, x, 0) : x;
+    IG_TRY(e->status);
     ig_value *counts = count_pool(&p, x, &grams);
     IG_TRY(e->status);
     if (!counts || grams != p.indexes.count) {
