@@ -209,7 +209,15 @@ static ig_value *make_scalar(ig_expr *e, const ig_tensor *element) {
     return ig_make_const(e->builder, type, element->data);
 }
 
+/* A number among texts: what asks for it is meant for numbers. */
+static ig_value *refuse_texts(ig_expr *e) {
+    return ig_expr_fail(e, IG_INVALID, "its elements are texts, expected numbers");
+}
+
 ig_value *ig_expr_number(ig_expr *e, ig_dtype dtype, double value) {
+    if (dtype == IG_DT_str) {
+        return refuse_texts(e);
+    }
     int64_t room = 0; /* as large as any element */
     ig_tensor element = {
         .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room
@@ -219,6 +227,9 @@ ig_value *ig_expr_number(ig_expr *e, ig_dtype dtype, double value) {
 }
 
 ig_value *ig_expr_integer(ig_expr *e, ig_dtype dtype, int64_t value) {
+    if (dtype == IG_DT_str) {
+        return refuse_texts(e);
+    }
     int64_t room = 0;
     ig_tensor element = {
         .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room
