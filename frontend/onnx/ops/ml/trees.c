@@ -490,7 +490,9 @@ static bool link_child(numbered *n, uint32_t node, uint32_t side, int32_t *out_c
 /* The next members of the file's list, which NaN ends. */
 static void take_members(numbered *n, uint32_t node) {
     ig_forest_set *set = &n->s.forest.sets[node];
-    set->items = n->members.items + n->member;
+    if (n->member < n->members.count) {
+        set->items = n->members.items + n->member;
+    }
     while (n->member < n->members.count) {
         if (isnan(n->members.items[n->member++])) {
             break;
