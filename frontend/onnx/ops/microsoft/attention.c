@@ -108,6 +108,11 @@ static ig_value *split_biased(heads *h, ig_value *x, const ig_dim *sizes,
     return ig_compose_split_heads(h->e, x, h->count);
 }
 
+/* [B, L, heads * E], or [B, heads, L, E]. */
+static bool is_split_or_whole(const ig_value *x) {
+    return x->type->rank == 3 || x->type->rank == 4;
+}
+
 static void read_multi_head(heads *h) {
     ig_onnx_node *node = h->node;
     ig_expr *e = h->e;
@@ -125,8 +130,10 @@ static void read_multi_head(heads *h) {
         in[1] = ig_expr_select(e, all, 0, ig_dim_of(0));
         in[2] = ig_expr_select(e, all, 0, ig_dim_of(1));
     }
-    if (!in[1] || !in[2] || in[0]->type->rank != 3) {
-        ig_onnx_fail(node, IG_INVALID, "needs queries of rank 3, keys and values");
+    if (!in[1] || !in[2] || in[0]->type->rank != 3 || !is_split_or_whole(in[1]) ||
+        !is_split_or_whole(in[2])) {
+        ig_onnx_fail(node, IG_INVALID,
+                     "needs queries of rank 3, and keys and values of rank 3 or 4");
         return;
     }
     ig_dim width = in[0]->type->dims[2];
@@ -437,11 +444,24 @@ static ig_value *find_visible(const group *g) {
     return is_seen;
 }
 
+/* The cache and the angles, where there are any. */
+static void check_ranks(const ig_onnx_node *node) {
+    static const struct {
+        uint32_t input, rank;
+    } rows[] = { { G_PAST_KEY, 4 }, { G_PAST_VALUE, 4 }, { G_COS, 2 }, { G_SIN, 2 } };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        if (ig_onnx_in(node, rows[i].input)) {
+            (void)ig_onnx_ranked_input(node, rows[i].input, rows[i].rank);
+        }
+    }
+}
+
 ig_status ig_onnx_import_group_query(ig_onnx_node *node) {
     ig_expr *e = node->e;
     group g = { .h = { .node = node, .e = e } };
     (void)ig_onnx_float_input(node, G_QUERY);
     (void)ig_onnx_ranked_input(node, G_QUERY, 3);
+    check_ranks(node);
     g.h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
     g.h.keys = ig_onnx_attr_between(node, "kv_num_heads", 0, 1, INT32_MAX);
     for (uint32_t i = G_SIN + 1; i < node->input_count; i++) {
