@@ -109,6 +109,10 @@ ig_status ig_onnx_import_gather_blocks(ig_onnx_node *node) {
     int64_t size = ig_onnx_attr_between(node, "block_size", 128, 16, INT32_MAX);
     int64_t bits = ig_onnx_attr_between(node, "bits", 4, 2, 8);
     bool is_packed = data->type->dtype == IG_DT_u8 && bits < 8;
+    (void)ig_onnx_ranked_input(node, 2, rank);
+    if (ig_onnx_in(node, 3)) {
+        (void)ig_onnx_ranked_input(node, 3, rank);
+    }
     IG_TRY(e->status);
     if (axis == along || (is_packed && (along + 1 != rank || 8 % bits))) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
@@ -131,6 +135,7 @@ ig_status ig_onnx_import_gather_blocks(ig_onnx_node *node) {
         zeros = ig_expr_slice(e, zeros, along, ig_dim_of(0), extent, 1);
     }
     ig_value *real = ig_expr_cast(e, x, IG_DT_f32);
+    IG_TRY(e->status);
     ig_value *block = ig_expr_axis_iota(e, 1, 0, real->type->dims[along]);
     block = ig_expr_with_integer(e, IG_OP_div, block, size);
     scale = ig_expr_gather(e, ig_expr_cast(e, scale, IG_DT_f32), block, along,
