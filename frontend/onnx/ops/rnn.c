@@ -196,7 +196,7 @@ ig_status ig_onnx_import_rnn(ig_onnx_node *node) {
     for (uint32_t i = 0; i < l.directions; i++) {
         build_direction(&l, i, results[i]);
     }
-    for (uint32_t i = 0; i < node->output_count; i++) {
+    for (uint32_t i = 0; i < node->output_count && i < IG_RNN_RESULTS; i++) {
         node->outputs[i] = stack_directions(&l, results, i, i == 0 || l.is_batch_first);
     }
     if (l.is_batch_first && node->output_count > 0) {
