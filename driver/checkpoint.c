@@ -18,7 +18,7 @@ enum { ALIGN = 64 };
 typedef struct given {
     ig_weight *weight;
     const ig_checkpoint_tensor *tensor;
-    size_t offset; /* in the file */
+    size_t offset, size; /* in the file */
 } given;
 
 typedef struct giver {
@@ -38,8 +38,9 @@ typedef struct giver {
 /* ---- which becomes what ---- */
 
 static bool ends_in(ig_str name, ig_str end) {
-    return name.size > end.size && name.data[name.size - end.size - 1] == '.' &&
-           ig_str_ends(name, end.data);
+    size_t before = name.size - end.size;
+    return name.size > end.size && name.data[before - 1] == '.' &&
+           memcmp(name.data + before, end.data, end.size) == 0;
 }
 
 /* 2: the same name; 1: one is the other's end; 0. */
@@ -55,10 +56,7 @@ static ig_status find_tensor(giver *g, const ig_weight *weight,
     *out = NULL;
     for (size_t i = 0; i < g->checkpoint.tensors.count; i++) {
         const ig_checkpoint_tensor *tensor = &g->checkpoint.tensors.items[i];
-        /* Names of pickles end where they say, and not with a zero. */
-        ig_str name =
-            ig_str_of(ig_arena_copy(&g->arena, tensor->name.data, tensor->name.size));
-        int match = match_names(name, ig_str_of(weight->name));
+        int match = match_names(tensor->name, ig_str_of(weight->name));
         is_double = match && match == best ? true : match > best ? false : is_double;
         *out = match > best ? tensor : *out;
         best = match > best ? match : best;
@@ -96,14 +94,14 @@ static ig_status add_weight(giver *g, ig_weight *weight) {
         return IG_OK;
     }
     IG_TRY(check_type(g, weight, one.tensor));
-    size_t size = ig_dtypes[weight->data.type->dtype].bits / 8u;
+    one.size = ig_dtypes[weight->data.type->dtype].bits / 8u;
     for (uint32_t i = 0; i < one.tensor->rank; i++) {
-        if (!ig_mul_size(size, (size_t)one.tensor->extents[i], &size)) {
+        if (!ig_mul_size(one.size, (size_t)one.tensor->extents[i], &one.size)) {
             return FAIL(g, IG_LIMIT, "weight '%s' is too large", weight->name);
         }
     }
     IG_PUSH(&g->arena, &g->all, one);
-    return ig_add_size(g->bytes, ig_align_up(size, ALIGN), &g->bytes)
+    return ig_add_size(g->bytes, ig_align_up(one.size, ALIGN), &g->bytes)
                ? IG_OK
                : FAIL(g, IG_LIMIT, "the weights are too large");
 }
@@ -144,15 +142,9 @@ static ig_status fill_file(giver *g, int file) {
 static void point_weights(giver *g, const ig_file_map *map) {
     for (size_t i = 0; i < g->all.count; i++) {
         const given *one = &g->all.items[i];
-        size_t end = i + 1 < g->all.count ? g->all.items[i + 1].offset : g->bytes;
-        size_t size = ig_dtypes[one->tensor->dtype->ir].bits / 8u;
-        for (uint32_t k = 0; k < one->tensor->rank; k++) {
-            size *= (size_t)one->tensor->extents[k];
-        }
-        assert(one->offset + size <= end && "weights lie one behind the other");
-        (void)end;
+        assert(one->offset + one->size <= g->bytes && "the file has all weights");
         one->weight->data.bytes = (const char *)map->data + one->offset;
-        one->weight->data.size = (int64_t)size;
+        one->weight->data.size = (int64_t)one->size;
         one->weight->data.is_splat = false;
         one->weight->data.file = NULL;
     }

@@ -2,6 +2,7 @@
 #include "frontend/torch/checkpoint/checkpoint.h"
 
 #include "base/checked.h"
+#include "base/map.h"
 #include "frontend/torch/pickle/pickle.h"
 
 #include <string.h>
@@ -133,15 +134,6 @@ static ig_status read_tensor(ig_checkpoint *c, ig_str name, const ig_py *value) 
     return IG_OK;
 }
 
-static ig_checkpoint_tensor *find_tensor(const ig_checkpoint *c, const ig_py *name) {
-    for (size_t i = 0; name && name->kind == IG_PY_STR && i < c->tensors.count; i++) {
-        if (ig_str_equal(c->tensors.items[i].name, name->as.text)) {
-            return &c->tensors.items[i];
-        }
-    }
-    return NULL;
-}
-
 /* The chunk that begins there; NULL for `begin` is a whole tensor. */
 static ig_checkpoint_chunk *find_chunk(const ig_checkpoint_tensor *tensor,
                                        const ig_py *begin) {
@@ -160,8 +152,12 @@ static ig_checkpoint_chunk *find_chunk(const ig_checkpoint_tensor *tensor,
 }
 
 /* Where a chunk lies: file, first byte, bytes. */
-static ig_status read_place(ig_checkpoint *c, const ig_py *index, const ig_py *place) {
-    const ig_checkpoint_tensor *tensor = find_tensor(c, ig_py_get(index, "fqn"));
+static ig_status read_place(ig_checkpoint *c, const ig_map *names, const ig_py *index,
+                            const ig_py *place) {
+    const ig_py *name = ig_py_get(index, "fqn");
+    const ig_checkpoint_tensor *tensor = name && name->kind == IG_PY_STR
+                                             ? ig_map_get(names, name->as.text)
+                                             : NULL;
     const ig_py *file = ig_py_get(place, "relative_path"),
                 *offset = ig_py_get(place, "offset"),
                 *size = ig_py_get(place, "length");
@@ -194,8 +190,14 @@ static ig_status read_all(ig_checkpoint *c, const ig_py *root) {
             IG_TRY(read_tensor(c, name->as.text, tensors->as.dict.values[i]));
         }
     }
+    ig_map names;
+    ig_map_init(&names, c->arena);
+    for (size_t i = c->tensors.count; i-- > 0;) { /* of equal ones the first counts */
+        ig_map_set(&names, c->tensors.items[i].name, &c->tensors.items[i]);
+    }
     for (size_t i = 0; i < places->as.dict.count; i++) {
-        IG_TRY(read_place(c, places->as.dict.keys[i], places->as.dict.values[i]));
+        IG_TRY(
+            read_place(c, &names, places->as.dict.keys[i], places->as.dict.values[i]));
     }
     return IG_OK;
 }
@@ -288,7 +290,9 @@ static void place_rows(const ig_checkpoint_tensor *tensor,
     }
 }
 
-static ig_status copy_chunk(ig_checkpoint *c, const ig_checkpoint_tensor *tensor,
+/* `arena` is for what reading this chunk alone takes. */
+static ig_status copy_chunk(ig_checkpoint *c, ig_arena *arena,
+                            const ig_checkpoint_tensor *tensor,
                             const ig_checkpoint_chunk *chunk, char *to) {
     const ig_file_map *map = NULL;
     const ig_py_tensor *saved = NULL;
@@ -302,25 +306,29 @@ static ig_status copy_chunk(ig_checkpoint *c, const ig_checkpoint_tensor *tensor
         return refuse_tensor(c, tensor->name, "has a chunk beyond the end of its file");
     }
     ig_str bytes = { (const char *)map->data + chunk->offset, (size_t)chunk->size };
-    const char *file = ig_arena_printf(c->arena, "%s: %.*s", c->path,
+    const char *file = ig_arena_printf(arena, "%s: %.*s", c->path,
                                        IG_STR_ARG(chunk->file));
-    IG_TRY(read_saved(c, c->arena, file, bytes, &saved));
+    IG_TRY(read_saved(c, arena, file, bytes, &saved));
     if (!fits_chunk(saved, tensor, chunk)) {
         return refuse_tensor(c, tensor->name,
                              "has a chunk of another type in its file");
     }
-    IG_TRY(ig_py_tensor_bytes(c->context, c->arena, saved,
-                              &(ig_location){ .file = file }, &span));
+    IG_TRY(ig_py_tensor_bytes(c->context, arena, saved, &(ig_location){ .file = file },
+                              &span));
     place_rows(tensor, chunk, span.bytes.data, to);
     return IG_OK;
 }
 
 ig_status ig_checkpoint_copy(ig_checkpoint *checkpoint,
                              const ig_checkpoint_tensor *tensor, char *to) {
-    for (size_t i = 0; i < tensor->chunk_count; i++) {
-        IG_TRY(copy_chunk(checkpoint, tensor, &tensor->chunks[i], to));
+    ig_status status = IG_OK;
+    for (size_t i = 0; i < tensor->chunk_count && status == IG_OK; i++) {
+        ig_arena arena;
+        ig_arena_init(&arena, &checkpoint->context->budget);
+        status = copy_chunk(checkpoint, &arena, tensor, &tensor->chunks[i], to);
+        ig_arena_fini(&arena);
     }
-    return IG_OK;
+    return status;
 }
 
 void ig_checkpoint_close(ig_checkpoint *checkpoint) {

@@ -21,7 +21,8 @@ class Origin:
         self.source, self.name, self.item = source, name, item
         self.args, self.kwargs = args, kwargs or {}
         self.owner = source._origin.owner if source._origin else source
-        self.is_sure = name not in UNSURE and (
+        leads_surely = not source._origin or source._origin.is_sure
+        self.is_sure = leads_surely and name not in UNSURE and (
             name != "view" or all(isinstance(a, (int, list, tuple)) for a in args))
 
 
@@ -70,17 +71,12 @@ def check_change(x):
     """Refuses a change of x where it is not told who would see it."""
     owner = owner_of(x)
     views = list((owner._views or {}).values())
-    if owner._is_shared or not all(v._origin.is_sure and _leads_surely(v) for v in views):
+    if owner._is_shared or not all(v._origin.is_sure for v in views):
         raise NotImplementedError(
             "a change in place of a tensor that shares elements by numpy, reshape, expand or "
             "the like: write it as a new tensor, y = x + 1 for x += 1")
     if owner.dtype.letter and memoryview(owner._data).readonly:
         raise RuntimeError("a change in place of weights that all interpreters share")
-
-
-def _leads_surely(view):
-    source = view._origin.source
-    return not source._origin or (source._origin.is_sure and _leads_surely(source))
 
 
 def put(x, at, values):
