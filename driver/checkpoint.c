@@ -2,6 +2,7 @@
 #include "driver/checkpoint.h"
 
 #include "base/checked.h"
+#include "base/platform.h"
 #include "frontend/torch/checkpoint/checkpoint.h"
 
 #include <assert.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ALIGN = 64 };
@@ -129,30 +131,9 @@ static ig_status copy_all(giver *g, char *to) {
     return IG_OK;
 }
 
-static ig_status fill_file(giver *g, int file) {
-    char *to = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (to == MAP_FAILED) {
-        return FAIL(g, IG_LIMIT, "%zu bytes of weights cannot be mapped", g->bytes);
-    }
-    ig_status status = copy_all(g, to);
-    munmap(to, g->bytes);
-    return status;
-}
-
-static void point_weights(giver *g, const ig_file_map *map) {
-    for (size_t i = 0; i < g->all.count; i++) {
-        const given *one = &g->all.items[i];
-        assert(one->offset + one->size <= g->bytes && "the file has all weights");
-        one->weight->data.bytes = (const char *)map->data + one->offset;
-        one->weight->data.size = (int64_t)one->size;
-        one->weight->data.is_splat = false;
-        one->weight->data.file = NULL;
-    }
-}
-
-static ig_status give_elements(giver *g) {
-    char why[128];
-    ig_file_map map;
+/* Room for all weights, which the module keeps whatever happens next. */
+static ig_status make_room(giver *g, char **out_room) {
+    ig_file_map *map = ig_module_add_map(g->module);
     int file = open_nameless(g->bytes);
     if (file < 0) {
         return FAIL(
@@ -160,23 +141,47 @@ static ig_status give_elements(giver *g) {
             "there is no room for %zu bytes of weights in TMPDIR or /var/tmp: %s",
             g->bytes, strerror(errno));
     }
-    ig_status status = fill_file(g, file);
-    if (status != IG_OK) {
-        close(file);
-        return status;
+    struct stat facts = { 0 };
+    (void)fstat(file, &facts);
+    char *room = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (room == MAP_FAILED) {
+        return FAIL(g, IG_LIMIT, "%zu bytes of weights cannot be mapped", g->bytes);
     }
-    status = ig_file_map_of(file, &map, why);
-    if (status != IG_OK) {
-        return FAIL(g, status, "its weights cannot be mapped: %s", why);
+    *map = (ig_file_map){ .data = room,
+                          .size = g->bytes,
+                          .base = room,
+                          .base_size = g->bytes,
+                          .device = facts.st_dev,
+                          .inode = facts.st_ino };
+    map->mtime_ns = (uint64_t)facts.st_mtim.tv_sec * 1000000000u +
+                    (uint64_t)facts.st_mtim.tv_nsec;
+    *out_room = room;
+    return IG_OK;
+}
+
+static void point_weights(giver *g, const char *room) {
+    for (size_t i = 0; i < g->all.count; i++) {
+        const given *one = &g->all.items[i];
+        assert(one->offset + one->size <= g->bytes && "the file has all weights");
+        one->weight->data.bytes = room + one->offset;
+        one->weight->data.size = (int64_t)one->size;
+        one->weight->data.is_splat = false;
+        one->weight->data.file = NULL;
     }
-    IG_PUSH(&g->module->arena, &g->module->files, map);
-    point_weights(g, &map);
+}
+
+static ig_status give_elements(giver *g) {
+    char *room = NULL;
+    IG_TRY(make_room(g, &room));
+    IG_TRY(copy_all(g, room));
+    (void)mprotect(room, g->bytes, PROT_READ);
+    point_weights(g, room);
     return IG_OK;
 }
 
 static ig_status give_weights(giver *g, ig_str metadata) {
-    IG_TRY(
-        ig_checkpoint_read(g->context, &g->arena, g->path, metadata, &g->checkpoint));
+    IG_TRY(ig_checkpoint_read(g->module, &g->arena, g->path, metadata, &g->checkpoint));
     for (size_t i = 0; i < g->module->weights.count; i++) {
         IG_TRY(add_weight(g, g->module->weights.items[i]));
     }
@@ -191,17 +196,15 @@ static ig_status give_weights(giver *g, ig_str metadata) {
 
 ig_status ig_checkpoint_give(ig_module *module, const char *folder) {
     giver g = { .context = module->context, .module = module };
-    char why[128];
-    ig_file_map map;
+    char why[256];
+    ig_file_map *map = ig_module_add_map(module);
     ig_arena_init(&g.arena, &module->context->budget);
     g.path = ig_arena_printf(&g.arena, "%s/.metadata", folder);
-    ig_status status = ig_file_map_open(g.path, &map, why);
+    ig_status status = ig_context_map(module->context, g.path, map, why);
     if (status != IG_OK) {
         status = FAIL(&g, status, "the checkpoint cannot be read: %s", why);
     } else {
-        status = give_weights(&g, (ig_str){ map.data, map.size });
-        ig_checkpoint_close(&g.checkpoint);
-        ig_file_map_close(&map);
+        status = give_weights(&g, (ig_str){ map->data, map->size });
     }
     ig_arena_fini(&g.arena);
     return status;

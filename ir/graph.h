@@ -189,6 +189,9 @@ ig_module *ig_module_create(ig_context *context, const char *name);
 /* Named after a model's file: "dlrm" of "models/dlrm.onnx"; "model" when NULL. */
 ig_module *ig_module_create_for(ig_context *context, const char *path);
 void ig_module_destroy(ig_module *module);
+/* An empty mapping of the module's, which closes it when it dies; to be opened at once:
+ * good until the next one is added. */
+ig_file_map *ig_module_add_map(ig_module *module);
 /* A copy with dense ids, no erased ops, in a fresh arena. */
 ig_module *ig_module_clone(const ig_module *module);
 /* The interned copy of a string: equal strings are the same pointer. */

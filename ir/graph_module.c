@@ -55,6 +55,12 @@ void ig_module_destroy(ig_module *module) {
     ig_arena_fini(&arena);
 }
 
+ig_file_map *ig_module_add_map(ig_module *module) {
+    assert(module && "a mapping has an owner before it is opened");
+    IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
+    return &IG_LAST(&module->files);
+}
+
 static const char *own_text(ig_module *module, const char *text) {
     return text ? ig_module_string(module, ig_str_of(text)) : NULL;
 }

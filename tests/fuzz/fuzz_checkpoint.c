@@ -42,7 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     context.limits = ig_limits_default;
     ig_arena_init(&arena, NULL);
     ig_str bytes = { (const char *)data, size };
-    ig_status status = ig_checkpoint_read(&context, &arena, "/nowhere/.metadata", bytes,
+    ig_module *module = ig_module_create(&context, "checkpoint");
+    ig_status status = ig_checkpoint_read(module, &arena, "/nowhere/.metadata", bytes,
                                           &checkpoint);
     if (status == IG_INTERNAL || (status != IG_OK && !context.diag.error_count)) {
         abort();
@@ -50,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t i = 0; status == IG_OK && i < checkpoint.tensors.count; i++) {
         check_tensor(&checkpoint, &checkpoint.tensors.items[i]);
     }
-    ig_checkpoint_close(&checkpoint);
+    ig_module_destroy(module);
     ig_arena_fini(&arena);
     return 0;
 }

@@ -108,7 +108,7 @@ ig_status ig_onnx_edit_read(ig_context *context, const char *path,
                               .beside = name };
     char why[256] = "";
     ig_location where = { .file = path };
-    ig_file_map *map = ig_onnx_add_map(module);
+    ig_file_map *map = ig_module_add_map(module);
     ig_status status = ig_context_map(context, path, map, why);
     if (status != IG_OK) {
         return ig_error(&context->diag, status, &where, "cannot be read: %s", why);

@@ -12,11 +12,6 @@
 
 #include <string.h>
 
-ig_file_map *ig_onnx_add_map(ig_module *module) {
-    IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
-    return &IG_LAST(&module->files);
-}
-
 static ig_status fail_model(ig_onnx_import *import, ig_status status, const char *hint,
                             const char *message) {
     ig_location where = { .file = import->model->file };
@@ -491,7 +486,7 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
                          const ig_onnx_options *options, ig_module **out_module) {
     char why[256] = "";
     ig_module *module = *out_module = ig_module_create_for(context, path);
-    ig_file_map *map = ig_onnx_add_map(module);
+    ig_file_map *map = ig_module_add_map(module);
     ig_status status = ig_context_map(context, path, map, why);
     if (status != IG_OK) {
         ig_location where = { .file = path };

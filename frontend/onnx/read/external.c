@@ -83,7 +83,7 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
     char why[256] = "";
     *out_file = file = IG_NEW(model->arena, opened);
     ig_map_set(&model->external, ig_str_of(location), file);
-    ig_file_map *map = ig_onnx_add_map(model->module);
+    ig_file_map *map = ig_module_add_map(model->module);
     file->status = ig_context_map_beneath(model->context, model->beside,
                                           ig_str_of(location), map, why);
     if (file->status != IG_OK) {

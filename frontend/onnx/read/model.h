@@ -22,9 +22,6 @@ typedef struct ig_onnx_model {
 
 /* Walks and unpacks model->bytes. */
 ig_status ig_onnx_model_parse(ig_onnx_model *model);
-/* An empty mapping of the module's, which closes it when it dies; to be opened at once:
- * good until the next one is added. */
-ig_file_map *ig_onnx_add_map(ig_module *module);
 
 /* The content of a tensor, checked: bytes are the mapped file's where they can be, else
  * the arena's.  `what` begins messages: "initializer 'w'". */

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/map.h"
+#include "base/platform.h"
 #include "frontend/torch/pickle/pickle.h"
 
 #include <string.h>
@@ -202,9 +203,11 @@ static ig_status read_all(ig_checkpoint *c, const ig_py *root) {
     return IG_OK;
 }
 
-ig_status ig_checkpoint_read(ig_context *context, ig_arena *arena, const char *path,
+ig_status ig_checkpoint_read(ig_module *module, ig_arena *arena, const char *path,
                              ig_str metadata, ig_checkpoint *out) {
-    *out = (ig_checkpoint){ .context = context, .arena = arena, .path = path };
+    *out = (ig_checkpoint){
+        .context = module->context, .module = module, .arena = arena, .path = path
+    };
     ig_pickle_set *set = IG_NEW(arena, ig_pickle_set);
     ig_pickle_options options = { .file = path,
                                   .name = ".metadata",
@@ -212,29 +215,29 @@ ig_status ig_checkpoint_read(ig_context *context, ig_arena *arena, const char *p
                                   .storage_suffix = "",
                                   .is_allowed = is_of_writer };
     ig_py *root = NULL;
-    ig_pickle_set_init_bare(set, context, arena);
+    ig_pickle_set_init_bare(set, module->context, arena);
     IG_TRY(ig_pickle_read(set, metadata, &options, &root));
     return read_all(out, root);
 }
 
 /* ---- the chunks ---- */
 
-static ig_status open_file(ig_checkpoint *c, ig_str name, const ig_file_map **out) {
+static ig_status open_file(ig_checkpoint *c, ig_str name, ig_str *out_bytes) {
     char why[128];
     for (size_t i = 0; i < c->files.count; i++) {
         if (ig_str_equal(c->files.items[i].name, name)) {
-            *out = &c->files.items[i].map;
+            *out_bytes = c->files.items[i].bytes;
             return IG_OK;
         }
     }
-    ig_checkpoint_file file = { .name = name };
-    ig_status status = ig_file_map_beneath(c->path, name, &file.map, why);
+    ig_file_map *map = ig_module_add_map(c->module);
+    ig_status status = ig_context_map_beneath(c->context, c->path, name, map, why);
     if (status != IG_OK) {
         return FAIL(c, status, "its file '%.*s' cannot be read: %s", IG_STR_ARG(name),
                     why);
     }
-    IG_PUSH(c->arena, &c->files, file);
-    *out = &c->files.items[c->files.count - 1].map;
+    *out_bytes = (ig_str){ map->data, map->size };
+    IG_PUSH(c->arena, &c->files, (ig_checkpoint_file){ name, *out_bytes });
     return IG_OK;
 }
 
@@ -294,18 +297,18 @@ static void place_rows(const ig_checkpoint_tensor *tensor,
 static ig_status copy_chunk(ig_checkpoint *c, ig_arena *arena,
                             const ig_checkpoint_tensor *tensor,
                             const ig_checkpoint_chunk *chunk, char *to) {
-    const ig_file_map *map = NULL;
+    ig_str held = { 0 };
     const ig_py_tensor *saved = NULL;
     ig_archive_span span;
     if (!chunk->file.data) {
         return refuse_tensor(c, tensor->name, "has a chunk that lies nowhere");
     }
-    IG_TRY(open_file(c, chunk->file, &map));
-    if ((uint64_t)chunk->offset > map->size ||
-        (uint64_t)chunk->size > map->size - (uint64_t)chunk->offset) {
+    IG_TRY(open_file(c, chunk->file, &held));
+    if ((uint64_t)chunk->offset > held.size ||
+        (uint64_t)chunk->size > held.size - (uint64_t)chunk->offset) {
         return refuse_tensor(c, tensor->name, "has a chunk beyond the end of its file");
     }
-    ig_str bytes = { (const char *)map->data + chunk->offset, (size_t)chunk->size };
+    ig_str bytes = { held.data + chunk->offset, (size_t)chunk->size };
     const char *file = ig_arena_printf(arena, "%s: %.*s", c->path,
                                        IG_STR_ARG(chunk->file));
     IG_TRY(read_saved(c, arena, file, bytes, &saved));
@@ -329,10 +332,4 @@ ig_status ig_checkpoint_copy(ig_checkpoint *checkpoint,
         ig_arena_fini(&arena);
     }
     return status;
-}
-
-void ig_checkpoint_close(ig_checkpoint *checkpoint) {
-    for (size_t i = 0; i < checkpoint->files.count; i++) {
-        ig_file_map_close(&checkpoint->files.items[i].map);
-    }
 }

@@ -10,9 +10,9 @@
 #ifndef IG_FRONTEND_TORCH_CHECKPOINT_CHECKPOINT_H
 #define IG_FRONTEND_TORCH_CHECKPOINT_CHECKPOINT_H
 
-#include "base/platform.h"
 #include "base/vec.h"
 #include "frontend/torch/pickle/dtypes.h"
+#include "ir/graph.h"
 #include "ir/tensor.h"
 
 /* A box of a tensor, and where its elements lie. */
@@ -32,12 +32,12 @@ typedef struct ig_checkpoint_tensor {
 } ig_checkpoint_tensor;
 
 typedef struct ig_checkpoint_file {
-    ig_str name;
-    ig_file_map map;
+    ig_str name, bytes;
 } ig_checkpoint_file;
 
 typedef struct ig_checkpoint {
     ig_context *context;
+    ig_module *module; /* which keeps the files mapped, also when memory runs out */
     ig_arena *arena;
     const char *path; /* of .metadata */
     IG_VEC(ig_checkpoint_tensor) tensors;
@@ -47,12 +47,11 @@ typedef struct ig_checkpoint {
 /* Reads `metadata`, the content of `path`: tensors whose chunks cover them once.  What
  * is no tensor (optimiser counters, Python objects) is left out.  All of it lives in
  * the arena, and borrows from the bytes. */
-ig_status ig_checkpoint_read(ig_context *context, ig_arena *arena, const char *path,
+ig_status ig_checkpoint_read(ig_module *module, ig_arena *arena, const char *path,
                              ig_str metadata, ig_checkpoint *out);
-/* Writes all elements of a tensor to `to`, row-major; chunks' files are opened, and
- * stay so until close. */
+/* Writes all elements of a tensor to `to`, row-major; chunks' files are mapped, and
+ * stay so as long as the module. */
 ig_status ig_checkpoint_copy(ig_checkpoint *checkpoint,
                              const ig_checkpoint_tensor *tensor, char *to);
-void ig_checkpoint_close(ig_checkpoint *checkpoint);
 
 #endif

@@ -228,8 +228,7 @@ static ig_status open_and_import(import_way *way, const char *path,
                                  ig_module **out_module) {
     char why[256] = "";
     ig_module *module = *out_module = ig_module_create_for(way->context, path);
-    IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
-    ig_file_map *map = &IG_LAST(&module->files);
+    ig_file_map *map = ig_module_add_map(module);
     ig_status status = ig_context_map(way->context, path, map, why);
     if (status != IG_OK) {
         ig_location where = { .file = path };
