@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { WORLD_MAX = 1024, TIMEOUT_MS = 60000 };
 
@@ -31,6 +32,28 @@ ig_status ig_group_error(ig_group *group, ig_status status, const char *format, 
                        group->text);
     }
     return status;
+}
+
+/* ---- waiting ---- */
+
+enum { SPINS = 2000, NAP_NS = 50000 };
+
+int64_t ig_group_now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool ig_group_may_wait(uint32_t spins, int64_t deadline) {
+    if (spins < SPINS) {
+        return true;
+    }
+    if (ig_group_now_ms() >= deadline) {
+        return false;
+    }
+    struct timespec nap = { .tv_nsec = NAP_NS };
+    (void)nanosleep(&nap, NULL);
+    return true;
 }
 
 /* ---- opening ---- */

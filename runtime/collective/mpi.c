@@ -11,9 +11,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { SPINS = 2000, NAP_NS = 50000, MESSAGE_MAX = 1 << 30 };
+enum { MESSAGE_MAX = 1 << 30 };
 /* Beside the numbers of ig_collective. */
 enum { HEAD_FAILED = 1000 };
 
@@ -36,12 +35,6 @@ typedef struct mpi_state {
     requests open;
     int64_t deadline;
 } mpi_state;
-
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static ig_status fail_memory(ig_group *group, ig_collective what) {
     return ig_group_error(group, IG_LIMIT, "%s: no memory for parcels",
@@ -130,15 +123,11 @@ static ig_status wait_requests(ig_group *group, ig_collective what) {
             s->open.count = 0;
             return IG_OK;
         }
-        if (spins >= SPINS && now_ms() >= s->deadline) {
+        if (!ig_group_may_wait(spins, s->deadline)) {
             return ig_group_error(
                 group, IG_LIMIT, "%s: rank %u of %u has not come within %lld ms",
                 ig_collective_names[what], s->open.ranks[open], group->options.world,
                 (long long)group->options.timeout_ms);
-        }
-        if (spins >= SPINS) {
-            struct timespec nap = { .tv_nsec = NAP_NS };
-            (void)nanosleep(&nap, NULL);
         }
     }
 }
@@ -251,7 +240,7 @@ static ig_status exchange_parcels(ig_group *group, ig_collective what,
 static ig_status run_exchange(ig_group *group, ig_collective what,
                               const ig_parcels *all) {
     mpi_state *s = group->state;
-    s->deadline = now_ms() + group->options.timeout_ms;
+    s->deadline = ig_group_now_ms() + group->options.timeout_ms;
     for (uint32_t r = 0; r < group->options.world; r++) {
         const ig_group_part *send = all->send + r * all->pieces;
         s->sent[r] = (head){ (uint64_t)what, ig_parcel_bytes(send, all->pieces) };

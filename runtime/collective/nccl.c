@@ -18,7 +18,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     IN_PROGRESS = 7,  /* ncclInProgress */
@@ -27,9 +26,7 @@ enum {
     NON_BLOCKING = 1, /* CU_STREAM_NON_BLOCKING */
     FIRST_VERSION = 21400,
     MAGIC = (int)0xcafebeef, /* of ncclConfig_t */
-    SPINS = 2000,
-    NAP_NS = 50000,
-    BLAME_MS = 500, /* to find out who is late */
+    BLAME_MS = 500,          /* to find out who is late */
 };
 
 typedef struct ig_nccl_id {
@@ -79,12 +76,6 @@ typedef struct nccl_state {
     uint64_t *sent, *came; /* bytes to and from each rank */
     int64_t deadline;
 } nccl_state;
-
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- errors ---- */
 
@@ -147,12 +138,8 @@ static ig_status wait_for_work(ig_group *group, ig_collective what) {
         if (is_done) {
             return IG_OK;
         }
-        if (spins >= SPINS && now_ms() >= s->deadline) {
+        if (!ig_group_may_wait(spins, s->deadline)) {
             return blame_late(group, what);
-        }
-        if (spins >= SPINS) {
-            struct timespec nap = { .tv_nsec = NAP_NS };
-            (void)nanosleep(&nap, NULL);
         }
     }
 }
@@ -266,7 +253,7 @@ static ig_status exchange_nccl(ig_group *group, ig_collective what,
                                const ig_parcels *all) {
     nccl_state *s = group->state;
     void *ours;
-    s->deadline = now_ms() + group->options.timeout_ms;
+    s->deadline = ig_group_now_ms() + group->options.timeout_ms;
     IG_TRY(exchange_sizes(group, what, all));
     IG_TRY(check_cuda(group, what, s->driver.context_push(s->context)));
     ig_status status = exchange_parcels(group, what, all);
@@ -355,7 +342,7 @@ static ig_status open_communicator(ig_group *group) {
     IG_TRY(
         check_nccl(group, IG_COLLECTIVE_OPEN,
                    s->nccl.open(&s->comm, (int)o->world, id, (int)o->rank, &config)));
-    s->deadline = now_ms() + o->timeout_ms;
+    s->deadline = ig_group_now_ms() + o->timeout_ms;
     return wait_for_work(group, IG_COLLECTIVE_OPEN);
 }
 

@@ -81,6 +81,10 @@ ig_status ig_group_exchange_own(ig_group *group, ig_collective what, uint32_t pi
 /* rows: world times `count` elements; their sums, in the order of ranks, in double. */
 void ig_group_add_rows(ig_group_dtype dtype, const void *rows, uint32_t world,
                        size_t count, void *out);
+int64_t ig_group_now_ms(void); /* monotonic */
+/* Between two looks at what others do, after so many: a spin, later a nap.  False: the
+ * deadline has passed. */
+bool ig_group_may_wait(uint32_t spins, int64_t deadline);
 /* Writes the group's message; returns `status`. */
 ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
