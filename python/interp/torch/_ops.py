@@ -113,7 +113,9 @@ class _Arguments:
             self.types.append(f"{value.dtype.text}[{', '.join(map(str, value.shape))}]")
             return f"x{len(self.tensors) - 1}"
         if isinstance(value, (list, tuple)):
-            return f"[{', '.join(map(self.text, value))}]"
+            # One without items would be a list of tensors, in TorchScript's words.
+            items = ", ".join(map(self.text, value))
+            return f"[{items}]" if value else "annotate(List[int], [])"
         if isinstance(value, _dtypes.dtype):
             return str(value.code)
         if isinstance(value, float):

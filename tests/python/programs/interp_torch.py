@@ -169,6 +169,21 @@ def test_changes_of_parts():
     half = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
     half[0] = 3
     near(half, [3, 2])
+    number = torch.tensor(3.0)
+    number.view(1)[0] = 4
+    near(number, 4)
+    near(torch.zeros(()) + torch.ones(1).reshape(()), 1)
+    empty = torch.zeros(0, 3)
+    empty[:, 1] = 2
+    empty += 1
+    assert empty.shape == (0, 3)
+    cube = torch.zeros(2, 3, 4)
+    cube[0][1] = 5
+    cube.transpose(1, 2)[0, 1] += 2
+    cube.diagonal(dim1=1, dim2=2)[1].fill_(9)
+    cube.unbind(1)[2][..., -1:] = 7
+    near(cube, [[[0, 2, 0, 0], [5, 7, 5, 5], [0, 2, 0, 7]],
+                [[9, 0, 0, 0], [0, 9, 0, 0], [0, 0, 9, 7]]])
     kept = x.detach()
     kept[0, 0] = -5
     near(x[0, 0], -5)
