@@ -89,12 +89,17 @@ static void widen_cast(ig_module *module, ig_op *op) {
     ig_op_erase(op);
 }
 
-/* What is done to a constant is work for who uses it: constants are of no node. */
-static void take_origins(ig_builder *b, const ig_use *use) {
-    if (use) {
-        b->loc = use->user->loc;
-        b->origins = use->user->origins;
+static void take_origins_of(ig_builder *b, const ig_op *op) {
+    if (op) {
+        b->loc = op->loc;
+        b->origins = op->origins;
     }
+}
+
+/* What is done to a constant or an argument is work for who uses it: they are of no
+ * node. */
+static void take_origins(ig_builder *b, const ig_use *use) {
+    take_origins_of(b, use ? use->user : NULL);
 }
 
 static void widen_op(ig_module *module, ig_op *op) {
@@ -166,18 +171,22 @@ ig_status ig_pass_whole_bytes(ig_pass_run *run, ig_graph *graph) {
         wanted[i] = is_packed ? (ig_dtype)end->operands[i].value->type->dtype
                               : IG_DT_COUNT;
     }
-    ig_builder first = ig_builder_before(body->first);
+    ig_op *first = body->first;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         if (is_narrow(body->args[i])) {
-            unpack_value(&first, body->args[i]);
+            ig_builder b = ig_builder_before(first);
+            take_origins(&b, body->args[i]->uses);
+            unpack_value(&b, body->args[i]);
         }
     }
     widen_block(graph->module, body, true);
-    ig_builder b = ig_builder_before(end);
-    ig_expr e = ig_expr_of(&b);
     for (uint32_t i = 0; i < end->operand_count; i++) {
         if (wanted[i] != IG_DT_COUNT) {
-            ig_value *packed = make_cast(&e, end->operands[i].value, wanted[i]);
+            ig_value *bytes = end->operands[i].value;
+            ig_builder b = ig_builder_before(end);
+            take_origins_of(&b, bytes->def);
+            ig_expr e = ig_expr_of(&b);
+            ig_value *packed = make_cast(&e, bytes, wanted[i]);
             ig_use_set(&end->operands[i], packed);
         }
     }
