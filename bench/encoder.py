@@ -3,30 +3,28 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-    encoder.py [--shapes 1x32,8x64] [--all-products] [--threads N] [--json out.json]
+    encoder.py [--shapes 1x32,8x64] [--all-products|--static] [--threads N] [--json out.json]
 
 Runs with the Python of bench/peers, against the build in INGOT_BUILD (build/release).
 The model is all-MiniLM-L6's graph (6 layers, 384 wide, 12 heads, mean of the tokens,
 normalised) with drawn weights, exported by torch and quantised by ONNX Runtime's own
 tool: layers' weights in int8, activations quantised as they come; --all-products: also
-queries by keys and weights by values.  Both engines run it in int8 and in f32; the
+queries by keys and weights by values; --static: QDQ, calibrated by four calls, whose
+products are all of bytes.  Both engines run it in int8 and in f32; the
 cosine is that of int8 to f32.  Method: measure.py.
 """
 
 import argparse
 import collections
-import json
-import pathlib
 
 import numpy as np
 
 import measure
 from engines import IngotEngine, OrtEngine
-from machine import machine_facts
 from models import cache_folder
 
 VOCABULARY, PLACES, WIDTH, HEADS, INNER, LAYERS = 30522, 512, 384, 12, 1536, 6
-LEAST_ROUNDS, RESIDENT, SETS = 8, 1 << 20, 4
+SETS = 4
 
 Source = collections.namedtuple("Source", "path model load")
 Shape = collections.namedtuple("Shape", "output_shape size")
@@ -93,25 +91,47 @@ def export(path):
                       dynamic_axes={"ids": axes, "mask": axes, "y": {0: "batch"}})
 
 
-def models(all_products):
-    """The model's file in int8, and in f32."""
+class Samples:
+    def __init__(self):
+        self.left = [tokens(seed, 2, 64) for seed in range(SETS)]
+
+    def get_next(self):
+        return dict(zip(("ids", "mask"), self.left.pop())) if self.left else None
+
+
+def quantise(plain, narrow, options):
     from onnxruntime import quantization as q
 
+    if options.static:
+        ready = narrow.with_suffix(".ready.onnx")
+        q.shape_inference.quant_pre_process(str(plain), str(ready))
+        q.quantize_static(str(ready), str(narrow), Samples(), per_channel=True,
+                          op_types_to_quantize=["MatMul", "Gemm"],
+                          activation_type=q.QuantType.QUInt8,
+                          weight_type=q.QuantType.QInt8)
+        return
+    only = {"MatMulConstBOnly": not options.all_products}
+    q.quantize_dynamic(str(plain), str(narrow), weight_type=q.QuantType.QInt8,
+                       extra_options=only)
+
+
+def models(options):
+    """The model's file in int8, and in f32."""
     folder = cache_folder()
     plain = folder / "encoder.onnx"
-    narrow = folder / f"encoder_int8{'_all' if all_products else ''}.onnx"
+    way = "static" if options.static else "all" if options.all_products else "dynamic"
+    narrow = folder / f"encoder_{way}.onnx"
     folder.mkdir(parents=True, exist_ok=True)
     if not plain.exists():
         export(plain)
     if not narrow.exists():
-        q.quantize_dynamic(str(plain), str(narrow), weight_type=q.QuantType.QInt8,
-                           extra_options={"MatMulConstBOnly": not all_products})
+        quantise(plain, narrow, options)
     return narrow, plain
 
 
 def make_engines(options, sets):
     narrow, plain = (Source(path, Shape((WIDTH, ), "small"), "mapped")
-                     for path in models(options.all_products))
+                     for path in models(options))
     engines = []
     for make, source, name in ((IngotEngine, narrow, "ingot"),
                                (OrtEngine, narrow, "onnxruntime"),
@@ -136,44 +156,24 @@ def run_point(batch, length, options):
     sets = [tokens(100 + i, batch, length) for i in range(SETS)]
     engines = make_engines(options, sets)
     near = cosines(engines)
-    rounds = measure.measure_rounds(engines, len(sets), options.threads, RESIDENT,
-                                    (options.rounds, 0.02))
-    kept = measure.believable(rounds)
-    noisy = len(kept) < LEAST_ROUNDS
-    kept = rounds if noisy else kept
-    times = {e.name: float(np.median([v[e.name] for v in kept]) * 1e3) for e in engines}
-    ratios = {e.name: measure.ratios(kept, "ingot", e.name) for e in engines[1:]}
-    for engine in engines:
-        engine.close()
-    return {"name": f"{batch} x {length}", "ms": times, "ratios": ratios, "cosine": near,
-            "noisy": noisy, "rounds": len(kept)}
-
-
-def show(point):
-    print(f"{point['name']:10s} {point['ms']['ingot']:8.2f} ms", end="")
-    for name, ratio in point["ratios"].items():
-        print(f"   {name} {ratio['median']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]",
-              end="")
-    print(f"   cosine {point['cosine']['ingot']:.4f}", end="")
-    print("   TOO NOISY TO TRUST" if point["noisy"] else "", flush=True)
+    point = measure.run_point(f"{batch} x {length}", engines, len(sets), options)
+    return {**point, "cosine": near}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", default="1x32,8x64")
-    parser.add_argument("--all-products", action="store_true")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--json", type=pathlib.Path)
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--all-products", action="store_true")
+    way.add_argument("--static", action="store_true")
+    measure.add_options(parser, rounds=15)
     options = parser.parse_args()
     points = []
     for shape in options.shapes.split(","):
         point = run_point(*map(int, shape.split("x")), options)
-        show(point)
+        measure.show(point, f"   cosine {point['cosine']['ingot']:.4f}")
         points.append(point)
-    if options.json:
-        report = {"machine": machine_facts(), "threads": options.threads, "points": points}
-        options.json.write_text(json.dumps(report, indent=1) + "\n")
+    measure.write_report(options, points)
 
 
 main()

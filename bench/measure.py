@@ -12,6 +12,7 @@ more it is the wall's.
 
 import ctypes
 import functools
+import json
 import os
 import pathlib
 import random
@@ -20,6 +21,7 @@ import time
 
 import numpy as np
 
+from machine import machine_facts
 from models import cache_folder
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,6 +31,8 @@ LEAST_SECONDS = 0.02  # of one engine's turn in a round
 # 50 ms after a run, on a core that the next engine would want.
 SETTLE_SECONDS, SETTLE_SECONDS_OF_MANY = 0.003, 0.15
 OFF_MEDIAN = 0.2
+QUIET_ROUNDS = 8  # at least, of a result that can be trusted
+SMALL_MODEL = 1 << 20  # bytes for the calibrator
 RESAMPLES = 2000
 LINE_BUFFER = 1 << 30
 STREAM_BUFFER = 1 << 28
@@ -147,3 +151,45 @@ def median_with_interval(values):
 def ratios(rounds, ours, peer):
     """How many times as long the peer takes, in each round."""
     return median_with_interval([v[peer] / v[ours] for v in rounds])
+
+
+def run_point(name, engines, sets, options, turn=LEAST_SECONDS):
+    """What prepared engines take, the first of them ours; closes them.
+
+    options: threads, rounds; turn: seconds of one engine's in a round."""
+    plan = (options.rounds, turn)
+    rounds = measure_rounds(engines, sets, options.threads, SMALL_MODEL, plan)
+    kept = believable(rounds)
+    noisy = len(kept) < QUIET_ROUNDS
+    kept = rounds if noisy else kept
+    ours, *peers = [e.name for e in engines]
+    times = {e.name: float(np.median([v[e.name] for v in kept]) * 1e6) for e in engines}
+    for engine in engines:
+        engine.close()
+    return {"name": name, "us": times, "noisy": noisy, "rounds": len(kept),
+            "ratios": {peer: ratios(kept, ours, peer) for peer in peers}}
+
+
+def show(point, note=""):
+    """One line: our time, and how many times as long each peer takes."""
+    own = next(iter(point["us"].values()))
+    time_text = f"{own / 1e3:9.2f} ms" if own >= 1e4 else f"{own:9.1f} us"
+    print(f"{point['name']:36s} {time_text}", end="")
+    for peer, ratio in point["ratios"].items():
+        print(f"   {peer} {ratio['median']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]",
+              end="")
+    print(note + ("   TOO NOISY TO TRUST" if point["noisy"] else ""), flush=True)
+
+
+def write_report(options, points):
+    """options: threads, json (a path, or None: no report)."""
+    if options.json:
+        report = {"machine": machine_facts(), "threads": options.threads, "points": points}
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
+
+
+def add_options(parser, rounds):
+    """What run_point and write_report want."""
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--json", type=pathlib.Path)

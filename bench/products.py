@@ -14,8 +14,6 @@ Gemm, beside the same layer in f32, by both engines.
 
 import argparse
 import collections
-import json
-import pathlib
 
 import numpy as np
 import onnx
@@ -23,12 +21,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 import measure
 from engines import IngotEngine, OrtEngine
-from machine import machine_facts
 from models import cache_folder
 
 OPSET = 17
-LEAST_ROUNDS = 8  # quiet ones
-RESIDENT = 1 << 20  # bytes for the calibrator
+TURN = 0.004  # seconds
 SET_BYTES, MOST_SETS = 64 << 20, 16
 # ONNX Runtime rounds what meets 8-bit weights to 8 bits itself.
 AGREEMENT = {"attention": 1e-4, "weights": 3e-2}
@@ -125,27 +121,9 @@ def check(engines, tolerance):
             raise SystemExit(f"{engine.name} is off by {error:.2g} of the largest number")
 
 
-def run_point(kind, engines, set_count, options):
+def run_point(kind, name, engines, set_count, options):
     check(engines, AGREEMENT[kind])
-    plan = (options.rounds, 0.004)
-    rounds = measure.measure_rounds(engines, set_count, options.threads, RESIDENT, plan)
-    kept = measure.believable(rounds)
-    if len(kept) < LEAST_ROUNDS:
-        print("TOO NOISY TO TRUST:", end=" ")
-        kept = rounds
-    times = {e.name: float(np.median([v[e.name] for v in kept]) * 1e6) for e in engines}
-    ratios = {e.name: measure.ratios(kept, "ingot", e.name) for e in engines[1:]}
-    for engine in engines:
-        engine.close()
-    return {"us": times, "ratios": ratios, "rounds": len(kept)}
-
-
-def show(point):
-    print(f"{point['name']:36s} {point['us']['ingot']:9.1f} us", end="")
-    for name, ratio in point["ratios"].items():
-        print(f"   {name} {ratio['median']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]",
-              end="")
-    print(flush=True)
+    return measure.run_point(name, engines, set_count, options, TURN)
 
 
 def attention_points():
@@ -163,7 +141,7 @@ def attention(options):
         engines = [prepared(IngotEngine(source, options.threads), "ingot", sets),
                    prepared(OrtEngine(source, options.threads), "onnxruntime", sets)]
         name = f"{what} {extents[0]} x ({'x'.join(map(str, extents[1:]))})"
-        yield {"name": name, **run_point("attention", engines, len(sets), options)}
+        yield run_point("attention", name, engines, len(sets), options)
 
 
 def weights(options):
@@ -177,8 +155,8 @@ def weights(options):
                            (OrtEngine, narrow, "onnxruntime"),
                            (IngotEngine, wide, "ingot in f32"),
                            (OrtEngine, wide, "onnxruntime in f32"))]
-            point = run_point("weights", engines, len(sets), options)
-            yield {"name": f"int8 {k} -> {n}, {rows} rows", **point}
+            name = f"int8 {k} -> {n}, {rows} rows"
+            yield run_point("weights", name, engines, len(sets), options)
 
 
 KINDS = {"attention": attention, "weights": weights}
@@ -187,20 +165,14 @@ KINDS = {"attention": attention, "weights": weights}
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=KINDS)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--json", type=pathlib.Path)
+    measure.add_options(parser, rounds=21)
     options = parser.parse_args()
     points = []
     for kind in [options.only] if options.only else KINDS:
         for point in KINDS[kind](options):
-            show(point)
+            measure.show(point)
             points.append(point)
-    if options.json:
-        report = {"machine": machine_facts(), "threads": options.threads,
-                  "points": points}
-        options.json.write_text(json.dumps(report, indent=1))
+    measure.write_report(options, points)
 
 
-if __name__ == "__main__":
-    main()
+main()

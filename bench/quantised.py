@@ -13,7 +13,6 @@ channel, 7 bits where --reduce is given.  Method: measure.py.
 
 import argparse
 import collections
-import json
 import pathlib
 import tempfile
 
@@ -21,12 +20,10 @@ import numpy as np
 
 import measure
 from engines import IngotEngine, OpenVinoEngine, OrtEngine
-from machine import machine_facts
 from models import cache_folder
 
 MODELS = ("resnet18", "mobilenet_v2", "squeezenet1_1")
 SIZE, CLASSES, SAMPLES = 224, 1000, 4
-LEAST_ROUNDS, RESIDENT = 8, 1 << 20
 STEPS = 3  # of the output's scale: the engines round sums in other places
 
 Source = collections.namedtuple("Source", "path model load")
@@ -98,45 +95,23 @@ def run_point(name, batch, options):
         engine.prepare(sets)
         engines.append(engine)
     check(engines)
-    rounds = measure.measure_rounds(engines, len(sets), options.threads, RESIDENT,
-                                    (options.rounds, 0.02))
-    kept = measure.believable(rounds)
-    noisy = len(kept) < LEAST_ROUNDS
-    kept = rounds if noisy else kept
-    times = {e.name: float(np.median([v[e.name] for v in kept]) * 1e3) for e in engines}
-    ratios = {e.name: measure.ratios(kept, "ingot", e.name) for e in engines[1:]}
-    for engine in engines:
-        engine.close()
-    return {"name": f"{name}, batch {batch}", "ms": times, "ratios": ratios,
-            "noisy": noisy, "rounds": len(kept)}
-
-
-def show(point):
-    print(f"{point['name']:28s} {point['ms']['ingot']:8.2f} ms", end="")
-    for name, ratio in point["ratios"].items():
-        print(f"   {name} {ratio['median']:.2f} [{ratio['low']:.2f}, {ratio['high']:.2f}]",
-              end="")
-    print("   TOO NOISY TO TRUST" if point["noisy"] else "", flush=True)
+    return measure.run_point(f"{name}, batch {batch}", engines, len(sets), options)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--batch", default="1,8")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--reduce", action="store_true", help="weights of 7 bits")
-    parser.add_argument("--json", type=pathlib.Path)
+    measure.add_options(parser, rounds=15)
     options = parser.parse_args()
     points = []
     for name in options.models.split(","):
         for batch in map(int, options.batch.split(",")):
             point = run_point(name, batch, options)
-            show(point)
+            measure.show(point)
             points.append(point)
-    if options.json:
-        report = {"machine": machine_facts(), "threads": options.threads, "points": points}
-        options.json.write_text(json.dumps(report, indent=1) + "\n")
+    measure.write_report(options, points)
 
 
 main()

@@ -45,8 +45,9 @@ static bool is_map(const ig_op *op) {
 static bool find_product(const ig_value *value, uint32_t *left) {
     const ig_op *op = value->def;
     if (!is_map(op)) {
-        return op && (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul ||
-                      op->code == IG_OP_matmul_quads);
+        return op &&
+               (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul ||
+                op->code == IG_OP_matmul_quads || op->code == IG_OP_matmul_integer);
     }
     for (uint32_t i = 0; *left > 0 && i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;

@@ -46,12 +46,6 @@ static ig_value *decompose_pool(ig_builder *b, ig_op *op) {
     return decompose_op(b, op, ig_decompose_pool_form);
 }
 
-/* Does `pack` take this op, or takes it apart itself? */
-static bool is_left_to_pack(const ig_target *target, uint32_t code) {
-    bool is_integer = code == IG_OP_matmul_integer || code == IG_OP_windows;
-    return code == IG_OP_dequantize || (is_integer && target->family == IG_FAMILY_CPU);
-}
-
 static const ig_kernel_family families[IG_OP_COUNT] = {
 #define OP(op, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attrs)                                                          \
@@ -59,6 +53,14 @@ static const ig_kernel_family families[IG_OP_COUNT] = {
 #include "ir/ops.def"
 #undef OP
 };
+
+/* Is there a kernel for the op, or does `pack` take it, or takes it apart itself? */
+static bool keeps_op(const ig_target *target, uint32_t code) {
+    if (code == IG_OP_matmul_integer || code == IG_OP_windows) {
+        return target->family == IG_FAMILY_CPU;
+    }
+    return code == IG_OP_dequantize || ig_lower_has_family(target, families[code]);
+}
 
 ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
     ig_rule rules[IG_OP_COUNT];
@@ -68,8 +70,7 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
     }
     for (uint32_t code = 0; code < IG_OP_COUNT; code++) {
         if (ig_decomposition_of((ig_opcode)code) &&
-            !is_left_to_pack(run->options->target, code) &&
-            !ig_lower_has_family(run->options->target, families[code])) {
+            !keeps_op(run->options->target, code)) {
             rules[count++] = (ig_rule){ .name = ig_ops[code].name,
                                         .root = (ig_opcode)code,
                                         .apply = decompose_row };

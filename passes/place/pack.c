@@ -30,7 +30,7 @@
  *     %1 = matmul_panels %x, @w.panels.t, zeros
  *     %2 = mul %1, @scale
  *
- * Products of integers (pack_integer.c) stay integer products.
+ * Products of integers (pack_integer.c, pack_bytes.c) stay integer products.
  *
  * A scale for each row multiplies x in place of the product.  Whatever else constants
  * alone make is computed in @weights, before it is packed.
@@ -462,7 +462,8 @@ static void take_integers(packer *p, ig_block *block) {
         for (uint32_t i = 0; i < op->body_count; i++) {
             take_integers(p, op->bodies[i]);
         }
-        if (op->code == IG_OP_matmul_integer && !ig_pack_integer(p->run, op)) {
+        if (op->code == IG_OP_matmul_integer && !ig_pack_integer(p->run, op) &&
+            !ig_pack_bytes(p->run, op)) {
             take_apart(p, op);
         }
     }

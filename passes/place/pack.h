@@ -59,5 +59,7 @@ ig_pack_chains ig_pack_choose_chains(ig_pass_run *run, const int8_t *panels,
 /* pack_integer.c: a matmul_integer becomes a product with panels of quads; false where
  * this form of it does not, and nothing was built. */
 bool ig_pack_integer(ig_pass_run *run, ig_op *op);
+/* pack_bytes.c: one of two computed matrices is made ready for its schedule. */
+bool ig_pack_bytes(ig_pass_run *run, ig_op *op);
 
 #endif

@@ -8,7 +8,8 @@
  *     %1 = matmul_integer %a, @w, 128
  *     %2 = dequantize %1, (mul 0.5, @s) {axis = 1}
  *
- * with transposes of the second factor anywhere.  The sum is that of the real numbers:
+ * with transposes of the second factor anywhere, or, where both factors are computed,
+ * with one scale and one zero point each.  The sum is that of the real numbers:
  * what was rounded at each step is rounded when the sum becomes f32, and when it is
  * scaled.  Only sums that 32 bits hold whatever the bytes are, and scales that are
  * constants, finite and not zero, nor their products; everything else stays.  GPUs have
@@ -158,6 +159,45 @@ ig_value *ig_match_flatten(ig_expr *e, const ig_op *op, ig_value *x) {
                                      : ig_expr_flatten(e, x);
 }
 
+/* Dequantised bytes of one scale and one zero point at most. */
+static const ig_op *match_numbers(const ig_value *x) {
+    const ig_op *op = x->type->rank >= 2 ? ig_match_bytes(x) : NULL;
+    bool is_one = op && ig_match_is_number(op, ig_op_operand(op, 1));
+    bool has_zero = op && op->operand_count > 2;
+    return is_one && (!has_zero || ig_match_is_number(op, ig_op_operand(op, 2))) ? op
+                                                                                 : NULL;
+}
+
+static ig_value *zero_of(ig_expr *e, const ig_op *op) {
+    ig_dtype dtype = (ig_dtype)ig_op_operand(op, 0)->type->dtype;
+    return op->operand_count > 2 ? ig_match_flatten(e, op, ig_op_operand(op, 2))
+                                 : ig_expr_integer(e, dtype, 0);
+}
+
+/* Both factors are computed. */
+static ig_value *match_computed(ig_builder *b, ig_op *op) {
+    const ig_op *x = match_numbers(ig_op_operand(op, 0));
+    const ig_op *y = match_numbers(ig_op_operand(op, 1));
+    const ig_type *type = ig_op_operand(op, 0)->type;
+    if (!x || !y || ig_attr_int(op, IG_matmul_transpose_a, 0) ||
+        !ig_match_fits_sum(op, type->dims[type->rank - 1]) ||
+        !ig_match_normal_products(ig_op_operand(x, 1), ig_op_operand(y, 1))) {
+        return NULL;
+    }
+    ig_expr e = ig_expr_of(b);
+    ig_value *bytes = ig_op_operand(y, 0);
+    if (ig_attr_int(op, IG_matmul_transpose_b, 0)) {
+        bytes = ig_expr_swap(&e, bytes, bytes->type->rank - 2, bytes->type->rank - 1);
+    }
+    ig_value *zero_x = zero_of(&e, x), *zero_y = zero_of(&e, y);
+    ig_value *sum = ig_build_matmul_integer(&e, ig_op_operand(x, 0), bytes, zero_x,
+                                            zero_y);
+    ig_value *scale_x = ig_match_flatten(&e, op, ig_op_operand(x, 1));
+    ig_value *scale_y = ig_match_flatten(&e, op, ig_op_operand(y, 1));
+    ig_value *scale = ig_build_mul(&e, scale_x, scale_y);
+    return ig_build_dequantize(&e, sum, scale, NULL, (ig_dequantize_attrs){ 0 });
+}
+
 static ig_value *match_product(ig_builder *b, ig_op *op) {
     weight w;
     ig_value *x = ig_op_operand(op, 0);
@@ -194,6 +234,7 @@ static ig_value *match_product(ig_builder *b, ig_op *op) {
 ig_status ig_pass_recognise_integer(ig_pass_run *run, ig_graph *graph) {
     static const ig_rule rules[] = {
         { "integers_of_product", IG_OP_matmul, match_product },
+        { "integers_of_computed", IG_OP_matmul, match_computed },
         { "integers_of_windows", IG_OP_conv, ig_match_windows },
         { "bytes_reshaped", IG_OP_reshape, ig_match_bytes_moved },
         { "bytes_transposed", IG_OP_transpose, ig_match_bytes_moved },

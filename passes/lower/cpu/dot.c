@@ -67,6 +67,14 @@ typedef struct dot_group {
     uint32_t count;
 } dot_group;
 
+/* Elements of a factor, bytes less its zero point. */
+static ig_value *widen_factor(const dot *d, ig_builder *b, uint32_t factor, ig_value *x,
+                              ig_dtype wide) {
+    ig_value *zero = dot_zero(d, b, factor);
+    x = k_cast(b, x, wide);
+    return zero ? k_sub(b, x, zero) : x;
+}
+
 /* One pass of the k loop: acc + x[k …] * y[k …]. */
 static ig_value *add_products(const dot *d, ig_builder *b, ig_value *const rows[2],
                               ig_value *k, ig_value *acc, ig_value *count) {
@@ -76,7 +84,8 @@ static ig_value *add_products(const dot *d, ig_builder *b, ig_value *const rows[
     ig_value *x = k_load_count(b, rows[0], k_mul(b, k, sx), d->lanes, count);
     ig_value *y = k_load_count(b, rows[1], k_mul(b, k, sy), d->lanes, count);
     ig_dtype wide = (ig_dtype)acc->type->dtype;
-    return k_muladd(b, k_cast(b, x, wide), k_cast(b, y, wide), acc);
+    return k_muladd(b, widen_factor(d, b, 0, x, wide), widen_factor(d, b, 1, y, wide),
+                    acc);
 }
 
 /* Sums of one row with `count` columns: for each two chains over whole pairs of
@@ -291,36 +300,61 @@ static void find_matrices(dot *d) {
     d->transpose_b = d->transpose_b && !d->b_is_vector;
 }
 
-ig_status ig_lower_cpu_dot(ig_lower *lower) {
-    ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul);
+/* The factors; of bytes also their zero points. */
+static dot read_product(ig_lower *lower) {
+    ig_op *integer = ig_lower_anchor(lower, IG_OP_matmul_integer);
+    ig_op *anchor = integer ? integer : ig_lower_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
     dot d = { .lower = lower,
               .anchor = anchor,
               .a = ig_lower_input(lower, anchor, 0),
               .b = ig_lower_input(lower, anchor, 1),
-              .transpose_a = ig_attr_int(anchor, IG_matmul_transpose_a, 0) != 0,
-              .transpose_b = ig_attr_int(anchor, IG_matmul_transpose_b, 0) != 0 };
+              .unit = 1 };
+    for (uint32_t i = 2; integer && i < anchor->operand_count; i++) {
+        d.quads.zeros[i - 2] = ig_lower_input(lower, anchor, i);
+    }
+    if (!integer) {
+        d.transpose_a = ig_attr_int(anchor, IG_matmul_transpose_a, 0) != 0;
+        d.transpose_b = ig_attr_int(anchor, IG_matmul_transpose_b, 0) != 0;
+    }
+    return d;
+}
+
+/* Registers, lanes and copies. */
+static void choose_form(dot *d) {
+    ig_dtype dtype = (ig_dtype)d->type->dtype;
+    bool is_integer = d->anchor->code == IG_OP_matmul_integer;
+    bool is_contiguous = dot_is_along_k(d->a, !d->transpose_a) &&
+                         dot_is_along_k(d->b, d->transpose_b);
+    d->lanes = is_contiguous && !is_integer ? ig_lower_lanes(d->lower, dtype) : 1;
+    d->unit = is_integer && dot_takes_quads(d) ? IG_QUAD : 1;
+    if (!is_contiguous && dot_has_columns(d)) {
+        dot_choose_columns(d);
+    }
+    dot_choose_panels(d);
+    int64_t n = COLUMNS;
+    (void)ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
+    d->has_groups = d->lanes > 1 && n >= COLUMNS && !ig_lower_is_heavy(d->lower->body);
+}
+
+ig_status ig_lower_cpu_dot(ig_lower *lower) {
+    dot d = read_product(lower);
     if (!d.a || !d.b) {
         return ig_lower_unsupported(lower, "a product of what the kernel computes");
     }
     find_matrices(&d);
-    bool is_contiguous = ig_dim_is(dot_stride(d.a, true, !d.transpose_a), 1) &&
-                         ig_dim_is(dot_stride(d.b, true, d.transpose_b), 1);
-    d.lanes = is_contiguous ? ig_lower_lanes(lower, (ig_dtype)d.type->dtype) : 1;
-    if (!is_contiguous && dot_has_columns(&d)) {
-        dot_choose_columns(&d);
-    }
-    dot_choose_panels(&d);
-    int64_t n = COLUMNS;
-    (void)ig_dim_constant(lower->module, d.type->dims[d.rank - 1], &n);
-    d.has_groups = d.lanes > 1 && n >= COLUMNS && !ig_lower_is_heavy(lower->body);
-    lower->name = ig_lower_name(lower, "dot");
+    choose_form(&d);
+    lower->name = ig_lower_name(lower, d.unit > 1 ? "dot_i8" : "dot");
     choose_grid(&d);
-    d.k = ig_lower_param(lower, dot_depth(&d));
+    ig_dim depth = dot_depth(&d);
+    d.k = ig_lower_param(lower, depth);
+    d.words = d.unit > 1
+                  ? ig_lower_param(lower, ig_lower_ceil_div(lower, depth, IG_QUAD))
+                  : d.k;
     d.n = ig_lower_dim(lower, d.type->dims[d.rank - 1]);
-    ig_dim macs = ig_lower_mul(lower, ig_type_count(lower->module, d.type),
-                               dot_depth(&d));
-    lower->cost = ig_lower_ceil_div(lower, macs, d.panels.lanes ? 32 : 8);
+    ig_dim macs = ig_lower_mul(lower, ig_type_count(lower->module, d.type), depth);
+    uint32_t each = d.panels.lanes ? 32 : 8;
+    lower->cost = ig_lower_ceil_div(lower, macs, d.unit > 1 ? 64 : each);
     ig_lower_each_tile(lower, emit_tile, &d);
     return IG_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef IG_PASSES_LOWER_CPU_DOT_H
 #define IG_PASSES_LOWER_CPU_DOT_H
 
+#include "ir/semantics/panels.h"
 #include "passes/lower/cpu/cpu.h"
 
 enum {
@@ -24,6 +25,15 @@ typedef struct dot_panels {
     ig_value *stage;      /* local: a tile's sums of a micro-panel, if is_staged */
 } dot_panels;
 
+/* A product of bytes: four of k are one word (dot_quads.c). */
+typedef struct dot_quads {
+    const ig_operand *zeros[2]; /* of A and of B: a number, or NULL for 0 */
+    bool flips[2];              /* A is i8, or B is u8: 128 more, or less */
+    bool is_whole;              /* K is known to be whole words */
+    ig_value *row_sums;         /* local: of a tile's rows of A, times B's zero point */
+    ig_value *column_sums;      /* local: of a micro-panel of B, times A's zero point */
+} dot_quads;
+
 typedef struct dot {
     ig_lower *lower;
     const ig_op *anchor;
@@ -32,11 +42,13 @@ typedef struct dot {
     bool a_is_vector, b_is_vector;
     uint32_t rank;
     bool transpose_a, transpose_b;
+    uint32_t unit; /* of k in a word: 1, or 4 bytes that panels have */
+    dot_quads quads;
     uint32_t lanes;
     bool has_groups;         /* COLUMNS columns at a time */
     uint32_t block, vectors; /* by columns: the register tile */
     dot_panels panels;
-    ig_value *k, *n;
+    ig_value *k, *n, *words;                /* of k: how many words */
     ig_dim row_tiles, column_tiles, height; /* of the grid */
 } dot;
 
@@ -45,6 +57,26 @@ typedef struct dot_range {
     ig_value *rows[2], *columns[2];
     ig_value **index;
 } dot_range;
+
+/* Columns of one panel, for all rows of a tile. */
+typedef struct dot_micro_panel {
+    uint32_t vectors;
+    ig_value *column; /* first */
+    ig_value *left;   /* columns from there on, or NULL: enough */
+    const dot_range *range;
+} dot_micro_panel;
+
+/* B's matrix of this batch, and its strides as numbers of the kernel. */
+typedef struct dot_matrix {
+    ig_value *start, *along_k, *along_n;
+} dot_matrix;
+
+/* Rows row … row + count of C, words k[0] … k[1] of the sums. */
+typedef struct dot_rows {
+    ig_value *row;
+    uint32_t count;
+    ig_value *const *k;
+} dot_rows;
 
 ig_dim dot_depth(const dot *d); /* the extent of k */
 /* Stride of an operand along its rows (m or n), or along k. */
@@ -61,6 +93,38 @@ void dot_choose_columns(dot *d);
 void dot_emit_columns(const dot *d, ig_builder *b, const dot_range *range);
 /* Can the epilogue be computed and stored a vector at a time? */
 bool dot_has_column_epilogue(const dot *d);
+
+/* dot_pack.c: words k[0] … k[1] of a micro-panel of B become the local panel. */
+void dot_pack_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                    ig_value *const k[2]);
+int64_t dot_width(const dot *d, const dot_micro_panel *s);
+ig_value *dot_valid_lanes(ig_builder *b, const dot_micro_panel *s, ig_value *column);
+bool dot_is_along_k(const ig_operand *x, bool k_is_last);
+/* One vector of B's row at[0], from column at[1] of the micro-panel on. */
+ig_value *dot_load_columns(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                           const dot_matrix *m, ig_value *const at[2]);
+
+/* dot_quads.c: what bytes do otherwise.  Does the product of bytes take panels? */
+bool dot_takes_quads(const dot *d);
+void dot_open_quads(dot *d, int64_t width);
+/* Words as the panel has them: some neighbours of a column, one of each column. */
+ig_value *dot_quad_line(const dot *d, ig_builder *b, ig_value *column, ig_value *k,
+                        ig_value *count);
+ig_value *dot_quad_columns(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                           const dot_matrix *m, ig_value *const at[2]);
+/* Sums of a block of rows with the panel. */
+void dot_sum_quads(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                   const dot_rows *r, ig_value **out_sums);
+/* The zero points' part: sums of a tile's rows, of a panel's columns; and what a vector
+ * of sums at a row and a column of the micro-panel is without it. */
+void dot_sum_rows(const dot *d, ig_builder *b, const dot_range *range);
+void dot_open_columns(const dot *d, ig_builder *b, const dot_micro_panel *s);
+void dot_sum_columns(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                     ig_value *const k[2]);
+ig_value *dot_centre(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                     ig_value *const at[2], ig_value *sum);
+/* A factor's zero point as i32, or NULL for 0. */
+ig_value *dot_zero(const dot *d, ig_builder *b, uint32_t factor);
 
 /* dot_panels.c: lanes along n, B copied. */
 void dot_choose_panels(dot *d);
