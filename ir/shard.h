@@ -6,6 +6,7 @@
 #include "ir/ops.h"
 
 enum { IG_SHARD_NUMBERS = 5, IG_SHARD_PARTS_MAX = 4096, IG_SHARD_WORLD_MAX = 1 << 16 };
+enum { IG_SHARD_CHUNKS_MAX = 16 };
 
 typedef struct ig_shard {
     int64_t rank, row, rows, column, columns;

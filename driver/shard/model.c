@@ -27,6 +27,7 @@ typedef struct model_call {
     int64_t of; /* what programs of one model and plan have in common */
     ig_dtype wire;
     bool is_distinct; /* tables whose entries do not say */
+    int64_t chunks;   /* of the batch */
     ig_arena *arena;
     IG_VEC(model_table) tables;
 } model_call;
@@ -155,8 +156,7 @@ static ig_status print_tables(void *arguments) {
         ig_put(&out, i ? ",\n  " : "\n  ");
         put_factors(&out, &call->tables.items[i]);
     }
-    ig_put(&out, "},\n\"is_weighted\": %s}\n",
-           weighted ? "true" : "false");
+    ig_put(&out, "},\n\"is_weighted\": %s}\n", weighted ? "true" : "false");
     call->out = out.data;
     return IG_OK;
 }
@@ -296,13 +296,13 @@ static ig_status check_cover(const model_call *call, const ig_op *table,
         IG_TRY(check_shard(call, name, mark, i, extents));
         left -= mark->shards[i].rows * mark->shards[i].columns;
     }
-    return left == 0
-               ? IG_OK
-               : MODEL_ERROR(call, IG_INVALID,
-                             "plan: table '%s': %lld of its %lld x %lld elements are in "
-                             "no shard; shards are to cover the table",
-                             name, (long long)left, (long long)extents[0],
-                             (long long)extents[1]);
+    return left == 0 ? IG_OK
+                     : MODEL_ERROR(
+                           call, IG_INVALID,
+                           "plan: table '%s': %lld of its %lld x %lld elements are in "
+                           "no shard; shards are to cover the table",
+                           name, (long long)left, (long long)extents[0],
+                           (long long)extents[1]);
 }
 
 /* "deduplicate": an id travels once.  Left as it is where nothing is said. */
@@ -324,7 +324,8 @@ static ig_status mark_entry(const model_call *call, const ig_json *entry) {
                            .of = call->of,
                            .wire = call->wire,
                            .has_wire = call->wire != IG_DT_f32,
-                           .is_distinct = call->is_distinct };
+                           .is_distinct = call->is_distinct,
+                           .chunks = call->chunks };
     const char *name = ig_json_text(ig_json_get(entry, "name"));
     const char *type = ig_json_text(ig_json_get(entry, "sharding_type"));
     IG_TRY(find_table(call, name, &table));
@@ -383,6 +384,18 @@ static ig_status read_wire(model_call *call, const ig_json *plan) {
                         "plan: \"communication\" must be fp32, fp16, bf16 or int8");
 }
 
+/* "chunks": of the batch, whose rows travel while others are computed with. */
+static ig_status read_chunks(model_call *call, const ig_json *plan) {
+    const ig_json *given = ig_json_get(plan, "chunks");
+    call->chunks = 1;
+    bool is_good = !given || (ig_json_int(given, &call->chunks) && call->chunks >= 1 &&
+                              call->chunks <= IG_SHARD_CHUNKS_MAX);
+    return is_good ? IG_OK
+                   : MODEL_ERROR(call, IG_INVALID,
+                                 "plan: \"chunks\" must be a number from 1 to %d",
+                                 IG_SHARD_CHUNKS_MAX);
+}
+
 /* Numbers of a weight: all of a small one, of another samples spread evenly. */
 static uint64_t hash_weight(const ig_weight *weight, uint64_t seed) {
     enum { BLOCK = 4096, BLOCKS = 16 };
@@ -434,6 +447,7 @@ static ig_status shard_module(void *arguments) {
     IG_TRY(read_world(call, plan));
     IG_TRY(read_wire(call, plan));
     IG_TRY(read_distinct(call, plan, &call->is_distinct));
+    IG_TRY(read_chunks(call, plan));
     const ig_json *tables = ig_json_get(plan, "tables");
     if (!tables || tables->kind != IG_JSON_ARRAY) {
         return MODEL_ERROR(call, IG_INVALID,

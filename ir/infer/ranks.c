@@ -77,6 +77,11 @@ ig_status ig_infer_shard(ig_op *op, const ig_type **out_types) {
         return INFER_ERROR(op, "rows cannot travel as '%s'",
                            ig_dtypes[ig_attr_int(op, IG_shard_wire, 0)].name);
     }
+    int64_t chunks = ig_attr_int(op, IG_shard_chunks, 1);
+    if (chunks < 1 || chunks > IG_SHARD_CHUNKS_MAX) {
+        return INFER_ERROR(op, "the batch does not go in %lld chunks; 1 to %d do",
+                           (long long)chunks, IG_SHARD_CHUNKS_MAX);
+    }
     if (!ig_attr_is_set(op, IG_shard_parts)) {
         return IG_OK;
     }

@@ -18,7 +18,8 @@
  * level: bags of one level and of equal rules for ids are merged, up to a number of
  * levels that keeps the work linear.
  *
- * Keeps: every result.  Ops that are ordered by effects end what is merged.
+ * Keeps: every result.  Ops that are ordered by effects end what is merged: bags
+ * between two of them become one.
  */
 #include "ir/expr.h"
 #include "ir/bag.h"
@@ -36,6 +37,7 @@ typedef struct merger {
     ig_module *module;
     ig_arena *arena;
     ig_levels levels;
+    ig_map stretch_of; /* bag op -> ops with effects in front of it, and 1 */
 } merger;
 
 enum { KEY = 17 };
@@ -193,6 +195,12 @@ static bool has_same_rules(const ig_op *a, const ig_op *b) {
            ig_attr_int(a, IG_bag_to, -1) == ig_attr_int(b, IG_bag_to, -1);
 }
 
+/* Does nothing with effects stand between them? */
+static bool are_together(const merger *m, const ig_op *a, const ig_op *b) {
+    return ig_map_get_id(&m->stretch_of, IG_MAP_PTR(a)) ==
+           ig_map_get_id(&m->stretch_of, IG_MAP_PTR(b));
+}
+
 /* Takes the first bag that is left and those that go with it. */
 static group take_group(const merger *m, ig_op_list *left) {
     group g = { 0 };
@@ -201,6 +209,7 @@ static group take_group(const merger *m, ig_op_list *left) {
     for (size_t i = 0; i < left->count; i++) {
         ig_op *op = left->items[i];
         bool fits = !g.ops.count || (features + op->result_count <= FEATURES_MAX &&
+                                     are_together(m, g.ops.items[0], op) &&
                                      has_same_rules(g.ops.items[0], op));
         if (fits) {
             IG_PUSH(m->arena, &g.ops, op);
@@ -216,8 +225,12 @@ static group take_group(const merger *m, ig_op_list *left) {
 static void merge_block(merger *m, ig_block *block) {
     ig_op_list by_level[LEVELS_MAX] = { 0 };
     ig_levels_find(&m->levels, m->arena, block, IG_OP_bag);
+    uintptr_t stretch = 1;
+    ig_map_init(&m->stretch_of, m->arena);
     for (ig_op *op = block->first; op; op = op->next) {
         uint32_t level = ig_level_of(&m->levels, op);
+        stretch += (ig_ops[op->code].traits & IG_STATE) != 0;
+        ig_map_set_id(&m->stretch_of, IG_MAP_PTR(op), (void *)stretch);
         if (op->code == IG_OP_bag && level < LEVELS_MAX) {
             IG_PUSH(m->arena, &by_level[level], op);
         }

@@ -39,6 +39,9 @@ ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark) {
     if (mark->is_distinct) {
         attrs[IG_shard_distinct] = ig_attr_of_bool(true);
     }
+    if (mark->chunks > 1) {
+        attrs[IG_shard_chunks] = ig_attr_of_int(mark->chunks);
+    }
     if (mark->of) {
         attrs[IG_shard_of] = ig_attr_of_int(mark->of);
     }

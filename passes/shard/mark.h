@@ -11,6 +11,7 @@ typedef struct ig_shard_mark {
     int64_t of;    /* a number of model and plan, which ranks compare; 0: none */
     ig_dtype wire; /* what rows of f32 travel as, where has_wire */
     bool has_wire, is_distinct;
+    int64_t chunks; /* of the batch; 0 as 1 */
     const ig_shard *shards;
     uint32_t count;
 } ig_shard_mark;

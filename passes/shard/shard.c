@@ -15,8 +15,10 @@
  * All features of all bag ops that do not need each other travel together: one
  * all_to_all there, and back one, or one reduce_scatter for those whose rows lie on all
  * ranks, or both.  Where the mark says `distinct`, an id travels once, its row comes
- * back, and bags are pooled at home.  docs/sharding.md says
- * what is the same to the bit, and what is within how much.
+ * back, and bags are pooled at home.  Where it says that the batch goes in chunks
+ * (chunks.c), what comes back does so chunk by chunk, each in front of the first op
+ * that needs it, and exchanges may overlap with what stands behind them.
+ * docs/sharding.md says what is the same to the bit, and what is within how much.
  *
  * Keeps: results, but for the order of sums over rows of different ranks.  Tables that
  * every rank has all of lose their mark and nothing else.
@@ -24,6 +26,8 @@
 #include "ir/bag.h"
 #include "passes/engine/levels.h"
 #include "passes/engine/pass.h"
+#include "passes/engine/users.h"
+#include "passes/shard/chunks.h"
 #include "passes/shard/divided.h"
 
 #include <assert.h>
@@ -36,7 +40,9 @@
 typedef struct sharder {
     ig_pass_run *run;
     ig_arena *arena;
-    ig_map divided; /* shard op → ig_divided, of those that have parts */
+    ig_map divided;  /* shard op → ig_divided, of those that have parts */
+    ig_map chunk_of; /* bag op → 1 + the chunk that it is of */
+    int64_t chunks;  /* that the marks ask for */
     ig_levels levels;
 } sharder;
 
@@ -47,6 +53,7 @@ typedef struct feature {
     ig_bag_feature in;
     ig_bag_attrs attrs; /* of the bag */
     const ig_divided *table;
+    uint32_t leg;
     ig_value *lengths, *ids, *weights; /* as this rank was given them */
 } feature;
 
@@ -62,13 +69,22 @@ typedef struct travel {
 
 typedef IG_VEC(ig_value *) values;
 
+/* The way back of a chunk's rows, or of all: lists and counts that are sent; then the
+ * first results, or NULL. */
+typedef struct leg {
+    values back, reduced;
+    ig_value *came_back, *came_reduced;
+} leg;
+
 typedef struct journey {
     sharder *s;
     ig_expr e;
     IG_VEC(feature) features;
     IG_VEC(travel) travels;
-    values there, back, reduced; /* what is sent: lists and counts */
-    ig_value *came_there, *came_back, *came_reduced; /* first results, or NULL */
+    values there;         /* lists and counts that are sent */
+    ig_value *came_there; /* the first result */
+    leg *legs;
+    uint32_t leg_count; /* 1, or the chunks: then exchanges overlap with other ops */
 } journey;
 
 /* Do ranks send bags, pooled where their rows are, or rows? */
@@ -191,10 +207,11 @@ static ig_value *meet_ranks(journey *j, ig_opcode code, const values *list) {
                         .operand_count = count,
                         .result_count = code == IG_OP_all_to_all ? count : count / 2 };
     if (code == IG_OP_reduce_scatter) {
-        ig_reduce_scatter_attrs attrs = { .rank = table->rank };
+        ig_reduce_scatter_attrs attrs = { .rank = table->rank,
+                                          .overlaps = j->leg_count > 1 };
         return ig_build_reduce_scatter_op(&j->e, &spec, attrs)->results;
     }
-    ig_all_to_all_attrs attrs = { .rank = table->rank };
+    ig_all_to_all_attrs attrs = { .rank = table->rank, .overlaps = j->leg_count > 1 };
     if (table->of) {
         attrs.of = (ig_maybe_int)IG_SET(table->of);
     }
@@ -286,9 +303,8 @@ static void return_rows(journey *j, travel *t) {
     ig_value *rows, *counts = &j->came_there[t->slot + 1];
     if (t->part->own) {
         rows = look_up(j, t, j->came_there);
-        rows = are_codes(t)
-                   ? ig_expr_cast(&j->e, rows, IG_DT_f32)
-                   : ig_expr_cast(&j->e, rows, dtype_on_wire(f, t->part));
+        rows = are_codes(t) ? ig_expr_cast(&j->e, rows, IG_DT_f32)
+                            : ig_expr_cast(&j->e, rows, dtype_on_wire(f, t->part));
     } else {
         ig_dim dims[] = { ig_dim_of(0), ig_dim_of(t->part->columns) };
         rows = ig_expr_fill(&j->e, dtype_on_wire(f, t->part), 2, dims, 0);
@@ -296,7 +312,8 @@ static void return_rows(journey *j, travel *t) {
     bool is_wide = dtype_on_wire(f, t->part) == dtype_back(f, t->part);
     t->is_reduced = is_split_sum(f, t->part) && is_wide &&
                     t->part->rank_count == f->table->world;
-    values *list = t->is_reduced ? &j->reduced : &j->back;
+    leg *way = &j->legs[f->leg];
+    values *list = t->is_reduced ? &way->reduced : &way->back;
     t->returns = (uint32_t)list->count / (t->is_reduced ? 2 : 1);
     if (are_codes(t)) {
         send_codes(j, t, list, rows, counts);
@@ -378,7 +395,8 @@ static ig_value *finish_bags(journey *j, const feature *f, ig_value *x) {
 
 static ig_value *arrive_part(journey *j, const travel *t) {
     const feature *f = t->feature;
-    ig_value *results = t->is_reduced ? j->came_reduced : j->came_back;
+    const leg *way = &j->legs[f->leg];
+    ig_value *results = t->is_reduced ? way->came_reduced : way->came_back;
     ig_value *came = read_rows(j, t, results);
     if (f->table->is_distinct) {
         return pool_at_home(j, t, came);
@@ -519,9 +537,12 @@ static ig_status count_lists(const sharder *s, const ig_op *bag, uint64_t *out_l
 /* Splits the features: those that travel go to j->features, the others to `kept`. */
 static void sort_features(journey *j, kept_features *kept) {
     ig_op *bag = kept->bag;
+    uint32_t chunk = ig_chunk_of(&j->s->chunk_of, bag);
+    uint32_t number = chunk ? chunk - 1 : 0;
     for (uint32_t i = 0; i < bag->result_count; i++) {
         feature f = { .bag = bag,
                       .number = i,
+                      .leg = number,
                       .in = ig_bag_feature_at(bag, i),
                       .attrs = ig_bag_attrs_of(bag) };
         f.table = table_of(j->s, bag, &f.in);
@@ -533,6 +554,18 @@ static void sort_features(journey *j, kept_features *kept) {
     }
 }
 
+/* Rows that this rank has, of one chunk or of all. */
+static void return_leg(journey *j, uint32_t number) {
+    leg *way = &j->legs[number];
+    for (size_t i = 0; i < j->travels.count; i++) {
+        if (j->travels.items[i].feature->leg == number) {
+            return_rows(j, &j->travels.items[i]);
+        }
+    }
+    way->came_reduced = meet_ranks(j, IG_OP_reduce_scatter, &way->reduced);
+    way->came_back = meet_ranks(j, IG_OP_all_to_all, &way->back);
+}
+
 static void travel_all(journey *j) {
     for (size_t i = 0; i < j->features.count; i++) {
         feature *f = &j->features.items[i];
@@ -542,34 +575,52 @@ static void travel_all(journey *j) {
         }
     }
     j->came_there = meet_ranks(j, IG_OP_all_to_all, &j->there);
-    for (size_t i = 0; i < j->travels.count; i++) {
-        return_rows(j, &j->travels.items[i]);
+    for (uint32_t i = 0; i < j->leg_count; i++) {
+        return_leg(j, i);
     }
-    j->came_reduced = meet_ranks(j, IG_OP_reduce_scatter, &j->reduced);
-    j->came_back = meet_ranks(j, IG_OP_all_to_all, &j->back);
+}
+
+/* Chunks arrive where they are needed: until then they are under way. */
+static void arrive_all(journey *j) {
     const travel *next = j->travels.items;
+    ig_op *here = j->e.builder->before;
+    const ig_op *bag = NULL;
     for (size_t i = 0; i < j->features.count; i++) {
-        arrive_feature(j, &j->features.items[i], next);
-        next += j->features.items[i].table->count;
+        const feature *f = &j->features.items[i];
+        if (j->leg_count > 1 && f->bag != bag) {
+            ig_op *user = ig_first_user(j->s->arena, f->bag, 1);
+            j->e.builder->before = user ? user : here;
+        }
+        bag = f->bag;
+        arrive_feature(j, f, next);
+        next += f->table->count;
     }
+    j->e.builder->before = here;
 }
 
 /* Bags that may stand where the last of them does. */
 static void shard_bags(sharder *s, ig_op *const *bags, size_t count) {
     ig_builder b = ig_builder_before(bags[count - 1]);
-    journey j = { .s = s };
+    journey j = { .s = s, .leg_count = 1 };
     kept_features *kept = IG_NEW_ARRAY(s->arena, kept_features, count);
     j.e = ig_expr_of(&b);
     for (size_t i = 0; i < count; i++) {
         kept[i].bag = bags[i];
         sort_features(&j, &kept[i]);
+        j.leg_count = ig_chunk_of(&s->chunk_of, bags[i]) ? (uint32_t)s->chunks
+                                                         : j.leg_count;
     }
+    j.legs = IG_NEW_ARRAY(s->arena, leg, j.leg_count);
     travel_all(&j);
+    arrive_all(&j);
     for (size_t i = 0; i < count; i++) {
         if (kept[i].numbers.count) {
             keep_features(&j, &kept[i]);
         }
         ig_op_erase(bags[i]);
+    }
+    if (j.leg_count > 1) {
+        ig_sink_behind(s->arena, j.came_there->def);
     }
     s->run->changed = true;
 }
@@ -633,6 +684,8 @@ static ig_status divide_tables(sharder *s, ig_graph *graph) {
         ig_divided *divided = IG_NEW(s->arena, ig_divided);
         IG_TRY(ig_divide(op, s->arena, divided));
         if (divided->count) {
+            int64_t chunks = ig_attr_int(op, IG_shard_chunks, 1);
+            s->chunks = chunks > s->chunks ? chunks : s->chunks;
             ig_map_set_id(&s->divided, IG_MAP_PTR(op), divided);
         }
     }
@@ -662,9 +715,10 @@ static ig_status take_marks(sharder *s, ig_graph *graph) {
 }
 
 ig_status ig_pass_shard(ig_pass_run *run, ig_graph *graph) {
-    sharder s = { .run = run, .arena = run->scratch };
+    sharder s = { .run = run, .arena = run->scratch, .chunks = 1 };
     IG_TRY(divide_tables(&s, graph));
     IG_TRY(check_bodies(&s, &graph->body));
+    ig_split_batch(run, graph, &s.divided, s.chunks, &s.chunk_of);
     IG_TRY(shard_body(&s, &graph->body));
     return take_marks(&s, graph);
 }

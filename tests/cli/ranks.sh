@@ -75,6 +75,19 @@ sed 's/bf16/fp4/' "$tmp/narrow.json" >"$tmp/wrong.json"
 check "but not any way" 3 '"communication" must be fp32, fp16, bf16 or int8' \
     "$ingot" dump "$tmp/bags.ig" --shard "$tmp/wrong.json"
 
+holds "the batch in chunks" gives_the_same \
+    "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" --chunks 2 "${given[@]}"
+for r in 0 1; do
+    check "a part in chunks" 0 "" "$ingot" compile -q "$tmp/bags.ig" \
+        --plan "$tmp/two.json" --rank $r --chunks 3 -o "$tmp/part$r.ingot"
+done
+holds "artifacts in chunks" gives_the_same \
+    "$ingot" run -q "$tmp/part%r.ingot" --ranks 2 "${given[@]}"
+check "as many chunks as the others" 0 "" "$ingot" compile -q "$tmp/bags.ig" \
+    --plan "$tmp/two.json" --rank 1 --chunks 2 -o "$tmp/part1.ingot"
+check "or it is found" 3 "all_to_all: rank" \
+    "$ingot" run -q "$tmp/part%r.ingot" --ranks 2 "${given[@]}"
+
 # ---- ranks that torchrun would start ----
 
 as_torchrun() {

@@ -170,6 +170,12 @@ check "an id may travel once" 0 "distinct" \
 sed 's/"deduplicate": true/"deduplicate": 1/' "$tmp/once.json" >"$tmp/one.json"
 check "or not" 3 'one.json: plan: "deduplicate" must be true or false' \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/one.json" --rank 1
+sed 's/"tables":/"chunks": 2, "tables":/' "$tmp/model.json" >"$tmp/chunks.json"
+check "the batch may go in chunks" 0 "overlaps" \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/chunks.json" --rank 1
+sed 's/"chunks": 2/"chunks": 17/' "$tmp/chunks.json" >"$tmp/many.json"
+check "of a certain number" 3 'many.json: plan: "chunks" must be a number from 1 to 16' \
+    "$ingot" dump "$tmp/tables.ig" --shard "$tmp/many.json" --rank 1
 check "a plan of a larger table" 3 "table 'net.users.weight': shard 0 has 100000 rows from 0 on" \
     "$ingot" dump "$tmp/tables.ig" --shard "$tmp/plan.json"
 check "nobody's model has no ranks yet" 2 "leave out --isolate or --shard" \

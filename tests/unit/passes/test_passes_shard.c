@@ -65,16 +65,23 @@ static void check_module(trial *t, const ig_module *module) {
     ig_module_destroy(again);
 }
 
+/* Whether an id travels once, and in how many chunks the batch goes. */
+typedef struct way {
+    bool is_distinct;
+    int64_t chunks;
+} way;
+
 /* The program of one rank. */
 static ig_module *program_of(trial *t, const char *text, shard_cut type, int64_t world,
-                             int64_t rank, bool is_distinct) {
+                             int64_t rank, way how) {
     ig_module *module = parse(t, text);
     ig_graph *graph = ig_module_graph(module, "main");
     for (uint32_t i = 0; i < TABLES; i++) {
         shard_layout l = shard_lay_out(type, i, world);
         ig_shard_mark mark = { .world = world,
                                .rank = rank,
-                               .is_distinct = is_distinct,
+                               .is_distinct = how.is_distinct,
+                               .chunks = how.chunks,
                                .shards = l.shards,
                                .count = l.count };
         ig_op *op = find_table(graph, shard_tables[i].name);
@@ -141,8 +148,7 @@ static void compare(outcome o, shard_cut type, int64_t world, int64_t rank) {
     }
 }
 
-static void check_type_at(trial *t, shard_cut type, int64_t world,
-                          bool is_distinct) {
+static void check_type_at(trial *t, shard_cut type, int64_t world, way how) {
     const char *text = shard_model_text(&t->arena, false);
     ig_module *whole = parse(t, text),
               *sizes = parse(t, shard_model_text(&t->arena, true));
@@ -152,7 +158,7 @@ static void check_type_at(trial *t, shard_cut type, int64_t world,
     ig_tensor *outputs[WORLD];
     ig_tensor in[WORLD][INPUTS], out[WORLD][OUTPUTS];
     for (int64_t r = 0; r < world; r++) {
-        programs[r] = program_of(t, text, type, world, r, is_distinct);
+        programs[r] = program_of(t, text, type, world, r, how);
         graphs[r] = ig_module_graph(programs[r], "main");
         draw_inputs(t, in[r], (uint32_t)(r + world * 8));
         inputs[r] = in[r];
@@ -167,7 +173,7 @@ static void check_type_at(trial *t, shard_cut type, int64_t world,
         CHECK_OK(ig_interpret(ig_module_graph(whole, "main"), in[r], &t->arena, want));
         CHECK_OK(ig_interpret(ig_module_graph(sizes, "main"), in[r], &t->arena, size));
         for (uint32_t i = 0; i < OUTPUTS; i++) {
-            outcome o = { &want[i], &out[r][i], &size[i], i, is_distinct };
+            outcome o = { &want[i], &out[r][i], &size[i], i, how.is_distinct };
             compare(o, type, world, r);
         }
         ig_module_destroy(programs[r]);
@@ -181,7 +187,20 @@ TEST(ranks_give_what_the_whole_gives) {
     for (uint32_t i = 0; i < 2 * TYPES * IG_COUNT_OF(worlds); i++) {
         trial t;
         start(&t);
-        check_type_at(&t, (shard_cut)(i / 2 % TYPES), worlds[i / 2 / TYPES], i % 2);
+        check_type_at(&t, (shard_cut)(i / 2 % TYPES), worlds[i / 2 / TYPES],
+                      (way){ i % 2, 1 });
+        ig_arena_fini(&t.arena);
+    }
+}
+
+/* Batches of 0 to 4 samples: some chunks have none. */
+TEST(the_batch_may_go_in_chunks) {
+    static const int64_t worlds[] = { 2, 3, 8 }, chunks[] = { 2, 3, 4, 16 };
+    for (uint32_t i = 0; i < TYPES * IG_COUNT_OF(worlds); i++) {
+        trial t;
+        start(&t);
+        check_type_at(&t, (shard_cut)(i % TYPES), worlds[i / TYPES],
+                      (way){ i / TYPES % 2, chunks[i % 4] });
         ig_arena_fini(&t.arena);
     }
 }
@@ -271,6 +290,6 @@ TEST(one_rank_cannot_run_alone) {
     ig_arena_fini(&t.arena);
 }
 
-UNIT_SUITE(passes_shard, ranks_give_what_the_whole_gives,
+UNIT_SUITE(passes_shard, ranks_give_what_the_whole_gives, the_batch_may_go_in_chunks,
            an_id_out_of_range_is_found_where_it_was_given,
            ranks_at_different_collectives_are_named, one_rank_cannot_run_alone)

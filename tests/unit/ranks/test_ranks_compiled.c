@@ -41,6 +41,7 @@ typedef struct wire_kind {
     const char *name;
     double unit;
     bool is_distinct;
+    int chunks; /* of the batch */
 } wire_kind;
 
 static const char *plan_text(fixture *f, shard_cut type, int64_t world,
@@ -48,9 +49,10 @@ static const char *plan_text(fixture *f, shard_cut type, int64_t world,
     ig_writer out;
     ig_writer_init(&out, &f->arena);
     ig_put(&out,
-           "{\"communication\": \"%s\", \"deduplicate\": %s, \"world_size\": %lld, "
-           "\"tables\": [",
-           wire.name, wire.is_distinct ? "true" : "false", (long long)world);
+           "{\"communication\": \"%s\", \"deduplicate\": %s, \"chunks\": %d, "
+           "\"world_size\": %lld, \"tables\": [",
+           wire.name, wire.is_distinct ? "true" : "false", wire.chunks,
+           (long long)world);
     for (uint32_t i = 0; i < TABLES; i++) {
         shard_layout l = shard_lay_out(type, i, world);
         ig_put(&out, "%s{\"name\": \"%s\", \"sharding_type\": \"%s\", \"shards\": [",
@@ -280,7 +282,7 @@ TEST(ranks_give_what_the_whole_gives) {
     for (int type = 0; type < TYPES; type++) {
         for (size_t i = 0; i < IG_COUNT_OF(worlds); i++) {
             check_type_at(&f, (shard_cut)type, worlds[i], &j,
-                          (wire_kind){ "fp32", 0, false });
+                          (wire_kind){ "fp32", 0, false, 1 });
         }
     }
     close_judges(&j);
@@ -288,11 +290,11 @@ TEST(ranks_give_what_the_whole_gives) {
 }
 
 TEST(rows_may_travel_narrow) {
-    static const wire_kind wires[] = { { "fp16", 0x1p-11, false },
-                                       { "bf16", 0x1p-9, false },
-                                       { "int8", CODE_UNIT, false },
-                                       { "fp16", 0x1p-11, true },
-                                       { "int8", CODE_UNIT, true } };
+    static const wire_kind wires[] = { { "fp16", 0x1p-11, false, 1 },
+                                       { "bf16", 0x1p-9, false, 1 },
+                                       { "int8", CODE_UNIT, false, 1 },
+                                       { "fp16", 0x1p-11, true, 1 },
+                                       { "int8", CODE_UNIT, true, 1 } };
     fixture f;
     judges j;
     setup(&f);
@@ -315,8 +317,27 @@ TEST(an_id_may_travel_once) {
     open_judges(&f, &j);
     for (int type = 0; type < TYPES; type++) {
         check_type_at(&f, (shard_cut)type, worlds[type % 3], &j,
-                      (wire_kind){ "fp32", 0, true });
+                      (wire_kind){ "fp32", 0, true, 1 });
     }
+    close_judges(&j);
+    teardown(&f);
+}
+
+/* Rows of a chunk travel while others are looked up. */
+TEST(the_batch_may_go_in_chunks) {
+    static const uint32_t worlds[] = { 2, 3, 4, 8 };
+    static const int chunks[] = { 2, 4, 3, 16 };
+    fixture f;
+    judges j;
+    setup(&f);
+    open_judges(&f, &j);
+    for (int type = 0; type < TYPES; type++) {
+        for (int k = 0; k < 2; k++) {
+            check_type_at(&f, (shard_cut)type, worlds[(type + k) % 4], &j,
+                          (wire_kind){ "fp32", 0, k, chunks[(type + 2 * k) % 4] });
+        }
+    }
+    check_type_at(&f, ROW_WISE, 3, &j, (wire_kind){ "int8", CODE_UNIT, false, 3 });
     close_judges(&j);
     teardown(&f);
 }
@@ -444,7 +465,7 @@ TEST(a_session_without_a_group_is_refused) {
 }
 
 UNIT_SUITE(ranks_compiled, ranks_give_what_the_whole_gives, rows_may_travel_narrow,
-           an_id_may_travel_once,
+           an_id_may_travel_once, the_batch_may_go_in_chunks,
            a_rank_whose_run_fails_is_named_to_the_others,
            programs_of_another_model_or_rank_are_found,
            a_session_without_a_group_is_refused)

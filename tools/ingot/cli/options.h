@@ -43,7 +43,8 @@ typedef struct settings {
         unsigned_weights, measure;
     text_list arguments;           /* positional */
     const char *group;             /* of a rank: as ig_group_open takes it */
-    int64_t ranks, timeout, world; /* world: of a rank, of how many it is one, or 0 */
+    int64_t ranks, timeout, chunks;
+    int64_t world; /* of a rank: of how many it is one; or 0 */
     bool is_silent;                /* a rank that leaves the output to rank 0 */
 } settings;
 

@@ -275,10 +275,28 @@ static bool fits_world(const settings *given, const char *plan) {
     return world <= 0 || world == given->world; /* 0: said elsewhere */
 }
 
+/* The plan with --chunks in it, or as it is: allocated. */
+static char *plan_in_chunks(const settings *given, const char *plan) {
+    json_t *read = given->chunks ? json_loads(plan, 0, NULL) : NULL;
+    if (!json_is_object(read)) {
+        json_decref(read);
+        return text_of("%s", plan); /* said elsewhere */
+    }
+    if (json_object_set_new(read, "chunks", json_integer(given->chunks)) != 0) {
+        need(NULL);
+    }
+    char *text = need(json_dumps(read, JSON_REAL_PRECISION(17)));
+    json_decref(read);
+    return text;
+}
+
 static ig_status shard_by(const settings *given, ig_module *module, const char *name,
                           const char *plan) {
     ig_compile_options how = compile_options(given);
-    return ig_module_shard(module, name, plan, (size_t)given->rank, &how);
+    char *text = plan_in_chunks(given, plan);
+    ig_status status = ig_module_shard(module, name, text, (size_t)given->rank, &how);
+    free(text);
+    return status;
 }
 
 ig_status ranks_shard_by_plan(const settings *given, ig_module *module) {

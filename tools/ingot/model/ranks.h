@@ -13,12 +13,15 @@
 
 enum { MAX_RANKS = 1024 };
 
+#define CHUNKS_HELP                                                               \
+    "parts of the batch, of which one travels while others are computed (the plan's)"
 #define ROWS_RANKS                                                                  \
     COUNT("ranks", 0, ranks, 1, MAX_RANKS,                                          \
           "start so many processes, each with its part of the tables; %r in names " \
           "of files is a rank's number"),                                           \
         TEXT("plan", 0, plan, "PLAN.json",                                          \
              "which rank has what (ingot shard); chosen where none is given"),      \
+        COUNT("chunks", 0, chunks, 1, 16, CHUNKS_HELP),                             \
         COUNT("timeout", 0, timeout, 1, 1 << 20,                                    \
               "seconds that ranks wait for each other (60)")
 

@@ -28,6 +28,7 @@ static const option_row options[] = {
     TEXT("plan", 0, plan, "PLAN.json",
          "the program of one rank, with its part of the tables (ingot shard)"),
     COUNT("rank", 0, rank, 0, 0, "which rank's (0)"),
+    COUNT("chunks", 0, chunks, 1, 16, CHUNKS_HELP),
     LIST(
         "store", stores, "TABLE=URL",
         "leave a table's rows in a store (ingot store load puts them there); TABLE may be a pattern such as '*'; may be repeated"),

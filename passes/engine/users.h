@@ -1,0 +1,15 @@
+/* Where ops may stand with regard to who needs them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_ENGINE_USERS_H
+#define IG_PASSES_ENGINE_USERS_H
+
+#include "base/arena.h"
+#include "ir/graph.h"
+
+/* The first op behind `op`, in its block, that needs a result of it, itself or in its
+ * bodies, of those 0, `step`, 2 * `step` …; NULL: none does. */
+ig_op *ig_first_user(ig_arena *arena, const ig_op *op, uint32_t step);
+/* Ops in front of `op` that compute, and that only ops behind it need, go behind it. */
+void ig_sink_behind(ig_arena *arena, ig_op *op);
+
+#endif
