@@ -104,6 +104,28 @@ ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant *given,
     return ig_build_dequantize(e, x, q.scale, q.zero_point, attrs);
 }
 
+/* The bits of an f32 whose fraction is cleared, or was counted up to a whole exponent
+ * before; infinity and NaN stay beyond all powers. */
+ig_value *ig_compose_round_to_power(ig_expr *e, ig_value *x, ig_power_rounding rounding,
+                                    bool saturate) {
+    ig_cast_attrs attrs = { .to = IG_DT_f8e8m0, .saturate = saturate };
+    x = ig_expr_cast(e, x, IG_DT_f32);
+    if (rounding != IG_POWER_NEAREST) {
+        const int64_t exponent = 0x7f800000, fraction = 0x7fffff, largest = 0x7f000000;
+        ig_value *bits = ig_build_bitcast(e, x, (ig_bitcast_attrs){ .to = IG_DT_i32 });
+        bits = ig_expr_with_integer(e, IG_OP_and, bits, exponent | fraction);
+        if (rounding == IG_POWER_UP) {
+            int64_t end = saturate ? largest : exponent; /* of what is counted up */
+            ig_value *is_kept = ig_expr_with_integer(e, IG_OP_ge, bits, end);
+            ig_value *above = ig_expr_with_integer(e, IG_OP_add, bits, fraction);
+            bits = ig_build_where(e, is_kept, bits, above);
+        }
+        bits = ig_expr_with_integer(e, IG_OP_and, bits, exponent);
+        x = ig_build_bitcast(e, bits, (ig_bitcast_attrs){ .to = IG_DT_f32 });
+    }
+    return ig_build_cast(e, x, attrs);
+}
+
 /* ---- rows: products ---- */
 
 /* Zero points of both factors: a's is 0 where only b has one. */

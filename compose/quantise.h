@@ -28,6 +28,17 @@ ig_value *ig_compose_quantize_float(ig_expr *e, ig_value *x, const ig_quant *q,
 ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant *q,
                                 ig_dtype to);
 
+/* How a number becomes a power of two (f8e8m0), whatever its sign. */
+typedef enum ig_power_rounding {
+    IG_POWER_UP, /* and 0 to the least */
+    IG_POWER_DOWN,
+    IG_POWER_NEAREST /* as cast does: ties upwards */
+} ig_power_rounding;
+
+/* x as f8e8m0, by way of f32; what is too large is NaN unless it saturates. */
+ig_value *ig_compose_round_to_power(ig_expr *e, ig_value *x, ig_power_rounding rounding,
+                                    bool saturate);
+
 /* A tensor of 8-bit integers less its zero point, which broadcasts to it, or is
  * NULL. */
 typedef struct ig_integers {

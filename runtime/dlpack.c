@@ -57,6 +57,7 @@ static const struct {
     { IG_BOOL8, 6, 8 },   { IG_F8E4M3FN, 10, 8 },   { IG_F8E4M3FNUZ, 11, 8 },
     { IG_F8E5M2, 12, 8 }, { IG_F8E5M2FNUZ, 13, 8 }, { IG_I4, 0, 4 },
     { IG_U4, 1, 4 },      { IG_I2, 0, 2 },          { IG_U2, 1, 2 },
+    { IG_F8E8M0, 14, 8 }, { IG_F4E2M1, 17, 4 },
 };
 
 /* ---- in ---- */

@@ -10,6 +10,8 @@
  *              subnormal:  add the float whose last place is the narrow format's least
  *                          subnormal; the adder rounds
  *
+ * Powers of two (f8e8m0) are an exponent alone, without a sign; 0xff is NaN.
+ *
  * Only f16 <-> f32 has instructions (F16C, from v3 on); bf16's flush denormals, and
  * LLVM makes calls into libgcc of everything else.
  */
@@ -31,6 +33,7 @@ static const narrow_format formats[IG_DT_COUNT] = {
     [IG_DT_f8e4m3fnuz] = { 3, 8, 0x7f, 0x80, 0x80, true },
     [IG_DT_f8e5m2] = { 2, 15, 0x7b, 0x7c, 0x7e, false },
     [IG_DT_f8e5m2fnuz] = { 2, 16, 0x7f, 0x80, 0x80, true },
+    [IG_DT_f8e8m0] = { 0, 127, 0xfe, 0xff, 0xff, false },
 };
 
 bool ig_cpu_is_narrow(ig_dtype dtype) {
@@ -88,6 +91,31 @@ static LLVMValueRef narrow_f16c(ig_cpu_emitter *e, LLVMValueRef x) {
     return LLVMBuildBitCast(e->builder, value, i16, L_UNNAMED);
 }
 
+/* ---- powers of two ---- */
+
+static LLVMValueRef widen_power(ig_cpu_emitter *e, LLVMValueRef code, LLVMTypeRef f32) {
+    LLVMTypeRef i32 = LLVMTypeOf(code);
+    LLVMValueRef least = l_int(i32, 0x00400000); /* f32's subnormal 2^-127 */
+    LLVMValueRef value = with_int(e, LLVMShl, code, 23);
+    value = ig_cpu_select(e, is_equal(e, code, 0), least, value);
+    value = ig_cpu_select(e, is_equal(e, code, 0xff), l_int(i32, 0x7fc00000), value);
+    return LLVMBuildBitCast(e->builder, value, f32, L_UNNAMED);
+}
+
+/* To the nearest, ties upwards; between the least two the larger one. */
+static LLVMValueRef narrow_power(ig_cpu_emitter *e, LLVMValueRef magnitude,
+                                 bool saturate) {
+    LLVMTypeRef i32 = LLVMTypeOf(magnitude);
+    LLVMValueRef is_normal = is_above(e, magnitude, 0x7fffff);
+    LLVMValueRef half = LLVMBuildZExt(e->builder, is_normal, i32, L_UNNAMED);
+    half = with_int(e, LLVMAdd, half, 0x3fffff);
+    LLVMValueRef code = build_binary(e, LLVMAdd, magnitude, half);
+    code = with_int(e, LLVMLShr, code, 23);
+    LLVMValueRef most = l_int(i32, saturate ? 0xfe : 0xff);
+    code = ig_cpu_select(e, is_above(e, code, 0xfe), most, code);
+    return ig_cpu_select(e, is_above(e, magnitude, 0x7f7fffff), l_int(i32, 0xff), code);
+}
+
 /* ---- to f32 ---- */
 
 /* The f32 bits of a code above the largest finite one: infinity or a quiet NaN. */
@@ -114,6 +142,9 @@ LLVMValueRef ig_cpu_widen(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef bits) 
         return widen_f16c(e, bits, f32);
     }
     LLVMValueRef code = LLVMBuildZExt(b, bits, i32, L_UNNAMED);
+    if (dtype == IG_DT_f8e8m0) {
+        return widen_power(e, code, f32);
+    }
     if (dtype == IG_DT_bf16) {
         return LLVMBuildBitCast(b, with_int(e, LLVMShl, code, 16), f32, L_UNNAMED);
     }
@@ -184,6 +215,11 @@ LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
     }
     LLVMValueRef bits = LLVMBuildBitCast(b, x, i32, L_UNNAMED);
     LLVMValueRef magnitude = with_int(e, LLVMAnd, bits, 0x7fffffff);
+    LLVMTypeRef type = lanes_of(LLVMIntTypeInContext(e->llvm, ig_dtypes[dtype].bits),
+                                x);
+    if (dtype == IG_DT_f8e8m0) {
+        return LLVMBuildTrunc(b, narrow_power(e, magnitude, saturate), type, L_UNNAMED);
+    }
     LLVMValueRef code = round_normal(e, format, magnitude);
     if (format->bias != 127) { /* bf16's subnormals are f32's */
         uint32_t least = (uint32_t)(128 - format->bias) << 23;
@@ -194,7 +230,5 @@ LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
     code = ig_cpu_select(e, is_above(e, code, format->largest), most, code);
     code = ig_cpu_select(e, is_above(e, magnitude, 0x7f800000), l_int(i32, format->nan),
                          code);
-    LLVMTypeRef type = lanes_of(LLVMIntTypeInContext(e->llvm, ig_dtypes[dtype].bits),
-                                x);
     return LLVMBuildTrunc(b, put_sign(e, dtype, code, bits), type, L_UNNAMED);
 }

@@ -67,6 +67,8 @@ typedef enum ig_dtype_code {
     IG_F8E5M2FNUZ = 20,
     IG_U4 = 21,
     IG_I4 = 22,
+    IG_F4E2M1 = 23,
+    IG_F8E8M0 = 24,
     IG_U2 = 25,
     IG_I2 = 26
 } ig_dtype_code;
@@ -258,8 +260,7 @@ IG_API IG_MUST_USE ig_status ig_session_wait(ig_session *session);
 /* 1 when ig_session_wait would not wait, also where no run was started. */
 IG_API int ig_session_has_ended(const ig_session *session);
 
-/* Gives all state the values that it begins with.  A run that fails leaves it as it
- * was. */
+/* Gives all state its first values.  A run that fails leaves state as it was. */
 IG_API void ig_session_reset(ig_session *session);
 /* The message of the last error of this session; "" when there was none. */
 IG_API const char *ig_session_error(const ig_session *session);
@@ -277,8 +278,7 @@ typedef struct ig_session_facts {
     size_t memory;       /* bytes that the session holds now */
     int threads;         /* that share its work */
     int64_t arena_bytes; /* of memory for values between steps */
-    int64_t
-        arena_min; /* max of bytes of such values that live at once: no plan has less */
+    int64_t arena_min;   /* most bytes that live at once: no plan has less */
 } ig_session_facts;
 
 IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *facts);

@@ -22,15 +22,19 @@ typedef struct narrow_format {
     uint32_t nan;
     bool is_unsigned_zero; /* -0 does not exist; its code is the one NaN */
     uint8_t bits;
+    bool is_power; /* no sign and no mantissa: see below */
 } narrow_format;
 
 static const narrow_format formats[IG_DT_COUNT] = {
-    [IG_DT_f16] = { 5, 10, 15, 0x7bff, 0x7c00, 0x7e00, false, 16 },
-    [IG_DT_bf16] = { 8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, false, 16 },
-    [IG_DT_f8e4m3fn] = { 4, 3, 7, 0x7e, 0x7f, 0x7f, false, 8 },
-    [IG_DT_f8e4m3fnuz] = { 4, 3, 8, 0x7f, 0x80, 0x80, true, 8 },
-    [IG_DT_f8e5m2] = { 5, 2, 15, 0x7b, 0x7c, 0x7e, false, 8 },
-    [IG_DT_f8e5m2fnuz] = { 5, 2, 16, 0x7f, 0x80, 0x80, true, 8 },
+    [IG_DT_f16] = { 5, 10, 15, 0x7bff, 0x7c00, 0x7e00, false, 16, false },
+    [IG_DT_bf16] = { 8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, false, 16, false },
+    [IG_DT_f8e4m3fn] = { 4, 3, 7, 0x7e, 0x7f, 0x7f, false, 8, false },
+    [IG_DT_f8e4m3fnuz] = { 4, 3, 8, 0x7f, 0x80, 0x80, true, 8, false },
+    [IG_DT_f8e5m2] = { 5, 2, 15, 0x7b, 0x7c, 0x7e, false, 8, false },
+    [IG_DT_f8e5m2fnuz] = { 5, 2, 16, 0x7f, 0x80, 0x80, true, 8, false },
+    [IG_DT_f8e8m0] = { 8, 0, 127, 0xfe, 0xff, 0xff, false, 8, true },
+    /* What is too large is 6, and NaN is -0, as ml_dtypes has it. */
+    [IG_DT_f4e2m1] = { 2, 1, 1, 7, 7, 8, false, 4, false },
 };
 
 static const narrow_format *format_of(ig_dtype dtype) {
@@ -42,6 +46,37 @@ static float float_of_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* ---- powers of two: the code is the exponent ---- */
+
+enum { POWER_BIAS = 127 };
+
+static float widen_power(const narrow_format *format, uint32_t code) {
+    uint32_t least = 0x00400000; /* f32's subnormal 2^-127 */
+    return float_of_bits(code == format->nan ? 0x7fc00000 : code ? code << 23 : least);
+}
+
+/* To the nearest, ties upwards, whatever the sign; between the least two the larger
+ * one, as torch and ONNX. */
+static uint32_t narrow_power(const narrow_format *format, ig_float_parts parts,
+                             bool saturate) {
+    if (parts.is_nan || parts.is_infinite) {
+        return format->nan;
+    }
+    if (parts.magnitude == 0) {
+        return 0;
+    }
+    int zeros = __builtin_clzll(parts.magnitude);
+    int code = parts.exponent - zeros + 63 + POWER_BIAS;
+    uint64_t rest = parts.magnitude << zeros << 1;
+    if (code < 1) {
+        return code == 0 && rest != 0;
+    }
+    code += (int)(rest >> 63);
+    return code <= (int)format->largest ? (uint32_t)code
+           : saturate                   ? format->largest
+                                        : format->nan;
 }
 
 /* ---- to f32: exact ---- */
@@ -70,6 +105,9 @@ static uint32_t widen_subnormal(const narrow_format *format, uint32_t mantissa) 
 
 float ig_float_widen(ig_dtype dtype, uint32_t code) {
     const narrow_format *format = format_of(dtype);
+    if (format->is_power) {
+        return widen_power(format, code);
+    }
     uint32_t magnitude = code & ((1u << (format->bits - 1)) - 1);
     uint32_t sign = (code >> (format->bits - 1) & 1) << 31;
     uint32_t shift = 23u - format->mantissa_bits;
@@ -123,6 +161,9 @@ static uint64_t shift_round(uint64_t value, int shift) {
 
 uint32_t ig_float_narrow(ig_dtype dtype, ig_float_parts parts, bool saturate) {
     const narrow_format *format = format_of(dtype);
+    if (format->is_power) {
+        return narrow_power(format, parts, saturate);
+    }
     if (parts.is_nan) {
         return with_sign(format, format->nan, parts.is_negative);
     }

@@ -1,4 +1,4 @@
-/* whole_bytes: integers of 2 and 4 bits become bytes, and addresses of texts i64, but
+/* whole_bytes: numbers of 2 and 4 bits become bytes, and addresses of texts i64, but
  * where the caller sees them.
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -9,9 +9,13 @@
  *     ret cast %0 {to = i4}, cast %1 {to = i4}
  *
  * Arguments, constants and what the entry graph returns keep their types; in between
- * kernels see i8 and u8 that hold the same values, and i64 for texts.  The casts at the
- * ends are no kernel's: functions of the runtime do them (bufferise_host.c), so no pass
- * that merges casts may follow this one.
+ * kernels see i8, u8 and f8e4m3fn that hold the same values, and i64 for texts.  The
+ * casts at the ends are no kernel's: functions of the runtime do them
+ * (bufferise_host.c), so no pass that merges casts may follow this one.  That of a
+ * float of 4 bits gives its code as u8, which kernels make a number of:
+ *
+ *     f4e2m1     sign | exponent, mantissa m     0   0.5    1 …  6
+ *     f8e4m3fn   sign | code                     0  0x30  (m + 12) << 2
  */
 #include "passes/place/whole_bytes.h"
 
@@ -20,8 +24,7 @@
 
 static bool is_narrow(const ig_value *value) {
     const ig_type *type = value->type;
-    bool is_part = ig_dtypes[type->dtype].bits < 8 &&
-                   ig_dtype_is_int((ig_dtype)type->dtype);
+    bool is_part = ig_dtypes[type->dtype].bits < 8;
     return type->kind == IG_TENSOR && (is_part || type->dtype == IG_DT_str);
 }
 
@@ -30,10 +33,17 @@ bool ig_is_bits_cast(const ig_op *op) {
            (is_narrow(op->operands[0].value) || is_narrow(&op->results[0]));
 }
 
+/* What holds the same values in kernels. */
 static ig_dtype byte_of(ig_dtype dtype) {
     return dtype == IG_DT_str                  ? IG_DT_i64
+           : dtype == IG_DT_f4e2m1             ? IG_DT_f8e4m3fn
            : ig_dtypes[dtype].class == IG_SINT ? IG_DT_i8
                                                : IG_DT_u8;
+}
+
+/* What the runtime's functions unpack it to. */
+static ig_dtype unpacked_of(ig_dtype dtype) {
+    return dtype == IG_DT_f4e2m1 ? IG_DT_u8 : byte_of(dtype);
 }
 
 static void retype_to_bytes(ig_module *module, ig_value *value) {
@@ -51,12 +61,74 @@ static ig_value *make_cast(ig_expr *e, ig_value *x, ig_dtype to) {
     return ig_build_cast_op(e, &spec, (ig_cast_attrs){ .to = to })->results;
 }
 
+/* ---- floats of 4 bits ---- */
+
+/* `y` where x is `n`, else `z`. */
+static ig_value *where_is(ig_expr *e, ig_value *x, int64_t n, int64_t y, ig_value *z) {
+    ig_value *is_n = ig_expr_with_integer(e, IG_OP_eq, x, n);
+    return ig_build_where(e, is_n, ig_expr_integer(e, IG_DT_u8, y), z);
+}
+
+static ig_value *with_sign(ig_expr *e, ig_value *bits, ig_value *from, int64_t sign,
+                           ig_opcode shift) {
+    ig_value *part = ig_expr_with_integer(e, IG_OP_and, from, sign);
+    return ig_build_or(e, bits, ig_expr_with_integer(e, shift, part, 4));
+}
+
+static ig_value *float_of_codes(ig_expr *e, ig_value *codes) {
+    ig_value *size = ig_expr_with_integer(e, IG_OP_and, codes, 7);
+    ig_value *bits = ig_expr_with_integer(e, IG_OP_add, size, 12);
+    bits = ig_expr_with_integer(e, IG_OP_shl, bits, 2);
+    bits = where_is(e, size, 0, 0, where_is(e, size, 1, 0x30, bits));
+    bits = with_sign(e, bits, codes, 8, IG_OP_shl);
+    return ig_build_bitcast(e, bits, (ig_bitcast_attrs){ .to = IG_DT_f8e4m3fn });
+}
+
+static ig_value *codes_of_float(ig_expr *e, ig_value *x) {
+    ig_value *bits = ig_build_bitcast(e, x, (ig_bitcast_attrs){ .to = IG_DT_u8 });
+    ig_value *size = ig_expr_with_integer(e, IG_OP_and, bits, 0x7f);
+    ig_value *codes = ig_expr_with_integer(e, IG_OP_shr, size, 2);
+    codes = ig_expr_with_integer(e, IG_OP_sub, codes, 12);
+    codes = where_is(e, size, 0, 0, where_is(e, size, 0x30, 1, codes));
+    return with_sign(e, codes, bits, 0x80, IG_OP_shr);
+}
+
+/* round(x / step) * step; steps are powers of two, so that only round rounds. */
+static ig_value *round_to(ig_expr *e, ig_value *x, double step) {
+    x = ig_build_round(e, ig_expr_with(e, IG_OP_mul, x, 1 / step));
+    return ig_expr_with(e, IG_OP_mul, x, step);
+}
+
+/* x as a float of 4 bits, rounded once: its steps are 0.5 below 2, 1 below 4 and 2 up
+ * to 6, where it ends.  NaN is -0. */
+static ig_value *round_to_float4(ig_expr *e, ig_value *x) {
+    bool is_wide = x->type->dtype == IG_DT_f64;
+    x = is_wide ? x : ig_expr_cast(e, x, IG_DT_f32);
+    ig_dtype dtype = is_wide ? IG_DT_f64 : IG_DT_f32;
+    ig_value *size = ig_build_abs(e, x);
+    ig_value *is_nan = ig_build_ne(e, x, x);
+    ig_value *large = round_to(e, x, 2);
+    ig_value *middle = ig_build_round(e, x);
+    ig_value *small = round_to(e, x, 0.5);
+    ig_value *is_large = ig_expr_with(e, IG_OP_ge, size, 4);
+    ig_value *is_small = ig_expr_with(e, IG_OP_lt, size, 2);
+    ig_value *y = ig_build_where(e, is_large, large, middle);
+    y = ig_build_where(e, is_small, small, y);
+    y = ig_expr_with(e, IG_OP_min, y, 6);
+    y = ig_expr_with(e, IG_OP_max, y, -6);
+    ig_value *nothing = ig_expr_number(e, dtype, -0.0);
+    return ig_expr_cast(e, ig_build_where(e, is_nan, nothing, y), IG_DT_f8e4m3fn);
+}
+
+/* ---- ends ---- */
+
 /* All users of `value` see its elements as bytes. */
 static void unpack_value(ig_builder *b, ig_value *value) {
     ig_expr e = ig_expr_of(b);
-    ig_dtype dtype = byte_of((ig_dtype)value->type->dtype);
+    ig_dtype dtype = (ig_dtype)value->type->dtype;
     ig_use *first = value->uses, *next;
-    ig_value *bytes = make_cast(&e, value, dtype);
+    ig_value *bytes = make_cast(&e, value, unpacked_of(dtype));
+    bytes = dtype == IG_DT_f4e2m1 ? float_of_codes(&e, bytes) : bytes;
     for (ig_use *use = first; use; use = next) {
         next = use->next;
         ig_use_set(use, bytes);
@@ -82,8 +154,13 @@ static void widen_cast(ig_module *module, ig_op *op) {
     ig_dtype to = (ig_dtype)result->type->dtype;
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
-    ig_value *bytes = ig_expr_cast(&e, x, byte_of(to));
-    bytes = narrow_bytes(&e, bytes, to, ig_expr_is_float(x));
+    ig_value *bytes;
+    if (to == IG_DT_f4e2m1) {
+        bytes = round_to_float4(&e, x);
+    } else {
+        bytes = ig_expr_cast(&e, x, byte_of(to));
+        bytes = narrow_bytes(&e, bytes, to, ig_expr_is_float(x));
+    }
     retype_to_bytes(module, result);
     ig_value_replace(result, bytes);
     ig_op_erase(op);
@@ -186,7 +263,9 @@ ig_status ig_pass_whole_bytes(ig_pass_run *run, ig_graph *graph) {
             ig_builder b = ig_builder_before(end);
             take_origins_of(&b, bytes->def);
             ig_expr e = ig_expr_of(&b);
-            ig_value *packed = make_cast(&e, bytes, wanted[i]);
+            bool is_float = wanted[i] == IG_DT_f4e2m1;
+            ig_value *unpacked = is_float ? codes_of_float(&e, bytes) : bytes;
+            ig_value *packed = make_cast(&e, unpacked, wanted[i]);
             ig_use_set(&end->operands[i], packed);
         }
     }

@@ -138,7 +138,7 @@ static int64_t bytes_of(const ig_view *view) {
         [IG_F16] = 16,  [IG_F64] = 64,       [IG_U32] = 32,       [IG_U64] = 64,
         [IG_BF16] = 16, [IG_F8E4M3FN] = 8,   [IG_F8E4M3FNUZ] = 8, [IG_F8E5M2] = 8,
         [IG_U4] = 4,    [IG_F8E5M2FNUZ] = 8, [IG_I4] = 4,         [IG_U2] = 2,
-        [IG_I2] = 2,
+        [IG_I2] = 2,    [IG_F8E8M0] = 8,     [IG_F4E2M1] = 4,
     };
     bool is_known = view->dtype >= 0 && (size_t)view->dtype < sizeof bits;
     int64_t count = is_known ? bits[view->dtype] : 0;

@@ -1,5 +1,6 @@
 /* Elementwise operators: maps, folds over many inputs, clips and casts.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/quantise.h"
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/text.h"
 
@@ -85,6 +86,22 @@ ig_status ig_onnx_import_clip(ig_onnx_node *node) {
 
 /* ---- casts ---- */
 
+/* The attribute round_mode, which is of powers of two alone, and of opset 24. */
+static ig_power_rounding read_round_mode(const ig_onnx_node *node) {
+    return ig_onnx_row_has_attr(node->row, "round_mode")
+               ? (ig_power_rounding)ig_onnx_attr_choice(node, "round_mode",
+                                                        "up down nearest")
+               : IG_POWER_UP;
+}
+
+static ig_value *cast_to_power(const ig_onnx_node *node, ig_value *x) {
+    bool saturate = ig_onnx_attr_bool(node, "saturate", true);
+    ig_power_rounding rounding = read_round_mode(node);
+    return ig_onnx_has_failed(node)
+               ? NULL
+               : ig_compose_round_to_power(node->e, x, rounding, saturate);
+}
+
 static ig_status cast_to(ig_onnx_node *node, ig_dtype to) {
     ig_value *x = node->inputs[0];
     bool is_float8 = ig_dtypes[to].bits == 8 && ig_dtype_is_float(to);
@@ -94,7 +111,10 @@ static ig_status cast_to(ig_onnx_node *node, ig_dtype to) {
     if (to == IG_DT_str || x->type->dtype == IG_DT_str) {
         return ig_onnx_give(node, ig_onnx_text_cast(node->e, x, to));
     }
-    if (ig_dtypes[to].bits < 8 && ig_expr_is_float(x)) {
+    if (to == IG_DT_f8e8m0) {
+        return ig_onnx_give(node, cast_to_power(node, x));
+    }
+    if (ig_dtypes[to].bits < 8 && !ig_dtype_is_float(to) && ig_expr_is_float(x)) {
         x = ig_expr_cast(node->e, x, IG_DT_i32); /* keeps the low bits, as numpy */
     }
     ig_cast_attrs attrs = {

@@ -89,6 +89,11 @@ ig_status ig_onnx_import_dequantize(ig_onnx_node *node) {
     ig_dtype narrow = (ig_dtype)node->inputs[1]->type->dtype;
     ig_dtype to = read_output_dtype(node, narrow);
     ig_quant q = read_quant(node, (ig_dtype)x->type->dtype);
+    if (to == IG_DT_f8e8m0) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "the result would have elements of type f8e8m0, as the "
+                            "scale: output_dtype must say another one");
+    }
     return ig_onnx_give(node, ig_compose_dequantize(node->e, x, &q, to));
 }
 

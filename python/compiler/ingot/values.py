@@ -9,9 +9,10 @@ NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16
          "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64",
          "float8_e4m3fn": "f8e4m3fn", "float8_e4m3fnuz": "f8e4m3fnuz",
          "float8_e5m2": "f8e5m2", "float8_e5m2fnuz": "f8e5m2fnuz",
+         "float8_e8m0fnu": "f8e8m0", "float4_e2m1fn": "f4e2m1",
          "int4": "i4", "uint4": "u4", "int2": "i2", "uint2": "u2"}
 NUMPY_NAMES = {ours: theirs for theirs, ours in NAMES.items()}
-BITS = {"i4": 4, "u4": 4, "i2": 2, "u2": 2}
+BITS = {"f4e2m1": 4, "i4": 4, "u4": 4, "i2": 2, "u2": 2}
 
 
 def numpy_type(dtype):
@@ -39,6 +40,8 @@ def _unpack(data, shape, dtype, bits):
     each = 8 // bits
     flat = numpy.frombuffer(data, "u1")[:, None] >> (bits * numpy.arange(each, dtype="u1"))
     flat = (flat & ((1 << bits) - 1)).reshape(-1)[:int(numpy.prod(shape))].astype("i1")
+    if dtype.startswith("f"):
+        return flat.view(numpy_type(dtype)).reshape(shape)
     if dtype.startswith("i"):  # the sign
         flat = numpy.where(flat >> (bits - 1), flat - (1 << bits), flat).astype("i1")
     return flat.astype(numpy_type(dtype)).reshape(shape)

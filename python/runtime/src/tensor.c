@@ -42,6 +42,8 @@ static const struct {
     { IG_F8E4M3FNUZ, "f8e4m3fnuz", NULL, 1, "float8_e4m3fnuz" },
     { IG_F8E5M2, "f8e5m2", NULL, 1, "float8_e5m2" },
     { IG_F8E5M2FNUZ, "f8e5m2fnuz", NULL, 1, "float8_e5m2fnuz" },
+    { IG_F8E8M0, "f8e8m0", NULL, 1, "float8_e8m0fnu" },
+    { IG_F4E2M1, "f4e2m1", NULL, 0, NULL },
     { IG_U4, "u4", NULL, 0, NULL },
     { IG_I4, "i4", NULL, 0, NULL },
     { IG_U2, "u2", NULL, 0, NULL },

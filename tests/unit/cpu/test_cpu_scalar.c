@@ -14,7 +14,8 @@ static const ig_dtype dtypes[] = { IG_DT_bool, IG_DT_i8,  IG_DT_u8,  IG_DT_i16,
                                    IG_DT_u16,  IG_DT_i32, IG_DT_u32, IG_DT_i64,
                                    IG_DT_u64,  IG_DT_f32, IG_DT_f64 };
 static const ig_dtype narrow[] = { IG_DT_f16,        IG_DT_bf16,   IG_DT_f8e4m3fn,
-                                   IG_DT_f8e4m3fnuz, IG_DT_f8e5m2, IG_DT_f8e5m2fnuz };
+                                   IG_DT_f8e4m3fnuz, IG_DT_f8e5m2, IG_DT_f8e5m2fnuz,
+                                   IG_DT_f8e8m0 };
 static const uint32_t widths[] = { 1, 4, 16, WIDEST };
 
 /* ---- inputs ---- */

@@ -96,6 +96,61 @@ TEST(overflow_saturates_or_leaves_the_range) {
     }
 }
 
+/* What ml_dtypes 0.5 gives, where 1000 and NaN are no values of the format. */
+TEST(floats_of_four_bits) {
+    static const struct {
+        double value;
+        uint32_t code;
+    } rows[] = { { 0, 0 },         { -0.0, 8 },      { 0.25, 0 }, { 0.26, 1 },
+                 { 0.75, 2 },      { 1.25, 2 },      { 1.75, 4 }, { 2.5, 4 },
+                 { 2.5000002, 5 }, { 3.5, 6 },       { 5, 6 },    { 5.0000005, 7 },
+                 { -5, 14 },       { 7, 7 },         { 1000, 7 }, { -1e300, 15 },
+                 { INFINITY, 7 },  { -INFINITY, 15 } };
+    static const double values[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        CHECK_INT(ig_bits_of_f64(IG_DT_f4e2m1, rows[i].value, i % 2), rows[i].code);
+    }
+    for (uint32_t code = 0; code < 8; code++) {
+        CHECK(ig_bits_to_f64(IG_DT_f4e2m1, code) == values[code]);
+        CHECK(ig_bits_to_f64(IG_DT_f4e2m1, code | 8) == -values[code]);
+        CHECK(signbit(ig_bits_to_f64(IG_DT_f4e2m1, code | 8)));
+    }
+    CHECK_INT(ig_bits_of_f64(IG_DT_f4e2m1, (double)NAN, false), 8);
+}
+
+/* As onnx 1.23's to_float8e8m0, round_mode nearest, and torch's float8_e8m0fnu. */
+TEST(powers_of_two_without_sign) {
+    static const struct {
+        double value;
+        uint32_t code, saturated;
+    } rows[] = { { 0, 0, 0 },
+                 { 0x1p-149, 0, 0 },
+                 { 0x1p-127, 0, 0 },
+                 { 0x1.02p-127, 1, 1 },
+                 { 0x1p-126, 1, 1 },
+                 { 1, 127, 127 },
+                 { -1, 127, 127 },
+                 { 1.4, 127, 127 },
+                 { 1.5, 128, 128 },
+                 { 0x1.7fffffffffffp0, 127, 127 },
+                 { 3, 129, 129 },
+                 { -0x1p127, 254, 254 },
+                 { 0x1.7ffp127, 254, 254 },
+                 { 0x1.8p127, 255, 254 },
+                 { 1e300, 255, 254 },
+                 { INFINITY, 255, 255 },
+                 { -INFINITY, 255, 255 } };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        CHECK_INT(ig_bits_of_f64(IG_DT_f8e8m0, rows[i].value, false), rows[i].code);
+        CHECK_INT(ig_bits_of_f64(IG_DT_f8e8m0, rows[i].value, true), rows[i].saturated);
+    }
+    for (int code = 0; code < 255; code++) {
+        CHECK(ig_bits_to_f64(IG_DT_f8e8m0, (uint64_t)code) == ldexp(1, code - 127));
+    }
+    CHECK(isnan(ig_bits_to_f64(IG_DT_f8e8m0, 255)));
+    CHECK_INT(ig_bits_of_f64(IG_DT_f8e8m0, (double)NAN, true), 255);
+}
+
 TEST(known_codes) {
     CHECK_INT(ig_bits_of_f64(IG_DT_f16, 1.0, false), 0x3c00);
     CHECK_INT(ig_bits_of_f64(IG_DT_f16, -2.0, false), 0xc000);
@@ -249,8 +304,9 @@ TEST(rows_of_tables_know_their_bytes) {
 
 UNIT_SUITE(fold_tensor, every_code_decodes_as_defined_and_comes_back,
            every_gap_rounds_to_nearest_even, overflow_saturates_or_leaves_the_range,
-           known_codes, packed_elements_do_not_touch_their_neighbours,
-           low_bits_come_first, integers_saturate_from_floats_and_wrap_from_integers,
+           floats_of_four_bits, powers_of_two_without_sign, known_codes,
+           packed_elements_do_not_touch_their_neighbours, low_bits_come_first,
+           integers_saturate_from_floats_and_wrap_from_integers,
            large_integers_become_floats_in_one_rounding, unaligned_memory_may_be_read,
            sizes_are_checked_before_memory_is_asked_for,
            rows_of_tables_know_their_bytes, small_floats_have_neither_infinity_nor_nan)

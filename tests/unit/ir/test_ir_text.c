@@ -81,7 +81,8 @@ TEST(narrow_elements_are_exact) {
     const ig_dtype dtypes[] = { IG_DT_bool,       IG_DT_i8,     IG_DT_u8,
                                 IG_DT_f8e4m3fn,   IG_DT_f8e5m2, IG_DT_f8e4m3fnuz,
                                 IG_DT_f8e5m2fnuz, IG_DT_f16,    IG_DT_bf16,
-                                IG_DT_i16,        IG_DT_u16 };
+                                IG_DT_i16,        IG_DT_u16,    IG_DT_f8e8m0,
+                                IG_DT_f4e2m1 };
     for (size_t i = 0; i < IG_COUNT_OF(dtypes); i++) {
         check_all_bits(dtypes[i]);
     }

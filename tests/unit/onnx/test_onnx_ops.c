@@ -545,6 +545,27 @@ TEST(a_gated_activation) {
 }
 END_TEST
 
+/* x is 0 … 5; the least power of two stands for 0, as in onnx 1.23's to_float8e8m0. */
+static void expect_powers(const char *mode, const float *values) {
+    Onnx__NodeProto *node = begin(24, "Cast", "x", "p");
+    onnx_attr_i(&model, node, "to", 24);
+    if (mode) {
+        onnx_attr_s(&model, node, "round_mode", mode);
+    }
+    node = onnx_node(&model, "Cast", "p", "y");
+    onnx_attr_i(&model, node, "to", 1);
+    expect("y", 0, 2, 2, INTS(2, 3), values);
+    end();
+}
+
+TEST(powers_of_two_are_rounded_as_the_attribute_says) {
+    expect_powers(NULL, FLOATS(0x1p-127F, 1, 2, 4, 4, 8));
+    expect_powers("up", FLOATS(0x1p-127F, 1, 2, 4, 4, 8));
+    expect_powers("down", FLOATS(0x1p-127F, 1, 2, 2, 4, 4));
+    expect_powers("nearest", FLOATS(0x1p-127F, 1, 2, 4, 4, 4));
+}
+END_TEST
+
 static void add_refusals(TCase *tests) {
     add_bad_resizes(tests);
     tcase_add_loop_test(tests, a_zero_point_of_another_type_is_refused, 0,
@@ -566,4 +587,5 @@ UNIT_SUITE_WITH(
     a_gated_activation, leaky_relu_keeps_a_hundredth, lrn_has_a_power_of_three_quarters,
     an_average_counts_no_padding,
     sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
-    scales_of_quantisation_are_of_axis_1)
+    scales_of_quantisation_are_of_axis_1,
+    powers_of_two_are_rounded_as_the_attribute_says)

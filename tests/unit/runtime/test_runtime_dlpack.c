@@ -188,6 +188,7 @@ static const struct {
     { IG_BF16, 4, 16 },   { IG_F8E4M3FN, 10, 8 },   { IG_F8E4M3FNUZ, 11, 8 },
     { IG_F8E5M2, 12, 8 }, { IG_F8E5M2FNUZ, 13, 8 }, { IG_I4, 0, 4 },
     { IG_U4, 1, 4 },      { IG_I2, 0, 2 },          { IG_U2, 1, 2 },
+    { IG_F8E8M0, 14, 8 }, { IG_F4E2M1, 17, 4 },
 };
 
 TEST(every_type_goes_both_ways) {
@@ -218,8 +219,8 @@ TEST(every_type_goes_both_ways) {
             ((foreign_tensor *)managed)->deleter(managed);
         }
     }
-    static const uint8_t others[][2] = { { 5, 64 }, { 3, 64 }, { 7, 8 },   { 14, 8 },
-                                         { 17, 4 }, { 2, 8 },  { 0, 128 }, { 200, 8 } };
+    static const uint8_t others[][2] = { { 5, 64 }, { 3, 64 }, { 7, 8 },   { 15, 6 },
+                                         { 16, 6 }, { 2, 8 },  { 0, 128 }, { 200, 8 } };
     for (size_t i = 0; i < IG_COUNT_OF(others); i++) {
         ig_view view;
         peer_init(&p);
