@@ -22,7 +22,7 @@ import measure
 from engines import IngotEngine, OpenVinoEngine, OrtEngine
 from models import cache_folder
 
-MODELS = ("resnet18", "mobilenet_v2", "squeezenet1_1")
+MODELS = ("resnet18", "mobilenet_v2", "squeezenet1_1", "regnet_x_400mf")
 SIZE, CLASSES, SAMPLES = 224, 1000, 4
 STEPS = 3  # of the output's scale: the engines round sums in other places
 

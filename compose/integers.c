@@ -18,7 +18,7 @@
  *
  * Padded with the zero point, what is outside of x adds nothing; nor do channels that
  * make whole quads.  Convolutions of groups are convolutions of floats, exact as
- * products are.
+ * products are, but where a kernel takes ig_byte_groups.
  *
  * Where no kernel reads windows in place, they are a concat of a slice for each tap.
  */
@@ -194,6 +194,63 @@ static ig_value *take_windows(ig_expr *e, const windows *g, ig_value *x) {
                                .dilations = own.dilations };
     return ig_build_windows(e, x, attrs);
 }
+
+/* ---- groups ---- */
+
+/* Are all elements of a constant zero point `wanted`?  Without one they are 0. */
+static bool is_all(const ig_value *zero, int64_t wanted) {
+    const ig_data *data = zero ? ig_constant_of(zero) : NULL;
+    const uint8_t *bytes = data ? data->bytes : NULL;
+    int64_t count = data && data->is_splat ? 1 : data ? data->size : 0;
+    bool is_all = zero ? bytes != NULL : wanted == 0;
+    for (int64_t i = 0; is_all && i < count; i++) {
+        is_all = bytes[i] == wanted;
+    }
+    return is_all;
+}
+
+/* How many neighbours of `groups` make whole quads, and one panel if they can; 0: none
+ * do. */
+static int64_t count_merged(int64_t groups, int64_t ins, int64_t outs) {
+    int64_t best = 0;
+    for (int64_t n = 1; n <= groups && n <= IG_PANEL; n++) {
+        bool fits = groups % n == 0 && n * ins % IG_QUAD == 0;
+        best = fits && (best == 0 || n * outs <= IG_PANEL) ? n : best;
+    }
+    return best;
+}
+
+bool ig_byte_groups_of(const ig_op *op, ig_byte_groups *out) {
+    windows g;
+    ig_builder b = ig_builder_before((ig_op *)op);
+    ig_expr e = ig_expr_of(&b);
+    int64_t groups = ig_attr_int(op, IG_conv_integer_group, 1);
+    if (groups < 2 || !read_windows(&e, op, &g) || g.outputs % groups != 0) {
+        return false;
+    }
+    int64_t outs = g.outputs / groups;
+    bool is_unsigned = g.w.value->type->dtype == IG_DT_u8;
+    *out = (ig_byte_groups){ .merged = count_merged(groups, g.channels, outs),
+                             .outs = outs,
+                             .ins = g.channels,
+                             .taps = g.taps,
+                             .zero = is_unsigned ? FLIP : 0 };
+    out->groups = out->merged > 0 ? groups / out->merged : 0;
+    bool is_depthwise = g.channels == 1 && outs == 1;
+    return out->merged > 0 && !is_depthwise && is_all(g.w.zero_point, out->zero);
+}
+
+ig_integers ig_compose_padded_bytes(ig_expr *e, const ig_op *op) {
+    windows g;
+    bool is_good = read_windows(e, op, &g);
+    assert(is_good && "ig_byte_groups_of has looked at it");
+    (void)is_good;
+    g.added = 0;
+    settle_input(e, &g);
+    return (ig_integers){ pad_space(e, &g, g.x.value), g.x.zero_point };
+}
+
+/* ---- products of windows ---- */
 
 /* The weights as a matrix [taps * C', O]. */
 static ig_value *build_matrix(ig_expr *e, const windows *g) {

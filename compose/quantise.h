@@ -52,6 +52,17 @@ ig_value *ig_compose_matmul_integer(ig_expr *e, ig_integers a, ig_integers b);
 /* A convolution without bias, i32. */
 ig_value *ig_compose_conv_integer(ig_expr *e, ig_integers x, ig_integers w,
                                   ig_conv_integer_attrs attrs);
+/* A convolution of bytes in groups, some neighbours of which make whole quads together:
+ * `groups` products of `merged` * ins channels with as many times outs outputs.  Its
+ * weights, constants, less `zero` fit i8, and that is their zero point. */
+typedef struct ig_byte_groups {
+    int64_t groups, merged, outs, ins, taps, zero;
+} ig_byte_groups;
+
+/* false: this conv_integer is none of those. */
+bool ig_byte_groups_of(const ig_op *op, ig_byte_groups *out);
+/* Its x as u8, with zero points around, and the zero point, a number. */
+ig_integers ig_compose_padded_bytes(ig_expr *e, const ig_op *op);
 /* Sums of such products, whose factors have scales `a` and `b`, as `to` of scale and
  * zero point `y`: round(sum * (a * b / y's scale)) + y's zero point.  Scales are
  * numbers, vectors along y's axis, or broadcast to the sums (axis -1). */

@@ -14,6 +14,7 @@
  * integer products on CPUs, which have kernels for them (passes/place/pack_integer.c).
  */
 #include "compose/decompose.h"
+#include "compose/quantise.h"
 #include "passes/engine/rewrite.h"
 #include "passes/lower/lower.h"
 
@@ -54,12 +55,21 @@ static const ig_kernel_family families[IG_OP_COUNT] = {
 #undef OP
 };
 
-/* Is there a kernel for the op, or does `pack` take it, or takes it apart itself? */
+/* Is there a kernel for the op, or a pass or rule of its own? */
 static bool keeps_op(const ig_target *target, uint32_t code) {
-    if (code == IG_OP_matmul_integer || code == IG_OP_windows) {
+    if (code == IG_OP_matmul_integer || code == IG_OP_windows ||
+        code == IG_OP_conv_integer) {
         return target->family == IG_FAMILY_CPU;
     }
     return code == IG_OP_dequantize || ig_lower_has_family(target, families[code]);
+}
+
+/* Groups of bytes are left to channels_last. */
+static ig_value *decompose_conv_windows(ig_builder *b, ig_op *op) {
+    ig_byte_groups groups;
+    return ig_byte_groups_of(op, &groups)
+               ? NULL
+               : decompose_op(b, op, ig_decompose_conv_integer);
 }
 
 ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
@@ -75,6 +85,9 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
                                         .root = (ig_opcode)code,
                                         .apply = decompose_row };
         }
+    }
+    if (run->options->target->family == IG_FAMILY_CPU) {
+        rules[count++] = (ig_rule)RULE(conv_integer, decompose_conv_windows);
     }
     rules[count++] = (ig_rule)RULE(conv, decompose_conv);
     rules[count++] = (ig_rule)RULE(pool, decompose_pool);

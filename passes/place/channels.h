@@ -10,6 +10,9 @@
 ig_value *ig_channels_to_last(ig_expr *e, ig_value *x);
 ig_value *ig_channels_to_first(ig_expr *e, ig_value *x);
 
+/* channels_bytes.c: a conv_integer in groups becomes conv_quads; false for others. */
+bool ig_channels_convert_bytes(ig_pass_run *run, ig_op *op);
+
 /* channels_sink.c: ops on values that were brought back work on those with channels
  * last. */
 extern const ig_rule ig_channels_rules[];

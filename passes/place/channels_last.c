@@ -21,7 +21,8 @@
  * that stay (lower/cpu/conv.c) sums in the same order.  So a layer gives the same bits
  * whether its weights are constants or arguments.
  *
- * Convolutions that are not f32, or of few channels a group, stay as they are.
+ * Convolutions of bytes in groups become conv_quads (channels_bytes.c).  Others that
+ * are not f32, or of few channels a group, stay as they are.
  *
  * Needs decompose.  Keeps the results, but for the order of sums.
  */
@@ -291,8 +292,9 @@ static bool convert_block(ig_pass_run *run, ig_block *block) {
             has_any |= convert_block(run, op->bodies[i]);
         }
         has_any |= op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels ||
-                   is_integer_product(op);
+                   op->code == IG_OP_conv_quads || is_integer_product(op);
         has_any |= op->code == IG_OP_conv && convert_op(run, op);
+        has_any |= op->code == IG_OP_conv_integer && ig_channels_convert_bytes(run, op);
     }
     return has_any;
 }

@@ -157,13 +157,40 @@ TEST(zeros_that_are_added_fit_too) {
     ig_arena_fini(&arena);
 }
 
-TEST(windows_of_groups_are_floats) {
+/* Groups of whole quads, of parts of one, of more than a panel; all merged; two
+ * panels of merged ones.  Weights of another zero point are no such groups. */
+TEST(windows_of_groups_are_products) {
+    static const convolution cases[] = {
+        { "u8", "i8", "8, 6, 7", "24, 6, 7", "4, 3, 3", 24, 36,
+          "before = [1, 1], after = [1, 1], group = 2", "128", "", true },
+        { "i8", "i8", "4, 5, 5", "6, 5, 5", "2, 1, 1", 6, 2, "group = 2", "1", "",
+          true },
+        { "u8", "u8", "32, 5, 5", "64, 3, 3", "4, 3, 2", 64, 24,
+          "strides = [2, 2], before = [1, 0], after = [1, 1], group = 8", "3", "128",
+          true },
+        { "u8", "i8", "16, 3, 9", "80, 3, 5", "8, 1, 5", 80, 40, "group = 2", "255", "",
+          true },
+        { "i8", "i8", "8, 20", "16, 16", "1, 5", 16, 5, "group = 8", "-128", "", true },
+        { "u8", "i8", "12, 2, 3, 4", "18, 2, 2, 3", "2, 1, 2, 2", 18, 8, "group = 6",
+          "9", "", true },
+        { "u8", "i8", "24, 4, 4", "36, 2, 2", "6, 3, 3", 36, 54,
+          "dilations = [1, 1], group = 4", "", "", true },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        check_convolution(&cases[i]);
+    }
+    check_batches(&cases[0]);
+}
+
+TEST(other_windows_of_groups_are_floats) {
     static const convolution cases[] = {
         { "u8", "i8", "9, 6, 7", "9, 6, 7", "1, 3, 3", 9, 9,
           "before = [1, 1], after = [1, 1], group = 9", "128", "outputs", false },
         { "i8", "u8", "17, 12", "17, 4", "1, 5", 17, 5, "strides = [2], group = 17",
           "-128", "9", false },
-        { "i8", "i8", "4, 5, 5", "6, 5, 5", "2, 1, 1", 6, 2, "group = 2", "1", "",
+        { "i8", "i8", "4, 5, 5", "6, 5, 5", "2, 1, 1", 6, 2, "group = 2", "1", "3",
+          false },
+        { "i8", "i8", "6, 5, 5", "6, 5, 5", "2, 1, 1", 6, 2, "group = 3", "1", "",
           false },
     };
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
@@ -173,4 +200,5 @@ TEST(windows_of_groups_are_floats) {
 }
 
 UNIT_SUITE(cpu_lower_conv_integer, windows_are_products, few_channels_are_quads,
-           zeros_that_are_added_fit_too, windows_of_groups_are_floats)
+           zeros_that_are_added_fit_too, windows_of_groups_are_products,
+           other_windows_of_groups_are_floats)

@@ -43,12 +43,7 @@ module @m {
     %14 = dequantize @d, %13, %10 : f32[3, 1, 3]
     %15 = conv %12, %14 {strides = [2], group = 3} : f32[N, 3, 4]
     %16 = cast %15 {to = i32} : i32[N, 3, 4]
-    %17 = const {value = 1} : f32[]
-    %18 = dequantize %v, %17 : f32[N, 4, 5, 5]
-    %19 = const {value = 1} : f32[]
-    %20 = dequantize @g, %19 : f32[4, 2, 1, 1]
-    %21 = conv %18, %20 {group = 2} : f32[N, 4, 5, 5]
-    %22 = cast %21 {to = i32} : i32[N, 4, 5, 5]
-    ret %9, %16, %22
+    %17 = conv_integer %v, @g {group = 2} : i32[N, 4, 5, 5]
+    ret %9, %16, %17
   }
 }
