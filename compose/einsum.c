@@ -437,6 +437,9 @@ static bool take_operands(equation *e, term *terms, const ig_einsum_spec *spec) 
         if (x->type->dtype != spec->operands[0]->type->dtype) {
             return fail_equation(e, "the operands differ in their element types");
         }
+        if (x->type->dtype == IG_DT_str) {
+            return fail_equation(e, "strings have no sums and products");
+        }
         e->has_bools = x->type->dtype == IG_DT_bool;
         terms[i].value = e->has_bools ? ig_expr_cast(&e->build, x, IG_DT_i64) : x;
     }

@@ -95,6 +95,9 @@ static void read_pads(ig_module *module, const ig_op *op, pool_pads *p) {
         if (ig_attr_int(op, IG_pool_ceil_mode, 0)) {
             ig_dim end = ig_dim_mul(module, last, step);
             end = ig_dim_add(module, end, ig_dim_of(wide));
+            if (ig_dim_is(out->dims[2 + d], 0)) { /* no last window */
+                end = ig_dim_max(module, end, ig_dim_of(0));
+            }
             ig_dim own = ig_dim_add(module, in->dims[2 + d], p->before[d]);
             p->reach[d] = ig_dim_sub(module, end, own);
         }

@@ -278,6 +278,7 @@ static void clone_origins(const ig_module *from, ig_module *to) {
 ig_module *ig_module_clone(const ig_module *module) {
     ig_module *copy = ig_module_create(module->context, module->name);
     copy->path = module->path ? ig_module_string(copy, ig_str_of(module->path)) : NULL;
+    copy->has_addresses = module->has_addresses;
     copy->folder = module->folder ? ig_module_string(copy, ig_str_of(module->folder))
                                   : NULL;
     ig_dim_copy_symbols(module, copy);

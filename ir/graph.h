@@ -181,6 +181,7 @@ struct ig_module {
     void *scratch;             /* private to ir/: see ig_module_scratch */
     size_t scratch_size;
     uint32_t pass_number; /* of the last pass that ran: dumps of pipelines go on */
+    bool has_addresses;   /* texts between its ends are i64: see whole_bytes */
 };
 
 /* ---- module ---- */

@@ -137,15 +137,18 @@ static ig_status check_shape(const ig_op *op, uint32_t operand, uint32_t rank,
 static ig_status check_given(const ig_op *op, const layer *l, uint32_t operand) {
     int64_t given = ig_attr_int(op, IG_rnn_given, 0);
     ig_module *module = ig_op_module(op);
+    ig_dtype dtype = (ig_dtype)ig_operand_type(op, 0)->dtype;
     if (given & IG_RNN_lengths) {
         IG_TRY(ig_check_dtype(op, operand, IG_DT_i64));
         IG_TRY(check_shape(op, operand++, 1, (ig_dim[]){ l->batch }));
     }
     if (given & IG_RNN_peepholes) {
         ig_dim count = ig_dim_mul(module, l->hidden, ig_dim_of(3));
+        IG_TRY(ig_check_dtype(op, operand, dtype));
         IG_TRY(check_shape(op, operand++, 1, (ig_dim[]){ count }));
     }
     if (given & IG_RNN_projection) {
+        IG_TRY(ig_check_dtype(op, operand, dtype));
         IG_TRY(check_shape(op, operand, 2, (ig_dim[]){ l->outs, l->hidden }));
     }
     return IG_OK;

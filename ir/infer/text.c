@@ -1,8 +1,9 @@
 /* Result types of ops on texts.
  * SPDX-License-Identifier: Apache-2.0
  *
- * whole_bytes makes addresses of texts i64, so that kernels can move them: an operand
- * may be either, and what is a text in the result is as the operand is.
+ * whole_bytes makes addresses of texts i64, so that kernels can move them: from then on
+ * an operand may be either, and what is a text in the result is as the operand is.
+ * Before it, a file's numbers would be read as addresses.
  */
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
@@ -12,7 +13,8 @@
 static ig_status check_texts(const ig_op *op, uint32_t operand) {
     IG_TRY(ig_check_tensor(op, operand));
     uint8_t dtype = ig_operand_type(op, operand)->dtype;
-    if (dtype == IG_DT_str || dtype == IG_DT_i64) {
+    bool is_address = dtype == IG_DT_i64 && ig_op_module(op)->has_addresses;
+    if (dtype == IG_DT_str || is_address) {
         return IG_OK;
     }
     return INFER_ERROR(op, "operand %u is %s, expected texts", operand,
@@ -48,7 +50,9 @@ ig_status ig_infer_text_of(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_list(op, 0));
     const ig_attr *shape = &op->attrs[IG_text_of_shape];
     const ig_type *present = op->results[0].type;
-    ig_dtype dtype = present && present->dtype == IG_DT_i64 ? IG_DT_i64 : IG_DT_str;
+    bool is_address = present && present->dtype == IG_DT_i64 &&
+                      ig_op_module(op)->has_addresses;
+    ig_dtype dtype = is_address ? IG_DT_i64 : IG_DT_str;
     out_types[0] = ig_type_tensor(ig_op_module(op), dtype, shape->count,
                                   shape->as.dims);
     return IG_OK;

@@ -41,20 +41,39 @@ static ig_dim space_stride(ig_lower *lower, const ig_operand *operand, uint32_t 
     return ig_dim_mul(module, stride, is_wide);
 }
 
+static ig_value *stride_value(ig_lower *lower, ig_dim stride) {
+    bool is_shared = lower->shares_strides && !ig_dim_is(stride, 0) &&
+                     !ig_dim_is(stride, 1);
+    return is_shared ? ig_lower_param(lower, stride) : ig_lower_dim(lower, stride);
+}
+
 static ig_value *element_index(ig_lower *lower, const ig_site *site,
                                const ig_operand *operand, uint32_t rank) {
     assert(rank <= site->rank && "no more axes than the site has indices of");
     ig_value *index = k_i64(site->b, 0);
     for (uint32_t d = 0; d < rank; d++) {
         ig_dim stride = space_stride(lower, operand, site->rank, site->dims, d);
-        bool is_shared = lower->shares_strides && !ig_dim_is(stride, 0) &&
-                         !ig_dim_is(stride, 1);
-        ig_value *by = is_shared ? ig_lower_param(lower, stride)
-                                 : ig_lower_dim(lower, stride);
+        ig_value *by = stride_value(lower, stride);
         ig_value *step = k_mul(site->b, site->index[d], by);
         index = k_add(site->b, index, step);
     }
     return index;
+}
+
+/* One element a lane, `stride` apart.  Lanes from the count on repeat the last element
+ * of the row, also where the site is past it and the count negative. */
+static ig_value *load_strided(const ig_site *site, const ig_operand *operand,
+                              ig_value *index, ig_value *stride) {
+    ig_builder *b = site->b;
+    uint32_t lanes = site->lanes;
+    ig_value *lane = k_iota(b, lanes);
+    if (site->count) {
+        ig_value *last = k_sub(b, site->count, k_i64(b, 1));
+        lane = k_binary(b, IG_OP_min, lane, k_splat(b, last, lanes));
+    }
+    ig_value *offset = k_binary(b, IG_OP_mul, lane, k_splat(b, stride, lanes));
+    return k_load_at(b, operand->buffer,
+                     k_binary(b, IG_OP_add, k_splat(b, index, lanes), offset));
 }
 
 static ig_value *load_operand(ig_lower *lower, const ig_site *site,
@@ -71,8 +90,10 @@ static ig_value *load_operand(ig_lower *lower, const ig_site *site,
         return k_splat(site->b, k_load(site->b, operand->buffer, index, 1),
                        site->lanes);
     }
-    assert(ig_dim_is(inner, 1) && "the schedule asked ig_lower_is_vectorizable");
-    return k_load_count(site->b, operand->buffer, index, site->lanes, site->count);
+    if (ig_dim_is(inner, 1)) {
+        return k_load_count(site->b, operand->buffer, index, site->lanes, site->count);
+    }
+    return load_strided(site, operand, index, stride_value(lower, inner));
 }
 
 ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,

@@ -65,10 +65,9 @@ static bool is_tensor(const ig_type *type) {
     return type->kind == IG_TENSOR;
 }
 
-/* One byte that the runtime can look at. */
+/* One byte that the runtime can look at, which may be a view of a [1, 1]. */
 static ig_value *load_single(ig_buffers *s, ig_builder *b, ig_value *value) {
-    ig_place *place = ig_buffers_place(s, value);
-    return ig_buffers_whole(s, b, place);
+    return ig_place_value(b, ig_buffers_place(s, value));
 }
 
 static bool dims_agree(ig_buffers *s, const ig_type *a, const ig_type *b) {

@@ -252,7 +252,12 @@ ig_ints ig_onnx_axes(const ig_onnx_node *node, const char *attr, uint32_t index,
 void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uint32_t k,
                            uint32_t b) {
     const ig_type *x = require_input(node, i)->type, *y = require_input(node, k)->type;
-    assert(a < x->rank && b < y->rank && "axes of the inputs");
+    if (a >= x->rank || b >= y->rank) {
+        ig_onnx_fail(node, IG_INVALID, "input %u of rank %u has no axis %u",
+                     a >= x->rank ? i : k, a >= x->rank ? x->rank : y->rank,
+                     a >= x->rank ? a : b);
+        return;
+    }
     const char *what = ig_arena_printf(
         node->import->arena, "dim %u of input %u and dim %u of input %u must be equal",
         a, i, b, k);

@@ -244,6 +244,7 @@ ig_status ig_onnx_import_linear_attention(ig_onnx_node *node) {
     r.queries = ig_onnx_attr_between(node, "q_num_heads", 0, 1, INT32_MAX);
     r.heads = ig_onnx_attr_between(node, "kv_num_heads", 0, 1, INT32_MAX);
     ig_value *query = ig_onnx_float_input(node, QUERY);
+    query = ig_onnx_ranked_input(node, QUERY, 3);
     IG_TRY(e->status);
     r.wide = query->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     if (r.queries % r.heads) {

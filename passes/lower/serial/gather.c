@@ -101,6 +101,9 @@ static place_at place_nd(const gather *g, ig_builder *b, ig_value *const *row) {
         ig_value *by = ig_lower_dim(g->lower, g->x->strides[d]);
         place.x = k_add(b, place.x, k_mul(b, id, by));
     }
+    if (!place.valid) { /* ids of no columns name all of x, which is there */
+        place.valid = k_const(b, IG_DT_bool, 1);
+    }
     return place;
 }
 

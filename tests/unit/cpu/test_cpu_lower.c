@@ -216,6 +216,36 @@ TEST(gemm_with_a_long_epilogue) {
     check_gemm(3, 9, 32, "tanh %1");
 }
 
+/* x w + r, where %r is what `residual` makes of %b, of type `b`, whose first extents
+ * are B and n. */
+static void check_residual(const char *b, const char *residual, int64_t m, int64_t n) {
+    ig_arena arena;
+    ig_writer text;
+    int64_t counts[] = { m, n };
+    ig_arena_init(&arena, NULL);
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_weight(&text, "w", 5, 40);
+    ig_put(&text, "  graph @main(%%x: f32[B, 5], %%b: %s) -> (f32[B, 40] \"y\") {\n",
+           b);
+    ig_put(&text, "    %%0 = matmul %%x, @w : f32[B, 40]\n    %s\n", residual);
+    ig_put(&text, "    %%2 = sub %%r, %%0 : f32[B, 40]\n    ret %%2\n  }\n}\n");
+    lower_check(text.data, counts, 10);
+    ig_arena_fini(&arena);
+}
+
+TEST(gemm_with_a_residual_of_any_strides) {
+    static const int64_t rows[] = { 0, 1, 3, 17 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check_residual("f32[40, B]", "%r = transpose %b {perm = [1, 0]} : f32[B, 40]",
+                       rows[i], 0);
+        check_residual("f32[B, n]", "guard eq(bcast(n, 40), 40) \"n\"\n"
+                       "    %r = reshape %b {to = [B, n]} : f32[B, n]", rows[i], 1);
+        check_residual("f32[B, n]", "guard eq(bcast(n, 40), 40) \"n\"\n"
+                       "    %r = reshape %b {to = [B, n]} : f32[B, n]", rows[i], 40);
+    }
+}
+
 TEST(gemm_of_many_rows) {
     check_gemm(300, 33, 129, "relu %1");
 }
@@ -225,4 +255,4 @@ TEST(gemm_of_many_rows) {
 UNIT_SUITE(cpu_lower, gemm_of_every_row_count, gemm_of_sampled_sizes, gemm_of_long_sums,
            gemm_of_short_sums, gemm_bits_are_those_of_a_row, gemm_of_odd_columns,
            gemm_of_few_rows_and_any_panels, gemm_with_a_long_epilogue,
-           gemm_of_many_rows, gemm_of_asked_tiles)
+           gemm_with_a_residual_of_any_strides, gemm_of_many_rows, gemm_of_asked_tiles)
