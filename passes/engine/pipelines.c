@@ -23,6 +23,7 @@ const char ig_pipeline_understand[] =
     "recognise_integer,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] =
+    "(flatten_sequences,infer,guards,canonicalise,fold,cse,dce)*,"
     "(decompose,infer,guards,canonicalise,fold,cse,dce)*,"
     "(channels_last,infer,guards,canonicalise,fold,cse,dce)*,pack,"
     "(dequantise,infer,guards,canonicalise,fold,cse,dce)*,"

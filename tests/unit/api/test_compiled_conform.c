@@ -124,6 +124,11 @@ TEST(compiled_small_floats_conform) {
 }
 END_TEST
 
+TEST(compiled_sequences_conform) {
+    run("sequences.txt", 170);
+}
+END_TEST
+
 TEST(compiled_values_that_break_things_conform) {
     run("values.txt", 1250);
 }
@@ -159,4 +164,4 @@ static void add_levels(TCase *tcase) {
 UNIT_SUITE_WITH(compiled_conform, add_levels, compiled_values_that_break_things_conform,
                 compiled_indexing_and_order_conform, compiled_special_functions_conform,
                 compiled_networks_conform, compiled_quantisation_conforms,
-                compiled_small_floats_conform)
+                compiled_small_floats_conform, compiled_sequences_conform)

@@ -45,6 +45,10 @@ TEST(small_floats_conform) {
     run("small.txt", 14);
 }
 
+TEST(sequences_conform) {
+    run("sequences.txt", 170);
+}
+
 TEST(movement_conforms) {
     run("move.txt", 60);
 }
@@ -80,7 +84,7 @@ TEST(quantisation_conforms) {
 END_TEST
 
 UNIT_SUITE(interpret_conform, elementwise_ops_conform, casts_conform,
-           values_that_break_things_conform, small_floats_conform, movement_conforms,
-           contractions_conform, bags_conform, checks_of_bounds_conform,
-           indexing_and_order_conform, special_functions_conform, networks_conform,
-           quantisation_conforms)
+           values_that_break_things_conform, small_floats_conform, sequences_conform,
+           movement_conforms, contractions_conform, bags_conform,
+           checks_of_bounds_conform, indexing_and_order_conform,
+           special_functions_conform, networks_conform, quantisation_conforms)

@@ -1,0 +1,33 @@
+/* The interface between the files of flatten_sequences.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_PLACE_FLATTEN_H
+#define IG_PASSES_PLACE_FLATTEN_H
+
+#include "ir/expr.h"
+#include "passes/engine/pass.h"
+
+/* A sequence of n items of rank r. */
+typedef struct ig_parts {
+    ig_value *elements; /* [m]: of all items, one item after the other */
+    ig_value *extents;  /* i64[n, r]: a row of extents for each item */
+} ig_parts;
+
+typedef struct ig_flatten {
+    ig_pass_run *run;
+    ig_module *module;
+    ig_map parts; /* sequence value -> ig_parts */
+    ig_map known; /* symbols that have a value at this point of the walk */
+    IG_VEC(ig_op *) dead;
+} ig_flatten;
+
+/* One function per op: what takes its place stands before it, and is in `parts`, or
+ * replaces its result.  IG_UNSUPPORTED: reported. */
+typedef ig_status (*ig_flatten_fn)(ig_flatten *f, ig_expr *e, ig_op *op);
+
+extern const ig_flatten_fn ig_flatten_fns[IG_OP_COUNT]; /* flatten_ops.c */
+
+ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence);
+void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_value *elements,
+                    ig_value *extents);
+
+#endif

@@ -1,0 +1,310 @@
+/* flatten_sequences: a sequence becomes two tensors, of elements and of extents.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %1 = seq_insert %s, %x : seq<f32[s, 4]>        (%x: f32[B, 4])
+ *   becomes, where %s is %e: f32[m] with %d: i64[n, 2],
+ *     %2 = concat %e, (reshape %x {to = [4 * B]}) {axis = 0} : f32[m + 4 * B]
+ *     %3 = concat %d, (dims {values = [[B, 4]]}) {axis = 0} : i64[n + 1, 2]
+ *
+ * All that kernels see are tensors whose sizes the run finds out.  Branches and loops
+ * hand on both tensors, and so does the call: input or output `x` that is a sequence
+ * is one of elements, `x`, and one of extents, `x.extents`, behind it.
+ *
+ * Only for targets: the interpreter has sequences.  Needs the tensor stage.
+ */
+#include "passes/place/flatten.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { PARTS = 2 };
+
+static bool is_sequence(const ig_value *value) {
+    return value->type->kind == IG_SEQUENCE;
+}
+
+ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence) {
+    ig_parts *parts = ig_map_get_id(&f->parts, IG_MAP_PTR(sequence));
+    assert(parts && "a sequence is made before it is used");
+    return parts;
+}
+
+void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_value *elements,
+                    ig_value *extents) {
+    assert(is_sequence(sequence) && elements && extents && "both parts of a sequence");
+    ig_parts *parts = IG_NEW(f->run->scratch, ig_parts);
+    *parts = (ig_parts){ elements, extents };
+    ig_map_set_id(&f->parts, IG_MAP_PTR(sequence), parts);
+}
+
+/* ---- lists of values, with both parts where a sequence stood ---- */
+
+/* The types of both parts, whose sizes are new symbols. */
+static void type_parts(const ig_flatten *f, const ig_type *sequence,
+                       const ig_type **out_types) {
+    const ig_type *item = sequence->element;
+    ig_dim count = ig_dim_symbol(f->module, "elements");
+    ig_dim rows[] = { ig_dim_symbol(f->module, "items"), ig_dim_of(item->rank) };
+    out_types[0] = ig_type_tensor(f->module, (ig_dtype)item->dtype, 1, &count);
+    out_types[1] = ig_type_tensor(f->module, IG_DT_i64, 2, rows);
+}
+
+static uint32_t flat_operands(const ig_flatten *f, const ig_op *op, ig_value **out) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        ig_value *value = op->operands[i].value;
+        if (is_sequence(value)) {
+            const ig_parts *parts = ig_flatten_parts(f, value);
+            out[count++] = parts->elements;
+            out[count++] = parts->extents;
+        } else {
+            out[count++] = value;
+        }
+    }
+    return count;
+}
+
+static ig_value **new_values(const ig_flatten *f, uint32_t count) {
+    return IG_NEW_ARRAY(f->run->scratch, ig_value *, PARTS * count + 1u);
+}
+
+static bool has_sequences(const ig_op *op) {
+    bool has = false;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        has = has || is_sequence(op->operands[i].value);
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        has = has || is_sequence(&op->results[i]);
+    }
+    return has;
+}
+
+/* Does it, or what its bodies hand on, have any? */
+static bool hands_on(const ig_op *op) {
+    bool has = has_sequences(op);
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        has = has || has_sequences(op->bodies[i]->last);
+    }
+    return has;
+}
+
+/* ---- blocks ---- */
+
+static ig_status flatten_block(ig_flatten *f, ig_block *block);
+
+/* Arguments of `to` for those of `from`. */
+static void move_args(ig_flatten *f, ig_block *from, ig_block *to, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *arg = from->args[i];
+        if (!is_sequence(arg)) {
+            ig_value *same = ig_block_add_arg(to, arg->type, arg->name);
+            ig_value_replace(arg, same);
+            continue;
+        }
+        const ig_type *types[PARTS];
+        type_parts(f, arg->type, types);
+        ig_value *elements = ig_block_add_arg(to, types[0], arg->name);
+        ig_value *extents = ig_block_add_arg(to, types[1], NULL);
+        ig_flatten_set(f, arg, elements, extents);
+    }
+}
+
+/* The last op, with both parts of what it hands on. */
+static void flatten_end(ig_flatten *f, ig_block *block) {
+    ig_op *end = block->last;
+    if (!has_sequences(end)) {
+        return;
+    }
+    ig_value **values = new_values(f, end->operand_count);
+    uint32_t count = flat_operands(f, end, values);
+    ig_builder b = ig_builder_before(end);
+    if (end->code == IG_OP_ret) {
+        ig_make_ret(&b, values, count);
+    } else {
+        ig_make_yield(&b, values, count);
+    }
+    ig_op_erase(end);
+}
+
+static ig_status move_body(ig_flatten *f, ig_block *from, ig_block *to) {
+    move_args(f, from, to, from->arg_count);
+    while (from->first) {
+        ig_op_move(from->first, to, NULL);
+    }
+    return flatten_block(f, to);
+}
+
+/* A branch or a loop that hands on both parts. */
+static ig_status flatten_flow(ig_flatten *f, ig_expr *e, ig_op *op) {
+    ig_value **operands = new_values(f, op->operand_count);
+    const ig_type **types = IG_NEW_ARRAY(f->run->scratch, const ig_type *,
+                                         PARTS * op->result_count + 1u);
+    uint32_t results = 0;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (is_sequence(&op->results[i])) {
+            type_parts(f, op->results[i].type, types + results);
+            results += PARTS;
+        } else {
+            types[results++] = op->results[i].type;
+        }
+    }
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = flat_operands(f, op, operands),
+                        .result_types = types,
+                        .result_count = results,
+                        .attrs = ig_ops[op->code].attr_count ? op->attrs : NULL,
+                        .body_count = op->body_count };
+    ig_op *flat = ig_make_op(e->builder, (ig_opcode)op->code, &spec);
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        IG_TRY(move_body(f, op->bodies[i], flat->bodies[i]));
+    }
+    for (uint32_t i = 0, at = 0; i < op->result_count; i++) {
+        ig_value *result = &op->results[i];
+        if (is_sequence(result)) {
+            ig_flatten_set(f, result, &flat->results[at], &flat->results[at + 1]);
+            at += PARTS;
+        } else {
+            ig_value_replace(result, &flat->results[at++]);
+        }
+    }
+    IG_PUSH(f->run->scratch, &f->dead, op);
+    return IG_OK;
+}
+
+static ig_status flatten_op(ig_flatten *f, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_expr e = ig_expr_of(&b);
+    bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
+    if (is_flow && hands_on(op)) {
+        return flatten_flow(f, &e, op);
+    }
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        IG_TRY(flatten_block(f, op->bodies[i]));
+    }
+    if (!has_sequences(op)) {
+        return IG_OK;
+    }
+    if (!ig_flatten_fns[op->code]) {
+        return ig_error_hint(
+            &f->module->context->diag, IG_UNSUPPORTED, ig_op_location(op),
+            "run it with --target interpret, or report the model",
+            "'%s' cannot be compiled yet for sequences", ig_ops[op->code].name);
+    }
+    IG_PUSH(f->run->scratch, &f->dead, op);
+    return ig_flatten_fns[op->code](f, &e, op);
+}
+
+static void note_known(void *user, uint32_t symbol) {
+    ig_flatten *f = user;
+    ig_map_set_id(&f->known, symbol, f);
+}
+
+static void know_dims(ig_flatten *f, const ig_dim *dims, uint32_t count) {
+    for (uint32_t d = 0; d < count; d++) {
+        ig_dim_visit_symbols(f->module, dims[d], note_known, f);
+    }
+}
+
+/* What an op gives values to. */
+static void know_results(ig_flatten *f, const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!is_sequence(&op->results[i])) {
+            know_dims(f, op->results[i].type->dims, op->results[i].type->rank);
+        }
+    }
+    if (op->code == IG_OP_bind) {
+        const ig_attr *symbols = &op->attrs[IG_bind_symbols];
+        know_dims(f, symbols->as.dims, symbols->count);
+    }
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static ig_status flatten_block(ig_flatten *f, ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        if (!is_sequence(block->args[i])) {
+            know_dims(f, block->args[i]->type->dims, block->args[i]->type->rank);
+        }
+    }
+    for (ig_op *op = block->first, *next; op != block->last; op = next) {
+        next = op->next;
+        IG_TRY(flatten_op(f, op));
+        know_results(f, op);
+    }
+    flatten_end(f, block);
+    return IG_OK;
+}
+
+/* ---- the call ---- */
+
+/* Names of ports, with one more behind each sequence. */
+static const char *const *flat_names(const ig_flatten *f, const char *const *names,
+                                     ig_value *const *values, uint32_t count,
+                                     const char *kind) {
+    ig_arena *arena = &f->module->arena;
+    const char **flat = IG_NEW_ARRAY(arena, const char *, PARTS *count + 1u);
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = names ? names[i] : NULL;
+        name = name ? name : ig_arena_printf(arena, "%s_%u", kind, i);
+        flat[to++] = name;
+        if (is_sequence(values[i])) {
+            flat[to++] = ig_arena_printf(arena, "%s.extents", name);
+        }
+    }
+    return flat;
+}
+
+static ig_status flatten_graph(ig_flatten *f, ig_graph *graph) {
+    ig_block *body = &graph->body;
+    uint32_t count = body->arg_count;
+    ig_op *end = body->last;
+    ig_value **results = new_values(f, end->operand_count);
+    for (uint32_t i = 0; i < end->operand_count; i++) {
+        results[i] = end->operands[i].value;
+    }
+    const char *const *args = flat_names(f, graph->arg_names, body->args, count,
+                                         "input");
+    const char *const *names = flat_names(f, graph->result_names, results,
+                                          end->operand_count, "output");
+    move_args(f, body, body, count);
+    IG_TRY(flatten_block(f, body));
+    for (size_t i = f->dead.count; i-- > 0;) {
+        ig_op_erase(f->dead.items[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ig_block_remove_arg(body, 0);
+    }
+    graph->arg_names = args;
+    graph->result_names = names;
+    return IG_OK;
+}
+
+static bool block_has_sequences(const ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        if (is_sequence(block->args[i])) {
+            return true;
+        }
+    }
+    for (const ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            if (block_has_sequences(op->bodies[i])) {
+                return true;
+            }
+        }
+        if (has_sequences(op)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ig_status ig_pass_flatten_sequences(ig_pass_run *run, ig_graph *graph) {
+    if (!run->options->target || !block_has_sequences(&graph->body)) {
+        return IG_OK;
+    }
+    ig_flatten f = { .run = run, .module = graph->module };
+    ig_map_init(&f.parts, run->scratch);
+    ig_map_init(&f.known, run->scratch);
+    run->changed = true;
+    return flatten_graph(&f, graph);
+}

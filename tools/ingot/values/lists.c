@@ -1,0 +1,158 @@
+/* Lists as programs take and give them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/values/lists.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *lend(loans *memory, size_t count, size_t size) {
+    memory->items =
+        need(realloc(memory->items, (memory->count + 1) * sizeof *memory->items));
+    void *block = need(calloc(count + 1, size));
+    memory->items[memory->count++] = block;
+    return block;
+}
+
+void loans_fini(loans *which) {
+    for (size_t i = 0; i < which->count; i++) {
+        free(which->items[i]);
+    }
+    free(which->items);
+    *which = (loans){ 0 };
+}
+
+static bool refuse(message *why, const char *name, const char *what) {
+    snprintf(why->text, sizeof why->text, "'%s' is a list %s", name, what);
+    return false;
+}
+
+/* ---- in ---- */
+
+static bool is_plain_item(const ig_argument *item, const char *dtype, uint32_t rank) {
+    return item->kind == IG_ARGUMENT_TENSOR && item->rank == rank &&
+           strcmp(item->dtype, dtype) == 0 && element_bits(dtype) % 8 == 0;
+}
+
+/* `list` as the ports from `port` on take it. */
+static bool flatten_list(const model *m, size_t port, const ig_argument *list,
+                         ig_argument *out, loans *memory, message *why) {
+    ig_port elements = ig_program_input(m->program, port);
+    ig_port extents = ig_program_input(m->program, port + 1);
+    const char *dtype = ig_dtype_text((int32_t)elements.dtype);
+    uint32_t rank = extents.dims[1] > 0 ? (uint32_t)extents.dims[1] : 0;
+    size_t bytes = 0, count = 0;
+    for (size_t i = 0; i < list->item_count; i++) {
+        if (!is_plain_item(&list->items[i], dtype, rank)) {
+            return refuse(why, elements.name,
+                          "of items that the program does not take");
+        }
+        bytes += list->items[i].size;
+        count += element_count(&list->items[i]);
+    }
+    char *data = lend(memory, bytes, 1);
+    int64_t *dims = lend(memory, 3, sizeof *dims);
+    int64_t *rows = lend(memory, list->item_count * rank, sizeof *rows);
+    size_t at = 0;
+    for (size_t i = 0; i < list->item_count; i++) {
+        const ig_argument *item = &list->items[i];
+        if (item->size > 0) {
+            memcpy(data + at, item->data, item->size);
+        }
+        at += item->size;
+        for (uint32_t d = 0; d < rank; d++) {
+            rows[i * rank + d] = item->dims[d];
+        }
+    }
+    dims[0] = (int64_t)count;
+    dims[1] = (int64_t)list->item_count;
+    dims[2] = rank;
+    out[0] = (ig_argument){
+        .dtype = dtype, .rank = 1, .dims = dims, .data = data, .size = bytes
+    };
+    out[1] = (ig_argument){ .dtype = "i64",
+                            .rank = 2,
+                            .dims = dims + 1,
+                            .data = rows,
+                            .size = list->item_count * rank * sizeof *rows };
+    return true;
+}
+
+bool lists_to_tensors(const model *m, call *io, loans *memory, message *why) {
+    size_t ports = m->program ? ig_program_input_count(m->program) : io->count, to = 0;
+    if (ports == io->count) {
+        return true;
+    }
+    ig_argument *flat = lend(memory, ports, sizeof *flat);
+    for (size_t i = 0; i < io->count; i++) {
+        const ig_argument *value = &io->inputs[i];
+        bool is_list = value->kind == IG_ARGUMENT_LIST;
+        if (to + is_list >= ports) {
+            return refuse(why, "an input", "that the program does not take");
+        }
+        if (!is_list) {
+            flat[to++] = *value;
+        } else if (flatten_list(m, to, value, flat + to, memory, why)) {
+            to += 2;
+        } else {
+            return false;
+        }
+    }
+    io->inputs = need(realloc(io->inputs, (ports + 1) * sizeof *io->inputs));
+    memcpy(io->inputs, flat, to * sizeof *flat);
+    io->count = to;
+    return true;
+}
+
+/* ---- out ---- */
+
+/* Is the output behind `index` the extents of its items? */
+static bool is_list_output(const model *m, size_t index) {
+    if (index + 1 >= model_output_count(m)) {
+        return false;
+    }
+    const char *name = model_output_name(m, index);
+    const char *next = model_output_name(m, index + 1);
+    size_t length = strlen(name);
+    return strncmp(name, next, length) == 0 && strcmp(next + length, ".extents") == 0;
+}
+
+static bool gather_list(const char *name, const ig_argument *from, ig_argument *out,
+                        loans *memory, message *why) {
+    size_t count = (size_t)from[1].dims[0], rank = (size_t)from[1].dims[1], at = 0;
+    size_t width = element_bits(from->dtype) / 8;
+    const int64_t *rows = from[1].data;
+    ig_argument *items = lend(memory, count, sizeof *items);
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (ig_argument){ .dtype = from->dtype,
+                                  .rank = (uint32_t)rank,
+                                  .dims = rows + i * rank,
+                                  .data = (const char *)from->data + at };
+        items[i].size = element_count(&items[i]) * width;
+        at += items[i].size;
+        if (at > from->size) {
+            return refuse(why, name, "of fewer elements than its extents say");
+        }
+    }
+    *out = (ig_argument){ .kind = IG_ARGUMENT_LIST,
+                          .dtype = from->dtype,
+                          .items = items,
+                          .item_count = count };
+    return true;
+}
+
+bool lists_from_tensors(const model *m, results *io, loans *memory, message *why) {
+    size_t to = 0;
+    for (size_t i = 0; m->program && i < io->count; i++, to++) {
+        const ig_argument pair[] = { io->items[i],
+                                     io->items[i + 1 < io->count ? i + 1 : i] };
+        bool is_list = is_list_output(m, i);
+        io->items[to] = pair[0];
+        if (is_list &&
+            !gather_list(model_output_name(m, i), pair, &io->items[to], memory, why)) {
+            return false;
+        }
+        i += is_list;
+    }
+    io->count = m->program ? to : io->count;
+    return true;
+}
