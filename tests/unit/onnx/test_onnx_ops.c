@@ -545,6 +545,67 @@ TEST(a_gated_activation) {
 }
 END_TEST
 
+/* A body that gives each row, which it is handed as `a`, plus all of x, which it is
+ * handed as `b`, plus x again by its name outside. */
+static Onnx__GraphProto *body_of_map(const char *result, bool has_type) {
+    Onnx__GraphProto *main = model.graph, *body = onnx_graph(&model, "body");
+    model.graph = body;
+    onnx_formal(&model, "a");
+    onnx_formal(&model, "b");
+    onnx_node(&model, "Add", "a,b", "sum");
+    onnx_node(&model, "Add", "sum,x", "more");
+    onnx_output(&model, result);
+    if (has_type) {
+        Onnx__TypeProto *type = ig_arena_alloc(&model.arena, sizeof *type);
+        Onnx__TypeProto__Tensor *tensor = ig_arena_alloc(&model.arena, sizeof *tensor);
+        onnx__type_proto__init(type);
+        onnx__type_proto__tensor__init(tensor);
+        tensor->has_elem_type = 1;
+        tensor->elem_type = ONNX_F32;
+        type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+        type->tensor_type = tensor;
+        body->output[0]->type = type;
+    }
+    model.graph = main;
+    return body;
+}
+
+TEST(a_sequence_is_mapped_item_by_item) {
+    begin(18, "SplitToSequence", "x", "rows");
+    Onnx__NodeProto *node = onnx_node(&model, "SequenceMap", "rows,x", "sums");
+    onnx_attr_g(&model, node, "body", body_of_map("more", true));
+    node = onnx_node(&model, "ConcatFromSequence", "sums", "y");
+    onnx_attr_i(&model, node, "axis", 0);
+    expect("y", 0, 2, 2, INTS(4, 3), FLOATS(0, 3, 6, 6, 9, 12, 3, 6, 9, 9, 12, 15));
+    end();
+}
+END_TEST
+
+static const struct {
+    const char *inputs, *result, *why;
+    bool has_type;
+} bad_maps[] = {
+    { "x,x", "more", "input 0 must be a sequence", true },
+    { "rows", "more", "the body has 2 inputs and 1 outputs, expected 1 and 1", true },
+    { ",x", "more", "input 0", true },
+    { "rows,x", "more", "output 0 of the body is not said to be a tensor", false },
+    { "rows,x", "none", "which nothing defines", true },
+};
+
+TEST(a_map_of_another_form_is_refused) {
+    ig_module *module = NULL;
+    begin(18, "SplitToSequence", "x", "rows");
+    Onnx__NodeProto *node = onnx_node(&model, "SequenceMap", bad_maps[_i].inputs, "y");
+    onnx_attr_g(&model, node, "body",
+                body_of_map(bad_maps[_i].result, bad_maps[_i].has_type));
+    onnx_output(&model, "y");
+    CHECK(ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL, NULL, &module) !=
+          IG_OK);
+    CHECK_MSG(strstr(run.why, bad_maps[_i].why), "%s", run.why);
+    end();
+}
+END_TEST
+
 /* x is 0 … 5; the least power of two stands for 0, as in onnx 1.23's to_float8e8m0. */
 static void expect_powers(const char *mode, const float *values) {
     Onnx__NodeProto *node = begin(24, "Cast", "x", "p");
@@ -568,6 +629,8 @@ END_TEST
 
 static void add_refusals(TCase *tests) {
     add_bad_resizes(tests);
+    tcase_add_loop_test(tests, a_map_of_another_form_is_refused, 0,
+                        (int)IG_COUNT_OF(bad_maps));
     tcase_add_loop_test(tests, a_zero_point_of_another_type_is_refused, 0,
                         (int)IG_COUNT_OF(bad_zero_points));
 }
@@ -588,4 +651,4 @@ UNIT_SUITE_WITH(
     an_average_counts_no_padding,
     sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
     scales_of_quantisation_are_of_axis_1,
-    powers_of_two_are_rounded_as_the_attribute_says)
+    powers_of_two_are_rounded_as_the_attribute_says, a_sequence_is_mapped_item_by_item)
