@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
     bags.py --case one --weighted --mean --ragged --dim 64
     bags.py --case mlperf --batch 1,4,16,64,256
     bags.py --case mlperf --dtype f32 --rows 300000      # with ONNX Runtime
+    bags.py --case mlperf --dtype int4 --rows 1000,40000,3000000   # L2, L3, memory
 
 `one`: a table larger than the caches.  `mlperf`: the 26 tables of MLPerf's DLRM-DCNv2,
 capped at --rows, with its lengths of bags (214 look-ups a sample); FBGEMM is called once
@@ -20,6 +21,7 @@ where it has one; --ragged draws bags of 0 to 50 ids.  Method: measure.py.
 import argparse
 import ctypes
 import dataclasses
+import itertools
 import json
 import pathlib
 import subprocess
@@ -40,11 +42,14 @@ MLPERF_ROWS = (
     + [405282, 10, 2209, 11938, 155, 4, 976, 14, 40000000, 40000000, 40000000]
     + [590152, 12973, 108, 36]
 )
-# {dtype: (number in bag_fbgemm.cpp, bytes an element, bytes behind a row, type in IR)}
+# {dtype: (number in bag_fbgemm.cpp, bits an element, bytes of scale and bias, type in IR)};
+# behind a row of int8, in front of narrower ones
 DTYPES = {
-    "f32": (0, 4, 0, "f32"),
-    "f16": (1, 2, 0, "f16"),
-    "int8": (2, 1, 8, "u8<rowwise f32>"),
+    "f32": (0, 32, 0, "f32"),
+    "f16": (1, 16, 0, "f16"),
+    "int8": (2, 8, 8, "u8<rowwise f32>"),
+    "int4": (3, 4, 4, "u4<rowwise f16>"),
+    "int2": (4, 2, 4, "u2<rowwise f16>"),
 }
 LINE = 64
 TOUCHED = 128 << 20  # bytes of rows that the sets of ids touch
@@ -92,8 +97,8 @@ class Tables:
     def __init__(self, dtype, dim, rows, lengths, shape=Shape()):
         self.shape, self.operands = shape, 3 if shape.weighted else 2
         self.dtype, self.dim, self.rows, self.lengths = dtype, dim, rows, lengths
-        number, element, behind, self.type = DTYPES[dtype]
-        self.row_bytes = element * dim + behind
+        _, bits, beside, self.type = DTYPES[dtype]
+        self.row_bytes = bits * dim // 8 + beside
         name = f"bags-{dtype}-{dim}-{len(rows)}-{sum(rows)}"
         self.folder = cache_folder() / name
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -110,18 +115,21 @@ class Tables:
         partial.rename(self.path)
 
     def some_rows(self, rng, rows):
-        if self.dtype != "int8":
+        if self.dtype in ("f32", "f16"):
             kind = {"f32": "f4", "f16": "f2"}[self.dtype]
             return rng.standard_normal((rows, self.dim), "f4").astype(kind)
         data = rng.integers(0, 256, (rows, self.row_bytes), "u1")
-        data[:, self.dim :] = np.array([0.01, -1.2], "f4").view("u1")
+        if self.dtype == "int8":
+            data[:, self.dim :] = np.array([0.01, -1.2], "f4").view("u1")
+        else:
+            data[:, :4] = np.array([0.1, -0.75], "f2").view("u1")
         return data
 
     def write_model(self):
         lines, ins, operands, offset = [], [], [], 0
         for i, rows in enumerate(self.rows):
             size = rows * self.row_bytes
-            word = "weight" if self.dtype != "int8" else "table"
+            word = "weight" if self.dtype in ("f32", "f16") else "table"
             lines.append(
                 f"  {word} @t{i} : {self.type}[{rows}, {self.dim}]"
                 f' = file("tables.bin", {offset}, {size})'
@@ -247,7 +255,8 @@ def copy_to(path, memory, size):
 def open_engines(tables, threads, target):
     """Ingot first; FBGEMM's kernels are for one thread."""
     engines, shape = [IngotEngine(tables, threads, target)], tables.shape
-    if len(tables.rows) == 1 and not (shape.mean and shape.weighted):
+    is_narrow = tables.dtype in ("int4", "int2")
+    if len(tables.rows) == 1 and not is_narrow and not (shape.mean and shape.weighted):
         if tables.dtype != "int8" or not shape.mean:
             engines.append(TorchEngine(tables, threads))
     if len(tables.rows) > 1 and tables.dtype == "f32" and shape == Shape():
@@ -288,11 +297,12 @@ def lines_of(tables):
     return each * tables.lookups()
 
 
-def compare(tables, engines, threads, target):
+def compare(tables, engines, threads, options):
     for engine in engines:
         engine.prepare(tables)
     check_agreement(tables, engines)
-    rounds = measure.measure_rounds(engines, tables.sets, threads, 1 << 20)
+    plan = (options.rounds, measure.LEAST_SECONDS)
+    rounds = measure.measure_rounds(engines, tables.sets, threads, 1 << 20, plan)
     kept = measure.believable(rounds)
     trustworthy = len(kept) >= len(rounds) // 2
     kept = kept if trustworthy else rounds
@@ -303,7 +313,8 @@ def compare(tables, engines, threads, target):
     return {
         "dtype": tables.dtype,
         "shape": tables.shape.name,
-        "target": target,
+        "target": options.target,
+        "rows": max(tables.rows),
         "dim": tables.dim,
         "tables": len(tables.rows),
         "batch": tables.batch,
@@ -318,7 +329,7 @@ def compare(tables, engines, threads, target):
 
 def print_point(p):
     print(
-        f"{p['target']} {p['dtype']} {p['shape']} D{p['dim']} {p['tables']} tables"
+        f"{p['target']} {p['dtype']} {p['shape']} D{p['dim']} {p['tables']} tables of {p['rows']} rows or less,"
         f" batch {p['batch']}"
         f" threads {p['threads']}: {p['ns_a_row']['ingot']:.1f} ns a row,"
         f" {p['percent_of_line_limit']:.0f} % of the line limit"
@@ -342,7 +353,8 @@ def parse_options():
     for flag in ("mean", "weighted", "ragged"):
         parser.add_argument(f"--{flag}", action="store_true")
     parser.add_argument("--bytes", type=int, default=2 << 30, help="of the one table")
-    parser.add_argument("--rows", type=int, default=3000000, help="cap of mlperf's")
+    parser.add_argument("--rows", type=numbers, default=[3000000], help="caps of mlperf's")
+    parser.add_argument("--rounds", type=int, default=measure.ROUNDS)
     parser.add_argument("--batch", type=numbers, default=[1, 4, 16, 64, 256, 2048])
     parser.add_argument("--threads", type=numbers, default=[1])
     parser.add_argument("--target", default="cpu", help="of Ingot: cpu, cpu:v3 …")
@@ -350,13 +362,13 @@ def parse_options():
     return parser.parse_args()
 
 
-def make_tables(options, dim):
+def make_tables(options, dim, cap):
     shape = Shape(options.mean, options.weighted, options.ragged)
     if options.case == "mlperf":
-        rows = [min(rows, options.rows) for rows in MLPERF_ROWS]
+        rows = [min(rows, cap) for rows in MLPERF_ROWS]
         return Tables(options.dtype, dim, rows, MLPERF_LENGTHS, shape)
-    _, element, behind, _ = DTYPES[options.dtype]
-    rows = options.bytes // (element * dim + behind)
+    _, bits, beside, _ = DTYPES[options.dtype]
+    rows = options.bytes // (bits * dim // 8 + beside)
     return Tables(options.dtype, dim, [rows], [options.length], shape)
 
 
@@ -365,13 +377,14 @@ def main():
     load_isa_fix()
     machine, points = machine_facts(), []
     print(json.dumps(machine), "fbgemm's vectors:", load_native("fbgemm").bag_isa())
-    for dim in options.dim:
-        tables = make_tables(options, dim)
+    caps = options.rows if options.case == "mlperf" else [None]
+    for dim, cap in itertools.product(options.dim, caps):
+        tables = make_tables(options, dim, cap)
         for threads in options.threads:
             engines = open_engines(tables, threads, options.target)
             for batch in options.batch:
                 tables.take_batch(batch, ["ingot"])
-                points.append(compare(tables, engines, threads, options.target))
+                points.append(compare(tables, engines, threads, options))
                 print_point(points[-1])
     if options.json:
         text = json.dumps({"machine": machine, "points": points}, indent=1)

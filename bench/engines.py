@@ -28,7 +28,8 @@ TRIES = 5
 
 
 def output_arrays(source, batch):
-    return np.zeros((batch, *source.model.output_shape), "float32")
+    dtype = getattr(source.model, "dtype", "float32")
+    return np.zeros((batch, *source.model.output_shape), dtype)
 
 
 class IngotEngine:

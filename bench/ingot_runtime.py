@@ -15,7 +15,7 @@ BUILD = pathlib.Path(os.environ.get("INGOT_BUILD", ROOT / "build" / "release"))
 MAX_RANK = 8
 MESSAGE_SIZE = 1024
 LOADS = {"mapped": 0, "hugepage": 1}
-DTYPES = {"float32": 1, "int32": 6, "int64": 7, "bool": 9, "float64": 11}
+DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float64": 11}
 DTYPE_NAMES = {code: name for name, code in DTYPES.items()}
 
 

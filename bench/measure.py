@@ -55,6 +55,19 @@ def calibrate(threads, resident_bytes):
     }
 
 
+def byte_peak():
+    """10^9 products and sums of bytes a second of one core (byte_peak.c)."""
+    source, library = HERE / "byte_peak.c", cache_folder() / "byte_peak.so"
+    if not library.exists() or os.path.getmtime(library) < os.path.getmtime(source):
+        library.parent.mkdir(parents=True, exist_ok=True)
+        flags = ["-std=gnu11", "-O3", "-shared", "-fPIC"]
+        subprocess.run(["cc", *flags, "-o", library, source], check=True)
+    lib = ctypes.CDLL(str(library))
+    lib.byte_peak.restype = ctypes.c_double
+    words = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    return lib.byte_peak("amx_int8" in words, "avx512_vnni" in words)
+
+
 @functools.cache
 def load_calibrate():
     root, library = HERE.parent, cache_folder() / "probes.so"

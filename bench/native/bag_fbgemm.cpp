@@ -24,6 +24,14 @@ GenerateEmbeddingSpMDM(std::int64_t block_size, bool has_weight, bool by_lengths
                        int prefetch, bool positional, bool use_offsets, bool is_bf16_out,
                        bool is_bf16_in);
 
+template <typename Index, typename Offset, typename Out, bool ThreadLocal>
+typename EmbeddingSpMDMKernelSignature<std::uint8_t, Index, Offset, Out>::Type
+GenerateEmbeddingSpMDMNBitWithStrides(int bits, std::int64_t block_size, bool has_weight,
+                                      bool by_lengths, int prefetch, bool positional,
+                                      bool use_offsets, std::int64_t out_stride,
+                                      std::int64_t in_stride, bool scale_bias_last,
+                                      bool is_bf16_out, bool no_bag, int out_bits);
+
 bool fbgemmHasAvx2Support();
 bool fbgemmHasAvx512Support();
 }
@@ -34,7 +42,7 @@ template <typename In>
 using Kernel =
     typename fbgemm::EmbeddingSpMDMKernelSignature<In, Id, Id, float>::Type;
 
-enum Type { F32, F16, ROWWISE8 };
+enum Type { F32, F16, ROWWISE8, ROWWISE4, ROWWISE2 };
 
 struct Bags {
     int              type;
@@ -54,6 +62,13 @@ template <typename In>
 Kernel<In> generate(const Shape &s) {
     return fbgemm::GenerateEmbeddingSpMDM<In, Id, Id, float, false>(
         s.dim, s.has_weight, s.is_mean, s.prefetch, false, true, false, false);
+}
+
+/* Less than a byte an element, scale and bias in front of a row. */
+Kernel<std::uint8_t> generate_narrow(const Shape &s, int bits) {
+    return fbgemm::GenerateEmbeddingSpMDMNBitWithStrides<Id, Id, float, false>(
+        bits, s.dim, s.has_weight, s.is_mean, s.prefetch, false, true, -1, -1, false, false,
+        false, -1);
 }
 }
 
@@ -75,6 +90,8 @@ void *bag_open(int type, std::int64_t dim, int has_weight, int is_mean) {
         b->f32 = generate<float>(s);
     } else if (type == F16) {
         b->f16 = generate<fbgemm::float16>(s);
+    } else if (type == ROWWISE4 || type == ROWWISE2) {
+        b->rowwise = generate_narrow(s, type == ROWWISE4 ? 4 : 2);
     } else {
         b->rowwise = generate<std::uint8_t>(s);
     }
