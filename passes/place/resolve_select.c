@@ -8,8 +8,10 @@
  *     %p = the first position of 1, 2 … n in %r        (bucketize)
  *     %1 = quotients and rests of %p by the extents of x, side by side
  *
- * A flat unique sorts, finds where runs begin as nonzero does, and counts runs for the
- * inverse; everything else is gathered from there.
+ * unique sorts, finds where runs begin as nonzero does, and counts runs for the
+ * inverse; everything else is gathered from there.  Along an axis it is rows that are
+ * sorted: by each column, from the last to the first, each sort keeping the order of
+ * what is equal.
  */
 #include "passes/place/resolve.h"
 
@@ -129,17 +131,39 @@ ig_status ig_resolve_nonzero(ig_resolver *m) {
 
 /* ---- unique ---- */
 
-/* Elements in an order in which equal ones are neighbours, and each one's position
- * before. */
+/* Elements, or rows, in an order in which equal ones are neighbours, and each one's
+ * position before. */
 typedef struct ordered {
     ig_value *values, *at;
     ig_dim count;
 } ordered;
 
+/* Positions of rows in their order: a loop over the columns. */
+static ig_value *sort_rows(ig_resolver *m, ig_value *rows) {
+    ig_value *columns = scalar_of(m, rows->type->dims[1]);
+    ig_value *begins = ig_expr_number(&m->e, IG_DT_bool, 1);
+    ig_value *operands[] = { columns, begins, make_iota(m, rows->type->dims[0]) };
+    ig_op *loop = ig_expr_open_loop(&m->e, operands, operands[2]->type);
+    ig_value **args = loop->bodies[0]->args;
+    ig_value *last = add_integer(m, columns, -1);
+    ig_value *column = ig_build_sub(&m->e, last, args[0]);
+    ig_value *keys = ig_expr_gather(&m->e, rows, column, 1, IG_NEGATIVE_error);
+    ig_op *sort = make_sort(m, take_rows(m, keys, args[2]));
+    ig_value *yields[] = { args[1], take_rows(m, args[2], &sort->results[1]) };
+    ig_make_yield(&m->b, yields, 2);
+    m->b = ig_builder_before(m->op);
+    return loop->results;
+}
+
 static ordered put_in_order(ig_resolver *m, ig_value *x) {
     ordered o = { x, NULL, x->type->dims[0] };
     if (ig_attr_int(m->op, IG_unique_order, 0) == IG_UNIQUE_runs) {
         o.at = make_iota(m, o.count);
+        return o;
+    }
+    if (x->type->rank > 1) {
+        o.at = sort_rows(m, x);
+        o.values = take_rows(m, x, o.at);
         return o;
     }
     ig_op *sort = make_sort(m, x);
@@ -148,8 +172,18 @@ static ordered put_in_order(ig_resolver *m, ig_value *x) {
     return o;
 }
 
-/* Does each element differ from the one before it?  Clamping compares the first with
- * itself, so its position decides. */
+/* Does any column of a row? */
+static ig_value *join_columns(ig_resolver *m, ig_value *differs) {
+    if (differs->type->rank == 1) {
+        return differs;
+    }
+    ig_value *ones = ig_expr_cast(&m->e, differs, IG_DT_i64);
+    ig_value *count = ig_expr_reduce_axis(&m->e, IG_REDUCE_sum, ones, 1, false);
+    return ig_expr_with_integer(&m->e, IG_OP_ne, count, 0);
+}
+
+/* Does each element, or row, differ from the one before it?  Clamping compares the
+ * first with itself, so its position decides. */
 static ig_value *find_begins(ig_resolver *m, const ordered *o) {
     ig_value *at = make_iota(m, o->count), *zero = ig_expr_integer(&m->e, IG_DT_i64, 0);
     ig_value *before = ig_build_max(&m->e, add_integer(m, at, -1), zero);
@@ -160,7 +194,8 @@ static ig_value *find_begins(ig_resolver *m, const ordered *o) {
         ig_value *both = ig_build_and(&m->e, is_nan, was_nan);
         differs = ig_build_and(&m->e, differs, ig_build_not(&m->e, both));
     }
-    return ig_build_or(&m->e, differs, ig_build_eq(&m->e, at, zero));
+    ig_value *is_first = ig_build_eq(&m->e, at, zero);
+    return ig_build_or(&m->e, join_columns(m, differs), is_first);
 }
 
 /* y with y[at[i]] = x[i], for a permutation `at`. */
@@ -185,13 +220,45 @@ static void order_by_first(ig_resolver *m, classes *c) {
     c->first = &sort->results[0];
 }
 
+/* The axis that is looked along; of a tensor seen as one list, or that is one, 0. */
+static uint32_t axis_of_unique(const ig_op *op) {
+    int64_t axis = ig_attr_int(op, IG_unique_axis, 0);
+    return (uint32_t)(axis < 0 ? axis + op->operands[0].value->type->rank : axis);
+}
+
+static bool has_rows(const ig_op *op) {
+    return ig_attr_is_set(op, IG_unique_axis) && op->operands[0].value->type->rank > 1;
+}
+
+/* x as a list, or as rows of what lies at each index of the axis. */
+static ig_value *take_items(ig_resolver *m, ig_value *x) {
+    if (!has_rows(m->op)) {
+        return ig_expr_flatten(&m->e, x);
+    }
+    x = ig_expr_move_axis(&m->e, x, axis_of_unique(m->op), 0);
+    return ig_expr_merge_axes(&m->e, x, 1, x->type->rank - 1);
+}
+
+/* The other way, with the extents of the result. */
+static ig_value *give_items(ig_resolver *m, ig_value *values) {
+    const ig_type *type = m->op->operands[0].value->type;
+    ig_dim dims[IG_TENSOR_RANK] = { values->type->dims[0] };
+    if (!has_rows(m->op)) {
+        return values;
+    }
+    uint32_t axis = axis_of_unique(m->op);
+    for (uint32_t d = 0, to = 1; d < type->rank; d++) {
+        if (d != axis) {
+            dims[to++] = type->dims[d];
+        }
+    }
+    values = ig_expr_reshape(&m->e, values, type->rank, dims);
+    return ig_expr_move_axis(&m->e, values, 0, axis);
+}
+
 ig_status ig_resolve_unique(ig_resolver *m) {
     ig_op *op = m->op;
-    ig_value *x = op->operands[0].value;
-    if (ig_attr_is_set(op, IG_unique_axis) && x->type->rank != 1) {
-        return IG_OK; /* resolve_shapes refuses it later */
-    }
-    ordered o = put_in_order(m, ig_expr_flatten(&m->e, x));
+    ordered o = put_in_order(m, take_items(m, op->operands[0].value));
     ig_value *mask = find_begins(m, &o), *running = count_running(m, mask);
     ig_dim count = ig_resolver_extent(m, 1, 0);
     ig_resolver_bind(m, count_all(m, mask), &count, 1);
@@ -206,7 +273,7 @@ ig_status ig_resolve_unique(ig_resolver *m) {
     if (ig_attr_int(op, IG_unique_order, 0) == IG_UNIQUE_first) {
         order_by_first(m, &c);
     }
-    ig_resolver_replace(m, 0, c.values);
+    ig_resolver_replace(m, 0, give_items(m, c.values));
     ig_resolver_replace(m, 1, c.first);
     ig_resolver_replace(m, 2, c.inverse);
     ig_resolver_replace(m, 3, c.copies);

@@ -104,6 +104,7 @@ static void run(const char *file, int least) {
 
 TEST(compiled_indexing_and_order_conform) {
     run("index.txt", 1450);
+    run("unique.txt", 156);
 }
 
 TEST(compiled_special_functions_conform) {

@@ -68,6 +68,7 @@ TEST(checks_of_bounds_conform) {
 
 TEST(indexing_and_order_conform) {
     run("index.txt", 700);
+    run("unique.txt", 156);
 }
 
 TEST(special_functions_conform) {
