@@ -28,7 +28,8 @@ static ig_status take_options(ig_quantized *q) {
     *to = (ig_quant_options){
         .method = (ig_quant_method)from->method,
         .percentile = from->percentile > 0 ? from->percentile : 99.99,
-        .is_dynamic = from->is_dynamic != 0,
+        .is_bf16 = from->to_bf16 != 0,
+        .is_dynamic = from->is_dynamic != 0 || from->to_bf16 != 0, /* has no ranges */
         .has_signed_values = from->signed_values != 0,
         .has_one_scale = from->per_tensor != 0,
         .has_unsigned_weights = from->unsigned_weights != 0,
@@ -47,6 +48,14 @@ static ig_status take_options(ig_quantized *q) {
     }
     if (!(to->smoothing >= 0 && to->smoothing <= 1)) {
         return refuse_option(q, "smoothing is a number between 0 and 1");
+    }
+    bool has_scales = from->is_dynamic || to->has_signed_values || to->has_one_scale ||
+                      to->has_unsigned_weights || from->weight_bits ||
+                      to->smoothing > 0;
+    if (to->is_bf16 && (has_scales || from->only_onnx)) {
+        return refuse_option(q, from->only_onnx
+                                    ? "rounding to bf16 is not written as ONNX"
+                                    : "bf16 has neither scales nor ranges to choose");
     }
     bool needs_data = !to->is_dynamic || to->smoothing > 0 || from->max_error > 0;
     return needs_data && q->batch_count == 0
@@ -175,6 +184,7 @@ static void settle_report(ig_quantized *q) {
     q->report.layer_count = q->plan.layers.count;
     q->report.outputs = q->outputs;
     q->report.batch_count = q->batch_count;
+    q->report.format = q->plan.options.is_bf16 ? "bf16" : "int8";
 }
 
 /* ---- steps ---- */

@@ -59,6 +59,8 @@ typedef struct ig_quantize_options {
     double max_error;
     int only_onnx; /* leave layers alone that ig_quantized_onnx cannot write */
     const ig_compile_options *compile; /* for the runs that calibrate; or NULL */
+    int to_bf16; /* layers round weights and values to bf16, in place of integers; what
+                  * is about scales does not go with it, and it needs no calibration */
 } ig_quantize_options;
 
 /* One call of the model; values are borrowed. */
@@ -105,6 +107,7 @@ typedef struct ig_quantize_report {
     size_t output_count;
     double auc, quantized_auc; /* areas under the ROC curve; NaN without labels */
     size_t batch_count;
+    const char *format; /* of layers that are quantised: "int8", "bf16" */
 } ig_quantize_report;
 
 typedef struct ig_quantized ig_quantized;

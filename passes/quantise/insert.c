@@ -12,7 +12,10 @@
  *     %2 = matmul_integer %1, @w.int8, z
  *     %3 = dequantize %2, s * [scales] {axis = 1}
  *
- * recognise_integer and its like make the first one a product of bytes.
+ * recognise_integer and its like make the first one a product of bytes.  In bf16 it is
+ *     %1 = cast (cast %x {to = bf16}) {to = f32}
+ *     %2 = cast @w.bf16 {to = f32}
+ *     %3 = matmul %1, %2                           sums in f32
  */
 #include "passes/quantise/quantise.h"
 
@@ -68,19 +71,24 @@ static ig_value *round_value(ig_quant_inserter *in, ig_expr *e, uint32_t number,
     return in->rounded[number];
 }
 
-static ig_value *codes_of(ig_expr *e, const ig_quant_layer *layer) {
+/* The weight as `dtype`; what its name ends in. */
+static ig_value *stored_weight(ig_expr *e, const ig_quant_layer *layer, ig_dtype dtype,
+                               const char *ending) {
     const ig_tensor *weight = &layer->weight;
-    ig_dtype dtype = layer->zeros ? IG_DT_u8 : IG_DT_i8;
     ig_dim dims[IG_TENSOR_RANK];
+    size_t size = (size_t)weight->count * ig_dtypes[dtype].bits / 8;
     for (uint32_t d = 0; d < weight->rank; d++) {
         dims[d] = ig_dim_of(weight->dims[d]);
     }
     ig_data data = { .type = ig_type_tensor(e->module, dtype, weight->rank, dims),
-                     .bytes = ig_arena_copy(&e->module->arena, layer->codes,
-                                            (size_t)weight->count),
-                     .size = weight->count };
-    const char *name = ig_arena_printf(&e->module->arena, "%s.int8", layer->name);
+                     .bytes = ig_arena_copy(&e->module->arena, layer->codes, size),
+                     .size = (int64_t)size };
+    const char *name = ig_arena_printf(&e->module->arena, "%s.%s", layer->name, ending);
     return ig_make_weight(e->builder, ig_module_add_weight(e->module, name, &data));
+}
+
+static ig_value *codes_of(ig_expr *e, const ig_quant_layer *layer) {
+    return stored_weight(e, layer, layer->zeros ? IG_DT_u8 : IG_DT_i8, "int8");
 }
 
 static ig_value *scales_of(ig_expr *e, const ig_quant_layer *layer) {
@@ -104,6 +112,23 @@ static ig_value *build_static(ig_quant_inserter *in, ig_expr *e,
     q.scale = scales_of(e, layer);
     q.zero_point = zeros_of(e, layer);
     operands[1] = ig_compose_dequantize(e, codes_of(e, layer), &q, IG_DT_f32);
+    return ig_expr_make(e, (ig_opcode)op->code, operands, op->operand_count, op->attrs);
+}
+
+/* ---- no scales ---- */
+
+static ig_value *build_bf16(ig_quant_inserter *in, ig_expr *e,
+                            const ig_quant_layer *layer, const ig_op *op) {
+    assert(op->operand_count <= 3 && "x, weight, bias");
+    ig_value **x = &in->rounded[layer->activation];
+    ig_value *operands[3] = { NULL, NULL, ig_op_operand(op, 2) };
+    if (!*x) {
+        *x = ig_expr_cast(e, ig_op_operand(op, 0), IG_DT_bf16);
+        *x = ig_expr_cast(e, *x, IG_DT_f32);
+    }
+    operands[0] = *x;
+    operands[1] = stored_weight(e, layer, IG_DT_bf16, "bf16");
+    operands[1] = ig_expr_cast(e, operands[1], IG_DT_f32);
     return ig_expr_make(e, (ig_opcode)op->code, operands, op->operand_count, op->attrs);
 }
 
@@ -165,6 +190,9 @@ ig_value *ig_quant_build_layer(ig_quant_inserter *in, size_t number, ig_op *op) 
     assert(layer->codes && "weights are quantised before layers are built");
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
+    if (in->plan->options.is_bf16) {
+        return build_bf16(in, &e, layer, op);
+    }
     return in->plan->options.is_dynamic ? build_dynamic(in, &e, layer, op)
                                         : build_static(in, &e, layer, op);
 }

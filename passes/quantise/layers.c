@@ -152,7 +152,7 @@ static void note_layer(layer_walk *w, const ig_op *op, uint32_t place) {
     } else if (!layer.why) {
         know_product(op, &layer);
     }
-    if (!layer.why && layer.depth > DEPTH_MAX) {
+    if (!layer.why && layer.depth > DEPTH_MAX && !w->plan->options.is_bf16) {
         layer.why = "32 bits do not hold its sums";
     }
     layer.is_on = !layer.why;

@@ -33,6 +33,7 @@ typedef enum ig_quant_method {
 typedef struct ig_quant_options {
     ig_quant_method method;
     double percentile;         /* of values that the range holds: 99.99 */
+    bool is_bf16;              /* weights and activations are rounded to bf16 */
     bool is_dynamic;           /* scales of activations are found by the run */
     bool has_signed_values;    /* activations as i8 around 0; else u8 with zero point */
     bool has_one_scale;        /* for all of a weight; else one a channel */
@@ -75,7 +76,7 @@ typedef struct ig_quant_layer {
     uint32_t out_axis, in_axis; /* of the weight: channels that are made, and read */
     int64_t channels, depth;    /* made; terms of a sum */
     ig_tensor weight;           /* f32, as the op has it */
-    uint8_t *codes;             /* i8 or u8, in the order of `weight` */
+    uint8_t *codes;             /* i8, u8 or bf16, in the order of `weight` */
     float *scales;              /* scale_count: 1, or `channels` */
     uint8_t *zeros;             /* the same count; NULL: 0 */
     uint32_t scale_count;

@@ -113,8 +113,23 @@ static ig_quant_grid weight_grid(const ig_quant_options *options, double low,
                : ig_quant_grid_of(low, high, -most, most, true);
 }
 
+static void round_weights(ig_quant_layer *layer, ig_arena *arena) {
+    const ig_tensor *weight = &layer->weight;
+    ig_tensor rounded = *weight;
+    layer->codes = ig_arena_alloc(arena, (size_t)weight->count * sizeof(uint16_t));
+    rounded.dtype = IG_DT_bf16;
+    rounded.data = layer->codes;
+    for (int64_t i = 0; i < weight->count; i++) {
+        ig_tensor_set_f64(&rounded, i, ig_tensor_get_f64(weight, i));
+    }
+}
+
 void ig_quant_weights(const ig_quant_plan *plan, ig_quant_layer *layer,
                       ig_arena *arena) {
+    if (plan->options.is_bf16) {
+        round_weights(layer, arena);
+        return;
+    }
     const ig_quant_options *options = &plan->options;
     const float *factors = plan->activations.items[layer->activation].factors;
     const ig_tensor *weight = &layer->weight;

@@ -64,6 +64,30 @@ check "all layers in words" 0 "second  Gemm" "$ingot" quantize "$mlp" -c "$data"
     -o "$tmp/out.ig"
 check "areas in words" 0 "AUC 0." "$ingot" quantize "$mlp" -c "$data" -o "$tmp/out.ig"
 
+# Numbers of bf16.
+options=(-c "$data" --precision bf16)
+claims "bf16 with data" "format == 'bf16' and quantized == 3" \
+    "0 < outputs[0]['rms'] < 0.01 and all(0 < each['rms'] < 0.01 for each in layers)" \
+    "layers[0]['scale'] is None and abs(auc - quantized_auc) < 0.01"
+options=(--precision bf16)
+claims "and without" "quantized == 3 and outputs[0]['rms'] is None"
+options=(-c "$data" --precision bf16 --max-error 1e-9 --skip third)
+claims "also with a bound" "quantized == 0"
+check "as text" 0 "3 of 3 layers in bf16" "$ingot" quantize "$mlp" --precision bf16 \
+    -o "$tmp/narrow.ig"
+check "when compiling" 0 "second  Gemm" "$ingot" compile "$mlp" --precision bf16 \
+    -o "$tmp/narrow.ingot"
+check "as JSON" 0 '"format": "bf16"' "$ingot" compile "$mlp" --precision bf16 --json \
+    -o "$tmp/narrow.ingot"
+for form in "narrow.ig -t interpret" narrow.ig narrow.ingot; do
+    holds "$form runs" "$ingot" run "$tmp/"$form --inputs "$data" -o "$tmp/y.npz"
+    holds "and gives numpy's numbers" $layers rounded "$tmp" "$tmp/y.npz"
+done
+holds "weights take two bytes" test "$(stat -c %s "$tmp/narrow.ig.weights")" = 5760
+check "f32 is what there was" 0 "MB of constants" "$ingot" compile "$mlp" --precision f32 \
+    -o "$tmp/wide.ingot"
+holds "and rounds nothing" test "$("$ingot" dump "$mlp" | grep -c bf16)" = 0
+
 # What cannot be.
 rm -f "$tmp"/out.*
 refuse() {
@@ -81,6 +105,12 @@ refuse "labels that are not there" 3 "no labels called 'clicked'" -c "$data" --l
 refuse "a layer that there is not" 3 "no layer is called 'fourth'" -c "$data" --skip fourth
 refuse "all layers skipped" 4 "there is nothing to quantise" -c "$data" --skip '*'
 refuse "smoothing beyond 1" 2 "between 0 and 1" -c "$data" --smooth 1.5
+refuse "bf16 as ONNX" 2 "bf16 writes no ONNX" --precision bf16
+refuse "another precision" 2 "precision" -c "$data" --precision f16
+check "bf16 with scales" 3 "neither scales nor ranges" "$ingot" quantize "$mlp" \
+    --precision bf16 --symmetric -o "$tmp/out.ig"
+check "bf16 of what nobody trusts" 2 "--isolate or --precision" "$ingot" compile "$mlp" \
+    --isolate --precision bf16 -o "$tmp/out.ingot"
 refuse "six bits" 2 "weight-bits" -c "$data" --weight-bits 6
 check "no output" 2 "-o FILE" "$ingot" quantize "$mlp" -c "$data"
 check "another format" 2 ".ig, .onnx or .ingot" "$ingot" quantize "$mlp" -c "$data" \

@@ -2,6 +2,7 @@
 
     layers.py make FOLDER         mlp.onnx, data.npz (x, labels), sets/, and bad data
     layers.py judge FOLDER OUT.npz        is OUT what numpy's integers give?
+    layers.py rounded FOLDER OUT.npz      or what numpy gives with numbers of bf16?
     layers.py report FILE KEY=VALUE …     does a report in JSON say so?
 
 SPDX-License-Identifier: Apache-2.0
@@ -109,6 +110,25 @@ def judge(folder, got):
     assert np.abs(got - sigmoid(exact)).max() > 1e-4, "nothing was rounded"
 
 
+def bf16(x):
+    """To the nearest number of 8 significant bits, even ones at ties."""
+    bits = x.astype("f4").view("u4").astype("u8")
+    bits = bits + 0x7FFF + (bits >> 16 & 1) & 0xFFFF0000
+    return bits.astype("u4").view("f4")
+
+
+def rounded(folder, got):
+    expected, exact = data()[0], data()[0]
+    for i, w in enumerate(weights()):
+        sums = bf16(expected).astype("f8") @ bf16(w).astype("f8")
+        expected, exact = sums.astype("f4"), exact @ w
+        if i < 2:
+            expected, exact = np.maximum(expected, 0), np.maximum(exact, 0)
+    off = np.abs(np.load(got)["y"] - sigmoid(expected))
+    assert off.max() < 1e-3 and np.median(off) < 1e-6, off  # sums at ties go either way
+    assert np.abs(sigmoid(exact) - sigmoid(expected)).max() > 1e-4, "nothing was rounded"
+
+
 def report(path, claims):
     facts = json.loads(pathlib.Path(path).read_text())
     for claim in claims:
@@ -121,5 +141,7 @@ if __name__ == "__main__":
         make(pathlib.Path(first))
     elif what == "judge":
         judge(pathlib.Path(first), *rest)
+    elif what == "rounded":
+        rounded(pathlib.Path(first), *rest)
     else:
         report(first, rest)

@@ -211,6 +211,27 @@ TEST(weights_by_channel) {
     found_close(&f);
 }
 
+/* 1 + 2^-8 is a tie between 1 and 1 + 2^-7, the first even. */
+TEST(weights_of_bf16) {
+    found f;
+    find_in(
+        "module @m {\n  weight @w : f32[1, 4] = [1.00390625, 1.01171875, -3, 1e-40]\n"
+        "  graph @main(%x: f32[B, 1]) -> (f32[B, 4]) {\n"
+        "    %0 = matmul %x, @w : f32[B, 4]\n    ret %0\n  }\n}\n",
+        &f);
+    static const uint16_t want[] = { 0x3f80, 0x3f82, 0xc040, 0x0001 };
+    ig_quant_layer *layer = &f.plan.layers.items[0];
+    f.plan.options.is_bf16 = true;
+    ig_quant_weights(&f.plan, layer, &f.arena);
+    CHECK(memcmp(layer->codes, want, sizeof want) == 0);
+    ig_quant_replace_layers(&f.plan, f.module->graphs.items[0], &f.arena);
+    const ig_op *product = f.module->graphs.items[0]->body.last->prev;
+    CHECK_INT(product->code, IG_OP_matmul);
+    CHECK(ig_def(ig_op_operand(product, 0), IG_OP_cast) != NULL);
+    CHECK(ig_def(ig_op_operand(product, 1), IG_OP_cast) != NULL);
+    found_close(&f);
+}
+
 TEST(weights_with_zero_points) {
     found f;
     find_in(graph, &f);
@@ -307,5 +328,5 @@ UNIT_SUITE(passes_quantise, rows_of_four_bits, rows_of_one_number,
            symmetric_is_around_zero, ties_go_to_even, scales_are_normal,
            methods_cut_what_is_rare, percentile_counts_all_that_it_cuts,
            least_error_keeps_what_costs_more, empty_ranges_stay, layers_are_found,
-           weights_by_channel, weights_with_zero_points, smoothing_moves_what_is_large,
-           grouped_channels_are_not_smoothed)
+           weights_by_channel, weights_of_bf16, weights_with_zero_points,
+           smoothing_moves_what_is_large, grouped_channels_are_not_smoothed)

@@ -33,7 +33,7 @@ typedef struct settings {
         store_memory, deadline, ahead;
     bool has_rtol, has_atol, has_seconds, has_arena;
     /* of quantize */
-    const char *calibration, *labels, *method;
+    const char *calibration, *labels, *method, *precision;
     text_list skips, table_formats;
     double percentile, smoothing, max_error;
     bool has_percentile, has_smoothing, has_max_error;

@@ -31,7 +31,7 @@ static int widest_name(const ig_quantize_report *report) {
     return width < 40 ? width : 40;
 }
 
-static void put_layer(const ig_quantize_layer *layer, int width) {
+static void put_layer(const ig_quantize_layer *layer, int width, const char *format) {
     put_name(layer->name, width);
     printf("  %-8s", layer->op);
     put_number(layer->error.cosine, 9);
@@ -40,7 +40,7 @@ static void put_layer(const ig_quantize_layer *layer, int width) {
     put_number(layer->output_rms, 9);
     put_number(layer->low, 9);
     put_number(layer->high, 9);
-    printf("  %s%s\n", layer->is_quantized ? "int8" : "stays real: ", layer->why);
+    printf("  %s%s\n", layer->is_quantized ? format : "stays real: ", layer->why);
 }
 
 void quantize_report_text(const ig_quantize_report *report, const char *output,
@@ -50,7 +50,7 @@ void quantize_report_text(const ig_quantize_report *report, const char *output,
     printf("  %-8s %9s %9s %9s %9s %9s %9s\n", "op", "cosine", "max", "rms", "harm",
            "low", "high");
     for (size_t i = 0; i < report->layer_count; i++) {
-        put_layer(&report->layers[i], width);
+        put_layer(&report->layers[i], width, report->format);
     }
     for (size_t i = 0; i < report->output_count; i++) {
         const ig_quantize_output *of = &report->outputs[i];
@@ -66,8 +66,8 @@ void quantize_report_text(const ig_quantize_report *report, const char *output,
                100 * (report->quantized_auc / report->auc - 1));
     }
     put_plain(stdout, output);
-    printf(": %zu of %zu layers in int8, %zu batches, %.2f s\n",
-           report->quantized_count, report->layer_count, report->batch_count, seconds);
+    printf(": %zu of %zu layers in %s, %zu batches, %.2f s\n", report->quantized_count,
+           report->layer_count, report->format, report->batch_count, seconds);
 }
 
 /* ---- JSON ---- */
@@ -127,8 +127,9 @@ void quantize_report_json(const ig_quantize_report *report, const char *output,
     fputs("]", stdout);
     put_real("auc", report->auc);
     put_real("quantized_auc", report->quantized_auc);
-    printf(", \"quantized\": %zu, \"of\": %zu, \"batches\": %zu",
-           report->quantized_count, report->layer_count, report->batch_count);
+    printf(", \"format\": \"%s\", \"quantized\": %zu, \"of\": %zu, \"batches\": %zu",
+           report->format, report->quantized_count, report->layer_count,
+           report->batch_count);
     put_real("seconds", seconds);
     puts("}");
 }

@@ -8,6 +8,7 @@
 #include "tools/ingot/quantize/report.h"
 #include "tools/ingot/values/declare.h"
 
+#include <ingot/quantize.h>
 #include <ingot/stored.h>
 
 #include <stdlib.h>
@@ -35,6 +36,9 @@ static const option_row options[] = {
     LIST("quantize-tables", table_formats, "[TABLE=]int8|int4|int2|f16|ERROR",
          "rows of tables in fewer bits; TABLE may be a pattern, 'big_*'; ERROR, 0.01: "
          "the fewest whose rms error is at most that; may be repeated"),
+    TEXT("precision", 0, precision, "f32|bf16",
+         "bf16: products and convolutions of constant weights round these and what "
+         "meets them (ingot quantize says what that costs)"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
@@ -162,24 +166,67 @@ static ig_status quantize_tables(const settings *given, ig_module *module) {
     return IG_OK;
 }
 
+static bool rounds_layers(const settings *given) {
+    return given->precision && strcmp(given->precision, "bf16") == 0;
+}
+
+static void print_rounding(const settings *given, const ig_quantized *made,
+                           double seconds) {
+    ig_quantize_report report = { .size = sizeof report };
+    ig_quantized_get_report(made, &report);
+    progress_clear();
+    if (given->json) {
+        quantize_report_json(&report, given->output, seconds);
+    } else if (!given->quiet) {
+        quantize_report_text(&report, given->output, seconds);
+    }
+}
+
+/* *out_module is the model to compile: another one where layers are rounded. */
+static ig_status round_layers(const settings *given, ig_module *module,
+                              ig_quantized **out_made, ig_module **out_module) {
+    ig_compile_options compile = compile_options(given);
+    ig_quantize_options how = { .size = sizeof how, .compile = &compile, .to_bf16 = 1 };
+    double begin = clock_seconds();
+    ig_status status = ig_quantize(module, NULL, 0, &how, out_made);
+    if (status == IG_OK) {
+        status = ig_quantized_module(*out_made, out_module);
+    }
+    if (status == IG_OK) {
+        print_rounding(given, *out_made, clock_seconds() - begin);
+    }
+    return status;
+}
+
+static ig_status write_compiled(const settings *given, ig_context *context,
+                                ig_module *module, bool is_text) {
+    ig_status status = given->plan ? ranks_shard_by_plan(given, module) : IG_OK;
+    if (status != IG_OK) {
+        return status;
+    }
+    return given->stores.count ? write_stored(given, module)
+           : is_text           ? write_text(given, module)
+                               : write_file(given, context, module);
+}
+
 static ig_status compile_here(const settings *given, ig_context *context,
                               bool is_text) {
-    ig_module *module = NULL;
+    ig_module *module = NULL, *rounded = NULL;
+    ig_quantized *made = NULL;
     ig_status status = declared_import(given, context, given->arguments.items[0],
                                        &module);
     if (status != IG_OK) {
         return status;
     }
     status = quantize_tables(given, module);
-    if (status == IG_OK && given->plan) {
-        status = ranks_shard_by_plan(given, module);
+    if (status == IG_OK && rounds_layers(given)) {
+        status = round_layers(given, module, &made, &rounded);
     }
-    if (status == IG_OK && given->stores.count) {
-        status = write_stored(given, module);
-    } else if (status == IG_OK) {
-        status = is_text ? write_text(given, module)
-                         : write_file(given, context, module);
+    if (status == IG_OK) {
+        status = write_compiled(given, context, rounded ? rounded : module, is_text);
     }
+    ig_module_close(rounded);
+    ig_quantized_close(made);
     ig_module_close(module);
     return status;
 }
@@ -217,6 +264,9 @@ static int run_compile(const settings *given) {
     status = status ? status : ahead_check(given);
     if (!status && given->isolate && given->table_formats.count) {
         status = complain(EXIT_USAGE, "leave out --isolate or --quantize-tables");
+    }
+    if (!status && given->isolate && rounds_layers(given)) {
+        status = complain(EXIT_USAGE, "leave out --isolate or --precision");
     }
     status = status ? status : output_check(given);
     ig_context *context = status ? NULL : context_open(given, NULL, &status);

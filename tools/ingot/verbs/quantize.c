@@ -15,6 +15,9 @@ static const option_row options[] = {
     TEXT("labels", 0, labels, "NAME",
          "the array that says 0 or 1 for each first output (labels, label)"),
     COUNT("batch", 'b', batch_size, 1, INT32_MAX, "rows of the arrays in each call"),
+    TEXT("precision", 0, precision, "int8|bf16",
+         "integers (int8), or weights and values rounded to bf16, which has no scales "
+         "and needs no data"),
     TEXT("method", 0, method, "min-max|percentile|mse|entropy",
          "how ranges of values are chosen (mse)"),
     REAL("percentile", percentile, has_percentile, "P",
@@ -51,6 +54,10 @@ static ig_quantize_method method_of(const settings *given) {
         }
     }
     return IG_QUANTIZE_MSE;
+}
+
+static bool is_bf16(const settings *given) {
+    return given->precision && strcmp(given->precision, "bf16") == 0;
 }
 
 static bool writes_onnx(const settings *given) {
@@ -114,6 +121,7 @@ static ig_status quantize_with(const settings *given, const model *m,
         .max_error = given->max_error,
         .only_onnx = writes_onnx(given),
         .compile = &compile,
+        .to_bf16 = is_bf16(given),
     };
     ig_quantized *made = NULL;
     ig_status status = ig_quantize(m->module, data->batches, data->batch_count, &how,
@@ -174,9 +182,12 @@ static int check_options(const settings *given) {
         return complain(EXIT_USAGE, "--output %s: only ONNX models are written as ONNX",
                         given->output);
     }
-    if (!given->calibration && !given->dynamic) {
-        return complain(EXIT_USAGE, "quantize needs --calibration DIR|x.npz, or "
-                                    "--dynamic");
+    if (writes_onnx(given) && is_bf16(given)) {
+        return complain(EXIT_USAGE, "--precision bf16 writes no ONNX");
+    }
+    if (!given->calibration && !given->dynamic && !is_bf16(given)) {
+        return complain(EXIT_USAGE, "quantize needs --calibration DIR|x.npz, "
+                                    "--dynamic or --precision bf16");
     }
     if (given->has_smoothing && given->smoothing > 1) {
         return complain(EXIT_USAGE, "--smooth takes a number between 0 and 1");
@@ -209,7 +220,7 @@ static int run_quantize(const settings *given) {
 const verb verb_quantize = {
     .name = "quantize",
     .arguments = "MODEL --calibration DIR|x.npz -o OUT",
-    .help = "makes the products and convolutions of a model 8-bit integers",
+    .help = "makes the products and convolutions of a model 8-bit integers, or bf16",
     .details =
         "Weights get a scale a channel, values a range that the calibration data choose. The report says what each layer costs by itself (cosine, largest difference, root of mean square against its own), with --max-error also what it does to the outputs (harm), and what all of them do together. Where labels of 0 and 1 are among the data, it gives the area under the ROC curve, too. OUT.onnx is the source with QuantizeLinear and DequantizeLinear around the layers.",
     .options = options,
