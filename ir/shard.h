@@ -16,4 +16,9 @@ typedef struct ig_shard {
 uint32_t ig_shard_count(const ig_op *op);
 ig_shard ig_shard_at(const ig_op *op, uint32_t number);
 
+/* A collective's lists, and how many operands each has: itself, its counts, and of an
+ * all_to_all where it is known what comes. */
+uint32_t ig_list_stride(const ig_op *op);
+uint32_t ig_list_count(const ig_op *op);
+
 #endif

@@ -17,6 +17,16 @@ ig_shard ig_shard_at(const ig_op *op, uint32_t number) {
     return (ig_shard){ n[0], n[1], n[2], n[3], n[4] };
 }
 
+uint32_t ig_list_stride(const ig_op *op) {
+    bool is_known = op->code == IG_OP_all_to_all &&
+                    ig_attr_int(op, IG_all_to_all_known, 0);
+    return is_known ? 3 : 2;
+}
+
+uint32_t ig_list_count(const ig_op *op) {
+    return op->operand_count / ig_list_stride(op);
+}
+
 static bool is_inside(int64_t first, int64_t count, int64_t most) {
     return first >= 0 && count >= 0 && first <= most && count <= most - first;
 }
@@ -205,16 +215,27 @@ static ig_status check_own_rank(const ig_op *op, uint32_t slot, int64_t world) {
                              (long long)rank, (long long)world);
 }
 
-/* Operands in pairs: a list, and how much of it is whose. */
+/* Operand `i` says which exchange has been started. */
+static ig_status check_ticket(const ig_op *op, uint32_t i) {
+    return ig_def(op->operands[i].value, IG_OP_meet_start)
+               ? IG_OK
+               : INFER_ERROR(op, "operand %u is %s, expected what meet_start gives", i,
+                             ig_operand_text(op, i));
+}
+
+/* Operands in pairs: a list, and how much of it is whose; or in triples. */
 static ig_status check_pairs(const ig_op *op, uint32_t results, uint32_t rank_slot) {
-    if (op->operand_count % 2 || op->result_count != results) {
+    uint32_t stride = ig_list_stride(op), pairs = ig_list_count(op);
+    if (op->result_count != results) {
         return INFER_ERROR(op, "%u operands and %u results are no pairs",
                            op->operand_count, op->result_count);
     }
     IG_TRY(ig_check_tensors(op));
     int64_t world = 0;
-    for (uint32_t i = 0; i < op->operand_count; i += 2) {
-        IG_TRY(check_counts(op, i + 1, &world));
+    for (uint32_t i = 0; i < pairs * stride; i += stride) {
+        for (uint32_t k = 1; k < stride; k++) {
+            IG_TRY(check_counts(op, i + k, &world));
+        }
         IG_TRY(check_list(op, i));
     }
     return check_own_rank(op, rank_slot, world);
@@ -232,17 +253,26 @@ static const ig_type *type_received(const ig_op *op, uint32_t operand,
 }
 
 ig_status ig_infer_all_to_all(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_pairs(op, op->operand_count, IG_all_to_all_rank));
-    for (uint32_t i = 0; i < op->operand_count; i += 2) {
-        out_types[i] = type_received(op, i, i);
-        out_types[i + 1] = ig_operand_type(op, i + 1);
+    uint32_t stride = ig_list_stride(op), pairs = ig_list_count(op);
+    if (op->operand_count % stride) {
+        return INFER_ERROR(op, "%u operands are no %s", op->operand_count,
+                           stride == 3 ? "triples" : "pairs");
+    }
+    IG_TRY(check_pairs(op, 2 * pairs, IG_all_to_all_rank));
+    for (uint32_t i = 0; i < pairs; i++) {
+        out_types[2 * i] = type_received(op, i * stride, 2 * i);
+        out_types[2 * i + 1] = ig_operand_type(op, i * stride + 1);
     }
     return IG_OK;
 }
 
 ig_status ig_infer_reduce_scatter(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_pairs(op, op->operand_count / 2u, IG_reduce_scatter_rank));
-    for (uint32_t i = 0; i < op->operand_count; i += 2) {
+    uint32_t pairs = op->operand_count / 2u;
+    if (op->operand_count % 2) {
+        IG_TRY(check_ticket(op, 2 * pairs));
+    }
+    IG_TRY(check_pairs(op, pairs, IG_reduce_scatter_rank));
+    for (uint32_t i = 0; i < 2 * pairs; i += 2) {
         IG_TRY(ig_check_float(op, i));
         out_types[i / 2] = type_received(op, i, i / 2);
     }
@@ -269,28 +299,60 @@ ig_status ig_infer_meet_counts(ig_op *op, const ig_type **out_types) {
     return IG_OK;
 }
 
-ig_status ig_infer_meet_lists(ig_op *op, const ig_type **out_types) {
-    uint32_t n = op->result_count;
+/* Operands: n lists, n counts, and what meet_counts found of these. */
+static ig_status check_lists(const ig_op *op, uint32_t n, bool has_found,
+                             uint32_t rank_slot) {
     int64_t world = 0, found;
-    if (op->operand_count != 2 * n + 1) {
-        return INFER_ERROR(op, "%u operands and %u results are no pairs",
-                           op->operand_count, n);
-    }
     IG_TRY(ig_check_tensors(op));
     for (uint32_t i = 0; i < n; i++) {
         IG_TRY(check_list(op, i));
         IG_TRY(check_counts(op, n + i, &world));
     }
-    IG_TRY(check_own_rank(op, IG_meet_lists_rank, world));
+    IG_TRY(check_own_rank(op, rank_slot, world));
+    if (!has_found) {
+        return IG_OK;
+    }
     IG_TRY(ig_check_rank(op, 2 * n, 1));
     IG_TRY(ig_check_dtype(op, 2 * n, IG_DT_i64));
-    if (!ig_dim_known(ig_operand_type(op, 2 * n)->dims[0], &found) ||
-        found != count_found(n, world)) {
-        return INFER_ERROR(op, "operand %u is %s, expected what meet_counts finds",
-                           2 * n, ig_operand_text(op, 2 * n));
+    bool is_right = ig_dim_known(ig_operand_type(op, 2 * n)->dims[0], &found) &&
+                    found == count_found(n, world);
+    return is_right
+               ? IG_OK
+               : INFER_ERROR(op, "operand %u is %s, expected what meet_counts finds",
+                             2 * n, ig_operand_text(op, 2 * n));
+}
+
+ig_status ig_infer_meet_start(ig_op *op, const ig_type **out_types) {
+    uint32_t n = op->operand_count / 2u;
+    ig_dim one = ig_dim_of(1);
+    IG_TRY(check_lists(op, n, op->operand_count % 2, IG_meet_start_rank));
+    out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 1, &one);
+    return IG_OK;
+}
+
+ig_status ig_infer_meet_lists(ig_op *op, const ig_type **out_types) {
+    uint32_t n = op->result_count, started = 2 * n + 2;
+    if (op->operand_count != 2 * n + 1 && op->operand_count != started) {
+        return INFER_ERROR(op, "%u operands and %u results are no pairs",
+                           op->operand_count, n);
+    }
+    IG_TRY(check_lists(op, n, true, IG_meet_lists_rank));
+    if (op->operand_count == started) {
+        IG_TRY(check_ticket(op, 2 * n + 1));
     }
     for (uint32_t i = 0; i < n; i++) {
         out_types[i] = type_received(op, i, i);
     }
     return IG_OK;
+}
+
+ig_status ig_infer_meet_end(ig_op *op, const ig_type **out_types) {
+    (void)out_types;
+    IG_TRY(ig_check_tensors(op));
+    IG_TRY(check_ticket(op, 0));
+    uint32_t lists = op->operands[0].value->def->operand_count / 2u;
+    return op->operand_count == 1 + lists
+               ? IG_OK
+               : INFER_ERROR(op, "%u operands, expected the %u lists that were started",
+                             op->operand_count, lists);
 }

@@ -12,6 +12,7 @@
 
 #include "ir/fold/fold.h"
 #include "ir/interpret/run.h"
+#include "ir/shard.h"
 
 #include <string.h>
 
@@ -33,7 +34,8 @@ static const ig_tensor *operand_of(const world *w, uint32_t rank, uint32_t index
 }
 
 static parcel parcel_of(const world *w, uint32_t rank, uint32_t pair) {
-    parcel p = { operand_of(w, rank, pair * 2), operand_of(w, rank, pair * 2 + 1), 1 };
+    uint32_t first = pair * ig_list_stride(w->ops[rank]);
+    parcel p = { operand_of(w, rank, first), operand_of(w, rank, first + 1), 1 };
     for (uint32_t d = 1; d < p.list->rank; d++) {
         p.inner *= p.list->dims[d];
     }
@@ -75,8 +77,12 @@ static ig_status check_alike(const world *w, uint32_t rank) {
     if (op->code == IG_OP_ret) {
         return IG_OK;
     }
-    for (uint32_t i = 0; i < op->operand_count; i += 2) {
-        parcel a = parcel_of(w, 0, i / 2), b = parcel_of(w, rank, i / 2);
+    if (ig_list_stride(op) != ig_list_stride(first)) {
+        return RANK_ERROR(w, rank, "%s: rank %u knows what comes, or rank 0 does",
+                          name_of(op), rank);
+    }
+    for (uint32_t i = 0; i < ig_list_count(op); i++) {
+        parcel a = parcel_of(w, 0, i), b = parcel_of(w, rank, i);
         size_t extents = (a.list->rank - 1) * sizeof *a.list->dims;
         if (a.list->dtype != b.list->dtype || a.list->rank != b.list->rank ||
             memcmp(a.list->dims + 1, b.list->dims + 1, extents) != 0) {
@@ -84,7 +90,7 @@ static ig_status check_alike(const world *w, uint32_t rank) {
                 w, rank,
                 "%s: operand %u of rank %u is not of the type that it has "
                 "on rank 0",
-                name_of(op), i, rank);
+                name_of(op), i * ig_list_stride(op), rank);
         }
     }
     return IG_OK;
@@ -113,19 +119,25 @@ static ig_status check_counts(const world *w, uint32_t rank, uint32_t pair) {
                                   name, rank, (long long)left);
 }
 
+/* What rank `to` gets; results in the order of the op's, in `eval`'s memory. */
+typedef ig_status (*collective_fn)(const world *w, ig_eval *eval, uint32_t to,
+                                   ig_tensor *out);
+static const collective_fn collectives[IG_OP_COUNT];
+
 /* Is the collective one that all ranks are at?  Its halves stand in graphs that are to
  * be compiled. */
 static ig_status check_meeting(const world *w) {
-    uint16_t code = w->ops[0]->code;
-    if (code == IG_OP_meet_counts || code == IG_OP_meet_lists) {
+    const ig_op *op = w->ops[0];
+    bool is_end = op->code == IG_OP_ret;
+    bool is_started = op->code == IG_OP_reduce_scatter && op->operand_count % 2;
+    if (!is_end && (!collectives[op->code] || is_started)) {
         return RANK_ERROR(w, 0, "%s: interpret the graph before resolve_shapes",
                           name_of(w->ops[0]));
     }
     for (uint32_t rank = 1; rank < w->count; rank++) {
         IG_TRY(check_alike(w, rank));
     }
-    bool is_end = w->ops[0]->code == IG_OP_ret;
-    for (uint32_t pair = 0; !is_end && pair < w->ops[0]->operand_count / 2u; pair++) {
+    for (uint32_t pair = 0; !is_end && pair < ig_list_count(op); pair++) {
         for (uint32_t rank = 0; rank < w->count; rank++) {
             IG_TRY(check_counts(w, rank, pair));
         }
@@ -135,10 +147,6 @@ static ig_status check_meeting(const world *w) {
 
 /* ---- the collectives ---- */
 
-/* What rank `to` gets; results in the order of the op's, in `eval`'s memory. */
-typedef ig_status (*collective_fn)(const world *w, ig_eval *eval, uint32_t to,
-                                   ig_tensor *out);
-
 static ig_status alloc_list(const world *w, ig_eval *eval, uint32_t to,
                             const ig_tensor *like, int64_t count, ig_tensor *out) {
     int64_t dims[IG_TENSOR_RANK];
@@ -147,9 +155,26 @@ static ig_status alloc_list(const world *w, ig_eval *eval, uint32_t to,
     return ig_eval_alloc(eval, w->ops[to], like->dtype, like->rank, dims, out);
 }
 
+/* What the rank knew, where it did, is what comes. */
+static ig_status check_known(const world *w, uint32_t to, uint32_t pair,
+                             const ig_tensor *came) {
+    uint32_t stride = ig_list_stride(w->ops[to]);
+    for (uint32_t from = 0; stride == 3 && from < w->count; from++) {
+        int64_t known = ig_tensor_get_i64(operand_of(w, to, pair * 3 + 2), from);
+        if (known != ig_tensor_get_i64(came, from)) {
+            return RANK_ERROR(w, to,
+                              "all_to_all: %lld of list %u come from rank %u, and rank "
+                              "%u knows of %lld",
+                              (long long)ig_tensor_get_i64(came, from), pair, from, to,
+                              (long long)known);
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status collect_parts(const world *w, ig_eval *eval, uint32_t to,
                                ig_tensor *out) {
-    for (uint32_t pair = 0; pair < w->ops[to]->operand_count / 2u; pair++, out += 2) {
+    for (uint32_t pair = 0; pair < ig_list_count(w->ops[to]); pair++, out += 2) {
         int64_t count = 0, at = 0, ranks = w->count;
         parcel own = parcel_of(w, to, pair);
         for (uint32_t from = 0; from < w->count; from++) {
@@ -166,6 +191,7 @@ static ig_status collect_parts(const world *w, ig_eval *eval, uint32_t to,
                          came * p.inner);
             at += came;
         }
+        IG_TRY(check_known(w, to, pair, &out[1]));
     }
     return IG_OK;
 }
@@ -199,7 +225,7 @@ static ig_status reduce_pair(const world *w, ig_eval *eval, uint32_t to, uint32_
 
 static ig_status reduce_parts(const world *w, ig_eval *eval, uint32_t to,
                               ig_tensor *out) {
-    for (uint32_t pair = 0; pair < w->ops[to]->operand_count / 2u; pair++) {
+    for (uint32_t pair = 0; pair < ig_list_count(w->ops[to]); pair++) {
         IG_TRY(reduce_pair(w, eval, to, pair, &out[pair]));
     }
     return IG_OK;

@@ -13,6 +13,7 @@
 #include "passes/place/ranks.h"
 
 #include <assert.h>
+#include <string.h>
 
 typedef struct rank_call {
     ig_buffers *s;
@@ -125,9 +126,38 @@ static ig_status call_meet_counts(rank_call *c) {
     return IG_OK;
 }
 
+static ig_status call_meet_start(rank_call *c) {
+    uint32_t n = c->op->operand_count / 2u;
+    c->function = "rank_meet_start";
+    push_number(c, world_of(c, n));
+    push_number(c, ig_attr_int(c->op, IG_meet_start_rank, 0));
+    push_number(c, n);
+    for (uint32_t i = 0; i < n; i++) {
+        push_number(c, index_bytes(operand_type(c, i)));
+    }
+    return IG_OK;
+}
+
+/* The buffers that are under way, which need not be those of the values. */
+static ig_status call_meet_end(rank_call *c) {
+    const ig_use *use = c->ins.items[0]->uses;
+    c->function = "rank_meet_end";
+    while (use->user->code != IG_OP_host ||
+           strcmp(ig_attr_str(use->user, IG_host_function), "rank_meet_start") != 0) {
+        use = use->next;
+        assert(use && "a function has started it");
+    }
+    for (uint32_t i = 0; i + 1 < c->op->operand_count; i++) {
+        IG_PUSH(c->s->arena, &c->ins, use->user->operands[i].value);
+    }
+    push_number(c, c->op->operand_count - 1);
+    return IG_OK;
+}
+
 static ig_status call_meet_lists(rank_call *c) {
     uint32_t n = c->op->result_count;
-    c->function = "rank_meet_lists";
+    bool is_started = c->op->operand_count == 2 * n + 2;
+    c->function = is_started ? "rank_meet_wait" : "rank_meet_lists";
     push_number(c, world_of(c, n));
     push_number(c, ig_attr_int(c->op, IG_meet_lists_rank, 0));
     push_number(c, n);
@@ -139,7 +169,8 @@ static ig_status call_meet_lists(rank_call *c) {
 
 static ig_status call_reduce_scatter(rank_call *c) {
     uint32_t n = c->op->result_count;
-    c->function = "rank_reduce_scatter";
+    bool is_started = c->op->operand_count % 2;
+    c->function = is_started ? "rank_reduce_wait" : "rank_reduce_scatter";
     push_number(c, world_of(c, 1));
     push_number(c, ig_attr_int(c->op, IG_reduce_scatter_rank, 0));
     push_number(c, n);
@@ -165,16 +196,30 @@ static const rank_call_fn calls[IG_OP_COUNT] = {
     [IG_OP_bag_ids] = call_bag_ids,
     [IG_OP_deal] = call_deal,
     [IG_OP_meet_counts] = call_meet_counts,
+    [IG_OP_meet_start] = call_meet_start,
     [IG_OP_meet_lists] = call_meet_lists,
+    [IG_OP_meet_end] = call_meet_end,
     [IG_OP_reduce_scatter] = call_reduce_scatter,
 };
+
+/* Who waits for what was started needs no list again: counts, and which one it is. */
+static bool is_read(const ig_op *op, uint32_t operand) {
+    uint32_t n = op->result_count, last = op->operand_count - 1u;
+    return op->code == IG_OP_meet_end     ? operand == 0
+           : op->code == IG_OP_meet_lists ? last == 2 * n || operand >= 2 * n
+           : op->code == IG_OP_reduce_scatter
+               ? last % 2 || operand % 2 || operand == last
+               : true;
+}
 
 ig_status ig_bufferise_ranks(ig_buffers *s, ig_op *op) {
     assert(calls[op->code] && "a function does this op");
     rank_call c = { .s = s, .op = op, .b = ig_builder_before(op) };
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        ig_place *place = ig_buffers_place(s, op->operands[i].value);
-        IG_PUSH(s->arena, &c.ins, ig_buffers_whole(s, &c.b, place));
+        if (is_read(op, i)) {
+            ig_place *place = ig_buffers_place(s, op->operands[i].value);
+            IG_PUSH(s->arena, &c.ins, ig_buffers_whole(s, &c.b, place));
+        }
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = op->results[i].type;

@@ -64,6 +64,7 @@ typedef struct travel {
     uint32_t slot;    /* of its first list, among what goes there */
     uint32_t returns; /* of its rows, among what comes back */
     bool is_reduced;  /* by reduce_scatter */
+    ig_value *coming; /* how many rows come back from each rank */
     ig_value *place;  /* which of the rows that come back each id has */
 } travel;
 
@@ -169,6 +170,15 @@ static void send_list(const journey *j, values *list, ig_value *x, ig_value *cou
     IG_PUSH(j->s->arena, list, counts);
 }
 
+/* As an answer: how much comes is known. */
+static void answer_list(const journey *j, const travel *t, values *list, ig_value *x,
+                        ig_value *counts) {
+    send_list(j, list, x, counts);
+    if (!t->is_reduced) {
+        IG_PUSH(j->s->arena, list, t->coming);
+    }
+}
+
 static void deal_part(journey *j, const feature *f, const ig_shard_part *part) {
     ig_value *operands[] = { f->lengths, f->ids, f->weights };
     bool has_weights = f->weights && !f->table->is_distinct;
@@ -183,6 +193,7 @@ static void deal_part(journey *j, const feature *f, const ig_shard_part *part) {
                         .result_count = has_weights ? 6 : 5 };
     ig_op *deal = ig_build_deal_op(&j->e, &spec, attrs);
     travel t = { .feature = f, .part = part, .place = &deal->results[4] };
+    t.coming = &deal->results[sends_bags(f) ? 1 : 3];
     t.slot = (uint32_t)j->there.count;
     if (sends_bags(f)) {
         send_list(j, &j->there, &deal->results[0], &deal->results[1]);
@@ -201,18 +212,21 @@ static ig_value *meet_ranks(journey *j, ig_opcode code, const values *list) {
     if (!list->count) {
         return NULL;
     }
-    uint32_t count = (uint32_t)list->count;
+    bool is_answer = code == IG_OP_all_to_all && list != &j->there;
+    uint32_t count = (uint32_t)list->count, lists = count / (is_answer ? 3 : 2);
     const ig_divided *table = j->features.items[0].table;
     ig_op_spec spec = { .operands = list->items,
                         .operand_count = count,
-                        .result_count = code == IG_OP_all_to_all ? count : count / 2 };
+                        .result_count = code == IG_OP_all_to_all ? 2 * lists : lists };
     if (code == IG_OP_reduce_scatter) {
         ig_reduce_scatter_attrs attrs = { .rank = table->rank,
                                           .overlaps = j->leg_count > 1 };
         return ig_build_reduce_scatter_op(&j->e, &spec, attrs)->results;
     }
-    ig_all_to_all_attrs attrs = { .rank = table->rank, .overlaps = j->leg_count > 1 };
-    if (table->of) {
+    ig_all_to_all_attrs attrs = { .rank = table->rank,
+                                  .overlaps = j->leg_count > 1,
+                                  .known = is_answer };
+    if (table->of && !is_answer) {
         attrs.of = (ig_maybe_int)IG_SET(table->of);
     }
     return ig_build_all_to_all_op(&j->e, &spec, attrs)->results;
@@ -287,8 +301,8 @@ static void send_codes(journey *j, const travel *t, values *list, ig_value *rows
         ig_dim dims[] = { ig_dim_of(0), ig_dim_of(1) };
         steps = ig_expr_fill(&j->e, IG_DT_f32, 2, dims, 0);
     }
-    send_list(j, list, rows, counts);
-    send_list(j, list, steps, counts);
+    answer_list(j, t, list, rows, counts);
+    answer_list(j, t, list, steps, counts);
 }
 
 /* What came of the rows of `t`, in the dtype that is added. */
@@ -314,11 +328,13 @@ static void return_rows(journey *j, travel *t) {
                     t->part->rank_count == f->table->world;
     leg *way = &j->legs[f->leg];
     values *list = t->is_reduced ? &way->reduced : &way->back;
-    t->returns = (uint32_t)list->count / (t->is_reduced ? 2 : 1);
+    /* Of a pair there is one result, of a triple two. */
+    t->returns = t->is_reduced ? (uint32_t)list->count / 2
+                               : (uint32_t)list->count / 3 * 2;
     if (are_codes(t)) {
         send_codes(j, t, list, rows, counts);
     } else {
-        send_list(j, list, rows, counts);
+        answer_list(j, t, list, rows, counts);
     }
 }
 

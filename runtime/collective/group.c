@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "runtime/collective/env.h"
+#include "runtime/collective/flight.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -137,6 +138,7 @@ void ig_group_close(ig_group *group) {
     }
     if (group->transport) {
         group->transport->close(group);
+        ig_flights_close(group);
     }
     free(group->send);
     free(group->receive);

@@ -1,10 +1,12 @@
-/* Functions of ranks that meet: the two halves of an all_to_all, and reduce_scatter.
+/* Functions of ranks that meet: the two halves of an all_to_all, and reduce_scatter;
+ * and what begins at one step and is waited for at another.
  * SPDX-License-Identifier: Apache-2.0
  *
  * All lists of a collective travel in one exchange: a rank's parts of them, one behind
  * the other, are one parcel.
  */
 #include "base/checked.h"
+#include "runtime/collective/flight.h"
 #include "runtime/collective/ranks.h"
 
 #include <string.h>
@@ -159,11 +161,47 @@ bool ig_rank_meet_lists(ig_group *group, const ig_host_call *call) {
 
 /* ---- sums ---- */
 
+/* Buffers of sums: first sums, then scratch, and counts every `step` from `counts`. */
+typedef struct sums {
+    uint32_t counts, step;
+} sums;
+
+static const int64_t *counts_at(const meeting *m, sums s, uint32_t k) {
+    return m->call->buffers[s.counts + s.step * k];
+}
+
+/* Elements of list `k` that are this rank's. */
+static bool own_elements(const meeting *m, sums s, uint32_t k, int64_t *out) {
+    return ig_rank_holds(m->call, s.counts + s.step * k, m->world, 8) &&
+           ig_mul_i64(counts_at(m, s, k)[m->group->options.rank],
+                      m->call->params[3 + 2 * k], out);
+}
+
+/* Each rank's terms of list `k` are piece `k` of its parcel. */
+static bool receive_terms(const meeting *m, sums s, uint32_t k) {
+    int64_t bytes = m->call->params[4 + 2 * k], own;
+    uint32_t n = (uint32_t)m->n;
+    if (!own_elements(m, s, k, &own) || !ig_rank_holds(m->call, k, own, bytes) ||
+        !ig_rank_holds(m->call, n + k, m->world * own, bytes)) {
+        return false;
+    }
+    for (int64_t r = 0; r < m->world; r++) {
+        char *rows = m->call->buffers[n + k];
+        char *row = own ? rows + r * own * bytes : NULL;
+        m->group->receive[r * n + k] = (ig_group_part){ row, (size_t)(own * bytes) };
+    }
+    return true;
+}
+
 /* The sums of what came from all ranks, in their order; every rank adds alike. */
-static void add_list(const meeting *m, uint32_t k, int64_t elements, int64_t bytes) {
-    const void *rows = m->call->buffers[m->n + k];
-    ig_group_add_rows(bytes == 8 ? IG_GROUP_F64 : IG_GROUP_F32, rows,
-                      (uint32_t)m->world, (size_t)elements, m->call->buffers[k]);
+static void add_lists(const meeting *m, sums s) {
+    for (uint32_t k = 0; k < m->n; k++) {
+        int64_t own = 0;
+        (void)own_elements(m, s, k, &own); /* as before */
+        ig_group_add_rows(m->call->params[4 + 2 * k] == 8 ? IG_GROUP_F64 : IG_GROUP_F32,
+                          m->call->buffers[m->n + k], (uint32_t)m->world, (size_t)own,
+                          m->call->buffers[k]);
+    }
 }
 
 bool ig_rank_reduce_scatter(ig_group *group, const ig_host_call *call) {
@@ -171,35 +209,153 @@ bool ig_rank_reduce_scatter(ig_group *group, const ig_host_call *call) {
     if (!open_meeting(group, call, &m)) {
         return false;
     }
-    uint32_t n = (uint32_t)m.n, rank = group->options.rank;
+    uint32_t n = (uint32_t)m.n;
+    sums s = { 2 * n + 1, 2 };
     if (call->param_count != 3 + 2 * n || call->buffer_count != 4 * n ||
         !reserve_parts(&m, IG_COLLECTIVE_REDUCE_SCATTER, n)) {
         return false;
     }
     for (uint32_t k = 0; k < n; k++) {
-        int64_t inner = call->params[3 + 2 * k], bytes = call->params[4 + 2 * k], own;
-        uint32_t list = 2 * n + 2 * k;
-        const int64_t *counts = call->buffers[list + 1];
-        if (!ig_rank_holds(call, list + 1, m.world, 8) ||
-            !ig_mul_i64(counts[rank], inner, &own) ||
-            !ig_rank_holds(call, k, own, bytes) ||
-            !ig_rank_holds(call, n + k, m.world * own, bytes) ||
-            !cut_list(&m, group->send, n, k, (cut){ list, counts, inner * bytes })) {
+        int64_t bytes;
+        if (!ig_mul_i64(call->params[3 + 2 * k], call->params[4 + 2 * k], &bytes) ||
+            !receive_terms(&m, s, k) ||
+            !cut_list(&m, group->send, n, k,
+                      (cut){ 2 * n + 2 * k, counts_at(&m, s, k), bytes })) {
             return false;
-        }
-        for (int64_t r = 0; r < m.world; r++) {
-            char *rows = call->buffers[n + k];
-            char *row = own ? rows + r * own * bytes : NULL;
-            group->receive[r * n + k] = (ig_group_part){ row, (size_t)(own * bytes) };
         }
     }
     if (!exchange_parcels(&m, IG_COLLECTIVE_REDUCE_SCATTER, n)) {
         return false;
     }
-    for (uint32_t k = 0; k < n; k++) {
-        const int64_t *counts = call->buffers[2 * n + 2 * k + 1];
-        add_list(&m, k, counts[rank] * call->params[3 + 2 * k],
-                 call->params[4 + 2 * k]);
+    add_lists(&m, s);
+    return true;
+}
+
+/* ---- under way ---- */
+
+/* Bytes of list `k` that come from each rank: as found, or as many of this rank's. */
+static bool count_coming(const meeting *m, size_t *coming, uint32_t k,
+                         const int64_t *found, const int64_t *counts) {
+    for (int64_t r = 0; r < m->world; r++) {
+        int64_t count = found ? found[m->n + k * m->world + r]
+                              : counts[m->group->options.rank];
+        int64_t size;
+        if (count < 0 || !ig_mul_i64(count, m->call->params[3 + k], &size) ||
+            !ig_add_size(coming[r], (size_t)size, &coming[r])) {
+            return ig_rank_refuse(m->call, "rank %lld sends %lld of list %u",
+                                  (long long)r, (long long)count, k);
+        }
     }
     return true;
+}
+
+bool ig_rank_meet_start(ig_group *group, const ig_host_call *call) {
+    meeting m;
+    ig_flight *flight;
+    if (!open_meeting(group, call, &m)) {
+        return false;
+    }
+    uint32_t n = (uint32_t)m.n, at = 1 + 2 * n;
+    bool is_sum = call->buffer_count == at;
+    ig_collective what = is_sum ? IG_COLLECTIVE_REDUCE_SCATTER
+                                : IG_COLLECTIVE_ALL_TO_ALL;
+    if (call->param_count != 3 + n || call->buffer_count != at + !is_sum ||
+        !ig_rank_holds(call, 0, 1, 8) ||
+        (!is_sum && !ig_rank_holds(call, at, m.n + m.n * m.world, 8))) {
+        return false;
+    }
+    ig_status status = ig_flight_open(group, what, n, &flight);
+    if (status != IG_OK) {
+        return refuse_group(&m, status);
+    }
+    memset(flight->coming, 0, (size_t)m.world * sizeof *flight->coming);
+    for (uint32_t k = 0; k < n; k++) {
+        const int64_t *counts = call->buffers[1 + n + k];
+        if (!ig_rank_holds(call, 1 + n + k, m.world, 8) ||
+            !cut_list(&m, flight->send, n, k,
+                      (cut){ 1 + k, counts, call->params[3 + k] }) ||
+            !count_coming(&m, flight->coming, k, is_sum ? NULL : call->buffers[at],
+                          counts)) {
+            return false;
+        }
+    }
+    *(int64_t *)call->buffers[0] = flight->number;
+    status = ig_flight_start(group, flight);
+    return status == IG_OK ? true : refuse_group(&m, status);
+}
+
+/* The flight whose number is in the last buffer, of `n` pieces. */
+static ig_flight *find_flight(const meeting *m, uint32_t buffer, uint32_t n) {
+    if (!ig_rank_holds(m->call, buffer, 1, 8)) {
+        return NULL;
+    }
+    int64_t number = *(const int64_t *)m->call->buffers[buffer];
+    ig_flight *flight = ig_flight_at(m->group, number, n);
+    if (!flight) {
+        (void)ig_rank_refuse(m->call, "exchange %lld of %u lists was not started",
+                             (long long)number, n);
+    }
+    return flight;
+}
+
+static bool wait_for(const meeting *m, ig_flight *flight) {
+    ig_status status = ig_flight_wait(m->group, flight, m->group->receive);
+    return status == IG_OK ? true : refuse_group(m, status);
+}
+
+bool ig_rank_meet_wait(ig_group *group, const ig_host_call *call) {
+    meeting m;
+    if (!open_meeting(group, call, &m)) {
+        return false;
+    }
+    uint32_t n = (uint32_t)m.n;
+    if (call->param_count != 3 + n || call->buffer_count != n + 2 ||
+        !ig_rank_holds(call, n, m.n + m.n * m.world, 8) ||
+        !reserve_parts(&m, IG_COLLECTIVE_ALL_TO_ALL, n)) {
+        return false;
+    }
+    const int64_t *came = (const int64_t *)call->buffers[n] + m.n;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!cut_list(&m, group->receive, n, k,
+                      (cut){ k, came + k * m.world, call->params[3 + k] })) {
+            return false;
+        }
+    }
+    ig_flight *flight = find_flight(&m, n + 1, n);
+    return flight && wait_for(&m, flight);
+}
+
+bool ig_rank_reduce_wait(ig_group *group, const ig_host_call *call) {
+    meeting m;
+    if (!open_meeting(group, call, &m)) {
+        return false;
+    }
+    uint32_t n = (uint32_t)m.n;
+    sums s = { 2 * n, 1 };
+    if (call->param_count != 3 + 2 * n || call->buffer_count != 3 * n + 1 ||
+        !reserve_parts(&m, IG_COLLECTIVE_REDUCE_SCATTER, n)) {
+        return false;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (!receive_terms(&m, s, k)) {
+            return false;
+        }
+    }
+    ig_flight *flight = find_flight(&m, 3 * n, n);
+    if (!flight || !wait_for(&m, flight)) {
+        return false;
+    }
+    add_lists(&m, s);
+    return true;
+}
+
+bool ig_rank_meet_end(ig_group *group, const ig_host_call *call) {
+    meeting m = { .group = group, .call = call };
+    if (call->param_count != 1 || call->buffer_count < 2 ||
+        call->params[0] != (int64_t)call->buffer_count - 1) {
+        return false;
+    }
+    ig_flight *flight = find_flight(&m, 0, call->buffer_count - 1);
+    ig_status status = flight ? ig_flight_end(group, flight) : IG_INVALID;
+    return status == IG_OK || (flight && refuse_group(&m, status));
 }

@@ -18,6 +18,10 @@ static const rank_row rows[] = {
     { "rank_meet_counts", ig_rank_meet_counts },
     { "rank_meet_lists", ig_rank_meet_lists },
     { "rank_reduce_scatter", ig_rank_reduce_scatter },
+    { "rank_meet_start", ig_rank_meet_start },
+    { "rank_meet_wait", ig_rank_meet_wait },
+    { "rank_reduce_wait", ig_rank_reduce_wait },
+    { "rank_meet_end", ig_rank_meet_end },
 };
 
 bool ig_rank_refuse(const ig_host_call *call, const char *format, ...) {

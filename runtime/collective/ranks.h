@@ -23,6 +23,18 @@
  *     params: world, rank, n, bytes of one index of each list
  * rank_reduce_scatter(sums …, scratch …; list, counts …)
  *     params: world, rank, n, of each list elements of one index and bytes of one
+ *
+ * The same with other steps between their begin and their end (flight.h):
+ *
+ * rank_meet_start(number; lists …, counts …, [found])
+ *     params: world, rank, n, bytes of one index of each list.  found: not where sums
+ *     come back, of which each rank knows how much
+ * rank_meet_wait(lists …; found, number)
+ *     params: as rank_meet_lists
+ * rank_reduce_wait(sums …, scratch …; counts …, number)
+ *     params: as rank_reduce_scatter
+ * rank_meet_end(; number, lists …)
+ *     params: n
  */
 #ifndef IG_RUNTIME_COLLECTIVE_RANKS_H
 #define IG_RUNTIME_COLLECTIVE_RANKS_H
@@ -33,6 +45,7 @@ typedef bool ig_rank_fn(ig_group *group, const ig_host_call *call);
 
 ig_rank_fn ig_rank_bag_ids, ig_rank_bag_ids_count, ig_rank_deal, ig_rank_deal_count;
 ig_rank_fn ig_rank_meet_counts, ig_rank_meet_lists, ig_rank_reduce_scatter;
+ig_rank_fn ig_rank_meet_start, ig_rank_meet_wait, ig_rank_reduce_wait, ig_rank_meet_end;
 
 /* What ig_ranks has: functions by name, and the word that this rank has failed. */
 bool ig_rank_call(ig_ranks *ranks, const char *function, const ig_host_call *call);

@@ -1,7 +1,8 @@
 /* shm: ranks on one host, over a segment of shared memory.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     head │ slot of each rank │ twice: sizes [from][to], boxes [from][to] of `chunk`
+ *     head │ slot of each rank │ notices of each │ twice: sizes [from][to], boxes of
+ *     `chunk`
  *
  * An exchange is a few steps.  In each a rank writes into its own boxes, says so by
  * counting its slot's `step` up, waits until all have, and reads the boxes that are for
@@ -16,35 +17,32 @@
  * Rank 0 makes the segment, has a lock on it as long as it lives (what a killed run
  * left is told apart by that), and takes its name away once all have come.
  */
-#include "runtime/collective/transport.h"
+#include "runtime/collective/shm.h"
 
 #include "base/checked.h"
-#include "base/platform_tsan.h"
 #include "base/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Bytes of all pairs of ranks together, and of one pair. */
 enum { CHUNKS = 1 << 24, CHUNK_MAX = 1 << 16 };
-enum { MAGIC = 0x49475348, LINE = 64, NAP_MS = 20, NAME_MAX_SIZE = 200 };
+enum { MAGIC = 0x49475348, LINE = IG_SHM_LINE, NAP_MS = 20 };
 /* How long a rank looks for another before it sleeps: a wake-up takes about as long.
  * Where there are more ranks than processors it would only be in the way. */
 enum { SPIN_NS = 300000, CROWDED_SPIN_NS = 5000, LOOKS = 64 };
 /* Parcels above are read from the sender's memory. */
-enum { DIRECT_BYTES = 1 << 14, SETS = 2 };
+enum { DIRECT_BYTES = 1 << 14 };
 
 typedef struct head {
     _Atomic uint32_t magic; /* set when the segment may be used */
@@ -53,37 +51,7 @@ typedef struct head {
     _Atomic uint32_t is_closed; /* a rank cannot read another's memory */
 } head;
 
-typedef enum rank_state { ABSENT, ALIVE, FAILED, ENDED } rank_state;
-
-typedef struct slot {
-    _Atomic uint32_t step;       /* also what others sleep on */
-    _Atomic uint32_t sleepers;   /* that are to be woken */
-    _Atomic uint32_t state;      /* rank_state */
-    _Atomic uint32_t what[SETS]; /* ig_collective, of the exchange at hand */
-    _Atomic int32_t process;
-    _Atomic uint64_t parts[SETS]; /* its ig_parcels.send, in its own memory */
-} slot;
-
-typedef struct shared {
-    int file;
-    char name[NAME_MAX_SIZE + 2];
-    bool is_maker;
-    char *memory; /* NULL: not mapped */
-    size_t bytes;
-    slot *own;
-    uint32_t step; /* of this rank */
-    bool may_read;
-    int64_t spin_ns;
-    uint32_t turn;        /* its last bit is the set in use */
-    bool is_direct;       /* ranks read each other's memory */
-    uint32_t probe;       /* what others try to read at first */
-    ig_group_part *found; /* another's pieces */
-    uint32_t found_room;
-} shared;
-
-static slot *slot_of(const shared *s, uint32_t rank) {
-    return (slot *)(s->memory + LINE + (size_t)rank * LINE);
-}
+typedef ig_shm shared;
 
 /* Of one set: a multiple of a line, so that sizes are aligned. */
 static size_t set_bytes(const ig_group *group) {
@@ -95,14 +63,15 @@ static size_t set_bytes(const ig_group *group) {
 static _Atomic uint64_t *size_at(const ig_group *group, uint32_t from, uint32_t to) {
     const shared *s = group->state;
     size_t world = group->options.world;
-    char *sizes = s->memory + LINE + world * LINE + (s->turn & 1) * set_bytes(group);
+    char *sizes = s->memory + ig_shm_head_bytes(world) +
+                  (s->turn & 1) * set_bytes(group);
     return &((_Atomic uint64_t *)(void *)sizes)[from * world + to];
 }
 
 static char *box_at(const ig_group *group, uint32_t from, uint32_t to) {
     const shared *s = group->state;
     size_t world = group->options.world, chunk = group->options.chunk;
-    size_t boxes = LINE + world * LINE + (s->turn & 1) * set_bytes(group) +
+    size_t boxes = ig_shm_head_bytes(world) + (s->turn & 1) * set_bytes(group) +
                    world * world * sizeof(uint64_t);
     return s->memory + boxes + (from * world + to) * chunk;
 }
@@ -112,7 +81,7 @@ static bool count_bytes(const ig_group *group, size_t *out) {
     if (!ig_mul_size(world * world, group->options.chunk, out) || *out > SIZE_MAX / 8) {
         return false;
     }
-    *out = LINE + world * LINE + SETS * set_bytes(group);
+    *out = ig_shm_head_bytes(world) + IG_SHM_SETS * set_bytes(group);
     return true;
 }
 
@@ -149,26 +118,24 @@ static ig_status fail_late(ig_group *group, ig_collective what, uint32_t rank) {
                           (long long)group->options.timeout_ms);
 }
 
-/* By rank, for ThreadSanitizer: threads have the segment at addresses of their own. */
-static const char steps_seen[1024];
+const char ig_shm_seen[1024];
 
-/* Until rank `rank` has made this rank's step. */
-static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
-                          int64_t deadline) {
+ig_status ig_shm_wait(ig_group *group, ig_collective what, uint32_t rank,
+                      _Atomic uint32_t *word, uint32_t value, int64_t deadline) {
     const shared *s = group->state;
-    slot *other = slot_of(s, rank);
+    ig_shm_slot *other = ig_shm_slot_of(s, rank);
     int64_t asleep_from = 0; /* ns; looked up after the first looks */
     for (uint32_t looks = 0;; looks++) {
         uint32_t state = atomic_load(&other->state); /* before its last step */
-        uint32_t step = atomic_load(&other->step);
-        if ((int32_t)(step - s->step) >= 0) {
-            IG_TSAN_ACQUIRE(&steps_seen[rank]);
+        uint32_t now_is = atomic_load(word);
+        if ((int32_t)(now_is - value) >= 0) {
+            IG_TSAN_ACQUIRE(&ig_shm_seen[rank]);
             return IG_OK;
         }
-        if (state == FAILED || state == ENDED) {
+        if (state == IG_SHM_FAILED || state == IG_SHM_ENDED) {
             return ig_group_error(group, IG_INVALID, "%s: rank %u has %s",
                                   ig_collective_names[what], rank,
-                                  state == FAILED ? "failed" : "ended");
+                                  state == IG_SHM_FAILED ? "failed" : "ended");
         }
         if (looks % LOOKS != LOOKS - 1) {
             continue;
@@ -182,24 +149,34 @@ static ig_status wait_for(ig_group *group, ig_collective what, uint32_t rank,
             return fail_late(group, what, rank);
         }
         atomic_fetch_add(&other->sleepers, 1);
-        sleep_on(&other->step, step);
+        sleep_on(word, now_is);
         atomic_fetch_sub(&other->sleepers, 1);
     }
+}
+
+void ig_shm_tell(shared *s, uint32_t rank, _Atomic uint32_t *word, uint32_t value) {
+    IG_TSAN_RELEASE(&ig_shm_seen[rank]);
+    atomic_store(word, value);
+    if (atomic_load(&s->own->sleepers)) {
+        wake_all(word); /* who comes later sees the value, and does not sleep */
+    }
+}
+
+int64_t ig_shm_deadline(const ig_group *group) {
+    return now_ms() + group->options.timeout_ms;
 }
 
 /* This rank's next step, when all have made it. */
 static ig_status make_step(ig_group *group, ig_collective what) {
     shared *s = group->state;
-    int64_t deadline = now_ms() + group->options.timeout_ms;
-    IG_TSAN_RELEASE(&steps_seen[group->options.rank]);
-    atomic_store(&s->own->step, ++s->step);
-    if (atomic_load(&s->own->sleepers)) {
-        wake_all(&s->own->step); /* who comes later sees the step, and does not sleep */
-    }
+    int64_t deadline = ig_shm_deadline(group);
+    ig_shm_tell(s, group->options.rank, &s->own->step, ++s->step);
     for (uint32_t r = 0; r < group->options.world; r++) {
         ig_status status = r == group->options.rank
                                ? IG_OK
-                               : wait_for(group, what, r, deadline);
+                               : ig_shm_wait(group, what, r,
+                                             &ig_shm_slot_of(s, r)->step, s->step,
+                                             deadline);
         if (status != IG_OK) {
             return status;
         }
@@ -237,102 +214,34 @@ static void read_boxes(ig_group *group, const ig_parcels *all, size_t at) {
     }
 }
 
-/* ---- reading where it lies ---- */
-
-static ig_status fail_read(ig_group *group, ig_collective what, uint32_t rank) {
-    return ig_group_error(group, IG_INVALID, "%s: the memory of rank %u is gone (%s)",
-                          ig_collective_names[what], rank, strerror(errno));
-}
-
-/* Of a rank, which may be a thread of this process. */
-static bool read_memory(const shared *s, uint32_t rank, const void *from, void *to,
-                        size_t bytes) {
-    int32_t process = atomic_load(&slot_of(s, rank)->process);
-    if (process == atomic_load(&s->own->process)) {
-        memcpy(to, from, bytes);
-        return true;
-    }
-    while (bytes > 0) {
-        struct iovec local = { to, bytes };
-        struct iovec remote = { (void *)(uintptr_t)from, bytes };
-        ssize_t got = process_vm_readv(process, &local, 1, &remote, 1, 0);
-        if (got <= 0) {
-            return false;
-        }
-        to = (char *)to + got;
-        from = (const char *)from + got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
-
-/* Bytes of a list of parts that are read one after the other. */
-typedef struct part_walk {
-    const ig_group_part *parts;
-    uint32_t piece;
-    size_t at; /* in the piece */
-} part_walk;
-
-/* The next run of bytes; *left of them at most. */
-static char *next_run(part_walk *w, size_t *left) {
-    while (w->parts[w->piece].bytes == w->at) {
-        w->piece++;
-        w->at = 0;
-    }
-    size_t there = w->parts[w->piece].bytes - w->at;
-    *left = *left < there ? *left : there;
-    return (char *)w->parts[w->piece].data + w->at;
-}
-
-/* Both lists have `bytes` bytes; they may be cut otherwise. */
-static bool copy_parts(const shared *s, uint32_t rank, const ig_group_part *from,
-                       const ig_group_part *to, size_t bytes) {
-    part_walk source = { from, 0, 0 }, target = { to, 0, 0 };
-    while (bytes > 0) {
-        size_t run = bytes;
-        const char *begin = next_run(&source, &run);
-        char *end = next_run(&target, &run);
-        if (!read_memory(s, rank, begin, end, run)) {
-            return false;
-        }
-        source.at += run;
-        target.at += run;
-        bytes -= run;
-    }
-    return true;
-}
-
-/* The pieces that rank `from` has for this one, as they lie in its memory: the group's
- * until the next call.  NULL: they cannot be read. */
-static const ig_group_part *find_parts(ig_group *group, const ig_parcels *all,
-                                       uint32_t from) {
-    shared *s = group->state;
-    size_t size = all->pieces * sizeof *s->found;
-    if (all->pieces > s->found_room) {
-        free(s->found);
-        s->found = malloc(size);
-        s->found_room = s->found ? all->pieces : 0;
-    }
-    uint64_t parts = atomic_load(&slot_of(s, from)->parts[s->turn & 1]);
-    const char *own = (const char *)(uintptr_t)parts + group->options.rank * size;
-    return s->found && read_memory(s, from, own, s->found, size) ? s->found : NULL;
+/* What goes from rank `from` to this one, from where it lies. */
+static ig_status read_parcel(ig_group *group, ig_collective what, const ig_parcels *all,
+                             uint32_t from) {
+    const shared *s = group->state;
+    uint32_t own = group->options.rank, pieces = all->pieces;
+    const ig_group_part *to = all->receive + from * pieces;
+    uint64_t there = atomic_load(&ig_shm_slot_of(s, from)->parts[s->turn & 1]);
+    const ig_group_part *parts = from == own
+                                     ? all->send + own * pieces
+                                     : ig_shm_find_parts(group, from, there, pieces);
+    bool is_read = parts &&
+                   ig_shm_copy_parts(s, from, parts, to, ig_parcel_bytes(to, pieces));
+    return is_read ? IG_OK : ig_shm_fail_read(group, what, from);
 }
 
 static ig_status read_direct(ig_group *group, ig_collective what,
                              const ig_parcels *all) {
-    const shared *s = group->state;
     uint32_t own = group->options.rank;
     for (uint32_t from = 0; from < group->options.world; from++) {
-        const ig_group_part *to = all->receive + from * all->pieces, *parts;
-        size_t bytes = ig_parcel_bytes(to, all->pieces);
-        if (!is_direct(group, from, own, bytes)) {
+        const ig_group_part *to = all->receive + from * all->pieces;
+        if (!is_direct(group, from, own, ig_parcel_bytes(to, all->pieces))) {
             continue;
         }
-        parts = from == own ? all->send + own * all->pieces
-                            : find_parts(group, all, from);
-        if (!parts || !copy_parts(s, from, parts, to, bytes)) {
-            return fail_read(group, what, from);
-        }
+        IG_TRY(ig_shm_begin_read(group, what, from));
+        ig_status status = read_parcel(group, what, all, from);
+        ig_status end = ig_shm_end_read(group, what, from);
+        IG_TRY(status);
+        IG_TRY(end);
     }
     return IG_OK;
 }
@@ -342,7 +251,7 @@ static ig_status check_others(ig_group *group, ig_collective what,
                               const ig_parcels *all) {
     const shared *s = group->state;
     for (uint32_t r = 0; r < group->options.world; r++) {
-        uint32_t other = atomic_load(&slot_of(s, r)->what[s->turn & 1]);
+        uint32_t other = atomic_load(&ig_shm_slot_of(s, r)->what[s->turn & 1]);
         if (other != (uint32_t)what) {
             return ig_group_error(group, IG_INVALID, "rank %u calls %s, and rank %u %s",
                                   group->options.rank, ig_collective_names[what], r,
@@ -422,10 +331,14 @@ static ig_status run_steps(ig_group *group, ig_collective what, const ig_parcels
     return n.is_direct ? make_step(group, what) : IG_OK;
 }
 
-static void leave_others(shared *s, rank_state state) {
+static void leave_others(const ig_group *group, ig_shm_state state) {
+    shared *s = group->state;
     if (s->own) {
         atomic_store(&s->own->state, (uint32_t)state);
         wake_all(&s->own->step);
+        wake_all(&s->own->started);
+        wake_all(&s->own->taken);
+        ig_shm_wait_for_readers(group);
     }
 }
 
@@ -433,9 +346,31 @@ static ig_status exchange_shm(ig_group *group, ig_collective what,
                               const ig_parcels *all) {
     ig_status status = run_steps(group, what, all);
     if (status != IG_OK) {
-        leave_others(group->state, FAILED);
+        leave_others(group, IG_SHM_FAILED);
     }
     return status;
+}
+
+/* ---- exchanges under way ---- */
+
+static ig_status note_failure(ig_group *group, ig_status status) {
+    if (status != IG_OK) {
+        leave_others(group, IG_SHM_FAILED);
+    }
+    return status;
+}
+
+static ig_status start_shm(ig_group *group, ig_flight *flight) {
+    return note_failure(group, ig_shm_start(group, flight));
+}
+
+static ig_status wait_shm(ig_group *group, ig_flight *flight,
+                          const ig_group_part *receive) {
+    return note_failure(group, ig_shm_take(group, flight, receive));
+}
+
+static ig_status end_shm(ig_group *group, ig_flight *flight) {
+    return note_failure(group, ig_shm_end(group, flight));
 }
 
 /* ---- the segment ---- */
@@ -542,8 +477,8 @@ static ig_status find_whether_direct(ig_group *group) {
     }
     for (uint32_t r = 0; r < group->options.world; r++) {
         uint32_t word = 0;
-        uint64_t address = atomic_load(&slot_of(s, r)->parts[0]);
-        if (!read_memory(s, r, (void *)(uintptr_t)address, &word, sizeof word) ||
+        uint64_t address = atomic_load(&ig_shm_slot_of(s, r)->parts[0]);
+        if (!ig_shm_read(s, r, (void *)(uintptr_t)address, &word, sizeof word) ||
             word != MAGIC) {
             atomic_store(&h->is_closed, 1);
         }
@@ -555,9 +490,9 @@ static ig_status find_whether_direct(ig_group *group) {
 
 static ig_status meet_others(ig_group *group) {
     shared *s = group->state;
-    slot *own = slot_of(s, group->options.rank);
-    uint32_t none = ABSENT;
-    if (!atomic_compare_exchange_strong(&own->state, &none, (uint32_t)ALIVE)) {
+    ig_shm_slot *own = ig_shm_slot_of(s, group->options.rank);
+    uint32_t none = IG_SHM_ABSENT;
+    if (!atomic_compare_exchange_strong(&own->state, &none, (uint32_t)IG_SHM_ALIVE)) {
         return ig_group_error(group, IG_INVALID, "shm:%s: there is a rank %u already",
                               s->name + 1, group->options.rank);
     }
@@ -570,7 +505,7 @@ static ig_status meet_others(ig_group *group) {
         status = find_whether_direct(group);
     }
     if (status != IG_OK) {
-        leave_others(s, FAILED);
+        leave_others(group, IG_SHM_FAILED);
     } else if (s->is_maker) {
         (void)shm_unlink(s->name);
         s->is_maker = false;
@@ -595,12 +530,12 @@ static ig_status open_shm(ig_group *group, const char *name) {
     s->file = -1;
     group->state = s;
     choose_chunk(s, &group->options);
-    if (length == 0 || length > NAME_MAX_SIZE || strchr(name, '/') ||
+    if (length == 0 || length > IG_SHM_NAME_SIZE || strchr(name, '/') ||
         !count_bytes(group, &s->bytes)) {
         return ig_group_error(
             group, IG_INVALID,
             "shm:%s: a name of 1 to %d characters without / is wanted", name,
-            NAME_MAX_SIZE);
+            IG_SHM_NAME_SIZE);
     }
     (void)snprintf(s->name, sizeof s->name, "/%s", name);
     IG_TRY(group->options.rank == 0 ? make_segment(group) : join_segment(group));
@@ -612,8 +547,8 @@ static void close_shm(ig_group *group) {
     if (!s) {
         return;
     }
-    if (s->own && atomic_load(&s->own->state) == ALIVE) {
-        leave_others(s, ENDED);
+    if (s->own && atomic_load(&s->own->state) == IG_SHM_ALIVE) {
+        leave_others(group, IG_SHM_ENDED);
     }
     if (s->memory) {
         (void)munmap(s->memory, s->bytes);
@@ -629,11 +564,14 @@ static void close_shm(ig_group *group) {
 }
 
 static void fail_shm(ig_group *group) {
-    leave_others(group->state, FAILED);
+    leave_others(group, IG_SHM_FAILED);
 }
 
 const ig_transport ig_transport_shm = { .name = "shm",
                                         .open = open_shm,
                                         .close = close_shm,
                                         .exchange = exchange_shm,
-                                        .fail = fail_shm };
+                                        .fail = fail_shm,
+                                        .start = start_shm,
+                                        .wait = wait_shm,
+                                        .end = end_shm };

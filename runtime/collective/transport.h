@@ -40,6 +40,8 @@ void ig_parcel_read(const ig_group_part *parts, uint32_t pieces, size_t at,
 void ig_parcel_write(const ig_group_part *parts, uint32_t pieces, size_t at,
                      size_t count, const char *box);
 
+typedef struct ig_flight ig_flight;
+
 typedef struct ig_transport {
     const char *name; /* "shm", what stands before the colon */
     /* Sets group->state; what it leaves after a failure is closed too. */
@@ -49,6 +51,11 @@ typedef struct ig_transport {
     ig_status (*exchange)(ig_group *group, ig_collective what, const ig_parcels *all);
     /* This rank will not come again: the others are to know.  NULL: they find out. */
     void (*fail)(ig_group *group);
+    /* Exchanges under way (flight.h); NULL, all of them: exchanged at their start. */
+    ig_status (*start)(ig_group *group, ig_flight *flight);
+    ig_status (*wait)(ig_group *group, ig_flight *flight, const ig_group_part *receive);
+    ig_status (*end)(ig_group *group, ig_flight *flight);
+    void (*forget)(ig_flight *flight); /* flight->state */
 } ig_transport;
 
 extern const ig_transport ig_transport_self, ig_transport_shm, ig_transport_mpi,
@@ -67,6 +74,8 @@ struct ig_group {
     bool has_failed;
     ig_group_part *send, *receive; /* world * room parts each, for what is made here */
     uint32_t room;
+    ig_flight *flights; /* by number, modulo IG_FLIGHTS */
+    uint32_t flight_count;
     struct ig_seen_id *seen; /* a table of ids, of deal; grows */
     size_t seen_room;
     ig_group_caller caller;

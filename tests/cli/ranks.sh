@@ -144,6 +144,10 @@ mpi_gives() {
         "$@" -n 2 "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/two.json" "${given[@]}"
     holds "$name, four ranks" gives_the_same \
         "$@" -n 4 "$ingot" run -q "$tmp/bags.ig" "${given[@]}"
+    holds "$name, the batch in chunks" gives_the_same "$@" -n 2 \
+        "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/two.json" --chunks 2 "${given[@]}"
+    holds "$name, four ranks in chunks" gives_the_same \
+        "$@" -n 4 "$ingot" run -q "$tmp/bags.ig" --chunks 3 "${given[@]}"
     holds "$name, an id out of range ends all" sh -c \
         '"$@" >"$0" 2>&1; test $? != 0 && grep -q "id 9 at position 0 is out of range" "$0"' \
         "$tmp/words" timeout 120 "$@" -n 2 "$ingot" run -q "$tmp/bags.ig" \

@@ -20,6 +20,9 @@ module @shards {
     %24, %25 = meet_lists %x, %x, %n, %n, %n {rank = 1}
     %26, %27 = meet_lists %x, %x, %n, %n, %x, %n {rank = 1}
     %28 = shard @a {world = 2, rank = 0, wire = u8}
+    %29 = shard @a {world = 2, rank = 0, chunks = 17}
+    %30, %31, %32 = all_to_all %x, %n, %x {rank = 0}
+    %33, %34 = all_to_all %x, %n, %x, %n {rank = 0, known}
     ret
   }
 }
@@ -38,5 +41,8 @@ module @shards {
 # expect-error: 18:16: there is no rank 2 in a world of 2
 # expect-error: 19:11: operand 1 is i64[3], expected one count for each rank
 # expect-error: 20:16: operand 4 is i64[2], expected what meet_counts finds
-# expect-error: 21:16: 6 operands and 2 results are no pairs
+# expect-error: 21:16: operand 4 is f32[N, 2], expected rank 1
 # expect-error: 22:11: rows cannot travel as 'u8'
+# expect-error: 23:11: the batch does not go in 17 chunks; 1 to 16 do
+# expect-error: 24:21: 3 operands are no pairs
+# expect-error: 25:16: 4 operands are no triples

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 enum { WORLD = 3, TIMEOUT_MS = 700, SLACK_MS = 1000, MEETINGS = 3 };
+enum { CHUNKS = 2, MEETINGS_OF_CHUNKS = 7 }; /* the last one takes the last chunk */
 enum { FEW = 6, MANY = 300 };
 
 static const char model[] =
@@ -25,7 +26,7 @@ static const char model[] =
     "graph @main(%ids: i64[N], %off: i64[B]) {\n"
     "%1 = bag @a, %ids, %off {operands = [1], pool = [sum]}\nret %1\n}\n}\n";
 static const char plan[] =
-    "{\"world_size\": 3, \"tables\": [{\"name\": \"a\", \"sharding_type\": \"row_wise\", "
+    "{\"chunks\": %d, \"world_size\": 3, \"tables\": [{\"name\": \"a\", \"sharding_type\": \"row_wise\", "
     "\"shards\": [{\"rank\": 0, \"size\": [2, 2], \"offset\": [0, 0]}, "
     "{\"rank\": 1, \"size\": [2, 2], \"offset\": [2, 0]}, "
     "{\"rank\": 2, \"size\": [2, 2], \"offset\": [4, 0]}]}]}";
@@ -138,6 +139,8 @@ static void check_survivor(const trial *t, uint32_t rank) {
              WORLD, TIMEOUT_MS);
     bool is_named = strstr(word->message, late) != NULL;
     bool is_second = strstr(word->message, "has failed") != NULL; /* by a survivor */
+    snprintf(late, sizeof late, "the memory of rank %u is gone", t->victim);
+    is_named = is_named || strstr(word->message, late);
     CHECK_MSG(word->status != IG_OK && (is_named || is_second),
               "signal %d at %d of rank %u; rank %u says: %s", t->signal, t->meeting,
               t->victim, rank, word->message);
@@ -166,7 +169,8 @@ static void run_trial(trial *t) {
     for (uint32_t r = 0; r < WORLD; r++) {
         if (r != t->victim) {
             check_survivor(t, r);
-            is_named |= strstr(t->words[r].message, "has not come") != NULL;
+            is_named |= strstr(t->words[r].message, "has not come") ||
+                        strstr(t->words[r].message, "is gone");
         }
     }
     CHECK(is_named);
@@ -178,17 +182,20 @@ static void run_trial(trial *t) {
     }
 }
 
-static ig_program *compile_rank(ig_context *context, size_t rank) {
+static ig_program *compile_rank(ig_context *context, size_t rank, int chunks) {
+    char text[sizeof plan + 16];
     ig_module *module = NULL;
     ig_program *program = NULL;
+    snprintf(text, sizeof text, plan, chunks);
     CHECK_OK(ig_import_memory(context, model, strlen(model), "case.ig", NULL, &module));
-    CHECK_OK(ig_module_shard(module, "plan", plan, rank, NULL));
+    CHECK_OK(ig_module_shard(module, "plan", text, rank, NULL));
     CHECK_OK(ig_compile(module, NULL, &program));
     ig_module_close(module);
     return program;
 }
 
-TEST(the_others_end_by_the_deadline) {
+/* A signal at each of so many collectives, of each rank. */
+static void run_trials(int chunks, int meetings) {
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
     ig_context *context = ig_context_create(&options);
     const char *full = getenv("INGOT_FULL");
@@ -198,11 +205,12 @@ TEST(the_others_end_by_the_deadline) {
     CHECK(t.words != MAP_FAILED);
     snprintf(t.name, sizeof t.name, "shm:ingot-killed-%d", (int)getpid());
     for (size_t r = 0; r < WORLD; r++) {
-        t.programs[r] = compile_rank(context, r);
+        t.programs[r] = compile_rank(context, r, chunks);
     }
+    trials = trials < meetings ? meetings : trials;
     for (int i = 0; i < trials; i++) {
-        t.meeting = i % MEETINGS;
-        t.victim = (uint32_t)(i / MEETINGS % WORLD);
+        t.meeting = i % meetings;
+        t.victim = (uint32_t)(i / meetings % WORLD);
         t.signal = i % 2 ? SIGSTOP : SIGKILL;
         run_trial(&t);
     }
@@ -213,4 +221,13 @@ TEST(the_others_end_by_the_deadline) {
     ig_context_destroy(context);
 }
 
-UNIT_SUITE(ranks_killed, the_others_end_by_the_deadline)
+TEST(the_others_end_by_the_deadline) {
+    run_trials(1, MEETINGS);
+}
+
+TEST(and_so_they_do_with_chunks_under_way) {
+    run_trials(CHUNKS, MEETINGS_OF_CHUNKS);
+}
+
+UNIT_SUITE(ranks_killed, the_others_end_by_the_deadline,
+           and_so_they_do_with_chunks_under_way)

@@ -30,14 +30,14 @@ module @m {
     %10 = meet_counts %6, %8 {rank = 1, of = 77} : i64[8]
     %11 = slice %10 {starts = [0], sizes = [2]} : i64[2]
     bind %11 {symbols = [came3, came]}
-    %12, %13 = meet_lists %5, %7, %6, %8, %10 {rank = 1} : i64[came3], i64[came]
-    %14 = slice %10 {starts = [2], sizes = [2]} : i64[2]
-    %15 = slice %10 {starts = [4], sizes = [2]} : i64[2]
-    %16 = cast %13 {to = f32} : f32[came]
+    %12 = slice %10 {starts = [2], sizes = [2]} : i64[2]
+    %13 = slice %10 {starts = [4], sizes = [2]} : i64[2]
+    %14, %15 = meet_lists %5, %7, %6, %8, %10 {rank = 1} : i64[came3], i64[came]
+    %16 = cast %15 {to = f32} : f32[came]
     %17 = reshape %16 {to = [came, 1]} : f32[came, 1]
     %18 = slice %c {starts = [1], sizes = [1]} : i64[1]
     bind %18 {symbols = [came2]}
     %19 = reduce_scatter %17, %c {rank = 1} : f32[came2, 1]
-    ret %13, %15, %19
+    ret %15, %13, %19
   }
 }

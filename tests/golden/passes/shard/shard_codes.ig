@@ -35,7 +35,7 @@ module @m {
     %35 = cast %34 {to = i8} : i8[came, 2]
     %36 = cumsum %18 {axis = 0, complete} : i64[came3 + 1]
     %37 = bag @a.0, %20, %36 {operands = [1], pool = [max], last = [offset], empty = [neg_inf], negative = skip} : f32[came3, 2]
-    %38, %39, %40, %41, %42, %43 = all_to_all %35, %15, %27, %15, %37, %19 {rank = 0} : i8[came5, 2], i64[2], f32[came6, 1], i64[2], f32[came7, 2], i64[2]
+    %38, %39, %40, %41, %42, %43 = all_to_all %35, %15, %3, %27, %15, %3, %37, %19, %10 {rank = 0, known} : i8[came5, 2], i64[2], f32[came6, 1], i64[2], f32[came7, 2], i64[2]
     %44 = cast %38 {to = f32} : f32[came5, 2]
     %45 = mul %44, %40 : f32[bcast(came5, came6), 2]
     %46 = reshape %45 {to = [2, B, 2]} : f32[2, B, 2]

@@ -21,7 +21,7 @@ module @m {
     %15, %16, %17, %18 = all_to_all %5, %6, %12, %13 {rank = 0} : i64[came], i64[2], i64[came2], i64[2]
     %19 = bag @a.0, %15 {operands = [0], pool = [none], negative = skip} : f16[came, 2]
     %20 = bag @a.0, %17 {operands = [0], pool = [none], negative = skip} : f16[came2, 2]
-    %21, %22, %23, %24 = all_to_all %19, %16, %20, %18 {rank = 0} : f16[came3, 2], i64[2], f16[came4, 2], i64[2]
+    %21, %22, %23, %24 = all_to_all %19, %16, %6, %20, %18, %13 {rank = 0, known} : f16[came3, 2], i64[2], f16[came4, 2], i64[2]
     %25 = cumsum %0 {axis = 0, complete} : i64[B + 1]
     %26 = bag %21, %7, %25, %2 {operands = [5], pool = [sum], last = [offset], negative = skip} : f16[B, 2]
     %27 = cumsum %8 {axis = 0, complete} : i64[B + 1]

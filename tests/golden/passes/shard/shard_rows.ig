@@ -31,7 +31,7 @@ module @m {
     %28 = cumsum %20 {axis = 0, complete} : i64[came3 + 1]
     %29 = bag @b.0, %22, %28, %24 {operands = [5], pool = [sum], last = [offset], negative = skip, to = f32} : f32[came3, 2]
     %30 = reduce_scatter %27, %17 {rank = 1} : f32[came6, 2]
-    %31, %32 = all_to_all %29, %21 {rank = 1} : f32[came7, 2], i64[3]
+    %31, %32 = all_to_all %29, %21, %11 {rank = 1, known} : f32[came7, 2], i64[3]
     %33 = reshape %30 {to = [B, 2]} : f32[B, 2]
     %34 = cast %0 {to = f32} : f32[B]
     %35 = reshape %34 {to = [B, 1]} : f32[B, 1]

@@ -30,7 +30,7 @@ module @m {
     %21 = bag @a, %16, %20 {operands = [1], pool = [sum], last = [offset], negative = skip} : f32[came, 2]
     %22 = const {value = 0} : i64[]
     %23 = expand %22 {to = [0, 1]} : i64[0, 1]
-    %24, %25, %26, %27 = all_to_all %21, %15, %23, %19 {rank = 0} : f32[came4, 2], i64[2], i64[came5, 1], i64[2]
+    %24, %25, %26, %27 = all_to_all %21, %15, %3, %23, %19, %12 {rank = 0, known} : f32[came4, 2], i64[2], i64[came5, 1], i64[2]
     %28 = reshape %24 {to = [B, 2]} : f32[B, 2]
     %29 = bag %26, %13 {operands = [0], pool = [none], negative = skip} : i64[N, 1]
     %30 = relu %28 : f32[B, 2]
@@ -39,7 +39,7 @@ module @m {
     %34, %35, %36, %37, %38 = deal %32, %33 {world = 2, starts = [0], ranks = [0], bases = [0]} : i64[N], i64[2], i64[dealt3], i64[2], i64[N]
     %39, %40 = all_to_all %36, %37 {rank = 0} : i64[came6], i64[2]
     %41 = bag @a, %39 {operands = [0], pool = [none], negative = skip} : f32[came6, 2]
-    %42, %43 = all_to_all %41, %40 {rank = 0} : f32[came7, 2], i64[2]
+    %42, %43 = all_to_all %41, %40, %37 {rank = 0, known} : f32[came7, 2], i64[2]
     %44 = bag %42, %38 {operands = [0], pool = [none], negative = skip} : f32[N, 2]
     %45 = bag @a, %ids, %off {operands = [1], pool = [sum], range = clamp} : f32[B, 2]
     ret %30, %29, %44, %45

@@ -20,7 +20,7 @@ module @m {
     %11 = cumsum %7 {axis = 0, complete} : i64[came + 1]
     %12 = bag @a.0, %9, %11 {operands = [1], pool = [sum], last = [offset], negative = skip, to = f32} : f32[came, 2]
     %13 = cast %12 {to = bf16} : bf16[came, 2]
-    %14, %15 = all_to_all %13, %8 {rank = 0} : bf16[came3, 2], i64[2]
+    %14, %15 = all_to_all %13, %8, %3 {rank = 0, known} : bf16[came3, 2], i64[2]
     %16 = cast %14 {to = f32} : f32[came3, 2]
     %17 = reshape %16 {to = [2, B, 2]} : f32[2, B, 2]
     %18 = reduce %17 {axes = [0]} : f32[B, 2]
