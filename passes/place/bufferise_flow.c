@@ -15,6 +15,8 @@
  * is copied aside first.  The number of trips is counted in memory and then bound to
  * the symbol that the results' extents use.
  *
+ * A scanned value's extent that only a trip knows is set by the first, held by others.
+ *
  * Carried values may change their extents: each such extent is a symbol of the body,
  * which gets its next value when the trip is over.  Extents of a branch's results that
  * depend on the branch are symbols that the branch sets.
@@ -70,10 +72,14 @@ static ig_value *load_single(ig_buffers *s, ig_builder *b, ig_value *value) {
     return ig_place_value(b, ig_buffers_place(s, value));
 }
 
-static bool dims_agree(ig_buffers *s, const ig_type *a, const ig_type *b) {
+static bool is_same(const ig_buffers *s, ig_dim a, ig_dim b) {
+    return ig_dim_equal(s->module, a, b) == IG_YES;
+}
+
+static bool dims_agree(const ig_buffers *s, const ig_type *a, const ig_type *b) {
     bool agree = a->rank == b->rank;
     for (uint32_t d = 0; agree && d < a->rank; d++) {
-        agree = ig_dim_equal(s->module, a->dims[d], b->dims[d]) == IG_YES;
+        agree = is_same(s, a->dims[d], b->dims[d]);
     }
     return agree;
 }
@@ -91,8 +97,7 @@ static bool is_settable(const ig_buffers *s, ig_dim dim) {
 static void set_extents(ig_buffers *s, ig_builder *b, const ig_type *result,
                         const ig_type *value) {
     for (uint32_t d = 0; d < result->rank; d++) {
-        bool is_known = ig_dim_equal(s->module, result->dims[d], value->dims[d]) ==
-                        IG_YES;
+        bool is_known = is_same(s, result->dims[d], value->dims[d]);
         if (!is_known && is_settable(s, result->dims[d])) {
             ig_plan_let(b, result->dims[d], value->dims[d]);
         }
@@ -101,8 +106,7 @@ static void set_extents(ig_buffers *s, ig_builder *b, const ig_type *result,
 
 static bool can_set(ig_buffers *s, const ig_type *result, const ig_type *value) {
     for (uint32_t d = 0; d < result->rank; d++) {
-        bool is_known = ig_dim_equal(s->module, result->dims[d], value->dims[d]) ==
-                        IG_YES;
+        bool is_known = is_same(s, result->dims[d], value->dims[d]);
         if (!is_known && !is_settable(s, result->dims[d])) {
             return false;
         }
@@ -226,8 +230,15 @@ static bool mentions_local(const loop *l, ig_dim dim) {
     return m.found;
 }
 
-/* Scanned values have one shape, known before the loop; a carried extent that changes
- * is a symbol of the body's argument. */
+/* Is extent `d` of the rows of result `index` one that only a trip knows? */
+static bool is_late_extent(const loop *l, uint32_t index, uint32_t d) {
+    ig_dim row = yielded_type(l, index)->dims[d];
+    ig_dim whole = l->op->results[index].type->dims[d + 1];
+    return !is_same(l->s, row, whole) && mentions_local(l, row);
+}
+
+/* Scanned values have one shape; a carried extent that changes is a symbol of the
+ * body's argument. */
 static ig_status check_shapes(const loop *l) {
     for (uint32_t i = 0; i < l->carried; i++) {
         const ig_type *arg = l->body->args[i + 2]->type;
@@ -243,11 +254,8 @@ static ig_status check_shapes(const loop *l) {
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
         const ig_type *row = yielded_type(l, i), *whole = l->op->results[i].type;
         for (uint32_t d = 0; d < row->rank; d++) {
-            bool is_same = ig_dim_equal(l->s->module, row->dims[d],
-                                        whole->dims[d + 1]) == IG_YES;
-            bool can_be = is_settable(l->s, whole->dims[d + 1]) &&
-                          !mentions_local(l, row->dims[d]);
-            if (!is_same && !can_be) {
+            if (!is_same(l->s, row->dims[d], whole->dims[d + 1]) &&
+                !is_settable(l->s, whole->dims[d + 1])) {
                 return ig_buffers_unsupported(
                     l->op, " where the shape of a scanned value is not known before");
             }
@@ -296,12 +304,12 @@ static void make_buffers(loop *l, ig_builder *b) {
         const ig_type *type = l->op->results[i].type, *row = yielded_type(l, i);
         ig_dim dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < type->rank; d++) {
+            bool is_late = d > 0 && is_late_extent(l, i, d - 1);
             dims[d] = d ? row->dims[d - 1] : l->max;
-            bool is_known = d == 0 ||
-                            ig_dim_equal(s->module, dims[d], type->dims[d]) == IG_YES;
-            if (!is_known) {
-                ig_plan_let(b, type->dims[d], dims[d]);
+            if (d > 0 && !is_same(l->s, dims[d], type->dims[d])) {
+                ig_plan_let(b, type->dims[d], is_late ? ig_dim_of(0) : dims[d]);
             }
+            dims[d] = is_late ? type->dims[d] : dims[d];
         }
         l->buffers[i] = ig_buffers_alloc(s, b, (ig_dtype)type->dtype, type->rank, dims);
     }
@@ -342,7 +350,7 @@ static ig_place *set_aside(loop *l, ig_builder *b, uint32_t index) {
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < from->rank; d++) {
         dims[d] = from->dims[d];
-        if (ig_dim_equal(s->module, dims[d], arg->dims[d]) != IG_YES) {
+        if (!is_same(s, dims[d], arg->dims[d])) {
             dims[d] = new_symbol(s, "next");
             ig_plan_let(b, dims[d], from->dims[d]);
         }
@@ -353,9 +361,30 @@ static ig_place *set_aside(loop *l, ig_builder *b, uint32_t index) {
     return aside;
 }
 
+/* The first trip says how long rows are; from then on that is checked. */
+static void set_late_extents(loop *l, ig_builder *b, uint32_t index) {
+    ig_module *module = l->s->module;
+    const ig_type *row = yielded_type(l, index);
+    const ig_dim *whole = l->op->results[index].type->dims;
+    ig_dim is_later = ig_dim_min(module, l->trip, ig_dim_of(1));
+    ig_expr e = ig_expr_of(b);
+    for (uint32_t d = 0; d < row->rank; d++) {
+        if (!is_late_extent(l, index, d)) {
+            continue;
+        }
+        ig_guard_attrs check = { .left = ig_dim_mul(module, is_later, whole[d + 1]),
+                                 .right = ig_dim_mul(module, is_later, row->dims[d]),
+                                 .message =
+                                     "what a loop collects changes its extents" };
+        (void)ig_build_guard(&e, check);
+        ig_plan_let(b, whole[d + 1], row->dims[d]);
+    }
+}
+
 static void copy_scanned(loop *l, ig_builder *b) {
     ig_buffers *s = l->s;
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
+        set_late_extents(l, b, i);
         const ig_place *whole = l->buffers[i];
         ig_place row = { .root = whole->root,
                          .rank = whole->rank - 1,
@@ -386,7 +415,7 @@ static void end_trip(loop *l) {
     for (uint32_t i = 0; i < l->carried; i++) {
         const ig_type *arg = l->body->args[i + 2]->type;
         for (uint32_t d = 0; from[i] && d < arg->rank; d++) {
-            if (ig_dim_equal(s->module, from[i]->dims[d], arg->dims[d]) != IG_YES) {
+            if (!is_same(s, from[i]->dims[d], arg->dims[d])) {
                 ig_plan_let(&b, arg->dims[d], from[i]->dims[d]);
             }
         }

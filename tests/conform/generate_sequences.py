@@ -153,12 +153,29 @@ def flow(file):
                   [("f32", z), ("f32", np.concatenate(ys)), ("f32", x)])
 
 
+def collect(file):
+    """Rows whose extents only a trip knows: parts of x, of as many as a sum says."""
+    x, ends = numbers("f32", 9), np.array([2, 3])
+    for trips in (1, 2, 3):
+        rows = np.stack([x[:5] + i for i in range(trips)])
+        file.case(f"collect/{trips}", [
+            "%c = const {value = true} : bool[]",
+            "%0, %1 = loop %n, %c, %z {scans = 1} : f32[], f32[t, k]"
+            " (%i: i64[], %g: bool[], %s: f32[]) {", "  %2 = reduce %e {keep} : i64[1]",
+            "  %3 = const {value = [0]} : i64[1]", "  %4 = slice %x, %3, %2",
+            "  %5 = add %4, %s", "  %6 = const {value = 1} : f32[]", "  %7 = add %s, %6",
+            "  yield %g, %7, %5", "}", "ret %0, %1"
+        ], [("x", "f32", x), ("e", "i64", ends), ("n", "i64", trips),
+            ("z", "f32", np.float32(0))], [("f32", np.float32(trips)), ("f32", rows)])
+
+
 def main():
     file = File()
     joins(file)
     positions(file)
     splits(file)
     flow(file)
+    collect(file)
     (HERE / "sequences.txt").write_text("\n".join(file.lines))
 
 
