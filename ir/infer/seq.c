@@ -5,6 +5,8 @@
  * element type only a number says something: an extent that is an expression stands for
  * any extent, and an item taken out gets a symbol of its own there.  That lets a loop
  * carry a sequence under one type while items of any length are put in.
+ *
+ * An optional is counted and read as a sequence of one item or none.
  */
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
@@ -17,6 +19,13 @@ static ig_status check_sequence(const ig_op *op, uint32_t operand) {
     }
     return INFER_ERROR(op, "operand %u is %s, expected a sequence", operand,
                        ig_operand_text(op, operand));
+}
+
+/* A sequence, or an optional, which is one of one item or none. */
+static ig_status check_items(const ig_op *op, uint32_t operand) {
+    return ig_operand_type(op, operand)->kind == IG_OPTIONAL
+               ? IG_OK
+               : check_sequence(op, operand);
 }
 
 static ig_status check_position(const ig_op *op, uint32_t operand) {
@@ -91,7 +100,7 @@ ig_status ig_infer_seq_same(ig_op *op, const ig_type **out_types) {
 }
 
 ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_sequence(op, 0));
+    IG_TRY(check_items(op, 0));
     IG_TRY(check_position(op, 1));
     const ig_type *element = ig_operand_type(op, 0)->element;
     ig_dim dims[IG_TENSOR_RANK];
@@ -101,7 +110,7 @@ ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
 }
 
 ig_status ig_infer_seq_length(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_sequence(op, 0));
+    IG_TRY(check_items(op, 0));
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 0, NULL);
     return IG_OK;
 }

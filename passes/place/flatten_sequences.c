@@ -10,6 +10,8 @@
  * hand on both tensors, and so does the call: input or output `x` that is a sequence
  * is one of elements, `x`, and one of extents, `x.extents`, behind it.
  *
+ * An optional is a sequence of one item or none.
+ *
  * Only for targets: the interpreter has sequences.  Needs the tensor stage.
  */
 #include "passes/place/flatten.h"
@@ -20,7 +22,7 @@
 enum { PARTS = 2 };
 
 static bool is_sequence(const ig_value *value) {
-    return value->type->kind == IG_SEQUENCE;
+    return value->type->kind == IG_SEQUENCE || value->type->kind == IG_OPTIONAL;
 }
 
 ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence) {

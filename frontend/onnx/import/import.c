@@ -152,18 +152,33 @@ static ig_status tensor_type(const entry *e, const char *name,
     return IG_OK;
 }
 
+/* The tensor that an input is declared to be, or a list of, or perhaps one. */
+static const Onnx__TypeProto__Tensor *declared_tensor(const Onnx__TypeProto *type,
+                                                      ig_kind *out_kind) {
+    *out_kind = IG_TENSOR;
+    if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE) {
+        *out_kind = IG_SEQUENCE;
+        type = type->sequence_type->elem_type;
+    } else if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE) {
+        *out_kind = IG_OPTIONAL;
+        type = type->optional_type->elem_type;
+    }
+    return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+               ? type->tensor_type
+               : NULL;
+}
+
 static ig_status declared_type(const entry *e, const char *name,
                                const Onnx__TypeProto *proto, const ig_type **out_type) {
     int kind = proto ? (int)proto->value_case : ONNX__TYPE_PROTO__VALUE__NOT_SET;
     if (kind == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
         return tensor_type(e, name, proto->tensor_type, out_type);
     }
-    const Onnx__TypeProto *item = kind == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE
-                                      ? proto->sequence_type->elem_type
-                                      : NULL;
-    if (item && item->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
-        IG_TRY(tensor_type(e, name, item->tensor_type, out_type));
-        *out_type = ig_type_host(e->import->module, IG_SEQUENCE, *out_type);
+    ig_kind host;
+    const Onnx__TypeProto__Tensor *item = declared_tensor(proto, &host);
+    if (item) {
+        IG_TRY(tensor_type(e, name, item, out_type));
+        *out_type = ig_type_host(e->import->module, host, *out_type);
         return IG_OK;
     }
     bool has_none = kind == ONNX__TYPE_PROTO__VALUE__NOT_SET;
@@ -209,7 +224,7 @@ static bool fits_declared(const entry *e, const ig_type *given,
 
 /* Symbols that the caller named come from this input too. */
 static void name_origins(const entry *e, const char *name, const ig_type *type) {
-    type = type->kind == IG_SEQUENCE ? type->element : type;
+    type = type->kind == IG_TENSOR ? type : type->element;
     for (uint32_t i = 0; i < type->rank; i++) {
         ig_symbol *symbol = ig_dim_as_symbol(e->import->module, type->dims[i]);
         if (symbol && !symbol->origin) {
@@ -219,19 +234,6 @@ static void name_origins(const entry *e, const char *name, const ig_type *type) 
                                           name)));
         }
     }
-}
-
-/* The tensor that an input is declared to be, or a list of. */
-static const Onnx__TypeProto__Tensor *declared_tensor(const Onnx__TypeProto *type,
-                                                      ig_kind *out_kind) {
-    *out_kind = IG_TENSOR;
-    if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE) {
-        *out_kind = IG_SEQUENCE;
-        type = type->sequence_type->elem_type;
-    }
-    return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
-               ? type->tensor_type
-               : NULL;
 }
 
 /* Made without symbols, which an override would leave unused. */
@@ -246,7 +248,7 @@ static ig_status check_override(const entry *e, const Onnx__ValueInfoProto *inpu
     }
     const Onnx__TensorShapeProto *shape = declared->shape;
     bool is_right = given->kind == kind;
-    given = is_right && kind == IG_SEQUENCE ? given->element : given;
+    given = is_right && kind != IG_TENSOR ? given->element : given;
     is_right = is_right && given->kind == IG_TENSOR && given->dtype == dtype &&
                (!shape || given->rank == shape->n_dim);
     for (uint32_t i = 0; is_right && shape && i < given->rank; i++) {

@@ -606,6 +606,51 @@ TEST(a_map_of_another_form_is_refused) {
 }
 END_TEST
 
+/* The input becomes an optional of such a tensor. */
+static void make_optional(Onnx__ValueInfoProto *input) {
+    Onnx__TypeProto *type = ig_arena_alloc(&model.arena, sizeof *type);
+    Onnx__TypeProto__Optional *optional = ig_arena_alloc(&model.arena,
+                                                         sizeof *optional);
+    onnx__type_proto__init(type);
+    onnx__type_proto__optional__init(optional);
+    optional->elem_type = input->type;
+    type->value_case = ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE;
+    type->optional_type = optional;
+    input->type = type;
+}
+
+/* Runs `op` on an optional of `count` items, which are 4 x 5. */
+static ig_status run_optional(const char *op, int64_t count, ig_tensor *out) {
+    begin(18, op, "x", "y");
+    onnx_output(&model, "y");
+    make_optional(model.graph->input[0]);
+    ig_module *module;
+    CHECK_OK(
+        ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL, NULL, &module));
+    CHECK_OK(ig_verify_module(module));
+    int64_t shape[2] = { 4, 5 };
+    ig_tensor item, in = { .kind = IG_OPTIONAL, .items = &item, .count = count };
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, shape, &item));
+    ig_status status = ig_interpret(ig_module_graph(module, "main"), &in, &run.arena,
+                                    out);
+    ig_module_destroy(module);
+    return status;
+}
+
+TEST(an_optional_is_there_or_not) {
+    for (int64_t count = 0; count < 2; count++) {
+        ig_tensor out;
+        CHECK_OK(run_optional("OptionalHasElement", count, &out));
+        CHECK_INT(ig_tensor_get_i64(&out, 0), count);
+        end();
+        CHECK_INT(run_optional("OptionalGetElement", count, &out),
+                  count ? IG_OK : IG_INVALID);
+        CHECK(!count || (out.rank == 2 && out.dims[0] == 4 && out.dims[1] == 5));
+        end();
+    }
+}
+END_TEST
+
 /* x is 0 … 5; the least power of two stands for 0, as in onnx 1.23's to_float8e8m0. */
 static void expect_powers(const char *mode, const float *values) {
     Onnx__NodeProto *node = begin(24, "Cast", "x", "p");
@@ -651,4 +696,5 @@ UNIT_SUITE_WITH(
     an_average_counts_no_padding,
     sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
     scales_of_quantisation_are_of_axis_1,
-    powers_of_two_are_rounded_as_the_attribute_says, a_sequence_is_mapped_item_by_item)
+    powers_of_two_are_rounded_as_the_attribute_says, a_sequence_is_mapped_item_by_item,
+    an_optional_is_there_or_not)

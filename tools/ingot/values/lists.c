@@ -85,7 +85,7 @@ bool lists_to_tensors(const model *m, call *io, loans *memory, message *why) {
     ig_argument *flat = lend(memory, ports, sizeof *flat);
     for (size_t i = 0; i < io->count; i++) {
         const ig_argument *value = &io->inputs[i];
-        bool is_list = value->kind == IG_ARGUMENT_LIST;
+        bool is_list = value->kind != IG_ARGUMENT_TENSOR;
         if (to + is_list >= ports) {
             return refuse(why, "an input", "that the program does not take");
         }
@@ -114,6 +114,12 @@ static bool is_list_output(const model *m, size_t index) {
     const char *next = model_output_name(m, index + 1);
     size_t length = strlen(name);
     return strncmp(name, next, length) == 0 && strcmp(next + length, ".extents") == 0;
+}
+
+/* A list, or where the model says so an optional. */
+static ig_argument_kind kind_of_output(const model *m, size_t index) {
+    const char *type = m->module ? ig_module_output_type(m->module, index) : "";
+    return strncmp(type, "opt<", 4) == 0 ? IG_ARGUMENT_OPTIONAL : IG_ARGUMENT_LIST;
 }
 
 static bool gather_list(const char *name, const ig_argument *from, ig_argument *out,
@@ -150,6 +156,9 @@ bool lists_from_tensors(const model *m, results *io, loans *memory, message *why
         if (is_list &&
             !gather_list(model_output_name(m, i), pair, &io->items[to], memory, why)) {
             return false;
+        }
+        if (is_list) {
+            io->items[to].kind = kind_of_output(m, to);
         }
         i += is_list;
     }
