@@ -145,8 +145,9 @@ bool ig_match_normal_products(const ig_value *x, const ig_value *w) {
 }
 
 bool ig_match_fits_sum(const ig_op *op, ig_dim depth) {
-    int64_t k = 0;
-    return ig_dim_constant(ig_op_module(op), depth, &k) && k <= INT32_MAX / PRODUCT_MAX;
+    int64_t least = 0, most = 0;
+    ig_dim_range(ig_op_module(op), depth, &least, &most);
+    return most <= INT32_MAX / PRODUCT_MAX;
 }
 
 /* ---- the rule ---- */

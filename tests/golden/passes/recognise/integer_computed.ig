@@ -1,9 +1,10 @@
-# recognise_integer: both factors computed, each of one scale; two scales, a depth that
-# nobody knows, and a first factor that is turned stay.
+# recognise_integer: both factors computed, each of one scale, and as deep as 32 bits hold;
+# two scales, a depth that nobody knows, and a first factor that is turned stay.
 # run: recognise_integer,dce
 # within: 1e-5 products are rounded once
 module @m {
-  graph @main(%x: u8[B, 3, 8], %y: i8[B, 8, 5], %z: i8[5, 8], %o: u8[B, 3, K], %p: u8[B, K, 5]) -> (f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 8, 5]) {
+  symbol L {min = 1, max = 33025}
+  graph @main(%x: u8[B, 3, 8], %y: i8[B, 8, 5], %z: i8[5, 8], %o: u8[B, 3, K], %p: u8[B, K, 5], %u: u8[3, L], %v: u8[L, 5]) -> (f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 8, 5], f32[3, 5]) {
     %0 = const {value = 0.25} : f32[]
     %1 = const {value = 3} : u8[]
     %2 = const {value = -7} : i8[]
@@ -19,17 +20,23 @@ module @m {
     %12 = dequantize %p, %0 : f32[B, K, 5]
     %13 = matmul %11, %12 : f32[B, 3, 5]
     %14 = matmul %4, %6 {transpose_a} : f32[B, 8, 5]
-    ret %6, %8, %10, %13, %14
+    %15 = dequantize %u, %0 : f32[3, L]
+    %16 = dequantize %v, %0 : f32[L, 5]
+    %17 = matmul %15, %16 : f32[3, 5]
+    ret %6, %8, %10, %13, %14, %17
   }
 }
 # expect:
 module @m {
+  symbol L {min = 1, max = 33025}
   graph @main(
       %x: u8[B, 3, 8],
       %y: i8[B, 8, 5],
       %z: i8[5, 8],
       %o: u8[B, 3, K],
-      %p: u8[B, K, 5]) -> (f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 8, 5]) {
+      %p: u8[B, K, 5],
+      %u: u8[3, L],
+      %v: u8[L, 5]) -> (f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 3, 5], f32[B, 8, 5], f32[3, 5]) {
     %0 = const {value = 0.25} : f32[]
     %1 = const {value = 3} : u8[]
     %2 = const {value = -7} : i8[]
@@ -49,6 +56,11 @@ module @m {
     %16 = dequantize %p, %0 : f32[B, K, 5]
     %17 = matmul %15, %16 : f32[B, 3, 5]
     %18 = matmul %4, %8 {transpose_a} : f32[B, 8, 5]
-    ret %8, %12, %14, %17, %18
+    %19 = const {value = 0} : u8[]
+    %20 = const {value = 0} : u8[]
+    %21 = matmul_integer %u, %v, %19, %20 : i32[3, 5]
+    %22 = mul %0, %0 : f32[]
+    %23 = dequantize %21, %22 : f32[3, 5]
+    ret %8, %12, %14, %17, %18, %23
   }
 }
