@@ -85,10 +85,13 @@ static bool transpose_factor(ig_expr *e, ig_integers *b) {
 bool ig_decompose_matmul_integer(ig_expr *e, const ig_op *op, ig_value **results) {
     ig_integers left = factor_of(op, 0), right = factor_of(op, 1);
     const ig_type *type = left.value->type;
-    ig_dtype wide = choose_exact(e, type->dims[type->rank - 1], IG_DT_i32);
+    bool is_wide = ig_attr_int(op, IG_matmul_integer_wide, 0) != 0;
+    ig_dtype wide = choose_exact(e, type->dims[type->rank - 1],
+                                 is_wide ? IG_DT_f64 : IG_DT_i32);
     ig_matmul_attrs attrs = { .transpose_b = transpose_factor(e, &right) };
     ig_value *x = subtract_zero(e, left, wide), *y = subtract_zero(e, right, wide);
-    results[0] = ig_expr_cast(e, ig_build_matmul(e, x, y, attrs), IG_DT_i32);
+    results[0] = ig_expr_cast(e, ig_build_matmul(e, x, y, attrs),
+                              is_wide ? IG_DT_i64 : IG_DT_i32);
     return true;
 }
 
@@ -280,7 +283,8 @@ static ig_value *multiply_windows(ig_expr *e, const windows *g) {
     ig_value *x = put_channels_last(e, pad_space(e, g, g->x.value));
     x = g->are_places ? x : take_windows(e, g, x);
     ig_value *zero = flatten_zero(e, g->w.zero_point);
-    return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point, zero);
+    return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point, zero,
+                                   (ig_matmul_integer_attrs){ 0 });
 }
 
 /* By the convolution of floats, which takes any form. */

@@ -147,7 +147,8 @@ static void settle_factors(ig_expr *e, ig_integers *a, ig_integers *b) {
 ig_value *ig_compose_matmul_integer(ig_expr *e, ig_integers a, ig_integers b) {
     settle_factors(e, &a, &b);
     ig_expr_guard_product(e, a.value, b.value);
-    return ig_build_matmul_integer(e, a.value, b.value, a.zero_point, b.zero_point);
+    return ig_build_matmul_integer(e, a.value, b.value, a.zero_point, b.zero_point,
+                                   (ig_matmul_integer_attrs){ 0 });
 }
 
 ig_value *ig_compose_conv_integer(ig_expr *e, ig_integers x, ig_integers w,

@@ -189,13 +189,13 @@ ig_status ig_fold_dequantize(ig_eval *eval, const ig_op *op, const ig_tensor *co
 
 /* ---- products ---- */
 
-/* Factor `operand` less its zero point, as i32. */
+/* Factor `operand` less its zero point, as out->dtype. */
 static ig_status open_factor(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              uint32_t operand, ig_tensor *out) {
     const ig_tensor *x = in[operand];
     const ig_tensor *zero = operand + 2 < op->operand_count ? in[operand + 2] : NULL;
     int64_t strides[IG_TENSOR_RANK], to = 0;
-    IG_TRY(ig_tensor_alloc(eval->scratch, eval->context, IG_DT_i32, x->rank, x->dims,
+    IG_TRY(ig_tensor_alloc(eval->scratch, eval->context, out->dtype, x->rank, x->dims,
                            out));
     if (zero && !broadcasts_to(zero, x)) {
         return FOLD_ERROR(eval, op,
@@ -216,7 +216,8 @@ static ig_status open_factor(ig_eval *eval, const ig_op *op, const ig_tensor *co
 
 ig_status ig_fold_matmul_integer(ig_eval *eval, const ig_op *op,
                                  const ig_tensor *const *in, ig_tensor *out) {
-    ig_tensor a, b;
+    bool is_wide = ig_attr_int(op, IG_matmul_integer_wide, 0) != 0;
+    ig_tensor a = { .dtype = is_wide ? IG_DT_i64 : IG_DT_i32 }, b = a;
     IG_TRY(open_factor(eval, op, in, 0, &a));
     IG_TRY(open_factor(eval, op, in, 1, &b));
     ig_product_of factors = { .a = &a, .b = &b };
@@ -235,6 +236,7 @@ ig_status ig_fold_conv_integer(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, ig_tensor *out) {
     ig_tensor factors[2];
     for (uint32_t i = 0; i < 2; i++) {
+        factors[i].dtype = IG_DT_i32;
         IG_TRY(open_factor(eval, op, in, i, &factors[i]));
     }
     return ig_fold_conv(eval, op, (const ig_tensor *[]){ &factors[0], &factors[1] },

@@ -162,8 +162,10 @@ ig_status ig_infer_matmul_integer(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     IG_TRY(check_factor(op, 0));
     IG_TRY(check_factor(op, 1));
+    bool is_wide = ig_attr_int(op, IG_matmul_integer_wide, 0) != 0;
     IG_TRY(ig_check_product(op, false, false, out_types));
-    out_types[0] = ig_type_with_dtype(ig_op_module(op), out_types[0], IG_DT_i32);
+    out_types[0] = ig_type_with_dtype(ig_op_module(op), out_types[0],
+                                      is_wide ? IG_DT_i64 : IG_DT_i32);
     return IG_OK;
 }
 

@@ -70,7 +70,8 @@ bool ig_pack_bytes(ig_pass_run *run, ig_op *op) {
         left.zero_point = ig_expr_integer(&e, (ig_dtype)a->type->dtype, 0);
     }
     ig_value *product = ig_build_matmul_integer(&e, left.value, right.value,
-                                                left.zero_point, right.zero_point);
+                                                left.zero_point, right.zero_point,
+                                                ig_matmul_integer_attrs_of(op));
     ig_pack_replace_product(op, &b, product);
     run->changed = true;
     return true;

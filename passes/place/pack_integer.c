@@ -482,7 +482,8 @@ bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
     quads q;
     ig_value *a = op->operands[0].value;
     if (run->options->target->family != IG_FAMILY_CPU || a->type->rank < 1 ||
-        !is_byte(a) || !is_one_number(op) || !read_quads(run, op, &q)) {
+        op->results->type->dtype != IG_DT_i32 || !is_byte(a) || !is_one_number(op) ||
+        !read_quads(run, op, &q)) {
         return false;
     }
     ig_builder b = ig_builder_before(op);

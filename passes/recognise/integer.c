@@ -27,7 +27,12 @@
 #include <float.h>
 #include <math.h>
 
-enum { PRODUCT_MAX = 255 * 255, SWAPS_MAX = 4, NUMBER = 2 /* no axis of a matrix */ };
+enum {
+    DEPTH_MAX = 1 << 25,
+    PRODUCT_MAX = 255 * 255,
+    SWAPS_MAX = 4,
+    NUMBER = 2 /* no axis of a matrix */
+};
 
 static const int64_t swap_perm[] = { 1, 0 };
 
@@ -175,14 +180,42 @@ static ig_value *zero_of(ig_expr *e, const ig_op *op) {
                                  : ig_expr_integer(e, dtype, 0);
 }
 
+/* Times a number; sums of 64 bits are rounded to f32 first, as dequantize rounds. */
+static ig_value *scale_sums(ig_expr *e, ig_value *sum, ig_value *scale) {
+    return sum->type->dtype == IG_DT_i32
+               ? ig_build_dequantize(e, sum, scale, NULL, (ig_dequantize_attrs){ 0 })
+               : ig_build_mul(e, ig_expr_cast(e, sum, IG_DT_f32), scale);
+}
+
+/* How deep the product is: sums of 64 bits where 32 may not hold them. */
+static ig_matmul_integer_attrs choose_sums(ig_expr *e, const ig_op *op, ig_dim depth) {
+    ig_matmul_integer_attrs attrs = { 0 };
+    if (!ig_match_fits_sum(op, depth)) {
+        attrs.wide = true;
+        ig_expr_guard_less_equal(e, depth, ig_dim_of(DEPTH_MAX),
+                                 "a product of bytes has at most 2^25 terms");
+    }
+    return attrs;
+}
+
+/* Does the kernel that sums in 64 bits take these factors?  Weights are packed for
+ * f32, and rows that do not lie along the depth are multiplied in f64. */
+static bool takes_wide_sums(const ig_op *x, const ig_op *y) {
+    const ig_op *turn = ig_def(ig_op_operand(x, 0), IG_OP_transpose);
+    uint32_t last = ig_op_operand(x, 0)->type->rank - 1u;
+    bool is_turned = turn && turn->attrs[IG_transpose_perm].as.ints[last] != last;
+    return !is_turned && !ig_constant_of(ig_op_operand(y, 0));
+}
+
 /* Both factors are computed. */
 static ig_value *match_computed(ig_builder *b, ig_op *op) {
     const ig_op *x = match_numbers(ig_op_operand(op, 0));
     const ig_op *y = match_numbers(ig_op_operand(op, 1));
     const ig_type *type = ig_op_operand(op, 0)->type;
     if (!x || !y || ig_attr_int(op, IG_matmul_transpose_a, 0) ||
-        !ig_match_fits_sum(op, type->dims[type->rank - 1]) ||
-        !ig_match_normal_products(ig_op_operand(x, 1), ig_op_operand(y, 1))) {
+        !ig_match_normal_products(ig_op_operand(x, 1), ig_op_operand(y, 1)) ||
+        (!takes_wide_sums(x, y) &&
+         !ig_match_fits_sum(op, type->dims[type->rank - 1]))) {
         return NULL;
     }
     ig_expr e = ig_expr_of(b);
@@ -191,12 +224,13 @@ static ig_value *match_computed(ig_builder *b, ig_op *op) {
         bytes = ig_expr_swap(&e, bytes, bytes->type->rank - 2, bytes->type->rank - 1);
     }
     ig_value *zero_x = zero_of(&e, x), *zero_y = zero_of(&e, y);
+    ig_matmul_integer_attrs attrs = choose_sums(&e, op, type->dims[type->rank - 1]);
     ig_value *sum = ig_build_matmul_integer(&e, ig_op_operand(x, 0), bytes, zero_x,
-                                            zero_y);
+                                            zero_y, attrs);
     ig_value *scale_x = ig_match_flatten(&e, op, ig_op_operand(x, 1));
     ig_value *scale_y = ig_match_flatten(&e, op, ig_op_operand(y, 1));
     ig_value *scale = ig_build_mul(&e, scale_x, scale_y);
-    return ig_build_dequantize(&e, sum, scale, NULL, (ig_dequantize_attrs){ 0 });
+    return scale_sums(&e, sum, scale);
 }
 
 static ig_value *match_product(ig_builder *b, ig_op *op) {
@@ -222,7 +256,8 @@ static ig_value *match_product(ig_builder *b, ig_op *op) {
         zero = ig_expr_integer(&e, (ig_dtype)ig_op_operand(left, 0)->type->dtype, 0);
     }
     ig_value *sum = ig_build_matmul_integer(&e, ig_op_operand(left, 0), bytes, zero,
-                                            column_zero);
+                                            column_zero,
+                                            (ig_matmul_integer_attrs){ 0 });
     ig_value *scale = ig_match_flatten(&e, op, w.scale);
     scale = ig_build_mul(&e, ig_match_flatten(&e, op, ig_op_operand(left, 1)), scale);
     ig_dequantize_attrs attrs = { 0 };

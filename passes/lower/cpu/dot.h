@@ -18,6 +18,7 @@ typedef struct dot_panels {
     int64_t least_m, least_n; /* smaller products are better off without */
     bool is_choice;           /* the run knows whether this one is */
     ig_dtype wide;            /* what is multiplied and added up */
+    ig_dtype sum;             /* of blocks of k, added up */
     bool is_deep;             /* K may be larger than a panel */
     bool is_staged;
     uint32_t store_lanes; /* of the epilogue */
@@ -123,7 +124,7 @@ void dot_sum_columns(const dot *d, ig_builder *b, const dot_micro_panel *s,
                      ig_value *const k[2]);
 ig_value *dot_centre(const dot *d, ig_builder *b, const dot_micro_panel *s,
                      ig_value *const at[2], ig_value *sum);
-/* A factor's zero point as i32, or NULL for 0. */
+/* A factor's zero point as an element of the product, or NULL for 0. */
 ig_value *dot_zero(const dot *d, ig_builder *b, uint32_t factor);
 
 /* dot_panels.c: lanes along n, B copied. */

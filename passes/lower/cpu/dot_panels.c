@@ -113,7 +113,7 @@ static void stage_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
     ig_value *first = k_mul(b, row, k_i64(b, dot_width(d, s)));
     for (uint32_t i = 0; i < r->count * s->vectors; i++) {
         ig_value *place = k_add(b, first, k_i64(b, (int64_t)i * p->lanes));
-        ig_value *sum = sums[i];
+        ig_value *sum = k_cast(b, sums[i], p->sum);
         if (p->is_deep) {
             sum = k_add(b, k_load(b, p->stage, place, p->lanes), sum);
         }
@@ -186,7 +186,7 @@ static void clear_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     ig_value *rows = k_sub(b, s->range->rows[1], s->range->rows[0]);
     ig_value *end = k_mul(b, rows, k_i64(b, dot_width(d, s)));
     k_loop loop = k_loop_open(b, k_i64(b, 0), end, k_i64(b, d->panels.lanes), NULL, 0);
-    ig_value *zero = k_const_vector(&loop.b, d->panels.wide, d->panels.lanes, 0.0);
+    ig_value *zero = k_const_vector(&loop.b, d->panels.sum, d->panels.lanes, 0.0);
     k_store(&loop.b, zero, d->panels.stage, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -334,11 +334,13 @@ static void open_panels(dot *d, dot_panels p) {
     p.is_deep = !ig_dim_constant(lower->module, dot_depth(d), &k) ||
                 k > (int64_t)K_BLOCK * d->unit;
     bool has_vectors = dot_has_column_epilogue(d);
-    p.is_staged = p.is_deep || !has_vectors || ig_lower_is_heavy(lower->body);
+    p.sum = d->type->dtype == IG_DT_i64 ? IG_DT_i64 : p.wide;
+    p.is_staged = p.is_deep || !has_vectors || p.sum != p.wide ||
+                  ig_lower_is_heavy(lower->body);
     p.store_lanes = has_vectors ? p.lanes : 1;
     p.panel = k_local(lower->kernel, d->unit > 1 ? IG_DT_u32 : p.wide, K_BLOCK * width);
     if (p.is_staged) {
-        p.stage = k_local(lower->kernel, p.wide, DOT_ROW_TILE * width);
+        p.stage = k_local(lower->kernel, p.sum, DOT_ROW_TILE * width);
     }
     d->panels = p;
 }

@@ -12,7 +12,7 @@
  *
  * The second sum is one for each row, made at the start of a tile; what is in brackets
  * is one for each column, made with the panel.  All of it wraps in 32 bits, as sums of
- * matmul_integer do.
+ * matmul_integer do, or is in 64 bits, where each panel's sums are added to those before.
  *
  * A word beyond K's end has bytes of A' that are 0, so what B' has there does not count
  * but for the sums of columns, where it is known.
@@ -28,6 +28,10 @@ static const double top_bits = 0x80808080u; /* of a word's bytes */
 
 bool dot_takes_quads(const dot *d) {
     return dot_is_along_k(d->a, !d->transpose_a) && !d->a_is_vector && !d->b_is_vector;
+}
+
+static ig_dtype sum_dtype(const dot *d) {
+    return (ig_dtype)d->type->dtype;
 }
 
 static bool is_signed(const ig_operand *x) {
@@ -48,23 +52,24 @@ void dot_open_quads(dot *d, int64_t width) {
     q->is_whole = ig_dim_constant(d->lower->module, dot_depth(d), &k) &&
                   k % IG_QUAD == 0;
     if (has_zero(d, 1)) {
-        q->row_sums = k_local(kernel, IG_DT_i32, DOT_ROW_TILE);
+        q->row_sums = k_local(kernel, sum_dtype(d), DOT_ROW_TILE);
     }
     if (has_zero(d, 0)) {
-        q->column_sums = k_local(kernel, IG_DT_i32, width);
+        q->column_sums = k_local(kernel, sum_dtype(d), width);
     }
 }
 
 ig_value *dot_zero(const dot *d, ig_builder *b, uint32_t factor) {
     const ig_operand *zero = d->quads.zeros[factor];
-    return zero ? k_cast(b, k_load(b, zero->buffer, k_i64(b, 0), 1), IG_DT_i32) : NULL;
+    return zero ? k_cast(b, k_load(b, zero->buffer, k_i64(b, 0), 1), sum_dtype(d))
+                : NULL;
 }
 
 /* The zero point of what is multiplied. */
 static ig_value *moved_zero(const dot *d, ig_builder *b, uint32_t factor) {
     ig_value *zero = dot_zero(d, b, factor);
     double flip = !d->quads.flips[factor] ? 0 : factor == 0 ? FLIP : -FLIP;
-    ig_value *moved = k_const(b, IG_DT_i32, flip);
+    ig_value *moved = k_const(b, sum_dtype(d), flip);
     return zero ? k_add(b, zero, moved) : moved;
 }
 
@@ -240,7 +245,7 @@ void dot_sum_rows(const dot *d, ig_builder *b, const dot_range *range) {
     ig_value *left = k_sub(&tail.b, d->k, tail.index);
     sum = add_row_bytes(d, &tail.b, row, tail.index, left, tail.carried[0]);
     k_loop_close(&tail, &sum, 1);
-    sum = k_hreduce(in, IG_REDUCE_sum, tail.results[0]);
+    sum = k_hreduce(in, IG_REDUCE_sum, k_cast(in, tail.results[0], sum_dtype(d)));
     k_store(in, k_binary(in, IG_OP_mul, sum, times), d->quads.row_sums,
             k_sub(in, rows.index, range->rows[0]));
     k_loop_close(&rows, NULL, 0);
@@ -248,12 +253,12 @@ void dot_sum_rows(const dot *d, ig_builder *b, const dot_range *range) {
 
 /* What is in brackets before all sums: za' times what B' has beyond K, and K zb' za. */
 static ig_value *columns_at_first(const dot *d, ig_builder *b) {
-    ig_value *zero = dot_zero(d, b, 0), *k = k_cast(b, d->k, IG_DT_i32);
-    ig_value *sum = k_const(b, IG_DT_i32, 0);
+    ig_value *zero = dot_zero(d, b, 0), *k = k_cast(b, d->k, sum_dtype(d));
+    ig_value *sum = k_const(b, sum_dtype(d), 0);
     if (d->quads.flips[1] && !d->quads.is_whole) {
         ig_value *words = k_mul(b, d->words, k_i64(b, IG_QUAD));
-        ig_value *beyond = k_cast(b, k_sub(b, words, d->k), IG_DT_i32);
-        beyond = k_binary(b, IG_OP_mul, beyond, k_const(b, IG_DT_i32, FLIP));
+        ig_value *beyond = k_cast(b, k_sub(b, words, d->k), sum_dtype(d));
+        beyond = k_binary(b, IG_OP_mul, beyond, k_const(b, sum_dtype(d), FLIP));
         sum = k_binary(b, IG_OP_mul, beyond, moved_zero(d, b, 0));
     }
     if (zero && has_zero(d, 1)) {
@@ -287,7 +292,7 @@ static void sum_column_vector(const dot *d, ig_builder *b, const dot_micro_panel
     ig_value *sum = k_dot4(&loop.b, ones, panel, loop.carried[0]);
     k_loop_close(&loop, &sum, 1);
     ig_value *times = k_splat(b, moved_zero(d, b, 0), lanes);
-    sum = k_binary(b, IG_OP_mul, loop.results[0], times);
+    sum = k_binary(b, IG_OP_mul, k_cast(b, loop.results[0], sum_dtype(d)), times);
     k_store(b, k_add(b, k_load(b, sums, at, lanes), sum), sums, at);
 }
 

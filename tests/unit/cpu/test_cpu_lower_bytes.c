@@ -17,6 +17,7 @@ typedef struct product {
     const char *a_zero, *b_zero; /* numbers, "input", or "" for none */
     layout a_layout, b_layout;
     bool is_worst, is_open; /* is_open: extents are the call's */
+    bool is_wide;           /* sums of 64 bits */
 } product;
 
 /* A factor, %name, made of input %from; its type as the product sees it. */
@@ -92,14 +93,15 @@ static void put_product(ig_writer *text, ig_arena *arena, const product *p) {
     put_factor(&body, &types, &right);
     put_zero(&body, &types, "za", p->a_zero, p->a);
     put_zero(&body, &types, "zb", p->b_zero, p->b);
-    ig_put(text, "module @t {\n  graph @main(%s, %%r: i32[%s]) -> (i32[2, %s, %s]) {\n",
-           types.data, n, m, n);
+    const char *sums = p->is_wide ? "i64" : "i32";
+    ig_put(text, "module @t {\n  graph @main(%s, %%r: %s[%s]) -> (%s[2, %s, %s]) {\n",
+           types.data, sums, n, sums, m, n);
     ig_put(text, "%s", body.data);
     bool has_zeros = *p->a_zero || *p->b_zero;
-    ig_put(text, "    %%p = matmul_integer %%a, %%b%s : i32[2, %s, %s]\n",
-           has_zeros ? ", %za, %zb" : "", m, n);
-    ig_put(text, "    %%o = add %%p, %%r : i32[2, %s, %s]\n    ret %%o\n  }\n}\n", m,
-           n);
+    ig_put(text, "    %%p = matmul_integer %%a, %%b%s%s : %s[2, %s, %s]\n",
+           has_zeros ? ", %za, %zb" : "", p->is_wide ? " {wide}" : "", sums, m, n);
+    ig_put(text, "    %%o = add %%p, %%r : %s[2, %s, %s]\n    ret %%o\n  }\n}\n", sums,
+           m, n);
 }
 
 /* Bytes in no order, a quarter of them at the ends of their type. */
@@ -195,6 +197,26 @@ TEST(bytes_of_sampled_sizes) {
     }
 }
 
+/* Sums that 32 bits do not hold; few terms, known and open; and by elements. */
+TEST(bytes_of_wide_sums) {
+    static const int64_t sizes[][3] = { { 1, 40000, 3 },
+                                        { 5, 21, 37 },
+                                        { 17, 530, 16 } };
+    for (size_t i = 0; i < 8; i++) {
+        const int64_t *size = sizes[i / 3];
+        product p = { .m = size[0], .k = size[1], .n = size[2], .is_wide = true };
+        p.a = i % 3 ? "u8" : "i8";
+        p.b = i % 2 ? "u8" : "i8";
+        p.a_zero = i % 3 ? "" : "127";
+        p.b_zero = i % 2 ? "" : "127";
+        p.b_layout = i % 4 ? TURNED : AS_IS;
+        p.a_layout = i == 5 ? SLICED : AS_IS;
+        p.is_open = i % 2;
+        p.is_worst = i < 3;
+        check_product(&p);
+    }
+}
+
 /* An empty product, and sums of nothing. */
 TEST(bytes_of_no_size) {
     static const int64_t sizes[][3] = { { 0, 8, 8 }, { 3, 0, 8 }, { 3, 8, 0 } };
@@ -210,4 +232,4 @@ TEST(bytes_of_no_size) {
 
 UNIT_SUITE(cpu_lower_bytes, bytes_of_all_signs_and_zero_points,
            bytes_of_the_largest_numbers, bytes_in_all_layouts, bytes_of_sampled_sizes,
-           bytes_of_no_size)
+           bytes_of_wide_sums, bytes_of_no_size)

@@ -1,5 +1,5 @@
-# recognise_integer: both factors computed, each of one scale, and as deep as 32 bits hold;
-# two scales, a depth that nobody knows, and a first factor that is turned stay.
+# recognise_integer: both factors computed, each of one scale; of a depth that nobody knows
+# sums take 64 bits.  Two scales, and a first factor that is turned, stay.
 # run: recognise_integer,dce
 # within: 1e-5 products are rounded once
 module @m {
@@ -52,15 +52,19 @@ module @m {
     %12 = dequantize %10, %11 : f32[B, 3, 5]
     %13 = dequantize %y, %3 {axis = 2} : f32[B, 8, 5]
     %14 = matmul %4, %13 : f32[B, 3, 5]
-    %15 = dequantize %o, %0 : f32[B, 3, K]
-    %16 = dequantize %p, %0 : f32[B, K, 5]
-    %17 = matmul %15, %16 : f32[B, 3, 5]
-    %18 = matmul %4, %8 {transpose_a} : f32[B, 8, 5]
-    %19 = const {value = 0} : u8[]
-    %20 = const {value = 0} : u8[]
-    %21 = matmul_integer %u, %v, %19, %20 : i32[3, 5]
-    %22 = mul %0, %0 : f32[]
-    %23 = dequantize %21, %22 : f32[3, 5]
-    ret %8, %12, %14, %17, %18, %23
+    %15 = const {value = 0} : u8[]
+    %16 = const {value = 0} : u8[]
+    guard le(K, 33554432) "a product of bytes has at most 2^25 terms"
+    %17 = matmul_integer %o, %p, %15, %16 {wide} : i64[B, 3, 5]
+    %18 = mul %0, %0 : f32[]
+    %19 = cast %17 {to = f32} : f32[B, 3, 5]
+    %20 = mul %19, %18 : f32[B, 3, 5]
+    %21 = matmul %4, %8 {transpose_a} : f32[B, 8, 5]
+    %22 = const {value = 0} : u8[]
+    %23 = const {value = 0} : u8[]
+    %24 = matmul_integer %u, %v, %22, %23 : i32[3, 5]
+    %25 = mul %0, %0 : f32[]
+    %26 = dequantize %24, %25 : f32[3, 5]
+    ret %8, %12, %14, %20, %21, %26
   }
 }
