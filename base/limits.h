@@ -18,6 +18,7 @@
     LIMIT(kernel_ops, 60000, "ops of one kernel")                                     \
     LIMIT(memory_bytes, 8LL << 30, "memory of the compiler, weights not counted")     \
     LIMIT(interpret_bytes, 8LL << 30, "memory of one interpreted run")                \
+    LIMIT(interpret_total, 1LL << 50, "bytes of all values of one interpreted run")   \
     LIMIT(session_bytes, 8LL << 30, "memory of one session that a command opens")     \
     LIMIT(late_bytes, 64 << 20, "of that for what a run grows, beyond 64 × the rest") \
     LIMIT(loop_trips, 1LL << 32, "trips of one loop, interpreted or imported")        \

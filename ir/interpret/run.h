@@ -45,7 +45,7 @@ typedef struct ig_run {
     uint32_t *bound;  /* symbols in the order in which they were bound */
     uint32_t symbol_count, bound_count;
     bool has_defined;
-    int64_t live_bytes;
+    int64_t live_bytes, total_bytes;
     int64_t depth;
     const ig_tensor *recipes; /* results of graph @weights, once computed */
 } ig_run;

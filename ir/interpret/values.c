@@ -162,16 +162,24 @@ void ig_cell_drop(ig_run *run, ig_cell *cell) {
     run->free_cells = cell;
 }
 
+enum { OP_BYTES = 64 }; /* that an op counts for, however small its results */
+
 ig_status ig_cell_account(ig_run *run, ig_cell *cell, const ig_op *op,
                           const ig_tensor *tensors, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         cell->bytes += ig_tensor_bytes(&tensors[i]);
     }
     run->live_bytes += cell->bytes;
+    run->total_bytes += cell->bytes + OP_BYTES;
     if (run->live_bytes > run->context->limits.interpret_bytes) {
         return ig_error_limit(&run->context->diag, ig_op_location(op),
                               &run->context->limits, IG_LIMIT_interpret_bytes,
                               "the memory of the values that are alive here");
+    }
+    if (run->total_bytes > run->context->limits.interpret_total) {
+        return ig_error_limit(&run->context->diag, ig_op_location(op),
+                              &run->context->limits, IG_LIMIT_interpret_total,
+                              "the work up to here");
     }
     return IG_OK;
 }

@@ -23,7 +23,8 @@ enum {
     TRIPS = 1 << 16,
     OPS_MAX = 1024,
     BYTES_MAX = 1 << 24,      /* of a result */
-    ALIVE_MAX = 2 * BYTES_MAX /* of all values on the way to it */
+    ALIVE_MAX = 2 * BYTES_MAX, /* of all values on the way to it */
+    TOTAL_MAX = 1 << 28        /* of those that have gone, too: under a second */
 };
 
 typedef struct flow {
@@ -202,6 +203,7 @@ static bool run_copy(flow *f, copying *c, ig_value *result, ig_tensor *out) {
     ig_make_ret(&b, &copy, 1);
     lower_limit(&limits->loop_trips, trips_allowed(c->to));
     lower_limit(&limits->interpret_bytes, ALIVE_MAX);
+    lower_limit(&limits->interpret_total, TOTAL_MAX);
     ig_silence silence = ig_silence_begin(f->module->context);
     ig_status status = ig_interpret(c->to, NULL, f->run->scratch, out);
     ig_silence_end(&silence);

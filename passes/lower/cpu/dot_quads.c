@@ -12,7 +12,8 @@
  *
  * The second sum is one for each row, made at the start of a tile; what is in brackets
  * is one for each column, made with the panel.  All of it wraps in 32 bits, as sums of
- * matmul_integer do, or is in 64 bits, where each panel's sums are added to those before.
+ * matmul_integer do, or is in 64 bits, where each panel's sums are added to those
+ * before.
  *
  * A word beyond K's end has bytes of A' that are 0, so what B' has there does not count
  * but for the sums of columns, where it is known.

@@ -315,6 +315,10 @@ TEST(dead_values_give_their_memory_back) {
     size_t held = c.context.budget.used;
     case_run(&c, in);
     CHECK(c.context.budget.used == held);
+    c.context.limits.interpret_bytes = 40 << 10;
+    c.context.limits.interpret_total = 1000 << 10; /* a hundred trips, not a thousand */
+    expect(&c, in,
+           "LIMIT: the work up to here exceeds limit interpret_total (1024000)");
     case_finish(&c);
 }
 
