@@ -88,8 +88,62 @@ check "as many chunks as the others" 0 "" "$ingot" compile -q "$tmp/bags.ig" \
 check "or it is found" 3 "all_to_all: rank" \
     "$ingot" run -q "$tmp/part%r.ingot" --ranks 2 "${given[@]}"
 
+# ---- layers in chunks ----
+
+"$python" - "$tmp" <<'TEXT'
+import sys
+import numpy as np
+draw = np.random.default_rng(3)
+def numbers(*shape):
+    return np.array2string(np.round(draw.standard_normal(shape).ravel(), 3), separator=",",
+                           threshold=10**6).replace("\n", "")
+open(f"{sys.argv[1]}/layers.ig", "w").write(f"""module @m {{
+  weight @net.users.weight : f32[9, 8] = {numbers(9, 8)}
+  weight @net.items.weight : f32[7, 8] = {numbers(7, 8)}
+  weight @v : f32[5, 8] = {numbers(5, 8)}
+  weight @w : f32[11, 24] = {numbers(11, 24)}
+  weight @bias : f32[24] = {numbers(24)}
+  weight @u : f32[24, 2] = {numbers(24, 2)}
+  graph @main(%x: f32[B, 5], %ids: i64[N], %off: i64[B], %ids2: i64[B, 3]) {{
+    %a, %b = bag @net.users.weight, %ids, %off, @net.items.weight, %ids2 {{operands = [1, 0], pool = [mean, sum]}}
+    %0 = matmul %x, @v
+    %1 = relu %0
+    %2 = concat %1, %a, %b {{axis = 1}}
+    %3 = reshape %2 {{to = [B, 3, 8]}}
+    %4 = interact %3 {{pairs = [1, 2, 5]}}
+    %5 = concat %1, %4 {{axis = 1}}
+    %6 = matmul %5, @w
+    %7 = add %6, @bias
+    %8 = relu %7
+    %9 = matmul %8, @u
+    %10 = softmax %9 {{axis = 1}}
+    %11 = reduce %10 {{axes = [0]}}
+    ret %10, %11, %1
+  }}
+}}
+""")
+for name, bags in (("some", 37), ("few", 2), ("no", 0)):
+    np.savez(f"{sys.argv[1]}/{name}.npz", x=draw.standard_normal((bags, 5)).astype(np.float32),
+             ids=draw.integers(0, 9, 4 * bags), off=np.arange(bags) * 4,
+             ids2=draw.integers(0, 7, (bags, 3)))
+TEXT
+cat >"$tmp/layers.json" <<'TEXT'
+{"world_size": 3, "tables": [
+  {"name": "users", "sharding_type": "table_wise", "shards": [{"rank": 1, "size": [9, 8], "offset": [0, 0]}]},
+  {"name": "items", "sharding_type": "column_wise", "shards": [
+    {"rank": 2, "size": [7, 4], "offset": [0, 0]}, {"rank": 0, "size": [7, 4], "offset": [0, 4]}]}]}
+TEXT
+for inputs in some few no; do
+    "$ingot" run -q "$tmp/layers.ig" --inputs "$tmp/$inputs.npz" >"$tmp/whole"
+    for chunks in 1 2 5; do
+        holds "layers in $chunks chunks of $inputs samples" gives_the_same "$ingot" run -q "$tmp/layers.ig" \
+            --ranks 3 --plan "$tmp/layers.json" --chunks $chunks --inputs "$tmp/$inputs.npz"
+    done
+done
+
 # ---- ranks that torchrun would start ----
 
+"$ingot" run -q "$tmp/bags.ig" "${given[@]}" >"$tmp/whole"
 as_torchrun() {
     local world=$1 rank
     shift

@@ -15,12 +15,6 @@
 
 enum { WORLD_MAX = 4, PIECES = 2, MOST = 40000, LATE_MS = 300 };
 
-/* Threads have the segment at addresses of their own (test_group_ranks.c). */
-__attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void) {
-    return "race:ig_shm_read\n";
-}
-
 typedef struct rank_run rank_run;
 typedef bool rank_fn(rank_run *r);
 

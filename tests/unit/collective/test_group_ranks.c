@@ -12,13 +12,6 @@
 
 enum { WORLD = 4, CHUNK = 100, MOST = 1000 };
 
-/* Each rank maps the segment at an address of its own, so ThreadSanitizer does not see
- * that its steps order what ranks read of each other. */
-__attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void) {
-    return "race:ig_shm_read\n";
-}
-
 typedef struct rank_run {
     const char *name;
     ig_group_options options;

@@ -14,6 +14,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+UNIT_WITH_LLVM
+
 enum { PLAN_BYTES = 1 << 16, ROUNDS = 3 };
 
 typedef struct fixture {
