@@ -141,6 +141,28 @@ ig_ints ig_onnx_list(const ig_onnx_node *node, const char *attr, uint32_t index)
     return list;
 }
 
+bool ig_onnx_declared_rank(const ig_onnx_node *node, uint32_t index,
+                           uint32_t *out_rank) {
+    const ig_onnx_scope *scope = node->scope;
+    const Onnx__GraphProto *graph = node->import->model->proto->graph;
+    if (scope->outer || scope->call || index >= node->proto->n_output) {
+        return false;
+    }
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const Onnx__ValueInfoProto *output = graph->output[i];
+        const Onnx__TypeProto *type = output->type;
+        bool is_tensor = type &&
+                         type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+        bool is_it = is_tensor && type->tensor_type->shape && output->name &&
+                     strcmp(output->name, node->proto->output[index]) == 0;
+        if (is_it && type->tensor_type->shape->n_dim <= IG_TENSOR_RANK) {
+            *out_rank = (uint32_t)type->tensor_type->shape->n_dim;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- attributes ---- */
 
 int64_t ig_onnx_attr_between(const ig_onnx_node *node, const char *name, int64_t absent,

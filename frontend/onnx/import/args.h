@@ -41,6 +41,10 @@ bool ig_onnx_is_known(const ig_onnx_node *node, uint32_t index);
 /* The shape that an integer vector holds, as far as it is known. */
 bool ig_onnx_shape(const ig_onnx_node *node, uint32_t index, ig_dims_value *out);
 
+/* The rank that the file says output `index` has, where that is one of the model. */
+bool ig_onnx_declared_rank(const ig_onnx_node *node, uint32_t index,
+                           uint32_t *out_rank);
+
 /* ---- attributes; attr.c has those that cannot fail ---- */
 
 /* An integer of [min, max]. */

@@ -39,7 +39,8 @@ static ig_value *join_past(ig_onnx_node *node, ig_value *x, uint32_t past,
     return x;
 }
 
-/* A mask that ends early lets nothing after its end take part. */
+/* A mask that ends early lets nothing after its end take part; one of extent 1 is that
+ * for all.  Where neither is known it is said of masks of caches with lengths alone. */
 static ig_value *read_mask(const ig_onnx_node *node, ig_dim columns) {
     ig_value *mask = ig_onnx_in(node, MASK);
     if (!mask) {
@@ -52,11 +53,14 @@ static ig_value *read_mask(const ig_onnx_node *node, ig_dim columns) {
         return ig_expr_fail(node->e, IG_INVALID,
                             "the mask has rank %u, expected 1 to 4", type->rank);
     }
-    if (ig_dim_is(type->dims[last], 1) ||
-        ig_dim_equal(node->e->module, type->dims[last], columns) != IG_NO) {
+    ig_module *module = node->e->module;
+    ig_truth fits = ig_dim_equal(module, type->dims[last], columns);
+    if (ig_dim_is(type->dims[last], 1) || fits == IG_YES ||
+        (fits == IG_MAYBE && !ig_onnx_in(node, LENGTHS))) {
         return mask;
     }
-    after[last] = ig_dim_sub(node->e->module, columns, type->dims[last]);
+    ig_dim covered = ig_dim_bcast(module, type->dims[last], columns);
+    after[last] = ig_dim_sub(module, columns, covered);
     double none = type->dtype == IG_DT_bool ? 0 : -(double)INFINITY;
     return ig_expr_pad(node->e, mask, before, after, IG_PAD_constant, none);
 }

@@ -48,6 +48,28 @@ ig_status ig_onnx_import_gather(ig_onnx_node *node) {
                                              axis, IG_NEGATIVE_wrap));
 }
 
+/* Where the last extent of the indices is not known, the rank that the file says the
+ * result has tells how many axes they select; the run checks it. */
+static ig_value *state_depth(const ig_onnx_node *node, ig_value *indices,
+                             int64_t batch) {
+    uint32_t rank = indices->type->rank, said;
+    if (rank == 0 || ig_dim_is_static(indices->type->dims[rank - 1]) ||
+        !ig_onnx_declared_rank(node, 0, &said)) {
+        return indices;
+    }
+    int64_t depth = (int64_t)rank + node->inputs[0]->type->rank - 1 - batch - said;
+    if (depth < 1 || depth > node->inputs[0]->type->rank - batch) {
+        return indices;
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    memcpy(dims, indices->type->dims, rank * sizeof *dims);
+    dims[rank - 1] = ig_dim_of(depth);
+    ig_expr_guard_equal(node->e, indices->type->dims[rank - 1], dims[rank - 1],
+                        "the indices do not give the result the rank that the file "
+                        "says");
+    return ig_expr_reshape(node->e, indices, rank, dims);
+}
+
 ig_status ig_onnx_import_gather_nd(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *indices = node->inputs[1];
     uint32_t x_rank = x->type->rank, index_rank = indices->type->rank;
@@ -59,6 +81,7 @@ ig_status ig_onnx_import_gather_nd(ig_onnx_node *node) {
         ig_onnx_guard_extents(node, 0, i, 1, i);
     }
     ig_gather_nd_attrs attrs = { .batch = { batch > 0, batch } };
+    indices = state_depth(node, indices, batch);
     return ig_onnx_give(node, ig_build_gather_nd(node->e, x, indices, attrs));
 }
 

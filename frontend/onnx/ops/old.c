@@ -42,13 +42,12 @@ static void guard_shape(const ig_onnx_node *node, ig_value *x, ig_value *y,
                      x->type->rank, node->inputs[1]->type->rank);
         return;
     }
-    uint32_t rank = y->type->rank, skipped = x->type->rank - rank;
-    for (uint32_t i = 0; i < rank && !ig_onnx_has_failed(node); i++) {
-        ig_dim extent = y->type->dims[i];
-        if (!repeats || !ig_dim_is(extent, 1)) {
-            ig_expr_guard_equal(node->e, extent, x->type->dims[skipped + i],
-                                "input 1 must have the extents of input 0");
-        }
+    const char *what = "input 1 must have the extents of input 0";
+    for (uint32_t i = 0; i < y->type->rank && !repeats; i++) {
+        ig_expr_guard_equal(node->e, y->type->dims[i], x->type->dims[i], what);
+    }
+    if (repeats && !ig_onnx_has_failed(node)) {
+        ig_expr_guard_broadcast_to(node->e, x, y, what);
     }
 }
 

@@ -606,6 +606,42 @@ TEST(a_map_of_another_form_is_refused) {
 }
 END_TEST
 
+/* Where [0, 5] is not 0, as i64[1, n]: that n is 1 only the run knows. */
+static void add_position(void) {
+    const int64_t dims[] = { 2 };
+    const float numbers[] = { 0, 5 };
+    onnx_initializer(&model, onnx_tensor(&model, "w", ONNX_F32, 1, dims, numbers));
+    onnx_node(&model, "NonZero", "w", "at");
+}
+
+TEST(indices_of_open_depth_give_the_rank_that_is_said) {
+    ig_module *module;
+    begin(13, "GatherND", "x,at", "y");
+    add_position();
+    onnx_input(&model, "y", ONNX_F32, 2, "N", "M");
+    model.graph->n_input--; /* it is an output */
+    ONNX_APPEND(&model, model.graph->output, model.graph->n_output,
+                model.graph->input[model.graph->n_input]);
+    ig_status status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
+                                             NULL, &module);
+    CHECK_MSG(status == IG_OK, "%s", run.why);
+    CHECK_INT(ig_module_graph(module, "main")->body.last->operands[0].value->type->rank,
+              2);
+    ig_module_destroy(module);
+    end();
+}
+END_TEST
+
+TEST(addition_of_opset_6_repeats_an_extent_that_is_1_in_the_run) {
+    onnx_attr_i(&model, begin(6, "Concat", "x,x", "twice"), "axis", 0);
+    Onnx__NodeProto *node = onnx_node(&model, "Add", "twice,x", "y");
+    onnx_attr_i(&model, node, "broadcast", 1);
+    onnx_attr_i(&model, node, "axis", 0);
+    expect("y", 0, 1, 2, INTS(2, 3), FLOATS(0, 2, 4, 0, 2, 4));
+    end();
+}
+END_TEST
+
 /* The input becomes an optional of such a tensor. */
 static void make_optional(Onnx__ValueInfoProto *input) {
     Onnx__TypeProto *type = ig_arena_alloc(&model.arena, sizeof *type);
@@ -697,4 +733,5 @@ UNIT_SUITE_WITH(
     sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
     scales_of_quantisation_are_of_axis_1,
     powers_of_two_are_rounded_as_the_attribute_says, a_sequence_is_mapped_item_by_item,
-    an_optional_is_there_or_not)
+    an_optional_is_there_or_not, indices_of_open_depth_give_the_rank_that_is_said,
+    addition_of_opset_6_repeats_an_extent_that_is_1_in_the_run)
