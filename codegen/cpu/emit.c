@@ -243,6 +243,7 @@ ig_status ig_cpu_emit_kernel(ig_cpu_emitter *e) {
     LLVMBasicBlockRef body = l_block(e->builder, "body");
     LLVMPositionBuilderAtEnd(e->builder, body);
     IG_TRY(ig_cpu_emit_block(e, &e->kernel->body));
+    ig_cpu_release_tiles(e);
     LLVMBuildRetVoid(e->builder);
     LLVMPositionBuilderAtEnd(e->builder, entry);
     LLVMBuildBr(e->builder, body);

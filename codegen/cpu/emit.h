@@ -21,6 +21,7 @@ struct ig_cpu_emitter {
     LLVMValueRef call;            /* the one parameter: const ig_kernel_call_v0 * */
     LLVMValueRef buffers, params; /* its arrays, loaded on entry */
     LLVMValueRef zeros, waste;    /* stack memory for accesses that are not done */
+    LLVMValueRef tiles;           /* stack memory: how tiles are set; NULL: never */
     LLVMValueRef *values;         /* by ig_value id */
     ig_cpu_debug *debug;          /* or NULL */
 };
@@ -37,6 +38,8 @@ extern const ig_cpu_row ig_cpu_rows[IG_OP_COUNT];
 
 /* Builds the function of `e->kernel` in `e->module`: `k`, or the debug name. */
 ig_status ig_cpu_emit_kernel(ig_cpu_emitter *e);
+/* emit_block.c: at the end of a kernel. */
+void ig_cpu_release_tiles(ig_cpu_emitter *e);
 /* Emits the ops of `block` up to its terminator; values of the block's arguments must
  * be set.  The operands of the terminator are read with ig_cpu_value. */
 ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block);

@@ -10,8 +10,10 @@
  *     tile 5        16 quads of a panel     16 x 64 bytes
  *     tiles 6, 7    the same of the k % 16 quads that are left
  *
- * Sums wrap in 32 bits, as those of dot4 do.  What tiles hold would be saved whenever
- * the system switches threads, so they are released again.
+ * Sums wrap in 32 bits, as those of dot4 do.  Setting tiles takes as long as some of
+ * their products, so a kernel sets them anew for blocks of another shape alone.  What
+ * tiles hold would be saved whenever the system switches threads, so a kernel releases
+ * them at its end.
  */
 #include "codegen/cpu/emit.h"
 
@@ -59,7 +61,7 @@ static void load_tile(ig_cpu_emitter *e, int64_t index, LLVMValueRef from,
  *     bytes 48 …    one for each tile: rows
  */
 
-static void set_tiles(ig_cpu_emitter *e, const dot_block *d, LLVMValueRef left) {
+static void write_setting(ig_cpu_emitter *e, const dot_block *d, LLVMValueRef left) {
     LLVMTypeRef i64 = LLVMInt64TypeInContext(e->llvm);
     LLVMValueRef setting = ig_cpu_alloca(e, i64, SETTING_WORDS, LINE);
     LLVMValueRef words[SETTING_WORDS];
@@ -78,6 +80,38 @@ static void set_tiles(ig_cpu_emitter *e, const dot_block *d, LLVMValueRef left) 
         LLVMBuildStore(e->builder, words[i], place);
     }
     l_intrinsic(e->builder, "llvm.x86.ldtilecfg", NULL, 0, &setting, 1);
+}
+
+/* Where the kernel keeps for which rows and k % 16 tiles are set; 0: for none. */
+static LLVMValueRef setting_of(ig_cpu_emitter *e) {
+    if (!e->tiles) {
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
+        e->tiles = ig_cpu_alloca(e, LLVMInt64TypeInContext(e->llvm), 1, 8);
+        LLVMPositionBuilderAtEnd(e->builder, LLVMGetEntryBasicBlock(e->function));
+        LLVMBuildStore(e->builder, number_of(e, 0), e->tiles);
+        LLVMPositionBuilderAtEnd(e->builder, here);
+    }
+    return e->tiles;
+}
+
+static void set_tiles(ig_cpu_emitter *e, const dot_block *d, LLVMValueRef left) {
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(e->llvm);
+    LLVMValueRef setting = setting_of(e);
+    LLVMValueRef wanted = add_words(e, multiply_word(e, d->rows, LINE), left);
+    LLVMValueRef now = LLVMBuildLoad2(b, i64, setting, L_UNNAMED);
+    LLVMValueRef is_new = LLVMBuildICmp(b, LLVMIntNE, now, wanted, L_UNNAMED);
+    ig_cpu_loop once = ig_cpu_loop_begin(e, LLVMBuildZExt(b, is_new, i64, L_UNNAMED));
+    write_setting(e, d, left);
+    LLVMBuildStore(b, wanted, setting);
+    ig_cpu_loop_end(e, &once);
+}
+
+void ig_cpu_release_tiles(ig_cpu_emitter *e) {
+    assert((!e->tiles || e->level->has_tiles) && "levels without tiles set none");
+    if (e->tiles) {
+        l_intrinsic(e->builder, "llvm.x86.tilerelease", NULL, 0, NULL, 0);
+    }
 }
 
 /* ---- the sums ---- */
@@ -157,6 +191,5 @@ ig_status ig_cpu_emit_dot4_block(ig_cpu_emitter *e, const ig_op *op) {
     multiply_quads(e, &d, multiply_word(e, whole, DEPTH), ROWS_LEFT, PANEL_LEFT);
     ig_cpu_loop_end(e, &rest);
     store_sums(e, &d);
-    l_intrinsic(b, "llvm.x86.tilerelease", NULL, 0, NULL, 0);
     return IG_OK;
 }
