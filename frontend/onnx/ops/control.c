@@ -217,9 +217,13 @@ typedef struct scan {
     bool *backwards;
 } scan;
 
-/* An entry of an attribute with one entry for each input or output scanned. */
+/* An entry of an attribute with one entry for each input or output scanned; 0 where the
+ * row has no such attribute. */
 static int64_t read_entry(const ig_onnx_node *node, const char *name, uint32_t count,
                           uint32_t index) {
+    if (!ig_onnx_row_has_attr(node->row, name)) {
+        return 0;
+    }
     ig_ints entries = ig_onnx_attr_list_of(node, name, count);
     return entries.items ? entries.items[index] : 0;
 }
@@ -237,7 +241,8 @@ static ig_status read_scanned(ig_onnx_node *node, scan *s) {
         }
         int64_t axis = read_entry(node, "scan_input_axes", count, i);
         s->axes[i] = ig_onnx_axis_of(node, axis, x->type->rank);
-        s->backwards[i] = read_entry(node, "scan_input_directions", count, i) != 0;
+        s->backwards[i] = read_entry(node, "scan_input_directions", count, i) != 0 ||
+                          read_entry(node, "directions", count, i) != 0;
         IG_TRY(node->e->status);
         ig_onnx_guard_extents(node, first, s->axes[0], first + i, s->axes[i]);
     }
@@ -306,4 +311,99 @@ ig_status ig_onnx_import_scan(ig_onnx_node *node) {
     IG_TRY(node->e->status);
     IG_TRY(ig_onnx_loop_build(loop));
     return give_scan_outputs(node, loop);
+}
+
+/* ---- scan of opset 8: the same for each element of a batch ---- */
+
+/* Element i of each input, in whose place they stand. */
+static ig_value **slice_batch(const ig_onnx_node *node, ig_value *i) {
+    ig_value **slices = IG_NEW_ARRAY(node->import->arena, ig_value *,
+                                     node->input_count);
+    for (uint32_t k = 1; k < node->input_count; k++) {
+        slices[k - 1] = ig_expr_gather(node->e, node->inputs[k], i, 0,
+                                       IG_NEGATIVE_error);
+    }
+    return slices;
+}
+
+static ig_status check_batch(const ig_onnx_node *node) {
+    if (node->input_count < 2) {
+        return ig_onnx_fail(node, IG_INVALID, "has %u inputs, expected 2 or more",
+                            node->input_count);
+    }
+    if (node->inputs[0]) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "lengths of sequences (input 0) are not supported");
+    }
+    for (uint32_t i = 1; i < node->input_count; i++) {
+        const ig_value *x = node->inputs[i];
+        if (!x || x->type->kind != IG_TENSOR || x->type->rank < 1) {
+            return ig_onnx_fail(node, IG_INVALID,
+                                "input %u must be a tensor with an axis for the batch",
+                                i);
+        }
+        ig_onnx_guard_extents(node, 1, 0, i, 0);
+    }
+    return node->e->status;
+}
+
+/* Results as seen from outside: stacked, and of extents that are known there. */
+static ig_status give_batch(ig_onnx_node *node, ig_op *op, ig_dim batch,
+                            uint32_t first_symbol) {
+    ig_module *module = node->import->module;
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const ig_type *type = node->outputs[i]->type;
+        ig_dim dims[IG_TENSOR_RANK] = { batch };
+        if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
+            return ig_onnx_fail(node, IG_INVALID,
+                                "output %u is not a tensor of fewer than %d dimensions",
+                                i, IG_TENSOR_RANK);
+        }
+        for (uint32_t d = 0; d < type->rank; d++) {
+            bool is_own = ig_dim_mentions_since(module, type->dims[d], first_symbol);
+            dims[d + 1] = is_own ? ig_onnx_symbol(node->import, "scan",
+                                                  "an extent that a scan computes")
+                                 : type->dims[d];
+        }
+        ig_value_retype(&op->results[i],
+                        ig_type_with_dims(module, type, type->rank + 1, dims));
+        node->outputs[i] = &op->results[i];
+    }
+    return IG_OK;
+}
+
+/* The body of the loop over the batch: a scan of what belongs to one element. */
+static ig_status scan_element(ig_onnx_node *node, const ig_op *op) {
+    uint32_t count = node->output_count;
+    ig_value **args = op->bodies[0]->args;
+    ig_value **yields = IG_NEW_ARRAY(node->import->arena, ig_value *, count + 1u);
+    node->inputs = slice_batch(node, args[0]);
+    node->input_count--;
+    IG_TRY(node->e->status);
+    IG_TRY(ig_onnx_import_scan(node));
+    yields[0] = args[1];
+    for (uint32_t i = 0; i < count; i++) {
+        yields[i + 1] = node->outputs[i];
+    }
+    ig_make_yield(node->builder, yields, count + 1);
+    return IG_OK;
+}
+
+ig_status ig_onnx_import_scan_batches(ig_onnx_node *node) {
+    ig_module *module = node->import->module;
+    IG_TRY(check_batch(node));
+    ig_dim batch = node->inputs[1]->type->dims[0];
+    uint32_t count = node->output_count, first_symbol = ig_symbol_count(module);
+    const ig_type **types = IG_NEW_ARRAY(node->import->arena, const ig_type *,
+                                         count + 1u);
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = ig_type_tensor(module, IG_DT_f32, 0, NULL); /* not known yet */
+    }
+    ig_value *operands[] = { ig_expr_dim(node->e, batch, IG_DT_i64),
+                             ig_expr_number(node->e, IG_DT_bool, 1) };
+    ig_builder outside = *node->builder;
+    ig_op *op = ig_expr_open_loops(node->e, operands, 2, types, count);
+    ig_status status = op ? scan_element(node, op) : node->e->status;
+    *node->builder = outside;
+    return status == IG_OK ? give_batch(node, op, batch, first_symbol) : status;
 }

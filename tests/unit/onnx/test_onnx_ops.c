@@ -642,6 +642,32 @@ TEST(addition_of_opset_6_repeats_an_extent_that_is_1_in_the_run) {
 }
 END_TEST
 
+/* The numbers of each row are added up one by one, to the row's own sum: x is 0, 1, 2
+ * and 3, 4, 5. */
+TEST(a_scan_of_opset_8_is_one_for_each_element_of_a_batch) {
+    Onnx__NodeProto *node = begin(8, "ReduceSum", "x", "sums");
+    onnx_attr_ints(&model, node, "axes", 1, INTS(1));
+    onnx_attr_i(&model, node, "keepdims", 0);
+    Onnx__GraphProto *main = model.graph, *body = onnx_graph(&model, "body");
+    model.graph = body;
+    onnx_formal(&model, "s");
+    onnx_formal(&model, "v");
+    onnx_node(&model, "Add", "s,v", "t");
+    onnx_node(&model, "Identity", "t", "u");
+    onnx_output(&model, "t");
+    onnx_output(&model, "u");
+    model.graph = main;
+    node = onnx_node(&model, "Scan", ",sums,x", "y,z");
+    onnx_attr_i(&model, node, "num_scan_inputs", 1);
+    onnx_attr_g(&model, node, "body", body);
+    expect("y,z", 0, 2, 1, INTS(2), FLOATS(6, 24));
+    expect("y,z", 1, 2, 2, INTS(2, 3), FLOATS(3, 4, 6, 15, 19, 24));
+    onnx_attr_ints(&model, node, "directions", 1, INTS(1));
+    expect("y,z", 1, 2, 2, INTS(2, 3), FLOATS(5, 6, 6, 17, 21, 24));
+    end();
+}
+END_TEST
+
 /* The input becomes an optional of such a tensor. */
 static void make_optional(Onnx__ValueInfoProto *input) {
     Onnx__TypeProto *type = ig_arena_alloc(&model.arena, sizeof *type);
@@ -733,5 +759,6 @@ UNIT_SUITE_WITH(
     sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
     scales_of_quantisation_are_of_axis_1,
     powers_of_two_are_rounded_as_the_attribute_says, a_sequence_is_mapped_item_by_item,
-    an_optional_is_there_or_not, indices_of_open_depth_give_the_rank_that_is_said,
+    a_scan_of_opset_8_is_one_for_each_element_of_a_batch, an_optional_is_there_or_not,
+    indices_of_open_depth_give_the_rank_that_is_said,
     addition_of_opset_6_repeats_an_extent_that_is_1_in_the_run)
