@@ -83,6 +83,10 @@ ig_status ig_onnx_import_det(ig_onnx_node *node) {
     }
     const ig_dim *dims = x->type->dims;
     ig_expr_guard_equal(e, dims[rank - 2], dims[rank - 1], "the matrices are square");
+    if (ig_dim_is(dims[rank - 1], 0)) { /* no column has a pivot */
+        ig_dtype dtype = (ig_dtype)x->type->dtype;
+        return ig_onnx_give(node, ig_expr_fill(e, dtype, rank - 2, dims, 1));
+    }
     ig_dim flat[] = { ig_dim_product(e->module, dims, rank - 2), dims[rank - 1],
                       dims[rank - 1] };
     ig_value *wide = ig_expr_reshape(e, ig_expr_cast(e, x, IG_DT_f64), 3, flat);
