@@ -593,8 +593,8 @@ static ig_status check_dtypes(const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = op->results[i].type;
         bool is_tensor = type->kind == IG_TENSOR;
-        bool is_whole = !is_tensor || (ig_dtypes[type->dtype].bits >= 8 &&
-                                       type->dtype != IG_DT_str);
+        bool is_whole = !is_tensor ||
+                        (ig_dtypes[type->dtype].bits >= 8 && type->dtype != IG_DT_str);
         if (!is_whole && !is_end) {
             char why[64];
             snprintf(why, sizeof why, " for %s", ig_dtypes[type->dtype].name);
@@ -610,6 +610,8 @@ static ig_status check_ops(const ig_block *block) {
     for (const ig_op *op = block->first; op; op = op->next) {
         if (!rewrites[op->code]) {
             status = ig_buffers_unsupported(op, "");
+        } else if (ig_bufferise_refuses(op)) {
+            status = ig_buffers_unsupported(op, " for float8");
         }
     }
     return status;

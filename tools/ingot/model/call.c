@@ -1,6 +1,7 @@
 /* Calls: values in, results out, by a program or by the interpreter.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/ahead.h"
+#include "tools/ingot/model/lists.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,10 @@ void call_fini(call *which) {
 }
 
 void results_fini(results *which) {
+    for (size_t i = 0; i < which->made_count; i++) {
+        free(which->made[i]);
+    }
+    free(which->made);
     free(which->items);
     free(which->views);
     *which = (results){ 0 };
@@ -77,7 +82,7 @@ void message_of_session(const model *m, const ig_session *session, ig_status sta
 static ig_status run_program(const model *m, ig_session *session, const call *with,
                              results *out, message *why) {
     ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
-    out->count = model_output_count(m);
+    out->count = ig_program_output_count(m->program);
     out->views = need(calloc(out->count + 1, sizeof *out->views));
     out->items = need(calloc(out->count + 1, sizeof *out->items));
     ig_status status = make_views(m, with, inputs, why);
@@ -91,6 +96,22 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
         argument_of(&out->views[i], &out->items[i]);
     }
     free(inputs);
+    return status;
+}
+
+/* The same where some values are lists. */
+static ig_status run_lists(const model *m, ig_session *session, const call *with,
+                           results *out, message *why) {
+    call flat = { .count = with->count };
+    flat.inputs = need(calloc(with->count + 1, sizeof *flat.inputs));
+    memcpy(flat.inputs, with->inputs, with->count * sizeof *flat.inputs);
+    ig_status status = lists_to_tensors(m, &flat, out, why)
+                           ? run_program(m, session, &flat, out, why)
+                           : IG_INVALID;
+    if (status == IG_OK && !lists_from_tensors(m, out, why)) {
+        status = IG_INVALID;
+    }
+    free(flat.inputs);
     return status;
 }
 
@@ -156,7 +177,8 @@ ig_status call_run(const model *m, ig_session *session, const call *with, result
                    message *why) {
     *out = (results){ 0 };
     *why = (message){ "" };
-    ig_status status = session    ? run_program(m, session, with, out, why)
+    ig_status status = session ? (model_has_lists(m) ? run_lists : run_program)(
+                                     m, session, with, out, why)
                        : m->ahead ? run_ahead(m, with, out, why)
                                   : run_interpreter(m, with, out);
     if (status == IG_OK && was_interrupted()) {

@@ -22,6 +22,8 @@ typedef struct results {
     size_t count;
     ig_view *views;
     const char *const *names; /* where a script gave them; NULL: the model's outputs' */
+    void **made;              /* memory that items point to (lists.h) */
+    size_t made_count;
 } results;
 
 /* Runs the program in `session`, or the interpreter when `session` is NULL. */

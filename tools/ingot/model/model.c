@@ -242,35 +242,46 @@ static size_t hidden_inputs(const model *m) {
                : 0;
 }
 
+bool model_has_lists(const model *m) {
+    return m->program && m->module && !m->ahead &&
+           (ig_program_input_count(m->program) > ig_module_input_count(m->module) ||
+            ig_program_output_count(m->program) > ig_module_output_count(m->module));
+}
+
+/* Are inputs and outputs those of the program? */
+static bool is_of_program(const model *m) {
+    return m->program && !model_has_lists(m);
+}
+
 size_t model_input_count(const model *m) {
-    return m->ahead     ? ig_lookahead_input_count(m->ahead)
-           : m->program ? ig_program_input_count(m->program)
-                        : ig_module_input_count(m->module);
+    return m->ahead           ? ig_lookahead_input_count(m->ahead)
+           : is_of_program(m) ? ig_program_input_count(m->program)
+                              : ig_module_input_count(m->module);
 }
 
 size_t model_output_count(const model *m) {
-    return m->program ? ig_program_output_count(m->program)
-                      : ig_module_output_count(m->module);
+    return is_of_program(m) ? ig_program_output_count(m->program)
+                            : ig_module_output_count(m->module);
 }
 
 const char *model_input_name(const model *m, size_t index) {
-    return m->program ? ig_program_input(m->program, index).name
-                      : ig_module_input_name(m->module, index);
+    return is_of_program(m) ? ig_program_input(m->program, index).name
+                            : ig_module_input_name(m->module, index);
 }
 
 const char *model_input_type(const model *m, size_t index) {
-    return m->program ? ig_program_input(m->program, index).type
-                      : ig_module_input_type(m->module, index);
+    return is_of_program(m) ? ig_program_input(m->program, index).type
+                            : ig_module_input_type(m->module, index);
 }
 
 const char *model_output_name(const model *m, size_t index) {
-    return m->program ? ig_program_output(m->program, index).name
-                      : ig_module_output_name(m->module, index);
+    return is_of_program(m) ? ig_program_output(m->program, index).name
+                            : ig_module_output_name(m->module, index);
 }
 
 const char *model_output_type(const model *m, size_t index) {
-    return m->program ? ig_program_output(m->program, index).type
-                      : ig_module_output_type(m->module, index);
+    return is_of_program(m) ? ig_program_output(m->program, index).type
+                            : ig_module_output_type(m->module, index);
 }
 
 size_t model_state_count(const model *m) {

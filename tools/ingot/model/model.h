@@ -42,6 +42,9 @@ int isolation_check(const settings *given);
 int output_check(const settings *given);
 bool is_interpret(const char *target);
 
+/* Does its program take or give two tensors where the model has a list?  Inputs and
+ * outputs are the model's then. */
+bool model_has_lists(const model *m);
 size_t model_input_count(const model *m);
 size_t model_output_count(const model *m);
 const char *model_input_name(const model *m, size_t index);

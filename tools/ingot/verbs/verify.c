@@ -12,7 +12,6 @@
  * The judge is always the stored result.
  */
 #include "tools/ingot/values/declare.h"
-#include "tools/ingot/values/lists.h"
 #include "tools/ingot/verify/verify.h"
 
 #include <errno.h>
@@ -291,7 +290,8 @@ static bool check_value(verification *v, const ig_argument *got, char *path,
     return is_good ? true : verify_fail(v, what, why.text);
 }
 
-static bool check_outputs(verification *v, const data_set *set, const results *got) {
+static bool check_outputs(verification *v, const data_set *set, const variant *with,
+                          const results *got) {
     size_t wanted = data_count(set->folder, "output");
     if (wanted != got->count) {
         char text[128];
@@ -300,7 +300,7 @@ static bool check_outputs(verification *v, const data_set *set, const results *g
         return verify_fail(v, set->name, text);
     }
     for (size_t i = 0; i < got->count; i++) {
-        const char *name = model_output_name(&v->declared, i);
+        const char *name = model_output_name(&with->m, i);
         char *path = data_file(set->folder, "output", i);
         char *what = text_of("%s: output '%s'", set->name, name);
         bool is_good = check_value(v, &got->items[i], path, what, name);
@@ -373,17 +373,13 @@ static bool run_variant(verification *v, const data_set *set, variant *with) {
     }
     call inputs;
     results got = { 0 };
-    loans memory = { 0 };
     call_for(v, set, &inputs);
-    bool is_good = lists_to_tensors(&with->m, &inputs, &memory, &why) &&
-                   call_run(&with->m, session, &inputs, &got, &why) == IG_OK &&
-                   lists_from_tensors(&with->m, &got, &memory, &why);
-    is_good = is_good ? check_outputs(v, set, &got)
-                      : verify_fail(v, set->name, why.text);
+    ig_status status = call_run(&with->m, session, &inputs, &got, &why);
+    bool is_good = status == IG_OK ? check_outputs(v, set, with, &got)
+                                   : verify_fail(v, set->name, why.text);
     is_good = is_good && check_inputs_after(v, set) &&
               verify_arena(v, set->name, session);
     results_fini(&got);
-    loans_fini(&memory);
     free(inputs.inputs);
     free(inputs.owners);
     with->session = v->test.is_stateful ? session : NULL;

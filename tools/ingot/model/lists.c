@@ -1,24 +1,16 @@
 /* Lists as programs take and give them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/values/lists.h"
+#include "tools/ingot/model/lists.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void *lend(loans *memory, size_t count, size_t size) {
-    memory->items =
-        need(realloc(memory->items, (memory->count + 1) * sizeof *memory->items));
+static void *lend(results *owner, size_t count, size_t size) {
+    owner->made =
+        need(realloc(owner->made, (owner->made_count + 1) * sizeof *owner->made));
     void *block = need(calloc(count + 1, size));
-    memory->items[memory->count++] = block;
+    owner->made[owner->made_count++] = block;
     return block;
-}
-
-void loans_fini(loans *which) {
-    for (size_t i = 0; i < which->count; i++) {
-        free(which->items[i]);
-    }
-    free(which->items);
-    *which = (loans){ 0 };
 }
 
 static bool refuse(message *why, const char *name, const char *what) {
@@ -35,7 +27,7 @@ static bool is_plain_item(const ig_argument *item, const char *dtype, uint32_t r
 
 /* `list` as the ports from `port` on take it. */
 static bool flatten_list(const model *m, size_t port, const ig_argument *list,
-                         ig_argument *out, loans *memory, message *why) {
+                         ig_argument *out, results *owner, message *why) {
     ig_port elements = ig_program_input(m->program, port);
     ig_port extents = ig_program_input(m->program, port + 1);
     const char *dtype = ig_dtype_text((int32_t)elements.dtype);
@@ -49,9 +41,9 @@ static bool flatten_list(const model *m, size_t port, const ig_argument *list,
         bytes += list->items[i].size;
         count += element_count(&list->items[i]);
     }
-    char *data = lend(memory, bytes, 1);
-    int64_t *dims = lend(memory, 3, sizeof *dims);
-    int64_t *rows = lend(memory, list->item_count * rank, sizeof *rows);
+    char *data = lend(owner, bytes, 1);
+    int64_t *dims = lend(owner, 3, sizeof *dims);
+    int64_t *rows = lend(owner, list->item_count * rank, sizeof *rows);
     size_t at = 0;
     for (size_t i = 0; i < list->item_count; i++) {
         const ig_argument *item = &list->items[i];
@@ -77,12 +69,9 @@ static bool flatten_list(const model *m, size_t port, const ig_argument *list,
     return true;
 }
 
-bool lists_to_tensors(const model *m, call *io, loans *memory, message *why) {
-    size_t ports = m->program ? ig_program_input_count(m->program) : io->count, to = 0;
-    if (ports == io->count) {
-        return true;
-    }
-    ig_argument *flat = lend(memory, ports, sizeof *flat);
+bool lists_to_tensors(const model *m, call *io, results *owner, message *why) {
+    size_t ports = ig_program_input_count(m->program), to = 0;
+    ig_argument *flat = lend(owner, ports, sizeof *flat);
     for (size_t i = 0; i < io->count; i++) {
         const ig_argument *value = &io->inputs[i];
         bool is_list = value->kind != IG_ARGUMENT_TENSOR;
@@ -91,7 +80,7 @@ bool lists_to_tensors(const model *m, call *io, loans *memory, message *why) {
         }
         if (!is_list) {
             flat[to++] = *value;
-        } else if (flatten_list(m, to, value, flat + to, memory, why)) {
+        } else if (flatten_list(m, to, value, flat + to, owner, why)) {
             to += 2;
         } else {
             return false;
@@ -107,27 +96,27 @@ bool lists_to_tensors(const model *m, call *io, loans *memory, message *why) {
 
 /* Is the output behind `index` the extents of its items? */
 static bool is_list_output(const model *m, size_t index) {
-    if (index + 1 >= model_output_count(m)) {
+    if (index + 1 >= ig_program_output_count(m->program)) {
         return false;
     }
-    const char *name = model_output_name(m, index);
-    const char *next = model_output_name(m, index + 1);
+    const char *name = ig_program_output(m->program, index).name;
+    const char *next = ig_program_output(m->program, index + 1).name;
     size_t length = strlen(name);
     return strncmp(name, next, length) == 0 && strcmp(next + length, ".extents") == 0;
 }
 
 /* A list, or where the model says so an optional. */
 static ig_argument_kind kind_of_output(const model *m, size_t index) {
-    const char *type = m->module ? ig_module_output_type(m->module, index) : "";
+    const char *type = model_output_type(m, index);
     return strncmp(type, "opt<", 4) == 0 ? IG_ARGUMENT_OPTIONAL : IG_ARGUMENT_LIST;
 }
 
 static bool gather_list(const char *name, const ig_argument *from, ig_argument *out,
-                        loans *memory, message *why) {
+                        results *owner, message *why) {
     size_t count = (size_t)from[1].dims[0], rank = (size_t)from[1].dims[1], at = 0;
     size_t width = element_bits(from->dtype) / 8;
     const int64_t *rows = from[1].data;
-    ig_argument *items = lend(memory, count, sizeof *items);
+    ig_argument *items = lend(owner, count, sizeof *items);
     for (size_t i = 0; i < count; i++) {
         items[i] = (ig_argument){ .dtype = from->dtype,
                                   .rank = (uint32_t)rank,
@@ -146,22 +135,21 @@ static bool gather_list(const char *name, const ig_argument *from, ig_argument *
     return true;
 }
 
-bool lists_from_tensors(const model *m, results *io, loans *memory, message *why) {
+bool lists_from_tensors(const model *m, results *io, message *why) {
     size_t to = 0;
-    for (size_t i = 0; m->program && i < io->count; i++, to++) {
-        const ig_argument pair[] = { io->items[i],
-                                     io->items[i + 1 < io->count ? i + 1 : i] };
+    for (size_t i = 0; i < io->count; i++, to++) {
         bool is_list = is_list_output(m, i);
+        ig_argument pair[] = { io->items[i], io->items[i + is_list] };
         io->items[to] = pair[0];
-        if (is_list &&
-            !gather_list(model_output_name(m, i), pair, &io->items[to], memory, why)) {
+        if (!is_list) {
+            continue;
+        }
+        if (!gather_list(model_output_name(m, to), pair, &io->items[to], io, why)) {
             return false;
         }
-        if (is_list) {
-            io->items[to].kind = kind_of_output(m, to);
-        }
-        i += is_list;
+        io->items[to].kind = kind_of_output(m, to);
+        i++;
     }
-    io->count = m->program ? to : io->count;
+    io->count = to;
     return true;
 }
