@@ -66,6 +66,26 @@ class Backend(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "3 inputs"):
             ingot.backend.run_node(onnx.helper.make_node("Neg", ["a"], ["c"]), [a, b, a])
 
+    def test_lists_of_arrays(self):
+        helper, f4 = onnx.helper, onnx.TensorProto.FLOAT
+        model = helper.make_model(helper.make_graph(
+            [helper.make_node("SequenceInsert", ["s", "x", "at"], ["t"])], "g",
+            [helper.make_tensor_sequence_value_info("s", f4, ["n", 2]),
+             helper.make_tensor_value_info("x", f4, ["m", 2]),
+             helper.make_tensor_value_info("at", onnx.TensorProto.INT64, [])],
+            [helper.make_tensor_sequence_value_info("t", f4, None)]),
+            opset_imports=[helper.make_opsetid("", 18)])
+        ready = ingot.backend.prepare(model)
+        items = [np.array([[1, 2], [3, 4]], "f4"), np.zeros((0, 2), "f4"), np.array([[5, 6]], "f4")]
+        for given, at in ((items, 1), (items[:1], -1), ([], 0)):
+            wanted = list(given)
+            wanted.insert(at, items[2])
+            got = ready.run([given, items[2], np.array(at)]).t
+            self.assertEqual(len(got), len(wanted))
+            for a, b in zip(got, wanted):
+                np.testing.assert_array_equal(a, b)
+                self.assertEqual(a.shape, b.shape)
+
     def test_types_that_numpy_itself_lacks(self):
         import models
         for name, dtype in (("bf16", ml_dtypes.bfloat16), ("f8e4m3fn", ml_dtypes.float8_e4m3fn),

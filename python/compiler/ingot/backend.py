@@ -5,13 +5,16 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import numpy
 import onnx
 from onnx import helper
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 
 from . import _compiler
 from .program import compile as compile_model
-from .values import array_of, value_of
+from .values import array_of, numpy_type, value_of
+
+EXTENTS = ".extents"  # of the items of a list, which is two ports of a program
 
 
 def _feed_of(names, inputs):
@@ -21,18 +24,57 @@ def _feed_of(names, inputs):
     return inputs if isinstance(inputs, dict) else dict(zip(names, inputs))
 
 
+def _values_of(ports):
+    """Names of the model's values, each with the port of its items' extents or None."""
+    by_name = {port[0]: port for port in ports}
+    return {name: by_name.get(name + EXTENTS) for name in by_name
+            if name.removesuffix(EXTENTS) == name
+            or name.removesuffix(EXTENTS) not in by_name}
+
+
+def _parts_of(items, dtype, rank):
+    """All elements, and a row of extents for each item."""
+    items = [numpy.asarray(x) for x in items]
+    empty = numpy.zeros(0, numpy_type(dtype))
+    extents = numpy.array([x.shape for x in items], "i8").reshape(len(items), rank)
+    return numpy.concatenate([x.ravel() for x in items] or [empty]), extents
+
+
+def _items_of(elements, extents):
+    ends = numpy.cumsum(extents.prod(axis=1))
+    return [elements[end - size:end].reshape(row)
+            for row, size, end in zip(extents, extents.prod(axis=1), ends)]
+
+
 class IngotRep(BackendRep):
     """A model that is ready to run; `program` is its ingot.Program."""
 
-    def __init__(self, program):
+    def __init__(self, program, optionals=()):
         self.program = program
-        self._names = [port[0] for port in program.inputs]
-        self._make = namedtupledict("Outputs", [port[0] for port in program.outputs])
+        self._takes = _values_of(program.inputs)
+        self._gives = _values_of(program.outputs)
+        self._dtypes = {port[0]: port[2] for port in program.inputs}
+        self._optionals = set(optionals)  # among the outputs
+        self._make = namedtupledict("Outputs", list(self._gives))
 
     def run(self, inputs, **kwargs):
         """inputs: a list in the model's order, or a dict by name.  Gives a tuple of
         outputs, which may be asked by name too."""
-        return self._make(*self.program.run(_feed_of(self._names, inputs)))
+        feed = dict(_feed_of(list(self._takes), inputs))
+        for name, extents in self._takes.items():
+            if extents and name in feed:
+                value = feed[name]
+                items = value if isinstance(value, list) else [value] if value is not None else []
+                feed[name], feed[name + EXTENTS] = _parts_of(items, self._dtypes[name],
+                                                             extents[3][1])
+        results = dict(zip([port[0] for port in self.program.outputs], self.program.run(feed)))
+        return self._make(*[self._result_of(results, name) for name in self._gives])
+
+    def _result_of(self, results, name):
+        if not self._gives[name]:
+            return results[name]
+        items = _items_of(results[name], results[name + EXTENTS])
+        return (items or [None])[0] if name in self._optionals else items
 
 
 def _has_rank(type_proto):
@@ -89,7 +131,8 @@ class IngotBackend(Backend):
                                                  "memory_limit") if name in kwargs}
         if known.get("target") == "interpret":
             return InterpretedRep(model)
-        return IngotRep(compile_model(model, **known))
+        gives = [o.name for o in model.graph.output if o.type.HasField("optional_type")]
+        return IngotRep(compile_model(model, **known), gives)
 
     @classmethod
     def run_node(cls, node, inputs, device="CPU", outputs_info=None, **kwargs):
