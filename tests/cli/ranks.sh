@@ -177,6 +177,10 @@ check "which is told to the other" 3 "all_to_all: rank 1 has failed" \
     "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" --inputs "$tmp/in%r.npz"
 check "a plan without ranks" 2 "--plan goes with --ranks" \
     "$ingot" run "$tmp/bags.ig" --plan "$tmp/two.json" "${given[@]}"
+check "chunks without ranks" 2 "--chunks goes with --ranks" \
+    "$ingot" run "$tmp/bags.ig" --chunks 2 "${given[@]}"
+check "chunks without a plan" 2 "--chunks goes with --plan" \
+    "$ingot" compile "$tmp/bags.ig" --chunks 2 -o "$tmp/x.ingot"
 check "ranks are compiled" 2 "--ranks runs compiled programs" \
     "$ingot" run "$tmp/bags.ig" --ranks 2 --target interpret "${given[@]}"
 check "no such plan" 6 "absent.json: cannot be read" \

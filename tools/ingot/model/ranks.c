@@ -228,8 +228,9 @@ int ranks_work(const settings *given, int (*work)(const settings *given)) {
     }
     const char *group = is_compiled ? find_start(&rank, &world) : NULL;
     if (!group) {
-        return given->plan ? complain(EXIT_USAGE, "--plan goes with --ranks, or mpirun")
-                           : work(given);
+        const char *alone = given->plan ? "plan" : given->chunks ? "chunks" : NULL;
+        return alone ? complain(EXIT_USAGE, "--%s goes with --ranks, or mpirun", alone)
+                     : work(given);
     }
     rank_settings r;
     open_rank_settings(&r, given, rank, world, group);

@@ -255,6 +255,9 @@ static int run_compile(const settings *given) {
         return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
     }
     int status = isolation_check(given);
+    if (!status && given->chunks && !given->plan) {
+        status = complain(EXIT_USAGE, "--chunks goes with --plan");
+    }
     if (!status && given->isolate && given->plan) {
         status = complain(EXIT_USAGE, "leave out --isolate or --plan");
     }
