@@ -7,7 +7,7 @@
                                   pads, tile, crop: y = Pad, Tile, CenterCropPad(x, list)
                                   twins: y = Add(x, z), both [B, S]
                                   narrow: y = Relu(x) of COMPLEX64
-                                  unknown: y = SequenceMap(x), which is not supported
+                                  unknown: y = Optional(x), which is not supported
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -81,7 +81,7 @@ kinds = {
     "narrow": lambda: model([value("x", tensor(14, [2]))], value("y", tensor(14)),
                             node("Relu", ["x"])),
     "unknown": lambda: model([value("x", tensor(F32, [2]))], value("y", tensor(F32)),
-                             node("SequenceMap", ["x"])),
+                             node("Optional", ["x"])),
     "range": lambda: model([value("x", tensor(I64, []))], value("y", tensor(I64, ["M"])),
                            node("Range", ["zero", "x", "step"]),
                            [constant("zero", 0), constant("step", 0)]),
