@@ -4,6 +4,7 @@
 #include "ir/verify/verify.h"
 #include "passes/canonical/canonicalise.h"
 #include "passes/engine/dead.h"
+#include "passes/engine/substitute.h"
 
 /* Results of ops with several are replaced here, not by the driver. */
 static void replace_result(ig_op *op, uint32_t index, ig_value *by) {
@@ -290,6 +291,29 @@ static bool runs_once(const ig_op *op) {
            ig_constant_i64(ig_op_operand(op, 1), &condition) && condition;
 }
 
+/* An extent that an argument binds in each trip is in the only one that of what the
+ * loop starts with, also where the body's guards and shapes mention it. */
+static void bind_extents(ig_op *op) {
+    ig_module *module = ig_op_module(op);
+    ig_block *body = op->bodies[0];
+    ig_arena scratch;
+    ig_arena_init(&scratch, module->arena.budget);
+    ig_substitution s;
+    ig_substitution_init(&s, module, &scratch);
+    for (uint32_t i = 1; i < body->arg_count; i++) {
+        const ig_type *argument = body->args[i]->type;
+        const ig_type *type = ig_op_operand(op, i)->type;
+        for (uint32_t d = 0; d < argument->rank; d++) {
+            const ig_symbol *symbol = ig_dim_as_symbol(module, argument->dims[d]);
+            if (symbol && !ig_dim_same(argument->dims[d], type->dims[d])) {
+                s.by_symbol[ig_symbol_index(module, argument->dims[d])] = type->dims[d];
+            }
+        }
+    }
+    ig_substitute_block(&s, body);
+    ig_arena_fini(&scratch);
+}
+
 /* Arguments take what the loop starts with; their types may differ in how much they
  * know. */
 static bool bind_arguments(ig_builder *b, ig_op *op) {
@@ -302,6 +326,7 @@ static bool bind_arguments(ig_builder *b, ig_op *op) {
             return false;
         }
     }
+    bind_extents(op);
     ig_expr e = ig_expr_of(b);
     ig_value *index = ig_expr_integer(&e, IG_DT_i64, 0);
     for (uint32_t i = 0; i < body->arg_count; i++) {

@@ -141,6 +141,9 @@ static ig_status flatten_at(ig_flatten *f, ig_expr *e, ig_op *op) {
     if (has_no_number(f, op->operands[1].value)) {
         return report_refusal(f, op, IG_INVALID, "a position is one number");
     }
+    if (ig_dim_is(count_of(s), 0)) {
+        return report_refusal(f, op, IG_UNSUPPORTED, "the list has no items");
+    }
     ig_dim at = position_of(e, s, op->operands[1].value, last);
     ig_value *before = elements_before(e, sizes_of(e, s), at);
     ig_expr_bind_dims(e, before, 1, from_data, &start);
@@ -176,6 +179,9 @@ static ig_status flatten_erase(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_dim one = ig_dim_of(1), last = ig_dim_sub(f->module, count_of(s), one);
     if (given && has_no_number(f, given)) {
         return report_refusal(f, op, IG_INVALID, "a position is one number");
+    }
+    if (ig_dim_is(count_of(s), 0)) {
+        return report_refusal(f, op, IG_UNSUPPORTED, "the list has no items");
     }
     ig_expr_guard_less_equal(e, one, count_of(s), "the sequence is empty");
     ig_dim at = position_of(e, s, given, last);
