@@ -121,3 +121,11 @@ if [ -n "$runtime" ] && ! is_sanitized; then
 else
     skip "compare --against onnxruntime" "no libonnxruntime (INGOT_ONNXRUNTIME), or sanitizers"
 fi
+
+lists=$cases/models/onnx/flow_sequence/model.onnx
+if [ -f "$lists" ]; then
+    check "a list among the inputs" 0 "0 of 3 outputs differ" \
+        "$ingot" compare "$lists" -b 2 --input 'lens=i64[1]=2' -q
+else
+    skip "a list among the inputs" "no $cases"
+fi

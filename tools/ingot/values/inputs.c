@@ -168,6 +168,20 @@ static const char *given_value(const settings *given, const char *name) {
     return found;
 }
 
+/* `TYPE=VALUE`; of a list, one item of that; of an optional, what it holds. */
+static char *typed_text(const char *type, const char *value) {
+    bool is_list = strncmp(type, "seq<", 4) == 0;
+    if (!is_list && strncmp(type, "opt<", 4) != 0) {
+        return text_of("%s=%s", type, value);
+    }
+    char *inner = text_of("%.*s", (int)strlen(type) - 5, type + 4);
+    char *item = typed_text(inner, value);
+    char *text = is_list ? text_of("[\"%s\"]", item) : text_of("%s", item);
+    free(inner);
+    free(item);
+    return text;
+}
+
 /* Reals are random, whole numbers zero, unless something else is given. */
 static char *value_text(const settings *given, const model *m, size_t index,
                         const extents *with) {
@@ -179,12 +193,10 @@ static char *value_text(const settings *given, const model *m, size_t index,
     char *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
     const char *type = own ? own : model_input_type(m, index);
     char *whole = type_with_extents(with, type);
-    const char *usual = is_real(type) ? "random" : "0";
-    char *text = whole ? text_of("%s=%s", whole,
-                                 equals  ? equals + 1
-                                 : value ? value
-                                         : usual)
-                       : NULL;
+    bool holds = strncmp(type, "seq<", 4) == 0 || strncmp(type, "opt<", 4) == 0;
+    const char *usual = is_real(holds ? type + 4 : type) ? "random" : "0";
+    const char *chosen = equals ? equals + 1 : value ? value : usual;
+    char *text = whole ? typed_text(whole, chosen) : NULL;
     free(own);
     free(whole);
     return text;
