@@ -46,6 +46,7 @@ static void open_modules(meaning *m) {
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
     m->context = ig_context_create(&options);
     CHECK_OK(ig_context_set_limit(m->context, "interpret_bytes", 8 << 20));
+    CHECK_OK(ig_context_set_limit(m->context, "interpret_total", 64 << 20));
     m->before = import_input(m);
     m->after = import_input(m);
     ig_status status = ig_module_run(m->after, m->file.pipeline, m->file.target);

@@ -1,6 +1,8 @@
 # bufferise: the first trip says how long the rows are that a loop collects.
 # run: fuse,bufferise
 # then: lower
+# values: e below 9
+# values: n below 5
 module @m {
   graph @main(%n: i64[], %c: bool[], %e: i64[1], %x: f32[9], %z: f32[]) -> (f32[], f32[t, k]) {
     %0, %1 = loop %n, %c, %z {scans = 1} : f32[], f32[t, k] (%i: i64[], %g: bool[], %s: f32[]) {
