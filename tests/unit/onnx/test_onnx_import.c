@@ -305,9 +305,9 @@ TEST(several_defects_are_all_reported) {
     onnx_node(&m, "Frobnicate", "x", "b");
     onnx_node(&m, "Cast", "x", "c");
     onnx_node(&m, "Tanh", "x", "c");
-    onnx_node(&m, "SequenceMap", "x", "d");
+    onnx_node(&m, "Optional", "x", "d");
     onnx_node(&m, "MaxPool", "d", "e");
-    onnx_node(&m, "SequenceMap", "e", "f");
+    onnx_node(&m, "Optional", "e", "f");
     onnx_node(&m, "Gelu", "x", "g");
     onnx_output(&m, "f");
     onnx_output(&m, "h");
@@ -319,7 +319,7 @@ TEST(several_defects_are_all_reported) {
         "ai.onnx has no operator 'Frobnicate'",
         "node 3 (Cast): lacks attribute 'to'",
         "value 'c' is defined twice: by node 3 (Cast) and by node 4 (Tanh)",
-        "node 5 (SequenceMap): operator ai.onnx::SequenceMap (version 17) is not supported",
+        "node 5 (Optional): operator ai.onnx::Optional (version 17) is not supported",
         "(2 nodes, ",
         "node 6 (MaxPool)",
         "node 8 (Gelu): exists since version 20",
