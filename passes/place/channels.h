@@ -9,6 +9,8 @@
 /* x [N, C, s…] with its channels last, and back. */
 ig_value *ig_channels_to_last(ig_expr *e, ig_value *x);
 ig_value *ig_channels_to_first(ig_expr *e, ig_value *x);
+/* `y`, whose channels are last, in place of the op's result; the op goes. */
+void ig_channels_replace(ig_pass_run *run, ig_expr *e, ig_op *op, ig_value *y);
 
 /* channels_bytes.c: a conv_integer in groups becomes conv_quads; false for others. */
 bool ig_channels_convert_bytes(ig_pass_run *run, ig_op *op);

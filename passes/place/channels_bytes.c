@@ -159,13 +159,6 @@ bool ig_channels_convert_bytes(ig_pass_run *run, ig_op *op) {
                                       : ig_expr_cast(&e, x.zero_point, IG_DT_i32);
         y = ig_build_sub(&e, y, zero ? ig_build_mul(&e, sums, zero) : sums);
     }
-    y = ig_channels_to_first(&e, y);
-    if (y->type != op->results->type) {
-        ig_value_retype(y, op->results->type);
-    }
-    y->name = op->results->name;
-    ig_value_replace(op->results, y);
-    ig_op_erase(op);
-    run->changed = true;
+    ig_channels_replace(run, &e, op, y);
     return true;
 }

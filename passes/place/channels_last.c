@@ -52,6 +52,17 @@ ig_value *ig_channels_to_first(ig_expr *e, ig_value *x) {
     return ig_expr_move_axis(e, x, x->type->rank - 1, 1);
 }
 
+void ig_channels_replace(ig_pass_run *run, ig_expr *e, ig_op *op, ig_value *y) {
+    y = ig_channels_to_first(e, y);
+    if (y->type != op->results->type) {
+        ig_value_retype(y, op->results->type);
+    }
+    y->name = op->results->name;
+    ig_value_replace(op->results, y);
+    ig_op_erase(op);
+    run->changed = true;
+}
+
 /* ---- which convolutions ---- */
 
 typedef struct convolution {
@@ -267,14 +278,7 @@ static bool convert_op(ig_pass_run *run, ig_op *op) {
     if (op->operand_count > 2) {
         y = ig_build_add(&e, y, op->operands[2].value);
     }
-    y = ig_channels_to_first(&e, y);
-    if (y->type != op->results->type) {
-        ig_value_retype(y, op->results->type);
-    }
-    y->name = op->results->name;
-    ig_value_replace(op->results, y);
-    ig_op_erase(op);
-    run->changed = true;
+    ig_channels_replace(run, &e, op, y);
     return true;
 }
 

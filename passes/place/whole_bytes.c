@@ -22,23 +22,10 @@
 #include "ir/expr.h"
 #include "passes/engine/pass.h"
 
-static bool is_narrow_type(const ig_type *type) {
+static bool is_narrow(const ig_value *value) {
+    const ig_type *type = value->type;
     bool is_part = ig_dtypes[type->dtype].bits < 8;
     return type->kind == IG_TENSOR && (is_part || type->dtype == IG_DT_str);
-}
-
-static bool is_narrow(const ig_value *value) {
-    return is_narrow_type(value->type);
-}
-
-/* A sequence or optional of such tensors, which no cast makes one of bytes where the
- * caller sees it. */
-static bool is_narrow_list(const ig_value *value) {
-    const ig_type *type = value->type->element;
-    while (type && type->element) {
-        type = type->element;
-    }
-    return type && is_narrow_type(type);
 }
 
 bool ig_is_bits_cast(const ig_op *op) {
@@ -59,17 +46,10 @@ static ig_dtype unpacked_of(ig_dtype dtype) {
     return dtype == IG_DT_f4e2m1 ? IG_DT_u8 : byte_of(dtype);
 }
 
-/* Recursion is as deep as types nest, which readers bound by limits.graph_depth. */
-static const ig_type *type_of_bytes(ig_module *module, const ig_type *type) {
-    if (type->element) {
-        return ig_type_host(module, (ig_kind)type->kind,
-                            type_of_bytes(module, type->element));
-    }
-    return ig_type_with_dtype(module, type, byte_of((ig_dtype)type->dtype));
-}
-
 static void retype_to_bytes(ig_module *module, ig_value *value) {
-    ig_value_retype(value, type_of_bytes(module, value->type));
+    const ig_type *type = value->type;
+    ig_dtype dtype = byte_of((ig_dtype)type->dtype);
+    ig_value_retype(value, ig_type_with_dtype(module, type, dtype));
 }
 
 /* Also of addresses, which no other pass casts. */
@@ -206,11 +186,10 @@ static void widen_op(ig_module *module, ig_op *op) {
         return;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        bool is_tensor = is_narrow(&op->results[i]);
-        if (!is_tensor && !is_narrow_list(&op->results[i])) {
+        if (!is_narrow(&op->results[i])) {
             continue;
         }
-        if (is_constant && is_tensor) {
+        if (is_constant) {
             ig_builder b = ig_builder_before(op->next);
             take_origins(&b, op->results[i].uses);
             unpack_value(&b, &op->results[i]);
@@ -223,7 +202,7 @@ static void widen_op(ig_module *module, ig_op *op) {
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static void widen_block(ig_module *module, ig_block *block, bool is_entry) {
     for (uint32_t i = 0; i < block->arg_count && !is_entry; i++) {
-        if (is_narrow(block->args[i]) || is_narrow_list(block->args[i])) {
+        if (is_narrow(block->args[i])) {
             retype_to_bytes(module, block->args[i]);
         }
     }
@@ -257,25 +236,10 @@ static bool has_narrow(const ig_block *block) {
     return false;
 }
 
-/* Such an argument or result is refused by what follows. */
-static bool shows_list(const ig_block *body) {
-    for (uint32_t i = 0; i < body->arg_count; i++) {
-        if (is_narrow_list(body->args[i])) {
-            return true;
-        }
-    }
-    for (uint32_t i = 0; i < body->last->operand_count; i++) {
-        if (is_narrow_list(body->last->operands[i].value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 ig_status ig_pass_whole_bytes(ig_pass_run *run, ig_graph *graph) {
     ig_block *body = &graph->body;
     ig_op *end = body->last;
-    if (!run->options->target || !has_narrow(body) || shows_list(body)) {
+    if (!run->options->target || !has_narrow(body)) {
         return IG_OK;
     }
     graph->module->has_addresses = true;
