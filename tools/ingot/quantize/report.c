@@ -43,8 +43,8 @@ static void put_layer(const ig_quantize_layer *layer, int width, const char *for
     printf("  %s%s\n", layer->is_quantized ? format : "stays real: ", layer->why);
 }
 
-void quantize_report_text(const ig_quantize_report *report, const char *output,
-                          double seconds) {
+static void report_text(const ig_quantize_report *report, const char *output,
+                        double seconds) {
     int width = widest_name(report);
     put_name("layer", width);
     printf("  %-8s %9s %9s %9s %9s %9s %9s\n", "op", "cosine", "max", "rms", "harm",
@@ -107,8 +107,8 @@ static void put_layer_json(const ig_quantize_layer *layer) {
            (long long)layer->weights);
 }
 
-void quantize_report_json(const ig_quantize_report *report, const char *output,
-                          double seconds) {
+static void report_json(const ig_quantize_report *report, const char *output,
+                        double seconds) {
     json_begin();
     fputs("{\"output\": ", stdout);
     put_json_text(stdout, output);
@@ -132,6 +132,18 @@ void quantize_report_json(const ig_quantize_report *report, const char *output,
            report->batch_count);
     put_real("seconds", seconds);
     puts("}");
+}
+
+void quantize_report_print(const settings *given, const ig_quantized *made,
+                           double seconds) {
+    ig_quantize_report report = { .size = sizeof report };
+    ig_quantized_get_report(made, &report);
+    progress_clear();
+    if (given->json) {
+        report_json(&report, given->output, seconds);
+    } else if (!given->quiet) {
+        report_text(&report, given->output, seconds);
+    }
 }
 
 /* ---- tables ---- */

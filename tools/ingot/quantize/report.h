@@ -7,10 +7,9 @@
 
 #include <ingot/quantize.h>
 
-void quantize_report_text(const ig_quantize_report *report, const char *output,
-                          double seconds);
-void quantize_report_json(const ig_quantize_report *report, const char *output,
-                          double seconds);
+/* As --json and --quiet ask; `seconds` is what it took. */
+void quantize_report_print(const settings *given, const ig_quantized *made,
+                           double seconds);
 
 /* Lines, or an array, of what became of tables. */
 void quantize_tables_text(const ig_quantize_table *tables, size_t count);

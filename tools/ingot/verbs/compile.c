@@ -170,18 +170,6 @@ static bool rounds_layers(const settings *given) {
     return given->precision && strcmp(given->precision, "bf16") == 0;
 }
 
-static void print_rounding(const settings *given, const ig_quantized *made,
-                           double seconds) {
-    ig_quantize_report report = { .size = sizeof report };
-    ig_quantized_get_report(made, &report);
-    progress_clear();
-    if (given->json) {
-        quantize_report_json(&report, given->output, seconds);
-    } else if (!given->quiet) {
-        quantize_report_text(&report, given->output, seconds);
-    }
-}
-
 /* *out_module is the model to compile: another one where layers are rounded. */
 static ig_status round_layers(const settings *given, ig_module *module,
                               ig_quantized **out_made, ig_module **out_module) {
@@ -193,7 +181,7 @@ static ig_status round_layers(const settings *given, ig_module *module,
         status = ig_quantized_module(*out_made, out_module);
     }
     if (status == IG_OK) {
-        print_rounding(given, *out_made, clock_seconds() - begin);
+        quantize_report_print(given, *out_made, clock_seconds() - begin);
     }
     return status;
 }

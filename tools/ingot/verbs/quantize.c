@@ -89,18 +89,6 @@ static ig_status write_result(const settings *given, const model *m,
     return status;
 }
 
-static void print_report(const settings *given, const ig_quantized *made,
-                         double seconds) {
-    ig_quantize_report report = { .size = sizeof report };
-    ig_quantized_get_report(made, &report);
-    progress_clear();
-    if (given->json) {
-        quantize_report_json(&report, given->output, seconds);
-    } else if (!given->quiet) {
-        quantize_report_text(&report, given->output, seconds);
-    }
-}
-
 static ig_status quantize_with(const settings *given, const model *m,
                                const calibration_data *data) {
     double begin = clock_seconds();
@@ -130,7 +118,7 @@ static ig_status quantize_with(const settings *given, const model *m,
         status = write_result(given, m, made);
     }
     if (status == IG_OK) {
-        print_report(given, made, clock_seconds() - begin);
+        quantize_report_print(given, made, clock_seconds() - begin);
     }
     ig_quantized_close(made);
     return status;
