@@ -17,23 +17,18 @@
  */
 #include "codegen/cpu/emit_cast.h"
 
-typedef struct narrow_format {
+typedef struct narrow_format { /* the columns of narrow.def */
     int8_t mantissa_bits;
     int16_t bias;
-    uint32_t largest;  /* code of the largest finite value */
-    uint32_t infinity; /* code of infinity; that of nan where there is none */
-    uint32_t nan;
-    bool is_unsigned_zero; /* -0 does not exist; its code is the one NaN */
+    uint32_t largest, infinity, nan;
+    bool is_unsigned_zero;
 } narrow_format;
 
 static const narrow_format formats[IG_DT_COUNT] = {
-    [IG_DT_f16] = { 10, 15, 0x7bff, 0x7c00, 0x7e00, false },
-    [IG_DT_bf16] = { 7, 127, 0x7f7f, 0x7f80, 0x7fc0, false },
-    [IG_DT_f8e4m3fn] = { 3, 7, 0x7e, 0x7f, 0x7f, false },
-    [IG_DT_f8e4m3fnuz] = { 3, 8, 0x7f, 0x80, 0x80, true },
-    [IG_DT_f8e5m2] = { 2, 15, 0x7b, 0x7c, 0x7e, false },
-    [IG_DT_f8e5m2fnuz] = { 2, 16, 0x7f, 0x80, 0x80, true },
-    [IG_DT_f8e8m0] = { 0, 127, 0xfe, 0xff, 0xff, false },
+#define NARROW(dtype, mantissa, bias, largest, infinity, nan, unsigned_zero) \
+    [IG_DT_##dtype] = { mantissa, bias, largest, infinity, nan, unsigned_zero },
+#include "ir/semantics/narrow.def"
+#undef NARROW
 };
 
 bool ig_cpu_is_narrow(ig_dtype dtype) {

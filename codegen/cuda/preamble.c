@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Casts follow ir/semantics/scalar.def: float to integer truncates and saturates, NaN
- * gives 0; f16 and bf16 are bits in unsigned short and rounded to nearest even. */
+ * gives 0; f16 and bf16 are bits in unsigned short, float8 in unsigned char, and
+ * rounded to nearest even. */
 #include "codegen/cuda/emit.h"
 
 static const char basics[] =
@@ -118,6 +119,57 @@ static const char arithmetic[] =
     "template <class T> __device__ inline T ig_widen(T x) { return x; }\n"
     "\n";
 
+#define NARROW_HEAD \
+    "template <int M, int BIAS, ig_u32 LARGEST, ig_u32 INFINITE, ig_u32 NONE, " \
+    "bool UNSIGNED_ZERO>\n"
+#define NARROW_TYPE "ig_f8<M, BIAS, LARGEST, INFINITE, NONE, UNSIGNED_ZERO>"
+
+/* As codegen/cpu/emit_narrow.c does it. */
+static const char float8[] =
+    NARROW_HEAD
+    "struct ig_f8 { unsigned char bits; };\n"
+    NARROW_HEAD
+    "__device__ inline float ig_widen(" NARROW_TYPE " x) {\n"
+    "    ig_u32 size = x.bits & 0x7f, sign = (ig_u32)(x.bits >> 7) << 31;\n"
+    "    ig_u32 payload = size << (23 - M);\n"
+    "    bool is_special = UNSIGNED_ZERO ? x.bits == NONE : size > LARGEST;\n"
+    "    if (is_special && INFINITE != NONE && size == INFINITE)\n"
+    "        return ig_bits<float>(sign | 0x7f800000u);\n"
+    "    if (is_special) return ig_bits<float>(sign | 0x7fc00000u | (payload & 0x3fffff));\n"
+    "    float scaled = ig_bits<float>(payload) * ig_bits<float>((ig_u32)(254 - BIAS) << 23);\n"
+    "    return ig_bits<float>(sign | ig_bits<ig_u32>(scaled));\n"
+    "}\n"
+    NARROW_HEAD
+    "__device__ inline ig_u32 ig_narrow(float x, ig_u32 above) {\n"
+    "    ig_u32 bits = ig_bits<ig_u32>(x), size = bits & 0x7fffffff, code;\n"
+    "    ig_u32 sign = bits >> 31 << 7;\n"
+    "    if (size > 0x7f800000) code = NONE;\n"
+    "    else if (size >= (ig_u32)(128 - BIAS) << 23) {\n"
+    "        ig_u32 half = (1u << (22 - M)) - 1 + ((size >> (23 - M)) & 1);\n"
+    "        code = (size - ((ig_u32)(127 - BIAS) << 23) + half) >> (23 - M);\n"
+    "    } else {\n"
+    "        ig_u32 place = (ig_u32)(1 - BIAS - M + 23 + 127) << 23;\n"
+    "        code = ig_bits<ig_u32>(ig_bits<float>(size) + ig_bits<float>(place)) - place;\n"
+    "    }\n"
+    "    if (size <= 0x7f800000 && code > LARGEST) code = above;\n"
+    "    return UNSIGNED_ZERO && (code == 0 || code == NONE) ? code : code | sign;\n"
+    "}\n"
+    "struct ig_f8e8m0 { unsigned char bits; };\n"
+    "__device__ inline float ig_widen(ig_f8e8m0 x) {\n"
+    "    ig_u32 bits = x.bits == 0 ? 0x400000u : x.bits == 255 ? 0x7fc00000u\n"
+    "                                                       : (ig_u32)x.bits << 23;\n"
+    "    return ig_bits<float>(bits);\n"
+    "}\n"
+    "/* To the nearest, ties upwards; between the least two the larger one. */\n"
+    "__device__ inline ig_f8e8m0 ig_power(float x, ig_u32 above) {\n"
+    "    ig_u32 size = ig_bits<ig_u32>(x) & 0x7fffffff;\n"
+    "    ig_u32 code = (size + 0x3fffff + (size > 0x7fffff)) >> 23;\n"
+    "    code = size > 0x7f7fffff ? 255 : code > 254 ? above : code;\n"
+    "    ig_f8e8m0 y = { (unsigned char)code };\n"
+    "    return y;\n"
+    "}\n"
+    "\n";
+
 static const char casts[] =
     "/* To f32 with the last bit set when something is lost (round to odd): what is then\n"
     " * rounded to fewer bits is rounded once. */\n"
@@ -191,8 +243,38 @@ static const char casts[] =
     "        return result;\n"
     "    }\n"
     "};\n"
+    NARROW_HEAD
+    "struct ig_caster<" NARROW_TYPE "> {\n"
+    "    typedef " NARROW_TYPE " To;\n"
+    "    static __device__ inline To make(float x, ig_u32 above) {\n"
+    "        ig_u32 code = ig_narrow<M, BIAS, LARGEST, INFINITE, NONE, UNSIGNED_ZERO>(\n"
+    "            x, above);\n"
+    "        To y = { (unsigned char)code };\n"
+    "        return y;\n"
+    "    }\n"
+    "    template <class T> static __device__ inline To from(T x) {\n"
+    "        return make(ig_odd(x), INFINITE);\n"
+    "    }\n"
+    "    template <class T> static __device__ inline To saturate(T x) {\n"
+    "        return make(ig_odd(x), LARGEST);\n"
+    "    }\n"
+    "};\n"
+    "template <> struct ig_caster<ig_f8e8m0> {\n"
+    "    template <class T> static __device__ inline ig_f8e8m0 from(T x) {\n"
+    "        return ig_power(ig_odd(x), 255);\n"
+    "    }\n"
+    "    template <class T> static __device__ inline ig_f8e8m0 saturate(T x) {\n"
+    "        return ig_power(ig_odd(x), 254);\n"
+    "    }\n"
+    "};\n"
+    "\n";
+
+static const char ends[] =
     "template <class To, class From> __device__ inline To ig_cast(From x) {\n"
     "    return ig_caster<To>::from(ig_widen(x));\n"
+    "}\n"
+    "template <class To, class From> __device__ inline To ig_cast_saturating(From x) {\n"
+    "    return ig_caster<To>::saturate(ig_widen(x));\n"
     "}\n"
     "\n"
     "/* Keeps the least (operand, position).  A thread that holds the lock lets go of it\n"
@@ -218,6 +300,30 @@ static const char casts[] =
     "#endif\n"
     "\n";
 
+typedef struct narrow {
+    const char *name;
+    int bits, mantissa, bias;
+    unsigned largest, infinity, nan;
+    bool is_unsigned_zero;
+} narrow;
+
+static const narrow narrows[] = {
+#define NARROW(dtype, mantissa, bias, largest, infinity, nan, unsigned_zero) \
+    { #dtype, (largest) > 0xff ? 16 : 8, mantissa, bias, largest, infinity, nan, \
+      unsigned_zero },
+#include "ir/semantics/narrow.def"
+#undef NARROW
+};
+
 void ig_cuda_emit_preamble(ig_writer *out) {
-    ig_put(out, "%s%s%s", basics, arithmetic, casts);
+    ig_put(out, "%s%s%s", basics, arithmetic, float8);
+    for (size_t i = 0; i < IG_COUNT_OF(narrows); i++) {
+        const narrow *n = &narrows[i];
+        if (n->bits == 8 && n->mantissa > 0) {
+            ig_put(out, "typedef ig_f8<%d, %d, 0x%x, 0x%x, 0x%x, %s> ig_%s;\n",
+                   n->mantissa, n->bias, n->largest, n->infinity, n->nan,
+                   n->is_unsigned_zero ? "true" : "false", n->name);
+        }
+    }
+    ig_put(out, "%s%s", casts, ends);
 }

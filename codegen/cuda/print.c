@@ -34,7 +34,8 @@ static void put_float(ig_cuda_emitter *e, const ig_tensor *value, const char *ty
     int width = ig_dtypes[value->dtype].bits;
     const char *words = width == 64   ? "unsigned long long"
                         : width == 32 ? "ig_u32"
-                                      : "ig_u16";
+                        : width == 16 ? "ig_u16"
+                                      : "unsigned char";
     memcpy(&bits, value->data, (size_t)width / 8);
     ig_put(e->out, "ig_bits<%s>((%s)0x%" PRIx64 "ull) /* %.9g */", type, words, bits,
            ig_tensor_get_f64(value, 0));
@@ -59,9 +60,13 @@ ig_status ig_cuda_print_const(ig_cuda_emitter *e, const ig_op *op) {
 
 ig_status ig_cuda_print_cast(ig_cuda_emitter *e, const ig_op *op) {
     ig_str x = operand_name(e, op, 0);
+    const ig_type *to = op->results->type;
+    bool is_float8 = ig_dtype_is_float((ig_dtype)to->dtype) &&
+                     ig_dtypes[to->dtype].bits == 8;
+    bool saturates = is_float8 && ig_attr_int(op, IG_cast_saturate, 0) != 0;
     ig_cuda_declare(e, op->results);
-    ig_put(e->out, "ig_cast<%s>(%.*s);\n", ig_cuda_type(op->results->type),
-           IG_STR_ARG(x));
+    ig_put(e->out, "%s<%s>(%.*s);\n", saturates ? "ig_cast_saturating" : "ig_cast",
+           ig_cuda_type(to), IG_STR_ARG(x));
     return IG_OK;
 }
 

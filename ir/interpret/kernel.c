@@ -98,8 +98,9 @@ static ig_status make_buffers(ig_kernel_run *run) {
             char *what;
             IG_TRY(ig_kernel_alloc(run, 32, 1, &what));
             snprintf(what, 32, "buffer %u", i);
-            IG_TRY(ig_region_init(run, &run->buffers[i], what, buffer->data,
-                                  buffer->bytes));
+            IG_TRY(ig_region_init(run, &run->buffers[i], what,
+                                  (char *)buffer->data - buffer->before,
+                                  buffer->before + buffer->bytes));
         }
     }
     return ig_region_create(run, &run->scratch, "the scratch memory",
@@ -108,10 +109,10 @@ static ig_status make_buffers(ig_kernel_run *run) {
 
 static void give_arguments(ig_kernel_run *run, const ig_kernel_thread *thread) {
     const ig_block *body = &run->kernel->body;
-    uint32_t params = 0;
+    uint32_t params = 0, buffers = 0;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         if (body->args[i]->type->kind == IG_BUFFER) {
-            ig_place place = { &run->buffers[i], 0 };
+            ig_place place = { &run->buffers[i], run->call->buffers[buffers++].before };
             memcpy(ig_kernel_value(thread, body->args[i]), &place, sizeof place);
         } else {
             ig_tensor lanes = ig_kernel_lanes(thread, body->args[i]);

@@ -14,6 +14,7 @@
 typedef struct ig_kernel_buffer {
     void *data;
     int64_t bytes;
+    int64_t before; /* bytes in front of `data` that are its own too */
 } ig_kernel_buffer;
 
 typedef struct ig_kernel_call {

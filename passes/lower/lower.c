@@ -129,6 +129,21 @@ ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b) {
     return ig_dim_mul(lower->module, a, b);
 }
 
+ig_dim ig_lower_batch_stride(ig_lower *lower, const ig_operand *x, uint32_t axis,
+                             ig_dim whole) {
+    ig_module *module = lower->module;
+    ig_dim extent = x->type->dims[axis], stride = x->strides[axis];
+    if (ig_dim_is(extent, 1)) {
+        return ig_dim_of(0);
+    }
+    bool is_own = ig_dim_equal(module, extent, whole) == IG_YES ||
+                  ig_dim_equal(module, extent, ig_dim_of(1)) == IG_NO;
+    ig_dim below = ig_dim_sub(module, extent, ig_dim_of(1));
+    ig_dim is_wide = ig_dim_max(module, ig_dim_min(module, below, ig_dim_of(1)),
+                                ig_dim_of(0));
+    return is_own ? stride : ig_dim_mul(module, stride, is_wide);
+}
+
 ig_status ig_lower_unsupported(ig_lower *lower, const char *what) {
     ig_context *context = lower->module->context;
     return ig_error_hint(&context->diag, IG_UNSUPPORTED, ig_op_location(lower->compute),

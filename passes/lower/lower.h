@@ -73,6 +73,10 @@ void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high);
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype);
 ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
 ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
+/* The operand's step along `axis`, whose extent in the result is `whole`: 0 where it is
+ * the same for the whole axis, which the run may learn. */
+ig_dim ig_lower_batch_stride(ig_lower *lower, const ig_operand *x, uint32_t axis,
+                             ig_dim whole);
 /* "This form of the op has no kernel yet": UNSUPPORTED with the op's location. */
 ig_status ig_lower_unsupported(ig_lower *lower, const char *what);
 

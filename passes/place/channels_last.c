@@ -18,8 +18,8 @@
  *
  * Weights that are computed are packed by the run, where that pays, and where there is
  * more to sum up than one pass of the product takes: up to there the schedule of those
- * that stay (lower/cpu/conv.c) sums in the same order.  So a layer gives the same bits
- * whether its weights are constants or arguments.
+ * that stay (lower/serial/conv.c) sums in the same order.  So a layer gives the same
+ * bits whether its weights are constants or arguments.
  *
  * Convolutions of bytes in groups become conv_quads (channels_bytes.c).  Others that
  * are not f32, or of few channels a group, stay as they are.

@@ -67,9 +67,13 @@ typedef struct unit_skip_count {
     int tests, parts;
 } unit_skip_count;
 
-/* What was skipped, in memory that the processes of all tests share. */
+/* What was skipped, in memory that the processes of all tests share; one for all files
+ * that a test is made of. */
+extern unit_skip_count *unit_skip_memory;
+__attribute__((weak)) unit_skip_count *unit_skip_memory;
+
 static inline unit_skip_count *unit_skips(void) {
-    static unit_skip_count *count;
+    unit_skip_count *count = unit_skip_memory;
     if (!count) {
         void *shared = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -77,7 +81,7 @@ static inline unit_skip_count *unit_skips(void) {
             perror("unit.h");
             exit(1);
         }
-        count = shared;
+        count = unit_skip_memory = shared;
     }
     return count;
 }

@@ -16,7 +16,8 @@
  *
  *   grid       lines of the result (images and places of all but the last axis)
  */
-#include "passes/lower/cpu/window.h"
+#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/serial/window.h"
 
 #include <assert.h>
 
@@ -67,11 +68,11 @@ static ig_value *stride_of(const conv_channels *c, const ig_operand *x, uint32_t
 }
 
 static int64_t stride_at(const conv_channels *c, uint32_t d) {
-    return ig_cpu_entry(c->op, IG_conv_channels_strides, d);
+    return ig_lower_entry(c->op, IG_conv_channels_strides, d);
 }
 
 static int64_t dilation_at(const conv_channels *c, uint32_t d) {
-    return ig_cpu_entry(c->op, IG_conv_channels_dilations, d);
+    return ig_lower_entry(c->op, IG_conv_channels_dilations, d);
 }
 
 static ig_value *before_of(const conv_channels *c, uint32_t d) {

@@ -15,7 +15,8 @@
  * gemm.c.  Of 8-bit integers runs are whole quads, so no row ends within one.
  */
 #include "passes/lower/cpu/gemm.h"
-#include "passes/lower/cpu/window.h"
+#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/serial/window.h"
 
 #include <assert.h>
 
@@ -83,13 +84,13 @@ ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
 
 /* From one place of the result to the next along axis `d`, in x. */
 static ig_dim step_of(const conv_panels *c, uint32_t d) {
-    int64_t stride = d == 0 ? 1 : ig_cpu_entry(c->op, IG_conv_panels_strides, d - 1);
+    int64_t stride = d == 0 ? 1 : ig_lower_entry(c->op, IG_conv_panels_strides, d - 1);
     return ig_lower_mul(c->lower, c->x->strides[d], ig_dim_of(stride));
 }
 
 /* From one tap to the next along spatial axis `d`, in x. */
 static ig_dim apart_of(const conv_panels *c, uint32_t d) {
-    int64_t dilation = ig_cpu_entry(c->op, IG_conv_panels_dilations, d);
+    int64_t dilation = ig_lower_entry(c->op, IG_conv_panels_dilations, d);
     return ig_lower_mul(c->lower, c->x->strides[d + 1], ig_dim_of(dilation));
 }
 
@@ -160,7 +161,7 @@ static const ig_type *merge_places(const conv_panels *c, const ig_type *out) {
     ig_lower others = *c->lower;
     others.ins += c->op->operand_count;
     others.in_count -= c->op->operand_count;
-    return ig_cpu_merge_dims(&others, out, 0, c->last, NULL);
+    return ig_lower_merge_dims(&others, out, 0, c->last, NULL);
 }
 
 /* The rows' operand, each of a group's `channels` or, of a matrix, all of K. */

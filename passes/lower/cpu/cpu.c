@@ -22,13 +22,13 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_scan] = ig_lower_serial_scan,
     [IG_FAMILY_range] = ig_lower_serial_range,
     [IG_FAMILY_scatter] = ig_lower_serial_scatter,
-    [IG_FAMILY_arg] = ig_lower_cpu_arg,
-    [IG_FAMILY_random] = ig_lower_cpu_random,
-    [IG_FAMILY_search] = ig_lower_cpu_search,
-    [IG_FAMILY_conv] = ig_lower_cpu_conv,
+    [IG_FAMILY_arg] = ig_lower_serial_arg,
+    [IG_FAMILY_random] = ig_lower_serial_random,
+    [IG_FAMILY_search] = ig_lower_serial_search,
+    [IG_FAMILY_conv] = ig_lower_serial_conv,
     [IG_FAMILY_conv_panels] = ig_lower_cpu_conv_panels,
     [IG_FAMILY_conv_channels] = ig_lower_cpu_conv_channels,
-    [IG_FAMILY_pool] = ig_lower_cpu_pool,
+    [IG_FAMILY_pool] = ig_lower_serial_pool,
 };
 
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats) {

@@ -19,24 +19,13 @@ typedef struct ig_cpu_blocks {
 
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max);
 
-/* `space` with neighbours among dims first … end - 1 merged where every operand walks
- * through both as one; the operands' types and strides follow.  `apart` (NULL: none) is
- * an operand that does not follow the space's dims and stays as it is. */
-const ig_type *ig_cpu_merge_dims(ig_lower *lower, const ig_type *space, uint32_t first,
-                                 uint32_t end, const ig_operand *apart);
-
 /* The schedules. */
 ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */
 ig_status ig_lower_cpu_dot(ig_lower *lower);  /* dot.c: few columns, or any strides */
 ig_status ig_lower_cpu_bag(ig_lower *lower);  /* bag.c */
 ig_status ig_lower_cpu_interact(ig_lower *lower);    /* interact.c */
 ig_status ig_lower_cpu_map(ig_lower *lower);         /* map.c: elementwise, copies */
-ig_status ig_lower_cpu_random(ig_lower *lower);      /* random.c */
-ig_status ig_lower_cpu_arg(ig_lower *lower);         /* arg.c */
-ig_status ig_lower_cpu_search(ig_lower *lower);      /* arg.c: bucketize */
-ig_status ig_lower_cpu_conv(ig_lower *lower);        /* conv.c: channels first */
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower); /* conv_panels.c: channels last */
 ig_status ig_lower_cpu_conv_channels(ig_lower *lower); /* conv_channels.c */
-ig_status ig_lower_cpu_pool(ig_lower *lower);          /* pool.c */
 
 #endif

@@ -32,29 +32,13 @@ ig_dim dot_depth(const dot *d) {
     return d->a->type->dims[d->transpose_a ? rank - 2 : rank - 1];
 }
 
-/* 0 where the operand is the same for the whole axis, which the run may learn. */
-static ig_dim batch_stride(const dot *d, const ig_operand *x, uint32_t axis,
-                           ig_dim whole) {
-    ig_module *module = d->lower->module;
-    ig_dim extent = x->type->dims[axis], stride = x->strides[axis];
-    if (ig_dim_is(extent, 1)) {
-        return ig_dim_of(0);
-    }
-    bool is_own = ig_dim_equal(module, extent, whole) == IG_YES ||
-                  ig_dim_equal(module, extent, ig_dim_of(1)) == IG_NO;
-    ig_dim below = ig_dim_sub(module, extent, ig_dim_of(1));
-    ig_dim is_wide = ig_dim_max(module, ig_dim_min(module, below, ig_dim_of(1)),
-                                ig_dim_of(0));
-    return is_own ? stride : ig_dim_mul(module, stride, is_wide);
-}
-
 ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_operand *x,
                         bool k_is_last, ig_value *const *index, ig_value *row) {
     ig_lower *lower = d->lower;
     ig_value *at = k_mul(b, row, ig_lower_dim(lower, dot_stride(x, false, k_is_last)));
     uint32_t batch = x->type->rank - 2, missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i < batch; i++) {
-        ig_dim stride = batch_stride(d, x, i, d->type->dims[missing + i]);
+        ig_dim stride = ig_lower_batch_stride(lower, x, i, d->type->dims[missing + i]);
         ig_value *step = ig_lower_dim(lower, stride);
         at = k_add(b, at, k_mul(b, index[missing + i], step));
     }

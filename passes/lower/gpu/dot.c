@@ -46,10 +46,10 @@ static ig_value *open_row(const dot *d, ig_builder *b, const dot_side *side,
     ig_value *at = k_mul(b, row, ig_lower_dim(d->lower, side->step));
     uint32_t missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i + 2 < x->type->rank; i++) {
-        if (!ig_dim_is(x->type->dims[i], 1)) {
-            ig_value *step = ig_lower_dim(d->lower, x->strides[i]);
-            at = k_add(b, at, k_mul(b, index[missing + i], step));
-        }
+        ig_dim stride = ig_lower_batch_stride(d->lower, x, i,
+                                              d->type->dims[missing + i]);
+        ig_value *step = ig_lower_dim(d->lower, stride);
+        at = k_add(b, at, k_mul(b, index[missing + i], step));
     }
     return k_offset(b, x->buffer, at);
 }

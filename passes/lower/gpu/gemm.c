@@ -69,6 +69,7 @@ static void copy_a(const gemm *g, ig_builder *b, const tile_place *at, ig_value 
         ig_value *is_there = k_min(b, k_sub(b, g->m, row), k_left);
         ig_value *index = k_add(b, k_mul(b, row, g->lda), k);
         ig_value *x = k_load_count(b, g->a->buffer, index, 1, is_there);
+        x = k_cast(b, x, IG_DT_f32);
         k_store(b, x, g->a_slice, slice_at(b, g->across, place));
     }
 }
@@ -130,6 +131,7 @@ static void store_place(const gemm *g, ig_builder *b, ig_value *const index[2],
     k_if there = k_if_open(b, is_there, NULL, 0);
     ig_map values;
     ig_map_init(&values, g->lower->arena);
+    sum = k_cast(&there.then, sum, (ig_dtype)g->anchor->type->dtype);
     ig_map_set_id(&values, IG_MAP_PTR(g->anchor), sum);
     ig_site site = { .b = &there.then,
                      .lanes = 1,
@@ -203,13 +205,17 @@ static void open_kernel(gemm *g) {
     g->panel_count = k_ceil_div(&lower->b, g->n, SIDE);
 }
 
+static bool is_summed_in_f32(const ig_operand *x) {
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    return ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits <= 32;
+}
+
 ig_status ig_lower_gpu_gemm(ig_lower *lower) {
     ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul_panels);
-    assert(anchor && "the family's body has its anchor");
-    const ig_operand *a = ig_lower_input(lower, anchor, 0);
-    const ig_operand *panels = ig_lower_input(lower, anchor, 1);
-    if (!a || !panels || !ig_dim_is(a->strides[1], 1) || a->type->dtype != IG_DT_f32 ||
-        panels->type->dtype != IG_DT_f32) {
+    const ig_operand *a = anchor ? ig_lower_input(lower, anchor, 0) : NULL;
+    const ig_operand *panels = anchor ? ig_lower_input(lower, anchor, 1) : NULL;
+    if (!a || !panels || !ig_dim_is(a->strides[1], 1) || !is_summed_in_f32(a) ||
+        !is_summed_in_f32(panels) || anchor->operand_count > 2) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
     gemm g = { .lower = lower,

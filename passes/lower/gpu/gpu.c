@@ -11,7 +11,7 @@
  * does it with one lane. */
 #define SERIAL_FAMILIES(ROW) \
     ROW(gather) ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter) \
-    ROW(forest)
+    ROW(forest) ROW(arg) ROW(search) ROW(random) ROW(conv) ROW(pool)
 
 #define SCHEDULE(name)                                      \
     static ig_status lower_serial_##name(ig_lower *lower) { \

@@ -6,6 +6,13 @@
 
 #include "passes/lower/schedule.h"
 
+/* `space` with neighbours among dims first … end - 1 merged where every operand walks
+ * through both as one; the operands' types and strides follow.  `apart` (NULL: none) is
+ * an operand that does not follow the space's dims and stays as it is. */
+const ig_type *ig_lower_merge_dims(ig_lower *lower, const ig_type *space,
+                                   uint32_t first, uint32_t end,
+                                   const ig_operand *apart);
+
 ig_status ig_lower_serial_reduce(ig_lower *lower);   /* reduce.c */
 ig_status ig_lower_serial_softmax(ig_lower *lower);  /* softmax.c; layer_norm: norm.c */
 ig_status ig_lower_serial_norm(ig_lower *lower);     /* norm.c */
@@ -16,5 +23,10 @@ ig_status ig_lower_serial_cumulate(ig_lower *lower); /* cumulate.c */
 ig_status ig_lower_serial_scatter(ig_lower *lower);  /* scatter.c, scatter_nd.c */
 ig_status ig_lower_serial_gather(ig_lower *lower);   /* gather.c */
 ig_status ig_lower_serial_forest(ig_lower *lower);   /* forest.c */
+ig_status ig_lower_serial_arg(ig_lower *lower);      /* arg.c */
+ig_status ig_lower_serial_search(ig_lower *lower);   /* arg.c: bucketize */
+ig_status ig_lower_serial_conv(ig_lower *lower);     /* conv.c: channels first */
+ig_status ig_lower_serial_pool(ig_lower *lower);     /* pool.c */
+ig_status ig_lower_serial_random(ig_lower *lower);   /* random.c */
 
 #endif

@@ -190,8 +190,9 @@ static inline void cpu_call_form(const ig_graph *kernel, const ig_kernel_call_v0
     for (uint32_t i = 0; i < kernel->body.arg_count; i++) {
         if (kernel->body.args[i]->type->kind == IG_BUFFER) {
             CHECK(count < CPU_BUFFERS);
-            buffers[count] = (ig_kernel_buffer){ call->buffers[count],
-                                                 bytes ? bytes[count] : INT64_MAX / 2 };
+            buffers[count] = (ig_kernel_buffer){ .data = call->buffers[count],
+                                                 .bytes = bytes ? bytes[count]
+                                                                : INT64_MAX / 2 };
             count++;
         }
     }

@@ -222,7 +222,7 @@ static void make_memory(cpu_case *c, uint64_t seed, memory *out) {
             ig_tensor_set_f64(t, k, is_special ? PICK(&m, specials) : plain);
         }
         out->pointers[i] = t->data;
-        out->buffers[i] = (ig_kernel_buffer){ t->data, ig_tensor_bytes(t) };
+        out->buffers[i] = (ig_kernel_buffer){ t->data, ig_tensor_bytes(t), 0 };
     }
 }
 

@@ -17,7 +17,7 @@
 #include "tests/unit/cuda/cuda_library.h"
 #include "tests/unit/unit.h"
 
-enum { CUDA_CASE_BUFFERS = 256, CUDA_CASE_PARAMS = 2048, CUDA_CASE_LAUNCHES = 64 };
+enum { CUDA_CASE_BUFFERS = 256, CUDA_CASE_PARAMS = 2048, CUDA_CASE_LAUNCHES = 1024 };
 
 /* One launch with everything known. */
 typedef struct cuda_launch {
@@ -45,8 +45,8 @@ typedef struct cuda_case {
     ig_kernel_report_v0 report; /* the least of all launches; operand -1: none */
 } cuda_case;
 
-/* Runs all launches of the case in order. */
-typedef void cuda_run(cuda_case *c);
+/* Runs all launches of the case in order; a failure's words are in c->last. */
+typedef ig_status cuda_run(cuda_case *c);
 
 /* A context that keeps its last diagnostic; no module yet. */
 void cuda_case_init(cuda_case *c, const char *target);
@@ -54,13 +54,20 @@ void cuda_case_init(cuda_case *c, const char *target);
  * integers below `bound`. */
 void cuda_case_open(cuda_case *c, const char *target, const char *text,
                     const int64_t *extents, int64_t bound);
+/* The same on inputs of the caller, whose extents the symbols have. */
+ig_status cuda_case_take(cuda_case *c, const char *text, const ig_tensor *inputs);
 void cuda_case_close(cuda_case *c);
 /* Runs a pipeline and verifies. */
 void cuda_case_passes(cuda_case *c, const char *pipeline);
 /* Interprets the graph, lowers it and resolves its launches. */
 void cuda_case_lower(cuda_case *c);
-/* The text of all kernels, in the case's arena. */
+/* The plan of a module that is lowered: its launches and where results will be.
+ * IG_UNSUPPORTED, with words, where something else is in the plan. */
+ig_status cuda_case_resolve(cuda_case *c);
+/* The text of all kernels, in the case's arena; NULL, with words in c->last. */
 const char *cuda_case_source(cuda_case *c);
+/* Runs; any failure ends the test. */
+void cuda_case_run(cuda_case *c, cuda_run *run);
 /* Relative RMS of floats within `bound`; everything else equal; nothing reported. */
 void cuda_case_compare(cuda_case *c, double bound);
 

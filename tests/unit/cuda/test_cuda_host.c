@@ -48,7 +48,7 @@ static void run_launch(cuda_case *c, void *library, const cuda_launch *l) {
     }
 }
 
-static void run_shim(cuda_case *c) {
+static ig_status run_shim(cuda_case *c) {
     cuda_library library = cuda_case_build(c);
     void *opened = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
     cuda_library_remove(&library);
@@ -59,6 +59,7 @@ static void run_shim(cuda_case *c) {
         run_launch(c, opened, &c->launches[i]);
     }
     dlclose(opened);
+    return IG_OK;
 }
 
 static void check(const char *text, const int64_t *extents, int64_t bound) {
@@ -224,7 +225,7 @@ TEST(an_id_out_of_range_is_reported) {
     cuda_case_lower(&c);
     ig_tensor_set_i64(&c.inputs[0], 7, 9);
     ig_tensor_set_i64(&c.inputs[0], 40, -1);
-    run_shim(&c);
+    cuda_case_run(&c, run_shim);
     CHECK_INT(c.report.operand, 1);
     CHECK_INT(c.report.position, 7);
     CHECK_INT(c.report.value, 9);

@@ -219,7 +219,7 @@ TEST(an_id_out_of_range_is_reported) {
     cuda_case_lower(&c);
     ig_tensor_set_i64(&c.inputs[0], 4, 9);
     ig_tensor_set_i64(&c.inputs[0], 5, -1);
-    cuda_run_interpreter(&c);
+    cuda_case_run(&c, cuda_run_interpreter);
     CHECK_INT(c.report.operand, 1);
     CHECK_INT(c.report.position, 4);
     CHECK_INT(c.report.value, 9);

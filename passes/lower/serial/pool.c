@@ -8,7 +8,7 @@
  *
  *   grid       rows of the result, ROWS a tile
  */
-#include "passes/lower/cpu/window.h"
+#include "passes/lower/serial/window.h"
 
 #include <assert.h>
 #include <math.h>
@@ -48,9 +48,9 @@ static ig_value *make_lowest(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
 static ig_value *reduce_axis(const pool *p, ig_builder *b, uint32_t axis, ig_value *at,
                              ig_value *total, ig_value *count) {
     if (axis > p->last) {
-        int64_t apart = ig_cpu_entry(p->op, IG_pool_strides, p->last - 2);
+        int64_t apart = ig_lower_entry(p->op, IG_pool_strides, p->last - 2);
         ig_value *stride = k_mul(b, stride_of(p, p->x, p->last), k_i64(b, apart));
-        ig_value *x = ig_cpu_load_apart(b, p->x, at, stride, p->lanes, count);
+        ig_value *x = ig_lower_load_apart(b, p->x, at, stride, p->lanes, count);
         x = k_cast(b, x, p->wide);
         return p->is_max ? k_max(b, total, x) : k_add(b, total, x);
     }
@@ -58,7 +58,7 @@ static ig_value *reduce_axis(const pool *p, ig_builder *b, uint32_t axis, ig_val
     if (size == 1) {
         return reduce_axis(p, b, axis + 1, at, total, count);
     }
-    int64_t apart = ig_cpu_entry(p->op, IG_pool_dilations, axis - 2);
+    int64_t apart = ig_lower_entry(p->op, IG_pool_dilations, axis - 2);
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, 1), &total, 1);
     ig_builder *in = &loop.b;
     ig_value *step = k_mul(in, stride_of(p, p->x, axis), k_i64(in, apart));
@@ -74,7 +74,7 @@ static void emit_window(const pool *p, ig_builder *b, ig_value **index,
     ig_value *at = k_i64(b, 0);
     index[p->last] = column;
     for (uint32_t d = 0; d <= p->last; d++) {
-        int64_t apart = d < 2 ? 1 : ig_cpu_entry(p->op, IG_pool_strides, d - 2);
+        int64_t apart = d < 2 ? 1 : ig_lower_entry(p->op, IG_pool_strides, d - 2);
         ig_value *step = k_mul(b, stride_of(p, p->x, d), k_i64(b, apart));
         at = k_add(b, at, k_mul(b, index[d], step));
     }
@@ -111,8 +111,8 @@ typedef struct run {
 
 /* Those taps that meet elements. */
 static run run_of_pool(const pool *p, ig_builder *b, uint32_t axis, ig_value *at) {
-    int64_t apart = ig_cpu_entry(p->op, IG_pool_indices_strides, axis - 2);
-    int64_t step = ig_cpu_entry(p->op, IG_pool_indices_dilations, axis - 2);
+    int64_t apart = ig_lower_entry(p->op, IG_pool_indices_strides, axis - 2);
+    int64_t step = ig_lower_entry(p->op, IG_pool_indices_dilations, axis - 2);
     int64_t size = p->op->attrs[IG_pool_indices_kernel].as.ints[axis - 2];
     ig_value *zero = k_i64(b, 0), *extent = extent_of(p, p->x, axis);
     ig_value *start = k_mul(b, at, k_i64(b, apart));
@@ -222,10 +222,10 @@ static void emit_places(const pool *p, ig_builder *b, ig_value **index) {
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const pool *p = user;
     ig_value *rows = ig_lower_dim(p->lower,
-                                  ig_cpu_row_count(p->lower, p->out->type, 0));
+                                  ig_lower_row_count(p->lower, p->out->type, 0));
     k_loop loop = ig_lower_open_lines(b, tile, rows, ROWS);
     ig_value *index[IG_TENSOR_RANK];
-    ig_cpu_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, index);
+    ig_lower_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, index);
     if (p->op->code == IG_OP_pool) {
         emit_row(p, &loop.b, index);
     } else {
@@ -242,7 +242,7 @@ static bool is_plain(const ig_op *op) {
             ig_attr_int(op, IG_pool_op, 0) != IG_WINDOW_average);
 }
 
-ig_status ig_lower_cpu_pool(ig_lower *lower) {
+ig_status ig_lower_serial_pool(ig_lower *lower) {
     const ig_op *op = lower->body->first;
     pool p = { .lower = lower,
                .op = op,
@@ -260,7 +260,7 @@ ig_status ig_lower_cpu_pool(ig_lower *lower) {
     bool has_lanes = op->code == IG_OP_pool && ig_dim_is(p.out->strides[p.last], 1);
     p.lanes = has_lanes ? ig_lower_lanes(lower, p.wide) : 1;
     lower->name = op->code == IG_OP_pool ? "pool" : "pool_indices";
-    ig_dim rows = ig_cpu_row_count(lower, p.out->type, 0);
+    ig_dim rows = ig_lower_row_count(lower, p.out->type, 0);
     lower->grid = ig_lower_ceil_div(lower, rows, ROWS);
     lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, p.out->type),
                                ig_dim_of(2));

@@ -5,7 +5,7 @@
  *
  *   grid       elements, CHUNK a tile
  */
-#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/serial/serial.h"
 #include "passes/lower/walk.h"
 
 #include "passes/lower/math/math.h"
@@ -147,7 +147,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop_close(&loop, NULL, 0);
 }
 
-ig_status ig_lower_cpu_random(ig_lower *lower) {
+ig_status ig_lower_serial_random(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_random);
     assert(op && "the family's body has its anchor");
     draw d = { .lower = lower,

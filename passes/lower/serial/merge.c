@@ -1,7 +1,7 @@
 /* Neighbouring dims of an iteration space as one, where every operand walks through
  * both as one: row-major over both, or a broadcast over both.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/serial/serial.h"
 
 static bool walks_as_one(ig_lower *lower, const ig_operand *x, const ig_type *space,
                          uint32_t d) {
@@ -61,8 +61,9 @@ static void merge_operand(ig_lower *lower, ig_operand *x, uint32_t space_rank,
     x->strides = strides;
 }
 
-const ig_type *ig_cpu_merge_dims(ig_lower *lower, const ig_type *space, uint32_t first,
-                                 uint32_t end, const ig_operand *apart) {
+const ig_type *ig_lower_merge_dims(ig_lower *lower, const ig_type *space,
+                                   uint32_t first, uint32_t end,
+                                   const ig_operand *apart) {
     for (uint32_t d = end; d-- > first + 1;) {
         if (!can_merge(lower, space, d - 1, apart)) {
             continue;

@@ -22,7 +22,7 @@
  *              chunks of columns
  */
 #include "ir/semantics/panels.h"
-#include "passes/lower/cpu/window.h"
+#include "passes/lower/serial/window.h"
 
 #include <assert.h>
 
@@ -63,12 +63,12 @@ static void multiply_block(const block *k, ig_builder *b, ig_value *x_at,
                            ig_value *w_at, ig_value **sums) {
     const conv *c = k->c;
     ig_value *x[VECTORS];
-    int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
+    int64_t apart = ig_lower_entry(c->op, IG_conv_strides, c->last - 2);
     ig_value *stride = k_mul(b, stride_of(c, c->x, c->last), k_i64(b, apart));
     for (uint32_t v = 0; v < k->vectors; v++) {
         ig_value *skipped = k_mul(b, stride, k_i64(b, (int64_t)v * c->lanes));
         ig_value *at = k_add(b, x_at, skipped);
-        x[v] = ig_cpu_load_apart(b, c->x, at, stride, c->lanes, k->count);
+        x[v] = ig_lower_load_apart(b, c->x, at, stride, c->lanes, k->count);
         x[v] = k_cast(b, x[v], c->wide);
     }
     for (uint32_t o = 0; o < c->outs; o++) {
@@ -92,7 +92,7 @@ static void sum_axis(const block *k, ig_builder *b, uint32_t nth, ig_value *x_at
     }
     uint32_t count = c->outs * k->vectors, axis = c->axes[nth];
     ig_dim extent = c->w->type->dims[axis];
-    int64_t apart = axis > 1 ? ig_cpu_entry(c->op, IG_conv_dilations, axis - 2) : 1;
+    int64_t apart = axis > 1 ? ig_lower_entry(c->op, IG_conv_dilations, axis - 2) : 1;
     if (ig_dim_is(extent, 1)) {
         sum_axis(k, b, nth + 1, x_at, w_at, sums);
         return;
@@ -160,7 +160,7 @@ static void store_channel(const block *k, ig_builder *b, uint32_t o, ig_value *c
 static void emit_block(const block *k, ig_builder *b, ig_value *column) {
     const conv *c = k->c;
     ig_value *sums[OUTS * VECTORS];
-    int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
+    int64_t apart = ig_lower_entry(c->op, IG_conv_strides, c->last - 2);
     ig_value *step = k_mul(b, stride_of(c, c->x, c->last), k_i64(b, apart));
     ig_value *x_at = k_add(b, k->x_at, k_mul(b, column, step));
     ig_value *zero = k_const_vector(b, c->wide, c->lanes, 0.0);
@@ -206,12 +206,12 @@ static void emit_row(block *k, ig_builder *b, ig_value *from, ig_value *to) {
 /* Row `number` of the image and channels that the block has. */
 static void place_row(block *k, ig_builder *b, ig_value *number, ig_value *group) {
     const conv *c = k->c;
-    ig_cpu_split_rows(c->lower, b, c->out, 2, number, k->index);
+    ig_lower_split_rows(c->lower, b, c->out, 2, number, k->index);
     ig_value *first = k_mul(b, group, ig_lower_dim(c->lower, c->group_ins));
     k->x_at = k_add(b, k_mul(b, k->index[0], stride_of(c, c->x, 0)),
                     k_mul(b, first, stride_of(c, c->x, 1)));
     for (uint32_t d = 2; d < c->last; d++) {
-        int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, d - 2);
+        int64_t apart = ig_lower_entry(c->op, IG_conv_strides, d - 2);
         ig_value *step = k_mul(b, stride_of(c, c->x, d), k_i64(b, apart));
         k->x_at = k_add(b, k->x_at, k_mul(b, k->index[d], step));
     }
@@ -254,7 +254,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
         emit_row(&k, b, from, to);
         return;
     }
-    ig_value *rows = ig_lower_dim(c->lower, ig_cpu_row_count(c->lower, c->out, 2));
+    ig_value *rows = ig_lower_dim(c->lower, ig_lower_row_count(c->lower, c->out, 2));
     k_loop loop = ig_lower_open_lines(b, chunk, rows, ROWS);
     place_row(&k, &loop.b, loop.index, group);
     emit_row(&k, &loop.b, k_i64(&loop.b, 0), width);
@@ -271,11 +271,11 @@ static void merge_space(conv *c) {
     }
     for (uint32_t d = 2; d <= c->last; d++) {
         if (!ig_dim_is(c->w->type->dims[d], 1) ||
-            ig_cpu_entry(c->op, IG_conv_strides, d - 2) != 1) {
+            ig_lower_entry(c->op, IG_conv_strides, d - 2) != 1) {
             return;
         }
     }
-    c->out = ig_cpu_merge_dims(c->lower, c->out, 2, c->out->rank, c->bias);
+    c->out = ig_lower_merge_dims(c->lower, c->out, 2, c->out->rank, c->bias);
     c->last = c->out->rank - 1;
 }
 
@@ -326,7 +326,7 @@ static void choose_grid(conv *c) {
     ig_lower *lower = c->lower;
     ig_module *module = lower->module;
     int64_t group = ig_attr_int(c->op, IG_conv_group, 1);
-    ig_dim rows = ig_cpu_row_count(lower, c->out, 2);
+    ig_dim rows = ig_lower_row_count(lower, c->out, 2);
     c->blocks = ig_lower_ceil_div(lower, c->group_outs, c->outs);
     c->is_row = c->last == 2;
     c->chunks = c->is_row ? ig_lower_ceil_div(lower, c->out->dims[c->last], COLUMNS)
@@ -339,7 +339,7 @@ static void choose_grid(conv *c) {
     lower->cost = ig_lower_ceil_div(lower, macs, 16);
 }
 
-ig_status ig_lower_cpu_conv(ig_lower *lower) {
+ig_status ig_lower_serial_conv(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_conv);
     assert(op && "the family's body has its anchor");
     conv c = { .lower = lower,

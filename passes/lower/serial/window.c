@@ -1,9 +1,9 @@
 /* What schedules of sliding windows share.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "passes/lower/cpu/window.h"
+#include "passes/lower/serial/window.h"
 
-ig_value *ig_cpu_load_apart(ig_builder *b, const ig_operand *x, ig_value *at,
-                            ig_value *stride, uint32_t lanes, ig_value *count) {
+ig_value *ig_lower_load_apart(ig_builder *b, const ig_operand *x, ig_value *at,
+                              ig_value *stride, uint32_t lanes, ig_value *count) {
     int64_t known = 0;
     bool is_dense = ig_constant_i64(stride, &known) && known == 1;
     if (lanes == 1 || is_dense) {
@@ -19,8 +19,8 @@ ig_value *ig_cpu_load_apart(ig_builder *b, const ig_operand *x, ig_value *at,
                      k_binary(b, IG_OP_add, steps, k_splat(b, at, lanes)));
 }
 
-void ig_cpu_split_rows(ig_lower *lower, ig_builder *b, const ig_type *type,
-                       uint32_t first, ig_value *number, ig_value **index) {
+void ig_lower_split_rows(ig_lower *lower, ig_builder *b, const ig_type *type,
+                         uint32_t first, ig_value *number, ig_value **index) {
     for (uint32_t d = type->rank - 1; d-- > first;) {
         ig_value *extent = ig_lower_dim(lower, type->dims[d]);
         index[d] = d == first ? number : k_mod(b, number, extent);
@@ -28,7 +28,7 @@ void ig_cpu_split_rows(ig_lower *lower, ig_builder *b, const ig_type *type,
     }
 }
 
-ig_dim ig_cpu_row_count(ig_lower *lower, const ig_type *type, uint32_t first) {
+ig_dim ig_lower_row_count(ig_lower *lower, const ig_type *type, uint32_t first) {
     ig_dim count = ig_dim_of(1);
     for (uint32_t d = first; d + 1 < type->rank; d++) {
         count = ig_lower_mul(lower, count, type->dims[d]);
@@ -36,6 +36,6 @@ ig_dim ig_cpu_row_count(ig_lower *lower, const ig_type *type, uint32_t first) {
     return count;
 }
 
-int64_t ig_cpu_entry(const ig_op *op, uint32_t slot, uint32_t axis) {
+int64_t ig_lower_entry(const ig_op *op, uint32_t slot, uint32_t axis) {
     return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[axis] : 1;
 }

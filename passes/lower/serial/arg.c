@@ -6,7 +6,7 @@
  *
  *   grid         lines (elements), LINES a tile
  */
-#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/serial/serial.h"
 #include "passes/lower/walk.h"
 
 #include <assert.h>
@@ -75,7 +75,7 @@ static void emit_arg_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop_close(&loop, NULL, 0);
 }
 
-ig_status ig_lower_cpu_arg(ig_lower *lower) {
+ig_status ig_lower_serial_arg(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_arg_reduce);
     assert(op && "the family's body has its anchor");
     arg a = { .lower = lower,
@@ -181,7 +181,7 @@ static void emit_search_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop_close(&loop, NULL, 0);
 }
 
-ig_status ig_lower_cpu_search(ig_lower *lower) {
+ig_status ig_lower_serial_search(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_bucketize);
     assert(op && "the family's body has its anchor");
     search s = { .lower = lower,
