@@ -51,6 +51,30 @@ static bool is_multiple(const ig_dim_table *table, const ig_dim_term *term, int6
     return left == 1;
 }
 
+/* What divides every value of the term. */
+static int64_t term_divisor(const ig_dim_table *table, const ig_dim_term *term) {
+    int64_t divisor = size_of(term->coefficient), more;
+    for (uint32_t i = 0; i < term->monomial->degree; i++) {
+        const ig_dim_atom *atom = term->monomial->atoms[i];
+        if (atom->kind == IG_DIM_SYMBOL) {
+            int64_t multiple = table->symbols.items[atom->symbol]->symbol.multiple;
+            divisor = ig_mul_i64(divisor, size_of(multiple), &more) ? more : divisor;
+        }
+    }
+    return divisor;
+}
+
+int64_t ig_dim_divisor(const ig_module *module, ig_dim dim) {
+    ig_dim_term room;
+    uint32_t count;
+    const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
+    int64_t divisor = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        divisor = gcd_of(divisor, term_divisor(module->dims, &terms[i]));
+    }
+    return divisor;
+}
+
 static bool split_terms(ig_dim_table *table, ig_dim a, int64_t d, split *out) {
     ig_dim_term room;
     uint32_t count;

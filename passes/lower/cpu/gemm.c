@@ -31,7 +31,8 @@
  * itself.
  *
  * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
- * tile, does N divide by 16, is the number of panels odd).
+ * tile, does N divide by 16, is the number of panels odd).  Blocks that what is known of
+ * M and N never asks for are not there.
  *
  * Products of 8-bit integers are the same with quads for floats: k counts words of four
  * bytes, `dot4` is the muladd, and sums are i32, which wrap and have no order.  Where K
@@ -54,20 +55,29 @@ enum {
 
 /* ---- rows of a tile ---- */
 
-/* if (rows == r) block of r rows, for r from `low` to `high`. */
-static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t low,
-                         uint32_t high, gemm_block tile) {
-    if (low == high) {
-        tile.rows = low;
+/* if (rows == r) block of r rows, for r from rows[first] to rows[last]. */
+static void emit_some_heights(const gemm *g, ig_builder *b, ig_value *rows,
+                              const gemm_heights *all, uint32_t first, uint32_t last,
+                              gemm_block tile) {
+    if (first == last) {
+        tile.rows = all->rows[first];
         gemm_emit_block(g, b, tile);
         return;
     }
-    uint32_t middle = (low + high) / 2;
-    ig_value *is_low = k_compare(b, IG_OP_le, rows, k_i64(b, middle));
+    uint32_t middle = (first + last) / 2;
+    ig_value *is_low = k_compare(b, IG_OP_le, rows, k_i64(b, all->rows[middle]));
     k_if half = k_if_open(b, is_low, NULL, 0);
-    emit_by_rows(g, &half.then, rows, low, middle, tile);
-    emit_by_rows(g, &half.other, rows, middle + 1, high, tile);
+    emit_some_heights(g, &half.then, rows, all, first, middle, tile);
+    emit_some_heights(g, &half.other, rows, all, middle + 1, last, tile);
     k_if_close(&half, NULL, NULL);
+}
+
+static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows,
+                         gemm_block_rows allowed, gemm_block tile) {
+    gemm_heights all = gemm_heights_of(g, allowed);
+    if (all.count > 0) {
+        emit_some_heights(g, b, rows, &all, 0, all.count - 1, tile);
+    }
 }
 
 /* The next rows of A after this block, while the first micro-panel goes over them. */
@@ -248,15 +258,10 @@ static void add_cursor(gemm_block *tile, gemm_cursor c) {
     tile->cursors[tile->cursor_count++] = c;
 }
 
-/* The rows that blocks of a tile may have. */
-typedef struct block_rows {
-    uint32_t low, high;
-    bool is_single; /* the tile is one block */
-} block_rows;
-
 /* All row blocks of one micro-panel of `panels` panels from `column` on. */
 static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *range,
-                             ig_value *column, uint32_t panels, block_rows allowed) {
+                             ig_value *column, uint32_t panels,
+                             gemm_block_rows allowed) {
     assert(panels > 0 && "a micro-panel has panels");
     ig_cpu_blocks blocks = ig_cpu_open_blocks(b, range->rows, g->shape.rows);
     ig_builder *in = &blocks.loop.b;
@@ -279,13 +284,13 @@ static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *ran
     if (stores_lines(g) && !g->window) { /* windows need the registers for rows */
         add_cursor(&tile, next_results(g, in, &tile, number));
     }
-    emit_by_rows(g, in, blocks.rows, allowed.low, allowed.high, tile);
+    emit_by_rows(g, in, blocks.rows, allowed, tile);
     k_loop_close(&blocks.loop, NULL, 0);
 }
 
 /* A micro-panel of a single block. */
 static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
-                        ig_value *column, uint32_t panels, block_rows allowed) {
+                        ig_value *column, uint32_t panels, gemm_block_rows allowed) {
     gemm_block tile = {
         .range = range, .panels = panels, .row = range->row, .column = column
     };
@@ -293,13 +298,13 @@ static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
     if (g->is_shallow && !g->copy && !g->window && allowed.low < allowed.high) {
         add_cursor(&tile, next_rows(g, b, &tile, range->rows));
     }
-    emit_by_rows(g, b, range->rows, allowed.low, allowed.high, tile);
+    emit_by_rows(g, b, range->rows, allowed, tile);
 }
 
 /* Slivers of `panels` panels while they fit; returns the first column left. */
 static ig_value *emit_micro_panels(const gemm *g, ig_builder *b,
                                    const gemm_range *range, ig_value *column,
-                                   uint32_t panels, block_rows allowed) {
+                                   uint32_t panels, gemm_block_rows allowed) {
     assert(panels > 0 && "a micro-panel has panels");
     int64_t width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
@@ -317,8 +322,10 @@ static ig_value *emit_micro_panels(const gemm *g, ig_builder *b,
 
 /* Whole micro-panels, then one panel when their number is odd. */
 static void emit_columns(const gemm *g, ig_builder *b, const gemm_range *range,
-                         ig_value *column, block_rows allowed) {
-    column = emit_micro_panels(g, b, range, column, g->shape.panels, allowed);
+                         ig_value *column, gemm_block_rows allowed) {
+    if (gemm_has_tile_panels(g, g->shape.panels)) {
+        column = emit_micro_panels(g, b, range, column, g->shape.panels, allowed);
+    }
     if (g->is_odd) {
         emit_micro_panels(g, b, range, column, 1, allowed);
     }
@@ -362,24 +369,28 @@ static void emit_blocks(const gemm *g, ig_builder *b, const gemm_range *range,
 static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
                       ig_value *column, uint32_t low) {
     uint32_t max = g->shape.rows, half = (max + 1) / 2;
-    block_rows tall = { half, max, false };
+    gemm_block_rows tall = { half, max, false }, single = { low, half, true };
     if (g->has_blocks) {
         emit_blocks(g, b, range, column);
         return;
     }
     if (g->is_shallow) {
-        emit_columns(g, b, range, column, (block_rows){ low, max, true });
+        emit_columns(g, b, range, column, (gemm_block_rows){ low, max, true });
         return;
     }
-    if (low > half) {
+    if (low > half || !gemm_has_tile_rows(g, low, half)) {
         emit_columns(g, b, range, column, tall);
         return;
     }
+    if (!gemm_has_tile_rows(g, half + 1, INT64_MAX)) {
+        emit_columns(g, b, range, column, single);
+        return;
+    }
     ig_value *is_low = k_compare(b, IG_OP_le, range->rows, k_i64(b, half));
-    k_if single = k_if_open(b, is_low, NULL, 0);
-    emit_columns(g, &single.then, range, column, (block_rows){ low, half, true });
-    emit_columns(g, &single.other, range, column, tall);
-    k_if_close(&single, NULL, NULL);
+    k_if some = k_if_open(b, is_low, NULL, 0);
+    emit_columns(g, &some.then, range, column, single);
+    emit_columns(g, &some.other, range, column, tall);
+    k_if_close(&some, NULL, NULL);
 }
 
 /* Sums that go through 16 bits leave registers for wide micro-panels of one row. */
@@ -405,9 +416,12 @@ static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
     ig_value *column = range->column;
     for (uint32_t rows = max; rows > 0; rows--) {
         uint32_t panels = ig_gemm_wide_panels(g->lower->target, rows);
+        if (!gemm_has_tile_rows(g, rows, rows) || !gemm_has_tile_panels(g, panels)) {
+            continue;
+        }
         ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
         k_if few = k_if_open(b, is_few, &i64, 1);
-        block_rows one = { rows, rows, true };
+        gemm_block_rows one = { rows, rows, true };
         ig_value *left = emit_micro_panels(g, &few.then, range, column, panels, one);
         k_if_close(&few, &left, &column);
         column = few.results[0];
@@ -427,7 +441,7 @@ static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
     ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
     ig_value *start = range->column;
     k_if few = k_if_open(b, is_few, &i64, 1);
-    block_rows one = { rows, rows, true }, any = { 1, rows, false };
+    gemm_block_rows one = { rows, rows, true }, any = { 1, rows, false };
     ig_value *then = emit_micro_panels(g, &few.then, range, start, panels, one);
     ig_value *other = emit_micro_panels(g, &few.other, range, start, panels, any);
     k_if_close(&few, &then, &other);
@@ -483,28 +497,43 @@ static void enter_group(gemm *g, ig_builder *b, ig_value *group, ig_operand *a) 
     g->first_column = k_mul(b, group, g->n);
 }
 
+/* How rows are shared out: tile i of a column has `each` rows, and one more below
+ * `extra`. */
+typedef struct row_split {
+    ig_value *each, *extra;
+} row_split;
+
+static row_split split_rows(gemm *g, ig_dim tiles) {
+    ig_module *module = g->lower->module;
+    ig_dim some = ig_dim_max(module, tiles, ig_dim_of(1));
+    ig_dim each = ig_dim_floor_div(module, g->dims[0], some);
+    ig_dim extra = ig_dim_sub(module, g->dims[0], ig_dim_mul(module, each, some));
+    return (row_split){ ig_lower_param(g->lower, each),
+                        ig_lower_param(g->lower, extra) };
+}
+
 /* Rows and columns of tile number `tile` of a group, of so many tiles across. */
 static gemm_range range_of(const gemm *g, ig_builder *b, ig_value *tile,
-                           ig_value *across, ig_value *height) {
-    ig_value *row = k_mul(b, k_div(b, tile, across), height);
+                           ig_value *across, const row_split *rows) {
+    ig_value *number = k_div(b, tile, across);
+    ig_value *row = k_add(b, k_mul(b, number, rows->each),
+                          k_min(b, number, rows->extra));
+    ig_value *is_longer = k_compare(b, IG_OP_lt, number, rows->extra);
     ig_value *column = k_mul(b, k_mod(b, tile, across), k_i64(b, TILE_COLUMNS));
     ig_value *padded = k_mul(b, k_ceil_div(b, g->n, PANEL), k_i64(b, PANEL));
     ig_value *column_end = k_add(b, column, k_i64(b, TILE_COLUMNS));
     return (gemm_range){ .row = row,
-                         .rows = k_min(b, k_sub(b, g->m, row), height),
+                         .rows = k_add(b, rows->each, k_cast(b, is_longer, IG_DT_i64)),
                          .column = column,
                          .column_end = k_min(b, column_end, padded) };
 }
 
-static void emit_tiles(const gemm *g) {
+static void emit_tiles(gemm *g) {
     ig_lower *lower = g->lower;
     ig_builder *b = &lower->b;
-    ig_module *module = lower->module;
     ig_dim column_tiles = ig_lower_ceil_div(lower, g->dims[1], TILE_COLUMNS);
     ig_dim row_tiles = ig_lower_ceil_div(lower, g->dims[0], row_limit(g));
-    ig_dim even = ig_dim_ceil_div(module, g->dims[0],
-                                  ig_dim_max(module, row_tiles, ig_dim_of(1)));
-    ig_value *height = ig_lower_param(lower, even);
+    row_split rows = split_rows(g, row_tiles);
     ig_dim tiles = ig_lower_mul(lower, row_tiles, column_tiles);
     lower->grid = ig_lower_mul(lower, tiles, ig_dim_of(g->groups));
     ig_value *across = ig_lower_param(lower, column_tiles);
@@ -520,7 +549,7 @@ static void emit_tiles(const gemm *g) {
         enter_group(&own, in, k_div(in, tile, each), &a);
         tile = k_mod(in, tile, each);
     }
-    gemm_range range = range_of(&own, in, tile, across, height);
+    gemm_range range = range_of(&own, in, tile, across, &rows);
     if (g->copy) {
         ig_value *is_start = k_compare(in, IG_OP_eq, loop.index, begin);
         ig_value *is_first = k_compare(in, IG_OP_eq, range.column, k_i64(in, 0));
@@ -622,6 +651,7 @@ static void classify_extents(gemm *g) {
     g->is_deep = !knows_k || k > K_BLOCK;
     g->is_heavy = ig_lower_is_heavy(g->lower->body);
     g->has_blocks = g->is_quads && !g->window && target->has_blocks;
+    gemm_classify_tiles(g, row_limit(g));
 }
 
 static void open_params(gemm *g) {

@@ -15,7 +15,7 @@ enum { GEMM_CURSORS = 3, GEMM_BLOCK_ROWS = 16, GEMM_BLOCK_PANELS = 4 };
 typedef struct gemm_window {
     uint32_t space; /* axes of the result but the channels: image, places */
     ig_value **extents, **steps; /* of the result's axes; in x from one to the next */
-    ig_value *run; /* words */
+    ig_value *run;               /* words */
     uint32_t run_axes;          /* of the kernel's, those that runs are counted along */
     ig_value **kernel, **apart; /* extents of these; in x from one to the next */
 } gemm_window;
@@ -40,19 +40,21 @@ typedef struct gemm {
     ig_dim depth;                         /* words of K */
     ig_value *words;                      /* the panels as such */
     ig_value *m, *n, *lda /* in elements */;
-    ig_value *k;         /* words */
-    bool is_ragged;      /* N does not divide by 16 */
-    bool is_odd;         /* micro-panels may leave one panel over */
-    bool is_narrow;      /* one micro-panel has all columns */
-    bool is_deep;        /* K may be larger than K_BLOCK */
-    bool is_shallow;     /* K is so small that storing takes longer */
-    bool is_heavy;       /* the epilogue is too long to be repeated a vector */
-    ig_value *stage;     /* local copy of a register tile, when heavy */
-    ig_value *partial;   /* sums of a tile between passes, when deep */
-    ig_value *copy;      /* of a tile's rows of A, or NULL: read as stored */
-    int64_t copy_stride; /* in words */
-    bool has_blocks;     /* rows are summed up in blocks by dot4_block, but for few */
-    ig_value *sums;      /* of such a block, where it is not kept between passes */
+    ig_value *k;                 /* words */
+    int64_t low_rows, high_rows; /* a tile of the grid has at least, at most so many */
+    int64_t tile_panels[2];      /* panels of the first and the last one; 0: unknown */
+    bool is_ragged;              /* N does not divide by 16 */
+    bool is_odd;                 /* micro-panels may leave one panel over */
+    bool is_narrow;              /* one micro-panel has all columns */
+    bool is_deep;                /* K may be larger than K_BLOCK */
+    bool is_shallow;             /* K is so small that storing takes longer */
+    bool is_heavy;               /* the epilogue is too long to be repeated a vector */
+    ig_value *stage;             /* local copy of a register tile, when heavy */
+    ig_value *partial;           /* sums of a tile between passes, when deep */
+    ig_value *copy;              /* of a tile's rows of A, or NULL: read as stored */
+    int64_t copy_stride;         /* in words */
+    bool has_blocks; /* rows are summed up in blocks by dot4_block, but for few */
+    ig_value *sums;  /* of such a block, where it is not kept between passes */
 } gemm;
 
 /* The unit of a worker: a tile of the grid, in passes over K. */
@@ -92,6 +94,27 @@ ig_value *gemm_panel_start(const gemm *g, ig_builder *b, ig_value *panel);
 /* Takes the chains of a product of quads whose operands and depth are set; false when
  * there are none that the schedule can make. */
 bool gemm_take_chains(gemm *g, const ig_op *anchor);
+
+/* ---- gemm_tiles.c ---- */
+
+/* The rows that blocks of a tile may have. */
+typedef struct gemm_block_rows {
+    uint32_t low, high;
+    bool is_single; /* the tile is one block */
+} gemm_block_rows;
+
+/* Heights of blocks, `count` of them, in order. */
+typedef struct gemm_heights {
+    uint32_t rows[IG_GEMM_MAX_ROWS], count;
+} gemm_heights;
+
+/* Decides which tiles of at most `limit` rows the extents can ask for. */
+void gemm_classify_tiles(gemm *g, int64_t limit);
+/* May a tile of the grid have from `low` to `high` rows? */
+bool gemm_has_tile_rows(const gemm *g, int64_t low, int64_t high);
+/* Has some tile at least so many panels? */
+bool gemm_has_tile_panels(const gemm *g, uint32_t panels);
+gemm_heights gemm_heights_of(const gemm *g, gemm_block_rows allowed);
 
 /* gemm_rows.c: the same by dot4_block, for as many rows as `rows` says, 1 … 16. */
 void gemm_emit_rows(const gemm *g, ig_builder *b, gemm_block tile, ig_value *rows);

@@ -106,7 +106,11 @@ static void finish_tile(const gemm *g, ig_builder *b, const gemm_block *tile) {
         store(g, b, tile, false);
         return;
     }
-    int64_t width = (int64_t)tile->panels * PANEL;
+    int64_t width = (int64_t)tile->panels * PANEL, n = 0;
+    if (ig_dim_constant(g->lower->module, g->dims[1], &n) && n < width) {
+        store(g, b, tile, true);
+        return;
+    }
     ig_value *end = k_add(b, tile->column, k_i64(b, width));
     k_if is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
     store(g, &is_whole.then, tile, false);

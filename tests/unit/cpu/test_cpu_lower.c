@@ -42,19 +42,24 @@ static void put_weight(ig_writer *text, const char *name, int64_t rows,
     ig_put(text, "]\n");
 }
 
-/* relu(x w + b), or another epilogue in %1 and %r. */
-static void put_layer(ig_writer *text, int64_t k, int64_t n, const char *epilogue) {
+/* relu(x w + b), or another epilogue in %1 and %r, of `rows` rows. */
+static void put_rows(ig_writer *text, const char *rows, int64_t k, int64_t n,
+                     const char *epilogue) {
     long long columns = n;
     ig_put(text, "module @t {\n");
     put_weight(text, "w", k, n);
     ig_put(
         text,
-        "  graph @main(%%x: f32[B, %lld], %%b: f32[%lld], %%r: f32[B, %lld]) -> (f32[B, %lld] \"y\") {\n",
-        (long long)k, columns, columns, columns);
-    ig_put(text, "    %%0 = matmul %%x, @w : f32[B, %lld]\n", columns);
-    ig_put(text, "    %%1 = add %%0, %%b : f32[B, %lld]\n", columns);
-    ig_put(text, "    %%2 = %s : f32[B, %lld]\n    ret %%2\n  }\n}\n", epilogue,
+        "  graph @main(%%x: f32[%s, %lld], %%b: f32[%lld], %%r: f32[%s, %lld]) -> (f32[%s, %lld] \"y\") {\n",
+        rows, (long long)k, columns, rows, columns, rows, columns);
+    ig_put(text, "    %%0 = matmul %%x, @w : f32[%s, %lld]\n", rows, columns);
+    ig_put(text, "    %%1 = add %%0, %%b : f32[%s, %lld]\n", rows, columns);
+    ig_put(text, "    %%2 = %s : f32[%s, %lld]\n    ret %%2\n  }\n}\n", epilogue, rows,
            columns);
+}
+
+static void put_layer(ig_writer *text, int64_t k, int64_t n, const char *epilogue) {
+    put_rows(text, "B", k, n, epilogue);
 }
 
 static void check_gemm(int64_t m, int64_t k, int64_t n, const char *epilogue) {
@@ -64,6 +69,17 @@ static void check_gemm(int64_t m, int64_t k, int64_t n, const char *epilogue) {
     ig_writer_init(&text, &arena);
     put_layer(&text, k, n, epilogue);
     lower_check(text.data, &m, 10);
+    ig_arena_fini(&arena);
+}
+
+/* Code for `m` rows alone. */
+static void check_known(int64_t m, int64_t k, int64_t n) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    put_rows(&text, ig_arena_printf(&arena, "%lld", (long long)m), k, n, "relu %1");
+    lower_check(text.data, NULL, 10);
     ig_arena_fini(&arena);
 }
 
@@ -125,6 +141,17 @@ TEST(gemm_of_short_sums) {
     check_rows(32, 150, rows, IG_COUNT_OF(rows));
     check_rows(13, 512, rows, IG_COUNT_OF(rows));
     check_rows(1, 40, rows, IG_COUNT_OF(rows));
+}
+
+/* Blocks that known sizes never ask for are not there; those that they do are. */
+TEST(gemm_of_known_sizes) {
+    static const int64_t columns[] = { 1, 16, 17, 33, 64, 129, 150, 260 };
+    for (int64_t m = 0; m <= 45; m++) {
+        check_known(m, m % 3 ? 3 : 40, columns[m % 8]);
+    }
+    check_known(91, 1100, 40);
+    check_known(300, 33, 129);
+    check_known(7, 600, 150);
 }
 
 /* ---- bits ---- */
@@ -239,10 +266,14 @@ TEST(gemm_with_a_residual_of_any_strides) {
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         check_residual("f32[40, B]", "%r = transpose %b {perm = [1, 0]} : f32[B, 40]",
                        rows[i], 0);
-        check_residual("f32[B, n]", "guard eq(bcast(n, 40), 40) \"n\"\n"
-                       "    %r = reshape %b {to = [B, n]} : f32[B, n]", rows[i], 1);
-        check_residual("f32[B, n]", "guard eq(bcast(n, 40), 40) \"n\"\n"
-                       "    %r = reshape %b {to = [B, n]} : f32[B, n]", rows[i], 40);
+        check_residual("f32[B, n]",
+                       "guard eq(bcast(n, 40), 40) \"n\"\n"
+                       "    %r = reshape %b {to = [B, n]} : f32[B, n]",
+                       rows[i], 1);
+        check_residual("f32[B, n]",
+                       "guard eq(bcast(n, 40), 40) \"n\"\n"
+                       "    %r = reshape %b {to = [B, n]} : f32[B, n]",
+                       rows[i], 40);
     }
 }
 
@@ -253,6 +284,7 @@ TEST(gemm_of_many_rows) {
 /* ---- the suite ---- */
 
 UNIT_SUITE(cpu_lower, gemm_of_every_row_count, gemm_of_sampled_sizes, gemm_of_long_sums,
-           gemm_of_short_sums, gemm_bits_are_those_of_a_row, gemm_of_odd_columns,
-           gemm_of_few_rows_and_any_panels, gemm_with_a_long_epilogue,
-           gemm_with_a_residual_of_any_strides, gemm_of_many_rows, gemm_of_asked_tiles)
+           gemm_of_short_sums, gemm_of_known_sizes, gemm_bits_are_those_of_a_row,
+           gemm_of_odd_columns, gemm_of_few_rows_and_any_panels,
+           gemm_with_a_long_epilogue, gemm_with_a_residual_of_any_strides,
+           gemm_of_many_rows, gemm_of_asked_tiles)

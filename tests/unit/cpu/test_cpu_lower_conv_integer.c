@@ -62,7 +62,8 @@ static void check_level(const convolution *p, const char *text, const char *leve
     lower_inputs(&c, LOWER_SPECIAL, 0);
     lower_interpret(&c);
     lower_match_each(&c, lower_run(&c), 0);
-    CHECK(lower_has(&c, IG_OP_dot4) == p->is_product);
+    bool is_integer = lower_has(&c, IG_OP_dot4) || lower_has(&c, IG_OP_dot4_block);
+    CHECK(is_integer == p->is_product);
     lower_close(&c);
 }
 

@@ -75,7 +75,8 @@ static void fill_worst(lower_case *c) {
 
 /* Are all products of the lowered module integer ones? */
 static bool stays_integer(const lower_case *c) {
-    return (lower_has(c, IG_OP_dot4) || lower_has(c, IG_OP_dot2)) &&
+    return (lower_has(c, IG_OP_dot4) || lower_has(c, IG_OP_dot2) ||
+            lower_has(c, IG_OP_dot4_block)) &&
            !lower_has(c, IG_OP_muladd);
 }
 

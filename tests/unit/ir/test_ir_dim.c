@@ -62,6 +62,24 @@ TEST(constants_are_plain_numbers) {
     finish();
 }
 
+TEST(divisors_are_of_all_terms) {
+    start();
+    ig_dim b = sym("B"), n = sym("N");
+    symbol("N")->multiple = 8;
+    CHECK_INT(ig_dim_divisor(module, CONST(0)), 0);
+    CHECK_INT(ig_dim_divisor(module, CONST(12)), 12);
+    CHECK_INT(ig_dim_divisor(module, CONST(-12)), 12);
+    CHECK_INT(ig_dim_divisor(module, b), 1);
+    CHECK_INT(ig_dim_divisor(module, MUL(CONST(49), b)), 49);
+    CHECK_INT(ig_dim_divisor(module, MUL(n, b)), 8);
+    CHECK_INT(ig_dim_divisor(module, ADD(MUL(CONST(6), n), MUL(CONST(36), b))), 12);
+    CHECK_INT(ig_dim_divisor(module, ADD(MUL(CONST(6), b), CONST(1))), 1);
+    CHECK_INT(ig_dim_divisor(module, MUL(CONST(3), FLOOR(b, CONST(2)))), 3);
+    CHECK_INT(ig_dim_divisor(module, CONST(INT64_MIN)), 1);
+    finish();
+}
+END_TEST
+
 TEST(equal_expressions_are_the_same_dim) {
     start();
     ig_dim b = sym("B"), l = sym("L");
@@ -676,7 +694,8 @@ TEST(normal_forms_keep_values_when_terms_are_few) {
     CHECK_MSG(compared > 20000, "only %d compared", compared);
 }
 
-UNIT_SUITE(ir_dim, constants_are_plain_numbers, equal_expressions_are_the_same_dim,
+UNIT_SUITE(ir_dim, constants_are_plain_numbers, divisors_are_of_all_terms,
+           equal_expressions_are_the_same_dim,
            text_puts_high_degree_first_and_constants_last, order_is_by_name,
            products_cancel_in_exact_quotients, what_a_quotient_is_of_counts_in_it,
            rounded_quotients_have_one_form, ranges_and_multiples_simplify,
