@@ -79,8 +79,8 @@ bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
 void ig_dim_range(const ig_module *module, ig_dim dim, int64_t *out_min,
                   int64_t *out_max);
 
-/* What divides every value of `dim`, from its terms' factors and its symbols' multiples:
- * at least 1; of the number 0 it is 0. */
+/* What divides every value of `dim`, from its terms' factors and its symbols'
+ * multiples: at least 1; of the number 0 it is 0. */
 int64_t ig_dim_divisor(const ig_module *module, ig_dim dim);
 
 /* Value with symbols[i] for symbol i.  False on overflow, division by zero, or when an

@@ -67,6 +67,7 @@ static int64_t term_divisor(const ig_dim_table *table, const ig_dim_term *term) 
 int64_t ig_dim_divisor(const ig_module *module, ig_dim dim) {
     ig_dim_term room;
     uint32_t count;
+    assert(module->dims && "the module has a table of dims");
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     int64_t divisor = 0;
     for (uint32_t i = 0; i < count; i++) {

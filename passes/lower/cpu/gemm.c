@@ -30,9 +30,9 @@
  * fetched by hand come late, and take the place of those that the processor fetches
  * itself.
  *
- * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
- * tile, does N divide by 16, is the number of panels odd).  Blocks that what is known of
- * M and N never asks for are not there.
+ * K, N, M and strides are params: one kernel serves every shape of its class (rows of
+ * a tile, does N divide by 16, is the number of panels odd).  Blocks that what is known
+ * of M and N never asks for are not there (gemm_tiles.c).
  *
  * Products of 8-bit integers are the same with quads for floats: k counts words of four
  * bytes, `dot4` is the muladd, and sums are i32, which wrap and have no order.  Where K
@@ -44,6 +44,7 @@
 #include "passes/lower/cpu/gemm.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum {
     PANEL = IG_PANEL,
@@ -55,20 +56,21 @@ enum {
 
 /* ---- rows of a tile ---- */
 
-/* if (rows == r) block of r rows, for r from rows[first] to rows[last]. */
-static void emit_some_heights(const gemm *g, ig_builder *b, ig_value *rows,
-                              const gemm_heights *all, uint32_t first, uint32_t last,
-                              gemm_block tile) {
-    if (first == last) {
-        tile.rows = all->rows[first];
+/* if (rows == r) block of r rows, for each r of `all`. */
+static void emit_heights(const gemm *g, ig_builder *b, ig_value *rows,
+                         const gemm_heights *all, gemm_block tile) {
+    if (all->count == 1) {
+        tile.rows = all->rows[0];
         gemm_emit_block(g, b, tile);
         return;
     }
-    uint32_t middle = (first + last) / 2;
-    ig_value *is_low = k_compare(b, IG_OP_le, rows, k_i64(b, all->rows[middle]));
-    k_if half = k_if_open(b, is_low, NULL, 0);
-    emit_some_heights(g, &half.then, rows, all, first, middle, tile);
-    emit_some_heights(g, &half.other, rows, all, middle + 1, last, tile);
+    gemm_heights low = *all, high = { .count = all->count / 2 };
+    low.count -= high.count;
+    memcpy(high.rows, all->rows + low.count, high.count * sizeof *high.rows);
+    ig_value *most = k_i64(b, low.rows[low.count - 1]);
+    k_if half = k_if_open(b, k_compare(b, IG_OP_le, rows, most), NULL, 0);
+    emit_heights(g, &half.then, rows, &low, tile);
+    emit_heights(g, &half.other, rows, &high, tile);
     k_if_close(&half, NULL, NULL);
 }
 
@@ -76,7 +78,7 @@ static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows,
                          gemm_block_rows allowed, gemm_block tile) {
     gemm_heights all = gemm_heights_of(g, allowed);
     if (all.count > 0) {
-        emit_some_heights(g, b, rows, &all, 0, all.count - 1, tile);
+        emit_heights(g, b, rows, &all, tile);
     }
 }
 
