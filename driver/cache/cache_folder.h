@@ -17,7 +17,9 @@ ig_cache_usage ig_cache_empty(const char *folder, const char *kind);
 uint64_t ig_cache_limit(void);
 
 /* Removes the entries that were used longest ago until `bytes` more fit below the limit
- * (4 GiB, or INGOT_CACHE_BYTES).  False: an entry of that size is not to be kept. */
+ * (4 GiB, or INGOT_CACHE_BYTES), and what killed processes left; not at each call, so
+ * that up to a sixteenth of the limit may be too much.  False: an entry of that size is
+ * not to be kept. */
 bool ig_cache_make_room(const char *folder, uint64_t bytes);
 
 #endif
