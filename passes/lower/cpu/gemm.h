@@ -108,6 +108,13 @@ typedef struct gemm_heights {
     uint32_t rows[IG_GEMM_MAX_ROWS], count;
 } gemm_heights;
 
+/* How micro-panels of so many panels may end: with N, or with whole panels. */
+typedef struct gemm_ends {
+    bool may_be_tail, may_be_whole;
+} gemm_ends;
+
+gemm_ends gemm_ends_of(const gemm *g, uint32_t panels);
+
 /* Decides which tiles of at most `limit` rows the extents can ask for. */
 void gemm_classify_tiles(gemm *g, int64_t limit);
 /* May a tile of the grid have from `low` to `high` rows? */

@@ -102,15 +102,12 @@ static void store_staged(const gemm *g, ig_builder *b, const gemm_block *tile,
 static void finish_tile(const gemm *g, ig_builder *b, const gemm_block *tile) {
     void (*store)(const gemm *, ig_builder *, const gemm_block *,
                   bool) = g->is_heavy ? store_staged : store_tile;
-    if (!g->is_ragged) {
-        store(g, b, tile, false);
+    gemm_ends ends = gemm_ends_of(g, tile->panels);
+    if (!ends.may_be_tail || !ends.may_be_whole) {
+        store(g, b, tile, ends.may_be_tail);
         return;
     }
-    int64_t width = (int64_t)tile->panels * PANEL, n = 0;
-    if (ig_dim_constant(g->lower->module, g->dims[1], &n) && n < width) {
-        store(g, b, tile, true);
-        return;
-    }
+    int64_t width = (int64_t)tile->panels * PANEL;
     ig_value *end = k_add(b, tile->column, k_i64(b, width));
     k_if is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
     store(g, &is_whole.then, tile, false);

@@ -34,6 +34,20 @@ bool gemm_has_tile_panels(const gemm *g, uint32_t panels) {
            g->tile_panels[1] >= panels;
 }
 
+/* Micro-panels begin at multiples of the usual width, so those that fill up the last
+ * tile have its end, and one panel that is left over is the last one. */
+gemm_ends gemm_ends_of(const gemm *g, uint32_t panels) {
+    int64_t last = g->tile_panels[1];
+    if (!g->is_ragged || last == 0 || g->asked_panels) {
+        return (gemm_ends){ .may_be_tail = g->is_ragged, .may_be_whole = true };
+    }
+    bool is_rest = panels < g->shape.panels;
+    bool is_single = last <= panels && g->tile_panels[0] == last;
+    bool fills = is_rest || last % panels == 0;
+    return (gemm_ends){ .may_be_tail = fills,
+                        .may_be_whole = !fills || (!is_rest && !is_single) };
+}
+
 gemm_heights gemm_heights_of(const gemm *g, gemm_block_rows allowed) {
     gemm_heights all = { .count = 0 };
     for (uint32_t rows = allowed.low; rows <= allowed.high; rows++) {
