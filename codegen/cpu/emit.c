@@ -120,6 +120,10 @@ bool ig_cpu_constant(const ig_op *op, uint32_t index, double *out) {
         *out = (double)value;
     } else if (data->type->dtype == IG_DT_f64) {
         memcpy(out, data->bytes, sizeof(*out));
+    } else if (data->type->dtype == IG_DT_i32) {
+        int32_t value = 0;
+        memcpy(&value, data->bytes, sizeof(value));
+        *out = value;
     }
     return true;
 }

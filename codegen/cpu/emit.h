@@ -64,7 +64,8 @@ ig_status ig_cpu_set_result(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef llv
 
 ig_dtype ig_cpu_operand_dtype(const ig_op *op, uint32_t index);
 uint32_t ig_cpu_result_lanes(const ig_op *op);
-/* Is the operand a constant, perhaps in every lane?  *out: its value, of floats. */
+/* Is the operand a constant, perhaps in every lane?  *out: its value, of floats and
+ * i32. */
 bool ig_cpu_constant(const ig_op *op, uint32_t index, double *out);
 /* Is it one that is no NaN? */
 bool ig_cpu_is_number(const ig_op *op, uint32_t index);

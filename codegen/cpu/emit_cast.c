@@ -13,6 +13,7 @@
 #include "codegen/cpu/emit_cast.h"
 
 #include <math.h>
+#include <string.h>
 
 static LLVMTypeRef scalar_lanes(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef like) {
     return l_vector(ig_cpu_scalar_type(e, dtype), l_lanes(LLVMTypeOf(like)));
@@ -177,9 +178,40 @@ static LLVMValueRef convert_lanes(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype fr
                              L_UNNAMED);
 }
 
+/* ---- a few low bits ---- */
+
+enum { GATHERED = 16 }; /* lanes of f32 in the widest register */
+
+/* Is `op` (x & mask) to f32 where a register of f32 can be indexed by x? */
+static bool takes_low_bits(const ig_cpu_emitter *e, const ig_op *op, double *out_mask) {
+    const ig_op *def = op->operands[0].value->def;
+    return strcmp(e->level->width, "512") == 0 &&
+           ig_cpu_result_lanes(op) == GATHERED && def && def->code == IG_OP_and &&
+           ig_cpu_operand_dtype(op, 0) == IG_DT_i32 &&
+           op->results[0].type->dtype == IG_DT_f32 &&
+           ig_cpu_constant(def, 1, out_mask) && *out_mask >= 0 && *out_mask < GATHERED;
+}
+
+/* Lanes chosen by other lanes look at the low four bits of those, so that a register of
+ * what four bits mean is mask and conversion in one instruction. */
+static LLVMValueRef gather_low_bits(ig_cpu_emitter *e, LLVMValueRef x, unsigned mask) {
+    LLVMTypeRef f32 = ig_cpu_scalar_type(e, IG_DT_f32);
+    LLVMValueRef meant[GATHERED];
+    for (unsigned i = 0; i < GATHERED; i++) {
+        meant[i] = LLVMConstReal(f32, i & mask);
+    }
+    LLVMValueRef args[] = { LLVMConstVector(meant, GATHERED), x };
+    return l_intrinsic(e->builder, "llvm.x86.avx512.permvar.sf.512", NULL, 0, args, 2);
+}
+
 ig_status ig_cpu_emit_cast(ig_cpu_emitter *e, const ig_op *op) {
     ig_dtype from = ig_cpu_operand_dtype(op, 0);
     ig_dtype to = (ig_dtype)op->results[0].type->dtype;
+    double mask;
+    if (takes_low_bits(e, op, &mask)) {
+        LLVMValueRef whole = ig_cpu_operand(e, op->operands[0].value->def, 0);
+        return ig_cpu_set_result(e, op, gather_low_bits(e, whole, (unsigned)mask));
+    }
     bool saturate = ig_dtypes[to].bits == 8 && ig_attr_int(op, IG_cast_saturate, 0);
     return ig_cpu_set_result(
         e, op, convert_lanes(e, ig_cpu_operand(e, op, 0), from, to, saturate));

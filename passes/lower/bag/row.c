@@ -30,6 +30,12 @@ static bool is_max(const bag_class *c) {
     return c->features[0].pool == IG_POOL_max;
 }
 
+/* On CPUs narrow scale and bias are widened, weighted and summed together: the sum of
+ * scales means nothing and costs nothing. */
+static bool has_pairs(const bag_class *c) {
+    return c->lanes > 1 && row_format(c)->dtype == IG_DT_f16;
+}
+
 /* ---- carried state ---- */
 
 bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors) {
@@ -41,7 +47,7 @@ bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors) {
         sums.vectors[v] = k_const_vector(b, bag_sum_dtype(c), c->lanes, start);
     }
     if (is_quantised(c) && !is_max(c)) {
-        sums.bias = k_const(b, IG_DT_f32, 0.0);
+        sums.bias = k_const_vector(b, IG_DT_f32, has_pairs(c) ? 2 : 1, 0.0);
     }
     if (c->features[0].has_padding) {
         sums.taken = k_i64(b, 0);
@@ -87,14 +93,19 @@ static ig_value *row_pointer(const bag_class *c, ig_builder *b, const bag_cursor
     return k_offset(b, at->table, k_mul(b, row, k_i64(b, stride)));
 }
 
-/* Scale (0) or bias (1) of the row. */
-static ig_value *row_number(const bag_class *c, ig_builder *b, ig_value *pointer,
-                            int64_t which) {
+/* Numbers of the row from scale (0) or bias (1) on. */
+static ig_value *row_numbers(const bag_class *c, ig_builder *b, ig_value *pointer,
+                             int64_t first, uint32_t count) {
     assert(is_quantised(c) && "plain rows have no scale and bias");
-    assert((which == 0 || which == 1) && "scale or bias");
+    assert(first >= 0 && first + count <= 2 && "scale and bias");
     ig_value *at = k_offset(b, pointer, k_i64(b, c->layout.factors));
     ig_value *numbers = k_reinterpret(b, at, (ig_dtype)row_format(c)->dtype);
-    return k_cast(b, k_load(b, numbers, k_i64(b, which), 1), IG_DT_f32);
+    return k_cast(b, k_load(b, numbers, k_i64(b, first), count), IG_DT_f32);
+}
+
+static ig_value *row_number(const bag_class *c, ig_builder *b, ig_value *pointer,
+                            int64_t which) {
+    return row_numbers(c, b, pointer, which, 1);
 }
 
 /* Of `stored` lanes a vector of `per` columns each, those of the vector at `column`
@@ -202,6 +213,12 @@ static ig_value *load_scale(const bag_class *c, ig_builder *b, ig_value *pointer
     if (!is_quantised(c)) {
         return at->weight ? k_cast(b, at->weight, bag_sum_dtype(c)) : NULL;
     }
+    if (has_pairs(c)) {
+        ig_value *pair = row_numbers(c, b, pointer, 0, 2);
+        pair = at->weight ? k_mul(b, pair, k_splat(b, at->weight, 2)) : pair;
+        sums->bias = k_add(b, sums->bias, pair);
+        return k_extract(b, pair, 0);
+    }
     ig_value *scale = row_number(c, b, pointer, 0),
              *bias = row_number(c, b, pointer, 1);
     if (at->weight) {
@@ -276,7 +293,8 @@ static double empty_value(ig_empty empty) {
 static ig_value *finish_vector(const bag_class *c, ig_builder *b, const bag_cursor *at,
                                const bag_sums *sums, ig_value *x) {
     if (sums->bias) {
-        x = k_add(b, x, k_splat(b, sums->bias, c->lanes));
+        ig_value *bias = has_pairs(c) ? k_extract(b, sums->bias, 1) : sums->bias;
+        x = k_add(b, x, k_splat(b, bias, c->lanes));
     }
     ig_pool pool = c->features[0].pool;
     ig_empty empty = c->features[0].empty;

@@ -1,4 +1,4 @@
-/* dot4: exact for any bytes, by the instruction that each level should use.
+/* dot4 and low bits: exact for any bytes, by the instruction that each level should use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cpu/cpu_case.h"
 
@@ -259,5 +259,65 @@ TEST(dot4_blocks_are_tiles) {
     cpu_case_close(&c);
 }
 
-UNIT_SUITE(cpu_dot, dot4_is_exact_at_every_width, dot4_is_the_instruction_of_its_level,
+/* ---- a few low bits as floats ---- */
+
+/* z[i] = the bits of x[i] that `mask` has, as f32. */
+static ig_graph *build_low_bits(cpu_case *c, uint32_t lanes, int mask) {
+    static const ig_dtype buffers[] = { IG_DT_i32, IG_DT_f32 };
+    ig_builder b;
+    char name[32];
+    snprintf(name, sizeof name, "bits%u_%d", lanes, mask + 1);
+    ig_graph *kernel = cpu_case_kernel(c, name, buffers, 2, 0, &b);
+    ig_value **args = kernel->body.args;
+    k_loop loop = k_loop_open(&b, k_i64(&b, 0), k_i64(&b, GROUPS), k_i64(&b, lanes),
+                              NULL, 0);
+    ig_builder *in = &loop.b;
+    ig_value *x = k_load(in, args[0], loop.index, lanes);
+    ig_value *low = k_binary(in, IG_OP_and, x,
+                             k_const_vector(in, IG_DT_i32, lanes, mask));
+    k_store(in, k_cast(in, low, IG_DT_f32), args[1], loop.index);
+    k_loop_close(&loop, NULL, 0);
+    ig_make_ret(&b, NULL, 0);
+    return kernel;
+}
+
+static void check_low_bits(cpu_case *c, uint32_t lanes, int mask) {
+    static int32_t x[GROUPS];
+    static float z[GROUPS];
+    for (int i = 0; i < GROUPS; i++) {
+        x[i] = i < 64 ? i : i % 3 ? -i : i % 2 ? INT32_MIN + i : INT32_MAX - i;
+    }
+    void *buffers[] = { x, z };
+    cpu_case_run(c, build_low_bits(c, lanes, mask), buffers, NULL, 1);
+    for (int i = 0; i < GROUPS; i++) {
+        CHECK_MSG(z[i] == (float)(x[i] & mask), "%d & %d became %g by %u lanes", x[i],
+                  mask, (double)z[i], lanes);
+    }
+}
+
+/* Masks below 16 are an exchange of lanes where vectors have 16. */
+TEST(low_bits_are_exact_at_every_width) {
+    static const int masks[] = { 0, 1, 3, 5, 8, 15, 16, 31, 255, -1, INT32_MIN };
+    for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        cpu_case c;
+        cpu_case_open(&c, cpu_levels[i]);
+        for (uint32_t lanes = 1; lanes <= 32; lanes *= 2) {
+            for (size_t k = 0; k < IG_COUNT_OF(masks); k++) {
+                check_low_bits(&c, lanes, masks[k]);
+            }
+        }
+        cpu_case_close(&c);
+    }
+}
+
+TEST(low_bits_are_one_instruction) {
+    cpu_case c;
+    cpu_case_open(&c, "v4");
+    const char *text = cpu_case_text(&c, build_low_bits(&c, 16, 15), IG_EMIT_ASM);
+    CHECK_MSG(strstr(text, "vperm") && !strstr(text, "vcvtdq2ps"), "%s", text);
+    cpu_case_close(&c);
+}
+
+UNIT_SUITE(cpu_dot, low_bits_are_exact_at_every_width, low_bits_are_one_instruction,
+           dot4_is_exact_at_every_width, dot4_is_the_instruction_of_its_level,
            dot2_is_exact_up_to_16_bits, dot4_blocks_are_exact, dot4_blocks_are_tiles)
