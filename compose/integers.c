@@ -300,6 +300,42 @@ static ig_value *convolve_numbers(ig_expr *e, const ig_op *op) {
     return ig_expr_cast(e, sum, IG_DT_i32);
 }
 
+/* Is x bytes less their zero point, perhaps within zeros, as floats? */
+static bool are_bytes(const ig_value *x) {
+    double scale = 0;
+    const ig_op *pad = ig_def(x, IG_OP_pad);
+    if (pad) {
+        bool has_zeros = pad->operand_count == 1 &&
+                         ig_attr_int(pad, IG_pad_mode, IG_PAD_constant) ==
+                             IG_PAD_constant;
+        x = has_zeros ? pad->operands[0].value : NULL;
+    }
+    const ig_op *op = x ? ig_def(x, IG_OP_dequantize) : NULL;
+    if (!op || !ig_constant_f64(op->operands[1].value, &scale) || scale != 1) {
+        return false;
+    }
+    ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
+    bool has_bytes = dtype == IG_DT_u8 || dtype == IG_DT_i8;
+    return has_bytes && (op->operand_count < 3 ||
+                         op->operands[2].value->type->dtype == dtype);
+}
+
+ig_value *ig_exact_sum(const ig_expr *e, const ig_value *x) {
+    const ig_op *cast = ig_def(x, IG_OP_cast);
+    ig_value *sum = cast ? cast->operands[0].value : NULL;
+    const ig_op *conv = sum ? ig_def(sum, IG_OP_conv) : NULL;
+    if (!conv || x->type->dtype != IG_DT_i32 || sum->type->dtype != IG_DT_f32 ||
+        conv->operand_count > 2 || ig_attr_int(conv, IG_conv_transposed, 0)) {
+        return NULL;
+    }
+    const ig_type *w = conv->operands[1].value->type;
+    ig_dim depth = ig_dim_product(e->module, w->dims + 1, w->rank - 1u);
+    bool is_exact = are_bytes(conv->operands[0].value) &&
+                    are_bytes(conv->operands[1].value) &&
+                    choose_exact(e, depth, IG_DT_i32) == IG_DT_f32;
+    return is_exact ? sum : NULL;
+}
+
 bool ig_decompose_conv_integer(ig_expr *e, const ig_op *op, ig_value **results) {
     windows g;
     if (!read_windows(e, op, &g) || ig_attr_int(op, IG_conv_integer_group, 1) != 1) {

@@ -332,7 +332,8 @@ bool ig_decompose_dequantize(ig_expr *e, const ig_op *op, ig_value **results) {
     bool is_wide = ig_dtypes[dtype].bits == 32 && has_integers;
     ig_dtype exact = is_wide ? dtype : IG_DT_f32; /* holds the difference */
     ig_value *zero = take_param(e, op, 2, slots, exact);
-    x = ig_expr_cast(e, x, exact);
+    ig_value *sum = is_wide ? NULL : ig_exact_sum(e, x);
+    x = sum ? sum : ig_expr_cast(e, x, exact);
     x = ig_expr_cast(e, zero ? ig_build_sub(e, x, zero) : x, IG_DT_f32);
     if (!is_number_one(scale)) {
         x = ig_build_mul(e, x, take_param(e, op, 1, slots, IG_DT_f32));

@@ -47,6 +47,9 @@ typedef struct ig_integers {
 
 /* i8 as u8, with 128 more, which flips the sign bit; u8 as it is. */
 ig_value *ig_compose_as_unsigned(ig_expr *e, ig_value *x);
+/* Of an i32 that is cast from a convolution of bytes in f32, whose sums are whole and
+ * exact: those sums.  Else NULL. */
+ig_value *ig_exact_sum(const ig_expr *e, const ig_value *x);
 /* numpy's product, i32. */
 ig_value *ig_compose_matmul_integer(ig_expr *e, ig_integers a, ig_integers b);
 /* A convolution without bias, i32. */

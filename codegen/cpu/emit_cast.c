@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { WIDEST = 16 }; /* lanes of f32 in the widest registers */
+
 static LLVMTypeRef scalar_lanes(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef like) {
     return l_vector(ig_cpu_scalar_type(e, dtype), l_lanes(LLVMTypeOf(like)));
 }
@@ -68,7 +70,36 @@ static LLVMValueRef float_to_short(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype t
     return LLVMBuildTrunc(b, wide, scalar_lanes(e, to, x), L_UNNAMED);
 }
 
+/* In the widest registers: what is beyond u32 becomes its largest, and what is beyond
+ * u8 or u16 theirs, as it is narrowed. */
+static LLVMValueRef float_to_unsigned(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef real = LLVMTypeOf(x), wide = scalar_lanes(e, IG_DT_i32, x);
+    LLVMTypeRef i16 = LLVMInt16TypeInContext(e->llvm);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
+    enum { AS_ALWAYS = 4 }; /* how it rounds: it truncates */
+    x = ig_cpu_extreme(e, LLVMRealOGT, x, l_real(real, 0), true); /* NaN: 0 */
+    LLVMValueRef args[] = { x, LLVMConstNull(wide), LLVMConstAllOnes(i16),
+                            LLVMConstInt(i32, AS_ALWAYS, 0) };
+    x = l_intrinsic(b, "llvm.x86.avx512.mask.cvttps2udq.512", NULL, 0, args, 4);
+    LLVMValueRef most = l_int(wide, ((int64_t)1 << ig_dtypes[to].bits) - 1);
+    LLVMValueRef is_less = LLVMBuildICmp(b, LLVMIntULT, x, most, L_UNNAMED);
+    x = ig_cpu_select(e, is_less, x, most);
+    return LLVMBuildTrunc(b, x, scalar_lanes(e, to, x), L_UNNAMED);
+}
+
+/* Does a vector of so many f32 fill the widest registers there are? */
+static bool fills_register(const ig_cpu_emitter *e, unsigned lanes) {
+    return lanes == WIDEST && strcmp(e->level->width, "512") == 0;
+}
+
 static LLVMValueRef float_to_int(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
+    LLVMTypeRef type = LLVMTypeOf(x);
+    bool is_short = ig_dtypes[to].class == IG_UINT && ig_dtypes[to].bits < 32;
+    if (is_short && fills_register(e, l_lanes(type)) &&
+        l_element(type) == ig_cpu_scalar_type(e, IG_DT_f32)) {
+        return float_to_unsigned(e, x, to);
+    }
     return (ig_dtypes[to].bits < 32 ? float_to_short : float_to_wide)(e, x, to);
 }
 
@@ -180,27 +211,25 @@ static LLVMValueRef convert_lanes(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype fr
 
 /* ---- a few low bits ---- */
 
-enum { GATHERED = 16 }; /* lanes of f32 in the widest register */
-
 /* Is `op` (x & mask) to f32 where a register of f32 can be indexed by x? */
 static bool takes_low_bits(const ig_cpu_emitter *e, const ig_op *op, double *out_mask) {
     const ig_op *def = op->operands[0].value->def;
-    return strcmp(e->level->width, "512") == 0 &&
-           ig_cpu_result_lanes(op) == GATHERED && def && def->code == IG_OP_and &&
+    return fills_register(e, ig_cpu_result_lanes(op)) && def &&
+           def->code == IG_OP_and &&
            ig_cpu_operand_dtype(op, 0) == IG_DT_i32 &&
            op->results[0].type->dtype == IG_DT_f32 &&
-           ig_cpu_constant(def, 1, out_mask) && *out_mask >= 0 && *out_mask < GATHERED;
+           ig_cpu_constant(def, 1, out_mask) && *out_mask >= 0 && *out_mask < WIDEST;
 }
 
 /* Lanes chosen by other lanes look at the low four bits of those, so that a register of
  * what four bits mean is mask and conversion in one instruction. */
 static LLVMValueRef gather_low_bits(ig_cpu_emitter *e, LLVMValueRef x, unsigned mask) {
     LLVMTypeRef f32 = ig_cpu_scalar_type(e, IG_DT_f32);
-    LLVMValueRef meant[GATHERED];
-    for (unsigned i = 0; i < GATHERED; i++) {
+    LLVMValueRef meant[WIDEST];
+    for (unsigned i = 0; i < WIDEST; i++) {
         meant[i] = LLVMConstReal(f32, i & mask);
     }
-    LLVMValueRef args[] = { LLVMConstVector(meant, GATHERED), x };
+    LLVMValueRef args[] = { LLVMConstVector(meant, WIDEST), x };
     return l_intrinsic(e->builder, "llvm.x86.avx512.permvar.sf.512", NULL, 0, args, 2);
 }
 

@@ -12,6 +12,13 @@
  * Recognisers and importers make composites, so this runs after all of them.
  * `dequantize` is left: `pack` has to see it (passes/place/dequantise.c).  So are
  * integer products on CPUs, which have kernels for them (passes/place/pack_integer.c).
+ * Sums of bytes in f32 go on as they are, since here one still sees that they are
+ * whole:
+ *
+ *     %1 = conv (dequantize %x, 1, %zx), (dequantize @w, 1)
+ *     %2 = dequantize (cast %1 {to = i32}), %scale
+ *   becomes
+ *     %2 = mul %1, %scale
  */
 #include "compose/decompose.h"
 #include "compose/quantise.h"
@@ -45,6 +52,19 @@ static ig_value *decompose_conv(ig_builder *b, ig_op *op) {
 
 static ig_value *decompose_pool(ig_builder *b, ig_op *op) {
     return decompose_op(b, op, ig_decompose_pool_form);
+}
+
+/* To f32 by way of i32: the sums are whole already. */
+static ig_value *decompose_cast(ig_builder *b, ig_op *op) {
+    ig_expr e = ig_expr_trying(b);
+    bool is_float = op->results->type->dtype == IG_DT_f32;
+    return is_float ? ig_exact_sum(&e, op->operands[0].value) : NULL;
+}
+
+static ig_value *decompose_dequantize_sum(ig_builder *b, ig_op *op) {
+    ig_expr e = ig_expr_trying(b);
+    bool is_sum = ig_exact_sum(&e, op->operands[0].value) != NULL;
+    return is_sum ? decompose_op(b, op, ig_decompose_dequantize) : NULL;
 }
 
 static const ig_kernel_family families[IG_OP_COUNT] = {
@@ -91,5 +111,7 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
     }
     rules[count++] = (ig_rule)RULE(conv, decompose_conv);
     rules[count++] = (ig_rule)RULE(pool, decompose_pool);
+    rules[count++] = (ig_rule)RULE(cast, decompose_cast);
+    rules[count++] = (ig_rule)RULE(dequantize, decompose_dequantize_sum);
     return ig_rewrite(run, graph, rules, count);
 }

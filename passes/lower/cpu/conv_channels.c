@@ -32,6 +32,7 @@ typedef struct conv_channels {
     ig_lower *lower;
     const ig_op *op;
     const ig_operand *x, *w, *zero; /* zero: NULL where x is of floats */
+    ig_value *zeros;                /* as a vector of floats, loaded once a tile */
     const ig_type *out;
     uint32_t last;                    /* axis of the channels */
     uint32_t lanes, vectors, columns; /* of a block */
@@ -119,8 +120,7 @@ static ig_value *load_input(const place *p, ig_builder *b, ig_value *at, uint32_
     if (!c->zero) {
         return x;
     }
-    ig_value *zero = k_cast(b, k_load(b, c->zero->buffer, k_i64(b, 0), 1), IG_DT_f32);
-    return k_sub(b, x, k_splat(b, zero, c->lanes));
+    return k_sub(b, x, c->zeros);
 }
 
 /* One tap of every column. */
@@ -337,8 +337,12 @@ static void emit_line(const conv_channels *c, ig_builder *b, ig_value *number) {
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
-    const conv_channels *c = user;
+    conv_channels *c = user;
     ig_dim lines = ig_dim_product(c->lower->module, c->out->dims, c->last - 1);
+    if (c->zero) {
+        ig_value *zero = k_load(b, c->zero->buffer, k_i64(b, 0), 1);
+        c->zeros = k_splat(b, k_cast(b, zero, IG_DT_f32), c->lanes);
+    }
     k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(c->lower, lines), LINES);
     emit_line(c, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);

@@ -1,4 +1,4 @@
-/* dot4 and low bits: exact for any bytes, by the instruction that each level should use.
+/* dot4 and low bits: exact for any bytes, by the instruction that a level should use.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cpu/cpu_case.h"
 
