@@ -65,21 +65,57 @@ static ig_value *read_mask(const ig_onnx_node *node, ig_dim columns) {
     return ig_expr_pad(node->e, mask, before, after, IG_PAD_constant, none);
 }
 
+/* The lengths of a cache, [B, 1, 1, 1]. */
+static ig_value *read_lengths(const ig_onnx_node *node) {
+    ig_value *lengths = ig_onnx_ranked_input(node, LENGTHS, 1);
+    return ig_expr_unsqueeze_to(node->e, ig_expr_cast(node->e, lengths, IG_DT_i64), 4);
+}
+
+/* The column of each row's own place, [B or 1, 1, L, 1]: rows continue the past. */
+static ig_value *find_places(const ig_onnx_node *node, ig_dim rows) {
+    ig_expr *e = node->e;
+    ig_value *row = ig_expr_axis_iota(e, 4, 2, rows), *before = NULL;
+    if (ig_onnx_in(node, LENGTHS)) {
+        ig_value *count = ig_expr_dim(e, rows, IG_DT_i64);
+        before = ig_build_sub(e, read_lengths(node), count);
+    } else if (ig_onnx_in(node, PAST_K)) {
+        before = ig_expr_dim(e, node->inputs[PAST_K]->type->dims[2], IG_DT_i64);
+    }
+    return before ? ig_build_add(e, row, before) : row;
+}
+
 /* Which columns lie within the lengths of a cache: [B, 1, 1, S], causal [B, 1, L,
  * S]. */
 static ig_value *find_filled(const ig_onnx_node *node, ig_dim rows, ig_dim columns,
                              bool is_causal) {
     ig_expr *e = node->e;
-    ig_value *lengths = ig_onnx_ranked_input(node, LENGTHS, 1);
-    lengths = ig_expr_unsqueeze_to(e, ig_expr_cast(e, lengths, IG_DT_i64), 4);
     ig_value *column = ig_expr_axis_iota(e, 4, 3, columns);
-    ig_value *filled = ig_build_lt(e, column, lengths);
-    if (!is_causal) {
-        return filled;
+    ig_value *filled = ig_build_lt(e, column, read_lengths(node));
+    return is_causal ? ig_build_and(e, filled,
+                                    ig_build_le(e, column, find_places(node, rows)))
+                     : filled;
+}
+
+/* Which columns lie in the window around each row's place, [B or 1, 1, L, S]; NULL: no
+ * side is bounded.  The distance is compared, which no bound makes wrap. */
+static ig_value *find_window(const ig_onnx_node *node, ig_dim rows, ig_dim columns) {
+    ig_expr *e = node->e;
+    int64_t left = ig_onnx_attr_between(node, "left_window_size", -1, -1, INT64_MAX);
+    int64_t right = ig_onnx_attr_between(node, "right_window_size", -1, -1, INT64_MAX);
+    if (ig_onnx_has_failed(node) || (left < 0 && right < 0)) {
+        return NULL;
     }
-    ig_value *before = ig_build_sub(e, lengths, ig_expr_dim(e, rows, IG_DT_i64));
-    ig_value *row = ig_build_add(e, ig_expr_axis_iota(e, 4, 2, rows), before);
-    return ig_build_and(e, filled, ig_build_le(e, column, row));
+    ig_value *column = ig_expr_axis_iota(e, 4, 3, columns);
+    ig_value *ahead = ig_build_sub(e, column, find_places(node, rows));
+    ig_value *within = NULL;
+    if (left >= 0) {
+        within = ig_build_ge(e, ahead, ig_expr_integer(e, IG_DT_i64, -left));
+    }
+    if (right >= 0) {
+        ig_value *before = ig_build_le(e, ahead, ig_expr_integer(e, IG_DT_i64, right));
+        within = within ? ig_build_and(e, within, before) : before;
+    }
+    return within;
 }
 
 /* A mask within which only `filled` columns count. */
@@ -96,6 +132,8 @@ static void read_masks(const ig_onnx_node *node, ig_attention *a) {
     ig_dim rows = a->q->type->dims[2], columns = a->k->type->dims[2];
     bool is_causal = ig_onnx_attr_bool(node, "is_causal", false);
     a->mask = read_mask(node, columns);
+    ig_value *window = find_window(node, rows, columns);
+    a->mask = window ? restrict_mask(node->e, a->mask, window) : a->mask;
     if (ig_onnx_in(node, LENGTHS)) {
         ig_value *filled = find_filled(node, rows, columns, is_causal);
         a->mask = restrict_mask(node->e, a->mask, filled);

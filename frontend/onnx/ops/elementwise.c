@@ -44,7 +44,8 @@ ig_status ig_onnx_import_isinf(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_mod(ig_onnx_node *node) {
     ig_mod_attrs attrs = { .truncate = ig_onnx_attr_bool(node, "fmod", false) };
-    if (!attrs.truncate && ig_expr_is_float(node->inputs[0])) {
+    bool rounds_down = node->row->variant; /* floats too, from opset 28 on */
+    if (!attrs.truncate && !rounds_down && ig_expr_is_float(node->inputs[0])) {
         return ig_onnx_fail(node, IG_INVALID,
                             "fmod is 0, expected 1 for floating-point elements");
     }

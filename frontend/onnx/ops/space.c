@@ -29,9 +29,10 @@ ig_status ig_onnx_import_depth_to_space(ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_space_to_depth(ig_onnx_node *node) {
-    static const int64_t perm[] = { 0, 3, 5, 1, 2, 4 };
+    static const int64_t perms[2][6] = { { 0, 3, 5, 1, 2, 4 }, { 0, 1, 3, 5, 2, 4 } };
     ig_module *m = node->import->module;
     int64_t size = ig_onnx_attr_between(node, "blocksize", 0, 1, INT32_MAX);
+    uint32_t mode = ig_onnx_attr_choice(node, "mode", "DCR CRD");
     const ig_type *type = ig_onnx_ranked_input(node, 0, 4)->type;
     if (ig_onnx_has_failed(node)) {
         return node->e->status;
@@ -41,5 +42,5 @@ ig_status ig_onnx_import_space_to_depth(ig_onnx_node *node) {
     ig_dim columns = ig_dim_exact_div(m, x[3], block);
     ig_dim dims[6] = { x[0], x[1], rows, block, columns, block };
     ig_dim to[4] = { x[0], ig_dim_mul(m, x[1], ig_dim_of(size * size)), rows, columns };
-    return give_rearranged(node, dims, perm, to);
+    return give_rearranged(node, dims, perms[mode], to);
 }

@@ -1,67 +1,10 @@
 /* Old forms of ONNX operators, by values worked out by hand: where the attribute later
  * became an input, or the meaning changed.  (Newer forms: ONNX's own node cases.)
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/onnx/onnx_build.h"
-#include "tests/unit/onnx/onnx_case.h"
+#include "tests/unit/onnx/onnx_expect.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
-
-static onnx_model model;
-static onnx_case run;
-
-/* A model with one f32 input x of the shape "2,3", filled with 0, 1, 2 … */
-static Onnx__NodeProto *begin(int64_t opset, const char *op, const char *ins,
-                              const char *outs) {
-    onnx_case_init(&run);
-    onnx_model_init(&model, opset);
-    onnx_input(&model, "x", ONNX_F32, 2, "A", "B");
-    return onnx_node(&model, op, ins, outs);
-}
-
-/* Imports, runs on x [rows, 3] and compares output `index` of `outs`. */
-static void expect(const char *outs, uint32_t index, int64_t rows, uint32_t rank,
-                   const int64_t *dims, const float *values) {
-    size_t count;
-    char **names = onnx_names(&model, outs, &count);
-    model.graph->n_output = 0;
-    for (size_t i = 0; i < count; i++) {
-        onnx_output(&model, names[i]);
-    }
-    ig_module *module;
-    ig_status status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
-                                             NULL, &module);
-    CHECK_MSG(status == IG_OK, "%s", run.why);
-    CHECK_OK(ig_verify_module(module));
-    ig_tensor in, out[8], want;
-    int64_t shape[2] = { rows, 3 };
-    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, shape, &in));
-    for (int64_t i = 0; i < in.count; i++) {
-        ig_tensor_set_f64(&in, i, (double)i);
-    }
-    status = ig_interpret(ig_module_graph(module, "main"), &in, &run.arena, out);
-    CHECK_MSG(status == IG_OK, "%s", run.why);
-    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, rank, dims, &want));
-    if (want.count) {
-        memcpy(want.data, values, (size_t)want.count * sizeof(*values));
-    }
-    CHECK_MSG(onnx_case_equal(&run, &out[index], &want), "%s", run.why);
-    ig_module_destroy(module);
-}
-
-static void end(void) {
-    onnx_model_fini(&model);
-    onnx_case_fini(&run);
-}
-
-#define INTS(...)       \
-    (const int64_t[]) { \
-        __VA_ARGS__     \
-    }
-#define FLOATS(...)   \
-    (const float[]) { \
-        __VA_ARGS__   \
-    }
 
 TEST(slice_with_attributes) {
     Onnx__NodeProto *node = begin(9, "Slice", "x", "y");

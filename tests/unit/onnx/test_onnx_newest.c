@@ -1,0 +1,53 @@
+/* Forms of ONNX operators that opsets 25 to 28 brought, by values worked out by hand.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/onnx/onnx_expect.h"
+
+/* A scale of 0 weighs all columns that a row sees alike: rows become means of rows. */
+static void expect_window(int64_t left, int64_t right, const float *values) {
+    Onnx__NodeProto *node = begin(25, "Unsqueeze", "x,axes", "q");
+    onnx_ints(&model, "axes", 2, INTS(0, 1));
+    node = onnx_node(&model, "Attention", "q,q,q", "y");
+    onnx_attr_f(&model, node, "scale", 0);
+    onnx_attr_i(&model, node, "left_window_size", left);
+    onnx_attr_i(&model, node, "right_window_size", right);
+    expect("y", 0, 4, 4, INTS(1, 1, 4, 3), values);
+    end();
+}
+
+TEST(attention_sees_a_window) {
+    expect_window(
+        1, 0, FLOATS(0, 1, 2, 1.5F, 2.5F, 3.5F, 4.5F, 5.5F, 6.5F, 7.5F, 8.5F, 9.5F));
+    expect_window(
+        INT64_MAX, 1,
+        FLOATS(1.5F, 2.5F, 3.5F, 3, 4, 5, 4.5F, 5.5F, 6.5F, 4.5F, 5.5F, 6.5F));
+    expect_window(-1, 0, FLOATS(0, 1, 2, 1.5F, 2.5F, 3.5F, 3, 4, 5, 4.5F, 5.5F, 6.5F));
+    expect_window(0, INT64_MAX,
+                  FLOATS(4.5F, 5.5F, 6.5F, 6, 7, 8, 7.5F, 8.5F, 9.5F, 9, 10, 11));
+}
+END_TEST
+
+TEST(modulo_of_floats_has_the_sign_of_the_divisor_since_28) {
+    float four[] = { 4 };
+    begin(28, "Neg", "x", "n");
+    onnx_initializer(&model, onnx_tensor(&model, "four", ONNX_F32, 0, NULL, four));
+    onnx_node(&model, "Mod", "n,four", "y");
+    expect("y", 0, 2, 2, INTS(2, 3), FLOATS(0, 3, 2, 1, 0, 3));
+    end();
+}
+END_TEST
+
+TEST(space_to_depth_keeps_channels_together) {
+    Onnx__NodeProto *node = begin(28, "Reshape", "x,shape", "r");
+    onnx_ints(&model, "shape", 4, INTS(1, 3, 2, 2));
+    node = onnx_node(&model, "SpaceToDepth", "r", "y");
+    onnx_attr_i(&model, node, "blocksize", 2);
+    onnx_attr_s(&model, node, "mode", "CRD");
+    expect("y", 0, 4, 4, INTS(1, 12, 1, 1),
+           FLOATS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+    end();
+}
+END_TEST
+
+UNIT_SUITE(onnx_newest, attention_sees_a_window,
+           modulo_of_floats_has_the_sign_of_the_divisor_since_28,
+           space_to_depth_keeps_channels_together)
