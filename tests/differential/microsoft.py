@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
     microsoft.py [ARCHIVE]        (tests/differential/cases/microsoft.tar.xz)
 """
 
+import math
 import pathlib
 import sys
 
@@ -267,6 +268,88 @@ case("gather_blocks",
      "y = ms.GatherBlockQuantized<block_size = 32, bits = 4, quantize_axis = 1>"
      "(x, at, scales)",
      [byte(5, 32), np.array([[0, 4, 2], [1, 1, 3]]), draw(5, 2)])
+
+# ---- models of images, pools of channels last, recurrent layers of integers ----
+
+def group_norm(x, gamma, beta, groups, is_swished):
+    """x [N, C, H, W]"""
+    n, c = x.shape[:2]
+    parts = x.astype(float).reshape(n, groups, -1)
+    mean, deviation = parts.mean(2, keepdims=True), parts.var(2, keepdims=True) + 1e-5
+    y = ((parts - mean) / np.sqrt(deviation)).reshape(x.shape)
+    y = y * gamma.reshape(c, 1, 1) + beta.reshape(c, 1, 1)
+    return (y / (1 + np.exp(-y)) if is_swished else y).astype(np.float32)
+
+
+LAST, FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
+for swish in (0, 1):
+    x, gamma, beta, skip, bias = draw(2, 3, 5, 6), draw(6), draw(6), draw(2, 6), draw(6)
+    case(f"fixed_group_norm_{swish}",
+         "float[N, H, W, 6] x, float[6] g, float[6] b -> float[N, H, W, 6] y",
+         f"y = ms.GroupNorm<activation = {swish}, groups = 3>(x, g, b)", [x, gamma, beta],
+         by_hand=[group_norm(x.transpose(FIRST), gamma, beta, 3, swish).transpose(LAST)])
+    s_ = x + skip[:, None, None] + bias
+    case(f"fixed_skip_group_norm_{swish}",
+         """float[N, H, W, 6] x, float[6] g, float[6] b, float[N, 6] skip, float[6] bias ->
+         float[N, H, W, 6] y, float[N, H, W, 6] s""",
+         f"y, s = ms.SkipGroupNorm<activation = {swish}, groups = 2>(x, g, b, skip, bias)",
+         [x, gamma, beta, skip, bias],
+         by_hand=[group_norm(s_.transpose(FIRST), gamma, beta, 2, swish).transpose(LAST), s_])
+x, gamma, beta, skip = draw(2, 6, 3, 5), draw(6), draw(6), draw(2, 6, 3, 5)
+case("fixed_group_norm_first",
+     """float[N, 6, H, W] x, float[6] g, float[6] b, float[N, 6, H, W] skip ->
+     float[N, 6, H, W] y""",
+     "y = ms.SkipGroupNorm<activation = 0, channels_last = 0, groups = 6>(x, g, b, skip)",
+     [x, gamma, beta, skip], by_hand=[group_norm(x + skip, gamma, beta, 6, False)])
+x, bias, skip = draw(2, 3, 8), draw(8), draw(2, 3, 8)
+case("bias_add", "float[N, S, C] x, float[C] b, float[N, S, C] skip -> float[N, S, C] y",
+     "y = ms.BiasAdd(x, b, skip)", [x, bias, skip], by_hand=[x + bias + skip])
+left, right = np.split(x + bias, 2, 2)
+erf = np.vectorize(math.erf)
+case("bias_split_gelu", "float[N, S, C] x, float[C] b -> float[N, S, D] y",
+     "y = ms.BiasSplitGelu(x, b)", [x, bias],
+     by_hand=[(left * right / 2 * (1 + erf(right / 2 ** 0.5))).astype(np.float32)])
+for dtype, word in ((np.uint8, "uint8"), (np.int8, "int8")):
+    case(f"max_pool_of_last_{word}", f"{word}[N, H, W, C] x -> {word}[N, R, S, C] y",
+         """y = ms.NhwcMaxPool<kernel_shape = [2, 3], pads = [1, 1, 0, 1], strides = [2, 1],
+         ceil_mode = 1>(x)""", [byte(2, 5, 4, 3, dtype=dtype)], [byte(1, 1, 2, 1, dtype=dtype)])
+
+
+def lstm(x, w, r, b, h, c):
+    """One direction; gates are i, o, f, c."""
+    def sigmoid(a):
+        return 1 / (1 + np.exp(-a))
+
+    rows = []
+    for step in x.astype(float):
+        i, o, f, g = np.split(step @ w + h @ r + b[:b.size // 2] + b[b.size // 2:], 4, 1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        rows.append(h)
+    return np.stack(rows), h, c
+
+
+for many in (False, True):  # a scale for each gate's row
+    x, w, r, b = draw(3, 2, 5), byte(2, 5, 16), byte(2, 4, 16, dtype=np.int8), draw(2, 32)
+    h, c = draw(2, 2, 4), draw(2, 2, 4)
+    beside = (2, 16) if many else (2,)
+    sw, sr = abs(draw(*beside)) * 0.01, abs(draw(*beside)) * 0.01
+    zw, zr = byte(*beside), byte(*beside, dtype=np.int8)
+    wide = (2, 1, 16 if many else 1)
+    real = [((a.astype(float) - z.reshape(wide)) * k.reshape(wide))
+            for a, z, k in ((w, zw, sw), (r, zr, sr))]
+    ways = [lstm(x[::1 - 2 * d], real[0][d], real[1][d], b[d], h[d], c[d]) for d in (0, 1)]
+    results = [np.stack([ways[0][0], ways[1][0][::-1]], 1)]
+    results += [np.stack([way[i] for way in ways]) for i in (1, 2)]
+    entries = ", 16" if many else ""
+    case(f"fixed_lstm_of_integers_{'rows' if many else 'whole'}",
+         f"""float[T, B, 5] x, uint8[2, 5, 16] w, int8[2, 4, 16] r, float[2, 32] b,
+         float[2, B, 4] h, float[2, B, 4] c, float[2{entries}] sw, uint8[2{entries}] zw,
+         float[2{entries}] sr, int8[2{entries}] zr ->
+         float[T, 2, B, 4] y, float[2, B, 4] yh, float[2, B, 4] yc""",
+         """y, yh, yc = ms.DynamicQuantizeLSTM<direction = "bidirectional", hidden_size = 4>
+         (x, w, r, b, , h, c, , sw, zw, sr, zr)""", [x, w, r, b, h, c, sw, zw, sr, zr],
+         by_hand=[a.astype(np.float32) for a in results])
 
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "microsoft.tar.xz"])

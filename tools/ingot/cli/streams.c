@@ -55,12 +55,14 @@ static bool copy_all(int from, int to) {
 }
 
 static int take_into(const char **name) {
+    static char path[sizeof taken_folder + 12]; /* as long as the process lives */
     int file = memfd_create("stdin", MFD_CLOEXEC);
     if (file < 0 || !copy_all(STDIN_FILENO, file)) {
         return complain(exit_of(IG_IO), "standard input: cannot read: %s",
                         strerror(errno));
     }
-    *name = text_of("%s%d", taken_folder, file); /* both live as long as the process */
+    snprintf(path, sizeof path, "%s%d", taken_folder, file);
+    *name = path;
     return 0;
 }
 
