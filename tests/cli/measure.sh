@@ -95,6 +95,19 @@ check "the table too" 0 "product.ig, ingot 0." \
 holds "Markdown has a head, a rule and two rows" \
     [ "$(grep -c '^|.*|$' "$tmp/table")" = 4 ]
 holds "and nothing between them" [ "$(sed -n '3,$p' "$tmp/table" | grep -vc '^|')" = 0 ]
+cat >"$tmp/list.ig" <<'IG'
+module @list {
+  graph @main(%s: seq<f32[N]>, %x: f32[M]) -> (f32[K] "y") {
+    %0 = seq_concat %s {axis = 0} : f32[K2]
+    %1 = concat %0, %x {axis = 0} : f32[K]
+    ret %1
+  }
+}
+IG
+check "bench takes lists" 0 '"sessions": 2' "$ingot" bench "$tmp/list.ig" --seconds 0.02 \
+    --input 's=[[1, 2], [3]]' --input 'x=f32[1]=4' --sessions 2 --json
+check "and so does profile" 0 " step  name" "$ingot" profile "$tmp/list.ig" \
+    --seconds 0.02 --input 's=[[1, 2], []]' --input 'x=f32[1]=4'
 check "bench runs sessions side by side" 0 "\"sessions\": 2" \
     "$ingot" bench "$tmp/product.ig" --sessions 2 --seconds 0.02 --json
 interrupt 1 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \

@@ -143,16 +143,22 @@ ig_status call_views(const model *m, const call *with, ig_view *out, message *wh
     return make_views(m, with, out, why);
 }
 
-ig_status call_bind(const model *m, ig_session *session, const call *with,
-                    ig_view *outputs, message *why) {
-    ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
-    ig_status status = make_views(m, with, inputs, why);
+ig_status call_bind(const model *m, ig_session *session, const call *with, results *out,
+                    message *why) {
+    call flat = { .count = with->count };
+    flat.inputs = need(calloc(with->count + 1, sizeof *flat.inputs));
+    memcpy(flat.inputs, with->inputs, with->count * sizeof *flat.inputs);
+    bool is_flat = !model_has_lists(m) || lists_to_tensors(m, &flat, out, why);
+    ig_view *inputs = need(calloc(flat.count + 1, sizeof *inputs));
+    size_t count = ig_program_output_count(m->program);
+    out->views = need(calloc(count + 1, sizeof *out->views));
+    ig_status status = is_flat ? make_views(m, &flat, inputs, why) : IG_INVALID;
     if (status == IG_OK) {
-        status = ig_session_bind(session, inputs, with->count, outputs,
-                                 model_output_count(m));
+        status = ig_session_bind(session, inputs, flat.count, out->views, count);
         message_of_session(m, session, status, why);
     }
     free(inputs);
+    free(flat.inputs);
     return status;
 }
 

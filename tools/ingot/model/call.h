@@ -34,9 +34,11 @@ void results_fini(results *which);
  * it. */
 void message_of_session(const model *m, const ig_session *session, ig_status status,
                         message *why);
-/* Binds the values, and memory of the session for the outputs. */
-ig_status call_bind(const model *m, ig_session *session, const call *with,
-                    ig_view *outputs, message *why);
+/* Binds the values, lists as the tensors that programs take, and memory of the session
+ * for the outputs: `out`, empty before, whose views are the program's.  It is the
+ * caller's after a failure too, and ends after the session. */
+ig_status call_bind(const model *m, ig_session *session, const call *with, results *out,
+                    message *why);
 /* Its values as the runtime takes them: room for with->count. */
 ig_status call_views(const model *m, const call *with, ig_view *out, message *why);
 /* A tensor as a view; false when the runtime takes no such value (a list, rank > 8). */

@@ -58,7 +58,7 @@ static const option_row options[] = {
 
 typedef struct runner {
     ig_session *session;
-    ig_view *outputs;
+    results outputs;
     ahead_runner ahead; /* in place of the session */
     ig_status status;
 } runner;
@@ -91,8 +91,7 @@ static ig_status open_runner(const settings *given, const model *m, const call *
     if (status != IG_OK) {
         return status;
     }
-    out->outputs = need(calloc(model_output_count(m) + 1, sizeof *out->outputs));
-    return call_bind(m, out->session, with, out->outputs, why);
+    return call_bind(m, out->session, with, &out->outputs, why);
 }
 
 static void message_of_runner(const model *m, const runner *r, message *why) {
@@ -151,7 +150,7 @@ ig_status bench_measure(const settings *given, const model *m, const call *with,
     for (size_t i = 0; i < out->sessions; i++) {
         ig_session_destroy(runners[i].session);
         ahead_runner_close(&runners[i].ahead);
-        free(runners[i].outputs);
+        results_fini(&runners[i].outputs);
         free(callers[i].seconds);
     }
     free(runners);

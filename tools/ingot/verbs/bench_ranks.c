@@ -12,7 +12,7 @@ enum { FIRST_CALLS = 5, LEAST_CALLS = 10, MOST_CALLS = 10000000 };
 typedef struct rank_bench {
     const model *m;
     ig_session *session;
-    ig_view *outputs;
+    results outputs;
     message *why;
 } rank_bench;
 
@@ -83,15 +83,14 @@ ig_status bench_ranks(const settings *given, const model *m, const call *with,
     settings own = *given;
     own.threads = out->threads;
     out->ranks = (size_t)given->world;
-    b.outputs = need(calloc(model_output_count(m) + 1, sizeof *b.outputs));
     ig_status status = session_open(&own, m, &b.session, why);
     if (status == IG_OK) {
-        status = call_bind(m, b.session, with, b.outputs, why);
+        status = call_bind(m, b.session, with, &b.outputs, why);
     }
     if (status == IG_OK) {
         status = time_calls(&b, given->has_seconds ? given->seconds : 2, out);
     }
     ig_session_destroy(b.session);
-    free(b.outputs);
+    results_fini(&b.outputs);
     return status;
 }

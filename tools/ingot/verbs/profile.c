@@ -269,10 +269,10 @@ static ig_status profile_call(const settings *given, const model *m, const call 
                  m->path);
         return IG_UNSUPPORTED;
     }
-    ig_view *outputs = need(calloc(model_output_count(m) + 1, sizeof *outputs));
+    results outputs = { 0 };
     ig_status status = session_open(given, m, &session, why);
     if (status == IG_OK) {
-        status = call_bind(m, session, with, outputs, why);
+        status = call_bind(m, session, with, &outputs, why);
     }
     if (status == IG_OK) {
         profiler p;
@@ -283,7 +283,7 @@ static ig_status profile_call(const settings *given, const model *m, const call 
         profiler_fini(&p);
     }
     ig_session_destroy(session);
-    free(outputs);
+    results_fini(&outputs);
     return status;
 }
 
