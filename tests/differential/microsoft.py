@@ -315,6 +315,14 @@ for dtype, word in ((np.uint8, "uint8"), (np.int8, "int8")):
          ceil_mode = 1>(x)""", [byte(2, 5, 4, 3, dtype=dtype)], [byte(1, 1, 2, 1, dtype=dtype)])
 
 
+def rounded(x):
+    """As DynamicQuantizeLinear says it, in f32."""
+    low, high = np.minimum(x.min(), 0), np.maximum(x.max(), 0)
+    scale = np.float32((high - low) / np.float32(255))
+    zero = np.rint(np.clip(-low / scale, 0, 255))
+    return (np.clip(np.rint(x / scale) + zero, 0, 255) - zero) * scale
+
+
 def lstm(x, w, r, b, h, c):
     """One direction; gates are i, o, f, c."""
     def sigmoid(a):
@@ -338,7 +346,8 @@ for many in (False, True):  # a scale for each gate's row
     wide = (2, 1, 16 if many else 1)
     real = [((a.astype(float) - z.reshape(wide)) * k.reshape(wide))
             for a, z, k in ((w, zw, sw), (r, zr, sr))]
-    ways = [lstm(x[::1 - 2 * d], real[0][d], real[1][d], b[d], h[d], c[d]) for d in (0, 1)]
+    bytes_of_x = rounded(x)
+    ways = [lstm(bytes_of_x[::1 - 2 * d], real[0][d], real[1][d], b[d], h[d], c[d]) for d in (0, 1)]
     results = [np.stack([ways[0][0], ways[1][0][::-1]], 1)]
     results += [np.stack([way[i] for way in ways]) for i in (1, 2)]
     entries = ", 16" if many else ""

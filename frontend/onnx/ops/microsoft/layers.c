@@ -6,6 +6,7 @@
  */
 #include "compose/activation.h"
 #include "compose/norm.h"
+#include "compose/quantise.h"
 #include "frontend/onnx/ops/hooks.h"
 
 enum { X, GAMMA, BETA, SKIP, BIAS };
@@ -129,8 +130,18 @@ static ig_value *read_gates(const ig_onnx_node *node, uint32_t index, uint32_t s
     return ig_expr_swap(e, ig_build_mul(e, w, read_beside(node, scale)), 1, 2);
 }
 
-/* DynamicQuantizeLSTM: its integers save memory.  x and h stay what they are, which is
- * nearer to the layer's meaning than bytes would be. */
+/* x as bytes that hold all of it say it: ONNX Runtime rounds so
+ * (onnxruntime/contrib_ops/cpu/quantization/dynamic_quantize_lstm.cc). */
+static ig_value *round_to_bytes(const ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    ig_value *x = ig_onnx_float_input(node, 0);
+    ig_quant q = ig_compose_choose_quant(e, x);
+    x = ig_compose_quantize(e, x, &q, IG_DT_u8, IG_ROUNDING_divide);
+    return ig_compose_dequantize(e, x, &q, IG_DT_f32);
+}
+
+/* DynamicQuantizeLSTM.  h stays what it is: ONNX Runtime rounds it too, in groups of
+ * rows that depend on its threads. */
 ig_status ig_onnx_import_lstm_of_integers(ig_onnx_node *node) {
     ig_value *inputs[LSTM_INPUTS];
     if (!ig_onnx_in(node, W_SCALE) || !ig_onnx_in(node, R_SCALE)) {
@@ -139,6 +150,7 @@ ig_status ig_onnx_import_lstm_of_integers(ig_onnx_node *node) {
     for (uint32_t i = 0; i < LSTM_INPUTS; i++) {
         inputs[i] = ig_onnx_in(node, i);
     }
+    inputs[0] = round_to_bytes(node);
     inputs[W] = read_gates(node, W, W_SCALE);
     inputs[R] = read_gates(node, R, R_SCALE);
     IG_TRY(node->e->status);
