@@ -277,10 +277,12 @@ bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *part
         bytes += parts[i].size;
     }
     name_of(key, ".key", name);
-    if (!path_of(folder, "models", name, path) || !ig_cache_make_room(folder, bytes)) {
+    if (!path_of(folder, "models", name, path) ||
+        !ig_cache_make_room(folder, name, bytes)) {
         return false;
     }
     unlink(path); /* of a twin by hash */
+    ig_file_remove_stale(path);
     return publish_model(folder, key, parts, count);
 }
 

@@ -7,12 +7,9 @@
  */
 #include "driver/cache/cache_folder.h"
 
-#include "base/platform.h"
-
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +18,7 @@
 
 static const uint64_t default_limit = (uint64_t)4 << 30;
 
-enum { ENTRIES_A_LOOK = 64 };
+enum { LOOKS = 64 };
 
 typedef struct entry {
     char *name;
@@ -129,41 +126,22 @@ uint64_t ig_cache_limit(void) {
     return text && *text && !*end ? given : default_limit;
 }
 
-static void remove_stale_models(const char *folder) {
-    char path[4096];
-    int length = snprintf(path, sizeof path, "%s/models/", folder);
-    if (length > 0 && (size_t)length < sizeof path) {
-        ig_file_remove_stale(path);
-    }
+/* Looking through a folder costs a system call an entry: one small entry in LOOKS pays
+ * for it, chosen by its name, and each that is large beside the limit. */
+static bool is_look_due(const char *name, uint64_t bytes, uint64_t limit) {
+    assert(strlen(name) >= 2 && "names are hashes");
+    char digits[] = { name[0], name[1], '\0' };
+    return bytes > limit / 16 / LOOKS || strtoul(digits, NULL, 16) % LOOKS == 0;
 }
 
-/* Looking through a folder costs a system call an entry, so a process looks when it
- * first writes, and again when it has written many entries or a part of the limit. */
-static bool is_look_due(const char *folder, uint64_t bytes, uint64_t limit) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char last_folder[4096];
-    static uint64_t written, entries;
-    pthread_mutex_lock(&lock);
-    bool is_known = strcmp(last_folder, folder) == 0;
-    snprintf(last_folder, sizeof last_folder, "%s", folder);
-    written += bytes;
-    entries++;
-    bool is_due = !is_known || entries >= ENTRIES_A_LOOK || written > limit / 16;
-    written = is_due ? 0 : written;
-    entries = is_due ? 0 : entries;
-    pthread_mutex_unlock(&lock);
-    return is_due;
-}
-
-bool ig_cache_make_room(const char *folder, uint64_t bytes) {
+bool ig_cache_make_room(const char *folder, const char *name, uint64_t bytes) {
     uint64_t limit = ig_cache_limit();
     if (bytes > limit / 2) {
         return false;
     }
-    if (!is_look_due(folder, bytes, limit)) {
+    if (!is_look_due(name, bytes, limit)) {
         return true;
     }
-    remove_stale_models(folder);
     trim_folder(folder, "models", limit - bytes);
     trim_folder(folder, "kernels", limit / 16);
     trim_folder(folder, "files", limit / 64);

@@ -16,10 +16,10 @@ ig_cache_usage ig_cache_empty(const char *folder, const char *kind);
 /* Bytes of models that are kept at most: 4 GiB, or INGOT_CACHE_BYTES. */
 uint64_t ig_cache_limit(void);
 
-/* Removes the entries that were used longest ago until `bytes` more fit below the limit
- * (4 GiB, or INGOT_CACHE_BYTES), and what killed processes left; not at each call, so
- * that up to a sixteenth of the limit may be too much.  False: an entry of that size is
- * not to be kept. */
-bool ig_cache_make_room(const char *folder, uint64_t bytes);
+/* Room for entry `name`, which is a hash: removes those that were used longest ago
+ * until `bytes` more fit below the limit (4 GiB, or INGOT_CACHE_BYTES).  Not for each
+ * small entry, so that about a sixteenth of the limit may be too much.  False: an entry
+ * of that size is not to be kept. */
+bool ig_cache_make_room(const char *folder, const char *name, uint64_t bytes);
 
 #endif
