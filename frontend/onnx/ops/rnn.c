@@ -95,7 +95,8 @@ static bool read_layer(layer *l) {
     l->form.x = ig_onnx_ranked_input(node, X, 3);
     ig_onnx_ranked_input(node, W, 3);
     read_hidden(l);
-    l->is_batch_first = ig_onnx_attr_bool(node, "layout", false);
+    l->is_batch_first = ig_onnx_row_has_attr(node->row, "layout") &&
+                        ig_onnx_attr_bool(node, "layout", false);
     if (ig_onnx_in(node, LENGTHS) && !ig_onnx_has_failed(node)) {
         l->form.lengths = ig_expr_cast(l->e, ig_onnx_ranked_input(node, LENGTHS, 1),
                                        IG_DT_i64);

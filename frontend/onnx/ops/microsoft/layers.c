@@ -42,8 +42,7 @@ static ig_value *add_skip(const ig_onnx_node *node, ig_value *x, uint32_t axis) 
     return x;
 }
 
-/* GroupNorm and SkipGroupNorm. */
-ig_status ig_onnx_import_group_norm_of_images(ig_onnx_node *node) {
+static ig_status norm_images(ig_onnx_node *node, bool has_skip) {
     ig_expr *e = node->e;
     ig_onnx_float_input(node, X);
     ig_value *x = ig_onnx_ranked_input(node, X, 4);
@@ -54,13 +53,21 @@ ig_status ig_onnx_import_group_norm_of_images(ig_onnx_node *node) {
     norm.scale = read_per_channel(node, GAMMA, axis);
     norm.bias = read_per_channel(node, BETA, axis);
     IG_TRY(e->status);
-    if (ig_onnx_in(node, SKIP)) {
-        x = add_skip(node, x, axis);
-    }
+    x = has_skip ? add_skip(node, x, axis) : x;
     ig_value *y = ig_expr_move_axis(e, x, axis, 1);
     y = ig_compose_group_norm(e, y, groups, &norm);
     y = is_swished && y ? ig_compose_swish(e, y, 1) : y;
     return ig_onnx_give(node, ig_expr_move_axis(e, y, 1, axis));
+}
+
+/* GroupNorm(x, gamma, beta) */
+ig_status ig_onnx_import_group_norm_of_images(ig_onnx_node *node) {
+    return norm_images(node, false);
+}
+
+/* SkipGroupNorm(x, gamma, beta, skip, bias?) */
+ig_status ig_onnx_import_skip_group_norm(ig_onnx_node *node) {
+    return norm_images(node, true);
 }
 
 /* ---- biases ---- */
