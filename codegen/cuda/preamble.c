@@ -300,17 +300,16 @@ static const char ends[] =
     "#endif\n"
     "\n";
 
-typedef struct narrow {
-    const char *name;
-    int bits, mantissa, bias;
+typedef struct narrow { /* the columns of narrow.def */
+    ig_dtype dtype;
+    int mantissa, bias;
     unsigned largest, infinity, nan;
     bool is_unsigned_zero;
 } narrow;
 
 static const narrow narrows[] = {
 #define NARROW(dtype, mantissa, bias, largest, infinity, nan, unsigned_zero) \
-    { #dtype, (largest) > 0xff ? 16 : 8, mantissa, bias, largest, infinity, nan, \
-      unsigned_zero },
+    { IG_DT_##dtype, mantissa, bias, largest, infinity, nan, unsigned_zero },
 #include "ir/semantics/narrow.def"
 #undef NARROW
 };
@@ -319,10 +318,11 @@ void ig_cuda_emit_preamble(ig_writer *out) {
     ig_put(out, "%s%s%s", basics, arithmetic, float8);
     for (size_t i = 0; i < IG_COUNT_OF(narrows); i++) {
         const narrow *n = &narrows[i];
-        if (n->bits == 8 && n->mantissa > 0) {
+        if (ig_dtypes[n->dtype].bits == 8 && n->mantissa > 0) {
             ig_put(out, "typedef ig_f8<%d, %d, 0x%x, 0x%x, 0x%x, %s> ig_%s;\n",
                    n->mantissa, n->bias, n->largest, n->infinity, n->nan,
-                   n->is_unsigned_zero ? "true" : "false", n->name);
+                   n->is_unsigned_zero ? "true" : "false",
+                   ig_dtypes[n->dtype].name);
         }
     }
     ig_put(out, "%s%s", casts, ends);

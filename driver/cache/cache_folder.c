@@ -1,9 +1,9 @@
 /* Keeping the caches small: the oldest entries go first.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Called when an artifact is about to be added, which is rare and slow anyway.  Several
- * processes may do it at once: removing what is gone already does no harm, and a reader
- * that had opened an entry keeps it.
+ * Called when an artifact is about to be added, though a folder is not looked through
+ * for each.  Several processes may do it at once: removing what is gone already does no
+ * harm, and a reader that had opened an entry keeps it.
  */
 #include "driver/cache/cache_folder.h"
 

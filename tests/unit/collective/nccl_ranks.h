@@ -3,7 +3,7 @@
 #ifndef IG_TESTS_UNIT_COLLECTIVE_NCCL_RANKS_H
 #define IG_TESTS_UNIT_COLLECTIVE_NCCL_RANKS_H
 
-#include "ingot/group.h"
+#include "tests/unit/collective/rank_parts.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -11,50 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORLD = 3, MOST = 100000, ROUNDS = 10 };
+enum { WORLD = 3, ROUNDS = 10 };
 
 /* ---- a rank ---- */
-
-static inline size_t bytes_between(uint32_t from, uint32_t to) {
-    return from == 0 && to == 1 ? 0 : (from * 31013 + to * 5701 + 1) % MOST;
-}
-
-static inline char byte_at(uint32_t from, uint32_t to, size_t i) {
-    return (char)(from * 64 + to * 16 + i * 7);
-}
-
-static inline bool exchange_all(ig_group *group, uint32_t rank) {
-    static char out[WORLD][MOST], in[WORLD][MOST];
-    ig_group_part send[WORLD], receive[WORLD];
-    for (uint32_t r = 0; r < WORLD; r++) {
-        send[r] = (ig_group_part){ out[r], bytes_between(rank, r) };
-        receive[r] = (ig_group_part){ in[r], bytes_between(r, rank) };
-        memset(in[r], 99, MOST);
-        for (size_t i = 0; i < send[r].bytes; i++) {
-            out[r][i] = byte_at(rank, r, i);
-        }
-    }
-    bool is_right = ig_group_all_to_all(group, send, receive) == IG_OK;
-    for (uint32_t r = 0; r < WORLD; r++) {
-        for (size_t i = 0; i < receive[r].bytes; i++) {
-            is_right = is_right && in[r][i] == byte_at(r, rank, i);
-        }
-    }
-    return is_right;
-}
-
-static inline bool add_all(ig_group *group, uint32_t rank) {
-    enum { COUNT = 333 };
-    float data[COUNT];
-    for (size_t i = 0; i < COUNT; i++) {
-        data[i] = (float)((rank + 1) * i);
-    }
-    bool is_right = ig_group_all_reduce(group, IG_GROUP_F32, data, COUNT) == IG_OK;
-    for (size_t i = 0; i < COUNT; i++) {
-        is_right = is_right && data[i] == (float)(WORLD * (WORLD + 1) / 2 * i);
-    }
-    return is_right && ig_group_barrier(group) == IG_OK;
-}
 
 typedef bool rank_fn(ig_group *group, uint32_t rank, const char *why);
 
@@ -62,7 +21,8 @@ static inline bool works(ig_group *group, uint32_t rank, const char *why) {
     bool is_right = group != NULL;
     (void)why;
     for (int i = 0; i < ROUNDS && is_right; i++) {
-        is_right = exchange_all(group, rank) && add_all(group, rank);
+        is_right = exchange_all(group, rank, WORLD, PART_BYTES) &&
+                   add_all(group, rank, WORLD);
     }
     return is_right;
 }

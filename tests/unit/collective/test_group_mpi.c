@@ -1,6 +1,6 @@
 /* Groups over MPI: this test, started once more by each mpirun that there is.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ingot/group.h"
+#include "tests/unit/collective/rank_parts.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -11,47 +11,7 @@
 /* Set for the processes that are ranks: the bytes of a message. */
 #define AS_RANK "INGOT_TEST_MPI_CHUNK"
 
-enum { MOST = 5000, WORLD_MAX = 4 };
-
-static size_t bytes_between(uint32_t from, uint32_t to) {
-    return from == 0 && to == 1 ? 0 : (from * 1310 + to * 570) % MOST;
-}
-
-static char byte_at(uint32_t from, uint32_t to, size_t i) {
-    return (char)(from * 64 + to * 16 + i * 7);
-}
-
-static bool exchange_all(ig_group *group, uint32_t rank, uint32_t world) {
-    static char out[WORLD_MAX][MOST], in[WORLD_MAX][MOST];
-    ig_group_part send[WORLD_MAX] = { { 0 } }, receive[WORLD_MAX] = { { 0 } };
-    for (uint32_t r = 0; r < world; r++) {
-        send[r] = (ig_group_part){ out[r], bytes_between(rank, r) };
-        receive[r] = (ig_group_part){ in[r], bytes_between(r, rank) };
-        for (size_t i = 0; i < send[r].bytes; i++) {
-            out[r][i] = byte_at(rank, r, i);
-        }
-    }
-    bool is_right = ig_group_all_to_all(group, send, receive) == IG_OK;
-    for (uint32_t r = 0; r < world; r++) {
-        for (size_t i = 0; i < receive[r].bytes; i++) {
-            is_right = is_right && in[r][i] == byte_at(r, rank, i);
-        }
-    }
-    return is_right;
-}
-
-static bool add_all(ig_group *group, uint32_t rank, uint32_t world) {
-    enum { COUNT = 333 };
-    float data[COUNT];
-    for (size_t i = 0; i < COUNT; i++) {
-        data[i] = (float)((rank + 1) * i);
-    }
-    bool is_right = ig_group_all_reduce(group, IG_GROUP_F32, data, COUNT) == IG_OK;
-    for (size_t i = 0; i < COUNT; i++) {
-        is_right = is_right && data[i] == (float)(world * (world + 1) / 2 * i);
-    }
-    return is_right && ig_group_barrier(group) == IG_OK;
-}
+enum { MOST = 5000 };
 
 static int run_as_rank(const char *chunk) {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"),
@@ -67,10 +27,10 @@ static int run_as_rank(const char *chunk) {
                              .chunk = (size_t)atoi(chunk),
                              .message = why,
                              .message_size = sizeof why };
-    bool is_right = how.world > 1 && how.world <= WORLD_MAX &&
+    bool is_right = how.world > 1 && how.world <= PART_RANKS &&
                     ig_group_open("mpi", &how, &group) == IG_OK;
     for (int i = 0; i < 10 && is_right; i++) {
-        is_right = exchange_all(group, how.rank, how.world) &&
+        is_right = exchange_all(group, how.rank, how.world, MOST) &&
                    add_all(group, how.rank, how.world);
     }
     ig_group_close(group);
@@ -112,7 +72,7 @@ TEST(ranks_of_mpirun_exchange_parts) {
             continue;
         }
         launched++;
-        for (int world = 2; world <= WORLD_MAX; world += 2) {
+        for (int world = 2; world <= PART_RANKS; world += 2) {
             for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++) {
                 snprintf(line, sizeof line, "%s=%d timeout 300 %s -n %d %s", AS_RANK,
                          chunks[c], launchers[l], world, self);
