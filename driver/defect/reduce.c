@@ -6,7 +6,8 @@
  * "Simplifying and Isolating Failure-Inducing Input", 2002) over what is left: parts
  * alone, then what is left without a part, with ever smaller parts.  One run of the
  * interpreter says before that what the model computes, so each part is a model of its
- * own.
+ * own.  At last single nodes are passed by, where an input has their result's type: the
+ * others stay together, which a defect of what is fused needs.
  */
 #include "ingot/defect.h"
 
@@ -42,7 +43,7 @@ typedef struct reduction {
     const ig_argument *values; /* of the interpreter's run; NULL: it did not work */
     bool is_open;              /* extents stay open */
     size_t node_count;
-    uint8_t *keeps;
+    uint8_t *fates; /* by node: ig_onnx_fate */
     IG_VEC(ig_onnx_extent) extents;
     bool has_plain_weights;
     ig_writer text; /* of the variant at hand */
@@ -202,8 +203,8 @@ static ig_status run_model(reduction *r) {
 
 /* ---- one variant ---- */
 
-static ig_onnx_variant variant_of(const reduction *r, const uint8_t *keeps) {
-    return (ig_onnx_variant){ .keeps = keeps,
+static ig_onnx_variant variant_of(const reduction *r, const uint8_t *fates) {
+    return (ig_onnx_variant){ .fates = fates,
                               .extents = r->extents.items,
                               .extent_count = r->extents.count,
                               .has_plain_weights = r->has_plain_weights };
@@ -211,7 +212,7 @@ static ig_onnx_variant variant_of(const reduction *r, const uint8_t *keeps) {
 
 static ig_status write_variant(void *arguments) {
     reduction *r = arguments;
-    ig_onnx_variant variant = variant_of(r, r->keeps);
+    ig_onnx_variant variant = variant_of(r, r->fates);
     ig_writer_init(&r->text, &r->scratch);
     IG_TRY(ig_context_poll(r->module->context));
     r->is_written = ig_onnx_edit_write(r->editor, &variant, &r->scratch, &r->text);
@@ -221,7 +222,7 @@ static ig_status write_variant(void *arguments) {
 static size_t count_kept(const reduction *r) {
     size_t count = 0;
     for (size_t i = 0; i < r->node_count; i++) {
-        count += r->keeps[i];
+        count += r->fates[i] == IG_ONNX_KEPT;
     }
     return count;
 }
@@ -248,9 +249,9 @@ static int try_variant(reduction *r) {
 /* ---- nodes ---- */
 
 static bool fails_between(reduction *r, const numbers *list, size_t from, size_t to) {
-    memset(r->keeps, 0, r->node_count);
+    memset(r->fates, IG_ONNX_GONE, r->node_count);
     for (size_t i = from; i < to; i++) {
-        r->keeps[list->items[i]] = 1;
+        r->fates[list->items[i]] = IG_ONNX_KEPT;
     }
     return try_variant(r) == YES;
 }
@@ -281,17 +282,17 @@ static void reduce_ends(reduction *r, numbers *list) {
 /* Part `number` of `parts` of the list: alone, or all the others. */
 static void keep_part(reduction *r, const numbers *list, size_t number, size_t parts,
                       bool is_alone) {
-    memset(r->keeps, 0, r->node_count);
+    memset(r->fates, IG_ONNX_GONE, r->node_count);
     for (size_t i = 0; i < list->count; i++) {
         bool is_in = i * parts / list->count == number;
-        r->keeps[list->items[i]] = is_in == is_alone;
+        r->fates[list->items[i]] = is_in == is_alone ? IG_ONNX_KEPT : IG_ONNX_GONE;
     }
 }
 
 static void take_kept(const reduction *r, numbers *list) {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
-        if (r->keeps[list->items[i]]) {
+        if (r->fates[list->items[i]] == IG_ONNX_KEPT) {
             list->items[count++] = list->items[i];
         }
     }
@@ -324,9 +325,25 @@ static void reduce_nodes(reduction *r, numbers *list) {
             parts *= 2;
         }
     }
-    memset(r->keeps, 0, r->node_count);
+    memset(r->fates, IG_ONNX_GONE, r->node_count);
     for (size_t i = 0; i < list->count; i++) {
-        r->keeps[list->items[i]] = 1;
+        r->fates[list->items[i]] = IG_ONNX_KEPT;
+    }
+}
+
+/* Passes by each node that is not needed so; again, while one of them was not. */
+static void pass_nodes(reduction *r, const numbers *list) {
+    for (bool is_less = true; is_less && r->verdict != STOP;) {
+        is_less = false;
+        for (size_t i = list->count; i-- > 0 && r->verdict != STOP;) {
+            uint8_t *fate = &r->fates[list->items[i]];
+            if (*fate == IG_ONNX_KEPT) {
+                *fate = IG_ONNX_PASSED;
+                bool is_passed = try_variant(r) == YES;
+                *fate = is_passed ? IG_ONNX_PASSED : IG_ONNX_KEPT;
+                is_less = is_less || is_passed;
+            }
+        }
     }
 }
 
@@ -340,7 +357,7 @@ typedef struct extents_call {
 
 static ig_status list_extents(void *arguments) {
     extents_call *call = arguments;
-    ig_onnx_variant variant = variant_of(call->r, call->r->keeps);
+    ig_onnx_variant variant = variant_of(call->r, call->r->fates);
     call->count = ig_onnx_edit_extents(call->r->editor, &variant, &call->r->arena,
                                        &call->items);
     return IG_OK;
@@ -390,13 +407,13 @@ static ig_status open_file(void *arguments) {
     }
     IG_TRY(ig_onnx_edit_open(r->module->context, r->path, &r->file, &r->editor));
     r->node_count = ig_onnx_edit_node_count(r->editor);
-    r->keeps = IG_NEW_ARRAY(&r->arena, uint8_t, r->node_count);
+    r->fates = IG_NEW_ARRAY(&r->arena, uint8_t, r->node_count);
     return IG_OK;
 }
 
 /* The whole model with extents as they are in this run, or else open. */
 static ig_status try_whole(reduction *r) {
-    memset(r->keeps, 1, r->node_count);
+    memset(r->fates, IG_ONNX_KEPT, r->node_count);
     for (int round = 0; round < 2; round++) {
         IG_TRY(ig_host_guard(r->module->context, know_all, r));
         int answer = try_variant(r);
@@ -422,6 +439,7 @@ static ig_status reduce_all(reduction *r) {
     IG_TRY(try_whole(r));
     reduce_ends(r, &list);
     reduce_nodes(r, &list);
+    pass_nodes(r, &list);
     return reduce_values(r);
 }
 

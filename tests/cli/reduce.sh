@@ -31,6 +31,12 @@ check "branches keep what they read" 0 "1 of 56 nodes" "$ingot" reduce "$chain" 
     --check "$sound; ! grep -q then_branch {}"
 check "it is an input" 0 "input   tanh: f32[1, 1]" "$ingot" inspect "$small"
 
+check "what is between two that must stay together is passed by" 0 "2 of 56 nodes" \
+    "$ingot" reduce "$chain" -o "$small" --check "$sound; ! { grep -q Softmax {} &&
+        grep -q Tanh {} && ! '$ingot' inspect {} | grep -q 'input   again'; }"
+check "from the first" 0 "input   a9: f32[1, 1]" "$ingot" inspect "$small"
+check "to the second" 0 "output  tanh: f32[1, 1]" "$ingot" inspect "$small"
+
 # Weights: their extents and values.
 check "a product" 0 "1 of 56 nodes" "$ingot" reduce "$chain" -o "$small" \
     --check "$sound; ! grep -q 'MatMul' {}"

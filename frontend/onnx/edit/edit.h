@@ -19,8 +19,12 @@ typedef struct ig_onnx_extent {
     int64_t from, to;
 } ig_onnx_extent;
 
+/* What becomes of a node.  Passed by: who reads its first result reads in its place the
+ * first of its inputs that has the result's type. */
+typedef enum ig_onnx_fate { IG_ONNX_GONE, IG_ONNX_KEPT, IG_ONNX_PASSED } ig_onnx_fate;
+
 typedef struct ig_onnx_variant {
-    const uint8_t *keeps; /* by node: 0 or 1 */
+    const uint8_t *fates; /* by node: ig_onnx_fate */
     const ig_onnx_extent *extents;
     size_t extent_count;
     bool has_plain_weights; /* real constants are 1 */
@@ -38,8 +42,8 @@ void ig_onnx_edit_know(ig_onnx_editor *editor, const char *name, const ig_tensor
  * array is `arena`'s. */
 size_t ig_onnx_edit_extents(ig_onnx_editor *editor, const ig_onnx_variant *variant,
                             ig_arena *arena, int64_t **out_extents);
-/* Appends the variant as a file; false where a cut value's type is not known, or
- * nothing is left to give. */
+/* Appends the variant as a file; false where a cut value's type is not known, a node
+ * that is passed by has no such input, or nothing is left to give. */
 bool ig_onnx_edit_write(ig_onnx_editor *editor, const ig_onnx_variant *variant,
                         ig_arena *arena, ig_writer *out);
 

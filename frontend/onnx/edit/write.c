@@ -11,6 +11,7 @@ typedef struct variant_graph {
     ig_arena *arena;
     const Onnx__GraphProto *from;
     ig_map made, read; /* names that nodes give, and that are read */
+    ig_map passed;     /* result of a node that is passed by -> what is read for it */
     ig_map declared;   /* inputs and constants so far */
     IG_VEC(Onnx__NodeProto *) nodes;
     IG_VEC(Onnx__TensorProto *) constants;
@@ -52,12 +53,65 @@ void ig_onnx_read_names(ig_map *read, const Onnx__NodeProto *node) {
     }
 }
 
+/* ---- nodes ---- */
+
+static bool is_of_type(const variant_graph *g, const char *name, const ig_tensor *as) {
+    const ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(name));
+    return what && what->dtype == as->dtype && what->rank == as->rank &&
+           memcmp(what->dims, as->dims, as->rank * sizeof *as->dims) == 0;
+}
+
+static void pass_node(variant_graph *g, const Onnx__NodeProto *node) {
+    const char *result = node->n_output ? node->output[0] : "";
+    const ig_tensor *type = ig_map_get(&g->editor->known, ig_str_of(result));
+    for (size_t i = 0; type && i < node->n_input; i++) {
+        if (is_of_type(g, node->input[i], type)) {
+            ig_map_set(&g->passed, ig_str_of(result), node->input[i]);
+            return;
+        }
+    }
+    g->is_unknown = true;
+}
+
+/* The name that is read for `name`.  A node reads what stands in front of it, so a
+ * chain ends; one of a file whose names go round is not followed far. */
+static char *read_for(const variant_graph *g, char *name) {
+    char *found;
+    for (size_t i = 0; (found = ig_map_get(&g->passed, ig_str_of(name))); i++) {
+        if (i > g->passed.count) {
+            return name;
+        }
+        name = found;
+    }
+    return name;
+}
+
+/* The node, or a copy of it that reads past those that are passed by.  Graphs inside of
+ * it read what they read. */
+static Onnx__NodeProto *keep_node(variant_graph *g, Onnx__NodeProto *node) {
+    if (!g->passed.count) {
+        return node;
+    }
+    Onnx__NodeProto *kept = IG_NEW(g->arena, Onnx__NodeProto);
+    *kept = *node;
+    kept->input = IG_NEW_ARRAY(g->arena, char *, node->n_input);
+    for (size_t i = 0; i < node->n_input; i++) {
+        kept->input[i] = read_for(g, node->input[i]);
+    }
+    return kept;
+}
+
 static void keep_nodes(variant_graph *g) {
     for (size_t i = 0; i < g->from->n_node; i++) {
-        Onnx__NodeProto *node = g->from->node[i];
-        if (!g->variant->keeps[i]) {
+        if (g->variant->fates[i] == IG_ONNX_PASSED) {
+            pass_node(g, g->from->node[i]);
+        }
+    }
+    for (size_t i = 0; i < g->from->n_node; i++) {
+        if (g->variant->fates[i] != IG_ONNX_KEPT) {
             continue;
         }
+        Onnx__NodeProto *node = keep_node(g, g->from->node[i]);
         IG_PUSH(g->arena, &g->nodes, node);
         ig_onnx_read_names(&g->read, node);
         for (size_t k = 0; k < node->n_output; k++) {
@@ -324,6 +378,7 @@ static void add_outputs(variant_graph *g) {
 static bool make_graph(variant_graph *g) {
     ig_map_init(&g->made, g->arena);
     ig_map_init(&g->read, g->arena);
+    ig_map_init(&g->passed, g->arena);
     ig_map_init(&g->declared, g->arena);
     keep_nodes(g);
     keep_constants(g);
@@ -414,7 +469,7 @@ static int compare_falling(const void *a, const void *b) {
 
 size_t ig_onnx_edit_extents(ig_onnx_editor *editor, const ig_onnx_variant *variant,
                             ig_arena *arena, int64_t **out_extents) {
-    ig_onnx_variant uncut = { .keeps = variant->keeps };
+    ig_onnx_variant uncut = { .fates = variant->fates };
     variant_graph g = graph_of(editor, &uncut, arena);
     IG_VEC(int64_t) all = { 0 };
     (void)make_graph(&g);
