@@ -5,11 +5,14 @@
  *                         x[p * stride + t * dilation …, c] * w[t…, c, o])
  *
  * Row r of A is the window of place r of the result, images and places counted as one;
- * its elements are never copied.  Where a window begins is found once a block; from
- * there on K goes over runs of elements that lie side by side in x for every window
+ * its elements are read where they lie.  Where a window begins is found once a block;
+ * from there on K goes over runs of elements that lie side by side in x for every window
  * alike: all channels of a row of taps, or of one tap where taps are apart or groups
  * share x.
  * Windows of one element, side by side, are rows of a matrix.
+ *
+ * Where the target sums blocks of rows at once (gemm_rows.c) rows must be evenly far
+ * apart: windows are copied, run by run, a block at a time for all columns of a tile.
  *
  * Groups are products side by side.  Everything else, the order of sums too, is as in
  * gemm.c.  Of 8-bit integers runs are whole quads, so no row ends within one.
@@ -19,6 +22,7 @@
 #include "passes/lower/serial/window.h"
 
 #include <assert.h>
+#include <string.h>
 
 typedef struct conv_panels {
     ig_lower *lower;
@@ -49,22 +53,33 @@ static void step_index(const gemm_window *w, ig_builder *b, ig_value **index) {
     }
 }
 
-void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
-                      ig_value **out_rows) {
-    const gemm_window *w = g->window;
-    ig_value *index[IG_TENSOR_RANK], *row = tile->row;
+/* The axes' indices of place number `row`. */
+static void find_index(const gemm_window *w, ig_builder *b, ig_value *row,
+                       ig_value **index) {
     assert(w->space < IG_TENSOR_RANK && "axes of a tensor");
     for (uint32_t d = w->space; d-- > 0;) {
         index[d] = d == 0 ? row : k_mod(b, row, w->extents[d]);
         row = d == 0 ? row : k_div(b, row, w->extents[d]);
     }
+}
+
+/* Where the window of a place begins. */
+static ig_value *window_at(const gemm *g, ig_builder *b, ig_value *const *index) {
+    const gemm_window *w = g->window;
+    ig_value *at = k_i64(b, 0);
+    for (uint32_t d = 0; d < w->space; d++) {
+        at = k_add(b, at, k_mul(b, index[d], w->steps[d]));
+    }
+    return k_offset(b, g->a->buffer, at);
+}
+
+void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                      ig_value **out_rows) {
+    ig_value *index[IG_TENSOR_RANK];
+    find_index(g->window, b, tile->row, index);
     for (uint32_t r = 0; r < tile->rows; r++) {
-        ig_value *at = k_i64(b, 0);
-        for (uint32_t d = 0; d < w->space; d++) {
-            at = k_add(b, at, k_mul(b, index[d], w->steps[d]));
-        }
-        out_rows[r] = k_offset(b, g->a->buffer, at);
-        step_index(w, b, index);
+        out_rows[r] = window_at(g, b, index);
+        step_index(g->window, b, index);
     }
 }
 
@@ -78,6 +93,64 @@ ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
         run = d == 0 ? run : k_div(b, run, w->kernel[d]);
     }
     return shift;
+}
+
+/* ---- copies ---- */
+
+/* A window and its copy: K is the index of both, but for a run's shift. */
+typedef struct window_copy {
+    ig_value *from, *to;
+    ig_value *k, *k_end; /* words of this pass */
+} window_copy;
+
+/* Words first … end. */
+static void copy_run(const gemm *g, ig_builder *b, const window_copy *c,
+                     ig_value *first, ig_value *end) {
+    uint32_t lanes = g->shape.lanes * g->unit;
+    ig_value *unit = k_i64(b, g->unit), *stop = k_mul(b, end, unit);
+    k_loop line = k_loop_open(b, k_mul(b, first, unit), stop, k_i64(b, lanes), NULL, 0);
+    ig_value *left = k_sub(&line.b, stop, line.index);
+    ig_value *x = k_load_count(&line.b, c->from, line.index, lanes, left);
+    k_store_count(&line.b, x, c->to, line.index, left);
+    k_loop_close(&line, NULL, 0);
+}
+
+static void copy_runs(const gemm *g, ig_builder *b, const window_copy *c) {
+    if (g->window->run_axes == 0) {
+        copy_run(g, b, c, c->k, c->k_end);
+        return;
+    }
+    ig_value *run = g->window->run, *one = k_i64(b, 1), *size = k_max(b, run, one);
+    ig_value *last = k_add(b, c->k_end, k_sub(b, size, one));
+    k_loop runs = k_loop_open(b, k_div(b, c->k, size), k_div(b, last, size), one, NULL,
+                              0);
+    ig_builder *in = &runs.b;
+    ig_value *start = k_mul(in, runs.index, run);
+    window_copy part = *c;
+    part.from = k_offset(in, c->from, gemm_window_shift(g, in, runs.index));
+    copy_run(g, in, &part, k_max(in, c->k, start),
+             k_min(in, c->k_end, k_add(in, start, run)));
+    k_loop_close(&runs, NULL, 0);
+}
+
+void gemm_copy_windows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                       ig_value *count) {
+    const gemm_range *range = tile->range;
+    const gemm_window *w = g->window;
+    ig_value *index[IG_TENSOR_RANK];
+    find_index(w, b, tile->row, index);
+    k_loop rows = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), index, w->space);
+    ig_builder *in = &rows.b;
+    ig_value *row = k_add(in, k_sub(in, tile->row, range->row), rows.index);
+    ig_value *place = k_mul(in, row, k_i64(in, g->copy_stride * g->unit));
+    window_copy c = { .from = window_at(g, in, rows.carried),
+                      .to = k_offset(in, g->copy, place),
+                      .k = range->k,
+                      .k_end = range->k_end };
+    copy_runs(g, in, &c);
+    memcpy(index, rows.carried, w->space * sizeof *index);
+    step_index(w, in, index);
+    k_loop_close(&rows, index, w->space);
 }
 
 /* ---- the schedule ---- */

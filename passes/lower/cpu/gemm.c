@@ -235,7 +235,7 @@ static void copy_new_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
         return;
     }
     k_if is_new = k_if_open(b, is_first_use(b, tile), NULL, 0);
-    copy_rows(g, &is_new.then, tile, count);
+    (g->window ? gemm_copy_windows : copy_rows)(g, &is_new.then, tile, count);
     k_if_close(&is_new, NULL, NULL);
 }
 
@@ -583,7 +583,7 @@ static bool take_tile(gemm *g, const ig_op *anchor) {
 }
 
 /* Rows that end within a word are copied; so are those whose lines share sets of L1,
- * or fewer at a time. */
+ * or fewer at a time, and windows that are summed in blocks. */
 void gemm_spread_rows(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;
@@ -591,6 +591,10 @@ void gemm_spread_rows(gemm *g) {
     bool is_known = ig_dim_constant(module, g->a->type->dims[1], &k) &&
                     ig_dim_constant(module, g->depth, &words) &&
                     ig_dim_constant(module, g->dims[1], &n);
+    if (g->is_quads && g->window && target->has_blocks && is_known) {
+        g->copy_stride = ig_gemm_copy_stride(words);
+        return;
+    }
     if (g->is_quads && !g->window && (!is_known || k % IG_QUAD != 0)) {
         g->copy_stride = ig_gemm_copy_stride(words);
         return;
@@ -652,7 +656,8 @@ static void classify_extents(gemm *g) {
     g->is_shallow = knows_k && ig_gemm_is_shallow(target, k);
     g->is_deep = !knows_k || k > K_BLOCK;
     g->is_heavy = ig_lower_is_heavy(g->lower->body);
-    g->has_blocks = g->is_quads && !g->window && target->has_blocks;
+    g->has_blocks = g->is_quads && target->has_blocks &&
+                    (!g->window || g->copy_stride > 0);
     gemm_classify_tiles(g, row_limit(g));
 }
 

@@ -139,5 +139,8 @@ ig_status gemm_lower(gemm *g);
 void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value **out_rows);
 ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run);
+/* Copies the windows of `count` rows from the tile's first on, a pass of K. */
+void gemm_copy_windows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                       ig_value *count);
 
 #endif

@@ -114,6 +114,26 @@ TEST(windows_are_products) {
     check_batches(&cases[0]);
 }
 
+/* Rows of several blocks and tiles, two tiles of columns, and K of two passes, whose
+ * border lies within a run. */
+TEST(windows_are_copied_for_all_columns) {
+    static const convolution cases[] = {
+        { "u8", "i8", "4, 20, 19", "33, 20, 19", "4, 3, 3", 33, 36,
+          "before = [1, 1], after = [1, 1]", "128", "", true },
+        { "u8", "i8", "516, 4, 4", "130, 2, 2", "516, 3, 3", 130, 4644, "group = 1", "9",
+          "", true },
+        { "u8", "i8", "8, 9, 40", "20, 3, 18", "4, 3, 5", 20, 60,
+          "strides = [3, 2], group = 2", "3", "", true },
+        { "u8", "i8", "64, 9, 9", "70, 5, 5", "64, 1, 1", 70, 64, "strides = [2, 2]",
+          "1", "", true },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        check_convolution(&cases[i]);
+    }
+    check_batches(&cases[0]);
+    check_batches(&cases[2]);
+}
+
 TEST(few_channels_are_quads) {
     static const convolution cases[] = {
         { "u8", "i8", "3, 9, 9", "20, 4, 4", "3, 3, 3", 20, 27, "strides = [2, 2]",
@@ -200,6 +220,7 @@ TEST(other_windows_of_groups_are_floats) {
     check_batches(&cases[0]);
 }
 
-UNIT_SUITE(cpu_lower_conv_integer, windows_are_products, few_channels_are_quads,
+UNIT_SUITE(cpu_lower_conv_integer, windows_are_products,
+           windows_are_copied_for_all_columns, few_channels_are_quads,
            zeros_that_are_added_fit_too, windows_of_groups_are_products,
            other_windows_of_groups_are_floats)
