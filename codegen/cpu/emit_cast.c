@@ -241,6 +241,10 @@ ig_status ig_cpu_emit_cast(ig_cpu_emitter *e, const ig_op *op) {
         LLVMValueRef whole = ig_cpu_operand(e, op->operands[0].value->def, 0);
         return ig_cpu_set_result(e, op, gather_low_bits(e, whole, (unsigned)mask));
     }
+    LLVMValueRef bytes = ig_cpu_quantised(e, op);
+    if (bytes) {
+        return ig_cpu_set_result(e, op, bytes);
+    }
     bool saturate = ig_dtypes[to].bits == 8 && ig_attr_int(op, IG_cast_saturate, 0);
     return ig_cpu_set_result(
         e, op, convert_lanes(e, ig_cpu_operand(e, op, 0), from, to, saturate));

@@ -13,4 +13,8 @@ LLVMValueRef ig_cpu_widen(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef bits);
 LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
                            bool saturate);
 
+/* emit_quotient.c: a cast of a whole quotient to bytes; NULL where it is none, or has
+ * no quicker way than its ops one by one. */
+LLVMValueRef ig_cpu_quantised(ig_cpu_emitter *e, const ig_op *op);
+
 #endif

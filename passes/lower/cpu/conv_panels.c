@@ -6,9 +6,9 @@
  *
  * Row r of A is the window of place r of the result, images and places counted as one;
  * its elements are read where they lie.  Where a window begins is found once a block;
- * from there on K goes over runs of elements that lie side by side in x for every window
- * alike: all channels of a row of taps, or of one tap where taps are apart or groups
- * share x.
+ * from there on K goes over runs of elements that lie side by side in x for every
+ * window alike: all channels of a row of taps, or of one tap where taps are apart or
+ * groups share x.
  * Windows of one element, side by side, are rows of a matrix.
  *
  * Where the target sums blocks of rows at once (gemm_rows.c) rows must be evenly far
@@ -97,39 +97,70 @@ ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
 
 /* ---- copies ---- */
 
-/* A window and its copy: K is the index of both, but for a run's shift. */
-typedef struct window_copy {
+/* Where a run of a window lies, and its copy. */
+typedef struct run_copy {
     ig_value *from, *to;
-    ig_value *k, *k_end; /* words of this pass */
-} window_copy;
+    int64_t bytes; /* 0: not known */
+} run_copy;
 
-/* Words first … end. */
-static void copy_run(const gemm *g, ig_builder *b, const window_copy *c,
-                     ig_value *first, ig_value *end) {
+/* The vector at `at`, or `count` bytes of it. */
+static void copy_vector(const gemm *g, ig_builder *b, const run_copy *c, ig_value *at,
+                        ig_value *count) {
     uint32_t lanes = g->shape.lanes * g->unit;
-    ig_value *unit = k_i64(b, g->unit), *stop = k_mul(b, end, unit);
-    k_loop line = k_loop_open(b, k_mul(b, first, unit), stop, k_i64(b, lanes), NULL, 0);
-    ig_value *left = k_sub(&line.b, stop, line.index);
-    ig_value *x = k_load_count(&line.b, c->from, line.index, lanes, left);
-    k_store_count(&line.b, x, c->to, line.index, left);
+    ig_value *x = k_load_count(b, c->from, at, lanes, count);
+    k_store_count(b, x, c->to, at, count);
+}
+
+/* Of a known length, whole vectors and what is left. */
+static void copy_known_run(const gemm *g, ig_builder *b, const run_copy *c) {
+    enum { UNROLLED = 8 };
+    int64_t lanes = (int64_t)g->shape.lanes * g->unit, left = c->bytes % lanes;
+    int64_t whole = c->bytes - left;
+    if (whole > UNROLLED * lanes) {
+        ig_value *step = k_i64(b, lanes), *end = k_i64(b, whole);
+        k_loop line = k_loop_open(b, k_i64(b, 0), end, step, NULL, 0);
+        copy_vector(g, &line.b, c, line.index, NULL);
+        k_loop_close(&line, NULL, 0);
+    } else {
+        for (int64_t i = 0; i < whole; i += lanes) {
+            copy_vector(g, b, c, k_i64(b, i), NULL);
+        }
+    }
+    if (left > 0) {
+        copy_vector(g, b, c, k_i64(b, whole), k_i64(b, left));
+    }
+}
+
+static void copy_run(const gemm *g, ig_builder *b, const run_copy *c) {
+    if (c->bytes > 0) {
+        copy_known_run(g, b, c);
+        return;
+    }
+    ig_value *end = k_mul(b, g->window->run, k_i64(b, g->unit));
+    ig_value *lanes = k_i64(b, (int64_t)g->shape.lanes * g->unit);
+    k_loop line = k_loop_open(b, k_i64(b, 0), end, lanes, NULL, 0);
+    copy_vector(g, &line.b, c, line.index, k_sub(&line.b, end, line.index));
     k_loop_close(&line, NULL, 0);
 }
 
-static void copy_runs(const gemm *g, ig_builder *b, const window_copy *c) {
-    if (g->window->run_axes == 0) {
-        copy_run(g, b, c, c->k, c->k_end);
+static void copy_runs(const gemm *g, ig_builder *b, const run_copy *window) {
+    const gemm_window *w = g->window;
+    if (w->run_axes == 0) {
+        copy_run(g, b, window);
         return;
     }
-    ig_value *run = g->window->run, *one = k_i64(b, 1), *size = k_max(b, run, one);
-    ig_value *last = k_add(b, c->k_end, k_sub(b, size, one));
-    k_loop runs = k_loop_open(b, k_div(b, c->k, size), k_div(b, last, size), one, NULL,
-                              0);
+    ig_value *one = k_i64(b, 1), *count = one;
+    for (uint32_t d = 0; d < w->run_axes; d++) {
+        count = k_mul(b, count, w->kernel[d]);
+    }
+    k_loop runs = k_loop_open(b, k_i64(b, 0), count, one, NULL, 0);
     ig_builder *in = &runs.b;
-    ig_value *start = k_mul(in, runs.index, run);
-    window_copy part = *c;
-    part.from = k_offset(in, c->from, gemm_window_shift(g, in, runs.index));
-    copy_run(g, in, &part, k_max(in, c->k, start),
-             k_min(in, c->k_end, k_add(in, start, run)));
+    ig_value *at = k_mul(in, runs.index, k_mul(in, w->run, k_i64(in, g->unit)));
+    ig_value *shift = gemm_window_shift(g, in, runs.index);
+    run_copy c = *window;
+    c.from = k_offset(in, c.from, k_add(in, at, shift));
+    c.to = k_offset(in, c.to, at);
+    copy_run(g, in, &c);
     k_loop_close(&runs, NULL, 0);
 }
 
@@ -143,10 +174,9 @@ void gemm_copy_windows(const gemm *g, ig_builder *b, const gemm_block *tile,
     ig_builder *in = &rows.b;
     ig_value *row = k_add(in, k_sub(in, tile->row, range->row), rows.index);
     ig_value *place = k_mul(in, row, k_i64(in, g->copy_stride * g->unit));
-    window_copy c = { .from = window_at(g, in, rows.carried),
-                      .to = k_offset(in, g->copy, place),
-                      .k = range->k,
-                      .k_end = range->k_end };
+    run_copy c = { .from = window_at(g, in, rows.carried),
+                   .to = k_offset(in, g->copy, place),
+                   .bytes = w->run_words * g->unit };
     copy_runs(g, in, &c);
     memcpy(index, rows.carried, w->space * sizeof *index);
     step_index(w, in, index);
@@ -222,6 +252,7 @@ static gemm_window *make_window(const conv_panels *c, const ig_type *out, ig_dim
     w->extents = make_params(c->lower, out->dims, c->last);
     w->steps = make_params(c->lower, steps, c->last);
     w->run = ig_lower_param(c->lower, run);
+    ig_dim_constant(c->lower->module, run, &w->run_words);
     w->run_axes = run_axes;
     w->kernel = make_params(c->lower, kernel, run_axes);
     w->apart = make_params(c->lower, apart, run_axes);

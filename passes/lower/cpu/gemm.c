@@ -179,10 +179,15 @@ static gemm_cursor next_results(const gemm *g, ig_builder *b, const gemm_block *
 
 /* ---- copied rows ---- */
 
-/* Is this the first micro-panel that needs these rows of A? */
-static ig_value *is_first_use(ig_builder *b, const gemm_block *tile) {
+/* Is this the first micro-panel that needs these rows of A?  Windows are copied for all
+ * passes at once. */
+static ig_value *is_first_use(const gemm *g, ig_builder *b, const gemm_block *tile) {
     const gemm_range *range = tile->range;
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, range->column);
+    if (g->window && g->is_deep) {
+        ig_value *is_start = k_compare(b, IG_OP_eq, range->k, k_i64(b, 0));
+        is_first = k_binary(b, IG_OP_and, is_first, is_start);
+    }
     return k_where(b, range->is_new, is_first, range->is_new);
 }
 
@@ -234,7 +239,7 @@ static void copy_new_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
     if (!g->copy) {
         return;
     }
-    k_if is_new = k_if_open(b, is_first_use(b, tile), NULL, 0);
+    k_if is_new = k_if_open(b, is_first_use(g, b, tile), NULL, 0);
     (g->window ? gemm_copy_windows : copy_rows)(g, &is_new.then, tile, count);
     k_if_close(&is_new, NULL, NULL);
 }
@@ -244,7 +249,7 @@ static gemm_cursor next_copied(const gemm *g, ig_builder *b, const gemm_block *t
                                ig_value *rows) {
     ig_value *next = k_add(b, tile->row, rows), *zero = k_i64(b, 0);
     ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
-    ig_value *is_wanted = k_where(b, is_inside, is_first_use(b, tile), is_inside);
+    ig_value *is_wanted = k_where(b, is_inside, is_first_use(g, b, tile), is_inside);
     ig_value *row = k_where(b, is_wanted, next, tile->row);
     ig_value *unit = k_i64(b, g->unit);
     return (gemm_cursor){

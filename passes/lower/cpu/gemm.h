@@ -16,6 +16,7 @@ typedef struct gemm_window {
     uint32_t space; /* axes of the result but the channels: image, places */
     ig_value **extents, **steps; /* of the result's axes; in x from one to the next */
     ig_value *run;               /* words */
+    int64_t run_words;           /* the same, or 0 where it is not known */
     uint32_t run_axes;          /* of the kernel's, those that runs are counted along */
     ig_value **kernel, **apart; /* extents of these; in x from one to the next */
 } gemm_window;
@@ -139,7 +140,7 @@ ig_status gemm_lower(gemm *g);
 void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value **out_rows);
 ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run);
-/* Copies the windows of `count` rows from the tile's first on, a pass of K. */
+/* Copies the windows of `count` rows from the tile's first on, all of K. */
 void gemm_copy_windows(const gemm *g, ig_builder *b, const gemm_block *tile,
                        ig_value *count);
 

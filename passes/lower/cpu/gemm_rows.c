@@ -20,7 +20,8 @@ typedef struct block_row {
     const gemm_block *tile;
     const block_sums *sums;
     ig_value *number;
-    bool is_tail; /* some columns may be beyond N */
+    bool is_tail;   /* some columns may be beyond N */
+    uint32_t lanes; /* of the epilogue's vectors */
 } block_row;
 
 static block_sums sums_of(const gemm *g, ig_builder *b, const gemm_block *tile) {
@@ -81,17 +82,18 @@ static ig_site read_site(const gemm *g, ig_builder *b, const block_row *row,
     ig_value *count = row->is_tail ? k_sub(b, g->n, at) : NULL;
     ig_value *line = k_add(b, row->tile->row, row->number);
     ig_site site = gemm_site_at(g, b, line, at, count);
+    site.lanes = row->lanes;
     ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
-                  k_load(b, sums->buffer, place, g->shape.lanes));
+                  k_load(b, sums->buffer, place, row->lanes));
     return site;
 }
 
 static void store_row(const gemm *g, ig_builder *b, const block_row *row) {
-    uint32_t count = row->tile->panels * g->shape.vectors;
+    uint32_t count = row->tile->panels * PANEL / row->lanes;
     ig_site *sites = IG_NEW_ARRAY(g->lower->arena, ig_site, count);
     const ig_op *yield = g->lower->body->last;
     for (uint32_t i = 0; i < count; i++) {
-        sites[i] = read_site(g, b, row, k_i64(b, (int64_t)i * g->shape.lanes));
+        sites[i] = read_site(g, b, row, k_i64(b, (int64_t)i * row->lanes));
         for (uint32_t y = 0; y < yield->operand_count; y++) {
             ig_lower_value(g->lower, &sites[i], yield->operands[y].value);
         }
@@ -104,7 +106,7 @@ static void store_row(const gemm *g, ig_builder *b, const block_row *row) {
 /* A long epilogue is there once. */
 static void store_row_staged(const gemm *g, ig_builder *b, const block_row *row) {
     ig_value *width = k_i64(b, (int64_t)row->tile->panels * PANEL);
-    ig_value *step = k_i64(b, g->shape.lanes);
+    ig_value *step = k_i64(b, row->lanes);
     k_loop columns = k_loop_open(b, k_i64(b, 0), width, step, NULL, 0);
     ig_site site = read_site(g, &columns.b, row, columns.index);
     ig_lower_store_yields(g->lower, &site);
@@ -118,9 +120,19 @@ static void store_rows(const gemm *g, ig_builder *b, block_row row, ig_value *co
     k_loop_close(&rows, NULL, 0);
 }
 
+/* Bytes are narrowed side by side: a whole row of a block at once. */
+static uint32_t row_lanes(const gemm *g, const gemm_block *tile) {
+    const ig_op *yield = g->lower->body->last;
+    bool is_narrow = !g->is_heavy && tile->panels == GEMM_BLOCK_PANELS;
+    for (uint32_t y = 0; y < yield->operand_count; y++) {
+        is_narrow &= ig_dtypes[yield->operands[y].value->type->dtype].bits == 8;
+    }
+    return is_narrow ? GEMM_BLOCK_PANELS * PANEL : g->shape.lanes;
+}
+
 static void finish_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                         const block_sums *sums, ig_value *count) {
-    block_row row = { .tile = tile, .sums = sums };
+    block_row row = { .tile = tile, .sums = sums, .lanes = row_lanes(g, tile) };
     if (!g->is_ragged) {
         store_rows(g, b, row, count);
         return;
@@ -129,6 +141,7 @@ static void finish_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_if whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
     store_rows(g, &whole.then, row, count);
     row.is_tail = true;
+    row.lanes = g->shape.lanes;
     store_rows(g, &whole.other, row, count);
     k_if_close(&whole, NULL, NULL);
 }

@@ -193,6 +193,51 @@ TEST(quads_of_large_sizes) {
     check_product(&wide, rows, 3);
 }
 
+/* What follows a product when its layer is quantised: by numbers of all kinds. */
+static void put_layer(ig_writer *text, int64_t n, const char *zero) {
+    static const int step = 37;
+    ig_put(text, "module @t {\n  weight @w : i8[24, %lld] = [", (long long)n);
+    for (int64_t i = 0; i < 24 * n; i++) {
+        ig_put(text, "%s%d", i ? ", " : "", (int)(i * step % 256) - 128);
+    }
+    ig_put(text, "]\n  graph @main(%%x: u8[B, 24], %%s: f32[%lld], %%a: f32[%lld]) -> ",
+           (long long)n, (long long)n);
+    ig_put(text, "(u8[B, %lld] \"y\") {\n", (long long)n);
+    ig_put(text, "%%0 = const {value = 0} : u8[]\n%%1 = const {value = 0} : i8[]\n");
+    ig_put(text, "%%2 = matmul_integer %%x, @w, %%0, %%1 : i32[B, %lld]\n",
+           (long long)n);
+    ig_put(text, "%%3 = cast %%2 {to = f32} : f32[B, %lld]\n", (long long)n);
+    ig_put(text, "%%4 = mul %%3, %%s : f32[B, %lld]\n", (long long)n);
+    ig_put(text, "%%5 = add %%4, %%a : f32[B, %lld]\n", (long long)n);
+    ig_put(text, "%%6 = const {value = 0.37} : f32[]\n");
+    ig_put(text, "%%7 = div_round %%5, %%6 : f32[B, %lld]\n", (long long)n);
+    ig_put(text, "%%8 = const {value = %s} : f32[]\n", zero);
+    ig_put(text, "%%9 = add %%7, %%8 : f32[B, %lld]\n", (long long)n);
+    ig_put(text, "%%10 = cast %%9 {to = u8} : u8[B, %lld]\nret %%10\n  }\n}\n",
+           (long long)n);
+}
+
+TEST(quantised_results) {
+    static const char *const zeros[] = { "0", "117", "255", "-3", "0.5" };
+    for (size_t i = 0; i < IG_COUNT_OF(zeros); i++) {
+        int64_t rows = i == 0 ? 21 : 5;
+        ig_arena arena;
+        ig_arena_init(&arena, NULL);
+        ig_writer text;
+        ig_writer_init(&text, &arena);
+        put_layer(&text, i % 2 ? 64 : 85, zeros[i]);
+        for (size_t l = 0; l < IG_COUNT_OF(cpu_levels); l++) {
+            lower_case c;
+            lower_open(&c, cpu_levels[l], text.data, &rows, 1);
+            lower_inputs(&c, LOWER_SPECIAL, 0);
+            lower_interpret(&c);
+            lower_match_each(&c, lower_run(&c), 0);
+            lower_close(&c);
+        }
+        ig_arena_fini(&arena);
+    }
+}
+
 /* The length of the product's chains at a level, and whether some have extra quads. */
 static int64_t chain_of(const product *p, const char *level, bool *has_places) {
     ig_arena arena;
@@ -246,4 +291,5 @@ TEST(quads_in_chains) {
 
 UNIT_SUITE(cpu_lower_quads, quads_of_all_signs_and_zero_points,
            quads_of_the_largest_numbers, quads_of_sampled_sizes, quads_of_large_sizes,
+           quantised_results,
            quads_in_chains)
