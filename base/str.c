@@ -75,8 +75,20 @@ size_t ig_utf8_length(const char *text, size_t size) {
     return length;
 }
 
-/* Of a well-formed sequence. */
-static uint32_t code_point(const unsigned char *bytes, size_t length) {
+size_t ig_utf8_encode(uint32_t point, char to[4]) {
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
+        return 0;
+    }
+    size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = length; i-- > 1; point >>= 6) {
+        to[i] = (char)(0x80 | (point & 0x3f));
+    }
+    to[0] = (char)(length == 1 ? point : (0xf00U >> length & 0xff) | point);
+    return length;
+}
+
+uint32_t ig_utf8_decode(const char *text, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)text;
     assert(length >= 1 && length <= 4 && "a letter has one to four bytes");
     uint32_t code = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
@@ -87,7 +99,7 @@ static uint32_t code_point(const unsigned char *bytes, size_t length) {
 
 size_t ig_utf8_plain(const char *text, size_t size) {
     size_t length = ig_utf8_length(text, size);
-    uint32_t code = length ? code_point((const unsigned char *)text, length) : 0;
+    uint32_t code = length ? ig_utf8_decode(text, length) : 0;
     bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
     bool is_mark = (code >= 0x200e && code <= 0x200f) ||
                    (code >= 0x2028 && code <= 0x202e) ||

@@ -24,6 +24,10 @@ static void name_operand(const ig_plan *plan, const ig_plan_operand *operand,
         kind = "output";
         name = plan->outputs[buffer->index].name;
     }
+    if (name.size == 0) {
+        (void)snprintf(text, size, "an inner value's");
+        return;
+    }
     (void)snprintf(text, size, "%s '%s'", kind, ig_plan_string(plan, name));
 }
 

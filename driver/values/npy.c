@@ -5,13 +5,15 @@
  *
  * The header is a Python dict literal of three keys: descr ('<f4'), fortran_order,
  * shape.  Either byte order and either order of axes is read; row-major little-endian
- * is written.
+ * is written.  Texts are in npy_text.c.
  */
 #include "driver/values/argument.h"
+#include "driver/values/npy_text.h"
 
 #include "base/checked.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAGIC "\x93NUMPY"
@@ -34,6 +36,7 @@ typedef struct npy_reader {
     ig_location where;
     ig_str header; /* what is left of it */
     ig_dtype wanted, dtype;
+    ig_npy_texts texts; /* where dtype is str */
     bool is_fortran, is_swapped, is_complex;
     uint32_t rank;
     int64_t dims[IG_TENSOR_RANK];
@@ -87,7 +90,7 @@ static ig_status read_descr(npy_reader *r) {
     ig_str text;
     if (!read_string(r, &text) || text.size < 2) {
         return ig_error(&r->context->diag, IG_UNSUPPORTED, &r->where,
-                        "only arrays of numbers can be read");
+                        "only arrays of numbers and texts can be read");
     }
     ig_str name = text;
     if (strchr("<>|=", text.data[0])) {
@@ -101,6 +104,15 @@ static ig_status read_descr(npy_reader *r) {
                             'c'; /* two per element: a last extent of 2 */
             return IG_OK;
         }
+    }
+    if (ig_npy_parse_texts(name, &r->texts)) {
+        r->dtype = IG_DT_str;
+        return IG_OK;
+    }
+    if (ig_str_is(name, "O")) {
+        return ig_error(&r->context->diag, IG_UNSUPPORTED, &r->where,
+                        "arrays of Python's objects cannot be read: save texts with "
+                        "dtype=str");
     }
     if (ig_str_is(name, "V1") && r->wanted != IG_DT_COUNT &&
         ig_dtypes[r->wanted].bits == 8) {
@@ -218,6 +230,47 @@ static void take_fortran(const npy_reader *r, const char *from, char *to,
     }
 }
 
+/* The elements as they stand in the file, in row-major order and with the bytes of
+ * each unit (an element or a character) little-endian. */
+static void take_elements(const npy_reader *r, ig_str data, char *to, size_t width,
+                          size_t unit) {
+    if (r->is_fortran) {
+        take_fortran(r, data.data, to, width);
+    } else if (data.size) {
+        memcpy(to, data.data, data.size);
+    }
+    if (r->is_swapped) {
+        swap_bytes(to, data.size / unit, unit);
+    }
+}
+
+static ig_status read_texts(npy_reader *r, ig_arena *arena, ig_str data,
+                            ig_tensor *out) {
+    IG_TRY(ig_tensor_alloc(arena, r->context, IG_DT_str, r->rank, r->dims, out));
+    char *rows = ig_arena_alloc(arena, data.size);
+    size_t unit = ig_npy_character(&r->texts);
+    take_elements(r, data, rows, unit * r->texts.characters, unit);
+    const char *why = ig_npy_take_texts(&r->texts, rows, arena, out);
+    return why ? ig_error(&r->context->diag, IG_INVALID, &r->where, "it holds %s", why)
+               : IG_OK;
+}
+
+/* False where the size of the data is another than the shape's. */
+static bool is_whole(const npy_reader *r, ig_str data) {
+    int64_t count = 1, bytes = 0;
+    bool fits = true;
+    for (uint32_t d = 0; d < r->rank; d++) {
+        fits = fits && ig_mul_i64(count, r->dims[d], &count);
+    }
+    if (r->dtype == IG_DT_str) {
+        int64_t width = (int64_t)(r->texts.characters * ig_npy_character(&r->texts));
+        fits = fits && ig_mul_i64(count, width, &bytes);
+    } else {
+        fits = fits && ig_dtype_bytes(r->dtype, count, &bytes);
+    }
+    return fits && (uint64_t)bytes == data.size;
+}
+
 static ig_status read_data(npy_reader *r, ig_arena *arena, ig_str data,
                            ig_tensor *out) {
     if (r->wanted != IG_DT_COUNT && !ig_dtype_is_float(r->dtype) &&
@@ -225,25 +278,15 @@ static ig_status read_data(npy_reader *r, ig_arena *arena, ig_str data,
         ig_dtypes[r->wanted].bits == ig_dtypes[r->dtype].bits) {
         r->dtype = r->wanted; /* bits of a float that numpy has no name for */
     }
-    int64_t count = 1, bytes = 0;
-    bool fits = true;
-    for (uint32_t d = 0; d < r->rank; d++) {
-        fits = fits && ig_mul_i64(count, r->dims[d], &count);
-    }
-    fits = fits && ig_dtype_bytes(r->dtype, count, &bytes);
-    if (!fits || (uint64_t)bytes != data.size) {
+    if (!is_whole(r, data)) {
         return report_damage(r, "its data is not as long as its shape says");
+    }
+    if (r->dtype == IG_DT_str) {
+        return read_texts(r, arena, data, out);
     }
     IG_TRY(ig_tensor_alloc(arena, r->context, r->dtype, r->rank, r->dims, out));
     size_t width = ig_dtypes[r->dtype].bits / 8;
-    if (r->is_fortran) {
-        take_fortran(r, data.data, out->data, width);
-    } else if (data.size) {
-        memcpy(out->data, data.data, data.size);
-    }
-    if (r->is_swapped) {
-        swap_bytes(out->data, (size_t)count, width);
-    }
+    take_elements(r, data, out->data, width, width);
     return IG_OK;
 }
 
@@ -282,17 +325,8 @@ static const char *npy_name(ig_dtype dtype) {
     return ig_dtypes[dtype].bits == 8 ? "V1" : NULL;
 }
 
-ig_status ig_npy_write(ig_context *context, const char *file, const ig_tensor *tensor,
-                       ig_writer *out) {
+static void put_header(const ig_tensor *tensor, const char *name, ig_writer *out) {
     assert(out->size == 0 && "the header is aligned from the start of the writer");
-    const char *name = tensor->kind == IG_TENSOR ? npy_name(tensor->dtype) : NULL;
-    if (!name) {
-        ig_location where = { .file = file };
-        return ig_error(&context->diag, IG_UNSUPPORTED, &where,
-                        "numpy has no format for %s",
-                        tensor->kind == IG_TENSOR ? ig_dtypes[tensor->dtype].name
-                                                  : "lists of arrays");
-    }
     ig_put_bytes(out, MAGIC "\1\0\0\0", 10);
     ig_put(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
            ig_dtypes[tensor->dtype].bits == 8 ? '|' : '<', name);
@@ -309,6 +343,36 @@ ig_status ig_npy_write(ig_context *context, const char *file, const ig_tensor *t
     assert(header <= UINT16_MAX && "version 1 has headers of 16 bits; ranks are small");
     out->data[8] = (char)(header & 255);
     out->data[9] = (char)(header >> 8);
+}
+
+static ig_status write_texts(ig_context *context, const char *file,
+                             const ig_tensor *tensor, ig_writer *out) {
+    ig_npy_texts texts = ig_npy_measure_texts(tensor);
+    char name[24];
+    snprintf(name, sizeof name, "U%zu", texts.characters);
+    put_header(tensor, name, out);
+    if (!ig_npy_put_texts(&texts, tensor, out)) {
+        ig_location where = { .file = file };
+        return ig_error(&context->diag, IG_UNSUPPORTED, &where,
+                        "numpy has no format for texts that are no UTF-8");
+    }
+    return IG_OK;
+}
+
+ig_status ig_npy_write(ig_context *context, const char *file, const ig_tensor *tensor,
+                       ig_writer *out) {
+    if (tensor->kind == IG_TENSOR && tensor->dtype == IG_DT_str) {
+        return write_texts(context, file, tensor, out);
+    }
+    const char *name = tensor->kind == IG_TENSOR ? npy_name(tensor->dtype) : NULL;
+    if (!name) {
+        ig_location where = { .file = file };
+        return ig_error(&context->diag, IG_UNSUPPORTED, &where,
+                        "numpy has no format for %s",
+                        tensor->kind == IG_TENSOR ? ig_dtypes[tensor->dtype].name
+                                                  : "lists of arrays");
+    }
+    put_header(tensor, name, out);
     ig_put_bytes(out, tensor->data, (size_t)ig_tensor_bytes(tensor));
     return IG_OK;
 }

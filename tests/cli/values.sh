@@ -48,6 +48,16 @@ assert (y == numpy.load(tmp + "/files/y.npy")).all()
 numpy.savez(tmp + "/x.npz", x=numpy.asfortranarray(y))
 numpy.save(tmp + "/big.npy", y.astype(">f4"))
 numpy.save(tmp + "/wide.npy", y.astype("f8"))
+texts = numpy.array([["", "h\u00e9z\U0001f600"], ["a", "\u20ac "]])
+numpy.save(tmp + "/texts.npy", texts)
+numpy.save(tmp + "/texts_column.npy", numpy.asfortranarray(texts))
+numpy.save(tmp + "/texts_big.npy", texts.astype(">U9"))
+numpy.save(tmp + "/bytes.npy", numpy.array([["", "a"], ["bc", "\u20ac".encode()]], "S"))
+numpy.save(tmp + "/no_texts.npy", numpy.zeros((0, 2), "U7"))
+numpy.save(tmp + "/zero.npy", numpy.array([["a\0b", "c"]]))
+numpy.save(tmp + "/surrogate.npy", numpy.array([["a", "\ud800"]]))
+numpy.save(tmp + "/latin.npy", numpy.array([["a", b"\xe9"]], "S"))
+numpy.save(tmp + "/objects.npy", numpy.array([["a", "b"]], object), allow_pickle=True)
 PY
 if [ $? = 0 ]; then
     check "numpy's archives are read, column-major ones too" 0 "  4 5 6 7" \
@@ -57,6 +67,34 @@ if [ $? = 0 ]; then
     check "another dtype lists expected and given" 3 \
         "input 'x' must be f32[B, 4], but was given f64[2, 4]" \
         "$ingot" run "$tmp/relu.ig" --input "x=@$tmp/wide.npy"
+
+    # Texts.
+    cat >"$tmp/texts.ig" <<'IG'
+module @m {
+  symbol N {min = 0}
+  graph @main(%x: str[N, 2]) -> (str[N, 4] "y") {
+    %0 = concat %x, %x {axis = 1} : str[N, 4]
+    ret %0
+  }
+}
+IG
+    for form in texts texts_column texts_big bytes no_texts; do
+        holds "texts of numpy go in and out: $form" sh -c "
+            '$ingot' run '$tmp/texts.ig' --input 'x=@$tmp/$form.npy' -o '$tmp/t.npz' &&
+            '$python' -c '
+import sys, numpy
+x, y = numpy.load(sys.argv[1]), numpy.load(sys.argv[2])[\"y\"]
+x = numpy.char.decode(x, \"utf-8\") if x.dtype.kind == \"S\" else x
+assert y.dtype.kind == \"U\" and (y == numpy.concatenate([x, x], 1)).all(), y
+assert y.shape == (len(x), 4)' '$tmp/$form.npy' '$tmp/t.npz'"
+    done
+    for wrong in "zero:a text with a zero" "surrogate:what is no character" \
+                 "latin:a text that is no UTF-8"; do
+        check "texts that are none: ${wrong%%:*}" 3 "${wrong#*:}" \
+            "$ingot" run "$tmp/texts.ig" --input "x=@$tmp/${wrong%%:*}.npy"
+    done
+    check "pickled objects" 4 "save texts with dtype=str" \
+        "$ingot" run "$tmp/texts.ig" --input "x=@$tmp/objects.npy"
 elif grep -q "No module named 'numpy'" "$tmp/out"; then
     skip "arrays by numpy" "python3 has no numpy"
 else

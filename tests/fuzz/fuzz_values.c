@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const types[] = {
     NULL,          "f32[B, 3]", "bf16[N]", "i4[8]",
-    "seq<i64[N]>", "bool[]",    "u64[2]",  "f8e5m2[4]"
+    "seq<i64[N]>", "bool[]",    "u64[2]",  "f8e5m2[4]", "str[B]"
 };
 
 static ig_status read_value(ig_context *context, ig_arena *arena, uint8_t choice,

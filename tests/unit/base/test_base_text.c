@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "base/map.h"
+#include "base/utf8.h"
 #include "base/writer.h"
 #include "tests/unit/unit.h"
 
@@ -69,6 +70,20 @@ TEST(utf8_is_checked_strictly) {
                   "case %zu", i);
     }
     CHECK(ig_utf8_is_valid((ig_str){ "a\0b", 3 }));
+}
+
+TEST(code_points_are_written_as_they_are_read) {
+    char text[4];
+    for (uint32_t point = 0; point <= 0x110000; point++) {
+        size_t length = ig_utf8_encode(point, text);
+        bool is_one = point < 0xd800 || (point > 0xdfff && point < 0x110000);
+        CHECK_MSG((length != 0) == is_one, "%x", point);
+        if (length) {
+            CHECK_MSG(ig_utf8_length(text, length) == length, "%x", point);
+            CHECK_MSG(ig_utf8_decode(text, length) == point, "%x", point);
+        }
+    }
+    CHECK(ig_utf8_encode(UINT32_MAX, text) == 0);
 }
 
 TEST(integers_are_read_whole) {
@@ -293,6 +308,7 @@ TEST(maps_by_number) {
 }
 
 UNIT_SUITE(base_text, strings_compare, hash_is_xxh3, utf8_is_checked_strictly,
+           code_points_are_written_as_they_are_read,
            integers_are_read_whole, floats_are_read_whole,
            size_arithmetic_reports_overflow, writers_grow_and_stay_terminated,
            writers_align, quoting_escapes, floats_are_written_short,

@@ -99,6 +99,19 @@ static void expect(const char *outs, uint32_t index, features given, int64_t wid
     ig_module_destroy(module);
 }
 
+/* The model runs, but not on these. */
+static void expect_error(const char *outs, features given, const char *words) {
+    ig_module *module;
+    ig_tensor in, out[2];
+    int64_t shape[2] = { given.rows, given.columns };
+    CHECK_MSG(import_all(outs, &module) == IG_OK, "%s", run.why);
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, shape, &in));
+    memcpy(in.data, given.x, (size_t)in.count * sizeof *given.x);
+    CHECK(ig_interpret(ig_module_graph(module, "main"), &in, &run.arena, out) != IG_OK);
+    CHECK_MSG(strstr(run.why, words), "'%s' lacks '%s'", run.why, words);
+    ig_module_destroy(module);
+}
+
 static void expect_refusal(const char *outs, const char *words) {
     ig_module *module = NULL;
     CHECK(import_all(outs, &module) != IG_OK);
@@ -364,6 +377,18 @@ TEST(one_hot_encoder_adds_an_axis) {
 }
 END_TEST
 
+TEST(one_hot_encoder_without_zeros_knows_each_element) {
+    Onnx__NodeProto *node = begin(1, "OneHotEncoder", "y");
+    onnx_attr_ints(&model, node, "cats_int64s", 4, INTS(0, -1, 6, 6));
+    onnx_attr_i(&model, node, "zeros", 0);
+    expect("y", 0, X(1, 3, 6, 0, -1), 12,
+           FLOATS(0, 0, 0, 1, /**/ 1, 0, 0, 0, /**/ 0, 1, 0, 0));
+    expect("y", 0, X(0, 3, 0), 12, FLOATS(0));
+    expect_error("y", X(1, 3, 6, 5, -1), "index -1 at position 1");
+    end();
+}
+END_TEST
+
 TEST(zip_map_stays_a_matrix_of_the_labels) {
     set_strings(begin(1, "ZipMap", "y"), "classlabels_strings", "no,yes");
     expect("y", 0, X(2, 2, 0.25F, 0.75F, 1, 0), 2, FLOATS(0.25F, 0.75F, 1, 0));
@@ -420,6 +445,7 @@ UNIT_SUITE(onnx_ml, trees_of_one_target_are_summed, trees_track_missing_values,
            binarizer_holds_elements_against_a_threshold, scaler_takes_the_offset_first,
            normalizer_leaves_rows_of_zeros, imputer_replaces_nan,
            features_are_picked_and_put_side_by_side, one_hot_encoder_adds_an_axis,
+           one_hot_encoder_without_zeros_knows_each_element,
            zip_map_stays_a_matrix_of_the_labels, linear_regressor_has_a_row_a_target,
            linear_classifier_of_one_row_keeps_its_share,
            linear_classifier_of_one_row_is_of_two_classes)

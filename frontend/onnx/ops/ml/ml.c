@@ -217,6 +217,24 @@ ig_status ig_onnx_import_feature_vectorizer(ig_onnx_node *node) {
     return ig_onnx_give(node, ig_expr_concat(e, 1, parts, node->input_count));
 }
 
+/* Rows of marks, of which the last counts: a row without one is an error of the run,
+ * the place of its mark being -1. */
+static ig_value *mark_known(ig_onnx_node *node, ig_value *is_it) {
+    ig_expr *e = node->e;
+    ig_value *rows = ig_expr_cast(e, is_it, IG_DT_i64);
+    if (!rows) {
+        return NULL;
+    }
+    uint32_t axis = rows->type->rank - 1;
+    ig_value *places = ig_expr_iota(e, IG_DT_i64, rows->type->dims[axis]);
+    ig_value *from_one = ig_expr_with(e, IG_OP_add, places, 1);
+    ig_value *last = ig_expr_reduce_axis(e, IG_REDUCE_max,
+                                         ig_build_mul(e, rows, from_one), axis, true);
+    ig_value *place = ig_expr_gather(e, places, ig_expr_with(e, IG_OP_sub, last, 1), 0,
+                                     IG_NEGATIVE_error);
+    return ig_build_eq(e, place, places);
+}
+
 /* A further axis: 1 where the element is the category. */
 ig_status ig_onnx_import_one_hot_encoder(ig_onnx_node *node) {
     ig_expr *e = node->e;
@@ -229,10 +247,6 @@ ig_status ig_onnx_import_one_hot_encoder(ig_onnx_node *node) {
         return ig_onnx_fail(node, IG_INVALID, "has no %s",
                             is_text ? "cats_strings" : "cats_int64s");
     }
-    if (!ig_onnx_attr_bool(node, "zeros", true)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "zeros is 0: an element of no category would be an error");
-    }
     ig_value *x = is_text ? ig_build_text_find(e, node->inputs[0],
                                                ig_onnx_text_source(node, texts))
                           : ig_expr_cast(e, node->inputs[0], IG_DT_i64);
@@ -240,6 +254,9 @@ ig_status ig_onnx_import_one_hot_encoder(ig_onnx_node *node) {
                               : ig_expr_ints(e, cats, count);
     x = x ? ig_expr_unsqueeze(e, x, x->type->rank) : NULL;
     ig_value *is_it = ig_build_eq(e, x, known);
+    if (!ig_onnx_attr_bool(node, "zeros", true)) {
+        is_it = mark_known(node, is_it);
+    }
     return ig_onnx_give(node, ig_expr_cast(e, is_it, IG_DT_f32));
 }
 
