@@ -15,6 +15,7 @@
  */
 #include "codegen/cpu/emit_cast.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static bool read_quantised(const ig_cpu_emitter *e, const ig_op *op, quantised *
     const ig_op *def = op->operands[0].value->def;
     uint32_t lanes = ig_cpu_result_lanes(op);
     bool fills = strcmp(e->level->width, "512") == 0 &&
-                 (lanes == WIDEST || lanes == PIECES * WIDEST);
+                 (lanes == WIDEST || lanes == 2 * WIDEST || lanes == PIECES * WIDEST);
     out->z = 0;
     if (!fills || op->results[0].type->dtype != IG_DT_u8 || !def) {
         return false;
@@ -98,15 +99,17 @@ static bool read_quantised(const ig_cpu_emitter *e, const ig_op *op, quantised *
            has_inverse(e, def, &out->y) && out->y > 0;
 }
 
-/* 16 lanes from `first` on. */
-static LLVMValueRef lanes_from(ig_cpu_emitter *e, LLVMValueRef x, unsigned first) {
+/* `count` lanes from `first` on. */
+static LLVMValueRef lanes_from(ig_cpu_emitter *e, LLVMValueRef x, unsigned first,
+                               unsigned count) {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
-    LLVMValueRef lanes[WIDEST];
-    for (unsigned i = 0; i < WIDEST; i++) {
+    LLVMValueRef lanes[PIECES * WIDEST];
+    assert(count <= IG_COUNT_OF(lanes) && "a part of what is narrowed at once");
+    for (unsigned i = 0; i < count; i++) {
         lanes[i] = LLVMConstInt(i32, first + i, 0);
     }
     return LLVMBuildShuffleVector(e->builder, x, LLVMGetUndef(LLVMTypeOf(x)),
-                                  LLVMConstVector(lanes, WIDEST), L_UNNAMED);
+                                  LLVMConstVector(lanes, count), L_UNNAMED);
 }
 
 /* 16 lanes of x / y from `first` on as integers, rounded to even; the least integer for
@@ -117,7 +120,7 @@ static LLVMValueRef whole_quotient(ig_cpu_emitter *e, const quantised *q,
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
     LLVMTypeRef mask = LLVMInt16TypeInContext(e->llvm), wide = l_vector(i32, WIDEST);
     if (l_lanes(LLVMTypeOf(x)) > WIDEST) {
-        x = lanes_from(e, x, first);
+        x = lanes_from(e, x, first, WIDEST);
     }
     LLVMValueRef most = l_real(LLVMTypeOf(x), ldexp(q->y, MOST_BITS));
     x = ig_cpu_extreme(e, LLVMRealOLT, most, x, true);
@@ -187,5 +190,12 @@ LLVMValueRef ig_cpu_quantised(ig_cpu_emitter *e, const ig_op *op) {
     for (unsigned i = 0; i < lanes / WIDEST; i++) {
         wide[i] = whole_quotient(e, &q, x, i * WIDEST);
     }
-    return lanes == WIDEST ? narrow_one(e, &q, wide[0]) : narrow_four(e, &q, wide);
+    if (lanes == WIDEST) {
+        return narrow_one(e, &q, wide[0]);
+    }
+    for (unsigned i = lanes / WIDEST; i < PIECES; i++) {
+        wide[i] = wide[i - lanes / WIDEST];
+    }
+    LLVMValueRef bytes = narrow_four(e, &q, wide);
+    return lanes < PIECES * WIDEST ? lanes_from(e, bytes, 0, lanes) : bytes;
 }

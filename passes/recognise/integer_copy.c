@@ -74,7 +74,8 @@ ig_value *ig_match_bytes_moved(ig_builder *b, ig_op *op) {
     return dequantize_as(&e, from, bytes);
 }
 
-/* Does every window see an element of x along this axis of space? */
+/* Does every window see an element of x along this axis of space?  Where the number of
+ * windows is rounded up, the last one begins before x ends all the same. */
 static bool sees_elements(const ig_op *op, uint32_t d, const ig_type *x) {
     static const uint32_t slots[] = { IG_pool_before, IG_pool_after };
     int64_t kernel = op->attrs[IG_pool_kernel].as.ints[d], least = 0, most = 0;
@@ -96,7 +97,7 @@ static bool sees_elements(const ig_op *op, uint32_t d, const ig_type *x) {
 ig_value *ig_match_maxima(ig_builder *b, ig_op *op) {
     const ig_type *x = ig_op_operand(op, 0)->type;
     bool is_max = ig_attr_int(op, IG_pool_op, 0) == IG_WINDOW_max;
-    bool sees = is_max && !ig_attr_int(op, IG_pool_ceil_mode, 0);
+    bool sees = is_max;
     for (uint32_t d = 0; sees && d + 2 < x->rank; d++) {
         sees = sees_elements(op, d, x);
     }

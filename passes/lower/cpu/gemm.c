@@ -360,14 +360,17 @@ static ig_value *emit_block_panels(const gemm *g, ig_builder *b,
     return end;
 }
 
+/* The panels that are left over are one micro-panel where their number is known. */
 static void emit_blocks(const gemm *g, ig_builder *b, const gemm_range *range,
                         ig_value *column) {
-    column = emit_block_panels(g, b, range, column, GEMM_BLOCK_PANELS);
     int64_t n = 0;
-    bool is_whole = ig_dim_constant(g->lower->module, g->dims[1], &n) &&
-                    (n + PANEL - 1) / PANEL % GEMM_BLOCK_PANELS == 0;
-    if (!is_whole) {
-        emit_block_panels(g, b, range, column, 1);
+    bool is_known = ig_dim_constant(g->lower->module, g->dims[1], &n);
+    int64_t rest = (n + PANEL - 1) / PANEL % GEMM_BLOCK_PANELS;
+    if (gemm_has_tile_panels(g, GEMM_BLOCK_PANELS)) {
+        column = emit_block_panels(g, b, range, column, GEMM_BLOCK_PANELS);
+    }
+    if (!is_known || rest > 0) {
+        emit_block_panels(g, b, range, column, is_known ? (uint32_t)rest : 1);
     }
 }
 

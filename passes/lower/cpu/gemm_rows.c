@@ -120,14 +120,14 @@ static void store_rows(const gemm *g, ig_builder *b, block_row row, ig_value *co
     k_loop_close(&rows, NULL, 0);
 }
 
-/* Bytes are narrowed side by side: a whole row of a block at once. */
+/* Bytes are narrowed side by side: a whole row of a block at once, of 2 or 4 panels. */
 static uint32_t row_lanes(const gemm *g, const gemm_block *tile) {
     const ig_op *yield = g->lower->body->last;
-    bool is_narrow = !g->is_heavy && tile->panels == GEMM_BLOCK_PANELS;
+    bool is_narrow = !g->is_heavy && tile->panels % 2 == 0;
     for (uint32_t y = 0; y < yield->operand_count; y++) {
         is_narrow &= ig_dtypes[yield->operands[y].value->type->dtype].bits == 8;
     }
-    return is_narrow ? GEMM_BLOCK_PANELS * PANEL : g->shape.lanes;
+    return is_narrow ? tile->panels * PANEL : g->shape.lanes;
 }
 
 static void finish_rows(const gemm *g, ig_builder *b, const gemm_block *tile,

@@ -33,6 +33,13 @@ module @m {
     %12 = pool %4 {op = max, kernel = [3, 3], dilations = [2, 2], before = [1, 1], after = [1, 1]} : f32[B, 4, 6, 6]
     ret %5, %7, %8, %11, %12
   }
+  graph @rounded_up(%x: u8[B, 4, 8, 7]) -> (u8[B, 4, 4, 3]) {
+    %0 = const {value = 0.25} : f32[]
+    %1 = dequantize %x, %0 : f32[B, 4, 8, 7]
+    %2 = pool %1 {op = max, kernel = [3, 3], strides = [2, 2], before = [0, 0], after = [0, 0], ceil_mode} : f32[B, 4, 4, 3]
+    %3 = quantize %2, %0 {to = u8} : u8[B, 4, 4, 3]
+    ret %3
+  }
 }
 # expect:
 module @m {
@@ -62,5 +69,9 @@ module @m {
     %11 = quantize %10, %s, %1 {to = u8} : u8[B, 4, 64]
     %12 = pool %4 {op = max, kernel = [3, 3], dilations = [2, 2], before = [1, 1], after = [1, 1]} : f32[B, 4, 6, 6]
     ret %5, %7, %8, %11, %12
+  }
+  graph @rounded_up(%x: u8[B, 4, 8, 7]) -> (u8[B, 4, 4, 3]) {
+    %0 = pool %x {op = max, kernel = [3, 3], strides = [2, 2], before = [0, 0], after = [0, 0], ceil_mode} : u8[B, 4, 4, 3]
+    ret %0
   }
 }
