@@ -53,12 +53,72 @@ class ConstantsOfATrace(torch.nn.Module):
                 z * torch.tensor(2.5, dtype=torch.float64))
 
 
+@torch.library.custom_op("transformers::grouped_mm_fallback", mutates_args=())
+def multiply_groups(input: T, weight: T, offs: T) -> T:
+    """As transformers defines it, which need not be installed here."""
+    bounds = [0] + offs.tolist()
+    parts = [input[a:b] @ w for a, b, w in zip(bounds, bounds[1:], weight)]
+    return torch.cat(parts + [torch.zeros(len(input) - bounds[-1], weight.size(2))])
+
+
+class Groups(torch.nn.Module):
+    """Rows by the matrix of their group: empty groups, and rows of none."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.arange(24.0).reshape(4, 2, 3) - 12)
+
+    def forward(self, x: T, ends: T) -> T:
+        return torch.ops.transformers.grouped_mm_fallback(x, self.weight, ends)
+
+
+class NarrowGroups(Groups):
+    """The same as torch has it, which asks for bf16 and strides of 16 bytes; batches."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(
+            (torch.arange(256.0) % 7 - 3).bfloat16().reshape(4, 8, 8))
+
+    def forward(self, x: T, ends: T):
+        x = x.to(torch.bfloat16)
+        batches = x[:8].reshape(1, 8, 8).expand(4, 8, 8)
+        return (torch._grouped_mm(x, self.weight, offs=ends).float(),
+                torch._grouped_mm(batches.contiguous(), self.weight).float())
+
+
+class WeightsByLength(torch.nn.Module):
+    """Lengths over all axes but one, which may be the first, the last, or none."""
+
+    def forward(self, v: T, g: T):
+        first = torch._weight_norm(v, g.reshape(-1, 1, 1), 0)
+        middle = torch._weight_norm(v, g.reshape(1, -1, 1), 1)
+        whole = torch._weight_norm(v, g[:1].reshape(()), -1)
+        both = torch._weight_norm_interface(v, g.reshape(1, 1, -1), 2)
+        return first, middle, whole, both[0], both[1]
+
+
 CASES = {
     "quotient_of_0": (QuotientOf0(), [
         (torch.tensor([0.0, -0.0, 0.0, 7.5, -7.5]), torch.tensor([-1.5, 2.0, 2.0, 2.0, 2.0])),
     ]),
     "constants_of_a_trace": (ConstantsOfATrace(), [
         (torch.tensor([1.75, -3.0, 0.0]), torch.tensor([4, -7, 0]), torch.tensor(-6.5)),
+    ]),
+    "groups": (Groups(), [
+        (torch.arange(14.0).reshape(7, 2), torch.tensor([0, 3, 3, 6], dtype=torch.int32)),
+        (torch.arange(2.0).reshape(1, 2), torch.tensor([0, 0, 1, 1])),
+        (torch.zeros(0, 2), torch.zeros(4, dtype=torch.int64)),
+    ]),
+    "narrow_groups": (NarrowGroups(), [
+        ((torch.arange(72.0) % 5 - 2).reshape(9, 8),
+         torch.tensor([1, 1, 8, 9], dtype=torch.int32)),
+    ]),
+    "weights_by_length": (WeightsByLength(), [
+        (torch.tensor([1.0, -1, 1, 1]).reshape(4, 1, 1).expand(4, 4, 4).contiguous(),
+         torch.tensor([2.0, 0, -4, 0.5])),
+        (torch.tensor([0.0, -2, 3e38, torch.inf]).reshape(1, 1, 4).expand(4, 4, 4).contiguous(),
+         torch.tensor([1.0, torch.nan, 8, -0.0])),
     ]),
     "fixed_guard_in_branch": (GuardInBranch(), [(torch.ones(2, 3),)]),
 }

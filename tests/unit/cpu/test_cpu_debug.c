@@ -171,6 +171,36 @@ TEST(the_object_is_placed_as_the_image) {
     close_case(&d);
 }
 
+/* Where a debugger finds an argument: the end of its DW_AT_location (DWARF 5, 2.5),
+ * whose head, the slot that holds the call, is the compiler's. */
+static bool is_told(const ig_object_section *info, ig_str object, size_t array,
+                    size_t at) {
+    enum { DEREF = 0x06, PLUS_UCONST = 0x23 };
+    const char path[] = {
+        DEREF, PLUS_UCONST, (char)array, DEREF, PLUS_UCONST, (char)at
+    };
+    CHECK(array < 0x80 && at < 0x80); /* one byte of LEB128 each */
+    return memmem(object.data + info->header.sh_offset, info->header.sh_size, path,
+                  sizeof path) != NULL;
+}
+
+TEST(arguments_are_places_of_the_call) {
+    const size_t buffers = offsetof(ig_kernel_call_v0, buffers);
+    const size_t params = offsetof(ig_kernel_call_v0, params);
+    debug_case d;
+    open_case(&d, "v2", "twice");
+    ig_str bytes = d.debugged.debug->object;
+    ig_object object;
+    CHECK_OK(ig_object_open(&object, &d.c.context, "twice", bytes, &d.c.arena));
+    const ig_object_section *info = ig_object_find(&object, ".debug_info");
+    CHECK(is_told(info, bytes, buffers, 0));
+    CHECK(is_told(info, bytes, buffers, sizeof(void *)));
+    CHECK(is_told(info, bytes, params, 0));
+    CHECK(is_told(info, bytes, params, sizeof(int64_t)));
+    CHECK(!is_told(info, bytes, params, 2 * sizeof(int64_t)));
+    close_case(&d);
+}
+
 /* Rows of an object of which one byte was changed. */
 static void read_changed(debug_case *d, ig_str bytes) {
     ig_arena arena;
@@ -220,5 +250,5 @@ TEST(any_changed_byte_of_the_object_is_survived) {
 
 UNIT_SUITE(cpu_debug, nothing_is_told_unless_asked, rows_are_those_of_the_text,
            numbers_are_the_same_bits, names_are_symbols_and_files,
-           the_object_is_placed_as_the_image,
+           the_object_is_placed_as_the_image, arguments_are_places_of_the_call,
            any_changed_byte_of_the_object_is_survived)

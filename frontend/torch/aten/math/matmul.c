@@ -1,5 +1,6 @@
 /* Products of matrices.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/grouped.h"
 #include "frontend/torch/aten/complex.h"
 
 #include <assert.h>
@@ -133,4 +134,25 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
         call,
         ig_expr_reshape(call->e, multiply_matrices(call->e, x, swap_last(call->e, y)),
                         rank, dims));
+}
+
+/* _grouped_mm(self, mat2, offs, bias, out_dtype): rows of self [S, k] by the matrix of
+ * their group, mat2 [G, k, n], or batches [G, m, k] by batches.  variant 1, of
+ * transformers: self, mat2 and offs alone. */
+ig_status ig_ts_op_grouped_mm(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *weights = ig_aten_tensor(call, 1);
+    ig_value *ends = ig_aten_optional(call, 2);
+    bool is_short = call->row->variant == 1;
+    ig_value *bias = is_short ? NULL : ig_aten_optional(call, 3);
+    IG_TRY(call->e->status);
+    if (weights->type->rank != 3 || bias || x->type->rank != (ends ? 2 : 3)) {
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "groups of columns or of what is summed, or a bias: only "
+                          "groups of rows are multiplied, or batches");
+    }
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    dtype = is_short ? dtype : ig_aten_dtype(call, 4, dtype);
+    ig_value *y = ends ? ig_compose_grouped_matmul(call->e, x, weights, ends)
+                       : multiply_matrices(call->e, x, weights);
+    return ig_aten_give(call, ig_aten_cast(call, y, dtype));
 }

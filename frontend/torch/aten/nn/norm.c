@@ -259,3 +259,39 @@ ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
     return ig_aten_give(call,
                         ig_compose_batch_norm(call->e, x, &norm, s.mean, s.variance));
 }
+
+/* ---- weights by their length ---- */
+
+/* The length of v over all axes but `axis`; over all of them where that is -1. */
+static ig_value *length_but_axis(ig_expr *e, ig_value *v, int64_t axis) {
+    int64_t axes[IG_TENSOR_RANK];
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < v->type->rank; d++) {
+        axes[count] = d;
+        count += d != axis;
+    }
+    ig_value *squares = ig_build_mul(e, v, v);
+    return ig_build_sqrt(e,
+                         ig_expr_reduce(e, IG_REDUCE_sum, squares, axes, count, true));
+}
+
+/* _weight_norm(v, g, dim): v g / |v|; variant 1: the lengths too, as f32 where v is
+ * narrower */
+ig_status ig_ts_op_weight_norm(ig_ts_call *call) {
+    ig_expr *e = call->e;
+    ig_value *x = ig_aten_tensor(call, 0), *g = ig_aten_tensor(call, 1);
+    int64_t axis = ig_aten_int(call, 2);
+    IG_TRY(e->status);
+    axis += axis < -1 ? x->type->rank : 0;
+    if (axis < -1 || axis >= x->type->rank) {
+        return ig_ts_fail(call, IG_INVALID, "dim is %lld, expected -%d to %d",
+                          (long long)ig_aten_int(call, 2), x->type->rank,
+                          x->type->rank - 1);
+    }
+    ig_value *v = ig_expr_widen(e, x), *length = length_but_axis(e, v, axis);
+    g = ig_expr_widen(e, g);
+    ig_value *y = ig_build_mul(e, v, ig_build_div(e, g, length));
+    y = ig_expr_like(e, y, x);
+    return call->row->variant == 1 ? ig_aten_give2(call, y, length)
+                                   : ig_aten_give(call, y);
+}
