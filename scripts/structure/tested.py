@@ -113,6 +113,7 @@ def list_tested_rows(files):
         words = case.split("_")
         tested |= {"onnx::" + "".join(words[:i + 1]) for i in range(len(words))}
     scripts = (".py", ".c", ".h", ".txt")
+    unit += ("tests/differential/mended_torch.py",)
     tested |= {n for n in collect(files, unit, (".c", ".h", ".py"), r"\b(\w+::\w+)\b")}
     for space, name in [(m.split(".")[0], m.split(".")[1]) for m in
                         collect(files, unit, scripts, r"\bops\.(\w+\.\w+)\b")]:
