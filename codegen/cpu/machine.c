@@ -7,8 +7,11 @@
  *
  * LLVM reports what it cannot do in two ways.  Diagnostics of a context become ours.  A
  * fatal error ends the process; its handler has no user data, so the name of the kernel
- * at work stands in the one thread-local variable of this library
- * (scripts/check-symbols knows both).
+ * at work stands in the one thread-local variable of this library.
+ *
+ * Compilations of small models are many, and a target machine's tables take as long as
+ * the code of a small kernel: machines that nobody uses wait for the next compilation
+ * (scripts/check-symbols knows these variables).
  */
 #include "codegen/cpu/machine.h"
 
@@ -28,8 +31,6 @@ static void stop_process(const char *reason) {
     fflush(stderr);
 }
 
-/* Once a process: LLVM's tables of targets and its handler are its globals.  After a
- * fatal error LLVM calls exit(); the handler only says what it was working on. */
 /* One machine pass takes a sixth of the time of large kernels and changes none: it
  * moves chains of integer operations into mask registers.  LLVM has no other handle for
  * it, and an option that is not known, or was set by a host of ours, is let be. */
@@ -38,6 +39,8 @@ static void disable_domain_reassignment(void) {
     LLVMParseCommandLineOptions(2, words, "");
 }
 
+/* Once a process: LLVM's tables of targets and its handler are its globals.  After a
+ * fatal error LLVM calls exit(); the handler only says what it was working on. */
 static void initialize_llvm(void) {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -61,11 +64,57 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     LLVMDisposeMessage(text);
 }
 
+/* ---- target machines ---- */
+
+enum { MOST_PARKED = 4 };
+
+typedef struct parked_target {
+    const ig_cpu_level *level;
+    LLVMTargetMachineRef target; /* NULL: an empty place */
+} parked_target;
+
+static pthread_mutex_t parked_lock = PTHREAD_MUTEX_INITIALIZER;
+static parked_target parked[MOST_PARKED];
+
+/* A machine of this level that waits, or NULL. */
+static LLVMTargetMachineRef take_parked(const ig_cpu_level *level) {
+    LLVMTargetMachineRef found = NULL;
+    pthread_mutex_lock(&parked_lock);
+    for (size_t i = 0; i < MOST_PARKED && !found; i++) {
+        if (parked[i].level == level) {
+            found = parked[i].target;
+            parked[i] = (parked_target){ 0 };
+        }
+    }
+    pthread_mutex_unlock(&parked_lock);
+    return found;
+}
+
+/* Keeps the machine for whoever asks next, where there is room. */
+static void park_target(const ig_cpu_level *level, LLVMTargetMachineRef target) {
+    assert(level && target && "only what was opened is closed");
+    pthread_mutex_lock(&parked_lock);
+    for (size_t i = 0; i < MOST_PARKED && target; i++) {
+        if (!parked[i].target) {
+            parked[i] = (parked_target){ level, target };
+            target = NULL;
+        }
+    }
+    pthread_mutex_unlock(&parked_lock);
+    if (target) {
+        LLVMDisposeTargetMachine(target);
+    }
+}
+
 /* ---- life ---- */
 
-static ig_status create_target(ig_cpu_machine *machine) {
+static ig_status open_target(ig_cpu_machine *machine) {
     LLVMTargetRef target = NULL;
     char *message = NULL;
+    machine->target = take_parked(machine->level);
+    if (machine->target) {
+        return IG_OK;
+    }
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
         ig_status status = ig_error(&machine->context->diag, IG_UNSUPPORTED, NULL,
                                     "LLVM has no x86-64 code generator: %s", message);
@@ -82,7 +131,7 @@ ig_status ig_cpu_machine_open(ig_cpu_machine *machine, ig_context *context,
                               const ig_cpu_level *level) {
     *machine = (ig_cpu_machine){ .context = context, .level = level };
     pthread_once(&initialized, initialize_llvm);
-    ig_status status = create_target(machine);
+    ig_status status = open_target(machine);
     if (status != IG_OK) {
         return status;
     }
@@ -121,7 +170,7 @@ void ig_cpu_machine_close(ig_cpu_machine *machine) {
     LLVMDisposeBuilder(machine->builder);
     LLVMDisposePassBuilderOptions(machine->options);
     LLVMContextDispose(machine->llvm);
-    LLVMDisposeTargetMachine(machine->target);
+    park_target(machine->level, machine->target);
     kernel_at_work = NULL;
 }
 

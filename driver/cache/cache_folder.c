@@ -18,7 +18,8 @@
 
 static const uint64_t default_limit = (uint64_t)4 << 30;
 
-enum { LOOKS = 64 };
+/* Looks while as much is stored as the limit, and what a file takes at least. */
+enum { LOOKS = 1024, BLOCK = 4096 };
 
 typedef struct entry {
     char *name;
@@ -126,12 +127,15 @@ uint64_t ig_cache_limit(void) {
     return text && *text && !*end ? given : default_limit;
 }
 
-/* Looking through a folder costs a system call an entry: one small entry in LOOKS pays
- * for it, chosen by its name, and each that is large beside the limit. */
+/* Looking through a folder costs a system call an entry, so that not each that is
+ * added pays for it, but one for so many bytes: its name, which is a hash, draws.  An
+ * artifact holds its kernels, so their folder is not forgotten. */
 static bool is_look_due(const char *name, uint64_t bytes, uint64_t limit) {
-    assert(strlen(name) >= 2 && "names are hashes");
-    char digits[] = { name[0], name[1], '\0' };
-    return bytes > limit / 16 / LOOKS || strtoul(digits, NULL, 16) % LOOKS == 0;
+    enum { DIGITS = 16 };
+    char digits[DIGITS + 1];
+    snprintf(digits, sizeof digits, "%s", name);
+    assert(strspn(digits, "0123456789abcdef") == DIGITS && "names are hashes");
+    return strtoull(digits, NULL, 16) % (limit / LOOKS + 1) < bytes + BLOCK;
 }
 
 bool ig_cache_make_room(const char *folder, const char *name, uint64_t bytes) {

@@ -18,7 +18,8 @@ uint64_t ig_cache_limit(void);
 
 /* Room for entry `name`, which is a hash: removes those that were used longest ago
  * until `bytes` more fit below the limit (4 GiB, or INGOT_CACHE_BYTES).  Not for each
- * small entry, so that a sixteenth of the limit may be too much, at times a quarter.
+ * entry that is small beside the limit, so that some 1024th of it is too much, at times
+ * a 64th.
  * False: an entry of that size is not to be kept. */
 bool ig_cache_make_room(const char *folder, const char *name, uint64_t bytes);
 

@@ -12,6 +12,7 @@
  * lines that a strip reads are in L1 until all of their elements were used.
  */
 #include "passes/lower/cpu/cpu.h"
+#include "passes/lower/math/more.h"
 
 #include <assert.h>
 
@@ -23,6 +24,7 @@ typedef struct map_space {
     uint32_t rank;
     const ig_dim *dims;
     uint32_t lanes;
+    bool is_long;    /* its code is: it stands once */
     int64_t chunk;   /* elements of the last dim a tile */
     int64_t rows;    /* rows a tile */
     uint32_t turned; /* the dim that an operand is contiguous along; last: none */
@@ -45,9 +47,24 @@ static void emit_place(const map_space *s, ig_builder *b, ig_value **index,
     ig_lower_store_yields(s->lower, &site);
 }
 
-/* The last dim from `from` to `to`: whole vectors, then one with a count. */
+/* The last dim from `from` to `to`: vectors which all have a count. */
+static void emit_counted(const map_space *s, ig_builder *b, ig_value **index,
+                         ig_value *from, ig_value *to) {
+    ig_value *lanes = k_i64(b, s->lanes);
+    k_loop loop = k_loop_open(b, from, to, lanes, NULL, 0);
+    index[s->rank - 1] = loop.index;
+    ig_value *count = k_min(&loop.b, lanes, k_sub(&loop.b, to, loop.index));
+    emit_place(s, &loop.b, index, s->lanes, count);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* The same: whole vectors, then one with a count. */
 static void emit_row(const map_space *s, ig_builder *b, ig_value **index,
                      ig_value *from, ig_value *to) {
+    if (s->is_long) {
+        emit_counted(s, b, index, from, to);
+        return;
+    }
     ig_value *lanes = k_i64(b, s->lanes);
     ig_value *whole = k_mul(b, k_div(b, k_sub(b, to, from), lanes), lanes);
     ig_value *middle = k_add(b, from, whole);
@@ -126,15 +143,34 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the schedule ---- */
 
+/* Of the inputs, then the outputs. */
+static ig_dtype dtype_of(const ig_lower *lower, uint32_t index) {
+    const ig_operand *x = index < lower->in_count
+                              ? &lower->ins[index]
+                              : &lower->outs[index - lower->in_count];
+    return (ig_dtype)x->type->dtype;
+}
+
 static uint32_t common_lanes(ig_lower *lower) {
     uint32_t lanes = 64;
     for (uint32_t i = 0; i < lower->in_count + lower->out_count; i++) {
-        const ig_operand *x = i < lower->in_count ? &lower->ins[i]
-                                                  : &lower->outs[i - lower->in_count];
-        uint32_t own = ig_lower_lanes(lower, (ig_dtype)x->type->dtype);
+        uint32_t own = ig_lower_lanes(lower, dtype_of(lower, i));
         lanes = own < lanes ? own : lanes;
     }
     return lanes;
+}
+
+/* Code of hundreds of ops takes longer to compile than masks take to run, where they
+ * are instructions: of 32 bits and more, from AVX2 on. */
+static bool stands_once(const ig_lower *lower) {
+    bool has_masks = ig_lower_lanes(lower, IG_DT_f32) > 4, is_long = false;
+    for (uint32_t i = 0; i < lower->in_count + lower->out_count && has_masks; i++) {
+        has_masks = ig_dtypes[dtype_of(lower, i)].bits >= 32;
+    }
+    for (const ig_op *op = lower->body->first; op; op = op->next) {
+        is_long = is_long || ig_math_is_long((ig_opcode)op->code);
+    }
+    return has_masks && is_long;
 }
 
 static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
@@ -224,6 +260,7 @@ ig_status ig_lower_cpu_map(ig_lower *lower) {
     bool has_lanes = ig_lower_is_vectorizable(lower, s.rank, s.dims) &&
                      can_store_lanes(lower, space);
     s.lanes = has_lanes ? common_lanes(lower) : 1;
+    s.is_long = s.lanes > 1 && stands_once(lower);
     s.turned = has_lanes ? s.rank - 1 : find_turned(&s);
     if (s.turned + 1 < s.rank) {
         choose_turned_tiles(&s);

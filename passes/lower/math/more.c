@@ -275,3 +275,7 @@ ig_value *ig_math_in_double(ig_builder *b, ig_opcode code, ig_value *const *x) {
 bool ig_math_is_in_double(ig_opcode code) {
     return of_one[code] || of_two[code];
 }
+
+bool ig_math_is_long(ig_opcode code) {
+    return ig_math_is_in_double(code) || code == IG_OP_sin || code == IG_OP_cos;
+}

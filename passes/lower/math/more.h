@@ -6,6 +6,8 @@
 #include "passes/lower/math/math.h"
 
 bool ig_math_is_in_double(ig_opcode code);
+/* Hundreds of kernel ops. */
+bool ig_math_is_long(ig_opcode code);
 /* The function of one or two f32 or f64 numbers. */
 ig_value *ig_math_in_double(ig_builder *b, ig_opcode code, ig_value *const *x);
 

@@ -64,6 +64,19 @@ TEST(functions) {
           EXTENTS(29));
 }
 
+/* Their code stands once: each vector has a count. */
+TEST(long_functions) {
+    for (int64_t n = 0; n < 40; n += n < 2 ? 1 : 15) {
+        check("%x: f32[B, 21]) -> (f32[B, 21] \"o\")",
+              "%0 = sin %x : f32[B, 21]\n%1 = atan %0 : f32[B, 21]\nret %1",
+              EXTENTS(n));
+        check("%x: f64[B], %y: f32[B]) -> (f64[B] \"o\", f32[B] \"p\", bool[B] \"q\")",
+              "%0 = cos %x : f64[B]\n%1 = asinh %y : f32[B]\n"
+              "%2 = gt %1, %y : bool[B]\nret %0, %1, %2",
+              EXTENTS(n));
+    }
+}
+
 /* Quotients halfway between integers and the numbers beside them, at the ends of 8 bits
  * and of what is kept apart. */
 static void put_halves(lower_case *c) {
@@ -265,8 +278,8 @@ TEST(products_of_views) {
 }
 
 UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
-           other_dtypes, choices_and_conversions, functions, whole_quotients,
-           views_and_copies, concatenation_in_place_and_by_copies,
+           other_dtypes, choices_and_conversions, functions, long_functions,
+           whole_quotients, views_and_copies, concatenation_in_place_and_by_copies,
            results_returned_as_they_are, gathers, reductions_along_and_across,
            dot_products, products_by_columns, products_by_panels,
            products_by_panels_of_any_depth, products_of_views)
