@@ -10,6 +10,7 @@
 #   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
 #   libingot-observe   base + runtime/observe       opened by libingot-runtime for gdb and perf
 #   libingot-text      base + runtime/text          opened by libingot-runtime for strings
+#   libingot-image     base + runtime/image         opened by libingot-runtime for images
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
 #   libingot-interp-E  runtime/interp/E             opened by libingot-interp
 #   ingot-interp-child base + runtime/interp/child  begun by libingot-interp-process
@@ -108,6 +109,12 @@ ig_folder_objects(text_objects ig_base ig_text)
 add_library(ingot-text MODULE ${text_objects})
 target_link_libraries(ingot-text PRIVATE m ${CMAKE_DL_LIBS})
 set_target_properties(ingot-text PROPERTIES PREFIX lib)
+
+# Host functions on images: exports ig_images_find alone.
+ig_folder_objects(image_objects ig_base ig_image)
+add_library(ingot-image MODULE ${image_objects})
+target_link_libraries(ingot-image PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(ingot-image PROPERTIES PREFIX lib)
 
 # The engine is opened into link namespaces, once an interpreter.
 if(TARGET ig_interp_cpython)

@@ -1,6 +1,5 @@
 /* Finds the code of each step and its indices in a session's arrays.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/plugin/texts.h"
 #include "runtime/program.h"
 
 #include <assert.h>
@@ -68,9 +67,7 @@ static ig_status find_function(const layout *l, const ig_plan_step *step,
     if (step->kind == IG_STEP_host) {
         const char *name = ig_plan_string(plan, plan->hosts[step->index]);
         exec->host = ig_host_find(name);
-        if (strncmp(name, IG_TEXTS_PREFIX, strlen(IG_TEXTS_PREFIX)) == 0) {
-            IG_TRY(ig_program_find_texts(name, &exec->host, l->message));
-        }
+        IG_TRY(ig_program_find_plugged(name, &exec->host, l->message));
         bool is_ranks = strncmp(name, IG_RANKS_PREFIX, strlen(IG_RANKS_PREFIX)) == 0;
         l->program->needs_ranks |= is_ranks;
         return exec->host || is_ranks

@@ -1,21 +1,8 @@
-/* Programs that call functions on texts: libingot-text.
+/* Memory of texts that functions of libingot-text make.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/plugin/plugin.h"
 #include "runtime/session.h"
 
 #include <assert.h>
-#include <string.h>
-
-ig_status ig_program_find_texts(const char *name, ig_host_fn **out_fn,
-                                const ig_message *message) {
-    ig_host_fn *(*find)(const char *name);
-    void *symbol;
-    IG_TRY(ig_plugin_find("strings", "libingot-text.so", "ig_texts_find", &symbol,
-                          message));
-    memcpy(&find, &symbol, sizeof find);
-    *out_fn = find(name);
-    return IG_OK;
-}
 
 static void free_blocks(ig_memory *memory, ig_text_block *block) {
     while (block) {

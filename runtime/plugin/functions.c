@@ -1,0 +1,33 @@
+/* Programs that call functions of libraries beside the runtime.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/plugin/images.h"
+#include "runtime/plugin/plugin.h"
+#include "runtime/plugin/texts.h"
+#include "runtime/program.h"
+
+#include <string.h>
+
+typedef struct library {
+    const char *prefix; /* of the names of its functions */
+    const char *knob, *file, *symbol;
+} library;
+
+static const library libraries[] = {
+    { IG_TEXTS_PREFIX, "strings", "libingot-text.so", "ig_texts_find" },
+    { IG_IMAGES_PREFIX, "images", "libingot-image.so", "ig_images_find" },
+};
+
+ig_status ig_program_find_plugged(const char *name, ig_host_fn **out_fn,
+                                  const ig_message *message) {
+    for (size_t i = 0; i < IG_COUNT_OF(libraries); i++) {
+        const library *l = &libraries[i];
+        if (strncmp(name, l->prefix, strlen(l->prefix)) == 0) {
+            ig_host_fn *(*find)(const char *name);
+            void *symbol;
+            IG_TRY(ig_plugin_find(l->knob, l->file, l->symbol, &symbol, message));
+            memcpy(&find, &symbol, sizeof find);
+            *out_fn = find(name);
+        }
+    }
+    return IG_OK;
+}
