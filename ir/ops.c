@@ -29,6 +29,7 @@ static const char *const extreme_names[] = { "max", "min", NULL };
 static const char *const scatter_names[] = { "none", "add", "mul", "min", "max", NULL };
 static const char *const cumulate_names[] = { "prod", "max", "min", "logsumexp", NULL };
 static const char *const random_names[] = { "uniform", "normal", "bits", NULL };
+static const char *const image_order_names[] = { "rgb", "bgr", "gray", NULL };
 static const char *const letters_names[] = { "keep", "lower", "upper", NULL };
 static const char *const unique_names[] = { "sorted", "first", "runs", NULL };
 static const char *const range_names[] = { "error", "clamp", "first", NULL };

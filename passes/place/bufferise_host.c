@@ -160,6 +160,18 @@ static ig_status call_text_clean(ig_buffers *s, const ig_op *op, call *c) {
     return IG_OK;
 }
 
+/* ---- images ---- */
+
+static ig_status call_image_decode(ig_buffers *s, const ig_op *op, call *c) {
+    const ig_type *y = op->results[0].type;
+    c->function = "image_decode";
+    c->params[c->param_count++] = ig_type_count(s->module, op->operands[0].value->type);
+    c->params[c->param_count++] = y->dims[0];
+    c->params[c->param_count++] = y->dims[1];
+    c->params[c->param_count++] = ig_dim_of(ig_attr_int(op, IG_image_decode_order, 0));
+    return IG_OK;
+}
+
 typedef ig_status (*call_fn)(ig_buffers *s, const ig_op *op, call *c);
 
 static const call_fn calls[IG_OP_COUNT] = {
@@ -176,6 +188,7 @@ static const call_fn calls[IG_OP_COUNT] = {
     [IG_OP_text_print] = call_text_print,
     [IG_OP_text_split] = call_text_split,
     [IG_OP_text_clean] = call_text_clean,
+    [IG_OP_image_decode] = call_image_decode,
 };
 
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {

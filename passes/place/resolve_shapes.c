@@ -419,6 +419,18 @@ static ig_status resolve_text_clean(ig_resolver *m) {
     return resolve_texts(m, &(shape_query){ "text_clean_count", 1, 2, params });
 }
 
+/* ---- images ---- */
+
+/* The head of the file tells height and width; the op itself stays. */
+static ig_status resolve_image(ig_resolver *m) {
+    ig_value *file = m->op->operands[0].value;
+    ig_dim params[] = { ig_type_count(m->module, file->type) };
+    shape_query query = { "image_extents", 2, 1, params };
+    ig_dim symbols[] = { extent_symbol(m, 0), extent_symbol(m, 1) };
+    ig_resolver_bind(m, make_measure(m, &query, &file, 1), symbols, 2);
+    return IG_OK;
+}
+
 /* ---- the walk ---- */
 
 static bool has_operand(const ig_op *op, uint32_t slot) {
@@ -446,6 +458,7 @@ static const resolution rows[] = {
     { IG_OP_unique, NONE, ig_resolve_unique },
     { IG_OP_text_split, NONE, resolve_text_split },
     { IG_OP_text_clean, NONE, resolve_text_clean },
+    { IG_OP_image_decode, NONE, resolve_image },
     { IG_OP_bag_ids, NONE, ig_resolve_bag_ids },
     { IG_OP_deal, NONE, ig_resolve_deal },
     { IG_OP_all_to_all, NONE, ig_resolve_all_to_all },
