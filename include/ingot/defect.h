@@ -17,8 +17,6 @@
 
 #include <stdbool.h>
 
-#include <stdbool.h>
-
 #include <ingot/ingot.h>
 
 #ifdef __cplusplus
@@ -93,22 +91,37 @@ IG_API IG_MUST_USE ig_status ig_module_bisect(
 
 /* ---- a smaller model ---- */
 
+/* A model that may be smaller; all of it is there until the check returns. */
+typedef struct ig_trial {
+    size_t size;
+    const void *bytes; /* of the ONNX file */
+    size_t byte_count;
+    /* With has_inputs, what each of its inputs read when the whole model ran: */
+    const char *const *names;
+    const ig_argument *inputs;
+    size_t input_count;
+} ig_trial;
+
 typedef struct ig_reduction {
     size_t size;
-    /* Is the model in these bytes still one to look at?  1: yes, and from now on the
-     * smallest known; 0: no; -1: no more of this, what was found is enough. */
-    int (*check)(void *user, const void *bytes, size_t size);
+    bool has_inputs; /* the check runs trials with the inputs that they name */
+    /* Is this still one to look at?  1: yes, and from now on the smallest known; 0: no;
+     * -1: no more of this, what was found is enough.  No model is asked about twice. */
+    int (*check)(void *user, const ig_trial *trial);
     /* After each check that said yes; may be NULL. */
     void (*smaller)(void *user, size_t nodes, size_t all_nodes);
     void *user;
 } ig_reduction;
 
 /* Makes the ONNX file that `module` was read from smaller while `check` says yes: fewer
- * nodes (delta debugging), then shorter extents, then plain weights.  Values that a
- * node needs of one that went become inputs; whole numbers among them are constants, as
- * the interpreter computes them from `inputs` (one for each of the module's).  Errors:
- * IG_INVALID where the model, written anew, is not one to look at any more;
- * IG_UNSUPPORTED for models of other formats. */
+ * nodes (halves, windows, delta debugging), then shorter extents, then plain weights.
+ * Values that a node needs of one that went become inputs, and constants where shapes
+ * and weights alone decide them, as the interpreter computes them from `inputs` (one
+ * for each of the module's).  Without has_inputs all whole numbers among them are
+ * constants, so that made-up inputs do; with it they are what they were, and a model
+ * with an input whose value is not known is none to look at.  Errors: IG_INVALID where
+ * the model, written anew, is not one to look at any more; IG_UNSUPPORTED for models of
+ * other formats. */
 IG_API IG_MUST_USE ig_status ig_module_reduce(ig_module *module, const char *path,
                                               const ig_argument *inputs,
                                               size_t input_count,

@@ -156,6 +156,7 @@ ARROWS = {
                         "ingot/"],
     TOOL + "quantize/": [TOOL + "quantize/", TOOL + "values/", TOOL + "model/",
                          TOOL + "cli/", "ingot/"],
+    TOOL + "reduce/": [TOOL + "reduce/", TOOL + "measure/", TOOL + "cli/", "ingot/"],
     TOOL + "verify/": [TOOL + "verify/", TOOL + "values/", TOOL + "cli/", "ingot/"],
     TOOL + "verbs/": [TOOL, "ingot/"],
     "tools/igcheck/": ["tools/igcheck/", "ingot/"],

@@ -29,6 +29,9 @@ holds "with its errors" grep -q "64 of 64 elements differ by more than 0.001" "$
 holds "and its elements" grep -q "  \[0, 0\]  got 0.421" "$tmp/told"
 holds "what follows from it is listed" grep -q "also: output 'y'" "$tmp/told"
 holds "what is equal is not" sh -c "! grep -q \"'r'\" '$tmp/told'"
+"$ingot" compare "$tmp/gelu.ig" --against "$tmp/other.ig" --only-outputs >"$tmp/told" 2>&1
+holds "outputs alone" test $? = 1
+holds "are all that is told" test "$(tail -n 1 "$tmp/told")" = "1 of 2 outputs differ"
 check "tolerances are taken" 0 "0 of 2 outputs" "$ingot" compare "$tmp/gelu.ig" \
     --against "$tmp/other.ig" --rtol 1
 

@@ -43,6 +43,29 @@ check "a product" 0 "1 of 56 nodes" "$ingot" reduce "$chain" -o "$small" \
 holds "of small constants" test "$(stat -c %s "$small")" -lt 200
 check "whose values do not matter" 0 "  1" "$ingot" run "$small" --input 'a0=f32[1,1]=1'
 
+# What the inputs of a part read.
+rows=$tmp/rows.onnx
+seven="$sound; ! '$ingot' run {} -i {inputs} | grep -q 7.25"
+check "a part reads what it read in the whole" 0 "1 of 3 nodes" "$ingot" reduce "$rows" \
+    -o "$small" --input 'ids=i64[3]=2,6,0' --check "$seven"
+check "ids are an input of it" 0 "input   next: i64[2]" "$ingot" inspect "$small"
+check "whose values are beside it" 0 "7.25" "$ingot" run "$small" -i "$small.npz"
+holds "nothing else is" sh -c "! ls '$tmp' | grep -q 'part'"
+check "ids stay within a table that is cut" 0 "1 of 3 nodes" "$ingot" reduce "$rows" \
+    -o "$small" --input 'ids=i64[3]=2,6,0' \
+    --check "'$ingot' run {} -i {inputs} || exit 3; ! '$ingot' inspect {} | grep -q gather"
+check "to one row" 0 "f32[1, 1]  table" "$ingot" inspect "$small"
+check "and one id" 0 "  1" "$ingot" run "$small" -i "$small.npz"
+check "else ids are a constant" 0 "1 of 3 nodes" "$ingot" reduce "$rows" -o "$tmp/fixed.onnx" \
+    --input 'ids=i64[3]=2,6,0' --check "$sound; ! '$ingot' inspect {} | grep -q gather"
+holds "as they were" sh -c "! '$ingot' inspect '$tmp/fixed.onnx' | grep 'input   '"
+holds "and no inputs are left" test ! -e "$tmp/fixed.onnx.npz"
+
+: >"$tmp/sums"
+check "to keep two" 0 "2 of 56 nodes" "$ingot" reduce "$chain" -o "$small" \
+    --check "cksum <{} >>'$tmp/sums'; $sound; ! { grep -q Softmax {} && grep -q Tanh {}; }"
+holds "no model is looked at twice" test -z "$(sort "$tmp/sums" | uniq -d)"
+
 check "a command that does not fail" 3 "does not fail" \
     "$ingot" reduce "$chain" -o "$small" --check true
 check "a failure of the file itself" 3 "written anew" \

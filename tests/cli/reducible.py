@@ -1,7 +1,8 @@
-"""Writes an ONNX model of some 60 nodes to be made smaller: chain.onnx in the folder given.
+"""Writes ONNX models to be made smaller into the folder given.
 
-In its middle are a Softmax, and behind it a Tanh that reads it through a Reshape whose shape is
-computed; then an If whose branches read an outer value.
+chain.onnx has some 60 nodes.  In its middle are a Softmax, and behind it a Tanh that reads it
+through a Reshape whose shape is computed; then an If whose branches read an outer value.
+rows.onnx looks up rows by ids that are computed: of ids 2, 6, 0 it gives 3.25, 7.25, 1.25.
 
     reducible.py FOLDER
 
@@ -63,8 +64,20 @@ nodes = [*layers(0, 9, "a"), node("Softmax", ["a9"], "soft", number("axis", 1)),
          node("If", ["true"], "a10", graph_attribute("then_branch", branch("MatMul", "w0")),
               graph_attribute("else_branch", branch("Mul", "b"))),
          *layers(10, 18, "a")]
-graph = (b"".join(field(1, n) for n in nodes) + field(2, "g") +
-         b"".join(field(5, w) for w in weights) +
-         field(11, value("a0", tensor(F32, ["B", WIDTH]))) + field(12, value("a18", tensor(F32))))
-with open(f"{folder}/chain.onnx", "wb") as out:
-    out.write(field(1, 8) + field(7, graph) + field(8, field(2, 17)))
+
+
+def write(name, nodes, weights, ports):
+    graph = (b"".join(field(1, n) for n in nodes) + field(2, "g") +
+             b"".join(field(5, w) for w in weights) + ports)
+    with open(f"{folder}/{name}.onnx", "wb") as out:
+        out.write(field(1, 8) + field(7, graph) + field(8, field(2, 17)))
+
+
+write("chain", nodes, weights,
+      field(11, value("a0", tensor(F32, ["B", WIDTH]))) + field(12, value("a18", tensor(F32))))
+write("rows",
+      [node("Add", ["ids", "one"], "next"), node("Gather", ["table", "next"], "rows"),
+       node("Relu", ["rows"], "y")],
+      [constant("table", F32, [8, 1], struct.pack("<8f", *[i + 0.25 for i in range(8)])),
+       constant("one", I64, [1], struct.pack("<q", 1))],
+      field(11, value("ids", tensor(I64, ["N"]))) + field(12, value("y", tensor(F32))))

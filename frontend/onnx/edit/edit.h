@@ -35,17 +35,38 @@ typedef struct ig_onnx_variant {
 ig_status ig_onnx_edit_open(ig_context *context, const char *path,
                             ig_module **out_module, ig_onnx_editor **out_editor);
 size_t ig_onnx_edit_node_count(const ig_onnx_editor *editor);
-/* What a value of the model is, for inputs and cuts; extents below 0 are open.  Data
- * other than NULL becomes a constant.  Name and tensor are copied, data is borrowed. */
-void ig_onnx_edit_know(ig_onnx_editor *editor, const char *name, const ig_tensor *what);
+
+/* What a value of the model is. */
+typedef struct ig_onnx_known {
+    ig_tensor type;  /* extents below 0 are open; with data it becomes a constant */
+    ig_tensor value; /* what an input reads; data NULL: not known */
+} ig_onnx_known;
+
+/* For inputs and cuts.  Name and tensors are copied, data is borrowed. */
+void ig_onnx_edit_know(ig_onnx_editor *editor, const char *name,
+                       const ig_onnx_known *what);
+/* How many nodes further back than `node` each node is that it needs: 0 for itself,
+ * UINT32_MAX for those that it does not need; one for each node.
+ * `arena` is for what is needed meanwhile. */
+void ig_onnx_edit_distances(const ig_onnx_editor *editor, size_t node, ig_arena *arena,
+                            uint32_t *out_distances);
 /* The extents above 1 of inputs and constants of a variant, each once, falling; the
  * array is `arena`'s. */
 size_t ig_onnx_edit_extents(ig_onnx_editor *editor, const ig_onnx_variant *variant,
                             ig_arena *arena, int64_t **out_extents);
-/* Appends the variant as a file; false where a cut value's type is not known, a node
- * that is passed by has no such input, or nothing is left to give. */
+
+/* A variant as a file, and what its inputs read. */
+typedef struct ig_onnx_written {
+    ig_str text;
+    const char *const *names;
+    const ig_tensor *values; /* data NULL: not known */
+    size_t input_count;
+} ig_onnx_written;
+
+/* Writes a variant; all of it is the arena's.  False where a cut value's type is not
+ * known, a node that is passed by has no such input, or nothing is left to give. */
 bool ig_onnx_edit_write(ig_onnx_editor *editor, const ig_onnx_variant *variant,
-                        ig_arena *arena, ig_writer *out);
+                        ig_arena *arena, ig_onnx_written *out);
 
 typedef struct ig_onnx_wanted {
     const char *const *names;

@@ -7,7 +7,7 @@
 
 struct ig_onnx_editor {
     ig_onnx_model model;
-    ig_map known; /* name of a value -> ig_tensor */
+    ig_map known; /* name of a value -> ig_onnx_known */
 };
 
 /* Maps and unpacks a file; the module owns all of it. */
@@ -18,5 +18,15 @@ ig_status ig_onnx_edit_read(ig_context *context, const char *path,
  * calls by the same name, which is harmless) is among them.  Recursion is as deep as
  * the wire walk let graphs nest. */
 void ig_onnx_read_names(ig_map *read, const Onnx__NodeProto *node);
+
+/* What becomes of an extent. */
+int64_t ig_onnx_cut_extent(const ig_onnx_variant *variant, int64_t extent);
+/* A constant as a variant has it; what is new is the arena's. */
+Onnx__TensorProto *ig_onnx_cut_constant(const ig_onnx_variant *variant,
+                                        const Onnx__TensorProto *from, ig_arena *arena);
+/* An input's value as a variant reads it: whole numbers that may be places in an extent
+ * that is cut are so still.  New data is the arena's. */
+void ig_onnx_cut_value(const ig_onnx_variant *variant, ig_tensor *value,
+                       ig_arena *arena);
 
 #endif

@@ -136,9 +136,9 @@ size_t ig_onnx_edit_node_count(const ig_onnx_editor *editor) {
 }
 
 void ig_onnx_edit_know(ig_onnx_editor *editor, const char *name,
-                       const ig_tensor *what) {
+                       const ig_onnx_known *what) {
     ig_module *module = editor->model.module;
-    ig_tensor *known = IG_NEW(&module->arena, ig_tensor);
+    ig_onnx_known *known = IG_NEW(&module->arena, ig_onnx_known);
     *known = *what;
     ig_map_set(&editor->known, ig_str_of(ig_module_string(module, ig_str_of(name))),
                known);

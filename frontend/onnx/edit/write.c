@@ -16,7 +16,8 @@ typedef struct variant_graph {
     IG_VEC(Onnx__NodeProto *) nodes;
     IG_VEC(Onnx__TensorProto *) constants;
     IG_VEC(Onnx__ValueInfoProto *) inputs, outputs;
-    bool is_unknown; /* some value's type is not known */
+    IG_VEC(ig_tensor) values; /* of the inputs */
+    bool is_unknown;          /* some value's type is not known */
 } variant_graph;
 
 static bool has_name(const ig_map *map, const char *name) {
@@ -28,6 +29,15 @@ static void add_name(ig_map *map, const char *name) {
 }
 
 /* ---- names ---- */
+
+static const ig_onnx_known *find_known(const ig_onnx_editor *editor, const char *name) {
+    return ig_map_get(&editor->known, ig_str_of(name));
+}
+
+static const ig_tensor *find_type(const ig_onnx_editor *editor, const char *name) {
+    const ig_onnx_known *known = find_known(editor, name);
+    return known ? &known->type : NULL;
+}
 
 static void read_graph_names(ig_map *read, const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < graph->n_node; i++) {
@@ -56,14 +66,14 @@ void ig_onnx_read_names(ig_map *read, const Onnx__NodeProto *node) {
 /* ---- nodes ---- */
 
 static bool is_of_type(const variant_graph *g, const char *name, const ig_tensor *as) {
-    const ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(name));
+    const ig_tensor *what = find_type(g->editor, name);
     return what && what->dtype == as->dtype && what->rank == as->rank &&
            memcmp(what->dims, as->dims, as->rank * sizeof *as->dims) == 0;
 }
 
 static void pass_node(variant_graph *g, const Onnx__NodeProto *node) {
     const char *result = node->n_output ? node->output[0] : "";
-    const ig_tensor *type = ig_map_get(&g->editor->known, ig_str_of(result));
+    const ig_tensor *type = find_type(g->editor, result);
     for (size_t i = 0; type && i < node->n_input; i++) {
         if (is_of_type(g, node->input[i], type)) {
             ig_map_set(&g->passed, ig_str_of(result), node->input[i]);
@@ -122,100 +132,7 @@ static void keep_nodes(variant_graph *g) {
     }
 }
 
-/* ---- extents ---- */
-
-static int64_t new_extent(const variant_graph *g, int64_t extent) {
-    for (size_t i = 0; i < g->variant->extent_count; i++) {
-        if (g->variant->extents[i].from == extent) {
-            return g->variant->extents[i].to;
-        }
-    }
-    return extent;
-}
-
-/* The elements that are left where the extents of `dims` become those of `to`. */
-static void cut_elements(const variant_graph *g, Onnx__TensorProto *tensor,
-                         const int64_t *dims, size_t width) {
-    size_t rank = tensor->n_dims;
-    int64_t index[IG_TENSOR_RANK] = { 0 }, count = 1;
-    for (size_t d = 0; d < rank; d++) {
-        count *= tensor->dims[d];
-    }
-    uint8_t *bytes = ig_arena_zalloc(g->arena, (size_t)count * width);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t at = 0;
-        for (size_t d = 0; d < rank; d++) {
-            at = at * dims[d] + index[d];
-        }
-        memcpy(bytes + (size_t)i * width, tensor->raw_data.data + (size_t)at * width,
-               width);
-        for (size_t d = rank; d-- > 0 && ++index[d] == tensor->dims[d];) {
-            index[d] = 0;
-        }
-    }
-    tensor->raw_data.data = bytes;
-    tensor->raw_data.len = (size_t)count * width;
-}
-
-static void cut_dims(const variant_graph *g, Onnx__TensorProto *tensor, size_t width) {
-    const int64_t *dims = tensor->dims;
-    bool is_cut = false, fits = tensor->n_dims <= IG_TENSOR_RANK;
-    tensor->dims = IG_NEW_ARRAY(g->arena, int64_t, tensor->n_dims);
-    for (size_t d = 0; d < tensor->n_dims; d++) {
-        tensor->dims[d] = new_extent(g, dims[d]);
-        is_cut = is_cut || tensor->dims[d] != dims[d];
-        fits = fits && tensor->dims[d] <= dims[d];
-    }
-    if (is_cut && fits) {
-        cut_elements(g, tensor, dims, width);
-    } else {
-        tensor->dims = (int64_t *)(uintptr_t)dims;
-    }
-}
-
-/* Short vectors of i64 are shapes, where they hold an extent that goes. */
-static void cut_shape(const variant_graph *g, Onnx__TensorProto *tensor) {
-    size_t count = tensor->raw_data.len / sizeof(int64_t);
-    if (tensor->n_dims != 1 || count > IG_TENSOR_RANK || !g->variant->extent_count) {
-        return;
-    }
-    int64_t *numbers = IG_NEW_ARRAY(g->arena, int64_t, count);
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&numbers[i], tensor->raw_data.data + i * sizeof *numbers,
-               sizeof *numbers);
-        numbers[i] = new_extent(g, numbers[i]);
-    }
-    tensor->raw_data.data = (uint8_t *)numbers;
-}
-
 /* ---- constants ---- */
-
-static void fill_with_ones(const variant_graph *g, Onnx__TensorProto *tensor) {
-    size_t count = tensor->raw_data.len / sizeof(float);
-    float *ones = IG_NEW_ARRAY(g->arena, float, count);
-    for (size_t i = 0; i < count; i++) {
-        ones[i] = 1;
-    }
-    tensor->raw_data.data = (uint8_t *)ones;
-}
-
-static Onnx__TensorProto *cut_constant(const variant_graph *g,
-                                       const Onnx__TensorProto *from) {
-    Onnx__TensorProto *tensor = IG_NEW(g->arena, Onnx__TensorProto);
-    ig_dtype dtype;
-    *tensor = *from;
-    if (!ig_dtype_from_onnx(from->data_type, &dtype) || ig_dtypes[dtype].bits < 8) {
-        return tensor;
-    }
-    cut_dims(g, tensor, ig_dtypes[dtype].bits / 8);
-    if (dtype == IG_DT_i64) {
-        cut_shape(g, tensor);
-    }
-    if (dtype == IG_DT_f32 && g->variant->has_plain_weights) {
-        fill_with_ones(g, tensor);
-    }
-    return tensor;
-}
 
 /* Only the last of equal names counts, so each is added once. */
 static void keep_constants(variant_graph *g) {
@@ -223,7 +140,8 @@ static void keep_constants(variant_graph *g) {
         const Onnx__TensorProto *tensor = g->from->initializer[i];
         if (has_name(&g->read, tensor->name) && !has_name(&g->declared, tensor->name)) {
             add_name(&g->declared, tensor->name);
-            IG_PUSH(g->arena, &g->constants, cut_constant(g, tensor));
+            IG_PUSH(g->arena, &g->constants,
+                    ig_onnx_cut_constant(g->variant, tensor, g->arena));
         }
     }
     for (size_t i = 0; i < g->from->n_sparse_initializer; i++) {
@@ -253,7 +171,7 @@ static Onnx__TensorShapeProto *shape_of(const variant_graph *g, const char *name
                               ? ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE
                               : ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
         if (is_known) {
-            dim->dim_value = new_extent(g, what->dims[d]);
+            dim->dim_value = ig_onnx_cut_extent(g->variant, what->dims[d]);
         } else {
             dim->dim_param = ig_arena_printf(g->arena, "%s_%u", name, d);
         }
@@ -294,21 +212,31 @@ static void add_constant(variant_graph *g, const char *name, const ig_tensor *wh
     from.has_raw_data = true;
     from.raw_data.data = what->data;
     from.raw_data.len = (size_t)ig_tensor_bytes(what);
-    IG_PUSH(g->arena, &g->constants, cut_constant(g, &from));
+    IG_PUSH(g->arena, &g->constants, ig_onnx_cut_constant(g->variant, &from, g->arena));
+}
+
+static void add_input(variant_graph *g, Onnx__ValueInfoProto *input,
+                      const ig_onnx_known *known) {
+    ig_tensor value = known ? known->value : (ig_tensor){ 0 };
+    ig_onnx_cut_value(g->variant, &value, g->arena);
+    add_name(&g->declared, input->name);
+    IG_PUSH(g->arena, &g->inputs, input);
+    IG_PUSH(g->arena, &g->values, value);
 }
 
 /* A name that a kept node reads and nothing gives. */
 static void add_cut(variant_graph *g, const char *name) {
-    const ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(name));
+    const ig_onnx_known *known = find_known(g->editor, name);
+    const ig_tensor *what = known ? &known->type : NULL;
     if (!what || what->dtype >= IG_DT_COUNT || ig_dtypes[what->dtype].onnx <= 0) {
         g->is_unknown = true;
         return;
     }
-    add_name(&g->declared, name);
     if (what->data) {
+        add_name(&g->declared, name);
         add_constant(g, name, what);
     } else {
-        IG_PUSH(g->arena, &g->inputs, port_of(g, name, what, true));
+        add_input(g, port_of(g, name, what, true), known);
     }
 }
 
@@ -320,11 +248,10 @@ static void keep_inputs(variant_graph *g) {
         if (!has_name(&g->read, input->name) || has_name(&g->declared, input->name)) {
             continue;
         }
-        if (ig_map_get(&g->editor->known, ig_str_of(input->name))) {
+        if (find_known(g->editor, input->name)) {
             add_cut(g, input->name);
         } else {
-            add_name(&g->declared, input->name);
-            IG_PUSH(g->arena, &g->inputs, input);
+            add_input(g, input, NULL);
         }
     }
 }
@@ -356,7 +283,7 @@ static void add_outputs(variant_graph *g) {
     for (size_t i = 0; i < g->from->n_output; i++) {
         Onnx__ValueInfoProto *output = g->from->output[i];
         if (has_name(&g->made, output->name)) {
-            ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(output->name));
+            const ig_tensor *what = find_type(g->editor, output->name);
             add_name(&given, output->name);
             IG_PUSH(g->arena, &g->outputs,
                     what ? port_of(g, output->name, what, false) : output);
@@ -366,7 +293,7 @@ static void add_outputs(variant_graph *g) {
         const Onnx__NodeProto *node = g->nodes.items[n];
         for (size_t i = 0; i < node->n_output; i++) {
             const char *name = node->output[i];
-            ig_tensor *what = ig_map_get(&g->editor->known, ig_str_of(name));
+            const ig_tensor *what = find_type(g->editor, name);
             if (name[0] && what && !has_name(&g->read, name) &&
                 !has_name(&given, name)) {
                 IG_PUSH(g->arena, &g->outputs, port_of(g, name, what, false));
@@ -414,7 +341,7 @@ static bool is_needed(const variant_graph *g, const Onnx__ModelProto *model,
     return is_so;
 }
 
-static void pack_model(const variant_graph *g, ig_writer *out) {
+static ig_str pack_model(const variant_graph *g) {
     const Onnx__ModelProto *from = g->editor->model.proto;
     Onnx__ModelProto model = *from;
     Onnx__GraphProto graph = *g->from;
@@ -439,7 +366,7 @@ static void pack_model(const variant_graph *g, ig_writer *out) {
     size_t size = onnx__model_proto__get_packed_size(&model);
     uint8_t *bytes = ig_arena_alloc(g->arena, size);
     onnx__model_proto__pack(&model, bytes);
-    ig_put_str(out, (ig_str){ (const char *)bytes, size });
+    return (ig_str){ (const char *)bytes, size };
 }
 
 static variant_graph graph_of(ig_onnx_editor *editor, const ig_onnx_variant *variant,
@@ -451,12 +378,19 @@ static variant_graph graph_of(ig_onnx_editor *editor, const ig_onnx_variant *var
 }
 
 bool ig_onnx_edit_write(ig_onnx_editor *editor, const ig_onnx_variant *variant,
-                        ig_arena *arena, ig_writer *out) {
+                        ig_arena *arena, ig_onnx_written *out) {
     variant_graph g = graph_of(editor, variant, arena);
     if (!make_graph(&g)) {
         return false;
     }
-    pack_model(&g, out);
+    const char **names = IG_NEW_ARRAY(arena, const char *, g.inputs.count);
+    for (size_t i = 0; i < g.inputs.count; i++) {
+        names[i] = g.inputs.items[i]->name;
+    }
+    *out = (ig_onnx_written){ .text = pack_model(&g),
+                              .names = names,
+                              .values = g.values.items,
+                              .input_count = g.inputs.count };
     return true;
 }
 
@@ -479,10 +413,10 @@ size_t ig_onnx_edit_extents(ig_onnx_editor *editor, const ig_onnx_variant *varia
         }
     }
     for (size_t i = 0; i < g.inputs.count; i++) {
-        const ig_tensor *what = ig_map_get(&editor->known,
-                                           ig_str_of(g.inputs.items[i]->name));
-        for (uint32_t d = 0; what && d < what->rank; d++) {
-            IG_PUSH(arena, &all, what->dims[d]);
+        const ig_onnx_known *known = find_known(editor, g.inputs.items[i]->name);
+        for (uint32_t d = 0; known && d < known->type.rank; d++) {
+            bool is_open = known->type.dims[d] < 0 && known->value.data;
+            IG_PUSH(arena, &all, (is_open ? &known->value : &known->type)->dims[d]);
         }
     }
     if (all.count) {

@@ -40,7 +40,7 @@ typedef struct settings {
     int64_t weight_bits;
     bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
         markdown, help, trust_code, bisect, dynamic, per_tensor, symmetric,
-        unsigned_weights, measure;
+        unsigned_weights, measure, only_outputs;
     text_list arguments;           /* positional */
     const char *group;             /* of a rank: as ig_group_open takes it */
     int64_t ranks, timeout, chunks;

@@ -1,28 +1,23 @@
 /* ingot reduce: the smallest model that a command still fails on.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The command is run by sh in a process group of its own, with the model's path for {}
- * (or behind it).  A model fails as the first one did where the command ends with the
- * same status. */
+ * The command is run by sh, with the model's path for {} (or behind it), and for
+ * {inputs} that of an .npz file with what its inputs read.  A model fails as the first
+ * one did where the command ends with the same status. */
 #include "tools/ingot/measure/clock.h"
+#include "tools/ingot/reduce/command.h"
 #include "tools/ingot/values/bound_inputs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ingot/defect.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-extern char **environ;
 
 static const option_row options[] = {
     TEXT("check", 0, check_command, "COMMAND",
-         "a command that fails on the model, whose path is {} in it (or comes last)"),
+         "a command that fails on the model, whose path is {} in it (or comes last), "
+         "{inputs} an .npz file with its inputs"),
     TEXT("output", 'o', output, "FILE", "the smaller model (MODEL.reduced.onnx)"),
     REAL("seconds", seconds, has_seconds, "S", "at most as long as this (60)"),
     COUNT("batch", 'b', batch_size, 1, INT32_MAX, "batch size (1)"),
@@ -36,83 +31,28 @@ static const option_row options[] = {
     OPTIONS_END,
 };
 
-enum { LOST = -1, TRIAL_BYTES = 4096 };
+enum { FOLDER_BYTES = 4096 };
 
 typedef struct reducing {
     const settings *given;
-    char folder[TRIAL_BYTES];
-    char *trial, *output; /* paths */
-    int status;           /* of the command on the whole model */
-    double end, slowest;  /* by the clock; seconds of the slowest check so far */
+    ig_context *context;
+    char folder[FOLDER_BYTES];
+    char *trial, *trial_inputs, *output, *output_inputs; /* paths */
+    int status;          /* of the command on the whole model */
+    double end, slowest; /* by the clock; seconds of the slowest check so far */
     size_t checks, nodes, all_nodes;
-    bool has_ended, has_smaller, has_failed; /* failed: the output was not written */
+    bool has_inputs, has_ended, has_smaller;
+    bool has_failed; /* the output was not written */
 } reducing;
 
-/* ---- the command ---- */
-
-/* The command with `path` in single quotes for each {}; free() it. */
-static char *command_for(const char *command, const char *path) {
-    char *quoted = text_of("'"), *out = text_of("%s", "");
-    for (const char *at = path; *at; at++) {
-        char *longer = *at == '\'' ? text_of("%s'\\''", quoted)
-                                   : text_of("%s%c", quoted, *at);
-        free(quoted);
-        quoted = longer;
-    }
-    bool has_place = strstr(command, "{}") != NULL;
-    for (const char *place; (place = strstr(command, "{}")); command = place + 2) {
-        char *longer = text_of("%s%.*s%s'", out, (int)(place - command), command,
-                               quoted);
-        free(out);
-        out = longer;
-    }
-    char *whole = has_place ? text_of("%s%s", out, command)
-                            : text_of("%s %s'", command, quoted);
-    free(out);
-    free(quoted);
-    return whole;
-}
-
-static pid_t start(const char *command) {
-    char *const words[] = { "/bin/sh", "-c", (char *)(uintptr_t)command, NULL };
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    pid_t child = -1;
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&how);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(&child, "/bin/sh", &files, &how, words, environ);
-    posix_spawnattr_destroy(&how);
-    posix_spawn_file_actions_destroy(&files);
-    return error ? -1 : child;
-}
-
-/* Exit status, or 128 + signal; LOST where it was ended here. */
-static int wait_for(pid_t child, double end) {
-    const struct timespec pause = { 0, 1000000 };
-    int status = 0;
-    while (waitpid(child, &status, WNOHANG) == 0) {
-        if (was_interrupted() || clock_seconds() > end) {
-            kill(-child, SIGKILL);
-            waitpid(child, &status, 0);
-            return LOST;
-        }
-        nanosleep(&pause, NULL);
-    }
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
+/* ---- trials ---- */
 
 static int run_check(const reducing *r, const char *path, double end) {
-    char *command = command_for(r->given->check_command, path);
-    pid_t child = start(command);
+    char *command = command_for(r->given->check_command, path, r->trial_inputs);
+    int status = command_run(command, end);
     free(command);
-    return child < 0 ? LOST : wait_for(child, end);
+    return status;
 }
-
-/* ---- trials ---- */
 
 static bool write_file(const char *path, const void *bytes, size_t size) {
     FILE *file = fopen(path, "wb");
@@ -120,29 +60,52 @@ static bool write_file(const char *path, const void *bytes, size_t size) {
     return (!file || fclose(file) == 0) && is_good;
 }
 
-/* A file beside the output that gets its name when it is whole. */
-static void keep_smaller(reducing *r, const void *bytes, size_t size) {
+static bool write_inputs(const reducing *r, const char *path, const ig_trial *trial) {
+    return !r->has_inputs ||
+           ig_arguments_write(r->context, path, trial->inputs, trial->names,
+                              trial->input_count) == IG_OK;
+}
+
+static bool write_trial(reducing *r, const ig_trial *trial) {
+    bool is_written = write_file(r->trial, trial->bytes, trial->byte_count);
+    if (!is_written) {
+        complain(0, "%s: cannot write: %s", r->trial, strerror(errno));
+    }
+    is_written = is_written && write_inputs(r, r->trial_inputs, trial);
+    r->has_failed = !is_written;
+    return is_written;
+}
+
+/* Files beside the output that get its name when they are whole. */
+static void keep_smaller(reducing *r, const ig_trial *trial) {
     char *part = text_of("%s.part", r->output);
-    if (!write_file(part, bytes, size) || rename(part, r->output) != 0) {
+    char *part_inputs = text_of("%s.part.npz", r->output);
+    bool is_kept = write_inputs(r, part_inputs, trial);
+    if (is_kept && (!write_file(part, trial->bytes, trial->byte_count) ||
+                    (r->has_inputs && rename(part_inputs, r->output_inputs) != 0) ||
+                    rename(part, r->output) != 0)) {
         complain(0, "%s: cannot write: %s", r->output, strerror(errno));
+        is_kept = false;
+    }
+    if (!is_kept) {
         (void)unlink(part);
-        r->has_failed = true;
+        (void)unlink(part_inputs);
     }
     free(part);
-    r->has_smaller = !r->has_failed;
+    free(part_inputs);
+    r->has_failed = !is_kept;
+    r->has_smaller = is_kept;
 }
 
 /* One that hangs has not failed as the first one did. */
-static int check_model(void *user, const void *bytes, size_t size) {
+static int check_model(void *user, const ig_trial *trial) {
     reducing *r = user;
     double begin = clock_seconds(), limit = begin + 1 + 10 * r->slowest;
     if (was_interrupted() || begin > r->end || r->has_failed) {
         r->has_ended = true;
         return -1;
     }
-    if (!write_file(r->trial, bytes, size)) {
-        complain(0, "%s: cannot write: %s", r->trial, strerror(errno));
-        r->has_failed = true;
+    if (!write_trial(r, trial)) {
         return -1;
     }
     r->checks++;
@@ -152,7 +115,7 @@ static int check_model(void *user, const void *bytes, size_t size) {
     }
     double taken = clock_seconds() - begin;
     r->slowest = taken > r->slowest ? taken : r->slowest;
-    keep_smaller(r, bytes, size);
+    keep_smaller(r, trial);
     return r->has_failed ? -1 : 1;
 }
 
@@ -186,24 +149,44 @@ static void print_result(const reducing *r) {
     puts("");
 }
 
-static ig_status reduce_to(reducing *r, const model *m, const call *with) {
-    ig_reduction how = {
-        .size = sizeof how, .check = check_model, .smaller = note_smaller, .user = r
-    };
+/* The command on the model as it is, with the inputs given. */
+static ig_status check_whole(reducing *r, const model *m, const call *with) {
+    const char **names = need(calloc(with->count + 1, sizeof *names));
+    for (size_t i = 0; i < with->count; i++) {
+        names[i] = model_input_name(m, i);
+    }
+    ig_trial whole = { .names = names,
+                       .inputs = with->inputs,
+                       .input_count = with->count };
+    bool is_written = write_inputs(r, r->trial_inputs, &whole);
+    free(names);
+    if (!is_written) {
+        r->has_failed = true;
+        return IG_IO;
+    }
     double begin = clock_seconds();
     r->status = run_check(r, m->path, begin + 3600);
     r->slowest = clock_seconds() - begin;
-    if (r->status == LOST) {
-        return IG_CANCELLED;
-    }
+    r->end = begin + (r->given->has_seconds ? r->given->seconds : 60);
     if (r->status == 0) {
         complain(0, "the command does not fail on %s: there is nothing to look for",
                  m->path);
         return IG_INVALID;
     }
-    r->end = begin + (r->given->has_seconds ? r->given->seconds : 60);
-    ig_status status = ig_module_reduce(m->module, m->path, with->inputs, with->count,
-                                        &how);
+    return r->status == COMMAND_LOST ? IG_CANCELLED : IG_OK;
+}
+
+static ig_status reduce_to(reducing *r, const model *m, const call *with) {
+    ig_reduction how = { .size = sizeof how,
+                         .has_inputs = r->has_inputs,
+                         .check = check_model,
+                         .smaller = note_smaller,
+                         .user = r };
+    ig_status status = check_whole(r, m, with);
+    if (status != IG_OK) {
+        return status;
+    }
+    status = ig_module_reduce(m->module, m->path, with->inputs, with->count, &how);
     bool is_done = status == IG_OK || (status == IG_CANCELLED && r->has_smaller);
     if (is_done && r->has_smaller) {
         print_result(r);
@@ -213,9 +196,29 @@ static ig_status reduce_to(reducing *r, const model *m, const call *with) {
                                                   : status;
 }
 
+static void name_files(reducing *r, const model *m) {
+    r->trial = text_of("%s/model.onnx", r->folder);
+    r->trial_inputs = text_of("%s/inputs.npz", r->folder);
+    r->output = r->given->output ? text_of("%s", r->given->output)
+                                 : text_of("%s.reduced.onnx", m->path);
+    r->output_inputs = text_of("%s.npz", r->output);
+}
+
+static void clear_files(reducing *r) {
+    (void)unlink(r->trial);
+    (void)unlink(r->trial_inputs);
+    (void)rmdir(r->folder);
+    free(r->trial);
+    free(r->trial_inputs);
+    free(r->output);
+    free(r->output_inputs);
+}
+
 static ig_status reduce_in_folder(const settings *given, const model *m,
                                   const call *with) {
-    reducing r = { .given = given };
+    reducing r = { .given = given,
+                   .context = m->context,
+                   .has_inputs = command_has_inputs(given->check_command) };
     const char *root = getenv("TMPDIR");
     snprintf(r.folder, sizeof r.folder, "%s/ingot-reduce-XXXXXX",
              root && root[0] ? root : "/tmp");
@@ -223,14 +226,9 @@ static ig_status reduce_in_folder(const settings *given, const model *m,
         complain(0, "%s: cannot create: %s", r.folder, strerror(errno));
         return IG_IO;
     }
-    r.trial = text_of("%s/model.onnx", r.folder);
-    r.output = given->output ? text_of("%s", given->output)
-                             : text_of("%s.reduced.onnx", m->path);
+    name_files(&r, m);
     ig_status status = reduce_to(&r, m, with);
-    (void)unlink(r.trial);
-    (void)rmdir(r.folder);
-    free(r.trial);
-    free(r.output);
+    clear_files(&r);
     return status;
 }
 
@@ -269,7 +267,7 @@ const verb verb_reduce = {
     .arguments = "MODEL.onnx --check COMMAND [-o FILE]",
     .help = "finds the smallest model that a command still fails on",
     .details =
-        "The command is run by sh; a model fails where it ends with the status that it ends with on MODEL. Values that the nodes left need of others become inputs, whole numbers constants, as they are for the inputs given (those of ingot bench). Ctrl-C keeps the smallest so far.",
+        "The command is run by sh; a model fails where it ends with the status that it ends with on MODEL. Values that the nodes left need of others become inputs, whole numbers constants, as they are for the inputs given (those of ingot bench). Where {inputs} is in the command, whole numbers become inputs too, and all inputs read from that file what they read in the whole model; those of the smaller model are in FILE.npz: --check 'ingot compare -q --only-outputs {} -i {inputs}'. Ctrl-C keeps the smallest so far.",
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
