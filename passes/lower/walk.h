@@ -63,6 +63,18 @@ static inline ig_value *ig_lower_is_nan(ig_builder *b, ig_value *x) {
     return k_compare(b, IG_OP_ne, x, x);
 }
 
+/* Bits of a number that is not negative. */
+static inline ig_value *ig_lower_count_bits(ig_builder *b, ig_value *x) {
+    ig_value *zero = k_i64(b, 0);
+    k_loop loop = k_loop_open(b, zero, k_i64(b, 63), k_i64(b, 1), &zero, 1);
+    ig_builder *in = &loop.b;
+    ig_value *rest = k_binary(in, IG_OP_shr, x, loop.index);
+    ig_value *has_more = k_compare(in, IG_OP_gt, rest, zero);
+    ig_value *bits = k_add(in, loop.carried[0], k_cast(in, has_more, IG_DT_i64));
+    k_loop_close(&loop, &bits, 1);
+    return loop.results[0];
+}
+
 /* The index `id` along an axis of `extent`, made non-negative where `wraps`; *valid:
  * is it in range? */
 static inline ig_value *ig_lower_row(ig_builder *b, ig_value *id, ig_value *extent,

@@ -4,6 +4,7 @@
  * How many pixels or samples a bin has differs from region to region and is data: a
  * loop takes the k-th of every bin at once, as often as the largest bin has some.
  */
+#include "compose/boxes.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <math.h>
@@ -308,145 +309,37 @@ ig_status ig_onnx_import_max_roi_pool(ig_onnx_node *node) {
 
 /* ---- NonMaxSuppression ---- */
 
-/* Boxes [B, 1 or C, N], the best first, by their edges. */
-typedef struct boxes {
-    ig_value *low[2], *high[2];
-} boxes;
-
-/* Coordinate `index` of input 0, in the order of the scores: [B, C, N]. */
-static ig_value *sorted_coordinate(ig_onnx_node *node, uint32_t index,
-                                   ig_value *order) {
+/* Corners in either order, or centre and size, as low and high edges. */
+static ig_value *read_edges(ig_onnx_node *node) {
     ig_expr *e = node->e;
-    ig_value *x = ig_expr_select(e, node->inputs[0], 2, ig_dim_of(index));
-    x = ig_expr_unsqueeze(e, x, 1);
-    if (!x || !order) {
-        return NULL;
+    ig_dim two = ig_dim_of(2);
+    ig_value *first = ig_expr_slice(e, node->inputs[0], 2, ig_dim_of(0), two, 1);
+    ig_value *second = ig_expr_slice(e, node->inputs[0], 2, two, two, 1);
+    if (ig_onnx_attr_bool(node, "center_point_box", false)) {
+        ig_value *half = ig_expr_with(e, IG_OP_div, second, 2);
+        ig_value *edges[] = { ig_build_sub(e, first, half),
+                              ig_build_add(e, first, half) };
+        return ig_expr_concat(e, 2, edges, 2);
     }
-    x = ig_expr_expand(e, x, 3, order->type->dims);
-    return ig_build_gather_elements(e, x, order,
-                                    (ig_gather_elements_attrs){ .axis = 2 });
-}
-
-/* Corners in either order, or centre and size. */
-static boxes read_boxes(ig_onnx_node *node, ig_value *order) {
-    ig_expr *e = node->e;
-    bool is_centre = ig_onnx_attr_bool(node, "center_point_box", false);
-    boxes b;
-    for (uint32_t i = 0; i < 2; i++) {
-        ig_value *first = sorted_coordinate(node, i, order);
-        ig_value *second = sorted_coordinate(node, i + 2, order);
-        if (is_centre) {
-            ig_value *half = ig_expr_with(e, IG_OP_div, second, 2);
-            b.low[i] = ig_build_sub(e, first, half);
-            b.high[i] = ig_build_add(e, first, half);
-        } else {
-            b.low[i] = ig_build_min(e, first, second);
-            b.high[i] = ig_build_max(e, first, second);
-        }
-    }
-    return b;
-}
-
-static ig_value *area_of(ig_expr *e, const boxes *b) {
-    return ig_build_mul(e, ig_build_sub(e, b->high[0], b->low[0]),
-                        ig_build_sub(e, b->high[1], b->low[1]));
-}
-
-/* Element `at` of the last axis, which stays as 1. */
-static ig_value *pick_box(ig_expr *e, ig_value *x, ig_value *at) {
-    return ig_expr_unsqueeze(e, ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error), 2);
-}
-
-/* Which boxes share more than `most` of their union with box `at` of their list. */
-static ig_value *find_covered(ig_expr *e, const boxes *all, ig_value *at,
-                              ig_value *most) {
-    boxes one;
-    ig_value *common = NULL;
-    for (uint32_t i = 0; i < 2; i++) {
-        one.low[i] = pick_box(e, all->low[i], at);
-        one.high[i] = pick_box(e, all->high[i], at);
-        ig_value *side = ig_build_sub(e, ig_build_min(e, all->high[i], one.high[i]),
-                                      ig_build_max(e, all->low[i], one.low[i]));
-        side = ig_expr_with(e, IG_OP_max, side, 0);
-        common = common ? ig_build_mul(e, common, side) : side;
-    }
-    ig_value *own = area_of(e, &one), *others = area_of(e, all);
-    ig_value *both = ig_build_sub(e, ig_build_add(e, own, others), common);
-    ig_value *is_real = ig_build_and(e, ig_expr_with(e, IG_OP_gt, own, 0),
-                                     ig_expr_with(e, IG_OP_gt, others, 0));
-    is_real = ig_build_and(e, is_real, ig_expr_with(e, IG_OP_gt, both, 0));
-    ig_value *is_over = ig_build_gt(e, ig_build_div(e, common, both), most);
-    return ig_build_and(e, is_real, is_over);
-}
-
-/* bool [B, C, N]: box after box, the best first, puts out those that it covers. */
-static ig_value *suppress_covered(ig_onnx_node *node, const boxes *b, ig_value *keep) {
-    ig_expr *e = node->e;
-    ig_value *most = ig_onnx_in(node, 3) ? ig_onnx_scalar_input(node, 3)
-                                         : ig_expr_number(e, IG_DT_f32, 0);
-    most = ig_expr_like(e, most, node->inputs[0]);
-    ig_dim count = keep->type->dims[2];
-    ig_value *operands[] = { ig_expr_dim(e, count, IG_DT_i64),
-                             ig_expr_number(e, IG_DT_bool, 1), keep };
-    ig_value *numbers = ig_expr_axis_iota(e, 3, 2, count);
-    if (e->status != IG_OK) {
-        return NULL;
-    }
-    ig_builder outside = *e->builder;
-    ig_op *op = ig_expr_open_loop(e, operands, keep->type);
-    if (!op) {
-        return NULL;
-    }
-    ig_block *body = op->bodies[0];
-    ig_value *at = body->args[0], *left = body->args[2];
-    ig_value *lost = ig_build_and(e, find_covered(e, b, at, most),
-                                  pick_box(e, left, at));
-    lost = ig_build_and(e, lost, ig_build_gt(e, numbers, at));
-    left = ig_build_and(e, left, ig_build_not(e, lost));
-    if (left) {
-        ig_make_yield(e->builder, (ig_value *[]){ body->args[1], left }, 2);
-    }
-    *e->builder = outside;
-    return left ? ig_op_result(op, 0) : NULL;
-}
-
-/* Those of the first `most` that are kept in each list. */
-static ig_value *limit_boxes(ig_onnx_node *node, ig_value *keep) {
-    ig_expr *e = node->e;
-    ig_value *most = ig_onnx_in(node, 2) ? ig_onnx_count_input(node, 2)
-                                         : ig_expr_integer(e, IG_DT_i64, 0);
-    ig_cumsum_attrs attrs = { .axis = 2 };
-    ig_value *number = ig_build_cumsum(e, ig_expr_cast(e, keep, IG_DT_i64), attrs);
-    return ig_build_and(e, keep, ig_build_le(e, number, most));
+    ig_value *edges[] = { ig_build_min(e, first, second),
+                          ig_build_max(e, first, second) };
+    return ig_expr_concat(e, 2, edges, 2);
 }
 
 ig_status ig_onnx_import_nms(ig_onnx_node *node) {
     ig_expr *e = node->e;
-    ig_value *scores = ig_onnx_ranked_input(node, 1, 3);
+    ig_boxes boxes = { .scores = ig_onnx_ranked_input(node, 1, 3) };
     (void)ig_onnx_ranked_input(node, 0, 3);
     IG_TRY(e->status);
     ig_onnx_guard_extents(node, 0, 0, 1, 0);
     ig_onnx_guard_extents(node, 0, 1, 1, 2);
     ig_expr_guard_equal(e, node->inputs[0]->type->dims[2], ig_dim_of(4),
                         "a box has four coordinates");
-    ig_value *sorted[2];
-    ig_sort_attrs attrs = { .axis = 2, .descending = true };
-    if (!ig_expr_results(ig_build_sort(e, scores, attrs), sorted)) {
-        return e->status;
-    }
-    ig_value *one = ig_expr_number(e, IG_DT_bool, 1);
-    ig_value *keep = ig_expr_expand(e, one, 3, sorted[0]->type->dims);
-    if (ig_onnx_in(node, 4)) {
-        ig_value *least = ig_expr_like(e, ig_onnx_scalar_input(node, 4), scores);
-        keep = ig_build_gt(e, sorted[0], least);
-    }
-    boxes b = read_boxes(node, sorted[1]);
-    keep = keep ? suppress_covered(node, &b, keep) : NULL;
-    keep = keep ? limit_boxes(node, keep) : NULL;
-    ig_value *found = ig_build_nonzero(e, keep); /* [n, 3]: batch, class, place */
-    ig_value *ids = ig_build_gather_nd(e, sorted[1], found, (ig_gather_nd_attrs){ 0 });
-    IG_TRY(e->status);
-    ig_value *lists = ig_expr_slice(e, found, 1, ig_dim_of(0), ig_dim_of(2), 1);
-    ig_value *parts[] = { lists, ig_expr_unsqueeze(e, ids, 1) };
-    return ig_onnx_give(node, ig_expr_concat(e, 1, parts, 2));
+    boxes.edges = read_edges(node);
+    boxes.most = ig_onnx_in(node, 2) ? ig_onnx_count_input(node, 2)
+                                     : ig_expr_integer(e, IG_DT_i64, 0);
+    boxes.share = ig_onnx_in(node, 3) ? ig_onnx_scalar_input(node, 3)
+                                      : ig_expr_number(e, IG_DT_f32, 0);
+    boxes.least = ig_onnx_in(node, 4) ? ig_onnx_scalar_input(node, 4) : NULL;
+    return ig_onnx_give(node, ig_compose_suppress(e, &boxes));
 }

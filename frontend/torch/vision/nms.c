@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/vision/vision.h"
 
+#include "compose/boxes.h"
 #include "ir/bag.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* ---- what regions and deformed windows are made of ---- */
 
@@ -51,90 +53,54 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 
 /* ---- non-maximum suppression ---- */
 
-/* One edge (0 to 3) of boxes [n, 4], or of one box [4]. */
-static ig_value *edge_of(ig_expr *e, ig_value *boxes, uint32_t number) {
-    assert(number < 4 && "a box has four edges");
-    return boxes ? ig_expr_select(e, boxes, boxes->type->rank - 1u, ig_dim_of(number))
-                 : NULL;
-}
-
-static ig_value *area_of(ig_expr *e, ig_value *boxes) {
-    ig_value *width = ig_build_sub(e, edge_of(e, boxes, 2), edge_of(e, boxes, 0));
-    ig_value *height = ig_build_sub(e, edge_of(e, boxes, 3), edge_of(e, boxes, 1));
-    return ig_build_mul(e, width, height);
-}
-
-/* Overlap of boxes with one box along an axis: 0 at least. */
-static ig_value *overlap_of(ig_expr *e, ig_value *boxes, ig_value *box, uint32_t axis) {
-    ig_value *low = ig_build_max(e, edge_of(e, boxes, axis), edge_of(e, box, axis));
-    ig_value *high = ig_build_min(e, edge_of(e, boxes, axis + 2),
-                                  edge_of(e, box, axis + 2));
-    return ig_expr_with(e, IG_OP_max, ig_build_sub(e, high, low), 0);
-}
-
-/* Which of the boxes after box i overlap it too much. */
-static ig_value *find_covered(ig_ts_call *call, ig_value *boxes, ig_value *i,
-                              double most) {
-    ig_value *box = ig_compose_take_rows(call->e, boxes, i);
-    ig_value *common = ig_build_mul(call->e, overlap_of(call->e, boxes, box, 0),
-                                    overlap_of(call->e, boxes, box, 1));
-    ig_value *both = ig_build_add(call->e, area_of(call->e, boxes),
-                                  area_of(call->e, box));
-    ig_value *ratio = ig_build_div(call->e, common,
-                                   ig_build_sub(call->e, both, common));
-    ratio = ig_aten_cast(call, ratio, IG_DT_f64);
-    ig_value *numbers = ig_expr_iota(call->e, IG_DT_i64, boxes->type->dims[0]);
-    return ig_build_and(call->e, ig_expr_with(call->e, IG_OP_gt, ratio, most),
-                        ig_build_gt(call->e, numbers, i));
-}
-
-static void fill_body(ig_ts_call *call, ig_block *body, ig_value *boxes, double most) {
-    ig_value *i = body->args[0], *keep = body->args[2];
-    ig_value *is_kept = ig_compose_take_rows(call->e, keep, i);
-    ig_value *lost = find_covered(call, boxes, i, most);
-    lost = lost && is_kept ? ig_build_and(call->e, lost, is_kept) : NULL;
-    ig_value *left = ig_build_not(call->e, lost);
-    left = left ? ig_build_and(call->e, keep, left) : keep;
-    ig_value *yields[] = { body->args[1], left };
-    ig_make_yield(call->builder, yields, 2);
-}
-
-/* bool [n]: box after box, best first, puts out those that it covers. */
-static ig_value *suppress_covered(ig_ts_call *call, ig_value *boxes, double most) {
-    ig_dim count = boxes->type->dims[0];
-    const ig_type *type = ig_type_tensor(call->module, IG_DT_bool, 1, &count);
-    ig_value *one = ig_expr_integer(call->e, IG_DT_bool, 1);
-    ig_value *operands[] = { ig_expr_dim(call->e, count, IG_DT_i64), one,
-                             ig_expr_expand(call->e, one, 1, &count) };
-    if (call->e->status != IG_OK) {
-        return NULL;
+/* The greatest number of the edges' dtype that is no greater: a share of that dtype
+ * exceeds both or none. */
+static ig_value *share_of(ig_ts_call *call, const ig_value *edges, double most) {
+    double narrow = (double)(float)most;
+    if (narrow > most) {
+        narrow = (double)nextafterf((float)most, -INFINITY);
     }
-    ig_builder outside = *call->builder;
-    ig_op *op = ig_expr_open_loop(call->e, operands, type);
-    fill_body(call, op->bodies[0], boxes, most);
-    *call->builder = outside;
-    return call->e->status == IG_OK ? ig_op_result(op, 0) : NULL;
+    ig_dtype dtype = (ig_dtype)edges->type->dtype;
+    return ig_expr_number(call->e, dtype, dtype == IG_DT_f32 ? narrow : most);
+}
+
+/* Scores [N] as f32 [1, 1, N].  Those that f32 does not hold give way to their ranks,
+ * and boxes are in their order; `order`: as numbers of boxes, or NULL. */
+static ig_value *read_scores(ig_ts_call *call, ig_value *scores, ig_boxes *boxes,
+                             ig_value **order) {
+    ig_expr *e = call->e;
+    ig_value *sorted[2];
+    ig_sort_attrs attrs = { .axis = 0, .descending = true };
+    if (scores->type->dtype == IG_DT_f64) {
+        if (!ig_expr_results(ig_build_sort(e, scores, attrs), sorted)) {
+            return NULL;
+        }
+        *order = sorted[1];
+        boxes->edges = ig_compose_take_rows(e, boxes->edges, sorted[1]);
+        scores = ig_build_neg(e, ig_expr_iota(e, IG_DT_i64, scores->type->dims[0]));
+    }
+    scores = ig_expr_cast(e, scores, IG_DT_f32);
+    return ig_expr_unsqueeze(e, ig_expr_unsqueeze(e, scores, 0), 0);
 }
 
 /* nms(dets [n, 4], scores [n], iou_threshold): numbers of the boxes kept, best first */
 ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
-    ig_value *boxes = ig_aten_tensor(call, 0), *scores = ig_aten_tensor(call, 1);
+    ig_value *edges = ig_aten_tensor(call, 0), *scores = ig_aten_tensor(call, 1);
     double most = ig_aten_float(call, 2);
     IG_TRY(call->e->status);
-    if (boxes->type->rank != 2 || scores->type->rank != 1) {
+    if (edges->type->rank != 2 || scores->type->rank != 1) {
         return ig_ts_fail(call, IG_INVALID, "boxes of rank %u, scores of rank %u",
-                          boxes->type->rank, scores->type->rank);
+                          edges->type->rank, scores->type->rank);
     }
-    ig_expr_guard_equal(call->e, boxes->type->dims[0], scores->type->dims[0],
+    ig_expr_guard_equal(call->e, edges->type->dims[0], scores->type->dims[0],
                         "each box has a score");
+    ig_value *order = NULL;
+    ig_boxes boxes = { .edges = ig_aten_wide(call, edges) };
     IG_TRY(call->e->status);
-    ig_value *sorted[2];
-    ig_sort_attrs attrs = { .axis = 0, .descending = true };
-    if (!ig_expr_results(ig_build_sort(call->e, scores, attrs), sorted)) {
-        return call->e->status;
-    }
-    boxes = ig_compose_take_rows(call->e, ig_aten_wide(call, boxes), sorted[1]);
-    ig_value *keep = boxes ? suppress_covered(call, boxes, most) : NULL;
-    ig_value *at = ig_expr_flatten(call->e, ig_build_nonzero(call->e, keep));
-    return ig_aten_give(call, ig_compose_take_rows(call->e, sorted[1], at));
+    boxes.share = share_of(call, boxes.edges, most);
+    boxes.scores = read_scores(call, scores, &boxes, &order);
+    boxes.edges = ig_expr_unsqueeze(call->e, boxes.edges, 0);
+    ig_value *ids = ig_expr_select(call->e, ig_compose_suppress(call->e, &boxes), 1,
+                                   ig_dim_of(2));
+    return ig_aten_give(call, order ? ig_compose_take_rows(call->e, order, ids) : ids);
 }

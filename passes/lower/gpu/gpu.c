@@ -11,7 +11,8 @@
  * does it with one lane. */
 #define SERIAL_FAMILIES(ROW) \
     ROW(gather) ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter) \
-    ROW(forest) ROW(arg) ROW(search) ROW(random) ROW(conv) ROW(pool)
+    ROW(forest) ROW(arg) ROW(search) ROW(suppress) ROW(random) ROW(conv) \
+    ROW(pool)
 
 #define SCHEDULE(name)                                      \
     static ig_status lower_serial_##name(ig_lower *lower) { \

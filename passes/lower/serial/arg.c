@@ -115,18 +115,6 @@ static ig_value *is_before(const search *s, ig_builder *b, ig_value *x, ig_value
     return k_binary(b, IG_OP_or, is_less, ends);
 }
 
-/* Bits of a number that is not negative. */
-static ig_value *count_bits(ig_builder *b, ig_value *x) {
-    ig_value *zero = k_i64(b, 0);
-    k_loop loop = k_loop_open(b, zero, k_i64(b, 63), k_i64(b, 1), &zero, 1);
-    ig_builder *in = &loop.b;
-    ig_value *rest = k_binary(in, IG_OP_shr, x, loop.index);
-    ig_value *has_more = k_compare(in, IG_OP_gt, rest, zero);
-    ig_value *bits = k_add(in, loop.carried[0], k_cast(in, has_more, IG_DT_i64));
-    k_loop_close(&loop, &bits, 1);
-    return loop.results[0];
-}
-
 /* The first boundary that x does not exceed. */
 static ig_value *find_boundary(const search *s, ig_builder *b, ig_value *x,
                                ig_value *row) {
@@ -175,7 +163,7 @@ static void emit_search_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *count = ig_lower_dim(s->lower, s->rows->type->dims[last]);
     ig_value *elements = ig_lower_dim(s->lower,
                                       ig_type_count(s->lower->module, s->x->type));
-    s->steps = count_bits(b, count);
+    s->steps = ig_lower_count_bits(b, count);
     k_loop loop = ig_lower_open_lines(b, tile, elements, LINES);
     emit_search(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);

@@ -105,6 +105,7 @@ static void run(const char *file, int least) {
 TEST(compiled_indexing_and_order_conform) {
     run("index.txt", 1450);
     run("unique.txt", 156);
+    run("boxes.txt", 44);
 }
 
 TEST(compiled_special_functions_conform) {
