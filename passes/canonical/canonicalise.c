@@ -43,8 +43,9 @@ ig_value *ig_same_type(const ig_op *op, ig_value *x) {
 /* ---- the pass ---- */
 
 ig_status ig_pass_canonicalise(ig_pass_run *run, ig_graph *graph) {
-    const ig_rules *const tables[] = { &ig_rules_runtime, &ig_rules_view, &ig_rules_map,
-                                       &ig_rules_index, &ig_rules_flow };
+    const ig_rules *const tables[] = { &ig_rules_runtime, &ig_rules_view,
+                                       &ig_rules_map,     &ig_rules_index,
+                                       &ig_rules_window,  &ig_rules_flow };
     size_t count = 0;
     for (size_t i = 0; i < IG_COUNT_OF(tables); i++) {
         count += tables[i]->count;

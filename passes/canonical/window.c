@@ -1,0 +1,76 @@
+/* canonicalise: rules for windows of convolutions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/window.h"
+#include "passes/canonical/canonicalise.h"
+
+/* Along one axis: the taps that see some element, and the zeros in front and behind
+ * that are left then. */
+typedef struct taps {
+    int64_t from, to, before, after;
+} taps;
+
+/* False where extents are not known, or all taps or none are needed. */
+static bool find_taps(const ig_op *op, uint32_t axis, taps *out) {
+    const ig_type *x = ig_op_operand(op, 0)->type, *w = ig_op_operand(op, 1)->type;
+    int64_t extent, kernel, steps, before, after;
+    if (!ig_dim_known(x->dims[2 + axis], &extent) ||
+        !ig_dim_known(w->dims[2 + axis], &kernel) ||
+        !ig_dim_known(op->results[0].type->dims[2 + axis], &steps) ||
+        !ig_dim_known(ig_window_dim(op, IG_conv_before, axis), &before) ||
+        !ig_dim_known(ig_window_dim(op, IG_conv_after, axis), &after)) {
+        return false;
+    }
+    int64_t step = ig_window_int(op, IG_conv_dilations, axis);
+    int64_t last = (steps - 1) * ig_window_int(op, IG_conv_strides, axis);
+    *out = (taps){ 0, kernel, before, after };
+    while (out->from < kernel && out->from * step - before + last < 0) {
+        out->from++;
+    }
+    while (out->to > out->from && (out->to - 1) * step - before >= extent) {
+        out->to--;
+    }
+    out->before -= out->from * step;
+    out->after -= (kernel - out->to) * step;
+    return out->to > out->from && out->before >= 0 && out->after >= 0 && steps > 0;
+}
+
+/* A tap that sees zeros beyond the image at every place, as those of wide dilations
+ * over small images do, adds nothing. */
+static ig_value *conv_without_lost_taps(ig_builder *b, ig_op *op) {
+    ig_value *w = ig_op_operand(op, 1);
+    ig_dim starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
+    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    ig_conv_attrs attrs = ig_conv_attrs_of(op);
+    bool is_less = false;
+    for (uint32_t d = 0; d < w->type->rank; d++) {
+        taps t;
+        starts[d] = ig_dim_of(0);
+        sizes[d] = w->type->dims[d];
+        if (d < 2) {
+            continue;
+        }
+        if (!find_taps(op, d - 2, &t)) {
+            return NULL;
+        }
+        is_less = is_less || t.to - t.from < ig_dim_value(sizes[d]);
+        starts[d] = ig_dim_of(t.from);
+        sizes[d] = ig_dim_of(t.to - t.from);
+        before[d - 2] = ig_dim_of(t.before);
+        after[d - 2] = ig_dim_of(t.after);
+    }
+    if (!is_less || attrs.transposed) {
+        return NULL;
+    }
+    attrs.before = (ig_dims){ before, w->type->rank - 2u };
+    attrs.after = (ig_dims){ after, w->type->rank - 2u };
+    ig_expr e = ig_expr_trying(b);
+    w = ig_expr_slices(&e, w, starts, sizes, NULL);
+    ig_value *bias = op->operand_count > 2 ? ig_op_operand(op, 2) : NULL;
+    return ig_build_conv(&e, ig_op_operand(op, 0), w, bias, attrs);
+}
+
+static const ig_rule rules[] = {
+    RULE(conv, conv_without_lost_taps),
+};
+
+const ig_rules ig_rules_window = { rules, IG_COUNT_OF(rules) };
