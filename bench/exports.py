@@ -7,6 +7,8 @@ SPDX-License-Identifier: Apache-2.0
     $python bench/exports.py --model unet,bert --exporter script,dynamo
     $python bench/exports.py --time                   # CPU time too, one thread
     $python bench/exports.py --optimised              # as ONNX Runtime saves them
+    $python bench/exports.py --recommend --rows 1,64 --time  # tests/models/gen's instead;
+                                                      # --wide: of sizes that are served
 
 Weights are drawn.  Open extents grow between sizes; one artifact serves them all.
 """
@@ -23,7 +25,7 @@ import warnings
 
 import numpy as np
 
-from ingot_runtime import BUILD, Binding, Program
+from ingot_runtime import BUILD, ROOT, Binding, Program
 from models import cache_folder
 
 ROUNDS, SECONDS = 7, 0.03
@@ -51,6 +53,8 @@ DECODERS = {
     "Gemma2": {"num_key_value_heads": 2, "head_dim": 8}, "Phi": {},
     "Phi3": {"pad_token_id": 0}, "GPTNeoX": {}, "Olmo": {}, "Falcon": {},
 }
+
+WIDE = {"FIELDS": 26, "ROWS": 10000, "DIM": 64, "DENSE": 13, "STEPS": 50, "ITEMS": 20000}
 
 
 def unet(torch, width=32):
@@ -160,6 +164,28 @@ def list_models():
         for family, more in families.items():
             models[family.lower()] = (lambda family=family, more=more, head=head:
                                       transformer(torch, family, more, head), *texts)
+    return models
+
+
+def list_recommenders(rows, is_wide):
+    """The same of tests/models/gen's models of the literature, at numbers of rows."""
+    import torch
+
+    sys.path.insert(0, str(ROOT / "tests" / "models" / "gen"))
+    import recommend_models
+
+    models, size = {}, ""
+    if is_wide:
+        size = ".wide"
+        for name, value in WIDE.items():
+            setattr(recommend_models, name, value)
+    for name, make in recommend_models.MODELS.items():
+        torch.manual_seed(0)
+        module, draw = make()
+        for count in rows:
+            inputs = draw(count)
+            models[f"{name}{size}.{count}"] = (lambda module=module: module, inputs,
+                                         [(0,) for _ in inputs])
     return models
 
 
@@ -299,11 +325,16 @@ def main():
     parser.add_argument("--exporter", default="script,dynamo")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--optimised", action="store_true")
+    parser.add_argument("--recommend", action="store_true")
+    parser.add_argument("--wide", action="store_true", help="recommenders of served sizes")
+    parser.add_argument("--rows", default="64", help="of recommenders, by commas")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    models, bad = list_models(), 0
-    for name in options.model.split(",") if options.model else models:
+    rows = [int(n) for n in options.rows.split(",")]
+    models, bad = list_recommenders(rows, options.wide) if options.recommend else list_models(), 0
+    wanted = options.model.split(",") if options.model else []
+    for name in [m for m in models if not wanted or m in wanted or m.split(".")[0] in wanted]:
         for exporter in options.exporter.split(","):
             path = export(name, exporter, models[name])
             with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-# Taps that see zeros alone are left out, along each axis by itself.
+# conv_without_lost_taps: taps that see zeros alone are left out, along each axis by itself.
 # run: canonicalise
 module @m {
   graph @main(%x: f32[B, 4, 6, 9], %w: f32[8, 4, 3, 3], %b: f32[8], %y: f32[B, 4, H, 9]) -> (f32[B, 8, 6, 9], f32[B, 8, 6, 9], f32[B, 8, 3, 6], f32[B, 8, H, 9]) {
