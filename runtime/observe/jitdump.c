@@ -1,7 +1,7 @@
 /* jit-PID.dump, which `perf inject --jit` makes ELF files of, with names and lines.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     header │ debug info of kernel 0 │ load of kernel 0 │ debug info of kernel 1 …
+ *     header │ debug info, unwinding, load of kernel 0 │ debug info of kernel 1 …
  *
  * perf finds the file because the process maps a page of it as code, which `perf
  * record -k mono` notes; times are CLOCK_MONOTONIC's, as perf's are then.
@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 enum { JIT_MAGIC = 0x4A695444, JIT_VERSION = 1 };
-enum { JIT_CODE_LOAD = 0, JIT_CODE_DEBUG_INFO = 2 };
+enum { JIT_CODE_LOAD = 0, JIT_CODE_DEBUG_INFO = 2, JIT_CODE_UNWINDING_INFO = 4 };
 
 typedef struct jit_header {
     uint32_t magic, version, total_size, machine, pad, process;
@@ -44,6 +45,12 @@ typedef struct jit_debug {
     uint64_t code_address, count;
 } jit_debug;
 
+/* Followed by .eh_frame and .eh_frame_hdr, which the next load is of. */
+typedef struct jit_unwinding {
+    jit_record record;
+    uint64_t size, header_size, mapped_size;
+} jit_unwinding;
+
 /* Followed by the file's name.  The specification has a short form for the name of the
  * line before, which perf does not read (6.1). */
 typedef struct jit_line {
@@ -52,7 +59,8 @@ typedef struct jit_line {
 } jit_line;
 
 _Static_assert(sizeof(jit_header) == 40 && sizeof(jit_load) == 56 &&
-                   sizeof(jit_debug) == 32 && sizeof(jit_line) == 16,
+                   sizeof(jit_debug) == 32 && sizeof(jit_line) == 16 &&
+                   sizeof(jit_unwinding) == 40,
                "jitdump");
 
 /* One a process, as perf knows it by the process: open as long as that lives. */
@@ -131,6 +139,16 @@ static void put_lines(const ig_observed *kernel) {
     }
 }
 
+static void put_unwinding(const ig_unwind *unwind) {
+    size_t size = sizeof(jit_unwinding) + unwind->size;
+    jit_unwinding info = { .record = { JIT_CODE_UNWINDING_INFO, (uint32_t)size,
+                                       now_ns() },
+                           .size = unwind->size,
+                           .header_size = unwind->header_size };
+    (void)fwrite(&info, sizeof info, 1, dump.file);
+    (void)fwrite(unwind->bytes, unwind->size, 1, dump.file);
+}
+
 static void put_load(const ig_observed *kernel) {
     size_t name = strlen(kernel->label) + 1;
     jit_load load = { .record = { JIT_CODE_LOAD,
@@ -148,13 +166,21 @@ static void put_load(const ig_observed *kernel) {
 }
 
 ig_status ig_jitdump_add(const ig_observed *kernel, const ig_message *message) {
+    ig_unwind unwind;
+    if (!ig_unwind_info(kernel, &unwind)) {
+        return ig_message_set(message, IG_LIMIT, "out of memory");
+    }
     pthread_mutex_lock(&dump_lock);
     if (kernel->line_count) {
         put_lines(kernel);
+    }
+    if (unwind.size) {
+        put_unwinding(&unwind);
     }
     put_load(kernel);
     bool is_whole = fflush(dump.file) == 0 && !ferror(dump.file);
     ig_status status = is_whole ? IG_OK : report_dump(message);
     pthread_mutex_unlock(&dump_lock);
+    free(unwind.bytes);
     return status;
 }

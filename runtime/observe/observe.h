@@ -43,6 +43,16 @@ ig_status ig_observe_folder_enter(const ig_observe_folder *folder, const char *m
                                   const ig_message *message);
 ig_status ig_observe_write(const char *path, ig_str text, const ig_message *message);
 
+/* .eh_frame and, behind it, .eh_frame_hdr. */
+typedef struct ig_unwind {
+    char *bytes; /* free() it; NULL: there is nothing to tell */
+    size_t size, header_size;
+} ig_unwind;
+
+/* unwind.c: of a kernel with debug information, to lie behind its code, at the next
+ * multiple of 8.  False: out of memory. */
+bool ig_unwind_info(const ig_observed *kernel, ig_unwind *out);
+
 /* perf_map.c */
 ig_tell_fn ig_perf_map_add;
 /* jitdump.c: the file is in `folder`, and one for each process. */

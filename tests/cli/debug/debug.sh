@@ -36,7 +36,7 @@ END_OF_PROGRAM
 # Files for perf, as their documentation has them.
 check "kernels for perf inject" 0 "" env INGOT_PERF=jitdump INGOT_OBSERVE_DIR="$observed" \
     "$ingot" run "$tmp/toy.ingot" "${values[@]}"
-holds "with names, code, and lines of a text" "$python" tests/cli/debug/jitdump.py \
+holds "with names, code, lines of a text, and how frames unwind" "$python" tests/cli/debug/jitdump.py \
     "$observed" "$tmp/toy.ingot" "dot_relu" "bag"
 holds "nobody else may read them" sh -c "! find '$observed' -perm /077 | grep ."
 check "names alone without debug information" 0 "" env INGOT_PERF=jitdump \
@@ -199,4 +199,11 @@ else
     check "reports kernels by name" 0 "dot_relu" perf report --stdio -i "$tmp/p.jit"
     check "and knows their lines" 0 "dot_relu.ig:" \
         perf script -i "$tmp/p.jit" -F ip,sym,srcline
+    check "perf copies stacks" 0 "" env INGOT_PERF=jitdump INGOT_OBSERVE_DIR="$tmp/stacks" \
+        perf record -q -k mono -F 1000 --call-graph dwarf -o "$tmp/s.data" \
+        "$ingot" bench "$tmp/toy.ingot" --seconds 0.5 --batch 4096
+    check "injects" 0 "" perf inject --jit -i "$tmp/s.data" -o "$tmp/s.jit"
+    perf script -i "$tmp/s.jit" -F ip,sym >"$tmp/stacks.txt" 2>/dev/null
+    holds "and unwinds kernels' frames" sh -c \
+        "grep -A1 dot_relu '$tmp/stacks.txt' | grep -v dot_relu | grep -q '[0-9a-f]'"
 fi
