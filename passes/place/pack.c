@@ -211,10 +211,46 @@ static ig_weight *make_packed(ig_pass_run *run, ig_module *module, const matrix 
 
 /* ---- matrices computed from constants ---- */
 
+/* A look-up in a table that is as long as its masked indices need: numbers of few bits
+ * that have meanings, and cannot trap. */
+static bool is_look_up(const ig_op *op) {
+    int64_t extent, mask;
+    if (op->code != IG_OP_gather || ig_attr_int(op, IG_gather_axis, 0) != 0) {
+        return false;
+    }
+    const ig_op *index = op->operands[1].value->def;
+    while (index && index->code == IG_OP_reshape) {
+        index = index->operands[0].value->def;
+    }
+    return index && index->code == IG_OP_and &&
+           ig_constant_i64(index->operands[1].value, &mask) && mask >= 0 &&
+           ig_dim_constant(ig_op_module(op), op->operands[0].value->type->dims[0],
+                           &extent) &&
+           mask < extent;
+}
+
+/* Does an attribute hold an extent that only the run knows, as a slice's start may? */
+static bool has_open_attr(const ig_op *op) {
+    for (uint32_t i = 0; i < ig_ops[op->code].attr_count; i++) {
+        const ig_attr *attr = &op->attrs[i];
+        const ig_dim *dims = attr->kind == IG_ATTR_DIM ? &attr->as.dim : attr->as.dims;
+        uint32_t count = attr->kind == IG_ATTR_DIM    ? 1
+                         : attr->kind == IG_ATTR_DIMS ? attr->count
+                                                      : 0;
+        for (uint32_t d = 0; d < count; d++) {
+            if (!ig_dim_is_static(dims[d])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Is `value` computed from nothing but constants, by at most *left ops? */
 static bool is_from_constants(const ig_value *value, uint32_t *left) {
     const ig_op *op = value->def;
-    uint32_t barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST | IG_MAY_TRAP;
+    uint32_t barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST |
+                      (op && is_look_up(op) ? 0 : IG_MAY_TRAP);
     if (!op || (*left)-- == 0 || !ig_type_is_static(value->type) ||
         value->type->kind != IG_TENSOR) {
         *left = 0;
@@ -224,7 +260,7 @@ static bool is_from_constants(const ig_value *value, uint32_t *left) {
         return true;
     }
     bool is_pure = op->operand_count > 0 && op->result_count == 1 && !op->body_count &&
-                   !(ig_ops[op->code].traits & barred);
+                   !(ig_ops[op->code].traits & barred) && !has_open_attr(op);
     for (uint32_t i = 0; is_pure && i < op->operand_count; i++) {
         is_pure = is_from_constants(op->operands[i].value, left);
     }

@@ -26,6 +26,13 @@ ig_value *ig_onnx_in(const ig_onnx_node *node, uint32_t index) {
     return index < node->input_count ? node->inputs[index] : NULL;
 }
 
+bool ig_onnx_needs_input(const ig_onnx_node *node, uint32_t index) {
+    if (!ig_onnx_in(node, index) && !ig_onnx_has_failed(node)) {
+        ig_onnx_fail(node, IG_INVALID, "lacks input %u, which is required", index);
+    }
+    return !ig_onnx_has_failed(node);
+}
+
 ig_value *ig_onnx_float_input(const ig_onnx_node *node, uint32_t index) {
     ig_value *x = require_input(node, index);
     if (!ig_expr_is_float(x)) {

@@ -24,6 +24,9 @@ bool ig_onnx_has_failed(const ig_onnx_node *node);
 
 /* ---- inputs ---- */
 
+/* Is an input there that is required behind ones that are not, which its row cannot
+ * say?  false: reported. */
+bool ig_onnx_needs_input(const ig_onnx_node *node, uint32_t index);
 /* An input that must have floating-point elements. */
 ig_value *ig_onnx_float_input(const ig_onnx_node *node, uint32_t index);
 /* An input that must have `rank` axes. */

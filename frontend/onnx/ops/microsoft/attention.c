@@ -461,6 +461,9 @@ ig_status ig_onnx_import_group_query(ig_onnx_node *node) {
     group g = { .h = { .node = node, .e = e } };
     (void)ig_onnx_float_input(node, G_QUERY);
     (void)ig_onnx_ranked_input(node, G_QUERY, 3);
+    if (!ig_onnx_needs_input(node, G_LENGTHS) || !ig_onnx_needs_input(node, G_TOTAL)) {
+        return e->status;
+    }
     check_ranks(node);
     g.h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
     g.h.keys = ig_onnx_attr_between(node, "kv_num_heads", 0, 1, INT32_MAX);

@@ -114,7 +114,11 @@ ig_value *ig_onnx_count_masked(const ig_onnx_node *node, const ig_value *words,
  * sum */
 ig_status ig_onnx_import_embed_norm(ig_onnx_node *node) {
     ig_expr *e = node->e;
+    static const uint32_t needed[] = { WORD_ROWS, POSITION_ROWS, GAMMA, BETA };
     ig_value *words = ig_onnx_ranked_input(node, WORDS, 2);
+    for (uint32_t i = 0; i < IG_COUNT_OF(needed); i++) {
+        IG_TRY(ig_onnx_needs_input(node, needed[i]) ? IG_OK : e->status);
+    }
     ig_norm norm = { .scale = node->inputs[GAMMA],
                      .bias = node->inputs[BETA],
                      .epsilon = ig_onnx_attr_float(node, "epsilon", 1e-12F) };

@@ -7,28 +7,10 @@
 #include "compose/norm.h"
 #include "compose/quantise.h"
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/microsoft/bits.h"
 #include "frontend/onnx/ops/microsoft/masks.h"
 
 /* ---- weights in blocks ---- */
-
-/* Bytes of which each holds 8 / bits numbers, low bits first, along the last axis,
- * which becomes as often as long; i32. */
-static ig_value *unpack_last(ig_expr *e, ig_value *x, int64_t bits) {
-    int64_t each = 8 / bits;
-    uint32_t rank = x ? x->type->rank : 0;
-    if (!x || each == 1) {
-        return ig_expr_cast(e, x, IG_DT_i32);
-    }
-    ig_value *parts[4];
-    x = ig_expr_cast(e, x, IG_DT_i32);
-    for (int64_t i = 0; i < each; i++) {
-        ig_value *own = ig_expr_with_integer(e, IG_OP_shr, x, i * bits);
-        own = ig_expr_with_integer(e, IG_OP_and, own, (1 << bits) - 1);
-        parts[i] = ig_expr_unsqueeze(e, own, rank);
-    }
-    ig_value *all = ig_expr_concat(e, rank, parts, (uint32_t)each);
-    return rank ? ig_expr_merge_axes(e, all, rank - 1, rank) : all;
-}
 
 enum { A, B, SCALES, ZEROS, ORDER, BIAS };
 
@@ -50,7 +32,7 @@ static ig_value *read_zeros(const blocks *w) {
     if (zeros->type->dtype == IG_DT_u8) {
         int64_t bytes = (w->count * w->bits + 7) / 8;
         ig_dim packed[] = { dims[0], ig_dim_of(bytes) };
-        zeros = unpack_last(e, ig_expr_reshape(e, zeros, 2, packed), w->bits);
+        zeros = ig_onnx_unpack_bits(e, ig_expr_reshape(e, zeros, 2, packed), w->bits);
         zeros = ig_expr_slice(e, zeros, 1, ig_dim_of(0), dims[1], 1);
     }
     return ig_expr_reshape(e, ig_expr_cast(e, zeros, w->wide), 3, dims);
@@ -62,7 +44,7 @@ static ig_value *widen_blocks(const blocks *w) {
     ig_dim dims[] = { ig_dim_of(w->n), ig_dim_of(w->count),
                       ig_dim_of(w->size * w->bits / 8) };
     ig_value *b = ig_expr_reshape(e, w->node->inputs[B], 3, dims);
-    b = ig_expr_cast(e, unpack_last(e, b, w->bits), w->wide);
+    b = ig_expr_cast(e, ig_onnx_unpack_bits(e, b, w->bits), w->wide);
     dims[2] = ig_dim_of(1);
     ig_value *scales = ig_expr_reshape(e, w->node->inputs[SCALES], 3, dims);
     b = ig_build_mul(e, ig_build_sub(e, b, read_zeros(w)),
@@ -124,8 +106,8 @@ ig_status ig_onnx_import_gather_blocks(ig_onnx_node *node) {
     ig_value *x = ig_expr_gather(e, data, ids, axis, IG_NEGATIVE_wrap);
     ig_value *scale = ig_expr_gather(e, scales, ids, axis, IG_NEGATIVE_wrap);
     zeros = zeros ? ig_expr_gather(e, zeros, ids, axis, IG_NEGATIVE_wrap) : NULL;
-    x = is_packed ? unpack_last(e, x, bits) : x;
-    zeros = is_packed && zeros ? unpack_last(e, zeros, bits) : zeros;
+    x = is_packed ? ig_onnx_unpack_bits(e, x, bits) : x;
+    zeros = is_packed && zeros ? ig_onnx_unpack_bits(e, zeros, bits) : zeros;
     IG_TRY(e->status);
     if (axis < along) {
         along = along + ids->type->rank - 1;
@@ -154,6 +136,9 @@ ig_status ig_onnx_import_gather_blocks(ig_onnx_node *node) {
 
 /* Inputs first (integers), first + 1 (scale), first + 2 (zero point) as f32. */
 static ig_value *read_real(const ig_onnx_node *node, uint32_t first) {
+    if (!ig_onnx_needs_input(node, first) || !ig_onnx_needs_input(node, first + 1)) {
+        return NULL;
+    }
     ig_quant q = { .scale = ig_onnx_scalar_input(node, first + 1), .axis = -1 };
     if (ig_onnx_in(node, first + 2)) {
         q.zero_point = ig_onnx_scalar_input(node, first + 2);
@@ -164,6 +149,7 @@ static ig_value *read_real(const ig_onnx_node *node, uint32_t first) {
 /* y as integers of scale and zero point `first`, `first` + 1. */
 static ig_status give_integers(ig_onnx_node *node, ig_value *y, uint32_t first,
                                ig_dtype absent) {
+    IG_TRY(ig_onnx_needs_input(node, first) ? IG_OK : node->e->status);
     ig_quant q = { .scale = ig_onnx_scalar_input(node, first), .axis = -1 };
     ig_dtype to = absent;
     if (ig_onnx_in(node, first + 1)) {
@@ -376,6 +362,11 @@ enum {
 static ig_value *read_rows(const ig_onnx_node *node, uint32_t index, ig_value *ids) {
     ig_expr *e = node->e;
     uint32_t at = index - E_WORD_ROWS;
+    if (!ig_onnx_needs_input(node, index) ||
+        !ig_onnx_needs_input(node, E_SCALES + at) ||
+        !ig_onnx_needs_input(node, E_ZEROS + at)) {
+        return NULL;
+    }
     ig_quant q = { .scale = ig_onnx_scalar_input(node, E_SCALES + at), .axis = -1 };
     q.zero_point = ig_onnx_scalar_input(node, E_ZEROS + at);
     ig_value *x = node->inputs[index];
