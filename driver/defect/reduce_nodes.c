@@ -10,12 +10,15 @@
  * Failure-Inducing Input", 2002) over what is left: parts alone, then what is left
  * without a part, with ever smaller parts.  At last single nodes are passed by, where
  * an input has their result's type: the others stay together, which a defect of what is
- * fused needs.
+ * fused needs.  Of the few that are left two may go at once: a defect of two parts that
+ * are alike is none of one that is shorter.
  */
 #include "driver/defect/reduction.h"
 
 #include <assert.h>
 #include <string.h>
+
+enum { FEW_NODES = 12 };
 
 /* ---- windows ---- */
 
@@ -196,6 +199,42 @@ static void pass_nodes(reduction *r, const numbers *list) {
     }
 }
 
+/* ---- two at once ---- */
+
+static bool try_fate(reduction *r, uint8_t *one, uint8_t *other, ig_onnx_fate fate) {
+    *one = *other = (uint8_t)fate;
+    if (reduction_try(r) == YES) {
+        return true;
+    }
+    *one = *other = IG_ONNX_KEPT;
+    return false;
+}
+
+/* Some node, or some two, of those that are kept. */
+static bool drop_two(reduction *r, const numbers *list) {
+    for (size_t i = list->count; i-- > 0;) {
+        uint8_t *one = &r->fates[list->items[i]];
+        for (size_t k = i + 1; k-- > 0 && *one == IG_ONNX_KEPT;) {
+            uint8_t *other = &r->fates[list->items[k]];
+            if (*other == IG_ONNX_KEPT && (try_fate(r, one, other, IG_ONNX_GONE) ||
+                                           try_fate(r, one, other, IG_ONNX_PASSED))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void drop_pairs(reduction *r, const numbers *list) {
+    size_t left = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        left += r->fates[list->items[i]] == IG_ONNX_KEPT;
+    }
+    while (left > 1 && left <= FEW_NODES && drop_two(r, list)) {
+        left--;
+    }
+}
+
 void reduce_nodes(reduction *r, numbers *list) {
     reduce_to_halves(r, list);
     reduce_to_window(r, list);
@@ -203,4 +242,5 @@ void reduce_nodes(reduction *r, numbers *list) {
     reduce_to_near(r, list);
     reduce_to_parts(r, list);
     pass_nodes(r, list);
+    drop_pairs(r, list);
 }
