@@ -83,6 +83,8 @@ static int64_t content_bytes(const ig_tensor *tensor) {
     return bytes;
 }
 
+/* Recursion is as deep as host types nest, which readers bound by
+ * limits.graph_depth. */
 int64_t ig_tensor_bytes(const ig_tensor *tensor) {
     assert(tensor->count >= 0 && "a count is never negative");
     if (tensor->kind != IG_SEQUENCE && tensor->kind != IG_OPTIONAL) {
@@ -90,7 +92,7 @@ int64_t ig_tensor_bytes(const ig_tensor *tensor) {
     }
     int64_t total = 0;
     for (int64_t i = 0; i < tensor->count; i++) {
-        total += content_bytes(&tensor->items[i]);
+        total += ig_tensor_bytes(&tensor->items[i]);
     }
     return total;
 }

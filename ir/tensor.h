@@ -15,7 +15,7 @@ struct ig_tensor {
     uint32_t rank;
     int64_t dims[IG_TENSOR_RANK];
     void *data;       /* row-major, contiguous; sub-byte dtypes packed */
-    ig_tensor *items; /* sequence: `count` of them; optional: 0 or 1 */
+    ig_tensor *items; /* sequence: `count` tensors; optional: 0 or 1, or a sequence */
     int64_t count;    /* elements of a tensor, items of a sequence */
 };
 

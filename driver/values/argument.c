@@ -78,7 +78,9 @@ static ig_status list_to_tensor(ig_context *context, ig_arena *arena,
                         .count = (int64_t)from->item_count };
     out->items = IG_NEW_ARRAY(arena, ig_tensor, from->item_count);
     for (size_t i = 0; i < from->item_count; i++) {
-        if (from->items[i].kind != IG_ARGUMENT_TENSOR) {
+        bool is_nested = from->items[i].kind != IG_ARGUMENT_TENSOR;
+        if (is_nested && (from->kind != IG_ARGUMENT_OPTIONAL ||
+                          from->items[i].kind != IG_ARGUMENT_LIST)) {
             return ig_error(&context->diag, IG_UNSUPPORTED, NULL,
                             "lists of lists are not supported yet");
         }
@@ -161,10 +163,11 @@ int32_t ig_dtype_number(const char *text) {
 }
 
 bool ig_declared_type(const char *type, ig_kind *out_kind, ig_dtype *out_dtype) {
-    *out_kind = IG_TENSOR;
     ig_str rest = ig_str_of(type);
-    if (ig_str_starts(rest, "seq<") || ig_str_starts(rest, "opt<")) {
-        *out_kind = rest.data[0] == 's' ? IG_SEQUENCE : IG_OPTIONAL;
+    *out_kind = ig_str_starts(rest, "seq<")   ? IG_SEQUENCE
+                : ig_str_starts(rest, "opt<") ? IG_OPTIONAL
+                                              : IG_TENSOR;
+    while (ig_str_starts(rest, "seq<") || ig_str_starts(rest, "opt<")) {
         rest = (ig_str){ rest.data + 4, rest.size - 4 };
     }
     size_t length = 0;
@@ -208,7 +211,14 @@ ig_status ig_value_file_read(ig_context *context, ig_arena *arena, const char *f
 static ig_status parse_items(argument_call *call, ig_kind kind, const char *type,
                              ig_tensor *out);
 
-/* Lists hold no lists, so this goes two deep. */
+/* The type of the items of a list, or of what an optional may hold. */
+static const char *item_type(ig_arena *arena, const char *type, ig_dtype dtype) {
+    bool is_list = ig_str_starts(ig_str_of(type), "opt<seq<");
+    return ig_arena_printf(arena, "%s%s[]%s", is_list ? "seq<" : "",
+                           ig_dtypes[dtype].name, is_list ? ">" : "");
+}
+
+/* Lists hold no lists, and optionals lists at most, so this goes three deep. */
 static ig_status parse_text(argument_call *call, const char *text, const char *type,
                             ig_tensor *out) {
     ig_kind kind = IG_TENSOR;
@@ -230,8 +240,7 @@ static ig_status parse_text(argument_call *call, const char *text, const char *t
         return ig_value_parse(call->context, arena, text, type, out);
     }
     call->text = text;
-    return parse_items(call, kind,
-                       ig_arena_printf(arena, "%s[]", ig_dtypes[dtype].name), out);
+    return parse_items(call, kind, item_type(arena, type, dtype), out);
 }
 
 static ig_status parse_items(argument_call *call, ig_kind kind, const char *type,

@@ -11,12 +11,12 @@
 
 #include <string.h>
 
-static ig_status make_sequence(ig_eval *eval, const ig_op *op, int64_t count,
-                               ig_tensor *out) {
+/* Room for `count` items. */
+static ig_status make_items(ig_eval *eval, const ig_op *op, ig_kind kind, int64_t count,
+                            ig_tensor *out) {
     size_t bytes;
     memset(out, 0, sizeof *out);
-    out->kind = IG_SEQUENCE;
-    out->dtype = (ig_dtype)op->results[0].type->element->dtype;
+    out->kind = kind;
     out->count = count;
     if (ig_mul_size((size_t)count, sizeof *out->items, &bytes)) {
         out->items = ig_arena_try_alloc(eval->arena, bytes);
@@ -28,10 +28,31 @@ static ig_status make_sequence(ig_eval *eval, const ig_op *op, int64_t count,
     return IG_OK;
 }
 
+static ig_status make_sequence(ig_eval *eval, const ig_op *op, int64_t count,
+                               ig_tensor *out) {
+    IG_TRY(make_items(eval, op, IG_SEQUENCE, count, out));
+    out->dtype = (ig_dtype)op->results[0].type->element->dtype;
+    return IG_OK;
+}
+
 static ig_status copy_tensor(ig_eval *eval, const ig_op *op, const ig_tensor *from,
                              ig_tensor *to) {
     IG_TRY(ig_eval_alloc(eval, op, from->dtype, from->rank, from->dims, to));
     ig_span_copy(to, 0, from, 0, from->count);
+    return IG_OK;
+}
+
+/* A tensor, or a sequence of tensors. */
+static ig_status copy_value(ig_eval *eval, const ig_op *op, const ig_tensor *from,
+                            ig_tensor *to) {
+    if (from->kind == IG_TENSOR) {
+        return copy_tensor(eval, op, from, to);
+    }
+    IG_TRY(make_items(eval, op, from->kind, from->count, to));
+    to->dtype = from->dtype;
+    for (int64_t i = 0; i < from->count; i++) {
+        IG_TRY(copy_tensor(eval, op, &from->items[i], &to->items[i]));
+    }
     return IG_OK;
 }
 
@@ -99,7 +120,7 @@ ig_status ig_fold_seq_at(ig_eval *eval, const ig_op *op, const ig_tensor *const 
                          ig_tensor *out) {
     int64_t count = in[0]->count, position;
     IG_TRY(read_position(eval, op, in[1], count, count - 1, &position));
-    return copy_tensor(eval, op, &in[0]->items[position], out);
+    return copy_value(eval, op, &in[0]->items[position], out);
 }
 
 ig_status ig_fold_seq_length(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
@@ -107,6 +128,18 @@ ig_status ig_fold_seq_length(ig_eval *eval, const ig_op *op, const ig_tensor *co
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, 0, NULL, out));
     ig_tensor_set_i64(out, 0, in[0]->count);
     return IG_OK;
+}
+
+ig_status ig_fold_opt_none(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                           ig_tensor *out) {
+    (void)in;
+    return make_items(eval, op, IG_OPTIONAL, 0, out);
+}
+
+ig_status ig_fold_opt_make(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                           ig_tensor *out) {
+    IG_TRY(make_items(eval, op, IG_OPTIONAL, 1, out));
+    return copy_value(eval, op, in[0], out->items);
 }
 
 /* ---- joining ---- */

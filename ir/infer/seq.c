@@ -6,7 +6,8 @@
  * any extent, and an item taken out gets a symbol of its own there.  That lets a loop
  * carry a sequence under one type while items of any length are put in.
  *
- * An optional is counted and read as a sequence of one item or none.
+ * An optional is counted and read as a sequence of one item or none.  The item may be a
+ * sequence.
  */
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
@@ -104,6 +105,10 @@ ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_position(op, 1));
     const ig_type *element = ig_operand_type(op, 0)->element;
     ig_dim dims[IG_TENSOR_RANK];
+    if (element->kind != IG_TENSOR) {
+        out_types[0] = element;
+        return IG_OK;
+    }
     take_out(op, element, dims);
     out_types[0] = ig_type_with_dims(ig_op_module(op), element, element->rank, dims);
     return IG_OK;
@@ -112,6 +117,16 @@ ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_seq_length(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_items(op, 0));
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 0, NULL);
+    return IG_OK;
+}
+
+ig_status ig_infer_opt_make(ig_op *op, const ig_type **out_types) {
+    const ig_type *type = ig_operand_type(op, 0);
+    if (type->kind != IG_TENSOR && type->kind != IG_SEQUENCE) {
+        return INFER_ERROR(op, "operand 0 is %s, expected a tensor or a sequence",
+                           ig_operand_text(op, 0));
+    }
+    out_types[0] = ig_type_host(ig_op_module(op), IG_OPTIONAL, type);
     return IG_OK;
 }
 

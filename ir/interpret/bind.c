@@ -90,29 +90,36 @@ static bool is_like(const ig_type *type, const ig_tensor *tensor) {
            tensor->rank == type->rank;
 }
 
-/* A sequence is what its items are; an empty one fits every element type. */
+/* A sequence is what its items are; an empty one fits every element type.  Recursion is
+ * as deep as host types nest, which readers bound by limits.graph_depth. */
 static bool has_kind(const ig_type *type, const ig_tensor *tensor) {
     if (type->kind != IG_SEQUENCE && type->kind != IG_OPTIONAL) {
         return is_like(type, tensor);
     }
     bool is_good = tensor->kind == (ig_kind)type->kind;
     for (int64_t i = 0; is_good && i < tensor->count; i++) {
-        is_good = is_like(type->element, &tensor->items[i]);
+        is_good = has_kind(type->element, &tensor->items[i]);
     }
     return is_good;
 }
 
-/* "f32[3, 13]", cut where it does not fit; of a sequence, the first item. */
+static bool is_host(const ig_tensor *tensor) {
+    return tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL;
+}
+
+/* "f32[3, 13]", cut where it does not fit; of what has items, the first. */
 static void describe_tensor(const ig_tensor *tensor, char *text, size_t size) {
-    bool is_host = tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL;
     size_t at = 0;
-    if (is_host) {
-        at = (size_t)snprintf(text, size, "a sequence of %lld items%s",
-                              (long long)tensor->count,
-                              tensor->count ? ", first " : "");
-        tensor = tensor->count ? &tensor->items[0] : NULL;
+    for (; tensor && is_host(tensor) && at < size; tensor = tensor->items) {
+        const char *kind = tensor->kind == IG_SEQUENCE ? "a sequence" : "an optional";
+        at += (size_t)snprintf(text + at, size - at, "%s of %lld items%s", kind,
+                               (long long)tensor->count,
+                               tensor->count ? ", first " : "");
+        if (tensor->count == 0) {
+            return;
+        }
     }
-    if (!tensor) {
+    if (at >= size) {
         return;
     }
     at += (size_t)snprintf(text + at, size - at, "%s[", ig_dtypes[tensor->dtype].name);
@@ -236,12 +243,17 @@ static ig_status check_kind(ig_run *run, uint32_t index, const ig_tensor *tensor
     }
     char given[256];
     describe_tensor(tensor, given, sizeof given);
-    const ig_type *element = type->element ? type->element : type;
+    const ig_type *item = type;
+    while (item->element) {
+        item = item->element;
+    }
+    const char *kind = type->kind == IG_OPTIONAL   ? "an optional of "
+                       : type->kind == IG_SEQUENCE ? "a sequence of "
+                                                   : "";
     return ig_error(&run->context->diag, IG_INVALID, NULL,
                     "input '%s' is %s, expected %s%s of rank %u",
-                    input_name(run, index), given,
-                    type->element ? "a sequence of " : "",
-                    ig_dtypes[element->dtype].name, element->rank);
+                    input_name(run, index), given, kind, ig_dtypes[item->dtype].name,
+                    item->rank);
 }
 
 /* Two rounds: the first binds what it can, so that an expression may stand before the

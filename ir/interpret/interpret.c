@@ -468,7 +468,8 @@ static ig_status copy_tensor(ig_run *run, const ig_tensor *from, ig_arena *arena
     return IG_OK;
 }
 
-/* Outputs may be inputs, weights or the same value twice: each is a copy. */
+/* Outputs may be inputs, weights or the same value twice: each is a copy.  Recursion is
+ * as deep as host types nest, which readers bound by limits.graph_depth. */
 static ig_status copy_output(ig_run *run, const ig_tensor *from, ig_arena *arena,
                              ig_tensor *to) {
     if (from->kind != IG_SEQUENCE && from->kind != IG_OPTIONAL) {
@@ -480,7 +481,7 @@ static ig_status copy_output(ig_run *run, const ig_tensor *from, ig_arena *arena
         return ig_error(&run->context->diag, IG_LIMIT, NULL, "no memory for an output");
     }
     for (int64_t i = 0; i < from->count; i++) {
-        IG_TRY(copy_tensor(run, &from->items[i], arena, &to->items[i]));
+        IG_TRY(copy_output(run, &from->items[i], arena, &to->items[i]));
     }
     return IG_OK;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * No infer hook types these ops, so their whole meaning is checked here, one row each.
+ * Nor does one type a host value of nothing, whose row is here too.
  */
 #include "ir/verify/verifier.h"
 
@@ -226,12 +227,37 @@ static void check_for(ig_verifier *v, const ig_op *op) {
     }
 }
 
+/* ---- host values of nothing ---- */
+
+static void check_seq_empty(ig_verifier *v, const ig_op *op) {
+    const ig_type *type = op->results[0].type;
+    bool is_good = type->kind == IG_SEQUENCE && type->element->kind == IG_TENSOR &&
+                   type->element->dtype == ig_attr_int(op, IG_seq_empty_of, 0);
+    if (!is_good) {
+        ig_verify_defect(v, op, "the result is %s, not a sequence of such tensors",
+                         ig_verify_type(v, type));
+    }
+}
+
+static void check_opt_none(ig_verifier *v, const ig_op *op) {
+    const ig_type *type = op->results[0].type;
+    if (type->kind != IG_OPTIONAL) {
+        ig_verify_defect(v, op, "the result is %s, not an optional",
+                         ig_verify_type(v, type));
+    }
+}
+
 typedef void (*body_check)(ig_verifier *v, const ig_op *op);
 
 static const body_check checks[IG_OP_COUNT] = {
-    [IG_OP_if] = check_if,       [IG_OP_loop] = check_loop,
-    [IG_OP_fused] = check_fused, [IG_OP_compute] = check_compute,
-    [IG_OP_rows] = check_rows,   [IG_OP_for] = check_for,
+    [IG_OP_if] = check_if,
+    [IG_OP_loop] = check_loop,
+    [IG_OP_fused] = check_fused,
+    [IG_OP_compute] = check_compute,
+    [IG_OP_rows] = check_rows,
+    [IG_OP_for] = check_for,
+    [IG_OP_seq_empty] = check_seq_empty,
+    [IG_OP_opt_none] = check_opt_none,
 };
 
 void ig_verify_bodies(ig_verifier *verifier, const ig_op *op) {

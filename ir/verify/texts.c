@@ -22,6 +22,7 @@ static const bool takes_texts[IG_OP_COUNT] = {
     [IG_OP_seq_insert] = true, [IG_OP_seq_erase] = true,
     [IG_OP_seq_at] = true,     [IG_OP_seq_length] = true,
     [IG_OP_seq_concat] = true, [IG_OP_split_to_seq] = true,
+    [IG_OP_opt_none] = true,   [IG_OP_opt_make] = true,
     [IG_OP_if] = true,         [IG_OP_loop] = true,
     [IG_OP_yield] = true,      [IG_OP_ret] = true,
     [IG_OP_host] = true,

@@ -6,10 +6,12 @@
 #include "ir/expr.h"
 #include "passes/engine/pass.h"
 
-/* A sequence of n items of rank r. */
+/* A sequence of n items of rank r, or an optional of one: as many parts as the type
+ * has. */
 typedef struct ig_parts {
     ig_value *elements; /* [m]: of all items, one item after the other */
     ig_value *extents;  /* i64[n, r]: a row of extents for each item */
+    ig_value *there; /* bool[]: is the sequence there?  Optionals of sequences only */
 } ig_parts;
 
 typedef struct ig_flatten {
@@ -27,7 +29,6 @@ typedef ig_status (*ig_flatten_fn)(ig_flatten *f, ig_expr *e, ig_op *op);
 extern const ig_flatten_fn ig_flatten_fns[IG_OP_COUNT]; /* flatten_ops.c */
 
 ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence);
-void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_value *elements,
-                    ig_value *extents);
+void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_parts parts);
 
 #endif

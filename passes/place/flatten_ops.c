@@ -7,6 +7,7 @@
  *     seq_concat               along the first axis the elements as they are; else they
  *                              are looked up, place by place
  *     split_to_seq             the other way round, by scattering
+ *     opt_none, opt_make       no item or one; of a sequence its parts, and the third
  *
  * Positions and extents are data, so guards check what the run finds.
  */
@@ -84,13 +85,14 @@ static void give_elements(ig_expr *e, ig_value *list, ig_dim start, ig_value *re
 
 /* ---- positions ---- */
 
-/* Position `x`, from the end when negative, which is `last` at most; NULL: `last`. */
-static ig_dim position_of(ig_expr *e, const ig_parts *s, ig_value *x, ig_dim last) {
+/* Position `x` among `count`, from the end when negative, which is `last` at most;
+ * NULL: `last`. */
+static ig_dim position_of(ig_expr *e, ig_dim count, ig_value *x, ig_dim last) {
     ig_dim position = last;
     if (x) {
         ig_value *given = only_number(e, x);
         ig_value *is_back = ig_expr_with_integer(e, IG_OP_lt, given, 0);
-        ig_value *back = ig_build_add(e, given, scalar_of(e, count_of(s)));
+        ig_value *back = ig_build_add(e, given, scalar_of(e, count));
         ig_expr_bind_dims(e, ig_build_where(e, is_back, back, given), 1, from_data,
                           &position);
     }
@@ -135,16 +137,29 @@ static ig_value *row_of(ig_expr *e, const ig_value *item) {
                            row);
 }
 
+/* The sequence that is there. */
+static void take_sequence(ig_flatten *f, ig_expr *e, ig_op *op, const ig_parts *s) {
+    ig_dim count;
+    ig_expr_bind_dims(e, ig_expr_cast(e, s->there, IG_DT_i64), 1, from_data, &count);
+    ig_dim last = ig_dim_sub(f->module, count, ig_dim_of(1));
+    (void)position_of(e, count, op->operands[1].value, last);
+    ig_flatten_set(f, op->results, (ig_parts){ s->elements, s->extents, NULL });
+}
+
 static ig_status flatten_at(ig_flatten *f, ig_expr *e, ig_op *op) {
     const ig_parts *s = ig_flatten_parts(f, op->operands[0].value);
     ig_dim last = ig_dim_sub(f->module, count_of(s), ig_dim_of(1)), start;
     if (has_no_number(f, op->operands[1].value)) {
         return report_refusal(f, op, IG_INVALID, "a position is one number");
     }
+    if (s->there) {
+        take_sequence(f, e, op, s);
+        return IG_OK;
+    }
     if (ig_dim_is(count_of(s), 0)) {
         return report_refusal(f, op, IG_UNSUPPORTED, "the list has no items");
     }
-    ig_dim at = position_of(e, s, op->operands[1].value, last);
+    ig_dim at = position_of(e, count_of(s), op->operands[1].value, last);
     ig_value *before = elements_before(e, sizes_of(e, s), at);
     ig_expr_bind_dims(e, before, 1, from_data, &start);
     if (rank_of(s)) {
@@ -161,7 +176,7 @@ static ig_status flatten_insert(ig_flatten *f, ig_expr *e, ig_op *op) {
     if (given && has_no_number(f, given)) {
         return report_refusal(f, op, IG_INVALID, "a position is one number");
     }
-    ig_dim at = position_of(e, s, given, count);
+    ig_dim at = position_of(e, count, given, count);
     if (given) {
         ig_value *before = elements_before(e, sizes_of(e, s), at);
         ig_expr_bind_dims(e, before, 1, from_data, &start);
@@ -169,7 +184,7 @@ static ig_status flatten_insert(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_value *elements = splice_parts(e, s->elements, start, ig_expr_flatten(e, item),
                                       start);
     ig_value *extents = splice_parts(e, s->extents, at, row_of(e, item), at);
-    ig_flatten_set(f, op->results, elements, extents);
+    ig_flatten_set(f, op->results, (ig_parts){ elements, extents, NULL });
     return IG_OK;
 }
 
@@ -184,7 +199,7 @@ static ig_status flatten_erase(ig_flatten *f, ig_expr *e, ig_op *op) {
         return report_refusal(f, op, IG_UNSUPPORTED, "the list has no items");
     }
     ig_expr_guard_less_equal(e, one, count_of(s), "the sequence is empty");
-    ig_dim at = position_of(e, s, given, last);
+    ig_dim at = position_of(e, count_of(s), given, last);
     ig_value *sizes = sizes_of(e, s);
     ig_value *before = elements_before(e, sizes, at);
     ig_value *ends[] = { before, ig_expr_slice(e, sizes, 0, at, one, 1) };
@@ -194,18 +209,30 @@ static ig_status flatten_erase(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_value *elements = splice_parts(e, s->elements, until, NULL, from);
     ig_value *extents = splice_parts(e, s->extents, at, NULL,
                                      ig_dim_add(f->module, at, one));
-    ig_flatten_set(f, op->results, elements, extents);
+    ig_flatten_set(f, op->results, (ig_parts){ elements, extents, NULL });
     return IG_OK;
 }
 
 /* ---- sequences made at once ---- */
 
-static ig_status flatten_empty(ig_flatten *f, ig_expr *e, ig_op *op) {
-    const ig_type *item = op->results->type->element;
+static ig_parts no_parts(ig_expr *e, const ig_type *item) {
     ig_dim none = ig_dim_of(0), rows[] = { none, ig_dim_of(item->rank) };
-    ig_value *elements = ig_expr_fill(e, (ig_dtype)item->dtype, 1, &none, 0);
-    ig_value *extents = ig_expr_fill(e, IG_DT_i64, 2, rows, 0);
-    ig_flatten_set(f, op->results, elements, extents);
+    return (ig_parts){ .elements = ig_expr_fill(e, (ig_dtype)item->dtype, 1, &none, 0),
+                       .extents = ig_expr_fill(e, IG_DT_i64, 2, rows, 0) };
+}
+
+static ig_status flatten_empty(ig_flatten *f, ig_expr *e, ig_op *op) {
+    ig_flatten_set(f, op->results, no_parts(e, op->results->type->element));
+    return IG_OK;
+}
+
+static ig_status flatten_none(ig_flatten *f, ig_expr *e, ig_op *op) {
+    const ig_type *held = op->results->type->element;
+    ig_parts parts = no_parts(e, held->kind == IG_SEQUENCE ? held->element : held);
+    if (held->kind == IG_SEQUENCE) {
+        parts.there = ig_expr_number(e, IG_DT_bool, 0);
+    }
+    ig_flatten_set(f, op->results, parts);
     return IG_OK;
 }
 
@@ -219,13 +246,27 @@ static ig_status flatten_make(ig_flatten *f, ig_expr *e, ig_op *op) {
         extents[i] = row_of(e, item);
     }
     ig_value *all = ig_expr_concat(e, 0, elements, count);
-    ig_flatten_set(f, op->results, all, ig_expr_concat(e, 0, extents, count));
+    ig_value *rows = ig_expr_concat(e, 0, extents, count);
+    ig_flatten_set(f, op->results, (ig_parts){ all, rows, NULL });
+    return IG_OK;
+}
+
+/* An optional of a tensor, which is made as a sequence of one, or of a sequence. */
+static ig_status flatten_optional(ig_flatten *f, ig_expr *e, ig_op *op) {
+    const ig_value *held = op->operands[0].value;
+    if (held->type->kind == IG_TENSOR) {
+        return flatten_make(f, e, op);
+    }
+    ig_parts parts = *ig_flatten_parts(f, held);
+    parts.there = ig_expr_number(e, IG_DT_bool, 1);
+    ig_flatten_set(f, op->results, parts);
     return IG_OK;
 }
 
 static ig_status flatten_length(ig_flatten *f, ig_expr *e, ig_op *op) {
     const ig_parts *s = ig_flatten_parts(f, op->operands[0].value);
-    ig_value_replace(op->results, scalar_of(e, count_of(s)));
+    ig_value_replace(op->results, s->there ? ig_expr_cast(e, s->there, IG_DT_i64)
+                                           : scalar_of(e, count_of(s)));
     return IG_OK;
 }
 
@@ -431,7 +472,8 @@ static ig_status flatten_split(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_value *elements = axis == 0 ? x
                          : sizes   ? cut_pieces(e, x, axis, lengths)
                                    : ig_expr_move_axis(e, x, axis, 0);
-    ig_flatten_set(f, op->results, ig_expr_flatten(e, elements), extents);
+    ig_flatten_set(f, op->results,
+                   (ig_parts){ ig_expr_flatten(e, elements), extents, NULL });
     return IG_OK;
 }
 
@@ -440,4 +482,5 @@ const ig_flatten_fn ig_flatten_fns[IG_OP_COUNT] = {
     [IG_OP_seq_insert] = flatten_insert, [IG_OP_seq_erase] = flatten_erase,
     [IG_OP_seq_at] = flatten_at,         [IG_OP_seq_length] = flatten_length,
     [IG_OP_seq_concat] = flatten_concat, [IG_OP_split_to_seq] = flatten_split,
+    [IG_OP_opt_none] = flatten_none,     [IG_OP_opt_make] = flatten_optional,
 };

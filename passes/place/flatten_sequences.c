@@ -10,7 +10,8 @@
  * hand on both tensors, and so does the call: input or output `x` that is a sequence
  * is one of elements, `x`, and one of extents, `x.extents`, behind it.
  *
- * An optional is a sequence of one item or none.
+ * An optional is a sequence of one item or none.  One of a sequence is that sequence
+ * and a third tensor, bool[], that says whether it is there: `x.there` of the call.
  *
  * Only for targets: the interpreter has sequences.  Needs the tensor stage.
  */
@@ -19,7 +20,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PARTS = 2 };
+enum { PARTS = 3 }; /* at most */
 
 static bool is_sequence(const ig_value *value) {
     return value->type->kind == IG_SEQUENCE || value->type->kind == IG_OPTIONAL;
@@ -31,36 +32,48 @@ ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence) {
     return parts;
 }
 
-void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_value *elements,
-                    ig_value *extents) {
-    assert(is_sequence(sequence) && elements && extents && "both parts of a sequence");
-    ig_parts *parts = IG_NEW(f->run->scratch, ig_parts);
-    *parts = (ig_parts){ elements, extents };
-    ig_map_set_id(&f->parts, IG_MAP_PTR(sequence), parts);
+/* How many tensors take the place of a sequence. */
+static uint32_t count_parts(const ig_type *type) {
+    return type->kind == IG_OPTIONAL && type->element->kind == IG_SEQUENCE ? 3 : 2;
 }
 
-/* ---- lists of values, with both parts where a sequence stood ---- */
+void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_parts parts) {
+    assert(is_sequence(sequence) && parts.elements && parts.extents &&
+           (parts.there || count_parts(sequence->type) < 3) && "all parts");
+    ig_parts *kept = IG_NEW(f->run->scratch, ig_parts);
+    *kept = parts;
+    ig_map_set_id(&f->parts, IG_MAP_PTR(sequence), kept);
+}
 
-/* The types of both parts, whose sizes are new symbols. */
-static void type_parts(const ig_flatten *f, const ig_type *sequence,
-                       const ig_type **out_types) {
+/* ---- lists of values, with all parts where a sequence stood ---- */
+
+/* The types of the parts, whose sizes are new symbols; returns how many. */
+static uint32_t type_parts(const ig_flatten *f, const ig_type *sequence,
+                           const ig_type **out_types) {
     const ig_type *item = sequence->element;
-    ig_dim count = ig_dim_symbol(f->module, "elements");
+    uint32_t count = count_parts(sequence);
+    item = count == 3 ? item->element : item;
+    ig_dim elements = ig_dim_symbol(f->module, "elements");
     ig_dim rows[] = { ig_dim_symbol(f->module, "items"), ig_dim_of(item->rank) };
-    out_types[0] = ig_type_tensor(f->module, (ig_dtype)item->dtype, 1, &count);
+    out_types[0] = ig_type_tensor(f->module, (ig_dtype)item->dtype, 1, &elements);
     out_types[1] = ig_type_tensor(f->module, IG_DT_i64, 2, rows);
+    out_types[2] = ig_type_tensor(f->module, IG_DT_bool, 0, NULL);
+    return count;
 }
 
 static uint32_t flat_operands(const ig_flatten *f, const ig_op *op, ig_value **out) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_value *value = op->operands[i].value;
-        if (is_sequence(value)) {
-            const ig_parts *parts = ig_flatten_parts(f, value);
-            out[count++] = parts->elements;
-            out[count++] = parts->extents;
-        } else {
+        if (!is_sequence(value)) {
             out[count++] = value;
+            continue;
+        }
+        const ig_parts *parts = ig_flatten_parts(f, value);
+        out[count++] = parts->elements;
+        out[count++] = parts->extents;
+        if (count_parts(value->type) == 3) {
+            out[count++] = parts->there;
         }
     }
     return count;
@@ -104,14 +117,15 @@ static void move_args(ig_flatten *f, ig_block *from, ig_block *to, uint32_t coun
             continue;
         }
         const ig_type *types[PARTS];
-        type_parts(f, arg->type, types);
+        uint32_t parts = type_parts(f, arg->type, types);
         ig_value *elements = ig_block_add_arg(to, types[0], arg->name);
         ig_value *extents = ig_block_add_arg(to, types[1], NULL);
-        ig_flatten_set(f, arg, elements, extents);
+        ig_value *there = parts == 3 ? ig_block_add_arg(to, types[2], NULL) : NULL;
+        ig_flatten_set(f, arg, (ig_parts){ elements, extents, there });
     }
 }
 
-/* The last op, with both parts of what it hands on. */
+/* The last op, with all parts of what it hands on. */
 static void flatten_end(ig_flatten *f, ig_block *block) {
     ig_op *end = block->last;
     if (!has_sequences(end)) {
@@ -136,7 +150,23 @@ static ig_status move_body(ig_flatten *f, ig_block *from, ig_block *to) {
     return flatten_block(f, to);
 }
 
-/* A branch or a loop that hands on both parts. */
+/* Values of the op's for those of `flat`, which has all parts. */
+static void move_results(ig_flatten *f, ig_op *op, ig_op *flat) {
+    for (uint32_t i = 0, at = 0; i < op->result_count; i++) {
+        ig_value *result = &op->results[i];
+        if (!is_sequence(result)) {
+            ig_value_replace(result, &flat->results[at++]);
+            continue;
+        }
+        uint32_t count = count_parts(result->type);
+        ig_value *there = count == 3 ? &flat->results[at + 2] : NULL;
+        ig_flatten_set(f, result,
+                       (ig_parts){ &flat->results[at], &flat->results[at + 1], there });
+        at += count;
+    }
+}
+
+/* A branch or a loop that hands on all parts. */
 static ig_status flatten_flow(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_value **operands = new_values(f, op->operand_count);
     const ig_type **types = IG_NEW_ARRAY(f->run->scratch, const ig_type *,
@@ -144,8 +174,7 @@ static ig_status flatten_flow(ig_flatten *f, ig_expr *e, ig_op *op) {
     uint32_t results = 0;
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (is_sequence(&op->results[i])) {
-            type_parts(f, op->results[i].type, types + results);
-            results += PARTS;
+            results += type_parts(f, op->results[i].type, types + results);
         } else {
             types[results++] = op->results[i].type;
         }
@@ -160,20 +189,33 @@ static ig_status flatten_flow(ig_flatten *f, ig_expr *e, ig_op *op) {
     for (uint32_t i = 0; i < op->body_count; i++) {
         IG_TRY(move_body(f, op->bodies[i], flat->bodies[i]));
     }
-    for (uint32_t i = 0, at = 0; i < op->result_count; i++) {
-        ig_value *result = &op->results[i];
-        if (is_sequence(result)) {
-            ig_flatten_set(f, result, &flat->results[at], &flat->results[at + 1]);
-            at += PARTS;
-        } else {
-            ig_value_replace(result, &flat->results[at++]);
-        }
-    }
+    move_results(f, op, flat);
     IG_PUSH(f->run->scratch, &f->dead, op);
     return IG_OK;
 }
 
+/* Sequences of tensors, and optionals of tensors or of those. */
+static bool has_parts(const ig_value *value) {
+    const ig_type *type = value->type;
+    type = type->kind == IG_OPTIONAL ? type->element : type;
+    type = type->kind == IG_SEQUENCE ? type->element : type;
+    return type->kind == IG_TENSOR;
+}
+
+static ig_status check_parts(const ig_flatten *f, const ig_value *value,
+                             const ig_op *op) {
+    return !is_sequence(value) || has_parts(value)
+               ? IG_OK
+               : ig_error_hint(&f->module->context->diag, IG_UNSUPPORTED,
+                               op ? ig_op_location(op) : NULL,
+                               "run it with --target interpret",
+                               "lists of lists cannot be compiled yet");
+}
+
 static ig_status flatten_op(ig_flatten *f, ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        IG_TRY(check_parts(f, &op->results[i], op));
+    }
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
     bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
@@ -238,7 +280,7 @@ static ig_status flatten_block(ig_flatten *f, ig_block *block) {
 
 /* ---- the call ---- */
 
-/* Names of ports, with one more behind each sequence. */
+/* Names of ports, with more behind each sequence. */
 static const char *const *flat_names(const ig_flatten *f, const char *const *names,
                                      ig_value *const *values, uint32_t count,
                                      const char *kind) {
@@ -252,6 +294,9 @@ static const char *const *flat_names(const ig_flatten *f, const char *const *nam
         if (is_sequence(values[i])) {
             flat[to++] = ig_arena_printf(arena, "%s.extents", name);
         }
+        if (is_sequence(values[i]) && count_parts(values[i]->type) == 3) {
+            flat[to++] = ig_arena_printf(arena, "%s.there", name);
+        }
     }
     return flat;
 }
@@ -261,6 +306,9 @@ static ig_status flatten_graph(ig_flatten *f, ig_graph *graph) {
     uint32_t count = body->arg_count;
     ig_op *end = body->last;
     ig_value **results = new_values(f, end->operand_count);
+    for (uint32_t i = 0; i < count; i++) {
+        IG_TRY(check_parts(f, body->args[i], NULL));
+    }
     for (uint32_t i = 0; i < end->operand_count; i++) {
         results[i] = end->operands[i].value;
     }

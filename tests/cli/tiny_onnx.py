@@ -7,7 +7,7 @@
                                   pads, tile, crop: y = Pad, Tile, CenterCropPad(x, list)
                                   twins: y = Add(x, z), both [B, S]
                                   narrow: y = Relu(x) of COMPLEX64
-                                  unknown: y = Optional(x), which is not supported
+                                  unknown: y = CastMap(x), which is not supported
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -54,11 +54,12 @@ def node(op, inputs, attributes=b""):
     return names + field(2, "y") + field(3, "the_node") + field(4, op) + attributes
 
 
-def model(inputs, output, body, initializers=(), opset=17):
+def model(inputs, output, body, initializers=(), opset=17, domain=""):
     graph = (field(1, body) + field(2, "g") +
              b"".join(field(5, i) for i in initializers) +
              b"".join(field(11, i) for i in inputs) + field(12, output))
-    return field(1, 8) + field(7, graph) + field(8, field(2, opset))
+    return field(1, 8) + field(7, graph) + field(8, field(2, opset)) + (
+        field(8, field(1, domain) + field(2, 1)) if domain else b"")
 
 
 axis = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
@@ -81,7 +82,8 @@ kinds = {
     "narrow": lambda: model([value("x", tensor(14, [2]))], value("y", tensor(14)),
                             node("Relu", ["x"])),
     "unknown": lambda: model([value("x", tensor(F32, [2]))], value("y", tensor(F32)),
-                             node("Optional", ["x"])),
+                             node("CastMap", ["x"], field(7, "ai.onnx.ml")),
+                             domain="ai.onnx.ml"),
     "range": lambda: model([value("x", tensor(I64, []))], value("y", tensor(I64, ["M"])),
                            node("Range", ["zero", "x", "step"]),
                            [constant("zero", 0), constant("step", 0)]),

@@ -153,6 +153,40 @@ def flow(file):
                   [("f32", z), ("f32", np.concatenate(ys)), ("f32", x)])
 
 
+def optionals(file):
+    """Of a sequence: absent or there by a branch, then of another item each trip."""
+    x, y = numbers("f32", 2), numbers("f32", 3) + 1
+    for there in (False, True):
+        for trips in (0, 1, 3):
+            ys = ([y] if there else []) + [x] * trips
+            file.case(f"optional/{there}/{trips}".lower(), [
+                "%0 = if %c : opt<seq<f32[k]>> {", "  %1 = seq_make %y", "  %2 = opt_make %1",
+                "  yield %2", "} else {", "  %3 = opt_none : opt<seq<f32[k2]>>", "  yield %3",
+                "}", "%t = const {value = true} : bool[]", "%p = const {value = 0} : i64[]",
+                "%4 = loop %n, %t, %0 : opt<seq<f32[k3]>>"
+                " (%i: i64[], %g: bool[], %o: opt<seq<f32[k4]>>) {",
+                "  %5 = seq_length %o", "  %6 = ne %5, %p", "  %7 = if %6 : seq<f32[k5]> {",
+                "    %8 = seq_at %o, %p", "    yield %8", "  } else {",
+                "    %9 = seq_empty {of = f32} : seq<f32[k6]>", "    yield %9", "  }",
+                "  %10 = seq_insert %7, %x", "  %11 = opt_make %10", "  yield %g, %11", "}",
+                "%12 = seq_length %0", "%13 = seq_length %4", "%14 = ne %13, %p",
+                "%15 = if %14 : f32[k7] {", "  %16 = seq_at %4, %p",
+                "  %17 = seq_concat %16 {axis = 0}", "  yield %17", "} else {",
+                "  %18 = const {value = f32[0] []}", "  yield %18", "}", "ret %12, %13, %15"
+            ], [("c", "bool", there), ("x", "f32", x), ("y", "f32", y), ("n", "i64", trips)],
+                      [("i64", int(there)), ("i64", int(bool(ys))),
+                       ("f32", np.concatenate(ys) if ys else x[:0])])
+    for there in (False, True):
+        file.case(f"optional/tensor/{there}".lower(), [
+            "%0 = if %c : opt<f32[k]> {", "  %1 = opt_make %x", "  yield %1", "} else {",
+            "  %2 = opt_none : opt<f32[k2]>", "  yield %2", "}",
+            "%p = const {value = 0} : i64[]", "%3 = seq_length %0", "%4 = ne %3, %p",
+            "%5 = if %4 : f32[k3] {", "  %6 = seq_at %0, %p", "  yield %6", "} else {",
+            "  yield %y", "}", "ret %3, %5"
+        ], [("c", "bool", there), ("x", "f32", x), ("y", "f32", y)],
+                  [("i64", int(there)), ("f32", x if there else y)])
+
+
 def collect(file):
     """Rows whose extents only a trip knows: parts of x, of as many as a sum says."""
     x, ends = numbers("f32", 9), np.array([2, 3])
@@ -175,6 +209,7 @@ def main():
     positions(file)
     splits(file)
     flow(file)
+    optionals(file)
     collect(file)
     (HERE / "sequences.txt").write_text("\n".join(file.lines))
 

@@ -32,6 +32,7 @@ int ig_onnx_attr_type(const Onnx__AttributeProto *attr) {
         { attr->n_graphs > 0, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPHS },
         { attr->sparse_tensor != NULL,
           ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__SPARSE_TENSOR },
+        { attr->tp != NULL, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO },
     };
     for (size_t i = 0; i < IG_COUNT_OF(fields); i++) {
         if (fields[i].is_there) {

@@ -84,6 +84,8 @@ static bool has_promised_field(const Onnx__AttributeProto *attr, int type) {
         return attr->g != NULL;
     case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__SPARSE_TENSOR:
         return attr->sparse_tensor != NULL;
+    case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO:
+        return attr->tp != NULL;
     default:
         return true;
     }

@@ -152,36 +152,40 @@ static ig_status tensor_type(const entry *e, const char *name,
     return IG_OK;
 }
 
-/* The tensor that an input is declared to be, or a list of, or perhaps one. */
-static const Onnx__TypeProto__Tensor *declared_tensor(const Onnx__TypeProto *type,
-                                                      ig_kind *out_kind) {
-    *out_kind = IG_TENSOR;
-    if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE) {
-        *out_kind = IG_SEQUENCE;
-        type = type->sequence_type->elem_type;
-    } else if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE) {
-        *out_kind = IG_OPTIONAL;
+/* A tensor, a list of tensors, or perhaps one of these. */
+typedef struct form {
+    const Onnx__TypeProto__Tensor *tensor; /* NULL: something else */
+    ig_kind kinds[2];                      /* around it, the outermost first */
+    uint32_t depth;
+} form;
+
+static form form_of(const Onnx__TypeProto *type) {
+    form f = { .depth = 0 };
+    if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE) {
+        f.kinds[f.depth++] = IG_OPTIONAL;
         type = type->optional_type->elem_type;
     }
-    return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
-               ? type->tensor_type
-               : NULL;
+    if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE) {
+        f.kinds[f.depth++] = IG_SEQUENCE;
+        type = type->sequence_type->elem_type;
+    }
+    if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
+        f.tensor = type->tensor_type;
+    }
+    return f;
 }
 
 static ig_status declared_type(const entry *e, const char *name,
                                const Onnx__TypeProto *proto, const ig_type **out_type) {
-    int kind = proto ? (int)proto->value_case : ONNX__TYPE_PROTO__VALUE__NOT_SET;
-    if (kind == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
-        return tensor_type(e, name, proto->tensor_type, out_type);
-    }
-    ig_kind host;
-    const Onnx__TypeProto__Tensor *item = declared_tensor(proto, &host);
-    if (item) {
-        IG_TRY(tensor_type(e, name, item, out_type));
-        *out_type = ig_type_host(e->import->module, host, *out_type);
+    form f = form_of(proto);
+    if (f.tensor) {
+        IG_TRY(tensor_type(e, name, f.tensor, out_type));
+        for (uint32_t i = f.depth; i-- > 0;) {
+            *out_type = ig_type_host(e->import->module, f.kinds[i], *out_type);
+        }
         return IG_OK;
     }
-    bool has_none = kind == ONNX__TYPE_PROTO__VALUE__NOT_SET;
+    bool has_none = !proto || proto->value_case == ONNX__TYPE_PROTO__VALUE__NOT_SET;
     return input_fail(e, has_none ? IG_INVALID : IG_UNSUPPORTED, name, NULL,
                       has_none ? "has no type"
                                : "has a type that is not supported yet");
@@ -224,7 +228,9 @@ static bool fits_declared(const entry *e, const ig_type *given,
 
 /* Symbols that the caller named come from this input too. */
 static void name_origins(const entry *e, const char *name, const ig_type *type) {
-    type = type->kind == IG_TENSOR ? type : type->element;
+    while (type->element) {
+        type = type->element;
+    }
     for (uint32_t i = 0; i < type->rank; i++) {
         ig_symbol *symbol = ig_dim_as_symbol(e->import->module, type->dims[i]);
         if (symbol && !symbol->origin) {
@@ -240,15 +246,17 @@ static void name_origins(const entry *e, const char *name, const ig_type *type) 
 static ig_status check_override(const entry *e, const Onnx__ValueInfoProto *input,
                                 const ig_type *given) {
     ig_dtype dtype;
-    ig_kind kind;
-    const Onnx__TypeProto__Tensor *declared = declared_tensor(input->type, &kind);
-    if (!declared || !ig_dtype_from_onnx(declared->elem_type, &dtype)) {
+    form declared = form_of(input->type);
+    if (!declared.tensor || !ig_dtype_from_onnx(declared.tensor->elem_type, &dtype)) {
         return input_fail(e, IG_INVALID, input->name, NULL,
                           "is not a tensor whose type can be given");
     }
-    const Onnx__TensorShapeProto *shape = declared->shape;
-    bool is_right = given->kind == kind;
-    given = is_right && kind != IG_TENSOR ? given->element : given;
+    const Onnx__TensorShapeProto *shape = declared.tensor->shape;
+    bool is_right = true;
+    for (uint32_t i = 0; is_right && i < declared.depth; i++) {
+        is_right = given->kind == declared.kinds[i];
+        given = is_right ? given->element : given;
+    }
     is_right = is_right && given->kind == IG_TENSOR && given->dtype == dtype &&
                (!shape || given->rank == shape->n_dim);
     for (uint32_t i = 0; is_right && shape && i < given->rank; i++) {
@@ -281,10 +289,9 @@ static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
                             const ig_tensor *tensor, ig_value **out_value) {
     ig_module *module = e->import->module;
     const ig_type *declared = NULL;
-    ig_kind kind;
-    const Onnx__TypeProto__Tensor *form = declared_tensor(input->type, &kind);
+    const Onnx__TypeProto__Tensor *said = form_of(input->type).tensor;
     ig_dtype dtype;
-    if (!form || form->shape || !ig_dtype_from_onnx(form->elem_type, &dtype) ||
+    if (!said || said->shape || !ig_dtype_from_onnx(said->elem_type, &dtype) ||
         dtype != tensor->dtype) {
         IG_TRY(declared_type(e, input->name, input->type, &declared));
     }

@@ -194,12 +194,13 @@ void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uin
                            uint32_t b);
 /* "dim 0 of input 'x'": a new symbol named after `name`. */
 ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *origin);
-/* ---- empty sequences (import_sequence.c) ----
+/* ---- empty sequences (ops/sequence.c) ----
  *
  * SequenceEmpty says of its items only the dtype; the IR wants their rank too.  It is
  * learnt from the first item put in.  Until then the value stands in import->untyped,
  * typed as a sequence of scalars; an empty sequence is made anew wherever its type has
- * become known, and an argument of a loop is retyped. */
+ * become known, and an argument of a loop is retyped.  So is an optional without a
+ * value, whatever its node says of the tensors that it does not hold. */
 
 bool ig_onnx_is_untyped(const ig_onnx_import *import, const ig_value *sequence);
 void ig_onnx_set_untyped(ig_onnx_import *import, const ig_value *sequence, bool is_so);

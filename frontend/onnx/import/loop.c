@@ -153,6 +153,16 @@ static ig_value *keep_shape(const ig_onnx_loop *loop, uint32_t index, ig_value *
     return is_known ? next : ig_expr_reshape(e, next, type->rank, type->dims);
 }
 
+/* What begins as an optional, which the body takes the value of and yields another: in
+ * the IR it stays one.  Whoever reads the loop's result gets the value. */
+static ig_value *keep_optional(const ig_onnx_loop *loop, uint32_t index,
+                               ig_value *next) {
+    const ig_type *type = loop->types[index];
+    loop->is_wrapped[index] = type->kind == IG_OPTIONAL &&
+                              next->type->kind != IG_OPTIONAL;
+    return loop->is_wrapped[index] ? ig_build_opt_make(loop->node->e, next) : next;
+}
+
 static void set_yields(ig_onnx_loop *loop, ig_value *const *outputs) {
     ig_expr *e = loop->node->e;
     loop->yields[0] = loop->has_cond ? ig_onnx_one_element(e, outputs[0], IG_DT_bool,
@@ -160,8 +170,10 @@ static void set_yields(ig_onnx_loop *loop, ig_value *const *outputs) {
                                      : ig_expr_number(e, IG_DT_bool, 1);
     for (uint32_t i = 0; i < loop->carried_count + loop->stacked_count; i++) {
         ig_value *next = outputs[loop->has_cond + i];
-        loop->yields[1 + i] = i < loop->carried_count ? keep_shape(loop, i, next)
-                                                      : next;
+        next = i < loop->carried_count ? keep_optional(loop, i, next) : next;
+        loop->yields[1 + i] = next && i < loop->carried_count
+                                  ? keep_shape(loop, i, next)
+                                  : next;
     }
 }
 
@@ -231,10 +243,25 @@ static ig_status widen_tensor(ig_onnx_loop *loop, uint32_t index, const ig_type 
 }
 
 /* Symbolic extents of a sequence's items may be anything already. */
-static ig_status widen_sequence(ig_onnx_loop *loop, uint32_t index, const ig_value *arg,
-                                const ig_value *yield, const ig_type **out_type) {
+static ig_status widen_items(ig_onnx_loop *loop, uint32_t index, const ig_type *a,
+                             const ig_type *b, const ig_type **out_type) {
     ig_module *module = loop->node->import->module;
-    const ig_type *a = arg->type->element, *b = yield->type->element;
+    ig_dim dims[IG_TENSOR_RANK];
+    IG_TRY(check_kind(loop, index, a, b));
+    for (uint32_t i = 0; i < a->rank; i++) {
+        bool is_kept = !ig_dim_is_static(a->dims[i]) ||
+                       ig_dim_same(a->dims[i], b->dims[i]);
+        dims[i] = is_kept ? a->dims[i] : ig_dim_symbol(module, "s");
+    }
+    *out_type = ig_type_with_dims(module, a, a->rank, dims);
+    return IG_OK;
+}
+
+/* A sequence or an optional, which may hold a sequence. */
+static ig_status widen_host(ig_onnx_loop *loop, uint32_t index, const ig_value *arg,
+                            const ig_value *yield, const ig_type **out_type) {
+    ig_module *module = loop->node->import->module;
+    const ig_type *a = arg->type->element, *b = yield->type->element, *inner = NULL;
     *out_type = arg->type;
     if (ig_onnx_is_untyped(loop->node->import, yield)) {
         return IG_OK;
@@ -243,15 +270,13 @@ static ig_status widen_sequence(ig_onnx_loop *loop, uint32_t index, const ig_val
         *out_type = yield->type;
         return IG_OK;
     }
-    IG_TRY(check_kind(loop, index, a, b));
-    ig_dim dims[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < a->rank; i++) {
-        bool is_kept = !ig_dim_is_static(a->dims[i]) ||
-                       ig_dim_same(a->dims[i], b->dims[i]);
-        dims[i] = is_kept ? a->dims[i] : ig_dim_symbol(module, "s");
+    if (a->kind == IG_SEQUENCE && b->kind == IG_SEQUENCE) {
+        IG_TRY(widen_items(loop, index, a->element, b->element, &inner));
+        inner = ig_type_host(module, IG_SEQUENCE, inner);
+    } else {
+        IG_TRY(widen_items(loop, index, a, b, &inner));
     }
-    *out_type = ig_type_host(module, IG_SEQUENCE,
-                             ig_type_with_dims(module, a, a->rank, dims));
+    *out_type = ig_type_host(module, (ig_kind)arg->type->kind, inner);
     return IG_OK;
 }
 
@@ -261,8 +286,8 @@ static ig_status widen_carried(ig_onnx_loop *loop, bool *out_changed) {
     for (uint32_t i = 0; i < loop->carried_count; i++) {
         const ig_value *arg = body->args[2 + i], *yield = loop->yields[1 + i];
         const ig_type *type;
-        if (arg->type->kind == IG_SEQUENCE && yield->type->kind == IG_SEQUENCE) {
-            IG_TRY(widen_sequence(loop, i, arg, yield, &type));
+        if (arg->type->element && arg->type->kind == yield->type->kind) {
+            IG_TRY(widen_host(loop, i, arg, yield, &type));
         } else {
             IG_TRY(widen_tensor(loop, i, arg->type, yield->type, &type));
         }
@@ -402,6 +427,7 @@ ig_status ig_onnx_loop_build(ig_onnx_loop *loop) {
     loop->types = IG_NEW_ARRAY(import->arena, const ig_type *,
                                loop->carried_count + 1u);
     loop->yields = IG_NEW_ARRAY(import->arena, ig_value *, 1u + count);
+    loop->is_wrapped = IG_NEW_ARRAY(import->arena, bool, loop->carried_count + 1u);
     loop->first_symbol = ig_symbol_count(import->module);
     place_op(loop);
     ig_builder builder = ig_builder_at_end(loop->op->bodies[0]);

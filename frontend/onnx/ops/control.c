@@ -48,7 +48,7 @@ static ig_status build_branch(ig_onnx_node *node, branches *b, uint32_t index) {
     return IG_OK;
 }
 
-/* One type for result `i`; an untyped empty sequence takes the other branch's. */
+/* One type for result `i`; what is untyped and empty takes the other branch's. */
 static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
                               ig_value *result) {
     ig_onnx_import *import = node->import;
@@ -58,7 +58,7 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
     }
     for (uint32_t k = 0; k < 2; k++) {
         const ig_value *other = b->results[1 - k][i];
-        if (is_open[k] && !is_open[1 - k] && other->type->kind == IG_SEQUENCE) {
+        if (is_open[k] && !is_open[1 - k] && other->type->element) {
             IG_TRY(
                 ig_onnx_settle(node, &b->builders[k], other->type, &b->results[k][i]));
         }
@@ -205,8 +205,12 @@ ig_status ig_onnx_import_loop(ig_onnx_node *node) {
     IG_TRY(ig_onnx_loop_build(&loop));
     for (uint32_t i = 0; i < node->output_count; i++) {
         node->outputs[i] = ig_op_result(loop.op, i);
+        if (i < loop.carried_count && loop.is_wrapped[i]) {
+            ig_value *first = ig_expr_integer(node->e, IG_DT_i64, 0);
+            node->outputs[i] = ig_build_seq_at(node->e, node->outputs[i], first);
+        }
     }
-    return IG_OK;
+    return node->e->status;
 }
 
 /* ---- scan ---- */

@@ -1,8 +1,8 @@
-/* Sequences: host values.
+/* Sequences and optionals: host values.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/ops/hooks.h"
 
-/* ---- empty sequences ---- */
+/* ---- empty sequences, and optionals without a value ---- */
 
 bool ig_onnx_is_untyped(const ig_onnx_import *import, const ig_value *sequence) {
     return ig_map_get_id(&import->untyped, IG_MAP_PTR(sequence)) != NULL;
@@ -20,6 +20,11 @@ ig_value *ig_onnx_empty_sequence(ig_builder *builder, const ig_type *type) {
                                                    ig_attr_of_dtype(dtype) };
     ig_op_spec spec = { .result_types = &type, .result_count = 1, .attrs = attrs };
     return ig_op_result(ig_make_op(builder, IG_OP_seq_empty, &spec), 0);
+}
+
+static ig_value *make_none(ig_builder *builder, const ig_type *type) {
+    ig_op_spec spec = { .result_types = &type, .result_count = 1 };
+    return ig_op_result(ig_make_op(builder, IG_OP_opt_none, &spec), 0);
 }
 
 ig_status ig_onnx_import_sequence_empty(ig_onnx_node *node) {
@@ -44,20 +49,38 @@ static const ig_type *sequence_of(const ig_onnx_node *node, const ig_type *item)
     return ig_type_host(m, IG_SEQUENCE, item);
 }
 
+/* The tensors that a host value holds in the end. */
+static const ig_type *find_innermost(const ig_type *type) {
+    while (type->element) {
+        type = type->element;
+    }
+    return type;
+}
+
+/* Do both hold such tensors in the same way? */
+static bool is_held_alike(const ig_type *a, const ig_type *b) {
+    for (; a->element && b->element && a->kind == b->kind; a = a->element) {
+        b = b->element;
+    }
+    return a->kind == IG_TENSOR && b->kind == IG_TENSOR && a->dtype == b->dtype;
+}
+
 ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
                          const ig_type *type, ig_value **sequence) {
     ig_value *open = *sequence;
-    ig_dtype dtype = (ig_dtype)open->type->element->dtype;
-    if (type->kind != IG_SEQUENCE || type->element->dtype != dtype) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "a sequence of %s is used as one of another type",
-                            ig_dtypes[dtype].name);
+    if (!is_held_alike(open->type, type)) {
+        return ig_onnx_fail(node, IG_INVALID, "%s of %s is used as one of another type",
+                            open->type->kind == IG_OPTIONAL ? "an optional"
+                                                            : "a sequence",
+                            ig_dtypes[find_innermost(open->type)->dtype].name);
     }
     if (!open->def) {
         ig_value_retype(open, type);
         ig_onnx_set_untyped(node->import, open, false);
     } else if (open->def->code == IG_OP_seq_empty) {
         *sequence = ig_onnx_empty_sequence(builder, type);
+    } else if (open->def->code == IG_OP_opt_none) {
+        *sequence = make_none(builder, type);
     } else {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
                             "the rank of the items of a sequence is learnt too late");
@@ -71,8 +94,9 @@ static ig_value *read_sequence(const ig_onnx_node *node) {
     ig_value *x = node->inputs[0];
     return x->type->kind == IG_SEQUENCE
                ? x
-               : ig_expr_fail(node->e, IG_INVALID,
-                              "input 0 is a tensor, expected a sequence");
+               : ig_expr_fail(node->e, IG_INVALID, "input 0 is %s, expected a sequence",
+                              x->type->kind == IG_OPTIONAL ? "an optional"
+                                                           : "a tensor");
 }
 
 /* A sequence whose items' rank is known; operators that depend on it need one. */
@@ -130,4 +154,85 @@ ig_status ig_onnx_import_split_to_sequence(ig_onnx_node *node) {
         .keep = sizes || ig_onnx_attr_bool(node, "keepdims", true),
     };
     return ig_onnx_give(node, ig_build_split_to_seq(node->e, x, sizes, attrs));
+}
+
+/* ---- optionals: an input that is none is there, or absent ---- */
+
+static bool is_optional(const ig_value *value) {
+    return value && value->type->kind == IG_OPTIONAL;
+}
+
+ig_status ig_onnx_import_has_element(ig_onnx_node *node) {
+    ig_value *x = ig_onnx_in(node, 0);
+    if (!is_optional(x)) {
+        return ig_onnx_give(node, ig_expr_number(node->e, IG_DT_bool, x != NULL));
+    }
+    ig_value *count = ig_build_seq_length(node->e, x);
+    return ig_onnx_give(node, ig_expr_with_integer(node->e, IG_OP_ne, count, 0));
+}
+
+ig_status ig_onnx_import_get_element(ig_onnx_node *node) {
+    ig_value *x = node->inputs[0];
+    if (is_optional(x)) {
+        ig_value *first = ig_expr_integer(node->e, IG_DT_i64, 0);
+        x = ig_build_seq_at(node->e, x, first);
+    }
+    return ig_onnx_give(node, x);
+}
+
+/* A tensor's type as an attribute gives it; what it leaves open may be anything. */
+static ig_status read_tensor_type(const ig_onnx_node *node,
+                                  const Onnx__TypeProto__Tensor *proto,
+                                  const ig_type **out_type) {
+    ig_module *m = node->import->module;
+    size_t rank = proto->shape ? proto->shape->n_dim : 0;
+    ig_dtype dtype;
+    ig_dim dims[IG_TENSOR_RANK];
+    if (!ig_dtype_from_onnx(proto->elem_type, &dtype) || rank > IG_TENSOR_RANK) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "attribute 'type' is of tensors that are not supported");
+    }
+    for (size_t i = 0; i < rank; i++) {
+        const Onnx__TensorShapeProto__Dimension *dim = proto->shape->dim[i];
+        bool is_known = dim->value_case ==
+                            ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+                        dim->dim_value >= 0;
+        dims[i] = is_known ? ig_dim_of(dim->dim_value) : ig_dim_symbol(m, "s");
+    }
+    *out_type = ig_type_tensor(m, dtype, (uint32_t)rank, dims);
+    return IG_OK;
+}
+
+/* The type of what is absent: a tensor, or a sequence of tensors. */
+static ig_status read_absent_type(const ig_onnx_node *node, const ig_type **out_type) {
+    const Onnx__AttributeProto *attr = ig_onnx_attr(node, "type", NULL);
+    const Onnx__TypeProto *type = attr ? attr->tp : NULL;
+    bool is_sequence = type &&
+                       type->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE;
+    type = is_sequence ? type->sequence_type->elem_type : type;
+    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
+        return ig_onnx_fail(
+            node, attr ? IG_UNSUPPORTED : IG_INVALID,
+            attr ? "attribute 'type' is neither a tensor nor a sequence of tensors"
+                 : "has neither an input nor the attribute 'type'");
+    }
+    IG_TRY(read_tensor_type(node, type->tensor_type, out_type));
+    if (is_sequence) {
+        *out_type = ig_type_host(node->import->module, IG_SEQUENCE, *out_type);
+    }
+    return IG_OK;
+}
+
+/* What is absent has no shape, so its type may give way as an empty sequence's. */
+ig_status ig_onnx_import_optional(ig_onnx_node *node) {
+    ig_value *x = ig_onnx_in(node, 0);
+    const ig_type *type = NULL;
+    if (x) {
+        return ig_onnx_give(node, ig_build_opt_make(node->e, x));
+    }
+    IG_TRY(read_absent_type(node, &type));
+    type = ig_type_host(node->import->module, IG_OPTIONAL, type);
+    ig_value *none = make_none(node->builder, type);
+    ig_onnx_set_untyped(node->import, none, true);
+    return ig_onnx_give(node, none);
 }

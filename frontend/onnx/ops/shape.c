@@ -9,30 +9,6 @@ ig_status ig_onnx_import_identity(ig_onnx_node *node) {
     return ig_onnx_give(node, node->inputs[0]);
 }
 
-/* ---- optionals: those of the caller are counted; others are there, or absent ---- */
-
-static bool is_optional(const ig_value *value) {
-    return value && value->type->kind == IG_OPTIONAL;
-}
-
-ig_status ig_onnx_import_has_element(ig_onnx_node *node) {
-    ig_value *x = ig_onnx_in(node, 0);
-    if (!is_optional(x)) {
-        return ig_onnx_give(node, ig_expr_number(node->e, IG_DT_bool, x != NULL));
-    }
-    ig_value *count = ig_build_seq_length(node->e, x);
-    return ig_onnx_give(node, ig_expr_with_integer(node->e, IG_OP_ne, count, 0));
-}
-
-ig_status ig_onnx_import_get_element(ig_onnx_node *node) {
-    ig_value *x = node->inputs[0];
-    if (is_optional(x)) {
-        ig_value *first = ig_expr_integer(node->e, IG_DT_i64, 0);
-        x = ig_build_seq_at(node->e, x, first);
-    }
-    return ig_onnx_give(node, x);
-}
-
 /* ---- shape and size ---- */
 
 static int64_t clamp_axis(int64_t axis, int64_t rank) {

@@ -144,33 +144,50 @@ static void put_tensor(ig_writer *out, const ig_tensor *tensor, const char *name
     }
 }
 
-/* A sequence or optional value: the kind of its items, and the items as `field`. */
-static void put_items(ig_writer *out, const ig_tensor *tensor, const char *name,
-                      unsigned field) {
+/* A sequence or an optional value: the kind of its items, and the items.  The fields
+ * and the kinds of both messages are numbered alike.  Two deep at most. */
+static void put_items(ig_writer *out, const ig_tensor *tensor, const char *name) {
+    bool holds_sequence = tensor->count && tensor->items->kind == IG_SEQUENCE;
     if (name) {
         put_content(out, 1, name, strlen(name));
     }
-    put_number(out, 2, ONNX__SEQUENCE_PROTO__DATA_TYPE__TENSOR);
+    put_number(out, 2,
+               holds_sequence ? ONNX__OPTIONAL_PROTO__DATA_TYPE__SEQUENCE
+                              : ONNX__SEQUENCE_PROTO__DATA_TYPE__TENSOR);
     for (int64_t i = 0; i < tensor->count; i++) {
         ig_writer item;
         ig_writer_init(&item, out->arena);
-        put_tensor(&item, &tensor->items[i], NULL);
-        put_content(out, field, item.data, item.size);
+        if (holds_sequence) {
+            put_items(&item, &tensor->items[i], NULL);
+        } else {
+            put_tensor(&item, &tensor->items[i], NULL);
+        }
+        put_content(out, holds_sequence ? 5 : 3, item.data, item.size);
     }
+}
+
+/* Tensors, sequences of tensors, and optionals of either. */
+static bool can_be_written(const ig_tensor *tensor) {
+    for (int64_t i = 0; tensor->kind != IG_TENSOR && i < tensor->count; i++) {
+        const ig_tensor *item = &tensor->items[i];
+        bool is_list = tensor->kind == IG_OPTIONAL && item->kind == IG_SEQUENCE;
+        if (item->kind != IG_TENSOR && !(is_list && can_be_written(item))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 ig_status ig_onnx_tensor_write(ig_context *context, const ig_tensor *tensor,
                                const char *name, ig_writer *out) {
-    for (int64_t i = 0; tensor->kind != IG_TENSOR && i < tensor->count; i++) {
-        if (tensor->items[i].kind != IG_TENSOR) {
-            return ig_error(&context->diag, IG_UNSUPPORTED, NULL,
-                            "nested sequences cannot be written");
-        }
+    if (!can_be_written(tensor)) {
+        return ig_error(&context->diag, IG_UNSUPPORTED, NULL,
+                        "nested sequences cannot be written");
     }
     if (tensor->kind == IG_TENSOR) {
         put_tensor(out, tensor, name);
     } else {
-        put_items(out, tensor, name, 3);
+        put_items(out, tensor, name);
     }
     return IG_OK;
 }

@@ -15,6 +15,7 @@ from .program import compile as compile_model
 from .values import array_of, numpy_type, value_of
 
 EXTENTS = ".extents"  # of the items of a list, which is two ports of a program
+THERE = ".there"  # is it?  Of an optional list, which is three
 
 
 def _feed_of(names, inputs):
@@ -24,12 +25,16 @@ def _feed_of(names, inputs):
     return inputs if isinstance(inputs, dict) else dict(zip(names, inputs))
 
 
+def _is_part(name, names):
+    return any(name.removesuffix(part) in names for part in (EXTENTS, THERE)
+               if name.endswith(part))
+
+
 def _values_of(ports):
     """Names of the model's values, each with the port of its items' extents or None."""
     by_name = {port[0]: port for port in ports}
     return {name: by_name.get(name + EXTENTS) for name in by_name
-            if name.removesuffix(EXTENTS) == name
-            or name.removesuffix(EXTENTS) not in by_name}
+            if not _is_part(name, by_name)}
 
 
 def _parts_of(items, dtype, rank):
@@ -55,6 +60,8 @@ class IngotRep(BackendRep):
         self._gives = _values_of(program.outputs)
         self._dtypes = {port[0]: port[2] for port in program.inputs}
         self._optionals = set(optionals)  # among the outputs
+        self._deep = {port[0].removesuffix(THERE) for port in program.inputs + program.outputs
+                      if port[0].endswith(THERE)}
         self._make = namedtupledict("Outputs", list(self._gives))
 
     def run(self, inputs, **kwargs):
@@ -67,6 +74,8 @@ class IngotRep(BackendRep):
                 items = value if isinstance(value, list) else [value] if value is not None else []
                 feed[name], feed[name + EXTENTS] = _parts_of(items, self._dtypes[name],
                                                              extents[3][1])
+                if name in self._deep:
+                    feed[name + THERE] = numpy.array(value is not None)
         results = dict(zip([port[0] for port in self.program.outputs], self.program.run(feed)))
         return self._make(*[self._result_of(results, name) for name in self._gives])
 
@@ -74,6 +83,8 @@ class IngotRep(BackendRep):
         if not self._gives[name]:
             return results[name]
         items = _items_of(results[name], results[name + EXTENTS])
+        if name in self._deep:
+            return items if results[name + THERE] else None
         return (items or [None])[0] if name in self._optionals else items
 
 

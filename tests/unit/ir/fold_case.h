@@ -61,8 +61,8 @@ static inline void case_finish(fold_case *c) {
 }
 
 static inline void put_tensor(const ig_tensor *tensor, ig_writer *out) {
-    if (tensor->kind == IG_SEQUENCE) {
-        ig_put(out, "seq(");
+    if (tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL) {
+        ig_put(out, tensor->kind == IG_SEQUENCE ? "seq(" : "opt(");
         for (int64_t i = 0; i < tensor->count; i++) {
             ig_put(out, i ? ", " : "");
             put_tensor(&tensor->items[i], out);

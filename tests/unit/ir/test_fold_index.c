@@ -119,6 +119,14 @@ TEST(sequences) {
           "f32[1, 4] [1, 2, 1, 2]" },
         { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_length %0\nret %0, %1",
           "seq(); i64[] [0]" },
+        { ABC
+          "%1 = opt_make %s\n%2 = seq_length %1\n%3 = seq_at %1, %m\nret %1, %2, %3",
+          "opt(seq(f32[1, 2] [1, 2], f32[2, 2] [3, 4, 5, 6])); i64[] [1]; seq(f32[1, 2] "
+          "[1, 2], f32[2, 2] [3, 4, 5, 6])" },
+        { ABC "%1 = opt_make %a\n%2 = seq_at %1, %0\nret %1, %2",
+          "opt(f32[1, 2] [1, 2]); f32[1, 2] [1, 2]" },
+        { "%0 = opt_none : opt<seq<f32[s]>>\n%1 = seq_length %0\nret %0, %1",
+          "opt(); i64[] [0]" },
     };
     CHECK_ROWS(rows);
 }
@@ -127,6 +135,9 @@ TEST(sequences_report_positions_and_shapes) {
     static const fold_row rows[] = {
         { ABC "%1 = const {value = i64[] [2]}\n%2 = seq_at %s, %1\nret %2",
           "INVALID: seq_at: position 2 is outside of a sequence of 2 items" },
+        { "%0 = opt_none : opt<f32[s]>\n%1 = const {value = i64[] [0]}\n"
+          "%2 = seq_at %0, %1\nret %2",
+          "INVALID: seq_at: position 0 is outside of a sequence of 0 items" },
         { ABC "%1 = seq_concat %s {axis = 1}\nret %1",
           "INVALID: seq_concat: the extents of item 1 do not fit those of item 0" },
         { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_erase %0\nret %1",

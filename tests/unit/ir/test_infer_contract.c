@@ -158,6 +158,11 @@ TEST(sequences_forget_extents_that_are_not_numbers) {
                "f32[n, 4]");
     CHECK_TYPE("%s: seq<f32[1, 4]>", "%0 = seq_concat %s {axis = 1, stack}\nret %0",
                "f32[1, n, 4]");
+    CHECK_TYPE("%x: f32[B, 4]", "%0 = opt_make %x\nret %0", "opt<f32[B, 4]>");
+    CHECK_TYPE("%s: seq<f32[1, k]>, %i: i64[]",
+               "%0 = opt_make %s\n%1 = seq_at %0, %i\nret %1", "seq<f32[1, k]>");
+    CHECK_TYPE("%o: opt<f32[4]>", "%0 = opt_make %o\nret %0",
+               "INVALID: operand 0 is opt<f32[4]>, expected a tensor or a sequence");
     CHECK_TYPE(
         "%s: seq<f32[1, 4]>, %x: f32[4]", "%0 = seq_insert %s, %x\nret %0",
         "UNSUPPORTED: operand 1 is f32[4]: sequences of tensors of different ranks are not supported");

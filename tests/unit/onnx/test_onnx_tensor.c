@@ -178,6 +178,13 @@ TEST(what_is_written_reads) {
     check_round_trip(&some);
     ig_tensor none = { .kind = IG_OPTIONAL };
     check_round_trip(&none);
+    ig_tensor list = { .kind = IG_OPTIONAL, .items = &sequence, .count = 1 };
+    check_round_trip(&list);
+    ig_tensor lists = { .kind = IG_SEQUENCE, .items = &sequence, .count = 1 };
+    ig_writer text;
+    ig_writer_init(&text, &run.arena);
+    CHECK_STATUS(ig_onnx_tensor_write(&run.context, &lists, "name", &text),
+                 IG_UNSUPPORTED);
     onnx_case_fini(&run);
 }
 END_TEST

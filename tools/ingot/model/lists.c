@@ -18,6 +18,26 @@ static bool refuse(message *why, const char *name, const char *what) {
     return false;
 }
 
+/* ---- which ports are those of a list ---- */
+
+/* Is `other` the name of a part of `name`? */
+static bool is_part(const char *name, const char *other, const char *part) {
+    size_t length = strlen(name);
+    return strncmp(name, other, length) == 0 && strcmp(other + length, part) == 0;
+}
+
+static const char *input_name(const model *m, size_t port) {
+    return port < ig_program_input_count(m->program)
+               ? ig_program_input(m->program, port).name
+               : "";
+}
+
+static const char *output_name(const model *m, size_t port) {
+    return port < ig_program_output_count(m->program)
+               ? ig_program_output(m->program, port).name
+               : "";
+}
+
 /* ---- in ---- */
 
 static bool is_plain_item(const ig_argument *item, const char *dtype, uint32_t rank) {
@@ -69,6 +89,20 @@ static bool flatten_list(const model *m, size_t port, const ig_argument *list,
     return true;
 }
 
+/* An optional of a list is there or not, which the port behind the list's two says. */
+static bool flatten_optional(const model *m, size_t port, const ig_argument *optional,
+                             ig_argument *out, results *owner, message *why) {
+    static const ig_argument none = { .kind = IG_ARGUMENT_LIST };
+    const ig_argument *list = optional->item_count ? optional->items : &none;
+    bool *is_there = lend(owner, 1, sizeof *is_there);
+    if (list->kind != IG_ARGUMENT_LIST) {
+        return refuse(why, input_name(m, port), "of what the program does not take");
+    }
+    *is_there = optional->item_count > 0;
+    out[2] = (ig_argument){ .dtype = "bool", .data = is_there, .size = 1 };
+    return flatten_list(m, port, list, out, owner, why);
+}
+
 bool lists_to_tensors(const model *m, call *io, results *owner, message *why) {
     size_t ports = ig_program_input_count(m->program), to = 0;
     ig_argument *flat = lend(owner, ports, sizeof *flat);
@@ -78,10 +112,13 @@ bool lists_to_tensors(const model *m, call *io, results *owner, message *why) {
         if (to + is_list >= ports) {
             return refuse(why, "an input", "that the program does not take");
         }
+        bool is_deep = is_part(input_name(m, to), input_name(m, to + 2), ".there");
         if (!is_list) {
             flat[to++] = *value;
-        } else if (flatten_list(m, to, value, flat + to, owner, why)) {
+        } else if (!is_deep && flatten_list(m, to, value, flat + to, owner, why)) {
             to += 2;
+        } else if (is_deep && flatten_optional(m, to, value, flat + to, owner, why)) {
+            to += 3;
         } else {
             return false;
         }
@@ -93,17 +130,6 @@ bool lists_to_tensors(const model *m, call *io, results *owner, message *why) {
 }
 
 /* ---- out ---- */
-
-/* Is the output behind `index` the extents of its items? */
-static bool is_list_output(const model *m, size_t index) {
-    if (index + 1 >= ig_program_output_count(m->program)) {
-        return false;
-    }
-    const char *name = ig_program_output(m->program, index).name;
-    const char *next = ig_program_output(m->program, index + 1).name;
-    size_t length = strlen(name);
-    return strncmp(name, next, length) == 0 && strcmp(next + length, ".extents") == 0;
-}
 
 /* A list, or where the model says so an optional. */
 static ig_argument_kind kind_of_output(const model *m, size_t index) {
@@ -135,20 +161,36 @@ static bool gather_list(const char *name, const ig_argument *from, ig_argument *
     return true;
 }
 
+/* What is there of the list `value`, as the optional that holds it or not. */
+static void hold_list(const ig_argument *there, ig_argument *value, results *owner) {
+    ig_argument *held = lend(owner, 1, sizeof *held);
+    *held = *value;
+    *value = (ig_argument){ .kind = IG_ARGUMENT_OPTIONAL,
+                            .items = held,
+                            .item_count = *(const bool *)there->data };
+}
+
 bool lists_from_tensors(const model *m, results *io, message *why) {
     size_t to = 0;
     for (size_t i = 0; i < io->count; i++, to++) {
-        bool is_list = is_list_output(m, i);
-        ig_argument pair[] = { io->items[i], io->items[i + is_list] };
-        io->items[to] = pair[0];
+        const char *name = output_name(m, i);
+        bool is_list = is_part(name, output_name(m, i + 1), ".extents");
+        bool is_deep = is_list && is_part(name, output_name(m, i + 2), ".there");
+        ig_argument parts[] = { io->items[i], io->items[i + is_list],
+                                io->items[i + 2 * is_deep] };
+        io->items[to] = parts[0];
         if (!is_list) {
             continue;
         }
-        if (!gather_list(model_output_name(m, to), pair, &io->items[to], io, why)) {
+        if (!gather_list(model_output_name(m, to), parts, &io->items[to], io, why)) {
             return false;
         }
-        io->items[to].kind = kind_of_output(m, to);
-        i++;
+        if (is_deep) {
+            hold_list(&parts[2], &io->items[to], io);
+        } else {
+            io->items[to].kind = kind_of_output(m, to);
+        }
+        i += is_list + is_deep;
     }
     io->count = to;
     return true;

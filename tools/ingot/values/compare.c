@@ -101,6 +101,7 @@ static bool tensors_agree(const ig_argument *got, const ig_argument *want,
     return wrong == 0;
 }
 
+/* Recursion is as deep as lists nest, which readers bound. */
 bool values_agree(const ig_argument *got, const ig_argument *want,
                   const tolerance *within, message *why) {
     if (!types_agree(got, want, why)) {
@@ -111,10 +112,7 @@ bool values_agree(const ig_argument *got, const ig_argument *want,
     }
     for (size_t i = 0; i < want->item_count; i++) {
         message inner = { "" };
-        bool is_flat = want->items[i].kind == IG_ARGUMENT_TENSOR;
-        if (!types_agree(&got->items[i], &want->items[i], &inner) ||
-            (is_flat &&
-             !tensors_agree(&got->items[i], &want->items[i], within, &inner))) {
+        if (!values_agree(&got->items[i], &want->items[i], within, &inner)) {
             snprintf(why->text, sizeof why->text, "item %zu: %.900s", i, inner.text);
             return false;
         }

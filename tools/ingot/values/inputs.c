@@ -168,15 +168,18 @@ static const char *given_value(const settings *given, const char *name) {
     return found;
 }
 
-/* `TYPE=VALUE`; of a list, one item of that; of an optional, what it holds. */
+static bool holds_items(const char *type) {
+    return strncmp(type, "seq<", 4) == 0 || strncmp(type, "opt<", 4) == 0;
+}
+
+/* `TYPE=VALUE`; of a list or an optional, one item of that. */
 static char *typed_text(const char *type, const char *value) {
-    bool is_list = strncmp(type, "seq<", 4) == 0;
-    if (!is_list && strncmp(type, "opt<", 4) != 0) {
+    if (!holds_items(type)) {
         return text_of("%s=%s", type, value);
     }
     char *inner = text_of("%.*s", (int)strlen(type) - 5, type + 4);
     char *item = typed_text(inner, value);
-    char *text = is_list ? text_of("[\"%s\"]", item) : text_of("%s", item);
+    char *text = text_of(*item == '[' ? "[%s]" : "[\"%s\"]", item);
     free(inner);
     free(item);
     return text;
@@ -193,8 +196,11 @@ static char *value_text(const settings *given, const model *m, size_t index,
     char *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
     const char *type = own ? own : model_input_type(m, index);
     char *whole = type_with_extents(with, type);
-    bool holds = strncmp(type, "seq<", 4) == 0 || strncmp(type, "opt<", 4) == 0;
-    const char *usual = is_real(holds ? type + 4 : type) ? "random" : "0";
+    const char *inner = type;
+    while (holds_items(inner)) {
+        inner += 4;
+    }
+    const char *usual = is_real(inner) ? "random" : "0";
     const char *chosen = equals ? equals + 1 : value ? value : usual;
     char *text = whole ? typed_text(whole, chosen) : NULL;
     free(own);
