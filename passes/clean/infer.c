@@ -32,7 +32,7 @@ typedef struct inferrer {
 /* `fresh`, but with the numbers that `old` knows and it does not. */
 static const ig_type *merge_types(inferrer *n, const ig_type *old,
                                   const ig_type *fresh) {
-    if (old == fresh || old->rank != fresh->rank) {
+    if (old == fresh || old->rank != fresh->rank || fresh->element) {
         return fresh;
     }
     ig_dim *dims = IG_NEW_ARRAY(n->run->scratch, ig_dim, fresh->rank);
