@@ -439,6 +439,7 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
     }
     if (import->worst == IG_OK) {
         finish_graph(&e, graph, results);
+        ig_onnx_note(import, ig_onnx_check_ranks(import));
     }
     return import->worst;
 }

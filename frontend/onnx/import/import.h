@@ -48,6 +48,12 @@ struct ig_onnx_function {
     enum { IG_ONNX_NEW, IG_ONNX_OPEN, IG_ONNX_DONE } state;
 };
 
+/* A result of an if that another of its branches' ranks would do for. */
+typedef struct ig_onnx_levelled {
+    const ig_op *op;
+    uint32_t index;
+} ig_onnx_levelled;
+
 struct ig_onnx_import {
     ig_onnx_model *model;
     ig_context *context;
@@ -61,8 +67,9 @@ struct ig_onnx_import {
     ig_map weights;   /* TensorProto -> ig_weight */
     ig_map untyped;   /* sequences whose items are not known yet: see below */
     ig_map freed;     /* bodies -> extents that change from trip to trip */
-    const ig_onnx_options *options; /* or NULL */
-    size_t node_count;              /* imported so far, inlined ones too */
+    IG_VEC(ig_onnx_levelled) levelled; /* see ranks.c */
+    const ig_onnx_options *options;    /* or NULL */
+    size_t node_count;                 /* imported so far, inlined ones too */
     uint64_t node_bound;
     ig_status worst; /* reported so far */
 };
@@ -208,6 +215,15 @@ ig_value *ig_onnx_empty_sequence(ig_builder *builder, const ig_type *type);
 /* The untyped `sequence` as a value of `type`: made anew at `builder`, or retyped. */
 ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
                          const ig_type *type, ig_value **sequence);
+
+/* ---- ranks of branches (ranks.c) ---- */
+
+/* Where the values of two branches differ in leading axes of one element only, gives
+ * both the higher rank; `result` of the if will be of it, and is noted. */
+ig_status ig_onnx_level_ranks(ig_onnx_node *node, ig_builder *builders,
+                              ig_value **values[2], const ig_value *result);
+/* Refuses what could tell which rank such a result has.  The graph must be whole. */
+ig_status ig_onnx_check_ranks(ig_onnx_import *import);
 
 /* A type in which each dim is the same where the two agree, else a new symbol; for the
  * output `what` of two branches. */

@@ -63,6 +63,8 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
                 ig_onnx_settle(node, &b->builders[k], other->type, &b->results[k][i]));
         }
     }
+    ig_value **values[] = { &b->results[0][i], &b->results[1][i] };
+    IG_TRY(ig_onnx_level_ranks(node, b->builders, values, result));
     const ig_type *type;
     IG_TRY(ig_onnx_join_types(node, node->proto->output[i], b->results[0][i]->type,
                               b->results[1][i]->type, &type));
@@ -71,11 +73,29 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
     return IG_OK;
 }
 
+/* A constant, or whether something is not so. */
+static ig_truth decide_constant(const ig_value *value) {
+    double number;
+    bool is_wanted = true;
+    for (const ig_op *no; (no = ig_def(value, IG_OP_not)) != NULL;) {
+        value = no->operands[0].value;
+        is_wanted = !is_wanted;
+    }
+    if (!ig_constant_f64(value, &number)) {
+        return IG_MAYBE;
+    }
+    return (number != 0) == is_wanted ? IG_YES : IG_NO;
+}
+
 /* Whether an extent equals another is often known here: exporters that do not know
  * ranks ask before they squeeze, and then the branches differ in rank. */
 static ig_truth decide_branch(const ig_onnx_node *node) {
     const ig_op *eq = ig_def(node->inputs[0], IG_OP_eq);
     ig_dims_value a, b;
+    ig_truth known = decide_constant(node->inputs[0]);
+    if (known != IG_MAYBE) {
+        return known;
+    }
     if (!eq || !ig_value_dims(eq->operands[0].value, &a) ||
         !ig_value_dims(eq->operands[1].value, &b) || a.count != 1 || b.count != 1) {
         return IG_MAYBE;

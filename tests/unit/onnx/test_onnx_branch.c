@@ -1,0 +1,119 @@
+/* If: branches that a constant decides, and results whose ranks differ.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/onnx/onnx_expect.h"
+
+/* y = If(`cond`) { one } else { row }, where one is f32[], and row f32[1]. */
+static void begin_choice(const char *cond, const char *low, const char *high) {
+    const int64_t one[1] = { 1 };
+    Onnx__NodeProto *choice = begin(17, "If", cond, "y");
+    onnx_input(&model, "go", ONNX_BOOL, 0);
+    onnx_initializer(&model, onnx_tensor(&model, "one", ONNX_F32, 0, NULL, FLOATS(10)));
+    onnx_initializer(&model, onnx_tensor(&model, "row", ONNX_F32, 1, one, FLOATS(20)));
+    Onnx__GraphProto *main = model.graph, *first = onnx_graph(&model, "first"),
+                     *second = onnx_graph(&model, "second");
+    model.graph = first;
+    onnx_node(&model, "Identity", low, "l");
+    onnx_output(&model, "l");
+    model.graph = second;
+    onnx_node(&model, "Identity", high, "h");
+    onnx_output(&model, "h");
+    model.graph = main;
+    onnx_attr_g(&model, choice, "then_branch", first);
+    onnx_attr_g(&model, choice, "else_branch", second);
+}
+
+/* Runs on x [1, 3] of 0, 1, 2; the import's status where that fails. */
+static ig_status run_choice(bool go, ig_tensor *out) {
+    ig_module *module;
+    ig_status status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
+                                             NULL, &module);
+    if (status != IG_OK) {
+        return status;
+    }
+    CHECK_OK(ig_verify_module(module));
+    ig_tensor in[2];
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, INTS(1, 3), &in[0]));
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_bool, 0, NULL, &in[1]));
+    ig_tensor_set_i64(&in[1], 0, go);
+    for (int64_t i = 0; i < 3; i++) {
+        ig_tensor_set_f64(&in[0], i, (double)i);
+    }
+    status = ig_interpret(ig_module_graph(module, "main"), in, &run.arena, out);
+    ig_module_destroy(module);
+    return status;
+}
+
+TEST(a_rank_that_nothing_sees_may_differ) {
+    for (int k = 0; k < 4; k++) {
+        bool go = k % 2, swapped = k / 2;
+        begin_choice("go", swapped ? "row" : "one", swapped ? "one" : "row");
+        onnx_node(&model, "Neg", "y", "n"); /* of a rank that is not sure either */
+        onnx_node(&model, "Mul", "n,n", "m");
+        onnx_node(&model, "Add", "x,m", "z");
+        onnx_output(&model, "z");
+        ig_tensor out;
+        CHECK_OK(run_choice(go, &out));
+        CHECK(out.rank == 2 && out.dims[1] == 3);
+        CHECK(ig_tensor_get_f64(&out, 2) == (go != swapped ? 102 : 402));
+        end();
+    }
+}
+END_TEST
+
+TEST(a_rank_that_something_sees_may_not) {
+    static const struct {
+        const char *op, *ins;
+    } cases[] = { { "Shape", "y" },
+                  { "Identity", "y" },
+                  { "Neg", "y" },
+                  { "Mul", "y,one" },
+                  { "MatMul", "x,y" } };
+    for (size_t k = 0; k < IG_COUNT_OF(cases); k++) {
+        begin_choice("go", "one", "row");
+        onnx_node(&model, cases[k].op, cases[k].ins, "z");
+        onnx_output(&model, "z");
+        ig_tensor out;
+        CHECK_MSG(run_choice(false, &out) != IG_OK, "%s", cases[k].op);
+        CHECK_MSG(k == 4 || strstr(run.why, "which the branches of an If give"), "%s",
+                  run.why);
+        end();
+    }
+}
+END_TEST
+
+/* Axes in front of more than one element are no accident. */
+TEST(other_ranks_are_refused) {
+    begin_choice("go", "one", "x");
+    onnx_node(&model, "Mul", "x,y", "z");
+    onnx_output(&model, "z");
+    ig_tensor out;
+    CHECK_STATUS(run_choice(false, &out), IG_UNSUPPORTED);
+    CHECK_MSG(strstr(run.why, "has rank 0 in one branch and 2 in the other"), "%s",
+              run.why);
+    end();
+}
+END_TEST
+
+TEST(a_constant_decides_which_branch_there_is) {
+    for (int k = 0; k < 4; k++) {
+        const uint8_t truth = k % 2 ? 1 : 0;
+        bool is_negated = k / 2 > 0;
+        begin_choice(is_negated ? "not" : "const", "one", "x");
+        Onnx__TensorProto *tensor = onnx_tensor(&model, "const", ONNX_BOOL, 0, NULL,
+                                                &truth);
+        onnx_initializer(&model, tensor);
+        if (is_negated) {
+            onnx_node(&model, "Not", "const", "not");
+        }
+        onnx_output(&model, "y");
+        ig_tensor out;
+        CHECK_OK(run_choice(false, &out));
+        CHECK_INT(out.rank, truth != is_negated ? 0 : 2);
+        end();
+    }
+}
+END_TEST
+
+UNIT_SUITE(onnx_branch, a_rank_that_nothing_sees_may_differ,
+           a_rank_that_something_sees_may_not, other_ranks_are_refused,
+           a_constant_decides_which_branch_there_is)
