@@ -110,8 +110,11 @@ ig_status ig_onnx_import_constant_of_shape(ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_range(ig_onnx_node *node) {
+    ig_expr *e = node->e;
     ig_value *start = ig_onnx_scalar_input(node, 0);
     ig_value *limit = ig_onnx_scalar_input(node, 1);
-    ig_value *step = ig_onnx_scalar_input(node, 2);
+    ig_value *step = ig_onnx_in(node, 2)
+                         ? ig_onnx_scalar_input(node, 2)
+                         : ig_expr_like(e, ig_expr_integer(e, IG_DT_i64, 1), start);
     return ig_onnx_give(node, ig_build_range(node->e, start, limit, step));
 }

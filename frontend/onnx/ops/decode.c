@@ -88,35 +88,87 @@ ig_status ig_onnx_import_swiglu(ig_onnx_node *node) {
 
 enum { W = 1, BIAS, PAST };
 
+/* Does the file have channels behind positions, [B, L, channels...]? */
+static bool is_channels_last(const ig_onnx_node *node) {
+    return ig_onnx_row_has_attr(node->row, "channels_last") &&
+           ig_onnx_attr_bool(node, "channels_last", false);
+}
+
+/* An input as [B, C, L]. */
+static ig_value *put_channels_first(const ig_onnx_node *node, uint32_t index) {
+    if (!is_channels_last(node)) {
+        return ig_onnx_ranked_input(node, index, 3);
+    }
+    ig_value *x = ig_onnx_in(node, index);
+    uint32_t rank = x->type->rank;
+    if (rank < 3) {
+        return ig_expr_fail(node->e, IG_INVALID,
+                            "input %u has rank %u, expected 3 or more", index, rank);
+    }
+    return ig_expr_swap(node->e, ig_expr_merge_axes(node->e, x, 2, rank - 1u), 1, 2);
+}
+
+/* [B, C, L] as the file has it: with the channels' axes of input 0. */
+static ig_value *put_channels_back(const ig_onnx_node *node, ig_value *x) {
+    ig_dim dims[IG_TENSOR_RANK];
+    const ig_type *of = node->inputs[0]->type;
+    if (!is_channels_last(node) || !x) {
+        return x;
+    }
+    for (uint32_t i = 0; i < of->rank; i++) {
+        dims[i] = i == 1 ? x->type->dims[2] : of->dims[i];
+    }
+    return ig_expr_reshape(node->e, ig_expr_swap(node->e, x, 1, 2), of->rank, dims);
+}
+
+/* How far apart the kernel's taps are; what is not supported is an error. */
+static int64_t read_dilation(const ig_onnx_node *node) {
+    if (!ig_onnx_row_has_attr(node->row, "dilation")) {
+        return 1;
+    }
+    if (ig_onnx_attr_int(node, "ndim", 1) != 1 ||
+        ig_onnx_attr_int(node, "state_window", 0) != 0) {
+        ig_onnx_fail(
+            node, IG_UNSUPPORTED,
+            "ndim is %lld and state_window %lld: only one spatial axis and the "
+            "state behind the last position (1, 0) are supported",
+            (long long)ig_onnx_attr_int(node, "ndim", 1),
+            (long long)ig_onnx_attr_int(node, "state_window", 0));
+    }
+    return ig_onnx_attr_between(node, "dilation", 1, 1, INT32_MAX);
+}
+
 /* x [B, C, L] after the positions before it: the state, or zeros. */
 static ig_value *prepend_state(const ig_onnx_node *node, ig_value *x, ig_dim count) {
+    ig_expr *e = node->e;
     if (!ig_onnx_in(node, PAST)) {
         ig_dim zero = ig_dim_of(0);
         ig_dim before[] = { zero, zero, count }, after[] = { zero, zero, zero };
-        return ig_expr_pad(node->e, x, before, after, IG_PAD_constant, 0);
+        return ig_expr_pad(e, x, before, after, IG_PAD_constant, 0);
     }
-    ig_value *both[] = { ig_onnx_ranked_input(node, PAST, 3), x };
-    for (uint32_t i = 0; i < 2 && !ig_onnx_has_failed(node); i++) {
-        ig_onnx_guard_extents(node, PAST, i, 0, i);
-    }
+    ig_value *both[] = { put_channels_first(node, PAST), x };
     if (ig_onnx_has_failed(node)) {
         return NULL;
     }
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_expr_guard_equal(
+            e, both[0]->type->dims[i], x->type->dims[i],
+            "the state is of as many batches and channels as the input");
+    }
     ig_expr_guard_equal(node->e, both[0]->type->dims[2], count,
-                        "the state must have one position less than the kernel");
+                        "the state must have the positions that the kernel looks back");
     return ig_expr_concat(node->e, 2, both, 2);
 }
 
 /* The convolution where only the run knows how many channels, and so groups, there are:
  * each element is the sum of a window times its channel's weights. */
 static ig_value *sum_windows(const ig_onnx_node *node, ig_value *all, ig_value *w,
-                             ig_value *bias) {
+                             ig_value *bias, int64_t dilation, ig_dim count) {
     ig_expr *e = node->e;
     ig_dtype wide = w->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
-    ig_dim count = node->inputs[0]->type->dims[2];
     ig_value *first = ig_expr_axis_iota(e, 2, 0, count);
     ig_value *at = ig_expr_axis_iota(e, 2, 1, w->type->dims[2]);
-    at = ig_build_add(e, first, at);
+    at = ig_build_add(e, first, ig_expr_with_integer(e, IG_OP_mul, at, dilation));
     ig_value *windows = ig_expr_gather(e, ig_expr_cast(e, all, wide), at, 2,
                                        IG_NEGATIVE_error);
     ig_value *y = ig_build_mul(e, windows, ig_expr_cast(e, w, wide));
@@ -131,11 +183,10 @@ static ig_value *sum_windows(const ig_onnx_node *node, ig_value *all, ig_value *
 ig_status ig_onnx_import_causal_conv(ig_onnx_node *node) {
     ig_expr *e = node->e;
     static const int64_t ones[] = { 1 };
-    int64_t channels = 1;
+    int64_t channels = 1, dilation = read_dilation(node);
     bool is_silu = ig_onnx_attr_choice(node, "activation", "none silu swish") > 0;
     ig_onnx_float_input(node, 0);
-    ig_value *x = ig_onnx_ranked_input(node, 0, 3),
-             *w = ig_onnx_ranked_input(node, W, 3);
+    ig_value *x = put_channels_first(node, 0), *w = ig_onnx_ranked_input(node, W, 3);
     if (ig_onnx_has_failed(node)) {
         return e->status;
     }
@@ -147,22 +198,26 @@ ig_status ig_onnx_import_causal_conv(ig_onnx_node *node) {
                          ? ig_onnx_list_input(node, BIAS, w->type->dims[0],
                                               "bias must have an entry per channel")
                          : NULL;
-    ig_dim count = ig_dim_sub(e->module, w->type->dims[2], ig_dim_of(1));
+    ig_dim count = ig_dim_mul(e->module,
+                              ig_dim_sub(e->module, w->type->dims[2], ig_dim_of(1)),
+                              ig_dim_of(dilation));
     ig_value *all = prepend_state(node, x, count);
     ig_dim none[] = { ig_dim_of(0) };
     ig_conv_attrs attrs = { .strides = { ones, 1 },
-                            .dilations = { ones, 1 },
+                            .dilations = { &dilation, 1 },
                             .before = { none, 1 },
                             .after = { none, 1 } };
     bool is_known = ig_dim_constant(e->module, w->type->dims[0], &channels);
     attrs.group = (ig_maybe_int)IG_SET(channels);
-    ig_value *y = is_known ? ig_build_conv(e, all, w, bias, attrs)
-                           : sum_windows(node, all, w, bias);
-    if (node->output_count > 1) {
-        node->outputs[1] = all ? ig_expr_slice(e, all, 2, x->type->dims[2], count, 1)
-                               : NULL;
+    ig_value *y = is_known
+                      ? ig_build_conv(e, all, w, bias, attrs)
+                      : sum_windows(node, all, w, bias, dilation, x->type->dims[2]);
+    if (node->output_count > 1 && all) {
+        ig_value *last = ig_expr_slice(e, all, 2, x->type->dims[2], count, 1);
+        node->outputs[1] = put_channels_back(node, last);
     }
-    return ig_onnx_give(node, is_silu && y ? ig_compose_swish(e, y, 1) : y);
+    y = is_silu && y ? ig_compose_swish(e, y, 1) : y;
+    return ig_onnx_give(node, put_channels_back(node, y));
 }
 
 /* ---- BitCast ---- */

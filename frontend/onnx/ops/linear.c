@@ -1,5 +1,5 @@
-/* Determinants, and attention that is linear in the length: a state updated step by
- * step.
+/* Determinants, inverses, and attention that is linear in the length: a state updated
+ * step by step.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/ops/hooks.h"
 
@@ -19,16 +19,22 @@ static ig_value *exchange_rows(ig_expr *e, ig_value *x, ig_value *row, ig_value 
                                     (ig_gather_elements_attrs){ .axis = 1 });
 }
 
-/* One column: the determinant so far [B, 1, 1], and x with zeros below the pivot. */
-static void eliminate_column(ig_expr *e, const ig_block *body, ig_value *row,
-                             ig_value *out[2]) {
-    ig_value *at = body->args[0], *x = body->args[2], *det = body->args[3];
+/* The row at or below `at` with the largest element of that column, i64 [B, 1, 1]. */
+static ig_value *find_pivot(ig_expr *e, ig_value *x, ig_value *row, ig_value *at) {
     ig_value *column = ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error);
     ig_value *size = ig_build_abs(e, ig_expr_unsqueeze(e, column, 2));
     ig_value *none = ig_expr_number(e, IG_DT_f64, -1);
     size = ig_build_where(e, ig_build_ge(e, row, at), size, none);
     ig_arg_reduce_attrs attrs = { .axis = 1, .keep = true };
-    ig_value *pivot = ig_build_arg_reduce(e, size, attrs);
+    return ig_build_arg_reduce(e, size, attrs);
+}
+
+/* One column: the determinant so far [B, 1, 1], and x with zeros below the pivot. */
+static void eliminate_column(ig_expr *e, const ig_block *body, ig_value *row,
+                             ig_value *out[2]) {
+    ig_value *at = body->args[0], *x = body->args[2], *det = body->args[3];
+    ig_value *none = ig_expr_number(e, IG_DT_f64, -1);
+    ig_value *pivot = find_pivot(e, x, row, at);
     x = exchange_rows(e, x, row, at, pivot);
     ig_value *own = ig_expr_gather(e, x, at, 1, IG_NEGATIVE_error); /* [B, n] */
     ig_value *value = ig_expr_gather(e, own, at, 1, IG_NEGATIVE_error);
@@ -38,7 +44,7 @@ static void eliminate_column(ig_expr *e, const ig_block *body, ig_value *row,
     ig_value *sign = ig_build_where(e, ig_build_eq(e, pivot, at), one, none);
     out[1] = ig_build_mul(e, det, ig_build_mul(e, value, sign));
     ig_value *is_zero = ig_expr_with(e, IG_OP_eq, value, 0);
-    column = ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error);
+    ig_value *column = ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error);
     ig_value *factor = ig_build_div(e, ig_expr_unsqueeze(e, column, 2),
                                     ig_build_where(e, is_zero, one, value));
     ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
@@ -93,6 +99,65 @@ ig_status ig_onnx_import_det(ig_onnx_node *node) {
     ig_value *y = wide ? build_det(e, wide) : NULL;
     return ig_onnx_give(node,
                         ig_expr_like(e, ig_expr_reshape(e, y, rank - 2, dims), x));
+}
+
+/* ---- Inverse of com.microsoft: the same, of all rows but the pivot's ---- */
+
+/* One column of [matrix, its inverse so far]. */
+static ig_value *clear_column(ig_expr *e, const ig_block *body, ig_value *row) {
+    ig_value *at = body->args[0], *x = body->args[2];
+    x = exchange_rows(e, x, row, at, find_pivot(e, x, row, at));
+    ig_value *own = ig_expr_gather(e, x, at, 1, IG_NEGATIVE_error); /* [B, 2 n] */
+    ig_value *value = ig_expr_gather(e, own, at, 1, IG_NEGATIVE_error);
+    own = ig_build_div(e, own, ig_expr_unsqueeze(e, value, 1));
+    own = ig_expr_unsqueeze(e, own, 1);
+    ig_value *column = ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error);
+    column = ig_expr_unsqueeze(e, column, 2);
+    ig_value *others = ig_build_sub(e, x, ig_build_mul(e, column, own));
+    return ig_build_where(e, ig_build_eq(e, row, at), own, others);
+}
+
+/* [B, n, n] in f64; infinite or NaN where there is none. */
+static ig_value *build_inverse(ig_expr *e, ig_value *x) {
+    ig_dim n = x->type->dims[1], dims[] = { x->type->dims[0], n, n };
+    ig_value *row = ig_expr_axis_iota(e, 3, 1, n);
+    ig_value *is_one = ig_build_eq(e, row, ig_expr_axis_iota(e, 3, 2, n));
+    ig_value *one = ig_expr_cast(e, is_one, IG_DT_f64);
+    ig_value *both[] = { x, ig_expr_expand(e, one, 3, dims) };
+    ig_value *operands[] = { ig_expr_dim(e, n, IG_DT_i64),
+                             ig_expr_number(e, IG_DT_bool, 1),
+                             ig_expr_concat(e, 2, both, 2) };
+    if (e->status != IG_OK) {
+        return NULL;
+    }
+    ig_builder outside = *e->builder;
+    ig_op *op = ig_expr_open_loop(e, operands, operands[2]->type);
+    if (!op) {
+        return NULL;
+    }
+    ig_value *next = clear_column(e, op->bodies[0], row);
+    if (next) {
+        ig_make_yield(e->builder, (ig_value *[]){ op->bodies[0]->args[1], next }, 2);
+    }
+    *e->builder = outside;
+    return next ? ig_expr_slice(e, ig_op_result(op, 0), 2, n, n, 1) : NULL;
+}
+
+ig_status ig_onnx_import_inverse(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    ig_value *x = ig_onnx_float_input(node, 0);
+    uint32_t rank = x->type->rank;
+    if (rank < 2) {
+        return ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 2 or more",
+                            rank);
+    }
+    const ig_dim *dims = x->type->dims;
+    ig_expr_guard_equal(e, dims[rank - 2], dims[rank - 1], "the matrices are square");
+    ig_dim flat[] = { ig_dim_product(e->module, dims, rank - 2), dims[rank - 1],
+                      dims[rank - 1] };
+    ig_value *wide = ig_expr_reshape(e, ig_expr_cast(e, x, IG_DT_f64), 3, flat);
+    ig_value *y = wide ? build_inverse(e, wide) : NULL;
+    return ig_onnx_give(node, ig_expr_like(e, ig_expr_reshape(e, y, rank, dims), x));
 }
 
 /* ---- LinearAttention ---- */
@@ -240,6 +305,36 @@ static ig_value *first_state(const recurrence *r) {
     return ig_expr_fill(r->e, r->wide, 4, dims, 0);
 }
 
+/* Some heads go with several of the others. */
+static ig_status check_heads(const recurrence *r) {
+    bool may_be_fewer = ig_onnx_row_has_attr(r->node->row, "state_window");
+    if (may_be_fewer && ig_onnx_attr_int(r->node, "state_window", 0) != 0) {
+        return ig_onnx_fail(
+            r->node, IG_UNSUPPORTED,
+            "state_window is %lld: only the state behind the last token "
+            "(0) is supported",
+            (long long)ig_onnx_attr_int(r->node, "state_window", 0));
+    }
+    if (r->queries % r->heads && !(may_be_fewer && r->heads % r->queries == 0)) {
+        return ig_onnx_fail(r->node, IG_INVALID,
+                            "q_num_heads is no multiple of kv_num_heads");
+    }
+    return IG_OK;
+}
+
+/* com.microsoft has a form with fewer heads of keys than of values: theirs are as wide
+ * as those of queries. */
+static int64_t count_keys(const recurrence *r) {
+    int64_t width, all;
+    ig_module *module = r->e->module;
+    bool is_known = r->node->inputs[KEY]->type->rank == 3 &&
+                    ig_dim_constant(module, r->node->inputs[QUERY]->type->dims[2],
+                                    &width) &&
+                    ig_dim_constant(module, r->node->inputs[KEY]->type->dims[2], &all);
+    int64_t count = is_known && width >= r->queries ? all / (width / r->queries) : 0;
+    return count > 0 && r->heads % count == 0 ? count : r->heads;
+}
+
 ig_status ig_onnx_import_linear_attention(ig_onnx_node *node) {
     ig_expr *e = node->e;
     recurrence r = { .node = node, .e = e };
@@ -251,14 +346,15 @@ ig_status ig_onnx_import_linear_attention(ig_onnx_node *node) {
     query = ig_onnx_ranked_input(node, QUERY, 3);
     IG_TRY(e->status);
     r.wide = query->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
-    if (r.queries % r.heads) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "q_num_heads is no multiple of kv_num_heads");
-    }
+    IG_TRY(check_heads(&r));
     ig_dim any = ig_dim_of(0);
-    r.k = read_heads(&r, KEY, r.heads, any);
+    r.k = read_heads(&r, KEY, count_keys(&r), any);
     r.v = read_heads(&r, VALUE, r.heads, any);
     r.q = read_heads(&r, QUERY, r.queries, any);
+    r.k = ig_compose_repeat_heads(e, r.k, r.v);
+    if (r.queries < r.heads) {
+        r.q = ig_compose_repeat_heads(e, r.q, r.v);
+    }
     IG_TRY(e->status);
     ig_expr_guard_equal(e, r.q->type->dims[3], r.k->type->dims[3],
                         "heads of queries and keys have one size");

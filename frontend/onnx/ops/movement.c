@@ -310,17 +310,22 @@ ig_status ig_onnx_import_pad_attributes(ig_onnx_node *node) {
                     ig_expr_number(node->e, (ig_dtype)x->type->dtype, value));
 }
 
+/* Which axes are padded; NULL: all, as com.microsoft's form has it always. */
+static ig_value *pad_axes(const ig_onnx_node *node) {
+    return ig_onnx_row_has_input(node->row, 3) ? ig_onnx_in(node, 3) : NULL;
+}
+
 ig_status ig_onnx_import_pad(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *value = ig_onnx_in(node, 2);
     ig_dims_value pads;
     if (ig_onnx_dims(node, 1, &pads)) {
-        bool has_axes = ig_onnx_in(node, 3) != NULL;
+        bool has_axes = pad_axes(node) != NULL;
         ig_ints axes = { 0 };
         axes = has_axes ? ig_onnx_axes(node, "axes", 3, x->type->rank) : axes;
         value = value ? ig_onnx_scalar_input(node, 2) : NULL;
         return give_pad(node, (ig_dims){ pads.dims, pads.count }, axes, value);
     }
-    ig_value *axes = ig_onnx_in(node, 3) ? ig_onnx_ranked_input(node, 3, 1) : NULL;
+    ig_value *axes = pad_axes(node) ? ig_onnx_ranked_input(node, 3, 1) : NULL;
     if (ig_onnx_has_failed(node)) {
         return node->e->status;
     }

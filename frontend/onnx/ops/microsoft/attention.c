@@ -2,22 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Formulas: ONNX Runtime's docs/ContribOperators.md. */
-#include "compose/attention.h"
 #include "compose/quantise.h"
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/microsoft/heads.h"
 
 #include <math.h>
 
-/* One call's heads, [B, heads, L, E]. */
-typedef struct heads {
-    ig_onnx_node *node;
-    ig_expr *e;
-    int64_t count, keys; /* heads of queries, of keys and values */
-    ig_value *q, *k, *v;
-    ig_value *bias; /* floats that are added to the scores, or NULL */
-} heads;
+typedef ig_onnx_heads heads;
 
-static ig_attention open_attention(heads *h) {
+ig_attention ig_onnx_open_attention(ig_onnx_heads *h) {
     ig_attention a = { .q = h->q };
     a.k = ig_compose_repeat_heads(h->e, h->k, h->q);
     a.v = ig_compose_repeat_heads(h->e, h->v, h->q);
@@ -27,14 +20,13 @@ static ig_attention open_attention(heads *h) {
     return a;
 }
 
-static ig_status give_attention(heads *h, ig_attention *a) {
+ig_status ig_onnx_give_attention(ig_onnx_heads *h, ig_attention *a) {
     ig_value *y = ig_compose_attention(h->e, a);
     return ig_onnx_give(h->node, ig_compose_join_heads(h->e, y));
 }
 
-/* Part `index` of an axis that holds parts of these sizes side by side. */
-static ig_value *take_part(ig_expr *e, ig_value *x, uint32_t axis, const ig_dim *sizes,
-                           uint32_t index) {
+ig_value *ig_onnx_take_part(ig_expr *e, ig_value *x, uint32_t axis, const ig_dim *sizes,
+                            uint32_t index) {
     ig_dim start = ig_dim_of(0);
     for (uint32_t i = 0; i < index; i++) {
         start = ig_dim_add(e->module, start, sizes[i]);
@@ -103,7 +95,7 @@ static ig_value *split_biased(heads *h, ig_value *x, const ig_dim *sizes,
         return x;
     }
     if (bias) {
-        x = ig_build_add(h->e, x, take_part(h->e, bias, 0, sizes, index));
+        x = ig_build_add(h->e, x, ig_onnx_take_part(h->e, bias, 0, sizes, index));
     }
     return ig_compose_split_heads(h->e, x, h->count);
 }
@@ -160,7 +152,7 @@ ig_status ig_onnx_import_multi_head(ig_onnx_node *node) {
     if (ig_onnx_in(node, ADDED)) {
         add_to_bias(&h, node->inputs[ADDED]);
     }
-    ig_attention a = open_attention(&h);
+    ig_attention a = ig_onnx_open_attention(&h);
     IG_TRY(node->e->status);
     if (ig_onnx_attr_bool(node, "unidirectional", false)) {
         a.attrs.causal = true;
@@ -168,7 +160,7 @@ ig_status ig_onnx_import_multi_head(ig_onnx_node *node) {
                                  h.q->type->dims[2]);
         a.attrs.past = (ig_maybe_dim)IG_SET(past);
     }
-    return give_attention(&h, &a);
+    return ig_onnx_give_attention(&h, &a);
 }
 
 /* ---- Attention: x times packed weights ---- */
@@ -226,7 +218,8 @@ static ig_status attend_packed(heads *h, ig_value *all, const ig_dim sizes[3],
     ig_onnx_node *node = h->node;
     ig_value *parts[3];
     for (uint32_t i = 0; i < 3; i++) {
-        parts[i] = ig_compose_split_heads(e, take_part(e, all, 2, sizes, i), h->count);
+        parts[i] = ig_compose_split_heads(e, ig_onnx_take_part(e, all, 2, sizes, i),
+                                          h->count);
     }
     h->q = parts[0];
     h->k = parts[1];
@@ -238,14 +231,14 @@ static ig_status attend_packed(heads *h, ig_value *all, const ig_dim sizes[3],
     if (in.scores != NO_INPUT && ig_onnx_in(node, in.scores)) {
         add_to_bias(h, node->inputs[in.scores]);
     }
-    ig_attention a = open_attention(h);
+    ig_attention a = ig_onnx_open_attention(h);
     IG_TRY(e->status);
     if (ig_onnx_attr_bool(node, "unidirectional", false)) {
         a.attrs.causal = true;
         a.attrs.past =
             (ig_maybe_dim)IG_SET(ig_dim_sub(e->module, h->k->type->dims[2], fresh));
     }
-    return give_attention(h, &a);
+    return ig_onnx_give_attention(h, &a);
 }
 
 ig_status ig_onnx_import_packed_attention(ig_onnx_node *node) {
@@ -309,190 +302,4 @@ ig_status ig_onnx_import_quantised_attention(ig_onnx_node *node) {
     }
     return attend_packed(&h, project_bytes(&h), sizes,
                          (packed_inputs){ Q_MASK, Q_PAST, NO_INPUT });
-}
-
-/* ---- GroupQueryAttention ---- */
-
-enum {
-    G_QUERY,
-    G_KEY,
-    G_VALUE,
-    G_PAST_KEY,
-    G_PAST_VALUE,
-    G_LENGTHS,
-    G_TOTAL,
-    G_COS,
-    G_SIN
-};
-
-typedef struct group {
-    heads h;
-    ig_value *past;   /* i64 [B]: rows of the cache before this call */
-    ig_dim rows, all; /* of this call; of the cache behind it */
-} group;
-
-/* Queries, keys and values, which may lie side by side in the first input. */
-static void read_group(group *g) {
-    ig_onnx_node *node = g->h.node;
-    ig_expr *e = g->h.e;
-    ig_value *q = node->inputs[G_QUERY], *k = ig_onnx_in(node, G_KEY),
-             *v = ig_onnx_in(node, G_VALUE);
-    if (!k) {
-        ig_dim parts = ig_dim_of(g->h.count + 2 * g->h.keys);
-        ig_dim each = ig_dim_exact_div(e->module, q->type->dims[2], parts);
-        ig_dim few = ig_dim_mul(e->module, each, ig_dim_of(g->h.keys));
-        ig_dim sizes[] = { ig_dim_mul(e->module, each, ig_dim_of(g->h.count)), few,
-                           few };
-        ig_value *all = q;
-        q = take_part(e, all, 2, sizes, 0);
-        k = take_part(e, all, 2, sizes, 1);
-        v = take_part(e, all, 2, sizes, 2);
-    }
-    g->h.q = ig_compose_split_heads(e, q, g->h.count);
-    g->h.k = ig_compose_split_heads(e, k, g->h.keys);
-    g->h.v = v ? ig_compose_split_heads(e, v, g->h.keys) : NULL;
-}
-
-/* How many rows each batch had before: its total less this call's rows; none where the
- * call holds all (a prompt, whose shorter rows end early). */
-static void find_past(group *g) {
-    ig_expr *e = g->h.e;
-    ig_onnx_node *node = g->h.node;
-    ig_value *rows = ig_expr_dim(e, g->rows, IG_DT_i64);
-    ig_value *lengths = ig_expr_flatten(e, node->inputs[G_LENGTHS]);
-    lengths = ig_expr_with_integer(e, IG_OP_add, ig_expr_cast(e, lengths, IG_DT_i64),
-                                   1);
-    ig_value *total = ig_onnx_count_input(node, G_TOTAL);
-    ig_value *is_prompt = ig_build_eq(e, total, rows);
-    ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
-    g->past = ig_build_where(e, is_prompt, zero, ig_build_sub(e, lengths, rows));
-    g->past = ig_expr_with_integer(e, IG_OP_max, g->past, 0);
-    ig_value *held = zero;
-    if (ig_onnx_in(node, G_PAST_KEY)) {
-        held = ig_expr_dim(e, node->inputs[G_PAST_KEY]->type->dims[2], IG_DT_i64);
-    }
-    ig_expr_bind_dims(e, ig_build_max(e, held, total), 1, "rows of the cache", &g->all);
-}
-
-/* Heads turned by the angles of their rows, which count on from the past. */
-static ig_value *rotate_heads(group *g, ig_value *x) {
-    ig_expr *e = g->h.e;
-    ig_onnx_node *node = g->h.node;
-    bool is_interleaved = ig_onnx_attr_bool(node, "rotary_interleaved", false);
-    ig_value *cos = ig_onnx_in(node, G_COS), *sin = ig_onnx_in(node, G_SIN);
-    if (!cos || !sin) {
-        return ig_expr_fail(e, IG_INVALID, "do_rotary needs both caches of angles");
-    }
-    ig_value *at = ig_build_add(e, ig_expr_unsqueeze(e, g->past, 1),
-                                ig_expr_axis_iota(e, 2, 1, g->rows));
-    ig_dim last = ig_dim_sub(e->module, cos->type->dims[0], ig_dim_of(1));
-    at = ig_build_min(e, at, ig_expr_dim(e, last, IG_DT_i64));
-    cos = ig_expr_unsqueeze(e, ig_expr_gather(e, cos, at, 0, IG_NEGATIVE_error), 1);
-    sin = ig_expr_unsqueeze(e, ig_expr_gather(e, sin, at, 0, IG_NEGATIVE_error), 1);
-    if (!cos || !sin) {
-        return NULL;
-    }
-    ig_dim turned = ig_dim_mul(e->module, cos->type->dims[3], ig_dim_of(2));
-    return ig_compose_rotate(e, x, ig_expr_widen(e, cos), ig_expr_widen(e, sin), turned,
-                             is_interleaved);
-}
-
-/* The cache with this call's rows in place: [B, heads, all, E]. */
-static ig_value *extend_cache(group *g, ig_value *x, uint32_t past, uint32_t result) {
-    ig_expr *e = g->h.e;
-    ig_value *old = ig_onnx_in(g->h.node, past);
-    if (!x) {
-        return NULL;
-    }
-    ig_dim dims[] = { x->type->dims[0], x->type->dims[1], g->all, x->type->dims[3] };
-    ig_value *from = ig_build_sub(e, ig_expr_axis_iota(e, 4, 2, g->all),
-                                  ig_expr_unsqueeze_to(e, g->past, 4));
-    ig_value *is_new =
-        ig_build_and(e, ig_expr_with_integer(e, IG_OP_ge, from, 0),
-                     ig_build_lt(e, from, ig_expr_dim(e, g->rows, IG_DT_i64)));
-    from = ig_build_where(e, is_new, from, ig_expr_integer(e, IG_DT_i64, 0));
-    from = ig_expr_expand(e, from, 4, dims);
-    x = ig_build_gather_elements(e, x, from, (ig_gather_elements_attrs){ .axis = 2 });
-    ig_value *rest = ig_expr_number(e, (ig_dtype)g->h.q->type->dtype, 0);
-    if (old) {
-        ig_dim none[4] = { ig_dim_of(0), ig_dim_of(0), ig_dim_of(0), ig_dim_of(0) };
-        ig_dim more[4] = { ig_dim_of(0), ig_dim_of(0),
-                           ig_dim_sub(e->module, g->all, old->type->dims[2]),
-                           ig_dim_of(0) };
-        rest = ig_expr_pad(e, old, none, more, IG_PAD_constant, 0);
-    }
-    x = ig_build_where(e, is_new, x, rest);
-    if (result < g->h.node->output_count) {
-        g->h.node->outputs[result] = x;
-    }
-    return x;
-}
-
-/* bool [B, 1, rows, all]: the rows up to a query's own, or the window's last of
- * them. */
-static ig_value *find_visible(const group *g) {
-    ig_expr *e = g->h.e;
-    int64_t window = ig_onnx_attr_int(g->h.node, "local_window_size", -1);
-    ig_value *own = ig_build_add(e, ig_expr_axis_iota(e, 4, 2, g->rows),
-                                 ig_expr_unsqueeze_to(e, g->past, 4));
-    ig_value *column = ig_expr_axis_iota(e, 4, 3, g->all);
-    ig_value *is_seen = ig_build_le(e, column, own);
-    if (window >= 0) {
-        ig_value *first = ig_expr_with_integer(e, IG_OP_sub, own, window);
-        is_seen = ig_build_and(e, is_seen, ig_build_gt(e, column, first));
-    }
-    return is_seen;
-}
-
-/* The cache and the angles, where there are any. */
-static void check_ranks(const ig_onnx_node *node) {
-    static const struct {
-        uint32_t input, rank;
-    } rows[] = { { G_PAST_KEY, 4 }, { G_PAST_VALUE, 4 }, { G_COS, 2 }, { G_SIN, 2 } };
-    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        if (ig_onnx_in(node, rows[i].input)) {
-            (void)ig_onnx_ranked_input(node, rows[i].input, rows[i].rank);
-        }
-    }
-}
-
-ig_status ig_onnx_import_group_query(ig_onnx_node *node) {
-    ig_expr *e = node->e;
-    group g = { .h = { .node = node, .e = e } };
-    (void)ig_onnx_float_input(node, G_QUERY);
-    (void)ig_onnx_ranked_input(node, G_QUERY, 3);
-    if (!ig_onnx_needs_input(node, G_LENGTHS) || !ig_onnx_needs_input(node, G_TOTAL)) {
-        return e->status;
-    }
-    check_ranks(node);
-    g.h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
-    g.h.keys = ig_onnx_attr_between(node, "kv_num_heads", 0, 1, INT32_MAX);
-    for (uint32_t i = G_SIN + 1; i < node->input_count; i++) {
-        if (node->inputs[i]) {
-            return ig_onnx_fail(node, IG_UNSUPPORTED, "input %u is not supported", i);
-        }
-    }
-    IG_TRY(e->status);
-    if (ig_onnx_attr_int(node, "smooth_softmax", 0) > 0) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED, "smooth_softmax is not supported");
-    }
-    read_group(&g);
-    IG_TRY(e->status);
-    g.rows = g.h.q->type->dims[2];
-    find_past(&g);
-    if (ig_onnx_attr_bool(node, "do_rotary", false)) {
-        g.h.q = rotate_heads(&g, g.h.q);
-        g.h.k = rotate_heads(&g, g.h.k);
-    }
-    IG_TRY(e->status);
-    g.h.k = extend_cache(&g, g.h.k, G_PAST_KEY, 1);
-    g.h.v = extend_cache(&g, g.h.v, G_PAST_VALUE, 2);
-    ig_attention a = open_attention(&g.h);
-    a.mask = find_visible(&g);
-    double softcap = ig_onnx_attr_float(node, "softcap", 0);
-    if (softcap > 0) {
-        a.attrs.softcap = (ig_maybe_float)IG_SET(softcap);
-    }
-    IG_TRY(e->status);
-    return give_attention(&g.h, &a);
 }

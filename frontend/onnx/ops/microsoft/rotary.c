@@ -1,4 +1,5 @@
-/* RotaryEmbedding of com.microsoft: heads turned by the angles of their positions.
+/* RotaryEmbedding and MRotaryEmbedding of com.microsoft: heads turned by the angles of
+ * their positions.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Formulas: ONNX Runtime's docs/ContribOperators.md.  One position is that of the first
@@ -70,27 +71,102 @@ static ig_value *read_angles(const rotary *r, uint32_t index) {
     return rows ? ig_expr_unsqueeze(r->e, ig_expr_widen(r->e, rows), 1) : NULL;
 }
 
+/* Turns what the node's angles [B or 1, 1, L, turned / 2] say. */
+static ig_status turn_heads(const rotary *r, ig_value *cos, ig_value *sin) {
+    ig_onnx_node *node = r->node;
+    bool is_interleaved = ig_onnx_attr_bool(node, "interleaved", false);
+    IG_TRY(node->e->status);
+    ig_dim half = ig_dim_floor_div(r->e->module, r->turned, ig_dim_of(2));
+    const char *what = "rows of angles must be half as long as what is turned";
+    ig_expr_guard_equal(r->e, cos->type->dims[3], half, what);
+    ig_expr_guard_equal(r->e, sin->type->dims[3], half, what);
+    ig_expr_guard_less_equal(r->e, r->turned, r->x->type->dims[3],
+                             "what is turned must fit into a head");
+    IG_TRY(node->e->status);
+    ig_value *y = ig_compose_rotate(r->e, r->x, cos, sin, r->turned, is_interleaved);
+    bool is_flat = node->inputs[X]->type->rank == 3;
+    return ig_onnx_give(node, is_flat && y ? ig_compose_join_heads(r->e, y) : y);
+}
+
+static ig_status check_packing(const ig_onnx_node *node) {
+    return ig_onnx_attr_bool(node, "is_packed_batching", false)
+               ? ig_onnx_fail(node, IG_UNSUPPORTED,
+                              "is_packed_batching is not supported")
+               : node->e->status;
+}
+
 ig_status ig_onnx_import_rotate_heads(ig_onnx_node *node) {
     rotary r = { .node = node, .e = node->e };
-    bool is_interleaved = ig_onnx_attr_bool(node, "interleaved", false);
-    if (ig_onnx_attr_bool(node, "is_packed_batching", false)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "is_packed_batching is not supported");
-    }
+    IG_TRY(check_packing(node));
     read_heads(&r);
     IG_TRY(node->e->status);
     read_positions(&r);
     IG_TRY(node->e->status);
     ig_value *cos = read_angles(&r, COS), *sin = read_angles(&r, SIN);
+    return turn_heads(&r, cos, sin);
+}
+
+/* ---- MRotaryEmbedding: an angle is of a place in time, in height or in width ---- */
+
+enum { STREAMS = 3 };
+
+/* Which stream each angle is of: sections one after the other, or streams by turns as
+ * far as the section of each goes, and the first where they do not. */
+static ig_value *find_streams(const ig_onnx_node *node, ig_ints sections,
+                              int64_t *out_count) {
+    bool is_alternate = ig_onnx_attr_between(node, "mrope_layout", 0, 0, 1) == 1;
+    int64_t ends[STREAMS], count = 0;
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        if (sections.items[i] < 0 || sections.items[i] > INT16_MAX) {
+            ig_onnx_fail(node, IG_INVALID, "mrope_section has an entry %lld",
+                         (long long)sections.items[i]);
+            return NULL;
+        }
+        count += sections.items[i];
+        ends[i] = count;
+    }
+    int64_t *streams = IG_NEW_ARRAY(node->import->arena, int64_t, (size_t)count + 1u);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t turn = k % STREAMS;
+        bool is_own = turn == 0 || k < sections.items[turn] * STREAMS;
+        int64_t part = (k >= ends[0]) + (k >= ends[1]);
+        streams[k] = is_alternate ? (is_own ? turn : 0) : part;
+    }
+    *out_count = count;
+    return ig_expr_constant(node->e, "streams", IG_DT_i64, 1, &count, streams);
+}
+
+/* The angles of each row, [B, 1, L, turned / 2], each at the position of its stream. */
+static ig_value *read_mixed_angles(const rotary *r, uint32_t index, ig_value *streams) {
+    ig_expr *e = r->e;
+    ig_value *all = ig_onnx_float_input(r->node, index), *y = NULL;
+    (void)ig_onnx_ranked_input(r->node, index, 2);
+    ig_value *rows = ig_expr_gather(e, all, r->at, 0, IG_NEGATIVE_error);
+    for (int64_t i = 0; i < STREAMS && rows; i++) {
+        ig_value *own = ig_expr_widen(e, ig_expr_select(e, rows, 0, ig_dim_of(i)));
+        ig_value *is_own = ig_expr_with_integer(e, IG_OP_eq, streams, i);
+        y = y ? ig_build_where(e, is_own, own, y) : own;
+    }
+    return y ? ig_expr_unsqueeze(e, y, 1) : NULL;
+}
+
+ig_status ig_onnx_import_rotate_by_streams(ig_onnx_node *node) {
+    rotary r = { .node = node, .e = node->e };
+    IG_TRY(check_packing(node));
+    ig_ints sections = ig_onnx_attr_list_of(node, "mrope_section", STREAMS);
+    (void)ig_onnx_ranked_input(node, POSITIONS, 3);
+    (void)ig_onnx_ranked_input(node, COS, 2);
     IG_TRY(node->e->status);
-    ig_dim half = ig_dim_floor_div(r.e->module, r.turned, ig_dim_of(2));
-    const char *what = "rows of angles must be half as long as what is turned";
-    ig_expr_guard_equal(r.e, cos->type->dims[3], half, what);
-    ig_expr_guard_equal(r.e, sin->type->dims[3], half, what);
-    ig_expr_guard_less_equal(r.e, r.turned, r.x->type->dims[3],
-                             "what is turned must fit into a head");
+    int64_t count = 0;
+    ig_value *streams = find_streams(node, sections, &count);
+    read_heads(&r);
     IG_TRY(node->e->status);
-    ig_value *y = ig_compose_rotate(r.e, r.x, cos, sin, r.turned, is_interleaved);
-    bool is_flat = node->inputs[X]->type->rank == 3;
-    return ig_onnx_give(node, is_flat && y ? ig_compose_join_heads(r.e, y) : y);
+    r.at = ig_expr_cast(r.e, node->inputs[POSITIONS], IG_DT_i64);
+    ig_expr_guard_equal(r.e, r.at->type->dims[0], ig_dim_of(STREAMS),
+                        "positions are of three streams");
+    ig_expr_guard_equal(r.e, node->inputs[COS]->type->dims[1], ig_dim_of(count),
+                        "mrope_section must have as many angles as a row");
+    ig_value *cos = read_mixed_angles(&r, COS, streams);
+    ig_value *sin = read_mixed_angles(&r, SIN, streams);
+    return turn_heads(&r, cos, sin);
 }
