@@ -12,9 +12,11 @@ import sys
 
 import numpy as np
 import onnx.parser
+import onnxruntime as ort
 
 sys.dont_write_bytecode = True
 
+from onnx_models import run_whole
 from stored import Cases
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -28,10 +30,10 @@ WORDS = {np.dtype(np.float32): "float", np.dtype(np.float16): "float16",
          np.dtype(np.float64): "double"}
 
 
-def case(name, signature, body, *sets, rtol=1e-3, atol=1e-4, by_hand=None):
+def case(name, signature, body, *sets, rtol=1e-3, atol=1e-4, by_hand=None, judge=run_whole):
     body = body.replace("ms.", "com.microsoft.")
     CASES.add(name, 17, signature, body, *sets, rtol=rtol, atol=atol, by_hand=by_hand,
-              domains=', "com.microsoft": 1')
+              domains=', "com.microsoft": 1', judge=judge)
 
 
 def node(name, call, inputs, outputs, attributes="", more=(), stated=(), shown=None, **options):
@@ -304,6 +306,79 @@ case("fixed_group_norms",
      qk_norm_epsilon = 0.01>(q, k, v, pk, pv, n, t, cos, sin, , , , , , a, b)""",
      [q, k, *rest, *weights], by_hand=answer)
 
+# ---- sparse attention: caches are of one place in memory before and behind the call ----
+
+BLOCKS, BLOCK = 3, 16
+
+
+def run_in_place(model, feeds):
+    """Outputs 1 and 2 lie where the inputs pk and pv are."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    session = ort.InferenceSession(model.SerializeToString(), options,
+                                   providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    values = {key: ort.OrtValue.ortvalue_from_numpy(a.copy()) for key, a in feeds.items()}
+    for key, value in values.items():
+        binding.bind_ortvalue_input(key, value)
+    names = [o.name for o in session.get_outputs()]
+    binding.bind_output(names[0])
+    for name, key in zip(names[1:], ("pk", "pv")):
+        binding.bind_ortvalue_output(name, values[key])
+    session.run_with_iobinding(binding)
+    return [value.numpy().copy() for value in binding.get_outputs()], ""
+
+
+def compress(masks):
+    """Ends of rows, and columns, which are padded with -1."""
+    ends = np.cumsum(masks.sum(2), 1)
+    ends = np.concatenate([np.zeros((len(masks), 1), int), ends], 1).astype(np.int32)
+    columns = [np.nonzero(mask)[1] for mask in masks]
+    width = max(map(len, columns))
+    return ends, np.array([[*c, *[-1] * (width - len(c))] for c in columns], np.int32)
+
+
+def attend_sparsely(inputs, masks, past):
+    """Heads 4 of queries and 2 of keys, of 16 elements."""
+    q, k, v, pk, pv = (inputs[key].astype(float) for key in ("q", "k", "v", "pk", "pv"))
+    batch, rows = q.shape[:2]
+    q, k, v = (x.reshape(batch, rows, -1, 16).transpose(0, 2, 1, 3) for x in (q, k, v))
+    y = np.zeros(q.shape)
+    for b in range(batch):
+        pk[b, :, past[b]:past[b] + rows], pv[b, :, past[b]:past[b] + rows] = k[b], v[b]
+        for h, i in np.ndindex(4, rows):
+            at, place = np.arange(pk.shape[2]), past[b] + i
+            seen = (at <= place) & (masks[h % len(masks), place // BLOCK, at // BLOCK] > 0)
+            w = np.where(seen, np.exp(pk[b, h // 2] @ q[b, h, i] / 4), 0)
+            y[b, h, i] = w / w.sum() @ pv[b, h // 2]
+    y = y.transpose(0, 2, 1, 3).reshape(batch, rows, -1)
+    return [a.astype(np.float32) for a in (y, pk, pv)]
+
+
+def sparse(name, rows, past, rotary=0, count=2, by_hand=False):
+    batch = len(past)
+    masks = np.tril(np.ones((2, BLOCKS, BLOCKS), int))[:count]
+    masks[0, 2, 0] = masks[-1, 2, 1] = masks[-1, 1, 0] = 0
+    ends, columns = compress(masks)
+    total = np.array(past, np.int32) + rows
+    inputs = {"q": draw(batch, rows, 64), "k": draw(batch, rows, 32), "v": draw(batch, rows, 32),
+              "pk": draw(batch, 2, BLOCKS * BLOCK, 16), "pv": draw(batch, 2, BLOCKS * BLOCK, 16),
+              "r": ends, "c": columns, "t": total[:1], "n": total}
+    if rotary:
+        inputs |= {"cos": draw(48, 8), "sin": draw(48, 8)}
+    node(name, "y, nk, nv = ms.SparseAttention<>()", inputs,
+         {"y": ("float", 3), "nk": ("float", 4), "nv": ("float", 4)},
+         f"""num_heads = 4, kv_num_heads = 2, sparse_block_size = {BLOCK},
+         do_rotary = {rotary}""", judge=run_in_place,
+         by_hand=attend_sparsely(inputs, masks, past) if by_hand else None)
+
+
+sparse("fixed_sparse_prompt", 40, [0])
+sparse("fixed_sparse_next", 1, [45], rotary=1)
+sparse("fixed_sparse_of_one_mask", 20, [0], count=1)
+# ONNX Runtime answers otherwise where batches are of several lengths; numpy answers.
+sparse("fixed_sparse_of_two_lengths", 1, [46, 33], by_hand=True)
+
 # ---- recurrences ----
 
 
@@ -412,6 +487,29 @@ node("scaled_silu", "y = ms.ScaledSiLU<>()", {"x": draw(2, 3)}, {"y": ("float", 
      "alpha = 0.5")
 node("scaled_silu_by_input", "y = ms.ScaledSiLU<>()", {"x": draw(2, 3), "a": s(1.5)},
      {"y": ("float", 2)}, "alpha = 0.5")
+
+for shape in ((3, 4), (12,), (4,)):
+    node(f"fixed_branch_norm_{shape[0]}", "y = ms.BranchwiseRMSNorm<>()",
+         {"x": draw(2, 3, 4), "s": draw(*shape)}, {"y": ("float", 3)}, "epsilon = 0.01",
+         stated=("x", "s"))
+node("branch_norm_side_by_side", "y = ms.BranchwiseRMSNorm<>()", {"x": draw(2, 12)},
+     {"y": ("float", 2)}, "num_branches = 3", more=([draw(0, 6)],))
+for shape in ((2, 3), (2, 3, 1), (2, 3, 4)):
+    node(f"mix_branches_{len(shape)}_{shape[-1]}", "y = ms.HyperConnectionPreMix<>()",
+         {"x": draw(2, 3, 4), "g": draw(*shape)}, {"y": ("float", 2)}, "reduction_scale = 0.5")
+node("fixed_mix_branches_side_by_side", "y = ms.HyperConnectionPreMix<>()",
+     {"x": draw(2, 12), "g": draw(2, 12)}, {"y": ("float", 2)}, "num_branches = 3",
+     stated=("x", "g"))
+node("spread_branches", "y = ms.HyperConnectionPostMix()",
+     {"x": draw(2, 3, 4), "b": draw(2, 4), "g": draw(2, 3), "m": draw(2, 3, 3)},
+     {"y": ("float", 3)})
+node("spread_branches_side_by_side", "y = ms.HyperConnectionPostMix<>()",
+     {"x": draw(2, 5, 12), "b": draw(2, 5, 4), "g": draw(2, 5, 3, 4)}, {"y": ("float", 3)},
+     "num_branches = 3")
+for size in (1, 2, 3, 6):
+    node(f"repeats_of_{size}", "y = ms.NGramRepeatBlock<>()",
+         {"i": np.array([[1, 2, 1, 2, 1], [3, 3, 3, 0, 3]]), "s": draw(2, 4)},
+         {"y": ("float", 2)}, f"ngram_size = {size}")
 
 # Of these ONNX Runtime has no kernels for CPUs; numpy answers.
 x, y, z = draw(2, 3, 4), draw(4), draw(2, 3, 4)

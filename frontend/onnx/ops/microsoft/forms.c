@@ -7,6 +7,7 @@
 #include "compose/fourier.h"
 #include "frontend/onnx/ops/hooks.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- other inputs than ai.onnx's ---- */
@@ -256,4 +257,41 @@ ig_status ig_onnx_import_irfft(ig_onnx_node *node) {
     ig_value *y = ig_compose_dft_to_real_open(e, parts, n);
     y = ig_build_div(e, y, ig_expr_like(e, ig_expr_dim(e, n, IG_DT_f64), wide));
     return ig_onnx_give(node, ig_expr_like(e, y, x));
+}
+
+/* ---- NGramRepeatBlock ---- */
+
+/* -inf for each token that would end a run of ngram_size tokens that was there. */
+ig_status ig_onnx_import_block_repeats(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    int64_t size = ig_onnx_attr_between(node, "ngram_size", 0, 1, INT16_MAX);
+    ig_value *ids = ig_onnx_ranked_input(node, 0, 2);
+    ig_value *scores = ig_onnx_ranked_input(node, 1, 2);
+    IG_TRY(e->status);
+    ig_onnx_guard_extents(node, 0, 0, 1, 0);
+    ids = ig_expr_cast(e, ids, IG_DT_i64);
+    ig_dim zero = ig_dim_of(0), length = ids->type->dims[1], back = ig_dim_of(size - 1);
+    ig_dim count = ig_dim_max(e->module, ig_dim_sub(e->module, length, back), zero);
+    /* Too few tokens are preceded by some that are none. */
+    ig_dim room = ig_dim_max(e->module, ig_dim_sub(e->module, back, length), zero);
+    ig_dim before[] = { zero, room }, after[] = { zero, zero };
+    ids = ig_expr_pad(e, ids, before, after, IG_PAD_constant, -1);
+    ig_dim first = ig_dim_sub(e->module, ig_dim_add(e->module, room, length), back);
+    ig_value *is_run = ig_expr_number(e, IG_DT_bool, 1);
+    for (int64_t i = 0; i + 1 < size; i++) {
+        ig_dim at = ig_dim_add(e->module, first, ig_dim_of(i));
+        ig_value *last = ig_expr_slice(e, ids, 1, at, ig_dim_of(1), 1);
+        ig_value *own = ig_expr_slice(e, ids, 1, ig_dim_of(i), count, 1);
+        is_run = ig_build_and(e, is_run, ig_build_eq(e, own, last));
+    }
+    ig_value *ends = ig_expr_slice(e, ids, 1, back, count, 1);
+    ig_dim words = scores->type->dims[1], none[] = { zero, zero };
+    ig_dim extra[] = { zero, ig_dim_of(1) };
+    ends = ig_build_where(e, is_run, ends, ig_expr_dim(e, words, IG_DT_i64));
+    ig_value *gone = ig_expr_fill(e, (ig_dtype)scores->type->dtype, 2, ends->type->dims,
+                                  -(double)INFINITY);
+    ig_value *y = ig_expr_pad(e, scores, none, extra, IG_PAD_constant, 0);
+    y = ig_build_scatter_elements(e, y, ends, gone,
+                                  (ig_scatter_elements_attrs){ .axis = 1 });
+    return ig_onnx_give(node, y ? ig_expr_slice(e, y, 1, zero, words, 1) : NULL);
 }

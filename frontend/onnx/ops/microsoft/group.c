@@ -5,17 +5,12 @@
  * Formulas: ONNX Runtime's docs/ContribOperators.md. */
 #include "compose/norm.h"
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/ops/microsoft/heads.h"
+#include "frontend/onnx/ops/microsoft/group.h"
 
 #include <math.h>
 
 enum {
-    G_QUERY,
-    G_KEY,
-    G_VALUE,
-    G_PAST_KEY,
-    G_PAST_VALUE,
-    G_LENGTHS,
+    G_LENGTHS = IG_ONNX_G_PAST_VALUE + 1,
     G_TOTAL,
     G_COS,
     G_SIN,
@@ -28,19 +23,20 @@ enum {
     G_NORM_K
 };
 
-typedef struct group {
-    ig_onnx_heads h;
-    ig_value *past;   /* i64 [B]: rows of the cache before this call */
-    ig_value *total;  /* i64 [B]: and behind it */
-    ig_dim rows, all; /* of this call; of the cache behind it */
-} group;
+typedef ig_onnx_group group;
 
-/* Queries, keys and values, which may lie side by side in the first input. */
-static void read_group(group *g) {
+bool ig_onnx_read_group(ig_onnx_group *g) {
     ig_onnx_node *node = g->h.node;
     ig_expr *e = g->h.e;
-    ig_value *q = node->inputs[G_QUERY], *k = ig_onnx_in(node, G_KEY),
-             *v = ig_onnx_in(node, G_VALUE);
+    (void)ig_onnx_float_input(node, IG_ONNX_G_QUERY);
+    (void)ig_onnx_ranked_input(node, IG_ONNX_G_QUERY, 3);
+    g->h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
+    g->h.keys = ig_onnx_attr_between(node, "kv_num_heads", 0, 1, INT32_MAX);
+    if (ig_onnx_has_failed(node)) {
+        return false;
+    }
+    ig_value *q = node->inputs[IG_ONNX_G_QUERY], *k = ig_onnx_in(node, IG_ONNX_G_KEY),
+             *v = ig_onnx_in(node, IG_ONNX_G_VALUE);
     if (!k) {
         ig_dim parts = ig_dim_of(g->h.count + 2 * g->h.keys);
         ig_dim each = ig_dim_exact_div(e->module, q->type->dims[2], parts);
@@ -55,43 +51,38 @@ static void read_group(group *g) {
     g->h.q = ig_compose_split_heads(e, q, g->h.count);
     g->h.k = ig_compose_split_heads(e, k, g->h.keys);
     g->h.v = v ? ig_compose_split_heads(e, v, g->h.keys) : NULL;
+    if (ig_onnx_has_failed(node) || !g->h.v) {
+        ig_expr_fail(e, IG_INVALID, "keys are given without values");
+        return false;
+    }
+    g->rows = g->h.q->type->dims[2];
+    return true;
 }
 
-/* How many rows each batch had before: its total less this call's rows; none where the
- * call holds all (a prompt, whose shorter rows end early). */
-static void find_past(group *g) {
+/* A total less this call's rows; none where the call holds all (a prompt, whose shorter
+ * rows end early). */
+void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *most) {
     ig_expr *e = g->h.e;
-    ig_onnx_node *node = g->h.node;
+    ig_value *old = ig_onnx_in(g->h.node, IG_ONNX_G_PAST_KEY);
     ig_value *rows = ig_expr_dim(e, g->rows, IG_DT_i64);
-    ig_value *lengths = ig_expr_flatten(e, node->inputs[G_LENGTHS]);
-    lengths = ig_expr_with_integer(e, IG_OP_add, ig_expr_cast(e, lengths, IG_DT_i64),
-                                   1);
-    ig_value *total = ig_onnx_count_input(node, G_TOTAL);
     g->total = lengths;
-    ig_value *is_prompt = ig_build_eq(e, total, rows);
+    ig_value *is_prompt = ig_build_eq(e, most, rows);
     ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
     g->past = ig_build_where(e, is_prompt, zero, ig_build_sub(e, lengths, rows));
     g->past = ig_expr_with_integer(e, IG_OP_max, g->past, 0);
-    ig_value *held = zero;
-    if (ig_onnx_in(node, G_PAST_KEY)) {
-        held = ig_expr_dim(e, node->inputs[G_PAST_KEY]->type->dims[2], IG_DT_i64);
-    }
-    ig_expr_bind_dims(e, ig_build_max(e, held, total), 1, "rows of the cache", &g->all);
+    ig_value *held = old ? ig_expr_dim(e, old->type->dims[2], IG_DT_i64) : zero;
+    ig_expr_bind_dims(e, ig_build_max(e, held, most), 1, "rows of the cache", &g->all);
 }
 
 /* Heads turned by the angles of their rows, which count on from the past. */
-static ig_value *rotate_heads(group *g, ig_value *x) {
+static ig_value *rotate_heads(const group *g, ig_value *x, ig_value *cos,
+                              ig_value *sin) {
     ig_expr *e = g->h.e;
-    ig_onnx_node *node = g->h.node;
-    bool is_interleaved = ig_onnx_attr_bool(node, "rotary_interleaved", false);
-    ig_value *cos = ig_onnx_in(node, G_COS), *sin = ig_onnx_in(node, G_SIN);
-    if (!cos || !sin) {
-        return ig_expr_fail(e, IG_INVALID, "do_rotary needs both caches of angles");
-    }
-    ig_value *at = ig_build_add(e, ig_expr_unsqueeze(e, g->past, 1),
-                                ig_expr_axis_iota(e, 2, 1, g->rows));
-    if (ig_onnx_in(node, G_POSITIONS)) {
-        at = ig_expr_cast(e, ig_onnx_ranked_input(node, G_POSITIONS, 2), IG_DT_i64);
+    bool is_interleaved = ig_onnx_attr_bool(g->h.node, "rotary_interleaved", false);
+    ig_value *at = g->positions;
+    if (!at) {
+        at = ig_build_add(e, ig_expr_unsqueeze(e, g->past, 1),
+                          ig_expr_axis_iota(e, 2, 1, g->rows));
     }
     ig_dim last = ig_dim_sub(e->module, cos->type->dims[0], ig_dim_of(1));
     at = ig_build_min(e, at, ig_expr_dim(e, last, IG_DT_i64));
@@ -103,6 +94,20 @@ static ig_value *rotate_heads(group *g, ig_value *x) {
     ig_dim turned = ig_dim_mul(e->module, cos->type->dims[3], ig_dim_of(2));
     return ig_compose_rotate(e, x, ig_expr_widen(e, cos), ig_expr_widen(e, sin), turned,
                              is_interleaved);
+}
+
+void ig_onnx_rotate_group(ig_onnx_group *g, uint32_t cos, uint32_t sin) {
+    ig_onnx_node *node = g->h.node;
+    if (!ig_onnx_in(node, cos) || !ig_onnx_in(node, sin)) {
+        ig_expr_fail(g->h.e, IG_INVALID, "do_rotary needs both caches of angles");
+        return;
+    }
+    ig_value *cosines = ig_onnx_ranked_input(node, cos, 2);
+    ig_value *sines = ig_onnx_ranked_input(node, sin, 2);
+    if (!ig_onnx_has_failed(node)) {
+        g->h.q = rotate_heads(g, g->h.q, cosines, sines);
+        g->h.k = rotate_heads(g, g->h.k, cosines, sines);
+    }
 }
 
 /* The cache with this call's rows in place: [B, heads, all, E]. */
@@ -136,6 +141,24 @@ static ig_value *extend_cache(group *g, ig_value *x, uint32_t past, uint32_t res
     return x;
 }
 
+void ig_onnx_extend_caches(ig_onnx_group *g) {
+    for (uint32_t i = IG_ONNX_G_PAST_KEY; i <= IG_ONNX_G_PAST_VALUE; i++) {
+        if (ig_onnx_in(g->h.node, i)) {
+            (void)ig_onnx_ranked_input(g->h.node, i, 4);
+        }
+    }
+    if (!ig_onnx_has_failed(g->h.node)) {
+        g->h.k = extend_cache(g, g->h.k, IG_ONNX_G_PAST_KEY, 1);
+        g->h.v = extend_cache(g, g->h.v, IG_ONNX_G_PAST_VALUE, 2);
+    }
+}
+
+ig_value *ig_onnx_own_rows(const ig_onnx_group *g) {
+    ig_expr *e = g->h.e;
+    return ig_build_add(e, ig_expr_axis_iota(e, 4, 2, g->rows),
+                        ig_expr_unsqueeze_to(e, g->past, 4));
+}
+
 /* ---- which keys a query sees ---- */
 
 /* bool [B, 1, rows, all]: the rows up to a query's own, or the window's last of them;
@@ -147,8 +170,7 @@ static ig_value *find_visible(const group *g) {
     if (!ig_onnx_attr_bool(g->h.node, "causal", true)) {
         return ig_build_lt(e, column, ig_expr_unsqueeze_to(e, g->total, 4));
     }
-    ig_value *own = ig_build_add(e, ig_expr_axis_iota(e, 4, 2, g->rows),
-                                 ig_expr_unsqueeze_to(e, g->past, 4));
+    ig_value *own = ig_onnx_own_rows(g);
     ig_value *is_seen = ig_build_le(e, column, own);
     if (window >= 0) {
         ig_value *first = ig_expr_with_integer(e, IG_OP_sub, own, window);
@@ -214,19 +236,6 @@ static void read_masks(const group *g, ig_attention *a) {
 
 /* ---- the operator ---- */
 
-/* The cache and the angles, where there are any. */
-static void check_ranks(const ig_onnx_node *node) {
-    static const struct {
-        uint32_t input, rank;
-    } rows[] = { { G_PAST_KEY, 4 }, { G_PAST_VALUE, 4 }, { G_COS, 2 },
-                 { G_SIN, 2 },      { G_NORM_Q, 1 },     { G_NORM_K, 1 } };
-    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        if (ig_onnx_in(node, rows[i].input)) {
-            (void)ig_onnx_ranked_input(node, rows[i].input, rows[i].rank);
-        }
-    }
-}
-
 /* Forms that files may ask for and that are not supported. */
 static ig_status check_form(const ig_onnx_node *node) {
     static const char *const types[] = { "k_quant_type", "v_quant_type" };
@@ -256,37 +265,43 @@ static ig_status check_form(const ig_onnx_node *node) {
 
 /* Heads by their root mean square, where the node has weights for that. */
 static ig_value *norm_heads(const group *g, ig_value *x, uint32_t weight) {
-    ig_norm norm = { .scale = ig_onnx_in(g->h.node, weight),
+    if (!ig_onnx_in(g->h.node, weight)) {
+        return x;
+    }
+    ig_norm norm = { .scale = ig_onnx_ranked_input(g->h.node, weight, 1),
                      .epsilon = ig_onnx_attr_float(g->h.node, "qk_norm_epsilon",
                                                    1e-6F) };
-    return norm.scale && x ? ig_compose_rms_norm(g->h.e, x, 3, &norm) : x;
+    return ig_onnx_has_failed(g->h.node) ? NULL
+                                         : ig_compose_rms_norm(g->h.e, x, 3, &norm);
 }
 
 ig_status ig_onnx_import_group_query(ig_onnx_node *node) {
     ig_expr *e = node->e;
     group g = { .h = { .node = node, .e = e } };
-    (void)ig_onnx_float_input(node, G_QUERY);
-    (void)ig_onnx_ranked_input(node, G_QUERY, 3);
     if (!ig_onnx_needs_input(node, G_LENGTHS) || !ig_onnx_needs_input(node, G_TOTAL)) {
         return e->status;
     }
-    check_ranks(node);
-    g.h.count = ig_onnx_attr_between(node, "num_heads", 0, 1, INT32_MAX);
-    g.h.keys = ig_onnx_attr_between(node, "kv_num_heads", 0, 1, INT32_MAX);
     IG_TRY(check_form(node));
-    read_group(&g);
-    IG_TRY(e->status);
-    g.rows = g.h.q->type->dims[2];
+    if (!ig_onnx_read_group(&g)) {
+        return e->status;
+    }
     g.h.q = norm_heads(&g, g.h.q, G_NORM_Q);
     g.h.k = norm_heads(&g, g.h.k, G_NORM_K);
-    find_past(&g);
-    if (ig_onnx_attr_bool(node, "do_rotary", false)) {
-        g.h.q = rotate_heads(&g, g.h.q);
-        g.h.k = rotate_heads(&g, g.h.k);
+    ig_value *lengths = ig_expr_flatten(e, node->inputs[G_LENGTHS]); /* less 1 */
+    lengths = ig_expr_with_integer(e, IG_OP_add, ig_expr_cast(e, lengths, IG_DT_i64),
+                                   1);
+    ig_onnx_find_past(&g, lengths, ig_onnx_count_input(node, G_TOTAL));
+    if (ig_onnx_in(node, G_POSITIONS)) {
+        ig_value *at = ig_onnx_ranked_input(node, G_POSITIONS, 2);
+        g.positions = ig_expr_cast(e, at, IG_DT_i64);
     }
     IG_TRY(e->status);
-    g.h.k = extend_cache(&g, g.h.k, G_PAST_KEY, 1);
-    g.h.v = extend_cache(&g, g.h.v, G_PAST_VALUE, 2);
+    if (ig_onnx_attr_bool(node, "do_rotary", false)) {
+        ig_onnx_rotate_group(&g, G_COS, G_SIN);
+    }
+    IG_TRY(e->status);
+    ig_onnx_extend_caches(&g);
+    IG_TRY(e->status);
     ig_attention a = ig_onnx_open_attention(&g.h);
     IG_TRY(e->status);
     read_masks(&g, &a);
