@@ -110,6 +110,14 @@ const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes)
     return intern_candidate(&c, module);
 }
 
+const ig_type *ig_type_any(ig_module *module, ig_dtype dtype) {
+    assert((int)dtype < IG_DT_COUNT && "no such element type");
+    candidate c;
+    start_candidate(&c, module, IG_ANY, 0, NULL);
+    c.type->dtype = (uint8_t)dtype;
+    return intern_candidate(&c, module);
+}
+
 const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *element) {
     assert(element && "a host value holds values of a type");
     assert((kind == IG_SEQUENCE || kind == IG_OPTIONAL) && "not a host kind");

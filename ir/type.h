@@ -10,6 +10,7 @@
  *     &f32                            buffer as a kernel sees it: a pointer
  *     f32   f32<16>                   scalar and vector of a kernel
  *     seq<f32[N]>   opt<f32[N]>       host values
+ *     seq<f32[*]>                     of items of any rank
  */
 #ifndef IG_IR_TYPE_H
 #define IG_IR_TYPE_H
@@ -61,6 +62,7 @@ typedef enum ig_kind {
     IG_VECTOR, /* scalar when lanes is 1 */
     IG_SEQUENCE,
     IG_OPTIONAL,
+    IG_ANY, /* a tensor of any rank: what a sequence may be of, and no value is */
 } ig_kind;
 
 typedef struct ig_type ig_type;
@@ -84,6 +86,7 @@ const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
 const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
                               const ig_dim *dims);
 const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes);
+const ig_type *ig_type_any(ig_module *module, ig_dtype dtype);
 const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *element);
 /* The same type with another dtype, or with other dims. */
 const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,

@@ -1,10 +1,12 @@
 /* Result types of sequence ops.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The items of a sequence share dtype and rank; their extents may differ.  So in an
- * element type only a number says something: an extent that is an expression stands for
- * any extent, and an item taken out gets a symbol of its own there.  That lets a loop
- * carry a sequence under one type while items of any length are put in.
+ * The items of a sequence share dtype and rank; their extents may differ.  Where ranks
+ * differ too the sequence is one of any rank, f32[*]: it can be changed and counted,
+ * but nothing is taken out of it.  So in an element type only a number says something:
+ * an extent that is an expression stands for any extent, and an item taken out gets a
+ * symbol of its own there.  That lets a loop carry a sequence under one type while
+ * items of any length are put in.
  *
  * An optional is counted and read as a sequence of one item or none.  The item may be a
  * sequence.
@@ -15,11 +17,22 @@
 #include <string.h>
 
 static ig_status check_sequence(const ig_op *op, uint32_t operand) {
-    if (ig_operand_type(op, operand)->kind == IG_SEQUENCE) {
-        return IG_OK;
-    }
-    return INFER_ERROR(op, "operand %u is %s, expected a sequence", operand,
-                       ig_operand_text(op, operand));
+    const ig_type *type = ig_operand_type(op, operand);
+    bool is_good = type->kind == IG_SEQUENCE &&
+                   (type->element->kind == IG_TENSOR || type->element->kind == IG_ANY);
+    return is_good ? IG_OK
+                   : INFER_ERROR(op, "operand %u is %s, expected a sequence", operand,
+                                 ig_operand_text(op, operand));
+}
+
+static ig_status check_rank_known(const ig_op *op, uint32_t operand) {
+    const ig_type *element = ig_operand_type(op, operand)->element;
+    return element->kind != IG_ANY
+               ? IG_OK
+               : INFER_FAIL(
+                     op, IG_UNSUPPORTED,
+                     "operand %u is %s: its items are of different ranks, so that of one is not known",
+                     operand, ig_operand_text(op, operand));
 }
 
 /* A sequence, or an optional, which is one of one item or none. */
@@ -43,11 +56,9 @@ static ig_status cover_element(const ig_op *op, const ig_type *element,
     const ig_type *item = ig_operand_type(op, operand);
     IG_TRY(ig_check_tensor(op, operand));
     IG_TRY(ig_check_dtype(op, operand, (ig_dtype)element->dtype));
-    if (item->rank != element->rank) {
-        return INFER_FAIL(
-            op, IG_UNSUPPORTED,
-            "operand %u is %s: sequences of tensors of different ranks are not supported",
-            operand, ig_operand_text(op, operand));
+    if (element->kind == IG_ANY || item->rank != element->rank) {
+        *out_element = ig_type_any(ig_op_module(op), (ig_dtype)element->dtype);
+        return IG_OK;
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < item->rank; i++) {
@@ -103,6 +114,7 @@ ig_status ig_infer_seq_same(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_items(op, 0));
     IG_TRY(check_position(op, 1));
+    IG_TRY(check_rank_known(op, 0));
     const ig_type *element = ig_operand_type(op, 0)->element;
     ig_dim dims[IG_TENSOR_RANK];
     if (element->kind != IG_TENSOR) {
@@ -133,6 +145,7 @@ ig_status ig_infer_opt_make(ig_op *op, const ig_type **out_types) {
 /* All items joined along an axis; `stack`: along a new one. */
 ig_status ig_infer_seq_concat(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_sequence(op, 0));
+    IG_TRY(check_rank_known(op, 0));
     const ig_type *element = ig_operand_type(op, 0)->element;
     bool is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
     uint32_t rank = element->rank + is_stack, axis, from = 0;

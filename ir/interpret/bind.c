@@ -87,7 +87,7 @@ static int64_t match_extents(ig_run *run, const ig_type *type, const ig_tensor *
 static bool is_like(const ig_type *type, const ig_tensor *tensor) {
     bool is_tensor = tensor->kind == IG_TENSOR || tensor->kind == IG_TABLE;
     return is_tensor && tensor->dtype == (ig_dtype)type->dtype &&
-           tensor->rank == type->rank;
+           (tensor->rank == type->rank || type->kind == IG_ANY);
 }
 
 /* A sequence is what its items are; an empty one fits every element type.  Recursion is

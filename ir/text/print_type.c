@@ -52,6 +52,8 @@ void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writ
         put_table(module, type, writer);
     } else if (type->kind == IG_VECTOR) {
         put_vector(type, writer);
+    } else if (type->kind == IG_ANY) {
+        ig_put(writer, "%s[*]", ig_dtypes[type->dtype].name);
     } else {
         bool is_buffer = type->kind == IG_BUFFER;
         ig_put(writer, "%s%s", is_buffer ? "&" : "", ig_dtypes[type->dtype].name);

@@ -12,14 +12,17 @@ static bool types_agree(const ig_verifier *v, const ig_type *a, const ig_type *b
     return ig_types_agree(v->module, a, b);
 }
 
-/* The same but for extents, which may change from trip to trip. */
-static bool is_alike(const ig_type *a, const ig_type *b) {
-    while (a->element && b->element && a->kind == b->kind) {
-        a = a->element;
-        b = b->element;
+/* The same but for extents, which may change from trip to trip; what is handed on as a
+ * sequence of items of any rank may be one of a rank. */
+static bool is_alike(const ig_type *given, const ig_type *taken) {
+    while (given->element && taken->element && given->kind == taken->kind) {
+        given = given->element;
+        taken = taken->element;
     }
-    return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank &&
-           a->lanes == b->lanes && a->element == b->element;
+    bool is_any = taken->kind == IG_ANY && given->kind == IG_TENSOR;
+    return (is_any || (given->kind == taken->kind && given->rank == taken->rank)) &&
+           given->dtype == taken->dtype && given->lanes == taken->lanes &&
+           given->element == taken->element;
 }
 
 static bool is_single(const ig_type *type, ig_dtype dtype) {
@@ -102,8 +105,9 @@ static void check_loop_result(ig_verifier *v, const ig_op *op, uint32_t k,
                               uint32_t carried) {
     const ig_type *yielded = yield_type(op, 0, k + 1), *result = op->results[k].type;
     if (k < carried) {
-        if (!is_alike(yielded, arg_type(op, k + 2)) || !is_alike(yielded, result) ||
-            !is_alike(yielded, ig_verify_operand(op, k + 2))) {
+        const ig_type *arg = arg_type(op, k + 2);
+        if (!is_alike(yielded, arg) || !is_alike(ig_verify_operand(op, k + 2), arg) ||
+            !is_alike(arg, result) || !is_alike(result, arg)) {
             ig_verify_defect(v, op, "carried value %u changes its type", k);
         }
         return;
@@ -231,7 +235,9 @@ static void check_for(ig_verifier *v, const ig_op *op) {
 
 static void check_seq_empty(ig_verifier *v, const ig_op *op) {
     const ig_type *type = op->results[0].type;
-    bool is_good = type->kind == IG_SEQUENCE && type->element->kind == IG_TENSOR &&
+    bool is_good = type->kind == IG_SEQUENCE &&
+                   (type->element->kind == IG_TENSOR ||
+                    type->element->kind == IG_ANY) &&
                    type->element->dtype == ig_attr_int(op, IG_seq_empty_of, 0);
     if (!is_good) {
         ig_verify_defect(v, op, "the result is %s, not a sequence of such tensors",

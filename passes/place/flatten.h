@@ -10,9 +10,12 @@
  * has. */
 typedef struct ig_parts {
     ig_value *elements; /* [m]: of all items, one item after the other */
-    ig_value *extents;  /* i64[n, r]: a row of extents for each item */
+    ig_value *extents;  /* i64[n, r]: a row of extents for each item; of items of any
+                         * rank i64[n, IG_FLATTEN_ANY]: rank, extents, and ones */
     ig_value *there; /* bool[]: is the sequence there?  Optionals of sequences only */
 } ig_parts;
+
+enum { IG_FLATTEN_ANY = 1 + IG_TENSOR_RANK };
 
 typedef struct ig_flatten {
     ig_pass_run *run;
@@ -30,5 +33,10 @@ extern const ig_flatten_fn ig_flatten_fns[IG_OP_COUNT]; /* flatten_ops.c */
 
 ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence);
 void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_parts parts);
+/* How long a row of extents is, for items of that type. */
+uint32_t ig_flatten_width(const ig_type *item);
+/* The parts as those of a sequence or an optional of `type`, which may be one of items
+ * of any rank where they are of one. */
+ig_parts ig_flatten_widen(ig_expr *e, ig_parts parts, const ig_type *type);
 
 #endif

@@ -31,6 +31,11 @@ static uint32_t rank_of(const ig_parts *s) {
     return (uint32_t)ig_dim_value(s->extents->type->dims[1]);
 }
 
+/* Are the items of any rank? */
+static bool is_any(const ig_parts *s) {
+    return rank_of(s) == IG_FLATTEN_ANY;
+}
+
 /* The first number of x, which has one. */
 static ig_value *only_number(ig_expr *e, ig_value *x) {
     x = ig_expr_flatten(e, ig_expr_cast(e, x, IG_DT_i64));
@@ -104,7 +109,10 @@ static ig_dim position_of(ig_expr *e, ig_dim count, ig_value *x, ig_dim last) {
 /* How many elements each item has. */
 static ig_value *sizes_of(ig_expr *e, const ig_parts *s) {
     ig_dim count = count_of(s);
-    return rank_of(s) ? ig_expr_reduce_axis(e, IG_REDUCE_prod, s->extents, 1, false)
+    ig_value *rows = is_any(s) ? ig_expr_slice(e, s->extents, 1, ig_dim_of(1),
+                                               ig_dim_of(IG_TENSOR_RANK), 1)
+                               : s->extents;
+    return rank_of(s) ? ig_expr_reduce_axis(e, IG_REDUCE_prod, rows, 1, false)
                       : ig_expr_fill(e, IG_DT_i64, 1, &count, 1);
 }
 
@@ -131,10 +139,36 @@ static ig_value *splice_parts(ig_expr *e, ig_value *x, ig_dim until, ig_value *m
 
 /* ---- one item in or out ---- */
 
-static ig_value *row_of(ig_expr *e, const ig_value *item) {
-    ig_dim row[] = { ig_dim_of(1), ig_dim_of(item->type->rank) };
-    return ig_expr_reshape(e, ig_expr_dims(e, item->type->dims, item->type->rank), 2,
-                           row);
+uint32_t ig_flatten_width(const ig_type *item) {
+    return item->kind == IG_ANY ? IG_FLATTEN_ANY : item->rank;
+}
+
+/* Rows for items of any rank, of rows for items of one. */
+static ig_value *widen_rows(ig_expr *e, ig_value *rows) {
+    uint32_t rank = (uint32_t)ig_dim_value(rows->type->dims[1]);
+    ig_dim first[] = { rows->type->dims[0], ig_dim_of(1) };
+    ig_dim rest[] = { first[0], ig_dim_of(IG_TENSOR_RANK - rank) };
+    ig_value *pieces[] = { ig_expr_fill(e, IG_DT_i64, 2, first, rank), rows,
+                           ig_expr_fill(e, IG_DT_i64, 2, rest, 1) };
+    return ig_expr_concat(e, 1, pieces, 3);
+}
+
+ig_parts ig_flatten_widen(ig_expr *e, ig_parts parts, const ig_type *type) {
+    while (type->element) {
+        type = type->element;
+    }
+    if (type->kind == IG_ANY && !is_any(&parts)) {
+        parts.extents = widen_rows(e, parts.extents);
+    }
+    return parts;
+}
+
+/* The item's row of extents, in a sequence or an optional of `type`. */
+static ig_value *row_of(ig_expr *e, const ig_value *item, const ig_type *type) {
+    ig_dim dims[] = { ig_dim_of(1), ig_dim_of(item->type->rank) };
+    ig_value *row = ig_expr_dims(e, item->type->dims, item->type->rank);
+    row = ig_expr_reshape(e, row, 2, dims);
+    return type->element->kind == IG_ANY ? widen_rows(e, row) : row;
 }
 
 /* The sequence that is there. */
@@ -170,7 +204,10 @@ static ig_status flatten_at(ig_flatten *f, ig_expr *e, ig_op *op) {
 }
 
 static ig_status flatten_insert(ig_flatten *f, ig_expr *e, ig_op *op) {
-    const ig_parts *s = ig_flatten_parts(f, op->operands[0].value);
+    const ig_type *type = op->results->type;
+    ig_parts parts = *ig_flatten_parts(f, op->operands[0].value);
+    const ig_parts *s = &parts;
+    parts = ig_flatten_widen(e, parts, type);
     ig_value *item = op->operands[1].value, *given = ig_op_operand(op, 2);
     ig_dim count = count_of(s), start = s->elements->type->dims[0];
     if (given && has_no_number(f, given)) {
@@ -183,7 +220,7 @@ static ig_status flatten_insert(ig_flatten *f, ig_expr *e, ig_op *op) {
     }
     ig_value *elements = splice_parts(e, s->elements, start, ig_expr_flatten(e, item),
                                       start);
-    ig_value *extents = splice_parts(e, s->extents, at, row_of(e, item), at);
+    ig_value *extents = splice_parts(e, s->extents, at, row_of(e, item, type), at);
     ig_flatten_set(f, op->results, (ig_parts){ elements, extents, NULL });
     return IG_OK;
 }
@@ -216,7 +253,7 @@ static ig_status flatten_erase(ig_flatten *f, ig_expr *e, ig_op *op) {
 /* ---- sequences made at once ---- */
 
 static ig_parts no_parts(ig_expr *e, const ig_type *item) {
-    ig_dim none = ig_dim_of(0), rows[] = { none, ig_dim_of(item->rank) };
+    ig_dim none = ig_dim_of(0), rows[] = { none, ig_dim_of(ig_flatten_width(item)) };
     return (ig_parts){ .elements = ig_expr_fill(e, (ig_dtype)item->dtype, 1, &none, 0),
                        .extents = ig_expr_fill(e, IG_DT_i64, 2, rows, 0) };
 }
@@ -243,7 +280,7 @@ static ig_status flatten_make(ig_flatten *f, ig_expr *e, ig_op *op) {
     for (uint32_t i = 0; i < count; i++) {
         ig_value *item = op->operands[i].value;
         elements[i] = ig_expr_flatten(e, item);
-        extents[i] = row_of(e, item);
+        extents[i] = row_of(e, item, op->results->type);
     }
     ig_value *all = ig_expr_concat(e, 0, elements, count);
     ig_value *rows = ig_expr_concat(e, 0, extents, count);

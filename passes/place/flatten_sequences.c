@@ -10,6 +10,9 @@
  * hand on both tensors, and so does the call: input or output `x` that is a sequence
  * is one of elements, `x`, and one of extents, `x.extents`, behind it.
  *
+ * Items of any rank, f32[*], have rows of one length all the same: the rank, the
+ * extents, and ones.
+ *
  * An optional is a sequence of one item or none.  One of a sequence is that sequence
  * and a third tensor, bool[], that says whether it is there: `x.there` of the call.
  *
@@ -54,14 +57,17 @@ static uint32_t type_parts(const ig_flatten *f, const ig_type *sequence,
     uint32_t count = count_parts(sequence);
     item = count == 3 ? item->element : item;
     ig_dim elements = ig_dim_symbol(f->module, "elements");
-    ig_dim rows[] = { ig_dim_symbol(f->module, "items"), ig_dim_of(item->rank) };
+    ig_dim rows[] = { ig_dim_symbol(f->module, "items"),
+                      ig_dim_of(ig_flatten_width(item)) };
     out_types[0] = ig_type_tensor(f->module, (ig_dtype)item->dtype, 1, &elements);
     out_types[1] = ig_type_tensor(f->module, IG_DT_i64, 2, rows);
     out_types[2] = ig_type_tensor(f->module, IG_DT_bool, 0, NULL);
     return count;
 }
 
-static uint32_t flat_operands(const ig_flatten *f, const ig_op *op, ig_value **out) {
+/* `taken`: the type that operand i is handed on as, where that is known. */
+static uint32_t flat_operands(const ig_flatten *f, ig_expr *e, const ig_op *op,
+                              const ig_type *const *taken, ig_value **out) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_value *value = op->operands[i].value;
@@ -69,11 +75,12 @@ static uint32_t flat_operands(const ig_flatten *f, const ig_op *op, ig_value **o
             out[count++] = value;
             continue;
         }
-        const ig_parts *parts = ig_flatten_parts(f, value);
-        out[count++] = parts->elements;
-        out[count++] = parts->extents;
+        ig_parts parts = *ig_flatten_parts(f, value);
+        parts = ig_flatten_widen(e, parts, taken ? taken[i] : value->type);
+        out[count++] = parts.elements;
+        out[count++] = parts.extents;
         if (count_parts(value->type) == 3) {
-            out[count++] = parts->there;
+            out[count++] = parts.there;
         }
     }
     return count;
@@ -105,7 +112,8 @@ static bool hands_on(const ig_op *op) {
 
 /* ---- blocks ---- */
 
-static ig_status flatten_block(ig_flatten *f, ig_block *block);
+static ig_status flatten_block(ig_flatten *f, ig_block *block,
+                               const ig_type *const *taken);
 
 /* Arguments of `to` for those of `from`. */
 static void move_args(ig_flatten *f, ig_block *from, ig_block *to, uint32_t count) {
@@ -125,15 +133,16 @@ static void move_args(ig_flatten *f, ig_block *from, ig_block *to, uint32_t coun
     }
 }
 
-/* The last op, with all parts of what it hands on. */
-static void flatten_end(ig_flatten *f, ig_block *block) {
+/* The last op, with all parts of what it hands on as values of the types `taken`. */
+static void flatten_end(ig_flatten *f, ig_block *block, const ig_type *const *taken) {
     ig_op *end = block->last;
     if (!has_sequences(end)) {
         return;
     }
     ig_value **values = new_values(f, end->operand_count);
-    uint32_t count = flat_operands(f, end, values);
     ig_builder b = ig_builder_before(end);
+    ig_expr e = ig_expr_of(&b);
+    uint32_t count = flat_operands(f, &e, end, taken, values);
     if (end->code == IG_OP_ret) {
         ig_make_ret(&b, values, count);
     } else {
@@ -142,12 +151,13 @@ static void flatten_end(ig_flatten *f, ig_block *block) {
     ig_op_erase(end);
 }
 
-static ig_status move_body(ig_flatten *f, ig_block *from, ig_block *to) {
+static ig_status move_body(ig_flatten *f, ig_block *from, ig_block *to,
+                           const ig_type *const *taken) {
     move_args(f, from, to, from->arg_count);
     while (from->first) {
         ig_op_move(from->first, to, NULL);
     }
-    return flatten_block(f, to);
+    return flatten_block(f, to, taken);
 }
 
 /* Values of the op's for those of `flat`, which has all parts. */
@@ -166,6 +176,29 @@ static void move_results(ig_flatten *f, ig_op *op, ig_op *flat) {
     }
 }
 
+/* The types that a body yields values as: of the results, and in a loop first whether
+ * it goes on. */
+static const ig_type *const *yield_types(const ig_flatten *f, const ig_op *op) {
+    uint32_t first = op->code == IG_OP_loop;
+    const ig_type **types = IG_NEW_ARRAY(f->run->scratch, const ig_type *,
+                                         op->result_count + 1u);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        types[first + i] = op->results[i].type;
+    }
+    return types;
+}
+
+/* Those that operands are taken as: of the body's arguments in a loop. */
+static const ig_type *const *operand_types(const ig_flatten *f, const ig_op *op) {
+    const ig_type **types = IG_NEW_ARRAY(f->run->scratch, const ig_type *,
+                                         op->operand_count + 1u);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        types[i] = op->code == IG_OP_loop ? op->bodies[0]->args[i]->type
+                                          : op->operands[i].value->type;
+    }
+    return types;
+}
+
 /* A branch or a loop that hands on all parts. */
 static ig_status flatten_flow(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_value **operands = new_values(f, op->operand_count);
@@ -180,14 +213,15 @@ static ig_status flatten_flow(ig_flatten *f, ig_expr *e, ig_op *op) {
         }
     }
     ig_op_spec spec = { .operands = operands,
-                        .operand_count = flat_operands(f, op, operands),
+                        .operand_count = flat_operands(f, e, op, operand_types(f, op),
+                                                       operands),
                         .result_types = types,
                         .result_count = results,
                         .attrs = ig_ops[op->code].attr_count ? op->attrs : NULL,
                         .body_count = op->body_count };
     ig_op *flat = ig_make_op(e->builder, (ig_opcode)op->code, &spec);
     for (uint32_t i = 0; i < op->body_count; i++) {
-        IG_TRY(move_body(f, op->bodies[i], flat->bodies[i]));
+        IG_TRY(move_body(f, op->bodies[i], flat->bodies[i], yield_types(f, op)));
     }
     move_results(f, op, flat);
     IG_PUSH(f->run->scratch, &f->dead, op);
@@ -199,7 +233,7 @@ static bool has_parts(const ig_value *value) {
     const ig_type *type = value->type;
     type = type->kind == IG_OPTIONAL ? type->element : type;
     type = type->kind == IG_SEQUENCE ? type->element : type;
-    return type->kind == IG_TENSOR;
+    return type->kind == IG_TENSOR || type->kind == IG_ANY;
 }
 
 static ig_status check_parts(const ig_flatten *f, const ig_value *value,
@@ -223,7 +257,7 @@ static ig_status flatten_op(ig_flatten *f, ig_op *op) {
         return flatten_flow(f, &e, op);
     }
     for (uint32_t i = 0; i < op->body_count; i++) {
-        IG_TRY(flatten_block(f, op->bodies[i]));
+        IG_TRY(flatten_block(f, op->bodies[i], NULL));
     }
     if (!has_sequences(op)) {
         return IG_OK;
@@ -263,7 +297,8 @@ static void know_results(ig_flatten *f, const ig_op *op) {
 }
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static ig_status flatten_block(ig_flatten *f, ig_block *block) {
+static ig_status flatten_block(ig_flatten *f, ig_block *block,
+                               const ig_type *const *taken) {
     for (uint32_t i = 0; i < block->arg_count; i++) {
         if (!is_sequence(block->args[i])) {
             know_dims(f, block->args[i]->type->dims, block->args[i]->type->rank);
@@ -274,7 +309,7 @@ static ig_status flatten_block(ig_flatten *f, ig_block *block) {
         IG_TRY(flatten_op(f, op));
         know_results(f, op);
     }
-    flatten_end(f, block);
+    flatten_end(f, block, taken);
     return IG_OK;
 }
 
@@ -317,7 +352,7 @@ static ig_status flatten_graph(ig_flatten *f, ig_graph *graph) {
     const char *const *names = flat_names(f, graph->result_names, results,
                                           end->operand_count, "output");
     move_args(f, body, body, count);
-    IG_TRY(flatten_block(f, body));
+    IG_TRY(flatten_block(f, body, NULL));
     for (size_t i = f->dead.count; i-- > 0;) {
         ig_op_erase(f->dead.items[i]);
     }

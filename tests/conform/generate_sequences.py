@@ -187,6 +187,24 @@ def optionals(file):
                   [("i64", int(there)), ("f32", x if there else y)])
 
 
+def ranks(file):
+    """Items of any rank, put in at one place and taken away at another: counted, and
+    what is left of one rank is told by how much there is of it."""
+    x, y = numbers("f32", 2), np.float32(7)
+    for trips in (0, 1, 3):
+        for at in (0, -1):
+            file.case(f"ranks/{trips}/{at}", [
+                "%t = const {value = true} : bool[]", "%s = seq_make %y",
+                "%0 = loop %n, %t, %s : seq<f32[*]>"
+                " (%i: i64[], %g: bool[], %l: seq<f32[*]>) {",
+                "  %1 = seq_insert %l, %x, %p", "  %2 = seq_erase %1, %p",
+                "  %3 = seq_insert %2, %x", "  yield %g, %3", "}",
+                "%4 = seq_erase %0, %p", "%5 = seq_length %0", "%6 = seq_length %4",
+                "ret %5, %6"
+            ], [("x", "f32", x), ("y", "f32", y), ("n", "i64", trips), ("p", "i64", at)],
+                      [("i64", 1 + trips), ("i64", trips)])
+
+
 def collect(file):
     """Rows whose extents only a trip knows: parts of x, of as many as a sum says."""
     x, ends = numbers("f32", 9), np.array([2, 3])
@@ -210,6 +228,7 @@ def main():
     splits(file)
     flow(file)
     optionals(file)
+    ranks(file)
     collect(file)
     (HERE / "sequences.txt").write_text("\n".join(file.lines))
 

@@ -225,6 +225,10 @@ ig_status ig_onnx_level_ranks(ig_onnx_node *node, ig_builder *builders,
 /* Refuses what could tell which rank such a result has.  The graph must be whole. */
 ig_status ig_onnx_check_ranks(ig_onnx_import *import);
 
+/* What a sequence of items of both types is of, where their ranks differ; else NULL. */
+const ig_type *ig_onnx_any_item(const ig_onnx_import *import, const ig_type *a,
+                                const ig_type *b);
+
 /* A type in which each dim is the same where the two agree, else a new symbol; for the
  * output `what` of two branches. */
 ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,

@@ -216,7 +216,8 @@ static ig_status check_kind(const ig_onnx_loop *loop, uint32_t index, const ig_t
                             "carried value %u changes its rank from %u to %u", index,
                             a->rank, b->rank);
     }
-    if (a->kind != b->kind || (a->kind == IG_TENSOR && a->dtype != b->dtype)) {
+    if (a->kind != b->kind || a->kind == IG_ANY ||
+        (a->kind == IG_TENSOR && a->dtype != b->dtype)) {
         return ig_onnx_fail(
             loop->node, IG_INVALID,
             "carried value %u changes its element type or kind in the body", index);
@@ -247,6 +248,10 @@ static ig_status widen_items(ig_onnx_loop *loop, uint32_t index, const ig_type *
                              const ig_type *b, const ig_type **out_type) {
     ig_module *module = loop->node->import->module;
     ig_dim dims[IG_TENSOR_RANK];
+    *out_type = ig_onnx_any_item(loop->node->import, a, b);
+    if (*out_type) {
+        return IG_OK;
+    }
     IG_TRY(check_kind(loop, index, a, b));
     for (uint32_t i = 0; i < a->rank; i++) {
         bool is_kept = !ig_dim_is_static(a->dims[i]) ||
@@ -273,7 +278,10 @@ static ig_status widen_host(ig_onnx_loop *loop, uint32_t index, const ig_value *
     if (a->kind == IG_SEQUENCE && b->kind == IG_SEQUENCE) {
         IG_TRY(widen_items(loop, index, a->element, b->element, &inner));
         inner = ig_type_host(module, IG_SEQUENCE, inner);
+    } else if (arg->type->kind == IG_SEQUENCE) {
+        IG_TRY(widen_items(loop, index, a, b, &inner));
     } else {
+        IG_TRY(check_kind(loop, index, a, b));
         IG_TRY(widen_items(loop, index, a, b, &inner));
     }
     *out_type = ig_type_host(module, (ig_kind)arg->type->kind, inner);

@@ -48,6 +48,17 @@ ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *orig
     return dim;
 }
 
+static bool is_item(const ig_type *type) {
+    return type->kind == IG_TENSOR || type->kind == IG_ANY;
+}
+
+const ig_type *ig_onnx_any_item(const ig_onnx_import *import, const ig_type *a,
+                                const ig_type *b) {
+    bool are_items = is_item(a) && is_item(b) && a->dtype == b->dtype;
+    bool differ = a->kind != b->kind || a->rank != b->rank || a->kind == IG_ANY;
+    return are_items && differ ? ig_type_any(import->module, (ig_dtype)a->dtype) : NULL;
+}
+
 ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
                              const ig_type *a, const ig_type *b,
                              const ig_type **out_type) {
@@ -62,8 +73,13 @@ ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
             "output '%s' has one type in one branch and another in the other", what);
     }
     if (a->kind != IG_TENSOR) {
-        const ig_type *element;
-        IG_TRY(ig_onnx_join_types(node, what, a->element, b->element, &element));
+        const ig_type *element = a->kind == IG_SEQUENCE
+                                     ? ig_onnx_any_item(node->import, a->element,
+                                                        b->element)
+                                     : NULL;
+        if (!element) {
+            IG_TRY(ig_onnx_join_types(node, what, a->element, b->element, &element));
+        }
         *out_type = ig_type_host(module, (ig_kind)a->kind, element);
         return IG_OK;
     }

@@ -62,7 +62,8 @@ static bool is_held_alike(const ig_type *a, const ig_type *b) {
     for (; a->element && b->element && a->kind == b->kind; a = a->element) {
         b = b->element;
     }
-    return a->kind == IG_TENSOR && b->kind == IG_TENSOR && a->dtype == b->dtype;
+    return a->kind == IG_TENSOR && (b->kind == IG_TENSOR || b->kind == IG_ANY) &&
+           a->dtype == b->dtype;
 }
 
 ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
@@ -140,7 +141,7 @@ ig_status ig_onnx_import_sequence_length(ig_onnx_node *node) {
 ig_status ig_onnx_import_concat_from_sequence(ig_onnx_node *node) {
     ig_value *x = read_typed(node);
     ig_seq_concat_attrs attrs = { .stack = ig_onnx_attr_bool(node, "new_axis", false) };
-    if (x) {
+    if (x && x->type->element->kind == IG_TENSOR) { /* else the op says it */
         uint32_t rank = x->type->element->rank + attrs.stack;
         attrs.axis = ig_onnx_axis_attr(node, "axis", 0, rank);
     }

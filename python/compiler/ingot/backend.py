@@ -15,6 +15,7 @@ from .program import compile as compile_model
 from .values import array_of, numpy_type, value_of
 
 EXTENTS = ".extents"  # of the items of a list, which is two ports of a program
+ANY_ROW = 33  # of an item of any rank: the rank, the extents, then ones
 THERE = ".there"  # is it?  Of an optional list, which is three
 
 
@@ -41,14 +42,17 @@ def _parts_of(items, dtype, rank):
     """All elements, and a row of extents for each item."""
     items = [numpy.asarray(x) for x in items]
     empty = numpy.zeros(0, numpy_type(dtype))
-    extents = numpy.array([x.shape for x in items], "i8").reshape(len(items), rank)
+    rows = [(x.ndim, *x.shape, *[1] * (ANY_ROW - 1 - x.ndim)) if rank == ANY_ROW else x.shape
+            for x in items]
+    extents = numpy.array(rows, "i8").reshape(len(items), rank)
     return numpy.concatenate([x.ravel() for x in items] or [empty]), extents
 
 
 def _items_of(elements, extents):
-    ends = numpy.cumsum(extents.prod(axis=1))
+    rows = [row[1:row[0] + 1] if len(row) == ANY_ROW else row for row in extents]
+    sizes = [int(numpy.prod(row)) for row in rows]
     return [elements[end - size:end].reshape(row)
-            for row, size, end in zip(extents, extents.prod(axis=1), ends)]
+            for row, size, end in zip(rows, sizes, numpy.cumsum(sizes))]
 
 
 class IngotRep(BackendRep):

@@ -123,6 +123,9 @@ TEST(sequences) {
           "%1 = opt_make %s\n%2 = seq_length %1\n%3 = seq_at %1, %m\nret %1, %2, %3",
           "opt(seq(f32[1, 2] [1, 2], f32[2, 2] [3, 4, 5, 6])); i64[] [1]; seq(f32[1, 2] "
           "[1, 2], f32[2, 2] [3, 4, 5, 6])" },
+        { "%x = const {value = f32[] [5]}\n%y = const {value = f32[1] [6]}\n"
+          "%s = seq_make %x, %y\n%1 = seq_insert %s, %x\n%2 = seq_length %1\nret %1, %2",
+          "seq(f32[] [5], f32[1] [6], f32[] [5]); i64[] [3]" },
         { ABC "%1 = opt_make %a\n%2 = seq_at %1, %0\nret %1, %2",
           "opt(f32[1, 2] [1, 2]); f32[1, 2] [1, 2]" },
         { "%0 = opt_none : opt<seq<f32[s]>>\n%1 = seq_length %0\nret %0, %1",

@@ -159,13 +159,22 @@ TEST(sequences_forget_extents_that_are_not_numbers) {
     CHECK_TYPE("%s: seq<f32[1, 4]>", "%0 = seq_concat %s {axis = 1, stack}\nret %0",
                "f32[1, n, 4]");
     CHECK_TYPE("%x: f32[B, 4]", "%0 = opt_make %x\nret %0", "opt<f32[B, 4]>");
+    CHECK_TYPE("%x: f32[B, 4], %y: f32[3]", "%0 = seq_make %x, %y, %x\nret %0",
+               "seq<f32[*]>");
+    CHECK_TYPE("%s: seq<f32[]>, %x: f32[3]",
+               "%0 = seq_insert %s, %x\n%1 = seq_erase %0\nret %1", "seq<f32[*]>");
+    CHECK_TYPE(
+        "%s: seq<f32[*]>, %i: i64[]", "%0 = seq_at %s, %i : f32[]\nret %0",
+        "UNSUPPORTED: operand 0 is seq<f32[*]>: its items are of different ranks, so that of one is not known");
+    CHECK_TYPE(
+        "%s: seq<f32[*]>", "%0 = seq_concat %s {axis = 0} : f32[k]\nret %0",
+        "UNSUPPORTED: operand 0 is seq<f32[*]>: its items are of different ranks, so that of one is not known");
     CHECK_TYPE("%s: seq<f32[1, k]>, %i: i64[]",
                "%0 = opt_make %s\n%1 = seq_at %0, %i\nret %1", "seq<f32[1, k]>");
     CHECK_TYPE("%o: opt<f32[4]>", "%0 = opt_make %o\nret %0",
                "INVALID: operand 0 is opt<f32[4]>, expected a tensor or a sequence");
-    CHECK_TYPE(
-        "%s: seq<f32[1, 4]>, %x: f32[4]", "%0 = seq_insert %s, %x\nret %0",
-        "UNSUPPORTED: operand 1 is f32[4]: sequences of tensors of different ranks are not supported");
+    CHECK_TYPE("%s: seq<f32[1, 4]>, %x: f32[4]", "%0 = seq_insert %s, %x\nret %0",
+               "seq<f32[*]>");
     CHECK_TYPE("%x: f32[B, 4]", "%0 = split_to_seq %x {axis = 0}\nret %0",
                "seq<f32[4]>");
     CHECK_TYPE("%x: f32[B, 4], %n: i64[]",

@@ -149,6 +149,7 @@ TEST(types_stand_alone) {
     check_type("bool<16>", "bool<16>");
     check_type("f32<1>", "f32");
     check_type("seq<opt<f16[2]>>", "seq<opt<f16[2]>>");
+    check_type("opt<seq<f16[*]>>", "opt<seq<f16[*]>>");
     check_type("f16<rowwise>[4, 64]", "f16<rowwise>[4, 64]");
     CHECK_TEXT(messages, "");
 }

@@ -211,6 +211,8 @@ TEST(types_agree_unless_they_provably_differ) {
         { "seq<f32[B]>", "seq<f32[N]>", true },
         { "seq<f32[B]>", "opt<f32[B]>", false },
         { "seq<f32[2]>", "seq<f32[3]>", false },
+        { "seq<f32[*]>", "seq<f32[*]>", true },
+        { "seq<f32[*]>", "seq<f32[]>", false },
         { "i8<rowwise f16>[2, 2]", "i8<rowwise f32>[2, 2]", false },
     };
     start(chain);

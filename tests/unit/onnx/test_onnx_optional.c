@@ -1,4 +1,5 @@
-/* Optionals: made, given by the caller, read, and carried by branches and loops.
+/* Items of any rank; optionals: made, given by the caller, read, and carried by
+ * branches and loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/onnx/onnx_expect.h"
 
@@ -191,6 +192,50 @@ TEST(a_loop_takes_the_value_of_an_optional) {
 }
 END_TEST
 
+/* x is 2 x 3, and its sum a scalar: a sequence of both, counted, cut and given out. */
+static void begin_ranks(void) {
+    Onnx__NodeProto *sum = begin(13, "ReduceSum", "x", "n");
+    onnx_attr_i(&model, sum, "keepdims", 0);
+    onnx_node(&model, "SequenceConstruct", "x,n", "s");
+    onnx_node(&model, "SequenceInsert", "s,x", "t");
+}
+
+TEST(items_may_differ_in_rank) {
+    begin_ranks();
+    onnx_node(&model, "SequenceLength", "t", "l");
+    onnx_node(&model, "SequenceErase", "t", "u");
+    onnx_output(&model, "u");
+    onnx_output(&model, "l");
+    ig_tensor x = numbers(), out[2];
+    CHECK_OK(run_on(&x, out));
+    CHECK_INT(ig_tensor_get_i64(&out[1], 0), 3);
+    CHECK_INT(out[0].count, 2);
+    CHECK_MSG(onnx_case_equal(&run, out[0].items, &x), "%s", run.why);
+    CHECK_INT(out[0].items[1].rank, 0);
+    CHECK(ig_tensor_get_f64(&out[0].items[1], 0) == 15);
+    end();
+}
+END_TEST
+
+TEST(an_item_of_an_unknown_rank_is_not_taken_out) {
+    static const char *const ops[] = { "SequenceAt", "ConcatFromSequence" };
+    for (size_t k = 0; k < IG_COUNT_OF(ops); k++) {
+        const int64_t zero = 0;
+        begin_ranks();
+        onnx_ints(&model, "zero", -1, &zero);
+        Onnx__NodeProto *node = onnx_node(&model, ops[k], k ? "t" : "t,zero", "y");
+        if (k > 0) {
+            onnx_attr_i(&model, node, "axis", 1);
+        }
+        onnx_output(&model, "y");
+        ig_tensor x = numbers(), out;
+        CHECK_STATUS(run_on(&x, &out), IG_UNSUPPORTED);
+        CHECK_MSG(strstr(run.why, "of different ranks"), "%s", run.why);
+        end();
+    }
+}
+END_TEST
+
 TEST(an_optional_of_nothing_is_refused) {
     static const char *const wanted[] = { "neither an input nor the attribute 'type'",
                                           "holds none",
@@ -213,4 +258,6 @@ END_TEST
 UNIT_SUITE(onnx_optional, an_optional_is_made_of_a_tensor,
            what_is_absent_is_of_the_other_branches_type,
            the_value_of_what_is_absent_is_an_error,
-           a_loop_takes_the_value_of_an_optional, an_optional_of_nothing_is_refused)
+           a_loop_takes_the_value_of_an_optional, items_may_differ_in_rank,
+           an_item_of_an_unknown_rank_is_not_taken_out,
+           an_optional_of_nothing_is_refused)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ANY_ROW = 33 }; /* of an item of any rank: the rank, 32 extents, then ones */
+
 static void *lend(results *owner, size_t count, size_t size) {
     owner->made =
         need(realloc(owner->made, (owner->made_count + 1) * sizeof *owner->made));
@@ -40,9 +42,21 @@ static const char *output_name(const model *m, size_t port) {
 
 /* ---- in ---- */
 
-static bool is_plain_item(const ig_argument *item, const char *dtype, uint32_t rank) {
-    return item->kind == IG_ARGUMENT_TENSOR && item->rank == rank &&
+static bool is_plain_item(const ig_argument *item, const char *dtype, uint32_t width) {
+    bool fits = item->rank == width || (width == ANY_ROW && item->rank < ANY_ROW);
+    return item->kind == IG_ARGUMENT_TENSOR && fits &&
            strcmp(item->dtype, dtype) == 0 && element_bits(dtype) % 8 == 0;
+}
+
+/* The row of extents of an item. */
+static void fill_row(const ig_argument *item, uint32_t width, int64_t *row) {
+    bool is_any = width == ANY_ROW;
+    for (uint32_t d = 0; d < width; d++) {
+        uint32_t axis = d - is_any;
+        row[d] = is_any && d == 0    ? (int64_t)item->rank
+                 : axis < item->rank ? item->dims[axis]
+                                     : 1;
+    }
 }
 
 /* `list` as the ports from `port` on take it. */
@@ -71,9 +85,7 @@ static bool flatten_list(const model *m, size_t port, const ig_argument *list,
             memcpy(data + at, item->data, item->size);
         }
         at += item->size;
-        for (uint32_t d = 0; d < rank; d++) {
-            rows[i * rank + d] = item->dims[d];
-        }
+        fill_row(item, rank, rows + i * rank);
     }
     dims[0] = (int64_t)count;
     dims[1] = (int64_t)list->item_count;
@@ -144,9 +156,14 @@ static bool gather_list(const char *name, const ig_argument *from, ig_argument *
     const int64_t *rows = from[1].data;
     ig_argument *items = lend(owner, count, sizeof *items);
     for (size_t i = 0; i < count; i++) {
+        const int64_t *row = rows + i * rank;
+        bool is_any = rank == ANY_ROW;
+        if (is_any && (row[0] < 0 || row[0] >= ANY_ROW)) {
+            return refuse(why, name, "of items of more dimensions than there may be");
+        }
         items[i] = (ig_argument){ .dtype = from->dtype,
-                                  .rank = (uint32_t)rank,
-                                  .dims = rows + i * rank,
+                                  .rank = (uint32_t)(is_any ? (size_t)row[0] : rank),
+                                  .dims = row + is_any,
                                   .data = (const char *)from->data + at };
         items[i].size = element_count(&items[i]) * width;
         at += items[i].size;
