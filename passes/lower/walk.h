@@ -12,13 +12,14 @@
 static inline void ig_lower_split(ig_lower *lower, ig_builder *b, const ig_type *type,
                                   uint32_t axis, ig_value *line, ig_value **index) {
     assert(axis <= type->rank && "an axis, or the rank for none");
-    for (uint32_t d = type->rank; d-- > 0;) {
+    uint32_t first = axis == 0 ? 1 : 0; /* which takes what is left */
+    for (uint32_t d = type->rank; d-- > first;) {
         if (d == axis) {
             continue;
         }
-        ig_value *extent = ig_lower_dim(lower, type->dims[d]);
-        index[d] = k_mod(b, line, extent);
-        line = k_div(b, line, extent);
+        ig_value *extent = d > first ? ig_lower_dim(lower, type->dims[d]) : NULL;
+        index[d] = extent ? k_mod(b, line, extent) : line;
+        line = extent ? k_div(b, line, extent) : NULL;
     }
 }
 

@@ -241,10 +241,17 @@ static void join_region(fuser *f, ig_op *op) {
     }
 }
 
+/* A sort of 64-bit numbers, whose keys leave no room for positions: a function of the
+ * host does it. */
+static bool is_wide_sort(const ig_op *op, ig_kernel_family family) {
+    return family == IG_FAMILY_sort &&
+           ig_dtypes[op->operands[0].value->type->dtype].bits > 32;
+}
+
 static void collect_regions(fuser *f, ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
         ig_kernel_family family = ig_op_family(op);
-        if (ig_family_has(family, IG_FAMILY_ANCHOR)) {
+        if (ig_family_has(family, IG_FAMILY_ANCHOR) && !is_wide_sort(op, family)) {
             new_region(f, op, family);
         } else if ((ig_ops[op->code].traits & IG_MAP) && !ig_is_bits_cast(op)) {
             join_region(f, op);

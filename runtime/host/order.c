@@ -22,10 +22,21 @@ typedef struct line {
     bool is_signed, is_descending;
 } line;
 
+/* 8 bytes, or fewer; copies of a known number of them are loads. */
+static uint64_t load_bits(const char *x, int64_t bytes) {
+    uint64_t bits = 0;
+    if (bytes == 8) {
+        memcpy(&bits, x, 8);
+    } else {
+        memcpy(&bits, x, (size_t)bytes);
+    }
+    return bits;
+}
+
 static uint64_t key_of(const line *l, int64_t i) {
-    uint64_t bits = 0, sign = (uint64_t)1 << (8 * l->bytes - 1);
+    uint64_t sign = (uint64_t)1 << (8 * l->bytes - 1);
+    uint64_t bits = load_bits(l->x + i * l->inner * l->bytes, l->bytes);
     uint64_t all = sign | (sign - 1);
-    memcpy(&bits, l->x + i * l->inner * l->bytes, (size_t)l->bytes);
     if (l->infinity) {
         uint64_t size = bits & (sign - 1);
         bits = size > l->infinity ? all
@@ -69,10 +80,12 @@ static void sort_line(const line *l, int64_t n, int64_t kept) {
     for (int64_t slot = kept / 2; slot-- > 0;) {
         sink_slot(l, slot, kept);
     }
+    uint64_t root = key_of(l, l->at[0]);
     for (int64_t i = kept; i < n; i++) {
-        if (is_after(l, l->at[0], i)) {
+        if (key_of(l, i) < root) {
             l->at[0] = i;
             sink_slot(l, 0, kept);
+            root = key_of(l, l->at[0]);
         }
     }
     for (int64_t count = kept; count-- > 1;) {

@@ -25,6 +25,7 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_arg] = ig_lower_serial_arg,
     [IG_FAMILY_random] = ig_lower_serial_random,
     [IG_FAMILY_search] = ig_lower_serial_search,
+    [IG_FAMILY_sort] = ig_lower_serial_sort,
     [IG_FAMILY_suppress] = ig_lower_serial_suppress,
     [IG_FAMILY_conv] = ig_lower_serial_conv,
     [IG_FAMILY_conv_panels] = ig_lower_cpu_conv_panels,

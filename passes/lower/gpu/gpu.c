@@ -11,7 +11,7 @@
  * does it with one lane. */
 #define SERIAL_FAMILIES(ROW) \
     ROW(gather) ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter) \
-    ROW(forest) ROW(arg) ROW(search) ROW(suppress) ROW(random) ROW(conv) \
+    ROW(forest) ROW(arg) ROW(search) ROW(sort) ROW(suppress) ROW(random) ROW(conv) \
     ROW(pool)
 
 #define SCHEDULE(name)                                      \

@@ -25,6 +25,7 @@ ig_status ig_lower_serial_gather(ig_lower *lower);   /* gather.c */
 ig_status ig_lower_serial_forest(ig_lower *lower);   /* forest.c */
 ig_status ig_lower_serial_arg(ig_lower *lower);      /* arg.c */
 ig_status ig_lower_serial_search(ig_lower *lower);   /* arg.c: bucketize */
+ig_status ig_lower_serial_sort(ig_lower *lower);     /* sort.c */
 ig_status ig_lower_serial_suppress(ig_lower *lower); /* suppress.c */
 ig_status ig_lower_serial_conv(ig_lower *lower);     /* conv.c: channels first */
 ig_status ig_lower_serial_pool(ig_lower *lower);     /* pool.c */

@@ -1,12 +1,10 @@
 /* Boxes without those that a better one covers: a list of boxes is the work of one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What comes next is the root of a heap of keys: score and number of a box in one i64,
- * so that the greatest key is the best score's, and of equal ones the first box's.  A
- * parent has four children: sinking waits for one comparison after the other, and has
- * half as many levels so.  The heap stands in the list's own part of the result,
- * backwards from its end; numbers of boxes that stand are written from its begin, and
- * never meet it: each was in the heap.
+ * What comes next is the root of a heap (heap.h) of scores, of equal ones of the first
+ * box's.  It stands in the list's own part of the result, backwards from its end;
+ * numbers of boxes that stand are written from its begin, and never meet it: each was
+ * in the heap.
  *
  *     for candidate                       the root; the last key sinks from there
  *         for blocks of boxes that stand  until one covers the candidate
@@ -19,6 +17,7 @@
  *   grid    lists, one a tile
  */
 #include "ir/semantics/suppress.h"
+#include "passes/lower/serial/heap.h"
 #include "passes/lower/serial/serial.h"
 #include "passes/lower/walk.h"
 
@@ -29,9 +28,6 @@ enum {
     KEPT = 1024, /* whole blocks */
     BLOCK = 128,
     EDGES = 4,
-    CHILDREN = 4,
-    LEVEL_BITS = 2, /* of a number of a child */
-    NUMBER_BITS = 31,
     CANDIDATE_NS = 60,
 };
 
@@ -44,9 +40,9 @@ typedef struct suppress {
     ig_value *product_share; /* less than the share by some bits; NaN below 0 */
     ig_value *count;         /* boxes of a list */
     /* Of the list at hand. */
-    ig_value *box_start;    /* element of boxes */
-    ig_value *first, *root; /* elements of out: the list's first and last */
-    ig_value *levels;       /* of its heap */
+    ig_value *box_start; /* element of boxes */
+    ig_value *first;     /* element of out */
+    ig_heap heap;
 } suppress;
 
 /* One box, or a vector of them. */
@@ -54,72 +50,7 @@ typedef struct box {
     ig_value *edges[EDGES], *area;
 } box;
 
-/* ---- the heap ---- */
-
-/* The key of a score: its bits as an unsigned number in the order of floats, NaN above
- * all and both zeros equal, before the number of the box, the first above others.
- * No key is 0. */
-static ig_value *make_key(ig_builder *b, ig_value *score, ig_value *number) {
-    ig_value *is_zero = k_compare(b, IG_OP_eq, score, k_const(b, IG_DT_f32, 0));
-    ig_value *is_nan = ig_lower_is_nan(b, score);
-    ig_value *bits = k_cast(b, k_reinterpret(b, score, IG_DT_i32), IG_DT_i64);
-    ig_value *is_below = k_compare(b, IG_OP_lt, bits, k_i64(b, 0));
-    ig_value *turned = k_sub(b, k_i64(b, -1), bits); /* of numbers below 0 */
-    bits = k_where(b, is_below, turned, k_add(b, bits, k_i64(b, (int64_t)1 << 31)));
-    bits = k_where(b, is_zero, k_i64(b, (int64_t)1 << 31), bits);
-    bits = k_where(b, is_nan, k_i64(b, UINT32_MAX), bits);
-    ig_value *high = k_binary(b, IG_OP_shl, bits, k_i64(b, NUMBER_BITS));
-    return k_add(b, high, k_sub(b, k_i64(b, INT32_MAX), number));
-}
-
-static ig_value *number_of(ig_builder *b, ig_value *key) {
-    ig_value *low = k_binary(b, IG_OP_and, key, k_i64(b, INT32_MAX));
-    return k_sub(b, k_i64(b, INT32_MAX), low);
-}
-
-/* Key `at` of a heap of `size`; 0 beyond it, which is below all keys. */
-static ig_value *load_key(const suppress *s, ig_builder *b, ig_value *at,
-                          ig_value *size) {
-    ig_value *place = k_max(b, k_sub(b, s->root, at), s->first);
-    ig_value *key = k_load(b, s->out->buffer, place, 1);
-    return k_where(b, k_compare(b, IG_OP_lt, at, size), key, k_i64(b, 0));
-}
-
-/* The greatest of four keys, and the number of the place where it stands. */
-static ig_value *greatest_child(const suppress *s, ig_builder *b, ig_value *first,
-                                ig_value *size, ig_value **at) {
-    ig_value *keys[CHILDREN], *places[CHILDREN];
-    for (uint32_t i = 0; i < CHILDREN; i++) {
-        places[i] = k_add(b, first, k_i64(b, i));
-        keys[i] = load_key(s, b, places[i], size);
-    }
-    for (uint32_t half = CHILDREN / 2; half > 0; half /= 2) {
-        for (uint32_t i = 0; i < half; i++) {
-            ig_value *is_other = k_compare(b, IG_OP_gt, keys[i + half], keys[i]);
-            places[i] = k_where(b, is_other, places[i + half], places[i]);
-            keys[i] = k_max(b, keys[i], keys[i + half]);
-        }
-    }
-    *at = places[0];
-    return keys[0];
-}
-
-/* Puts `key` at place `at` of a heap of `size`, or as far below as it belongs.  Every
- * level is taken, so that there is no branch to be guessed: where the key has come to
- * rest, it is written once more. */
-static void sink_key(const suppress *s, ig_builder *b, ig_value *at, ig_value *size,
-                     ig_value *key) {
-    ig_value *one = k_i64(b, 1);
-    k_loop level = k_loop_open(b, k_i64(b, 0), s->levels, one, &at, 1);
-    ig_builder *in = &level.b;
-    ig_value *here = level.carried[0], *child;
-    ig_value *first = k_add(in, k_mul(in, here, k_i64(in, CHILDREN)), one);
-    ig_value *greatest = greatest_child(s, in, first, size, &child);
-    ig_value *rises = k_compare(in, IG_OP_gt, greatest, key);
-    k_store(in, k_max(in, greatest, key), s->out->buffer, k_sub(in, s->root, here));
-    ig_value *below = k_where(in, rises, child, here);
-    k_loop_close(&level, &below, 1);
-}
+/* ---- the candidates ---- */
 
 /* Numbers of boxes with more than the least score, where their keys will be; how many
  * there are. */
@@ -129,7 +60,7 @@ static ig_value *collect_numbers(const suppress *s, ig_builder *b, ig_value *sco
     k_loop loop = k_loop_open(b, zero, s->count, step, &zero, 1);
     ig_builder *in = &loop.b;
     ig_value *size = loop.carried[0];
-    k_store(in, loop.index, s->out->buffer, k_sub(in, s->root, size));
+    ig_heap_store(&s->heap, in, loop.index, size);
     if (least) {
         ig_value *stride = ig_lower_dim(s->lower, s->scores->strides[2]);
         ig_value *at = k_add(in, scores, k_mul(in, loop.index, stride));
@@ -141,27 +72,21 @@ static ig_value *collect_numbers(const suppress *s, ig_builder *b, ig_value *sco
     return loop.results[0];
 }
 
+/* The number of a box in its key, and back: the first is the greatest. */
+static ig_value *turn_number(ig_builder *b, ig_value *number) {
+    return k_sub(b, k_i64(b, UINT32_MAX), number);
+}
+
 static void make_keys(const suppress *s, ig_builder *b, ig_value *scores,
                       ig_value *size) {
     k_loop loop = k_loop_open(b, k_i64(b, 0), size, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value *place = k_sub(in, s->root, loop.index);
-    ig_value *number = k_load(in, s->out->buffer, place, 1);
+    ig_value *number = ig_heap_load(&s->heap, in, loop.index);
     ig_value *stride = ig_lower_dim(s->lower, s->scores->strides[2]);
     ig_value *at = k_add(in, scores, k_mul(in, number, stride));
-    ig_value *score = k_load(in, s->scores->buffer, at, 1);
-    k_store(in, make_key(in, score, number), s->out->buffer, place);
-    k_loop_close(&loop, NULL, 0);
-}
-
-static void build_heap(const suppress *s, ig_builder *b, ig_value *size) {
-    ig_value *one = k_i64(b, 1);
-    ig_value *parents = k_div(b, k_add(b, size, k_i64(b, CHILDREN - 2)),
-                              k_i64(b, CHILDREN));
-    k_loop loop = k_loop_open(b, k_i64(b, 0), parents, one, NULL, 0);
-    ig_builder *in = &loop.b;
-    ig_value *at = k_sub(in, k_sub(in, parents, one), loop.index);
-    sink_key(s, in, at, size, load_key(s, in, at, size));
+    ig_value *score = ig_heap_value(in, k_load(in, s->scores->buffer, at, 1));
+    ig_value *key = ig_heap_key(in, score, turn_number(in, number));
+    ig_heap_store(&s->heap, in, key, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -335,11 +260,11 @@ static void write_box(const suppress *s, ig_builder *b, const box *x, ig_value *
  * then.  One that is covered is written too, and the next one over it. */
 static ig_value *take_best(const suppress *s, ig_builder *b, ig_value *size,
                            ig_value *kept) {
-    ig_value *best = k_load(b, s->out->buffer, s->root, 1), *one = k_i64(b, 1);
+    ig_value *best = ig_heap_load(&s->heap, b, k_i64(b, 0)), *one = k_i64(b, 1);
     ig_value *rest = k_sub(b, size, one);
-    ig_value *last = k_load(b, s->out->buffer, k_sub(b, s->root, rest), 1);
-    sink_key(s, b, k_i64(b, 0), rest, last);
-    ig_value *number = number_of(b, best);
+    ig_value *last = ig_heap_load(&s->heap, b, rest);
+    ig_heap_sink(&s->heap, b, k_i64(b, 0), rest, last);
+    ig_value *number = turn_number(b, ig_heap_number(b, best));
     box x = load_boxes(s, b, number);
     ig_value *stands = k_unary(b, IG_OP_not, is_covered(s, b, &x, kept));
     write_box(s, b, &x, number, kept);
@@ -386,15 +311,15 @@ static void emit_list(void *user, ig_builder *b, ig_value *list) {
     ig_value *scores = ig_lower_at(s.lower, b, s.scores, index);
     s.box_start = k_mul(b, index[0], ig_lower_dim(s.lower, s.boxes->strides[0]));
     s.first = k_mul(b, list, s.count);
-    s.root = k_sub(b, k_add(b, s.first, s.count), k_i64(b, 1));
+    s.heap = (ig_heap){ .buffer = s.out->buffer, .step = k_i64(b, -1) };
+    s.heap.root = k_sub(b, k_add(b, s.first, s.count), k_i64(b, 1));
     if (s.least) {
         least = k_load(b, s.least->buffer, k_i64(b, 0), 1);
     }
     ig_value *size = collect_numbers(&s, b, scores, least);
-    ig_value *bits = ig_lower_count_bits(b, k_mul(b, size, k_i64(b, CHILDREN - 1)));
-    s.levels = k_ceil_div(b, bits, LEVEL_BITS);
+    s.heap.levels = ig_heap_levels(b, size);
     make_keys(&s, b, scores, size);
-    build_heap(&s, b, size);
+    ig_heap_build(&s.heap, b, size);
     ig_value *kept = take_all(&s, b, size);
     k_store(b, kept, s.counts->buffer, list);
     fill_rest(&s, b, kept);
