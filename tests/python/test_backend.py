@@ -20,6 +20,8 @@ except ImportError:
 else:
     import ingot.backend
 
+# ONNX's runner asks for the length of a number, an item of the sequence that it compares.
+BEYOND_THE_RUNNER = {"test_loop16_seq_none"}
 LISTS = pathlib.Path(__file__).resolve().parent.parent / "conform/expected"
 
 
@@ -40,7 +42,7 @@ class Backend(unittest.TestCase):
         warnings.simplefilter("ignore")
         names = [line.split()[0] for line in (LISTS / name).read_text().splitlines()]
         every = 1 if os.environ.get("INGOT_FULL") == "1" else 20
-        wanted = {name + "_cpu" for name in names[::every]}
+        wanted = {name + "_cpu" for name in names[::every] if name not in BEYOND_THE_RUNNER}
         tests = unittest.TestSuite()
         runner = onnx.backend.test.BackendTest(backend, __name__)
         for case in runner.test_cases.values():
