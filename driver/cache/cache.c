@@ -282,7 +282,6 @@ bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *part
         return false;
     }
     unlink(path); /* of a twin by hash */
-    ig_file_remove_stale(path);
     return publish_model(folder, key, parts, count);
 }
 

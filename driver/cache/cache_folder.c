@@ -7,6 +7,8 @@
  */
 #include "driver/cache/cache_folder.h"
 
+#include "base/platform.h"
+
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -103,8 +105,14 @@ static void trim_kind(const char *folder, const char *kind, uint64_t limit,
     closedir(opened);
 }
 
+/* The same, without what processes that were killed left half written. */
 static void trim_folder(const char *folder, const char *kind, uint64_t limit) {
+    char inside[4096];
     ig_cache_usage found = { 0 };
+    int length = snprintf(inside, sizeof inside, "%s/%s/", folder, kind);
+    if (length > 0 && (size_t)length < sizeof inside) {
+        ig_file_remove_stale(inside);
+    }
     trim_kind(folder, kind, limit, &found);
 }
 
