@@ -15,7 +15,7 @@ extern const ig_rules ig_rules_map;     /* elementwise arithmetic */
 extern const ig_rules ig_rules_view;    /* reshape, transpose, expand, slice, cast */
 extern const ig_rules ig_rules_index;   /* gather, concat, tile */
 extern const ig_rules ig_rules_runtime; /* shapes and positions that came as operands */
-extern const ig_rules ig_rules_window;  /* conv */
+extern const ig_rules ig_rules_window;  /* conv, matmul */
 extern const ig_rules ig_rules_flow;    /* if, loop */
 
 /* Equal, all extents provably so. */

@@ -1,7 +1,10 @@
-/* canonicalise: rules for windows of convolutions.
+/* canonicalise: rules for windows and weights of convolutions and products.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/window.h"
 #include "passes/canonical/canonicalise.h"
+
+#include <math.h>
+#include <string.h>
 
 /* Along one axis: the taps that see some element, and the zeros in front and behind
  * that are left then. */
@@ -69,7 +72,82 @@ static ig_value *conv_without_lost_taps(ig_builder *b, ig_op *op) {
     return ig_build_conv(&e, ig_op_operand(op, 0), w, bias, attrs);
 }
 
+/* ---- weights that are the same for all outputs ---- */
+
+/* What `w` repeats along `axis`, with one element there; NULL where it does not. */
+static ig_value *repeated_along(ig_expr *e, ig_value *w, uint32_t axis) {
+    const ig_op *expand = ig_def(w, IG_OP_expand);
+    ig_value *x = expand && expand->operand_count == 1 ? ig_op_operand(expand, 0)
+                                                       : NULL;
+    if (!x || ig_dim_is(w->type->dims[axis], 1)) {
+        return NULL;
+    }
+    uint32_t missing = w->type->rank - x->type->rank;
+    ig_dim dims[IG_TENSOR_RANK];
+    if (axis >= missing && !ig_dim_is(x->type->dims[axis - missing], 1)) {
+        return NULL;
+    }
+    memcpy(dims, w->type->dims, w->type->rank * sizeof *dims);
+    dims[axis] = ig_dim_of(1);
+    return ig_expr_expand(e, x, w->type->rank, dims);
+}
+
+/* Is a vector one number throughout? */
+static bool is_one_number(const ig_value *x) {
+    int64_t count;
+    double first, other;
+    const ig_op *expand = ig_def(x, IG_OP_expand);
+    if (expand) {
+        const ig_type *inner = ig_op_operand(expand, 0)->type;
+        return inner->rank == 0 || ig_dim_is(inner->dims[inner->rank - 1u], 1);
+    }
+    if (!ig_dim_known(x->type->dims[0], &count) || !ig_constant_entry(x, 0, &first)) {
+        return false;
+    }
+    for (int64_t i = 1; i < count; i++) {
+        if (!ig_constant_entry(x, i, &other) || other != first ||
+            signbit(other) != signbit(first)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Outputs with the same weights are one.  A bias that tells them apart would be added
+ * after the sum is rounded. */
+static ig_value *conv_of_repeated_weights(ig_builder *b, ig_op *op) {
+    ig_expr e = ig_expr_trying(b);
+    ig_conv_attrs attrs = ig_conv_attrs_of(op);
+    const ig_type *y = op->results[0].type;
+    ig_value *bias = op->operand_count > 2 ? ig_op_operand(op, 2) : NULL;
+    bool is_plain = !attrs.transposed && ig_attr_int(op, IG_conv_group, 1) == 1;
+    ig_value *w = is_plain ? repeated_along(&e, ig_op_operand(op, 1), 0) : NULL;
+    if (!w || (bias && !is_one_number(bias))) {
+        return NULL;
+    }
+    bias = bias ? ig_expr_slice(&e, bias, 0, ig_dim_of(0), ig_dim_of(1), 1) : NULL;
+    ig_value *one = ig_build_conv(&e, ig_op_operand(op, 0), w, bias, attrs);
+    return ig_expr_expand(&e, one, y->rank, y->dims);
+}
+
+/* Columns that are all the same are one. */
+static ig_value *matmul_of_repeated_columns(ig_builder *b, ig_op *op) {
+    ig_expr e = ig_expr_trying(b);
+    ig_matmul_attrs attrs = ig_matmul_attrs_of(op);
+    ig_value *w = ig_op_operand(op, 1);
+    const ig_type *y = op->results[0].type;
+    if (w->type->rank != 2 || ig_op_operand(op, 0)->type->rank < 2) {
+        return NULL;
+    }
+    w = repeated_along(&e, w, attrs.transpose_b ? 0 : 1);
+    return w ? ig_expr_expand(&e, ig_build_matmul(&e, ig_op_operand(op, 0), w, attrs),
+                              y->rank, y->dims)
+             : NULL;
+}
+
 static const ig_rule rules[] = {
+    RULE(conv, conv_of_repeated_weights),
+    RULE(matmul, matmul_of_repeated_columns),
     RULE(conv, conv_without_lost_taps),
 };
 
