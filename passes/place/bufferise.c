@@ -611,8 +611,6 @@ static ig_status check_ops(const ig_block *block) {
     for (const ig_op *op = block->first; op; op = op->next) {
         if (!rewrites[op->code]) {
             status = ig_buffers_unsupported(op, "");
-        } else if (ig_bufferise_refuses(op)) {
-            status = ig_buffers_unsupported(op, " for float8");
         }
     }
     return status;

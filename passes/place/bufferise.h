@@ -53,8 +53,6 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op);
 
 /* bufferise_host.c */
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op);
-/* An op whose function does not know its elements. */
-bool ig_bufferise_refuses(const ig_op *op);
 
 /* bufferise_ranks.c: ops of sharded graphs */
 ig_status ig_bufferise_ranks(ig_buffers *s, ig_op *op);

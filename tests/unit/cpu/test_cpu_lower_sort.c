@@ -57,5 +57,23 @@ TEST(few_and_many_that_are_kept) {
     }
 }
 
-UNIT_SUITE(cpu_lower_sort, sorts_of_every_dtype, sorts_of_every_size,
-           the_first_of_every_dtype, few_and_many_that_are_kept)
+/* Bits of NaN whose sign is set stand where others do. */
+static void set_signed_nans(lower_case *c) {
+    static const uint32_t bits[] = { 0xffc00000, 0x7fc00000, 0xffc12345, 0x7fc00001,
+                                     0xff800000, 0x7f800000, 0x80000000, 0x00000000 };
+    ig_tensor *x = &c->inputs[0];
+    for (int64_t i = 0; i < x->count; i++) {
+        memcpy((char *)x->data + 4 * i, &bits[i * 5 % 8], 4);
+    }
+}
+
+TEST(nans_of_both_signs) {
+    static const int64_t extents[] = { 2, 19, 1 };
+    lower_check_with(text_of("f32", "sort %x {axis = 1}", "N"), extents, 1,
+                     set_signed_nans);
+    lower_check_with(text_of("f32", "topk %x {axis = 1, k = 7}", "7"), extents, 1,
+                     set_signed_nans);
+}
+
+UNIT_SUITE(cpu_lower_sort, nans_of_both_signs, sorts_of_every_dtype,
+           sorts_of_every_size, the_first_of_every_dtype, few_and_many_that_are_kept)
