@@ -464,11 +464,24 @@ TEST(quantised_tables_with_avx512) {
     run_cases("v4-vnni");
 }
 
-UNIT_SUITE(cpu_lower_bag, quantised_tables_without_vectors_of_avx,
-           quantised_tables_with_avx2, quantised_tables_with_avx512, sums_of_every_dim,
-           no_bags_one_bag_empty_bags, means_and_maxima, padding_is_left_out,
-           large_tables_are_prefetched, rows_lie_in_several_tables,
-           work_is_shared_by_ids_and_not_by_bags, offsets_past_the_ids_are_reported,
+/* Scale and bias in f32, weighted one by one. */
+TEST(quantised_rows_are_weighted) {
+    static const int64_t extents[] = { 23, 6 };
+    lower_check_with(
+        "module @t {\n  table @t : i8<rowwise f32>[3, 4] = inline("
+        "0x010203040000003f0000803e0a000b050000803f000000bfff10207f0000003e00004040)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B], %w: f32[N]) -> (f32[B, 4] \"y\") {\n"
+        "    %0 = bag @t, %ids, %off, %w {operands = [5], pool = [sum], to = f32} : "
+        "f32[B, 4]\n    ret %0\n  }\n}\n",
+        extents, 3, set_all_offsets);
+}
+
+UNIT_SUITE(cpu_lower_bag, quantised_rows_are_weighted,
+           quantised_tables_without_vectors_of_avx, quantised_tables_with_avx2,
+           quantised_tables_with_avx512, sums_of_every_dim, no_bags_one_bag_empty_bags,
+           means_and_maxima, padding_is_left_out, large_tables_are_prefetched,
+           rows_lie_in_several_tables, work_is_shared_by_ids_and_not_by_bags,
+           offsets_past_the_ids_are_reported,
            negative_ids_count_from_the_end_before_padding_is_left_out,
            weights_have_a_stride_of_their_own,
            the_last_bag_takes_the_rest_unless_it_is_empty,
