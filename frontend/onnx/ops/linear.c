@@ -79,26 +79,36 @@ static ig_value *build_det(ig_expr *e, ig_value *x) {
     return ig_expr_flatten(e, ig_op_result(op, 1));
 }
 
-ig_status ig_onnx_import_det(ig_onnx_node *node) {
+/* The square matrices of input 0 in f64, [B, n, n]; NULL when something failed. */
+static ig_value *read_squares(ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_value *x = ig_onnx_float_input(node, 0);
     uint32_t rank = x->type->rank;
     if (rank < 2) {
-        return ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 2 or more",
-                            rank);
+        ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 2 or more", rank);
+        return NULL;
     }
     const ig_dim *dims = x->type->dims;
     ig_expr_guard_equal(e, dims[rank - 2], dims[rank - 1], "the matrices are square");
+    ig_dim flat[] = { ig_dim_product(e->module, dims, rank - 2), dims[rank - 1],
+                      dims[rank - 1] };
+    return ig_expr_reshape(e, ig_expr_cast(e, x, IG_DT_f64), 3, flat);
+}
+
+ig_status ig_onnx_import_det(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    ig_value *wide = read_squares(node), *x = node->inputs[0];
+    if (!wide) {
+        return e->status;
+    }
+    const ig_dim *dims = x->type->dims;
+    uint32_t rank = x->type->rank;
     if (ig_dim_is(dims[rank - 1], 0)) { /* no column has a pivot */
         ig_dtype dtype = (ig_dtype)x->type->dtype;
         return ig_onnx_give(node, ig_expr_fill(e, dtype, rank - 2, dims, 1));
     }
-    ig_dim flat[] = { ig_dim_product(e->module, dims, rank - 2), dims[rank - 1],
-                      dims[rank - 1] };
-    ig_value *wide = ig_expr_reshape(e, ig_expr_cast(e, x, IG_DT_f64), 3, flat);
-    ig_value *y = wide ? build_det(e, wide) : NULL;
-    return ig_onnx_give(node,
-                        ig_expr_like(e, ig_expr_reshape(e, y, rank - 2, dims), x));
+    ig_value *y = ig_expr_reshape(e, build_det(e, wide), rank - 2, dims);
+    return ig_onnx_give(node, ig_expr_like(e, y, x));
 }
 
 /* ---- Inverse of com.microsoft: the same, of all rows but the pivot's ---- */
@@ -145,19 +155,13 @@ static ig_value *build_inverse(ig_expr *e, ig_value *x) {
 
 ig_status ig_onnx_import_inverse(ig_onnx_node *node) {
     ig_expr *e = node->e;
-    ig_value *x = ig_onnx_float_input(node, 0);
-    uint32_t rank = x->type->rank;
-    if (rank < 2) {
-        return ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 2 or more",
-                            rank);
+    ig_value *wide = read_squares(node), *x = node->inputs[0];
+    if (!wide) {
+        return e->status;
     }
-    const ig_dim *dims = x->type->dims;
-    ig_expr_guard_equal(e, dims[rank - 2], dims[rank - 1], "the matrices are square");
-    ig_dim flat[] = { ig_dim_product(e->module, dims, rank - 2), dims[rank - 1],
-                      dims[rank - 1] };
-    ig_value *wide = ig_expr_reshape(e, ig_expr_cast(e, x, IG_DT_f64), 3, flat);
-    ig_value *y = wide ? build_inverse(e, wide) : NULL;
-    return ig_onnx_give(node, ig_expr_like(e, ig_expr_reshape(e, y, rank, dims), x));
+    ig_value *y = ig_expr_reshape(e, build_inverse(e, wide), x->type->rank,
+                                  x->type->dims);
+    return ig_onnx_give(node, ig_expr_like(e, y, x));
 }
 
 /* ---- LinearAttention ---- */
