@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import torch
+import torchvision  # noqa: F401  (its operators)
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,6 +22,17 @@ from store import pack
 from values_json import write_set
 
 T = torch.Tensor
+
+
+class Suppressed(torch.nn.Module):
+    """A tenth of f32 exceeds that of f64, so the first box covers the second."""
+
+    def forward(self, boxes: T, scores: T) -> T:
+        return torch.ops.torchvision.nms(boxes, scores, 0.1)
+
+
+TENTHS = torch.tensor([[0.0, 0, 1, 10], [0, 0, 1, 1], [5, 5, 7, 7], [5, 5, 7, 7], [9, 9, 9, 9]])
+RANKS = torch.tensor([0.5, 0.25, -1, 0.5, torch.inf])
 
 
 class QuotientOf0(torch.nn.Module):
@@ -120,6 +132,10 @@ CASES = {
         (torch.tensor([0.0, -2, 3e38, torch.inf]).reshape(1, 1, 4).expand(4, 4, 4).contiguous(),
          torch.tensor([1.0, torch.nan, 8, -0.0])),
     ]),
+    "suppressed": (Suppressed(), [(TENTHS, RANKS), (TENTHS[:1], RANKS[:1]),
+                                  (TENTHS[:0], RANKS[:0])]),
+    "suppressed_f64": (Suppressed(), [  # scores that f32 does not tell apart
+        (TENTHS.double(), torch.tensor([0.5, 1, 1 + 1e-12, 1, -1], dtype=torch.float64))]),
     "fixed_guard_in_branch": (GuardInBranch(), [(torch.ones(2, 3),)]),
 }
 
