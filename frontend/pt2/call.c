@@ -67,7 +67,10 @@ static ig_status put_type(const writer *w, const char *name, const char *path,
         ig_put(out, "%s", i ? ", " : "");
         put_size(w, &sizes->as.list.items[i], open, out);
     }
-    ig_put(out, dtype->is_complex ? "])" : "]");
+    ig_put(out, "%s",
+           !dtype->is_complex     ? "]"
+           : ig_json_count(sizes) ? ", 2])"
+                                  : "2])");
     return IG_OK;
 }
 

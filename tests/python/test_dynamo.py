@@ -235,6 +235,21 @@ print(len(os.listdir(os.environ["INGOT_CACHE_DIR"] + "/models")))
         self.assertIn("i0", "".join(ingot.dynamo._told))  # all that is missing, at once
         self.assertEqual(len(ingot.dynamo._told), 1)
 
+    def test_each_graph_that_runs_eagerly_is_told(self):
+        def first(x):
+            return torch.special.i0(x)
+
+        def second(x):
+            return torch.special.i0(x) + 1
+
+        with torch.no_grad(), self.assertLogs("ingot", "WARNING") as logs:
+            for function in (first, second, first):
+                torch.compile(function, backend="ingot")(torch.ones(3))
+        places = [line for line in logs.output if "test_dynamo.py" in line and "i0" in line]
+        self.assertEqual(len(places), 2)
+        self.assertIn("in first", places[0])
+        self.assertIn("in second", places[1])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -105,11 +105,11 @@ class Torch(unittest.TestCase):
         small = torch.complex(x[:1, :1], x[1:, 1:2]).conj().imag.expand(2, 3)
         with torch.inference_mode():
             inference = x + 1
-        for y in (x.as_subclass(Sub), negated, small, inference, x[:, :1].expand(2, 3)):
+        for y in (x.as_subclass(Sub), negated, small, torch._neg_view(x), inference, x[:, :1].expand(2, 3)):
             self.assertTrue(torch.equal(program(y, x), (y + x).as_subclass(torch.Tensor)))
         for y, words in ((x.to("meta"), "host's memory"), (x.to_sparse(), "host's memory"),
                          (x.to_sparse_csr(), "host's memory"),
-                         (torch.complex(x, x), "no model takes"),
+                         (torch.complex(x, x), "got a complex number"),
                          (torch.quantize_per_tensor(x, 1.0, 0, torch.quint8), "host's memory"),
                          (torch.nested.nested_tensor([x[0], x[1]]), "host's memory"),
                          (x.bfloat16(), "got bf16"), (x.int(), "got i32")):
@@ -119,6 +119,34 @@ class Torch(unittest.TestCase):
         if torch.cuda.is_available():
             with self.assertRaisesRegex(TypeError, r"\.cpu\(\)"):
                 program(x.cuda(), x)
+
+    def test_complex_tensors(self):
+        class Product(torch.nn.Module):
+            def forward(self, z):
+                return z * z.conj() + 1, z.real + 0
+
+        z = torch.complex(torch.randn(3, 4), torch.randn(3, 4))
+        program = ingot.compile(Product(), (z,))
+        for y in (z, z.conj(), z.t().contiguous().t(), (z * 1j).conj()):
+            for got, want in zip(program(y), Product()(y)):
+                torch.testing.assert_close(got, want)
+        for got, want in zip(program(z.numpy()), Product()(z)):
+            self.assertEqual(got.dtype, want.numpy().dtype)
+            torch.testing.assert_close(torch.from_numpy(got), want)
+        with self.assertRaisesRegex(TypeError, r"args\[0\]"):
+            program(z.real.contiguous())
+        one = torch.complex(torch.tensor(2.0), torch.tensor(-1.0))
+        torch.testing.assert_close(ingot.compile(Product(), (one,))(one), Product()(one))
+
+    def test_types_made_at_run_time(self):
+        program = ingot.compile(models.ADD)
+        before = len(gc.get_objects())
+        for i in range(500):
+            kind = type(f"Sub{i}", (torch.Tensor,), {})
+            program(torch.ones(1, 3).as_subclass(kind), torch.ones(1, 3))
+        del kind
+        gc.collect()
+        self.assertLess(len(gc.get_objects()) - before, 500)
 
     def test_calls_leak_nothing(self):
         program, x = ingot.compile(models.ADD), torch.ones(1, 3)

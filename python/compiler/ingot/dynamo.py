@@ -19,9 +19,11 @@ import io
 import json
 import logging
 import operator
+import re
 import zipfile
 
 import torch
+from torch._decomp import decomposition_table
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.backends.common import aot_module_simplified
 from torch._export.serde.serialize import GraphModuleSerializer, _dataclass_to_dict
@@ -34,16 +36,26 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 import ingot_runtime
 
 from . import _compiler
+from .layout import result_hooks
 from .program import Program
 
 log = logging.getLogger("ingot")
 _told = set()
 
 
-def _tell_once(reason):
-    if reason not in _told:
-        _told.add(reason)
-        log.warning("this graph runs eagerly: %s", reason)
+def _place_of(module):
+    """Where the graph's last operation stands in the user's code."""
+    traces = [n.stack_trace for n in module.graph.nodes if n.op.startswith("call_")]
+    lines = re.findall(r'File "(.+)", line (\d+), in (.+)', (traces and traces[-1]) or "")
+    return "{}:{}: in {}: ".format(*lines[-1]) if lines else ""
+
+
+def _tell_once(reason, module):
+    """Each graph is told, but once where it is compiled for several extents."""
+    text = f"{_place_of(module)}this graph runs eagerly: {reason}"
+    if text not in _told:
+        _told.add(text)
+        log.warning("%s", text)
 
 
 # ---- tracing ----
@@ -86,10 +98,12 @@ def _base_of(node):
     return node
 
 
-def _is_functional(graph):
+def _is_functional(module):
     """No operator writes, none holds graphs, and each result has memory of its own."""
+    graph = module.graph
     for node in graph.nodes:
-        if node.op == "get_attr":
+        if node.op == "get_attr" and not isinstance(getattr(module, node.target, None),
+                                                    torch.Tensor):
             return False
         if node.op == "call_function" and (
                 isinstance(node.target, torch._ops.HigherOrderOperator)
@@ -127,7 +141,7 @@ def _trace_once(module, inputs):
         return None
     # Numbers that were read of constants are in the graph as numbers.
     traced.graph.eliminate_dead_code(lambda node: node.is_impure() and node.target is not _READ)
-    return traced if _is_functional(traced.graph) else None
+    return traced if _is_functional(traced) else None
 
 
 # ---- the graph ----
@@ -167,6 +181,51 @@ def _split_sums(graph):
                 total = added
         node.replace_all_uses_with(total)
         graph.erase_node(node)
+
+
+_LIFTS = {torch.ops.aten.lift_fresh_copy.default, torch.ops.aten.lift_fresh.default,
+          torch.ops.aten.lift.default}
+
+
+def _lift_constants(module):
+    """Tensors that the graph holds itself become inputs after the others: their values."""
+    graph, values, places = module.graph, [], {}
+    last = next((n for n in reversed(graph.nodes) if n.op == "placeholder"), None)
+    for node in list(graph.nodes):
+        held = getattr(module, node.target, None) if node.op == "get_attr" else None
+        if isinstance(held, FakeTensor):
+            held = held.constant
+        if isinstance(held, torch.Tensor):
+            if node.target not in places:
+                before = last.next if last else next(iter(graph.nodes))
+                with graph.inserting_before(before):
+                    last = places[node.target] = graph.placeholder(f"constant_{len(values)}")
+                last.meta["val"] = node.meta.get("val", held)
+                values.append(held)
+            node.replace_all_uses_with(places[node.target])
+            graph.erase_node(node)
+        elif node.op == "call_function" and node.target in _LIFTS:
+            node.replace_all_uses_with(node.args[0])
+            graph.erase_node(node)
+    return values
+
+
+def _decompose(module, error):
+    """The graph with torch's own decompositions of the operators that the error names as
+    not supported; None where torch has none of one of them."""
+    named = set(re.findall(r"operator (aten::\w+)", str(error)))
+    table = {op: rule for op, rule in decomposition_table.items()
+             if getattr(op, "_schema", None) and op._schema.name in named}
+    if not named or {op._schema.name for op in table} != named:
+        return None
+    values = [n.meta["val"] for n in module.graph.nodes if n.op == "placeholder"]
+    mode = torch._guards.detect_fake_mode(values)
+    if not mode:
+        return None
+    values = [mode.from_tensor(v, static_shapes=True) if isinstance(v, torch.Tensor)
+              and not isinstance(v, FakeTensor) else v for v in values]
+    with mode, enable_python_dispatcher(), torch.no_grad():
+        return make_fx(module, decomposition_table=table, tracing_mode="real")(*values)
 
 
 def _argument_of(node):
@@ -218,7 +277,7 @@ def _program_json(module, static, count):
 
 def _raw_bytes(tensor):
     """A view of the elements; of a copy where they do not lie row-major."""
-    tensor = tensor.detach().contiguous()
+    tensor = tensor.detach().resolve_conj().resolve_neg().contiguous()
     return memoryview(tensor.view(-1).view(torch.uint8).numpy()) if tensor.numel() else b""
 
 
@@ -284,32 +343,61 @@ class CompiledGraph:
 
     def __init__(self, module, inputs, static, options):
         self.module, self.options = module, options
-        self.static = _constant_places(module.graph, inputs, static)
-        self.given = [i for i in range(len(inputs)) if i not in set(self.static)]
-        self.compile(inputs)
+        self.constants = _lift_constants(module)
+        first = len(inputs)
+        lifted = range(first, first + len(self.constants))
+        places = _constant_places(module.graph, [*inputs, *self.constants],
+                                  static | set(lifted))
+        self.static = [i for i in places if i < first]
+        self.given = [i for i in range(first) if i not in set(self.static)]
+        self.fixed = {*self.static, *lifted}
+        try:
+            self.compile(inputs)
+        except ingot_runtime.UnsupportedError as error:
+            self.module = _decompose(module, error)
+            if not self.module:
+                raise
+            self.compile(inputs)
 
     def is_made_for(self, weights):
         return (all(map(operator.is_, weights, self.weights))
                 and list(map(_version_of, weights)) == self.versions
                 and list(map(_storage_of, weights)) == self.storages)
 
+    def read_graph(self):
+        """What the graph says of arguments and results, and its JSON, which forgets it."""
+        nodes = {n.op: n for n in self.module.graph.nodes}
+        values = [n.meta.get("val") for n in self.module.graph.nodes if n.op == "placeholder"]
+        results = [n.meta.get("val") if isinstance(n, torch.fx.Node) else n
+                   for n in nodes["output"].args[0]]
+        self.hooks = result_hooks(results, [values[i] for i in self.given])
+        return _program_json(self.module, self.fixed, len(self.given))
+
     def compile(self, inputs):
         self.weights = [inputs[i] for i in self.static]
         self.versions = list(map(_version_of, self.weights))
         self.storages = list(map(_storage_of, self.weights))
-        if not hasattr(self, "json"):
-            self.json = _program_json(self.module, set(self.static), len(self.given))
+        if getattr(self, "read", None) is not self.module:
+            self.json, self.read = self.read_graph(), self.module
+        every = [*inputs, *self.constants]
         with unset_fake_temporarily():  # the weights are real
-            data = _archive_of(self.json, {f"p{i}": inputs[i] for i in self.static})
+            data = _archive_of(self.json, {f"p{i}": every[i] for i in sorted(self.fixed)})
         threads = self.options.get("threads", 1)
         capsule = _compiler.compile(data=data, path="<torch.compile>",
                                     target=self.options.get("target"))
-        self.program = Program._from_capsule(capsule, threads)
+        self.program = Program._from_capsule(capsule, threads, torch.Tensor)
 
     def __call__(self, *args):
         if not self.is_made_for([args[i] for i in self.static]):
             self.compile(args)
-        return self.program(*[args[i] for i in self.given])
+        given = [args[i] for i in self.given]
+        results = self.program(*given)
+        if not self.hooks:
+            return results
+        results = list(results)
+        for i, hook in self.hooks:
+            results[i] = hook(results[i], given)
+        return tuple(results)
 
 
 def _static_places(module):
@@ -329,10 +417,11 @@ def backend(module, example_inputs, **options):
     """Called by dynamo with a graph; `options`: threads, target."""
     tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        _tell_once("gradients are enabled and an input needs one: use torch.no_grad()")
+        _tell_once("gradients are enabled and an input needs one: use torch.no_grad()",
+                   module)
         return module.forward
     if any(x.device.type != "cpu" for x in tensors):
-        _tell_once("an input is not in the host's memory")
+        _tell_once("an input is not in the host's memory", module)
         return module.forward
     static = _static_places(module)
 
@@ -344,12 +433,13 @@ def backend(module, example_inputs, **options):
             return CompiledGraph(graph, list(example_inputs), constant, options)
         except (ingot_runtime.Error, NotImplementedError, torch._export.serde.serialize.
                 SerializeError) as error:
-            _tell_once(str(error))
+            _tell_once(str(error), module)
             return eager
 
     def compile_functional(graph_module, fake_inputs):
         if len(fake_inputs) != len(example_inputs):
-            _tell_once("the graph is ordered by effects (it raises errors while it runs)")
+            _tell_once("the graph is ordered by effects (it raises errors while it runs)",
+                       module)
             return graph_module.forward
         changed = {i for i, info in enumerate(_input_facts()) if info.mutates_data}
         return compile_graph(graph_module, static - changed, graph_module.forward)

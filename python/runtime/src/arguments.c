@@ -132,8 +132,14 @@ static int put_array(session_slot *slot, PyObject *value) {
     if (borrow_array(value, input, &slot->make) < 0) {
         return -1;
     }
+    if (input->is_complex) {
+        ig_call_open(slot->call, IG_TREE_COMPLEX);
+    }
     ig_call_put_tensor(slot->call, &input->view);
     input->input = ig_call_last_input(slot->call);
+    if (input->is_complex) {
+        ig_call_close(slot->call);
+    }
     return 0;
 }
 

@@ -49,6 +49,7 @@ typedef struct borrowed {
     int64_t strides[IG_MAX_RANK]; /* in bytes */
     size_t unit;                  /* bytes of an element */
     bool is_readonly;
+    bool is_complex; /* then the view's last extent is 2: both parts */
     ig_view view;
     int input; /* index among the program's inputs, or -1 */
 } borrowed;
@@ -56,6 +57,9 @@ typedef struct borrowed {
 /* How to make tensors of the library that an input came from: a function of DLPack's
  * exchange API, or NULL. */
 typedef int (*make_tensor)(void *managed_tensor, void **out_object);
+
+/* The function of a tensor type's library, or NULL without an exception. */
+make_tensor maker_of_type(PyObject *type);
 
 /* Is it an object that has elements (buffer or DLPack)? */
 bool is_array(PyObject *object);
@@ -99,7 +103,7 @@ typedef struct session_slot {
     bool is_flat;     /* no call's tree (ONNX): a tuple of outputs, or the one */
     borrowed *inputs; /* one for each tensor that was put */
     size_t input_count, input_room;
-    make_tensor make; /* of the first input whose library has one */
+    make_tensor make; /* of the first input whose library has one, else the program's */
     struct session_slot *next;
 } session_slot;
 

@@ -47,7 +47,7 @@ typedef struct dl_exchange {
     void *current_stream;
 } dl_exchange;
 
-enum { DL_MAJOR = 1, DL_CPU = 1 };
+enum { DL_MAJOR = 1, DL_CPU = 1, DL_FLOAT = 2, DL_COMPLEX = 5, MAX_KNOWN_TYPES = 64 };
 
 _Static_assert(sizeof(dl_tensor) == 48, "DLPack's ABI");
 
@@ -57,13 +57,17 @@ static bool has_masks(PyObject *type) { /* numpy.ma's arrays, whose buffers hide
 }
 
 /* The capsule of a type's table, or None, or False where elements may be masked:
- * a borrowed reference.  Types are asked once. */
+ * a borrowed reference.  Types are asked once, unless a program makes new types all the
+ * time: the dictionary keeps few of them alive. */
 static PyObject *capsule_of(PyObject *type) {
     static PyObject *known; /* type -> capsule, None or False */
     known = known ? known : PyDict_New();
     PyObject *capsule = known ? PyDict_GetItemWithError(known, type) : NULL;
     if (capsule || !known) {
         return capsule;
+    }
+    if (PyDict_Size(known) >= MAX_KNOWN_TYPES) {
+        PyDict_Clear(known);
     }
     capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
     PyErr_Clear();
@@ -74,10 +78,10 @@ static PyObject *capsule_of(PyObject *type) {
     return PyDict_GetItemWithError(known, type);
 }
 
-/* NULL without an exception: its library has no such table, or one of another
+/* NULL without an exception: the type's library has no such table, or one of another
  * version. */
-static const dl_exchange *exchange_of(PyObject *object) {
-    PyObject *capsule = capsule_of((PyObject *)Py_TYPE(object));
+static const dl_exchange *exchange_of_type(PyObject *type) {
+    PyObject *capsule = capsule_of(type);
     if (!capsule || !PyCapsule_CheckExact(capsule)) {
         PyErr_Clear();
         return NULL;
@@ -86,6 +90,15 @@ static const dl_exchange *exchange_of(PyObject *object) {
     bool is_known = table && table->version.major == DL_MAJOR &&
                     table->tensor_from_object && table->object_from_managed;
     return is_known ? table : NULL;
+}
+
+static const dl_exchange *exchange_of(PyObject *object) {
+    return exchange_of_type((PyObject *)Py_TYPE(object));
+}
+
+make_tensor maker_of_type(PyObject *type) {
+    const dl_exchange *table = exchange_of_type(type);
+    return table ? table->object_from_managed : NULL;
 }
 
 /* ---- elements that lie with strides ---- */
@@ -227,6 +240,22 @@ static int borrow_bits(PyObject *object, borrowed *out) {
     return status;
 }
 
+/* Complex numbers become pairs of their parts along a last axis. */
+static int split_pairs(borrowed *out) {
+    uint32_t rank = out->view.rank;
+    if (rank == IG_MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "a complex array of rank %d, at most %d",
+                     IG_MAX_RANK, IG_MAX_RANK - 1);
+        return -1;
+    }
+    out->unit /= 2;
+    out->view.dims[rank] = 2;
+    out->strides[rank] = (int64_t)out->unit;
+    out->view.rank = rank + 1;
+    out->is_complex = true;
+    return 0;
+}
+
 static int borrow_buffer(PyObject *object, borrowed *out) {
     if (PyObject_GetBuffer(object, &out->buffer, PyBUF_RECORDS_RO) < 0) {
         return borrow_bits(object, out);
@@ -247,7 +276,11 @@ static int borrow_buffer(PyObject *object, borrowed *out) {
         out->strides[i] = buffer->strides ? buffer->strides[i] : run;
         run *= out->view.dims[i];
     }
-    return dtype_of_format(buffer->format, buffer->itemsize, &out->view.dtype) < 0
+    const char *format = buffer->format;
+    if (format && *format == 'Z' && (split_pairs(out) < 0 || !format++)) {
+        return -1;
+    }
+    return dtype_of_format(format, (Py_ssize_t)out->unit, &out->view.dtype) < 0
                ? -1
                : make_rows(out);
 }
@@ -262,6 +295,11 @@ static int view_dlpack(const dl_tensor *tensor, borrowed *out) {
             "a tensor that is not in the host's memory: move it with .cpu()");
         return -1;
     }
+    bool is_complex = tensor->dtype.code == DL_COMPLEX && tensor->dtype.lanes == 1;
+    if (is_complex) {
+        managed.tensor.dtype.code = DL_FLOAT;
+        managed.tensor.dtype.bits = tensor->dtype.bits / 2;
+    }
     managed.tensor.strides = NULL; /* read below */
     if (ig_view_from_dlpack(&managed, &out->view) != IG_OK) {
         PyErr_SetString(PyExc_TypeError,
@@ -275,7 +313,7 @@ static int view_dlpack(const dl_tensor *tensor, borrowed *out) {
         out->strides[i] = stride * (int64_t)out->unit;
         run *= tensor->shape[i];
     }
-    return make_rows(out);
+    return is_complex && split_pairs(out) < 0 ? -1 : make_rows(out);
 }
 
 static int borrow_capsule(PyObject *object, borrowed *out) {
@@ -313,24 +351,33 @@ static int refuse_tensor(void) {
     return -1;
 }
 
-static bool is_packed(const dl_tensor *tensor) {
-    int64_t run = 1;
-    bool is_packed = tensor->ndim > 0;
-    for (int32_t i = tensor->ndim; tensor->strides && i-- > 0;) {
-        is_packed = is_packed && tensor->strides[i] == run;
-        run *= tensor->shape[i];
-    }
-    return is_packed;
-}
-
-/* torch's imaginary parts of conjugates are views whose elements lie negated, which the
- * table does not tell: a new reference to elements as they are, or NULL. */
-static PyObject *resolve_negated(PyObject *object) {
-    PyObject *answer = PyObject_CallMethod(object, "is_neg", NULL);
-    bool is_negated = answer == Py_True;
+/* Torch's conjugates are views whose elements lie as they were, and imaginary parts of
+ * those lie negated, which the table does not tell: a new reference to elements as they
+ * are, or NULL. */
+static PyObject *resolve_bit(PyObject *object, PyObject *test, const char *resolve) {
+    PyObject *answer = test ? PyObject_CallMethodObjArgs(object, test, NULL) : NULL;
+    bool is_set = answer == Py_True;
     Py_XDECREF(answer);
     PyErr_Clear(); /* of another library */
-    return is_negated ? PyObject_CallMethod(object, "resolve_neg", NULL) : NULL;
+    return is_set ? PyObject_CallMethod(object, resolve, NULL) : NULL;
+}
+
+static PyObject *resolve_bits(PyObject *object, const dl_tensor *tensor) {
+    static PyObject *is_neg, *is_conj; /* interned: each call of a program asks */
+    is_neg = is_neg ? is_neg : PyUnicode_InternFromString("is_neg");
+    is_conj = is_conj ? is_conj : PyUnicode_InternFromString("is_conj");
+    if (tensor->dtype.code != DL_COMPLEX) {
+        return resolve_bit(object, is_neg, "resolve_neg");
+    }
+    PyObject *plain = resolve_bit(object, is_conj, "resolve_conj");
+    PyObject *positive = PyErr_Occurred() ? NULL
+                                          : resolve_bit(plain ? plain : object, is_neg,
+                                                        "resolve_neg");
+    if (!positive && !PyErr_Occurred()) {
+        return plain;
+    }
+    Py_XDECREF(plain);
+    return positive;
 }
 
 static int borrow_by_table(PyObject *object, const dl_exchange *table, borrowed *out) {
@@ -338,7 +385,7 @@ static int borrow_by_table(PyObject *object, const dl_exchange *table, borrowed 
     if (table->tensor_from_object(object, &tensor) != 0) {
         return refuse_tensor();
     }
-    out->capsule = is_packed(&tensor) ? NULL : resolve_negated(object);
+    out->capsule = resolve_bits(object, &tensor);
     if (PyErr_Occurred()) {
         return -1;
     }

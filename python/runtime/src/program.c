@@ -17,7 +17,8 @@ typedef struct program {
     session_slot *state;     /* the one of a program with state */
     PyThread_type_lock lock; /* of `state` */
     bool has_state;
-    PyObject *keeps; /* what the program lies in: bytes, or NULL */
+    PyObject *keeps;  /* what the program lies in: bytes, or NULL */
+    make_tensor make; /* of results of calls without any array, or NULL */
 } program;
 
 PyObject *program_type;
@@ -96,18 +97,23 @@ static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     return make_program(type, opened, threads);
 }
 
-/* The compiler's half hands over what it made: a capsule "ig_program". */
+/* The compiler's half hands over what it made: a capsule "ig_program".  The third
+ * argument is the type of results of calls that have no array to go by. */
 static PyObject *program_from_capsule(PyObject *type, PyObject *args) {
-    PyObject *capsule;
+    PyObject *capsule, *result_type = NULL;
     int threads = 1;
-    if (!PyArg_ParseTuple(args, "O|i", &capsule, &threads)) {
+    if (!PyArg_ParseTuple(args, "O|iO", &capsule, &threads, &result_type)) {
         return NULL;
     }
     ig_program *opened = PyCapsule_GetPointer(capsule, "ig_program");
     if (!opened || PyCapsule_SetName(capsule, "used_ig_program") < 0) {
         return NULL;
     }
-    return make_program((PyTypeObject *)type, opened, threads);
+    PyObject *made = make_program((PyTypeObject *)type, opened, threads);
+    if (made && result_type && result_type != Py_None) {
+        ((program *)made)->make = maker_of_type(result_type);
+    }
+    return made;
 }
 
 static void program_dealloc(PyObject *object) {
@@ -186,6 +192,7 @@ static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs
     }
     if (put_arguments(slot, args, kwargs, &inputs, &count) == 0 &&
         slot_run(slot, inputs, count) == 0 && write_changed(slot) == 0) {
+        slot->make = slot->input_count ? slot->make : ((program *)object)->make;
         result = read_result(slot);
     }
     program_give_slot(object, slot);

@@ -175,12 +175,47 @@ static PyObject *read_record(session_slot *slot, const char *class_name,
     return out;
 }
 
-/* Two numbers, or one tensor whose last extent is 2: that one as it is. */
+/* numpy's array of pairs as one of complex numbers; there are none of halves. */
+static PyObject *numpy_complex(PyObject *pairs) {
+    PyObject *size = PyObject_GetAttrString(pairs, "itemsize");
+    long bytes = size ? PyLong_AsLong(size) : 0;
+    Py_XDECREF(size);
+    if (bytes != 4 && bytes != 8) {
+        Py_INCREF(pairs);
+        return PyErr_Occurred() ? NULL : pairs;
+    }
+    PyObject *array = PyObject_CallMethod(pairs, "view", "s", bytes == 4 ? "F" : "D");
+    PyObject *out = array ? PyObject_CallMethod(array, "squeeze", "i", -1) : NULL;
+    Py_XDECREF(array);
+    return out;
+}
+
+static PyObject *torch_complex(PyObject *pairs) {
+    PyObject *torch = PyImport_ImportModule("torch");
+    PyObject *out = torch ? PyObject_CallMethod(torch, "view_as_complex", "O", pairs)
+                          : NULL;
+    Py_XDECREF(torch);
+    return out;
+}
+
+/* A tensor whose last extent is 2 as one of complex numbers, where its library has
+ * such.  Takes it over. */
+static PyObject *as_complex(PyObject *pairs) {
+    if ((PyObject *)Py_TYPE(pairs) == tensor_type) {
+        return pairs;
+    }
+    PyObject *out = PyObject_HasAttrString(pairs, "is_complex") ? torch_complex(pairs)
+                                                                : numpy_complex(pairs);
+    Py_DECREF(pairs);
+    return out;
+}
+
+/* Two numbers, or one tensor of pairs. */
 static PyObject *read_complex(session_slot *slot, uint32_t count) {
     const char *name;
     PyObject *re = read_value(slot, &name);
     if (!re || count < 2) {
-        return re;
+        return re ? as_complex(re) : NULL;
     }
     PyObject *im = read_value(slot, &name);
     PyObject *out =
