@@ -34,7 +34,6 @@ check "another version of the format is 4, naming both" 4 "99" \
     "$ingot" inspect "$tmp/patched.ingot"
 patch $((plan + 400)) '\377'
 check "a flipped byte of the plan is 3" 3 "$tmp/patched.ingot" "$ingot" inspect "$tmp/patched.ingot"
-level=$("$ingot" info --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["level"])')
 patch $(($(offset_of "code/cpu-$level") + 1000)) '\377\377\377\377'
 check "a flipped byte of the code is 3" 3 "$tmp/patched.ingot" "$ingot" inspect "$tmp/patched.ingot"
 patch $(($(offset_of weights) + 1000)) '\377\377\377\377'
@@ -43,11 +42,12 @@ check "a flipped byte of a constant is found by --check" 3 "$tmp/patched.ingot" 
 check "models are not artifacts" 3 "--target interpret takes models" \
     "$ingot" run "$tmp/dlrm.ingot" -t interpret
 
-if [ "$level" = v4-amx ]; then
+highest=$(tail -n 1 <<<"$levels")
+if runs_here "$highest"; then
     skip "an artifact for another CPU" "this machine has every level"
 else
-    "$ingot" compile "$tmp/relu.ig" -q -t cpu:v4-amx -o "$tmp/foreign.ingot"
-    check "an artifact for another CPU is 4" 4 "v4-amx" \
+    "$ingot" compile "$tmp/relu.ig" -q -t "cpu:$highest" -o "$tmp/foreign.ingot"
+    check "an artifact for another CPU is 4" 4 "$highest" \
         "$ingot" run "$tmp/foreign.ingot" --input 'x=f32[1,4]=0'
 fi
 check "several levels stand side by side" 0 "levels: v2, v3" \

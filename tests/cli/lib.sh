@@ -87,6 +87,15 @@ absent() {
     [ ! -e "$1" ]
 }
 
+# The levels of x86-64 that the compiler knows, lowest first, each of which runs the code of
+# those before it; and whether this machine runs one.
+levels=$("$ingot" info | sed -n 's/^targets: //p' | grep -o 'cpu:[^ ]*' | sed 's/^cpu://')
+level=$("$ingot" info | sed -n 's/^this machine: level \([^,]*\),.*/\1/p')
+
+runs_here() {
+    [ "$level" != none ] && sed "/^$level\$/q" <<<"$levels" | grep -x -- "$1" >/dev/null
+}
+
 is_json() {
     python3 -m json.tool "$tmp/json"
 }
