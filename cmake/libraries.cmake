@@ -9,6 +9,8 @@
 #   libingot-group     base + runtime/collective    exports ingot/group.h
 #   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
 #   libingot-observe   base + runtime/observe       opened by libingot-runtime for gdb and perf
+#   libingot-watch     base + runtime/watch         opened by libingot-runtime for profiles
+#                                               and programs that check what they touch
 #   libingot-text      base + runtime/text          opened by libingot-runtime for strings
 #   libingot-image     base + runtime/image         opened by libingot-runtime for images
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
@@ -60,6 +62,16 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     add_library(ingot-runtime-static STATIC ${runtime_objects})
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endif()
+
+# Profiles and programs that check what they touch: exports ig_watch_find alone.
+if(TARGET ingot-runtime)
+    ig_folder_objects(watch_objects ig_base ig_watch)
+    add_library(ingot-watch MODULE ${watch_objects}
+        $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/expr\\.c|/memory\\.c|/message\\.c>)
+    target_link_libraries(ingot-watch PRIVATE Threads::Threads)
+    target_link_options(ingot-watch PRIVATE -Wl,-z,defs)
+    set_target_properties(ingot-watch PROPERTIES PREFIX lib)
 endif()
 
 if(INGOT_RUNTIME_ONLY)

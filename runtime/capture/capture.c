@@ -10,7 +10,7 @@
  * of a session are written (16).  What cannot be written ends the capture, not the
  * call, with a line on stderr.
  */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define IG_RUNTIME_OBSERVE_OBSERVE_H
 
 #include "runtime/format_debug.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 enum { IG_OBSERVE_PATH_BYTES = 4096, IG_OBSERVE_LABEL_BYTES = 256 };
 

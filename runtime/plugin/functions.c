@@ -3,7 +3,7 @@
 #include "runtime/plugin/images.h"
 #include "runtime/plugin/plugin.h"
 #include "runtime/plugin/texts.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <string.h>
 

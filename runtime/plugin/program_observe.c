@@ -1,7 +1,7 @@
 /* Programs whose code others are told of.  SPDX-License-Identifier: Apache-2.0 */
 #include "ingot/runtime.h"
 #include "runtime/plugin/plugin.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <stdlib.h>
 #include <string.h>

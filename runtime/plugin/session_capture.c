@@ -1,5 +1,5 @@
 /* Sessions whose calls are written down.  SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include "ingot/runtime.h"
 #include "runtime/plugin/plugin.h"

@@ -1,6 +1,6 @@
 /* Memory of texts that functions of libingot-text make.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* Words for nodes and values, in the errors of calls.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 #include "runtime/tree/call.h"
 
 #include <assert.h>

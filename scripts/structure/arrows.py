@@ -18,6 +18,9 @@ LOWER = "passes/lower/"
 SCHEDULES = [LOWER + "*", LOWER + "math/", *MODEL]  # what schedules of all targets share
 DRIVER = ["driver/*", "runtime/format.h", "runtime/format_debug.h",
           "runtime/store/stored_format.h", "ingot/", *MODEL]
+# What reads an opened program.
+RUN = ["runtime/program/program.h", "runtime/plan/plan.h", "runtime/*", "runtime/host/",
+       *BASE, "ingot/runtime.h"]
 TOOL = "tools/ingot/"
 
 # folder → what its files may include by quotes: a prefix of the path, or `folder/*` for
@@ -78,9 +81,18 @@ ARROWS = {
                      "ingot_build_id.h"],
     "codegen/cuda/": ["codegen/cuda/", "codegen/backend.h", "ir/", *BASE],
     "codegen/null/": ["codegen/null/", "codegen/backend.h", "ir/", *BASE],
-    "runtime/": ["runtime/*", "runtime/host/", "runtime/plugin/", *BASE, KERNEL,
+    "runtime/": ["runtime/*", "runtime/host/", *BASE, KERNEL,
                  "ingot/runtime.h", "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h",
                  "runtime/store/stored_format.h"],
+    "runtime/plan/": ["runtime/plan/", "runtime/*", *BASE, "ingot/runtime.h", "ingot/tree.h"],
+    "runtime/program/": ["runtime/program/", "runtime/plan/", "runtime/plugin/",
+                         "runtime/*", "runtime/host/", *BASE, KERNEL, "ingot/runtime.h",
+                         "runtime/store/stored_format.h"],
+    "runtime/session/": ["runtime/session/", *RUN, "runtime/plugin/", KERNEL,
+                         "ingot/dlpack.h"],
+    "runtime/watch/": ["runtime/watch/", "runtime/session/", *RUN,
+                       "runtime/plugin/watch.h", KERNEL],
+    "runtime/image/": ["runtime/host/", "runtime/plugin/", *BASE],
     "runtime/text/": ["runtime/text/", "runtime/host/", "runtime/plugin/", *BASE,
                       "ingot/runtime.h"],
     "runtime/store/": ["runtime/store/*", "runtime/format.h", *BASE, "ingot/store.h",
@@ -92,11 +104,9 @@ ARROWS = {
                             "ingot/store.h"],
     "runtime/store/redis/": ["runtime/store/redis/", "runtime/store/*", *BASE,
                              "ingot/store.h"],
-    "runtime/plugin/": ["runtime/host/", "runtime/plugin/", "runtime/*", *BASE, "ingot/runtime.h"],
-    "runtime/capture/": ["runtime/capture/", "runtime/*", "runtime/host/", *BASE, KERNEL,
-                         "ingot/runtime.h"],
-    "runtime/observe/": ["runtime/observe/", "runtime/*", "runtime/host/", *BASE, KERNEL,
-                         "ingot/runtime.h"],
+    "runtime/plugin/": ["runtime/plugin/", "runtime/session/session.h", *RUN],
+    "runtime/capture/": ["runtime/capture/", "runtime/session/session.h", *RUN, KERNEL],
+    "runtime/observe/": ["runtime/observe/", *RUN, "runtime/plugin/observe.h", KERNEL],
     "runtime/collective/": ["runtime/collective/", "runtime/host/ranks.h",
                             "runtime/cuda/driver.h", "runtime/message.h", *BASE,
                             "ingot/group.h"],
@@ -112,8 +122,7 @@ ARROWS = {
     "runtime/interp/lua/": ["runtime/interp/lua/", "runtime/interp/*", *BASE,
                             "ingot/interp.h", "ingot/runtime.h"],
     "runtime/host/": ["runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
-    "runtime/tree/": ["runtime/*", "runtime/tree/", *BASE, "ingot/runtime.h",
-                      "ingot/tree.h"],
+    "runtime/tree/": ["runtime/tree/", "runtime/session/session.h", *RUN, "ingot/tree.h"],
     "runtime/cpu/": ["runtime/cpu/", "runtime/device.h", "runtime/message.h",
                      "runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
     "runtime/cuda/": ["runtime/cuda/", "runtime/device.h", "runtime/message.h", *BASE,

@@ -23,7 +23,7 @@ ACCESSOR_HEADERS = [
     "ir/tensor.h",
     "ir/type.h",
     "passes/lower/kernel.h",
-    "runtime/session.h",
+    "runtime/session/session.h",
     "codegen/cpu/emit.h",
     "codegen/cuda/emit.h",
     "frontend/torch/eval/op.h",

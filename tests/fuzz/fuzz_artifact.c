@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "driver/artifact/write.h"
 #include "ingot/runtime.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "tests/fuzz/reach.h"
 
 #include <stdlib.h>

@@ -65,7 +65,7 @@ includes codegen/cuda/emit.c codegen/cpu/emit.h
 includes passes/lower/lower.c passes/place/place.h
 includes passes/lower/gpu/gemm.c passes/lower/cpu/cpu.h
 includes passes/lower/cpu/gemm.c passes/lower/gpu/gpu.h
-includes runtime/plan.c runtime/cpu/code.h
+includes runtime/plan/plan.c runtime/cpu/code.h
 includes frontend/torch/pickle/vm.c frontend/torch/eval/op.h
 includes ir/graph.c passes/engine/pass.h
 includes driver/host.c codegen/cpu/emit.h

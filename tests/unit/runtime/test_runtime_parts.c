@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/cpu/pool.h"
 #include "runtime/memory.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 #include "tests/unit/runtime/runtime_case.h"
 #include "tests/unit/unit.h"
 

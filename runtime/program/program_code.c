@@ -1,6 +1,6 @@
 /* Choosing a level and loading its code.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/hash.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <assert.h>
 #include <stdio.h>

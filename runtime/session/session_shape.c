@@ -6,7 +6,7 @@
  * then every step's offsets, params and tiles.  Symbols beyond the key ("loose") reach
  * only params and costs, which are evaluated again when they change.
  */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include "base/checked.h"
 

@@ -9,7 +9,7 @@
  * waits where the host itself needs a value: conditions, trips, late symbols, host
  * steps, outputs.  Errors of kernels are known at the latest then.
  */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include "runtime/host/float_env.h"
 

@@ -4,7 +4,7 @@
  * The caller's thread and this one hand the session to each other by two semaphores,
  * so only one of them touches it at a time; cancelling is atomic and may happen at any.
  */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <errno.h>
 #include <pthread.h>

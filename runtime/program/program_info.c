@@ -1,5 +1,5 @@
 /* Facts about a program.  SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "runtime/store/stored_format.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
  * program in any state.
  */
 #include "runtime/hash.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "runtime/store/stored_format.h"
 
 #include <assert.h>

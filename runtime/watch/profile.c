@@ -14,7 +14,7 @@
  * a phase run side by side, so each launch gets its share, by the time of its kernels,
  * of what passed between the first kernel's begin and the last one's end.
  */
-#include "runtime/session.h"
+#include "runtime/watch/watch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -304,7 +304,7 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
     session->run_steps = profile_steps;
     (void)find_thread(profile->trace); /* the caller's is the first */
     profile->begin_ns = now_ns();
-    ig_status status = ig_session_run_bound(session);
+    ig_status status = session->watched->run_bound(session);
     *out_ns = now_ns() - profile->begin_ns;
     session->queue->verbs = verbs;
     session->run_steps = profile->run_steps;
@@ -313,7 +313,6 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
 
 static ig_status profile_run(ig_session *session, ig_step_profile *steps, size_t count,
                              trace *events, int64_t *out_ns) {
-    IG_TRY(ig_session_check_waited(session));
     size_t launches = session->program->launch_count;
     ig_profile profile = { .session = session, .steps = steps, .trace = events };
     ig_cutter c = { NULL, 0 };
@@ -340,16 +339,15 @@ static ig_status profile_run(ig_session *session, ig_step_profile *steps, size_t
     return status;
 }
 
-ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t count,
-                             int64_t *out_ns) {
-    trace none = { .events = NULL };
-    return profile_run(session, steps, count, &none, out_ns);
-}
-
-ig_status ig_session_trace(ig_session *session, ig_step_profile *steps, size_t count,
+ig_status ig_watch_profile(ig_session *session, ig_step_profile *steps, size_t count,
                            ig_step_events *events, int64_t *out_ns) {
-    trace kept = { .events = events->items, .capacity = events->capacity };
+    trace kept = { .events = NULL };
+    if (events) {
+        kept = (trace){ .events = events->items, .capacity = events->capacity };
+    }
     ig_status status = profile_run(session, steps, count, &kept, out_ns);
-    events->count = atomic_load(&kept.count);
+    if (events) {
+        events->count = atomic_load(&kept.count);
+    }
     return status;
 }

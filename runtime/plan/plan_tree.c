@@ -4,7 +4,7 @@
  * Nodes stand depth first, so a tree is whole when the nodes that are still owed come
  * to none with the last one.  Subtree sizes and leaf numbers are worked out once, here.
  */
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 #include "ingot/runtime.h"
 

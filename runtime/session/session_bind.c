@@ -5,7 +5,7 @@
  * values, are held against every extent's expression and every guard, and choose a
  * shape.
  */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <assert.h>
 #include <stdio.h>

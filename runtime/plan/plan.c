@@ -1,6 +1,6 @@
 /* Opening a plan: header, hash, sections; then the checks; then what follows from it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 #include "base/checked.h"
 #include "runtime/hash.h"

@@ -16,8 +16,9 @@
 
 #include "runtime/plugin/texts.h"
 #include "runtime/plugin/capture.h"
+#include "runtime/plugin/watch.h"
 #include "runtime/memory.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <assert.h>
 
@@ -60,13 +61,12 @@ typedef struct ig_output {
     bool is_shadowed;
 } ig_output;
 
-/* One function per kind of step; it does the step and its bodies. */
-typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
-
 struct ig_session {
-    ig_queue *queue;              /* of the program's device */
-    ig_step_fn *const *run_steps; /* ig_session_steps, or those of a sanitized program
-                                   * or of a profile */
+    ig_queue *queue; /* of the program's device */
+    /* One function per kind of step, which does the step and its bodies:
+     * ig_session_steps, or those of libingot-watch. */
+    ig_step_fn *const *run_steps;
+    const ig_watched *watched; /* for that library */
 
     ig_ranks *ranks;  /* of a program that is one of several, or NULL */
     ig_memory host;   /* for what the session itself reads: this struct, shapes */
@@ -94,9 +94,9 @@ struct ig_session {
     ig_region arena, workers_memory;
     bool owns_arena; /* else the caller gave it */
     bool is_bound;
-    bool has_shadows; /* some output may have one */
-    bool has_shapes;  /* `inputs` holds extents that were found good */
-    bool is_started; /* a run beside the caller that was not waited for */
+    bool has_shadows;    /* some output may have one */
+    bool has_shapes;     /* `inputs` holds extents that were found good */
+    bool is_started;     /* a run beside the caller that was not waited for */
     ig_starter *starter; /* whose thread does such runs, or NULL */
     atomic_int state;
     int64_t deadline_ns, stop_at_ns;
@@ -121,6 +121,10 @@ bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_byt
 
 /* session_capture.c: has calls written down where INGOT_CAPTURE names a folder. */
 ig_status ig_session_begin_capture(ig_session *session, const ig_message *message);
+
+/* plugin/session_watch.c: libingot-watch does the steps of a program that checks what
+ * it touches. */
+ig_status ig_session_begin_watch(ig_session *session, const ig_message *message);
 
 /* plugin/texts.c: texts that the last run made, before the next one or at the end. */
 void ig_session_forget_texts(ig_session *session);
@@ -168,8 +172,6 @@ ig_status ig_session_run_now(ig_session *session);
 ig_status ig_session_tell_ranks(ig_session *session, ig_status status);
 /* How steps are done, by kind. */
 extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
-/* session_sanitize.c: the same, with memory filled that holds no value. */
-extern ig_step_fn *const ig_session_sanitized_steps[IG_STEP_COUNT];
 
 /* session_report.c: where step `number` comes from, as the user knows it: "node 3 'cut'
  * (Slice)", or "step 'slice_bounds'" where the plan does not say. */

@@ -6,7 +6,7 @@
  * in (session_bind.c keeps two regions and swaps them), so a run that fails leaves the
  * old value as it was.  Committing makes the output's view the next input.
  */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include "ingot/runtime.h"
 

@@ -1,7 +1,7 @@
 /* Names and sizes of element types.  SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
 #include "ingot/runtime.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 typedef struct dtype_row {
     char name[11]; /* here, not elsewhere: no address to relocate */

@@ -1,7 +1,7 @@
 /* Expressions: postfix code over a small stack, with checked arithmetic.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 #include <assert.h>
 

@@ -87,8 +87,7 @@ bool ig_dtype_code_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
 /* Zero-terminated text inside of the section? */
 bool ig_plan_has_text(const ig_plan *plan, ig_plan_text text);
 
-/* The checks, in runtime/plan_check.c, plan_tree.c and plan_steps.c; ig_plan_open calls
- * them in this order. */
+/* The checks, each in a file of its name; ig_plan_open calls them in this order. */
 ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message);
 ig_status ig_plan_check_tree(ig_plan *plan, const ig_message *message);
 ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message);

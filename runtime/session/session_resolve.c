@@ -6,7 +6,7 @@
  * call INVALID: the extents given are beyond what the model can mean.
  */
 #include "base/checked.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <assert.h>
 #include <math.h>

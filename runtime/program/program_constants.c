@@ -8,7 +8,7 @@
  */
 #include "base/checked.h"
 #include "runtime/hash.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <assert.h>
 #include <stdio.h>

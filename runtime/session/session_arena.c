@@ -1,6 +1,6 @@
 /* Which memory the values between steps share, and how near that is to the min.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <assert.h>
 #include <string.h>

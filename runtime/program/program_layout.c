@@ -1,6 +1,6 @@
 /* Finds the code of each step and its indices in a session's arrays.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <assert.h>
 #include <stdlib.h>

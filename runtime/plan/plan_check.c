@@ -4,7 +4,7 @@
  * One function a section, each called for every record in order; a table lists them.
  * Records are hostile until their function has returned NULL for them.
  */
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 #include "base/checked.h"
 #include "ingot/runtime.h"

@@ -4,7 +4,7 @@
  * Steps stand depth first, so a body is the next body_count steps.  The walk keeps the
  * ends of the open bodies on a small stack; a body must end before its parent does.
  */
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 enum { MANY = 255, NO_SYMBOL = 255 };
 

@@ -8,7 +8,7 @@
 #include "runtime/device.h"
 #include "runtime/host/ranks.h"
 #include "runtime/plugin/observe.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 /* A step of this program, on the level that was chosen.  Sessions lay out
  * their arrays by these numbers. */

@@ -1,6 +1,6 @@
 /* Messages for reports of kernels.  SPDX-License-Identifier: Apache-2.0 */
 #include "base/access.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include <assert.h>
 #include <stdio.h>

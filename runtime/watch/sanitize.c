@@ -12,7 +12,7 @@
  * And no two buffers that live at once may overlap.  Other programs know nothing of
  * this: their sessions have other functions of steps.
  */
-#include "runtime/session.h"
+#include "runtime/watch/watch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -208,14 +208,14 @@ static ig_status sanitize_step(ig_session *session, uint32_t number) {
     IG_TRY(ig_queue_finish(session->queue));
     IG_TRY(number == 0 ? begin_run(session) : IG_OK);
     fill_unborn(session, number);
-    IG_TRY(ig_session_steps[kind](session, number));
+    IG_TRY(session->watched->steps[kind](session, number));
     IG_TRY(ig_queue_finish(session->queue));
-    IG_TRY(ig_session_check_report(session));
+    IG_TRY(session->queue->has_report ? session->watched->take_report(session) : IG_OK);
     fill_dead(session, number);
     return IG_OK;
 }
 
-ig_step_fn *const ig_session_sanitized_steps[IG_STEP_COUNT] = {
+ig_step_fn *const ig_watch_sanitized_steps[IG_STEP_COUNT] = {
 #define SANITIZE_STEP(name, meaning) [IG_STEP_##name] = sanitize_step,
     IG_PLAN_STEPS(SANITIZE_STEP)
 #undef SANITIZE_STEP

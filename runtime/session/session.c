@@ -1,5 +1,5 @@
 /* Creating and destroying sessions.  SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 #include "base/checked.h"
 
@@ -87,8 +87,7 @@ static ig_session *allocate_session(ig_program *program, ig_memory memory) {
     session->texts.memory = &session->host;
     session->program = program;
     session->plan = &program->plan;
-    session->run_steps = program->is_sanitized ? ig_session_sanitized_steps
-                                               : ig_session_steps;
+    session->run_steps = ig_session_steps;
     session->message = (ig_message){ session->error, sizeof session->error };
     ig_program_retain(program);
     return session;
@@ -129,9 +128,8 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     ig_session_reset(session);
     ig_status status = take_ranks(session, all.ranks, &message);
     status = status == IG_OK ? open_queue(session, &all, &message) : status;
-    if (status == IG_OK) {
-        status = ig_session_begin_capture(session, &message);
-    }
+    status = status == IG_OK ? ig_session_begin_watch(session, &message) : status;
+    status = status == IG_OK ? ig_session_begin_capture(session, &message) : status;
     if (status != IG_OK) {
         ig_session_destroy(session);
         return status;
