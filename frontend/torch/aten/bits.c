@@ -8,9 +8,10 @@
  *     one of 32 as four of 8    cast(bits >> [0, 8, 16, 24], u8)
  *     four of 8 as one of 32    sum(cast(bits, u32) << [0, 8, 16, 24])
  */
-#include "frontend/torch/aten/aten.h"
+#include "frontend/torch/aten/view.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* The unsigned integer of as many bits. */
 static ig_dtype unsigned_of(uint32_t bits) {
@@ -106,9 +107,51 @@ ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to) {
     return ig_aten_bitcast(call, own, to);
 }
 
+/* Complex elements lie as their two parts: as many reals along the last axis. */
+static ig_value *merge_parts(ig_ts_call *call, ig_value *x) {
+    uint32_t rank = x->type->rank;
+    ig_dim dims[IG_TENSOR_RANK];
+    if (rank < 2) {
+        return ig_expr_fail(call->e, IG_UNSUPPORTED,
+                            "a complex tensor of rank 0 seen as another type");
+    }
+    memcpy(dims, x->type->dims, rank * sizeof(*dims));
+    dims[rank - 2] = ig_dim_mul(call->module, dims[rank - 2], ig_dim_of(2));
+    return ig_expr_reshape(call->e, x, rank - 1, dims);
+}
+
+static ig_value *split_parts(ig_ts_call *call, ig_value *x) {
+    uint32_t rank = x ? x->type->rank : 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    if (rank == 0 || rank == IG_TENSOR_RANK) {
+        return ig_expr_fail(call->e, IG_UNSUPPORTED,
+                            "a tensor of rank %u seen as complex numbers", rank);
+    }
+    memcpy(dims, x->type->dims, rank * sizeof(*dims));
+    dims[rank - 1] = ig_dim_exact_div(call->module, dims[rank - 1], ig_dim_of(2));
+    dims[rank] = ig_dim_of(2);
+    return ig_expr_reshape(call->e, x, rank + 1, dims);
+}
+
+/* view.dtype(self, dtype): a view where the elements are of one size, else a copy. */
 ig_status ig_ts_op_view_dtype(ig_ts_call *call) {
-    ig_value *x = ig_aten_tensor(call, 0);
-    ig_dtype to = ig_aten_dtype(call, 1, IG_DT_f32);
-    ig_value *y = ig_aten_view_bits(call, x, to);
-    return y == x && y ? ig_ts_give_arg(call, 0, 0) : ig_aten_give(call, y);
+    const ig_torch_dtype_info *to = NULL;
+    ig_aten_view v;
+    IG_TRY(ig_ts_torch_dtype(call, 1, NULL, &to));
+    if (!ig_aten_viewed(call, &v)) {
+        return call->e->status;
+    }
+    const ig_torch_dtype_info *from = ig_ts_peek(call, 0)->dtype;
+    if (from == to) {
+        return ig_ts_give_arg(call, 0, 0);
+    }
+    if (to->is_quantised || from->is_quantised) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "%s seen as %s", from->name, to->name);
+    }
+    ig_value *y = from->is_complex ? merge_parts(call, v.x) : v.x;
+    y = ig_aten_view_bits(call, y, to->ir);
+    y = to->is_complex ? split_parts(call, y) : y;
+    IG_TRY(ig_ts_give_view(call, 0, 0, y));
+    call->results[0].as.tensor->dtype = to;
+    return IG_OK;
 }

@@ -10,6 +10,7 @@
  *     transpose    inner, transposed back
  *     slice        outer with inner inserted in the slice's place
  *     gather       (one index of rank 0) outer with inner scattered at that index
+ *     bitcast      inner, as elements of outer's type
  *     expand       nothing: torch refuses to write where elements share memory
  */
 #include "frontend/torch/eval/choice.h"
@@ -224,12 +225,26 @@ static ig_value *undo_reshape(ig_expr *e, const ig_op *step, ig_value *outer,
     return ig_expr_reshape(e, inner, outer->type->rank, outer->type->dims);
 }
 
-/* NULL where several elements are one in memory. */
+static ig_value *undo_bitcast(ig_expr *e, const ig_op *step, ig_value *outer,
+                              ig_value *inner) {
+    ig_bitcast_attrs attrs = { .to = (ig_dtype)outer->type->dtype };
+    (void)step;
+    return ig_build_bitcast(e, inner, attrs);
+}
+
+/* NULL where several elements are one in memory: an axis was repeated.  Leading axes of
+ * one element repeat nothing. */
 static ig_value *undo_expand(ig_expr *e, const ig_op *step, ig_value *outer,
                              ig_value *inner) {
-    (void)e;
+    const ig_type *from = outer->type, *to = inner->type;
+    uint32_t more = to->rank - from->rank;
+    bool is_same = true;
     (void)step;
-    return inner->type == outer->type ? inner : NULL;
+    for (uint32_t i = 0; i < to->rank && is_same; i++) {
+        ig_dim wanted = i < more ? ig_dim_of(1) : from->dims[i - more];
+        is_same = ig_dim_equal(e->module, to->dims[i], wanted) == IG_YES;
+    }
+    return is_same ? ig_expr_reshape(e, inner, from->rank, from->dims) : NULL;
 }
 
 /* ---- the ops that views are made of ---- */
@@ -242,7 +257,7 @@ typedef struct view_op {
 static const view_op view_ops[] = {
     { IG_OP_reshape, undo_reshape }, { IG_OP_transpose, undo_transpose },
     { IG_OP_slice, undo_slice },     { IG_OP_gather, undo_gather },
-    { IG_OP_expand, undo_expand },
+    { IG_OP_expand, undo_expand },   { IG_OP_bitcast, undo_bitcast },
 };
 
 static const view_op *find_view_op(const ig_op *op) {

@@ -135,7 +135,7 @@ static bool follow_step(ig_module *module, const ig_op *step, layout *l) {
         slice_layout(module, step, l);
     } else if (step->code == IG_OP_expand) {
         expand_layout(module, type, l);
-    } else {
+    } else if (step->code == IG_OP_gather) {
         gather_layout(step, l);
     }
     memcpy(l->dims, type->dims, type->rank * sizeof(*l->dims));

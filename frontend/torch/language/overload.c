@@ -335,8 +335,9 @@ bool ig_overload_try(ig_matcher *matcher, const ig_schema *schema,
 
 /* ---- all ---- */
 
-/* view.dtype cannot be told from view(int…), libtorch passes it over too; the other two
- * have a keyword that no archive gives. */
+/* Among other overloads, view.dtype cannot be told from view(int…), and libtorch passes
+ * it over too; the other two have a keyword that no archive gives.  A candidate that
+ * stands alone was named by the file (.pt2 names overloads). */
 static bool is_passed_over(const ig_schema *schema) {
     bool is_view = strcmp(schema->name, "aten::view") == 0;
     bool is_extreme = strcmp(schema->name, "aten::max") == 0 ||
@@ -348,7 +349,7 @@ static bool is_passed_over(const ig_schema *schema) {
 static bool find_in_pass(ig_matcher *matcher, const ig_schema *const *candidates,
                          size_t count, const ig_call_shape *call, ig_match *out_match) {
     for (size_t i = 0; i < count; i++) {
-        if (!is_passed_over(candidates[i]) &&
+        if ((count == 1 || !is_passed_over(candidates[i])) &&
             ig_overload_try(matcher, candidates[i], call, out_match->arguments)) {
             out_match->schema = candidates[i];
             out_match->index = i;

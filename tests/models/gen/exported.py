@@ -220,6 +220,28 @@ class StateCore(State):
     pass
 
 
+@case((f32(3, 4),), (f32(5, 4, seed=1),), dynamic=({0: B},))
+class Bits(nn.Module):
+    """The same memory as other types: wider, narrower, written through."""
+    def forward(self, x):
+        y = x * 2
+        same = y.view(torch.int32)
+        same[:, 1] = 0
+        same[0] += 1
+        y.expand(1, -1, 4)[0, 1, 2] = 7
+        narrow, wide = y.view(torch.uint8), y.view(torch.int64)
+        pairs = torch.view_as_real(y.view(torch.complex64))
+        halves = narrow.view(torch.bfloat16).view(torch.int16)
+        return y, same, narrow, wide, pairs, halves, wide.view(torch.float64).view(torch.int32)
+
+
+@case((f32(3),))
+class BitsOfThree(nn.Module):
+    """As many elements as the number of the type."""
+    def forward(self, x):
+        return x.view(torch.int32)
+
+
 # ---- writing ----
 
 
