@@ -46,8 +46,8 @@ static void put_size(const writer *w, const ig_json *size, const char *open_name
     }
 }
 
-/* "f32[s0, 16]" */
-static ig_status put_type(const writer *w, const char *name, const char *path,
+/* "f32[s0, 16]"; `less`: so many elements fewer along each axis. */
+static ig_status put_type(const writer *w, const char *name, const char *path, int less,
                           ig_writer *out) {
     const ig_json *meta = meta_of(w, name), *sizes = ig_json_get(meta, "sizes");
     int64_t code;
@@ -66,6 +66,7 @@ static ig_status put_type(const writer *w, const char *name, const char *path,
         const char *open = ig_arena_printf(w->source->arena, "%s_d%zu", path, i);
         ig_put(out, "%s", i ? ", " : "");
         put_size(w, &sizes->as.list.items[i], open, out);
+        ig_put(out, less ? " - %d" : "", less);
     }
     ig_put(out, "%s",
            !dtype->is_complex     ? "]"
@@ -112,28 +113,40 @@ static ig_status take_constant(writer *w, const ig_json *value, const char *path
     return IG_OK;
 }
 
-static ig_status take_leaf(writer *w, const char *path, ig_writer *tree) {
+/* The next leaf of the arguments: a name of the graph in *out_name, or a constant. */
+static ig_status next_leaf(writer *w, const ig_json **out_input,
+                           const char **out_name) {
     if (w->next_leaf == w->leaf_count) {
         return ig_pt2_error(w->source, IG_INVALID,
                             "its arguments have more leaves than its graph has inputs");
     }
     const ig_json *spec = w->leaves[w->next_leaf++];
     const ig_json *constant = ig_json_get(spec, "constant_input");
-    const ig_json *input = ig_json_get(ig_json_get(spec, "user_input"), "arg");
-    if (constant) {
-        return take_constant(w, ig_json_get(constant, "value"), path, tree);
+    *out_input = constant ? ig_json_get(constant, "value")
+                          : ig_json_get(ig_json_get(spec, "user_input"), "arg");
+    *out_name = constant ? NULL : ig_pt2_argument_name(*out_input);
+    return IG_OK;
+}
+
+/* `name` of the graph is what `path` gives.  A parameter needs no other name. */
+static const char *bind_leaf(writer *w, const char *name, const char *path) {
+    if (strpbrk(path, "[.")) {
+        const char *ours = ig_pt2_define(w->source, &w->scope, name);
+        ig_pt2_line(w->source, "%s = %s", ours, path);
+        return ours;
     }
-    const char *name = ig_pt2_argument_name(input);
+    ig_pt2_bind(&w->scope, name, path);
+    return path;
+}
+
+static ig_status take_leaf(writer *w, const char *path, ig_writer *tree) {
+    const ig_json *input;
+    const char *name;
+    IG_TRY(next_leaf(w, &input, &name));
     if (!name) {
         return take_constant(w, input, path, tree);
     }
-    const char *ours = path; /* an argument that is a leaf needs no other name */
-    if (strchr(path, '[')) {
-        ours = ig_pt2_define(w->source, &w->scope, name);
-        ig_pt2_line(w->source, "%s = %s", ours, path);
-    } else {
-        ig_pt2_bind(&w->scope, name, path);
-    }
+    const char *ours = bind_leaf(w, name, path);
     static const struct {
         const char *kind, *tree;
     } numbers[] = { { "as_sym_int", "int" },
@@ -145,8 +158,70 @@ static ig_status take_leaf(writer *w, const char *path, ig_writer *tree) {
             return IG_OK;
         }
     }
-    return put_type(w, name, ours, tree);
+    return put_type(w, name, ours, 0, tree);
 }
+
+/* ---- TorchRec's objects ---- */
+
+static ig_status refuse_part(const writer *w, const ig_pt2_spec *spec) {
+    return ig_pt2_error(w->source, IG_UNSUPPORTED,
+                        "a %s with strides by key or with inverse indices is not "
+                        "supported yet",
+                        spec->jagged->class_name);
+}
+
+/* A call gives lengths; a program may want offsets, or both. */
+static ig_status take_lengths(writer *w, const char *path, ig_writer *tree) {
+    const ig_json *input;
+    const char *lengths, *offsets;
+    IG_TRY(next_leaf(w, &input, &lengths));
+    if (lengths) {
+        lengths = bind_leaf(w, lengths, ig_arena_printf(w->source->arena, "%s._lengths",
+                                                        path));
+        IG_TRY(put_type(w, ig_pt2_argument_name(input), lengths, 0, tree));
+    }
+    IG_TRY(next_leaf(w, &input, &offsets));
+    if (offsets) {
+        const char *ours = bind_leaf(
+            w, offsets, ig_arena_printf(w->source->arena, "(%s).offsets()", path));
+        return lengths ? IG_OK : put_type(w, offsets, ours, 1, tree);
+    }
+    return lengths ? IG_OK
+                   : ig_pt2_error(w->source, IG_INVALID,
+                                  "argument %s has neither lengths nor offsets", path);
+}
+
+/* Fields stand in the tree as the class's constructor has them. */
+static ig_status take_jagged(writer *w, const ig_pt2_spec *spec, const char *path,
+                             ig_writer *tree) {
+    const ig_pt2_jagged *class = spec->jagged;
+    ig_writer weights;
+    ig_writer_init(&weights, w->source->arena);
+    ig_put(tree, "%s(", class->word);
+    for (size_t i = 0; i < IG_COUNT_OF(class->fixed) && class->fixed[i]; i++) {
+        ig_put(tree, "%s=%s, ", class->fixed[i], spec->keys[i]);
+    }
+    ig_put(tree, "values=");
+    IG_TRY(take_leaf(w, ig_arena_printf(w->source->arena, "%s._values", path), tree));
+    if (!class->is_keyed_tensor) {
+        IG_TRY(take_leaf(w, ig_arena_printf(w->source->arena, "%s._weights", path),
+                         &weights));
+        ig_put(tree, ", lengths=");
+        IG_TRY(take_lengths(w, path, tree));
+        ig_put(tree, ", weights=%s", weights.data);
+    }
+    for (size_t i = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS; i < spec->count;
+         i++) {
+        const ig_json *input;
+        const char *name;
+        IG_TRY(next_leaf(w, &input, &name));
+        IG_TRY(ig_json_get(input, "as_none") ? IG_OK : refuse_part(w, spec));
+    }
+    ig_put_char(tree, ')');
+    return IG_OK;
+}
+
+/* ---- trees of arguments ---- */
 
 static ig_status take_tree(writer *w, const ig_pt2_spec *spec, const char *path,
                            ig_writer *tree) {
@@ -156,6 +231,9 @@ static ig_status take_tree(writer *w, const ig_pt2_spec *spec, const char *path,
                                             [IG_PT2_RECORD] = "()" };
     if (spec->kind == IG_PT2_LEAF) {
         return take_leaf(w, path, tree);
+    }
+    if (spec->kind == IG_PT2_JAGGED) {
+        return take_jagged(w, spec, path, tree);
     }
     bool is_record = spec->kind == IG_PT2_RECORD, is_dict = spec->kind == IG_PT2_DICT;
     ig_put(tree, "%s%c", is_record ? spec->class_name : "", brackets[spec->kind][0]);
@@ -387,12 +465,36 @@ static ig_status take_old_outputs(writer *w, const char ***leaf) {
     return IG_OK;
 }
 
+/* An object of TorchRec's, made by its constructor. */
+static ig_status put_jagged(writer *w, const ig_pt2_spec *spec, const char ***leaf,
+                            ig_writer *out) {
+    const ig_pt2_jagged *class = spec->jagged;
+    size_t own = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS;
+    ig_put(out, "__torch__.torchrec.sparse.jagged_tensor.%s(", class->class_name);
+    for (size_t i = 0; i < IG_COUNT_OF(class->fixed) && class->fixed[i]; i++) {
+        ig_put(out, "%s, ", spec->keys[i]);
+    }
+    for (size_t i = 0; i < spec->count; i++) {
+        const char *text = *(*leaf)++;
+        if (i < own) {
+            ig_put(out, "%s%s", i ? ", " : "", text);
+        } else if (strcmp(text, "None") != 0) {
+            return refuse_part(w, spec);
+        }
+    }
+    ig_put_char(out, ')');
+    return IG_OK;
+}
+
 /* Packs leaves from *leaf on. */
 static ig_status put_tree(writer *w, const ig_pt2_spec *spec, const char ***leaf,
                           ig_writer *out) {
     if (spec->kind == IG_PT2_LEAF) {
         ig_put(out, "%s", *(*leaf)++);
         return IG_OK;
+    }
+    if (spec->kind == IG_PT2_JAGGED) {
+        return put_jagged(w, spec, leaf, out);
     }
     static const char *const brackets[] = { [IG_PT2_TUPLE] = "()",
                                             [IG_PT2_LIST] = "[]",

@@ -3,6 +3,7 @@
 #include "frontend/pt2/pt2.h"
 
 #include "frontend/pt2/call.h"
+#include "frontend/pt2/spec.h"
 #include "frontend/pt2/weights.h"
 
 #include <string.h>
@@ -92,8 +93,10 @@ static ig_status check_version(ig_archive *archive, const ig_json *exported) {
 static ig_status read_source(void *user, const char *name, ig_str *out_text,
                              bool *out_found) {
     const ig_pt2_source *source = user;
-    *out_found = strcmp(name, "__torch__.py") == 0;
-    *out_text = ig_writer_str(&source->out);
+    bool is_jagged = strcmp(name, ig_pt2_jagged_file) == 0;
+    *out_found = is_jagged || strcmp(name, "__torch__.py") == 0;
+    *out_text = is_jagged ? ig_str_of(ig_pt2_jagged_source)
+                          : ig_writer_str(&source->out);
     return IG_OK;
 }
 

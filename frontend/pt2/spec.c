@@ -40,21 +40,35 @@ static const char *key_text(ig_arena *arena, const ig_json *key) {
     return out.data;
 }
 
-/* The context of a dict is a list of its keys; of a defaultdict, its type and that. */
-static const ig_json *keys_of(const ig_json *context, size_t count) {
-    bool is_pair = ig_json_count(context) == 2 &&
-                   context->as.list.items[1].kind == IG_JSON_ARRAY;
-    const ig_json *keys = is_pair ? &context->as.list.items[1] : context;
-    return keys && keys->kind == IG_JSON_ARRAY && ig_json_count(keys) == count ? keys
-                                                                               : NULL;
+static bool are_strings(const ig_json *list) {
+    bool are = list && list->kind == IG_JSON_ARRAY;
+    for (size_t i = 0; are && i < ig_json_count(list); i++) {
+        are = list->as.list.items[i].kind == IG_JSON_STRING;
+    }
+    return are;
+}
+
+/* The context of a dict is a list of its keys; of a defaultdict it holds that list. */
+static const ig_json *keys_of(const ig_json *context) {
+    const ig_json *inner = ig_json_get(context, "dict_context");
+    return inner ? inner : context;
+}
+
+/* Names of the children of a class of the user's, or NULL.  A dataclass has the names
+ * of the fields that are set, then of those that are None; others (transformers'
+ * ModelOutput) list their keys. */
+static const ig_json *names_of(const ig_json *context) {
+    bool is_dataclass = ig_json_count(context) == 2 &&
+                        context->kind == IG_JSON_ARRAY &&
+                        are_strings(&context->as.list.items[0]) &&
+                        are_strings(&context->as.list.items[1]);
+    const ig_json *names = is_dataclass ? &context->as.list.items[0] : context;
+    return are_strings(names) ? names : NULL;
 }
 
 /* Fields of a named tuple: {"fqn": {"field_names": ["x", "y"]}}. */
-static const ig_json *fields_of(const ig_json *records, const char *class_name,
-                                size_t count) {
-    const ig_json *fields = ig_json_get(ig_json_get(records, class_name),
-                                        "field_names");
-    return fields && ig_json_count(fields) == count ? fields : NULL;
+static const ig_json *fields_of(const ig_json *records, const char *class_name) {
+    return ig_json_get(ig_json_get(records, class_name), "field_names");
 }
 
 static ig_status read_spec(ig_pt2_source *source, const ig_json *json,
@@ -70,41 +84,80 @@ static ig_status read_children(ig_pt2_source *source, const ig_json *children,
     return IG_OK;
 }
 
-static void name_children(ig_pt2_source *source, const ig_json *keys, bool are_fields,
-                          ig_pt2_spec *out) {
+/* A container whose children have no names, or not as many as there are children, is a
+ * tuple. */
+static void name_children(ig_pt2_source *source, const ig_json *keys,
+                          ig_pt2_spec_kind kind, ig_pt2_spec *out) {
+    bool has_names = keys && keys->kind == IG_JSON_ARRAY &&
+                     ig_json_count(keys) == out->count;
+    out->kind = has_names ? kind : IG_PT2_TUPLE;
     out->keys = IG_NEW_ARRAY(source->arena, const char *, out->count + 1);
-    for (size_t i = 0; i < out->count; i++) {
+    for (size_t i = 0; has_names && i < out->count; i++) {
         const ig_json *key = &keys->as.list.items[i];
-        out->keys[i] = are_fields ? ig_json_text(key) : key_text(source->arena, key);
+        out->keys[i] = kind == IG_PT2_RECORD ? ig_json_text(key)
+                                             : key_text(source->arena, key);
     }
 }
 
-/* A class of the user's (a dataclass, a ModelOutput) is a dict where its context lists
- * as many keys as it has children, else a tuple. */
+/* A list of keys or of numbers as a literal. */
+static const char *list_text(ig_arena *arena, const ig_json *list) {
+    ig_writer out;
+    ig_writer_init(&out, arena);
+    ig_put_char(&out, '[');
+    for (size_t i = 0; i < ig_json_count(list); i++) {
+        ig_put(&out, "%s%s", i ? ", " : "", key_text(arena, &list->as.list.items[i]));
+    }
+    ig_put_char(&out, ']');
+    return out.data;
+}
+
+/* The context: the keys; of a KeyedTensor, those and the width of each. */
+static ig_status read_jagged(ig_pt2_source *source, const ig_json *context,
+                             ig_pt2_spec *out) {
+    const ig_pt2_jagged *class = out->jagged;
+    size_t least = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS, fixed = 0;
+    bool is_flat = out->count >= least;
+    for (size_t i = 0; i < out->count; i++) {
+        is_flat = is_flat && out->items[i].kind == IG_PT2_LEAF;
+    }
+    if (!is_flat) {
+        return ig_pt2_error(source, IG_UNSUPPORTED,
+                            "%s has other parts than are known: %zu", class->class_name,
+                            out->count);
+    }
+    out->kind = IG_PT2_JAGGED;
+    out->keys = IG_NEW_ARRAY(source->arena, const char *, IG_COUNT_OF(class->fixed));
+    for (; fixed < IG_COUNT_OF(class->fixed) && class->fixed[fixed]; fixed++) {
+        bool is_one = !class->is_keyed_tensor;
+        const ig_json *list = is_one ? context
+                              : fixed < ig_json_count(context)
+                                  ? &context->as.list.items[fixed]
+                                  : NULL;
+        out->keys[fixed] = list_text(source->arena, list);
+    }
+    return IG_OK;
+}
+
 static ig_status name_container(ig_pt2_source *source, const char *type,
                                 const ig_json *context, const ig_json *records,
                                 ig_pt2_spec *out) {
-    out->kind = IG_PT2_DICT;
     for (size_t i = 0; i < IG_COUNT_OF(type_rows); i++) {
         if (strcmp(type_rows[i].type, type) == 0) {
             out->kind = type_rows[i].kind;
         }
     }
+    out->jagged = ig_pt2_jagged_find(type);
+    if (out->jagged) {
+        return read_jagged(source, context, out);
+    }
     if (out->kind == IG_PT2_RECORD) {
         out->class_name = after_dot(ig_json_text(context));
-        const ig_json *fields = fields_of(records, ig_json_text(context), out->count);
-        if (fields) {
-            name_children(source, fields, true, out);
-        } else {
-            out->kind = IG_PT2_TUPLE;
-        }
+        name_children(source, fields_of(records, ig_json_text(context)), IG_PT2_RECORD,
+                      out);
     } else if (out->kind == IG_PT2_DICT) {
-        const ig_json *keys = keys_of(context, out->count);
-        if (keys) {
-            name_children(source, keys, false, out);
-        } else {
-            out->kind = IG_PT2_TUPLE;
-        }
+        name_children(source, keys_of(context), IG_PT2_DICT, out);
+    } else if (out->kind == IG_PT2_LEAF) {
+        name_children(source, names_of(context), IG_PT2_DICT, out);
     }
     return IG_OK;
 }

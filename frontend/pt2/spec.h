@@ -14,12 +14,23 @@ typedef enum ig_pt2_spec_kind {
     IG_PT2_LIST,
     IG_PT2_DICT,   /* keys are strings or integers, as the text of literals */
     IG_PT2_RECORD, /* a named tuple: keys are its fields */
+    IG_PT2_JAGGED, /* an object of TorchRec's; items are its tensors, or None */
 } ig_pt2_spec_kind;
+
+/* A class of TorchRec's (jagged.c). */
+typedef struct ig_pt2_jagged {
+    const char *type;       /* as a spec names it */
+    const char *class_name; /* "KeyedJaggedTensor" */
+    const char *word;       /* as ig_node_parse names it: "kjt" */
+    const char *fixed[2];   /* fields that the spec's context says */
+    bool is_keyed_tensor;   /* the one item is `values` */
+} ig_pt2_jagged;
 
 typedef struct ig_pt2_spec ig_pt2_spec;
 struct ig_pt2_spec {
     ig_pt2_spec_kind kind;
-    const char *class_name; /* of a RECORD: "Point" */
+    const char *class_name;      /* of a RECORD: "Point" */
+    const ig_pt2_jagged *jagged; /* of JAGGED; its keys are the fixed fields */
     const char **keys;
     ig_pt2_spec *items;
     size_t count;
@@ -30,5 +41,21 @@ struct ig_pt2_spec {
 ig_status ig_pt2_read_spec(ig_pt2_source *source, ig_str text, const ig_json *records,
                            ig_pt2_spec *out_spec);
 size_t ig_pt2_spec_leaves(const ig_pt2_spec *spec);
+
+/* ---- TorchRec's classes (jagged.c) ---- */
+
+/* What a JAGGED spec's items are; those that follow have to be None. */
+enum {
+    IG_PT2_VALUES,
+    IG_PT2_WEIGHTS,
+    IG_PT2_LENGTHS,
+    IG_PT2_OFFSETS,
+    IG_PT2_JAGGED_ITEMS
+};
+
+/* The class that a spec's type names, or NULL. */
+const ig_pt2_jagged *ig_pt2_jagged_find(const char *type);
+/* The source of all of them, and the name of its file. */
+extern const char ig_pt2_jagged_file[], ig_pt2_jagged_source[];
 
 #endif

@@ -117,6 +117,15 @@ static ig_status merge_tree(merger *m, const ig_node_list *declared,
             node->kind == IG_NODE_TENSOR) {
             IG_TRY(merge_type(m, expected->text, &node->text));
         }
+        bool is_text = is_same && expected->kind == IG_NODE_STR &&
+                       node->kind == IG_NODE_STR;
+        if (is_text && !ig_str_equal(expected->text, node->text)) {
+            return fail_argument(
+                m, ig_arena_printf(m->entry->eval->arena,
+                                   "has \"%.*s\", but the program was exported for "
+                                   "\"%.*s\"",
+                                   IG_STR_ARG(node->text), IG_STR_ARG(expected->text)));
+        }
     }
     return is_same ? IG_OK
                    : fail_argument(m, "is of another structure than the program was "

@@ -1,0 +1,71 @@
+/* TorchRec's classes as arguments and results of exported programs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * torch.export takes them apart into tensors.  A call gives and takes them whole, in
+ * the same form as for a TorchScript archive, which brings their source along; here is
+ * as much of it as that needs.
+ */
+#include "frontend/pt2/spec.h"
+
+#include <string.h>
+
+#define FOLDER "torchrec.sparse.jagged_tensor."
+
+static const ig_pt2_jagged classes[] = {
+    { FOLDER "KeyedJaggedTensor", "KeyedJaggedTensor", "kjt", { "keys" }, false },
+    { FOLDER "JaggedTensor", "JaggedTensor", "jt", { NULL }, false },
+    { "KeyedTensor", "KeyedTensor", "kt", { "keys", "length_per_key" }, true },
+    { FOLDER "KeyedTensor", "KeyedTensor", "kt", { "keys", "length_per_key" }, true },
+};
+
+const ig_pt2_jagged *ig_pt2_jagged_find(const char *type) {
+    for (size_t i = 0; i < IG_COUNT_OF(classes); i++) {
+        if (strcmp(classes[i].type, type) == 0) {
+            return &classes[i];
+        }
+    }
+    return NULL;
+}
+
+const char ig_pt2_jagged_file[] = "__torch__/torchrec/sparse/jagged_tensor.py";
+
+#define PARTS                                            \
+    "  _values : Tensor\n  _weights : Optional[Tensor]\n" \
+    "  _lengths : Optional[Tensor]\n  _offsets : Optional[Tensor]\n"
+
+/* Either of lengths and offsets is had of the other. */
+#define METHODS(class)                                                       \
+    "    self._values = values\n"                                            \
+    "    self._weights = weights\n"                                          \
+    "    self._lengths = lengths\n"                                          \
+    "    self._offsets = offsets\n"                                          \
+    "    return None\n"                                                      \
+    "  def lengths(self: __torch__." FOLDER class ") -> Tensor:\n"           \
+    "    if torch.__isnot__(self._lengths, None):\n"                         \
+    "      r = self._lengths\n"                                              \
+    "    else:\n"                                                            \
+    "      o = self._offsets\n"                                              \
+    "      r = torch.sub(torch.slice(o, 0, 1), torch.slice(o, 0, 0, -1))\n"  \
+    "    return r\n"                                                         \
+    "  def offsets(self: __torch__." FOLDER class ") -> Tensor:\n"           \
+    "    return ops.fbgemm.asynchronous_complete_cumsum(self._lengths)\n"
+
+#define OWN(class) "self: __torch__." FOLDER class
+#define TENSORS                                              \
+    "    values: Tensor,\n    weights: Optional[Tensor]=None,\n" \
+    "    lengths: Optional[Tensor]=None,\n"                  \
+    "    offsets: Optional[Tensor]=None) -> None:\n"
+
+const char ig_pt2_jagged_source[] =
+    "class KeyedJaggedTensor(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+    "  _keys : List[str]\n" PARTS
+    "  def __init__(" OWN("KeyedJaggedTensor") ",\n    keys: List[str],\n" TENSORS
+    "    self._keys = keys\n" METHODS("KeyedJaggedTensor")
+    "class JaggedTensor(Module):\n  __parameters__ = []\n  __buffers__ = []\n" PARTS
+    "  def __init__(" OWN("JaggedTensor") ",\n" TENSORS METHODS("JaggedTensor")
+    "class KeyedTensor(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+    "  _keys : List[str]\n  _length_per_key : List[int]\n  _values : Tensor\n"
+    "  def __init__(" OWN("KeyedTensor") ",\n    keys: List[str],\n"
+    "    length_per_key: List[int],\n    values: Tensor) -> None:\n"
+    "    self._keys = keys\n    self._length_per_key = length_per_key\n"
+    "    self._values = values\n    return None\n";
