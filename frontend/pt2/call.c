@@ -176,8 +176,8 @@ static ig_status take_lengths(writer *w, const char *path, ig_writer *tree) {
     const char *lengths, *offsets;
     IG_TRY(next_leaf(w, &input, &lengths));
     if (lengths) {
-        lengths = bind_leaf(w, lengths, ig_arena_printf(w->source->arena, "%s._lengths",
-                                                        path));
+        lengths = bind_leaf(w, lengths,
+                            ig_arena_printf(w->source->arena, "%s._lengths", path));
         IG_TRY(put_type(w, ig_pt2_argument_name(input), lengths, 0, tree));
     }
     IG_TRY(next_leaf(w, &input, &offsets));

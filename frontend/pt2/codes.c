@@ -39,6 +39,12 @@ int64_t ig_pt2_layout_code(int64_t code) {
     return code == 7 ? 0 : -1;
 }
 
+const char *ig_pt2_layout_name(int64_t code) {
+    static const char *const names[] = { NULL,         "sparse_coo", "sparse_csr",
+                                         "sparse_csc", "sparse_bsr", "sparse_bsc" };
+    return code > 0 && code < (int64_t)IG_COUNT_OF(names) ? names[code] : NULL;
+}
+
 int64_t ig_pt2_memory_format_code(int64_t code) {
     static const int8_t codes[] = { -1, 0, 2, 3, 1 };
     return code > 0 && code < (int64_t)IG_COUNT_OF(codes) ? codes[code] : -1;

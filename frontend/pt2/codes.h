@@ -8,6 +8,8 @@
 /* Codes as torch/_export/serde/schema.py has them -> TorchScript's; -1: none. */
 int64_t ig_pt2_dtype_code(int64_t code);
 int64_t ig_pt2_layout_code(int64_t code);
+/* "sparse_coo"; NULL: the code is of no sparse layout. */
+const char *ig_pt2_layout_name(int64_t code);
 int64_t ig_pt2_memory_format_code(int64_t code);
 
 /* The expression that a function of Python on numbers is, with $0, $1 … for its

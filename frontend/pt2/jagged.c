@@ -29,43 +29,56 @@ const ig_pt2_jagged *ig_pt2_jagged_find(const char *type) {
 
 const char ig_pt2_jagged_file[] = "__torch__/torchrec/sparse/jagged_tensor.py";
 
-#define PARTS                                            \
-    "  _values : Tensor\n  _weights : Optional[Tensor]\n" \
-    "  _lengths : Optional[Tensor]\n  _offsets : Optional[Tensor]\n"
+#define MODULE "  __parameters__ = []\n  __buffers__ = []\n"
+#define FIELDS                        \
+    "  _values : Tensor\n"            \
+    "  _weights : Optional[Tensor]\n" \
+    "  _lengths : Optional[Tensor]\n" \
+    "  _offsets : Optional[Tensor]\n"
+#define TENSORS                             \
+    "    values: Tensor,\n"                 \
+    "    weights: Optional[Tensor]=None,\n" \
+    "    lengths: Optional[Tensor]=None,\n" \
+    "    offsets: Optional[Tensor]=None) -> None:\n"
+#define SET_TENSORS                 \
+    "    self._values = values\n"   \
+    "    self._weights = weights\n" \
+    "    self._lengths = lengths\n" \
+    "    self._offsets = offsets\n" \
+    "    return None\n"
 
 /* Either of lengths and offsets is had of the other. */
-#define METHODS(class)                                                       \
-    "    self._values = values\n"                                            \
-    "    self._weights = weights\n"                                          \
-    "    self._lengths = lengths\n"                                          \
-    "    self._offsets = offsets\n"                                          \
-    "    return None\n"                                                      \
-    "  def lengths(self: __torch__." FOLDER class ") -> Tensor:\n"           \
-    "    if torch.__isnot__(self._lengths, None):\n"                         \
-    "      r = self._lengths\n"                                              \
-    "    else:\n"                                                            \
-    "      o = self._offsets\n"                                              \
-    "      r = torch.sub(torch.slice(o, 0, 1), torch.slice(o, 0, 0, -1))\n"  \
-    "    return r\n"                                                         \
-    "  def offsets(self: __torch__." FOLDER class ") -> Tensor:\n"           \
-    "    return ops.fbgemm.asynchronous_complete_cumsum(self._lengths)\n"
+#define LENGTHS                                                             \
+    "    if torch.__isnot__(self._lengths, None):\n"                        \
+    "      r = self._lengths\n"                                             \
+    "    else:\n"                                                           \
+    "      o = self._offsets\n"                                             \
+    "      r = torch.sub(torch.slice(o, 0, 1), torch.slice(o, 0, 0, -1))\n" \
+    "    return r\n"
+#define OFFSETS               \
+    "    s = self._lengths\n" \
+    "    return ops.fbgemm.asynchronous_complete_cumsum(s)\n"
 
-#define OWN(class) "self: __torch__." FOLDER class
-#define TENSORS                                              \
-    "    values: Tensor,\n    weights: Optional[Tensor]=None,\n" \
-    "    lengths: Optional[Tensor]=None,\n"                  \
-    "    offsets: Optional[Tensor]=None) -> None:\n"
+#define KJT "self: __torch__." FOLDER "KeyedJaggedTensor"
+#define JT "self: __torch__." FOLDER "JaggedTensor"
+#define KT "self: __torch__." FOLDER "KeyedTensor"
 
 const char ig_pt2_jagged_source[] =
-    "class KeyedJaggedTensor(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
-    "  _keys : List[str]\n" PARTS
-    "  def __init__(" OWN("KeyedJaggedTensor") ",\n    keys: List[str],\n" TENSORS
-    "    self._keys = keys\n" METHODS("KeyedJaggedTensor")
-    "class JaggedTensor(Module):\n  __parameters__ = []\n  __buffers__ = []\n" PARTS
-    "  def __init__(" OWN("JaggedTensor") ",\n" TENSORS METHODS("JaggedTensor")
-    "class KeyedTensor(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
-    "  _keys : List[str]\n  _length_per_key : List[int]\n  _values : Tensor\n"
-    "  def __init__(" OWN("KeyedTensor") ",\n    keys: List[str],\n"
-    "    length_per_key: List[int],\n    values: Tensor) -> None:\n"
-    "    self._keys = keys\n    self._length_per_key = length_per_key\n"
-    "    self._values = values\n    return None\n";
+    "class KeyedJaggedTensor(Module):\n" MODULE "  _keys : List[str]\n" FIELDS
+    "  def __init__(" KJT ",\n"
+    "    keys: List[str],\n" TENSORS "    self._keys = keys\n" SET_TENSORS
+    "  def lengths(" KJT ") -> Tensor:\n" LENGTHS "  def offsets(" KJT
+    ") -> Tensor:\n" OFFSETS "class JaggedTensor(Module):\n" MODULE FIELDS
+    "  def __init__(" JT ",\n" TENSORS SET_TENSORS "  def lengths(" JT
+    ") -> Tensor:\n" LENGTHS "  def offsets(" JT ") -> Tensor:\n" OFFSETS
+    "class KeyedTensor(Module):\n" MODULE "  _keys : List[str]\n"
+    "  _length_per_key : List[int]\n"
+    "  _values : Tensor\n"
+    "  def __init__(" KT ",\n"
+    "    keys: List[str],\n"
+    "    length_per_key: List[int],\n"
+    "    values: Tensor) -> None:\n"
+    "    self._keys = keys\n"
+    "    self._length_per_key = length_per_key\n"
+    "    self._values = values\n"
+    "    return None\n";

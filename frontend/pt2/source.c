@@ -231,7 +231,16 @@ static ig_status put_dtype(ig_pt2_source *source, const ig_pt2_scope *scope,
 
 static ig_status put_layout(ig_pt2_source *source, const ig_pt2_scope *scope,
                             const ig_json *value, ig_writer *out) {
+    int64_t code;
+    const char *name = ig_json_int(value, &code) ? ig_pt2_layout_name(code) : NULL;
     (void)scope;
+    if (name) {
+        return ig_pt2_error(
+            source, IG_UNSUPPORTED,
+            "it makes a sparse tensor (torch.%s), which is not supported "
+            "yet: make a dense one, to_dense() in the module",
+            name);
+    }
     return put_code(source, value, "layout", ig_pt2_layout_code, out);
 }
 
@@ -342,24 +351,52 @@ static void put_result(ig_pt2_source *source, ig_pt2_scope *scope, const char *n
            name ? ig_pt2_define(source, scope, name) : ig_pt2_fresh(source, "unused"));
 }
 
+/* Names for the items of a list: "a, b". */
+static const char *name_items(ig_pt2_source *source, ig_pt2_scope *scope,
+                              const ig_json *items) {
+    ig_writer out;
+    ig_writer_init(&out, source->arena);
+    ig_put(&out, "%s", "");
+    for (size_t i = 0; i < ig_json_count(items); i++) {
+        put_result(source, scope,
+                   ig_json_text(ig_json_get(&items->as.list.items[i], "name")), &out);
+    }
+    return out.data;
+}
+
+/* A result that is a list among others is unpacked by a statement of its own. */
+static void put_list_result(ig_pt2_source *source, ig_pt2_scope *scope,
+                            const ig_json *items, ig_writer *out) {
+    const char *list = ig_pt2_fresh(source, "items");
+    ig_put(out, "%s%s", out->size ? ", " : "", list);
+    if (ig_json_count(items)) {
+        const char *names = name_items(source, scope, items);
+        IG_PUSH(source->arena, &source->unpacked,
+                ig_arena_printf(source->arena, "%s, = %s", names, list));
+    }
+}
+
 ig_status ig_pt2_results(ig_pt2_source *source, ig_pt2_scope *scope,
                          const ig_json *node, const char **out_text,
                          bool *out_is_list) {
     const ig_json *outputs = ig_json_get(node, "outputs"), *items = NULL;
+    size_t count = ig_json_count(outputs);
     ig_writer out;
     ig_writer_init(&out, source->arena);
     ig_put(&out, "%s", "");
-    const char *kind = ig_json_count(outputs) == 1
-                           ? union_kind(&outputs->as.list.items[0], &items)
-                           : "";
+    const char *kind = count == 1 ? union_kind(&outputs->as.list.items[0], &items) : "";
     *out_is_list = strcmp(kind, "as_tensors") == 0;
-    for (size_t i = 0; *out_is_list && i < ig_json_count(items); i++) {
-        put_result(source, scope,
-                   ig_json_text(ig_json_get(&items->as.list.items[i], "name")), &out);
+    if (*out_is_list) {
+        *out_text = name_items(source, scope, items);
+        return IG_OK;
     }
-    for (size_t i = 0; !*out_is_list && i < ig_json_count(outputs); i++) {
-        put_result(source, scope, ig_pt2_argument_name(&outputs->as.list.items[i]),
-                   &out);
+    for (size_t i = 0; i < count; i++) {
+        const ig_json *output = &outputs->as.list.items[i];
+        if (strcmp(union_kind(output, &items), "as_tensors") == 0) {
+            put_list_result(source, scope, items, &out);
+        } else {
+            put_result(source, scope, ig_pt2_argument_name(output), &out);
+        }
     }
     *out_text = out.data;
     return IG_OK;
@@ -369,6 +406,10 @@ static void put_statement(ig_pt2_source *source, const char *results, bool is_li
                           const char *call) {
     ig_pt2_line(source, "%s%s%s%s", results, *results && is_list ? ", " : "",
                 *results ? " = " : "", call);
+    for (size_t i = 0; i < source->unpacked.count; i++) {
+        ig_pt2_line(source, "%s", source->unpacked.items[i]);
+    }
+    source->unpacked.count = 0;
 }
 
 /* ---- nodes ---- */

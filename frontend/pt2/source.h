@@ -34,9 +34,10 @@ typedef struct ig_pt2_source {
     ig_writer out;
     ig_map used; /* names in the source */
     uint32_t indent, depth;
-    uint32_t line;                /* that is being written, from 1 on */
-    IG_VEC(const char *) nodes;   /* by line: the node; NULL: none */
-    IG_VEC(const char *) modules; /* by line: the module that it is of, or NULL */
+    uint32_t line;                 /* that is being written, from 1 on */
+    IG_VEC(const char *) nodes;    /* by line: the node; NULL: none */
+    IG_VEC(const char *) modules;  /* by line: the module that it is of, or NULL */
+    IG_VEC(const char *) unpacked; /* statements that follow the one being written */
 } ig_pt2_source;
 
 void ig_pt2_source_init(ig_pt2_source *source, ig_context *context, ig_arena *arena,

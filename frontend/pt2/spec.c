@@ -58,8 +58,7 @@ static const ig_json *keys_of(const ig_json *context) {
  * of the fields that are set, then of those that are None; others (transformers'
  * ModelOutput) list their keys. */
 static const ig_json *names_of(const ig_json *context) {
-    bool is_dataclass = ig_json_count(context) == 2 &&
-                        context->kind == IG_JSON_ARRAY &&
+    bool is_dataclass = ig_json_count(context) == 2 && context->kind == IG_JSON_ARRAY &&
                         are_strings(&context->as.list.items[0]) &&
                         are_strings(&context->as.list.items[1]);
     const ig_json *names = is_dataclass ? &context->as.list.items[0] : context;

@@ -77,6 +77,22 @@ static bool is_only_foreign(void *user, ig_str module, ig_str name) {
     return ig_str_equal(only->module, module) && ig_str_equal(only->name, name);
 }
 
+static ig_str package_of(ig_str module) {
+    const char *dot = memchr(module.data, '.', module.size);
+    return (ig_str){ module.data, dot ? (size_t)(dot - module.data) : module.size };
+}
+
+/* A tensor around others (torchao's) brings classes of its own package along. */
+static const char *limit_of(void *user, ig_str module, ig_str name) {
+    const foreign_name *first = user;
+    (void)name;
+    return first->name.size &&
+                   ig_str_equal(package_of(first->module), package_of(module))
+               ? "a part of a tensor around others, as torchao's quantize_ makes them: "
+                 "such weights are not read yet, export the module before quantize_"
+               : NULL;
+}
+
 /* What torch.save put into an entry; nothing of it is run.  `foreign`: where one
  * unknown name may stand; NULL: none may. */
 static ig_status read_pickled(reader *r, ig_archive_entry *entry, foreign_name *foreign,
@@ -95,6 +111,7 @@ static ig_status read_pickled(reader *r, ig_archive_entry *entry, foreign_name *
                                   .storage_prefix = "data/",
                                   .storage_suffix = "",
                                   .is_allowed = foreign ? is_only_foreign : NULL,
+                                  .limit_of = foreign ? limit_of : NULL,
                                   .user = foreign };
     IG_TRY(ig_pickle_read(set, text, &options, out_value));
     r->set->value_count = set->value_count;

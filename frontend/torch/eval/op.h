@@ -162,9 +162,9 @@ ig_status ig_ts_give(ig_ts_call *call, uint32_t result, ig_value *value);
 /* The argument itself (dropout in evaluation, contiguous, to of the same dtype). */
 ig_status ig_ts_give_arg(ig_ts_call *call, uint32_t result, uint32_t arg);
 /* A view of tensor argument `arg`: `value` was built from its content (as the accessor
- * gave it) by view ops alone: reshape, transpose, expand, slice, bitcast, and gather with
- * an index of rank 0.  Writes through it reach the argument.  When `value` was built by
- * other ops it is a copy. */
+ * gave it) by view ops alone: reshape, transpose, expand, slice, bitcast, and gather
+ * with an index of rank 0.  Writes through it reach the argument.  When `value` was
+ * built by other ops it is a copy. */
 ig_status ig_ts_give_view(ig_ts_call *call, uint32_t result, uint32_t arg,
                           ig_value *value);
 /* A list of tensors, or of views of argument `arg` (IG_TS_NO_ARG: of none). */

@@ -82,7 +82,8 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
     return true;
 }
 
-static void transpose_layout(const ig_op *step, layout *l) {
+static void transpose_layout(ig_module *module, const ig_op *step, layout *l) {
+    (void)module;
     assert(step->attrs[IG_transpose_perm].count == l->rank &&
            "a permutation of all axes");
     layout from = *l;
@@ -102,7 +103,8 @@ static void slice_layout(ig_module *module, const ig_op *step, layout *l) {
     }
 }
 
-static void expand_layout(ig_module *module, const ig_type *type, layout *l) {
+static void expand_layout(ig_module *module, const ig_op *step, layout *l) {
+    const ig_type *type = step->results[0].type;
     assert(type->rank >= l->rank && "an expansion keeps or adds axes");
     layout from = *l;
     uint32_t more = type->rank - l->rank;
@@ -115,7 +117,8 @@ static void expand_layout(ig_module *module, const ig_type *type, layout *l) {
     }
 }
 
-static void gather_layout(const ig_op *step, layout *l) {
+static void gather_layout(ig_module *module, const ig_op *step, layout *l) {
+    (void)module;
     int64_t at = ig_attr_int(step, IG_gather_axis, 0);
     uint32_t axis = (uint32_t)(at < 0 ? at + l->rank : at);
     l->rank--;
@@ -124,19 +127,23 @@ static void gather_layout(const ig_op *step, layout *l) {
     }
 }
 
+static const struct {
+    ig_opcode code;
+    void (*follow)(ig_module *module, const ig_op *step, layout *l);
+} followers[] = { { IG_OP_transpose, transpose_layout },
+                  { IG_OP_slice, slice_layout },
+                  { IG_OP_expand, expand_layout },
+                  { IG_OP_gather, gather_layout } };
+
 static bool follow_step(ig_module *module, const ig_op *step, layout *l) {
     const ig_type *type = step->results[0].type;
     if (step->code == IG_OP_reshape) {
         return reshape_layout(module, l, type->rank, type->dims);
     }
-    if (step->code == IG_OP_transpose) {
-        transpose_layout(step, l);
-    } else if (step->code == IG_OP_slice) {
-        slice_layout(module, step, l);
-    } else if (step->code == IG_OP_expand) {
-        expand_layout(module, type, l);
-    } else if (step->code == IG_OP_gather) {
-        gather_layout(step, l);
+    for (size_t i = 0; i < IG_COUNT_OF(followers); i++) {
+        if (followers[i].code == (ig_opcode)step->code) {
+            followers[i].follow(module, step, l);
+        }
     }
     memcpy(l->dims, type->dims, type->rank * sizeof(*l->dims));
     return true;

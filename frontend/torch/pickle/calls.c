@@ -309,6 +309,21 @@ static bool is_identifier(ig_str text) {
     return text.size > 0 && ig_utf8_is_valid(text);
 }
 
+static ig_status refuse_name(ig_pickle_vm *vm, ig_str module, ig_str name) {
+    const ig_pickle_options *options = vm->options;
+    int module_size = (int)(module.size < 200 ? module.size : 200);
+    int name_size = (int)(name.size < 200 ? name.size : 200);
+    const char *limit = options->limit_of
+                            ? options->limit_of(options->user, module, name)
+                            : NULL;
+    const char *why = limit              ? limit
+                      : options->why_not ? options->why_not
+                                         : "which may not stand in it";
+    return ig_pickle_fail(vm, limit ? IG_UNSUPPORTED : IG_INVALID,
+                          "it names '%.*s.%.*s', %s (nothing was executed)",
+                          module_size, module.data, name_size, name.data, why);
+}
+
 ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
                          ig_py **out_value) {
     if (!is_identifier(module) || !is_identifier(name)) {
@@ -323,12 +338,7 @@ ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
         return IG_OK;
     }
     if (!is_name_good(vm, module, name)) {
-        int module_size = (int)(module.size < 200 ? module.size : 200);
-        int name_size = (int)(name.size < 200 ? name.size : 200);
-        return ig_pickle_fail(
-            vm, IG_INVALID, "it names '%.*s.%.*s', %s (nothing was executed)",
-            module_size, module.data, name_size, name.data,
-            vm->options->why_not ? vm->options->why_not : "which may not stand in it");
+        return refuse_name(vm, module, name);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_GLOBAL, out_value));
     (*out_value)->as.global.module = module;

@@ -169,6 +169,9 @@ typedef struct ig_pickle_options {
     /* May this name that pickle_calls.def does not know stand in the pickle?  NULL: no
      * such name may.  A name that may not is an error that says where it stands. */
     bool (*is_allowed)(void *user, ig_str module, ig_str name);
+    /* Of a name that may not: why a file of this kind rightly has it (UNSUPPORTED);
+     * NULL: it has no business there (INVALID). */
+    const char *(*limit_of)(void *user, ig_str module, ig_str name);
     void *user;
     const char *why_not; /* what such an error says of the name; may be NULL */
 } ig_pickle_options;

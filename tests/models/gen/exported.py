@@ -9,6 +9,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import collections
+import dataclasses
 import json
 import os
 import typing
@@ -235,11 +236,87 @@ class Bits(nn.Module):
         return y, same, narrow, wide, pairs, halves, wide.view(torch.float64).view(torch.int32)
 
 
+@case((f32(5, 2), torch.tensor(3)), (f32(5, 2, seed=1), torch.tensor(0)), decompose=True)
+class Item(nn.Module):
+    """aten::_local_scalar_dense."""
+    def forward(self, x, n):
+        k = n.item()
+        torch._check(k >= 0)
+        torch._check(k <= x.shape[0])
+        return x[:k].sum(0) * k
+
+
+@case((torch.arange(-256, 256).to(torch.int8).view(32, 16),))
+class IntMm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("w", torch.arange(128).flip(0).to(torch.int8).view(16, 8))
+
+    def forward(self, x):
+        return torch._int_mm(x, self.w)
+
+
 @case((f32(3),))
 class BitsOfThree(nn.Module):
     """As many elements as the number of the type."""
     def forward(self, x):
         return x.view(torch.int32)
+
+
+@dataclasses.dataclass
+class Answer:
+    hidden: torch.Tensor
+    logits: torch.Tensor = None
+    attn: torch.Tensor = None
+    past: list = None
+
+
+class Model(collections.OrderedDict):
+    """As transformers' ModelOutput."""
+
+
+torch.export.register_dataclass(Answer, serialized_type_name="own.Answer")
+pytree.register_pytree_node(Model, lambda m: (list(m.values()), list(m.keys())),
+                            lambda values, keys: Model(zip(keys, values)),
+                            serialized_type_name="own.Model")
+
+
+@case((f32(2, 3), Answer(f32(2, 3), past=[f32(3), f32(1)])))
+class Named(nn.Module):
+    def forward(self, x, answer):
+        made = collections.defaultdict(list)
+        made["k"] = x + answer.hidden
+        made["l"] = [x + answer.past[0], answer.past[1]]
+        return (Answer(x * 2, logits=x * 3), Answer(x * 4), made, Model([("m", x * 5)]),
+                collections.OrderedDict([("p", x + 1), ("q", x + 2)]), {"z": {1: x, 2: -x}})
+
+
+try:
+    from torchrec import JaggedTensor, KeyedJaggedTensor, KeyedTensor
+except ImportError:  # a case needs it to be made anew
+    JaggedTensor = KeyedJaggedTensor = KeyedTensor = ()
+else:
+    LENGTHS, IDS = torch.tensor([2, 0, 1, 3]), torch.arange(6)
+    OFFSETS = torch.nn.functional.pad(LENGTHS.cumsum(0), (1, 0))
+
+    @case((KeyedJaggedTensor(["a", "b"], IDS, f32(6), offsets=OFFSETS),
+           KeyedJaggedTensor(["c"], IDS, lengths=LENGTHS)))
+    class Jagged(nn.Module):
+        """Of one the program wants offsets, of the other lengths."""
+        def forward(self, k, l):
+            sums = torch.ops.fbgemm.segment_sum_csr(1, k.offsets(), k.weights())
+            return (k, JaggedTensor(l.values() + 1, lengths=l.lengths()),
+                    KeyedTensor(["one"], [4], sums.view(1, 4)), l.values() * 2)
+
+    @case((f32(6, 2), LENGTHS), (f32(6, 2, seed=4), torch.tensor([6, 0, 0, 0])))
+    class JaggedLists(nn.Module):
+        """Operators that give a tensor and a list of tensors."""
+        def forward(self, x, lengths):
+            offsets = torch.ops.fbgemm.asynchronous_complete_cumsum(lengths)
+            dense = torch.ops.fbgemm.jagged_to_padded_dense(x, [offsets], [3])
+            short, offs = torch.ops.fbgemm.dense_to_jagged(dense + 1, [offsets], 6)
+            both, more = torch.ops.fbgemm.jagged_dense_elementwise_add_jagged_output(x, [offsets], dense)
+            return dense, short, offs[0] * 2, both, more[0]
 
 
 # ---- writing ----
@@ -259,6 +336,19 @@ def node_of(value, arrays, prefix):
         return {"tensor": len(arrays) - 1, "dtype": str(value.dtype)[6:], "shape": list(value.shape)}
     if value is None:
         return {"none": True}
+    if isinstance(value, KeyedTensor):
+        return {"kt": {"keys": value.keys(), "length_per_key": value.length_per_key(),
+                       "values": node_of(value.values(), arrays, prefix)}}
+    if isinstance(value, (KeyedJaggedTensor, JaggedTensor)):
+        keyed = {"keys": value.keys()} if isinstance(value, KeyedJaggedTensor) else {}
+        weights = value.weights_or_none()
+        return {"kjt" if keyed else "jt": {
+            **keyed, "values": node_of(value.values(), arrays, prefix),
+            "lengths": node_of(value.lengths(), arrays, prefix),
+            "weights": None if weights is None else node_of(weights, arrays, prefix)}}
+    if dataclasses.is_dataclass(value):
+        return {"dict": [[f.name, node_of(getattr(value, f.name), arrays, prefix)]
+                         for f in dataclasses.fields(value) if getattr(value, f.name) is not None]}
     for kind, name in ((bool, "bool"), (int, "int"), (float, "float"), (str, "str")):
         if isinstance(value, kind):
             return {name: value}

@@ -288,6 +288,11 @@ TEST(what_is_wrong_is_told_and_nothing_is_run) {
             "{'name': 'x', 'arg': {'as_tensor': {'name': '%s'}}}" },
           IG_UNSUPPORTED,
           "torch 2.6" },
+        { { 8, SYM("s0"), "torch.ops.aten.zeros_like.default", "x", "y",
+            "{'name': 'self', 'arg': {'as_tensor': {'name': '%s'}}}, "
+            "{'name': 'layout', 'arg': {'as_layout': 1}}" },
+          IG_UNSUPPORTED,
+          "torch.sparse_coo" },
         { { 8, SYM("s0"), RELU, "ghost", "y", NULL }, IG_INVALID, "'ghost'" },
         { { 8, SYM("s0"), RELU, "x", "ghost", NULL }, IG_INVALID, "'ghost'" },
     };
@@ -373,6 +378,18 @@ TEST(a_pickled_tensor_is_read) {
 }
 END_TEST
 
+/* torchao's: its package's classes in one another. */
+TEST(a_tensor_around_others_is_no_damaged_file) {
+    exported p;
+    CHECK_STATUS(import_weight(&p, ig_str_of("caround.tensor\nInt8Tensor\n"
+                                             "caround.kwargs\nKwargs\n\206.")),
+                 IG_UNSUPPORTED);
+    CHECK_MSG(strstr(p.c.why, "around.kwargs.Kwargs") && strstr(p.c.why, "torchao"),
+              "%s", p.c.why);
+    close_program(&p);
+}
+END_TEST
+
 /* torch.export.load would run these: it unpickles what is marked so. */
 TEST(a_weight_that_is_code_is_refused_and_not_run) {
     char folder[] = "/tmp/ingot-pickle-XXXXXX", path[64];
@@ -401,6 +418,7 @@ TEST(a_weight_that_is_code_is_refused_and_not_run) {
 END_TEST
 
 UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read,
+           a_tensor_around_others_is_no_damaged_file,
            a_weight_that_is_code_is_refused_and_not_run, extents_of_sympy_become_ours,
            nested_extents_are_not_read, words_that_json_does_not_know_are_read,
            what_is_no_json_is_an_error, a_program_says_the_types_of_its_inputs,

@@ -1,6 +1,7 @@
 /* Products of matrices.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/grouped.h"
+#include "compose/quantise.h"
 #include "frontend/torch/aten/complex.h"
 
 #include <assert.h>
@@ -18,6 +19,17 @@ ig_status ig_ts_op_matmul(ig_ts_call *call) {
     }
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     return ig_aten_give(call, multiply_matrices(call->e, x, y));
+}
+
+/* _int_mm(self, mat2): sums of products of int8 in i32, as ONNX's MatMulInteger. */
+ig_status ig_ts_op_int_mm(ig_ts_call *call) {
+    ig_integers x = { .value = ig_aten_tensor(call, 0) };
+    ig_integers y = { .value = ig_aten_tensor(call, 1) };
+    IG_TRY(call->e->status);
+    if (x.value->type->dtype != IG_DT_i8 || y.value->type->dtype != IG_DT_i8) {
+        return ig_ts_fail(call, IG_INVALID, "it takes tensors of int8");
+    }
+    return ig_aten_give(call, ig_compose_matmul_integer(call->e, x, y));
 }
 
 static ig_value *swap_last(ig_expr *e, ig_value *x) {
