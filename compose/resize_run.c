@@ -43,12 +43,9 @@ static ig_value *zero_where(const run_axis *r, ig_value *condition, ig_value *x)
 
 static ig_value *find_aligned(const run_axis *r) {
     ig_expr *e = r->e;
-    bool has_scale = r->axis->scale > 0 || r->has_scale;
-    ig_value *width = has_scale ? ig_build_mul(e, r->scale, r->in) : r->out;
-    width = r->has_scale ? ig_build_where(e, r->has_scale, width, r->out) : width;
     ig_value *position = ig_build_mul(e, r->i, r->last);
-    position = ig_build_div(e, position, ig_expr_with(e, IG_OP_sub, width, 1));
-    return zero_where(r, ig_expr_with(e, IG_OP_eq, width, 1), position);
+    position = ig_build_div(e, position, ig_expr_with(e, IG_OP_sub, r->out, 1));
+    return zero_where(r, ig_expr_with(e, IG_OP_eq, r->out, 1), position);
 }
 
 static ig_value *find_symmetric(const run_axis *r) {

@@ -130,6 +130,7 @@ typedef struct reduction {
     uint32_t rank; /* of the reduced axes */
     int64_t dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
     int64_t count;
+    bool gives_zero; /* the mean of nothing, where that is 0 */
 } reduction;
 
 static void start_walk(const reduction *r, int64_t at, ig_walk *walk) {
@@ -181,6 +182,10 @@ static ig_status reduce_one(ig_eval *eval, const ig_op *op, const reduction *r,
                             int64_t at, ig_tensor *out, int64_t to) {
     ig_dtype_class class = ig_dtypes[r->x->dtype].class;
     const int_row *row = class == IG_SINT ? &sint_rows[r->kind] : &uint_rows[r->kind];
+    if (r->gives_zero) {
+        ig_tensor_set_f64(out, to, 0);
+        return IG_OK;
+    }
     if (class == IG_FLOAT || !row->step) {
         if (class != IG_FLOAT && r->kind == IG_REDUCE_mean && r->count == 0) {
             return FOLD_ERROR(eval, op,
@@ -245,6 +250,7 @@ ig_status ig_fold_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *const 
             dims[rank++] = is_reduced ? 1 : x->dims[i];
         }
     }
+    r.gives_zero = r.count == 0 && ig_attr_int(op, IG_reduce_empty_zero, 0);
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, rank, dims, out));
     ig_walk walk = { .operand_count = 1, .strides = { strides } };
     for (ig_walk_start(&walk, kept_rank, kept); walk.is_inside; ig_walk_next(&walk)) {

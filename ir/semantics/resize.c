@@ -9,7 +9,7 @@
  *     clamped_half_pixel    the same, never below 0
  *     half_pixel_corner     (i + 0.5) / s
  *     asymmetric            i / s
- *     align_corners         i * (in - 1) / (s * in - 1)
+ *     align_corners         i * (in - 1) / (out - 1), whatever the scale
  *     crop                  from first to end of the region, in parts of in - 1
  *
  * and takes its nearest element, or its 2 (linear) or 4 (cubic, Keys' kernel with
@@ -43,9 +43,7 @@ static float scale_of(const ig_resize_axis *axis) {
 }
 
 static float align_corners(const ig_resize_axis *axis, float i) {
-    bool is_given = axis->scale > 0;
-    float width = is_given ? axis->scale * (float)axis->in : (float)axis->out;
-    return width == 1 ? 0 : i * (float)(axis->in - 1) / (width - 1);
+    return axis->out == 1 ? 0 : i * (float)(axis->in - 1) / (float)(axis->out - 1);
 }
 
 static float symmetric_coordinate(const ig_resize_axis *axis, float i) {

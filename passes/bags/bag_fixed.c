@@ -58,6 +58,8 @@ static void match_reduce(ig_recogniser *r, ig_op *reduce) {
                          .weights = ig_look_up_weights(&look_up, &b, 2, s.ids),
                          .pool = pool,
                          .padding = IG_NO_PADDING,
+                         .is_zero_if_empty =
+                             ig_attr_int(reduce, IG_reduce_empty_zero, 0) != 0,
                          .negative = look_up.negative };
     ig_value *bags = ig_bag_make(r, &b, &spec);
     ig_expr e = ig_expr_of(&b);

@@ -20,9 +20,9 @@
  * goes.
  *
  * Needs canonicalise and fold, for shape arithmetic.  Keeps the results: an empty bag
- * gives what the reduction of nothing gives, NaN for a mean and -inf for a maximum, but
- * with `torch_empty` zero.  What ONNX lets pass and the bag op reports: offsets that
- * fall or lie outside of the ids (docs/decisions.md).
+ * gives what the reduction of nothing gives: -inf for a maximum, 0 or NaN for a mean,
+ * as the reduction says; with `torch_empty` zero.  What ONNX lets pass and the bag op
+ * reports: offsets that fall or lie outside of the ids (docs/decisions.md).
  */
 #include "ir/expr.h"
 #include "passes/bags/bag_make.h"

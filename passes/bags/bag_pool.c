@@ -57,7 +57,8 @@ bool ig_reduce_is_pool(const ig_op *reduce, uint32_t axis, ig_pool *out) {
 static bool row_of_reduce(const ig_trips *t, const ig_op *op, uint32_t depth,
                           ig_bag_row *out) {
     (void)depth;
-    *out = (ig_bag_row){ 0 };
+    *out = (ig_bag_row){ .reduces_to_zero =
+                             ig_attr_int(op, IG_reduce_empty_zero, 0) != 0 };
     return op->operands[0].value->type->rank == 2 &&
            ig_reduce_is_pool(op, 0, &out->pool) &&
            ig_bag_rows_read(t, op->operands[0].value, &out->rows) &&
@@ -259,6 +260,8 @@ static bool read_row(const ig_trips *t, ig_value *value, uint32_t depth,
 
 /* The sum over the rest makes sense only as the last trip of a mean. */
 bool ig_bag_row_read(const ig_trips *t, ig_value *value, ig_bag_row *out) {
-    return read_row(t, value, 0, out) && !out->is_over_rest &&
-           (out->is_zero_if_empty || !out->is_only_full);
+    bool is_read = read_row(t, value, 0, out) && !out->is_over_rest &&
+                   (out->is_zero_if_empty || !out->is_only_full);
+    out->is_zero_if_empty |= out->reduces_to_zero;
+    return is_read;
 }

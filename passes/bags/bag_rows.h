@@ -36,6 +36,7 @@ typedef struct ig_bag_row {
     ig_bag_rows rows;
     ig_pool pool;
     bool is_zero_if_empty; /* else what a reduction of nothing gives */
+    bool reduces_to_zero;  /* the reduction itself gives 0 for nothing */
     bool is_only_full;     /* says nothing of a trip without positions */
     /* The sum divided by the number of ids from begin on. */
     bool is_over_rest;

@@ -207,7 +207,9 @@ static ig_value *reduce_with_known_axes(ig_builder *b, ig_op *op) {
     bool is_noop = !list.count && ig_attr_int(op, IG_reduce_noop_if_empty, 0);
     ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
                               .keep = ig_attr_int(op, IG_reduce_keep, 0) != 0,
-                              .noop_if_empty = is_noop };
+                              .noop_if_empty = is_noop,
+                              .empty_zero =
+                                  ig_attr_int(op, IG_reduce_empty_zero, 0) != 0 };
     if (list.count || is_noop) {
         attrs.axes = (ig_ints){ axes, list.count };
     }

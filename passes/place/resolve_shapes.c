@@ -351,7 +351,9 @@ static ig_status resolve_reduce(ig_resolver *m) {
     }
     ig_value *pairs = ig_expr_reshape(&m->e, x, 2 * rank, apart);
     ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
-                              .axes = { axes, rank } };
+                              .axes = { axes, rank },
+                              .empty_zero =
+                                  ig_attr_int(op, IG_reduce_empty_zero, 0) != 0 };
     finish_op(m, ig_build_reduce(&m->e, pairs, NULL, attrs));
     return IG_OK;
 }

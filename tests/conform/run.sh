@@ -52,8 +52,11 @@ export INGOT_CACHE_DIR=$folder/cache
 mkdir "$folder/data"
 tar -C "$folder/data" -xf "$data" || { echo "failed: $data"; failed=1; finish; }
 # What Bernoulli gives and Dropout keeps is random: there is no value to compare with.
+# The last two interpolate by a width that is no whole number, against ONNX's text,
+# ONNX Runtime and torch (docs/decisions.md).
 find "$folder/data" -mindepth 3 -maxdepth 4 -name model.onnx -printf '%h\n' |
-    grep -vE '/test_(bernoulli|training_dropout(_default)?(_mask)?$)' | sort >"$folder/cases"
+    grep -vE '/test_(bernoulli|training_dropout(_default)?(_mask)?$)' |
+    grep -v '/test_resize_downsample_scales_\(cubic\|linear\)_align_corners$' | sort >"$folder/cases"
 
 # verify TARGET FORM <CASES >OUTPUT: two processes; one that crashes goes on behind the
 # case that it stopped at.

@@ -121,25 +121,27 @@ static ig_value *place_counts(const pool *p, ig_value *counts, uint32_t grams) {
     return ig_expr_gather(e, counts, at, 1, IG_NEGATIVE_error);
 }
 
-static ig_value *weigh_counts(const pool *p, ig_value *y) {
+/* Counts by n-gram of the pool, as `weights` are. */
+static ig_value *weigh_counts(const pool *p, ig_value *counts, uint32_t grams) {
     ig_expr *e = p->e;
+    int64_t count = grams;
     uint32_t mode = ig_onnx_attr_choice(p->node, "mode", "TF IDF TFIDF");
     const Onnx__AttributeProto *attr = ig_onnx_attr(p->node, "weights", NULL);
     if (mode == TF) {
-        return y;
+        return counts;
     }
-    if (attr && (int64_t)attr->n_floats != p->outputs) {
+    if (attr && (int64_t)attr->n_floats != count) {
         return ig_expr_fail(e, IG_INVALID, "weights has %zu entries, expected %lld",
-                            attr->n_floats, (long long)p->outputs);
+                            attr->n_floats, (long long)count);
     }
-    ig_value *weights = attr ? ig_expr_constant(e, "weights", IG_DT_f32, 1, &p->outputs,
+    ig_value *weights = attr ? ig_expr_constant(e, "weights", IG_DT_f32, 1, &count,
                                                 attr->floats)
                              : ig_expr_number(e, IG_DT_f32, 1);
     if (mode == TFIDF) {
-        return ig_build_mul(e, y, weights);
+        return ig_build_mul(e, counts, weights);
     }
     ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
-    return ig_build_where(e, ig_expr_with(e, IG_OP_gt, y, 0), weights, zero);
+    return ig_build_where(e, ig_expr_with(e, IG_OP_gt, counts, 0), weights, zero);
 }
 
 /* Texts by their first place in the pool, which becomes a pool of these numbers. */
@@ -198,6 +200,6 @@ ig_status ig_onnx_import_tfidf(ig_onnx_node *node) {
                             "ngram_indexes has %u entries, the pool %u n-grams",
                             p.indexes.count, grams);
     }
-    ig_value *y = weigh_counts(&p, place_counts(&p, counts, grams));
+    ig_value *y = place_counts(&p, weigh_counts(&p, counts, grams), grams);
     return ig_onnx_give(node, rank == 1 ? ig_expr_squeeze(e, y, 0) : y);
 }

@@ -6,6 +6,24 @@
  */
 #include "frontend/onnx/ops/hooks.h"
 
+/* ONNX leaves the mean of nothing open; ONNX Runtime and the bags of torch's exporter
+ * mean 0. */
+static bool may_be_empty(const ig_onnx_node *node, const ig_ints *axes) {
+    const ig_type *x = node->inputs[0]->type;
+    for (uint32_t d = 0; d < x->rank; d++) {
+        int64_t min, max;
+        bool is_reduced = axes->count == 0;
+        for (uint32_t i = 0; i < axes->count; i++) {
+            is_reduced |= axes->items[i] == d || axes->items[i] + x->rank == d;
+        }
+        ig_dim_range(node->e->module, x->dims[d], &min, &max);
+        if (is_reduced && min < 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *axes = ig_onnx_in(node, 1);
     ig_reduce_attrs attrs = {
@@ -13,11 +31,15 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
         .keep = ig_onnx_attr_bool(node, "keepdims", true),
         .noop_if_empty = ig_onnx_attr_bool(node, "noop_with_empty_axes", false),
     };
+    bool is_mean = attrs.op == IG_REDUCE_mean;
     if (axes && !ig_onnx_is_known(node, 1)) {
+        attrs.empty_zero = is_mean;
         return ig_onnx_give(node, ig_build_reduce(node->e, x, axes, attrs));
     }
     attrs.axes = ig_onnx_axes(node, "axes", 1, x->type->rank);
     attrs.axes.items = attrs.axes.count ? attrs.axes.items : NULL; /* none: all */
+    bool is_noop = attrs.noop_if_empty && !attrs.axes.count;
+    attrs.empty_zero = is_mean && !is_noop && may_be_empty(node, &attrs.axes);
     return ig_onnx_give(node, ig_build_reduce(node->e, x, NULL, attrs));
 }
 

@@ -6,7 +6,8 @@
  *     need  = (ceil(in / stride) - 1) * stride + dilation * (kernel - 1) + 1
  *     total = max(need - in, 0)
  *
- * half before and half after, an odd one on the named side.
+ * half before and half after, an odd one on the named side; before where none is named,
+ * as output_shape alone says a total.
  */
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/quant.h"
@@ -56,7 +57,7 @@ static void read_pads(sliding *s) {
 }
 
 static void split_total(sliding *s, uint32_t axis, ig_dim total) {
-    bool has_odd_before = s->auto_pad == SAME_LOWER;
+    bool has_odd_before = s->auto_pad != SAME_UPPER;
     ig_dim small = ig_dim_floor_div(s->module, total, ig_dim_of(2));
     ig_dim large = ig_dim_sub(s->module, total, small);
     s->before[axis] = has_odd_before ? large : small;

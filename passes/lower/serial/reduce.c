@@ -105,7 +105,11 @@ static ig_value *finish_value(const reduce *r, ig_builder *b, ig_value *sum) {
         for (uint32_t i = 0; i < r->gone_count; i++) {
             count = ig_lower_mul(r->lower, count, r->x->type->dims[r->gone[i]]);
         }
-        ig_value *n = k_cast(b, ig_lower_dim(r->lower, count), r->wide);
+        ig_value *n = ig_lower_dim(r->lower, count);
+        if (ig_attr_int(r->op, IG_reduce_empty_zero, 0)) {
+            n = k_max(b, n, k_const(b, (ig_dtype)n->type->dtype, 1)); /* 0 / 1 is 0 */
+        }
+        n = k_cast(b, n, r->wide);
         return k_binary(b, IG_OP_div, sum, k_splat(b, n, sum->type->lanes));
     }
     if (r->kind == IG_REDUCE_l2) {

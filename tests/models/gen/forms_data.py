@@ -3,7 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 
 The reference is a plain loop over bags in float64.  It follows the graph, not torch: an
-empty bag is the reduction of nothing (0, NaN, -inf) except in the dynamo forms, which
+empty bag is the reduction of nothing (0, -inf; the mean is 0) except in the dynamo forms, which
 write zeros.
 """
 
@@ -158,7 +158,7 @@ def spans(case, number, bag):
 def pool_nothing(case, dim):
     if case.form == "dynamo":
         return np.zeros(dim)
-    return np.full(dim, {"sum": 0.0, "mean": np.nan, "max": -np.inf}[case.mode])
+    return np.full(dim, {"sum": 0.0, "mean": 0.0, "max": -np.inf}[case.mode])
 
 
 def pool_bag(case, table, ids, weights):

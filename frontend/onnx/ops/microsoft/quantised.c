@@ -146,6 +146,14 @@ static ig_value *read_real(const ig_onnx_node *node, uint32_t first) {
     return ig_compose_dequantize(node->e, node->inputs[first], &q, IG_DT_f32);
 }
 
+static ig_status needs_integers(const ig_onnx_node *node, ig_dtype to) {
+    return ig_dtype_is_int(to)
+               ? IG_OK
+               : ig_onnx_fail(node, IG_INVALID,
+                              "gives elements of type %s, expected integers",
+                              ig_dtypes[to].name);
+}
+
 /* y as integers of scale and zero point `first`, `first` + 1. */
 static ig_status give_integers(ig_onnx_node *node, ig_value *y, uint32_t first,
                                ig_dtype absent) {
@@ -157,11 +165,7 @@ static ig_status give_integers(ig_onnx_node *node, ig_value *y, uint32_t first,
         to = (ig_dtype)node->inputs[first + 1]->type->dtype;
     }
     IG_TRY(node->e->status);
-    if (!ig_dtype_is_int(to)) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "gives elements of type %s, expected integers",
-                            ig_dtypes[to].name);
-    }
+    IG_TRY(needs_integers(node, to));
     return ig_onnx_give(node,
                         ig_compose_quantize(node->e, y, &q, to, IG_ROUNDING_divide));
 }
@@ -170,11 +174,49 @@ static ig_dtype dtype_in(const ig_onnx_node *node, uint32_t index) {
     return (ig_dtype)node->inputs[index]->type->dtype;
 }
 
-/* The row's variant: IG_OP_add or IG_OP_mul. */
-ig_status ig_onnx_import_qlinear_map2(ig_onnx_node *node) {
-    ig_value *a = read_real(node, 0), *b = read_real(node, 3);
-    ig_value *y = ig_expr_map2(node->e, (ig_opcode)node->row->variant, a, b);
+ig_status ig_onnx_import_qlinear_mul(ig_onnx_node *node) {
+    ig_value *y = ig_build_mul(node->e, read_real(node, 0), read_real(node, 3));
     return give_integers(node, y, 6, dtype_in(node, 0));
+}
+
+/* What operand `first` of a sum adds to it in steps of `scale`: its part that every
+ * element shares in *out_fixed. */
+static ig_value *scale_operand(const ig_onnx_node *node, uint32_t first,
+                               ig_value *scale, ig_value **out_fixed) {
+    ig_expr *e = node->e;
+    if (!ig_onnx_needs_input(node, first) || !ig_onnx_needs_input(node, first + 1)) {
+        return NULL;
+    }
+    ig_value *ratio = ig_build_div(e, ig_onnx_scalar_input(node, first + 1), scale);
+    ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
+    if (ig_onnx_in(node, first + 2)) {
+        zero = ig_expr_cast(e, ig_onnx_scalar_input(node, first + 2), IG_DT_f32);
+    }
+    *out_fixed = ig_build_mul(e, ratio, zero);
+    return ig_build_mul(e, ig_expr_cast(e, node->inputs[first], IG_DT_f32), ratio);
+}
+
+/* Both operands are scaled by the quotients of scales, in f32: exact ties, which equal
+ * steps have often, stay ties.  The sum with its zero point is rounded, as a whole. */
+ig_status ig_onnx_import_qlinear_add(ig_onnx_node *node) {
+    ig_expr *e = node->e;
+    IG_TRY(ig_onnx_needs_input(node, 6) ? IG_OK : e->status);
+    ig_value *scale = ig_onnx_scalar_input(node, 6), *a_fixed = NULL, *b_fixed = NULL;
+    ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
+    ig_dtype to = dtype_in(node, 0);
+    if (ig_onnx_in(node, 7)) {
+        to = dtype_in(node, 7);
+        zero = ig_expr_cast(e, ig_onnx_scalar_input(node, 7), IG_DT_f32);
+    }
+    ig_value *a = scale_operand(node, 0, scale, &a_fixed);
+    ig_value *b = scale_operand(node, 3, scale, &b_fixed);
+    ig_value *fixed = ig_build_sub(e, zero, ig_build_add(e, a_fixed, b_fixed));
+    ig_value *y = ig_build_add(e, ig_build_add(e, fixed, a), b);
+    ig_quant whole = { .scale = ig_expr_number(e, IG_DT_f32, 1), .axis = -1 };
+    IG_TRY(e->status);
+    IG_TRY(needs_integers(node, to));
+    return ig_onnx_give(node,
+                        ig_compose_quantize(e, y, &whole, to, IG_ROUNDING_divide));
 }
 
 ig_status ig_onnx_import_qlinear_leaky_relu(ig_onnx_node *node) {

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Writes the cases of what users of other tools reported: ONNX Runtime's answers.
+
+SPDX-License-Identifier: Apache-2.0
+
+    reported.py [ARCHIVE]        (tests/differential/cases/reported.tar.xz)
+
+Written as mended.py's are.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+
+sys.dont_write_bytecode = True
+
+from stored import Cases, count, f32, i64
+
+HERE = pathlib.Path(__file__).resolve().parent
+CASES = Cases()
+case = CASES.add
+
+# ---- means of nothing ----
+
+case("mean_of_no_rows", 13, "float[A, B] x -> float[B] y, float[1, 1] z",
+     """y = ReduceMean<axes = [0], keepdims = 0>(x)
+     z = ReduceMean<keepdims = 1>(x)""",
+     [count(0, 3)], [count(2, 3)], [count(1, 3)])
+
+case("mean_along_axes_of_the_run", 18, "float[A, B] x, int64[1] a -> float[?, ?] y",
+     "y = ReduceMean<keepdims = 1>(x, a)",
+     [count(0, 3), i64(0)], [count(2, 0), i64(1)], [count(2, 3), i64(0)])
+
+BAGS = """{c} = Constant<value = bool {{1}}>()
+     zero = Constant<value_ints = [0]>()
+     one = Constant<value_ints = [1]>()
+     last = Constant<value_ints = [9223372036854775807]>()
+     w = Constant<value = float[4, 2] {{0.5, -1, 2, 3, 4, 5, -6, 7}}>()
+     ends = Slice(o, one, last, zero, one)
+     n = Size(ends)
+     y = Loop(n, {c}) <body: graph = bag (int64 i, bool k) => (bool k2, float[?] row) {{
+         k2 = Identity(k)
+         b = Gather<axis = 0>(o, i)
+         e = Gather<axis = 0>(ends, i)
+         b1 = Unsqueeze(b, zero)
+         e1 = Unsqueeze(e, zero)
+         at = Slice(x, b1, e1, zero)
+         rows = Gather<axis = 0>(w, at)
+         row = {pool}
+     }}>"""
+case("mean_of_an_empty_bag", 13, "int64[A] x, int64[B] o -> float[C, 2] y",
+     BAGS.format(c="c", pool="ReduceMean<axes = [0], keepdims = 0>(rows)"),
+     [i64(1, 2, 3), i64(0, 2, 2, 3)], [i64(1), i64(0, 0, 1)])
+
+# ---- places and weights ----
+
+for mode in ("nearest", "linear", "cubic"):
+    for down, along in ((0.5, 0.5), (1.5, 1.5), (0.3, 0.4), (0.75, 1.25)):
+        case(f"align_corners_{mode}_{down}_{along}", 13,
+             "float[1, 1, A, B] x -> float[1, 1, C, D] y",
+             f"""s = Constant<value_floats = [1.0, 1.0, {down}, {along}]>()
+             y = Resize<mode = "{mode}", coordinate_transformation_mode = "align_corners">
+                 (x, , s)""",
+             [np.sqrt(count(1, 1, 7, 13))], [np.sqrt(count(1, 1, 5, 9))], rtol=1e-5, atol=1e-5)
+
+case("fixed_align_corners_of_scales_of_the_run", 13,
+     "float[1, 1, A, B] x, float[4] s -> float[1, 1, C, D] y",
+     'y = Resize<mode = "linear", coordinate_transformation_mode = "align_corners">(x, , s)',
+     [np.sqrt(count(1, 1, 7, 13)), f32(1, 1, 0.5, 1.5)], rtol=1e-5, atol=1e-5)
+
+for pad in ("NOTSET", "SAME_UPPER", "SAME_LOWER"):
+    for size in (9, 10):
+        case(f"convtranspose_to_{size}_{pad}", 11,
+             f"float[1, 2, 5, 5] x, float[2, 3, 3, 3] w -> float[1, 3, {size}, {size}] y",
+             f"""y = ConvTranspose<strides = [2, 2], auto_pad = "{pad}",
+                 output_shape = [{size}, {size}]>(x, w)""",
+             [count(1, 2, 5, 5), count(2, 3, 3, 3)])
+
+for weighs in ("IDF", "TFIDF"):
+    case(f"tfidf_of_a_permuted_pool_{weighs}", 9, "int64[A, B] x -> float[A, 6] y",
+         f"""y = TfIdfVectorizer<mode = "{weighs}", min_gram_length = 1, max_gram_length = 2,
+             max_skip_count = 1, ngram_counts = [0, 4], ngram_indexes = [3, 0, 5, 1, 2, 4],
+             pool_int64s = [1, 2, 3, 4, 1, 2, 3, 1],
+             weights = [0.5, 2.0, 3.0, 5.0, 7.0, 11.0]>(x)""",
+         [np.array([[1, 2, 3, 1], [4, 3, 2, 1], [2, 2, 1, 2]])])
+
+BYTES = np.arange(64, dtype=np.uint8).reshape(8, 8) * 3
+for zero in (110, 111):
+    case(f"qlinear_add_at_ties_{zero}", 17, "uint8[A, B] a, uint8[A, B] b -> uint8[A, B] y",
+         f"""sa = Constant<value_float = 0.02>()
+         za = Constant<value = uint8 {{120}}>()
+         sb = Constant<value_float = 0.03>()
+         zb = Constant<value = uint8 {{100}}>()
+         sc = Constant<value_float = 0.04>()
+         zc = Constant<value = uint8 {{{zero}}}>()
+         y = com.microsoft.QLinearAdd(a, sa, za, b, sb, zb, sc, zc)""",
+         [BYTES, BYTES.T.copy()], domains=', "com.microsoft": 1')
+
+if __name__ == "__main__":
+    CASES.write(*sys.argv[1:] or [HERE / "cases" / "reported.tar.xz"])
