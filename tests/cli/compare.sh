@@ -61,14 +61,8 @@ check "a folder of outputs" 1 "first difference: output 'y'" \
     "$ingot" compare "$tmp/gelu.ig" --input "$x" --against "$tmp/values"
 cp "$tmp/out" "$tmp/told"
 holds "says what it has no values for" grep -q "6 were not there to compare" "$tmp/told"
-"$python" - "$tmp" <<'END_OF_PROGRAM'
-import sys
-import numpy
-folder = sys.argv[1]
-y, r = (numpy.load(f"{folder}/values/{name}.npy") for name in "yr")
-numpy.save(f"{folder}/values/_top_scaled.npy", r)
-numpy.savez(f"{folder}/values.npz", r=r)
-END_OF_PROGRAM
+cp "$tmp/values/r.npy" "$tmp/values/_top_scaled.npy"
+"$python" -m zipfile -c "$tmp/values.npz" "$tmp/values/r.npy"
 check "a folder of values" 1 "first difference: value '/top/scaled'" \
     "$ingot" compare "$tmp/gelu.ig" --input "$x" --against "$tmp/values"
 check "an archive" 0 "0 of 2 outputs differ; 0 of 0 values compared differ, of 6; 7 were" \

@@ -2,6 +2,7 @@
 #
 #   check "what is so" STATUS "words in the output" COMMAND…
 #   holds "what is so" COMMAND…          the command succeeds
+#   numpy_holds "what is so" COMMAND…    the same of one that uses numpy
 #   skip  "what" "why"
 #
 # Everything a check makes lies in $tmp; $ingot is the command.
@@ -59,6 +60,18 @@ holds() {
     else
         report "$what" "$*" "$(head -c 2000 "$tmp/out")"
     fi
+}
+
+# has_numpy "what": false, and a skip, where $python lacks numpy.
+has_numpy() {
+    "$python" -c "import numpy" 2>/dev/null && return
+    skip "$1" "python3 has no numpy"
+    return 1
+}
+
+# The command, which uses numpy, succeeds.
+numpy_holds() {
+    has_numpy "$1" && holds "$@"
 }
 
 skip() {

@@ -1,5 +1,6 @@
 # Models of real numbers as models of integers.  SPDX-License-Identifier: Apache-2.0
 
+has_numpy "quantised models" || return 0
 layers="$python tests/cli/models/layers.py"
 $layers make "$tmp" || exit 1
 mlp=$tmp/mlp.onnx data=$tmp/data.npz

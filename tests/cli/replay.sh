@@ -25,7 +25,7 @@ captured=$tmp/captured
 check "a run is captured" 0 "" env INGOT_CAPTURE="$captured" "${run[@]}"
 session=$(echo "$captured"/counter-*)
 holds "with its artifact" cmp "$tmp/counter.ingot" "$session/artifact.ingot"
-holds "its inputs and outputs, for numpy" "$python" -c '
+numpy_holds "its inputs and outputs, for numpy" "$python" -c '
 import json, sys
 import numpy
 call = sys.argv[1] + "/call_0000/"

@@ -25,7 +25,7 @@ holds "all of it" sh -c "! '$python' -m zipfile -l '$tmp/stripped.ingot' | grep 
 for artifact in toy plain stripped; do
     "$ingot" run "$tmp/$artifact.ingot" "${values[@]}" -o "$tmp/$artifact.npz" >/dev/null 2>&1
 done
-holds "all three compute the same bits" "$python" - "$tmp" <<'END_OF_PROGRAM'
+numpy_holds "all three compute the same bits" "$python" - "$tmp" <<'END_OF_PROGRAM'
 import sys
 import numpy
 a, b, c = (numpy.load(f"{sys.argv[1]}/{n}.npz") for n in ("toy", "plain", "stripped"))
