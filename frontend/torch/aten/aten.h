@@ -108,7 +108,7 @@ enum {
 
 /* ---- the rows' functions ---- */
 
-#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/aten/aten.def"
 #undef OP
 

@@ -57,7 +57,7 @@ ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
                             int64_t *out_step, int64_t *out_trips);
 
 /* The functions of the rows; one that several rows name is declared several times. */
-#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/builtin/builtins.def"
 #undef OP
 

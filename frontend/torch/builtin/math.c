@@ -22,7 +22,7 @@ static double (*const functions1[])(double) = {
 static double (*const functions2[])(double, double) = { fmod, atan2, copysign,
                                                         remainder };
 
-#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/builtin/math.def"
 #undef OP
 

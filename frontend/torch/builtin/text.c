@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/builtin/text.def"
 #undef OP
 

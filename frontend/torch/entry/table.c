@@ -7,13 +7,22 @@
 #include <assert.h>
 #include <string.h>
 
-#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/entry/families.def"
 #undef OP
 
 const ig_ts_row ig_ts_rows[] = {
-#define OP(schema, hook, variant) { schema, ig_ts_op_##hook, variant },
+#define OP(text, function, ...) \
+    { .schema = text, .hook = ig_ts_op_##function, .variant = __VA_ARGS__ },
+#define NEEDS(text) .needs = text
+#define ROWS .layout = IG_TS_LAYOUT_ROWS
+#define KEEP .layout = IG_TS_LAYOUT_KEEP
+#define SELF .layout = IG_TS_LAYOUT_SELF
 #include "frontend/torch/entry/families.def"
+#undef SELF
+#undef KEEP
+#undef ROWS
+#undef NEEDS
 #undef OP
 };
 const size_t ig_ts_row_count = IG_COUNT_OF(ig_ts_rows);
@@ -26,13 +35,6 @@ static bool is_of(const char *schema, const char *name, size_t size) {
 
 static bool has_namespace(const char *name) {
     return strstr(name, "::") != NULL;
-}
-
-/* "aten::add" of "aten::add.Tensor": what is told of operators is told of all their
- * overloads. */
-static const char *base_name(ig_arena *arena, const char *name) {
-    const char *colons = strstr(name, "::"), *dot = colons ? strchr(colons, '.') : NULL;
-    return dot ? ig_arena_copy(arena, name, (size_t)(dot - name)) : name;
 }
 
 /* The rows of a name, which is asked for the first time. */
@@ -52,9 +54,6 @@ static ig_ts_overloads *collect_rows(ig_ts_eval *eval, const char *name) {
             found->rows[found->count++] = &ig_ts_rows[i];
         }
     }
-    const char *base = base_name(eval->arena, name);
-    found->needs = ig_ts_needs_of(base);
-    found->layout = ig_ts_layout_of(base);
     ig_map_set(&eval->rows, ig_str_of(found->name), found);
     return found;
 }

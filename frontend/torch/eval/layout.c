@@ -4,8 +4,8 @@
  * The content of a fresh storage lies densely; which of its axes has the widest stride
  * torch derives from the operands: what works element by element keeps the order of the
  * first operand that has one (TensorIterator), `clone` and the like that of their
- * argument, most others give rows.  layout.def says which operator does what.  An
- * operator that it does not name gives rows when it is given rows, and an unknown order
+ * argument, most others give rows.  A column of its row says what an operator does.
+ * One without that column gives rows when it is given rows, and an unknown order
  * otherwise.
  */
 #include "frontend/torch/eval/table.h"
@@ -14,24 +14,6 @@
 #include <string.h>
 
 static const ig_ts_order unknown = { .is_known = false };
-
-static const struct {
-    const char *op;
-    ig_ts_layout layout;
-} layouts[] = {
-#define LAYOUT(op, layout) { op, IG_TS_LAYOUT_##layout },
-#include "frontend/torch/eval/layout.def"
-#undef LAYOUT
-};
-
-ig_ts_layout ig_ts_layout_of(const char *name) {
-    for (size_t i = 0; i < IG_COUNT_OF(layouts); i++) {
-        if (strcmp(layouts[i].op, name) == 0) {
-            return layouts[i].layout;
-        }
-    }
-    return IG_TS_LAYOUT_UNKNOWN;
-}
 
 /* ---- orders ---- */
 
@@ -224,14 +206,11 @@ static bool is_fresh(const ig_ts_value *value, uint64_t start) {
 }
 
 static void lay_result(ig_ts_call *call, const ig_ts_value *value) {
-    const ig_ts_overloads *overloads = ig_map_get(&call->eval->rows,
-                                                  ig_str_of(call->schema->name));
-    ig_ts_layout layout = overloads ? overloads->layout : IG_TS_LAYOUT_UNKNOWN;
     operands all = { .count = 0 };
     for (uint32_t i = 0; i < call->arg_count; i++) {
         add_operand(&all, &call->args[i]);
     }
-    value->as.tensor->storage->order = order_of_result(call, &all, layout,
+    value->as.tensor->storage->order = order_of_result(call, &all, call->row->layout,
                                                        value->as.tensor->type);
 }
 

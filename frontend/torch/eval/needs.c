@@ -1,28 +1,11 @@
 /* Ranks and dtypes of an operator's tensors, before its row's function sees them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a row's function reads of a shape is there: needs.def says for each operator
- * which ranks its arguments have, and here is the only place that checks it. */
+ * What a row's function reads of a shape is there: column NEEDS of a row says which
+ * ranks its arguments have, and here is the only place that checks it. */
 #include "frontend/torch/eval/table.h"
 
 #include <string.h>
-
-static const struct {
-    const char *op, *text;
-} needs[] = {
-#define NEEDS(op, text) { op, text },
-#include "frontend/torch/eval/needs.def"
-#undef NEEDS
-};
-
-const char *ig_ts_needs_of(const char *name) {
-    for (size_t i = 0; i < IG_COUNT_OF(needs); i++) {
-        if (strcmp(needs[i].op, name) == 0) {
-            return needs[i].text;
-        }
-    }
-    return NULL;
-}
 
 /* ---- one clause ---- */
 
@@ -101,9 +84,7 @@ static int argument_named(const ig_ts_call *call, ig_str name) {
 }
 
 ig_status ig_ts_needs_check(const ig_ts_call *call) {
-    const ig_ts_overloads *overloads = ig_map_get(&call->eval->rows,
-                                                  ig_str_of(call->schema->name));
-    const char *at = overloads ? overloads->needs : NULL;
+    const char *at = call->row->needs;
     while (at && *at) {
         need n;
         at = read_need(at, &n);

@@ -8,6 +8,14 @@
  *
  * the schema as the operator's registry has it, the function that serves it, and a
  * number for that function to tell its rows by (call->row->variant; an opcode, say).
+ * Two columns may follow:
+ *
+ *     NEEDS("mat1 2; index i0-1")   ranks of its tensors: "2", "2-3", "1-"; an `i`
+ *                                   before them asks for integers, a `b` for truth
+ *                                   values (or bytes).  Of a list every tensor is
+ *                                   meant; None always passes (needs.c).
+ *     ROWS, KEEP or SELF            how fresh results lie in memory (ig_ts_layout)
+ *
  * Overloads of one name stand in the registry's order, for that is the order in which
  * they are tried.  `add` names
  *
@@ -37,10 +45,20 @@
 typedef struct ig_ts_call ig_ts_call;
 typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);
 
+/* How an operator's fresh results lie in memory. */
+typedef enum ig_ts_layout {
+    IG_TS_LAYOUT_UNKNOWN, /* row-major where all arguments are */
+    IG_TS_LAYOUT_ROWS,    /* row-major */
+    IG_TS_LAYOUT_KEEP,    /* as its tensors together (torch's TensorIterator) */
+    IG_TS_LAYOUT_SELF     /* as the first one; or as its memory_format says */
+} ig_ts_layout;
+
 typedef struct ig_ts_row {
     const char *schema;
     ig_ts_op_hook hook;
     int variant;
+    const char *needs; /* of its tensors; NULL: nothing */
+    ig_ts_layout layout;
 } ig_ts_row;
 
 struct ig_ts_call {

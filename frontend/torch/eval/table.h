@@ -6,22 +6,12 @@
 #include "frontend/torch/eval/eval.h"
 #include "frontend/torch/language/schema.h"
 
-/* How an operator's fresh results lie in memory. */
-typedef enum ig_ts_layout {
-    IG_TS_LAYOUT_UNKNOWN, /* row-major where all arguments are */
-    IG_TS_LAYOUT_ROWS,    /* row-major */
-    IG_TS_LAYOUT_KEEP,    /* as its tensors together (torch's TensorIterator) */
-    IG_TS_LAYOUT_SELF     /* as the first one; or as its memory_format says */
-} ig_ts_layout;
-
 /* All rows of one name, in order of registration. */
 typedef struct ig_ts_overloads {
     const char *name;
     const ig_ts_row **rows;
     const ig_schema **schemas;
     size_t count;
-    ig_ts_layout layout;
-    const char *needs; /* of its tensors, as needs.def has it; NULL: nothing */
 } ig_ts_overloads;
 
 extern const ig_ts_row ig_ts_rows[];
@@ -47,11 +37,7 @@ typedef struct ig_ts_candidates {
 ig_status ig_ts_candidates_find(ig_ts_eval *eval, const char *name,
                                 ig_ts_candidates *out);
 
-/* The ranks and dtypes that an operator needs of its tensors; NULL: nothing. */
-const char *ig_ts_needs_of(const char *name);
+/* Are the tensors of a call what its row needs? */
 ig_status ig_ts_needs_check(const ig_ts_call *call);
-
-/* How its results lie in memory (layout.def). */
-ig_ts_layout ig_ts_layout_of(const char *name);
 
 #endif

@@ -19,7 +19,7 @@
 ig_status ig_fb_give_none(ig_ts_call *call, uint32_t result);
 
 /* The functions of the rows. */
-#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/fbgemm/fbgemm.def"
 #undef OP
 

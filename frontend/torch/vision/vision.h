@@ -24,7 +24,7 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
                            const uint32_t *axes);
 
-#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/vision/vision.def"
 #undef OP
 
