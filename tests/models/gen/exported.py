@@ -16,6 +16,7 @@ import typing
 
 import numpy as np
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401  (its operators)
 import torch.utils._pytree as pytree
 from torch import nn
 from torch._higher_order_ops import scan, while_loop
@@ -254,6 +255,50 @@ class IntMm(nn.Module):
 
     def forward(self, x):
         return torch._int_mm(x, self.w)
+
+
+Q = torch.ops.quantized_decomposed
+
+
+@case((f32(8, 6) * 3,), (f32(8, 6, seed=2) * 40,))
+class Qdq(nn.Module):
+    """Integers of PT2E, narrow ranges, another axis: quantized_decomposed::quantize_per_tensor,
+    quantized_decomposed::quantize_per_channel, quantized_decomposed::dequantize_per_tensor,
+    quantized_decomposed::dequantize_per_channel."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("s", torch.tensor([0.1, 0.3, 0.07, 1.5, 0.25, 0.9]))
+        self.register_buffer("z", torch.tensor([0, 3, -4, 1, 0, 7]))
+
+    def forward(self, x):
+        a = Q.quantize_per_tensor(x, 0.05, 3, -128, 127, torch.int8)
+        b = Q.quantize_per_tensor(x, 0.1, 140, 10, 200, torch.uint8)
+        c = Q.quantize_per_channel(x, self.s, self.z, 1, -7, 7, torch.int8)
+        d = Q.quantize_per_channel(x, self.s.double(), self.z.int(), 1, 0, 65535, torch.int32)
+        back = Q.dequantize_per_channel(c, self.s, self.z, 1, -7, 7, torch.int8)
+        bare = Q.dequantize_per_channel(c, self.s, None, 1, -7, 7, torch.int8)
+        half = Q.dequantize_per_tensor(b, 0.1, 140, 10, 200, torch.uint8, out_dtype=torch.float16)
+        return a, b, c, d, Q.dequantize_per_tensor(a, 0.05, 3, -128, 127, torch.int8), back, bare, half.float()
+
+
+@case((f32(4, 16),), (f32(4, 16, seed=3) * 9 - 2,))
+class QdqDynamic(nn.Module):
+    """Scales that the data choose (quantized_decomposed::choose_qparams,
+    quantized_decomposed::choose_qparams_symmetric), and a product of integers."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("w", (f32(8, 16, seed=7) * 40).round().clamp(-127, 127).to(torch.int8))
+        self.register_buffer("s", torch.rand(8, generator=torch.Generator().manual_seed(5)) / 100)
+        self.register_buffer("z", torch.zeros(8, dtype=torch.int64))
+
+    def forward(self, x):
+        eps = 1.1920928955078125e-07
+        scale, zero = Q.choose_qparams(x, -128, 127, eps, torch.int8)
+        q = Q.quantize_per_tensor(x, scale, zero, -128, 127, torch.int8)
+        y = Q.dequantize_per_tensor(q, scale, zero, -128, 127, torch.int8)
+        w = Q.dequantize_per_channel(self.w, self.s, self.z, 0, -127, 127, torch.int8)
+        return (nn.functional.linear(y, w), scale, zero,
+                *Q.choose_qparams_symmetric(x, -127, 127, eps, torch.int8))
 
 
 @case((f32(3),))
