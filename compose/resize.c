@@ -49,26 +49,44 @@ static bool as_ratio(double scale, bool is_f32, int64_t *out_p, int64_t *out_q) 
     return false;
 }
 
-bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double scale, bool is_f32,
-                              ig_dim *out_extent) {
+/* Extents that no tensor has are -1, which no symbol takes. */
+static ig_value *as_extents(ig_expr *e, ig_value *x) {
+    ig_value *minus = ig_expr_integer(e, IG_DT_i64, -1);
+    ig_value *is_low = ig_expr_with(e, IG_OP_ge, x, 0);
+    ig_value *is_some = ig_build_and(e, is_low, ig_expr_with(e, IG_OP_lt, x, 1e18));
+    ig_value *zero = ig_expr_number(e, (ig_dtype)x->type->dtype, 0);
+    x = ig_expr_cast(e, ig_build_where(e, is_some, x, zero), IG_DT_i64);
+    return ig_build_where(e, is_some, x, minus);
+}
+
+/* floor(in * part * scale) by the run. */
+static void bind_scaled_extent(ig_expr *e, ig_dim in, double part, double scale,
+                               bool is_f32, ig_dim *out_extent) {
+    ig_dim one = ig_dim_of(1);
+    ig_value *x = ig_expr_dim(e, in, is_f32 ? IG_DT_f32 : IG_DT_f64);
+    x = part == 1 ? x : ig_expr_with(e, IG_OP_mul, x, part);
+    x = ig_build_floor(e, ig_expr_with(e, IG_OP_mul, x, scale));
+    x = x ? ig_expr_reshape(e, as_extents(e, x), 1, &one) : NULL;
+    ig_expr_bind_dims(e, x, 1, "an extent of a resized tensor", out_extent);
+}
+
+bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double part, double scale,
+                              bool is_f32, ig_dim *out_extent) {
     int64_t extent, p, q;
     bool is_known = ig_dim_constant(e->module, in, &extent);
-    bool is_usable = scale > 0 && scale <= 1e6 && (!is_known || extent <= INT32_MAX);
-    if (is_usable && is_known) {
-        *out_extent = ig_dim_of((int64_t)scale_extent(extent, scale, is_f32));
-        return true;
+    if (!(scale > 0) || scale > 1e6 || (is_known && extent > INT32_MAX)) {
+        ig_expr_fail(e, IG_INVALID, "an extent is scaled by %g", scale);
+        return false;
     }
-    if (is_usable && as_ratio(scale, is_f32, &p, &q)) {
+    if (is_known && part == 1) {
+        *out_extent = ig_dim_of((int64_t)scale_extent(extent, scale, is_f32));
+    } else if (part == 1 && as_ratio(scale, is_f32, &p, &q)) {
         ig_dim product = ig_dim_mul(e->module, in, ig_dim_of(p));
         *out_extent = ig_dim_floor_div(e->module, product, ig_dim_of(q));
-        return true;
+    } else {
+        bind_scaled_extent(e, in, part, scale, is_f32, out_extent);
     }
-    ig_expr_fail(e, is_usable ? IG_UNSUPPORTED : IG_INVALID,
-                 is_usable
-                     ? "an extent that is not known before it runs is scaled by %g"
-                     : "an extent is scaled by %g",
-                 scale);
-    return false;
+    return e->status == IG_OK;
 }
 
 /* Only what the mode looks at. */
@@ -116,16 +134,6 @@ ig_value *ig_compose_resize(ig_expr *e, ig_value *x, const ig_resize_form *form)
         region = make_floats(e, form->region, 2 * rank);
     }
     return ig_build_resize(e, x, scales, is_crop ? region : NULL, attrs);
-}
-
-/* Extents that no tensor has are -1, which no symbol takes. */
-static ig_value *as_extents(ig_expr *e, ig_value *x) {
-    ig_value *minus = ig_expr_integer(e, IG_DT_i64, -1);
-    ig_value *is_low = ig_expr_with(e, IG_OP_ge, x, 0);
-    ig_value *is_some = ig_build_and(e, is_low, ig_expr_with(e, IG_OP_lt, x, 1e18));
-    ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
-    x = ig_expr_cast(e, ig_build_where(e, is_some, x, zero), IG_DT_i64);
-    return ig_build_where(e, is_some, x, minus);
 }
 
 void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form) {

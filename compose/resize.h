@@ -19,11 +19,11 @@ typedef struct ig_resize_form {
 
 /* All axes as they are. */
 ig_resize_form ig_compose_resize_form(const ig_value *x);
-/* floor(in * scale); the product is rounded to f32 (ONNX) or f64 (torch).  An
- * extent that only the run learns must come to a quotient of integers; else false, and
- * the expression fails. */
-bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double scale, bool is_f32,
-                              ig_dim *out_extent);
+/* floor(in * part * scale), where part is how much of the axis is shown; products are
+ * rounded to f32 (ONNX) or f64 (torch).  What is no quotient of integers the run
+ * computes.  False: the scale is none, and the expression fails. */
+bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double part, double scale,
+                              bool is_f32, ig_dim *out_extent);
 /* Attributes that change nothing in the mode are left out. */
 ig_value *ig_compose_resize(ig_expr *e, ig_value *x, const ig_resize_form *form);
 /* The form's sizes from its lists of the run: floor(in * (end - first) * scale), `in`

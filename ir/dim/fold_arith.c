@@ -4,6 +4,7 @@
  * Expressions are whole numbers without a width; a cast between i64 and i32 leaves them
  * as they are, since no extent of a tensor that fits into memory loses bits that way.
  */
+#include "base/checked.h"
 #include "ir/build.h"
 #include "ir/hooks.h"
 
@@ -34,6 +35,19 @@ static bool is_int(const ig_op *op, uint32_t operand) {
     return ig_dtype_is_int((ig_dtype)op->operands[operand].value->type->dtype);
 }
 
+/* Is a known number one that the elements hold?  Others wrap in tensors: what computes
+ * them is no arithmetic of shapes. */
+static bool holds_number(const ig_op *op, ig_dim dim) {
+    const ig_dtype_info *info = &ig_dtypes[op->operands[0].value->type->dtype];
+    bool is_signed = info->class == IG_SINT;
+    int64_t value, most;
+    if (!ig_dim_constant(ig_op_module(op), dim, &value) || info->bits == 64) {
+        return true;
+    }
+    most = (INT64_C(1) << (info->bits - is_signed)) - 1;
+    return value <= most && value >= (is_signed ? -most - 1 : 0);
+}
+
 static bool combine_dims(const ig_op *op, const ig_dims_value *const *in,
                          ig_dims_value *out, combine_fn function) {
     if (!is_int(op, 0) || !broadcast_lengths(in, 2, out)) {
@@ -41,7 +55,8 @@ static bool combine_dims(const ig_op *op, const ig_dims_value *const *in,
     }
     ig_module *module = ig_op_module(op);
     for (uint32_t i = 0; i < out->count; i++) {
-        if (!function(module, value_at(in[0], i), value_at(in[1], i), &out->dims[i])) {
+        if (!function(module, value_at(in[0], i), value_at(in[1], i), &out->dims[i]) ||
+            !holds_number(op, out->dims[i])) {
             return false;
         }
     }
@@ -50,17 +65,46 @@ static bool combine_dims(const ig_op *op, const ig_dims_value *const *in,
 
 /* ---- one function an op ---- */
 
+/* Is the result of two numbers, or of any extent and one, within i64?  Sums and
+ * products of the run wrap, dims do not. */
+typedef bool (*checked_fn)(int64_t a, int64_t b, int64_t *out);
+
+static bool stays_within(const ig_module *module, ig_dim a, ig_dim b, checked_fn check,
+                         int64_t most) {
+    int64_t x, y, result;
+    bool x_is_known = ig_dim_constant(module, a, &x);
+    bool y_is_known = ig_dim_constant(module, b, &y);
+    if (x_is_known && y_is_known) {
+        return check(x, y, &result);
+    }
+    return (!x_is_known || (x <= most && x >= -most)) &&
+           (!y_is_known || (y <= most && y >= -most));
+}
+
+static bool subtract_checked(int64_t a, int64_t b, int64_t *out) {
+    return !__builtin_sub_overflow(a, b, out);
+}
+
 static bool add_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    if (!stays_within(module, a, b, ig_add_i64, INT64_MAX / 2)) {
+        return false;
+    }
     *out = ig_dim_add(module, a, b);
     return true;
 }
 
 static bool subtract_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    if (!stays_within(module, a, b, subtract_checked, INT64_MAX / 2)) {
+        return false;
+    }
     *out = ig_dim_sub(module, a, b);
     return true;
 }
 
 static bool multiply_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    if (!stays_within(module, a, b, ig_mul_i64, INT32_MAX)) {
+        return false;
+    }
     *out = ig_dim_mul(module, a, b);
     return true;
 }
@@ -144,7 +188,11 @@ bool ig_dims_neg(const ig_op *op, const ig_dims_value *const *in, ig_dims_value 
     }
     *out = *in[0];
     for (uint32_t i = 0; i < out->count; i++) {
-        out->dims[i] = ig_dim_sub(ig_op_module(op), ig_dim_of(0), in[0]->dims[i]);
+        if (!subtract_dims(ig_op_module(op), ig_dim_of(0), in[0]->dims[i],
+                           &out->dims[i]) ||
+            !holds_number(op, out->dims[i])) {
+            return false;
+        }
     }
     return true;
 }
@@ -156,6 +204,14 @@ bool ig_dims_cast(const ig_op *op, const ig_dims_value *const *in, ig_dims_value
         return false;
     }
     *out = *in[0];
+    for (uint32_t i = 0; i < out->count; i++) {
+        int64_t number;
+        if (to == IG_DT_i32 &&
+            ig_dim_constant(ig_op_module(op), out->dims[i], &number) &&
+            (number < INT32_MIN || number > INT32_MAX)) {
+            return false;
+        }
+    }
     return true;
 }
 

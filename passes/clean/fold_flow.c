@@ -63,6 +63,12 @@ static bool is_inside(const ig_value *value, const ig_op *outer) {
     return home != NULL;
 }
 
+/* A tensor that a host op makes of nothing is another one in each run. */
+static bool is_of_run(const ig_op *op) {
+    return (ig_ops[op->code].traits & IG_HOST) && op->operand_count == 0 &&
+           op->result_count > 0 && op->results[0].type->kind == IG_TENSOR;
+}
+
 /* Does all that `op`, `outer` or one in its bodies, takes from around `outer` come from
  * constants, and can it be computed?  Counts ops.  Recursion is as deep as bodies nest,
  * which readers bound by limits.graph_depth. */
@@ -71,7 +77,7 @@ static bool reads_constants(const flow *f, const ig_op *op, const ig_op *outer,
     const ig_op_info *row = &ig_ops[op->code];
     bool is_computed = row->fold || op->body_count || (row->traits & IG_TERMINATOR) ||
                        (row->traits & IG_GUARD);
-    if (!is_computed || (row->traits & IG_STATE) || ++*ops > OPS_MAX) {
+    if (!is_computed || (row->traits & IG_STATE) || is_of_run(op) || ++*ops > OPS_MAX) {
         return false;
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {

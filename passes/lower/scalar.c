@@ -3,8 +3,8 @@
  *
  * Kernel form computes in i1 to i64, f32 and f64.  f16 and bf16 values are widened
  * before an op and rounded after it, which is what the interpreter does too.  Integer
- * division is made total: x / 0 is 0 and the lowest integer / -1 wraps, because a trap
- * would kill the process that runs us.
+ * division is made total: x / 0 is 0 (and reported, site.c) and the lowest integer / -1
+ * wraps, because a trap would kill the process that runs us.
  */
 #include "ir/expr.h"
 #include "passes/lower/lower.h"

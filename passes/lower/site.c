@@ -6,7 +6,10 @@
  * last dims, an extent of 1 against a larger one is a stride of 0.  When it is only
  * known at bind whether an extent is 1, the stride is a param: stride * min(extent - 1,
  * 1), with 0 for an extent of 0, which is never read.
+ *
+ * An integer divided by zero is reported, as the interpreter does.
  */
+#include "base/access.h"
 #include "passes/lower/lower.h"
 
 #include <assert.h>
@@ -144,6 +147,56 @@ static const ig_operand *input_of(ig_lower *lower, const ig_value *value) {
     return &lower->ins[value->index];
 }
 
+/* ---- integers divided by zero ---- */
+
+/* Does the divisor, a value of the body, never hold 0? */
+static bool is_never_zero(const ig_lower *lower, const ig_value *divisor) {
+    const ig_op *op = divisor->def;
+    const ig_data *data = op ? ig_constant_of(divisor) : NULL;
+    if (op && op->code == IG_OP_dims) {
+        int64_t min, max;
+        ig_dim_range(lower->module, op->attrs[IG_dims_values].as.dims[0], &min, &max);
+        return min > 0 || max < 0;
+    }
+    if (!data || !data->bytes) {
+        return false;
+    }
+    ig_tensor one = { .kind = IG_TENSOR,
+                      .dtype = (ig_dtype)data->type->dtype,
+                      .count = 1,
+                      .data = (void *)(uintptr_t)data->bytes };
+    return ig_tensor_get_i64(&one, 0) != 0;
+}
+
+/* Reports a divisor of 0 in any lane that counts, with one test a vector. */
+static void check_divisor(const ig_site *site, ig_value *divisor) {
+    ig_builder *b = site->b;
+    uint32_t lanes = divisor->type->lanes;
+    ig_dtype dtype = (ig_dtype)divisor->type->dtype;
+    ig_value *zero = k_const_vector(b, dtype, lanes, 0);
+    ig_value *is_good = k_compare(b, IG_OP_ne, divisor, zero);
+    if (lanes > 1) {
+        ig_value *one = k_const_vector(b, dtype, lanes, 1);
+        ig_value *is_zero = k_where(b, is_good, zero, one);
+        if (site->count) {
+            ig_value *count = k_splat(b, site->count, lanes);
+            ig_value *is_meant = k_compare(b, IG_OP_lt, k_iota(b, lanes), count);
+            is_zero = k_where(b, is_meant, is_zero, zero);
+        }
+        ig_value *any = k_hreduce(b, IG_REDUCE_max, is_zero);
+        is_good = k_compare(b, IG_OP_eq, any, k_const(b, dtype, 0));
+    }
+    k_if check = k_if_open(b, is_good, NULL, 0);
+    ig_value *none = k_i64(&check.other, 0);
+    k_report(&check.other, k_i64(&check.other, IG_REPORT_ZERO_DIVISOR), none, none);
+    k_if_close(&check, NULL, NULL);
+}
+
+static bool divides_integers(const ig_op *op) {
+    return (op->code == IG_OP_div || op->code == IG_OP_mod) &&
+           ig_dtype_is_int((ig_dtype)op->operands[0].value->type->dtype);
+}
+
 static ig_value *new_value(ig_lower *lower, const ig_site *site,
                            const ig_value *value) {
     ig_op *op = value->def;
@@ -161,6 +214,9 @@ static ig_value *new_value(ig_lower *lower, const ig_site *site,
     ig_value *operands[4];
     for (uint32_t i = 0; i < op->operand_count; i++) {
         operands[i] = ig_lower_value(lower, site, op->operands[i].value);
+    }
+    if (divides_integers(op) && !is_never_zero(lower, op->operands[1].value)) {
+        check_divisor(site, operands[1]);
     }
     return ig_lower_scalar(site->b, op, operands);
 }

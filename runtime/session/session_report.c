@@ -116,6 +116,10 @@ ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
         return report_access(session, number, report);
     }
     ig_session_where(session, number, from);
+    if (report->operand & IG_REPORT_ZERO_DIVISOR) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "%s: an integer is divided by zero", from);
+    }
     if (report->operand >= step->operands.count ||
         plan->operands[step->operands.first + report->operand].buffer == IG_NONE) {
         return ig_message_set(&session->message, IG_INVALID,

@@ -185,3 +185,37 @@ for form in "pads 2" "tile 1" "crop 1"; do
             --input "list=i64[$((count + 2))]=1"
     done
 done
+
+# An integer divided by zero is an error, in any lane and in shapes.
+cat >"$tmp/quotient.ig" <<'IG'
+module @quotient {
+  graph @main(%x: i32[N], %y: i32[N]) -> (i32[N] "q", i32[N] "r") {
+    %0 = div %x, %y : i32[N]
+    %1 = mod %x, %y : i32[N]
+    ret %0, %1
+  }
+}
+IG
+cat >"$tmp/shape_quotient.ig" <<'IG'
+module @shape_quotient {
+  graph @main(%x: f32[N], %y: f32[M]) -> (i64[1] "q") {
+    %0 = dims {values = [N]} : i64[1]
+    %1 = dims {values = [M]} : i64[1]
+    %2 = div %0, %1 : i64[1]
+    ret %2
+  }
+}
+IG
+for target in cpu interpret; do
+    for count in 1 13 67; do
+        check "$target: $count quotients" 0 "q: i32[$count]" "$ingot" run "$tmp/quotient.ig" \
+            -t $target --input "x=i32[$count]=iota" --input "y=i32[$count]=3"
+        check "$target: $count quotients, of which one is by zero" 3 "divided by zero" \
+            "$ingot" run "$tmp/quotient.ig" -t $target --input "x=i32[$count]=1" \
+            --input "y=i32[$count]=iota"
+    done
+    check "$target: none of no integers" 0 "q: i32[0]" "$ingot" run "$tmp/quotient.ig" \
+        -t $target --input 'x=i32[0]=1' --input 'y=i32[0]=0'
+    check "$target: a quotient of extents by zero" 3 "divided by zero" \
+        "$ingot" run "$tmp/shape_quotient.ig" -t $target --input 'x=f32[5]=1' --input 'y=f32[0]=1'
+done

@@ -97,5 +97,63 @@ for zero in (110, 111):
          y = com.microsoft.QLinearAdd(a, sa, za, b, sb, zb, sc, zc)""",
          [BYTES, BYTES.T.copy()], domains=', "com.microsoft": 1')
 
+# ---- integers that wrap ----
+
+for op, x, by in (("Mul", 2654435761, -7046029254386353131), ("Add", 2**63 - 1, 1),
+                  ("Sub", -2**63, 1)):
+    case(f"constants_wrap_{op}", 13, "int64[A] x -> int64[A] y, int64[1] z",
+         f"""a = Constant<value_ints = [{x}]>()
+         b = Constant<value_ints = [{by}]>()
+         z = {op}(a, b)
+         y = Add(x, z)""",
+         [i64(1, -5, 7)])
+
+case("constants_wrap_Neg", 13, "int64[A] x -> int64[A] y",
+     """a = Constant<value_ints = [-9223372036854775808]>()
+     b = Neg(a)
+     y = Add(x, b)""",
+     [i64(1, -5, 7)])
+
+case("int32_constants_wrap", 13, "int32[A] x -> int32[A] y",
+     """a = Constant<value = int32[1] {2000000000}>()
+     b = Mul(a, a)
+     c = Add(b, a)
+     y = Add(x, c)""",
+     [np.array([1, -5, 7], np.int32)])
+
+case("an_end_that_wraps_and_comes_back", 13, "float[A] x -> float[B] y",
+     """m = Constant<value_ints = [9223372036854775807]>()
+     o = Constant<value_ints = [1]>()
+     z = Constant<value_ints = [0]>()
+     n = Add(m, o)
+     e = Sub(n, o)
+     y = Slice(x, o, e, z)""",
+     [count(5)], [count(1)])
+
+case("an_extent_times_a_large_number", 13, "float[A] x -> int64[1] y",
+     """s = Shape(x)
+     k = Constant<value_ints = [4611686018427387904]>()
+     y = Mul(s, k)""",
+     [count(5)], [count(1)])
+
+# ---- sizes that the run computes ----
+
+for scale in (1.3, 0.7, 2.3, 0.1):
+    for mode in ("nearest", "linear"):
+        case(f"open_extents_by_{scale}_{mode}", 13, "float[1, 2, A, B] x -> float[1, 2, C, D] y",
+             f"""s = Constant<value_floats = [1.0, 1.0, {scale}, {scale}]>()
+             y = Resize<mode = "{mode}", coordinate_transformation_mode = "asymmetric",
+                 nearest_mode = "floor">(x, , s)""",
+             [np.sqrt(count(1, 2, 10, 13))], [np.sqrt(count(1, 2, 11, 7))],
+             rtol=1e-5, atol=1e-5)
+
+for policy in ("not_larger", "not_smaller"):
+    case(f"open_extents_{policy}", 19, "float[1, 2, A, B] x -> float[1, 2, C, D] y",
+         f"""s = Constant<value_ints = [7, 9]>()
+         y = Resize<mode = "linear", axes = [2, 3], keep_aspect_ratio_policy = "{policy}">
+             (x, , , s)""",
+         [np.sqrt(count(1, 2, 10, 13))], [np.sqrt(count(1, 2, 4, 30))],
+         rtol=1e-5, atol=1e-5)
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "reported.tar.xz"])

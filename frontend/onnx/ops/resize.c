@@ -105,28 +105,28 @@ static void scale_axes(resizing *r) {
                          (double)scale);
         } else if (ig_dim_constant(r->e->module, in, &extent)) {
             set_size(r, axis, floor((double)((float)extent * part * scale)));
-        } else if (part == 1) {
-            ig_compose_scaled_extent(r->e, in, (double)scale, true,
-                                     &r->form.sizes[axis]);
         } else {
-            ig_onnx_fail(r->node, IG_UNSUPPORTED,
-                         "roi takes a part of axis %u, whose extent is not known",
-                         axis);
+            ig_compose_scaled_extent(r->e, in, (double)part, (double)scale, true,
+                                     &r->form.sizes[axis]);
         }
     }
 }
 
-/* One factor for all axes, so that the result fits in (or covers) the sizes. */
-static void keep_aspect(resizing *r, bool covers) {
+/* One factor for all axes, so that the result fits in (or covers) the sizes; false:
+ * only the run knows them. */
+static bool keep_aspect(resizing *r, bool covers) {
     int64_t in[IG_TENSOR_RANK], out;
     float factor = 0;
     for (uint32_t i = 0; i < r->axis_count; i++) {
         uint32_t axis = r->axes[i];
         if (!ig_dim_constant(r->e->module, r->x->type->dims[axis], &in[i]) ||
-            !ig_dim_constant(r->e->module, r->form.sizes[axis], &out) || in[i] == 0) {
+            !ig_dim_constant(r->e->module, r->form.sizes[axis], &out)) {
+            return false;
+        }
+        if (in[i] == 0) {
             ig_onnx_fail(r->node, IG_UNSUPPORTED,
-                         "keeps the aspect ratio of extents that are not known or 0");
-            return;
+                         "keeps the aspect ratio of extents that are 0");
+            return true;
         }
         float own = (float)out / (float)in[i];
         bool is_better = covers ? own > factor : own < factor;
@@ -136,6 +136,7 @@ static void keep_aspect(resizing *r, bool covers) {
         r->form.scales[r->axes[i]] = factor;
         set_size(r, r->axes[i], floor((double)(factor * (float)in[i]) + 0.5));
     }
+    return true;
 }
 
 /* The same for sizes that the run computes. */
@@ -168,10 +169,9 @@ static void take_sizes(resizing *r, uint32_t policy) {
         for (uint32_t i = 0; i < r->axis_count; i++) {
             r->form.sizes[r->axes[i]] = known.dims[i];
         }
-        if (policy > 0) {
-            keep_aspect(r, policy == 2);
+        if (policy == 0 || keep_aspect(r, policy == 2)) {
+            return;
         }
-        return;
     }
     ig_value *sizes = ig_expr_dims(r->e, r->x->type->dims, r->rank);
     sizes = complete_list(r, SIZES, 1, sizes);

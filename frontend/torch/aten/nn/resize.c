@@ -70,7 +70,7 @@ static bool read_lists(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
     }
     for (uint32_t i = 0; call->e->status == IG_OK && i < r->space; i++) {
         r->form.scales[2 + i] = (float)scales[i];
-        ig_compose_scaled_extent(call->e, r->x->type->dims[2 + i], scales[i], false,
+        ig_compose_scaled_extent(call->e, r->x->type->dims[2 + i], 1, scales[i], false,
                                  &r->form.sizes[2 + i]);
     }
     return call->e->status == IG_OK;
