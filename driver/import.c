@@ -8,6 +8,7 @@
 #include "frontend/pt2/pt2.h"
 #include "frontend/torch/archive/archive.h"
 #include "frontend/torch/torchscript.h"
+#include "ir/verify/verify.h"
 #include "ir/text/text.h"
 #include "passes/engine/pass.h"
 #include "runtime/format.h"
@@ -308,8 +309,22 @@ static const struct format *format_of(ig_str bytes) {
     return &formats[i];
 }
 
+/* What an importer hands over wrong is named here, before a pass stumbles over it; text
+ * was verified as it was parsed. */
+static ig_status check_module(const import_call *call) {
+    ig_location where = { .file = call->path };
+    return ig_verify_module(call->module) == IG_OK
+               ? IG_OK
+               : ig_error(&call->context->diag, IG_INTERNAL, &where,
+                          "the importer made a module that does not verify");
+}
+
 static ig_status read_model(import_call *call) {
-    IG_TRY(format_of(call->bytes)->read(call));
+    const struct format *format = format_of(call->bytes);
+    IG_TRY(format->read(call));
+    if (format->read != read_text) {
+        IG_TRY(check_module(call));
+    }
     return call->options.checkpoint
                ? ig_checkpoint_give(call->module, call->options.checkpoint)
                : IG_OK;

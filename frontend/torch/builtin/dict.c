@@ -12,10 +12,7 @@ static ig_status dict_at(ig_ts_call *call, uint32_t index, ig_ts_dict **out_dict
         return ig_ts_fail(call, IG_INVALID, "takes a dict, got %s",
                           ig_ts_kind_name(value));
     }
-    if (value->as.dict->poison) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "uses a dict that %s",
-                          value->as.dict->poison);
-    }
+    IG_TRY(ig_ts_open(call->eval, value));
     *out_dict = value->as.dict;
     return IG_OK;
 }

@@ -13,10 +13,7 @@ static ig_status list_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list
         return ig_ts_fail(call, IG_INVALID, "takes a list, got %s",
                           ig_ts_kind_name(value));
     }
-    if (value->as.list->poison) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "uses a list that %s",
-                          value->as.list->poison);
-    }
+    IG_TRY(ig_ts_open(call->eval, value));
     *out_list = value->as.list;
     return IG_OK;
 }
@@ -25,7 +22,7 @@ static ig_status list_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list
 static ig_status target_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list) {
     assert(index < call->arg_count && "the schema has no such argument");
     const ig_ts_value *value = &call->args[index];
-    if (value->kind == IG_TS_LIST && value->as.list->poison == ig_ts_grows_words) {
+    if (value->kind == IG_TS_LIST && value->as.list->poison == &ig_ts_grows) {
         *out_list = value->as.list;
         return IG_OK;
     }

@@ -192,7 +192,7 @@ static ig_status look_at_items(ig_ts_entry *entry, const ig_location *where,
     const char *what = before.keys || after.keys ? "a dict" : "a list";
     if (after.poison || before.count != after.count) {
         const char *to = after.poison
-                             ? ig_arena_printf(arena, "one that %s", after.poison)
+                             ? ig_arena_printf(arena, "one that %s", after.poison->what)
                              : ig_arena_printf(arena, "one of %zu", after.count);
         return refuse_change(
             entry, where, &place,

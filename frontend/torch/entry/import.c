@@ -71,7 +71,7 @@ static ig_status finish_graph(ig_ts_entry *entry) {
 /* ---- evaluation ---- */
 
 static ig_status report_raise(ig_ts_eval *eval, ig_status status) {
-    if (status == IG_OK || !eval->has_raised) {
+    if (status == IG_OK || !eval->has_raised || eval->splits->has_grown) {
         return status;
     }
     return ig_error(&eval->context->diag, IG_INVALID, &eval->raised_at,
@@ -152,7 +152,8 @@ static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
     }
     eval->entry = entry.method;
     ig_status status = run_entry(&entry);
-    if (carried->count == entry.known) { /* else it begins again */
+    if (carried->count == entry.known && !eval->splits->has_grown) {
+        /* else it begins again */
         ig_python_report(eval, program->resource, status);
     }
     return status;
@@ -166,6 +167,7 @@ typedef struct import_way {
     const ig_torchscript_options *options;
     ig_ts_program_opener open;
     ig_ts_carried_list carried;
+    ig_ts_splits splits;
 } import_way;
 
 static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *module) {
@@ -190,7 +192,8 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .version = program.version,
                         .nodes = program.nodes,
                         .modules = program.modules,
-                        .node_count = program.node_count };
+                        .node_count = program.node_count,
+                        .splits = &way->splits };
     ig_map_init(&eval.loaded, arena);
     ig_map_init(&eval.storages, arena);
     ig_map_init(&eval.enums, arena);
@@ -250,20 +253,26 @@ static ig_status take_and_import(import_way *way, const char *path,
     return import_into(way, out_module);
 }
 
-/* State that one evaluation finds is an argument of the next. */
+/* State that one evaluation finds is an argument of the next; a branch that it wants
+ * split is so in the next. */
 static ig_status import_until_closed(import_way *way, const char *path,
                                      ig_status (*import)(import_way *, const char *,
                                                          ig_module **),
                                      ig_module **out_module) {
     for (;;) {
         uint32_t known = way->carried.count;
-        IG_TRY(import(way, path, out_module));
-        if (way->carried.count == known) {
-            return IG_OK;
+        way->splits.has_grown = false;
+        way->splits.rounds++;
+        ig_status status = import(way, path, out_module);
+        bool begins_again = way->splits.has_grown || way->carried.count != known;
+        if (!begins_again || (status != IG_OK && !way->splits.has_grown)) {
+            return status;
         }
         ig_module *module = *out_module;
         *out_module = NULL;
-        ig_module_destroy(module);
+        if (module) {
+            ig_module_destroy(module);
+        }
     }
 }
 

@@ -95,8 +95,7 @@ static ig_status add_list(ig_ts_entry *entry, const char *name,
                           const ig_ts_value *value) {
     const ig_ts_list *list = value->as.list;
     if (list->poison) {
-        return ig_ts_error(entry->eval, IG_UNSUPPORTED, "returns a list that %s",
-                           list->poison);
+        return ig_ts_refuse_poison(entry->eval, "returns a list that", list->poison);
     }
     bool is_record = value->kind == IG_TS_TUPLE && list->class;
     uint32_t at = add_node(entry,
@@ -124,8 +123,7 @@ static ig_status add_dict(ig_ts_entry *entry, const char *name,
     const ig_ts_dict *dict = value->as.dict;
     uint32_t at = add_node(entry, IG_NODE_DICT, name);
     if (dict->poison) {
-        return ig_ts_error(entry->eval, IG_UNSUPPORTED, "returns a dict that %s",
-                           dict->poison);
+        return ig_ts_refuse_poison(entry->eval, "returns a dict that", dict->poison);
     }
     entry->nodes.items[at].count = 2 * (uint32_t)dict->count;
     for (size_t i = 0; i < dict->count; i++) {

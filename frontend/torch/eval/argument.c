@@ -97,8 +97,10 @@ static ig_status list_of(ig_ts_call *call, uint32_t index,
         return wrong_kind(call, index, "a list");
     }
     if (value->as.list->poison) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "argument '%s' %s",
-                          name_of(call, index), value->as.list->poison);
+        return ig_ts_refuse_poison(
+            call->eval,
+            ig_arena_printf(call->arena, "argument '%s'", name_of(call, index)),
+            value->as.list->poison);
     }
     *out_list = value->as.list;
     return IG_OK;

@@ -1,7 +1,6 @@
 /* Branches and loops: known ones are run, others become `if` and `loop`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/control.h"
-#include "frontend/torch/eval/loop.h"
 
 #include <assert.h>
 
@@ -44,11 +43,13 @@ static void take_side(ig_ts_eval *eval, ig_op *trial, uint32_t index,
 static ig_status branch_at_run_time(ig_ts_eval *eval, ig_value *condition,
                                     ig_ts_body bodies[2], void *user) {
     ig_op *trial = make_trial(eval, condition);
+    const ig_ts_point *point = eval->point;
     ig_ts_level levels[2];
     ig_ts_side sides[2];
     ig_builder outside = eval->builder;
     bool has_raised[2];
     uint32_t first_symbol = ig_symbol_count(eval->module);
+    eval->point = NULL; /* of this branch, not of those in it */
     for (uint32_t k = 0; k < 2; k++) {
         ig_ts_frame *frame = eval->frame;
         uint32_t depth = eval->depth;
@@ -77,12 +78,13 @@ static ig_status branch_at_run_time(ig_ts_eval *eval, ig_value *condition,
         take_side(eval, trial, has_raised[0] ? 1 : 0, &levels[has_raised[0] ? 1 : 0]);
         return IG_OK;
     }
-    return ig_ts_merge(eval, trial, sides, first_symbol);
+    return ig_ts_merge(eval, trial, sides, first_symbol, point);
 }
 
 ig_status ig_ts_branch(ig_ts_eval *eval, const ig_ts_value *condition, ig_ts_body yes,
                        ig_ts_body no, void *user) {
     if (condition->form == IG_TS_KNOWN) {
+        eval->point = NULL;
         return (condition->as.b ? yes : no)(eval, user);
     }
     ig_value *value;
@@ -159,6 +161,7 @@ static ig_status run_items(ig_ts_eval *eval, const ig_ast *node) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "loops over %s",
                            ig_ts_kind_name(&items));
     }
+    IG_TRY(ig_ts_open(eval, &items));
     for (size_t i = 0; i < items.as.list->count && !eval->frame->has_returned; i++) {
         IG_TRY(set_target(eval, node->as.loop.target, items.as.list->items[i]));
         IG_TRY(ig_ts_run_block(eval, node->as.loop.body));

@@ -12,6 +12,19 @@ ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node);
 ig_status ig_ts_evaluate_results(ig_ts_eval *eval, const ig_ast *node,
                                  ig_ts_value *out_results, uint32_t *count);
 
+/* ---- loops that the run decides about (loop.c) ---- */
+
+typedef struct ig_ts_loop {
+    const ig_ast *node;
+    const ig_ast *test;   /* while: evaluated again after each trip; else NULL */
+    const ig_ast *target; /* for: the name that counts; else NULL */
+    ig_ast_list body;
+    ig_value *condition; /* while: of the first trip; else NULL */
+    ig_value *trips;     /* for: i64[]; else NULL */
+} ig_ts_loop;
+
+ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop);
+
 /* ---- two states made one (merge.c) ---- */
 
 /* One side of a merge: where its values are made and what it changed. */
@@ -27,9 +40,10 @@ ig_ts_content ig_ts_side_content(const ig_ts_side *side, ig_ts_holder kind,
 ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value *value,
                           ig_value **out_value);
 /* Makes the two sides one: an `if` takes the place of `trial`, whose bodies hold the
- * sides' ops.  Symbols from `first_symbol` on are the branches' own. */
+ * sides' ops.  Symbols from `first_symbol` on are the branches' own.  `point` is NULL
+ * but in plain Python. */
 ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
-                      uint32_t first_symbol);
+                      uint32_t first_symbol, const ig_ts_point *point);
 /* Zeros of `type`, for a path on which nothing looks at the value; extents with symbols
  * from `first_symbol` on are 1. */
 ig_value *ig_ts_make_zeros(ig_builder *builder, const ig_type *type,

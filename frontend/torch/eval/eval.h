@@ -9,6 +9,7 @@
  *     control.c     if and while on what is not known
  *     raise.c       exceptions that the run decides about
  *     merge.c       two states of the heap made one
+ *     poison.c      what the two do not agree about
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
@@ -32,6 +33,7 @@
 #include "frontend/torch/language/code.h"
 #include "frontend/torch/eval/op.h"
 #include "frontend/torch/eval/plain.h"
+#include "frontend/torch/eval/poison.h"
 #include "frontend/torch/pickle/pickle.h"
 #include "ir/tensor.h"
 
@@ -71,9 +73,10 @@ typedef struct ig_ts_content {
     const ig_ts_value *values, *keys;
     const char *const *names;
     size_t count;
-    const char *poison;
-    ig_ts_tensor *stack; /* of a list */
-    ig_value *value;     /* of a storage */
+    const ig_ts_poison *poison; /* of a list or dict */
+    ig_ts_tensor *stack;        /* of a list */
+    ig_value *value;            /* of a storage */
+    const char *unknown;        /* of a storage: its poison */
     uint64_t version, seen[2];
     bool is_written;
 } ig_ts_content;
@@ -127,6 +130,8 @@ struct ig_ts_eval {
     const ig_function *entry; /* the method of `root` that is called */
     const ig_ts_plain *plain; /* NULL: the program has no plain Python */
     struct ig_python *python; /* what `plain` knows of it */
+    ig_ts_splits *splits;
+    const ig_ts_point *point; /* of the branch that is to begin; else NULL */
     /* The program raised an exception on a path that may not be gone: not reported
      * yet. */
     bool has_raised;

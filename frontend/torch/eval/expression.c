@@ -258,7 +258,7 @@ static ig_status index_items(ig_ts_eval *eval, const ig_ts_list *list,
         return ig_ts_stacked_item(eval, list, index, out);
     }
     if (list->poison) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "uses a list that %s", list->poison);
+        return ig_ts_refuse_poison(eval, "uses a list that", list->poison);
     }
     if (index->kind != IG_TS_INT || index->form != IG_TS_KNOWN) {
         return refuse_index(eval, index);
@@ -337,6 +337,7 @@ static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
     }
     if (pair[0].kind == IG_TS_DICT) {
         const ig_ts_dict *dict = pair[0].as.dict;
+        IG_TRY(ig_ts_open(eval, &pair[0]));
         size_t i = ig_ts_dict_find(dict, &pair[1]);
         if (i == dict->count) {
             return ig_ts_raise(eval, "KeyError: a dict has no such key");

@@ -58,7 +58,7 @@ ig_ts_content ig_ts_content_of(ig_ts_holder kind, const void *holder) {
         c = (ig_ts_content){ .value = storage->value,
                              .version = storage->version,
                              .seen = { storage->seen[0], storage->seen[1] },
-                             .poison = storage->poison,
+                             .unknown = storage->poison,
                              .is_written = storage->is_written };
     }
     return c;
@@ -114,7 +114,7 @@ static void put_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
         storage->value = c.value;
         storage->version = c.version;
         memcpy(storage->seen, c.seen, sizeof c.seen);
-        storage->poison = c.poison;
+        storage->poison = c.unknown;
         storage->is_written = c.is_written;
     }
 }

@@ -12,7 +12,7 @@
  * a tensor with an axis of trips (stacked.h).
  */
 #include "frontend/torch/eval/choice.h"
-#include "frontend/torch/eval/loop.h"
+#include "frontend/torch/eval/control.h"
 #include "frontend/torch/eval/stacked.h"
 
 #include <assert.h>
@@ -269,7 +269,9 @@ static ig_status run_body(building *b) {
                            "returns from within a loop that a run-time condition ends");
     }
     test = ig_ts_of_bool(true);
-    if (loop->test) {
+    if (loop->test && eval->frame->plain) {
+        IG_TRY(eval->plain->condition(eval, loop->test, &test));
+    } else if (loop->test) {
         IG_TRY(ig_ts_evaluate(eval, loop->test, &test));
         IG_TRY(ig_ts_truth(eval, &test, &test));
     }
@@ -299,8 +301,12 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
                                     ? &change->before.values[index]
                                     : NULL;
     carried *place = find_place(b, change->holder, index);
-    if (!before || before->kind == IG_TS_UNSET || after->kind == IG_TS_UNSET) {
-        return IG_OK; /* a name of the body's own */
+    bool is_own = !before || before->kind == IG_TS_UNSET ||
+                  after->kind == IG_TS_UNSET ||
+                  (before->kind == IG_TS_POISON && after->kind != IG_TS_POISON &&
+                   change->kind == IG_TS_HOLD_FRAME);
+    if (is_own) {
+        return IG_OK; /* a name of the body's own: nobody can look at it before */
     }
     if (after->kind == IG_TS_UNDEFINED) {
         return IG_OK; /* what it holds is not looked at before it is set again */
@@ -333,13 +339,13 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
 
 static ig_status look_at_storage(building *b, const ig_ts_change *change) {
     bool is_same = change->after.value == change->before.value &&
-                   change->after.poison == change->before.poison;
+                   change->after.unknown == change->before.unknown;
     if (is_same || find_place(b, change->holder, 0)) {
         return IG_OK;
     }
-    if (change->after.poison) {
+    if (change->after.unknown) {
         return ig_ts_error(b->eval, IG_UNSUPPORTED, "a loop changes a tensor that %s",
-                           change->after.poison);
+                           change->after.unknown);
     }
     carried found = { .kind = IG_TS_HOLD_STORAGE,
                       .holder = change->holder,
@@ -397,7 +403,7 @@ static ig_status add_grown(building *b, const ig_ts_change *change) {
 
 static ig_status look_at_grown(building *b, const ig_ts_change *change) {
     const ig_ts_content *after = &change->after;
-    bool is_one = after->poison == ig_ts_grows_words && after->count == 1 &&
+    bool is_one = after->poison == &ig_ts_grows && after->count == 1 &&
                   after->values[0].kind == IG_TS_TENSOR &&
                   !after->values[0].as.tensor->quant;
     return is_one ? IG_OK : refuse_growth(b);

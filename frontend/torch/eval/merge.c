@@ -36,7 +36,8 @@ typedef struct merge {
     ig_ts_eval *eval;
     ig_ts_side *sides;
     uint32_t first_symbol;
-    uint64_t start; /* what was born later was born in a branch */
+    const ig_ts_point *point; /* of plain Python; else NULL */
+    uint64_t start;           /* what was born later was born in a branch */
     IG_VEC(phi) phis;
     IG_VEC(pair) pairs;
     ig_op *trial;         /* what the op takes the place of */
@@ -63,9 +64,9 @@ static ig_status read_on_side(ig_ts_eval *eval, const ig_ts_side *side,
     ig_ts_content content = ig_ts_side_content(side, IG_TS_HOLD_STORAGE,
                                                tensor->storage);
     ig_value *value = content.value;
-    if (content.poison) {
+    if (content.unknown) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "reads a tensor that %s",
-                           content.poison);
+                           content.unknown);
     }
     for (uint32_t k = 0; choice && k < 2; k++) {
         ig_value *chosen;
@@ -114,11 +115,17 @@ void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before) {
 
 /* ---- poison ---- */
 
+static ig_ts_poison *begin_poison(const merge *m) {
+    ig_ts_poison *p = IG_NEW(m->eval->arena, ig_ts_poison);
+    p->where = ig_ts_where(m->eval);
+    p->point = m->point;
+    return p;
+}
+
 static ig_status make_poison(merge *m, const ig_ts_value *a, const ig_ts_value *b,
                              ig_ts_value *out) {
     const char *x = ig_ts_kind_name(a), *y = ig_ts_kind_name(b);
-    ig_ts_poison *p = IG_NEW(m->eval->arena, ig_ts_poison);
-    p->where = ig_ts_where(m->eval);
+    ig_ts_poison *p = begin_poison(m);
     p->what = ig_arena_printf(
         m->eval->arena,
         strcmp(x, y) == 0
@@ -127,6 +134,20 @@ static ig_status make_poison(merge *m, const ig_ts_value *a, const ig_ts_value *
         p->where.line, x, y);
     *out = (ig_ts_value){ .kind = IG_TS_POISON, .as.poison = p };
     return IG_OK;
+}
+
+/* Of a container; that of an earlier branch tells more. */
+static const ig_ts_poison *content_poison(const merge *m, const ig_ts_content *x,
+                                          const ig_ts_content *y) {
+    if (x->poison || y->poison) {
+        return x->poison ? x->poison : y->poison;
+    }
+    ig_ts_poison *p = begin_poison(m);
+    p->what = ig_arena_printf(
+        m->eval->arena,
+        "has one length or other keys in one branch than in the other, which a run-time condition chooses from (line %u)",
+        p->where.line);
+    return p;
 }
 
 /* ---- results of the `if` ---- */
@@ -274,6 +295,7 @@ static ig_status merge_items(merge *m, const ig_ts_value *a, const ig_ts_value *
         ig_ts_list *list = ig_ts_list_create(m->eval, 0);
         list->type = like->as.list->type;
         list->class = like->as.list->class;
+        list->is_set = like->as.list->is_set;
         out->as.list = list;
     } else if (kind == IG_TS_HOLD_DICT) {
         out->as.dict = ig_ts_dict_create(m->eval);
@@ -303,7 +325,9 @@ static bool containers_fit(const merge *m, const ig_ts_value *a, const ig_ts_val
     ig_ts_content x = content_of(m, 0, kind, a), y = content_of(m, 1, kind, b);
     bool is_class = kind != IG_TS_HOLD_OBJECT ||
                     strcmp(a->as.object->class_name, b->as.object->class_name) == 0;
-    return is_young(m, a) && is_young(m, b) && is_class && keys_agree(&x, &y);
+    bool is_set = kind == IG_TS_HOLD_LIST && a->as.list->is_set != b->as.list->is_set;
+    return is_young(m, a) && is_young(m, b) && is_class && !is_set &&
+           keys_agree(&x, &y);
 }
 
 /* ---- values ---- */
@@ -420,7 +444,7 @@ static ig_status merge_storage(merge *m, const ig_ts_content *x, const ig_ts_con
                                ig_ts_content *out) {
     *out = *x;
     out->is_written = x->is_written || y->is_written;
-    out->poison = x->poison ? x->poison : y->poison;
+    out->unknown = x->unknown ? x->unknown : y->unknown;
     if (x->value == y->value) {
         return IG_OK;
     }
@@ -450,16 +474,42 @@ static const ig_ts_value *name_of(const ig_ts_content *content, const char *name
     return NULL;
 }
 
+/* A name that one branch binds, and the other does not. */
+static void merge_lone_name(const merge *m, const ig_ts_value *a, const ig_ts_value *b,
+                            ig_ts_value *out) {
+    if ((a->kind == IG_TS_UNSET) == (b->kind == IG_TS_UNSET)) {
+        return;
+    }
+    ig_ts_poison *p = begin_poison(m);
+    p->what = ig_arena_printf(
+        m->eval->arena,
+        "is there in one of two branches only, which a run-time condition chooses from (line %u)",
+        p->where.line);
+    *out = (ig_ts_value){ .kind = IG_TS_POISON, .as.poison = p };
+}
+
 /* Attributes of an object: by name, for either side may have added some. */
 static ig_status merge_object(merge *m, const ig_ts_content *x, const ig_ts_content *y,
                               ig_ts_content *out) {
-    ig_ts_value *values = IG_NEW_ARRAY(m->eval->arena, ig_ts_value, x->count + 1);
+    size_t all = x->count + y->count;
+    const ig_ts_value nothing = { 0 };
+    ig_ts_value *values = IG_NEW_ARRAY(m->eval->arena, ig_ts_value, all + 1);
+    const char **names = IG_NEW_ARRAY(m->eval->arena, const char *, all + 1);
     *out = *x;
     out->values = values;
+    out->names = names;
     for (size_t i = 0; i < x->count; i++) {
         const ig_ts_value *other = name_of(y, x->names[i]);
+        names[i] = x->names[i];
         if (other) {
             IG_TRY(merge_values(m, &x->values[i], other, &values[i]));
+        }
+        merge_lone_name(m, &x->values[i], other ? other : &nothing, &values[i]);
+    }
+    for (size_t i = 0; i < y->count; i++) {
+        if (!name_of(x, y->names[i])) {
+            names[out->count] = y->names[i];
+            merge_lone_name(m, &nothing, &y->values[i], &values[out->count++]);
         }
     }
     return IG_OK;
@@ -475,14 +525,16 @@ static ig_status merge_holder(merge *m, const ig_ts_change *change) {
     } else if (kind == IG_TS_HOLD_OBJECT) {
         IG_TRY(merge_object(m, &x, &y, &merged));
     } else if (kind != IG_TS_HOLD_FRAME && !keys_agree(&x, &y)) {
-        merged.poison =
-            "has one length or other keys in one branch than in the other, which a run-time condition chooses from";
+        merged.poison = content_poison(m, &x, &y);
     } else {
         /* A frame may have got more names on one side. */
         size_t count = x.count < y.count ? x.count : y.count;
         ig_ts_value *values = IG_NEW_ARRAY(m->eval->arena, ig_ts_value, count + 1);
         for (size_t i = 0; i < count; i++) {
             IG_TRY(merge_values(m, &x.values[i], &y.values[i], &values[i]));
+            if (kind == IG_TS_HOLD_FRAME && m->point) {
+                merge_lone_name(m, &x.values[i], &y.values[i], &values[i]);
+            }
         }
         merged.values = values;
         merged.count = count;
@@ -552,9 +604,10 @@ static void make_if(merge *m, ig_op *trial) {
 }
 
 ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
-                      uint32_t first_symbol) {
+                      uint32_t first_symbol, const ig_ts_point *point) {
     merge m = { .eval = eval,
                 .sides = sides,
+                .point = point,
                 .trial = trial,
                 .first_symbol = first_symbol,
                 .start = sides[0].level->start };

@@ -22,6 +22,9 @@ typedef struct ig_ts_plain {
                       ig_ts_value *out_value);
     ig_status (*run_block)(ig_ts_eval *eval, ig_ast_list body);
     ig_status (*evaluate)(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value);
+    /* The truth of an expression: known, or of the run. */
+    ig_status (*condition)(ig_ts_eval *eval, const ig_ast *node,
+                           ig_ts_value *out_value);
     /* Of a parameter of the function, as its author sees names. */
     ig_status (*default_value)(ig_ts_eval *eval, const ig_function *function,
                                const ig_ast *node, ig_ts_value *out_value);

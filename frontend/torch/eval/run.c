@@ -68,8 +68,7 @@ ig_status ig_ts_raise(ig_ts_eval *eval, const char *message) {
 
 ig_status ig_ts_use(ig_ts_eval *eval, const ig_ts_value *value) {
     if (value->kind == IG_TS_POISON) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "uses a value that %s",
-                           value->as.poison->what);
+        return ig_ts_refuse_poison(eval, "uses a value that", value->as.poison);
     }
     if (value->kind == IG_TS_UNSET) {
         return ig_ts_error(eval, IG_INVALID, "uses a value that is not set");
@@ -142,10 +141,10 @@ static ig_status unpack_values(ig_ts_eval *eval, const ig_ast_list *targets,
         return ig_ts_error(eval, IG_INVALID, "unpacks %s", ig_ts_kind_name(value));
     }
     const ig_ts_list *list = value->as.list;
-    if (list->poison || list->count != targets->count) {
-        return ig_ts_error(eval, list->poison ? IG_UNSUPPORTED : IG_INVALID,
-                           "unpacks %zu values into %zu names", list->count,
-                           targets->count);
+    IG_TRY(ig_ts_open(eval, value));
+    if (list->count != targets->count) {
+        return ig_ts_error(eval, IG_INVALID, "unpacks %zu values into %zu names",
+                           list->count, targets->count);
     }
     for (size_t i = 0; i < targets->count; i++) {
         IG_TRY(assign_target(eval, targets->items[i], list->items[i]));

@@ -3,22 +3,24 @@
 
 #include <assert.h>
 
-const char ig_ts_stacked_words[] = "has as many items as an extent says";
-const char ig_ts_grows_words[] = "grows in this loop, so that its items are not known";
+const ig_ts_poison ig_ts_stacked = { .what = "has as many items as an extent says" };
+const ig_ts_poison ig_ts_grows = {
+    .what = "grows in this loop, so that its items are not known"
+};
 
 ig_ts_content ig_ts_stacked_content(ig_ts_tensor *stack) {
-    return (ig_ts_content){ .poison = ig_ts_stacked_words, .stack = stack };
+    return (ig_ts_content){ .poison = &ig_ts_stacked, .stack = stack };
 }
 
 ig_ts_content ig_ts_growing_content(void) {
-    return (ig_ts_content){ .poison = ig_ts_grows_words };
+    return (ig_ts_content){ .poison = &ig_ts_grows };
 }
 
 ig_ts_list *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack) {
     ig_ts_list *list = ig_ts_list_create(eval, 0);
     ig_types *types = &eval->code->types;
     list->type = ig_type_list(types, types->simple[IG_SCRIPT_TENSOR]);
-    list->poison = ig_ts_stacked_words;
+    list->poison = &ig_ts_stacked;
     list->stack = stack;
     return list;
 }

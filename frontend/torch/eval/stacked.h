@@ -11,7 +11,7 @@
 
 #include "frontend/torch/eval/eval.h"
 
-extern const char ig_ts_stacked_words[], ig_ts_grows_words[];
+extern const ig_ts_poison ig_ts_stacked, ig_ts_grows;
 
 /* The content of a list that is `stack`; as it is within the loop that fills it. */
 ig_ts_content ig_ts_stacked_content(ig_ts_tensor *stack);

@@ -84,7 +84,8 @@ static bool numbers_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_
 }
 
 static bool items_equal(const ig_ts_list *a, const ig_ts_list *b, bool *out_known) {
-    bool is_equal = a->count == b->count;
+    *out_known = !a->poison && !b->poison;
+    bool is_equal = *out_known && a->count == b->count;
     for (size_t i = 0; is_equal && i < a->count; i++) {
         is_equal = ig_ts_equal(&a->items[i], &b->items[i], out_known);
     }
@@ -92,7 +93,8 @@ static bool items_equal(const ig_ts_list *a, const ig_ts_list *b, bool *out_know
 }
 
 static bool dicts_equal(const ig_ts_dict *a, const ig_ts_dict *b, bool *out_known) {
-    bool is_equal = a->count == b->count;
+    *out_known = !a->poison && !b->poison;
+    bool is_equal = *out_known && a->count == b->count;
     for (size_t i = 0; is_equal && i < a->count; i++) {
         size_t at = ig_ts_dict_find(b, &a->keys[i]);
         is_equal = at < b->count &&
@@ -119,7 +121,10 @@ static bool parts_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_kn
 }
 
 bool ig_ts_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_known) {
-    *out_known = true;
+    *out_known = a->kind != IG_TS_POISON && b->kind != IG_TS_POISON;
+    if (!*out_known) {
+        return false;
+    }
     if (ig_ts_is_number(a) && ig_ts_is_number(b)) {
         return numbers_equal(a, b, out_known);
     }

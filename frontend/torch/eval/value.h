@@ -32,6 +32,7 @@ typedef struct ig_ts_object ig_ts_object;
 typedef struct ig_ts_function ig_ts_function;
 typedef struct ig_ts_poison ig_ts_poison;
 typedef struct ig_ts_choice ig_ts_choice;
+typedef struct ig_ts_point ig_ts_point;
 
 typedef enum ig_ts_kind {
     IG_TS_UNSET,     /* a name that has no value yet */
@@ -144,9 +145,10 @@ struct ig_ts_list { /* lists and tuples */
     size_t count, capacity;
     const ig_class *class;      /* of a NamedTuple, else NULL */
     const ig_script_type *type; /* as annotated; NULL: what the items tell */
-    const char *poison;         /* why it is unknown, or NULL */
+    const ig_ts_poison *poison; /* why it is unknown, or NULL */
     ig_ts_tensor *stack;        /* of a poisoned one: its items (stacked.h), or NULL */
     const char *path; /* "cache.states" where the archive holds it; else NULL */
+    bool is_set; /* of plain Python: no item twice, in an order that tells nothing */
 };
 
 struct ig_ts_dict { /* in order of insertion */
@@ -154,7 +156,7 @@ struct ig_ts_dict { /* in order of insertion */
     ig_ts_value *keys, *values;
     size_t count, capacity;
     const ig_script_type *type;
-    const char *poison;
+    const ig_ts_poison *poison;
     const char *path;     /* where the archive holds it; else NULL */
     struct ig_map *index; /* of a large one: key -> 1 + its place; else NULL */
 };
@@ -175,13 +177,14 @@ struct ig_ts_function {
     struct ig_ts_frame *around;  /* the names it sees */
     ig_ts_value value;           /* a future: what it gave */
     bool is_done;
-    const ig_class *class; /* a class as a value */
+    const ig_class *class;               /* a class as a value */
     const struct ig_python_thing *plain; /* of plain Python (plain.h); else NULL */
 };
 
 struct ig_ts_poison {
     const char *what; /* "is a tensor in one branch and None in the other" */
     ig_location where;
+    const ig_ts_point *point; /* of the branch, where it can go on apart (poison.c) */
 };
 
 /* ---- making them ---- */

@@ -522,6 +522,9 @@ static bool is_of_external(const ig_ts_value *value, const char *name) {
         { "numbers.Number", { IG_TS_INT, IG_TS_FLOAT } },
         { "torch.nn.Module", { IG_TS_OBJECT, IG_TS_OBJECT } },
     };
+    if (value->kind == IG_TS_LIST && value->as.list->is_set) {
+        return strcmp(name, "builtins.set") == 0;
+    }
     for (size_t i = 0; i < IG_COUNT_OF(types); i++) {
         if (strcmp(types[i].name, name) == 0) {
             return value->kind == types[i].kinds[0] || value->kind == types[i].kinds[1];
@@ -641,7 +644,7 @@ HOOK(hook_hasattr) {
     IG_TRY(name_argument(eval, a, &name));
     IG_TRY(ig_python_attribute_find(eval, &a->values[0], name, &nothing, &is_found));
     *out = ig_ts_of_bool(is_found);
-    return IG_OK;
+    return is_found ? ig_ts_use(eval, &nothing) : IG_OK;
 }
 
 HOOK(hook_setattr) {

@@ -1,6 +1,6 @@
 /* Calls: what is called, its arguments, its frame.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/branch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -44,6 +44,7 @@ static ig_status read_keyword(ig_ts_eval *eval, const ig_ast_keyword *keyword,
         return ig_ts_error(eval, IG_UNSUPPORTED, "'**' of %s in a call",
                            ig_ts_kind_name(&value));
     }
+    IG_TRY(ig_ts_open(eval, &value));
     for (size_t i = 0; i < value.as.dict->count; i++) {
         const ig_ts_value *key = &value.as.dict->keys[i];
         if (key->kind != IG_TS_STR) {
@@ -294,12 +295,16 @@ static ig_status run_body(ig_ts_eval *eval, const ig_python_thing *function,
     ig_ts_frame *caller = eval->frame;
     eval->frame = frame;
     eval->depth++;
+    eval->python->calls++;
     ig_python_declare(eval, frame, &function->node->as.def->body);
     ig_status status = ig_python_run_block(eval, function->node->as.def->body);
     eval->depth--;
+    eval->python->calls--;
     eval->frame = caller;
     *out = frame->result;
-    if (status != IG_OK && !eval->has_raised && !eval->python->failed) {
+    bool has_failed = status != IG_OK && !eval->has_raised &&
+                      !eval->python->branching->asked.of;
+    if (has_failed && !eval->python->failed) {
         eval->python->failed = function;
     }
     if (function->owner) {

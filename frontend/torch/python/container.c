@@ -128,16 +128,13 @@ ig_status ig_python_items(ig_ts_eval *eval, const ig_ts_value *value,
     case IG_TS_LIST:
     case IG_TS_TUPLE:
         if (value->as.list->poison) {
-            return ig_ts_error(eval, IG_UNSUPPORTED, "loops over a list that %s",
-                               value->as.list->poison);
+            return ig_ts_refuse_poison(eval, "loops over a list that",
+                                       value->as.list->poison);
         }
         *out = copy_items(eval, value->as.list->items, value->as.list->count);
         return IG_OK;
     case IG_TS_DICT:
-        if (value->as.dict->poison) {
-            return ig_ts_error(eval, IG_UNSUPPORTED, "loops over a dict that %s",
-                               value->as.dict->poison);
-        }
+        IG_TRY(ig_ts_open(eval, value));
         *out = copy_items(eval, value->as.dict->keys, value->as.dict->count);
         return IG_OK;
     case IG_TS_STR:
@@ -175,6 +172,7 @@ ig_status ig_python_unite(ig_ts_eval *eval, ig_ts_list *list) {
         }
     }
     list->count = kept;
+    list->is_set = true;
     return IG_OK;
 }
 
@@ -281,14 +279,15 @@ static ig_status find_item(const method_call *c, size_t *out_place, size_t *out_
     *out_place = list->count;
     *out_count = 0;
     for (size_t i = 0; i < list->count; i++) {
-        bool is_known;
-        bool is_equal = ig_ts_equal(&list->items[i], find_argument(c, 0), &is_known);
-        if (!is_known) {
+        ig_ts_value equal;
+        IG_TRY(ig_python_compare(c->eval, IG_AST_OP_EQ, &list->items[i],
+                                 find_argument(c, 0), &equal));
+        if (equal.kind != IG_TS_BOOL || equal.form != IG_TS_KNOWN) {
             return ig_ts_error(c->eval, IG_UNSUPPORTED,
                                "compares items that only the run knows");
         }
-        *out_place = is_equal && *out_place == list->count ? i : *out_place;
-        *out_count += is_equal;
+        *out_place = equal.as.b && *out_place == list->count ? i : *out_place;
+        *out_count += equal.as.b;
     }
     return IG_OK;
 }
@@ -331,6 +330,54 @@ static const method_row list_rows[] = {
     { "index", 1, 1, list_index },
     { "count", 1, 1, list_count },
     { "remove", 1, 1, list_remove },
+    { NULL, 0, 0, NULL },
+};
+
+/* ---- of sets ---- */
+
+static ig_status set_add(const method_call *c) {
+    size_t place, count;
+    IG_TRY(find_item(c, &place, &count));
+    return count ? IG_OK : list_append(c);
+}
+
+static ig_status set_discard(const method_call *c) {
+    size_t place, count;
+    IG_TRY(find_item(c, &place, &count));
+    if (count) {
+        ig_ts_list_remove(c->eval, c->self->as.list, place);
+    }
+    return IG_OK;
+}
+
+static ig_status set_remove(const method_call *c) {
+    size_t place, count;
+    IG_TRY(find_item(c, &place, &count));
+    return count ? set_discard(c)
+                 : ig_ts_raise(c->eval, "KeyError: a set has no such item");
+}
+
+static ig_status set_update(const method_call *c) {
+    ig_ts_list *items;
+    IG_TRY(ig_python_items(c->eval, find_argument(c, 0), &items));
+    for (size_t i = 0; i < items->count; i++) {
+        ig_ts_arguments one = { .values = &items->items[i], .positional = 1 };
+        method_call call = { c->eval, c->self, &one, c->out };
+        IG_TRY(set_add(&call));
+    }
+    return IG_OK;
+}
+
+static ig_status set_copy(const method_call *c) {
+    IG_TRY(list_copy(c));
+    c->out->as.list->is_set = true;
+    return IG_OK;
+}
+
+static const method_row set_rows[] = {
+    { "add", 1, 1, set_add },       { "discard", 1, 1, set_discard },
+    { "remove", 1, 1, set_remove }, { "update", 1, 1, set_update },
+    { "clear", 0, 0, list_clear },  { "copy", 0, 0, set_copy },
     { NULL, 0, 0, NULL },
 };
 
@@ -385,6 +432,7 @@ static const method_row tuple_rows[] = {
 static ig_status dict_keys(const method_call *c) {
     const ig_ts_dict *dict = c->self->as.dict;
     *c->out = ig_ts_of_list(copy_items(c->eval, dict->keys, dict->count));
+    c->out->as.list->is_set = true;
     return IG_OK;
 }
 
@@ -414,6 +462,7 @@ static ig_status dict_items(const method_call *c) {
 static ig_status dict_get(const method_call *c) {
     const ig_ts_dict *dict = c->self->as.dict;
     const ig_ts_value *absent = find_argument(c, 1);
+    IG_TRY(ig_python_known_key(c->eval, find_argument(c, 0)));
     size_t at = ig_ts_dict_find(dict, find_argument(c, 0));
     *c->out = at < dict->count ? dict->values[at] : absent ? *absent : ig_ts_none();
     return IG_OK;
@@ -421,6 +470,7 @@ static ig_status dict_get(const method_call *c) {
 
 static ig_status dict_pop(const method_call *c) {
     ig_ts_dict *dict = c->self->as.dict;
+    IG_TRY(ig_python_known_key(c->eval, find_argument(c, 0)));
     size_t at = ig_ts_dict_find(dict, find_argument(c, 0));
     if (at == dict->count && !find_argument(c, 1)) {
         return ig_ts_raise(c->eval, "KeyError: a dict has no such key");
@@ -448,6 +498,7 @@ static ig_status dict_update(const method_call *c) {
             return ig_ts_error(c->eval, IG_UNSUPPORTED, "updates a dict by %s",
                                ig_ts_kind_name(from));
         }
+        IG_TRY(ig_ts_open(c->eval, from));
         for (size_t k = 0; k < from->as.dict->count; k++) {
             ig_ts_dict_set(c->eval, c->self->as.dict, from->as.dict->keys[k],
                            from->as.dict->values[k]);
@@ -458,6 +509,24 @@ static ig_status dict_update(const method_call *c) {
                        ig_ts_of_str(ig_str_of(c->arguments->names[i])),
                        c->arguments->values[c->arguments->positional + i]);
     }
+    return IG_OK;
+}
+
+static ig_status dict_clear(const method_call *c) {
+    while (c->self->as.dict->count) {
+        ig_ts_dict_remove(c->eval, c->self->as.dict, c->self->as.dict->count - 1);
+    }
+    return IG_OK;
+}
+
+static ig_status dict_popitem(const method_call *c) {
+    ig_ts_dict *dict = c->self->as.dict;
+    if (!dict->count) {
+        return ig_ts_raise(c->eval, "KeyError: popitem(): dictionary is empty");
+    }
+    size_t at = dict->count - 1;
+    *c->out = pair_of(c->eval, dict->keys[at], dict->values[at]);
+    ig_ts_dict_remove(c->eval, dict, at);
     return IG_OK;
 }
 
@@ -480,6 +549,8 @@ static const method_row dict_rows[] = {
     { "setdefault", 1, 2, dict_setdefault },
     { "update", 0, 64, dict_update },
     { "copy", 0, 0, dict_copy },
+    { "clear", 0, 0, dict_clear },
+    { "popitem", 0, 0, dict_popitem },
     { NULL, 0, 0, NULL },
 };
 
@@ -549,7 +620,7 @@ static const method_row module_rows[] = {
 static const method_row *rows_of(const ig_ts_value *self) {
     switch ((int)self->kind) {
     case IG_TS_LIST:
-        return list_rows;
+        return self->as.list->is_set ? set_rows : list_rows;
     case IG_TS_TUPLE:
         return tuple_rows;
     case IG_TS_DICT:
@@ -559,15 +630,6 @@ static const method_row *rows_of(const ig_ts_value *self) {
     default:
         return NULL;
     }
-}
-
-static ig_status check_poison(ig_ts_eval *eval, const ig_ts_value *self) {
-    const char *poison = self->kind == IG_TS_DICT   ? self->as.dict->poison
-                         : self->kind == IG_TS_LIST ? self->as.list->poison
-                                                    : NULL;
-    return poison ? ig_ts_error(eval, IG_UNSUPPORTED, "uses a %s that %s",
-                                ig_ts_kind_name(self), poison)
-                  : IG_OK;
 }
 
 static ig_status run_row(const method_call *c, const method_row *rows,
@@ -595,9 +657,9 @@ ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char
     const method_row *rows = rows_of(self);
     method_call c = { eval, self, arguments, out };
     bool grows = self->kind == IG_TS_LIST && strcmp(name, "append") == 0 &&
-                 self->as.list->poison == ig_ts_grows_words;
+                 self->as.list->poison == &ig_ts_grows;
     if (!grows) { /* a loop of the run stacks what it appends */
-        IG_TRY(check_poison(eval, self));
+        IG_TRY(ig_ts_open(eval, self));
     }
     if (rows) {
         return run_row(&c, rows, name);

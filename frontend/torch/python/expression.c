@@ -1,6 +1,6 @@
 /* Expressions of plain Python.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/branch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -67,10 +67,12 @@ static ig_status evaluate_items(ig_ts_eval *eval, const ig_ast *node,
 static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict) {
     ig_ts_value value;
     IG_TRY(ig_ts_evaluate(eval, node, &value));
+    IG_TRY(ig_ts_use(eval, &value));
     if (value.kind != IG_TS_DICT) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "'**' of %s in a dict",
                            ig_ts_kind_name(&value));
     }
+    IG_TRY(ig_ts_open(eval, &value));
     for (size_t i = 0; i < value.as.dict->count; i++) {
         ig_ts_dict_set(eval, dict, value.as.dict->keys[i], value.as.dict->values[i]);
     }
@@ -79,12 +81,8 @@ static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict
 
 static ig_status set_key(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
                          ig_ts_value value) {
-    IG_TRY(ig_ts_use(eval, &key));
+    IG_TRY(ig_python_known_key(eval, &key));
     IG_TRY(ig_ts_use(eval, &value));
-    if (ig_ts_is_number(&key) && key.form != IG_TS_KNOWN) {
-        return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "a key of a dict is known at run time only");
-    }
     ig_ts_dict_set(eval, dict, key, value);
     return IG_OK;
 }
@@ -221,7 +219,7 @@ static ig_status choose_value(ig_ts_eval *eval, const ig_ast *node, choice *c,
                               const ig_ts_value *condition, ig_ts_value *out) {
     c->name = ig_python_intern(eval, ig_arena_printf(eval->arena, "<%u>", node->id));
     ig_ts_name_set(eval, eval->frame, c->name, (ig_ts_value){ 0 });
-    IG_TRY(ig_ts_branch(eval, condition, choose_yes, choose_no, c));
+    IG_TRY(ig_python_branch(eval, node, condition, choose_yes, choose_no, c));
     const ig_ts_value *value = ig_ts_name_get(eval->frame, c->name);
     *out = value ? *value : ig_ts_none();
     return ig_ts_use(eval, out);

@@ -3,7 +3,7 @@
  *
  *     module.c      modules, and their globals when they are first used; imports
  *     class.c       classes: bases, attributes, instances
- *     statement.c   statements, and what follows them where the run chooses
+ *     statement.c, branch.c  statements; where the run chooses, and what follows
  *     assign.c      targets of assignments
  *     expression.c  expressions
  *     operation.c   operators and comparisons
@@ -93,7 +93,8 @@ struct ig_python_class {
 typedef enum ig_python_flow {
     IG_PYTHON_ON,
     IG_PYTHON_BREAK,
-    IG_PYTHON_CONTINUE
+    IG_PYTHON_CONTINUE,
+    IG_PYTHON_DONE /* all is done to the end of a trip that the run counts */
 } ig_python_flow;
 
 /* What is still to do when a statement ends, innermost first: the statements behind it,
@@ -123,6 +124,8 @@ struct ig_python {
     ig_map called;    /* IG_MAP_PTR(class) -> it, of those that a call reached */
     const ig_python_thing *failed; /* the function in which evaluation ended */
     ig_map results; /* IG_MAP_PTR(tuple) -> the schema whose results it holds */
+    uint32_t calls; /* of functions of the sources that are open */
+    struct ig_python_branching *branching;
 };
 
 /* ---- helpers ---- */
@@ -189,6 +192,9 @@ ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
 /* ---- statement.c, assign.c ---- */
 
 ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body);
+/* Statements `next` and on of a body, behind which `outer` is to do. */
+ig_status ig_python_run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
+                             const ig_python_rest *outer);
 /* A context, by its full name, that changes nothing that a forward computes. */
 bool ig_python_is_idle_context(const char *name);
 ig_status ig_python_assign(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value);
@@ -205,6 +211,9 @@ ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
 ig_status ig_python_unite(ig_ts_eval *eval, ig_ts_list *list);
 ig_status ig_python_binary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
                            const ig_ts_value *b, ig_ts_value *out);
+/* Is it a key that a dict can be asked for at import? */
+bool ig_python_is_key(const ig_ts_value *key);
+ig_status ig_python_known_key(ig_ts_eval *eval, const ig_ts_value *key);
 /* `a op= b`: in place where Python works in place. */
 ig_status ig_python_augment(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
                             const ig_ts_value *b, ig_ts_value *out);

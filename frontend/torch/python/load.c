@@ -211,6 +211,7 @@ ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
         return load_global(eval, value, out);
     case IG_PY_SET:
         IG_TRY(load_list(eval, value, path, &list));
+        list->is_set = true;
         *out = ig_ts_of_list(list);
         return IG_OK;
     case IG_PY_CALL:

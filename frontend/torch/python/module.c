@@ -6,7 +6,7 @@
  * change what is bound to it, in their order, when the name is first used.  Where
  * another statement between them uses the name, the order would count; that is refused.
  */
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/branch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -340,6 +340,7 @@ void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources) {
     static const ig_ts_plain hooks = { .load = ig_python_load,
                                        .run_block = ig_python_run_block,
                                        .evaluate = ig_python_evaluate,
+                                       .condition = ig_python_condition,
                                        .default_value = ig_python_default_hook,
                                        .call = ig_python_call_hook };
     if (!sources) {
@@ -348,6 +349,7 @@ void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources) {
     eval->plain = &hooks;
     eval->python = IG_NEW(eval->arena, struct ig_python);
     eval->python->sources = sources;
+    eval->python->branching = IG_NEW(eval->arena, struct ig_python_branching);
     ig_map_init(&eval->python->modules, eval->arena);
     ig_map_init(&eval->python->externals, eval->arena);
     ig_map_init(&eval->python->things, eval->arena);

@@ -33,6 +33,12 @@ ig_status ig_python_op_with(ig_ts_eval *eval, const char *name,
                             const ig_ts_arguments *arguments, ig_ts_value *out) {
     ig_ts_value results[8];
     uint32_t count = IG_COUNT_OF(results);
+    for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {
+        const ig_ts_value *value = &arguments->values[i];
+        bool is_stack = value->kind == IG_TS_LIST && value->as.list->stack;
+        IG_TRY(ig_ts_use(eval, value));
+        IG_TRY(is_stack ? IG_OK : ig_ts_open(eval, value));
+    }
     IG_TRY(ig_ts_call_op(eval, name, arguments, results, &count));
     assert(count <= IG_COUNT_OF(results) && "operators have a few results");
     return give_results(eval, results, count, out);
@@ -59,13 +65,11 @@ ig_status ig_python_truth(ig_ts_eval *eval, const ig_ts_value *value,
         return IG_OK;
     case IG_TS_LIST:
     case IG_TS_TUPLE:
-        if (value->as.list->poison) {
-            return ig_ts_error(eval, IG_UNSUPPORTED, "asks a list that %s",
-                               value->as.list->poison);
-        }
+        IG_TRY(ig_ts_open(eval, value));
         *out = ig_ts_of_bool(value->as.list->count > 0);
         return IG_OK;
     case IG_TS_DICT:
+        IG_TRY(ig_ts_open(eval, value));
         *out = ig_ts_of_bool(value->as.dict->count > 0);
         return IG_OK;
     case IG_TS_FUNCTION:
@@ -108,6 +112,9 @@ static ig_status call_special(ig_ts_eval *eval, const ig_ts_value *self,
 
 /* ---- binary ---- */
 
+static ig_status find_in(ig_ts_eval *eval, const ig_ts_value *a, const ig_ts_value *b,
+                         ig_ts_value *out);
+
 typedef struct operation {
     const char *numbers, *tensors; /* the operators; NULL: there is none */
     const char *reflected;         /* number op tensor, as op(tensor, number) */
@@ -142,14 +149,12 @@ static const operation operations[IG_AST_OPERATOR_COUNT] = {
     [IG_AST_OP_NE] = { "aten::ne", "aten::ne", "aten::ne", "__ne__" },
 };
 
-static bool is_sequence(const ig_ts_value *value) {
-    return value->kind == IG_TS_LIST || value->kind == IG_TS_TUPLE;
+static bool is_set(const ig_ts_value *value) {
+    return value->kind == IG_TS_LIST && value->as.list->is_set;
 }
 
-static ig_status check_list(ig_ts_eval *eval, const ig_ts_list *list) {
-    return list->poison
-               ? ig_ts_error(eval, IG_UNSUPPORTED, "uses a list that %s", list->poison)
-               : IG_OK;
+static bool is_sequence(const ig_ts_value *value) {
+    return (value->kind == IG_TS_LIST && !is_set(value)) || value->kind == IG_TS_TUPLE;
 }
 
 /* a + b, a * n of lists and tuples. */
@@ -157,8 +162,9 @@ static ig_status join_sequences(ig_ts_eval *eval, const ig_ts_value *a,
                                 const ig_ts_value *b, ig_ts_value *out) {
     ig_ts_list *list = ig_ts_list_create(eval, a->as.list->count + b->as.list->count);
     const ig_ts_list *parts[2] = { a->as.list, b->as.list };
+    IG_TRY(ig_ts_open(eval, a));
+    IG_TRY(ig_ts_open(eval, b));
     for (int k = 0; k < 2; k++) {
-        IG_TRY(check_list(eval, parts[k]));
         for (size_t i = 0; i < parts[k]->count; i++) {
             ig_ts_list_add(eval, list, parts[k]->items[i]);
         }
@@ -171,7 +177,7 @@ static ig_status join_sequences(ig_ts_eval *eval, const ig_ts_value *a,
 static ig_status repeat_sequence(ig_ts_eval *eval, const ig_ts_value *a,
                                  const ig_ts_value *times, ig_ts_value *out) {
     ig_ts_list *list = ig_ts_list_create(eval, 0);
-    IG_TRY(check_list(eval, a->as.list));
+    IG_TRY(ig_ts_open(eval, a));
     for (int64_t i = 0; i < times->as.i && a->as.list->count; i++) {
         for (size_t k = 0; k < a->as.list->count; k++) {
             IG_TRY(ig_ts_step(eval));
@@ -187,7 +193,44 @@ static bool is_known_int(const ig_ts_value *value) {
     return value->kind == IG_TS_INT && value->form == IG_TS_KNOWN;
 }
 
-/* Of sequences and strings; *out_done false: of neither. */
+/* a | b of dicts: what b has counts. */
+static ig_status join_dicts(ig_ts_eval *eval, const ig_ts_value *a,
+                            const ig_ts_value *b, ig_ts_value *out) {
+    ig_ts_value made, other = *b, nothing;
+    ig_ts_arguments none = { 0 }, given = { .values = &other, .positional = 1 };
+    IG_TRY(ig_python_method(eval, a, "copy", &none, &made));
+    IG_TRY(ig_python_method(eval, &made, "update", &given, &nothing));
+    *out = made;
+    return IG_OK;
+}
+
+/* a | b, a & b, a - b of sets. */
+static ig_status join_sets(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
+                           const ig_ts_value *b, ig_ts_value *out) {
+    ig_ts_list *list = ig_ts_list_create(eval, 0);
+    const ig_ts_list *parts[2] = { a->as.list, b->as.list };
+    IG_TRY(ig_ts_open(eval, a));
+    IG_TRY(ig_ts_open(eval, b));
+    *out = ig_ts_of_list(list);
+    for (int k = 0; k < (op == IG_AST_OP_BIT_OR ? 2 : 1); k++) {
+        for (size_t i = 0; i < parts[k]->count; i++) {
+            ig_ts_value is_in = ig_ts_of_bool(op == IG_AST_OP_BIT_AND);
+            if (op != IG_AST_OP_BIT_OR) {
+                IG_TRY(find_in(eval, &parts[k]->items[i], b, &is_in));
+            }
+            if (is_in.form != IG_TS_KNOWN) {
+                return ig_ts_error(eval, IG_UNSUPPORTED,
+                                   "a set holds what only the run knows");
+            }
+            if (is_in.as.b == (op == IG_AST_OP_BIT_AND)) {
+                ig_ts_list_add(eval, list, parts[k]->items[i]);
+            }
+        }
+    }
+    return ig_python_unite(eval, list);
+}
+
+/* Of sequences, dicts and strings; *out_done false: of neither. */
 static ig_status combine_sequences(ig_ts_eval *eval, ig_ast_operator op,
                                    const ig_ts_value *a, const ig_ts_value *b,
                                    ig_ts_value *out, bool *out_done) {
@@ -200,6 +243,14 @@ static ig_status combine_sequences(ig_ts_eval *eval, ig_ast_operator op,
     }
     if (op == IG_AST_OP_MUL && is_known_int(a) && is_sequence(b)) {
         return repeat_sequence(eval, b, a, out);
+    }
+    bool joins_sets = op == IG_AST_OP_BIT_OR || op == IG_AST_OP_BIT_AND ||
+                      op == IG_AST_OP_SUB;
+    if (joins_sets && is_set(a) && is_set(b)) {
+        return join_sets(eval, op, a, b, out);
+    }
+    if (op == IG_AST_OP_BIT_OR && a->kind == IG_TS_DICT && b->kind == IG_TS_DICT) {
+        return join_dicts(eval, a, b, out);
     }
     if (op == IG_AST_OP_MOD && a->kind == IG_TS_STR) {
         *out = ig_python_poison(eval, "is a formatted text");
@@ -269,11 +320,14 @@ ig_status ig_python_binary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_val
 ig_status ig_python_augment(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
                             const ig_ts_value *b, ig_ts_value *out) {
     IG_TRY(ig_ts_use(eval, a));
-    if (a->kind == IG_TS_LIST && op == IG_AST_OP_ADD) {
-        ig_ts_value other = *b, nothing;
+    bool extends = op == IG_AST_OP_ADD && is_sequence(a) && a->kind == IG_TS_LIST;
+    bool updates = op == IG_AST_OP_BIT_OR && (a->kind == IG_TS_DICT || is_set(a));
+    if (extends || updates) {
+        ig_ts_value self = *a, other = *b, nothing;
         ig_ts_arguments arguments = { .values = &other, .positional = 1 };
-        *out = *a;
-        return ig_python_method(eval, a, "extend", &arguments, &nothing);
+        *out = self;
+        return ig_python_method(eval, &self, extends ? "extend" : "update", &arguments,
+                                &nothing);
     }
     const char *name = operations[op].tensors;
     if (a->kind != IG_TS_TENSOR || !name || op == IG_AST_OP_MATMUL) {
@@ -313,29 +367,63 @@ ig_status ig_python_unary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_valu
 static ig_status equal_values(ig_ts_eval *eval, const ig_ts_value *a,
                               const ig_ts_value *b, ig_ts_value *out);
 
+static bool is_false(const ig_ts_value *truth) {
+    return truth->form == IG_TS_KNOWN && !truth->as.b;
+}
+
+/* *truth, and that a is b. */
+static ig_status and_equal(ig_ts_eval *eval, const ig_ts_value *a, const ig_ts_value *b,
+                           ig_ts_value *truth) {
+    ig_ts_value pair[2] = { *truth };
+    IG_TRY(equal_values(eval, a, b, &pair[1]));
+    IG_TRY(ig_python_truth(eval, &pair[1], &pair[1]));
+    bool is_plain = pair[0].form == IG_TS_KNOWN || pair[1].form == IG_TS_KNOWN;
+    if (!is_plain) {
+        return ig_python_op(eval, "aten::__and__", pair, 2, truth);
+    }
+    bool is_first = pair[0].form == IG_TS_KNOWN;
+    const ig_ts_value *known = &pair[is_first ? 0 : 1];
+    *truth = known->as.b ? pair[is_first ? 1 : 0] : *known;
+    return IG_OK;
+}
+
 /* Item by item: sizes may be equal as the run says. */
 static ig_status equal_items(ig_ts_eval *eval, const ig_ts_value *a,
                              const ig_ts_value *b, ig_ts_value *out) {
-    IG_TRY(check_list(eval, a->as.list));
-    IG_TRY(check_list(eval, b->as.list));
+    IG_TRY(ig_ts_open(eval, a));
+    IG_TRY(ig_ts_open(eval, b));
     *out = ig_ts_of_bool(a->as.list->count == b->as.list->count);
-    for (size_t i = 0; i < a->as.list->count; i++) {
-        ig_ts_value pair[2];
-        if (out->form == IG_TS_KNOWN && !out->as.b) {
+    for (size_t i = 0; i < a->as.list->count && !is_false(out); i++) {
+        IG_TRY(and_equal(eval, &a->as.list->items[i], &b->as.list->items[i], out));
+    }
+    return IG_OK;
+}
+
+static ig_status equal_sets(ig_ts_eval *eval, const ig_ts_value *a,
+                            const ig_ts_value *b, ig_ts_value *out) {
+    IG_TRY(ig_ts_open(eval, a));
+    IG_TRY(ig_ts_open(eval, b));
+    *out = ig_ts_of_bool(a->as.list->count == b->as.list->count);
+    for (size_t i = 0; i < a->as.list->count && !is_false(out); i++) {
+        IG_TRY(find_in(eval, &a->as.list->items[i], b, out));
+    }
+    return IG_OK;
+}
+
+/* Value by value, whatever the order of the keys. */
+static ig_status equal_dicts(ig_ts_eval *eval, const ig_ts_value *a,
+                             const ig_ts_value *b, ig_ts_value *out) {
+    const ig_ts_dict *x = a->as.dict, *y = b->as.dict;
+    IG_TRY(ig_ts_open(eval, a));
+    IG_TRY(ig_ts_open(eval, b));
+    *out = ig_ts_of_bool(x->count == y->count);
+    for (size_t i = 0; i < x->count && !is_false(out); i++) {
+        size_t at = ig_ts_dict_find(y, &x->keys[i]);
+        if (at == y->count) {
+            *out = ig_ts_of_bool(false);
             return IG_OK;
         }
-        pair[0] = *out;
-        IG_TRY(
-            equal_values(eval, &a->as.list->items[i], &b->as.list->items[i], &pair[1]));
-        IG_TRY(ig_python_truth(eval, &pair[1], &pair[1]));
-        bool is_plain = pair[0].form == IG_TS_KNOWN || pair[1].form == IG_TS_KNOWN;
-        if (is_plain) {
-            bool is_first = pair[0].form == IG_TS_KNOWN;
-            const ig_ts_value *known = &pair[is_first ? 0 : 1];
-            *out = known->as.b ? pair[is_first ? 1 : 0] : *known;
-        } else {
-            IG_TRY(ig_python_op(eval, "aten::__and__", pair, 2, out));
-        }
+        IG_TRY(and_equal(eval, &x->values[i], &y->values[at], out));
     }
     return IG_OK;
 }
@@ -345,6 +433,8 @@ static ig_status equal_values(ig_ts_eval *eval, const ig_ts_value *a,
                               const ig_ts_value *b, ig_ts_value *out) {
     ig_ts_value pair[2] = { *a, *b };
     bool is_known = true, has_number = ig_ts_is_number(a) || ig_ts_is_number(b);
+    IG_TRY(ig_ts_use(eval, a));
+    IG_TRY(ig_ts_use(eval, b));
     bool is_tensor = a->kind == IG_TS_TENSOR || b->kind == IG_TS_TENSOR;
     if (is_tensor && (has_number || a->kind == b->kind)) {
         bool is_swapped = a->kind != IG_TS_TENSOR;
@@ -355,8 +445,18 @@ static ig_status equal_values(ig_ts_eval *eval, const ig_ts_value *a,
     if (ig_ts_is_number(a) && ig_ts_is_number(b)) {
         return ig_python_op(eval, "aten::eq", pair, 2, out);
     }
+    if (is_set(a) != is_set(b)) {
+        *out = ig_ts_of_bool(false);
+        return IG_OK;
+    }
+    if (is_set(a)) {
+        return equal_sets(eval, a, b, out);
+    }
     if (is_sequence(a) && a->kind == b->kind) {
         return equal_items(eval, a, b, out);
+    }
+    if (a->kind == IG_TS_DICT && b->kind == IG_TS_DICT) {
+        return equal_dicts(eval, a, b, out);
     }
     bool is_equal = ig_ts_equal(a, b, &is_known);
     *out = ig_ts_of_bool(is_equal);
@@ -371,7 +471,8 @@ static ig_status find_in(ig_ts_eval *eval, const ig_ts_value *a, const ig_ts_val
                          ig_ts_value *out) {
     const char *class;
     ig_ts_list *items;
-    if (b->kind == IG_TS_DICT) {
+    if (b->kind == IG_TS_DICT && ig_python_is_key(a)) {
+        IG_TRY(ig_ts_open(eval, b));
         *out = ig_ts_of_bool(ig_ts_dict_find(b->as.dict, a) < b->as.dict->count);
         return IG_OK;
     }
@@ -386,8 +487,9 @@ static ig_status find_in(ig_ts_eval *eval, const ig_ts_value *a, const ig_ts_val
     if (b->kind == IG_TS_OBJECT && a->kind == IG_TS_STR &&
         ig_python_is_container(b->as.object, &class)) {
         const char *name = ig_arena_copy(eval->arena, a->as.str.data, a->as.str.size);
-        *out = ig_ts_of_bool(ig_ts_object_get(b->as.object, name) != NULL);
-        return IG_OK;
+        const ig_ts_value *member = ig_ts_object_get(b->as.object, name);
+        *out = ig_ts_of_bool(member != NULL);
+        return member ? ig_ts_use(eval, member) : IG_OK;
     }
     if (b->kind == IG_TS_TENSOR) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "'in' over a tensor is not supported");

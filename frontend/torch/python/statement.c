@@ -1,17 +1,7 @@
 /* Statements of plain Python.
  * SPDX-License-Identifier: Apache-2.0
- *
- * Python's authors return, break and continue from anywhere.  Where the run chooses the
- * branch in which that happens, each side goes on to the end of the function by itself,
- * with all that is still to do (ig_python_rest), and the results of both are merged:
- *
- *     if x.mean() > 0:          if …:  return a, made on this side
- *         return a              else:  b = …; return b, made on that side
- *     b = …
- *     return b
  */
-#include "frontend/torch/python/inside.h"
-#include "frontend/torch/eval/loop.h"
+#include "frontend/torch/python/branch.h"
 
 #include <string.h>
 
@@ -30,25 +20,38 @@ static bool has_left(ig_ts_eval *eval) {
 
 /* ---- bodies ---- */
 
-/* Statements `next` and on of a body, behind which `outer` is to do. */
-static ig_status run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
-                          const ig_python_rest *outer) {
+static ig_status run_one(ig_ts_eval *eval, const ig_ast *node,
+                         const ig_python_rest *rest) {
+    scope_of(eval)->rest = rest;
+    eval->frame->line = node->line;
+    IG_TRY(ig_ts_step(eval));
+    return run_statement(eval, node);
+}
+
+ig_status ig_python_run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
+                             const ig_python_rest *outer) {
     ig_python_scope *scope = scope_of(eval);
     const ig_python_rest *before = scope->rest;
     ig_status status = IG_OK;
     for (size_t i = next; status == IG_OK && i < body.count && !has_left(eval); i++) {
         ig_python_rest rest = { .body = body, .next = i + 1, .outer = outer };
-        scope->rest = &rest;
-        eval->frame->line = body.items[i]->line;
-        status = ig_ts_step(eval);
-        status = status == IG_OK ? run_statement(eval, body.items[i]) : status;
+        ig_python_attempt attempt = { .node = body.items[i],
+                                      .run = run_one,
+                                      .rest = &rest };
+        status = ig_python_attempt_run(eval, &attempt);
     }
     scope->rest = before;
     return status;
 }
 
 ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body) {
-    return run_from(eval, body, 0, scope_of(eval)->rest);
+    ig_python_scope *scope = scope_of(eval);
+    const ig_python_rest *rest = scope->rest;
+    IG_TRY(ig_python_run_from(eval, body, 0, rest));
+    if (rest && rest->is_barrier && scope->flow == IG_PYTHON_DONE) {
+        scope->flow = IG_PYTHON_ON; /* the next trip begins */
+    }
+    return IG_OK;
 }
 
 /* ---- loops over what is known ---- */
@@ -56,8 +59,8 @@ ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body) {
 /* Did the loop's body leave the loop? */
 static bool leaves_loop(ig_ts_eval *eval) {
     ig_python_scope *scope = scope_of(eval);
-    bool is_broken = scope->flow == IG_PYTHON_BREAK;
-    scope->flow = IG_PYTHON_ON;
+    bool is_broken = scope->flow == IG_PYTHON_BREAK || scope->flow == IG_PYTHON_DONE;
+    scope->flow = scope->flow == IG_PYTHON_DONE ? IG_PYTHON_DONE : IG_PYTHON_ON;
     return is_broken || eval->frame->has_returned;
 }
 
@@ -71,12 +74,12 @@ static ig_status run_trips(ig_ts_eval *eval, const ig_ast *node,
         };
         eval->frame->line = node->line;
         IG_TRY(ig_python_assign(eval, node->as.loop.target, items->items[i]));
-        IG_TRY(run_from(eval, body, 0, &rest));
+        IG_TRY(ig_python_run_from(eval, body, 0, &rest));
         if (leaves_loop(eval)) {
             return IG_OK;
         }
     }
-    return run_from(eval, node->as.loop.orelse, 0, outer);
+    return ig_python_run_from(eval, node->as.loop.orelse, 0, outer);
 }
 
 /* A body of which the run makes as many trips as it likes. */
@@ -111,12 +114,12 @@ static ig_status run_while_from(ig_ts_eval *eval, const ig_ast *node,
                                 .body = node->as.branch.body,
                                 .condition = value };
             IG_TRY(run_loop(eval, &loop));
-            return run_from(eval, node->as.branch.orelse, 0, outer);
+            return ig_python_run_from(eval, node->as.branch.orelse, 0, outer);
         }
         if (!condition.as.b) {
-            return run_from(eval, node->as.branch.orelse, 0, outer);
+            return ig_python_run_from(eval, node->as.branch.orelse, 0, outer);
         }
-        IG_TRY(run_from(eval, node->as.branch.body, 0, &rest));
+        IG_TRY(ig_python_run_from(eval, node->as.branch.body, 0, &rest));
         if (leaves_loop(eval)) {
             return IG_OK;
         }
@@ -173,103 +176,36 @@ static ig_status run_for(ig_ts_eval *eval, const ig_ast *node) {
     }
     IG_TRY(run_counted(eval, node, &is_done));
     if (is_done) {
-        return run_from(eval, node->as.loop.orelse, 0, outer);
+        return ig_python_run_from(eval, node->as.loop.orelse, 0, outer);
     }
     IG_TRY(ig_ts_evaluate(eval, node->as.loop.iterable, &iterable));
     IG_TRY(ig_python_items(eval, &iterable, &items));
     return run_trips(eval, node, items, 0, outer);
 }
 
-/* ---- branches ---- */
+/* ---- what is still to do ---- */
 
-static ig_status run_yes(ig_ts_eval *eval, void *user) {
-    return ig_python_run_block(eval, ((const ig_ast *)user)->as.branch.body);
-}
-
-static ig_status run_no(ig_ts_eval *eval, void *user) {
-    return ig_python_run_block(eval, ((const ig_ast *)user)->as.branch.orelse);
-}
-
-/* All that is still to do in the function, or until it returns. */
-static ig_status run_rest(ig_ts_eval *eval, const ig_python_rest *rest) {
+ig_status ig_python_run_rest(ig_ts_eval *eval, const ig_python_rest *rest) {
     ig_python_scope *scope = scope_of(eval);
-    for (; rest && !eval->frame->has_returned; rest = rest->outer) {
+    for (; rest && !eval->frame->has_returned && scope->flow != IG_PYTHON_DONE;
+         rest = rest->outer) {
         if (!rest->loop) {
-            IG_TRY(run_from(eval, rest->body, rest->next, rest->outer));
+            IG_TRY(ig_python_run_from(eval, rest->body, rest->next, rest->outer));
             continue;
         }
         bool is_broken = scope->flow == IG_PYTHON_BREAK;
+        ig_python_attempt left = { .node = rest->loop,
+                                   .run = run_while_from,
+                                   .rest = rest->outer };
         scope->flow = IG_PYTHON_ON;
         if (is_broken) {
             continue;
         }
         IG_TRY(rest->items
                    ? run_trips(eval, rest->loop, rest->items, rest->next, rest->outer)
-                   : run_while_from(eval, rest->loop, rest->outer));
+                   : ig_python_attempt_run(eval, &left));
     }
     return IG_OK;
-}
-
-/* One side of a branch, to the end of the function. */
-typedef struct side {
-    const ig_ast *node;
-    const ig_python_rest *rest;
-    const char *result; /* the name that the result is bound to */
-} side;
-
-static ig_status run_side(ig_ts_eval *eval, const side *s, ig_ast_list body) {
-    ig_python_scope *scope = scope_of(eval);
-    const ig_python_rest *before = scope->rest;
-    IG_TRY(run_from(eval, body, 0, s->rest));
-    IG_TRY(run_rest(eval, s->rest));
-    ig_ts_value result = eval->frame->has_returned ? eval->frame->result : ig_ts_none();
-    eval->frame->has_returned = false;
-    scope->flow = IG_PYTHON_ON;
-    scope->rest = before;
-    ig_ts_name_set(eval, eval->frame, s->result, result);
-    return IG_OK;
-}
-
-static ig_status run_yes_side(ig_ts_eval *eval, void *user) {
-    return run_side(eval, user, ((const side *)user)->node->as.branch.body);
-}
-
-static ig_status run_no_side(ig_ts_eval *eval, void *user) {
-    return run_side(eval, user, ((const side *)user)->node->as.branch.orelse);
-}
-
-static ig_status branch_to_the_end(ig_ts_eval *eval, const ig_ast *node,
-                                   const ig_ts_value *condition) {
-    side s = { .node = node,
-               .rest = scope_of(eval)->rest,
-               .result = ig_python_intern(eval, "<result>") };
-    for (const ig_python_rest *at = s.rest; at; at = at->outer) {
-        if (at->is_barrier) {
-            return ig_ts_error(
-                eval, IG_UNSUPPORTED,
-                "returns, breaks or continues where a run-time condition "
-                "chooses, in a loop whose trips the run counts");
-        }
-    }
-    ig_ts_name_set(eval, eval->frame, s.result, (ig_ts_value){ 0 });
-    uint32_t line = eval->frame->line;
-    IG_TRY(ig_ts_branch(eval, condition, run_yes_side, run_no_side, &s));
-    eval->frame->line = line;
-    const ig_ts_value *result = ig_ts_name_get(eval->frame, s.result);
-    eval->frame->result = result ? *result : ig_ts_none();
-    eval->frame->has_returned = true;
-    return ig_ts_use(eval, &eval->frame->result);
-}
-
-static ig_status run_if(ig_ts_eval *eval, const ig_ast *node) {
-    ig_ts_value condition;
-    IG_TRY(ig_python_condition(eval, node->as.branch.test, &condition));
-    bool may_leave = ig_python_may_leave(&node->as.branch.body) ||
-                     ig_python_may_leave(&node->as.branch.orelse);
-    if (condition.form != IG_TS_KNOWN && may_leave) {
-        return branch_to_the_end(eval, node, &condition);
-    }
-    return ig_ts_branch(eval, &condition, run_yes, run_no, (void *)(uintptr_t)node);
 }
 
 /* ---- exceptions ---- */
@@ -470,7 +406,7 @@ static ig_status run_simple(ig_ts_eval *eval, const ig_ast *node) {
 static ig_status run_statement(ig_ts_eval *eval, const ig_ast *node) {
     switch ((int)node->kind) {
     case IG_AST_IF:
-        return run_if(eval, node);
+        return ig_python_run_if(eval, node);
     case IG_AST_WHILE:
         return run_while_from(eval, node, scope_of(eval)->rest);
     case IG_AST_FOR:

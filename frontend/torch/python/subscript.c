@@ -309,6 +309,25 @@ static ig_status slice_value(ig_ts_eval *eval, const ig_ts_value *object,
 
 /* ---- items ---- */
 
+/* At most as deep as the key is nested. */
+bool ig_python_is_key(const ig_ts_value *key) {
+    bool is_key = key->kind != IG_TS_POISON && key->kind != IG_TS_TENSOR &&
+                  (!ig_ts_is_number(key) || ig_ts_is_known(key));
+    for (size_t i = 0; is_key && key->kind == IG_TS_TUPLE && i < key->as.list->count;
+         i++) {
+        is_key = ig_python_is_key(&key->as.list->items[i]);
+    }
+    return is_key;
+}
+
+ig_status ig_python_known_key(ig_ts_eval *eval, const ig_ts_value *key) {
+    IG_TRY(ig_ts_use(eval, key));
+    return ig_python_is_key(key) ? IG_OK
+                                 : ig_ts_error(eval, IG_UNSUPPORTED,
+                                               "a key of a dict is known at run time "
+                                               "only");
+}
+
 /* modules[-1], modules["name"] */
 static ig_status module_item(ig_ts_eval *eval, const ig_ts_value *modules,
                              const ig_ts_value *index, ig_ts_value *out) {
@@ -348,7 +367,7 @@ static ig_status sequence_item(ig_ts_eval *eval, const ig_ts_list *list,
                                const ig_ts_value *index, ig_ts_value *out) {
     int64_t i;
     if (list->poison) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "uses a list that %s", list->poison);
+        return ig_ts_refuse_poison(eval, "uses a list that", list->poison);
     }
     IG_TRY(known_index(eval, index, 0, &i));
     i = i < 0 ? i + (int64_t)list->count : i;
@@ -380,6 +399,8 @@ ig_status ig_python_item(ig_ts_eval *eval, const ig_ts_value *object,
         return sequence_item(eval, object->as.list, index, out);
     }
     if (object->kind == IG_TS_DICT) {
+        IG_TRY(ig_ts_open(eval, object));
+        IG_TRY(ig_python_known_key(eval, index));
         size_t i = ig_ts_dict_find(object->as.dict, index);
         if (i == object->as.dict->count) {
             return ig_ts_raise(eval, "KeyError: a dict has no such key");
@@ -437,7 +458,7 @@ static ig_status write_sequence(ig_ts_eval *eval, ig_ts_list *list,
     IG_TRY(known_index(eval, index, 0, &i));
     i = i < 0 ? i + (int64_t)list->count : i;
     if (list->poison) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "uses a list that %s", list->poison);
+        return ig_ts_refuse_poison(eval, "uses a list that", list->poison);
     }
     if (i < 0 || (uint64_t)i >= list->count) {
         return ig_ts_raise(eval, "IndexError: list assignment index out of range");
@@ -467,12 +488,12 @@ ig_status ig_python_assign_item(ig_ts_eval *eval, const ig_ast *target,
     if (object.kind == IG_TS_LIST) {
         return write_sequence(eval, object.as.list, &index, value);
     }
-    bool is_key = !ig_ts_is_number(&index) || index.form == IG_TS_KNOWN;
-    if (object.kind != IG_TS_DICT || !is_key) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "assigns to an item of %s%s",
-                           ig_ts_kind_name(&object),
-                           is_key ? "" : " that only the run knows");
+    if (object.kind != IG_TS_DICT) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "assigns to an item of %s",
+                           ig_ts_kind_name(&object));
     }
+    IG_TRY(ig_ts_open(eval, &object));
+    IG_TRY(ig_python_known_key(eval, &index));
     ig_ts_dict_set(eval, object.as.dict, index, value);
     return IG_OK;
 }

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
     plain_python.py OUT_DIR [--stored]
 
 Writes OUT_DIR/plain/KIND/NAME with package.pt, case.json and test_data_set_K, which
-`ingot verify` reads, for each net of plainzoo/nets.py; expected values are torch's.
+`ingot verify` reads, for each net of plainzoo/nets.py and plainzoo/branches.py; expected values are torch's.
 KIND says in which forms a case passes: all; closed: not with open extents; refused:
 none, with words at import.  With --stored archives are as small as they get:
 tests/models/plain.tar.xz holds them.
@@ -23,6 +23,7 @@ import torch
 import torch.fx
 from torch.package import PackageExporter
 
+import plainzoo.branches as branches
 import plainzoo.nets as zoo
 from values_json import write_set
 
@@ -32,6 +33,8 @@ def R(*shape, n=1):
 
 
 X, Y = R(3, 4), R(5, 4, n=2)
+SIDES = [(torch.tensor(v),) for v in ([1.5, 2.0, 0.5], [-1.5, -2.0, -3.0], [2.0, -4.0, 1.2],
+                                      [-0.5, 3.0, -1.1])]
 
 CASES = {
     "Early": ([(X,), (X.abs() * 4,), (X * 0.01,), (Y,), (X.abs(),)], {}),
@@ -48,6 +51,8 @@ CASES = {
     "Acts": ([(X,)], {}),
     "Tiny": ([(R(2, 1, 6, 6),)], {}),
     "Traced": ([(X,), (Y,)], {}),
+    **{name: (SIDES, {}) for name in ("Dicts", "Lists", "Nested", "Helpers", "Attributes",
+                                      "Statements", "Trips")},
     **{name: ([(X,)], {}) for name in ("Tries", "Yields", "Foreign", "Ordered", "Hooked")},
 }
 REFUSED = {"Tries", "Yields", "Foreign", "Ordered", "Hooked"}
@@ -66,7 +71,7 @@ def shrink(path):
 def write_case(folder, name, sets, more):
     folder.mkdir(parents=True)
     torch.manual_seed(7)
-    module = getattr(zoo, name)().eval()
+    module = getattr(zoo if hasattr(zoo, name) else branches, name)().eval()
     path = folder / "package.pt"
     with PackageExporter(str(path)) as exporter:
         exporter.intern("plainzoo.**")
