@@ -123,8 +123,23 @@ static bool ends_with_trip(const ig_python_rest *rest) {
     return rest != NULL;
 }
 
+/* What is done to the end must not be done in a branch that ends before. */
+static bool split_around(ig_ts_eval *eval, const char *what) {
+    bool has_grown = false;
+    for (const ig_python_open *open = eval->python->branching->open; open;
+         open = open->outer) {
+        bool is_merged = open->calls == eval->python->calls && open->point->level == 0;
+        has_grown = (is_merged && ig_ts_split_add(eval, open->point, false, what)) ||
+                    has_grown;
+    }
+    return has_grown;
+}
+
 static ig_status go_to_the_end(ig_ts_eval *eval, side *s, const ig_ts_point *point,
                                const ig_ts_value *condition) {
+    if (split_around(eval, "a branch in it is split")) {
+        return IG_UNSUPPORTED;
+    }
     s->result = ig_python_intern(eval, "<result>");
     s->is_trip = ends_with_trip(s->rest);
     ig_ts_name_set(eval, eval->frame, s->result, (ig_ts_value){ 0 });
