@@ -243,6 +243,19 @@ ig_status ig_ts_op_complex_part(ig_ts_call *call) {
     return IG_OK;
 }
 
+/* isreal(self): all that is not complex, and what has no imaginary part */
+ig_status ig_ts_op_isreal(ig_ts_call *call) {
+    if (is_complex(call, 0)) {
+        parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
+        return ig_aten_give(call, ig_expr_with(call->e, IG_OP_eq, x.im, 0));
+    }
+    ig_value *x = ig_aten_tensor(call, 0);
+    IG_TRY(call->e->status);
+    ig_value *yes = ig_expr_integer(call->e, IG_DT_bool, 1);
+    return ig_aten_give(call,
+                        ig_expr_expand(call->e, yes, x->type->rank, x->type->dims));
+}
+
 /* The same memory: complex numbers lie as their two parts. */
 static ig_status give_twin(ig_ts_call *call, const ig_torch_dtype_info *dtype) {
     ig_ts_tensor *twin = IG_NEW(call->arena, ig_ts_tensor);

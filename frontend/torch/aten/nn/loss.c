@@ -219,3 +219,77 @@ ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
     ig_class_loss l = read_classes(call, log);
     return ig_aten_give(call, ig_compose_class_loss(call->e, &l, NULL));
 }
+
+/* ---- losses of distances ---- */
+
+/* `value` where y is (IG_OP_eq) or is not (IG_OP_ne) that number, else 0. */
+static ig_value *value_where(ig_expr *e, ig_opcode test, ig_value *y, double number,
+                             ig_value *value) {
+    ig_value *zero = value ? ig_expr_number(e, (ig_dtype)value->type->dtype, 0) : NULL;
+    return ig_build_where(e, ig_expr_with(e, test, y, number), value, zero);
+}
+
+/* hinge_embedding_loss(self, target, margin, reduction): of targets 1 and -1 */
+ig_status ig_ts_op_hinge_embedding_loss(ig_ts_call *call) {
+    ig_expr *e = call->e;
+    pair p = read_operands(call);
+    double margin = ig_aten_float(call, 2);
+    ig_value *apart = ig_expr_number_with(e, IG_OP_sub, margin, p.x);
+    apart = ig_expr_with(e, IG_OP_max, apart, 0);
+    ig_value *loss = ig_build_add(e, value_where(e, IG_OP_ne, p.y, 1, apart),
+                                  value_where(e, IG_OP_ne, p.y, -1, p.x));
+    return give_reduced(call, loss, 3);
+}
+
+/* Sum of x y along an axis. */
+static ig_value *dot_along(ig_expr *e, ig_value *x, ig_value *y, uint32_t axis) {
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, ig_build_mul(e, x, y), axis, false);
+}
+
+/* cosine_embedding_loss(input1, input2, target, margin, reduction) */
+ig_status ig_ts_op_cosine_embedding_loss(ig_ts_call *call) {
+    static const double epsilon = 1e-12;
+    ig_expr *e = call->e;
+    pair p = read_operands(call);
+    ig_value *y = ig_aten_tensor(call, 2);
+    double margin = ig_aten_float(call, 3);
+    IG_TRY(e->status);
+    uint32_t axis = y->type->rank;
+    if (p.x->type->rank <= axis || p.y->type->rank <= axis) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "the inputs have no axis beside those of the target");
+    }
+    ig_value *a = ig_expr_with(e, IG_OP_add, dot_along(e, p.x, p.x, axis), epsilon);
+    ig_value *b = ig_expr_with(e, IG_OP_add, dot_along(e, p.y, p.y, axis), epsilon);
+    ig_value *cosine = ig_build_div(e, dot_along(e, p.x, p.y, axis),
+                                    ig_build_sqrt(e, ig_build_mul(e, a, b)));
+    ig_value *apart = ig_expr_with(e, IG_OP_max,
+                                   ig_expr_with(e, IG_OP_sub, cosine, margin), 0);
+    ig_value *close = ig_expr_number_with(e, IG_OP_sub, 1, cosine);
+    ig_value *loss = ig_build_add(e, value_where(e, IG_OP_eq, y, 1, close),
+                                  value_where(e, IG_OP_eq, y, -1, apart));
+    return give_reduced(call, loss, 4);
+}
+
+/* Of arguments `a` and `b` by the norm p (argument 4) with eps (argument 5). */
+static ig_value *distance_of(ig_ts_call *call, uint32_t a, uint32_t b) {
+    ig_ts_value result,
+        args[] = { call->args[a], call->args[b], call->args[4], call->args[5] };
+    return ig_expr_note(call->e, ig_ts_invoke(call, "aten::pairwise_distance", args, 4,
+                                              &result, 1))
+               ? ig_ts_read(call, &result)
+               : NULL;
+}
+
+/* triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction) */
+ig_status ig_ts_op_triplet_margin_loss(ig_ts_call *call) {
+    ig_expr *e = call->e;
+    double margin = ig_aten_float(call, 3);
+    bool swaps = ig_aten_bool(call, 6);
+    ig_value *close = distance_of(call, 0, 1), *apart = distance_of(call, 0, 2);
+    if (swaps) {
+        apart = ig_build_min(e, apart, distance_of(call, 1, 2));
+    }
+    ig_value *loss = ig_expr_with(e, IG_OP_add, ig_build_sub(e, close, apart), margin);
+    return give_reduced(call, ig_expr_with(e, IG_OP_max, loss, 0), 7);
+}

@@ -177,6 +177,32 @@ ig_status ig_ts_op_roll(ig_ts_call *call) {
     return ig_aten_give(call, x);
 }
 
+/* fft_fftshift(self, dim): the axis's second half comes first; variant 1: the inverse,
+ * which differs where an extent is odd */
+ig_status ig_ts_op_fftshift(ig_ts_call *call) {
+    ig_aten_view v;
+    uint32_t count;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->e->status;
+    }
+    const int64_t *axes = ig_aten_axes(call, 1, v.rank, true, &count);
+    IG_TRY(call->e->status);
+    ig_module *module = call->module;
+    for (uint32_t i = 0; v.x && i < count && v.rank; i++) {
+        uint32_t axis = (uint32_t)axes[i];
+        ig_dim extent = v.x->type->dims[axis], two = ig_dim_of(2);
+        ig_dim first = call->row->variant ? ig_dim_floor_div(module, extent, two)
+                                          : ig_dim_ceil_div(module, extent, two);
+        ig_dim rest = ig_dim_sub(module, extent, first);
+        ig_value *parts[] = { ig_expr_slice(call->e, v.x, axis, first, rest, 1),
+                              ig_expr_slice(call->e, v.x, axis, ig_dim_of(0), first,
+                                            1) };
+        v.x = ig_expr_concat(call->e, axis, parts, 2);
+    }
+    return v.is_complex ? ig_ts_give_complex(call, 0, v.x, ig_ts_peek(call, 0)->dtype)
+                        : ig_aten_give(call, v.x);
+}
+
 /* flip(self, dims); variant: fliplr 1, flipud 2 */
 ig_status ig_ts_op_flip(ig_ts_call *call) {
     uint32_t count = 1, axis;
