@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import collections
+import dataclasses
 import gc
 import io
 import sys
@@ -22,6 +23,18 @@ except ImportError:
 Pair = collections.namedtuple("Pair", "x y")
 
 if torch is not None:
+    @dataclasses.dataclass
+    class Answer:
+        hidden: torch.Tensor
+        past: list = None
+        more: torch.Tensor = None
+
+    torch.export.register_dataclass(Answer, serialized_type_name="test_torch.Answer")
+
+    class Asks(torch.nn.Module):
+        def forward(self, answer):
+            return Answer(answer.hidden * 2, more=answer.past[0] + 1)
+
     class Net(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -58,6 +71,35 @@ class Torch(unittest.TestCase):
         self.check(ingot.compile(exported), module, x)
         traced = torch.jit.trace(module, x)
         self.check(ingot.compile(traced, inputs=["0=f32[B, 4]"]), module, torch.randn(9, 4))
+
+    def test_a_dataclass_is_a_dict_of_the_fields_that_are_set(self):
+        given = Answer(torch.randn(3), past=[torch.randn(2)])
+        program, want = ingot.compile(Asks(), (given,)), Asks()(given)
+        for call in (given, {"hidden": given.hidden, "past": given.past}):
+            got = program(call)
+            self.assertEqual(list(got), ["hidden", "more"])
+            torch.testing.assert_close(got["hidden"], want.hidden)
+            torch.testing.assert_close(got["more"], want.more)
+        with self.assertRaises(TypeError):
+            program(Answer(given.hidden))
+
+    def test_a_keyed_jagged_tensor_of_an_exported_program(self):
+        try:
+            from torchrec import KeyedJaggedTensor, KeyedTensor
+        except ImportError:
+            self.skipTest("torchrec is not installed")
+
+        class Sums(torch.nn.Module):
+            def forward(self, k):
+                sums = torch.ops.fbgemm.segment_sum_csr(1, k.offsets(), k.weights())
+                return KeyedTensor(["one"], [4], sums.view(1, 4))
+
+        given = KeyedJaggedTensor(["a", "b"], torch.arange(6), torch.randn(6),
+                                  lengths=torch.tensor([2, 0, 1, 3]))
+        given.offsets()
+        got, want = ingot.compile(Sums(), (given,))(given), Sums()(given)
+        self.assertEqual(list(got.keys()), ["one"])
+        torch.testing.assert_close(got["one"], want["one"])
 
     def test_examples_say_the_types_of_a_script(self):
         module, x = torch.nn.Linear(4, 2), torch.randn(3, 4)

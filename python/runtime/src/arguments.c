@@ -64,6 +64,34 @@ static int put_dict(session_slot *slot, PyObject *dict) {
     return 0;
 }
 
+/* A dataclass is a dict of the fields that are set, as torch.export takes it apart. */
+static int put_fields(session_slot *slot, PyObject *value, PyObject *fields) {
+    PyObject *name, *unused;
+    Py_ssize_t at = 0;
+    ig_call_open(slot->call, IG_TREE_DICT);
+    while (PyDict_Next(fields, &at, &name, &unused)) {
+        PyObject *field = PyObject_GetAttr(value, name);
+        bool is_set = field && field != Py_None;
+        int failed = !field || (is_set && (put_value(slot, name) < 0 ||
+                                           put_value(slot, field) < 0));
+        Py_XDECREF(field);
+        if (failed) {
+            return -1;
+        }
+    }
+    ig_call_close(slot->call);
+    return 0;
+}
+
+static int put_dataclass(session_slot *slot, PyObject *value, bool *out_is_one) {
+    PyObject *fields = PyObject_GetAttrString(value, "__dataclass_fields__");
+    PyErr_Clear();
+    *out_is_one = fields && PyDict_Check(fields);
+    int status = *out_is_one ? put_fields(slot, value, fields) : 0;
+    Py_XDECREF(fields);
+    return status;
+}
+
 /* ---- TorchRec's tensors of lists ---- */
 
 static const struct jagged_row {
@@ -181,6 +209,11 @@ static int put_other(session_slot *slot, PyObject *value) {
     }
     if (is_array(value)) {
         return put_array(slot, value);
+    }
+    bool is_dataclass;
+    int status = put_dataclass(slot, value, &is_dataclass);
+    if (is_dataclass) {
+        return status;
     }
     PyErr_Format(PyExc_TypeError, "a value of class %R is nothing that a model takes",
                  (PyObject *)Py_TYPE(value));

@@ -225,7 +225,7 @@ static PyObject *read_complex(session_slot *slot, uint32_t count) {
     return out;
 }
 
-/* Jagged and quantised tensors come as dicts of their parts. */
+/* Quantised tensors, and jagged ones without TorchRec, come as dicts of their parts. */
 static PyObject *read_parts(session_slot *slot, uint32_t count) {
     PyObject *dict = PyDict_New();
     for (uint32_t i = 0; dict && i < count; i++) {
@@ -237,6 +237,46 @@ static PyObject *read_parts(session_slot *slot, uint32_t count) {
         Py_XDECREF(part);
     }
     return dict;
+}
+
+/* ---- TorchRec's objects ---- */
+
+/* The attribute of a module that the program has imported, or NULL. */
+static PyObject *imported(const char *module_name, const char *attribute) {
+    PyObject *name = PyUnicode_FromString(module_name);
+    PyObject *module = name ? PyImport_GetModule(name) : NULL;
+    PyObject *found = module ? PyObject_GetAttrString(module, attribute) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return found;
+}
+
+static int holds_torch(PyObject *parts) {
+    PyObject *tensor = imported("torch", "Tensor");
+    PyObject *values = PyDict_GetItemString(parts, "values"); /* borrowed */
+    int is_it = tensor && values && PyObject_IsInstance(values, tensor) == 1;
+    Py_XDECREF(tensor);
+    return is_it;
+}
+
+/* The object of its class where TorchRec is imported: the parts are named as the
+ * constructor's arguments. */
+static PyObject *read_jagged(session_slot *slot, uint32_t count,
+                             const char *class_name) {
+    PyObject *parts = read_parts(slot, count);
+    PyObject *class = parts && holds_torch(parts)
+                          ? imported("torchrec.sparse.jagged_tensor", class_name)
+                          : NULL;
+    PyObject *none = class ? PyTuple_New(0) : NULL;
+    PyObject *object = none ? PyObject_Call(class, none, parts) : NULL;
+    Py_XDECREF(none);
+    if (!class) {
+        return parts;
+    }
+    Py_DECREF(class);
+    Py_DECREF(parts);
+    return object;
 }
 
 /* ---- by kind ---- */
@@ -256,6 +296,18 @@ READ_ITEMS(read_parts)
 
 static PyObject *read_record_value(session_slot *slot, const ig_call_value *value) {
     return read_record(slot, value->text, value->child_count);
+}
+
+static PyObject *read_kjt_value(session_slot *slot, const ig_call_value *value) {
+    return read_jagged(slot, value->child_count, "KeyedJaggedTensor");
+}
+
+static PyObject *read_kt_value(session_slot *slot, const ig_call_value *value) {
+    return read_jagged(slot, value->child_count, "KeyedTensor");
+}
+
+static PyObject *read_jt_value(session_slot *slot, const ig_call_value *value) {
+    return read_jagged(slot, value->child_count, "JaggedTensor");
 }
 
 static PyObject *read_tensor_value(session_slot *slot, const ig_call_value *value) {
@@ -295,8 +347,8 @@ static const read_hook readers[IG_TREE_CALL + 1] = {
     [IG_TREE_LIST] = read_list_value,       [IG_TREE_TUPLE] = read_tuple_value,
     [IG_TREE_DICT] = read_dict_value,       [IG_TREE_RECORD] = read_record_value,
     [IG_TREE_COMPLEX] = read_complex_value, [IG_TREE_QUANTIZED] = read_parts_value,
-    [IG_TREE_KJT] = read_parts_value,       [IG_TREE_KT] = read_parts_value,
-    [IG_TREE_JT] = read_parts_value,
+    [IG_TREE_KJT] = read_kjt_value,         [IG_TREE_KT] = read_kt_value,
+    [IG_TREE_JT] = read_jt_value,
 };
 
 static PyObject *read_value(session_slot *slot, const char **out_name) {
