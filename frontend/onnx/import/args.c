@@ -33,6 +33,21 @@ bool ig_onnx_needs_input(const ig_onnx_node *node, uint32_t index) {
     return !ig_onnx_has_failed(node);
 }
 
+ig_dim ig_onnx_extent_of(ig_expr *e, const ig_type *type, uint32_t axis) {
+    if (axis < type->rank) {
+        return type->dims[axis];
+    }
+    if (e->status == IG_OK) {
+        ig_expr_fail(e, IG_INVALID, "an operand has rank %u, expected %llu or more",
+                     type->rank, (unsigned long long)axis + 1);
+    }
+    return ig_dim_of(1);
+}
+
+ig_dim ig_onnx_extent(ig_expr *e, const ig_value *x, uint32_t axis) {
+    return x ? ig_onnx_extent_of(e, x->type, axis) : ig_dim_of(1);
+}
+
 ig_value *ig_onnx_float_input(const ig_onnx_node *node, uint32_t index) {
     ig_value *x = require_input(node, index);
     if (!ig_expr_is_float(x)) {

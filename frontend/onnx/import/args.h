@@ -27,6 +27,10 @@ bool ig_onnx_has_failed(const ig_onnx_node *node);
 /* Is an input there that is required behind ones that are not, which its row cannot
  * say?  false: reported. */
 bool ig_onnx_needs_input(const ig_onnx_node *node, uint32_t index);
+/* Extent `axis` of an operand, whose rank is the file's: 1, and the node has failed,
+ * where it has no such axis. */
+ig_dim ig_onnx_extent(ig_expr *e, const ig_value *x, uint32_t axis);
+ig_dim ig_onnx_extent_of(ig_expr *e, const ig_type *type, uint32_t axis);
 /* An input that must have floating-point elements. */
 ig_value *ig_onnx_float_input(const ig_onnx_node *node, uint32_t index);
 /* An input that must have `rank` axes. */

@@ -79,7 +79,7 @@ static ig_value *find_places(const ig_onnx_node *node, ig_dim rows) {
         ig_value *count = ig_expr_dim(e, rows, IG_DT_i64);
         before = ig_build_sub(e, read_lengths(node), count);
     } else if (ig_onnx_in(node, PAST_K)) {
-        before = ig_expr_dim(e, node->inputs[PAST_K]->type->dims[2], IG_DT_i64);
+        before = ig_expr_dim(e, ig_onnx_extent(e, node->inputs[PAST_K], 2), IG_DT_i64);
     }
     return before ? ig_build_add(e, row, before) : row;
 }
@@ -129,7 +129,8 @@ static ig_value *restrict_mask(ig_expr *e, ig_value *mask, ig_value *filled) {
 
 /* The mask, and which columns are of each row's past. */
 static void read_masks(const ig_onnx_node *node, ig_attention *a) {
-    ig_dim rows = a->q->type->dims[2], columns = a->k->type->dims[2];
+    ig_dim rows = ig_onnx_extent(node->e, a->q, 2),
+           columns = ig_onnx_extent(node->e, a->k, 2);
     bool is_causal = ig_onnx_attr_bool(node, "is_causal", false);
     a->mask = read_mask(node, columns);
     ig_value *window = find_window(node, rows, columns);
@@ -141,7 +142,8 @@ static void read_masks(const ig_onnx_node *node, ig_attention *a) {
     }
     a->attrs.causal = is_causal;
     if (is_causal && ig_onnx_in(node, PAST_K)) {
-        a->attrs.past = (ig_maybe_dim)IG_SET(node->inputs[PAST_K]->type->dims[2]);
+        a->attrs.past =
+            (ig_maybe_dim)IG_SET(ig_onnx_extent(node->e, node->inputs[PAST_K], 2));
     }
 }
 

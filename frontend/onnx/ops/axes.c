@@ -48,7 +48,7 @@ static bool count_axes(ig_onnx_node *node, uint32_t most, uint32_t *out_count) {
     if (ig_onnx_has_failed(node)) {
         return false;
     }
-    if (!ig_dim_constant(node->e->module, axes->type->dims[0], &count)) {
+    if (!ig_dim_constant(node->e->module, ig_onnx_extent(node->e, axes, 0), &count)) {
         ig_onnx_fail(node, IG_UNSUPPORTED, "input 1, axes, has no known length");
         return false;
     }

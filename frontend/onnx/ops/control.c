@@ -416,7 +416,7 @@ static ig_status scan_element(ig_onnx_node *node, const ig_op *op) {
 ig_status ig_onnx_import_scan_batches(ig_onnx_node *node) {
     ig_module *module = node->import->module;
     IG_TRY(check_batch(node));
-    ig_dim batch = node->inputs[1]->type->dims[0];
+    ig_dim batch = ig_onnx_extent(node->e, node->inputs[1], 0);
     uint32_t count = node->output_count, first_symbol = ig_symbol_count(module);
     const ig_type **types = IG_NEW_ARRAY(node->import->arena, const ig_type *,
                                          count + 1u);

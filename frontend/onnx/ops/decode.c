@@ -56,11 +56,11 @@ ig_status ig_onnx_import_rotary_embedding(ig_onnx_node *node) {
     if (!x || !cos || !sin) {
         return e->status;
     }
-    ig_dim size = x->type->dims[3], turned = read_turned(node, size);
+    ig_dim size = ig_onnx_extent(e, x, 3), turned = read_turned(node, size);
     ig_dim half = ig_dim_floor_div(e->module, turned, ig_dim_of(2));
     const char *what = "the caches must hold half of the elements that are turned";
-    ig_expr_guard_equal(e, cos->type->dims[3], half, what);
-    ig_expr_guard_equal(e, sin->type->dims[3], half, what);
+    ig_expr_guard_equal(e, ig_onnx_extent(e, cos, 3), half, what);
+    ig_expr_guard_equal(e, ig_onnx_extent(e, sin, 3), half, what);
     ig_expr_guard_equal(e, ig_dim_mul(e->module, half, ig_dim_of(2)), turned,
                         "an even number of elements is turned");
     ig_value *y = ig_compose_rotate(e, x, cos, sin, turned, is_interleaved);
@@ -116,7 +116,7 @@ static ig_value *put_channels_back(const ig_onnx_node *node, ig_value *x) {
         return x;
     }
     for (uint32_t i = 0; i < of->rank; i++) {
-        dims[i] = i == 1 ? x->type->dims[2] : of->dims[i];
+        dims[i] = i == 1 ? ig_onnx_extent(node->e, x, 2) : of->dims[i];
     }
     return ig_expr_reshape(node->e, ig_expr_swap(node->e, x, 1, 2), of->rank, dims);
 }
@@ -152,10 +152,10 @@ static ig_value *prepend_state(const ig_onnx_node *node, ig_value *x, ig_dim cou
     }
     for (uint32_t i = 0; i < 2; i++) {
         ig_expr_guard_equal(
-            e, both[0]->type->dims[i], x->type->dims[i],
+            e, ig_onnx_extent(e, both[0], i), ig_onnx_extent(e, x, i),
             "the state is of as many batches and channels as the input");
     }
-    ig_expr_guard_equal(node->e, both[0]->type->dims[2], count,
+    ig_expr_guard_equal(node->e, ig_onnx_extent(e, both[0], 2), count,
                         "the state must have the positions that the kernel looks back");
     return ig_expr_concat(node->e, 2, both, 2);
 }
@@ -167,7 +167,7 @@ static ig_value *sum_windows(const ig_onnx_node *node, ig_value *all, ig_value *
     ig_expr *e = node->e;
     ig_dtype wide = w->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     ig_value *first = ig_expr_axis_iota(e, 2, 0, count);
-    ig_value *at = ig_expr_axis_iota(e, 2, 1, w->type->dims[2]);
+    ig_value *at = ig_expr_axis_iota(e, 2, 1, ig_onnx_extent(e, w, 2));
     at = ig_build_add(e, first, ig_expr_with_integer(e, IG_OP_mul, at, dilation));
     ig_value *windows = ig_expr_gather(e, ig_expr_cast(e, all, wide), at, 2,
                                        IG_NEGATIVE_error);
@@ -190,30 +190,30 @@ ig_status ig_onnx_import_causal_conv(ig_onnx_node *node) {
     if (ig_onnx_has_failed(node)) {
         return e->status;
     }
-    ig_expr_guard_equal(e, x->type->dims[1], w->type->dims[0],
+    ig_expr_guard_equal(e, ig_onnx_extent(e, x, 1), ig_onnx_extent(e, w, 0),
                         "the weights must have as many channels as the input");
-    ig_expr_guard_equal(e, w->type->dims[1], ig_dim_of(1),
+    ig_expr_guard_equal(e, ig_onnx_extent(e, w, 1), ig_dim_of(1),
                         "the weights must have an extent of 1 at axis 1");
     ig_value *bias = ig_onnx_in(node, BIAS)
-                         ? ig_onnx_list_input(node, BIAS, w->type->dims[0],
+                         ? ig_onnx_list_input(node, BIAS, ig_onnx_extent(e, w, 0),
                                               "bias must have an entry per channel")
                          : NULL;
-    ig_dim count = ig_dim_mul(e->module,
-                              ig_dim_sub(e->module, w->type->dims[2], ig_dim_of(1)),
-                              ig_dim_of(dilation));
+    ig_dim count = ig_dim_mul(
+        e->module, ig_dim_sub(e->module, ig_onnx_extent(e, w, 2), ig_dim_of(1)),
+        ig_dim_of(dilation));
     ig_value *all = prepend_state(node, x, count);
     ig_dim none[] = { ig_dim_of(0) };
     ig_conv_attrs attrs = { .strides = { ones, 1 },
                             .dilations = { &dilation, 1 },
                             .before = { none, 1 },
                             .after = { none, 1 } };
-    bool is_known = ig_dim_constant(e->module, w->type->dims[0], &channels);
+    bool is_known = ig_dim_constant(e->module, ig_onnx_extent(e, w, 0), &channels);
     attrs.group = (ig_maybe_int)IG_SET(channels);
-    ig_value *y = is_known
-                      ? ig_build_conv(e, all, w, bias, attrs)
-                      : sum_windows(node, all, w, bias, dilation, x->type->dims[2]);
+    ig_value *y = is_known ? ig_build_conv(e, all, w, bias, attrs)
+                           : sum_windows(node, all, w, bias, dilation,
+                                         ig_onnx_extent(e, x, 2));
     if (node->output_count > 1 && all) {
-        ig_value *last = ig_expr_slice(e, all, 2, x->type->dims[2], count, 1);
+        ig_value *last = ig_expr_slice(e, all, 2, ig_onnx_extent(e, x, 2), count, 1);
         node->outputs[1] = put_channels_back(node, last);
     }
     y = is_silu && y ? ig_compose_swish(e, y, 1) : y;

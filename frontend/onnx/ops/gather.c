@@ -14,7 +14,7 @@ static void check_constant(const ig_onnx_node *node, uint32_t axis) {
     const ig_data *data = ig_constant_of(node->inputs[1]);
     int64_t extent;
     if (ig_onnx_has_failed(node) || !data || !data->bytes || data->is_splat ||
-        !ig_dim_known(node->inputs[0]->type->dims[axis], &extent) ||
+        !ig_dim_known(ig_onnx_extent(node->e, node->inputs[0], axis), &extent) ||
         !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
         return;
     }
@@ -53,7 +53,7 @@ ig_status ig_onnx_import_gather(ig_onnx_node *node) {
 static ig_value *state_depth(const ig_onnx_node *node, ig_value *indices,
                              int64_t batch) {
     uint32_t rank = indices->type->rank, said;
-    if (rank == 0 || ig_dim_is_static(indices->type->dims[rank - 1]) ||
+    if (rank == 0 || ig_dim_is_static(ig_onnx_extent(node->e, indices, rank - 1)) ||
         !ig_onnx_declared_rank(node, 0, &said)) {
         return indices;
     }
@@ -64,7 +64,8 @@ static ig_value *state_depth(const ig_onnx_node *node, ig_value *indices,
     ig_dim dims[IG_TENSOR_RANK];
     memcpy(dims, indices->type->dims, rank * sizeof *dims);
     dims[rank - 1] = ig_dim_of(depth);
-    ig_expr_guard_equal(node->e, indices->type->dims[rank - 1], dims[rank - 1],
+    ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, indices, rank - 1),
+                        dims[rank - 1],
                         "the indices do not give the result the rank that the file "
                         "says");
     return ig_expr_reshape(node->e, indices, rank, dims);
@@ -208,7 +209,7 @@ ig_status ig_onnx_import_tensor_scatter(ig_onnx_node *node) {
             ig_onnx_guard_extents(node, 0, i, 1, i);
         }
     }
-    ig_dim rows = type->dims[axis], given = fresh->type->dims[axis];
+    ig_dim rows = type->dims[axis], given = ig_onnx_extent(e, fresh, axis);
     ig_expr_guard_less_equal(e, given, rows, "the update has more rows than the cache");
     ig_value *from = ig_expr_axis_iota(e, rank, axis, rows);
     if (ig_onnx_in(node, 2)) {

@@ -54,8 +54,8 @@ static void eliminate_column(ig_expr *e, const ig_block *body, ig_value *row,
 
 /* [B, n, n] in f64: [B] */
 static ig_value *build_det(ig_expr *e, ig_value *x) {
-    ig_dim n = x->type->dims[1],
-           ones[] = { x->type->dims[0], ig_dim_of(1), ig_dim_of(1) };
+    ig_dim n = ig_onnx_extent(e, x, 1),
+           ones[] = { ig_onnx_extent(e, x, 0), ig_dim_of(1), ig_dim_of(1) };
     ig_value *row = ig_expr_axis_iota(e, 3, 1, n);
     ig_value *operands[] = { ig_expr_dim(e, n, IG_DT_i64),
                              ig_expr_number(e, IG_DT_bool, 1), x,
@@ -129,7 +129,7 @@ static ig_value *clear_column(ig_expr *e, const ig_block *body, ig_value *row) {
 
 /* [B, n, n] in f64; infinite or NaN where there is none. */
 static ig_value *build_inverse(ig_expr *e, ig_value *x) {
-    ig_dim n = x->type->dims[1], dims[] = { x->type->dims[0], n, n };
+    ig_dim n = ig_onnx_extent(e, x, 1), dims[] = { ig_onnx_extent(e, x, 0), n, n };
     ig_value *row = ig_expr_axis_iota(e, 3, 1, n);
     ig_value *is_one = ig_build_eq(e, row, ig_expr_axis_iota(e, 3, 2, n));
     ig_value *one = ig_expr_cast(e, is_one, IG_DT_f64);
@@ -193,7 +193,7 @@ static ig_value *read_heads(const recurrence *r, uint32_t index, int64_t heads,
     const ig_dim *of = r->node->inputs[QUERY]->type->dims;
     ig_dim count = ig_dim_of(heads);
     ig_dim dims[] = { of[0], of[1], count,
-                      ig_dim_exact_div(e->module, x->type->dims[2], count) };
+                      ig_dim_exact_div(e->module, ig_onnx_extent(e, x, 2), count) };
     x = ig_expr_reshape(e, ig_expr_cast(e, x, r->wide), 4, dims);
     if (!ig_dim_is(each, 0)) {
         dims[3] = each;
@@ -251,11 +251,11 @@ static void take_step(const recurrence *r, ig_value *step, ig_value *state,
 /* Results: the last state, and what was seen [T, B, queries, 1, d_v]. */
 static ig_op *build_steps(recurrence *r, ig_value *state) {
     ig_expr *e = r->e;
-    ig_dim steps = r->k->type->dims[2];
+    ig_dim steps = ig_onnx_extent(e, r->k, 2);
     ig_value *operands[] = { ig_expr_dim(e, steps, IG_DT_i64),
                              ig_expr_number(e, IG_DT_bool, 1), state };
-    ig_dim dims[] = { steps, r->q->type->dims[0], r->q->type->dims[1], ig_dim_of(1),
-                      r->v->type->dims[3] };
+    ig_dim dims[] = { steps, ig_onnx_extent(e, r->q, 0), ig_onnx_extent(e, r->q, 1),
+                      ig_dim_of(1), ig_onnx_extent(e, r->v, 3) };
     const ig_type *types[] = { state->type,
                                ig_type_tensor(e->module, r->wide, 5, dims) };
     ig_builder outside = *e->builder;
@@ -287,20 +287,21 @@ static void read_gates(recurrence *r) {
         }
     }
     if (r->k) {
-        r->decay = has_decay ? read_heads(r, DECAY, r->heads, r->k->type->dims[3])
-                             : NULL;
+        r->decay = has_decay
+                       ? read_heads(r, DECAY, r->heads, ig_onnx_extent(r->e, r->k, 3))
+                       : NULL;
     }
     r->beta = has_beta ? read_beta(r) : NULL;
 }
 
 static ig_value *first_state(const recurrence *r) {
-    ig_dim dims[] = { r->k->type->dims[0], r->k->type->dims[1], r->k->type->dims[3],
-                      r->v->type->dims[3] };
+    ig_dim dims[] = { ig_onnx_extent(r->e, r->k, 0), ig_onnx_extent(r->e, r->k, 1),
+                      ig_onnx_extent(r->e, r->k, 3), ig_onnx_extent(r->e, r->v, 3) };
     if (ig_onnx_in(r->node, STATE)) {
         ig_value *state = ig_onnx_ranked_input(r->node, STATE, 4);
         for (uint32_t i = 0; i < 4 && !ig_onnx_has_failed(r->node); i++) {
             ig_expr_guard_equal(
-                r->e, state->type->dims[i], dims[i],
+                r->e, ig_onnx_extent(r->e, state, i), dims[i],
                 "past_state has another shape than keys and values say");
         }
         state = ig_expr_cast(r->e, state, r->wide);
@@ -331,10 +332,11 @@ static ig_status check_heads(const recurrence *r) {
 static int64_t count_keys(const recurrence *r) {
     int64_t width, all;
     ig_module *module = r->e->module;
-    bool is_known = r->node->inputs[KEY]->type->rank == 3 &&
-                    ig_dim_constant(module, r->node->inputs[QUERY]->type->dims[2],
-                                    &width) &&
-                    ig_dim_constant(module, r->node->inputs[KEY]->type->dims[2], &all);
+    bool is_known =
+        r->node->inputs[KEY]->type->rank == 3 &&
+        ig_dim_constant(module, ig_onnx_extent(r->e, r->node->inputs[QUERY], 2),
+                        &width) &&
+        ig_dim_constant(module, ig_onnx_extent(r->e, r->node->inputs[KEY], 2), &all);
     int64_t count = is_known && width >= r->queries ? all / (width / r->queries) : 0;
     return count > 0 && r->heads % count == 0 ? count : r->heads;
 }
@@ -360,7 +362,7 @@ ig_status ig_onnx_import_linear_attention(ig_onnx_node *node) {
         r.q = ig_compose_repeat_heads(e, r.q, r.v);
     }
     IG_TRY(e->status);
-    ig_expr_guard_equal(e, r.q->type->dims[3], r.k->type->dims[3],
+    ig_expr_guard_equal(e, ig_onnx_extent(e, r.q, 3), ig_onnx_extent(e, r.k, 3),
                         "heads of queries and keys have one size");
     read_gates(&r);
     IG_TRY(e->status);

@@ -37,7 +37,7 @@ static ig_value *add_bias(const ig_onnx_node *node, ig_value *sum, ig_value *bia
         ig_dim extent = have->dims[have->rank - i];
         fits = ig_dim_is(extent, 1) ||
                ig_dim_equal(node->import->module, extent,
-                            sum->type->dims[sum->type->rank - i]) != IG_NO;
+                            ig_onnx_extent(node->e, sum, sum->type->rank - i)) != IG_NO;
     }
     if (!fits) {
         return ig_expr_fail(

@@ -98,7 +98,8 @@ static bool cut_by_inputs(const ig_onnx_node *node, cut *c) {
 /* 0, 1, 2 … in the type of `starts`, for axes that are absent before steps. */
 static ig_value *count_up(const ig_onnx_node *node, const ig_value *starts) {
     int64_t count;
-    if (starts->type->rank != 1 || !ig_dim_known(starts->type->dims[0], &count) ||
+    if (starts->type->rank != 1 ||
+        !ig_dim_known(ig_onnx_extent(node->e, starts, 0), &count) ||
         count > IG_TENSOR_RANK) {
         return ig_expr_fail(node->e, IG_UNSUPPORTED,
                             "the number of axes to slice is not known");
@@ -130,7 +131,8 @@ static void bound_window(const ig_onnx_node *node, const ig_value *start,
     if (!result || node->inputs[0]->type->rank != 1 || ig_onnx_in(node, 4)) {
         return;
     }
-    ig_symbol *symbol = ig_dim_as_symbol(node->import->module, result->type->dims[0]);
+    ig_symbol *symbol = ig_dim_as_symbol(node->import->module,
+                                         ig_onnx_extent(node->e, result, 0));
     shifted from = shift_of(start), to = shift_of(end);
     int64_t width;
     bool is_window = from.base == to.base && ig_sub_i64(to.by, from.by, &width);
@@ -152,7 +154,7 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
     ig_value *axes = ig_onnx_in(node, 3), *steps = ig_onnx_in(node, 4);
     for (uint32_t i = 2; i < node->input_count; i++) {
         if (ig_onnx_in(node, i) &&
-            !ig_onnx_list_input(node, i, starts->type->dims[0],
+            !ig_onnx_list_input(node, i, ig_onnx_extent(node->e, starts, 0),
                                 "starts, ends, axes and steps must be as many")) {
             return node->e->status;
         }
@@ -218,7 +220,7 @@ ig_status ig_onnx_import_split(ig_onnx_node *node) {
     if (given.items || ig_onnx_in(node, 1)) {
         read_sizes(node, given, sizes);
     } else {
-        divide_evenly(node, x->type->dims[axis], sizes);
+        divide_evenly(node, ig_onnx_extent(node->e, x, axis), sizes);
     }
     if (ig_onnx_has_failed(node)) {
         return node->e->status;
@@ -227,7 +229,7 @@ ig_status ig_onnx_import_split(ig_onnx_node *node) {
     for (uint32_t i = 0; i < node->output_count; i++) {
         total = ig_dim_add(m, total, sizes[i]);
     }
-    ig_expr_guard_equal(node->e, total, x->type->dims[axis],
+    ig_expr_guard_equal(node->e, total, ig_onnx_extent(node->e, x, axis),
                         "the sizes of the pieces must add up to the axis' extent");
     for (uint32_t i = 0; i < node->output_count; i++) {
         node->outputs[i] = ig_expr_slice(node->e, x, axis, start, sizes[i], 1);
@@ -329,7 +331,7 @@ ig_status ig_onnx_import_pad(ig_onnx_node *node) {
     if (ig_onnx_has_failed(node)) {
         return node->e->status;
     }
-    ig_dim ends = axes ? axes->type->dims[0] : ig_dim_of(x->type->rank);
+    ig_dim ends = axes ? ig_onnx_extent(node->e, axes, 0) : ig_dim_of(x->type->rank);
     ends = ig_dim_mul(node->import->module, ends, ig_dim_of(2));
     if (!ig_onnx_list_input(node, 1, ends, "pads must be two for each axis")) {
         return node->e->status;

@@ -59,7 +59,7 @@ static ig_value *count_grams(const pool *p, ig_value *x, ig_value *grams, int64_
     ig_expr *e = p->e;
     ig_module *m = e->module;
     ig_dim reach = ig_dim_of((n - 1) * (skip + 1));
-    ig_dim places = ig_dim_sub(m, x->type->dims[1], reach);
+    ig_dim places = ig_dim_sub(m, ig_onnx_extent(e, x, 1), reach);
     places = ig_dim_max(m, places, ig_dim_of(0));
     ig_value *is_equal = NULL;
     for (int64_t k = 0; k < n; k++) {
@@ -91,7 +91,7 @@ static ig_value *count_pool(const pool *p, ig_value *x, uint32_t *out_grams) {
         }
         ig_value *grams = ig_expr_constant(
             e, "ngrams", IG_DT_i64, 2, (int64_t[]){ count, n }, p->items.items + first);
-        ig_dim dims[] = { x->type->dims[0], ig_dim_of(count) };
+        ig_dim dims[] = { ig_onnx_extent(e, x, 0), ig_dim_of(count) };
         ig_value *sum = ig_expr_fill(e, IG_DT_i64, 2, dims, 0);
         int64_t skips = n == 1 ? 0 : p->skips;
         for (int64_t s = 0; n >= p->min && n <= p->max && s <= skips; s++) {

@@ -23,7 +23,8 @@ static bool check_channels(const ig_onnx_node *node, uint32_t min, uint32_t last
         ig_onnx_float_input(node, i);
         ig_value *factor = ig_onnx_ranked_input(node, i, 1);
         if (!ig_onnx_has_failed(node)) {
-            ig_expr_guard_equal(node->e, factor->type->dims[0], x->dims[1],
+            ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, factor, 0),
+                                ig_onnx_extent_of(node->e, x, 1),
                                 "an input must have one entry per channel");
         }
     }
@@ -91,12 +92,12 @@ ig_status ig_onnx_import_group_norm(ig_onnx_node *node) {
 /* [groups] as [C]: each entry for the channels of its group. */
 static ig_value *repeat_entries(const ig_onnx_node *node, ig_value *x, int64_t groups) {
     ig_expr *e = node->e;
-    const ig_dim *channels = &node->inputs[0]->type->dims[1];
+    ig_dim channels = ig_onnx_extent(e, node->inputs[0], 1);
     ig_dim all = ig_dim_of(groups);
-    ig_dim wide[2] = { all, ig_dim_exact_div(e->module, *channels, all) };
+    ig_dim wide[2] = { all, ig_dim_exact_div(e->module, channels, all) };
     ig_dim column[2] = { all, ig_dim_of(1) };
     x = ig_expr_expand(e, ig_expr_reshape(e, x, 2, column), 2, wide);
-    return ig_expr_reshape(e, x, 1, channels);
+    return ig_expr_reshape(e, x, 1, &channels);
 }
 
 /* Until opset 20 scale and bias have an entry per group, not per channel. */
@@ -106,7 +107,7 @@ ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
         return node->e->status;
     }
     ig_value *x = node->inputs[0];
-    if (ig_dim_constant(node->e->module, x->type->dims[1], &count) &&
+    if (ig_dim_constant(node->e->module, ig_onnx_extent(node->e, x, 1), &count) &&
         count % groups != 0) {
         return ig_onnx_fail(node, IG_INVALID,
                             "num_groups is %lld, which does not divide %lld channels",
@@ -124,7 +125,7 @@ ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
 static void guard_factor(const ig_onnx_node *node, const ig_value *factor) {
     const ig_type *x = node->inputs[0]->type;
     for (uint32_t d = 1; factor && d <= factor->type->rank && d <= x->rank; d++) {
-        ig_dim own = factor->type->dims[factor->type->rank - d];
+        ig_dim own = ig_onnx_extent(node->e, factor, factor->type->rank - d);
         if (!ig_dim_is(own, 1)) {
             ig_expr_guard_equal(node->e, own, x->dims[x->rank - d],
                                 "scale and bias must fit the last axes of the input");

@@ -44,7 +44,8 @@ static void guard_shape(const ig_onnx_node *node, ig_value *x, ig_value *y,
     }
     const char *what = "input 1 must have the extents of input 0";
     for (uint32_t i = 0; i < y->type->rank && !repeats; i++) {
-        ig_expr_guard_equal(node->e, y->type->dims[i], x->type->dims[i], what);
+        ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, y, i),
+                            ig_onnx_extent(node->e, x, i), what);
     }
     if (repeats && !ig_onnx_has_failed(node)) {
         ig_expr_guard_broadcast_to(node->e, x, y, what);
@@ -64,11 +65,12 @@ ig_status ig_onnx_import_map_from_axis(ig_onnx_node *node) {
 ig_status ig_onnx_import_prelu_by_channel(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *slope = node->inputs[1];
     bool is_shared = slope->type->rank == 0 ||
-                     (slope->type->rank == 1 && ig_dim_is(slope->type->dims[0], 1));
+                     (slope->type->rank == 1 &&
+                      ig_dim_is(ig_onnx_extent(node->e, slope, 0), 1));
     if (is_shared || x->type->rank < 2) {
         return ig_onnx_import_prelu(node);
     }
-    slope = ig_onnx_list_input(node, 1, x->type->dims[1],
+    slope = ig_onnx_list_input(node, 1, ig_onnx_extent(node->e, x, 1),
                                "the slope must have one entry per channel");
     if (!slope) {
         return node->e->status;

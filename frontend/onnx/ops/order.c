@@ -57,7 +57,8 @@ ig_status ig_onnx_import_compress(ig_onnx_node *node) {
     }
     if (x && condition) { /* it may be shorter */
         ig_expr_guard_less_equal(
-            node->e, condition->type->dims[0], x->type->dims[axis],
+            node->e, ig_onnx_extent(node->e, condition, 0),
+            ig_onnx_extent(node->e, x, axis),
             "the condition must have no more entries than there are elements");
     }
     ig_value *rows = ig_expr_flatten(node->e, ig_build_nonzero(node->e, condition));
@@ -105,7 +106,8 @@ static ig_value *make_hardmax(ig_expr *e, ig_value *x, uint32_t axis) {
     if (!index) {
         return NULL;
     }
-    ig_value *all = ig_expr_axis_iota(e, x->type->rank, axis, x->type->dims[axis]);
+    ig_value *all = ig_expr_axis_iota(e, x->type->rank, axis,
+                                      ig_onnx_extent(e, x, axis));
     return ig_expr_like(e, ig_build_eq(e, index, all), x);
 }
 
@@ -144,7 +146,8 @@ ig_status ig_onnx_import_reverse_sequence(ig_onnx_node *node) {
     ig_onnx_guard_extents(node, 0, (uint32_t)batch, 1, 0);
     lengths = ig_expr_along(e, ig_expr_cast(e, lengths, IG_DT_i64), (uint32_t)batch,
                             rank);
-    ig_value *at = ig_expr_axis_iota(e, rank, (uint32_t)time, x->type->dims[time]);
+    ig_value *at = ig_expr_axis_iota(e, rank, (uint32_t)time,
+                                     ig_onnx_extent(e, x, (uint32_t)time));
     ig_value *turned = ig_build_sub(e, ig_expr_with(e, IG_OP_sub, lengths, 1), at);
     ig_value *from = ig_build_where(e, ig_build_lt(e, at, lengths), turned, at);
     from = ig_expr_expand(e, from, rank, x->type->dims);

@@ -73,7 +73,7 @@ ig_status ig_onnx_import_multinomial(ig_onnx_node *node) {
     if (ig_onnx_has_failed(node)) {
         return e->status;
     }
-    ig_dim dims[] = { logits->type->dims[0], ig_dim_of(count) };
+    ig_dim dims[] = { ig_onnx_extent(e, logits, 0), ig_dim_of(count) };
     ig_value *peak = ig_expr_reduce_axis(e, IG_REDUCE_max, logits, 1, true);
     ig_value *weights = ig_build_exp(e, ig_build_sub(e, logits, peak));
     ig_value *total = ig_expr_reduce_axis(e, IG_REDUCE_sum, weights, 1, true);
@@ -82,7 +82,8 @@ ig_status ig_onnx_import_multinomial(ig_onnx_node *node) {
                               (ig_dims){ dims, 2 });
     x = ig_build_bucketize(e, ig_build_mul(e, x, total), sums,
                            (ig_bucketize_attrs){ .right = true });
-    ig_value *classes = ig_expr_dims(e, &logits->type->dims[1], 1);
+    ig_dim last = ig_onnx_extent(e, logits, 1);
+    ig_value *classes = ig_expr_dims(e, &last, 1);
     x = ig_build_min(e, x, ig_expr_with(e, IG_OP_sub, classes, 1));
     return ig_onnx_give(node, ig_expr_cast(e, x, dtype));
 }

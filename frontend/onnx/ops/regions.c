@@ -63,9 +63,9 @@ static void open_regions(ig_onnx_node *node, regions *r, uint32_t columns) {
         return;
     }
     r->of = x->type;
-    ig_expr_guard_equal(node->e, rois->type->dims[1], ig_dim_of(columns),
+    ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, rois, 1), ig_dim_of(columns),
                         "a region has another number of coordinates");
-    r->count = rois->type->dims[0];
+    r->count = ig_onnx_extent(node->e, rois, 0);
     r->x = ig_expr_flatten(node->e, ig_expr_widen(node->e, x));
 }
 
@@ -333,7 +333,7 @@ ig_status ig_onnx_import_nms(ig_onnx_node *node) {
     IG_TRY(e->status);
     ig_onnx_guard_extents(node, 0, 0, 1, 0);
     ig_onnx_guard_extents(node, 0, 1, 1, 2);
-    ig_expr_guard_equal(e, node->inputs[0]->type->dims[2], ig_dim_of(4),
+    ig_expr_guard_equal(e, ig_onnx_extent(e, node->inputs[0], 2), ig_dim_of(4),
                         "a box has four coordinates");
     boxes.edges = read_edges(node);
     boxes.most = ig_onnx_in(node, 2) ? ig_onnx_count_input(node, 2)

@@ -28,7 +28,8 @@ typedef struct resizing {
 
 static bool is_given(const resizing *r, uint32_t index) {
     const ig_value *list = ig_onnx_in(r->node, index);
-    return list && !(list->type->rank == 1 && ig_dim_is(list->type->dims[0], 0));
+    return list &&
+           !(list->type->rank == 1 && ig_dim_is(ig_onnx_extent(r->e, list, 0), 0));
 }
 
 /* Reads a list of constants with `parts` entries an axis; false: it is computed, or
@@ -36,7 +37,8 @@ static bool is_given(const resizing *r, uint32_t index) {
 static bool read_list(const resizing *r, uint32_t index, uint32_t parts, float *out) {
     const ig_value *list = ig_onnx_in(r->node, index);
     uint32_t count = parts * r->axis_count;
-    if (!list || list->type->rank != 1 || !ig_dim_is(list->type->dims[0], count)) {
+    if (!list || list->type->rank != 1 ||
+        !ig_dim_is(ig_onnx_extent(r->e, list, 0), count)) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -98,7 +100,7 @@ static void scale_axes(resizing *r) {
         uint32_t axis = r->axes[i];
         float scale = r->form.scales[axis];
         float part = r->form.region[axis + r->rank] - r->form.region[axis];
-        ig_dim in = r->x->type->dims[axis];
+        ig_dim in = ig_onnx_extent(r->e, r->x, axis);
         int64_t extent;
         if (!(scale > 0) || scale > 1e6f) {
             ig_onnx_fail(r->node, IG_INVALID, "the scale of axis %u is %g", axis,
@@ -119,7 +121,7 @@ static bool keep_aspect(resizing *r, bool covers) {
     float factor = 0;
     for (uint32_t i = 0; i < r->axis_count; i++) {
         uint32_t axis = r->axes[i];
-        if (!ig_dim_constant(r->e->module, r->x->type->dims[axis], &in[i]) ||
+        if (!ig_dim_constant(r->e->module, ig_onnx_extent(r->e, r->x, axis), &in[i]) ||
             !ig_dim_constant(r->e->module, r->form.sizes[axis], &out)) {
             return false;
         }

@@ -149,7 +149,7 @@ static ig_value *state_of(const layer *l, uint32_t index, uint32_t direction) {
         ig_onnx_guard_extents(l->node, R, 2, index, 2);
         return state;
     }
-    ig_dim dims[] = { l->form.x->type->dims[1], ig_dim_of(l->hidden) };
+    ig_dim dims[] = { ig_onnx_extent(l->e, l->form.x, 1), ig_dim_of(l->hidden) };
     return ig_expr_fill(l->e, (ig_dtype)l->form.x->type->dtype, 2, dims, 0);
 }
 

@@ -81,7 +81,8 @@ static ig_value *fit_extents(const ig_onnx_node *node, uint32_t count) {
 static ig_value *copy_zeros(const ig_onnx_node *node, ig_value *shape) {
     int64_t count;
     if (shape->type->dtype != IG_DT_i64 || shape->type->rank != 1 ||
-        !ig_dim_known(shape->type->dims[0], &count) || count > IG_TENSOR_RANK) {
+        !ig_dim_known(ig_onnx_extent(node->e, shape, 0), &count) ||
+        count > IG_TENSOR_RANK) {
         return shape; /* the op will not take it */
     }
     ig_value *own = fit_extents(node, (uint32_t)count);
@@ -150,7 +151,7 @@ static void mark_axes(ig_ints axes, bool *marks) {
  * or the rank of the result would depend on it. */
 static void guard_not_one(const ig_onnx_node *node, uint32_t axis) {
     ig_module *m = node->import->module;
-    ig_dim extent = node->inputs[0]->type->dims[axis], one = ig_dim_of(1);
+    ig_dim extent = ig_onnx_extent(node->e, node->inputs[0], axis), one = ig_dim_of(1);
     ig_dim pairs = ig_dim_floor_div(m, extent, ig_dim_of(2));
     ig_expr_guard_equal(
         node->e, ig_dim_min(m, extent, one), ig_dim_min(m, pairs, one),

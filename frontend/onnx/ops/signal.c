@@ -102,7 +102,7 @@ static ig_value *resize_last(ig_expr *e, ig_value *x, ig_dim n) {
     for (uint32_t i = 0; i <= last; i++) {
         before[i] = after[i] = ig_dim_of(0);
     }
-    after[last] = ig_dim_sub(e->module, n, x->type->dims[last]);
+    after[last] = ig_dim_sub(e->module, n, ig_onnx_extent(e, x, last));
     return ig_expr_pad(e, x, before, after, IG_PAD_constant, 0);
 }
 
@@ -112,7 +112,7 @@ static ig_complex part_complex(ig_onnx_node *node, ig_value *x) {
     static const char what[] =
         "the last axis of input 0 must be 1 (real) or 2 (complex)";
     uint32_t last = x->type->rank - 1;
-    ig_dim count = x->type->dims[last];
+    ig_dim count = ig_onnx_extent(node->e, x, last);
     ig_expr_guard_less_equal(node->e, ig_dim_of(1), count, what);
     ig_expr_guard_less_equal(node->e, count, ig_dim_of(2), what);
     x = ig_expr_widen(node->e, x);
@@ -151,7 +151,7 @@ static ig_value *transform_to_real(ig_onnx_node *node, ig_complex x) {
         ig_onnx_fail(node, IG_INVALID, "half of a spectrum must be complex");
         return NULL;
     }
-    ig_dim bins = x.re->type->dims[x.re->type->rank - 1];
+    ig_dim bins = ig_onnx_extent(e, x.re, x.re->type->rank - 1);
     ig_dim n = ig_dim_mul(e->module, ig_dim_sub(e->module, bins, ig_dim_of(1)),
                           ig_dim_of(2));
     n = read_length(node, 1, n);
@@ -173,7 +173,7 @@ static ig_value *transform_inner(ig_onnx_node *node, ig_value *x) {
     if (inverse && is_half) {
         return ig_expr_unsqueeze(e, transform_to_real(node, parts), rank - 1);
     }
-    ig_dim n = read_length(node, 1, x->type->dims[rank - 2]);
+    ig_dim n = read_length(node, 1, ig_onnx_extent(e, x, rank - 2));
     parts.re = resize_last(e, parts.re, n);
     parts.im = resize_last(e, parts.im, n);
     parts = ig_compose_dft_open(e, parts, is_half ? count_half(e, n) : n, inverse);
@@ -226,11 +226,11 @@ static ig_value *close_dft_axis(ig_onnx_node *node, const open_axis *a, ig_value
     if (!y) {
         return NULL;
     }
-    ig_value *extent = ig_expr_dim(e, y->type->dims[1], IG_DT_i64);
+    ig_value *extent = ig_expr_dim(e, ig_onnx_extent(e, y, 1), IG_DT_i64);
     ig_value *is_own = ig_build_eq(e, a->number, a->axis);
     ig_value *extents = ig_build_where(e, is_own, extent, a->extents);
     ig_expr_bind_dims(e, extents, a->axes, "an extent of a transform", dims);
-    dims[a->axes] = y->type->dims[3];
+    dims[a->axes] = ig_onnx_extent(e, y, 3);
     return ig_expr_reshape(e, y, a->axes + 1, dims);
 }
 
@@ -239,7 +239,7 @@ static ig_status transform_open_axis(ig_onnx_node *node) {
     open_axis a = open_dft_axis(node);
     IG_TRY(e->status);
     ig_value *x = node->inputs[0];
-    ig_dim dims[] = { a.before, a.own, a.behind, x->type->dims[a.axes] };
+    ig_dim dims[] = { a.before, a.own, a.behind, ig_onnx_extent(e, x, a.axes) };
     ig_value *y = ig_expr_swap(e, ig_expr_reshape(e, x, 4, dims), 1, 2);
     y = transform_inner(node, y);
     y = y ? close_dft_axis(node, &a, ig_expr_swap(e, y, 1, 2)) : NULL;
@@ -303,17 +303,17 @@ ig_status ig_onnx_import_stft(ig_onnx_node *node) {
     if (!weights && !ig_onnx_in(node, LENGTH)) {
         return ig_onnx_fail(node, IG_INVALID, "needs a window or a frame_length");
     }
-    bool is_complex = x->type->rank == 3 && ig_dim_is(x->type->dims[2], 2);
+    bool is_complex = x->type->rank == 3 && ig_dim_is(ig_onnx_extent(e, x, 2), 2);
     ig_complex parts = { ig_expr_widen(e, x), NULL };
     if (x->type->rank == 3) {
         parts = part_complex(node, x);
     }
     weights = weights ? ig_onnx_ranked_input(node, WINDOW, 1) : NULL;
     IG_TRY(e->status);
-    ig_dim n = weights ? weights->type->dims[0] : ig_dim_of(1);
+    ig_dim n = weights ? ig_onnx_extent(e, weights, 0) : ig_dim_of(1);
     n = read_length(node, LENGTH, n);
     ig_dim step = read_length(node, STEP, ig_dim_of(1));
-    ig_dim length = x->type->dims[1];
+    ig_dim length = ig_onnx_extent(e, x, 1);
     ig_expr_guard_less_equal(e, ig_dim_of(1), step, "frame_step must be positive");
     ig_expr_guard_less_equal(e, n, length, "the signal is shorter than a frame");
     ig_dim room = ig_dim_sub(m, length, n);
@@ -321,7 +321,7 @@ ig_status ig_onnx_import_stft(ig_onnx_node *node) {
     parts.re = cut_frames(e, parts.re, frames, n, step);
     parts.im = cut_frames(e, parts.im, frames, n, step);
     if (weights && parts.re) {
-        ig_expr_guard_equal(e, n, weights->type->dims[0],
+        ig_expr_guard_equal(e, n, ig_onnx_extent(e, weights, 0),
                             "the window is as long as a frame");
         weights = ig_expr_like(e, weights, parts.re);
         parts.re = ig_build_mul(e, parts.re, weights);

@@ -57,20 +57,20 @@ ig_status ig_onnx_import_affine_grid(ig_onnx_node *node) {
     IG_TRY(e->status);
     uint32_t axes = (uint32_t)length - 2, rank = axes + 2;
     ig_dim size[5], rows = ig_dim_of(axes);
-    ig_expr_guard_equal(e, theta->type->dims[1], rows,
+    ig_expr_guard_equal(e, ig_onnx_extent(e, theta, 1), rows,
                         "theta has a row for each axis of the image");
-    ig_expr_guard_equal(e, theta->type->dims[2], ig_dim_of(axes + 1),
+    ig_expr_guard_equal(e, ig_onnx_extent(e, theta, 2), ig_dim_of(axes + 1),
                         "theta has a column for each axis of the image, and one more");
     if (!read_extents(node, 1, axes + 2, size)) {
         return e->status;
     }
-    ig_expr_guard_equal(e, size[0], theta->type->dims[0],
+    ig_expr_guard_equal(e, size[0], ig_onnx_extent(e, theta, 0),
                         "theta and the size differ in their batch");
     ig_value *sum = NULL;
     for (uint32_t k = 0; k <= axes; k++) {
         ig_value *factor = ig_expr_cast(e, ig_expr_select(e, theta, 2, ig_dim_of(k)),
                                         IG_DT_f64);
-        ig_dim dims[5] = { theta->type->dims[0] };
+        ig_dim dims[5] = { ig_onnx_extent(e, theta, 0) };
         for (uint32_t i = 1; i < rank; i++) {
             dims[i] = i + 1 == rank ? rows : ig_dim_of(1);
         }
@@ -194,12 +194,12 @@ ig_status ig_onnx_import_col2im(ig_onnx_node *node) {
     count_windows(&w);
     ig_dim each = ig_dim_product(m, w.block, w.axes);
     ig_dim number = ig_dim_product(m, w.count, w.axes);
-    ig_expr_guard_equal(e, x->type->dims[2], number,
+    ig_expr_guard_equal(e, ig_onnx_extent(e, x, 2), number,
                         "the columns are as many as windows fit");
-    ig_dim channels = ig_dim_exact_div(m, x->type->dims[1], each);
-    ig_dim planes = ig_dim_mul(m, x->type->dims[0], channels);
+    ig_dim channels = ig_dim_exact_div(m, ig_onnx_extent(e, x, 1), each);
+    ig_dim planes = ig_dim_mul(m, ig_onnx_extent(e, x, 0), channels);
     ig_dim flat[] = { planes, ig_dim_mul(m, each, number) };
-    ig_dim dims[2 + MOST_AXES] = { x->type->dims[0], channels };
+    ig_dim dims[2 + MOST_AXES] = { ig_onnx_extent(e, x, 0), channels };
     for (uint32_t i = 0; i < w.axes; i++) {
         dims[2 + i] = w.image[i];
     }
@@ -239,7 +239,8 @@ static void take_side(const deform *d, uint32_t axis, ig_value *at, uint32_t sid
                       ig_value **id, ig_value **weight) {
     ig_expr *e = d->e;
     ig_dtype dtype = (ig_dtype)d->x->type->dtype;
-    ig_dim last = ig_dim_sub(e->module, d->x->type->dims[2 + axis], ig_dim_of(1));
+    ig_dim last = ig_dim_sub(e->module, ig_onnx_extent(e, d->x, 2 + axis),
+                             ig_dim_of(1));
     ig_value *high = ig_expr_dim(e, last, dtype);
     ig_value *low = ig_build_floor(e, at), *part = ig_build_sub(e, at, low);
     ig_value *pixel = ig_expr_with(e, IG_OP_add, low, side);
@@ -275,7 +276,7 @@ static ig_value *take_corners(const deform *d, ig_value *offsets) {
         if (e->status != IG_OK) {
             return NULL;
         }
-        ig_dim all[] = { dims[0], planes[1], d->each, id->type->dims[3] };
+        ig_dim all[] = { dims[0], planes[1], d->each, ig_onnx_extent(e, id, 3) };
         id = ig_expr_expand(e, id, 4, all);
         ig_value *part =
             ig_build_gather_elements(e, x, id, (ig_gather_elements_attrs){ .axis = 3 });
@@ -304,10 +305,11 @@ static bool open_deform(ig_onnx_node *node, deform *d) {
     d->group = ig_onnx_attr_between(node, "group", 1, 1, INT32_MAX);
     d->offset_group = ig_onnx_attr_between(node, "offset_group", 1, 1, INT32_MAX);
     for (uint32_t i = 0; i < 2; i++) {
-        d->kernel[i] = node->inputs[1]->type->dims[2 + i];
-        d->out[i] = node->inputs[2]->type->dims[2 + i];
+        d->kernel[i] = ig_onnx_extent(node->e, node->inputs[1], 2 + i);
+        d->out[i] = ig_onnx_extent(node->e, node->inputs[2], 2 + i);
     }
-    d->each = ig_dim_exact_div(d->e->module, node->inputs[0]->type->dims[1],
+    d->each = ig_dim_exact_div(d->e->module,
+                               ig_onnx_extent(node->e, node->inputs[0], 1),
                                ig_dim_of(d->offset_group));
     return !ig_onnx_has_failed(node);
 }
@@ -370,7 +372,7 @@ ig_status ig_onnx_import_max_unpool(ig_onnx_node *node) {
         after[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         before[i] = ig_dim_of(0);
-        dims[i] = x->type->dims[i];
+        dims[i] = ig_onnx_extent(e, x, i);
         ig_onnx_guard_extents(node, 0, i, 1, i);
         if (i < 2) {
             continue;

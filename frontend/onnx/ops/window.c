@@ -135,7 +135,7 @@ static void guard_channels(const ig_onnx_node *node, ig_dim groups,
                         "the channels of input and weights differ");
     const ig_value *bias = ig_onnx_in(node, 2);
     if (bias && bias->type->rank == 1) {
-        ig_expr_guard_equal(node->e, bias->type->dims[0],
+        ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, bias, 0),
                             is_transposed ? grouped : w->dims[0],
                             "the bias must have one entry per channel");
     }

@@ -13,7 +13,7 @@ typedef struct refusal {
     const char *words;             /* of the message */
 } refusal;
 
-/* Graph inputs: x, r and t are floats, w and z bytes. */
+/* Graph inputs: x, r and t are floats, w and z bytes, l and k integers. */
 static const struct {
     const char *name;
     int32_t type;
@@ -27,6 +27,8 @@ static const struct {
     { "t", ONNX_F32, 3, { "4", "32", "32" } },
     { "b", ONNX_U8, 1, { "64" } },
     { "m", ONNX_F32, 1, { "8" } },
+    { "l", ONNX_I32, 1, { "4" } },
+    { "k", ONNX_I32, 1, { "1" } },
 };
 
 static const refusal refusals[] = {
@@ -58,6 +60,8 @@ static const refusal refusals[] = {
       "scales of a cache" },
     { "GroupQueryAttention", "t,t,t,,,m", "num_heads=2 kv_num_heads=1", "",
       "lacks input 6" },
+    { "GroupQueryAttention", "t,t,t,m,m,l,k", "num_heads=2 kv_num_heads=1", "",
+      "an operand has rank 1, expected 3 or more" },
     { "LinearAttention", "t,t,t", "q_num_heads=2 kv_num_heads=2 state_window=2",
       "update_rule=linear", "state_window is 2: only the state" },
     { "LinearAttention", "t,t,t", "q_num_heads=2 kv_num_heads=3", "update_rule=linear",

@@ -60,10 +60,10 @@ static void read_padding(heads *h, uint32_t index) {
         return;
     }
     if (rank == 1) {
-        ig_expr_guard_equal(e, mask->type->dims[0], h->q->type->dims[0],
+        ig_expr_guard_equal(e, ig_onnx_extent(e, mask, 0), ig_onnx_extent(e, h->q, 0),
                             "the mask has one length for each row of the batch");
         ig_value *lengths = ig_expr_cast(e, mask, IG_DT_i64);
-        ig_value *at = ig_expr_axis_iota(e, 4, 3, h->k->type->dims[2]);
+        ig_value *at = ig_expr_axis_iota(e, 4, 3, ig_onnx_extent(e, h->k, 2));
         counts = ig_build_lt(e, at, ig_expr_unsqueeze_to(e, lengths, 4));
     } else {
         counts = ig_expr_unsqueeze(e, ig_expr_with(e, IG_OP_ne, mask, 0), 1);
@@ -128,10 +128,11 @@ static void read_multi_head(heads *h) {
                      "needs queries of rank 3, and keys and values of rank 3 or 4");
         return;
     }
-    ig_dim width = in[0]->type->dims[2];
-    ig_dim last = in[2]->type->rank == 3 ? in[2]->type->dims[2]
-                                         : ig_dim_mul(e->module, in[2]->type->dims[3],
-                                                      ig_dim_of(h->count));
+    ig_dim width = ig_onnx_extent(e, in[0], 2);
+    ig_dim last = in[2]->type->rank == 3
+                      ? ig_onnx_extent(e, in[2], 2)
+                      : ig_dim_mul(e->module, ig_onnx_extent(e, in[2], 3),
+                                   ig_dim_of(h->count));
     ig_dim sizes[] = { width, width, last };
     h->q = split_biased(h, in[0], sizes, 0);
     h->k = split_biased(h, in[1], sizes, 1);
@@ -156,8 +157,8 @@ ig_status ig_onnx_import_multi_head(ig_onnx_node *node) {
     IG_TRY(node->e->status);
     if (ig_onnx_attr_bool(node, "unidirectional", false)) {
         a.attrs.causal = true;
-        ig_dim past = ig_dim_sub(node->e->module, h.k->type->dims[2],
-                                 h.q->type->dims[2]);
+        ig_dim past = ig_dim_sub(node->e->module, ig_onnx_extent(node->e, h.k, 2),
+                                 ig_onnx_extent(node->e, h.q, 2));
         a.attrs.past = (ig_maybe_dim)IG_SET(past);
     }
     return ig_onnx_give_attention(&h, &a);
@@ -184,7 +185,8 @@ static bool read_sizes(heads *h, const ig_type *weights, ig_dim sizes[3]) {
     if (ig_onnx_attr_bool(node, "do_rotary", false)) {
         ig_onnx_fail(node, IG_UNSUPPORTED, "do_rotary is not supported");
     }
-    ig_dim third = ig_dim_exact_div(h->e->module, weights->dims[1], ig_dim_of(3));
+    ig_dim third = ig_dim_exact_div(h->e->module, ig_onnx_extent_of(h->e, weights, 1),
+                                    ig_dim_of(3));
     for (uint32_t i = 0; i < 3; i++) {
         if (given.items && (given.items[i] < 1 || given.items[i] > INT32_MAX)) {
             ig_onnx_fail(node, IG_INVALID, "qkv_hidden_sizes has an entry %lld",
@@ -225,7 +227,7 @@ static ig_status attend_packed(heads *h, ig_value *all, const ig_dim sizes[3],
     h->k = parts[1];
     h->v = parts[2];
     IG_TRY(e->status);
-    ig_dim fresh = h->k->type->dims[2];
+    ig_dim fresh = ig_onnx_extent(e, h->k, 2);
     join_packed_past(h, in.past);
     read_padding(h, in.mask);
     if (in.scores != NO_INPUT && ig_onnx_in(node, in.scores)) {
@@ -235,8 +237,8 @@ static ig_status attend_packed(heads *h, ig_value *all, const ig_dim sizes[3],
     IG_TRY(e->status);
     if (ig_onnx_attr_bool(node, "unidirectional", false)) {
         a.attrs.causal = true;
-        a.attrs.past =
-            (ig_maybe_dim)IG_SET(ig_dim_sub(e->module, h->k->type->dims[2], fresh));
+        a.attrs.past = (ig_maybe_dim)IG_SET(
+            ig_dim_sub(e->module, ig_onnx_extent(e, h->k, 2), fresh));
     }
     return ig_onnx_give_attention(h, &a);
 }

@@ -34,8 +34,8 @@ static ig_value *read_branches(const ig_onnx_node *node, ig_dim out[2]) {
     }
     if (x) {
         rank = x->type->rank;
-        out[0] = x->type->dims[rank - 2];
-        out[1] = x->type->dims[rank - 1];
+        out[0] = ig_onnx_extent(e, x, rank - 2);
+        out[1] = ig_onnx_extent(e, x, rank - 1);
     }
     return x;
 }
@@ -53,10 +53,11 @@ static ig_value *read_gates(const ig_onnx_node *node, uint32_t index,
         return ig_expr_fail(e, IG_INVALID, "input %u has rank %u, expected %u or %u",
                             index, gates->type->rank, rank - 1, rank);
     }
-    ig_dim last = gates->type->dims[rank - 2];
-    bool is_narrow = ig_dim_equal(e->module, last, x->type->dims[rank - 2]) == IG_YES;
-    ig_dim whole = ig_dim_mul(e->module, x->type->dims[rank - 2],
-                              x->type->dims[rank - 1]);
+    ig_dim last = ig_onnx_extent(e, gates, rank - 2);
+    bool is_narrow = ig_dim_equal(e->module, last, ig_onnx_extent(e, x, rank - 2)) ==
+                     IG_YES;
+    ig_dim whole = ig_dim_mul(e->module, ig_onnx_extent(e, x, rank - 2),
+                              ig_onnx_extent(e, x, rank - 1));
     if (!is_narrow && ig_dim_equal(e->module, last, whole) == IG_YES) {
         return ig_expr_reshape(e, gates, rank, x->type->dims);
     }
@@ -74,7 +75,8 @@ ig_status ig_onnx_import_branch_norm(ig_onnx_node *node) {
     if (scale) {
         scale = ig_expr_cast(e, ig_onnx_float_input(node, 1), IG_DT_f32);
         bool is_whole = scale && scale->type->rank == 1 &&
-                        ig_dim_equal(e->module, scale->type->dims[0], of[1]) != IG_YES;
+                        ig_dim_equal(e->module, ig_onnx_extent(e, scale, 0), of[1]) !=
+                            IG_YES;
         y = ig_build_mul(e, y, is_whole ? ig_expr_reshape(e, scale, 2, of) : scale);
     }
     const ig_type *type = node->inputs[X]->type;

@@ -33,7 +33,7 @@ static ig_onnx_activation read_activation(const ig_onnx_node *node) {
 
 /* Gate and factor, which lie in one row. */
 static void split_gate(ig_expr *e, int64_t fusion, ig_value *x, ig_value *out[2]) {
-    ig_dim half = ig_dim_exact_div(e->module, x->type->dims[1], ig_dim_of(2));
+    ig_dim half = ig_dim_exact_div(e->module, ig_onnx_extent(e, x, 1), ig_dim_of(2));
     for (int64_t i = 0; i < 2; i++) {
         bool is_second_half = fusion == HALVES && i == 1;
         ig_dim start = is_second_half ? half : ig_dim_of(fusion == HALVES ? 0 : i);
@@ -143,8 +143,8 @@ bool ig_onnx_route(const ig_onnx_node *node, ig_onnx_share share, ig_value *mixi
     x = ig_expr_merge_axes(e, x, 0, x->type->rank - 2u);
     out->tokens = ig_expr_cast(e, x, IG_DT_f32);
     return choose_experts(node, share, mixing, out, &chosen) &&
-           ig_compose_group_rows(e, ig_expr_flatten(e, chosen), router->dims[1],
-                                 &out->by);
+           ig_compose_group_rows(e, ig_expr_flatten(e, chosen),
+                                 ig_onnx_extent_of(e, router, 1), &out->by);
 }
 
 ig_value *ig_onnx_token_of(ig_expr *e, const ig_onnx_routes *routes, ig_value *order) {
@@ -156,9 +156,9 @@ ig_status ig_onnx_join_experts(ig_onnx_node *node, const ig_onnx_routes *routes,
     ig_expr *e = node->e;
     const ig_type *type = node->inputs[X]->type;
     IG_TRY(e->status);
-    ig_dim dims[] = { routes->tokens->type->dims[0], ig_dim_of(routes->k),
-                      y->type->dims[1] };
-    y = ig_compose_put_rows(e, y, routes->by.order, y->type->dims[0],
+    ig_dim dims[] = { ig_onnx_extent(e, routes->tokens, 0), ig_dim_of(routes->k),
+                      ig_onnx_extent(e, y, 1) };
+    y = ig_compose_put_rows(e, y, routes->by.order, ig_onnx_extent(e, y, 0),
                             ig_expr_number(e, IG_DT_f32, 0));
     y = ig_build_mul(e, ig_expr_reshape(e, y, 3, dims),
                      ig_expr_unsqueeze(e, routes->weights, 2));

@@ -114,7 +114,8 @@ static ig_value *own_zeros(ig_expr *e, const layer *l, ig_dim expert,
     ig_value *zeros = ig_expr_select(e, l->zeros, 0, expert);
     zeros = ig_onnx_unpack_bits(e, zeros, l->bits);
     uint32_t axis = of->rank - 1u; /* its last byte may hold too many */
-    zeros = ig_expr_slice(e, zeros, axis, ig_dim_of(0), of->dims[axis], 1);
+    zeros = ig_expr_slice(e, zeros, axis, ig_dim_of(0), ig_onnx_extent_of(e, of, axis),
+                          1);
     return ig_expr_unsqueeze(e, ig_expr_cast(e, zeros, IG_DT_f32), axis + 1);
 }
 
@@ -126,13 +127,15 @@ static ig_value *own_bytes(ig_expr *e, const layer *l, ig_dim expert,
         return NULL;
     }
     const ig_type *type = bytes->type;
-    ig_expr_guard_equal(e, of->dims[0], type->dims[0],
+    ig_expr_guard_equal(e, ig_onnx_extent_of(e, of, 0), ig_onnx_extent_of(e, type, 0),
                         "scales must have an entry for each row of weights");
     if (!l->block) {
         return bytes;
     }
-    ig_dim dims[] = { type->dims[0], of->dims[1], ig_dim_of(l->block * l->bits / 8) };
-    ig_expr_guard_equal(e, ig_dim_mul(e->module, dims[1], dims[2]), type->dims[1],
+    ig_dim dims[] = { ig_onnx_extent_of(e, type, 0), ig_onnx_extent_of(e, of, 1),
+                      ig_dim_of(l->block * l->bits / 8) };
+    ig_expr_guard_equal(e, ig_dim_mul(e->module, dims[1], dims[2]),
+                        ig_onnx_extent_of(e, type, 1),
                         "scales must have an entry for each block of weights");
     return ig_expr_reshape(e, bytes, 3, dims);
 }
@@ -150,7 +153,8 @@ static ig_value *apply_layer(ig_expr *e, const layer *l, ig_dim expert, ig_value
     const ig_type *of = scales->type;
     ig_value *bytes = own_bytes(e, l, expert, of);
     ig_value *zeros = own_zeros(e, l, expert, of);
-    ig_dim width = ig_dim_exact_div(e->module, x->type->dims[1], ig_dim_of(parts));
+    ig_dim width = ig_dim_exact_div(e->module, ig_onnx_extent(e, x, 1),
+                                    ig_dim_of(parts));
     scales = ig_expr_unsqueeze(e, ig_expr_cast(e, scales, IG_DT_f32), of->rank);
     for (int64_t i = 0; i < parts; i++) {
         ig_value *w = ig_onnx_unpack_part(e, bytes, l->bits, i);
@@ -197,13 +201,13 @@ static bool find_own(const mixture *m, ig_value *expert, ig_value *starts, own *
         return false;
     }
     ig_expr_guard_less_equal(e, ig_dim_add(e->module, out->start, out->size),
-                             m->routes.by.order->type->dims[0],
+                             ig_onnx_extent(e, m->routes.by.order, 0),
                              "rows of an expert must be among all");
     for (uint32_t i = 0; i < IG_COUNT_OF(m->layers); i++) {
         if (m->layers[i].weights) {
             ig_expr_guard_less_equal(e,
                                      ig_dim_add(e->module, out->expert, ig_dim_of(1)),
-                                     m->layers[i].weights->type->dims[0],
+                                     ig_onnx_extent(e, m->layers[i].weights, 0),
                                      "each router value must have an expert");
         }
     }
@@ -233,15 +237,15 @@ static ig_value *run_experts(const mixture *m) {
     ig_dim none = ig_dim_of(0), one = ig_dim_of(1);
     ig_value *starts = ig_expr_pad(e, m->routes.by.ends, &one, &none, IG_PAD_constant,
                                    0);
-    starts = ig_expr_slice(e, starts, 0, none, ends->dims[0], 1);
+    starts = ig_expr_slice(e, starts, 0, none, ig_onnx_extent_of(e, ends, 0), 1);
     ig_value *has_rows = ig_build_gt(e, m->routes.by.ends, starts);
     ig_value *used = ig_expr_flatten(e, ig_build_nonzero(e, has_rows));
     if (!used) {
         return NULL;
     }
-    ig_dim dims[] = { m->routes.by.order->type->dims[0],
-                      m->layers[1].weights->type->dims[1] };
-    ig_value *operands[] = { ig_expr_dim(e, used->type->dims[0], IG_DT_i64),
+    ig_dim dims[] = { ig_onnx_extent(e, m->routes.by.order, 0),
+                      ig_onnx_extent(e, m->layers[1].weights, 1) };
+    ig_value *operands[] = { ig_expr_dim(e, ig_onnx_extent(e, used, 0), IG_DT_i64),
                              ig_expr_number(e, IG_DT_bool, 1),
                              ig_expr_fill(e, IG_DT_f32, 2, dims, 0) };
     ig_builder outside = *e->builder;

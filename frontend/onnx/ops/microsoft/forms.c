@@ -89,9 +89,9 @@ ig_status ig_onnx_import_unfold_tensor(ig_onnx_node *node) {
     uint32_t axis = ig_onnx_axis_attr(node, "dim", -1, rank);
     IG_TRY(e->status);
     ig_dim width = ig_dim_of(size);
-    ig_expr_guard_less_equal(e, width, x->type->dims[axis],
+    ig_expr_guard_less_equal(e, width, ig_onnx_extent(e, x, axis),
                              "a window must fit into its axis");
-    ig_dim rest = ig_dim_sub(e->module, x->type->dims[axis], width);
+    ig_dim rest = ig_dim_sub(e->module, ig_onnx_extent(e, x, axis), width);
     ig_dim count = ig_dim_add(
         e->module, ig_dim_floor_div(e->module, rest, ig_dim_of(step)), ig_dim_of(1));
     ig_value *first = ig_expr_with_integer(e, IG_OP_mul,
@@ -194,7 +194,7 @@ static ig_value *read_pairs(const ig_onnx_node *node, uint32_t index) {
         return ig_expr_fail(node->e, IG_INVALID, "input %u has rank 0, expected more",
                             index);
     }
-    ig_expr_guard_equal(node->e, x->type->dims[rank - 1], ig_dim_of(2),
+    ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, x, rank - 1), ig_dim_of(2),
                         "the last axis of complex numbers is 2");
     return x;
 }
@@ -233,7 +233,8 @@ ig_status ig_onnx_import_rfft(ig_onnx_node *node) {
     if (rank == 0) {
         return ig_onnx_fail(node, IG_INVALID, "input 0 has rank 0, expected more");
     }
-    ig_dim half = ig_dim_floor_div(e->module, x->type->dims[rank - 1], ig_dim_of(2));
+    ig_dim half = ig_dim_floor_div(e->module, ig_onnx_extent(e, x, rank - 1),
+                                   ig_dim_of(2));
     ig_complex real = { ig_expr_widen(e, x), NULL };
     ig_complex y =
         ig_compose_dft_open(e, real, ig_dim_add(e->module, half, ig_dim_of(1)), false);
@@ -249,7 +250,7 @@ ig_status ig_onnx_import_irfft(ig_onnx_node *node) {
         return ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 2 or more",
                             x->type->rank);
     }
-    ig_dim count = ig_dim_sub(e->module, x->type->dims[x->type->rank - 2],
+    ig_dim count = ig_dim_sub(e->module, ig_onnx_extent(e, x, x->type->rank - 2),
                               ig_dim_of(1));
     ig_dim n = ig_dim_mul(e->module, count, ig_dim_of(2));
     ig_value *wide = ig_expr_widen(e, x);
@@ -270,7 +271,8 @@ ig_status ig_onnx_import_block_repeats(ig_onnx_node *node) {
     IG_TRY(e->status);
     ig_onnx_guard_extents(node, 0, 0, 1, 0);
     ids = ig_expr_cast(e, ids, IG_DT_i64);
-    ig_dim zero = ig_dim_of(0), length = ids->type->dims[1], back = ig_dim_of(size - 1);
+    ig_dim zero = ig_dim_of(0), length = ig_onnx_extent(e, ids, 1),
+           back = ig_dim_of(size - 1);
     ig_dim count = ig_dim_max(e->module, ig_dim_sub(e->module, length, back), zero);
     /* Too few tokens are preceded by some that are none. */
     ig_dim room = ig_dim_max(e->module, ig_dim_sub(e->module, back, length), zero);
@@ -285,7 +287,7 @@ ig_status ig_onnx_import_block_repeats(ig_onnx_node *node) {
         is_run = ig_build_and(e, is_run, ig_build_eq(e, own, last));
     }
     ig_value *ends = ig_expr_slice(e, ids, 1, back, count, 1);
-    ig_dim words = scores->type->dims[1], none[] = { zero, zero };
+    ig_dim words = ig_onnx_extent(e, scores, 1), none[] = { zero, zero };
     ig_dim extra[] = { zero, ig_dim_of(1) };
     ends = ig_build_where(e, is_run, ends, ig_expr_dim(e, words, IG_DT_i64));
     ig_value *gone = ig_expr_fill(e, (ig_dtype)scores->type->dtype, 2, ends->type->dims,

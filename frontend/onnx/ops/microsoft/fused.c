@@ -125,7 +125,8 @@ ig_status ig_onnx_import_embed_norm(ig_onnx_node *node) {
     ig_value *at = ig_onnx_in(node, POSITIONS);
     IG_TRY(e->status);
     if (!at) {
-        at = ig_expr_unsqueeze(e, ig_expr_iota(e, IG_DT_i64, words->type->dims[1]), 0);
+        at = ig_expr_unsqueeze(
+            e, ig_expr_iota(e, IG_DT_i64, ig_onnx_extent(e, words, 1)), 0);
     }
     ig_value *sum = ig_expr_gather(e, node->inputs[WORD_ROWS], words, 0,
                                    IG_NEGATIVE_error);

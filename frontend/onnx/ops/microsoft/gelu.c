@@ -14,7 +14,8 @@
 ig_status ig_onnx_import_bias_gelu(ig_onnx_node *node) {
     ig_value *x = ig_onnx_float_input(node, 0);
     if (ig_onnx_row_has_input(node->row, 1) && ig_onnx_in(node, 1)) {
-        ig_dim last = x->type->rank ? x->type->dims[x->type->rank - 1] : ig_dim_of(1);
+        ig_dim last = x->type->rank ? ig_onnx_extent(node->e, x, x->type->rank - 1)
+                                    : ig_dim_of(1);
         ig_value *bias = ig_onnx_list_input(node, 1, last,
                                             "bias must be as long as the last axis");
         x = bias ? ig_build_add(node->e, x, bias) : NULL;
@@ -77,7 +78,7 @@ ig_status ig_onnx_import_skip_norm(ig_onnx_node *node) {
         return ig_onnx_fail(node, IG_INVALID, "input 0 has rank 0, expected 2 or 3");
     }
     uint32_t axis = x->type->rank - 1u;
-    ig_dim last = x->type->dims[axis];
+    ig_dim last = ig_onnx_extent(node->e, x, axis);
     ig_norm norm = { .scale = read_vector(node, SCALE, last),
                      .bias = is_rms ? NULL : read_vector(node, SCALE + 1, last),
                      .epsilon = ig_onnx_attr_float(node, "epsilon", 1e-12F) };

@@ -39,7 +39,7 @@ bool ig_onnx_read_group(ig_onnx_group *g) {
              *v = ig_onnx_in(node, IG_ONNX_G_VALUE);
     if (!k) {
         ig_dim parts = ig_dim_of(g->h.count + 2 * g->h.keys);
-        ig_dim each = ig_dim_exact_div(e->module, q->type->dims[2], parts);
+        ig_dim each = ig_dim_exact_div(e->module, ig_onnx_extent(e, q, 2), parts);
         ig_dim few = ig_dim_mul(e->module, each, ig_dim_of(g->h.keys));
         ig_dim sizes[] = { ig_dim_mul(e->module, each, ig_dim_of(g->h.count)), few,
                            few };
@@ -55,7 +55,7 @@ bool ig_onnx_read_group(ig_onnx_group *g) {
         ig_expr_fail(e, IG_INVALID, "keys are given without values");
         return false;
     }
-    g->rows = g->h.q->type->dims[2];
+    g->rows = ig_onnx_extent(e, g->h.q, 2);
     return true;
 }
 
@@ -70,7 +70,7 @@ void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *most) {
     ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
     g->past = ig_build_where(e, is_prompt, zero, ig_build_sub(e, lengths, rows));
     g->past = ig_expr_with_integer(e, IG_OP_max, g->past, 0);
-    ig_value *held = old ? ig_expr_dim(e, old->type->dims[2], IG_DT_i64) : zero;
+    ig_value *held = old ? ig_expr_dim(e, ig_onnx_extent(e, old, 2), IG_DT_i64) : zero;
     ig_expr_bind_dims(e, ig_build_max(e, held, most), 1, "rows of the cache", &g->all);
 }
 
@@ -84,14 +84,14 @@ static ig_value *rotate_heads(const group *g, ig_value *x, ig_value *cos,
         at = ig_build_add(e, ig_expr_unsqueeze(e, g->past, 1),
                           ig_expr_axis_iota(e, 2, 1, g->rows));
     }
-    ig_dim last = ig_dim_sub(e->module, cos->type->dims[0], ig_dim_of(1));
+    ig_dim last = ig_dim_sub(e->module, ig_onnx_extent(e, cos, 0), ig_dim_of(1));
     at = ig_build_min(e, at, ig_expr_dim(e, last, IG_DT_i64));
     cos = ig_expr_unsqueeze(e, ig_expr_gather(e, cos, at, 0, IG_NEGATIVE_error), 1);
     sin = ig_expr_unsqueeze(e, ig_expr_gather(e, sin, at, 0, IG_NEGATIVE_error), 1);
     if (!cos || !sin) {
         return NULL;
     }
-    ig_dim turned = ig_dim_mul(e->module, cos->type->dims[3], ig_dim_of(2));
+    ig_dim turned = ig_dim_mul(e->module, ig_onnx_extent(e, cos, 3), ig_dim_of(2));
     return ig_compose_rotate(e, x, ig_expr_widen(e, cos), ig_expr_widen(e, sin), turned,
                              is_interleaved);
 }
@@ -117,7 +117,8 @@ static ig_value *extend_cache(group *g, ig_value *x, uint32_t past, uint32_t res
     if (!x) {
         return NULL;
     }
-    ig_dim dims[] = { x->type->dims[0], x->type->dims[1], g->all, x->type->dims[3] };
+    ig_dim dims[] = { ig_onnx_extent(e, x, 0), ig_onnx_extent(e, x, 1), g->all,
+                      ig_onnx_extent(e, x, 3) };
     ig_value *from = ig_build_sub(e, ig_expr_axis_iota(e, 4, 2, g->all),
                                   ig_expr_unsqueeze_to(e, g->past, 4));
     ig_value *is_new =
@@ -130,7 +131,7 @@ static ig_value *extend_cache(group *g, ig_value *x, uint32_t past, uint32_t res
     if (old) {
         ig_dim none[4] = { ig_dim_of(0), ig_dim_of(0), ig_dim_of(0), ig_dim_of(0) };
         ig_dim more[4] = { ig_dim_of(0), ig_dim_of(0),
-                           ig_dim_sub(e->module, g->all, old->type->dims[2]),
+                           ig_dim_sub(e->module, g->all, ig_onnx_extent(e, old, 2)),
                            ig_dim_of(0) };
         rest = ig_expr_pad(e, old, none, more, IG_PAD_constant, 0);
     }
@@ -188,8 +189,8 @@ static ig_value *read_bias(const group *g) {
     }
     ig_dim none = ig_dim_of(0), before[] = { none, none, none, none };
     ig_dim after[] = { none, none, none,
-                       ig_dim_sub(e->module, g->all, bias->type->dims[3]) };
-    ig_expr_guard_less_equal(e, bias->type->dims[3], g->all,
+                       ig_dim_sub(e->module, g->all, ig_onnx_extent(e, bias, 3)) };
+    ig_expr_guard_less_equal(e, ig_onnx_extent(e, bias, 3), g->all,
                              "attention_bias must have a column for each row of keys");
     return ig_expr_pad(e, bias, before, after, IG_PAD_constant, 0);
 }
@@ -203,7 +204,8 @@ static void add_sink(const group *g, ig_attention *a, ig_value *sink) {
     a->k = ig_expr_pad(e, a->k, before, after, IG_PAD_constant, 0);
     a->v = ig_expr_pad(e, a->v, before, after, IG_PAD_constant, 0);
     const ig_type *q = a->q->type;
-    ig_dim dims[] = { q->dims[0], q->dims[1], g->rows, g->all };
+    ig_dim dims[] = { ig_onnx_extent_of(e, q, 0), ig_onnx_extent_of(e, q, 1), g->rows,
+                      g->all };
     ig_value *both[] = { ig_expr_expand(e, a->mask, 4, dims), NULL };
     dims[3] = one;
     both[1] = ig_expr_expand(e, ig_expr_like(e, sink, a->q), 4, dims);
@@ -226,7 +228,7 @@ static void read_masks(const group *g, ig_attention *a) {
     a->mask = ig_build_where(e, a->mask, bias,
                              ig_expr_number(e, dtype, -(double)INFINITY));
     if (sink) {
-        sink = ig_onnx_list_input(node, G_SINK, a->q->type->dims[1],
+        sink = ig_onnx_list_input(node, G_SINK, ig_onnx_extent(e, a->q, 1),
                                   "head_sink must have an entry for each head");
         add_sink(g, a, ig_expr_along(e, sink, 1, 4));
     } else if (is_smooth) {

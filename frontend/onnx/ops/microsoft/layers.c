@@ -85,7 +85,7 @@ ig_status ig_onnx_import_split_gelu(ig_onnx_node *node) {
     ig_value *x = ig_onnx_ranked_input(node, 0, 3);
     x = ig_build_add(e, x, ig_onnx_ranked_input(node, 1, 1));
     IG_TRY(e->status);
-    ig_dim half = ig_dim_exact_div(e->module, x->type->dims[2], ig_dim_of(2));
+    ig_dim half = ig_dim_exact_div(e->module, ig_onnx_extent(e, x, 2), ig_dim_of(2));
     ig_value *left = ig_expr_slice(e, x, 2, ig_dim_of(0), half, 1);
     ig_value *right = ig_expr_slice(e, x, 2, half, half, 1);
     right = ig_build_gelu(e, right, (ig_gelu_attrs){ .tanh = false });

@@ -112,13 +112,13 @@ ig_status ig_onnx_import_gather_blocks(ig_onnx_node *node) {
     if (axis < along) {
         along = along + ids->type->rank - 1;
     }
-    ig_dim extent = scale->type->dims[along];
+    ig_dim extent = ig_onnx_extent(e, scale, along);
     if (zeros && is_packed) { /* the last byte may hold one too many */
         zeros = ig_expr_slice(e, zeros, along, ig_dim_of(0), extent, 1);
     }
     ig_value *real = ig_expr_cast(e, x, IG_DT_f32);
     IG_TRY(e->status);
-    ig_value *block = ig_expr_axis_iota(e, 1, 0, real->type->dims[along]);
+    ig_value *block = ig_expr_axis_iota(e, 1, 0, ig_onnx_extent(e, real, along));
     block = ig_expr_with_integer(e, IG_OP_div, block, size);
     scale = ig_expr_gather(e, ig_expr_cast(e, scale, IG_DT_f32), block, along,
                            IG_NEGATIVE_error);
@@ -322,7 +322,7 @@ static ig_integers read_bytes(const ig_onnx_node *node, uint32_t value, uint32_t
                      ig_dtypes[dtype].name);
     }
     if (x.zero_point && x.zero_point->type->rank == 1 &&
-        ig_dim_is(x.zero_point->type->dims[0], 1)) {
+        ig_dim_is(ig_onnx_extent(node->e, x.zero_point, 0), 1)) {
         x.zero_point = ig_expr_reshape(node->e, x.zero_point, 0, NULL);
     }
     return x;
@@ -421,7 +421,7 @@ ig_status ig_onnx_import_quantised_embed_norm(ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_value *words = ig_onnx_ranked_input(node, E_WORDS, 2);
     IG_TRY(e->status);
-    ig_value *at = ig_expr_iota(e, IG_DT_i64, words->type->dims[1]);
+    ig_value *at = ig_expr_iota(e, IG_DT_i64, ig_onnx_extent(e, words, 1));
     ig_value *sum = read_rows(node, E_WORD_ROWS, words);
     sum = ig_build_add(e, sum,
                        ig_expr_unsqueeze(e, read_rows(node, E_POSITION_ROWS, at), 0));

@@ -23,7 +23,7 @@ ig_status ig_onnx_import_recurrence_gates(ig_onnx_node *node) {
     ig_value *a = ig_onnx_float_input(node, A);
     (void)ig_onnx_ranked_input(node, A, 3);
     IG_TRY(e->status);
-    ig_dim heads = a->type->dims[2];
+    ig_dim heads = ig_onnx_extent(e, a, 2);
     ig_value *decay = ig_build_add(e, ig_expr_cast(e, a, IG_DT_f32),
                                    read_per_head(node, DT_BIAS, heads));
     decay = ig_build_mul(e, ig_build_softplus(e, decay),
@@ -48,7 +48,7 @@ static ig_value *split_groups(const ig_onnx_node *node, ig_value *x, ig_dim size
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = x->type->dims[i];
+        dims[i] = ig_onnx_extent(node->e, x, i);
     }
     dims[rank] = size;
     dims[rank - 1] = ig_dim_exact_div(node->e->module, dims[rank - 1], size);
@@ -74,7 +74,7 @@ ig_status ig_onnx_import_gated_rms_norm(ig_onnx_node *node) {
     ig_norm norm = { .scale = ig_expr_cast(e, scale, IG_DT_f32),
                      .epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5F) };
     ig_value *y = split_groups(node, ig_expr_cast(e, x, IG_DT_f32),
-                               scale->type->dims[0]);
+                               ig_onnx_extent(e, scale, 0));
     y = y ? ig_compose_rms_norm(e, y, rank, &norm) : NULL;
     y = ig_expr_reshape(e, y, rank, x->type->dims);
     gate = ig_expr_cast(e, gate, IG_DT_f32);

@@ -28,10 +28,11 @@ static void read_heads(rotary *r) {
         return;
     }
     r->turned = few ? ig_dim_of(few)
-                    : ig_dim_mul(r->e->module, cos->dims[1], ig_dim_of(2));
+                    : ig_dim_mul(r->e->module, ig_onnx_extent_of(r->e, cos, 1),
+                                 ig_dim_of(2));
     int64_t width, each;
     if (x->type->rank == 3 && heads == 0 && few == 0 &&
-        ig_dim_constant(r->e->module, x->type->dims[2], &width) &&
+        ig_dim_constant(r->e->module, ig_onnx_extent(r->e, x, 2), &width) &&
         ig_dim_constant(r->e->module, r->turned, &each) && each > 0) {
         heads = width / each;
     }
@@ -55,7 +56,7 @@ static void read_positions(rotary *r) {
         r->at = at;
     } else if (rank == 1) { /* of the first row */
         ig_value *first = ig_onnx_scalar_input(r->node, POSITIONS);
-        ig_value *row = ig_expr_axis_iota(e, 2, 1, r->x->type->dims[2]);
+        ig_value *row = ig_expr_axis_iota(e, 2, 1, ig_onnx_extent(e, r->x, 2));
         r->at = ig_build_add(e, ig_expr_cast(e, first, IG_DT_i64), row);
     } else {
         ig_onnx_fail(r->node, IG_INVALID, "positions have rank %u, expected 1 or 2",
@@ -78,9 +79,9 @@ static ig_status turn_heads(const rotary *r, ig_value *cos, ig_value *sin) {
     IG_TRY(node->e->status);
     ig_dim half = ig_dim_floor_div(r->e->module, r->turned, ig_dim_of(2));
     const char *what = "rows of angles must be half as long as what is turned";
-    ig_expr_guard_equal(r->e, cos->type->dims[3], half, what);
-    ig_expr_guard_equal(r->e, sin->type->dims[3], half, what);
-    ig_expr_guard_less_equal(r->e, r->turned, r->x->type->dims[3],
+    ig_expr_guard_equal(r->e, ig_onnx_extent(r->e, cos, 3), half, what);
+    ig_expr_guard_equal(r->e, ig_onnx_extent(r->e, sin, 3), half, what);
+    ig_expr_guard_less_equal(r->e, r->turned, ig_onnx_extent(r->e, r->x, 3),
                              "what is turned must fit into a head");
     IG_TRY(node->e->status);
     ig_value *y = ig_compose_rotate(r->e, r->x, cos, sin, r->turned, is_interleaved);
@@ -162,9 +163,10 @@ ig_status ig_onnx_import_rotate_by_streams(ig_onnx_node *node) {
     read_heads(&r);
     IG_TRY(node->e->status);
     r.at = ig_expr_cast(r.e, node->inputs[POSITIONS], IG_DT_i64);
-    ig_expr_guard_equal(r.e, r.at->type->dims[0], ig_dim_of(STREAMS),
+    ig_expr_guard_equal(r.e, ig_onnx_extent(node->e, r.at, 0), ig_dim_of(STREAMS),
                         "positions are of three streams");
-    ig_expr_guard_equal(r.e, node->inputs[COS]->type->dims[1], ig_dim_of(count),
+    ig_expr_guard_equal(r.e, ig_onnx_extent(node->e, node->inputs[COS], 1),
+                        ig_dim_of(count),
                         "mrope_section must have as many angles as a row");
     ig_value *cos = read_mixed_angles(&r, COS, streams);
     ig_value *sin = read_mixed_angles(&r, SIN, streams);

@@ -19,9 +19,9 @@ static ig_value *read_masks(const ig_onnx_node *node) {
         return NULL;
     }
     ig_onnx_guard_extents(node, ROW_ENDS, 0, COLUMNS, 0);
-    ig_dim one = ig_dim_of(1), masks = ends->type->dims[0];
-    ig_dim blocks = ig_dim_sub(e->module, ends->type->dims[1], one);
-    ig_dim given[] = { masks, columns->type->dims[1] };
+    ig_dim one = ig_dim_of(1), masks = ig_onnx_extent(e, ends, 0);
+    ig_dim blocks = ig_dim_sub(e->module, ig_onnx_extent(e, ends, 1), one);
+    ig_dim given[] = { masks, ig_onnx_extent(e, columns, 1) };
     ig_value *count = ig_expr_dim(e, blocks, IG_DT_i64);
     ends = ig_expr_slice(e, ig_expr_cast(e, ends, IG_DT_i64), 1, one, blocks, 1);
     ig_value *at = ig_expr_expand(e, ig_expr_axis_iota(e, 2, 1, given[1]), 2, given);
@@ -58,7 +58,7 @@ static ig_value *block_of(ig_expr *e, ig_value *row, int64_t size, ig_dim blocks
  * query. */
 static ig_value *find_seen(const ig_onnx_group *g, ig_value *masks, int64_t size) {
     ig_expr *e = g->h.e;
-    ig_dim blocks = masks->type->dims[1];
+    ig_dim blocks = ig_onnx_extent(e, masks, 1);
     ig_value *own = ig_onnx_own_rows(g);
     ig_value *row = ig_expr_squeeze(e, ig_expr_squeeze(e, own, 3), 1); /* [B, rows] */
     ig_value *column = ig_expr_iota(e, IG_DT_i64, g->all);
@@ -66,9 +66,9 @@ static ig_value *find_seen(const ig_onnx_group *g, ig_value *masks, int64_t size
                                     IG_NEGATIVE_error); /* [masks, B, rows, blocks] */
     seen = ig_expr_gather(e, seen, block_of(e, column, size, blocks), 3,
                           IG_NEGATIVE_error);
-    ig_value *head = ig_build_mod(e, ig_expr_iota(e, IG_DT_i64, ig_dim_of(g->h.count)),
-                                  ig_expr_dim(e, masks->type->dims[0], IG_DT_i64),
-                                  (ig_mod_attrs){ 0 });
+    ig_value *head = ig_build_mod(
+        e, ig_expr_iota(e, IG_DT_i64, ig_dim_of(g->h.count)),
+        ig_expr_dim(e, ig_onnx_extent(e, masks, 0), IG_DT_i64), (ig_mod_attrs){ 0 });
     seen = ig_expr_gather(e, seen, head, 0, IG_NEGATIVE_error);
     ig_value *is_past = ig_build_le(e, ig_expr_axis_iota(e, 4, 3, g->all), own);
     return ig_build_and(e, ig_expr_swap(e, seen, 0, 1), is_past);

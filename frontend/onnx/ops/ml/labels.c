@@ -144,7 +144,7 @@ ig_status ig_onnx_import_category_mapper(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *texts = ig_onnx_attr_value(node, name), *numbers;
     int64_t count = 0;
     IG_TRY(e->status);
-    if (!texts || !ig_dim_constant(e->module, texts->type->dims[0], &count)) {
+    if (!texts || !ig_dim_constant(e->module, ig_onnx_extent(e, texts, 0), &count)) {
         return ig_onnx_fail(node, IG_INVALID, "has no %s", name);
     }
     numbers = has_numbers ? ig_onnx_attr_value(node, "cats_int64s")

@@ -209,7 +209,7 @@ ig_status ig_onnx_import_feature_vectorizer(ig_onnx_node *node) {
                                : ig_expr_merge_axes(e, x, 1, x->type->rank - 1);
         parts[i] = ig_expr_cast(e, x, IG_DT_f32);
         if (sizes && parts[i]) {
-            ig_expr_guard_equal(e, parts[i]->type->dims[1],
+            ig_expr_guard_equal(e, ig_onnx_extent(e, parts[i], 1),
                                 ig_dim_const(e->module, sizes[i]),
                                 "a row must have as many elements as inputdimensions");
         }
@@ -226,7 +226,7 @@ static ig_value *mark_known(ig_onnx_node *node, ig_value *is_it) {
         return NULL;
     }
     uint32_t axis = rows->type->rank - 1;
-    ig_value *places = ig_expr_iota(e, IG_DT_i64, rows->type->dims[axis]);
+    ig_value *places = ig_expr_iota(e, IG_DT_i64, ig_onnx_extent(e, rows, axis));
     ig_value *from_one = ig_expr_with(e, IG_OP_add, places, 1);
     ig_value *last = ig_expr_reduce_axis(e, IG_REDUCE_max,
                                          ig_build_mul(e, rows, from_one), axis, true);
@@ -250,7 +250,7 @@ ig_status ig_onnx_import_one_hot_encoder(ig_onnx_node *node) {
     ig_value *x = is_text ? ig_build_text_find(e, node->inputs[0],
                                                ig_onnx_text_source(node, texts))
                           : ig_expr_cast(e, node->inputs[0], IG_DT_i64);
-    ig_value *known = is_text ? ig_expr_iota(e, IG_DT_i64, texts->type->dims[0])
+    ig_value *known = is_text ? ig_expr_iota(e, IG_DT_i64, ig_onnx_extent(e, texts, 0))
                               : ig_expr_ints(e, cats, count);
     x = x ? ig_expr_unsqueeze(e, x, x->type->rank) : NULL;
     ig_value *is_it = ig_build_eq(e, x, known);
@@ -268,7 +268,8 @@ static ig_value *score_rows(ig_onnx_node *node, ig_value *x, int64_t targets) {
     ig_value *flat = ig_onnx_take_floats(node, "coefficients"), *bias;
     int64_t count = 0;
     if (!flat || targets < 1 ||
-        !ig_dim_constant(e->module, flat->type->dims[0], &count) || count % targets) {
+        !ig_dim_constant(e->module, ig_onnx_extent(e, flat, 0), &count) ||
+        count % targets) {
         return ig_expr_fail(e, IG_INVALID,
                             "has %lld coefficients, expected a row for each of %lld "
                             "targets",
@@ -325,7 +326,7 @@ ig_status ig_onnx_import_zip_map(ig_onnx_node *node) {
         return ig_onnx_fail(node, IG_INVALID, "has %u labels and an input of rank %u",
                             labels.count, rank);
     }
-    ig_expr_guard_equal(node->e, x->type->dims[rank - 1],
+    ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, x, rank - 1),
                         ig_dim_const(node->e->module, labels.count),
                         "a row must have an element for each label");
     return ig_onnx_give(node, x);

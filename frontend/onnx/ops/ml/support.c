@@ -25,7 +25,7 @@ bool ig_onnx_read_kernel(ig_onnx_support *s) {
 ig_value *ig_onnx_support_rows(ig_onnx_support *s, const char *name, int64_t count) {
     ig_value *flat = ig_onnx_take_floats(s->node, name);
     int64_t all = 0;
-    if (!flat || !ig_dim_constant(s->e->module, flat->type->dims[0], &all) ||
+    if (!flat || !ig_dim_constant(s->e->module, ig_onnx_extent(s->e, flat, 0), &all) ||
         count < 1 || all % count) {
         return ig_expr_fail(s->e, IG_INVALID, "%s has %lld entries, for %lld rows",
                             name, (long long)all, (long long)count);

@@ -158,7 +158,7 @@ static ig_value *share_pairs(const classifier *c, ig_value *decisions) {
     if (!square) {
         return NULL;
     }
-    ig_dim dims[] = { square->type->dims[0], ig_dim_of(c->classes),
+    ig_dim dims[] = { ig_onnx_extent(e, square, 0), ig_dim_of(c->classes),
                       ig_dim_of(c->classes) };
     return ig_expr_reshape(e, square, 3, dims);
 }
@@ -239,7 +239,7 @@ static ig_value *couple_pairs(const classifier *c, ig_value *decisions) {
     if (!system) {
         return NULL;
     }
-    ig_dim dims[] = { system->type->dims[0], ig_dim_of(c->classes) };
+    ig_dim dims[] = { ig_onnx_extent(e, system, 0), ig_dim_of(c->classes) };
     ig_value *operands[] = {
         ig_expr_integer(e, IG_DT_i64, COUPLING_TRIPS), ig_expr_number(e, IG_DT_bool, 1),
         ig_expr_fill(e, IG_DT_f32, 2, dims, (double)(1.0F / (float)c->classes))

@@ -344,7 +344,7 @@ static ig_value *take_features(const ensemble *s) {
         bool is_inner = s->forest.yes[i] != (int32_t)i;
         most = is_inner && s->forest.features[i] > most ? s->forest.features[i] : most;
     }
-    ig_expr_guard_less_equal(e, ig_dim_of(most + 1), x->type->dims[1],
+    ig_expr_guard_less_equal(e, ig_dim_of(most + 1), ig_onnx_extent(e, x, 1),
                              "nodes look at more features than rows have");
     return ig_expr_widen(e, x);
 }
