@@ -60,14 +60,6 @@ static ig_op *make_rnn(ig_expr *e, const ig_rnn *l) {
     return ig_build_rnn_op(e, &spec, attrs);
 }
 
-void ig_compose_rnn(ig_expr *e, const ig_rnn *layer,
-                    ig_value *out_results[IG_RNN_RESULTS]) {
-    ig_op *op = make_rnn(e, layer);
-    for (uint32_t i = 0; i < IG_RNN_RESULTS; i++) {
-        out_results[i] = op && i < op->result_count ? ig_op_result(op, i) : NULL;
-    }
-}
-
 /* ---- the loop ---- */
 
 typedef struct cell {
@@ -77,8 +69,11 @@ typedef struct cell {
     ig_dtype wide;
     ig_dim time, batch, hidden;
     ig_value *from_x, *lengths, *peepholes, *projection, *r, *br;
-    ig_value *h, *c; /* of this step, then of the next */
+    ig_value *h, *c;                      /* of this step, then of the next */
+    const ig_rnn_activation *activations; /* NULL: the usual ones */
 } cell;
+
+enum { OF_GATES, OF_NEW, OF_STATE }; /* activations */
 
 /* ---- pieces ---- */
 
@@ -96,13 +91,24 @@ static ig_value *slice_gates(const cell *k, ig_value *x, uint32_t axis, uint32_t
     return ig_expr_slice(k->e, x, axis, start, size, 1);
 }
 
-static ig_value *build_activation(const cell *k, ig_opcode code, ig_value *x) {
+static ig_value *build_activation(const cell *k, uint32_t which, ig_value *x) {
+    if (k->activations) {
+        const ig_rnn_activation *own = &k->activations[which];
+        return own->build(k->e, x, own->alpha, own->beta);
+    }
+    ig_opcode usual = k->kind == IG_CELL_relu ? IG_OP_relu
+                      : which == OF_GATES     ? IG_OP_sigmoid
+                                              : IG_OP_tanh;
+    return ig_expr_map1(k->e, usual, x);
+}
+
+static ig_value *build_clipped(const cell *k, uint32_t which, ig_value *x) {
     double clip = ig_attr_float(k->op, IG_rnn_clip, 0);
     if (clip > 0) {
         x = ig_expr_with(k->e, IG_OP_min, x, clip);
         x = ig_expr_with(k->e, IG_OP_max, x, -clip);
     }
-    return ig_expr_map1(k->e, code, x);
+    return build_activation(k, which, x);
 }
 
 /* ---- cells ---- */
@@ -124,15 +130,15 @@ static void step_lstm(cell *k, ig_value *x) {
     for (uint32_t g = 0; g < 4; g++) {
         gate[g] = slice_gates(k, gates, 1, g, 1);
     }
-    ig_value *i = build_activation(k, IG_OP_sigmoid, add_peephole(k, gate[0], 0, k->c));
+    ig_value *i = build_clipped(k, OF_GATES, add_peephole(k, gate[0], 0, k->c));
     bool is_coupled = ig_attr_int(k->op, IG_rnn_couple, 0) != 0;
-    ig_value *f = is_coupled ? ig_expr_number_with(e, IG_OP_sub, 1, i)
-                             : build_activation(k, IG_OP_sigmoid,
-                                                add_peephole(k, gate[1], 1, k->c));
-    ig_value *fresh = ig_build_mul(e, i, build_activation(k, IG_OP_tanh, gate[2]));
+    ig_value *f = is_coupled
+                      ? ig_expr_number_with(e, IG_OP_sub, 1, i)
+                      : build_clipped(k, OF_GATES, add_peephole(k, gate[1], 1, k->c));
+    ig_value *fresh = ig_build_mul(e, i, build_clipped(k, OF_NEW, gate[2]));
     k->c = ig_build_add(e, ig_build_mul(e, f, k->c), fresh);
-    ig_value *o = build_activation(k, IG_OP_sigmoid, add_peephole(k, gate[3], 2, k->c));
-    k->h = ig_build_mul(e, o, ig_build_tanh(e, k->c));
+    ig_value *o = build_clipped(k, OF_GATES, add_peephole(k, gate[3], 2, k->c));
+    k->h = ig_build_mul(e, o, build_activation(k, OF_STATE, k->c));
 }
 
 /* The new gate's share of the state: r * (R h + b), or R (r * h) + b. */
@@ -157,11 +163,11 @@ static void step_gru(cell *k, ig_value *x) {
     for (uint32_t g = 0; g < 2; g++) {
         ig_value *own = slice_gates(k, x, 1, g, 1);
         ig_value *sum = ig_build_add(e, own, slice_gates(k, from_h, 1, g, 1));
-        gate[g] = build_activation(k, IG_OP_sigmoid, sum);
+        gate[g] = build_clipped(k, OF_GATES, sum);
     }
     ig_value *part = reset_state(k, gate[0], from_h);
     ig_value *sum = ig_build_add(e, slice_gates(k, x, 1, 2, 1), part);
-    ig_value *n = build_activation(k, IG_OP_tanh, sum);
+    ig_value *n = build_clipped(k, OF_NEW, sum);
     ig_value *rest = ig_expr_number_with(e, IG_OP_sub, 1, gate[1]);
     ig_value *fresh = ig_build_mul(e, rest, n);
     k->h = ig_build_add(e, fresh, ig_build_mul(e, gate[1], k->h));
@@ -170,7 +176,7 @@ static void step_gru(cell *k, ig_value *x) {
 static void step_plain(cell *k, ig_value *x) {
     ig_value *sum = ig_expr_matmul_transposed(k->e, k->h, k->r);
     sum = ig_build_add(k->e, ig_build_add(k->e, x, sum), k->br);
-    k->h = build_activation(k, k->kind == IG_CELL_relu ? IG_OP_relu : IG_OP_tanh, sum);
+    k->h = build_clipped(k, OF_NEW, sum);
 }
 
 /* ---- steps ---- */
@@ -269,13 +275,15 @@ static void read_operands(ig_expr *e, cell *k) {
     }
 }
 
-bool ig_decompose_rnn(ig_expr *e, const ig_op *op, ig_value **out_results) {
+static void expand_row(ig_expr *e, const ig_op *op,
+                       const ig_rnn_activation *activations, ig_value **out_results) {
     const ig_type *x = op->operands[0].value->type;
     cell k = { .op = op,
                .e = e,
                .kind = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0),
                .time = x->dims[0],
-               .batch = x->dims[1] };
+               .batch = x->dims[1],
+               .activations = activations };
     bool is_lstm = k.kind == IG_CELL_lstm;
     k.hidden = op->results[is_lstm ? 2 : 1].type->dims[1];
     read_operands(e, &k);
@@ -289,5 +297,21 @@ bool ig_decompose_rnn(ig_expr *e, const ig_op *op, ig_value **out_results) {
         out_results[i] = ig_expr_cast(e, results[i],
                                       (ig_dtype)op->results[i].type->dtype);
     }
+}
+
+bool ig_decompose_rnn(ig_expr *e, const ig_op *op, ig_value **out_results) {
+    expand_row(e, op, NULL, out_results);
     return true;
+}
+
+void ig_compose_rnn(ig_expr *e, const ig_rnn *layer,
+                    ig_value *out_results[IG_RNN_RESULTS]) {
+    ig_op *op = make_rnn(e, layer);
+    for (uint32_t i = 0; i < IG_RNN_RESULTS; i++) {
+        out_results[i] = op && i < op->result_count ? ig_op_result(op, i) : NULL;
+    }
+    if (op && layer->activations) {
+        expand_row(e, op, layer->activations, out_results);
+        ig_op_erase(op);
+    }
 }

@@ -5,6 +5,12 @@
 
 #include "ir/expr.h"
 
+/* An activation of a cell and its numbers. */
+typedef struct ig_rnn_activation {
+    ig_value *(*build)(ig_expr *e, ig_value *x, double alpha, double beta);
+    double alpha, beta;
+} ig_rnn_activation;
+
 /* Gates (G of them, each H rows) are in the row's order. */
 typedef struct ig_rnn {
     ig_rnn_cell cell;
@@ -19,6 +25,9 @@ typedef struct ig_rnn {
     ig_value *lengths;    /* i64 [B]; NULL: all T */
     ig_value *peepholes;  /* [3 * H]; NULL: none */
     ig_value *projection; /* [P, H]; NULL: none */
+    /* Of the gates, of what is new, and of the state of an lstm; NULL: the usual ones.
+     * The row has those: with others the layer is a loop at once. */
+    const ig_rnn_activation *activations;
 } ig_rnn;
 
 enum { IG_RNN_RESULTS = 3 };

@@ -155,5 +155,35 @@ for policy in ("not_larger", "not_smaller"):
          [np.sqrt(count(1, 2, 10, 13))], [np.sqrt(count(1, 2, 4, 30))],
          rtol=1e-5, atol=1e-5)
 
+# ---- activations of recurrent layers ----
+
+def recurrent(name, op, gates, attributes, directions=1, **more):
+    shapes = [(directions, 3 * gates, 2), (directions, 3 * gates, 3), (directions, 6 * gates)]
+    w, r, b = [np.sin(count(*shape)) for shape in shapes]
+    case(name, 14, f"""float[T, B, 2] x, float[{directions}, {3 * gates}, 2] w,
+         float[{directions}, {3 * gates}, 3] r, float[{directions}, {6 * gates}] b
+         -> float[T, {directions}, B, 3] y, float[{directions}, B, 3] h""",
+         f"y, h = {op}<hidden_size = 3, {attributes}>(x, w, r, b)",
+         [np.cos(count(4, 2, 2)), w, r, b], [np.cos(count(1, 5, 2)), w, r, b],
+         rtol=1e-5, atol=1e-5, **more)
+
+
+for name in ("Relu", "Tanh", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh",
+             "HardSigmoid", "Elu", "Softsign", "Softplus"):
+    recurrent(f"rnn_{name}", "RNN", 1, f'activations = ["{name}"], activation_alpha = [0.3], '
+              "activation_beta = [0.7]")
+    recurrent(f"rnn_{name}_by_default", "RNN", 1, f'activations = ["{name}"]')
+recurrent("rnn_two_activations", "RNN", 1, 'direction = "bidirectional", '
+          'activations = ["Affine", "HardSigmoid"], activation_alpha = [0.5, 0.3], '
+          "activation_beta = [0.1, 0.4]", directions=2)
+recurrent("rnn_relu_and_tanh", "RNN", 1, 'direction = "bidirectional", '
+          'activations = ["Relu", "Tanh"]', directions=2)
+recurrent("lstm_of_keras", "LSTM", 4, 'activations = ["HardSigmoid", "Tanh", "Tanh"]')
+recurrent("lstm_of_others", "LSTM", 4, 'direction = "reverse", clip = 0.8, '
+          'activations = ["HardSigmoid", "Relu", "Softsign"], activation_alpha = [0.25]')
+for before in (0, 1):
+    recurrent(f"gru_of_others_{before}", "GRU", 3, f"linear_before_reset = {before}, "
+              'activations = ["HardSigmoid", "Softsign"]')
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "reported.tar.xz"])

@@ -5,6 +5,7 @@
  * and its own order of gates; the row has one direction, two biases and the order i, f,
  * g, o (lstm) or r, z, n (gru).
  */
+#include "compose/activation.h"
 #include "compose/rnn.h"
 
 #include "frontend/onnx/import/args.h"
@@ -19,44 +20,124 @@ typedef struct layer {
     uint32_t directions;
     bool is_batch_first, is_first_reverse;
     int64_t hidden;
+    ig_rnn_cell kinds[2];                /* of the directions */
+    ig_rnn_activation activations[2][3]; /* in the order of compose/rnn.h */
+    bool has_usual[2];
 } layer;
 
-/* What ONNX has at the places of our gates, and the activations of a direction. */
+/* What ONNX has at the places of our gates, and the activations of a direction: the
+ * first of them is number `first` of compose/rnn.h. */
 static const struct {
-    uint32_t gates, activations, order[4];
+    uint32_t gates, activations, first, order[4];
     const char *usual[3];
 } cells[] = {
-    [IG_CELL_lstm] = { 4, 3, { 0, 2, 3, 1 }, { "Sigmoid", "Tanh", "Tanh" } },
-    [IG_CELL_gru] = { 3, 2, { 1, 0, 2 }, { "Sigmoid", "Tanh" } },
-    [IG_CELL_tanh] = { 1, 1, { 0 }, { "Tanh" } },
-    [IG_CELL_relu] = { 1, 1, { 0 }, { "Relu" } },
+    [IG_CELL_lstm] = { 4, 3, 0, { 0, 2, 3, 1 }, { "Sigmoid", "Tanh", "Tanh" } },
+    [IG_CELL_gru] = { 3, 2, 0, { 1, 0, 2 }, { "Sigmoid", "Tanh" } },
+    [IG_CELL_tanh] = { 1, 1, 1, { 0 }, { "Tanh" } },
+    [IG_CELL_relu] = { 1, 1, 1, { 0 }, { "Relu" } },
 };
+
+/* ---- activations ---- */
+
+#define ACTIVATION(name, formula)                                               \
+    static ig_value *name(ig_expr *e, ig_value *x, double alpha, double beta) { \
+        (void)alpha, (void)beta;                                                \
+        return formula;                                                         \
+    }
+ACTIVATION(build_relu, ig_build_relu(e, x))
+ACTIVATION(build_tanh, ig_build_tanh(e, x))
+ACTIVATION(build_sigmoid, ig_build_sigmoid(e, x))
+ACTIVATION(build_leaky_relu, ig_compose_leaky_relu(e, x, alpha))
+ACTIVATION(build_thresholded_relu, ig_compose_threshold(e, x, alpha, 0))
+ACTIVATION(build_hard_sigmoid, ig_compose_hard_sigmoid(e, x, alpha, beta))
+ACTIVATION(build_elu, ig_compose_elu(e, x, alpha, 1, 1))
+ACTIVATION(build_softsign, ig_compose_softsign(e, x))
+ACTIVATION(build_softplus, ig_build_softplus(e, x))
+
+static ig_value *build_affine(ig_expr *e, ig_value *x, double alpha, double beta) {
+    return ig_expr_with(e, IG_OP_add, ig_expr_with(e, IG_OP_mul, x, alpha), beta);
+}
+
+static ig_value *build_scaled_tanh(ig_expr *e, ig_value *x, double alpha, double beta) {
+    x = ig_build_tanh(e, ig_expr_with(e, IG_OP_mul, x, beta));
+    return ig_expr_with(e, IG_OP_mul, x, alpha);
+}
+
+/* Which of the two lists of numbers an activation takes the next entry of, and what it
+ * has without one, as ONNX Runtime does. */
+static const struct {
+    const char *name;
+    bool takes_alpha, takes_beta;
+    ig_rnn_activation usual;
+} activations[] = {
+    { "Relu", false, false, { build_relu, 0, 0 } },
+    { "Tanh", false, false, { build_tanh, 0, 0 } },
+    { "Sigmoid", false, false, { build_sigmoid, 0, 0 } },
+    { "Affine", true, true, { build_affine, 0, 0 } },
+    { "LeakyRelu", true, false, { build_leaky_relu, 0.01F, 0 } },
+    { "ThresholdedRelu", true, false, { build_thresholded_relu, 0, 0 } },
+    { "ScaledTanh", true, true, { build_scaled_tanh, 0, 0 } },
+    { "HardSigmoid", true, true, { build_hard_sigmoid, 0.2F, 0.5 } },
+    { "Elu", true, false, { build_elu, 1, 0 } },
+    { "Softsign", false, false, { build_softsign, 0, 0 } },
+    { "Softplus", false, false, { build_softplus, 0, 0 } },
+};
+
+/* Entries of a list of floats that were not taken yet. */
+typedef struct numbers {
+    const Onnx__AttributeProto *list; /* NULL: absent */
+    size_t taken;
+} numbers;
+
+static double take_number(numbers *from, bool is_taken, double usual) {
+    bool has_more = is_taken && from->list && from->taken < from->list->n_floats;
+    return has_more ? (double)from->list->floats[from->taken++] : usual;
+}
 
 /* ---- attributes ---- */
 
-/* The activations must be those that the row has. */
+static bool find_activation(ig_str name, numbers *alphas, numbers *betas,
+                            ig_rnn_activation *out) {
+    for (size_t i = 0; i < IG_COUNT_OF(activations); i++) {
+        if (ig_str_is(name, activations[i].name)) {
+            *out = activations[i].usual;
+            out->alpha = take_number(alphas, activations[i].takes_alpha, out->alpha);
+            out->beta = take_number(betas, activations[i].takes_beta, out->beta);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Activations of the directions, one after the other; which of these the row has. */
 static void read_activations(layer *l) {
-    const Onnx__AttributeProto *attr = ig_onnx_attr(l->node, "activations", NULL);
+    const ig_onnx_node *node = l->node;
+    const Onnx__AttributeProto *attr = ig_onnx_attr(node, "activations", NULL);
+    numbers alphas = { ig_onnx_attr(node, "activation_alpha", NULL), 0 };
+    numbers betas = { ig_onnx_attr(node, "activation_beta", NULL), 0 };
+    uint32_t each = cells[l->form.cell].activations;
+    l->kinds[0] = l->kinds[1] = l->form.cell;
+    l->has_usual[0] = l->has_usual[1] = true;
     if (!attr || attr->n_strings == 0) {
         return;
     }
-    ig_str first = { (const char *)attr->strings[0].data, attr->strings[0].len };
-    if (l->form.cell == IG_CELL_tanh && ig_str_is(first, "Relu")) {
-        l->form.cell = IG_CELL_relu;
-    }
-    uint32_t each = cells[l->form.cell].activations;
     if (attr->n_strings != (size_t)each * l->directions) {
-        ig_onnx_fail(l->node, IG_INVALID, "activations has %zu entries, expected %u",
+        ig_onnx_fail(node, IG_INVALID, "activations has %zu entries, expected %u",
                      attr->n_strings, each * l->directions);
         return;
     }
-    for (size_t i = 0; i < attr->n_strings; i++) {
+    for (uint32_t i = 0; i < attr->n_strings; i++) {
         ig_str name = { (const char *)attr->strings[i].data, attr->strings[i].len };
-        const char *usual = cells[l->form.cell].usual[i % each];
-        if (!ig_str_is(name, usual)) {
-            ig_onnx_fail(l->node, IG_UNSUPPORTED,
-                         "activation %zu is %.*s; only %s is supported there", i,
-                         IG_STR_ARG(name), usual);
+        uint32_t direction = i / each;
+        ig_rnn_cell *kind = &l->kinds[direction];
+        bool is_relu = *kind == IG_CELL_tanh && ig_str_is(name, "Relu");
+        *kind = is_relu ? IG_CELL_relu : *kind;
+        l->has_usual[direction] &= ig_str_is(name, cells[*kind].usual[i % each]);
+        if (!find_activation(
+                name, &alphas, &betas,
+                &l->activations[direction][i % each + cells[*kind].first])) {
+            ig_onnx_fail(node, IG_INVALID, "activation %u, '%.*s', is none of ONNX's",
+                         i, IG_STR_ARG(name));
         }
     }
 }
@@ -159,6 +240,8 @@ static void build_direction(const layer *l, uint32_t direction,
     bool is_lstm = l->form.cell == IG_CELL_lstm;
     ig_rnn form = l->form;
     form.is_reverse = direction == 1 || l->is_first_reverse;
+    form.cell = l->kinds[direction];
+    form.activations = l->has_usual[direction] ? NULL : l->activations[direction];
     form.h = state_of(l, H0, direction);
     form.c = is_lstm ? state_of(l, C0, direction) : NULL;
     form.w = order_gates(l, select_direction(l, W, 3, 0, direction), 0);
