@@ -15,6 +15,7 @@
 # occurs; with INGOT_FULL=1 all are run, in every form of inputs, and one graph a form is
 # held against a real torch where there is one.
 #
+#   INGOT_QUICK   1: the packages of plain Python alone
 #   INGOT_CASES   folder that holds models/onnx/dlrm_*, models/torch … (../shared)
 #   INGOT_GROW    1, with INGOT_FULL: adds cases that pass by now to passes-TARGET.txt
 #   INGOT_BUILD   the build folder under test (build/release)
@@ -305,6 +306,7 @@ sanitized() {
 
 . tests/models/torch.sh
 . tests/models/modules.sh
+[ "${INGOT_QUICK:-0}" = 0 ] || { plain_packages; finish; }
 forms
 [ "$full" = 0 ] || real_exports
 stored

@@ -4,6 +4,7 @@
 #
 #   tests/python/run.sh [TEST…]      names as unittest takes them: test_calls.Calls
 #
+#   INGOT_QUICK   1: test_calls alone where none is named
 #   INGOT_BUILD   the build folder under test (build/release)
 #   PYTHON        the interpreter (that of INGOT_PEERS, else python3)
 set -uo pipefail
@@ -32,5 +33,8 @@ extension=$build/python/ingot/_compiler.abi3.so
 preload=$(ldd "$extension" | sed -nE 's/.*(lib[atu][bs]*san[^ ]*) => ([^ ]+) .*/\2/p' | tr '\n' ' ')
 if [ -n "$preload" ]; then
     export LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0
+fi
+if [ $# = 0 ] && [ "${INGOT_QUICK:-0}" = 1 ]; then
+    set -- test_calls
 fi
 "$python" runner.py "$@"
