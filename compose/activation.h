@@ -8,7 +8,7 @@
 #ifndef IG_COMPOSE_ACTIVATION_H
 #define IG_COMPOSE_ACTIVATION_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 /* min(max(x, low), high) */
 ig_value *ig_compose_clip(ig_expr *e, ig_value *x, double low, double high);

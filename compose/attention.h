@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_ATTENTION_H
 #define IG_COMPOSE_ATTENTION_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef struct ig_attention {
     ig_value *q, *k, *v; /* […, L, E], […, S, E], […, S, V] */

@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_BOXES_H
 #define IG_COMPOSE_BOXES_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef struct ig_boxes {
     ig_value *edges;  /* f32 or f64 [B, N, 4]: low and low, high and high edge */

@@ -14,7 +14,7 @@
 #ifndef IG_COMPOSE_DECOMPOSE_H
 #define IG_COMPOSE_DECOMPOSE_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 enum { IG_DECOMPOSE_RESULTS = 3 }; /* as many as a composite has at most */
 

@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_EINSUM_H
 #define IG_COMPOSE_EINSUM_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef struct ig_einsum_spec {
     ig_str equation;

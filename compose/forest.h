@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_FOREST_H
 #define IG_COMPOSE_FOREST_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef enum ig_forest_mode { /* of a node: how the feature is held against the value */
                               IG_FOREST_LEQ,

@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_FOURIER_H
 #define IG_COMPOSE_FOURIER_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 /* A complex tensor by its parts. */
 typedef struct ig_complex {

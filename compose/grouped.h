@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_GROUPED_H
 #define IG_COMPOSE_GROUPED_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 /* x [rows, in], the rows of a group together; weights [groups, in, out]; ends, integers
  * [groups]: where each group ends, none before the one in front of it (the run checks

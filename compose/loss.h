@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_LOSS_H
 #define IG_COMPOSE_LOSS_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef enum ig_loss_total {
     IG_LOSS_none, /* each as it is */

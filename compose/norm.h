@@ -7,7 +7,7 @@
 #ifndef IG_COMPOSE_NORM_H
 #define IG_COMPOSE_NORM_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef struct ig_norm {
     ig_value *scale, *bias; /* NULL: 1, 0 */

@@ -9,7 +9,7 @@
 #ifndef IG_COMPOSE_QUANTISE_H
 #define IG_COMPOSE_QUANTISE_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef struct ig_quant {
     ig_value *scale;

@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_RESIZE_H
 #define IG_COMPOSE_RESIZE_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/semantics/resize.h"
 
 /* ---- the row ---- */

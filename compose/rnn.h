@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_RNN_H
 #define IG_COMPOSE_RNN_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 /* An activation of a cell and its numbers. */
 typedef struct ig_rnn_activation {

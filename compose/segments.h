@@ -7,7 +7,7 @@
 #ifndef IG_COMPOSE_SEGMENTS_H
 #define IG_COMPOSE_SEGMENTS_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef enum ig_running {
     IG_RUNNING_inclusive,

@@ -3,7 +3,7 @@
 #ifndef IG_COMPOSE_WINDOW_H
 #define IG_COMPOSE_WINDOW_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 /* The entry of axis `axis` of space in a list of the op: 0 where a list of dims is
  * absent, 1 where one of integers is. */

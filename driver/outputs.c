@@ -2,7 +2,7 @@
 #include "driver/outputs.h"
 
 #include "driver/host.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 ig_status ig_graph_return_more(ig_graph *graph, ig_value *const *values,
                                const char *const *names, size_t more) {

@@ -7,7 +7,7 @@
  * becomes the same weight's op at the head of the target graph: use chains never leave
  * a graph.
  */
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/dim/table.h"
 #include "ir/ops.h"
 

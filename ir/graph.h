@@ -222,7 +222,7 @@ void ig_use_set(ig_use *use, ig_value *value);
 void ig_value_replace(ig_value *old, ig_value *value);
 void ig_value_retype(ig_value *value, const ig_type *type);
 
-/* ---- making ops: see ir/build.h; these are its ground ---- */
+/* ---- making ops: see ir/build/build.h; these are its ground ---- */
 
 typedef struct ig_op_spec {
     ig_value *const *operands;

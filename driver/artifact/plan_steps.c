@@ -8,7 +8,7 @@
 #include "driver/artifact/plan_steps.h"
 
 #include "driver/source.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 #include <assert.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "driver/artifact/reference.h"
 #include "driver/artifact/signature.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/text/text.h"
 
 #include <assert.h>

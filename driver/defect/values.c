@@ -6,7 +6,7 @@
 #include "driver/outputs.h"
 #include "driver/source.h"
 #include "frontend/onnx/edit/edit.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/text/text.h"
 
 #include <assert.h>

@@ -5,7 +5,7 @@
 #include "driver/compile/compile.h"
 #include "driver/values/weight.h"
 #include "ir/bag.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/dim/dim.h"
 
 #include <assert.h>

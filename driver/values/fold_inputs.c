@@ -6,7 +6,7 @@
  */
 #include "driver/values/fold_inputs.h"
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 #include <assert.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  */
 #include "ir/text/parse.h"
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/verify/verify.h"
 
 #include <stdio.h>

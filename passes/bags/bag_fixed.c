@@ -16,7 +16,7 @@
  * knows whether there is a weight for each id, that is asked for by a guard, although
  * ONNX would also repeat a single one.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/bags/bag_look_up.h"
 #include "passes/bags/bag_make.h"
 

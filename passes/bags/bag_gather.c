@@ -12,7 +12,7 @@
  * Only tables of constants or inputs, and ids that the run brings: what is known when
  * compiling is folded, or is an index that moves axes.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/bags/bag_look_up.h"
 #include "passes/bags/bag_make.h"
 

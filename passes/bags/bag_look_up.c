@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/bags/bag_look_up.h"
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 #include <assert.h>
 enum { DEPTH_MAX = 16 };

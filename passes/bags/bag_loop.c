@@ -24,7 +24,7 @@
  * as the reduction says; with `torch_empty` zero.  What ONNX lets pass and the bag op
  * reports: offsets that fall or lie outside of the ids (docs/decisions.md).
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/bags/bag_make.h"
 
 /* The stacked rows as the loop gives them: a row may have been [1, D]. */

@@ -13,7 +13,7 @@
  */
 #include "passes/bags/bag_make.h"
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/canonical/canonicalise.h"
 
 #include <assert.h>

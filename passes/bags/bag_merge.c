@@ -21,7 +21,7 @@
  * Keeps: every result.  Ops that are ordered by effects end what is merged: bags
  * between two of them become one.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/bag.h"
 #include "passes/engine/levels.h"
 #include "passes/engine/pass.h"

@@ -20,9 +20,9 @@
  *
  * Keeps: every result.  Bags of one feature only: bag_merge comes later.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/bag.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "passes/canonical/canonicalise.h"
 #include "passes/bags/recognise.h"
 

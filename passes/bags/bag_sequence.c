@@ -22,7 +22,7 @@
  * graph says so.  A loop without trips is an error in ONNX (nothing to join), and no
  * bags here.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/bags/bag_make.h"
 
 /* The joins that are all the uses of a sequence; false when there are others. */

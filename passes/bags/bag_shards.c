@@ -27,9 +27,9 @@
  *
  * Keeps: every result up to the order of additions.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/bag.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "passes/bags/bag_rows.h"
 #include "passes/bags/shards.h"
 

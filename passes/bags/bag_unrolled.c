@@ -17,7 +17,7 @@
  *
  * Needs canonicalise and fold.  Keeps the results, like bag_loop.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/bags/bag_make.h"
 
 typedef struct unrolled {

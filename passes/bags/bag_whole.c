@@ -44,9 +44,9 @@
  *
  * Keeps: every result, as lengths are not negative.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/bag.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "passes/bags/bag_rows.h"
 #include "passes/bags/jagged.h"
 #include "passes/bags/shards.h"

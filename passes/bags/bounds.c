@@ -20,9 +20,9 @@
  *     row  = rows[bag of position / bags a table]
  *     id   = 0 where it is in a bag, and neither -1 nor below row
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/bag.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "passes/bags/recognise.h"
 
 #include <assert.h>

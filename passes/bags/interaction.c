@@ -20,7 +20,7 @@
  *
  * Needs canonicalise and fold, for constant indices.  Keeps the results.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/bags/recognise.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@
  *
  * Keeps: every value that is read, as lengths are not negative.
  */
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "passes/bags/jagged.h"
 #include "passes/bags/recognise.h"
 

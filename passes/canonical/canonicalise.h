@@ -3,7 +3,7 @@
 #ifndef IG_PASSES_CANONICAL_CANONICALISE_H
 #define IG_PASSES_CANONICAL_CANONICALISE_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/rewrite.h"
 
 typedef struct ig_rules {

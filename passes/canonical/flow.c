@@ -1,6 +1,6 @@
 /* canonicalise: control flow whose way is known; and unroll, for loops.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/verify/verify.h"
 #include "passes/canonical/canonicalise.h"
 #include "passes/engine/dead.h"

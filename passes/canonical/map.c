@@ -1,6 +1,6 @@
 /* canonicalise: rules for elementwise arithmetic.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/canonical/canonicalise.h"
 #include "base/silence.h"
 

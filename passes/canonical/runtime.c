@@ -6,7 +6,7 @@
  * attributes.  Conditions that the run would have checked - as many elements after a
  * reshape as before, extents that broadcast - becomes a guard, unless it is proved.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/infer/slice.h"
 #include "passes/canonical/canonicalise.h"
 

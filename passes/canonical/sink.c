@@ -17,7 +17,7 @@
  *
  * Needs pack; shapes in attribute form.  Keeps the results.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/rewrite.h"
 
 #include <assert.h>

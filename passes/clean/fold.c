@@ -20,7 +20,7 @@
  *
  * Keeps: order; what is no longer used goes with dce.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/interpret/interpret.h"
 #include "passes/engine/pass.h"
 #include "base/checked.h"

@@ -2,7 +2,7 @@
 #include "passes/engine/known.h"
 
 #include "base/silence.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 bool ig_read_constant(const ig_value *value, ig_arena *arena, ig_tensor *out) {
     const ig_data *data = ig_constant_of(value);

@@ -9,7 +9,7 @@
 #ifndef IG_PASSES_ENGINE_PASS_H
 #define IG_PASSES_ENGINE_PASS_H
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/target.h"
 
 /* The caller's options, the same for every pass of a pipeline. */

@@ -1,6 +1,6 @@
 /* Vocabulary for building kernel form.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/lower/kernel.h"
 
 #include <assert.h>

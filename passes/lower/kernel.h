@@ -11,7 +11,7 @@
 #ifndef IG_PASSES_LOWER_KERNEL_H
 #define IG_PASSES_LOWER_KERNEL_H
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 /* ---- constants ---- */
 ig_value *k_i64(ig_builder *b, int64_t value);

@@ -11,7 +11,7 @@
  * Needs the plan stage.  Keeps operands, buffers and order; adds kernel graphs to the
  * module.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/lower/lower.h"
 
 #include "passes/lower/share.h"

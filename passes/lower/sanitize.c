@@ -29,7 +29,7 @@
  * Needs: a lowered plan for CPUs.  Keeps: what kernels compute, launches, buffers.
  */
 #include "base/access.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/lower/lower.h"
 
 #include <assert.h>

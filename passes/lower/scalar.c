@@ -6,7 +6,7 @@
  * division is made total: x / 0 is 0 (and reported, site.c) and the lowest integer / -1
  * wraps, because a trap would kill the process that runs us.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/lower/lower.h"
 #include "passes/lower/math/more.h"
 

@@ -4,7 +4,7 @@
 #ifndef IG_PASSES_LOWER_SHARE_H
 #define IG_PASSES_LOWER_SHARE_H
 
-#include "ir/build_ops.h"
+#include "ir/build/build_ops.h"
 #include "passes/lower/lower.h"
 
 typedef struct ig_kernel_share {

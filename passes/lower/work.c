@@ -13,7 +13,7 @@
 #include "passes/lower/work.h"
 
 #include "ir/bag.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/semantics/row.h"
 #include "passes/lower/lower.h"
 

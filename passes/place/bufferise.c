@@ -17,7 +17,7 @@
  *
  * Needs fuse; shapes in attribute form.  Changes the stage to plan.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/place/bufferise.h"
 
 #include "ir/bag.h"

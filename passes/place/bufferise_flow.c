@@ -21,7 +21,7 @@
  * which gets its next value when the trip is over.  Extents of a branch's results that
  * depend on the branch are symbols that the branch sets.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/place/bufferise.h"
 
 #include <assert.h>

@@ -7,7 +7,7 @@
  *
  * Operands and results are row-major in buffers of their own.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/place/bufferise.h"
 
 #include <assert.h>

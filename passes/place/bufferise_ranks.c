@@ -8,7 +8,7 @@
  * Operands and results are row-major in buffers of their own; behind the results stands
  * what a function needs besides.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/place/bufferise.h"
 #include "passes/place/ranks.h"
 

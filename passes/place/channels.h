@@ -3,7 +3,7 @@
 #ifndef IG_PASSES_PLACE_CHANNELS_H
 #define IG_PASSES_PLACE_CHANNELS_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/rewrite.h"
 
 /* x [N, C, s…] with its channels last, and back. */

@@ -3,7 +3,7 @@
 #ifndef IG_PASSES_PLACE_FLATTEN_H
 #define IG_PASSES_PLACE_FLATTEN_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/pass.h"
 
 /* A sequence of n items of rank r, or an optional of one: as many parts as the type

@@ -32,7 +32,7 @@
  *
  * Keeps: shapes, values; the order of everything else.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/families.h"
 #include "passes/place/whole_bytes.h"
 #include "passes/engine/pass.h"

@@ -38,7 +38,7 @@
 #include "passes/place/pack.h"
 
 #include "compose/decompose.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/semantics/panels.h"
 
 #include <assert.h>

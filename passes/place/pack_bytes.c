@@ -12,7 +12,7 @@
 #include "passes/place/pack.h"
 
 #include "compose/quantise.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 static bool is_byte(const ig_value *x) {
     return x->type->dtype == IG_DT_i8 || x->type->dtype == IG_DT_u8;

@@ -25,7 +25,7 @@
 #include "passes/engine/known.h"
 
 #include "compose/quantise.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/interpret/interpret.h"
 #include "ir/semantics/chains.h"
 

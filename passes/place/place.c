@@ -1,6 +1,6 @@
 /* The arithmetic of strided places.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/place/place.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #ifndef IG_PASSES_PLACE_PLACE_H
 #define IG_PASSES_PLACE_PLACE_H
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 typedef struct ig_place {
     ig_value *root; /* alloc, argument or weight; or, while destinations are being

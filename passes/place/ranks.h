@@ -6,7 +6,7 @@
 #ifndef IG_PASSES_PLACE_RANKS_H
 #define IG_PASSES_PLACE_RANKS_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 enum { IG_BAG_IDS_PARAMS = 14 };
 

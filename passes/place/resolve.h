@@ -3,7 +3,7 @@
 #ifndef IG_PASSES_PLACE_RESOLVE_H
 #define IG_PASSES_PLACE_RESOLVE_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/pass.h"
 
 typedef struct ig_resolver {

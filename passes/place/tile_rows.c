@@ -27,7 +27,7 @@
  *
  * Plan stage, entry block, after `order`.  Keeps what every compute computes.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/families.h"
 #include "passes/place/part.h"
 #include "passes/engine/pass.h"

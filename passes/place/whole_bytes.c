@@ -19,7 +19,7 @@
  */
 #include "passes/place/whole_bytes.h"
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/pass.h"
 
 static bool is_narrow(const ig_value *value) {

@@ -16,7 +16,7 @@
 #define IG_PASSES_QUANTISE_QUANTISE_H
 
 #include "base/vec.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/tensor.h"
 
 enum { IG_QUANT_BINS = 2048 };

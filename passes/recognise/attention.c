@@ -18,7 +18,7 @@
  *
  * Keeps: values but for rounding, NaN in rows without any key among them.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/canonical/canonicalise.h"
 #include "passes/recognise/match.h"
 

@@ -16,7 +16,7 @@
  * that the difference is exact wherever it is taken; the product is one of f32.
  */
 #include "ir/dim/handle.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/interpret/interpret.h"
 #include "passes/engine/rewrite.h"
 #include "passes/engine/known.h"

@@ -16,7 +16,7 @@
  * Keeps: values but for rounding; an x so large that a product written out overflows is
  * its own gelu afterwards.
  */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/rewrite.h"
 #include "passes/recognise/match.h"
 

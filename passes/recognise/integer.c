@@ -19,7 +19,7 @@
 #include "passes/recognise/integer.h"
 
 #include "ir/dim/handle.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/interpret/interpret.h"
 #include "passes/engine/rewrite.h"
 #include "passes/engine/known.h"

@@ -3,7 +3,7 @@
 #ifndef IG_PASSES_RECOGNISE_INTEGER_H
 #define IG_PASSES_RECOGNISE_INTEGER_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 /* Has x one element? */
 bool ig_match_is_number(const ig_op *op, const ig_value *x);

@@ -7,7 +7,7 @@
 #ifndef IG_PASSES_RECOGNISE_MATCH_H
 #define IG_PASSES_RECOGNISE_MATCH_H
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 /* A product of at most IG_PRODUCT_FACTORS values and a constant. */
 enum { IG_PRODUCT_FACTORS = 4 };

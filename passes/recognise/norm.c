@@ -18,8 +18,8 @@
  *
  * Keeps: values but for rounding; where squares written out overflow the op may not.
  */
+#include "ir/build/expr.h"
 #include "ir/dim/handle.h"
-#include "ir/expr.h"
 #include "passes/engine/rewrite.h"
 #include "passes/recognise/match.h"
 

@@ -26,7 +26,7 @@
 #include "passes/shard/chunks.h"
 
 #include "ir/bag.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/engine/levels.h"
 #include "passes/shard/rows.h"
 

@@ -12,7 +12,7 @@
 #ifndef IG_PASSES_SHARD_DIVIDED_H
 #define IG_PASSES_SHARD_DIVIDED_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "ir/shard.h"
 
 typedef struct ig_shard_part {

@@ -5,7 +5,7 @@
 #define IG_PASSES_SHARD_JOURNEY_H
 
 #include "ir/bag.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/shard/divided.h"
 
 /* One feature of a bag op, on its way. */

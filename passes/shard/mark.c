@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "passes/shard/mark.h"
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 /* Constants stand at the head of the graph: the first op behind them. */
 static ig_op *behind_head(const ig_op *table) {

@@ -29,6 +29,7 @@ ARROWS = {
     "include/": ["ingot/"],
     "base/": BASE,
     "ir/": ["ir/", *BASE],
+    "ir/build/": ["ir/*", "ir/build/", *BASE],
     "ir/dim/": ["ir/*", "ir/dim/", "ir/infer/", *BASE],
     "ir/fold/": ["ir/*", "ir/fold/", "ir/infer/", "ir/interpret/", "ir/semantics/", *BASE],
     "ir/infer/": ["ir/*", "ir/infer/", "ir/dim/", "ir/semantics/", "ir/text/", *BASE],

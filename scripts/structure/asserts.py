@@ -13,7 +13,7 @@ MIN_PER_KLOC = 5
 # function next to it.
 ACCESSOR_HEADERS = [
     "ir/bag.h",
-    "ir/build.h",
+    "ir/build/build.h",
     "ir/dim/dim.h",
     "ir/dim/handle.h",
     "ir/element.h",

@@ -57,12 +57,12 @@ GONE = re.compile(
 
 
 def gone_names_stay_away(files):
-    """Vocabularies that ir/expr.h has taken the place of."""
+    """Vocabularies that ir/build/expr.h has taken the place of."""
     for name in code_files(files):
         text = blank_out(name)
         for match in GONE.finditer(text):
             find(name, line_of(text, match.start()),
-                 f"{match.group(1)} is gone; build ops with ir/expr.h")
+                 f"{match.group(1)} is gone; build ops with ir/build/expr.h")
 
 
 def families_exist(files):

@@ -22,7 +22,7 @@
 #include "frontend/onnx/read/model.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/onnx/import/table.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef struct ig_onnx_import ig_onnx_import;
 typedef struct ig_onnx_scope ig_onnx_scope;

@@ -14,7 +14,7 @@
  */
 #include "frontend/torch/entry/entry.h"
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -22,7 +22,7 @@
  *     ig_status ig_ts_op_add(ig_ts_call *call);
  *
  * which asks for its arguments by position in the schema (defaults are filled in),
- * builds ops with call->e (ir/expr.h) and gives as many results as the schema has:
+ * builds ops with call->e (ir/build/expr.h) and gives as many results as the schema has:
  *
  *     ig_value *x;
  *     IG_TRY(ig_ts_tensor_arg(call, 0, &x));
@@ -40,7 +40,7 @@
 #define IG_FRONTEND_TORCH_EVAL_OP_H
 
 #include "frontend/torch/eval/value.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 typedef struct ig_ts_call ig_ts_call;
 typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);

@@ -1,6 +1,6 @@
 /* The CPU's schedules by family, and their helpers.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/lower/cpu/cpu.h"
 
 #include "base/checked.h"

@@ -1,6 +1,6 @@
 /* The GPU's schedules by family, and their helpers.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "passes/lower/gpu/gpu.h"
 
 #include "passes/lower/serial/serial.h"

@@ -1,7 +1,7 @@
 /* The template of a target works as a target.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/backend.h"
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "tests/unit/unit.h"
 
 TEST(null_emits_nothing) {

@@ -2,7 +2,7 @@
  * them, by the interpreter and by kernels of every level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/forest.h"
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 #include "tests/unit/cpu/lower_case.h"
 
 enum { NODES = 400, TREES = 11, FEATURES = 3, SET = 4 };

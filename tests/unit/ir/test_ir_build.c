@@ -1,6 +1,6 @@
 /* Building typed ops, constants, weights, guards; copies of graphs and modules; hashes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* The vocabulary that builds ops: what it leaves out, what it guards, how it fails.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* Whose work an op does: through replacing, erasing, cloning.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 #include "tests/unit/unit.h"
 

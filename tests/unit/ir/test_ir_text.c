@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/text.h"
 
-#include "ir/build.h"
+#include "ir/build/build.h"
 #include "ir/element.h"
 #include "ir/verify/verify.h"
 #include "tests/unit/unit.h"

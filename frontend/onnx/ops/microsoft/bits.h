@@ -3,7 +3,7 @@
 #ifndef IG_FRONTEND_ONNX_OPS_MICROSOFT_BITS_H
 #define IG_FRONTEND_ONNX_OPS_MICROSOFT_BITS_H
 
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 /* Bytes of which each holds 8 / bits numbers (bits 2, 4 or 8), the lowest bits first,
  * along the last axis, which becomes as often as long; i32. */

@@ -27,11 +27,11 @@
  * Axes are non-negative and smaller than the rank.  Extents are ig_dims.  Values belong
  * to the module; nothing here is to be freed.
  */
-#ifndef IG_IR_EXPR_H
-#define IG_IR_EXPR_H
+#ifndef IG_IR_BUILD_EXPR_H
+#define IG_IR_BUILD_EXPR_H
 
-#include "ir/build.h"
-#include "ir/build_ops.h"
+#include "ir/build/build.h"
+#include "ir/build/build_ops.h"
 
 /* What an importer knows about the place that it builds for. */
 typedef struct ig_expr_source {

@@ -1,6 +1,6 @@
 /* The vocabulary that builds ops: movement of elements, reductions, products.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The vocabulary that builds ops: failures, single ops, dtypes, constants, guards.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 #include "base/silence.h"
 #include "ir/tensor.h"

@@ -15,7 +15,7 @@
  * where 0 may mean something else than absence, are wrapped: `.axis = IG_SET(0)`.
  *
  * Each gives the op's first result, or NULL when an operand is NULL or the op cannot be
- * typed; ir/expr.h says what becomes of failures.
+ * typed; ir/build/expr.h says what becomes of failures.
  *
  * Two more functions per op.  ig_build_<op>_op gives the op itself, for ops with
  * bodies, with several results, or with result types that the maker says: `spec` holds
@@ -25,8 +25,8 @@
  *     ig_op *ig_build_loop_op(ig_expr *e, const ig_op_spec *spec, ig_loop_attrs attrs);
  *     ig_bag_attrs ig_bag_attrs_of(const ig_op *op);
  */
-#ifndef IG_IR_BUILD_OPS_H
-#define IG_IR_BUILD_OPS_H
+#ifndef IG_IR_BUILD_BUILD_OPS_H
+#define IG_IR_BUILD_BUILD_OPS_H
 
 #include "ir/ops.h"
 

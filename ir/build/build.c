@@ -1,6 +1,6 @@
 /* Building typed ops, constants and guards at a cursor.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/build.h"
+#include "ir/build/build.h"
 
 #include "base/checked.h"
 #include "ir/dim/dim.h"

@@ -4,8 +4,8 @@
  * An op without a type does not exist: ig_build infers types at once, through the row's
  * hook, and reports what is wrong with the op's location.
  */
-#ifndef IG_IR_BUILD_H
-#define IG_IR_BUILD_H
+#ifndef IG_IR_BUILD_BUILD_H
+#define IG_IR_BUILD_BUILD_H
 
 #include "ir/ops.h"
 

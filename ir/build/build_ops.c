@@ -1,6 +1,6 @@
 /* build_<op>, expanded from ops.def: attributes into slots, operands into a list.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/expr.h"
+#include "ir/build/expr.h"
 
 #include <assert.h>
 
