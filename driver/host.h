@@ -7,7 +7,7 @@
 #include "base/writer.h"
 #include "codegen/backend.h"
 #include "ingot/ingot.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #define IG_HOST_THREADS 8 /* at most, for compiling kernels */
 

@@ -5,7 +5,7 @@
 
 #include "ir/families.h"
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #define IG_MANY 65535
 

@@ -4,7 +4,7 @@
 #define IG_DRIVER_VALUES_ARGUMENT_H
 
 #include "driver/host.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 struct ig_arguments {
     ig_context *context;

@@ -3,7 +3,7 @@
 #define IG_DRIVER_VALUES_FOLD_INPUTS_H
 
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 /* Puts `tensor` (copied) in place of leaf number `leaf` of the arguments. */
 typedef struct ig_folded_input {

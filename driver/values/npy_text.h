@@ -5,7 +5,7 @@
 #define IG_DRIVER_VALUES_NPY_TEXT_H
 
 #include "base/writer.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 typedef struct ig_npy_texts {
     size_t characters; /* of an element */

@@ -3,7 +3,7 @@
 #include "driver/values/argument.h"
 
 #include "base/checked.h"
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
 #include <assert.h>
 #include <errno.h>

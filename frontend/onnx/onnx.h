@@ -8,7 +8,7 @@
 #define IG_FRONTEND_ONNX_ONNX_H
 
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 /* "x" with "f32[8, 13]": replaces the type that the file declares for an input.  A name
  * in place of an extent leaves it symbolic; equal names are the same extent. */

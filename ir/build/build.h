@@ -7,7 +7,7 @@
 #ifndef IG_IR_BUILD_BUILD_H
 #define IG_IR_BUILD_BUILD_H
 
-#include "ir/ops.h"
+#include "ir/constant.h"
 
 typedef struct ig_builder {
     ig_graph *graph;
@@ -54,16 +54,5 @@ void ig_make_ret(ig_builder *builder, ig_value *const *values, uint32_t count);
 void ig_make_yield(ig_builder *builder, ig_value *const *values, uint32_t count);
 /* guard; nothing when it is proved already. */
 void ig_make_guard_equal(ig_builder *builder, ig_dim a, ig_dim b, const char *message);
-
-/* The constant behind a value (const or weight op), or NULL.  Not evaluated further. */
-const ig_data *ig_constant_of(const ig_value *value);
-/* The one element of a constant with one element. */
-bool ig_constant_i64(const ig_value *value, int64_t *out_value);
-bool ig_constant_f64(const ig_value *value, double *out_value);
-/* Element `index` of a constant list of numbers; false when there is none. */
-bool ig_constant_entry(const ig_value *value, int64_t index, double *out_entry);
-/* What is known of a small integer tensor as dim expressions, looking through shape
- * arithmetic up to a fixed depth. */
-bool ig_value_dims(const ig_value *value, ig_dims_value *out);
 
 #endif

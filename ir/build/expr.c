@@ -3,7 +3,7 @@
 #include "ir/build/expr.h"
 
 #include "base/silence.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <assert.h>
 #include <stdarg.h>

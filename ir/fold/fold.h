@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Folds are the reference: plain loops that are right at a glance.  Values are
- * converted through ir/span.h; sums are kept in double or int64_t and rounded once.
+ * converted through ir/tensor/span.h; sums are kept in double or int64_t and rounded once.
  */
 #ifndef IG_IR_FOLD_FOLD_H
 #define IG_IR_FOLD_FOLD_H
 
 #include "ir/ops.h"
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
 /* `return FOLD_ERROR(eval, op, "…")`: the data are wrong, at the op's location. */
 #define FOLD_ERROR(eval, op, ...) FOLD_FAIL(eval, op, IG_INVALID, __VA_ARGS__)

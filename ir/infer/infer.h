@@ -8,7 +8,7 @@
 #ifndef IG_IR_INFER_INFER_H
 #define IG_IR_INFER_INFER_H
 
-#include "ir/build/build.h"
+#include "ir/constant.h"
 
 /* `return INFER_ERROR(op, "…")`: IG_INVALID at the op's location. */
 #define INFER_ERROR(op, ...) INFER_FAIL(op, IG_INVALID, __VA_ARGS__)

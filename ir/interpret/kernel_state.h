@@ -12,7 +12,7 @@
 #define IG_IR_INTERPRET_KERNEL_STATE_H
 
 #include "ir/interpret/kernel.h"
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
 /* Who touched a byte last, since which barrier. */
 typedef struct ig_shadow {

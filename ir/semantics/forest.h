@@ -3,7 +3,7 @@
 #ifndef IG_IR_SEMANTICS_FOREST_H
 #define IG_IR_SEMANTICS_FOREST_H
 
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 typedef enum ig_forest_operand {
     IG_FOREST_X,

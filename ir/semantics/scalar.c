@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Elements pass through a buffer of wide values: read (converted), computed, written
- * (rounded, wrapped).  So the dtypes are all in ir/span.c and the ops all in
+ * (rounded, wrapped).  So the dtypes are all in ir/tensor/span.c and the ops all in
  * scalar.def, and neither knows the other.
  */
 #include "ir/semantics/scalar.h"
 
 #include "ir/ops.h"
 #include "ir/semantics/scalar_special.h"
-#include "ir/semantics/tensor_float.h"
+#include "ir/tensor/tensor_float.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #define IG_IR_SEMANTICS_SCALAR_H
 
 #include "ir/graph.h"
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
 /* Is the op a row of scalar.def, and defined on this class? */
 bool ig_scalar_is_row(ig_opcode code);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/parse.h"
 
-#include "ir/element.h"
+#include "ir/tensor/element.h"
 
 static ig_status read_float(ig_parser *p, ig_attr *out_attr) {
     ig_token at = p->token;

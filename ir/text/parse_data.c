@@ -7,7 +7,7 @@
 #include "ir/text/parse.h"
 
 #include "base/checked.h"
-#include "ir/element.h"
+#include "ir/tensor/element.h"
 
 ig_status ig_parse_element_text(ig_parser *parser, ig_str *out_text) {
     ig_token first = parser->token;

@@ -7,7 +7,7 @@
  */
 #include "ir/text/parse.h"
 
-#include "ir/build/build.h"
+#include "ir/constant.h"
 
 typedef struct value_name {
     ig_value *value; /* NULL: poisoned */

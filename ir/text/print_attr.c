@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/print.h"
 
-#include "ir/element.h"
+#include "ir/tensor/element.h"
 
 static void put_word(ig_printer *p, const ig_attr_info *info, int64_t value) {
     const char *name = ig_attr_word(info, value);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/text/print.h"
 
-#include "ir/element.h"
+#include "ir/tensor/element.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define IG_PASSES_ENGINE_KNOWN_H
 
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 #include "ir/interpret/interpret.h"
 
 /* The elements of a constant of known extents, in the arena's memory or its own.  False

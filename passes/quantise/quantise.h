@@ -17,7 +17,7 @@
 
 #include "base/vec.h"
 #include "ir/build/expr.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 enum { IG_QUANT_BINS = 2048 };
 #define IG_QUANT_ARGUMENT UINT32_MAX /* a place: none of an op */

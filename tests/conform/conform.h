@@ -22,8 +22,8 @@
 
 #include "base/platform.h"
 #include "base/writer.h"
-#include "ir/element.h"
-#include "ir/tensor.h"
+#include "ir/tensor/element.h"
+#include "ir/tensor/tensor.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #define IG_FRONTEND_ONNX_EDIT_EDIT_H
 
 #include "base/writer.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 typedef struct ig_onnx_editor ig_onnx_editor;
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/import/args.h"
 
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <assert.h>
 #include <string.h>

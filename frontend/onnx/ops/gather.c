@@ -5,7 +5,7 @@
  */
 #include "frontend/onnx/ops/hooks.h"
 
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "frontend/onnx/read/model.h"
 
 #include "base/checked.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "frontend/torch/pickle/dtypes.h"
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 /* A box of a tensor, and where its elements lie. */
 typedef struct ig_checkpoint_chunk {

@@ -35,7 +35,7 @@
 #include "frontend/torch/eval/plain.h"
 #include "frontend/torch/eval/poison.h"
 #include "frontend/torch/pickle/pickle.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 typedef struct ig_ts_frame ig_ts_frame;
 typedef struct ig_ts_level ig_ts_level;

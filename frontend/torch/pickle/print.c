@@ -6,7 +6,7 @@
  */
 #include "frontend/torch/pickle/pickle.h"
 
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <assert.h>
 #include <string.h>

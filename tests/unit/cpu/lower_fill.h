@@ -4,7 +4,7 @@
 #define IG_TESTS_UNIT_CPU_LOWER_FILL_H
 
 #include "base/status.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <math.h>
 

@@ -10,8 +10,8 @@
 #define IG_TESTS_UNIT_IR_FOLD_CASE_H
 
 #include "base/writer.h"
-#include "ir/element.h"
 #include "ir/interpret/interpret.h"
+#include "ir/tensor/element.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 

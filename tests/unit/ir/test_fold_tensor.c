@@ -1,7 +1,7 @@
 /* Concrete tensors: conversions of every bit pattern, packed elements, limits.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/span.h"
-#include "ir/semantics/tensor_float.h"
+#include "ir/tensor/span.h"
+#include "ir/tensor/tensor_float.h"
 
 #include "tests/unit/unit.h"
 

@@ -3,7 +3,7 @@
 #include "ir/text/text.h"
 
 #include "ir/build/build.h"
-#include "ir/element.h"
+#include "ir/tensor/element.h"
 #include "ir/verify/verify.h"
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
  * files is interpreted before and after, on random and on special values.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/interpret/interpret.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 #include "ir/text/text.h"
 #include "passes/engine/pass.h"
 

@@ -11,7 +11,7 @@
 #include "frontend/onnx/import/args.h"
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/ml/ml.h"
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "frontend/torch/eval/eval.h"
 #include "ir/bag.h"
 #include "ir/semantics/row.h"
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
 #include <string.h>
 

@@ -7,10 +7,10 @@
  * (ir/semantics/scalar.def). Memory need not be aligned: it may be a part of a mapped
  * file.
  */
-#ifndef IG_IR_SPAN_H
-#define IG_IR_SPAN_H
+#ifndef IG_IR_TENSOR_SPAN_H
+#define IG_IR_TENSOR_SPAN_H
 
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include <assert.h>
 

@@ -1,9 +1,9 @@
 /* Narrow floating-point formats: decoding, and encoding with one rounding.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_IR_SEMANTICS_TENSOR_FLOAT_H
-#define IG_IR_SEMANTICS_TENSOR_FLOAT_H
+#ifndef IG_IR_TENSOR_TENSOR_FLOAT_H
+#define IG_IR_TENSOR_TENSOR_FLOAT_H
 
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 /* (-1)^is_negative * magnitude * 2^exponent, or one of the special values. */
 typedef struct ig_float_parts {

@@ -1,7 +1,7 @@
 /* A concrete tensor: what the interpreter computes with.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_IR_TENSOR_H
-#define IG_IR_TENSOR_H
+#ifndef IG_IR_TENSOR_TENSOR_H
+#define IG_IR_TENSOR_TENSOR_H
 
 #include "ir/type.h"
 

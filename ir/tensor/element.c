@@ -5,10 +5,10 @@
  * function, and writes the bits where they differ.  So the text is exact whatever the
  * conversions in between do.  Memory is little-endian, as in every format we read.
  */
-#include "ir/element.h"
+#include "ir/tensor/element.h"
 
 #include "base/checked.h"
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
 #include <assert.h>
 #include <math.h>

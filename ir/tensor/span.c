@@ -4,9 +4,9 @@
  * An element is first taken as bits (width 2 to 64), then interpreted by the class of
  * its dtype.  The two dtypes that most elements have get loops of their own.
  */
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
-#include "ir/semantics/tensor_float.h"
+#include "ir/tensor/tensor_float.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Concrete tensors: memory, and one element at a time.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/tensor.h"
+#include "ir/tensor/tensor.h"
 
 #include "base/checked.h"
-#include "ir/span.h"
+#include "ir/tensor/span.h"
 
 #include <assert.h>
 #include <string.h>

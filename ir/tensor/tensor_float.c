@@ -9,7 +9,7 @@
  * Encoding rounds  magnitude * 2^exponent  once, to nearest even, whatever it came
  * from: a double or an integer goes to float8 without a stop at f32 in between.
  */
-#include "ir/semantics/tensor_float.h"
+#include "ir/tensor/tensor_float.h"
 
 #include <assert.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * words.  Anything else - a NaN with a payload, a boolean that is neither 0 nor 1 - is
  * written as the element's bits, 0x7fc00001.  Strings are not elements of this kind.
  */
-#ifndef IG_IR_ELEMENT_H
-#define IG_IR_ELEMENT_H
+#ifndef IG_IR_TENSOR_ELEMENT_H
+#define IG_IR_TENSOR_ELEMENT_H
 
 #include "base/writer.h"
 #include "ir/type.h"
