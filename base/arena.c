@@ -12,7 +12,7 @@
 #include "base/arena.h"
 
 #include "base/checked.h"
-#include "base/platform_asan.h"
+#include "base/platform/platform_asan.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/limits.h"
-#include "base/platform.h"
+#include "base/platform/platform.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,7 @@
 #include "driver/checkpoint.h"
 
 #include "base/checked.h"
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "frontend/torch/checkpoint/checkpoint.h"
 
 #include <assert.h>

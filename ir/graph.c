@@ -13,7 +13,7 @@
  */
 #include "ir/graph.h"
 
-#include "base/platform_asan.h"
+#include "base/platform/platform_asan.h"
 #include "ir/ops.h"
 
 #include <assert.h>

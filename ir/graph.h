@@ -13,7 +13,7 @@
 #define IG_IR_GRAPH_H
 
 #include "base/map.h"
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "base/vec.h"
 #include "ir/dim/dim.h"
 #include "ir/origin.h"

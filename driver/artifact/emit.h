@@ -7,7 +7,7 @@
 #ifndef IG_DRIVER_ARTIFACT_EMIT_H
 #define IG_DRIVER_ARTIFACT_EMIT_H
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "driver/host.h"
 
 /* "out/my-model.o" and "libmy-model.so" -> "ingot_my_model". */

@@ -15,7 +15,7 @@
 #define IG_DRIVER_ARTIFACT_WRITE_H
 
 #include "base/map.h"
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "base/vec.h"
 #include "base/writer.h"
 #include "runtime/format_debug.h"

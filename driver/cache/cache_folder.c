@@ -7,7 +7,7 @@
  */
 #include "driver/cache/cache_folder.h"
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 
 #include <assert.h>
 #include <dirent.h>

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/cache/private_files.h"
 
-#include "base/platform.h"
-#include "base/platform_open.h"
+#include "base/platform/platform.h"
+#include "base/platform/platform_open.h"
 
 #include <assert.h>
 #include <errno.h>

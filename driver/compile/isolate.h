@@ -21,7 +21,7 @@
 #ifndef IG_DRIVER_COMPILE_ISOLATE_H
 #define IG_DRIVER_COMPILE_ISOLATE_H
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "driver/host.h"
 #include "ir/graph.h"
 

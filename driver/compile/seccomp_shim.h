@@ -7,7 +7,7 @@
 #ifndef IG_DRIVER_COMPILE_SECCOMP_SHIM_H
 #define IG_DRIVER_COMPILE_SECCOMP_SHIM_H
 
-#include "base/platform_asan.h"
+#include "base/platform/platform_asan.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>

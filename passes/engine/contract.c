@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/engine/manager.h"
 
-#include "base/platform.h"
-#include "base/platform_debug.h"
+#include "base/platform/platform.h"
+#include "base/platform/platform_debug.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 

@@ -6,7 +6,7 @@
 #ifndef IG_RUNTIME_COLLECTIVE_SHM_H
 #define IG_RUNTIME_COLLECTIVE_SHM_H
 
-#include "base/platform_tsan.h"
+#include "base/platform/platform_tsan.h"
 #include "runtime/collective/flight.h"
 
 #include <stdatomic.h>

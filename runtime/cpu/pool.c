@@ -26,7 +26,7 @@
  */
 #include "runtime/cpu/pool.h"
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "runtime/host/float_env.h"
 #include "runtime/cpu/seat.h"
 #include "runtime/message.h"

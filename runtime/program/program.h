@@ -3,7 +3,7 @@
 #ifndef IG_RUNTIME_PROGRAM_H
 #define IG_RUNTIME_PROGRAM_H
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "runtime/container.h"
 #include "runtime/device.h"
 #include "runtime/host/ranks.h"

@@ -20,7 +20,7 @@
 #ifndef IG_TESTS_CONFORM_CONFORM_H
 #define IG_TESTS_CONFORM_CONFORM_H
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "base/writer.h"
 #include "ir/tensor/element.h"
 #include "ir/tensor/tensor.h"

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "base/map.h"
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "frontend/torch/pickle/pickle.h"
 
 #include <string.h>

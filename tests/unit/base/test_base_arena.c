@@ -1,7 +1,7 @@
 /* Arenas: alignment, growth, budgets, and the jump when memory is exhausted.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
-#include "base/platform_asan.h"
+#include "base/platform/platform_asan.h"
 #include "base/vec.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* Files, folders, clocks and CPU quotas.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>

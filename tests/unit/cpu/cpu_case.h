@@ -9,7 +9,7 @@
 #ifndef IG_TESTS_UNIT_CPU_CPU_CASE_H
 #define IG_TESTS_UNIT_CPU_CPU_CASE_H
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "codegen/cpu/level.h"
 #include "codegen/cpu/provider.h"
 #include "ingot/kernel.h"

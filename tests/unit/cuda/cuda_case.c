@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cuda/cuda_case.h"
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"
 

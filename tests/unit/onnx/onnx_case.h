@@ -9,7 +9,7 @@
 #ifndef IG_TESTS_UNIT_ONNX_ONNX_CASE_H
 #define IG_TESTS_UNIT_ONNX_ONNX_CASE_H
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "frontend/onnx/onnx.h"
 #include "ir/interpret/interpret.h"
 #include "ir/verify/verify.h"

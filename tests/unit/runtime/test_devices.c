@@ -5,7 +5,7 @@
  * A new device is one more row of `rows`: how to open it, and its code of the kernel
  * `gather` (tests/unit/kernels/gather.c).
  */
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/null/null.h"
 #include "runtime/program/program.h"

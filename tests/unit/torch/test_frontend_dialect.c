@@ -4,7 +4,7 @@
  * What libtorch printed must print the same again, but for blanks; archives lie in
  * models/torch and models/torchrec below INGOT_CASES (or ../shared).
  */
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "frontend/torch/archive/archive.h"
 #include "frontend/torch/language/code.h"
 #include "tests/unit/unit.h"

@@ -3,7 +3,7 @@
  *
  * overloads.txt was written with torch; its head says how.
  */
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "base/vec.h"
 #include "frontend/torch/language/overload.h"
 #include "frontend/torch/eval/table.h"

@@ -4,7 +4,7 @@
 #ifndef IG_TESTS_UNIT_TORCH_TORCH_CASE_H
 #define IG_TESTS_UNIT_TORCH_TORCH_CASE_H
 
-#include "base/platform.h"
+#include "base/platform/platform.h"
 #include "base/writer.h"
 #include "frontend/torch/pickle/pickle.h"
 

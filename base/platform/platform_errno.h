@@ -1,7 +1,7 @@
-/* From errno to a plain phrase, for the files base/platform_*.c.
+/* From errno to a plain phrase, for the files base/platform/*.c.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_BASE_PLATFORM_ERRNO_H
-#define IG_BASE_PLATFORM_ERRNO_H
+#ifndef IG_BASE_PLATFORM_PLATFORM_ERRNO_H
+#define IG_BASE_PLATFORM_PLATFORM_ERRNO_H
 
 enum { IG_WHY_SIZE = 128 };
 

@@ -1,6 +1,6 @@
 /* Opening and closing, whatever signals come.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/platform_open.h"
+#include "base/platform/platform_open.h"
 
 #include <errno.h>
 #include <fcntl.h>

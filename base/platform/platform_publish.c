@@ -12,10 +12,10 @@
  * The content is not synced to disk: after a power cut the target is the old file or
  * the new one or, on some file systems, an empty one, which every reader refuses.
  */
-#include "base/platform.h"
+#include "base/platform/platform.h"
 
-#include "base/platform_errno.h"
-#include "base/platform_open.h"
+#include "base/platform/platform_errno.h"
+#include "base/platform/platform_open.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Marks memory that nobody may touch, where AddressSanitizer is at work.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_BASE_PLATFORM_ASAN_H
-#define IG_BASE_PLATFORM_ASAN_H
+#ifndef IG_BASE_PLATFORM_PLATFORM_ASAN_H
+#define IG_BASE_PLATFORM_PLATFORM_ASAN_H
 
 #if defined(__SANITIZE_ADDRESS__)
 #define IG_HAS_ASAN 1

@@ -7,10 +7,10 @@
  * second name is refused because that name may lie outside.  Without ".." and links no
  * step can leave the folder, whatever is renamed meanwhile.
  */
-#include "base/platform.h"
+#include "base/platform/platform.h"
 
-#include "base/platform_errno.h"
-#include "base/platform_open.h"
+#include "base/platform/platform_errno.h"
+#include "base/platform/platform_open.h"
 #include "base/status.h"
 
 #include <errno.h>

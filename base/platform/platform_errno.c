@@ -1,6 +1,6 @@
 /* From errno to a plain phrase.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/platform_errno.h"
+#include "base/platform/platform_errno.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Order between threads that ThreadSanitizer cannot see: memory that each maps at an
  * address of its own.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_BASE_PLATFORM_TSAN_H
-#define IG_BASE_PLATFORM_TSAN_H
+#ifndef IG_BASE_PLATFORM_PLATFORM_TSAN_H
+#define IG_BASE_PLATFORM_PLATFORM_TSAN_H
 
 #include <stdint.h>
 

@@ -12,7 +12,7 @@
  * Inside a container the path may be the host's and not be there; the root of the mount
  * is then our own group, and it is always read.
  */
-#include "base/platform.h"
+#include "base/platform/platform.h"
 
 #include <limits.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* Opening and closing, whatever signals come.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_BASE_PLATFORM_OPEN_H
-#define IG_BASE_PLATFORM_OPEN_H
+#ifndef IG_BASE_PLATFORM_PLATFORM_OPEN_H
+#define IG_BASE_PLATFORM_PLATFORM_OPEN_H
 
 /* open and openat, tried again when a signal interrupts them; `mode` (0: none) is of a
  * file that is created.  `folder` may be AT_FDCWD. */

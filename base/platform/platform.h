@@ -1,7 +1,7 @@
 /* The operating system, behind functions that name what we need of it.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_BASE_PLATFORM_H
-#define IG_BASE_PLATFORM_H
+#ifndef IG_BASE_PLATFORM_PLATFORM_H
+#define IG_BASE_PLATFORM_PLATFORM_H
 
 #include "base/str.h"
 
