@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 #   libingot-runtime   base + runtime               exports ingot/{runtime,tree,dlpack}.h
-#   libingot           base + ir … driver           exports ingot.h, and ir/ privately
+#   libingot           base + media + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 #   libingot-store     base + runtime/store         exports ingot/{store,dynamic}.h
 #   libingot-lookahead base + runtime/store/ahead exports ingot/lookahead.h
@@ -12,7 +12,7 @@
 #   libingot-watch     base + runtime/watch         opened by libingot-runtime for profiles
 #                                               and programs that check what they touch
 #   libingot-text      base + runtime/text          opened by libingot-runtime for strings
-#   libingot-image     base + runtime/image         opened by libingot-runtime for images
+#   libingot-image     base + media + runtime/image         opened by libingot-runtime for images
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
 #   libingot-interp-E  runtime/interp/E             opened by libingot-interp
 #   ingot-interp-child base + runtime/interp/child  begun by libingot-interp-process
@@ -123,7 +123,7 @@ target_link_libraries(ingot-text PRIVATE m ${CMAKE_DL_LIBS})
 set_target_properties(ingot-text PROPERTIES PREFIX lib)
 
 # Host functions on images: exports ig_images_find alone.
-ig_folder_objects(image_objects ig_base ig_image)
+ig_folder_objects(image_objects ig_base ig_media ig_image)
 add_library(ingot-image MODULE ${image_objects})
 target_link_libraries(ingot-image PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(ingot-image PROPERTIES PREFIX lib)
@@ -178,7 +178,7 @@ ig_store_plugin(redis PkgConfig::HIREDIS)
 ig_folder_objects(driver_objects ig_driver)
 if(driver_objects AND TARGET ingot-runtime
    AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/ingot.h)
-    ig_folder_objects(objects ig_base ig_ir ig_compose ig_frontend ig_passes ig_codegen ig_driver)
+    ig_folder_objects(objects ig_base ig_media ig_ir ig_compose ig_frontend ig_passes ig_codegen ig_driver)
     add_library(ingot SHARED ${objects})
     target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
         PkgConfig::LIBZIP PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})

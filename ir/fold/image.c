@@ -1,7 +1,7 @@
 /* Encoded images, decoded.  SPDX-License-Identifier: Apache-2.0 */
-#include "base/system/image.h"
 #include "ir/fold/fold.h"
 #include "ir/hooks.h"
+#include "media/image.h"
 
 ig_status ig_fold_image_decode(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, ig_tensor *out) {

@@ -1,7 +1,7 @@
 /* Result types of ops on encoded images.  SPDX-License-Identifier: Apache-2.0 */
-#include "base/system/image.h"
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
+#include "media/image.h"
 
 ig_status ig_infer_image_decode(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_rank(op, 0, 1));

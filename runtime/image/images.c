@@ -8,7 +8,7 @@
 #include "runtime/plugin/texts.h"
 
 #include "base/checked.h"
-#include "base/system/image.h"
+#include "media/image.h"
 
 #include <stdio.h>
 #include <string.h>

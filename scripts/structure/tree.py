@@ -10,8 +10,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 CODE = {".c", ".h"}
 TEXT = CODE | {".def", ".py", ".cmake", ".sh", ".proto"}
-PRODUCT = ("base/", "ir/", "compose/", "frontend/", "passes/", "codegen/", "runtime/",
-           "driver/")
+PRODUCT = ("base/", "media/", "ir/", "compose/", "frontend/", "passes/", "codegen/",
+           "runtime/", "driver/")
 
 findings = []
 

@@ -3,7 +3,7 @@
  *
  *     build/fuzz/fuzz/fuzz_image -max_total_time=60 tests/fuzz/corpus/fuzz_image
  */
-#include "base/system/image.h"
+#include "media/image.h"
 #include "tests/fuzz/reach.h"
 
 #include <stdlib.h>

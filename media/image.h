@@ -10,8 +10,8 @@
  * Nobody need trust a file: extents are bounded before anything is allocated, and what
  * is damaged is an error.
  */
-#ifndef IG_BASE_SYSTEM_IMAGE_H
-#define IG_BASE_SYSTEM_IMAGE_H
+#ifndef IG_MEDIA_IMAGE_H
+#define IG_MEDIA_IMAGE_H
 
 #include "base/status.h"
 #include "base/str.h"

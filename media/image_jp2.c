@@ -5,7 +5,7 @@
  * version 2).  Extents and tiles are read here before the library sees the file, as it
  * allocates for all tiles that a head names.
  */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <stdio.h>
 #include <string.h>

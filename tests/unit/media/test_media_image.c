@@ -1,7 +1,7 @@
 /* Encoded images: the same picture in each format, files that are cut off or claim too
  * much.  The files are those of the fuzzer's corpus.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Encoded images: which format they have, what is too large, the order of channels.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/system/image.h"
+#include "media/image.h"
 
 #include "base/checked.h"
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <assert.h>
 #include <dlfcn.h>

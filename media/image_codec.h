@@ -1,8 +1,8 @@
 /* What the formats of images share.  SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_BASE_SYSTEM_IMAGE_CODEC_H
-#define IG_BASE_SYSTEM_IMAGE_CODEC_H
+#ifndef IG_MEDIA_IMAGE_CODEC_H
+#define IG_MEDIA_IMAGE_CODEC_H
 
-#include "base/system/image.h"
+#include "media/image.h"
 
 typedef struct ig_image_file {
     const uint8_t *data;

@@ -1,6 +1,6 @@
 /* BMP: palettes of 1, 4 and 8 bits, 16 and 32 bits by masks, 24 bits.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * Its functions, declared here from its documentation (webp/decode.h).
  */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* PBM, PGM and PPM, as text and as bytes.  SPDX-License-Identifier: Apache-2.0 */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <string.h>
 

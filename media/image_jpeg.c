@@ -6,7 +6,7 @@
  * unasked.  It would fit an image into extents that are too small, so what is read here
  * of the head need not be trusted.
  */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * that pixels need and no others: so it applies no gamma and no profile, and inflates
  * no text.
  */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <stdlib.h>
 #include <string.h>

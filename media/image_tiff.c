@@ -4,7 +4,7 @@
  * Its functions, declared here from its documentation (TIFFOpenOptions(3), since 4.5,
  * TIFFReadRGBAImage(3)).
  */
-#include "base/system/image_codec.h"
+#include "media/image_codec.h"
 
 #include <stdarg.h>
 #include <stdio.h>
