@@ -11,7 +11,7 @@
 #define IG_PASSES_LOWER_LOWER_H
 
 #include "ir/families.h"
-#include "passes/lower/kernel.h"
+#include "passes/lower/kernel/kernel.h"
 #include "passes/engine/pass.h"
 
 /* An operand of the launch as its kernel sees it. */
@@ -107,7 +107,5 @@ ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
                         const ig_operand *operand);
 /* One elementwise op on kernel values: casts narrow floats around it, expands math. */
 ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *operands);
-/* exp, log, tanh … as arithmetic (math.c). */
-ig_value *ig_lower_math(ig_builder *b, ig_opcode code, ig_value *x);
 
 #endif

@@ -15,7 +15,8 @@ TORCH = "frontend/torch/"
 ONNX = "frontend/onnx/"
 PT2 = "frontend/pt2/"
 LOWER = "passes/lower/"
-SCHEDULES = [LOWER + "*", LOWER + "math/", *MODEL]  # what schedules of all targets share
+# What schedules of all targets share.
+SCHEDULES = [LOWER + "*", LOWER + "kernel/", LOWER + "math/", *MODEL]
 DRIVER = ["driver/*", "runtime/format.h", "runtime/format_debug.h",
           "runtime/store/stored_format.h", "ingot/", *MODEL]
 # What reads an opened program.
@@ -74,7 +75,8 @@ ARROWS = {
     "passes/quantise/": ["passes/quantise/", "passes/engine/", *MODEL],
     "passes/place/": ["passes/place/", "passes/engine/", *MODEL],
     LOWER: ["passes/engine/", *SCHEDULES],
-    LOWER + "math/": SCHEDULES,
+    LOWER + "kernel/": [LOWER + "kernel/", *MODEL],
+    LOWER + "math/": [LOWER + "math/", LOWER + "kernel/", *MODEL],
     LOWER + "bag/": [LOWER + "bag/", *SCHEDULES],
     LOWER + "serial/": [LOWER + "serial/", *SCHEDULES],
     LOWER + "cpu/": [LOWER + "cpu/", LOWER + "bag/", LOWER + "serial/", *SCHEDULES],

@@ -22,7 +22,7 @@ ACCESSOR_HEADERS = [
     "ir/tensor/span.h",
     "ir/tensor/tensor.h",
     "ir/type.h",
-    "passes/lower/kernel.h",
+    "passes/lower/kernel/kernel.h",
     "runtime/session/session.h",
     "codegen/cpu/emit.h",
     "codegen/cuda/emit.h",

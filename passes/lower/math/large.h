@@ -3,7 +3,7 @@
 #ifndef IG_PASSES_LOWER_MATH_LARGE_H
 #define IG_PASSES_LOWER_MATH_LARGE_H
 
-#include "passes/lower/kernel.h"
+#include "passes/lower/kernel/kernel.h"
 
 /* x = n pi/2 + r + low */
 typedef struct ig_math_angle {

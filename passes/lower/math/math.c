@@ -13,8 +13,6 @@
  */
 #include "passes/lower/math/math.h"
 
-#include "passes/lower/lower.h"
-
 #include <assert.h>
 
 /* ---- parts ---- */

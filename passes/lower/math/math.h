@@ -10,7 +10,7 @@
 #ifndef IG_PASSES_LOWER_MATH_MATH_H
 #define IG_PASSES_LOWER_MATH_MATH_H
 
-#include "passes/lower/kernel.h"
+#include "passes/lower/kernel/kernel.h"
 
 ig_value *ig_math_exp(ig_builder *b, ig_value *x);
 ig_value *ig_math_log(ig_builder *b, ig_value *x);
@@ -25,6 +25,8 @@ ig_value *ig_math_rsqrt(ig_builder *b, ig_value *x);
 ig_value *ig_math_recip(ig_builder *b, ig_value *x);
 ig_value *ig_math_pow(ig_builder *b, ig_value *x, ig_value *y);
 ig_value *ig_math_gelu(ig_builder *b, ig_value *x, bool by_tanh);
+/* exp, log, tanh … by the op's code. */
+ig_value *ig_lower_math(ig_builder *b, ig_opcode code, ig_value *x);
 
 /* ---- what the files of these functions share ---- */
 

@@ -12,8 +12,6 @@
  */
 #include "passes/lower/math/more.h"
 
-#include "passes/lower/lower.h"
-
 #include <math.h>
 
 #define INF ((double)INFINITY)

@@ -20,6 +20,8 @@
  */
 #include "passes/lower/serial/serial.h"
 
+#include "passes/lower/math/math.h"
+
 #include <assert.h>
 #include <math.h>
 

@@ -15,7 +15,7 @@
 #include "ingot/kernel.h"
 #include "ingot_build_id.h"
 #include "ir/interpret/kernel.h"
-#include "passes/lower/kernel.h"
+#include "passes/lower/kernel/kernel.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

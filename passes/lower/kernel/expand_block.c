@@ -1,7 +1,7 @@
 /* dot4_block taken apart: for checked kernels, which look at each access, and to hold
  * the op against.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "passes/lower/kernel.h"
+#include "passes/lower/kernel/kernel.h"
 
 #include "ir/semantics/panels.h"
 

@@ -1,7 +1,7 @@
 /* Vocabulary for building kernel form.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/build/expr.h"
-#include "passes/lower/kernel.h"
+#include "passes/lower/kernel/kernel.h"
 
 #include <assert.h>
 #include <string.h>

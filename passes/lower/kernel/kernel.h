@@ -8,8 +8,8 @@
  *     ig_value *sum = k_add(&loop.b, loop.carried[0], k_load(&loop.b, ...));
  *     k_loop_close(&loop, &sum, 1);         loop.results[0] is the total
  */
-#ifndef IG_PASSES_LOWER_KERNEL_H
-#define IG_PASSES_LOWER_KERNEL_H
+#ifndef IG_PASSES_LOWER_KERNEL_KERNEL_H
+#define IG_PASSES_LOWER_KERNEL_KERNEL_H
 
 #include "ir/build/build.h"
 
