@@ -1,4 +1,4 @@
-/* From errno to a plain phrase, for the files base/platform/*.c.
+/* From errno to a plain phrase, for the files beside it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_BASE_PLATFORM_PLATFORM_ERRNO_H
 #define IG_BASE_PLATFORM_PLATFORM_ERRNO_H

@@ -7,7 +7,7 @@
  */
 #include "ir/text/parse.h"
 
-#include "ir/constant.h"
+#include "ir/build/build.h"
 
 typedef struct value_name {
     ig_value *value; /* NULL: poisoned */

@@ -37,7 +37,7 @@ typedef struct signature {
     char *key;
 } signature;
 
-/* ---- verb_verify.c ---- */
+/* ---- verify.c ---- */
 
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 bool verify_fail(verification *v, const char *about, const char *what);
@@ -59,7 +59,7 @@ bool verify_arena(verification *v, const char *set, const ig_session *session);
 /* Runs the model once; the exit status. */
 int verify_call(const settings *given);
 
-/* ---- verify_structured.c: data sets with a values.json ---- */
+/* ---- structured.c: data sets with a values.json ---- */
 
 /* A call as values.json tells it. */
 typedef struct structured_call {

@@ -1,6 +1,6 @@
 /* Facts about modules and sources of artifacts, for people.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/inspect_facts.h"
+#include "tools/ingot/info/inspect_facts.h"
 
 #include <stdlib.h>
 #include <string.h>

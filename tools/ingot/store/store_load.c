@@ -1,8 +1,8 @@
 /* A table of a model into a store, row by row.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
+#include "tools/ingot/store/store_cells.h"
 #include "tools/ingot/values/declare.h"
-#include "tools/ingot/verbs/store_cells.h"
 
 #include <inttypes.h>
 

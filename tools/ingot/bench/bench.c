@@ -5,14 +5,14 @@
  * timed alone, after a warm-up of a tenth of the time.  With N sessions, N threads call
  * at once, each its own session of the one program.
  */
+#include "tools/ingot/bench/bench_interpreters.h"
+#include "tools/ingot/bench/bench_ranks.h"
 #include "tools/ingot/measure/ahead_runner.h"
 #include "tools/ingot/measure/bench_table.h"
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/extent.h"
 #include "tools/ingot/model/ranks.h"
 #include "tools/ingot/values/bound_inputs.h"
-#include "tools/ingot/verbs/bench_interpreters.h"
-#include "tools/ingot/verbs/bench_ranks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* ingot shard --measure: what memory and exchanges of this machine take, as a topology.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_SHARD_MEASURE_H
-#define IG_TOOLS_INGOT_VERBS_SHARD_MEASURE_H
+#ifndef IG_TOOLS_INGOT_SHARD_SHARD_MEASURE_H
+#define IG_TOOLS_INGOT_SHARD_SHARD_MEASURE_H
 
 #include "tools/ingot/cli/console.h"
 

@@ -1,7 +1,7 @@
 /* ingot bench --interpreters: a package's Python against the compiled model.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_BENCH_INTERPRETERS_H
-#define IG_TOOLS_INGOT_VERBS_BENCH_INTERPRETERS_H
+#ifndef IG_TOOLS_INGOT_BENCH_BENCH_INTERPRETERS_H
+#define IG_TOOLS_INGOT_BENCH_BENCH_INTERPRETERS_H
 
 #include "tools/ingot/measure/bench_table.h"
 #include "tools/ingot/model/call.h"

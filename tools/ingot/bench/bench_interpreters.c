@@ -5,7 +5,7 @@
  * (one_python), an interpreter each (multi_python), or a session each of the compiled
  * model (compiled).
  */
-#include "tools/ingot/verbs/bench_interpreters.h"
+#include "tools/ingot/bench/bench_interpreters.h"
 
 #include "tools/ingot/values/bound_inputs.h"
 

@@ -1,6 +1,6 @@
 /* ingot info: this build and machine.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/info_kernels.h"
+#include "tools/ingot/info/info_kernels.h"
 
 #include <jansson.h>
 

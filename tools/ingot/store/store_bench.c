@@ -1,7 +1,7 @@
 /* How fast a store is: batches of rows written, read and removed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/clock.h"
-#include "tools/ingot/verbs/store_cells.h"
+#include "tools/ingot/store/store_cells.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/model/model.h"
 #include "tools/ingot/model/ranks.h"
+#include "tools/ingot/shard/shard_measure.h"
+#include "tools/ingot/shard/shard_report.h"
+#include "tools/ingot/shard/shard_sample.h"
 #include "tools/ingot/values/declare.h"
-#include "tools/ingot/verbs/shard_measure.h"
-#include "tools/ingot/verbs/shard_report.h"
-#include "tools/ingot/verbs/shard_sample.h"
 
 #include <ingot/shard.h>
 

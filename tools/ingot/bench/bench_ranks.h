@@ -1,7 +1,7 @@
 /* Measuring the program of a rank, which all ranks call in step.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_BENCH_RANKS_H
-#define IG_TOOLS_INGOT_VERBS_BENCH_RANKS_H
+#ifndef IG_TOOLS_INGOT_BENCH_BENCH_RANKS_H
+#define IG_TOOLS_INGOT_BENCH_BENCH_RANKS_H
 
 #include "tools/ingot/measure/bench_table.h"
 #include "tools/ingot/model/call.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/bench_ranks.h"
+#include "tools/ingot/bench/bench_ranks.h"
 
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/ranks.h"

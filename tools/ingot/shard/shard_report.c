@@ -1,6 +1,6 @@
 /* Tables and bars of a plan.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/shard_report.h"
+#include "tools/ingot/shard/shard_report.h"
 
 #include "tools/ingot/values/plan_text.h"
 

@@ -5,7 +5,7 @@
  * rank to every rank, and parts of 8 bytes.  Each figure is the median of rounds on the
  * slowest rank.
  */
-#include "tools/ingot/verbs/shard_measure.h"
+#include "tools/ingot/shard/shard_measure.h"
 
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/measure/clock.h"

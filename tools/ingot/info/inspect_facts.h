@@ -1,7 +1,7 @@
 /* Facts about modules (ig_module_inspect) and sources (ig_program_sources), printed.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_INSPECT_FACTS_H
-#define IG_TOOLS_INGOT_VERBS_INSPECT_FACTS_H
+#ifndef IG_TOOLS_INGOT_INFO_INSPECT_FACTS_H
+#define IG_TOOLS_INGOT_INFO_INSPECT_FACTS_H
 
 #include "tools/ingot/model/sources.h"
 

@@ -1,6 +1,6 @@
 /* The contents of a TorchScript archive for people: the listing of `ingot inspect`.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/info_archive.h"
+#include "tools/ingot/info/info_archive.h"
 
 #include <stdlib.h>
 #include <string.h>

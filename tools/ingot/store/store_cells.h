@@ -1,7 +1,7 @@
 /* What the parts of ingot store share: the job at hand, and how cells are shown.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_STORE_CELLS_H
-#define IG_TOOLS_INGOT_VERBS_STORE_CELLS_H
+#ifndef IG_TOOLS_INGOT_STORE_STORE_CELLS_H
+#define IG_TOOLS_INGOT_STORE_STORE_CELLS_H
 
 #include "tools/ingot/cli/console.h"
 

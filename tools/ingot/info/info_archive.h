@@ -1,7 +1,7 @@
 /* The contents of a TorchScript archive: ig_model_inspect's JSON, printed.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_INFO_ARCHIVE_H
-#define IG_TOOLS_INGOT_VERBS_INFO_ARCHIVE_H
+#ifndef IG_TOOLS_INGOT_INFO_INFO_ARCHIVE_H
+#define IG_TOOLS_INGOT_INFO_INFO_ARCHIVE_H
 
 #include "tools/ingot/cli/console.h"
 

@@ -1,6 +1,6 @@
 /* ingot store: rows of embedding stores, from the command line.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/store_cells.h"
+#include "tools/ingot/store/store_cells.h"
 
 #include <errno.h>
 #include <inttypes.h>

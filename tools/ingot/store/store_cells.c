@@ -1,6 +1,6 @@
 /* Stores are opened, values read and cells shown.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/store_cells.h"
+#include "tools/ingot/store/store_cells.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  * measure the machine's multiply-adds too, so that a change of the clock meets all of
  * them.  x and y are others in each call; the matrix stays, as a layer's does.
  */
-#include "tools/ingot/verbs/info_kernels.h"
+#include "tools/ingot/info/info_kernels.h"
 
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/measure/roofline.h"

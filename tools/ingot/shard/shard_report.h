@@ -1,7 +1,7 @@
 /* A plan as text and as a picture.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_SHARD_REPORT_H
-#define IG_TOOLS_INGOT_VERBS_SHARD_REPORT_H
+#ifndef IG_TOOLS_INGOT_SHARD_SHARD_REPORT_H
+#define IG_TOOLS_INGOT_SHARD_SHARD_REPORT_H
 
 #include "tools/ingot/cli/console.h"
 

@@ -1,7 +1,7 @@
 /* ingot info --kernels: register tiles of a product, measured.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_INFO_KERNELS_H
-#define IG_TOOLS_INGOT_VERBS_INFO_KERNELS_H
+#ifndef IG_TOOLS_INGOT_INFO_INFO_KERNELS_H
+#define IG_TOOLS_INGOT_INFO_INFO_KERNELS_H
 
 #include "tools/ingot/cli/console.h"
 

@@ -1,6 +1,6 @@
 /* Stores as a whole: what they hold, and copies.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/store_cells.h"
+#include "tools/ingot/store/store_cells.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* ingot inspect: what a model or an artifact holds.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/info/info_archive.h"
+#include "tools/ingot/info/inspect_facts.h"
 #include "tools/ingot/values/show.h"
-#include "tools/ingot/verbs/info_archive.h"
-#include "tools/ingot/verbs/inspect_facts.h"
 
 #include <jansson.h>
 #include <stdlib.h>

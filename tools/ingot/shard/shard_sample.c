@@ -1,6 +1,6 @@
 /* Which rows of tables are looked up how often, by a sample of ids.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verbs/shard_sample.h"
+#include "tools/ingot/shard/shard_sample.h"
 
 #include "tools/ingot/cli/console.h"
 

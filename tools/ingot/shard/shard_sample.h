@@ -1,7 +1,7 @@
 /* Which rows of tables are looked up how often, by a sample of ids.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_VERBS_SHARD_SAMPLE_H
-#define IG_TOOLS_INGOT_VERBS_SHARD_SAMPLE_H
+#ifndef IG_TOOLS_INGOT_SHARD_SHARD_SAMPLE_H
+#define IG_TOOLS_INGOT_SHARD_SHARD_SAMPLE_H
 
 #include <ingot/values.h>
 #include <jansson.h>
