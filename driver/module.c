@@ -1,6 +1,7 @@
 /* Questions about a module, and passes on it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "driver/compile/compile.h"
+#include "driver/host.h"
+#include "driver/targets.h"
 #include "ir/text/text.h"
 
 #include <string.h>

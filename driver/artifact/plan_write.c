@@ -217,7 +217,7 @@ static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_nu
         *out_number = ig_artifact_reference(p->w, name, file, (uint64_t)data->offset,
                                             (uint64_t)data->size, NULL);
         p->w->constants.items[*out_number].hash =
-            ig_payload_hash_of(p->input->payloads, data->bytes, (size_t)data->size);
+            p->input->hash_of(p->input->hash_user, data->bytes, (size_t)data->size);
         return status;
     }
     ig_tensor value;

@@ -4,7 +4,6 @@
 #define IG_DRIVER_ARTIFACT_PLAN_WRITE_H
 
 #include "driver/artifact/write.h"
-#include "driver/cache/payload.h"
 #include "ir/interpret/interpret.h"
 
 /* One level's lowering of the same plan: equal but for its launches. */
@@ -21,7 +20,9 @@ typedef struct ig_plan_input {
     const ig_tensor *recipes;     /* results of @weights, or NULL */
     bool refers;                  /* weights in files stay there */
     const char *artifact_path;    /* files are named relative to it, or NULL */
-    ig_payloads *payloads;        /* hashes of what stays in files */
+    /* The hash of bytes that stay in a file. */
+    ig_hash128 (*hash_of)(void *user, const void *bytes, size_t size);
+    void *hash_user;
     ig_origins_vec *step_origins; /* out: of each step of the plan */
 } ig_plan_input;
 

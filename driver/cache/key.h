@@ -3,8 +3,8 @@
 #ifndef IG_DRIVER_CACHE_KEY_H
 #define IG_DRIVER_CACHE_KEY_H
 
-#include "driver/compile/compile.h"
 #include "driver/cache/payload.h"
+#include "driver/targets.h"
 
 /* Of a kernel: target, build, graph. */
 ig_str ig_key_of_kernel(const ig_target *target, const ig_graph *kernel,

@@ -8,8 +8,8 @@
  */
 #include "driver/compile/compile.h"
 
+#include "driver/artifact/record.h"
 #include "driver/artifact/sources.h"
-#include "driver/reshard/record.h"
 
 #include "ingot_build_id.h"
 #include "ir/text/text.h"
@@ -135,6 +135,10 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
 
 /* ---- the container ---- */
 
+static ig_hash128 hash_payload(void *user, const void *bytes, size_t size) {
+    return ig_payload_hash_of(user, bytes, size);
+}
+
 static ig_status make_container(ig_compilation *build) {
     assert(build->lowered.count > 0 && build->lowered.count <= IG_LEVELS &&
            "every target was lowered for");
@@ -151,7 +155,8 @@ static ig_status make_container(ig_compilation *build) {
                             .level_count = build->lowered.count,
                             .refers = build->options.weights == IG_WEIGHTS_REFERENCE,
                             .artifact_path = build->path,
-                            .payloads = &build->payloads,
+                            .hash_of = hash_payload,
+                            .hash_user = &build->payloads,
                             .step_origins = &origins };
     IG_TRY(compute_recipes(build->lowered.modules[0], &build->arena, &input.recipes));
     IG_TRY(ig_plan_write(&w, &input));

@@ -1,7 +1,7 @@
 /* From a module to the parts of an artifact.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     lower.c        targets, and the pipeline as far as a stage
+ *     lower.c        the pipeline as far as a stage
  *     compilation.c  a lowered module: recipes, plan, kernels, container
  *     compile.c      the public functions: caches, files, programs in memory
  */
@@ -9,20 +9,11 @@
 #define IG_DRIVER_COMPILE_COMPILE_H
 
 #include "driver/host.h"
+#include "driver/targets.h"
 #include "driver/compile/kernels.h"
 #include "driver/cache/payload.h"
 #include "driver/artifact/plan_write.h"
 #include "passes/engine/pass.h"
-
-enum { IG_LEVELS = 8 };
-
-/* The levels that a target text such as "cpu:v3,v4" names; NULL: the host's best. */
-typedef struct ig_target_list {
-    const ig_target *targets[IG_LEVELS];
-    uint32_t count;
-} ig_target_list;
-
-ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list *out);
 
 /* One module lowered for each target. */
 typedef struct ig_lowered {

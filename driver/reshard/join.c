@@ -6,8 +6,8 @@
  * tables goes there by blocks of rows, straight from the mapped artifacts.  Only the
  * block is in memory.
  */
+#include "driver/artifact/record.h"
 #include "driver/host.h"
-#include "driver/reshard/record.h"
 #include "frontend/pt2/json.h"
 #include "ingot/shard.h"
 #include "runtime/container.h"

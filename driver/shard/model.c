@@ -1,8 +1,8 @@
 /* Plans and models: the tables of a model, and its program for one rank.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/checked.h"
+#include "driver/artifact/record.h"
 #include "driver/compile/compile.h"
-#include "driver/reshard/record.h"
 #include "driver/shard/shard.h"
 #include "driver/values/weight.h"
 #include "ingot/shard.h"

@@ -3,7 +3,7 @@
  *
  * libingot starts it; it is of no use to people.
  */
-#include "driver/compile/worker.h"
+#include "driver/worker/worker.h"
 
 int main(void) {
     return ig_worker_main();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "driver/reshard/record.h"
+#include "driver/artifact/record.h"
 
 #include "driver/host.h"
 #include "ir/text/text.h"

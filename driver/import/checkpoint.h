@@ -1,6 +1,6 @@
 /* A module's weights, taken from a checkpoint.  SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_DRIVER_CHECKPOINT_H
-#define IG_DRIVER_CHECKPOINT_H
+#ifndef IG_DRIVER_IMPORT_CHECKPOINT_H
+#define IG_DRIVER_IMPORT_CHECKPOINT_H
 
 #include "ir/graph.h"
 

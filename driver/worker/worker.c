@@ -4,7 +4,7 @@
  * All that needs the system is done first: the request is read, LLVM opened.  Then the
  * process confines itself, and only then does it look at a model.
  */
-#include "driver/compile/worker.h"
+#include "driver/worker/worker.h"
 
 #include "driver/artifact/emit.h"
 #include "driver/compile/compile.h"

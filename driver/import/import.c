@@ -1,6 +1,6 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "driver/checkpoint.h"
+#include "driver/import/checkpoint.h"
 #include "driver/values/argument.h"
 #include "base/zip_format.h"
 #include "driver/values/fold_inputs.h"

@@ -1,5 +1,5 @@
 /* A module's weights, taken from a checkpoint.  SPDX-License-Identifier: Apache-2.0 */
-#include "driver/checkpoint.h"
+#include "driver/import/checkpoint.h"
 
 #include "base/checked.h"
 #include "base/platform/platform.h"

@@ -1,7 +1,7 @@
 /* The isolated worker: what `ingot-worker` runs.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_DRIVER_COMPILE_WORKER_H
-#define IG_DRIVER_COMPILE_WORKER_H
+#ifndef IG_DRIVER_WORKER_WORKER_H
+#define IG_DRIVER_WORKER_WORKER_H
 
 #include "ingot/status.h"
 

@@ -8,8 +8,8 @@
  * one behind the other.  The text's constants lie in one file, SHARD_FILE, which is
  * made when the artifacts are joined: each at a multiple of 64, in the module's order.
  */
-#ifndef IG_DRIVER_RESHARD_RECORD_H
-#define IG_DRIVER_RESHARD_RECORD_H
+#ifndef IG_DRIVER_ARTIFACT_RECORD_H
+#define IG_DRIVER_ARTIFACT_RECORD_H
 
 #include "driver/artifact/write.h"
 #include "ir/semantics/row.h"
