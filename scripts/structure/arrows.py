@@ -44,7 +44,7 @@ ARROWS = {
     "compose/": ["compose/", "ir/", *BASE],
     ONNX: [ONNX + "onnx.h", *MODEL],
     ONNX + "read/": [ONNX + "read/", ONNX + "onnx.h", "ir/", *BASE],
-    ONNX + "import/": [ONNX + "import/", ONNX + "ops/hooks.h", ONNX + "read/",
+    ONNX + "import/": [ONNX + "import/", ONNX + "read/",
                        ONNX + "onnx.h", *MODEL],
     ONNX + "edit/": [ONNX + "edit/", ONNX + "read/", ONNX + "onnx.h", "ir/", *BASE],
     ONNX + "ops/": [ONNX + "ops/", ONNX + "import/", ONNX + "read/onnx.pb-c.h", *MODEL],

@@ -36,7 +36,8 @@ NEVER = {
 
 def import_rows():
     """Operators that the importer has rows for."""
-    text = (ROOT / "frontend/onnx/ops/ops.def").read_text(encoding="utf-8")
+    tables = sorted((ROOT / "frontend/onnx/ops").glob("**/*.def"))
+    text = "\n".join(table.read_text(encoding="utf-8") for table in tables)
     names = re.findall(r"^(?:ONNX|HOST)\(ai, (\w+),|^REDUCE\((\w+),", text, re.M)
     return list(dict.fromkeys(a or b for a, b in names if (a or b) != "Name"))
 

@@ -60,7 +60,7 @@ output=$(cd "$copy" && scripts/check-structure 2>&1)
 report $? "a copy of the tree does not pass:
 $output"
 
-includes frontend/onnx/ops/table.c frontend/torch/eval/op.h
+includes frontend/onnx/ops/rows.c frontend/torch/eval/op.h
 includes codegen/cuda/emit.c codegen/cpu/emit.h
 includes passes/lower/lower.c passes/place/place.h
 includes passes/lower/gpu/gemm.c passes/lower/cpu/cpu.h
@@ -74,7 +74,7 @@ adds includes_follow_the_arrows "only codegen/cpu/ includes LLVM" driver/host.c 
     '#include <llvm-c/Core.h>\n'
 
 for name in ig_onnx_build2 ig_onnx_scalar ig_expand_softmax ig_try_add; do
-    adds gone_names_stay_away "$name is gone" frontend/onnx/ops/table.c \
+    adds gone_names_stay_away "$name is gone" frontend/onnx/ops/rows.c \
         "static ig_value *f(void) { return $name(); }\n"
 done
 

@@ -28,8 +28,10 @@ typedef struct ig_onnx_row {
     const ig_onnx_attr_row *attrs; /* up to a NULL name */
 } ig_onnx_row;
 
+/* ops/rows.c, which expands ops.def. */
 extern const ig_onnx_row ig_onnx_rows[];
 extern const size_t ig_onnx_row_count;
+extern const char *const ig_onnx_early[]; /* names of EARLY rows, up to a NULL */
 
 /* The first (oldest) row of an operator, or NULL.  `domain` is "" for ai.onnx. */
 const ig_onnx_row *ig_onnx_row_first(ig_str domain, ig_str name);

@@ -7,7 +7,7 @@
 #include "frontend/onnx/ops/ml/ml.h"
 
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/ops/text.h"
+#include "frontend/onnx/ops/text/text.h"
 
 /* The first attribute that is there; NULL: none is. */
 static ig_value *read_first(ig_onnx_node *node, const char *const *names) {

@@ -1,6 +1,6 @@
 /* Operators on strings.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/ops/text.h"
+#include "frontend/onnx/ops/text/text.h"
 
 #include "frontend/onnx/ops/hooks.h"
 

@@ -1,7 +1,7 @@
 /* Shapes, and movement that only renames axes: views.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/ops/axes.h"
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/shape/axes.h"
 
 #include <string.h>
 

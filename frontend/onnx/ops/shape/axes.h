@@ -1,7 +1,7 @@
 /* Squeeze and Unsqueeze whose axes the run computes.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_FRONTEND_ONNX_OPS_AXES_H
-#define IG_FRONTEND_ONNX_OPS_AXES_H
+#ifndef IG_FRONTEND_ONNX_OPS_SHAPE_AXES_H
+#define IG_FRONTEND_ONNX_OPS_SHAPE_AXES_H
 
 #include "frontend/onnx/import/args.h"
 

@@ -1,7 +1,7 @@
 /* Texts, as several families of operators need them.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_FRONTEND_ONNX_OPS_TEXT_H
-#define IG_FRONTEND_ONNX_OPS_TEXT_H
+#ifndef IG_FRONTEND_ONNX_OPS_TEXT_TEXT_H
+#define IG_FRONTEND_ONNX_OPS_TEXT_TEXT_H
 
 #include "frontend/onnx/import/args.h"
 

@@ -4,7 +4,7 @@
  * The rank of the result is known, as the list has a known length; its extents are
  * symbols that a vector of the run gives their values.
  */
-#include "frontend/onnx/ops/axes.h"
+#include "frontend/onnx/ops/shape/axes.h"
 
 /* bool[rank]: which axes input 1 names.  The run checks that they are `count` different
  * ones. */

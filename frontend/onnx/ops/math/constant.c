@@ -6,7 +6,7 @@
  */
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/ml/ml.h"
-#include "frontend/onnx/ops/text.h"
+#include "frontend/onnx/ops/text/text.h"
 
 /* A list of `count` fields, or one of rank 0. */
 static ig_data list_data(const ig_onnx_node *node, ig_dtype dtype, uint32_t rank,

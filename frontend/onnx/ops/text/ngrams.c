@@ -5,7 +5,7 @@
  * n-grams of one length are compared with all places at once.
  */
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/ops/text.h"
+#include "frontend/onnx/ops/text/text.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/quantise.h"
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/ops/text.h"
+#include "frontend/onnx/ops/text/text.h"
 
 /* The row's op over the inputs, where the two mean the same. */
 ig_status ig_onnx_import_map(ig_onnx_node *node) {
