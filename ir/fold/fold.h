@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Folds are the reference: plain loops that are right at a glance.  Values are
- * converted through ir/tensor/span.h; sums are kept in double or int64_t and rounded once.
+ * converted through ir/tensor/; sums are kept in double or int64_t and rounded once.
  */
 #ifndef IG_IR_FOLD_FOLD_H
 #define IG_IR_FOLD_FOLD_H

@@ -1,7 +1,7 @@
 /* The arguments of a node, as import functions read them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * An import function reads arguments, calls compose/ or ir/build/expr, and gives the result:
+ * An import function reads arguments, calls compose/ or ir/build/, gives the result:
  *
  *     ig_status ig_onnx_import_celu(ig_onnx_node *node) {
  *         ig_value *x = ig_onnx_float_input(node, 0);

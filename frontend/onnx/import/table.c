@@ -78,7 +78,8 @@ bool ig_onnx_row_is_early(const ig_onnx_row *row) {
 
 bool ig_onnx_domain_is_known(ig_str domain) {
     return ig_str_is(domain, "") || ig_str_is(domain, "ai.onnx.ml") ||
-           ig_str_is(domain, "ai.onnx.preview") || ig_str_is(domain, "ai.onnx.preview.training");
+           ig_str_is(domain, "ai.onnx.preview") ||
+           ig_str_is(domain, "ai.onnx.preview.training");
 }
 
 const char *ig_onnx_domain_label(ig_str domain, char *buffer, size_t size) {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A row's function reads like the formula it builds: ig_aten_* reads arguments, and
- * call->e (ir/build/expr.h) builds.  Both keep the first failure in call->e->status, so only
+ * call->e (ir/build/) builds.  Both keep the first failure in call->e->status, so only
  * the end of a function looks at it: ig_aten_give returns it.
  */
 #ifndef IG_FRONTEND_TORCH_ATEN_ATEN_H

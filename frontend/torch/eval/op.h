@@ -22,7 +22,7 @@
  *     ig_status ig_ts_op_add(ig_ts_call *call);
  *
  * which asks for its arguments by position in the schema (defaults are filled in),
- * builds ops with call->e (ir/build/expr.h) and gives as many results as the schema has:
+ * builds ops with call->e (ir/build/) and gives as many results as the schema has:
  *
  *     ig_value *x;
  *     IG_TRY(ig_ts_tensor_arg(call, 0, &x));

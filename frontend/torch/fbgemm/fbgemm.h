@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Most operators of FBGEMM are index arithmetic over segments of one array: formulas of
- * ir/build/expr.h and compose/segments.h over arguments that ig_aten_* and ig_fb_* read.
+ * ir/build/ and compose/segments.h over arguments that ig_aten_* and ig_fb_* read.
  *
  *     ig_value *offsets = ig_fb_arg(call, 0, IG_DT_i64);
  *     ig_value *at = ig_fb_range(call->e, ig_compose_last(call->e, offsets));
