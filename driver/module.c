@@ -3,6 +3,7 @@
 #include "driver/host.h"
 #include "driver/targets.h"
 #include "ir/text/text.h"
+#include "passes/engine/pass.h"
 
 #include <string.h>
 
