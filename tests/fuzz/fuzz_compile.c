@@ -52,6 +52,10 @@ static bool is_good(const fuzz_case *c, ig_status status, const char *step) {
     return status == IG_OK;
 }
 
+static ig_hash128 hash_payload(void *user, const void *bytes, size_t size) {
+    return ig_payload_hash_of(user, bytes, size);
+}
+
 /* The values of graph @weights, and the plan with them. */
 static void write_plan(fuzz_case *c, const char *level) {
     ig_artifact_writer w;
@@ -61,7 +65,8 @@ static void write_plan(fuzz_case *c, const char *level) {
     ig_origins_vec origins = { 0 };
     ig_plan_input input = { .levels = &only,
                             .level_count = 1,
-                            .payloads = &payloads,
+                            .hash_of = hash_payload,
+                            .hash_user = &payloads,
                             .step_origins = &origins };
     const ig_graph *weights = ig_module_graph(module, "weights");
     if (weights) {
