@@ -153,15 +153,6 @@ ig_status ig_lower_unsupported(ig_lower *lower, const char *what) {
 
 /* ---- one launch ---- */
 
-static ig_lower_fn find_schedule(const ig_target *target, ig_kernel_family family) {
-    return target->family == IG_FAMILY_GPU ? ig_lower_gpu[family]
-                                           : ig_lower_cpu[family];
-}
-
-bool ig_lower_has_family(const ig_target *target, ig_kernel_family family) {
-    return find_schedule(target, family) != NULL;
-}
-
 static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
     assert(from + count <= lower->compute->operand_count &&
            "inputs, then destinations, are the operands");
@@ -264,7 +255,7 @@ static void finish_kernel(ig_lower *lower, ig_kernel_share *share) {
 static ig_status build_kernel(lowering *l, ig_op *compute, ig_arena *arena,
                               ig_str key) {
     const char *family = ig_attr_str(compute, IG_compute_family);
-    ig_lower_fn fn = find_schedule(l->run->options->target, ig_op_family(compute));
+    ig_lower_fn fn = ig_lower_schedule(l->run->options->target, ig_op_family(compute));
     ig_lower lower;
     start_kernel(&lower, l->run, compute, arena);
     ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);

@@ -46,12 +46,10 @@ typedef struct ig_lower {
 } ig_lower;
 
 typedef ig_status (*ig_lower_fn)(ig_lower *lower);
-/* The schedule of each family; NULL where the targets have none. */
-extern const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT];
-extern const ig_lower_fn ig_lower_gpu[IG_FAMILY_COUNT];
 
 /* Has the target a schedule for this family? */
 bool ig_lower_has_family(const ig_target *target, ig_kernel_family family);
+ig_lower_fn ig_lower_schedule(const ig_target *target, ig_kernel_family family);
 
 /* Strides of a plan value: row-major, or what its view op says. */
 const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value);

@@ -14,7 +14,7 @@
 
 #include "ir/bag.h"
 #include "ir/build/build.h"
-#include "ir/semantics/row.h"
+#include "ir/tensor/row.h"
 #include "passes/lower/lower.h"
 
 typedef struct counter {

@@ -1,7 +1,7 @@
 /* Embedding bags on CPUs: adding one row, finishing one bag.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A row of a table is bytes; ir/semantics/row.def says where codes, scale and bias are.
+ * A row of a table is bytes; ir/tensor/row.def says where codes, scale and bias are.
  * Codes narrower than a byte are summed apart by their place in it, which needs a shift
  * and a mask an id and one exchange of lanes a bag:
  *
@@ -128,7 +128,7 @@ static ig_value *with_i32(const bag_class *c, ig_builder *b, ig_opcode code,
     return k_binary(b, code, x, k_const_vector(b, IG_DT_i32, c->lanes, (double)y));
 }
 
-/* Codes of a small float (ir/semantics/row.h): the bits under f32's fields, then to
+/* Codes of a small float (ir/tensor/row.h): the bits under f32's fields, then to
  * scale. */
 static ig_value *widen_small_float(const bag_class *c, ig_builder *b, ig_value *code) {
     assert(is_small_float(c) && "codes with an exponent");

@@ -28,4 +28,7 @@ ig_status ig_lower_cpu_map(ig_lower *lower);         /* map.c: elementwise, copi
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower); /* conv_panels.c: channels last */
 ig_status ig_lower_cpu_conv_channels(ig_lower *lower); /* conv_channels.c */
 
+/* The schedule of each family; NULL where the targets have none. */
+extern const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT];
+
 #endif

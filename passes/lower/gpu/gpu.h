@@ -31,4 +31,7 @@ ig_status ig_lower_gpu_bag(ig_lower *lower);      /* bag.c */
 ig_status ig_lower_gpu_interact(ig_lower *lower); /* interact.c */
 ig_status ig_lower_gpu_map(ig_lower *lower);      /* map.c: elementwise, copies */
 
+/* The schedule of each family; NULL where the targets have none. */
+extern const ig_lower_fn ig_lower_gpu[IG_FAMILY_COUNT];
+
 #endif
