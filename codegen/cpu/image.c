@@ -159,8 +159,9 @@ static ig_status find_entry(flattener *f, const char *wanted, int64_t *out_entry
     return ig_object_report(f->object, "it does not define symbol", wanted);
 }
 
-ig_status ig_image_flatten(ig_context *context, const char *kernel, ig_str bytes,
-                           const char *symbol, ig_arena *arena, ig_image *out_image) {
+ig_status ig_code_image_flatten(ig_context *context, const char *kernel, ig_str bytes,
+                                const char *symbol, ig_arena *arena,
+                                ig_code_image *out_image) {
     ig_object *object = IG_NEW(arena, ig_object);
     flattener f = { .object = object, .arena = arena };
     IG_TRY(ig_object_open(object, context, kernel, bytes, arena));

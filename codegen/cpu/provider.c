@@ -109,7 +109,7 @@ static ig_status emit_kernel(void *opened, const ig_graph *kernel, ig_emit what,
     return IG_OK;
 }
 
-static ig_status keep_debug(const ig_cpu_debug *debug, const ig_image *image,
+static ig_status keep_debug(const ig_cpu_debug *debug, const ig_code_image *image,
                             ig_arena *arena, const ig_kernel_debug **out) {
     ig_kernel_debug *kept = IG_NEW(arena, ig_kernel_debug);
     kept->file = ig_str_of(ig_arena_printf(arena, "%s.ig", debug->name));
@@ -125,7 +125,7 @@ static ig_status compile_kernel(void *opened, const ig_graph *kernel, bool wants
                                 ig_arena *arena, ig_compiled_kernel *out_kernel) {
     state *s = opened;
     ig_str object = { 0 };
-    ig_image image = { 0 };
+    ig_code_image image = { 0 };
     ig_cpu_debug debug = { 0 };
     const char *symbol = "k";
     const ig_kernel_debug *kept = NULL;
@@ -133,7 +133,8 @@ static ig_status compile_kernel(void *opened, const ig_graph *kernel, bool wants
     IG_TRY(ig_cpu_machine_optimize(&s->machine));
     IG_TRY(ig_cpu_machine_assemble(&s->machine, LLVMObjectFile, &object));
     symbol = wants_debug ? debug.name : symbol;
-    IG_TRY(ig_image_flatten(s->context, kernel->name, object, symbol, arena, &image));
+    IG_TRY(
+        ig_code_image_flatten(s->context, kernel->name, object, symbol, arena, &image));
     if (wants_debug) {
         IG_TRY(keep_debug(&debug, &image, arena, &kept));
     }

@@ -74,8 +74,8 @@ static bool is_equal(const source *s, ig_dim a, ig_dim b) {
     return ig_dim_equal(s->j->module, a, b) == IG_YES;
 }
 
-static ig_span lengths_of(const source *s) {
-    return (ig_span){ s->lengths, s->at, s->bags };
+static ig_jagged_span lengths_of(const source *s) {
+    return (ig_jagged_span){ s->lengths, s->at, s->bags };
 }
 
 static const ig_op *sum_of(const ig_value *offsets) {
@@ -110,12 +110,12 @@ static bool follow_weights(const source *s, const ig_op *ids, ig_value **weights
 }
 
 /* Does the part reach to the end of this feature's bags in the list? */
-static bool reaches_end(const source *s, const ig_op *slice, ig_span before,
+static bool reaches_end(const source *s, const ig_op *slice, ig_jagged_span before,
                         bool *out_all) {
     ig_dim start = slice->attrs[IG_slice_starts].as.dims[0];
     ig_dim size = slice->attrs[IG_slice_sizes].as.dims[0];
     ig_dim count = ig_op_operand(slice, 0)->type->dims[0];
-    ig_spans end, need = { 0 };
+    ig_jagged_spans end, need = { 0 };
     *out_all = is_equal(s, ig_dim_add(s->j->module, start, size), count);
     return *out_all || (ig_jagged_end(s->j, start, size, count, &end) &&
                         ig_spans_add(s->j, &need, before) &&
@@ -129,7 +129,7 @@ static bool follow_slice(source *s) {
                 *mine = ig_def(s->lengths, IG_OP_slice);
     ig_value *lengths = s->lengths, *weights = s->weights;
     ig_dim first = ig_dim_of(0);
-    ig_spans start, before = { 0 };
+    ig_jagged_spans start, before = { 0 };
     if (!ids || !slices_rank_1(ids)) {
         return false;
     }
@@ -142,11 +142,11 @@ static bool follow_slice(source *s) {
     bool fits = ig_jagged_place(s->j, ids->attrs[IG_slice_starts].as.dims[0],
                                 ig_op_operand(ids, 0)->type->dims[0], &start) &&
                 ig_spans_add(s->j, &before,
-                             (ig_span){ lengths, ig_dim_of(0), first }) &&
+                             (ig_jagged_span){ lengths, ig_dim_of(0), first }) &&
                 ig_spans_equal(s->j, &start, &before) &&
                 reaches_end(s, ids,
-                            (ig_span){ lengths, ig_dim_of(0),
-                                       ig_dim_add(s->j->module, at, s->bags) },
+                            (ig_jagged_span){ lengths, ig_dim_of(0),
+                                              ig_dim_add(s->j->module, at, s->bags) },
                             &is_all) &&
                 follow_weights(s, ids, &weights);
     if (!fits) {
@@ -233,13 +233,15 @@ static bool follow_segments(source *s) {
          ig_attr_int(weights, IG_gather_axis, 0) != 0)) {
         return false;
     }
-    ig_span begins = ig_span_origin(s->j, (ig_span){ g.begins, s->at, s->bags });
+    ig_jagged_span begins =
+        ig_span_origin(s->j, (ig_jagged_span){ g.begins, s->at, s->bags });
     ig_value *lengths = begins_are_of(begins.list);
     if (!lengths) {
         return false;
     }
-    ig_span now = ig_span_origin(s->j, lengths_of(s));
-    ig_span then = ig_span_origin(s->j, (ig_span){ lengths, begins.at, s->bags });
+    ig_jagged_span now = ig_span_origin(s->j, lengths_of(s));
+    ig_jagged_span then =
+        ig_span_origin(s->j, (ig_jagged_span){ lengths, begins.at, s->bags });
     if (!ig_span_equal(s->j, &now, &then)) {
         return false;
     }
@@ -420,7 +422,7 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     ig_value *begins = ig_op_operand(bag, f->begins);
     ig_dim count = begins->type->dims[0];
     bool has_last = f->last == IG_LAST_offset;
-    ig_span offsets = { begins, ig_dim_of(0), count };
+    ig_jagged_span offsets = { begins, ig_dim_of(0), count };
     for (uint32_t i = 0; i < STEPS_MAX && !sum_of(offsets.list); i++) {
         if (!ig_span_step(s->j, &offsets)) {
             return false;

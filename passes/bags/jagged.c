@@ -16,7 +16,7 @@ static ig_dim row_size(const ig_jagged *j, const ig_type *type) {
 }
 
 /* The row that contains a span; -1: none. */
-static int64_t row_of(const ig_jagged *j, const ig_span *span, ig_dim row) {
+static int64_t row_of(const ig_jagged *j, const ig_jagged_span *span, ig_dim row) {
     int64_t number = 0;
     if (ig_dim_less_equal(j->module, span->size, row) != IG_YES) {
         return -1;
@@ -49,7 +49,7 @@ static bool cuts_rows(const ig_jagged *j, const ig_op *slice) {
     return is_rows;
 }
 
-static bool step_slice(const ig_jagged *j, const ig_op *op, ig_span *span,
+static bool step_slice(const ig_jagged *j, const ig_op *op, ig_jagged_span *span,
                        ig_value **out_list) {
     (void)out_list;
     if (!cuts_rows(j, op)) {
@@ -85,7 +85,7 @@ static int64_t known_index(const ig_value *indices, int64_t index) {
     return ig_tensor_get_i64(&tensor, data->is_splat ? 0 : index);
 }
 
-static bool step_gather(const ig_jagged *j, const ig_op *op, ig_span *span,
+static bool step_gather(const ig_jagged *j, const ig_op *op, ig_jagged_span *span,
                         ig_value **out_list) {
     (void)out_list;
     const ig_type *type = ig_op_operand(op, 0)->type;
@@ -104,7 +104,7 @@ static bool step_gather(const ig_jagged *j, const ig_op *op, ig_span *span,
     return true;
 }
 
-static bool step_concat(const ig_jagged *j, const ig_op *op, ig_span *span,
+static bool step_concat(const ig_jagged *j, const ig_op *op, ig_jagged_span *span,
                         ig_value **out_list) {
     ig_dim begin = ig_dim_of(0), past = ig_dim_add(j->module, span->at, span->size);
     if (ig_attr_int(op, IG_concat_axis, 0) != 0) {
@@ -130,13 +130,13 @@ static bool is_wider(const ig_op *cast) {
     return from->class == IG_SINT && to->class == IG_SINT && to->bits >= from->bits;
 }
 
-static bool step_reshape(const ig_jagged *j, const ig_op *op, ig_span *span,
+static bool step_reshape(const ig_jagged *j, const ig_op *op, ig_jagged_span *span,
                          ig_value **out_list) {
     (void)j, (void)span, (void)out_list;
     return op->operand_count == 1;
 }
 
-static bool step_cast(const ig_jagged *j, const ig_op *op, ig_span *span,
+static bool step_cast(const ig_jagged *j, const ig_op *op, ig_jagged_span *span,
                       ig_value **out_list) {
     (void)j, (void)span, (void)out_list;
     return is_wider(op);
@@ -144,7 +144,7 @@ static bool step_cast(const ig_jagged *j, const ig_op *op, ig_span *span,
 
 /* Through an op that only moves elements: moves `span` to where it was in *out_list,
  * the first operand unless the step says another. */
-typedef bool (*step_fn)(const ig_jagged *j, const ig_op *op, ig_span *span,
+typedef bool (*step_fn)(const ig_jagged *j, const ig_op *op, ig_jagged_span *span,
                         ig_value **out_list);
 
 static const step_fn steps[IG_OP_COUNT] = {
@@ -153,7 +153,7 @@ static const step_fn steps[IG_OP_COUNT] = {
     [IG_OP_concat] = step_concat,
 };
 
-bool ig_span_step(const ig_jagged *j, ig_span *span) {
+bool ig_span_step(const ig_jagged *j, ig_jagged_span *span) {
     const ig_op *op = span->list->def;
     if (!op || op->operand_count == 0 || span->list->type->kind != IG_TENSOR) {
         return false;
@@ -165,22 +165,24 @@ bool ig_span_step(const ig_jagged *j, ig_span *span) {
     return is_done;
 }
 
-ig_span ig_span_origin(const ig_jagged *j, ig_span span) {
+ig_jagged_span ig_span_origin(const ig_jagged *j, ig_jagged_span span) {
     for (uint32_t i = 0; i < STEPS_MAX && ig_span_step(j, &span); i++) {
     }
     return span;
 }
 
-bool ig_span_equal(const ig_jagged *j, const ig_span *a, const ig_span *b) {
+bool ig_span_equal(const ig_jagged *j, const ig_jagged_span *a,
+                   const ig_jagged_span *b) {
     return a->list == b->list && is_equal(j, a->at, b->at) &&
            is_equal(j, a->size, b->size);
 }
 
 /* ---- sums ---- */
 
-static bool append_span(const ig_jagged *j, ig_spans *spans, const ig_span *span) {
+static bool append_span(const ig_jagged *j, ig_jagged_spans *spans,
+                        const ig_jagged_span *span) {
     if (spans->count) {
-        ig_span *last = &IG_LAST(spans);
+        ig_jagged_span *last = &IG_LAST(spans);
         ig_dim past = ig_dim_add(j->module, last->at, last->size);
         if (last->list == span->list && is_equal(j, past, span->at)) {
             last->size = ig_dim_add(j->module, last->size, span->size);
@@ -198,7 +200,7 @@ static bool is_of_rows(const ig_value *list) {
 }
 
 /* Adds a span that has one origin, or one for each of its rows. */
-bool ig_spans_add(const ig_jagged *j, ig_spans *spans, ig_span span) {
+bool ig_spans_add(const ig_jagged *j, ig_jagged_spans *spans, ig_jagged_span span) {
     if (ig_dim_is(span.size, 0)) {
         return true;
     }
@@ -220,8 +222,9 @@ bool ig_spans_add(const ig_jagged *j, ig_spans *spans, ig_span span) {
         return append_span(j, spans, &span);
     }
     for (int64_t i = first; i < first + count; i++) {
-        ig_span one = { span.list,
-                        ig_dim_mul(j->module, row, ig_dim_const(j->module, i)), row };
+        ig_jagged_span one = { span.list,
+                               ig_dim_mul(j->module, row, ig_dim_const(j->module, i)),
+                               row };
         one = ig_span_origin(j, one);
         if (!append_span(j, spans, &one)) {
             return false;
@@ -230,12 +233,13 @@ bool ig_spans_add(const ig_jagged *j, ig_spans *spans, ig_span span) {
     return true;
 }
 
-bool ig_spans_begin_with(const ig_jagged *j, const ig_spans *b, const ig_spans *a) {
+bool ig_spans_begin_with(const ig_jagged *j, const ig_jagged_spans *b,
+                         const ig_jagged_spans *a) {
     if (a->count > b->count) {
         return false;
     }
     for (size_t i = 0; i < a->count; i++) {
-        const ig_span *x = &a->items[i], *y = &b->items[i];
+        const ig_jagged_span *x = &a->items[i], *y = &b->items[i];
         bool is_last = i + 1 == a->count;
         bool fits = is_last ? ig_dim_less_equal(j->module, x->size, y->size) == IG_YES
                             : is_equal(j, x->size, y->size);
@@ -246,7 +250,8 @@ bool ig_spans_begin_with(const ig_jagged *j, const ig_spans *b, const ig_spans *
     return true;
 }
 
-bool ig_spans_equal(const ig_jagged *j, const ig_spans *a, const ig_spans *b) {
+bool ig_spans_equal(const ig_jagged *j, const ig_jagged_spans *a,
+                    const ig_jagged_spans *b) {
     return ig_spans_begin_with(j, a, b) && ig_spans_begin_with(j, b, a);
 }
 
@@ -268,17 +273,17 @@ static bool is_offsets(const ig_op *cumsum) {
 
 /* Element `at` of a list of sums. */
 static bool read_element(const ig_jagged *j, const ig_value *list, ig_dim at,
-                         ig_spans *out) {
+                         ig_jagged_spans *out) {
     ig_op *reduce = ig_def(list, IG_OP_reduce), *offsets = ig_def(list, IG_OP_cumsum);
     if (reduce && is_sum_of_rows(reduce)) {
         ig_value *x = ig_op_operand(reduce, 0);
         ig_dim row = x->type->dims[1];
         return ig_spans_add(j, out,
-                            (ig_span){ x, ig_dim_mul(j->module, at, row), row });
+                            (ig_jagged_span){ x, ig_dim_mul(j->module, at, row), row });
     }
     return offsets && is_offsets(offsets) &&
-           ig_spans_add(j, out,
-                        (ig_span){ ig_op_operand(offsets, 0), ig_dim_of(0), at });
+           ig_spans_add(
+               j, out, (ig_jagged_span){ ig_op_operand(offsets, 0), ig_dim_of(0), at });
 }
 
 static bool is_whole_sum(const ig_op *reduce) {
@@ -290,7 +295,7 @@ static bool is_whole_sum(const ig_op *reduce) {
 
 /* At most `left` ops are visited, so recursion is no deeper. */
 static bool read_sum(const ig_jagged *j, const ig_value *value, uint32_t *left,
-                     ig_spans *out) {
+                     ig_jagged_spans *out) {
     const ig_op *op = value->def;
     int64_t number;
     if (!op || *left == 0) {
@@ -314,7 +319,8 @@ static bool read_sum(const ig_jagged *j, const ig_value *value, uint32_t *left,
     }
     if (op->code == IG_OP_reduce && is_whole_sum(op)) {
         ig_value *x = ig_op_operand(op, 0);
-        return ig_spans_add(j, out, (ig_span){ x, ig_dim_of(0), x->type->dims[0] });
+        return ig_spans_add(j, out,
+                            (ig_jagged_span){ x, ig_dim_of(0), x->type->dims[0] });
     }
     return false;
 }
@@ -344,8 +350,9 @@ void ig_jagged_open(ig_jagged *j, const ig_graph *graph, ig_arena *arena) {
     collect_binds(j, &graph->body);
 }
 
-bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count, ig_spans *out) {
-    *out = (ig_spans){ 0 };
+bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count,
+                     ig_jagged_spans *out) {
+    *out = (ig_jagged_spans){ 0 };
     if (ig_dim_is(at, 0)) {
         return true;
     }
@@ -362,8 +369,8 @@ bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count, ig_spans *out)
 }
 
 bool ig_jagged_end(const ig_jagged *j, ig_dim at, ig_dim size, ig_dim count,
-                   ig_spans *out) {
-    *out = (ig_spans){ 0 };
+                   ig_jagged_spans *out) {
+    *out = (ig_jagged_spans){ 0 };
     for (size_t i = 0; i < j->bound.count; i++) {
         const ig_bound_symbol *b = &j->bound.items[i];
         ig_dim end = ig_dim_min(j->module, count, b->symbol);

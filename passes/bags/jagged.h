@@ -19,18 +19,18 @@
 #include "passes/engine/pass.h"
 
 /* Elements at, at + 1, … of a value, counted row by row. */
-typedef struct ig_span {
+typedef struct ig_jagged_span {
     ig_value *list;
     ig_dim at, size;
-} ig_span;
+} ig_jagged_span;
 
-typedef IG_VEC(ig_span) ig_spans;
+typedef IG_VEC(ig_jagged_span) ig_jagged_spans;
 
 typedef struct ig_bound_symbol {
     ig_dim symbol;
     ig_value *value; /* i64[1] */
     bool is_sum;     /* of `spans` */
-    ig_spans spans;
+    ig_jagged_spans spans;
 } ig_bound_symbol;
 
 typedef struct ig_jagged {
@@ -43,22 +43,25 @@ void ig_jagged_open(ig_jagged *j, const ig_graph *graph, ig_arena *arena);
 
 /* The same elements in the list that they come from, as far back as they are
  * contiguous there. */
-ig_span ig_span_origin(const ig_jagged *j, ig_span span);
+ig_jagged_span ig_span_origin(const ig_jagged *j, ig_jagged_span span);
 /* One step of the way; false: none. */
-bool ig_span_step(const ig_jagged *j, ig_span *span);
+bool ig_span_step(const ig_jagged *j, ig_jagged_span *span);
 /* The same elements of the same value? */
-bool ig_span_equal(const ig_jagged *j, const ig_span *a, const ig_span *b);
+bool ig_span_equal(const ig_jagged *j, const ig_jagged_span *a,
+                   const ig_jagged_span *b);
 
 /* Adds the elements of a span, from where they come; false: too many parts. */
-bool ig_spans_add(const ig_jagged *j, ig_spans *spans, ig_span span);
-bool ig_spans_equal(const ig_jagged *j, const ig_spans *a, const ig_spans *b);
+bool ig_spans_add(const ig_jagged *j, ig_jagged_spans *spans, ig_jagged_span span);
+bool ig_spans_equal(const ig_jagged *j, const ig_jagged_spans *a,
+                    const ig_jagged_spans *b);
 /* Is b what a is and perhaps more? */
-bool ig_spans_begin_with(const ig_jagged *j, const ig_spans *b, const ig_spans *a);
+bool ig_spans_begin_with(const ig_jagged *j, const ig_jagged_spans *b,
+                         const ig_jagged_spans *a);
 
 /* The sum that place `at` of a list of `count` elements is, when it is one. */
-bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count, ig_spans *out);
+bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count, ig_jagged_spans *out);
 /* The sum that the end of a slice from `at` on of `size` elements is. */
 bool ig_jagged_end(const ig_jagged *j, ig_dim at, ig_dim size, ig_dim count,
-                   ig_spans *out);
+                   ig_jagged_spans *out);
 
 #endif

@@ -129,7 +129,7 @@ static bool read_view(const ig_trips *t, const ig_op *op, uint32_t depth,
     return read_operand(t, op, 0, depth, out);
 }
 
-/* Narrowing leaves numbers made of extents as they are (see ir/dim/fold_arith.c), but
+/* Narrowing leaves numbers made of extents as they are (see ir/infer/fold_arith.c), but
  * not what a vector may hold. */
 static bool read_cast(const ig_trips *t, const ig_op *op, uint32_t depth,
                       ig_number *out) {

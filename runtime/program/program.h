@@ -28,12 +28,12 @@ typedef struct ig_exec {
 } ig_exec;
 
 /* Bytes that constants stand in: an entry, a file, or a copy in large pages. */
-typedef struct ig_source {
+typedef struct ig_constant_file {
     ig_str bytes;
     ig_file_map map; /* base NULL: nothing to unmap */
     void *copy;      /* in large pages, or NULL */
     size_t copy_size;
-} ig_source;
+} ig_constant_file;
 
 /* An operand slot that stands in the caller's memory and so moves from call to call. */
 typedef struct ig_port_slot {
@@ -50,7 +50,7 @@ struct ig_program {
     uint32_t level; /* of plan.levels; IG_NONE when there is no kernel */
     ig_image image;
     uint64_t code_bytes;
-    ig_source *sources; /* weights, weights-<level>, then the files */
+    ig_constant_file *sources; /* weights, weights-<level>, then the files */
     const void **constants;
     ig_exec *execs;
     ig_port_slot *port_slots; /* of steps that are not late */

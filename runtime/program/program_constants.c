@@ -72,7 +72,7 @@ static ig_status check_file(const ig_program *program, uint32_t number,
                             const ig_message *message) {
     const ig_plan *plan = &program->plan;
     const ig_plan_file *file = &plan->files[number];
-    const ig_source *source = &program->sources[EMBEDDED + number];
+    const ig_constant_file *source = &program->sources[EMBEDDED + number];
     const char *path = ig_plan_string(plan, file->path);
     if (source->bytes.size != file->bytes) {
         return ig_message_set(
@@ -107,7 +107,7 @@ static ig_status find_file(ig_program *program, uint32_t number, const char *art
                            const ig_message *message) {
     const ig_plan *plan = &program->plan;
     const char *path = ig_plan_string(plan, plan->files[number].path);
-    ig_source *source = &program->sources[EMBEDDED + number];
+    ig_constant_file *source = &program->sources[EMBEDDED + number];
     if (!find_in_memory(options, path, &source->bytes)) {
         char why[WHY_BYTES];
         const char *instead = number == 0 ? options->weights_path : NULL;
@@ -128,7 +128,7 @@ static ig_status find_file(ig_program *program, uint32_t number, const char *art
 
 /* Copies bytes begin … end of the source to large pages; constants then count from a
  * base that keeps their offsets. */
-static ig_status copy_large(ig_source *source, uint64_t begin, uint64_t end,
+static ig_status copy_large(ig_constant_file *source, uint64_t begin, uint64_t end,
                             const ig_message *message) {
     assert(begin < end && end <= source->bytes.size && "constants were not checked");
     size_t size = (size_t)(end - begin) + begin % IG_ENTRY_ALIGN;
@@ -167,7 +167,7 @@ static void find_extent(const ig_plan *plan, uint32_t number, uint64_t *out_begi
 
 static ig_status copy_to_large_pages(ig_program *program, uint32_t number,
                                      const ig_message *message) {
-    ig_source *source = &program->sources[number];
+    ig_constant_file *source = &program->sources[number];
     uint64_t begin, end;
     find_extent(&program->plan, number, &begin, &end);
     if (begin >= end) {
@@ -190,7 +190,7 @@ static ig_status copy_to_large_pages(ig_program *program, uint32_t number,
 static ig_status find_constant(ig_program *program, uint32_t number, bool checks,
                                const ig_message *message) {
     const ig_plan_constant *constant = &program->plan.constants[number];
-    const ig_source *source = &program->sources[source_of(constant)];
+    const ig_constant_file *source = &program->sources[source_of(constant)];
     const char *name = ig_plan_string(&program->plan, constant->name);
     if (constant->offset > source->bytes.size ||
         constant->bytes > source->bytes.size - constant->offset) {
@@ -249,7 +249,7 @@ ig_status ig_program_find_constants(ig_program *program, const char *path,
 void ig_program_drop_constants(ig_program *program) {
     for (uint32_t i = 0; program->sources && i < EMBEDDED + program->plan.files_count;
          i++) {
-        ig_source *source = &program->sources[i];
+        ig_constant_file *source = &program->sources[i];
         if (source->copy) {
             munmap(source->copy, source->copy_size);
         }

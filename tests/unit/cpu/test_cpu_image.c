@@ -95,7 +95,7 @@ static object make_object(void) {
 
 typedef struct outcome {
     ig_status status;
-    ig_image image;
+    ig_code_image image;
     ig_arena arena;
     char message[256];
 } outcome;
@@ -115,8 +115,8 @@ static void flatten(const object *o, size_t size, const char *symbol, outcome *o
     CHECK(copy != NULL);
     memcpy(copy, o, size);
     ig_str bytes = { copy, size };
-    out->status = ig_image_flatten(&context, "k7", bytes, symbol, &out->arena,
-                                   &out->image);
+    out->status = ig_code_image_flatten(&context, "k7", bytes, symbol, &out->arena,
+                                        &out->image);
     free(copy);
 }
 
@@ -129,7 +129,7 @@ static void expect_refusal(const object *o, const char *what) {
     ig_arena_fini(&out.arena);
 }
 
-static int32_t read_i32(const ig_image *image, size_t offset) {
+static int32_t read_i32(const ig_code_image *image, size_t offset) {
     int32_t value = 0;
     memcpy(&value, (const char *)image->bytes + offset, sizeof(value));
     return value;
