@@ -201,7 +201,7 @@ void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uin
                            uint32_t b);
 /* "dim 0 of input 'x'": a new symbol named after `name`. */
 ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *origin);
-/* ---- empty sequences (ops/sequence.c) ----
+/* ---- empty sequences (untyped.c) ----
  *
  * SequenceEmpty says of its items only the dtype; the IR wants their rank too.  It is
  * learnt from the first item put in.  Until then the value stands in import->untyped,
@@ -212,6 +212,7 @@ ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *orig
 bool ig_onnx_is_untyped(const ig_onnx_import *import, const ig_value *sequence);
 void ig_onnx_set_untyped(ig_onnx_import *import, const ig_value *sequence, bool is_so);
 ig_value *ig_onnx_empty_sequence(ig_builder *builder, const ig_type *type);
+ig_value *ig_onnx_none(ig_builder *builder, const ig_type *type); /* an optional */
 /* The untyped `sequence` as a value of `type`: made anew at `builder`, or retyped. */
 ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
                          const ig_type *type, ig_value **sequence);

@@ -4,8 +4,9 @@
  * ConstantOfShape is an expand of a scalar: nothing of the size that a file asks for is
  * made here.
  */
+#include "frontend/onnx/ops/math/constant.h"
+
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/ops/ml/ml.h"
 #include "frontend/onnx/ops/text/text.h"
 
 /* A list of `count` fields, or one of rank 0. */

@@ -7,6 +7,7 @@
 #include "frontend/onnx/ops/ml/ml.h"
 
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/math/constant.h"
 #include "frontend/onnx/ops/text/text.h"
 
 /* The first attribute that is there; NULL: none is. */

@@ -29,9 +29,6 @@ ig_onnx_labels ig_onnx_read_labels(ig_onnx_node *node, const char *numbers,
 ig_value *ig_onnx_take_floats(ig_onnx_node *node, const char *name);
 /* Input 0 as f32 [N, F]. */
 ig_value *ig_onnx_take_rows(ig_onnx_node *node);
-/* What an attribute of numbers, or a tensor, holds (constant.c); NULL where it is
- * absent. */
-ig_value *ig_onnx_attr_value(ig_onnx_node *node, const char *name);
 
 /* Scores [N, K] through a post_transform. */
 ig_value *ig_onnx_transform_scores(ig_expr *e, ig_value *scores, uint32_t transform);

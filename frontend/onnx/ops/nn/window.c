@@ -10,7 +10,7 @@
  * as output_shape alone says a total.
  */
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/ops/quant/quant.h"
+#include "frontend/onnx/ops/nn/window.h"
 
 enum { SPACE = IG_TENSOR_RANK };
 

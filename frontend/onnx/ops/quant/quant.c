@@ -4,7 +4,7 @@
  * A scale is a number, a vector along an axis, or one element for each block of that
  * axis (QuantizeLinear).  ONNX divides by it: round(x / scale) + zero point.
  */
-#include "frontend/onnx/ops/quant/quant.h"
+#include "frontend/onnx/ops/nn/window.h"
 #include "frontend/onnx/ops/hooks.h"
 
 /* ---- QuantizeLinear and DequantizeLinear ---- */

@@ -1,7 +1,7 @@
 /* What quantised convolutions take from plain ones.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_FRONTEND_ONNX_OPS_QUANT_QUANT_H
-#define IG_FRONTEND_ONNX_OPS_QUANT_QUANT_H
+#ifndef IG_FRONTEND_ONNX_OPS_NN_WINDOW_H
+#define IG_FRONTEND_ONNX_OPS_NN_WINDOW_H
 
 #include "compose/quantise.h"
 #include "frontend/onnx/import/import.h"
