@@ -11,6 +11,7 @@ STATUS = "ingot/status.h"
 KERNEL = "ingot/kernel.h"
 BASE = ["base/", STATUS]
 MODEL = ["compose/", "ir/", *BASE]  # for whoever makes or changes graphs
+CORE = ["ir/*", "ir/dim/", "ir/tensor/"]  # graphs, and what they are made of
 TORCH = "frontend/torch/"
 ONNX = "frontend/onnx/"
 PT2 = "frontend/pt2/"
@@ -24,23 +25,44 @@ RUN = ["runtime/program/program.h", "runtime/plan/plan.h", "runtime/*", "runtime
        *BASE, "ingot/runtime.h"]
 TOOL = "tools/ingot/"
 
-# folder → what its files may include by quotes: a prefix of the path, or `folder/*` for
-# the files that are directly in the folder.
+# Tables that name what other rooms define: the one place where an arrow may point up.
+REGISTRIES = {
+    "ir/ops.c": "the hooks of every op",
+    "passes/engine/pipelines.c": "the passes",
+    "passes/lower/schedules.c": "the schedules of each target",
+    "frontend/onnx/ops/rows.c": "the import functions of each ONNX operator",
+    "frontend/torch/entry/table.c": "the functions of each torch operator",
+}
+
+# Rooms that know each other's headers, and why.
+TWO_WAYS = {
+    ("ir/", "ir/dim/"): "a module holds its dims, and a dim is of a module",
+    ("ir/", "ir/tensor/"): "types say how rows lie, and a tensor has a type",
+    ("ir/dim/", "ir/tensor/"): "the core of the IR as one",
+    ("runtime/", "runtime/store/"): "the format of tables that are elsewhere",
+    ("runtime/plugin/", "runtime/program/"): "a program asks for libraries that it needs",
+    ("runtime/plugin/", "runtime/session/"): "a session asks for libraries that it needs",
+}
+
+# folder → what its files may include of ours, by quotes or angle brackets: a prefix of the
+# path, or `folder/*` for the files that are directly in the folder.
 ARROWS = {
     "include/": ["ingot/"],
     "base/": BASE,
     "media/": ["media/", *BASE],
-    "ir/": ["ir/", *BASE],
-    "ir/build/": ["ir/*", "ir/tensor/", "ir/build/", "ir/dim/", "ir/infer/", "ir/verify/", *BASE],
-    "ir/tensor/": ["ir/*", "ir/tensor/", *BASE],
-    "ir/dim/": ["ir/*", "ir/tensor/", "ir/dim/", "ir/infer/", *BASE],
-    "ir/fold/": ["media/image.h", "ir/*", "ir/tensor/", "ir/fold/", "ir/infer/", "ir/interpret/", "ir/semantics/", *BASE],
-    "ir/infer/": ["media/image.h", "ir/*", "ir/tensor/", "ir/infer/", "ir/dim/", "ir/semantics/", "ir/text/", *BASE],
-    "ir/interpret/": ["ir/*", "ir/tensor/", "ir/interpret/", "ir/fold/", "ir/semantics/", "ir/text/",
-                      *BASE],
-    "ir/semantics/": ["ir/*", "ir/tensor/", "ir/semantics/", "ir/fold/", "ir/infer/", *BASE],
-    "ir/text/": ["ir/*", "ir/tensor/", "ir/text/", "ir/build/", "ir/dim/", "ir/verify/", *BASE],
-    "ir/verify/": ["ir/*", "ir/tensor/", "ir/verify/", "ir/text/", *BASE],
+    "ir/": [*CORE, *BASE],
+    "ir/dim/": [*CORE, *BASE],
+    "ir/tensor/": [*CORE, *BASE],
+    "ir/text/": [*CORE, "ir/text/", *BASE],
+    "ir/semantics/": [*CORE, "ir/semantics/", "ir/text/", *BASE],
+    "ir/infer/": [*CORE, "ir/infer/", "ir/semantics/", "ir/text/", "media/image.h", *BASE],
+    "ir/fold/": [*CORE, "ir/fold/", "ir/infer/", "ir/semantics/", "media/image.h", *BASE],
+    "ir/interpret/": [*CORE, "ir/interpret/", "ir/fold/", "ir/infer/", "ir/semantics/",
+                      "ir/text/", *BASE],
+    "ir/verify/": [*CORE, "ir/verify/", "ir/semantics/", "ir/text/", *BASE],
+    "ir/build/": [*CORE, "ir/build/", "ir/verify/", "ir/semantics/", *BASE],
+    "ir/parse/": [*CORE, "ir/parse/", "ir/build/", "ir/verify/", "ir/semantics/", "ir/text/",
+                  *BASE],
     "compose/": ["compose/", "ir/", *BASE],
     ONNX: [ONNX + "onnx.h", *MODEL],
     ONNX + "read/": [ONNX + "read/", ONNX + "onnx.h", "ir/", *BASE],
@@ -134,7 +156,7 @@ ARROWS = {
                       KERNEL, "ingot/runtime.h"],
     "runtime/null/": ["runtime/null/", "runtime/device.h", "runtime/message.h", *BASE,
                       KERNEL, "ingot/runtime.h"],
-    "driver/": ["codegen/backend.h", "passes/engine/", *DRIVER],
+    "driver/": ["codegen/backend.h", "passes/engine/", "ingot_build_id.h", *DRIVER],
     "driver/import/": ["driver/import/", "driver/values/", "passes/engine/", ONNX + "onnx.h",
                        PT2 + "pt2.h", TORCH + "*", TORCH + "archive/", TORCH + "checkpoint/",
                        "runtime/format.h", *DRIVER],
@@ -204,17 +226,44 @@ def may_include(folder, target):
 
 
 def includes_follow_the_arrows(files):
+    tree = set(files)
     for name in code_files(files, suffixes=CODE | {".def"}):
         folder = max((f for f in ARROWS if name.startswith(f)), key=len, default=None)
         for number, line in enumerate(read(name).splitlines() if folder else [], 1):
             match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', line)
             if not match:
                 continue
-            is_ours, target = match.group(1) == '"', match.group(2)
-            if is_ours and not may_include(folder, target):
+            target = match.group(2)
+            is_ours = match.group(1) == '"' or target in tree or f"include/{target}" in tree
+            if is_ours and name not in REGISTRIES and not may_include(folder, target):
                 find(name, number, f"{folder} may not include {target}")
             if target.startswith("llvm") and not name.startswith(LLVM_HOME):
                 find(name, number, f"only {LLVM_HOME} includes LLVM")
+
+
+def list_pairs(files):
+    """Pairs of rooms that ARROWS lets include each other."""
+    headers = [n for n in files if n.endswith((".h", ".def"))]
+    rooms = {n: max((f for f in ARROWS if n.startswith(f)), key=len, default=None)
+             for n in headers}
+    allowed = {folder: {rooms[n] for n in headers if rooms[n] not in (None, folder)
+                        and may_include(folder, n.removeprefix("include/"))}
+               for folder in ARROWS}
+    return [(a, b) for a in sorted(allowed) for b in sorted(allowed[a])
+            if a < b and a in allowed.get(b, ())]
+
+
+def arrows_point_one_way(files):
+    pairs = list_pairs(files)
+    for pair in pairs:
+        if pair not in TWO_WAYS:
+            find("scripts/structure/arrows.py", 1,
+                 "{} and {} may include each other; let one of them know the other".format(
+                     *pair))
+    for pair in TWO_WAYS:
+        if pair not in pairs:
+            find("scripts/structure/arrows.py", 1,
+                 "{} and {} are one way now; take them off TWO_WAYS".format(*pair))
 
 
 def declarations_are_in_headers(files):

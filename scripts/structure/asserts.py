@@ -16,6 +16,7 @@ ACCESSOR_HEADERS = [
     "ir/build/build.h",
     "ir/dim/dim.h",
     "ir/dim/handle.h",
+    "ir/dim/intern.h",
     "ir/tensor/element.h",
     "ir/families.h",
     "ir/graph.h",

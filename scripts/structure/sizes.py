@@ -7,10 +7,15 @@ import os
 import re
 
 from structure.tree import (blank_out, code_files, find, line_of, list_functions, read,
-                            suffix)
+                            suffix, warn)
 
 MAX_LINES = {".c": 800, ".h": 300, ".def": 500}
 MAX_FILES = 40
+# From here on the next change should make room: a rule that is met exactly leaves none.
+WARN_FILES = 32
+WARN_DEF_LINES = 400
+WARN_PUBLIC_LINES = 250
+ONE_ROW_AN_OP = "ir/ops.def"  # as long as there are ops
 MAX_FUNCTION_LINES = 70
 MAX_PARAMETERS = 6
 MAX_NESTING = 4
@@ -21,16 +26,30 @@ WRITTEN_BY_FUZZERS = "tests/fuzz/corpus/"  # as many files as the fuzzer finds u
 def folders_are_small(files):
     counts = collections.Counter(os.path.dirname(n) for n in files)
     for folder, count in sorted(counts.items()):
-        if count > MAX_FILES and not (folder + "/").startswith(WRITTEN_BY_FUZZERS):
+        if (folder + "/").startswith(WRITTEN_BY_FUZZERS):
+            continue
+        if count > MAX_FILES:
             find(folder, 1, f"{count} files, at most {MAX_FILES}")
+        elif count > WARN_FILES:
+            warn(folder, 1, f"{count} files; more than {MAX_FILES} fail")
+
+
+def is_nearly_full(name, count):
+    if name.startswith("include/"):
+        return count > WARN_PUBLIC_LINES
+    return suffix(name) == ".def" and count > WARN_DEF_LINES
 
 
 def files_are_small(files):
     for name in files:
         limit = MAX_LINES.get(suffix(name))
         count = read(name).count("\n") if limit else 0
-        if limit and count > limit:
+        if not limit or name == ONE_ROW_AN_OP:
+            continue
+        if count > limit:
             find(name, count, f"{count} lines, at most {limit}")
+        elif is_nearly_full(name, count):
+            warn(name, count, f"{count} lines; more than {limit} fail")
 
 
 def lines_are_short(files):
