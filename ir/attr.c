@@ -4,26 +4,11 @@
  * Strings and arrays are interned as bytes in the module, so equal payloads are the
  * same pointer and live as long as the module.
  */
-#include "ir/graph.h"
+#include "ir/dim/intern.h"
 #include "ir/ops.h"
 
 #include <assert.h>
 #include <string.h>
-
-static const void *intern_bytes(ig_module *module, const void *bytes, size_t size) {
-    ig_str key = { size ? (const char *)bytes : "", size };
-    void *known = ig_map_get(&module->strings, key);
-    if (!known) {
-        known = ig_arena_copy(&module->arena, key.data, size);
-        ig_map_set(&module->strings, key, known);
-    }
-    return known;
-}
-
-const char *ig_module_string(ig_module *module, ig_str text) {
-    assert((text.data || !text.size) && "a string has bytes");
-    return (const char *)intern_bytes(module, text.data, text.size);
-}
 
 /* ---- reading ---- */
 
@@ -112,7 +97,7 @@ ig_attr ig_attr_of_sym(ig_module *module, const char *name) {
 
 ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count) {
     assert((ints || !count) && "a list has its numbers");
-    const void *copy = intern_bytes(module, ints, count * sizeof(*ints));
+    const void *copy = ig_module_bytes(module, ints, count * sizeof(*ints));
     return (ig_attr){ .kind = IG_ATTR_INTS,
                       .count = count,
                       .as.ints = (const int64_t *)copy };
@@ -125,7 +110,7 @@ ig_attr ig_attr_of_dim(ig_dim dim) {
 
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count) {
     assert((dims || !count) && "a list has its dims");
-    const void *copy = intern_bytes(module, dims, count * sizeof(*dims));
+    const void *copy = ig_module_bytes(module, dims, count * sizeof(*dims));
     return (ig_attr){ .kind = IG_ATTR_DIMS,
                       .count = count,
                       .as.dims = (const ig_dim *)copy };

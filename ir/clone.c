@@ -7,7 +7,7 @@
  * becomes the same weight's op at the head of the target graph: use chains never leave
  * a graph.
  */
-#include "ir/build/build.h"
+#include "ir/graph.h"
 #include "ir/dim/table.h"
 #include "ir/ops.h"
 
@@ -90,10 +90,9 @@ static ig_attr copy_attr(cloner *c, const ig_attr *attr) {
 /* ---- ops ---- */
 
 static ig_value *head_in(ig_graph *graph, const ig_op *weight) {
-    ig_builder builder = ig_builder_at_end(&graph->body);
     ig_weight *item = ig_module_weight(graph->module, weight->attrs[0].as.str);
     assert(item && "a weight op names a weight of its module");
-    return ig_make_weight(&builder, item);
+    return ig_graph_weight(graph, item);
 }
 
 static ig_value *copy_of(cloner *c, ig_value *value) {

@@ -16,8 +16,9 @@
 #include "base/platform/platform.h"
 #include "base/vec.h"
 #include "ir/dim/dim.h"
+#include "ir/dim/intern.h"
 #include "ir/origin.h"
-#include "ir/text/signature.h"
+#include "ir/signature.h"
 
 typedef struct ig_value ig_value;
 typedef struct ig_use ig_use;
@@ -195,14 +196,14 @@ void ig_module_destroy(ig_module *module);
 ig_file_map *ig_module_add_map(ig_module *module);
 /* A copy with dense ids, no erased ops, in a fresh arena. */
 ig_module *ig_module_clone(const ig_module *module);
-/* The interned copy of a string: equal strings are the same pointer. */
-const char *ig_module_string(ig_module *module, ig_str text);
 uint32_t ig_module_location(ig_module *module, const ig_location *where);
 /* Zeroed memory for one side table, such as an array by value id; good until the next
  * call.  What needs more than one at a time has an arena of its own. */
 void *ig_module_scratch(ig_module *module, size_t size);
 ig_graph *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
 ig_weight *ig_module_weight(const ig_module *module, const char *name);
+/* The one op of the graph that is this weight of its module. */
+ig_value *ig_graph_weight(ig_graph *graph, ig_weight *weight);
 /* Adds a weight or table; `name` is made unique when taken. */
 ig_weight *ig_module_add_weight(ig_module *module, const char *name,
                                 const ig_data *data);

@@ -1,6 +1,7 @@
 /* Modules, graphs, weights, locations: what owns the IR.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/dim/table.h"
+#include "ir/ops.h"
 
 #include <assert.h>
 #include <string.h>
@@ -169,4 +170,50 @@ void *ig_module_scratch(ig_module *module, size_t size) {
     }
     memset(module->scratch, 0, size);
     return module->scratch;
+}
+
+/* ---- weights of graphs ---- */
+
+static bool is_head(const ig_op *op, const ig_graph *graph) {
+    return op && (op->code == IG_OP_weight || op->code == IG_OP_table) &&
+           op->block == &graph->body;
+}
+
+/* The op behind which the next head goes; NULL: at the very front. */
+static ig_op *last_head(ig_graph *graph) {
+    ig_op *op = graph->last_head;
+    if (!is_head(op, graph)) {
+        op = NULL;
+        for (ig_op *next = graph->body.first; is_head(next, graph); next = next->next) {
+            op = next;
+        }
+    }
+    return op;
+}
+
+static ig_value *find_head(const ig_graph *graph, const ig_weight *weight) {
+    if (!graph->heads.arena) {
+        return NULL;
+    }
+    ig_op *op = (ig_op *)ig_map_get(&graph->heads, ig_str_of(weight->name));
+    return is_head(op, graph) ? &op->results[0] : NULL;
+}
+
+ig_value *ig_graph_weight(ig_graph *graph, ig_weight *weight) {
+    assert(ig_module_weight(graph->module, weight->name) == weight &&
+           "a weight of the module");
+    ig_value *known = find_head(graph, weight);
+    if (known) {
+        return known;
+    }
+    ig_op *last = last_head(graph);
+    ig_attr name = ig_attr_of_sym(graph->module, weight->name);
+    ig_op_spec spec = { .result_types = &weight->type,
+                        .result_count = 1,
+                        .attrs = &name };
+    bool is_table = weight->type->kind == IG_TABLE;
+    graph->last_head = ig_op_create(graph, is_table ? IG_OP_table : IG_OP_weight,
+                                    &spec);
+    ig_op_insert(graph->last_head, &graph->body, last ? last->next : graph->body.first);
+    return &graph->last_head->results[0];
 }

@@ -18,7 +18,7 @@
 #include "base/context.h"
 #include "base/str.h"
 #include "ir/dim/handle.h"
-#include "ir/semantics/row.h"
+#include "ir/tensor/row.h"
 
 typedef struct ig_module ig_module;
 

@@ -12,8 +12,8 @@
 #define IG_DRIVER_ARTIFACT_RECORD_H
 
 #include "driver/artifact/write.h"
-#include "ir/semantics/row.h"
 #include "ir/shard.h"
+#include "ir/tensor/row.h"
 
 #define SHARD_ENTRY "shards.json"
 #define SHARD_ENTRY_TEXT "whole.ig"

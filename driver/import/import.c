@@ -8,8 +8,8 @@
 #include "frontend/pt2/pt2.h"
 #include "frontend/torch/archive/archive.h"
 #include "frontend/torch/torchscript.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
-#include "ir/text/text.h"
 #include "passes/engine/pass.h"
 #include "runtime/format.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An archive stores neither ranks nor element types of its inputs, so each argument of
- * the call needs a tree that says them (ir/text/signature.h): the caller's, else what
+ * the call needs a tree that says them (ir/signature.h): the caller's, else what
  * the archive's traced inputs were like.  Where neither says anything the error lists
  * what is needed with an example of the command line.
  *

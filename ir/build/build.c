@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "ir/dim/dim.h"
-#include "ir/infer/infer.h"
+#include "ir/semantics/check.h"
 #include "ir/verify/verify.h"
 
 #include <assert.h>
@@ -219,51 +219,8 @@ ig_value *ig_make_dims(ig_builder *builder, const ig_dim *dims, uint32_t count) 
     return ig_make(builder, IG_OP_dims, 0, NULL, attrs);
 }
 
-static bool is_head(const ig_op *op, const ig_graph *graph) {
-    return op && (op->code == IG_OP_weight || op->code == IG_OP_table) &&
-           op->block == &graph->body;
-}
-
-/* The op behind which the next head goes; NULL: at the very front. */
-static ig_op *last_head(ig_graph *graph) {
-    ig_op *op = graph->last_head;
-    if (!is_head(op, graph)) {
-        op = NULL;
-        for (ig_op *next = graph->body.first; is_head(next, graph); next = next->next) {
-            op = next;
-        }
-    }
-    return op;
-}
-
-static ig_value *find_head(const ig_graph *graph, const ig_weight *weight) {
-    if (!graph->heads.arena) {
-        return NULL;
-    }
-    ig_op *op = (ig_op *)ig_map_get(&graph->heads, ig_str_of(weight->name));
-    return is_head(op, graph) ? &op->results[0] : NULL;
-}
-
 ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
-    assert(ig_module_weight(builder->graph->module, weight->name) == weight &&
-           "a weight of the module");
-    ig_graph *graph = builder->graph;
-    ig_value *known = find_head(graph, weight);
-    if (known) {
-        return known;
-    }
-    ig_op *last = last_head(graph);
-    ig_builder at_head = { .graph = graph,
-                           .block = &graph->body,
-                           .before = last ? last->next : graph->body.first };
-    ig_attr name = ig_attr_of_sym(graph->module, weight->name);
-    ig_op_spec spec = { .result_types = &weight->type,
-                        .result_count = 1,
-                        .attrs = &name };
-    bool is_table = weight->type->kind == IG_TABLE;
-    graph->last_head = ig_make_op(&at_head, is_table ? IG_OP_table : IG_OP_weight,
-                                  &spec);
-    return &graph->last_head->results[0];
+    return ig_graph_weight(builder->graph, weight);
 }
 
 /* Constants hold no addresses: the texts go into a list of bytes. */

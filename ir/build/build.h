@@ -7,7 +7,7 @@
 #ifndef IG_IR_BUILD_BUILD_H
 #define IG_IR_BUILD_BUILD_H
 
-#include "ir/constant.h"
+#include "ir/semantics/constant.h"
 
 typedef struct ig_builder {
     ig_graph *graph;

@@ -18,7 +18,7 @@
  * ways of their own (`last`).
  *
  * Row-wise tables hold unsigned codes, whatever the signedness of their dtype:
- * value = code * scale + bias; where these lie is said in ir/semantics/row.def.
+ * value = code * scale + bias; where these lie is said in ir/tensor/row.def.
  */
 #include "ir/bag.h"
 

@@ -7,90 +7,27 @@
 
 #include <assert.h>
 
-/* ---- the operands of one feature ---- */
+/* ---- checks ---- */
 
 static bool has_array(const ig_op *op, uint32_t slot, uint32_t count) {
     return !ig_attr_is_set(op, slot) || op->attrs[slot].count == count;
 }
 
-static int64_t attr_entry(const ig_op *op, uint32_t slot, uint32_t number,
-                          int64_t absent) {
-    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[number] : absent;
-}
-
-uint32_t ig_bag_feature_count(const ig_op *op) {
-    assert(op->code == IG_OP_bag && "only a bag has features");
-    return op->attrs[IG_bag_operands].count;
-}
-
-static uint32_t operands_of(const ig_op *op, uint32_t number) {
+/* Entry `number` of what says which operands a feature has; adds them to *operands. */
+static ig_status check_entries(const ig_op *op, uint32_t number, uint64_t *operands) {
     int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    return (uint32_t)attr_entry(op, IG_bag_tables, number, 1) + 1 +
-           (uint32_t)__builtin_popcountll((uint64_t)mask);
-}
-
-ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
-    assert(op->code == IG_OP_bag && number < op->attrs[IG_bag_operands].count &&
-           "no such feature");
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < number; i++) {
-        at += operands_of(op, i);
-    }
-    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    uint32_t tables = (uint32_t)attr_entry(op, IG_bag_tables, number, 1);
-    ig_bag_feature feature = { .table = at, .tables = tables, .ids = at + tables };
-    feature.operands = operands_of(op, number);
-    at += tables + 1;
-    feature.begins = mask & IG_BAG_BEGINS ? at++ : 0;
-    feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
-    feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
-    feature.pool = (ig_pool)op->attrs[IG_bag_pool].as.ints[number];
-    feature.padding = attr_entry(op, IG_bag_padding, number, INT64_MIN);
-    feature.last = (ig_bag_last)attr_entry(op, IG_bag_last, number, IG_LAST_ids);
-    feature.empty = (ig_empty)attr_entry(op, IG_bag_empty, number, IG_EMPTY_zero);
-    return feature;
-}
-
-ig_bag_feature ig_bag_ids_feature(const ig_op *op) {
-    assert(op->code == IG_OP_bag_ids && "it has one feature");
-    int64_t mask = ig_attr_int(op, IG_bag_ids_operands, 0);
-    uint32_t at = 1;
-    ig_bag_feature feature = { .tables = 1 };
-    feature.begins = mask & IG_BAG_BEGINS ? at++ : 0;
-    feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
-    feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
-    feature.operands = at;
-    feature.pool = (ig_pool)ig_attr_int(op, IG_bag_ids_pool, IG_POOL_sum);
-    feature.padding = ig_attr_int(op, IG_bag_ids_padding, INT64_MIN);
-    feature.last = (ig_bag_last)ig_attr_int(op, IG_bag_ids_last, IG_LAST_ids);
-    return feature;
-}
-
-ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
-    assert(feature->table + feature->tables <= op->operand_count &&
-           "a feature of another bag");
-    ig_dim rows = ig_dim_of(0);
-    for (uint32_t i = 0; i < feature->tables; i++) {
-        const ig_type *table = op->operands[feature->table + i].value->type;
-        rows = ig_dim_add(ig_op_module(op), rows, table->dims[0]);
-    }
-    return rows;
-}
-
-/* ---- checks ---- */
-
-/* Entry `number` of what says which operands a feature has. */
-static ig_status check_entries(const ig_op *op, uint32_t number) {
-    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    int64_t tables = attr_entry(op, IG_bag_tables, number, 1);
+    bool has_tables = ig_attr_is_set(op, IG_bag_tables);
+    int64_t tables = has_tables ? op->attrs[IG_bag_tables].as.ints[number] : 1;
     if (mask < 0 || mask > (IG_BAG_BEGINS | IG_BAG_ENDS | IG_BAG_WEIGHTS)) {
         return INFER_ERROR(op, "entry %u of 'operands' is %lld", number,
                            (long long)mask);
     }
-    return tables < 1 || tables > op->operand_count
-               ? INFER_ERROR(op, "entry %u of 'tables' is %lld", number,
-                             (long long)tables)
-               : IG_OK;
+    if (tables < 1 || tables > op->operand_count) {
+        return INFER_ERROR(op, "entry %u of 'tables' is %lld", number,
+                           (long long)tables);
+    }
+    *operands += (uint64_t)tables + 1 + (uint64_t)__builtin_popcountll((uint64_t)mask);
+    return IG_OK;
 }
 
 static ig_status check_arrays(const ig_op *op) {
@@ -101,8 +38,7 @@ static ig_status check_arrays(const ig_op *op) {
                            op->attrs[IG_bag_tables].count, count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        IG_TRY(check_entries(op, i));
-        operands += operands_of(op, i);
+        IG_TRY(check_entries(op, i, &operands));
     }
     if (operands != op->operand_count || count != op->result_count) {
         return INFER_ERROR(

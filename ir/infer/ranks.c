@@ -5,28 +5,6 @@
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
 
-/* ---- how a table is divided ---- */
-
-uint32_t ig_shard_count(const ig_op *op) {
-    bool is_set = ig_attr_is_set(op, IG_shard_parts);
-    return is_set ? op->attrs[IG_shard_parts].count / IG_SHARD_NUMBERS : 0;
-}
-
-ig_shard ig_shard_at(const ig_op *op, uint32_t number) {
-    const int64_t *n = op->attrs[IG_shard_parts].as.ints + number * IG_SHARD_NUMBERS;
-    return (ig_shard){ n[0], n[1], n[2], n[3], n[4] };
-}
-
-uint32_t ig_list_stride(const ig_op *op) {
-    bool is_known = op->code == IG_OP_all_to_all &&
-                    ig_attr_int(op, IG_all_to_all_known, 0);
-    return is_known ? 3 : 2;
-}
-
-uint32_t ig_list_count(const ig_op *op) {
-    return op->operand_count / ig_list_stride(op);
-}
-
 static bool is_inside(int64_t first, int64_t count, int64_t most) {
     return first >= 0 && count >= 0 && first <= most && count <= most - first;
 }

@@ -24,8 +24,5 @@ ig_status ig_interpret_ranks(const ig_graph *const *graphs, uint32_t world,
 /* Evaluates one op on concrete operands; for passes that fold. */
 ig_status ig_evaluate_op(const ig_op *op, const ig_tensor *const *in, ig_arena *arena,
                          ig_tensor *out);
-/* A constant's content as a tensor that borrows it (splats are written out). */
-ig_status ig_tensor_of_data(const ig_data *data, ig_arena *arena, ig_context *context,
-                            ig_tensor *out_tensor);
 
 #endif

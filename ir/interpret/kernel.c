@@ -52,7 +52,8 @@ static bool is_array(const ig_op *op) {
 
 _Static_assert((int)IG_local_count == (int)IG_shared_count, "both are arrays");
 
-static ig_status make_array(ig_kernel_run *run, const ig_op *op, ig_region *region) {
+static ig_status make_array(ig_kernel_run *run, const ig_op *op,
+                            ig_kernel_region *region) {
     int64_t count = ig_attr_int(op, IG_local_count, 0);
     int64_t size = ig_dtypes[op->results[0].type->dtype].bits / 8;
     if (count < 0 || count > run->context->limits.interpret_bytes / 8) {
@@ -73,7 +74,7 @@ static ig_status make_arrays(ig_kernel_run *run) {
     }
     IG_TRY(ig_kernel_alloc(run, run->array_count, sizeof *run->shared, &run->shared));
     for (uint32_t t = 0; t < threads; t++) {
-        ig_region **locals = &run->threads[t].locals;
+        ig_kernel_region **locals = &run->threads[t].locals;
         IG_TRY(ig_kernel_alloc(run, run->array_count, sizeof **locals, locals));
     }
     for (const ig_op *op = run->kernel->body.first; op; op = op->next) {
@@ -112,7 +113,8 @@ static void give_arguments(ig_kernel_run *run, const ig_kernel_thread *thread) {
     uint32_t params = 0, buffers = 0;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         if (body->args[i]->type->kind == IG_BUFFER) {
-            ig_place place = { &run->buffers[i], run->call->buffers[buffers++].before };
+            ig_kernel_place place = { &run->buffers[i],
+                                      run->call->buffers[buffers++].before };
             memcpy(ig_kernel_value(thread, body->args[i]), &place, sizeof place);
         } else {
             ig_tensor lanes = ig_kernel_lanes(thread, body->args[i]);

@@ -31,17 +31,17 @@ ig_status ig_kernel_alloc(ig_kernel_run *run, int64_t count, size_t size,
     return IG_OK;
 }
 
-ig_status ig_region_init(ig_kernel_run *run, ig_region *region, const char *what,
+ig_status ig_region_init(ig_kernel_run *run, ig_kernel_region *region, const char *what,
                          void *data, int64_t bytes) {
-    *region = (ig_region){ .what = what, .data = data, .bytes = bytes };
+    *region = (ig_kernel_region){ .what = what, .data = data, .bytes = bytes };
     if (!run->call->check_races || run->call->threads < 2) {
         return IG_OK;
     }
     return ig_kernel_alloc(run, bytes, sizeof *region->shadow, &region->shadow);
 }
 
-ig_status ig_region_create(ig_kernel_run *run, ig_region *region, const char *what,
-                           int64_t bytes) {
+ig_status ig_region_create(ig_kernel_run *run, ig_kernel_region *region,
+                           const char *what, int64_t bytes) {
     char *data = NULL;
     IG_TRY(ig_kernel_alloc(run, bytes, 1, &data));
     memset(data, 0xff, (size_t)bytes);
@@ -92,7 +92,7 @@ static int64_t note_write(ig_shadow *shadow, uint32_t epoch, uint16_t thread) {
 }
 
 static ig_status check_race(const ig_kernel_thread *thread, const ig_op *op,
-                            const ig_region *region, int64_t from, int64_t bytes,
+                            const ig_kernel_region *region, int64_t from, int64_t bytes,
                             ig_access access) {
     uint32_t epoch = thread->run->epoch;
     uint16_t self = (uint16_t)thread->number;
@@ -113,8 +113,8 @@ static ig_status check_race(const ig_kernel_thread *thread, const ig_op *op,
 ig_status ig_kernel_touch(ig_kernel_thread *thread, const ig_op *op,
                           const ig_touch *touch, char **out_bytes) {
     const ig_value *buffer = op->operands[touch->operand].value;
-    const ig_place *place = ig_kernel_value(thread, buffer);
-    ig_region *region = place->region;
+    const ig_kernel_place *place = ig_kernel_value(thread, buffer);
+    ig_kernel_region *region = place->region;
     int64_t size = ig_dtypes[buffer->type->dtype].bits / 8, from, bytes, end;
     bool is_good = ig_mul_i64(touch->index, size, &from) &&
                    ig_add_i64(from, place->offset, &from) &&

@@ -21,18 +21,18 @@ typedef struct ig_shadow {
     bool has_more_readers;
 } ig_shadow;
 
-typedef struct ig_region {
+typedef struct ig_kernel_region {
     const char *what; /* "buffer 2", "scratch", … */
     char *data;
     int64_t bytes;
     ig_shadow *shadow; /* one a byte, or NULL */
-} ig_region;
+} ig_kernel_region;
 
 /* What a value of buffer type is. */
-typedef struct ig_place {
-    ig_region *region;
+typedef struct ig_kernel_place {
+    ig_kernel_region *region;
     int64_t offset; /* bytes; may lie outside as long as nothing is touched there */
-} ig_place;
+} ig_kernel_place;
 
 typedef struct ig_frame {
     const ig_op *next;
@@ -48,9 +48,9 @@ typedef struct ig_kernel_thread {
     bool is_done;
     const ig_op *barrier; /* at which it waits, or NULL */
     ig_frame *frames;
-    ig_region *locals; /* by array number */
-    char *values;      /* see `places` of the run */
-    char *yields;      /* values on their way out of a body */
+    ig_kernel_region *locals; /* by array number */
+    char *values;             /* see `places` of the run */
+    char *yields;             /* values on their way out of a body */
 } ig_kernel_thread;
 
 struct ig_kernel_run {
@@ -62,11 +62,11 @@ struct ig_kernel_run {
     int64_t *offset_of; /* by value id: bytes into a thread's values */
     int64_t value_bytes, yield_bytes;
     uint32_t frame_count, buffer_count;
-    ig_region *buffers; /* by argument */
-    ig_region scratch;
+    ig_kernel_region *buffers; /* by argument */
+    ig_kernel_region scratch;
     uint32_t *array_of; /* by op id: number of a `local` or `shared` array */
     uint32_t array_count;
-    ig_region *shared; /* by array number */
+    ig_kernel_region *shared; /* by array number */
     ig_kernel_thread *threads;
     uint32_t epoch;
     uint64_t steps;
@@ -91,11 +91,11 @@ ig_status ig_kernel_error(const ig_kernel_thread *thread, const ig_op *op,
 
 ig_status ig_kernel_alloc(ig_kernel_run *run, int64_t count, size_t size,
                           void *out_memory);
-ig_status ig_region_init(ig_kernel_run *run, ig_region *region, const char *what,
+ig_status ig_region_init(ig_kernel_run *run, ig_kernel_region *region, const char *what,
                          void *data, int64_t bytes);
 /* Memory of its own, filled with bits that are NaN in every float. */
-ig_status ig_region_create(ig_kernel_run *run, ig_region *region, const char *what,
-                           int64_t bytes);
+ig_status ig_region_create(ig_kernel_run *run, ig_kernel_region *region,
+                           const char *what, int64_t bytes);
 typedef enum ig_access { IG_ACCESS_READ, IG_ACCESS_WRITE } ig_access;
 /* Address of `count` elements from `index` on, checked for bounds and races. */
 typedef struct ig_touch {

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/semantics/chains.h"
 
-#include "ir/fold/fold.h"
+#include "ir/semantics/walk.h"
 #include "ir/hooks.h"
-#include "ir/infer/infer.h"
+#include "ir/semantics/check.h"
 
 #include <assert.h>
 #include <string.h>

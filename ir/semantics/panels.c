@@ -4,7 +4,7 @@
 #include "ir/semantics/chains.h"
 
 #include "ir/hooks.h"
-#include "ir/infer/infer.h"
+#include "ir/semantics/check.h"
 
 /* [rows, columns]; whether registers hold it is for the schedule to say. */
 static ig_status check_tile(const ig_op *op) {
@@ -185,8 +185,8 @@ static int64_t dot_quads(const ig_tensor *const *in, const ig_tensor *places,
     for (int64_t k = 0; k < quads; k++) {
         sum += (uint64_t)dot_quad(in, row, column, k, k);
     }
-    for (int64_t k; places && (k = ig_chain_place(places, column / IG_PANEL, extra,
-                                                  quads)) >= 0;
+    for (int64_t k;
+         places && (k = ig_chain_place(places, column / IG_PANEL, extra, quads)) >= 0;
          extra++) {
         sum += (uint64_t)dot_quad(in, row, column, k, quads + extra);
     }

@@ -3,7 +3,7 @@
 #include "ir/semantics/window.h"
 
 #include "base/checked.h"
-#include "ir/infer/infer.h"
+#include "ir/semantics/check.h"
 
 /* ---- attributes ---- */
 

@@ -13,7 +13,7 @@
 #ifndef IG_IR_SEMANTICS_WINDOW_H
 #define IG_IR_SEMANTICS_WINDOW_H
 
-#include "ir/fold/fold.h"
+#include "ir/semantics/walk.h"
 
 enum { IG_WINDOW_RANK = 6 };
 

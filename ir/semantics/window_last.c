@@ -2,7 +2,7 @@
  * axis, and windows, which is what they see.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/hooks.h"
-#include "ir/infer/infer.h"
+#include "ir/semantics/check.h"
 #include "ir/semantics/panels.h"
 #include "ir/semantics/window.h"
 

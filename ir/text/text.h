@@ -1,4 +1,4 @@
-/* The text form: what prints, parses.  Reference: docs/ir-text.md.
+/* The text form, printed; ir/parse/read.h reads it.  Reference: docs/ir-text.md.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_IR_TEXT_TEXT_H
 #define IG_IR_TEXT_TEXT_H
@@ -39,14 +39,5 @@ void ig_print_graph_with(const ig_graph *graph, const ig_print_options *options,
 /* The folder that names of files in the text are relative to, up to its last `/`: the
  * module's own, or where that is not known the deepest one that holds them all. */
 ig_str ig_print_folder(const ig_module *module);
-
-/* Reads a module; `file` is for messages, and weights' files lie beside it.  Errors are
- * IG_INVALID with line and column; never recurses on input depth beyond
- * limits.graph_depth. */
-ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
-                          ig_module **out_module);
-/* "f32[B, 13]" and the like, as the command line takes it. */
-ig_status ig_parse_type(ig_module *module, ig_str text, const ig_type **out_type);
-ig_status ig_parse_dim(ig_module *module, ig_str text, ig_dim *out_dim);
 
 #endif

@@ -1,7 +1,7 @@
 /* The verifier: an op against its row of the table.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/silence.h"
-#include "ir/constant.h"
+#include "ir/semantics/constant.h"
 #include "ir/verify/verifier.h"
 
 enum { FEW_RESULTS = 8 };

@@ -4,7 +4,7 @@
 
 #include "base/platform/platform.h"
 #include "base/platform/platform_debug.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * Text that is read must print, must be read again, and must then print the same; and
  * what the reader accepts the verifier accepts, types included.
  */
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 #include "tests/fuzz/reach.h"
 #include "tests/fuzz/report.h"

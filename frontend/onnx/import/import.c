@@ -8,7 +8,7 @@
  */
 #include "frontend/onnx/import/import.h"
 
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 
 #include <string.h>
 

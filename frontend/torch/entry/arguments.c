@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/entry/entry.h"
 
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 
 #include <assert.h>
 #include <stdarg.h>

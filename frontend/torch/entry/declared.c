@@ -7,7 +7,7 @@
  */
 #include "frontend/torch/entry/entry.h"
 
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 
 #include <assert.h>
 #include <string.h>

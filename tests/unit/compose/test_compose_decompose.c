@@ -4,7 +4,7 @@
 #include "compose/decompose.h"
 
 #include "ir/interpret/interpret.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>

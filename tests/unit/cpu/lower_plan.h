@@ -15,7 +15,7 @@
 
 #include "base/checked.h"
 #include "ir/interpret/interpret.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 #include "passes/engine/pass.h"
 #include "tests/unit/cpu/cpu_case.h"

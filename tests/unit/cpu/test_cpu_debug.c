@@ -2,7 +2,7 @@
  * its object is placed as the image is, and damage to the object is survived.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/cpu/debug.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "tests/unit/cpu/cpu_case.h"
 
 /* y = max(x * 2, 0), row by row: loops, a branch, constants of its own. */

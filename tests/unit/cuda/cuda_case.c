@@ -3,7 +3,7 @@
 #include "tests/unit/cuda/cuda_case.h"
 
 #include "base/platform/platform.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 
 #include <math.h>

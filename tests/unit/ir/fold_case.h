@@ -12,7 +12,7 @@
 #include "base/writer.h"
 #include "ir/interpret/interpret.h"
 #include "ir/tensor/element.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 
 #include "tests/unit/unit.h"

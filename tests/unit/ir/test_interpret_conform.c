@@ -1,7 +1,7 @@
 /* The tensor interpreter against the conformance cases.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/interpret/interpret.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 
 #include "tests/conform/conform.h"
 #include "tests/unit/unit.h"

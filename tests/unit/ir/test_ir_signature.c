@@ -1,8 +1,8 @@
 /* Signature trees and state: what prints, parses; what is wrong, is told.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/text/signature.h"
+#include "ir/signature.h"
 
-#include "ir/text/text.h"
+#include "ir/parse/signature_read.h"
 #include "ir/verify/verify.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /* The text form beyond golden files: exactness of elements, options, limits, names.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 
 #include "ir/build/build.h"
 #include "ir/tensor/element.h"

@@ -3,7 +3,7 @@
 #include "ir/verify/verify.h"
 
 #include "ir/build/build.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "tests/unit/unit.h"
 
 static ig_context context;

@@ -1,7 +1,7 @@
 /* Which computes have one kernel: those that say the same of other values, and no
  * others.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "passes/lower/share.h"
 #include "tests/unit/unit.h"
 

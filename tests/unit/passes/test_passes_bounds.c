@@ -1,7 +1,7 @@
 /* Checks of bounds as arithmetic, against FBGEMM's results.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/interpret/interpret.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "passes/engine/pass.h"
 
 #include "tests/conform/conform.h"

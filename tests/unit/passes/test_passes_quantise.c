@@ -1,6 +1,6 @@
 /* Scales, codes and ranges by hand; layers that are found, and those that are not.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "passes/quantise/quantise.h"
 #include "tests/unit/unit.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/interpret/interpret.h"
 #include "ir/tensor/tensor.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "passes/engine/pass.h"
 
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /* The rewrite engine and the pass manager.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "passes/engine/manager.h"
 #include "passes/engine/rewrite.h"
 

@@ -7,7 +7,7 @@
  */
 #include "ir/interpret/interpret.h"
 #include "ir/shard.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 #include "passes/engine/pass.h"
 #include "passes/shard/mark.h"

@@ -7,7 +7,7 @@
 #include "frontend/pt2/json.h"
 #include "frontend/pt2/pt2.h"
 #include "ir/interpret/interpret.h"
-#include "ir/text/text.h"
+#include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 
 #include "frontend/torch/eval/eval.h"
 #include "ir/bag.h"
-#include "ir/semantics/row.h"
+#include "ir/tensor/row.h"
 #include "ir/tensor/span.h"
 
 #include <string.h>

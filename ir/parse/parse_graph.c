@@ -6,7 +6,8 @@
  *
  * The last arguments of an entry may be state: %name: type = @weight
  */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
+#include "ir/parse/signature_read.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  *
  * A lexer is a plain struct: copy it and its token to come back to a place.
  */
-#ifndef IG_IR_TEXT_LEX_H
-#define IG_IR_TEXT_LEX_H
+#ifndef IG_IR_PARSE_LEX_H
+#define IG_IR_PARSE_LEX_H
 
 #include "base/str.h"
 

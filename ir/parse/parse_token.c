@@ -1,6 +1,6 @@
 /* The parser's hands: looking at tokens, taking them, reporting, going on after errors.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
 
 #include "base/vec.h"
 

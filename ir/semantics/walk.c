@@ -1,6 +1,6 @@
 /* What fold hooks share: errors, scratch memory, extents, walks over elements.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/fold/fold.h"
+#include "ir/semantics/walk.h"
 
 #include "base/checked.h"
 

@@ -9,7 +9,7 @@
  * constant without a type of its own has the type of the result, which may stand behind
  * it, so its place is remembered and read at the end.
  */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
 
 #include "ir/build/build.h"
 #include "ir/verify/verify.h"

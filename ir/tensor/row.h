@@ -8,8 +8,8 @@
  *
  *     sign | exponent | the rest of 8 bits: mantissa      no infinity, no NaN
  */
-#ifndef IG_IR_SEMANTICS_ROW_H
-#define IG_IR_SEMANTICS_ROW_H
+#ifndef IG_IR_TENSOR_ROW_H
+#define IG_IR_TENSOR_ROW_H
 
 #include "base/str.h"
 
@@ -18,7 +18,7 @@
 
 typedef enum ig_row_format {
 #define ROW(name, text, place, dtype) IG_ROW_##name,
-#include "ir/semantics/row.def"
+#include "ir/tensor/row.def"
 #undef ROW
     IG_ROW_COUNT
 } ig_row_format;

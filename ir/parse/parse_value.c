@@ -5,7 +5,7 @@
  * may come again in a later block, but never hides another.  A name whose definition
  * was broken is poisoned: its uses fail silently, since the cause was reported.
  */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
 
 #include "ir/build/build.h"
 

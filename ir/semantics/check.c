@@ -1,6 +1,6 @@
 /* Checks that infer hooks share: operands, axes, extents, broadcasting.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/infer/infer.h"
+#include "ir/semantics/check.h"
 
 #include "ir/text/text.h"
 

@@ -5,7 +5,7 @@
  * The grammar needs line ends in one place only (an op's first operand stands on the
  * op's line), so a token just knows whether it is the first of its line.
  */
-#include "ir/text/lex.h"
+#include "ir/parse/lex.h"
 
 #include <string.h>
 

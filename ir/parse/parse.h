@@ -5,11 +5,11 @@
  * expected, a status.  IG_INVALID lets the caller go on behind the broken line; any
  * other status ends the parse.
  */
-#ifndef IG_IR_TEXT_PARSE_H
-#define IG_IR_TEXT_PARSE_H
+#ifndef IG_IR_PARSE_PARSE_H
+#define IG_IR_PARSE_PARSE_H
 
-#include "ir/text/lex.h"
-#include "ir/text/text.h"
+#include "ir/parse/lex.h"
+#include "ir/parse/read.h"
 
 typedef struct ig_parse_place {
     ig_lexer lexer;

@@ -1,7 +1,7 @@
 /* What is known of a value when compiling: constants, and shapes as dim expressions.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_IR_CONSTANT_H
-#define IG_IR_CONSTANT_H
+#ifndef IG_IR_SEMANTICS_CONSTANT_H
+#define IG_IR_SEMANTICS_CONSTANT_H
 
 #include "ir/ops.h"
 

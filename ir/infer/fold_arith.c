@@ -5,7 +5,7 @@
  * as they are, since no extent of a tensor that fits into memory loses bits that way.
  */
 #include "base/checked.h"
-#include "ir/constant.h"
+#include "ir/semantics/constant.h"
 #include "ir/hooks.h"
 
 typedef bool (*combine_fn)(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);

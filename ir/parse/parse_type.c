@@ -7,7 +7,7 @@
  *     function = ("min" | "max" | "bcast") "(" sum "," sum ")"
  *              | ("floor" | "ceil" | "exact") "(" sum "/" sum ")"
  */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
 
 #include "ir/dim/table.h"
 

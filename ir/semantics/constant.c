@@ -6,7 +6,7 @@
  * one query (a value met twice counts twice), and by how many wide ops (more than
  * FEW_OPERANDS operands) lie on one path, since those need more stack.
  */
-#include "ir/constant.h"
+#include "ir/semantics/constant.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * the reference.  Text is as hostile as any model file: nesting is bounded, numbers are
  * checked, and the graphs are verified before anyone else sees them.
  */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
 
 #include "ir/verify/verify.h"
 

@@ -1,6 +1,6 @@
 /* Rows of embedding tables: where codes, scale and bias of a row lie.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/semantics/row.h"
+#include "ir/tensor/row.h"
 
 #include "base/checked.h"
 #include "ir/type.h"
@@ -10,7 +10,7 @@
 const ig_row_info ig_rows_formats[IG_ROW_COUNT] = {
 #define ROW(name, text, place, dtype) \
     [IG_ROW_##name] = { text, IG_ROW_##place, IG_DT_##dtype },
-#include "ir/semantics/row.def"
+#include "ir/tensor/row.def"
 #undef ROW
 };
 

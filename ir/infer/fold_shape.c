@@ -4,7 +4,7 @@
  *
  * A value has rank 0 or 1, so moving elements is index arithmetic on one list.
  */
-#include "ir/constant.h"
+#include "ir/semantics/constant.h"
 #include "ir/hooks.h"
 #include "ir/infer/slice.h"
 

@@ -1,6 +1,6 @@
 /* Attribute values and locations from text.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
 
 #include "ir/tensor/element.h"
 

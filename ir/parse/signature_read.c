@@ -9,7 +9,7 @@
  *           | '[' trees ']' | '(' trees ')' | '{' tree ':' tree, … '}'
  *           | name '(' name '=' tree, … ')'
  */
-#include "ir/text/signature.h"
+#include "ir/parse/signature_read.h"
 
 #include "base/vec.h"
 #include "ir/type.h"

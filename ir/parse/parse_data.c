@@ -4,7 +4,7 @@
  * The type is known before the content is read, so nothing is allocated that the text
  * at hand, or the file that it names, does not hold.
  */
-#include "ir/text/parse.h"
+#include "ir/parse/parse.h"
 
 #include "base/checked.h"
 #include "ir/tensor/element.h"

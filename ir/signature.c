@@ -4,7 +4,7 @@
  * Nodes stand depth first in one array, so a tree is walked with a counter; recursion
  * goes as deep as the tree, which the reader and the importers bound.
  */
-#include "ir/text/signature.h"
+#include "ir/signature.h"
 
 #include "base/vec.h"
 

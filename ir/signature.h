@@ -18,11 +18,10 @@
  * "f32[B, 13]", and `int`, `float` and `bool` without a value are known only at run
  * time.
  */
-#ifndef IG_IR_TEXT_SIGNATURE_H
-#define IG_IR_TEXT_SIGNATURE_H
+#ifndef IG_IR_SIGNATURE_H
+#define IG_IR_SIGNATURE_H
 
 #include "base/writer.h"
-#include "ir/text/lex.h"
 
 /*  NODE(name, word, fields): words are those of the text form; the fields of a kind
  *  that has always the same, in this order  */
@@ -100,14 +99,6 @@ void ig_node_print(const ig_node *nodes, const ig_signature_style *style,
 /* The whole, on one line; leaves of the result count on behind the arguments'. */
 void ig_signature_print(const ig_signature *signature, const ig_signature_style *style,
                         ig_writer *out);
-
-/* Reads one tree from `text`, whole.  NULL, or what is wrong (words in the arena).
- * Texts of nodes are borrowed from `text` or the arena's. */
-const char *ig_node_parse(ig_str text, ig_arena *arena, ig_node_list *out);
-/* Reads a signature from the lexer; `token` is the one to be looked at, then the one
- * behind the signature.  NULL, or what is wrong with *token. */
-const char *ig_signature_read(ig_lexer *lexer, ig_token *token, ig_arena *arena,
-                              ig_signature *out);
 
 /* ---- making nodes ---- */
 
