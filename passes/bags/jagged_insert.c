@@ -35,7 +35,7 @@ static bool reads_plainly(const ig_op *op, const ig_attr *steps) {
 /* Does `b` begin where `a` ends, or later? */
 static bool is_after(const ig_jagged *j, part a, part b, ig_dim count) {
     ig_dim end = ig_dim_add(j->module, a.at, a.size);
-    ig_spans ends, begins;
+    ig_jagged_spans ends, begins;
     if (ig_dim_less_equal(j->module, end, b.at) == IG_YES) {
         return true;
     }
