@@ -75,7 +75,8 @@ bool ig_ts_split_add(ig_ts_eval *eval, const ig_ts_point *point, bool catches,
 
 ig_status ig_ts_refuse_poison(ig_ts_eval *eval, const char *words,
                               const ig_ts_poison *poison) {
-    if (poison->point && ig_ts_split_add(eval, poison->point, false, poison->what)) {
+    const char *what = ig_arena_printf(eval->arena, "%s %s", words, poison->what);
+    if (poison->point && ig_ts_split_add(eval, poison->point, false, what)) {
         return IG_UNSUPPORTED; /* not reported: the next evaluation may do it */
     }
     return ig_ts_error(eval, IG_UNSUPPORTED, "%s %s", words, poison->what);

@@ -218,10 +218,13 @@ static bool split_open(ig_ts_eval *eval, const ig_python_attempt *of,
 }
 
 static ig_status refuse_split(ig_ts_eval *eval, const ig_ts_split *split) {
+    if (eval->python->branching->ways > WAYS_MAX) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "%s: there are more than %d ways to go on apart",
+                           split->what, WAYS_MAX);
+    }
     return ig_ts_error(eval, IG_UNSUPPORTED,
-                       "what a branch chooses is used, and %s: its two sides cannot be "
-                       "kept apart here",
-                       split->what);
+                       "%s: its two sides cannot go on apart here", split->what);
 }
 
 /* The side that is chosen where the statement is run again; else asks for that. */

@@ -42,6 +42,9 @@ struct ig_python_branching {
 ig_status ig_python_branch(ig_ts_eval *eval, const ig_ast *node,
                            const ig_ts_value *condition, ig_ts_body yes, ig_ts_body no,
                            void *user);
+/* Statements `next` and on of a body, behind which `outer` is to do (statement.c). */
+ig_status ig_python_run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
+                             const ig_python_rest *outer);
 /* All that is still to do in the function, or until it returns (statement.c). */
 ig_status ig_python_run_rest(ig_ts_eval *eval, const ig_python_rest *rest);
 ig_status ig_python_run_if(ig_ts_eval *eval, const ig_ast *node);

@@ -147,6 +147,77 @@ ig_status ig_python_default_hook(ig_ts_eval *eval, const ig_function *function,
     return evaluate_default(eval, function->plain, node, out);
 }
 
+/* Does it hold nothing but what the import knows? */
+static bool is_plain_data(const ig_ts_value *value) {
+    bool is_list = value->kind == IG_TS_LIST || value->kind == IG_TS_TUPLE;
+    size_t count = is_list                     ? value->as.list->count
+                   : value->kind == IG_TS_DICT ? value->as.dict->count
+                                               : 0;
+    bool is_data = is_list || value->kind == IG_TS_DICT || value->kind == IG_TS_NONE ||
+                   value->kind == IG_TS_STR ||
+                   (ig_ts_is_number(value) && value->form == IG_TS_KNOWN);
+    for (size_t i = 0; is_data && i < count; i++) {
+        is_data = is_plain_data(is_list ? &value->as.list->items[i]
+                                        : &value->as.dict->values[i]);
+    }
+    return is_data;
+}
+
+/* It was there before any call, and outlives them: changes are seen by the journal and
+ * refused at the end. */
+static void make_lasting(ig_ts_value *value, const char *path) {
+    bool is_list = value->kind == IG_TS_LIST || value->kind == IG_TS_TUPLE;
+    size_t count = is_list                     ? value->as.list->count
+                   : value->kind == IG_TS_DICT ? value->as.dict->count
+                                               : 0;
+    if (is_list) {
+        value->as.list->cell.born = 0;
+        value->as.list->path = path;
+    } else if (value->kind == IG_TS_DICT) {
+        value->as.dict->cell.born = 0;
+        value->as.dict->path = path;
+    }
+    for (size_t i = 0; i < count; i++) {
+        make_lasting(is_list ? &value->as.list->items[i] : &value->as.dict->values[i],
+                     path);
+    }
+}
+
+/* A list or dict that is a default is one, whoever calls. */
+static ig_status take_default(ig_ts_eval *eval, const ig_python_thing *function,
+                              size_t index, ig_ts_value *out) {
+    const ig_ast_def *def = function->node->as.def;
+    const ig_ts_value *kept = function->defaults ? &function->defaults[index] : NULL;
+    if (kept && kept->kind != IG_TS_UNSET) {
+        *out = *kept;
+        return IG_OK;
+    }
+    IG_TRY(evaluate_default(eval, function, def->params[index].value, out));
+    bool is_held = out->kind == IG_TS_LIST || out->kind == IG_TS_DICT;
+    if (!is_held || !is_plain_data(out)) {
+        return IG_OK;
+    }
+    ig_python_thing *thing = (ig_python_thing *)(uintptr_t)function;
+    if (!thing->defaults) {
+        thing->defaults = IG_NEW_ARRAY(eval->arena, ig_ts_value, def->param_count);
+    }
+    make_lasting(out, ig_arena_printf(eval->arena, "default of %s", def->name));
+    thing->defaults[index] = *out;
+    return IG_OK;
+}
+
+/* A nested function's defaults are evaluated where it is made. */
+static ig_status make_defaults(ig_ts_eval *eval, ig_python_thing *thing) {
+    const ig_ast_def *def = thing->node->as.def;
+    thing->defaults = IG_NEW_ARRAY(eval->arena, ig_ts_value, def->param_count + 1);
+    for (size_t i = 0; i < def->param_count; i++) {
+        if (def->params[i].value) {
+            IG_TRY(ig_ts_evaluate(eval, def->params[i].value, &thing->defaults[i]));
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status type_error(ig_ts_eval *eval, const binding *b, const char *what,
                             const char *name) {
     return ig_ts_raise(
@@ -198,7 +269,8 @@ static ig_status bind_parameter(ig_ts_eval *eval, binding *b,
     if (given) {
         value = *given;
     } else if (param->value) {
-        IG_TRY(evaluate_default(eval, b->function, param->value, &value));
+        size_t index = (size_t)(param - b->function->node->as.def->params);
+        IG_TRY(take_default(eval, b->function, index, &value));
     } else {
         return type_error(eval, b, "is called without argument ", param->name);
     }
@@ -349,10 +421,11 @@ ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) 
     thing->module = module;
     thing->around = is_nested ? eval->frame : NULL;
     thing->owner = eval->frame->plain->class;
-    if (!is_nested) {
-        ig_map_set_id(&eval->python->things, IG_MAP_PTR(node), thing);
-    }
     *out = ig_python_value(thing);
+    if (is_nested) {
+        return make_defaults(eval, thing);
+    }
+    ig_map_set_id(&eval->python->things, IG_MAP_PTR(node), thing);
     return IG_OK;
 }
 

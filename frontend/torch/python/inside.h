@@ -50,6 +50,7 @@ struct ig_python_thing {
     ig_ts_frame *around;          /* of a nested function */
     const ig_python_class *owner; /* whose method it is; of a SUPER the present one */
     ig_python_class *class;
+    ig_ts_value *defaults; /* of a DEF, by parameter; UNSET: evaluated by each call */
     ig_ts_value self, function; /* `function` NONE: the builtin method `name` */
     const ig_ts_arguments *given;
 };
@@ -192,9 +193,6 @@ ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
 /* ---- statement.c, assign.c ---- */
 
 ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body);
-/* Statements `next` and on of a body, behind which `outer` is to do. */
-ig_status ig_python_run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
-                             const ig_python_rest *outer);
 /* A context, by its full name, that changes nothing that a forward computes. */
 bool ig_python_is_idle_context(const char *name);
 ig_status ig_python_assign(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value);

@@ -52,10 +52,10 @@ CASES = {
     "Tiny": ([(R(2, 1, 6, 6),)], {}),
     "Traced": ([(X,), (Y,)], {}),
     **{name: (SIDES, {}) for name in ("Dicts", "Lists", "Nested", "Helpers", "Attributes",
-                                      "Statements", "Trips")},
+                                      "Statements", "Trips", "Bound", "Remembers", "Widely")},
     **{name: ([(X,)], {}) for name in ("Tries", "Yields", "Foreign", "Ordered", "Hooked")},
 }
-REFUSED = {"Tries", "Yields", "Foreign", "Ordered", "Hooked"}
+REFUSED = {"Tries", "Yields", "Foreign", "Ordered", "Hooked", "Remembers", "Widely"}
 CLOSED = {"Values"}
 
 

@@ -160,3 +160,39 @@ class Trips(nn.Module):
                 y = y + (d[key] if key in d else 1)
             n += 1
         return y, n
+
+
+def remember(value, items=[]):
+    items.append(value)
+    return len(items)
+
+
+class Remembers(nn.Module):
+    """Refused: a list that is a default outlives the call that changes it."""
+
+    def forward(self, x):
+        return x + remember(1) + remember(2)
+
+
+class Widely(nn.Module):
+    """Refused: 4,096 ways to fill a dict."""
+
+    def forward(self, x):
+        d = {}
+        for i in range(12):
+            if x[i % 3] > i:
+                d[i] = 1
+        return x + len(d)
+
+
+class Bound(nn.Module):
+    """Defaults of functions that are made in a loop are of that trip."""
+
+    def forward(self, x):
+        steps = []
+        for i in range(3):
+            if x[i] > 0:
+                steps.append(lambda v, i=i: v * (i + 1))
+        for step in steps:
+            x = step(x) + 1
+        return x
