@@ -1,6 +1,6 @@
 # What `cmake --install` puts where.  SPDX-License-Identifier: Apache-2.0
 
-set(headers status.h tree.h kernel.h runtime.h profile.h dlpack.h)
+set(headers status.h tree.h kernel.h runtime.h profile.h view.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
     list(APPEND headers ingot.h values.h defect.h page.h shard.h stored.h store.h quantize.h
                         dynamic.h lookahead.h interp.h group.h)

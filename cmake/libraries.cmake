@@ -58,7 +58,7 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     add_library(ingot-runtime SHARED ${runtime_objects})
     target_link_libraries(ingot-runtime PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot-runtime PRIVATE $<$<CONFIG:Release>:-Wl,--as-needed>)
-    ig_export(ingot-runtime HEADERS runtime.h profile.h tree.h dlpack.h)
+    ig_export(ingot-runtime HEADERS runtime.h profile.h view.h tree.h dlpack.h)
     add_library(ingot-runtime-static STATIC ${runtime_objects})
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})

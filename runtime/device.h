@@ -108,7 +108,8 @@ typedef struct ig_copy {
 /* The position of a piece of work in its queue; the first one's is 1. */
 typedef uint64_t ig_ticket;
 
-enum { IG_RUN_IDLE, IG_RUN_ACTIVE, IG_RUN_CANCELLED };
+/* A run that has committed is not cancelled any more. */
+enum { IG_RUN_IDLE, IG_RUN_ACTIVE, IG_RUN_CANCELLED, IG_RUN_COMMITTED };
 
 typedef struct ig_queue_options {
     ig_memory *memory; /* the host's, for what the queue itself needs */

@@ -4,37 +4,21 @@
  * docs/artifact.md tells it in prose.  Numbers are little-endian, sections begin at
  * multiples of 8 bytes, records are used in place.  The runtime checks each offset,
  * index and count once, when an artifact is opened; the driver writes by these structs.
+ *
+ * Format 6 is the first that is promised: later runtimes read it too.  A record grows
+ * at its end only, and the header says how many bytes each record of this file has.
  */
 #ifndef IG_RUNTIME_FORMAT_H
 #define IG_RUNTIME_FORMAT_H
 
-#include "base/status.h"
-
-#define IG_PLAN_MAGIC "ingotPLN"
-#define IG_CODE_MAGIC "ingotCOD"
-#define IG_FORMAT_VERSION 5u
+#include "runtime/format_entry.h"
 
 #define IG_NONE UINT32_MAX /* no such expression, symbol or buffer */
-
 enum {
-    IG_ENTRY_ALIGN = 64,     /* of entries, images and embedded constants */
-    IG_WEIGHTS_ALIGN = 4096, /* of the entries that hold weights */
-    IG_EXPR_DEPTH = 128,     /* stack that an expression may need */
-    IG_STEP_DEPTH = 160,     /* nested steps */
-    IG_PLAN_RANK = 8,        /* dimensions of an input or output */
+    IG_EXPR_DEPTH = 128, /* stack that an expression may need */
+    IG_STEP_DEPTH = 160, /* nested steps */
+    IG_PLAN_RANK = 8,    /* dimensions of an input or output */
 };
-
-/* Names of entries.  Code and level weights end in a level's name: "code/cpu-v3". */
-#define IG_ENTRY_MANIFEST "manifest.json"
-#define IG_ENTRY_PLAN "plan"
-#define IG_ENTRY_SOURCES "sources.json"
-#define IG_ENTRY_CODE "code/cpu-"
-#define IG_ENTRY_WEIGHTS "weights"
-#define IG_ENTRY_LEVEL_WEIGHTS "weights-"
-
-typedef struct ig_hash128 {
-    uint8_t bytes[16]; /* XXH3-128, canonical (big-endian) form */
-} ig_hash128;
 
 /* ---- the plan ---- */
 
@@ -43,7 +27,7 @@ typedef struct ig_hash128 {
     SECTION(text, char)            /* strings, each followed by a zero byte */   \
     SECTION(levels, ig_plan_text)  /* names; the order of variants */            \
     SECTION(kernels, ig_plan_text) /* names; a code entry has as many kernels */ \
-    SECTION(hosts, ig_plan_text)   /* names of host functions */                 \
+    SECTION(hosts, ig_plan_host)   /* host functions */                          \
     SECTION(codes, ig_plan_code)   /* of expressions */                          \
     SECTION(exprs, ig_plan_range)  /* runs of codes */                           \
     SECTION(lists, uint32_t)       /* runs of expression numbers */              \
@@ -78,16 +62,32 @@ typedef struct ig_plan_range { /* `count` records of another section */
 typedef struct ig_plan_header {
     char magic[8];
     uint32_t version;
-    uint32_t header_bytes; /* sizeof(ig_plan_header) */
-    uint64_t plan_bytes;   /* of the whole entry */
-    ig_hash128 hash;       /* of all bytes after this field */
-    ig_plan_text build_id; /* of the compiler */
-    ig_plan_text model;    /* the module's name */
-    int64_t arena_bytes;   /* >= 0: arena buffers have fixed offsets; else -1 */
+    uint32_t header_bytes;  /* sizeof(ig_plan_header) */
+    uint64_t plan_bytes;    /* of the whole entry */
+    ig_hash128 hash;        /* of all bytes after this field */
+    ig_plan_text build_id;  /* of the compiler */
+    ig_plan_text model;     /* the module's name */
+    ig_plan_text family;    /* "cpu": whose plan it is */
+    int64_t arena_bytes;    /* >= 0: arena buffers have fixed offsets; else -1 */
+    uint32_t section_count; /* IG_SECTION_COUNT: later formats have more at the end */
+    uint32_t reserved;      /* 0 */
     struct {
         uint64_t offset, count; /* bytes from the plan's start, a multiple of 8 */
+        uint32_t record_bytes;  /* of one record: later formats have longer ones */
+        uint32_t reserved;      /* 0 */
     } sections[IG_SECTION_COUNT];
 } ig_plan_header;
+
+/* A function that a host step calls.  The runtime's own are of no library; "group" are
+ * the session's ranks; others are in libingot-<library>.so.  A version changes with
+ * what a function takes, gives or means, so that none is called as another. */
+typedef struct ig_plan_host {
+    ig_plan_text name, library;
+    uint32_t version;  /* IG_HOST_VERSION */
+    uint32_t reserved; /* 0 */
+} ig_plan_host;
+
+enum { IG_HOST_VERSION = 1 }; /* of all functions so far */
 
 /* Expressions are postfix code over a small stack of int64; the numbering is that of
  * ig_dim_opcode in ir/dim/dim.h.  CONST pushes `value`, SYMBOL the symbol of that
@@ -127,16 +127,28 @@ typedef struct ig_plan_symbol {
 } ig_plan_symbol;
 
 /* An input or output.  Every extent that the caller gives must equal its expression, so
- * a symbol of several extents must be the same in all of them. */
+ * a symbol of several extents must be the same in all of them.
+ *
+ * An output with `in_place_of` stands in the memory of that input, whose type it has:
+ * its buffer is the input's, the caller gives one memory for both, and nothing is
+ * written there before the plan's commit step.  Neither is a state's.
+ *
+ * The role says what the port is along the batch, for whoever puts calls together. */
 typedef struct ig_plan_port {
     ig_plan_text name, type; /* type: "f32[B, 13]" */
     uint32_t kind;           /* 0: tensor */
     uint32_t dtype;          /* ig_dtype_code of ingot/runtime.h (the ONNX number) */
     uint32_t rank;
-    uint32_t dims;     /* first of `rank` entries of lists */
-    uint32_t buffer;   /* input: its buffer; output: where its value stands (if
-                              * not the output's own buffer: copied after the run) */
-    uint32_t reserved; /* 0 */
+    uint32_t dims;        /* first of `rank` entries of lists */
+    uint32_t buffer;      /* input: its buffer; output: where its value stands (if
+                           * not the output's own buffer: copied after the run) */
+    uint32_t in_place_of; /* output: number of an input, or IG_NONE */
+    uint32_t role;        /* ig_port_role of ingot/runtime.h */
+    uint32_t axis;        /* ROWS, KEY_LENGTHS: which one is the batch's; else 0 */
+    uint32_t partner;     /* KEY_VALUES: the input with their lengths or offsets;
+                           * OFFSETS: the input that they are positions in; or
+                           * IG_NONE */
+    uint32_t reserved;    /* 0 */
 } ig_plan_port;
 
 /* State number i is the i-th of the last inputs, where its value before a run stands,
@@ -228,6 +240,8 @@ typedef struct ig_plan_variant {
     uint32_t cost;        /* expression: rough ns on one core; IG_NONE: unknown */
     uint32_t scratch;     /* bytes per worker */
     ig_plan_range work; /* of lists, for profiles: IG_WORK_COUNT expressions, or none */
+    uint32_t threads;   /* that do a tile together: 1 on a CPU; host step: 0 */
+    uint32_t shared;    /* bytes of memory that they share */
 } ig_plan_variant;
 
 /*  STEP(name, meaning of the fields beyond operands)  */
@@ -241,7 +255,8 @@ typedef struct ig_plan_variant {
     STEP(store, "operand 0: i64 elements; values: what is stored there, in order")     \
     STEP(set, "symbol; value")                                                         \
     STEP(read, "symbol; operand 0: one i64 element")                                   \
-    STEP(guard, "index: guard that stands here")
+    STEP(guard, "index: guard that stands here")                                       \
+    STEP(commit, "behind it inputs are written in place, and nothing fails")
 
 typedef enum ig_step_kind {
 #define IG_PLAN_STEP_ENUM(name, meaning) IG_STEP_##name,
@@ -263,29 +278,15 @@ typedef struct ig_plan_step {
     ig_plan_range values;                         /* of lists */
     uint32_t symbol, index;                       /* or IG_NONE */
     uint32_t value, block;                        /* expressions, or IG_NONE */
+    uint32_t outs; /* operands that it writes: a launch the last ones, a host step the
+                    * first ones */
+    uint32_t reserved; /* 0 */
 } ig_plan_step;
 
-/* ---- code ---- */
-
-/* The entry "code/cpu-<level>": this header, its kernels, then at image_offset (a
- * multiple of 64) position-independent code and read-only data without relocations. */
-typedef struct ig_code_header {
-    char magic[8];
-    uint32_t version;
-    uint32_t kernel_count;
-    uint64_t code_bytes; /* of the whole entry */
-    ig_hash128 hash;     /* of all bytes after this field */
-    uint64_t image_offset, image_bytes;
-} ig_code_header;
-
-typedef struct ig_code_kernel {
-    uint64_t entry; /* offset in the image of an ig_kernel_fn_v0; UINT64_MAX: absent */
-    uint64_t bytes; /* of its code, for profilers */
-} ig_code_kernel;
-
-_Static_assert(sizeof(ig_plan_header) == 64 + 16 * IG_SECTION_COUNT, "format");
+_Static_assert(sizeof(ig_plan_header) == 80 + 24 * IG_SECTION_COUNT, "format");
+_Static_assert(sizeof(ig_plan_host) == 24, "format");
 _Static_assert(sizeof(ig_plan_symbol) == 56, "format");
-_Static_assert(sizeof(ig_plan_port) == 40, "format");
+_Static_assert(sizeof(ig_plan_port) == 56, "format");
 _Static_assert(sizeof(ig_plan_state) == 72, "format");
 _Static_assert(sizeof(ig_plan_node) == 40, "format");
 _Static_assert(sizeof(ig_plan_guard) == 24, "format");
@@ -293,8 +294,7 @@ _Static_assert(sizeof(ig_plan_file) == 24, "format");
 _Static_assert(sizeof(ig_plan_constant) == 48, "format");
 _Static_assert(sizeof(ig_plan_buffer) == 40, "format");
 _Static_assert(sizeof(ig_plan_operand) == 24, "format");
-_Static_assert(sizeof(ig_plan_variant) == 32, "format");
-_Static_assert(sizeof(ig_plan_step) == 72, "format");
-_Static_assert(sizeof(ig_code_header) == 56, "format");
+_Static_assert(sizeof(ig_plan_variant) == 40, "format");
+_Static_assert(sizeof(ig_plan_step) == 80, "format");
 
 #endif

@@ -10,9 +10,9 @@
 #include "runtime/format.h"
 
 #define IG_DEBUG_MAGIC "ingotDBG"
-#define IG_ENTRY_DEBUG "debug/cpu-"
+#define IG_ENTRY_DEBUG "debug/"
 
-/* The entry "debug/cpu-<level>", which only libingot-observe reads: this header, a
+/* The entry "debug/<family>-<level>", which only libingot-observe reads: this header, a
  * record a kernel, and what these name by offset in the entry. */
 typedef struct ig_debug_header {
     char magic[8];

@@ -44,6 +44,17 @@ typedef struct packer {
 
 static const char zeros[IG_WEIGHTS_ALIGN];
 
+static bool begins_with(const char *name, const char *prefix) {
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* An artifact in the artifact may hold weights and code too. */
+static size_t align_of(const char *name) {
+    bool is_paged = begins_with(name, IG_ENTRY_WEIGHTS) ||
+                    begins_with(name, IG_ENTRY_CODE) || strcmp(name, IG_ENTRY_IDS) == 0;
+    return is_paged ? IG_WEIGHTS_ALIGN : IG_ENTRY_ALIGN;
+}
+
 static void open_entry(packer *p, const char *name, size_t align) {
     entry e = { .name = ig_str_of(ig_arena_strdup(p->arena, name)),
                 .first = p->data.count,
@@ -76,12 +87,14 @@ static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
     ig_writer code;
     ig_code_header header = { .magic = IG_CODE_MAGIC,
                               .version = IG_FORMAT_VERSION,
-                              .kernel_count = (uint32_t)count };
+                              .kernel_count = (uint32_t)count,
+                              .header_bytes = sizeof header,
+                              .record_bytes = sizeof(ig_code_kernel) };
     ig_code_kernel *table = IG_NEW_ARRAY(arena, ig_code_kernel, count);
     ig_writer_init(&code, arena);
     ig_put_bytes(&code, &header, sizeof header);
     ig_put_bytes(&code, table, count * sizeof *table);
-    ig_put_align(&code, IG_ENTRY_ALIGN);
+    ig_put_align(&code, IG_CODE_ALIGN);
     header.image_offset = code.size;
     for (size_t i = 0; i < count; i++) {
         ig_put_align(&code, IG_ENTRY_ALIGN);
@@ -156,9 +169,10 @@ static ig_str pack_debug(ig_arena *arena, const ig_artifact_kernel *kernels,
     return ig_writer_str(&out);
 }
 
-static void add_level_entry(packer *p, const char *prefix, const char *level,
-                            ig_str data) {
-    open_entry(p, ig_arena_printf(p->arena, "%s%s", prefix, level), IG_ENTRY_ALIGN);
+static void add_level_entry(packer *p, const char *prefix, const char *family,
+                            const char *level, ig_str data) {
+    const char *name = ig_arena_printf(p->arena, "%s%s-%s", prefix, family, level);
+    open_entry(p, name, align_of(name));
     add_data(p, data.data, data.size);
 }
 
@@ -169,17 +183,17 @@ static void add_levels(packer *p, const ig_artifact_writer *writer,
         const char *name = writer->strings.data + writer->levels.items[i].offset;
         ig_str code = pack_code(p->arena, levels[i].kernels, count);
         ig_str debug = pack_debug(p->arena, levels[i].kernels, count, code);
-        add_level_entry(p, IG_ENTRY_CODE, name, code);
+        add_level_entry(p, IG_ENTRY_CODE, writer->family, name, code);
         if (debug.size) {
-            add_level_entry(p, IG_ENTRY_DEBUG, name, debug);
+            add_level_entry(p, IG_ENTRY_DEBUG, writer->family, name, debug);
         }
     }
 }
 
-static void add_weights(packer *p, const ig_artifact_spans *spans) {
+static void add_weights(packer *p, const ig_artifact_weights *weights) {
     uint64_t at = 0;
-    for (size_t i = 0; i < spans->count; i++) {
-        const ig_artifact_span *span = &spans->items[i];
+    for (size_t i = 0; i < weights->spans.count; i++) {
+        const ig_artifact_span *span = &weights->spans.items[i];
         assert(span->offset >= at && "constants lie one after the other");
         add_zeros(p, span->offset - at);
         add_data(p, span->data, span->size);
@@ -309,13 +323,6 @@ static void put_container(packer *p) {
 
 /* ---- all of it ---- */
 
-/* An artifact in the artifact may hold weights too. */
-static size_t align_of(const char *name) {
-    bool has_weights = strncmp(name, IG_ENTRY_WEIGHTS, strlen(IG_ENTRY_WEIGHTS)) == 0;
-    return has_weights || strcmp(name, IG_ENTRY_IDS) == 0 ? IG_WEIGHTS_ALIGN
-                                                          : IG_ENTRY_ALIGN;
-}
-
 static void add_entries(packer *p, const ig_artifact_entry *entries, size_t count) {
     for (size_t i = 0; i < count; i++) {
         ig_str from = entries[i].name;
@@ -325,6 +332,16 @@ static void add_entries(packer *p, const ig_artifact_entry *entries, size_t coun
     }
 }
 
+static void add_plan(packer *p, ig_artifact_writer *writer) {
+    bool is_cpu = strcmp(writer->family, IG_FAMILY_NAME_CPU) == 0;
+    ig_str plan = ig_artifact_plan(writer);
+    open_entry(p,
+               is_cpu ? IG_ENTRY_PLAN
+                      : ig_arena_printf(p->arena, IG_ENTRY_PLAN "-%s", writer->family),
+               IG_ENTRY_ALIGN);
+    add_data(p, plan.data, plan.size);
+}
+
 void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *contents,
                       ig_file_part **out_parts, size_t *out_count) {
     packer *p = IG_NEW(writer->arena, packer);
@@ -332,17 +349,21 @@ void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *co
     ig_crc32_init(&p->crc32);
     open_entry(p, IG_ENTRY_MANIFEST, IG_ENTRY_ALIGN);
     add_data(p, contents->manifest.data, contents->manifest.size);
-    ig_str plan = ig_artifact_plan(writer);
-    open_entry(p, IG_ENTRY_PLAN, IG_ENTRY_ALIGN);
-    add_data(p, plan.data, plan.size);
+    add_plan(p, writer);
+    for (size_t i = 0; i < contents->other_count; i++) {
+        add_plan(p, contents->others[i].writer);
+    }
     if (contents->sources.size > 0) {
         open_entry(p, IG_ENTRY_SOURCES, IG_ENTRY_ALIGN);
         add_data(p, contents->sources.data, contents->sources.size);
     }
     add_levels(p, writer, contents->levels);
-    if (writer->weights.count > 0) {
+    for (size_t i = 0; i < contents->other_count; i++) {
+        add_levels(p, contents->others[i].writer, contents->others[i].levels);
+    }
+    if (writer->weights->spans.count > 0) {
         open_entry(p, IG_ENTRY_WEIGHTS, IG_WEIGHTS_ALIGN);
-        add_weights(p, &writer->weights);
+        add_weights(p, writer->weights);
     }
     add_entries(p, contents->extra, contents->extra_count);
     put_container(p);

@@ -31,9 +31,9 @@ static ig_plan_step new_step(plan *p, uint32_t kind, const char *name,
                            .block = IG_NONE };
 }
 
-static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *kernel) {
-    const char *name = ig_arena_printf(p->arena, "%s/%s", level->name, kernel);
-    ig_plan_text text = ig_plan_text_of(p, name);
+/* A kernel has one name on every level, and is another's code on each. */
+static uint32_t kernel_number(plan *p, const char *kernel) {
+    ig_plan_text text = ig_plan_text_of(p, kernel);
     for (uint32_t i = 0; i < p->w->kernels.count; i++) {
         if (p->w->kernels.items[i].offset == text.offset) {
             return i;
@@ -46,10 +46,8 @@ static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *k
 const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level *level,
                                 uint32_t number) {
     assert(number < w->kernels.count && "the plan has no such kernel");
-    const char *text = w->strings.data + w->kernels.items[number].offset;
-    size_t length = strlen(level->name);
-    bool is_own = strncmp(text, level->name, length) == 0 && text[length] == '/';
-    return is_own ? text + length + 1 : NULL;
+    const char *name = w->strings.data + w->kernels.items[number].offset;
+    return ig_module_graph(level->graph->module, name) ? name : NULL;
 }
 
 /* A list of the dims of one level's launch, none where there is no attribute. */
@@ -70,7 +68,7 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
     ig_plan_range params = level_list(p, level, &launch->attrs[IG_launch_params]);
     ig_plan_range work = level_list(p, level, &launch->attrs[IG_launch_work]);
     ig_plan_variant variant = {
-        .kernel = kernel_number(p, level, ig_attr_str(launch, IG_launch_kernel)),
+        .kernel = kernel_number(p, ig_attr_str(launch, IG_launch_kernel)),
         .grid = ig_plan_expr(p, ig_plan_taken_over(p, level->graph, grid)),
         .params = params,
         .cost = cost->kind == IG_ATTR_NONE
@@ -79,6 +77,7 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
                                    ig_plan_taken_over(p, level->graph, cost->as.dim)),
         .scratch = (uint32_t)ig_attr_int(launch, IG_launch_scratch, 0),
         .work = work,
+        .threads = (uint32_t)ig_attr_int(launch, IG_launch_threads, 1),
     };
     IG_PUSH(p->w->arena, &p->w->variants, variant);
 }
@@ -201,6 +200,7 @@ static void add_launch(plan *p, const ig_op *const *at) {
     add_operands(p, at[0], &step);
     step.variants.first = (uint32_t)p->w->variants.count;
     step.variants.count = p->input->level_count;
+    step.outs = (uint32_t)ig_attr_int(at[0], IG_launch_outs, 0);
     for (uint32_t l = 0; l < p->input->level_count; l++) {
         add_variant(p, &p->input->levels[l], at[l]);
     }
@@ -211,17 +211,6 @@ static void add_launch(plan *p, const ig_op *const *at) {
 
 static void push_step(plan *p, const ig_plan_step *step) {
     IG_PUSH(p->w->arena, &p->w->steps, *step);
-}
-
-static uint32_t host_number(plan *p, const char *function) {
-    ig_plan_text text = ig_plan_text_of(p, function);
-    for (uint32_t i = 0; i < p->w->hosts.count; i++) {
-        if (p->w->hosts.items[i].offset == text.offset) {
-            return i;
-        }
-    }
-    IG_PUSH(p->w->arena, &p->w->hosts, text);
-    return (uint32_t)p->w->hosts.count - 1;
 }
 
 static ig_plan_range exprs_of(plan *p, const ig_attr *dims) {
@@ -241,7 +230,8 @@ static void add_host(plan *p, const ig_op *const *at) {
     uint32_t outs = (uint32_t)ig_attr_int(op, IG_host_outs, 0);
     assert(outs <= op->operand_count && "what is written stands among the operands");
     uint32_t ins = op->operand_count - outs;
-    step.index = host_number(p, function);
+    step.outs = outs;
+    step.index = ig_artifact_host(p->w, function);
     step.operands.first = (uint32_t)p->w->operands.count;
     step.operands.count = op->operand_count;
     for (uint32_t i = 0; i < op->operand_count; i++) {

@@ -259,6 +259,8 @@ static ig_plan_port port_of(plan *p, const ig_value *value, const char *name) {
         .rank = value->type->rank,
         .dims = ig_artifact_list(p->w, dims, value->type->rank).first,
         .buffer = ig_plan_buffer_of(p, value),
+        .in_place_of = IG_NONE,
+        .partner = IG_NONE,
     };
     return port;
 }

@@ -27,8 +27,8 @@ typedef struct ig_plan_input {
 } ig_plan_input;
 
 /* Fills symbols, ports, guards, buffers, constants, kernels and steps.  Kernel numbers
- * of level l are positions in w->kernels, whose names are "<level>/<kernel>" graphs of
- * that level's module. */
+ * are positions in w->kernels, whose names are graphs of the modules of those levels
+ * that have them. */
 ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input);
 
 /* Name of kernel number `number` for level `level`, or NULL when it is another's. */

@@ -25,16 +25,18 @@ static ig_status open_container(strip_call *call, ig_container *out) {
     if (status != IG_OK) {
         return report_file(call, status, call->path, "cannot read: ", why);
     }
-    ig_str plan;
     ig_str bytes = { call->map.data, call->map.size };
     status = ig_container_open(bytes, out, &message);
     if (status != IG_OK) {
         return report_file(call, status, call->path, "", why);
     }
-    return ig_container_find(out, IG_ENTRY_PLAN, &plan)
-               ? IG_OK
-               : report_file(call, IG_INVALID, call->path,
-                             "not an artifact: it holds no plan", "");
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (ig_str_starts(out->entries[i].name, IG_ENTRY_PLAN)) {
+            return IG_OK;
+        }
+    }
+    return report_file(call, IG_INVALID, call->path,
+                       "not an artifact: it holds no plan", "");
 }
 
 static bool is_for_people(ig_str name) {

@@ -52,6 +52,9 @@ void ig_artifact_init(ig_artifact_writer *writer, ig_arena *arena, const char *b
     memset(writer, 0, sizeof *writer);
     writer->arena = arena;
     writer->arena_bytes = -1;
+    writer->family = IG_FAMILY_NAME_CPU;
+    writer->weights = IG_NEW(arena, ig_artifact_weights);
+    ig_map_init(&writer->weights->known, arena);
     ig_writer_init(&writer->strings, arena);
     ig_map_init(&writer->text_of, arena);
     ig_map_init(&writer->expr_of, arena);
@@ -139,22 +142,68 @@ ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs
     return range;
 }
 
+/* ---- host functions ---- */
+
+static const char *library_of(const char *function) {
+    static const struct {
+        const char *prefix, *library;
+    } libraries[] = { { "text_", "text" },
+                      { "image_", "image" },
+                      { "rank_", "group" } };
+    for (size_t i = 0; i < IG_COUNT_OF(libraries); i++) {
+        if (strncmp(function, libraries[i].prefix, strlen(libraries[i].prefix)) == 0) {
+            return libraries[i].library;
+        }
+    }
+    return "";
+}
+
+uint32_t ig_artifact_host(ig_artifact_writer *writer, const char *name) {
+    ig_plan_text text = ig_artifact_text(writer, ig_str_of(name));
+    for (uint32_t i = 0; i < writer->hosts.count; i++) {
+        if (writer->hosts.items[i].name.offset == text.offset) {
+            return i;
+        }
+    }
+    ig_plan_host host = { .name = text,
+                          .library = ig_artifact_text(writer,
+                                                      ig_str_of(library_of(name))),
+                          .version = IG_HOST_VERSION };
+    IG_PUSH(writer->arena, &writer->hosts, host);
+    return (uint32_t)writer->hosts.count - 1;
+}
+
 /* ---- constants ---- */
+
+/* Where the bytes stand in the entry of weights. */
+static uint64_t place_bytes(ig_artifact_writer *writer, const void *data, uint64_t size,
+                            const ig_hash128 *hash) {
+    ig_artifact_weights *weights = writer->weights;
+    ig_str key = { (const char *)hash->bytes, sizeof hash->bytes };
+    size_t number;
+    if (from_entry(ig_map_get(&weights->known, key), &number) &&
+        weights->spans.items[number].size == size) {
+        return weights->spans.items[number].offset;
+    }
+    key.data = ig_arena_copy(writer->arena, key.data, key.size);
+    ig_map_set(&weights->known, key, to_entry(weights->spans.count));
+    uint64_t offset = ig_align_up(weights->bytes, IG_ENTRY_ALIGN);
+    IG_PUSH(writer->arena, &weights->spans, (ig_artifact_span){ data, offset, size });
+    weights->bytes = offset + size;
+    return offset;
+}
 
 uint32_t ig_artifact_constant(ig_artifact_writer *writer, ig_str name, const void *data,
                               uint64_t size) {
     assert((data || size == 0) && "constants have their bytes");
-    uint64_t offset = ig_align_up(writer->weights_bytes, IG_ENTRY_ALIGN);
-    IG_PUSH(writer->arena, &writer->weights, (ig_artifact_span){ data, offset, size });
-    writer->weights_bytes = offset + size;
     ig_plan_constant constant = {
         .name = ig_artifact_text(writer, name),
         .source = IG_CONSTANT_WEIGHTS,
         .file = IG_NONE,
-        .offset = offset,
         .bytes = size,
         .hash = ig_artifact_hash(data, size),
     };
+    constant.offset = place_bytes(writer, data, size, &constant.hash);
     IG_PUSH(writer->arena, &writer->constants, constant);
     return (uint32_t)writer->constants.count - 1;
 }
@@ -217,6 +266,8 @@ ig_str ig_artifact_plan(ig_artifact_writer *writer) {
         .header_bytes = sizeof header,
         .build_id = writer->build_id,
         .model = writer->model,
+        .family = ig_artifact_text(writer, ig_str_of(writer->family)),
+        .section_count = IG_SECTION_COUNT,
         .arena_bytes = writer->arena_bytes,
     };
     ig_writer plan;
@@ -227,10 +278,11 @@ ig_str ig_artifact_plan(ig_artifact_writer *writer) {
     ig_put_bytes(&plan, &header, sizeof header);
     writer->text.items = writer->strings.data;
     writer->text.count = writer->strings.size;
-#define PUT_SECTION(name, record)                                  \
-    ig_put_align(&plan, 8);                                        \
-    header.sections[IG_SECTION_##name].offset = plan.size;         \
-    header.sections[IG_SECTION_##name].count = writer->name.count; \
+#define PUT_SECTION(name, record)                                     \
+    ig_put_align(&plan, 8);                                           \
+    header.sections[IG_SECTION_##name].offset = plan.size;            \
+    header.sections[IG_SECTION_##name].count = writer->name.count;    \
+    header.sections[IG_SECTION_##name].record_bytes = sizeof(record); \
     ig_put_bytes(&plan, writer->name.items, writer->name.count * sizeof(record));
     IG_PLAN_SECTIONS(PUT_SECTION)
 #undef PUT_SECTION

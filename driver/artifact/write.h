@@ -26,21 +26,26 @@ typedef struct ig_artifact_span {
     uint64_t offset, size;
 } ig_artifact_span;
 
-typedef IG_VEC(ig_artifact_span) ig_artifact_spans;
+/* The entry of weights, which the plans of an artifact share. */
+typedef struct ig_artifact_weights {
+    IG_VEC(ig_artifact_span) spans;
+    uint64_t bytes;
+    ig_map known; /* hash -> number of a span + 1 */
+} ig_artifact_weights;
 
 typedef struct ig_artifact_writer {
     ig_arena *arena;
     ig_writer strings; /* the section `text`, which is not pushed to */
     ig_map text_of, expr_of;
     ig_plan_text build_id, model;
+    const char *family;  /* "cpu" */
     int64_t arena_bytes; /* -1 unless the driver gives buffers fixed offsets */
     struct {             /* sections */
 #define IG_ARTIFACT_VEC(name, record) IG_VEC(record) name;
         IG_PLAN_SECTIONS(IG_ARTIFACT_VEC)
 #undef IG_ARTIFACT_VEC
     };
-    ig_artifact_spans weights;
-    uint64_t weights_bytes;
+    ig_artifact_weights *weights; /* its own, or those of another plan */
 } ig_artifact_writer;
 
 void ig_artifact_init(ig_artifact_writer *writer, ig_arena *arena, const char *build_id,
@@ -52,12 +57,15 @@ uint32_t ig_artifact_expr(ig_artifact_writer *writer, const ig_plan_code *code,
                           uint32_t count);
 uint32_t ig_artifact_int(ig_artifact_writer *writer, int64_t value);
 
+/* The number of a host function, whose library its name's prefix tells. */
+uint32_t ig_artifact_host(ig_artifact_writer *writer, const char *name);
+
 /* Appends expression numbers to `lists`. */
 ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs,
                                uint32_t count);
 
 /* Embeds `size` bytes (borrowed until the container is written) and returns the number
- * of the constant. */
+ * of the constant.  Equal constants, also of two plans, stand in the artifact once. */
 uint32_t ig_artifact_constant(ig_artifact_writer *writer, ig_str name, const void *data,
                               uint64_t size);
 /* A constant that stays in file number `file`.  `data` is hashed; NULL: not checked. */
@@ -88,11 +96,19 @@ typedef struct ig_artifact_entry {
     ig_str name, data;
 } ig_artifact_entry;
 
+/* The plan of a further family, over the weights of the first. */
+typedef struct ig_artifact_plan_of {
+    ig_artifact_writer *writer;
+    const ig_artifact_level *levels;
+} ig_artifact_plan_of;
+
 typedef struct ig_artifact_contents {
     ig_str manifest;                 /* JSON, for people */
     ig_str sources;                  /* JSON, for people; empty: no such entry */
     const ig_artifact_level *levels; /* one each of the plan's section `levels` */
-    const ig_artifact_entry *extra;  /* further entries */
+    const ig_artifact_plan_of *others;
+    size_t other_count;
+    const ig_artifact_entry *extra; /* further entries */
     size_t extra_count;
 } ig_artifact_contents;
 

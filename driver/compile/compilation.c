@@ -129,7 +129,7 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
     put_ports(&out, w, states ? w->inputs.items + inputs : NULL, states);
     put_launches(&out, w);
     ig_put(&out, ",\n  \"kernels\": %zu,\n  \"weight_bytes\": %llu\n}\n",
-           w->kernels.count, (unsigned long long)w->weights_bytes);
+           w->kernels.count, (unsigned long long)w->weights->bytes);
     return ig_writer_str(&out);
 }
 

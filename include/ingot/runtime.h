@@ -33,6 +33,7 @@
 #include <ingot/profile.h>
 #include <ingot/status.h>
 #include <ingot/tree.h>
+#include <ingot/view.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,52 +43,6 @@ typedef struct ig_program ig_program;
 typedef struct ig_session ig_session;
 typedef struct ig_thread_pool ig_thread_pool;
 typedef struct ig_ranks ig_ranks; /* the ranks of a group: group.h */
-
-/* ---- tensors ---- */
-
-/* Element types; the numbers are ONNX's. */
-typedef enum ig_dtype_code {
-    IG_F32 = 1,
-    IG_U8 = 2,
-    IG_I8 = 3,
-    IG_U16 = 4,
-    IG_I16 = 5,
-    IG_I32 = 6,
-    IG_I64 = 7,
-    IG_STR8 = 8, /* const char *: bytes that end in 0, NULL is the empty text */
-    IG_BOOL8 = 9,
-    IG_F16 = 10,
-    IG_F64 = 11,
-    IG_U32 = 12,
-    IG_U64 = 13,
-    IG_BF16 = 16,
-    IG_F8E4M3FN = 17,
-    IG_F8E4M3FNUZ = 18,
-    IG_F8E5M2 = 19,
-    IG_F8E5M2FNUZ = 20,
-    IG_U4 = 21,
-    IG_I4 = 22,
-    IG_F4E2M1 = 23,
-    IG_F8E8M0 = 24,
-    IG_U2 = 25,
-    IG_I2 = 26
-} ig_dtype_code;
-
-enum { IG_MAX_RANK = 8 };
-
-/* A row-major tensor in memory that somebody else owns. */
-typedef struct ig_view {
-    void *data;
-    size_t capacity; /* input: bytes at data, or 0 for "as many as the shape needs";
-                        * output: bytes that may be written, or 0: session's memory */
-    int32_t dtype;   /* ig_dtype_code; outputs: set by the run */
-    uint32_t rank;   /* outputs: set by the run, and dims */
-    int64_t dims[IG_MAX_RANK];
-} ig_view;
-
-/* Bytes that the elements take; -1 when an extent is negative, the type is unknown, or
- * there are more than fit. */
-IG_API int64_t ig_view_bytes(const ig_view *view);
 
 /* ---- programs ---- */
 
@@ -138,6 +93,17 @@ IG_API IG_MUST_USE ig_status ig_program_open_memory(const void *bytes, size_t si
                                                     ig_program **out_program);
 IG_API void ig_program_close(ig_program *program);
 
+/* What an input or output is along the batch, for whoever puts calls together. */
+typedef enum ig_port_role {
+    IG_ROLE_NONE,        /* not known */
+    IG_ROLE_ROWS,        /* `axis` is the batch */
+    IG_ROLE_KEY_LENGTHS, /* lengths, key by key; `axis` is keys x batch */
+    IG_ROLE_KEY_VALUES,  /* values, key by key, as many as `partner` says */
+    IG_ROLE_OFFSETS,     /* positions in `partner`, which move with it */
+    IG_ROLE_SHARED,      /* the same for all rows */
+    IG_ROLE_COUNT
+} ig_port_role;
+
 /* Name and type of an input or output; texts are the program's. */
 typedef struct ig_port {
     const char *name;
@@ -145,6 +111,10 @@ typedef struct ig_port {
     ig_dtype_code dtype;
     uint32_t rank;
     int64_t dims[IG_MAX_RANK]; /* -1: depends on the call */
+    int32_t memory, device;    /* where it stands unless a view says otherwise */
+    int32_t in_place_of;       /* output: the input whose memory it stands in, or -1 */
+    ig_port_role role;
+    int32_t axis, partner; /* partner: an input, or -1 */
 } ig_port;
 
 IG_API size_t ig_program_input_count(const ig_program *program);

@@ -122,8 +122,9 @@ ig_status ig_group_open(const char *name, const ig_group_options *options,
         ig_group_close(group);
         return status;
     }
-    group->caller = (ig_group_caller){ { IG_RANKS_VERSION, ig_rank_call, ig_rank_fail },
-                                       group };
+    group->caller = (ig_group_caller){
+        { IG_RANKS_VERSION, ig_rank_call, ig_rank_agree, ig_rank_fail }, group
+    };
     *out_group = group;
     return IG_OK;
 }

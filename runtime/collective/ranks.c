@@ -43,6 +43,15 @@ bool ig_rank_call(ig_ranks *ranks, const char *function, const ig_host_call *cal
     return ig_rank_refuse(call, "this libingot-group has no function '%s'", function);
 }
 
+ig_status ig_rank_agree(ig_ranks *ranks, char reason[IG_HOST_REASON_BYTES]) {
+    ig_group *group = ((ig_group_caller *)ranks)->group;
+    ig_status status = ig_group_barrier(group);
+    if (status != IG_OK) {
+        (void)snprintf(reason, IG_HOST_REASON_BYTES, "%s", group->text);
+    }
+    return status;
+}
+
 void ig_rank_fail(ig_ranks *ranks) {
     ig_group *group = ((ig_group_caller *)ranks)->group;
     group->has_failed = true;

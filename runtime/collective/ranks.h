@@ -49,6 +49,7 @@ ig_rank_fn ig_rank_meet_start, ig_rank_meet_wait, ig_rank_reduce_wait, ig_rank_m
 
 /* What ig_ranks has: functions by name, and the word that this rank has failed. */
 bool ig_rank_call(ig_ranks *ranks, const char *function, const ig_host_call *call);
+ig_status ig_rank_agree(ig_ranks *ranks, char reason[IG_HOST_REASON_BYTES]);
 void ig_rank_fail(ig_ranks *ranks);
 /* Has the buffer `count` times `bytes`? */
 static inline bool ig_rank_holds(const ig_host_call *call, uint32_t buffer,

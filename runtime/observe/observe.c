@@ -72,7 +72,7 @@ static ig_status find_debug(observer *o, const ig_message *message) {
     const ig_program *program = o->program;
     char name[128];
     (void)snprintf(
-        name, sizeof name, IG_ENTRY_DEBUG "%s",
+        name, sizeof name, IG_ENTRY_DEBUG "%s-%s", program->device->verbs->family,
         ig_plan_string(&program->plan, program->plan.levels[program->level]));
     if (!ig_container_find(&program->container, name, &o->debug)) {
         return IG_OK;

@@ -47,7 +47,8 @@ static bool section_count(const ig_plan_header *header, ig_plan_section section,
                           size_t record_bytes, uint32_t *out_count) {
     uint64_t offset = header->sections[section].offset;
     uint64_t count = header->sections[section].count;
-    if (offset % 8 != 0 || offset < sizeof *header || offset > header->plan_bytes ||
+    if (header->sections[section].record_bytes != record_bytes || offset % 8 != 0 ||
+        offset < sizeof *header || offset > header->plan_bytes ||
         count > (header->plan_bytes - offset) / record_bytes || count >= IG_NONE) {
         return false;
     }
@@ -58,6 +59,9 @@ static bool section_count(const ig_plan_header *header, ig_plan_section section,
 static bool find_sections(const void *bytes, ig_plan *plan) {
     const ig_plan_header *header = bytes;
     plan->header = header;
+    if (header->section_count != IG_SECTION_COUNT) {
+        return false;
+    }
 #define FIND_SECTION(name, record)                                \
     if (!section_count(header, IG_SECTION_##name, sizeof(record), \
                        &plan->name##_count)) {                    \

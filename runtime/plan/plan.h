@@ -75,6 +75,12 @@ static inline bool ig_plan_has_own_buffer(const ig_plan *plan, uint32_t number) 
     return buffer->space == IG_SPACE_OUTPUT && buffer->index == number;
 }
 
+/* Does the output stand in an input's memory? */
+static inline bool ig_plan_is_in_place(const ig_plan *plan, uint32_t number) {
+    assert(number < plan->outputs_count && "the plan has no such output");
+    return plan->outputs[number].in_place_of != IG_NONE;
+}
+
 /* Bits of an element; 0 for an unknown dtype. */
 uint32_t ig_dtype_code_bits(uint32_t dtype);
 /* "f32"; "?" for an unknown one. */

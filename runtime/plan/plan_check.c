@@ -41,7 +41,10 @@ static const char *check_kernel(ig_plan *plan, uint32_t i) {
 }
 
 static const char *check_host(ig_plan *plan, uint32_t i) {
-    return ig_plan_has_text(plan, plan->hosts[i]) ? NULL : "host function name";
+    const ig_plan_host *host = &plan->hosts[i];
+    bool is_good = ig_plan_has_text(plan, host->name) &&
+                   ig_plan_has_text(plan, host->library) && host->version > 0;
+    return is_good ? NULL : "host function";
 }
 
 static const char *check_list(ig_plan *plan, uint32_t i) {
@@ -161,7 +164,31 @@ static const char *check_port(const ig_plan *plan, const ig_plan_port *port) {
     if (!in_range((ig_plan_range){ port->dims, port->rank }, plan->lists_count)) {
         return "port dims";
     }
+    if (port->role >= IG_ROLE_COUNT || port->axis >= IG_PLAN_RANK ||
+        (port->partner != IG_NONE && port->partner >= plan->inputs_count)) {
+        return "port role";
+    }
     return port->buffer < plan->buffers_count ? NULL : "port buffer";
+}
+
+/* An output in place is the buffer of an input of its type, which no other output is
+ * in place of. */
+static bool is_well_in_place(const ig_plan *plan, uint32_t i) {
+    const ig_plan_port *port = &plan->outputs[i];
+    if (port->in_place_of >= plan->inputs_count - plan->states_count ||
+        i >= plan->outputs_count - plan->states_count) {
+        return false;
+    }
+    const ig_plan_port *input = &plan->inputs[port->in_place_of];
+    bool is_same = input->buffer == port->buffer && input->dtype == port->dtype &&
+                   input->rank == port->rank;
+    for (uint32_t axis = 0; is_same && axis < port->rank; axis++) {
+        is_same = plan->lists[port->dims + axis] == plan->lists[input->dims + axis];
+    }
+    for (uint32_t k = 0; is_same && k < i; k++) {
+        is_same = plan->outputs[k].in_place_of != port->in_place_of;
+    }
+    return is_same;
 }
 
 static const char *check_input(ig_plan *plan, uint32_t i) {
@@ -176,7 +203,8 @@ static const char *check_input(ig_plan *plan, uint32_t i) {
         }
     }
     const ig_plan_buffer *buffer = &plan->buffers[port->buffer];
-    bool is_own = buffer->space == IG_SPACE_INPUT && buffer->index == i;
+    bool is_own = buffer->space == IG_SPACE_INPUT && buffer->index == i &&
+                  port->in_place_of == IG_NONE;
     return is_own ? NULL : "input buffer";
 }
 
@@ -194,6 +222,9 @@ static const char *check_output(ig_plan *plan, uint32_t i) {
             return "output extent";
         }
         is_late |= flags != 0;
+    }
+    if (port->in_place_of != IG_NONE && !is_well_in_place(plan, i)) {
+        return "output in place";
     }
     if (buffer->space == IG_SPACE_WORKER ||
         (is_late && buffer->space == IG_SPACE_OUTPUT)) {
@@ -309,7 +340,8 @@ static const char *check_variant(ig_plan *plan, uint32_t i) {
                    in_range(variant->params, plan->lists_count) &&
                    in_range(variant->work, plan->lists_count) &&
                    (variant->work.count == 0 || variant->work.count == IG_WORK_COUNT) &&
-                   variant->scratch <= 1u << 30;
+                   variant->scratch <= 1u << 30 && variant->threads <= 1024 &&
+                   variant->shared <= 1u << 20;
     return is_good ? NULL : "launch variant";
 }
 
@@ -333,6 +365,7 @@ static ig_status check_all(ig_plan *plan, uint32_t count, check_fn *check,
 /* Expressions first: symbols use them, and their flags come from the symbols. */
 ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message) {
     if (!ig_plan_has_text(plan, plan->header->build_id) ||
+        !ig_plan_has_text(plan, plan->header->family) ||
         !ig_plan_has_text(plan, plan->header->model)) {
         return ig_message_set(message, IG_INVALID, "the plan is damaged: model name");
     }

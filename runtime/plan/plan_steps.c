@@ -26,6 +26,7 @@ static const step_rule rules[IG_STEP_COUNT] = {
     [IG_STEP_set] = { 0, 0, IG_SYMBOL_LATE, .has_value = true },
     [IG_STEP_read] = { 1, 1, IG_SYMBOL_LATE, .has_body = false },
     [IG_STEP_guard] = { 0, 0, NO_SYMBOL, .has_body = false },
+    [IG_STEP_commit] = { 0, 0, NO_SYMBOL, .has_body = false },
 };
 
 typedef struct walk {
@@ -35,6 +36,7 @@ typedef struct walk {
     uint32_t number;         /* of the step that is checked */
     uint32_t rows, rows_end; /* the open rows step, or IG_NONE */
     bool after_body;         /* a body has ended just before this step */
+    bool has_committed;      /* the commit step stands before this one */
 } walk;
 
 static bool in_range(ig_plan_range range, uint32_t count) {
@@ -131,13 +133,99 @@ static const char *check_variants(const walk *w, const ig_plan_step *step) {
     return NULL;
 }
 
-/* Steps that the runtime itself does write only where writing is legal. */
-static bool writes_well(const ig_plan *plan, const ig_plan_step *step) {
-    if (step->kind != IG_STEP_copy && step->kind != IG_STEP_store) {
-        return true;
+static bool is_written_in_place(const ig_plan *plan, uint32_t input) {
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        if (plan->outputs[i].in_place_of == input) {
+            return true;
+        }
     }
-    uint32_t space = plan->buffers[plan->operands[step->operands.first].buffer].space;
-    return space == IG_SPACE_OUTPUT || space == IG_SPACE_ARENA;
+    return false;
+}
+
+/* Constants are never written, inputs behind the commit step where an output stands in
+ * their place. */
+static bool may_write(const walk *w, const ig_plan_operand *operand) {
+    const ig_plan_buffer *buffer = &w->plan->buffers[operand->buffer];
+    if (buffer->space == IG_SPACE_INPUT) {
+        return w->has_committed && is_written_in_place(w->plan, buffer->index);
+    }
+    return buffer->space != IG_SPACE_CONSTANT;
+}
+
+static bool writes_well(const walk *w, const ig_plan_step *step) {
+    const ig_plan_operand *operands = w->plan->operands + step->operands.first;
+    uint32_t count = step->operands.count;
+    bool is_launch = step->kind == IG_STEP_launch;
+    bool has_outs = is_launch || step->kind == IG_STEP_host;
+    bool writes_first = step->kind == IG_STEP_copy || step->kind == IG_STEP_store;
+    if (step->outs > (has_outs ? count : 0)) {
+        return false;
+    }
+    uint32_t outs = writes_first ? 1 : step->outs;
+    for (uint32_t i = 0; i < outs; i++) {
+        if (!may_write(w, &operands[is_launch ? count - outs + i : i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- behind the commit step ---- */
+
+static bool is_late_operand(const ig_plan *plan, const ig_plan_operand *operand) {
+    return ig_expr_depends(plan, plan->buffers[operand->buffer].bytes,
+                           IG_DEPENDS_LATE) ||
+           ig_expr_depends(plan, operand->offset, IG_DEPENDS_LATE) ||
+           ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_LATE);
+}
+
+static bool has_late_list(const ig_plan *plan, ig_plan_range range) {
+    for (uint32_t i = 0; i < range.count; i++) {
+        if (ig_expr_depends(plan, plan->lists[range.first + i], IG_DEPENDS_LATE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What may still fail: a report of a kernel, and all that is sized while running. */
+static bool may_fail(const ig_plan *plan, const ig_plan_step *step) {
+    bool may = ig_expr_depends(plan, step->value, IG_DEPENDS_LATE) ||
+               ig_expr_depends(plan, step->block, IG_DEPENDS_LATE);
+    for (uint32_t i = 0; i < step->operands.count; i++) {
+        const ig_plan_operand *operand = &plan->operands[step->operands.first + i];
+        may = may || operand->low != IG_NONE || operand->high != IG_NONE ||
+              is_late_operand(plan, operand);
+    }
+    for (uint32_t i = 0; i < step->variants.count; i++) {
+        const ig_plan_variant *variant = &plan->variants[step->variants.first + i];
+        may = may || ig_expr_depends(plan, variant->grid, IG_DEPENDS_LATE) ||
+              has_late_list(plan, variant->params);
+    }
+    return may;
+}
+
+/* Nothing behind the commit step fails, so there are only launches and copies. */
+static const char *check_commit(const walk *w, const ig_plan_step *step) {
+    if (step->kind == IG_STEP_commit) {
+        return w->has_committed || w->depth > 0 ? "commit" : NULL;
+    }
+    bool is_work = step->kind == IG_STEP_launch || step->kind == IG_STEP_rows ||
+                   step->kind == IG_STEP_copy;
+    bool is_good = !w->has_committed || (is_work && !may_fail(w->plan, step));
+    return is_good ? NULL : "behind commit";
+}
+
+/* Outputs in place wait for the commit step, and no output asks for memory after it. */
+static bool commits_outputs(const walk *w) {
+    const ig_plan *plan = w->plan;
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        bool is_in_place = plan->outputs[i].in_place_of != IG_NONE;
+        if (w->has_committed ? ig_plan_is_late_output(plan, i) : is_in_place) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static const char *check_values(const walk *w, const ig_plan_step *step) {
@@ -232,8 +320,11 @@ static const char *check_step(const walk *w, uint32_t number) {
     if (!why && rules[step->kind].has_variants) {
         why = check_variants(w, step);
     }
-    if (!why && !writes_well(plan, step)) {
+    if (!why && !writes_well(w, step)) {
         why = "destination";
+    }
+    if (!why) {
+        why = check_commit(w, step);
     }
     return why;
 }
@@ -275,6 +366,10 @@ ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message) {
                                   "the plan is damaged: step %u: %s", (unsigned)i, why);
         }
         open_bodies(&w, i);
+        w.has_committed |= plan->steps[i].kind == IG_STEP_commit;
     }
-    return IG_OK;
+    return commits_outputs(&w)
+               ? IG_OK
+               : ig_message_set(message, IG_INVALID,
+                                "the plan is damaged: outputs and its commit step");
 }

@@ -8,20 +8,21 @@
 #include <string.h>
 
 typedef struct library {
-    const char *prefix; /* of the names of its functions */
+    const char *name; /* as plans have it */
     const char *knob, *file, *symbol;
 } library;
 
 static const library libraries[] = {
-    { IG_TEXTS_PREFIX, "strings", "libingot-text.so", "ig_texts_find" },
-    { IG_IMAGES_PREFIX, "images", "libingot-image.so", "ig_images_find" },
+    { "text", "strings", "libingot-text.so", "ig_texts_find" },
+    { "image", "images", "libingot-image.so", "ig_images_find" },
 };
 
-ig_status ig_program_find_plugged(const char *name, ig_host_fn **out_fn,
-                                  const ig_message *message) {
+ig_status ig_program_find_plugged(const char *plugin, const char *name,
+                                  ig_host_fn **out_fn, const ig_message *message) {
+    *out_fn = NULL;
     for (size_t i = 0; i < IG_COUNT_OF(libraries); i++) {
         const library *l = &libraries[i];
-        if (strncmp(name, l->prefix, strlen(l->prefix)) == 0) {
+        if (strcmp(plugin, l->name) == 0) {
             ig_host_fn *(*find)(const char *name);
             void *symbol;
             IG_TRY(ig_plugin_find(l->knob, l->file, l->symbol, &symbol, message));

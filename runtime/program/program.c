@@ -11,10 +11,11 @@
 #include "runtime/store/stored_format.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WHY_BYTES = 128 };
+enum { WHY_BYTES = 128, ENTRY_NAME_BYTES = 64 };
 
 /* The container, or the one inside of it that `part` names. */
 static ig_status open_container(ig_program *program, const char *part,
@@ -56,21 +57,47 @@ static ig_status check_stored(const ig_program *program, const ig_message *messa
                      "its list of stores is damaged: its hash does not match");
 }
 
+/* The plan of the device's family. */
+static ig_status find_plan(const ig_program *program, ig_str *out_plan,
+                           const ig_message *message) {
+    const char *family = program->device->verbs->family;
+    const ig_container *container = &program->container;
+    bool is_cpu = strcmp(family, IG_FAMILY_NAME_CPU) == 0;
+    char name[ENTRY_NAME_BYTES];
+    (void)snprintf(name, sizeof name, is_cpu ? IG_ENTRY_PLAN : IG_ENTRY_PLAN "-%s",
+                   family);
+    if (ig_container_find(container, name, out_plan)) {
+        return IG_OK;
+    }
+    for (uint32_t i = 0; i < container->count; i++) {
+        ig_str other = container->entries[i].name;
+        if (ig_str_starts(other, IG_ENTRY_PLAN)) {
+            return ig_message_set(message, IG_UNSUPPORTED,
+                                  "the artifact has no plan for %s, but '%.*s'", family,
+                                  (int)other.size, other.data);
+        }
+    }
+    return ig_message_set(message, IG_INVALID, "not an artifact: it holds no plan");
+}
+
 static ig_status copy_plan(ig_program *program, const char *part,
                            const ig_message *message) {
     ig_str plan;
     IG_TRY(open_container(program, part, message));
     IG_TRY(check_stored(program, message));
-    if (!ig_container_find(&program->container, IG_ENTRY_PLAN, &plan)) {
-        return ig_message_set(message, IG_INVALID, "not an artifact: it holds no plan");
-    }
+    IG_TRY(find_plan(program, &plan, message));
     program->plan_bytes = malloc(plan.size + 1);
     if (!program->plan_bytes) {
         return ig_message_set(message, IG_LIMIT,
                               "out of memory for a plan of %zu bytes", plan.size);
     }
     memcpy(program->plan_bytes, plan.data, plan.size);
-    return ig_plan_open(program->plan_bytes, plan.size, &program->plan, message);
+    IG_TRY(ig_plan_open(program->plan_bytes, plan.size, &program->plan, message));
+    const char *family = ig_plan_string(&program->plan, program->plan.header->family);
+    return strcmp(family, program->device->verbs->family) == 0
+               ? IG_OK
+               : ig_message_set(message, IG_INVALID,
+                                "the plan is damaged: it is of another family");
 }
 
 static ig_status open_parts(ig_program *program, const char *path,

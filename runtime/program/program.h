@@ -71,10 +71,10 @@ void ig_program_retain(ig_program *program);
 /* The parts of opening, each in a file of its name. */
 ig_status ig_program_load_code(ig_program *program, const char *level,
                                const ig_message *message);
-/* plugin/functions.c: a function of a library beside the runtime, where it would be in
- * one by its name; NULL where that has none. */
-ig_status ig_program_find_plugged(const char *name, ig_host_fn **out_fn,
-                                  const ig_message *message);
+/* plugin/functions.c: a function of a library beside the runtime; NULL where that has
+ * none. */
+ig_status ig_program_find_plugged(const char *library, const char *name,
+                                  ig_host_fn **out_fn, const ig_message *message);
 ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
                                  ig_kernel *out_kernel, const ig_message *message);
 ig_status ig_program_find_constants(ig_program *program, const char *path,

@@ -11,8 +11,8 @@ enum { ENTRY_NAME_BYTES = 128 };
 static bool find_code(const ig_program *program, uint32_t level, ig_str *out_code) {
     char name[ENTRY_NAME_BYTES];
     const char *text = ig_plan_string(&program->plan, program->plan.levels[level]);
-    int size = snprintf(name, sizeof name, "code/%s-%s", program->device->verbs->family,
-                        text);
+    int size = snprintf(name, sizeof name, IG_ENTRY_CODE "%s-%s",
+                        program->device->verbs->family, text);
     return size < (int)sizeof name &&
            ig_container_find(&program->container, name, out_code);
 }
@@ -72,14 +72,16 @@ static ig_status check_code(const ig_program *program, ig_str code,
     if (header->version != IG_FORMAT_VERSION) {
         return ig_plan_refuse_version(header->version, message);
     }
-    if (header->code_bytes != code.size ||
+    if (header->header_bytes != sizeof *header ||
+        header->record_bytes != sizeof(ig_code_kernel) ||
+        header->code_bytes != code.size ||
         !ig_hash128_matches(&header->hash, code.data + hashed, code.size - hashed)) {
         return report_damage(message, "its hash does not match");
     }
     uint64_t kernels = (uint64_t)header->kernel_count * sizeof(ig_code_kernel);
     if (header->kernel_count != program->plan.kernels_count ||
         kernels > code.size - sizeof *header || header->image_offset > code.size ||
-        header->image_offset % IG_ENTRY_ALIGN != 0 ||
+        header->image_offset % IG_CODE_ALIGN != 0 ||
         header->image_bytes > code.size - header->image_offset) {
         return report_damage(message, "a part lies outside");
     }
@@ -96,6 +98,9 @@ ig_status ig_program_load_code(ig_program *program, const char *level,
     }
     ig_str code = { NULL, 0 };
     IG_TRY(choose_level(program, level, &code, message));
+    if ((code.data - program->container.file.data) % IG_CODE_ALIGN != 0) {
+        return report_damage(message, "it begins within a page");
+    }
     const ig_device *device = program->device;
     IG_TRY(device->verbs->load(device, code.data, code.size, &program->image, message));
     program->code_bytes = code.size;

@@ -25,7 +25,11 @@ static ig_port describe_port(const ig_plan *plan, const ig_plan_port *port) {
     ig_port result = { .name = ig_plan_string(plan, port->name),
                        .type = ig_plan_string(plan, port->type),
                        .dtype = (ig_dtype_code)port->dtype,
-                       .rank = port->rank };
+                       .rank = port->rank,
+                       .in_place_of = (int32_t)port->in_place_of,
+                       .role = (ig_port_role)port->role,
+                       .axis = (int32_t)port->axis,
+                       .partner = (int32_t)port->partner };
     for (uint32_t i = 0; i < port->rank; i++) {
         if (!ig_expr_is_constant(plan, plan->lists[port->dims + i], &result.dims[i])) {
             result.dims[i] = -1;

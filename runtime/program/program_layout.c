@@ -59,23 +59,33 @@ static bool is_loose_variant(const ig_plan *plan, const ig_plan_variant *variant
 
 /* ---- code ---- */
 
+/* A function of the runtime's own, of the ranks, or of a library beside it. */
+static ig_status find_host(const layout *l, const ig_plan_host *host, ig_exec *exec) {
+    const char *name = ig_plan_string(l->plan, host->name);
+    const char *library = ig_plan_string(l->plan, host->library);
+    bool is_ranks = strcmp(library, IG_RANKS_LIBRARY) == 0;
+    l->program->needs_ranks |= is_ranks;
+    if (library[0] && !is_ranks) {
+        IG_TRY(ig_program_find_plugged(library, name, &exec->host, l->message));
+    } else {
+        exec->host = is_ranks ? NULL : ig_host_find(name);
+    }
+    bool is_there = (exec->host || is_ranks) && host->version == IG_HOST_VERSION;
+    return is_there
+               ? IG_OK
+               : ig_message_set(l->message, IG_UNSUPPORTED,
+                                "the artifact calls host function '%s' (version %u), "
+                                "which this runtime does not have",
+                                name, (unsigned)host->version);
+}
+
 static ig_status find_function(const layout *l, const ig_plan_step *step,
                                ig_exec *exec) {
     const ig_plan *plan = l->plan;
     uint32_t level = step->variants.count > 1 ? l->program->level : 0;
     exec->variant = &plan->variants[step->variants.first + level];
     if (step->kind == IG_STEP_host) {
-        const char *name = ig_plan_string(plan, plan->hosts[step->index]);
-        exec->host = ig_host_find(name);
-        IG_TRY(ig_program_find_plugged(name, &exec->host, l->message));
-        bool is_ranks = strncmp(name, IG_RANKS_PREFIX, strlen(IG_RANKS_PREFIX)) == 0;
-        l->program->needs_ranks |= is_ranks;
-        return exec->host || is_ranks
-                   ? IG_OK
-                   : ig_message_set(
-                         l->message, IG_UNSUPPORTED,
-                         "the artifact calls host function '%s', which this runtime does not have",
-                         name);
+        return find_host(l, &plan->hosts[step->index], exec);
     }
     return ig_program_find_kernel(l->program, exec->variant->kernel, &exec->kernel,
                                   l->message);
@@ -159,7 +169,9 @@ static void find_phases(ig_program *program) {
 
 static bool writes_outputs(const ig_plan *plan) {
     for (uint32_t i = 0; i < plan->outputs_count; i++) {
-        if (!ig_plan_has_own_buffer(plan, i) || ig_plan_is_late_output(plan, i)) {
+        bool is_in_place = ig_plan_is_in_place(plan, i);
+        if ((!is_in_place && !ig_plan_has_own_buffer(plan, i)) ||
+            ig_plan_is_late_output(plan, i)) {
             return false;
         }
     }

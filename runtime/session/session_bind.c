@@ -155,6 +155,14 @@ static bool has_extents(const ig_session *session, const ig_view *inputs) {
 
 /* ---- addresses of inputs ---- */
 
+static ig_status refuse_memory(ig_session *session, const char *kind,
+                               const char *name) {
+    return ig_message_set(&session->message, IG_INVALID,
+                          "%s '%s' does not lie in the memory of the host, where this "
+                          "program runs",
+                          kind, name);
+}
+
 static ig_status bind_input(ig_session *session, uint32_t number, const ig_view *view) {
     const ig_plan_port *port = &session->plan->inputs[number];
     const char *name = ig_plan_string(session->plan, port->name);
@@ -173,6 +181,9 @@ static ig_status bind_input(ig_session *session, uint32_t number, const ig_view 
         return ig_message_set(&session->message, IG_INVALID,
                               "input '%s' is not aligned to its elements of %u bytes",
                               name, unit);
+    }
+    if (view->memory != IG_MEMORY_HOST) {
+        return refuse_memory(session, "input", name);
     }
     session->inputs[number].data = view->data;
     session->bases[port->buffer] = view->data ? view->data : (char *)session;
@@ -200,7 +211,8 @@ static void prefetch_start(const void *data, int64_t bytes) {
 static bool is_plain(const ig_view *view, int64_t bytes) {
     uintptr_t last_bits = sizeof(int64_t) - 1; /* the largest element's */
     bool has_room = view->capacity == 0 || (uint64_t)bytes <= view->capacity;
-    return has_room && view->data && ((uintptr_t)view->data & last_bits) == 0;
+    return has_room && view->data && view->memory == IG_MEMORY_HOST &&
+           ((uintptr_t)view->data & last_bits) == 0;
 }
 
 /* The same extents as before, at plain addresses, as in most calls.  False: not so,
@@ -292,9 +304,9 @@ ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t 
     return IG_OK;
 }
 
-/* Memory that an input or an earlier output has too gives way to a shadow. */
-static ig_status place_shadow(ig_session *session, uint32_t number, int64_t bytes) {
-    ig_output *output = &session->outputs[number];
+static ig_status check_outputs_apart(ig_session *session, uint32_t number,
+                                     int64_t bytes) {
+    const ig_output *output = &session->outputs[number];
     for (uint32_t i = 0; i < number; i++) {
         const ig_output *other = &session->outputs[i];
         if (ranges_overlap(output->target, bytes, other->target,
@@ -304,6 +316,41 @@ static ig_status place_shadow(ig_session *session, uint32_t number, int64_t byte
                                   name_of(session, i), name_of(session, number));
         }
     }
+    return IG_OK;
+}
+
+/* An output in place of an input is given the same memory, or none; and no other input
+ * lies there, which would change under those who read it. */
+static ig_status place_over_input(ig_session *session, uint32_t number, int64_t bytes) {
+    const ig_plan *plan = session->plan;
+    ig_output *output = &session->outputs[number];
+    uint32_t own = plan->outputs[number].in_place_of;
+    char *data = session->inputs[own].data;
+    const char *name = ig_plan_string(plan, plan->inputs[own].name);
+    if (output->capacity > 0 && output->target != data) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "output '%s' stands in the memory of input '%s': give "
+                              "both the same, or the output none",
+                              name_of(session, number), name);
+    }
+    output->target = data;
+    for (uint32_t i = 0; i < plan->inputs_count; i++) {
+        if (i != own && ranges_overlap(data, bytes, session->inputs[i].data,
+                                       session->bytes[plan->inputs[i].buffer])) {
+            return ig_message_set(&session->message, IG_INVALID,
+                                  "inputs '%s' and '%s' overlap in memory, and output "
+                                  "'%s' is written there",
+                                  name, ig_plan_string(plan, plan->inputs[i].name),
+                                  name_of(session, number));
+        }
+    }
+    return check_outputs_apart(session, number, bytes);
+}
+
+/* Memory that an input or an earlier output has too gives way to a shadow. */
+static ig_status place_shadow(ig_session *session, uint32_t number, int64_t bytes) {
+    ig_output *output = &session->outputs[number];
+    IG_TRY(check_outputs_apart(session, number, bytes));
     output->is_shadowed = output->capacity > 0 &&
                           overlaps_input(session, output->target, bytes);
     if (!output->is_shadowed) {
@@ -322,6 +369,9 @@ static ig_status move_output(ig_session *session, uint32_t number) {
     output->is_shadowed = false;
     if (bytes < 0) {
         return IG_OK; /* the run knows */
+    }
+    if (ig_plan_is_in_place(session->plan, number)) {
+        return place_over_input(session, number, bytes);
     }
     IG_TRY(ig_session_place_output(session, number, bytes));
     IG_TRY(place_shadow(session, number, bytes));
@@ -351,6 +401,9 @@ static ig_status take_output(ig_session *session, uint32_t number, ig_view *view
     ig_output *output = &session->outputs[number];
     output->view = view;
     *moved |= view->capacity != output->capacity;
+    if (view->memory != IG_MEMORY_HOST) {
+        return refuse_memory(session, "output", name_of(session, number));
+    }
     output->capacity = view->capacity;
     if (view->capacity == 0) {
         return IG_OK;

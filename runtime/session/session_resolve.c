@@ -245,7 +245,7 @@ static ig_status resolve_launch(ig_session *session, uint32_t number) {
         .buffer_count = step->operands.count,
         .param_count = exec->variant->params.count,
         .step = number,
-        .threads = 1,
+        .threads = exec->variant->threads,
     };
     return ig_session_resolve_params(session, number);
 }

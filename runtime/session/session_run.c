@@ -155,8 +155,8 @@ static bool call_function(ig_session *session, uint32_t number,
     const ig_plan *plan = session->plan;
     assert(session->ranks && "creating a session looks for them");
     return session->ranks->call(
-        session->ranks, ig_plan_string(plan, plan->hosts[plan->steps[number].index]),
-        call);
+        session->ranks,
+        ig_plan_string(plan, plan->hosts[plan->steps[number].index].name), call);
 }
 
 /* A host step has no rows, so slot_strides is room for the sizes of its buffers. */
@@ -313,6 +313,30 @@ static ig_status run_read(ig_session *session, uint32_t number) {
     return set_symbol(session, step->symbol, value);
 }
 
+/* No rank writes unless all of them will. */
+static ig_status agree_with_ranks(ig_session *session) {
+    ig_ranks *ranks = session->ranks;
+    char reason[IG_HOST_REASON_BYTES] = "";
+    ig_status status = ranks ? ranks->agree(ranks, reason) : IG_OK;
+    return status == IG_OK ? IG_OK
+                           : ig_message_set(&session->message, status,
+                                            "the ranks do not all commit: %s", reason);
+}
+
+/* From here on inputs are written in place, so whatever can fail or stop the run has
+ * its last chance now. */
+static ig_status run_commit(ig_session *session, uint32_t number) {
+    (void)number;
+    IG_TRY(settle_queue(session));
+    IG_TRY(stop_if_due(session));
+    int active = IG_RUN_ACTIVE;
+    if (!atomic_compare_exchange_strong(&session->state, &active, IG_RUN_COMMITTED)) {
+        return stop_if_due(session);
+    }
+    session->stop_at_ns = 0;
+    return agree_with_ranks(session);
+}
+
 /* ---- all steps ---- */
 
 ig_step_fn *const ig_session_steps[IG_STEP_COUNT] = {
@@ -367,7 +391,8 @@ static ig_status finish_late_output(ig_session *session, uint32_t number) {
 /* Outputs that stand in another buffer: an input, a constant, another output. */
 static ig_status finish_output(ig_session *session, uint32_t number) {
     int64_t bytes = session->shape->output_bytes[number];
-    bool is_written = bytes <= 0 || ig_plan_has_own_buffer(session->plan, number);
+    bool is_written = bytes <= 0 || ig_plan_has_own_buffer(session->plan, number) ||
+                      ig_plan_is_in_place(session->plan, number);
     return is_written ? IG_OK : copy_output(session, number, bytes);
 }
 

@@ -40,10 +40,14 @@ static void fill_buffer(ig_session *session, uint32_t number) {
     }
 }
 
-/* Memory that an input has too holds a value: there the output has a shadow. */
+/* Memory that an input has too holds a value: there the output has a shadow, or stands
+ * in the input's place. */
 static void fill_outputs(ig_session *session) {
     for (uint32_t i = 0; i < session->plan->outputs_count; i++) {
         const ig_output *output = &session->outputs[i];
+        if (ig_plan_is_in_place(session->plan, i)) {
+            continue;
+        }
         char *data = output->is_shadowed ? output->shadow.data : output->target;
         fill_bytes(data, session->shape->output_bytes[i]);
     }

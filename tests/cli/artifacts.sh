@@ -186,7 +186,7 @@ rm -r "$tmp/trust"
 
 # Other formats: the header of each version is read, and what to do is said.
 check "an artifact of an older format" 4 \
-    "format_3.ingot: the artifact has format version 3; this runtime reads version 5: compile its model again" \
+    "format_3.ingot: the artifact has format version 3; this runtime reads version 6: compile its model again" \
     "$ingot" run tests/cli/files/format_3.ingot --input 'x=f32[1,4]=1'
 for verb in inspect bench profile; do
     check "which $verb says too" 4 "format version 3" "$ingot" $verb tests/cli/files/format_3.ingot

@@ -65,7 +65,7 @@ static void rehash_all(char *bytes, size_t size) {
     if (ig_container_find(&container, IG_ENTRY_PLAN, &entry)) {
         rehash(entry, offsetof(ig_plan_header, hash));
     }
-    if (ig_container_find(&container, IG_ENTRY_CODE "v2", &entry)) {
+    if (ig_container_find(&container, IG_ENTRY_CODE "cpu-v2", &entry)) {
         rehash(entry, offsetof(ig_code_header, hash));
     }
 }

@@ -309,6 +309,7 @@ def pickles():
 ARTIFACTS = {  # golden texts whose plans have each kind of step
     "late": "place/bufferise_late", "if": "place/bufferise_if",
     "loop": "place/bufferise_loop", "state": "place/bufferise_state",
+    "host": "place/bufferise_shapes",
 }
 
 
@@ -323,7 +324,7 @@ def make_artifacts(ingot):
     for old in folder.glob("*.ingot"):
         old.unlink()
     with tempfile.TemporaryDirectory() as tmp:
-        sources = {"host": CORPUS / "fuzz_onnx/made_unique.onnx"}
+        sources = {}
         for name, text in texts.items():
             sources[name] = pathlib.Path(tmp) / f"{name}.ig"
             sources[name].write_bytes(text)

@@ -66,6 +66,11 @@ static bool call_inner(ig_ranks *ranks, const char *function,
     return w->inner->call(w->inner, function, call);
 }
 
+static ig_status agree_inner(ig_ranks *ranks, char reason[IG_HOST_REASON_BYTES]) {
+    wrapper *w = (wrapper *)ranks;
+    return w->inner->agree(w->inner, reason);
+}
+
 static void leave_inner(ig_ranks *ranks) {
     wrapper *w = (wrapper *)ranks;
     w->inner->leave(w->inner);
@@ -115,7 +120,7 @@ static void run_rank(const trial *t, uint32_t rank) {
     if (word->status != IG_OK) {
         _exit(1);
     }
-    wrapper w = { .ranks = { IG_RANKS_VERSION, call_inner, leave_inner },
+    wrapper w = { .ranks = { IG_RANKS_VERSION, call_inner, agree_inner, leave_inner },
                   .inner = ig_group_ranks(group),
                   .trial = rank == t->victim ? t : NULL };
     ig_session_options options = { .size = sizeof options,

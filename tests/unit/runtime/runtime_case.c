@@ -91,7 +91,9 @@ static ig_plan_port make_port(rt_case *c, const char *name, uint32_t dtype,
                            .dtype = dtype,
                            .rank = rank,
                            .dims = ig_artifact_list(&c->w, dims, rank).first,
-                           .buffer = buffer };
+                           .buffer = buffer,
+                           .in_place_of = IG_NONE,
+                           .partner = IG_NONE };
 }
 
 uint32_t rt_input(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
@@ -213,7 +215,8 @@ uint32_t rt_launch(rt_case *c, const char *kernel, ig_plan_range operands,
                                 .grid = grid,
                                 .params = params,
                                 .cost = cost,
-                                .scratch = 64 };
+                                .scratch = 64,
+                                .threads = 1 };
     IG_PUSH(c->w.arena, &c->w.variants, variant);
     return rt_push(c, step);
 }

@@ -321,7 +321,7 @@ END_TEST
 TEST(damaged_code_is_refused) {
     rt_case *c = rich_case();
     rt_pack(c);
-    ig_str code = find_entry(c, IG_ENTRY_CODE "v2");
+    ig_str code = find_entry(c, IG_ENTRY_CODE "cpu-v2");
     ig_program *program = NULL;
     ((char *)(uintptr_t)code.data)[code.size - 1] ^= 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_INVALID);
@@ -359,10 +359,10 @@ TEST(other_version_is_unsupported) {
     header->version = IG_FORMAT_VERSION + 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
     CHECK_WORDS(c,
-                "format version 6; this runtime reads version 5: use the runtime of");
+                "format version 7; this runtime reads version 6: use the runtime of");
     header->version = IG_FORMAT_VERSION - 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
-    CHECK_WORDS(c, "format version 4; this runtime reads version 5: compile its model");
+    CHECK_WORDS(c, "format version 5; this runtime reads version 6: compile its model");
     rt_end(c);
 }
 END_TEST

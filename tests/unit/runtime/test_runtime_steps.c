@@ -397,8 +397,7 @@ END_TEST
 static uint32_t push_host(rt_case *c, const char *name, ig_plan_range operands,
                           ig_plan_range params) {
     ig_plan_step step = rt_step(c, IG_STEP_host, name);
-    IG_PUSH(c->w.arena, &c->w.hosts, ig_artifact_text(&c->w, ig_str_of(name)));
-    step.index = (uint32_t)c->w.hosts.count - 1;
+    step.index = ig_artifact_host(&c->w, name);
     step.operands = operands;
     step.variants = (ig_plan_range){ (uint32_t)c->w.variants.count, 1 };
     ig_plan_variant variant = {
