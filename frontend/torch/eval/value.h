@@ -58,8 +58,9 @@ typedef enum ig_ts_kind {
 typedef enum ig_ts_form { IG_TS_KNOWN, IG_TS_DIM, IG_TS_RUN } ig_ts_form;
 
 struct ig_ts_value {
-    uint8_t kind; /* ig_ts_kind */
-    uint8_t form; /* ig_ts_form; numbers and booleans only */
+    uint8_t kind;  /* ig_ts_kind */
+    uint8_t form;  /* ig_ts_form; numbers and booleans only */
+    bool is_dtype; /* an INT that plain Python knows as a torch.dtype */
     union {
         bool b;
         int64_t i;

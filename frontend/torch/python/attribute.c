@@ -248,7 +248,9 @@ static ig_status tensor_attribute(ig_ts_eval *eval, const ig_ts_value *tensor,
     };
     for (size_t i = 0; i < IG_COUNT_OF(operators); i++) {
         if (strcmp(operators[i][0], name) == 0) {
-            return ig_python_op(eval, operators[i][1], tensor, 1, out);
+            IG_TRY(ig_python_op(eval, operators[i][1], tensor, 1, out));
+            out->is_dtype = strcmp(name, "dtype") == 0;
+            return IG_OK;
         }
     }
     if (strcmp(name, "shape") == 0) {

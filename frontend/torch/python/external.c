@@ -66,6 +66,7 @@ bool ig_python_constant(const char *name, ig_ts_value *out) {
                                            : NULL;
     if (dtype) {
         *out = ig_ts_of_int(dtype->code);
+        out->is_dtype = true;
         return true;
     }
     return number_constant(name, out);
@@ -248,6 +249,15 @@ static bool is_idle_method(const char *name) {
     return false;
 }
 
+/* x.view(torch.int32): a type, where x.view(3) is a shape. */
+static const char *overload_of(const char *name, const ig_ts_arguments *given) {
+    bool is_type = given->keywords == 1 && strcmp(given->names[0], "dtype") == 0;
+    for (uint32_t i = 0; i < given->positional; i++) {
+        is_type = is_type || given->values[i].is_dtype;
+    }
+    return is_type && strcmp(name, "view") == 0 ? ".dtype" : "";
+}
+
 static ig_status call_method(ig_ts_eval *eval, const char *name,
                              const ig_ts_arguments *given, ig_ts_value *out) {
     const ig_torch_dtype_info *dtype = ig_torch_dtype_of_name(ig_str_of(name));
@@ -258,7 +268,8 @@ static ig_status call_method(ig_ts_eval *eval, const char *name,
         *out = given->values[0];
         return IG_OK;
     }
-    const char *op = ig_arena_printf(eval->arena, "aten::%s", name);
+    const char *op = ig_arena_printf(eval->arena, "aten::%s%s", name,
+                                     overload_of(name, given));
     IG_TRY(call_operator(eval, op, given, out));
     if (strcmp(name, "size") == 0 && out->kind == IG_TS_LIST) {
         *out = ig_ts_of_tuple(out->as.list);

@@ -49,6 +49,7 @@ CASES = {
     "Loops": ([(R(5, 2, 4),), (R(1, 2, 4),)], {}),
     "Choice": ([(X,), (-X,), (X.abs() * 2,)], {}),
     "Acts": ([(X,)], {}),
+    "Bits": ([(X,), (Y,)], {}),
     "Tiny": ([(R(2, 1, 6, 6),)], {}),
     "Traced": ([(X,), (Y,)], {}),
     **{name: (SIDES, {}) for name in ("Dicts", "Lists", "Nested", "Helpers", "Attributes",
