@@ -9,6 +9,9 @@
  *     bhd,bmd->bhmd  nothing is summed: an elementwise product of [b h 1 d], [b 1 m d]
  *     bd,bd->b       neither rows nor columns: an elementwise product, summed
  *
+ * Axes that `...` stands for are broadcast, as those of products are: an extent that
+ * only the run knows may be 1.  Extents of one letter are equal, or known to be 1.
+ *
  * A subscript that stands twice in an operand takes its diagonal; one that nobody else
  * has is summed first.
  *
@@ -150,7 +153,9 @@ static bool note_extents(equation *e, const term *t) {
         if (!ig_dim_is(extent, 1) && equal == IG_NO) {
             return fail_equation(e, "extents of one subscript differ");
         }
-        if (!ig_dim_is(extent, 1) && equal == IG_MAYBE) {
+        if (!ig_dim_is(extent, 1) && equal == IG_MAYBE && label >= FREE) {
+            e->extents[label] = ig_dim_bcast(e->module, e->extents[label], extent);
+        } else if (!ig_dim_is(extent, 1) && equal == IG_MAYBE) {
             ig_make_guard_equal(e->build.builder, extent, e->extents[label],
                                 "extents of one subscript differ");
         }

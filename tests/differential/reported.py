@@ -185,5 +185,12 @@ for before in (0, 1):
     recurrent(f"gru_of_others_{before}", "GRU", 3, f"linear_before_reset = {before}, "
               'activations = ["HardSigmoid", "Softsign"]')
 
+# ---- axes that only the run knows to be 1 ----
+
+case("einsum_of_open_dots", 13, "float[?, A, B] a, float[?, B, C] b -> float[?, A, C] y",
+     'y = Einsum<equation = "...ij,...jk->...ik">(a, b)',
+     [count(2, 2, 3), count(1, 3, 2)], [count(1, 2, 3), count(4, 3, 2)],
+     [count(3, 2, 3), count(3, 3, 2)])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "reported.tar.xz"])
