@@ -37,10 +37,5 @@ typedef struct ig_context {
 ig_status ig_context_poll(ig_context *context);
 void ig_context_progress(ig_context *context, const char *stage, uint64_t done,
                          uint64_t total);
-/* ig_file_map_open and ig_file_map_beneath, for models and what they name. */
-ig_status ig_context_map(ig_context *context, const char *path, ig_file_map *out_map,
-                         char *why);
-ig_status ig_context_map_beneath(ig_context *context, const char *beside, ig_str name,
-                                 ig_file_map *out_map, char *why);
 
 #endif

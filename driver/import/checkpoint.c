@@ -2,6 +2,7 @@
 #include "driver/import/checkpoint.h"
 
 #include "base/checked.h"
+#include "base/platform/context_map.h"
 #include "base/platform/platform.h"
 #include "frontend/torch/checkpoint/checkpoint.h"
 

@@ -1,6 +1,7 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/import/checkpoint.h"
+#include "base/platform/context_map.h"
 #include "driver/values/argument.h"
 #include "base/zip_format.h"
 #include "driver/values/fold_inputs.h"

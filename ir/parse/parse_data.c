@@ -7,6 +7,7 @@
 #include "ir/parse/parse.h"
 
 #include "base/checked.h"
+#include "base/platform/context_map.h"
 #include "ir/tensor/element.h"
 
 ig_status ig_parse_element_text(ig_parser *parser, ig_str *out_text) {

@@ -60,7 +60,7 @@ output=$(cd "$copy" && scripts/check-structure 2>&1)
 report $? "a copy of the tree does not pass:
 $output"
 
-includes frontend/onnx/ops/rows.c frontend/torch/eval/op.h
+includes frontend/onnx/ops/math/elementwise.c frontend/torch/eval/op.h
 includes codegen/cuda/emit.c codegen/cpu/emit.h
 includes passes/lower/lower.c passes/place/place.h
 includes passes/lower/gpu/gemm.c passes/lower/cpu/cpu.h
@@ -70,8 +70,38 @@ includes frontend/torch/pickle/vm.c frontend/torch/eval/op.h
 includes ir/graph.c passes/engine/pass.h
 includes driver/host.c codegen/cpu/emit.h
 includes tools/ingot/main.c ir/graph.h
+adds includes_follow_the_arrows "may not include driver/host.h" ir/attr.c \
+    '#include <driver/host.h>\n'
+adds includes_follow_the_arrows "may not include ingot/ingot.h" ir/attr.c \
+    '#include <ingot/ingot.h>\n'
+includes ir/dim/walk.c ir/infer/infer.h
+includes ir/text/print.c ir/parse/read.h
+includes ir/verify/op.c ir/build/build.h
+includes media/image.c ir/graph.h
+includes base/arena.c media/image.h
+includes passes/lower/math/math.c passes/lower/lower.h
+includes frontend/onnx/import/table.c frontend/onnx/ops/hooks.h
+includes driver/cache/key.c driver/compile/compile.h
+includes driver/artifact/plan_write.c driver/cache/payload.h
+includes tools/ingot/verify/call.c tools/ingot/verbs/verbs.h
 adds includes_follow_the_arrows "only codegen/cpu/ includes LLVM" driver/host.c \
     '#include <llvm-c/Core.h>\n'
+
+sed -i 's#^    "media/": .*#    "media/": ["media/", "ir/", *BASE],#' "$copy/scripts/structure/arrows.py"
+finds arrows_point_one_way "ir/infer/ and media/ may include each other"
+restore scripts/structure/arrows.py
+sed -i 's#^    ("runtime/", "runtime/store/")#    ("base/", "media/"): "never",\n&#' \
+    "$copy/scripts/structure/arrows.py"
+finds arrows_point_one_way "base/ and media/ are one way now"
+restore scripts/structure/arrows.py
+
+adds headers_declare_their_own "declares ig_session_run of runtime/session/session_run.c" \
+    ir/type.h 'ig_status ig_session_run(ig_session *session);\n'
+sed -i 's#^WALLS = \[#&"ir/attr.h",#' "$copy/scripts/structure/owners.py"
+finds headers_declare_their_own "ir/attr.h declares its own now"
+restore scripts/structure/owners.py
+adds struct_tags_are_unique "ig_span is a type of ir/tensor/span.h too" passes/bags/jagged.h \
+    'struct ig_span {\n    int at;\n};\n'
 
 for name in ig_onnx_build2 ig_onnx_scalar ig_expand_softmax ig_try_add; do
     adds gone_names_stay_away "$name is gone" frontend/onnx/ops/rows.c \
@@ -123,12 +153,43 @@ adds every_import_row_is_tested "aten::relu is tested now" scripts/untested-rows
 adds every_import_row_is_tested "aten::nowhere is no row" scripts/untested-rows.txt \
     'aten::nowhere\n'
 
-for ((i = 0; i < 41; i++)); do
+# fill COUNT: a folder of so many files.
+fill() {
+    local i
     mkdir -p "$copy/frontend/onnx/more"
-    printf '/* SPDX-License-Identifier: Apache-2.0 */\n' >"$copy/frontend/onnx/more/file_$i.c"
-done
+    for ((i = 0; i < $1; i++)); do
+        printf '/* SPDX-License-Identifier: Apache-2.0 */\n' \
+            >"$copy/frontend/onnx/more/file_$i.c"
+    done
+}
+
+# warns RULE WORDS: the rule passes, and these words are in what it prints.
+warns() {
+    local output
+    output=$(cd "$copy" && scripts/check-structure "$1" 2>&1)
+    grep -qF -- "$2" <<<"$output" && grep -q ' 0 failed$' <<<"$output"
+    report $? "$1 does not warn '$2':
+$output"
+}
+
+fill 41
 finds folders_are_small "frontend/onnx/more:1: 41 files, at most 40"
 restore frontend/onnx/more
+fill 33
+warns folders_are_small "frontend/onnx/more:1: 33 files; more than 40 fail"
+restore frontend/onnx/more
+mkdir -p "$copy/include/ingot"
+printf '/* row */\n%.0s' {1..401} >"$copy/compose/more.def"
+warns files_are_small "compose/more.def:401: 401 lines; more than 500 fail"
+restore compose/more.def
+printf '/* line */\n%.0s' {1..251} >"$copy/include/ingot/more.h"
+warns files_are_small "include/ingot/more.h:251: 251 lines; more than 300 fail"
+restore include/ingot/more.h
+printf '/* row */\n%.0s' {1..500} >>"$copy/ir/ops.def"
+output=$(cd "$copy" && scripts/check-structure files_are_small 2>&1)
+report $? "ir/ops.def has a row an op, and is not small:
+$output"
+restore ir/ops.def
 adds files_are_small "2000 lines, at most 500" frontend/torch/aten/more.def \
     "$(printf '/* row */\\n%.0s' {1..2000})"
 adds lines_are_short "columns, at most 88" base/vec.c \
@@ -147,6 +208,103 @@ finds accessors_state_preconditions "ig_dim_same of ir/dim/handle.h asserts no p
 restore scripts/structure/asserts.py
 adds asserts_are_in_words "an assert without words" ir/families.c \
     'static void check(int a) {\n    assert(a > 0);\n}\n'
+
+# ---- rooms by symbols: a build of two objects that ask each other ----
+
+build=$copy/build/release
+mkdir -p "$build"/{media,ir}/CMakeFiles/{a,b}.dir
+object() { # SOURCE FOLDER TEXT: an object of that text, as if it were the source's
+    printf '%b' "$3" | "${CC:-cc}" -x c -c -o "$build/$2.o" -
+}
+rooms() {
+    (cd "$copy" && INGOT_BUILD=build/release scripts/check-rooms 2>&1)
+}
+object media/image.c media/CMakeFiles/a.dir/image.c 'int f(void);int g(void){return f();}'
+object ir/attr.c ir/CMakeFiles/b.dir/attr.c 'int f(void){return 0;}'
+output=$(rooms)
+report $? "rooms in one direction are found:
+$output"
+object ir/attr.c ir/CMakeFiles/b.dir/attr.c 'int g(void);int f(void){return g();}'
+output=$(rooms)
+grep -q 'a circle of rooms: ir media' <<<"$output" &&
+    grep -q 'media -> ir: 1 symbols, such as f in media/image.c' <<<"$output"
+report $? "a circle by symbols is not found:
+$output"
+mv "$build/ir/CMakeFiles/b.dir/attr.c.o" "$build/ir/CMakeFiles/b.dir/ops.c.o"
+output=$(rooms)
+report $? "a registry closes a circle:
+$output"
+
+# ---- history ----
+
+repository=$(mktemp -d)
+trap 'rm -rf "$copy" "$repository"' EXIT
+commit() { # SUBJECT [BODY]
+    (cd "$repository" && git add -A &&
+        git -c user.name=t -c user.email=t@t commit -q --allow-empty -m "$1" ${2:+-m "$2"})
+}
+history() { # WORDS SUBJECT [BODY]: after that commit the check says so; "": nothing
+    local output first=HEAD~1
+    commit "${@:2}"
+    output=$(cd "$repository" && "$copy/scripts/check-history" "$first" 2>&1)
+    if [ -z "$1" ]; then
+        grep -q '^1 passed, 0 failed$' <<<"$output"
+    else
+        grep -qF -- "$1" <<<"$output" && grep -q '^0 passed, 1 failed$' <<<"$output"
+    fi
+    report $? "check-history after '$2' does not say '$1':
+$output"
+}
+git -C "$repository" init -q
+mkdir -p "$repository/base/text"
+printf 'line\n%.0s' {1..300} >"$repository/base/text/arena.c"
+commit "base: a file"
+history "" "base/text: a change that has an area"
+history "" "arena: a change of a file"
+history "" "arena.c, text: two areas"
+history "a subject of 76 columns" \
+    "base: a subject that has so many words that no terminal shows them in a row…"
+history "'words' is no area" "words: of no file"
+history "is no area" "no area at all"
+printf 'more\n%.0s' {1..101} >>"$repository/base/text/arena.c"
+history "101 changed lines and no body" "base: many lines"
+printf 'more\n%.0s' {1..101} >>"$repository/base/text/arena.c"
+history "" "base: many lines" "They are why."
+mkdir "$repository/base/other"
+mv "$repository/base/text/arena.c" "$repository/base/other/"
+history "" "base: a pure move of many lines"
+output=$(cd "$repository" && "$copy/scripts/check-history" 0123456789 2>&1)
+grep -q '^0 passed, 0 failed, 1 skipped$' <<<"$output"
+report $? "check-history without that commit is no skip:
+$output"
+output=$(cd "$copy" && GIT_CEILING_DIRECTORIES=$(dirname "$copy") scripts/check-history 2>&1)
+grep -q '^0 passed, 0 failed, 1 skipped$' <<<"$output"
+report $? "check-history without a repository is no skip:
+$output"
+
+# ---- room for one more ----
+
+# Each room takes one more file.
+while read -r folder; do
+    printf '/* One more.\n * SPDX-License-Identifier: Apache-2.0 */\n' \
+        >"$copy/$folder/one_more_file.c"
+done < <(cd "$copy" && find base media ir compose frontend passes codegen runtime driver \
+    tools -name '*.c' -printf '%h\n' | sort -u)
+output=$(cd "$copy" && scripts/check-structure folders_are_small files_say_what_they_are 2>&1)
+report $? "a room has no place for a file:
+$output"
+find "$copy" -name one_more_file.c -delete
+# One ONNX row, one verb, one line of each public header.
+for file in "$copy"/frontend/onnx/ops/*/*.def "$copy"/include/ingot/*.h; do
+    printf '/* one more */\n' >>"$file"
+done
+printf '/* A verb.\n * SPDX-License-Identifier: Apache-2.0 */\n' \
+    >"$copy/tools/ingot/verbs/one_more.c"
+output=$(cd "$copy" && scripts/check-structure folders_are_small files_are_small 2>&1)
+report $? "no place for a row, a verb or a line of the API:
+$output"
+restore $(cd "$copy" && echo frontend/onnx/ops/*/*.def include/ingot/*.h) \
+    tools/ingot/verbs/one_more.c
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/edit/editor.h"
 
+#include "base/platform/context_map.h"
+
 #include <string.h>
 
 typedef struct filling {

@@ -8,6 +8,7 @@
  */
 #include "frontend/onnx/import/import.h"
 
+#include "base/platform/context_map.h"
 #include "ir/parse/read.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "frontend/onnx/read/model.h"
 
 #include "base/checked.h"
+#include "base/platform/context_map.h"
 #include "base/platform/platform.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/map.h"
+#include "base/platform/context_map.h"
 #include "base/platform/platform.h"
 #include "frontend/torch/pickle/pickle.h"
 

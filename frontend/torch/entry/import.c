@@ -1,6 +1,7 @@
 /* The way of a file: program, signature, evaluation, graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/entry/bound.h"
+#include "base/platform/context_map.h"
 #include "frontend/torch/entry/entry.h"
 #include "frontend/torch/eval/table.h"
 #include "frontend/torch/python/python.h"
