@@ -1,6 +1,11 @@
 /* A module as a text file, with its constants beside it.
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Two files cannot be replaced at once.  The text holds a hash of each constant that
+ * lies in a file, so that a text of one writing does not run with the constants of
+ * another. */
 #include "driver/host.h"
+#include "ir/semantics/used.h"
 #include "ir/text/text.h"
 
 #include <string.h>
@@ -36,6 +41,21 @@ static void move_constant(text_file *file, ig_data *data) {
     file->size = data->offset + data->size;
 }
 
+/* The copy is only printed. */
+static void drop_unused(text_file *file) {
+    ig_module *copy = file->copy;
+    ig_map used;
+    size_t kept = 0;
+    ig_used_list(copy, &copy->arena, &used);
+    for (size_t i = 0; i < copy->weights.count; i++) {
+        ig_weight *weight = copy->weights.items[i];
+        if (ig_map_get_id(&used, IG_MAP_PTR(weight))) {
+            copy->weights.items[kept++] = weight;
+        }
+    }
+    copy->weights.count = kept;
+}
+
 static ig_status report_write(const text_file *file, ig_status status,
                               const char *why) {
     ig_location where = { .file = file->path };
@@ -52,6 +72,7 @@ static ig_status write_files(void *arguments) {
     size_t folder = slash ? (size_t)(slash - file->path) + 1 : 0;
     copy->folder = ig_arena_copy(arena, file->path, folder);
     file->weights = ig_arena_printf(arena, "%s.weights", file->path);
+    drop_unused(file);
     for (size_t i = 0; i < copy->weights.count; i++) {
         ig_weight *weight = copy->weights.items[i];
         bool is_long = !weight->is_recipe && !weight->data.is_splat &&
@@ -64,7 +85,8 @@ static ig_status write_files(void *arguments) {
     }
     ig_writer text;
     ig_writer_init(&text, arena);
-    ig_print_module(copy, &text);
+    ig_print_options options = { .file_hashes = true };
+    ig_print_module_with(copy, &options, &text);
     if (file->parts.count) {
         ig_status status = ig_file_publish(file->weights, file->parts.items,
                                            file->parts.count, why);

@@ -66,8 +66,9 @@ static ig_status map_file(int file, const struct stat *facts, ig_file_map *out_m
         .size = (size_t)facts->st_size,
         .device = facts->st_dev,
         .inode = facts->st_ino,
-        .mtime_ns = (uint64_t)facts->st_mtim.tv_sec * 1000000000u +
-                    (uint64_t)facts->st_mtim.tv_nsec,
+        /* Of the last change: the time of modification is what anybody sets it to. */
+        .mtime_ns = (uint64_t)facts->st_ctim.tv_sec * 1000000000u +
+                    (uint64_t)facts->st_ctim.tv_nsec,
     };
     if (out_map->size == 0) {
         return IG_OK; /* nothing to map */

@@ -2,6 +2,7 @@
 #include "driver/artifact/record.h"
 
 #include "driver/host.h"
+#include "ir/semantics/used.h"
 #include "ir/text/text.h"
 #include "passes/shard/divided.h"
 
@@ -12,40 +13,6 @@
 
 static bool is_stored(const ig_weight *weight) {
     return !weight->is_recipe && !weight->data.is_splat && weight->data.bytes;
-}
-
-/* Bodies nest at most limits.graph_depth deep. */
-static void note_used(const ig_module *module, const ig_block *block, ig_map *used) {
-    for (const ig_op *op = block->first; op; op = op->next) {
-        if (op->code == IG_OP_weight || op->code == IG_OP_table) {
-            ig_weight *weight = ig_module_weight(module,
-                                                 ig_attr_str(op, IG_weight_name));
-            ig_map_set_id(used, IG_MAP_PTR(weight), weight);
-        }
-        for (uint32_t i = 0; i < op->body_count; i++) {
-            note_used(module, op->bodies[i], used);
-        }
-    }
-}
-
-/* Constants that some graph reads: imports leave others behind, such as one of which
- * all tables are parts. */
-static void list_used(const ig_module *module, ig_arena *arena, ig_map *used) {
-    ig_map_init(used, arena);
-    for (size_t i = 0; i < module->graphs.count; i++) {
-        const ig_graph *graph = module->graphs.items[i];
-        note_used(module, &graph->body, used);
-        for (uint32_t k = 0; k < graph->state_count; k++) {
-            ig_weight *weight = ig_module_weight(module, graph->states[k]);
-            ig_map_set_id(used, IG_MAP_PTR(weight), weight);
-        }
-    }
-    for (size_t i = 0; i < module->weights.count; i++) {
-        ig_weight *weight = module->weights.items[i];
-        if (weight->is_recipe) {
-            ig_map_set_id(used, IG_MAP_PTR(weight), weight);
-        }
-    }
 }
 
 enum { NOT_THERE = -1 };
@@ -106,15 +73,15 @@ static void add_table(shard_record *record, ig_module *module, const ig_weight *
     IG_PUSH(&module->arena, &record->tables, table);
 }
 
-shard_record *shard_record_begin(ig_module *module, ig_op *const *tables,
-                                 size_t count, int64_t world, int64_t rank) {
+shard_record *shard_record_begin(ig_module *module, ig_op *const *tables, size_t count,
+                                 int64_t world, int64_t rank) {
     ig_arena *arena = &module->arena;
     shard_record *record = IG_NEW(arena, shard_record);
     int64_t *offsets = IG_NEW_ARRAY(arena, int64_t, module->weights.count);
     record->world = world;
     record->rank = rank;
     ig_map used;
-    list_used(module, arena, &used);
+    ig_used_list(module, arena, &used);
     record->bytes = place_constants(module, &used, offsets);
     for (size_t i = 0; i < module->weights.count; i++) {
         const ig_weight *weight = module->weights.items[i];
@@ -244,7 +211,12 @@ static ig_str put_record(const shard_record *record, const ig_artifact_writer *w
         ig_put(&out, i ? ",\n  " : "\n  ");
         put_table(&out, &record->tables.items[i], w);
     }
-    ig_put(&out, "]}\n");
+    ig_put(&out, "]");
+    if (record->made_of) {
+        ig_put(&out, ",\n \"made_of\": ");
+        ig_put_json_string(&out, ig_str_of(record->made_of));
+    }
+    ig_put(&out, "}\n");
     return ig_writer_str(&out);
 }
 
@@ -267,4 +239,10 @@ size_t shard_record_entries(const shard_record *record, const ig_artifact_writer
     out[2] = (ig_artifact_entry){ ig_str_of(SHARD_ENTRY_WEIGHTS),
                                   copy_dense(record, w->arena) };
     return SHARD_ENTRIES;
+}
+
+/* `of` is a hash of the model with its weights and of the plan, `made_of` too. */
+void shard_record_put_key(const shard_record *record, ig_writer *key) {
+    ig_put(key, "\nrank %lld of %lld of %lld", (long long)record->rank,
+           (long long)record->world, (long long)record->of);
 }

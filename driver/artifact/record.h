@@ -42,16 +42,19 @@ typedef struct shard_record {
     IG_VEC(shard_held) tables;
     IG_VEC(ig_artifact_span) dense; /* of rank 0: offset in the file */
     ig_str text;                    /* of rank 0 */
+    const char *made_of;            /* what the plan says of its origin, or NULL */
 } shard_record;
 
 /* A record of the module as it is, before its tables are marked: `tables` are those
  * that bags look up.  In the module's arena. */
-shard_record *shard_record_begin(ig_module *module, ig_op *const *tables,
-                                 size_t count, int64_t world, int64_t rank);
+shard_record *shard_record_begin(ig_module *module, ig_op *const *tables, size_t count,
+                                 int64_t world, int64_t rank);
 /* Once they are marked, and not yet divided: what this rank has. */
 ig_status shard_record_pieces(shard_record *record, ig_module *module);
 /* The entries, by the constants that the artifact has; the number of them. */
 size_t shard_record_entries(const shard_record *record, const ig_artifact_writer *w,
                             ig_artifact_entry out[SHARD_ENTRIES]);
+/* What tells the entries of two records apart. */
+void shard_record_put_key(const shard_record *record, ig_writer *key);
 
 #endif

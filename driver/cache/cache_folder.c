@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,11 @@ static int by_age(const void *a, const void *b) {
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
+/* Another process may have removed it. */
+static bool is_gone(int folder, const char *name) {
+    return unlinkat(folder, name, 0) == 0 || errno == ENOENT;
+}
+
 /* Leaves at most `limit` bytes in one folder, and counts what is left. */
 static void trim_kind(const char *folder, const char *kind, uint64_t limit,
                       ig_cache_usage *out) {
@@ -94,7 +100,7 @@ static void trim_kind(const char *folder, const char *kind, uint64_t limit,
     out->count = all.count;
     for (size_t i = 0; i < all.count; i++) {
         bool is_excess = limit == 0 || all.bytes > limit;
-        if (is_excess && unlinkat(all.folder, all.items[i].name, 0) == 0) {
+        if (is_excess && is_gone(all.folder, all.items[i].name)) {
             all.bytes -= all.items[i].bytes;
             out->count--;
         }

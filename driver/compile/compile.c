@@ -11,6 +11,7 @@
 #include "driver/artifact/emit.h"
 #include "driver/compile/isolate.h"
 #include "driver/cache/key.h"
+#include "driver/artifact/record.h"
 #include "ingot/runtime.h"
 
 #include <assert.h>
@@ -85,6 +86,19 @@ static bool is_watched(const ig_compile_options *options) {
     return is_set;
 }
 
+/* A file of one rank holds more than a program in memory of the same module. */
+static void add_record_key(compile_call *call) {
+    const ig_compilation *build = &call->build;
+    ig_writer key;
+    if (!build->module->shards || !build->path) {
+        return;
+    }
+    ig_writer_init(&key, call->build.payloads.arena);
+    ig_put_str(&key, call->key);
+    shard_record_put_key(build->module->shards, &key);
+    call->key = ig_writer_str(&key);
+}
+
 /* Sets folder and key, and finds a cached artifact. */
 static ig_status look_up(compile_call *call) {
     ig_compilation *build = &call->build;
@@ -103,6 +117,7 @@ static ig_status look_up(compile_call *call) {
     call->key = ig_key_of_model(build->module, &build->options, &build->payloads,
                                 build->path, &status);
     if (status == IG_OK) {
+        add_record_key(call);
         call->cached = ig_cache_find_model(build->folder, call->key);
     }
     return status;
@@ -431,8 +446,9 @@ static ig_status run_isolated(ig_context *context, const char *path,
     ig_import_options how = { 0 };
     ig_options_take(&how, sizeof how, import);
     if (how.checkpoint) {
-        ig_status status = ig_error(&context->diag, IG_UNSUPPORTED, NULL,
-                                    "weights of a checkpoint are not read in isolation");
+        ig_status status =
+            ig_error(&context->diag, IG_UNSUPPORTED, NULL,
+                     "weights of a checkpoint are not read in isolation");
         return ig_host_settle(context, status);
     }
     compile_call call = { .context = context,

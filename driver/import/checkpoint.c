@@ -155,8 +155,8 @@ static ig_status make_room(giver *g, char **out_room) {
                           .base_size = g->bytes,
                           .device = facts.st_dev,
                           .inode = facts.st_ino };
-    map->mtime_ns = (uint64_t)facts.st_mtim.tv_sec * 1000000000u +
-                    (uint64_t)facts.st_mtim.tv_nsec;
+    map->mtime_ns = (uint64_t)facts.st_ctim.tv_sec * 1000000000u +
+                    (uint64_t)facts.st_ctim.tv_nsec;
     *out_room = room;
     return IG_OK;
 }

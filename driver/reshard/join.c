@@ -14,6 +14,7 @@
 
 #include "base/checked.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +61,8 @@ typedef struct joiner {
     char *block;
 } joiner;
 
-#define JOIN_ERROR(j, status, file_path, ...)                             \
-    ig_error(&(j)->context->diag, status, where_of(j, file_path), \
-             __VA_ARGS__)
+#define JOIN_ERROR(j, status, file_path, ...) \
+    ig_error(&(j)->context->diag, status, where_of(j, file_path), __VA_ARGS__)
 
 static const ig_location *where_of(joiner *j, const char *path) {
     ig_location *where = IG_NEW(&j->arena, ig_location);
@@ -102,8 +102,9 @@ static ig_status open_part(joiner *j, const char *path, joined_part *part) {
     IG_TRY(ig_json_read(j->context, &j->arena, where_of(j, path), text, &part->record));
     return number_of(part->record, "version") == SHARD_VERSION
                ? IG_OK
-               : JOIN_ERROR(j, IG_UNSUPPORTED, path,
-                            "another release of Ingot has written it; compile it again");
+               : JOIN_ERROR(
+                     j, IG_UNSUPPORTED, path,
+                     "another release of Ingot has written it; compile it again");
 }
 
 /* All ranks of one model and plan, in their order. */
@@ -118,8 +119,7 @@ static ig_status open_parts(joiner *j) {
             return JOIN_ERROR(j, IG_INVALID, j->paths[i],
                               "it is the artifact of rank %lld of %lld, and that of "
                               "rank %zu is wanted",
-                              (long long)rank,
-                              (long long)world, i);
+                              (long long)rank, (long long)world, i);
         }
         if (world != (int64_t)j->count) {
             return JOIN_ERROR(j, IG_INVALID, j->paths[i],
@@ -353,31 +353,66 @@ static ig_file_part next_part(void *user) {
     return part;
 }
 
+/* The numbers after the file's name, "), and between them and it the hash of what
+ * stands there: a text names its file by content.  `text` begins after the name. */
+static size_t put_place(const joiner *j, const ig_file_map *weights, ig_str text,
+                        ig_writer *out) {
+    const char *close = memchr(text.data, ')', text.size);
+    long long offset = -1, size = -1;
+    char place[64] = "";
+    size_t length = close ? (size_t)(close - text.data) : 0;
+    snprintf(place, sizeof place, "%.*s", (int)(length < 63 ? length : 63), text.data);
+    bool is_place = sscanf(place, ", %lld, %lld", &offset, &size) == 2 && offset >= 0 &&
+                    size >= 0 && offset <= j->bytes && size <= j->bytes - offset &&
+                    (uint64_t)j->bytes <= weights->size;
+    if (!is_place) {
+        return 0;
+    }
+    uint64_t hash = ig_hash_bytes((const char *)weights->data + offset, (size_t)size,
+                                  0);
+    ig_put_bytes(out, text.data, length);
+    ig_put(out, ", 0x%016llx", (unsigned long long)hash);
+    return length;
+}
+
 /* The text, with the file's name in place of SHARD_FILE. */
-static ig_status write_text(joiner *j) {
+static void put_text(const joiner *j, const ig_file_map *weights, ig_str text,
+                     ig_writer *out) {
     static const char mark[] = "\"" SHARD_FILE "\"";
     const char *slash = strrchr(j->weights, '/');
+    for (size_t left = text.size; left;) {
+        const char *at = text.data + text.size - left;
+        const char *found = memmem(at, left, mark, sizeof mark - 1);
+        size_t size = found ? (size_t)(found - at) : left;
+        ig_put_bytes(out, at, size);
+        left -= size;
+        if (found) {
+            ig_put_json_string(out, ig_str_of(slash ? slash + 1 : j->weights));
+            left -= sizeof mark - 1;
+            ig_str rest = { text.data + text.size - left, left };
+            left -= put_place(j, weights, rest, out);
+        }
+    }
+}
+
+static ig_status write_text(joiner *j) {
+    ig_file_map weights;
     ig_str text;
     ig_writer out;
     char why[256];
     if (!ig_container_find(&j->parts[0].container, SHARD_ENTRY_TEXT, &text)) {
         return refuse_record(j, &j->parts[0]);
     }
-    ig_writer_init(&out, &j->arena);
-    for (size_t left = text.size; left;) {
-        const char *at = text.data + text.size - left;
-        const char *found = memmem(at, left, mark, sizeof mark - 1);
-        size_t size = found ? (size_t)(found - at) : left;
-        ig_put_bytes(&out, at, size);
-        left -= size;
-        if (found) {
-            ig_put_json_string(&out, ig_str_of(slash ? slash + 1 : j->weights));
-            left -= sizeof mark - 1;
-        }
+    ig_status status = ig_file_map_open(j->weights, &weights, why);
+    if (status != IG_OK) {
+        return JOIN_ERROR(j, status, j->weights, "cannot read: %s", why);
     }
+    ig_writer_init(&out, &j->arena);
+    put_text(j, &weights, text, &out);
+    ig_file_map_close(&weights);
     ig_str all = ig_writer_str(&out);
     ig_file_part part = { all.data, all.size };
-    ig_status status = ig_file_publish(j->to, &part, 1, why);
+    status = ig_file_publish(j->to, &part, 1, why);
     return status == IG_OK ? IG_OK
                            : JOIN_ERROR(j, status, j->to, "cannot write: %s", why);
 }
@@ -396,9 +431,8 @@ static ig_status join_files(void *arguments) {
     j->weights = ig_arena_printf(&j->arena, "%s.weights", j->to);
     ig_file_remove_stale(j->to);
     ig_status status = ig_file_publish_stream(j->weights, next_part, j, why);
-    return status == IG_OK
-               ? write_text(j)
-               : JOIN_ERROR(j, status, j->weights, "cannot write: %s", why);
+    return status == IG_OK ? write_text(j)
+                           : JOIN_ERROR(j, status, j->weights, "cannot write: %s", why);
 }
 
 ig_status ig_artifacts_join(ig_context *context, const char *const *paths, size_t count,
@@ -410,5 +444,36 @@ ig_status ig_artifacts_join(ig_context *context, const char *const *paths, size_
         ig_file_map_close(&j.parts[i].map);
     }
     ig_arena_fini(&j.arena);
+    return ig_host_settle(context, status);
+}
+
+/* ---- what an artifact says of itself ---- */
+
+typedef struct shards_call {
+    joiner join;
+    const char *text;
+} shards_call;
+
+static ig_status read_shards(void *arguments) {
+    shards_call *call = arguments;
+    joiner *j = &call->join;
+    ig_str text;
+    j->parts = IG_NEW_ARRAY(&j->arena, joined_part, 1);
+    IG_TRY(open_part(j, j->to, &j->parts[0]));
+    (void)ig_container_find(&j->parts[0].container, SHARD_ENTRY, &text);
+    call->text = ig_arena_copy(&ig_host_of(j->context)->arena, text.data, text.size);
+    return IG_OK;
+}
+
+ig_status ig_artifact_shards(ig_context *context, const char *path,
+                             const char **out_json) {
+    shards_call call = { .join = { .context = context, .to = path }, .text = "" };
+    ig_arena_init(&call.join.arena, &context->budget);
+    ig_status status = ig_host_guard(context, read_shards, &call);
+    if (call.join.parts) {
+        ig_file_map_close(&call.join.parts[0].map);
+    }
+    ig_arena_fini(&call.join.arena);
+    *out_json = call.text;
     return ig_host_settle(context, status);
 }

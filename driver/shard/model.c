@@ -25,6 +25,7 @@ typedef struct model_call {
     ig_compile_options options;
     int64_t rank, world;
     int64_t of; /* what programs of one model and plan have in common */
+    const char *made_of;
     ig_dtype wire;
     bool is_distinct; /* tables whose entries do not say */
     int64_t chunks;   /* of the batch */
@@ -436,6 +437,7 @@ static shard_record *begin_record(const model_call *call) {
     shard_record *record = shard_record_begin(call->module, tables, call->tables.count,
                                               call->world, call->rank);
     record->of = call->of;
+    record->made_of = call->made_of;
     return record;
 }
 
@@ -444,6 +446,8 @@ static ig_status shard_module(void *arguments) {
     const ig_json *plan;
     IG_TRY(ig_json_read(call->module->context, call->arena, where_of(call),
                         ig_str_of(call->text), &plan));
+    const char *made_of = ig_json_text(ig_json_get(plan, "made_of"));
+    call->made_of = made_of ? ig_arena_strdup(&call->module->arena, made_of) : NULL;
     IG_TRY(read_world(call, plan));
     IG_TRY(read_wire(call, plan));
     IG_TRY(read_distinct(call, plan, &call->is_distinct));

@@ -60,10 +60,11 @@ IG_API IG_MUST_USE ig_status ig_module_tables(ig_module *module,
  * each with "name", "sharding_type" and "shards" (rank, size and offset in rows and
  * columns).  A name is that of a weight, or stands between dots in one; shards cover
  * their table once, in any way; tables of "data_parallel", and those that the plan does
- * not name, every rank has whole.  Programs of all ranks meet in collectives
- * (docs/sharding.md); "communication" "fp16", "bf16" or "int8" (codes, and a step
- * for each row): rows of f32 travel so, rounded; "deduplicate" true, of the plan or of
- * a table's entry: an id travels once, and bags are pooled at home.
+ * not name, every rank has whole.  "made_of", a text, is kept in the artifact.
+ * Programs of all ranks meet in collectives (docs/sharding.md); "communication" "fp16",
+ * "bf16" or "int8" (codes, and a step for each row): rows of f32 travel so, rounded;
+ * "deduplicate" true, of the plan or of a table's entry: an id travels once, and bags
+ * are pooled at home.
  * `name` stands for the plan in messages.  After an error the
  * module is to be closed.  Errors: IG_INVALID for a plan that is bad or of another
  * model, IG_UNSUPPORTED for a table that cannot be divided so. */
@@ -79,6 +80,11 @@ IG_API IG_MUST_USE ig_status ig_module_shard(ig_module *module, const char *name
 IG_API IG_MUST_USE ig_status ig_artifacts_join(ig_context *context,
                                                const char *const *paths, size_t count,
                                                const char *to);
+/* What an artifact of a rank says of itself: {"world_size", "rank", "tables" …}, and
+ * "made_of" where the plan had such a text.  *out_json is the context's until its next
+ * call.  Errors: IG_INVALID for what is no rank's artifact; IG_IO. */
+IG_API IG_MUST_USE ig_status ig_artifact_shards(ig_context *context, const char *path,
+                                                const char **out_json);
 /* Runs the programs of all `world` ranks, one module a rank and all of one context, by
  * the reference interpreter side by side in this process, without any transport.
  * inputs[r] are rank r's, as ig_interpret_run takes them; (*out_outputs)[r] are what it

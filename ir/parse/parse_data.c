@@ -147,6 +147,30 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
     return IG_OK;
 }
 
+/* The hash of the bytes, which may be absent: a text and the file beside it may be of
+ * two writings, or the file may have been replaced. */
+static ig_status check_hash(ig_parser *p, const ig_data *data, const char *name) {
+    if (!ig_parse_accept(p, ',')) {
+        return IG_OK;
+    }
+    ig_str text = p->token.text;
+    if (!ig_parse_is(p, IG_TOKEN_HEX) || text.size != 2 + IG_TEXT_HASH_DIGITS) {
+        return ig_parse_expected(p, "a hash, 0x and 16 digits");
+    }
+    uint64_t said = 0, hash = ig_hash_bytes(data->bytes, (size_t)data->size, 0);
+    for (size_t i = 2; i < text.size; i++) {
+        said = said << 4 | (uint64_t)hex_value(text.data[i]);
+    }
+    if (said != hash) {
+        return ig_parse_error(p, &p->token,
+                              "'%s' holds other bytes at %lld than those that this "
+                              "text was written with",
+                              name, (long long)data->offset);
+    }
+    ig_parse_advance(p);
+    return IG_OK;
+}
+
 static ig_status read_file(ig_parser *p, ig_data *data) {
     ig_token at = p->token;
     const ig_file_map *map = NULL;
@@ -170,6 +194,7 @@ static ig_status read_file(ig_parser *p, ig_data *data) {
     }
     data->bytes = (const char *)map->data + data->offset;
     data->file = ig_arena_printf(p->arena, "%s%s", p->module->folder, name);
+    IG_TRY(check_hash(p, data, name));
     return ig_parse_expect(p, ')', "')'");
 }
 

@@ -225,7 +225,12 @@ static void put_content(ig_printer *p, const ig_data *data) {
     if (data->file) {
         ig_put(p->out, "file(");
         put_file_name(p, ig_str_of(data->file));
-        ig_put(p->out, ", %lld, %lld)", (long long)data->offset, (long long)data->size);
+        ig_put(p->out, ", %lld, %lld", (long long)data->offset, (long long)data->size);
+        if (p->options->file_hashes && data->bytes) {
+            uint64_t hash = ig_hash_bytes(data->bytes, (size_t)data->size, 0);
+            ig_put(p->out, ", 0x%016llx", (unsigned long long)hash);
+        }
+        ig_put_char(p->out, ')');
     } else if (data->is_splat) {
         ig_put(p->out, "splat(");
         ig_element_print((ig_dtype)data->type->dtype, data->bytes, 0, p->out);

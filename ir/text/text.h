@@ -22,11 +22,14 @@ void ig_print_line_attr(ig_printer *printer, const ig_op *op, uint32_t slot,
 void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writer);
 
 /* Variations of the plain form; zero is the plain form. */
+enum { IG_TEXT_HASH_DIGITS = 16 };
+
 typedef struct ig_print_options {
     bool locations; /* each op's location follows it as loc {…} */
     int64_t
-        data_bytes; /* longer constants are elided, and then the text does not parse;
+        data_bytes;   /* longer constants are elided, and then the text does not parse;
                          * 0: never */
+    bool file_hashes; /* a constant in a file is named by its content too */
     /* Called after the head line of a graph (op NULL) and of each op, to add lines. */
     void (*note)(void *user, const ig_op *op, ig_writer *writer);
     void *user;

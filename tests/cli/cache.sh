@@ -237,3 +237,35 @@ INGOT_CACHE_DIR=$tmp/no-folder "$ingot" run "$tmp/large.onnx" --input 'x=f32[1,4
     -o "$tmp/large.npz" 2>"$tmp/out"
 holds "a folder that is not used is said once" [ "$(grep -c 'not used' "$tmp/out")" = 1 ]
 export INGOT_CACHE_DIR=$tmp/cache
+
+# A file of the same size, time and inode as before is not the same file.
+mkdir "$tmp/replaced"
+head -c 2097152 /dev/zero >"$tmp/replaced/w.bin"
+tr '\0' '\100' <"$tmp/replaced/w.bin" >"$tmp/replaced/two.bin"
+touch -d 2001-01-01 "$tmp"/replaced/*.bin
+cat >"$tmp/replaced/m.ig" <<'E'
+module @replaced {
+  weight @w : f32[524288] = file("w.bin", 0, 2097152)
+  graph @main(%x: f32[524288]) -> (f32[1]) {
+    %0 = add %x, @w : f32[524288]
+    %1 = slice %0 {starts = [0], sizes = [1]} : f32[1]
+    ret %1
+  }
+}
+E
+first_of_replaced() {
+    "$ingot" run -q "$tmp/replaced/m.ig" --input 'x=f32[524288]=0' | tail -1
+}
+sleep 3 # what changed lately may change again within a tick of the clock
+check "the first weights" 0 "0" first_of_replaced
+cp -p "$tmp/replaced/two.bin" "$tmp/replaced/w.bin"
+check "weights with the same old time are read again" 0 "3.00" first_of_replaced
+
+# Several processes that empty one cache do not count what another removed as left.
+mkdir -p "$tmp/emptied/models" && chmod -R 700 "$tmp/emptied"
+(cd "$tmp/emptied/models" && seq -f '%032g' 1 4000 | xargs touch)
+for i in 1 2 3 4; do
+    INGOT_CACHE_DIR=$tmp/emptied "$ingot" cache clear >"$tmp/clear$i" 2>&1 || echo "$i failed" &
+done >"$tmp/clears"
+wait
+holds "caches are emptied side by side" test ! -s "$tmp/clears"

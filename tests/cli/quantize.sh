@@ -27,6 +27,15 @@ check "the text stands alone" 0 "first.int8" grep first.int8 "$tmp/mlp8.ig"
 mkdir "$tmp/quantised_moved" && cp "$tmp/mlp8.ig" "$tmp/mlp8.ig.weights" "$tmp/mlp.onnx" "$tmp/quantised_moved"
 holds "and moves with its weights" "$ingot" run "$tmp/quantised_moved/mlp8.ig" --inputs "$data"
 
+holds "the text names its weights by content" grep -q 'mlp8.ig.weights", [0-9]*, [0-9]*, 0x[0-9a-f]*)' \
+    "$tmp/mlp8.ig"
+holds "originals that nothing reads are not written" sh -c "! grep -q 'weight @first.weight :' '$tmp/mlp8.ig'"
+cp "$tmp/mlp8.ig" "$tmp/quantised_moved/torn.ig"
+sed -i 's/mlp8.ig.weights/torn.ig.weights/' "$tmp/quantised_moved/torn.ig"
+tr '\001\002' '\002\001' <"$tmp/mlp8.ig.weights" >"$tmp/quantised_moved/torn.ig.weights"
+check "weights of another writing are refused" 3 "torn.ig.weights" \
+    "$ingot" run "$tmp/quantised_moved/torn.ig" --inputs "$data"
+
 # Reports.
 claims() {
     local what=$1

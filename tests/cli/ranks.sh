@@ -281,9 +281,28 @@ holds "which give the same" gives_the_same \
 rm "$reshard/new1.ingot"
 check "what is there is not made again" 0 "new2.ingot: is there already" \
     "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/three.json" -o "$reshard/new%r.ingot"
+sed '0,/{/s//{"note": 1, /' "$reshard/three.json" >"$reshard/noted.json"
+touch -d 2001-01-01 "$reshard/noted.json"
+check "an older file of another plan makes them anew" 0 "new2.ingot: written" \
+    "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/noted.json" -o "$reshard/new%r.ingot"
+check "so does another target" 0 "new0.ingot: written" \
+    "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/noted.json" -t cpu:v2 -o "$reshard/new%r.ingot"
+check "whose code it has" 0 '"levels": "v2"' "$ingot" inspect --json "$reshard/new0.ingot"
+cp -p "$reshard/old0.ingot" "$reshard/kept" && cp -p "$reshard/kept" "$reshard/old0.ingot"
+check "and a source that was written again with its old time" 0 "new1.ingot: written" \
+    "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/noted.json" -t cpu:v2 -o "$reshard/new%r.ingot"
 check "three ranks become the model" 0 "" "$ingot" reshard "$reshard/new%r.ingot" -o "$reshard/back.ig"
 check "so do two" 0 "" "$ingot" reshard "$reshard/old%r.ingot" -o "$reshard/again.ig"
 holds "with the same bytes" cmp "$reshard/back.ig.weights" "$reshard/again.ig.weights"
+holds "which the text names by content" grep -q 'back.ig.weights", [0-9]*, [0-9]*, 0x[0-9a-f]*)' \
+    "$reshard/back.ig"
+mkdir "$reshard/fresh"
+INGOT_CACHE_DIR=$reshard/fresh "$ingot" run -q "$reshard/back.ig" --ranks 2 --plan "$reshard/two.json" \
+    "${given[@]}" >"$tmp/whole2"
+INGOT_CACHE_DIR=$reshard/fresh "$ingot" compile -q "$reshard/back.ig" --plan "$reshard/two.json" --rank 0 \
+    -o "$reshard/after_run.ingot"
+holds "what a run of ranks left in the cache lacks nothing of an artifact" \
+    grep -q whole.weights "$reshard/after_run.ingot"
 holds "which gives the same" gives_the_same "$ingot" run -q "$reshard/back.ig" "${given[@]}"
 rm "$reshard/new2.ingot"
 check "a rank that is missing" 3 "it is one of 3 ranks, and 2 artifacts are given" \

@@ -7,9 +7,11 @@ import gc
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+import weakref
 from types import SimpleNamespace
 
 try:
@@ -207,6 +209,56 @@ class Collections(Folder):
         loader, _, weight = self.batches(url, [[3, 2, 1, 4]], init=0.5)
         rows = next(iter(loader)).values()
         self.assertEqual(weight[rows][:, 0].tolist(), [3, 4, 3, 0.5])
+
+
+class Rows(Folder):
+    def test_a_release_while_a_fetch_fails_is_waited_for(self):
+        model = Model(8)
+        loader, _ = tde.wrap("memory://", [], model, {"emb": [model.config]}, parallel=False)
+        table, = loader.tables
+        fetch, failures = table.fetch, []
+
+        def fail_once(ids, now):
+            if not failures:  # and the batch before is released at this very moment
+                failures.append(now)
+                loader.released = now - 1
+                raise tde.LimitError("all rows are in use")
+            return fetch(ids, now)
+
+        table.fetch = fail_once
+        rows = loader._fetch(table, torch.tensor([5, 6]), 3, None)
+        self.assertEqual((len(rows), failures), (2, [3]))
+
+    def test_closing_ends_tables_and_stores(self):
+        model = Model(4)
+        loader, _ = tde.wrap(f"lmdb://{self.folder}/closed.mdb", [jagged([1, 2])], model,
+                             {"emb": [model.config]})
+        self.assertEqual(len(list(loader)), 1)
+        store = weakref.ref(loader.tables[0].store)
+        tde.close(model)
+        self.assertIsNone(store())
+        with self.assertRaisesRegex(tde.InvalidError, "closed"):
+            list(loader)
+
+    def test_plug_ins_are_finalized_at_the_end_of_a_program(self):
+        library = os.path.join(os.environ["PYTHONPATH"].split(":")[0], "..", "unit",
+                               "libtest_store_v1.so")
+        if not os.path.exists(library):
+            self.skipTest("no test_store_v1")
+        with open(f"{self.folder}/program.py", "w") as file:
+            file.write("import sys; sys.path.insert(0, sys.argv[1])\n"
+                       "import test_dynamic as t, torch\n"
+                       "torch.ops.tde.register_io(sys.argv[2])\n"
+                       "m = t.Model(4)\n"
+                       "loader, _ = t.tde.wrap('toy1://x', [t.jagged([1])], m,\n"
+                       "                       {'emb': [m.config]})\n"
+                       "m.itself = [m, loader]  # lives as long as the process\n"
+                       "import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(loader))\n")
+        told = f"{self.folder}/told"
+        subprocess.run([sys.executable, f"{self.folder}/program.py",
+                        os.path.dirname(os.path.abspath(__file__)), library],
+                       env={**os.environ, "TOY_FINALIZED": told}, check=True)
+        self.assertTrue(os.path.exists(told))
 
 
 class Errors(Folder):

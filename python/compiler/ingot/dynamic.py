@@ -14,6 +14,7 @@ optimiser's states alike, while the last one is trained on.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import atexit
 import collections
 import ctypes
 import pathlib
@@ -26,7 +27,7 @@ import torch
 from ingot_runtime import (CancelledError, Error, FileError, InternalError, InvalidError,
                            LimitError, UnsupportedError)
 
-__all__ = ["register_io", "save", "wrap"]
+__all__ = ["close", "register_io", "save", "wrap"]
 
 LOOK_AHEAD = 2  # batches, unless num_prefetch says otherwise
 _LAST_TIME = (1 << 27) - 1
@@ -200,8 +201,17 @@ class _Table:
         if getattr(self, "handle", None) and _library is not None:
             _library.ig_dynamic_destroy(self.handle)
 
+    def close(self):
+        """Ends the table, and its store where no other table has that."""
+        handle, self.handle = self.handle, None
+        if handle:
+            _store().ig_dynamic_destroy(handle)
+        self.store = None  # which the table used until now
+
     def fetch(self, ids, time):
         """The rows of these ids, which are in memory from now on."""
+        if self.handle is None:
+            raise InvalidError(f"{self.name}: the table was closed")
         rows = torch.empty_like(ids)
         _call(_store().ig_dynamic_fetch, self.handle, _Call, time, ids.data_ptr(),
               ids.numel(), rows.data_ptr())
@@ -470,7 +480,7 @@ class _Loader:
                     rows = table.fetch(whole, time)
                 return rows[begin:begin + len(ids)]
             except LimitError:
-                if min(r for r in self.ranks.gather(self.released)) >= time - 1:
+                if done >= time - 1:  # of all ranks, as the fetch that failed knew it
                     raise
             with self.done:
                 self.done.wait_for(lambda: self.released > done or (
@@ -478,6 +488,11 @@ class _Loader:
             if is_over is not None and is_over.is_set():
                 raise CancelledError("the loader was closed")
             done = min(self.ranks.gather(self.released))
+
+    def close(self):
+        with self.lock:
+            for table in self.tables:
+                table.close()
 
     def _begin_batch(self):
         if self.time == _LAST_TIME:
@@ -559,3 +574,17 @@ def save(module):
         with loader.lock:
             for table in loader.tables:
                 table.save()
+
+
+def close(module):
+    """Ends what `wrap` began: its tables and, where nothing else uses them, its stores, whose
+    plug-ins hear of it (IO_Finalize).  Rows that are not saved stay in memory alone.  What is
+    left open is closed as the program ends."""
+    for loader in _loaders.pop(module, ()):
+        loader.close()
+
+
+@atexit.register
+def _close_all():
+    for module in list(_loaders):
+        close(module)

@@ -94,7 +94,9 @@ static const char finder_source[] =
     "        file = '<ingot ' + name + '>'\n"
     "        exec(compile(self.sources[name], file, 'exec'), module.__dict__)\n"
     "finder = Finder()\n"
-    "sys.meta_path.insert(0, finder)\n";
+    "sys.meta_path.insert(0, finder)\n"
+    "if hasattr(sys.stdout, 'reconfigure'):\n"
+    "    sys.stdout.reconfigure(line_buffering=True)\n";
 
 static int set_up_names(void) {
     PyObject *main_module = PyImport_AddModule("__main__");
@@ -393,6 +395,16 @@ static void finish_start(ig_engine_job *first) {
     }
 }
 
+/* Interpreters never end, so nothing else would write what was printed without a line
+ * end. */
+static void flush_output(void) {
+    PyObject *out = PySys_GetObject("stdout");
+    PyObject *done = out && out != Py_None ? PyObject_CallMethod(out, "flush", NULL)
+                                           : NULL;
+    Py_XDECREF(done);
+    PyErr_Clear(); /* a closed pipe is its reader's affair */
+}
+
 static void *own_interpreter(void *unused) {
     ig_mailbox *box = self.box;
     (void)unused;
@@ -411,6 +423,7 @@ static void *own_interpreter(void *unused) {
         PyEval_RestoreThread(self.thread);
         (void)PyThreadState_SetAsyncExc(self.owner, NULL); /* of the last job */
         box->job->work(box->job);
+        flush_output();
         self.thread = PyEval_SaveThread();
         atomic_store(&box->state, IG_MAIL_DONE);
         ig_futex_wake(&box->state);

@@ -113,14 +113,33 @@ static bool find_program(char path[PATH_BYTES]) {
     return written > 0 && written < PATH_BYTES && access(path, X_OK) == 0;
 }
 
+/* The environment with one OpenMP thread a child, unless the user said otherwise: as
+ * many as there are CPUs in each of several children wait for each other's turns.  The
+ * list is the caller's, its texts are not; NULL: no memory. */
+static char **child_environment(void) {
+    static char one_thread[] = "OMP_NUM_THREADS=1";
+    size_t count = 0;
+    while (environ[count]) {
+        count++;
+    }
+    char **all = calloc(count + 2, sizeof *all);
+    if (all) {
+        memcpy(all, environ, count * sizeof *all);
+        all[count] = getenv("OMP_NUM_THREADS") ? NULL : one_thread;
+    }
+    return all;
+}
+
 /* The descriptors become those of wire.h; each is moved out of their way first. */
 static int spawn_program(const char *path, const int from[3], pid_t *out_id) {
     char *arguments[] = { (char *)(uintptr_t)path, "--serve", NULL };
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
     sigset_t none, ordinary;
-    int failed = posix_spawn_file_actions_init(&files);
+    char **environment = child_environment();
+    int failed = environment ? posix_spawn_file_actions_init(&files) : ENOMEM;
     if (failed) {
+        free(environment);
         return failed;
     }
     failed = posix_spawnattr_init(&how);
@@ -137,10 +156,11 @@ static int spawn_program(const char *path, const int from[3], pid_t *out_id) {
         (void)posix_spawnattr_setsigdefault(&how, &ordinary);
         (void)posix_spawnattr_setflags(&how,
                                        POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        failed = posix_spawn(out_id, path, &files, &how, arguments, environ);
+        failed = posix_spawn(out_id, path, &files, &how, arguments, environment);
         (void)posix_spawnattr_destroy(&how);
     }
     (void)posix_spawn_file_actions_destroy(&files);
+    free(environment);
     return failed;
 }
 

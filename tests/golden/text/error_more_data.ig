@@ -11,6 +11,8 @@ module @data {
   weight @g : f32[1] = [0x1ffffffff]
   weight @h : f32[1] = splat()
   weight @i : u8[1] = splat(-1)
+  weight @j : f32[1] = file("weights.bin", 0, 4, 0x12)
+  weight @k : f32[1] = file("weights.bin", 0, 4, 0x0123456789abcdef)
   graph @main() {
     %0 = const {value = [1, 2]}
     %1 = const {value = f32[2] [1, 2, "x"]} : f32[2]
@@ -26,5 +28,7 @@ module @data {
 # expect-error: 11:25: '0x1ffffffff' is out of range for this element type
 # expect-error: 12:30: expected a number, found ')'
 # expect-error: 13:29: '-1' is out of range for this element type
-# expect-error: 15:25: the type of this constant is not given
-# expect-error: 16:39: expected a number, found '"x"'
+# expect-error: 14:50: expected a hash, 0x and 16 digits, found '0x12'
+# expect-error: 15:50: 'weights.bin' holds other bytes at 0 than those that this text was written with
+# expect-error: 17:25: the type of this constant is not given
+# expect-error: 18:39: expected a number, found '"x"'

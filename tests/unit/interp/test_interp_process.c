@@ -312,7 +312,52 @@ TEST(threads_share_processes) {
 }
 END_TEST
 
+TEST(a_child_has_one_openmp_thread_unless_told) {
+    static const char *const sources[] = {
+        "import os; assert os.environ['OMP_NUM_THREADS'] == '1'",
+        "import os; assert os.environ['OMP_NUM_THREADS'] == '3'"
+    };
+    for (int i = 0; i < 2; i++) {
+        (void)(i ? setenv("OMP_NUM_THREADS", "3", 1) : unsetenv("OMP_NUM_THREADS"));
+        ig_interp_manager *manager = make_manager(1);
+        if (manager) {
+            ig_interp *interp = acquire(manager, 0);
+            run(interp, sources[i]);
+            ig_interp_release(interp);
+            ig_interp_destroy(manager);
+        }
+    }
+    (void)unsetenv("OMP_NUM_THREADS");
+}
+END_TEST
+
+/* Standard output is a pipe while a child begins, which takes it over. */
+TEST(prints_reach_a_pipe_before_the_call_ends) {
+    char room[64] = "", *got = room;
+    int ends[2], before = dup(1);
+    (void)fflush(stdout);
+    CHECK_INT(pipe(ends), 0);
+    CHECK(dup2(ends[1], 1) == 1);
+    ig_interp_manager *manager = make_manager(1);
+    ig_interp *interp = manager ? acquire(manager, 0) : NULL;
+    (void)dup2(before, 1);
+    (void)close(before);
+    (void)close(ends[1]);
+    if (interp) {
+        run(interp, "print('a line'); print('no end', end='')");
+        CHECK(read(ends[0], got, sizeof room - 1) > 0);
+        size_t size = strlen(got);
+        size += strchr(got, 'd') ? 0 : (size_t)read(ends[0], got + size, 16);
+        CHECK_MSG(strcmp(got, "a line\nno end") == 0, "%s", got);
+        ig_interp_release(interp);
+    }
+    ig_interp_destroy(manager);
+    (void)close(ends[0]);
+}
+END_TEST
+
 UNIT_SUITE(interp_process, values_cross_both_ways, tensors_go_there_and_back,
            a_crash_harms_nothing_else, a_deadline_ends_loops_and_processes,
            replicas_are_made_again_in_a_new_process, processes_come_and_go,
-           threads_share_processes)
+           threads_share_processes, a_child_has_one_openmp_thread_unless_told,
+           prints_reach_a_pipe_before_the_call_ends)

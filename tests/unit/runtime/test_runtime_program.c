@@ -497,8 +497,8 @@ static rt_case *reference_case(const char *path) {
     CHECK_INT(stat(path[0] == '/' ? path : in_folder(path, real), &info), 0);
     ig_plan_file file = { .path = ig_artifact_text(&c->w, ig_str_of(path)),
                           .bytes = sizeof beside,
-                          .mtime_ns = (uint64_t)info.st_mtim.tv_sec * 1000000000 +
-                                      (uint64_t)info.st_mtim.tv_nsec };
+                          .mtime_ns = (uint64_t)info.st_ctim.tv_sec * 1000000000 +
+                                      (uint64_t)info.st_ctim.tv_nsec };
     IG_PUSH(c->w.arena, &c->w.files, file);
     uint32_t w = rt_constant(c, "w", "unused", 6);
     c->w.buffers.items[w].index = ig_artifact_reference(&c->w, IG_STR("bias"), 0, 12, 4,

@@ -6,6 +6,7 @@
  */
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,11 @@ void *IO_Initialize(const char *config) {
 
 void IO_Finalize(void *opaque) {
     toy *store = opaque;
+    const char *told = getenv("TOY_FINALIZED"); /* a file that says so */
+    FILE *file = told ? fopen(told, "w") : NULL;
+    if (file) {
+        fclose(file);
+    }
     pthread_mutex_lock(&store->lock);
     while (store->running > 0) {
         pthread_cond_wait(&store->idle, &store->lock);

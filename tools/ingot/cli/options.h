@@ -41,11 +41,12 @@ typedef struct settings {
     bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
         markdown, help, trust_code, bisect, dynamic, per_tensor, symmetric,
         unsigned_weights, measure, only_outputs;
-    text_list arguments;           /* positional */
-    const char *group;             /* of a rank: as ig_group_open takes it */
+    text_list arguments; /* positional */
+    const char *group;   /* of a rank: as ig_group_open takes it */
     int64_t ranks, timeout, chunks;
-    int64_t world; /* of a rank: of how many it is one; or 0 */
-    bool is_silent;                /* a rank that leaves the output to rank 0 */
+    const char *made_of; /* no option: what reshard notes in an artifact */
+    int64_t world;       /* of a rank: of how many it is one; or 0 */
+    bool is_silent;      /* a rank that leaves the output to rank 0 */
 } settings;
 
 typedef enum option_kind {

@@ -276,14 +276,20 @@ static bool fits_world(const settings *given, const char *plan) {
     return world <= 0 || world == given->world; /* 0: said elsewhere */
 }
 
-/* The plan with --chunks in it, or as it is: allocated. */
-static char *plan_in_chunks(const settings *given, const char *plan) {
-    json_t *read = given->chunks ? json_loads(plan, 0, NULL) : NULL;
+/* The plan with --chunks and a note in it, or as it is: allocated. */
+static char *plan_with_options(const settings *given, const char *plan) {
+    bool has_any = given->chunks || given->made_of;
+    json_t *read = has_any ? json_loads(plan, 0, NULL) : NULL;
     if (!json_is_object(read)) {
         json_decref(read);
         return text_of("%s", plan); /* said elsewhere */
     }
-    if (json_object_set_new(read, "chunks", json_integer(given->chunks)) != 0) {
+    if (given->chunks &&
+        json_object_set_new(read, "chunks", json_integer(given->chunks)) != 0) {
+        need(NULL);
+    }
+    if (given->made_of &&
+        json_object_set_new(read, "made_of", json_string(given->made_of)) != 0) {
         need(NULL);
     }
     char *text = need(json_dumps(read, JSON_REAL_PRECISION(17)));
@@ -294,7 +300,7 @@ static char *plan_in_chunks(const settings *given, const char *plan) {
 static ig_status shard_by(const settings *given, ig_module *module, const char *name,
                           const char *plan) {
     ig_compile_options how = compile_options(given);
-    char *text = plan_in_chunks(given, plan);
+    char *text = plan_with_options(given, plan);
     ig_status status = ig_module_shard(module, name, text, (size_t)given->rank, &how);
     free(text);
     return status;

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The artifacts are put together again, beside the new ones; each new rank's program is
- * compiled from that.  What is newer than all that it was made of is not made again, so
- * that a run that was ended goes on where it was.
+ * compiled from that.  Artifacts that say that they are made of the same, by the same
+ * plan and options, are not made again, so that a run that was ended goes on where it
+ * was.
  */
 #include "tools/ingot/cli/json_file.h"
 #include "tools/ingot/model/model.h"
@@ -12,6 +13,8 @@
 
 #include <ingot/shard.h>
 
+#include <dirent.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,8 +25,9 @@ static const option_row options[] = {
     TEXT("model", 0, model_file, "MODEL", "of a checkpoint: whose weights it has"),
     LIST("input", inputs, "NAME=TYPE", "of that model: an input's type"),
     ROW_ENTRY,
-    TEXT("output", 'o', output, "FILE",
-         "the new artifacts, with %r for a rank's number; or MODEL.ig: the whole model"),
+    TEXT(
+        "output", 'o', output, "FILE",
+        "the new artifacts, with %r for a rank's number; or MODEL.ig: the whole model"),
     ROWS_COMPILE,
     ROW_LIMIT,
     ROW_QUIET,
@@ -81,20 +85,96 @@ static void free_names(file_names *names) {
 
 /* ---- what is there already ---- */
 
-static bool is_after(const struct stat *a, const struct stat *b) {
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec
-               ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
-               : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+/* What an artifact is made of, so that one of another plan, target or source is made
+ * again: FNV-1a of all that decides. */
+static void mix_bytes(uint64_t *hash, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++) {
+        *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
+    }
 }
 
-/* Is `path` newer than all of `from`? */
-static bool is_fresh(const char *path, const file_names *from, const char *plan) {
-    struct stat made, used;
-    bool fresh = stat(path, &made) == 0;
-    for (size_t i = 0; i < from->count && fresh; i++) {
-        fresh = stat(from->items[i], &used) == 0 && is_after(&made, &used);
+static void mix_text(uint64_t *hash, const char *text) {
+    mix_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+/* Whoever writes a file changes its ctime, which nobody can set. */
+static void mix_file(uint64_t *hash, const char *path) {
+    struct stat facts = { 0 };
+    (void)stat(path, &facts);
+    uint64_t numbers[] = { (uint64_t)facts.st_dev, (uint64_t)facts.st_ino,
+                           (uint64_t)facts.st_size, (uint64_t)facts.st_ctim.tv_sec,
+                           (uint64_t)facts.st_ctim.tv_nsec };
+    mix_bytes(hash, numbers, sizeof numbers);
+}
+
+/* The files of a checkpoint, in no order. */
+static void mix_folder(uint64_t *hash, const char *path) {
+    DIR *opened = opendir(path);
+    uint64_t sum = 0;
+    for (struct dirent *item; opened && (item = readdir(opened));) {
+        uint64_t one = 0;
+        char *inner = text_of("%s/%s", path, item->d_name);
+        mix_file(&one, inner);
+        sum += item->d_name[0] == '.' && strcmp(item->d_name, ".metadata") != 0 ? 0
+                                                                                : one;
+        free(inner);
     }
-    return fresh && (!plan || (stat(plan, &used) == 0 && is_after(&made, &used)));
+    if (opened) {
+        closedir(opened);
+    }
+    mix_bytes(hash, &sum, sizeof sum);
+}
+
+static void mix_options(uint64_t *hash, const settings *given) {
+    ig_compile_options how = compile_options(given);
+    int flags[] = { how.torch_empty, how.clamp_ids, how.sanitize, how.debug };
+    mix_text(hash, ig_compiler_version());
+    mix_text(hash, how.target);
+    mix_bytes(hash, flags, sizeof flags);
+    mix_text(hash, given->entry);
+    for (size_t i = 0; i < given->inputs.count; i++) {
+        mix_text(hash, given->inputs.items[i]);
+    }
+}
+
+/* Of the old artifacts, or the model and its checkpoint: allocated. */
+static char *describe_origin(const settings *given, const file_names *parts) {
+    int status = 0;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    char *plan = read_json_text(given->plan, &status);
+    mix_text(&hash, plan);
+    mix_options(&hash, given);
+    for (size_t i = 0; i < parts->count; i++) {
+        mix_file(&hash, parts->items[i]);
+    }
+    if (given->model_file) {
+        mix_file(&hash, given->model_file);
+        mix_folder(&hash, given->arguments.items[0]);
+    }
+    free(plan);
+    return text_of("%016llx", (unsigned long long)hash);
+}
+
+static void ignore_message(void *user, int severity, const char *text) {
+    (void)user, (void)severity, (void)text;
+}
+
+/* Does the artifact say that it is of this rank and made of the same? */
+static bool is_made_of(const char *path, int64_t rank, const char *origin) {
+    ig_context_options quiet = { .size = sizeof quiet, .message = ignore_message };
+    ig_context *context = access(path, F_OK) == 0 ? ig_context_create(&quiet) : NULL;
+    const char *text = NULL;
+    bool is_same = false;
+    if (context && ig_artifact_shards(context, path, &text) == IG_OK) {
+        json_t *record = json_loads(text, 0, NULL);
+        const char *said = json_string_value(json_object_get(record, "made_of"));
+        json_t *of = json_object_get(record, "rank");
+        is_same = said && strcmp(said, origin) == 0 && json_integer_value(of) == rank;
+        json_decref(record);
+    }
+    ig_context_destroy(context);
+    return is_same;
 }
 
 /* ---- making ---- */
@@ -125,22 +205,21 @@ static int make_rank(const settings *given, const char *whole, int64_t rank,
     return exit_of(made);
 }
 
-static bool are_fresh(const settings *given, const file_names *parts, int64_t world) {
-    bool fresh = true;
-    for (int64_t r = 0; r < world && fresh; r++) {
+static bool are_there(const settings *given, int64_t world) {
+    bool is_there = true;
+    for (int64_t r = 0; r < world && is_there; r++) {
         char *path = name_of_number(given->output, r);
-        fresh = is_fresh(path, parts, given->plan);
+        is_there = is_made_of(path, r, given->made_of);
         free(path);
     }
-    return fresh;
+    return is_there;
 }
 
-static int make_ranks(const settings *given, const file_names *parts,
-                      const char *whole, int64_t world) {
+static int make_ranks(const settings *given, const char *whole, int64_t world) {
     int status = 0;
     for (int64_t r = 0; r < world && status == 0; r++) {
         char *path = name_of_number(given->output, r);
-        if (is_fresh(path, parts, given->plan)) {
+        if (is_made_of(path, r, given->made_of)) {
             say(given, path, "is there already");
         } else {
             status = make_rank(given, whole, r, path);
@@ -156,9 +235,6 @@ static int make_ranks(const settings *given, const file_names *parts,
 static int make_whole(const settings *given, const file_names *parts,
                       const char *whole) {
     int status = 0;
-    if (is_fresh(whole, parts, NULL)) {
-        return 0;
-    }
     ig_context *context = context_open(given, NULL, &status);
     if (!context) {
         return status;
@@ -178,47 +254,24 @@ static int64_t world_of_plan(const settings *given, int *out_status) {
                         : json_integer_value(json_object_get(plan, "world_size"));
     json_decref(plan);
     if (plan && (world < 1 || world > MAX_RANKS)) {
-        *out_status = complain(exit_of(IG_INVALID),
-                               "%s: \"ranks\" must list the ranks, or \"world_size\" say "
-                               "how many there are (1 to %d)",
-                               given->plan, MAX_RANKS);
+        *out_status =
+            complain(exit_of(IG_INVALID),
+                     "%s: \"ranks\" must list the ranks, or \"world_size\" say "
+                     "how many there are (1 to %d)",
+                     given->plan, MAX_RANKS);
         world = 0;
     }
     return plan ? world : 0;
 }
 
-/* Each rank's part straight from the model and the checkpoint. */
-static int reshard_checkpoint(const settings *given, int64_t world) {
-    char *metadata = text_of("%s/.metadata", given->arguments.items[0]);
-    char *whole = text_of("%s", given->model_file);
-    char *sources[] = { metadata, whole };
-    file_names from = { sources, 2 };
-    int status = make_ranks(given, &from, given->model_file, world);
-    free(metadata);
-    free(whole);
-    return status;
-}
-
-static int reshard_by_plan(const settings *given, const file_names *parts) {
-    int status = 0;
-    int64_t world = world_of_plan(given, &status);
-    if (!world) {
-        return status;
-    }
-    if (world > 1 && !strstr(given->output, "%r")) {
-        return complain(EXIT_USAGE, "-o of %lld ranks wants %%r for a rank's number: "
-                                    "-o 'new%%r.ingot'",
-                        (long long)world);
-    }
-    if (given->model_file) {
-        return reshard_checkpoint(given, world);
-    }
+/* The ranks' artifacts, by way of the whole model. */
+static int make_from_parts(const settings *given, const file_names *parts,
+                           int64_t world) {
     char *whole = name_of_rank(given->output, "-whole");
     char *text = text_of("%s.ig", whole);
     char *weights = text_of("%s.weights", text);
-    bool has_all = are_fresh(given, parts, world);
-    status = has_all ? 0 : make_whole(given, parts, text);
-    status = status ? status : make_ranks(given, parts, text, world);
+    int status = are_there(given, world) ? 0 : make_whole(given, parts, text);
+    status = status ? status : make_ranks(given, text, world);
     if (status == 0) {
         (void)unlink(text);
         (void)unlink(weights);
@@ -226,6 +279,28 @@ static int reshard_by_plan(const settings *given, const file_names *parts) {
     free(whole);
     free(text);
     free(weights);
+    return status;
+}
+
+static int reshard_by_plan(const settings *given, const file_names *parts) {
+    int status = 0;
+    settings own = *given;
+    int64_t world = world_of_plan(given, &status);
+    if (!world) {
+        return status;
+    }
+    if (world > 1 && !strstr(given->output, "%r")) {
+        return complain(EXIT_USAGE,
+                        "-o of %lld ranks wants %%r for a rank's number: "
+                        "-o 'new%%r.ingot'",
+                        (long long)world);
+    }
+    char *origin = describe_origin(given, parts);
+    own.made_of = origin;
+    /* Of a checkpoint: each rank's part straight from the model. */
+    status = given->model_file ? make_ranks(&own, given->model_file, world)
+                               : make_from_parts(&own, parts, world);
+    free(origin);
     return status;
 }
 
@@ -263,11 +338,12 @@ const verb verb_reshard = {
     .name = "reshard",
     .arguments = "'OLD%r.ingot'|CHECKPOINT --plan NEW.json -o 'NEW%r.ingot'",
     .help = "moves tables of ranks' artifacts or a checkpoint to another plan",
-    .details = "CHECKPOINT is a folder of torch.distributed.checkpoint, whose tensors "
-               "become the weights of --model MODEL. OLD%r.ingot are the artifacts of all ranks, as ingot compile --plan "
-               "writes them; the model's file is not needed. For a while a copy of the "
-               "whole model lies beside the new ones. What is newer than the old "
-               "artifacts and the plan is not made again.",
+    .details =
+        "CHECKPOINT is a folder of torch.distributed.checkpoint, whose tensors "
+        "become the weights of --model MODEL. OLD%r.ingot are the artifacts of all ranks, as ingot compile --plan "
+        "writes them; the model's file is not needed. For a while a copy of the "
+        "whole model lies beside the new ones. New ones that were made of the "
+        "same, by the same plan and options, are not made again.",
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
