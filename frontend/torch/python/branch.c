@@ -217,11 +217,19 @@ static bool split_open(ig_ts_eval *eval, const ig_python_attempt *of,
     return has_grown;
 }
 
+/* One more way: are they few enough, for what an import may take? */
+static bool has_way(ig_ts_eval *eval) {
+    const ig_budget *budget = &eval->context->budget;
+    bool has_room = budget->limit == 0 || budget->used < budget->limit / 4 * 3;
+    uint32_t *ways = &eval->python->branching->ways;
+    *ways = has_room ? *ways + 1 : WAYS_MAX + 1;
+    return *ways <= WAYS_MAX;
+}
+
 static ig_status refuse_split(ig_ts_eval *eval, const ig_ts_split *split) {
     if (eval->python->branching->ways > WAYS_MAX) {
         return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "%s: there are more than %d ways to go on apart",
-                           split->what, WAYS_MAX);
+                           "%s: there are too many ways to go on apart", split->what);
     }
     return ig_ts_error(eval, IG_UNSUPPORTED,
                        "%s: its two sides cannot go on apart here", split->what);
@@ -240,8 +248,7 @@ static ig_status take_apart(ig_ts_eval *eval, const ig_ast *node,
         *out_choice = of->choices[of->next++];
         return IG_OK;
     }
-    bool fits = of && of->calls + split->level == eval->python->calls &&
-                ++now->ways <= WAYS_MAX;
+    bool fits = of && of->calls + split->level == eval->python->calls && has_way(eval);
     if (!fits) {
         return refuse_split(eval, split);
     }
@@ -297,7 +304,7 @@ ig_status ig_python_run_if(ig_ts_eval *eval, const ig_ast *node) {
         return ig_python_branch(eval, node, &condition, run_yes, run_no,
                                 (void *)(uintptr_t)node);
     }
-    if (split && ++eval->python->branching->ways > WAYS_MAX) {
+    if (split && !has_way(eval)) {
         return refuse_split(eval, split);
     }
     side s = { .node = node, .rest = scope_of(eval)->rest };
