@@ -1,6 +1,7 @@
 /* Operators on numbers: known ones are computed, extents are dim expressions, the rest
  * becomes ops on tensors of rank 0.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/divide.h"
 #include "frontend/torch/builtin/builtin.h"
 
 #include <assert.h>
@@ -256,9 +257,7 @@ static ig_status build_floor_div(ig_expr *e, ig_value *a, ig_value *b, ig_value 
         *out = ig_build_floor(e, *out);
         return e->status;
     }
-    ig_value *rest = ig_expr_map2(e, IG_OP_mod, a, b); /* the divisor's sign */
-    *out = ig_build_sub(e, a, rest);
-    *out = ig_build_div(e, *out, b);
+    *out = ig_compose_floor_divide(e, a, b);
     return e->status;
 }
 

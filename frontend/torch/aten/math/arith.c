@@ -4,6 +4,7 @@
  * The operands of a binary op are cast to torch.result_type of both.  Formulas of more
  * than one step are computed in f32 for f16 and bf16 and rounded once, as torch's
  * kernels do. */
+#include "compose/divide.h"
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/complex.h"
 
@@ -37,6 +38,37 @@ static pair widen_pair(ig_ts_call *call, pair p) {
         p.x = ig_aten_wide(call, p.x);
         p.y = ig_aten_wide(call, p.y);
     }
+    return p;
+}
+
+static bool is_half(ig_dtype dtype) {
+    return ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits == 16;
+}
+
+/* Is the number one of the dtype's normal numbers? */
+static bool is_exact(ig_dtype dtype, double number) {
+    enum { F16_LEAST = -14, F16_MOST = 15 };
+    int exponent, digits = dtype == IG_DT_f16 ? 11 : 8;
+    double mantissa = ldexp(frexp(number, &exponent), digits);
+    return number == 0 || (mantissa == trunc(mantissa) && exponent > F16_LEAST &&
+                           exponent <= F16_MOST);
+}
+
+/* torch's kernels of products and quotients of halves take a second operand of one
+ * element as it is, without rounding it to their dtype first, and work in f32.  Gives
+ * that form where it makes a difference. */
+static pair promote_scale(ig_ts_call *call, pair p) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, 1);
+    double number;
+    if (!p.x || !is_half(p.dtype) || (tensor && tensor->type->rank > 0)) {
+        return p;
+    }
+    ig_value *y = ig_aten_operand(call, 1, IG_DT_f64);
+    if (!y || (ig_constant_f64(y, &number) && is_exact(p.dtype, number))) {
+        return p;
+    }
+    p.x = ig_aten_wide(call, p.x);
+    p.y = ig_expr_cast(call->e, y, IG_DT_f32);
     return p;
 }
 
@@ -75,8 +107,9 @@ ig_status ig_ts_op_binary(ig_ts_call *call) {
         return ig_aten_complex_binary(call, (ig_opcode)call->row->variant);
     }
     pair p = promote_pair(call);
+    p = call->row->variant == IG_OP_mul ? promote_scale(call, p) : p;
     ig_opcode code = code_for((ig_opcode)call->row->variant, p.dtype);
-    return ig_aten_give(call, ig_expr_map2(call->e, code, p.x, p.y));
+    return give_as(call, ig_expr_map2(call->e, code, p.x, p.y), p.dtype);
 }
 
 /* Float results for integers. */
@@ -100,7 +133,8 @@ ig_status ig_ts_op_compare(ig_ts_call *call) {
                         ig_expr_map2(call->e, (ig_opcode)call->row->variant, p.x, p.y));
 }
 
-/* x + alpha * y; variants: IG_OP_add, IG_OP_sub; negative: the operands exchanged. */
+/* x + alpha * y; variants: IG_OP_add, IG_OP_sub; negative: the operands exchanged.
+ * alpha is rounded to the result's dtype. */
 ig_status ig_ts_op_add(ig_ts_call *call) {
     bool is_swapped = call->row->variant < 0;
     int variant = is_swapped ? -call->row->variant : call->row->variant;
@@ -119,9 +153,9 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
     }
     ig_value **scaled = is_swapped ? &p.x : &p.y;
     if (!is_one && p.dtype != IG_DT_bool) {
+        ig_value *alpha = ig_aten_operand(call, 2, p.dtype);
         p = widen_pair(call, p);
-        ig_dtype wide = p.x ? (ig_dtype)p.x->type->dtype : p.dtype;
-        ig_value *alpha = ig_aten_operand(call, 2, wide);
+        alpha = ig_dtype_is_float(p.dtype) ? ig_aten_wide(call, alpha) : alpha;
         *scaled = ig_build_mul(call->e, alpha, *scaled);
     }
     ig_value *first = is_swapped ? p.y : p.x, *second = is_swapped ? p.x : p.y;
@@ -131,51 +165,55 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
 
 /* ---- division ---- */
 
-/* Python's floor division of floats, for which a quotient rounded up to the next
- * integer would be wrong. */
-static ig_value *floor_divide_floats(ig_expr *e, ig_value *x, ig_value *y) {
-    ig_value *rest = ig_build_mod(e, x, y, (ig_mod_attrs){ .truncate = true });
-    ig_value *exact = ig_build_div(e, x, y);
-    ig_value *whole = ig_build_div(e, ig_build_sub(e, x, rest), y);
-    ig_value *below = ig_build_xor(e, ig_expr_with(e, IG_OP_lt, y, 0),
-                                   ig_expr_with(e, IG_OP_lt, rest, 0));
-    below = ig_build_and(e, below, ig_expr_with(e, IG_OP_ne, rest, 0));
-    whole = ig_build_where(e, below, ig_expr_with(e, IG_OP_sub, whole, 1), whole);
-    ig_value *down = ig_build_floor(e, whole);
-    ig_value *gap = ig_build_sub(e, whole, down);
-    ig_value *up = ig_expr_with(e, IG_OP_add, down, 1);
-    down = ig_build_where(e, ig_expr_with(e, IG_OP_gt, gap, 0.5), up, down);
-    ig_value *zero = ig_expr_with(e, IG_OP_mul, exact, 0); /* of the quotient's sign */
-    down = ig_build_where(e, ig_expr_with(e, IG_OP_eq, down, 0), zero, down);
-    return ig_build_where(e, ig_expr_with(e, IG_OP_eq, y, 0), exact, down);
-}
-
-static ig_value *divide_floor(ig_ts_call *call, pair p) {
-    if (!p.x || !p.y) {
-        return NULL;
-    }
-    if (ig_dtype_is_float(p.dtype)) {
-        p = widen_pair(call, p);
-        return floor_divide_floats(call->e, p.x, p.y);
-    }
-    ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, p.x, p.y);
-    return ig_build_div(call->e, ig_build_sub(call->e, p.x, rest), p.y);
-}
-
-static ig_value *divide_trunc(ig_ts_call *call, pair p) {
-    if (!ig_dtype_is_float(p.dtype)) {
-        return ig_build_div(call->e, p.x, p.y);
-    }
-    p = widen_pair(call, p);
-    return ig_build_trunc(call->e, ig_build_div(call->e, p.x, p.y));
-}
-
 static pair bool_as_integer(ig_ts_call *call, pair p) {
     if (p.dtype == IG_DT_bool) {
         p.x = ig_aten_cast(call, p.x, IG_DT_i8);
         p.y = ig_aten_cast(call, p.y, IG_DT_i8);
     }
     return p;
+}
+
+static ig_value *divide_floor(ig_expr *e, ig_value *x, ig_value *y) {
+    return x && ig_expr_is_float(x) ? ig_compose_floor_divide_floats(e, x, y)
+                                    : ig_compose_floor_divide(e, x, y);
+}
+
+static ig_value *divide_trunc(ig_expr *e, ig_value *x, ig_value *y) {
+    ig_value *quotient = ig_build_div(e, x, y);
+    return x && ig_expr_is_float(x) ? ig_build_trunc(e, quotient) : quotient;
+}
+
+/* Quotients that are rounded to integers.  Of halves all steps are rounded to their
+ * dtype, unless the divisor has one element. */
+static ig_status give_whole(ig_ts_call *call,
+                            ig_value *(*divide)(ig_expr *, ig_value *, ig_value *)) {
+    ig_expr *e = call->e;
+    pair p = bool_as_integer(call, promote_pair(call));
+    IG_TRY(e->status);
+    if (!is_half(p.dtype)) {
+        return give_as(call, divide(e, p.x, p.y), p.dtype);
+    }
+    ig_dim count = ig_type_count(e->module, p.y->type);
+    ig_truth is_one = ig_dim_equal(e->module, count, ig_dim_of(1));
+    ig_value *exact = is_one == IG_YES ? NULL : divide(e, p.x, p.y);
+    if (is_one == IG_NO) {
+        return ig_aten_give(call, exact);
+    }
+    ig_value *y = p.y->type->rank ? p.y : ig_aten_operand(call, 1, IG_DT_f32);
+    ig_value *wide = divide(e, ig_aten_wide(call, p.x), ig_aten_wide(call, y));
+    wide = ig_aten_cast(call, wide, p.dtype);
+    if (exact) {
+        ig_value *one = ig_expr_dim(e, count, IG_DT_i64);
+        one = ig_expr_with(e, IG_OP_eq, one, 1);
+        wide = ig_build_where(e, one, wide, exact);
+    }
+    return ig_aten_give(call, wide);
+}
+
+static ig_status divide_true(ig_ts_call *call) {
+    pair p = promote_float(call);
+    p = promote_scale(call, p);
+    return give_as(call, ig_build_div(call->e, p.x, p.y), p.dtype);
 }
 
 /* Before version 4 the quotient of integers was truncated. */
@@ -185,33 +223,27 @@ ig_status ig_ts_op_div(ig_ts_call *call) {
         return ig_aten_complex_binary(call, IG_OP_div);
     }
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
-    if (call->version < 4 && !ig_dtype_is_float(dtype)) {
-        return give_as(
-            call, divide_trunc(call, bool_as_integer(call, promote_pair(call))), dtype);
-    }
-    pair p = promote_float(call);
-    return ig_aten_give(call, ig_build_div(call->e, p.x, p.y));
+    return call->version < 4 && !ig_dtype_is_float(dtype)
+               ? give_whole(call, divide_trunc)
+               : divide_true(call);
 }
 
 ig_status ig_ts_op_div_mode(ig_ts_call *call) {
     if (ig_ts_is_none(call, 2)) {
-        pair p = promote_float(call);
-        return ig_aten_give(call, ig_build_div(call->e, p.x, p.y));
+        return divide_true(call);
     }
     ig_str mode = ig_aten_str(call, 2);
-    pair p = bool_as_integer(call, promote_pair(call));
     if (ig_str_is(mode, "floor")) {
-        return give_as(call, divide_floor(call, p), p.dtype);
+        return give_whole(call, divide_floor);
     }
     if (ig_str_is(mode, "trunc")) {
-        return give_as(call, divide_trunc(call, p), p.dtype);
+        return give_whole(call, divide_trunc);
     }
     return ig_ts_fail(call, IG_INVALID, "rounding_mode is '%.*s'", IG_STR_ARG(mode));
 }
 
 ig_status ig_ts_op_floor_divide(ig_ts_call *call) {
-    pair p = bool_as_integer(call, promote_pair(call));
-    return give_as(call, divide_floor(call, p), p.dtype);
+    return give_whole(call, divide_floor);
 }
 
 /* variant 1: the dividend's sign (fmod), 0: the divisor's (remainder). */
