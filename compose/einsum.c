@@ -46,7 +46,7 @@ typedef struct equation {
     const term *rest; /* terms behind the pair at work */
     uint32_t rest_count;
     bool has_bools; /* as i64 while at work */
-    bool has_sums;
+    bool has_sums, widens_sums;
 } equation;
 
 static int label_of(char c) {
@@ -225,6 +225,9 @@ static void sum_lonely(equation *e, term *t, const term *other) {
         bool is_shared = other && find_label(other, t->labels[i]) >= 0;
         if (!is_shared && !is_kept(e, t->labels[i])) {
             e->has_sums = true;
+            if (e->widens_sums && ig_dtype_is_int((ig_dtype)t->value->type->dtype)) {
+                t->value = ig_expr_cast(&e->build, t->value, IG_DT_i64);
+            }
             sum_axis(e, t, i);
         }
     }
@@ -378,6 +381,10 @@ static void multiply_matrices(equation *e, term *a, term *b, split *s) {
 }
 
 static void multiply_terms(equation *e, term *a, term *b) {
+    if (a->value->type->dtype != b->value->type->dtype) { /* one was widened */
+        a->value = ig_expr_cast(&e->build, a->value, IG_DT_i64);
+        b->value = ig_expr_cast(&e->build, b->value, IG_DT_i64);
+    }
     split s = split_labels(e, a, b);
     bool is_narrow = !s.rows.count && !s.columns.count;
     if (s.summed.count && e->has_bools) {
@@ -453,7 +460,9 @@ static bool take_operands(equation *e, term *terms, const ig_einsum_spec *spec) 
 
 ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
                     ig_value **out_value, const char **out_why) {
-    equation e = { .build = ig_expr_of(builder), .module = builder->graph->module };
+    equation e = { .build = ig_expr_of(builder),
+                   .module = builder->graph->module,
+                   .widens_sums = spec->widens_sums };
     ig_str text = spec->equation.size ? spec->equation : ig_str_of("");
     uint32_t count = spec->operand_count;
     term *terms = IG_NEW_ARRAY(scratch, term, count + 1u);

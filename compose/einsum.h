@@ -9,6 +9,7 @@ typedef struct ig_einsum_spec {
     ig_str equation;
     ig_value *const *operands; /* tensors of one dtype */
     uint32_t operand_count;
+    bool widens_sums; /* an integer operand that is summed alone becomes i64 (torch) */
 } ig_einsum_spec;
 
 /* What the equation makes of the operands goes to `out_value`.  An equation that does

@@ -248,7 +248,11 @@ static ig_status check_span(const bag *b, int64_t number, bag_span *span) {
         span->begin += span->begin < 0 ? ids : 0;
         span->end += span->end < 0 ? ids : 0;
     }
-    if (b->offsets != IG_OFFSETS_error) {
+    if (b->offsets == IG_OFFSETS_first && number == 0 && span->begin != 0) {
+        return BAG_ERROR(b, "the first bag begins at %lld, expected 0",
+                         (long long)span->begin);
+    }
+    if (b->offsets == IG_OFFSETS_clamp || b->offsets == IG_OFFSETS_slice) {
         span->begin = clamp_index(span->begin, 0, ids);
         span->end = clamp_index(span->end, span->begin, ids);
     }

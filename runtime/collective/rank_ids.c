@@ -13,7 +13,7 @@ enum { POOL_MEAN = 1, POOL_MAX = 2, POOL_NONE = 3 };
 enum { LAST_IDS, LAST_OFFSET, LAST_MEAN, LAST_REST };
 enum { NEGATIVE_WRAP, NEGATIVE_ERROR, NEGATIVE_SKIP };
 enum { RANGE_ERROR, RANGE_CLAMP, RANGE_FIRST };
-enum { OFFSETS_ERROR, OFFSETS_CLAMP, OFFSETS_SLICE };
+enum { OFFSETS_ERROR, OFFSETS_CLAMP, OFFSETS_SLICE, OFFSETS_FIRST };
 enum { HAS_BEGINS = 1, HAS_ENDS = 2, HAS_WEIGHTS = 4 };
 enum { BAG_PARAMS = 14 };
 
@@ -103,11 +103,13 @@ static bool check_span(const bags *b, int64_t number, span *s) {
         s->begin += s->begin < 0 ? b->id_count : 0;
         s->end += s->end < 0 ? b->id_count : 0;
     }
-    if (b->offsets != OFFSETS_ERROR) {
+    if (b->offsets == OFFSETS_CLAMP || b->offsets == OFFSETS_SLICE) {
         s->begin = clamp_index(s->begin, 0, b->id_count);
         s->end = clamp_index(s->end, s->begin, b->id_count);
     }
-    bool is_good = s->begin >= 0 && s->begin <= s->end && s->end <= b->id_count;
+    bool is_whole = b->offsets != OFFSETS_FIRST || number > 0 || s->begin == 0;
+    bool is_good = is_whole && s->begin >= 0 && s->begin <= s->end &&
+                   s->end <= b->id_count;
     return is_good ||
            ig_rank_refuse(b->call,
                           "bag_ids: feature %lld: bag %lld goes from %lld to %lld, and "

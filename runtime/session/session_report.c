@@ -31,13 +31,17 @@ static void name_operand(const ig_plan *plan, const ig_plan_operand *operand,
     (void)snprintf(text, size, "%s '%s'", kind, ig_plan_string(plan, name));
 }
 
+/* An offset within the range of offsets is the first, which is not 0, or falls. */
 static void name_range(const ig_session *session, const ig_plan_operand *operand,
-                       char text[RANGE_BYTES]) {
+                       int64_t position, int64_t value, char text[RANGE_BYTES]) {
     int64_t low, high;
     if (operand->high == IG_NONE ||
         !ig_expr_evaluate(session->plan, operand->high, session->symbols, &high) ||
         !ig_expr_evaluate_or(session->plan, operand->low, session->symbols, 0, &low)) {
         (void)snprintf(text, RANGE_BYTES, "out of range");
+    } else if (value >= low && value < high) {
+        (void)snprintf(text, RANGE_BYTES, "%s",
+                       position ? "less than the one before" : "expected 0");
     } else if (high <= low) {
         (void)snprintf(text, RANGE_BYTES, "but there is nothing to choose from");
     } else {
@@ -129,9 +133,9 @@ ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
     const ig_plan_operand *operand =
         &plan->operands[step->operands.first + report->operand];
     name_operand(plan, operand, where, sizeof where);
-    name_range(session, operand, range);
     int64_t position = report->position +
                        elements_before(session, number, (uint32_t)report->operand, row);
+    name_range(session, operand, report->position, report->value, range);
     return ig_message_set(&session->message, IG_INVALID,
                           "%s: %s element %lld is %lld, %s", from, where,
                           (long long)position, (long long)report->value, range);

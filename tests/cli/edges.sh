@@ -85,6 +85,33 @@ for target in cpu interpret; do
         pools 'i64[2]=0' 'i64[0]=0' 'f32[2]=1'
 done
 
+cat >"$tmp/offsets.ig" <<'IG'
+module @offsets {
+  weight @rows : f32[3, 2] = splat(2)
+  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2]) {
+    %0 = bag @rows, %ids, %off {operands = [1], pool = [sum], negative = error, offsets = first} : f32[B, 2]
+    ret %0
+  }
+}
+IG
+offsets() { # offsets VALUES OPTION…: bags of four ids that begin there
+    local values=$1
+    shift
+    "$ingot" run -q "$tmp/offsets.ig" "$@" --input 'ids=i64[4]=0,1,2,1' --input "off=$values"
+}
+for target in interpret cpu; do
+    check "$target: offsets from 0 on" 0 "2 2" offsets 'i64[2]=0,1' -t $target
+    for values in 'i64[2]=1,2' 'i64[3]=0,3,2' 'i64[2]=0,9' 'i64[2]=0,-1'; do
+        check "$target: offsets $values" 3 "" offsets "$values" -t $target
+    done
+done
+check "a first offset that is not 0 is named" 3 "'off' element 0 is 1, expected 0" \
+    offsets 'i64[2]=1,2'
+check "an offset that falls is named" 3 "'off' element 2 is 2, less than the one before" \
+    offsets 'i64[3]=0,3,2'
+check "an offset beyond the ids is named" 3 "'off' element 1 is 9, outside 0..4" \
+    offsets 'i64[2]=0,9'
+
 model=$tmp/dlrm.ingot
 check "an id out of range names input, position and value" 3 \
     "input 'ids_6' element 2 is 24" bags 2 'i64[4]=0,1,24,2' 0,2

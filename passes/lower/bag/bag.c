@@ -187,6 +187,36 @@ static ig_value *from_either_end(ig_builder *b, ig_value *at, ig_value *count) {
     return k_where(b, is_negative, k_add(b, at, count), at);
 }
 
+static bool moves_offsets(const bag_class *c) {
+    return c->offsets == IG_OFFSETS_clamp || c->offsets == IG_OFFSETS_slice;
+}
+
+/* Where all offsets begin at 0: does the first? */
+static ig_value *begins_well(const bag_class *c, ig_builder *b, ig_value *bag,
+                             ig_value *begin) {
+    ig_value *zero = k_i64(b, 0);
+    if (c->offsets != IG_OFFSETS_first) {
+        return k_compare(b, IG_OP_ge, begin, zero);
+    }
+    ig_value *is_later = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ne, bag, zero),
+                                  k_compare(b, IG_OP_ge, begin, zero));
+    return k_binary(b, IG_OP_or, is_later, k_compare(b, IG_OP_eq, begin, zero));
+}
+
+/* Reports what is wrong with a bag's offsets: its begin, where that is outside of the
+ * ids or should be 0, else its end, outside of them or smaller than the begin. */
+static void report_offset(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                          ig_value *bag, ig_value *const ends[2]) {
+    ig_value *one = k_i64(b, 1), *is_begin = begins_well(c, b, bag, ends[0]);
+    is_begin = k_binary(b, IG_OP_and, is_begin,
+                        k_compare(b, IG_OP_le, ends[0], at->id_count));
+    ig_value *next = at->ends ? bag : k_add(b, bag, one);
+    ig_value *operand = at->ends ? k_add(b, at->begins_operand, one)
+                                 : at->begins_operand;
+    k_report(b, k_where(b, is_begin, operand, at->begins_operand),
+             k_where(b, is_begin, next, bag), k_where(b, is_begin, ends[1], ends[0]));
+}
+
 /* Offsets must rise within the ids, or are made to; a bag whose do not is reported and
  * gets no ids. */
 static void check_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
@@ -196,17 +226,17 @@ static void check_offsets(const bag_class *c, ig_builder *b, const bag_cursor *a
         *begin = from_either_end(b, *begin, at->id_count);
         *end = from_either_end(b, *end, at->id_count);
     }
-    if (c->offsets != IG_OFFSETS_error) {
+    if (moves_offsets(c)) {
         *begin = k_max(b, k_min(b, *begin, at->id_count), zero);
         *end = k_max(b, k_min(b, *end, at->id_count), *begin);
         return;
     }
-    ig_value *rises = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, *begin, zero),
+    ig_value *rises = k_binary(b, IG_OP_and, begins_well(c, b, bag, *begin),
                                k_compare(b, IG_OP_le, *begin, *end));
     ig_value *is_inside = k_compare(b, IG_OP_le, *end, at->id_count);
     ig_value *is_good = k_binary(b, IG_OP_and, rises, is_inside);
     k_if check = k_if_open(b, is_good, NULL, 0);
-    k_report(&check.other, at->begins_operand, bag, *begin);
+    report_offset(c, &check.other, at, bag, (ig_value *[]){ *begin, *end });
     k_if_close(&check, NULL, NULL);
     *begin = k_where(b, is_good, *begin, zero);
     *end = k_where(b, is_good, *end, zero);
@@ -360,7 +390,8 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
     ig_value *id = k_cast(b, k_load(b, at->ids, place, 1), IG_DT_i64);
     if (at->weights) {
         ig_value *w = k_add(b, at->weight_at, k_mul(b, j, at->weight_stride));
-        at->weight = k_cast(b, k_load(b, at->weights, w, 1), IG_DT_f32);
+        ig_dtype to = bag_sum_dtype(c) == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
+        at->weight = k_cast(b, k_load(b, at->weights, w, 1), to);
     }
     ig_value *is_taken = is_added(c, b, at, id, sums);
     id = bag_open_id(c, b, at, id);

@@ -65,7 +65,7 @@ ig_status ig_onnx_import_gemm(ig_onnx_node *node) {
 ig_status ig_onnx_import_einsum(ig_onnx_node *node) {
     ig_str equation = ig_onnx_attr_str(node, "equation", "");
     const char *why;
-    ig_einsum_spec spec = { equation, node->inputs, node->input_count };
+    ig_einsum_spec spec = { equation, node->inputs, node->input_count, false };
     if (ig_einsum(node->builder, node->import->arena, &spec, &node->outputs[0], &why) !=
         IG_OK) {
         return ig_onnx_fail(node, IG_INVALID, "equation '%.*s': %s",

@@ -346,41 +346,86 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     return ig_aten_give(call, x);
 }
 
+/* An op of both in the dtype that they promote to. */
+static ig_value *promoted(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *y) {
+    if (!x || !y) {
+        return NULL;
+    }
+    ig_dtype dtype = ig_ts_promote((ig_dtype)x->type->dtype, (ig_dtype)y->type->dtype);
+    return ig_expr_map2(call->e, code, ig_aten_cast(call, x, dtype),
+                        ig_aten_cast(call, y, dtype));
+}
+
+/* Widths between the points of argument 1, shaped to broadcast against y: a vector lies
+ * along the axis. */
+static ig_value *widths_of(ig_ts_call *call, const ig_value *y, uint32_t axis) {
+    ig_value *x = ig_aten_tensor(call, 1);
+    if (!x) {
+        return NULL;
+    }
+    if (x->type->rank == 1) {
+        x = ig_expr_along(call->e, x, axis, y->type->rank);
+    }
+    for (uint32_t i = x ? x->type->rank : 0; x && i < y->type->rank; i++) {
+        x = ig_expr_unsqueeze(call->e, x, 0);
+    }
+    return subtract_pairs(call->e, x, axis);
+}
+
+/* Neighbours along the axis, added. */
+static ig_value *add_pairs(ig_expr *e, ig_value *y, uint32_t axis) {
+    ig_dim extent = y->type->dims[axis], one = ig_dim_of(1), zero = ig_dim_of(0);
+    ig_dim less = ig_dim_max(e->module, ig_dim_sub(e->module, extent, one), zero);
+    ig_dim second = ig_dim_min(e->module, extent, one);
+    return ig_build_add(e, ig_expr_slice(e, y, axis, second, less, 1),
+                        ig_expr_slice(e, y, axis, zero, less, 1));
+}
+
+/* The sum of y less half of its ends, which are as many as there are. */
+static ig_value *sum_inside(ig_ts_call *call, ig_value *y, uint32_t axis) {
+    ig_expr *e = call->e;
+    ig_dim extent = y->type->dims[axis],
+           some = ig_dim_min(e->module, extent, ig_dim_of(1));
+    ig_dim last = ig_dim_sub(e->module, extent, some);
+    ig_value *ends = ig_build_add(e, ig_expr_slice(e, y, axis, ig_dim_of(0), some, 1),
+                                  ig_expr_slice(e, y, axis, last, some, 1));
+    ends = ig_expr_reduce_axis(e, IG_REDUCE_sum, ends, axis, false);
+    ends = ig_expr_with(e, IG_OP_mul, ig_expr_to_float(e, ends), 0.5);
+    ig_value *sum = ig_expr_reduce_axis(e, IG_REDUCE_sum, ig_aten_sum_dtype(call, y),
+                                        axis, false);
+    return ig_build_sub(e, ig_expr_to_float(e, sum), ends);
+}
+
 /* trapezoid(y, x, dim) (IG_ATEN_BY_POINTS), trapezoid(y, dx, dim); IG_ATEN_RUNNING:
- * running sums */
+ * running sums.  Integers are added and multiplied in their own dtype, as in torch. */
 ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
-    ig_value *y = ig_expr_to_float(call->e, ig_aten_tensor(call, 0)), *width;
-    IG_TRY(call->e->status);
+    ig_expr *e = call->e;
+    ig_value *y = ig_aten_tensor(call, 0), *sum;
+    IG_TRY(e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, y->type->rank, &axis)) {
-        return call->e->status;
+        return e->status;
     }
-    ig_dim less = ig_dim_sub(call->module, y->type->dims[axis], ig_dim_of(1));
-    ig_value *sum =
-        ig_build_add(call->e, ig_expr_slice(call->e, y, axis, ig_dim_of(1), less, 1),
-                     ig_expr_slice(call->e, y, axis, ig_dim_of(0), less, 1));
-    if (call->row->variant & IG_ATEN_BY_POINTS) {
-        ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 1),
-                                   (ig_dtype)y->type->dtype);
-        IG_TRY(call->e->status);
-        bool is_row = x->type->rank == 1 && y->type->rank > 1;
-        for (uint32_t i = x->type->rank; !is_row && x && i < y->type->rank; i++) {
-            x = ig_expr_unsqueeze(call->e, x, 0);
-        }
-        width = x ? subtract_pairs(call->e, x, is_row ? 0 : axis) : NULL;
-        for (uint32_t i = axis + 1; is_row && width && i < y->type->rank; i++) {
-            width = ig_expr_unsqueeze(call->e, width, width->type->rank);
-        }
+    bool is_running = call->row->variant & IG_ATEN_RUNNING;
+    bool has_points = call->row->variant & IG_ATEN_BY_POINTS;
+    if (has_points) {
+        sum = promoted(call, IG_OP_mul, add_pairs(e, y, axis),
+                       widths_of(call, y, axis));
+        sum = ig_aten_sum_dtype(call, sum);
+        sum = is_running ? sum
+                         : ig_expr_reduce_axis(e, IG_REDUCE_sum, sum, axis, false);
     } else {
-        width = ig_aten_operand(call, 1, (ig_dtype)y->type->dtype);
+        sum = is_running ? ig_expr_to_float(e, add_pairs(e, y, axis))
+                         : sum_inside(call, y, axis);
+        ig_dtype dtype = sum ? (ig_dtype)sum->type->dtype : IG_DT_f32;
+        sum = ig_build_mul(e, sum, ig_aten_operand(call, 1, dtype));
     }
-    sum = ig_build_mul(call->e, sum, width);
-    if (call->row->variant & IG_ATEN_RUNNING) {
-        sum = ig_build_cumsum(call->e, sum, (ig_cumsum_attrs){ .axis = axis });
-    } else {
-        sum = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, sum, axis, false);
+    if (is_running) {
+        sum = ig_build_cumsum(e, sum, (ig_cumsum_attrs){ .axis = axis });
     }
-    return ig_aten_give(call, ig_expr_with(call->e, IG_OP_div, sum, 2));
+    sum = ig_expr_to_float(e, sum);
+    return ig_aten_give(
+        call, has_points || is_running ? ig_expr_with(e, IG_OP_div, sum, 2) : sum);
 }
 
 /* ---- covariance ---- */

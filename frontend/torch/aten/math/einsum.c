@@ -15,7 +15,7 @@ ig_status ig_ts_op_einsum(ig_ts_call *call) {
             return ig_ts_fail(call, IG_INVALID, "tensors of different dtypes");
         }
     }
-    ig_einsum_spec spec = { equation, tensors, count };
+    ig_einsum_spec spec = { equation, tensors, count, true };
     if (ig_einsum(call->builder, call->arena, &spec, &value, &why) != IG_OK) {
         return ig_ts_fail(call, IG_INVALID, "'%.*s': %s", IG_STR_ARG(equation), why);
     }

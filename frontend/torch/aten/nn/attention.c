@@ -94,7 +94,6 @@ typedef struct self_attention {
 /* How much of each key goes into each query's row: [B, heads, L, S], or its mean over
  * heads. */
 static ig_value *weigh_keys(ig_ts_call *call, ig_attention a, bool is_mean) {
-    a.attrs.empty_nan = true;
     ig_value *x = ig_compose_scores(call->e, &a, IG_SCORES_weights);
     x = ig_expr_like(call->e, x, a.q);
     return is_mean ? ig_expr_reduce_axis(call->e, IG_REDUCE_mean, x, 1, false) : x;
@@ -115,6 +114,7 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
     }
     ig_attention inner = { .q = parts[0], .k = parts[1], .v = parts[2] };
     inner.mask = a->mask ? shape_mask(call, a->mask, a->mask_type) : NULL;
+    inner.attrs.empty_nan = true; /* rows whose keys are all padding */
     inner.attrs.scale = 1 / sqrt((double)a->width / (double)a->heads);
     ig_value *y = ig_compose_attention(call->e, &inner);
     if (out_weights) {

@@ -1,5 +1,6 @@
 /* Embeddings and bags of them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/segments.h"
 #include "frontend/torch/aten/aten.h"
 
 #include "ir/bag.h"
@@ -19,17 +20,17 @@ ig_status ig_ts_op_one_hot(ig_ts_call *call) {
         return call->e->status;
     }
     ig_value *numbers;
+    ids = ig_aten_cast(call, ids, IG_DT_i64);
     if (classes >= 0) {
         numbers = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(classes));
     } else {
-        ig_value *most = ig_expr_reduce(
-            call->e, IG_REDUCE_max, ig_aten_cast(call, ids, IG_DT_i64), NULL, 0, false);
+        ig_value *most = ig_expr_reduce(call->e, IG_REDUCE_max, ids, NULL, 0, false);
         ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
                               ig_expr_with(call->e, IG_OP_add, most, 1),
                               ig_expr_integer(call->e, IG_DT_i64, 1) };
         numbers = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     }
-    ids = ig_aten_cast(call, ids, IG_DT_i64);
+    ids = ig_expr_gather(call->e, numbers, ids, 0, IG_NEGATIVE_error); /* checks them */
     ig_value *column = ids ? ig_expr_unsqueeze(call->e, ids, ids->type->rank) : NULL;
     ig_value *hot = ig_build_eq(call->e, column, numbers);
     return ig_aten_give(call, ig_aten_cast(call, hot, IG_DT_i64));
@@ -37,6 +38,7 @@ ig_status ig_ts_op_one_hot(ig_ts_call *call) {
 
 /* ---- bags ---- */
 
+enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 enum { WEIGHT, IDS, OFFSETS, SCALE_GRAD, MODE, SPARSE, SAMPLE_WEIGHTS, LAST, PADDING };
 
 /* The row that is left out, INT64_MIN for none.  embedding_bag.padding_idx counts a
@@ -69,9 +71,10 @@ static ig_value *build_bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
         return ig_expr_fail(call->e, IG_INVALID, "mode is %lld", (long long)mode);
     }
     int64_t operands = offsets ? 1 : 0, last = 0;
+    ig_dtype precision = weight->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     if (factors) {
         operands |= 4;
-        factors = ig_aten_cast(call, factors, IG_DT_f32);
+        factors = ig_aten_cast(call, factors, precision);
     }
     if (offsets && ig_aten_bool(call, LAST)) {
         last = IG_LAST_offset;
@@ -83,7 +86,8 @@ static ig_value *build_bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
                            .padding = { &padding, 1 },
                            .last = { &last, 1 },
                            .empty = { &empty, 1 },
-                           .negative = IG_NEGATIVE_error };
+                           .negative = IG_NEGATIVE_error,
+                           .offsets = IG_OFFSETS_first };
     ig_value *all[4] = { weight, ids };
     uint32_t count = 2;
     if (offsets) {
@@ -95,9 +99,99 @@ static ig_value *build_bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
     return ig_build_bag(call->e, all, count, attrs);
 }
 
+/* What the other results of embedding_bag are made of. */
+typedef struct bag_results {
+    ig_value *weight, *ids, *offsets; /* integers as i64 */
+    ig_value *value;                  /* the first result */
+    ig_value *begins;                 /* i64 [bags] */
+    ig_value *bag; /* i64 [ids]: the bag of each; before the first: -1 */
+    int64_t padding;
+    bool has_last;
+} bag_results;
+
+/* bool [ids]: is it not the row that is left out? */
+static ig_value *counts_of(ig_expr *e, const bag_results *r) {
+    return ig_expr_with_integer(e, IG_OP_ne, r->ids, r->padding);
+}
+
+/* i64 [bags]: how many ids count. */
+static ig_value *size_bags(ig_expr *e, const bag_results *r) {
+    ig_module *m = e->module;
+    ig_dim bags = r->begins->type->dims[0], zero = ig_dim_of(0), one = ig_dim_of(1);
+    ig_value *count = ig_expr_dim(e, r->ids->type->dims[0], IG_DT_i64);
+    ig_value *ends = r->offsets;
+    if (!r->has_last) {
+        ig_value *parts[] = { ends, ig_expr_reshape(e, count, 1, &one) };
+        ends = ig_expr_concat(e, 0, parts, 2);
+    }
+    if (r->padding != INT64_MIN) {
+        ig_value *before = ig_expr_cast(e, counts_of(e, r), IG_DT_i64);
+        before = ig_compose_running_sum(e, before, IG_RUNNING_complete);
+        ends = ig_compose_take_rows(e, before, ends);
+    }
+    ig_dim all = ends ? ends->type->dims[0] : one;
+    return ig_build_sub(e, ig_expr_slice(e, ends, 0, ig_dim_sub(m, all, bags), bags, 1),
+                        ig_expr_slice(e, ends, 0, zero, bags, 1));
+}
+
+/* i64 [bags, dim]: the id whose row has the first maximum; 0 of an empty bag. */
+static ig_value *find_maxima(ig_expr *e, const bag_results *r) {
+    ig_dim count = r->ids->type->dims[0], one = ig_dim_of(1);
+    ig_value *rows = ig_compose_take_rows(e, r->weight, r->ids);
+    ig_value *most = ig_compose_take_rows(e, r->value, r->bag);
+    ig_value *is_it = ig_build_eq(e, rows, most);
+    if (r->padding != INT64_MIN) {
+        is_it = ig_build_and(e, is_it, ig_expr_unsqueeze(e, counts_of(e, r), 1));
+    }
+    ig_value *at = ig_expr_unsqueeze(e, ig_expr_iota(e, IG_DT_i64, count), 1);
+    ig_value *none = ig_expr_dim(e, count, IG_DT_i64);
+    at = ig_build_where(e, is_it, at, none);
+    ig_dim bags = r->begins->type->dims[0];
+    ig_value *first = ig_compose_reduce_rows(e, at, r->bag, bags, (double)INT64_MAX,
+                                             IG_SCATTER_min);
+    first = ig_build_min(e, first, none);
+    ig_value *ids[] = { r->ids, ig_expr_fill(e, IG_DT_i64, 1, &one, 0) };
+    return ig_compose_take_rows(e, ig_expr_concat(e, 0, ids, 2), first);
+}
+
+/* Where torch adds rows up as it reads them, it does not say whose bag each is. */
+static bool skips_bags(int64_t mode, const bag_results *r) {
+    return mode == BAG_SUM && r->padding == INT64_MIN &&
+           r->weight->type->dtype != IG_DT_f64;
+}
+
+/* offset2bag, bag_size (of sums 0), max_indices (of sums and means bag_size), in the
+ * wider dtype of ids and offsets. */
+static ig_status give_bag_results(ig_ts_call *call, bag_results *r) {
+    ig_expr *e = call->e;
+    int64_t mode = ig_aten_int(call, MODE);
+    ig_dtype dtype = ig_ts_promote((ig_dtype)r->ids->type->dtype,
+                                   (ig_dtype)r->offsets->type->dtype);
+    ig_dim zero = ig_dim_of(0), all = r->offsets->type->dims[0], one = ig_dim_of(1);
+    r->padding = padding_of(call, r->weight);
+    r->has_last = ig_aten_bool(call, LAST);
+    r->ids = ig_aten_cast(call, r->ids, IG_DT_i64);
+    r->offsets = ig_aten_cast(call, r->offsets, IG_DT_i64);
+    ig_dim bags = r->has_last ? ig_dim_sub(e->module, all, one) : all;
+    r->begins = ig_expr_slice(e, r->offsets, 0, zero, bags, 1);
+    IG_TRY(e->status);
+    ig_value *size = mode == BAG_SUM ? ig_expr_fill(e, IG_DT_i64, 1, &all, 0)
+                                     : size_bags(e, r);
+    ig_value *places = ig_expr_iota(e, IG_DT_i64, r->ids->type->dims[0]);
+    r->bag = ig_build_bucketize(e, places, r->begins,
+                                (ig_bucketize_attrs){ .right = true });
+    r->bag = ig_expr_with(e, IG_OP_sub, r->bag, 1);
+    ig_value *most = mode == BAG_MAX ? find_maxima(e, r) : size;
+    ig_value *bag = skips_bags(mode, r) ? ig_expr_fill(e, IG_DT_i64, 1, &zero, 0)
+                                        : r->bag;
+    IG_TRY(ig_ts_give(call, 1, ig_aten_cast(call, bag, dtype)));
+    IG_TRY(ig_ts_give(call, 2, ig_aten_cast(call, size, dtype)));
+    return ig_ts_give(call, 3, ig_aten_cast(call, most, dtype));
+}
+
 /* embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse,
  * per_sample_weights, include_last_offset[, padding_idx]); variant 1: padding_idx may
- * be negative.  Of its four results only the first is ever read. */
+ * be negative.  Four results: the bags, and those of bag_results. */
 ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
     ig_value *weight = ig_aten_tensor(call, WEIGHT), *ids = ig_aten_tensor(call, IDS);
     ig_value *offsets = ig_aten_tensor(call, OFFSETS);
@@ -110,10 +204,8 @@ ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
         value = ig_aten_cast(call, value, IG_DT_f64);
     }
     IG_TRY(ig_aten_give(call, value));
-    ig_dim zero = ig_dim_of(0);
-    for (uint32_t k = 1; k < call->result_count; k++) {
-        ig_value *none = ig_expr_fill(call->e, IG_DT_i64, 1, &zero, 0);
-        IG_TRY(ig_ts_give(call, k, none));
-    }
-    return IG_OK;
+    bag_results r = {
+        .weight = weight, .ids = ids, .offsets = offsets, .value = value
+    };
+    return give_bag_results(call, &r);
 }

@@ -5,6 +5,7 @@
 #include "frontend/torch/aten/aten.h"
 
 #include <float.h>
+#include <string.h>
 
 static ig_norm read_norm(ig_ts_call *call, uint32_t weight_arg) {
     return (ig_norm){ .scale = ig_aten_optional(call, weight_arg),
@@ -72,21 +73,25 @@ static void blend_running(ig_ts_call *call, statistics *s, ig_value *const fresh
     }
 }
 
-/* The statistics of this batch; running ones take the unbiased variance. */
-static void train_statistics(ig_ts_call *call, ig_value *x, double momentum,
-                             statistics *s) {
-    ig_expr *e = call->e;
-    ig_compose_batch_moments(e, x, &s->mean, &s->variance);
+/* The variance that running statistics take, which is unbiased. */
+static ig_value *unbias(ig_expr *e, const ig_value *x, ig_value *variance) {
     if (e->status != IG_OK) {
-        return;
+        return NULL;
     }
     ig_dim one = ig_dim_of(1), count = ig_type_count(e->module, x->type);
     count = ig_dim_exact_div(e->module, count, x->type->dims[1]);
     ig_dim less = ig_dim_max(e->module, ig_dim_sub(e->module, count, one), one);
-    ig_dtype dtype = (ig_dtype)s->variance->type->dtype;
-    ig_value *unbiased = ig_build_mul(e, s->variance, ig_expr_dim(e, count, dtype));
-    unbiased = ig_build_div(e, unbiased, ig_expr_dim(e, less, dtype));
-    blend_running(call, s, (ig_value *const[]){ s->mean, unbiased }, momentum);
+    ig_dtype dtype = (ig_dtype)variance->type->dtype;
+    variance = ig_build_mul(e, variance, ig_expr_dim(e, count, dtype));
+    return ig_build_div(e, variance, ig_expr_dim(e, less, dtype));
+}
+
+/* The statistics of this batch. */
+static void train_statistics(ig_ts_call *call, ig_value *x, double momentum,
+                             statistics *s) {
+    ig_compose_batch_moments(call->e, x, &s->mean, &s->variance);
+    ig_value *fresh[] = { s->mean, unbias(call->e, x, s->variance) };
+    blend_running(call, s, fresh, momentum);
 }
 
 static ig_status read_running(ig_ts_call *call, statistics *s) {
@@ -244,6 +249,30 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
     return give_three(call, y, mean, ig_expr_like(e, ig_expr_squeeze(e, scale, 2), y));
 }
 
+/* Running statistics take the mean over the batch of what each of its items has. */
+static void train_instances(ig_ts_call *call, ig_value *x, double momentum,
+                            statistics *s) {
+    ig_expr *e = call->e;
+    ig_value *moments[2];
+    ig_dim one = ig_dim_of(1), dims[IG_TENSOR_RANK];
+    const ig_type *type = x->type;
+    if (type->rank < 2) {
+        ig_expr_fail(e, IG_INVALID, "instances of a tensor of rank %u", type->rank);
+        return;
+    }
+    dims[0] = one;
+    dims[1] = ig_dim_mul(e->module, type->dims[0], type->dims[1]);
+    memcpy(dims + 2, type->dims + 2, (type->rank - 2u) * sizeof *dims);
+    ig_value *each = ig_expr_reshape(e, x, type->rank, dims);
+    ig_compose_batch_moments(e, each, &moments[0], &moments[1]);
+    moments[1] = unbias(e, each, moments[1]);
+    for (uint32_t i = 0; i < 2; i++) {
+        moments[i] = ig_expr_reshape(e, moments[i], 2, type->dims);
+        moments[i] = ig_expr_reduce_axis(e, IG_REDUCE_mean, moments[i], 0, false);
+    }
+    blend_running(call, s, moments, momentum);
+}
+
 /* instance_norm(input, weight, bias, running_mean, running_var, use_input_stats,
  * momentum, eps, …) */
 ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
@@ -252,8 +281,15 @@ ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     statistics s = { .running = { ig_aten_optional(call, 3),
                                   ig_aten_optional(call, 4) } };
+    double momentum = ig_aten_float(call, 6);
+    IG_TRY(call->e->status);
     if (ig_aten_bool(call, 5)) {
-        return ig_aten_give(call, ig_compose_instance_norm(call->e, x, &norm));
+        ig_value *y = ig_compose_instance_norm(call->e, x, &norm);
+        if ((s.running[0] || s.running[1]) && momentum != 0) {
+            train_instances(call, x, momentum, &s);
+            IG_TRY(keep_running(call, &batch_forms[IG_ATEN_BATCH_NORM], true, &s));
+        }
+        return ig_aten_give(call, y);
     }
     IG_TRY(read_running(call, &s));
     return ig_aten_give(call,

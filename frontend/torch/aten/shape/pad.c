@@ -39,29 +39,42 @@ static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *
     return call->e->status == IG_OK;
 }
 
-/* Negative amounts crop, in every mode. */
-static ig_value *pad_axes(ig_expr *e, ig_value *x, padding *p, ig_pad_mode mode,
-                          double value) {
+/* Cuts what is negative off, and leaves the rest in `p`. */
+static ig_value *crop_axes(ig_expr *e, ig_value *x, const padding *p) {
     for (uint32_t i = 0; x && i < x->type->rank; i++) {
-        int64_t before, after;
-        bool is_known = ig_dim_constant(e->module, p->before[i], &before) &&
-                        ig_dim_constant(e->module, p->after[i], &after);
-        if (!is_known || (before >= 0 && after >= 0)) {
+        int64_t before = 0, after = 0;
+        (void)ig_dim_constant(e->module, p->before[i], &before);
+        (void)ig_dim_constant(e->module, p->after[i], &after);
+        if (before >= 0 && after >= 0) {
             continue;
         }
         int64_t front = before < 0 ? -before : 0, back = after < 0 ? -after : 0;
         ig_dim lost = ig_dim_const(e->module, front + back);
         ig_dim rest = ig_dim_sub(e->module, x->type->dims[i], lost);
         x = ig_expr_slice(e, x, i, ig_dim_of(front), rest, 1);
-        p->before[i] = ig_dim_of(before < 0 ? 0 : before);
-        p->after[i] = ig_dim_of(after < 0 ? 0 : after);
     }
-    bool is_needed = false;
+    return x;
+}
+
+/* Negative amounts crop, in every mode.  What is repeated or mirrored are elements of
+ * the whole axis, so that it is cropped last; else first. */
+static ig_value *pad_axes(ig_expr *e, ig_value *x, const padding *p, ig_pad_mode mode,
+                          double value) {
+    bool is_needed = false, crops_last = mode == IG_PAD_edge || mode == IG_PAD_reflect;
+    padding more = *p;
     for (uint32_t i = 0; x && i < x->type->rank; i++) {
-        is_needed = is_needed || !ig_dim_is(p->before[i], 0) ||
-                    !ig_dim_is(p->after[i], 0);
+        ig_dim *ends[] = { &more.before[i], &more.after[i] };
+        for (size_t k = 0; k < IG_COUNT_OF(ends); k++) {
+            int64_t amount;
+            if (ig_dim_constant(e->module, *ends[k], &amount) && amount < 0) {
+                *ends[k] = ig_dim_of(0);
+            }
+            is_needed = is_needed || !ig_dim_is(*ends[k], 0);
+        }
     }
-    return is_needed ? ig_expr_pad(e, x, p->before, p->after, mode, value) : x;
+    x = crops_last ? x : crop_axes(e, x, p);
+    x = is_needed ? ig_expr_pad(e, x, more.before, more.after, mode, value) : x;
+    return crops_last ? crop_axes(e, x, p) : x;
 }
 
 /* constant_pad_nd(self, pad, value) */
