@@ -50,4 +50,10 @@ ig_value *ig_compose_soft_shrink(ig_expr *e, ig_value *x, double lambda);
 /* log(x / (1 - x)), x clipped to eps … 1 - eps first; eps < 0: it is not. */
 ig_value *ig_compose_logit(ig_expr *e, ig_value *x, double eps);
 
+/* Floor division, as Python has it, of integers of one dtype; right at the ends of
+ * their range too. */
+ig_value *ig_compose_floor_divide(ig_expr *e, ig_value *x, ig_value *y);
+/* The same of floats; each step is rounded to their dtype, as torch's kernels do. */
+ig_value *ig_compose_floor_divide_floats(ig_expr *e, ig_value *x, ig_value *y);
+
 #endif

@@ -25,6 +25,10 @@ typedef struct ig_bag_feature {
     ig_empty empty;
 } ig_bag_feature;
 
+/* A rule of offsets besides those of ops.h: an error too where the first begin is not
+ * 0. */
+#define IG_OFFSETS_first ((ig_offsets_rule)(IG_OFFSETS_slice + 1))
+
 uint32_t ig_bag_feature_count(const ig_op *op);
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
 /* The one of a bag_ids op, which has no table. */

@@ -138,8 +138,7 @@ typedef enum ig_range_rule {
 typedef enum ig_offsets_rule {
     IG_OFFSETS_error,
     IG_OFFSETS_clamp,
-    IG_OFFSETS_slice,
-    IG_OFFSETS_first
+    IG_OFFSETS_slice
 } ig_offsets_rule;
 typedef enum ig_empty { IG_EMPTY_zero, IG_EMPTY_neg_inf, IG_EMPTY_nan } ig_empty;
 /* Where the last bag of a feature ends that has begins and no ends. */

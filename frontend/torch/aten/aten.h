@@ -81,6 +81,11 @@ enum {
     IG_ATEN_SORT_INDICES = 8, /* argsort: the indices alone */
     IG_ATEN_SORT_VALUES = 16, /* msort: the values alone */
 };
+enum {
+    IG_ATEN_FFT_INVERSE = 1,
+    IG_ATEN_FFT_FROM_REAL = 2, /* half of the last axis' frequencies */
+    IG_ATEN_FFT_TO_REAL = 4,
+};
 enum { IG_ATEN_SKIP_NAN = 1, IG_ATEN_BY_AXIS = 2 };  /* median */
 enum { IG_ATEN_BY_POINTS = 1, IG_ATEN_RUNNING = 2 }; /* trapezoid */
 enum {

@@ -1,7 +1,7 @@
 /* Operators on numbers: known ones are computed, extents are dim expressions, the rest
  * becomes ops on tensors of rank 0.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/divide.h"
+#include "compose/activation.h"
 #include "frontend/torch/builtin/builtin.h"
 
 #include <assert.h>

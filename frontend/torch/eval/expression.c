@@ -24,6 +24,12 @@ static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
         *out = ig_ts_of_complex(0, (double)INFINITY);
     } else if (strcmp(node->as.name, "nanj") == 0) {
         *out = ig_ts_of_complex(0, (double)NAN);
+    } else if (strcmp(node->as.name, "torch") == 0) {
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "torch.autograd.grad: gradients that a model takes of itself "
+            "are not computed; write their formula into the model, or "
+            "leave that part to Python");
     } else {
         return ig_ts_error(eval, IG_INVALID, "name '%s' is not defined", node->as.name);
     }

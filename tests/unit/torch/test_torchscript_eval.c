@@ -161,6 +161,8 @@ static const refusal refusals[] = {
     { "    y = torch.zeros([2])\n"
       "    return torch.repeat(y, [4611686018427387904])\n",
       IG_LIMIT, "(aten::repeat): the result has more elements than can be counted" },
+    { "    return (torch.autograd.grad([x], [x]))[0]\n", IG_UNSUPPORTED,
+      "torch.autograd.grad: gradients that a model takes of itself" },
 };
 
 TEST(what_cannot_be_is_refused_with_words) {

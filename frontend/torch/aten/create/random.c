@@ -60,3 +60,50 @@ ig_status ig_ts_op_bernoulli(ig_ts_call *call) {
     ig_value *is_one = ig_build_lt(call->e, drawn, chance);
     return ig_aten_give(call, ig_aten_cast(call, is_one, dtype));
 }
+
+/* Numbers of categories drawn with replacement: the first whose running share is above
+ * a number between 0 and 1. */
+static ig_value *draw_again(ig_ts_call *call, ig_value *x, ig_dim count) {
+    ig_expr *e = call->e;
+    uint32_t rank = x->type->rank, last = rank - 1u;
+    ig_dim dims[] = { x->type->dims[0], count };
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_value *share = ig_build_cumsum(e, x, (ig_cumsum_attrs){ .axis = last });
+    ig_dim all = x->type->dims[last];
+    ig_value *sum = ig_expr_slice(
+        e, share, last, ig_dim_sub(e->module, all, ig_dim_of(1)), ig_dim_of(1), 1);
+    ig_value *drawn = draw_values(call, IG_RANDOM_uniform, dtype, rank,
+                                  rank == 1 ? dims + 1 : dims);
+    drawn = ig_build_mul(e, drawn, sum);
+    return ig_build_bucketize(e, drawn, share, (ig_bucketize_attrs){ .right = true });
+}
+
+/* multinomial(self, num_samples, replacement): without replacement the largest of
+ * p / q, where q has an exponential distribution */
+ig_status ig_ts_op_multinomial(ig_ts_call *call) {
+    ig_expr *e = call->e;
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_dim count = ig_aten_dim(call, 1);
+    bool is_again = ig_aten_bool(call, 2);
+    IG_TRY(e->status);
+    uint32_t rank = x->type->rank;
+    if (rank < 1 || rank > 2 || !ig_expr_is_float(x)) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "weights of rank %u, expected 1 or 2 of floats", rank);
+    }
+    x = ig_aten_wide(call, x);
+    IG_TRY(e->status);
+    if (is_again) {
+        return ig_aten_give(call, draw_again(call, x, count));
+    }
+    ig_value *q = draw_values(call, IG_RANDOM_uniform, (ig_dtype)x->type->dtype, rank,
+                              x->type->dims);
+    q = ig_expr_number_with(e, IG_OP_sub, 1, q); /* above 0 */
+    q = ig_build_neg(e, ig_build_log(e, q));
+    q = ig_expr_with(e, IG_OP_max, q, 1e-30);
+    q = ig_build_div(e, x, q);
+    ig_topk_attrs attrs = { .axis = rank - 1, .k = IG_SET(count) };
+    ig_value *results[2], *first = q ? ig_build_topk(e, q, NULL, attrs) : NULL;
+    IG_TRY(e->status);
+    return ig_expr_results(first, results) ? ig_aten_give(call, results[1]) : e->status;
+}

@@ -347,7 +347,8 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
 }
 
 /* An op of both in the dtype that they promote to. */
-static ig_value *promoted(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *y) {
+static ig_value *combine_promoted(ig_ts_call *call, ig_opcode code, ig_value *x,
+                                  ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
@@ -409,8 +410,8 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     bool is_running = call->row->variant & IG_ATEN_RUNNING;
     bool has_points = call->row->variant & IG_ATEN_BY_POINTS;
     if (has_points) {
-        sum = promoted(call, IG_OP_mul, add_pairs(e, y, axis),
-                       widths_of(call, y, axis));
+        sum = combine_promoted(call, IG_OP_mul, add_pairs(e, y, axis),
+                               widths_of(call, y, axis));
         sum = ig_aten_sum_dtype(call, sum);
         sum = is_running ? sum
                          : ig_expr_reduce_axis(e, IG_REDUCE_sum, sum, axis, false);

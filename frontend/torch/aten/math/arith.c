@@ -4,7 +4,7 @@
  * The operands of a binary op are cast to torch.result_type of both.  Formulas of more
  * than one step are computed in f32 for f16 and bf16 and rounded once, as torch's
  * kernels do. */
-#include "compose/divide.h"
+#include "compose/activation.h"
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/complex.h"
 

@@ -5,11 +5,52 @@
 
 #include "ir/bag.h"
 
+#include <math.h>
+
 /* embedding(weight, indices, …): ids out of range, negative ones too, are errors */
 ig_status ig_ts_op_embedding(ig_ts_call *call) {
     ig_value *weight = ig_aten_tensor(call, 0), *ids = ig_aten_tensor(call, 1);
     return ig_aten_give(call,
                         ig_expr_gather(call->e, weight, ids, 0, IG_NEGATIVE_error));
+}
+
+/* Lengths of the rows of x, [n, 1]: the root of a sum of powers, or the largest. */
+static ig_value *row_lengths(ig_expr *e, ig_value *x, double power) {
+    ig_value *size = ig_build_abs(e, ig_expr_widen(e, x));
+    if (!size || isinf(power)) {
+        return size ? ig_expr_reduce_axes(e, IG_REDUCE_max, size, 1, 1) : NULL;
+    }
+    ig_value *sum = power == 1   ? size
+                    : power == 2 ? ig_build_mul(e, size, size)
+                                 : ig_expr_with(e, IG_OP_pow, size, power);
+    sum = ig_expr_reduce_axes(e, IG_REDUCE_sum, sum, 1, 1);
+    return power == 1   ? sum
+           : power == 2 ? ig_build_sqrt(e, sum)
+                        : ig_expr_with(e, IG_OP_pow, sum, 1 / power);
+}
+
+/* embedding_renorm(self, indices, max_norm, norm_type): the rows that are named and are
+ * longer are shortened to that length */
+ig_status ig_ts_op_embedding_renorm(ig_ts_call *call) {
+    ig_expr *e = call->e;
+    ig_value *x = ig_aten_tensor(call, 0), *ids = ig_aten_tensor(call, 1);
+    double most = ig_aten_float(call, 2), power = ig_aten_float(call, 3);
+    IG_TRY(e->status);
+    if (x->type->rank != 2) {
+        return ig_ts_fail(call, IG_INVALID, "a table of rank %u", x->type->rank);
+    }
+    ids = ig_expr_flatten(e, ig_aten_cast(call, ids, IG_DT_i64));
+    IG_TRY(e->status);
+    ig_value *named = ig_expr_fill(e, IG_DT_i64, 1, ids->type->dims, 1);
+    named = ig_compose_reduce_rows(e, named, ids, x->type->dims[0], 0, IG_SCATTER_max);
+    ig_value *length = row_lengths(e, x, power);
+    ig_value *is_long = ig_expr_with(e, IG_OP_gt, length, most);
+    named = ig_expr_with(e, IG_OP_gt, ig_expr_unsqueeze(e, named, 1), 0);
+    ig_value *scale = ig_expr_with(e, IG_OP_add, length, 1e-7);
+    scale = ig_expr_number_with(e, IG_OP_div, most, scale);
+    ig_value *y = ig_build_mul(e, ig_expr_widen(e, x), scale);
+    y = ig_build_where(e, ig_build_and(e, named, is_long), ig_expr_like(e, y, x), x);
+    return ig_aten_give(call, y);
 }
 
 /* one_hot(self, num_classes): -1 takes the largest id + 1 */

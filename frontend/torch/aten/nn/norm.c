@@ -74,7 +74,7 @@ static void blend_running(ig_ts_call *call, statistics *s, ig_value *const fresh
 }
 
 /* The variance that running statistics take, which is unbiased. */
-static ig_value *unbias(ig_expr *e, const ig_value *x, ig_value *variance) {
+static ig_value *take_unbiased(ig_expr *e, const ig_value *x, ig_value *variance) {
     if (e->status != IG_OK) {
         return NULL;
     }
@@ -90,7 +90,7 @@ static ig_value *unbias(ig_expr *e, const ig_value *x, ig_value *variance) {
 static void train_statistics(ig_ts_call *call, ig_value *x, double momentum,
                              statistics *s) {
     ig_compose_batch_moments(call->e, x, &s->mean, &s->variance);
-    ig_value *fresh[] = { s->mean, unbias(call->e, x, s->variance) };
+    ig_value *fresh[] = { s->mean, take_unbiased(call->e, x, s->variance) };
     blend_running(call, s, fresh, momentum);
 }
 
@@ -265,7 +265,7 @@ static void train_instances(ig_ts_call *call, ig_value *x, double momentum,
     memcpy(dims + 2, type->dims + 2, (type->rank - 2u) * sizeof *dims);
     ig_value *each = ig_expr_reshape(e, x, type->rank, dims);
     ig_compose_batch_moments(e, each, &moments[0], &moments[1]);
-    moments[1] = unbias(e, each, moments[1]);
+    moments[1] = take_unbiased(e, each, moments[1]);
     for (uint32_t i = 0; i < 2; i++) {
         moments[i] = ig_expr_reshape(e, moments[i], 2, type->dims);
         moments[i] = ig_expr_reduce_axis(e, IG_REDUCE_mean, moments[i], 0, false);
