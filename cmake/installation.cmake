@@ -33,7 +33,7 @@ foreach(target ingot-llvm ingot-tool)
 endforeach()
 # Opened from beside their library:
 foreach(plugin store-lmdb store-redis interp-cpython interp-process interp-lua
-        capture observe watch text)
+        capture observe watch text image)
     if(TARGET ingot-${plugin})
         install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

@@ -210,8 +210,6 @@ class _Table:
 
     def fetch(self, ids, time):
         """The rows of these ids, which are in memory from now on."""
-        if self.handle is None:
-            raise InvalidError(f"{self.name}: the table was closed")
         rows = torch.empty_like(ids)
         _call(_store().ig_dynamic_fetch, self.handle, _Call, time, ids.data_ptr(),
               ids.numel(), rows.data_ptr())
@@ -468,6 +466,8 @@ class _Loader:
 
     def _fetch(self, table, ids, time, is_over):
         """Waits where batches that are being trained on have all rows."""
+        if table.handle is None:
+            raise InvalidError(f"{table.name}: the table was closed")
         everybody = self.ranks.gather((ids, self.released))
         done = min(released for _, released in everybody)
         begin = sum(len(other) for other, _ in everybody[:self.ranks.rank])
