@@ -6,8 +6,12 @@
  */
 #include "frontend/onnx/ops/hooks.h"
 
-/* ONNX leaves the mean of nothing open; ONNX Runtime and the bags of torch's exporter
- * mean 0. */
+/* Pools rows that were looked up, or stands in a body: a bag, as torch's exporter
+ * writes it, whose mean of nothing is 0.  ONNX leaves it open; elsewhere it is NaN. */
+static bool is_bag(const ig_onnx_node *node) {
+    return node->builder->block->parent || ig_def(node->inputs[0], IG_OP_gather);
+}
+
 static bool may_be_empty(const ig_onnx_node *node, const ig_ints *axes) {
     const ig_type *x = node->inputs[0]->type;
     for (uint32_t d = 0; d < x->rank; d++) {
@@ -31,7 +35,7 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
         .keep = ig_onnx_attr_bool(node, "keepdims", true),
         .noop_if_empty = ig_onnx_attr_bool(node, "noop_with_empty_axes", false),
     };
-    bool is_mean = attrs.op == IG_REDUCE_mean;
+    bool is_mean = attrs.op == IG_REDUCE_mean && is_bag(node);
     if (axes && !ig_onnx_is_known(node, 1)) {
         attrs.empty_zero = is_mean;
         return ig_onnx_give(node, ig_build_reduce(node->e, x, axes, attrs));
