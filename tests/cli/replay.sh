@@ -39,6 +39,7 @@ facts = json.load(open(sys.argv[1] + "/session.json"))
 assert facts["model"] == "counter" and facts["threads"] == 1, facts
 ' "$session"
 holds "nobody else may read it" test "$(stat -c %a "$session")" = 700
+holds "nor its folder" test "$(stat -c %a "$captured")" = 700
 check "a capture is code" 3 "give --trust-code" "$ingot" replay "$session"
 check "it runs again" 0 "1 calls: 1 the same bits, 0 within" \
     "$ingot" replay "$session" --trust-code

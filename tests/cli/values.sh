@@ -151,6 +151,11 @@ holds "and is when trusted" sh -c "
     '$ingot' run - --trust-code --input 'x=f32[2]=1,-2' <'$tmp/two.ingot' | grep -q '1 0'"
 check "both from one stream cannot be" 2 "cannot both be -" "$ingot" run - --inputs -
 check "an empty stream is no model" 3 "" "$ingot" run -
+mkdir "$tmp/streams"
+for i in 1 2 3 4 5; do
+    TMPDIR=$tmp/streams "$ingot" run "$tmp/two.ig" --input 'x=f32[2]=1,-2' -o - | true
+done
+holds "a reader that is gone leaves no output behind" test -z "$(ls "$tmp/streams")"
 holds "a full disk behind a stream is 6" sh -c "
     '$ingot' compile '$tmp/two.ig' -o - >/dev/full; [ \$? = 6 ]"
 holds "a dump goes on through a pipe" sh -c "

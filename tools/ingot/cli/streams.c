@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,11 +18,13 @@ static const char taken_folder[] = "/dev/fd/";
 
 /* The file of the stream that was begun: what a signal handler has to remove. */
 static _Atomic(const char *) begun_path;
+static char begun_folder[4096]; /* that it lies in, which nobody else may enter */
 
 void streams_remove_temporary(void) {
     const char *path = atomic_load(&begun_path);
     if (path) {
         unlink(path);
+        rmdir(begun_folder); /* of a stream; else there is none of that name */
     }
 }
 
@@ -116,6 +119,7 @@ static char *temporary_beside(const char *path) {
 
 /* A temporary beside the file takes its name when it is whole. */
 static bool replace_file(const char *path, const char *text, size_t size) {
+    const char *before = atomic_load(&begun_path); /* of a stream */
     char *temporary = temporary_beside(path);
     int file = open_again(temporary, O_WRONLY | O_CREAT | O_EXCL);
     bool is_made = file >= 0;
@@ -129,7 +133,7 @@ static bool replace_file(const char *path, const char *text, size_t size) {
     } else if (is_made) {
         unlink(temporary);
     }
-    atomic_store(&begun_path, NULL);
+    atomic_store(&begun_path, before);
     free(temporary);
     errno = reason;
     return is_good;
@@ -161,22 +165,27 @@ ig_status write_output(const char *path, const char *text, size_t size) {
 
 char *stream_begin(const char *ending) {
     const char *folder = getenv("TMPDIR");
-    char *path = text_of("%s/ingot-XXXXXX%s", folder && *folder ? folder : "/tmp",
-                         ending);
-    int file = mkostemps(path, (int)strlen(ending), O_CLOEXEC);
-    if (file < 0) {
-        complain(0, "%s: cannot write: %s", path, strerror(errno));
-        free(path);
+    int size = snprintf(begun_folder, sizeof begun_folder, "%s/ingot-XXXXXX",
+                        folder && *folder ? folder : "/tmp");
+    if (size < 0 || (size_t)size >= sizeof begun_folder || !mkdtemp(begun_folder)) {
+        complain(0, "%s: cannot write: %s", begun_folder, strerror(errno));
+        begun_folder[0] = '\0';
         return NULL;
     }
-    close(file);
+    char *path = text_of("%s/output%s", begun_folder, ending);
     atomic_store(&begun_path, path);
     return path;
+}
+
+static void remove_begun(const char *path) {
+    unlink(path);
+    rmdir(begun_folder);
 }
 
 int stream_send(char *path, bool is_good) {
     int status = 0;
     int file = is_good ? open_again(path, O_RDONLY) : -1;
+    remove_begun(path); /* a reader that is gone ends this process */
     fflush(stdout);
     if (is_good && (file < 0 || !copy_all(file, STDOUT_FILENO))) {
         status = complain(exit_of(IG_IO), "standard output: cannot write: %s",
@@ -185,8 +194,8 @@ int stream_send(char *path, bool is_good) {
     if (file >= 0) {
         close(file);
     }
-    unlink(path);
     atomic_store(&begun_path, NULL);
+    begun_folder[0] = '\0';
     free(path);
     return status;
 }
