@@ -38,11 +38,19 @@ assert outputs["status"] == 0 and outputs["outputs"][1]["name"] == "rows/of it",
 facts = json.load(open(sys.argv[1] + "/session.json"))
 assert facts["model"] == "counter" and facts["threads"] == 1, facts
 ' "$session"
-holds "nobody else may read it" test "$(stat -c %a "$session")" = 700
+holds "nobody else may read it" test "$(stat -c %a "$session" "$session/call_0000" | uniq)" = 700
 holds "nor its folder" test "$(stat -c %a "$captured")" = 700
 check "a capture is code" 3 "give --trust-code" "$ingot" replay "$session"
 check "it runs again" 0 "1 calls: 1 the same bits, 0 within" \
     "$ingot" replay "$session" --trust-code
+
+for i in 0 1; do
+    cp -r "$session" "$tmp/changed$i"
+    printf '\100' | dd of="$tmp/changed$i/call_0000/output_$i.npy" bs=1 conv=notrunc status=none \
+        seek=$(($(stat -c %s "$session/call_0000/output_$i.npy") - 1))
+    check "output $i is compared" 1 "differs: output" \
+        "$ingot" replay "$tmp/changed$i" --trust-code
+done
 
 # It runs anywhere: without the model, its folder, or the file of its weights.
 mkdir "$tmp/there"

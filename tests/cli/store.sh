@@ -13,6 +13,11 @@ if attempt "$ingot" store ping "$url"; then
         "$ingot" store get "$url" users --state 2 --column 3 -- -9
     check "a table of tables" 0 "users: 2 cells, 17 bytes, ids -9 … 7" \
         "$ingot" store scan "$url"
+    check "a table whose name begins with another's" 0 "" \
+        "$ingot" store put "lmdb://$tmp/names.mdb" userss 1 1
+    check "beside it" 0 "" "$ingot" store put "lmdb://$tmp/names.mdb" users 1 1
+    "$ingot" store scan "lmdb://$tmp/names.mdb" users >"$tmp/a"
+    holds "is not of it" test "$(grep -c users "$tmp/a") $(grep -c userss "$tmp/a")" = "1 0"
     check "a copy" 0 "2 cells, 17 bytes" "$ingot" store copy "$url" "lmdb://$tmp/copy.mdb"
     "$ingot" store scan "$url" users --json >"$tmp/a"
     "$ingot" store scan "lmdb://$tmp/copy.mdb" users --json >"$tmp/b"

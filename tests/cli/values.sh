@@ -33,6 +33,33 @@ printf '\x93NUMPY\1\0\20\0{1: 2}         \n' >"$tmp/junk.npy"
 check "an array with a strange header" 3 "not a .npy file" \
     "$ingot" run "$tmp/relu.ig" --input "x=@$tmp/junk.npy"
 
+# Bytes in the other order, of each width.
+cat >"$tmp/pair.ig" <<'IG'
+module @pair {
+  graph @main(%a: i64[2], %b: f64[2], %c: i16[2]) -> (i64[2] "x", f64[2] "y", i16[2] "z") {
+    %0 = neg %a : i64[2]
+    %1 = neg %b : f64[2]
+    %2 = neg %c : i16[2]
+    ret %0, %1, %2
+  }
+}
+IG
+mkdir "$tmp/big"
+"$python" - "$tmp/big" <<'PY'
+import struct, sys
+for name, code, numbers in (("a", ">i8", ">qq"), ("b", ">f8", ">dd"), ("c", ">i2", ">hh")):
+    head = f"{{'descr': '{code}', 'fortran_order': False, 'shape': (2,), }}".ljust(117) + "\n"
+    with open(f"{sys.argv[1]}/{name}.npy", "wb") as file:
+        file.write(b"\x93NUMPY\1\0" + struct.pack("<H118s", 118, head.encode())
+                   + struct.pack(numbers, 5, 258))
+PY
+check "big-endian numbers of 2 and 8 bytes" 0 "x: i64[2]
+  -5 -258
+y: f64[2]
+  -5 -258
+z: i16[2]
+  -5 -258" "$ingot" run "$tmp/pair.ig" --inputs "$tmp/big"
+
 # Out to files and in again.
 holds "outputs go to a folder" \
     "$ingot" run "$tmp/relu.ig" --input 'x=f32[2,4]=iota' --outputs "$tmp/files"

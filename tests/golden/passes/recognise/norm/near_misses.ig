@@ -1,4 +1,4 @@
-# recognise_norm: epsilon outside of the root, a first axis, a sum, another mean, f16, a
+# recognise_norm: epsilon outside of the root, a first axis, a sum, a mean over other axes than that of the squares, f16, a
 # scale along another axis, a variance that is used: these stay.
 # run: recognise_norm,dce
 module @m {
@@ -68,6 +68,28 @@ module @m {
     %6 = div %1, %5
     ret %6, %3
   }
+  graph @mean_of_more(%x: f32[2, 4, 8]) -> (f32[2, 4, 8]) {
+    %epsilon = const {value = 1e-05} : f32[]
+    %0 = reduce %x {op = mean, axes = [1, 2], keep}
+    %1 = sub %x, %0
+    %2 = mul %1, %1
+    %3 = reduce %2 {op = mean, axes = [2], keep}
+    %4 = add %3, %epsilon
+    %5 = sqrt %4
+    %6 = div %1, %5
+    ret %6
+  }
+  graph @squares_of_more(%x: f32[2, 4, 8]) -> (f32[2, 4, 8]) {
+    %epsilon = const {value = 1e-05} : f32[]
+    %0 = reduce %x {op = mean, axes = [2], keep}
+    %1 = sub %x, %0
+    %2 = mul %1, %1
+    %3 = reduce %2 {op = mean, axes = [1, 2], keep}
+    %4 = add %3, %epsilon
+    %5 = sqrt %4
+    %6 = div %1, %5
+    ret %6
+  }
 }
 # expect:
 module @m {
@@ -136,5 +158,17 @@ module @m {
     %6 = sqrt %5 : f32[B, 1]
     %7 = div %2, %6 : f32[B, 8]
     ret %7, %4
+  }
+  graph @mean_of_more(%x: f32[2, 4, 8]) -> (f32[2, 4, 8]) {
+    %0 = reduce %x {op = mean, axes = [1, 2], keep} : f32[2, 1, 1]
+    %1 = sub %x, %0 : f32[2, 4, 8]
+    %2 = layer_norm %1 {axis = 2, epsilon = 9.999999747378752e-06, rms} : f32[2, 4, 8]
+    ret %2
+  }
+  graph @squares_of_more(%x: f32[2, 4, 8]) -> (f32[2, 4, 8]) {
+    %0 = reduce %x {op = mean, axes = [2], keep} : f32[2, 4, 1]
+    %1 = sub %x, %0 : f32[2, 4, 8]
+    %2 = layer_norm %1 {axis = 1, epsilon = 9.999999747378752e-06, rms} : f32[2, 4, 8]
+    ret %2
   }
 }
