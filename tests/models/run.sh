@@ -312,6 +312,7 @@ forms
 stored
 onnx_suite
 torch_suites
+torch_reports
 sanitized
 torch_modules
 recommend_models

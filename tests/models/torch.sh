@@ -74,3 +74,23 @@ torch_suites() {
         torch_target $target
     done
 }
+
+# Users' reports (models/torch_reports): pass/, and the cases of fail/ that are finished
+# (reports-finished.txt).
+torch_reports() {
+    local reports cases form target
+    reports=$INGOT_MODELS/torch_reports
+    if [ ! -d "$reports/pass" ]; then
+        skip 1 "INGOT_CASES has no models/torch_reports"
+        return
+    fi
+    mapfile -t cases < <(find "$reports/pass" -mindepth 1 -maxdepth 1 -type d | sort)
+    while read -r form; do
+        [ -d "$reports/fail/$form" ] && cases+=("$reports/fail/$form")
+    done <tests/models/reports-finished.txt
+    for target in interpret cpu; do
+        verify static "$target" "${cases[@]}"
+    done
+    mapfile -t cases < <(printf '%s\n' "${cases[@]}" | grep -E '_(script|trace)$')
+    verify dynamic cpu "${cases[@]}"
+}
