@@ -9,7 +9,10 @@
 /* Pools rows that were looked up, or stands in a body: a bag, as torch's exporter
  * writes it, whose mean of nothing is 0.  ONNX leaves it open; elsewhere it is NaN. */
 static bool is_bag(const ig_onnx_node *node) {
-    return node->builder->block->parent || ig_def(node->inputs[0], IG_OP_gather);
+    ig_value *x = node->inputs[0];
+    const ig_op *weighted = ig_def(x, IG_OP_mul);
+    x = weighted ? weighted->operands[0].value : x;
+    return node->builder->block->parent || ig_def(x, IG_OP_gather);
 }
 
 static bool may_be_empty(const ig_onnx_node *node, const ig_ints *axes) {
