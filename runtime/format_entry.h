@@ -62,7 +62,6 @@ typedef struct ig_code_kernel {
     uint64_t bytes; /* of its code (GPU: of the module) */
 } ig_code_kernel;
 
-uint32_t header_bytes; /* sizeof(ig_code_header) */
 _Static_assert(sizeof(ig_code_header) == 64, "format");
 
 #endif
