@@ -117,7 +117,7 @@ static bool find_program(char path[PATH_BYTES]) {
  * many as there are CPUs in each of several children wait for each other's turns.  The
  * list is the caller's, its texts are not; NULL: no memory. */
 static char **child_environment(void) {
-    static char one_thread[] = "OMP_NUM_THREADS=1";
+    static const char one_thread[] = "OMP_NUM_THREADS=1";
     size_t count = 0;
     while (environ[count]) {
         count++;
@@ -125,7 +125,8 @@ static char **child_environment(void) {
     char **all = calloc(count + 2, sizeof *all);
     if (all) {
         memcpy(all, environ, count * sizeof *all);
-        all[count] = getenv("OMP_NUM_THREADS") ? NULL : one_thread;
+        /* posix_spawn reads the texts only. */
+        all[count] = getenv("OMP_NUM_THREADS") ? NULL : (char *)(uintptr_t)one_thread;
     }
     return all;
 }
