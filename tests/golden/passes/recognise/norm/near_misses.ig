@@ -1,5 +1,6 @@
 # recognise_norm: epsilon outside of the root, a first axis, a sum, a mean over other axes than that of the squares, f16, a
 # scale along another axis, a variance that is used: these stay.
+# within: 1e-6 a norm rounds its result alone
 # run: recognise_norm,dce
 module @m {
   graph @epsilon_outside(%x: f32[B, 8]) -> (f32[B, 8]) {
