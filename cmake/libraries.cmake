@@ -70,7 +70,9 @@ if(TARGET ingot-runtime)
     add_library(ingot-watch MODULE ${watch_objects}
         $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/expr\\.c|/memory\\.c|/message\\.c>)
     target_link_libraries(ingot-watch PRIVATE Threads::Threads)
-    target_link_options(ingot-watch PRIVATE -Wl,-z,defs)
+    if(NOT INGOT_SANITIZE) # whose functions are the program's
+        target_link_options(ingot-watch PRIVATE -Wl,-z,defs)
+    endif()
     set_target_properties(ingot-watch PROPERTIES PREFIX lib)
 endif()
 
