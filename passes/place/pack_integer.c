@@ -267,6 +267,12 @@ static ig_value *build_ones(ig_expr *e, const quads *q) {
 
 /* ---- chains ---- */
 
+/* What is multiplied: rows, or windows that lie in x. */
+typedef struct rows {
+    ig_value *x;
+    const ig_op *windows; /* or NULL */
+} rows;
+
 static int64_t quads_of(const quads *q) {
     return (q->k + IG_QUAD - 1) / IG_QUAD;
 }
@@ -320,13 +326,17 @@ static int8_t *read_panels(ig_pass_run *run, const quads *q) {
     return out;
 }
 
-/* None for windows.  Rows that end within a quad are copied, a pass at a time, where
- * extra quads would ask for any. */
-static ig_pack_chains choose_chains(ig_pass_run *run, const quads *q,
-                                    bool has_windows) {
+/* None for windows, nor for rows whose extent is open in their own type: chains are
+ * cut by a depth that the kernel knows.  Rows that end within a quad are copied, a pass
+ * at a time, where extra quads would ask for any. */
+static ig_pack_chains choose_chains(ig_pass_run *run, const quads *q, const rows *a) {
     ig_pack_chains none = { 0 };
     const ig_pass_options *options = run->options;
-    if (has_windows || options->target->has_vnni || options->has_vnni ||
+    const ig_type *x = a->x->type;
+    int64_t k;
+    if (a->windows ||
+        !ig_dim_constant(ig_op_module(q->source), x->dims[x->rank - 1], &k) ||
+        options->target->has_vnni || options->has_vnni ||
         (quads_of(q) > IG_PANEL_PASS && q->k % IG_QUAD != 0)) {
         return none;
     }
@@ -384,9 +394,9 @@ static bool take_chained(ig_pass_run *run, ig_builder *b, const quads *q,
 }
 
 static factor take_factor(ig_pass_run *run, ig_builder *b, const quads *q,
-                          bool has_windows) {
+                          const rows *a) {
     const char *name = name_recipe(run, q, "quads", q->offsets);
-    factor out = { .columns = q->n, .chains = choose_chains(run, q, has_windows) };
+    factor out = { .columns = q->n, .chains = choose_chains(run, q, a) };
     if (out.chains.extra > 0 && take_chained(run, b, q, name, &out)) {
         return out;
     }
@@ -396,12 +406,6 @@ static factor take_factor(ig_pass_run *run, ig_builder *b, const quads *q,
 }
 
 /* ---- the product ---- */
-
-/* What is multiplied: rows, or windows that lie in x. */
-typedef struct rows {
-    ig_value *x;
-    const ig_op *windows; /* or NULL */
-} rows;
 
 /* Windows whose channels are whole quads. */
 static const ig_op *find_windows(const ig_value *a) {
@@ -489,7 +493,7 @@ bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
     rows x = take_rows(&b, a);
-    factor w = take_factor(run, &b, &q, x.windows != NULL);
+    factor w = take_factor(run, &b, &q, &x);
     ig_value *product = multiply_rows(&e, &x, &w);
     ig_value *sums = sums_of_columns(run, &e, op, &q);
     product = sums ? ig_build_sub(&e, product, sums) : product;
