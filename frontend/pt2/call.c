@@ -66,7 +66,9 @@ static ig_status put_type(const writer *w, const char *name, const char *path, i
         const char *open = ig_arena_printf(w->source->arena, "%s_d%zu", path, i);
         ig_put(out, "%s", i ? ", " : "");
         put_size(w, &sizes->as.list.items[i], open, out);
-        ig_put(out, less ? " - %d" : "", less);
+        if (less) {
+            ig_put(out, " - %d", less);
+        }
     }
     ig_put(out, "%s",
            !dtype->is_complex     ? "]"
