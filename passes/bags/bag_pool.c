@@ -262,6 +262,8 @@ static bool read_row(const ig_trips *t, ig_value *value, uint32_t depth,
 bool ig_bag_row_read(const ig_trips *t, ig_value *value, ig_bag_row *out) {
     bool is_read = read_row(t, value, 0, out) && !out->is_over_rest &&
                    (out->is_zero_if_empty || !out->is_only_full);
-    out->is_zero_if_empty |= out->reduces_to_zero;
+    if (is_read) {
+        out->is_zero_if_empty |= out->reduces_to_zero;
+    }
     return is_read;
 }

@@ -226,6 +226,10 @@ static bool read_windows(ig_ts_call *call, ig_dtype dtype, windows *out) {
         ig_expr_fail(e, IG_INVALID, "n_fft is %lld, hop_length %lld, win_length %lld",
                      (long long)out->size, (long long)out->hop, (long long)out->width);
     }
+    if (window && window->type->rank != 1) {
+        ig_expr_fail(e, IG_INVALID, "the window has %u axes, expected 1",
+                     window->type->rank);
+    }
     if (e->status != IG_OK) {
         return false;
     }
