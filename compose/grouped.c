@@ -66,7 +66,10 @@ ig_value *ig_compose_grouped_matmul(ig_expr *e, ig_value *x, ig_value *weights,
         return NULL;
     }
     assert(x->type->rank == 2 && weights->type->rank == 3 && "the caller looked");
-    assert(ends->type->rank == 1 && "an end for each group");
+    if (ends->type->rank != 1) {
+        return ig_expr_fail(e, IG_INVALID, "the groups' ends have %u axes, expected 1",
+                            ends->type->rank);
+    }
     ig_expr_guard_equal(e, ends->type->dims[0], weights->type->dims[0],
                         "each group must have a matrix and an end");
     if (e->status != IG_OK) {
