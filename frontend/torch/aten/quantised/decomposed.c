@@ -132,6 +132,10 @@ ig_status ig_ts_op_decomposed_choose(ig_ts_call *call) {
     double eps = ig_aten_float(call, 3);
     ig_dtype dtype = ig_aten_dtype(call, 4, IG_DT_i8);
     IG_TRY(e->status);
+    if (min >= max || min < INT32_MIN || max > INT32_MAX) {
+        return ig_ts_fail(call, IG_INVALID, "quant_min is %lld, quant_max %lld",
+                          (long long)min, (long long)max);
+    }
     find_range(e, x, &low, &high);
     ig_value *zero, *scale;
     if (call->row->variant) {
