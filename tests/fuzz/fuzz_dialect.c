@@ -18,7 +18,7 @@ typedef struct fuzz_case {
     ig_arena arena;
     ig_map names;
     uint32_t node_count;
-    ig_types types;
+    ig_script_types types;
     ig_str text;
 } fuzz_case;
 
@@ -50,14 +50,14 @@ static void fuzz_source(fuzz_case *c) {
 static void fuzz_type(fuzz_case *c) {
     ig_location where = { .file = "f" };
     const ig_script_type *type, *again;
-    if (ig_type_of_text(&c->types, &where, c->text, &type) != IG_OK) {
+    if (ig_script_type_of_text(&c->types, &where, c->text, &type) != IG_OK) {
         return;
     }
-    ig_status status = ig_type_of_text(&c->types, &where, ig_str_of(type->name),
-                                       &again);
+    ig_status status = ig_script_type_of_text(&c->types, &where, ig_str_of(type->name),
+                                              &again);
     ig_fuzz_expect(status == IG_OK && again == type, "a type prints otherwise",
                    type->name, "");
-    ig_type_is_subtype(&c->types, type, c->types.simple[IG_SCRIPT_NUMBER]);
+    ig_script_type_is_subtype(&c->types, type, c->types.simple[IG_SCRIPT_NUMBER]);
 }
 
 static void fuzz_schema(fuzz_case *c) {
@@ -92,8 +92,8 @@ static void fuzz_class(fuzz_case *c) {
     code.user = c;
     if (ig_code_find(&code, "__torch__.A", &class, &function) == IG_OK && class) {
         ig_class_method(class, "forward");
-        ig_type_is_subtype(&code.types, class->type,
-                           ig_type_class(&code.types, "__torch__.B"));
+        ig_script_type_is_subtype(&code.types, class->type,
+                                  ig_script_type_class(&code.types, "__torch__.B"));
     }
 }
 
@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                     .text = { (const char *)data + 1, size - 1 } };
     ig_arena_init(&c.arena, NULL);
     ig_map_init(&c.names, &c.arena);
-    ig_types_init(&c.types, &c.context, &c.arena);
+    ig_script_types_init(&c.types, &c.context, &c.arena);
     ways[data[0] & 3](&c);
     ig_arena_fini(&c.arena);
     return 0;

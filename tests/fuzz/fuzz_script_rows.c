@@ -28,7 +28,7 @@ enum { TEXT_ROOM = 16384, MOST_INPUTS = 24, MOST_ITEMS = 4, DEPTH = 4 };
 typedef struct row_table {
     ig_context context;
     ig_arena arena;
-    ig_types types;
+    ig_script_types types;
     ig_map names;
     ig_schema **schemas;
 } row_table;
@@ -44,7 +44,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argv;
     rows.context.limits = ig_limits_default;
     ig_arena_init(&rows.arena, &rows.context.budget);
-    ig_types_init(&rows.types, &rows.context, &rows.arena);
+    ig_script_types_init(&rows.types, &rows.context, &rows.arena);
     ig_map_init(&rows.names, &rows.arena);
     rows.schemas = IG_NEW_ARRAY(&rows.arena, ig_schema *, ig_ts_row_count);
     for (size_t i = 0; i < ig_ts_row_count; i++) {

@@ -236,8 +236,8 @@ static const ig_script_type *tag_of(ig_ts_eval *eval, const ig_py *value) {
     ig_location where = { .file = eval->file };
     bool is_tag = value->type && (strncmp(value->type, "List[", 5) == 0 ||
                                   strncmp(value->type, "Dict[", 5) == 0);
-    if (!is_tag || ig_type_of_text(&eval->code->types, &where, ig_str_of(value->type),
-                                   &type) != IG_OK) {
+    if (!is_tag || ig_script_type_of_text(&eval->code->types, &where,
+                                          ig_str_of(value->type), &type) != IG_OK) {
         return NULL;
     }
     return type;

@@ -263,7 +263,7 @@ typedef struct chosen_row {
 static ig_status resolve_row(ig_ts_eval *eval, const ig_ts_candidates *from,
                              const ig_call_shape *shape, const ig_location *where,
                              chosen_row *out) {
-    ig_types *types = &eval->code->types;
+    ig_script_types *types = &eval->code->types;
     const ig_ts_overloads *named = NULL;
     for (uint32_t i = 0; i < IG_TS_CANDIDATES; i++) {
         const ig_ts_overloads *rows = from->own[i];

@@ -110,8 +110,8 @@ ig_status ig_ts_give_dims(ig_ts_call *call, uint32_t result, const ig_dim *dims,
     for (uint32_t i = 0; i < count; i++) {
         ig_ts_list_add(call->eval, list, ig_ts_of_dim(call->module, dims[i]));
     }
-    ig_types *types = &call->eval->code->types;
-    list->type = ig_type_list(types, types->simple[IG_SCRIPT_INT]);
+    ig_script_types *types = &call->eval->code->types;
+    list->type = ig_script_type_list(types, types->simple[IG_SCRIPT_INT]);
     return ig_ts_give_value(call, result, ig_ts_of_list(list));
 }
 

@@ -17,8 +17,8 @@ static ig_status type_argument(ig_ts_eval *eval, const ig_ast *call, size_t inde
     if (index >= call->as.call.arguments.count) {
         return ig_ts_error(eval, IG_INVALID, "a call lacks argument %zu", index + 1);
     }
-    return ig_type_of_ast(&eval->code->types, eval->frame->file,
-                          call->as.call.arguments.items[index], out_type);
+    return ig_script_type_of_ast(&eval->code->types, eval->frame->file,
+                                 call->as.call.arguments.items[index], out_type);
 }
 
 /* ---- types ---- */
@@ -53,7 +53,7 @@ static ig_status special_annotate(ig_ts_eval *eval, const ig_ast *call,
     const ig_script_type *type = NULL;
     IG_TRY(type_argument(eval, call, 0, &type));
     IG_TRY(argument_at(eval, call, 1, out));
-    const ig_script_type *bare = ig_type_without_none(&eval->code->types, type);
+    const ig_script_type *bare = ig_script_type_without_none(&eval->code->types, type);
     if (out->kind == IG_TS_TENSOR) {
         return annotate_tensor(eval, bare, out);
     }
@@ -95,8 +95,9 @@ static ig_status special_isinstance(ig_ts_eval *eval, const ig_ast *call,
     bool is_one = false;
     for (size_t i = 0; i < count && !is_one; i++) {
         const ig_ast *item = is_many ? given->as.list.items[i] : given;
-        IG_TRY(ig_type_of_ast(&eval->code->types, eval->frame->file, item, &type));
-        is_one = ig_type_is_subtype(&eval->code->types, of, type);
+        IG_TRY(
+            ig_script_type_of_ast(&eval->code->types, eval->frame->file, item, &type));
+        is_one = ig_script_type_is_subtype(&eval->code->types, of, type);
     }
     *out = ig_ts_of_bool(is_one);
     return IG_OK;

@@ -18,8 +18,8 @@ ig_ts_content ig_ts_growing_content(void) {
 
 ig_ts_list *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack) {
     ig_ts_list *list = ig_ts_list_create(eval, 0);
-    ig_types *types = &eval->code->types;
-    list->type = ig_type_list(types, types->simple[IG_SCRIPT_TENSOR]);
+    ig_script_types *types = &eval->code->types;
+    list->type = ig_script_type_list(types, types->simple[IG_SCRIPT_TENSOR]);
     list->poison = &ig_ts_stacked;
     list->stack = stack;
     return list;

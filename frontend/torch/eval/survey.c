@@ -220,7 +220,7 @@ static bool unpacks_keywords(const ig_call_shape *shape) {
 }
 
 static known call_operator(survey *s, const char *name, const ig_call_shape *given) {
-    ig_types *types = &s->eval->code->types;
+    ig_script_types *types = &s->eval->code->types;
     ig_ts_candidates from = { 0 };
     ig_match match;
     if (s->status == IG_OK) {
@@ -350,8 +350,8 @@ static known call_special(survey *s, const ig_ast *call, const char *name) {
     }
     if (is_typed && arguments->count > 0 && s->status == IG_OK) {
         const ig_script_type *type = NULL;
-        s->status = ig_type_of_ast(&s->eval->code->types, s->function->file,
-                                   arguments->items[0], &type);
+        s->status = ig_script_type_of_ast(&s->eval->code->types, s->function->file,
+                                          arguments->items[0], &type);
         return of_type(type);
     }
     for (size_t i = 0; i < IG_COUNT_OF(results); i++) {
@@ -418,7 +418,7 @@ static known survey_items(survey *s, const ig_ast *node) {
         is_same = is_same && item.type && (!type || type == item.type);
         type = item.type;
     }
-    return of_type(is_same ? ig_type_list(&s->eval->code->types, type) : NULL);
+    return of_type(is_same ? ig_script_type_list(&s->eval->code->types, type) : NULL);
 }
 
 static known survey_others(survey *s, const ig_ast *node) {

@@ -166,7 +166,7 @@ static const ig_script_type *type_of_items(ig_ts_eval *eval, const ig_ts_value *
     const ig_script_type *type = NULL;
     for (size_t i = 0; i < count; i++) {
         const ig_script_type *item = ig_ts_type_of(eval, &items[i]);
-        type = type ? ig_type_unify(&eval->code->types, type, item) : item;
+        type = type ? ig_script_type_unify(&eval->code->types, type, item) : item;
         if (!type) {
             return eval->code->types.simple[IG_SCRIPT_ANY];
         }
@@ -175,7 +175,7 @@ static const ig_script_type *type_of_items(ig_ts_eval *eval, const ig_ts_value *
 }
 
 static const ig_script_type *type_of_tuple(ig_ts_eval *eval, const ig_ts_list *tuple) {
-    ig_types *types = &eval->code->types;
+    ig_script_types *types = &eval->code->types;
     if (tuple->class) {
         return tuple->class->type;
     }
@@ -184,32 +184,33 @@ static const ig_script_type *type_of_tuple(ig_ts_eval *eval, const ig_ts_list *t
     for (size_t i = 0; i < tuple->count; i++) {
         items[i] = ig_ts_type_of(eval, &tuple->items[i]);
     }
-    return ig_type_tuple(types, items, tuple->count);
+    return ig_script_type_tuple(types, items, tuple->count);
 }
 
 static const ig_script_type *type_of_container(ig_ts_eval *eval,
                                                const ig_ts_value *value) {
-    ig_types *types = &eval->code->types;
+    ig_script_types *types = &eval->code->types;
     if (value->kind == IG_TS_LIST) {
         const ig_ts_list *list = value->as.list;
-        return list->type
-                   ? list->type
-                   : ig_type_list(types, type_of_items(eval, list->items, list->count));
+        return list->type ? list->type
+                          : ig_script_type_list(
+                                types, type_of_items(eval, list->items, list->count));
     }
     const ig_ts_dict *dict = value->as.dict;
     return dict->type
                ? dict->type
-               : ig_type_dict(types, type_of_items(eval, dict->keys, dict->count),
-                              type_of_items(eval, dict->values, dict->count));
+               : ig_script_type_dict(types,
+                                     type_of_items(eval, dict->keys, dict->count),
+                                     type_of_items(eval, dict->values, dict->count));
 }
 
 static const ig_script_type *type_of_function(ig_ts_eval *eval,
                                               const ig_ts_function *function) {
-    ig_types *types = &eval->code->types;
+    ig_script_types *types = &eval->code->types;
     if (!function->is_done) {
         return types->simple[IG_SCRIPT_ANY];
     }
-    return ig_type_future(types, ig_ts_type_of(eval, &function->value));
+    return ig_script_type_future(types, ig_ts_type_of(eval, &function->value));
 }
 
 const ig_script_type *ig_ts_type_of(ig_ts_eval *eval, const ig_ts_value *value) {
@@ -229,7 +230,7 @@ const ig_script_type *ig_ts_type_of(ig_ts_eval *eval, const ig_ts_value *value) 
         return type_of_tuple(eval, value->as.list);
     case IG_TS_OBJECT:
     case IG_TS_ENUM:
-        return ig_type_class(&eval->code->types, value->as.object->class_name);
+        return ig_script_type_class(&eval->code->types, value->as.object->class_name);
     case IG_TS_FUNCTION:
         return type_of_function(eval, value->as.function);
     default:

@@ -9,7 +9,7 @@ void ig_code_init(ig_code *code, ig_context *context, ig_arena *arena, const cha
                   const char *folder) {
     *code =
         (ig_code){ .context = context, .arena = arena, .file = file, .folder = folder };
-    ig_types_init(&code->types, context, arena);
+    ig_script_types_init(&code->types, context, arena);
     code->types.code = code;
     ig_map_init(&code->names, arena);
     ig_map_init(&code->files, arena);
@@ -128,7 +128,7 @@ static ig_definition *make_custom(ig_code *code, const char *name) {
     ig_class *class = IG_NEW(code->arena, ig_class);
     class->name = definition->name = ig_arena_strdup(code->arena, name);
     class->kind = IG_CLASS_CUSTOM;
-    class->type = ig_type_class(&code->types, name);
+    class->type = ig_script_type_class(&code->types, name);
     definition->class = class;
     ig_map_set(&code->definitions, ig_str_of(name), definition);
     return definition;

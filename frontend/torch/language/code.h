@@ -61,7 +61,7 @@ struct ig_function {
     const ig_ast *node;    /* DEF */
     ig_param *params;
     size_t param_count;
-    const ig_script_type *returns; /* NULL: not written */
+    const ig_script_type *returns;       /* NULL: not written */
     const struct ig_python_thing *plain; /* of plain Python; NULL: of the dialect */
 };
 
@@ -91,7 +91,7 @@ struct ig_code {
      * none. */
     ig_status (*read)(void *user, const char *name, ig_str *out_text, bool *out_found);
     void *user;
-    ig_types types;
+    ig_script_types types;
     ig_map names;           /* interned */
     uint32_t node_count;    /* ids of all trees are below it */
     ig_map files;           /* entry name -> what it holds (private) */

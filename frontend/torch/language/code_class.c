@@ -20,8 +20,8 @@ static ig_status build_param(ig_code *code, const ig_function *function,
     assert((!is_self || function->class) && "only methods have self");
     *param = (ig_param){ .name = node->name, .value = node->value, .kind = node->kind };
     if (node->annotation) {
-        return ig_type_of_ast(&code->types, function->file, node->annotation,
-                              &param->type);
+        return ig_script_type_of_ast(&code->types, function->file, node->annotation,
+                                     &param->type);
     }
     param->type = is_self ? function->class->type
                           : code->types.simple[IG_SCRIPT_TENSOR];
@@ -43,8 +43,8 @@ static ig_status build_function(ig_code *code, const ig_ast *node,
     if (!def->returns) {
         return IG_OK;
     }
-    return ig_type_of_ast(&code->types, function->file, def->returns,
-                          &function->returns);
+    return ig_script_type_of_ast(&code->types, function->file, def->returns,
+                                 &function->returns);
 }
 
 /* ---- classes ---- */
@@ -59,7 +59,8 @@ typedef struct class_builder {
 
 static ig_status read_type(const class_builder *builder, const ig_ast *node,
                            const ig_script_type **out_type) {
-    return ig_type_of_ast(&builder->code->types, builder->class->file, node, out_type);
+    return ig_script_type_of_ast(&builder->code->types, builder->class->file, node,
+                                 out_type);
 }
 
 static bool is_final(const ig_ast *type) {
@@ -245,7 +246,7 @@ static ig_status build_class(ig_code *code, const ig_definition *definition,
     class->name = definition->name;
     class->file = definition->file;
     class->node = definition->node;
-    class->type = ig_type_class(&code->types, class->name);
+    class->type = ig_script_type_class(&code->types, class->name);
     IG_TRY(read_base(code, class->node, class));
     const ig_ast_list *body = &class->node->as.class->body;
     for (size_t i = 0; i < body->count; i++) {

@@ -27,10 +27,10 @@ static const ig_script_type *match_variable(ig_matcher *matcher, const char *nam
                                             const ig_script_type *actual) {
     const ig_script_type *known = find_variable(matcher, name);
     if (known) {
-        return ig_type_unify(matcher->types, known, actual) ? known : NULL;
+        return ig_script_type_unify(matcher->types, known, actual) ? known : NULL;
     }
     IG_PUSH(matcher->types->arena, &matcher->variables,
-            (ig_type_variable_value){ name, actual });
+            (ig_script_type_variable_value){ name, actual });
     return actual;
 }
 
@@ -48,7 +48,7 @@ static const ig_script_type *match_items(ig_matcher *matcher,
             return NULL;
         }
     }
-    return ig_type_make(matcher->types, formal->kind, items, formal->count);
+    return ig_script_type_make(matcher->types, formal->kind, items, formal->count);
 }
 
 /* A tuple (T, T) stands for a list of T. */
@@ -60,10 +60,10 @@ static const ig_script_type *match_list(ig_matcher *matcher,
     }
     const ig_script_type *item = actual->items[0];
     for (size_t i = 1; item && i < actual->count; i++) {
-        item = ig_type_unify(matcher->types, item, actual->items[i]);
+        item = ig_script_type_unify(matcher->types, item, actual->items[i]);
     }
     item = item ? ig_overload_resolve(matcher, formal->items[0], item) : NULL;
-    return item ? ig_type_list(matcher->types, item) : NULL;
+    return item ? ig_script_type_list(matcher->types, item) : NULL;
 }
 
 static const ig_script_type *match_optional(ig_matcher *matcher,
@@ -73,8 +73,8 @@ static const ig_script_type *match_optional(ig_matcher *matcher,
         return NULL; /* nothing says what t is */
     }
     const ig_script_type *item = ig_overload_resolve(
-        matcher, formal->items[0], ig_type_without_none(matcher->types, actual));
-    return item ? ig_type_optional(matcher->types, item) : NULL;
+        matcher, formal->items[0], ig_script_type_without_none(matcher->types, actual));
+    return item ? ig_script_type_optional(matcher->types, item) : NULL;
 }
 
 const ig_script_type *ig_overload_resolve(ig_matcher *matcher,
@@ -112,7 +112,7 @@ static const ig_script_type *substitute_variables(ig_matcher *matcher,
             return NULL;
         }
     }
-    return ig_type_make(matcher->types, type->kind, items, type->count);
+    return ig_script_type_make(matcher->types, type->kind, items, type->count);
 }
 
 /* ---- one argument ---- */
@@ -127,13 +127,13 @@ static bool is_number_list_item(const ig_schema_argument *argument,
            (actual->kind == IG_SCRIPT_INT || actual->kind == IG_SCRIPT_FLOAT);
 }
 
-static bool tuple_is_list(ig_types *types, const ig_script_type *tuple,
+static bool tuple_is_list(ig_script_types *types, const ig_script_type *tuple,
                           const ig_script_type *list) {
     if (list->kind != IG_SCRIPT_LIST || tuple->kind != IG_SCRIPT_TUPLE) {
         return false;
     }
     for (size_t i = 0; i < tuple->count; i++) {
-        if (!ig_type_is_subtype(types, tuple->items[i], list->items[0])) {
+        if (!ig_script_type_is_subtype(types, tuple->items[i], list->items[0])) {
             return false;
         }
     }
@@ -168,7 +168,7 @@ static ig_conversion convert_implicitly(const ig_script_type *actual,
 }
 
 /* Third pass. */
-static bool is_tolerated(ig_types *types, const ig_script_type *actual,
+static bool is_tolerated(ig_script_types *types, const ig_script_type *actual,
                          const ig_script_type *wanted, ig_conversion *out_conversion) {
     if (actual->kind == IG_SCRIPT_INT && wanted->kind == IG_SCRIPT_FLOAT) {
         *out_conversion = IG_CONVERT_NUMBER_FLOAT;
@@ -180,12 +180,12 @@ static bool is_tolerated(ig_types *types, const ig_script_type *actual,
     bool is_int_of_float = actual->items[0]->kind == IG_SCRIPT_INT &&
                            wanted->items[0]->kind == IG_SCRIPT_FLOAT;
     return is_int_of_float ||
-           ig_type_is_subtype(types, actual->items[0], wanted->items[0]);
+           ig_script_type_is_subtype(types, actual->items[0], wanted->items[0]);
 }
 
 static bool match_type(const ig_matcher *matcher, const ig_script_type *actual,
                        const ig_script_type *wanted, ig_conversion *out_conversion) {
-    if (ig_type_is_subtype(matcher->types, actual, wanted)) {
+    if (ig_script_type_is_subtype(matcher->types, actual, wanted)) {
         return true;
     }
     if (wanted->kind == IG_SCRIPT_OPTIONAL) {
@@ -372,8 +372,8 @@ static void set_result_types(ig_matcher *matcher, ig_match *match) {
     }
 }
 
-bool ig_overload_find(ig_types *types, const ig_schema *const *candidates, size_t count,
-                      const ig_call_shape *call, ig_match *out_match) {
+bool ig_overload_find(ig_script_types *types, const ig_schema *const *candidates,
+                      size_t count, const ig_call_shape *call, ig_match *out_match) {
     ig_matcher matcher = { .types = types };
     size_t most = 0;
     for (size_t i = 0; i < count; i++) {

@@ -59,12 +59,12 @@ typedef struct ig_match {
 } ig_match;
 
 /* False when none fits; nothing is reported. */
-bool ig_overload_find(ig_types *types, const ig_schema *const *candidates, size_t count,
-                      const ig_call_shape *call, ig_match *out_match);
+bool ig_overload_find(ig_script_types *types, const ig_schema *const *candidates,
+                      size_t count, const ig_call_shape *call, ig_match *out_match);
 /* Reports why none fits, candidate by candidate, and returns IG_UNSUPPORTED: torch
  * saves calls that it has an overload for. */
-ig_status ig_overload_explain(ig_types *types, const ig_schema *const *candidates,
-                              size_t count, const ig_call_shape *call,
-                              const ig_location *where);
+ig_status ig_overload_explain(ig_script_types *types,
+                              const ig_schema *const *candidates, size_t count,
+                              const ig_call_shape *call, const ig_location *where);
 
 #endif

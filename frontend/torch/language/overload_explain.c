@@ -36,9 +36,9 @@ static void put_reason(ig_writer *w, const ig_mismatch *why) {
     }
 }
 
-ig_status ig_overload_explain(ig_types *types, const ig_schema *const *candidates,
-                              size_t count, const ig_call_shape *call,
-                              const ig_location *where) {
+ig_status ig_overload_explain(ig_script_types *types,
+                              const ig_schema *const *candidates, size_t count,
+                              const ig_call_shape *call, const ig_location *where) {
     enum { MOST = 8 };
     ig_matcher matcher = { .types = types, .pass = IG_PASS_TOLERANT };
     ig_writer w;

@@ -29,17 +29,17 @@ typedef struct ig_mismatch {
     const ig_script_type *wanted, *actual;
 } ig_mismatch;
 
-typedef struct ig_type_variable_value {
+typedef struct ig_script_type_variable_value {
     const char *name;
     const ig_script_type *type;
-} ig_type_variable_value;
+} ig_script_type_variable_value;
 
 /* State while candidates are tried. */
 typedef struct ig_matcher {
-    ig_types *types;
+    ig_script_types *types;
     ig_overload_pass pass;
     size_t used, used_keywords;
-    IG_VEC(ig_type_variable_value) variables;
+    IG_VEC(ig_script_type_variable_value) variables;
     ig_mismatch why;
 } ig_matcher;
 

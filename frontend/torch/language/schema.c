@@ -145,7 +145,7 @@ static ig_status read_types(ig_schema_reader *reader, int depth, ig_script_kind 
     if (kind != IG_SCRIPT_TUPLE && items.count != (kind == IG_SCRIPT_DICT ? 2u : 1u)) {
         return report_expected(reader, "another number of types");
     }
-    *out_type = ig_type_make(reader->types, kind, items.items, items.count);
+    *out_type = ig_script_type_make(reader->types, kind, items.items, items.count);
     return IG_OK;
 }
 
@@ -171,8 +171,8 @@ static ig_status read_base(ig_schema_reader *reader, int depth,
     }
     const char *name = ig_names_intern(reader->names, word);
     bool is_variable = word.data[0] >= 'a' && word.data[0] <= 'z';
-    *out_type = is_variable ? ig_type_variable(reader->types, name)
-                            : ig_type_class(reader->types, name);
+    *out_type = is_variable ? ig_script_type_variable(reader->types, name)
+                            : ig_script_type_class(reader->types, name);
     return IG_OK;
 }
 
@@ -199,12 +199,12 @@ static ig_status read_type(ig_schema_reader *reader, int depth, typed *out) {
         } else if (*reader->next == '[') {
             reader->next++;
             IG_TRY(read_list(reader, &out->list_size));
-            out->type = ig_type_list(reader->types, out->type);
+            out->type = ig_script_type_list(reader->types, out->type);
             out->element_alias = out->alias;
             out->alias = (ig_alias){ 0 };
         } else if (*reader->next == '?') {
             reader->next++;
-            out->type = ig_type_optional(reader->types, out->type);
+            out->type = ig_script_type_optional(reader->types, out->type);
         } else {
             return IG_OK;
         }
@@ -292,8 +292,9 @@ static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
     return expect_text(reader, "(");
 }
 
-ig_status ig_schema_parse(ig_types *types, ig_map *argument_names, const char *text,
-                          const ig_location *where, ig_schema **out_schema) {
+ig_status ig_schema_parse(ig_script_types *types, ig_map *argument_names,
+                          const char *text, const ig_location *where,
+                          ig_schema **out_schema) {
     ig_schema_reader reader = { types, argument_names, where, text, text };
     ig_schema *schema = IG_NEW(types->arena, ig_schema);
     argument_list arguments = { 0 }, results = { 0 };

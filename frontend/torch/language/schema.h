@@ -60,7 +60,7 @@ typedef struct ig_schema {
 } ig_schema;
 
 /* Reports a defect at `where`; tables of ours have none (a test reads them all). */
-ig_status ig_schema_parse(ig_types *types, ig_map *names, const char *text,
+ig_status ig_schema_parse(ig_script_types *types, ig_map *names, const char *text,
                           const ig_location *where, ig_schema **out_schema);
 /* As torch prints it, but for int in place of SymInt, ScalarType and their like. */
 void ig_schema_print(ig_writer *writer, const ig_schema *schema);

@@ -106,7 +106,7 @@ static ig_status read_list(ig_schema_reader *reader, ig_literal *value) {
 }
 
 /* A float's default may be written as an integer, a list's as one number. */
-static void fit_default(ig_types *types, const ig_schema_argument *argument,
+static void fit_default(ig_script_types *types, const ig_schema_argument *argument,
                         const ig_script_type *type, ig_literal *value) {
     assert(argument->list_size >= 0 && "read_list checked the size");
     if (type->kind == IG_SCRIPT_OPTIONAL) {

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 
 typedef struct ig_schema_reader {
-    ig_types *types;
+    ig_script_types *types;
     ig_map *names;
     const ig_location *where;
     const char *text, *next; /* zero-terminated */

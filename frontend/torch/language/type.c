@@ -16,7 +16,7 @@ static const char *const texts[] = {
 /* ---- interning ---- */
 
 /* By kind and printed form: a class may be called `int`. */
-static const ig_script_type *intern_type(ig_types *types,
+static const ig_script_type *intern_type(ig_script_types *types,
                                          const ig_script_type *wanted) {
     assert(wanted->kind < IG_SCRIPT_KIND_COUNT && wanted->name &&
            "types are interned by kind and printed form");
@@ -39,7 +39,7 @@ static const ig_script_type *intern_type(ig_types *types,
     return type;
 }
 
-static const ig_script_type *make_named(ig_types *types, ig_script_kind kind,
+static const ig_script_type *make_named(ig_script_types *types, ig_script_kind kind,
                                         const char *name) {
     return intern_type(types,
                        &(ig_script_type){ .kind = kind,
@@ -48,15 +48,16 @@ static const ig_script_type *make_named(ig_types *types, ig_script_kind kind,
                                           .has_variable = kind == IG_SCRIPT_VARIABLE });
 }
 
-void ig_types_init(ig_types *types, ig_context *context, ig_arena *arena) {
-    *types = (ig_types){ .arena = arena, .context = context };
+void ig_script_types_init(ig_script_types *types, ig_context *context,
+                          ig_arena *arena) {
+    *types = (ig_script_types){ .arena = arena, .context = context };
     ig_map_init(&types->table, arena);
     for (int kind = 0; kind < IG_SCRIPT_LIST; kind++) {
         types->simple[kind] = make_named(types, (ig_script_kind)kind, texts[kind]);
     }
 }
 
-static const char *print_items(ig_types *types, ig_script_kind kind,
+static const char *print_items(ig_script_types *types, ig_script_kind kind,
                                const ig_script_type *const *items, size_t count) {
     ig_writer writer;
     ig_writer_init(&writer, types->arena);
@@ -68,7 +69,7 @@ static const char *print_items(ig_types *types, ig_script_kind kind,
     return writer.data;
 }
 
-static const ig_script_type *make_items(ig_types *types, ig_script_kind kind,
+static const ig_script_type *make_items(ig_script_types *types, ig_script_kind kind,
                                         const ig_script_type *const *items,
                                         size_t count) {
     assert(kind >= IG_SCRIPT_LIST && kind < IG_SCRIPT_CLASS &&
@@ -89,44 +90,50 @@ static const ig_script_type *make_items(ig_types *types, ig_script_kind kind,
 
 /* ---- by kind ---- */
 
-const ig_script_type *ig_type_list(ig_types *types, const ig_script_type *element) {
+const ig_script_type *ig_script_type_list(ig_script_types *types,
+                                          const ig_script_type *element) {
     return make_items(types, IG_SCRIPT_LIST, &element, 1);
 }
 
-const ig_script_type *ig_type_optional(ig_types *types, const ig_script_type *element) {
+const ig_script_type *ig_script_type_optional(ig_script_types *types,
+                                              const ig_script_type *element) {
     if (element->kind == IG_SCRIPT_UNION) {
         const ig_script_type *both[] = { element, types->simple[IG_SCRIPT_NONE] };
-        return ig_type_union(types, both, 2);
+        return ig_script_type_union(types, both, 2);
     }
-    return ig_type_admits_none(element)
+    return ig_script_type_admits_none(element)
                ? element
                : make_items(types, IG_SCRIPT_OPTIONAL, &element, 1);
 }
 
-const ig_script_type *ig_type_future(ig_types *types, const ig_script_type *element) {
+const ig_script_type *ig_script_type_future(ig_script_types *types,
+                                            const ig_script_type *element) {
     return make_items(types, IG_SCRIPT_FUTURE, &element, 1);
 }
 
-const ig_script_type *ig_type_dict(ig_types *types, const ig_script_type *key,
-                                   const ig_script_type *value) {
+const ig_script_type *ig_script_type_dict(ig_script_types *types,
+                                          const ig_script_type *key,
+                                          const ig_script_type *value) {
     const ig_script_type *items[] = { key, value };
     return make_items(types, IG_SCRIPT_DICT, items, 2);
 }
 
-const ig_script_type *ig_type_tuple(ig_types *types, const ig_script_type *const *items,
-                                    size_t count) {
+const ig_script_type *ig_script_type_tuple(ig_script_types *types,
+                                           const ig_script_type *const *items,
+                                           size_t count) {
     return make_items(types, IG_SCRIPT_TUPLE, items, count);
 }
 
-const ig_script_type *ig_type_class(ig_types *types, const char *name) {
+const ig_script_type *ig_script_type_class(ig_script_types *types, const char *name) {
     return make_named(types, IG_SCRIPT_CLASS, name);
 }
 
-const ig_script_type *ig_type_variable(ig_types *types, const char *name) {
+const ig_script_type *ig_script_type_variable(ig_script_types *types,
+                                              const char *name) {
     return make_named(types, IG_SCRIPT_VARIABLE, name);
 }
 
-bool ig_type_admits_none(const ig_script_type *type) {
+bool ig_script_type_admits_none(const ig_script_type *type) {
     if (type->kind == IG_SCRIPT_UNION) {
         for (size_t i = 0; i < type->count; i++) {
             if (type->items[i]->kind == IG_SCRIPT_NONE) {
@@ -146,14 +153,15 @@ typedef struct members {
 } members;
 
 /* One that no other covers; those that it covers go. */
-static void add_member(ig_types *types, members *list, const ig_script_type *type) {
+static void add_member(ig_script_types *types, members *list,
+                       const ig_script_type *type) {
     size_t kept = 0;
     for (size_t i = 0; i < list->items.count; i++) {
         const ig_script_type *other = list->items.items[i];
-        if (ig_type_is_subtype(types, type, other)) {
+        if (ig_script_type_is_subtype(types, type, other)) {
             return;
         }
-        if (!ig_type_is_subtype(types, other, type)) {
+        if (!ig_script_type_is_subtype(types, other, type)) {
             list->items.items[kept++] = other;
         }
     }
@@ -161,7 +169,8 @@ static void add_member(ig_types *types, members *list, const ig_script_type *typ
     IG_PUSH(types->arena, &list->items, type);
 }
 
-static void add_members(ig_types *types, members *list, const ig_script_type *type) {
+static void add_members(ig_script_types *types, members *list,
+                        const ig_script_type *type) {
     if (type->kind == IG_SCRIPT_NONE) {
         list->has_none = true;
     } else if (type->kind == IG_SCRIPT_OPTIONAL || type->kind == IG_SCRIPT_UNION) {
@@ -174,8 +183,9 @@ static void add_members(ig_types *types, members *list, const ig_script_type *ty
     }
 }
 
-const ig_script_type *ig_type_union(ig_types *types, const ig_script_type *const *items,
-                                    size_t count) {
+const ig_script_type *ig_script_type_union(ig_script_types *types,
+                                           const ig_script_type *const *items,
+                                           size_t count) {
     members list = { 0 };
     for (size_t i = 0; i < count; i++) {
         add_members(types, &list, items[i]);
@@ -185,7 +195,7 @@ const ig_script_type *ig_type_union(ig_types *types, const ig_script_type *const
     }
     if (list.items.count == 1) {
         const ig_script_type *one = list.items.items[0];
-        return list.has_none ? ig_type_optional(types, one) : one;
+        return list.has_none ? ig_script_type_optional(types, one) : one;
     }
     if (list.has_none) {
         IG_PUSH(types->arena, &list.items, types->simple[IG_SCRIPT_NONE]);
@@ -193,30 +203,31 @@ const ig_script_type *ig_type_union(ig_types *types, const ig_script_type *const
     return make_items(types, IG_SCRIPT_UNION, list.items.items, list.items.count);
 }
 
-const ig_script_type *ig_type_without_none(ig_types *types,
-                                           const ig_script_type *type) {
+const ig_script_type *ig_script_type_without_none(ig_script_types *types,
+                                                  const ig_script_type *type) {
     if (type->kind == IG_SCRIPT_OPTIONAL) {
         return type->items[0];
     }
-    if (type->kind != IG_SCRIPT_UNION || !ig_type_admits_none(type)) {
+    if (type->kind != IG_SCRIPT_UNION || !ig_script_type_admits_none(type)) {
         return type;
     }
     members list = { 0 };
     for (size_t i = 0; i < type->count; i++) {
         add_members(types, &list, type->items[i]);
     }
-    return ig_type_union(types, list.items.items, list.items.count);
+    return ig_script_type_union(types, list.items.items, list.items.count);
 }
 
-const ig_script_type *ig_type_make(ig_types *types, ig_script_kind kind,
-                                   const ig_script_type *const *items, size_t count) {
+const ig_script_type *ig_script_type_make(ig_script_types *types, ig_script_kind kind,
+                                          const ig_script_type *const *items,
+                                          size_t count) {
     assert((kind != IG_SCRIPT_OPTIONAL || count == 1) &&
            "an optional type has one item");
     if (kind == IG_SCRIPT_OPTIONAL) {
-        return ig_type_optional(types, items[0]);
+        return ig_script_type_optional(types, items[0]);
     }
     if (kind == IG_SCRIPT_UNION) {
-        return ig_type_union(types, items, count);
+        return ig_script_type_union(types, items, count);
     }
     return make_items(types, kind, items, count);
 }

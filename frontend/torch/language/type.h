@@ -1,7 +1,7 @@
 /* TorchScript's types.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Types are interned in an ig_types: equal types are one pointer.  They print as
+ * Types are interned in an ig_script_types: equal types are one pointer.  They print as
  * annotations are written ("Dict[str, List[Optional[Tensor]]]"), and what prints,
  * parses.  Operator schemas (schema.h) use the same types, and the few kinds that only
  * they have.
@@ -61,7 +61,7 @@ typedef struct ig_script_type ig_script_type;
 
 struct ig_script_type {
     ig_script_kind kind;
-    uint32_t id;      /* dense over its ig_types */
+    uint32_t id;      /* dense over its ig_script_types */
     const char *name; /* as it prints; of a CLASS its qualified name */
     const ig_script_type **items;
     size_t count;
@@ -71,53 +71,63 @@ struct ig_script_type {
 
 struct ig_code;
 
-typedef struct ig_types {
+typedef struct ig_script_types {
     ig_arena *arena;
     ig_context *context;
     ig_map table; /* printed form -> ig_script_type */
     uint32_t count;
-    /* Asked about classes by ig_type_is_subtype; NULL: classes are only names. */
+    /* Whose classes ig_script_type_is_subtype knows; NULL: classes are only names. */
     struct ig_code *code;
     const ig_script_type *simple[IG_SCRIPT_KIND_COUNT]; /* simple[IG_SCRIPT_INT] … */
-} ig_types;
+} ig_script_types;
 
-void ig_types_init(ig_types *types, ig_context *context, ig_arena *arena);
+void ig_script_types_init(ig_script_types *types, ig_context *context, ig_arena *arena);
 
 /* The interned type.  Optional[Optional[T]] is Optional[T]; Union[T, None] is
  * Optional[T]; a Union drops what another member covers. */
-const ig_script_type *ig_type_list(ig_types *types, const ig_script_type *element);
-const ig_script_type *ig_type_optional(ig_types *types, const ig_script_type *element);
-const ig_script_type *ig_type_future(ig_types *types, const ig_script_type *element);
-const ig_script_type *ig_type_dict(ig_types *types, const ig_script_type *key,
-                                   const ig_script_type *value);
-const ig_script_type *ig_type_tuple(ig_types *types, const ig_script_type *const *items,
-                                    size_t count);
-const ig_script_type *ig_type_union(ig_types *types, const ig_script_type *const *items,
-                                    size_t count);
-const ig_script_type *ig_type_class(ig_types *types, const char *name);
-const ig_script_type *ig_type_variable(ig_types *types, const char *name);
+const ig_script_type *ig_script_type_list(ig_script_types *types,
+                                          const ig_script_type *element);
+const ig_script_type *ig_script_type_optional(ig_script_types *types,
+                                              const ig_script_type *element);
+const ig_script_type *ig_script_type_future(ig_script_types *types,
+                                            const ig_script_type *element);
+const ig_script_type *ig_script_type_dict(ig_script_types *types,
+                                          const ig_script_type *key,
+                                          const ig_script_type *value);
+const ig_script_type *ig_script_type_tuple(ig_script_types *types,
+                                           const ig_script_type *const *items,
+                                           size_t count);
+const ig_script_type *ig_script_type_union(ig_script_types *types,
+                                           const ig_script_type *const *items,
+                                           size_t count);
+const ig_script_type *ig_script_type_class(ig_script_types *types, const char *name);
+const ig_script_type *ig_script_type_variable(ig_script_types *types, const char *name);
 /* AWAIT, RREF and the others by kind; `count` items. */
-const ig_script_type *ig_type_make(ig_types *types, ig_script_kind kind,
-                                   const ig_script_type *const *items, size_t count);
+const ig_script_type *ig_script_type_make(ig_script_types *types, ig_script_kind kind,
+                                          const ig_script_type *const *items,
+                                          size_t count);
 
 /* A type from its annotation.  Defects are reported at the node. */
-ig_status ig_type_of_ast(ig_types *types, const char *file, const ig_ast *annotation,
-                         const ig_script_type **out_type);
+ig_status ig_script_type_of_ast(ig_script_types *types, const char *file,
+                                const ig_ast *annotation,
+                                const ig_script_type **out_type);
 /* From text ("Dict[str, int]" of restore_type_tag). */
-ig_status ig_type_of_text(ig_types *types, const ig_location *where, ig_str text,
-                          const ig_script_type **out_type);
+ig_status ig_script_type_of_text(ig_script_types *types, const ig_location *where,
+                                 ig_str text, const ig_script_type **out_type);
 
 /* As TorchScript rules: int, float, complex are numbers, bool is not; T and None are
  * Optional[T]; tuples element by element; lists and dicts only when equal; everything
  * is Any; a class implements an interface by its methods. */
-bool ig_type_is_subtype(ig_types *types, const ig_script_type *type,
-                        const ig_script_type *of);
+bool ig_script_type_is_subtype(ig_script_types *types, const ig_script_type *type,
+                               const ig_script_type *of);
 /* The smallest type that covers both, or NULL (None and T give Optional[T]). */
-const ig_script_type *ig_type_unify(ig_types *types, const ig_script_type *a,
-                                    const ig_script_type *b);
+const ig_script_type *ig_script_type_unify(ig_script_types *types,
+                                           const ig_script_type *a,
+                                           const ig_script_type *b);
 /* An Optional or Union without its None; any other type is itself. */
-const ig_script_type *ig_type_without_none(ig_types *types, const ig_script_type *type);
+const ig_script_type *ig_script_type_without_none(ig_script_types *types,
+                                                  const ig_script_type *type);
 /* None, Optional, Any, or a Union with None? */
-bool ig_type_admits_none(const ig_script_type *type);
+bool ig_script_type_admits_none(const ig_script_type *type);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct type_reader {
-    ig_types *types;
+    ig_script_types *types;
     const char *file; /* for messages */
 } type_reader;
 
@@ -75,7 +75,7 @@ static ig_status read_name(const type_reader *reader, const ig_ast *node,
     if (!strchr(text, '.')) {
         return report_type(reader, node, "is no type");
     }
-    *out_type = ig_type_class(reader->types, text);
+    *out_type = ig_script_type_class(reader->types, text);
     return IG_OK;
 }
 
@@ -138,7 +138,7 @@ static ig_status read_subscript(const type_reader *reader, const ig_ast *node,
     if (!count_is_right(known->kind, count)) {
         return report_type(reader, node, "takes another number of types");
     }
-    *out_type = ig_type_make(reader->types, known->kind, items, count);
+    *out_type = ig_script_type_make(reader->types, known->kind, items, count);
     return IG_OK;
 }
 
@@ -160,14 +160,15 @@ static ig_status read_type(const type_reader *reader, const ig_ast *node,
 
 /* ---- all ---- */
 
-ig_status ig_type_of_ast(ig_types *types, const char *file, const ig_ast *annotation,
-                         const ig_script_type **out_type) {
+ig_status ig_script_type_of_ast(ig_script_types *types, const char *file,
+                                const ig_ast *annotation,
+                                const ig_script_type **out_type) {
     type_reader reader = { types, file };
     return read_type(&reader, annotation, out_type);
 }
 
-ig_status ig_type_of_text(ig_types *types, const ig_location *where, ig_str text,
-                          const ig_script_type **out_type) {
+ig_status ig_script_type_of_text(ig_script_types *types, const ig_location *where,
+                                 ig_str text, const ig_script_type **out_type) {
     ig_map names;
     uint32_t node_count = 0;
     ig_source source = { .context = types->context,
@@ -181,5 +182,5 @@ ig_status ig_type_of_text(ig_types *types, const ig_location *where, ig_str text
                                   where->file ? ": " : "", IG_STR_ARG(text));
     ig_ast *annotation;
     IG_TRY(ig_parse_expression(&source, text, &annotation));
-    return ig_type_of_ast(types, source.file, annotation, out_type);
+    return ig_script_type_of_ast(types, source.file, annotation, out_type);
 }

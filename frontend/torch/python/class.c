@@ -204,7 +204,7 @@ static ig_class *make_class(ig_ts_eval *eval, ig_python_class *class) {
                  : class->kind == IG_PYTHON_NAMED_TUPLE ? IG_CLASS_NAMED_TUPLE
                  : class->kind == IG_PYTHON_ENUM        ? IG_CLASS_ENUM
                                                         : IG_CLASS_PLAIN;
-    made->type = ig_type_class(&eval->code->types, class->name);
+    made->type = ig_script_type_class(&eval->code->types, class->name);
     made->node = class->node;
     made->plain = class;
     return made;

@@ -330,20 +330,22 @@ TEST(classes_take_part_in_subtyping) {
     dialect_case c;
     ig_code code;
     start_code(&c, &code, some_files);
-    ig_types *types = &code.types;
-    const ig_script_type *net = ig_type_class(types, "__torch__.a.b.Net");
-    const ig_script_type *point = ig_type_class(types, "__torch__.a.b.Point");
-    const ig_script_type *mode = ig_type_class(types, "__torch__.c.Mode");
-    const ig_script_type *face = ig_type_class(types, "__torch__.c.Face");
+    ig_script_types *types = &code.types;
+    const ig_script_type *net = ig_script_type_class(types, "__torch__.a.b.Net");
+    const ig_script_type *point = ig_script_type_class(types, "__torch__.a.b.Point");
+    const ig_script_type *mode = ig_script_type_class(types, "__torch__.c.Mode");
+    const ig_script_type *face = ig_script_type_class(types, "__torch__.c.Face");
     const ig_script_type *pair[] = { types->simple[IG_SCRIPT_TENSOR],
                                      types->simple[IG_SCRIPT_INT] };
-    CHECK(ig_type_is_subtype(types, point, ig_type_tuple(types, pair, 2)));
-    CHECK(!ig_type_is_subtype(types, point, ig_type_tuple(types, pair, 1)));
-    CHECK(ig_type_is_subtype(types, mode, types->simple[IG_SCRIPT_ANY_ENUM]));
-    CHECK(!ig_type_is_subtype(types, net, types->simple[IG_SCRIPT_ANY_ENUM]));
-    CHECK(ig_type_is_subtype(types, net, face));
-    CHECK(!ig_type_is_subtype(types, mode, face));
-    CHECK(!ig_type_is_subtype(types, net, point));
+    CHECK(
+        ig_script_type_is_subtype(types, point, ig_script_type_tuple(types, pair, 2)));
+    CHECK(
+        !ig_script_type_is_subtype(types, point, ig_script_type_tuple(types, pair, 1)));
+    CHECK(ig_script_type_is_subtype(types, mode, types->simple[IG_SCRIPT_ANY_ENUM]));
+    CHECK(!ig_script_type_is_subtype(types, net, types->simple[IG_SCRIPT_ANY_ENUM]));
+    CHECK(ig_script_type_is_subtype(types, net, face));
+    CHECK(!ig_script_type_is_subtype(types, mode, face));
+    CHECK(!ig_script_type_is_subtype(types, net, point));
     ig_arena_fini(&c.arena);
 }
 END_TEST

@@ -13,7 +13,7 @@ typedef struct overload_case {
     ig_context context;
     ig_arena arena;
     ig_map names;
-    ig_types types;
+    ig_script_types types;
     char why[4000];
 } overload_case;
 
@@ -29,14 +29,14 @@ static void start(overload_case *c) {
     c->context.diag.user = c;
     ig_arena_init(&c->arena, NULL);
     ig_map_init(&c->names, &c->arena);
-    ig_types_init(&c->types, &c->context, &c->arena);
+    ig_script_types_init(&c->types, &c->context, &c->arena);
 }
 
 static const ig_location here = { .file = "x" };
 
 static const ig_script_type *type(overload_case *c, const char *text) {
     const ig_script_type *type = NULL;
-    ig_status status = ig_type_of_text(&c->types, &here, ig_str_of(text), &type);
+    ig_status status = ig_script_type_of_text(&c->types, &here, ig_str_of(text), &type);
     CHECK_MSG(status == IG_OK, "%s", c->why);
     return type;
 }
@@ -101,8 +101,8 @@ TEST(subtypes_are_torchs) {
     overload_case c;
     start(&c);
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        bool is = ig_type_is_subtype(&c.types, type(&c, rows[i].type),
-                                     type(&c, rows[i].of));
+        bool is = ig_script_type_is_subtype(&c.types, type(&c, rows[i].type),
+                                            type(&c, rows[i].of));
         CHECK_MSG(is == rows[i].is, "%s of %s: %d", rows[i].type, rows[i].of, is);
     }
     ig_arena_fini(&c.arena);
@@ -125,8 +125,9 @@ TEST(bad_types_are_refused) {
     start(&c);
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         const ig_script_type *type;
-        CHECK_STATUS(ig_type_of_text(&c.types, &here, ig_str_of(rows[i].text), &type),
-                     IG_INVALID);
+        CHECK_STATUS(
+            ig_script_type_of_text(&c.types, &here, ig_str_of(rows[i].text), &type),
+            IG_INVALID);
         CHECK_TEXT(c.why, rows[i].why);
     }
     ig_arena_fini(&c.arena);
