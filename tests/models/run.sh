@@ -4,7 +4,8 @@
 # recommendation models, random graphs, products, calls of FBGEMM (modules.sh), programs
 # of torch.export (exported.tar.xz, made by gen/exported.py), of what is easy to get
 # wrong (semantics.tar.xz, made by gen/semantics.py), and packages of plain Python
-# (plain.tar.xz, made by gen/plain_python.py).
+# (plain.tar.xz, made by gen/plain_python.py), and what users of other tools reported
+# (models/torch_reports, models/onnx_reports).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -305,6 +306,7 @@ sanitized() {
 }
 
 . tests/models/torch.sh
+. tests/models/onnx_reports.sh
 . tests/models/modules.sh
 [ "${INGOT_QUICK:-0}" = 0 ] || { plain_packages; finish; }
 forms
@@ -313,6 +315,7 @@ stored
 onnx_suite
 torch_suites
 torch_reports
+onnx_reports
 sanitized
 torch_modules
 recommend_models
