@@ -184,7 +184,8 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
         bool is_out = i >= launch->operand_count - outs;
         ig_map_set_id(is_out ? &p->phase_writes : &p->phase_reads, buffer, p);
         if (is_out) {
-            IG_PUSH(p->arena, &p->phase_parts, value);
+            ig_part part = ig_part_of(p->module, value);
+            ig_part_list_add(p->arena, &p->phase_parts, &part);
         }
     }
 }

@@ -23,7 +23,7 @@
 #include <assert.h>
 
 typedef struct write {
-    const ig_value *to;
+    ig_part to;
     uint32_t wave;
 } write;
 
@@ -60,9 +60,10 @@ static uint32_t wave_of_writers(orderer *o, const access *a, const ig_value *to)
     if (a->writes.count > IG_PARTS_COMPARED) {
         return a->last_write;
     }
+    ig_part part = ig_part_of(o->module, to);
     for (size_t i = 0; i < a->writes.count; i++) {
         const write *w = &a->writes.items[i];
-        if (w->wave > wave && !ig_parts_lie_apart(o->module, w->to, to)) {
+        if (w->wave > wave && !ig_parts_lie_apart(o->module, &w->to, &part)) {
             wave = w->wave;
         }
     }
@@ -73,8 +74,8 @@ static void note_access(orderer *o, access *a, const ig_value *value, bool is_in
                         uint32_t wave) {
     uint32_t *last = is_in ? &a->last_read : &a->last_write;
     *last = max_u32(*last, wave);
-    if (!is_in) {
-        IG_PUSH(o->arena, &a->writes, ((write){ value, wave }));
+    if (!is_in && a->writes.count <= IG_PARTS_COMPARED) {
+        IG_PUSH(o->arena, &a->writes, ((write){ ig_part_of(o->module, value), wave }));
     }
 }
 

@@ -19,6 +19,19 @@ ig_value *ig_part_root(ig_value *value) {
     return view ? view->operands[0].value : value;
 }
 
+/* Elements from the first to the last of the axes from `axis` on.  Extents count as if
+ * they were not 0: a part of an extent of 0 has no element that another could share, so
+ * whatever is proved of its span holds. */
+static ig_dim span_of(ig_module *module, const ig_part *p, uint32_t axis) {
+    assert(axis <= p->type->rank && "axes of the part");
+    ig_dim span = ig_dim_of(1);
+    for (uint32_t d = axis; d < p->type->rank; d++) {
+        ig_dim last = ig_dim_sub(module, p->type->dims[d], ig_dim_of(1));
+        span = ig_dim_add(module, span, ig_dim_mul(module, last, p->strides[d]));
+    }
+    return span;
+}
+
 ig_part ig_part_of(ig_module *module, const ig_value *value) {
     const ig_op *view = ig_def(value, IG_OP_view);
     assert(value->type->rank <= IG_TENSOR_RANK && "strides have room for each axis");
@@ -34,23 +47,11 @@ ig_part ig_part_of(ig_module *module, const ig_value *value) {
         part.root = view->operands[0].value;
         part.offset = view->attrs[IG_view_offset].as.dim;
     }
+    part.end = ig_dim_add(module, part.offset, span_of(module, &part, 0));
     return part;
 }
 
 /* ---- apart ---- */
-
-/* Elements from the first to the last of the axes from `axis` on; extents of 0 count as
- * 1, which only makes it longer. */
-static ig_dim span_of(ig_module *module, const ig_part *p, uint32_t axis) {
-    assert(axis <= p->type->rank && "axes of the part");
-    ig_dim span = ig_dim_of(1);
-    for (uint32_t d = axis; d < p->type->rank; d++) {
-        ig_dim last = ig_dim_sub(
-            module, ig_dim_max(module, p->type->dims[d], ig_dim_of(1)), ig_dim_of(1));
-        span = ig_dim_add(module, span, ig_dim_mul(module, last, p->strides[d]));
-    }
-    return span;
-}
 
 /* Is `stride` a multiple of `period`: of a number, or as that of the axis outside
  * it? */
@@ -96,22 +97,33 @@ static bool is_apart_at(ig_module *module, const ig_part *a, const ig_part *b,
            (do_alternate(module, a, b, axis) || do_alternate(module, b, a, axis));
 }
 
-bool ig_parts_lie_apart(ig_module *module, const ig_value *a, const ig_value *b) {
-    ig_part p = ig_part_of(module, a), q = ig_part_of(module, b);
-    if (p.root != q.root) {
+static uint32_t axis_count(const ig_part *p) {
+    return p->type ? p->type->rank : 0;
+}
+
+bool ig_parts_lie_apart(ig_module *module, const ig_part *a, const ig_part *b) {
+    if (a->root != b->root || ig_dim_less_equal(module, a->end, b->offset) == IG_YES ||
+        ig_dim_less_equal(module, b->end, a->offset) == IG_YES) {
         return true;
     }
-    if (ends_before(module, p.offset, span_of(module, &p, 0), q.offset) ||
-        ends_before(module, q.offset, span_of(module, &q, 0), p.offset)) {
-        return true;
-    }
-    uint32_t axes = p.type->rank < q.type->rank ? p.type->rank : q.type->rank;
+    uint32_t axes_of_a = axis_count(a), axes_of_b = axis_count(b);
+    uint32_t axes = axes_of_a < axes_of_b ? axes_of_a : axes_of_b;
     for (uint32_t axis = 0; axis < axes; axis++) {
-        if (is_apart_at(module, &p, &q, axis)) {
+        if (is_apart_at(module, a, b, axis)) {
             return true;
         }
     }
     return false;
+}
+
+void ig_part_list_add(ig_arena *arena, ig_part_list *parts, const ig_part *part) {
+    ig_part *last = parts->count ? &parts->items[parts->count - 1] : NULL;
+    if (last && last->root == part->root && ig_dim_same(last->end, part->offset)) {
+        last->type = NULL;
+        last->end = part->end;
+        return;
+    }
+    IG_PUSH(arena, parts, *part);
 }
 
 bool ig_part_lies_apart(ig_module *module, const ig_part_list *parts,
@@ -119,8 +131,9 @@ bool ig_part_lies_apart(ig_module *module, const ig_part_list *parts,
     if (parts->count > IG_PARTS_COMPARED) {
         return false;
     }
+    ig_part part = ig_part_of(module, to);
     for (size_t i = 0; i < parts->count; i++) {
-        if (!ig_parts_lie_apart(module, parts->items[i], to)) {
+        if (!ig_parts_lie_apart(module, &parts->items[i], &part)) {
             return false;
         }
     }

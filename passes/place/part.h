@@ -10,12 +10,13 @@
 #include "ir/ops.h"
 
 typedef struct ig_part {
-    const ig_value *root;                   /* alloc, argument or weight */
-    const ig_type *type;                    /* of the part */
-    ig_dim offset, strides[IG_TENSOR_RANK]; /* in elements */
+    const ig_value *root; /* alloc, argument or weight */
+    const ig_type *type;  /* of the part; NULL: everything from offset to end */
+    ig_dim offset, end;   /* in elements; `end` is after the last one */
+    ig_dim strides[IG_TENSOR_RANK];
 } ig_part;
 
-typedef IG_VEC(const ig_value *) ig_part_list;
+typedef IG_VEC(ig_part) ig_part_list;
 
 /* The buffer that `value` is, or is a part of. */
 ig_value *ig_part_root(ig_value *value);
@@ -24,7 +25,11 @@ ig_part ig_part_of(ig_module *module, const ig_value *value);
 /* True when no element of the one is an element of the other, whatever the symbols are.
  * Operands of different buffers lie apart; parts of one do when they are stacked along
  * an axis, as those of a concat. */
-bool ig_parts_lie_apart(ig_module *module, const ig_value *a, const ig_value *b);
+bool ig_parts_lie_apart(ig_module *module, const ig_part *a, const ig_part *b);
+
+/* Adds a part.  One that begins where the part before it ends makes that one longer, so
+ * that a concat of many, written in order, is one entry. */
+void ig_part_list_add(ig_arena *arena, ig_part_list *parts, const ig_part *part);
 
 /* More than so many parts are not held against each other: they count as meeting. */
 enum { IG_PARTS_COMPARED = 256 };

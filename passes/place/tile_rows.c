@@ -182,7 +182,8 @@ static void note_access(row_tiler *c, const ig_op *compute) {
         bool is_in = i < in_count(compute);
         ig_map_set_id(is_in ? &c->read : &c->written, key, c);
         if (!is_in) {
-            IG_PUSH(c->run->scratch, &c->parts, value);
+            ig_part part = ig_part_of(c->module, value);
+            ig_part_list_add(c->run->scratch, &c->parts, &part);
         }
     }
 }
