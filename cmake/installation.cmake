@@ -1,9 +1,9 @@
 # What `cmake --install` puts where.  SPDX-License-Identifier: Apache-2.0
 
-set(headers status.h tree.h kernel.h runtime.h profile.h view.h dlpack.h)
+set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h values.h defect.h page.h shard.h stored.h store.h quantize.h
-                        dynamic.h lookahead.h interp.h group.h)
+    list(APPEND headers ingot.h module.h compile.h values.h defect.h page.h shard.h stored.h
+                        store.h id_map.h quantize.h dynamic.h lookahead.h interp.h group.h)
 endif()
 foreach(header ${headers})
     if(EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/${header})

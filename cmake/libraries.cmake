@@ -58,7 +58,7 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     add_library(ingot-runtime SHARED ${runtime_objects})
     target_link_libraries(ingot-runtime PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot-runtime PRIVATE $<$<CONFIG:Release>:-Wl,--as-needed>)
-    ig_export(ingot-runtime HEADERS runtime.h profile.h view.h tree.h dlpack.h)
+    ig_export(ingot-runtime HEADERS runtime.h program.h profile.h view.h tree.h dlpack.h)
     add_library(ingot-runtime-static STATIC ${runtime_objects})
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -83,7 +83,7 @@ endif()
 ig_folder_objects(store_objects ig_base ig_store)
 add_library(ingot-store SHARED ${store_objects})
 target_link_libraries(ingot-store PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-ig_export(ingot-store HEADERS store.h dynamic.h)
+ig_export(ingot-store HEADERS store.h id_map.h dynamic.h)
 
 # Runs programs whose tables lie in stores.
 ig_folder_objects(ahead_objects ig_base ig_store_ahead)
@@ -185,8 +185,8 @@ if(driver_objects AND TARGET ingot-runtime
     target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
         PkgConfig::LIBZIP PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot PRIVATE -Wl,-Bsymbolic-functions)
-    ig_export(ingot HEADERS ingot.h values.h defect.h page.h shard.h stored.h
-              quantize.h PRIVATE)
+    ig_export(ingot HEADERS ingot.h module.h compile.h values.h defect.h page.h
+              shard.h stored.h quantize.h PRIVATE)
 endif()
 
 if(INGOT_LLVM AND TARGET ingot)
