@@ -10,22 +10,28 @@
 #define KIB(n) ((n)*1024u)
 #define MIB(n) ((n)*1024u * 1024u)
 
+#define ANY_CPU                                                                      \
+    .family = IG_FAMILY_CPU, .line_bytes = 64, .has_packed_products = true,          \
+    .has_integer_products = true, .has_channels_last = true, .has_row_blocks = true, \
+    .has_checked_kernels = true
+#define ANY_GPU \
+    .family = IG_FAMILY_GPU, .line_bytes = 128, .warp = 32, .has_threads = true
+
 static const ig_target cpu_v2 = {
     .name = "cpu:v2",
     .level = "v2",
-    .family = IG_FAMILY_CPU,
+    ANY_CPU,
     .vector_bytes = 16,
     .vector_registers = 16,
     .l1_bytes = KIB(32),
     .l2_bytes = KIB(512),
     .l3_bytes = MIB(2),
-    .line_bytes = 64,
 };
 
 static const ig_target cpu_v3 = {
     .name = "cpu:v3",
     .level = "v3",
-    .family = IG_FAMILY_CPU,
+    ANY_CPU,
     .vector_bytes = 32,
     .vector_registers = 16,
     .has_fma = true,
@@ -33,13 +39,12 @@ static const ig_target cpu_v3 = {
     .l1_bytes = KIB(32),
     .l2_bytes = KIB(512),
     .l3_bytes = MIB(2),
-    .line_bytes = 64,
 };
 
 static const ig_target cpu_v4 = {
     .name = "cpu:v4",
     .level = "v4",
-    .family = IG_FAMILY_CPU,
+    ANY_CPU,
     .vector_bytes = 64,
     .vector_registers = 32,
     .has_fma = true,
@@ -47,13 +52,12 @@ static const ig_target cpu_v4 = {
     .l1_bytes = KIB(48),
     .l2_bytes = MIB(1),
     .l3_bytes = MIB(2),
-    .line_bytes = 64,
 };
 
 static const ig_target cpu_v4_vnni = {
     .name = "cpu:v4-vnni",
     .level = "v4-vnni",
-    .family = IG_FAMILY_CPU,
+    ANY_CPU,
     .vector_bytes = 64,
     .vector_registers = 32,
     .has_fma = true,
@@ -62,13 +66,12 @@ static const ig_target cpu_v4_vnni = {
     .l1_bytes = KIB(48),
     .l2_bytes = MIB(1),
     .l3_bytes = MIB(2),
-    .line_bytes = 64,
 };
 
 static const ig_target cpu_v4_amx = {
     .name = "cpu:v4-amx",
     .level = "v4-amx",
-    .family = IG_FAMILY_CPU,
+    ANY_CPU,
     .vector_bytes = 64,
     .vector_registers = 32,
     .has_fma = true,
@@ -78,36 +81,31 @@ static const ig_target cpu_v4_amx = {
     .l1_bytes = KIB(48),
     .l2_bytes = MIB(1),
     .l3_bytes = MIB(2),
-    .line_bytes = 64,
 };
 
 static const ig_target cuda_sm_80 = {
     .name = "cuda:sm_80",
     .level = "sm_80",
-    .family = IG_FAMILY_GPU,
+    ANY_GPU,
     .vector_bytes = 16,
     .vector_registers = 64,
     .has_fma = true,
     .has_f16c = true,
     .l1_bytes = KIB(192),
     .l2_bytes = MIB(40),
-    .line_bytes = 128,
-    .warp = 32,
     .shared_bytes = KIB(163),
 };
 
 static const ig_target cuda_sm_90a = {
     .name = "cuda:sm_90a",
     .level = "sm_90a",
-    .family = IG_FAMILY_GPU,
+    ANY_GPU,
     .vector_bytes = 16,
     .vector_registers = 64,
     .has_fma = true,
     .has_f16c = true,
     .l1_bytes = KIB(256),
     .l2_bytes = MIB(50),
-    .line_bytes = 128,
-    .warp = 32,
     .shared_bytes = KIB(227),
 };
 

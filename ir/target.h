@@ -14,11 +14,18 @@ typedef struct ig_target {
     uint32_t vector_bytes;     /* 16, 32, 64 */
     uint32_t vector_registers; /* 16, 32 */
     bool has_fma, has_f16c, has_vnni;
-    bool has_blocks; /* dot4_block is faster than dot4 */
+    bool has_blocks;                       /* dot4_block is faster than dot4 */
     uint32_t l1_bytes, l2_bytes, l3_bytes; /* a core's share */
     uint32_t line_bytes;
     uint32_t warp;         /* GPU: threads of a warp */
     uint32_t shared_bytes; /* GPU: shared memory of a block */
+    /* What passes may count on; a pass asks for the fact and never for the family. */
+    bool has_threads;         /* kernels are written for one of many threads: scalars */
+    bool has_packed_products; /* products whose constant factor was packed before */
+    bool has_integer_products; /* matmul_integer, conv_integer, windows */
+    bool has_channels_last;    /* windows over pictures whose channels are last */
+    bool has_row_blocks;       /* runs chains of launches by blocks of rows */
+    bool has_checked_kernels;  /* kernels may check each load and store */
 } ig_target;
 
 /* NULL-terminated tables; each level's features are a fixed list. */

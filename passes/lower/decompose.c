@@ -79,7 +79,7 @@ static const ig_kernel_family families[IG_OP_COUNT] = {
 static bool keeps_op(const ig_target *target, uint32_t code) {
     if (code == IG_OP_matmul_integer || code == IG_OP_windows ||
         code == IG_OP_conv_integer) {
-        return target->family == IG_FAMILY_CPU;
+        return target->has_integer_products;
     }
     return code == IG_OP_dequantize || ig_lower_has_family(target, families[code]);
 }
@@ -106,7 +106,7 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
                                         .apply = decompose_row };
         }
     }
-    if (run->options->target->family == IG_FAMILY_CPU) {
+    if (run->options->target->has_integer_products) {
         rules[count++] = (ig_rule)RULE(conv_integer, decompose_conv_windows);
     }
     rules[count++] = (ig_rule)RULE(conv, decompose_conv);

@@ -113,7 +113,7 @@ void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high) {
 
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
     uint32_t bytes = ig_dtypes[dtype].bits / 8;
-    if (lower->target->family == IG_FAMILY_GPU) {
+    if (lower->target->has_threads) {
         return 1;
     }
     assert(lower->target->vector_bytes >= 8 && "a CPU target has vectors");

@@ -672,7 +672,7 @@ static ig_status check_launches(ig_pass_run *run, ig_map *done, ig_block *block)
 ig_status ig_pass_sanitize(ig_pass_run *run, ig_graph *graph) {
     const ig_target *target = run->options->target;
     ig_map done;
-    if (target && target->family == IG_FAMILY_GPU) {
+    if (target && !target->has_checked_kernels) {
         return ig_error(&graph->module->context->diag, IG_UNSUPPORTED, NULL,
                         "checked kernels for %s: only those of CPUs can be checked",
                         target->name);

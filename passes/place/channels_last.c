@@ -305,8 +305,8 @@ static bool convert_block(ig_pass_run *run, ig_block *block) {
 
 ig_status ig_pass_channels_last(ig_pass_run *run, ig_graph *graph) {
     const ig_target *target = run->options->target;
-    if (!target || target->family != IG_FAMILY_CPU ||
-        strcmp(graph->name, "weights") == 0 || !convert_block(run, &graph->body)) {
+    if (!target || !target->has_channels_last || strcmp(graph->name, "weights") == 0 ||
+        !convert_block(run, &graph->body)) {
         return IG_OK;
     }
     return ig_rewrite(run, graph, ig_channels_rules, ig_channels_rule_count);

@@ -91,8 +91,8 @@ bool ig_pack_take_weight(const ig_op *def, matrix *out) {
     return out->weight && out->n > 0 && out->k > 0;
 }
 
-static bool is_on_cpu(const ig_pass_run *run) {
-    return run->options->target->family == IG_FAMILY_CPU;
+static bool packs_factors(const ig_pass_run *run) {
+    return run->options->target->has_packed_products;
 }
 
 static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
@@ -103,7 +103,7 @@ static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
     }
     ig_dtype dtype = (ig_dtype)def->results->type->dtype;
     out->is_narrow = is_narrow(dtype);
-    if (dtype != IG_DT_f32 && (!out->is_narrow || !is_on_cpu(run))) {
+    if (dtype != IG_DT_f32 && (!out->is_narrow || !packs_factors(run))) {
         return false;
     }
     bool has_f16c = run->options->target->has_f16c && !run->options->lacks_f16c;
@@ -113,7 +113,7 @@ static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
 
 static bool read_quantised(const ig_pass_run *run, const ig_op *op, matrix *out) {
     *out = (matrix){ .is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0 };
-    return is_on_cpu(run) && op->results->type->dtype == IG_DT_f32 &&
+    return packs_factors(run) && op->results->type->dtype == IG_DT_f32 &&
            ig_pack_read_quantised(run, op->operands[1].value, out) &&
            out->n >= FEW_COLUMNS;
 }

@@ -56,7 +56,7 @@ static bool can_merge(const ig_op *op) {
 
 bool ig_pack_bytes(ig_pass_run *run, ig_op *op) {
     ig_value *a = op->operands[0].value, *w = op->operands[1].value;
-    if (run->options->target->family != IG_FAMILY_CPU || !is_byte(a) || !is_byte(w) ||
+    if (!run->options->target->has_packed_products || !is_byte(a) || !is_byte(w) ||
         a->type->rank < 2 || w->type->rank < 2 || is_turned(a) || !has_number(op, 2) ||
         !has_number(op, 3)) {
         return false;

@@ -485,7 +485,7 @@ static ig_value *sums_of_rows(ig_pass_run *run, ig_expr *e, const rows *a,
 bool ig_pack_integer(ig_pass_run *run, ig_op *op) {
     quads q;
     ig_value *a = op->operands[0].value;
-    if (run->options->target->family != IG_FAMILY_CPU || a->type->rank < 1 ||
+    if (!run->options->target->has_packed_products || a->type->rank < 1 ||
         op->results->type->dtype != IG_DT_i32 || !is_byte(a) || !is_one_number(op) ||
         !read_quads(run, op, &q)) {
         return false;

@@ -407,9 +407,8 @@ static bool find_batch(row_tiler *c) {
 
 ig_status ig_pass_tile_rows(ig_pass_run *run, ig_graph *graph) {
     row_tiler c = { .run = run, .module = graph->module, .graph = graph };
-    bool is_cpu = !run->options->target ||
-                  run->options->target->family == IG_FAMILY_CPU;
-    if (!is_cpu || !find_batch(&c)) {
+    const ig_target *target = run->options->target;
+    if ((target && !target->has_row_blocks) || !find_batch(&c)) {
         return IG_OK;
     }
     for (ig_op *op = graph->body.first; op;) {

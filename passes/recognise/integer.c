@@ -279,6 +279,6 @@ ig_status ig_pass_recognise_integer(ig_pass_run *run, ig_graph *graph) {
         { "bytes_quantised_anew", IG_OP_quantize, ig_match_quantised_anew },
     };
     const ig_target *target = run->options->target;
-    bool has_kernels = !target || target->family == IG_FAMILY_CPU;
+    bool has_kernels = !target || target->has_integer_products;
     return has_kernels ? ig_rewrite(run, graph, rules, IG_COUNT_OF(rules)) : IG_OK;
 }

@@ -74,6 +74,15 @@ def families_exist(files):
             find(name, line, f"{fields[0]}: families.def has no family {fields[11]}")
 
 
+def passes_ask_for_facts(files):
+    """A target that is neither CPU nor GPU states its facts in ir/target.c and no more."""
+    for name in code_files(files, ("passes/",)):
+        for match in re.finditer(r"\bIG_FAMILY_(CPU|GPU)\b", blank_out(name)):
+            if name != "passes/lower/schedules.c":
+                find(name, line_of(blank_out(name), match.start()),
+                     "asks for the family of a target; make it a fact of ir/target.h")
+
+
 def conditions_live_in_the_platform(files):
     """#if only where the platform or a foreign library is hidden; guards and NDEBUG."""
     homes = re.compile(r"^(base/platform/|tests/|include/)|shim")

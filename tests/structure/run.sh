@@ -103,6 +103,9 @@ restore scripts/structure/owners.py
 adds struct_tags_are_unique "ig_span is a type of ir/tensor/span.h too" passes/bags/jagged.h \
     'struct ig_span {\n    int at;\n};\n'
 
+adds passes_ask_for_facts "make it a fact of ir/target.h" passes/clean/cse.c \
+    'static bool is_cpu(const ig_target *t) { return t->family == IG_FAMILY_CPU; }\n'
+
 for name in ig_onnx_build2 ig_onnx_scalar ig_expand_softmax ig_try_add; do
     adds gone_names_stay_away "$name is gone" frontend/onnx/ops/rows.c \
         "static ig_value *f(void) { return $name(); }\n"

@@ -501,7 +501,7 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
         if (c.features[0].tables > 1) {
             make_rows(&c);
         }
-        if (lower->target->family == IG_FAMILY_CPU) {
+        if (!lower->target->has_threads) {
             bag_plan(&c, &lower->b, range);
         }
         emit_class(&c, range, emit);

@@ -294,9 +294,9 @@ ig_status ig_lower_serial_forest(ig_lower *lower) {
     f.targets = ig_attr_int(op, IG_forest_targets, 0);
     f.kind = (ig_reduce)ig_attr_int(op, IG_forest_op, 0);
     IG_TRY(read_facts(&f));
-    bool is_gpu = lower->target->family == IG_FAMILY_GPU;
-    f.walks = is_gpu ? 1 : WALKS;
-    f.rows = is_gpu ? 1 : SUMS / f.targets;
+    bool is_one_row = lower->target->has_threads;
+    f.walks = is_one_row ? 1 : WALKS;
+    f.rows = is_one_row ? 1 : SUMS / f.targets;
     f.rows = f.rows < 1 ? 1 : f.rows > ROWS ? ROWS : f.rows;
     f.sums = k_local(lower->kernel, IG_DT_f64, f.rows * f.targets);
     f.trees = usable_trees(&f, &lower->b);
