@@ -5,7 +5,7 @@
  */
 #include "compose/boxes.h"
 
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 
 /* Of all boxes that stand, the lists [K] and the places there, where there are many
  * lists. */

@@ -3,7 +3,7 @@
 #ifndef IG_FRONTEND_TORCH_ATEN_COMPLEX_H
 #define IG_FRONTEND_TORCH_ATEN_COMPLEX_H
 
-#include "compose/fourier.h"
+#include "compose/math/fourier.h"
 #include "frontend/torch/aten/aten.h"
 
 /* One of arguments first … first + count - 1 is complex. */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Most operators of FBGEMM are index arithmetic over segments of one array: formulas of
- * ir/build/ and compose/segments.h over arguments that ig_aten_* and ig_fb_* read.
+ * ir/build/ and compose/rows/segments.h over arguments that ig_aten_* and ig_fb_* read.
  *
  *     ig_value *offsets = ig_fb_arg(call, 0, IG_DT_i64);
  *     ig_value *at = ig_fb_range(call->e, ig_compose_last(call->e, offsets));
@@ -13,7 +13,7 @@
 #ifndef IG_FRONTEND_TORCH_FBGEMM_FBGEMM_H
 #define IG_FRONTEND_TORCH_FBGEMM_FBGEMM_H
 
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 #include "frontend/torch/aten/aten.h"
 
 ig_status ig_fb_give_none(ig_ts_call *call, uint32_t result);

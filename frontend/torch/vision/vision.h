@@ -8,7 +8,7 @@
 #ifndef IG_FRONTEND_TORCH_VISION_VISION_H
 #define IG_FRONTEND_TORCH_VISION_VISION_H
 
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 #include "frontend/torch/aten/aten.h"
 
 /* The two neighbours of places along one axis, on a new last axis of 2. */

@@ -1,7 +1,7 @@
 /* Tree ensembles: drawn ones against a walk through their nodes as model files have
  * them, by the interpreter and by kernels of every level.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/forest.h"
+#include "compose/forest/forest.h"
 #include "ir/build/expr.h"
 #include "tests/unit/cpu/lower_case.h"
 

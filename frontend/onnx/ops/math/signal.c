@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/ops/hooks.h"
 
-#include "compose/fourier.h"
+#include "compose/math/fourier.h"
 
 /* ---- windows: a - b cos(2 pi n / period) + c cos(4 pi n / period) ---- */
 

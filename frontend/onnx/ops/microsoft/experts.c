@@ -8,7 +8,7 @@
 #include "frontend/onnx/ops/microsoft/experts.h"
 
 #include "compose/activation.h"
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <math.h>

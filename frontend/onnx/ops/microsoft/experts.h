@@ -3,7 +3,7 @@
 #ifndef IG_FRONTEND_ONNX_OPS_MICROSOFT_EXPERTS_H
 #define IG_FRONTEND_ONNX_OPS_MICROSOFT_EXPERTS_H
 
-#include "compose/grouped.h"
+#include "compose/rows/grouped.h"
 #include "frontend/onnx/import/args.h"
 
 /* How what an expert's first layer gives goes on to its last. */

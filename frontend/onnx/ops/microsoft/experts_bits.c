@@ -4,7 +4,7 @@
  * Formulas: ONNX Runtime's docs/ContribOperators.md.  One loop goes over the experts
  * that have tokens, so that no other's weights are made real, and those of one expert
  * at a time. */
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/microsoft/bits.h"
 #include "frontend/onnx/ops/microsoft/experts.h"

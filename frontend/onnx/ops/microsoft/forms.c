@@ -4,7 +4,7 @@
  *
  * Formulas: ONNX Runtime's docs/ContribOperators.md. */
 #include "compose/activation.h"
-#include "compose/fourier.h"
+#include "compose/math/fourier.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <math.h>

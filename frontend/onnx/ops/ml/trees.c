@@ -7,7 +7,7 @@
  * Runtime (ml/tree_ensemble_aggregator.h): a classifier of two classes with weights for
  * one, which exporters make the first.
  */
-#include "compose/forest.h"
+#include "compose/forest/forest.h"
 #include "frontend/onnx/import/args.h"
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/ml/ml.h"

@@ -1,6 +1,6 @@
 /* Matrix products.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/einsum.h"
+#include "compose/math/einsum.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * joins each segment; without it an empty one is the neutral element, the mean of none
  * NaN.
  */
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 #include "frontend/torch/aten/aten.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* einsum(equation, tensors).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/einsum.h"
+#include "compose/math/einsum.h"
 #include "frontend/torch/aten/aten.h"
 
 ig_status ig_ts_op_einsum(ig_ts_call *call) {

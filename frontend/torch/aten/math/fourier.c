@@ -1,4 +1,4 @@
-/* Rows of Fourier transforms (compose/fourier.h).
+/* Rows of Fourier transforms (compose/math/fourier.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/complex.h"
 

@@ -1,10 +1,10 @@
-/* Rows of linear algebra (compose/linalg.h).
+/* Rows of linear algebra (compose/math/linalg.h).
  * SPDX-License-Identifier: Apache-2.0
  *
  * torch raises an exception for a matrix that has no inverse or no root; here a guard
  * counts them.  The forms with _ex tell of them in `info` instead.
  */
-#include "compose/linalg.h"
+#include "compose/math/linalg.h"
 #include "frontend/torch/aten/aten.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Products of matrices.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/grouped.h"
+#include "compose/rows/grouped.h"
 #include "compose/quantise.h"
 #include "frontend/torch/aten/complex.h"
 

@@ -1,4 +1,4 @@
-/* Rows of torch.fft and of short-time transforms (compose/fourier.h).
+/* Rows of torch.fft and of short-time transforms (compose/math/fourier.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/complex.h"
 

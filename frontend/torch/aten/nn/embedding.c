@@ -1,6 +1,6 @@
 /* Embeddings and bags of them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 #include "frontend/torch/aten/aten.h"
 
 #include "ir/bag.h"

@@ -4,8 +4,8 @@
  * Indices, lengths and offsets are i64.  Offsets are [segments + 1]; the first is 0 and
  * none is smaller than the one before.
  */
-#ifndef IG_COMPOSE_SEGMENTS_H
-#define IG_COMPOSE_SEGMENTS_H
+#ifndef IG_COMPOSE_ROWS_SEGMENTS_H
+#define IG_COMPOSE_ROWS_SEGMENTS_H
 
 #include "ir/build/expr.h"
 

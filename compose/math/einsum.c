@@ -18,7 +18,7 @@
  * Truth values are so as long as none of them are summed, which counts them in i64;
  * pairs of them are not multiplied and summed at once (as in torch).
  */
-#include "compose/einsum.h"
+#include "compose/math/einsum.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* einsum: subscripts to batched products of matrices.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_COMPOSE_EINSUM_H
-#define IG_COMPOSE_EINSUM_H
+#ifndef IG_COMPOSE_MATH_EINSUM_H
+#define IG_COMPOSE_MATH_EINSUM_H
 
 #include "ir/build/expr.h"
 

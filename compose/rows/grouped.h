@@ -1,7 +1,7 @@
 /* Products of groups of rows, each by a matrix of its own: what mixtures of experts are
  * made of.  SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_COMPOSE_GROUPED_H
-#define IG_COMPOSE_GROUPED_H
+#ifndef IG_COMPOSE_ROWS_GROUPED_H
+#define IG_COMPOSE_ROWS_GROUPED_H
 
 #include "ir/build/expr.h"
 

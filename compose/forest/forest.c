@@ -13,7 +13,7 @@
  * with NaN holds, to the second.  A node that several share is copied to each: a record
  * is no more than where it leads.
  */
-#include "compose/forest.h"
+#include "compose/forest/forest.h"
 
 #include "ir/semantics/forest.h"
 

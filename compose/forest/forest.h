@@ -1,7 +1,7 @@
 /* Tree ensembles: what model files say of nodes, as the op `forest`.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_COMPOSE_FOREST_H
-#define IG_COMPOSE_FOREST_H
+#ifndef IG_COMPOSE_FOREST_FOREST_H
+#define IG_COMPOSE_FOREST_FOREST_H
 
 #include "ir/build/expr.h"
 

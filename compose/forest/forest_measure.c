@@ -6,7 +6,7 @@
  * children, is open while they are visited and done when it comes up again.  A child
  * that is open closes a circle.
  */
-#include "compose/forest.h"
+#include "compose/forest/forest.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Fourier transforms, as products with their matrices.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/fourier.h"
+#include "compose/math/fourier.h"
 
 #include "base/arena.h"
 

@@ -4,7 +4,7 @@
  * other, with packed weights where they are constant, and writes into its rows of the
  * result.
  */
-#include "compose/grouped.h"
+#include "compose/rows/grouped.h"
 
 #include <assert.h>
 

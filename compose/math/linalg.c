@@ -1,6 +1,6 @@
 /* Linear algebra of small matrices in batches: loops over columns.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/linalg.h"
+#include "compose/math/linalg.h"
 
 #include <assert.h>
 

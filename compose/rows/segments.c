@@ -1,5 +1,5 @@
 /* Segments of one array, told by offsets.  SPDX-License-Identifier: Apache-2.0 */
-#include "compose/segments.h"
+#include "compose/rows/segments.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Fourier transforms.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_COMPOSE_FOURIER_H
-#define IG_COMPOSE_FOURIER_H
+#ifndef IG_COMPOSE_MATH_FOURIER_H
+#define IG_COMPOSE_MATH_FOURIER_H
 
 #include "ir/build/expr.h"
 

@@ -4,8 +4,8 @@
  * Matrices are [batch, rows, columns] in f64, in which callers compute for narrower
  * dtypes too.  A matrix that has no such result gives infinities or NaN.
  */
-#ifndef IG_COMPOSE_LINALG_H
-#define IG_COMPOSE_LINALG_H
+#ifndef IG_COMPOSE_MATH_LINALG_H
+#define IG_COMPOSE_MATH_LINALG_H
 
 #include "ir/build/expr.h"
 
