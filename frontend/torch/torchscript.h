@@ -59,6 +59,10 @@ ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
                                        const ig_torchscript_options *options,
                                        ig_module **out_module);
 
+/* Opens TorchScript archives and torch.packages (an ig_ts_program_opener). */
+ig_status ig_ts_program_open(ig_context *context, ig_arena *arena, const char *file,
+                             ig_str bytes, const char *resource,
+                             ig_ts_program *out_program);
 /* A model of another format, which `open` makes a program of.  `bytes` NULL: of the
  * file at `path`, which the module keeps mapped. */
 ig_status ig_import_program(ig_context *context, ig_ts_program_opener open,

@@ -29,9 +29,6 @@ FACES = {
 WALLS = [
     "frontend/torch/aten/quant.h",
     "frontend/torch/aten/view.h",
-    "frontend/torch/eval/eval.h",
-    "frontend/torch/eval/program.h",
-    "frontend/torch/package/package.h",
     "runtime/program/program.h",
     "runtime/session/session.h",
 ]

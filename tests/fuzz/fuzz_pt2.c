@@ -15,7 +15,7 @@
  * data/constants/tensor_0 … 7, of 4 KiB each.
  */
 #include "frontend/pt2/pt2.h"
-#include "frontend/torch/eval/table.h"
+#include "frontend/torch/entry/table.h"
 #include "ir/verify/verify.h"
 #include "tests/fuzz/mutate_text.h"
 #include "tests/fuzz/reach.h"
@@ -203,7 +203,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 /* ---- mutations ---- */
 
 static void other_operator(uint32_t *state, char *out, size_t room) {
-    const char *schema = ig_ts_rows[ig_fuzz_draw(state, ig_ts_row_count)].schema;
+    size_t row = ig_fuzz_draw(state, ig_ts_operators.count);
+    const char *schema = ig_ts_operators.rows[row].schema;
     const char *space = strstr(schema, "::");
     size_t length = strcspn(schema, "(");
     bool has_overload = memchr(schema, '.', length) != NULL;

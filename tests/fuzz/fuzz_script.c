@@ -7,7 +7,7 @@
  * The input is the text of script_case.h.  Mutations know lines, numbers and names of
  * operators; what they leave is mutated byte by byte.
  */
-#include "frontend/torch/eval/table.h"
+#include "frontend/torch/entry/table.h"
 #include "tests/fuzz/mutate_text.h"
 #include "tests/fuzz/script_case.h"
 
@@ -64,7 +64,8 @@ static void other_word(const char *word, size_t size, uint32_t *state, char *out
                                          "11" };
     bool is_op = size > 6 && memcmp(word, "torch.", 6) == 0;
     if (is_op && ig_fuzz_draw(state, 4)) {
-        const char *schema = ig_ts_rows[ig_fuzz_draw(state, ig_ts_row_count)].schema;
+        size_t row = ig_fuzz_draw(state, ig_ts_operators.count);
+        const char *schema = ig_ts_operators.rows[row].schema;
         size_t length = strcspn(schema, ".(");
         const char *plain = strncmp(schema, "aten::", 6) == 0 ? schema + 6 : schema;
         snprintf(out, room, "torch.%.*s", (int)(schema + length - plain), plain);

@@ -7,7 +7,8 @@
  * program of one call, which is refused with words or gives a module that verifies.
  * With INGOT_FUZZ_SHOW set the program is printed.
  */
-#include "frontend/torch/eval/table.h"
+#include "frontend/torch/entry/table.h"
+#include "frontend/torch/language/schema.h"
 #include "tests/fuzz/reach.h"
 #include "tests/fuzz/script_case.h"
 
@@ -36,7 +37,7 @@ typedef struct row_table {
 static row_table rows;
 
 static const char *name_of_row(size_t i) {
-    return ig_ts_rows[i].schema;
+    return ig_ts_operators.rows[i].schema;
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
@@ -46,16 +47,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     ig_arena_init(&rows.arena, &rows.context.budget);
     ig_script_types_init(&rows.types, &rows.context, &rows.arena);
     ig_map_init(&rows.names, &rows.arena);
-    rows.schemas = IG_NEW_ARRAY(&rows.arena, ig_schema *, ig_ts_row_count);
-    for (size_t i = 0; i < ig_ts_row_count; i++) {
-        ig_location where = { .file = "rows", .op = ig_ts_rows[i].schema };
-        if (ig_schema_parse(&rows.types, &rows.names, ig_ts_rows[i].schema, &where,
-                            &rows.schemas[i]) != IG_OK) {
+    rows.schemas = IG_NEW_ARRAY(&rows.arena, ig_schema *, ig_ts_operators.count);
+    for (size_t i = 0; i < ig_ts_operators.count; i++) {
+        ig_location where = { .file = "rows", .op = ig_ts_operators.rows[i].schema };
+        const char *text = ig_ts_operators.rows[i].schema;
+        if (ig_schema_parse(&rows.types, &rows.names, text, &where, &rows.schemas[i]) !=
+            IG_OK) {
             abort();
         }
     }
     ig_fuzz_reach_least = 80; /* of what is drawn, some is refused */
-    ig_fuzz_reach_begin(ig_ts_row_count, name_of_row);
+    ig_fuzz_reach_begin(ig_ts_operators.count, name_of_row);
     return 0;
 }
 
@@ -372,7 +374,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(&s, 0, sizeof s);
     s.data = data;
     s.size = size;
-    uint32_t row = choose(&s, (uint32_t)ig_ts_row_count);
+    uint32_t row = choose(&s, (uint32_t)ig_ts_operators.count);
     const ig_schema *schema = rows.schemas[row];
     for (int i = 0; i < 3; i++) {
         s.extents[i] = 1 + (int)choose(&s, 8);
@@ -405,7 +407,7 @@ size_t ig_fuzz_seed(size_t i, uint8_t *bytes, size_t room) {
     enum { CALLS = 30, BYTES = 64 };
     uint64_t state = i * 0x9e3779b97f4a7c15u + 1;
     size_t row = i / CALLS;
-    if (row >= ig_ts_row_count || room < BYTES) {
+    if (row >= ig_ts_operators.count || room < BYTES) {
         return 0;
     }
     bytes[0] = (uint8_t)(row >> 8);

@@ -3,7 +3,7 @@
 #include "frontend/torch/entry/bound.h"
 #include "base/platform/context_map.h"
 #include "frontend/torch/entry/entry.h"
-#include "frontend/torch/eval/table.h"
+#include "frontend/torch/entry/table.h"
 #include "frontend/torch/python/python.h"
 
 #include <string.h>
@@ -113,12 +113,12 @@ static ig_status load_program(ig_ts_eval *eval, const ig_ts_program *program) {
     ig_ts_value root, constants;
     ig_location where = { .file = eval->file };
     if (program->constants) {
-        IG_TRY(ig_ts_load(eval, program->constants, "CONSTANTS", &constants));
+        IG_TRY(ig_python_load(eval, program->constants, "CONSTANTS", &constants));
         eval->constants = constants.kind == IG_TS_TUPLE || constants.kind == IG_TS_LIST
                               ? constants.as.list
                               : NULL;
     }
-    IG_TRY(ig_ts_load(eval, program->root, "", &root));
+    IG_TRY(ig_python_load(eval, program->root, "", &root));
     if (root.kind != IG_TS_OBJECT) {
         return ig_error(&eval->context->diag, IG_INVALID, &where,
                         "data.pkl holds %s, not a module", ig_ts_kind_name(&root));
@@ -194,6 +194,7 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .nodes = program.nodes,
                         .modules = program.modules,
                         .node_count = program.node_count,
+                        .table = &ig_ts_operators,
                         .splits = &way->splits };
     ig_map_init(&eval.loaded, arena);
     ig_map_init(&eval.storages, arena);

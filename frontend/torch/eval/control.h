@@ -5,6 +5,23 @@
 
 #include "frontend/torch/eval/eval.h"
 
+/* How functions of plain Python take part: a torch.package holds classes as their
+ * authors wrote them.  Their methods are evaluated over the same values, heap, branches
+ * and loops; what differs is what names, expressions and statements mean, and that is
+ * behind these hooks (frontend/torch/python). */
+struct ig_ts_plain {
+    ig_status (*run_block)(ig_ts_eval *eval, ig_ast_list body);
+    ig_status (*evaluate)(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value);
+    /* The truth of an expression: known, or of the run. */
+    ig_status (*condition)(ig_ts_eval *eval, const ig_ast *node,
+                           ig_ts_value *out_value);
+    /* Of a parameter of the function, as its author sees names. */
+    ig_status (*default_value)(ig_ts_eval *eval, const ig_function *function,
+                               const ig_ast *node, ig_ts_value *out_value);
+    ig_status (*call)(ig_ts_eval *eval, const ig_ts_function *function,
+                      const ig_ts_arguments *arguments, ig_ts_value *out_value);
+};
+
 ig_status ig_ts_run_while(ig_ts_eval *eval, const ig_ast *node);
 ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node);
 /* All results of a call of an operator; one of any other expression.  *count is the

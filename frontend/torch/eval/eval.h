@@ -1,8 +1,6 @@
 /* The evaluator: state and functions shared by its parts.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     import.c      the way of a file: archive, program, signature, graph, results
- *     load.c        the values of data.pkl and constants.pkl
  *     run.c         statements, names, calls of functions and methods
  *     expression.c  expressions
  *     call.c        calls of operators: overload, in-place forms, results
@@ -13,6 +11,7 @@
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
+ *     weight.c      tensors of the archive
  *     choice.c      tensors that are one of two, as the run chooses
  *     stride.c      where the elements of views lie
  *     layout.c      where those of results lie
@@ -21,18 +20,15 @@
  *     promote.c     result types
  *     argument.c    accessors of op.h
  *     result.c      results of op.h
- *     make.c        building ops
  *     table.c       the rows, by name
  *     missing.c     all operators that have none, at once
  *     survey.c      what the sources call, without running them
- *     plain.h       how functions of plain Python take part
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_EVAL_H
 #define IG_FRONTEND_TORCH_EVAL_EVAL_H
 
 #include "frontend/torch/language/code.h"
 #include "frontend/torch/eval/op.h"
-#include "frontend/torch/eval/plain.h"
 #include "frontend/torch/eval/poison.h"
 #include "frontend/torch/pickle/pickle.h"
 #include "ir/tensor/tensor.h"
@@ -40,6 +36,8 @@
 typedef struct ig_ts_frame ig_ts_frame;
 typedef struct ig_ts_level ig_ts_level;
 typedef struct ig_ts_change ig_ts_change;
+typedef struct ig_ts_arguments ig_ts_arguments;
+typedef struct ig_ts_plain ig_ts_plain; /* control.h */
 
 /* The names of one call of a function. */
 struct ig_ts_frame {
@@ -119,13 +117,14 @@ struct ig_ts_eval {
     const char *const *nodes; /* by line of the source; see ig_ts_program */
     const char *const *modules;
     size_t node_count;
-    ig_map loaded;         /* ig_py -> ig_ts_value */
-    ig_map storages;       /* ig_py_storage -> views of it (load.c) */
-    ig_map enums;          /* "class.NAME" -> ig_ts_object */
-    ig_map rows;           /* "aten::add" -> ig_ts_overloads */
-    ig_map folded;         /* names of weights whose values were used at import */
-    ig_map changing;       /* of those that the call changes: never used so */
-    ig_ts_list *constants; /* of constants.pkl */
+    ig_map loaded;            /* ig_py -> ig_ts_value */
+    ig_map storages;          /* ig_py_storage -> views of it (weight.c) */
+    ig_map enums;             /* "class.NAME" -> ig_ts_object */
+    const ig_ts_table *table; /* of all operators */
+    ig_map rows;              /* "aten::add" -> ig_ts_overloads */
+    ig_map folded;            /* names of weights whose values were used at import */
+    ig_map changing;          /* of those that the call changes: never used so */
+    ig_ts_list *constants;    /* of constants.pkl */
     ig_ts_object *root;
     const ig_function *entry; /* the method of `root` that is called */
     const ig_ts_plain *plain; /* NULL: the program has no plain Python */
@@ -282,14 +281,11 @@ bool ig_ts_has_method(ig_ts_eval *eval, const ig_ts_object *self, const char *na
 /* The program raises here. */
 ig_status ig_ts_raise(ig_ts_eval *eval, const char *message);
 
-/* ---- loading (load.c) ---- */
+/* ---- tensors of the archive (weight.c) ---- */
 
 /* `path` names it: "features.0.weight". */
-ig_status ig_ts_load(ig_ts_eval *eval, ig_py *value, const char *path,
-                     ig_ts_value *out_value);
-/* The attributes of an object whose state is a DICT. */
-ig_status ig_ts_load_attributes(ig_ts_eval *eval, const ig_py *state, const char *path,
-                                ig_ts_object *object);
+ig_status ig_ts_tensor_load(ig_ts_eval *eval, const ig_py *value, const char *path,
+                            ig_ts_value *out_value);
 /* Makes sure that a storage has its content. */
 ig_status ig_ts_storage_load(ig_ts_eval *eval, ig_ts_storage *storage);
 

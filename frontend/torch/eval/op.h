@@ -61,6 +61,12 @@ typedef struct ig_ts_row {
     ig_ts_layout layout;
 } ig_ts_row;
 
+/* All rows; those of one name follow one another in the registry's order. */
+typedef struct ig_ts_table {
+    const ig_ts_row *rows;
+    size_t count;
+} ig_ts_table;
+
 struct ig_ts_call {
     ig_ts_eval *eval;
     ig_context *context;

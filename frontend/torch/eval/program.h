@@ -79,9 +79,7 @@ typedef ig_status (*ig_ts_program_opener)(ig_context *context, ig_arena *arena,
                                           const char *file, ig_str bytes,
                                           const char *resource,
                                           ig_ts_program *out_program);
-/* TorchScript archives and torch.packages. */
-ig_status ig_ts_program_open(ig_context *context, ig_arena *arena, const char *file,
-                             ig_str bytes, const char *resource,
-                             ig_ts_program *out_program);
+/* Completes a program from the ScriptModule in `folder` ("": the archive itself). */
+ig_status ig_ts_program_of_script(ig_ts_program *program, const char *folder);
 
 #endif

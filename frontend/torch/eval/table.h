@@ -14,9 +14,6 @@ typedef struct ig_ts_overloads {
     size_t count;
 } ig_ts_overloads;
 
-extern const ig_ts_row ig_ts_rows[];
-extern const size_t ig_ts_row_count;
-
 /* The rows of "aten::add", or NULL; found once, and kept in eval->rows. */
 ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
                           ig_ts_overloads **out_overloads);

@@ -179,7 +179,7 @@ struct ig_ts_function {
     ig_ts_value value;           /* a future: what it gave */
     bool is_done;
     const ig_class *class;               /* a class as a value */
-    const struct ig_python_thing *plain; /* of plain Python (plain.h); else NULL */
+    const struct ig_python_thing *plain; /* of plain Python ; else NULL */
 };
 
 struct ig_ts_poison {

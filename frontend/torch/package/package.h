@@ -53,8 +53,5 @@ ig_status ig_package_describe(ig_package *package, ig_writer *out);
 
 /* Completes a program from a package (see program.h). */
 ig_status ig_package_program(ig_ts_program *program, const char *resource);
-/* Completes it from the ScriptModule in `folder` ("": the archive itself;
- * program.c). */
-ig_status ig_ts_program_of_script(ig_ts_program *program, const char *folder);
 
 #endif

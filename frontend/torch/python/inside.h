@@ -275,10 +275,7 @@ const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments, uint32_t
 ig_ts_arguments ig_python_with_self(ig_ts_eval *eval, ig_ts_value self,
                                     const ig_ts_arguments *arguments);
 
-/* ---- load.c, walk.c ---- */
-
-ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
-                         ig_ts_value *out);
+/* ---- survey.c, walk.c ---- */
 
 /* Notes each method that calls of these classes may reach and that is refused wherever
  * it stands, but for the one in which evaluation ended. */

@@ -1,8 +1,131 @@
-/* Pickled values that TorchScript has not: functions, sets, named tuples.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Pickled values: containers, objects and functions, of the dialect and of Python.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Identity is kept: one pickled list, object or storage is one of ours.
+ */
 #include "frontend/torch/python/inside.h"
 
 #include <string.h>
+
+/* ---- containers ---- */
+
+static const ig_script_type *tag_of(ig_ts_eval *eval, const ig_py *value) {
+    const ig_script_type *type = NULL;
+    ig_location where = { .file = eval->file };
+    bool is_tag = value->type && (strncmp(value->type, "List[", 5) == 0 ||
+                                  strncmp(value->type, "Dict[", 5) == 0);
+    if (!is_tag || ig_script_type_of_text(&eval->code->types, &where,
+                                          ig_str_of(value->type), &type) != IG_OK) {
+        return NULL;
+    }
+    return type;
+}
+
+static ig_status load_items(ig_ts_eval *eval, const ig_py *value, const char *path,
+                            ig_ts_list *list) {
+    for (size_t i = 0; i < value->as.list.count; i++) {
+        ig_ts_value item;
+        const char *name = ig_arena_printf(eval->arena, "%s.%zu", path, i);
+        IG_TRY(ig_python_load(eval, value->as.list.items[i], name, &item));
+        ig_ts_list_add(eval, list, item);
+    }
+    list->type = tag_of(eval, value);
+    list->path = ig_module_string(eval->module, ig_str_of(path));
+    return IG_OK;
+}
+
+static ig_status load_dict(ig_ts_eval *eval, const ig_py *value, const char *path,
+                           ig_ts_dict *dict) {
+    for (size_t i = 0; i < value->as.dict.count; i++) {
+        ig_ts_value key, item;
+        IG_TRY(ig_python_load(eval, value->as.dict.keys[i], path, &key));
+        const char *name = key.kind == IG_TS_STR
+                               ? ig_arena_printf(eval->arena, "%s.%.*s", path,
+                                                 IG_STR_ARG(key.as.str))
+                               : ig_arena_printf(eval->arena, "%s.%zu", path, i);
+        IG_TRY(ig_python_load(eval, value->as.dict.values[i], name, &item));
+        ig_ts_dict_set(eval, dict, key, item);
+    }
+    dict->type = tag_of(eval, value);
+    dict->path = ig_module_string(eval->module, ig_str_of(path));
+    return IG_OK;
+}
+
+/* ---- objects ---- */
+
+static ig_status load_attributes(ig_ts_eval *eval, const ig_py *state, const char *path,
+                                 ig_ts_object *object) {
+    for (size_t i = 0; i < state->as.dict.count; i++) {
+        const ig_py *key = state->as.dict.keys[i];
+        ig_ts_value item;
+        if (key->kind != IG_PY_STR) {
+            return ig_ts_error(eval, IG_INVALID, "an attribute's name is no string");
+        }
+        const char *name = ig_module_string(eval->module, key->as.text);
+        const char *dot = path[0] ? "." : "";
+        IG_TRY(ig_python_load(eval, state->as.dict.values[i],
+                              ig_arena_printf(eval->arena, "%s%s%s", path, dot, name),
+                              &item));
+        ig_ts_object_set(eval, object, name, item);
+    }
+    return IG_OK;
+}
+
+/* Custom classes keep their state as attribute "state"; what reads it knows it. */
+static ig_status load_state(ig_ts_eval *eval, const ig_py *state, const char *path,
+                            ig_ts_object *object) {
+    ig_ts_value value, nothing;
+    IG_TRY(ig_python_load(eval, (ig_py *)(uintptr_t)state, path, &value));
+    if (!object->class || !ig_ts_has_method(eval, object, "__setstate__")) {
+        ig_ts_object_set(eval, object, "state", value);
+        return IG_OK;
+    }
+    ig_ts_arguments arguments = { .values = &value, .positional = 1 };
+    return ig_ts_call_method(eval, object, "__setstate__", &arguments, &nothing);
+}
+
+static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *path,
+                             ig_ts_object *object) {
+    const ig_py *state = value->as.object.state;
+    const char *name = ig_py_path(value, eval->arena);
+    ig_location where = { .file = eval->file, .node = path };
+    object->class_name = ig_module_string(eval->module, ig_str_of(name));
+    object->path = ig_module_string(eval->module, ig_str_of(path));
+    IG_TRY(ig_code_class(eval->code, name, &where, &object->class));
+    if (object->class->kind == IG_CLASS_CUSTOM) {
+        object->class = NULL;
+    }
+    if (!state) {
+        return IG_OK;
+    }
+    bool has_setstate = ig_ts_has_method(eval, object, "__setstate__") &&
+                        ig_ts_has_method(eval, object, "__getstate__");
+    return state->kind == IG_PY_DICT && !has_setstate && object->class
+               ? load_attributes(eval, state, path, object)
+               : load_state(eval, state, path, object);
+}
+
+static ig_status load_enum(ig_ts_eval *eval, const ig_py *value, const char *path,
+                           ig_ts_value *out_value) {
+    const ig_class *class = NULL;
+    ig_location where = { .file = eval->file, .node = path };
+    ig_ts_value wanted;
+    IG_TRY(ig_code_class(eval->code, ig_py_path(value, eval->arena), &where, &class));
+    IG_TRY(ig_python_load(eval, value->as.enumeration.value, path, &wanted));
+    for (size_t i = 0; i < class->members.count; i++) {
+        ig_ts_value member;
+        bool is_known;
+        IG_TRY(ig_ts_enum_member(eval, class, class->members.items[i].name, &member));
+        if (ig_ts_equal(ig_ts_object_get(member.as.object, "value"), &wanted,
+                        &is_known)) {
+            *out_value = member;
+            return IG_OK;
+        }
+    }
+    return ig_ts_error(eval, IG_INVALID, "'%s' is no member of its enum", path);
+}
+
+/* ---- what only plain Python has ---- */
 
 /* A function or class by its name: of the sources, or elsewhere. */
 static ig_status load_global(ig_ts_eval *eval, const ig_py *value, ig_ts_value *out) {
@@ -19,7 +142,7 @@ static ig_status load_list(ig_ts_eval *eval, const ig_py *value, const char *pat
     for (size_t i = 0; i < value->as.list.count; i++) {
         ig_ts_value item;
         const char *name = ig_arena_printf(eval->arena, "%s.%zu", path, i);
-        IG_TRY(ig_ts_load(eval, value->as.list.items[i], name, &item));
+        IG_TRY(ig_python_load(eval, value->as.list.items[i], name, &item));
         ig_ts_list_add(eval, *out, item);
     }
     return IG_OK;
@@ -46,11 +169,11 @@ static ig_status load_partial(ig_ts_eval *eval, const ig_py *state, const char *
             return ig_ts_error(eval, IG_INVALID, "a keyword is no string");
         }
         given->names[i] = ig_names_intern(&eval->code->names, key->as.text);
-        IG_TRY(ig_ts_load(eval, keywords->as.dict.values[i], path,
-                          &given->values[positional->count + i]));
+        IG_TRY(ig_python_load(eval, keywords->as.dict.values[i], path,
+                              &given->values[positional->count + i]));
         given->keywords++;
     }
-    IG_TRY(ig_ts_load(eval, state->as.list.items[0], path, &thing->function));
+    IG_TRY(ig_python_load(eval, state->as.list.items[0], path, &thing->function));
     thing->given = given;
     *out = ig_python_value(thing);
     return IG_OK;
@@ -106,12 +229,12 @@ static ig_status load_instance(ig_ts_eval *eval, const ig_py *value, const char 
     if (state->kind != IG_PY_DICT) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "the state of '%s' is no dict", path);
     }
-    return ig_ts_load_attributes(eval, state, path, object);
+    return load_attributes(eval, state, path, object);
 }
 
 /* Only of classes of the sources; *out_done false: of another. */
-static ig_status load_object(ig_ts_eval *eval, ig_py *value, const char *path,
-                             ig_ts_value *out, bool *out_done) {
+static ig_status load_own(ig_ts_eval *eval, ig_py *value, const char *path,
+                          ig_ts_value *out, bool *out_done) {
     const ig_class *class = NULL;
     const ig_py *global = value->as.object.class;
     ig_python_module *module = NULL;
@@ -151,7 +274,7 @@ static ig_status load_member(ig_ts_eval *eval, const ig_py *value, const char *p
         thing->class->kind != IG_PYTHON_ENUM) {
         return IG_OK;
     }
-    IG_TRY(ig_ts_load(eval, args->as.list.items[0], path, &wanted));
+    IG_TRY(ig_python_load(eval, args->as.list.items[0], path, &wanted));
     IG_TRY(ig_python_items(eval, &class, &members));
     for (size_t i = 0; i < members->count && !*out_done; i++) {
         const ig_ts_value *own = ig_ts_object_get(members->items[i].as.object, "value");
@@ -194,15 +317,15 @@ static bool has_hooks(const ig_py *value) {
     return false;
 }
 
-/* ---- the whole ---- */
-
-ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
-                         ig_ts_value *out) {
+/* What the dialect has not: an object of a class of the sources, a function, a set.
+ * What is not known is poison: only its use is an error. */
+static ig_status load_plain(ig_ts_eval *eval, ig_py *value, const char *path,
+                            ig_ts_value *out) {
     ig_ts_list *list;
     bool is_done;
     switch ((int)value->kind) {
     case IG_PY_OBJECT:
-        IG_TRY(load_object(eval, value, path, out, &is_done));
+        IG_TRY(load_own(eval, value, path, out, &is_done));
         if (is_done) {
             return IG_OK;
         }
@@ -244,5 +367,87 @@ ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
                               "the package holds as %s (%s), which is "
                               "not known here",
                               name ? name : ig_py_kind_name(value->kind), path));
+    return IG_OK;
+}
+
+/* ---- the whole ---- */
+
+static bool is_of_dialect(const ig_py *object) {
+    const ig_py *class = object->as.object.class;
+    return class->kind == IG_PY_GLOBAL &&
+           ig_str_starts(class->as.global.module, "__torch__");
+}
+
+/* Containers are known by their pickled value before their items are loaded: a cycle
+ * cannot be in a pickle's graph, but one object is met many times. */
+static ig_status load_container(ig_ts_eval *eval, ig_py *value, const char *path,
+                                ig_ts_value *memo) {
+    switch ((int)value->kind) {
+    case IG_PY_LIST:
+        *memo = ig_ts_of_list(ig_ts_list_create(eval, value->as.list.count));
+        return load_items(eval, value, path, memo->as.list);
+    case IG_PY_TUPLE:
+        *memo = ig_ts_of_tuple(ig_ts_list_create(eval, value->as.list.count));
+        return load_items(eval, value, path, memo->as.list);
+    case IG_PY_DICT:
+        *memo = ig_ts_of_dict(ig_ts_dict_create(eval));
+        return load_dict(eval, value, path, memo->as.dict);
+    case IG_PY_OBJECT:
+        if (eval->plain && !is_of_dialect(value)) {
+            return load_plain(eval, value, path, memo);
+        }
+        *memo = ig_ts_of_object(ig_ts_object_create(eval, "?"));
+        return load_object(eval, value, path, memo->as.object);
+    case IG_PY_ENUM:
+        return load_enum(eval, value, path, memo);
+    case IG_PY_TENSOR:
+        return ig_ts_tensor_load(eval, value, path, memo);
+    default:
+        if (eval->plain) {
+            return load_plain(eval, value, path, memo);
+        }
+        return ig_ts_error(eval, IG_UNSUPPORTED, "'%s' is %s, which is not supported",
+                           path, ig_py_kind_name(value->kind));
+    }
+}
+
+ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
+                         ig_ts_value *out_value) {
+    switch ((int)value->kind) {
+    case IG_PY_NONE:
+        *out_value = ig_ts_none();
+        return IG_OK;
+    case IG_PY_BOOL:
+        *out_value = ig_ts_of_bool(value->as.b);
+        return IG_OK;
+    case IG_PY_INT:
+        *out_value = ig_ts_of_int(value->as.i);
+        return IG_OK;
+    case IG_PY_FLOAT:
+        *out_value = ig_ts_of_float(value->as.f);
+        return IG_OK;
+    case IG_PY_COMPLEX:
+        *out_value = ig_ts_of_complex(value->as.complex.re, value->as.complex.im);
+        return IG_OK;
+    case IG_PY_STR:
+    case IG_PY_BYTES: /* a custom class's state may be one */
+        *out_value = ig_ts_of_str(value->as.text);
+        return IG_OK;
+    case IG_PY_DEVICE:
+        *out_value = (ig_ts_value){ .kind = IG_TS_DEVICE, .as.str = value->as.text };
+        return IG_OK;
+    case IG_PY_DTYPE:
+        *out_value = ig_ts_of_int(value->as.dtype->code);
+        return IG_OK;
+    default:
+        break;
+    }
+    ig_ts_value *memo = ig_map_get_id(&eval->loaded, IG_MAP_PTR(value));
+    if (!memo) {
+        memo = IG_NEW(eval->arena, ig_ts_value);
+        ig_map_set_id(&eval->loaded, IG_MAP_PTR(value), memo);
+        IG_TRY(load_container(eval, value, path, memo));
+    }
+    *out_value = *memo;
     return IG_OK;
 }

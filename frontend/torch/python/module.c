@@ -337,8 +337,7 @@ ig_status ig_python_global(ig_ts_eval *eval, ig_python_module *module, const cha
 /* ---- the whole ---- */
 
 void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources) {
-    static const ig_ts_plain hooks = { .load = ig_python_load,
-                                       .run_block = ig_python_run_block,
+    static const ig_ts_plain hooks = { .run_block = ig_python_run_block,
                                        .evaluate = ig_python_evaluate,
                                        .condition = ig_python_condition,
                                        .default_value = ig_python_default_hook,

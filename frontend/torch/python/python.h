@@ -4,7 +4,7 @@
  *     ig_python_begin(&eval, program.sources);
  *
  * From then on names of classes that are not TorchScript's are looked for in these
- * sources (eval/plain.h).  Nothing is executed: statements over known values are
+ * sources (eval/control.h).  Nothing is executed: statements over known values are
  * evaluated, work on tensors becomes IR, and what is neither is refused with the line
  * of the source.
  */
@@ -16,6 +16,10 @@
 
 /* `sources` outlives the evaluation; NULL: all is of the dialect. */
 void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources);
+
+/* The value of a pickle; `path` names it: "features.0.weight". */
+ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
+                         ig_ts_value *out);
 
 /* Notes which classes of plain Python were compiled, or how far that came (status). */
 void ig_python_report(ig_ts_eval *eval, const char *resource, ig_status status);

@@ -6,7 +6,7 @@
 #include "base/platform/platform.h"
 #include "base/vec.h"
 #include "frontend/torch/language/overload.h"
-#include "frontend/torch/eval/table.h"
+#include "frontend/torch/entry/table.h"
 #include "tests/unit/unit.h"
 
 typedef struct overload_case {
@@ -266,8 +266,8 @@ static void check_call(overload_case *c, const candidates *list, char *line) {
 static void list_rows(overload_case *c, const char *name, candidates *out_list) {
     size_t size = strlen(name);
     out_list->items.count = 0;
-    for (size_t i = 0; i < ig_ts_row_count; i++) {
-        const char *text = ig_ts_rows[i].schema;
+    for (size_t i = 0; i < ig_ts_operators.count; i++) {
+        const char *text = ig_ts_operators.rows[i].schema;
         if (strncmp(text, name, size) == 0 && strchr(".(", text[size])) {
             IG_PUSH(&c->arena, &out_list->items, schema(c, text));
         }
@@ -341,8 +341,8 @@ TEST(every_row_has_a_schema_of_its_own) {
     ig_map seen;
     start(&c);
     ig_map_init(&seen, &c.arena);
-    for (size_t i = 0; i < ig_ts_row_count; i++) {
-        const ig_schema *s = schema(&c, ig_ts_rows[i].schema);
+    for (size_t i = 0; i < ig_ts_operators.count; i++) {
+        const ig_schema *s = schema(&c, ig_ts_operators.rows[i].schema);
         const char *name = ig_arena_printf(&c.arena, "%s.%s", s->name, s->overload);
         CHECK_MSG(!ig_map_get(&seen, ig_str_of(name)), "%s stands twice", name);
         ig_map_set(&seen, ig_str_of(name), (void *)(uintptr_t)s);
@@ -449,13 +449,13 @@ TEST(needs_name_arguments_of_rows) {
     overload_case c;
     size_t count = 0;
     start(&c);
-    for (size_t i = 0; i < ig_ts_row_count; i++) {
-        const char *at = ig_ts_rows[i].needs;
-        const ig_schema *of = at ? schema(&c, ig_ts_rows[i].schema) : NULL;
+    for (size_t i = 0; i < ig_ts_operators.count; i++) {
+        const char *at = ig_ts_operators.rows[i].needs;
+        const ig_schema *of = at ? schema(&c, ig_ts_operators.rows[i].schema) : NULL;
         for (; at && *at; at += strcspn(at, ";"), at += *at ? 2 : 0) {
             ig_str name = { at, strcspn(at, " ") };
             CHECK_MSG(has_argument(of, name), "%s has no argument '%s'",
-                      ig_ts_rows[i].schema, at);
+                      ig_ts_operators.rows[i].schema, at);
             count++;
         }
     }
