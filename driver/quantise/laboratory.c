@@ -329,9 +329,9 @@ static void note_result(const measure_call *call, double *out_rms) {
             q->outputs[at++].error = quant_error_of(&call->sums[o]);
         }
     }
-    q->report.auc = quant_auc(call->wanted, call->labels, call->order, call->count);
-    q->report.quantized_auc = quant_auc(call->scores, call->labels, call->order,
-                                        call->count);
+    q->report.auc = ig_metric_auc(call->wanted, call->labels, call->order, call->count);
+    q->report.quantized_auc = ig_metric_auc(call->scores, call->labels, call->order,
+                                            call->count);
     *out_rms = largest_rms(q, call->sums);
 }
 

@@ -54,10 +54,6 @@ double quant_number(const ig_argument *x, size_t i);
 size_t quant_count(const ig_argument *x);
 void quant_error_add(quant_error *sum, double wanted, double got);
 ig_quantize_error quant_error_of(const quant_error *sum);
-/* The chance that a label of 1 has the larger score; ties count a half.  NaN where all
- * labels are alike.  Sorts `order`, which has a place for each. */
-double quant_auc(const double *scores, const double *labels, size_t *order,
-                 size_t count);
 
 /* ---- runner.c ---- */
 

@@ -60,6 +60,12 @@ IG_API double ig_argument_number(const ig_argument *tensor, size_t index);
 IG_API const char *ig_dtype_text(int32_t code);
 IG_API int32_t ig_dtype_number(const char *text);
 
+/* The area under the ROC curve: the chance that a label of 1 has the larger score; ties
+ * count a half.  NaN where all labels are alike.  `order`, room for `count` indices,
+ * receives those of the scores from the smallest up. */
+IG_API double ig_metric_auc(const double *scores, const double *labels, size_t *order,
+                            size_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -258,8 +258,35 @@ TEST(archives_keep_names_and_order) {
     done(&b);
 }
 
+/* ---- metrics ---- */
+
+TEST(areas_under_curves_count_pairs) {
+    double scores[200], labels[200], wins = 0, pairs = 0;
+    size_t order[200];
+    for (size_t i = 0; i < 200; i++) {
+        scores[i] = (double)(i * 37 % 23); /* with ties */
+        labels[i] = i * i % 7 > 2;
+    }
+    for (size_t i = 0; i < 200; i++) {
+        for (size_t k = 0; k < 200; k++) {
+            if (labels[i] > labels[k]) {
+                pairs++;
+                wins += scores[i] > scores[k] ? 1 : scores[i] == scores[k] ? 0.5 : 0;
+            }
+        }
+    }
+    double area = ig_metric_auc(scores, labels, order, 200);
+    CHECK_MSG(area == wins / pairs, "%.17g, not %.17g", area, wins / pairs);
+    for (size_t i = 1; i < 200; i++) {
+        CHECK(scores[order[i - 1]] <= scores[order[i]]);
+    }
+    CHECK(isnan(ig_metric_auc(scores, (double[3]){ 1, 1, 1 }, order, 3)));
+    CHECK(isnan(ig_metric_auc(scores, labels, order, 0)));
+}
+
 UNIT_SUITE(api_values, numbers_are_read_in_every_dtype,
            whole_numbers_keep_all_their_bits, one_number_fills_and_none_may_be_there,
            generators_stay_in_their_range, json_takes_the_declared_dtype,
            wrong_text_is_refused, arrays_come_in_any_order, damaged_arrays_are_refused,
-           every_form_of_file_reads_back, archives_keep_names_and_order)
+           every_form_of_file_reads_back, archives_keep_names_and_order,
+           areas_under_curves_count_pairs)
