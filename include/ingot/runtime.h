@@ -123,6 +123,10 @@ IG_API int ig_session_has_ended(const ig_session *session);
 
 /* Gives all state its first values.  A run that fails leaves state as it was. */
 IG_API void ig_session_reset(ig_session *session);
+/* After a change of bytes of an opened weight (ig_port.is_weight) in memory that stays
+ * bound: the next run makes anew what it keeps of them.  Weights in other memory, and
+ * those that runs write in place, are noticed. */
+IG_API void ig_session_weights_changed(ig_session *session);
 /* The message of the last error of this session; "" when there was none. */
 IG_API const char *ig_session_error(const ig_session *session);
 /* Stops the run in progress, which returns IG_CANCELLED; else does nothing. */

@@ -8,6 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(sizeof(ig_plan_header) == 80 + 24 * IG_SECTION_COUNT, "format");
+_Static_assert(sizeof(ig_plan_host) == 24, "format");
+_Static_assert(sizeof(ig_plan_symbol) == 56, "format");
+_Static_assert(sizeof(ig_plan_port) == 56, "format");
+_Static_assert(sizeof(ig_plan_state) == 72, "format");
+_Static_assert(sizeof(ig_plan_node) == 40, "format");
+_Static_assert(sizeof(ig_plan_guard) == 24, "format");
+_Static_assert(sizeof(ig_plan_file) == 24, "format");
+_Static_assert(sizeof(ig_plan_constant) == 48, "format");
+_Static_assert(sizeof(ig_plan_buffer) == 40, "format");
+_Static_assert(sizeof(ig_plan_operand) == 24, "format");
+_Static_assert(sizeof(ig_plan_variant) == 40, "format");
+_Static_assert(sizeof(ig_plan_step) == 80, "format");
+
 ig_status ig_plan_refuse_version(uint32_t version, const ig_message *message) {
     bool is_older = version < IG_FORMAT_VERSION;
     return ig_message_set(

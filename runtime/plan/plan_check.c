@@ -165,7 +165,8 @@ static const char *check_port(const ig_plan *plan, const ig_plan_port *port) {
         return "port dims";
     }
     if (port->role >= IG_ROLE_COUNT || port->axis >= IG_PLAN_RANK ||
-        (port->partner != IG_NONE && port->partner >= plan->inputs_count)) {
+        (port->partner != IG_NONE && port->partner >= plan->inputs_count) ||
+        (port->flags & ~(uint32_t)IG_PORT_WEIGHT)) {
         return "port role";
     }
     return port->buffer < plan->buffers_count ? NULL : "port buffer";
@@ -198,7 +199,10 @@ static const char *check_input(ig_plan *plan, uint32_t i) {
         return why;
     }
     for (uint32_t axis = 0; axis < port->rank; axis++) {
-        if (plan->expr_flags[plan->lists[port->dims + axis]]) {
+        uint32_t expr = plan->lists[port->dims + axis];
+        int64_t extent;
+        if (plan->expr_flags[expr] || ((port->flags & IG_PORT_WEIGHT) &&
+                                       !ig_expr_is_constant(plan, expr, &extent))) {
             return "input extent";
         }
     }
@@ -272,6 +276,16 @@ static const char *check_constant(ig_plan *plan, uint32_t i) {
 
 /* ---- buffers, operands, variants ---- */
 
+/* Of a size that no call changes, and there in all steps. */
+static const char *check_kept_buffer(const ig_plan *plan,
+                                     const ig_plan_buffer *buffer) {
+    int64_t bytes;
+    bool is_good = ig_expr_is_constant(plan, buffer->bytes, &bytes) &&
+                   buffer->first == 0 && buffer->last < plan->steps_count &&
+                   buffer->last == plan->steps_count - 1 && buffer->offset == -1;
+    return is_good ? NULL : "kept buffer";
+}
+
 static const char *check_arena_buffer(const ig_plan *plan,
                                       const ig_plan_buffer *buffer) {
     bool is_worker = buffer->space == IG_SPACE_WORKER;
@@ -312,6 +326,8 @@ static const char *check_buffer(ig_plan *plan, uint32_t i) {
     case IG_SPACE_ARENA:
     case IG_SPACE_WORKER:
         return check_arena_buffer(plan, buffer);
+    case IG_SPACE_KEPT:
+        return check_kept_buffer(plan, buffer);
     default:
         return "buffer space";
     }

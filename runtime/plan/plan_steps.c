@@ -27,6 +27,7 @@ static const step_rule rules[IG_STEP_COUNT] = {
     [IG_STEP_read] = { 1, 1, IG_SYMBOL_LATE, .has_body = false },
     [IG_STEP_guard] = { 0, 0, NO_SYMBOL, .has_body = false },
     [IG_STEP_commit] = { 0, 0, NO_SYMBOL, .has_body = false },
+    [IG_STEP_prepare] = { 0, MANY, NO_SYMBOL, .has_body = true },
 };
 
 typedef struct walk {
@@ -35,8 +36,10 @@ typedef struct walk {
     uint32_t depth;
     uint32_t number;         /* of the step that is checked */
     uint32_t rows, rows_end; /* the open rows step, or IG_NONE */
-    bool after_body;         /* a body has ended just before this step */
-    bool has_committed;      /* the commit step stands before this one */
+    uint32_t prepare, prepare_end;
+    bool has_begun;     /* a step that is done in each run stands before */
+    bool after_body;    /* a body has ended just before this step */
+    bool has_committed; /* the commit step stands before this one */
 } walk;
 
 static bool in_range(ig_plan_range range, uint32_t count) {
@@ -45,10 +48,28 @@ static bool in_range(ig_plan_range range, uint32_t count) {
 
 /* ---- expressions where they are allowed ---- */
 
+/* Does `expr` (or IG_NONE) have the same value whatever the shapes of a call are? */
+static bool is_fixed(const ig_plan *plan, uint32_t expr) {
+    const ig_plan_range range = expr == IG_NONE ? (ig_plan_range){ 0, 0 }
+                                                : plan->exprs[expr];
+    for (uint32_t i = 0; i < range.count; i++) {
+        const ig_plan_code *code = &plan->codes[range.first + i];
+        if (code->opcode == IG_CODE_SYMBOL &&
+            plan->symbols[code->value].kind != IG_SYMBOL_ROWS) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* May `expr` (or IG_NONE) be evaluated here?  Only inside a rows step may it depend on
- * rows, and only on those of that step. */
+ * rows, and only on those of that step.  What is prepared holds for calls of all
+ * shapes. */
 static bool may_use(const walk *w, uint32_t expr) {
     const ig_plan *plan = w->plan;
+    if (w->prepare != IG_NONE && !is_fixed(plan, expr)) {
+        return false;
+    }
     if (!ig_expr_depends(plan, expr, IG_DEPENDS_ROWS)) {
         return true;
     }
@@ -67,12 +88,63 @@ static bool may_use(const walk *w, uint32_t expr) {
     return true;
 }
 
+/* ---- what is done once a change of weights ---- */
+
+static bool is_prepared_from(const walk *w, uint32_t buffer) {
+    const ig_plan_range range = w->plan->steps[w->prepare].operands;
+    for (uint32_t i = 0; i < range.count; i++) {
+        if (w->plan->operands[range.first + i].buffer == buffer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A body of a prepare step uses the weights that it names, constants, what is kept, and
+ * buffers that live inside of it. */
+static bool may_prepare_with(const walk *w, uint32_t number) {
+    const ig_plan_buffer *buffer = &w->plan->buffers[number];
+    if (buffer->space == IG_SPACE_INPUT) {
+        return is_prepared_from(w, number);
+    }
+    if (buffer->space == IG_SPACE_ARENA) {
+        return buffer->first > w->prepare && buffer->last < w->prepare_end &&
+               is_fixed(w->plan, buffer->bytes);
+    }
+    return buffer->space != IG_SPACE_OUTPUT;
+}
+
+/* Prepare steps stand before all others, and have work alone in their bodies. */
+static const char *check_prepare(const walk *w, const ig_plan_step *step) {
+    const ig_plan *plan = w->plan;
+    bool is_inside = w->prepare != IG_NONE;
+    if (step->kind != IG_STEP_prepare) {
+        bool is_work = step->kind == IG_STEP_launch || step->kind == IG_STEP_rows ||
+                       step->kind == IG_STEP_copy;
+        return is_inside && !is_work ? "prepared step" : NULL;
+    }
+    for (uint32_t i = 0; i < step->operands.count; i++) {
+        const ig_plan_operand *operand = &plan->operands[step->operands.first + i];
+        const ig_plan_buffer *buffer = &plan->buffers[operand->buffer];
+        if (buffer->space != IG_SPACE_INPUT ||
+            !(plan->inputs[buffer->index].flags & IG_PORT_WEIGHT)) {
+            return "opened weight";
+        }
+    }
+    return is_inside || w->has_begun ? "prepare" : NULL;
+}
+
+/* ---- operands ---- */
+
 /* A worker's buffer lives inside one block of rows.  Buffers that the blocks share live
  * as long as the rows step: one block may be at its last step while another is at its
  * first. */
 static bool may_use_buffer(const walk *w, uint32_t number) {
     const ig_plan_buffer *buffer = &w->plan->buffers[number];
     bool is_in_rows = w->rows != IG_NONE;
+    if (w->prepare != IG_NONE && !may_prepare_with(w, number)) {
+        return false;
+    }
     if (buffer->space == IG_SPACE_WORKER) {
         return is_in_rows && buffer->first > w->rows && buffer->last < w->rows_end &&
                may_use(w, buffer->bytes);
@@ -101,6 +173,7 @@ static const char *check_operands(const walk *w, const ig_plan_step *step) {
         }
         if (!may_use_buffer(w, operand->buffer) || !may_use(w, operand->offset) ||
             !may_use(w, operand->low) || !may_use(w, operand->high) ||
+            !may_use(w, operand->row_stride) ||
             ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_ROWS)) {
             return "operand";
         }
@@ -143,13 +216,14 @@ static bool is_written_in_place(const ig_plan *plan, uint32_t input) {
 }
 
 /* Constants are never written, inputs behind the commit step where an output stands in
- * their place. */
+ * their place, and what is kept where it is prepared. */
 static bool may_write(const walk *w, const ig_plan_operand *operand) {
     const ig_plan_buffer *buffer = &w->plan->buffers[operand->buffer];
     if (buffer->space == IG_SPACE_INPUT) {
         return w->has_committed && is_written_in_place(w->plan, buffer->index);
     }
-    return buffer->space != IG_SPACE_CONSTANT;
+    return buffer->space == IG_SPACE_KEPT ? w->prepare != IG_NONE
+                                          : buffer->space != IG_SPACE_CONSTANT;
 }
 
 static bool writes_well(const walk *w, const ig_plan_step *step) {
@@ -238,8 +312,8 @@ static const char *check_values(const walk *w, const ig_plan_step *step) {
     }
     bool is_rows = step->kind == IG_STEP_rows;
     if (is_rows != (step->block != IG_NONE) ||
-        (is_rows &&
-         (step->block >= plan->exprs_count || plan->expr_flags[step->block]))) {
+        (is_rows && (step->block >= plan->exprs_count ||
+                     plan->expr_flags[step->block] || !may_use(w, step->block)))) {
         return "block";
     }
     if (!in_range(step->values, plan->lists_count) ||
@@ -324,6 +398,9 @@ static const char *check_step(const walk *w, uint32_t number) {
         why = "destination";
     }
     if (!why) {
+        why = check_prepare(w, step);
+    }
+    if (!why) {
         why = check_commit(w, step);
     }
     return why;
@@ -337,6 +414,9 @@ static void close_bodies(walk *w, uint32_t number) {
     }
     if (w->rows != IG_NONE && number == w->rows_end) {
         w->rows = IG_NONE;
+    }
+    if (w->prepare != IG_NONE && number == w->prepare_end) {
+        w->prepare = IG_NONE;
     }
 }
 
@@ -353,10 +433,15 @@ static void open_bodies(walk *w, uint32_t number) {
         w->rows = number;
         w->rows_end = body;
     }
+    if (step->kind == IG_STEP_prepare && step->body_count > 0) {
+        w->prepare = number;
+        w->prepare_end = body;
+    }
+    w->has_begun |= step->kind != IG_STEP_prepare && w->prepare == IG_NONE;
 }
 
 ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message) {
-    walk w = { .plan = plan, .rows = IG_NONE };
+    walk w = { .plan = plan, .rows = IG_NONE, .prepare = IG_NONE };
     for (uint32_t i = 0; i < plan->steps_count; i++) {
         w.number = i;
         close_bodies(&w, i);

@@ -62,6 +62,7 @@ struct ig_program {
     bool is_sanitized;     /* some kernel checks what it touches */
     bool needs_ranks;      /* some host step is theirs */
     bool writes_outputs;   /* in place: buffers of their own, sizes known */
+    bool writes_weights;   /* some output stands in an opened weight */
     char levels[64];       /* for people */
     ig_observer *observer; /* who tells others of the code, or NULL */
 };

@@ -29,7 +29,8 @@ static ig_port describe_port(const ig_plan *plan, const ig_plan_port *port) {
                        .in_place_of = (int32_t)port->in_place_of,
                        .role = (ig_port_role)port->role,
                        .axis = (int32_t)port->axis,
-                       .partner = (int32_t)port->partner };
+                       .partner = (int32_t)port->partner,
+                       .is_weight = (port->flags & IG_PORT_WEIGHT) != 0 };
     for (uint32_t i = 0; i < port->rank; i++) {
         if (!ig_expr_is_constant(plan, plan->lists[port->dims + i], &result.dims[i])) {
             result.dims[i] = -1;

@@ -178,6 +178,16 @@ static bool writes_outputs(const ig_plan *plan) {
     return true;
 }
 
+static bool writes_weights(const ig_plan *plan) {
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        if (ig_plan_is_in_place(plan, i) &&
+            (plan->inputs[plan->outputs[i].in_place_of].flags & IG_PORT_WEIGHT)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_port(const ig_plan *plan, uint32_t buffer) {
     return buffer != IG_NONE && (plan->buffers[buffer].space == IG_SPACE_INPUT ||
                                  plan->buffers[buffer].space == IG_SPACE_OUTPUT);
@@ -229,6 +239,7 @@ ig_status ig_program_lay_out(ig_program *program, const ig_message *message) {
     program->slot_count = (uint32_t)l.slots;
     program->param_count = (uint32_t)l.params;
     program->writes_outputs = writes_outputs(plan);
+    program->writes_weights = writes_weights(plan);
     find_phases(program);
     return find_port_slots(program, message);
 }

@@ -153,6 +153,7 @@ static void free_regions(ig_session *session) {
         ig_region_free(memory, &session->arena);
     }
     ig_region_free(memory, &session->workers_memory);
+    ig_region_free(memory, &session->kept);
 }
 
 void ig_session_destroy(ig_session *session) {
@@ -192,6 +193,10 @@ void ig_session_cancel(ig_session *session) {
 
 void ig_session_set_deadline(ig_session *session, int64_t ns) {
     session->deadline_ns = ns;
+}
+
+void ig_session_weights_changed(ig_session *session) {
+    session->is_prepared = false;
 }
 
 size_t ig_session_memory(const ig_session *session) {

@@ -91,8 +91,9 @@ struct ig_session {
     ig_region *late;              /* memory of buffers whose size is late */
     size_t late_limit, late_held; /* bytes: ig_session_options, of `late` */
     ig_life *lives;               /* room for planning */
-    ig_region arena, workers_memory;
-    bool owns_arena; /* else the caller gave it */
+    ig_region arena, workers_memory, kept;
+    bool is_prepared; /* `kept` is of the weights as they are */
+    bool owns_arena;  /* else the caller gave it */
     bool is_bound;
     bool has_shadows;    /* some output may have one */
     bool has_shapes;     /* `inputs` holds extents that were found good */

@@ -124,8 +124,9 @@ static ig_status bind_extents(ig_session *session, const ig_view *inputs) {
     }
     IG_TRY(ig_session_choose_shape(session));
     for (uint32_t i = 0; i < plan->inputs_count; i++) {
+        void *data = session->inputs[i].data; /* until its address is bound, too */
         session->inputs[i] = inputs[i];
-        session->inputs[i].data = NULL;
+        session->inputs[i].data = data;
     }
     session->has_shapes = true;
     return IG_OK;
@@ -163,6 +164,12 @@ static ig_status refuse_memory(ig_session *session, const char *kind,
                           kind, name);
 }
 
+/* Weights in other memory are others. */
+static bool is_other_weight(const ig_plan_port *port, const ig_view *view,
+                            const ig_view *bound) {
+    return (port->flags & IG_PORT_WEIGHT) && view->data != bound->data;
+}
+
 static ig_status bind_input(ig_session *session, uint32_t number, const ig_view *view) {
     const ig_plan_port *port = &session->plan->inputs[number];
     const char *name = ig_plan_string(session->plan, port->name);
@@ -185,6 +192,7 @@ static ig_status bind_input(ig_session *session, uint32_t number, const ig_view 
     if (view->memory != IG_MEMORY_HOST) {
         return refuse_memory(session, "input", name);
     }
+    session->is_prepared &= !is_other_weight(port, view, &session->inputs[number]);
     session->inputs[number].data = view->data;
     session->bases[port->buffer] = view->data ? view->data : (char *)session;
     return IG_OK;
@@ -231,6 +239,7 @@ static bool bind_again(ig_session *session, const ig_view *inputs, bool *out_mov
             return false;
         }
         is_moved |= data != bound[i].data;
+        session->is_prepared &= !is_other_weight(&ports[i], &inputs[i], &bound[i]);
         bound[i].data = data;
         session->bases[buffer] = data;
     }

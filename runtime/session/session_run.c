@@ -337,6 +337,12 @@ static ig_status run_commit(ig_session *session, uint32_t number) {
     return agree_with_ranks(session);
 }
 
+/* What a run has prepared stays for the next ones. */
+static ig_status run_prepare(ig_session *session, uint32_t number) {
+    uint32_t end = session->program->execs[number].end;
+    return session->is_prepared ? IG_OK : run_steps(session, number + 1, end);
+}
+
 /* ---- all steps ---- */
 
 ig_step_fn *const ig_session_steps[IG_STEP_COUNT] = {
@@ -465,6 +471,7 @@ static ig_status run_bound(ig_session *session) {
         (void)ig_queue_finish(queue); /* of work that was submitted before the error */
         queue->has_report = false;
     }
+    session->is_prepared = status == IG_OK && !session->program->writes_weights;
     ig_queue_release(queue);
     ig_float_env_leave(env);
     session->runs++;

@@ -199,6 +199,21 @@ static ig_status reserve_workers(ig_session *session, int64_t each) {
     return IG_OK;
 }
 
+/* All of it lives all the time, so the same buffers have the same places for every
+ * shape. */
+static ig_status reserve_kept(ig_session *session) {
+    int64_t bytes;
+    if (!ig_session_plan_space(session, IG_SPACE_KEPT, &bytes)) {
+        return too_large(session, "the memory of prepared weights");
+    }
+    return ig_region_reserve(&session->memory, &session->kept, (size_t)bytes)
+               ? IG_OK
+               : ig_message_set(&session->message, IG_LIMIT,
+                                "%s for %lld bytes of prepared weights",
+                                ig_memory_refusal(&session->memory, (size_t)bytes),
+                                (long long)bytes);
+}
+
 static ig_status plan_memory(ig_session *session) {
     ig_shape *shape = session->shape;
     for (uint32_t i = 0; i < session->plan->buffers_count; i++) {
@@ -214,6 +229,7 @@ static ig_status plan_memory(ig_session *session) {
         return too_large(session, "the memory of a run");
     }
     IG_TRY(reserve_arena(session, shape->arena_bytes));
+    IG_TRY(reserve_kept(session));
     return reserve_workers(session, shape->worker_bytes);
 }
 
@@ -233,10 +249,11 @@ static void enter_shape(ig_session *session) {
                 (size_t)(shape->buffer_offsets[i] + shape->buffer_bytes[i]) <=
                     session->arena.size) &&
                "a buffer reaches past the arena");
-        if (buffer->space == IG_SPACE_ARENA) {
-            session->bases[i] = session->arena.data
-                                    ? session->arena.data + shape->buffer_offsets[i]
-                                    : (char *)session; /* nothing in it has bytes */
+        bool is_kept = buffer->space == IG_SPACE_KEPT;
+        if (buffer->space == IG_SPACE_ARENA || is_kept) {
+            char *data = is_kept ? session->kept.data : session->arena.data;
+            session->bases[i] = data ? data + shape->buffer_offsets[i]
+                                     : (char *)session; /* nothing in it has bytes */
         } else if (buffer->space == IG_SPACE_CONSTANT) {
             session->bases[i] =
                 (char *)(uintptr_t)session->program->constants[buffer->index];

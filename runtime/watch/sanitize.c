@@ -90,7 +90,7 @@ static bool is_returned(const ig_plan *plan, uint32_t buffer) {
 /* Are its bodies steps of their own? */
 static bool has_parts(const ig_plan *plan, uint32_t number) {
     uint32_t kind = plan->steps[number].kind;
-    return kind == IG_STEP_if || kind == IG_STEP_loop;
+    return kind == IG_STEP_if || kind == IG_STEP_loop || kind == IG_STEP_prepare;
 }
 
 /* Buffers that begin to live with step `number`; those of a body begin with a step of
