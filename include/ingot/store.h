@@ -47,6 +47,8 @@ typedef struct ig_store_call {
     size_t message_size;
     int64_t deadline_ns;        /* of CLOCK_MONOTONIC; 0: none */
     const volatile int *cancel; /* or NULL */
+    int must_exist; /* ig_store_open: a store that is not there is an IO error; 0: it is
+                     * made where its type can (an LMDB file) */
 } ig_store_call;
 
 /* The cells [ids] x [columns] x [states] of one table: cell number

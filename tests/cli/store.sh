@@ -1,10 +1,22 @@
 # Stores from the command line.  SPDX-License-Identifier: Apache-2.0
 
 url=lmdb://$tmp/rows.mdb
-if attempt "$ingot" store ping "$url"; then
-    check "a store answers" 0 "the store answers" "$ingot" store ping "$url"
-    check "an absent cell is told" 1 "users 7: absent" "$ingot" store get "$url" users 7
+if attempt "$ingot" store put "lmdb://$tmp/probe.mdb" users 1 1; then
+    # What only reads makes no store: a path that is spelt otherwise is an error.
+    check "no store, no answer" 6 "No such file" "$ingot" store ping "$url"
+    check "no store, no cells" 6 "No such file" "$ingot" store get "$url" users 7
+    check "no store, no tables" 6 "No such file" "$ingot" store scan "$url"
+    check "no store, nothing to remove" 6 "No such file" "$ingot" store erase "$url" users 7
+    check "no store, nothing to copy" 6 "No such file" \
+        "$ingot" store copy "$url" "lmdb://$tmp/probe.mdb"
+    check "below others too" 6 "No such file" "$ingot" store scan "tiered://9/$url"
+    holds "and none of them made it" absent "$tmp/rows.mdb"
+    : >"$tmp/empty.mdb"
+    check "an empty file is none either" 3 "no store that Ingot made" \
+        "$ingot" store scan "lmdb://$tmp/empty.mdb"
     check "a cell is written" 0 "" "$ingot" store put "$url" users 7 0.5,-1,3e9
+    check "a store answers" 0 "the store answers" "$ingot" store ping "$url"
+    check "an absent cell is told" 1 "users 8: absent" "$ingot" store get "$url" users 8
     check "and read" 0 "users 7: f32[3] 0.5, -1, 3e+09" "$ingot" store get "$url" users 7
     printf 'abcde' >"$tmp/five"
     check "bytes of a file too" 0 "" \
@@ -78,6 +90,23 @@ PY
         "$ingot" run "$tmp/two.ingot" --input i='i64[1]=2'
     check "another store, with a row for what it lacks" 0 "1 1" "$ingot" run \
         "$tmp/two.ingot" --store '*=memory://' --missing '*=0.5' --input i='i64[1]=1'
+    check "a store that is not there" 6 "No such file" "$ingot" run "$tmp/two.ingot" \
+        --store "*=lmdb://$tmp/typo.mdb" --input i='i64[1]=1'
+    holds "is not made" absent "$tmp/typo.mdb"
+    for how in "run" "bench --seconds 0.01"; do
+        # shellcheck disable=SC2086
+        check "a store without the table: ${how%% *}" 3 \
+            "its store has no row of a table of that name" "$ingot" $how "$tmp/two.ingot" \
+            --store "*=lmdb://$tmp/copy.mdb" --input i='i64[1]=1'
+    done
+    check "nor does one in memory have it" 3 "table 'ebc" "$ingot" run "$tmp/two.ingot" \
+        --store '*=memory://' --input i='i64[1]=1'
+    check "unless a row is named for what it lacks" 0 "1 1" "$ingot" run "$tmp/two.ingot" \
+        --store "*=lmdb://$tmp/copy.mdb" --missing '*=0.5' --input i='i64[1]=1'
+    attempt "$ingot" store copy "$url" "lmdb://$tmp/part.mdb"
+    attempt "$ingot" store erase "lmdb://$tmp/part.mdb" ebc.users.weight 1
+    check "an id that a table of the store lacks is a row of zeros" 0 "9 10" "$ingot" run \
+        "$tmp/two.ingot" --store "*=lmdb://$tmp/part.mdb" --input i='i64[2]=0,1'
     check "a row of another size" 3 "" "$ingot" run "$tmp/two.ingot" \
         --missing '*=1,2,3' --input i='i64[1]=1'
     check "a pattern that fits nothing" 3 "is named 'clicks'" "$ingot" run \

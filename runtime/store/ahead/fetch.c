@@ -93,6 +93,9 @@ static ig_status find_rows(ig_lookahead *ahead, ig_ahead_slot *slot, size_t tabl
     ig_status status = ig_dynamic_fetch(rows_of, &call, slot->time, wanted, count,
                                         rows);
     slot->answer.absent += (size_t)(ig_dynamic_describe(rows_of).filled - absent);
+    if (status == IG_OK) {
+        status = ig_ahead_table_check(&ahead->tables.items[table], &call);
+    }
     if (status != IG_OK && may_be_late(ahead, slot, status)) {
         status = ig_dynamic_find(rows_of, &call, slot->time, wanted, count, rows);
     }

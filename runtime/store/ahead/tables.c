@@ -32,6 +32,7 @@ static ig_status take_missing(ig_ahead_table *table, const ig_lookahead_table *g
             table->name, given->missing_bytes, table->row_bytes);
     }
     memcpy(table->missing, given->missing, table->row_bytes);
+    table->may_be_lacking = true;
     return IG_OK;
 }
 
@@ -123,6 +124,7 @@ static ig_status open_store(ig_ahead_tables *tables, size_t number,
     ig_store_call own = *call;
     own.message = warning;
     own.message_size = sizeof warning;
+    own.must_exist = 1;
     ig_status status = ig_store_open(table->url, &own, &table->store);
     table->owns_store = status == IG_OK;
     if (status != IG_OK) {
@@ -159,6 +161,41 @@ static ig_status open_rows(ig_ahead_table *table, const ig_store_call *call) {
     table->view.data = rows;
     table->view.dims[0] = table->row_count + IG_SPARE_ROWS;
     return IG_OK;
+}
+
+/* ---- tables that a store does not have ---- */
+
+static ig_status end_at_first(void *user, const ig_store_cell *cell) {
+    bool *is_met = user;
+    (void)cell;
+    *is_met = true;
+    return IG_CANCELLED;
+}
+
+/* A store with another model's tables, or a name that is spelt otherwise, would answer
+ * zeros.  Listing ends at the first cell; stores that cannot list are believed. */
+ig_status ig_ahead_table_check(ig_ahead_table *table, const ig_store_call *call) {
+    ig_dynamic_counts counts = ig_dynamic_describe(table->rows_of);
+    if (table->is_known || table->may_be_lacking || counts.filled == 0) {
+        return IG_OK;
+    }
+    table->is_known = counts.fetched > 0;
+    if (table->is_known) {
+        return IG_OK;
+    }
+    ig_status status = ig_store_scan(table->store, call, table->name, end_at_first,
+                                     &table->is_known);
+    if (table->is_known || status == IG_UNSUPPORTED) {
+        table->is_known = true;
+        return IG_OK;
+    }
+    return status != IG_OK
+               ? status
+               : ig_store_fail(call, IG_INVALID,
+                               "table '%s': its store has no row of a table of that "
+                               "name: write them ('ingot store load'), or say which "
+                               "row stands in for missing ones (--missing)",
+                               table->name);
 }
 
 ig_status ig_ahead_tables_open(const ig_stored_record *record,

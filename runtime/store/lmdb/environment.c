@@ -90,14 +90,27 @@ static int open_cells(environment *made) {
     return mdb_txn_commit(transaction);
 }
 
-static int open_file(environment *made, bool is_synced) {
+/* Whoever only reads must not make a file: LMDB would, also in place of an empty
+ * one. */
+static int check_file(const char *path, bool must_exist) {
+    struct stat stat_of;
+    if (stat(path, &stat_of) != 0) {
+        return must_exist ? errno : MDB_SUCCESS;
+    }
+    if (S_ISDIR(stat_of.st_mode)) {
+        return EISDIR;
+    }
+    return must_exist && stat_of.st_size == 0 ? MDB_INVALID : MDB_SUCCESS;
+}
+
+static int open_file(environment *made, bool is_synced, bool must_exist) {
     struct stat stat_of;
     int dead = 0;
     unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (is_synced ? 0 : MDB_NOSYNC);
-    if (stat(made->path, &stat_of) == 0 && S_ISDIR(stat_of.st_mode)) {
-        return EISDIR;
+    int result = check_file(made->path, must_exist);
+    if (result == MDB_SUCCESS) {
+        result = mdb_env_create(&made->env);
     }
-    int result = mdb_env_create(&made->env);
     if (result == MDB_SUCCESS) {
         result = mdb_env_set_mapsize(made->env, FIRST_MAP_BYTES);
     }
@@ -143,7 +156,7 @@ static ig_status make_environment(const ig_store_call *call, const char *path,
     (void)pthread_rwlock_init(&made->room, &kind);
     (void)pthread_rwlockattr_destroy(&kind);
     (void)pthread_mutex_init(&made->writer, NULL);
-    int result = open_file(made, is_synced);
+    int result = open_file(made, is_synced, call->must_exist != 0);
     if (result != MDB_SUCCESS) {
         ig_status status = ig_lmdb_fail(call, path, result);
         free_environment(made);

@@ -139,8 +139,12 @@ static bool fill_store(const char *url) {
     return true;
 }
 
-static ig_lookahead *open_ahead(const char *url, int64_t rows) {
-    ig_lookahead_table table = { .name = "*", .url = url, .row_count = rows };
+static ig_lookahead *open_with(const char *url, int64_t rows, const float *missing) {
+    ig_lookahead_table table = { .name = "*",
+                                 .url = url,
+                                 .row_count = rows,
+                                 .missing = missing,
+                                 .missing_bytes = DIM * sizeof *missing };
     ig_lookahead_options options = { .size = sizeof options,
                                      .message = why,
                                      .message_size = sizeof why,
@@ -152,6 +156,12 @@ static ig_lookahead *open_ahead(const char *url, int64_t rows) {
     CHECK_INT(ig_lookahead_input_count(ahead), INPUTS);
     return ahead;
 }
+
+static ig_lookahead *open_ahead(const char *url, int64_t rows) {
+    return open_with(url, rows, NULL);
+}
+
+static const float zeros[DIM]; /* for what an empty store lacks */
 
 /* ---- batches ---- */
 
@@ -305,7 +315,7 @@ TEST(ids_out_of_range_are_named) {
     ahead_case c = open_case();
     ig_stored_place places[] = { { "*", "memory://" } };
     compile_to(&c, places, 1);
-    ig_lookahead *ahead = open_ahead("memory://", 0);
+    ig_lookahead *ahead = open_with("memory://", 0, zeros);
     batch b;
     ig_view out[OUTPUTS];
     make_batch(&b, 0);
@@ -318,6 +328,27 @@ TEST(ids_out_of_range_are_named) {
     make_batch(&b, 1); /* and the next batch is none the worse */
     CHECK_INT(ig_lookahead_submit(ahead, b.in, INPUTS, NULL), IG_OK);
     CHECK_INT(wait_for(ahead, out, NULL), IG_OK);
+    ig_lookahead_close(ahead);
+    close_case(&c);
+}
+
+/* Each batch fails, also once the rows of its ids are in memory, until there are
+ * some. */
+TEST(a_table_that_the_store_lacks_is_named) {
+    ahead_case c = open_case();
+    ig_stored_place places[] = { { "*", "memory://" } };
+    compile_to(&c, places, 1);
+    ig_lookahead *ahead = open_ahead(NULL, 0);
+    batch b;
+    ig_view out[OUTPUTS];
+    make_batch(&b, 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(ig_lookahead_submit(ahead, b.in, INPUTS, NULL), IG_OK);
+        CHECK_INT(wait_for(ahead, out, NULL), IG_INVALID);
+        CHECK_MSG(strstr(ig_lookahead_error(ahead),
+                         "table 'ebc.users.weight': its store has no row"),
+                  "%s", ig_lookahead_error(ahead));
+    }
     ig_lookahead_close(ahead);
     close_case(&c);
 }
@@ -381,7 +412,7 @@ TEST(the_queue_is_bounded_and_ends_with_the_look_ahead) {
     ahead_case c = open_case();
     ig_stored_place places[] = { { "*", "memory://" } };
     compile_to(&c, places, 1);
-    ig_lookahead *ahead = open_ahead(NULL, 0);
+    ig_lookahead *ahead = open_with(NULL, 0, zeros);
     batch b[AHEAD + 1];
     ig_view out[OUTPUTS];
     CHECK_INT(wait_for(ahead, out, NULL), IG_INVALID);
@@ -453,6 +484,7 @@ TEST(what_is_damaged_or_has_no_stores_is_refused) {
 
 UNIT_SUITE(stored_lookahead, a_tenth_of_the_rows_answers_bit_for_bit_over_lmdb,
            and_over_redis, ids_that_a_store_lacks_are_the_missing_row,
-           ids_out_of_range_are_named, a_deadline_ends_a_call_or_makes_rows_missing,
+           ids_out_of_range_are_named, a_table_that_the_store_lacks_is_named,
+           a_deadline_ends_a_call_or_makes_rows_missing,
            the_queue_is_bounded_and_ends_with_the_look_ahead,
            what_is_damaged_or_has_no_stores_is_refused)

@@ -135,12 +135,17 @@ static int ping_store(store_job *job) {
 static const struct {
     const char *name;
     size_t min_arguments, max_arguments; /* with the name and the URL */
+    bool may_make;                       /* the store, where it is not there */
     int (*run)(store_job *job);
 } commands[] = {
-    { "ping", 2, 2, ping_store },       { "get", 4, 1 << 20, get_cells },
-    { "put", 5, 5, put_cell },          { "erase", 4, 1 << 20, erase_cells },
-    { "scan", 2, 3, store_scan_cells }, { "copy", 3, 3, store_copy_cells },
-    { "load", 4, 4, store_load_table }, { "bench", 2, 2, store_time_calls },
+    { "ping", 2, 2, false, ping_store },
+    { "get", 4, 1 << 20, false, get_cells },
+    { "put", 5, 5, true, put_cell },
+    { "erase", 4, 1 << 20, false, erase_cells },
+    { "scan", 2, 3, false, store_scan_cells },
+    { "copy", 3, 3, false, store_copy_cells },
+    { "load", 4, 4, true, store_load_table },
+    { "bench", 2, 2, true, store_time_calls },
 };
 
 static int run_store(const settings *given) {
@@ -157,7 +162,8 @@ static int run_store(const settings *given) {
                             "  try: ingot store --help",
                             name);
         }
-        int exit_status = store_open(&job, given->arguments.items[1], &job.store);
+        int exit_status = store_open(&job, given->arguments.items[1],
+                                     !commands[i].may_make, &job.store);
         exit_status = exit_status == 0 ? commands[i].run(&job) : exit_status;
         ig_store_close(job.store);
         return exit_status;

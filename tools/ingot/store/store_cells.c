@@ -23,14 +23,16 @@ const ig_store_call *store_call(store_job *job) {
     return &job->call;
 }
 
-int store_open(store_job *job, const char *url, ig_store **out_store) {
+int store_open(store_job *job, const char *url, bool must_exist, ig_store **out_store) {
     if (job->given->plugin && !job->store) {
         ig_status status = ig_store_register(job->given->plugin, store_call(job));
         if (status != IG_OK) {
             return report(status, &job->why);
         }
     }
-    ig_status status = ig_store_open(url, store_call(job), out_store);
+    (void)store_call(job);
+    job->call.must_exist = must_exist;
+    ig_status status = ig_store_open(url, &job->call, out_store);
     if (status != IG_OK) {
         return report(status, &job->why);
     }

@@ -22,8 +22,9 @@ typedef struct get_state {
     size_t shown, absent;
 } get_state;
 
-/* Opens a store, after the plug-in of --plugin; 0, or the exit status. */
-int store_open(store_job *job, const char *url, ig_store **out_store);
+/* Opens a store, after the plug-in of --plugin; 0, or the exit status.  Who only reads
+ * must not make one. */
+int store_open(store_job *job, const char *url, bool must_exist, ig_store **out_store);
 /* The settings of a call that begins now. */
 const ig_store_call *store_call(store_job *job);
 

@@ -178,7 +178,7 @@ int store_copy_cells(store_job *job) {
     if (strcmp(from, to) == 0) {
         return complain(EXIT_USAGE, "a store cannot be copied to itself");
     }
-    int exit_status = store_open(job, to, &copy.to);
+    int exit_status = store_open(job, to, false, &copy.to);
     if (exit_status != 0) {
         return exit_status;
     }
