@@ -3,6 +3,7 @@
 #include "driver/host.h"
 
 #include "base/secret.h"
+#include "base/sized.h"
 
 #include "ir/graph.h"
 
@@ -62,12 +63,20 @@ ig_host *ig_host_of(ig_context *context) {
     return (ig_host *)context;
 }
 
-void ig_options_take(void *to, size_t room, const void *from) {
+void ig_options_take(ig_context *context, void *to, size_t room, const void *from) {
     assert(room >= sizeof(size_t) && "options begin with their size");
-    if (from) {
-        size_t size = *(const size_t *)from;
-        memcpy(to, from, size && size < room ? size : room);
+    if (!ig_sized_take(to, room, from)) {
+        ig_host_of(context)->is_unsized = true;
     }
+}
+
+ig_status ig_options_check(ig_context *context) {
+    ig_host *host = ig_host_of(context);
+    bool is_unsized = host->is_unsized;
+    host->is_unsized = false;
+    return is_unsized ? ig_error(&context->diag, IG_INVALID, NULL, IG_UNSIZED_WORDS,
+                                 "of options")
+                      : IG_OK;
 }
 
 ig_context *ig_context_create(const ig_context_options *options) {
@@ -75,7 +84,10 @@ ig_context *ig_context_create(const ig_context_options *options) {
     if (!host) {
         return NULL;
     }
-    ig_options_take(&host->options, sizeof host->options, options);
+    if (!ig_sized_take(&host->options, sizeof host->options, options)) {
+        free(host);
+        return NULL;
+    }
     host->context.limits = ig_limits_default;
     host->context.budget.cancelled = &host->context.cancelled;
     host->context.diag.sink = take_message;
@@ -171,6 +183,7 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
     context->budget.foreign_depth = 0;
     context->budget.is_refused = context->budget.is_cancelled = false;
     host->mark = context->budget.arenas;
+    IG_TRY(ig_options_check(context));
     if (setjmp(recovery)) {
         context->budget.recovery = NULL;
         host->has_unwound = true;

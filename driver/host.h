@@ -21,6 +21,7 @@ typedef struct ig_host {
     uint64_t mark;       /* arenas there were when the guarded call began */
     size_t budget_limit; /* when it began */
     bool has_unwound;
+    bool is_unsized; /* the call was given options without their size */
 } ig_host;
 
 /* Results of calls, kept with their module. */
@@ -43,8 +44,10 @@ ig_arena *ig_host_results(ig_module *module);
 const ig_graph *ig_entry_of(const ig_module *module);
 
 /* Copies a caller's options; callers built against an older header give a smaller
- * struct, and the rest stays zero.  `from` may be NULL. */
-void ig_options_take(void *to, size_t room, const void *from);
+ * struct, and the rest stays zero.  `from` may be NULL.  Options whose size is 0 are
+ * refused by the ig_host_guard that follows, or by ig_options_check. */
+void ig_options_take(ig_context *context, void *to, size_t room, const void *from);
+ig_status ig_options_check(ig_context *context);
 
 /* Passes on a message that was made elsewhere (another thread or process). */
 void ig_host_message(ig_context *context, int severity, const char *text);

@@ -5,6 +5,7 @@
  * documentation.
  */
 #include "base/checked.h"
+#include "base/sized.h"
 #include "ingot/dlpack.h"
 
 #include <assert.h>
@@ -245,8 +246,8 @@ ig_status ig_view_to_dlpack_versioned(const ig_view *view,
                                       void **out_managed_tensor) {
     ig_dlpack_options how = { 0 };
     *out_managed_tensor = NULL;
-    if (options) {
-        memcpy(&how, options, options->size < sizeof how ? options->size : sizeof how);
+    if (!ig_sized_take(&how, sizeof how, options)) {
+        return IG_INVALID;
     }
     int32_t device = how.device_type ? how.device_type : DL_CPU;
     exported *e;

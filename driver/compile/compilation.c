@@ -186,7 +186,7 @@ static ig_status make_container(ig_compilation *build) {
 void ig_compilation_init(ig_compilation *build, const ig_module *module,
                          const ig_compile_options *options) {
     *build = (ig_compilation){ .module = module };
-    ig_options_take(&build->options, sizeof build->options, options);
+    ig_options_take(module->context, &build->options, sizeof build->options, options);
     build->options.debug |= ig_word_is_in(secure_getenv("INGOT_DEBUG"), "gdb");
     ig_arena_init(&build->arena, &module->context->budget);
     build->payloads = (ig_payloads){ .module = module, .arena = &build->arena };

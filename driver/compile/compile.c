@@ -443,8 +443,8 @@ static ig_status run_isolated(ig_context *context, const char *path,
                               const ig_import_options *import,
                               const ig_compile_options *options, const char *artifact,
                               ig_program **out_program) {
-    ig_import_options how = { 0 };
-    ig_options_take(&how, sizeof how, import);
+    ig_import_options how = { .size = sizeof how };
+    ig_options_take(context, &how, sizeof how, import);
     if (how.checkpoint) {
         ig_status status =
             ig_error(&context->diag, IG_UNSUPPORTED, NULL,
@@ -462,9 +462,9 @@ static ig_status run_isolated(ig_context *context, const char *path,
     return status;
 }
 
-static bool is_isolated(const ig_compile_options *options) {
+static bool is_isolated(ig_context *context, const ig_compile_options *options) {
     ig_compile_options whole = { 0 };
-    ig_options_take(&whole, sizeof whole, options);
+    ig_options_take(context, &whole, sizeof whole, options);
     return whole.isolate != 0;
 }
 
@@ -473,7 +473,7 @@ ig_status ig_compile_model(ig_context *context, const char *path,
                            const ig_compile_options *options,
                            ig_program **out_program) {
     *out_program = NULL;
-    if (is_isolated(options)) {
+    if (is_isolated(context, options)) {
         return run_isolated(context, path, import, options, NULL, out_program);
     }
     ig_module *module = NULL;
@@ -486,7 +486,7 @@ ig_status ig_compile_model(ig_context *context, const char *path,
 ig_status ig_compile_model_file(ig_context *context, const char *path,
                                 const ig_import_options *import, const char *artifact,
                                 const ig_compile_options *options) {
-    if (is_isolated(options)) {
+    if (is_isolated(context, options)) {
         return run_isolated(context, path, import, options, artifact, NULL);
     }
     ig_module *module = NULL;

@@ -33,7 +33,7 @@ static ig_status check_options(void *arguments) {
 ig_status ig_compile_options_check(ig_context *context,
                                    const ig_compile_options *options) {
     options_check call = { .context = context };
-    ig_options_take(&call.options, sizeof call.options, options);
+    ig_options_take(context, &call.options, sizeof call.options, options);
     return ig_host_settle(context, ig_host_guard(context, check_options, &call));
 }
 

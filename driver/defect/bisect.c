@@ -223,9 +223,11 @@ ig_status ig_module_bisect(ig_module *module, const ig_compile_options *options,
                            const ig_argument *inputs, size_t input_count,
                            const ig_answer_judge *judge, ig_guilty_pass *out_guilty) {
     bisection b = { .module = module, .inputs = inputs, .input_count = input_count };
-    ig_guilty_pass found = { .pass = "", .others = "" };
-    ig_options_take(&b.options, sizeof b.options, options);
-    ig_options_take(&b.judge, sizeof b.judge, judge);
+    ig_guilty_pass found = { .size = sizeof found, .pass = "", .others = "" };
+    ig_guilty_pass asked = { 0 };
+    ig_options_take(module->context, &asked, sizeof asked, out_guilty);
+    ig_options_take(module->context, &b.options, sizeof b.options, options);
+    ig_options_take(module->context, &b.judge, sizeof b.judge, judge);
     ig_arena_init(&b.arena, &module->context->budget);
     b.results = ig_host_results(module);
     ig_status status = ig_host_guard(module->context, run_passes, &b);

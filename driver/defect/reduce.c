@@ -178,7 +178,7 @@ ig_status ig_module_reduce(ig_module *module, const char *path,
     reduction r = {
         .module = module, .path = path, .inputs = inputs, .input_count = input_count
     };
-    ig_options_take(&r.how, sizeof r.how, how);
+    ig_options_take(module->context, &r.how, sizeof r.how, how);
     ig_arena_init(&r.arena, &module->context->budget);
     ig_arena_init(&r.scratch, &module->context->budget);
     ig_status status = reduce_all(&r);

@@ -201,7 +201,7 @@ ig_status ig_module_expose_file(ig_module *module, const char *path,
                                 const ig_wanted_values *wanted, const void **out_bytes,
                                 size_t *out_size) {
     ig_wanted_values own = { 0 };
-    ig_options_take(&own, sizeof own, wanted);
+    ig_options_take(module->context, &own, sizeof own, wanted);
     file_call call = { .module = module,
                        .path = path,
                        .wanted = { own.names, own.count, own.has } };

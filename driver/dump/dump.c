@@ -234,7 +234,7 @@ ig_status ig_dump(ig_module *module, const char *stage,
                        .stage = stage,
                        .format = format,
                        .arena = ig_host_results(module) };
-    ig_options_take(&call.options, sizeof call.options, options);
+    ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_status status = ig_host_guard(module->context, dump_module, &call);
     close_backend(&call);
     ig_lowered_fini(&call.lowered);
@@ -264,11 +264,11 @@ ig_status ig_dump_isolated(ig_context *context, const char *path,
                            const ig_isolated_dump *what, const char **out_text,
                            size_t *out_size) {
     ig_isolated_dump given = { 0 };
-    ig_import_options import = { 0 };
-    ig_compile_options compile = { 0 };
-    ig_options_take(&given, sizeof given, what);
-    ig_options_take(&import, sizeof import, given.import);
-    ig_options_take(&compile, sizeof compile, given.compile);
+    ig_import_options import = { .size = sizeof import };
+    ig_compile_options compile = { .size = sizeof compile };
+    ig_options_take(context, &given, sizeof given, what);
+    ig_options_take(context, &import, sizeof import, given.import);
+    ig_options_take(context, &compile, sizeof compile, given.compile);
     isolated_call call = { .context = context,
                            .work = { .model = path,
                                      .import = &import,

@@ -243,7 +243,7 @@ ig_status ig_module_inspect(ig_module *module, const ig_compile_options *options
                             const char **out_json) {
     facts_call call = { .module = module, .arena = ig_host_results(module) };
     ig_diag diag = module->context->diag;
-    ig_options_take(&call.options, sizeof call.options, options);
+    ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_status status = ig_host_guard(module->context, write_facts, &call);
     module->context->diag.sink = diag.sink; /* memory may have ended in between */
     module->context->diag.user = diag.user;

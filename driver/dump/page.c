@@ -292,8 +292,9 @@ static ig_status run_call(page_call *call, ig_status (*work)(void *arguments),
 ig_status ig_module_page(ig_module *module, const ig_page_options *options,
                          const char **out_html, size_t *out_size) {
     page_call call = { .module = module, .stages = GRAPHS };
-    ig_options_take(&call.options, sizeof call.options, options);
-    ig_options_take(&call.compile, sizeof call.compile, call.options.compile);
+    ig_options_take(module->context, &call.options, sizeof call.options, options);
+    ig_options_take(module->context, &call.compile, sizeof call.compile,
+                    call.options.compile);
     return run_call(&call, make_page, out_html, out_size);
 }
 

@@ -352,7 +352,7 @@ static ig_status import_memory(void *arguments) {
 static ig_status run_call(import_call *call, const ig_import_options *options,
                           ig_status (*work)(void *)) {
     *call->out_module = NULL;
-    ig_options_take(&call->options, sizeof call->options, options);
+    ig_options_take(call->context, &call->options, sizeof call->options, options);
     ig_arena_init(&call->arena, &call->context->budget);
     ig_status status = ig_host_guard(call->context, work, call);
     ig_arena_fini(&call->arena);

@@ -36,7 +36,8 @@ static ig_status take_options(ig_quantized *q) {
         .weight_bits = from->weight_bits ? from->weight_bits : 8,
         .smoothing = from->smoothing,
     };
-    ig_options_take(&q->compile, sizeof q->compile, from->compile);
+    ig_options_take(q->context, &q->compile, sizeof q->compile, from->compile);
+    IG_TRY(ig_options_check(q->context));
     if ((int)from->method < 0 || from->method > IG_QUANTIZE_ENTROPY) {
         return refuse_option(q, "there is no such method");
     }
@@ -284,7 +285,7 @@ ig_status ig_quantize(ig_module *module, const ig_quantize_batch *batches,
                          .arena = arena,
                          .batches = batches,
                          .batch_count = batch_count };
-    ig_options_take(&q->options, sizeof q->options, options);
+    ig_options_take(q->context, &q->options, sizeof q->options, options);
     ig_status status = run_steps(q);
     if (status == IG_OK) {
         *out_made = q;

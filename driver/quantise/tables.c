@@ -300,7 +300,7 @@ ig_status ig_module_quantize_tables(ig_module *module, const char *const *format
                                     const ig_quantize_table **out_tables,
                                     size_t *out_count) {
     tables_call call = { .module = module, .texts = formats_of, .count = count };
-    ig_options_take(&call.options, sizeof call.options, options);
+    ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_status status = ig_host_guard(module->context, quantise_tables, &call);
     *out_tables = status == IG_OK ? call.tables.items : NULL;
     *out_count = status == IG_OK ? call.tables.count : 0;

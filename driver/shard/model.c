@@ -167,7 +167,7 @@ ig_status ig_module_tables(ig_module *module, const ig_compile_options *options,
     model_call call = { .module = module,
                         .name = module->path,
                         .arena = ig_host_results(module) };
-    ig_options_take(&call.options, sizeof call.options, options);
+    ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_status status = ig_host_guard(module->context, print_tables, &call);
     *out_json = status == IG_OK ? call.out : NULL;
     return ig_host_settle(module->context, status);
@@ -476,7 +476,7 @@ ig_status ig_module_shard(ig_module *module, const char *name, const char *plan,
                         .text = plan,
                         .rank = rank < WORLD_MAX ? (int64_t)rank : WORLD_MAX,
                         .arena = ig_host_results(module) };
-    ig_options_take(&call.options, sizeof call.options, options);
+    ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_status status = ig_host_guard(module->context, shard_module, &call);
     return ig_host_settle(module->context, status);
 }

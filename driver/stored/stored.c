@@ -384,7 +384,7 @@ ig_status ig_module_store(ig_module *module, const char *const *names, size_t co
                         .names = names,
                         .name_count = count,
                         .input_count = ig_module_input_count(module) };
-    ig_options_take(&call.options, sizeof call.options, options);
+    ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_status status = ig_host_guard(module->context, split_module, &call);
     if (status != IG_OK) {
         ig_module_close(call.ids);

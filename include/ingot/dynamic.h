@@ -34,7 +34,8 @@ extern "C" {
 
 typedef struct ig_dynamic ig_dynamic;
 
-/* Extensible: set size; zero fields mean the default. */
+/* Extensible: set size, without which it is refused; other zero
+ * fields mean the default. */
 typedef struct ig_dynamic_options {
     size_t size;
     const char *name;     /* the table's, in the store */

@@ -43,7 +43,8 @@ extern "C" {
 
 /* ---- context ---- */
 
-/* Extensible: set size to sizeof(the struct); zero fields mean the default. */
+/* Extensible, as all structs that begin with their size: set it to sizeof(the struct),
+ * as one without a size is refused (IG_INVALID); other zero fields mean the default. */
 typedef struct ig_context_options {
     size_t size;
     /* Receives each message (one or more lines, no final newline) as it is reported. */
@@ -59,6 +60,7 @@ typedef struct ig_context_options {
     int compile_threads; /* 0: as many as there are CPUs */
 } ig_context_options;
 
+/* NULL: memory ran out, or the options have no size. */
 IG_API ig_context *ig_context_create(const ig_context_options *options);
 IG_API void ig_context_destroy(ig_context *context);
 /* All messages since the last public call that could fail began; "" when none. */

@@ -59,7 +59,8 @@ typedef struct ig_interp_call {
                           * between two bytecodes; C code that it calls is not */
 } ig_interp_call;
 
-/* Extensible: set size; zero fields mean the default. */
+/* Extensible: set size, without which it is refused; other zero
+ * fields mean the default. */
 typedef struct ig_interp_options {
     size_t size;
     const char *engine;       /* "cpython" (default); "process": one in a child each;

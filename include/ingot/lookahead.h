@@ -45,11 +45,14 @@ typedef struct ig_lookahead_table {
     const char *url;     /* where its rows lie */
     int64_t row_count;   /* rows in memory: at least the ids of `depth` + 1 batches */
     const void *missing; /* `missing_bytes` bytes: the row of an id that the store does
-                          * not have, and of one that is late (zeros) */
+                          * not have, and of one that is late.  NULL: zeros, and a
+                          * batch fails (INVALID) where the store has no row at all of
+                          * a table of that name */
     size_t missing_bytes;
 } ig_lookahead_table;
 
-/* Extensible: set size; zero fields mean the default. */
+/* Extensible: set size, without which it is refused; other zero
+ * fields mean the default. */
 typedef struct ig_lookahead_options {
     size_t size;
     char *message; /* receives one line when opening fails, or NULL; with IG_OK it is
@@ -67,7 +70,8 @@ typedef struct ig_lookahead_options {
     int skips_weights_check; /* constants are not compared with their hashes */
 } ig_lookahead_options;
 
-/* Opens an artifact that ig_compile_stored made, and its stores.  IG_UNSUPPORTED: its
+/* Opens an artifact that ig_compile_stored made, and its stores, of which none is made:
+ * one that is not there is IG_IO.  IG_UNSUPPORTED: its
  * tables are its own; IG_INVALID: damaged. */
 IG_API IG_MUST_USE ig_status ig_lookahead_open(const char *path,
                                                const ig_lookahead_options *options,

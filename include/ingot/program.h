@@ -36,7 +36,8 @@ typedef struct ig_memory_file {
     size_t size;
 } ig_memory_file;
 
-/* Extensible: set size to sizeof(the struct); zero fields mean the default. */
+/* Extensible: set size to sizeof(the struct), without which it is refused; other zero
+ * fields mean the default. */
 typedef struct ig_program_options {
     size_t size;
     char *message; /* receives one line when opening fails, or NULL */

@@ -39,7 +39,8 @@ typedef enum ig_quantize_method {
     IG_QUANTIZE_ENTROPY     /* least loss of information */
 } ig_quantize_method;
 
-/* Extensible: set size to sizeof(the struct); zero fields mean the default. */
+/* Extensible: set size to sizeof(the struct), without which it is refused; other zero
+ * fields mean the default. */
 typedef struct ig_quantize_options {
     size_t size;
     ig_quantize_method method;

@@ -93,7 +93,8 @@ struct ig_program;
 struct ig_port;
 struct ig_view;
 
-/* Extensible: set size to sizeof(the struct); zero fields mean the default. */
+/* Extensible: set size to sizeof(the struct), without which it is refused; other zero
+ * fields mean the default. */
 typedef struct ig_call_options {
     size_t size;
     char *message; /* receives one line when creating fails, or NULL */

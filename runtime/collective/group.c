@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/collective/ranks.h"
 
-#include "base/status.h"
+#include "base/sized.h"
 #include "runtime/collective/env.h"
 #include "runtime/collective/flight.h"
 
@@ -112,12 +112,14 @@ ig_status ig_group_open(const char *name, const ig_group_options *options,
     if (!group) {
         return IG_LIMIT;
     }
-    size_t size = options ? options->size : 0;
-    size = size < sizeof group->options ? size : sizeof group->options;
-    if (size) {
-        memcpy(&group->options, options, size);
+    ig_status status = IG_OK;
+    if (!ig_sized_take(&group->options, sizeof group->options, options)) {
+        group->options.message = options->message;
+        group->options.message_size = options->message_size;
+        status = ig_group_error(group, IG_INVALID, IG_UNSIZED_WORDS,
+                                "ig_group_options");
     }
-    ig_status status = open_group(group, name);
+    status = status == IG_OK ? open_group(group, name) : status;
     if (status != IG_OK) {
         ig_group_close(group);
         return status;

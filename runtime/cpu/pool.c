@@ -27,6 +27,7 @@
 #include "runtime/cpu/pool.h"
 
 #include "base/platform/platform.h"
+#include "base/sized.h"
 #include "runtime/host/float_env.h"
 #include "runtime/cpu/seat.h"
 #include "runtime/message.h"
@@ -269,19 +270,23 @@ static bool start_threads(ig_thread_pool *pool, bool pins) {
 
 /* The options as this library knows them: fields that the caller's struct lacks are
  * zero. */
-static ig_thread_pool_options complete_options(const ig_thread_pool_options *options) {
-    ig_thread_pool_options all = { .size = sizeof all };
-    if (options) {
-        memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+static ig_status complete_options(const ig_thread_pool_options *options,
+                                  ig_thread_pool_options *all) {
+    *all = (ig_thread_pool_options){ .size = sizeof *all };
+    if (ig_sized_take(all, sizeof *all, options)) {
+        return IG_OK;
     }
-    return all;
+    ig_message message = { options->message, options->message_size };
+    return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS,
+                          "ig_thread_pool_options");
 }
 
 ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
                                 ig_thread_pool **out_pool) {
-    ig_thread_pool_options all = complete_options(options);
-    ig_message message = { all.message, all.message_size };
+    ig_thread_pool_options all;
     *out_pool = NULL;
+    IG_TRY(complete_options(options, &all));
+    ig_message message = { all.message, all.message_size };
     int threads = all.threads == 0 && !all.run ? ig_cpu_count() : all.threads;
     if (threads < 1 || threads > MAX_THREADS) {
         return ig_message_set(&message, IG_INVALID,

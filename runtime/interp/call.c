@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/interp/host.h"
 
+#include "base/sized.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +13,11 @@ enum { REPEAT_NS = 200000000 };
 
 /* ---- jobs ---- */
 
-ig_interp_call ig_interp_call_of(const ig_interp_call *given) {
-    ig_interp_call how = { .size = sizeof how };
-    if (given) {
-        memcpy(&how, given, given->size < sizeof how ? given->size : sizeof how);
-    }
-    return how;
+ig_status ig_interp_call_take(const ig_interp_call *given, ig_interp_call *out_call) {
+    *out_call = (ig_interp_call){ .size = sizeof *out_call };
+    return ig_sized_take(out_call, sizeof *out_call, given)
+               ? IG_OK
+               : ig_interp_fail(given, IG_INVALID, IG_UNSIZED_WORDS, "ig_interp_call");
 }
 
 ig_status ig_interp_fail(const ig_interp_call *how, ig_status status,
@@ -67,7 +68,8 @@ static bool post_job(ig_interp *interp, ig_engine_job *job) {
 
 ig_status ig_interp_do(ig_interp *interp, const ig_interp_call *given,
                        void (*work)(ig_engine_job *), ig_engine_job *job) {
-    ig_interp_call how = ig_interp_call_of(given);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given, &how));
     bool is_in_time = true;
     job->work = work;
     job->interp = interp;
@@ -90,7 +92,8 @@ ig_status ig_interp_do(ig_interp *interp, const ig_interp_call *given,
 
 static ig_status check_owner(const ig_interp *interp, const ig_interp_call *given,
                              const ig_interp_object *object) {
-    ig_interp_call how = ig_interp_call_of(given);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given, &how));
     if (!object || object->interp != interp) {
         return ig_interp_fail(&how, IG_INVALID,
                               object ? "the object belongs to interpreter %u, not to %u"

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/interp/host.h"
 
+#include "base/sized.h"
+
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,11 +83,11 @@ static ig_status add_interp(ig_interp_manager *manager, const ig_interp_call *ho
 ig_status ig_interp_create(const ig_interp_options *given,
                            const ig_interp_call *given_how,
                            ig_interp_manager **out_manager) {
-    ig_interp_call how = ig_interp_call_of(given_how);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given_how, &how));
     ig_interp_options options = { .size = sizeof options };
-    if (given) {
-        memcpy(&options, given,
-               given->size < sizeof options ? given->size : sizeof options);
+    if (!ig_sized_take(&options, sizeof options, given)) {
+        return ig_interp_fail(&how, IG_INVALID, IG_UNSIZED_WORDS, "ig_interp_options");
     }
     options.engine = options.engine ? options.engine : "cpython";
     if (strcmp(options.engine, "cpython") == 0 && has_torch(&options)) {
@@ -182,7 +184,8 @@ static bool wait_for_return(ig_interp_manager *manager, int64_t deadline_ns) {
 
 ig_status ig_interp_acquire(ig_interp_manager *manager, const ig_interp_call *given,
                             int64_t index, ig_interp **out_interp) {
-    ig_interp_call how = ig_interp_call_of(given);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given, &how));
     if (index >= (int64_t)manager->count || index < -1) {
         return ig_interp_fail(&how, IG_INVALID, "there is no interpreter %lld of %u",
                               (long long)index, manager->count);

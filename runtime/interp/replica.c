@@ -36,7 +36,8 @@ struct ig_interp_replica {
 /* ---- life cycle ---- */
 
 static ig_status fail_memory(const ig_interp_call *how) {
-    ig_interp_call given = ig_interp_call_of(how);
+    ig_interp_call given;
+    IG_TRY(ig_interp_call_take(how, &given));
     return ig_interp_fail(&given, IG_LIMIT, "no memory for a replica");
 }
 
@@ -290,7 +291,8 @@ static ig_status take_copy(ig_interp_replica *r, const ig_interp_call *how,
 
 static ig_status check_engine(const ig_interp_manager *manager,
                               const ig_interp_call *given) {
-    ig_interp_call how = ig_interp_call_of(given);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given, &how));
     const ig_engine *engine = manager->interps[0]->engine;
     return engine->has_packages
                ? IG_OK
@@ -301,7 +303,8 @@ static ig_status check_engine(const ig_interp_manager *manager,
 
 static ig_status check_manager(const ig_interp_replica *r, const ig_interp_call *given,
                                const ig_interp *interp) {
-    ig_interp_call how = ig_interp_call_of(given);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given, &how));
     return interp->manager == r->manager
                ? IG_OK
                : ig_interp_fail(&how, IG_INVALID,
@@ -358,7 +361,8 @@ ig_status ig_interp_load_package(ig_interp_manager *manager, const ig_interp_cal
                                  const char *path, ig_interp_replica **out_package) {
     *out_package = NULL;
     IG_TRY(check_engine(manager, how));
-    ig_interp_call given = ig_interp_call_of(how);
+    ig_interp_call given;
+    IG_TRY(ig_interp_call_take(how, &given));
     ig_interp_replica *made = make_replica(manager, 0);
     if (!made) {
         return fail_memory(how);
@@ -376,7 +380,8 @@ ig_status ig_interp_load_package(ig_interp_manager *manager, const ig_interp_cal
 
 static ig_status check_package(const ig_interp_replica *r,
                                const ig_interp_call *given) {
-    ig_interp_call how = ig_interp_call_of(given);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given, &how));
     return r->part_count == 0 && !r->module
                ? IG_OK
                : ig_interp_fail(&how, IG_INVALID, "the replica is not a package");
@@ -483,7 +488,8 @@ static ig_status fill_replica(ig_interp_manager *manager, const ig_interp_call *
                               const ig_interp_value *dumped,
                               ig_interp_replica **out_replica) {
     const ig_interp_value *three = dumped->as.list.items;
-    ig_interp_call how = ig_interp_call_of(given);
+    ig_interp_call how;
+    IG_TRY(ig_interp_call_take(given, &how));
     *out_replica = make_replica(manager, three[2].as.list.count);
     if (!*out_replica) {
         return fail_memory(given);

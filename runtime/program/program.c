@@ -6,6 +6,7 @@
  * Each part puts what it holds into the program at once, so that one function closes a
  * program in any state.
  */
+#include "base/sized.h"
 #include "runtime/hash.h"
 #include "runtime/program/program.h"
 #include "runtime/store/stored_format.h"
@@ -124,19 +125,22 @@ static ig_program *create_program(const ig_message *message) {
 
 /* The options as this library knows them: fields that the caller's struct lacks are
  * zero. */
-static ig_program_options complete_options(const ig_program_options *options) {
-    ig_program_options all = { .size = sizeof all };
-    if (options) {
-        memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+static ig_status complete_options(const ig_program_options *options,
+                                  ig_program_options *all) {
+    *all = (ig_program_options){ .size = sizeof *all };
+    if (ig_sized_take(all, sizeof *all, options)) {
+        return IG_OK;
     }
-    return all;
+    ig_message message = { options->message, options->message_size };
+    return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS, "ig_program_options");
 }
 
 ig_status ig_program_open(const char *path, const ig_program_options *options,
                           ig_program **out_program) {
-    ig_program_options all = complete_options(options);
-    ig_message message = { all.message, all.message_size };
+    ig_program_options all;
     *out_program = NULL;
+    IG_TRY(complete_options(options, &all));
+    ig_message message = { all.message, all.message_size };
     ig_program *program = create_program(&message);
     if (!program) {
         return IG_LIMIT;
@@ -160,9 +164,10 @@ ig_status ig_program_open(const char *path, const ig_program_options *options,
 ig_status ig_program_open_memory(const void *bytes, size_t size,
                                  const ig_program_options *options,
                                  ig_program **out_program) {
-    ig_program_options all = complete_options(options);
-    ig_message message = { all.message, all.message_size };
+    ig_program_options all;
     *out_program = NULL;
+    IG_TRY(complete_options(options, &all));
+    ig_message message = { all.message, all.message_size };
     if ((uintptr_t)bytes % IG_ENTRY_ALIGN != 0) {
         return ig_message_set(&message, IG_INVALID,
                               "an artifact in memory must be aligned to %d bytes",

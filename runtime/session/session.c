@@ -2,6 +2,7 @@
 #include "runtime/session/session.h"
 
 #include "base/checked.h"
+#include "base/sized.h"
 
 #include <string.h>
 
@@ -27,12 +28,14 @@ static ig_session *cut_session(ig_cutter *c, const ig_plan *plan) {
 
 /* ---- create ---- */
 
-static ig_session_options complete_options(const ig_session_options *options) {
-    ig_session_options all = { .size = sizeof all };
-    if (options) {
-        memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+static ig_status complete_options(const ig_session_options *options,
+                                  ig_session_options *all) {
+    *all = (ig_session_options){ .size = sizeof *all };
+    if (ig_sized_take(all, sizeof *all, options)) {
+        return IG_OK;
     }
-    return all;
+    ig_message message = { options->message, options->message_size };
+    return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS, "ig_session_options");
 }
 
 static ig_status check_options(const ig_session_options *options,
@@ -111,9 +114,10 @@ static ig_status open_queue(ig_session *session, const ig_session_options *optio
 
 ig_status ig_session_create(ig_program *program, const ig_session_options *options,
                             ig_session **out_session) {
-    ig_session_options all = complete_options(options);
-    ig_message message = { all.message, all.message_size };
+    ig_session_options all;
     *out_session = NULL;
+    IG_TRY(complete_options(options, &all));
+    ig_message message = { all.message, all.message_size };
     IG_TRY(check_options(&all, &message));
     ig_memory own = { all.allocate, all.release, all.memory_user, 0, 0 };
     ig_session *session = allocate_session(program,

@@ -3,20 +3,22 @@
 #include "runtime/store/call.h"
 
 #include "base/secret.h"
+#include "base/sized.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-ig_store_call ig_store_call_of(const ig_store_call *given) {
-    ig_store_call call = { .size = sizeof call };
-    if (given) {
-        size_t known = given->size < sizeof call ? given->size : sizeof call;
-        memcpy(&call, given, known);
-        call.size = sizeof call;
-    }
-    return call;
+ig_status ig_store_call_take(const ig_store_call *given, ig_store_call *out_call) {
+    *out_call = (ig_store_call){ .size = sizeof *out_call };
+    return ig_sized_take(out_call, sizeof *out_call, given)
+               ? IG_OK
+               : ig_store_refuse_unsized(given, "ig_store_call");
+}
+
+ig_status ig_store_refuse_unsized(const ig_store_call *call, const char *name) {
+    return ig_store_fail(call, IG_INVALID, IG_UNSIZED_WORDS, name);
 }
 
 ig_status ig_store_fail(const ig_store_call *call, ig_status status, const char *format,

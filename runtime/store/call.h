@@ -8,7 +8,9 @@
 
 /* The whole struct as this build knows it, whatever the caller's was; NULL: all
  * defaults. */
-ig_store_call ig_store_call_of(const ig_store_call *given);
+ig_status ig_store_call_take(const ig_store_call *given, ig_store_call *out_call);
+/* INVALID, in words: a struct of that name came without its size. */
+ig_status ig_store_refuse_unsized(const ig_store_call *call, const char *name);
 /* Puts one line into the call's message, without secrets, and returns `status`. */
 ig_status ig_store_fail(const ig_store_call *call, ig_status status, const char *format,
                         ...) IG_PRINTF(3, 4);

@@ -8,6 +8,7 @@
 #include "ingot/dynamic.h"
 
 #include "base/checked.h"
+#include "base/sized.h"
 #include "runtime/store/call.h"
 
 #include <assert.h>
@@ -137,10 +138,12 @@ static bool allocate_chunk(ig_dynamic *table) {
 
 ig_status ig_dynamic_create(ig_store *store, const ig_dynamic_options *given,
                             const ig_store_call *given_call, ig_dynamic **out_table) {
-    ig_store_call call = ig_store_call_of(given_call);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given_call, &call));
     ig_dynamic_options options = { .size = sizeof options };
-    memcpy(&options, given,
-           given->size < sizeof options ? given->size : sizeof options);
+    if (!ig_sized_take(&options, sizeof options, given)) {
+        return ig_store_refuse_unsized(&call, "ig_dynamic_options");
+    }
     options.state_count = options.state_count > 0 ? options.state_count : 1;
     IG_TRY(check_options(&call, &options));
     if (options.shard_rows == 0) {
@@ -415,7 +418,8 @@ static ig_status check_time(const ig_dynamic *table, const ig_store_call *call,
 
 ig_status ig_dynamic_find(ig_dynamic *table, const ig_store_call *given, uint32_t time,
                           const int64_t *ids, size_t count, int64_t *rows) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     ig_id_batch batch = {
         .size = sizeof batch, .ids = ids, .count = count, .time = time, .rows = rows
     };
@@ -429,7 +433,8 @@ ig_status ig_dynamic_find(ig_dynamic *table, const ig_store_call *given, uint32_
 
 ig_status ig_dynamic_fetch(ig_dynamic *table, const ig_store_call *given, uint32_t time,
                            const int64_t *ids, size_t count, int64_t *rows) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     ig_id_batch batch = {
         .size = sizeof batch, .ids = ids, .count = count, .time = time, .rows = rows
     };
@@ -475,7 +480,8 @@ void ig_dynamic_halve_times(ig_dynamic *table) {
 }
 
 ig_status ig_dynamic_save(ig_dynamic *table, const ig_store_call *given) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     size_t room = ig_id_map_count(table->map);
     int64_t done = atomic_load(&table->released); /* what runs is listed again later */
     if (table->options.is_read_only || room == 0) {

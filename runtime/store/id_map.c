@@ -52,7 +52,8 @@ static uint64_t power_of_two_from(uint64_t number) {
 
 ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_count, uint32_t frequency,
                            const ig_store_call *given, ig_id_map **out_map) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     if (row_count < 1 || row_count > IG_ID_MAP_ROWS || frequency > FREQUENCY_MAX) {
         return ig_store_fail(&call, IG_INVALID,
                              "an id map has 1 to %d rows and a frequency of 0 to %d",

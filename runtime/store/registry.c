@@ -173,7 +173,8 @@ ig_status ig_store_type_find(const ig_store_call *call, const char *name,
 }
 
 ig_status ig_store_register(const char *path, const ig_store_call *given) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     if (!path || !*path) {
         return ig_store_fail(&call, IG_INVALID, "no path of a library was given");
     }

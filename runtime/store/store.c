@@ -3,6 +3,7 @@
 #include "runtime/store/registry.h"
 
 #include "base/checked.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,9 @@ static ig_status check_cells(const ig_store_call *call, const ig_store_cells *gi
     if (!given) {
         return ig_store_fail(call, IG_INVALID, "no cells were given");
     }
-    memcpy(&cells, given, given->size < sizeof cells ? given->size : sizeof cells);
-    cells.size = sizeof cells;
+    if (!ig_sized_take(&cells, sizeof cells, given)) {
+        return ig_store_refuse_unsized(call, "ig_store_cells");
+    }
     if (!cells.columns) {
         cells.columns = first_column;
         cells.column_count = 1;
@@ -93,7 +95,8 @@ static ig_status refuse_missing(const ig_store *store, const ig_store_call *call
 
 ig_status ig_store_open(const char *url, const ig_store_call *given,
                         ig_store **out_store) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     const char *behind = url ? strstr(url, "://") : NULL;
     if (!behind) {
         return ig_store_fail(&call, IG_INVALID,
@@ -136,7 +139,8 @@ void ig_store_close(ig_store *store) {
 ig_status ig_store_pull(ig_store *store, const ig_store_call *given,
                         const ig_store_cells *wanted, ig_store_found *found,
                         void *user) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     ig_store_cells cells;
     IG_TRY(check_process(store, &call));
     IG_TRY(check_cells(&call, wanted, &cells));
@@ -149,7 +153,8 @@ ig_status ig_store_pull(ig_store *store, const ig_store_call *given,
 ig_status ig_store_push(ig_store *store, const ig_store_call *given,
                         const ig_store_cells *wanted, const void *data,
                         const uint64_t *offsets) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     ig_store_cells cells;
     IG_TRY(check_process(store, &call));
     IG_TRY(check_cells(&call, wanted, &cells));
@@ -162,7 +167,8 @@ ig_status ig_store_push(ig_store *store, const ig_store_call *given,
 
 ig_status ig_store_erase(ig_store *store, const ig_store_call *given,
                          const ig_store_cells *wanted) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     ig_store_cells cells;
     IG_TRY(check_process(store, &call));
     if (!store->plugin->erase) {
@@ -176,20 +182,23 @@ ig_status ig_store_erase(ig_store *store, const ig_store_call *given,
 }
 
 ig_status ig_store_flush(ig_store *store, const ig_store_call *given) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     IG_TRY(check_process(store, &call));
     return store->plugin->flush ? store->plugin->flush(store->state, &call) : IG_OK;
 }
 
 ig_status ig_store_ping(ig_store *store, const ig_store_call *given) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     IG_TRY(check_process(store, &call));
     return store->plugin->ping(store->state, &call);
 }
 
 ig_status ig_store_scan(ig_store *store, const ig_store_call *given, const char *table,
                         ig_store_visit *visit, void *user) {
-    ig_store_call call = ig_store_call_of(given);
+    ig_store_call call;
+    IG_TRY(ig_store_call_take(given, &call));
     IG_TRY(check_process(store, &call));
     if (!store->plugin->scan) {
         return refuse_missing(store, &call, "list their cells");

@@ -7,6 +7,7 @@
 #include "runtime/tree/call.h"
 
 #include "base/checked.h"
+#include "base/sized.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -201,10 +202,14 @@ static void take_ports(ig_call *call, const ig_call_source *from) {
 static ig_status create_call(const ig_call_source *from, const ig_call_options *options,
                              ig_call **out_call) {
     ig_message message = { 0 };
-    if (options && options->size >= sizeof *options) {
+    *out_call = NULL;
+    if (options) {
         message = (ig_message){ options->message, options->message_size };
     }
-    *out_call = NULL;
+    if (options && !ig_is_sized(options)) {
+        return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS,
+                              "ig_call_options");
+    }
     if (from->count == 0 || from->count > INT32_MAX) {
         return ig_message_set(&message, IG_INVALID, "the tree has %zu nodes",
                               from->count);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/store/ahead/ahead.h"
 
+#include "base/sized.h"
 #include "runtime/store/call.h"
 
 #include <stdio.h>
@@ -166,12 +167,13 @@ static ig_status open_all(ig_lookahead *ahead, const char *path,
 ig_status ig_lookahead_open(const char *path, const ig_lookahead_options *given,
                             ig_lookahead **out_ahead) {
     ig_lookahead_options options = { .size = sizeof options };
-    if (given) {
-        memcpy(&options, given,
-               given->size < sizeof options ? given->size : sizeof options);
+    *out_ahead = NULL;
+    if (!ig_sized_take(&options, sizeof options, given)) {
+        ig_store_call words = { .message = given->message,
+                                .message_size = given->message_size };
+        return ig_store_refuse_unsized(&words, "ig_lookahead_options");
     }
     (void)fail_opening(&options, IG_OK, "");
-    *out_ahead = NULL;
     ig_lookahead *ahead = calloc(1, sizeof *ahead);
     if (!ahead) {
         return fail_opening(&options, IG_LIMIT, "out of memory for a look-ahead");
@@ -285,9 +287,10 @@ ig_status ig_lookahead_submit(ig_lookahead *ahead, const ig_view *inputs,
         memcpy(slot->inputs, inputs, count * sizeof *inputs);
     }
     slot->call = (ig_lookahead_call){ .size = sizeof slot->call };
-    if (call) {
-        memcpy(&slot->call, call,
-               call->size < sizeof slot->call ? call->size : sizeof slot->call);
+    if (!ig_sized_take(&slot->call, sizeof slot->call, call)) {
+        (void)snprintf(ahead->message, sizeof ahead->message, IG_UNSIZED_WORDS,
+                       "ig_lookahead_call");
+        return IG_INVALID;
     }
     slot->answer = (ig_lookahead_answer){ .submitted = ig_store_now_ns() };
     slot->is_fetched = false;
