@@ -52,16 +52,9 @@ bool ig_ts_gives_int(const ig_ts_call *call);
 ig_status ig_ts_number_op(ig_ts_call *call, int variant, const ig_ts_value *a,
                           const ig_ts_value *b, ig_ts_value *out);
 
-/* Arguments 1, 2, 3 as start, end, step of a slice of `count` items. */
-ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
-                            int64_t *out_step, int64_t *out_trips);
-
 /* The functions of the rows; one that several rows name is declared several times. */
 #define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/builtin/builtins.def"
 #undef OP
-
-/* Appends a value as str() has it (builtin_str.c). */
-ig_status ig_ts_str_write(ig_ts_call *call, ig_writer *w, const ig_ts_value *value);
 
 #endif

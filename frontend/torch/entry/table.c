@@ -1,7 +1,7 @@
 /* The op tables.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
-#include "frontend/torch/builtin/builtin.h"
+#include "frontend/torch/container/container.h"
 #include "frontend/torch/entry/table.h"
 
 #define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);

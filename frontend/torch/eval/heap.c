@@ -195,9 +195,18 @@ void ig_ts_list_insert(ig_ts_eval *eval, ig_ts_list *list, size_t index,
     list->items[index] = item;
 }
 
+/* In the dialect an empty list or dict is of a type too: that of its last item. */
+static const ig_script_type *type_when_empty(ig_ts_eval *eval, ig_ts_value value,
+                                             size_t count,
+                                             const ig_script_type *type) {
+    bool is_told = type || count != 1 || eval->frame->plain;
+    return is_told ? type : ig_ts_type_of(eval, &value);
+}
+
 void ig_ts_list_remove(ig_ts_eval *eval, ig_ts_list *list, size_t index) {
     assert(index < list->count && "the list has no such item");
     ig_ts_touch(eval, IG_TS_HOLD_LIST, list);
+    list->type = type_when_empty(eval, ig_ts_of_list(list), list->count, list->type);
     list->count--;
     memmove(&list->items[index], &list->items[index + 1],
             (list->count - index) * sizeof(*list->items));
@@ -291,6 +300,7 @@ void ig_ts_dict_set(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
 void ig_ts_dict_remove(ig_ts_eval *eval, ig_ts_dict *dict, size_t index) {
     assert(index < dict->count && "the dict has no such key");
     ig_ts_touch(eval, IG_TS_HOLD_DICT, dict);
+    dict->type = type_when_empty(eval, ig_ts_of_dict(dict), dict->count, dict->type);
     dict->index = NULL;
     dict->count--;
     size_t bytes = (dict->count - index) * sizeof(ig_ts_value);

@@ -29,13 +29,6 @@ static ig_status items_of(ig_ts_eval *eval, const ig_ts_arguments *a, uint32_t a
     return ig_python_items(eval, &a->values[at], out);
 }
 
-static ig_ts_value pair_of(ig_ts_eval *eval, ig_ts_value a, ig_ts_value b) {
-    ig_ts_list *pair = ig_ts_list_create(eval, 2);
-    ig_ts_list_add(eval, pair, a);
-    ig_ts_list_add(eval, pair, b);
-    return ig_ts_of_tuple(pair);
-}
-
 static ig_status call_one(ig_ts_eval *eval, const ig_ts_value *function,
                           const ig_ts_value *values, uint32_t count, ig_ts_value *out) {
     ig_ts_value *copy = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1u);
@@ -108,7 +101,7 @@ HOOK(hook_enumerate) {
     for (size_t i = 0; i < items->count; i++) {
         ig_ts_list_add(
             eval, list,
-            pair_of(eval, ig_ts_of_int(first + (int64_t)i), items->items[i]));
+            ig_ts_pair_of(eval, ig_ts_of_int(first + (int64_t)i), items->items[i]));
     }
     *out = ig_ts_of_list(list);
     return IG_OK;
@@ -233,7 +226,7 @@ HOOK(hook_list) {
 
 HOOK(hook_set) {
     IG_TRY(hook_list(eval, a, out));
-    return ig_python_unite(eval, out->as.list);
+    return ig_ts_unite(eval, out->as.list);
 }
 
 HOOK(hook_tuple) {
@@ -492,7 +485,7 @@ HOOK(hook_divmod) {
                             &parts[0]));
     IG_TRY(
         ig_python_binary(eval, IG_AST_OP_MOD, &a->values[0], &a->values[1], &parts[1]));
-    *out = pair_of(eval, parts[0], parts[1]);
+    *out = ig_ts_pair_of(eval, parts[0], parts[1]);
     return IG_OK;
 }
 

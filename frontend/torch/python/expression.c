@@ -61,7 +61,7 @@ static ig_status evaluate_items(ig_ts_eval *eval, const ig_ast *node,
         ig_ts_list_add(eval, list, item);
     }
     *out = node->kind == IG_AST_TUPLE ? ig_ts_of_tuple(list) : ig_ts_of_list(list);
-    return node->kind == IG_AST_SET ? ig_python_unite(eval, list) : IG_OK;
+    return node->kind == IG_AST_SET ? ig_ts_unite(eval, list) : IG_OK;
 }
 
 static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict) {
@@ -81,7 +81,7 @@ static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict
 
 static ig_status set_key(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
                          ig_ts_value value) {
-    IG_TRY(ig_python_known_key(eval, &key));
+    IG_TRY(ig_ts_known_key(eval, &key));
     IG_TRY(ig_ts_use(eval, &value));
     ig_ts_dict_set(eval, dict, key, value);
     return IG_OK;
@@ -184,7 +184,7 @@ static ig_status evaluate_comprehension(ig_ts_eval *eval, const ig_ast *node,
     eval->frame = outer;
     *out = is_dict ? ig_ts_of_dict(c.dict) : ig_ts_of_list(c.list);
     bool is_set = !is_dict && node->as.comprehension.bracket == '{';
-    return status == IG_OK && is_set ? ig_python_unite(eval, c.list) : status;
+    return status == IG_OK && is_set ? ig_ts_unite(eval, c.list) : status;
 }
 
 /* ---- choices ---- */

@@ -10,7 +10,8 @@
  *     subscript.c   x[…], read and written
  *     attribute.c   x.name of anything
  *     call.c        calls: arguments, frames
- *     container.c   methods of lists, dicts, strings; what can be looped over
+ *     items.c       what can be looped over
+ *     method.c      methods of lists, dicts, texts
  *     builtin.c     len, range, isinstance …  (builtin.def)
  *     external.c    names of torch, math and others that no source tells
  *     text.c        texts of values, formatted strings
@@ -22,6 +23,7 @@
 #ifndef IG_FRONTEND_TORCH_PYTHON_INSIDE_H
 #define IG_FRONTEND_TORCH_PYTHON_INSIDE_H
 
+#include "frontend/torch/container/container.h"
 #include "frontend/torch/eval/expression.h"
 #include "frontend/torch/python/python.h"
 
@@ -205,13 +207,8 @@ ig_status ig_python_delete(ig_ts_eval *eval, const ig_ast *target);
 ig_status ig_python_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
 /* The truth of an expression. */
 ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
-/* Keeps the first of equal items: a set. */
-ig_status ig_python_unite(ig_ts_eval *eval, ig_ts_list *list);
 ig_status ig_python_binary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
                            const ig_ts_value *b, ig_ts_value *out);
-/* Is it a key that a dict can be asked for at import? */
-bool ig_python_is_key(const ig_ts_value *key);
-ig_status ig_python_known_key(ig_ts_eval *eval, const ig_ts_value *key);
 /* `a op= b`: in place where Python works in place. */
 ig_status ig_python_augment(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
                             const ig_ts_value *b, ig_ts_value *out);
@@ -232,7 +229,7 @@ ig_status ig_python_formatted(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
 void ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
                    bool *out_known);
 
-/* ---- call.c, container.c, builtin.c, external.c ---- */
+/* ---- call.c, items.c, method.c, builtin.c, external.c ---- */
 
 ig_status ig_python_call_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
 ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
@@ -245,7 +242,10 @@ ig_status ig_python_default_hook(ig_ts_eval *eval, const ig_function *function,
 ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
 /* Items of what can be looped over, as a list that nobody else sees. */
 ig_status ig_python_items(ig_ts_eval *eval, const ig_ts_value *value, ig_ts_list **out);
-/* A module that holds others: their names in order; false for another object. */
+/* Those that a module holds, and their names. */
+ig_ts_list *ig_python_members(ig_ts_eval *eval, const ig_ts_object *object,
+                              ig_ts_list **out_names);
+/* A module that holds others: the name of its class; false for another object. */
 bool ig_python_is_container(const ig_ts_object *object, const char **out_class);
 /* Method `name` of a builtin value. */
 ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char *name,

@@ -112,9 +112,6 @@ static ig_status call_special(ig_ts_eval *eval, const ig_ts_value *self,
 
 /* ---- binary ---- */
 
-static ig_status find_in(ig_ts_eval *eval, const ig_ts_value *a, const ig_ts_value *b,
-                         ig_ts_value *out);
-
 typedef struct operation {
     const char *numbers, *tensors; /* the operators; NULL: there is none */
     const char *reflected;         /* number op tensor, as op(tensor, number) */
@@ -149,43 +146,22 @@ static const operation operations[IG_AST_OPERATOR_COUNT] = {
     [IG_AST_OP_NE] = { "aten::ne", "aten::ne", "aten::ne", "__ne__" },
 };
 
-static bool is_set(const ig_ts_value *value) {
-    return value->kind == IG_TS_LIST && value->as.list->is_set;
-}
-
 static bool is_sequence(const ig_ts_value *value) {
-    return (value->kind == IG_TS_LIST && !is_set(value)) || value->kind == IG_TS_TUPLE;
+    return (value->kind == IG_TS_LIST && !ig_ts_is_set(value)) ||
+           value->kind == IG_TS_TUPLE;
 }
 
-/* a + b, a * n of lists and tuples. */
-static ig_status join_sequences(ig_ts_eval *eval, const ig_ts_value *a,
-                                const ig_ts_value *b, ig_ts_value *out) {
-    ig_ts_list *list = ig_ts_list_create(eval, a->as.list->count + b->as.list->count);
-    const ig_ts_list *parts[2] = { a->as.list, b->as.list };
-    IG_TRY(ig_ts_open(eval, a));
-    IG_TRY(ig_ts_open(eval, b));
-    for (int k = 0; k < 2; k++) {
-        for (size_t i = 0; i < parts[k]->count; i++) {
-            ig_ts_list_add(eval, list, parts[k]->items[i]);
-        }
-    }
-    *out = *a;
-    out->as.list = list;
-    return IG_OK;
-}
-
-static ig_status repeat_sequence(ig_ts_eval *eval, const ig_ts_value *a,
-                                 const ig_ts_value *times, ig_ts_value *out) {
-    ig_ts_list *list = ig_ts_list_create(eval, 0);
-    IG_TRY(ig_ts_open(eval, a));
-    for (int64_t i = 0; i < times->as.i && a->as.list->count; i++) {
-        for (size_t k = 0; k < a->as.list->count; k++) {
-            IG_TRY(ig_ts_step(eval));
-            ig_ts_list_add(eval, list, a->as.list->items[k]);
-        }
-    }
-    *out = *a;
-    out->as.list = list;
+/* a + b, a * n of lists and tuples: of the kind of the first. */
+static ig_status combine_lists(ig_ts_eval *eval, ig_ast_operator op,
+                               const ig_ts_value *a, const ig_ts_value *b,
+                               ig_ts_value *out) {
+    ig_ts_value pair[2] = { *a, *b };
+    bool is_sum = op == IG_AST_OP_ADD;
+    uint8_t kind = is_sequence(a) ? a->kind : b->kind;
+    IG_TRY(ig_ts_container_run(eval, is_sum ? "+" : "*",
+                               is_sum ? ig_ts_op_list_concat : ig_ts_op_list_repeat,
+                               pair, 2, out));
+    out->kind = kind;
     return IG_OK;
 }
 
@@ -204,50 +180,21 @@ static ig_status join_dicts(ig_ts_eval *eval, const ig_ts_value *a,
     return IG_OK;
 }
 
-/* a | b, a & b, a - b of sets. */
-static ig_status join_sets(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_value *a,
-                           const ig_ts_value *b, ig_ts_value *out) {
-    ig_ts_list *list = ig_ts_list_create(eval, 0);
-    const ig_ts_list *parts[2] = { a->as.list, b->as.list };
-    IG_TRY(ig_ts_open(eval, a));
-    IG_TRY(ig_ts_open(eval, b));
-    *out = ig_ts_of_list(list);
-    for (int k = 0; k < (op == IG_AST_OP_BIT_OR ? 2 : 1); k++) {
-        for (size_t i = 0; i < parts[k]->count; i++) {
-            ig_ts_value is_in = ig_ts_of_bool(op == IG_AST_OP_BIT_AND);
-            if (op != IG_AST_OP_BIT_OR) {
-                IG_TRY(find_in(eval, &parts[k]->items[i], b, &is_in));
-            }
-            if (is_in.form != IG_TS_KNOWN) {
-                return ig_ts_error(eval, IG_UNSUPPORTED,
-                                   "a set holds what only the run knows");
-            }
-            if (is_in.as.b == (op == IG_AST_OP_BIT_AND)) {
-                ig_ts_list_add(eval, list, parts[k]->items[i]);
-            }
-        }
-    }
-    return ig_python_unite(eval, list);
-}
-
 /* Of sequences, dicts and strings; *out_done false: of neither. */
 static ig_status combine_sequences(ig_ts_eval *eval, ig_ast_operator op,
                                    const ig_ts_value *a, const ig_ts_value *b,
                                    ig_ts_value *out, bool *out_done) {
     *out_done = true;
-    if (op == IG_AST_OP_ADD && is_sequence(a) && a->kind == b->kind) {
-        return join_sequences(eval, a, b, out);
-    }
-    if (op == IG_AST_OP_MUL && is_sequence(a) && is_known_int(b)) {
-        return repeat_sequence(eval, a, b, out);
-    }
-    if (op == IG_AST_OP_MUL && is_known_int(a) && is_sequence(b)) {
-        return repeat_sequence(eval, b, a, out);
+    bool adds = op == IG_AST_OP_ADD && is_sequence(a) && a->kind == b->kind;
+    bool repeats = op == IG_AST_OP_MUL && ((is_sequence(a) && is_known_int(b)) ||
+                                           (is_known_int(a) && is_sequence(b)));
+    if (adds || repeats) {
+        return combine_lists(eval, op, a, b, out);
     }
     bool joins_sets = op == IG_AST_OP_BIT_OR || op == IG_AST_OP_BIT_AND ||
                       op == IG_AST_OP_SUB;
-    if (joins_sets && is_set(a) && is_set(b)) {
-        return join_sets(eval, op, a, b, out);
+    if (joins_sets && ig_ts_is_set(a) && ig_ts_is_set(b)) {
+        return ig_ts_join_sets(eval, op, a, b, out);
     }
     if (op == IG_AST_OP_BIT_OR && a->kind == IG_TS_DICT && b->kind == IG_TS_DICT) {
         return join_dicts(eval, a, b, out);
@@ -321,7 +268,7 @@ ig_status ig_python_augment(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_va
                             const ig_ts_value *b, ig_ts_value *out) {
     IG_TRY(ig_ts_use(eval, a));
     bool extends = op == IG_AST_OP_ADD && is_sequence(a) && a->kind == IG_TS_LIST;
-    bool updates = op == IG_AST_OP_BIT_OR && (a->kind == IG_TS_DICT || is_set(a));
+    bool updates = op == IG_AST_OP_BIT_OR && (a->kind == IG_TS_DICT || ig_ts_is_set(a));
     if (extends || updates) {
         ig_ts_value self = *a, other = *b, nothing;
         ig_ts_arguments arguments = { .values = &other, .positional = 1 };
@@ -364,171 +311,32 @@ ig_status ig_python_unary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_valu
 
 /* ---- comparisons ---- */
 
-static ig_status equal_values(ig_ts_eval *eval, const ig_ts_value *a,
-                              const ig_ts_value *b, ig_ts_value *out);
-
-static bool is_false(const ig_ts_value *truth) {
-    return truth->form == IG_TS_KNOWN && !truth->as.b;
-}
-
-/* *truth, and that a is b. */
-static ig_status and_equal(ig_ts_eval *eval, const ig_ts_value *a, const ig_ts_value *b,
-                           ig_ts_value *truth) {
-    ig_ts_value pair[2] = { *truth };
-    IG_TRY(equal_values(eval, a, b, &pair[1]));
-    IG_TRY(ig_python_truth(eval, &pair[1], &pair[1]));
-    bool is_plain = pair[0].form == IG_TS_KNOWN || pair[1].form == IG_TS_KNOWN;
-    if (!is_plain) {
-        return ig_python_op(eval, "aten::__and__", pair, 2, truth);
-    }
-    bool is_first = pair[0].form == IG_TS_KNOWN;
-    const ig_ts_value *known = &pair[is_first ? 0 : 1];
-    *truth = known->as.b ? pair[is_first ? 1 : 0] : *known;
-    return IG_OK;
-}
-
-/* Item by item: sizes may be equal as the run says. */
-static ig_status equal_items(ig_ts_eval *eval, const ig_ts_value *a,
-                             const ig_ts_value *b, ig_ts_value *out) {
-    IG_TRY(ig_ts_open(eval, a));
-    IG_TRY(ig_ts_open(eval, b));
-    *out = ig_ts_of_bool(a->as.list->count == b->as.list->count);
-    for (size_t i = 0; i < a->as.list->count && !is_false(out); i++) {
-        IG_TRY(and_equal(eval, &a->as.list->items[i], &b->as.list->items[i], out));
-    }
-    return IG_OK;
-}
-
-static ig_status equal_sets(ig_ts_eval *eval, const ig_ts_value *a,
-                            const ig_ts_value *b, ig_ts_value *out) {
-    IG_TRY(ig_ts_open(eval, a));
-    IG_TRY(ig_ts_open(eval, b));
-    *out = ig_ts_of_bool(a->as.list->count == b->as.list->count);
-    for (size_t i = 0; i < a->as.list->count && !is_false(out); i++) {
-        IG_TRY(find_in(eval, &a->as.list->items[i], b, out));
-    }
-    return IG_OK;
-}
-
-/* Value by value, whatever the order of the keys. */
-static ig_status equal_dicts(ig_ts_eval *eval, const ig_ts_value *a,
-                             const ig_ts_value *b, ig_ts_value *out) {
-    const ig_ts_dict *x = a->as.dict, *y = b->as.dict;
-    IG_TRY(ig_ts_open(eval, a));
-    IG_TRY(ig_ts_open(eval, b));
-    *out = ig_ts_of_bool(x->count == y->count);
-    for (size_t i = 0; i < x->count && !is_false(out); i++) {
-        size_t at = ig_ts_dict_find(y, &x->keys[i]);
-        if (at == y->count) {
-            *out = ig_ts_of_bool(false);
-            return IG_OK;
-        }
-        IG_TRY(and_equal(eval, &x->values[i], &y->values[at], out));
-    }
-    return IG_OK;
-}
-
-/* At most as deep as the values are nested. */
-static ig_status equal_values(ig_ts_eval *eval, const ig_ts_value *a,
-                              const ig_ts_value *b, ig_ts_value *out) {
-    ig_ts_value pair[2] = { *a, *b };
-    bool is_known = true, has_number = ig_ts_is_number(a) || ig_ts_is_number(b);
-    IG_TRY(ig_ts_use(eval, a));
-    IG_TRY(ig_ts_use(eval, b));
-    bool is_tensor = a->kind == IG_TS_TENSOR || b->kind == IG_TS_TENSOR;
-    if (is_tensor && (has_number || a->kind == b->kind)) {
-        bool is_swapped = a->kind != IG_TS_TENSOR;
-        pair[0] = is_swapped ? *b : *a;
-        pair[1] = is_swapped ? *a : *b;
-        return ig_python_op(eval, "aten::eq", pair, 2, out);
-    }
-    if (ig_ts_is_number(a) && ig_ts_is_number(b)) {
-        return ig_python_op(eval, "aten::eq", pair, 2, out);
-    }
-    if (is_set(a) != is_set(b)) {
-        *out = ig_ts_of_bool(false);
-        return IG_OK;
-    }
-    if (is_set(a)) {
-        return equal_sets(eval, a, b, out);
-    }
-    if (is_sequence(a) && a->kind == b->kind) {
-        return equal_items(eval, a, b, out);
-    }
-    if (a->kind == IG_TS_DICT && b->kind == IG_TS_DICT) {
-        return equal_dicts(eval, a, b, out);
-    }
-    bool is_equal = ig_ts_equal(a, b, &is_known);
-    *out = ig_ts_of_bool(is_equal);
-    return is_known ? IG_OK
-                    : ig_ts_error(eval, IG_UNSUPPORTED,
-                                  "compares %s whose parts only the run knows",
-                                  ig_ts_kind_name(a));
-}
-
 /* `a in b`. */
 static ig_status find_in(ig_ts_eval *eval, const ig_ts_value *a, const ig_ts_value *b,
                          ig_ts_value *out) {
     const char *class;
     ig_ts_list *items;
-    if (b->kind == IG_TS_DICT && ig_python_is_key(a)) {
-        IG_TRY(ig_ts_open(eval, b));
-        *out = ig_ts_of_bool(ig_ts_dict_find(b->as.dict, a) < b->as.dict->count);
-        return IG_OK;
-    }
-    if (b->kind == IG_TS_STR && a->kind == IG_TS_STR) {
-        bool is_in = a->as.str.size == 0;
-        for (size_t i = 0; !is_in && i + a->as.str.size <= b->as.str.size; i++) {
-            is_in = memcmp(b->as.str.data + i, a->as.str.data, a->as.str.size) == 0;
-        }
-        *out = ig_ts_of_bool(is_in);
-        return IG_OK;
-    }
-    if (b->kind == IG_TS_OBJECT && a->kind == IG_TS_STR &&
-        ig_python_is_container(b->as.object, &class)) {
+    bool is_module = b->kind == IG_TS_OBJECT &&
+                     ig_python_is_container(b->as.object, &class);
+    if (is_module && a->kind == IG_TS_STR) {
         const char *name = ig_arena_copy(eval->arena, a->as.str.data, a->as.str.size);
         const ig_ts_value *member = ig_ts_object_get(b->as.object, name);
         *out = ig_ts_of_bool(member != NULL);
         return member ? ig_ts_use(eval, member) : IG_OK;
     }
-    if (b->kind == IG_TS_TENSOR) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "'in' over a tensor is not supported");
+    if (b->kind != IG_TS_OBJECT && b->kind != IG_TS_FUNCTION) {
+        return ig_ts_contains(eval, a, b, out);
     }
-    IG_TRY(ig_python_items(eval, b, &items));
-    *out = ig_ts_of_bool(false);
-    for (size_t i = 0; i < items->count; i++) {
-        ig_ts_value one, pair[2];
-        IG_TRY(equal_values(eval, a, &items->items[i], &one));
-        IG_TRY(ig_python_truth(eval, &one, &pair[1]));
-        if (pair[1].form == IG_TS_KNOWN) {
-            *out = pair[1].as.b ? pair[1] : *out;
-        } else {
-            pair[0] = *out;
-            IG_TRY(ig_python_op(eval, "aten::__or__", pair, 2, out));
-        }
-        if (out->form == IG_TS_KNOWN && out->as.b) {
-            return IG_OK;
-        }
-    }
-    return IG_OK;
-}
-
-static ig_status negate_truth(ig_ts_eval *eval, ig_ts_value *value) {
-    if (value->kind == IG_TS_TENSOR) {
-        return ig_python_op(eval, "aten::logical_not", value, 1, value);
-    }
-    if (value->form == IG_TS_KNOWN) {
-        value->as.b = !value->as.b;
-        return IG_OK;
-    }
-    return ig_python_op(eval, "aten::__not__", value, 1, value);
+    IG_TRY(ig_python_items(eval, b, &items)); /* members of an enum, say */
+    ig_ts_value list = ig_ts_of_list(items);
+    return ig_ts_contains(eval, a, &list, out);
 }
 
 static ig_status is_same_value(ig_ts_eval *eval, const ig_ts_value *a,
                                const ig_ts_value *b, ig_ts_value *out) {
     bool is_open = a->form != IG_TS_KNOWN || b->form != IG_TS_KNOWN;
     if (is_open && a->kind == b->kind) {
-        return equal_values(eval, a, b, out);
+        return ig_ts_values_equal(eval, a, b, out);
     }
     *out = ig_ts_of_bool(ig_ts_is_same(a, b));
     return IG_OK;
@@ -544,19 +352,19 @@ ig_status ig_python_compare(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_va
         return is_same_value(eval, a, b, out);
     case IG_AST_OP_IS_NOT:
         IG_TRY(is_same_value(eval, a, b, out));
-        return negate_truth(eval, out);
+        return ig_ts_negate(eval, out);
     case IG_AST_OP_IN:
         return find_in(eval, a, b, out);
     case IG_AST_OP_NOT_IN:
         IG_TRY(find_in(eval, a, b, out));
-        return negate_truth(eval, out);
+        return ig_ts_negate(eval, out);
     case IG_AST_OP_EQ:
     case IG_AST_OP_NE:
         IG_TRY(call_special(eval, a, "__eq__", b, out, &is_done));
         if (!is_done) {
-            IG_TRY(equal_values(eval, a, b, out));
+            IG_TRY(ig_ts_values_equal(eval, a, b, out));
         }
-        return op == IG_AST_OP_NE ? negate_truth(eval, out) : IG_OK;
+        return op == IG_AST_OP_NE ? ig_ts_negate(eval, out) : IG_OK;
     default:
         return ig_python_binary(eval, op, a, b, out);
     }

@@ -225,78 +225,56 @@ static ig_status known_index(ig_ts_eval *eval, const ig_ts_value *value, int64_t
     return IG_OK;
 }
 
-static int64_t clamp_index(int64_t i, int64_t least, int64_t most) {
-    return i < least ? least : i > most ? most : i;
-}
-
-/* Start, stop and step over `count` items, as Python's slice.indices. */
-static ig_status slice_bounds(ig_ts_eval *eval, const subscript *s, int64_t count,
-                              int64_t bounds[3]) {
-    IG_TRY(known_index(eval, &s->parts[2], 1, &bounds[2]));
-    bool is_back = bounds[2] < 0;
-    if (bounds[2] == 0) {
-        return ig_ts_raise(eval, "ValueError: slice step cannot be zero");
-    }
-    int64_t least = is_back ? -1 : 0, most = is_back ? count - 1 : count;
-    int64_t absent[2] = { is_back ? count - 1 : 0, is_back ? -1 : count };
-    for (int i = 0; i < 2; i++) {
-        IG_TRY(known_index(eval, &s->parts[i], 0, &bounds[i]));
-        bool is_given = s->parts[i].kind != IG_TS_NONE;
-        bounds[i] = bounds[i] < 0 && bounds[i] >= -count ? bounds[i] + count
-                    : bounds[i] < 0                      ? least
-                                                         : bounds[i];
-        bounds[i] = is_given ? clamp_index(bounds[i], least, most) : absent[i];
-    }
-    bounds[2] = clamp_index(bounds[2], -count - 1, count + 1);
-    return IG_OK;
-}
-
-static ig_status slice_items(ig_ts_eval *eval, const ig_ts_list *items,
-                             const subscript *s, ig_ts_list **out) {
-    int64_t b[3];
-    IG_TRY(slice_bounds(eval, s, (int64_t)items->count, b));
-    *out = ig_ts_list_create(eval, items->count);
-    for (int64_t i = b[0]; b[2] > 0 ? i < b[1] : i > b[1]; i += b[2]) {
-        ig_ts_list_add(eval, *out, items->items[i]);
-    }
-    return IG_OK;
-}
-
-static ig_status slice_text(ig_ts_eval *eval, ig_str text, const subscript *s,
-                            ig_ts_value *out) {
-    int64_t b[3];
-    size_t size = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        if ((unsigned char)text.data[i] >= 0x80) {
+/* Texts are indexed by bytes here, by characters in Python. */
+static ig_status check_text(ig_ts_eval *eval, const ig_ts_value *value) {
+    for (size_t i = 0; value->kind == IG_TS_STR && i < value->as.str.size; i++) {
+        if ((unsigned char)value->as.str.data[i] >= 0x80) {
             return ig_ts_error(eval, IG_UNSUPPORTED, "slices a text that is not ASCII");
         }
     }
-    IG_TRY(slice_bounds(eval, s, (int64_t)text.size, b));
-    char *made = ig_arena_alloc(&eval->module->arena, text.size + 1);
-    for (int64_t i = b[0]; b[2] > 0 ? i < b[1] : i > b[1]; i += b[2]) {
-        made[size++] = text.data[i];
-    }
-    made[size] = '\0';
-    *out = ig_ts_of_str((ig_str){ made, size });
     return IG_OK;
+}
+
+static ig_status slice_items(ig_ts_eval *eval, const ig_ts_value *object,
+                             const subscript *s, ig_ts_value *out) {
+    ig_ts_value values[4] = { *object, s->parts[0], s->parts[1], s->parts[2] };
+    bool is_text = object->kind == IG_TS_STR;
+    for (int i = 1; i < 4; i++) {
+        int64_t number;
+        IG_TRY(known_index(eval, &values[i], 0, &number));
+        bool is_absent = values[i].kind == IG_TS_NONE && i < 3;
+        values[i] = is_absent                      ? values[i]
+                    : values[i].kind == IG_TS_NONE ? ig_ts_of_int(1)
+                                                   : ig_ts_of_int(number);
+    }
+    IG_TRY(check_text(eval, object));
+    return ig_ts_container_run(eval, "slice",
+                               is_text ? ig_ts_op_str_slice : ig_ts_op_list_slice,
+                               values, 4, out);
 }
 
 static ig_status slice_value(ig_ts_eval *eval, const ig_ts_value *object,
                              const subscript *s, ig_ts_value *out) {
-    ig_ts_list *items, *part;
+    ig_ts_list *items;
     const char *class = NULL;
-    if (object->kind == IG_TS_STR) {
-        return slice_text(eval, object->as.str, s, out);
-    }
+    ig_ts_value members;
     bool is_module = object->kind == IG_TS_OBJECT &&
                      ig_python_is_container(object->as.object, &class);
-    if (object->kind != IG_TS_LIST && object->kind != IG_TS_TUPLE && !is_module) {
+    bool is_sliced = object->kind == IG_TS_LIST || object->kind == IG_TS_TUPLE ||
+                     object->kind == IG_TS_STR;
+    if (is_sliced) {
+        IG_TRY(slice_items(eval, object, s, out));
+        out->kind = object->kind;
+        return IG_OK;
+    }
+    if (!is_module) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "slices %s", ig_ts_kind_name(object));
     }
     IG_TRY(ig_python_items(eval, object, &items));
-    IG_TRY(slice_items(eval, items, s, &part));
-    *out = object->kind == IG_TS_TUPLE ? ig_ts_of_tuple(part) : ig_ts_of_list(part);
-    if (class && strcmp(class, "Sequential") == 0) { /* which can be called */
+    members = ig_ts_of_list(items);
+    IG_TRY(slice_items(eval, &members, s, out));
+    const ig_ts_list *part = out->as.list;
+    if (strcmp(class, "Sequential") == 0) { /* which can be called */
         ig_ts_object *chain = ig_ts_object_create(eval, object->as.object->class_name);
         for (size_t i = 0; i < part->count; i++) {
             ig_ts_object_set(eval, chain, ig_arena_printf(eval->arena, "%zu", i),
@@ -309,30 +287,10 @@ static ig_status slice_value(ig_ts_eval *eval, const ig_ts_value *object,
 
 /* ---- items ---- */
 
-/* At most as deep as the key is nested. */
-bool ig_python_is_key(const ig_ts_value *key) {
-    bool is_key = key->kind != IG_TS_POISON && key->kind != IG_TS_TENSOR &&
-                  (!ig_ts_is_number(key) || ig_ts_is_known(key));
-    for (size_t i = 0; is_key && key->kind == IG_TS_TUPLE && i < key->as.list->count;
-         i++) {
-        is_key = ig_python_is_key(&key->as.list->items[i]);
-    }
-    return is_key;
-}
-
-ig_status ig_python_known_key(ig_ts_eval *eval, const ig_ts_value *key) {
-    IG_TRY(ig_ts_use(eval, key));
-    return ig_python_is_key(key) ? IG_OK
-                                 : ig_ts_error(eval, IG_UNSUPPORTED,
-                                               "a key of a dict is known at run time "
-                                               "only");
-}
-
 /* modules[-1], modules["name"] */
 static ig_status module_item(ig_ts_eval *eval, const ig_ts_value *modules,
                              const ig_ts_value *index, ig_ts_value *out) {
     ig_ts_list *items;
-    int64_t i;
     if (index->kind == IG_TS_STR) {
         const char *name = ig_arena_copy(eval->arena, index->as.str.data,
                                          index->as.str.size);
@@ -343,14 +301,9 @@ static ig_status module_item(ig_ts_eval *eval, const ig_ts_value *modules,
         *out = *value;
         return IG_OK;
     }
-    IG_TRY(known_index(eval, index, 0, &i));
     IG_TRY(ig_python_items(eval, modules, &items));
-    i = i < 0 ? i + (int64_t)items->count : i;
-    if (i < 0 || (uint64_t)i >= items->count) {
-        return ig_ts_raise(eval, "IndexError: index out of range");
-    }
-    *out = items->items[i];
-    return IG_OK;
+    ig_ts_value pair[2] = { ig_ts_of_list(items), *index };
+    return ig_ts_container_run(eval, "[]", ig_ts_op_list_getitem, pair, 2, out);
 }
 
 static ig_status special_item(ig_ts_eval *eval, const ig_ts_value *object,
@@ -363,50 +316,20 @@ static ig_status special_item(ig_ts_eval *eval, const ig_ts_value *object,
     return ig_python_call(eval, &method, &arguments, out);
 }
 
-static ig_status sequence_item(ig_ts_eval *eval, const ig_ts_list *list,
-                               const ig_ts_value *index, ig_ts_value *out) {
-    int64_t i;
-    if (list->poison) {
-        return ig_ts_refuse_poison(eval, "uses a list that", list->poison);
-    }
-    IG_TRY(known_index(eval, index, 0, &i));
-    i = i < 0 ? i + (int64_t)list->count : i;
-    if (i < 0 || (uint64_t)i >= list->count) {
-        return ig_ts_raise(eval, "IndexError: index out of range");
-    }
-    *out = list->items[i];
-    return IG_OK;
-}
-
-static ig_status text_item(ig_ts_eval *eval, ig_str text, const ig_ts_value *index,
-                           ig_ts_value *out) {
-    int64_t i;
-    IG_TRY(known_index(eval, index, 0, &i));
-    i = i < 0 ? i + (int64_t)text.size : i;
-    if (i < 0 || (uint64_t)i >= text.size) {
-        return ig_ts_raise(eval, "IndexError: string index out of range");
-    }
-    subscript one = { .parts = { ig_ts_of_int(i), ig_ts_of_int(i + 1), ig_ts_none() } };
-    return slice_text(eval, text, &one, out);
-}
-
 ig_status ig_python_item(ig_ts_eval *eval, const ig_ts_value *object,
                          const ig_ts_value *index, ig_ts_value *out) {
     const char *class;
     IG_TRY(ig_ts_use(eval, object));
     IG_TRY(ig_ts_use(eval, index));
-    if (object->kind == IG_TS_TUPLE || object->kind == IG_TS_LIST) {
-        return sequence_item(eval, object->as.list, index, out);
-    }
-    if (object->kind == IG_TS_DICT) {
-        IG_TRY(ig_ts_open(eval, object));
-        IG_TRY(ig_python_known_key(eval, index));
-        size_t i = ig_ts_dict_find(object->as.dict, index);
-        if (i == object->as.dict->count) {
-            return ig_ts_raise(eval, "KeyError: a dict has no such key");
-        }
-        *out = object->as.dict->values[i];
-        return IG_OK;
+    ig_ts_value pair[2] = { *object, *index };
+    ig_ts_op_hook hook = object->kind == IG_TS_TUPLE  ? ig_ts_op_list_getitem
+                         : object->kind == IG_TS_LIST ? ig_ts_op_list_getitem
+                         : object->kind == IG_TS_DICT ? ig_ts_op_dict_getitem
+                         : object->kind == IG_TS_STR  ? ig_ts_op_str_getitem
+                                                      : NULL;
+    if (hook) {
+        IG_TRY(check_text(eval, object));
+        return ig_ts_container_run(eval, "[]", hook, pair, 2, out);
     }
     if (object->kind == IG_TS_OBJECT &&
         ig_python_is_container(object->as.object, &class)) {
@@ -419,9 +342,6 @@ ig_status ig_python_item(ig_ts_eval *eval, const ig_ts_value *object,
         subscript one = { .value = *index };
         subscripts list = { .items = &one, .count = 1 };
         return index_tensor(eval, object, &list, out);
-    }
-    if (object->kind == IG_TS_STR) {
-        return text_item(eval, object->as.str, index, out);
     }
     return ig_ts_error(eval, IG_UNSUPPORTED, "takes an item of %s",
                        ig_ts_kind_name(object));
@@ -452,21 +372,6 @@ ig_status ig_python_subscript(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
 
 /* ---- writing ---- */
 
-static ig_status write_sequence(ig_ts_eval *eval, ig_ts_list *list,
-                                const ig_ts_value *index, ig_ts_value value) {
-    int64_t i;
-    IG_TRY(known_index(eval, index, 0, &i));
-    i = i < 0 ? i + (int64_t)list->count : i;
-    if (list->poison) {
-        return ig_ts_refuse_poison(eval, "uses a list that", list->poison);
-    }
-    if (i < 0 || (uint64_t)i >= list->count) {
-        return ig_ts_raise(eval, "IndexError: list assignment index out of range");
-    }
-    ig_ts_list_set(eval, list, (size_t)i, value);
-    return IG_OK;
-}
-
 ig_status ig_python_assign_item(ig_ts_eval *eval, const ig_ast *target,
                                 ig_ts_value value) {
     const ig_ast *at = target->as.subscript.index;
@@ -485,15 +390,13 @@ ig_status ig_python_assign_item(ig_ts_eval *eval, const ig_ast *target,
     }
     IG_TRY(ig_ts_evaluate(eval, at, &index));
     IG_TRY(ig_ts_use(eval, &index));
-    if (object.kind == IG_TS_LIST) {
-        return write_sequence(eval, object.as.list, &index, value);
-    }
-    if (object.kind != IG_TS_DICT) {
+    bool is_list = object.kind == IG_TS_LIST;
+    if (!is_list && object.kind != IG_TS_DICT) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "assigns to an item of %s",
                            ig_ts_kind_name(&object));
     }
-    IG_TRY(ig_ts_open(eval, &object));
-    IG_TRY(ig_python_known_key(eval, &index));
-    ig_ts_dict_set(eval, object.as.dict, index, value);
-    return IG_OK;
+    ig_ts_value values[3] = { object, index, value }, nothing;
+    return ig_ts_container_run(
+        eval, "[] =", is_list ? ig_ts_op_list_set_item : ig_ts_op_dict_set_item, values,
+        3, &nothing);
 }

@@ -3,7 +3,7 @@
  *
  * As libtorch has it: one letter after the sign, no widths; six digits after the point.
  */
-#include "frontend/torch/builtin/builtin.h"
+#include "frontend/torch/container/container.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Operators on strings: run at import, by bytes as libtorch does.
+/* Texts: run at import, by bytes as libtorch does.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/builtin/builtin.h"
+#include "frontend/torch/container/container.h"
 
 #include "base/writer.h"
 

@@ -1,11 +1,10 @@
-/* Operators on dicts, and what a program asks of its surroundings.
+/* Dicts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/builtin/builtin.h"
+#include "frontend/torch/container/container.h"
 
 #include <assert.h>
-#include <string.h>
 
-static ig_status dict_at(ig_ts_call *call, uint32_t index, ig_ts_dict **out_dict) {
+ig_status ig_ts_dict_at(ig_ts_call *call, uint32_t index, ig_ts_dict **out_dict) {
     assert(index < call->arg_count && "the schema has no such argument");
     ig_ts_value *value = &call->args[index];
     if (value->kind != IG_TS_DICT) {
@@ -17,18 +16,27 @@ static ig_status dict_at(ig_ts_call *call, uint32_t index, ig_ts_dict **out_dict
     return IG_OK;
 }
 
-static ig_status known_key(ig_ts_call *call, uint32_t index) {
-    assert(index < call->arg_count && "the schema has no such argument");
-    const ig_ts_value *key = &call->args[index];
-    bool is_run = ig_ts_is_number(key) && !ig_ts_is_known(key);
-    return is_run ? ig_ts_fail(call, IG_UNSUPPORTED,
-                               "looks up a key that is computed at run time")
-                  : IG_OK;
+/* At most as deep as the key is nested. */
+bool ig_ts_is_key(const ig_ts_value *key) {
+    bool is_key = key->kind != IG_TS_POISON && key->kind != IG_TS_TENSOR &&
+                  (!ig_ts_is_number(key) || ig_ts_is_known(key));
+    for (size_t i = 0; is_key && key->kind == IG_TS_TUPLE && i < key->as.list->count;
+         i++) {
+        is_key = ig_ts_is_key(&key->as.list->items[i]);
+    }
+    return is_key;
+}
+
+ig_status ig_ts_known_key(ig_ts_eval *eval, const ig_ts_value *key) {
+    IG_TRY(ig_ts_use(eval, key));
+    return ig_ts_is_key(key) ? IG_OK
+                             : ig_ts_error(eval, IG_UNSUPPORTED,
+                                           "a key of a dict is known at run time only");
 }
 
 static ig_status find_key(ig_ts_call *call, ig_ts_dict **out_dict, size_t *out_index) {
-    IG_TRY(dict_at(call, 0, out_dict));
-    IG_TRY(known_key(call, 1));
+    IG_TRY(ig_ts_dict_at(call, 0, out_dict));
+    IG_TRY(ig_ts_known_key(call->eval, &call->args[1]));
     *out_index = ig_ts_dict_find(*out_dict, &call->args[1]);
     return IG_OK;
 }
@@ -44,7 +52,7 @@ static ig_status no_key(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_len(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    IG_TRY(dict_at(call, 0, &dict));
+    IG_TRY(ig_ts_dict_at(call, 0, &dict));
     return ig_ts_give_int(call, 0, (int64_t)dict->count);
 }
 
@@ -75,8 +83,8 @@ ig_status ig_ts_op_dict_get(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_set_item(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    IG_TRY(dict_at(call, 0, &dict));
-    IG_TRY(known_key(call, 1));
+    IG_TRY(ig_ts_dict_at(call, 0, &dict));
+    IG_TRY(ig_ts_known_key(call->eval, &call->args[1]));
     ig_ts_dict_set(call->eval, dict, call->args[1], call->args[2]);
     return IG_OK;
 }
@@ -114,28 +122,24 @@ ig_status ig_ts_op_dict_pop(ig_ts_call *call) {
     return IG_OK;
 }
 
-static ig_ts_value pair_of(ig_ts_call *call, const ig_ts_dict *dict, size_t i) {
-    assert(i < dict->count && "an entry of the dict");
-    ig_ts_list *pair = ig_ts_list_create(call->eval, 2);
-    ig_ts_list_add(call->eval, pair, dict->keys[i]);
-    ig_ts_list_add(call->eval, pair, dict->values[i]);
-    return ig_ts_of_tuple(pair);
+static ig_ts_value pair_at(ig_ts_call *call, const ig_ts_dict *dict, size_t i) {
+    return ig_ts_pair_of(call->eval, dict->keys[i], dict->values[i]);
 }
 
 ig_status ig_ts_op_dict_popitem(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    IG_TRY(dict_at(call, 0, &dict));
+    IG_TRY(ig_ts_dict_at(call, 0, &dict));
     if (dict->count == 0) {
         return ig_ts_raise(call->eval, "KeyError: popitem(): the dict is empty");
     }
-    IG_TRY(ig_ts_give_value(call, 0, pair_of(call, dict, dict->count - 1)));
+    IG_TRY(ig_ts_give_value(call, 0, pair_at(call, dict, dict->count - 1)));
     ig_ts_dict_remove(call->eval, dict, dict->count - 1);
     return IG_OK;
 }
 
 ig_status ig_ts_op_dict_clear(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    IG_TRY(dict_at(call, 0, &dict));
+    IG_TRY(ig_ts_dict_at(call, 0, &dict));
     while (dict->count > 0) {
         ig_ts_dict_remove(call->eval, dict, dict->count - 1);
     }
@@ -144,8 +148,8 @@ ig_status ig_ts_op_dict_clear(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_update(ig_ts_call *call) {
     ig_ts_dict *dict = NULL, *from = NULL;
-    IG_TRY(dict_at(call, 0, &dict));
-    IG_TRY(dict_at(call, 1, &from));
+    IG_TRY(ig_ts_dict_at(call, 0, &dict));
+    IG_TRY(ig_ts_dict_at(call, 1, &from));
     for (size_t i = 0; i < from->count; i++) {
         ig_ts_dict_set(call->eval, dict, from->keys[i], from->values[i]);
     }
@@ -154,7 +158,7 @@ ig_status ig_ts_op_dict_update(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_copy(ig_ts_call *call) {
     ig_ts_dict *dict = NULL, *copy = ig_ts_dict_create(call->eval);
-    IG_TRY(dict_at(call, 0, &dict));
+    IG_TRY(ig_ts_dict_at(call, 0, &dict));
     for (size_t i = 0; i < dict->count; i++) {
         ig_ts_dict_set(call->eval, copy, dict->keys[i], dict->values[i]);
     }
@@ -178,11 +182,11 @@ ig_status ig_ts_op_dict_make(ig_ts_call *call) {
 
 static ig_status give_parts(ig_ts_call *call, bool takes_keys, bool takes_values) {
     ig_ts_dict *dict = NULL;
-    IG_TRY(dict_at(call, 0, &dict));
+    IG_TRY(ig_ts_dict_at(call, 0, &dict));
     ig_ts_list *list = ig_ts_list_create(call->eval, dict->count);
     for (size_t i = 0; i < dict->count; i++) {
         ig_ts_list_add(call->eval, list,
-                       takes_keys && takes_values ? pair_of(call, dict, i)
+                       takes_keys && takes_values ? pair_at(call, dict, i)
                        : takes_keys               ? dict->keys[i]
                                                   : dict->values[i]);
     }
@@ -197,90 +201,4 @@ ig_status ig_ts_op_dict_values(ig_ts_call *call) {
 }
 ig_status ig_ts_op_dict_items(ig_ts_call *call) {
     return give_parts(call, true, true);
-}
-
-/* ---- surroundings ---- */
-
-ig_status ig_ts_op_raise(ig_ts_call *call) {
-    ig_str message = { "", 0 }, class = { "", 0 };
-    if (call->args[0].kind == IG_TS_STR) {
-        message = call->args[0].as.str;
-    }
-    if (!ig_ts_is_none(call, 1) && call->args[1].kind == IG_TS_STR) {
-        class = call->args[1].as.str;
-    }
-    const char *dot = class.size ? memrchr(class.data, '.', class.size) : NULL;
-    if (dot) {
-        class.size -= (size_t)(dot + 1 - class.data);
-        class.data = dot + 1;
-    }
-    return ig_ts_raise(call->eval,
-                       ig_arena_printf(call->arena, "%.*s%s%.*s", IG_STR_ARG(class),
-                                       class.size ? ": " : "", IG_STR_ARG(message)));
-}
-
-ig_status ig_ts_op_nothing(ig_ts_call *call) {
-    (void)call;
-    return IG_OK;
-}
-
-ig_status ig_ts_op_known_false(ig_ts_call *call) {
-    return ig_ts_give_bool(call, 0, false);
-}
-ig_status ig_ts_op_known_true(ig_ts_call *call) {
-    return ig_ts_give_bool(call, 0, true);
-}
-
-ig_status ig_ts_op_unwrap(ig_ts_call *call) {
-    if (call->args[0].kind == IG_TS_NONE) {
-        return ig_ts_raise(call->eval, "AssertionError: Unwrapping null optional");
-    }
-    return ig_ts_give_arg(call, 0, 0);
-}
-
-/* "cuda" and 1 of "cuda:1". */
-static ig_str device_name(const ig_ts_value *device, int64_t *out_index) {
-    ig_str text = device->as.str;
-    const char *colon = text.size ? memchr(text.data, ':', text.size) : NULL;
-    *out_index = -1;
-    if (colon) {
-        ig_str number = { colon + 1, (size_t)(text.data + text.size - colon - 1) };
-        if (!ig_str_to_i64(number, out_index)) {
-            *out_index = -1;
-        }
-        text.size = (size_t)(colon - text.data);
-    }
-    return text;
-}
-
-ig_status ig_ts_op_device_type(ig_ts_call *call) {
-    int64_t index = 0;
-    ig_str text = { "", 0 };
-    IG_TRY(ig_ts_str(call, 0, &text));
-    return ig_ts_give_str(call, 0, device_name(&call->args[0], &index));
-}
-
-ig_status ig_ts_op_device_index(ig_ts_call *call) {
-    int64_t index = 0;
-    ig_str text = { "", 0 };
-    IG_TRY(ig_ts_str(call, 0, &text));
-    (void)device_name(&call->args[0], &index);
-    return index < 0 ? ig_ts_give_value(call, 0, ig_ts_none())
-                     : ig_ts_give_int(call, 0, index);
-}
-
-/* Every tensor is where the program runs: programs are not told apart by devices. */
-static ig_status give_device(ig_ts_call *call, ig_str name) {
-    ig_ts_value device = { .kind = IG_TS_DEVICE, .as.str = name };
-    return ig_ts_give_value(call, 0, device);
-}
-
-ig_status ig_ts_op_tensor_device(ig_ts_call *call) {
-    return give_device(call, IG_STR("cpu"));
-}
-
-ig_status ig_ts_op_device_of(ig_ts_call *call) {
-    ig_str name = { "", 0 };
-    IG_TRY(ig_ts_str(call, 0, &name));
-    return give_device(call, name);
 }

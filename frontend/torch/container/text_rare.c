@@ -1,15 +1,9 @@
 /* Less usual methods of strings: run at import.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/eval/op.h"
-
-#include "frontend/torch/eval/eval.h"
+#include "frontend/torch/container/container.h"
 
 #include <assert.h>
 #include <string.h>
-
-#define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
-#include "frontend/torch/builtin/text.def"
-#undef OP
 
 static ig_str part_of_text(ig_str s, size_t from, size_t to) {
     assert(from <= to && to <= s.size && "a part of the string");
