@@ -3,14 +3,28 @@
  *
  * The graph of an exported program is flat: parameters, buffers, constants and the
  * leaves of the arguments go in, mutated buffers and the leaves of the result come out.
- * Here the method `forward` is written around it, which takes and gives what the Python
- * module did.
+ * Here is the method `forward` around it, which takes and gives what the Python module
+ * did.
  */
 #ifndef IG_FRONTEND_PT2_CALL_H
 #define IG_FRONTEND_PT2_CALL_H
 
-#include "frontend/pt2/source.h"
+#include "base/vec.h"
+#include "frontend/pt2/spec.h"
 #include "frontend/torch/eval/program.h"
+
+/* A parameter, buffer or constant of the module. */
+typedef struct ig_pt2_held {
+    const char *name, *attribute;
+} ig_pt2_held;
+
+/* What the graph gives: a leaf of the result, or what a buffer or an argument becomes.
+ */
+typedef struct ig_pt2_output {
+    const ig_json *leaf;        /* an Argument; NULL: it is none */
+    const char *target, *value; /* what becomes what */
+    bool is_input;              /* `target` is an input of the graph, else a buffer */
+} ig_pt2_output;
 
 /* A parameter of forward. */
 typedef struct ig_pt2_parameter {
@@ -18,13 +32,34 @@ typedef struct ig_pt2_parameter {
     const char *tree; /* as ig_node_parse reads it: "f32[s0, 16]", "{\"x\": f32[3]}" */
 } ig_pt2_parameter;
 
-typedef struct ig_pt2_call {
+typedef struct ig_pt2_program {
+    ig_pt2_reader reader;
+    const ig_json *graph, *signature;
+    const ig_json *records; /* fields of named tuples */
+    ig_pt2_spec in, out;
+    IG_VEC(ig_pt2_held) held;
+    IG_VEC(const ig_json *) leaves; /* of the arguments, in order */
+    IG_VEC(ig_pt2_output) outputs;
     IG_VEC(ig_pt2_parameter) parameters;
     IG_VEC(ig_ts_range) ranges;
-} ig_pt2_call;
+} ig_pt2_program;
 
-/* Writes class `name` with method forward.  `exported` is the program's JSON. */
-ig_status ig_pt2_write_class(ig_pt2_source *source, const char *name,
-                             const ig_json *exported, ig_pt2_call *out_call);
+/* Reads how the program is called; `exported` is its JSON, and `program` is zero but
+ * for the reader. */
+ig_status ig_pt2_read_call(ig_pt2_program *program, const ig_json *exported);
+
+/* Parts of TorchRec's objects that are not supported. */
+#define IG_PT2_OTHER_PARTS \
+    "a %s with strides by key or with inverse indices is not supported yet"
+
+/* A constant that stands among the leaves of the arguments, as trees have it. */
+ig_status ig_pt2_put_constant(const ig_pt2_reader *reader, const ig_json *argument,
+                              ig_writer *out);
+
+/* The name of the class that stands for the program (forward.c). */
+extern const char ig_pt2_class[];
+/* Adds it with its method `forward`, and the classes of named tuples.  `user` is the
+ * program; see ig_ts_program. */
+void ig_pt2_declare(void *user, struct ig_code *code);
 
 #endif

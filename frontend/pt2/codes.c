@@ -50,60 +50,57 @@ int64_t ig_pt2_memory_format_code(int64_t code) {
     return code > 0 && code < (int64_t)IG_COUNT_OF(codes) ? codes[code] : -1;
 }
 
-static const struct form_row {
-    const char *target, *form;
-} form_rows[] = {
-    { "_operator.add", "torch.add($0, $1)" },
-    { "_operator.sub", "torch.sub($0, $1)" },
-    { "_operator.mul", "torch.mul($0, $1)" },
-    { "_operator.floordiv", "torch.floordiv($0, $1)" },
-    { "_operator.truediv", "torch.div($0, $1)" },
-    { "_operator.mod", "torch.remainder($0, $1)" },
-    { "_operator.pow", "ops.aten.pow.int_to_int($0, $1)" },
-    { "_operator.neg", "torch.neg($0)" },
-    { "_operator.pos", "$0" },
-    { "_operator.eq", "torch.eq($0, $1)" },
-    { "_operator.ne", "torch.ne($0, $1)" },
-    { "_operator.lt", "torch.lt($0, $1)" },
-    { "_operator.le", "torch.le($0, $1)" },
-    { "_operator.gt", "torch.gt($0, $1)" },
-    { "_operator.ge", "torch.ge($0, $1)" },
-    { "_operator.and_", "torch.__and__($0, $1)" },
-    { "_operator.or_", "torch.__or__($0, $1)" },
-    { "_operator.not_", "torch.__not__($0)" },
-    { "_operator.lshift", "torch.__lshift__($0, $1)" },
-    { "_operator.rshift", "torch.__rshift__($0, $1)" },
-    { "math.trunc", "int($0)" },
-    { "math.ceil", "torch.ceil($0)" },
-    { "math.floor", "torch.floor($0)" },
-    { "torch.sym_int", "int($0)" },
-    { "torch.sym_float", "float($0)" },
-    { "torch.sym_not", "torch.__not__($0)" },
-    { "torch.sym_max", "ops.prim.max($0, $1)" },
-    { "torch.sym_min", "ops.prim.min($0, $1)" },
-    { "torch.sym_ite", "$1 if $0 else $2" },
-    { "torch._sym_sqrt", "torch.sqrt($0)" },
-    { "torch.ops.aten.sym_size.int", "torch.size($0, $1)" },
-    { "torch.ops.aten.sym_size.default", "torch.size($0)" },
-    { "torch.ops.aten.sym_numel.default", "torch.numel($0)" },
-    { "torch.ops.aten.sym_stride.int", "torch.stride($0, $1)" },
-    { "torch.ops.aten.sym_stride.default", "torch.stride($0)" },
-    { "torch.ops.aten.sym_storage_offset.default", "torch.storage_offset($0)" },
+static const ig_pt2_form forms[] = {
+    { "_operator.add", "aten::add", 2, 0 },
+    { "_operator.sub", "aten::sub", 2, 0 },
+    { "_operator.mul", "aten::mul", 2, 0 },
+    { "_operator.floordiv", "aten::floordiv", 2, 0 },
+    { "_operator.truediv", "aten::div", 2, 0 },
+    { "_operator.mod", "aten::remainder", 2, 0 },
+    { "_operator.pow", "aten::pow.int_to_int", 2, 0 },
+    { "_operator.neg", "aten::neg", 1, 0 },
+    { "_operator.pos", NULL, 1, IG_PT2_AS_IT_IS },
+    { "_operator.eq", "aten::eq", 2, 0 },
+    { "_operator.ne", "aten::ne", 2, 0 },
+    { "_operator.lt", "aten::lt", 2, 0 },
+    { "_operator.le", "aten::le", 2, 0 },
+    { "_operator.gt", "aten::gt", 2, 0 },
+    { "_operator.ge", "aten::ge", 2, 0 },
+    { "_operator.and_", "aten::__and__", 2, 0 },
+    { "_operator.or_", "aten::__or__", 2, 0 },
+    { "_operator.not_", "aten::__not__", 1, 0 },
+    { "_operator.lshift", "aten::__lshift__", 2, 0 },
+    { "_operator.rshift", "aten::__rshift__", 2, 0 },
+    { "math.trunc", NULL, 1, IG_PT2_TO_INT },
+    { "math.ceil", "aten::ceil", 1, 0 },
+    { "math.floor", "aten::floor", 1, 0 },
+    { "torch.sym_int", NULL, 1, IG_PT2_TO_INT },
+    { "torch.sym_float", NULL, 1, IG_PT2_TO_FLOAT },
+    { "torch.sym_not", "aten::__not__", 1, 0 },
+    { "torch.sym_max", "prim::max", 2, 0 },
+    { "torch.sym_min", "prim::min", 2, 0 },
+    { "torch._sym_sqrt", "aten::sqrt", 1, 0 },
+    { "torch.ops.aten.sym_size.int", "aten::size", 2, 0 },
+    { "torch.ops.aten.sym_size.default", "aten::size", 1, 0 },
+    { "torch.ops.aten.sym_numel.default", "aten::numel", 1, 0 },
+    { "torch.ops.aten.sym_stride.int", "aten::stride", 2, 0 },
+    { "torch.ops.aten.sym_stride.default", "aten::stride", 1, 0 },
+    { "torch.ops.aten.sym_storage_offset.default", "aten::storage_offset", 1, 0 },
     /* What has been found or asked for when the graph was made. */
-    { "torch.ops.aten.sym_constrain_range.default", "" },
-    { "torch.ops.aten.sym_constrain_range_for_size.default", "" },
-    { "torch.ops.aten._assert_tensor_metadata.default", "" },
-    { "torch.ops.aten._functional_assert_tensor_metadata.default", "" },
-    { "torch.ops.aten._assert_scalar.default", "" },
-    { "torch.ops.aten._assert_async.msg", "" },
-    { "torch.ops.aten._assert_async.default", "" },
-    { "torch._check", "" },
+    { "torch.ops.aten.sym_constrain_range.default", NULL, 0, 0 },
+    { "torch.ops.aten.sym_constrain_range_for_size.default", NULL, 0, 0 },
+    { "torch.ops.aten._assert_tensor_metadata.default", NULL, 0, 0 },
+    { "torch.ops.aten._functional_assert_tensor_metadata.default", NULL, 0, 0 },
+    { "torch.ops.aten._assert_scalar.default", NULL, 0, 0 },
+    { "torch.ops.aten._assert_async.msg", NULL, 0, 0 },
+    { "torch.ops.aten._assert_async.default", NULL, 0, 0 },
+    { "torch._check", NULL, 0, 0 },
 };
 
-const char *ig_pt2_form_of(const char *target) {
-    for (size_t i = 0; i < IG_COUNT_OF(form_rows); i++) {
-        if (strcmp(form_rows[i].target, target) == 0) {
-            return form_rows[i].form;
+const ig_pt2_form *ig_pt2_form_of(const char *target) {
+    for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
+        if (strcmp(forms[i].target, target) == 0) {
+            return &forms[i];
         }
     }
     return NULL;

@@ -12,9 +12,15 @@ int64_t ig_pt2_layout_code(int64_t code);
 const char *ig_pt2_layout_name(int64_t code);
 int64_t ig_pt2_memory_format_code(int64_t code);
 
-/* The expression that a function of Python on numbers is, with $0, $1 … for its
- * arguments ("_operator.add" -> "$0 + $1"); "": the node says nothing that has to be
- * done; NULL: the target is none of these. */
-const char *ig_pt2_form_of(const char *target);
+/* A function of Python on numbers: the operator that computes it, of so many
+ * arguments.  None of both: the node says nothing that has to be done. */
+enum { IG_PT2_FORM_ARGUMENTS = 2 };
+typedef struct ig_pt2_form {
+    const char *target, *op;
+    uint32_t arguments;
+    enum { IG_PT2_AS_IT_IS, IG_PT2_TO_INT, IG_PT2_TO_FLOAT } to; /* without operator */
+} ig_pt2_form;
+/* "_operator.add"; NULL: the target is none of these. */
+const ig_pt2_form *ig_pt2_form_of(const char *target);
 
 #endif

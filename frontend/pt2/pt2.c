@@ -3,15 +3,12 @@
 #include "frontend/pt2/pt2.h"
 
 #include "frontend/pt2/call.h"
-#include "frontend/pt2/spec.h"
 #include "frontend/pt2/weights.h"
 
 #include <string.h>
 
 /* The schema's major version: torch's own loader takes no other than its own. */
 enum { NEWEST_MAJOR = 8 };
-
-static const char class_name[] = "ExportedProgram";
 
 /* ---- which model ---- */
 
@@ -90,13 +87,12 @@ static ig_status check_version(ig_archive *archive, const ig_json *exported) {
                               "it does not say the version of its schema");
 }
 
+/* The classes of TorchRec have source; the program itself has none. */
 static ig_status read_source(void *user, const char *name, ig_str *out_text,
                              bool *out_found) {
-    const ig_pt2_source *source = user;
-    bool is_jagged = strcmp(name, ig_pt2_jagged_file) == 0;
-    *out_found = is_jagged || strcmp(name, "__torch__.py") == 0;
-    *out_text = is_jagged ? ig_str_of(ig_pt2_jagged_source)
-                          : ig_writer_str(&source->out);
+    (void)user;
+    *out_found = strcmp(name, ig_pt2_jagged_file) == 0;
+    *out_text = ig_str_of(*out_found ? ig_pt2_jagged_source : "");
     return IG_OK;
 }
 
@@ -111,38 +107,30 @@ static ig_py *make_object(ig_pickle_set *set, ig_py *state) {
     values[0].as.object.state = state;
     values[1].kind = IG_PY_GLOBAL;
     values[1].as.global.module = IG_STR("__torch__");
-    values[1].as.global.name = ig_str_of(class_name);
+    values[1].as.global.name = ig_str_of(ig_pt2_class);
     values[2].kind = IG_PY_TUPLE;
     return values;
 }
 
-static void take_call(ig_arena *arena, const ig_pt2_call *call, ig_ts_program *out) {
-    size_t count = call->parameters.count;
-    const char **trees = IG_NEW_ARRAY(arena, const char *, count + 1);
+static ig_status read_program(ig_ts_program *out, const ig_json *exported) {
+    ig_archive *archive = out->archive;
+    ig_pt2_program *program = IG_NEW(archive->arena, ig_pt2_program);
+    program->reader =
+        (ig_pt2_reader){ archive->context, archive->arena, { .file = archive->file } };
+    IG_TRY(ig_pt2_read_call(program, exported));
+    size_t count = program->parameters.count;
+    const char **trees = IG_NEW_ARRAY(archive->arena, const char *, count + 1);
     for (size_t i = 0; i < count; i++) {
-        trees[i] = call->parameters.items[i].tree;
+        trees[i] = program->parameters.items[i].tree;
     }
     out->trees = trees;
     out->tree_count = count;
-    out->ranges = call->ranges.items;
-    out->range_count = call->ranges.count;
-}
-
-static ig_status write_program(ig_ts_program *program, const ig_archive_entry *entry,
-                               const ig_json *exported) {
-    ig_archive *archive = program->archive;
-    ig_pt2_source *source = IG_NEW(archive->arena, ig_pt2_source);
-    ig_pt2_call call;
-    ig_pt2_source_init(source, archive->context, archive->arena, archive->file);
-    (void)entry;
-    IG_TRY(ig_pt2_write_class(source, class_name, exported, &call));
-    take_call(archive->arena, &call, program);
-    program->nodes = source->nodes.items;
-    program->modules = source->modules.items;
-    program->node_count = source->nodes.count;
-    program->code_folder = "";
-    program->read = read_source;
-    program->user = source;
+    out->ranges = program->ranges.items;
+    out->range_count = program->ranges.count;
+    out->code_folder = "";
+    out->read = read_source;
+    out->declare = ig_pt2_declare;
+    out->user = program;
     return IG_OK;
 }
 
@@ -166,7 +154,7 @@ static ig_status open_pt2(ig_context *context, ig_arena *arena, const char *file
     ig_location where = ig_archive_where(archive, entry);
     IG_TRY(ig_json_read(context, arena, &where, text, &exported));
     IG_TRY(check_version(archive, exported));
-    IG_TRY(write_program(out_program, entry, exported));
+    IG_TRY(read_program(out_program, exported));
     IG_TRY(ig_pt2_weights(archive, out_program->pickles, model, &state));
     out_program->root = make_object(out_program->pickles, state);
     return IG_OK;

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/pt2/spec.h"
 
-#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What is known to be a container of one of our kinds. */
@@ -27,17 +28,14 @@ static const char *after_dot(const char *path) {
     return dot ? dot + 1 : path;
 }
 
-/* A key as a literal of the dialect. */
-static const char *key_text(ig_arena *arena, const ig_json *key) {
-    ig_writer out;
-    int64_t number;
-    ig_writer_init(&out, arena);
-    if (ig_json_int(key, &number)) {
-        ig_put(&out, "%lld", (long long)number);
-    } else {
-        ig_put_quoted(&out, ig_str_of(ig_json_text(key)));
-    }
-    return out.data;
+ig_status ig_pt2_report(const ig_pt2_reader *reader, ig_status status,
+                        const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return ig_error(&reader->context->diag, status, &reader->where, "%s", text);
 }
 
 static bool are_strings(const ig_json *list) {
@@ -70,48 +68,34 @@ static const ig_json *fields_of(const ig_json *records, const char *class_name) 
     return ig_json_get(ig_json_get(records, class_name), "field_names");
 }
 
-static ig_status read_spec(ig_pt2_source *source, const ig_json *json,
+static ig_status read_spec(const ig_pt2_reader *reader, const ig_json *json,
                            const ig_json *records, ig_pt2_spec *out);
 
-static ig_status read_children(ig_pt2_source *source, const ig_json *children,
+static ig_status read_children(const ig_pt2_reader *reader, const ig_json *children,
                                const ig_json *records, ig_pt2_spec *out) {
     out->count = ig_json_count(children);
-    out->items = IG_NEW_ARRAY(source->arena, ig_pt2_spec, out->count + 1);
+    out->items = IG_NEW_ARRAY(reader->arena, ig_pt2_spec, out->count + 1);
     for (size_t i = 0; i < out->count; i++) {
-        IG_TRY(read_spec(source, &children->as.list.items[i], records, &out->items[i]));
+        IG_TRY(read_spec(reader, &children->as.list.items[i], records, &out->items[i]));
     }
     return IG_OK;
 }
 
 /* A container whose children have no names, or not as many as there are children, is a
  * tuple. */
-static void name_children(ig_pt2_source *source, const ig_json *keys,
+static void name_children(const ig_pt2_reader *reader, const ig_json *keys,
                           ig_pt2_spec_kind kind, ig_pt2_spec *out) {
     bool has_names = keys && keys->kind == IG_JSON_ARRAY &&
                      ig_json_count(keys) == out->count;
     out->kind = has_names ? kind : IG_PT2_TUPLE;
-    out->keys = IG_NEW_ARRAY(source->arena, const char *, out->count + 1);
+    out->keys = IG_NEW_ARRAY(reader->arena, const ig_json *, out->count + 1);
     for (size_t i = 0; has_names && i < out->count; i++) {
-        const ig_json *key = &keys->as.list.items[i];
-        out->keys[i] = kind == IG_PT2_RECORD ? ig_json_text(key)
-                                             : key_text(source->arena, key);
+        out->keys[i] = &keys->as.list.items[i];
     }
-}
-
-/* A list of keys or of numbers as a literal. */
-static const char *list_text(ig_arena *arena, const ig_json *list) {
-    ig_writer out;
-    ig_writer_init(&out, arena);
-    ig_put_char(&out, '[');
-    for (size_t i = 0; i < ig_json_count(list); i++) {
-        ig_put(&out, "%s%s", i ? ", " : "", key_text(arena, &list->as.list.items[i]));
-    }
-    ig_put_char(&out, ']');
-    return out.data;
 }
 
 /* The context: the keys; of a KeyedTensor, those and the width of each. */
-static ig_status read_jagged(ig_pt2_source *source, const ig_json *context,
+static ig_status read_jagged(const ig_pt2_reader *reader, const ig_json *context,
                              ig_pt2_spec *out) {
     const ig_pt2_jagged *class = out->jagged;
     size_t least = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS, fixed = 0;
@@ -120,24 +104,22 @@ static ig_status read_jagged(ig_pt2_source *source, const ig_json *context,
         is_flat = is_flat && out->items[i].kind == IG_PT2_LEAF;
     }
     if (!is_flat) {
-        return ig_pt2_error(source, IG_UNSUPPORTED,
-                            "%s has other parts than are known: %zu", class->class_name,
-                            out->count);
+        return ig_pt2_report(reader, IG_UNSUPPORTED,
+                             "%s has other parts than are known: %zu",
+                             class->class_name, out->count);
     }
     out->kind = IG_PT2_JAGGED;
-    out->keys = IG_NEW_ARRAY(source->arena, const char *, IG_COUNT_OF(class->fixed));
+    out->keys = IG_NEW_ARRAY(reader->arena, const ig_json *, IG_COUNT_OF(class->fixed));
     for (; fixed < IG_COUNT_OF(class->fixed) && class->fixed[fixed]; fixed++) {
-        bool is_one = !class->is_keyed_tensor;
-        const ig_json *list = is_one ? context
-                              : fixed < ig_json_count(context)
-                                  ? &context->as.list.items[fixed]
-                                  : NULL;
-        out->keys[fixed] = list_text(source->arena, list);
+        out->keys[fixed] = !class->is_keyed_tensor ? context
+                           : fixed < ig_json_count(context)
+                               ? &context->as.list.items[fixed]
+                               : NULL;
     }
     return IG_OK;
 }
 
-static ig_status name_container(ig_pt2_source *source, const char *type,
+static ig_status name_container(const ig_pt2_reader *reader, const char *type,
                                 const ig_json *context, const ig_json *records,
                                 ig_pt2_spec *out) {
     for (size_t i = 0; i < IG_COUNT_OF(type_rows); i++) {
@@ -147,33 +129,33 @@ static ig_status name_container(ig_pt2_source *source, const char *type,
     }
     out->jagged = ig_pt2_jagged_find(type);
     if (out->jagged) {
-        return read_jagged(source, context, out);
+        return read_jagged(reader, context, out);
     }
     if (out->kind == IG_PT2_RECORD) {
         out->class_name = after_dot(ig_json_text(context));
-        name_children(source, fields_of(records, ig_json_text(context)), IG_PT2_RECORD,
+        name_children(reader, fields_of(records, ig_json_text(context)), IG_PT2_RECORD,
                       out);
     } else if (out->kind == IG_PT2_DICT) {
-        name_children(source, keys_of(context), IG_PT2_DICT, out);
+        name_children(reader, keys_of(context), IG_PT2_DICT, out);
     } else if (out->kind == IG_PT2_LEAF) {
-        name_children(source, names_of(context), IG_PT2_DICT, out);
+        name_children(reader, names_of(context), IG_PT2_DICT, out);
     }
     return IG_OK;
 }
 
 /* The context is JSON in a string. */
-static ig_status read_context(ig_pt2_source *source, const ig_json *json,
+static ig_status read_context(const ig_pt2_reader *reader, const ig_json *json,
                               const ig_json **out_context) {
     const ig_json *context = ig_json_get(json, "context");
     ig_str text = ig_str_of(ig_json_text(context));
     *out_context = context;
     bool is_json = text.size && strchr("[{\"", text.data[0]);
-    return is_json ? ig_json_read(source->context, source->arena, &source->where, text,
+    return is_json ? ig_json_read(reader->context, reader->arena, &reader->where, text,
                                   out_context)
                    : IG_OK;
 }
 
-static ig_status read_spec(ig_pt2_source *source, const ig_json *json,
+static ig_status read_spec(const ig_pt2_reader *reader, const ig_json *json,
                            const ig_json *records, ig_pt2_spec *out) {
     const char *type = ig_json_text(ig_json_get(json, "type"));
     const ig_json *context = NULL;
@@ -181,21 +163,21 @@ static ig_status read_spec(ig_pt2_source *source, const ig_json *json,
     if (!*type) {
         return IG_OK;
     }
-    IG_TRY(read_children(source, ig_json_get(json, "children_spec"), records, out));
-    IG_TRY(read_context(source, json, &context));
-    return name_container(source, type, context, records, out);
+    IG_TRY(read_children(reader, ig_json_get(json, "children_spec"), records, out));
+    IG_TRY(read_context(reader, json, &context));
+    return name_container(reader, type, context, records, out);
 }
 
-ig_status ig_pt2_read_spec(ig_pt2_source *source, ig_str text, const ig_json *records,
-                           ig_pt2_spec *out_spec) {
+ig_status ig_pt2_read_spec(const ig_pt2_reader *reader, ig_str text,
+                           const ig_json *records, ig_pt2_spec *out_spec) {
     const ig_json *json;
-    IG_TRY(ig_json_read(source->context, source->arena, &source->where, text, &json));
+    IG_TRY(ig_json_read(reader->context, reader->arena, &reader->where, text, &json));
     if (ig_json_count(json) != 2) {
-        return ig_pt2_error(source, IG_INVALID,
-                            "the tree of its arguments or results is none: '%.60s'",
-                            text.data);
+        return ig_pt2_report(reader, IG_INVALID,
+                             "the tree of its arguments or results is none: '%.60s'",
+                             text.data);
     }
-    return read_spec(source, &json->as.list.items[1], records, out_spec);
+    return read_spec(reader, &json->as.list.items[1], records, out_spec);
 }
 
 size_t ig_pt2_spec_leaves(const ig_pt2_spec *spec) {

@@ -6,13 +6,15 @@
 #ifndef IG_FRONTEND_PT2_SPEC_H
 #define IG_FRONTEND_PT2_SPEC_H
 
-#include "frontend/pt2/source.h"
+#include "frontend/pt2/json.h"
+
+#include "base/writer.h"
 
 typedef enum ig_pt2_spec_kind {
     IG_PT2_LEAF,
     IG_PT2_TUPLE,
     IG_PT2_LIST,
-    IG_PT2_DICT,   /* keys are strings or integers, as the text of literals */
+    IG_PT2_DICT,   /* keys are strings or integers */
     IG_PT2_RECORD, /* a named tuple: keys are its fields */
     IG_PT2_JAGGED, /* an object of TorchRec's; items are its tensors, or None */
 } ig_pt2_spec_kind;
@@ -31,15 +33,25 @@ struct ig_pt2_spec {
     ig_pt2_spec_kind kind;
     const char *class_name;      /* of a RECORD: "Point" */
     const ig_pt2_jagged *jagged; /* of JAGGED; its keys are the fixed fields */
-    const char **keys;
+    const ig_json **keys;
     ig_pt2_spec *items;
     size_t count;
 };
 
+/* Whom reading the program reports to. */
+typedef struct ig_pt2_reader {
+    ig_context *context;
+    ig_arena *arena;
+    ig_location where;
+} ig_pt2_reader;
+
+ig_status ig_pt2_report(const ig_pt2_reader *reader, ig_status status,
+                        const char *format, ...) IG_PRINTF(3, 4);
+
 /* Reads the text of a tree.  `records` says the fields of named tuples
  * (treespec_namedtuple_fields), and may be NULL. */
-ig_status ig_pt2_read_spec(ig_pt2_source *source, ig_str text, const ig_json *records,
-                           ig_pt2_spec *out_spec);
+ig_status ig_pt2_read_spec(const ig_pt2_reader *reader, ig_str text,
+                           const ig_json *records, ig_pt2_spec *out_spec);
 size_t ig_pt2_spec_leaves(const ig_pt2_spec *spec);
 
 /* ---- TorchRec's classes (jagged.c) ---- */

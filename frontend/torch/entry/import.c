@@ -182,6 +182,9 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
     ig_code_init(&code, context, &module->arena, file, program.code_folder);
     code.read = program.read;
     code.user = program.user;
+    if (program.declare) {
+        program.declare(program.user, &code);
+    }
     ig_ts_eval eval = { .context = context,
                         .module = module,
                         .arena = arena,
@@ -191,9 +194,6 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .code = &code,
                         .fixes_rowwise_mean = options && options->fixes_rowwise_mean,
                         .version = program.version,
-                        .nodes = program.nodes,
-                        .modules = program.modules,
-                        .node_count = program.node_count,
                         .table = &ig_ts_operators,
                         .splits = &way->splits };
     ig_map_init(&eval.loaded, arena);

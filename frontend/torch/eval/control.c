@@ -135,10 +135,13 @@ static ig_status set_target(ig_ts_eval *eval, const ig_ast *target, ig_ts_value 
     return IG_OK;
 }
 
-static ig_status run_trips(ig_ts_eval *eval, const ig_ast *node, int64_t trips) {
+static ig_status run_known_trips(ig_ts_eval *eval, const ig_ts_loop *loop,
+                                 int64_t trips) {
+    ig_ts_value test;
     for (int64_t i = 0; i < trips && !eval->frame->has_returned; i++) {
-        IG_TRY(set_target(eval, node->as.loop.target, ig_ts_of_int(i)));
-        IG_TRY(ig_ts_run_block(eval, node->as.loop.body));
+        IG_TRY(set_target(eval, loop->target, ig_ts_of_int(i)));
+        IG_TRY(loop->run ? loop->run(eval, loop->user, &test)
+                         : ig_ts_run_block(eval, loop->body));
     }
     return IG_OK;
 }
@@ -184,6 +187,22 @@ static ig_status read_trips(ig_ts_eval *eval, ig_ts_value *trips, ig_value **out
     return IG_OK;
 }
 
+ig_status ig_ts_run_trips(ig_ts_eval *eval, ig_ts_value trips, ig_ts_loop *loop) {
+    IG_TRY(ig_ts_use(eval, &trips));
+    if (trips.kind != IG_TS_INT) {
+        return ig_ts_error(eval, IG_INVALID, "range takes %s", ig_ts_kind_name(&trips));
+    }
+    if (trips.form == IG_TS_KNOWN && trips.as.i <= UNROLL_MAX) {
+        return run_known_trips(eval, loop, trips.as.i);
+    }
+    if (trips.form == IG_TS_KNOWN && trips.as.i > eval->context->limits.loop_trips) {
+        return ig_ts_error_limit(eval, IG_LIMIT_loop_trips, "the number of trips");
+    }
+    IG_TRY(check_target(eval, loop->target));
+    IG_TRY(read_trips(eval, &trips, &loop->trips));
+    return ig_ts_loop_build(eval, loop);
+}
+
 ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
     const ig_ast *count = range_count(node->as.loop.iterable);
     ig_ts_value trips;
@@ -191,20 +210,8 @@ ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
         return run_items(eval, node);
     }
     IG_TRY(ig_ts_evaluate(eval, count, &trips));
-    IG_TRY(ig_ts_use(eval, &trips));
-    if (trips.kind != IG_TS_INT) {
-        return ig_ts_error(eval, IG_INVALID, "range takes %s", ig_ts_kind_name(&trips));
-    }
-    if (trips.form == IG_TS_KNOWN && trips.as.i <= UNROLL_MAX) {
-        return run_trips(eval, node, trips.as.i);
-    }
-    if (trips.form == IG_TS_KNOWN && trips.as.i > eval->context->limits.loop_trips) {
-        return ig_ts_error_limit(eval, IG_LIMIT_loop_trips, "the number of trips");
-    }
-    IG_TRY(check_target(eval, node->as.loop.target));
     ig_ts_loop loop = { .node = node,
                         .target = node->as.loop.target,
                         .body = node->as.loop.body };
-    IG_TRY(read_trips(eval, &trips, &loop.trips));
-    return ig_ts_loop_build(eval, &loop);
+    return ig_ts_run_trips(eval, trips, &loop);
 }

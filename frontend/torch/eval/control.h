@@ -38,9 +38,15 @@ typedef struct ig_ts_loop {
     ig_ast_list body;
     ig_value *condition; /* while: of the first trip; else NULL */
     ig_value *trips;     /* for: i64[]; else NULL */
+    /* Of a loop without source, in the place of `test` and `body`: makes a trip.
+     * *out_test is true, and is the run's to set where the loop is a `while`. */
+    ig_status (*run)(ig_ts_eval *eval, void *user, ig_ts_value *out_test);
+    void *user;
 } ig_ts_loop;
 
 ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop);
+/* So many trips of a `for`: run one by one where they are known and not too many. */
+ig_status ig_ts_run_trips(ig_ts_eval *eval, ig_ts_value trips, ig_ts_loop *loop);
 
 /* ---- two states made one (merge.c) ---- */
 
@@ -69,5 +75,16 @@ void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
 
 /* The run fails unless `condition` is `wanted` (raise.c). */
 void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted);
+
+/* ---- functions without source: the graph of a .pt2 file ---- */
+
+typedef struct ig_ts_look ig_ts_look;
+typedef struct ig_ts_native {
+    /* The present frame holds the parameters, and takes the result. */
+    ig_status (*run)(ig_ts_eval *eval, void *user);
+    /* Tells ig_ts_survey_call what operators it calls. */
+    void (*survey)(ig_ts_eval *eval, void *user, ig_ts_look *look);
+    void *user;
+} ig_ts_native;
 
 #endif

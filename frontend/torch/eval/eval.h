@@ -53,6 +53,7 @@ struct ig_ts_frame {
     ig_ts_value result;
     bool has_returned;
     uint32_t line;
+    const char *node, *module;     /* at hand, in a function without source; or NULL */
     struct ig_python_scope *plain; /* of plain Python; NULL: of the dialect */
 };
 
@@ -114,9 +115,6 @@ struct ig_ts_eval {
     uint64_t steps;     /* statements and expressions so far: bounded */
     uint32_t names;     /* that the list of the next call is unpacked into; 0: none */
     int64_t version;
-    const char *const *nodes; /* by line of the source; see ig_ts_program */
-    const char *const *modules;
-    size_t node_count;
     ig_map loaded;            /* ig_py -> ig_ts_value */
     ig_map storages;          /* ig_py_storage -> views of it (weight.c) */
     ig_map enums;             /* "class.NAME" -> ig_ts_object */

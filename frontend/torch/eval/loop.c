@@ -263,12 +263,13 @@ static ig_status run_body(building *b) {
         ig_ts_name_set(eval, eval->frame, loop->target->as.name,
                        ig_ts_of_run(IG_TS_INT, body->args[0]));
     }
-    IG_TRY(ig_ts_run_block(eval, loop->body));
+    test = ig_ts_of_bool(true);
+    IG_TRY(loop->run ? loop->run(eval, loop->user, &test)
+                     : ig_ts_run_block(eval, loop->body));
     if (eval->frame->has_returned) {
         return ig_ts_error(eval, IG_UNSUPPORTED,
                            "returns from within a loop that a run-time condition ends");
     }
-    test = ig_ts_of_bool(true);
     if (loop->test && eval->frame->plain) {
         IG_TRY(eval->plain->condition(eval, loop->test, &test));
     } else if (loop->test) {

@@ -52,9 +52,14 @@ static void report_rest(ig_ts_eval *eval, const ig_ts_lack *const *lacks,
                   "%zu further operators are not supported yet: %s", count, w.data);
 }
 
+static bool is_same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static bool is_at(const ig_ts_lack *lack, const ig_location *where) {
-    return lack->first.line == where->line && lack->first.file && where->file &&
-           strcmp(lack->first.file, where->file) == 0;
+    return lack->first.line == where->line && lack->first.file &&
+           is_same_text(lack->first.file, where->file) &&
+           is_same_text(lack->first.node, where->node);
 }
 
 /* The one at a call that no overload takes, or NULL. */

@@ -9,7 +9,8 @@
 #ifndef IG_FRONTEND_TORCH_EVAL_MISSING_H
 #define IG_FRONTEND_TORCH_EVAL_MISSING_H
 
-#include "frontend/torch/eval/eval.h"
+#include "frontend/torch/eval/control.h"
+#include "frontend/torch/language/overload.h"
 
 /* An operator without any row; `where` is the call. */
 ig_status ig_ts_report_missing(ig_ts_eval *eval, const char *name,
@@ -30,6 +31,11 @@ typedef struct ig_ts_lack {
 typedef struct ig_ts_lacks {
     ig_map by_label; /* -> ig_ts_lack, in order of appearance */
 } ig_ts_lacks;
+
+/* An operator that a function without source calls at `where`, with arguments of these
+ * types. */
+void ig_ts_survey_call(ig_ts_look *look, const char *name, const ig_call_shape *shape,
+                       const ig_location *where);
 
 /* Looks through the functions that the entry may reach (survey.c). */
 ig_status ig_ts_survey(ig_ts_eval *eval, ig_ts_lacks *out);

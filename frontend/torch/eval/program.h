@@ -24,6 +24,7 @@ typedef struct ig_ts_range {
     int64_t min, max;
 } ig_ts_range;
 
+struct ig_code;
 struct ig_ts_source;
 
 /* Sources of plain Python, where a program's classes are written in it. */
@@ -60,11 +61,8 @@ typedef struct ig_ts_program {
     size_t tree_count;
     const struct ig_ts_range *ranges;
     size_t range_count;
-    /* By line of the source, what it stands for in the file ("linear_3"), for messages;
-     * NULL: the file holds the source itself. */
-    const char *const *nodes;
-    const char *const *modules; /* of the same lines: "layers.0.lin", or NULL */
-    size_t node_count;
+    /* Adds the classes that have no source; NULL: there are none. */
+    void (*declare)(void *user, struct ig_code *code);
     /* The source file of that name (folder included); *out_found false: there is
      * none. */
     ig_status (*read)(void *user, const char *name, ig_str *out_text, bool *out_found);

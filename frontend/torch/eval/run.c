@@ -30,10 +30,10 @@ ig_location ig_ts_where(const ig_ts_eval *eval) {
     if (!frame) {
         return (ig_location){ .file = eval->file };
     }
-    if (frame->line < eval->node_count && eval->nodes[frame->line]) {
+    if (frame->node) {
         return (ig_location){ .file = eval->file,
-                              .node = eval->nodes[frame->line],
-                              .scope = eval->modules[frame->line] };
+                              .node = frame->node,
+                              .scope = frame->module };
     }
     return (ig_location){ .file = frame->file,
                           .graph = frame->label,
@@ -411,7 +411,8 @@ ig_status ig_ts_call_function(ig_ts_eval *eval, const ig_ts_function *function,
     if (function->plain || (function->function && function->function->plain)) {
         return eval->plain->call(eval, function, arguments, out_value);
     }
-    if (!node) {
+    const ig_ts_native *native = function->function ? function->function->native : NULL;
+    if (!node && !native) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "calls a value that is no function");
     }
     if (eval->depth >= CALL_DEPTH) {
@@ -424,7 +425,8 @@ ig_status ig_ts_call_function(ig_ts_eval *eval, const ig_ts_function *function,
     }
     eval->frame = frame;
     eval->depth++;
-    ig_status status = ig_ts_run_block(eval, node->as.def->body);
+    ig_status status = native ? native->run(eval, native->user)
+                              : ig_ts_run_block(eval, node->as.def->body);
     eval->depth--;
     eval->frame = frame->caller;
     *out_value = frame->result;

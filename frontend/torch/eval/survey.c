@@ -28,7 +28,8 @@ typedef struct visit {
     ig_ts_object *self;
 } visit;
 
-typedef struct survey {
+typedef struct ig_ts_look survey;
+struct ig_ts_look {
     ig_ts_eval *eval;
     ig_ts_lacks *lacks;
     IG_VEC(visit) queue;
@@ -40,7 +41,8 @@ typedef struct survey {
     const ig_ts_object *self;
     ig_map names; /* IG_MAP_PTR(name) -> known */
     uint32_t line;
-} survey;
+    const ig_location *where; /* in a function without source; else NULL */
+};
 
 static known survey_expression(survey *s, const ig_ast *node);
 static void survey_block(survey *s, ig_ast_list body);
@@ -83,7 +85,7 @@ static const ig_script_type *certain_type(const known *value) {
 /* ---- calls of functions ---- */
 
 static void queue_function(survey *s, const ig_function *function, ig_ts_object *self) {
-    if (!function || !function->node || function->plain) {
+    if (!function || !(function->node || function->native) || function->plain) {
         return; /* names of plain Python tell nothing before it is run */
     }
     const char *key = ig_arena_printf(s->eval->arena, "%p %p", (const void *)function,
@@ -144,6 +146,10 @@ static void note_lack(survey *s, const char *label, bool is_overload) {
                            .graph = ig_code_plain_name(eval->code, s->function->name),
                            .line = s->line };
         lack->module = s->self ? s->self->path : NULL;
+        if (s->where) {
+            lack->first = *s->where;
+            lack->module = s->where->scope;
+        }
         ig_map_set(&s->lacks->by_label, ig_str_of(lack->label), lack);
     }
     lack->count++;
@@ -241,6 +247,14 @@ static known call_operator(survey *s, const char *name, const ig_call_shape *giv
     }
     note_lack(s, from.is_any ? call_label(s, name, given) : name, from.is_any);
     return (known){ 0 };
+}
+
+void ig_ts_survey_call(ig_ts_look *look, const char *name, const ig_call_shape *shape,
+                       const ig_location *where) {
+    look->where = where;
+    look->nodes++;
+    call_operator(look, name, shape);
+    look->where = NULL;
 }
 
 /* Looks through the arguments; `self` (or NULL) comes before them. */
@@ -615,6 +629,10 @@ static void survey_function(survey *s, const visit *at) {
             value.object = at->self;
         }
         set_name(s, function->params[i].name, value);
+    }
+    if (function->native) {
+        function->native->survey(s->eval, function->native->user, s);
+        return;
     }
     survey_block(s, function->node->as.def->body);
 }

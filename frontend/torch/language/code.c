@@ -134,6 +134,18 @@ static ig_definition *make_custom(ig_code *code, const char *name) {
     return definition;
 }
 
+void ig_code_add_class(ig_code *code, ig_class *class) {
+    assert(class->name && "a class has a qualified name");
+    ig_definition *definition = IG_NEW(code->arena, ig_definition);
+    definition->name = class->name;
+    definition->file = class->file;
+    definition->class = class;
+    class->type = ig_script_type_class(&code->types, class->name);
+    if (!ig_map_get(&code->definitions, ig_str_of(class->name))) {
+        ig_map_set(&code->definitions, ig_str_of(class->name), definition);
+    }
+}
+
 ig_status ig_code_define(ig_code *code, const char *name,
                          ig_definition **out_definition) {
     *out_definition = ig_map_get(&code->definitions, ig_str_of(name));

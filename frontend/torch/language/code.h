@@ -63,6 +63,7 @@ struct ig_function {
     size_t param_count;
     const ig_script_type *returns;       /* NULL: not written */
     const struct ig_python_thing *plain; /* of plain Python; NULL: of the dialect */
+    const struct ig_ts_native *native;   /* what runs it, where it has no source */
 };
 
 struct ig_class {
@@ -104,6 +105,8 @@ struct ig_code {
 void ig_code_init(ig_code *code, ig_context *context, ig_arena *arena, const char *file,
                   const char *folder);
 
+/* A class that no file holds, under its qualified name; the first of a name stays. */
+void ig_code_add_class(ig_code *code, ig_class *class);
 /* The class or function of a qualified name; both NULL: there is none.  A file with a
  * defect is an error. */
 ig_status ig_code_find(ig_code *code, const char *name, const ig_class **out_class,

@@ -287,7 +287,8 @@ ig_status ig_code_build(ig_code *code, ig_definition *definition) {
 
 const ig_function *ig_class_method(const ig_class *class, const char *name) {
     for (size_t i = 0; i < class->method_count; i++) {
-        if (strcmp(class->methods[i].node->as.def->name, name) == 0) {
+        const char *dot = strrchr(class->methods[i].name, '.');
+        if (dot && strcmp(dot + 1, name) == 0) {
             return &class->methods[i];
         }
     }

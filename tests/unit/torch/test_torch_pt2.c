@@ -215,6 +215,19 @@ static void close_program(exported *p) {
     "{'name': '_self_base_index', 'arg': {'as_int': " index "}}, " \
     "{'name': '_all_bases', 'arg': {'as_tensors': [{'name': '%s'}]}}" more
 
+/* A graph in the node that calls two operators that are none. */
+#define UNKNOWN(name, from, to)                        \
+    "{'target': 'torch.ops.aten." name ".default', "   \
+    "'outputs': [{'as_tensor': {'name': '" to "'}}], " \
+    "'inputs': [{'name': 'self', 'arg': {'as_tensor': {'name': '" from "'}}}]}"
+#define TWO_UNKNOWN                                             \
+    "{'name': '', 'arg': {'as_graph': {'name': 'g', 'graph': {" \
+    "'inputs': [{'as_tensor': {'name': 'a'}}], "                \
+    "'outputs': [{'as_tensor': {'name': 'c'}}], "               \
+    "'nodes': [" UNKNOWN("frobnicate", "a", "b") ", " UNKNOWN(  \
+        "fumble", "b", "c") "]}}}}, "                           \
+                            "{'name': '', 'arg': {'as_tensor': {'name': '%s'}}}"
+
 static const recipe relu = { 8, SYM("s0"), RELU, "x", "y", NULL };
 
 TEST(a_program_says_the_types_of_its_inputs) {
@@ -258,6 +271,12 @@ TEST(what_is_wrong_is_told_and_nothing_is_run) {
         { { 8, SYM("s0"), "torch.ops.aten.frobnicate.default", "x", "y", NULL },
           IG_UNSUPPORTED,
           "aten::frobnicate" },
+        { { 8, SYM("s0"), "torch.ops.higher_order.wrap", "x", "y", TWO_UNKNOWN },
+          IG_UNSUPPORTED,
+          "node 'b': operator aten::frobnicate" },
+        { { 8, SYM("s0"), "torch.ops.higher_order.wrap", "x", "y", TWO_UNKNOWN },
+          IG_UNSUPPORTED,
+          "node 'c': operator aten::fumble" },
         { { 8, SYM("s0"), "os.system", "x", "y", NULL },
           IG_UNSUPPORTED,
           "function os.system" },
