@@ -15,7 +15,14 @@ ig_shard ig_shard_at(const ig_op *op, uint32_t number) {
 uint32_t ig_list_stride(const ig_op *op) {
     bool is_known = op->code == IG_OP_all_to_all &&
                     ig_attr_int(op, IG_all_to_all_known, 0);
-    return is_known ? 3 : 2;
+    bool is_whole = op->code == IG_OP_all_reduce || op->code == IG_OP_all_gather;
+    return is_whole ? 1 : is_known ? 3 : 2;
+}
+
+int64_t ig_collective_world(const ig_op *op) {
+    return op->code == IG_OP_all_reduce   ? ig_attr_int(op, IG_all_reduce_world, 0)
+           : op->code == IG_OP_all_gather ? ig_attr_int(op, IG_all_gather_world, 0)
+                                          : 0;
 }
 
 uint32_t ig_list_count(const ig_op *op) {

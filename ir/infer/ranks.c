@@ -5,6 +5,8 @@
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
 
+#include <string.h>
+
 static bool is_inside(int64_t first, int64_t count, int64_t most) {
     return first >= 0 && count >= 0 && first <= most && count <= most - first;
 }
@@ -253,6 +255,47 @@ ig_status ig_infer_reduce_scatter(ig_op *op, const ig_type **out_types) {
     for (uint32_t i = 0; i < 2 * pairs; i += 2) {
         IG_TRY(ig_check_float(op, i));
         out_types[i / 2] = type_received(op, i, i / 2);
+    }
+    return IG_OK;
+}
+
+/* ---- collectives of whole tensors ---- */
+
+static ig_status check_whole(const ig_op *op, int64_t world) {
+    if (op->result_count != op->operand_count) {
+        return INFER_ERROR(op, "it wants a result for each of %u operands, not %u",
+                           op->operand_count, op->result_count);
+    }
+    if (world < 1 || world > IG_SHARD_WORLD_MAX) {
+        return INFER_ERROR(op, "there is no world of %lld ranks; 1 to %d can be",
+                           (long long)world, IG_SHARD_WORLD_MAX);
+    }
+    return ig_check_tensors(op);
+}
+
+ig_status ig_infer_all_reduce(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_whole(op, ig_attr_int(op, IG_all_reduce_world, 0)));
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        IG_TRY(ig_check_float(op, i));
+        out_types[i] = ig_operand_type(op, i);
+    }
+    return IG_OK;
+}
+
+ig_status ig_infer_all_gather(ig_op *op, const ig_type **out_types) {
+    ig_module *module = ig_op_module(op);
+    int64_t world = ig_attr_int(op, IG_all_gather_world, 0);
+    IG_TRY(check_whole(op, world));
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_type *mine = ig_operand_type(op, i);
+        if (mine->rank < 1) {
+            return INFER_ERROR(op, "operand %u is %s, expected rank 1 or more", i,
+                               ig_operand_text(op, i));
+        }
+        ig_dim dims[IG_TENSOR_RANK];
+        memcpy(dims, mine->dims, mine->rank * sizeof *dims);
+        dims[0] = ig_dim_mul(module, ig_dim_const(module, world), dims[0]);
+        out_types[i] = ig_type_with_dims(module, mine, mine->rank, dims);
     }
     return IG_OK;
 }

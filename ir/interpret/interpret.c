@@ -9,6 +9,7 @@
 
 #include "ir/fold/fold.h"
 #include "ir/interpret/run.h"
+#include "ir/shard.h"
 
 #include <assert.h>
 #include <string.h>
@@ -408,6 +409,15 @@ static ig_status run_shard(ig_run *run, const ig_op *op) {
     return IG_OK;
 }
 
+/* Of a world of one rank, which has all that there is. */
+static ig_status run_collective_alone(ig_run *run, const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_slot_share(run, ig_run_slot(run, &op->results[i]),
+                      ig_run_slot(run, op->operands[i].value));
+    }
+    return IG_OK;
+}
+
 /* ---- blocks ---- */
 
 static const run_fn handlers[IG_OP_COUNT] = {
@@ -419,11 +429,19 @@ static const run_fn handlers[IG_OP_COUNT] = {
     [IG_OP_guard] = ig_run_check_guard,
     [IG_OP_bind] = ig_run_bind_symbols,
     [IG_OP_shard] = run_shard,
+    [IG_OP_all_reduce] = run_collective_alone,
+    [IG_OP_all_gather] = run_collective_alone,
 };
 
+/* Other ranks are needed from here on, or nothing comes after it. */
+static bool ends_run(const ig_op *op) {
+    uint32_t traits = ig_ops[op->code].traits;
+    return traits & IG_TERMINATOR ||
+           (traits & IG_COLLECTIVE && ig_collective_world(op) != 1);
+}
+
 ig_status ig_run_ops(ig_run *run, const ig_op **op) {
-    const uint32_t ends = IG_TERMINATOR | IG_COLLECTIVE;
-    for (; *op && !(ig_ops[(*op)->code].traits & ends); *op = (*op)->next) {
+    for (; *op && !ends_run(*op); *op = (*op)->next) {
         IG_TRY(ig_context_poll(run->context));
         IG_TRY((handlers[(*op)->code] ? handlers[(*op)->code] : run_fold)(run, *op));
         ig_run_release_dead(run, *op);

@@ -25,8 +25,8 @@ typedef struct world {
 
 /* A list of one rank's that travels, and how much of it is whose. */
 typedef struct parcel {
-    const ig_tensor *list, *counts;
-    int64_t inner; /* elements of one index of the list */
+    const ig_tensor *list, *counts; /* counts: NULL where all of it goes to all */
+    int64_t inner;                  /* elements of one index of the list */
 } parcel;
 
 static const ig_tensor *operand_of(const world *w, uint32_t rank, uint32_t index) {
@@ -35,7 +35,9 @@ static const ig_tensor *operand_of(const world *w, uint32_t rank, uint32_t index
 
 static parcel parcel_of(const world *w, uint32_t rank, uint32_t pair) {
     uint32_t first = pair * ig_list_stride(w->ops[rank]);
-    parcel p = { operand_of(w, rank, first), operand_of(w, rank, first + 1), 1 };
+    bool has_counts = ig_list_stride(w->ops[rank]) > 1;
+    parcel p = { operand_of(w, rank, first),
+                 has_counts ? operand_of(w, rank, first + 1) : NULL, 1 };
     for (uint32_t d = 1; d < p.list->rank; d++) {
         p.inner *= p.list->dims[d];
     }
@@ -65,6 +67,14 @@ static const char *name_of(const ig_op *op) {
     return op->code == IG_OP_ret ? "its end" : ig_ops[op->code].name;
 }
 
+/* Lists with counts may have other extents along their first axis. */
+static bool are_alike(const parcel *a, const parcel *b) {
+    uint32_t first = a->counts ? 1 : 0, rank = a->list->rank;
+    return a->list->dtype == b->list->dtype && rank == b->list->rank &&
+           memcmp(a->list->dims + first, b->list->dims + first,
+                  (rank - first) * sizeof *a->list->dims) == 0;
+}
+
 static ig_status check_alike(const world *w, uint32_t rank) {
     const ig_op *first = w->ops[0], *op = w->ops[rank];
     if (op->code != first->code || op->operand_count != first->operand_count) {
@@ -83,9 +93,7 @@ static ig_status check_alike(const world *w, uint32_t rank) {
     }
     for (uint32_t i = 0; i < ig_list_count(op); i++) {
         parcel a = parcel_of(w, 0, i), b = parcel_of(w, rank, i);
-        size_t extents = (a.list->rank - 1) * sizeof *a.list->dims;
-        if (a.list->dtype != b.list->dtype || a.list->rank != b.list->rank ||
-            memcmp(a.list->dims + 1, b.list->dims + 1, extents) != 0) {
+        if (!are_alike(&a, &b)) {
             return RANK_ERROR(
                 w, rank,
                 "%s: operand %u of rank %u is not of the type that it has "
@@ -94,6 +102,15 @@ static ig_status check_alike(const world *w, uint32_t rank) {
         }
     }
     return IG_OK;
+}
+
+/* Is the world of the op, where it states one, that which runs? */
+static ig_status check_world(const world *w, uint32_t rank) {
+    int64_t ranks = ig_collective_world(w->ops[rank]);
+    return ranks == 0 || ranks == w->count
+               ? IG_OK
+               : RANK_ERROR(w, rank, "%s: rank %u is one of %lld, and %u run",
+                            name_of(w->ops[rank]), rank, (long long)ranks, w->count);
 }
 
 /* Counts of each rank's list: one a rank, none negative, all of the list. */
@@ -137,7 +154,11 @@ static ig_status check_meeting(const world *w) {
     for (uint32_t rank = 1; rank < w->count; rank++) {
         IG_TRY(check_alike(w, rank));
     }
-    for (uint32_t pair = 0; !is_end && pair < ig_list_count(op); pair++) {
+    for (uint32_t rank = 0; rank < w->count; rank++) {
+        IG_TRY(check_world(w, rank));
+    }
+    bool has_counts = !is_end && ig_list_stride(op) > 1;
+    for (uint32_t pair = 0; has_counts && pair < ig_list_count(op); pair++) {
         for (uint32_t rank = 0; rank < w->count; rank++) {
             IG_TRY(check_counts(w, rank, pair));
         }
@@ -231,7 +252,41 @@ static ig_status reduce_parts(const world *w, ig_eval *eval, uint32_t to,
     return IG_OK;
 }
 
+static ig_status add_all(const world *w, ig_eval *eval, uint32_t to, ig_tensor *out) {
+    for (uint32_t i = 0; i < w->ops[to]->operand_count; i++) {
+        const ig_tensor *own = operand_of(w, to, i);
+        IG_TRY(
+            ig_eval_alloc(eval, w->ops[to], own->dtype, own->rank, own->dims, &out[i]));
+        for (int64_t k = 0; k < own->count; k++) {
+            double total = 0;
+            for (uint32_t from = 0; from < w->count; from++) {
+                total += ig_tensor_get_f64(operand_of(w, from, i), k);
+            }
+            ig_tensor_set_f64(&out[i], k, total);
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status join_all(const world *w, ig_eval *eval, uint32_t to, ig_tensor *out) {
+    for (uint32_t i = 0; i < w->ops[to]->operand_count; i++) {
+        const ig_tensor *own = operand_of(w, to, i);
+        int64_t count;
+        if (__builtin_mul_overflow(own->dims[0], (int64_t)w->count, &count)) {
+            return RANK_ERROR(w, to, "all_gather: operand %u is too large", i);
+        }
+        IG_TRY(alloc_list(w, eval, to, own, count, &out[i]));
+        for (uint32_t from = 0; from < w->count; from++) {
+            ig_span_copy(&out[i], from * own->count, operand_of(w, from, i), 0,
+                         own->count);
+        }
+    }
+    return IG_OK;
+}
+
 static const collective_fn collectives[IG_OP_COUNT] = {
+    [IG_OP_all_reduce] = add_all,
+    [IG_OP_all_gather] = join_all,
     [IG_OP_all_to_all] = collect_parts,
     [IG_OP_reduce_scatter] = reduce_parts,
 };

@@ -290,6 +290,72 @@ TEST(one_rank_cannot_run_alone) {
     ig_arena_fini(&t.arena);
 }
 
+/* ---- collectives of whole tensors ---- */
+
+/* Rank r's x is r + 1 and 10 (r + 1). */
+static ig_status meet_whole(trial *t, const char *const *texts, uint32_t world,
+                            ig_tensor (*out)[2]) {
+    ig_module *programs[3];
+    const ig_graph *graphs[3];
+    ig_tensor in[3];
+    const ig_tensor *inputs[3];
+    ig_tensor *outputs[3];
+    int64_t two = 2;
+    for (uint32_t r = 0; r < world; r++) {
+        programs[r] = parse(t, texts[r]);
+        graphs[r] = ig_module_graph(programs[r], "main");
+        inputs[r] = fill(t, &in[r], IG_DT_f32, 1, &two);
+        outputs[r] = out[r];
+        ig_tensor_set_f64(&in[r], 0, r + 1);
+        ig_tensor_set_f64(&in[r], 1, 10 * (r + 1));
+    }
+    ig_status status = ig_interpret_ranks(graphs, world, inputs, &t->arena, outputs);
+    for (uint32_t r = 0; r < world; r++) {
+        ig_module_destroy(programs[r]);
+    }
+    return status;
+}
+
+#define WHOLE(world)                                                             \
+    "module @t {\ngraph @main(%x: f32[N]) {\n%0 = all_reduce %x {world = " world \
+    "}\n%1 = all_gather %x {world = " world "}\nret %0, %1\n}\n}\n"
+
+TEST(whole_tensors_are_added_and_joined) {
+    static const char *const texts[] = { WHOLE("3"), WHOLE("3"), WHOLE("3") };
+    trial t;
+    ig_tensor out[3][2];
+    start(&t);
+    CHECK_OK(meet_whole(&t, texts, 3, out));
+    for (uint32_t r = 0; r < 3; r++) {
+        CHECK(ig_tensor_get_f64(&out[r][0], 0) == 6);
+        CHECK(ig_tensor_get_f64(&out[r][0], 1) == 60);
+        CHECK_INT(out[r][1].dims[0], 6);
+        for (int64_t i = 0; i < 6; i++) {
+            double want = (double)(i / 2 + 1) * (i % 2 ? 10 : 1);
+            CHECK(ig_tensor_get_f64(&out[r][1], i) == want);
+        }
+    }
+    ig_arena_fini(&t.arena);
+}
+
+TEST(worlds_of_whole_tensors_are_compared) {
+    static const char *const texts[] = { WHOLE("3"), WHOLE("3") }, *one = WHOLE("1");
+    trial t;
+    ig_tensor out[3][2], in, alone[2];
+    int64_t two = 2;
+    start(&t);
+    CHECK_STATUS(meet_whole(&t, texts, 2, out), IG_INVALID);
+    CHECK(strstr(t.message, "all_reduce: rank 0 is one of 3, and 2 run"));
+    ig_module *module = parse(&t, one);
+    fill(&t, &in, IG_DT_f32, 1, &two);
+    ig_tensor_set_f64(&in, 1, 7);
+    CHECK_OK(ig_interpret(ig_module_graph(module, "main"), &in, &t.arena, alone));
+    CHECK(ig_tensor_get_f64(&alone[0], 1) == 7 && ig_tensor_get_f64(&alone[1], 1) == 7);
+    ig_module_destroy(module);
+    ig_arena_fini(&t.arena);
+}
+
 UNIT_SUITE(passes_shard, ranks_give_what_the_whole_gives, the_batch_may_go_in_chunks,
            an_id_out_of_range_is_found_where_it_was_given,
-           ranks_at_different_collectives_are_named, one_rank_cannot_run_alone)
+           ranks_at_different_collectives_are_named, one_rank_cannot_run_alone,
+           whole_tensors_are_added_and_joined, worlds_of_whole_tensors_are_compared)
