@@ -274,10 +274,18 @@ static void clone_origins(const ig_module *from, ig_module *to) {
     }
 }
 
+static void clone_marks(const ig_module *from, ig_module *to) {
+    for (size_t i = 0; i < from->beside.count; i++) {
+        const ig_map_entry *kept = &from->beside.entries[i];
+        if (IG_MAP_PTR(kept->value) == kept->id) {
+            ig_module_keep_beside(to, kept->value, kept->value);
+        }
+    }
+}
+
 ig_module *ig_module_clone(const ig_module *module) {
     ig_module *copy = ig_module_create(module->context, module->name);
     copy->path = module->path ? ig_module_string(copy, ig_str_of(module->path)) : NULL;
-    copy->has_addresses = module->has_addresses;
     copy->folder = module->folder ? ig_module_string(copy, ig_str_of(module->folder))
                                   : NULL;
     ig_dim_copy_symbols(module, copy);
@@ -285,6 +293,7 @@ ig_module *ig_module_clone(const ig_module *module) {
         (void)ig_module_location(copy, &module->locations.items[i]);
     }
     clone_origins(module, copy);
+    clone_marks(module, copy);
     ig_map map, types;
     ig_map_init(&map, &copy->arena);
     ig_map_init(&types, &copy->arena);

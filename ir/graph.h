@@ -177,12 +177,10 @@ struct ig_module {
     ig_map union_of; /* private to ir/origin.c */
     IG_VEC(ig_op_gone) gone;
     IG_VEC(ig_file_map) files; /* mappings that constants borrow from; owned */
-    const struct shard_record *shards; /* private to driver/reshard */
     struct ig_dim_table *dims; /* private to ir/dim*.c */
     void *scratch;             /* private to ir/: see ig_module_scratch */
     size_t scratch_size;
-    uint32_t pass_number; /* of the last pass that ran: dumps of pipelines go on */
-    bool has_addresses;   /* texts between its ends are i64: see whole_bytes */
+    ig_map beside; /* private: see ig_module_beside */
 };
 
 /* ---- module ---- */
@@ -200,6 +198,11 @@ uint32_t ig_module_location(ig_module *module, const ig_location *where);
 /* Zeroed memory for one side table, such as an array by value id; good until the next
  * call.  What needs more than one at a time has an arena of its own. */
 void *ig_module_scratch(ig_module *module, size_t size);
+/* What a pass or the driver keeps with a module, by the address of something of its
+ * own; NULL: nothing.  A clone begins without, but for marks: those whose value is the
+ * key itself. */
+void *ig_module_beside(const ig_module *module, const void *key);
+void ig_module_keep_beside(ig_module *module, const void *key, const void *value);
 ig_graph *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
 ig_weight *ig_module_weight(const ig_module *module, const char *name);
 /* The one op of the graph that is this weight of its module. */

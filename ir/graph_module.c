@@ -17,6 +17,7 @@ ig_module *ig_module_create(ig_context *context, const char *name) {
     ig_map_init(&module->union_of, &module->arena);
     ig_map_init(&module->weights_by_name, &module->arena);
     ig_map_init(&module->graphs_by_name, &module->arena);
+    ig_map_init(&module->beside, &module->arena);
     ig_dim_table_create(module);
     module->name = ig_module_string(module, ig_str_of(name));
     IG_PUSH(&module->arena, &module->locations, (ig_location){ 0 });
@@ -161,6 +162,16 @@ void ig_graph_rename(ig_graph *graph, const char *name) {
     graph->name = unique_name(module, &module->graphs_by_name, name,
                               module->graphs.count);
     ig_map_set(&module->graphs_by_name, ig_str_of(graph->name), graph);
+}
+
+void *ig_module_beside(const ig_module *module, const void *key) {
+    assert(key && "what is kept beside a module has a key");
+    return ig_map_get_id(&module->beside, IG_MAP_PTR(key));
+}
+
+void ig_module_keep_beside(ig_module *module, const void *key, const void *value) {
+    assert(key && value && "what is kept beside a module has a key");
+    ig_map_set_id(&module->beside, IG_MAP_PTR(key), (void *)(uintptr_t)value);
 }
 
 void *ig_module_scratch(ig_module *module, size_t size) {

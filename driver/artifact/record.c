@@ -9,6 +9,17 @@
 #include <assert.h>
 #include <string.h>
 
+/* Of records beside their modules. */
+static const char record_key;
+
+void shard_record_keep(ig_module *module, const shard_record *record) {
+    ig_module_keep_beside(module, &record_key, record);
+}
+
+const shard_record *shard_record_of(const ig_module *module) {
+    return ig_module_beside(module, &record_key);
+}
+
 /* ---- the model as it was ---- */
 
 static bool is_stored(const ig_weight *weight) {

@@ -49,6 +49,9 @@ typedef struct shard_record {
  * that bags look up.  In the module's arena. */
 shard_record *shard_record_begin(ig_module *module, ig_op *const *tables, size_t count,
                                  int64_t world, int64_t rank);
+/* The record that the module was given; NULL: none. */
+void shard_record_keep(ig_module *module, const shard_record *record);
+const shard_record *shard_record_of(const ig_module *module);
 /* Once they are marked, and not yet divided: what this rank has. */
 ig_status shard_record_pieces(shard_record *record, ig_module *module);
 /* The entries, by the constants that the artifact has; the number of them. */

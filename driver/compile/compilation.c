@@ -168,9 +168,9 @@ static ig_status make_container(ig_compilation *build) {
     if (extra_count) {
         memcpy(extra, build->extra, extra_count * sizeof *extra);
     }
-    if (build->module->shards && build->path) {
-        extra_count += shard_record_entries(build->module->shards, &w,
-                                            extra + extra_count);
+    const shard_record *record = shard_record_of(build->module);
+    if (record && build->path) {
+        extra_count += shard_record_entries(record, &w, extra + extra_count);
     }
     ig_artifact_contents contents = { .manifest = make_manifest(build, &w),
                                       .sources = ig_sources_write(

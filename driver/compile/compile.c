@@ -89,13 +89,14 @@ static bool is_watched(const ig_compile_options *options) {
 /* A file of one rank holds more than a program in memory of the same module. */
 static void add_record_key(compile_call *call) {
     const ig_compilation *build = &call->build;
+    const shard_record *record = shard_record_of(build->module);
     ig_writer key;
-    if (!build->module->shards || !build->path) {
+    if (!record || !build->path) {
         return;
     }
     ig_writer_init(&key, call->build.payloads.arena);
     ig_put_str(&key, call->key);
-    shard_record_put_key(build->module->shards, &key);
+    shard_record_put_key(record, &key);
     call->key = ig_writer_str(&key);
 }
 

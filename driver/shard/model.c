@@ -464,7 +464,7 @@ static ig_status shard_module(void *arguments) {
         IG_TRY(mark_entry(call, &tables->as.list.items[i]));
     }
     IG_TRY(shard_record_pieces(record, call->module));
-    call->module->shards = record;
+    shard_record_keep(call->module, record);
     IG_TRY(run_passes(call, "shard"));
     return run_passes(call, ig_pipeline_clean);
 }

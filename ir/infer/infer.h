@@ -5,6 +5,9 @@
 
 #include "ir/semantics/check.h"
 
+/* From here on texts between the ends of the module are addresses, of i64. */
+void ig_infer_take_addresses(ig_module *module);
+
 /* numpy's product of operands 0 and 1, which are tensors: its type, in the dtype of
  * operand 0. */
 ig_status ig_check_product(const ig_op *op, bool transpose_a, bool transpose_b,

@@ -10,10 +10,21 @@
 
 #include <string.h>
 
+/* The mark of such a module. */
+static const char addresses;
+
+void ig_infer_take_addresses(ig_module *module) {
+    ig_module_keep_beside(module, &addresses, &addresses);
+}
+
+static bool has_addresses(const ig_op *op) {
+    return ig_module_beside(ig_op_module(op), &addresses) != NULL;
+}
+
 static ig_status check_texts(const ig_op *op, uint32_t operand) {
     IG_TRY(ig_check_tensor(op, operand));
     uint8_t dtype = ig_operand_type(op, operand)->dtype;
-    bool is_address = dtype == IG_DT_i64 && ig_op_module(op)->has_addresses;
+    bool is_address = dtype == IG_DT_i64 && has_addresses(op);
     if (dtype == IG_DT_str || is_address) {
         return IG_OK;
     }
@@ -50,8 +61,7 @@ ig_status ig_infer_text_of(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_list(op, 0));
     const ig_attr *shape = &op->attrs[IG_text_of_shape];
     const ig_type *present = op->results[0].type;
-    bool is_address = present && present->dtype == IG_DT_i64 &&
-                      ig_op_module(op)->has_addresses;
+    bool is_address = present && present->dtype == IG_DT_i64 && has_addresses(op);
     ig_dtype dtype = is_address ? IG_DT_i64 : IG_DT_str;
     out_types[0] = ig_type_tensor(ig_op_module(op), dtype, shape->count,
                                   shape->as.dims);

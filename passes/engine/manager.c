@@ -80,13 +80,30 @@ static ig_status run_on_module(ig_manager *m, const ig_pass *pass) {
     return IG_OK;
 }
 
+/* How many passes the module has seen, beside it: dumps of pipelines go on counting. */
+static const char passes_key;
+
+uint32_t ig_passes_seen(const ig_module *module) {
+    const uint32_t *count = ig_module_beside(module, &passes_key);
+    return count ? *count : 0;
+}
+
+static uint32_t count_pass(ig_module *module) {
+    uint32_t *count = ig_module_beside(module, &passes_key);
+    if (!count) {
+        count = IG_NEW(&module->arena, uint32_t);
+        ig_module_keep_beside(module, &passes_key, count);
+    }
+    return ++*count;
+}
+
 static ig_status run_pass(ig_manager *m, const ig_pass *pass) {
     if (m->is_stopped || ig_word_is_in(m->skip, pass->name)) {
         return IG_OK;
     }
     ig_context *context = m->module->context;
     IG_TRY(ig_context_poll(context));
-    m->number = ++m->module->pass_number;
+    m->number = count_pass(m->module);
     ig_context_progress(context, pass->name, m->number, 0);
     IG_TRY(run_on_module(m, pass));
     IG_TRY(ig_check_module(m, pass));

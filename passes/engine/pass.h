@@ -56,6 +56,9 @@ typedef struct ig_pass {
 /* NULL-name-terminated, in the order of passes.def. */
 extern const ig_pass ig_passes[];
 
+/* How many passes have run on the module. */
+uint32_t ig_passes_seen(const ig_module *module);
+
 /* Are the pipeline's text and every name in it good?  Reports, with the place in it. */
 ig_status ig_check_pipeline(ig_diag *diag, const char *pipeline);
 /* Runs a pipeline such as "fold,cse,dce,(fuse,dce)*,lower" on every entry graph of the

@@ -20,6 +20,7 @@
 #include "passes/place/whole_bytes.h"
 
 #include "ir/build/expr.h"
+#include "ir/infer/infer.h"
 #include "passes/engine/pass.h"
 
 static bool is_narrow(const ig_value *value) {
@@ -242,7 +243,7 @@ ig_status ig_pass_whole_bytes(ig_pass_run *run, ig_graph *graph) {
     if (!run->options->target || !has_narrow(body)) {
         return IG_OK;
     }
-    graph->module->has_addresses = true;
+    ig_infer_take_addresses(graph->module);
     ig_dtype *wanted = IG_NEW_ARRAY(run->scratch, ig_dtype, end->operand_count + 1u);
     for (uint32_t i = 0; i < end->operand_count; i++) {
         bool is_packed = is_narrow(end->operands[i].value);

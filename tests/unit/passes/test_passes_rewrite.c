@@ -117,7 +117,7 @@ static void note_pass(void *user, const char *pass, uint32_t number,
 }
 
 static record run(const char *pipeline, const char *stop_after, ig_status expected) {
-    record r = { .last = module->pass_number };
+    record r = { .last = ig_passes_seen(module) };
     ig_pass_options options = { 0 };
     ig_pass_observer observer = { .after = note_pass,
                                   .user = &r,
