@@ -233,6 +233,7 @@ static void clone_weights(cloner *c) {
         copy->type = copy_type(c, weight->type);
         copy->is_recipe = weight->is_recipe;
         copy->index = weight->index;
+        copy->is_parameter = weight->is_parameter;
     }
 }
 

@@ -159,6 +159,7 @@ typedef struct ig_weight {
      * compiling. */
     bool is_recipe;
     uint32_t index;
+    bool is_parameter; /* training changes it; of what the model file says */
 } ig_weight;
 
 struct ig_module {

@@ -134,6 +134,28 @@ static ig_status read_program(ig_ts_program *out, const ig_json *exported) {
     return IG_OK;
 }
 
+static void mark_parameter(const ig_py *state, const ig_json *name) {
+    const ig_py *tensor = ig_py_get(state, ig_json_text(name));
+    if (tensor && tensor->kind == IG_PY_TENSOR) {
+        tensor->as.tensor->is_parameter = true;
+    }
+}
+
+/* By the signature: the weights of most versions are plain tensors. */
+static void mark_parameters(const ig_py *state, const ig_json *exported) {
+    const ig_json *module = ig_json_get(exported, "graph_module");
+    const ig_json *signature = ig_json_get(module, "signature");
+    const ig_json *specs = ig_json_get(signature, "input_specs");
+    const ig_json *names = ig_json_get(signature, "inputs_to_parameters");
+    for (size_t i = 0; i < ig_json_count(specs); i++) {
+        const ig_json *held = ig_json_get(&specs->as.list.items[i], "parameter");
+        mark_parameter(state, ig_json_get(held, "parameter_name"));
+    }
+    for (size_t i = 0; i < ig_json_count(names); i++) {
+        mark_parameter(state, &names->as.list.items[i]);
+    }
+}
+
 /* An opener of frontend/torch/eval/program.h. */
 static ig_status open_pt2(ig_context *context, ig_arena *arena, const char *file,
                           ig_str bytes, const char *resource,
@@ -156,6 +178,7 @@ static ig_status open_pt2(ig_context *context, ig_arena *arena, const char *file
     IG_TRY(check_version(archive, exported));
     IG_TRY(read_program(out_program, exported));
     IG_TRY(ig_pt2_weights(archive, out_program->pickles, model, &state));
+    mark_parameters(state, exported);
     out_program->root = make_object(out_program->pickles, state);
     return IG_OK;
 }

@@ -117,6 +117,16 @@ static ig_status check_weight(ig_parser *p, const ig_token *at, const char *name
     return IG_OK;
 }
 
+/* "{parameter}", or nothing. */
+static ig_status read_mark(ig_parser *p, bool *out_is_parameter) {
+    *out_is_parameter = ig_parse_accept(p, '{');
+    if (!*out_is_parameter) {
+        return IG_OK;
+    }
+    return ig_parse_accept_word(p, "parameter") ? ig_parse_expect(p, '}', "'}'")
+                                                : ig_parse_expected(p, "parameter");
+}
+
 static ig_status read_weight(ig_parser *p, bool is_table) {
     const ig_type *type;
     const char *name;
@@ -136,7 +146,7 @@ static ig_status read_weight(ig_parser *p, bool is_table) {
     ig_weight *weight = ig_module_add_weight(p->module, name, &data);
     weight->is_recipe = index >= 0;
     weight->index = weight->is_recipe ? (uint32_t)index : 0;
-    return IG_OK;
+    return read_mark(p, &weight->is_parameter);
 }
 
 /* ---- modules ---- */

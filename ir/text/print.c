@@ -245,7 +245,7 @@ static void put_weight(ig_printer *p, const ig_weight *weight) {
     } else {
         ig_print_data(p, &weight->data, weight->type);
     }
-    ig_put_char(p->out, '\n');
+    ig_put(p->out, weight->is_parameter ? " {parameter}\n" : "\n");
 }
 
 /* Both up to the last `/` that they have in common. */

@@ -164,6 +164,8 @@ ig_status ig_make_local(ig_divided *divided, uint32_t number) {
     IG_TRY(cut_weight(&c, &data));
     const char *name = ig_arena_printf(&c.module->arena, "%s.%u", c.weight->name,
                                        number);
-    part->table = ig_make_weight(&b, ig_module_add_weight(c.module, name, &data));
+    ig_weight *own = ig_module_add_weight(c.module, name, &data);
+    own->is_parameter = c.weight->is_parameter;
+    part->table = ig_make_weight(&b, own);
     return IG_OK;
 }

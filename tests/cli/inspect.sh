@@ -69,6 +69,14 @@ if [ -f "$minilm" ]; then
     holds "has less than 3 MB" test "$(stat -c %s "$tmp/minilm.html")" -lt 3000000
 fi
 
+# Parameters keep their mark from every kind of file.
+for file in fault/cases/tower.onnx:@w docs/models/linear.pt:@a.bias docs/models/linear.pt2:@a.weight; do
+    check "${file#*:} is a parameter" 0 "" "$ingot" dump "tests/${file%:*}" \
+        --stage import $([[ $file = *.pt:* ]] && echo --input x=f32[2,16]) \
+        -o "$tmp/parameters.ig"
+    holds "by its mark" grep -q "^  weight ${file#*:} : .* {parameter}$" "$tmp/parameters.ig"
+done
+
 # What a model holds.
 check "inspect counts ops" 0 "1  relu" "$ingot" inspect "$tmp/chain.ig"
 check "and names open extents" 0 "B               0" "$ingot" inspect "$tmp/chain.ig"

@@ -2,7 +2,57 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/import/import.h"
 
-static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *tensor) {
+#include <string.h>
+
+/* ---- which initializers training changes ---- */
+
+typedef struct trained {
+    ig_map updated;    /* named by the model's training information */
+    ig_map statistics; /* of batch normalization */
+} trained;
+
+static void note_name(ig_map *names, const char *name) {
+    if (name && name[0]) {
+        ig_map_set(names, ig_str_of(name), names);
+    }
+}
+
+static trained list_trained(const ig_onnx_import *import,
+                            const Onnx__GraphProto *graph) {
+    trained t;
+    const Onnx__ModelProto *model = import->model->proto;
+    ig_map_init(&t.updated, import->arena);
+    ig_map_init(&t.statistics, import->arena);
+    for (size_t i = 0; i < model->n_training_info; i++) {
+        const Onnx__TrainingInfoProto *info = model->training_info[i];
+        for (size_t k = 0; k < info->n_update_binding; k++) {
+            note_name(&t.updated, info->update_binding[k]->key);
+        }
+    }
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const Onnx__NodeProto *node = graph->node[i];
+        bool is_norm = node->op_type &&
+                       strcmp(node->op_type, "BatchNormalization") == 0;
+        for (size_t k = 3; is_norm && k < node->n_input && k < 5; k++) {
+            note_name(&t.statistics, node->input[k]);
+        }
+    }
+    return t;
+}
+
+/* Without training information: all floats but running statistics. */
+static bool is_parameter(const trained *t, const ig_weight *weight, const char *name) {
+    if (!ig_dtype_is_float((ig_dtype)weight->type->dtype)) {
+        return false;
+    }
+    return t->updated.count ? ig_map_get(&t->updated, ig_str_of(name)) != NULL
+                            : !ig_map_get(&t->statistics, ig_str_of(name));
+}
+
+/* ---- bodies ---- */
+
+static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *tensor,
+                               const trained *t) {
     ig_onnx_import *import = scope->import;
     ig_location where = { .file = import->model->file, .graph = scope->label };
     if (!tensor->name || !tensor->name[0]) {
@@ -25,6 +75,7 @@ static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *te
         }
         if (value && value->def->code == IG_OP_weight) {
             ig_weight *weight = IG_LAST(&import->module->weights);
+            weight->is_parameter = is_parameter(t, weight, tensor->name);
             ig_map_set_id(&import->weights, IG_MAP_PTR(tensor), weight);
         }
     }
@@ -51,8 +102,9 @@ static void import_sparse(ig_onnx_scope *scope, const Onnx__SparseTensorProto *s
 
 ig_status ig_onnx_import_initializers(ig_onnx_scope *scope,
                                       const Onnx__GraphProto *graph) {
+    trained t = list_trained(scope->import, graph);
     for (size_t i = 0; i < graph->n_initializer; i++) {
-        import_initializer(scope, graph->initializer[i]);
+        import_initializer(scope, graph->initializer[i], &t);
         if (i % 1024 == 1023) {
             IG_TRY(ig_context_poll(scope->import->context));
         }

@@ -170,22 +170,24 @@ static const struct {
     const ProtobufCMessageDescriptor *type;
     uint32_t number;
 } skipped[] = {
-    { &onnx__model_proto__descriptor, 6 },      /* doc_string */
-    { &onnx__model_proto__descriptor, 14 },     /* metadata_props */
-    { &onnx__model_proto__descriptor, 20 },     /* training_info */
-    { &onnx__graph_proto__descriptor, 10 },     /* doc_string */
-    { &onnx__graph_proto__descriptor, 13 },     /* value_info: stale in real files */
-    { &onnx__graph_proto__descriptor, 14 },     /* quantization_annotation */
-    { &onnx__graph_proto__descriptor, 16 },     /* metadata_props */
-    { &onnx__node_proto__descriptor, 6 },       /* doc_string */
-    { &onnx__attribute_proto__descriptor, 13 }, /* doc_string */
-    { &onnx__value_info_proto__descriptor, 3 }, /* doc_string */
-    { &onnx__value_info_proto__descriptor, 4 }, /* metadata_props */
-    { &onnx__function_proto__descriptor, 8 },   /* doc_string */
-    { &onnx__function_proto__descriptor, 12 },  /* value_info */
-    { &onnx__function_proto__descriptor, 14 },  /* metadata_props */
-    { &onnx__tensor_proto__descriptor, 12 },    /* doc_string */
-    { &onnx__tensor_proto__descriptor, 16 },    /* metadata_props */
+    { &onnx__model_proto__descriptor, 6 },         /* doc_string */
+    { &onnx__model_proto__descriptor, 14 },        /* metadata_props */
+    { &onnx__training_info_proto__descriptor, 1 }, /* initialization */
+    { &onnx__training_info_proto__descriptor, 2 }, /* algorithm */
+    { &onnx__training_info_proto__descriptor, 3 }, /* initialization_binding */
+    { &onnx__graph_proto__descriptor, 10 },        /* doc_string */
+    { &onnx__graph_proto__descriptor, 13 },        /* value_info: stale in real files */
+    { &onnx__graph_proto__descriptor, 14 },        /* quantization_annotation */
+    { &onnx__graph_proto__descriptor, 16 },        /* metadata_props */
+    { &onnx__node_proto__descriptor, 6 },          /* doc_string */
+    { &onnx__attribute_proto__descriptor, 13 },    /* doc_string */
+    { &onnx__value_info_proto__descriptor, 3 },    /* doc_string */
+    { &onnx__value_info_proto__descriptor, 4 },    /* metadata_props */
+    { &onnx__function_proto__descriptor, 8 },      /* doc_string */
+    { &onnx__function_proto__descriptor, 12 },     /* value_info */
+    { &onnx__function_proto__descriptor, 14 },     /* metadata_props */
+    { &onnx__tensor_proto__descriptor, 12 },       /* doc_string */
+    { &onnx__tensor_proto__descriptor, 16 },       /* metadata_props */
 };
 
 static bool is_skipped(const ProtobufCMessageDescriptor *type, uint32_t number) {

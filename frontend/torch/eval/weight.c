@@ -107,8 +107,8 @@ static const ig_type *type_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
     return ig_type_tensor(eval->module, tensor->dtype->ir, rank, dims);
 }
 
-static ig_value *add_weight(ig_ts_eval *eval, const char *name, const ig_type *type,
-                            const ig_archive_span *span) {
+static ig_value *add_weight(ig_ts_eval *eval, const ig_ts_storage *storage,
+                            const ig_type *type, const ig_archive_span *span) {
     ig_data data = { .type = type,
                      .bytes = span->bytes.data,
                      .size = (int64_t)span->bytes.size };
@@ -117,7 +117,9 @@ static ig_value *add_weight(ig_ts_eval *eval, const char *name, const ig_type *t
         data.file = ig_module_string(eval->module, ig_str_of(eval->file));
         data.offset = span->offset;
     }
-    return ig_make_weight(&head, ig_module_add_weight(eval->module, name, &data));
+    ig_weight *weight = ig_module_add_weight(eval->module, storage->name, &data);
+    weight->is_parameter = storage->origin->tensor->is_parameter;
+    return ig_make_weight(&head, weight);
 }
 
 /* A weight in the order in which it lies in the file, transposed back. */
@@ -137,7 +139,7 @@ static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
     dense.strides = strides;
     IG_TRY(
         ig_py_tensor_bytes(eval->context, &eval->module->arena, &dense, where, &span));
-    ig_value *weight = add_weight(eval, storage->name, type_of(eval, &dense), &span);
+    ig_value *weight = add_weight(eval, storage, type_of(eval, &dense), &span);
     ig_builder after = { .graph = eval->graph,
                          .block = &eval->graph->body,
                          .before = eval->graph->last_head->next };
@@ -168,7 +170,7 @@ ig_status ig_ts_storage_load(ig_ts_eval *eval, ig_ts_storage *storage) {
     }
     IG_TRY(
         ig_py_tensor_bytes(eval->context, &eval->module->arena, tensor, &where, &span));
-    storage->value = add_weight(eval, storage->name, type_of(eval, tensor), &span);
+    storage->value = add_weight(eval, storage, type_of(eval, tensor), &span);
     storage->initial = storage->value;
     return IG_OK;
 }

@@ -84,6 +84,16 @@ static ig_status load_state(ig_ts_eval *eval, const ig_py *state, const char *pa
     return ig_ts_call_method(eval, object, "__setstate__", &arguments, &nothing);
 }
 
+/* TorchScript pickles parameters as plain tensors; the class says which they are. */
+static void mark_parameters(const ig_class *class, const ig_py *value) {
+    for (size_t i = 0; i < class->parameter_count; i++) {
+        const ig_py *held = ig_py_get(value, class->parameters[i]);
+        if (held && held->kind == IG_PY_TENSOR) {
+            held->as.tensor->is_parameter = true;
+        }
+    }
+}
+
 static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *path,
                              ig_ts_object *object) {
     const ig_py *state = value->as.object.state;
@@ -92,6 +102,7 @@ static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *p
     object->class_name = ig_module_string(eval->module, ig_str_of(name));
     object->path = ig_module_string(eval->module, ig_str_of(path));
     IG_TRY(ig_code_class(eval->code, name, &where, &object->class));
+    mark_parameters(object->class, value);
     if (object->class->kind == IG_CLASS_CUSTOM) {
         object->class = NULL;
     }

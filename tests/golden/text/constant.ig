@@ -1,7 +1,7 @@
 # Constants of every dtype and form: lists, one element, splats, bytes, bits.
 # run:
 module @constants {
-  weight @w : f32[4] = [1, 2.5, -0, 0.1]
+  weight @w : f32[4] = [1, 2.5, -0, 0.1] {parameter}
   weight @special : f32[6] = [inf, -inf, nan, 0x7fc00001, 1e-45, 3.4028235e38]
   weight @half : f16[4] = [0.1, 65504, -inf, 0x7e01]
   weight @brain : bf16[3] = [0.1, 3.3895314e38, nan]
@@ -37,7 +37,7 @@ module @constants {
 }
 # expect:
 module @constants {
-  weight @w : f32[4] = [1, 2.5, -0, 0.1]
+  weight @w : f32[4] = [1, 2.5, -0, 0.1] {parameter}
   weight @special : f32[6] = [inf, -inf, nan, 0x7fc00001, 1e-45, 3.4028235e+38]
   weight @half : f16[4] = [0.099975586, 65504, -inf, 0x7e01]
   weight @brain : bf16[3] = [0.100097656, 3.3895314e+38, nan]

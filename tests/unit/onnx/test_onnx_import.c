@@ -441,6 +441,66 @@ TEST(unsorted_nodes_are_sorted_with_a_warning) {
 }
 END_TEST
 
+/* Are these, named with blanks between, the parameters of the module? */
+static void check_parameters(const char *names) {
+    char found[256] = "";
+    for (size_t i = 0; i < module->weights.count; i++) {
+        const ig_weight *weight = module->weights.items[i];
+        if (weight->is_parameter) {
+            strcat(strcat(found, weight->name), " ");
+        }
+    }
+    CHECK_TEXT(found, names);
+}
+
+/* x * weight, normalised, at rows that are integers. */
+static void make_trained(onnx_model *m) {
+    static const int64_t numbers[400]; /* bytes of any type */
+    static const char *const names[] = { "scale", "shift", "mean", "variance" };
+    int64_t dims[] = { 400, 1 };
+    onnx_model_init(m, 17);
+    onnx_input(m, "x", ONNX_F32, 2, "N", "400");
+    onnx_initializer(m, onnx_tensor(m, "weight", ONNX_F32, 2, dims, numbers));
+    onnx_initializer(m, onnx_tensor(m, "rows", ONNX_I64, 1, dims, numbers));
+    for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
+        onnx_initializer(m, onnx_tensor(m, names[i], ONNX_F32, 1, dims, numbers));
+    }
+    onnx_node(m, "BatchNormalization", "x,scale,shift,mean,variance", "n");
+    onnx_node(m, "MatMul", "n,weight", "p");
+    onnx_node(m, "Gather", "p,rows", "y");
+    onnx_output(m, "y");
+}
+
+TEST(floats_but_statistics_are_parameters) {
+    onnx_model m;
+    make_trained(&m);
+    CHECK_MSG(import(&m) == IG_OK, "%s", run.why);
+    CHECK_INT(module->weights.count, 6);
+    check_parameters("weight scale shift ");
+    finish(&m);
+}
+END_TEST
+
+TEST(training_information_names_parameters) {
+    onnx_model m;
+    make_trained(&m);
+    Onnx__StringStringEntryProto update = ONNX__STRING_STRING_ENTRY_PROTO__INIT;
+    Onnx__StringStringEntryProto *updates[] = { &update };
+    Onnx__TrainingInfoProto info = ONNX__TRAINING_INFO_PROTO__INIT;
+    Onnx__TrainingInfoProto *infos[] = { &info };
+    update.key = (char[]){ "shift" };
+    update.value = (char[]){ "fresh" };
+    info.update_binding = updates;
+    info.n_update_binding = 1;
+    info.algorithm = m.graph; /* passed over */
+    m.model.training_info = infos;
+    m.model.n_training_info = 1;
+    CHECK_OK(import(&m));
+    check_parameters("shift ");
+    finish(&m);
+}
+END_TEST
+
 TEST(a_cycle_names_its_nodes) {
     onnx_model m;
     onnx_model_init(&m, 17);
@@ -457,6 +517,7 @@ TEST(a_cycle_names_its_nodes) {
 END_TEST
 
 UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
+           floats_but_statistics_are_parameters, training_information_names_parameters,
            extents_that_must_agree_are_guarded, zero_points_do_not_widen_a_product,
            given_types_replace_declared_ones, inputs_can_be_folded_in,
            an_initializer_that_is_also_an_input_is_a_constant,
