@@ -27,9 +27,18 @@ ig_status ig_graph_return_more(ig_graph *graph, ig_value *const *values,
     for (size_t i = own; i < ret->operand_count; i++, at++) {
         results[at] = ret->operands[i].value;
     }
+    const ig_attr in_place = ret->attrs[IG_ret_in_place];
     ig_op_erase(ret);
     ig_builder b = ig_builder_at_end(&graph->body);
     ig_make_ret(&b, results, (uint32_t)count);
+    if (in_place.kind == IG_ATTR_INTS) { /* no state stands in place */
+        int64_t *all = IG_NEW_ARRAY(&module->arena, int64_t, count);
+        for (size_t i = 0; i < count; i++) {
+            all[i] = i < own ? in_place.as.ints[i] : -1;
+        }
+        ig_attr_set(graph->body.last, IG_ret_in_place,
+                    ig_attr_of_ints(module, all, (uint32_t)count));
+    }
     graph->result_names = result_names;
     graph->signature = NULL;
     return IG_OK;

@@ -301,6 +301,11 @@ static void add_guard(plan *p, const ig_op *const *at) {
     }
 }
 
+static void add_commit(plan *p, const ig_op *const *at) {
+    ig_plan_step step = new_step(p, IG_STEP_commit, "commit", at[0]);
+    push_step(p, &step);
+}
+
 /* ---- bodies ---- */
 
 static void add_block(plan *p, const ig_block *const *blocks);
@@ -396,7 +401,7 @@ static const add_fn steps[IG_OP_COUNT] = {
     [IG_OP_bind] = add_bind,     [IG_OP_let] = add_let,
     [IG_OP_guard] = add_guard,   [IG_OP_store_dims] = add_store,
     [IG_OP_if] = add_if,         [IG_OP_loop] = add_loop,
-    [IG_OP_rows] = add_rows,
+    [IG_OP_rows] = add_rows,     [IG_OP_commit] = add_commit,
 };
 
 static const ig_op *next_step(const ig_op *op) {

@@ -45,10 +45,73 @@ static void check_state(ig_verifier *v, uint32_t index, const ig_type *before,
     }
 }
 
+/* May the result stand in the argument's memory?  Extents may be known to agree only by
+ * guards, which are not looked for here. */
+static bool may_stand_in(ig_verifier *v, const ig_type *result, const ig_type *arg) {
+    if (result->dtype != arg->dtype || result->rank != arg->rank ||
+        arg->kind != IG_TENSOR || result->kind != arg->kind) {
+        return false;
+    }
+    for (uint32_t d = 0; d < arg->rank; d++) {
+        if (ig_dim_equal(v->module, result->dims[d], arg->dims[d]) == IG_NO) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_pair(ig_verifier *v, const ig_op *ret, const int64_t *in_place,
+                       uint32_t index) {
+    const ig_graph *graph = v->graph;
+    int64_t arg = in_place[index];
+    if (arg == -1) {
+        return;
+    }
+    if (arg < 0 || arg >= graph->body.arg_count - graph->state_count ||
+        index >= ret->operand_count - graph->state_count) {
+        ig_verify_defect(v, ret, "result %u cannot stand in place of argument %lld",
+                         index, (long long)arg);
+        return;
+    }
+    const ig_type *result = ret->operands[index].value->type;
+    const ig_type *type = graph->body.args[arg]->type;
+    if (!may_stand_in(v, result, type)) {
+        ig_verify_defect(v, ret,
+                         "result %u is %s, and no %s in whose place it could be", index,
+                         ig_verify_type(v, result), ig_verify_type(v, type));
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        if (in_place[i] == arg) {
+            ig_verify_defect(v, ret,
+                             "results %u and %u overlap: both stand in place of "
+                             "argument %lld",
+                             i, index, (long long)arg);
+        }
+    }
+}
+
+static void check_in_place(ig_verifier *v, const ig_op *ret) {
+    const ig_attr *in_place = &ret->attrs[IG_ret_in_place];
+    if (in_place->kind != IG_ATTR_INTS) {
+        return;
+    }
+    if (in_place->count != ret->operand_count || !v->graph->is_entry) {
+        ig_verify_defect(v, ret, "in_place is a number for each result of an entry");
+        return;
+    }
+    for (uint32_t i = 0; i < in_place->count; i++) {
+        check_pair(v, ret, in_place->as.ints, i);
+    }
+}
+
 void ig_verify_entry(ig_verifier *verifier) {
     const ig_graph *graph = verifier->graph;
     const ig_op *ret = graph->body.last;
     uint32_t states = graph->state_count;
+    if (ret && ret->code == IG_OP_ret && states <= graph->body.arg_count &&
+        states <= ret->operand_count) {
+        check_in_place(verifier, ret);
+    }
     if (!ret || ret->code != IG_OP_ret || (!states && !graph->signature)) {
         return;
     }

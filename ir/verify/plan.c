@@ -7,6 +7,9 @@
  * read must have been written by then; a branch counts as taken.  A destination may be
  * the very place of an input (in place); any other overlap that can be proved is an
  * error.
+ *
+ * An argument in whose memory a result stands is written behind the commit, which
+ * stands in the graph's own block, and read no more from then on.
  */
 #include "ir/verify/verifier.h"
 
@@ -121,11 +124,33 @@ static bool is_written(const ig_verifier *v, const ig_value *root) {
     return !ig_def(root, IG_OP_alloc) || v->facts[root->id].is_written;
 }
 
+static bool is_argument(const ig_verifier *v, const ig_value *root) {
+    return !root->def && root->block == &v->graph->body;
+}
+
 static void read_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
-    if (!is_written(v, root_of(v, op->operands[index].value))) {
+    const ig_value *root = root_of(v, op->operands[index].value);
+    bool is_end = op->code == IG_OP_ret;
+    if (!is_written(v, root)) {
         ig_verify_defect(v, op, "operand %u is read, but nothing has written it",
                          index);
+    } else if (!is_end && is_argument(v, root) && v->facts[root->id].is_written) {
+        ig_verify_defect(v, op, "operand %u is read after it was written in place",
+                         index);
     }
+}
+
+static bool stands_in_place(const ig_verifier *v, const ig_value *arg) {
+    const ig_op *ret = v->graph->body.last;
+    const ig_attr *in_place = ret && ret->code == IG_OP_ret
+                                  ? &ret->attrs[IG_ret_in_place]
+                                  : NULL;
+    for (uint32_t i = 0; in_place && i < in_place->count; i++) {
+        if (in_place->as.ints[i] == arg->index) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void check_overlap(ig_verifier *v, const ig_op *op, uint32_t out, uint32_t other,
@@ -141,9 +166,15 @@ static void check_overlap(ig_verifier *v, const ig_op *op, uint32_t out, uint32_
 static void write_operand(ig_verifier *v, const ig_op *op, uint32_t index,
                           uint32_t ins) {
     const ig_value *value = op->operands[index].value, *root = root_of(v, value);
-    if (value->type->kind != IG_BUFFER || !ig_def(root, IG_OP_alloc)) {
+    bool is_arg = is_argument(v, root) && stands_in_place(v, root);
+    bool is_buffer = value->type->kind == IG_BUFFER && ig_def(root, IG_OP_alloc);
+    if (!is_arg && !is_buffer) {
         ig_verify_defect(v, op, "destination %u is no buffer of the plan", index);
         return;
+    }
+    if (is_arg && !v->has_committed) {
+        ig_verify_defect(v, op, "destination %u is written in place before commit",
+                         index);
     }
     for (uint32_t i = 0; i < index; i++) {
         check_overlap(v, op, index, i, ins);
@@ -234,6 +265,13 @@ static void check_host(ig_verifier *v, const ig_op *op) {
     check_transfer(v, op, ig_attr_int(op, IG_host_outs, 0));
 }
 
+static void check_commit(ig_verifier *v, const ig_op *op) {
+    if (op->block->parent || v->has_committed) {
+        ig_verify_defect(v, op, "a plan commits once, in its own block");
+    }
+    v->has_committed = true;
+}
+
 static void check_store_dims(ig_verifier *v, const ig_op *op) {
     check_transfer(v, op, 1);
 }
@@ -244,10 +282,21 @@ static const plan_check checks[IG_OP_COUNT] = {
     [IG_OP_alloc] = check_alloc,     [IG_OP_view] = check_view,
     [IG_OP_compute] = check_compute, [IG_OP_launch] = check_launch,
     [IG_OP_host] = check_host,       [IG_OP_store_dims] = check_store_dims,
+    [IG_OP_commit] = check_commit,
+};
+
+/* What may stand behind the commit: launches, and what they write to. */
+static const bool follows_commit[IG_OP_COUNT] = {
+    [IG_OP_compute] = true, [IG_OP_launch] = true, [IG_OP_rows] = true,
+    [IG_OP_alloc] = true,   [IG_OP_view] = true,   [IG_OP_commit] = true,
+    [IG_OP_ret] = true,     [IG_OP_yield] = true,
 };
 
 /* Any other op reads all of its operands. */
 void ig_verify_plan_op(ig_verifier *verifier, const ig_op *op) {
+    if (verifier->has_committed && !follows_commit[op->code]) {
+        ig_verify_defect(verifier, op, "behind commit there are launches alone");
+    }
     if (checks[op->code]) {
         checks[op->code](verifier, op);
         return;

@@ -30,7 +30,8 @@ typedef struct ig_verifier {
     ig_arena *arena; /* the module's; used for defects */
     bool has_types;  /* inferred types need not be checked again */
     ig_value_facts *facts;
-    ig_map bound; /* plans: symbols that have a value by now */
+    ig_map bound;       /* plans: symbols that have a value by now */
+    bool has_committed; /* plans: the commit stands before the op at hand */
     IG_VEC(ig_defect) defects;
 } ig_verifier;
 

@@ -145,6 +145,9 @@ static void offer_whole(buffers *s, ig_op *insert) {
 }
 
 static void assign_destinations(buffers *s, ig_block *block) {
+    if (!block->parent) {
+        ig_bufferise_offer_in_place(s, block->last);
+    }
     for (ig_op *op = block->last; op; op = op->prev) {
         for (uint32_t i = 0; op->code == IG_OP_ret && i < op->operand_count; i++) {
             ig_value *value = op->operands[i].value;
@@ -468,14 +471,22 @@ static ig_status keep_op(buffers *s, ig_op *op) {
     return IG_OK;
 }
 
-/* Each result of the graph is a buffer of its own; inputs, constants and values that
- * lie inside others are copied. */
+/* Each result of the graph is a buffer of its own, but for those that stand in an
+ * argument's memory; inputs, constants and values that lie inside others are copied. */
+static bool is_in_place(const ig_op *ret, uint32_t index) {
+    const ig_attr *in_place = &ret->attrs[IG_ret_in_place];
+    return in_place->kind == IG_ATTR_INTS && in_place->as.ints[index] >= 0;
+}
+
 static ig_status rewrite_ret(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_map returned;
     ig_map_init(&returned, s->arena);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_op *maker = op->operands[i].value->def;
+        if (is_in_place(op, i)) {
+            continue;
+        }
         b.loc = maker ? maker->loc : op->loc;
         b.origins = maker ? maker->origins : op->origins;
         ig_place *place = place_of(s, op->operands[i].value);
@@ -486,7 +497,7 @@ static ig_status rewrite_ret(buffers *s, ig_op *op) {
         ig_map_set_id(&returned, IG_MAP_PTR(place->root), place->root);
         ig_use_set(&op->operands[i], place->root);
     }
-    return IG_OK;
+    return ig_bufferise_in_place(s, op);
 }
 
 typedef ig_status (*rewrite_fn)(buffers *s, ig_op *op);
@@ -555,6 +566,10 @@ ig_place *ig_buffers_alloc(ig_buffers *s, ig_builder *b, ig_dtype dtype, uint32_
 void ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
                      const ig_place *to) {
     copy_place(s, b, from, to);
+}
+
+ig_place *ig_buffers_copy_new(ig_buffers *s, ig_builder *b, const ig_place *from) {
+    return copy_to_buffer(s, b, from);
 }
 
 ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from) {

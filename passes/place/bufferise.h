@@ -31,6 +31,8 @@ ig_place *ig_buffers_alloc(ig_buffers *s, ig_builder *b, ig_dtype dtype, uint32_
                            const ig_dim *dims);
 void ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
                      const ig_place *to);
+/* The same elements in a buffer of their own. */
+ig_place *ig_buffers_copy_new(ig_buffers *s, ig_builder *b, const ig_place *from);
 /* The same elements, row-major in one buffer from its start; `from` when they are. */
 ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from);
 ig_status ig_buffers_unsupported(const ig_op *op, const char *why);
@@ -45,6 +47,16 @@ bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *plac
  * ones are; others were asked to agree by a guard, and guards on the extents of inputs
  * are checked before anything runs. */
 bool ig_buffers_must_agree(ig_buffers *s, const ig_block *block, ig_dim a, ig_dim b);
+
+/* Does the dim have its value before anything runs? */
+bool ig_buffers_is_bound(ig_buffers *s, ig_dim dim);
+
+/* ---- bufferise_in_place.c ---- */
+
+/* Results that may be written straight to their argument get it as their place. */
+void ig_bufferise_offer_in_place(ig_buffers *s, const ig_op *ret);
+/* Puts commit before what writes arguments, and copies other results behind it. */
+ig_status ig_bufferise_in_place(ig_buffers *s, ig_op *ret);
 
 /* ---- bufferise_flow.c: rewrites ---- */
 

@@ -71,6 +71,12 @@ bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *plac
     return w.is_known;
 }
 
+bool ig_buffers_is_bound(ig_buffers *s, ig_dim dim) {
+    known_walk w = { .s = s, .is_known = true }; /* known before op 0 */
+    ig_dim_visit_symbols(s->module, dim, check_known, &w);
+    return w.is_known;
+}
+
 bool ig_buffers_must_agree(ig_buffers *s, const ig_block *block, ig_dim a, ig_dim b) {
     if (ig_dim_equal(s->module, a, b) == IG_YES) {
         return true;

@@ -336,6 +336,29 @@ static const char *const *flat_names(const ig_flatten *f, const char *const *nam
     return flat;
 }
 
+static uint32_t value_parts(const ig_value *value) {
+    return is_sequence(value) ? count_parts(value->type) : 1;
+}
+
+/* Results in place, by the numbers of flat results and arguments. */
+static ig_attr flat_in_place(const ig_flatten *f, const ig_block *body,
+                             const ig_attr *in_place) {
+    int64_t *flat = IG_NEW_ARRAY(f->run->scratch, int64_t,
+                                 PARTS * body->last->operand_count + 1u);
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < in_place->count; i++) {
+        int64_t arg = in_place->as.ints[i], at = arg < 0 ? -1 : 0;
+        for (int64_t k = 0; k < arg; k++) {
+            at += value_parts(body->args[k]);
+        }
+        uint32_t parts = value_parts(body->last->operands[i].value);
+        for (uint32_t part = 0; part < parts; part++) {
+            flat[to++] = at;
+        }
+    }
+    return ig_attr_of_ints(f->module, flat, to);
+}
+
 static ig_status flatten_graph(ig_flatten *f, ig_graph *graph) {
     ig_block *body = &graph->body;
     uint32_t count = body->arg_count;
@@ -351,8 +374,15 @@ static ig_status flatten_graph(ig_flatten *f, ig_graph *graph) {
                                          "input");
     const char *const *names = flat_names(f, graph->result_names, results,
                                           end->operand_count, "output");
+    bool has_in_place = ig_attr_is_set(end, IG_ret_in_place);
+    ig_attr in_place = has_in_place
+                           ? flat_in_place(f, body, &end->attrs[IG_ret_in_place])
+                           : (ig_attr){ 0 };
     move_args(f, body, body, count);
     IG_TRY(flatten_block(f, body, NULL));
+    if (has_in_place) {
+        ig_attr_set(body->last, IG_ret_in_place, in_place);
+    }
     for (size_t i = f->dead.count; i-- > 0;) {
         ig_op_erase(f->dead.items[i]);
     }

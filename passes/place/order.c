@@ -98,8 +98,8 @@ static void find_wave(orderer *o, const ig_op *compute) {
 }
 
 /* Only a block of computes, buffers and views is sorted; anything else is a wall. */
-static bool can_sort(const ig_block *block) {
-    for (const ig_op *op = block->first; op; op = op->next) {
+static bool can_sort(const ig_block *block, const ig_op *end) {
+    for (const ig_op *op = block->first; op != end; op = op->next) {
         bool is_wall = op->body_count && op->code != IG_OP_compute;
         if (is_wall || (ig_ops[op->code].traits & IG_HOST)) {
             return false;
@@ -113,9 +113,10 @@ static uint32_t wave_of(const orderer *o, const ig_op *compute) {
 }
 
 /* Where the computes of each wave begin among all of them; one more at the end. */
-static uint32_t *count_waves(const orderer *o, const ig_block *block) {
+static uint32_t *count_waves(const orderer *o, const ig_block *block,
+                             const ig_op *end) {
     uint32_t *begins = IG_NEW_ARRAY(o->arena, uint32_t, (size_t)o->waves + 2);
-    for (const ig_op *op = block->first; op; op = op->next) {
+    for (const ig_op *op = block->first; op != end; op = op->next) {
         if (op->code == IG_OP_compute) {
             begins[wave_of(o, op) + 1]++;
         }
@@ -129,10 +130,10 @@ static uint32_t *count_waves(const orderer *o, const ig_block *block) {
 /* Computes of each wave in turn, in front of `end`; buffers and views stay ahead of all
  * of them. */
 static void sort_block(orderer *o, ig_block *block, ig_op *end) {
-    uint32_t *next = count_waves(o, block);
+    uint32_t *next = count_waves(o, block, end);
     uint32_t count = next[o->waves + 1];
     ig_op **sorted = IG_NEW_ARRAY(o->arena, ig_op *, count);
-    for (ig_op *op = block->first; op; op = op->next) {
+    for (ig_op *op = block->first; op != end; op = op->next) {
         if (op->code == IG_OP_compute) {
             sorted[next[wave_of(o, op)]++] = op;
         }
@@ -142,21 +143,32 @@ static void sort_block(orderer *o, ig_block *block, ig_op *end) {
     }
 }
 
+/* Where the sorted part ends: what stands behind commit stays as it is. */
+static ig_op *find_end(const ig_block *block) {
+    for (ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_commit) {
+            return op;
+        }
+    }
+    return block->last;
+}
+
 ig_status ig_pass_order(ig_pass_run *run, ig_graph *graph) {
     orderer o = { .arena = run->scratch, .module = graph->module };
     ig_map_init(&o.access_of, o.arena);
     ig_map_init(&o.wave_of, o.arena);
     ig_block *block = &graph->body;
-    if (!can_sort(block)) {
+    ig_op *end = find_end(block);
+    if (!can_sort(block, end)) {
         return IG_OK;
     }
-    for (const ig_op *op = block->first; op; op = op->next) {
+    for (const ig_op *op = block->first; op != end; op = op->next) {
         if (op->code == IG_OP_compute) {
             find_wave(&o, op);
         }
     }
     uint64_t before = ig_graph_hash(graph);
-    sort_block(&o, block, block->last);
+    sort_block(&o, block, end);
     run->changed = ig_graph_hash(graph) != before;
     return IG_OK;
 }

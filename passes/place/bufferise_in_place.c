@@ -1,0 +1,262 @@
+/* bufferise: results that stand in an argument's memory are written behind `commit`.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %2 = add %table, %d : f32[V, D]
+ *     ret %y, %2 {in_place = [-1, 0]}
+ *   becomes
+ *     …                                     whatever else reads %table
+ *     commit
+ *     compute %table, %d, %table {family = "map", outs = 1} …
+ *     ret %y, %table {in_place = [-1, 0]}
+ *
+ * Nothing that stands behind commit may fail or be read by others, so only what is sure
+ * goes straight to the argument: an elementwise region all of whose results stand in
+ * place and that reads of such arguments its own alone, element by element; and inserts
+ * into the argument, of which the part alone is written.  Sizes must be known when
+ * shapes are bound.  Any other result is computed into a buffer of its own, as if it
+ * were no argument's, and copied behind commit.
+ */
+#include "passes/place/bufferise.h"
+
+#include "ir/build/expr.h"
+#include "ir/families.h"
+#include "passes/place/part.h"
+
+#include <assert.h>
+
+typedef ig_buffers buffers;
+
+/* The argument that result `index` stands in, or NULL. */
+static ig_value *target_of(const buffers *s, const ig_op *ret, uint32_t index) {
+    const ig_attr *in_place = &ret->attrs[IG_ret_in_place];
+    if (in_place->kind != IG_ATTR_INTS) {
+        return NULL;
+    }
+    assert(index < in_place->count && "verified: a number for each result");
+    int64_t arg = in_place->as.ints[index];
+    return arg < 0 ? NULL : s->graph->body.args[arg];
+}
+
+static bool is_target(const buffers *s, const ig_value *value) {
+    const ig_op *ret = s->graph->body.last;
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        if (target_of(s, ret, i) == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what is sure ---- */
+
+static bool are_bound(buffers *s, const ig_dim *dims, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!ig_buffers_is_bound(s, dims[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_type_bound(buffers *s, const ig_type *type) {
+    return are_bound(s, type->dims, type->rank);
+}
+
+/* What `value` is a view of; NULL where the run must find out what it shows. */
+static const ig_value *find_base(buffers *s, const ig_value *value) {
+    for (;;) {
+        const ig_op *def = value->def;
+        bool is_slice = def && def->code == IG_OP_slice;
+        bool is_view = is_slice || (def && (def->code == IG_OP_reshape ||
+                                            def->code == IG_OP_expand ||
+                                            def->code == IG_OP_transpose));
+        if (!is_type_bound(s, value->type)) {
+            return NULL;
+        }
+        if (!is_view) {
+            return value;
+        }
+        const ig_attr *starts = &def->attrs[IG_slice_starts];
+        if (is_slice && (starts->kind != IG_ATTR_DIMS ||
+                         !are_bound(s, starts->as.dims, starts->count))) {
+            return NULL;
+        }
+        value = def->operands[0].value;
+    }
+}
+
+/* The argument that the value stands in as the graph's result, and as nothing else. */
+static ig_value *own_target(const buffers *s, const ig_value *value) {
+    const ig_op *ret = s->graph->body.last;
+    if (!ig_value_has_one_use(value) || value->uses->user != ret) {
+        return NULL;
+    }
+    ig_value *arg = target_of(s, ret, (uint32_t)(value->uses - ret->operands));
+    return arg && arg->type == value->type ? arg : NULL;
+}
+
+static bool is_elementwise(const ig_op *fused) {
+    for (const ig_op *op = fused->bodies[0]->first; op; op = op->next) {
+        if (!(ig_ops[op->code].traits & (IG_MAP | IG_CONSTANT | IG_TERMINATOR))) {
+            return false;
+        }
+    }
+    return ig_op_family(fused) == IG_FAMILY_map;
+}
+
+/* Of arguments that are written in place a region reads its own results' alone. */
+static bool reads_surely(buffers *s, const ig_op *fused, const ig_value *operand) {
+    const ig_value *base = find_base(s, operand);
+    if (!base || !is_target(s, base)) {
+        return base != NULL;
+    }
+    for (uint32_t i = 0; i < fused->result_count; i++) {
+        if (own_target(s, &fused->results[i]) == operand) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_sure_region(buffers *s, const ig_op *op) {
+    if (op->code != IG_OP_fused || op->block != &s->graph->body ||
+        !is_elementwise(op)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!own_target(s, &op->results[i]) ||
+            op->results[i].type != op->results[0].type) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (!reads_surely(s, op, op->operands[i].value)) {
+            return false;
+        }
+    }
+    return is_type_bound(s, op->results->type);
+}
+
+static bool is_sure_insert(buffers *s, const ig_op *op) {
+    const ig_attr *starts = &op->attrs[IG_insert_starts];
+    const ig_value *part = find_base(s, op->operands[1].value);
+    return op->block == &s->graph->body && part && !is_target(s, part) &&
+           starts->kind == IG_ATTR_DIMS && are_bound(s, starts->as.dims, starts->count);
+}
+
+static void offer_target(buffers *s, const ig_value *value, ig_value *arg) {
+    ig_map_set_id(&s->wanted, IG_MAP_PTR(value),
+                  ig_place_whole(s->arena, s->module, arg));
+    ig_map_set_id(&s->owned, IG_MAP_PTR(arg), arg);
+}
+
+/* Inserts one after the other into the argument. */
+static void offer_inserts(buffers *s, ig_value *value, ig_value *arg) {
+    const ig_value *into = value;
+    while (ig_def(into, IG_OP_insert) && is_sure_insert(s, into->def) &&
+           (into == value || ig_value_has_one_use(into))) {
+        into = into->def->operands[0].value;
+    }
+    for (ig_value *v = value; into == arg && v != into; v = v->def->operands[0].value) {
+        offer_target(s, v, arg);
+    }
+}
+
+void ig_bufferise_offer_in_place(buffers *s, const ig_op *ret) {
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        ig_value *value = ret->operands[i].value;
+        ig_value *arg = own_target(s, value);
+        if (arg && value->def && is_sure_region(s, value->def)) {
+            offer_target(s, value, arg);
+        } else if (arg && ig_def(value, IG_OP_insert)) {
+            offer_inserts(s, value, arg);
+        }
+    }
+}
+
+/* ---- behind commit ---- */
+
+static const char *result_name(const buffers *s, uint32_t index) {
+    const char *const *names = s->graph->result_names;
+    return names && names[index] ? names[index]
+                                 : ig_arena_printf(s->arena, "output_%u", index);
+}
+
+static ig_status check_pair(buffers *s, const ig_op *ret, uint32_t index) {
+    const ig_type *type = ret->operands[index].value->type;
+    const ig_value *arg = target_of(s, ret, index);
+    const ig_location *where = ig_op_location(ret);
+    if (!arg && !is_type_bound(s, type)) {
+        return ig_error(&s->module->context->diag, IG_UNSUPPORTED, where,
+                        "the size of '%s' is found while running, which goes with no "
+                        "result in place",
+                        result_name(s, index));
+    }
+    for (uint32_t d = 0; arg && d < type->rank; d++) {
+        if (!ig_buffers_must_agree(s, ret->block, type->dims[d], arg->type->dims[d])) {
+            return ig_error(&s->module->context->diag, IG_INVALID, where,
+                            "'%s' stands in the memory of an input, but nothing says "
+                            "that it has its extents",
+                            result_name(s, index));
+        }
+    }
+    return IG_OK;
+}
+
+static bool is_sure_place(buffers *s, const ig_place *place) {
+    const ig_type *type = place->root->type;
+    return ig_def(place->root, IG_OP_alloc) && is_type_bound(s, type) &&
+           are_bound(s, &place->offset, 1) &&
+           are_bound(s, place->strides, place->rank) &&
+           are_bound(s, place->dims, place->rank);
+}
+
+/* Everything that writes a target, in its order, to the end of the block. */
+static void move_writers(const buffers *s, ig_op *ret) {
+    ig_block *block = ret->block;
+    IG_VEC(ig_op *) writers = { 0 };
+    for (ig_op *op = block->first; op != ret; op = op->next) {
+        ig_value *out = op->code == IG_OP_compute
+                            ? op->operands[op->operand_count - 1].value
+                            : NULL;
+        if (out && is_target(s, ig_part_root(out)) &&
+            ig_attr_int(op, IG_compute_outs, 0) > 0) {
+            IG_PUSH(s->arena, &writers, op);
+        }
+    }
+    for (size_t i = 0; i < writers.count; i++) {
+        ig_op_move(writers.items[i], block, ret);
+    }
+}
+
+ig_status ig_bufferise_in_place(buffers *s, ig_op *ret) {
+    if (!ig_attr_is_set(ret, IG_ret_in_place)) {
+        return IG_OK;
+    }
+    ig_builder b = ig_builder_before(ret);
+    ig_place **from = IG_NEW_ARRAY(s->arena, ig_place *, ret->operand_count);
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        ig_value *arg = target_of(s, ret, i);
+        IG_TRY(check_pair(s, ret, i));
+        from[i] = arg ? ig_buffers_place(s, ret->operands[i].value) : NULL;
+        if (arg && (from[i]->root != arg || !ig_place_is_whole(s->module, from[i])) &&
+            !is_sure_place(s, from[i])) {
+            from[i] = ig_buffers_copy_new(s, &b, from[i]);
+        }
+    }
+    ig_expr e = ig_expr_of(&b);
+    (void)ig_build_commit(&e);
+    move_writers(s, ret);
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        ig_value *arg = target_of(s, ret, i);
+        if (arg && from[i]->root != arg) {
+            ig_place *to = ig_place_whole(s->arena, s->module, arg);
+            to->dims = from[i]->dims;
+            ig_buffers_copy(s, &b, from[i], to);
+        }
+        if (arg) {
+            ig_use_set(&ret->operands[i], arg);
+        }
+    }
+    return IG_OK;
+}
