@@ -31,9 +31,6 @@ ig_quant ig_aten_quant_params(ig_ts_call *call, const ig_ts_quant *quant,
 const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale, int64_t zero_point);
 /* Those that torch chooses for x at run time, quantised to 0 … steps. */
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps);
-/* x W^T + b by packed parameters (an object), x quantised at run time. */
-ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
-                                const ig_ts_value *object, bool reduce_range);
 /* Numbers of 0 … 1 in steps of 1 / 256, as sigmoids give them. */
 ig_status ig_aten_give_unit(ig_ts_call *call, ig_value *x,
                             const ig_torch_dtype_info *dtype);

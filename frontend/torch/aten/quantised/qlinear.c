@@ -7,7 +7,7 @@
  * Packed parameters are custom objects; what libtorch would have packed stands in their
  * attribute `state` as it was written: (weight, bias) of linear layers, ("2", [config,
  * weight], [bias]) of convolutions. */
-#include "frontend/torch/aten/quant.h"
+#include "frontend/torch/aten/quantised/packed.h"
 
 #include "frontend/torch/eval/eval.h"
 

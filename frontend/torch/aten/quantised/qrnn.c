@@ -4,7 +4,7 @@
  * What goes into a gate is quantised when it is known: the inputs of a layer all at
  * once, the state at each step.  So the steps are written out, and their number must be
  * known. */
-#include "frontend/torch/aten/quant.h"
+#include "frontend/torch/aten/quantised/packed.h"
 
 #include "frontend/torch/eval/eval.h"
 
