@@ -156,7 +156,7 @@ def measured(folder, world, batch, seconds, path, *more):
         ("--input", f"ids_{i}=random:0:{rows}") for i, (rows, *_) in enumerate(TABLES))
     points = json.loads(run("bench", folder / "model.ig", "--ranks", world, "--plan", path,
                             "--batch", batch, "--seconds", seconds, "--json", *ids, *more))
-    return points[0]["p50"] * 1e3
+    return points["results"][0]["p50"] * 1e3
 
 
 def rounds_of(count, runs):

@@ -59,7 +59,7 @@ IG_API IG_MUST_USE ig_status ig_model_inspect(ig_context *context, const char *p
 IG_API IG_MUST_USE ig_status ig_module_inspect(ig_module *module,
                                                const ig_compile_options *options,
                                                const char **out_json);
-/* Reads a model file; the format (.onnx, .pt, .ig) is told from its content. */
+/* Reads a model file; the format (.onnx, .pt, .pt2, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,
                                        ig_module **out_module);

@@ -66,7 +66,7 @@ print(os.path.dirname(os.path.dirname(spec.origin)) if spec else '')" 2>/dev/nul
         rows() { # the strategies that the table holds
             bench_package "$@" --json 2>/dev/null |
                 python3 -c 'import json, sys
-print(*(r["strategy"] for r in json.load(sys.stdin) if 0 < r["p25"] <= r["p95"]))'
+print(*(r["strategy"] for r in json.load(sys.stdin)["results"] if 0 < r["p25"] <= r["p95"]))'
         }
         holds "bench compares Python with what is compiled" [ \
             "$(rows seed/my_package.pt model/model.pkl 'input=f32[1,1,10,10]=random')" = \

@@ -84,7 +84,7 @@ cp "$tmp/out" "$tmp/table"
 holds "a point for each pair" [ "$(grep -c '"p50"' "$tmp/table")" = 4 ]
 holds "a point says what was measured" python3 -c '
 import json, sys
-for point in json.load(open(sys.argv[1])):
+for point in json.load(open(sys.argv[1]))["results"]:
     assert point["model"] == "product.ig" and point["build"] and point["level"], point
     assert len(point["cpu"]) > 3, point
 ' "$tmp/table"

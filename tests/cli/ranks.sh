@@ -230,7 +230,7 @@ check "by rank 0 alone" 0 '"ranks": 2' \
 "$ingot" bench "$tmp/bags.ig" --ranks 3 --batch 4 --seconds 0.05 --dim '*=batch' --json >"$tmp/points"
 holds "in one table" "$python" -c "
 import json, sys
-points = json.load(open(sys.argv[1]))
+points = json.load(open(sys.argv[1]))['results']
 assert len(points) == 1 and points[0]['ranks'] == 3 and points[0]['calls'] >= 10, points
 " "$tmp/points"
 check "not with sessions" 2 "--ranks goes without --sessions" \

@@ -24,7 +24,7 @@ holds "which is JSON" "$python" -m json.tool "$tmp/plan.json"
 holds "with a bar for each rank" grep -q '>rank 1<' "$tmp/plan.svg"
 holds "well formed" "$python" -c \
     "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])" "$tmp/plan.svg"
-"$ingot" shard "$tmp/tables.json" --json >"$tmp/a"
+"$ingot" shard "$tmp/tables.json" --json | sed 's/^{"schema": 1, /{/' >"$tmp/a"
 holds "the same plan again" cmp "$tmp/plan.json" "$tmp/a"
 "$ingot" shard "$tmp/tables.json" -o - >"$tmp/a"
 holds "and on standard output" cmp "$tmp/plan.json" "$tmp/a"

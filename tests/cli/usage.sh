@@ -179,6 +179,7 @@ status() {
     holds "and as JSON" python3 -c '
 import json, sys
 told = json.load(open(sys.argv[1]))
+assert told["schema"] == 1, told
 assert sys.argv[2] in "01" or told["error"]["exit_status"] == int(sys.argv[2]), told
 ' "$tmp/json" "$wanted"
 }
@@ -196,10 +197,21 @@ for verb in compile run dump opt bench profile inspect; do
     }
 done
 for verb in run bench profile; do
+    status 2 $verb "$tmp/relu.ig" --input x
+    status 2 $verb "$tmp/relu.ig" --input 'frob=f32[1,4]=1'
+    status 2 $verb "$tmp/relu.ig" --limit node_count=99999999999999999999999
     status 3 $verb "$tmp/relu.ig" --input 'x=f32[2]=1,frob'
     status 5 $verb "$tmp/relu.ig" --limit session_bytes=1 --input 'x=f32[3,4]=1'
     status 6 $verb "$tmp/relu.ig" --input "x=@$tmp/none.npy"
 done
+for verb in bench profile; do
+    status 2 $verb "$tmp/relu.ig" --dim frob=3
+    status 2 $verb "$tmp/dlrm.onnx" --inputs "$tmp/in" --dim batch=3
+done
+status 2 run "$tmp/relu.ig" --input 'x=f32[1,4]=1' -o "$tmp/x.csv"
+status 2 run "$tmp/dlrm.ingot" --inputs "$tmp/in" --clamp-ids
+status 2 compile "$tmp/relu.ig" -o "$tmp/x.out"
+status 2 strip "$tmp/dlrm.ingot" -o "$tmp/x.out"
 status 1 verify "$tmp/none"
 status 2 verify
 status 2 verify "$tmp/relu.ig" --inputs "$tmp/in"

@@ -1,6 +1,7 @@
 /* ingot: the command line.  One verb a file; this one finds the verb.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/console.h"
+#include "tools/ingot/cli/json_output.h"
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/verbs/verbs.h"
 
@@ -11,8 +12,9 @@ static const char about[] =
     "usage: ingot VERB ...     (ingot VERB --help says more)\n\n";
 
 static const char ending[] =
-    "\nMODEL is a .onnx, .pt (TorchScript or torch.package) or .ig file, or an\n"
-    "artifact (.ingot); - is standard input, and standard output as a file to write.\n"
+    "\nMODEL is a .onnx, .pt (TorchScript or torch.package), .pt2 (torch.export) or .ig\n"
+    "file, or an artifact (.ingot); - is standard input, and standard output as a file\n"
+    "to write.  With --json all that stands on standard output is one JSON value.\n"
     "Exit status: 0 good, 1 a comparison or check failed, 2 wrong usage, 3 invalid\n"
     "input, 4 not supported, 5 a limit or memory, 6 cannot read or write a file,\n"
     "130 interrupted, 70 a defect of Ingot.\n";
@@ -28,8 +30,8 @@ static void print_verbs(FILE *to) {
 }
 
 static int print_version(const char *argument) {
-    (void)argument;
-    printf("ingot %s\n", ig_compiler_version());
+    bool is_json = argument && strcmp(argument, "--json") == 0;
+    printf(is_json ? "{\"version\": \"%s\"}\n" : "ingot %s\n", ig_compiler_version());
     return 0;
 }
 
@@ -71,21 +73,33 @@ static bool wants_json(int argc, char **argv) {
     return false;
 }
 
+static int check_json(const verb *which, const settings *given) {
+    bool writes_json = strcmp(which->name, "dump") == 0 ||
+                       strcmp(which->name, "opt") == 0 ||
+                       strcmp(which->name, "shard") == 0;
+    const char *clash = given->json ? json_output_clash(given, writes_json) : NULL;
+    return clash ? complain(EXIT_USAGE,
+                            "--json and %s would both write to standard output", clash)
+                 : 0;
+}
+
 static int run_verb(const verb *which, int argc, char **argv) {
     settings given;
     int status = options_read(which, argc, argv, &given);
+    if (status == 0 && given.json) {
+        json_output_begin(); /* however it was abbreviated */
+    }
     if (status == 0 && given.help) {
         options_print_help(which, stdout);
     } else if (status == 0) {
-        status = streams_take_input(&given);
+        status = check_json(which, &given);
+        status = status ? status : streams_take_input(&given);
         status = status ? status : which->run(&given);
     }
     if (status == exit_of(IG_CANCELLED)) {
         complain(status, "interrupted");
     }
-    if (status != 0 && wants_json(argc, argv)) {
-        put_json_error(status);
-    }
+    json_output_end(status, given.output ? given.output : given.outputs_to);
     options_free(&given);
     return status;
 }
@@ -103,6 +117,9 @@ int main(int argc, char **argv) {
         print_verbs(stderr);
         return EXIT_USAGE;
     }
+    if (wants_json(argc, argv)) {
+        json_output_begin();
+    }
     for (size_t i = 0; verbs[i]; i++) {
         if (strcmp(verbs[i]->name, argv[1]) == 0) {
             return check_output(run_verb(verbs[i], argc - 1, argv + 1));
@@ -110,8 +127,12 @@ int main(int argc, char **argv) {
     }
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {
         if (strcmp(other_words[i].name, argv[1]) == 0) {
-            return check_output(other_words[i].run(argc > 2 ? argv[2] : NULL));
+            int status = other_words[i].run(argc > 2 ? argv[2] : NULL);
+            json_output_end(status, NULL);
+            return check_output(status);
         }
     }
-    return complain(EXIT_USAGE, "there is no verb '%s'\n  try: ingot --help", argv[1]);
+    complain(EXIT_USAGE, "there is no verb '%s'\n  try: ingot --help", argv[1]);
+    json_output_end(EXIT_USAGE, NULL);
+    return check_output(EXIT_USAGE);
 }

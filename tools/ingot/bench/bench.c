@@ -222,7 +222,7 @@ static ig_status bench_model(const settings *given, const model *m,
         snprintf(why->text, sizeof why->text,
                  "--trace is of artifacts whose tables lie in stores; ingot profile "
                  "traces others");
-        return IG_INVALID;
+        return wrong_usage();
     }
     progress_clear();
     subject_read(given->arguments.items[0], m->program, &table.what);

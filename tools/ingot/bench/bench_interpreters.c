@@ -28,7 +28,6 @@ typedef struct mode_table {
 static void add_row(mode_table *table, const char *mode, size_t threads,
                     const load_facts *took) {
     if (table->given->json) {
-        json_begin();
         printf("%s{\"strategy\": \"%s\", \"threads\": %zu, \"items\": %zu, "
                "\"items_per_second\": %.6g, \"p25\": %.9g, \"p50\": %.9g, "
                "\"p95\": %.9g}",
@@ -184,8 +183,8 @@ static ig_status read_inputs(mode_table *table, ig_context *context) {
     for (size_t i = 0; i < texts->count; i++) {
         const char *equals = strchr(texts->items[i], '=');
         if (!equals) {
-            return (ig_status)complain(IG_INVALID, "--input takes NAME=VALUE, not '%s'",
-                                       texts->items[i]);
+            complain(0, "--input takes NAME=VALUE, not '%s'", texts->items[i]);
+            return wrong_usage();
         }
         ig_status status = ig_arguments_parse(context, equals + 1, NULL,
                                               &table->inputs[i]);
@@ -195,8 +194,8 @@ static ig_status read_inputs(mode_table *table, ig_context *context) {
         table->values[i].kind = IG_INTERP_TENSOR;
         if (!view_of(ig_arguments_at(table->inputs[i], 0),
                      &table->values[i].as.tensor)) {
-            return (ig_status)complain(IG_INVALID, "--input %s is no tensor",
-                                       texts->items[i]);
+            complain(0, "--input %s is no tensor", texts->items[i]);
+            return wrong_usage();
         }
     }
     table->arguments = (ig_interp_arguments){ .values = table->values,

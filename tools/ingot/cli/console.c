@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/console.h"
 
+#include "tools/ingot/cli/json_output.h"
 #include "tools/ingot/cli/streams.h"
 
 #include <errno.h>
@@ -15,19 +16,18 @@
 #include <unistd.h>
 
 /* The variables of the program.  What Ctrl-C cancels: a signal handler has nothing else
- * to reach it by.  And what went wrong so far, for --json. */
+ * to reach it by. */
 static _Atomic(ig_context *) interrupted_context;
 static _Atomic(ig_session *) interrupted_session;
 static _Atomic(ig_lookahead *) interrupted_ahead;
 static atomic_int interrupts;
-/* Messages for the JSON form of a failure. */
-typedef struct kept_texts {
-    char **items;
-    size_t count;
-} kept_texts;
 
-static kept_texts errors_kept, notes_kept;
-static bool is_json_begun;
+static bool is_wrong_usage;
+
+ig_status wrong_usage(void) {
+    is_wrong_usage = true;
+    return IG_INVALID;
+}
 
 int exit_of(ig_status status) {
     static const struct {
@@ -38,6 +38,9 @@ int exit_of(ig_status status) {
         IG_STATUS_LIST(ROW)
 #undef ROW
     };
+    if (status == IG_INVALID && is_wrong_usage) {
+        return EXIT_USAGE;
+    }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].status == status) {
             return rows[i].exit_status;
@@ -94,26 +97,12 @@ void put_port(FILE *to, const char *what, const char *name, const char *type) {
     fprintf(to, ": %s\n", type);
 }
 
-/* Without secrets; no memory for it is no error of its own: NULL. */
-static const char *keep_text(kept_texts *kept, const char *text) {
-    char *plain = strdup(text);
-    char **items = plain ? realloc(kept->items, (kept->count + 1) * sizeof *items)
-                         : NULL;
-    if (!items) {
-        free(plain);
-        return NULL;
-    }
-    ig_text_hide_secrets(plain);
-    kept->items = items;
-    kept->items[kept->count++] = plain;
-    return plain;
-}
-
-/* Prints an error and keeps it. */
-static void show_error(const char *text) {
-    const char *plain = keep_text(&errors_kept, text);
+/* Prints an error, without secrets, and keeps it for --json. */
+static void show_error(char *text) {
+    ig_text_hide_secrets(text);
+    json_output_error(text);
     progress_clear();
-    fprintf(stderr, "error: %s\n", plain ? plain : "memory ran out");
+    fprintf(stderr, "error: %s\n", text);
 }
 
 int complain(int exit_status, const char *format, ...) {
@@ -124,34 +113,10 @@ int complain(int exit_status, const char *format, ...) {
         text = NULL;
     }
     va_end(args);
-    show_error(text ? text : "memory ran out");
+    char none[] = "memory ran out";
+    show_error(text ? text : none);
     free(text);
     return exit_status;
-}
-
-void json_begin(void) {
-    is_json_begun = true;
-}
-
-static void put_json_texts(const kept_texts *kept) {
-    for (size_t i = 0; i < kept->count; i++) {
-        fputs(i ? ", " : "[", stdout);
-        put_json_text(stdout, kept->items[i]);
-    }
-    fputs(kept->count ? "]" : "[]", stdout);
-}
-
-void put_json_error(int exit_status) {
-    if (is_json_begun) {
-        return;
-    }
-    printf("{\"error\": {\"exit_status\": %d, \"messages\": ", exit_status);
-    put_json_texts(&errors_kept);
-    if (notes_kept.count) {
-        fputs(", \"notes\": ", stdout);
-        put_json_texts(&notes_kept);
-    }
-    puts("}}");
 }
 
 void note(const settings *given, const char *format, ...) {
@@ -173,7 +138,9 @@ void note(const settings *given, const char *format, ...) {
 
 void *need(void *memory) {
     if (!memory) {
-        exit(complain(exit_of(IG_LIMIT), "memory ran out"));
+        complain(0, "memory ran out");
+        json_output_cut(exit_of(IG_LIMIT), "memory ran out");
+        exit(exit_of(IG_LIMIT));
     }
     return memory;
 }
@@ -206,6 +173,7 @@ static void on_patience_lost(int number) {
     (void)number;
     streams_remove_temporary();
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    json_output_cut(130, "interrupted");
     _exit(130);
 }
 
@@ -216,6 +184,7 @@ static void on_cut_file(int number) {
     (void)number;
     streams_remove_temporary();
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    json_output_cut(6, "a file was cut short while it was read");
     _exit(6);
 }
 
@@ -259,14 +228,17 @@ bool was_interrupted(void) {
 /* The text of a warning says that it is one.  Notes are for who makes a file. */
 static void show_message(void *user, int severity, const char *text) {
     const settings *given = user;
-    if (severity == 0) {
-        keep_text(&notes_kept, text);
+    char *plain = severity == 0 ? text_of("%s", text) : NULL;
+    if (plain) {
+        ig_text_hide_secrets(plain);
+        json_output_note(plain);
+        free(plain);
     }
     if (severity == 0 && (given->quiet || !given->output)) {
         return;
     }
     if (severity >= 2) {
-        show_error(text);
+        complain(0, "%s", text);
         return;
     }
     progress_clear();
@@ -298,8 +270,9 @@ static int set_limits(ig_context *context, const settings *given) {
         const char *text = given->limits.items[i];
         const char *equals = strchr(text, '=');
         char *end = NULL;
+        errno = 0;
         long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
-        if (!equals || end == equals + 1 || *end || value < 0) {
+        if (!equals || end == equals + 1 || *end || value < 0 || errno) {
             return complain(EXIT_USAGE, "--limit takes NAME=N, not '%s'", text);
         }
         char *name = text_of("%.*s", (int)(equals - text), text);

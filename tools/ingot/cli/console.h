@@ -11,6 +11,9 @@
 
 /* The exit status of the command line for a status. */
 int exit_of(ig_status status);
+/* Options name what the model does not have, or do not go together: IG_INVALID, whose
+ * exit status is from now on that of wrong usage. */
+ig_status wrong_usage(void);
 /* Text from a file: bytes that could steer a terminal or fake a line are written as
  * \\xNN. */
 void put_plain(FILE *to, const char *text);
@@ -18,11 +21,6 @@ void put_plain(FILE *to, const char *text);
 void put_json_text(FILE *to, const char *text);
 /* "  LABEL NAME: TYPE" on a line. */
 void put_port(FILE *to, const char *label, const char *name, const char *type);
-/* With --json a failure has a JSON form too, {"error": {"exit_status": 3, "messages":
- * ["…"], "notes": ["…"]}}, notes where there are any, unless the verb has begun to
- * write its own: it calls json_begin then. */
-void json_begin(void);
-void put_json_error(int exit_status);
 /* "error: …" on stderr; returns `exit_status`. */
 int complain(int exit_status, const char *format, ...) IG_PRINTF(2, 3);
 void note(const settings *given, const char *format, ...) IG_PRINTF(2, 3);

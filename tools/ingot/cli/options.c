@@ -96,6 +96,13 @@ static bool is_choice(const char *choices, const char *text) {
     return false;
 }
 
+/* "NAME=VALUE", where the row's value is written so. */
+static bool is_item(const option_row *row, const char *text) {
+    size_t name = strspn(row->value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    const char *equals = strchr(text, '=');
+    return row->value[name] != '=' || (equals && equals > text && equals[1]);
+}
+
 static bool take_value(const option_row *row, const char *text, settings *out) {
     void *field = (char *)out + row->field;
     switch (row->kind) {
@@ -107,7 +114,7 @@ static bool take_value(const option_row *row, const char *text, settings *out) {
         return !options_are_choices(row->value) || is_choice(row->value, text);
     case OPTION_LIST:
         add_text(field, text);
-        return true;
+        return is_item(row, text);
     case OPTION_COUNT:
         return read_count(row, text, field);
     case OPTION_COUNTS:
@@ -140,10 +147,10 @@ static int refuse_value(const verb *which, const option_row *row, const char *te
         return refuse_usage(which, "--%s takes a number that is not negative, not '%s'",
                             row->name, text);
     case OPTION_TEXT:
+    case OPTION_LIST:
         return refuse_usage(which, "--%s takes %s, not '%s'", row->name, row->value,
                             text);
     case OPTION_FLAG:
-    case OPTION_LIST:
         break;
     }
     return EXIT_USAGE; /* these take anything */

@@ -34,7 +34,6 @@ static size_t ranks_of(const bench_point *p) {
 static void put_json_point(const bench_table *table, const bench_point *p) {
     const char *reasons[MAX_REASONS];
     size_t count = list_warnings(p, reasons);
-    json_begin();
     fputs(table->rows ? ",\n  {" : "[\n  {", stdout);
     subject_put_json(&table->what);
     printf(

@@ -76,7 +76,7 @@ static ig_status take_missing(const model *m, const char *option,
             "has none of that name, or several types",
             option);
         free(name);
-        return IG_INVALID;
+        return wrong_usage();
     }
     char *text = text_of("%s=%s", type, strchr(option, '=') + 1);
     ig_status status = ig_arguments_parse(m->context, text, NULL, owner);

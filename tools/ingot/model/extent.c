@@ -279,6 +279,7 @@ bool extents_check_dims(const extents *with, const model *m) {
             for (size_t k = 0; k < model_input_count(m); k++) {
                 put_port(stderr, "", model_input_name(m, k), model_input_type(m, k));
             }
+            (void)wrong_usage();
             return false;
         }
     }

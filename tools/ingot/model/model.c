@@ -1,5 +1,6 @@
 /* Models, however they come: artifacts are opened, all else is compiled on the way.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/cli/streams.h"
 #include "tools/ingot/model/ahead.h"
 #include "tools/ingot/model/model.h"
 #include "tools/ingot/model/ranks.h"
@@ -25,11 +26,26 @@ ig_status model_format(const char *path, const char **out_format) {
 
 /* Machine code runs only from what the user called *.ingot, or said to trust: what a
  * file holds never decides it. */
-static bool may_run_code(const settings *given, const char *path) {
+static bool has_artifact_name(const char *path) {
     static const char ending[] = ".ingot";
     size_t length = strlen(path), tail = sizeof ending - 1;
-    return given->trust_code ||
-           (length > tail && strcmp(path + length - tail, ending) == 0);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+static bool may_run_code(const settings *given, const char *path) {
+    return given->trust_code || has_artifact_name(path);
+}
+
+int artifact_name_check(const settings *given) {
+    struct stat facts;
+    const char *path = given->output;
+    bool is_device = path && stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
+    return !path || is_stream(path) || is_device || has_artifact_name(path)
+               ? 0
+               : complain(EXIT_USAGE,
+                          "-o %s: the name of an artifact ends in .ingot: its machine "
+                          "code is run under no other",
+                          path);
 }
 
 /* An option that would change what a model is compiled to, or NULL. */
@@ -74,7 +90,7 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
         snprintf(why->text, sizeof why->text,
                  "%s: this is a compiled artifact; --target interpret takes models",
                  path);
-        return IG_INVALID;
+        return wrong_usage();
     }
     if (!may_run_code(given, path)) {
         snprintf(
@@ -91,7 +107,7 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
                  "%s: this is compiled already: --%s has no effect on it%s", path,
                  useless ? useless : "target",
                  useless ? "; give it to ingot compile" : ", unless it is cpu:LEVEL");
-        return IG_INVALID;
+        return wrong_usage();
     }
     ig_program_options how = { .check_weights = 1,
                                .level = level,

@@ -40,6 +40,8 @@ void model_close(model *which);
 int isolation_check(const settings *given);
 /* 0, or the exit status after a message: the output would replace the model. */
 int output_check(const settings *given);
+/* 0, or the exit status after a message: no artifact may have the name of -o. */
+int artifact_name_check(const settings *given);
 bool is_interpret(const char *target);
 
 /* Does its program take or give two tensors where the model has a list?  Inputs and

@@ -109,7 +109,6 @@ static void put_layer_json(const ig_quantize_layer *layer) {
 
 static void report_json(const ig_quantize_report *report, const char *output,
                         double seconds) {
-    json_begin();
     fputs("{\"output\": ", stdout);
     put_json_text(stdout, output);
     fputs(", \"layers\": [", stdout);

@@ -93,7 +93,6 @@ int store_read_value(const char *text, void **out_data, uint64_t *out_bytes) {
 
 void store_begin_list(const settings *given) {
     if (given->json) {
-        json_begin();
         fputs("[", stdout);
     }
 }

@@ -105,7 +105,7 @@ static ig_status check_argument(const model *m, const structured *item, size_t i
                  "argument %zu is given, but the model has %lld", index,
                  (long long)root.integer);
     }
-    return IG_INVALID;
+    return wrong_usage();
 }
 
 static ig_status put_arguments(const model *m, const structured *arguments, call *to,

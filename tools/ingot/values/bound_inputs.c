@@ -11,6 +11,7 @@ static bool are_sizes_given(const settings *given) {
     }
     complain(0, "the inputs that are given say how large they are: give no --batch and "
                 "no --dim with them");
+    (void)wrong_usage();
     return true;
 }
 

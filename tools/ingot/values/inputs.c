@@ -59,7 +59,7 @@ static ig_status refuse_input(const model *m, const char *text) {
     for (size_t i = 0; i < model_input_count(m); i++) {
         put_port(stderr, "", model_input_name(m, i), model_input_type(m, i));
     }
-    return IG_INVALID;
+    return wrong_usage();
 }
 
 /* "NAME=VALUE": names may hold '=' themselves, so each input's is tried. */

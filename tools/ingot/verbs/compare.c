@@ -104,7 +104,6 @@ static void print_json(comparison *c, const ig_guilty_pass *guilty) {
         json_object_set_new(all, "pass_number", json_integer(guilty->number));
         json_object_set_new(all, "or", json_string(guilty->others));
     }
-    json_begin();
     (void)json_dumpf(all, stdout, JSON_INDENT(1));
     fputs("\n", stdout);
     json_decref(all);

@@ -156,7 +156,6 @@ static ig_status quantize_tables(const settings *given, ig_module *module) {
     }
     progress_clear();
     if (given->json) {
-        json_begin();
         fputs("{\"tables\": ", stdout);
         quantize_tables_json(tables, count);
         fputs("}\n", stdout);
@@ -260,6 +259,9 @@ static int run_compile(const settings *given) {
         status = complain(EXIT_USAGE, "leave out --isolate or --precision");
     }
     status = status ? status : output_check(given);
+    if (!status && (!given->emit || strcmp(given->emit, "ingot") == 0)) {
+        status = artifact_name_check(given);
+    }
     ig_context *context = status ? NULL : context_open(given, NULL, &status);
     if (!context) {
         return status;

@@ -134,7 +134,6 @@ static void note_smaller(void *user, size_t nodes, size_t all_nodes) {
 static void print_result(const reducing *r) {
     progress_clear();
     if (r->given->json) {
-        json_begin();
         printf("{\"nodes\": %zu, \"of\": %zu, \"checks\": %zu, \"status\": %d, "
                "\"ended_early\": %s, \"output\": ",
                r->nodes, r->all_nodes, r->checks, r->status,

@@ -370,7 +370,6 @@ static void print_sum(const replaying *r) {
                                  "near", (json_int_t)r->near, "different",
                                  (json_int_t)r->different, "unfinished",
                                  (json_int_t)r->unfinished, "told", r->told));
-    json_begin();
     (void)json_dumpf(all, stdout, JSON_INDENT(1));
     puts("");
     json_decref(all);

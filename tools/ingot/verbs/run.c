@@ -129,6 +129,7 @@ static ig_status write_files(const model *m, const results *got,
             "--outputs %s: write to a folder, an archive (x.npz), - (an archive on "
             "standard output) or, for one output, x.npy or x.pb",
             path);
+        status = wrong_usage();
     }
     for (size_t i = 0; i < got->count; i++) {
         free(files[i]);

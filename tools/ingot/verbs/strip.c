@@ -11,7 +11,10 @@ static const option_row options[] = {
 };
 
 static int run_strip(const settings *given) {
-    int exit_status;
+    int exit_status = artifact_name_check(given);
+    if (exit_status) {
+        return exit_status;
+    }
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;

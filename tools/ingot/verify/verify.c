@@ -535,7 +535,6 @@ static int run_cases(const settings *given, const names *folders) {
     size_t counts[3] = { 0 };
     int exit_status = 0;
     if (given->json) {
-        json_begin();
         fputs("{\"cases\": [", stdout);
     }
     for (size_t i = 0; i < folders->count; i++) {
