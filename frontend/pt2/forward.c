@@ -4,7 +4,7 @@
 #include "frontend/pt2/call.h"
 
 #include "frontend/pt2/graph.h"
-#include "frontend/torch/eval/expression.h"
+#include "frontend/torch/python/python.h"
 
 #include <assert.h>
 
@@ -62,7 +62,7 @@ static ig_status bind_leaf(running *r, const char *path, const ig_ts_value *valu
 static ig_status bind_field(running *r, const ig_ts_value *object, const char *path,
                             const char *field) {
     ig_ts_value value;
-    IG_TRY(ig_ts_attribute(r->scope.eval, object, field, &value));
+    IG_TRY(ig_python_attribute(r->scope.eval, object, field, &value));
     return bind_leaf(r, ig_arena_printf(r->scope.eval->arena, "%s.%s", path, field),
                      &value);
 }
@@ -74,8 +74,8 @@ static ig_status bind_offsets(running *r, const ig_ts_value *object) {
     ig_ts_arguments none = { .positional = 0 };
     ig_ts_value value;
     if (name) {
-        IG_TRY(ig_ts_call_method(r->scope.eval, object->as.object, "offsets", &none,
-                                 &value));
+        IG_TRY(ig_python_call_method(r->scope.eval, object->as.object, "offsets", &none,
+                                     &value));
         ig_pt2_set(&r->scope, name, value);
     }
     return IG_OK;
@@ -165,7 +165,7 @@ static ig_status bind_held(running *r, const ig_ts_value *self) {
     for (size_t i = 0; i < r->program->held.count; i++) {
         const ig_pt2_held *held = &r->program->held.items[i];
         ig_ts_value value;
-        IG_TRY(ig_ts_attribute(r->scope.eval, self, held->attribute, &value));
+        IG_TRY(ig_python_attribute(r->scope.eval, self, held->attribute, &value));
         ig_pt2_set(&r->scope, held->name, value);
     }
     return IG_OK;
@@ -184,9 +184,9 @@ static ig_status take_outputs(running *r, const ig_ts_value *self,
             continue;
         }
         IG_TRY(ig_pt2_get(&r->scope, output->value, &pair[1]));
-        IG_TRY(output->is_input
-                   ? ig_pt2_get(&r->scope, output->target, &pair[0])
-                   : ig_ts_attribute(r->scope.eval, self, output->target, &pair[0]));
+        IG_TRY(output->is_input ? ig_pt2_get(&r->scope, output->target, &pair[0])
+                                : ig_python_attribute(r->scope.eval, self,
+                                                      output->target, &pair[0]));
         IG_TRY(ig_pt2_call(&r->scope, "aten::copy_", pair, 2, &written));
     }
     return IG_OK;
@@ -225,7 +225,7 @@ static ig_status make_jagged(running *r, const ig_pt2_spec *spec, ig_ts_value *o
         eval->arena, "__torch__.torchrec.sparse.jagged_tensor.%s", jagged->class_name);
     IG_TRY(ig_code_class(eval->code, object->class_name, &where, &object->class));
     *out = ig_ts_of_object(object);
-    return ig_ts_call_method(eval, object, "__init__", &arguments, &nothing);
+    return ig_python_call_method(eval, object, "__init__", &arguments, &nothing);
 }
 
 static ig_status make_tree(running *r, const ig_pt2_spec *spec, ig_ts_value *out);
@@ -295,7 +295,7 @@ static ig_status run_forward(ig_ts_eval *eval, void *user) {
     return make_tree(&r, &program->out, &eval->frame->result);
 }
 
-static void survey_forward(ig_ts_eval *eval, void *user, ig_ts_look *look) {
+static void survey_forward(ig_ts_eval *eval, void *user, ig_python_look *look) {
     ig_pt2_survey(eval, ((ig_pt2_program *)user)->graph, look);
 }
 

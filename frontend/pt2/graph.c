@@ -306,7 +306,7 @@ ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
 /* ---- what a graph calls ---- */
 
 static void survey_node(ig_ts_eval *eval, const ig_json *inputs, const char *name,
-                        const ig_location *where, ig_ts_look *look) {
+                        const ig_location *where, ig_python_look *look) {
     size_t count = ig_json_count(inputs);
     const ig_script_type **types = IG_NEW_ARRAY(eval->arena, const ig_script_type *,
                                                 count + 1);
@@ -320,11 +320,11 @@ static void survey_node(ig_ts_eval *eval, const ig_json *inputs, const char *nam
                             .keywords = names,
                             .keyword_types = types + positional,
                             .keyword_count = count - positional };
-    ig_ts_survey_call(look, name, &shape, where);
+    ig_python_survey_call(look, name, &shape, where);
 }
 
 /* JSON is at most limits.source_depth deep, and so are graphs in it. */
-void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_ts_look *look) {
+void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look) {
     const ig_json *nodes = ig_json_get(graph, "nodes");
     for (size_t i = 0; i < ig_json_count(nodes); i++) {
         const ig_json *node = &nodes->as.list.items[i];

@@ -12,7 +12,7 @@
 #define IG_FRONTEND_PT2_GRAPH_H
 
 #include "frontend/pt2/json.h"
-#include "frontend/torch/eval/missing.h"
+#include "frontend/torch/python/missing.h"
 
 typedef struct ig_pt2_scope {
     ig_ts_eval *eval;
@@ -70,7 +70,7 @@ const char **ig_pt2_result_names(ig_arena *arena, const ig_json *node,
 /* All nodes of the scope's graph, whose inputs are set. */
 ig_status ig_pt2_nodes(ig_pt2_scope *scope);
 /* Tells what operators a graph calls, and those in it. */
-void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_ts_look *look);
+void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look);
 
 /* A node whose target is a higher-order operator (higher_order.c). */
 ig_status ig_pt2_higher_order(const ig_pt2_scope *scope, const char *name,

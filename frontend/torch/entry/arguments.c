@@ -211,7 +211,7 @@ static ig_status read_object(reading *r, const ig_node *node, ig_ts_value *out) 
                              "argument '%s': class %s has no constructor", r->path,
                              class->name);
     }
-    return ig_ts_call_method(eval, object, "__init__", &arguments, &nothing);
+    return ig_python_call_method(eval, object, "__init__", &arguments, &nothing);
 }
 
 static ig_status read_complex(reading *r, const ig_node *node, ig_ts_value *out) {
@@ -396,7 +396,7 @@ static ig_status parse_tree(const ig_ts_entry *entry, const char *name,
 static ig_status default_value(ig_ts_entry *entry, const ig_param *param,
                                ig_ts_value *out) {
     ig_node node = { .kind = IG_NODE_NONE, .name = ig_str_of(param->name) };
-    IG_TRY(ig_ts_default(entry->eval, entry->method, param, out));
+    IG_TRY(ig_python_default(entry->eval, entry->method, param, out));
     switch ((int)out->kind) {
     case IG_TS_NONE:
         break;

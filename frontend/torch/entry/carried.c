@@ -289,8 +289,8 @@ typedef struct method_call {
 static ig_status call_it(ig_ts_eval *eval, void *user) {
     method_call *call = user;
     ig_ts_value result;
-    IG_TRY(ig_ts_call_method(eval, eval->root, call->entry->name, call->arguments,
-                             &result));
+    IG_TRY(ig_python_call_method(eval, eval->root, call->entry->name, call->arguments,
+                                 &result));
     ig_ts_list_set(eval, call->box, 0, result);
     return IG_OK;
 }
@@ -306,7 +306,8 @@ ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *argument
                              ig_ts_value *out_result) {
     ig_ts_eval *eval = entry->eval;
     if (!entry->optional) {
-        return ig_ts_call_method(eval, eval->root, entry->name, arguments, out_result);
+        return ig_python_call_method(eval, eval->root, entry->name, arguments,
+                                     out_result);
     }
     method_call call = { entry, arguments, ig_ts_list_create(eval, 1) };
     ig_ts_list_add(eval, call.box, ig_ts_none());

@@ -12,7 +12,8 @@
 #ifndef IG_FRONTEND_TORCH_ENTRY_ENTRY_H
 #define IG_FRONTEND_TORCH_ENTRY_ENTRY_H
 
-#include "frontend/torch/eval/expression.h"
+#include "frontend/torch/eval/control.h"
+#include "frontend/torch/python/python.h"
 #include "frontend/torch/eval/program.h"
 #include "frontend/torch/torchscript.h"
 

@@ -130,16 +130,12 @@ static ig_status load_program(ig_ts_eval *eval, const ig_ts_program *program) {
 static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
                                 const ig_torchscript_options *options,
                                 ig_ts_carried_list *carried) {
-    ig_ts_frame top = { .label = "module", .file = eval->file };
     ig_ts_entry entry = { .eval = eval,
                           .program = program,
                           .options = options,
                           .carried = carried,
                           .known = carried->count };
     ig_location where = { .file = eval->file };
-    ig_map_init(&top.slots, eval->arena);
-    top.names = NULL;
-    eval->frame = &top;
     ig_map_init(&eval->rows, eval->arena);
     ig_python_begin(eval, program->sources);
     IG_TRY(load_program(eval, program));

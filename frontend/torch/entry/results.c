@@ -151,10 +151,10 @@ static ig_status ask_for_result(ig_ts_entry *entry, ig_ts_object *object,
         *out = *value;
         return IG_OK;
     }
-    if (!method || !ig_ts_has_method(entry->eval, object, method)) {
+    if (!method || !ig_python_has_method(object, method)) {
         return IG_OK;
     }
-    return ig_ts_call_method(entry->eval, object, method, &none, out);
+    return ig_python_call_method(entry->eval, object, method, &none, out);
 }
 
 static ig_status add_object(ig_ts_entry *entry, const char *name,

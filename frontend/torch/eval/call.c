@@ -1,6 +1,6 @@
 /* Calls of operators: which row, its arguments, in-place forms, results.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/eval/missing.h"
+#include "frontend/torch/eval/control.h"
 #include "frontend/torch/eval/table.h"
 #include "frontend/torch/language/overload.h"
 
@@ -49,7 +49,7 @@ static ig_status find_rows(ig_ts_eval *eval, const char *name, ig_ts_candidates 
         return IG_OK;
     }
     ig_location where = ig_ts_where(eval);
-    return ig_ts_report_missing(eval, name, &where);
+    return eval->language->missing(eval, name, &where);
 }
 
 static ig_call_shape shape_of(ig_ts_eval *eval, const ig_ts_arguments *arguments) {
@@ -277,7 +277,7 @@ static ig_status resolve_row(ig_ts_eval *eval, const ig_ts_candidates *from,
     }
     assert(named && "rows of an overload are rows of the name");
     ig_overload_explain(types, named->schemas, named->count, shape, where);
-    return ig_ts_report_unfit(eval, where->op, where);
+    return eval->language->unfit(eval, where->op, where);
 }
 
 /* A file that tells the overload writes a number where its schema has a tensor

@@ -1,13 +1,8 @@
-/* Branches and loops: known ones are run, others become `if` and `loop`.
+/* Branches: known ones are run, others become `if`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/control.h"
 
 #include <assert.h>
-
-/* Known loops of more trips than this become a `loop` when they can. */
-enum { UNROLL_MAX = 4096 };
-
-/* ---- if ---- */
 
 /* A body whose changes will be taken back: it must not return from the function. */
 static ig_status try_body(ig_ts_eval *eval, ig_ts_body body, void *user) {
@@ -92,82 +87,15 @@ ig_status ig_ts_branch(ig_ts_eval *eval, const ig_ts_value *condition, ig_ts_bod
     return branch_at_run_time(eval, value, (ig_ts_body[]){ yes, no }, user);
 }
 
-/* ---- while ---- */
-
-static ig_status read_test(ig_ts_eval *eval, const ig_ast *test, ig_ts_value *out) {
-    ig_ts_value value;
-    IG_TRY(ig_ts_evaluate(eval, test, &value));
-    IG_TRY(ig_ts_use(eval, &value));
-    return ig_ts_truth(eval, &value, out);
-}
-
-ig_status ig_ts_run_while(ig_ts_eval *eval, const ig_ast *node) {
-    for (;;) {
-        ig_ts_value condition;
-        eval->frame->line = node->line;
-        IG_TRY(read_test(eval, node->as.branch.test, &condition));
-        if (condition.form != IG_TS_KNOWN) {
-            ig_ts_loop loop = { .node = node,
-                                .test = node->as.branch.test,
-                                .body = node->as.branch.body,
-                                .condition = condition.as.value };
-            return ig_ts_loop_build(eval, &loop);
-        }
-        if (!condition.as.b || eval->frame->has_returned) {
-            return IG_OK;
-        }
-        IG_TRY(ig_ts_run_block(eval, node->as.branch.body));
-    }
-}
-
-/* ---- for ---- */
-
-static ig_status check_target(ig_ts_eval *eval, const ig_ast *target) {
-    return target->kind == IG_AST_NAME
-               ? IG_OK
-               : ig_ts_error(eval, IG_UNSUPPORTED, "a loop over a %s is not supported",
-                             ig_ast_kind_words(target->kind));
-}
-
-static ig_status set_target(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value) {
-    IG_TRY(check_target(eval, target));
-    ig_ts_name_set(eval, eval->frame, target->as.name, value);
-    return IG_OK;
-}
+/* ---- for, so many times ---- */
 
 static ig_status run_known_trips(ig_ts_eval *eval, const ig_ts_loop *loop,
                                  int64_t trips) {
     ig_ts_value test;
     for (int64_t i = 0; i < trips && !eval->frame->has_returned; i++) {
-        IG_TRY(set_target(eval, loop->target, ig_ts_of_int(i)));
+        ig_ts_name_set(eval, eval->frame, loop->target->as.name, ig_ts_of_int(i));
         IG_TRY(loop->run ? loop->run(eval, loop->user, &test)
-                         : ig_ts_run_block(eval, loop->body));
-    }
-    return IG_OK;
-}
-
-/* The n of `range(n)`; NULL for another iterable. */
-static const ig_ast *range_count(const ig_ast *iterable) {
-    bool is_range = iterable->kind == IG_AST_CALL &&
-                    iterable->as.call.function->kind == IG_AST_NAME &&
-                    ig_str_is(ig_str_of(iterable->as.call.function->as.name),
-                              "range") &&
-                    iterable->as.call.arguments.count == 1;
-    return is_range ? iterable->as.call.arguments.items[0] : NULL;
-}
-
-static ig_status run_items(ig_ts_eval *eval, const ig_ast *node) {
-    ig_ts_value items;
-    IG_TRY(ig_ts_evaluate(eval, node->as.loop.iterable, &items));
-    IG_TRY(ig_ts_use(eval, &items));
-    if (items.kind != IG_TS_LIST && items.kind != IG_TS_TUPLE) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "loops over %s",
-                           ig_ts_kind_name(&items));
-    }
-    IG_TRY(ig_ts_open(eval, &items));
-    for (size_t i = 0; i < items.as.list->count && !eval->frame->has_returned; i++) {
-        IG_TRY(set_target(eval, node->as.loop.target, items.as.list->items[i]));
-        IG_TRY(ig_ts_run_block(eval, node->as.loop.body));
+                         : eval->language->run_block(eval, loop->body));
     }
     return IG_OK;
 }
@@ -188,30 +116,16 @@ static ig_status read_trips(ig_ts_eval *eval, ig_ts_value *trips, ig_value **out
 }
 
 ig_status ig_ts_run_trips(ig_ts_eval *eval, ig_ts_value trips, ig_ts_loop *loop) {
-    IG_TRY(ig_ts_use(eval, &trips));
-    if (trips.kind != IG_TS_INT) {
-        return ig_ts_error(eval, IG_INVALID, "range takes %s", ig_ts_kind_name(&trips));
-    }
-    if (trips.form == IG_TS_KNOWN && trips.as.i <= UNROLL_MAX) {
+    if (trips.form == IG_TS_KNOWN && trips.as.i <= IG_TS_UNROLL_MAX) {
         return run_known_trips(eval, loop, trips.as.i);
     }
     if (trips.form == IG_TS_KNOWN && trips.as.i > eval->context->limits.loop_trips) {
         return ig_ts_error_limit(eval, IG_LIMIT_loop_trips, "the number of trips");
     }
-    IG_TRY(check_target(eval, loop->target));
+    if (loop->target->kind != IG_AST_NAME) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "a loop over a %s is not supported",
+                           ig_ast_kind_words(loop->target->kind));
+    }
     IG_TRY(read_trips(eval, &trips, &loop->trips));
     return ig_ts_loop_build(eval, loop);
-}
-
-ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
-    const ig_ast *count = range_count(node->as.loop.iterable);
-    ig_ts_value trips;
-    if (!count) {
-        return run_items(eval, node);
-    }
-    IG_TRY(ig_ts_evaluate(eval, count, &trips));
-    ig_ts_loop loop = { .node = node,
-                        .target = node->as.loop.target,
-                        .body = node->as.loop.body };
-    return ig_ts_run_trips(eval, trips, &loop);
 }

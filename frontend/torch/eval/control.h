@@ -5,29 +5,17 @@
 
 #include "frontend/torch/eval/eval.h"
 
-/* How functions of plain Python take part: a torch.package holds classes as their
- * authors wrote them.  Their methods are evaluated over the same values, heap, branches
- * and loops; what differs is what names, expressions and statements mean, and that is
- * behind these hooks (frontend/torch/python). */
-struct ig_ts_plain {
+/* What evaluation asks of the language that a program is written in (python/). */
+struct ig_ts_language {
     ig_status (*run_block)(ig_ts_eval *eval, ig_ast_list body);
-    ig_status (*evaluate)(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value);
     /* The truth of an expression: known, or of the run. */
     ig_status (*condition)(ig_ts_eval *eval, const ig_ast *node,
                            ig_ts_value *out_value);
-    /* Of a parameter of the function, as its author sees names. */
-    ig_status (*default_value)(ig_ts_eval *eval, const ig_function *function,
-                               const ig_ast *node, ig_ts_value *out_value);
-    ig_status (*call)(ig_ts_eval *eval, const ig_ts_function *function,
-                      const ig_ts_arguments *arguments, ig_ts_value *out_value);
+    /* Reports an operator without any row; `where` is the call. */
+    ig_status (*missing)(ig_ts_eval *eval, const char *name, const ig_location *where);
+    /* None of an operator's overloads takes the call, which was reported. */
+    ig_status (*unfit)(ig_ts_eval *eval, const char *name, const ig_location *where);
 };
-
-ig_status ig_ts_run_while(ig_ts_eval *eval, const ig_ast *node);
-ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node);
-/* All results of a call of an operator; one of any other expression.  *count is the
- * room, then how many there are. */
-ig_status ig_ts_evaluate_results(ig_ts_eval *eval, const ig_ast *node,
-                                 ig_ts_value *out_results, uint32_t *count);
 
 /* ---- loops that the run decides about (loop.c) ---- */
 
@@ -45,7 +33,9 @@ typedef struct ig_ts_loop {
 } ig_ts_loop;
 
 ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop);
-/* So many trips of a `for`: run one by one where they are known and not too many. */
+/* Known loops of more trips than this become a `loop` when they can. */
+enum { IG_TS_UNROLL_MAX = 4096 };
+/* So many trips, an int, of a `for`: run one by one where they are known and few. */
 ig_status ig_ts_run_trips(ig_ts_eval *eval, ig_ts_value trips, ig_ts_loop *loop);
 
 /* ---- two states made one (merge.c) ---- */
@@ -78,12 +68,12 @@ void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted);
 
 /* ---- functions without source: the graph of a .pt2 file ---- */
 
-typedef struct ig_ts_look ig_ts_look;
+typedef struct ig_python_look ig_python_look;
 typedef struct ig_ts_native {
     /* The present frame holds the parameters, and takes the result. */
     ig_status (*run)(ig_ts_eval *eval, void *user);
-    /* Tells ig_ts_survey_call what operators it calls. */
-    void (*survey)(ig_ts_eval *eval, void *user, ig_ts_look *look);
+    /* Tells ig_python_survey_call what operators it calls. */
+    void (*survey)(ig_ts_eval *eval, void *user, ig_python_look *look);
     void *user;
 } ig_ts_native;
 

@@ -1,10 +1,11 @@
-/* The evaluator: state and functions shared by its parts.
+/* What programs are evaluated on: state and functions shared by its parts.  The
+ * evaluator itself, of both dialects of Python, is frontend/torch/python.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     run.c         statements, names, calls of functions and methods
- *     expression.c  expressions
+ *     frame.c       names of functions, errors, steps
  *     call.c        calls of operators: overload, in-place forms, results
- *     control.c     if and while on what is not known
+ *     control.c     if on what is not known
+ *     loop.c        loops on what is not known
  *     raise.c       exceptions that the run decides about
  *     merge.c       two states of the heap made one
  *     poison.c      what the two do not agree about
@@ -21,8 +22,6 @@
  *     argument.c    accessors of op.h
  *     result.c      results of op.h
  *     table.c       the rows, by name
- *     missing.c     all operators that have none, at once
- *     survey.c      what the sources call, without running them
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_EVAL_H
 #define IG_FRONTEND_TORCH_EVAL_EVAL_H
@@ -37,7 +36,7 @@ typedef struct ig_ts_frame ig_ts_frame;
 typedef struct ig_ts_level ig_ts_level;
 typedef struct ig_ts_change ig_ts_change;
 typedef struct ig_ts_arguments ig_ts_arguments;
-typedef struct ig_ts_plain ig_ts_plain; /* control.h */
+typedef struct ig_ts_language ig_ts_language; /* control.h */
 
 /* The names of one call of a function. */
 struct ig_ts_frame {
@@ -54,7 +53,8 @@ struct ig_ts_frame {
     bool has_returned;
     uint32_t line;
     const char *node, *module;     /* at hand, in a function without source; or NULL */
-    struct ig_python_scope *plain; /* of plain Python; NULL: of the dialect */
+    bool is_dialect;               /* of TorchScript's, not of plain Python */
+    struct ig_python_scope *scope; /* what the evaluator of Python knows of it */
 };
 
 /* ---- the journal (heap.c) ---- */
@@ -125,8 +125,8 @@ struct ig_ts_eval {
     ig_ts_list *constants;    /* of constants.pkl */
     ig_ts_object *root;
     const ig_function *entry; /* the method of `root` that is called */
-    const ig_ts_plain *plain; /* NULL: the program has no plain Python */
-    struct ig_python *python; /* what `plain` knows of it */
+    const ig_ts_language *language;
+    struct ig_python *python; /* what `language` knows of the program */
     ig_ts_splits *splits;
     const ig_ts_point *point; /* of the branch that is to begin; else NULL */
     /* The program raised an exception on a path that may not be gone: not reported
@@ -169,7 +169,7 @@ bool ig_ts_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_known);
 bool ig_ts_is_same(const ig_ts_value *a, const ig_ts_value *b); /* Python's `is` */
 const ig_script_type *ig_ts_type_of(ig_ts_eval *eval, const ig_ts_value *value);
 
-/* ---- frames (run.c) ---- */
+/* ---- frames (frame.c) ---- */
 
 ig_ts_value *ig_ts_name_get(ig_ts_frame *frame, const char *name); /* or NULL */
 void ig_ts_name_set(ig_ts_eval *eval, ig_ts_frame *frame, const char *name,
@@ -240,7 +240,7 @@ typedef ig_status (*ig_ts_body)(ig_ts_eval *eval, void *user);
 ig_status ig_ts_branch(ig_ts_eval *eval, const ig_ts_value *condition, ig_ts_body yes,
                        ig_ts_body no, void *user);
 
-/* ---- evaluation (run.c, expression.c, call.c) ---- */
+/* ---- errors, steps, operators (frame.c, call.c) ---- */
 
 ig_status ig_ts_error(ig_ts_eval *eval, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
@@ -251,8 +251,6 @@ ig_location ig_ts_where(const ig_ts_eval *eval);
 bool ig_ts_is_trip(const ig_value *value, ig_dim *out_trips);
 /* Counts a step of the program; IG_LIMIT when there were too many. */
 ig_status ig_ts_step(ig_ts_eval *eval);
-ig_status ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body);
-ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value);
 /* An argument or operand: poison and undefined values are refused. */
 ig_status ig_ts_use(ig_ts_eval *eval, const ig_ts_value *value);
 /* A known truth, or a run-time one. */
@@ -267,15 +265,6 @@ struct ig_ts_arguments {
 ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         const ig_ts_arguments *arguments, ig_ts_value *out_results,
                         uint32_t *out_count);
-ig_status ig_ts_call_function(ig_ts_eval *eval, const ig_ts_function *function,
-                              const ig_ts_arguments *arguments, ig_ts_value *out_value);
-/* What a parameter is that the caller does not give. */
-ig_status ig_ts_default(ig_ts_eval *eval, const ig_function *function,
-                        const ig_param *param, ig_ts_value *out_value);
-/* A method of an object, found in its class. */
-ig_status ig_ts_call_method(ig_ts_eval *eval, ig_ts_object *self, const char *name,
-                            const ig_ts_arguments *arguments, ig_ts_value *out_value);
-bool ig_ts_has_method(ig_ts_eval *eval, const ig_ts_object *self, const char *name);
 /* The program raises here. */
 ig_status ig_ts_raise(ig_ts_eval *eval, const char *message);
 

@@ -197,9 +197,8 @@ void ig_ts_list_insert(ig_ts_eval *eval, ig_ts_list *list, size_t index,
 
 /* In the dialect an empty list or dict is of a type too: that of its last item. */
 static const ig_script_type *type_when_empty(ig_ts_eval *eval, ig_ts_value value,
-                                             size_t count,
-                                             const ig_script_type *type) {
-    bool is_told = type || count != 1 || eval->frame->plain;
+                                             size_t count, const ig_script_type *type) {
+    bool is_told = type || count != 1 || !eval->frame->is_dialect;
     return is_told ? type : ig_ts_type_of(eval, &value);
 }
 

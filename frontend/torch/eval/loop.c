@@ -265,16 +265,13 @@ static ig_status run_body(building *b) {
     }
     test = ig_ts_of_bool(true);
     IG_TRY(loop->run ? loop->run(eval, loop->user, &test)
-                     : ig_ts_run_block(eval, loop->body));
+                     : eval->language->run_block(eval, loop->body));
     if (eval->frame->has_returned) {
         return ig_ts_error(eval, IG_UNSUPPORTED,
                            "returns from within a loop that a run-time condition ends");
     }
-    if (loop->test && eval->frame->plain) {
-        IG_TRY(eval->plain->condition(eval, loop->test, &test));
-    } else if (loop->test) {
-        IG_TRY(ig_ts_evaluate(eval, loop->test, &test));
-        IG_TRY(ig_ts_truth(eval, &test, &test));
+    if (loop->test) {
+        IG_TRY(eval->language->condition(eval, loop->test, &test));
     }
     return ig_ts_number_read(eval, &test, &b->going_on);
 }

@@ -44,7 +44,7 @@ static ig_status assign_attribute(ig_ts_eval *eval, const ig_ast *target,
     ig_ts_value object, setter;
     const char *name = target->as.attribute.name;
     bool has_setter = false;
-    IG_TRY(ig_ts_evaluate(eval, target->as.attribute.object, &object));
+    IG_TRY(ig_python_evaluate(eval, target->as.attribute.object, &object));
     IG_TRY(ig_ts_use(eval, &object));
     if (object.kind != IG_TS_OBJECT) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "sets attribute '%s' of %s", name,
@@ -91,8 +91,8 @@ ig_status ig_python_assign(ig_ts_eval *eval, const ig_ast *target, ig_ts_value v
 
 static ig_status delete_item(ig_ts_eval *eval, const ig_ast *target) {
     ig_ts_value object, index, nothing;
-    IG_TRY(ig_ts_evaluate(eval, target->as.subscript.object, &object));
-    IG_TRY(ig_ts_evaluate(eval, target->as.subscript.index, &index));
+    IG_TRY(ig_python_evaluate(eval, target->as.subscript.object, &object));
+    IG_TRY(ig_python_evaluate(eval, target->as.subscript.index, &index));
     ig_ts_arguments arguments = { .values = &index, .positional = 1 };
     return ig_python_method(eval, &object, "pop", &arguments, &nothing);
 }

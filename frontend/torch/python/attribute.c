@@ -1,7 +1,7 @@
 /* x.name, of anything.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/schema.h"
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/dialect.h"
 
 #include <assert.h>
 #include <string.h>
@@ -129,6 +129,11 @@ static ig_status instance_attribute(ig_ts_eval *eval, const ig_ts_value *self,
             return IG_OK;
         }
     }
+    const ig_field *constant = class && !class->plain ? ig_class_constant(class, name)
+                                                      : NULL;
+    if (constant) {
+        return ig_python_evaluate(eval, constant->value, out);
+    }
     bool is_known = (class && ig_class_method(class, name)) || is_module_method(name) ||
                     ig_python_is_container(object, &container) ||
                     (class && class->plain && class->plain->external &&
@@ -138,20 +143,19 @@ static ig_status instance_attribute(ig_ts_eval *eval, const ig_ts_value *self,
     return IG_OK;
 }
 
-static ig_status enum_member(ig_ts_eval *eval, const ig_python_class *class,
-                             const char *name, ig_ts_value value, ig_ts_value *out) {
+ig_ts_value ig_python_enum_member(ig_ts_eval *eval, const ig_class *class,
+                                  const char *name, ig_ts_value value) {
     const char *key = ig_arena_printf(eval->arena, "%s.%s", class->name, name);
     ig_ts_object *member = ig_map_get(&eval->enums, ig_str_of(key));
     if (!member) {
         member = ig_ts_object_create(eval, class->name);
-        member->class = class->class;
+        member->class = class;
         member->cell.born = 0;
         ig_ts_object_set(eval, member, "name", ig_ts_of_str(ig_str_of(name)));
         ig_ts_object_set(eval, member, "value", value);
         ig_map_set(&eval->enums, ig_str_of(key), member);
     }
-    *out = (ig_ts_value){ .kind = IG_TS_ENUM, .as.object = member };
-    return IG_OK;
+    return (ig_ts_value){ .kind = IG_TS_ENUM, .as.object = member };
 }
 
 static ig_status class_attribute(ig_ts_eval *eval, const ig_python_class *class,
@@ -169,7 +173,8 @@ static ig_status class_attribute(ig_ts_eval *eval, const ig_python_class *class,
     }
     const ig_python_thing *thing = ig_python_thing_of(&member);
     if (class->kind == IG_PYTHON_ENUM && !(thing && thing->kind == IG_PYTHON_DEF)) {
-        return enum_member(eval, class, name, member, out);
+        *out = ig_python_enum_member(eval, class->class, name, member);
+        return IG_OK;
     }
     return bind_member(eval, NULL, ig_python_value(&class->thing), member, out);
 }
@@ -218,6 +223,7 @@ static ig_status thing_attribute(ig_ts_eval *eval, const ig_python_thing *thing,
         *out = ig_ts_of_str(ig_str_of(thing->node->as.def->name));
         return IG_OK;
     case IG_PYTHON_BOUND:
+    case IG_PYTHON_NATIVE:
     case IG_PYTHON_PARTIAL:
         break;
     }
@@ -246,6 +252,10 @@ static ig_status tensor_attribute(ig_ts_eval *eval, const ig_ts_value *tensor,
         { "requires_grad", "prim::requires_grad" },
         { "is_cpu", "prim::is_cpu" },
     };
+    if (eval->frame->is_dialect) {
+        return ig_python_op(eval, ig_arena_printf(eval->arena, "prim::%s", name),
+                            tensor, 1, out);
+    }
     for (size_t i = 0; i < IG_COUNT_OF(operators); i++) {
         if (strcmp(operators[i][0], name) == 0) {
             IG_TRY(ig_python_op(eval, operators[i][1], tensor, 1, out));
@@ -305,8 +315,12 @@ ig_status ig_python_attribute_find(ig_ts_eval *eval, const ig_ts_value *object,
     switch ((int)object->kind) {
     case IG_TS_OBJECT:
         return instance_attribute(eval, object, name, out, out_found);
-    case IG_TS_ENUM:
-        return ig_ts_attribute(eval, object, name, out);
+    case IG_TS_ENUM: {
+        const ig_ts_value *own = ig_ts_object_get(object->as.object, name);
+        *out_found = own != NULL;
+        *out = own ? *own : ig_ts_none();
+        return IG_OK;
+    }
     case IG_TS_TENSOR:
         return tensor_attribute(eval, object, name, out);
     case IG_TS_DEVICE:

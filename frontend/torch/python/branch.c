@@ -18,6 +18,7 @@
  * with the choice made.
  */
 #include "frontend/torch/python/branch.h"
+#include "frontend/torch/python/walk.h"
 
 #include <assert.h>
 #include <string.h>
@@ -32,7 +33,7 @@ struct ig_python_open {
 };
 
 static ig_python_scope *scope_of(ig_ts_eval *eval) {
-    return eval->frame->plain;
+    return eval->frame->scope;
 }
 
 static ig_ts_point *make_point(ig_ts_eval *eval, const ig_ast *node, uint32_t level) {
@@ -170,11 +171,14 @@ ig_status ig_python_attempt_run(ig_ts_eval *eval, ig_python_attempt *attempt) {
     ig_ts_frame *frame = eval->frame;
     uint32_t depth = eval->depth;
     ig_ts_level level;
+    if (frame->is_dialect) {
+        return attempt->run(eval, attempt->node, attempt->rest);
+    }
     attempt->outer = now->attempt;
     attempt->calls = eval->python->calls;
     attempt->block = eval->builder.block;
     attempt->open = now->open;
-    attempt->module = frame->plain->module->name;
+    attempt->module = frame->scope->module->name;
     attempt->catches = ig_ts_split_find(eval, attempt->module, attempt->node, true) !=
                        NULL;
     now->attempt = attempt;
@@ -273,6 +277,9 @@ ig_status ig_python_branch(ig_ts_eval *eval, const ig_ast *node,
                            const ig_ts_value *condition, ig_ts_body yes, ig_ts_body no,
                            void *user) {
     bool choice = condition->form == IG_TS_KNOWN && condition->as.b;
+    if (eval->frame->is_dialect) {
+        return ig_ts_branch(eval, condition, yes, no, user);
+    }
     if (condition->form != IG_TS_KNOWN) {
         const ig_ts_split *split = ig_ts_split_find(eval, scope_of(eval)->module->name,
                                                     node, false);
@@ -295,12 +302,16 @@ static ig_status run_no(ig_ts_eval *eval, void *user) {
 ig_status ig_python_run_if(ig_ts_eval *eval, const ig_ast *node) {
     ig_ts_value condition;
     IG_TRY(ig_python_condition(eval, node->as.branch.test, &condition));
+    if (condition.form == IG_TS_KNOWN || eval->frame->is_dialect) {
+        return ig_python_branch(eval, node, &condition, run_yes, run_no,
+                                (void *)(uintptr_t)node);
+    }
     bool may_leave = ig_python_may_leave(&node->as.branch.body) ||
                      ig_python_may_leave(&node->as.branch.orelse);
     const ig_ts_split *split = ig_ts_split_find(eval, scope_of(eval)->module->name,
                                                 node, false);
     bool goes_on = split ? split->level == 0 : may_leave;
-    if (condition.form == IG_TS_KNOWN || !goes_on) {
+    if (!goes_on) {
         return ig_python_branch(eval, node, &condition, run_yes, run_no,
                                 (void *)(uintptr_t)node);
     }

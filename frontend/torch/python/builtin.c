@@ -315,17 +315,19 @@ HOOK(hook_sorted) {
 
 /* ---- numbers ---- */
 
-static ig_status to_number(ig_ts_eval *eval, const ig_ts_arguments *a, ig_ts_kind kind,
+ig_status ig_python_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *value,
                            ig_ts_value *out) {
     double f;
     int64_t i;
-    IG_TRY(need_arguments(eval, a, 1));
-    const ig_ts_value *value = &a->values[0];
     IG_TRY(ig_ts_use(eval, value));
     if (value->kind == IG_TS_TENSOR) {
         ig_value *content;
         IG_TRY(ig_ts_tensor_read(eval, value->as.tensor, &content));
         return ig_ts_number_of(eval, kind, content, out);
+    }
+    if (value->kind == IG_TS_UNDEFINED) {
+        *out = *value;
+        return IG_OK;
     }
     if (value->kind == IG_TS_STR && kind == IG_TS_INT &&
         ig_str_to_i64(value->as.str, &i)) {
@@ -337,6 +339,10 @@ static ig_status to_number(ig_ts_eval *eval, const ig_ts_arguments *a, ig_ts_kin
         *out = ig_ts_of_float(f);
         return IG_OK;
     }
+    if (value->kind == IG_TS_STR && kind == IG_TS_BOOL) {
+        *out = ig_ts_of_bool(value->as.str.size > 0);
+        return IG_OK;
+    }
     if (!ig_ts_is_number(value)) {
         return type_error(eval, "takes what is no number for a number");
     }
@@ -345,12 +351,12 @@ static ig_status to_number(ig_ts_eval *eval, const ig_ts_arguments *a, ig_ts_kin
 
 HOOK(hook_int) {
     *out = ig_ts_of_int(0);
-    return a->positional ? to_number(eval, a, IG_TS_INT, out) : IG_OK;
+    return a->positional ? ig_python_number(eval, IG_TS_INT, a->values, out) : IG_OK;
 }
 
 HOOK(hook_float) {
     *out = ig_ts_of_float(0);
-    return a->positional ? to_number(eval, a, IG_TS_FLOAT, out) : IG_OK;
+    return a->positional ? ig_python_number(eval, IG_TS_FLOAT, a->values, out) : IG_OK;
 }
 
 HOOK(hook_bool) {

@@ -1,6 +1,8 @@
 /* Calls: what is called, its arguments, its frame.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/branch.h"
+#include "frontend/torch/python/dialect.h"
+#include "frontend/torch/python/walk.h"
 
 #include <assert.h>
 #include <string.h>
@@ -18,11 +20,11 @@ static ig_status read_positional(ig_ts_eval *eval, const ig_ast *node, reading *
     ig_ts_value value;
     ig_ts_list *items;
     if (node->kind != IG_AST_STARRED) {
-        IG_TRY(ig_ts_evaluate(eval, node, &value));
+        IG_TRY(ig_python_evaluate(eval, node, &value));
         IG_PUSH(eval->arena, &r->values, value);
         return IG_OK;
     }
-    IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+    IG_TRY(ig_python_evaluate(eval, node->as.value, &value));
     IG_TRY(ig_python_items(eval, &value, &items));
     for (size_t i = 0; i < items->count; i++) {
         IG_PUSH(eval->arena, &r->values, items->items[i]);
@@ -33,7 +35,7 @@ static ig_status read_positional(ig_ts_eval *eval, const ig_ast *node, reading *
 static ig_status read_keyword(ig_ts_eval *eval, const ig_ast_keyword *keyword,
                               reading *r) {
     ig_ts_value value;
-    IG_TRY(ig_ts_evaluate(eval, keyword->value, &value));
+    IG_TRY(ig_python_evaluate(eval, keyword->value, &value));
     if (keyword->name) {
         IG_PUSH(eval->arena, &r->keywords, value);
         IG_PUSH(eval->arena, &r->names, keyword->name);
@@ -57,8 +59,8 @@ static ig_status read_keyword(ig_ts_eval *eval, const ig_ast_keyword *keyword,
     return IG_OK;
 }
 
-static ig_status read_arguments(ig_ts_eval *eval, const ig_ast *node,
-                                ig_ts_arguments *out) {
+ig_status ig_python_read_arguments(ig_ts_eval *eval, const ig_ast *node,
+                                   ig_ts_arguments *out) {
     reading r = { 0 };
     for (size_t i = 0; i < node->as.call.arguments.count; i++) {
         IG_TRY(read_positional(eval, node->as.call.arguments.items[i], &r));
@@ -135,16 +137,17 @@ static ig_status evaluate_default(ig_ts_eval *eval, const ig_python_thing *funct
         home->caller = caller;
     }
     eval->frame = home;
-    ig_status status = ig_ts_evaluate(eval, node, out);
+    ig_status status = ig_python_evaluate(eval, node, out);
     eval->frame = caller;
     home->caller = before;
     home->line = line;
     return status;
 }
 
-ig_status ig_python_default_hook(ig_ts_eval *eval, const ig_function *function,
-                                 const ig_ast *node, ig_ts_value *out) {
-    return evaluate_default(eval, function->plain, node, out);
+ig_status ig_python_default(ig_ts_eval *eval, const ig_function *function,
+                            const ig_param *param, ig_ts_value *out) {
+    return evaluate_default(eval, ig_python_function(eval, function), param->value,
+                            out);
 }
 
 /* Does it hold nothing but what the import knows? */
@@ -194,7 +197,7 @@ static ig_status take_default(ig_ts_eval *eval, const ig_python_thing *function,
     }
     IG_TRY(evaluate_default(eval, function, def->params[index].value, out));
     bool is_held = out->kind == IG_TS_LIST || out->kind == IG_TS_DICT;
-    if (!is_held || !is_plain_data(out)) {
+    if (!is_held || !is_plain_data(out) || function->module->is_dialect) {
         return IG_OK;
     }
     ig_python_thing *thing = (ig_python_thing *)(uintptr_t)function;
@@ -212,7 +215,7 @@ static ig_status make_defaults(ig_ts_eval *eval, ig_python_thing *thing) {
     thing->defaults = IG_NEW_ARRAY(eval->arena, ig_ts_value, def->param_count + 1);
     for (size_t i = 0; i < def->param_count; i++) {
         if (def->params[i].value) {
-            IG_TRY(ig_ts_evaluate(eval, def->params[i].value, &thing->defaults[i]));
+            IG_TRY(ig_python_evaluate(eval, def->params[i].value, &thing->defaults[i]));
         }
     }
     return IG_OK;
@@ -357,7 +360,7 @@ static ig_ts_frame *open_frame(ig_ts_eval *eval, const ig_python_thing *function
     ig_ts_frame *frame = ig_python_frame(eval, function->module, function->name);
     frame->caller = eval->frame;
     frame->around = function->around;
-    frame->plain->function = function;
+    frame->scope->function = function;
     frame->line = function->node->line;
     return frame;
 }
@@ -365,16 +368,19 @@ static ig_ts_frame *open_frame(ig_ts_eval *eval, const ig_python_thing *function
 static ig_status run_body(ig_ts_eval *eval, const ig_python_thing *function,
                           ig_ts_frame *frame, ig_ts_value *out) {
     ig_ts_frame *caller = eval->frame;
+    bool is_plain = !frame->is_dialect;
     eval->frame = frame;
     eval->depth++;
-    eval->python->calls++;
-    ig_python_declare(eval, frame, &function->node->as.def->body);
+    eval->python->calls += is_plain;
+    if (is_plain) {
+        ig_python_declare(eval, frame, &function->node->as.def->body);
+    }
     ig_status status = ig_python_run_block(eval, function->node->as.def->body);
     eval->depth--;
-    eval->python->calls--;
+    eval->python->calls -= is_plain;
     eval->frame = caller;
     *out = frame->result;
-    bool has_failed = status != IG_OK && !eval->has_raised &&
+    bool has_failed = is_plain && status != IG_OK && !eval->has_raised &&
                       !eval->python->branching->asked.of;
     if (has_failed && !eval->python->failed) {
         eval->python->failed = function;
@@ -393,7 +399,9 @@ static ig_status call_def(ig_ts_eval *eval, const ig_python_thing *function,
         return ig_ts_error(eval, IG_LIMIT, "calls are nested more than %d deep",
                            CALL_DEPTH);
     }
-    if (node->as.def->is_async || ig_python_yields(&node->as.def->body)) {
+    bool is_dialect = function->module->is_dialect;
+    if (!is_dialect &&
+        (node->as.def->is_async || ig_python_yields(&node->as.def->body))) {
         return ig_ts_error(eval, IG_UNSUPPORTED,
                            "calls %s, a generator or coroutine, which is not supported",
                            function->name);
@@ -404,9 +412,52 @@ static ig_status call_def(ig_ts_eval *eval, const ig_python_thing *function,
     return run_body(eval, function, frame, out);
 }
 
+static ig_status call_native(ig_ts_eval *eval, const ig_python_thing *thing,
+                             const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_function *function = thing->native;
+    ig_ts_frame *frame = ig_python_frame(eval, thing->module, thing->name);
+    frame->caller = eval->frame;
+    for (size_t i = 0; i < function->param_count; i++) {
+        const char *name = function->params[i].name;
+        const ig_ts_value *given = ig_python_argument(arguments, (uint32_t)i, name);
+        if (!given) {
+            return ig_ts_error(eval, IG_INVALID, "calls %s without argument '%s'",
+                               thing->name, name);
+        }
+        ig_ts_name_set(eval, frame, name, *given);
+    }
+    eval->frame = frame;
+    ig_status status = function->native->run(eval, function->native->user);
+    eval->frame = frame->caller;
+    *out = frame->result;
+    return status;
+}
+
+/* A function of the dialect is in a module of its own, which knows its file. */
+const ig_python_thing *ig_python_function(ig_ts_eval *eval,
+                                          const ig_function *function) {
+    uint64_t key = IG_MAP_PTR(function);
+    ig_python_thing *thing = ig_map_get_id(&eval->python->things, key);
+    if (function->plain || thing) {
+        return function->plain ? function->plain : thing;
+    }
+    ig_python_module *module = IG_NEW(eval->arena, ig_python_module);
+    module->file = module->name = function->file;
+    module->is_dialect = true;
+    module->space.frame = eval->python->top;
+    thing = ig_python_thing_make(eval,
+                                 function->native ? IG_PYTHON_NATIVE : IG_PYTHON_DEF,
+                                 ig_code_plain_name(eval->code, function->name));
+    thing->native = function->native ? function : NULL;
+    thing->node = function->node;
+    thing->module = module;
+    ig_map_set_id(&eval->python->things, key, thing);
+    return thing;
+}
+
 ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
-    ig_python_module *module = eval->frame->plain->module;
-    bool is_nested = eval->frame->plain->function || eval->frame->around;
+    ig_python_module *module = eval->frame->scope->module;
+    bool is_nested = eval->frame->scope->function || eval->frame->around;
     ig_python_thing *known =
         is_nested ? NULL : ig_map_get_id(&eval->python->things, IG_MAP_PTR(node));
     if (known) {
@@ -420,7 +471,7 @@ ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) 
     thing->node = node;
     thing->module = module;
     thing->around = is_nested ? eval->frame : NULL;
-    thing->owner = eval->frame->plain->class;
+    thing->owner = eval->frame->scope->class;
     *out = ig_python_value(thing);
     if (is_nested) {
         return make_defaults(eval, thing);
@@ -445,9 +496,10 @@ static ig_status call_stock(ig_ts_eval *eval, const ig_ts_value *self, const cha
                            base ? base : "torch.nn.Module");
     }
     IG_TRY(ig_code_class(eval->code, name, &where, &class));
-    ig_ts_function forward = { .function = ig_class_method(class, "forward") };
+    ig_ts_value forward =
+        ig_python_value(ig_python_function(eval, ig_class_method(class, "forward")));
     ig_ts_arguments with_self = ig_python_with_self(eval, *self, arguments);
-    return ig_ts_call_function(eval, &forward, &with_self, out);
+    return ig_python_call(eval, &forward, &with_self, out);
 }
 
 static ig_status call_chain(ig_ts_eval *eval, const ig_ts_value *self,
@@ -486,7 +538,7 @@ static ig_status call_object(ig_ts_eval *eval, const ig_ts_value *self,
     ig_ts_value method;
     bool is_found = false;
     if (object->class && !object->class->plain) {
-        return ig_ts_call_method(eval, object, "forward", arguments, out);
+        return ig_python_call_method(eval, object, "forward", arguments, out);
     }
     static const char *const names[] = { "__call__", "forward" };
     for (size_t i = 0; i < IG_COUNT_OF(names) && object->class && !is_found; i++) {
@@ -529,7 +581,8 @@ static ig_status call_bound(ig_ts_eval *eval, const ig_python_thing *bound,
     const ig_ts_value *self = &bound->self;
     const ig_class *class = self->kind == IG_TS_OBJECT ? self->as.object->class : NULL;
     if (class && !class->plain && ig_class_method(class, bound->name)) {
-        return ig_ts_call_method(eval, self->as.object, bound->name, arguments, out);
+        return ig_python_call_method(eval, self->as.object, bound->name, arguments,
+                                     out);
     }
     if (self->kind == IG_TS_OBJECT && strcmp(bound->name, "forward") == 0) {
         return call_inherited(eval, self, arguments, out);
@@ -573,11 +626,16 @@ ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
         return ig_ts_error(eval, IG_INVALID, "calls %s", ig_ts_kind_name(function));
     }
     if (!thing) {
-        return ig_ts_call_function(eval, function->as.function, arguments, out);
+        const ig_class *class = function->as.function->class;
+        return class ? ig_dialect_construct(eval, class, arguments, out)
+                     : ig_ts_error(eval, IG_UNSUPPORTED,
+                                   "calls a value that is no function");
     }
     switch (thing->kind) {
     case IG_PYTHON_DEF:
         return call_def(eval, thing, arguments, out);
+    case IG_PYTHON_NATIVE:
+        return call_native(eval, thing, arguments, out);
     case IG_PYTHON_BOUND:
         return call_bound(eval, thing, arguments, out);
     case IG_PYTHON_CLASS:
@@ -593,22 +651,32 @@ ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
     return ig_ts_error(eval, IG_INVALID, "calls a module");
 }
 
-ig_status ig_python_call_hook(ig_ts_eval *eval, const ig_ts_function *function,
-                              const ig_ts_arguments *arguments, ig_ts_value *out) {
-    const ig_python_thing *thing = function->plain ? function->plain
-                                                   : function->function->plain;
-    ig_ts_value value = ig_python_value(thing);
-    return ig_python_call(eval, &value, arguments, out);
+bool ig_python_has_method(const ig_ts_object *self, const char *name) {
+    return self->class && ig_class_method(self->class, name);
+}
+
+ig_status ig_python_call_method(ig_ts_eval *eval, ig_ts_object *self, const char *name,
+                                const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_function *method = self->class ? ig_class_method(self->class, name) : NULL;
+    if (!method) {
+        return ig_ts_error(eval, self->class ? IG_INVALID : IG_UNSUPPORTED,
+                           "calls method '%s', which %s has not", name,
+                           self->class_name);
+    }
+    ig_ts_value function = ig_python_value(ig_python_function(eval, method));
+    ig_ts_arguments with_self = ig_python_with_self(eval, ig_ts_of_object(self),
+                                                    arguments);
+    return ig_python_call(eval, &function, &with_self, out);
 }
 
 /* super() of a method: the class whose method it is, and its first argument. */
 static ig_status make_super(ig_ts_eval *eval, ig_ts_value *out) {
     ig_ts_frame *frame = eval->frame;
-    while (frame && frame->plain && frame->plain->function &&
-           !frame->plain->function->owner) {
+    while (frame && frame->scope && frame->scope->function &&
+           !frame->scope->function->owner) {
         frame = frame->around;
     }
-    const ig_python_thing *function = frame && frame->plain ? frame->plain->function
+    const ig_python_thing *function = frame && frame->scope ? frame->scope->function
                                                             : NULL;
     if (!function || !function->owner || !frame->count) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "super() stands outside of a method");
@@ -624,13 +692,20 @@ ig_status ig_python_call_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
     uint32_t names = eval->names; /* for this call, and not for those inside of it */
     ig_ts_value function;
     ig_ts_arguments arguments = { 0 };
+    bool is_done = false;
     eval->names = 0;
-    IG_TRY(ig_ts_evaluate(eval, node->as.call.function, &function));
+    if (eval->frame->is_dialect) {
+        IG_TRY(ig_dialect_call(eval, node, names, out, &is_done));
+    }
+    if (is_done) {
+        return IG_OK;
+    }
+    IG_TRY(ig_python_evaluate(eval, node->as.call.function, &function));
     const char *external = ig_python_external_name(&function);
     if (external && strcmp(external, "builtins.super") == 0) {
         return make_super(eval, out);
     }
-    IG_TRY(read_arguments(eval, node, &arguments));
+    IG_TRY(ig_python_read_arguments(eval, node, &arguments));
     eval->names = names;
     ig_status status = ig_python_call(eval, &function, &arguments, out);
     eval->names = 0;

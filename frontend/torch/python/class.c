@@ -62,7 +62,7 @@ static ig_status read_base(ig_ts_eval *eval, ig_python_class *class, class_list 
     if (node->kind == IG_AST_SUBSCRIPT) {
         node = node->as.subscript.object; /* Generic[T] */
     }
-    IG_TRY(ig_ts_evaluate(eval, node, &value));
+    IG_TRY(ig_python_evaluate(eval, node, &value));
     const ig_python_thing *thing = ig_python_thing_of(&value);
     const char *name = ig_python_external_name(&value);
     if (thing && thing->kind == IG_PYTHON_CLASS) {
@@ -102,7 +102,7 @@ static ig_status read_decorators(ig_ts_eval *eval, ig_python_class *class) {
         const ig_ast *node = list->items[i];
         ig_ts_value value;
         node = node->kind == IG_AST_CALL ? node->as.call.function : node;
-        IG_TRY(ig_ts_evaluate(eval, node, &value));
+        IG_TRY(ig_python_evaluate(eval, node, &value));
         const char *name = ig_python_external_name(&value);
         if (name && strcmp(name, "dataclasses.dataclass") == 0) {
             class->kind = IG_PYTHON_DATACLASS;
@@ -222,14 +222,14 @@ static ig_python_class *open_class(ig_ts_eval *eval, ig_python_module *module,
                                       .class = class };
     class->thing.value.plain = &class->thing;
     ig_python_space_open(eval, &class->space, module, class->name, body);
-    class->space.frame->plain->class = class;
+    class->space.frame->scope->class = class;
     return class;
 }
 
 ig_status ig_python_class_of(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
     ig_map *things = &eval->python->things;
     ig_python_thing *known = ig_map_get_id(things, IG_MAP_PTR(node));
-    ig_python_module *module = eval->frame->plain->module;
+    ig_python_module *module = eval->frame->scope->module;
     if (known) {
         *out = ig_python_value(known);
         return IG_OK;
@@ -257,7 +257,7 @@ ig_status ig_python_class_of(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *
 ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
                                        const char *const *fields, size_t count) {
     static const ig_ast_list nothing = { 0 };
-    ig_python_class *class = open_class(eval, eval->frame->plain->module, name,
+    ig_python_class *class = open_class(eval, eval->frame->scope->module, name,
                                         &nothing);
     ig_field *items = IG_NEW_ARRAY(eval->code->arena, ig_field, count + 1);
     for (size_t i = 0; i < count; i++) {
@@ -338,11 +338,11 @@ ig_status ig_python_class_get(ig_ts_eval *eval, const ig_python_class *class,
 
 /* ---- instances ---- */
 
-static ig_status make_tuple(ig_ts_eval *eval, ig_python_class *class,
-                            const ig_ts_arguments *arguments, ig_ts_value *out) {
-    const ig_field_list *fields = &class->class->attributes;
+ig_status ig_python_make_tuple(ig_ts_eval *eval, const ig_class *class,
+                               const ig_ts_arguments *arguments, ig_ts_value *out) {
+    const ig_field_list *fields = &class->attributes;
     ig_ts_list *tuple = ig_ts_list_create(eval, fields->count);
-    tuple->class = class->class;
+    tuple->class = class;
     for (size_t i = 0; i < fields->count; i++) {
         const ig_ts_value *given = ig_python_argument(arguments, (uint32_t)i,
                                                       fields->items[i].name);
@@ -350,7 +350,7 @@ static ig_status make_tuple(ig_ts_eval *eval, ig_python_class *class,
         if (given) {
             value = *given;
         } else if (fields->items[i].value) {
-            IG_TRY(ig_ts_evaluate(eval, fields->items[i].value, &value));
+            IG_TRY(ig_python_evaluate(eval, fields->items[i].value, &value));
         } else {
             return ig_ts_error(eval, IG_INVALID, "%s is made without '%s'", class->name,
                                fields->items[i].name);
@@ -365,7 +365,7 @@ static ig_status make_tuple(ig_ts_eval *eval, ig_python_class *class,
 static ig_status fill_dataclass(ig_ts_eval *eval, ig_python_class *class,
                                 const ig_ts_arguments *arguments, ig_ts_value *self) {
     ig_ts_value tuple;
-    IG_TRY(make_tuple(eval, class, arguments, &tuple));
+    IG_TRY(ig_python_make_tuple(eval, class->class, arguments, &tuple));
     const ig_field_list *fields = &class->class->attributes;
     for (size_t i = 0; i < fields->count; i++) {
         ig_ts_object_set(eval, self->as.object, fields->items[i].name,
@@ -379,7 +379,7 @@ ig_status ig_python_construct(ig_ts_eval *eval, ig_python_class *class,
     ig_ts_value init, nothing;
     bool has_init;
     if (class->kind == IG_PYTHON_NAMED_TUPLE) {
-        return make_tuple(eval, class, arguments, out);
+        return ig_python_make_tuple(eval, class->class, arguments, out);
     }
     if (class->kind == IG_PYTHON_NN_MODULE || class->kind == IG_PYTHON_ENUM) {
         return ig_ts_error(eval, IG_UNSUPPORTED,

@@ -1,9 +1,12 @@
-/* Expressions of plain Python.
+/* Expressions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/branch.h"
+#include "frontend/torch/python/dialect.h"
 
 #include <assert.h>
 #include <string.h>
+
+enum { NESTING_MAX = 1000 };
 
 /* ---- names ---- */
 
@@ -15,7 +18,10 @@ static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
         *out = *local;
         return IG_OK;
     }
-    IG_TRY(ig_python_global(eval, eval->frame->plain->module, name, out, &is_found));
+    if (eval->frame->is_dialect) {
+        return ig_dialect_name(eval, name, out);
+    }
+    IG_TRY(ig_python_global(eval, eval->frame->scope->module, name, out, &is_found));
     if (is_found) {
         return IG_OK;
     }
@@ -35,10 +41,15 @@ static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
 
 /* ---- containers ---- */
 
+/* What is poison may be moved in the dialect, as long as nobody looks at it. */
+static ig_status use_part(ig_ts_eval *eval, const ig_ts_value *part) {
+    return eval->frame->is_dialect ? IG_OK : ig_ts_use(eval, part);
+}
+
 static ig_status add_starred(ig_ts_eval *eval, const ig_ast *node, ig_ts_list *list) {
     ig_ts_value value;
     ig_ts_list *items;
-    IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+    IG_TRY(ig_python_evaluate(eval, node->as.value, &value));
     IG_TRY(ig_python_items(eval, &value, &items));
     for (size_t i = 0; i < items->count; i++) {
         ig_ts_list_add(eval, list, items->items[i]);
@@ -56,8 +67,8 @@ static ig_status evaluate_items(ig_ts_eval *eval, const ig_ast *node,
             IG_TRY(add_starred(eval, items->items[i], list));
             continue;
         }
-        IG_TRY(ig_ts_evaluate(eval, items->items[i], &item));
-        IG_TRY(ig_ts_use(eval, &item));
+        IG_TRY(ig_python_evaluate(eval, items->items[i], &item));
+        IG_TRY(use_part(eval, &item));
         ig_ts_list_add(eval, list, item);
     }
     *out = node->kind == IG_AST_TUPLE ? ig_ts_of_tuple(list) : ig_ts_of_list(list);
@@ -66,7 +77,7 @@ static ig_status evaluate_items(ig_ts_eval *eval, const ig_ast *node,
 
 static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict) {
     ig_ts_value value;
-    IG_TRY(ig_ts_evaluate(eval, node, &value));
+    IG_TRY(ig_python_evaluate(eval, node, &value));
     IG_TRY(ig_ts_use(eval, &value));
     if (value.kind != IG_TS_DICT) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "'**' of %s in a dict",
@@ -82,7 +93,7 @@ static ig_status add_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_dict *dict
 static ig_status set_key(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
                          ig_ts_value value) {
     IG_TRY(ig_ts_known_key(eval, &key));
-    IG_TRY(ig_ts_use(eval, &value));
+    IG_TRY(use_part(eval, &value));
     ig_ts_dict_set(eval, dict, key, value);
     return IG_OK;
 }
@@ -95,8 +106,8 @@ static ig_status evaluate_dict(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
             IG_TRY(add_dict(eval, node->as.dict.values[i], dict));
             continue;
         }
-        IG_TRY(ig_ts_evaluate(eval, node->as.dict.keys[i], &key));
-        IG_TRY(ig_ts_evaluate(eval, node->as.dict.values[i], &value));
+        IG_TRY(ig_python_evaluate(eval, node->as.dict.keys[i], &key));
+        IG_TRY(ig_python_evaluate(eval, node->as.dict.values[i], &value));
         IG_TRY(set_key(eval, dict, key, value));
     }
     *out = ig_ts_of_dict(dict);
@@ -115,11 +126,11 @@ static ig_status add_item(ig_ts_eval *eval, comprehension *c) {
     const ig_ast *node = c->node;
     ig_ts_value key, value;
     if (node->as.comprehension.key) {
-        IG_TRY(ig_ts_evaluate(eval, node->as.comprehension.key, &key));
-        IG_TRY(ig_ts_evaluate(eval, node->as.comprehension.value, &value));
+        IG_TRY(ig_python_evaluate(eval, node->as.comprehension.key, &key));
+        IG_TRY(ig_python_evaluate(eval, node->as.comprehension.value, &value));
         return set_key(eval, c->dict, key, value);
     }
-    IG_TRY(ig_ts_evaluate(eval, node->as.comprehension.value, &value));
+    IG_TRY(ig_python_evaluate(eval, node->as.comprehension.value, &value));
     IG_TRY(ig_ts_use(eval, &value));
     ig_ts_list_add(eval, c->list, value);
     return IG_OK;
@@ -148,7 +159,7 @@ static ig_status run_clause(ig_ts_eval *eval, comprehension *c, uint32_t at) {
     const ig_ast_clause *clause = &c->node->as.comprehension.clauses[at];
     ig_ts_value iterable;
     ig_ts_list *items;
-    IG_TRY(ig_ts_evaluate(eval, clause->iterable, &iterable));
+    IG_TRY(ig_python_evaluate(eval, clause->iterable, &iterable));
     IG_TRY(ig_python_items(eval, &iterable, &items));
     for (size_t i = 0; i < items->count; i++) {
         bool passes;
@@ -168,12 +179,12 @@ static ig_status evaluate_comprehension(ig_ts_eval *eval, const ig_ast *node,
     comprehension c = { .node = node };
     bool is_dict = node->as.comprehension.key != NULL;
     ig_ts_frame *outer = eval->frame;
-    ig_ts_frame *frame = ig_python_frame(eval, outer->plain->module, outer->label);
+    ig_ts_frame *frame = ig_python_frame(eval, outer->scope->module, outer->label);
     frame->caller = outer->caller;
     frame->around = outer;
     frame->line = outer->line;
-    *frame->plain = *outer->plain;
-    frame->plain->rest = NULL;
+    *frame->scope = *outer->scope;
+    frame->scope->rest = NULL;
     if (is_dict) {
         c.dict = ig_ts_dict_create(eval);
     } else {
@@ -201,7 +212,7 @@ static ig_status choose_side(ig_ts_eval *eval, const choice *c, const ig_ast *no
     ig_ts_value value = c->given;
     if (node) {
         IG_TRY(c->wants_truth ? ig_python_condition(eval, node, &value)
-                              : ig_ts_evaluate(eval, node, &value));
+                              : ig_python_evaluate(eval, node, &value));
     }
     ig_ts_name_set(eval, eval->frame, c->name, value);
     return IG_OK;
@@ -230,7 +241,7 @@ static ig_status evaluate_conditional(ig_ts_eval *eval, const ig_ast *node,
     ig_ts_value condition;
     IG_TRY(ig_python_condition(eval, node->as.conditional.test, &condition));
     if (condition.form == IG_TS_KNOWN) {
-        return ig_ts_evaluate(
+        return ig_python_evaluate(
             eval, condition.as.b ? node->as.conditional.yes : node->as.conditional.no,
             out);
     }
@@ -243,11 +254,12 @@ static ig_status evaluate_logical(ig_ts_eval *eval, const ig_ast *node,
                                   ig_ts_value *out) {
     bool is_and = node->op == IG_AST_OP_AND;
     ig_ts_value truth;
-    IG_TRY(ig_ts_evaluate(eval, node->as.binary.left, out));
+    IG_TRY(ig_python_evaluate(eval, node->as.binary.left, out));
     IG_TRY(ig_python_truth(eval, out, &truth));
     if (truth.form == IG_TS_KNOWN) {
-        return truth.as.b == is_and ? ig_ts_evaluate(eval, node->as.binary.right, out)
-                                    : IG_OK;
+        return truth.as.b == is_and
+                   ? ig_python_evaluate(eval, node->as.binary.right, out)
+                   : IG_OK;
     }
     choice c = { .given = *out };
     c.yes = is_and ? node->as.binary.right : NULL;
@@ -261,7 +273,7 @@ ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
                       (node->op == IG_AST_OP_AND || node->op == IG_AST_OP_OR);
     ig_ts_value value;
     if (!is_logical) {
-        IG_TRY(ig_ts_evaluate(eval, node, &value));
+        IG_TRY(ig_python_evaluate(eval, node, &value));
         return ig_python_truth(eval, &value, out);
     }
     bool is_and = node->op == IG_AST_OP_AND;
@@ -279,11 +291,31 @@ ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
 
 /* ---- operators ---- */
 
+/* -1, -1.5: false for what is no known number. */
+static bool negate_known(ig_ts_value *number) {
+    if (number->form != IG_TS_KNOWN || !ig_ts_is_number(number)) {
+        return false;
+    }
+    if (number->kind == IG_TS_FLOAT) {
+        number->as.f = -number->as.f;
+    } else if (number->kind == IG_TS_COMPLEX) {
+        *number = ig_ts_of_complex(-number->as.complex.re, -number->as.complex.im);
+    } else {
+        int64_t i = number->kind == IG_TS_BOOL ? number->as.b : number->as.i;
+        *number = ig_ts_of_int((int64_t)(0 - (uint64_t)i));
+    }
+    return true;
+}
+
 static ig_status evaluate_unary(ig_ts_eval *eval, const ig_ast *node,
                                 ig_ts_value *out) {
     ig_ts_value value, truth;
     if (node->op != IG_AST_OP_NOT) {
-        IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+        IG_TRY(ig_python_evaluate(eval, node->as.value, &value));
+        if (node->op == IG_AST_OP_NEG && negate_known(&value)) {
+            *out = value;
+            return IG_OK;
+        }
         return ig_python_unary(eval, (ig_ast_operator)node->op, &value, out);
     }
     IG_TRY(ig_python_condition(eval, node->as.value, &truth));
@@ -300,8 +332,8 @@ static ig_status evaluate_binary(ig_ts_eval *eval, const ig_ast *node,
     if (node->op == IG_AST_OP_AND || node->op == IG_AST_OP_OR) {
         return evaluate_logical(eval, node, out);
     }
-    IG_TRY(ig_ts_evaluate(eval, node->as.binary.left, &left));
-    IG_TRY(ig_ts_evaluate(eval, node->as.binary.right, &right));
+    IG_TRY(ig_python_evaluate(eval, node->as.binary.left, &left));
+    IG_TRY(ig_python_evaluate(eval, node->as.binary.right, &right));
     return ig_python_binary(eval, (ig_ast_operator)node->op, &left, &right, out);
 }
 
@@ -309,9 +341,9 @@ static ig_status evaluate_binary(ig_ts_eval *eval, const ig_ast *node,
 static ig_status evaluate_compare(ig_ts_eval *eval, const ig_ast *node,
                                   ig_ts_value *out) {
     ig_ts_value left, right, one;
-    IG_TRY(ig_ts_evaluate(eval, node->as.compare.first, &left));
+    IG_TRY(ig_python_evaluate(eval, node->as.compare.first, &left));
     for (size_t i = 0; i < node->as.compare.count; i++) {
-        IG_TRY(ig_ts_evaluate(eval, node->as.compare.values[i], &right));
+        IG_TRY(ig_python_evaluate(eval, node->as.compare.values[i], &right));
         IG_TRY(ig_python_compare(eval, (ig_ast_operator)node->as.compare.ops[i], &left,
                                  &right, &one));
         if (i == 0) {
@@ -334,14 +366,21 @@ static ig_status evaluate_compare(ig_ts_eval *eval, const ig_ast *node,
 
 static ig_status evaluate_named(ig_ts_eval *eval, const ig_ast *node,
                                 ig_ts_value *out) {
-    IG_TRY(ig_ts_evaluate(eval, node->as.binary.right, out));
+    IG_TRY(ig_python_evaluate(eval, node->as.binary.right, out));
     return ig_python_assign(eval, node->as.binary.left, *out);
 }
 
 static ig_status evaluate_attribute(ig_ts_eval *eval, const ig_ast *node,
                                     ig_ts_value *out) {
     ig_ts_value object;
-    IG_TRY(ig_ts_evaluate(eval, node->as.attribute.object, &object));
+    bool is_done = false;
+    if (eval->frame->is_dialect) {
+        IG_TRY(ig_dialect_attribute(eval, node, out, &is_done));
+    }
+    if (is_done) {
+        return IG_OK;
+    }
+    IG_TRY(ig_python_evaluate(eval, node->as.attribute.object, &object));
     return ig_python_attribute(eval, &object, node->as.attribute.name, out);
 }
 
@@ -410,13 +449,24 @@ static ig_status evaluate_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
     }
 }
 
+/* Calls inside of brackets inside of calls: the C stack is what bounds this. */
 ig_status ig_python_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
     uint32_t line = eval->frame->line;
+    IG_TRY(ig_ts_step(eval));
     if (evaluate_literal(node, out)) {
         return IG_OK;
     }
-    eval->frame->line = node->line;
+    if (eval->nesting >= NESTING_MAX) {
+        return ig_ts_error(eval, IG_LIMIT,
+                           "calls and expressions are nested more than %d deep",
+                           NESTING_MAX);
+    }
+    eval->nesting++;
+    if (!eval->frame->is_dialect) {
+        eval->frame->line = node->line;
+    }
     ig_status status = evaluate_node(eval, node, out);
+    eval->nesting--;
     if (status == IG_OK) {
         eval->frame->line = line;
     }

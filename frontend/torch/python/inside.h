@@ -1,9 +1,11 @@
-/* What the files of this folder share.
+/* What the files of this folder share: the evaluator of Python, in the two dialects
+ * that files hold.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     module.c      modules, and their globals when they are first used; imports
  *     class.c       classes: bases, attributes, instances
  *     statement.c, branch.c  statements; where the run chooses, and what follows
+ *     dialect.c, special.c   what names and calls mean in TorchScript's dialect
  *     assign.c      targets of assignments
  *     expression.c  expressions
  *     operation.c   operators and comparisons
@@ -24,7 +26,7 @@
 #define IG_FRONTEND_TORCH_PYTHON_INSIDE_H
 
 #include "frontend/torch/container/container.h"
-#include "frontend/torch/eval/expression.h"
+#include "frontend/torch/eval/control.h"
 #include "frontend/torch/python/python.h"
 
 typedef struct ig_python_module ig_python_module;
@@ -35,6 +37,7 @@ typedef struct ig_python_scope ig_python_scope;
 /* What a value of kind FUNCTION is. */
 typedef enum ig_python_kind {
     IG_PYTHON_DEF,      /* a function of the sources */
+    IG_PYTHON_NATIVE,   /* one without source */
     IG_PYTHON_BOUND,    /* a method and its self */
     IG_PYTHON_CLASS,    /* a class of the sources */
     IG_PYTHON_MODULE,   /* a module of the sources */
@@ -47,7 +50,8 @@ struct ig_python_thing {
     ig_python_kind kind;
     const char *name; /* qualified; of a BOUND builtin the method's */
     ig_ts_function value;
-    const ig_ast *node; /* of a DEF: DEF or LAMBDA */
+    const ig_ast *node;        /* of a DEF: DEF or LAMBDA */
+    const ig_function *native; /* of a NATIVE */
     ig_python_module *module;
     ig_ts_frame *around;          /* of a nested function */
     const ig_python_class *owner; /* whose method it is; of a SUPER the present one */
@@ -67,6 +71,7 @@ typedef struct ig_python_space {
 struct ig_python_module {
     const char *name, *file;
     bool is_package;
+    bool is_dialect; /* of a function of TorchScript's dialect */
     ig_ast_list body;
     ig_python_space space;
     ig_python_thing thing;
@@ -120,11 +125,12 @@ struct ig_python_scope {
 };
 
 struct ig_python {
-    const ig_ts_sources *sources;
-    ig_map modules;   /* name -> ig_python_module, or &no_module */
-    ig_map externals; /* name -> ig_python_thing */
-    ig_map things;    /* IG_MAP_PTR(node) -> ig_python_thing, of defs and classes */
-    ig_map called;    /* IG_MAP_PTR(class) -> it, of those that a call reached */
+    const ig_ts_sources *sources; /* NULL: all is of the dialect */
+    ig_ts_frame *top;             /* of the dialect, around everything */
+    ig_map modules;               /* name -> ig_python_module, or &no_module */
+    ig_map externals;             /* name -> ig_python_thing */
+    ig_map things; /* IG_MAP_PTR(node) -> ig_python_thing, of defs and classes */
+    ig_map called; /* IG_MAP_PTR(class) -> it, of those that a call reached */
     const ig_python_thing *failed; /* the function in which evaluation ended */
     ig_map results; /* IG_MAP_PTR(tuple) -> the schema whose results it holds */
     uint32_t calls; /* of functions of the sources that are open */
@@ -192,6 +198,13 @@ bool ig_python_derives(const ig_python_class *class, const ig_python_class *from
 ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
                                        const char *const *fields, size_t count);
 
+/* A class with named fields is made; what is not given is its default. */
+ig_status ig_python_make_tuple(ig_ts_eval *eval, const ig_class *class,
+                               const ig_ts_arguments *arguments, ig_ts_value *out);
+/* The member of that name: one value, whoever asks. */
+ig_ts_value ig_python_enum_member(ig_ts_eval *eval, const ig_class *class,
+                                  const char *name, ig_ts_value value);
+
 /* ---- statement.c, assign.c ---- */
 
 ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body);
@@ -219,9 +232,7 @@ ig_status ig_python_unary(ig_ts_eval *eval, ig_ast_operator op, const ig_ts_valu
 ig_status ig_python_subscript(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
 ig_status ig_python_item(ig_ts_eval *eval, const ig_ts_value *object,
                          const ig_ts_value *index, ig_ts_value *out);
-ig_status ig_python_attribute(ig_ts_eval *eval, const ig_ts_value *object,
-                              const char *name, ig_ts_value *out);
-/* The same; *out_found false where there is no such attribute. */
+/* An attribute; *out_found false where there is no such attribute. */
 ig_status ig_python_attribute_find(ig_ts_eval *eval, const ig_ts_value *object,
                                    const char *name, ig_ts_value *out, bool *out_found);
 ig_status ig_python_formatted(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
@@ -232,12 +243,13 @@ void ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
 /* ---- call.c, items.c, method.c, builtin.c, external.c ---- */
 
 ig_status ig_python_call_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
+ig_status ig_python_read_arguments(ig_ts_eval *eval, const ig_ast *node,
+                                   ig_ts_arguments *out);
+/* A function that a class or an archive has, as a value. */
+const ig_python_thing *ig_python_function(ig_ts_eval *eval,
+                                          const ig_function *function);
 ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
                          const ig_ts_arguments *arguments, ig_ts_value *out);
-ig_status ig_python_call_hook(ig_ts_eval *eval, const ig_ts_function *function,
-                              const ig_ts_arguments *arguments, ig_ts_value *out);
-ig_status ig_python_default_hook(ig_ts_eval *eval, const ig_function *function,
-                                 const ig_ast *node, ig_ts_value *out);
 /* The function of a `def` or `lambda`. */
 ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
 /* Items of what can be looped over, as a list that nobody else sees. */
@@ -253,6 +265,9 @@ ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char
 
 typedef ig_status (*ig_python_hook)(ig_ts_eval *eval, const ig_ts_arguments *arguments,
                                     ig_ts_value *out);
+/* int(), float() of a value that is one number; `out` may be it. */
+ig_status ig_python_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *value,
+                           ig_ts_value *out);
 /* NULL: no row of builtin.def has that name. */
 ig_python_hook ig_python_builtin(const char *name);
 /* A constant of that name: math.pi, torch.float32; false: none. */
@@ -275,21 +290,9 @@ const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments, uint32_t
 ig_ts_arguments ig_python_with_self(ig_ts_eval *eval, ig_ts_value self,
                                     const ig_ts_arguments *arguments);
 
-/* ---- survey.c, walk.c ---- */
-
 /* Notes each method that calls of these classes may reach and that is refused wherever
  * it stands, but for the one in which evaluation ended. */
 void ig_python_survey(ig_ts_eval *eval, const ig_python_class *const *classes,
                       size_t count);
-
-typedef void (*ig_python_visit)(void *user, const ig_ast *child);
-void ig_python_each_child(const ig_ast *node, ig_python_visit visit, void *user);
-/* Does a body return, break or continue? */
-bool ig_python_may_leave(const ig_ast_list *body);
-bool ig_python_yields(const ig_ast_list *body);
-/* Binds all names that a body binds to nothing, so that branches agree about them. */
-void ig_python_declare(ig_ts_eval *eval, ig_ts_frame *frame, const ig_ast_list *body);
-/* Does a statement bind `name`, or change what is bound to it? */
-bool ig_python_binds(const ig_ast *statement, const char *name);
 
 #endif

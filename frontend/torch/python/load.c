@@ -76,12 +76,12 @@ static ig_status load_state(ig_ts_eval *eval, const ig_py *state, const char *pa
                             ig_ts_object *object) {
     ig_ts_value value, nothing;
     IG_TRY(ig_python_load(eval, (ig_py *)(uintptr_t)state, path, &value));
-    if (!object->class || !ig_ts_has_method(eval, object, "__setstate__")) {
+    if (!object->class || !ig_python_has_method(object, "__setstate__")) {
         ig_ts_object_set(eval, object, "state", value);
         return IG_OK;
     }
     ig_ts_arguments arguments = { .values = &value, .positional = 1 };
-    return ig_ts_call_method(eval, object, "__setstate__", &arguments, &nothing);
+    return ig_python_call_method(eval, object, "__setstate__", &arguments, &nothing);
 }
 
 /* TorchScript pickles parameters as plain tensors; the class says which they are. */
@@ -109,8 +109,8 @@ static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *p
     if (!state) {
         return IG_OK;
     }
-    bool has_setstate = ig_ts_has_method(eval, object, "__setstate__") &&
-                        ig_ts_has_method(eval, object, "__getstate__");
+    bool has_setstate = ig_python_has_method(object, "__setstate__") &&
+                        ig_python_has_method(object, "__getstate__");
     return state->kind == IG_PY_DICT && !has_setstate && object->class
                ? load_attributes(eval, state, path, object)
                : load_state(eval, state, path, object);
@@ -126,7 +126,8 @@ static ig_status load_enum(ig_ts_eval *eval, const ig_py *value, const char *pat
     for (size_t i = 0; i < class->members.count; i++) {
         ig_ts_value member;
         bool is_known;
-        IG_TRY(ig_ts_enum_member(eval, class, class->members.items[i].name, &member));
+        IG_TRY(
+            ig_dialect_enum_member(eval, class, class->members.items[i].name, &member));
         if (ig_ts_equal(ig_ts_object_get(member.as.object, "value"), &wanted,
                         &is_known)) {
             *out_value = member;
@@ -404,7 +405,7 @@ static ig_status load_container(ig_ts_eval *eval, ig_py *value, const char *path
         *memo = ig_ts_of_dict(ig_ts_dict_create(eval));
         return load_dict(eval, value, path, memo->as.dict);
     case IG_PY_OBJECT:
-        if (eval->plain && !is_of_dialect(value)) {
+        if (eval->python->sources && !is_of_dialect(value)) {
             return load_plain(eval, value, path, memo);
         }
         *memo = ig_ts_of_object(ig_ts_object_create(eval, "?"));
@@ -414,7 +415,7 @@ static ig_status load_container(ig_ts_eval *eval, ig_py *value, const char *path
     case IG_PY_TENSOR:
         return ig_ts_tensor_load(eval, value, path, memo);
     default:
-        if (eval->plain) {
+        if (eval->python->sources) {
             return load_plain(eval, value, path, memo);
         }
         return ig_ts_error(eval, IG_UNSUPPORTED, "'%s' is %s, which is not supported",

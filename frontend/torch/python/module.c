@@ -7,6 +7,8 @@
  * another statement between them uses the name, the order would count; that is refused.
  */
 #include "frontend/torch/python/branch.h"
+#include "frontend/torch/python/missing.h"
+#include "frontend/torch/python/walk.h"
 
 #include <assert.h>
 #include <string.h>
@@ -74,10 +76,11 @@ ig_ts_frame *ig_python_frame(ig_ts_eval *eval, ig_python_module *module,
     frame->cell.born = ++eval->clock;
     frame->file = module->file;
     frame->label = label;
+    frame->is_dialect = module->is_dialect;
     ig_map_init(&frame->slots, eval->arena);
     frame->result = ig_ts_none();
-    frame->plain = IG_NEW(eval->arena, ig_python_scope);
-    frame->plain->module = module;
+    frame->scope = IG_NEW(eval->arena, ig_python_scope);
+    frame->scope->module = module;
     return frame;
 }
 
@@ -270,7 +273,7 @@ static ig_status import_module(ig_ts_eval *eval, const ig_ast_alias *alias) {
 }
 
 ig_status ig_python_run_import(ig_ts_eval *eval, const ig_ast *node) {
-    const ig_python_module *here = eval->frame->plain->module;
+    const ig_python_module *here = eval->frame->scope->module;
     bool is_from = node->as.import.module || node->as.import.level;
     const char *module = is_from ? absolute_name(eval, here, node) : NULL;
     if (is_from && !module) {
@@ -337,15 +340,14 @@ ig_status ig_python_global(ig_ts_eval *eval, ig_python_module *module, const cha
 /* ---- the whole ---- */
 
 void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources) {
-    static const ig_ts_plain hooks = { .run_block = ig_python_run_block,
-                                       .evaluate = ig_python_evaluate,
-                                       .condition = ig_python_condition,
-                                       .default_value = ig_python_default_hook,
-                                       .call = ig_python_call_hook };
-    if (!sources) {
-        return;
-    }
-    eval->plain = &hooks;
+    static const ig_ts_language python = { .run_block = ig_python_run_block,
+                                           .condition = ig_python_condition,
+                                           .missing = ig_python_report_missing,
+                                           .unfit = ig_python_report_unfit };
+    ig_python_module *module = IG_NEW(eval->arena, ig_python_module);
+    module->file = eval->file;
+    module->is_dialect = true;
+    eval->language = &python;
     eval->python = IG_NEW(eval->arena, struct ig_python);
     eval->python->sources = sources;
     eval->python->branching = IG_NEW(eval->arena, struct ig_python_branching);
@@ -354,4 +356,5 @@ void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources) {
     ig_map_init(&eval->python->things, eval->arena);
     ig_map_init(&eval->python->results, eval->arena);
     ig_map_init(&eval->python->called, eval->arena);
+    eval->frame = eval->python->top = ig_python_frame(eval, module, "module");
 }

@@ -1,4 +1,4 @@
-/* Operators of plain Python: which of torch's they are, by what they are given.
+/* Operators of the language: which of torch's they are, by what they are given.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/inside.h"
 
@@ -17,7 +17,10 @@ static ig_ts_value as_python_has_it(ig_ts_value value) {
 
 static ig_status give_results(ig_ts_eval *eval, const ig_ts_value *results,
                               uint32_t count, ig_ts_value *out) {
-    *out = count ? as_python_has_it(results[0]) : ig_ts_none();
+    bool is_dialect = eval->frame->is_dialect;
+    *out = !count       ? ig_ts_none()
+           : is_dialect ? results[0]
+                        : as_python_has_it(results[0]);
     if (count < 2) {
         return IG_OK;
     }
@@ -37,7 +40,7 @@ ig_status ig_python_op_with(ig_ts_eval *eval, const char *name,
         const ig_ts_value *value = &arguments->values[i];
         bool is_stack = value->kind == IG_TS_LIST && value->as.list->stack;
         IG_TRY(ig_ts_use(eval, value));
-        IG_TRY(is_stack ? IG_OK : ig_ts_open(eval, value));
+        IG_TRY(is_stack || eval->frame->is_dialect ? IG_OK : ig_ts_open(eval, value));
     }
     IG_TRY(ig_ts_call_op(eval, name, arguments, results, &count));
     assert(count <= IG_COUNT_OF(results) && "operators have a few results");
@@ -60,6 +63,9 @@ ig_status ig_python_truth(ig_ts_eval *eval, const ig_ts_value *value,
     ig_ts_list *items;
     IG_TRY(ig_ts_use(eval, value));
     switch ((int)value->kind) {
+    case IG_TS_UNDEFINED: /* on a path that is never gone */
+        *out = ig_ts_of_bool(false);
+        return IG_OK;
     case IG_TS_STR:
         *out = ig_ts_of_bool(value->as.str.size > 0);
         return IG_OK;

@@ -70,7 +70,7 @@ static void note_classes(counting *c, const char *resource, const char *words,
 }
 
 void ig_python_report(ig_ts_eval *eval, const char *resource, ig_status status) {
-    if (!eval->plain || !eval->root) {
+    if (!eval->python->sources || !eval->root) {
         return;
     }
     const ig_python_thing *failed = eval->python->failed;

@@ -1,16 +1,19 @@
-/* Statements of plain Python.
+/* Statements.
  * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every call is inlined: a frame, its statements one by one, its result.  Depth is
+ * bounded, and so is the number of statements, for loops over known things are run.
  */
 #include "frontend/torch/python/branch.h"
+#include "frontend/torch/python/dialect.h"
+#include "frontend/torch/python/walk.h"
 
 #include <string.h>
-
-enum { UNROLL_MAX = 4096 };
 
 static ig_status run_statement(ig_ts_eval *eval, const ig_ast *node);
 
 static ig_python_scope *scope_of(ig_ts_eval *eval) {
-    return eval->frame->plain;
+    return eval->frame->scope;
 }
 
 /* Is nothing more to be run where we are? */
@@ -83,7 +86,8 @@ static ig_status run_trips(ig_ts_eval *eval, const ig_ast *node,
 }
 
 /* A body of which the run makes as many trips as it likes. */
-static ig_status run_loop(ig_ts_eval *eval, const ig_ts_loop *loop) {
+static ig_status run_loop(ig_ts_eval *eval, ig_ts_loop *loop,
+                          const ig_ts_value *trips) {
     ig_python_scope *scope = scope_of(eval);
     const ig_python_rest *before = scope->rest;
     ig_python_rest barrier = { .is_barrier = true };
@@ -93,7 +97,8 @@ static ig_status run_loop(ig_ts_eval *eval, const ig_ts_loop *loop) {
             "returns, breaks or continues in a loop whose trips the run counts");
     }
     scope->rest = &barrier;
-    ig_status status = ig_ts_loop_build(eval, loop);
+    ig_status status = trips ? ig_ts_run_trips(eval, *trips, loop)
+                             : ig_ts_loop_build(eval, loop);
     scope->rest = before;
     return status;
 }
@@ -113,7 +118,7 @@ static ig_status run_while_from(ig_ts_eval *eval, const ig_ast *node,
                                 .test = node->as.branch.test,
                                 .body = node->as.branch.body,
                                 .condition = value };
-            IG_TRY(run_loop(eval, &loop));
+            IG_TRY(run_loop(eval, &loop, NULL));
             return ig_python_run_from(eval, node->as.branch.orelse, 0, outer);
         }
         if (!condition.as.b) {
@@ -138,47 +143,44 @@ static const ig_ast *range_count(ig_ts_eval *eval, const ig_ast *iterable) {
     return is_call && !is_own ? iterable->as.call.arguments.items[0] : NULL;
 }
 
-/* Trips that the run counts become a `loop`; *out_done false: they are known. */
-static ig_status run_counted(ig_ts_eval *eval, const ig_ast *node, bool *out_done) {
-    const ig_ast *count = range_count(eval, node->as.loop.iterable);
-    ig_python_scope *scope = scope_of(eval);
-    ig_python_rest barrier = { .is_barrier = true };
-    const ig_python_rest *before = scope->rest;
+static ig_ts_list *count_up(ig_ts_eval *eval, int64_t trips) {
+    ig_ts_list *items = ig_ts_list_create(eval, trips > 0 ? (size_t)trips : 0);
+    for (int64_t i = 0; i < trips; i++) {
+        ig_ts_list_add(eval, items, ig_ts_of_int(i));
+    }
+    return items;
+}
+
+/* `for i in range(n)`: trips that the run counts become a `loop`. */
+static ig_status run_counted(ig_ts_eval *eval, const ig_ast *node, const ig_ast *count,
+                             const ig_python_rest *outer) {
+    const ig_ast *target = node->as.loop.target;
     ig_ts_value trips;
-    *out_done = false;
-    if (!count) {
-        return IG_OK;
+    IG_TRY(ig_python_evaluate(eval, count, &trips));
+    IG_TRY(ig_ts_use(eval, &trips));
+    if (trips.kind != IG_TS_INT) {
+        return ig_ts_error(eval, IG_INVALID, "range takes %s", ig_ts_kind_name(&trips));
     }
-    IG_TRY(ig_ts_evaluate(eval, count, &trips));
-    bool is_known = trips.kind == IG_TS_INT && trips.form == IG_TS_KNOWN;
-    if (is_known && trips.as.i <= UNROLL_MAX) {
-        return IG_OK;
+    if (trips.form == IG_TS_KNOWN && trips.as.i <= IG_TS_UNROLL_MAX) {
+        return run_trips(eval, node, count_up(eval, trips.as.i), 0, outer);
     }
-    *out_done = true;
-    if (ig_python_may_leave(&node->as.loop.body)) {
-        return ig_ts_error(
-            eval, IG_UNSUPPORTED,
-            "returns, breaks or continues in a loop whose trips the run counts");
-    }
-    scope->rest = &barrier;
-    ig_status status = ig_ts_run_for(eval, node);
-    scope->rest = before;
-    return status;
+    ig_ts_loop loop = { .node = node, .target = target, .body = node->as.loop.body };
+    IG_TRY(run_loop(eval, &loop, &trips));
+    return ig_python_run_from(eval, node->as.loop.orelse, 0, outer);
 }
 
 static ig_status run_for(ig_ts_eval *eval, const ig_ast *node) {
     const ig_python_rest *outer = scope_of(eval)->rest;
+    const ig_ast *count = range_count(eval, node->as.loop.iterable);
     ig_ts_value iterable;
     ig_ts_list *items;
-    bool is_done;
     if (node->flags & IG_AST_ASYNC) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "async is not supported");
     }
-    IG_TRY(run_counted(eval, node, &is_done));
-    if (is_done) {
-        return ig_python_run_from(eval, node->as.loop.orelse, 0, outer);
+    if (count) {
+        return run_counted(eval, node, count, outer);
     }
-    IG_TRY(ig_ts_evaluate(eval, node->as.loop.iterable, &iterable));
+    IG_TRY(ig_python_evaluate(eval, node->as.loop.iterable, &iterable));
     IG_TRY(ig_python_items(eval, &iterable, &items));
     return run_trips(eval, node, items, 0, outer);
 }
@@ -288,11 +290,14 @@ bool ig_python_is_idle_context(const char *name) {
 }
 
 static ig_status run_with(ig_ts_eval *eval, const ig_ast *node) {
+    if (eval->frame->is_dialect) {
+        return ig_dialect_with(eval, node);
+    }
     for (size_t i = 0; i < node->as.with.count; i++) {
         const ig_ast *context = node->as.with.contexts[i];
         ig_ts_value value;
         context = context->kind == IG_AST_CALL ? context->as.call.function : context;
-        IG_TRY(ig_ts_evaluate(eval, context, &value));
+        IG_TRY(ig_python_evaluate(eval, context, &value));
         const char *name = ig_python_external_name(&value);
         if (!name || !ig_python_is_idle_context(name)) {
             return ig_ts_error(eval, IG_UNSUPPORTED,
@@ -314,7 +319,7 @@ static ig_status run_assign(ig_ts_eval *eval, const ig_ast *node) {
     ig_ts_value got;
     bool is_unpacked = target->kind == IG_AST_TUPLE && value->kind == IG_AST_CALL;
     eval->names = is_unpacked ? (uint32_t)target->as.list.count : 0;
-    IG_TRY(ig_ts_evaluate(eval, value, &got));
+    IG_TRY(ig_python_evaluate(eval, value, &got));
     eval->names = 0;
     for (size_t i = 0; i < node->as.assign.targets.count; i++) {
         IG_TRY(ig_python_assign(eval, node->as.assign.targets.items[i], got));
@@ -324,25 +329,27 @@ static ig_status run_assign(ig_ts_eval *eval, const ig_ast *node) {
 
 static ig_status run_augmented(ig_ts_eval *eval, const ig_ast *node) {
     ig_ts_value before, value, after;
-    IG_TRY(ig_ts_evaluate(eval, node->as.binary.left, &before));
-    IG_TRY(ig_ts_evaluate(eval, node->as.binary.right, &value));
+    IG_TRY(ig_python_evaluate(eval, node->as.binary.left, &before));
+    IG_TRY(ig_python_evaluate(eval, node->as.binary.right, &value));
     IG_TRY(ig_python_augment(eval, (ig_ast_operator)node->op, &before, &value, &after));
     return ig_python_assign(eval, node->as.binary.left, after);
 }
 
 static ig_status run_annotated(ig_ts_eval *eval, const ig_ast *node) {
-    ig_ts_value value;
-    if (!node->as.annotated.value) {
+    ig_ts_value value = { .kind = IG_TS_UNDEFINED };
+    if (!node->as.annotated.value && !eval->frame->is_dialect) {
         return IG_OK;
     }
-    IG_TRY(ig_ts_evaluate(eval, node->as.annotated.value, &value));
+    if (node->as.annotated.value) {
+        IG_TRY(ig_python_evaluate(eval, node->as.annotated.value, &value));
+    }
     return ig_python_assign(eval, node->as.annotated.target, value);
 }
 
 static ig_status run_return(ig_ts_eval *eval, const ig_ast *node) {
     ig_ts_value value = ig_ts_none();
     if (node->as.value) {
-        IG_TRY(ig_ts_evaluate(eval, node->as.value, &value));
+        IG_TRY(ig_python_evaluate(eval, node->as.value, &value));
     }
     eval->frame->result = value;
     eval->frame->has_returned = true;
@@ -372,7 +379,7 @@ static ig_status run_simple(ig_ts_eval *eval, const ig_ast *node) {
     case IG_AST_EXPRESSION:
         return node->as.value->kind == IG_AST_STRING
                    ? IG_OK
-                   : ig_ts_evaluate(eval, node->as.value, &nothing);
+                   : ig_python_evaluate(eval, node->as.value, &nothing);
     case IG_AST_ASSIGN:
         return run_assign(eval, node);
     case IG_AST_ANNOTATED:

@@ -26,7 +26,7 @@ static ig_status read_slice(ig_ts_eval *eval, const ig_ast *node, subscript *out
     for (int i = 0; i < 3; i++) {
         out->parts[i] = ig_ts_none();
         if (parts[i]) {
-            IG_TRY(ig_ts_evaluate(eval, parts[i], &out->parts[i]));
+            IG_TRY(ig_python_evaluate(eval, parts[i], &out->parts[i]));
             IG_TRY(ig_ts_use(eval, &out->parts[i]));
         }
     }
@@ -40,7 +40,7 @@ static ig_status read_one(ig_ts_eval *eval, const ig_ast *node, subscripts *out)
     } else if (node->kind == IG_AST_ELLIPSIS) {
         one.is_ellipsis = true;
     } else {
-        IG_TRY(ig_ts_evaluate(eval, node, &one.value));
+        IG_TRY(ig_python_evaluate(eval, node, &one.value));
         IG_TRY(ig_ts_use(eval, &one.value));
     }
     IG_PUSH(eval->arena, out, one);
@@ -351,7 +351,7 @@ ig_status ig_python_subscript(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
     const ig_ast *at = node->as.subscript.index;
     ig_ts_value object, index;
     subscripts list;
-    IG_TRY(ig_ts_evaluate(eval, node->as.subscript.object, &object));
+    IG_TRY(ig_python_evaluate(eval, node->as.subscript.object, &object));
     IG_TRY(ig_ts_use(eval, &object));
     if (object.kind == IG_TS_FUNCTION) {
         *out = object; /* List[int], nn.ModuleDict[…]: a type */
@@ -366,7 +366,7 @@ ig_status ig_python_subscript(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
         IG_TRY(read_slice(eval, at, &slice));
         return slice_value(eval, &object, &slice, out);
     }
-    IG_TRY(ig_ts_evaluate(eval, at, &index));
+    IG_TRY(ig_python_evaluate(eval, at, &index));
     return ig_python_item(eval, &object, &index, out);
 }
 
@@ -378,7 +378,7 @@ ig_status ig_python_assign_item(ig_ts_eval *eval, const ig_ast *target,
     ig_ts_value object, index;
     subscripts list;
     IG_TRY(ig_ts_use(eval, &value));
-    IG_TRY(ig_ts_evaluate(eval, target->as.subscript.object, &object));
+    IG_TRY(ig_python_evaluate(eval, target->as.subscript.object, &object));
     IG_TRY(ig_ts_use(eval, &object));
     if (object.kind == IG_TS_TENSOR) {
         IG_TRY(read_subscripts(eval, at, &list));
@@ -388,7 +388,7 @@ ig_status ig_python_assign_item(ig_ts_eval *eval, const ig_ast *target,
         return ig_ts_error(eval, IG_UNSUPPORTED, "assigns to a slice of %s",
                            ig_ts_kind_name(&object));
     }
-    IG_TRY(ig_ts_evaluate(eval, at, &index));
+    IG_TRY(ig_python_evaluate(eval, at, &index));
     IG_TRY(ig_ts_use(eval, &index));
     bool is_list = object.kind == IG_TS_LIST;
     if (!is_list && object.kind != IG_TS_DICT) {

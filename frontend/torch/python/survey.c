@@ -6,7 +6,7 @@
  * change: methods that a call of a class may reach, each with the first statement or
  * call in it that is refused wherever it stands.  What only values decide is not seen.
  */
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/walk.h"
 
 #include <string.h>
 

@@ -97,7 +97,7 @@ static ig_status put_field(formatter *f) {
     body.data = ig_arena_copy(eval->code->arena, body.data, body.size);
     uint32_t line = eval->frame->line;
     IG_TRY(ig_parse_expression(&source, body, &node));
-    ig_status status = ig_ts_evaluate(eval, node, &value);
+    ig_status status = ig_python_evaluate(eval, node, &value);
     eval->frame->line = line;
     IG_TRY(status);
     IG_TRY(ig_ts_use(eval, &value));

@@ -1,6 +1,6 @@
 /* What a piece of source binds, and whether it leaves its function.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/walk.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * that the sources say or that rows give.  What is not known fits every overload: a
  * call is reported only when nothing that it may be given has a row.
  */
-#include "frontend/torch/eval/expression.h"
-#include "frontend/torch/eval/missing.h"
+#include "frontend/torch/python/dialect.h"
+#include "frontend/torch/python/missing.h"
 #include "frontend/torch/eval/table.h"
 #include "frontend/torch/language/overload.h"
 
@@ -28,10 +28,10 @@ typedef struct visit {
     ig_ts_object *self;
 } visit;
 
-typedef struct ig_ts_look survey;
-struct ig_ts_look {
+typedef struct ig_python_look survey;
+struct ig_python_look {
     ig_ts_eval *eval;
-    ig_ts_lacks *lacks;
+    ig_python_lacks *lacks;
     IG_VEC(visit) queue;
     ig_map seen; /* "function object" */
     size_t nodes;
@@ -136,9 +136,9 @@ static known call_qualified(survey *s, const char *name) {
 
 static void note_lack(survey *s, const char *label, bool is_overload) {
     ig_ts_eval *eval = s->eval;
-    ig_ts_lack *lack = ig_map_get(&s->lacks->by_label, ig_str_of(label));
+    ig_python_lack *lack = ig_map_get(&s->lacks->by_label, ig_str_of(label));
     if (!lack) {
-        lack = IG_NEW(eval->arena, ig_ts_lack);
+        lack = IG_NEW(eval->arena, ig_python_lack);
         lack->label = ig_arena_copy(eval->arena, label, strlen(label));
         lack->is_overload = is_overload;
         lack->first =
@@ -249,8 +249,8 @@ static known call_operator(survey *s, const char *name, const ig_call_shape *giv
     return (known){ 0 };
 }
 
-void ig_ts_survey_call(ig_ts_look *look, const char *name, const ig_call_shape *shape,
-                       const ig_location *where) {
+void ig_python_survey_call(ig_python_look *look, const char *name,
+                           const ig_call_shape *shape, const ig_location *where) {
     look->where = where;
     look->nodes++;
     call_operator(look, name, shape);
@@ -379,8 +379,8 @@ static known call_special(survey *s, const ig_ast *call, const char *name) {
 static known survey_call(survey *s, const ig_ast *node) {
     const ig_ast *function = node->as.call.function;
     const char *dotted = ig_ast_dotted(function, s->eval->arena);
-    const char *name = dotted ? ig_ts_operator_name(s->eval, dotted) : NULL;
-    bool is_special = dotted && ig_ts_special_of(dotted) &&
+    const char *name = dotted ? ig_dialect_operator(s->eval, dotted) : NULL;
+    bool is_special = dotted && ig_special_of(dotted) &&
                       !(function->kind == IG_AST_NAME &&
                         ig_map_get_id(&s->names, IG_MAP_PTR(function->as.name)));
     if (is_special) {
@@ -637,7 +637,7 @@ static void survey_function(survey *s, const visit *at) {
     survey_block(s, function->node->as.def->body);
 }
 
-ig_status ig_ts_survey(ig_ts_eval *eval, ig_ts_lacks *out) {
+ig_status ig_python_survey_lacks(ig_ts_eval *eval, ig_python_lacks *out) {
     survey s = { .eval = eval, .lacks = out };
     ig_map_init(&out->by_label, eval->arena);
     ig_map_init(&s.seen, eval->arena);

@@ -1,6 +1,6 @@
 /* Names that are called and are no variables: annotate, isinstance, int, fork …
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/eval/expression.h"
+#include "frontend/torch/python/dialect.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static ig_status argument_at(ig_ts_eval *eval, const ig_ast *call, size_t index,
     if (index >= call->as.call.arguments.count) {
         return ig_ts_error(eval, IG_INVALID, "a call lacks argument %zu", index + 1);
     }
-    return ig_ts_evaluate(eval, call->as.call.arguments.items[index], out);
+    return ig_python_evaluate(eval, call->as.call.arguments.items[index], out);
 }
 
 static ig_status type_argument(ig_ts_eval *eval, const ig_ast *call, size_t index,
@@ -109,34 +109,7 @@ static ig_status to_number(ig_ts_eval *eval, const ig_ast *call, ig_ts_kind kind
                            ig_ts_value *out) {
     ig_ts_value value;
     IG_TRY(argument_at(eval, call, 0, &value));
-    IG_TRY(ig_ts_use(eval, &value));
-    if (value.kind == IG_TS_TENSOR) {
-        ig_value *content;
-        IG_TRY(ig_ts_tensor_read(eval, value.as.tensor, &content));
-        return ig_ts_number_of(eval, kind, content, out);
-    }
-    if (value.kind == IG_TS_STR) {
-        double f;
-        int64_t i;
-        *out = ig_ts_of_bool(value.as.str.size > 0);
-        if (kind == IG_TS_INT && ig_str_to_i64(value.as.str, &i)) {
-            *out = ig_ts_of_int(i);
-        } else if (kind == IG_TS_FLOAT && ig_str_to_f64(value.as.str, &f)) {
-            *out = ig_ts_of_float(f);
-        } else if (kind != IG_TS_BOOL) {
-            return ig_ts_raise(eval, "a string is not a number");
-        }
-        return IG_OK;
-    }
-    if (value.kind == IG_TS_UNDEFINED) {
-        *out = value;
-        return IG_OK;
-    }
-    if (!ig_ts_is_number(&value)) {
-        return ig_ts_error(eval, IG_INVALID, "takes %s for a number",
-                           ig_ts_kind_name(&value));
-    }
-    return ig_ts_convert(eval, kind, &value, out);
+    return ig_python_number(eval, kind, &value, out);
 }
 
 static ig_status special_int(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
@@ -158,9 +131,7 @@ static ig_status as_operator(ig_ts_eval *eval, const ig_ast *call, const char *n
         IG_TRY(argument_at(eval, call, i, &values[i]));
     }
     ig_ts_arguments arguments = { .values = values, .positional = (uint32_t)count };
-    uint32_t results = 1;
-    *out = ig_ts_none();
-    return ig_ts_call_op(eval, name, &arguments, out, &results);
+    return ig_python_op_with(eval, name, &arguments, out);
 }
 
 static ig_status special_str(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
@@ -193,8 +164,8 @@ static ig_status special_getattr(ig_ts_eval *eval, const ig_ast *call,
     if (name.kind != IG_TS_STR) {
         return ig_ts_error(eval, IG_INVALID, "getattr takes the name of an attribute");
     }
-    return ig_ts_attribute(eval, &object, ig_module_string(eval->module, name.as.str),
-                           out);
+    return ig_python_attribute(eval, &object,
+                               ig_module_string(eval->module, name.as.str), out);
 }
 
 static ig_status special_device(ig_ts_eval *eval, const ig_ast *call,
@@ -221,7 +192,7 @@ static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
     for (size_t i = 0; i < count; i++) {
         IG_TRY(argument_at(eval, call, i + 1, &arguments.values[i]));
     }
-    IG_TRY(ig_ts_call_function(eval, function.as.function, &arguments, &value));
+    IG_TRY(ig_python_call(eval, &function, &arguments, &value));
     ig_ts_function *future = IG_NEW(eval->arena, ig_ts_function);
     future->value = value;
     future->is_done = true;
@@ -241,8 +212,11 @@ static ig_status special_wait(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
 
 /* ---- the table ---- */
 
-ig_ts_special_hook ig_ts_special_of(const char *name) {
-    static const ig_ts_special specials[] = {
+ig_special_hook ig_special_of(const char *name) {
+    static const struct {
+        const char *name;
+        ig_special_hook hook;
+    } specials[] = {
         { "annotate", special_annotate },
         { "unchecked_cast", special_cast },
         { "uninitialized", special_uninitialized },

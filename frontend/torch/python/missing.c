@@ -1,6 +1,6 @@
 /* Reports all missing operators at once.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/eval/missing.h"
+#include "frontend/torch/python/missing.h"
 
 #include <assert.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char advice[] =
     "take: express it by other operators, or add rows (docs/writing-an-importer-row.md)";
 
 /* " (3 calls, the first in module 'encoder.0')". */
-static const char *scope_text(ig_ts_eval *eval, const ig_ts_lack *lack) {
+static const char *scope_text(ig_ts_eval *eval, const ig_python_lack *lack) {
     bool is_inside = lack->module && lack->module[0];
     ig_writer w;
     ig_writer_init(&w, eval->arena);
@@ -30,7 +30,7 @@ static const char *scope_text(ig_ts_eval *eval, const ig_ts_lack *lack) {
     return w.data;
 }
 
-static void report_one(ig_ts_eval *eval, const ig_ts_lack *lack, const char *hint) {
+static void report_one(ig_ts_eval *eval, const ig_python_lack *lack, const char *hint) {
     ig_location where = lack->first;
     where.op = NULL;
     ig_error_hint(&eval->context->diag, IG_UNSUPPORTED, &where, hint,
@@ -40,7 +40,7 @@ static void report_one(ig_ts_eval *eval, const ig_ts_lack *lack, const char *hin
 }
 
 /* Many, by name. */
-static void report_rest(ig_ts_eval *eval, const ig_ts_lack *const *lacks,
+static void report_rest(ig_ts_eval *eval, const ig_python_lack *const *lacks,
                         size_t count) {
     ig_location where = { .file = eval->file };
     ig_writer w;
@@ -56,17 +56,17 @@ static bool is_same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_at(const ig_ts_lack *lack, const ig_location *where) {
+static bool is_at(const ig_python_lack *lack, const ig_location *where) {
     return lack->first.line == where->line && lack->first.file &&
            is_same_text(lack->first.file, where->file) &&
            is_same_text(lack->first.node, where->node);
 }
 
 /* The one at a call that no overload takes, or NULL. */
-static const ig_ts_lack *find_overload(const ig_ts_lacks *lacks, const char *name,
-                                       const ig_location *where) {
+static const ig_python_lack *find_overload(const ig_python_lacks *lacks,
+                                           const char *name, const ig_location *where) {
     for (size_t i = 0; i < lacks->by_label.count; i++) {
-        const ig_ts_lack *lack = lacks->by_label.entries[i].value;
+        const ig_python_lack *lack = lacks->by_label.entries[i].value;
         if (lack->is_overload && is_at(lack, where) &&
             strncmp(lack->label, name, strlen(name)) == 0) {
             return lack;
@@ -76,14 +76,14 @@ static const ig_ts_lack *find_overload(const ig_ts_lacks *lacks, const char *nam
 }
 
 /* `own` first (or NULL), then all of the list but `done`, which is reported by it. */
-static void report_all(ig_ts_eval *eval, const ig_ts_lacks *lacks,
-                       const ig_ts_lack *own, const ig_ts_lack *done) {
-    IG_VEC(const ig_ts_lack *) list = { 0 };
+static void report_all(ig_ts_eval *eval, const ig_python_lacks *lacks,
+                       const ig_python_lack *own, const ig_python_lack *done) {
+    IG_VEC(const ig_python_lack *) list = { 0 };
     if (own) {
         IG_PUSH(eval->arena, &list, own);
     }
     for (size_t i = 0; i < lacks->by_label.count; i++) {
-        const ig_ts_lack *lack = lacks->by_label.entries[i].value;
+        const ig_python_lack *lack = lacks->by_label.entries[i].value;
         if (lack != done) {
             IG_PUSH(eval->arena, &list, lack);
         }
@@ -97,26 +97,26 @@ static void report_all(ig_ts_eval *eval, const ig_ts_lacks *lacks,
     }
 }
 
-ig_status ig_ts_report_missing(ig_ts_eval *eval, const char *name,
-                               const ig_location *where) {
+ig_status ig_python_report_missing(ig_ts_eval *eval, const char *name,
+                                   const ig_location *where) {
     assert(name && where && "an operator and its call");
-    ig_ts_lacks lacks;
-    ig_ts_lack own = { .label = name, .first = *where };
+    ig_python_lacks lacks;
+    ig_python_lack own = { .label = name, .first = *where };
     eval->has_failed = true;
-    IG_TRY(ig_ts_survey(eval, &lacks));
-    const ig_ts_lack *found = ig_map_get(&lacks.by_label, ig_str_of(name));
+    IG_TRY(ig_python_survey_lacks(eval, &lacks));
+    const ig_python_lack *found = ig_map_get(&lacks.by_label, ig_str_of(name));
     own.count = found ? found->count : 1;
     own.module = found && is_at(found, where) ? found->module : NULL;
     report_all(eval, &lacks, &own, found);
     return IG_UNSUPPORTED;
 }
 
-ig_status ig_ts_report_unfit(ig_ts_eval *eval, const char *name,
-                             const ig_location *where) {
+ig_status ig_python_report_unfit(ig_ts_eval *eval, const char *name,
+                                 const ig_location *where) {
     assert(name && where && "an operator and its call");
-    ig_ts_lacks lacks;
+    ig_python_lacks lacks;
     eval->has_failed = true;
-    IG_TRY(ig_ts_survey(eval, &lacks));
+    IG_TRY(ig_python_survey_lacks(eval, &lacks));
     report_all(eval, &lacks, NULL, find_overload(&lacks, name, where));
     return IG_UNSUPPORTED;
 }

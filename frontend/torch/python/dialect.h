@@ -1,0 +1,26 @@
+/* What names and calls mean in TorchScript's dialect (dialect.c, special.c).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_FRONTEND_TORCH_PYTHON_DIALECT_H
+#define IG_FRONTEND_TORCH_PYTHON_DIALECT_H
+
+#include "frontend/torch/python/inside.h"
+
+ig_status ig_dialect_name(ig_ts_eval *eval, const char *name, ig_ts_value *out);
+/* *out_done false: it means what it says, an attribute of an object. */
+ig_status ig_dialect_attribute(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out,
+                               bool *out_done);
+/* *out_done false: a value is called.  `names` is what the result is unpacked into. */
+ig_status ig_dialect_call(ig_ts_eval *eval, const ig_ast *node, uint32_t names,
+                          ig_ts_value *out, bool *out_done);
+ig_status ig_dialect_construct(ig_ts_eval *eval, const ig_class *class,
+                               const ig_ts_arguments *arguments, ig_ts_value *out);
+ig_status ig_dialect_with(ig_ts_eval *eval, const ig_ast *node);
+/* "aten::add" of "torch.add", "ns::x" of "ops.ns.x", else NULL. */
+const char *ig_dialect_operator(ig_ts_eval *eval, const char *dotted);
+/* Names that are called and are no variables: annotate, isinstance, int, fork … */
+typedef ig_status (*ig_special_hook)(ig_ts_eval *eval, const ig_ast *call,
+                                     ig_ts_value *out);
+/* NULL when `name` is none of them. */
+ig_special_hook ig_special_of(const char *name);
+
+#endif
