@@ -2,14 +2,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/overload_inside.h"
 
-static void put_call(ig_writer *w, const ig_call_shape *call) {
+static void put_type(const ig_script_type *type, ig_writer *w) {
+    ig_put(w, "%s", type ? type->name : "?");
+}
+
+void ig_call_shape_print(const ig_call_shape *call, ig_writer *w) {
     ig_put_char(w, '(');
     for (size_t i = 0; i < call->positional_count; i++) {
-        ig_put(w, "%s%s", i ? ", " : "", call->positional[i]->name);
+        ig_put(w, i ? ", " : "");
+        put_type(call->positional[i], w);
     }
     for (size_t i = 0; i < call->keyword_count; i++) {
-        ig_put(w, "%s%s=%s", call->positional_count + i ? ", " : "", call->keywords[i],
-               call->keyword_types[i]->name);
+        ig_put(w, "%s%s=", call->positional_count + i ? ", " : "", call->keywords[i]);
+        put_type(call->keyword_types[i], w);
     }
     ig_put_char(w, ')');
 }
@@ -44,7 +49,7 @@ ig_status ig_overload_explain(ig_script_types *types,
     ig_writer w;
     ig_writer_init(&w, types->arena);
     ig_put(&w, "no supported overload takes ");
-    put_call(&w, call);
+    ig_call_shape_print(call, &w);
     for (size_t i = 0; i < count && i < MOST; i++) {
         ig_bound_argument *arguments = IG_NEW_ARRAY(types->arena, ig_bound_argument,
                                                     candidates[i]->argument_count + 1);

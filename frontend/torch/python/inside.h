@@ -19,7 +19,8 @@
  *     text.c        texts of values, formatted strings
  *     load.c        pickled values
  *     report.c      which classes were compiled, which stay Python
- *     survey.c      what more of them would, after a refusal
+ *     survey.c …    what the sources call and what stays Python, without running them
+ *     missing.c     all operators that have no row, at once
  *     walk.c        what a piece of source binds, or whether it leaves a function
  */
 #ifndef IG_FRONTEND_TORCH_PYTHON_INSIDE_H

@@ -37,7 +37,7 @@ typedef struct ig_python_lacks {
 void ig_python_survey_call(ig_python_look *look, const char *name,
                            const ig_call_shape *shape, const ig_location *where);
 
-/* Looks through the functions that the entry may reach (survey_dialect.c). */
+/* Looks through the functions that the entry may reach (survey.c). */
 ig_status ig_python_survey_lacks(ig_ts_eval *eval, ig_python_lacks *out);
 
 #endif

@@ -1,20 +1,20 @@
-/* Looks through the sources for operators that have no row; nothing is run.
+/* Which operators the sources call that have no row.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Functions wait in a queue, each with the module whose method it is, so that a call
+ * Functions are looked through with the module whose method they are, so that a call
  * through an attribute is followed to the class that stands there.  Types are those
  * that the sources say or that rows give.  What is not known fits every overload: a
  * call is reported only when nothing that it may be given has a row.
  */
-#include "frontend/torch/python/dialect.h"
-#include "frontend/torch/python/missing.h"
+#include "frontend/torch/python/survey.h"
 #include "frontend/torch/eval/table.h"
-#include "frontend/torch/language/overload.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { MOST_NODES = 1 << 20 };
+enum { NODES_MAX = 1 << 20 };
+
+typedef ig_python_look survey;
 
 /* What is known of a value without running anything; all NULL: nothing. */
 typedef struct known {
@@ -23,29 +23,7 @@ typedef struct known {
     const ig_ts_value *value; /* a module's own truth value */
 } known;
 
-typedef struct visit {
-    const ig_function *function;
-    ig_ts_object *self;
-} visit;
-
-typedef struct ig_python_look survey;
-struct ig_python_look {
-    ig_ts_eval *eval;
-    ig_python_lacks *lacks;
-    IG_VEC(visit) queue;
-    ig_map seen; /* "function object" */
-    size_t nodes;
-    ig_status status; /* the first failure: of a source that cannot be read */
-    /* of the function that is looked through */
-    const ig_function *function;
-    const ig_ts_object *self;
-    ig_map names; /* IG_MAP_PTR(name) -> known */
-    uint32_t line;
-    const ig_location *where; /* in a function without source; else NULL */
-};
-
-static known survey_expression(survey *s, const ig_ast *node);
-static void survey_block(survey *s, ig_ast_list body);
+static known survey_node(survey *s, const ig_ast *node);
 
 static const ig_script_type *simple_type(const survey *s, ig_script_kind kind) {
     return s->eval->code->types.simple[kind];
@@ -85,15 +63,10 @@ static const ig_script_type *certain_type(const known *value) {
 /* ---- calls of functions ---- */
 
 static void queue_function(survey *s, const ig_function *function, ig_ts_object *self) {
-    if (!function || !(function->node || function->native) || function->plain) {
-        return; /* names of plain Python tell nothing before it is run */
-    }
-    const char *key = ig_arena_printf(s->eval->arena, "%p %p", (const void *)function,
-                                      (void *)self);
-    if (!ig_map_get(&s->seen, ig_str_of(key))) {
-        visit next = { function, self };
-        ig_map_set(&s->seen, ig_str_of(key), s);
-        IG_PUSH(s->eval->arena, &s->queue, next);
+    ig_python_visit_of next = { .function = function, .self = self };
+    bool is_seen = function && (function->node || function->native);
+    if (is_seen && !function->plain) { /* whose names tell nothing before it is run */
+        ig_python_queue(s, function, self, next);
     }
 }
 
@@ -141,11 +114,11 @@ static void note_lack(survey *s, const char *label, bool is_overload) {
         lack = IG_NEW(eval->arena, ig_python_lack);
         lack->label = ig_arena_copy(eval->arena, label, strlen(label));
         lack->is_overload = is_overload;
-        lack->first =
-            (ig_location){ .file = s->function->file,
-                           .graph = ig_code_plain_name(eval->code, s->function->name),
-                           .line = s->line };
-        lack->module = s->self ? s->self->path : NULL;
+        lack->first = (ig_location){ .file = s->now.function->file,
+                                     .graph = ig_code_plain_name(eval->code,
+                                                                 s->now.function->name),
+                                     .line = s->line };
+        lack->module = s->now.self ? s->now.self->path : NULL;
         if (s->where) {
             lack->first = *s->where;
             lack->module = s->where->scope;
@@ -158,17 +131,8 @@ static void note_lack(survey *s, const char *label, bool is_overload) {
 static const char *call_label(survey *s, const char *name, const ig_call_shape *shape) {
     ig_writer w;
     ig_writer_init(&w, s->eval->arena);
-    ig_put(&w, "%s(", name);
-    for (size_t i = 0; i < shape->positional_count; i++) {
-        const ig_script_type *type = shape->positional[i];
-        ig_put(&w, "%s%s", i ? ", " : "", type ? type->name : "?");
-    }
-    for (size_t i = 0; i < shape->keyword_count; i++) {
-        const ig_script_type *type = shape->keyword_types[i];
-        ig_put(&w, "%s%s=%s", shape->positional_count + i ? ", " : "",
-               shape->keywords[i], type ? type->name : "?");
-    }
-    ig_put(&w, ")");
+    ig_put(&w, "%s", name);
+    ig_call_shape_print(shape, &w);
     return w.data;
 }
 
@@ -269,11 +233,11 @@ static ig_call_shape read_shape(survey *s, const ig_ast *call, const known *self
         types[0] = certain_type(self);
     }
     for (size_t i = 0; i < count; i++) {
-        known value = survey_expression(s, call->as.call.arguments.items[i]);
+        known value = survey_node(s, call->as.call.arguments.items[i]);
         types[before + i] = certain_type(&value);
     }
     for (size_t i = 0; i < keywords; i++) {
-        known value = survey_expression(s, call->as.call.keywords[i].value);
+        known value = survey_node(s, call->as.call.keywords[i].value);
         types[before + count + i] = certain_type(&value);
         names[i] = call->as.call.keywords[i].name;
     }
@@ -288,7 +252,7 @@ static ig_call_shape read_shape(survey *s, const ig_ast *call, const known *self
 
 static known call_method(survey *s, const ig_ast *call) {
     const ig_ast *function = call->as.call.function;
-    known self = survey_expression(s, function->as.attribute.object);
+    known self = survey_node(s, function->as.attribute.object);
     const ig_class *class = class_of(s, &self);
     ig_call_shape shape = read_shape(s, call, &self);
     const char *custom = "__torch__.torch.classes.";
@@ -334,7 +298,7 @@ static known call_getattr(survey *s, const ig_ast_list *arguments) {
         return (known){ 0 };
     }
     ig_str name = arguments->items[1]->as.text;
-    known object = survey_expression(s, arguments->items[0]);
+    known object = survey_node(s, arguments->items[0]);
     return attribute_of(s, &object,
                         ig_arena_copy(s->eval->arena, name.data, name.size));
 }
@@ -360,11 +324,11 @@ static known call_special(survey *s, const ig_ast *call, const char *name) {
                     strcmp(name, "uninitialized") == 0;
     size_t end = strcmp(name, "isinstance") == 0 ? 1 : arguments->count;
     for (size_t i = is_typed ? 1 : 0; i < end && i < arguments->count; i++) {
-        survey_expression(s, arguments->items[i]);
+        survey_node(s, arguments->items[i]);
     }
     if (is_typed && arguments->count > 0 && s->status == IG_OK) {
         const ig_script_type *type = NULL;
-        s->status = ig_script_type_of_ast(&s->eval->code->types, s->function->file,
+        s->status = ig_script_type_of_ast(&s->eval->code->types, s->now.function->file,
                                           arguments->items[0], &type);
         return of_type(type);
     }
@@ -409,13 +373,13 @@ static known survey_attribute(survey *s, const ig_ast *node) {
         call_qualified(s, dotted); /* it may be called later on */
         return (known){ 0 };
     }
-    known object = survey_expression(s, node->as.attribute.object);
+    known object = survey_node(s, node->as.attribute.object);
     return attribute_of(s, &object, node->as.attribute.name);
 }
 
 static known survey_subscript(survey *s, const ig_ast *node) {
-    known object = survey_expression(s, node->as.subscript.object);
-    survey_expression(s, node->as.subscript.index);
+    known object = survey_node(s, node->as.subscript.object);
+    survey_node(s, node->as.subscript.index);
     const ig_script_type *type = object.type;
     if (type && type->kind == IG_SCRIPT_LIST) {
         return of_type(type->items[0]);
@@ -428,71 +392,14 @@ static known survey_items(survey *s, const ig_ast *node) {
     const ig_script_type *type = NULL;
     bool is_same = items->count > 0 && node->kind == IG_AST_LIST;
     for (size_t i = 0; i < items->count; i++) {
-        known item = survey_expression(s, items->items[i]);
+        known item = survey_node(s, items->items[i]);
         is_same = is_same && item.type && (!type || type == item.type);
         type = item.type;
     }
     return of_type(is_same ? ig_script_type_list(&s->eval->code->types, type) : NULL);
 }
 
-static known survey_others(survey *s, const ig_ast *node) {
-    switch ((int)node->kind) {
-    case IG_AST_UNARY:
-        return survey_expression(s, node->as.value);
-    case IG_AST_BINARY:
-        survey_expression(s, node->as.binary.left);
-        survey_expression(s, node->as.binary.right);
-        break;
-    case IG_AST_DICT:
-        for (size_t i = 0; i < node->as.dict.count; i++) {
-            if (node->as.dict.keys[i]) {
-                survey_expression(s, node->as.dict.keys[i]);
-            }
-            survey_expression(s, node->as.dict.values[i]);
-        }
-        break;
-    case IG_AST_SLICE:
-        break; /* of a tuple: its ends are numbers */
-    default:
-        break;
-    }
-    return (known){ 0 };
-}
-
-static known survey_expression(survey *s, const ig_ast *node) {
-    const known *named;
-    if (++s->nodes > MOST_NODES || s->status != IG_OK) {
-        return (known){ 0 };
-    }
-    switch ((int)node->kind) {
-    case IG_AST_NAME:
-        named = ig_map_get_id(&s->names, IG_MAP_PTR(node->as.name));
-        return named ? *named : (known){ 0 };
-    case IG_AST_NONE:
-        return of_kind(s, IG_SCRIPT_NONE);
-    case IG_AST_BOOL:
-        return of_kind(s, IG_SCRIPT_BOOL);
-    case IG_AST_INT:
-        return of_kind(s, IG_SCRIPT_INT);
-    case IG_AST_FLOAT:
-        return of_kind(s, IG_SCRIPT_FLOAT);
-    case IG_AST_STRING:
-        return of_kind(s, IG_SCRIPT_STR);
-    case IG_AST_TUPLE:
-    case IG_AST_LIST:
-        return survey_items(s, node);
-    case IG_AST_ATTRIBUTE:
-        return survey_attribute(s, node);
-    case IG_AST_SUBSCRIPT:
-        return survey_subscript(s, node);
-    case IG_AST_CALL:
-        return survey_call(s, node);
-    default:
-        return survey_others(s, node);
-    }
-}
-
-/* ---- statements ---- */
+/* ---- names ---- */
 
 static void set_name(survey *s, const char *name, known value) {
     known *kept = IG_NEW(s->eval->arena, known);
@@ -529,7 +436,7 @@ static void assign_targets(survey *s, const ig_ast *target, known value) {
     }
 }
 
-static void survey_assign(survey *s, const ig_ast *node) {
+static known survey_assign(survey *s, const ig_ast *node) {
     const ig_ast *value = node->as.assign.value;
     const ig_ast *target = node->as.assign.targets.items[0];
     bool is_parallel = target->kind == IG_AST_TUPLE && value->kind == IG_AST_TUPLE &&
@@ -537,96 +444,111 @@ static void survey_assign(survey *s, const ig_ast *node) {
     if (is_parallel) {
         for (size_t i = 0; i < value->as.list.count; i++) {
             assign_targets(s, target->as.list.items[i],
-                           survey_expression(s, value->as.list.items[i]));
+                           survey_node(s, value->as.list.items[i]));
         }
-        return;
+        return (known){ 0 };
     }
-    known got = survey_expression(s, value);
+    known got = survey_node(s, value);
     for (size_t i = 0; i < node->as.assign.targets.count; i++) {
         assign_targets(s, node->as.assign.targets.items[i], got);
     }
+    return (known){ 0 };
 }
 
-static void survey_if(survey *s, const ig_ast *node) {
-    known test = survey_expression(s, node->as.branch.test);
-    bool is_chosen = test.value != NULL;
-    if (!is_chosen || test.value->as.b) {
-        survey_block(s, node->as.branch.body);
+/* ---- the walk ---- */
+
+static void survey_child(void *user, const ig_ast *node) {
+    survey_node(user, node);
+}
+
+static void survey_list(survey *s, const ig_ast_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        survey_node(s, list->items[i]);
     }
-    if (!is_chosen || !test.value->as.b) {
-        survey_block(s, node->as.branch.orelse);
+}
+
+static known survey_if(survey *s, const ig_ast *node) {
+    known test = survey_node(s, node->as.branch.test);
+    if (!test.value || test.value->as.b) {
+        survey_list(s, &node->as.branch.body);
     }
+    if (!test.value || !test.value->as.b) {
+        survey_list(s, &node->as.branch.orelse);
+    }
+    return (known){ 0 };
 }
 
 /* What a loop binds is known after its body: names of the body fit everything. */
-static void survey_loop(survey *s, const ig_ast *node) {
-    if (node->kind == IG_AST_WHILE) {
-        survey_expression(s, node->as.branch.test);
-        survey_block(s, node->as.branch.body);
-        return;
-    }
-    known items = survey_expression(s, node->as.loop.iterable);
+static known survey_for(survey *s, const ig_ast *node) {
+    known items = survey_node(s, node->as.loop.iterable);
     bool is_list = items.type && items.type->kind == IG_SCRIPT_LIST;
     assign_targets(s, node->as.loop.target,
                    of_type(is_list ? items.type->items[0] : NULL));
-    survey_block(s, node->as.loop.body);
+    survey_list(s, &node->as.loop.body);
+    return (known){ 0 };
 }
 
-static void survey_statement(survey *s, const ig_ast *node) {
-    s->line = node->line;
+static known survey_annotated(survey *s, const ig_ast *node) {
+    const ig_ast *value = node->as.annotated.value;
+    assign_targets(s, node->as.annotated.target,
+                   value ? survey_node(s, value) : (known){ 0 });
+    return (known){ 0 };
+}
+
+/* A statement or an expression; what is known of the value of that. */
+static known survey_node(survey *s, const ig_ast *node) {
+    static const uint8_t literals[IG_AST_KIND_COUNT] = {
+        [IG_AST_NONE] = 1 + IG_SCRIPT_NONE,  [IG_AST_BOOL] = 1 + IG_SCRIPT_BOOL,
+        [IG_AST_INT] = 1 + IG_SCRIPT_INT,    [IG_AST_FLOAT] = 1 + IG_SCRIPT_FLOAT,
+        [IG_AST_STRING] = 1 + IG_SCRIPT_STR,
+    };
+    const known *named;
+    if (++s->nodes > NODES_MAX || s->status != IG_OK) {
+        return (known){ 0 };
+    }
+    if (literals[node->kind]) {
+        return of_kind(s, (ig_script_kind)(literals[node->kind] - 1));
+    }
+    s->line = node->kind >= IG_AST_EXPRESSION ? node->line : s->line;
     switch ((int)node->kind) {
-    case IG_AST_EXPRESSION:
-        survey_expression(s, node->as.value);
-        break;
-    case IG_AST_RETURN:
-        if (node->as.value) {
-            survey_expression(s, node->as.value);
-        }
-        break;
+    case IG_AST_NAME:
+        named = ig_map_get_id(&s->names, IG_MAP_PTR(node->as.name));
+        return named ? *named : (known){ 0 };
+    case IG_AST_UNARY:
+        return survey_node(s, node->as.value);
+    case IG_AST_TUPLE:
+    case IG_AST_LIST:
+        return survey_items(s, node);
+    case IG_AST_ATTRIBUTE:
+        return survey_attribute(s, node);
+    case IG_AST_SUBSCRIPT:
+        return survey_subscript(s, node);
+    case IG_AST_CALL:
+        return survey_call(s, node);
     case IG_AST_ASSIGN:
-        survey_assign(s, node);
-        break;
+        return survey_assign(s, node);
     case IG_AST_ANNOTATED:
-        assign_targets(s, node->as.annotated.target,
-                       node->as.annotated.value
-                           ? survey_expression(s, node->as.annotated.value)
-                           : (known){ 0 });
-        break;
+        return survey_annotated(s, node);
     case IG_AST_IF:
-        survey_if(s, node);
-        break;
-    case IG_AST_WHILE:
+        return survey_if(s, node);
     case IG_AST_FOR:
-        survey_loop(s, node);
-        break;
-    case IG_AST_WITH:
-        survey_block(s, node->as.with.body);
-        break;
+        return survey_for(s, node);
     case IG_AST_DEF:
-        survey_block(s, node->as.def->body);
-        break;
+        survey_list(s, &node->as.def->body);
+        return (known){ 0 };
     default:
-        break;
+        ig_python_each_child(node, survey_child, s);
+        return (known){ 0 };
     }
 }
 
-static void survey_block(survey *s, ig_ast_list body) {
-    for (size_t i = 0; i < body.count; i++) {
-        survey_statement(s, body.items[i]);
-    }
-}
-
-/* ---- functions ---- */
-
-static void survey_function(survey *s, const visit *at) {
-    const ig_function *function = at->function;
-    s->function = function;
-    s->self = at->self;
+void ig_python_look_at_dialect(ig_python_look *s) {
+    const ig_function *function = s->now.function;
     ig_map_init(&s->names, s->eval->arena);
     for (size_t i = 0; i < function->param_count; i++) {
         known value = of_type(function->params[i].type);
         if (i == 0 && function->class) {
-            value.object = at->self;
+            value.object = s->now.self;
         }
         set_name(s, function->params[i].name, value);
     }
@@ -634,21 +556,5 @@ static void survey_function(survey *s, const visit *at) {
         function->native->survey(s->eval, function->native->user, s);
         return;
     }
-    survey_block(s, function->node->as.def->body);
-}
-
-ig_status ig_python_survey_lacks(ig_ts_eval *eval, ig_python_lacks *out) {
-    survey s = { .eval = eval, .lacks = out };
-    ig_map_init(&out->by_label, eval->arena);
-    ig_map_init(&s.seen, eval->arena);
-    queue_function(&s, eval->entry, eval->root);
-    for (size_t i = 0; i < s.queue.count && s.nodes < MOST_NODES; i++) {
-        visit at = s.queue.items[i];
-        survey_function(&s, &at);
-        if (s.status != IG_OK) {
-            return IG_OK; /* it was reported, and what is found by now is */
-        }
-        IG_TRY(ig_context_poll(eval->context));
-    }
-    return IG_OK;
+    survey_list(s, &function->node->as.def->body);
 }
