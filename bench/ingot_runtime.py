@@ -26,6 +26,8 @@ class View(ctypes.Structure):
         ("dtype", ctypes.c_int32),
         ("rank", ctypes.c_uint32),
         ("dims", ctypes.c_int64 * MAX_RANK),
+        ("memory", ctypes.c_int32),
+        ("device", ctypes.c_int32),
     ]
 
 

@@ -45,7 +45,8 @@ class Refused(Exception):
 
 class View(ctypes.Structure):
     _fields_ = [("data", c_ptr), ("capacity", c_size), ("dtype", ctypes.c_int32),
-                ("rank", ctypes.c_uint32), ("dims", ctypes.c_int64 * MAX_RANK)]
+                ("rank", ctypes.c_uint32), ("dims", ctypes.c_int64 * MAX_RANK),
+                ("memory", ctypes.c_int32), ("device", ctypes.c_int32)]
 
 
 class Argument(ctypes.Structure):
