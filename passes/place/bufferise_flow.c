@@ -5,7 +5,8 @@
  *     }
  *   becomes
  *     a buffer for the condition and one for each carried value, with copies of %c, %x;
- *     a buffer of as many rows as there can be trips for each scanned value
+ *     a buffer for each scanned value: of as many rows as there are trips where their
+ *     number is known, else of one row more each trip, for which the runtime makes room
  *     loop %n, %condition {trip = t} {
  *       …
  *       copies of what is yielded: the condition, carried values, rows number t
@@ -167,10 +168,11 @@ typedef struct loop {
     ig_buffers *s;
     ig_op *op, *plan;
     ig_block *body; /* of op */
-    uint32_t carried, scans;
+    uint32_t carried;
     ig_place *condition, *count; /* i64: trips done */
     ig_place **buffers;          /* carried, then scanned */
-    ig_dim trip, max;            /* symbols; rows that the buffers hold */
+    ig_dim trip, rows;           /* symbols; rows of scanned values that grow */
+    bool grows;
     ig_map local;                /* symbols that the body sets */
 } loop;
 
@@ -264,20 +266,38 @@ static ig_status check_shapes(const loop *l) {
     return IG_OK;
 }
 
-/* The maximum number of trips as a dim, from the trip count. */
-static ig_dim max_trips(loop *l, ig_builder *b) {
+enum { MAX_EARLY_BYTES = 1 << 16 };
+
+/* Rows of a scanned value of fewer bytes than this are there before the first trip. */
+static bool is_small(const loop *l, ig_dim max, uint32_t index) {
+    const ig_type *row = yielded_type(l, index);
+    ig_dim count = ig_dim_mul(l->s->module, max,
+                              ig_dim_product(l->s->module, row->dims, row->rank));
+    int64_t bytes;
+    return ig_dim_is_static(count) &&
+           ig_dtype_bytes((ig_dtype)row->dtype, ig_dim_value(count), &bytes) &&
+           bytes <= MAX_EARLY_BYTES;
+}
+
+/* Rows that the buffer of a scanned value has before the loop.  A trip count is a
+ * maximum, and may be as large as i64 holds: where the loop may end before, rows are
+ * added as trips are made. */
+static ig_dim early_rows(loop *l, ig_builder *b, uint32_t index) {
+    ig_dim trips = l->op->results[index].type->dims[0];
     ig_dims_value known;
-    if (ig_value_dims(l->op->operands[0].value, &known) && known.count == 1) {
+    bool has_max = ig_value_dims(l->op->operands[0].value, &known) && known.count == 1;
+    if (!is_settable(l->s, trips) || (has_max && is_same(l->s, known.dims[0], trips))) {
+        return trips;
+    }
+    if (has_max && is_small(l, known.dims[0], index)) {
         return known.dims[0];
     }
-    ig_dim symbol = new_symbol(l->s, "most_trips");
-    ig_value *trips = load_single(l->s, b, l->op->operands[0].value);
-    ig_dim one = ig_dim_of(1);
-    ig_place *vector =
-        ig_place_reshape(l->s->arena, l->s->module,
-                         ig_place_whole(l->s->arena, l->s->module, trips), 1, &one);
-    ig_plan_bind(b, ig_place_value(b, vector), &symbol, 1);
-    return symbol;
+    if (!l->grows) {
+        l->grows = true;
+        l->rows = new_symbol(l->s, "rows");
+        ig_plan_let(b, l->rows, ig_dim_of(0));
+    }
+    return l->rows;
 }
 
 static void make_buffers(loop *l, ig_builder *b) {
@@ -302,11 +322,11 @@ static void make_buffers(loop *l, ig_builder *b) {
     }
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
         const ig_type *type = l->op->results[i].type, *row = yielded_type(l, i);
-        ig_dim dims[IG_TENSOR_RANK];
-        for (uint32_t d = 0; d < type->rank; d++) {
-            bool is_late = d > 0 && is_late_extent(l, i, d - 1);
-            dims[d] = d ? row->dims[d - 1] : l->max;
-            if (d > 0 && !is_same(l->s, dims[d], type->dims[d])) {
+        ig_dim dims[IG_TENSOR_RANK] = { early_rows(l, b, i) };
+        for (uint32_t d = 1; d < type->rank; d++) {
+            bool is_late = is_late_extent(l, i, d - 1);
+            dims[d] = row->dims[d - 1];
+            if (!is_same(l->s, dims[d], type->dims[d])) {
                 ig_plan_let(b, type->dims[d], is_late ? ig_dim_of(0) : dims[d]);
             }
             dims[d] = is_late ? type->dims[d] : dims[d];
@@ -383,6 +403,9 @@ static void set_late_extents(loop *l, ig_builder *b, uint32_t index) {
 
 static void copy_scanned(loop *l, ig_builder *b) {
     ig_buffers *s = l->s;
+    if (l->grows) {
+        ig_plan_let(b, l->rows, ig_dim_add(s->module, l->trip, ig_dim_of(1)));
+    }
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
         set_late_extents(l, b, i);
         const ig_place *whole = l->buffers[i];
@@ -464,7 +487,6 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     loop l = { .s = s,
                .op = op,
                .body = op->bodies[0],
-               .scans = (uint32_t)ig_attr_int(op, IG_loop_scans, 0),
                .carried = op->operand_count - 2u };
     ig_map_init(&l.local, s->arena);
     find_local(&l, l.body);
@@ -473,7 +495,6 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     ig_dim zero = ig_dim_of(0);
     l.buffers = IG_NEW_ARRAY(s->arena, ig_place *, op->result_count);
     l.trip = new_symbol(s, "trip");
-    l.max = l.scans ? max_trips(&l, &b) : ig_dim_of(0);
     make_buffers(&l, &b);
     l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
     ig_plan_store_dims(&b, l.count->root, &zero, 1);

@@ -34,18 +34,20 @@ static ig_status reaches_outside(ig_session *session, uint32_t number) {
 
 enum { LATE_FACTOR = 64 };
 
-/* May buffers of late size hold `bytes` more?  A loop that doubles its value would
- * otherwise fill the machine, whatever the model's own size. */
-static bool may_hold_late(const ig_session *session, int64_t bytes) {
+/* How many bytes more buffers of late size may hold.  A loop that doubles its value
+ * would otherwise fill the machine, whatever the model's own size. */
+static double late_room(const ig_session *session) {
     const ig_plan *plan = session->plan;
     double known = 0;
+    if (session->late_limit == 0) {
+        return INFINITY;
+    }
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         bool is_late = ig_expr_depends(plan, plan->buffers[i].bytes, IG_DEPENDS_LATE);
         known += is_late ? 0 : (double)session->bytes[i];
     }
-    double most = (double)session->late_limit + LATE_FACTOR * known;
-    return session->late_limit == 0 ||
-           (double)session->late_held + (double)bytes <= most;
+    return (double)session->late_limit + LATE_FACTOR * known -
+           (double)session->late_held;
 }
 
 static ig_status refuse_late(ig_session *session, uint32_t number, const char *why,
@@ -56,18 +58,34 @@ static ig_status refuse_late(ig_session *session, uint32_t number, const char *w
         ig_session_where(session, number, where), why, (long long)bytes);
 }
 
+/* What grows once may grow in every trip of a loop: half as much again, or all that may
+ * be held, so that what moves is a part of what is written. */
+static bool reserve_ahead(ig_session *session, const ig_region *region, int64_t bytes,
+                          double room, ig_region *larger) {
+    const ig_memory *memory = &session->memory;
+    size_t half = region->size / 2;
+    size_t size = region->size + ((double)half < room ? half : (size_t)room);
+    if (memory->limit && memory->held < memory->limit &&
+        size > memory->limit - memory->held) {
+        size = memory->limit - memory->held;
+    }
+    return size > (size_t)bytes && ig_region_reserve(&session->memory, larger, size);
+}
+
 /* Work in the queue may still use the old memory, whose content moves along. */
 static ig_status grow_late(ig_session *session, uint32_t number, ig_region *region,
                            int64_t bytes) {
     assert((!region->data || (size_t)bytes > region->size) && "a region only grows");
     ig_region larger = { NULL, 0 };
-    if (!may_hold_late(session, bytes - (int64_t)region->size)) {
+    double room = late_room(session);
+    if ((double)bytes - (double)region->size > room) {
         return refuse_late(session, number,
                            "over the limit of what a run may grow "
                            "(--limit late_bytes=N)",
                            bytes);
     }
-    if (!ig_region_reserve(&session->memory, &larger, (size_t)bytes)) {
+    if (!reserve_ahead(session, region, bytes, room, &larger) &&
+        !ig_region_reserve(&session->memory, &larger, (size_t)bytes)) {
         return refuse_late(session, number,
                            ig_memory_refusal(&session->memory, (size_t)bytes), bytes);
     }

@@ -82,5 +82,26 @@ check "and by default one of what a run may grow" 5 "--limit late_bytes=N" \
     "$ingot" run "$tmp/grow.ig" --input 'x=f32[4]=1' --input n=60
 check "which can be raised" 0 "f32[33554432]" \
     "$ingot" run "$tmp/grow.ig" --input 'x=f32[4]=1' --input n=23 --limit late_bytes=1000000000
+cat >"$tmp/collect.ig" <<'END'
+module @collect {
+  symbol N {min = 1}
+  graph @main(%x: f32[N], %n: i64[], %t: f32[]) -> (f32[T, N] "y") {
+    %0 = const {value = bool[] true} : bool[]
+    %1, %2 = loop %n, %0, %x {scans = 1} : f32[N], f32[T, N] (%i: i64[], %k: bool[], %v: f32[N]) {
+      %3 = add %v, %v : f32[N]
+      %4 = reduce %3 {op = sum, axes = [0]} : f32[]
+      %5 = lt %4, %t : bool[]
+      yield %5, %3, %3
+    }
+    ret %2
+  }
+}
+END
+check "rows of a loop that ends early are as many as its trips" 0 "f32[3, 4]" \
+    "$ingot" run "$tmp/collect.ig" --input 'x=f32[4]=1' --input n=9223372036854775807 \
+    --input t=30
+check "rows that grow without end meet the limit" 5 "--limit late_bytes=N" \
+    "$ingot" run "$tmp/collect.ig" --input 'x=f32[4096]=0' --input n=1000000000000 \
+    --input t=30
 check "and is larger for larger inputs" 0 "f32[33554432]" \
     "$ingot" run "$tmp/grow.ig" --input 'x=f32[4194304]=1' --input n=3

@@ -187,5 +187,47 @@ case("einsum_of_open_dots", 13, "float[?, A, B] a, float[?, B, C] b -> float[?, 
      [count(2, 2, 3), count(1, 3, 2)], [count(1, 2, 3), count(4, 3, 2)],
      [count(3, 2, 3), count(3, 3, 2)])
 
+# ---- loops that end before their trip count ----
+
+for called, trips in (("no_count", ""), ("the_largest_count", "m")):
+    for rows, shape in (("numbers", ""), ("rows", "[A]")):
+        case(f"scans_of_{rows}_with_{called}", 13,
+             "int64 n, float[A] x -> float[A] last, float[T, ?] y",
+             f"""c = Constant<value = bool {{1}}>()
+             m = Constant<value = int64 {{9223372036854775807}}>()
+             o = Constant<value = int64 {{1}}>()
+             t = Constant<value = float {{1.5}}>()
+             go = Less(o, n)
+             last, ys = Loop({trips}, c, x) <body: graph = step (int64 i, bool k, float[A] v)
+                 => (bool k2, float[A] w, float{shape} r) {{
+                 j = Add(i, o)
+                 k2 = Less(j, n)
+                 w = Add(v, t)
+                 s = ReduceSum<keepdims = 0>(w)
+                 r = {"Identity(w)" if shape else "Identity(s)"}
+             }}>
+             y = {"Identity(ys)" if shape else "Unsqueeze(ys, e)"}""".replace(
+                 "t = ", "e = Constant<value_ints = [1]>()\n             t = ", 1),
+             [np.array(4), count(5)], [np.array(1), count(2)], [np.array(90), count(3)])
+
+case("scans_that_a_loop_in_a_loop_makes", 13, "int64[A] n -> int64[B] y",
+     """c = Constant<value = bool {1}>()
+     a = Size(n)
+     o = Constant<value = int64 {1}>()
+     z = Constant<value_ints = [0]>()
+     none = Slice(z, z, z)
+     y = Loop(a, c, none) <body: graph = outer (int64 i, bool k, int64[?] all)
+         => (bool k2, int64[?] more) {
+         k2 = Identity(k)
+         e = Gather(n, i)
+         r = Loop(, c) <body: graph = inner (int64 j, bool l) => (bool l2, int64 v) {
+             t = Add(j, o)
+             l2 = Less(t, e)
+             v = Mul(j, e)
+         }>
+         more = Concat<axis = 0>(all, r)
+     }>""",
+     [i64(3, 1, 5)], [i64(2)], [i64(20, 1, 2, 2)])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "reported.tar.xz"])

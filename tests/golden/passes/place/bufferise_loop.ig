@@ -14,7 +14,7 @@ module @m {
 # expect:
 module @m {
   symbol trip {origin = "a number of trips or elements of a loop"}
-  symbol most_trips {origin = "a number of trips or elements of a loop"}
+  symbol rows {origin = "a number of trips or elements of a loop"}
   symbol next {origin = "a number of trips or elements of a loop"}
   plan @main(
       %n: i64[],
@@ -22,90 +22,90 @@ module @m {
       %x: f32[4],
       %y: f32[4],
       %z: f32[1]) -> (&f32[4] "a", &f32[4] "b", &f32[m] "c", &f32[t, 4] "d") {
-    %0 = view %n {offset = 0, strides = [1]} : &i64[1]
-    bind %0 {symbols = [most_trips]}
-    %1 = alloc : &bool
-    compute %c, %1 {family = "copy", outs = 1} (%2: bool[]) {
-      yield %2
-    }
-    %3 = alloc : &f32[4]
-    compute %x, %3 {family = "copy", outs = 1} (%4: f32[4]) {
-      yield %4
-    }
-    %5 = alloc : &f32[4]
-    compute %y, %5 {family = "copy", outs = 1} (%6: f32[4]) {
-      yield %6
-    }
-    let {symbol = k, value = 1}
-    %7 = alloc : &f32[k]
-    %8 = view %7 {offset = 0, strides = [1]} : &f32[1]
-    compute %z, %8 {family = "copy", outs = 1} (%9: f32[1]) {
-      yield %9
-    }
-    %10 = alloc : &f32[most_trips, 4]
-    %11 = alloc : &i64
-    store_dims %11 {values = [0]}
-    loop %n, %1 {trip = trip} (%12: i64[], %13: bool[]) {
-      %14 = alloc : &i64
-      store_dims %14 {values = [trip]}
-      %15 = alloc : &f32[4]
-      compute %3, %5, %15 {family = "map", outs = 1} (%16: f32[4], %17: f32[4]) {
-        %18 = add %16, %17 : f32[4]
-        yield %18
-      }
-      %19 = alloc : &f32[k + 1]
-      %20 = view %19 {offset = 0, strides = [1]} : &f32[k]
-      compute %7, %20 {family = "copy", outs = 1} (%21: f32[k]) {
-        yield %21
-      }
-      %22 = view %19 {offset = k, strides = [1]} : &f32[1]
-      compute %z, %22 {family = "copy", outs = 1} (%23: f32[1]) {
-        yield %23
-      }
-      %24 = view %10 {offset = 4*trip, strides = [1]} : &f32[4]
-      compute %15, %24 {family = "copy", outs = 1} (%25: f32[4]) {
-        yield %25
-      }
-      %26 = alloc : &f32[4]
-      compute %5, %26 {family = "copy", outs = 1} (%27: f32[4]) {
-        yield %27
-      }
-      %28 = alloc : &f32[4]
-      compute %3, %28 {family = "copy", outs = 1} (%29: f32[4]) {
-        yield %29
-      }
-      let {symbol = next, value = k + 1}
-      %30 = alloc : &f32[next]
-      compute %19, %30 {family = "copy", outs = 1} (%31: f32[k + 1]) {
-        yield %31
-      }
-      let {symbol = k, value = next}
-      compute %26, %3 {family = "copy", outs = 1} (%32: f32[4]) {
-        yield %32
-      }
-      compute %28, %5 {family = "copy", outs = 1} (%33: f32[4]) {
-        yield %33
-      }
-      %34 = view %7 {offset = 0, strides = [1]} : &f32[next]
-      compute %30, %34 {family = "copy", outs = 1} (%35: f32[next]) {
-        yield %35
-      }
-      store_dims %11 {values = [trip + 1]}
+    %0 = alloc : &bool
+    compute %c, %0 {family = "copy", outs = 1} (%1: bool[]) {
       yield %1
     }
+    %2 = alloc : &f32[4]
+    compute %x, %2 {family = "copy", outs = 1} (%3: f32[4]) {
+      yield %3
+    }
+    %4 = alloc : &f32[4]
+    compute %y, %4 {family = "copy", outs = 1} (%5: f32[4]) {
+      yield %5
+    }
+    let {symbol = k, value = 1}
+    %6 = alloc : &f32[k]
+    %7 = view %6 {offset = 0, strides = [1]} : &f32[1]
+    compute %z, %7 {family = "copy", outs = 1} (%8: f32[1]) {
+      yield %8
+    }
+    let {symbol = rows, value = 0}
+    %9 = alloc : &f32[rows, 4]
+    %10 = alloc : &i64
+    store_dims %10 {values = [0]}
+    loop %n, %0 {trip = trip} (%11: i64[], %12: bool[]) {
+      %13 = alloc : &i64
+      store_dims %13 {values = [trip]}
+      %14 = alloc : &f32[4]
+      compute %2, %4, %14 {family = "map", outs = 1} (%15: f32[4], %16: f32[4]) {
+        %17 = add %15, %16 : f32[4]
+        yield %17
+      }
+      %18 = alloc : &f32[k + 1]
+      %19 = view %18 {offset = 0, strides = [1]} : &f32[k]
+      compute %6, %19 {family = "copy", outs = 1} (%20: f32[k]) {
+        yield %20
+      }
+      %21 = view %18 {offset = k, strides = [1]} : &f32[1]
+      compute %z, %21 {family = "copy", outs = 1} (%22: f32[1]) {
+        yield %22
+      }
+      let {symbol = rows, value = trip + 1}
+      %23 = view %9 {offset = 4*trip, strides = [1]} : &f32[4]
+      compute %14, %23 {family = "copy", outs = 1} (%24: f32[4]) {
+        yield %24
+      }
+      %25 = alloc : &f32[4]
+      compute %4, %25 {family = "copy", outs = 1} (%26: f32[4]) {
+        yield %26
+      }
+      %27 = alloc : &f32[4]
+      compute %2, %27 {family = "copy", outs = 1} (%28: f32[4]) {
+        yield %28
+      }
+      let {symbol = next, value = k + 1}
+      %29 = alloc : &f32[next]
+      compute %18, %29 {family = "copy", outs = 1} (%30: f32[k + 1]) {
+        yield %30
+      }
+      let {symbol = k, value = next}
+      compute %25, %2 {family = "copy", outs = 1} (%31: f32[4]) {
+        yield %31
+      }
+      compute %27, %4 {family = "copy", outs = 1} (%32: f32[4]) {
+        yield %32
+      }
+      %33 = view %6 {offset = 0, strides = [1]} : &f32[next]
+      compute %29, %33 {family = "copy", outs = 1} (%34: f32[next]) {
+        yield %34
+      }
+      store_dims %10 {values = [trip + 1]}
+      yield %0
+    }
     let {symbol = m, value = k}
-    %36 = view %11 {offset = 0, strides = [1]} : &i64[1]
-    bind %36 {symbols = [t]}
-    %37 = alloc : &f32[m]
-    %38 = view %7 {offset = 0, strides = [1]} : &f32[m]
-    compute %38, %37 {family = "copy", outs = 1} (%39: f32[m]) {
-      yield %39
+    %35 = view %10 {offset = 0, strides = [1]} : &i64[1]
+    bind %35 {symbols = [t]}
+    %36 = alloc : &f32[m]
+    %37 = view %6 {offset = 0, strides = [1]} : &f32[m]
+    compute %37, %36 {family = "copy", outs = 1} (%38: f32[m]) {
+      yield %38
     }
-    %40 = alloc : &f32[t, 4]
-    %41 = view %10 {offset = 0, strides = [4, 1]} : &f32[t, 4]
-    compute %41, %40 {family = "copy", outs = 1} (%42: f32[t, 4]) {
-      yield %42
+    %39 = alloc : &f32[t, 4]
+    %40 = view %9 {offset = 0, strides = [4, 1]} : &f32[t, 4]
+    compute %40, %39 {family = "copy", outs = 1} (%41: f32[t, 4]) {
+      yield %41
     }
-    ret %3, %5, %37, %40
+    ret %2, %4, %36, %39
   }
 }

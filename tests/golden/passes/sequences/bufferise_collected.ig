@@ -17,53 +17,53 @@ module @m {
 # expect:
 module @m {
   symbol trip {origin = "a number of trips or elements of a loop"}
-  symbol most_trips {origin = "a number of trips or elements of a loop"}
+  symbol rows {origin = "a number of trips or elements of a loop"}
   plan @main(
       %n: i64[],
       %c: bool[],
       %e: i64[1],
       %x: f32[9],
       %z: f32[]) -> (&f32, &f32[t, k]) {
-    %0 = view %n {offset = 0, strides = [1]} : &i64[1]
-    bind %0 {symbols = [most_trips]}
-    %1 = alloc : &bool
-    compute %c, %1 {family = "copy", outs = 1} (%2: bool[]) {
-      yield %2
-    }
-    %3 = alloc : &f32
-    compute %z, %3 {family = "copy", outs = 1} (%4: f32[]) {
-      yield %4
-    }
-    let {symbol = k, value = 0}
-    %5 = alloc : &f32[most_trips, k]
-    %6 = alloc : &i64
-    store_dims %6 {values = [0]}
-    loop %n, %1 {trip = trip} (%7: i64[], %8: bool[]) {
-      %9 = alloc : &i64
-      store_dims %9 {values = [trip]}
-      bind %e {symbols = [m]}
-      %10 = view %x {offset = 0, strides = [1]} : &f32[m]
-      %11 = alloc : &f32[m]
-      compute %10, %3, %11 {family = "map", outs = 1} (%12: f32[m], %13: f32[]) {
-        %14 = add %12, %13 : f32[m]
-        yield %14
-      }
-      guard eq(k*min(trip, 1), m*min(trip, 1)) "what a loop collects changes its extents"
-      let {symbol = k, value = m}
-      %15 = view %5 {offset = k*trip, strides = [1]} : &f32[k]
-      compute %11, %15 {family = "copy", outs = 1} (%16: f32[m]) {
-        yield %16
-      }
-      store_dims %6 {values = [trip + 1]}
+    %0 = alloc : &bool
+    compute %c, %0 {family = "copy", outs = 1} (%1: bool[]) {
       yield %1
     }
-    %17 = view %6 {offset = 0, strides = [1]} : &i64[1]
-    bind %17 {symbols = [t]}
-    %18 = alloc : &f32[t, k]
-    %19 = view %5 {offset = 0, strides = [k, 1]} : &f32[t, k]
-    compute %19, %18 {family = "copy", outs = 1} (%20: f32[t, k]) {
-      yield %20
+    %2 = alloc : &f32
+    compute %z, %2 {family = "copy", outs = 1} (%3: f32[]) {
+      yield %3
     }
-    ret %3, %18
+    let {symbol = rows, value = 0}
+    let {symbol = k, value = 0}
+    %4 = alloc : &f32[rows, k]
+    %5 = alloc : &i64
+    store_dims %5 {values = [0]}
+    loop %n, %0 {trip = trip} (%6: i64[], %7: bool[]) {
+      %8 = alloc : &i64
+      store_dims %8 {values = [trip]}
+      bind %e {symbols = [m]}
+      %9 = view %x {offset = 0, strides = [1]} : &f32[m]
+      %10 = alloc : &f32[m]
+      compute %9, %2, %10 {family = "map", outs = 1} (%11: f32[m], %12: f32[]) {
+        %13 = add %11, %12 : f32[m]
+        yield %13
+      }
+      let {symbol = rows, value = trip + 1}
+      guard eq(k*min(trip, 1), m*min(trip, 1)) "what a loop collects changes its extents"
+      let {symbol = k, value = m}
+      %14 = view %4 {offset = k*trip, strides = [1]} : &f32[k]
+      compute %10, %14 {family = "copy", outs = 1} (%15: f32[m]) {
+        yield %15
+      }
+      store_dims %5 {values = [trip + 1]}
+      yield %0
+    }
+    %16 = view %5 {offset = 0, strides = [1]} : &i64[1]
+    bind %16 {symbols = [t]}
+    %17 = alloc : &f32[t, k]
+    %18 = view %4 {offset = 0, strides = [k, 1]} : &f32[t, k]
+    compute %18, %17 {family = "copy", outs = 1} (%19: f32[t, k]) {
+      yield %19
+    }
+    ret %2, %17
   }
 }
