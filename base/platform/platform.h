@@ -20,8 +20,9 @@ typedef struct ig_file_map {
  * of a file that is cut short kills whoever reads it (SIGBUS). */
 ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why);
 /* Maps `name` relative to the folder of `beside` and nowhere else: absolute paths,
- * "..", symbolic links, hard links, anything but a regular file and a missing file are
- * IG_INVALID. */
+ * "..", hard links, anything but a regular file and a missing file are IG_INVALID, and
+ * symbolic links that lead out of that folder, of the one that `beside` really lies in
+ * and of the hub's blobs (HUB/snapshots/REVISION/… to HUB/blobs). */
 ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
                               char *why);
 void ig_file_map_close(ig_file_map *map);

@@ -5,7 +5,9 @@
  * model's folder: each component is opened without following a link, "..", an absolute
  * path and an embedded zero are refused before anything is opened, and a file with a
  * second name is refused because that name may lie outside.  Without ".." and links no
- * step can leave the folder, whatever is renamed meanwhile.
+ * step can leave the folder, whatever is renamed meanwhile.  Where the folder itself
+ * holds links, as caches of downloads and mounted volumes do, the real path that they
+ * lead to is walked in the same way, from one of three folders that it must lie in.
  */
 #include "base/platform/platform.h"
 
@@ -16,6 +18,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -228,6 +232,76 @@ static int open_beneath(int folder, ig_str name) {
     return folder;
 }
 
+/* ---- files behind symbolic links ---- */
+
+/* The folder that `path` lies in, in `out`, of PATH_MAX bytes. */
+static bool name_folder_of(const char *path, char *out) {
+    const char *slash = strrchr(path, '/');
+    size_t size = slash ? (size_t)(slash - path) : 1;
+    if (size >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(out, slash ? path : ".", size);
+    memcpy(out + size, size ? "" : "/", size ? 1 : 2);
+    return true;
+}
+
+/* The hub keeps a snapshot's files as links to blobs: HUB/snapshots/REVISION/… to
+ * HUB/blobs.  Turns the first into the second; false: the folder is no snapshot. */
+static bool name_blobs_of(char *folder) {
+    static const char below[] = "/snapshots/", blobs[] = "/blobs";
+    char *last = NULL;
+    for (char *at = strstr(folder, below); at; at = strstr(at + 1, below)) {
+        last = at;
+    }
+    if (last) {
+        memcpy(last, blobs, sizeof blobs);
+    }
+    return last != NULL;
+}
+
+/* Opens `path`, which is real, if it lies below `folder`; -1 and ELOOP if not. */
+static int open_real_beneath(const char *folder, const char *path) {
+    size_t size = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
+    errno = ELOOP;
+    if (strncmp(path, folder, size) != 0 || path[size] != '/') {
+        return -1;
+    }
+    int root = ig_open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+    return open_beneath(root, ig_str_of(path + size + 1));
+}
+
+/* A file that links lead to: what they end at lies below the folder that the model
+ * really lies in, below the folder that it was asked for in, or among the hub's blobs
+ * beside that.  The real path is walked without following any link. */
+static int open_linked(const char *beside, ig_str name) {
+    char asked[PATH_MAX], folder[PATH_MAX], real[PATH_MAX], model[PATH_MAX];
+    if (!name_folder_of(beside, asked) || !realpath(asked, folder)) {
+        return -1;
+    }
+    int size = snprintf(asked, sizeof asked, "%s/%.*s", folder, IG_STR_ARG(name));
+    if (size < 0 || (size_t)size >= sizeof asked) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (!realpath(asked, real)) {
+        return -1;
+    }
+    int file = open_real_beneath(folder, real), reason = errno;
+    if (file < 0 && reason == ELOOP && name_blobs_of(folder)) {
+        file = open_real_beneath(folder, real);
+        reason = errno;
+    }
+    if (file < 0 && reason == ELOOP && realpath(beside, model) &&
+        name_folder_of(model, asked)) {
+        file = open_real_beneath(asked, real);
+        reason = errno;
+    }
+    errno = reason;
+    return file;
+}
+
 /* What the model names and is not there, or lies elsewhere, is the model's fault. */
 static ig_status status_of_errno(int reason) {
     bool is_model_s = reason == ENOENT || reason == ENOTDIR || reason == ELOOP ||
@@ -249,9 +323,17 @@ ig_status ig_file_open_beneath(const char *beside, ig_str name, int *out_file,
         return IG_IO;
     }
     file = open_beneath(file, name);
+    if (file < 0 && errno == ELOOP) {
+        file = open_linked(beside, name);
+    }
     if (file < 0) {
-        ig_status status = status_of_errno(errno);
-        ig_errno_explain(errno, why);
+        int reason = errno;
+        ig_status status = status_of_errno(reason);
+        ig_errno_explain(reason, why);
+        if (reason == ELOOP) {
+            ig_why_set(why, "a symbolic link leads out of the model's folder, where "
+                            "nothing is read: copy the file that it names there");
+        }
         return status;
     }
     return keep_regular(file, true, out_file, why);

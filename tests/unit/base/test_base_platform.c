@@ -138,6 +138,48 @@ TEST(maps_beneath_the_model_s_folder) {
     leave_folder();
 }
 
+static const char left_by_link[] =
+    "a symbolic link leads out of the model's folder, where nothing is read: copy the "
+    "file that it names there";
+
+static void check_linked(const char *model, const char *name, const char *text) {
+    ig_file_map map;
+    CHECK_OK(ig_file_map_beneath(model, ig_str_of(name), &map, why));
+    CHECK(map.size == strlen(text) && memcmp(map.data, text, map.size) == 0);
+    ig_file_map_close(&map);
+}
+
+/* Links of the user's own folder: among its files, as a mounted volume has them, and to
+ * the blobs of a cache of downloads. */
+TEST(follows_links_that_stay) {
+    enter_folder();
+    CHECK(mkdir("v", 0755) == 0 && mkdir("v/..1", 0755) == 0);
+    write_text("v/..1/w", "mounted");
+    CHECK(symlink("..1", "v/..data") == 0 && symlink("..data/w", "v/w") == 0);
+    check_linked("v/model.onnx", "w", "mounted");
+    check_linked("v/model.onnx", "..data/w", "mounted");
+    CHECK(symlink("v", "other") == 0);
+    check_linked("other/model.onnx", "w", "mounted");
+
+    CHECK(mkdir("hub", 0755) == 0 && mkdir("hub/blobs", 0755) == 0);
+    CHECK(mkdir("hub/snapshots", 0755) == 0 && mkdir("hub/snapshots/r", 0755) == 0);
+    CHECK(mkdir("hub/snapshots/r/onnx", 0755) == 0);
+    write_text("hub/blobs/1", "model");
+    write_text("hub/blobs/2", "weights");
+    write_text("hub/secret", "s");
+    CHECK(symlink("../../../blobs/1", "hub/snapshots/r/onnx/model.onnx") == 0);
+    CHECK(symlink("../../../blobs/2", "hub/snapshots/r/onnx/w") == 0);
+    CHECK(symlink("../../../secret", "hub/snapshots/r/onnx/out") == 0);
+    check_linked("hub/snapshots/r/onnx/model.onnx", "w", "weights");
+    check_linked("hub/snapshots/r/onnx/written.onnx", "w", "weights");
+    ig_file_map map;
+    CHECK_STATUS(ig_file_map_beneath("hub/snapshots/r/onnx/model.onnx", IG_STR("out"),
+                                     &map, why),
+                 IG_INVALID);
+    CHECK_TEXT(why, left_by_link);
+    leave_folder();
+}
+
 typedef struct beneath_case {
     const char *name, *reason;
 } beneath_case;
@@ -150,7 +192,7 @@ TEST(refuses_to_leave_the_model_s_folder) {
     write_text("m/w", "w");
     write_text("m/linked", "w");
     CHECK(link("m/linked", "m/hard") == 0);
-    CHECK(symlink("../secret", "m/link") == 0 && symlink("w", "m/inner") == 0);
+    CHECK(symlink("../secret", "m/link") == 0 && symlink("loop", "m/loop") == 0);
     CHECK(symlink("../out", "m/linkdir") == 0 && mkfifo("m/fifo", 0644) == 0);
     char absolute[128];
     snprintf(absolute, sizeof(absolute), "%s/m/w", folder);
@@ -161,9 +203,9 @@ TEST(refuses_to_leave_the_model_s_folder) {
         { "d/../../secret", "\"..\" is not followed" },
         { "d/..", "\"..\" is not followed" },
         { "..", "\"..\" is not followed" },
-        { "link", "symbolic links are not followed" },
-        { "inner", "symbolic links are not followed" },
-        { "linkdir/secret", "symbolic links are not followed" },
+        { "link", left_by_link },
+        { "linkdir/secret", left_by_link },
+        { "loop", left_by_link },
         { "hard", "has hard links" },
         { "d", "is a folder" },
         { "d/", "is a folder" },
@@ -446,7 +488,8 @@ TEST(reads_quotas_of_version_one) {
 
 UNIT_SUITE(base_platform, maps_a_file, what_others_may_cut_short_is_copied,
            maps_an_empty_file, refuses_what_is_no_file, users_may_use_links,
-           maps_beneath_the_model_s_folder, refuses_to_leave_the_model_s_folder,
+           maps_beneath_the_model_s_folder, follows_links_that_stay,
+           refuses_to_leave_the_model_s_folder,
            refuses_odd_names, publishes_parts_in_order,
            replacing_leaves_open_maps_alone, a_copy_is_a_file_of_its_own,
            never_replaces_a_device_or_folder, a_failed_write_leaves_nothing,
