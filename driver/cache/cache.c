@@ -34,6 +34,15 @@ const char *ig_cache_wanted_folder(ig_context *context, ig_arena *arena,
                                 : NULL;
 }
 
+ig_status ig_cache_check_limit(ig_context *context) {
+    uint64_t limit;
+    return ig_cache_read_limit(&limit)
+               ? IG_OK
+               : ig_error(&context->diag, IG_INVALID, NULL,
+                          "INGOT_CACHE_BYTES is a number of bytes, not '%s'",
+                          secure_getenv("INGOT_CACHE_BYTES"));
+}
+
 const char *ig_cache_folder(ig_context *context, ig_arena *arena) {
     char why[128] = "";
     bool is_asked;

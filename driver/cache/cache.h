@@ -20,6 +20,8 @@
 /* Where the cache is wanted, NULL: nowhere; *out_is_asked: somebody named it. */
 const char *ig_cache_wanted_folder(ig_context *context, ig_arena *arena,
                                    bool *out_is_asked);
+/* Is INGOT_CACHE_BYTES what it says?  INVALID after a message. */
+ig_status ig_cache_check_limit(ig_context *context);
 /* The folder for this context, NULL when there is to be no cache.  Warns where one was
  * asked for that cannot be trusted. */
 const char *ig_cache_folder(ig_context *context, ig_arena *arena);

@@ -134,11 +134,21 @@ ig_cache_usage ig_cache_empty(const char *folder, const char *kind) {
     return found;
 }
 
-uint64_t ig_cache_limit(void) {
+bool ig_cache_read_limit(uint64_t *out_limit) {
     const char *text = secure_getenv("INGOT_CACHE_BYTES");
     char *end = NULL;
-    uint64_t given = text ? strtoull(text, &end, 10) : 0;
-    return text && *text && !*end ? given : default_limit;
+    bool is_set = text && *text;
+    errno = 0;
+    uint64_t given = is_set ? strtoull(text, &end, 10) : 0;
+    bool is_good = !is_set || (text[strspn(text, "0123456789")] == '\0' && !errno);
+    *out_limit = is_set && is_good ? given : default_limit;
+    return is_good;
+}
+
+uint64_t ig_cache_limit(void) {
+    uint64_t limit;
+    (void)ig_cache_read_limit(&limit);
+    return limit;
 }
 
 /* Looking through a folder costs a system call an entry, so that not each that is
@@ -154,14 +164,12 @@ static bool is_look_due(const char *name, uint64_t bytes, uint64_t limit) {
 
 bool ig_cache_make_room(const char *folder, const char *name, uint64_t bytes) {
     uint64_t limit = ig_cache_limit();
-    if (bytes > limit / 2) {
-        return false;
-    }
-    if (!is_look_due(name, bytes, limit)) {
+    bool fits = bytes <= limit / 2;
+    if (fits && !is_look_due(name, bytes, limit)) {
         return true;
     }
-    trim_folder(folder, "models", limit - bytes);
+    trim_folder(folder, "models", fits ? limit - bytes : limit);
     trim_folder(folder, "kernels", limit / 16);
     trim_folder(folder, "files", limit / 64);
-    return true;
+    return fits;
 }

@@ -33,6 +33,7 @@ static ig_status describe_cache(void *arguments) {
     ig_arena *arena = &ig_host_of(call->context)->arena;
     char why[128] = "";
     bool is_asked;
+    IG_TRY(ig_cache_check_limit(call->context));
     const char *folder = ig_cache_wanted_folder(call->context, arena, &is_asked);
     int opened = folder ? ig_private_folder_open(folder, why) : -1;
     ig_writer out;

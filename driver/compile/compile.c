@@ -108,6 +108,7 @@ static ig_status look_up(compile_call *call) {
     }
     if (!call->has_folder) { /* a folder that is not used is said once */
         call->has_folder = true;
+        IG_TRY(ig_cache_check_limit(call->context));
         build->folder = ig_cache_folder(call->context, &build->arena);
     }
     if (!build->folder || is_watched(&build->options)) {

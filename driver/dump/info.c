@@ -17,9 +17,18 @@ static const struct {
     { "INGOT_CACHE_BYTES", "how much of compiled models is kept (4 GiB)" },
     { "INGOT_PROVIDER_DIR", "where libingot-llvm.so is, when not beside libingot.so" },
     { "INGOT_DEBUG",
-      "checks and dumps of passes: verify, dump, roundtrip, clone, time, rules, help" },
+      "checks and dumps of passes: verify, dump, roundtrip, clone, time, rules, gdb, help" },
     { "INGOT_SKIP", "passes that are left out" },
     { "INGOT_STOP", "after:PASS: stop there" },
+    { "INGOT_PERF", "map, jitdump: perf is told of the code (docs/debugging.md)" },
+    { "INGOT_OBSERVE_DIR", "folder of files for perf and gdb; a new one" },
+    { "INGOT_CAPTURE",
+      "folder that calls of host programs are written to (inspect.md)" },
+    { "INGOT_CAPTURE_CALLS", "how many of each session" },
+    { "INGOT_STORE_DIR", "where plug-ins of stores are, when not beside the library" },
+    { "INGOT_MPI_LIBRARY", "the MPI library of groups" },
+    { "INGOT_NCCL_LIBRARY", "the NCCL library of groups" },
+    { "INGOT_CUDA_DIR", "folder of the CUDA toolkit, for NVRTC" },
 };
 
 static void put_limits(ig_writer *out, const ig_limits *limits) {

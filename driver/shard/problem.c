@@ -2,7 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/shard/shard.h"
 
+#include "base/writer.h"
+#include "driver/values/weight.h"
+
 #include <math.h>
+#include <string.h>
 
 const char *const shard_type_names[SHARD_TYPE_COUNT] = {
     "data_parallel", "table_wise",     "column_wise", "table_column_wise",
@@ -118,6 +122,12 @@ static ig_status read_topology(reader *r, const ig_json *topology, shard_problem
                                          "weighted_feature_bwd_compute_multiplier",
                                          NULL };
     r->owner = "topology";
+    if (!topology) {
+        return ig_error(
+            &r->context->diag, IG_INVALID, r->where,
+            "there is no topology: give --topology T.json (\"world_size\", "
+            "\"compute_device\" …), or have ingot shard --measure make one");
+    }
     const char *device = ig_json_text(ig_json_get(topology, "compute_device"));
     p->is_cuda = ig_str_is(ig_str_of(device), "cuda");
     if (!p->is_cuda && !ig_str_is(ig_str_of(device), "cpu")) {
@@ -252,13 +262,118 @@ static ig_status read_row(const reader *r, const ig_json *json, shard_table *tab
                     &table->row_factors);
 }
 
-static ig_status read_table(reader *r, const ig_json *json, const ig_json *constraints,
+/* ---- constraints ---- */
+
+typedef struct table_names {
+    const ig_json *tables;
+    const ig_json *constraints;
+    size_t *constrained; /* of each constraint: its table */
+} table_names;
+
+static const char *table_name(const table_names *n, size_t index) {
+    return ig_json_text(ig_json_get(&n->tables->as.list.items[index], "name"));
+}
+
+/* Which table is called `key`, or has that part between dots in its name alone, as
+ * TorchRec's names are of weights; SIZE_MAX: none, or several. */
+static size_t table_of(const table_names *n, const char *key, size_t *out_matches) {
+    size_t found = SIZE_MAX;
+    *out_matches = 0;
+    for (size_t i = 0; i < ig_json_count(n->tables); i++) {
+        const char *name = table_name(n, i);
+        if (strcmp(name, key) == 0) {
+            *out_matches = 1;
+            return i;
+        }
+        if (*key && ig_weight_has_part(name, key)) {
+            found = i;
+            (*out_matches)++;
+        }
+    }
+    return *out_matches == 1 ? found : SIZE_MAX;
+}
+
+static const char *list_tables(const reader *r, const table_names *n) {
+    enum { SHOWN = 20 };
+    ig_writer out;
+    ig_writer_init(&out, r->arena);
+    size_t count = ig_json_count(n->tables);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        ig_put(&out, "%s'%s'", i ? ", " : "", table_name(n, i));
+    }
+    ig_put(&out, "%s", count > SHOWN ? " …" : "");
+    return out.data;
+}
+
+/* A name that no table has would be a wish without effect. */
+static ig_status find_constrained(const reader *r, table_names *n) {
+    size_t count = ig_json_count(n->constraints);
+    n->constrained = IG_NEW_ARRAY(r->arena, size_t, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        size_t matches;
+        const char *key = n->constraints->as.list.keys[i].data;
+        n->constrained[i] = table_of(n, key, &matches);
+        if (n->constrained[i] == SIZE_MAX) {
+            return ig_error(&r->context->diag, IG_INVALID, r->where,
+                            "constraints: %s table is '%s'; there are %s",
+                            matches ? "more than one" : "no", key, list_tables(r, n));
+        }
+    }
+    return IG_OK;
+}
+
+/* What is said of the table under any of its names; under a short one first. */
+static const ig_json *constraints_of(const reader *r, const table_names *n,
+                                     size_t table) {
+    size_t total = 0, count = 0;
+    const ig_json *all = n->constraints;
+    for (size_t i = 0; i < ig_json_count(all); i++) {
+        bool is_its = n->constrained[i] == table;
+        total += is_its ? ig_json_count(&all->as.list.items[i]) : 0;
+    }
+    ig_json *items = IG_NEW_ARRAY(r->arena, ig_json, total + 1);
+    ig_str *keys = IG_NEW_ARRAY(r->arena, ig_str, total + 1);
+    for (int is_exact = 0; is_exact < 2; is_exact++) {
+        for (size_t i = 0; i < ig_json_count(all); i++) {
+            const ig_json *own = &all->as.list.items[i];
+            const char *key = all->as.list.keys[i].data;
+            bool is_its = n->constrained[i] == table &&
+                          (strcmp(key, table_name(n, table)) == 0) == is_exact;
+            for (size_t k = 0; is_its && k < ig_json_count(own); k++) {
+                keys[count] = own->as.list.keys[k];
+                items[count++] = own->as.list.items[k];
+            }
+        }
+    }
+    ig_json *merged = IG_NEW(r->arena, ig_json);
+    *merged = (ig_json){ .kind = IG_JSON_OBJECT,
+                         .as.list = { .keys = keys, .items = items, .count = count } };
+    return merged;
+}
+
+static ig_status check_names(const reader *r, const table_names *n) {
+    for (size_t i = 0; i < ig_json_count(n->tables); i++) {
+        for (size_t k = 0; k < i && *table_name(n, i); k++) {
+            if (strcmp(table_name(n, i), table_name(n, k)) == 0) {
+                return ig_error(&r->context->diag, IG_INVALID, r->where,
+                                "\"tables\": two tables are named '%s'",
+                                table_name(n, i));
+            }
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- tables ---- */
+
+static ig_status read_table(reader *r, const table_names *names, size_t index,
                             const shard_problem *p, shard_table *table) {
     static const char *const known[] = {
         "sharding_types",  "compute_kernels", "min_partition",
         "pooling_factors", "num_poolings",    "batch_sizes",
         "is_weighted",     "row_shares",      NULL
     };
+    const ig_json *json = &names->tables->as.list.items[index];
     r->owner = "a table";
     table->name = ig_json_text(ig_json_get(json, "name"));
     if (!*table->name) {
@@ -269,7 +384,7 @@ static ig_status read_table(reader *r, const ig_json *json, const ig_json *const
     IG_TRY(read_int(r, json, (int_field){ "rows", 1, MAX_ROWS, 0 }, &table->rows));
     IG_TRY(read_int(r, json, (int_field){ "dim", 1, MAX_DIM, 0 }, &table->dim));
     IG_TRY(read_row(r, json, table));
-    const ig_json *given = ig_json_get(constraints, table->name);
+    const ig_json *given = constraints_of(r, names, index);
     r->owner = ig_arena_printf(r->arena, "constraints of table '%s'", table->name);
     IG_TRY(refuse_unknown(r, given, known));
     IG_TRY(read_int(r, given, (int_field){ "min_partition", 1, MAX_DIM, MIN_COLUMNS },
@@ -338,9 +453,11 @@ ig_status shard_problem_read(ig_context *context, ig_arena *arena,
     }
     p->table_count = ig_json_count(tables);
     p->tables = IG_NEW_ARRAY(arena, shard_table, p->table_count);
+    table_names names = { tables, ig_json_get(json, "constraints"), NULL };
+    IG_TRY(check_names(&r, &names));
+    IG_TRY(find_constrained(&r, &names));
     for (size_t i = 0; i < p->table_count; i++) {
-        IG_TRY(read_table(&r, &tables->as.list.items[i],
-                          ig_json_get(json, "constraints"), p, &p->tables[i]));
+        IG_TRY(read_table(&r, &names, i, p, &p->tables[i]));
     }
     return IG_OK;
 }

@@ -8,6 +8,7 @@
 #include "ir/verify/verify.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,17 +45,72 @@ bool ig_word_is_in(const char *list, const char *name) {
 }
 
 static void print_help(void) {
+    static atomic_bool is_printed; /* a compilation runs several pipelines */
+    if (atomic_exchange(&is_printed, true)) {
+        return;
+    }
     fprintf(stderr, "INGOT_DEBUG takes these words, with commas between them:\n");
     for (size_t i = 0; i < IG_COUNT_OF(words); i++) {
         fprintf(stderr, "  %-10s %s\n", words[i].name, words[i].help);
     }
 }
 
-void ig_manager_read_environment(ig_manager *manager) {
+/* The first of the words, with commas between them, that is not known; NULL: all
+ * are. */
+static const char *find_unknown(const char *list, bool (*is_known)(ig_str name),
+                                int *out_size) {
+    for (const char *at = list; at && *at; at += *at == ',') {
+        size_t size = strcspn(at, ",");
+        *out_size = (int)size;
+        if (!is_known((ig_str){ at, size })) {
+            return at;
+        }
+        at += size;
+    }
+    return NULL;
+}
+
+static bool is_debug_word(ig_str name) {
+    bool is_known = ig_str_is(name, "help");
+    for (size_t i = 0; i < IG_COUNT_OF(words) && !is_known; i++) {
+        is_known = ig_str_is(name, words[i].name);
+    }
+    return is_known;
+}
+
+static bool is_pass(ig_str name) {
+    return ig_find_pass(name) != NULL;
+}
+
+/* A word that nothing knows would be a check, or a pass left out, that never was. */
+static ig_status check_environment(ig_diag *diag, const char *debug, const char *skip,
+                                   const char *stop) {
+    int size = 0;
+    const char *unknown = find_unknown(debug, is_debug_word, &size);
+    if (unknown) {
+        return ig_error_hint(diag, IG_INVALID, NULL, "INGOT_DEBUG=help lists them",
+                             "INGOT_DEBUG has no word '%.*s'", size, unknown);
+    }
+    unknown = find_unknown(skip, is_pass, &size);
+    if (unknown) {
+        return ig_error_hint(diag, IG_INVALID, NULL, "ingot info lists them",
+                             "INGOT_SKIP: there is no pass '%.*s'", size, unknown);
+    }
+    bool is_good = !stop || !*stop ||
+                   (strncmp(stop, "after:", 6) == 0 && is_pass(ig_str_of(stop + 6)));
+    return is_good
+               ? IG_OK
+               : ig_error_hint(diag, IG_INVALID, NULL, "ingot info lists the passes",
+                               "INGOT_STOP is after:PASS, not '%s'", stop);
+}
+
+ig_status ig_manager_read_environment(ig_manager *manager) {
     const char *debug = secure_getenv("INGOT_DEBUG"),
                *stop = secure_getenv("INGOT_STOP");
     manager->skip = secure_getenv("INGOT_SKIP");
-    manager->stop = stop && strncmp(stop, "after:", 6) == 0 ? stop + 6 : NULL;
+    IG_TRY(
+        check_environment(&manager->module->context->diag, debug, manager->skip, stop));
+    manager->stop = stop && *stop ? stop + 6 : NULL;
     manager->debug = IG_IS_DEBUG_BUILD ? IG_DEBUG_VERIFY : 0;
     for (size_t i = 0; i < IG_COUNT_OF(words); i++) {
         manager->debug |= ig_word_is_in(debug, words[i].name) ? words[i].bit : 0;
@@ -62,6 +118,7 @@ void ig_manager_read_environment(ig_manager *manager) {
     if (ig_word_is_in(debug, "help")) {
         print_help();
     }
+    return IG_OK;
 }
 
 /* ---- one graph ---- */

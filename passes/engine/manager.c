@@ -32,7 +32,7 @@ static ig_status bad_pipeline(const reader *r, const char *what) {
 
 /* ---- one pass ---- */
 
-static const ig_pass *find_pass(ig_str name) {
+const ig_pass *ig_find_pass(ig_str name) {
     for (const ig_pass *pass = ig_passes; pass->name; pass++) {
         if (ig_str_is(name, pass->name)) {
             return pass;
@@ -131,7 +131,7 @@ static ig_status read_pass(reader *r) {
         r->at++;
     }
     ig_str name = { from, (size_t)(r->at - from) };
-    const ig_pass *pass = find_pass(name);
+    const ig_pass *pass = ig_find_pass(name);
     if (!pass) {
         r->at = from;
         return bad_pipeline(r, name.size ? "no such pass" : "a pass is missing");
@@ -216,7 +216,7 @@ ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *optio
                                  const char *pipeline,
                                  const ig_pass_observer *observer) {
     ig_manager manager = { .module = module, .options = options, .observer = observer };
-    ig_manager_read_environment(&manager);
+    IG_TRY(ig_manager_read_environment(&manager));
     IG_TRY(ig_check_pipeline(&module->context->diag, pipeline));
     if (manager.debug & IG_DEBUG_VERIFY) {
         IG_TRY(ig_verify_module(module)); /* what is wrong already is no pass's fault */

@@ -18,7 +18,9 @@ typedef struct ig_manager {
 } ig_manager;
 
 /* What INGOT_DEBUG, INGOT_SKIP and INGOT_STOP say. */
-void ig_manager_read_environment(ig_manager *manager);
+/* NULL: there is none. */
+const ig_pass *ig_find_pass(ig_str name);
+ig_status ig_manager_read_environment(ig_manager *manager);
 /* Is `name` one of the comma-separated words of `list` (NULL: none)? */
 bool ig_word_is_in(const char *list, const char *name);
 

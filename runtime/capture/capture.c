@@ -290,10 +290,13 @@ static void write_session(capture *c, const ig_capture_request *request) {
     close_file(c, file);
 }
 
-static int call_limit(void) {
+/* False: INGOT_CAPTURE_CALLS is no number of calls. */
+static bool read_call_limit(int *out_limit) {
     const char *text = secure_getenv("INGOT_CAPTURE_CALLS");
-    long limit = text ? strtol(text, NULL, 10) : CALLS;
-    return limit < 0 ? 0 : limit > CALLS_MAX ? CALLS_MAX : (int)limit;
+    bool is_set = text && *text;
+    long limit = is_set ? strtol(text, NULL, 10) : CALLS; /* LONG_MAX: as many */
+    *out_limit = limit > CALLS_MAX ? CALLS_MAX : (int)limit;
+    return !is_set || text[strspn(text, "0123456789")] == '\0';
 }
 
 /* DIR/MODEL-XXXXXX, where the model's name holds nothing that leads elsewhere. */
@@ -328,7 +331,12 @@ IG_API ig_status ig_capture_start(ig_capture_request *request,
         return IG_LIMIT;
     }
     c->verbs = (ig_capture){ before_call, after_call, close_capture };
-    c->limit = call_limit();
+    if (!read_call_limit(&c->limit)) {
+        (void)snprintf(request->why, sizeof request->why,
+                       "INGOT_CAPTURE_CALLS is a number of calls");
+        free(c);
+        return IG_INVALID;
+    }
     if (!make_folder(c, request)) {
         (void)snprintf(request->why, sizeof request->why, "%.180s: cannot create: %s",
                        request->folder, strerror(errno));

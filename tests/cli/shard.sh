@@ -67,6 +67,18 @@ echo '{"users": {"row_shares": [0, 0]}}' >"$tmp/noshares.json"
 check "shares of nothing" 3 "\"row_shares\" must be a list" \
     "$ingot" shard "$tmp/tables.json" --constraints "$tmp/noshares.json"
 
+echo '{"userz": {"sharding_types": ["row_wise"]}}' >"$tmp/nobody.json"
+check "constraints of no table" 3 "constraints: no table is 'userz'; there are 'users'" \
+    "$ingot" shard "$tmp/tables.json" --constraints "$tmp/nobody.json"
+echo '{"users": {}, "users": {}}' >"$tmp/twice.json"
+check "constraints that stand twice" 3 "twice.json: line" \
+    "$ingot" shard "$tmp/tables.json" --constraints "$tmp/twice.json"
+echo '{"tables": [{"name": "a", "rows": 9, "dim": 4}, {"name": "a", "rows": 9, "dim": 4}],
+"topology": {"world_size": 2, "compute_device": "cuda"}}' >"$tmp/same.json"
+check "tables of one name" 3 "two tables are named 'a'" "$ingot" shard "$tmp/same.json"
+echo '{"tables": [{"name": "a", "rows": 9, "dim": 4}]}' >"$tmp/bare.json"
+check "no topology" 3 "--topology" "$ingot" shard "$tmp/bare.json"
+
 check "no such file" 6 "$tmp/absent.json: cannot be read" "$ingot" shard "$tmp/absent.json"
 check "no such topology" 6 "$tmp/absent.json: cannot be read" \
     "$ingot" shard "$tmp/tables.json" --topology "$tmp/absent.json"
@@ -116,7 +128,14 @@ echo '{"net.users.weight": {"sharding_types": ["row_wise"]}}' >"$tmp/users.json"
 check "tables of a model" 0 "net.users.weight" \
     "$ingot" shard "$tmp/tables.ig" --topology "$tmp/two.json" --constraints "$tmp/users.json" \
     --batch-size 64 -o "$tmp/model.json"
-check "a model has no topology" 3 'topology: "compute_device" must be' \
+echo '{"users": {"sharding_types": ["row_wise"]}}' >"$tmp/short.json"
+check "by a part of their names" 0 "" "$ingot" shard "$tmp/tables.ig" -q --topology \
+    "$tmp/two.json" --constraints "$tmp/short.json" --batch-size 64 -o "$tmp/short_model.json"
+holds "as by the whole" cmp "$tmp/model.json" "$tmp/short_model.json"
+echo '{"net": {"sharding_types": ["row_wise"]}}' >"$tmp/both.json"
+check "a part that several have" 3 "constraints: more than one table is 'net'" \
+    "$ingot" shard "$tmp/tables.ig" --topology "$tmp/two.json" --constraints "$tmp/both.json"
+check "a model has no topology" 3 'there is no topology' \
     "$ingot" shard "$tmp/tables.ig"
 sed 's/bag @net.users/bag @codes/' "$tmp/tables.ig" >"$tmp/codes.ig"
 # 50 rows of 8 halves on one rank, and 10 rows of 8 codes behind a scale and bias of f16.
