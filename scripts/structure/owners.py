@@ -79,3 +79,17 @@ def struct_tags_are_unique(files):
                 find(header, line_of(text, match.start()),
                      f"{tag} is a type of {first[tag]} too; one name, one thing")
             first.setdefault(tag, header)
+
+
+# Rooms of one evaluator: a function of one name in two of them is one that does the same.
+EVALUATOR = ("frontend/torch/eval/", "frontend/torch/container/", "frontend/torch/python/")
+
+
+def evaluator_has_one_of_a_name(files):
+    first = {}
+    for path, name, line, _, _ in list_functions(tuple(code_files(files, EVALUATOR, {".c"}))):
+        room = os.path.dirname(path)
+        home = first.setdefault(name, (room, path))
+        if home[0] != room:
+            find(path, line, f"{name} is a function of {home[1]} too; in the evaluator of "
+                 "Python one name is one function")

@@ -103,6 +103,9 @@ restore scripts/structure/owners.py
 adds struct_tags_are_unique "ig_span is a type of ir/tensor/span.h too" passes/bags/jagged.h \
     'struct ig_span {\n    int at;\n};\n'
 
+adds evaluator_has_one_of_a_name "run_assert is a function of" frontend/torch/eval/frame.c \
+    'static int run_assert(void) {\n    return 0;\n}\n'
+
 adds passes_ask_for_facts "make it a fact of ir/target.h" passes/clean/cse.c \
     'static bool is_cpu(const ig_target *t) { return t->family == IG_FAMILY_CPU; }\n'
 

@@ -42,6 +42,10 @@ ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
 ig_ts_list *ig_ts_list_of(ig_ts_eval *eval, const ig_ts_value *items, size_t count);
 ig_ts_value ig_ts_pair_of(ig_ts_eval *eval, ig_ts_value a, ig_ts_value b);
 
+/* Sorts items by their keys, known numbers or texts; `keys` may be the items. */
+ig_status ig_ts_sort(ig_ts_eval *eval, ig_ts_value *items, ig_ts_value *keys,
+                     size_t count, bool reverse);
+
 /* ---- equality (equal.c) ---- */
 
 /* Python's ==, item by item: known, of the run, or a tensor. */

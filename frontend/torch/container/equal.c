@@ -13,7 +13,7 @@ static ig_status call_op(ig_ts_eval *eval, const char *name, ig_ts_value a,
     return ig_ts_call_op(eval, name, &arguments, out, &count);
 }
 
-static bool is_sequence(const ig_ts_value *value) {
+static bool has_items(const ig_ts_value *value) {
     return value->kind == IG_TS_LIST || value->kind == IG_TS_TUPLE;
 }
 
@@ -85,7 +85,7 @@ ig_status ig_ts_values_equal(ig_ts_eval *eval, const ig_ts_value *a,
         return call_op(eval, "aten::eq", is_swapped ? *b : *a, is_swapped ? *a : *b,
                        out);
     }
-    if (is_sequence(a) && a->kind == b->kind && ig_ts_is_set(a) == ig_ts_is_set(b)) {
+    if (has_items(a) && a->kind == b->kind && ig_ts_is_set(a) == ig_ts_is_set(b)) {
         return equal_items(eval, a, b, out);
     }
     if (a->kind == IG_TS_DICT && b->kind == IG_TS_DICT) {
@@ -121,7 +121,7 @@ ig_status ig_ts_contains(ig_ts_eval *eval, const ig_ts_value *item,
         return IG_OK;
     }
     bool is_dict = container->kind == IG_TS_DICT;
-    if (!is_dict && !is_sequence(container)) {
+    if (!is_dict && !has_items(container)) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "'in' over %s is not supported",
                            ig_ts_kind_name(container));
     }

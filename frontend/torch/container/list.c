@@ -378,57 +378,6 @@ ig_status ig_ts_op_list_count(ig_ts_call *call) {
 
 /* ---- sorting and sums ---- */
 
-static int order_of(const ig_ts_value *a, const ig_ts_value *b) {
-    assert((a->kind == IG_TS_STR) == (b->kind == IG_TS_STR) &&
-           "check_sortable has compared the kinds");
-    if (a->kind == IG_TS_STR && b->kind == IG_TS_STR) {
-        size_t least = a->as.str.size < b->as.str.size ? a->as.str.size
-                                                       : b->as.str.size;
-        int order = least ? memcmp(a->as.str.data, b->as.str.data, least) : 0;
-        return order ? order
-                     : (a->as.str.size > b->as.str.size) -
-                           (a->as.str.size < b->as.str.size);
-    }
-    if (a->kind == IG_TS_FLOAT) {
-        return (a->as.f > b->as.f) - (a->as.f < b->as.f);
-    }
-    int64_t x = a->kind == IG_TS_BOOL ? a->as.b : a->as.i;
-    int64_t y = b->kind == IG_TS_BOOL ? b->as.b : b->as.i;
-    return (x > y) - (x < y);
-}
-
-static ig_status check_sortable(ig_ts_call *call, const ig_ts_list *list) {
-    for (size_t i = 0; i < list->count; i++) {
-        const ig_ts_value *item = &list->items[i];
-        bool is_plain = (ig_ts_is_number(item) && ig_ts_is_known(item) &&
-                         item->kind != IG_TS_COMPLEX) ||
-                        item->kind == IG_TS_STR;
-        if (!is_plain || item->kind != list->items[0].kind) {
-            return ig_ts_fail(
-                call, IG_UNSUPPORTED,
-                "sorts a list of other items than known numbers or strings");
-        }
-    }
-    return IG_OK;
-}
-
-/* Stable, in place; lists at import are short. */
-static void sort_items(ig_ts_value *items, size_t count, bool reverse) {
-    assert((count == 0 || items) && "the items of a list");
-    for (size_t i = 1; i < count; i++) {
-        ig_ts_value item = items[i];
-        size_t at = i;
-        for (; at > 0; at--) {
-            int order = order_of(&items[at - 1], &item);
-            if (reverse ? order >= 0 : order <= 0) {
-                break;
-            }
-            items[at] = items[at - 1];
-        }
-        items[at] = item;
-    }
-}
-
 /* sort (variant 0) in place; sorted (1) gives a new list. */
 ig_status ig_ts_op_list_sort(ig_ts_call *call) {
     ig_ts_list *list = NULL;
@@ -437,15 +386,13 @@ ig_status ig_ts_op_list_sort(ig_ts_call *call) {
     if (!is_new && call->arg_count > 1) {
         IG_TRY(ig_ts_bool(call, 1, &reverse));
     }
-    IG_TRY(check_sortable(call, list));
     if (is_new) {
         IG_TRY(ig_ts_op_list_copy(call));
         list = call->results[0].as.list;
     } else {
         ig_ts_touch(call->eval, IG_TS_HOLD_LIST, list);
     }
-    sort_items(list->items, list->count, reverse);
-    return IG_OK;
+    return ig_ts_sort(call->eval, list->items, list->items, list->count, reverse);
 }
 
 ig_status ig_ts_op_list_sum(ig_ts_call *call) {

@@ -259,58 +259,20 @@ HOOK(hook_dict) {
     return ig_python_method(eval, &made, "update", &keywords, &nothing);
 }
 
-/* Stable, by keys that are known numbers or texts. */
-static int compare_keys(const ig_ts_value *a, const ig_ts_value *b) {
-    if (a->kind == IG_TS_STR && b->kind == IG_TS_STR) {
-        size_t size = a->as.str.size < b->as.str.size ? a->as.str.size : b->as.str.size;
-        int order = memcmp(a->as.str.data, b->as.str.data, size);
-        return order                             ? order
-               : a->as.str.size < b->as.str.size ? -1
-               : a->as.str.size > b->as.str.size ? 1
-                                                 : 0;
-    }
-    double x = a->kind == IG_TS_FLOAT ? a->as.f : (double)a->as.i;
-    double y = b->kind == IG_TS_FLOAT ? b->as.f : (double)b->as.i;
-    return x < y ? -1 : x > y ? 1 : 0;
-}
-
-static bool can_sort(const ig_ts_value *a, const ig_ts_value *b) {
-    bool is_number = (a->kind == IG_TS_INT || a->kind == IG_TS_FLOAT) &&
-                     (b->kind == IG_TS_INT || b->kind == IG_TS_FLOAT) &&
-                     a->form == IG_TS_KNOWN && b->form == IG_TS_KNOWN;
-    return is_number || (a->kind == IG_TS_STR && b->kind == IG_TS_STR);
-}
-
 HOOK(hook_sorted) {
     ig_ts_list *items;
     const ig_ts_value *key = ig_python_argument(a, UINT32_MAX, "key");
     const ig_ts_value *reverse = ig_python_argument(a, UINT32_MAX, "reverse");
-    int sign = reverse && reverse->as.b ? -1 : 1;
     IG_TRY(items_of(eval, a, 0, &items));
-    ig_ts_value *keys = IG_NEW_ARRAY(eval->arena, ig_ts_value, items->count + 1);
-    for (size_t i = 0; i < items->count; i++) {
-        ig_ts_value item = items->items[i], k = item;
-        if (key && key->kind != IG_TS_NONE) {
-            IG_TRY(call_one(eval, key, &item, 1, &k));
+    ig_ts_value *keys = items->items;
+    if (key && key->kind != IG_TS_NONE) {
+        keys = IG_NEW_ARRAY(eval->arena, ig_ts_value, items->count + 1);
+        for (size_t i = 0; i < items->count; i++) {
+            IG_TRY(call_one(eval, key, &items->items[i], 1, &keys[i]));
         }
-        size_t at = i;
-        for (; at > 0; at--) {
-            IG_TRY(ig_ts_step(eval));
-            if (!can_sort(&keys[at - 1], &k)) {
-                return ig_ts_error(eval, IG_UNSUPPORTED,
-                                   "sorts what is neither known numbers nor texts");
-            }
-            if (sign * compare_keys(&keys[at - 1], &k) <= 0) {
-                break;
-            }
-            keys[at] = keys[at - 1];
-            items->items[at] = items->items[at - 1];
-        }
-        keys[at] = k;
-        items->items[at] = item;
     }
     *out = ig_ts_of_list(items);
-    return IG_OK;
+    return ig_ts_sort(eval, items->items, keys, items->count, reverse && reverse->as.b);
 }
 
 /* ---- numbers ---- */
@@ -535,14 +497,14 @@ static bool is_of_external(const ig_ts_value *value, const char *name) {
     return strncmp(name, "torch.nn.", 9) == 0 && dot && last && strcmp(dot, last) == 0;
 }
 
-static ig_status is_of(ig_ts_eval *eval, const ig_ts_value *value,
-                       const ig_ts_value *type, bool *out) {
+static ig_status is_of_type(ig_ts_eval *eval, const ig_ts_value *value,
+                            const ig_ts_value *type, bool *out) {
     const ig_python_thing *thing = ig_python_thing_of(type);
     const char *name = ig_python_external_name(type);
     *out = false;
     if (type->kind == IG_TS_TUPLE) {
         for (size_t i = 0; i < type->as.list->count && !*out; i++) {
-            IG_TRY(is_of(eval, value, &type->as.list->items[i], out));
+            IG_TRY(is_of_type(eval, value, &type->as.list->items[i], out));
         }
         return IG_OK;
     }
@@ -569,7 +531,7 @@ HOOK(hook_isinstance) {
     bool is_one;
     IG_TRY(need_arguments(eval, a, 2));
     IG_TRY(ig_ts_use(eval, &a->values[0]));
-    IG_TRY(is_of(eval, &a->values[0], &a->values[1], &is_one));
+    IG_TRY(is_of_type(eval, &a->values[0], &a->values[1], &is_one));
     *out = ig_ts_of_bool(is_one);
     return IG_OK;
 }

@@ -365,8 +365,8 @@ static ig_ts_frame *open_frame(ig_ts_eval *eval, const ig_python_thing *function
     return frame;
 }
 
-static ig_status run_body(ig_ts_eval *eval, const ig_python_thing *function,
-                          ig_ts_frame *frame, ig_ts_value *out) {
+static ig_status run_function(ig_ts_eval *eval, const ig_python_thing *function,
+                              ig_ts_frame *frame, ig_ts_value *out) {
     ig_ts_frame *caller = eval->frame;
     bool is_plain = !frame->is_dialect;
     eval->frame = frame;
@@ -409,7 +409,7 @@ static ig_status call_def(ig_ts_eval *eval, const ig_python_thing *function,
     IG_TRY(check_decorators(eval, function));
     ig_ts_frame *frame = open_frame(eval, function);
     IG_TRY(bind_parameters(eval, function, arguments, frame));
-    return run_body(eval, function, frame, out);
+    return run_function(eval, function, frame, out);
 }
 
 static ig_status call_native(ig_ts_eval *eval, const ig_python_thing *thing,

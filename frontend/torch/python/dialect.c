@@ -209,13 +209,13 @@ ig_status ig_dialect_call(ig_ts_eval *eval, const ig_ast *node, uint32_t names,
     bool is_attribute = function->kind == IG_AST_ATTRIBUTE;
     const char *dotted = ig_ast_dotted(function, eval->arena);
     bool is_bound = dotted && !is_attribute && ig_ts_name_get(eval->frame, dotted);
-    ig_special_hook special = dotted && !is_bound ? ig_special_of(dotted) : NULL;
+    const ig_special *special = dotted && !is_bound ? ig_special_of(dotted) : NULL;
     const char *name = dotted && is_attribute ? ig_dialect_operator(eval, dotted)
                                               : NULL;
     *out_done = true;
     *out = ig_ts_none();
     if (special) {
-        return special(eval, node, out);
+        return ig_special_call(eval, special, node, out);
     }
     if (name) {
         return call_operator(eval, name, node, names, out);

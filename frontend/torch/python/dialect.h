@@ -18,9 +18,15 @@ ig_status ig_dialect_with(ig_ts_eval *eval, const ig_ast *node);
 /* "aten::add" of "torch.add", "ns::x" of "ops.ns.x", else NULL. */
 const char *ig_dialect_operator(ig_ts_eval *eval, const char *dotted);
 /* Names that are called and are no variables: annotate, isinstance, int, fork … */
-typedef ig_status (*ig_special_hook)(ig_ts_eval *eval, const ig_ast *call,
-                                     ig_ts_value *out);
+typedef struct ig_special {
+    const char *name;
+    ig_status (*hook)(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out);
+    const char *op;    /* or the operator that it is, */
+    ig_ts_kind number; /* or the kind of numbers that it makes */
+} ig_special;
 /* NULL when `name` is none of them. */
-ig_special_hook ig_special_of(const char *name);
+const ig_special *ig_special_of(const char *name);
+ig_status ig_special_call(ig_ts_eval *eval, const ig_special *special,
+                          const ig_ast *call, ig_ts_value *out);
 
 #endif

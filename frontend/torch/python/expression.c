@@ -226,8 +226,8 @@ static ig_status choose_no(ig_ts_eval *eval, void *user) {
     return choose_side(eval, user, ((const choice *)user)->no);
 }
 
-static ig_status choose_value(ig_ts_eval *eval, const ig_ast *node, choice *c,
-                              const ig_ts_value *condition, ig_ts_value *out) {
+static ig_status choose_between(ig_ts_eval *eval, const ig_ast *node, choice *c,
+                                const ig_ts_value *condition, ig_ts_value *out) {
     c->name = ig_python_intern(eval, ig_arena_printf(eval->arena, "<%u>", node->id));
     ig_ts_name_set(eval, eval->frame, c->name, (ig_ts_value){ 0 });
     IG_TRY(ig_python_branch(eval, node, condition, choose_yes, choose_no, c));
@@ -246,7 +246,7 @@ static ig_status evaluate_conditional(ig_ts_eval *eval, const ig_ast *node,
             out);
     }
     choice c = { .yes = node->as.conditional.yes, .no = node->as.conditional.no };
-    return choose_value(eval, node, &c, &condition, out);
+    return choose_between(eval, node, &c, &condition, out);
 }
 
 /* `a and b`: a where that is false, else b. */
@@ -264,7 +264,7 @@ static ig_status evaluate_logical(ig_ts_eval *eval, const ig_ast *node,
     choice c = { .given = *out };
     c.yes = is_and ? node->as.binary.right : NULL;
     c.no = is_and ? NULL : node->as.binary.right;
-    return choose_value(eval, node, &c, &truth, out);
+    return choose_between(eval, node, &c, &truth, out);
 }
 
 /* Where only the truth counts, the two sides may be of different kinds. */
@@ -286,7 +286,7 @@ ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
     choice c = { .given = left, .wants_truth = true };
     c.yes = is_and ? right : NULL;
     c.no = is_and ? NULL : right;
-    return choose_value(eval, node, &c, &left, out);
+    return choose_between(eval, node, &c, &left, out);
 }
 
 /* ---- operators ---- */

@@ -28,6 +28,18 @@ typedef struct method_row {
     int flags;
 } method_row;
 
+/* ---- of lists ---- */
+
+/* sort(key=…, reverse=…), as sorted() does it. */
+static ig_status list_sort(const method_call *c) {
+    ig_ts_arguments given = ig_python_with_self(c->eval, *c->self, c->arguments);
+    ig_ts_value sorted;
+    IG_TRY(ig_python_builtin("builtins.sorted")(c->eval, &given, &sorted));
+    ig_ts_content content = ig_ts_content_of(IG_TS_HOLD_LIST, sorted.as.list);
+    ig_ts_set_content(c->eval, IG_TS_HOLD_LIST, c->self->as.list, &content);
+    return IG_OK;
+}
+
 /* ---- of tuples ---- */
 
 static ig_status tuple_as_dict(const method_call *c) {
@@ -151,6 +163,7 @@ static const method_row list_rows[] = {
     { "index", 1, 1, .hook = ig_ts_op_list_index },
     { "count", 1, 1, .hook = ig_ts_op_list_count },
     { "remove", 1, 1, .hook = ig_ts_op_list_remove },
+    { "sort", 0, 2, .run = list_sort },
     { 0 },
 };
 
@@ -214,7 +227,8 @@ static const method_row *rows_of(const ig_ts_value *self) {
     }
 }
 
-static ig_status run_hook(const method_call *c, const method_row *row, uint32_t count) {
+static ig_status call_hook(const method_call *c, const method_row *row,
+                           uint32_t count) {
     ig_ts_arguments given = ig_python_with_self(c->eval, *c->self, c->arguments);
     ig_ts_list *items;
     if (row->flags & TAKES_ITEMS) {
@@ -231,8 +245,8 @@ static ig_status run_hook(const method_call *c, const method_row *row, uint32_t 
     return IG_OK;
 }
 
-static ig_status run_row(const method_call *c, const method_row *rows,
-                         const char *name) {
+static ig_status call_row(const method_call *c, const method_row *rows,
+                          const char *name) {
     uint32_t count = c->arguments->positional + c->arguments->keywords;
     for (; rows->name && strcmp(rows->name, name) != 0; rows++) {
     }
@@ -248,7 +262,7 @@ static ig_status run_row(const method_call *c, const method_row *rows,
         IG_TRY(ig_ts_use(c->eval, &c->arguments->values[i]));
     }
     *c->out = ig_ts_none();
-    return rows->run ? rows->run(c) : run_hook(c, rows, count);
+    return rows->run ? rows->run(c) : call_hook(c, rows, count);
 }
 
 ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char *name,
@@ -261,7 +275,7 @@ ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char
         IG_TRY(ig_ts_open(eval, self));
     }
     if (rows) {
-        return run_row(&c, rows, name);
+        return call_row(&c, rows, name);
     }
     ig_ts_arguments with_self = ig_python_with_self(eval, *self, arguments);
     if (self->kind == IG_TS_STR) { /* "a,b".split(",") */

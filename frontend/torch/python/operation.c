@@ -15,7 +15,7 @@ static ig_ts_value as_python_has_it(ig_ts_value value) {
     return is_whole ? ig_ts_of_tuple(value.as.list) : value;
 }
 
-static ig_status give_results(ig_ts_eval *eval, const ig_ts_value *results,
+static ig_status pack_results(ig_ts_eval *eval, const ig_ts_value *results,
                               uint32_t count, ig_ts_value *out) {
     bool is_dialect = eval->frame->is_dialect;
     *out = !count       ? ig_ts_none()
@@ -44,7 +44,7 @@ ig_status ig_python_op_with(ig_ts_eval *eval, const char *name,
     }
     IG_TRY(ig_ts_call_op(eval, name, arguments, results, &count));
     assert(count <= IG_COUNT_OF(results) && "operators have a few results");
-    return give_results(eval, results, count, out);
+    return pack_results(eval, results, count, out);
 }
 
 ig_status ig_python_op(ig_ts_eval *eval, const char *name, const ig_ts_value *values,

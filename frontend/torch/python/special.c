@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static ig_status argument_at(ig_ts_eval *eval, const ig_ast *call, size_t index,
-                             ig_ts_value *out) {
+static ig_status read_argument(ig_ts_eval *eval, const ig_ast *call, size_t index,
+                               ig_ts_value *out) {
     if (index >= call->as.call.arguments.count) {
         return ig_ts_error(eval, IG_INVALID, "a call lacks argument %zu", index + 1);
     }
@@ -52,7 +52,7 @@ static ig_status special_annotate(ig_ts_eval *eval, const ig_ast *call,
                                   ig_ts_value *out) {
     const ig_script_type *type = NULL;
     IG_TRY(type_argument(eval, call, 0, &type));
-    IG_TRY(argument_at(eval, call, 1, out));
+    IG_TRY(read_argument(eval, call, 1, out));
     const ig_script_type *bare = ig_script_type_without_none(&eval->code->types, type);
     if (out->kind == IG_TS_TENSOR) {
         return annotate_tensor(eval, bare, out);
@@ -69,7 +69,7 @@ static ig_status special_annotate(ig_ts_eval *eval, const ig_ast *call,
 }
 
 static ig_status special_cast(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    return argument_at(eval, call, 1, out);
+    return read_argument(eval, call, 1, out);
 }
 
 static ig_status special_uninitialized(ig_ts_eval *eval, const ig_ast *call,
@@ -83,7 +83,7 @@ static ig_status special_uninitialized(ig_ts_eval *eval, const ig_ast *call,
 static ig_status special_isinstance(ig_ts_eval *eval, const ig_ast *call,
                                     ig_ts_value *out) {
     ig_ts_value value;
-    IG_TRY(argument_at(eval, call, 0, &value));
+    IG_TRY(read_argument(eval, call, 0, &value));
     IG_TRY(ig_ts_use(eval, &value));
     if (call->as.call.arguments.count < 2) {
         return ig_ts_error(eval, IG_INVALID, "isinstance lacks a type");
@@ -103,48 +103,7 @@ static ig_status special_isinstance(ig_ts_eval *eval, const ig_ast *call,
     return IG_OK;
 }
 
-/* ---- numbers ---- */
-
-static ig_status to_number(ig_ts_eval *eval, const ig_ast *call, ig_ts_kind kind,
-                           ig_ts_value *out) {
-    ig_ts_value value;
-    IG_TRY(argument_at(eval, call, 0, &value));
-    return ig_python_number(eval, kind, &value, out);
-}
-
-static ig_status special_int(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    return to_number(eval, call, IG_TS_INT, out);
-}
-static ig_status special_float(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    return to_number(eval, call, IG_TS_FLOAT, out);
-}
-static ig_status special_bool(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    return to_number(eval, call, IG_TS_BOOL, out);
-}
-
-/* Builtins that are operators under another name. */
-static ig_status as_operator(ig_ts_eval *eval, const ig_ast *call, const char *name,
-                             ig_ts_value *out) {
-    size_t count = call->as.call.arguments.count;
-    ig_ts_value *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        IG_TRY(argument_at(eval, call, i, &values[i]));
-    }
-    ig_ts_arguments arguments = { .values = values, .positional = (uint32_t)count };
-    return ig_python_op_with(eval, name, &arguments, out);
-}
-
-static ig_status special_str(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    return as_operator(eval, call, "aten::str", out);
-}
-static ig_status special_sorted(ig_ts_eval *eval, const ig_ast *call,
-                                ig_ts_value *out) {
-    return as_operator(eval, call, "aten::sorted", out);
-}
-static ig_status special_complex(ig_ts_eval *eval, const ig_ast *call,
-                                 ig_ts_value *out) {
-    return as_operator(eval, call, "aten::Complex", out);
-}
+/* ---- others ---- */
 
 /* Text for people: nothing that the model computes. */
 static ig_status special_print(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
@@ -159,8 +118,8 @@ static ig_status special_print(ig_ts_eval *eval, const ig_ast *call, ig_ts_value
 static ig_status special_getattr(ig_ts_eval *eval, const ig_ast *call,
                                  ig_ts_value *out) {
     ig_ts_value object, name;
-    IG_TRY(argument_at(eval, call, 0, &object));
-    IG_TRY(argument_at(eval, call, 1, &name));
+    IG_TRY(read_argument(eval, call, 0, &object));
+    IG_TRY(read_argument(eval, call, 1, &name));
     if (name.kind != IG_TS_STR) {
         return ig_ts_error(eval, IG_INVALID, "getattr takes the name of an attribute");
     }
@@ -170,7 +129,7 @@ static ig_status special_getattr(ig_ts_eval *eval, const ig_ast *call,
 
 static ig_status special_device(ig_ts_eval *eval, const ig_ast *call,
                                 ig_ts_value *out) {
-    IG_TRY(argument_at(eval, call, 0, out));
+    IG_TRY(read_argument(eval, call, 0, out));
     if (out->kind == IG_TS_STR) {
         out->kind = IG_TS_DEVICE;
     }
@@ -182,7 +141,7 @@ static ig_status special_device(ig_ts_eval *eval, const ig_ast *call,
 /* A forked function is run at once: what it gives is all that can be seen of it. */
 static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
     ig_ts_value function, value;
-    IG_TRY(argument_at(eval, call, 0, &function));
+    IG_TRY(read_argument(eval, call, 0, &function));
     if (function.kind != IG_TS_FUNCTION) {
         return ig_ts_error(eval, IG_INVALID, "forks %s", ig_ts_kind_name(&function));
     }
@@ -190,7 +149,7 @@ static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
     ig_ts_arguments arguments = { .positional = (uint32_t)count };
     arguments.values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1);
     for (size_t i = 0; i < count; i++) {
-        IG_TRY(argument_at(eval, call, i + 1, &arguments.values[i]));
+        IG_TRY(read_argument(eval, call, i + 1, &arguments.values[i]));
     }
     IG_TRY(ig_python_call(eval, &function, &arguments, &value));
     ig_ts_function *future = IG_NEW(eval->arena, ig_ts_function);
@@ -201,7 +160,7 @@ static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
 }
 
 static ig_status special_wait(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
-    IG_TRY(argument_at(eval, call, 0, out));
+    IG_TRY(read_argument(eval, call, 0, out));
     IG_TRY(ig_ts_use(eval, out));
     if (out->kind != IG_TS_FUNCTION || !out->as.function->is_done) {
         return ig_ts_error(eval, IG_INVALID, "waits for %s", ig_ts_kind_name(out));
@@ -212,34 +171,45 @@ static ig_status special_wait(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
 
 /* ---- the table ---- */
 
-ig_special_hook ig_special_of(const char *name) {
-    static const struct {
-        const char *name;
-        ig_special_hook hook;
-    } specials[] = {
-        { "annotate", special_annotate },
-        { "unchecked_cast", special_cast },
-        { "uninitialized", special_uninitialized },
-        { "isinstance", special_isinstance },
-        { "int", special_int },
-        { "float", special_float },
-        { "bool", special_bool },
-        { "str", special_str },
-        { "complex", special_complex },
-        { "sorted", special_sorted },
-        { "print", special_print },
-        { "getattr", special_getattr },
-        { "torch.device", special_device },
-        { "fork", special_fork },
-        { "awaitable", special_fork },
-        { "torch.wait", special_wait },
-        { "torch.awaitable_wait", special_wait },
-        { "ops.prim.awaitable_wait", special_wait },
+const ig_special *ig_special_of(const char *name) {
+    static const ig_special specials[] = {
+        { "annotate", .hook = special_annotate },
+        { "unchecked_cast", .hook = special_cast },
+        { "uninitialized", .hook = special_uninitialized },
+        { "isinstance", .hook = special_isinstance },
+        { "int", .number = IG_TS_INT },
+        { "float", .number = IG_TS_FLOAT },
+        { "bool", .number = IG_TS_BOOL },
+        { "str", .op = "aten::str" },
+        { "complex", .op = "aten::Complex" },
+        { "sorted", .op = "aten::sorted" },
+        { "print", .hook = special_print },
+        { "getattr", .hook = special_getattr },
+        { "torch.device", .hook = special_device },
+        { "fork", .hook = special_fork },
+        { "awaitable", .hook = special_fork },
+        { "torch.wait", .hook = special_wait },
+        { "torch.awaitable_wait", .hook = special_wait },
+        { "ops.prim.awaitable_wait", .hook = special_wait },
     };
     for (size_t i = 0; i < IG_COUNT_OF(specials); i++) {
         if (strcmp(specials[i].name, name) == 0) {
-            return specials[i].hook;
+            return &specials[i];
         }
     }
     return NULL;
+}
+
+ig_status ig_special_call(ig_ts_eval *eval, const ig_special *special,
+                          const ig_ast *call, ig_ts_value *out) {
+    ig_ts_arguments arguments;
+    if (special->hook) {
+        return special->hook(eval, call, out);
+    }
+    if (special->op) {
+        IG_TRY(ig_python_read_arguments(eval, call, &arguments));
+        return ig_python_op_with(eval, special->op, &arguments, out);
+    }
+    IG_TRY(read_argument(eval, call, 0, out));
+    return ig_python_number(eval, special->number, out, out);
 }

@@ -212,24 +212,25 @@ ig_status ig_python_run_rest(ig_ts_eval *eval, const ig_python_rest *rest) {
 
 /* ---- exceptions ---- */
 
-static ig_status run_raise(ig_ts_eval *eval, const ig_ast *node) {
-    const ig_ast *what = node->as.pair.first;
-    const ig_ast *text = what && what->kind == IG_AST_CALL &&
-                                 what->as.call.arguments.count
-                             ? what->as.call.arguments.items[0]
-                             : NULL;
-    const ig_ast *class = what && what->kind == IG_AST_CALL ? what->as.call.function
-                                                            : what;
-    const char *name = class ? ig_ast_dotted(class, eval->arena) : NULL;
+/* "name: text", as far as the text stands in the source. */
+static ig_status raise_with(ig_ts_eval *eval, const char *name, const ig_ast *text) {
     bool is_text = text &&
                    (text->kind == IG_AST_STRING || text->kind == IG_AST_FORMATTED);
     ig_str words = is_text ? text->as.text : IG_STR("");
-    return ig_ts_raise(
-        eval,
-        ig_module_string(eval->module,
-                         ig_str_of(ig_arena_printf(
-                             eval->arena, "%s%s%.*s", name ? name : "an exception",
-                             words.size ? ": " : "", IG_STR_ARG(words)))));
+    const char *whole = ig_arena_printf(eval->arena, "%s%s%.*s", name,
+                                        words.size ? ": " : "", IG_STR_ARG(words));
+    return ig_ts_raise(eval, ig_module_string(eval->module, ig_str_of(whole)));
+}
+
+static ig_status run_raise(ig_ts_eval *eval, const ig_ast *node) {
+    const ig_ast *what = node->as.pair.first;
+    bool is_call = what && what->kind == IG_AST_CALL;
+    const ig_ast_list none = { 0 };
+    const ig_ast_list *arguments = is_call ? &what->as.call.arguments : &none;
+    const ig_ast *class = is_call ? what->as.call.function : what;
+    const char *name = class ? ig_ast_dotted(class, eval->arena) : NULL;
+    return raise_with(eval, name ? name : "an exception",
+                      arguments->count ? arguments->items[0] : NULL);
 }
 
 static ig_status assert_holds(ig_ts_eval *eval, void *user) {
@@ -239,13 +240,7 @@ static ig_status assert_holds(ig_ts_eval *eval, void *user) {
 }
 
 static ig_status assert_fails(ig_ts_eval *eval, void *user) {
-    const ig_ast *text = ((const ig_ast *)user)->as.pair.second;
-    bool is_text = text &&
-                   (text->kind == IG_AST_STRING || text->kind == IG_AST_FORMATTED);
-    ig_str words = is_text ? text->as.text : IG_STR("");
-    const char *whole = ig_arena_printf(eval->arena, "AssertionError%s%.*s",
-                                        words.size ? ": " : "", IG_STR_ARG(words));
-    return ig_ts_raise(eval, ig_module_string(eval->module, ig_str_of(whole)));
+    return raise_with(eval, "AssertionError", ((const ig_ast *)user)->as.pair.second);
 }
 
 static ig_status run_assert(ig_ts_eval *eval, const ig_ast *node) {

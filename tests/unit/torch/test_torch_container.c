@@ -140,6 +140,14 @@ END_TEST
 
 TEST(items_of_lists_are_found_and_taken) {
     static const face_row rows[] = {
+        { "a = [3, 1, 2]\ntorch.sort(a, True)\na",
+          "a = [3, 1, 2]\na.sort(reverse=True)\na",
+          { 3, 2, 1 },
+          3 },
+        { "a = [3, 1, 2]\ntorch.sorted(a)",
+          "a = [3, 1, 2]\na.sort(key=lambda v: v % 3)\na[1:] + a[:1]",
+          { 1, 2, 3 },
+          3 },
         { "a = [4, 5, 4]\n[torch.index(a, 5), torch.count(a, 4)]",
           "a = [4, 5, 4]\n[a.index(5), a.count(4)]",
           { 1, 2 },
