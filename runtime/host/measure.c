@@ -123,7 +123,11 @@ bool ig_host_expand_bounds(const ig_host_call *call) {
     for (int64_t d = 0; d < to; d++) { /* from the last axis on */
         int64_t own = d < rank ? values_of(call, 1)[rank - 1 - d] : 1;
         int64_t other = d < entries ? values_of(call, 2)[entries - 1 - d] : 1;
-        if (other < 0 || (own != other && own != 1 && other != 1)) {
+        if (other < 0) {
+            return ig_host_refuse(call, "extent %lld of the shape is %lld",
+                                  (long long)(entries - 1 - d), (long long)other);
+        }
+        if (own != other && own != 1 && other != 1) {
             return ig_host_refuse(call, "an extent of %lld does not broadcast to %lld",
                                   (long long)own, (long long)other);
         }

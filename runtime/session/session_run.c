@@ -14,6 +14,7 @@
 #include "runtime/host/float_env.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <time.h>
 
 static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end);
@@ -254,7 +255,15 @@ static ig_status run_loop(ig_session *session, uint32_t number) {
 }
 
 static ig_status run_guard(ig_session *session, uint32_t number) {
-    return ig_session_check_guard(session, session->plan->steps[number].index);
+    ig_status status =
+        ig_session_check_guard(session, session->plan->steps[number].index);
+    if (status != IG_OK && session->plan->steps[number].source.size > 0) {
+        char where[IG_WHERE_BYTES], said[IG_ERROR_BYTES];
+        (void)snprintf(said, sizeof said, "%s", session->error);
+        return ig_message_set(&session->message, status, "%s: %s",
+                              ig_session_where(session, number, where), said);
+    }
+    return status;
 }
 
 /* ---- data ---- */

@@ -82,6 +82,18 @@ check "and by default one of what a run may grow" 5 "--limit late_bytes=N" \
     "$ingot" run "$tmp/grow.ig" --input 'x=f32[4]=1' --input n=60
 check "which can be raised" 0 "f32[33554432]" \
     "$ingot" run "$tmp/grow.ig" --input 'x=f32[4]=1' --input n=23 --limit late_bytes=1000000000
+cat >"$tmp/largest.ig" <<'END'
+module @largest {
+  graph @main(%x: f32[4], %k: i64[]) -> (f32[K] "y") {
+    %0, %1 = topk %x, %k {axis = 0} : f32[K], i64[K]
+    ret %0
+  }
+}
+END
+check "what is checked in the run names the op that asks" 3 \
+    "largest.ig: line 3: topk is asked for more elements than there are (5 is not at" \
+    "$ingot" run "$tmp/largest.ig" --input 'x=f32[4]=1' --input k=5
+
 cat >"$tmp/collect.ig" <<'END'
 module @collect {
   symbol N {min = 1}

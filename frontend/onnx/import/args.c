@@ -82,6 +82,12 @@ ig_value *ig_onnx_scalar_input(const ig_onnx_node *node, uint32_t index) {
     return ig_expr_reshape(node->e, require_input(node, index), 0, NULL);
 }
 
+ig_value *ig_onnx_index_among(const ig_onnx_node *node, ig_value *index, ig_dim count) {
+    return ig_expr_gather(node->e, ig_expr_iota(node->e, IG_DT_i64, count),
+                          ig_expr_cast(node->e, index, IG_DT_i64), 0,
+                          IG_NEGATIVE_error);
+}
+
 ig_value *ig_onnx_count_input(const ig_onnx_node *node, uint32_t index) {
     return ig_expr_cast(node->e, ig_onnx_scalar_input(node, index), IG_DT_i64);
 }

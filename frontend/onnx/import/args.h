@@ -43,6 +43,9 @@ ig_value *ig_onnx_list_input(const ig_onnx_node *node, uint32_t index, ig_dim co
 ig_value *ig_onnx_scalar_input(const ig_onnx_node *node, uint32_t index);
 /* The same as i64. */
 ig_value *ig_onnx_count_input(const ig_onnx_node *node, uint32_t index);
+/* Integers as i64, each of 0 .. count - 1: the run refuses others, by the name of where
+ * they stand, before anything is computed from them. */
+ig_value *ig_onnx_index_among(const ig_onnx_node *node, ig_value *index, ig_dim count);
 /* Is the input a constant, or shape arithmetic that is understood? */
 bool ig_onnx_is_known(const ig_onnx_node *node, uint32_t index);
 /* The shape that an integer vector holds, as far as it is known. */

@@ -48,6 +48,35 @@ TEST(space_to_depth_keeps_channels_together) {
 }
 END_TEST
 
+static void scatter_rows(int64_t first) {
+    const int64_t two[] = { 2, 2 };
+    Onnx__NodeProto *node = begin(24, "TensorScatter", "x,fresh,first", "y");
+    onnx_attr_i(&model, node, "axis", 1);
+    onnx_initializer(&model, onnx_tensor(&model, "fresh", ONNX_F32, 2, two,
+                                         FLOATS(7, 8, 9, 6)));
+    onnx_ints(&model, "first", 2, INTS(0, first));
+}
+
+TEST(rows_are_scattered_into_the_cache_alone) {
+    scatter_rows(1);
+    expect("y", 0, 2, 2, INTS(2, 3), FLOATS(7, 8, 2, 3, 9, 6));
+    end();
+    scatter_rows(2); /* of which the last would lie behind the end */
+    expect_stop("y", 2, "index 2 at position 1 is out of range: the axis has 2");
+    end();
+}
+END_TEST
+
+TEST(lengths_of_reversed_sequences_are_within_them) {
+    begin(11, "ReverseSequence", "x,lengths", "y");
+    onnx_ints(&model, "lengths", 3, INTS(1, -1, 2));
+    expect_stop("y", 2, "index -1 at position 1");
+    end();
+}
+END_TEST
+
 UNIT_SUITE(onnx_newest, attention_sees_a_window,
+           rows_are_scattered_into_the_cache_alone,
+           lengths_of_reversed_sequences_are_within_them,
            modulo_of_floats_has_the_sign_of_the_divisor_since_28,
            space_to_depth_keeps_channels_together)

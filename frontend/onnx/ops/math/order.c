@@ -144,10 +144,11 @@ ig_status ig_onnx_import_reverse_sequence(ig_onnx_node *node) {
             (long long)time, (long long)batch, rank);
     }
     ig_onnx_guard_extents(node, 0, (uint32_t)batch, 1, 0);
-    lengths = ig_expr_along(e, ig_expr_cast(e, lengths, IG_DT_i64), (uint32_t)batch,
-                            rank);
-    ig_value *at = ig_expr_axis_iota(e, rank, (uint32_t)time,
-                                     ig_onnx_extent(e, x, (uint32_t)time));
+    ig_dim steps = ig_onnx_extent(e, x, (uint32_t)time);
+    lengths = ig_onnx_index_among(node, lengths,
+                                  ig_dim_add(e->module, steps, ig_dim_of(1)));
+    lengths = ig_expr_along(e, lengths, (uint32_t)batch, rank);
+    ig_value *at = ig_expr_axis_iota(e, rank, (uint32_t)time, steps);
     ig_value *turned = ig_build_sub(e, ig_expr_with(e, IG_OP_sub, lengths, 1), at);
     ig_value *from = ig_build_where(e, ig_build_lt(e, at, lengths), turned, at);
     from = ig_expr_expand(e, from, rank, x->type->dims);

@@ -210,7 +210,8 @@ ig_status ig_onnx_import_roi_align(ig_onnx_node *node) {
     r.bins[1] = ig_dim_of(ig_onnx_attr_between(node, "output_width", 1, 1, INT32_MAX));
     IG_TRY(node->e->status);
     ig_onnx_guard_extents(node, 1, 0, 2, 0);
-    r.image = ig_expr_cast(node->e, image, IG_DT_i64);
+    r.image = ig_onnx_index_among(node, image,
+                                  ig_onnx_extent(node->e, node->inputs[0], 0));
     r.is_max = mode == 1;
     for (uint32_t axis = 0; axis < 2; axis++) {
         read_axis(&r, axis, is_shifted ? 0.5 : 0, node->inputs[1]);
@@ -292,7 +293,8 @@ ig_status ig_onnx_import_max_roi_pool(ig_onnx_node *node) {
         }
         r.bins[i] = ig_dim_of(shape.items[i]);
     }
-    r.image = ig_expr_cast(node->e, read_column(&r, node->inputs[1], 0), IG_DT_i64);
+    r.image = ig_onnx_index_among(node, read_column(&r, node->inputs[1], 0),
+                                  ig_onnx_extent(node->e, node->inputs[0], 0));
     for (uint32_t axis = 0; axis < 2; axis++) {
         read_pool_axis(&r, axis, node->inputs[1]);
     }
