@@ -229,5 +229,37 @@ case("scans_that_a_loop_in_a_loop_makes", 13, "int64[A] n -> int64[B] y",
      }>""",
      [i64(3, 1, 5)], [i64(2)], [i64(20, 1, 2, 2)])
 
+# ---- strings that are moved ----
+
+def texts(*items):
+    return np.array(items, dtype=object)
+
+
+TEXTS = texts(["a", "bb", ""], ["d", "ee", "a"])
+case("where_of_strings", 13, "bool[A, 1] c, string[A, B] a, string[B] b -> string[A, B] y",
+     "y = Where(c, a, b)", [np.array([[True], [False]]), TEXTS, texts("x", "y", "z")],
+     by_hand=[texts(["a", "bb", ""], ["x", "y", "z"])])
+case("scattered_strings", 16,
+     "string[A, B] x, int64[C, D] i, string[C, D] u -> string[A, B] y, string[A, B] z",
+     """y = ScatterElements<axis = 1>(x, i, u)
+     n = Constant<value = int64[1, 1] {-1}>()
+     z = ScatterND(y, n, u)""",
+     [TEXTS, np.array([[0, -1, 1]]), texts(["p", "q", ""])],
+     by_hand=[texts(["p", "", "q"], ["d", "ee", "a"]), texts(["p", "", "q"], ["p", "q", ""])])
+case("one_hot_strings", 13, "int64[A] i, string[2] v -> string[A, C] y",
+     """d = Constant<value = int64 {3}>()
+     y = OneHot(i, d, v)""",
+     [i64(0, 2, -1, 7), texts("no", "yes")],
+     by_hand=[texts(["yes", "no", "no"], ["no", "no", "yes"], ["no", "no", "yes"],
+                    ["no", "no", "no"])])
+for mode, ends in (("constant", ("", "")), ("edge", ("a", "d"))):
+    case(f"padded_strings_{mode}", 19, "string[A, B] x -> string[A, D] y",
+         f"""p = Constant<value_ints = [0, 1, 0, 0]>()
+         y = Pad<mode = "{mode}">(x, p)""",
+         [TEXTS], by_hand=[np.insert(TEXTS, 0, ends, axis=1)])
+case("reversed_strings", 10, "string[A, B] x, int64[B] n -> string[A, B] y",
+     "y = ReverseSequence(x, n)", [TEXTS, i64(2, 1, 2)],
+     by_hand=[texts(["d", "bb", "a"], ["a", "ee", ""])])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "reported.tar.xz"])

@@ -1,6 +1,6 @@
 /* The way of a node: inputs by name, the row's import function, outputs by name.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/import.h"
+#include "frontend/onnx/import/places.h"
 
 enum { POLL_NODES = 1024, NAMES_LIMIT = 65535 };
 
@@ -219,7 +219,8 @@ static ig_status import_node(ig_onnx_node *node) {
     }
     IG_TRY(check_references(node));
     IG_TRY(check_inputs(node));
-    ig_expr_note(&e, node->row->import(node));
+    ig_expr_note(&e, ig_onnx_moves_texts(node) ? ig_onnx_import_texts_by_place(node)
+                                               : node->row->import(node));
     IG_TRY(e.status);
     return check_outputs(node);
 }
