@@ -259,6 +259,7 @@ static void clone_graph(cloner *c, const ig_graph *from) {
     to->signature = ig_signature_copy(from->signature, &c->to->arena);
     to->states = clone_names(c->to, from->states, from->state_count);
     to->state_count = from->state_count;
+    to->opened_count = from->opened_count;
     c->graph = to;
     clone_block(c, &from->body, &to->body);
 }

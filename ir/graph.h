@@ -145,6 +145,8 @@ struct ig_graph {
      * after it; states[i] is the weight that holds what the i-th begins with. */
     const char *const *states;
     uint32_t state_count;
+    /* Weights that the caller gives: the last arguments in front of states. */
+    uint32_t opened_count;
     uint32_t value_count, op_count; /* bounds of the dense ids */
     ig_map heads;                   /* private: weight name -> its op at the head */
     ig_op *last_head;               /* private: where the next one goes; may be stale */
@@ -262,6 +264,8 @@ bool ig_op_is_before(const ig_op *a, const ig_op *b); /* same block; linear */
 bool ig_value_is_outside(const ig_value *value, const ig_block *block);
 const ig_location *ig_op_location(const ig_op *op);
 ig_module *ig_op_module(const ig_op *op);
+/* Is it an opened weight of the graph? */
+bool ig_graph_is_opened(const ig_graph *graph, const ig_value *value);
 uint64_t ig_graph_hash(const ig_graph *graph); /* structural: ids and names ignored */
 
 /* ---- attributes by slot: IG_<op>_<attr> of ir/ops.h ---- */

@@ -68,6 +68,13 @@ const ig_location *ig_op_location(const ig_op *op) {
     return &module->locations.items[loc];
 }
 
+bool ig_graph_is_opened(const ig_graph *graph, const ig_value *value) {
+    assert(graph->body.arg_count >= graph->state_count && "verified: states come last");
+    uint32_t end = graph->body.arg_count - graph->state_count;
+    return !value->def && value->block == &graph->body && value->index < end &&
+           value->index >= end - graph->opened_count;
+}
+
 ig_module *ig_op_module(const ig_op *op) {
     assert(op->block && "a detached op belongs to no module");
     return op->block->graph->module;

@@ -344,6 +344,32 @@ static void add_loop(plan *p, const ig_op *const *at) {
     p->w->steps.items[number].body_count = count;
 }
 
+/* The opened weights that the body reads. */
+static void add_prepared_from(plan *p, const ig_op *prepare, ig_plan_step *step) {
+    ig_map known;
+    ig_map_init(&known, p->arena);
+    step->operands.first = (uint32_t)p->w->operands.count;
+    for (const ig_op *op = prepare->bodies[0]->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->operand_count && op->code == IG_OP_launch; i++) {
+            ig_value *root = ig_part_root(op->operands[i].value);
+            if (!root->def && !ig_map_get_id(&known, IG_MAP_PTR(root))) {
+                ig_map_set_id(&known, IG_MAP_PTR(root), root);
+                add_operand(p, root, ig_dim_of(0), NULL, 0);
+                step->operands.count++;
+            }
+        }
+    }
+}
+
+static void add_prepare(plan *p, const ig_op *const *at) {
+    size_t number = p->w->steps.count;
+    ig_plan_step step = new_step(p, IG_STEP_prepare, "prepare", at[0]);
+    add_prepared_from(p, at[0], &step);
+    push_step(p, &step);
+    uint32_t count = add_body(p, at, 0);
+    p->w->steps.items[number].body_count = count;
+}
+
 static void add_rows(plan *p, const ig_op *const *at) {
     assert(ig_dim_is(p->rows, 0) && "rows do not nest");
     const ig_op *op = at[0];
@@ -397,11 +423,12 @@ static void widen_lives(plan *p) {
 typedef void (*add_fn)(plan *p, const ig_op *const *at);
 
 static const add_fn steps[IG_OP_COUNT] = {
-    [IG_OP_launch] = add_launch, [IG_OP_host] = add_host,
-    [IG_OP_bind] = add_bind,     [IG_OP_let] = add_let,
-    [IG_OP_guard] = add_guard,   [IG_OP_store_dims] = add_store,
-    [IG_OP_if] = add_if,         [IG_OP_loop] = add_loop,
-    [IG_OP_rows] = add_rows,     [IG_OP_commit] = add_commit,
+    [IG_OP_launch] = add_launch,   [IG_OP_host] = add_host,
+    [IG_OP_bind] = add_bind,       [IG_OP_let] = add_let,
+    [IG_OP_guard] = add_guard,     [IG_OP_store_dims] = add_store,
+    [IG_OP_if] = add_if,           [IG_OP_loop] = add_loop,
+    [IG_OP_rows] = add_rows,       [IG_OP_commit] = add_commit,
+    [IG_OP_prepare] = add_prepare,
 };
 
 static const ig_op *next_step(const ig_op *op) {

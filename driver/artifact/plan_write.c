@@ -311,6 +311,7 @@ static ig_status add_ports(plan *p) {
         IG_TRY(check_port(p, value, name));
         ig_plan_port port = port_of(p, value, name);
         if (is_input) {
+            port.flags = ig_graph_is_opened(p->graph, value) ? IG_PORT_WEIGHT : 0;
             IG_PUSH(p->w->arena, &p->w->inputs, port);
         } else {
             port.in_place_of = in_place_of(ret, index);
@@ -358,6 +359,26 @@ static ig_status check_depth(plan *p, const ig_op *op, uint32_t depth) {
         IG_STEP_DEPTH);
 }
 
+static bool is_used_in(const ig_value *value, ig_opcode code) {
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        const ig_op *parent = use->user->block->parent;
+        if ((parent && parent->code == code) ||
+            (use->user->code == IG_OP_view && is_used_in(use->user->results, code))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where an alloc stands: what is prepared is kept where it is read outside, too. */
+static uint32_t space_of(const ig_op *alloc) {
+    const ig_op *parent = alloc->block->parent;
+    if (!parent && is_used_in(alloc->results, IG_OP_prepare)) {
+        return IG_SPACE_KEPT;
+    }
+    return parent && parent->code == IG_OP_rows ? IG_SPACE_WORKER : IG_SPACE_ARENA;
+}
+
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static ig_status add_declarations(plan *p, const ig_block *block, uint32_t depth) {
     for (const ig_op *op = block->first; op; op = op->next) {
@@ -371,11 +392,8 @@ static ig_status add_declarations(plan *p, const ig_block *block, uint32_t depth
         bool is_output = op->result_count &&
                          ig_map_get_id(&p->buffer_of, IG_MAP_PTR(op->results));
         if (op->code == IG_OP_alloc && !is_output) {
-            bool is_of_rows = block->parent && block->parent->code == IG_OP_rows;
             add_buffer(p, op->results,
-                       (ig_plan_buffer){ .space = is_of_rows ? IG_SPACE_WORKER
-                                                             : IG_SPACE_ARENA,
-                                         .index = IG_NONE });
+                       (ig_plan_buffer){ .space = space_of(op), .index = IG_NONE });
         }
         if (op->body_count > 0) {
             IG_TRY(check_depth(p, op, inside));
@@ -387,12 +405,16 @@ static ig_status add_declarations(plan *p, const ig_block *block, uint32_t depth
     return IG_OK;
 }
 
-/* Buffers that no step touches live nowhere. */
+/* Buffers that no step touches live nowhere, what is kept everywhere. */
 static void close_lives(plan *p) {
     for (size_t i = 0; i < p->w->buffers.count; i++) {
         ig_plan_buffer *buffer = &p->w->buffers.items[i];
         if (buffer->first == UINT32_MAX) {
             buffer->first = buffer->last = 0;
+        }
+        if (buffer->space == IG_SPACE_KEPT) {
+            buffer->first = 0;
+            buffer->last = (uint32_t)p->w->steps.count - 1;
         }
         assert(buffer->first <= buffer->last && "a life begins before it ends");
     }

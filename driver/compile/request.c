@@ -35,6 +35,7 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     }
     put_text(out, "entry", import->entry);
     put_text(out, "resource", import->resource);
+    put_text(out, "open_weights", import->open_weights);
     put_number(out, "rowwise_mean", import->rowwise_mean);
     put_text(out, "target", compile->target);
     put_text(out, "passes", compile->passes);
@@ -111,6 +112,7 @@ static const struct {
     { "artifact", AT(artifact) },
     { "entry", AT(import.entry) },
     { "resource", AT(import.resource) },
+    { "open_weights", AT(import.open_weights) },
     { "target", AT(compile.target) },
     { "passes", AT(compile.passes) },
     { "emit", AT(compile.emit) },

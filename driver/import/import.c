@@ -326,9 +326,12 @@ static ig_status read_model(import_call *call) {
     if (format->read != read_text) {
         IG_TRY(check_module(call));
     }
-    return call->options.checkpoint
-               ? ig_checkpoint_give(call->module, call->options.checkpoint)
-               : IG_OK;
+    if (call->options.checkpoint) {
+        IG_TRY(ig_checkpoint_give(call->module, call->options.checkpoint));
+    }
+    ig_pass_options passes = { .open_weights = call->options.open_weights };
+    return passes.open_weights ? ig_run_passes(call->module, &passes, "open_weights")
+                               : IG_OK;
 }
 
 static ig_status import_file(void *arguments) {

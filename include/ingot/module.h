@@ -38,6 +38,10 @@ typedef struct ig_import_options {
                                 * where the file says no rank): not to be compiled */
     const char *checkpoint; /* a folder of torch.distributed.checkpoint, whose tensors
                              * become the weights of their names; or NULL */
+    /* Weights that become inputs, behind the others, which the caller gives and may
+     * change from run to run (ig_port.is_weight): "NAME,NAME", or "all" that training
+     * changes; NULL: none. */
+    const char *open_weights;
 } ig_import_options;
 
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",

@@ -101,6 +101,7 @@ ig_status ig_parse_block(ig_parser *parser, ig_block *block); /* { statements } 
 typedef struct ig_arg_names {
     IG_VEC(const char *) users;  /* "" for none */
     IG_VEC(const char *) states; /* weights of the last arguments */
+    uint32_t opened_count;       /* of those in front of them */
 } ig_arg_names;
 
 /* (%name "user's name": type, …, %name: type = @weight); NULL: no states. */

@@ -84,6 +84,20 @@ static ig_status read_state(ig_parser *p, ig_arg_names *names) {
     return IG_OK;
 }
 
+/* "{opened}" behind an argument that is a weight; they are the last ones but states. */
+static ig_status read_opened(ig_parser *p, ig_arg_names *names) {
+    if (!names || (names->opened_count == 0 && !ig_parse_is(p, '{')) ||
+        ig_parse_is(p, '=')) {
+        return IG_OK;
+    }
+    IG_TRY(ig_parse_expect(p, '{', "'{opened}'"));
+    if (!ig_parse_accept_word(p, "opened")) {
+        return ig_parse_expected(p, "opened");
+    }
+    names->opened_count++;
+    return ig_parse_expect(p, '}', "'}'");
+}
+
 ig_status ig_parse_args(ig_parser *parser, ig_block *block, ig_arg_names *out_names) {
     IG_TRY(ig_parse_expect(parser, '(', "'('"));
     while (!ig_parse_is(parser, ')')) {
@@ -92,6 +106,7 @@ ig_status ig_parse_args(ig_parser *parser, ig_block *block, ig_arg_names *out_na
         if (out_names) {
             IG_PUSH(parser->arena, &out_names->users, user ? user : "");
         }
+        IG_TRY(read_opened(parser, out_names));
         IG_TRY(read_state(parser, out_names));
         if ((int64_t)block->arg_count > parser->context->limits.operand_count) {
             return ig_parse_error(parser, &parser->token, "too many arguments");
@@ -216,6 +231,7 @@ ig_status ig_parse_graph(ig_parser *parser) {
     graph->arg_names = names.users.items;
     graph->states = names.states.items;
     graph->state_count = (uint32_t)names.states.count;
+    graph->opened_count = names.opened_count;
     graph->result_names = results.has_names ? results.names.items : NULL;
     IG_TRY(ig_parse_block(parser, &graph->body));
     return check_results(parser, &results);

@@ -175,6 +175,10 @@ static void put_graph_args(ig_printer *p, const ig_graph *graph) {
         }
         const ig_value *arg = graph->body.args[i];
         put_arg(p, arg, graph->arg_names ? graph->arg_names[i] : NULL);
+        uint32_t behind = count - graph->state_count - i; /* wraps at states */
+        if (behind - 1 < graph->opened_count) {
+            ig_put(p->out, " {opened}");
+        }
         if (i + graph->state_count >= count) {
             ig_put(p->out, " = ");
             ig_print_item(p->out, graph->states[i + graph->state_count - count]);

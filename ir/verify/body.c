@@ -208,6 +208,13 @@ static void check_rows(ig_verifier *v, const ig_op *op) {
     }
 }
 
+static void check_prepare(ig_verifier *v, const ig_op *op) {
+    expect_yields(v, op, 0, 0);
+    if (op->block->parent) {
+        ig_verify_defect(v, op, "weights are prepared in the graph's own block");
+    }
+}
+
 static void check_for(ig_verifier *v, const ig_op *op) {
     uint32_t carried = op->operand_count - 3u;
     for (uint32_t i = 0; i < 3; i++) {
@@ -261,6 +268,7 @@ static const body_check checks[IG_OP_COUNT] = {
     [IG_OP_fused] = check_fused,
     [IG_OP_compute] = check_compute,
     [IG_OP_rows] = check_rows,
+    [IG_OP_prepare] = check_prepare,
     [IG_OP_for] = check_for,
     [IG_OP_seq_empty] = check_seq_empty,
     [IG_OP_opt_none] = check_opt_none,

@@ -104,6 +104,24 @@ static void check_in_place(ig_verifier *v, const ig_op *ret) {
     }
 }
 
+/* Opened weights are arguments of known extents, which no graph but an entry has. */
+static void check_opened(ig_verifier *v) {
+    const ig_graph *graph = v->graph;
+    uint32_t end = graph->body.arg_count - graph->state_count;
+    if (graph->opened_count > end || (graph->opened_count > 0 && !graph->is_entry)) {
+        ig_verify_defect(v, NULL, "%u opened weights, but fewer arguments of an entry",
+                         graph->opened_count);
+        return;
+    }
+    for (uint32_t i = end - graph->opened_count; i < end; i++) {
+        const ig_type *type = graph->body.args[i]->type;
+        if (type->kind != IG_TENSOR || !ig_type_is_static(type)) {
+            ig_verify_defect(v, NULL, "argument %u is %s, which is no opened weight's",
+                             i, ig_verify_type(v, type));
+        }
+    }
+}
+
 void ig_verify_entry(ig_verifier *verifier) {
     const ig_graph *graph = verifier->graph;
     const ig_op *ret = graph->body.last;
@@ -111,6 +129,7 @@ void ig_verify_entry(ig_verifier *verifier) {
     if (ret && ret->code == IG_OP_ret && states <= graph->body.arg_count &&
         states <= ret->operand_count) {
         check_in_place(verifier, ret);
+        check_opened(verifier);
     }
     if (!ret || ret->code != IG_OP_ret || (!states && !graph->signature)) {
         return;

@@ -19,6 +19,8 @@ typedef struct ig_pass_options {
     bool clamp_ids;          /* ids out of range are clamped instead of reported */
     bool lacks_f16c;         /* a level that shares the weights has no f16 conversion */
     bool has_vnni;           /* one of these has an instruction for dot4 */
+    const char *open_weights; /* names "a,b" that open_weights opens; NULL: all that
+                               * training changes */
 } ig_pass_options;
 
 /* Words of INGOT_DEBUG; "help" explains them. */

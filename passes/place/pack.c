@@ -118,6 +118,25 @@ static bool read_quantised(const ig_pass_run *run, const ig_op *op, matrix *out)
            out->n >= FEW_COLUMNS;
 }
 
+/* A weight that the caller may change: packed by the plan, once a change. */
+static bool read_opened(const ig_op *op, matrix *out) {
+    const ig_value *value = op->operands[1].value;
+    *out = (matrix){ .is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0 };
+    while (value->def && ig_pack_swaps_two(value->def)) {
+        out->is_transposed ^= true;
+        value = value->def->operands[0].value;
+    }
+    const ig_type *type = value->type;
+    if (!ig_graph_is_opened(op->block->graph, value) || type->rank != 2 ||
+        type->dtype != IG_DT_f32) {
+        return false;
+    }
+    set_extents(out, type);
+    out->computed = (ig_value *)value;
+    out->is_opened = true;
+    return out->n >= FEW_COLUMNS && out->k > 0;
+}
+
 static bool is_plain_product(const ig_op *op) {
     return op->operands[0].value->type->rank >= 1 &&
            !ig_attr_int(op, IG_matmul_transpose_a, 0);
@@ -423,10 +442,11 @@ static ig_value *make_zeros(ig_builder *b, const matrix *m) {
 
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
-    ig_weight *weight = make_packed(run, ig_op_module(op), m, true);
     ig_value *x = ig_pack_merge_rows(&b, op->operands[0].value);
     x = scale_by(&b, x, m->row_scale);
-    ig_value *panels = ig_make_weight(&b, weight);
+    ig_value *panels =
+        m->is_opened ? build_recipe(&b, m, true)
+                     : ig_make_weight(&b, make_packed(run, ig_op_module(op), m, true));
     ig_value *zeros = m->zeros ? make_zeros(&b, m) : NULL;
     ig_expr e = ig_expr_of(&b);
     x = ig_build_matmul_panels(&e, x, panels, zeros,
@@ -527,7 +547,7 @@ static void pack_product(packer *p, ig_op *op) {
         return;
     }
     if (!read_plain(run, op, &m) && !read_quantised(run, op, &m) &&
-        !read_computed(p, op, &m)) {
+        !read_computed(p, op, &m) && !read_opened(op, &m)) {
         if (can_merge(op)) {
             merge_batches(p, op);
         }

@@ -12,6 +12,7 @@ typedef struct ig_pack_matrix {
     bool is_transposed; /* stored [N, K] */
     bool is_narrow;     /* f16 or bf16 */
     bool is_widened;    /* by the recipe already */
+    bool is_opened;     /* `computed` is an argument of the graph itself */
     int64_t k, n;
     /* Of 8-bit integers: (weight - zeros) * row_scale * scale; each may be NULL. */
     ig_value *row_scale, *scale; /* K numbers; N or one */

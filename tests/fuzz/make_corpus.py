@@ -310,6 +310,7 @@ ARTIFACTS = {  # golden texts whose plans have each kind of step
     "late": "place/bufferise_late", "if": "place/bufferise_if",
     "loop": "place/bufferise_loop", "state": "place/bufferise_state",
     "host": "place/bufferise_shapes", "commit": "place/in_place/bufferise",
+    "prepare": "place/prepare/matrix",
 }
 
 

@@ -75,6 +75,7 @@ void slot_release_inputs(session_slot *slot) {
 int slot_run(session_slot *slot, const ig_view *inputs, size_t count) {
     ig_status status;
     memset(slot->outputs, 0, slot->output_count * sizeof *slot->outputs);
+    ig_session_weights_changed(slot->session); /* arrays may be freed since */
     Py_BEGIN_ALLOW_THREADS;
     status = ig_session_run(slot->session, inputs, count, slot->outputs,
                             slot->output_count);

@@ -233,6 +233,7 @@ static ig_status run_plan(meaning *m, uint32_t states) {
         memcpy(in[i].dims, tensor->dims, tensor->rank * sizeof *tensor->dims);
     }
     ig_session_reset(m->session);
+    ig_session_weights_changed(m->session); /* the same memory for other numbers */
     IG_TRY(ig_session_run(m->session, in, inputs, out, outputs));
     for (uint32_t i = 0; i < outputs; i++) {
         m->got[i] = m->expected[i];

@@ -24,9 +24,10 @@ typedef struct text_list {
 typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
-        *symbol, *entry, *plugin, *resource, *fix, *sort, *trace, *folded, *html,
-        *kernels, *topology, *constraints, *sample, *checkpoint, *model_file, *compat,
-        *svg, *plan, *shard, *profile, *against, *check_command, *interpreter, *script;
+        *symbol, *entry, *open_weights, *plugin, *resource, *fix, *sort, *trace,
+        *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
+        *model_file, *compat, *svg, *plan, *shard, *profile, *against, *check_command,
+        *interpreter, *script;
     text_list inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
@@ -136,6 +137,10 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
 #define ROW_CHECKPOINT                       \
     TEXT("checkpoint", 0, checkpoint, "DIR", \
          "weights from a torch.distributed checkpoint")
+#define ROW_OPEN_WEIGHTS                              \
+    TEXT(                                             \
+        "open-weights", 0, open_weights, "NAMES|all", \
+        "make weights inputs that may change from run to run: a,b, or all parameters")
 #define ROWS_STORED                                                            \
     LIST("store", stores, "TABLE=URL",                                         \
          "where rows of a table lie, in place of what the artifact says; "     \

@@ -50,13 +50,14 @@ int artifact_name_check(const settings *given) {
 
 /* An option that would change what a model is compiled to, or NULL. */
 static const char *useless_option(const settings *given) {
-    return given->clamp_ids     ? "clamp-ids"
-           : given->torch_empty ? "torch-empty"
-           : given->sanitize    ? "sanitize"
-           : given->entry       ? "entry"
-           : given->resource    ? "resource"
-           : given->fix         ? "fix"
-                                : NULL;
+    return given->clamp_ids      ? "clamp-ids"
+           : given->torch_empty  ? "torch-empty"
+           : given->sanitize     ? "sanitize"
+           : given->entry        ? "entry"
+           : given->resource     ? "resource"
+           : given->open_weights ? "open-weights"
+           : given->fix          ? "fix"
+                                 : NULL;
 }
 
 /* "cpu:v3" is that level of an artifact, "cpu" (or nothing) its best. */
@@ -149,6 +150,7 @@ ig_import_options import_options(const settings *given) {
         .resource = given->resource,
         .rowwise_mean = fixes_rowwise_mean(given),
         .checkpoint = given->checkpoint,
+        .open_weights = given->open_weights,
     };
 }
 

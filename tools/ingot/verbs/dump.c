@@ -30,6 +30,7 @@ static const option_row dump_options[] = {
     ROW_RESOURCE,
     ROW_FIX,
     ROW_CHECKPOINT,
+    ROW_OPEN_WEIGHTS,
     ROWS_COMPILE,
     ROW_ISOLATE,
     ROW_QUIET,
