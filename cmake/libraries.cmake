@@ -76,6 +76,32 @@ if(TARGET ingot-runtime)
     set_target_properties(ingot-watch PROPERTIES PREFIX lib)
 endif()
 
+# Writes calls down: exports ig_capture_start alone.
+ig_folder_objects(capture_objects ig_capture)
+add_library(ingot-capture MODULE ${capture_objects})
+set_target_properties(ingot-capture PROPERTIES PREFIX lib)
+
+# Tells gdb and perf of code: exports ig_observe_start, and the two names that gdb's JIT
+# interface asks for, which are this library's own whatever else is in the process.
+ig_folder_objects(observe_objects ig_base ig_observe)
+add_library(ingot-observe MODULE ${observe_objects}
+    $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/hash\\.c|/container\\.c|/message\\.c>)
+target_link_libraries(ingot-observe PRIVATE Threads::Threads)
+target_link_options(ingot-observe PRIVATE -Wl,-Bsymbolic)
+set_target_properties(ingot-observe PROPERTIES PREFIX lib)
+
+# Host functions on strings: exports ig_texts_find alone.
+ig_folder_objects(text_objects ig_base ig_text)
+add_library(ingot-text MODULE ${text_objects})
+target_link_libraries(ingot-text PRIVATE m ${CMAKE_DL_LIBS})
+set_target_properties(ingot-text PROPERTIES PREFIX lib)
+
+# Host functions on images: exports ig_images_find alone.
+ig_folder_objects(image_objects ig_base ig_media ig_image)
+add_library(ingot-image MODULE ${image_objects})
+target_link_libraries(ingot-image PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(ingot-image PROPERTIES PREFIX lib)
+
 if(INGOT_RUNTIME_ONLY)
     return()
 endif()
@@ -103,32 +129,6 @@ ig_folder_objects(interp_objects ig_base ig_interp)
 add_library(ingot-interp SHARED ${interp_objects})
 target_link_libraries(ingot-interp PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 ig_export(ingot-interp HEADERS interp.h)
-
-# Writes calls down: exports ig_capture_start alone.
-ig_folder_objects(capture_objects ig_capture)
-add_library(ingot-capture MODULE ${capture_objects})
-set_target_properties(ingot-capture PROPERTIES PREFIX lib)
-
-# Tells gdb and perf of code: exports ig_observe_start, and the two names that gdb's JIT
-# interface asks for, which are this library's own whatever else is in the process.
-ig_folder_objects(observe_objects ig_base ig_observe)
-add_library(ingot-observe MODULE ${observe_objects}
-    $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/hash\\.c|/container\\.c|/message\\.c>)
-target_link_libraries(ingot-observe PRIVATE Threads::Threads)
-target_link_options(ingot-observe PRIVATE -Wl,-Bsymbolic)
-set_target_properties(ingot-observe PROPERTIES PREFIX lib)
-
-# Host functions on strings: exports ig_texts_find alone.
-ig_folder_objects(text_objects ig_base ig_text)
-add_library(ingot-text MODULE ${text_objects})
-target_link_libraries(ingot-text PRIVATE m ${CMAKE_DL_LIBS})
-set_target_properties(ingot-text PROPERTIES PREFIX lib)
-
-# Host functions on images: exports ig_images_find alone.
-ig_folder_objects(image_objects ig_base ig_media ig_image)
-add_library(ingot-image MODULE ${image_objects})
-target_link_libraries(ingot-image PRIVATE ${CMAKE_DL_LIBS})
-set_target_properties(ingot-image PROPERTIES PREFIX lib)
 
 # The engine is opened into link namespaces, once an interpreter.
 if(TARGET ig_interp_cpython)

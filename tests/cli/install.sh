@@ -63,4 +63,38 @@ CMAKE
     done
     check "the installed command works" 0 "  0 2 0 4" \
         "$prefix/bin/ingot" run "$tmp/relu.ig" --no-cache --input 'x=f32[1,4]=-1,2,-3,4'
+    # What libraries open by themselves, from beside themselves.
+    for file in "$build"/libingot-*.so; do
+        case $file in *-stub.so) continue ;; esac # a test's
+        [ -L "$file" ] || holds "installed, and opens: ${file##*/}" python3 -c '
+import ctypes, os, sys
+ctypes.CDLL(sys.argv[1], os.RTLD_NOW)' "$(dirname "$PKG_CONFIG_PATH")/${file##*/}"
+    done
+    cat >"$tmp/texts.ig" <<'IG'
+module @texts {
+  graph @main(%f: f32[N]) -> (str[N] "y") {
+    %0 = text_print %f : str[N]
+    ret %0
+  }
+}
+IG
+    cat >"$tmp/image.ig" <<'IG'
+module @image {
+  graph @main(%x: u8[N]) -> (u8[H, W, 3] "y") {
+    %0 = image_decode %x : u8[H, W, 3]
+    ret %0
+  }
+}
+IG
+    check "strings are there" 0 '"1" "2.5"' \
+        "$prefix/bin/ingot" run "$tmp/texts.ig" --no-cache --input 'f=f32[2]=1,2.5'
+    check "images are there" 0 "42 42 42" "$prefix/bin/ingot" run "$tmp/image.ig" --no-cache \
+        --input 'x=u8[12]=80,53,10,49,32,49,10,50,53,53,10,42'
+    check "profiles are there" 0 "an ordinary run" \
+        "$prefix/bin/ingot" profile "$tmp/relu.ig" --no-cache --seconds 0.01
+    check "captures are there" 0 "" env "INGOT_CAPTURE=$tmp/captures" "$prefix/bin/ingot" run \
+        "$tmp/relu.ig" --no-cache --input 'x=f32[1,4]=1'
+    holds "and hold the call" sh -c "ls '$tmp'/captures/*/session.json"
+    check "debuggers are told" 0 "" env INGOT_PERF=jitdump "INGOT_OBSERVE_DIR=$tmp" \
+        "$prefix/bin/ingot" run "$tmp/relu.ig" --no-cache --input 'x=f32[1,4]=1'
 fi

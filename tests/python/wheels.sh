@@ -92,6 +92,46 @@ assert memoryview(program(x, x)).tolist() == [[0, 2, 4], [6, 8, 10]]
 assert not importlib.util.find_spec("ingot")
 PY
 
+cat >texts.ig <<'IG'
+module @texts {
+  graph @main(%x: f32[B, 3], %y: f32[B, 3]) -> (bool[B, 3] "same") {
+    %0 = text_print %x : str[B, 3]
+    %1 = text_print %y : str[B, 3]
+    %2 = text_eq %0, %1 : bool[B, 3]
+    ret %2
+  }
+}
+IG
+cat >image.ig <<'IG'
+module @image {
+  graph @main(%x: u8[N]) -> (u8[H, W, 3] "y") {
+    %0 = image_decode %x : u8[H, W, 3]
+    ret %0
+  }
+}
+IG
+
+cat >plugins.py <<'PY'
+import array
+import ctypes
+import os
+import pathlib
+import ingot
+import ingot_runtime
+
+folder = pathlib.Path(ingot_runtime.__file__).parent
+for name in ("watch", "capture", "observe", "text", "image"):
+    ctypes.CDLL(str(folder / f"libingot-{name}.so"), os.RTLD_NOW)
+x = memoryview(array.array("f", range(6))).cast("B").cast("f", [2, 3])
+same = memoryview(ingot.compile("texts.ig", cache="")(x, x)).tolist()
+assert same == [[True] * 3] * 2, same
+pixel = memoryview(array.array("B", b"P5\n1 1\n255\n*"))
+assert memoryview(ingot.compile("image.ig", cache="")(pixel)).tolist() == [[[42, 42, 42]]]
+os.environ["INGOT_CAPTURE"] = "captures"
+ingot.compile("model.ig", cache="")(x, x)
+assert list(pathlib.Path("captures").iterdir())
+PY
+
 cat >stores.py <<'PY'
 import ctypes
 import pathlib
@@ -110,6 +150,7 @@ PY
 
 holds "they install" install ingot
 holds "a model is compiled and run" env/bin/python compile.py
+holds "plug-ins are there" env/bin/python plugins.py
 holds "stores are there" env/bin/python stores.py "$folder"
 holds "one is removed" env/bin/pip uninstall -q -y ingot
 holds "the runtime works alone" env/bin/python run.py

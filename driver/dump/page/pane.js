@@ -7,7 +7,7 @@ const KINDS = { gemm: "product", dot: "product", conv: "product", interact: "pro
 const COLOURS = ["back", "ground", "text", "dim", "box", "scope", "line", "edge", "found", "pick",
   "product", "map", "lookup", "sum", "view", "effect", "flow", "port", "added", "removed",
   "changed", "hot"];
-const NEAR = 0.42, LEAST_ZOOM = 0.02, MOST_ZOOM = 4;
+const NEAR = 0.42, LEAST_ZOOM = 0.001, MOST_ZOOM = 4;
 const CURVES = 4; // in a path: browsers take twice as long for one path of hundreds
 let colours = {}, heat = "", hottest = 0;
 

@@ -93,6 +93,12 @@ bool tensor_has_format(PyObject *object) {
 PyObject *tensor_of_view(const ig_view *view) {
     int64_t size = ig_view_bytes(view);
     size_t row = dtype_row(view->dtype);
+    if (view->dtype == IG_STR8) {
+        raise_status(IG_UNSUPPORTED,
+                     "an output of texts (str) has no form in Python: its compiled "
+                     "program runs by 'ingot run' and from C");
+        return NULL;
+    }
     if (size < 0 || row == DTYPES) {
         raise_status(IG_INTERNAL, "an output has no size");
         return NULL;

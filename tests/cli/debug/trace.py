@@ -44,6 +44,11 @@ def main(profile, trace, threads):
         assert bool(calls[step["step"]]) == bool(step["calls"]), step
     starts = [e["ts"] for e in timed if e["cat"] == "launch" and e["tid"] == 0]
     assert len(set(starts)) == len(starts), "launches share a time stamp"
+    # It is a warm run, as those of the table are: the first takes tens of times as long.
+    table = sum(step["seconds"] for step in profile["steps"] if step["depth"] == 0) * 1e6
+    traced = sum(e["dur"] for e in timed
+                 if profile["steps"][e["args"]["step"]]["depth"] == 0)
+    assert threads > 1 or traced <= 8 * table + 20, (traced, table)
 
 
 if __name__ == "__main__":

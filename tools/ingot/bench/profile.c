@@ -29,7 +29,7 @@ static const option_row options[] = {
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     REAL("seconds", seconds, has_seconds, "S", "time of the runs (2)"),
     TEXT("sort", 0, sort, "order|time", "as the steps run (order), or by their time"),
-    TEXT("trace", 0, trace, "FILE", "also write one run for trace viewers (JSON)"),
+    TEXT("trace", 0, trace, "FILE", "also write one warm run for trace viewers (JSON)"),
     TEXT("folded", 0, folded, "FILE", "also write stacks for flame graphs"),
     TEXT("html", 0, html, "FILE",
          "also write a page of the graph, coloured by these times"),
