@@ -84,7 +84,8 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
                               .type_count = from->input_count,
                               .constants = values,
                               .constant_count = from->constant_count,
-                              .is_inputs_only = from->inputs_only != 0 };
+                              .is_inputs_only = from->inputs_only != 0,
+                              .has_defaults = from->inputs_only == 2 };
     return IG_OK;
 }
 

@@ -34,8 +34,8 @@ typedef struct ig_import_options {
     const char *resource;   /* of a torch.package, "m/m.pkl"; NULL: its one model */
     int rowwise_mean;       /* shards by rows with mean pooling: divide by the whole
                                 * bag, where the archive adds the shards' means */
-    int inputs_only;        /* of ONNX inputs alone, to make values for (f32[any_rank]
-                                * where the file says no rank): not to be compiled */
+    int inputs_only;        /* 1: of ONNX inputs alone (f32[any_rank] where the file has
+                                * no rank), not to be compiled; 2: with defaults, too */
     const char *checkpoint; /* a folder of torch.distributed.checkpoint, whose tensors
                              * become the weights of their names; or NULL */
     /* Weights that become inputs, behind the others, which the caller gives and may

@@ -60,6 +60,9 @@ static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *te
                                       "an initializer has no name"));
         return;
     }
+    if (!scope->outer && ig_map_get(&import->given, ig_str_of(tensor->name))) {
+        return;
+    }
     const char *what = ig_arena_printf(import->arena, "initializer '%s'", tensor->name);
     ig_value *value = NULL;
     ig_weight *known = ig_map_get_id(&import->weights, IG_MAP_PTR(tensor));

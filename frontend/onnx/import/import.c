@@ -352,6 +352,14 @@ static void check_option(entry *e, const ig_map *inputs, const char *name) {
     ig_onnx_note(e->import, input_fail(e, IG_INVALID, name, hint, "does not exist"));
 }
 
+/* An initializer of an input is its default, which the caller may replace.  Before IR
+ * version 4 every weight was an input: there it takes the name. */
+static bool is_given(const entry *e, const char *name) {
+    bool takes_all = e->options && e->options->has_defaults &&
+                     e->import->model->proto->ir_version >= 4;
+    return takes_all || find_type(e, name) || find_value(e, name);
+}
+
 static ig_status import_inputs(entry *e, const Onnx__GraphProto *graph) {
     ig_map initializers, inputs;
     ig_map_init(&initializers, e->import->arena);
@@ -364,7 +372,14 @@ static ig_status import_inputs(entry *e, const Onnx__GraphProto *graph) {
         const char *name = graph->input[i]->name;
         if (!name || !name[0]) {
             ig_onnx_note(e->import, input_fail(e, IG_INVALID, "", NULL, "has no name"));
-        } else if (!ig_map_get(&initializers, ig_str_of(name))) {
+            continue;
+        }
+        bool has_default = ig_map_get(&initializers, ig_str_of(name)) != NULL;
+        if (has_default && is_given(e, name)) {
+            ig_map_set(&e->import->given, ig_str_of(name), (void *)1);
+            has_default = false;
+        }
+        if (!has_default) {
             ig_map_set(&inputs, ig_str_of(name), (void *)1);
             IG_TRY(import_input(e, graph->input[i]));
         }
@@ -476,6 +491,7 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
     ig_map_init(&import.weights, import.arena);
     ig_map_init(&import.untyped, import.arena);
     ig_map_init(&import.freed, import.arena);
+    ig_map_init(&import.given, import.arena);
     IG_TRY(ig_onnx_model_parse(model));
     IG_TRY(check_versions(&import));
     note_producer(&import);

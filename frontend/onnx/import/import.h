@@ -66,6 +66,7 @@ struct ig_onnx_import {
     ig_map rows;      /* "domain\nname" -> first row of the operator */
     ig_map weights;   /* TensorProto -> ig_weight */
     ig_map untyped;   /* sequences whose items are not known yet: see below */
+    ig_map given;     /* names of inputs that are given in place of an initializer */
     ig_map freed;     /* bodies -> extents that change from trip to trip */
     IG_VEC(ig_onnx_levelled) levelled; /* see ranks.c */
     const ig_onnx_options *options;    /* or NULL */

@@ -516,11 +516,41 @@ TEST(a_cycle_names_its_nodes) {
 }
 END_TEST
 
+TEST(an_initializer_of_an_input_is_a_default_that_may_be_replaced) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    const float w[2] = { 1, 2 };
+    const int64_t dim = 2;
+    onnx_input(&m, "w", ONNX_F32, 1, "2");
+    onnx_input(&m, "x", ONNX_F32, 1, "2");
+    onnx_initializer(&m, onnx_tensor(&m, "w", ONNX_F32, 1, &dim, w));
+    onnx_node(&m, "Add", "x,w", "a");
+    onnx_output(&m, "a");
+    const ig_onnx_input_type type = { "w", "f32[2]" };
+    CHECK_OK(import_with(&m, &(ig_onnx_options){ .types = &type, .type_count = 1 }));
+    CHECK_INT(main_graph()->body.arg_count, 2);
+    CHECK_TEXT(main_graph()->arg_names[0], "w");
+    ig_module_destroy(module);
+    onnx_case_fini(&run);
+    CHECK_OK(import_with(
+        &m, &(ig_onnx_options){ .is_inputs_only = true, .has_defaults = true }));
+    CHECK_INT(main_graph()->body.arg_count, 2);
+    ig_module_destroy(module);
+    onnx_case_fini(&run);
+    m.model.ir_version = 3; /* all weights were inputs then */
+    CHECK_OK(import_with(
+        &m, &(ig_onnx_options){ .is_inputs_only = true, .has_defaults = true }));
+    CHECK_INT(main_graph()->body.arg_count, 1);
+    finish(&m);
+}
+END_TEST
+
 UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
            floats_but_statistics_are_parameters, training_information_names_parameters,
            extents_that_must_agree_are_guarded, zero_points_do_not_widen_a_product,
            given_types_replace_declared_ones, inputs_can_be_folded_in,
            an_initializer_that_is_also_an_input_is_a_constant,
+           an_initializer_of_an_input_is_a_default_that_may_be_replaced,
            functions_are_inlined_with_their_attributes, calls_are_checked,
            functions_that_call_each_other_are_refused,
            functions_that_explode_are_refused_before_they_do,

@@ -12,14 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-ig_status declared_open(const settings *given, ig_context *context, const char *path,
-                        model *out) {
+static ig_status open_declared(const settings *given, ig_context *context,
+                               const char *path, int which, model *out) {
     *out = (model){ .context = context };
     ig_import_options how = import_options(given);
     how.inputs = NULL; /* of these verbs they are values */
     how.input_count = 0;
-    how.inputs_only = 1;
+    how.inputs_only = which;
     return ig_import(context, path, &how, &out->module);
+}
+
+ig_status declared_open(const settings *given, ig_context *context, const char *path,
+                        model *out) {
+    return open_declared(given, context, path, 1, out);
+}
+
+ig_status declared_open_all(const settings *given, ig_context *context,
+                            const char *path, model *out) {
+    return open_declared(given, context, path, 2, out);
 }
 
 bool is_unranked(const char *type) {
@@ -80,6 +90,17 @@ static char *declare_value(const model *m, const call *with, size_t index) {
                     : declare_input(name, value, index, true);
 }
 
+static bool is_stated(const settings *given, const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i < given->inputs.count; i++) {
+        const char *text = given->inputs.items[i];
+        if (strncmp(text, name, length) == 0 && text[length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static ig_status declare_all(const settings *given, const model *m, declarations *out) {
     call with;
     ig_arguments *archive = NULL;
@@ -105,6 +126,37 @@ static ig_status declare_all(const settings *given, const model *m, declarations
     return status;
 }
 
+static bool has_input(const model *m, const char *name) {
+    for (size_t i = 0; i < model_input_count(m); i++) {
+        if (strcmp(model_input_name(m, i), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Inputs beyond those of `m` that are given by name have a default in the file. */
+static ig_status declare_defaults(const settings *given, const char *path,
+                                  const model *m, declarations *out) {
+    model all;
+    ig_status status = declared_open_all(given, m->context, path, &all);
+    if (status != IG_OK) {
+        return status;
+    }
+    size_t count = model_input_count(&all);
+    out->items = need(realloc(out->items, (out->count + count + 1) *
+                                              sizeof *out->items));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = model_input_name(&all, i);
+        if (!has_input(m, name) && is_stated(given, name)) {
+            out->items[out->count++] = text_of("%s=%s", name,
+                                               model_input_type(&all, i));
+        }
+    }
+    model_close(&all);
+    return IG_OK;
+}
+
 ig_status declare_unranked(const settings *given, ig_context *context, const char *path,
                            declarations *out) {
     *out = (declarations){ 0 };
@@ -116,23 +168,13 @@ ig_status declare_unranked(const settings *given, ig_context *context, const cha
     ig_status status = declared_open(given, context, path, &m);
     if (status == IG_OK) {
         status = declare_all(given, &m, out);
+        status = status == IG_OK ? declare_defaults(given, path, &m, out) : status;
         model_close(&m);
     }
     return status;
 }
 
 /* ---- extents by name ---- */
-
-static bool is_stated(const settings *given, const char *name) {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < given->inputs.count; i++) {
-        const char *text = given->inputs.items[i];
-        if (strncmp(text, name, length) == 0 && text[length] == '=') {
-            return true;
-        }
-    }
-    return false;
-}
 
 static ig_status close_extents(const settings *given, const model *m,
                                declarations *out) {

@@ -9,6 +9,9 @@
  * and "f32[any_rank]" is an input whose rank the file does not say. */
 ig_status declared_open(const settings *given, ig_context *context, const char *path,
                         model *out);
+/* The same with those inputs for which an ONNX file has a default. */
+ig_status declared_open_all(const settings *given, ig_context *context,
+                            const char *path, model *out);
 bool is_unranked(const char *type);
 
 /* "x=f32[2, 13]" for a value, "x=f32[n0_0, n0_1]" with open extents, of a list the type
@@ -22,7 +25,7 @@ typedef struct declarations {
 } declarations;
 
 /* A statement for each input whose rank the file does not say and whose value is
- * given. */
+ * given, and for each given by name that has a default. */
 ig_status declare_unranked(const settings *given, ig_context *context, const char *path,
                            declarations *out);
 /* The statements of --input NAME=TYPE, and for --dim one for each other input with such

@@ -82,11 +82,34 @@ bool verify_read(verification *v, const char *path, const char *type,
     return status == IG_OK ? true : verify_fail(v, "", NULL);
 }
 
+/* IR text gives types itself: there is one signature. */
+static bool is_text(const verification *v) {
+    size_t length = strlen(v->test.model);
+    return length > 3 && strcmp(v->test.model + length - 3, ".ig") == 0;
+}
+
+/* A set of more inputs than those without a default may hold them all. */
+static size_t count_inputs(verification *v, size_t there) {
+    size_t count = model_input_count(&v->declared);
+    model other = { .context = v->context };
+    if (there == count || verify_is_program(v) || is_text(v)) {
+        return count;
+    }
+    if (declared_open_all(v->given, v->context, v->test.model, &other) == IG_OK &&
+        model_input_count(&other) == there) {
+        model_close(&v->declared);
+        v->declared = other;
+        return there;
+    }
+    model_close(&other);
+    return count;
+}
+
 static bool data_set_open(verification *v, const char *folder, data_set *out) {
     const char *slash = strrchr(folder, '/');
     *out = (data_set){ .folder = folder, .name = slash ? slash + 1 : folder };
-    size_t count = model_input_count(&v->declared);
     size_t there = data_count(folder, "input");
+    size_t count = count_inputs(v, there);
     call_init(&out->inputs, count);
     if (there != count) {
         char text[128];
@@ -138,12 +161,6 @@ static void signature_close(signature *which) {
     names_free(&which->constants);
     free(which->files.items); /* borrowed from the set */
     free(which->key);
-}
-
-/* IR text gives types itself: there is one signature. */
-static bool is_text(const verification *v) {
-    size_t length = strlen(v->test.model);
-    return length > 3 && strcmp(v->test.model + length - 3, ".ig") == 0;
 }
 
 static void signature_of(const verification *v, const data_set *set, signature *out) {
