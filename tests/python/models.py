@@ -18,6 +18,14 @@ PAIR = b"""module @pair {
   }
 }"""
 
+# A result that stands in the memory of an argument.
+IN_PLACE = b"""module @in_place {
+  graph @main(%table: f32[3], %d: f32[3]) -> (f32[3] "next") {
+    %0 = add %table, %d : f32[3]
+    ret %0 {in_place = [0]}
+  }
+}"""
+
 # Counts its calls.
 STATE = b"""module @state {
   weight @count : i64[] = [0]

@@ -46,10 +46,28 @@ static int set_threads(program *self, int threads) {
     return status == IG_OK ? 0 : -1;
 }
 
+/* Arrays may be read-only, or copied because of their strides: no program that writes
+ * its inputs gets them. */
+static int check_outputs(const ig_program *opened) {
+    for (size_t i = 0; i < ig_program_output_count(opened); i++) {
+        ig_port port = ig_program_output(opened, i);
+        if (port.in_place_of >= 0) {
+            char text[256];
+            PyOS_snprintf(text, sizeof text,
+                          "output '%.100s' stands in the memory of an input, which is "
+                          "for callers from C only",
+                          port.name);
+            raise_status(IG_UNSUPPORTED, text);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* Takes `opened` over, whatever becomes of it. */
 static PyObject *make_program(PyTypeObject *type, ig_program *opened, int threads) {
     allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    program *self = (program *)make(type, 0);
+    program *self = check_outputs(opened) == 0 ? (program *)make(type, 0) : NULL;
     if (!self) {
         ig_program_close(opened);
         return NULL;
