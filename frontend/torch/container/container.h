@@ -75,6 +75,6 @@ ig_status ig_ts_op_set_update(ig_ts_call *call); /* by a list */
 /* ---- texts (text.c) ---- */
 
 /* Appends a value as str() has it. */
-ig_status ig_ts_str_write(ig_ts_call *call, ig_writer *w, const ig_ts_value *value);
+ig_status ig_ts_str_write(ig_ts_eval *eval, ig_writer *w, const ig_ts_value *value);
 
 #endif

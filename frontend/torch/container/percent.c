@@ -48,7 +48,7 @@ static ig_status write_one(ig_ts_call *call, ig_writer *w, char key,
         return IG_OK;
     }
     if (key == 's' || key == 'c') {
-        return ig_ts_str_write(call, w, value);
+        return ig_ts_str_write(call->eval, w, value);
     }
     if (key && strchr("dieEfF", key)) {
         return write_number(call, w, key, value);

@@ -91,19 +91,19 @@ static void write_float(ig_writer *w, double f) {
     }
 }
 
-static ig_status write_items(ig_ts_call *call, ig_writer *w, const ig_ts_value *value) {
+static ig_status write_items(ig_ts_eval *eval, ig_writer *w, const ig_ts_value *value) {
     const ig_ts_list *list = value->as.list;
     bool is_tuple = value->kind == IG_TS_TUPLE;
     put_text(w, is_tuple ? "(" : "[");
     for (size_t i = 0; i < list->count; i++) {
         put_text(w, i ? ", " : "");
-        IG_TRY(ig_ts_str_write(call, w, &list->items[i]));
+        IG_TRY(ig_ts_str_write(eval, w, &list->items[i]));
     }
     put_text(w, is_tuple ? (list->count == 1 ? ",)" : ")") : "]");
     return IG_OK;
 }
 
-ig_status ig_ts_str_write(ig_ts_call *call, ig_writer *w, const ig_ts_value *value) {
+ig_status ig_ts_str_write(ig_ts_eval *eval, ig_writer *w, const ig_ts_value *value) {
     bool is_run = ig_ts_is_number(value) && !ig_ts_is_known(value);
     if (is_run || value->kind == IG_TS_TENSOR) {
         put_text(w, "?"); /* only run-time messages show it */
@@ -117,7 +117,7 @@ ig_status ig_ts_str_write(ig_ts_call *call, ig_writer *w, const ig_ts_value *val
         put_text(w, value->as.b ? "True" : "False");
         return IG_OK;
     case IG_TS_INT:
-        put_text(w, ig_arena_printf(call->arena, "%lld", (long long)value->as.i));
+        ig_put(w, "%lld", (long long)value->as.i);
         return IG_OK;
     case IG_TS_FLOAT:
         write_float(w, value->as.f);
@@ -128,10 +128,10 @@ ig_status ig_ts_str_write(ig_ts_call *call, ig_writer *w, const ig_ts_value *val
         return IG_OK;
     case IG_TS_LIST:
     case IG_TS_TUPLE:
-        return write_items(call, w, value);
+        return write_items(eval, w, value);
     default:
-        return ig_ts_fail(call, IG_UNSUPPORTED, "makes text of %s",
-                          ig_ts_kind_name(value));
+        return ig_ts_error(eval, IG_UNSUPPORTED, "makes text of %s",
+                           ig_ts_kind_name(value));
     }
 }
 
@@ -142,7 +142,7 @@ static ig_status give_written(ig_ts_call *call, ig_writer *w) {
 ig_status ig_ts_op_str_str(ig_ts_call *call) {
     ig_writer w;
     ig_writer_init(&w, call->arena);
-    IG_TRY(ig_ts_str_write(call, &w, &call->args[0]));
+    IG_TRY(ig_ts_str_write(call->eval, &w, &call->args[0]));
     return give_written(call, &w);
 }
 
@@ -162,7 +162,7 @@ ig_status ig_ts_op_str_format(ig_ts_call *call) {
         if (next >= call->arg_count) {
             return ig_ts_raise(call->eval, "format has too few arguments");
         }
-        IG_TRY(ig_ts_str_write(call, &w, &call->args[next++]));
+        IG_TRY(ig_ts_str_write(call->eval, &w, &call->args[next++]));
         i++;
     }
     return give_written(call, &w);

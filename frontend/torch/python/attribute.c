@@ -37,8 +37,8 @@ const char *ig_python_external_name(const ig_ts_value *value) {
     return thing && thing->kind == IG_PYTHON_EXTERNAL ? thing->name : NULL;
 }
 
-ig_ts_value ig_python_bind(ig_ts_eval *eval, ig_ts_value self, ig_ts_value function,
-                           const char *name) {
+static ig_ts_value bind_self(ig_ts_eval *eval, ig_ts_value self, ig_ts_value function,
+                             const char *name) {
     ig_python_thing *thing = ig_python_thing_make(eval, IG_PYTHON_BOUND, name);
     thing->self = self;
     thing->function = function;
@@ -69,7 +69,7 @@ static ig_status bind_member(ig_ts_eval *eval, const ig_ts_value *self,
             return IG_OK;
         }
         if (name && strcmp(name, "classmethod") == 0) {
-            *out = ig_python_bind(eval, class, member, thing->name);
+            *out = bind_self(eval, class, member, thing->name);
             return IG_OK;
         }
         bool is_property = name && (strcmp(name, "property") == 0 ||
@@ -82,8 +82,7 @@ static ig_status bind_member(ig_ts_eval *eval, const ig_ts_value *self,
         }
     }
     bool is_function = thing && thing->kind == IG_PYTHON_DEF;
-    *out = is_function && self ? ig_python_bind(eval, *self, member, thing->name)
-                               : member;
+    *out = is_function && self ? bind_self(eval, *self, member, thing->name) : member;
     return IG_OK;
 }
 
@@ -139,7 +138,7 @@ static ig_status instance_attribute(ig_ts_eval *eval, const ig_ts_value *self,
                     (class && class->plain && class->plain->external &&
                      strcmp(name, "forward") == 0);
     *out_found = is_known;
-    *out = ig_python_bind(eval, *self, ig_ts_none(), name);
+    *out = bind_self(eval, *self, ig_ts_none(), name);
     return IG_OK;
 }
 
@@ -194,8 +193,8 @@ static ig_status super_attribute(ig_ts_eval *eval, const ig_python_thing *super,
                            out);
     }
     *out_found = true; /* of a base elsewhere */
-    *out = ig_python_bind(eval, super->self, ig_ts_none(),
-                          ig_arena_printf(eval->arena, "super.%s", name));
+    *out = bind_self(eval, super->self, ig_ts_none(),
+                     ig_arena_printf(eval->arena, "super.%s", name));
     return IG_OK;
 }
 
@@ -272,7 +271,7 @@ static ig_status tensor_attribute(ig_ts_eval *eval, const ig_ts_value *tensor,
         *out = ig_ts_none();
         return IG_OK;
     }
-    *out = ig_python_bind(eval, *tensor, ig_ts_none(), name);
+    *out = bind_self(eval, *tensor, ig_ts_none(), name);
     return IG_OK;
 }
 
@@ -338,7 +337,7 @@ ig_status ig_python_attribute_find(ig_ts_eval *eval, const ig_ts_value *object,
         *out_found = false;
         return IG_OK;
     }
-    *out = ig_python_bind(eval, *object, ig_ts_none(), name);
+    *out = bind_self(eval, *object, ig_ts_none(), name);
     return IG_OK;
 }
 

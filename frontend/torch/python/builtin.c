@@ -331,7 +331,7 @@ HOOK(hook_str) {
     bool is_known = true;
     ig_writer_init(&writer, &eval->module->arena);
     if (a->positional) {
-        ig_python_put(eval, &a->values[0], &writer, &is_known);
+        IG_TRY(ig_python_put(eval, &a->values[0], &writer, &is_known));
     }
     *out = is_known ? ig_ts_of_str(ig_writer_str(&writer))
                     : ig_python_poison(eval, "is the text of a value that only the "

@@ -103,8 +103,8 @@ static ig_status function_of(ig_ts_eval *eval, const char *name, const char *sou
                                   "functional.def defines no '%s' in its row", dot + 1);
 }
 
-ig_status ig_python_functional(ig_ts_eval *eval, const char *name, ig_ts_value *out,
-                               bool *out_found) {
+static ig_status find_functional(ig_ts_eval *eval, const char *name, ig_ts_value *out,
+                                 bool *out_found) {
     *out_found = false;
     for (size_t i = 0; i < IG_COUNT_OF(functions) && !*out_found; i++) {
         if (strcmp(functions[i].name, name) == 0) {
@@ -284,7 +284,7 @@ ig_status ig_python_call_torch(ig_ts_eval *eval, const char *name,
     ig_ts_value function;
     bool is_found;
     const char *dot = strrchr(name, '.');
-    IG_TRY(ig_python_functional(eval, name, &function, &is_found));
+    IG_TRY(find_functional(eval, name, &function, &is_found));
     if (is_found) {
         return ig_python_call(eval, &function, arguments, out);
     }

@@ -152,8 +152,6 @@ ig_python_thing *ig_python_thing_make(ig_ts_eval *eval, ig_python_kind kind,
 ig_ts_value ig_python_external(ig_ts_eval *eval, const char *name);
 /* "torch.relu" of an EXTERNAL, else NULL. */
 const char *ig_python_external_name(const ig_ts_value *value);
-ig_ts_value ig_python_bind(ig_ts_eval *eval, ig_ts_value self, ig_ts_value function,
-                           const char *name);
 ig_ts_value ig_python_poison(ig_ts_eval *eval, const char *what);
 /* Calls an operator; several results are a tuple. */
 ig_status ig_python_op(ig_ts_eval *eval, const char *name, const ig_ts_value *values,
@@ -238,8 +236,8 @@ ig_status ig_python_attribute_find(ig_ts_eval *eval, const ig_ts_value *object,
                                    const char *name, ig_ts_value *out, bool *out_found);
 ig_status ig_python_formatted(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
 /* str() of a value; *out_known false: only the run knows it. */
-void ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
-                   bool *out_known);
+ig_status ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
+                        bool *out_known);
 
 /* ---- call.c, items.c, method.c, builtin.c, external.c ---- */
 
@@ -278,9 +276,6 @@ ig_status ig_python_call_external(ig_ts_eval *eval, const char *name,
 /* torch.<name> or x.<name>(): an operator under Python's names of its arguments. */
 ig_status ig_python_call_torch(ig_ts_eval *eval, const char *name,
                                const ig_ts_arguments *arguments, ig_ts_value *out);
-/* Source of a function of torch.nn.functional that is no operator (functional.def). */
-ig_status ig_python_functional(ig_ts_eval *eval, const char *name, ig_ts_value *out,
-                               bool *out_found);
 
 /* ---- arguments ---- */
 

@@ -6,46 +6,15 @@
 
 /* ---- str() ---- */
 
-static void put_items(ig_ts_eval *eval, const ig_ts_list *list, ig_writer *out,
-                      bool *out_known) {
-    for (size_t i = 0; i < list->count; i++) {
-        ig_put(out, i ? ", " : "");
-        ig_python_put(eval, &list->items[i], out, out_known);
-    }
-}
-
-/* A float's text is Python's repr only where that is short: others are not told. */
-void ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
-                   bool *out_known) {
-    bool is_known = value->form == IG_TS_KNOWN;
-    *out_known = *out_known && is_known;
-    switch ((int)value->kind) {
-    case IG_TS_NONE:
-        ig_put(out, "None");
-        return;
-    case IG_TS_BOOL:
-        ig_put(out, value->as.b ? "True" : "False");
-        return;
-    case IG_TS_INT:
-        ig_put(out, "%lld", (long long)value->as.i);
-        return;
-    case IG_TS_STR:
-    case IG_TS_DEVICE:
-        ig_put_str(out, value->as.str);
-        return;
-    case IG_TS_TUPLE:
-    case IG_TS_LIST:
-        ig_put_char(out, value->kind == IG_TS_LIST ? '[' : '(');
-        put_items(eval, value->as.list, out, out_known);
-        ig_put(out, value->kind == IG_TS_LIST    ? "]"
-                    : value->as.list->count == 1 ? ",)"
-                                                 : ")");
-        *out_known = false; /* texts in it have quotes of their own */
-        return;
-    default:
-        *out_known = false;
-        return;
-    }
+/* Texts of others are not told: of floats, which Python writes in its own way, and of
+ * containers, whose texts have quotes. */
+ig_status ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
+                        bool *out_known) {
+    bool is_told = value->kind == IG_TS_NONE || value->kind == IG_TS_BOOL ||
+                   value->kind == IG_TS_INT || value->kind == IG_TS_STR ||
+                   value->kind == IG_TS_DEVICE;
+    *out_known = *out_known && is_told && value->form == IG_TS_KNOWN;
+    return is_told ? ig_ts_str_write(eval, out, value) : IG_OK;
 }
 
 /* ---- f"…" ---- */
@@ -101,8 +70,7 @@ static ig_status put_field(formatter *f) {
     eval->frame->line = line;
     IG_TRY(status);
     IG_TRY(ig_ts_use(eval, &value));
-    ig_python_put(eval, &value, &f->out, &f->is_known);
-    return IG_OK;
+    return ig_python_put(eval, &value, &f->out, &f->is_known);
 }
 
 ig_status ig_python_formatted(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
