@@ -44,15 +44,22 @@ static void print_tree(const model *m) {
     }
 }
 
+/* Inputs and outputs of an artifact have words of their own where they are weights, or
+ * stand in the memory of inputs. */
 static void print_signature(const model *m) {
     if (tree_is_structured(m)) {
         print_tree(m);
     }
     for (size_t i = 0; i < model_input_count(m); i++) {
-        put_port(stdout, "input   ", model_input_name(m, i), model_input_type(m, i));
+        bool is_weight = m->program && ig_program_input(m->program, i).is_weight;
+        put_port(stdout, is_weight ? "weight  " : "input   ", model_input_name(m, i),
+                 model_input_type(m, i));
     }
     for (size_t i = 0; i < model_output_count(m); i++) {
-        put_port(stdout, "output  ", model_output_name(m, i), model_output_type(m, i));
+        bool is_in_place = m->program &&
+                           ig_program_output(m->program, i).in_place_of >= 0;
+        put_port(stdout, is_in_place ? "in place " : "output  ",
+                 model_output_name(m, i), model_output_type(m, i));
     }
     for (size_t i = 0; i < model_state_count(m); i++) {
         size_t at = model_input_count(m) + i;
