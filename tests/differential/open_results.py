@@ -150,15 +150,14 @@ def quantize_out_of_range(node, inputs, outputs):
         return not (np.abs(wide) / max(least, 1e-300) < 2**31).all()
 
 
-@row("Resize", why="align_corners with scales that give no whole extent: Operators.md "
-     "and ONNX's op_resize.py divide by the product, ONNX Runtime by the extent "
-     "(core/providers/cpu/tensor/upsample.cc)")
-def corners_of_scales(node, inputs, outputs):
-    if attribute(node, "coordinate_transformation_mode") != b"align_corners" or (
-            len(inputs) < 3 or inputs[2] is None or not inputs[2].size):
-        return False
-    extents = np.array(inputs[0].shape) * inputs[2].astype(np.float64)
-    return bool((extents != np.floor(extents)).any())
+@row("QLinearMatMul", "QLinearConv", "MatMulInteger", "ConvInteger",
+     why="bytes times signed bytes: ONNX Runtime adds pairs of products in 16 bits, which "
+     "saturate, where the machine has AVX2 alone (its quantisation page, reduce_range)")
+def products_that_saturate(node, inputs, outputs):
+    place = 3 if node.op_type.startswith("QLinear") else 1
+    pair = inputs[0], inputs[place]
+    return any(a.dtype == np.uint8 for a in pair) and any(
+        b.dtype == np.int8 and (np.abs(b.astype(np.int64)) > 63).any() for b in pair)
 
 
 @row("Resize", why="the nearest element of a smaller image before opset 11: which one is "
@@ -228,6 +227,21 @@ def large_integers(node, inputs, outputs):
      "Operators.md, ReduceMean); ONNX Runtime gives 0 in some shapes")
 def mean_of_nothing(node, inputs, outputs):
     return inputs[0].size == 0 and outputs[0].size > 0
+
+
+@row("PRelu", why="an infinite slope at 0: Operators.md gives x from 0 on, ONNX's evaluator "
+     "multiplies there")
+def slope_at_zero(node, inputs, outputs):
+    return bool((inputs[0] == 0).any()) and dtype_of(inputs[1]) in FLOATS and not np.isfinite(
+        inputs[1].astype(np.float64)).all()
+
+
+@row("ArgMax", "ArgMin", "ReduceSum", "ReduceProd", "ReduceL1", "ReduceL2",
+     "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
+     why="of nothing: before opset 18 ONNX Runtime keeps an extent of 0 where keepdims "
+     "says 1; the place of the largest of nothing is none")
+def extent_of_nothing(node, inputs, outputs):
+    return inputs[0].size == 0 and outputs[0].size == 0 and 0 in outputs[0].shape
 
 
 @row("Slice", why="INT_MAX as the end of a slice that goes backwards: Operators.md clamps "

@@ -132,7 +132,8 @@ def loop(g, op):
     scope = open_scope(g, [number, keep] + inside)
     try:
         draw_nodes(g, g.between(1, 4))
-        if g.chance(0.25):
+        ends_itself = g.chance(0.35)
+        if ends_itself:
             limit = g.constant(np.array(g.between(0, 3)))
             if g.opset < 9:
                 raise Rejected("no Less of integers")
@@ -161,10 +162,11 @@ def loop(g, op):
         scope.nodes, "body", [info(v) for v in [number, keep] + inside],
         [info(v) for v in [again] + nexts] + [info(v) for v in scans],
         scope.initializers)
-    trips = g.numbers_in(rounds, shape=()) if g.chance(0.9) else None
+    trips = g.numbers_in(rounds, shape=())
     first = g.put(np.array(g.chance(0.9))) if g.chance(0.4) else None
-    if trips is None:
-        raise Rejected("it may not end")
+    if ends_itself and g.chance(0.5):
+        trips = g.constant(np.array(g.choice((2**63 - 1, 10**12, 2**31 - 1)))) if (
+            g.chance(0.6)) else None
     g.tally[f"nested {depth}"] += 1
     g.add(op, [trips, first] + carried, len(nexts) + len(scans),
           rounds_of(scope), body=body)

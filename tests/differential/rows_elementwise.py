@@ -65,8 +65,25 @@ def divide(g, op):
     if a.dtype in FLOATS:
         g.add(op, [a, g.partner(a)], rounds=SMALL)
         return
-    b = g.draw_array(a.dtype, g.partner_shape(a.shape), "ints")
-    g.add(op, [a, g.constant(np.where(b == 0, 3, np.abs(b)).astype(b.dtype))])
+    b = g.draw_array(a.dtype, g.partner_shape(a.shape), g.choice(("ints", "special")))
+    b = np.where(b == 0, 3, b).astype(b.dtype)
+    if a.first.dtype.kind == "i" and (a.first == np.iinfo(a.first.dtype).min).any():
+        b = np.where(b == -1, 2, b).astype(b.dtype)
+    g.add(op, [a, g.constant(b)])
+
+
+@row("Add", "Sub", "Mul", "Neg", since=7)
+def constants_that_wrap(g, op):
+    """Numbers at the ends of their type, known before the run: sizes are made so, too."""
+    dtype = g.choice(("i64", "i64", "i32"))
+    if dtype not in g.allowed(op):
+        raise Rejected("not at this opset")
+    shape = g.choice(((), (1,), (2,)))
+    pair = [g.constant(g.draw_array(dtype, shape, "special"))
+            for _ in range(1 if op == "Neg" else 2)]
+    made = g.add(op, pair)
+    if g.chance(0.5):
+        g.add("Add", [made, g.partner(made)])
 
 
 @row("Mod", since=10)

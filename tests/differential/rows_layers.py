@@ -57,7 +57,8 @@ def einsum(g, op):
     dtype = g.draw_dtype(g.allowed(op))
     inputs = []
     for term in equation.split("->")[0].split(","):
-        shape = tuple(extents[c] for c in term.replace("...", "b"))
+        dots = 1 if g.chance(0.25) else extents["b"]
+        shape = tuple(dots if c == "." else extents[c] for c in term.replace("...", "."))
         found = g.find([dtype], lambda v: v.shape == shape)
         inputs.append(found or g.make(dtype, shape))
     g.add(op, inputs, rounds=rounds_of(inputs[0]), equation=equation)

@@ -75,7 +75,15 @@ TEST(lengths_of_reversed_sequences_are_within_them) {
 }
 END_TEST
 
-UNIT_SUITE(onnx_newest, attention_sees_a_window,
+TEST(nothing_has_no_largest_element) {
+    Onnx__NodeProto *node = begin(13, "ArgMax", "x", "y");
+    onnx_attr_i(&model, node, "axis", 0);
+    expect_stop("y", 0, "there is no largest or smallest of no elements");
+    end();
+}
+END_TEST
+
+UNIT_SUITE(onnx_newest, attention_sees_a_window, nothing_has_no_largest_element,
            rows_are_scattered_into_the_cache_alone,
            lengths_of_reversed_sequences_are_within_them,
            modulo_of_floats_has_the_sign_of_the_divisor_since_28,

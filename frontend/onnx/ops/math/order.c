@@ -6,13 +6,23 @@
 
 ig_status ig_onnx_import_arg_reduce(ig_onnx_node *node) {
     ig_value *x = node->inputs[0];
+    ig_expr *e = node->e;
     ig_arg_reduce_attrs attrs = {
         .op = node->row->variant,
         .axis = ig_onnx_axis_attr(node, "axis", 0, x->type->rank),
         .keep = ig_onnx_attr_bool(node, "keepdims", true),
         .last = ig_onnx_attr_bool(node, "select_last_index", false),
     };
-    return ig_onnx_give(node, ig_build_arg_reduce(node->e, x, attrs));
+    IG_TRY(e->status);
+    ig_dim lines = ig_dim_of(1); /* for each of which there must be an element */
+    for (uint32_t d = 0; d < x->type->rank; d++) {
+        lines = d == attrs.axis ? lines
+                                : ig_dim_mul(e->module, lines, x->type->dims[d]);
+    }
+    ig_expr_guard_less_equal(e, ig_dim_min(e->module, ig_dim_of(1), lines),
+                             ig_onnx_extent(e, x, (uint32_t)attrs.axis),
+                             "there is no largest or smallest of no elements");
+    return ig_onnx_give(node, ig_build_arg_reduce(e, x, attrs));
 }
 
 ig_status ig_onnx_import_top_k(ig_onnx_node *node) {
