@@ -182,23 +182,24 @@ static const char *result_name(const buffers *s, uint32_t index) {
                                  : ig_arena_printf(s->arena, "output_%u", index);
 }
 
-static ig_status check_pair(buffers *s, const ig_op *ret, uint32_t index) {
+/* A result in place has its argument's extents: where they are other words for these,
+ * a guard makes sure, before anything is written. */
+static ig_status check_pair(buffers *s, ig_builder *b, const ig_op *ret,
+                            uint32_t index) {
     const ig_type *type = ret->operands[index].value->type;
     const ig_value *arg = target_of(s, ret, index);
-    const ig_location *where = ig_op_location(ret);
-    if (!arg && !is_type_bound(s, type)) {
-        return ig_error(&s->module->context->diag, IG_UNSUPPORTED, where,
+    const char *name = result_name(s, index);
+    if (!is_type_bound(s, type)) {
+        return ig_error(&s->module->context->diag, IG_UNSUPPORTED, ig_op_location(ret),
                         "the size of '%s' is found while running, which goes with no "
                         "result in place",
-                        result_name(s, index));
+                        name);
     }
     for (uint32_t d = 0; arg && d < type->rank; d++) {
-        if (!ig_buffers_must_agree(s, ret->block, type->dims[d], arg->type->dims[d])) {
-            return ig_error(&s->module->context->diag, IG_INVALID, where,
-                            "'%s' stands in the memory of an input, but nothing says "
-                            "that it has its extents",
-                            result_name(s, index));
-        }
+        const char *message = ig_arena_printf(
+            s->arena, "dim %u of '%s' is that of the input in whose memory it stands",
+            d, name);
+        ig_make_guard_equal(b, arg->type->dims[d], type->dims[d], message);
     }
     return IG_OK;
 }
@@ -237,7 +238,7 @@ ig_status ig_bufferise_in_place(buffers *s, ig_op *ret) {
     ig_place **from = IG_NEW_ARRAY(s->arena, ig_place *, ret->operand_count);
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         ig_value *arg = target_of(s, ret, i);
-        IG_TRY(check_pair(s, ret, i));
+        IG_TRY(check_pair(s, &b, ret, i));
         from[i] = arg ? ig_buffers_place(s, ret->operands[i].value) : NULL;
         if (arg && (from[i]->root != arg || !ig_place_is_whole(s->module, from[i])) &&
             !is_sure_place(s, from[i])) {
