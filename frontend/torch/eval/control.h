@@ -54,7 +54,7 @@ ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value 
                           ig_value **out_value);
 /* Makes the two sides one: an `if` takes the place of `trial`, whose bodies hold the
  * sides' ops.  Symbols from `first_symbol` on are the branches' own.  `point` is NULL
- * but in plain Python. */
+ * where the sides cannot go on apart. */
 ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
                       uint32_t first_symbol, const ig_ts_point *point);
 /* Zeros of `type`, for a path on which nothing looks at the value; extents with symbols

@@ -36,7 +36,7 @@ typedef struct merge {
     ig_ts_eval *eval;
     ig_ts_side *sides;
     uint32_t first_symbol;
-    const ig_ts_point *point; /* of plain Python; else NULL */
+    const ig_ts_point *point; /* NULL: the sides cannot go on apart */
     uint64_t start;           /* what was born later was born in a branch */
     IG_VEC(phi) phis;
     IG_VEC(pair) pairs;

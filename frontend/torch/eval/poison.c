@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A value, or the content of a container, that an `if` of the run cannot give as one is
- * poison: nobody may look at it.  In plain Python a look is no refusal yet.  The branch
+ * poison: nobody may look at it.  A look is no refusal yet.  The branch
  * is noted as split and the import begins again; then its two sides are not merged, but
  * each goes on by itself (frontend/torch/python/branch.c), so that either knows what
  * its containers hold:

@@ -5,7 +5,7 @@
 
 #include "frontend/torch/eval/value.h"
 
-/* A branch of plain Python that the run chooses. */
+/* A branch that the run chooses. */
 struct ig_ts_point {
     const char *module;
     uint32_t line, column;

@@ -1,4 +1,4 @@
-/* Where the run chooses, in plain Python.
+/* Where the run chooses.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The two sides of a branch are merged behind it (eval/merge.c).  Where that does not
@@ -171,9 +171,6 @@ ig_status ig_python_attempt_run(ig_ts_eval *eval, ig_python_attempt *attempt) {
     ig_ts_frame *frame = eval->frame;
     uint32_t depth = eval->depth;
     ig_ts_level level;
-    if (frame->is_dialect) {
-        return attempt->run(eval, attempt->node, attempt->rest);
-    }
     attempt->outer = now->attempt;
     attempt->calls = eval->python->calls;
     attempt->block = eval->builder.block;
@@ -277,9 +274,6 @@ ig_status ig_python_branch(ig_ts_eval *eval, const ig_ast *node,
                            const ig_ts_value *condition, ig_ts_body yes, ig_ts_body no,
                            void *user) {
     bool choice = condition->form == IG_TS_KNOWN && condition->as.b;
-    if (eval->frame->is_dialect) {
-        return ig_ts_branch(eval, condition, yes, no, user);
-    }
     if (condition->form != IG_TS_KNOWN) {
         const ig_ts_split *split = ig_ts_split_find(eval, scope_of(eval)->module->name,
                                                     node, false);
@@ -302,7 +296,7 @@ static ig_status run_no(ig_ts_eval *eval, void *user) {
 ig_status ig_python_run_if(ig_ts_eval *eval, const ig_ast *node) {
     ig_ts_value condition;
     IG_TRY(ig_python_condition(eval, node->as.branch.test, &condition));
-    if (condition.form == IG_TS_KNOWN || eval->frame->is_dialect) {
+    if (condition.form == IG_TS_KNOWN) {
         return ig_python_branch(eval, node, &condition, run_yes, run_no,
                                 (void *)(uintptr_t)node);
     }

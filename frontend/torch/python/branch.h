@@ -1,4 +1,4 @@
-/* Where the run chooses, in plain Python.
+/* Where the run chooses.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_PYTHON_BRANCH_H
 #define IG_FRONTEND_TORCH_PYTHON_BRANCH_H

@@ -371,13 +371,13 @@ static ig_status run_function(ig_ts_eval *eval, const ig_python_thing *function,
     bool is_plain = !frame->is_dialect;
     eval->frame = frame;
     eval->depth++;
-    eval->python->calls += is_plain;
+    eval->python->calls++;
     if (is_plain) {
         ig_python_declare(eval, frame, &function->node->as.def->body);
     }
     ig_status status = ig_python_run_block(eval, function->node->as.def->body);
     eval->depth--;
-    eval->python->calls -= is_plain;
+    eval->python->calls--;
     eval->frame = caller;
     *out = frame->result;
     bool has_failed = is_plain && status != IG_OK && !eval->has_raised &&

@@ -345,7 +345,7 @@ void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources) {
                                            .missing = ig_python_report_missing,
                                            .unfit = ig_python_report_unfit };
     ig_python_module *module = IG_NEW(eval->arena, ig_python_module);
-    module->file = eval->file;
+    module->name = module->file = eval->file;
     module->is_dialect = true;
     eval->language = &python;
     eval->python = IG_NEW(eval->arena, struct ig_python);

@@ -38,6 +38,35 @@ TEST(a_branch_writes_through_a_view) {
 }
 END_TEST
 
+static const char forked[] = HEAD "  def forward(self: __torch__.M,\n"
+                                  "    x: Tensor) -> Tensor:\n"
+                                  "    d = {\"a\": x}\n"
+                                  "    l = [1]\n"
+                                  "    if bool(torch.gt(torch.sum(x), 0)):\n"
+                                  "      torch._set_item(d, \"b\", torch.mul(x, 2))\n"
+                                  "      _0 = torch.append(l, 5)\n"
+                                  "    else:\n"
+                                  "      pass\n"
+                                  "    if torch.__contains__(d, \"b\"):\n"
+                                  "      y = torch.add(d[\"b\"], l[-1])\n"
+                                  "    else:\n"
+                                  "      y = torch.sub(x, torch.len(l))\n"
+                                  "    return y\n";
+
+/* What a branch of the run puts into containers is known on either side of it. */
+TEST(a_branch_changes_what_containers_hold) {
+    const float inputs[][4] = { { 1, 2, 3, 4 }, { -1, -2, -3, -4 } };
+    const double expected[][4] = { { 7, 9, 11, 13 }, { -2, -3, -4, -5 } };
+    program p;
+    CHECK_MSG(import_source(&p, forked, NULL) == IG_OK, "%s", p.c.why);
+    for (size_t i = 0; i < IG_COUNT_OF(inputs); i++) {
+        run(&p, inputs[i]);
+        check(&p.outputs[0], expected[i], 4);
+    }
+    close(&p);
+}
+END_TEST
+
 static const char every_truth[] = HEAD
     "  def forward(self: __torch__.M,\n"
     "    x: Tensor) -> Tuple[int, int]:\n"
@@ -150,7 +179,7 @@ static const refusal refusals[] = {
       "      r : Optional[Tensor] = None\n"
       "    else:\n"
       "      r = x\n"
-      "    return torch.add(r, 1)\n",
+      "    return r\n",
       IG_UNSUPPORTED, "None in one, Tensor in the other" },
     { "    t = torch.gt(x, 0)\n"
       "    return torch.einsum(\"ij,ij->i\", [t, t])\n",
@@ -624,7 +653,7 @@ END_TEST
 UNIT_SUITE(torchscript_eval, classes_of_one_hot_are_checked,
            a_negative_padding_id_counts_from_the_end, a_branch_writes_through_a_view,
            truth_values_of_the_run_are_joined, a_loop_carries_a_storage,
-           what_cannot_be_is_refused_with_words,
+           a_branch_changes_what_containers_hold, what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, too_many_axes_are_refused,
            calls_have_the_values_that_torch_gives_them, a_dict_begins_empty,
