@@ -99,6 +99,15 @@ static inline bool cpu_level_runs(const char *level) {
            (!most || cpu_level_number(level) <= cpu_level_number(most));
 }
 
+/* Is it the turn of cpu_levels[number], in a loop over all of them?  In a sample v3 has
+ * always its turn, and each of the others in one loop of five. */
+static inline bool cpu_level_is_due(size_t number) {
+    static size_t loops;
+    loops += number == 0;
+    return !unit_is_sampled() || number == 1 ||
+           number == loops % IG_COUNT_OF(cpu_levels);
+}
+
 /* Counts, once in a test, that code of a level did not run, unless that was asked
  * for. */
 static inline void cpu_note_missing(const char *level) {

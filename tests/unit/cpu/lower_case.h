@@ -54,6 +54,9 @@ static inline void lower_match_each(lower_case *c, uint32_t outputs, double boun
 static inline void lower_check_special(const char *text, const int64_t *extents,
                                        double bound, void (*prepare)(lower_case *c)) {
     for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        if (!cpu_level_is_due(i)) {
+            continue;
+        }
         lower_case c;
         lower_open_values(&c, cpu_levels[i], text, extents, LOWER_SPECIAL, 0);
         if (prepare) {
@@ -68,6 +71,9 @@ static inline void lower_check_special(const char *text, const int64_t *extents,
 static inline void lower_check_with(const char *text, const int64_t *extents,
                                     int64_t bound, void (*prepare)(lower_case *c)) {
     for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        if (!cpu_level_is_due(i)) {
+            continue;
+        }
         lower_case c;
         lower_open(&c, cpu_levels[i], text, extents, bound);
         if (prepare) {

@@ -129,6 +129,9 @@ static void check_product(const product *p) {
     put_product(&text, &arena, p);
     const int64_t extents[] = { p->m, p->k, p->n };
     for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        if (!cpu_level_is_due(i)) {
+            continue;
+        }
         lower_case c;
         lower_open(&c, cpu_levels[i], text.data, extents, 255);
         fill_bytes(&c, p);

@@ -157,6 +157,9 @@ static void check(const char *dtype, const kinds *k, uint32_t trees, int64_t row
              "\"o\") {\n  ret %%y\n  }\n}\n",
              dtype, FEATURES, dtype, k->targets, dtype, k->targets);
     for (size_t i = 0; i < IG_COUNT_OF(cpu_levels); i++) {
+        if (!cpu_level_is_due(i)) {
+            continue;
+        }
         lower_case c;
         lower_open(&c, cpu_levels[i], text, &rows, 0);
         d.state = trees + (uint64_t)rows;
