@@ -84,8 +84,9 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
                               .type_count = from->input_count,
                               .constants = values,
                               .constant_count = from->constant_count,
-                              .is_inputs_only = from->inputs_only != 0,
-                              .has_defaults = from->inputs_only == 2 };
+                              .is_inputs_only = from->inputs_only || from->is_outline,
+                              .has_defaults = from->inputs_only == 2,
+                              .is_outline = from->is_outline != 0 };
     return IG_OK;
 }
 

@@ -42,6 +42,8 @@ typedef struct ig_import_options {
      * change from run to run (ig_port.is_weight): "NAME,NAME", or "all" that training
      * changes; NULL: none. */
     const char *open_weights;
+    int is_outline; /* of ONNX, for ig_module_inspect: inputs, weights and operators of
+                     * a model that cannot be imported; not to be compiled */
 } ig_import_options;
 
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",

@@ -242,3 +242,24 @@ if command -v chromium-headless-shell chromium >/dev/null; then
 else
     skip "a browser draws pages" "chromium is absent"
 fi
+
+# Of a model with an operator that is not known, all but its ops is told.
+sed 's/Sigmoid/Sigmoix/g' "$tmp/dlrm.onnx" >"$tmp/sigmoix.onnx"
+check "an unknown operator is told" 3 "Sigmoix" "$ingot" inspect "$tmp/sigmoix.onnx"
+check "beside the others" 3 " Gemm" "$ingot" inspect "$tmp/sigmoix.onnx"
+"$ingot" inspect "$tmp/sigmoix.onnx" --json >"$tmp/json" 2>/dev/null
+"$ingot" inspect "$tmp/dlrm.onnx" --json >"$tmp/whole"
+holds "as of the model without it" python3 -c '
+import json, sys
+odd, whole = (json.load(open(name)) for name in sys.argv[1:])
+assert odd["error"]["exit_status"] == 3 and odd["facts"]["compiles"] is False
+assert len(odd["error"]["messages"]) == 1, odd["error"]
+assert any("Sigmoix" in text for text in odd["facts"]["refused"]), odd["facts"]["refused"]
+assert [p["name"] for p in odd["inputs"]] == [p["name"] for p in whole["inputs"]]
+assert odd["facts"]["opsets"] == whole["facts"]["opsets"]
+assert odd["facts"]["parameters"] == whole["facts"]["parameters"], odd["facts"]
+names = {o["name"].replace("Sigmoix", "Sigmoid") for o in odd["facts"]["operators"]}
+assert {o["name"] for o in whole["facts"]["operators"]} <= names, names
+' "$tmp/json" "$tmp/whole"
+python3 tests/cli/tiny_onnx.py "$tmp/unsupported.onnx" unknown
+check "nor of one that is not supported" 4 "opsets ai.onnx" "$ingot" inspect "$tmp/unsupported.onnx"

@@ -428,6 +428,36 @@ static void finish_graph(entry *e, const Onnx__GraphProto *graph,
     import->graph->result_names = names;
 }
 
+/* Locations of the graph's nodes and of those in their bodies: what a model that is not
+ * imported is made of. */
+static void note_nodes(ig_onnx_import *import, const Onnx__GraphProto *graph) {
+    IG_VEC(const Onnx__GraphProto *) todo = { 0 };
+    IG_PUSH(import->arena, &todo, graph);
+    while (todo.count) {
+        const Onnx__GraphProto *at = IG_POP(&todo);
+        for (size_t i = 0; i < at->n_node; i++) {
+            const Onnx__NodeProto *node = at->node[i];
+            ig_location where = {
+                .file = import->model->file,
+                .graph = at == graph ? NULL : at->name,
+                .node = node->name,
+                .op = node->op_type,
+                .number = (uint32_t)i + 1,
+            };
+            (void)ig_module_location(import->module, &where);
+            for (size_t k = 0; k < node->n_attribute; k++) {
+                const Onnx__AttributeProto *attribute = node->attribute[k];
+                if (attribute->g) {
+                    IG_PUSH(import->arena, &todo, attribute->g);
+                }
+                for (size_t g = 0; g < attribute->n_graphs; g++) {
+                    IG_PUSH(import->arena, &todo, attribute->graphs[g]);
+                }
+            }
+        }
+    }
+}
+
 static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *options) {
     const Onnx__GraphProto *graph = import->model->proto->graph;
     import->graph = ig_graph_create(import->module, "main", IG_STAGE_TENSOR);
@@ -443,6 +473,10 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
     }
     IG_TRY(import_inputs(&e, graph));
     if (options && options->is_inputs_only) {
+        if (options->is_outline) {
+            IG_TRY(ig_onnx_import_initializers(&e.scope, graph));
+            note_nodes(import, graph);
+        }
         e.builder.loc = 0;
         ig_make_ret(&e.builder, NULL, 0);
         name_arguments(&e);

@@ -151,10 +151,12 @@ static ig_status print_artifact(const settings *given, const char *path, message
 typedef struct listing {
     const char *package; /* what a package holds; "" for other files */
     const char *inspected;
-    json_t *archive;  /* of TorchScript, or NULL: parsed */
-    model m;          /* module NULL: not asked for, or types are missing */
-    const char *text; /* of ig_module_inspect */
-    json_t *facts;    /* parsed */
+    json_t *archive;   /* of TorchScript, or NULL: parsed */
+    model m;           /* module NULL: not asked for, or types are missing */
+    const char *text;  /* of ig_module_inspect */
+    json_t *facts;     /* parsed */
+    char *outline;     /* the text, of a model that is not imported; free() it */
+    ig_context *quiet; /* the context of that: all was said before */
 } listing;
 
 static void put_listing(const listing *l) {
@@ -200,6 +202,40 @@ static bool is_call_wanted(const settings *given, const listing *l) {
            !archive_needs_types(l->archive, given->entry);
 }
 
+/* The messages, one an item: lines with blanks in front go with the one before. */
+static json_t *messages_of(const char *text) {
+    json_t *list = need(json_array());
+    while (*text) {
+        const char *end = strchrnul(text, '\n');
+        while (end[0] && end[1] == ' ') {
+            end = strchrnul(end + 1, '\n');
+        }
+        json_array_append_new(list, json_stringn(text, (size_t)(end - text)));
+        text = *end ? end + 1 : end;
+    }
+    return list;
+}
+
+/* Of an ONNX model that is not imported: what it is made of, beside why not. */
+static void take_outline(ig_context *context, const char *path, listing *l) {
+    json_t *refused = messages_of(ig_context_messages(context));
+    ig_import_options how = { .size = sizeof how, .is_outline = 1 };
+    ig_context_options quiet = { .size = sizeof quiet, .cache_folder = "" };
+    context = l->m.context = l->quiet = need(ig_context_create(&quiet));
+    const char *text = "";
+    if (strcmp(ig_model_format(path), "onnx") == 0 &&
+        ig_import(context, path, &how, &l->m.module) == IG_OK &&
+        ig_module_inspect(l->m.module, NULL, &text) == IG_OK) {
+        l->facts = need(json_loads(text, 0, NULL));
+        json_object_set_new(l->facts, "ops", json_array()); /* there are none */
+        json_object_set(l->facts, "refused", refused);
+        json_object_set_new(l->facts, "compiles", json_false());
+        l->outline = need(json_dumps(l->facts, JSON_INDENT(1)));
+        l->text = l->outline;
+    }
+    json_decref(refused);
+}
+
 static ig_status print_model(const settings *given, ig_context *context,
                              const char *path) {
     listing l = { .package = "", .inspected = "", .m.context = context };
@@ -218,15 +254,21 @@ static ig_status print_model(const settings *given, ig_context *context,
         status = ig_module_inspect(l.m.module, &as, &l.text);
         l.facts = l.text[0] ? need(json_loads(l.text, 0, NULL)) : NULL;
     }
+    bool is_refused = status == IG_UNSUPPORTED || status == IG_INVALID;
+    if (is_refused && !l.m.module && !l.archive && !l.package[0]) {
+        take_outline(context, path, &l);
+    }
     progress_clear();
-    if (status == IG_OK && given->json) {
+    if (given->json && (status == IG_OK || l.facts || l.archive)) {
         put_listing(&l);
-    } else if (status == IG_OK) {
+    } else if (status == IG_OK || l.facts) {
         print_listing(given, &l, path);
-    } else if (l.archive && !given->json) {
+    } else if (l.archive) {
         archive_print(l.archive, path); /* what is in it, whatever the call is */
     }
+    free(l.outline);
     ig_module_close(l.m.module);
+    ig_context_destroy(l.quiet);
     json_decref(l.archive);
     json_decref(l.facts);
     return status;
