@@ -3,6 +3,7 @@
 #include "frontend/onnx/import/args.h"
 
 #include "ir/tensor/tensor.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -34,18 +35,11 @@ bool ig_onnx_needs_input(const ig_onnx_node *node, uint32_t index) {
 }
 
 ig_dim ig_onnx_extent_of(ig_expr *e, const ig_type *type, uint32_t axis) {
-    if (axis < type->rank) {
-        return type->dims[axis];
-    }
-    if (e->status == IG_OK) {
-        ig_expr_fail(e, IG_INVALID, "an operand has rank %u, expected %llu or more",
-                     type->rank, (unsigned long long)axis + 1);
-    }
-    return ig_dim_of(1);
+    return ig_expr_extent_of(e, type, axis);
 }
 
 ig_dim ig_onnx_extent(ig_expr *e, const ig_value *x, uint32_t axis) {
-    return x ? ig_onnx_extent_of(e, x->type, axis) : ig_dim_of(1);
+    return ig_expr_extent(e, x, axis);
 }
 
 ig_value *ig_onnx_float_input(const ig_onnx_node *node, uint32_t index) {

@@ -9,6 +9,7 @@
  *     four of 8 as one of 32    sum(cast(bits, u32) << [0, 8, 16, 24])
  */
 #include "frontend/torch/aten/view.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -61,7 +62,7 @@ ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
     wide = ig_aten_cast(call, wide, part);
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = x->type->dims[i];
+        dims[i] = ig_expr_extent(call->e, x, i);
     }
     dims[rank - 1] = ig_dim_mul(call->module, dims[rank - 1], ig_dim_of(parts));
     return ig_expr_reshape(call->e, wide, rank, dims);
@@ -76,7 +77,7 @@ ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = x->type->dims[i];
+        dims[i] = ig_expr_extent(call->e, x, i);
     }
     dims[rank - 1] = ig_dim_exact_div(call->module, dims[rank - 1], ig_dim_of(parts));
     dims[rank] = ig_dim_of(parts);

@@ -3,6 +3,7 @@
 #include "frontend/torch/aten/complex.h"
 
 #include "frontend/torch/aten/view.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -277,7 +278,8 @@ ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     IG_TRY(call->e->status);
     uint32_t rank = x->type->rank;
-    ig_dim two = ig_dim_of(2), last = rank > 0 ? x->type->dims[rank - 1] : ig_dim_of(0);
+    ig_dim two = ig_dim_of(2),
+           last = rank > 0 ? ig_expr_extent(call->e, x, rank - 1) : ig_dim_of(0);
     bool may_be_two = !ig_dim_is_static(last) || ig_dim_is(last, 2);
     if (!may_be_two || !ig_expr_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID,

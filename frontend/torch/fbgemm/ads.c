@@ -11,6 +11,7 @@
  * With a max_batch_size each table has as many segments, empty ones after its ads'.
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
+#include "ir/build/extent.h"
 
 #include <math.h>
 
@@ -238,7 +239,8 @@ ig_status ig_ts_op_fb_calibrate_by_feature(ig_ts_call *call) {
         ig_value *operands[] = { x, ig_fb_arg(call, BINS, IG_DT_f64) };
         bin = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, NULL);
         IG_TRY(call->e->status);
-        count = ig_dim_add(call->module, operands[1]->type->dims[0], ig_dim_of(1));
+        count = ig_dim_add(call->module, ig_expr_extent(call->e, operands[1], 0),
+                           ig_dim_of(1));
     } else {
         count = ig_aten_dim(call, BINS);
         bin = bin_by_width(call->e, &c, x, count);

@@ -3,6 +3,7 @@
 #include "frontend/torch/fbgemm/fbgemm.h"
 
 #include "ir/interpret/interpret.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -60,7 +61,7 @@ ig_dim ig_fb_extent(ig_expr *e, const ig_value *x, uint32_t axis) {
         ig_expr_fail(e, IG_INVALID, "a tensor of rank %u has no axis %u", x->type->rank,
                      axis);
     }
-    return x && axis < x->type->rank ? x->type->dims[axis] : ig_dim_of(1);
+    return x && axis < x->type->rank ? ig_expr_extent(e, x, axis) : ig_dim_of(1);
 }
 
 ig_dim ig_fb_segments(ig_expr *e, const ig_value *offsets) {

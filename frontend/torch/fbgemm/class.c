@@ -15,6 +15,7 @@
 
 #include "frontend/torch/archive/archive.h"
 #include "frontend/torch/pickle/pickle.h"
+#include "ir/build/extent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -129,7 +130,7 @@ static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
     if (x->type->rank == 0) {
         return ig_ts_number_of(call->eval, kind, x, out);
     }
-    if (!ig_dim_constant(call->module, x->type->dims[0], &count)) {
+    if (!ig_dim_constant(call->module, ig_expr_extent(call->e, x, 0), &count)) {
         return ig_ts_fail(call, IG_UNSUPPORTED,
                           "a list whose length depends on inputs");
     }

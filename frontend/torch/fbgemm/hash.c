@@ -17,6 +17,7 @@
  */
 #include "frontend/torch/aten/aten.h"
 #include "frontend/torch/fbgemm/fbgemm.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -82,7 +83,7 @@ ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
     ig_value *y = ig_expr_cast(call->e, ig_fb_size(call, 1), IG_DT_u64);
     ig_value *seed = ig_expr_cast(call->e, ig_fb_size(call, 2), IG_DT_u64);
     IG_TRY(call->e->status);
-    ig_expr_guard_equal(call->e, x->type->dims[0], ig_dim_of(1),
+    ig_expr_guard_equal(call->e, ig_expr_extent(call->e, x, 0), ig_dim_of(1),
                         "one number is hashed");
     IG_TRY(call->e->status);
     ig_value *hash = hash_of(call->e, ig_expr_reshape(call->e, x, 0, NULL), y, seed);
@@ -187,7 +188,7 @@ static ig_status read_ids(probe *p) {
         return ig_ts_fail(call, IG_INVALID,
                           "ids of 32 bits in a table of another type");
     }
-    ig_dim rows = table->type->dims[0];
+    ig_dim rows = ig_expr_extent(e, table, 0);
     ig_value *column = ig_expr_slice(e, table, 1, ig_dim_of(0), ig_dim_of(1), 1),
              *zero = ig_expr_integer(e, IG_DT_i64, 0);
     p->keys = ig_expr_cast(e, ig_expr_reshape(e, column, 1, &rows), IG_DT_i64);
@@ -222,10 +223,11 @@ static ig_status read_parts(probe *p) {
         if (!p->start) {
             return ig_ts_fail(call, IG_INVALID, "local sizes without offsets");
         }
-        ig_expr_guard_equal(e, p->whole->type->dims[0], count,
+        ig_expr_guard_equal(e, ig_expr_extent(e, p->whole, 0), count,
                             "each id has a local size");
         IG_TRY(e->status);
-        ig_expr_guard_equal(e, p->start->type->dims[0], count, "each id has an offset");
+        ig_expr_guard_equal(e, ig_expr_extent(e, p->start, 0), count,
+                            "each id has an offset");
     } else {
         p->whole = ig_expr_dim(p->call->e, ig_fb_extent(p->call->e, p->keys, 0),
                                IG_DT_i64);

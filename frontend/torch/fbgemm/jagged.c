@@ -11,6 +11,7 @@
  * from the innermost to the outermost.
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -88,7 +89,7 @@ static ig_value *with_padding(ig_expr *e, ig_value *values, ig_value *padding) {
         return NULL;
     }
     for (uint32_t i = 0; i < values->type->rank; i++) {
-        dims[i] = i ? values->type->dims[i] : ig_dim_of(1);
+        dims[i] = i ? ig_expr_extent(e, values, i) : ig_dim_of(1);
     }
     if (!(row = ig_expr_expand(e, padding, values->type->rank, dims))) {
         return NULL;
@@ -223,7 +224,8 @@ ig_status ig_ts_op_fb_jagged_dense(ig_ts_call *call) {
     for (uint32_t i = 0; i < (added ? added : 1); i++) {
         ig_value *y = from_dense(&j, ig_aten_tensor(call, 2 + i), count);
         IG_TRY(call->e->status);
-        ig_expr_guard_equal(call->e, y->type->dims[0], n, "one element a row");
+        ig_expr_guard_equal(call->e, ig_expr_extent(call->e, y, 0), n,
+                            "one element a row");
         IG_TRY(call->e->status);
         x = ig_expr_map2(call->e, added ? IG_OP_add : IG_OP_mul, x, y);
     }

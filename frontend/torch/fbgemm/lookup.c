@@ -15,6 +15,7 @@
 
 #include "base/checked.h"
 #include "ir/bag.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -119,7 +120,8 @@ static ig_status read_inputs(lookup *l) {
     if (l->ids->type->rank != 1 || l->offsets->type->rank != 1) {
         return ig_ts_fail(l->call, IG_INVALID, "indices and offsets have one axis");
     }
-    ig_dim bags = ig_dim_sub(module, l->offsets->type->dims[0], ig_dim_of(1));
+    ig_dim bags = ig_dim_sub(module, ig_expr_extent(l->call->e, l->offsets, 0),
+                             ig_dim_of(1));
     l->bags = ig_dim_exact_div(module, bags, ig_dim_of(l->count));
     ig_expr_guard_equal(l->call->e, bags,
                         ig_dim_mul(module, l->bags, ig_dim_of(l->count)),
@@ -128,8 +130,9 @@ static ig_status read_inputs(lookup *l) {
         l->weights = ig_expr_cast(l->call->e, ig_expr_flatten(l->call->e, l->weights),
                                   IG_DT_f32);
         IG_TRY(l->call->e->status);
-        ig_expr_guard_equal(l->call->e, l->weights->type->dims[0],
-                            l->ids->type->dims[0], "a weight for each index");
+        ig_expr_guard_equal(l->call->e, ig_expr_extent(l->call->e, l->weights, 0),
+                            ig_expr_extent(l->call->e, l->ids, 0),
+                            "a weight for each index");
     }
     return l->call->e->status;
 }

@@ -15,6 +15,7 @@
  */
 #include "frontend/torch/aten/aten.h"
 #include "frontend/torch/fbgemm/fbgemm.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -92,7 +93,7 @@ static ig_value *values_of(ig_ts_call *call, const rows *r) {
     if (!r->x || call->e->status != IG_OK) {
         return NULL;
     }
-    ig_dim bytes = r->x->type->dims[last_axis(r->x)];
+    ig_dim bytes = ig_expr_extent(call->e, r->x, last_axis(r->x));
     ig_dim zero = ig_dim_of(0), range_bytes = ig_dim_of(2 * (int64_t)width);
     ig_dim count = ig_dim_sub(call->module, bytes, range_bytes);
     ig_value *both = slice_row(call->e, r->x, r->is_last ? count : zero, range_bytes);

@@ -9,6 +9,7 @@
  *     from      begins[k] + at - offsets'[k]
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -117,7 +118,8 @@ static void permute_sparse(ig_ts_call *call, sparse *s) {
     if (call->e->status != IG_OK) {
         return;
     }
-    if (is_flat && is_identity(call, s->permute, s->lengths->type->dims[0])) {
+    if (is_flat &&
+        is_identity(call, s->permute, ig_expr_extent(call->e, s->lengths, 0))) {
         return;
     }
     s->values = ig_expr_flatten(call->e, s->values);

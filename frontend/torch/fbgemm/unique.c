@@ -13,6 +13,7 @@
  *     length   many / bags, one more for the first many % bags of them
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -101,11 +102,13 @@ ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
     u.offsets = ig_expr_cast(call->e, offsets, IG_DT_i64);
     u.ids = ig_expr_cast(call->e, ids, IG_DT_i64);
     IG_TRY(call->e->status);
-    ig_expr_guard_equal(call->e, u.edges->type->dims[0], u.groups->type->dims[0],
+    ig_expr_guard_equal(call->e, ig_expr_extent(call->e, u.edges, 0),
+                        ig_expr_extent(call->e, u.groups, 0),
                         "each feature has an edge and a group");
     IG_TRY(call->e->status);
-    ig_dim features = ig_dim_sub(module, u.edges->type->dims[0], ig_dim_of(1));
-    u.bags = ig_dim_sub(module, u.offsets->type->dims[0], ig_dim_of(1));
+    ig_dim features = ig_dim_sub(module, ig_expr_extent(call->e, u.edges, 0),
+                                 ig_dim_of(1));
+    u.bags = ig_dim_sub(module, ig_expr_extent(call->e, u.offsets, 0), ig_dim_of(1));
     u.batch = ig_dim_exact_div(module, u.bags, features);
     find_numbers(&u);
     ig_value *lengths = ig_expr_like(call->e, lengths_of_bags(&u), offsets);

@@ -10,6 +10,7 @@
  *     y               [N, groups, O / groups, (C / groups) K] x [… K, rows * columns]
  */
 #include "frontend/torch/vision/vision.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -43,8 +44,8 @@ static bool open_deform(ig_ts_call *call, deform *d) {
         return false;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        d->out[i] = d->offset->type->dims[2 + i];
-        d->kernel[i] = d->weight->type->dims[2 + i];
+        d->out[i] = ig_expr_extent(call->e, d->offset, 2 + i);
+        d->kernel[i] = ig_expr_extent(call->e, d->weight, 2 + i);
     }
     d->x = ig_aten_wide(call, d->x);
     d->wide = d->x ? (ig_dtype)d->x->type->dtype : IG_DT_f32;
@@ -93,7 +94,7 @@ static ig_neighbours move_points(ig_ts_call *call, const deform *d, ig_value *of
                                  uint32_t number) {
     ig_value *own = ig_expr_select(call->e, offsets, 3, ig_dim_of(number));
     ig_value *at = ig_build_add(call->e, sample_grid(call, d, number), own);
-    return pixels_around(call, at, d->x->type->dims[2 + number]);
+    return pixels_around(call, at, ig_expr_extent(call->e, d->x, 2 + number));
 }
 
 static ig_value *multiply_columns(ig_expr *e, ig_value *x, ig_dim by) {
@@ -119,7 +120,8 @@ static ig_value *pick_corner(ig_ts_call *call, const deform *d, ig_dim channels)
                           columns[] = { 0, 1, 2, 3, 4, 6 };
     ig_module *m = call->module;
     ig_dim count = ig_dim_mul(m, d->kernel[0], d->kernel[1]);
-    ig_dim images = d->x->type->dims[0], groups = ig_dim_of(d->offset_groups);
+    ig_dim images = ig_expr_extent(call->e, d->x, 0),
+           groups = ig_dim_of(d->offset_groups);
     ig_dim apart[] = { images, groups, count, ig_dim_of(2), d->out[0], d->out[1] };
     ig_dim flat[] = { images, groups, count, d->out[0], d->out[1] };
     ig_value *offsets = ig_aten_cast(call, d->offset, d->wide);
@@ -137,10 +139,11 @@ static ig_value *pick_corner(ig_ts_call *call, const deform *d, ig_dim channels)
     ig_value *first =
         multiply_columns(call->e, ig_expr_axis_iota(call->e, 7, 0, images), groups);
     first = ig_build_add(call->e, first, ig_expr_axis_iota(call->e, 7, 1, groups));
-    ig_value *ids = ig_build_add(call->e,
-                                 multiply_columns(call->e, first, d->x->type->dims[2]),
-                                 ig_vision_spread(call, y.ids, 7, rows));
-    ids = ig_build_add(call->e, multiply_columns(call->e, ids, d->x->type->dims[3]),
+    ig_value *ids = ig_build_add(
+        call->e, multiply_columns(call->e, first, ig_expr_extent(call->e, d->x, 2)),
+        ig_vision_spread(call, y.ids, 7, rows));
+    ids = ig_build_add(call->e,
+                       multiply_columns(call->e, ids, ig_expr_extent(call->e, d->x, 3)),
                        ig_vision_spread(call, x.ids, 7, columns));
     ig_dim bags[] = { ig_dim_product(m, flat, 5), ig_dim_of(4) };
     ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(call->e, d, channels),
@@ -160,13 +163,14 @@ ig_status ig_ts_op_tv_deform_conv(ig_ts_call *call) {
     ig_module *m = call->module;
     const ig_dim *w = d.weight->type->dims;
     ig_dtype dtype = (ig_dtype)d.weight->type->dtype;
-    ig_dim images = d.x->type->dims[0], places = ig_dim_mul(m, d.out[0], d.out[1]);
+    ig_dim images = ig_expr_extent(call->e, d.x, 0),
+           places = ig_dim_mul(m, d.out[0], d.out[1]);
     ig_dim depth = ig_dim_product(m, w + 1, 3);
     ig_dim each = ig_dim_exact_div(m, w[0], ig_dim_of(d.groups));
     ig_dim columns[] = { images, ig_dim_of(d.groups), depth, places };
     ig_dim filters[] = { ig_dim_of(d.groups), each, depth };
     ig_dim dims[] = { images, w[0], d.out[0], d.out[1] };
-    ig_dim channels = ig_dim_exact_div(m, d.x->type->dims[1],
+    ig_dim channels = ig_dim_exact_div(m, ig_expr_extent(call->e, d.x, 1),
                                        ig_dim_of(d.offset_groups));
     ig_value *x = pick_corner(call, &d, channels);
     x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 5, 2, 3, 4 });

@@ -4,6 +4,7 @@
 
 #include "compose/boxes.h"
 #include "ir/bag.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -22,7 +23,7 @@ ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
         dims[i] = ig_dim_of(1);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        dims[axes[i]] = x->type->dims[i];
+        dims[axes[i]] = ig_expr_extent(call->e, x, i);
     }
     return ig_expr_reshape(call->e, x, rank, dims);
 }
@@ -42,7 +43,7 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
     if (!table || !ids || !weights || call->e->status != IG_OK) {
         return NULL;
     }
-    if (!ig_dim_constant(module, table->type->dims[1], &known)) {
+    if (!ig_dim_constant(module, ig_expr_extent(call->e, table, 1), &known)) {
         return sum_gathered(call->e, table, ids, weights);
     }
     ig_bag_attrs attrs = { .operands = { &given, 1 },
@@ -77,7 +78,8 @@ static ig_value *read_scores(ig_ts_call *call, ig_value *scores, ig_boxes *boxes
         }
         *order = sorted[1];
         boxes->edges = ig_compose_take_rows(e, boxes->edges, sorted[1]);
-        scores = ig_build_neg(e, ig_expr_iota(e, IG_DT_i64, scores->type->dims[0]));
+        scores = ig_build_neg(e,
+                              ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, scores, 0)));
     }
     scores = ig_expr_cast(e, scores, IG_DT_f32);
     return ig_expr_unsqueeze(e, ig_expr_unsqueeze(e, scores, 0), 0);
@@ -92,8 +94,8 @@ ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "boxes of rank %u, scores of rank %u",
                           edges->type->rank, scores->type->rank);
     }
-    ig_expr_guard_equal(call->e, edges->type->dims[0], scores->type->dims[0],
-                        "each box has a score");
+    ig_expr_guard_equal(call->e, ig_expr_extent(call->e, edges, 0),
+                        ig_expr_extent(call->e, scores, 0), "each box has a score");
     ig_value *order = NULL;
     ig_boxes boxes = { .edges = ig_aten_wide(call, edges) };
     IG_TRY(call->e->status);

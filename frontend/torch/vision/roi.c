@@ -12,6 +12,7 @@
  * a bin's own.
  */
 #include "frontend/torch/vision/vision.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -146,7 +147,7 @@ static axis sample_points(ig_ts_call *call, const regions *r, uint32_t number) {
     ig_value *within = ig_build_mul(e, ig_expr_with(e, IG_OP_add, numbers, 0.5), wide);
     within = ig_build_div(e, within, ig_vision_spread(call, a.grid, 3, first));
     a.at = pixels_around(call, ig_build_add(e, begin, within),
-                         r->x->type->dims[2 + number]);
+                         ig_expr_extent(e, r->x, 2 + number));
     ig_value *used = in_use(call, numbers, a.grid);
     used = used ? ig_expr_unsqueeze(e, used, 3) : NULL;
     a.at.weights = ig_build_mul(e, a.at.weights, used);
@@ -184,13 +185,14 @@ static ig_value *first_rows(ig_ts_call *call, const regions *r, uint32_t rank,
         i = ig_build_add(call->e, multiply_columns(call->e, i, r->pooled[1]), j);
         first = ig_build_add(call->e, first, i);
     }
-    return multiply_columns(call->e, first, r->x->type->dims[2]);
+    return multiply_columns(call->e, first, ig_expr_extent(call->e, r->x, 2));
 }
 
 /* Bags [K * rows * columns, length] as [K, C, rows, columns]. */
 static ig_value *give_bins(ig_ts_call *call, const regions *r, ig_value *y,
                            ig_dim channels) {
-    ig_dim dims[] = { r->rois->type->dims[0], r->pooled[0], r->pooled[1], channels };
+    ig_dim dims[] = { ig_expr_extent(call->e, r->rois, 0), r->pooled[0], r->pooled[1],
+                      channels };
     y = ig_expr_reshape(call->e, y, 4, dims);
     y = ig_expr_transpose(call->e, y, (int64_t[]){ 0, 3, 1, 2 });
     return ig_aten_cast(call, y, r->dtype);
@@ -201,7 +203,7 @@ static ig_value *flat_bags(ig_expr *e, const regions *r, ig_value *x) {
     if (!x) {
         return NULL;
     }
-    ig_dim dims[] = { ig_dim_mul(m, r->rois->type->dims[0],
+    ig_dim dims[] = { ig_dim_mul(m, ig_expr_extent(e, r->rois, 0),
                                  ig_dim_mul(m, r->pooled[0], r->pooled[1])),
                       ig_dim_product(m, x->type->dims + 3, x->type->rank - 3u) };
     return ig_expr_reshape(e, x, 2, dims);
@@ -211,7 +213,8 @@ static ig_value *flat_bags(ig_expr *e, const regions *r, ig_value *x) {
 static ig_value *map_box(ig_expr *e, const regions *r, ig_dim channels) {
     ig_module *m = e->module;
     ig_dim each = ig_dim_mul(m, channels, ig_dim_mul(m, r->pooled[0], r->pooled[1]));
-    ig_dim dims[] = { r->rois->type->dims[0], channels, r->pooled[0], r->pooled[1] };
+    ig_dim dims[] = { ig_expr_extent(e, r->rois, 0), channels, r->pooled[0],
+                      r->pooled[1] };
     ig_value *x = ig_expr_reshape(e, ig_expr_iota(e, IG_DT_i32, each), 3, dims + 1);
     return ig_expr_expand(e, x, 4, dims);
 }
@@ -230,12 +233,12 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     r.is_aligned = r.has_own_channels || ig_aten_bool(call, 6);
     ig_dim bins = r.has_own_channels ? ig_dim_mul(m, r.pooled[0], r.pooled[1])
                                      : ig_dim_of(1);
-    ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
+    ig_dim channels = ig_dim_exact_div(m, ig_expr_extent(e, r.x, 1), bins);
     axis y = sample_points(call, &r, 0), x = sample_points(call, &r, 1);
     IG_TRY(e->status);
     ig_value *ids = ig_build_add(e, first_rows(call, &r, 7, bins),
                                  ig_vision_spread(call, y.at.ids, 7, rows));
-    ids = ig_build_add(e, multiply_columns(e, ids, r.x->type->dims[3]),
+    ids = ig_build_add(e, multiply_columns(e, ids, ig_expr_extent(e, r.x, 3)),
                        ig_vision_spread(call, x.at.ids, 7, columns));
     ig_value *count = ig_build_mul(e, y.grid, x.grid);
     count = ig_expr_with(e, IG_OP_max, count, 1);
@@ -274,7 +277,7 @@ static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
     }
     ig_value *size = ig_build_sub(e, sides[1], sides[0]);
     size = ig_expr_with(e, IG_OP_max, size, 1);
-    ig_dim bins = r->pooled[number], extent = r->x->type->dims[2 + number];
+    ig_dim bins = r->pooled[number], extent = ig_expr_extent(e, r->x, 2 + number);
     ig_value *bin = ig_build_div(e, size, ig_expr_dim(e, bins, dtype));
     ig_value *last = ig_expr_dim(e, ig_dim_sub(call->module, extent, ig_dim_of(1)),
                                  dtype);
@@ -319,7 +322,7 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     }
     ig_module *m = call->module;
     ig_dim bins = ig_dim_mul(m, r.pooled[0], r.pooled[1]);
-    ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
+    ig_dim channels = ig_dim_exact_div(m, ig_expr_extent(e, r.x, 1), bins);
     whole_bins(call, &r, 0, y);
     whole_bins(call, &r, 1, x);
     ig_value *height = ig_build_sub(e, y[1], y[0]);
@@ -331,7 +334,7 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     IG_TRY(e->status);
     ig_value *ids = ig_build_add(e, first_rows(call, &r, 5, bins),
                                  ig_vision_spread(call, both_ends(e, y), 5, rows));
-    ids = ig_build_add(e, multiply_columns(e, ids, r.x->type->dims[3]),
+    ids = ig_build_add(e, multiply_columns(e, ids, ig_expr_extent(e, r.x, 3)),
                        ig_vision_spread(call, both_ends(e, x), 5, columns));
     ig_value *signs = ig_expr_reshape(
         e, ig_expr_constant(e, "constant", IG_DT_f64, 1, &four, sign_of), 5,

@@ -1,6 +1,6 @@
 /* The vocabulary that builds ops: what it leaves out, what it guards, how it fails.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/build/expr.h"
+#include "ir/build/extent.h"
 
 #include "tests/unit/unit.h"
 
@@ -269,7 +269,21 @@ TEST(constants_keep_every_value) {
 }
 END_TEST
 
-UNIT_SUITE(ir_expr, a_generated_function_fills_operands_and_attributes,
+TEST(an_axis_that_is_not_there_is_a_failure_and_has_extent_1) {
+    ig_expr e = start();
+    ig_value *x = input(NULL);
+    CHECK(ig_dim_is(ig_expr_extent(&e, x, 1), 4) && e.status == IG_OK);
+    CHECK(ig_dim_is(ig_expr_extent(&e, NULL, 7), 1) && e.status == IG_OK);
+    CHECK(ig_dim_is(ig_expr_extent(&e, x, UINT32_MAX), 1));
+    CHECK_STATUS(e.status, IG_INVALID);
+    CHECK_MSG(strstr(failure, "rank 2, expected 4294967296 or more"), "%s", failure);
+    CHECK(ig_dim_is(ig_expr_extent_of(&e, x->type, 2), 1));
+    finish();
+}
+END_TEST
+
+UNIT_SUITE(ir_expr, an_axis_that_is_not_there_is_a_failure_and_has_extent_1,
+           a_generated_function_fills_operands_and_attributes,
            a_generated_function_gives_the_op_with_results_and_bodies,
            attributes_that_were_read_make_the_same_op,
            movement_that_changes_nothing_gives_its_operand,

@@ -2,6 +2,7 @@
  * torch's generator.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 static ig_value *draw_values(ig_ts_call *call, ig_random kind, ig_dtype dtype,
                              uint32_t rank, const ig_dim *dims) {
@@ -66,10 +67,10 @@ ig_status ig_ts_op_bernoulli(ig_ts_call *call) {
 static ig_value *draw_again(ig_ts_call *call, ig_value *x, ig_dim count) {
     ig_expr *e = call->e;
     uint32_t rank = x->type->rank, last = rank - 1u;
-    ig_dim dims[] = { x->type->dims[0], count };
+    ig_dim dims[] = { ig_expr_extent(e, x, 0), count };
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *share = ig_build_cumsum(e, x, (ig_cumsum_attrs){ .axis = last });
-    ig_dim all = x->type->dims[last];
+    ig_dim all = ig_expr_extent(e, x, last);
     ig_value *sum = ig_expr_slice(
         e, share, last, ig_dim_sub(e->module, all, ig_dim_of(1)), ig_dim_of(1), 1);
     ig_value *drawn = draw_values(call, IG_RANDOM_uniform, dtype, rank,

@@ -1,6 +1,7 @@
 /* Counts and what is put back where it stood: bincount, histc, max_unpool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,7 +25,8 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
     ig_dtype dtype = !weights                            ? IG_DT_i64
                      : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
                                                          : IG_DT_f64;
-    if (ig_dim_equal(call->module, x->type->dims[0], ig_dim_of(0)) == IG_YES) {
+    if (ig_dim_equal(call->module, ig_expr_extent(call->e, x, 0), ig_dim_of(0)) ==
+        IG_YES) {
         dtype = IG_DT_i64; /* torch looks at no weights then */
     }
     ig_value *bound = ig_expr_integer(call->e, IG_DT_i64, least - 1);

@@ -1,6 +1,7 @@
 /* Gathers and scatters along one axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -80,9 +81,9 @@ ig_status ig_ts_op_take_along(ig_ts_call *call) {
             &rank)) {
         return e->status;
     }
-    dims[axis] = x->type->dims[axis];
+    dims[axis] = ig_expr_extent(e, x, axis);
     ig_value *wide = ig_expr_expand(e, x, rank, dims);
-    dims[axis] = index->type->dims[axis];
+    dims[axis] = ig_expr_extent(e, index, axis);
     index = ig_expr_expand(e, ig_aten_cast(call, index, IG_DT_i64), rank, dims);
     return ig_aten_give(
         call, ig_build_gather_elements(e, wide, index,
@@ -150,7 +151,7 @@ static bool set_updates(ig_ts_call *call, scattering *s, ig_value *updates) {
     updates = as_vector(call->e, updates);
     for (uint32_t i = 0; updates && i < s->index->type->rank; i++) {
         updates = ig_expr_slice(call->e, updates, i, ig_dim_of(0),
-                                s->index->type->dims[i], 1);
+                                ig_expr_extent(call->e, s->index, i), 1);
     }
     s->updates = ig_aten_cast(call, updates, (ig_dtype)s->x->type->dtype);
     return s->updates != NULL;
@@ -271,8 +272,9 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
     ig_dim dims[IG_TENSOR_RANK], along[IG_TENSOR_RANK];
     uint32_t rank = s->x->type->rank;
     for (uint32_t i = 0; s->index && i < rank; i++) {
-        dims[i] = i == s->axis ? s->index->type->dims[0] : s->x->type->dims[i];
-        along[i] = i == s->axis ? s->index->type->dims[0] : ig_dim_of(1);
+        dims[i] = i == s->axis ? ig_expr_extent(call->e, s->index, 0)
+                               : ig_expr_extent(call->e, s->x, i);
+        along[i] = i == s->axis ? ig_expr_extent(call->e, s->index, 0) : ig_dim_of(1);
     }
     if (source && source->type->rank == 0) {
         source = ig_expr_expand(call->e, source, rank, dims);

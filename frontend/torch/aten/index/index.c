@@ -9,6 +9,7 @@
  *     x [A, B, C, D], indices [-, i, j, -], i and j broadcast to S…
  *     x' [B, C, A, D]  gather_nd (i, j)  ->  [S…, A, D]  ->  [A, S…, D] */
 #include "frontend/torch/aten/view.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -37,7 +38,8 @@ static bool add_mask(ig_ts_call *call, indexing *ix, uint32_t *axis, ig_value *m
     }
     for (uint32_t i = 0; i < mask->type->rank; i++) {
         if (e->status == IG_OK) {
-            ig_expr_guard_equal(e, mask->type->dims[i], ix->x->type->dims[*axis + i],
+            ig_expr_guard_equal(e, ig_expr_extent(e, mask, i),
+                                ig_expr_extent(e, ix->x, *axis + i),
                                 "a mask's extents must be the tensor's");
         }
     }
@@ -168,7 +170,8 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t trailing = x->type->rank - mask->type->rank, rank = values->type->rank;
     bool is_one = rank <= trailing ||
-                  (rank == trailing + 1 && ig_dim_is(values->type->dims[0], 1));
+                  (rank == trailing + 1 &&
+                   ig_dim_is(ig_expr_extent(call->e, values, 0), 1));
     if (!is_one || mask->type->rank == 0 || mask->type->rank > x->type->rank) {
         return NULL;
     }
@@ -176,7 +179,8 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
         values = ig_expr_squeeze(call->e, values, 0);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        dims[i] = i < mask->type->rank ? mask->type->dims[i] : ig_dim_of(1);
+        dims[i] = i < mask->type->rank ? ig_expr_extent(call->e, mask, i)
+                                       : ig_dim_of(1);
     }
     mask = ig_expr_reshape(call->e, ig_aten_cast(call, mask, IG_DT_bool), x->type->rank,
                            dims);
@@ -195,7 +199,7 @@ static ig_value *put_by_tuples(ig_expr *e, const indexing *ix, ig_value *values,
         dims[k++] = ix->dims[i];
     }
     for (uint32_t i = ix->used; i < ix->x->type->rank; i++) {
-        dims[k++] = ix->x->type->dims[order[i]];
+        dims[k++] = ig_expr_extent(e, ix->x, (uint32_t)order[i]);
     }
     for (uint32_t i = 0; i < rank; i++) {
         shaped[i] = dims[place[i]];
@@ -307,7 +311,7 @@ ig_status ig_ts_op_nonzero_static(ig_ts_call *call) {
     ig_dim size = ig_aten_dim(call, 1);
     double fill = (double)ig_aten_int(call, 2);
     IG_TRY(call->e->status);
-    ig_dim dims[] = { size, rows->type->dims[1] };
+    ig_dim dims[] = { size, ig_expr_extent(call->e, rows, 1) };
     ig_value *more = ig_expr_fill(call->e, IG_DT_i64, 2, dims, fill);
     rows = ig_expr_concat(call->e, 0, (ig_value *[]){ rows, more }, 2);
     return ig_aten_give(call, ig_expr_slice(call->e, rows, 0, ig_dim_of(0), size, 1));

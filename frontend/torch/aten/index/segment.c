@@ -7,6 +7,7 @@
  */
 #include "compose/rows/segments.h"
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static ig_value *read_lengths(ig_ts_call *call, uint32_t lengths, uint32_t offse
     }
     uint32_t last = given->type->rank - 1;
     ig_dim one = ig_dim_of(1);
-    ig_dim segments = ig_dim_sub(call->module, given->type->dims[last], one);
+    ig_dim segments = ig_dim_sub(call->module, ig_expr_extent(call->e, given, last),
+                                 one);
     ig_value *ends = ig_expr_slice(call->e, given, last, one, segments, 1);
     ig_value *starts = ig_expr_slice(call->e, given, last, ig_dim_of(0), segments, 1);
     return ig_build_sub(call->e, ends, starts);
@@ -113,10 +115,11 @@ ig_status ig_ts_op_segment_reduce(ig_ts_call *call) {
             ig_dtypes[dtype].name, data->type->rank, lengths->type->rank);
     }
     for (uint32_t i = 0; i < axis; i++) {
-        ig_expr_guard_equal(e, data->type->dims[i], lengths->type->dims[i],
+        ig_expr_guard_equal(e, ig_expr_extent(e, data, i),
+                            ig_expr_extent(e, lengths, i),
                             "data and lengths have the same extents before the axis");
     }
-    check_lengths(call, lengths, data->type->dims[axis]);
+    check_lengths(call, lengths, ig_expr_extent(e, data, axis));
 
     /* Rows of lengths add up to the axis, so all rows are one list of segments. */
     ig_value *rows = ig_expr_merge_axes(e, data, 0, axis);
@@ -124,17 +127,17 @@ ig_status ig_ts_op_segment_reduce(ig_ts_call *call) {
     ig_value *offsets = ig_compose_running_sum(e, each, IG_RUNNING_complete);
     IG_TRY(e->status);
     ig_value *at = ig_compose_segment_of(
-        e, offsets, ig_expr_iota(e, IG_DT_i64, rows->type->dims[0]));
+        e, offsets, ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, rows, 0)));
     double initial = ig_aten_float_or(call, 7, k->neutral);
-    ig_value *result = ig_compose_reduce_rows(e, rows, at, each->type->dims[0], initial,
-                                              k->reduce);
+    ig_value *result = ig_compose_reduce_rows(e, rows, at, ig_expr_extent(e, each, 0),
+                                              initial, k->reduce);
     if (strcmp(k->name, "mean") == 0) {
         result = divide_by_lengths(call, result, each, ig_aten_float_or(call, 7, NAN));
     }
     IG_TRY(e->status);
     ig_dim dims[IG_TENSOR_RANK];
     memcpy(dims, data->type->dims, data->type->rank * sizeof *dims);
-    dims[axis] = lengths->type->dims[axis];
+    dims[axis] = ig_expr_extent(e, lengths, axis);
     result = ig_expr_reshape(e, result, data->type->rank, dims);
     return ig_aten_give(call, result);
 }

@@ -1,6 +1,7 @@
 /* Order: sort, topk, quantiles, unique, search.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -103,7 +104,7 @@ ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
  * median of it is NaN. */
 static ig_value *median_position(ig_expr *e, ig_value *x, uint32_t axis) {
     ig_module *module = e->module;
-    ig_dim extent = x->type->rank ? x->type->dims[axis] : ig_dim_of(1);
+    ig_dim extent = x->type->rank ? ig_expr_extent(e, x, axis) : ig_dim_of(1);
     ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, ig_dim_of(1)),
                                      ig_dim_of(2));
     return ig_expr_dim(e, middle, IG_DT_i64);
@@ -146,14 +147,15 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        dims[i] = i == axis ? ig_dim_of(1) : x->type->dims[i];
+        dims[i] = i == axis ? ig_dim_of(1) : ig_expr_extent(call->e, x, i);
     }
     ig_value *position = ig_expr_expand(call->e, median_position(call->e, x, axis),
                                         x->type->rank, dims);
     if (ig_expr_is_float(x)) {
         ig_value *odd = ig_aten_cast(call, ig_build_isnan(call->e, x), IG_DT_i64);
         odd = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, odd, axis, true);
-        ig_dim last = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
+        ig_dim last = ig_dim_sub(call->module, ig_expr_extent(call->e, x, axis),
+                                 ig_dim_of(1));
         ig_value *end = ig_expr_dim(call->e, last, IG_DT_i64);
         if (skips) { /* (values - 1) / 2, at least 0 */
             position = ig_build_sub(call->e, end, odd);
@@ -211,7 +213,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *there = ig_build_not(call->e, ig_build_isnan(call->e, row));
     ig_value *count = ig_expr_reduce_axis(
         call->e, IG_REDUCE_sum, ig_aten_cast(call, there, dtype), wide - 1, true);
-    ig_value *all = ig_expr_dim(call->e, x->type->dims[axis], dtype);
+    ig_value *all = ig_expr_dim(call->e, ig_expr_extent(call->e, x, axis), dtype);
     ig_value *has_nan = ig_build_lt(call->e, count, all);
     ig_value *last = ig_expr_with(call->e, IG_OP_sub, count, 1);
     last = ig_expr_with(call->e, IG_OP_max, last, 0);
@@ -249,10 +251,11 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
                               "the result has rank %u, expected at most %d", rank + 1,
                               IG_TENSOR_RANK);
         }
-        dims[next++] = value->type->dims[0];
+        dims[next++] = ig_expr_extent(call->e, value, 0);
         for (uint32_t i = 0, from = 1; i < rank; i++) {
-            dims[next++] = is_flat || i == axis ? ig_dim_of(1)
-                                                : value->type->dims[from++];
+            dims[next++] = is_flat || i == axis
+                               ? ig_dim_of(1)
+                               : ig_expr_extent(call->e, value, from++);
         }
         value = ig_expr_reshape(call->e, value, next, dims);
     }

@@ -1,6 +1,7 @@
 /* Products, distances and differences that are made of others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -38,12 +39,13 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
             }
             seen |= (uint64_t)1 << axis;
             perm[at + i] = axis;
-            summed = ig_dim_mul(call->module, summed, values[side]->type->dims[axis]);
+            summed = ig_dim_mul(call->module, summed,
+                                ig_expr_extent(call->e, values[side], (uint32_t)axis));
         }
         for (uint32_t i = 0; i < own; i++) {
             if (!(seen >> i & 1)) {
                 perm[next++] = i;
-                dims[rank++] = values[side]->type->dims[i];
+                dims[rank++] = ig_expr_extent(call->e, values[side], i);
             }
         }
         ig_dim kept = ig_dim_product(call->module, dims + first, rank - first);
@@ -74,8 +76,9 @@ ig_status ig_ts_op_kron(ig_ts_call *call) {
     }
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t a = i + x->type->rank, b = i + y->type->rank;
-        left[2 * i] = a < rank ? ig_dim_of(1) : x->type->dims[a - rank];
-        right[2 * i + 1] = b < rank ? ig_dim_of(1) : y->type->dims[b - rank];
+        left[2 * i] = a < rank ? ig_dim_of(1) : ig_expr_extent(call->e, x, a - rank);
+        right[2 * i + 1] = b < rank ? ig_dim_of(1)
+                                    : ig_expr_extent(call->e, y, b - rank);
         left[2 * i + 1] = right[2 * i] = ig_dim_of(1);
         dims[i] = ig_dim_mul(call->module, left[2 * i], right[2 * i + 1]);
     }
@@ -147,7 +150,7 @@ ig_status ig_ts_op_matrix_power(ig_ts_call *call) {
     }
     uint32_t rank = x->type->rank;
     if (n == 0) {
-        ig_dim size = x->type->dims[rank - 1];
+        ig_dim size = ig_expr_extent(call->e, x, rank - 1);
         ig_value *eye = ig_build_eq(call->e, ig_expr_axis_iota(call->e, 2, 0, size),
                                     ig_expr_axis_iota(call->e, 2, 1, size));
         eye = ig_aten_cast(call, eye, (ig_dtype)x->type->dtype);
@@ -284,13 +287,13 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
         return e->status;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_dim flat[] = { x->type->dims[axis],
+    ig_dim flat[] = { ig_expr_extent(e, x, axis),
                       ig_dim_exact_div(call->module,
                                        ig_type_count(call->module, x->type),
-                                       x->type->dims[axis]) };
+                                       ig_expr_extent(e, x, axis)) };
     ig_dim along[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        along[i] = i == axis ? x->type->dims[axis] : ig_dim_of(1);
+        along[i] = i == axis ? ig_expr_extent(e, x, axis) : ig_dim_of(1);
     }
     ig_value *rows = ig_expr_reshape(e, ig_expr_move_axis(e, x, axis, 0), 2, flat);
     ig_value *norm = norm_along(call, ig_aten_wide(call, rows), p, 1, false);
@@ -308,10 +311,11 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
 
 static ig_value *subtract_pairs(ig_expr *e, ig_value *x, uint32_t axis) {
     assert(axis < x->type->rank && "the caller has checked the axis");
-    ig_dim less = ig_dim_sub(e->module, x->type->dims[axis], ig_dim_of(1));
+    ig_dim less = ig_dim_sub(e->module, ig_expr_extent(e, x, axis), ig_dim_of(1));
     less = ig_dim_max(e->module, less, ig_dim_of(0));
     ig_value *next = ig_expr_slice(
-        e, x, axis, ig_dim_of(ig_dim_is(x->type->dims[axis], 0) ? 0 : 1), less, 1);
+        e, x, axis, ig_dim_of(ig_dim_is(ig_expr_extent(e, x, axis), 0) ? 0 : 1), less,
+        1);
     ig_value *here = ig_expr_slice(e, x, axis, ig_dim_of(0), less, 1);
     ig_opcode code = x->type->dtype == IG_DT_bool ? IG_OP_xor : IG_OP_sub;
     return ig_expr_map2(e, code, next, here);
@@ -375,7 +379,7 @@ static ig_value *widths_of(ig_ts_call *call, const ig_value *y, uint32_t axis) {
 
 /* Neighbours along the axis, added. */
 static ig_value *add_pairs(ig_expr *e, ig_value *y, uint32_t axis) {
-    ig_dim extent = y->type->dims[axis], one = ig_dim_of(1), zero = ig_dim_of(0);
+    ig_dim extent = ig_expr_extent(e, y, axis), one = ig_dim_of(1), zero = ig_dim_of(0);
     ig_dim less = ig_dim_max(e->module, ig_dim_sub(e->module, extent, one), zero);
     ig_dim second = ig_dim_min(e->module, extent, one);
     return ig_build_add(e, ig_expr_slice(e, y, axis, second, less, 1),
@@ -385,7 +389,7 @@ static ig_value *add_pairs(ig_expr *e, ig_value *y, uint32_t axis) {
 /* The sum of y less half of its ends, which are as many as there are. */
 static ig_value *sum_inside(ig_ts_call *call, ig_value *y, uint32_t axis) {
     ig_expr *e = call->e;
-    ig_dim extent = y->type->dims[axis],
+    ig_dim extent = ig_expr_extent(e, y, axis),
            some = ig_dim_min(e->module, extent, ig_dim_of(1));
     ig_dim last = ig_dim_sub(e->module, extent, some);
     ig_value *ends = ig_build_add(e, ig_expr_slice(e, y, axis, ig_dim_of(0), some, 1),
@@ -442,14 +446,14 @@ static ig_value *covariance_of(ig_expr *e, ig_value *x, double correction) {
     ig_value *gap = ig_build_sub(e, x,
                                  ig_expr_reduce_axis(e, IG_REDUCE_mean, x, 1, true));
     ig_value *product = ig_expr_matmul(e, gap, gap ? ig_expr_swap(e, gap, 0, 1) : NULL);
-    ig_value *count = ig_expr_dim(e, x->type->dims[1], dtype);
+    ig_value *count = ig_expr_dim(e, ig_expr_extent(e, x, 1), dtype);
     count = ig_expr_with(e, IG_OP_max, ig_expr_with(e, IG_OP_sub, count, correction),
                          0);
     return ig_build_div(e, product, count);
 }
 
 static ig_status give_square(ig_ts_call *call, ig_value *x) {
-    bool is_one = x && ig_dim_is(x->type->dims[0], 1);
+    bool is_one = x && ig_dim_is(ig_expr_extent(call->e, x, 0), 1);
     return ig_aten_give(call, is_one ? ig_expr_reshape(call->e, x, 0, NULL) : x);
 }
 

@@ -1,6 +1,7 @@
 /* Rows of Fourier transforms (compose/math/fourier.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/complex.h"
+#include "ir/build/extent.h"
 
 #include <math.h>
 
@@ -59,7 +60,7 @@ static void apply_axis(ig_ts_call *call, transform *t, uint32_t axis, bool is_ha
     if (call->e->status != IG_OK) {
         return;
     }
-    (void)ig_dim_constant(call->module, t->x.re->type->dims[axis], &n);
+    (void)ig_dim_constant(call->module, ig_expr_extent(call->e, t->x.re, axis), &n);
     t->x = ig_compose_dft(call->e, t->x, axis, is_half ? n / 2 + 1 : 0, inverse);
     t->count *= (double)n;
 }

@@ -6,6 +6,7 @@
  */
 #include "compose/math/linalg.h"
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <string.h>
 
@@ -101,7 +102,7 @@ static ig_value *read_diagonal(ig_expr *e, ig_value *x) {
 /* i32 [B]: 0, or the number from 1 on of the first element that is bad. */
 static ig_value *first_bad(ig_expr *e, ig_value *is_bad) {
     ig_dim zero = ig_dim_of(0);
-    if (!is_bad || ig_dim_same(is_bad->type->dims[1], zero)) {
+    if (!is_bad || ig_dim_same(ig_expr_extent(e, is_bad, 1), zero)) {
         return is_bad ? ig_expr_fill(e, IG_DT_i32, 1, is_bad->type->dims, 0) : NULL;
     }
     ig_value *bad = ig_expr_cast(e, is_bad, IG_DT_i32);
@@ -133,11 +134,12 @@ static ig_status give_info(ig_ts_call *call, ig_value *info, const batch *b,
 static bool is_vector(ig_ts_call *call, const ig_value *a, const ig_value *b) {
     bool is_same = a->type->rank == b->type->rank + 1u;
     for (uint32_t i = 0; is_same && i < b->type->rank; i++) {
-        is_same = ig_dim_equal(call->module, a->type->dims[i], b->type->dims[i]) !=
-                  IG_NO;
+        is_same = ig_dim_equal(call->module, ig_expr_extent(call->e, a, i),
+                               ig_expr_extent(call->e, b, i)) != IG_NO;
     }
     for (uint32_t i = 0; is_same && i < b->type->rank; i++) {
-        ig_expr_guard_equal(call->e, a->type->dims[i], b->type->dims[i],
+        ig_expr_guard_equal(call->e, ig_expr_extent(call->e, a, i),
+                            ig_expr_extent(call->e, b, i),
                             "the right side has a vector for each matrix");
     }
     return b->type->rank == 1 || is_same;
@@ -169,8 +171,9 @@ ig_status ig_ts_op_linalg_solve(ig_ts_call *call) {
         a = ig_expr_swap(e, a, 1, 2);
         right = ig_expr_swap(e, right, 1, 2);
     }
-    ig_expr_guard_equal(e, a->type->dims[1], a->type->dims[2], "A is square");
-    ig_expr_guard_equal(e, a->type->dims[2], right->type->dims[1],
+    ig_expr_guard_equal(e, ig_expr_extent(e, a, 1), ig_expr_extent(e, a, 2),
+                        "A is square");
+    ig_expr_guard_equal(e, ig_expr_extent(e, a, 2), ig_expr_extent(e, right, 1),
                         "A and B have as many rows");
     ig_value *x = ig_compose_solve(e, a, right);
     x = !is_left && !has_vector && x ? ig_expr_swap(e, x, 1, 2) : x;
@@ -294,7 +297,8 @@ ig_status ig_ts_op_cholesky_solve(ig_ts_call *call) {
     right = flatten_batch(call, right, &b);
     root = flatten_batch(call, root, &b);
     IG_TRY(call->e->status);
-    ig_expr_guard_equal(call->e, root->type->dims[1], right->type->dims[1],
+    ig_expr_guard_equal(call->e, ig_expr_extent(call->e, root, 1),
+                        ig_expr_extent(call->e, right, 1),
                         "the root and the right side have as many rows");
     right = solve_rooted(call->e, root, right, ig_aten_bool(call, 2));
     return ig_aten_give(call, restore_batch(call, right, &b));
@@ -329,8 +333,9 @@ static ig_status give_triangular(ig_ts_call *call, const triangle_call *t) {
     a = turns ? ig_expr_swap(e, a, 1, 2) : a;
     x = t->is_right ? ig_expr_swap(e, x, 1, 2) : x;
     IG_TRY(e->status);
-    ig_expr_guard_equal(e, a->type->dims[1], a->type->dims[2], "A is square");
-    ig_expr_guard_equal(e, a->type->dims[2], x->type->dims[1],
+    ig_expr_guard_equal(e, ig_expr_extent(e, a, 1), ig_expr_extent(e, a, 2),
+                        "A is square");
+    ig_expr_guard_equal(e, ig_expr_extent(e, a, 2), ig_expr_extent(e, x, 1),
                         "A and B have as many rows");
     ig_triangle form = { turns != t->is_upper, t->is_unit };
     x = ig_compose_solve_triangular(e, a, x, form);
@@ -378,7 +383,8 @@ ig_status ig_ts_op_linalg_qr(ig_ts_call *call) {
     a = flatten_batch(call, a, &b);
     ig_qr qr = ig_compose_qr(e, a);
     IG_TRY(e->status);
-    ig_dim zero = ig_dim_of(0), rows = a->type->dims[1], columns = a->type->dims[2];
+    ig_dim zero = ig_dim_of(0), rows = ig_expr_extent(e, a, 1),
+           columns = ig_expr_extent(e, a, 2);
     ig_dim less = ig_dim_min(e->module, rows, columns);
     if (!is_whole) {
         qr.q = ig_expr_slice(e, qr.q, 2, zero, less, 1);

@@ -3,6 +3,7 @@
 #include "compose/rows/grouped.h"
 #include "compose/quantise.h"
 #include "frontend/torch/aten/complex.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -100,8 +101,8 @@ static ig_value *outer_product(ig_expr *e, ig_value *x, ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
-    x = ig_expr_reshape(e, x, 2, (ig_dim[]){ x->type->dims[0], ig_dim_of(1) });
-    y = ig_expr_reshape(e, y, 2, (ig_dim[]){ ig_dim_of(1), y->type->dims[0] });
+    x = ig_expr_reshape(e, x, 2, (ig_dim[]){ ig_expr_extent(e, x, 0), ig_dim_of(1) });
+    y = ig_expr_reshape(e, y, 2, (ig_dim[]){ ig_dim_of(1), ig_expr_extent(e, y, 0) });
     ig_opcode code = x && x->type->dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul;
     return ig_expr_map2(e, code, x, y);
 }
@@ -136,12 +137,12 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
                           rank, IG_TENSOR_RANK);
     }
     ig_module *module = call->module;
-    x = ig_expr_reshape(
-        call->e, x, 2,
-        (ig_dim[]){ ig_dim_product(module, x->type->dims, a), x->type->dims[a] });
-    y = ig_expr_reshape(
-        call->e, y, 2,
-        (ig_dim[]){ ig_dim_product(module, y->type->dims, b), y->type->dims[b] });
+    x = ig_expr_reshape(call->e, x, 2,
+                        (ig_dim[]){ ig_dim_product(module, x->type->dims, a),
+                                    ig_expr_extent(call->e, x, a) });
+    y = ig_expr_reshape(call->e, y, 2,
+                        (ig_dim[]){ ig_dim_product(module, y->type->dims, b),
+                                    ig_expr_extent(call->e, y, b) });
     return ig_aten_give(
         call,
         ig_expr_reshape(call->e, multiply_matrices(call->e, x, swap_last(call->e, y)),

@@ -1,6 +1,7 @@
 /* Rows of torch.fft and of short-time transforms (compose/math/fourier.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/complex.h"
+#include "ir/build/extent.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,13 +44,13 @@ static ig_complex divide_parts(ig_expr *e, ig_complex x, ig_dim n, division by) 
 /* The axis cut, or filled with zeros, to n elements. */
 static ig_value *fit_axis(ig_expr *e, ig_value *x, uint32_t axis, ig_dim n) {
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
-    if (!x || ig_dim_same(x->type->dims[axis], n)) {
+    if (!x || ig_dim_same(ig_expr_extent(e, x, axis), n)) {
         return x;
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
         before[i] = after[i] = ig_dim_of(0);
     }
-    ig_dim kept = ig_dim_min(e->module, x->type->dims[axis], n);
+    ig_dim kept = ig_dim_min(e->module, ig_expr_extent(e, x, axis), n);
     after[axis] = ig_dim_sub(e->module, n, kept);
     x = ig_expr_slice(e, x, axis, ig_dim_of(0), kept, 1);
     return ig_expr_pad(e, x, before, after, IG_PAD_constant, 0);
@@ -75,7 +76,7 @@ static ig_complex transform_axis(ig_expr *e, ig_complex x, uint32_t axis, bool i
     if (!x.re) {
         return x;
     }
-    ig_dim extent = x.re->type->dims[axis];
+    ig_dim extent = ig_expr_extent(e, x.re, axis);
     ig_dim count = is_half ? half_of(e->module, extent) : extent;
     if (ig_dim_constant(e->module, extent, &n)) {
         return ig_compose_dft(e, x, axis, is_half ? n / 2 + 1 : 0, inverse);
@@ -145,7 +146,7 @@ static ig_status transform_all(ig_ts_call *call, ig_complex x, const plan *p) {
         if (to_real && is_last) {
             continue;
         }
-        ig_dim n = p->has_extent[i] ? p->extents[i] : x.re->type->dims[axis];
+        ig_dim n = p->has_extent[i] ? p->extents[i] : ig_expr_extent(e, x.re, axis);
         x = fit_parts(e, x, axis, n);
         x = transform_axis(e, x, axis, from_real && is_last, inverse);
         x = divide_parts(e, x, n, p->by);
@@ -155,7 +156,7 @@ static ig_status transform_all(ig_ts_call *call, ig_complex x, const plan *p) {
         return ig_aten_give_complex(call, with_imaginary(e, x));
     }
     uint32_t axis = p->axes[p->count - 1];
-    ig_dim less = ig_dim_sub(e->module, x.re->type->dims[axis], ig_dim_of(1));
+    ig_dim less = ig_dim_sub(e->module, ig_expr_extent(e, x.re, axis), ig_dim_of(1));
     ig_dim n = p->has_extent[p->count - 1] ? p->extents[p->count - 1]
                                            : ig_dim_mul(e->module, less, ig_dim_of(2));
     ig_value *y = to_real_axis(e, with_imaginary(e, x), axis, n);
@@ -235,7 +236,7 @@ static bool read_windows(ig_ts_call *call, ig_dtype dtype, windows *out) {
     }
     ig_dim width = ig_dim_of(out->width);
     if (window) {
-        ig_expr_guard_equal(e, window->type->dims[0], width,
+        ig_expr_guard_equal(e, ig_expr_extent(e, window, 0), width,
                             "the window has win_length elements");
         window = ig_aten_cast(call, window, dtype);
     } else if (out->width < out->size) {
@@ -292,7 +293,7 @@ ig_status ig_ts_op_stft(ig_ts_call *call) {
     }
     IG_TRY(e->status);
     uint32_t rank = x.re->type->rank;
-    ig_dim length = x.re->type->dims[rank - 1], size = ig_dim_of(w.size);
+    ig_dim length = ig_expr_extent(e, x.re, rank - 1), size = ig_dim_of(w.size);
     ig_expr_guard_less_equal(e, size, length, "the signal is as long as one window");
     ig_dim count = ig_dim_sub(e->module, length, size);
     count = ig_dim_floor_div(e->module, count, ig_dim_of(w.hop));
@@ -318,7 +319,7 @@ static ig_value *add_windows(ig_expr *e, const windows *w, ig_value *x, ig_dim l
     if (!x) {
         return NULL;
     }
-    ig_dim count = x->type->dims[1], batch = x->type->dims[0];
+    ig_dim count = ig_expr_extent(e, x, 1), batch = ig_expr_extent(e, x, 0);
     ig_dim all = ig_dim_mul(e->module, count, ig_dim_of(w->size));
     ig_dim flat[] = { batch, all }, dims[] = { batch, length };
     ig_value *at = ig_expr_flatten(e, positions_of(e, w, count));
@@ -335,7 +336,8 @@ static ig_value *add_windows(ig_expr *e, const windows *w, ig_value *x, ig_dim l
 static ig_value *cut_signal(ig_ts_call *call, const windows *w, ig_value *x,
                             bool is_centred) {
     ig_module *m = call->module;
-    ig_dim start = ig_dim_of(is_centred ? w->size / 2 : 0), all = x->type->dims[1];
+    ig_dim start = ig_dim_of(is_centred ? w->size / 2 : 0),
+           all = ig_expr_extent(call->e, x, 1);
     ig_dim rest = ig_dim_sub(m, all, start);
     if (!ig_ts_is_none(call, 8)) {
         ig_dim length = ig_aten_dim(call, 8);
@@ -369,7 +371,7 @@ ig_status ig_ts_op_istft(ig_ts_call *call) {
     ig_value *y = to_real_axis(e, move_parts(e, x, 1, 2), 2, size);
     y = divide_by(e, y, size, ig_aten_bool(call, 6) ? BY_ROOT : BY_ALL);
     IG_TRY(e->status);
-    ig_dim dims[] = { ig_dim_of(1), y->type->dims[1], size }, last = dims[1];
+    ig_dim dims[] = { ig_dim_of(1), ig_expr_extent(e, y, 1), size }, last = dims[1];
     last = ig_dim_mul(e->module, ig_dim_sub(e->module, last, ig_dim_of(1)),
                       ig_dim_of(w.hop));
     ig_dim length = ig_dim_add(e->module, last, size);

@@ -4,6 +4,7 @@
 #include "compose/norm.h"
 
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <math.h>
 
@@ -74,11 +75,11 @@ static ig_value *shape_mask(ig_ts_call *call, ig_value *mask, int64_t type) {
     ig_dim dims[4] = { ig_dim_of(1), ig_dim_of(1), ig_dim_of(1), ig_dim_of(1) };
     uint32_t rank = mask->type->rank;
     if (type == 1) { /* key padding [B, S] */
-        dims[0] = mask->type->dims[0];
-        dims[3] = mask->type->dims[1];
+        dims[0] = ig_expr_extent(call->e, mask, 0);
+        dims[3] = ig_expr_extent(call->e, mask, 1);
     } else {
         for (uint32_t i = 0; i < rank && i < 4; i++) {
-            dims[4 - rank + i] = mask->type->dims[i];
+            dims[4 - rank + i] = ig_expr_extent(call->e, mask, i);
         }
     }
     mask = ig_expr_reshape(call->e, mask, 4, dims);

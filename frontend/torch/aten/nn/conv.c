@@ -4,6 +4,7 @@
  * An input without batch gets one of 1, which goes again. */
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <string.h>
 
@@ -116,7 +117,7 @@ static bool named_pads(ig_ts_call *call, convolution *c, uint32_t index) {
         ig_expr_fail(call->e, IG_INVALID, "padding is '%.*s'", IG_STR_ARG(name));
     }
     for (uint32_t i = 0; i < c->w.space; i++) {
-        ig_dim all = ig_dim_sub(call->module, c->weight->type->dims[2 + i],
+        ig_dim all = ig_dim_sub(call->module, ig_expr_extent(call->e, c->weight, 2 + i),
                                 ig_dim_of(1));
         all = is_same ? ig_dim_mul(call->module, all,
                                    ig_dim_const(call->module, c->w.dilation[i]))

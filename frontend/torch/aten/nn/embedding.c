@@ -4,6 +4,7 @@
 #include "frontend/torch/aten/aten.h"
 
 #include "ir/bag.h"
+#include "ir/build/extent.h"
 
 #include <math.h>
 
@@ -42,7 +43,8 @@ ig_status ig_ts_op_embedding_renorm(ig_ts_call *call) {
     ids = ig_expr_flatten(e, ig_aten_cast(call, ids, IG_DT_i64));
     IG_TRY(e->status);
     ig_value *named = ig_expr_fill(e, IG_DT_i64, 1, ids->type->dims, 1);
-    named = ig_compose_reduce_rows(e, named, ids, x->type->dims[0], 0, IG_SCATTER_max);
+    named = ig_compose_reduce_rows(e, named, ids, ig_expr_extent(e, x, 0), 0,
+                                   IG_SCATTER_max);
     ig_value *length = row_lengths(e, x, power);
     ig_value *is_long = ig_expr_with(e, IG_OP_gt, length, most);
     named = ig_expr_with(e, IG_OP_gt, ig_expr_unsqueeze(e, named, 1), 0);
@@ -96,7 +98,7 @@ static int64_t padding_of(ig_ts_call *call, const ig_value *weight) {
     if (call->row->variant == 0) {
         return INT64_MIN;
     }
-    if (!ig_dim_constant(call->module, weight->type->dims[0], &rows)) {
+    if (!ig_dim_constant(call->module, ig_expr_extent(call->e, weight, 0), &rows)) {
         ig_expr_fail(call->e, IG_UNSUPPORTED, "padding_idx of a table of unknown size");
         return INT64_MIN;
     }
@@ -158,8 +160,9 @@ static ig_value *counts_of(ig_expr *e, const bag_results *r) {
 /* i64 [bags]: how many ids count. */
 static ig_value *size_bags(ig_expr *e, const bag_results *r) {
     ig_module *m = e->module;
-    ig_dim bags = r->begins->type->dims[0], zero = ig_dim_of(0), one = ig_dim_of(1);
-    ig_value *count = ig_expr_dim(e, r->ids->type->dims[0], IG_DT_i64);
+    ig_dim bags = ig_expr_extent(e, r->begins, 0), zero = ig_dim_of(0),
+           one = ig_dim_of(1);
+    ig_value *count = ig_expr_dim(e, ig_expr_extent(e, r->ids, 0), IG_DT_i64);
     ig_value *ends = r->offsets;
     if (!r->has_last) {
         ig_value *parts[] = { ends, ig_expr_reshape(e, count, 1, &one) };
@@ -170,14 +173,14 @@ static ig_value *size_bags(ig_expr *e, const bag_results *r) {
         before = ig_compose_running_sum(e, before, IG_RUNNING_complete);
         ends = ig_compose_take_rows(e, before, ends);
     }
-    ig_dim all = ends ? ends->type->dims[0] : one;
+    ig_dim all = ends ? ig_expr_extent(e, ends, 0) : one;
     return ig_build_sub(e, ig_expr_slice(e, ends, 0, ig_dim_sub(m, all, bags), bags, 1),
                         ig_expr_slice(e, ends, 0, zero, bags, 1));
 }
 
 /* i64 [bags, dim]: the id whose row has the first maximum; 0 of an empty bag. */
 static ig_value *find_maxima(ig_expr *e, const bag_results *r) {
-    ig_dim count = r->ids->type->dims[0], one = ig_dim_of(1);
+    ig_dim count = ig_expr_extent(e, r->ids, 0), one = ig_dim_of(1);
     ig_value *rows = ig_compose_take_rows(e, r->weight, r->ids);
     ig_value *most = ig_compose_take_rows(e, r->value, r->bag);
     ig_value *is_it = ig_build_eq(e, rows, most);
@@ -187,7 +190,7 @@ static ig_value *find_maxima(ig_expr *e, const bag_results *r) {
     ig_value *at = ig_expr_unsqueeze(e, ig_expr_iota(e, IG_DT_i64, count), 1);
     ig_value *none = ig_expr_dim(e, count, IG_DT_i64);
     at = ig_build_where(e, is_it, at, none);
-    ig_dim bags = r->begins->type->dims[0];
+    ig_dim bags = ig_expr_extent(e, r->begins, 0);
     ig_value *first = ig_compose_reduce_rows(e, at, r->bag, bags, (double)INT64_MAX,
                                              IG_SCATTER_min);
     first = ig_build_min(e, first, none);
@@ -208,7 +211,8 @@ static ig_status give_bag_results(ig_ts_call *call, bag_results *r) {
     int64_t mode = ig_aten_int(call, MODE);
     ig_dtype dtype = ig_ts_promote((ig_dtype)r->ids->type->dtype,
                                    (ig_dtype)r->offsets->type->dtype);
-    ig_dim zero = ig_dim_of(0), all = r->offsets->type->dims[0], one = ig_dim_of(1);
+    ig_dim zero = ig_dim_of(0), all = ig_expr_extent(e, r->offsets, 0),
+           one = ig_dim_of(1);
     r->padding = padding_of(call, r->weight);
     r->has_last = ig_aten_bool(call, LAST);
     r->ids = ig_aten_cast(call, r->ids, IG_DT_i64);
@@ -218,7 +222,7 @@ static ig_status give_bag_results(ig_ts_call *call, bag_results *r) {
     IG_TRY(e->status);
     ig_value *size = mode == BAG_SUM ? ig_expr_fill(e, IG_DT_i64, 1, &all, 0)
                                      : size_bags(e, r);
-    ig_value *places = ig_expr_iota(e, IG_DT_i64, r->ids->type->dims[0]);
+    ig_value *places = ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, r->ids, 0));
     r->bag = ig_build_bucketize(e, places, r->begins,
                                 (ig_bucketize_attrs){ .right = true });
     r->bag = ig_expr_with(e, IG_OP_sub, r->bag, 1);

@@ -6,6 +6,7 @@
 #include "compose/loss.h"
 
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <math.h>
 
@@ -185,7 +186,7 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
     double smoothing = ig_aten_float(call, 5);
     ig_value *weight = ig_aten_optional(call, 2);
     if (smoothing > 0) {
-        ig_value *count = ig_expr_dim(call->e, log->type->dims[axis],
+        ig_value *count = ig_expr_dim(call->e, ig_expr_extent(call->e, log, axis),
                                       (ig_dtype)log->type->dtype);
         ig_value *part = ig_expr_number_with(call->e, IG_OP_div, smoothing, count);
         target = ig_expr_with(call->e, IG_OP_mul, target, 1 - smoothing);

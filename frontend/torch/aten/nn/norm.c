@@ -3,6 +3,7 @@
 #include "compose/norm.h"
 
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <float.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static ig_value *take_unbiased(ig_expr *e, const ig_value *x, ig_value *variance
         return NULL;
     }
     ig_dim one = ig_dim_of(1), count = ig_type_count(e->module, x->type);
-    count = ig_dim_exact_div(e->module, count, x->type->dims[1]);
+    count = ig_dim_exact_div(e->module, count, ig_expr_extent(e, x, 1));
     ig_dim less = ig_dim_max(e->module, ig_dim_sub(e->module, count, one), one);
     ig_dtype dtype = (ig_dtype)variance->type->dtype;
     variance = ig_build_mul(e, variance, ig_expr_dim(e, count, dtype));
@@ -181,7 +182,8 @@ static bool read_normalized(ig_ts_call *call, const ig_value *x, uint32_t *out_a
     }
     *out_axis = x->type->rank - count;
     for (uint32_t i = 0; i < count; i++) {
-        ig_expr_guard_equal(call->e, shape[i], x->type->dims[*out_axis + i],
+        ig_expr_guard_equal(call->e, shape[i],
+                            ig_expr_extent(call->e, x, *out_axis + i),
                             "normalized_shape must be the last extents");
     }
     return call->e->status == IG_OK;
@@ -241,7 +243,7 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
     ig_value *y = ig_compose_group_norm(e, x, groups, &norm);
     IG_TRY(e->status);
     ig_dim all = ig_dim_product(e->module, x->type->dims + 1, x->type->rank - 1);
-    ig_dim dims[] = { x->type->dims[0], ig_dim_of(groups),
+    ig_dim dims[] = { ig_expr_extent(e, x, 0), ig_dim_of(groups),
                       ig_dim_exact_div(e->module, all, ig_dim_of(groups)) };
     x = ig_expr_reshape(e, ig_expr_widen(e, x), 3, dims);
     ig_compose_moments(e, x, 2, norm.epsilon, &mean, &scale);

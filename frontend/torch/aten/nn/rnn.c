@@ -7,6 +7,7 @@
  * sequence b. */
 #include "compose/rnn.h"
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <string.h>
 
@@ -224,14 +225,16 @@ ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
     if (!check_params(call, &l)) {
         return call->e->status;
     }
-    ig_value *numbers = ig_expr_iota(call->e, IG_DT_i64, l.h->type->dims[1]);
+    ig_value *numbers = ig_expr_iota(call->e, IG_DT_i64,
+                                     ig_expr_extent(call->e, l.h, 1));
     ig_value *mask = goes_on(call, batch_sizes, numbers);
     l.lengths = lengths_of(call, mask);
     l.x = spread_steps(call, data, batch_sizes, numbers, mask);
     if (call->e->status != IG_OK || !run_layers(call, &l, found)) {
         return call->e->status;
     }
-    ig_value *y = pack_rows(call, found[0], batch_sizes, data->type->dims[0]);
+    ig_value *y = pack_rows(call, found[0], batch_sizes,
+                            ig_expr_extent(call->e, data, 0));
     return give_layers(call, y, found);
 }
 
@@ -276,9 +279,9 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
     ig_module *module = call->module;
     bool is_given = !ig_dim_constant(module, total, &number) || number > 0;
     if (is_given && padded &&
-        ig_dim_equal(module, total, padded->type->dims[0]) != IG_YES) {
+        ig_dim_equal(module, total, ig_expr_extent(call->e, padded, 0)) != IG_YES) {
         ig_dim after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };
-        after[0] = ig_dim_sub(module, total, padded->type->dims[0]);
+        after[0] = ig_dim_sub(module, total, ig_expr_extent(call->e, padded, 0));
         padded = ig_expr_pad(call->e, padded, before, after, IG_PAD_constant,
                              ig_aten_float(call, 3));
     }

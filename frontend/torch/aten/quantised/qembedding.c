@@ -12,6 +12,7 @@
 #include "ir/bag.h"
 #include "ir/tensor/row.h"
 #include "ir/tensor/span.h"
+#include "ir/build/extent.h"
 
 #include <string.h>
 
@@ -63,11 +64,14 @@ static ig_value *rowwise_table(ig_ts_call *call, uint32_t bits) {
     if (!constant_rows(call, ig_aten_tensor(call, 0), &data)) {
         return NULL;
     }
-    int64_t codes = ig_dim_value(data->type->dims[1]) - (bits == 8 ? 8 : 4);
-    rows r = { call, ig_dim_value(data->type->dims[0]), codes * (8 / bits), bits };
+    int64_t codes = ig_dim_value(ig_expr_extent_of(call->e, data->type, 1)) -
+                    (bits == 8 ? 8 : 4);
+    rows r = { call, ig_dim_value(ig_expr_extent_of(call->e, data->type, 0)),
+               codes * (8 / bits), bits };
     if (codes < 0) {
-        return ig_expr_fail(call->e, IG_INVALID, "rows of %lld bytes",
-                            (long long)ig_dim_value(data->type->dims[1]));
+        return ig_expr_fail(
+            call->e, IG_INVALID, "rows of %lld bytes",
+            (long long)ig_dim_value(ig_expr_extent_of(call->e, data->type, 1)));
     }
     return make_table(&r, data->bytes, data);
 }
@@ -147,8 +151,8 @@ static ig_value *packed_table(ig_ts_call *call, uint32_t bits) {
         return ig_expr_fail(call->e, IG_INVALID, "weights of %u bits, expected %u",
                             ig_dtypes[data->type->dtype].bits, bits);
     }
-    rows r = { call, ig_dim_value(data->type->dims[0]),
-               ig_dim_value(data->type->dims[1]), bits };
+    rows r = { call, ig_dim_value(ig_expr_extent_of(call->e, data->type, 0)),
+               ig_dim_value(ig_expr_extent_of(call->e, data->type, 1)), bits };
     return pack_rows(&r, data->bytes, scales, zeros);
 }
 
@@ -235,8 +239,8 @@ ig_status ig_ts_op_q_embedding(ig_ts_call *call) {
 ig_status ig_ts_op_q_embedding_unpack(ig_ts_call *call) {
     ig_value *table = rowwise_table(call, (uint32_t)call->row->variant);
     IG_TRY(call->e->status);
-    ig_value *operands[] = { table,
-                             ig_expr_iota(call->e, IG_DT_i64, table->type->dims[0]) };
+    ig_value *operands[] = { table, ig_expr_iota(call->e, IG_DT_i64,
+                                                 ig_expr_extent(call->e, table, 0)) };
     IG_TRY(call->e->status);
     return ig_aten_give(call, look_up(call, operands, 2, 0, IG_POOL_none, IG_LAST_ids));
 }

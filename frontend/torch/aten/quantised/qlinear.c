@@ -10,6 +10,7 @@
 #include "frontend/torch/aten/quantised/packed.h"
 
 #include "frontend/torch/eval/eval.h"
+#include "ir/build/extent.h"
 
 #include <string.h>
 
@@ -66,7 +67,8 @@ static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out)
     }
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
-                         .count = ig_dim_value(data->type->dims[0]),
+                         .count =
+                             ig_dim_value(ig_expr_extent_of(call->e, data->type, 0)),
                          .data = (void *)(uintptr_t)data->bytes };
     for (int64_t i = 0; i < tensor.count && i < (int64_t)IG_COUNT_OF(out->config);
          i++) {

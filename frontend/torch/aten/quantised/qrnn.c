@@ -7,6 +7,7 @@
 #include "frontend/torch/aten/quantised/packed.h"
 
 #include "frontend/torch/eval/eval.h"
+#include "ir/build/extent.h"
 
 enum { STEPS_MAX = 4096 };
 
@@ -104,7 +105,7 @@ static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32
     ig_value **rows = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)l->steps + 1);
     for (int64_t i = 0; i < l->steps && call->e->status == IG_OK; i++) {
         int64_t t = part % l->directions ? l->steps - 1 - i : i;
-        ig_dim size = (*h)->type->dims[1];
+        ig_dim size = ig_expr_extent(call->e, *h, 1);
         ig_value *now = ig_expr_select(call->e, x, 0, ig_dim_of(t));
         ig_value *state = ig_aten_packed_linear(call, *h, weights.state,
                                                 weights.reduce_range);
@@ -190,7 +191,7 @@ ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
                           l.layer_count);
     }
     IG_TRY(call->e->status);
-    if (!ig_dim_constant(call->module, l.x->type->dims[0], &l.steps) ||
+    if (!ig_dim_constant(call->module, ig_expr_extent(call->e, l.x, 0), &l.steps) ||
         l.steps > STEPS_MAX || l.steps == 0) {
         return ig_ts_fail(
             call, IG_UNSUPPORTED,
@@ -216,7 +217,7 @@ static ig_status give_lstm_cell(ig_ts_call *call, ig_value *x) {
     }
     ig_value *state = ig_aten_packed_linear(call, h, &call->args[3], true);
     IG_TRY(call->e->status);
-    lstm_step(call, x, state, h->type->dims[1], &h, &c);
+    lstm_step(call, x, state, ig_expr_extent(call->e, h, 1), &h, &c);
     return ig_aten_give2(call, h, c);
 }
 
@@ -239,7 +240,7 @@ ig_status ig_ts_op_q_cell(ig_ts_call *call) {
     ig_value *state = ig_aten_packed_linear(call, h, &call->args[3], true);
     IG_TRY(call->e->status);
     if (call->row->variant == GRU_CELL) {
-        gru_step(call, x, state, h->type->dims[1], &h);
+        gru_step(call, x, state, ig_expr_extent(call->e, h, 1), &h);
         return ig_aten_give(call, h);
     }
     x = add_gates(call, x, state);

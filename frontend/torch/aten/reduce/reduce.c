@@ -4,6 +4,7 @@
  * Variants tell the forms of one name: FULL has no axes, DIM one axis or a list. */
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/complex.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <math.h>
@@ -232,7 +233,8 @@ static ig_value *divisor_of(ig_expr *e, const ig_value *x, const over *o,
            "an axis is reduced once");
     ig_dim count = o->axes ? ig_dim_of(1) : ig_type_count(e->module, x->type);
     for (uint32_t i = 0; o->axes && i < o->count && x->type->rank > 0; i++) {
-        count = ig_dim_mul(e->module, count, x->type->dims[o->axes[i]]);
+        count = ig_dim_mul(e->module, count,
+                           ig_expr_extent(e, x, (uint32_t)o->axes[i]));
     }
     ig_value *number = ig_expr_dim(e, count, (ig_dtype)x->type->dtype);
     number = ig_expr_with(e, IG_OP_sub, number, correction);

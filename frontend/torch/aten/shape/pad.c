@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/aten.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static ig_value *crop_axes(ig_expr *e, ig_value *x, const padding *p) {
         }
         int64_t front = before < 0 ? -before : 0, back = after < 0 ? -after : 0;
         ig_dim lost = ig_dim_const(e->module, front + back);
-        ig_dim rest = ig_dim_sub(e->module, x->type->dims[i], lost);
+        ig_dim rest = ig_dim_sub(e->module, ig_expr_extent(e, x, i), lost);
         x = ig_expr_slice(e, x, i, ig_dim_of(front), rest, 1);
     }
     return x;

@@ -3,6 +3,7 @@
 #include "frontend/torch/aten/aten.h"
 
 #include "ir/infer/slice.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -40,7 +41,8 @@ ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
     ends.end = ig_ts_is_none(call, 4) ? ends.end : ig_aten_dim(call, 4);
     IG_TRY(call->e->status);
     if (ends.step <= 0 ||
-        !ig_slice_extent(call->module, &ends, x->type->dims[axis], &start, &size)) {
+        !ig_slice_extent(call->module, &ends, ig_expr_extent(call->e, x, axis), &start,
+                         &size)) {
         return ig_ts_fail(
             call, IG_UNSUPPORTED,
             "whether the slice lies within axis %u is not known when the model is compiled",
@@ -63,7 +65,8 @@ ig_status ig_ts_op_select_scatter(ig_ts_call *call) {
         return call->e->status;
     }
     ig_dim at = ig_dim_const(call->module, index);
-    at = index < 0 ? ig_dim_add(call->module, at, x->type->dims[axis]) : at;
+    at = index < 0 ? ig_dim_add(call->module, at, ig_expr_extent(call->e, x, axis))
+                   : at;
     y = ig_expr_unsqueeze(call->e, y, axis);
     return ig_aten_give(call, y ? insert_slice(call, x, y, axis, at, 1) : NULL);
 }
@@ -80,14 +83,15 @@ ig_status ig_ts_op_diagonal_scatter(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
     }
     /* src's last axis counts along the diagonal: column less what lies above it. */
-    ig_value *row = ig_expr_axis_iota(call->e, rank, a, x->type->dims[a]);
-    ig_value *column = ig_expr_axis_iota(call->e, rank, b, x->type->dims[b]);
+    ig_value *row = ig_expr_axis_iota(call->e, rank, a, ig_expr_extent(call->e, x, a));
+    ig_value *column = ig_expr_axis_iota(call->e, rank, b,
+                                         ig_expr_extent(call->e, x, b));
     ig_value *gap = ig_build_sub(call->e, column, row);
     ig_value *mask = ig_build_eq(call->e, gap,
                                  ig_expr_integer(call->e, IG_DT_i64, offset));
     uint32_t along = offset >= 0 ? a : b;
-    ig_dim length = y->type->dims[rank - 2];
-    ig_dim rest = ig_dim_sub(call->module, x->type->dims[along], length);
+    ig_dim length = ig_expr_extent(call->e, y, rank - 2);
+    ig_dim rest = ig_dim_sub(call->module, ig_expr_extent(call->e, x, along), length);
     ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
     int64_t perm[IG_TENSOR_RANK];
     after[rank - 2] = rest;
@@ -165,8 +169,8 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
             rank, x->type->rank);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        if (i < lead ||
-            (ig_dim_is(size[i - lead], 1) && !ig_dim_is(x->type->dims[i], 1))) {
+        if (i < lead || (ig_dim_is(size[i - lead], 1) &&
+                         !ig_dim_is(ig_expr_extent(call->e, x, i), 1))) {
             axes[count++] = i;
         }
     }
@@ -212,7 +216,8 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     for (uint32_t i = 0; x && i < 2; i++) { /* axis 2 + 2 i becomes [kernel, places] */
         uint32_t axis = 2 + 2 * i;
         int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
-        ig_dim room = ig_dim_sub(m, x->type->dims[axis], ig_dim_const(m, reach));
+        ig_dim room = ig_dim_sub(m, ig_expr_extent(call->e, x, axis),
+                                 ig_dim_const(m, reach));
         ig_dim steps = ig_dim_floor_div(m, room, ig_dim_const(m, stride[i]));
         ig_dim places = ig_dim_add(m, steps, ig_dim_of(1));
         ig_value *within = ig_expr_axis_iota(call->e, 2, 0, ig_dim_const(m, kernel[i]));
@@ -285,10 +290,10 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
                                stride[i]);
     }
     ig_dim each = ig_dim_const(m, kernel[0] * kernel[1]);
-    ig_dim channels = ig_dim_exact_div(m, x->type->dims[1], each);
-    ig_dim images[] = { ig_dim_mul(m, x->type->dims[0], channels), each, axes[0].places,
-                        axes[1].places };
-    ig_dim dims[] = { x->type->dims[0], channels, size[0], size[1] };
+    ig_dim channels = ig_dim_exact_div(m, ig_expr_extent(call->e, x, 1), each);
+    ig_dim images[] = { ig_dim_mul(m, ig_expr_extent(call->e, x, 0), channels), each,
+                        axes[0].places, axes[1].places };
+    ig_dim dims[] = { ig_expr_extent(call->e, x, 0), channels, size[0], size[1] };
     ig_conv_attrs attrs = {
         .strides = { stride, 2 },
         .dilations = { dilation, 2 },
@@ -321,10 +326,12 @@ ig_status ig_ts_op_block_diag(ig_ts_call *call) {
                         ? ig_expr_reshape(call->e, x, 2, (ig_dim[]){ ig_dim_of(1), n })
                         : x;
         IG_TRY(call->e->status);
-        columns = ig_dim_add(call->module, columns, values[i]->type->dims[1]);
+        columns = ig_dim_add(call->module, columns,
+                             ig_expr_extent(call->e, values[i], 1));
     }
     for (uint32_t i = 0; i < count; i++) {
-        ig_dim width = values[i]->type->dims[1], before[] = { ig_dim_of(0), left };
+        ig_dim width = ig_expr_extent(call->e, values[i], 1),
+               before[] = { ig_dim_of(0), left };
         left = ig_dim_add(call->module, left, width);
         ig_dim after[] = { ig_dim_of(0), ig_dim_sub(call->module, columns, left) };
         values[i] = ig_expr_pad(call->e, values[i], before, after, IG_PAD_constant, 0);

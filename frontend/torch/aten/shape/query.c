@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
 #include "frontend/torch/eval/eval.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 
@@ -36,7 +37,7 @@ ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
     }
     uint32_t axis = ig_aten_axis(call, 1, rank_of(tensor));
     IG_TRY(call->e->status);
-    return ig_ts_give_dim(call, 0, tensor->type->dims[axis]);
+    return ig_ts_give_dim(call, 0, ig_expr_extent_of(call->e, tensor->type, axis));
 }
 
 /* variant 1: of one axis, 0: a list */
@@ -137,7 +138,8 @@ ig_status ig_ts_op_len(ig_ts_call *call) {
     if (tensor && rank_of(tensor) == 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no length");
     }
-    return tensor ? ig_ts_give_dim(call, 0, tensor->type->dims[0]) : call->e->status;
+    return tensor ? ig_ts_give_dim(call, 0, ig_expr_extent_of(call->e, tensor->type, 0))
+                  : call->e->status;
 }
 
 ig_status ig_ts_op_shape_as_tensor(ig_ts_call *call) {
@@ -243,7 +245,8 @@ ig_status ig_ts_op_tensors_equal(ig_ts_call *call) {
     }
     bool is_same = x->type->rank == y->type->rank && x->type->dtype == y->type->dtype;
     for (uint32_t i = 0; is_same && i < x->type->rank; i++) {
-        ig_truth same = ig_dim_equal(call->module, x->type->dims[i], y->type->dims[i]);
+        ig_truth same = ig_dim_equal(call->module, ig_expr_extent(call->e, x, i),
+                                     ig_expr_extent(call->e, y, i));
         if (same == IG_MAYBE) {
             return ig_ts_fail(call, IG_UNSUPPORTED,
                               "whether the extents are equal is not known");

@@ -1,6 +1,7 @@
 /* Repetition, rotation and grids.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static ig_value *repeat_axes(ig_expr *e, ig_value *x, const ig_dim *repeats,
                             count, IG_TENSOR_RANK / 2);
     }
     for (uint32_t i = 0; i < count; i++) {
-        ig_dim own = i + rank < count ? ig_dim_of(1) : x->type->dims[i + rank - count];
+        ig_dim own = i + rank < count ? ig_dim_of(1)
+                                      : ig_expr_extent(e, x, i + rank - count);
         apart[2 * i] = ig_dim_of(1);
         wide[2 * i] = repeats[i];
         apart[2 * i + 1] = wide[2 * i + 1] = own;
@@ -82,7 +84,7 @@ static ig_value *repeat_each(ig_expr *e, ig_value *x, uint32_t axis, ig_dim time
     assert(axis < x->type->rank && "the caller has flattened a scalar");
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
-    ig_dim extent = ig_dim_mul(e->module, x->type->dims[axis], times);
+    ig_dim extent = ig_dim_mul(e->module, ig_expr_extent(e, x, axis), times);
     x = ig_expr_unsqueeze(e, x, axis + 1);
     if (!x) {
         return NULL;
@@ -110,7 +112,8 @@ ig_status ig_ts_op_interleave(ig_ts_call *call) {
         return x ? ig_aten_give(call, repeat_each(e, x, axis, times)) : e->status;
     }
     ig_value *repeats = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
-    repeats = ig_expr_expand(e, ig_expr_flatten(e, repeats), 1, &x->type->dims[axis]);
+    ig_dim extent = ig_expr_extent(e, x, axis);
+    repeats = ig_expr_expand(e, ig_expr_flatten(e, repeats), 1, &extent);
     return ig_aten_give(
         call, ig_expr_gather(e, x, spread_values(e, repeats), axis, IG_NEGATIVE_wrap));
 }
@@ -124,11 +127,11 @@ static ig_value *roll_axis(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift
     if (!x) {
         return NULL;
     }
-    if (!ig_dim_constant(e->module, x->type->dims[axis], &extent)) {
-        ig_value *index = ig_expr_iota(e, IG_DT_i64, x->type->dims[axis]);
+    if (!ig_dim_constant(e->module, ig_expr_extent(e, x, axis), &extent)) {
+        ig_value *index = ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, x, axis));
         index = ig_build_sub(e, index, ig_expr_integer(e, IG_DT_i64, shift));
         index = ig_expr_map2(e, IG_OP_mod, index,
-                             ig_expr_dim(e, x->type->dims[axis], IG_DT_i64));
+                             ig_expr_dim(e, ig_expr_extent(e, x, axis), IG_DT_i64));
         return ig_expr_gather(e, x, index, axis, IG_NEGATIVE_wrap);
     }
     shift = extent ? (shift % extent + extent) % extent : 0;
@@ -190,7 +193,7 @@ ig_status ig_ts_op_fftshift(ig_ts_call *call) {
     ig_module *module = call->module;
     for (uint32_t i = 0; v.x && i < count && v.rank; i++) {
         uint32_t axis = (uint32_t)axes[i];
-        ig_dim extent = v.x->type->dims[axis], two = ig_dim_of(2);
+        ig_dim extent = ig_expr_extent(call->e, v.x, axis), two = ig_dim_of(2);
         ig_dim first = call->row->variant ? ig_dim_floor_div(module, extent, two)
                                           : ig_dim_ceil_div(module, extent, two);
         ig_dim rest = ig_dim_sub(module, extent, first);
@@ -328,7 +331,7 @@ static ig_value *embed_diagonal(ig_expr *e, ig_value *x, int64_t offset, uint32_
     ig_module *module = e->module;
     uint32_t rank = x->type->rank;
     int64_t far = offset < 0 ? -offset : offset;
-    ig_dim length = x->type->dims[rank - 1];
+    ig_dim length = ig_expr_extent(e, x, rank - 1);
     ig_dim size = ig_dim_add(module, length, ig_dim_const(module, far));
     ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
     int64_t perm[IG_TENSOR_RANK + 1];

@@ -4,6 +4,7 @@
 #include "frontend/torch/eval/stacked.h"
 
 #include "ir/infer/slice.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static ig_value *slice_axis(ig_expr *e, ig_value *x, uint32_t axis,
     assert(axis < x->type->rank && "the caller has checked the axis");
     assert(ends->step > 0 && "slices run forward");
     ig_dim start, size;
-    if (!ig_slice_extent(e->module, ends, x->type->dims[axis], &start, &size)) {
+    if (!ig_slice_extent(e->module, ends, ig_expr_extent(e, x, axis), &start, &size)) {
         return slice_by_operands(e, x, axis, ends);
     }
     return ig_expr_slice(e, x, axis, start, size, ends->step);
@@ -157,7 +158,8 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
             (long long)size, (long long)step);
     }
     ig_module *module = call->module;
-    ig_dim room = ig_dim_sub(module, x->type->dims[axis], ig_dim_const(module, size));
+    ig_dim room = ig_dim_sub(module, ig_expr_extent(call->e, x, axis),
+                             ig_dim_const(module, size));
     ig_dim count = ig_dim_add(module, ig_dim_floor_div(module, room, ig_dim_of(step)),
                               ig_dim_of(1));
     ig_value *starts = ig_expr_axis_iota(call->e, 2, 0, count);
@@ -231,7 +233,7 @@ static void guard_extents(ig_expr *e, const ig_value *x, const ig_value *y,
                           uint32_t axis) {
     for (uint32_t i = 0; x->type->rank == y->type->rank && i < x->type->rank; i++) {
         if (i != axis && e->status == IG_OK) {
-            ig_expr_guard_equal(e, x->type->dims[i], y->type->dims[i],
+            ig_expr_guard_equal(e, ig_expr_extent(e, x, i), ig_expr_extent(e, y, i),
                                 "extents of concatenated tensors");
         }
     }
@@ -276,7 +278,8 @@ static ig_status cat_stacked(ig_ts_call *call, ig_value *stack) {
         return call->e->status;
     }
     memcpy(dims, stack->type->dims + 1, rank * sizeof *dims);
-    dims[axis] = ig_dim_mul(call->module, dims[axis], stack->type->dims[0]);
+    dims[axis] = ig_dim_mul(call->module, dims[axis],
+                            ig_expr_extent(call->e, stack, 0));
     ig_value *moved = ig_expr_move_axis(call->e, stack, 0, axis);
     return ig_aten_give(call, ig_expr_reshape(call->e, moved, rank, dims));
 }
