@@ -170,12 +170,10 @@ typedef struct axis_plan {
 } axis_plan;
 
 /* Does a list hold a number there?  `out` is 0 where there is no list. */
-static bool read_entry(const ig_op *op, uint32_t operand, uint32_t index, float *out) {
-    double entry = 0;
-    bool is_known = operand >= op->operand_count ||
-                    ig_constant_entry(op->operands[operand].value, index, &entry);
-    *out = (float)entry;
-    return is_known;
+static bool read_entry(const ig_op *op, uint32_t operand, uint32_t index, double *out) {
+    *out = 0;
+    return operand >= op->operand_count ||
+           ig_constant_entry(op->operands[operand].value, index, out);
 }
 
 static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
@@ -211,7 +209,7 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
 
 typedef struct chosen {
     int64_t *ids;
-    float *weights;
+    double *weights;
     uint8_t *counts;     /* 0 where there is no element */
     uint8_t *is_outside; /* 1 where a position shows the value for that */
     bool has_gaps, has_outside;
@@ -221,7 +219,7 @@ static chosen choose_elements(ig_expr *e, const axis_plan *plan) {
     ig_arena *arena = &e->module->arena;
     size_t count = (size_t)(plan->axis.out * plan->taps);
     chosen c = { IG_NEW_ARRAY(arena, int64_t, count + 1),
-                 IG_NEW_ARRAY(arena, float, count + 1),
+                 IG_NEW_ARRAY(arena, double, count + 1),
                  IG_NEW_ARRAY(arena, uint8_t, count + 1),
                  IG_NEW_ARRAY(arena, uint8_t, (size_t)plan->axis.out + 1),
                  false,
@@ -231,7 +229,7 @@ static chosen choose_elements(ig_expr *e, const axis_plan *plan) {
         int64_t first = i * plan->taps;
         bool is_inside = ig_resize_taps(&plan->axis, i, c.ids + first, weights);
         for (int64_t t = first; t < first + plan->taps; t++) {
-            c.weights[t] = is_inside ? (float)weights[t - first] : 0;
+            c.weights[t] = is_inside ? weights[t - first] : 0;
             c.ids[t] = is_inside ? c.ids[t] : 0;
             c.counts[t] = c.ids[t] >= 0;
             c.has_gaps = c.has_gaps || c.ids[t] < 0;
@@ -312,11 +310,12 @@ static ig_value *show_outside(ig_expr *e, const ig_op *op, ig_value *x, uint32_t
     return ig_build_where(e, outside, value, x);
 }
 
-/* Element `index` of operand `operand`, f32[]. */
+/* Element `index` of operand `operand`, a number of the type of places. */
 static ig_value *take_entry(ig_expr *e, const ig_op *op, uint32_t operand,
                             uint32_t index) {
     ig_value *list = ig_op_operand(op, operand);
-    return ig_expr_cast(e, ig_expr_select(e, list, 0, ig_dim_of(index)), IG_DT_f32);
+    return ig_expr_cast(e, ig_expr_select(e, list, 0, ig_dim_of(index)),
+                        ig_resize_axis_of(op).is_wide ? IG_DT_f64 : IG_DT_f32);
 }
 
 static ig_resize_elements find_elements(ig_expr *e, const ig_op *op, uint32_t axis,
@@ -339,7 +338,9 @@ static ig_resize_elements know_elements(ig_expr *e, const axis_plan *plan) {
     ig_resize_elements known = { .taps = ig_dim_of(plan->taps) };
     known.ids = make_constant(e, IG_DT_i64, count, c.ids);
     if (plan->taps > 1) {
-        known.weights = make_constant(e, IG_DT_f32, count, c.weights);
+        known.weights = make_constant(e, IG_DT_f64, count, c.weights);
+        known.weights = ig_expr_cast(e, known.weights,
+                                     plan->axis.is_wide ? IG_DT_f64 : IG_DT_f32);
     }
     if (plan->taps > 1 && c.has_gaps) {
         known.counts = make_constant(e, IG_DT_bool, count, c.counts);

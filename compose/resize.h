@@ -14,7 +14,8 @@ typedef struct ig_resize_form {
     ig_dim sizes[IG_TENSOR_RANK];
     float scales[IG_TENSOR_RANK];     /* 0: not given */
     float region[2 * IG_TENSOR_RANK]; /* crop: where it begins, then where it ends */
-    ig_value *scales_of_run, *region_of_run; /* f32 lists in place of those, or NULL */
+    ig_value *scales_of_run,
+        *region_of_run; /* lists in place of those, or NULL: f32, f64 too */
 } ig_resize_form;
 
 /* All axes as they are. */
@@ -35,14 +36,14 @@ void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form
 /* One axis, of which the run learns something. */
 typedef struct ig_resize_run {
     ig_resize_axis axis;
-    ig_value *scale, *first, *end; /* f32[] in place of the axis' numbers, or NULL */
+    ig_value *scale, *first, *end; /* numbers in place of the axis' own, or NULL */
     ig_dim in, out;
 } ig_resize_run;
 
 typedef struct ig_resize_elements {
     ig_dim taps;       /* elements per position of the result */
     ig_value *ids;     /* i64 [out * taps] */
-    ig_value *weights; /* f32 [out * taps]; NULL: one element, whole */
+    ig_value *weights; /* [out * taps]; NULL: one element, whole */
     ig_value *counts;  /* bool [out * taps]: which take part; NULL: all */
     ig_value *outside; /* bool [out]: which show the value for that; NULL: none */
 } ig_resize_elements;

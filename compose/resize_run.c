@@ -2,7 +2,7 @@
  * the rules of ir/semantics/resize.c as ops over 0, 1 … out - 1.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Coordinates are f32 and weights f64, as there.  The widened kernel of antialias has
+ * Coordinates are f32 (f64 of f64 elements) and weights f64, as there.  The widened kernel of antialias has
  * as many elements as the scale says: a number, a symbol that a scale of the run gives
  * its value, or as in / out says, and one more a side for roundings; those that it does
  * not reach do not count.
@@ -15,14 +15,15 @@ typedef struct run_axis {
     ig_expr *e;
     const ig_resize_axis *axis;
     const ig_resize_run *run;
-    ig_value *in, *out, *last; /* f32[]; last: in - 1 */
-    ig_value *scale, *i;       /* f32[], f32[out] */
+    ig_dtype dtype;            /* of places: f32 or f64 */
+    ig_value *in, *out, *last; /* numbers; last: in - 1 */
+    ig_value *scale, *i;       /* a number; 0, 1 … out - 1 */
     ig_value *has_scale;       /* bool[], where the scale is data */
     ig_value *is_kept;         /* bool[]: the axis stays as it is; NULL: it does not */
 } run_axis;
 
 static ig_value *make_number(const run_axis *r, double value) {
-    return ig_expr_number(r->e, IG_DT_f32, value);
+    return ig_expr_number(r->e, r->dtype, value);
 }
 
 /* ---- coordinates ---- */
@@ -37,7 +38,7 @@ static ig_value *find_half_pixel(const run_axis *r) {
 }
 
 static ig_value *zero_where(const run_axis *r, ig_value *condition, ig_value *x) {
-    ig_value *zero = ig_expr_number(r->e, IG_DT_f32, 0);
+    ig_value *zero = make_number(r, 0);
     return ig_build_where(r->e, condition, zero, x);
 }
 
@@ -62,8 +63,8 @@ static ig_value *find_symmetric(const run_axis *r) {
 static ig_value *find_cropped(const run_axis *r) {
     ig_expr *e = r->e;
     const ig_resize_run *run = r->run;
-    ig_value *first = run->first ? run->first : make_number(r, (double)r->axis->first);
-    ig_value *end = run->end ? run->end : make_number(r, (double)r->axis->end);
+    ig_value *first = run->first ? run->first : make_number(r, r->axis->first);
+    ig_value *end = run->end ? run->end : make_number(r, r->axis->end);
     ig_value *middle = ig_expr_with(e, IG_OP_mul, ig_build_add(e, first, end), 0.5);
     middle = ig_build_mul(e, middle, r->last);
     ig_value *steps = ig_expr_with(e, IG_OP_sub, r->out, 1);
@@ -206,7 +207,7 @@ static ig_dim half_width(const run_axis *r) {
         return bind_half_width(r);
     }
     if (r->axis->scale > 0) {
-        double scale = fmin((double)r->axis->scale, 1);
+        double scale = fmin(r->axis->scale, 1);
         return ig_dim_of((int64_t)fmin(ceil((double)reach / scale), 1e15));
     }
     ig_dim taps = ig_dim_mul(m, r->run->in, ig_dim_of(reach));
@@ -226,7 +227,7 @@ static ig_value *is_reached(const run_axis *r, ig_value *distance) {
 /* Equal extents, and no scale but 1. */
 static ig_value *find_kept(const run_axis *r) {
     ig_expr *e = r->e;
-    float scale = r->axis->scale;
+    double scale = r->axis->scale;
     bool is_crop = r->axis->coordinates == IG_COORD_crop;
     bool is_scaled = !r->run->scale && scale != 0 && scale != 1;
     if (is_crop || is_scaled ||
@@ -244,12 +245,13 @@ static ig_value *find_kept(const run_axis *r) {
 
 static run_axis open_axis(ig_expr *e, const ig_resize_run *run) {
     run_axis r = { .e = e, .axis = &run->axis, .run = run };
-    r.in = ig_expr_dim(e, run->in, IG_DT_f32);
-    r.out = ig_expr_dim(e, run->out, IG_DT_f32);
+    r.dtype = run->axis.is_wide ? IG_DT_f64 : IG_DT_f32;
+    r.in = ig_expr_dim(e, run->in, r.dtype);
+    r.out = ig_expr_dim(e, run->out, r.dtype);
     r.last = ig_expr_with(e, IG_OP_sub, r.in, 1);
-    r.i = ig_expr_iota(e, IG_DT_f32, run->out);
+    r.i = ig_expr_iota(e, r.dtype, run->out);
     bool is_number = run->axis.scale > 0;
-    r.scale = is_number ? make_number(&r, (double)run->axis.scale)
+    r.scale = is_number ? make_number(&r, run->axis.scale)
                         : ig_build_div(e, r.out, r.in);
     if (run->scale) {
         r.has_scale = ig_expr_with(e, IG_OP_gt, run->scale, 0);
@@ -289,7 +291,7 @@ static void weigh_elements(const run_axis *r, ig_value *place, ig_resize_element
         ig_value *is_itself = ig_expr_with(e, IG_OP_eq, distance, 0);
         counts = join_conditions(e, counts, ig_build_or(e, is_changed, is_itself));
     }
-    c->weights = ig_expr_flatten(e, ig_expr_cast(e, weights, IG_DT_f32));
+    c->weights = ig_expr_flatten(e, ig_expr_cast(e, weights, r->dtype));
     c->ids = ig_expr_flatten(e, clamp_elements(r, ids));
     c->counts = counts ? ig_expr_flatten(e, counts) : NULL;
 }

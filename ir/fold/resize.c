@@ -103,10 +103,10 @@ static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis
     return IG_OK;
 }
 
-static float number_at(const ig_op *op, const ig_tensor *const *in, uint32_t operand,
+static double number_at(const ig_op *op, const ig_tensor *const *in, uint32_t operand,
                        int64_t index) {
     bool is_there = operand < op->operand_count && index < in[operand]->count;
-    return is_there ? (float)ig_tensor_get_f64(in[operand], index) : 0;
+    return is_there ? ig_tensor_get_f64(in[operand], index) : 0;
 }
 
 /* An axis that stays as it is needs no work. */

@@ -21,7 +21,8 @@
  * torch.  Only what antialias leaves out does not: elements beyond the widened kernel,
  * and with exclude_outside those beyond the ends.
  *
- * Places are computed in f32: where they are rounded down, that decides.
+ * Places are computed in f32: where they are rounded down, that decides.  Weighted f64
+ * elements have theirs in f64, as in torch.
  */
 #include "ir/semantics/resize.h"
 
@@ -35,35 +36,58 @@ ig_resize_axis ig_resize_axis_of(const ig_op *op) {
         .cubic_a = ig_attr_float(op, IG_resize_cubic_a, -0.75),
         .has_antialias = ig_attr_int(op, IG_resize_antialias, 0) != 0,
         .excludes_outside = ig_attr_int(op, IG_resize_exclude_outside, 0) != 0,
+        .is_wide = op->operands[0].value->type->dtype == IG_DT_f64 &&
+                   ig_attr_int(op, IG_resize_mode, 0) != IG_RESIZE_nearest,
     };
 }
 
-static float scale_of(const ig_resize_axis *axis) {
-    return axis->scale > 0 ? axis->scale : (float)axis->out / (float)axis->in;
+/* The result of one operation, in the precision of places: f32 operations are f64 ones
+ * that are rounded once more. */
+static double round_to(const ig_resize_axis *axis, double value) {
+    return axis->is_wide ? value : (double)(float)value;
 }
 
-static float align_corners(const ig_resize_axis *axis, float i) {
-    return axis->out == 1 ? 0 : i * (float)(axis->in - 1) / (float)(axis->out - 1);
+static double scale_of(const ig_resize_axis *axis) {
+    return axis->scale > 0 ? round_to(axis, axis->scale)
+                           : round_to(axis, round_to(axis, (double)axis->out) /
+                                                round_to(axis, (double)axis->in));
 }
 
-static float symmetric_coordinate(const ig_resize_axis *axis, float i) {
-    float scale = scale_of(axis), in = (float)axis->in;
-    float middle = in / 2, adjust = (float)axis->out / (scale * in);
-    return middle * (1 - adjust) + (i + 0.5f) / scale - 0.5f;
+static double align_corners(const ig_resize_axis *axis, double i) {
+    double product = round_to(axis, i * round_to(axis, (double)(axis->in - 1)));
+    return axis->out == 1
+               ? 0
+               : round_to(axis, product / round_to(axis, (double)(axis->out - 1)));
 }
 
-static float crop_coordinate(const ig_resize_axis *axis, float i) {
-    float last = (float)(axis->in - 1);
+/* (i + 0.5) / s */
+static double corner_of(const ig_resize_axis *axis, double i) {
+    return round_to(axis, round_to(axis, i + 0.5) / scale_of(axis));
+}
+
+static double symmetric_coordinate(const ig_resize_axis *axis, double i) {
+    double in = round_to(axis, (double)axis->in),
+           out = round_to(axis, (double)axis->out);
+    double adjust = round_to(axis, out / round_to(axis, scale_of(axis) * in));
+    double shift = round_to(axis, in / 2 * round_to(axis, 1 - adjust));
+    return round_to(axis, round_to(axis, shift + corner_of(axis, i)) - 0.5);
+}
+
+static double crop_coordinate(const ig_resize_axis *axis, double i) {
+    double last = round_to(axis, (double)(axis->in - 1));
     if (axis->out == 1) {
-        return 0.5f * (axis->first + axis->end) * last;
+        double middle = round_to(axis, 0.5 * round_to(axis, axis->first + axis->end));
+        return round_to(axis, middle * last);
     }
-    float step = (axis->end - axis->first) * last / (float)(axis->out - 1);
-    return axis->first * last + i * step;
+    double span = round_to(axis, round_to(axis, axis->end - axis->first) * last);
+    double step = round_to(axis, span / round_to(axis, (double)(axis->out - 1)));
+    return round_to(axis,
+                    round_to(axis, axis->first * last) + round_to(axis, i * step));
 }
 
-static float place_of(const ig_resize_axis *axis, int64_t at) {
-    float i = (float)at, scale = scale_of(axis);
-    float half = (i + 0.5f) / scale - 0.5f;
+static double place_of(const ig_resize_axis *axis, int64_t at) {
+    double i = round_to(axis, (double)at);
+    double half = round_to(axis, corner_of(axis, i) - 0.5);
     switch (axis->coordinates) {
     case IG_COORD_half_pixel:
         return half;
@@ -74,7 +98,7 @@ static float place_of(const ig_resize_axis *axis, int64_t at) {
     case IG_COORD_clamped_half_pixel:
         return half > 0 ? half : 0;
     case IG_COORD_half_pixel_corner:
-        return (i + 0.5f) / scale;
+        return corner_of(axis, i);
     case IG_COORD_align_corners:
         return align_corners(axis, i);
     case IG_COORD_crop:
@@ -82,7 +106,7 @@ static float place_of(const ig_resize_axis *axis, int64_t at) {
     case IG_COORD_asymmetric:
         break;
     }
-    return i / scale;
+    return round_to(axis, i / scale_of(axis));
 }
 
 /* ---- kernels ---- */
@@ -114,7 +138,7 @@ static bool is_reached(const ig_resize_axis *axis, double distance) {
 
 /* 1 / s where the kernel is widened, else 1. */
 static double stretch_of(const ig_resize_axis *axis) {
-    double scale = axis->in > 0 && axis->out > 0 ? (double)scale_of(axis) : 1;
+    double scale = axis->in > 0 && axis->out > 0 ? scale_of(axis) : 1;
     return axis->has_antialias && scale < 1 ? 1 / scale : 1;
 }
 
@@ -127,6 +151,7 @@ int64_t ig_resize_tap_count(const ig_resize_axis *axis) {
     return axis->mode == IG_RESIZE_nearest ? 1 : 2 * half_width(axis);
 }
 
+/* Of the nearest element, whose places are f32. */
 static double round_place(ig_nearest rule, float place) {
     switch (rule) {
     case IG_NEAREST_round_prefer_ceil:
@@ -158,22 +183,22 @@ static void scale_weights(double *weights, int64_t count) {
 
 bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_elements,
                     double *out_weights) {
-    float place = place_of(axis, at);
+    double place = place_of(axis, at);
     if (axis->coordinates == IG_COORD_crop &&
-        (place < 0 || place > (float)(axis->in - 1))) {
+        (place < 0 || place > round_to(axis, (double)(axis->in - 1)))) {
         return false;
     }
     if (axis->mode == IG_RESIZE_nearest) {
-        out_elements[0] = clamp_index(axis, round_place(axis->nearest, place));
+        out_elements[0] = clamp_index(axis, round_place(axis->nearest, (float)place));
         out_weights[0] = 1;
         return true;
     }
     int64_t half = half_width(axis), count = 2 * half;
-    double below = floor((double)place), stretch = stretch_of(axis);
+    double below = floor(place), stretch = stretch_of(axis);
     for (int64_t t = 0; t < count; t++) {
         double element = below + (double)(t + 1 - half);
         bool is_inside = element >= 0 && element <= (double)(axis->in - 1);
-        double distance = (element - (double)place) / stretch;
+        double distance = (element - place) / stretch;
         double weight = weight_at(axis, distance);
         bool is_excluded = axis->excludes_outside && !is_inside;
         bool is_left_out = axis->has_antialias &&

@@ -8,13 +8,14 @@
 
 typedef struct ig_resize_axis {
     int64_t in, out;
-    float scale;      /* out / in as it was given; 0: not given */
-    float first, end; /* crop: the region, in parts of the axis */
+    double scale;      /* out / in as it was given; 0: not given */
+    double first, end; /* crop: the region, in parts of the axis */
     ig_resize_mode mode;
     ig_coordinates coordinates;
     ig_nearest nearest;
     double cubic_a;
     bool has_antialias, excludes_outside;
+    bool is_wide; /* places and weights in f64: of f64 elements that are weighed */
 } ig_resize_axis;
 
 /* What the op's attributes say; in, out, scale and region are the caller's. */

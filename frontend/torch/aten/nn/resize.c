@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include "frontend/torch/aten/quant.h"
+#include "ir/build/extent.h"
 
 enum { SPACE_MAX = 3 };
 
@@ -13,6 +14,7 @@ typedef struct resizing {
     uint32_t space;
     ig_resize_form form;
     bool align_corners, is_exact;
+    double scales[2 + SPACE_MAX]; /* as given; 0: not given */
 } resizing;
 
 /* How far apart places are, and where the first lies. */
@@ -29,15 +31,30 @@ static ig_coordinates coordinates_of(const resizing *r) {
 static void scale_by_corners(ig_ts_call *call, resizing *r) {
     for (uint32_t d = 2; d < r->space + 2 && r->align_corners; d++) {
         int64_t in, out;
-        bool is_known = ig_dim_constant(call->module, r->x->type->dims[d], &in) &&
+        bool is_known = ig_dim_constant(call->module, ig_expr_extent(call->e, r->x, d),
+                                        &in) &&
                         ig_dim_constant(call->module, r->form.sizes[d], &out);
-        r->form.scales[d] = 0;
+        r->scales[d] = 0;
         if (r->form.attrs.antialias && !is_known) {
             ig_expr_fail(call->e, IG_UNSUPPORTED,
                          "antialias with align_corners and extents that are not known");
         } else if (r->form.attrs.antialias && in > 1 && out > 1) {
-            r->form.scales[d] = (float)((double)(out - 1) / (double)(in - 1));
+            r->scales[d] = (double)(out - 1) / (double)(in - 1);
         }
+    }
+}
+
+/* f64 elements are scaled in f64. */
+static void take_scales(ig_expr *e, resizing *r) {
+    int64_t rank = r->space + 2;
+    bool is_any = false;
+    for (uint32_t d = 2; d < r->space + 2; d++) {
+        r->form.scales[d] = (float)r->scales[d];
+        is_any = is_any || r->scales[d] > 0;
+    }
+    if (is_any && r->x->type->dtype == IG_DT_f64) {
+        r->form.scales_of_run = ig_expr_constant(e, "scales", IG_DT_f64, 1, &rank,
+                                                 r->scales);
     }
 }
 
@@ -48,6 +65,7 @@ static ig_status give_resize(ig_ts_call *call, resizing *r) {
     attrs->cubic_a = (ig_maybe_float)IG_SET(attrs->antialias ? -0.5 : -0.75);
     attrs->exclude_outside = attrs->antialias;
     scale_by_corners(call, r);
+    take_scales(call->e, r);
     return ig_aten_give(call, ig_compose_resize(call->e, r->x, &r->form));
 }
 
@@ -69,9 +87,9 @@ static bool read_lists(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
         call->e->status = ig_ts_floats(call, scales_arg, r->space, &scales, &count);
     }
     for (uint32_t i = 0; call->e->status == IG_OK && i < r->space; i++) {
-        r->form.scales[2 + i] = (float)scales[i];
-        ig_compose_scaled_extent(call->e, r->x->type->dims[2 + i], 1, scales[i], false,
-                                 &r->form.sizes[2 + i]);
+        r->scales[2 + i] = scales[i];
+        ig_compose_scaled_extent(call->e, ig_expr_extent(call->e, r->x, 2 + i), 1,
+                                 scales[i], false, &r->form.sizes[2 + i]);
     }
     return call->e->status == IG_OK;
 }
@@ -82,7 +100,7 @@ static bool read_sizes(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
     for (uint32_t i = 0; call->e->status == IG_OK && i < r->space; i++) {
         r->form.sizes[2 + i] = sizes[i];
         if (scales_arg + i < call->arg_count) {
-            r->form.scales[2 + i] = (float)ig_aten_float_or(call, scales_arg + i, 0);
+            r->scales[2 + i] = ig_aten_float_or(call, scales_arg + i, 0);
         }
     }
     return call->e->status == IG_OK;
