@@ -2,10 +2,10 @@
  * the rules of ir/semantics/resize.c as ops over 0, 1 … out - 1.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Coordinates are f32 (f64 of f64 elements) and weights f64, as there.  The widened kernel of antialias has
- * as many elements as the scale says: a number, a symbol that a scale of the run gives
- * its value, or as in / out says, and one more a side for roundings; those that it does
- * not reach do not count.
+ * Coordinates are f32 (f64 of f64 elements) and weights f64, as there.  The widened
+ * kernel of antialias has as many elements as the scale says: a number, a symbol that a
+ * scale of the run gives its value, or as in / out says, and one more a side for
+ * roundings; those that it does not reach do not count.
  */
 #include "compose/resize.h"
 

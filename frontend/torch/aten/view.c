@@ -1,6 +1,7 @@
 /* Views of argument 0, as rows of every room build them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
+#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -64,14 +65,15 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     uint32_t rank = x->type->rank, next = 0;
     for (uint32_t i = 0; i < rank; i++) {
         if (i != a && i != b) {
-            dims[next] = x->type->dims[i];
+            dims[next] = ig_expr_extent(call->e, x, i);
             perm[next++] = i;
         }
     }
     perm[rank - 2] = a;
     perm[rank - 1] = b;
     ig_module *module = call->module;
-    ig_dim rows = x->type->dims[a], columns = x->type->dims[b];
+    ig_dim rows = ig_expr_extent(call->e, x, a);
+    ig_dim columns = ig_expr_extent(call->e, x, b);
     offset = offset < -INT32_MAX ? -INT32_MAX : offset; /* none lies there */
     offset = offset > INT32_MAX ? INT32_MAX : offset;
     ig_dim down = ig_dim_const(module, offset < 0 ? -offset : 0);

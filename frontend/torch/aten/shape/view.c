@@ -4,7 +4,6 @@
  * Each is built by view ops alone, so that what is written through it reaches its
  * argument.  Axes are counted without the trailing one of complex tensors. */
 #include "frontend/torch/aten/view.h"
-#include "ir/build/extent.h"
 
 #include <assert.h>
 #include <string.h>
