@@ -4,80 +4,11 @@
 #include "frontend/onnx/ops/hooks.h"
 
 #include "compose/attention.h"
+#include "compose/math/linalg.h"
 
 #include <math.h>
 
-/* ---- Det: elimination with the largest pivot of each column ---- */
-
-/* Rows `at` and `pivot` of x [B, n, n] exchanged; pivot is i64 [B, 1, 1]. */
-static ig_value *exchange_rows(ig_expr *e, ig_value *x, ig_value *row, ig_value *at,
-                               ig_value *pivot) {
-    ig_value *from = ig_build_where(e, ig_build_eq(e, row, pivot), at, row);
-    from = ig_build_where(e, ig_build_eq(e, row, at), pivot, from);
-    from = ig_expr_expand(e, from, 3, x->type->dims);
-    return ig_build_gather_elements(e, x, from,
-                                    (ig_gather_elements_attrs){ .axis = 1 });
-}
-
-/* The row at or below `at` with the largest element of that column, i64 [B, 1, 1]. */
-static ig_value *find_pivot(ig_expr *e, ig_value *x, ig_value *row, ig_value *at) {
-    ig_value *column = ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error);
-    ig_value *size = ig_build_abs(e, ig_expr_unsqueeze(e, column, 2));
-    ig_value *none = ig_expr_number(e, IG_DT_f64, -1);
-    size = ig_build_where(e, ig_build_ge(e, row, at), size, none);
-    ig_arg_reduce_attrs attrs = { .axis = 1, .keep = true };
-    return ig_build_arg_reduce(e, size, attrs);
-}
-
-/* One column: the determinant so far [B, 1, 1], and x with zeros below the pivot. */
-static void eliminate_column(ig_expr *e, const ig_block *body, ig_value *row,
-                             ig_value *out[2]) {
-    ig_value *at = body->args[0], *x = body->args[2], *det = body->args[3];
-    ig_value *none = ig_expr_number(e, IG_DT_f64, -1);
-    ig_value *pivot = find_pivot(e, x, row, at);
-    x = exchange_rows(e, x, row, at, pivot);
-    ig_value *own = ig_expr_gather(e, x, at, 1, IG_NEGATIVE_error); /* [B, n] */
-    ig_value *value = ig_expr_gather(e, own, at, 1, IG_NEGATIVE_error);
-    own = ig_expr_unsqueeze(e, own, 1);
-    value = ig_expr_unsqueeze_to(e, value, 3);
-    ig_value *one = ig_expr_number(e, IG_DT_f64, 1);
-    ig_value *sign = ig_build_where(e, ig_build_eq(e, pivot, at), one, none);
-    out[1] = ig_build_mul(e, det, ig_build_mul(e, value, sign));
-    ig_value *is_zero = ig_expr_with(e, IG_OP_eq, value, 0);
-    ig_value *column = ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error);
-    ig_value *factor = ig_build_div(e, ig_expr_unsqueeze(e, column, 2),
-                                    ig_build_where(e, is_zero, one, value));
-    ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
-    factor = ig_build_where(e, ig_build_gt(e, row, at), factor, zero);
-    out[0] = ig_build_sub(e, x, ig_build_mul(e, factor, own));
-}
-
-/* [B, n, n] in f64: [B] */
-static ig_value *build_det(ig_expr *e, ig_value *x) {
-    ig_dim n = ig_onnx_extent(e, x, 1),
-           ones[] = { ig_onnx_extent(e, x, 0), ig_dim_of(1), ig_dim_of(1) };
-    ig_value *row = ig_expr_axis_iota(e, 3, 1, n);
-    ig_value *operands[] = { ig_expr_dim(e, n, IG_DT_i64),
-                             ig_expr_number(e, IG_DT_bool, 1), x,
-                             ig_expr_fill(e, IG_DT_f64, 3, ones, 1) };
-    if (e->status != IG_OK) {
-        return NULL;
-    }
-    const ig_type *types[] = { x->type, operands[3]->type };
-    ig_builder outside = *e->builder;
-    ig_op *op = ig_expr_open_loops(e, operands, 4, types, 0);
-    if (!op) {
-        return NULL;
-    }
-    ig_value *next[2] = { NULL, NULL };
-    eliminate_column(e, op->bodies[0], row, next);
-    if (e->status == IG_OK) {
-        ig_value *yields[] = { op->bodies[0]->args[1], next[0], next[1] };
-        ig_make_yield(e->builder, yields, 3);
-    }
-    *e->builder = outside;
-    return ig_expr_flatten(e, ig_op_result(op, 1));
-}
+/* ---- Det, and Inverse of com.microsoft ---- */
 
 /* The square matrices of input 0 in f64, [B, n, n]; NULL when something failed. */
 static ig_value *read_squares(ig_onnx_node *node) {
@@ -107,60 +38,20 @@ ig_status ig_onnx_import_det(ig_onnx_node *node) {
         ig_dtype dtype = (ig_dtype)x->type->dtype;
         return ig_onnx_give(node, ig_expr_fill(e, dtype, rank - 2, dims, 1));
     }
-    ig_value *y = ig_expr_reshape(e, build_det(e, wide), rank - 2, dims);
+    ig_lu lu = ig_compose_lu(e, wide);
+    ig_value *y = ig_expr_reshape(e, ig_compose_det(e, &lu), rank - 2, dims);
     return ig_onnx_give(node, ig_expr_like(e, y, x));
 }
 
-/* ---- Inverse of com.microsoft: the same, of all rows but the pivot's ---- */
-
-/* One column of [matrix, its inverse so far]. */
-static ig_value *clear_column(ig_expr *e, const ig_block *body, ig_value *row) {
-    ig_value *at = body->args[0], *x = body->args[2];
-    x = exchange_rows(e, x, row, at, find_pivot(e, x, row, at));
-    ig_value *own = ig_expr_gather(e, x, at, 1, IG_NEGATIVE_error); /* [B, 2 n] */
-    ig_value *value = ig_expr_gather(e, own, at, 1, IG_NEGATIVE_error);
-    own = ig_build_div(e, own, ig_expr_unsqueeze(e, value, 1));
-    own = ig_expr_unsqueeze(e, own, 1);
-    ig_value *column = ig_expr_gather(e, x, at, 2, IG_NEGATIVE_error);
-    column = ig_expr_unsqueeze(e, column, 2);
-    ig_value *others = ig_build_sub(e, x, ig_build_mul(e, column, own));
-    return ig_build_where(e, ig_build_eq(e, row, at), own, others);
-}
-
-/* [B, n, n] in f64; infinite or NaN where there is none. */
-static ig_value *build_inverse(ig_expr *e, ig_value *x) {
-    ig_dim n = ig_onnx_extent(e, x, 1), dims[] = { ig_onnx_extent(e, x, 0), n, n };
-    ig_value *row = ig_expr_axis_iota(e, 3, 1, n);
-    ig_value *is_one = ig_build_eq(e, row, ig_expr_axis_iota(e, 3, 2, n));
-    ig_value *one = ig_expr_cast(e, is_one, IG_DT_f64);
-    ig_value *both[] = { x, ig_expr_expand(e, one, 3, dims) };
-    ig_value *operands[] = { ig_expr_dim(e, n, IG_DT_i64),
-                             ig_expr_number(e, IG_DT_bool, 1),
-                             ig_expr_concat(e, 2, both, 2) };
-    if (e->status != IG_OK) {
-        return NULL;
-    }
-    ig_builder outside = *e->builder;
-    ig_op *op = ig_expr_open_loop(e, operands, operands[2]->type);
-    if (!op) {
-        return NULL;
-    }
-    ig_value *next = clear_column(e, op->bodies[0], row);
-    if (next) {
-        ig_make_yield(e->builder, (ig_value *[]){ op->bodies[0]->args[1], next }, 2);
-    }
-    *e->builder = outside;
-    return next ? ig_expr_slice(e, ig_op_result(op, 0), 2, n, n, 1) : NULL;
-}
-
+/* Infinite or NaN where there is none. */
 ig_status ig_onnx_import_inverse(ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_value *wide = read_squares(node), *x = node->inputs[0];
     if (!wide) {
         return e->status;
     }
-    ig_value *y = ig_expr_reshape(e, build_inverse(e, wide), x->type->rank,
-                                  x->type->dims);
+    ig_value *y = ig_compose_solve(e, wide, ig_compose_identity(e, wide));
+    y = ig_expr_reshape(e, y, x->type->rank, x->type->dims);
     return ig_onnx_give(node, ig_expr_like(e, y, x));
 }
 
