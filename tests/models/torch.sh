@@ -93,4 +93,34 @@ torch_reports() {
     done
     mapfile -t cases < <(printf '%s\n' "${cases[@]}" | grep -E '_(script|trace)$')
     verify dynamic cpu "${cases[@]}"
+    raising_sets "$reports"
+}
+
+# raising_sets FOLDER: data sets of which case.json says that eager torch raises an
+# exception (`eager_raises`: [[set, message] …]): there the right result is status 3.
+raising_sets() {
+    local case set target got
+    while read -r case set; do
+        for target in interpret cpu; do
+            "$ingot" run -q --target "$target" "$case"/model.pt* \
+                --inputs "$case/test_data_set_$set" >"$folder/raising.txt" 2>&1
+            got=$?
+            if [ $got = 3 ] && grep -q 'error: .*node' "$folder/raising.txt"; then
+                passed=$((passed + 1))
+            else
+                failed=$((failed + 1))
+                echo "FAIL $(basename "$case"), set $set, $target: status $got, expected 3"
+            fi
+        done
+    done < <(python3 - "$1"/*/*/case.json <<'END'
+import json
+import os
+import sys
+
+for path in sys.argv[1:]:
+    with open(path) as file:
+        for number, _ in json.load(file).get("eager_raises", []):
+            print(os.path.dirname(path), number)
+END
+    )
 }
