@@ -393,6 +393,19 @@ class Wide(nn.Module):
         return linear, sized, cubic, smooth
 
 
+@case((f32(5),), (f32(5, seed=1),))
+class Windows(nn.Module):
+    def forward(self, x):
+        whole = [torch.hann_window(5, periodic=False), torch.hamming_window(5, False, 0.6),
+                 torch.hamming_window(5, False, 0.6, 0.3), torch.blackman_window(5, False),
+                 torch.bartlett_window(5, False), torch.kaiser_window(5, False, 3.0)]
+        periodic = [torch.hann_window(5), torch.hamming_window(5), torch.blackman_window(5),
+                    torch.bartlett_window(5), torch.kaiser_window(5, dtype=torch.float64),
+                    torch.kaiser_window(5, False), torch.hamming_window(5, True)]
+        ends = [torch.hann_window(1, periodic=False), torch.kaiser_window(0)]
+        return [x * w for w in whole + periodic], ends
+
+
 def node_of(value, arrays, prefix):
     if isinstance(value, torch.Tensor):
         arrays.append(value)
