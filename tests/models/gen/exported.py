@@ -406,6 +406,16 @@ class Windows(nn.Module):
         return [x * w for w in whole + periodic], ends
 
 
+@case((f32(3, 4), torch.tensor([1, 0, 3])), (f32(3, 4, seed=1), torch.tensor([2, 2, 0])))
+class Margins(nn.Module):
+    def forward(self, x, y):
+        weight = torch.tensor([0.5, 1.0, 2.0, 3.0])
+        more = {"p": 2, "margin": 0.5, "weight": weight, "reduction": "none"}
+        return (torch.nn.functional.multi_margin_loss(x, y),
+                torch.nn.functional.multi_margin_loss(x, y, **more),
+                torch.nn.functional.multi_margin_loss(x[0], y[0], reduction="none"))
+
+
 def node_of(value, arrays, prefix):
     if isinstance(value, torch.Tensor):
         arrays.append(value)

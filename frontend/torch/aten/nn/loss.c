@@ -294,3 +294,45 @@ ig_status ig_ts_op_triplet_margin_loss(ig_ts_call *call) {
     ig_value *loss = ig_expr_with(e, IG_OP_add, ig_build_sub(e, close, apart), margin);
     return give_reduced(call, ig_expr_with(e, IG_OP_max, loss, 0), 7);
 }
+
+/* multi_margin_loss(self, target, p, margin, weight, reduction): how far the scores of
+ * other classes reach above the class' own less the margin, to the power of p, over the
+ * number of classes */
+ig_status ig_ts_op_multi_margin_loss(ig_ts_call *call) {
+    ig_expr *e = call->e;
+    ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_optional(call, 4);
+    ig_value *target = ig_expr_flatten(e, ig_aten_tensor(call, 1));
+    double p = ig_aten_float(call, 2), margin = ig_aten_float(call, 3);
+    IG_TRY(e->status);
+    if (!ig_expr_is_float(x) || (p != 1 && p != 2)) {
+        return ig_ts_fail(call, IG_INVALID, "scores of %s, to the power of %g",
+                          ig_dtypes[x->type->dtype].name, p);
+    }
+    bool is_one = x->type->rank == 1;
+    ig_dim one = ig_dim_of(1), classes = ig_expr_extent(e, x, is_one ? 0 : 1);
+    ig_dim rows = is_one ? one : ig_expr_extent(e, x, 0);
+    ig_expr_guard_equal(e, ig_expr_extent(e, target, 0), rows,
+                        "a class a row of scores");
+    x = ig_expr_reshape(e, x, 2, (ig_dim[]){ rows, classes });
+    ig_value *own = ig_expr_reshape(e, target, 2, (ig_dim[]){ rows, one });
+    IG_TRY(e->status);
+    ig_ts_value given[] = { ig_ts_tensor_value(call, x), ig_ts_of_int(1),
+                            ig_ts_tensor_value(call, own) };
+    ig_ts_value score;
+    IG_TRY(ig_ts_invoke(call, "aten::gather", given, 3, &score, 1));
+    ig_value *gap = ig_build_sub(e, x, ig_ts_read(call, &score));
+    gap = ig_expr_with(e, IG_OP_max, ig_expr_with(e, IG_OP_add, gap, margin), 0);
+    gap = p == 2 ? ig_build_mul(e, gap, gap) : gap;
+    if (weight) {
+        weight = ig_expr_gather(e, weight, target, 0, IG_NEGATIVE_error);
+        gap = ig_build_mul(e, gap, ig_expr_along(e, weight, 0, 2));
+    }
+    ig_value *index = ig_expr_axis_iota(e, 2, 1, classes);
+    ig_value *is_other = ig_build_ne(e, index, ig_aten_cast(call, own, IG_DT_i64));
+    ig_value *zero = ig_expr_number(e, (ig_dtype)x->type->dtype, 0);
+    gap = ig_build_where(e, is_other, gap, zero);
+    ig_value *loss = ig_expr_reduce_axis(e, IG_REDUCE_sum, gap, 1, false);
+    IG_TRY(e->status);
+    loss = ig_build_div(e, loss, ig_expr_dim(e, classes, (ig_dtype)loss->type->dtype));
+    return give_reduced(call, is_one ? ig_expr_reshape(e, loss, 0, NULL) : loss, 5);
+}
