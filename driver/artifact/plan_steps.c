@@ -262,11 +262,14 @@ static ig_dim element_stride(const ig_value *vector) {
     return has_one ? view->attrs[IG_view_strides].as.dims[0] : ig_dim_of(1);
 }
 
-/* A read of each element. */
+/* A read of each element; none of a symbol that was found to be a number since. */
 static void add_bind(plan *p, const ig_op *const *at) {
     const ig_attr *symbols = &at[0]->attrs[IG_bind_symbols];
     const ig_value *vector = at[0]->operands[0].value;
     for (uint32_t i = 0; i < symbols->count; i++) {
+        if (!ig_dim_as_symbol(p->module, symbols->as.dims[i])) {
+            continue;
+        }
         uint32_t index = ig_symbol_index(p->module, symbols->as.dims[i]);
         ig_plan_step step = new_step(p, IG_STEP_read,
                                      ig_symbol_at(p->module, index)->name, at[0]);
