@@ -213,6 +213,8 @@ ARROWS = {
                       TOOL + "cli/", "ingot/"],
     TOOL + "verbs/": [TOOL, "ingot/"],
     "tools/igcheck/": ["tools/igcheck/", "ingot/"],
+    "tools/igcheck/cases/": ["tools/igcheck/cases/", TOOL + "verify/", TOOL + "values/",
+                             TOOL + "model/", TOOL + "cli/", "ingot/"],
     "python/interp/": ["frontend/torch/aten/aten.def", "frontend/torch/package/modules.def"],
     "python/": ["python/", "ingot/"],
     "bench/": ["bench/", "ingot/"],

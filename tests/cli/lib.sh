@@ -9,6 +9,7 @@
 
 build=$(cd "${INGOT_BUILD:-build/release}" && pwd) || exit 1
 ingot=$build/ingot
+igcheck=$build/igcheck
 cases=${INGOT_CASES:-$PWD/../shared}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

@@ -251,29 +251,31 @@ check "and runs" 0 "31 33 35 37" "$ingot" run "$tmp/rank%r.ingot" --ranks 2 \
 
 golden=tests/golden/shard
 check "plans and estimates of TorchRec's planner" 0 "8 passed, 0 failed" \
-    "$ingot" verify --suite "$golden"
+    "$igcheck" cases --suite "$golden"
 check "one of them" 0 "pass seed_w2_cuda (2 tables, 34 options)" \
-    "$ingot" verify "$golden/seed_w2_cuda.json"
-check "as JSON" 0 '"did": "2 tables, ' "$ingot" verify "$golden/seed_w2_cuda.json" --json
+    "$igcheck" cases "$golden/seed_w2_cuda.json"
+check "as JSON" 0 '"did": "2 tables, ' "$igcheck" cases "$golden/seed_w2_cuda.json" --json
 sed 's/"num_plans": /"num_plans": 1/' "$golden/seed_w2_cuda.json" >"$tmp/plans.json"
-check "another number of plans" 1 "FAIL plans: plan: plans is" "$ingot" verify "$tmp/plans.json"
+check "another number of plans" 1 "FAIL plans: plan: plans is" "$igcheck" cases "$tmp/plans.json"
 sed 's/"fwd_comms": 0.0\(.*\)/"fwd_comms": 0.00\1/' "$golden/seed_w2_cuda.json" >"$tmp/comms.json"
-check "another time" 1 "fwd_comms is" "$ingot" verify "$tmp/comms.json"
+check "another time" 1 "fwd_comms is" "$igcheck" cases "$tmp/comms.json"
 sed 's/"sharding_type": "table_wise"/"sharding_type": "row_wise"/' \
     "$golden/seed_w2_cuda.json" >"$tmp/types.json"
-check "another type" 1 "FAIL types" "$ingot" verify "$tmp/types.json"
-check "text that is no golden" 1 "not a folder" "$ingot" verify "$tmp/four.json"
+check "another type" 1 "FAIL types" "$igcheck" cases "$tmp/types.json"
+check "which users have no use for" 1 "not a folder" \
+    "$ingot" verify "$golden/seed_w2_cuda.json"
+check "text that is no golden" 1 "not a folder" "$igcheck" cases "$tmp/four.json"
 "$python" $here/sharded_case.py "$tmp/sharded"
 "$python" $here/sharded_case.py "$tmp/unlike" wrong
 check "ranks of a sharded collection, compiled" 0 "pass sharded (3 ranks, 3 compiled)" \
-    "$ingot" verify "$tmp/sharded"
+    "$igcheck" cases "$tmp/sharded"
 check "interpreted" 0 "pass sharded (3 ranks, 0 compiled)" \
-    "$ingot" verify "$tmp/sharded" --target interpret
+    "$igcheck" cases "$tmp/sharded" --target interpret
 check "what is not given" 1 "rank 2, 'both@users.of it', sample 1: at [0, 3]" \
-    "$ingot" verify "$tmp/unlike"
+    "$igcheck" cases "$tmp/unlike"
 check "interpreted too" 1 "rank 2, 'both@users.of it', sample 1: at [0, 3]" \
-    "$ingot" verify "$tmp/unlike" --target interpret
+    "$igcheck" cases "$tmp/unlike" --target interpret
 rm "$tmp/unlike/rank1_input_values.npy"
-check "a file that is missing" 1 "rank1_input_values.npy" "$ingot" verify "$tmp/unlike"
+check "a file that is missing" 1 "rank1_input_values.npy" "$igcheck" cases "$tmp/unlike"
 sed -i 's|rank:2/cpu|rank:3/cpu|' "$tmp/sharded/case.json"
-check "a rank that the case has not" 1 "shard 2 is for rank 3; ranks are 0 to 2" "$ingot" verify "$tmp/sharded"
+check "a rank that the case has not" 1 "shard 2 is for rank 3; ranks are 0 to 2" "$igcheck" cases "$tmp/sharded"

@@ -30,7 +30,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests" / "docs"
-COMMANDS = r"(ingot|mpirun|unzip|perf|gdb|for \w+ in|INGOT_\w+=\S+|\./scripts/\S+) "
+COMMANDS = r"(ingot|igcheck|mpirun|unzip|perf|gdb|for \w+ in|INGOT_\w+=\S+|\./scripts/\S+) "
 MARK = re.compile(r"<!-- (not run|output|help)(?:: (.*?))? -->$")
 LACKS = re.compile(r"libnvrtc|mpirun\S*: (command )?not found|perf_event_paranoid|No permission"
                    r"|(perf|gdb): (command )?not found|failed to open perf.data|not supported by")

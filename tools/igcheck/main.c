@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     igcheck [--bless] PATH…
+ *     igcheck cases [OPTION…] CASE…
  *
  * A path is an .ig file, or a folder that is searched for them.  Each file must give
  * what it expects (golden.h), and each text, input or output, must come back unchanged
  * from being read and printed once more.  --bless writes what came out into the files.
+ * `cases` takes every kind of stored case (cases/cases.c).
  */
+#include "tools/igcheck/cases/cases.h"
 #include "tools/igcheck/engine.h"
 #include "tools/igcheck/golden.h"
 
@@ -201,12 +204,17 @@ static void check_all(tally *counts, char **paths) {
 int main(int argc, char **argv) {
     tally counts = { 0 };
     int first = 1;
+    if (argc > 1 && strcmp(argv[1], "cases") == 0) {
+        return cases_main(argc - 1, argv + 1);
+    }
     if (argc > 1 && strcmp(argv[1], "--bless") == 0) {
         counts.blesses = true;
         first = 2;
     }
     if (first >= argc || argv[first][0] == '-') {
-        fputs("usage: igcheck [--bless] PATH...\n", stderr);
+        fputs("usage: igcheck [--bless] PATH...\n"
+              "       igcheck cases [OPTION...] CASE...\n",
+              stderr);
         return 2;
     }
     check_all(&counts, argv + first);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/console.h"
 #include "tools/ingot/cli/json_output.h"
-#include "tools/ingot/cli/streams.h"
+#include "tools/ingot/cli/verb.h"
 #include "tools/ingot/verbs/verbs.h"
 
 #include <string.h>
@@ -63,76 +63,25 @@ static const struct {
     { "--man", print_man },   { "--completion", print_completion },
 };
 
-/* Also where reading the options is what failed. */
-static bool wants_json(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int check_json(const verb *which, const settings *given) {
-    bool writes_json = strcmp(which->name, "dump") == 0 ||
-                       strcmp(which->name, "opt") == 0 ||
-                       strcmp(which->name, "shard") == 0;
-    const char *clash = given->json ? json_output_clash(given, writes_json) : NULL;
-    return clash ? complain(EXIT_USAGE,
-                            "--json and %s would both write to standard output", clash)
-                 : 0;
-}
-
-static int run_verb(const verb *which, int argc, char **argv) {
-    settings given;
-    int status = options_read(which, argc, argv, &given);
-    if (status == 0 && given.json) {
-        json_output_begin(); /* however it was abbreviated */
-    }
-    if (status == 0 && given.help) {
-        options_print_help(which, stdout);
-    } else if (status == 0) {
-        status = check_json(which, &given);
-        status = status ? status : streams_take_input(&given);
-        status = status ? status : which->run(&given);
-    }
-    if (status == exit_of(IG_CANCELLED)) {
-        complain(status, "interrupted");
-    }
-    json_output_end(status, given.output ? given.output : given.outputs_to);
-    options_free(&given);
-    return status;
-}
-
-/* All output must have been written: a full disk is an error. */
-static int check_output(int status) {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return status ? status : complain(exit_of(IG_IO), "cannot write the output");
-    }
-    return status;
-}
-
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_verbs(stderr);
         return EXIT_USAGE;
     }
-    if (wants_json(argc, argv)) {
-        json_output_begin();
-    }
+    verb_begin_json(argc, argv);
     for (size_t i = 0; verbs[i]; i++) {
         if (strcmp(verbs[i]->name, argv[1]) == 0) {
-            return check_output(run_verb(verbs[i], argc - 1, argv + 1));
+            return verb_invoke(verbs[i], argc - 1, argv + 1);
         }
     }
     for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {
         if (strcmp(other_words[i].name, argv[1]) == 0) {
             int status = other_words[i].run(argc > 2 ? argv[2] : NULL);
             json_output_end(status, NULL);
-            return check_output(status);
+            return verb_check_output(status);
         }
     }
     complain(EXIT_USAGE, "there is no verb '%s'\n  try: ingot --help", argv[1]);
     json_output_end(EXIT_USAGE, NULL);
-    return check_output(EXIT_USAGE);
+    return verb_check_output(EXIT_USAGE);
 }

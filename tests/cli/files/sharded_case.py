@@ -1,4 +1,4 @@
-"""Writes the case of a sharded collection, as `ingot verify` takes it: FOLDER [wrong].
+"""Writes the case of a sharded collection, as `igcheck cases` takes it: FOLDER [wrong].
 
 Numbers are small and whole, so that every order of adding gives the same bits; what is
 wanted is computed here.  SPDX-License-Identifier: Apache-2.0

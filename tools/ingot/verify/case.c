@@ -164,24 +164,27 @@ void test_case_close(test_case *which) {
     *which = (test_case){ 0 };
 }
 
-/* A folder of a sharded collection, or a planner's file. */
-static bool is_other_case(const char *path) {
-    return verify_is_sharded(path) || verify_is_plan(path);
+const case_kind *case_kind_of(const case_kind *kinds, const char *path) {
+    while (kinds->takes && !kinds->takes(path)) {
+        kinds++;
+    }
+    return kinds->takes ? kinds : NULL;
 }
 
 /* Folders with data sets in `folder`, and where one has none, in those below it. */
-static bool list_cases(const char *folder, int depth, names *out) {
+static bool list_cases(const char *folder, int depth, const case_kind *kinds,
+                       names *out) {
     names all = { 0 };
     bool is_read = list_folder(folder, "", &all);
     for (size_t i = 0; i < all.count; i++) {
         names sets = { 0 };
         bool is_case = (list_folder(all.items[i], "test_data_set_", &sets) &&
                         sets.count) ||
-                       is_other_case(all.items[i]);
+                       case_kind_of(kinds, all.items[i]);
         if (is_case) {
             names_add(out, text_of("%s", all.items[i]));
         } else if (depth > 0) {
-            list_cases(all.items[i], depth - 1, out);
+            list_cases(all.items[i], depth - 1, kinds, out);
         }
         names_free(&sets);
     }
@@ -189,8 +192,8 @@ static bool list_cases(const char *folder, int depth, names *out) {
     return is_read;
 }
 
-bool suite_list(const char *suite, names *out) {
-    return list_cases(suite, SUITE_DEPTH, out);
+bool suite_list(const char *suite, const case_kind *kinds, names *out) {
+    return list_cases(suite, SUITE_DEPTH, kinds, out);
 }
 
 char *data_file(const char *set, const char *kind, size_t index) {

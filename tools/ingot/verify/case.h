@@ -12,6 +12,8 @@
 
 #include "tools/ingot/cli/console.h"
 
+struct verification;
+
 typedef struct names {
     char **items;
     size_t count;
@@ -32,12 +34,23 @@ typedef struct test_case {
     names sets;         /* folders */
 } test_case;
 
+typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
+
+/* A kind of case that is no model with data sets; a list of them ends with { 0 }. */
+typedef struct case_kind {
+    bool (*takes)(const char *path);
+    outcome (*check)(struct verification *v, const char *path);
+} case_kind;
+
+/* The kind that takes the path, or NULL. */
+const case_kind *case_kind_of(const case_kind *kinds, const char *path);
+
 /* False when `folder` cannot be read; `why` gets a phrase. */
 bool test_case_open(test_case *out, const char *folder, message *why);
 void test_case_close(test_case *which);
-/* Folders below `suite` that hold data sets, sorted; also those of groups in it.  False
- * when it cannot be read. */
-bool suite_list(const char *suite, names *out);
+/* Folders below `suite` that hold data sets, and what another kind takes, sorted; also
+ * those of groups in it.  False when it cannot be read. */
+bool suite_list(const char *suite, const case_kind *kinds, names *out);
 
 /* "SET/KIND_INDEX.npy" or ".pb", whichever is there; NULL: neither.  free() it. */
 char *data_file(const char *set, const char *kind, size_t index);

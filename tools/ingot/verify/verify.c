@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const option_row options[] = {
+const option_row verify_options[] = {
     TEXT("suite", 0, suite, "DIR", "verify every case in this folder"),
     TEXT(
         "form", 0, form, "static|dynamic|constant",
@@ -472,14 +472,12 @@ static outcome verify_sets(verification *v) {
 }
 
 static outcome verify_case(verification *v, const char *folder) {
-    if (verify_is_plan(folder)) {
-        return verify_plan(v, folder);
+    const case_kind *kind = case_kind_of(v->kinds, folder);
+    if (kind) {
+        return kind->check(v, folder);
     }
     if (!test_case_open(&v->test, folder, &v->why)) {
         return FAILED;
-    }
-    if (verify_is_sharded(v->test.folder)) {
-        return verify_sharded(v);
     }
     if (v->given->output) {
         free(v->test.model);
@@ -528,14 +526,16 @@ static void print_outcome(const verification *v, outcome result, size_t number) 
     putchar('}');
 }
 
-static outcome run_case(const settings *given, const char *folder, size_t number,
-                        int *out_exit) {
+static outcome run_case(const settings *given, const case_kind *kinds,
+                        const char *folder, size_t number, int *out_exit) {
     message errors = { "" };
     ig_context *context = context_open(given, &errors, out_exit);
     if (!context) {
         return INTERRUPTED;
     }
-    verification v = { .given = given, .context = context, .errors = &errors };
+    verification v = {
+        .given = given, .kinds = kinds, .context = context, .errors = &errors
+    };
     outcome result = verify_case(&v, folder);
     context_close(context);
     if (was_interrupted()) {
@@ -548,14 +548,15 @@ static outcome run_case(const settings *given, const char *folder, size_t number
     return result;
 }
 
-static int run_cases(const settings *given, const names *folders) {
+static int run_cases(const settings *given, const case_kind *kinds,
+                     const names *folders) {
     size_t counts[3] = { 0 };
     int exit_status = 0;
     if (given->json) {
         fputs("{\"cases\": [", stdout);
     }
     for (size_t i = 0; i < folders->count; i++) {
-        outcome result = run_case(given, folders->items[i], i, &exit_status);
+        outcome result = run_case(given, kinds, folders->items[i], i, &exit_status);
         if (result == INTERRUPTED) {
             break;
         }
@@ -581,7 +582,7 @@ static int run_call(const settings *given) {
                : verify_call(given);
 }
 
-static int run_verify(const settings *given) {
+int verify_run(const settings *given, const case_kind *kinds) {
     if (given->isolate && is_interpret(given->target)) {
         return complain(EXIT_USAGE,
                         "--isolate compiles, and --target interpret does not");
@@ -594,7 +595,7 @@ static int run_verify(const settings *given) {
         names_add(&folders, text_of("%s", given->arguments.items[i]));
     }
     int status = 0;
-    if (given->suite && !suite_list(given->suite, &folders)) {
+    if (given->suite && !suite_list(given->suite, kinds, &folders)) {
         status = complain(exit_of(IG_IO), "%s: cannot read: %s", given->suite,
                           strerror(errno));
     } else if (!folders.count) {
@@ -605,19 +606,24 @@ static int run_verify(const settings *given) {
                      : complain(EXIT_USAGE, "verify needs CASE_DIR… or --suite DIR");
     }
     if (status == 0) {
-        status = run_cases(given, &folders);
+        status = run_cases(given, kinds, &folders);
     }
     names_free(&folders);
     return status;
 }
 
+static int run_verify(const settings *given) {
+    static const case_kind none[] = { { 0 } };
+    return verify_run(given, none);
+}
+
 const verb verb_verify = {
     .name = "verify",
-    .arguments = "CASE_DIR…|GOLDEN.json | --suite DIR | MODEL --inputs X --expected Y",
+    .arguments = "CASE_DIR… | --suite DIR | MODEL --inputs X --expected Y",
     .help = "checks models against stored inputs and outputs",
     .details =
-        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7; bf16: rtol 2^-6; whole numbers: exact). Shapes and element types must be exact. A folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's.",
-    .options = options,
+        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7; bf16: rtol 2^-6; whole numbers: exact). Shapes and element types must be exact.",
+    .options = verify_options,
     .min_arguments = 0,
     .max_arguments = 100000,
     .run = run_verify,

@@ -6,8 +6,6 @@
 #include "tools/ingot/verify/case.h"
 #include "tools/ingot/values/structured.h"
 
-typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
-
 /* A model compiled for one signature. */
 typedef struct variant {
     char *key;
@@ -18,6 +16,7 @@ typedef struct variant {
 
 typedef struct verification {
     const settings *given;
+    const case_kind *kinds; /* beside models with data sets */
     ig_context *context;
     test_case test;
     model declared; /* as the file says: names and types of inputs */
@@ -38,6 +37,10 @@ typedef struct signature {
 } signature;
 
 /* ---- verify.c ---- */
+
+extern const option_row verify_options[];
+/* Verifies what the arguments name; the exit status. */
+int verify_run(const settings *given, const case_kind *kinds);
 
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 bool verify_fail(verification *v, const char *about, const char *what);
@@ -79,12 +82,5 @@ outcome verify_structured_sets(verification *v);
 /* ---- interpreted.c: packages whose Python runs ---- */
 
 outcome verify_interpreted_sets(verification *v);
-
-/* ---- sharded.c: folders of sharded collections, planned.c: files of planners ---- */
-
-bool verify_is_sharded(const char *folder);
-outcome verify_sharded(verification *v);
-bool verify_is_plan(const char *path);
-outcome verify_plan(verification *v, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* A sharded collection's case as a graph and a plan.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verify/sharded.h"
+#include "tools/igcheck/cases/sharded.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Running all ranks of a sharded collection in this process.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verify/sharded.h"
+#include "tools/igcheck/cases/sharded.h"
 
 #include <ingot/group.h>
 #include <ingot/shard.h>

@@ -7,8 +7,8 @@
  *     CASE/rankR_input_{lengths,values,weights}.npy
  *     CASE/rankR_output.npy              [batch, columns of all keys]
  */
-#ifndef IG_TOOLS_INGOT_VERIFY_SHARDED_H
-#define IG_TOOLS_INGOT_VERIFY_SHARDED_H
+#ifndef IG_TOOLS_IGCHECK_CASES_SHARDED_H
+#define IG_TOOLS_IGCHECK_CASES_SHARDED_H
 
 #include "tools/ingot/verify/verify.h"
 

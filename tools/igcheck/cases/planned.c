@@ -7,7 +7,7 @@
  * "error".  Our own choice is to be no worse by either objective.
  */
 #include "tools/ingot/values/plan_text.h"
-#include "tools/ingot/verify/verify.h"
+#include "tools/igcheck/cases/kinds.h"
 
 #include <ingot/shard.h>
 
@@ -30,7 +30,7 @@ static const char *text_in(const json_t *object, const char *key) {
     return text ? text : "";
 }
 
-bool verify_is_plan(const char *path) {
+bool is_planned_case(const char *path) {
     const char *ending = strrchr(path, '.');
     if (!ending || strcmp(ending, ".json") != 0) {
         return false;
@@ -327,7 +327,7 @@ static char *case_name(const char *path) {
     return text_of("%.*s", (int)(strlen(name) - strlen(".json")), name);
 }
 
-outcome verify_plan(verification *v, const char *path) {
+outcome check_planned_case(verification *v, const char *path) {
     planned p = { .v = v, .path = path, .golden = json_load_file(path, 0, NULL) };
     v->test.name = case_name(path);
     p.input =

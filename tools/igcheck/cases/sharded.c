@@ -1,6 +1,8 @@
 /* Verifying what the ranks of a sharded collection gave.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/verify/sharded.h"
+#include "tools/igcheck/cases/sharded.h"
+
+#include "tools/igcheck/cases/kinds.h"
 
 #include "tools/ingot/values/show.h"
 
@@ -21,7 +23,7 @@ static json_t *read_json(const sharded_case *c, const char *name) {
     return json;
 }
 
-bool verify_is_sharded(const char *folder) {
+bool is_sharded_case(const char *folder) {
     char *path = text_of("%s/case.json", folder);
     char *rank = text_of("%s/rank0.json", folder);
     json_t *json = access(rank, F_OK) == 0 ? json_load_file(path, 0, NULL) : NULL;
@@ -188,7 +190,10 @@ static bool check_ranks(const sharded_case *c) {
     return true;
 }
 
-outcome verify_sharded(verification *v) {
+outcome check_sharded_case(verification *v, const char *folder) {
+    if (!test_case_open(&v->test, folder, &v->why)) {
+        return FAILED;
+    }
     sharded_case c = { .v = v, .folder = v->test.folder };
     bool is_good = open_case(&c) && sharded_run(&c, check_ranks);
     if (is_good) {

@@ -1,0 +1,33 @@
+/* igcheck cases: model cases, as ingot verify has them, and those of other kinds.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/igcheck/cases/cases.h"
+
+#include "tools/igcheck/cases/kinds.h"
+#include "tools/ingot/cli/verb.h"
+
+static const case_kind kinds[] = {
+    { is_planned_case, check_planned_case },
+    { is_sharded_case, check_sharded_case },
+    { 0 },
+};
+
+static int run_cases(const settings *given) {
+    return verify_run(given, kinds);
+}
+
+static const verb verb_cases = {
+    .name = "cases",
+    .arguments = "CASE_DIR…|GOLDEN.json | --suite DIR",
+    .help = "checks cases of every kind",
+    .details =
+        "Those of ingot verify, and two more: a folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's.",
+    .options = verify_options,
+    .min_arguments = 0,
+    .max_arguments = 100000,
+    .run = run_cases,
+};
+
+int cases_main(int argc, char **argv) {
+    verb_begin_json(argc, argv);
+    return verb_invoke(&verb_cases, argc, argv);
+}

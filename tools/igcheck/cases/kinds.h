@@ -1,0 +1,18 @@
+/* Kinds of cases that only tests of Ingot have.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_IGCHECK_CASES_KINDS_H
+#define IG_TOOLS_IGCHECK_CASES_KINDS_H
+
+#include "tools/ingot/verify/verify.h"
+
+/* ---- sharded.c: folders of sharded collections ---- */
+
+bool is_sharded_case(const char *folder);
+outcome check_sharded_case(verification *v, const char *folder);
+
+/* ---- planned.c: files of planners ---- */
+
+bool is_planned_case(const char *path);
+outcome check_planned_case(verification *v, const char *path);
+
+#endif
