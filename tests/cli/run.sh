@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/cli/run.sh [PART…]        parts: files of this folder without ".sh"
+#   tests/cli/run.sh --list         the parts that are run where none is named
 #
 # Each part is a file of checks; lib.sh says how they are written.  Several parts are several
 # runs: none sees a file, a cache or a setting of another.  INGOT_BUILD names the build
@@ -11,19 +12,26 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 
-if [ $# = 1 ]; then
+if [ $# = 1 ] && [ "$1" != --list ]; then
     source tests/cli/lib.sh
     source "tests/cli/$1.sh"
     finish
 fi
 
-parts=("$@")
-if [ ${#parts[@]} = 0 ] && [ "${INGOT_QUICK:-0}" = 1 ]; then
-    parts=(usage artifacts replay)
-elif [ ${#parts[@]} = 0 ]; then
-    mapfile -t parts < <(cd tests/cli && printf '%s\n' *.sh */*.sh | sed 's/\.sh$//' |
-        grep -vx 'lib\|run')
+list() {
+    if [ "${INGOT_QUICK:-0}" = 1 ]; then
+        printf '%s\n' usage artifacts replay
+    else
+        (cd tests/cli && printf '%s\n' *.sh */*.sh) | sed 's/\.sh$//' | grep -vx 'lib\|run'
+    fi
+}
+
+if [ "${1:-}" = --list ]; then
+    list
+    exit
 fi
+parts=("$@")
+[ $# != 0 ] || mapfile -t parts < <(list)
 passed=0 failed=0 skipped=0
 for part in "${parts[@]}"; do
     counts=
