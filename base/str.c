@@ -24,8 +24,15 @@ bool ig_str_equal(ig_str a, ig_str b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+/* Most comparisons end at the first byte: a table of words is gone through with it. */
 bool ig_str_is(ig_str a, const char *text) {
-    return ig_str_equal(a, ig_str_of(text));
+    text = text ? text : "";
+    for (size_t i = 0; i < a.size; i++) {
+        if (text[i] == '\0' || text[i] != a.data[i]) {
+            return false;
+        }
+    }
+    return text[a.size] == '\0';
 }
 
 bool ig_str_starts(ig_str a, const char *prefix) {

@@ -487,7 +487,9 @@ static ig_status call_stock(ig_ts_eval *eval, const ig_ts_value *self, const cha
                             const ig_ts_arguments *arguments, ig_ts_value *out) {
     const ig_ts_sources *sources = eval->python->sources;
     const char *dot = base ? strrchr(base, '.') : NULL;
-    const char *name = dot ? sources->stock(sources->user, ig_str_of(dot + 1)) : NULL;
+    const char *name = dot && sources
+                           ? sources->stock(sources->user, ig_str_of(dot + 1))
+                           : NULL;
     const ig_class *class = NULL;
     ig_location where = ig_ts_where(eval);
     if (!name) {

@@ -61,7 +61,9 @@ ig_status ig_python_module_find(ig_ts_eval *eval, const char *name,
         return IG_OK;
     }
     name = ig_arena_strdup(eval->arena, name);
-    IG_TRY(sources->read(sources->user, ig_str_of(name), &source, &is_found));
+    if (sources) { /* an archive of TorchScript has no modules */
+        IG_TRY(sources->read(sources->user, ig_str_of(name), &source, &is_found));
+    }
     if (!is_found) {
         ig_map_set(&eval->python->modules, ig_str_of(name),
                    (void *)(uintptr_t)&no_module);
