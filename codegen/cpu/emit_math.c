@@ -53,7 +53,7 @@ ig_status ig_cpu_emit_abs(ig_cpu_emitter *e, const ig_op *op) {
     return ig_cpu_set_result(e, op, l_call1(b, "llvm.fabs", x));
 }
 
-/* -1, 0 or 1; the sign of a NaN is that NaN, of -0 is -0. */
+/* -1, 0 or 1; the sign of a NaN is that NaN, of -0 is 0. */
 ig_status ig_cpu_emit_sign(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef x = ig_cpu_operand(e, op, 0);
@@ -63,7 +63,8 @@ ig_status ig_cpu_emit_sign(ig_cpu_emitter *e, const ig_op *op) {
     if (is_real(op)) {
         LLVMValueRef above = LLVMBuildFCmp(b, LLVMRealOGT, x, zero, L_UNNAMED);
         LLVMValueRef below = LLVMBuildFCmp(b, LLVMRealOLT, x, zero, L_UNNAMED);
-        LLVMValueRef rest = ig_cpu_select(e, below, l_real(type, -1), x);
+        LLVMValueRef none = LLVMBuildFAdd(b, x, zero, L_UNNAMED); /* -0 + 0 is 0 */
+        LLVMValueRef rest = ig_cpu_select(e, below, l_real(type, -1), none);
         return ig_cpu_set_result(e, op, ig_cpu_select(e, above, l_real(type, 1), rest));
     }
     if (ig_dtype_is_float(dtype)) {

@@ -58,7 +58,7 @@ static const char arithmetic[] =
     "__device__ inline float ig_abs(float x) { return fabsf(x); }\n"
     "__device__ inline double ig_abs(double x) { return fabs(x); }\n"
     "template <class T> __device__ inline T ig_sign(T x) {\n"
-    "    return x > 0 ? T(1) : x < 0 ? T(-1) : x;\n"
+    "    return x > 0 ? T(1) : x < 0 ? T(-1) : T(x + T(0));\n"
     "}\n"
     "template <class T> __device__ inline T ig_not(T x) { return ~x; }\n"
     "template <> __device__ inline bool ig_not(bool x) { return !x; }\n"

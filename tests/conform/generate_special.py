@@ -169,10 +169,21 @@ def two_operands(file):
                       [(dtype, z.astype(NUMPY[dtype]))])
 
 
+def signs_of_zero(file):
+    """Comparing takes both zeros for one: copysign tells them apart."""
+    for dtype in ("f16", "f32", "f64"):
+        x = np.array([0.0, -0.0, -0.0, 0.0], NUMPY[dtype])
+        y = np.array([1, 1, 2, 2], NUMPY[dtype])
+        file.case(f"sign_of_zero/{dtype}",
+                  ["%0 = sign %x", "%1 = copysign %y, %0", "ret %1"],
+                  [("x", dtype, x), ("y", dtype, y)], [(dtype, np.copysign(y, np.sign(x)))])
+
+
 def main():
     file = File("special.txt", "functions that few models use (generate_special.py)")
     one_operand(file)
     two_operands(file)
+    signs_of_zero(file)
     file.write()
 
 
