@@ -1796,7 +1796,7 @@ def a_loop_view_each(x: T):
     return (a, n)
 
 
-@program("refused", *SIGNS)
+@program("all", *SIGNS)
 def a_obj(x: T):
     c = x.clone()
     l = [c]
@@ -1807,7 +1807,7 @@ def a_obj(x: T):
     return (l[0], m[0])
 
 
-@program("refused", *SIGNS)
+@program("all", *SIGNS)
 def a_obj2(x: T):
     c = x.clone()
     l = [c]
@@ -1818,7 +1818,7 @@ def a_obj2(x: T):
     return (len(l), len(m))
 
 
-@program("refused", *SIGNS)
+@program("all", *SIGNS)
 def a_obj3(x: T):
     c = x.clone()
     l = [c]
@@ -1831,7 +1831,7 @@ def a_obj3(x: T):
     return (l[0], m[0], k[0])
 
 
-@program("refused", *SIGNS)
+@program("all", *SIGNS)
 def a_none(x: T):
     v: Optional[T] = None
     a = x.clone()
