@@ -286,6 +286,9 @@ static const char *const puncts[] = {
 static ig_py_token read_punct(ig_py_lexer *lexer) {
     size_t rest = (size_t)(lexer->end - lexer->next);
     for (size_t i = 0; i < IG_COUNT_OF(puncts); i++) {
+        if (rest == 0 || *lexer->next != puncts[i][0]) {
+            continue;
+        }
         size_t size = strlen(puncts[i]);
         if (size > rest || memcmp(lexer->next, puncts[i], size) != 0) {
             continue;
