@@ -71,8 +71,9 @@ done
 holds "and it is as it was" cmp "$tmp/same/dlrm.onnx" "$tmp/dlrm.onnx"
 if cp -r "$cases/models/onnx/external_packed" "$tmp/packed" 2>/dev/null; then
     chmod -R u+w "$tmp/packed"
+    ln -s item_table.bin "$tmp/packed/linked.ingot"
     check "nor is a file of its weights" 3 "this file is part of the model" \
-        "$ingot" compile "$tmp/packed/model.onnx" -o "$tmp/packed/item_table.bin"
+        "$ingot" compile "$tmp/packed/model.onnx" -o "$tmp/packed/linked.ingot"
     holds "which is as it was" cmp "$tmp/packed/item_table.bin" \
         "$cases/models/onnx/external_packed/item_table.bin"
     rm -rf "$tmp/packed"

@@ -63,25 +63,32 @@ static const struct {
     { "--man", print_man },   { "--completion", print_completion },
 };
 
+/* A verb, or another first word, with what follows it. */
+static int run_word(int argc, char **argv) {
+    for (size_t i = 0; verbs[i]; i++) {
+        if (strcmp(verbs[i]->name, argv[1]) == 0) {
+            return verb_invoke(verbs[i], argc - 1, argv + 1);
+        }
+    }
+    int status = EXIT_USAGE;
+    size_t i = 0, count = sizeof other_words / sizeof *other_words;
+    while (i < count && strcmp(other_words[i].name, argv[1]) != 0) {
+        i++;
+    }
+    if (i < count) {
+        status = other_words[i].run(argc > 2 ? argv[2] : NULL);
+    } else {
+        complain(status, "there is no verb '%s'\n  try: ingot --help", argv[1]);
+    }
+    json_output_end(status, NULL);
+    return status;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_verbs(stderr);
         return EXIT_USAGE;
     }
     verb_begin_json(argc, argv);
-    for (size_t i = 0; verbs[i]; i++) {
-        if (strcmp(verbs[i]->name, argv[1]) == 0) {
-            return verb_invoke(verbs[i], argc - 1, argv + 1);
-        }
-    }
-    for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {
-        if (strcmp(other_words[i].name, argv[1]) == 0) {
-            int status = other_words[i].run(argc > 2 ? argv[2] : NULL);
-            json_output_end(status, NULL);
-            return verb_check_output(status);
-        }
-    }
-    complain(EXIT_USAGE, "there is no verb '%s'\n  try: ingot --help", argv[1]);
-    json_output_end(EXIT_USAGE, NULL);
-    return verb_check_output(EXIT_USAGE);
+    return verb_check_output(run_word(argc, argv)); /* main stays on the stack */
 }

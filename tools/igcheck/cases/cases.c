@@ -29,5 +29,5 @@ static const verb verb_cases = {
 
 int cases_main(int argc, char **argv) {
     verb_begin_json(argc, argv);
-    return verb_invoke(&verb_cases, argc, argv);
+    return verb_check_output(verb_invoke(&verb_cases, argc, argv));
 }

@@ -28,7 +28,7 @@ static int check_json(const verb *which, const settings *given) {
                  : 0;
 }
 
-static int run_verb(const verb *which, int argc, char **argv) {
+int verb_invoke(const verb *which, int argc, char **argv) {
     settings given;
     int status = options_read(which, argc, argv, &given);
     if (status == 0 && given.json) {
@@ -60,8 +60,4 @@ void verb_begin_json(int argc, char **argv) {
     if (wants_json(argc, argv)) {
         json_output_begin();
     }
-}
-
-int verb_invoke(const verb *which, int argc, char **argv) {
-    return verb_check_output(run_verb(which, argc, argv));
 }

@@ -5,7 +5,7 @@
 
 #include "tools/ingot/cli/options.h"
 
-/* argv[0] is the verb's name.  The exit status. */
+/* argv[0] is the verb's name.  The exit status, but for that of the output. */
 int verb_invoke(const verb *which, int argc, char **argv);
 /* Where --json is among the words, what the tool prints is one value of JSON. */
 void verb_begin_json(int argc, char **argv);
