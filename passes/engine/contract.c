@@ -8,7 +8,6 @@
 #include "ir/verify/verify.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +44,6 @@ bool ig_word_is_in(const char *list, const char *name) {
 }
 
 static void print_help(void) {
-    static atomic_bool is_printed; /* a compilation runs several pipelines */
-    if (atomic_exchange(&is_printed, true)) {
-        return;
-    }
     fprintf(stderr, "INGOT_DEBUG takes these words, with commas between them:\n");
     for (size_t i = 0; i < IG_COUNT_OF(words); i++) {
         fprintf(stderr, "  %-10s %s\n", words[i].name, words[i].help);
@@ -115,8 +110,8 @@ ig_status ig_manager_read_environment(ig_manager *manager) {
     for (size_t i = 0; i < IG_COUNT_OF(words); i++) {
         manager->debug |= ig_word_is_in(debug, words[i].name) ? words[i].bit : 0;
     }
-    if (ig_word_is_in(debug, "help")) {
-        print_help();
+    if (ig_word_is_in(debug, "help") && ig_passes_seen(manager->module) == 0) {
+        print_help(); /* once: a compilation runs several pipelines */
     }
     return IG_OK;
 }
