@@ -28,7 +28,7 @@ TEST(signs_and_roundings) {
     check_unary("abs %0", "f32[3] [-0, -inf, nan]", "f32[3] [0, inf, nan]");
     check_unary("abs %0", "i64[2] [-9223372036854775808, -3]",
                 "i64[2] [-9223372036854775808, 3]");
-    check_unary("sign %0", "f32[5] [-3, -0, 0, 2, nan]", "f32[5] [-1, -0, 0, 1, nan]");
+    check_unary("sign %0", "f32[5] [-3, -0, 0, 2, nan]", "f32[5] [-1, 0, 0, 1, nan]");
     check_unary("sign %0", "u8[2] [0, 200]", "u8[2] [0, 1]");
     check_unary("floor %0", "f32[4] [-1.5, 1.5, -0.25, inf]",
                 "f32[4] [-2, 1, -1, inf]");
