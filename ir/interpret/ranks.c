@@ -10,6 +10,7 @@
  */
 #include "ir/interpret/interpret.h"
 
+#include "base/checked.h"
 #include "ir/fold/fold.h"
 #include "ir/interpret/run.h"
 #include "ir/shard.h"
@@ -272,7 +273,7 @@ static ig_status join_all(const world *w, ig_eval *eval, uint32_t to, ig_tensor 
     for (uint32_t i = 0; i < w->ops[to]->operand_count; i++) {
         const ig_tensor *own = operand_of(w, to, i);
         int64_t count;
-        if (__builtin_mul_overflow(own->dims[0], (int64_t)w->count, &count)) {
+        if (!ig_mul_i64(own->dims[0], (int64_t)w->count, &count)) {
             return RANK_ERROR(w, to, "all_gather: operand %u is too large", i);
         }
         IG_TRY(alloc_list(w, eval, to, own, count, &out[i]));

@@ -10,6 +10,7 @@
  * arguments stand behind the caller's own and in front of states, in the order of the
  * module.  Names are those of the option, or without it all that training changes.
  */
+#include "passes/engine/manager.h"
 #include "passes/engine/pass.h"
 
 #include "ir/type.h"
@@ -26,21 +27,9 @@ typedef struct opener {
 
 /* ---- which ones ---- */
 
-/* Is `name` an item of the list "a,b"? */
-static bool is_listed(const char *list, const char *name) {
-    size_t size = strlen(name);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, size) == 0 && (at[size] == ',' || at[size] == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_wanted(const opener *o, const ig_weight *weight) {
     const char *list = o->run->options->open_weights;
-    return list && strcmp(list, "all") != 0 ? is_listed(list, weight->name)
+    return list && strcmp(list, "all") != 0 ? ig_word_is_in(list, weight->name)
                                             : weight->is_parameter;
 }
 
