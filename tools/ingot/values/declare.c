@@ -90,11 +90,15 @@ static char *declare_value(const model *m, const call *with, size_t index) {
                     : declare_input(name, value, index, true);
 }
 
-static bool is_stated(const settings *given, const char *name) {
+/* Is `text` "NAME=…"? */
+static bool states(const char *text, const char *name) {
     size_t length = strlen(name);
+    return strncmp(text, name, length) == 0 && text[length] == '=';
+}
+
+static bool is_stated(const settings *given, const char *name) {
     for (size_t i = 0; i < given->inputs.count; i++) {
-        const char *text = given->inputs.items[i];
-        if (strncmp(text, name, length) == 0 && text[length] == '=') {
+        if (states(given->inputs.items[i], name)) {
             return true;
         }
     }
@@ -135,17 +139,40 @@ static bool has_input(const model *m, const char *name) {
     return false;
 }
 
-/* Inputs beyond those of `m` that are given by name have a default in the file. */
+static bool is_input_stated(const model *m, const char *text) {
+    for (size_t i = 0; i < model_input_count(m); i++) {
+        if (states(text, model_input_name(m, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is a name given that is none of m's inputs? */
+static bool are_more_stated(const settings *given, const model *m) {
+    for (size_t i = 0; i < given->inputs.count; i++) {
+        if (!is_input_stated(m, given->inputs.items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Inputs beyond those of `m` that are given by name have a default in the file, which
+ * is read once more only for them. */
 static ig_status declare_defaults(const settings *given, const char *path,
                                   const model *m, declarations *out) {
     model all;
+    if (!are_more_stated(given, m)) {
+        return IG_OK;
+    }
     ig_status status = declared_open_all(given, m->context, path, &all);
     if (status != IG_OK) {
         return status;
     }
     size_t count = model_input_count(&all);
-    out->items = need(realloc(out->items, (out->count + count + 1) *
-                                              sizeof *out->items));
+    out->items =
+        need(realloc(out->items, (out->count + count + 1) * sizeof *out->items));
     for (size_t i = 0; i < count; i++) {
         const char *name = model_input_name(&all, i);
         if (!has_input(m, name) && is_stated(given, name)) {
