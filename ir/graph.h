@@ -266,6 +266,8 @@ const ig_location *ig_op_location(const ig_op *op);
 ig_module *ig_op_module(const ig_op *op);
 /* Is it an opened weight of the graph? */
 bool ig_graph_is_opened(const ig_graph *graph, const ig_value *value);
+/* Which argument result `index` of `ret` stands in place of; -1: none. */
+int64_t ig_ret_in_place(const ig_op *ret, uint32_t index);
 uint64_t ig_graph_hash(const ig_graph *graph); /* structural: ids and names ignored */
 
 /* ---- attributes by slot: IG_<op>_<attr> of ir/ops.h ---- */

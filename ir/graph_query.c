@@ -75,6 +75,14 @@ bool ig_graph_is_opened(const ig_graph *graph, const ig_value *value) {
            value->index >= end - graph->opened_count;
 }
 
+int64_t ig_ret_in_place(const ig_op *ret, uint32_t index) {
+    assert(ret->code == IG_OP_ret && "results are those of a ret");
+    const ig_attr *in_place = &ret->attrs[IG_ret_in_place];
+    return in_place->kind == IG_ATTR_INTS && index < in_place->count
+               ? in_place->as.ints[index]
+               : -1;
+}
+
 ig_module *ig_op_module(const ig_op *op) {
     assert(op->block && "a detached op belongs to no module");
     return op->block->graph->module;

@@ -161,19 +161,12 @@ static bool has_late_extent(plan *p, const ig_type *type) {
     return is_late;
 }
 
-/* The number of the argument in whose memory result `index` stands, or IG_NONE. */
-static uint32_t in_place_of(const ig_op *ret, uint32_t index) {
-    const ig_attr *in_place = &ret->attrs[IG_ret_in_place];
-    bool stands = in_place->kind == IG_ATTR_INTS && in_place->as.ints[index] >= 0;
-    return stands ? (uint32_t)in_place->as.ints[index] : IG_NONE;
-}
-
 /* What is as large as the run finds out stands in the arena and is copied at the
  * end.  What stands in an input's memory is the input's buffer. */
 static void add_outputs(plan *p) {
     const ig_op *ret = p->graph->body.last;
     for (uint32_t i = 0; i < ret->operand_count; i++) {
-        if (in_place_of(ret, i) != IG_NONE) {
+        if (ig_ret_in_place(ret, i) >= 0) {
             assert(!ret->operands[i].value->def && "it is the argument itself");
             continue;
         }
@@ -314,7 +307,8 @@ static ig_status add_ports(plan *p) {
             port.flags = ig_graph_is_opened(p->graph, value) ? IG_PORT_WEIGHT : 0;
             IG_PUSH(p->w->arena, &p->w->inputs, port);
         } else {
-            port.in_place_of = in_place_of(ret, index);
+            int64_t arg = ig_ret_in_place(ret, index);
+            port.in_place_of = arg < 0 ? IG_NONE : (uint32_t)arg;
             IG_PUSH(p->w->arena, &p->w->outputs, port);
         }
     }

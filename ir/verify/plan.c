@@ -142,11 +142,9 @@ static void read_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
 
 static bool stands_in_place(const ig_verifier *v, const ig_value *arg) {
     const ig_op *ret = v->graph->body.last;
-    const ig_attr *in_place = ret && ret->code == IG_OP_ret
-                                  ? &ret->attrs[IG_ret_in_place]
-                                  : NULL;
-    for (uint32_t i = 0; in_place && i < in_place->count; i++) {
-        if (in_place->as.ints[i] == arg->index) {
+    bool has_results = ret && ret->code == IG_OP_ret;
+    for (uint32_t i = 0; has_results && i < ret->operand_count; i++) {
+        if (ig_ret_in_place(ret, i) == arg->index) {
             return true;
         }
     }

@@ -473,18 +473,13 @@ static ig_status keep_op(buffers *s, ig_op *op) {
 
 /* Each result of the graph is a buffer of its own, but for those that stand in an
  * argument's memory; inputs, constants and values that lie inside others are copied. */
-static bool is_in_place(const ig_op *ret, uint32_t index) {
-    const ig_attr *in_place = &ret->attrs[IG_ret_in_place];
-    return in_place->kind == IG_ATTR_INTS && in_place->as.ints[index] >= 0;
-}
-
 static ig_status rewrite_ret(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_map returned;
     ig_map_init(&returned, s->arena);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_op *maker = op->operands[i].value->def;
-        if (is_in_place(op, i)) {
+        if (ig_ret_in_place(op, i) >= 0) {
             continue;
         }
         b.loc = maker ? maker->loc : op->loc;

@@ -22,18 +22,11 @@
 #include "ir/families.h"
 #include "passes/place/part.h"
 
-#include <assert.h>
-
 typedef ig_buffers buffers;
 
 /* The argument that result `index` stands in, or NULL. */
 static ig_value *target_of(const buffers *s, const ig_op *ret, uint32_t index) {
-    const ig_attr *in_place = &ret->attrs[IG_ret_in_place];
-    if (in_place->kind != IG_ATTR_INTS) {
-        return NULL;
-    }
-    assert(index < in_place->count && "verified: a number for each result");
-    int64_t arg = in_place->as.ints[index];
+    int64_t arg = ig_ret_in_place(ret, index);
     return arg < 0 ? NULL : s->graph->body.args[arg];
 }
 

@@ -80,8 +80,7 @@ static void note_access(orderer *o, access *a, const ig_value *value, bool is_in
 }
 
 static void find_wave(orderer *o, const ig_op *compute) {
-    uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
-    uint32_t ins = compute->operand_count - outs, wave = 1;
+    uint32_t ins = ig_part_in_count(compute), wave = 1;
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
         const access *a = access_of(o, value);

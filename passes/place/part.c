@@ -19,6 +19,12 @@ ig_value *ig_part_root(ig_value *value) {
     return view ? view->operands[0].value : value;
 }
 
+uint32_t ig_part_in_count(const ig_op *compute) {
+    uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
+    assert(outs <= compute->operand_count && "destinations are operands");
+    return compute->operand_count - outs;
+}
+
 /* Elements from the first to the last of the axes from `axis` on.  Extents count as if
  * they were not 0: a part of an extent of 0 has no element that another could share, so
  * whatever is proved of its span holds. */

@@ -20,6 +20,8 @@ typedef IG_VEC(ig_part) ig_part_list;
 
 /* The buffer that `value` is, or is a part of. */
 ig_value *ig_part_root(ig_value *value);
+/* How many of a compute's operands it reads: those in front of its destinations. */
+uint32_t ig_part_in_count(const ig_op *compute);
 ig_part ig_part_of(ig_module *module, const ig_value *value);
 
 /* True when no element of the one is an element of the other, whatever the symbols are.

@@ -30,10 +30,6 @@ typedef struct preparer {
     ig_map number;            /* op of the entry block -> its number + 1 */
 } preparer;
 
-static uint32_t in_count(const ig_op *compute) {
-    return compute->operand_count - (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
-}
-
 /* ---- sizes ---- */
 
 static bool are_static(const ig_op *op) {
@@ -95,7 +91,7 @@ typedef struct buffer_use {
 static bool is_read(const ig_use *use) {
     const ig_op *user = use->user;
     bool is_compute = user->code == IG_OP_compute;
-    return is_compute && use - user->operands < (ptrdiff_t)in_count(user);
+    return is_compute && use - user->operands < (ptrdiff_t)ig_part_in_count(user);
 }
 
 /* Readers that are chosen stay in order with the writers. */
@@ -135,7 +131,8 @@ static bool may_read(const preparer *p, const ig_value *root) {
 static bool may_stay(const preparer *p, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         const ig_value *root = ig_part_root(compute->operands[i].value);
-        if (i < in_count(compute) ? !may_read(p, root) : !is_prepared(p, root)) {
+        if (i < ig_part_in_count(compute) ? !may_read(p, root)
+                                          : !is_prepared(p, root)) {
             return false;
         }
     }
@@ -201,7 +198,7 @@ static void place_buffers(const preparer *p, ig_op *prepare) {
     ig_block *body = prepare->bodies[0];
     for (size_t i = 0; i < p->computes.count; i++) {
         const ig_op *op = p->computes.items[i];
-        for (uint32_t k = in_count(op); k < op->operand_count; k++) {
+        for (uint32_t k = ig_part_in_count(op); k < op->operand_count; k++) {
             ig_value *root = ig_part_root(op->operands[k].value);
             bool is_own = !is_used_outside(root, body);
             if (root->def->block != body) {

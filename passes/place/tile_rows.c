@@ -144,17 +144,13 @@ static bool is_part_by_rows(row_tiler *c, ig_value *value) {
            ig_dim_less_equal(c->module, end, known) == IG_YES;
 }
 
-static uint32_t in_count(const ig_op *compute) {
-    return compute->operand_count - (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
-}
-
 static bool is_row_local(row_tiler *c, const ig_op *compute) {
     if (!ig_family_has(ig_op_family(compute), IG_FAMILY_ROWS)) {
         return false;
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
-        bool is_out = i >= in_count(compute);
+        bool is_out = i >= ig_part_in_count(compute);
         if (!is_part_by_rows(c, value) || (is_out && !has_batch(c, value->type))) {
             return false;
         }
@@ -179,7 +175,7 @@ static void note_access(row_tiler *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
         uint64_t key = IG_MAP_PTR(ig_part_root(value));
-        bool is_in = i < in_count(compute);
+        bool is_in = i < ig_part_in_count(compute);
         ig_map_set_id(is_in ? &c->read : &c->written, key, c);
         if (!is_in) {
             ig_part part = ig_part_of(c->module, value);
@@ -193,7 +189,7 @@ static bool can_go_ahead(const row_tiler *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
         uint64_t key = IG_MAP_PTR(ig_part_root(value));
-        bool is_in = i < in_count(compute);
+        bool is_in = i < ig_part_in_count(compute);
         if ((is_in && ig_map_get_id(&c->written, key)) ||
             (!is_in && (ig_map_get_id(&c->read, key) ||
                         !ig_part_lies_apart(c->module, &c->parts, value)))) {
@@ -279,7 +275,7 @@ static int64_t row_bytes(const row_tiler *c) {
     int64_t total = 0;
     for (size_t i = 0; i < c->members.count; i++) {
         const ig_op *op = c->members.items[i];
-        for (uint32_t o = in_count(op); o < op->operand_count; o++) {
+        for (uint32_t o = ig_part_in_count(op); o < op->operand_count; o++) {
             const ig_type *type = op->operands[o].value->type;
             int64_t width = 1;
             assert(type->rank > 0 && "members write rows");
@@ -296,7 +292,7 @@ static int64_t weight_bytes(const row_tiler *c) {
     int64_t total = 0;
     for (size_t i = 0; i < c->members.count; i++) {
         const ig_op *op = c->members.items[i];
-        for (uint32_t o = 0; o < in_count(op); o++) {
+        for (uint32_t o = 0; o < ig_part_in_count(op); o++) {
             const ig_type *type = op->operands[o].value->type;
             int64_t count;
             if (!ig_dim_constant(c->module, ig_type_count(c->module, type), &count)) {
