@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# The tool on processors that this machine may not be: qemu-user runs it as one that has no more
+# than a level of x86-64.  SPDX-License-Identifier: Apache-2.0
+#
+#   tests/levels/run.sh
+#
+# What is run natively takes levels away by asking for a lower one; here the instructions
+# are gone, for the tool, the libraries and what they compile alike.  qemu 7.2 knows no AVX-512, so
+# a server of that kind shows what a machine does that has a part of a level.
+#
+#   INGOT_QUICK   1: one processor alone
+#   INGOT_BUILD   the build folder under test (build/release)
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit
+source tests/cli/lib.sh
+
+emulator=$(command -v qemu-x86_64)
+if [ -z "$emulator" ]; then
+    skip "other processors" "there is no qemu-x86_64 (Debian's qemu-user)"
+    finish
+fi
+if [ "$(uname -m)" != x86_64 ] || is_sanitized; then
+    skip "other processors" "sanitizers and foreign machines have no emulator here"
+    finish
+fi
+
+# on CPU COMMAND…: the tool as that processor; what the emulator lacks of it is not told.
+on() {
+    local cpu=$1 status
+    shift
+    "$emulator" -cpu "$cpu" "$ingot" "$@" 2>"$tmp/errors"
+    status=$?
+    grep -v "TCG doesn't support" "$tmp/errors" >&2
+    return $status
+}
+
+"$ingot" compile "$tmp/dlrm.onnx" -q -t cpu:v2,v3,v4 -o "$tmp/levels.ingot"
+"$ingot" compile "$tmp/dlrm.onnx" -q -t cpu:v3 -o "$tmp/v3.ingot"
+"$ingot" run "$tmp/dlrm.onnx" -q -t interpret --inputs "$tmp/in" -o "$tmp/scores"
+tar -C "$tmp" -xf tests/models/exported.tar.xz
+
+# is_right CPU MODEL: it gives the scores that the interpreter gives here.
+is_right() {
+    on "$1" verify "$2" --no-cache -i "$tmp/in" --expected "$tmp/scores"
+}
+
+# lives CPU LEVEL CASE…: README's commands and these stored cases on a processor of the level.
+lives() {
+    local cpu=$1 level=$2
+    shift 2
+    check "$cpu: the level" 0 "this machine: level $level," on "$cpu" info
+    check "$cpu: compiles for itself" 0 ": $level, 8 launches" \
+        on "$cpu" compile "$tmp/dlrm.onnx" --no-cache -o "$tmp/own.ingot"
+    check "$cpu: runs it" 0 "score: f32[8, 1]" on "$cpu" run "$tmp/own.ingot" --inputs "$tmp/in"
+    check "$cpu: its scores" 0 "1 passed" is_right "$cpu" "$tmp/own.ingot"
+    check "$cpu: of several levels it takes its own" 0 "1 passed" \
+        is_right "$cpu" "$tmp/levels.ingot"
+    check "$cpu: measures" 0 "p50" on "$cpu" bench "$tmp/own.ingot" --inputs "$tmp/in" \
+        --seconds 0.05
+    for case in "$@"; do
+        check "$cpu: $case" 0 "1 passed" on "$cpu" verify --no-cache "$tmp/exported/$case"
+    done
+}
+
+lives Nehalem v2 bag qdq
+check "code of a higher level is refused" 4 "has code for cpu (v3); this machine runs v2" \
+    on Nehalem run "$tmp/v3.ingot" --inputs "$tmp/in"
+if [ "${INGOT_QUICK:-0}" = 0 ]; then
+    # AVX without AVX2 is no level, and more than v3 is not a level either while a part lacks.
+    check "SandyBridge: the level" 0 "this machine: level v2," on SandyBridge info
+    lives Haswell v3 halves convolutions
+    lives Skylake-Server v3 intmm
+    check "a processor below all levels" 4 "no level that programs can use" \
+        on core2duo compile "$tmp/relu.ig" -o "$tmp/none.ingot"
+    check "runs no code" 4 "this machine runs none that Ingot knows" \
+        on core2duo run "$tmp/levels.ingot" --inputs "$tmp/in"
+    check "but interprets" 0 "y: f32[1, 4]" \
+        on core2duo run "$tmp/relu.ig" -t interpret --input 'x=f32[1,4]=1,2,-3,4'
+fi
+finish
