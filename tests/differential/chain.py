@@ -72,8 +72,9 @@ class Signs:
         return signs
 
 
-def move(array, signs, units, flat=0.0):
-    """Another rounding: each element some units in the last place off, and `flat`."""
+def move(array, signs, units, flat=0.0, origin=None):
+    """Another rounding: each element some units in the last place off, and `flat`; those
+    that differ from `origin` already move further from it."""
     if isinstance(array, list):
         return [move(a, signs, units, flat) for a in array]
     dtype = dtype_of(array)
@@ -82,6 +83,9 @@ def move(array, signs, units, flat=0.0):
     wide = array.astype(np.float64)
     signs = signs.take(array.shape)
     with np.errstate(all="ignore"):
+        if origin is not None and origin.shape == array.shape:
+            away = np.nan_to_num(np.sign(wide - origin.astype(np.float64)))
+            signs = np.where(away != 0, away * np.abs(signs), signs)
         moved = wide + (np.abs(wide) * UNIT[dtype] * units + flat) * signs
         if dtype == "f64":
             return moved
@@ -277,6 +281,24 @@ def has_huge(arrays):
          np.isfinite(a.astype(np.float64))).any()) for a in arrays)
 
 
+SUMS_OF_FLOATS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "CumSum"}
+
+
+def meet_overflow(step, first, made):
+    """Of a sum whose terms may be huge, the variant in which those of one sign came first:
+    where these alone leave the range, no order of the terms is the right one."""
+    if not step.operators & SUMS_OF_FLOATS:
+        return made
+    try:
+        sizes = step.run({n: v if isinstance(v, list) or dtype_of(v) not in FLOATS
+                          else np.asarray(np.abs(v)) for n, v in first.items()})
+    except Exception:  # ONNX Runtime's have no class in common
+        return made
+    return [m if isinstance(m, list) or dtype_of(m) not in FLOATS or m.shape != s.shape
+            else np.where(np.isfinite(s.astype(np.float64)), m, np.inf).astype(m.dtype)
+            for m, s in zip(made, sizes)]
+
+
 def nearest_poles(operator, array):
     if operator != "Tan":
         return np.zeros_like(array)
@@ -309,6 +331,16 @@ def mark_overflow(array, number):
         array.dtype)
 
 
+def own_flat(step, array):
+    """What a body computes of constants of its own may cancel, and these do not move: its
+    error is some units of the largest result."""
+    if isinstance(array, list) or dtype_of(array) not in FLOATS or not (
+            step.functions or step.operators != {step.node.op_type}):
+        return 0.0
+    wide = np.abs(array.astype(np.float64))
+    return 2 * UNIT[dtype_of(array)] * float(wide.max(initial=0, where=np.isfinite(wide)))
+
+
 def variants_of(step, values, draw, units_in, units_out, flat=0.0):
     """What the step gives in each variant, for values of name -> variants.  Its inputs
     are moved by units_in, its results by units_out and by `flat`."""
@@ -328,13 +360,15 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
         signs.begin(number)
         given = {n: values[n][number] for n in step.reads}
         if units_in:
-            given = {n: move(v, signs, units_in) for n, v in given.items()}
+            # Half of the variants: a move back would hide what the input may be off.
+            given = {n: move(v, signs, units_in, 0.0, first[n] if number > 2 and (
+                not isinstance(v, list)) else None) for n, v in given.items()}
         try:
             made = step.run(given)
         except Exception as error:
             raise Unjudged(f"not steady: {str(error)[:80]}") from None
         if units_out or flat:
-            made = [move(m, signs, units_out, flat) for m in made]
+            made = [move(m, signs, units_out, flat + own_flat(step, m)) for m in made]
         if unsure:
             made = [mark_overflow(m, number) for m in made]
         if unsure and any(dtype_of(v) == "f16" for v in first.values()
@@ -342,6 +376,8 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
             # Terms may have left the range where their sum has not.
             made = [m if isinstance(m, list) or dtype_of(m) != "f16" else np.where(
                 np.abs(m) > 3000, np.float16(np.inf), m) for m in made]
+        if unsure and number == VARIANTS:
+            made = meet_overflow(step, first, made)
         if number == VARIANTS and not step.functions:
             made = meet_poles(step, values, made)
         results.append(made)

@@ -150,6 +150,36 @@ def quantize_out_of_range(node, inputs, outputs):
         return not (np.abs(wide) / max(least, 1e-300) < 2**31).all()
 
 
+@row("QuantizeLinear", why="a quotient of halves that is a tie in 16 bits and none in 32: before "
+     "opset 23 nothing is said, from then on it is of the scale's type (Operators.md, "
+     "QuantizeLinear, precision); ONNX Runtime divides in f32")
+def quotient_of_halves(node, inputs, outputs):
+    x, scale = inputs[:2]
+    if dtype_of(scale) not in ("f16", "bf16"):
+        return False
+    if scale.ndim == 1:
+        axis = attribute(node, "axis", 1) % max(1, x.ndim)
+        scale = scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+    with np.errstate(all="ignore"):
+        wide = np.rint(x.astype(np.float32) / scale.astype(np.float32))
+        narrow = np.rint((x.astype(scale.dtype) / scale).astype(np.float32))
+    return bool((wide != narrow).any())
+
+
+@row("Attention", why="a scale that is not given, of doubles: its root is f32 in the operator's function "
+     "body (onnx/defs/nn/defs.cc) and a double in ONNX's own evaluator")
+def scale_of_doubles(node, inputs, outputs):
+    return dtype_of(inputs[0]) == "f64"
+
+
+@row("Elu", "Selu", "Celu", why="of a denormal: exp(x) - 1 is 0 in ONNX Runtime "
+     "(core/providers/cpu/activation/activations.h), x times alpha where it is exact")
+def exponential_of_denormal(node, inputs, outputs):
+    x = inputs[0].astype(np.float64)
+    least = np.finfo(np.float32).tiny if dtype_of(inputs[0]) != "f64" else 2.3e-308
+    return bool(((x < 0) & (x > -least)).any())
+
+
 @row("QLinearMatMul", "QLinearConv", "MatMulInteger", "ConvInteger",
      why="bytes times signed bytes: ONNX Runtime adds pairs of products in 16 bits, which "
      "saturate, where the machine has AVX2 alone (its quantisation page, reduce_range)")
@@ -280,7 +310,8 @@ SUMS = ("ReduceSum", "ReduceSumSquare", "ReduceProd", "ReduceL1", "ReduceMean", 
 
 
 @row(*SUMS, why="a sum or product of integers that leaves the type: ONNX says nothing, "
-     "and ONNX Runtime's kernels wrap, saturate or go by way of doubles")
+     "and ONNX Runtime's kernels wrap, saturate or go by way of doubles (Mod's of numbers "
+     "past 2^53: core/providers/cpu/math/element_wise_ops.cc)")
 def integer_overflow(node, inputs, outputs):
     for array in inputs:
         if array is not None and array.dtype.kind in "iu" and array.size:
@@ -293,6 +324,8 @@ def integer_overflow(node, inputs, outputs):
             else:
                 power = largest * largest * array.size
             if power >= room and node.op_type != "Mod":
+                return True
+            if node.op_type == "Mod" and largest >= 2.0**53:
                 return True
     return False
 
