@@ -106,3 +106,10 @@ const int64_t *ig_onnx_attr_ints(const ig_onnx_node *node, const char *name,
     static const int64_t none;
     return !attr ? NULL : attr->n_ints ? attr->ints : &none;
 }
+
+const Onnx__GraphProto *ig_onnx_attr_graph(const ig_onnx_node *node, const char *name,
+                                           ig_onnx_scope **out_scope) {
+    const Onnx__AttributeProto *attr = ig_onnx_attr(node, name, out_scope);
+    assert(attr && attr->g && "check.c refuses a node without its graphs");
+    return attr->g;
+}

@@ -127,6 +127,9 @@ ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *grap
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         const ig_onnx_name *found = name[0] ? ig_onnx_find(scope, name) : NULL;
         out_outputs[i] = found ? found->value : NULL;
+        if (found && found->ranks_differ) {
+            ig_onnx_note(import, ig_onnx_ranks_fail(scope, name, found));
+        }
         if (!found) {
             ig_location where = { .file = import->model->file, .graph = scope->label };
             ig_onnx_note(import,

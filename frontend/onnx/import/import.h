@@ -27,6 +27,7 @@
 typedef struct ig_onnx_import ig_onnx_import;
 typedef struct ig_onnx_scope ig_onnx_scope;
 typedef struct ig_onnx_function ig_onnx_function;
+typedef struct ig_onnx_walk ig_onnx_walk;
 
 /* Opset versions by domain, of the model or of one function. */
 typedef struct ig_onnx_opsets {
@@ -83,6 +84,7 @@ typedef struct ig_onnx_name {
     const Onnx__NodeProto *node;
     uint32_t index; /* of the node */
     bool is_poisoned;
+    bool ranks_differ; /* poisoned, as two branches give different ranks */
 } ig_onnx_name;
 
 /* The call that a function's body is inlined for. */
@@ -99,7 +101,8 @@ struct ig_onnx_scope {
     const ig_onnx_call *call; /* NULL outside of functions */
     const char *label;        /* graph or function for messages; NULL: the main one */
     ig_builder *builder;
-    ig_map names; /* -> ig_onnx_name */
+    ig_map names;       /* -> ig_onnx_name */
+    ig_onnx_walk *walk; /* through the nodes of it, or NULL */
 };
 
 void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
@@ -118,6 +121,16 @@ typedef struct ig_onnx_nodes {
     size_t count;
 } ig_onnx_nodes;
 
+/* The nodes of a scope while they are imported. */
+struct ig_onnx_walk {
+    ig_onnx_nodes nodes;
+    size_t *order; /* each comes after what it reads from */
+    size_t *reads,
+        *starts; /* node i reads from nodes reads[starts[i]] to reads[starts[i + 1]] */
+    bool *is_done; /* by node: it is, or is being, imported */
+    bool is_split; /* nodes go on in the branches of an If: see ops/sequence/branch.c */
+};
+
 struct ig_onnx_node {
     ig_onnx_import *import;
     ig_onnx_scope *scope;
@@ -129,14 +142,18 @@ struct ig_onnx_node {
     ig_value **inputs; /* NULL: absent */
     uint32_t input_count, output_count;
     ig_value **outputs; /* for the import function to fill; NULL: not asked */
+    bool ranks_differ;  /* where an output is NULL, its branches have different ranks */
 };
 
 /* Expressions at `builder`, whose failures are those of the node. */
 ig_expr ig_onnx_expr_at(ig_builder *builder, ig_onnx_node *node);
 /* Imports `nodes` into the scope's block, in an order that works. */
 ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes);
-/* Writes the order to `out_order` (indices); reports cycles and undefined names. */
-void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order);
+/* Imports one of them; its results are poisoned where it is flawed.  Fails with what
+ * ends the import. */
+ig_status ig_onnx_import_at(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t index);
+/* Finds order and edges of the walk's nodes; reports cycles and undefined names. */
+void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_walk *walk);
 /* A graph attribute as a body: its initializers and nodes.  Formal inputs must be
  * defined by then.  Writes the values of its outputs, NULL where poisoned. */
 ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *graph,
@@ -183,6 +200,10 @@ const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *n
 int64_t ig_onnx_attr_int(const ig_onnx_node *node, const char *name, int64_t absent);
 double ig_onnx_attr_float(const ig_onnx_node *node, const char *name, double absent);
 ig_str ig_onnx_attr_str(const ig_onnx_node *node, const char *name, const char *absent);
+/* The graph of an attribute that the row requires, and the scope it captures names
+ * from. */
+const Onnx__GraphProto *ig_onnx_attr_graph(const ig_onnx_node *node, const char *name,
+                                           ig_onnx_scope **out_scope);
 /* NULL when absent. */
 const int64_t *ig_onnx_attr_ints(const ig_onnx_node *node, const char *name,
                                  uint32_t *out_count);
@@ -220,6 +241,11 @@ ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
 
 /* ---- ranks of branches (ranks.c) ---- */
 
+/* Reports that `name` has another rank in either branch of an If; UNSUPPORTED. */
+ig_status ig_onnx_ranks_fail(const ig_onnx_scope *scope, const char *name,
+                             const ig_onnx_name *found);
+/* Do types of different ranks differ in leading axes of one element only? */
+bool ig_onnx_can_level(ig_module *module, const ig_type *a, const ig_type *b);
 /* Where the values of two branches differ in leading axes of one element only, gives
  * both the higher rank; `result` of the if will be of it, and is noted. */
 ig_status ig_onnx_level_ranks(ig_onnx_node *node, ig_builder *builders,

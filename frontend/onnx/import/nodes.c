@@ -7,7 +7,9 @@ enum { POLL_NODES = 1024, NAMES_LIMIT = 65535 };
 /* ---- outputs ---- */
 
 static void define_outputs(const ig_onnx_node *node, bool is_good) {
-    ig_onnx_name what = { .node = node->proto, .index = node->where.number - 1 };
+    ig_onnx_name what = { .node = node->proto,
+                          .index = node->where.number - 1,
+                          .ranks_differ = node->ranks_differ };
     for (size_t i = 0; i < node->proto->n_output; i++) {
         const char *name = node->proto->output[i];
         what.value = is_good && i < node->output_count ? node->outputs[i] : NULL;
@@ -126,6 +128,9 @@ static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *functio
                                 "function %s never produces its output '%s'",
                                 function->label, proto->output[i]);
         }
+        if (name->ranks_differ) {
+            return ig_onnx_ranks_fail(&body, proto->output[i], name);
+        }
         node->outputs[i] = name->value;
     }
     return IG_OK;
@@ -181,7 +186,7 @@ static ig_status check_inputs(const ig_onnx_node *node) {
 
 static ig_status check_outputs(const ig_onnx_node *node) {
     for (uint32_t i = 0; i < node->output_count; i++) {
-        if (node->proto->output[i][0] && !node->outputs[i]) {
+        if (node->proto->output[i][0] && !node->outputs[i] && !node->ranks_differ) {
             return ig_onnx_fail(node, IG_UNSUPPORTED,
                                 "output %u ('%s') is not supported yet", i,
                                 node->proto->output[i]);
@@ -225,25 +230,33 @@ static ig_status import_node(ig_onnx_node *node) {
     return check_outputs(node);
 }
 
-ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes) {
+ig_status ig_onnx_import_at(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t index) {
     ig_onnx_import *import = scope->import;
-    size_t *order = IG_NEW_ARRAY(import->arena, size_t, nodes.count);
-    ig_onnx_order(scope, nodes, order);
-    for (size_t i = 0; i < nodes.count; i++) {
-        const Onnx__NodeProto *proto = nodes.items[order[i]];
-        ig_onnx_node node = { .import = import, .scope = scope, .proto = proto };
-        node.builder = scope->builder;
-        node.where = ig_onnx_where(scope, proto, order[i]);
-        bool is_good = !ig_map_get_id(&import->flawed, IG_MAP_PTR(proto)) &&
-                       find_inputs(&node);
-        if (is_good) {
-            ig_status status = import_node(&node);
-            is_good = status == IG_OK;
-            if (!ig_onnx_note(import, status)) {
-                return import->worst;
-            }
+    const Onnx__NodeProto *proto = nodes.items[index];
+    ig_onnx_node node = { .import = import, .scope = scope, .proto = proto };
+    node.builder = scope->builder;
+    node.where = ig_onnx_where(scope, proto, index);
+    bool is_good = !ig_map_get_id(&import->flawed, IG_MAP_PTR(proto)) &&
+                   find_inputs(&node);
+    if (is_good) {
+        ig_status status = import_node(&node);
+        is_good = status == IG_OK;
+        if (!ig_onnx_note(import, status)) {
+            return import->worst;
         }
-        define_outputs(&node, is_good);
+    }
+    define_outputs(&node, is_good);
+    return IG_OK;
+}
+
+static ig_status walk_nodes(ig_onnx_scope *scope, const ig_onnx_walk *walk) {
+    ig_onnx_import *import = scope->import;
+    for (size_t i = 0; i < walk->nodes.count; i++) {
+        size_t index = walk->order[i];
+        if (!walk->is_done[index]) {
+            walk->is_done[index] = true;
+            IG_TRY(ig_onnx_import_at(scope, walk->nodes, index));
+        }
         if (i % POLL_NODES == POLL_NODES - 1) {
             ig_context_progress(import->context, "import", import->node_count,
                                 import->model->wire.node_count);
@@ -251,4 +264,14 @@ ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes) {
         }
     }
     return IG_OK;
+}
+
+ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes) {
+    ig_onnx_walk walk = { .nodes = nodes };
+    walk.is_done = IG_NEW_ARRAY(scope->import->arena, bool, nodes.count);
+    ig_onnx_order(scope, &walk);
+    scope->walk = &walk;
+    ig_status status = walk_nodes(scope, &walk);
+    scope->walk = NULL;
+    return status;
 }

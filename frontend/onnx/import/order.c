@@ -205,17 +205,21 @@ static void warn_unsorted(const edges *e, const size_t *order) {
     }
 }
 
-void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order) {
+void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_walk *walk) {
     ig_arena *arena = scope->import->arena;
+    ig_onnx_nodes nodes = walk->nodes;
     edges e = { .scope = scope, .nodes = nodes };
     ig_map_init(&e.makers, arena);
     read_edges(&e);
     uint8_t *states = IG_NEW_ARRAY(arena, uint8_t, nodes.count);
+    walk->order = IG_NEW_ARRAY(arena, size_t, nodes.count);
+    walk->reads = e.targets.items;
+    walk->starts = e.starts;
     size_t placed = 0;
     for (size_t i = 0; i < nodes.count; i++) {
         if (states[i] == FRESH) {
-            placed = visit_node(&e, i, states, out_order, placed);
+            placed = visit_node(&e, i, states, walk->order, placed);
         }
     }
-    warn_unsorted(&e, out_order);
+    warn_unsorted(&e, walk->order);
 }

@@ -28,6 +28,21 @@ static bool is_levelled(ig_module *module, const ig_type *low, const ig_type *hi
     return true;
 }
 
+bool ig_onnx_can_level(ig_module *module, const ig_type *a, const ig_type *b) {
+    return a->rank < b->rank ? is_levelled(module, a, b) : is_levelled(module, b, a);
+}
+
+ig_status ig_onnx_ranks_fail(const ig_onnx_scope *scope, const char *name,
+                             const ig_onnx_name *found) {
+    ig_location where = ig_onnx_where(scope, found->node, found->index);
+    return ig_error_hint(
+        &scope->import->context->diag, IG_UNSUPPORTED, &where,
+        "inputs of known extents (--input NAME=TYPE[EXTENTS], --dim NAME=EXTENT) may decide "
+        "which branch it is",
+        "'%s', an output, has one rank in one branch of an If and another in the other",
+        name);
+}
+
 static ig_status raise_rank(ig_onnx_node *node, ig_builder *builder, uint32_t rank,
                             ig_value **value) {
     const ig_type *type = (*value)->type;

@@ -1,160 +1,7 @@
-/* If, Loop and Scan.
+/* Loop and Scan.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/import/loop.h"
-
-#include <assert.h>
-
-/* The graph of an attribute, and the scope it captures names from. */
-static const Onnx__GraphProto *graph_of(const ig_onnx_node *node, const char *name,
-                                        ig_onnx_scope **out_scope) {
-    const Onnx__AttributeProto *attr = ig_onnx_attr(node, name, out_scope);
-    assert(attr && attr->g && "check.c refuses a node without its graphs");
-    return attr->g;
-}
-
-/* ---- if ---- */
-
-typedef struct branches {
-    const Onnx__GraphProto *graphs[2];
-    ig_value **results[2];
-    ig_builder builders[2];
-} branches;
-
-static ig_status build_branch(ig_onnx_node *node, branches *b, uint32_t index) {
-    ig_onnx_import *import = node->import;
-    const char *names[] = { "then_branch", "else_branch" };
-    ig_onnx_scope *outer, scope;
-    const Onnx__GraphProto *graph = graph_of(node, names[index], &outer);
-    const char *label = graph->name && graph->name[0] ? graph->name : names[index];
-    ig_onnx_scope_init(&scope, import, outer, label);
-    b->graphs[index] = graph;
-    scope.builder = &b->builders[index];
-    b->results[index] = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output);
-    if (graph->n_input > 0) {
-        return ig_onnx_fail(node, IG_INVALID, "%s has inputs; a branch takes none",
-                            names[index]);
-    }
-    if (graph->n_output != node->output_count) {
-        return ig_onnx_fail(node, IG_INVALID, "%s has %zu outputs, but the node has %u",
-                            names[index], graph->n_output, node->output_count);
-    }
-    IG_TRY(ig_onnx_import_body(&scope, graph, b->results[index]));
-    for (size_t i = 0; i < graph->n_output; i++) {
-        if (!b->results[index][i]) {
-            return import->worst; /* reported where it is flawed */
-        }
-    }
-    return IG_OK;
-}
-
-/* One type for result `i`; what is untyped and empty takes the other branch's. */
-static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
-                              ig_value *result) {
-    ig_onnx_import *import = node->import;
-    bool is_open[2];
-    for (uint32_t k = 0; k < 2; k++) {
-        is_open[k] = ig_onnx_is_untyped(import, b->results[k][i]);
-    }
-    for (uint32_t k = 0; k < 2; k++) {
-        const ig_value *other = b->results[1 - k][i];
-        if (is_open[k] && !is_open[1 - k] && other->type->element) {
-            IG_TRY(
-                ig_onnx_settle(node, &b->builders[k], other->type, &b->results[k][i]));
-        }
-    }
-    ig_value **values[] = { &b->results[0][i], &b->results[1][i] };
-    IG_TRY(ig_onnx_level_ranks(node, b->builders, values, result));
-    const ig_type *type;
-    IG_TRY(ig_onnx_join_types(node, node->proto->output[i], b->results[0][i]->type,
-                              b->results[1][i]->type, &type));
-    ig_value_retype(result, type);
-    ig_onnx_set_untyped(import, result, is_open[0] && is_open[1]);
-    return IG_OK;
-}
-
-/* A constant, or whether something is not so. */
-static ig_truth decide_constant(const ig_value *value) {
-    double number;
-    bool is_wanted = true;
-    for (const ig_op *no; (no = ig_def(value, IG_OP_not)) != NULL;) {
-        value = no->operands[0].value;
-        is_wanted = !is_wanted;
-    }
-    if (!ig_constant_f64(value, &number)) {
-        return IG_MAYBE;
-    }
-    return (number != 0) == is_wanted ? IG_YES : IG_NO;
-}
-
-/* Whether an extent equals another is often known here: exporters that do not know
- * ranks ask before they squeeze, and then the branches differ in rank. */
-static ig_truth decide_branch(const ig_onnx_node *node) {
-    const ig_op *eq = ig_def(node->inputs[0], IG_OP_eq);
-    ig_dims_value a, b;
-    ig_truth known = decide_constant(node->inputs[0]);
-    if (known != IG_MAYBE) {
-        return known;
-    }
-    if (!eq || !ig_value_dims(eq->operands[0].value, &a) ||
-        !ig_value_dims(eq->operands[1].value, &b) || a.count != 1 || b.count != 1) {
-        return IG_MAYBE;
-    }
-    return ig_dim_equal(node->import->module, a.dims[0], b.dims[0]);
-}
-
-/* The branch that is taken replaces the node. */
-static ig_status import_branch(ig_onnx_node *node, uint32_t index) {
-    branches b = { .builders = { *node->builder, *node->builder } };
-    IG_TRY(build_branch(node, &b, index));
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        node->outputs[i] = b.results[index][i];
-    }
-    return IG_OK;
-}
-
-/* An `if` whose results have types that are set when the branches are known. */
-static ig_op *make_if(const ig_onnx_node *node) {
-    const ig_type *unknown = ig_type_tensor(node->import->module, IG_DT_f32, 0, NULL);
-    const ig_type **types = IG_NEW_ARRAY(node->import->arena, const ig_type *,
-                                         node->output_count + 1u);
-    ig_value *cond = ig_onnx_one_element(node->e, node->inputs[0], IG_DT_bool,
-                                         "the condition");
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        types[i] = unknown;
-    }
-    ig_op_spec spec = { .operands = &cond,
-                        .operand_count = 1,
-                        .result_types = types,
-                        .result_count = node->output_count };
-    return ig_expr_op(node->e, IG_OP_if, &spec);
-}
-
-ig_status ig_onnx_import_if(ig_onnx_node *node) {
-    ig_truth truth = decide_branch(node);
-    if (truth != IG_MAYBE) {
-        return import_branch(node, truth == IG_YES ? 0 : 1);
-    }
-    ig_op *op = make_if(node);
-    IG_TRY(node->e->status);
-    branches b = { 0 };
-    for (uint32_t k = 0; k < 2; k++) {
-        b.builders[k] = ig_builder_at_end(op->bodies[k]);
-        b.builders[k].loc = op->loc;
-    }
-    ig_status status = build_branch(node, &b, 0);
-    ig_status other = build_branch(node, &b, 1); /* defects of both are reported */
-    IG_TRY(status);
-    IG_TRY(other);
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        IG_TRY(join_results(node, &b, i, &op->results[i]));
-        node->outputs[i] = &op->results[i];
-    }
-    for (uint32_t k = 0; k < 2; k++) {
-        ig_make_yield(&b.builders[k], b.results[k], node->output_count);
-    }
-    return IG_OK;
-}
 
 /* ---- loop ---- */
 
@@ -195,7 +42,7 @@ static ig_status check_carried(const ig_onnx_node *node, uint32_t first,
 
 ig_status ig_onnx_import_loop(ig_onnx_node *node) {
     ig_onnx_loop loop = { .node = node, .has_cond = true };
-    loop.graph = graph_of(node, "body", &loop.outer);
+    loop.graph = ig_onnx_attr_graph(node, "body", &loop.outer);
     size_t inputs = node->proto->n_input;
     loop.carried_count = inputs > 2 ? (uint32_t)inputs - 2 : 0;
     loop.carried = node->inputs + 2;
@@ -309,7 +156,7 @@ static ig_status give_scan_outputs(ig_onnx_node *node, const ig_onnx_loop *loop)
 ig_status ig_onnx_import_scan(ig_onnx_node *node) {
     scan s = { .loop = { .node = node } };
     ig_onnx_loop *loop = &s.loop;
-    loop->graph = graph_of(node, "body", &loop->outer);
+    loop->graph = ig_onnx_attr_graph(node, "body", &loop->outer);
     int64_t scanned = ig_onnx_attr_int(node, "num_scan_inputs", 0);
     if (scanned < 1 || scanned > node->input_count) {
         return ig_onnx_fail(node, IG_INVALID,
