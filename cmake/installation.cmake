@@ -2,7 +2,7 @@
 
 set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h module.h compile.h values.h defect.h page.h shard.h stored.h
+    list(APPEND headers ingot.h module.h compile.h values.h defect.h page.h shard.h grad.h stored.h
                         store.h id_map.h quantize.h dynamic.h lookahead.h interp.h group.h)
 endif()
 foreach(header ${headers})

@@ -9,7 +9,7 @@
 ig_decompose_fn ig_decomposition_of(ig_opcode code) {
     static const ig_decompose_fn decompositions[IG_OP_COUNT] = {
 #define OP(op, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                          \
+           grad, lower, attrs)                                                    \
     [IG_OP_##op] = ig_decompose_##expand,
 #include "ir/ops.def"
 #undef OP

@@ -26,7 +26,7 @@ typedef bool (*ig_decompose_fn)(ig_expr *e, const ig_op *op, ig_value **out_resu
 ig_decompose_fn ig_decomposition_of(ig_opcode code);
 
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                            \
+           grad, lower, attrs)                                                      \
     bool ig_decompose_##expand(ig_expr *e, const ig_op *op, ig_value **out_results);
 #include "ir/ops.def"
 #undef OP

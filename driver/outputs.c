@@ -4,42 +4,51 @@
 #include "driver/host.h"
 #include "ir/build/build.h"
 
+/* What the graph returns from now on, its states behind. */
+void ig_graph_return(ig_graph *graph, ig_value *const *values, const char *const *names,
+                     size_t count) {
+    ig_op *ret = graph->body.last;
+    size_t own = ret->operand_count - graph->state_count;
+    size_t all = count + graph->state_count;
+    ig_value **results = IG_NEW_ARRAY(&graph->module->arena, ig_value *, all);
+    const char **result_names = IG_NEW_ARRAY(&graph->module->arena, const char *, all);
+    for (size_t i = 0; i < all; i++) {
+        bool is_state = i >= count;
+        results[i] = is_state ? ret->operands[own + i - count].value : values[i];
+        result_names[i] = is_state ? NULL : names[i];
+    }
+    ig_op_erase(ret);
+    ig_builder b = ig_builder_at_end(&graph->body);
+    ig_make_ret(&b, results, (uint32_t)all);
+    graph->result_names = result_names;
+    graph->signature = NULL;
+}
+
 ig_status ig_graph_return_more(ig_graph *graph, ig_value *const *values,
                                const char *const *names, size_t more) {
     ig_module *module = graph->module;
-    ig_op *ret = graph->body.last;
-    size_t own = ret->operand_count - graph->state_count, at = own;
-    size_t count = ret->operand_count + more;
-    if (count > UINT16_MAX) {
+    const ig_op *ret = graph->body.last;
+    size_t own = ret->operand_count - graph->state_count, count = own + more;
+    if (count + graph->state_count > UINT16_MAX) {
         return ig_error(&module->context->diag, IG_LIMIT, NULL,
                         "%zu values as outputs are more than a graph can have", count);
     }
     ig_value **results = IG_NEW_ARRAY(&module->arena, ig_value *, count);
     const char **result_names = IG_NEW_ARRAY(&module->arena, const char *, count);
-    for (size_t i = 0; i < own; i++) {
-        results[i] = ret->operands[i].value;
-        result_names[i] = ig_module_output_name(module, i);
-    }
-    for (size_t i = 0; i < more; i++, at++) {
-        results[at] = values[i];
-        result_names[at] = names[i];
-    }
-    for (size_t i = own; i < ret->operand_count; i++, at++) {
-        results[at] = ret->operands[i].value;
+    for (size_t i = 0; i < count; i++) {
+        results[i] = i < own ? ret->operands[i].value : values[i - own];
+        result_names[i] = i < own ? ig_module_output_name(module, i) : names[i - own];
     }
     const ig_attr in_place = ret->attrs[IG_ret_in_place];
-    ig_op_erase(ret);
-    ig_builder b = ig_builder_at_end(&graph->body);
-    ig_make_ret(&b, results, (uint32_t)count);
+    ig_graph_return(graph, results, result_names, count);
     if (in_place.kind == IG_ATTR_INTS) { /* no state stands in place */
-        int64_t *all = IG_NEW_ARRAY(&module->arena, int64_t, count);
-        for (size_t i = 0; i < count; i++) {
+        size_t all_count = count + graph->state_count;
+        int64_t *all = IG_NEW_ARRAY(&module->arena, int64_t, all_count);
+        for (size_t i = 0; i < all_count; i++) {
             all[i] = i < own ? in_place.as.ints[i] : -1;
         }
         ig_attr_set(graph->body.last, IG_ret_in_place,
-                    ig_attr_of_ints(module, all, (uint32_t)count));
+                    ig_attr_of_ints(module, all, (uint32_t)all_count));
     }
-    graph->result_names = result_names;
-    graph->signature = NULL;
     return IG_OK;
 }

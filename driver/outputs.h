@@ -1,9 +1,13 @@
-/* Further outputs of a graph.  SPDX-License-Identifier: Apache-2.0 */
+/* Outputs of a graph.  SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_DRIVER_OUTPUTS_H
 #define IG_DRIVER_OUTPUTS_H
 
 #include "ir/graph.h"
 
+/* The graph of an entry gives `values`, by these names, in place of its own outputs and
+ * in front of its states; they are flat then.  Names are the module's. */
+void ig_graph_return(ig_graph *graph, ig_value *const *values, const char *const *names,
+                     size_t count);
 /* The graph of an entry gives `values`, by these names, behind its own outputs and in
  * front of its states; its outputs are flat then.  Names are the module's.  IG_LIMIT
  * (reported) for more than a graph can have. */

@@ -27,7 +27,7 @@ typedef struct ig_graph ig_graph;
 
 typedef enum ig_opcode {
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                            \
+           grad, lower, attrs)                                                      \
     IG_OP_##name,
 #include "ir/ops.def"
 #undef OP

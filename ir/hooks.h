@@ -20,7 +20,7 @@
 #include "ir/ops.h"
 
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                            \
+           grad, lower, attrs)                                                      \
     ig_status ig_infer_##infer(ig_op *op, const ig_type **out_types);               \
     ig_status ig_fold_##fold(ig_eval *eval, const ig_op *op,                        \
                              const ig_tensor *const *in, ig_tensor *out);           \

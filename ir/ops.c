@@ -62,7 +62,7 @@ static const char *const guard_names[] = { "eq", "le", NULL };
 #define IS_REQUIRED_A false
 #define IS_REQUIRED_R true
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                            \
+           grad, lower, attrs)                                                      \
     static const ig_attr_info name##_attrs[] = { attrs{ NULL, IG_ATTR_NONE, false,  \
                                                         NULL } };
 #include "ir/ops.def"
@@ -81,7 +81,7 @@ static const char *const guard_names[] = { "eq", "le", NULL };
 #define EXPAND(name) SECOND_OF(PROBE_##name, #name, ~)
 
 #define OP(op, min, max, outs, bodies, stage_bits, trait_bits, infer_hook, fold_hook, \
-           dims_hook, expand_name, lower, attributes)                                 \
+           dims_hook, expand_name, grad, lower, attributes)                           \
     [IG_OP_##op] = { .name = #op,                                                     \
                      .operand_min = min,                                              \
                      .operand_max = max,                                              \
@@ -105,7 +105,7 @@ const ig_op_info ig_ops[IG_OP_COUNT] = {
 #undef OP
 
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)
+           grad, lower, attrs)
 #define KERNEL(op, operand_letters, result_letters, check_hook, run_hook) \
     [IG_OP_##op] = { .operands = operand_letters,                         \
                      .results = result_letters,                           \

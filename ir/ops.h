@@ -207,7 +207,7 @@ typedef enum ig_outside {
 #define L(op, need, names, name) IG_##op##_##name,
 #define NO_ATTRS
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                            \
+           grad, lower, attrs)                                                      \
     enum { attrs IG_##name##_attr_count };
 #include "ir/ops.def"
 #undef OP

@@ -37,7 +37,7 @@ static const ig_attr absent = { 0 };
     slots[IG_##op##_##name] = attrs->name ? ig_attr_of_enum(attrs->name) : absent;
 #define L(op, need, names, name) need(op, INTS, name)
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attributes)                                                       \
+           grad, lower, attributes)                                                 \
     static void fill_##name(const ig_expr *e, const ig_##name##_attrs *attrs,       \
                             ig_attr *slots) {                                       \
         (void)e, (void)attrs, (void)slots;                                          \
@@ -83,7 +83,7 @@ static const ig_attr absent = { 0 };
 #define A(op, kind, name) .name = READ_A_##kind(&slots[IG_##op##_##name]),
 #define E(op, names, name) .name = (int)slots[IG_##op##_##name].as.i,
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attributes)                                                       \
+           grad, lower, attributes)                                                 \
     ig_##name##_attrs ig_##name##_attrs_of(const ig_op *op) {                       \
         assert(op->code == IG_OP_##name && "attributes of that op");                \
         const ig_attr *slots = op->attrs;                                           \
@@ -145,7 +145,7 @@ static ig_op *make_op(ig_expr *e, ig_opcode code, const ig_op_spec *spec,
 #define E(op, names, name)
 #define L(op, need, names, name)
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attributes)                                                       \
+           grad, lower, attributes)                                                 \
     ig_value *ig_build_##name(ig_expr *e IG_OPERANDS_##max IG_PARAM_##attributes) { \
         ig_attr slots[IG_##name##_attr_count + 1] = { { 0 } };                      \
         fill_##name(e, ATTRS_OF_##attributes, slots);                               \

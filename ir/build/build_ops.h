@@ -93,7 +93,7 @@ typedef struct ig_maybe_dtype {
 #define L(op, need, names, name) need(op, INTS, name)
 #define NO_ATTRS char none;
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                            \
+           grad, lower, attrs)                                                      \
     typedef struct ig_##name##_attrs {                                              \
         attrs                                                                       \
     } ig_##name##_attrs;
@@ -127,7 +127,7 @@ typedef struct ig_maybe_dtype {
 #define IG_PARAM_E(op, names, name) , ig_##op##_attrs attrs
 
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand,   \
-           lower, attrs)                                                              \
+           grad, lower, attrs)                                                        \
     ig_value *ig_build_##name(ig_expr *e IG_OPERANDS_##max IG_PARAM_##attrs);         \
     ig_op *ig_build_##name##_op(ig_expr *e, const ig_op_spec *spec IG_PARAM_##attrs); \
     ig_##name##_attrs ig_##name##_attrs_of(const ig_op *op);

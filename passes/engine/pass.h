@@ -82,6 +82,7 @@ ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *optio
 extern const char
     ig_pipeline_clean[]; /* after import: what dump --stage tensor shows */
 extern const char ig_pipeline_understand[]; /* bags, interaction, composites */
+extern const char ig_pipeline_grad[];       /* behind ig_gradients */
 extern const char ig_pipeline_place[];      /* fuse … bufferise: the plan */
 extern const char ig_pipeline_lower[];      /* launches to kernels */
 extern const char ig_pipeline_sanitize[];   /* kernels check what they touch */

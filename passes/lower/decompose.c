@@ -69,7 +69,7 @@ static ig_value *decompose_dequantize_sum(ig_builder *b, ig_op *op) {
 
 static const ig_kernel_family families[IG_OP_COUNT] = {
 #define OP(op, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
-           lower, attrs)                                                          \
+           grad, lower, attrs)                                                    \
     [IG_OP_##op] = IG_FAMILY_##lower,
 #include "ir/ops.def"
 #undef OP

@@ -70,8 +70,8 @@ def families_exist(files):
                         for _, _, row in list_rows(files, "ir/families.def", "FAMILY")}
     for name, line, row in list_rows(files, "ir/ops.def", "OP"):
         fields = [field.strip() for field in row.split(",")]
-        if fields[11] not in known:
-            find(name, line, f"{fields[0]}: families.def has no family {fields[11]}")
+        if fields[12] not in known:
+            find(name, line, f"{fields[0]}: families.def has no family {fields[12]}")
 
 
 def passes_ask_for_facts(files):

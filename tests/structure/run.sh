@@ -165,7 +165,7 @@ adds no_chain_over_ops "a chain over ops" passes/clean/cse.c \
            c == IG_OP_min || c == IG_OP_max;
 }\n'
 
-row='1, 1, 1, 0, T, MAP, same, map, none, none'
+row='1, 1, 1, 0, T, MAP, same, map, none, none, none'
 adds every_op_is_tested "op first is in no golden" ir/ops.def "OP(first, $row, map, NO_ATTRS)\n"
 adds families_exist "families.def has no family scna" ir/ops.def \
     "OP(first, $row, scna, NO_ATTRS)\n"

@@ -8,6 +8,7 @@
 static const case_kind kinds[] = {
     { is_planned_case, check_planned_case },
     { is_sharded_case, check_sharded_case },
+    { is_gradient_case, check_gradient_case },
     { 0 },
 };
 
@@ -20,7 +21,7 @@ static const verb verb_cases = {
     .arguments = "CASE_DIR…|GOLDEN.json | --suite DIR",
     .help = "checks cases of every kind",
     .details =
-        "Those of ingot verify, and two more: a folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's.",
+        "Those of ingot verify, and three more: a folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's; a folder of gradients (case.json whose inputs have \"gradient\", data.npz) computes them and compares.",
     .options = verify_options,
     .min_arguments = 0,
     .max_arguments = 100000,

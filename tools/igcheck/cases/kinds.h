@@ -15,4 +15,9 @@ outcome check_sharded_case(verification *v, const char *folder);
 bool is_planned_case(const char *path);
 outcome check_planned_case(verification *v, const char *path);
 
+/* ---- gradients.c: folders of gradients ---- */
+
+bool is_gradient_case(const char *folder);
+outcome check_gradient_case(verification *v, const char *folder);
+
 #endif

@@ -26,8 +26,8 @@ typedef struct settings {
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
         *symbol, *entry, *open_weights, *plugin, *resource, *fix, *sort, *trace,
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
-        *model_file, *compat, *svg, *plan, *shard, *profile, *against, *check_command,
-        *interpreter, *script;
+        *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
+        *check_command, *interpreter, *script;
     text_list inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,

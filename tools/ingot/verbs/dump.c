@@ -5,6 +5,7 @@
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/values/declare.h"
 
+#include <ingot/grad.h>
 #include <ingot/page.h>
 #include <ingot/shard.h>
 
@@ -26,6 +27,8 @@ static const option_row dump_options[] = {
     TEXT("shard", 0, shard, "PLAN.json",
          "the program of one rank, by a plan that ingot shard made"),
     COUNT("rank", 0, rank, 0, 0, "which rank's (0)"),
+    TEXT("grad", 0, grad, "OUTPUT[:NAME,NAME]",
+         "its gradients by these weights and inputs (patterns; all weights)"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
@@ -91,6 +94,25 @@ static char *text_named(const char *path, int *exit_status) {
     return path && !*exit_status ? read_json_text(path, exit_status) : NULL;
 }
 
+/* --grad OUTPUT[:NAME,NAME]: gradients in place of the outputs. */
+static ig_status take_gradients(const settings *given, ig_module *module) {
+    if (!given->grad) {
+        return IG_OK;
+    }
+    char *output = text_of("%s", given->grad);
+    char *wanted = strchr(output, ':');
+    if (wanted) {
+        *wanted++ = '\0';
+    }
+    ig_compile_options how = dump_how(given);
+    ig_grad_options options = { .size = sizeof options,
+                                .output = *output ? output : NULL,
+                                .wanted = wanted };
+    ig_status status = ig_module_grad(module, &options, &how);
+    free(output);
+    return status;
+}
+
 static ig_status print_dump(const settings *given, ig_module *module,
                             const char *profile, const char **text, size_t *size) {
     ig_compile_options how = dump_how(given);
@@ -111,6 +133,9 @@ static int dump_module(const settings *given, ig_module *module) {
     ig_status status = IG_OK;
     if (!exit_status && plan) {
         status = ig_module_shard(module, given->shard, plan, (size_t)given->rank, &how);
+    }
+    if (!exit_status && status == IG_OK) {
+        status = take_gradients(given, module);
     }
     if (!exit_status && status == IG_OK) {
         status = print_dump(given, module, profile, &text, &size);
@@ -192,9 +217,12 @@ static int check_dump(const settings *given) {
         return complain(EXIT_USAGE,
                         "--profile is for --format html, without --isolate");
     }
-    if (given->isolate && given->shard) {
-        return complain(EXIT_USAGE, "--shard is not for models that nobody trusts yet; "
-                                    "leave out --isolate or --shard");
+    if (given->isolate && (given->shard || given->grad)) {
+        return complain(EXIT_USAGE,
+                        "--%s is not for models that nobody trusts yet; "
+                        "leave out --isolate or --%s",
+                        given->shard ? "shard" : "grad",
+                        given->shard ? "shard" : "grad");
     }
     return 0;
 }

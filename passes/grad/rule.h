@@ -1,0 +1,66 @@
+/* Rules: the gradient of one op.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The column `grad` of ops.def names a function here, which adds to the gradients of
+ * the op's operands what comes through the op:
+ *
+ *     // d exp(x) = y dx
+ *     void ig_grad_exp(ig_grad *g) {
+ *         ig_grad_give(g, 0, ig_build_mul(g->e, g->dy, ig_op_result(g->op, 0)));
+ *     }
+ *
+ * A rule reads operands and results of the op, which stand in the forward part.  It
+ * asks ig_grad_wants before it makes what only one operand needs.  An expression of C
+ * must not build two ops whose order the language leaves open: graphs would differ from
+ * compiler to compiler.
+ */
+#ifndef IG_PASSES_GRAD_RULE_H
+#define IG_PASSES_GRAD_RULE_H
+
+#include "ir/build/expr.h"
+
+typedef struct ig_reverse ig_reverse; /* the walk: reverse.c */
+
+typedef struct ig_grad {
+    ig_expr *e;   /* builds behind all of the forward part */
+    ig_op *op;    /* of the forward part */
+    ig_value *dy; /* the gradient of the op's first result; NULL: none */
+    ig_reverse *walk;
+} ig_grad;
+
+typedef void (*ig_grad_rule)(ig_grad *g);
+
+/* NULL: the op has no gradient. */
+ig_grad_rule ig_grad_rule_of(uint32_t code);
+
+/* The gradient of the op's result `index`; NULL: y does not depend on it. */
+ig_value *ig_grad_of_result(const ig_grad *g, uint32_t index);
+/* Is the gradient of operand `index` needed by anybody? */
+bool ig_grad_wants(const ig_grad *g, uint32_t index);
+/* Adds to it.  `d` has the operand's extents, or those that it was broadcast to: then
+ * it is summed along them.  NULL d: nothing is added. */
+void ig_grad_give(ig_grad *g, uint32_t index, ig_value *d);
+/* This form of the op has no gradient, since `why`. */
+void ig_grad_refuse(ig_grad *g, const char *why);
+
+/* ---- what rules share ---- */
+
+ig_value *ig_grad_x(const ig_grad *g, uint32_t index); /* operand, or NULL */
+ig_value *ig_grad_y(const ig_grad *g);                 /* first result */
+/* Zeros of a type. */
+ig_value *ig_grad_zeros(ig_expr *e, const ig_type *type);
+/* d where the condition holds, else 0; and the reverse. */
+ig_value *ig_grad_when(ig_expr *e, ig_value *condition, ig_value *d);
+ig_value *ig_grad_unless(ig_expr *e, ig_value *condition, ig_value *d);
+/* The rule of any op that only moves elements of its first operand. */
+void ig_grad_by_places(ig_grad *g);
+/* Of x's number of axes: an axis counted from the end becomes one from the start. */
+uint32_t ig_grad_axis(const ig_value *x, int64_t axis);
+
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
+           grad, lower, attrs)                                                      \
+    void ig_grad_##grad(ig_grad *g);
+#include "ir/ops.def"
+#undef OP
+
+#endif
