@@ -14,15 +14,13 @@ import re
 import sys
 import tempfile
 
-from within import is_over, run
+from within import run, run_within
 
 LOADS = ("accept", "symbolic", "loads", "when run")
 
 
 def values_of(ingot, path, out):
     """Arguments that give each input of a model that loads a value."""
-    out.seek(0)
-    out.truncate()
     if run([ingot, "inspect", str(path), "--json"], out)[0] != 0:
         return []
     out.seek(0)
@@ -43,7 +41,7 @@ def judge(entry, path, result, words, limits, most):
         return f"there is no error: {words[:300]}"
     if status and not accepts and str(path) not in words:
         return f"the error does not name the file: {words[:300]}"
-    if is_over(seconds, limits[0]):
+    if seconds > limits[0]:
         return f"{seconds:.1f} s of CPU time"
     if limits[1] and memory > most:
         return f"{memory / 2**20:.0f} MiB, at most {most / 2**20:.0f}"
@@ -66,9 +64,7 @@ def main():
             }
             wrong = None
             for verb, (most, arguments) in verbs.items():
-                out.seek(0)
-                out.truncate()
-                result = run([ingot, verb, str(path), *arguments], out)
+                result = run_within([ingot, verb, str(path), *arguments], out, limits[0])
                 out.seek(0)
                 said = judge(entry, path, result, out.read(), limits, most)
                 wrong = wrong or (said and f"{verb}: {said}")

@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 
-from within import is_over, run
+from within import run, run_within
 
 # Wrong only where the program is run, which inspect does not do without types.
 LISTED = {
@@ -62,7 +62,7 @@ def judge(verb, path, result, words, may_load, limits, idle):
         return f"the error does not name the file: {words[:300]!r}"
     if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\ufffd", words):
         return f"words that are not plain: {words[:300]!r}"
-    if is_over(seconds, limits[0]):
+    if seconds > limits[0]:
         return f"{seconds:.1f} s of CPU time"
     is_early = verb in ("inspect", "kernels", "dump")
     share = FILE_FACTOR * pathlib.Path(path).stat().st_size
@@ -90,9 +90,7 @@ def main():
             kind = "list" if known else "made"
             may_load = known[file] if known else True
             for verb, arguments in commands(path, pathlib.Path(name), kind):
-                out.seek(0)
-                out.truncate()
-                result = run([ingot, *arguments], out)
+                result = run_within([ingot, *arguments], out, limits[0])
                 out.seek(0)
                 words = out.read().decode("utf-8", "replace")
                 is_list = verb == "inspect" and len(arguments) == 2

@@ -134,16 +134,13 @@ cc -O1 -D_GNU_SOURCE -std=c11 examples/make_dlrm.c -lm -o "$tmp/make_dlrm" &&
 }
 "$ingot" compile "$tmp/dlrm.onnx" -q -o "$tmp/dlrm.ingot"
 
-# interrupt SECONDS COUNT COMMAND…: sends SIGINT so often; passes the exit status on.
+# interrupt SECONDS COMMAND…: sends SIGINT; passes the exit status on.
 interrupt() {
-    local after=$1 count=$2 child
-    shift 2
+    local after=$1 child
+    shift
     "$@" &
     child=$!
     sleep "$after"
-    while [ "$count" -gt 0 ]; do
-        kill -INT "$child" 2>/dev/null
-        count=$((count - 1))
-    done
+    kill -INT "$child" 2>/dev/null
     wait "$child"
 }

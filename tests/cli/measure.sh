@@ -110,7 +110,7 @@ check "and so does profile" 0 " step  name" "$ingot" profile "$tmp/list.ig" \
     --seconds 0.02 --input 's=[[1, 2], []]' --input 'x=f32[1]=4'
 check "bench runs sessions side by side" 0 "\"sessions\": 2" \
     "$ingot" bench "$tmp/product.ig" --sessions 2 --seconds 0.02 --json
-interrupt 1 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \
+interrupt 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \
     >"$tmp/table" 2>&1
 holds "Ctrl-C ends a measurement with 130" [ $? = 130 ]
 holds "which tells what it has" [ "$(grep -cE '^ +1 +1 +1 +[0-9]' "$tmp/table")" = 1 ]

@@ -236,13 +236,16 @@ class Opening(unittest.TestCase):
         self.assertIn("add", program.dump("import"))
 
     def test_import_is_quick_and_light(self):
-        code = ("import time, sys; t = time.process_time(); import ingot; "
+        code = ("import time, sys; t = time.process_time(); import {}; "
                 "print(time.process_time() - t); "
-                "assert not {'numpy', 'torch', 'onnx'} & set(sys.modules)")
-        times = [float(subprocess.run([sys.executable, "-c", code], text=True,
-                                      capture_output=True, check=True).stdout)
-                 for _ in range(3)]
-        self.assertLess(min(times), 0.05)
+                "assert not {{'numpy', 'torch', 'onnx'}} & set(sys.modules)")
+
+        def take(module):
+            return float(subprocess.run([sys.executable, "-c", code.format(module)], text=True,
+                                        capture_output=True, check=True).stdout)
+        # Measured by a module of Python's own, as fast as this machine is now.
+        times = [(take("ingot"), take("asyncio")) for _ in range(3)]
+        self.assertLess(min(ours for ours, _ in times), 1.3 * min(yard for _, yard in times))
 
 
 if __name__ == "__main__":

@@ -76,6 +76,6 @@ one 2 'True' dump "$tmp/relu.ig" --format html
 
 "$ingot" run "$tmp/none.ig" --jso >"$tmp/json" 2>"$tmp/errors"
 holds "an option that was abbreviated is the option" is_json
-interrupt 0.7 1 "$ingot" bench "$tmp/relu.ig" --seconds 60 --json >"$tmp/json" 2>"$tmp/errors"
+interrupt 0.7 "$ingot" bench "$tmp/relu.ig" --seconds 60 --json >"$tmp/json" 2>"$tmp/errors"
 holds "interrupted: one value" is_json
 holds "with its status" grep -q '"exit_status": 130' "$tmp/json"

@@ -8,6 +8,7 @@
 #include "ingot/shard.h"
 #include "runtime/host/ranks.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/watch.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -76,12 +77,6 @@ static void leave_inner(ig_ranks *ranks) {
     w->inner->leave(w->inner);
 }
 
-static int64_t now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static ig_status run_twice(ig_session *session, wrapper *w, rank_word *word) {
     int64_t ids[] = { 0, 2, 4, 5 }, begins[] = { 0, 2 };
     ig_view in[] = { { .data = ids, .dtype = IG_I64, .rank = 1, .dims = { 4 } },
@@ -89,10 +84,10 @@ static ig_status run_twice(ig_session *session, wrapper *w, rank_word *word) {
     ig_view out = { 0 };
     ig_status status = IG_OK;
     for (w->run = 0; w->run < 2 && status == IG_OK; w->run++) {
-        int64_t before = now_ms();
+        unit_watch watch = unit_watch_start();
         w->met = 0;
         status = ig_session_run(session, in, 2, &out, 1);
-        word->ms = now_ms() - before;
+        word->ms = unit_watch_ms(&watch);
     }
     return status;
 }

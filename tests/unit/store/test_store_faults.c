@@ -8,6 +8,7 @@
 #include "ingot/store.h"
 #include "tests/unit/store/redis_server.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/watch.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -25,12 +26,6 @@ enum { ROWS = 32, DEADLINE_MS = 400, LATE_MS = 1000 };
 
 static char why[512];
 static redis_server server;
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int fault_count(int few, int all) {
     const char *given = getenv("INGOT_FAULTS"), *full = getenv("INGOT_FULL");
@@ -146,7 +141,7 @@ static ig_store_call call_now(void) {
     return (ig_store_call){ .size = sizeof(ig_store_call),
                             .message = why,
                             .message_size = sizeof why,
-                            .deadline_ns = (now_ms() + DEADLINE_MS) * 1000000 };
+                            .deadline_ns = unit_clock_ns() + DEADLINE_MS * 1000000 };
 }
 
 static ig_store_cells cell_of(const int64_t *id) {
@@ -166,8 +161,8 @@ static void keep_cell(void *user, size_t cell, const void *data, size_t bytes) {
     memcpy(to->text, data ? data : "", data && bytes < sizeof to->text ? bytes : 0);
 }
 
-static void note_time(worker *w, int64_t begin) {
-    long took = (long)(now_ms() - begin);
+static void note_time(worker *w, const unit_watch *watch) {
+    long took = (long)unit_watch_ms(watch);
     if (took > atomic_load(&w->slowest)) {
         atomic_store(&w->slowest, took);
     }
@@ -180,9 +175,9 @@ static void write_row(worker *w, int64_t id) {
     uint64_t offsets[] = { 0, strlen(text) };
     ig_store_cells cells = cell_of(&id);
     ig_store_call call = call_now();
-    int64_t begin = now_ms();
+    unit_watch watch = unit_watch_start();
     ig_status status = ig_store_push(w->store, &call, &cells, text, offsets);
-    note_time(w, begin);
+    note_time(w, &watch);
     w->acknowledged[id] = status == IG_OK ? version : w->acknowledged[id];
     atomic_fetch_add(status == IG_OK ? &w->writes : &w->failures, 1);
 }
@@ -193,14 +188,14 @@ static bool read_row(worker *w, int64_t id, int64_t within_ms) {
     int row = -1, version = -1, filler = -1;
     ig_store_cells cells = cell_of(&id);
     ig_store_call call = call_now();
-    call.deadline_ns = (now_ms() + within_ms) * 1000000;
-    int64_t begin = now_ms();
+    call.deadline_ns = unit_clock_ns() + within_ms * 1000000;
+    unit_watch watch = unit_watch_start();
     if (ig_store_pull(w->store, &call, &cells, keep_cell, &one) != IG_OK) {
-        note_time(w, begin);
+        note_time(w, &watch);
         atomic_fetch_add(&w->failures, 1);
         return false;
     }
-    note_time(w, begin);
+    note_time(w, &watch);
     atomic_fetch_add(&w->reads, 1);
     if (!one.is_there) {
         atomic_fetch_add(&w->lost, w->acknowledged[id] > 0);

@@ -3,6 +3,7 @@
 #include "ingot/store.h"
 #include "tests/unit/store/redis_server.h"
 #include "tests/unit/unit.h"
+#include "tests/unit/watch.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -17,14 +18,8 @@ static ig_store_call call = { .size = sizeof call,
                               .message_size = sizeof why };
 static redis_server server;
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void set_deadline(int64_t ms) {
-    call.deadline_ns = (now_ms() + ms) * 1000000;
+    call.deadline_ns = unit_clock_ns() + ms * 1000000;
 }
 
 static ig_store *open_url(const char *options) {
@@ -398,13 +393,13 @@ TEST(a_stopped_server_ends_at_the_deadline) {
     for (int round = 0; round < 4; round++) {
         char text[32];
         CHECK_INT(kill(server.process, SIGSTOP), 0);
-        int64_t begin = now_ms();
+        unit_watch watch = unit_watch_start();
         set_deadline(150);
         CHECK_STATUS(put(store, 1, "abandoned"), IG_LIMIT);
         set_deadline(150);
         CHECK_STATUS(get(store, 1, &one), IG_LIMIT);
         CHECK_TEXT(why, "the call's deadline has passed");
-        CHECK(now_ms() - begin < 300 + 1000);
+        CHECK(unit_watch_ms(&watch) < 300 + 1000);
         call.deadline_ns = 0;
         CHECK_INT(kill(server.process, SIGCONT), 0);
         (void)snprintf(text, sizeof text, "round %d", round);
@@ -423,10 +418,10 @@ TEST(a_silent_server_is_left_without_a_deadline_too) {
     }
     ig_store *store = open_url("?timeout=100ms&retry_limit=1");
     CHECK_INT(kill(server.process, SIGSTOP), 0);
-    int64_t begin = now_ms();
+    unit_watch watch = unit_watch_start();
     CHECK_STATUS(get(store, 1, &one), IG_IO);
     CHECK(strstr(why, "within the timeout"));
-    CHECK(now_ms() - begin < 5000);
+    CHECK(unit_watch_ms(&watch) < 5000);
     CHECK_INT(kill(server.process, SIGCONT), 0);
     ig_store_close(store);
     redis_server_end(&server);
@@ -581,10 +576,10 @@ TEST(hostile_replies_are_refused) {
     }
     start_fake(&f, &thread);
     ig_store *store = open_url("?retry_limit=0");
-    int64_t begin = now_ms();
+    unit_watch watch = unit_watch_start();
     ig_status status = get(store, 1, &one);
     CHECK_MSG(status == IG_IO, "%s", why);
-    CHECK(why[0] && now_ms() - begin < 1000);
+    CHECK(why[0] && unit_watch_ms(&watch) < 1000);
     ig_store_close(store);
     end_fake(&f, thread);
 }
@@ -619,10 +614,10 @@ TEST(hostile_bundles_are_refused) {
     ig_store *store = open_url("?retry_limit=0");
     ig_store_cells cells = cell_of("t", ids);
     cells.id_count = 3;
-    int64_t begin = now_ms();
+    unit_watch watch = unit_watch_start();
     ig_status status = ig_store_pull(store, &call, &cells, keep, results);
     CHECK_MSG(status == IG_IO, "%s", why);
-    CHECK(why[0] && now_ms() - begin < 1000);
+    CHECK(why[0] && unit_watch_ms(&watch) < 1000);
     CHECK(_i > 1 || strstr(why, "not as many elements as were asked for"));
     CHECK(strstr(f.heard, "*4\r\n$4\r\nMGET\r\n$27\r\n_table_t_gid_1_cid_0_osid_0"));
     ig_store_close(store);
