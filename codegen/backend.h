@@ -33,10 +33,10 @@ typedef struct ig_kernel_debug {
     size_t row_count;
 } ig_kernel_debug;
 
-/* One compiled kernel: entry is a byte offset into the code bytes (cpu) or a symbol. */
+/* One compiled kernel. */
 typedef struct ig_compiled_kernel {
     const char *name;
-    int64_t entry; /* byte offset of ig_kernel_fn_v0 in `bytes`; -1: look up by name */
+    int64_t entry;     /* byte offset of ig_kernel_fn_v0 in `bytes` */
     const void *bytes; /* the arena's */
     size_t size; /* cpu: 64-byte aligned code and read-only data, no relocations */
     const ig_kernel_debug *debug; /* where it was asked for, or NULL */
@@ -54,7 +54,9 @@ typedef struct ig_backend {
     /* The texts of several kernels, one after another, as one unit of `what` (ASM or
      * IMAGE).  NULL: the backend has no text that stands for its kernels. */
     ig_status (*assemble)(void *state, ig_str text, ig_emit what, ig_writer *out);
-    /* Compiles one kernel graph; the result lives in `arena`. */
+    /* Compiles one kernel graph; the result lives in `arena`.  NULL: a program's
+     * kernels are assembled together and found by their names (a target that
+     * has_modules). */
     ig_status (*compile)(void *state, const ig_graph *kernel, bool wants_debug,
                          ig_arena *arena, ig_compiled_kernel *out_kernel);
     void (*close)(void *state);

@@ -8,6 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Targets of one family stand next to each other, families in the order in which they
+ * were named. */
+static void insert_target(const ig_target *target, ig_target_list *out) {
+    uint32_t at = out->count;
+    while (at > 0 && out->targets[at - 1]->family != target->family) {
+        at--;
+    }
+    at = at > 0 ? at : out->count;
+    for (uint32_t i = out->count; i > at; i--) {
+        out->targets[i] = out->targets[i - 1];
+    }
+    out->targets[at] = target;
+    out->count++;
+}
+
 static ig_status add_target(ig_context *context, ig_str name, ig_target_list *out) {
     assert(out->count <= IG_LEVELS && "there is room for the targets listed");
     const ig_target *target = ig_target_find(name);
@@ -32,12 +47,7 @@ static ig_status add_target(ig_context *context, ig_str name, ig_target_list *ou
         return ig_error(&context->diag, IG_LIMIT, NULL, "more than %d levels",
                         IG_LEVELS);
     }
-    if (out->count && target->family != out->targets[0]->family) {
-        return ig_error(&context->diag, IG_UNSUPPORTED, NULL,
-                        "an artifact for both %s and %s", out->targets[0]->name,
-                        target->name);
-    }
-    out->targets[out->count++] = target;
+    insert_target(target, out);
     return IG_OK;
 }
 
@@ -54,44 +64,78 @@ static ig_status add_host(ig_context *context, ig_target_list *out) {
 static ig_status add_all_of(ig_context *context, ig_family family,
                             ig_target_list *out) {
     for (const ig_target *const *target = ig_targets; *target; target++) {
-        if ((*target)->family == family) {
+        if ((*target)->family == family && !(*target)->is_tail) {
             IG_TRY(add_target(context, ig_str_of((*target)->name), out));
         }
     }
     return IG_OK;
 }
 
-/* "sm_90a", of "cuda:sm_80,sm_90a" or with its family again. */
-static ig_status add_cuda(ig_context *context, ig_str level, ig_target_list *out) {
-    char name[64];
-    if (ig_str_starts(level, "cuda:")) {
-        return add_target(context, level, out);
+/* "cuda:sm_80" of the level "sm_80" behind "cuda:…"; a level that has a family's name
+ * in front, or stands behind a CPU's, is the whole name. */
+static ig_str whole_name(ig_str level, bool is_cuda, char *room, size_t size) {
+    bool is_whole = memchr(level.data, ':', level.size) != NULL;
+    if (is_whole || !is_cuda) {
+        return level;
     }
-    snprintf(name, sizeof name, "cuda:%.*s", IG_STR_ARG(level));
-    return add_target(context, ig_str_of(name), out);
+    (void)snprintf(room, size, "cuda:%.*s", IG_STR_ARG(level));
+    return ig_str_of(room);
+}
+
+/* "sm_80+ptx": the level, and what newer machines make their own code of. */
+static ig_status add_level(ig_context *context, ig_str name, ig_target_list *out) {
+    bool has_tail = ig_str_ends(name, "+ptx");
+    name.size -= has_tail ? strlen("+ptx") : 0;
+    IG_TRY(add_target(context, name, out));
+    const ig_target *target = ig_target_find(name);
+    if (!has_tail) {
+        return IG_OK;
+    }
+    if (!target->tail) {
+        return ig_error_hint(
+            &context->diag, IG_INVALID, NULL, "+ptx goes with levels of cuda",
+            "'%s' has no form that newer machines compile", target->name);
+    }
+    return add_target(context, ig_str_of(target->tail), out);
+}
+
+static ig_status add_item(ig_context *context, ig_str item, bool *is_cuda,
+                          ig_target_list *out) {
+    char room[64];
+    bool is_family = ig_str_is(item, "cpu") || ig_str_is(item, "cuda");
+    if (is_family || memchr(item.data, ':', item.size)) {
+        *is_cuda = ig_str_starts(item, "cuda");
+    }
+    if (is_family) {
+        return *is_cuda ? add_all_of(context, IG_FAMILY_GPU, out)
+                        : add_host(context, out);
+    }
+    return add_level(context, whole_name(item, *is_cuda, room, sizeof room), out);
 }
 
 ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list *out) {
+    bool is_cuda = false;
     *out = (ig_target_list){ 0 };
     ig_str rest = ig_str_of(text);
-    if (rest.size == 0 || ig_str_is(rest, "cpu")) {
+    if (rest.size == 0) {
         return add_host(context, out);
-    }
-    if (ig_str_is(rest, "cuda")) {
-        return add_all_of(context, IG_FAMILY_GPU, out);
-    }
-    bool is_cuda = ig_str_starts(rest, "cuda:");
-    if (is_cuda || ig_str_starts(rest, "cpu:")) {
-        size_t prefix = is_cuda ? 5 : 4;
-        rest = (ig_str){ rest.data + prefix, rest.size - prefix };
     }
     while (rest.size) {
         const char *comma = memchr(rest.data, ',', rest.size);
         size_t size = comma ? (size_t)(comma - rest.data) : rest.size;
-        ig_str name = { rest.data, size };
-        IG_TRY(is_cuda ? add_cuda(context, name, out) : add_target(context, name, out));
+        ig_str item = { rest.data, size };
+        IG_TRY(add_item(context, item, &is_cuda, out));
         size_t skipped = comma ? size + 1 : size;
         rest = (ig_str){ rest.data + skipped, rest.size - skipped };
     }
-    return out->count ? IG_OK : add_target(context, ig_str_of(text), out);
+    return IG_OK;
+}
+
+uint32_t ig_targets_family_end(const ig_target_list *list, uint32_t first) {
+    uint32_t end = first;
+    while (end < list->count &&
+           list->targets[end]->family == list->targets[first]->family) {
+        end++;
+    }
+    return end;
 }

@@ -14,8 +14,9 @@
     .family = IG_FAMILY_CPU, .line_bytes = 64, .has_packed_products = true,          \
     .has_integer_products = true, .has_channels_last = true, .has_row_blocks = true, \
     .has_checked_kernels = true
-#define ANY_GPU \
-    .family = IG_FAMILY_GPU, .line_bytes = 128, .warp = 32, .has_threads = true
+#define ANY_GPU                                                                  \
+    .family = IG_FAMILY_GPU, .line_bytes = 128, .warp = 32, .has_threads = true, \
+    .has_modules = true
 
 static const ig_target cpu_v2 = {
     .name = "cpu:v2",
@@ -83,35 +84,48 @@ static const ig_target cpu_v4_amx = {
     .l3_bytes = MIB(2),
 };
 
+#define SM_80                                                             \
+    ANY_GPU, .vector_bytes = 16, .vector_registers = 64, .has_fma = true, \
+             .has_f16c = true, .l1_bytes = KIB(192), .l2_bytes = MIB(40), \
+             .shared_bytes = KIB(163)
+#define SM_90                                                             \
+    ANY_GPU, .vector_bytes = 16, .vector_registers = 64, .has_fma = true, \
+             .has_f16c = true, .l1_bytes = KIB(256), .l2_bytes = MIB(50), \
+             .shared_bytes = KIB(227)
+
 static const ig_target cuda_sm_80 = {
     .name = "cuda:sm_80",
     .level = "sm_80",
-    ANY_GPU,
-    .vector_bytes = 16,
-    .vector_registers = 64,
-    .has_fma = true,
-    .has_f16c = true,
-    .l1_bytes = KIB(192),
-    .l2_bytes = MIB(40),
-    .shared_bytes = KIB(163),
+    .tail = "cuda:compute_80",
+    SM_80,
 };
 
 static const ig_target cuda_sm_90a = {
     .name = "cuda:sm_90a",
     .level = "sm_90a",
-    ANY_GPU,
-    .vector_bytes = 16,
-    .vector_registers = 64,
-    .has_fma = true,
-    .has_f16c = true,
-    .l1_bytes = KIB(256),
-    .l2_bytes = MIB(50),
-    .shared_bytes = KIB(227),
+    .tail = "cuda:compute_90",
+    SM_90,
+};
+
+/* PTX, as newer GPUs than the one whose facts these are compile it.  What "90a" has
+ * beyond 90 is not among it. */
+static const ig_target cuda_compute_80 = {
+    .name = "cuda:compute_80",
+    .level = "compute_80",
+    .is_tail = true,
+    SM_80,
+};
+
+static const ig_target cuda_compute_90 = {
+    .name = "cuda:compute_90",
+    .level = "compute_90",
+    .is_tail = true,
+    SM_90,
 };
 
 const ig_target *const ig_targets[] = {
-    &cpu_v2,     &cpu_v3,     &cpu_v4,      &cpu_v4_vnni,
-    &cpu_v4_amx, &cuda_sm_80, &cuda_sm_90a, NULL,
+    &cpu_v2,     &cpu_v3,      &cpu_v4,          &cpu_v4_vnni,     &cpu_v4_amx,
+    &cuda_sm_80, &cuda_sm_90a, &cuda_compute_80, &cuda_compute_90, NULL,
 };
 
 /* CPU levels may stand without their family: "v3". */

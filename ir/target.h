@@ -17,6 +17,9 @@ typedef struct ig_target {
     bool has_blocks;                       /* dot4_block is faster than dot4 */
     uint32_t l1_bytes, l2_bytes, l3_bytes; /* a core's share */
     uint32_t line_bytes;
+    const char *tail;      /* the target whose code newer machines compile, or NULL */
+    bool is_tail;          /* its code is text that the machine's driver compiles */
+    bool has_modules;      /* the kernels of a program are compiled together */
     uint32_t warp;         /* GPU: threads of a warp */
     uint32_t shared_bytes; /* GPU: shared memory of a block */
     /* What passes may count on; a pass asks for the fact and never for the family. */

@@ -12,7 +12,8 @@
 
 typedef struct state {
     ig_context *context;
-    const char *architecture; /* "sm_90a" */
+    const char *architecture; /* "sm_90a", or "compute_90" */
+    bool is_tail;             /* its images are PTX */
     ig_nvrtc nvrtc;
     bool is_open; /* NVRTC is looked for when it is first needed */
 } state;
@@ -25,6 +26,7 @@ static ig_status open_cuda(ig_context *context, const ig_target *target,
     }
     s->context = context;
     s->architecture = target->level;
+    s->is_tail = target->is_tail;
     *out_state = s;
     return IG_OK;
 }
@@ -55,8 +57,10 @@ static ig_status assemble_kernel(state *s, ig_str source, bool wants_ptx,
 
 static ig_status assemble_cuda(void *opened, ig_str text, ig_emit what,
                                ig_writer *out) {
+    state *s = opened;
     ig_str result = { NULL, 0 };
-    IG_TRY(assemble_kernel(opened, text, what == IG_EMIT_ASM, out->arena, &result));
+    IG_TRY(assemble_kernel(s, text, what == IG_EMIT_ASM || s->is_tail, out->arena,
+                           &result));
     ig_put_str(out, result);
     return IG_OK;
 }
@@ -72,20 +76,6 @@ static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_emit what,
     return assemble_cuda(opened, ig_writer_str(&source), what, text);
 }
 
-static ig_status compile_cuda(void *opened, const ig_graph *kernel, bool wants_debug,
-                              ig_arena *arena, ig_compiled_kernel *out_kernel) {
-    (void)wants_debug; /* a cubin has none of its own yet */
-    ig_str cubin = { NULL, 0 };
-    ig_writer source;
-    ig_writer_init(&source, arena);
-    IG_TRY(print_source(opened, kernel, &source));
-    IG_TRY(assemble_kernel(opened, ig_writer_str(&source), false, arena, &cubin));
-    *out_kernel = (ig_compiled_kernel){
-        .name = kernel->name, .entry = -1, .bytes = cubin.data, .size = cubin.size
-    };
-    return IG_OK;
-}
-
 static void close_cuda(void *opened) {
     free(opened);
 }
@@ -96,6 +86,5 @@ const ig_backend ig_backend_cuda = {
     .open = open_cuda,
     .emit = emit_cuda,
     .assemble = assemble_cuda,
-    .compile = compile_cuda,
     .close = close_cuda,
 };

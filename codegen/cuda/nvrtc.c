@@ -37,14 +37,16 @@ static const symbol symbols[] = {
 
 ig_status ig_nvrtc_open(ig_context *context, ig_nvrtc *out_nvrtc) {
     const char *folder = secure_getenv("INGOT_CUDA_DIR");
-    void *library = folder ? open_in(folder) : NULL;
-    library = library ? library : open_in(NULL);
-    library = library ? library : open_in("/usr/local/cuda/lib64");
+    void *library = open_in(folder);
+    if (!library && !folder) {
+        library = open_in("/usr/local/cuda/lib64");
+    }
     if (!library) {
         return ig_error_hint(
             &context->diag, IG_UNSUPPORTED, NULL,
             "install the CUDA toolkit, or set INGOT_CUDA_DIR to the folder that holds libnvrtc.so",
-            "NVRTC, which compiles CUDA kernels, was not found");
+            "NVRTC, which compiles CUDA kernels, was not found%s%s",
+            folder ? " in INGOT_CUDA_DIR=" : "", folder ? folder : "");
     }
     out_nvrtc->library = library;
     for (size_t i = 0; i < IG_COUNT_OF(symbols); i++) {

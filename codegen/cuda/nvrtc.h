@@ -13,9 +13,9 @@ typedef struct ig_nvrtc {
 #undef NVRTC
 } ig_nvrtc;
 
-/* Looks for the library in INGOT_CUDA_DIR, where the loader looks, and in
- * /usr/local/cuda; IG_UNSUPPORTED with a message when it is nowhere.  It stays open
- * until the process ends. */
+/* Looks for the library in INGOT_CUDA_DIR alone where that is set, else where the
+ * loader looks and in /usr/local/cuda; IG_UNSUPPORTED with a message when it is
+ * nowhere.  It stays open until the process ends. */
 ig_status ig_nvrtc_open(ig_context *context, ig_nvrtc *out_nvrtc);
 
 typedef struct ig_nvrtc_job {

@@ -91,20 +91,27 @@ static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
                               .header_bytes = sizeof header,
                               .record_bytes = sizeof(ig_code_kernel) };
     ig_code_kernel *table = IG_NEW_ARRAY(arena, ig_code_kernel, count);
+    const ig_artifact_kernel *last = NULL;
     ig_writer_init(&code, arena);
     ig_put_bytes(&code, &header, sizeof header);
     ig_put_bytes(&code, table, count * sizeof *table);
     ig_put_align(&code, IG_CODE_ALIGN);
     header.image_offset = code.size;
     for (size_t i = 0; i < count; i++) {
-        ig_put_align(&code, IG_ENTRY_ALIGN);
         table[i] = (ig_code_kernel){ UINT64_MAX, 0 };
+        if (last && kernels[i].bytes == last->bytes &&
+            kernels[i].entry == last->entry) {
+            table[i] = table[last - kernels]; /* of one module */
+            continue;
+        }
+        ig_put_align(&code, IG_ENTRY_ALIGN);
         if (kernels[i].bytes) {
             assert(kernels[i].entry < kernels[i].size &&
                    "the function lies in its code");
             table[i].entry = code.size - header.image_offset + kernels[i].entry;
             table[i].bytes = kernels[i].size;
             ig_put_bytes(&code, kernels[i].bytes, kernels[i].size);
+            last = &kernels[i];
         }
     }
     header.image_bytes = code.size - header.image_offset;

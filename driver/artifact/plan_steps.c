@@ -62,13 +62,28 @@ static ig_plan_range level_list(plan *p, const ig_plan_level *level,
     return ig_artifact_list(p->w, exprs, count);
 }
 
+/* Bytes that the threads of a tile share: the arrays stand in the kernel's outer
+ * block. */
+static uint32_t shared_bytes(const ig_plan_level *level, const char *kernel) {
+    const ig_graph *graph = ig_module_graph(level->graph->module, kernel);
+    int64_t bytes = 0;
+    for (const ig_op *op = graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_shared) {
+            bytes += ig_attr_int(op, IG_shared_count, 0) *
+                     (ig_dtypes[op->results->type->dtype].bits / 8);
+        }
+    }
+    return (uint32_t)bytes;
+}
+
 static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch) {
     const ig_attr *cost = &launch->attrs[IG_launch_cost];
     ig_dim grid = launch->attrs[IG_launch_grid].as.dim;
     ig_plan_range params = level_list(p, level, &launch->attrs[IG_launch_params]);
     ig_plan_range work = level_list(p, level, &launch->attrs[IG_launch_work]);
+    const char *kernel = ig_attr_str(launch, IG_launch_kernel);
     ig_plan_variant variant = {
-        .kernel = kernel_number(p, ig_attr_str(launch, IG_launch_kernel)),
+        .kernel = kernel_number(p, kernel),
         .grid = ig_plan_expr(p, ig_plan_taken_over(p, level->graph, grid)),
         .params = params,
         .cost = cost->kind == IG_ATTR_NONE
@@ -78,6 +93,7 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
         .scratch = (uint32_t)ig_attr_int(launch, IG_launch_scratch, 0),
         .work = work,
         .threads = (uint32_t)ig_attr_int(launch, IG_launch_threads, 1),
+        .shared = shared_bytes(level, kernel),
     };
     IG_PUSH(p->w->arena, &p->w->variants, variant);
 }

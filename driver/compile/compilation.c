@@ -4,7 +4,7 @@
  *   clone ─ clean, understand, place ─┬─ lower for v3 ─ kernels ─ images ─┐
  *                                     └─ lower for v4 ─ kernels ─ images ─┴─ container
  *
- * Levels share one plan and one copy of the weights.
+ * The levels of a family share one plan, families share one copy of the weights.
  */
 #include "driver/compile/compile.h"
 
@@ -37,27 +37,123 @@ static ig_status compute_recipes(ig_module *module, ig_arena *arena,
     return ig_interpret(graph, NULL, arena, values);
 }
 
+/* ---- families ---- */
+
+/* The plan of one family, of the targets from number `first` on. */
+typedef struct family_plan {
+    ig_artifact_writer w;
+    uint32_t first, count;
+    ig_plan_level levels[IG_LEVELS];
+    ig_artifact_level code[IG_LEVELS];
+    ig_artifact_kernel *kernels[IG_LEVELS]; /* code[i].kernels, to be filled */
+    ig_artifact_kernel modules[IG_LEVELS];  /* of targets that have them */
+    ig_origins_vec origins;
+} family_plan;
+
+typedef IG_VEC(family_plan *) family_list;
+
+static ig_hash128 hash_payload(void *user, const void *bytes, size_t size) {
+    return ig_payload_hash_of(user, bytes, size);
+}
+
+static ig_status write_plan(ig_compilation *build, family_plan *plan) {
+    const ig_lowered *lowered = &build->lowered;
+    for (uint32_t i = 0; i < plan->count; i++) {
+        plan->levels[i] = (ig_plan_level){
+            .name = lowered->targets.targets[plan->first + i]->level,
+            .graph = ig_entry_of(lowered->modules[plan->first + i]),
+        };
+    }
+    ig_plan_input input = { .levels = plan->levels,
+                            .level_count = plan->count,
+                            .refers = build->options.weights == IG_WEIGHTS_REFERENCE,
+                            .artifact_path = build->path,
+                            .hash_of = hash_payload,
+                            .hash_user = &build->payloads,
+                            .step_origins = &plan->origins };
+    IG_TRY(
+        compute_recipes(lowered->modules[plan->first], &build->arena, &input.recipes));
+    IG_TRY(ig_plan_write(&plan->w, &input));
+    build->refers |= plan->w.files.count > 0;
+    return IG_OK;
+}
+
+/* One plan a family, in the order in which the families were named. */
+static ig_status write_plans(ig_compilation *build, family_list *out_plans) {
+    static const char *const names[] = {
+        [IG_FAMILY_CPU] = IG_FAMILY_NAME_CPU, [IG_FAMILY_GPU] = IG_FAMILY_NAME_CUDA
+    };
+    const ig_target_list *targets = &build->lowered.targets;
+    uint32_t end = 0;
+    for (uint32_t first = 0; first < build->lowered.count; first = end) {
+        family_plan *plan = IG_NEW(&build->arena, family_plan);
+        end = ig_targets_family_end(targets, first);
+        *plan = (family_plan){ .first = first, .count = end - first };
+        ig_artifact_init(&plan->w, &build->arena, INGOT_BUILD_ID, build->module->name);
+        plan->w.family = names[targets->targets[first]->family];
+        if (out_plans->count) {
+            plan->w.weights = out_plans->items[0]->w.weights;
+        }
+        IG_TRY(write_plan(build, plan));
+        IG_PUSH(&build->arena, out_plans, plan);
+    }
+    return IG_OK;
+}
+
 /* ---- kernels ---- */
 
-/* A job for each kernel of each level that has it. */
-static ig_status compile_kernels(ig_compilation *build, const ig_artifact_writer *w,
-                                 const ig_plan_level *levels,
-                                 ig_artifact_level *out_code) {
+typedef IG_VEC(ig_kernel_job) job_list;
+
+/* A job for each kernel that a level has, or one for all of them. */
+static void add_jobs(ig_compilation *build, family_plan *plan, uint32_t level,
+                     job_list *jobs) {
+    ig_arena *arena = &build->arena;
+    const ig_target *target = build->lowered.targets.targets[plan->first + level];
+    size_t room = plan->w.kernels.count;
+    ig_artifact_kernel *out = IG_NEW_ARRAY(arena, ig_artifact_kernel, room);
+    const ig_graph **graphs = IG_NEW_ARRAY(arena, const ig_graph *, room);
+    uint32_t count = 0;
+    plan->code[level].kernels = plan->kernels[level] = out;
+    for (uint32_t i = 0; i < plan->w.kernels.count; i++) {
+        const char *name = ig_plan_kernel_name(&plan->w, &plan->levels[level], i);
+        if (!name) {
+            continue;
+        }
+        graphs[count] = ig_module_graph(plan->levels[level].graph->module, name);
+        if (!target->has_modules) {
+            IG_PUSH(arena, jobs,
+                    (ig_kernel_job){ .target = target,
+                                     .kernels = &graphs[count],
+                                     .count = 1,
+                                     .out = &out[i] });
+        }
+        count++;
+    }
+    if (target->has_modules && count) {
+        IG_PUSH(arena, jobs,
+                (ig_kernel_job){ .target = target,
+                                 .kernels = graphs,
+                                 .count = count,
+                                 .out = &plan->modules[level] });
+    }
+}
+
+/* The kernels of a module are found in it by their names. */
+static void take_module(const family_plan *plan, uint32_t level) {
+    const ig_artifact_kernel *module = &plan->modules[level];
+    for (uint32_t i = 0; module->bytes && i < plan->w.kernels.count; i++) {
+        if (ig_plan_kernel_name(&plan->w, &plan->levels[level], i)) {
+            plan->kernels[level][i] = *module;
+        }
+    }
+}
+
+static ig_status compile_kernels(ig_compilation *build, const family_list *plans) {
     ig_context *context = build->module->context;
-    IG_VEC(ig_kernel_job) jobs = { 0 };
-    for (uint32_t l = 0; l < build->lowered.count; l++) {
-        ig_artifact_kernel *kernels = IG_NEW_ARRAY(&build->arena, ig_artifact_kernel,
-                                                   w->kernels.count);
-        out_code[l].kernels = kernels;
-        for (uint32_t i = 0; i < w->kernels.count; i++) {
-            const char *name = ig_plan_kernel_name(w, &levels[l], i);
-            if (name) {
-                IG_PUSH(&build->arena, &jobs,
-                        (ig_kernel_job){
-                            .target = build->lowered.targets.targets[l],
-                            .kernel = ig_module_graph(levels[l].graph->module, name),
-                            .out = &kernels[i] });
-            }
+    job_list jobs = { 0 };
+    for (size_t p = 0; p < plans->count; p++) {
+        for (uint32_t l = 0; l < plans->items[p]->count; l++) {
+            add_jobs(build, plans->items[p], l, &jobs);
         }
     }
     build->team = ig_kernel_team_create(context, build->folder,
@@ -65,7 +161,13 @@ static ig_status compile_kernels(ig_compilation *build, const ig_artifact_writer
     if (!build->team) {
         return ig_error(&context->diag, IG_LIMIT, NULL, "no memory for threads");
     }
-    return ig_kernel_team_run(build->team, jobs.items, jobs.count);
+    IG_TRY(ig_kernel_team_run(build->team, jobs.items, jobs.count));
+    for (size_t p = 0; p < plans->count; p++) {
+        for (uint32_t l = 0; l < plans->items[p]->count; l++) {
+            take_module(plans->items[p], l);
+        }
+    }
+    return IG_OK;
 }
 
 /* ---- the manifest: for people ---- */
@@ -105,6 +207,12 @@ static bool is_sanitized(const ig_artifact_writer *w) {
     return false;
 }
 
+/* Levels of a CPU stand without their family. */
+static const char *level_name(const ig_target *target) {
+    return target->family == IG_FAMILY_CPU ? target->level : target->name;
+}
+
+/* Of the first plan, but for levels and weights, which are those of all. */
 static ig_str make_manifest(const ig_compilation *build, const ig_artifact_writer *w) {
     ig_writer out;
     ig_writer_init(&out, w->arena);
@@ -113,7 +221,7 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
     ig_put(&out, ",\n  \"compiler\": \"%s\",\n  \"levels\": [", INGOT_BUILD_ID);
     for (uint32_t i = 0; i < build->lowered.count; i++) {
         ig_put(&out, "%s\"%s\"", i ? ", " : "",
-               build->lowered.targets.targets[i]->level);
+               level_name(build->lowered.targets.targets[i]));
     }
     size_t states = w->states.count;
     size_t inputs = w->inputs.count - states;
@@ -135,51 +243,58 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
 
 /* ---- the container ---- */
 
-static ig_hash128 hash_payload(void *user, const void *bytes, size_t size) {
-    return ig_payload_hash_of(user, bytes, size);
+/* Whose steps `sources.json` tells of: those that the runtime's own device runs. */
+static const family_plan *told_plan(const ig_compilation *build,
+                                    const family_list *plans) {
+    for (size_t i = 0; i < plans->count; i++) {
+        uint32_t first = plans->items[i]->first;
+        if (build->lowered.targets.targets[first]->family == IG_FAMILY_CPU) {
+            return plans->items[i];
+        }
+    }
+    return plans->items[0];
+}
+
+static const ig_artifact_entry *gather_extra(const ig_compilation *build,
+                                             const ig_artifact_writer *w,
+                                             size_t *out_count) {
+    ig_artifact_entry *extra = IG_NEW_ARRAY(w->arena, ig_artifact_entry,
+                                            build->extra_count + SHARD_ENTRIES);
+    *out_count = build->extra_count;
+    if (build->extra_count) {
+        memcpy(extra, build->extra, build->extra_count * sizeof *extra);
+    }
+    const shard_record *record = shard_record_of(build->module);
+    if (record && build->path) {
+        *out_count += shard_record_entries(record, w, extra + *out_count);
+    }
+    return extra;
 }
 
 static ig_status make_container(ig_compilation *build) {
     assert(build->lowered.count > 0 && build->lowered.count <= IG_LEVELS &&
            "every target was lowered for");
-    ig_artifact_writer w;
-    ig_plan_level levels[IG_LEVELS];
-    ig_artifact_level code[IG_LEVELS];
-    ig_origins_vec origins = { 0 };
-    ig_artifact_init(&w, &build->arena, INGOT_BUILD_ID, build->module->name);
-    for (uint32_t i = 0; i < build->lowered.count; i++) {
-        levels[i].name = build->lowered.targets.targets[i]->level;
-        levels[i].graph = ig_entry_of(build->lowered.modules[i]);
+    ig_arena *arena = &build->arena;
+    family_list plans = { 0 };
+    IG_TRY(write_plans(build, &plans));
+    IG_TRY(compile_kernels(build, &plans));
+    const family_plan *told = told_plan(build, &plans);
+    size_t other_count = plans.count - 1;
+    ig_artifact_plan_of *others = IG_NEW_ARRAY(arena, ig_artifact_plan_of, other_count);
+    for (size_t i = 0; i < other_count; i++) {
+        family_plan *other = plans.items[i + 1];
+        others[i] = (ig_artifact_plan_of){ &other->w, other->code };
     }
-    ig_plan_input input = { .levels = levels,
-                            .level_count = build->lowered.count,
-                            .refers = build->options.weights == IG_WEIGHTS_REFERENCE,
-                            .artifact_path = build->path,
-                            .hash_of = hash_payload,
-                            .hash_user = &build->payloads,
-                            .step_origins = &origins };
-    IG_TRY(compute_recipes(build->lowered.modules[0], &build->arena, &input.recipes));
-    IG_TRY(ig_plan_write(&w, &input));
-    build->refers = w.files.count > 0;
-    IG_TRY(compile_kernels(build, &w, levels, code));
-    ig_artifact_entry *extra = IG_NEW_ARRAY(&build->arena, ig_artifact_entry,
-                                            build->extra_count + SHARD_ENTRIES);
-    size_t extra_count = build->extra_count;
-    if (extra_count) {
-        memcpy(extra, build->extra, extra_count * sizeof *extra);
-    }
-    const shard_record *record = shard_record_of(build->module);
-    if (record && build->path) {
-        extra_count += shard_record_entries(record, &w, extra + extra_count);
-    }
-    ig_artifact_contents contents = { .manifest = make_manifest(build, &w),
+    ig_artifact_contents contents = { .manifest = make_manifest(build, &told->w),
                                       .sources = ig_sources_write(
-                                          build->lowered.modules[0], origins.items,
-                                          (uint32_t)origins.count, &build->arena),
-                                      .levels = code,
-                                      .extra = extra,
-                                      .extra_count = extra_count };
-    ig_artifact_pack(&w, &contents, &build->parts, &build->part_count);
+                                          build->lowered.modules[told->first],
+                                          told->origins.items,
+                                          (uint32_t)told->origins.count, arena),
+                                      .levels = plans.items[0]->code,
+                                      .others = others,
+                                      .other_count = other_count };
+    contents.extra = gather_extra(build, &told->w, &contents.extra_count);
+    ig_artifact_pack(&plans.items[0]->w, &contents, &build->parts, &build->part_count);
     return IG_OK;
 }
 
@@ -214,10 +329,10 @@ static const ig_op *find_compute(const ig_block *block) {
     return found;
 }
 
-static ig_status check_plan(const ig_compilation *build) {
+static ig_status check_plan(const ig_compilation *build, const ig_module *lowered) {
     ig_diag *diag = &build->module->context->diag;
     const char *hint = "a pipeline of one's own ends with 'lower'";
-    const ig_graph *entry = ig_entry_of(build->lowered.modules[0]);
+    const ig_graph *entry = ig_entry_of(lowered);
     if (!entry || entry->stage != IG_STAGE_PLAN) {
         return ig_error_hint(diag, IG_INVALID, NULL, hint,
                              "the passes did not make a plan of the module");
@@ -238,13 +353,9 @@ ig_status ig_compilation_run(ig_compilation *build) {
         return ig_error(&context->diag, IG_INVALID, NULL,
                         "the passes were stopped: there is nothing to compile yet");
     }
-    const ig_target *target = build->lowered.targets.targets[0];
-    if (target->family != IG_FAMILY_CPU) {
-        return ig_error_hint(&context->diag, IG_UNSUPPORTED, NULL,
-                             "--emit cuda, ptx or cubin writes its kernels",
-                             "artifacts hold no code for %s yet", target->name);
+    for (uint32_t i = 0; i < build->lowered.count; i++) {
+        IG_TRY(check_plan(build, build->lowered.modules[i]));
     }
-    IG_TRY(check_plan(build));
     return make_container(build);
 }
 

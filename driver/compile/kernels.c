@@ -14,14 +14,13 @@
 
 #include "driver/cache/cache.h"
 #include "driver/cache/key.h"
+#include "driver/targets.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_TARGETS = 8 };
 
 typedef struct worker_message {
     int severity;
@@ -39,7 +38,7 @@ typedef struct worker {
     ig_context own; /* of all but worker 0 */
     ig_context *context;
     ig_arena arena; /* code */
-    opened_backend opened[MOST_TARGETS];
+    opened_backend opened[IG_LEVELS];
     size_t opened_count;
     IG_VEC(worker_message) messages;
     ig_arena messages_arena;
@@ -91,7 +90,7 @@ static ig_status open_backend(worker *w, const ig_target *target,
             return IG_OK;
         }
     }
-    if (w->opened_count == MOST_TARGETS) {
+    if (w->opened_count == IG_LEVELS) {
         return ig_error(&w->context->diag, IG_LIMIT, NULL, "too many targets");
     }
     opened_backend *slot = &w->opened[w->opened_count];
@@ -106,7 +105,7 @@ static ig_status open_backend(worker *w, const ig_target *target,
 }
 
 static void close_backends(worker *w) {
-    assert(w->opened_count <= MOST_TARGETS && "open_backend checks for room");
+    assert(w->opened_count <= IG_LEVELS && "open_backend checks for room");
     for (size_t i = 0; i < w->opened_count; i++) {
         w->opened[i].backend->close(w->opened[i].state);
     }
@@ -129,28 +128,64 @@ static const ig_artifact_debug *take_debug(const ig_kernel_debug *debug,
     return taken;
 }
 
-static ig_status compile_kernel(worker *w, ig_kernel_job *job) {
-    assert(job->kernel && !job->out->bytes &&
-           "a job compiles one kernel that the level has");
+static ig_status compile_kernel(worker *w, opened_backend *with, const ig_graph *kernel,
+                                ig_artifact_kernel *out) {
+    ig_compiled_kernel compiled;
+    IG_TRY(with->backend->compile(with->state, kernel, w->team->wants_debug, &w->arena,
+                                  &compiled));
+    *out = (ig_artifact_kernel){ compiled.bytes, compiled.size,
+                                 (uint64_t)compiled.entry, NULL };
+    if (compiled.debug) {
+        out->debug = take_debug(compiled.debug, &w->arena);
+    }
+    return IG_OK;
+}
+
+/* One module, in which kernels are found by their names. */
+static ig_status compile_module(worker *w, opened_backend *with,
+                                const ig_kernel_job *job) {
+    ig_writer text, image;
+    ig_writer_init(&text, &w->arena);
+    ig_writer_init(&image, &w->arena);
+    for (size_t i = 0; i < job->count; i++) {
+        IG_TRY(with->backend->emit(with->state, job->kernels[i], IG_EMIT_TEXT, &text));
+    }
+    IG_TRY(with->backend->assemble(with->state, ig_writer_str(&text), IG_EMIT_IMAGE,
+                                   &image));
+    *job->out = (ig_artifact_kernel){ image.data, image.size, 0, NULL };
+    return IG_OK;
+}
+
+/* Kernels of a module have their names in it. */
+static ig_str key_of(const ig_kernel_job *job, ig_arena *arena) {
+    if (!job->target->has_modules) {
+        return ig_key_of_kernel(job->target, job->kernels[0], arena);
+    }
+    ig_writer key;
+    ig_writer_init(&key, arena);
+    for (size_t i = 0; i < job->count; i++) {
+        ig_put(&key, "%s ", job->kernels[i]->name);
+        ig_put_str(&key, ig_key_of_kernel(job->target, job->kernels[i], arena));
+    }
+    return ig_writer_str(&key);
+}
+
+static ig_status do_job(worker *w, ig_kernel_job *job) {
+    assert(job->count > 0 && !job->out->bytes && "a job compiles what there is not");
     ig_kernel_team *team = w->team;
     if (team->folder) {
-        job->key = ig_key_of_kernel(job->target, job->kernel, &w->arena);
+        job->key = key_of(job, &w->arena);
     }
     if (team->folder &&
         ig_cache_get_kernel(team->folder, job->key, &w->arena, job->out)) {
         return IG_OK;
     }
     opened_backend *with = NULL;
-    ig_compiled_kernel compiled;
     IG_TRY(open_backend(w, job->target, &with));
-    IG_TRY(with->backend->compile(with->state, job->kernel, team->wants_debug,
-                                  &w->arena, &compiled));
-    *job->out = (ig_artifact_kernel){ compiled.bytes, compiled.size,
-                                      (uint64_t)compiled.entry, NULL };
-    if (compiled.debug) {
-        job->out->debug = take_debug(compiled.debug, &w->arena);
-    }
-    if (team->folder && compiled.entry >= 0) {
+    IG_TRY(job->target->has_modules
+               ? compile_module(w, with, job)
+               : compile_kernel(w, with, job->kernels[0], job->out));
+    if (team->folder) {
         ig_cache_put_kernel(team->folder, job->key, job->out);
     }
     return IG_OK;
@@ -167,7 +202,7 @@ __attribute__((noinline)) static ig_status take_jobs(worker *w) {
         if (atomic_load(&team->context->cancelled)) {
             return IG_CANCELLED;
         }
-        IG_TRY(compile_kernel(w, &team->jobs[number]));
+        IG_TRY(do_job(w, &team->jobs[number]));
         size_t done = atomic_fetch_add(&team->done, 1) + 1;
         if (w->context == team->context) {
             ig_context_progress(team->context, "kernels", done, team->job_count);
@@ -257,9 +292,16 @@ static void share_budget(ig_kernel_team *team, size_t workers) {
     }
 }
 
+static uint64_t ops_of(const ig_kernel_job *job) {
+    uint64_t ops = 0;
+    for (size_t i = 0; i < job->count; i++) {
+        ops += job->kernels[i]->op_count;
+    }
+    return ops;
+}
+
 static int larger_first(const void *a, const void *b) {
-    const ig_kernel_job *x = a, *y = b;
-    uint32_t m = x->kernel->op_count, n = y->kernel->op_count;
+    uint64_t m = ops_of(a), n = ops_of(b);
     return (m < n) - (m > n);
 }
 

@@ -6,10 +6,12 @@
 #include "driver/artifact/write.h"
 #include "driver/host.h"
 
-/* One kernel to be compiled; `out` is filled. */
+/* Kernels to be compiled: one, or all of a program together where the target
+ * has_modules.  `out` is filled. */
 typedef struct ig_kernel_job {
     const ig_target *target;
-    const ig_graph *kernel;
+    const ig_graph *const *kernels;
+    size_t count;
     ig_artifact_kernel *out;
     ig_str key; /* private: of the cache */
 } ig_kernel_job;

@@ -104,22 +104,15 @@ static const char *stop_of(const ig_compile_options *options) {
     return knob + 6;
 }
 
-/* Levels share their weights, so all of them must read those well. */
-static bool lacks_f16c(const ig_target_list *list) {
+/* Levels of one family share their weights, so all of them must read those well. */
+static void note_family(const ig_target_list *list, const ig_target *target,
+                        ig_pass_options *out) {
     for (uint32_t i = 0; i < list->count; i++) {
-        if (!list->targets[i]->has_f16c) {
-            return true;
+        if (list->targets[i]->family == target->family) {
+            out->lacks_f16c |= !list->targets[i]->has_f16c;
+            out->has_vnni |= list->targets[i]->has_vnni;
         }
     }
-    return false;
-}
-
-static bool has_vnni(const ig_target_list *list) {
-    bool has = false;
-    for (uint32_t i = 0; i < list->count; i++) {
-        has |= list->targets[i]->has_vnni;
-    }
-    return has;
 }
 
 ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
@@ -135,10 +128,9 @@ ig_status ig_lower_module(const ig_module *module, const ig_compile_options *opt
                        .lowered = out,
                        .stop_after = stop_of(options),
                        .passes = { .target = out->targets.targets[i],
-                                   .lacks_f16c = lacks_f16c(&out->targets),
-                                   .has_vnni = has_vnni(&out->targets),
                                    .torch_empty = options->torch_empty,
                                    .clamp_ids = options->clamp_ids } };
+        note_family(&out->targets, p.passes.target, &p.passes);
         p.observer = (ig_pass_observer){ .after = after_pass,
                                          .user = &p,
                                          .stop_after = p.stop_after };

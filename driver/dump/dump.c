@@ -120,16 +120,18 @@ static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
 
 static ig_status print_code(text_call *call, ig_family family, ig_emit what,
                             ig_writer *out) {
+    const ig_target_list *targets = &call->lowered.targets;
+    bool is_any = false;
     for (uint32_t l = 0; l < call->lowered.count; l++) {
-        const ig_target *target = call->lowered.targets.targets[l];
-        if (target->family != family) {
-            return ig_error(&call->module->context->diag, IG_INVALID, NULL,
-                            "there is no stage '%s' on the way to %s", call->stage,
-                            target->name);
+        if (targets->targets[l]->family == family) {
+            is_any = true;
+            IG_TRY(print_level(call, l, what, out));
         }
-        IG_TRY(print_level(call, l, what, out));
     }
-    return IG_OK;
+    return is_any ? IG_OK
+                  : ig_error(&call->module->context->diag, IG_INVALID, NULL,
+                             "there is no stage '%s' on the way to %s", call->stage,
+                             targets->targets[0]->name);
 }
 
 typedef ig_status stage_fn(text_call *call, ig_writer *out);

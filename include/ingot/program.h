@@ -111,7 +111,7 @@ typedef struct ig_program_facts {
     size_t size;
     const char *model, *build_id;
     const char *level;  /* of the code that runs: "v3" */
-    const char *levels; /* of all code in the artifact: "v3, v4-vnni" */
+    const char *levels; /* of all code in the artifact: "v3, v4-vnni, cuda-sm_80" */
     size_t kernel_count, step_count, launch_count;
     uint64_t code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
     int is_sanitized; /* made with `sanitize`: its runs check what kernels touch */

@@ -63,7 +63,7 @@ struct ig_program {
     bool needs_ranks;      /* some host step is theirs */
     bool writes_outputs;   /* in place: buffers of their own, sizes known */
     bool writes_weights;   /* some output stands in an opened weight */
-    char levels[64];       /* for people */
+    char levels[96];       /* for people */
     ig_observer *observer; /* who tells others of the code, or NULL */
 };
 

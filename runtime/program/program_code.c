@@ -17,16 +17,25 @@ static bool find_code(const ig_program *program, uint32_t level, ig_str *out_cod
            ig_container_find(&program->container, name, out_code);
 }
 
-/* The names of all levels that there is code for: "v3, v4-vnni". */
+/* The names of all levels that there is code for, those of other families with the
+ * family in front: "v3, v4-vnni, cuda-sm_80". */
 static void list_levels(ig_program *program) {
-    size_t at = 0;
-    for (uint32_t i = 0; i < program->plan.levels_count; i++) {
-        ig_str code;
-        if (find_code(program, i, &code) && at < sizeof program->levels) {
-            const char *name = ig_plan_string(&program->plan, program->plan.levels[i]);
-            at += (size_t)snprintf(program->levels + at, sizeof program->levels - at,
-                                   "%s%s", at ? ", " : "", name);
+    const ig_container *container = &program->container;
+    const char *family = program->device->verbs->family;
+    size_t at = 0, own = strlen(family);
+    for (uint32_t i = 0; i < container->count && at < sizeof program->levels; i++) {
+        ig_str name = container->entries[i].name;
+        if (!ig_str_starts(name, IG_ENTRY_CODE)) {
+            continue;
         }
+        name.data += strlen(IG_ENTRY_CODE);
+        name.size -= strlen(IG_ENTRY_CODE);
+        bool is_own = ig_str_starts(name, family) && name.size > own &&
+                      name.data[own] == '-';
+        size_t skipped = is_own ? own + 1 : 0;
+        at += (size_t)snprintf(program->levels + at, sizeof program->levels - at,
+                               "%s%.*s", at ? ", " : "", (int)(name.size - skipped),
+                               name.data + skipped);
     }
 }
 
@@ -49,8 +58,7 @@ static ig_status choose_level(ig_program *program, const char *wanted, ig_str *o
         return IG_OK;
     }
     return ig_message_set(message, IG_UNSUPPORTED,
-                          "the artifact has code for %s (%s); this machine runs %s%s%s",
-                          program->device->verbs->family,
+                          "the artifact has code for %s; this machine runs %s%s%s",
                           program->levels[0] ? program->levels : "no level",
                           program->device->verbs->levels(program->device),
                           wanted ? "; asked for " : "", wanted ? wanted : "");

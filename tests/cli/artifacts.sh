@@ -242,3 +242,30 @@ for after in 0.02 0.05 0.1 0.2; do
     rm -f "$tmp/cut/"*
 done
 rm -r "$tmp/cut" "$tmp/cut.onnx" "$tmp/cut.ingot"
+
+# One artifact for a CPU and for GPUs, whose code a stand-in for NVRTC makes.
+export INGOT_CUDA_DIR=$build/unit/nvrtc
+gpu=cpu:$level,cuda:sm_80,sm_90a+ptx
+check "an artifact for two families is made" 0 "$level, cuda-sm_80, cuda-sm_90a, cuda-compute_90" \
+    "$ingot" compile tests/models/dlrm_onehot.ig --target "$gpu" -o "$tmp/both.ingot"
+check "inspect tells both" 0 "levels: $level, cuda-sm_80, cuda-sm_90a, cuda-compute_90 (here: $level)" \
+    "$ingot" inspect --check "$tmp/both.ingot"
+check "and so does its JSON" 0 "\"levels\": \"$level, cuda-sm_80" \
+    "$ingot" inspect --json "$tmp/both.ingot"
+check "strip keeps both" 0 "" "$ingot" strip "$tmp/both.ingot" -o "$tmp/stripped.ingot"
+check "what is stripped is for both" 0 "cuda-sm_80" "$ingot" inspect "$tmp/stripped.ingot"
+check "bench runs it" 0 "" "$ingot" bench "$tmp/both.ingot" --batch 1 --seconds 0.01
+check "a level of another family is not chosen" 2 "unless it is cpu:LEVEL" \
+    "$ingot" run "$tmp/both.ingot" --target cuda:sm_80
+check "one for GPUs alone is made" 0 "" \
+    "$ingot" compile tests/models/dlrm_onehot.ig --target cuda:sm_80 -o "$tmp/gpu.ingot"
+check "and not opened here" 4 "no plan for cpu, but 'plan-cuda'" "$ingot" inspect "$tmp/gpu.ingot"
+check "nor is a program made for them" 4 "programs do not run on cuda:sm_80 yet" \
+    "$ingot" bench tests/models/dlrm_onehot.ig --target cuda:sm_80
+check "NVRTC does not run in isolation" 4 "does not run in isolation" \
+    "$ingot" compile tests/models/dlrm_onehot.ig --isolate --target "$gpu" -o "$tmp/no.ingot"
+mkdir "$tmp/empty"
+INGOT_CUDA_DIR=$tmp/empty check "where no NVRTC is, the error says so" 4 \
+    "NVRTC, which compiles CUDA kernels, was not found in INGOT_CUDA_DIR=$tmp/empty" \
+    "$ingot" compile tests/models/dlrm_onehot.ig --no-cache --target "$gpu" -o "$tmp/no.ingot"
+unset INGOT_CUDA_DIR

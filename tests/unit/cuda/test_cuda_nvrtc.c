@@ -33,13 +33,15 @@ typedef struct compile_call {
 
 static ig_status check_kernel(const compile_call *call, void *state,
                               const ig_graph *kernel, ig_arena *arena) {
-    ig_compiled_kernel compiled = { 0 };
-    ig_writer ptx;
+    ig_writer text, cubin, ptx;
+    ig_writer_init(&text, arena);
+    ig_writer_init(&cubin, arena);
     ig_writer_init(&ptx, arena);
-    IG_TRY(ig_backend_cuda.compile(state, kernel, false, arena, &compiled));
-    CHECK_MSG(compiled.size > 64 && memcmp(compiled.bytes, "\177ELF", 4) == 0,
+    IG_TRY(ig_backend_cuda.emit(state, kernel, IG_EMIT_TEXT, &text));
+    IG_TRY(
+        ig_backend_cuda.assemble(state, ig_writer_str(&text), IG_EMIT_IMAGE, &cubin));
+    CHECK_MSG(cubin.size > 64 && memcmp(cubin.data, "\177ELF", 4) == 0,
               "'%s' for %s is no cubin", kernel->name, call->target);
-    CHECK_INT(compiled.entry, -1);
     IG_TRY(ig_backend_cuda.emit(state, kernel, IG_EMIT_ASM, &ptx));
     char *entry = ig_arena_printf(arena, ".visible .entry %s(", kernel->name);
     CHECK_MSG(strstr(ptx.data, entry) != NULL, "'%s' in\n%s", entry, ptx.data);
@@ -136,9 +138,13 @@ static void compile_case(cuda_case *c) {
     void *state = NULL;
     CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
     for (uint32_t i = 0; i < c->launch_count; i++) {
-        ig_compiled_kernel compiled;
-        ig_status status = ig_backend_cuda.compile(state, c->launches[i].kernel, false,
-                                                   &c->arena, &compiled);
+        ig_writer text, cubin;
+        ig_writer_init(&text, &c->arena);
+        ig_writer_init(&cubin, &c->arena);
+        CHECK_OK(
+            ig_backend_cuda.emit(state, c->launches[i].kernel, IG_EMIT_TEXT, &text));
+        ig_status status = ig_backend_cuda.assemble(state, ig_writer_str(&text),
+                                                    IG_EMIT_IMAGE, &cubin);
         CHECK_MSG(status == IG_OK, "%s", c->last);
     }
     ig_backend_cuda.close(state);

@@ -373,7 +373,7 @@ TEST(other_cpu_is_unsupported) {
     rt_pack(c);
     ig_program *program = NULL;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
-    CHECK_WORDS(c, "the artifact has code for cpu (v9-quantum); this machine runs v2");
+    CHECK_WORDS(c, "the artifact has code for v9-quantum; this machine runs v2");
     rt_end(c);
 }
 END_TEST

@@ -106,7 +106,7 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
     }
 #define ROW_TARGET                        \
     TEXT("target", 't', target, "TARGET", \
-         "cpu (this machine's best level), cpu:v3,v4-vnni, interpret …")
+         "cpu (this machine's best level), cpu:v3,v4-vnni, cpu,cuda:sm_80, interpret …")
 #define ROW_LIMIT                   \
     LIST("limit", limits, "NAME=N", \
          "set a limit of the compiler (ingot info lists them)")
