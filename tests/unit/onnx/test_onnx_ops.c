@@ -152,6 +152,41 @@ TEST(prelu_keeps_0_whatever_its_slope) {
 }
 END_TEST
 
+TEST(one_hot_of_a_negative_depth_is_refused) {
+    for (int k = 0; k < 2; k++) {
+        begin(11, "OneHot", k ? "i,d,values" : "i,low,values", "y");
+        onnx_ints(&model, "i", 2, INTS(0, 1));
+        onnx_initializer(
+            &model, onnx_tensor(&model, "values", ONNX_F32, 1, INTS(2), FLOATS(0, 1)));
+        onnx_ints(&model, "low", 1, INTS(-2));
+        onnx_attr_i(&model, onnx_node(&model, "ReduceMax", "x", "most"), "keepdims", 0);
+        onnx_attr_i(&model, onnx_node(&model, "Cast", "most", "n"), "to", 7);
+        onnx_node(&model, "Sub", "low,n", "d");
+        onnx_output(&model, "y");
+        if (k) {
+            expect_stop("y", 1, "is -4");
+        } else {
+            ig_module *module;
+            CHECK_STATUS(ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
+                                               NULL, &module),
+                         IG_INVALID);
+            CHECK_MSG(strstr(run.why, "the depth (input 1) is -2"), "%s", run.why);
+        }
+        end();
+    }
+}
+END_TEST
+
+/* Of open extents, one of which turns out to be 0. */
+TEST(hardmax_of_nothing_is_nothing) {
+    begin(13, "Transpose", "x", "t");
+    onnx_node(&model, "Hardmax", "t", "y"); /* along the rows of x */
+    expect("y", 0, 2, 2, INTS(3, 2), FLOATS(0, 1, 0, 1, 0, 1));
+    expect("y", 0, 0, 2, INTS(3, 0), NULL);
+    end();
+}
+END_TEST
+
 TEST(thresholded_relu_of_nan_is_0) {
     begin(16, "Div", "x,x", "d");
     onnx_attr_f(&model, onnx_node(&model, "ThresholdedRelu", "d", "y"), "alpha", -1);
@@ -686,7 +721,8 @@ static void add_refusals(TCase *tests) {
 }
 
 UNIT_SUITE_WITH(
-    onnx_ops, add_refusals, slice_with_attributes, clip_with_attributes,
+    onnx_ops, add_refusals, one_hot_of_a_negative_depth_is_refused,
+    hardmax_of_nothing_is_nothing, slice_with_attributes, clip_with_attributes,
     pad_with_attributes_crops_too, softmax_before_13_flattens,
     split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
     reduce_with_attributes, gemm_scales_and_broadcasts, loops_stack_and_may_run_no_trip,

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/ops/hooks.h"
 
+#include <math.h>
+
 /* ---- extremes and order ---- */
 
 ig_status ig_onnx_import_arg_reduce(ig_onnx_node *node) {
@@ -109,15 +111,27 @@ ig_status ig_onnx_import_eye_like(ig_onnx_node *node) {
     return ig_onnx_give(node, ig_expr_cast(node->e, is_one, dtype));
 }
 
+static bool may_be_empty(const ig_expr *e, ig_dim extent) {
+    int64_t least, most;
+    ig_dim_range(e->module, extent, &least, &most);
+    return least < 1;
+}
+
 /* 1 at the first extreme of each line along `axis`, 0 elsewhere. */
 static ig_value *make_hardmax(ig_expr *e, ig_value *x, uint32_t axis) {
     ig_arg_reduce_attrs attrs = { .axis = axis, .keep = true };
-    ig_value *index = ig_build_arg_reduce(e, x, attrs);
+    ig_dim extent = ig_onnx_extent(e, x, axis);
+    ig_value *line = x;
+    if (x && may_be_empty(e, extent)) { /* of nothing no place is the largest's */
+        ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
+        after[axis] = ig_dim_of(1);
+        line = ig_expr_pad(e, x, before, after, IG_PAD_constant, -INFINITY);
+    }
+    ig_value *index = ig_build_arg_reduce(e, line, attrs);
     if (!index) {
         return NULL;
     }
-    ig_value *all = ig_expr_axis_iota(e, x->type->rank, axis,
-                                      ig_onnx_extent(e, x, axis));
+    ig_value *all = ig_expr_axis_iota(e, x->type->rank, axis, extent);
     return ig_expr_like(e, ig_build_eq(e, index, all), x);
 }
 

@@ -173,18 +173,37 @@ static ig_value *pick_element(ig_expr *e, ig_value *pair, int64_t index) {
                           IG_NEGATIVE_wrap);
 }
 
+/* 0, 1 … count - 1; a negative count is refused, which a range takes for none. */
+static ig_value *count_up(const ig_onnx_node *node, ig_value *count) {
+    ig_expr *e = node->e;
+    ig_dims_value known;
+    int64_t least, most = 0;
+    if (count && ig_value_dims(count, &known)) {
+        ig_dim_range(node->import->module, known.dims[0], &least, &most);
+        if (most < 0) {
+            (void)ig_onnx_fail(node, IG_INVALID,
+                               least == most ? "the depth (input 1) is %lld"
+                                             : "the depth (input 1) is at most %lld",
+                               (long long)most);
+        }
+    }
+    ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
+    ig_value *shape = ig_expr_unsqueeze(e, count, 0);
+    ig_value *zeros = ig_build_expand(e, zero, shape, (ig_expand_attrs){ 0 });
+    return zeros ? ig_expr_iota(e, IG_DT_i64, ig_onnx_extent(e, zeros, 0)) : NULL;
+}
+
 ig_status ig_onnx_import_one_hot(ig_onnx_node *node) {
     ig_expr *e = node->e;
     uint32_t rank = node->inputs[0]->type->rank + 1;
     uint32_t axis = ig_onnx_axis_attr(node, "axis", -1, rank);
     ig_value *values = ig_onnx_ranked_input(node, 2, 1);
     ig_value *depth = ig_onnx_count_input(node, 1);
+    ig_value *classes = count_up(node, depth);
     ig_value *index = ig_expr_cast(e, node->inputs[0], IG_DT_i64);
     ig_value *from_end = ig_build_add(e, index, depth);
     index = ig_build_where(e, ig_expr_with(e, IG_OP_lt, index, 0), from_end, index);
     index = ig_expr_unsqueeze(e, index, axis);
-    ig_value *classes = ig_build_range(e, ig_expr_integer(e, IG_DT_i64, 0), depth,
-                                       ig_expr_integer(e, IG_DT_i64, 1));
     classes = index ? ig_expr_along(e, classes, axis, rank) : NULL;
     ig_value *off = pick_element(e, values, 0), *on = pick_element(e, values, 1);
     return ig_onnx_give(node,
