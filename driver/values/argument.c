@@ -227,6 +227,11 @@ static ig_status parse_text(argument_call *call, const char *text, const char *t
         kind = IG_TENSOR;
         dtype = IG_DT_COUNT;
     }
+    if (text[0] == '@' && !text[1]) {
+        return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
+                             "a value of a file is @FILE.npy or @FILE.pb",
+                             "'@' names no file");
+    }
     if (text[0] == '@') {
         ig_file_map_close(&call->map);
         IG_TRY(map_file(call, text + 1));

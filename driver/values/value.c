@@ -83,14 +83,32 @@ static bool read_range(ig_str text, double *low, double *high) {
     return ig_str_to_f64(first, low) && ig_str_to_f64(second, high) && *low <= *high;
 }
 
+/* Does the type hold the number, rounded or cut to it?  It stands at `index`. */
+static bool is_held(const ig_tensor *out, int64_t index, double value) {
+    const ig_dtype_info *info = &ig_dtypes[out->dtype];
+    if (ig_dtype_is_float(out->dtype)) {
+        return !isfinite(value) || isfinite(ig_tensor_get_f64(out, index));
+    }
+    double limit = ldexp(1, info->bits - (info->class == IG_SINT));
+    double least = info->class == IG_SINT ? -limit : 0, whole = trunc(value);
+    return !ig_dtype_is_int(out->dtype) || (whole >= least && whole < limit);
+}
+
+static ig_status report_range(const value_text *v, double value) {
+    return ig_error(&v->context->diag, IG_INVALID, NULL,
+                    "'%.60s': %.17g is out of the range of %s", v->text, value,
+                    ig_dtypes[v->dtype].name);
+}
+
 /* As a text, where texts are wanted. */
-static void set_generated(const value_text *v, ig_tensor *out, int64_t index,
-                          double value) {
+static ig_status set_generated(const value_text *v, ig_tensor *out, int64_t index,
+                               double value) {
     if (out->dtype == IG_DT_str) {
         ((const char **)out->data)[index] = ig_arena_printf(v->arena, "%.17g", value);
-    } else {
-        ig_tensor_set_f64(out, index, value);
+        return IG_OK;
     }
+    ig_tensor_set_f64(out, index, value);
+    return is_held(out, index, value) ? IG_OK : report_range(v, value);
 }
 
 static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) {
@@ -103,7 +121,7 @@ static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) 
     for (int64_t i = 0; i < out->count; i++) {
         double unit = (double)(next_random(&state) >> 11) * 0x1p-53;
         double value = low + unit * (high - low);
-        set_generated(v, out, i, is_real ? value : floor(value));
+        IG_TRY(set_generated(v, out, i, is_real ? value : floor(value)));
     }
     return IG_OK;
 }
@@ -116,7 +134,7 @@ static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
         return report_value(v, "has no step behind iota");
     }
     for (int64_t i = 0; i < out->count; i++) {
-        set_generated(v, out, i, (double)i * by);
+        IG_TRY(set_generated(v, out, i, (double)i * by));
     }
     return IG_OK;
 }
@@ -127,28 +145,47 @@ static void set_text(const value_text *v, ig_tensor *out, int64_t index, ig_str 
     ((const char **)out->data)[index] = ig_arena_copy(v->arena, text.data, text.size);
 }
 
-static bool set_element(const value_text *v, ig_tensor *out, int64_t index,
-                        ig_str text) {
+/* An integer past those of 63 bits. */
+static bool read_u64(ig_str text, uint64_t *out_value) {
+    int64_t head;
+    int digit = text.size > 1 ? text.data[text.size - 1] - '0' : -1;
+    if (digit < 0 || digit > 9 ||
+        !ig_str_to_i64((ig_str){ text.data, text.size - 1 }, &head) || head < 0 ||
+        (uint64_t)head > (UINT64_MAX - (uint64_t)digit) / 10) {
+        return false;
+    }
+    *out_value = (uint64_t)head * 10 + (uint64_t)digit;
+    return true;
+}
+
+static ig_status set_element(const value_text *v, ig_tensor *out, int64_t index,
+                             ig_str text) {
     assert(index >= 0 && index < out->count && "the caller counts elements");
     if (out->dtype == IG_DT_str) {
         set_text(v, out, index, text);
-        return true;
+        return IG_OK;
     }
     while (text.size && text.data[0] == ' ') {
         text = (ig_str){ text.data + 1, text.size - 1 };
     }
-    int64_t whole;
-    double real;
+    int64_t whole = 0;
+    uint64_t large;
+    double real = 0;
     if (ig_str_is(text, "true") || ig_str_is(text, "false")) {
         ig_tensor_set_i64(out, index, text.data[0] == 't');
     } else if (!ig_dtype_is_float(out->dtype) && ig_str_to_i64(text, &whole)) {
+        real = (double)whole;
         ig_tensor_set_i64(out, index, whole);
+    } else if (out->dtype == IG_DT_u64 && read_u64(text, &large)) {
+        ig_tensor_set_i64(out, index, (int64_t)large);
     } else if (ig_str_to_f64(text, &real)) {
         ig_tensor_set_f64(out, index, real);
     } else {
-        return false;
+        return report_value(v, "holds something that is no number");
     }
-    return true;
+    return is_held(out, index, real) || (whole == INT64_MAX && v->dtype == IG_DT_i64)
+               ? IG_OK
+               : report_range(v, real);
 }
 
 static void fill_with_first(ig_tensor *out) {
@@ -169,9 +206,8 @@ static ig_status read_numbers(const value_text *v, ig_tensor *out) {
     while (at < end) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma ? comma : end;
-        if (given < out->count &&
-            !set_element(v, out, given, (ig_str){ at, (size_t)(stop - at) })) {
-            return report_value(v, "holds something that is no number");
+        if (given < out->count) {
+            IG_TRY(set_element(v, out, given, (ig_str){ at, (size_t)(stop - at) }));
         }
         given++;
         at = stop + (comma != NULL);

@@ -9,6 +9,13 @@ check "a range" 0 "y: f32[9, 4]" "$ingot" run "$tmp/relu.ig" --input 'x=f32[9,4]
 check "too few numbers" 3 "gives 3 numbers for 4 elements" \
     "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=1,2,3'
 check "no number" 3 "no number" "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=1,2,3,x'
+for value in f32[1,4]=1e39 f32[1,4]=random:1e39:2e39 f32[1,4]=-3.5e38 f32[1,4]=iota:2e38; do
+    check "$value is refused" 3 "is out of the range of f32" \
+        "$ingot" run "$tmp/relu.ig" --input "x=$value"
+done
+check "the largest number and infinity are not" 0 "3.4028235e+38 inf 0 0" \
+    "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=3.4028234e38,inf,-inf,0'
+check "no file" 3 "'@' names no file" "$ingot" run "$tmp/relu.ig" --input 'x=@'
 check "no value" 3 "is no value" "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4'
 check "JSON of uneven rows" 3 "not rectangular" \
     "$ingot" run "$tmp/relu.ig" --input 'x=[[1, 2], [3]]'
