@@ -76,11 +76,12 @@ class Calls(unittest.TestCase):
                 ((x, x.astype("c8")), TypeError, "a complex number"),
                 ((x, 3), TypeError, "got the int 3"),
                 ((x, x.astype(">f4")), TypeError, "'>f'"),
-                ((x, x.astype(object)), TypeError, "'O'"),
+                ((x, x.astype(object)), TypeError, "args[1]: elements of format 'O'"),
                 ((x, np.ma.masked_array(x, True)), TypeError, "filled"),
                 ((x, None), TypeError, "got None"),
                 ((x, "a"), TypeError, "the str"),
-                ((x, object()), TypeError, "class 'object'"),
+                ((x, object()), TypeError, "args[1]: expected a tensor, got a value of"),
+                ((object(), x), TypeError, "args[0]: expected a tensor, got a value of"),
                 ((x, 1 << 80), ValueError, "64 bits"),
                 ((x, np.ones((1,) * 9, "f4")), ValueError, "rank 9"),
                 ((x, np.ones((3, 3), "f4")), ValueError, "2")):
@@ -94,6 +95,10 @@ class Calls(unittest.TestCase):
             self.add.run({"x": x})
         with self.assertRaisesRegex(ValueError, "3 inputs were given"):
             self.add.run({"x": x, "y": x, "z": x})
+        for value, words in ((None, "'NoneType'"), ([1.0], "'list'"), (3.0, "'float'"),
+                             ("a", "'str'"), (x.astype(object), "elements of format")):
+            with self.assertRaisesRegex(TypeError, f"^y: .*{words}"):
+                self.add.run({"x": x, "y": value})
 
     def test_an_endless_argument_is_an_error(self):
         loop = []

@@ -6,6 +6,7 @@
  */
 #include "python/runtime/src/binding.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int put_values(session_slot *slot, PyObject *sequence, PyObject *names) {
@@ -152,13 +153,25 @@ static int put_jagged(session_slot *slot, PyObject *value,
 
 /* ---- one value ---- */
 
+/* A value that no call takes.  A None in its place is refused with the words of what is
+ * expected there, and where. */
+static int refuse_value(session_slot *slot, PyObject *value) {
+    static const char end[] = ": expected ";
+    ig_call_put_none(slot->call);
+    const char *words = ig_call_error(slot->call), *found = strstr(words, end);
+    char place[256];
+    snprintf(place, sizeof place, "%.*s", found ? (int)(found - words) : 0, words);
+    refuse_array(found ? place : "an argument", value);
+    return -1;
+}
+
 static int put_array(session_slot *slot, PyObject *value) {
     borrowed *input = slot_add_input(slot);
     if (!input) {
         return -1;
     }
     if (borrow_array(value, input, &slot->make) < 0) {
-        return -1;
+        return refuse_value(slot, value);
     }
     if (input->is_complex) {
         ig_call_open(slot->call, IG_TREE_COMPLEX);
@@ -215,9 +228,7 @@ static int put_other(session_slot *slot, PyObject *value) {
     if (is_dataclass) {
         return status;
     }
-    PyErr_Format(PyExc_TypeError, "a value of class %R is nothing that a model takes",
-                 (PyObject *)Py_TYPE(value));
-    return -1;
+    return refuse_value(slot, value);
 }
 
 static int put_container(session_slot *slot, PyObject *value) {

@@ -63,6 +63,9 @@ make_tensor maker_of_type(PyObject *type);
 
 /* Is it an object that has elements (buffer or DLPack)? */
 bool is_array(PyObject *object);
+/* The TypeError of an object that borrow_array did not take, which stood at `place`
+ * ("x"): what it is where it has no elements, else what was said of these. */
+void refuse_array(const char *place, PyObject *object);
 /* out->view: row-major, valid until `release_borrowed`.  *out_make is set when
  * the object's library has an exchange API. */
 int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make);

@@ -332,23 +332,39 @@ bool is_array(PyObject *object) {
            PyObject_HasAttrString(object, "__dlpack__");
 }
 
-/* Its library's exception as a TypeError of ours. */
-static int refuse_tensor(void) {
+/* The exception that is set as a TypeError: its first line behind `words`. */
+static void put_words_before(const char *words) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
     PyObject *text = value ? PyObject_Str(value) : NULL;
-    const char *words = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    size_t length = words ? strcspn(words, "\n") : 0;
-    PyObject *line = PyUnicode_FromStringAndSize(words, (Py_ssize_t)length);
+    const char *said = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    size_t length = said ? strcspn(said, "\n") : 0;
+    PyObject *line = PyUnicode_FromStringAndSize(said, (Py_ssize_t)length);
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError,
-                 "a tensor without dense elements in the host's memory: %V", line, "");
+    PyErr_Format(PyExc_TypeError, "%s: %V", words, line, "");
     Py_XDECREF(line);
     Py_XDECREF(text);
     Py_XDECREF(kind);
     Py_XDECREF(value);
     Py_XDECREF(trace);
+}
+
+/* Of another library. */
+static int refuse_tensor(void) {
+    put_words_before("a tensor without dense elements in the host's memory");
     return -1;
+}
+
+void refuse_array(const char *place, PyObject *object) {
+    if (is_array(object)) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            put_words_before(place);
+        }
+        return;
+    }
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "%s: expected a tensor, got a value of %R", place,
+                 (PyObject *)Py_TYPE(object));
 }
 
 /* Torch's conjugates are views whose elements lie as they were, and imaginary parts of

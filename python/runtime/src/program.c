@@ -229,7 +229,11 @@ static int read_feed(session_slot *slot, const ig_program *opened, PyObject *fee
         if (!value) {
             PyErr_Format(PyExc_ValueError, "input '%s' is missing", name);
         }
-        if (!input || borrow_array(value, input, &slot->make) < 0) {
+        if (!input) {
+            return -1;
+        }
+        if (borrow_array(value, input, &slot->make) < 0) {
+            refuse_array(name, value);
             return -1;
         }
         inputs[i] = input->view;
