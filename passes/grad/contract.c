@@ -68,12 +68,17 @@ void ig_grad_matmul(ig_grad *g) {
 typedef struct reduction {
     ig_expr *e;
     ig_value *x;
+    ig_value *computed; /* the axes, where the run learns them; else NULL */
     int64_t axes[IG_TENSOR_RANK];
     uint32_t count;
     ig_value *y, *dy; /* with the axes that were reduced, of extent 1 */
 } reduction;
 
 static ig_value *sum_of(reduction *r, ig_value *v) {
+    if (r->computed) {
+        ig_reduce_attrs sum = { .op = IG_REDUCE_sum, .keep = true };
+        return ig_build_reduce(r->e, v, r->computed, sum);
+    }
     return ig_expr_reduce(r->e, IG_REDUCE_sum, v, r->axes, r->count, true);
 }
 
@@ -81,13 +86,20 @@ static ig_value *reduce_sum(reduction *r) {
     return r->dy;
 }
 
+/* Over the number of elements: x has so many times as many as y. */
 static ig_value *reduce_mean(reduction *r) {
+    ig_expr *e = r->e;
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     ig_dim count = ig_dim_of(1);
-    for (uint32_t i = 0; i < r->count; i++) {
-        count = ig_dim_mul(r->e->module, count, r->x->type->dims[r->axes[i]]);
+    if (r->computed) {
+        ig_value *left = ig_expr_dim(e, ig_type_count(e->module, r->y->type), dtype);
+        ig_value *all = ig_expr_dim(e, ig_type_count(e->module, r->x->type), dtype);
+        return ig_build_mul(e, r->dy, ig_build_div(e, left, all));
     }
-    ig_value *number = ig_expr_dim(r->e, count, (ig_dtype)r->x->type->dtype);
-    return ig_build_div(r->e, r->dy, number);
+    for (uint32_t i = 0; i < r->count; i++) {
+        count = ig_dim_mul(e->module, count, r->x->type->dims[r->axes[i]]);
+    }
+    return ig_build_div(e, r->dy, ig_expr_dim(e, count, dtype));
 }
 
 /* Equal ones share alike. */
@@ -186,14 +198,25 @@ static void find_axes(ig_grad *g, reduction *r) {
     r->dy = ig_expr_reshape(r->e, g->dy, rank, dims);
 }
 
+/* The run learns the axes: y is made again, with all axes, and tells the extents. */
+static void find_computed_axes(ig_grad *g, reduction *r) {
+    ig_reduce_attrs attrs = ig_reduce_attrs_of(g->op);
+    attrs.keep = true;
+    r->computed = ig_grad_x(g, 1);
+    r->count = 1;
+    r->y = ig_build_reduce(r->e, r->x, r->computed, attrs);
+    r->dy = ig_expr_reshape(r->e, g->dy, r->y->type->rank, r->y->type->dims);
+}
+
 void ig_grad_reduce(ig_grad *g) {
     reduction r = { .e = g->e, .x = ig_grad_x(g, 0) };
     ig_reduce kind = (ig_reduce)ig_attr_int(g->op, IG_reduce_op, IG_REDUCE_sum);
-    if (g->op->operand_count > 1) {
-        ig_grad_refuse(g, "the axes that it goes over are computed");
+    bool is_computed = g->op->operand_count > 1;
+    if (is_computed && kind == IG_REDUCE_prod) {
+        ig_grad_refuse(g, "it is a product, and its axes are computed");
         return;
     }
-    find_axes(g, &r);
+    (is_computed ? find_computed_axes : find_axes)(g, &r);
     ig_value *d = r.count ? reductions[kind](&r) : g->dy;
     const ig_type *type = r.x->type;
     ig_grad_give(g, 0, ig_expr_expand(g->e, d, type->rank, type->dims));

@@ -5,23 +5,238 @@
  * taken. */
 #include "passes/grad/rule.h"
 
-/* For any op that only moves elements of its first operand: moved in their place are
- * the elements' own numbers, and dy is added where they say. */
-void ig_grad_by_places(ig_grad *g) {
+#include <string.h>
+
+/* ---- rows ---- */
+
+ig_value *ig_grad_add_rows(ig_expr *e, const ig_type *type, ig_value *index,
+                           ig_value *is_live, ig_value *d) {
+    ig_dim dims[IG_TENSOR_RANK], rows = type->dims[0];
+    memcpy(dims, type->dims, type->rank * sizeof *dims);
+    index = ig_expr_cast(e, index, IG_DT_i64);
+    if (is_live) { /* others go to a row of their own, behind */
+        dims[0] = ig_dim_add(e->module, rows, ig_dim_of(1));
+        index = ig_build_where(e, is_live, index, ig_expr_dim(e, rows, IG_DT_i64));
+    }
+    ig_value *zeros = ig_expr_fill(e, (ig_dtype)type->dtype, type->rank, dims, 0);
+    ig_value *tuples = index ? ig_expr_unsqueeze(e, index, index->type->rank) : NULL;
+    ig_scatter_nd_attrs add = { .reduce = IG_SCATTER_add };
+    ig_value *sum = ig_build_scatter_nd(e, zeros, tuples, d, add);
+    return ig_expr_slice(e, sum, 0, ig_dim_of(0), rows, 1);
+}
+
+/* Axes of the indices first, which stand where `axis` of x was. */
+static ig_value *indices_first(ig_expr *e, ig_value *d, uint32_t axis, uint32_t count) {
+    int64_t perm[IG_TENSOR_RANK] = { 0 };
+    for (uint32_t i = 0; i < d->type->rank; i++) {
+        perm[i] = i < count ? axis + i : i < count + axis ? i - count : i;
+    }
+    return ig_expr_transpose(e, d, perm);
+}
+
+/* dx where rows of x along `axis` were taken by `index`. */
+static void give_rows(ig_grad *g, uint32_t axis, ig_value *index, ig_value *is_live) {
+    ig_expr *e = g->e;
+    const ig_type *type = ig_grad_x(g, 0)->type;
+    ig_dim dims[IG_TENSOR_RANK] = { type->dims[axis] };
+    for (uint32_t i = 0, to = 1; i < type->rank; i++) {
+        if (i != axis) {
+            dims[to++] = type->dims[i];
+        }
+    }
+    const ig_type *first = ig_type_with_dims(e->module, type, type->rank, dims);
+    ig_value *d = indices_first(e, g->dy, axis, index->type->rank);
+    d = ig_grad_add_rows(e, first, index, is_live, d);
+    ig_grad_give(g, 0, ig_expr_move_axis(e, d, 0, axis));
+}
+
+void ig_grad_gather(ig_grad *g) {
+    uint32_t axis = ig_grad_axis(ig_grad_x(g, 0),
+                                 ig_attr_int(g->op, IG_gather_axis, 0));
+    ig_value *index = ig_grad_x(g, 1);
+    bool skips = ig_attr_int(g->op, IG_gather_negative, 0) == IG_NEGATIVE_skip;
+    give_rows(g, axis, index, skips ? ig_expr_with(g->e, IG_OP_ge, index, 0) : NULL);
+}
+
+/* Each different value is that of the place where it stood first. */
+void ig_grad_unique(ig_grad *g) {
+    ig_value *x = ig_grad_x(g, 0), *first = ig_op_result(g->op, 1);
+    if (ig_attr_is_set(g->op, IG_unique_axis)) {
+        int64_t axis = ig_attr_int(g->op, IG_unique_axis, 0);
+        give_rows(g, ig_grad_axis(x, axis), first, NULL);
+        return;
+    }
+    ig_dim count = ig_type_count(g->e->module, x->type);
+    const ig_type *line = ig_type_with_dims(g->e->module, x->type, 1, &count);
+    ig_value *d = ig_grad_add_rows(g->e, line, first, NULL, g->dy);
+    ig_grad_give(g, 0, ig_expr_reshape(g->e, d, x->type->rank, x->type->dims));
+}
+
+/* For any op that only moves elements of its first operand: the elements' own numbers
+ * are moved in their place, and dy is added where they say.  Numbers past the last are
+ * of nothing. */
+static void give_by_numbers(ig_grad *g, ig_value *const *operands) {
     ig_expr *e = g->e;
     const ig_type *type = ig_grad_x(g, 0)->type;
     ig_dim count = ig_type_count(e->module, type);
-    ig_value *operands[5] = { ig_expr_iota(e, IG_DT_i64, count) };
-    operands[0] = ig_expr_reshape(e, operands[0], type->rank, type->dims);
+    ig_value *numbers = ig_expr_make(e, (ig_opcode)g->op->code, operands,
+                                     g->op->operand_count, g->op->attrs);
+    const ig_type *line = ig_type_with_dims(e->module, type, 1, &count);
+    ig_value *is_live = NULL;
+    numbers = ig_expr_flatten(e, numbers);
+    if (g->op->code == IG_OP_pad) {
+        is_live = ig_build_lt(e, numbers, ig_expr_dim(e, count, IG_DT_i64));
+    }
+    ig_value *d = ig_expr_flatten(e, g->dy);
+    d = ig_grad_add_rows(e, line, numbers, is_live, d);
+    ig_grad_give(g, 0, ig_expr_reshape(e, d, type->rank, type->dims));
+}
+
+static ig_value *number_elements(ig_expr *e, const ig_type *type) {
+    ig_dim count = ig_type_count(e->module, type);
+    ig_value *numbers = ig_expr_iota(e, IG_DT_i64, count);
+    return ig_expr_reshape(e, numbers, type->rank, type->dims);
+}
+
+void ig_grad_by_places(ig_grad *g) {
+    ig_value *operands[5] = { number_elements(g->e, ig_grad_x(g, 0)->type) };
     for (uint32_t i = 1; i < g->op->operand_count; i++) {
         operands[i] = ig_grad_x(g, i);
     }
-    ig_value *places = ig_expr_make(e, (ig_opcode)g->op->code, operands,
-                                    g->op->operand_count, g->op->attrs);
-    places = ig_expr_flatten(e, places);
-    ig_value *zeros = ig_expr_fill(e, (ig_dtype)type->dtype, 1, &count, 0);
-    ig_scatter_elements_attrs add = { .axis = 0, .reduce = IG_SCATTER_add };
-    ig_value *d = ig_expr_flatten(e, g->dy);
-    d = ig_build_scatter_elements(e, zeros, places, d, add);
-    ig_grad_give(g, 0, ig_expr_reshape(e, d, type->rank, type->dims));
+    give_by_numbers(g, operands);
+}
+
+/* What is padded is computed: operands are x, amounts, value and perhaps axes. */
+void ig_grad_pad_computed(ig_grad *g) {
+    const ig_type *type = ig_grad_x(g, 0)->type;
+    ig_value *operands[4] = { number_elements(g->e, type) };
+    for (uint32_t i = 1; i < g->op->operand_count; i++) {
+        operands[i] = ig_grad_x(g, i);
+    }
+    if (ig_grad_wants(g, 2)) {
+        ig_grad_refuse(g, "how much is padded is computed, and with what is trained");
+        return;
+    }
+    if (g->op->operand_count < 3) {
+        ig_grad_refuse(g, "how much is padded is computed, and with what is not said");
+        return;
+    }
+    ig_dim count = ig_type_count(g->e->module, type);
+    operands[2] = ig_expr_dim(g->e, count, IG_DT_i64);
+    give_by_numbers(g, operands);
+}
+
+/* ---- elements ---- */
+
+static ig_value *add_elements(ig_grad *g, ig_value *index, int64_t axis, ig_value *d) {
+    ig_scatter_elements_attrs add = { .axis = axis, .reduce = IG_SCATTER_add };
+    ig_value *zeros = ig_grad_zeros(g->e, ig_grad_x(g, 0)->type);
+    return ig_build_scatter_elements(g->e, zeros, index, d, add);
+}
+
+void ig_grad_gather_elements(ig_grad *g) {
+    int64_t axis = ig_attr_int(g->op, IG_gather_elements_axis, 0);
+    ig_grad_give(g, 0, add_elements(g, ig_grad_x(g, 1), axis, g->dy));
+}
+
+/* Values in order: each is that of the place where it stood. */
+void ig_grad_sort(ig_grad *g) {
+    int64_t axis = ig_attr_int(g->op, IG_sort_axis, 0);
+    ig_grad_give(g, 0, add_elements(g, ig_op_result(g->op, 1), axis, g->dy));
+}
+
+void ig_grad_topk(ig_grad *g) {
+    int64_t axis = ig_attr_int(g->op, IG_topk_axis, 0);
+    ig_grad_give(g, 0, add_elements(g, ig_op_result(g->op, 1), axis, g->dy));
+}
+
+/* ---- scatters ---- */
+
+/* The op's scatter of other values, and what stands where it put them. */
+static ig_value *scatter_so(ig_grad *g, ig_value *x, ig_value *updates, int kind) {
+    ig_value *index = ig_grad_x(g, 1);
+    if (g->op->code == IG_OP_scatter_nd) {
+        ig_scatter_nd_attrs attrs = ig_scatter_nd_attrs_of(g->op);
+        attrs.reduce = kind;
+        return ig_build_scatter_nd(g->e, x, index, updates, attrs);
+    }
+    ig_scatter_elements_attrs attrs = ig_scatter_elements_attrs_of(g->op);
+    attrs.reduce = kind;
+    return ig_build_scatter_elements(g->e, x, index, updates, attrs);
+}
+
+static ig_value *gather_so(ig_grad *g, ig_value *x) {
+    ig_value *index = ig_grad_x(g, 1);
+    if (g->op->code == IG_OP_scatter_nd) {
+        int negative = ig_scatter_nd_attrs_of(g->op).negative;
+        return ig_build_gather_nd(g->e, x, index,
+                                  (ig_gather_nd_attrs){ .negative = negative });
+    }
+    int64_t axis = ig_attr_int(g->op, IG_scatter_elements_axis, 0);
+    return ig_build_gather_elements(g->e, x, index,
+                                    (ig_gather_elements_attrs){ .axis = axis });
+}
+
+/* Of several updates of an element the last one stands: the one whose number does. */
+static ig_value *find_standing(ig_grad *g) {
+    ig_expr *e = g->e;
+    const ig_type *x = ig_grad_x(g, 0)->type, *updates = ig_grad_x(g, 2)->type;
+    ig_value *numbers = number_elements(e, updates);
+    ig_value *places = ig_expr_fill(e, IG_DT_i64, x->rank, x->dims, 0);
+    places = scatter_so(g, places, numbers, IG_SCATTER_none);
+    return ig_build_eq(e, gather_so(g, places), numbers);
+}
+
+static void scatter_none(ig_grad *g) {
+    ig_expr *e = g->e;
+    if (ig_grad_wants(g, 0)) {
+        ig_value *zeros = ig_grad_zeros(e, ig_grad_x(g, 2)->type);
+        ig_grad_give(g, 0, scatter_so(g, g->dy, zeros, IG_SCATTER_none));
+    }
+    if (ig_grad_wants(g, 2)) {
+        ig_value *stands = find_standing(g);
+        ig_grad_give(g, 2, ig_grad_when(e, stands, gather_so(g, g->dy)));
+    }
+}
+
+/* The extreme's gradient goes to all that are equal to it, in equal shares. */
+static void scatter_extreme(ig_grad *g) {
+    ig_expr *e = g->e;
+    ig_value *x = ig_grad_x(g, 0), *updates = ig_grad_x(g, 2), *y = ig_grad_y(g);
+    ig_value *own = ig_expr_like(e, ig_build_eq(e, x, y), x);
+    ig_value *theirs = ig_expr_like(e, ig_build_eq(e, updates, gather_so(g, y)), x);
+    ig_value *count = scatter_so(g, own, theirs, IG_SCATTER_add);
+    ig_value *share = ig_build_div(e, g->dy, count);
+    ig_grad_give(g, 0, ig_build_mul(e, share, own));
+    if (ig_grad_wants(g, 2)) {
+        ig_grad_give(g, 2, ig_build_mul(e, gather_so(g, share), theirs));
+    }
+}
+
+static void give_scatter(ig_grad *g, int kind, int negative) {
+    if (negative == IG_NEGATIVE_skip || kind == IG_SCATTER_mul) {
+        ig_grad_refuse(g, kind == IG_SCATTER_mul ? "products are scattered"
+                                                 : "negative indices are skipped");
+    } else if (kind == IG_SCATTER_none) {
+        scatter_none(g);
+    } else if (kind == IG_SCATTER_add) {
+        ig_grad_give(g, 0, g->dy);
+        ig_grad_give(g, 2, ig_grad_wants(g, 2) ? gather_so(g, g->dy) : NULL);
+    } else {
+        scatter_extreme(g);
+    }
+}
+
+void ig_grad_scatter_elements(ig_grad *g) {
+    ig_scatter_elements_attrs attrs = ig_scatter_elements_attrs_of(g->op);
+    if (attrs.fresh) {
+        ig_grad_refuse(g, "first updates replace, later ones are combined");
+        return;
+    }
+    give_scatter(g, attrs.reduce, attrs.negative);
+}
+
+void ig_grad_scatter_nd(ig_grad *g) {
+    ig_scatter_nd_attrs attrs = ig_scatter_nd_attrs_of(g->op);
+    give_scatter(g, attrs.reduce, attrs.negative);
 }

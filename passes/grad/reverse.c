@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- what takes part ---- */
 
@@ -164,47 +165,98 @@ static const char *name_of(const ig_value *value, char room[16]) {
     return value->name ? value->name : room;
 }
 
-/* An extent of the operand that may be 1 where another operand has more: the sum would
- * be along it then.  What is trained is equal there, which a guard sees to. */
-static void guard_extent(ig_grad *g, const ig_value *x, uint32_t axis, ig_dim joined) {
-    ig_module *module = g->e->module;
-    ig_builder forward = ig_builder_before(g->op);
-    uint32_t from_end = x->type->rank - axis;
-    ig_dim own = x->type->dims[axis];
-    char rooms[2][16];
+/* Is the extent one of those that inputs have, and not learnt by the run? */
+static bool is_given(const ig_reverse *r, ig_dim extent) {
+    const ig_graph *graph = r->block->graph;
+    for (uint32_t i = 0; i < graph->body.arg_count; i++) {
+        const ig_type *type = graph->body.args[i]->type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_dim_same(type->dims[d], extent)) {
+                return true;
+            }
+        }
+    }
+    return ig_dim_is_static(extent);
+}
+
+/* The operand that x is joined with along an axis, counted from the end, where that
+ * makes its extent unsure; NULL: none. */
+static const ig_value *find_partner(const ig_grad *g, const ig_value *x,
+                                    uint32_t from_end) {
+    ig_dim own = x->type->dims[x->type->rank - from_end];
     for (uint32_t i = 0; i < g->op->operand_count; i++) {
         const ig_value *other = g->op->operands[i].value;
         if (other == x || other->type->rank < from_end) {
             continue;
         }
         ig_dim extent = other->type->dims[other->type->rank - from_end];
-        if (!ig_dim_is(extent, 1) && ig_dim_equal(module, own, extent) != IG_YES) {
-            ig_make_guard_equal(
-                &forward, own, extent,
-                ig_arena_printf(&module->arena,
-                                "for gradients '%s' and '%s' must have equal extents "
-                                "along axis %u of '%s', and not be broadcast",
-                                name_of(x, rooms[0]), name_of(other, rooms[1]), axis,
-                                name_of(x, rooms[0])));
-            return;
+        if (!ig_dim_is(extent, 1) &&
+            ig_dim_equal(g->e->module, own, extent) != IG_YES) {
+            return other;
         }
     }
-    ig_make_guard_equal(&forward, own, joined, "for gradients extents must be equal");
+    return NULL;
+}
+
+/* Extents of inputs that were broadcast are to be equal, which a guard in front of the
+ * op sees to: a sum along what may be 1 would cost all others their speed. */
+static void guard_extent(ig_grad *g, const ig_value *x, const ig_value *other,
+                         uint32_t from_end) {
+    ig_module *module = g->e->module;
+    ig_builder forward = ig_builder_before(g->op);
+    char rooms[2][16];
+    const char *own = name_of(x, rooms[0]);
+    const char *text = ig_arena_printf(
+        &module->arena,
+        "for gradients '%s' and '%s' must have equal extents along axis %u of '%s', "
+        "and not be broadcast",
+        own, name_of(other, rooms[1]), x->type->rank - from_end, own);
+    ig_make_guard_equal(&forward, x->type->dims[x->type->rank - from_end],
+                        other->type->dims[other->type->rank - from_end], text);
+}
+
+/* Along an axis whose extent only the run learns, 1 or d's: all places behind the last
+ * go to that. */
+static ig_value *sum_learnt(ig_expr *e, ig_value *d, uint32_t axis, ig_dim extent) {
+    ig_value *moved = ig_expr_move_axis(e, d, axis, 0);
+    ig_dim dims[IG_TENSOR_RANK], all = moved->type->dims[0];
+    memcpy(dims, moved->type->dims, moved->type->rank * sizeof *dims);
+    dims[0] = extent;
+    const ig_type *type = ig_type_with_dims(e->module, d->type, d->type->rank, dims);
+    ig_dim last = ig_dim_sub(e->module, extent, ig_dim_of(1));
+    ig_value *index = ig_expr_iota(e, IG_DT_i64, all);
+    index = ig_build_min(e, index, ig_expr_dim(e, last, IG_DT_i64));
+    moved = ig_grad_add_rows(e, type, index, NULL, moved);
+    return ig_expr_move_axis(e, moved, 0, axis);
+}
+
+/* An extent of x that may be 1 where d's is not. */
+static ig_value *sum_unsure(ig_grad *g, const ig_value *x, uint32_t from_end,
+                            ig_value *d) {
+    const ig_value *other = find_partner(g, x, from_end);
+    ig_dim own = x->type->dims[x->type->rank - from_end];
+    bool is_of_inputs = other && is_given(g->walk, own) &&
+                        is_given(g->walk,
+                                 other->type->dims[other->type->rank - from_end]);
+    if (!is_of_inputs) {
+        return sum_learnt(g->e, d, d->type->rank - from_end, own);
+    }
+    guard_extent(g, x, other, from_end);
+    return d;
 }
 
 /* The sum of d over the axes that x was broadcast along. */
 static ig_value *sum_to(ig_grad *g, const ig_value *x, ig_value *d) {
-    const ig_type *to = x->type, *from = d->type;
+    const ig_type *to = x->type;
     int64_t axes[IG_TENSOR_RANK];
-    uint32_t count = 0, lead = from->rank - to->rank;
-    assert(from->rank >= to->rank && "a gradient has at least its value's axes");
-    for (uint32_t i = 0; i < from->rank; i++) {
-        bool is_one = i >= lead && ig_dim_is(to->dims[i - lead], 1);
-        if (i < lead || (is_one && !ig_dim_is(from->dims[i], 1))) {
+    uint32_t count = 0, lead = d->type->rank - to->rank;
+    assert(d->type->rank >= to->rank && "a gradient has at least its value's axes");
+    for (uint32_t i = 0; i < d->type->rank; i++) {
+        ig_dim extent = d->type->dims[i];
+        if (i < lead || (ig_dim_is(to->dims[i - lead], 1) && !ig_dim_is(extent, 1))) {
             axes[count++] = i;
-        } else if (ig_dim_equal(g->e->module, to->dims[i - lead], from->dims[i]) !=
-                   IG_YES) {
-            guard_extent(g, x, i - lead, from->dims[i]);
+        } else if (ig_dim_equal(g->e->module, to->dims[i - lead], extent) != IG_YES) {
+            d = sum_unsure(g, x, d->type->rank - i, d);
         }
     }
     bool keeps = count > lead; /* axes of extent 1 are summed over, too */

@@ -54,6 +54,12 @@ ig_value *ig_grad_when(ig_expr *e, ig_value *condition, ig_value *d);
 ig_value *ig_grad_unless(ig_expr *e, ig_value *condition, ig_value *d);
 /* The rule of any op that only moves elements of its first operand. */
 void ig_grad_by_places(ig_grad *g);
+/* The rule of a pad whose amounts are operands. */
+void ig_grad_pad_computed(ig_grad *g);
+/* Zeros of a type, and d added to the rows that `index`, of any extents, says; d has
+ * those, then the extents of a row.  is_live (NULL: all) tells which ones count. */
+ig_value *ig_grad_add_rows(ig_expr *e, const ig_type *type, ig_value *index,
+                           ig_value *is_live, ig_value *d);
 /* Of x's number of axes: an axis counted from the end becomes one from the start. */
 uint32_t ig_grad_axis(const ig_value *x, int64_t axis);
 

@@ -89,6 +89,6 @@ void ig_grad_pad(ig_grad *g) {
     } else if (!is_constant) {
         ig_grad_by_places(g);
     } else {
-        ig_grad_refuse(g, "how much is padded is computed");
+        ig_grad_pad_computed(g);
     }
 }
