@@ -104,6 +104,32 @@ ig_status ig_fold_text_find(ig_eval *eval, const ig_op *op, const ig_tensor *con
     return IG_OK;
 }
 
+typedef struct placed_text {
+    const char *text;
+    int64_t index;
+} placed_text;
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(((const placed_text *)a)->text, ((const placed_text *)b)->text);
+}
+
+ig_status ig_fold_text_order(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                             ig_tensor *out) {
+    IG_TRY(alloc_like(eval, op, IG_DT_i64, in[0], out));
+    placed_text *texts = IG_NEW_ARRAY(eval->scratch, placed_text,
+                                      (size_t)out->count + 1);
+    for (int64_t i = 0; i < out->count; i++) {
+        texts[i] = (placed_text){ text_at(in[0], i), i };
+    }
+    qsort(texts, (size_t)out->count, sizeof *texts, compare_texts);
+    int64_t before = 0;
+    for (int64_t i = 0; i < out->count; i++) {
+        before += i > 0 && compare_texts(&texts[i - 1], &texts[i]) != 0;
+        ig_tensor_set_i64(out, texts[i].index, before);
+    }
+    return IG_OK;
+}
+
 ig_status ig_fold_text_match(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     IG_TRY(alloc_like(eval, op, IG_DT_bool, in[0], out));

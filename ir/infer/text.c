@@ -85,6 +85,11 @@ ig_status ig_infer_text_find(ig_op *op, const ig_type **out_types) {
     return give_like(op, IG_DT_i64, out_types);
 }
 
+ig_status ig_infer_text_order(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_texts(op, 0));
+    return give_like(op, IG_DT_i64, out_types);
+}
+
 ig_status ig_infer_text_match(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_texts(op, 0));
     IG_TRY(check_list(op, 1));

@@ -25,7 +25,7 @@ static const bool takes_texts[IG_OP_COUNT] = {
     [IG_OP_opt_none] = true,   [IG_OP_opt_make] = true,
     [IG_OP_if] = true,         [IG_OP_loop] = true,
     [IG_OP_yield] = true,      [IG_OP_ret] = true,
-    [IG_OP_host] = true,
+    [IG_OP_host] = true,       [IG_OP_text_order] = true,
 };
 
 static bool is_text(const ig_type *type) {

@@ -518,6 +518,7 @@ static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_text_eq] = ig_bufferise_host,
     [IG_OP_text_join] = ig_bufferise_host,
     [IG_OP_text_find] = ig_bufferise_host,
+    [IG_OP_text_order] = ig_bufferise_host,
     [IG_OP_text_match] = ig_bufferise_host,
     [IG_OP_text_parse] = ig_bufferise_host,
     [IG_OP_text_print] = ig_bufferise_host,

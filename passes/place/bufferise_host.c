@@ -119,6 +119,10 @@ static ig_status call_text_find(ig_buffers *s, const ig_op *op, call *c) {
     return text_call(s, op, "text_find", c);
 }
 
+static ig_status call_text_order(ig_buffers *s, const ig_op *op, call *c) {
+    return text_call(s, op, "text_order", c);
+}
+
 static ig_status call_text_match(ig_buffers *s, const ig_op *op, call *c) {
     return text_call(s, op, "text_match", c);
 }
@@ -179,6 +183,7 @@ static const call_fn calls[IG_OP_COUNT] = {
     [IG_OP_text_eq] = call_text_eq,
     [IG_OP_text_join] = call_text_join,
     [IG_OP_text_find] = call_text_find,
+    [IG_OP_text_order] = call_text_order,
     [IG_OP_text_match] = call_text_match,
     [IG_OP_text_parse] = call_text_parse,
     [IG_OP_text_print] = call_text_print,

@@ -12,6 +12,7 @@
     T(text_eq, 3, 1)          /* bools, two of texts; how many */                  \
     T(text_join, 3, 1)        /* y, two of texts; how many */                      \
     T(text_find, 3, 1)        /* i64 (-1: not in it), x, list; how many */         \
+    T(text_order, 2, 1)       /* i64, x; how many */                               \
     T(text_match, 3, 1)       /* bools, x, list of a pattern; how many */          \
     T(text_parse, 2, 1)       /* i64, x; how many */                               \
     T(text_parse_real, 2, 1)  /* f64, x; how many */                               \

@@ -236,6 +236,62 @@ bool ig_host_text_find(const ig_host_call *call) {
     return true;
 }
 
+/* ---- order ---- */
+
+typedef struct placed_text {
+    const char *text;
+    int64_t index;
+} placed_text;
+
+/* Puts the first entry of a heap, the largest on top, where it belongs. */
+static void sift_down(placed_text *heap, int64_t at, int64_t count) {
+    placed_text moved = heap[at];
+    for (int64_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count &&
+                 strcmp(heap[child].text, heap[child + 1].text) < 0;
+        if (strcmp(moved.text, heap[child].text) >= 0) {
+            break;
+        }
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+/* In place: a call takes no memory but the session's. */
+static void sort_texts(placed_text *texts, int64_t count) {
+    for (int64_t i = count / 2; i-- > 0;) {
+        sift_down(texts, i, count);
+    }
+    for (int64_t left = count; left-- > 1;) {
+        placed_text largest = texts[0];
+        texts[0] = texts[left];
+        texts[left] = largest;
+        sift_down(texts, 0, left);
+    }
+}
+
+bool ig_host_text_order(const ig_host_call *call) {
+    int64_t count = call->params[0], *y = call->buffers[0], before = 0;
+    if (!ig_text_fits(call, 0, count, 8) || !ig_text_fits(call, 1, count, 8)) {
+        return false;
+    }
+    char *memory = ig_text_take(call, ((size_t)count + 1) * sizeof(placed_text));
+    if (!memory) {
+        return false;
+    }
+    memory += -(uintptr_t)memory % sizeof(void *);
+    placed_text *texts = (placed_text *)(void *)memory;
+    for (int64_t i = 0; i < count; i++) {
+        texts[i] = (placed_text){ ig_text_at(call, 1, i), i };
+    }
+    sort_texts(texts, count);
+    for (int64_t i = 0; i < count; i++) {
+        before += i > 0 && strcmp(texts[i - 1].text, texts[i].text) != 0;
+        y[texts[i].index] = before;
+    }
+    return true;
+}
+
 /* ---- patterns ---- */
 
 bool ig_host_text_match(const ig_host_call *call) {

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 
-from stored import Cases, count, f32, i64
+from stored import INF, Cases, count, f32, i64
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = Cases()
@@ -260,6 +260,51 @@ for mode, ends in (("constant", ("", "")), ("edge", ("a", "d"))):
 case("reversed_strings", 10, "string[A, B] x, int64[B] n -> string[A, B] y",
      "y = ReverseSequence(x, n)", [TEXTS, i64(2, 1, 2)],
      by_hand=[texts(["d", "bb", "a"], ["a", "ee", ""])])
+
+for order, wanted in ((0, [texts("b", "", "ab", "a", "é"), i64(0, 1, 2, 4, 5),
+                           i64(0, 1, 2, 0, 3, 4), i64(2, 1, 1, 1, 1)]),
+                      (1, [texts("", "a", "ab", "b", "é"), i64(1, 4, 2, 0, 5),
+                           i64(3, 0, 2, 3, 1, 4), i64(1, 1, 1, 2, 1)])):
+    case(f"unique_strings_{order}", 11,
+         "string[A, B] x -> string[C] y, int64[C] i, int64[E] j, int64[C] n",
+         f"y, i, j, n = Unique<sorted = {order}>(x)",
+         [texts(["b", "", "ab"], ["b", "a", "é"])], by_hand=wanted)
+for order, wanted in ((0, [texts(["b", "a"], ["a", "b"], ["a", ""]), i64(0, 1, 3),
+                           i64(0, 1, 0, 2), i64(2, 1, 1)]),
+                      (1, [texts(["a", ""], ["a", "b"], ["b", "a"]), i64(3, 1, 0),
+                           i64(2, 1, 2, 0), i64(1, 1, 2)])):
+    case(f"unique_rows_of_strings_{order}", 11,
+         "string[A, B] x -> string[C, B] y, int64[C] i, int64[A] j, int64[C] n",
+         f"y, i, j, n = Unique<sorted = {order}, axis = 0>(x)",
+         [texts(["b", "a"], ["a", "b"], ["b", "a"], ["a", ""])], by_hand=wanted)
+case("unique_of_no_strings", 11, "string[A] x -> string[C] y, int64[C] n",
+     "y, i, j, n = Unique(x)", [np.array([], dtype=object)],
+     by_hand=[np.array([], dtype=object), i64()])
+
+# ---- branches of other ranks ----
+
+SQUEEZED = """zero = Constant<value_ints = [0]>()
+     one = Constant<value = int64 {{1}}>()
+     s = Shape(x)
+     at = Constant<value = int64 {{0}}>()
+     n = Gather(s, at)
+     c = Equal(n, one)
+     q = If(c) <then_branch = squeezed () => (float[?] t) {{ t = Squeeze(x, zero) }},
+                else_branch = kept () => (float[?, ?] u) {{ u = Identity(x) }}>
+     {rest}"""
+case("squeezed_and_summed", 13, "float[A, 3] x -> float y",
+     SQUEEZED.format(rest="y = ReduceSum<keepdims = 0>(q)"), [count(4, 3)], [count(1, 3)])
+case("squeezed_and_shaped", 13, "float[A, 3] x, float[1, 3] b -> float[A, 3] y, int64 r",
+     SQUEEZED.format(rest="""e = Exp(b)
+     m = Mul(q, e)
+     k = Constant<value_ints = [-1, 3]>()
+     y = Reshape(m, k)
+     h = Shape(q)
+     r = Size(h)"""),
+     [count(4, 3), np.zeros((1, 3), np.float32)], [count(1, 3), np.zeros((1, 3), np.float32)])
+
+case("hardmax_of_open_extents", 13, "float[A, B] x -> float[A, B] y", "y = Hardmax(x)",
+     [f32(1, 3, 3, -INF, -INF, -INF, shape=(2, 3))], [f32(shape=(2, 0))])
 
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "reported.tar.xz"])

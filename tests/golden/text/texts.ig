@@ -14,6 +14,7 @@ module @texts {
     %10 = text_clean %r, %0, %0 {letters = upper, insensitive} : str[Q]
     %11 = text_clean %r, %0, %0 : str[K]
     %12 = text_parse %x {to = i64}
+    %13 = text_order %x
     ret %2, %4, %8, %10, %6, %7, %5, %1
   }
 }
@@ -32,6 +33,7 @@ module @texts {
     %10 = text_clean %r, %0, %0 {letters = upper, insensitive} : str[Q]
     %11 = text_clean %r, %0, %0 : str[K]
     %12 = text_parse %x {to = i64} : i64[N, 4]
+    %13 = text_order %x : i64[N, 4]
     ret %2, %4, %8, %10, %6, %7, %5, %1
   }
 }

@@ -40,6 +40,20 @@ ig_status ig_onnx_import_top_k(ig_onnx_node *node) {
     return ig_onnx_give_results(node, ig_build_topk(node->e, x, count, attrs));
 }
 
+/* Of texts: of the places of these among all in order, whose first ones are looked
+ * up. */
+static ig_status give_unique_texts(ig_onnx_node *node, ig_value *x,
+                                   ig_unique_attrs attrs) {
+    ig_expr *e = node->e;
+    ig_value *parts = attrs.axis.is_set ? x : ig_expr_flatten(e, x);
+    uint32_t axis = attrs.axis.is_set ? (uint32_t)attrs.axis.value : 0;
+    ig_value *places = ig_build_unique(e, ig_build_text_order(e, parts), attrs);
+    IG_TRY(ig_onnx_give_results(node, places));
+    node->outputs[0] = ig_expr_gather(e, parts, ig_op_result(places->def, 1), axis,
+                                      IG_NEGATIVE_error);
+    return e->status;
+}
+
 ig_status ig_onnx_import_unique(ig_onnx_node *node) {
     ig_value *x = node->inputs[0];
     bool is_sorted = ig_onnx_attr_bool(node, "sorted", true);
@@ -47,6 +61,9 @@ ig_status ig_onnx_import_unique(ig_onnx_node *node) {
     if (ig_onnx_attr(node, "axis", NULL)) {
         uint32_t axis = ig_onnx_axis_attr(node, "axis", 0, x->type->rank);
         attrs.axis = (ig_maybe_int)IG_SET(axis);
+    }
+    if (x->type->dtype == IG_DT_str) {
+        return give_unique_texts(node, x, attrs);
     }
     return ig_onnx_give_results(node, ig_build_unique(node->e, x, attrs));
 }
