@@ -8,6 +8,7 @@
 #include "frontend/torch/language/code.h"
 #include "frontend/torch/language/overload.h"
 #include "tests/fuzz/report.h"
+#include "tests/unit/torch/ast_print.h"
 
 #include <string.h>
 

@@ -177,14 +177,11 @@ static void put_argument(describer *d, const ig_param *param, ig_writer *out) {
     ig_put(out, ", ");
     put_pair(out, "type", type_name(d, param->type));
     ig_writer_init(&text, d->arena);
-    if (param->value) {
-        ig_ast_print(&text, param->value, 0);
-        ig_put(out, ", \"default\": ");
-    } else {
+    if (!param->value) {
         ig_ts_argument_example(param, &text);
-        ig_put(out, ", \"example\": ");
     }
-    ig_put_json_string(out, ig_writer_str(&text));
+    ig_put(out, param->value ? ", \"default\": " : ", \"example\": ");
+    ig_put_json_string(out, param->value ? param->value->source : ig_writer_str(&text));
     ig_put(out, "}");
 }
 

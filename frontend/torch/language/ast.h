@@ -199,6 +199,7 @@ struct ig_ast {
     uint16_t depth;        /* of the tree below, itself included */
     uint32_t id;           /* dense over an ig_code, from 0: for side tables */
     uint32_t line, column; /* 1-based; column in bytes */
+    ig_str source;         /* of a value that stands by itself; else empty */
     union {
         const char *name; /* interned */
         bool b;
@@ -288,8 +289,5 @@ const char *ig_ast_kind_words(ig_ast_kind kind);
 const char *ig_ast_operator_text(ig_ast_operator op);
 /* "a.b.c" of a chain of attributes that starts with a name, else NULL. */
 const char *ig_ast_dotted(const ig_ast *node, ig_arena *arena);
-/* Appends the source of an expression, or of a statement with its body, as
- * TorchScript's printer lays it out; `indent` counts levels of two spaces. */
-void ig_ast_print(ig_writer *writer, const ig_ast *node, int indent);
 
 #endif

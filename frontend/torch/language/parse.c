@@ -88,6 +88,9 @@ ig_status ig_py_expected(ig_py_parser *parser, const char *what) {
 /* ---- tokens ---- */
 
 void ig_py_advance(ig_py_parser *parser) {
+    if (parser->token.text.size) {
+        parser->end = parser->token.text.data + parser->token.text.size;
+    }
     parser->token = parser->ahead;
     if (parser->token.kind != IG_PY_TOKEN_END &&
         parser->token.kind != IG_PY_TOKEN_BAD) {

@@ -298,11 +298,15 @@ static ig_status parse_conditional(ig_py_parser *parser, ig_ast **node) {
 }
 
 ig_status ig_py_parse_value(ig_py_parser *parser, ig_ast **out_node) {
-    if (ig_py_is_word(parser, "lambda")) {
-        return parse_lambda(parser, out_node);
+    const char *begin = parser->token.text.data;
+    bool is_lambda = ig_py_is_word(parser, "lambda");
+    IG_TRY(is_lambda ? parse_lambda(parser, out_node)
+                     : parse_binary(parser, OR, out_node));
+    if (!is_lambda && ig_py_is_word(parser, "if")) {
+        IG_TRY(parse_conditional(parser, out_node));
     }
-    IG_TRY(parse_binary(parser, OR, out_node));
-    return ig_py_is_word(parser, "if") ? parse_conditional(parser, out_node) : IG_OK;
+    (*out_node)->source = (ig_str){ begin, (size_t)(parser->end - begin) };
+    return IG_OK;
 }
 
 ig_status ig_py_parse_disjunction(ig_py_parser *parser, ig_ast **out_node) {

@@ -16,6 +16,7 @@ typedef struct ig_py_parser {
     ig_arena *arena;
     ig_py_lexer lexer;
     ig_py_token token, ahead; /* the current one and the next */
+    const char *end;          /* of the last that was taken */
     uint32_t depth;
     const char *negative; /* the literal here has a minus before it */
 } ig_py_parser;

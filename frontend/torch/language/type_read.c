@@ -16,11 +16,10 @@ static ig_status report_type(const type_reader *reader, const ig_ast *node,
     ig_location where = { .file = reader->file,
                           .line = node->line,
                           .column = node->column };
-    ig_writer writer;
-    ig_writer_init(&writer, reader->types->arena);
-    ig_ast_print(&writer, node, 0);
+    const char *name = ig_ast_dotted(node, reader->types->arena);
+    ig_str text = node->source.size ? node->source : ig_str_of(name ? name : "this");
     return ig_error(&reader->types->context->diag, IG_INVALID, &where, "'%.*s' %s",
-                    IG_STR_ARG(ig_writer_str(&writer)), what);
+                    IG_STR_ARG(text), what);
 }
 
 /* ---- names ---- */

@@ -7,6 +7,7 @@
 #include "base/platform/platform.h"
 #include "frontend/torch/archive/archive.h"
 #include "frontend/torch/language/code.h"
+#include "tests/unit/torch/ast_print.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>

@@ -4,6 +4,8 @@
  * Source of libtorch comes out as it was, byte for byte: parentheses and last commas
  * are kept as flags, numbers and strings are spelt by the printer's own rules.
  */
+#include "tests/unit/torch/ast_print.h"
+
 #include "frontend/torch/language/ast.h"
 
 #include <assert.h>
