@@ -24,6 +24,16 @@
 
 /* ---- names ---- */
 
+/* torch.a.b: the dialect has operators of torch, and nothing else of it. */
+static ig_status refuse_torch(ig_ts_eval *eval, const char *dotted) {
+    static const char gradient[] =
+        ": gradients that a model takes of itself are not computed; write their formula "
+        "into the model, or leave that part to Python";
+    bool is_gradient = strcmp(dotted, "torch.autograd.grad") == 0;
+    return ig_ts_error(eval, IG_UNSUPPORTED, "%s%s", dotted,
+                       is_gradient ? gradient : " is no operator, and is not supported");
+}
+
 ig_status ig_dialect_name(ig_ts_eval *eval, const char *name, ig_ts_value *out) {
     static const struct {
         const char *name;
@@ -41,14 +51,8 @@ ig_status ig_dialect_name(ig_ts_eval *eval, const char *name, ig_ts_value *out) 
             return IG_OK;
         }
     }
-    if (strcmp(name, "torch") == 0) {
-        return ig_ts_error(
-            eval, IG_UNSUPPORTED,
-            "torch.autograd.grad: gradients that a model takes of itself "
-            "are not computed; write their formula into the model, or "
-            "leave that part to Python");
-    }
-    return ig_ts_error(eval, IG_INVALID, "name '%s' is not defined", name);
+    return strcmp(name, "torch") == 0 ? refuse_torch(eval, name)
+           : ig_ts_error(eval, IG_INVALID, "name '%s' is not defined", name);
 }
 
 static ig_status constant_number(ig_ts_eval *eval, const char *name, ig_ts_value *out) {
@@ -116,6 +120,9 @@ ig_status ig_dialect_attribute(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
                                bool *out_done) {
     const char *dotted = ig_ast_dotted(node, eval->arena);
     bool is_qualified = dotted && strncmp(dotted, "__torch__.", 10) == 0;
+    if (dotted && strncmp(dotted, "torch.", 6) == 0) {
+        return refuse_torch(eval, dotted);
+    }
     *out_done = is_qualified || (dotted && strncmp(dotted, "CONSTANTS.", 10) == 0);
     return is_qualified ? qualified_name(eval, dotted, out)
            : *out_done  ? constant_number(eval, dotted + 10, out)
@@ -221,6 +228,9 @@ ig_status ig_dialect_call(ig_ts_eval *eval, const ig_ast *node, uint32_t names,
         return call_operator(eval, name, node, names, out);
     }
     bool is_qualified = dotted && strncmp(dotted, "__torch__.", 10) == 0;
+    if (is_attribute && strncmp(dotted ? dotted : "", "torch.", 6) == 0) {
+        return refuse_torch(eval, dotted);
+    }
     if (is_attribute && !is_qualified) {
         return call_method(eval, node, out);
     }
