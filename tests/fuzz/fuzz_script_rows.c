@@ -337,7 +337,7 @@ static void put_arguments(script *s, const ig_schema *schema) {
     bool has_skipped = false, is_first = true;
     for (size_t i = 0; i < schema->argument_count; i++) {
         const ig_schema_argument *argument = &schema->arguments[i];
-        if (argument->has_default && choose(s, 3) == 0) {
+        if (argument->value && choose(s, 3) == 0) {
             has_skipped = true;
             continue;
         }

@@ -68,26 +68,27 @@ static ig_call_shape shape_of(ig_ts_eval *eval, const ig_ts_arguments *arguments
 
 /* ---- arguments ---- */
 
-static ig_ts_value of_literal(ig_ts_eval *eval, const ig_literal *literal) {
-    ig_ts_list *list;
-    switch ((int)literal->kind) {
-    case IG_LITERAL_BOOL:
-        return ig_ts_of_bool(literal->b);
-    case IG_LITERAL_INT:
-        return ig_ts_of_int(literal->i);
-    case IG_LITERAL_FLOAT:
-        return ig_ts_of_float(literal->f);
-    case IG_LITERAL_STR:
-        return ig_ts_of_str(literal->text);
-    case IG_LITERAL_LIST:
-        list = ig_ts_list_create(eval, literal->count);
-        for (size_t i = 0; i < literal->count; i++) {
-            ig_ts_list_add(eval, list, of_literal(eval, &literal->items[i]));
-        }
-        return ig_ts_of_list(list);
-    default:
-        return ig_ts_none();
+/* A float's default may be written as an integer, that of a list of `size` items as
+ * one. */
+static ig_ts_value default_of(ig_ts_eval *eval, const ig_script_type *type,
+                              int64_t size, const ig_ast *node) {
+    ig_ts_value value = ig_ts_none();
+    bool is_list = node->kind == IG_AST_LIST;
+    type = type->kind == IG_SCRIPT_OPTIONAL ? type->items[0] : type;
+    if (!is_list && (node->kind == IG_AST_NONE || type->kind != IG_SCRIPT_LIST)) {
+        ig_ts_literal(node, &value);
+        bool is_float = type->kind == IG_SCRIPT_FLOAT && value.kind == IG_TS_INT;
+        return is_float ? ig_ts_of_float((double)value.as.i) : value;
     }
+    type = type->kind == IG_SCRIPT_LIST ? type->items[0] : type;
+    size_t count = is_list ? node->as.list.count : (size_t)size;
+    ig_ts_list *list = ig_ts_list_create(eval, count);
+    for (size_t i = 0; i < count; i++) {
+        ig_ts_list_add(
+            eval, list,
+            default_of(eval, type, 0, is_list ? node->as.list.items[i] : node));
+    }
+    return ig_ts_of_list(list);
 }
 
 static ig_status item_of(ig_ts_eval *eval, ig_ts_kind kind, ig_ts_value *value) {
@@ -146,7 +147,8 @@ static ig_status bind_one(ig_ts_eval *eval, const ig_ts_arguments *given,
     const ig_bound_argument *bound = &match->arguments[index];
     const ig_schema_argument *argument = &match->schema->arguments[index];
     if (bound->source == IG_FROM_DEFAULT) {
-        *out_value = of_literal(eval, &argument->value);
+        *out_value = default_of(eval, argument->type, argument->list_size,
+                                argument->value);
         return IG_OK;
     }
     uint32_t at = bound->source >= 0

@@ -19,6 +19,31 @@ ig_ts_value ig_ts_of_run(ig_ts_kind kind, ig_value *value) {
     return (ig_ts_value){ .kind = (uint8_t)kind, .form = IG_TS_RUN, .as.value = value };
 }
 
+bool ig_ts_literal(const ig_ast *node, ig_ts_value *out) {
+    switch ((int)node->kind) {
+    case IG_AST_NONE:
+        *out = ig_ts_none();
+        return true;
+    case IG_AST_BOOL:
+        *out = ig_ts_of_bool(node->as.b);
+        return true;
+    case IG_AST_INT:
+        *out = ig_ts_of_int(node->as.i);
+        return true;
+    case IG_AST_FLOAT:
+        *out = ig_ts_of_float(node->as.f);
+        return true;
+    case IG_AST_IMAGINARY:
+        *out = ig_ts_of_complex(0, node->as.f);
+        return true;
+    case IG_AST_STRING:
+        *out = ig_ts_of_str(node->as.text);
+        return true;
+    default:
+        return false;
+    }
+}
+
 const char *ig_ts_kind_name(const ig_ts_value *value) {
     assert(value->kind < IG_TS_KIND_COUNT && "a kind of values");
     static const char *const names[IG_TS_KIND_COUNT] = {

@@ -290,11 +290,11 @@ static bool bind_argument(ig_matcher *matcher, const ig_schema *schema, size_t i
         return match_argument(matcher, argument, call->keyword_types[keyword], bound);
     }
     bound->source = IG_FROM_DEFAULT;
-    if (!argument->has_default) {
+    if (!argument->value) {
         matcher->why = (ig_mismatch){ .kind = IG_MISMATCH_MISSING,
                                       .name = argument->name };
     }
-    return argument->has_default;
+    return argument->value != NULL;
 }
 
 /* False for arguments that the schema does not take, or takes twice. */

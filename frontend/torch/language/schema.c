@@ -1,28 +1,38 @@
 /* Reads operator schemas.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/torch/language/schema_inside.h"
+#include "frontend/torch/language/schema.h"
+
+#include "base/vec.h"
+#include "frontend/torch/language/parse.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+typedef struct schema_reader {
+    ig_script_types *types;
+    ig_map *names;
+    const ig_location *where;
+    const char *text, *next; /* zero-terminated */
+} schema_reader;
+
 /* ---- characters ---- */
 
-static ig_status report_expected(ig_schema_reader *reader, const char *expected) {
+static ig_status report_expected(schema_reader *reader, const char *expected) {
     ig_location where = *reader->where;
     return ig_error(&reader->types->context->diag, IG_INVALID, &where,
                     "schema '%s': expected %s at '%.20s'", reader->text, expected,
                     reader->next);
 }
 
-static void skip_blanks(ig_schema_reader *reader) {
+static void skip_blanks(schema_reader *reader) {
     while (*reader->next == ' ') {
         reader->next++;
     }
 }
 
-static bool accept_text(ig_schema_reader *reader, const char *text) {
+static bool accept_text(schema_reader *reader, const char *text) {
     skip_blanks(reader);
     size_t size = strlen(text);
     if (strncmp(reader->next, text, size) != 0) {
@@ -32,7 +42,7 @@ static bool accept_text(ig_schema_reader *reader, const char *text) {
     return true;
 }
 
-static ig_status expect_text(ig_schema_reader *reader, const char *text) {
+static ig_status expect_text(schema_reader *reader, const char *text) {
     return accept_text(reader, text) ? IG_OK : report_expected(reader, text);
 }
 
@@ -42,7 +52,7 @@ static bool is_word(char c) {
 }
 
 /* Letters, digits and `_`, also `.` when `dotted`; empty: none. */
-static ig_str read_word(ig_schema_reader *reader, bool dotted) {
+static ig_str read_word(schema_reader *reader, bool dotted) {
     skip_blanks(reader);
     const char *begin = reader->next;
     while (is_word(*reader->next) ||
@@ -54,20 +64,19 @@ static ig_str read_word(ig_schema_reader *reader, bool dotted) {
 
 /* ---- alias sets ---- */
 
-static char read_set(ig_schema_reader *reader, ig_alias *alias) {
+static char read_set(schema_reader *reader, ig_alias *alias) {
     ig_str set = accept_text(reader, "*") ? IG_STR("*") : read_word(reader, false);
     if (accept_text(reader, "!")) {
         alias->is_written = true;
     }
     while (accept_text(reader, "|")) {
-        ig_str other = read_word(reader, false);
-        alias->other = other.size ? other.data[0] : 0;
+        read_word(reader, false);
     }
     return set.size ? set.data[0] : 0;
 }
 
 /* After "(". */
-static ig_status read_alias(ig_schema_reader *reader, ig_alias *alias) {
+static ig_status read_alias(schema_reader *reader, ig_alias *alias) {
     alias->before = alias->after = read_set(reader, alias);
     if (accept_text(reader, "->")) {
         alias->after = read_set(reader, alias);
@@ -84,7 +93,7 @@ typedef struct typed {
     ig_alias alias, element_alias;
 } typed;
 
-static ig_status read_type(ig_schema_reader *reader, int depth, typed *out);
+static ig_status read_type(schema_reader *reader, int depth, typed *out);
 
 static const struct {
     const char *text;
@@ -131,7 +140,7 @@ static const struct {
 };
 
 /* Types up to ")", which is taken. */
-static ig_status read_types(ig_schema_reader *reader, int depth, ig_script_kind kind,
+static ig_status read_types(schema_reader *reader, int depth, ig_script_kind kind,
                             const ig_script_type **out_type) {
     IG_VEC(const ig_script_type *) items = { 0 };
     while (!accept_text(reader, ")")) {
@@ -149,7 +158,7 @@ static ig_status read_types(ig_schema_reader *reader, int depth, ig_script_kind 
     return IG_OK;
 }
 
-static ig_status read_base(ig_schema_reader *reader, int depth,
+static ig_status read_base(schema_reader *reader, int depth,
                            const ig_script_type **out_type) {
     if (accept_text(reader, "(")) {
         return read_types(reader, depth, IG_SCRIPT_TUPLE, out_type);
@@ -177,7 +186,7 @@ static ig_status read_base(ig_schema_reader *reader, int depth,
 }
 
 /* "[]", "[2]": *out_size is 0 or 2. */
-static ig_status read_list(ig_schema_reader *reader, int64_t *out_size) {
+static ig_status read_list(schema_reader *reader, int64_t *out_size) {
     *out_size = 0;
     ig_str digits = read_word(reader, false);
     bool is_number = digits.size == 0 || ig_str_to_i64(digits, out_size);
@@ -187,7 +196,7 @@ static ig_status read_list(ig_schema_reader *reader, int64_t *out_size) {
     return expect_text(reader, "]");
 }
 
-static ig_status read_type(ig_schema_reader *reader, int depth, typed *out) {
+static ig_status read_type(schema_reader *reader, int depth, typed *out) {
     if (depth > 16) {
         return report_expected(reader, "less nesting");
     }
@@ -213,7 +222,53 @@ static ig_status read_type(ig_schema_reader *reader, int depth, typed *out) {
 
 /* ---- arguments ---- */
 
-static ig_status read_argument(ig_schema_reader *reader, ig_schema_argument *argument) {
+static bool is_literal(const ig_ast *node) {
+    switch ((int)node->kind) {
+    case IG_AST_NONE:
+    case IG_AST_BOOL:
+    case IG_AST_INT:
+    case IG_AST_FLOAT:
+    case IG_AST_STRING:
+        return true;
+    case IG_AST_LIST:
+        for (size_t i = 0; i < node->as.list.count; i++) {
+            if (!is_literal(node->as.list.items[i])) {
+                return false;
+            }
+        }
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Behind "=": up to the comma or parenthesis that ends the argument. */
+static ig_status read_default(schema_reader *reader, ig_ast **out_value) {
+    const char *begin = reader->next;
+    char quote = '\0';
+    int brackets = 0;
+    for (; *reader->next; reader->next++) {
+        char c = *reader->next;
+        if (!quote && !brackets && (c == ',' || c == ')')) {
+            break;
+        }
+        brackets += quote ? 0 : (c == '[') - (c == ']');
+        reader->next += quote && c == '\\' && reader->next[1];
+        quote = c == quote ? '\0' : !quote && (c == '"' || c == '\'') ? c : quote;
+    }
+    uint32_t nodes = 0;
+    ig_source source = { .context = reader->types->context,
+                         .arena = reader->types->arena,
+                         .names = reader->names,
+                         .node_count = &nodes,
+                         .file = reader->text,
+                         .is_dialect = true };
+    ig_str text = { begin, (size_t)(reader->next - begin) };
+    IG_TRY(ig_parse_expression(&source, text, out_value));
+    return is_literal(*out_value) ? IG_OK : report_expected(reader, "a literal before");
+}
+
+static ig_status read_argument(schema_reader *reader, ig_schema_argument *argument) {
     typed type = { 0 };
     IG_TRY(read_type(reader, 0, &type));
     argument->type = type.type;
@@ -224,11 +279,7 @@ static ig_status read_argument(ig_schema_reader *reader, ig_schema_argument *arg
     if (name.size) {
         argument->name = ig_names_intern(reader->names, name);
     }
-    if (accept_text(reader, "=")) {
-        argument->has_default = true;
-        return ig_schema_read_default(reader, argument);
-    }
-    return IG_OK;
+    return accept_text(reader, "=") ? read_default(reader, &argument->value) : IG_OK;
 }
 
 typedef struct argument_list {
@@ -237,7 +288,7 @@ typedef struct argument_list {
 } argument_list;
 
 /* After "(", up to and with ")". */
-static ig_status read_arguments(ig_schema_reader *reader, argument_list *list) {
+static ig_status read_arguments(schema_reader *reader, argument_list *list) {
     bool is_keyword_only = false;
     for (bool is_first = true; !accept_text(reader, ")"); is_first = false) {
         if (!is_first) {
@@ -258,7 +309,7 @@ static ig_status read_arguments(ig_schema_reader *reader, argument_list *list) {
     return IG_OK;
 }
 
-static ig_status read_results(ig_schema_reader *reader, argument_list *list) {
+static ig_status read_results(schema_reader *reader, argument_list *list) {
     if (accept_text(reader, "...")) {
         list->is_variadic = true;
         return IG_OK;
@@ -274,7 +325,7 @@ static ig_status read_results(ig_schema_reader *reader, argument_list *list) {
 
 /* ---- all ---- */
 
-static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
+static ig_status read_name(schema_reader *reader, ig_schema *schema) {
     ig_arena *arena = reader->types->arena;
     ig_str space = read_word(reader, true); /* a class may be the space */
     IG_TRY(expect_text(reader, "::"));
@@ -295,7 +346,7 @@ static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
 ig_status ig_schema_parse(ig_script_types *types, ig_map *argument_names,
                           const char *text, const ig_location *where,
                           ig_schema **out_schema) {
-    ig_schema_reader reader = { types, argument_names, where, text, text };
+    schema_reader reader = { types, argument_names, where, text, text };
     ig_schema *schema = IG_NEW(types->arena, ig_schema);
     argument_list arguments = { 0 }, results = { 0 };
     schema->text = text;
@@ -317,7 +368,6 @@ ig_status ig_schema_parse(ig_script_types *types, ig_map *argument_names,
     schema->results = results.items.items;
     schema->result_count = results.items.count;
     schema->is_vararg = arguments.is_variadic;
-    schema->is_varret = results.is_variadic;
     *out_schema = schema;
     return IG_OK;
 }

@@ -31,7 +31,8 @@ static ig_status refuse_torch(ig_ts_eval *eval, const char *dotted) {
         "into the model, or leave that part to Python";
     bool is_gradient = strcmp(dotted, "torch.autograd.grad") == 0;
     return ig_ts_error(eval, IG_UNSUPPORTED, "%s%s", dotted,
-                       is_gradient ? gradient : " is no operator, and is not supported");
+                       is_gradient ? gradient
+                                   : " is no operator, and is not supported");
 }
 
 ig_status ig_dialect_name(ig_ts_eval *eval, const char *name, ig_ts_value *out) {
@@ -51,8 +52,9 @@ ig_status ig_dialect_name(ig_ts_eval *eval, const char *name, ig_ts_value *out) 
             return IG_OK;
         }
     }
-    return strcmp(name, "torch") == 0 ? refuse_torch(eval, name)
-           : ig_ts_error(eval, IG_INVALID, "name '%s' is not defined", name);
+    return strcmp(name, "torch") == 0
+               ? refuse_torch(eval, name)
+               : ig_ts_error(eval, IG_INVALID, "name '%s' is not defined", name);
 }
 
 static ig_status constant_number(ig_ts_eval *eval, const char *name, ig_ts_value *out) {

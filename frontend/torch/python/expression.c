@@ -386,31 +386,6 @@ static ig_status evaluate_attribute(ig_ts_eval *eval, const ig_ast *node,
 
 /* ---- the whole ---- */
 
-static bool evaluate_literal(const ig_ast *node, ig_ts_value *out) {
-    switch ((int)node->kind) {
-    case IG_AST_NONE:
-        *out = ig_ts_none();
-        return true;
-    case IG_AST_BOOL:
-        *out = ig_ts_of_bool(node->as.b);
-        return true;
-    case IG_AST_INT:
-        *out = ig_ts_of_int(node->as.i);
-        return true;
-    case IG_AST_FLOAT:
-        *out = ig_ts_of_float(node->as.f);
-        return true;
-    case IG_AST_IMAGINARY:
-        *out = ig_ts_of_complex(0, node->as.f);
-        return true;
-    case IG_AST_STRING:
-        *out = ig_ts_of_str(node->as.text);
-        return true;
-    default:
-        return false;
-    }
-}
-
 static ig_status evaluate_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
     switch ((int)node->kind) {
     case IG_AST_NAME:
@@ -453,7 +428,7 @@ static ig_status evaluate_node(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
 ig_status ig_python_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
     uint32_t line = eval->frame->line;
     IG_TRY(ig_ts_step(eval));
-    if (evaluate_literal(node, out)) {
+    if (ig_ts_literal(node, out)) {
         return IG_OK;
     }
     if (eval->nesting >= NESTING_MAX) {
