@@ -2,38 +2,91 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/walk.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* ---- children ---- */
 
 static void visit_list(const ig_ast_list *list, ig_python_visit visit, void *user) {
     for (size_t i = 0; i < list->count; i++) {
-        visit(user, list->items[i]);
+        if (list->items[i]) {
+            visit(user, list->items[i]);
+        }
     }
 }
 
-static void visit_one(const ig_ast *node, ig_python_visit visit, void *user) {
-    if (node) {
-        visit(user, node);
+/* Where a kind of nodes has children: a node or NULL, a list, an array and its
+ * count. */
+typedef struct field {
+    enum { NO_FIELD, ONE_NODE, NODE_LIST, NODE_ARRAY } form;
+    size_t at, count_at;
+} field;
+
+#define ONE(member) \
+    { ONE_NODE, offsetof(ig_ast, as.member), 0 }
+#define LIST(member) \
+    { NODE_LIST, offsetof(ig_ast, as.member), 0 }
+#define ARRAY(member, count) \
+    { NODE_ARRAY, offsetof(ig_ast, as.member), offsetof(ig_ast, as.count) }
+
+/* Functions and classes inside are others' affair, annotations nobody's. */
+static const field fields[IG_AST_KIND_COUNT][4] = {
+    [IG_AST_ATTRIBUTE] = { ONE(attribute.object) },
+    [IG_AST_CALL] = { ONE(call.function), LIST(call.arguments) }, /* and keywords */
+    [IG_AST_SUBSCRIPT] = { ONE(subscript.object), ONE(subscript.index) },
+    [IG_AST_SLICE] = { ONE(slice.start), ONE(slice.stop), ONE(slice.step) },
+    [IG_AST_TUPLE] = { LIST(list) },
+    [IG_AST_LIST] = { LIST(list) },
+    [IG_AST_SET] = { LIST(list) },
+    [IG_AST_DELETE] = { LIST(list) },
+    [IG_AST_DICT] = { ARRAY(dict.keys, dict.count), ARRAY(dict.values, dict.count) },
+    [IG_AST_UNARY] = { ONE(value) },
+    [IG_AST_STARRED] = { ONE(value) },
+    [IG_AST_AWAIT] = { ONE(value) },
+    [IG_AST_YIELD] = { ONE(value) },
+    [IG_AST_EXPRESSION] = { ONE(value) },
+    [IG_AST_RETURN] = { ONE(value) },
+    [IG_AST_BINARY] = { ONE(binary.left), ONE(binary.right) },
+    [IG_AST_NAMED] = { ONE(binary.left), ONE(binary.right) },
+    [IG_AST_AUGMENTED] = { ONE(binary.left), ONE(binary.right) },
+    [IG_AST_COMPARE] = { ONE(compare.first), ARRAY(compare.values, compare.count) },
+    [IG_AST_CONDITIONAL] = { ONE(conditional.test), ONE(conditional.yes),
+                             ONE(conditional.no) },
+    [IG_AST_COMPREHENSION] = { ONE(comprehension.key), ONE(comprehension.value) },
+    [IG_AST_ASSIGN] = { ONE(assign.value), LIST(assign.targets) },
+    [IG_AST_ANNOTATED] = { ONE(annotated.value), ONE(annotated.target) },
+    [IG_AST_IF] = { ONE(branch.test), LIST(branch.body), LIST(branch.orelse) },
+    [IG_AST_WHILE] = { ONE(branch.test), LIST(branch.body), LIST(branch.orelse) },
+    [IG_AST_FOR] = { ONE(loop.iterable), ONE(loop.target), LIST(loop.body),
+                     LIST(loop.orelse) },
+    [IG_AST_WITH] = { ARRAY(with.contexts, with.count), ARRAY(with.targets, with.count),
+                      LIST(with.body) },
+    [IG_AST_RAISE] = { ONE(pair.first), ONE(pair.second) },
+    [IG_AST_ASSERT] = { ONE(pair.first), ONE(pair.second) },
+};
+
+static void visit_field(const ig_ast *node, const field *of, ig_python_visit visit,
+                        void *user) {
+    const char *at = (const char *)node + of->at;
+    ig_ast_list list = { NULL, 1 };
+    if (of->form == ONE_NODE) {
+        list.items = (ig_ast **)(uintptr_t)at;
+    } else if (of->form == NODE_LIST) {
+        memcpy(&list, at, sizeof list);
+    } else {
+        memcpy(&list.items, at, sizeof list.items);
+        memcpy(&list.count, (const char *)node + of->count_at, sizeof list.count);
     }
+    visit_list(&list, visit, user);
 }
 
-static void visit_many(ig_ast *const *nodes, size_t count, ig_python_visit visit,
-                       void *user) {
-    for (size_t i = 0; i < count; i++) {
-        visit_one(nodes[i], visit, user);
-    }
-}
-
-static void visit_comprehension(const ig_ast *node, ig_python_visit visit, void *user) {
+static void visit_clauses(const ig_ast *node, ig_python_visit visit, void *user) {
     for (uint32_t i = 0; i < node->as.comprehension.clause_count; i++) {
         const ig_ast_clause *clause = &node->as.comprehension.clauses[i];
-        visit_one(clause->target, visit, user);
-        visit_one(clause->iterable, visit, user);
+        visit(user, clause->target);
+        visit(user, clause->iterable);
         visit_list(&clause->conditions, visit, user);
     }
-    visit_one(node->as.comprehension.key, visit, user);
-    visit_one(node->as.comprehension.value, visit, user);
 }
 
 static void visit_try(const ig_ast_try *node, ig_python_visit visit, void *user) {
@@ -45,111 +98,18 @@ static void visit_try(const ig_ast_try *node, ig_python_visit visit, void *user)
     visit_list(&node->finally, visit, user);
 }
 
-/* Functions and classes inside are others' affair: their bodies are not visited. */
-static void visit_statement(const ig_ast *node, ig_python_visit visit, void *user) {
-    switch ((int)node->kind) {
-    case IG_AST_ASSIGN:
-        visit_one(node->as.assign.value, visit, user);
-        visit_list(&node->as.assign.targets, visit, user);
-        return;
-    case IG_AST_ANNOTATED:
-        visit_one(node->as.annotated.value, visit, user);
-        visit_one(node->as.annotated.target, visit, user);
-        return;
-    case IG_AST_IF:
-    case IG_AST_WHILE:
-        visit_one(node->as.branch.test, visit, user);
-        visit_list(&node->as.branch.body, visit, user);
-        visit_list(&node->as.branch.orelse, visit, user);
-        return;
-    case IG_AST_FOR:
-        visit_one(node->as.loop.iterable, visit, user);
-        visit_one(node->as.loop.target, visit, user);
-        visit_list(&node->as.loop.body, visit, user);
-        visit_list(&node->as.loop.orelse, visit, user);
-        return;
-    case IG_AST_WITH:
-        visit_many(node->as.with.contexts, node->as.with.count, visit, user);
-        visit_many(node->as.with.targets, node->as.with.count, visit, user);
-        visit_list(&node->as.with.body, visit, user);
-        return;
-    case IG_AST_TRY:
-        visit_try(node->as.try, visit, user);
-        return;
-    case IG_AST_RAISE:
-    case IG_AST_ASSERT:
-        visit_one(node->as.pair.first, visit, user);
-        visit_one(node->as.pair.second, visit, user);
-        return;
-    default:
-        return;
-    }
-}
-
-static void visit_call(const ig_ast *node, ig_python_visit visit, void *user) {
-    visit_one(node->as.call.function, visit, user);
-    visit_list(&node->as.call.arguments, visit, user);
-    for (size_t i = 0; i < node->as.call.keyword_count; i++) {
-        visit_one(node->as.call.keywords[i].value, visit, user);
-    }
-}
-
 void ig_python_each_child(const ig_ast *node, ig_python_visit visit, void *user) {
-    switch ((int)node->kind) {
-    case IG_AST_ATTRIBUTE:
-        visit_one(node->as.attribute.object, visit, user);
-        return;
-    case IG_AST_CALL:
-        visit_call(node, visit, user);
-        return;
-    case IG_AST_SUBSCRIPT:
-        visit_one(node->as.subscript.object, visit, user);
-        visit_one(node->as.subscript.index, visit, user);
-        return;
-    case IG_AST_SLICE:
-        visit_one(node->as.slice.start, visit, user);
-        visit_one(node->as.slice.stop, visit, user);
-        visit_one(node->as.slice.step, visit, user);
-        return;
-    case IG_AST_TUPLE:
-    case IG_AST_LIST:
-    case IG_AST_SET:
-    case IG_AST_DELETE:
-        visit_list(&node->as.list, visit, user);
-        return;
-    case IG_AST_DICT:
-        visit_many(node->as.dict.keys, node->as.dict.count, visit, user);
-        visit_many(node->as.dict.values, node->as.dict.count, visit, user);
-        return;
-    case IG_AST_UNARY:
-    case IG_AST_STARRED:
-    case IG_AST_AWAIT:
-    case IG_AST_YIELD:
-    case IG_AST_EXPRESSION:
-    case IG_AST_RETURN:
-        visit_one(node->as.value, visit, user);
-        return;
-    case IG_AST_BINARY:
-    case IG_AST_NAMED:
-    case IG_AST_AUGMENTED:
-        visit_one(node->as.binary.left, visit, user);
-        visit_one(node->as.binary.right, visit, user);
-        return;
-    case IG_AST_COMPARE:
-        visit_one(node->as.compare.first, visit, user);
-        visit_many(node->as.compare.values, node->as.compare.count, visit, user);
-        return;
-    case IG_AST_CONDITIONAL:
-        visit_one(node->as.conditional.test, visit, user);
-        visit_one(node->as.conditional.yes, visit, user);
-        visit_one(node->as.conditional.no, visit, user);
-        return;
-    case IG_AST_COMPREHENSION:
-        visit_comprehension(node, visit, user);
-        return;
-    default:
-        visit_statement(node, visit, user);
-        return;
+    if (node->kind == IG_AST_COMPREHENSION) {
+        visit_clauses(node, visit, user);
+    } else if (node->kind == IG_AST_TRY) {
+        visit_try(node->as.try, visit, user);
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(fields[0]) && fields[node->kind][i].form; i++) {
+        visit_field(node, &fields[node->kind][i], visit, user);
+    }
+    for (size_t i = 0; node->kind == IG_AST_CALL && i < node->as.call.keyword_count;
+         i++) {
+        visit(user, node->as.call.keywords[i].value);
     }
 }
 
