@@ -56,7 +56,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
             abort();
         }
     }
-    ig_fuzz_reach_least = 80; /* of what is drawn, some is refused */
+    ig_fuzz_reach_least = 77; /* of what is drawn, some is refused */
     ig_fuzz_reach_begin(ig_ts_operators.count, name_of_row);
     return 0;
 }
@@ -404,7 +404,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 /* Some calls of each row, drawn: rows move when one is added, so a stored corpus would
  * soon be one of other rows. */
 size_t ig_fuzz_seed(size_t i, uint8_t *bytes, size_t room) {
-    enum { CALLS = 30, BYTES = 64 };
+    enum { CALLS = 35, BYTES = 64 };
     uint64_t state = i * 0x9e3779b97f4a7c15u + 1;
     size_t row = i / CALLS;
     if (row >= ig_ts_operators.count || room < BYTES) {

@@ -237,7 +237,7 @@ TEST(a_tensor_of_not_one_element_is_no_number) {
         "    a = int(y)\n",
         "    a = float(torch.zeros([0]))\n",
         "    a = annotate(int, y)\n",
-        "    a = torch.all(y, 0, 0)\n",
+        "    a = torch.zeros(2, y)\n",
         "    a = torch.select(x, 0, y)\n",
         "    a = torch.add(x, x, alpha=y)\n",
         "    a = torch.full([2], y)\n",
