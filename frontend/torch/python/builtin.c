@@ -277,7 +277,8 @@ HOOK(hook_sorted) {
 
 /* ---- numbers ---- */
 
-ig_status ig_python_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *value,
+/* int() and float() of a value that is one number. */
+static ig_status to_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *value,
                            ig_ts_value *out) {
     double f;
     int64_t i;
@@ -301,10 +302,6 @@ ig_status ig_python_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value 
         *out = ig_ts_of_float(f);
         return IG_OK;
     }
-    if (value->kind == IG_TS_STR && kind == IG_TS_BOOL) {
-        *out = ig_ts_of_bool(value->as.str.size > 0);
-        return IG_OK;
-    }
     if (!ig_ts_is_number(value)) {
         return type_error(eval, "takes what is no number for a number");
     }
@@ -313,12 +310,12 @@ ig_status ig_python_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value 
 
 HOOK(hook_int) {
     *out = ig_ts_of_int(0);
-    return a->positional ? ig_python_number(eval, IG_TS_INT, a->values, out) : IG_OK;
+    return a->positional ? to_number(eval, IG_TS_INT, a->values, out) : IG_OK;
 }
 
 HOOK(hook_float) {
     *out = ig_ts_of_float(0);
-    return a->positional ? ig_python_number(eval, IG_TS_FLOAT, a->values, out) : IG_OK;
+    return a->positional ? to_number(eval, IG_TS_FLOAT, a->values, out) : IG_OK;
 }
 
 HOOK(hook_bool) {

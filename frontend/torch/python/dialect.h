@@ -21,8 +21,8 @@ const char *ig_dialect_operator(ig_ts_eval *eval, const char *dotted);
 typedef struct ig_special {
     const char *name;
     ig_status (*hook)(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out);
-    const char *op;    /* or the operator that it is, */
-    ig_ts_kind number; /* or the kind of numbers that it makes */
+    const char *op;      /* or the operator that it is, */
+    const char *builtin; /* or the function of plain Python */
 } ig_special;
 /* NULL when `name` is none of them. */
 const ig_special *ig_special_of(const char *name);

@@ -264,9 +264,6 @@ ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char
 
 typedef ig_status (*ig_python_hook)(ig_ts_eval *eval, const ig_ts_arguments *arguments,
                                     ig_ts_value *out);
-/* int(), float() of a value that is one number; `out` may be it. */
-ig_status ig_python_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *value,
-                           ig_ts_value *out);
 /* NULL: no row of builtin.def has that name. */
 ig_python_hook ig_python_builtin(const char *name);
 /* A constant of that name: math.pi, torch.float32; false: none. */

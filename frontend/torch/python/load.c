@@ -116,6 +116,16 @@ static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *p
                : load_state(eval, state, path, object);
 }
 
+static ig_status no_member(ig_ts_eval *eval, const char *path) {
+    return ig_ts_error(eval, IG_INVALID, "'%s' is no member of its enum", path);
+}
+
+static bool has_value(const ig_ts_value *member, const ig_ts_value *wanted) {
+    bool is_known;
+    const ig_ts_value *own = ig_ts_object_get(member->as.object, "value");
+    return ig_ts_equal(own, wanted, &is_known) && is_known;
+}
+
 static ig_status load_enum(ig_ts_eval *eval, const ig_py *value, const char *path,
                            ig_ts_value *out_value) {
     const ig_class *class = NULL;
@@ -124,17 +134,13 @@ static ig_status load_enum(ig_ts_eval *eval, const ig_py *value, const char *pat
     IG_TRY(ig_code_class(eval->code, ig_py_path(value, eval->arena), &where, &class));
     IG_TRY(ig_python_load(eval, value->as.enumeration.value, path, &wanted));
     for (size_t i = 0; i < class->members.count; i++) {
-        ig_ts_value member;
-        bool is_known;
-        IG_TRY(
-            ig_dialect_enum_member(eval, class, class->members.items[i].name, &member));
-        if (ig_ts_equal(ig_ts_object_get(member.as.object, "value"), &wanted,
-                        &is_known)) {
-            *out_value = member;
+        IG_TRY(ig_dialect_enum_member(eval, class, class->members.items[i].name,
+                                      out_value));
+        if (has_value(out_value, &wanted)) {
             return IG_OK;
         }
     }
-    return ig_ts_error(eval, IG_INVALID, "'%s' is no member of its enum", path);
+    return no_member(eval, path);
 }
 
 /* ---- what only plain Python has ---- */
@@ -151,13 +157,7 @@ static ig_status load_global(ig_ts_eval *eval, const ig_py *value, ig_ts_value *
 static ig_status load_list(ig_ts_eval *eval, const ig_py *value, const char *path,
                            ig_ts_list **out) {
     *out = ig_ts_list_create(eval, value->as.list.count);
-    for (size_t i = 0; i < value->as.list.count; i++) {
-        ig_ts_value item;
-        const char *name = ig_arena_printf(eval->arena, "%s.%zu", path, i);
-        IG_TRY(ig_python_load(eval, value->as.list.items[i], name, &item));
-        ig_ts_list_add(eval, *out, item);
-    }
-    return IG_OK;
+    return load_items(eval, value, path, *out);
 }
 
 /* functools.partial(f, …), as pickle makes it: its state is (f, args, kwargs, dict). */
@@ -289,14 +289,10 @@ static ig_status load_member(ig_ts_eval *eval, const ig_py *value, const char *p
     IG_TRY(ig_python_load(eval, args->as.list.items[0], path, &wanted));
     IG_TRY(ig_python_items(eval, &class, &members));
     for (size_t i = 0; i < members->count && !*out_done; i++) {
-        const ig_ts_value *own = ig_ts_object_get(members->items[i].as.object, "value");
-        bool is_known;
-        *out_done = ig_ts_equal(own, &wanted, &is_known) && is_known;
+        *out_done = has_value(&members->items[i], &wanted);
         *out = members->items[i];
     }
-    return *out_done
-               ? IG_OK
-               : ig_ts_error(eval, IG_INVALID, "'%s' is no member of its enum", path);
+    return *out_done ? IG_OK : no_member(eval, path);
 }
 
 /* getattr(class, "name"), as methods of C are pickled; *out_done false: no such. */

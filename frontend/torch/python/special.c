@@ -113,29 +113,6 @@ static ig_status special_print(ig_ts_eval *eval, const ig_ast *call, ig_ts_value
     return IG_OK;
 }
 
-/* ---- objects ---- */
-
-static ig_status special_getattr(ig_ts_eval *eval, const ig_ast *call,
-                                 ig_ts_value *out) {
-    ig_ts_value object, name;
-    IG_TRY(read_argument(eval, call, 0, &object));
-    IG_TRY(read_argument(eval, call, 1, &name));
-    if (name.kind != IG_TS_STR) {
-        return ig_ts_error(eval, IG_INVALID, "getattr takes the name of an attribute");
-    }
-    return ig_python_attribute(eval, &object,
-                               ig_module_string(eval->module, name.as.str), out);
-}
-
-static ig_status special_device(ig_ts_eval *eval, const ig_ast *call,
-                                ig_ts_value *out) {
-    IG_TRY(read_argument(eval, call, 0, out));
-    if (out->kind == IG_TS_STR) {
-        out->kind = IG_TS_DEVICE;
-    }
-    return IG_OK;
-}
-
 /* ---- futures ---- */
 
 /* A forked function is run at once: what it gives is all that can be seen of it. */
@@ -177,15 +154,15 @@ const ig_special *ig_special_of(const char *name) {
         { "unchecked_cast", .hook = special_cast },
         { "uninitialized", .hook = special_uninitialized },
         { "isinstance", .hook = special_isinstance },
-        { "int", .number = IG_TS_INT },
-        { "float", .number = IG_TS_FLOAT },
-        { "bool", .number = IG_TS_BOOL },
+        { "int", .builtin = "builtins.int" },
+        { "float", .builtin = "builtins.float" },
+        { "bool", .builtin = "builtins.bool" },
         { "str", .op = "aten::str" },
         { "complex", .op = "aten::Complex" },
         { "sorted", .op = "aten::sorted" },
         { "print", .hook = special_print },
-        { "getattr", .hook = special_getattr },
-        { "torch.device", .hook = special_device },
+        { "getattr", .builtin = "builtins.getattr" },
+        { "torch.device", .builtin = "torch.device" },
         { "fork", .hook = special_fork },
         { "awaitable", .hook = special_fork },
         { "torch.wait", .hook = special_wait },
@@ -206,10 +183,7 @@ ig_status ig_special_call(ig_ts_eval *eval, const ig_special *special,
     if (special->hook) {
         return special->hook(eval, call, out);
     }
-    if (special->op) {
-        IG_TRY(ig_python_read_arguments(eval, call, &arguments));
-        return ig_python_op_with(eval, special->op, &arguments, out);
-    }
-    IG_TRY(read_argument(eval, call, 0, out));
-    return ig_python_number(eval, special->number, out, out);
+    IG_TRY(ig_python_read_arguments(eval, call, &arguments));
+    return special->op ? ig_python_op_with(eval, special->op, &arguments, out)
+                       : ig_python_builtin(special->builtin)(eval, &arguments, out);
 }
