@@ -9,29 +9,37 @@
 
 #include <string.h>
 
-/* Trees are written as the leaves of the arguments are gone through. */
-typedef struct writer {
+/* Trees grow as the leaves of the arguments are gone through. */
+typedef struct grower {
     ig_pt2_program *program;
     const ig_pt2_reader *reader;
+    ig_node_list tree; /* of the parameter at hand */
+    const char *field; /* the name of the next node; NULL: it has none */
     size_t next_leaf;
-} writer;
+} grower;
+
+static void add_node(grower *g, ig_node node) {
+    node.name = ig_str_of(g->field ? g->field : "");
+    g->field = NULL;
+    ig_node_add(g->reader->arena, &g->tree, node);
+}
 
 /* ---- types of tensors ---- */
 
 /* Older schemas wrap the meta data. */
-static const ig_json *meta_of(const writer *w, const char *name) {
-    const ig_json *value = ig_json_get(ig_json_get(w->program->graph, "tensor_values"),
+static const ig_json *meta_of(const grower *g, const char *name) {
+    const ig_json *value = ig_json_get(ig_json_get(g->program->graph, "tensor_values"),
                                        name);
     const ig_json *inner = ig_json_get(value, "meta");
     return inner ? inner : value;
 }
 
-static void put_size(const writer *w, const ig_json *size, const char *open_name,
+static void put_size(const grower *g, const ig_json *size, const char *open_name,
                      ig_writer *out) {
     const ig_json *expr = ig_json_get(ig_json_get(size, "as_expr"), "expr_str");
     int64_t number;
     ig_writer text;
-    ig_writer_init(&text, w->reader->arena);
+    ig_writer_init(&text, g->reader->arena);
     if (ig_json_int(ig_json_get(size, "as_int"), &number)) {
         ig_put(out, "%lld", (long long)number);
     } else if (ig_pt2_extent(ig_str_of(ig_json_text(expr)), &text)) {
@@ -42,53 +50,57 @@ static void put_size(const writer *w, const ig_json *size, const char *open_name
 }
 
 /* "f32[s0, 16]"; `less`: so many elements fewer along each axis. */
-static ig_status put_type(const writer *w, const char *name, const char *path, int less,
-                          ig_writer *out) {
-    const ig_json *meta = meta_of(w, name), *sizes = ig_json_get(meta, "sizes");
+static ig_status add_tensor(grower *g, const char *name, const char *path, int less) {
+    const ig_json *meta = meta_of(g, name), *sizes = ig_json_get(meta, "sizes");
     int64_t code;
+    ig_writer out;
     const ig_torch_dtype_info *dtype =
         ig_json_int(ig_json_get(meta, "dtype"), &code)
             ? ig_torch_dtype_of_code(ig_pt2_dtype_code(code))
             : NULL;
     if (!dtype || dtype->ir == IG_DT_COUNT) {
-        return ig_pt2_report(w->reader, IG_UNSUPPORTED,
+        return ig_pt2_report(g->reader, IG_UNSUPPORTED,
                              "input '%s' has an element type that is not supported yet",
                              name);
     }
-    ig_put(out, "%s%s[", dtype->is_complex ? "complex(" : "",
-           ig_dtypes[dtype->ir].name);
+    ig_writer_init(&out, g->reader->arena);
+    ig_put(&out, "%s[", ig_dtypes[dtype->ir].name);
     for (size_t i = 0; i < ig_json_count(sizes); i++) {
-        const char *open = ig_arena_printf(w->reader->arena, "%s_d%zu", path, i);
-        ig_put(out, "%s", i ? ", " : "");
-        put_size(w, &sizes->as.list.items[i], open, out);
+        const char *open = ig_arena_printf(g->reader->arena, "%s_d%zu", path, i);
+        ig_put(&out, "%s", i ? ", " : "");
+        put_size(g, &sizes->as.list.items[i], open, &out);
         if (less) {
-            ig_put(out, " - %d", less);
+            ig_put(&out, " - %d", less);
         }
     }
-    ig_put(out, "%s",
-           !dtype->is_complex     ? "]"
-           : ig_json_count(sizes) ? ", 2])"
-                                  : "2])");
+    if (dtype->is_complex) {
+        ig_put(&out, ig_json_count(sizes) ? ", 2" : "2");
+        add_node(g, (ig_node){ .kind = IG_NODE_COMPLEX, .count = 1 });
+    }
+    ig_put_char(&out, ']');
+    add_node(g, (ig_node){ .kind = IG_NODE_TENSOR,
+                           .is_leaf = true,
+                           .text = ig_writer_str(&out) });
     return IG_OK;
 }
 
 /* ---- leaves of the arguments ---- */
 
-/* A key, or a constant that a program was exported for, as trees have them. */
-static ig_status put_literal(const ig_pt2_reader *reader, const ig_json *value,
-                             ig_writer *out) {
-    int64_t integer;
-    double real;
+/* A key, or a constant that a program was exported for. */
+static ig_status read_literal(const ig_pt2_reader *reader, const ig_json *value,
+                              ig_node *out) {
+    *out = (ig_node){ .kind = IG_NODE_NONE };
     if (!value || value->kind == IG_JSON_NULL) {
-        ig_put(out, "none");
-    } else if (ig_json_int(value, &integer)) {
-        ig_put(out, "%lld", (long long)integer);
-    } else if (value->kind == IG_JSON_REAL && ig_json_real(value, &real)) {
-        ig_put_f64(out, real);
+        return IG_OK;
+    }
+    if (ig_json_int(value, &out->i)) {
+        out->kind = IG_NODE_INT;
+    } else if (value->kind == IG_JSON_REAL && ig_json_real(value, &out->f)) {
+        out->kind = IG_NODE_FLOAT;
     } else if (value->kind == IG_JSON_BOOL) {
-        ig_put(out, "%s", value->as.b ? "true" : "false");
+        *out = (ig_node){ .kind = IG_NODE_BOOL, .i = value->as.b };
     } else if (value->kind == IG_JSON_STRING) {
-        ig_put_quoted(out, value->as.text);
+        *out = (ig_node){ .kind = IG_NODE_STR, .text = value->as.text };
     } else {
         return ig_pt2_report(reader, IG_UNSUPPORTED,
                              "an argument is fixed to a value that is not known");
@@ -96,8 +108,15 @@ static ig_status put_literal(const ig_pt2_reader *reader, const ig_json *value,
     return IG_OK;
 }
 
-ig_status ig_pt2_put_constant(const ig_pt2_reader *reader, const ig_json *argument,
-                              ig_writer *out) {
+static ig_status add_literal(grower *g, const ig_json *value) {
+    ig_node node;
+    IG_TRY(read_literal(g->reader, value, &node));
+    add_node(g, node);
+    return IG_OK;
+}
+
+ig_status ig_pt2_constant(const ig_pt2_reader *reader, const ig_json *argument,
+                          ig_node *out) {
     const ig_json *value, *inner;
     const char *kind = ig_pt2_union(argument, &value);
     bool is_symbolic = ig_str_starts(ig_str_of(kind), "as_sym_");
@@ -105,129 +124,130 @@ ig_status ig_pt2_put_constant(const ig_pt2_reader *reader, const ig_json *argume
         ig_pt2_union(value, &inner);
         value = inner;
     }
-    return put_literal(reader, strcmp(kind, "as_none") == 0 ? NULL : value, out);
+    return read_literal(reader, strcmp(kind, "as_none") == 0 ? NULL : value, out);
 }
 
-static ig_status next_leaf(writer *w, const ig_json **out_leaf) {
-    ig_pt2_program *p = w->program;
-    if (w->next_leaf == p->leaves.count) {
+static ig_status next_leaf(grower *g, const ig_json **out_leaf) {
+    ig_pt2_program *p = g->program;
+    if (g->next_leaf == p->leaves.count) {
         return ig_pt2_report(
-            w->reader, IG_INVALID,
+            g->reader, IG_INVALID,
             "its arguments have more leaves than its graph has inputs");
     }
-    *out_leaf = p->leaves.items[w->next_leaf++];
+    *out_leaf = p->leaves.items[g->next_leaf++];
     return IG_OK;
 }
 
 /* `parameter` names the leaf where it is one whole; else the graph's name does. */
-static ig_status put_leaf(writer *w, const char *parameter, ig_writer *tree) {
+static ig_status add_leaf(grower *g, const char *parameter) {
     static const struct {
-        const char *kind, *tree;
-    } numbers[] = { { "as_sym_int", "int" },
-                    { "as_sym_float", "float" },
-                    { "as_sym_bool", "bool" } };
+        const char *kind;
+        ig_node_kind node;
+    } numbers[] = { { "as_sym_int", IG_NODE_INT },
+                    { "as_sym_float", IG_NODE_FLOAT },
+                    { "as_sym_bool", IG_NODE_BOOL } };
     const ig_json *leaf = NULL;
-    IG_TRY(next_leaf(w, &leaf));
+    ig_node node;
+    IG_TRY(next_leaf(g, &leaf));
     const char *name = ig_pt2_argument_name(leaf);
     if (!name) {
-        return ig_pt2_put_constant(w->reader, leaf, tree);
+        IG_TRY(ig_pt2_constant(g->reader, leaf, &node));
+        add_node(g, node);
+        return IG_OK;
     }
     for (size_t i = 0; i < IG_COUNT_OF(numbers); i++) {
         if (ig_json_get(leaf, numbers[i].kind)) {
-            ig_put(tree, "%s", numbers[i].tree);
+            add_node(g, (ig_node){ .kind = numbers[i].node, .is_leaf = true });
             return IG_OK;
         }
     }
-    return put_type(w, name, parameter ? parameter : name, 0, tree);
+    return add_tensor(g, name, parameter ? parameter : name, 0);
 }
 
 /* ---- TorchRec's objects ---- */
 
 /* A call gives lengths; a program may want offsets, or both. */
-static ig_status put_lengths(writer *w, ig_writer *tree) {
+static ig_status add_lengths(grower *g) {
     const ig_json *leaves[2] = { NULL, NULL };
-    IG_TRY(next_leaf(w, &leaves[0]));
-    IG_TRY(next_leaf(w, &leaves[1]));
+    IG_TRY(next_leaf(g, &leaves[0]));
+    IG_TRY(next_leaf(g, &leaves[1]));
     const char *lengths = ig_pt2_argument_name(leaves[0]);
     const char *offsets = ig_pt2_argument_name(leaves[1]);
     if (!lengths && !offsets) {
-        return ig_pt2_report(w->reader, IG_INVALID,
+        return ig_pt2_report(g->reader, IG_INVALID,
                              "an argument has neither lengths nor offsets");
     }
-    return lengths ? put_type(w, lengths, lengths, 0, tree)
-                   : put_type(w, offsets, offsets, 1, tree);
+    return lengths ? add_tensor(g, lengths, lengths, 0)
+                   : add_tensor(g, offsets, offsets, 1);
 }
 
-static ig_status put_list(const writer *w, const ig_json *list, ig_writer *tree) {
-    ig_put_char(tree, '[');
-    for (size_t i = 0; i < ig_json_count(list); i++) {
-        ig_put(tree, "%s", i ? ", " : "");
-        IG_TRY(put_literal(w->reader, &list->as.list.items[i], tree));
+static ig_status add_list(grower *g, const ig_json *list) {
+    size_t count = ig_json_count(list);
+    add_node(g, (ig_node){ .kind = IG_NODE_LIST, .count = (uint32_t)count });
+    for (size_t i = 0; i < count; i++) {
+        IG_TRY(add_literal(g, &list->as.list.items[i]));
     }
-    ig_put_char(tree, ']');
     return IG_OK;
 }
 
 /* Fields stand in the tree as the class's constructor has them. */
-static ig_status put_jagged(writer *w, const ig_pt2_spec *spec, ig_writer *tree) {
+static ig_status add_jagged(grower *g, const ig_pt2_spec *spec) {
     const ig_pt2_jagged *class = spec->jagged;
-    ig_writer weights;
-    ig_writer_init(&weights, w->reader->arena);
-    ig_put(tree, "%s(", class->word);
-    for (size_t i = 0; i < IG_COUNT_OF(class->fixed) && class->fixed[i]; i++) {
-        ig_put(tree, "%s=", class->fixed[i]);
-        IG_TRY(put_list(w, spec->keys[i], tree));
-        ig_put(tree, ", ");
+    size_t fixed = 0, first = g->next_leaf;
+    size_t own = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS;
+    uint32_t at = (uint32_t)g->tree.count;
+    add_node(g, (ig_node){ .kind = class->node });
+    for (; fixed < IG_COUNT_OF(class->fixed) && class->fixed[fixed]; fixed++) {
+        g->field = class->fixed[fixed];
+        IG_TRY(add_list(g, spec->keys[fixed]));
     }
-    ig_put(tree, "values=");
-    IG_TRY(put_leaf(w, NULL, tree));
+    g->tree.items[at].count = (uint32_t)fixed + (class->is_keyed_tensor ? 1 : 3);
+    g->field = "values";
+    IG_TRY(add_leaf(g, NULL));
     if (!class->is_keyed_tensor) {
-        IG_TRY(put_leaf(w, NULL, &weights));
-        ig_put(tree, ", lengths=");
-        IG_TRY(put_lengths(w, tree));
-        ig_put(tree, ", weights=%s", weights.data);
+        g->field = "lengths";
+        g->next_leaf = first + IG_PT2_LENGTHS;
+        IG_TRY(add_lengths(g));
+        g->field = "weights";
+        g->next_leaf = first + IG_PT2_WEIGHTS;
+        IG_TRY(add_leaf(g, NULL));
     }
-    for (size_t i = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS; i < spec->count;
-         i++) {
+    g->next_leaf = first + own;
+    for (size_t i = own; i < spec->count; i++) {
         const ig_json *leaf = NULL;
-        IG_TRY(next_leaf(w, &leaf));
+        IG_TRY(next_leaf(g, &leaf));
         if (!ig_json_get(leaf, "as_none")) {
-            return ig_pt2_report(w->reader, IG_UNSUPPORTED, IG_PT2_OTHER_PARTS,
+            return ig_pt2_report(g->reader, IG_UNSUPPORTED, IG_PT2_OTHER_PARTS,
                                  class->class_name);
         }
     }
-    ig_put_char(tree, ')');
     return IG_OK;
 }
 
 /* ---- trees of arguments ---- */
 
-static ig_status put_tree(writer *w, const ig_pt2_spec *spec, const char *parameter,
-                          ig_writer *tree) {
-    static const char *const brackets[] = { [IG_PT2_TUPLE] = "()",
-                                            [IG_PT2_LIST] = "[]",
-                                            [IG_PT2_DICT] = "{}",
-                                            [IG_PT2_RECORD] = "()" };
+static ig_status add_tree(grower *g, const ig_pt2_spec *spec, const char *parameter) {
+    static const ig_node_kind kinds[] = { [IG_PT2_TUPLE] = IG_NODE_TUPLE,
+                                          [IG_PT2_LIST] = IG_NODE_LIST,
+                                          [IG_PT2_DICT] = IG_NODE_DICT,
+                                          [IG_PT2_RECORD] = IG_NODE_RECORD };
     if (spec->kind == IG_PT2_LEAF) {
-        return put_leaf(w, parameter, tree);
+        return add_leaf(g, parameter);
     }
     if (spec->kind == IG_PT2_JAGGED) {
-        return put_jagged(w, spec, tree);
+        return add_jagged(g, spec);
     }
-    bool is_record = spec->kind == IG_PT2_RECORD;
-    ig_put(tree, "%s%c", is_record ? spec->class_name : "", brackets[spec->kind][0]);
+    ig_node node = { .kind = kinds[spec->kind], .count = (uint32_t)spec->count };
+    node.count *= spec->kind == IG_PT2_DICT ? 2 : 1;
+    node.text = ig_str_of(spec->kind == IG_PT2_RECORD ? spec->class_name : "");
+    add_node(g, node);
     for (size_t i = 0; i < spec->count; i++) {
-        ig_put(tree, "%s", i ? ", " : "");
-        if (is_record) {
-            ig_put(tree, "%s=", ig_json_text(spec->keys[i]));
-        } else if (spec->kind == IG_PT2_DICT) {
-            IG_TRY(put_literal(w->reader, spec->keys[i], tree));
-            ig_put(tree, ": ");
+        if (spec->kind == IG_PT2_DICT) {
+            IG_TRY(add_literal(g, spec->keys[i]));
         }
-        IG_TRY(put_tree(w, &spec->items[i], NULL, tree));
+        g->field = spec->kind == IG_PT2_RECORD ? ig_json_text(spec->keys[i]) : NULL;
+        IG_TRY(add_tree(g, &spec->items[i], NULL));
     }
-    bool is_one = spec->kind == IG_PT2_TUPLE && spec->count == 1;
-    ig_put(tree, "%s%c", is_one ? "," : "", brackets[spec->kind][1]);
     return IG_OK;
 }
 
@@ -245,23 +265,22 @@ static const char *parameter_name(const ig_pt2_program *p, const ig_json *names,
     return *name ? name : ig_arena_printf(p->reader.arena, "arg%zu", index);
 }
 
-static ig_status read_parameters(writer *w, const ig_json *names) {
-    ig_pt2_program *p = w->program;
-    for (size_t g = 0; g < p->in.count; g++) {
-        const ig_pt2_spec *group = &p->in.items[g];
+static ig_status read_parameters(grower *g, const ig_json *names) {
+    ig_pt2_program *p = g->program;
+    for (size_t k = 0; k < p->in.count; k++) {
+        const ig_pt2_spec *group = &p->in.items[k];
         for (size_t i = 0; i < group->count; i++) {
-            ig_writer tree;
-            ig_writer_init(&tree, w->reader->arena);
-            ig_pt2_parameter one = { .name = parameter_name(p, names, group, i) };
-            IG_TRY(put_tree(w, &group->items[i], one.name, &tree));
-            one.tree = tree.data;
-            IG_PUSH(w->reader->arena, &p->parameters, one);
+            const char *name = parameter_name(p, names, group, i);
+            g->tree = (ig_node_list){ 0 };
+            IG_TRY(add_tree(g, &group->items[i], name));
+            IG_PUSH(g->reader->arena, &p->parameters, name);
+            IG_PUSH(g->reader->arena, &p->trees, g->tree);
         }
     }
-    return w->next_leaf == p->leaves.count
+    return g->next_leaf == p->leaves.count
                ? IG_OK
                : ig_pt2_report(
-                     w->reader, IG_INVALID,
+                     g->reader, IG_INVALID,
                      "its graph has more inputs than its arguments have leaves");
 }
 
@@ -436,7 +455,7 @@ static ig_status read_specs(ig_pt2_program *p, const ig_json *module,
 
 ig_status ig_pt2_read_call(ig_pt2_program *program, const ig_json *exported) {
     const ig_json *module = ig_json_get(exported, "graph_module"), *names;
-    writer w = { .program = program, .reader = &program->reader };
+    grower g = { .program = program, .reader = &program->reader };
     program->graph = ig_json_get(module, "graph");
     program->signature = ig_json_get(module, "signature");
     program->records = ig_json_get(module, "treespec_namedtuple_fields");
@@ -446,6 +465,6 @@ ig_status ig_pt2_read_call(ig_pt2_program *program, const ig_json *exported) {
     IG_TRY(read_specs(program, module, &names));
     read_ranges(program, ig_json_get(exported, "range_constraints"));
     IG_TRY(read_inputs(program));
-    IG_TRY(read_parameters(&w, names));
+    IG_TRY(read_parameters(&g, names));
     return read_outputs(program);
 }

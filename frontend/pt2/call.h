@@ -26,12 +26,6 @@ typedef struct ig_pt2_output {
     bool is_input;              /* `target` is an input of the graph, else a buffer */
 } ig_pt2_output;
 
-/* A parameter of forward. */
-typedef struct ig_pt2_parameter {
-    const char *name;
-    const char *tree; /* as ig_node_parse reads it: "f32[s0, 16]", "{\"x\": f32[3]}" */
-} ig_pt2_parameter;
-
 typedef struct ig_pt2_program {
     ig_pt2_reader reader;
     const ig_json *graph, *signature;
@@ -40,7 +34,8 @@ typedef struct ig_pt2_program {
     IG_VEC(ig_pt2_held) held;
     IG_VEC(const ig_json *) leaves; /* of the arguments, in order */
     IG_VEC(ig_pt2_output) outputs;
-    IG_VEC(ig_pt2_parameter) parameters;
+    IG_VEC(const char *) parameters; /* of forward: their names, */
+    IG_VEC(ig_node_list) trees;      /* and what each is */
     IG_VEC(ig_ts_range) ranges;
 } ig_pt2_program;
 
@@ -53,8 +48,8 @@ ig_status ig_pt2_read_call(ig_pt2_program *program, const ig_json *exported);
     "a %s with strides by key or with inverse indices is not supported yet"
 
 /* A constant that stands among the leaves of the arguments, as trees have it. */
-ig_status ig_pt2_put_constant(const ig_pt2_reader *reader, const ig_json *argument,
-                              ig_writer *out);
+ig_status ig_pt2_constant(const ig_pt2_reader *reader, const ig_json *argument,
+                          ig_node *out);
 
 /* The name of the class that stands for the program (forward.c). */
 extern const char ig_pt2_class[];

@@ -44,9 +44,11 @@ static ig_status check_constant(running *r, const char *path, const ig_json *lea
     IG_TRY(ig_pt2_call(&r->scope, op, pair, 2, &differs));
     IG_TRY(ig_ts_truth(eval, &differs, &differs));
     ig_writer text;
+    ig_node constant;
     ig_writer_init(&text, eval->arena);
+    IG_TRY(ig_pt2_constant(&r->program->reader, leaf, &constant));
     ig_put(&text, "argument %s must be ", path);
-    IG_TRY(ig_pt2_put_constant(&r->program->reader, leaf, &text));
+    ig_node_print(&constant, NULL, &(uint32_t){ 0 }, &text);
     ig_put(&text, ": the program was exported for it");
     return ig_ts_branch(eval, &differs, raise_other, go_on, text.data);
 }
@@ -150,7 +152,7 @@ static ig_status bind_arguments(running *r) {
     size_t at = 0;
     for (size_t g = 0; g < p->in.count; g++) {
         for (size_t i = 0; i < p->in.items[g].count; i++, at++) {
-            const char *name = p->parameters.items[at].name;
+            const char *name = p->parameters.items[at];
             const char *slot = ig_names_intern(&eval->code->names, ig_str_of(name));
             const ig_ts_value *given = ig_ts_name_get(eval->frame, slot);
             assert(given && "the call has set every parameter");
@@ -349,7 +351,7 @@ void ig_pt2_declare(void *user, struct ig_code *code) {
     forward->params = IG_NEW_ARRAY(code->arena, ig_param, count + 1);
     forward->params[0] = make_parameter(code, "self", class->type);
     for (size_t i = 0; i < count; i++) {
-        forward->params[1 + i] = make_parameter(code, program->parameters.items[i].name,
+        forward->params[1 + i] = make_parameter(code, program->parameters.items[i],
                                                 code->types.simple[IG_SCRIPT_TENSOR]);
     }
     declare_records(code, &program->in);

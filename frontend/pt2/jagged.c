@@ -12,10 +12,14 @@
 #define FOLDER "torchrec.sparse.jagged_tensor."
 
 static const ig_pt2_jagged classes[] = {
-    { FOLDER "KeyedJaggedTensor", "KeyedJaggedTensor", "kjt", { "keys" }, false },
-    { FOLDER "JaggedTensor", "JaggedTensor", "jt", { NULL }, false },
-    { "KeyedTensor", "KeyedTensor", "kt", { "keys", "length_per_key" }, true },
-    { FOLDER "KeyedTensor", "KeyedTensor", "kt", { "keys", "length_per_key" }, true },
+    { FOLDER "KeyedJaggedTensor", "KeyedJaggedTensor", IG_NODE_KJT, { "keys" }, false },
+    { FOLDER "JaggedTensor", "JaggedTensor", IG_NODE_JT, { NULL }, false },
+    { "KeyedTensor", "KeyedTensor", IG_NODE_KT, { "keys", "length_per_key" }, true },
+    { FOLDER "KeyedTensor",
+      "KeyedTensor",
+      IG_NODE_KT,
+      { "keys", "length_per_key" },
+      true },
 };
 
 const ig_pt2_jagged *ig_pt2_jagged_find(const char *type) {

@@ -118,13 +118,8 @@ static ig_status read_program(ig_ts_program *out, const ig_json *exported) {
     program->reader =
         (ig_pt2_reader){ archive->context, archive->arena, { .file = archive->file } };
     IG_TRY(ig_pt2_read_call(program, exported));
-    size_t count = program->parameters.count;
-    const char **trees = IG_NEW_ARRAY(archive->arena, const char *, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        trees[i] = program->parameters.items[i].tree;
-    }
-    out->trees = trees;
-    out->tree_count = count;
+    out->trees = program->trees.items;
+    out->tree_count = program->trees.count;
     out->ranges = program->ranges.items;
     out->range_count = program->ranges.count;
     out->code_folder = "";

@@ -8,7 +8,7 @@
 
 #include "frontend/pt2/json.h"
 
-#include "base/writer.h"
+#include "ir/signature.h"
 
 typedef enum ig_pt2_spec_kind {
     IG_PT2_LEAF,
@@ -23,7 +23,7 @@ typedef enum ig_pt2_spec_kind {
 typedef struct ig_pt2_jagged {
     const char *type;       /* as a spec names it */
     const char *class_name; /* "KeyedJaggedTensor" */
-    const char *word;       /* as ig_node_parse names it: "kjt" */
+    ig_node_kind node;      /* what it is among trees */
     const char *fixed[2];   /* fields that the spec's context says */
     bool is_keyed_tensor;   /* the one item is `values` */
 } ig_pt2_jagged;

@@ -132,8 +132,9 @@ static ig_status merge_tree(merger *m, const ig_node_list *declared,
                                       "exported for");
 }
 
-static ig_status merge_trees(merger *m, ig_node_list *declared, ig_node_list *trees) {
+static ig_status merge_trees(merger *m, ig_node_list *trees) {
     const ig_ts_entry *entry = m->entry;
+    const ig_node_list *declared = entry->program->trees;
     for (size_t i = 0; i < entry->program->tree_count; i++) {
         m->name = entry->method->params[i + 1].name;
         if (trees[i].count && declared[i].count) {
@@ -176,10 +177,10 @@ static ig_status check_range(const merger *m, const ig_ts_range *range) {
 /* ---- the whole ---- */
 
 /* All that is read later is read once, so that no symbol is new then. */
-static ig_status make_symbols(merger *m, ig_node_list *declared, ig_node_list *trees) {
+static ig_status make_symbols(merger *m, ig_node_list *trees) {
     const ig_ts_program *program = m->entry->program;
     const ig_type *unused;
-    IG_TRY(merge_trees(m, declared, trees));
+    IG_TRY(merge_trees(m, trees));
     for (size_t i = 0; i < program->range_count; i++) {
         IG_TRY(read_extent(m, &program->ranges[i], &unused));
     }
@@ -192,27 +193,15 @@ static ig_status make_symbols(merger *m, ig_node_list *declared, ig_node_list *t
 }
 
 ig_status ig_ts_entry_declared(const ig_ts_entry *entry, ig_node_list *trees) {
-    ig_ts_eval *eval = entry->eval;
     const ig_ts_program *program = entry->program;
-    merger m = { .entry = entry, .module = eval->module, .is_binding = true };
-    ig_node_list *declared = IG_NEW_ARRAY(eval->arena, ig_node_list,
-                                          program->tree_count + 1);
+    merger m = { .entry = entry, .module = entry->eval->module, .is_binding = true };
     assert(program->tree_count < entry->method->param_count && "a tree a parameter");
-    for (size_t i = 0; i < program->tree_count; i++) {
-        const char *text = program->trees[i];
-        const char *wrong =
-            text ? ig_node_parse(ig_str_of(text), eval->arena, &declared[i]) : NULL;
-        if (wrong) {
-            m.name = entry->method->params[i + 1].name;
-            return fail_argument(&m, wrong);
-        }
-    }
-    IG_TRY(make_symbols(&m, declared, trees));
-    IG_TRY(merge_trees(&m, declared, trees));
+    IG_TRY(make_symbols(&m, trees));
+    IG_TRY(merge_trees(&m, trees));
     m.is_binding = false;
-    IG_TRY(merge_trees(&m, declared, trees));
+    IG_TRY(merge_trees(&m, trees));
     for (size_t i = 0; i < program->tree_count; i++) {
-        trees[i] = trees[i].count ? trees[i] : declared[i];
+        trees[i] = trees[i].count ? trees[i] : program->trees[i];
     }
     for (size_t i = 0; i < program->range_count; i++) {
         IG_TRY(check_range(&m, &program->ranges[i]));

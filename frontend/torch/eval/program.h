@@ -17,6 +17,7 @@
 #define IG_FRONTEND_TORCH_EVAL_PROGRAM_H
 
 #include "frontend/torch/pickle/pickle.h"
+#include "ir/signature.h"
 
 /* The extents that a symbol may stand for, or an expression of symbols: as text. */
 typedef struct ig_ts_range {
@@ -55,9 +56,9 @@ typedef struct ig_ts_program {
     int64_t version;      /* of the operators: 1 to 10 */
     const char *resource; /* "model/model.pkl" of a package; else NULL */
     const char *code_folder;
-    /* What the file says of the arguments of the method: texts of ig_node_parse by
-     * place, NULL where it says nothing; and of the symbols in them. */
-    const char *const *trees;
+    /* What the file says of the arguments of the method, by place, and of the symbols
+     * in the types of their tensors. */
+    const ig_node_list *trees;
     size_t tree_count;
     const struct ig_ts_range *ranges;
     size_t range_count;
