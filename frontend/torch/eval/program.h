@@ -8,10 +8,9 @@
  *     code.user = program.user;
  *
  * A TorchScript archive gives its own data.pkl, constants.pkl and code/.  A
- * torch.package gives one resource: a ScriptModule that it holds, or a tree of torch.nn
- * objects, each of which becomes an object of a class whose source comes from
- * frontend/torch/package/modules.def.  Other formats are refused by name, with what to
- * do instead.
+ * torch.package gives one resource: a ScriptModule that it holds, or a tree of objects
+ * whose classes are plain Python, of the package or torch's own (stock/).  Other
+ * formats are refused by name, with what to do instead.
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_PROGRAM_H
 #define IG_FRONTEND_TORCH_EVAL_PROGRAM_H
@@ -33,9 +32,6 @@ typedef struct ig_ts_sources {
     /* The module "a.b"; *out_found false: it is not there.  `file` is for messages. */
     ig_status (*read)(void *user, ig_str module, struct ig_ts_source *out,
                       bool *out_found);
-    /* "__torch__.….Linear": a class of the dialect that computes what torch.nn's class
-     * of that name does; NULL: none can be told from the name. */
-    const char *(*stock)(void *user, ig_str name);
     void *user;
 } ig_ts_sources;
 

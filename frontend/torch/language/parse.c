@@ -269,6 +269,7 @@ static ig_status start_parser(ig_py_parser *parser, const ig_source *source,
         return refuse_bad_utf8(source, text);
     }
     ig_py_lexer_init(&parser->lexer, text);
+    parser->lexer.line = source->line ? source->line : 1;
     parser->ahead = ig_py_lexer_next(&parser->lexer);
     ig_py_advance(parser);
     return IG_OK;

@@ -25,6 +25,7 @@ typedef struct ig_source {
     ig_map *names;        /* see ig_names_intern */
     uint32_t *node_count; /* the id of the next node */
     const char *file;     /* "model.pt/code/__torch__/m.py", for messages */
+    uint32_t line;        /* at which the text begins in it; 0 is 1 */
     /* Escapes of bytes are bytes ("\303\251" is é), as libtorch reads them, and not
      * code points as in Python; strings join byte by byte. */
     bool is_dialect;

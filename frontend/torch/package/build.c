@@ -1,4 +1,4 @@
-/* From a pickled tree of torch.nn modules to a program in TorchScript's terms.
+/* From a pickled tree of modules to a program of plain Python.
  * SPDX-License-Identifier: Apache-2.0
  *
  * torch.package pickles a module as its __dict__:
@@ -6,17 +6,13 @@
  *     Linear { training, _parameters {weight, bias}, _buffers {}, _modules {}, hooks …,
  *              in_features, out_features }
  *
- * TorchScript's data.pkl has an object with one flat set of attributes and a class
- * whose source says what forward does.  So each module becomes such an object, of a
- * class of its own (`__torch__.torch.nn.modules.linear.___torch_mangle_3.Linear`: the
- * mangling keeps them apart, and messages leave it out), and the class gets the forward
- * of its row in modules.def.  The evaluator does the rest.  A module with two
- * parents stays one object.
+ * The evaluator has objects with one flat set of attributes, and a class with source:
+ * of the package, or torch's own (stock/).  A module with two parents stays one object.
  */
 #include "frontend/torch/package/tree.h"
 
 #include "base/vec.h"
-#include "base/writer.h"
+#include "frontend/torch/stock/stock.h"
 
 #include <assert.h>
 #include <string.h>
@@ -32,13 +28,11 @@ typedef struct builder {
     ig_package *package;
     ig_arena *arena;
     const char *resource;
-    ig_map made;  /* module -> its object; container -> the same of objects */
-    ig_map files; /* entry name -> ig_str, the source */
-    ig_map told;  /* classes that were reported */
+    ig_map made; /* module -> its object; container -> the same of objects */
+    ig_map told; /* classes that were reported */
     IG_VEC(unknown_module) unknown;
     ig_ts_sources sources; /* of the classes that are written in the package */
-    size_t count;
-    bool has_python; /* are there such? */
+    bool has_python;       /* are there such? */
 } builder;
 
 /* ---- values ---- */
@@ -50,71 +44,6 @@ static ig_py *make_value(builder *b, ig_py_kind kind, const ig_py *from) {
     value->id = b->package->pickles->value_count++;
     value->offset = from->offset;
     return value;
-}
-
-static ig_py *make_text(builder *b, const char *text, const ig_py *from) {
-    ig_py *value = make_value(b, IG_PY_STR, from);
-    value->as.text = ig_str_of(text);
-    return value;
-}
-
-static bool is_plain(const ig_py *value);
-
-static bool are_plain(ig_py *const *items, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!is_plain(items[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Can the evaluator take it as an attribute?  Functions and the like are left out. */
-static bool is_plain(const ig_py *value) {
-    switch (value->kind) {
-    case IG_PY_NONE:
-    case IG_PY_BOOL:
-    case IG_PY_INT:
-    case IG_PY_FLOAT:
-    case IG_PY_STR:
-    case IG_PY_TENSOR:
-        return true;
-    case IG_PY_LIST:
-    case IG_PY_TUPLE:
-        return are_plain(value->as.list.items, value->as.list.count);
-    case IG_PY_BIG:
-    case IG_PY_COMPLEX:
-    case IG_PY_BYTES:
-    case IG_PY_SET:
-    case IG_PY_DICT:
-    case IG_PY_GLOBAL:
-    case IG_PY_OBJECT:
-    case IG_PY_ENUM:
-    case IG_PY_CALL:
-    case IG_PY_STORAGE:
-    case IG_PY_DTYPE:
-    case IG_PY_DEVICE:
-    case IG_PY_KIND_COUNT:
-        return false;
-    }
-    return false;
-}
-
-/* Tuples of integers (kernel_size, normalized_shape) are what operators take as
- * lists. */
-static ig_py *as_list(builder *b, ig_py *value) {
-    bool is_ints = value->kind == IG_PY_TUPLE && value->as.list.count > 0;
-    for (size_t i = 0; is_ints && i < value->as.list.count; i++) {
-        is_ints = value->as.list.items[i]->kind == IG_PY_INT;
-    }
-    if (!is_ints) {
-        return value;
-    }
-    ig_py *list = make_value(b, IG_PY_LIST, value);
-    list->as.list.items = value->as.list.items;
-    list->as.list.count = value->as.list.count;
-    list->type = "List[int]";
-    return list;
 }
 
 /* ---- one module ---- */
@@ -132,6 +61,12 @@ static void add_attribute(attributes *to, ig_py *key, ig_py *value) {
     to->values[to->count++] = value;
 }
 
+/* The attributes of an object: its state, or beside the values of slots. */
+static const ig_py *state_of(const ig_py *module) {
+    const ig_py *state = module->as.object.state;
+    return state->kind == IG_PY_TUPLE ? state->as.list.items[0] : state;
+}
+
 static size_t size_of(const ig_py *module, const char *group) {
     const ig_py *dict = ig_py_get(module, group);
     return dict && dict->kind == IG_PY_DICT ? dict->as.dict.count : 0;
@@ -144,122 +79,13 @@ static void add_group(attributes *to, const ig_py *module, const char *group) {
     }
 }
 
-/* Attributes that torch.nn.Module keeps about itself. */
-static bool is_bookkeeping(ig_str name) {
-    static const char *const kept[] = { "_reversed_padding_repeated_twice",
-                                        "_qkv_same_embed_dim" };
-    for (size_t i = 0; i < IG_COUNT_OF(kept); i++) {
-        if (ig_str_is(name, kept[i])) {
-            return false;
-        }
-    }
-    return ig_str_starts(name, "_");
-}
-
-static void add_plain(builder *b, attributes *to, const ig_py *module) {
-    const ig_py *state = module->as.object.state;
-    if (state->kind == IG_PY_TUPLE) {
-        state = state->as.list.items[0];
-    }
-    for (size_t i = 0; i < state->as.dict.count; i++) {
-        ig_py *key = state->as.dict.keys[i], *value = state->as.dict.values[i];
-        if (key->kind == IG_PY_STR && !is_bookkeeping(key->as.text) &&
-            is_plain(value)) {
-            add_attribute(to, key, as_list(b, value));
-        }
-    }
-}
-
-/* Buffers and attributes that older torch did not have. */
-static void add_absent(builder *b, attributes *to, const ig_py *module) {
-    const char *name;
-    ig_py value;
-    for (size_t i = 0; ig_package_absent(module->as.object.class, i, &name, &value);
-         i++) {
-        if (ig_py_get(module, name) || ig_package_member(module, "_buffers", name)) {
-            continue;
-        }
-        bool is_buffer = ig_py_get(ig_py_get(module, "_buffers"), name) != NULL;
-        ig_py *made = make_value(b, value.kind, module);
-        made->as = value.as;
-        if (!is_buffer) {
-            add_attribute(to, make_text(b, name, module), made);
-        }
-    }
-}
-
-enum { MOST_ABSENT = 8 };
-
 static attributes start_attributes(builder *b, const ig_py *module) {
     assert(ig_package_is_module(module) && "only modules have attributes to gather");
-    const ig_py *state = module->as.object.state;
-    if (state->kind == IG_PY_TUPLE) {
-        state = state->as.list.items[0];
-    }
-    size_t most = state->as.dict.count + size_of(module, "_parameters") +
-                  size_of(module, "_buffers") + size_of(module, "_modules") +
-                  MOST_ABSENT;
+    size_t most = state_of(module)->as.dict.count + size_of(module, "_parameters") +
+                  size_of(module, "_buffers") + size_of(module, "_modules");
     return (attributes){ .keys = IG_NEW_ARRAY(b->arena, ig_py *, most),
                          .values = IG_NEW_ARRAY(b->arena, ig_py *, most),
                          .capacity = most };
-}
-
-/* ---- source ---- */
-
-static void put_names(ig_writer *out, const char *label, const ig_py *dict) {
-    ig_put(out, "  %s = [", label);
-    for (size_t i = 0; dict && i < dict->as.dict.count; i++) {
-        if (dict->as.dict.values[i]->kind == IG_PY_TENSOR) {
-            ig_put_quoted(out, dict->as.dict.keys[i]->as.text);
-            ig_put(out, ", ");
-        }
-    }
-    ig_put(out, "]\n");
-}
-
-/* Writes the class and returns its GLOBAL. */
-static ig_py *write_class(builder *b, const ig_py *module,
-                          const ig_package_class *row) {
-    assert((row->body || row->write) &&
-           "a row of modules.def has a body or writes one");
-    ig_writer out;
-    const ig_py *class = module->as.object.class;
-    ig_str name = class->as.global.name;
-    size_t number = b->count++;
-    ig_writer_init(&out, b->arena);
-    ig_put(&out, "class %.*s(Module):\n", IG_STR_ARG(name));
-    put_names(&out, "__parameters__", ig_py_get(module, "_parameters"));
-    put_names(&out, "__buffers__", ig_py_get(module, "_buffers"));
-    ig_put(&out, "  def forward(self%s%s):\n", row->parameters[0] ? ", " : "",
-           row->parameters);
-    if (row->body) {
-        ig_put(&out, "%s", row->body);
-    } else {
-        row->write(&out, module);
-    }
-    char *path = ig_arena_printf(b->arena, "%.*s", IG_STR_ARG(class->as.global.module));
-    ig_py *made = make_value(b, IG_PY_GLOBAL, module);
-    made->as.global.module = ig_str_of(
-        ig_arena_printf(b->arena, "__torch__.%s.___torch_mangle_%zu", path, number));
-    made->as.global.name = name;
-    for (char *at = path; *at; at++) {
-        *at = *at == '.' ? '/' : *at;
-    }
-    ig_str *text = IG_NEW(b->arena, ig_str);
-    *text = ig_writer_str(&out);
-    const char *entry = ig_arena_printf(
-        b->arena, "code/__torch__/%s/___torch_mangle_%zu.py", path, number);
-    ig_map_set(&b->files, ig_str_of(entry), text);
-    return made;
-}
-
-static ig_status read_source(void *user, const char *name, ig_str *out_text,
-                             bool *out_found) {
-    const ig_map *files = user;
-    const ig_str *text = ig_map_get(files, ig_str_of(name));
-    *out_found = text != NULL;
-    *out_text = text ? *text : IG_STR("");
-    return IG_OK;
 }
 
 /* ---- what is not ours ---- */
@@ -275,21 +101,8 @@ static uint32_t find_definition(builder *b, const ig_py *class,
         return 0;
     }
     *out_entry = entry->name.data;
-    const char *wanted = ig_arena_printf(b->arena, "class %.*s",
-                                         IG_STR_ARG(class->as.global.name));
-    size_t size = strlen(wanted);
-    uint32_t line = 1;
-    for (size_t at = 0; at < text.size; line++) {
-        const char *begin = text.data + at;
-        const char *end = memchr(begin, '\n', text.size - at);
-        size_t length = end ? (size_t)(end - begin) : text.size - at;
-        if (length > size && memcmp(begin, wanted, size) == 0 &&
-            (begin[size] == '(' || begin[size] == ':')) {
-            return line;
-        }
-        at += length + 1;
-    }
-    return 1;
+    uint32_t line = ig_stock_class_line(text, class->as.global.name);
+    return line ? line : 1;
 }
 
 static const char advice[] =
@@ -375,6 +188,16 @@ static bool report_unknown(builder *b) {
 
 /* ---- classes of the package ---- */
 
+/* There is no source in TorchScript's dialect. */
+static ig_status read_nothing(void *user, const char *name, ig_str *out_text,
+                              bool *out_found) {
+    (void)user;
+    (void)name;
+    *out_text = IG_STR("");
+    *out_found = false;
+    return IG_OK;
+}
+
 static ig_status read_python(void *user, ig_str module, ig_ts_source *out,
                              bool *out_found) {
     builder *b = user;
@@ -387,26 +210,6 @@ static ig_status read_python(void *user, ig_str module, ig_ts_source *out,
                                 entry->name.data);
     out->is_package = ig_str_ends(entry->name, "/__init__.py");
     return ig_archive_read_text(b->package->archive, entry, &out->text);
-}
-
-/* What torch.nn's class of that name computes, for those that derive from it. */
-static const char *write_stock(void *user, ig_str name) {
-    builder *b = user;
-    const ig_package_class *row = ig_package_find_named(name);
-    ig_writer out;
-    if (!row || !row->body) {
-        return NULL;
-    }
-    ig_writer_init(&out, b->arena);
-    ig_put(&out, "class %.*s(Module):\n  def forward(self%s%s):\n%s", IG_STR_ARG(name),
-           row->parameters[0] ? ", " : "", row->parameters, row->body);
-    ig_str *text = IG_NEW(b->arena, ig_str);
-    *text = ig_writer_str(&out);
-    const char *entry = ig_arena_printf(b->arena, "code/__torch__/stock/%.*s.py",
-                                        IG_STR_ARG(name));
-    ig_map_set(&b->files, ig_str_of(entry), text);
-    return ig_arena_printf(b->arena, "__torch__.stock.%.*s.%.*s", IG_STR_ARG(name),
-                           IG_STR_ARG(name));
 }
 
 /* An object of a class whose source is in the package? */
@@ -536,9 +339,8 @@ static bool is_kept_by_torch(ig_str name) {
            ig_str_ends(name, "_hooks_always_called");
 }
 
-static void add_python(builder *b, attributes *to, const ig_py *module,
-                       const char *path) {
-    const ig_py *state = module->as.object.state;
+static void add_own(builder *b, attributes *to, const ig_py *module, const char *path) {
+    const ig_py *state = state_of(module);
     for (size_t i = 0; i < state->as.dict.count; i++) {
         ig_py *key = state->as.dict.keys[i], *value = state->as.dict.values[i];
         if (key->kind == IG_PY_STR && !is_kept_by_torch(key->as.text)) {
@@ -559,16 +361,10 @@ static void note_unknown(builder *b, const ig_py *module, const char *path,
 static void fill_object(builder *b, ig_py *object, const ig_py *module,
                         const char *path) {
     attributes to = start_attributes(b, module);
-    bool is_of_package = object->as.object.class == module->as.object.class;
-    if (is_of_package) {
-        add_python(b, &to, module, path);
-    } else {
-        add_plain(b, &to, module);
-    }
-    add_group(&to, module, "_parameters");
+    add_group(&to, module, "_parameters"); /* which name their tensors, before others */
     add_group(&to, module, "_buffers");
+    add_own(b, &to, module, path);
     add_modules(b, &to, module, path);
-    add_absent(b, &to, module);
     ig_py *state = make_value(b, IG_PY_DICT, module);
     state->as.dict.keys = to.keys;
     state->as.dict.values = to.values;
@@ -600,17 +396,16 @@ static ig_py *build_module(builder *b, ig_py *module, const char *path) {
     if (!ig_package_is_module(module)) {
         return leave_module(b, module, path, false);
     }
-    const ig_package_class *row = ig_package_find_class(module->as.object.class);
-    bool is_of_package = !row && is_python(b, module) &&
+    bool is_of_package = is_python(b, module) &&
                          module->as.object.state->kind == IG_PY_DICT;
-    if ((!row && !is_of_package) || has_hooks(module)) {
-        return leave_module(b, module, path, row || is_of_package);
+    bool is_known = is_of_package || ig_package_is_stock(module);
+    if (!is_known || has_hooks(module)) {
+        return leave_module(b, module, path, is_known);
     }
     ig_py *object = make_value(b, IG_PY_OBJECT, module);
     ig_map_set_id(&b->made, IG_MAP_PTR(given), object);
     object->as.object.args = make_value(b, IG_PY_TUPLE, module);
-    object->as.object.class = row ? write_class(b, module, row)
-                                  : module->as.object.class;
+    object->as.object.class = module->as.object.class;
     b->has_python = b->has_python || is_of_package;
     fill_object(b, object, module, path);
     return object;
@@ -630,17 +425,14 @@ ig_status ig_package_build(ig_package *package, const char *resource, ig_py *mod
     b->package = package;
     b->arena = package->archive->arena;
     b->resource = resource;
-    b->sources =
-        (ig_ts_sources){ .read = read_python, .stock = write_stock, .user = b };
+    b->sources = (ig_ts_sources){ .read = read_python, .user = b };
     ig_map_init(&b->made, b->arena);
-    ig_map_init(&b->files, b->arena);
     ig_map_init(&b->told, b->arena);
     program->root = build_module(b, module, "");
     program->constants = make_value(b, IG_PY_TUPLE, module);
     program->code_folder = "code/";
-    program->read = read_source;
-    program->user = &b->files;
-    program->sources = b->has_python ? &b->sources : NULL;
+    program->read = read_nothing;
+    program->sources = &b->sources;
     bool is_made = program->root->kind == IG_PY_OBJECT && program->root != module;
     if (is_made && (b->has_python || !b->unknown.count)) {
         return IG_OK;

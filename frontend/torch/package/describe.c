@@ -66,7 +66,7 @@ static void put_module(describer *d, const ig_py *module, const char *path) {
     ig_map_set_id(&d->seen, IG_MAP_PTR(module), (void *)(uintptr_t)path);
     const char *class = ig_py_path(module, arena);
     const ig_py *of = module->as.object.class;
-    const char *words = ig_package_find_class(of) ? ""
+    const char *words = ig_package_is_stock(module) ? ""
                         : ig_package_source(d->package, of->as.global.module)
                             ? "  (plain Python)"
                             : "  (not compiled)";

@@ -10,7 +10,7 @@
  *     root/PACKAGE/MODULE.py            Python sources
  *
  * A name in a pickle must belong to a module that is inside or listed as extern.
- * Python is never run: a torch.nn class means what its row in modules.def says.
+ * Python is never run: classes of the package and torch's own are evaluated.
  */
 #ifndef IG_FRONTEND_TORCH_PACKAGE_PACKAGE_H
 #define IG_FRONTEND_TORCH_PACKAGE_PACKAGE_H

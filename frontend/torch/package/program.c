@@ -3,6 +3,7 @@
 #include "frontend/torch/package/tree.h"
 
 #include "base/writer.h"
+#include "frontend/torch/stock/stock.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,6 +25,12 @@ bool ig_package_is_module(const ig_py *value) {
     return value->kind == IG_PY_OBJECT && is_group(ig_py_get(value, "_modules")) &&
            is_group(ig_py_get(value, "_parameters")) &&
            is_group(ig_py_get(value, "_buffers"));
+}
+
+bool ig_package_is_stock(const ig_py *object) {
+    const ig_py *class = object->as.object.class;
+    return class->kind == IG_PY_GLOBAL &&
+           ig_stock_has_class(class->as.global.module, class->as.global.name);
 }
 
 const char *ig_package_script_id(const ig_py *value, ig_arena *arena) {

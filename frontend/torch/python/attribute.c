@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/schema.h"
 #include "frontend/torch/python/dialect.h"
+#include "frontend/torch/python/piecewise.h"
 
 #include <assert.h>
 #include <string.h>
@@ -206,13 +207,9 @@ static ig_status thing_attribute(ig_ts_eval *eval, const ig_python_thing *thing,
     switch (thing->kind) {
     case IG_PYTHON_MODULE:
         return ig_python_import_from(eval, thing->name, name, out);
-    case IG_PYTHON_EXTERNAL: {
-        const char *whole = ig_arena_printf(eval->arena, "%s.%s", thing->name, name);
-        if (!ig_python_constant(whole, out)) {
-            *out = ig_python_external(eval, whole);
-        }
-        return IG_OK;
-    }
+    case IG_PYTHON_EXTERNAL:
+        return ig_python_elsewhere(
+            eval, ig_arena_printf(eval->arena, "%s.%s", thing->name, name), out);
     case IG_PYTHON_CLASS:
         return class_attribute(eval, thing->class, name, out, out_found);
     case IG_PYTHON_SUPER:

@@ -488,10 +488,7 @@ static bool is_of_external(const ig_ts_value *value, const char *name) {
             return value->kind == types[i].kinds[0] || value->kind == types[i].kinds[1];
         }
     }
-    const char *dot = strrchr(name, '.');
-    const char *class = value->kind == IG_TS_OBJECT ? value->as.object->class_name : "";
-    const char *last = strrchr(class, '.');
-    return strncmp(name, "torch.nn.", 9) == 0 && dot && last && strcmp(dot, last) == 0;
+    return false;
 }
 
 static ig_status is_of_type(ig_ts_eval *eval, const ig_ts_value *value,

@@ -380,8 +380,8 @@ static ig_status run_function(ig_ts_eval *eval, const ig_python_thing *function,
     eval->python->calls--;
     eval->frame = caller;
     *out = frame->result;
-    bool has_failed = is_plain && status != IG_OK && !eval->has_raised &&
-                      !eval->python->branching->asked.of;
+    bool has_failed = is_plain && !function->module->is_stock && status != IG_OK &&
+                      !eval->has_raised && !eval->python->branching->asked.of;
     if (has_failed && !eval->python->failed) {
         eval->python->failed = function;
     }
@@ -482,56 +482,12 @@ ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) 
 
 /* ---- modules ---- */
 
-/* torch.nn's own forward of a class that derives from it. */
-static ig_status call_stock(ig_ts_eval *eval, const ig_ts_value *self, const char *base,
-                            const ig_ts_arguments *arguments, ig_ts_value *out) {
-    const ig_ts_sources *sources = eval->python->sources;
-    const char *dot = base ? strrchr(base, '.') : NULL;
-    const char *name = dot && sources
-                           ? sources->stock(sources->user, ig_str_of(dot + 1))
-                           : NULL;
-    const ig_class *class = NULL;
-    ig_location where = ig_ts_where(eval);
-    if (!name) {
-        return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "calls forward of %s, which is not known",
-                           base ? base : "torch.nn.Module");
-    }
-    IG_TRY(ig_code_class(eval->code, name, &where, &class));
-    ig_ts_value forward =
-        ig_python_value(ig_python_function(eval, ig_class_method(class, "forward")));
-    ig_ts_arguments with_self = ig_python_with_self(eval, *self, arguments);
-    return ig_python_call(eval, &forward, &with_self, out);
-}
-
-static ig_status call_chain(ig_ts_eval *eval, const ig_ts_value *self,
-                            const ig_ts_arguments *arguments, ig_ts_value *out) {
-    ig_ts_list *items;
-    ig_ts_arguments now = *arguments;
-    IG_TRY(ig_python_items(eval, self, &items));
-    *out = now.positional ? now.values[0] : ig_ts_none();
-    for (size_t i = 0; i < items->count; i++) {
-        ig_ts_value given = *out;
-        if (i) {
-            now = (ig_ts_arguments){ .values = &given, .positional = 1 };
-        }
-        IG_TRY(ig_python_call(eval, &items->items[i], &now, out));
-    }
-    return IG_OK;
-}
-
-/* forward of an object whose class does not write one. */
-static ig_status call_inherited(ig_ts_eval *eval, const ig_ts_value *self,
-                                const ig_ts_arguments *arguments, ig_ts_value *out) {
+/* forward of an object whose class, with its bases that are known, writes none. */
+static ig_status refuse_forward(ig_ts_eval *eval, const ig_ts_value *self) {
     const ig_class *class = self->as.object->class;
-    const char *container = NULL;
-    bool is_chain = ig_python_is_container(self->as.object, &container) &&
-                    strcmp(container, "Sequential") == 0;
-    if (is_chain) {
-        return call_chain(eval, self, arguments, out);
-    }
-    return call_stock(eval, self, class && class->plain ? class->plain->external : NULL,
-                      arguments, out);
+    const char *base = class && class->plain ? class->plain->external : NULL;
+    return ig_ts_error(eval, IG_UNSUPPORTED, "calls forward of %s, which is not known",
+                       base ? base : "torch.nn.Module");
 }
 
 static ig_status call_object(ig_ts_eval *eval, const ig_ts_value *self,
@@ -549,7 +505,7 @@ static ig_status call_object(ig_ts_eval *eval, const ig_ts_value *self,
                                    &is_found));
     }
     if (!is_found) {
-        return call_inherited(eval, self, arguments, out);
+        return refuse_forward(eval, self);
     }
     ig_ts_arguments with_self = ig_python_with_self(eval, *self, arguments);
     return ig_python_call(eval, &method, &with_self, out);
@@ -558,14 +514,13 @@ static ig_status call_object(ig_ts_eval *eval, const ig_ts_value *self,
 /* ---- bound methods ---- */
 
 static ig_status call_super(ig_ts_eval *eval, const ig_python_thing *bound,
-                            const char *name, const ig_ts_arguments *arguments,
-                            ig_ts_value *out) {
+                            const char *name, ig_ts_value *out) {
     *out = ig_ts_none();
     if (strcmp(name, "__init__") == 0) {
         return IG_OK; /* of object or torch.nn.Module */
     }
     if (strcmp(name, "forward") == 0 || strcmp(name, "__call__") == 0) {
-        return call_inherited(eval, &bound->self, arguments, out);
+        return refuse_forward(eval, &bound->self);
     }
     return ig_ts_error(eval, IG_UNSUPPORTED, "calls super().%s, which is not known",
                        name);
@@ -578,7 +533,7 @@ static ig_status call_bound(ig_ts_eval *eval, const ig_python_thing *bound,
         return ig_python_call(eval, &bound->function, &with_self, out);
     }
     if (strncmp(bound->name, "super.", 6) == 0) {
-        return call_super(eval, bound, bound->name + 6, arguments, out);
+        return call_super(eval, bound, bound->name + 6, out);
     }
     const ig_ts_value *self = &bound->self;
     const ig_class *class = self->kind == IG_TS_OBJECT ? self->as.object->class : NULL;
@@ -587,7 +542,7 @@ static ig_status call_bound(ig_ts_eval *eval, const ig_python_thing *bound,
                                      out);
     }
     if (self->kind == IG_TS_OBJECT && strcmp(bound->name, "forward") == 0) {
-        return call_inherited(eval, self, arguments, out);
+        return refuse_forward(eval, self);
     }
     return ig_python_method(eval, self, bound->name, arguments, out);
 }

@@ -247,6 +247,7 @@ ig_status ig_python_class_of(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *
                            class->name);
     }
     IG_TRY(read_bases(eval, class));
+    class->external = module->is_stock ? class->name : class->external;
     IG_TRY(read_decorators(eval, class));
     class->class = make_class(eval, class);
     IG_TRY(add_all_methods(eval, class));

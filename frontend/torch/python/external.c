@@ -1,11 +1,11 @@
 /* Names of torch, math and others that no source tells.
  * SPDX-License-Identifier: Apache-2.0
  *
- * torch's functions are its operators under Python's names of arguments.  Those of
- * torch.nn.functional, and others that torch writes in Python, stand in functional.def.
+ * torch's functions are its operators under Python's names of arguments, or stand in
+ * its own Python (stock/).
  */
 #include "frontend/torch/eval/table.h"
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/piecewise.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,45 +74,16 @@ bool ig_python_constant(const char *name, ig_ts_value *out) {
 
 /* ---- functions that torch writes in Python ---- */
 
-static const struct {
-    const char *name, *source;
-} functions[] = {
-#define FUNCTION(name, source) { name, source },
-#include "frontend/torch/python/functional.def"
-#undef FUNCTION
-};
-
-/* Each is a module of its own, which knows torch and itself. */
-static ig_status function_of(ig_ts_eval *eval, const char *name, const char *source,
-                             ig_ts_value *out) {
-    const char *module_name = ig_arena_printf(eval->arena, "<%s>", name);
-    ig_python_module *module = ig_map_get(&eval->python->modules,
-                                          ig_str_of(module_name));
-    bool is_found = false;
+static ig_status find_function(ig_ts_eval *eval, const char *name, ig_ts_value *out,
+                               bool *out_found) {
     const char *dot = strrchr(name, '.');
-    if (!module) {
-        ig_ts_source text = { .text = ig_str_of(ig_arena_printf(
-                                  eval->arena, "import torch\n%s", source)),
-                              .file = name };
-        IG_TRY(ig_python_module_parse(eval, module_name, &text, &module));
+    const char *module = "torch.functional";
+    if (has_prefix(name, "Tensor.")) {
+        module = "torch._methods";
+    } else if (has_prefix(name, "torch.nn.functional.")) {
+        module = "torch.nn.functional";
     }
-    IG_TRY(ig_python_global(eval, module, ig_python_intern(eval, dot + 1), out,
-                            &is_found));
-    return is_found ? IG_OK
-                    : ig_ts_error(eval, IG_INTERNAL,
-                                  "functional.def defines no '%s' in its row", dot + 1);
-}
-
-static ig_status find_functional(ig_ts_eval *eval, const char *name, ig_ts_value *out,
-                                 bool *out_found) {
-    *out_found = false;
-    for (size_t i = 0; i < IG_COUNT_OF(functions) && !*out_found; i++) {
-        if (strcmp(functions[i].name, name) == 0) {
-            *out_found = true;
-            IG_TRY(function_of(eval, name, functions[i].source, out));
-        }
-    }
-    return IG_OK;
+    return ig_python_stock(eval, module, dot + 1, out, out_found);
 }
 
 /* ---- operators under Python's names ---- */
@@ -284,7 +255,7 @@ ig_status ig_python_call_torch(ig_ts_eval *eval, const char *name,
     ig_ts_value function;
     bool is_found;
     const char *dot = strrchr(name, '.');
-    IG_TRY(find_functional(eval, name, &function, &is_found));
+    IG_TRY(find_function(eval, name, &function, &is_found));
     if (is_found) {
         return ig_python_call(eval, &function, arguments, out);
     }

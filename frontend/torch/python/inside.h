@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     module.c      modules, and their globals when they are first used; imports
+ *     piecewise.c   torch's own modules, which are parsed as they are used
  *     class.c       classes: bases, attributes, instances
  *     statement.c, branch.c  statements; where the run chooses, and what follows
  *     dialect.c, special.c   what names and calls mean in TorchScript's dialect
@@ -73,6 +74,8 @@ struct ig_python_module {
     const char *name, *file;
     bool is_package;
     bool is_dialect; /* of a function of TorchScript's dialect */
+    bool is_stock;   /* torch's own (stock/) */
+    ig_map *pieces;  /* of which these are not parsed yet (piecewise.c); else NULL */
     ig_ast_list body;
     ig_python_space space;
     ig_python_thing thing;
@@ -171,6 +174,9 @@ ig_status ig_python_module_parse(ig_ts_eval *eval, const char *name,
 void ig_python_space_open(ig_ts_eval *eval, ig_python_space *space,
                           ig_python_module *module, const char *label,
                           const ig_ast_list *body);
+/* Statements that come to the body later: their names. */
+void ig_python_space_declare(ig_ts_eval *eval, ig_python_space *space,
+                             const ig_ast_list *body);
 /* What a body binds to `name` (interned); *out_found false: nothing. */
 ig_status ig_python_space_get(ig_ts_eval *eval, ig_python_space *space,
                               const char *name, ig_ts_value *out, bool *out_found);

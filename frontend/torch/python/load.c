@@ -331,6 +331,14 @@ static ig_status load_plain(ig_ts_eval *eval, ig_py *value, const char *path,
                             ig_ts_value *out) {
     ig_ts_list *list;
     bool is_done;
+    if (has_hooks(value)) {
+        *out = ig_python_poison(eval,
+                                ig_arena_printf(eval->arena,
+                                                "has forward hooks (%s, %s), which are "
+                                                "Python functions",
+                                                path, ig_py_path(value, eval->arena)));
+        return IG_OK;
+    }
     switch ((int)value->kind) {
     case IG_PY_OBJECT:
         IG_TRY(load_own(eval, value, path, out, &is_done));
@@ -362,14 +370,6 @@ static ig_status load_plain(ig_ts_eval *eval, ig_py *value, const char *path,
         break;
     }
     const char *name = ig_py_path(value, eval->arena);
-    if (has_hooks(value)) {
-        *out = ig_python_poison(eval,
-                                ig_arena_printf(eval->arena,
-                                                "has forward hooks (%s, %s), which are "
-                                                "Python functions",
-                                                path, name));
-        return IG_OK;
-    }
     *out = ig_python_poison(
         eval, ig_arena_printf(eval->arena,
                               "the package holds as %s (%s), which is "

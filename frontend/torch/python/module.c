@@ -8,6 +8,7 @@
  */
 #include "frontend/torch/python/branch.h"
 #include "frontend/torch/python/missing.h"
+#include "frontend/torch/python/piecewise.h"
 #include "frontend/torch/python/walk.h"
 
 #include <assert.h>
@@ -61,6 +62,10 @@ ig_status ig_python_module_find(ig_ts_eval *eval, const char *name,
         return IG_OK;
     }
     name = ig_arena_strdup(eval->arena, name);
+    const ig_stock_module *stock = ig_stock_find(ig_str_of(name));
+    if (stock) {
+        return ig_python_stock_open(eval, stock, out);
+    }
     if (sources) { /* an archive of TorchScript has no modules */
         IG_TRY(sources->read(sources->user, ig_str_of(name), &source, &is_found));
     }
@@ -93,11 +98,16 @@ ig_ts_frame *ig_python_frame(ig_ts_eval *eval, ig_python_module *module,
 void ig_python_space_open(ig_ts_eval *eval, ig_python_space *space,
                           ig_python_module *module, const char *label,
                           const ig_ast_list *body) {
-    ig_ts_level *level = eval->level;
     space->frame = ig_python_frame(eval, module, label);
     space->frame->cell.born = 0;
     space->body = body;
     ig_map_init(&space->states, eval->arena);
+    ig_python_space_declare(eval, space, body);
+}
+
+void ig_python_space_declare(ig_ts_eval *eval, ig_python_space *space,
+                             const ig_ast_list *body) {
+    ig_ts_level *level = eval->level;
     eval->level = NULL;
     ig_python_declare(eval, space->frame, body);
     eval->level = level;
@@ -252,12 +262,11 @@ ig_status ig_python_import_from(ig_ts_eval *eval, const char *module, const char
         *out = ig_python_value(&below->thing);
         return IG_OK;
     }
-    if (found) {
+    if (found && !found->is_stock) {
         return ig_ts_error(eval, IG_INVALID, "module '%s' has no '%s'", module, name);
     }
-    const char *whole = ig_arena_printf(eval->arena, "%s.%s", module, name);
-    *out = ig_python_external(eval, whole);
-    return IG_OK;
+    return ig_python_elsewhere(
+        eval, ig_arena_printf(eval->arena, "%s.%s", module, name), out);
 }
 
 /* `import a.b as c`, `import a.b`: c is a.b, a is a. */
@@ -327,6 +336,7 @@ static ig_status find_starred(ig_ts_eval *eval, ig_python_module *module,
 
 ig_status ig_python_global(ig_ts_eval *eval, ig_python_module *module, const char *name,
                            ig_ts_value *out, bool *out_found) {
+    IG_TRY(ig_python_stock_read(eval, module, name));
     IG_TRY(ig_python_space_get(eval, &module->space, name, out, out_found));
     if (*out_found) {
         return IG_OK;

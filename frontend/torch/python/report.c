@@ -18,7 +18,7 @@ static void count_objects(counting *c, const ig_ts_object *object) {
         return;
     }
     ig_map_set_id(&c->seen, IG_MAP_PTR(object), c);
-    if (class && class->plain) {
+    if (class && class->plain && !class->plain->module->is_stock) {
         uint64_t key = IG_MAP_PTR(class->plain);
         uintptr_t count = (uintptr_t)ig_map_get_id(&c->counts, key);
         ig_map_set_id(&c->counts, key, (void *)(count + 1));

@@ -276,6 +276,7 @@ static ig_status slice_value(ig_ts_eval *eval, const ig_ts_value *object,
     const ig_ts_list *part = out->as.list;
     if (strcmp(class, "Sequential") == 0) { /* which can be called */
         ig_ts_object *chain = ig_ts_object_create(eval, object->as.object->class_name);
+        chain->class = object->as.object->class;
         for (size_t i = 0; i < part->count; i++) {
             ig_ts_object_set(eval, chain, ig_arena_printf(eval->arena, "%zu", i),
                              part->items[i]);

@@ -5,6 +5,7 @@ Operators are compiled by Ingot, one by one; nothing is differentiated, and noth
 drawn.  What is not here says so.  SPDX-License-Identifier: Apache-2.0
 """
 import math as _math
+import types as _types
 
 from . import _dtypes, _ops, _utils
 from ._dtypes import dtype
@@ -79,14 +80,10 @@ _WITHOUT_MEANING = {"device", "requires_grad", "layout", "pin_memory", "memory_f
 
 def __getattr__(name):
     """Operators, by their name."""
-    if name.startswith("__") and name in _ops.SCALAR:
-        return _ops.SCALAR[name]
-    if not _ops.is_known(name) and name not in _ops.SCALAR:
+    if not _ops.is_known(name):
         raise AttributeError(f"module 'torch' has no attribute '{name}' here")
 
     def operate(*args, **kwargs):
-        if name in _ops.SCALAR and not any(isinstance(a, Tensor) for a in args):
-            return _ops.SCALAR[name](*args, **kwargs)
         if name in _MADE_OF_EXTENTS and args and not isinstance(args[0], (list, tuple)):
             args = (list(args),)
         if kwargs.get("requires_grad"):
@@ -97,11 +94,25 @@ def __getattr__(name):
         return _ops.call(name, *args, **kwargs)
     operate.__name__ = operate.__qualname__ = name
     operate.__module__ = "torch"
-    globals()[name] = operate
-    return operate
+    operate.default = operate  # torch.ops.aten.relu.default
+    return globals().setdefault(name, operate)
 
+
+class _Aten:
+    """torch.ops.aten: operators, whatever torch has of the same name."""
+
+    def __getattr__(self, name):
+        self.__dict__[name] = __getattr__(name)
+        return self.__dict__[name]
+
+
+ops = _types.SimpleNamespace(aten=_Aten())
 
 from . import fx, nn, package, utils  # noqa: E402
+from ._methods import norm as _norm  # noqa: E402
+from .functional import norm, split, tensordot  # noqa: E402
+
+Tensor.norm = _norm
 
 
 def _add_inner_names():

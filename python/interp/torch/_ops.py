@@ -154,6 +154,9 @@ def call(name, *args, **kwargs):
     """torch.name(*args, **kwargs), where it changes none of its arguments."""
     if RANDOM.search(name) and not _is_still(name, args, kwargs):
         raise NotImplementedError(f"torch.{name} draws random numbers, which would not be torch's")
+    if _needs_training(name, args):
+        raise NotImplementedError(f"torch.{name} in training draws random numbers or changes its "
+                                  "state: call .eval() first")
     known = KNOWN.get(name)
     if not known:
         raise AttributeError(f"torch has no '{name}' here")
@@ -176,24 +179,15 @@ def _is_new(name, source, results):
     return name == "to" and results.dtype is not source.dtype
 
 
+def _needs_training(name, args):
+    """A norm that keeps statistics, layers of rnn with dropout between them."""
+    if name in ("batch_norm", "instance_norm"):
+        return name == "batch_norm" and len(args) > 5 and args[5] and args[3] is not None
+    return name in ("lstm", "gru", "rnn_tanh", "rnn_relu") and len(args) > 6 and bool(
+        args[5] and args[6])
+
+
 def _is_still(name, args, kwargs):
     """dropout outside of training."""
     training = kwargs.get("training", kwargs.get("train", args[2] if len(args) > 2 else None))
     return name.endswith("dropout") and training is False
-
-
-# ---- the words of TorchScript, which layers are written in ----
-
-def _equal(a, b):
-    return a == b
-
-
-SCALAR = {
-    "eq": _equal, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt,
-    "ge": operator.ge, "add": operator.add, "sub": operator.sub, "mul": operator.mul,
-    "div": operator.truediv, "floordiv": operator.floordiv, "neg": operator.neg,
-    "remainder": operator.mod, "pow": operator.pow, "__is__": operator.is_,
-    "__isnot__": operator.is_not, "__not__": operator.not_, "len": len, "ceil": None,
-    "append": list.append, "__and__": operator.and_, "__or__": operator.or_,
-    "__getitem__": operator.getitem, "format": str.format, "__contains__": operator.contains,
-}

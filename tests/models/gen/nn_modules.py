@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes one torch.package for every class of torch.nn that modules.def knows.
+"""Writes one torch.package for every class of torch.nn that frontend/torch/stock has.
 
 SPDX-License-Identifier: Apache-2.0
 
@@ -53,6 +53,9 @@ def dense():
     layer = nn.Linear(8, 8)
     yield "shared", nn.Sequential(layer, nn.ReLU(), layer), x
     yield "in_place", nn.Sequential(nn.Linear(8, 4), nn.ReLU(inplace=True)), x
+    yield "in_place_all", nn.Sequential(nn.Linear(8, 8), *in_place_layers()), x
+    yield "bilinear_rows", nn.Bilinear(4, 5, 6, bias=False), rand(2, 3, 4), rand(2, 3, 5)
+    yield "pairwise_power", nn.PairwiseDistance(1.5, keepdim=True), x, rand(3, 8)
     yield "flatten", nn.Flatten(), x4
     yield "flatten_some", nn.Flatten(1, 2), x4
     yield "unflatten", nn.Unflatten(1, (2, -1)), x
@@ -69,6 +72,14 @@ def dense():
     yield "channel_shuffle", nn.ChannelShuffle(2), x4
     yield "alpha_dropout", nn.AlphaDropout(), x
     yield "dropout", nn.Sequential(nn.Linear(8, 4), nn.Dropout(.5)), x
+
+
+def in_place_layers():
+    """Each changes what the layer before gave."""
+    return (nn.ReLU(True), nn.ELU(inplace=True), nn.Hardtanh(-1, .5, True), nn.LeakyReLU(.1, True),
+            nn.SiLU(True), nn.Mish(True), nn.ReLU6(True), nn.SELU(True), nn.CELU(1.5, True),
+            nn.Hardswish(True), nn.Threshold(.1, .2, True), nn.Hardsigmoid(True),
+            nn.RReLU(inplace=True), nn.Dropout(.3, True), nn.AlphaDropout(.4, True))
 
 
 def activations():
@@ -132,6 +143,10 @@ def all_spatial():
     for d, x in enumerate(inputs, 1):
         for name, module in spatial(d, x):
             yield f"{name}_{d}d", module, x
+    yield "adaptive_indices", nn.AdaptiveMaxPool2d((None, 2), return_indices=True), inputs[1]
+    yield ("up_recomputed", nn.Upsample(scale_factor=1.7, mode="bilinear",
+                                        recompute_scale_factor=True), inputs[1])
+    yield "up_area", nn.Upsample(size=(3, 4), mode="area"), inputs[1]
     yield "adaptive_open", nn.AdaptiveAvgPool2d((None, 3)), inputs[1]
     yield "up_bicubic", nn.Upsample(scale_factor=2, mode="bicubic"), inputs[1]
     yield "up_exact", nn.Upsample(scale_factor=(1.5, 2), mode="nearest-exact"), inputs[1]
@@ -148,6 +163,7 @@ def lookups():
     yield "bag_padding", nn.EmbeddingBag(10, 4, mode="mean", padding_idx=0), ids
     yield ("bag_last", nn.EmbeddingBag(10, 4, mode="sum", include_last_offset=True),
            flat, torch.tensor([0, 2, 5]))
+    yield "bag_last_rows", nn.EmbeddingBag(10, 4, mode="sum", include_last_offset=True), ids
     yield "bag_weighted", nn.EmbeddingBag(10, 4, mode="sum"), ids, None, rand(2, 3)
 
 
@@ -164,6 +180,7 @@ def recurrent():
     yield "gru_state", nn.GRU(6, 7, bias=False), x, rand(1, 3, 7)
     yield "rnn_relu", nn.RNN(6, 7, nonlinearity="relu"), x
     yield "lstm_projected", nn.LSTM(6, 7, proj_size=4), x
+    yield "lstm_projected_both", nn.LSTM(6, 7, 2, bias=False, bidirectional=True, proj_size=3), x
     yield "lstm_single", nn.LSTM(6, 7), rand(5, 6)
     yield "gru_single", nn.GRU(6, 7, batch_first=True), rand(5, 6), rand(1, 7)
     yield "lstm_cell", nn.LSTMCell(6, 7), rand(3, 6)
@@ -196,6 +213,8 @@ def attention():
                    rand(6, 2, 8))
     layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     yield "encoders", nn.TransformerEncoder(layer, 2, norm=nn.LayerNorm(8)), first
+    yield ("encoders_masked", nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), first,
+           causal.float() * -1e4, hidden)
     yield "transformer", nn.Transformer(8, 2, 2, 2, 16), x, rand(4, 2, 8)
 
 

@@ -34,8 +34,12 @@ static void start(dialect_case *c) {
     c->context.diag.user = c;
     ig_arena_init(&c->arena, NULL);
     ig_map_init(&c->names, &c->arena);
-    c->source = (ig_source){ &c->context,    &c->arena, &c->names,
-                             &c->node_count, "m.py",    true };
+    c->source = (ig_source){ .context = &c->context,
+                             .arena = &c->arena,
+                             .names = &c->names,
+                             .node_count = &c->node_count,
+                             .file = "m.py",
+                             .is_dialect = true };
 }
 
 static const char *print(dialect_case *c, const ig_ast_list *list) {

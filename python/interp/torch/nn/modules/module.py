@@ -12,10 +12,26 @@ _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
 class Module:
     training = True
+    _options = None  # of one of torch's layers: what code may make it with
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         self.__dict__.update({name: {} for name in _TABLES}, training=True,
                              _non_persistent_buffers_set=set())
+        if args or kwargs or self._options:
+            self.__dict__.update(self._read_options(args, kwargs))
+
+    def _read_options(self, args, kwargs):
+        name, options = type(self).__name__, self._options
+        if options is None:
+            raise NotImplementedError(
+                f"nn.{name}(…) draws its weights at random, which would not be torch's: load it "
+                "from a package or a pickle")
+        if len(args) > len(options):
+            raise TypeError(f"nn.{name} takes {len(options)} arguments")
+        for key in kwargs:
+            if key not in options:
+                raise TypeError(f"nn.{name} has no argument '{key}'")
+        return {**options, **dict(zip(options, args)), **kwargs}
 
     def forward(self, *args, **kwargs):
         raise NotImplementedError(f"{type(self).__name__} has no forward")

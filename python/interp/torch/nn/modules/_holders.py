@@ -1,4 +1,4 @@
-"""Modules that hold modules.
+"""How modules that hold others are indexed, looped over and made.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,13 +9,19 @@ from .module import Module
 from ..parameter import Parameter
 
 
-class _Row(Module):
-    """Parts that are numbered."""
+class ModuleRow(Module):
+    """Modules that are numbered."""
 
-    _table = "_modules"
+    def __init__(self, *parts):
+        super().__init__()
+        named = len(parts) == 1 and isinstance(parts[0], collections.OrderedDict)
+        listed = len(parts) == 1 and not isinstance(parts[0], Module) and not named
+        for name, part in parts[0].items() if named else enumerate(
+                parts[0] or () if listed else parts):
+            self.add_module(str(name), part)
 
     def _parts(self):
-        return self.__dict__[self._table]
+        return self.__dict__["_modules"]
 
     def __len__(self):
         return len(self._parts())
@@ -25,7 +31,9 @@ class _Row(Module):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return type(self)(list(self)[index])
+            part = type(self).__new__(type(self))
+            Module.__init__(part)
+            return part.extend(list(self)[index])
         index = operator.index(index)
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} is out of range")
@@ -46,32 +54,7 @@ class _Row(Module):
     __iadd__ = extend
 
 
-class Sequential(_Row):
-    def __init__(self, *parts):
-        super().__init__()
-        named = len(parts) == 1 and isinstance(parts[0], collections.OrderedDict)
-        for name, part in parts[0].items() if named else enumerate(parts):
-            self.add_module(str(name), part)
-
-    def __getitem__(self, index):
-        return Sequential(*list(self)[index]) if isinstance(index, slice) else super(
-            ).__getitem__(index)
-
-    def forward(self, input):  # noqa: A002
-        for part in self:
-            input = part(input)  # noqa: A001
-        return input
-
-
-class ModuleList(_Row):
-    def __init__(self, modules=None):
-        super().__init__()
-        self.extend(modules or ())
-
-
-class ParameterList(_Row):
-    _table = "_parameters"
-
+class ParameterRow(ModuleRow):
     def __init__(self, values=None):
         super().__init__()
         self.extend(values or ())
@@ -85,10 +68,14 @@ class ParameterList(_Row):
         return {str(i): getattr(self, str(i)) for i in range(count)}
 
 
-class _Names(Module):
-    """Parts that have names."""
+class ModuleNames(Module):
+    """Modules that have names."""
 
     _table = "_modules"
+
+    def __init__(self, parts=None):
+        super().__init__()
+        self.update(parts or {})
 
     def __len__(self):
         return len(self.__dict__[self._table])
@@ -119,18 +106,8 @@ class _Names(Module):
         return self.__dict__[self._table].items()
 
 
-class ParameterDict(_Names):
+class ParameterNames(ModuleNames):
     _table = "_parameters"
-
-    def __init__(self, parameters=None):
-        super().__init__()
-        self.update(parameters or {})
 
     def __setitem__(self, name, part):
         super().__setitem__(name, part if isinstance(part, Parameter) else Parameter(part))
-
-
-class ModuleDict(_Names):
-    def __init__(self, modules=None):
-        super().__init__()
-        self.update(modules or {})
