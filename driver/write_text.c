@@ -1,9 +1,10 @@
 /* A module as a text file, with its constants beside it.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Two files cannot be replaced at once.  The text holds a hash of each constant that
- * lies in a file, so that a text of one writing does not run with the constants of
- * another. */
+ * Two files cannot be replaced at once.  That of the constants is called after what is
+ * in it and written first; then the text, which names it, is renamed into place; then
+ * older ones go.  So a text always stands beside its constants.  It also holds a hash
+ * of each, so that it runs with no others. */
 #include "driver/host.h"
 #include "ir/semantics/used.h"
 #include "ir/text/text.h"
@@ -18,8 +19,11 @@ typedef struct text_file {
     ig_module *copy;
     const char *weights; /* path of the constants' file */
     IG_VEC(ig_file_part) parts;
-    int64_t size; /* of these */
+    IG_VEC(ig_data *) moved; /* constants that these are, each behind a gap */
+    int64_t size;            /* of these */
 } text_file;
+
+#define WEIGHTS ".weights"
 
 /* Constants that the text can refer to where they are: in a file of its folder. */
 static bool stays_there(const text_file *file, const ig_data *data) {
@@ -27,7 +31,7 @@ static bool stays_there(const text_file *file, const ig_data *data) {
     return data->file && strncmp(data->file, folder, strlen(folder)) == 0 &&
            strncmp(file->path, folder, strlen(folder)) == 0 &&
            !strchr(file->path + strlen(folder), '/') &&
-           strcmp(data->file, file->weights) != 0;
+           !ig_file_is_part(file->path, WEIGHTS, data->file + strlen(folder));
 }
 
 static void move_constant(text_file *file, ig_data *data) {
@@ -36,9 +40,23 @@ static void move_constant(text_file *file, ig_data *data) {
     int64_t space = -file->size & (ALIGNMENT - 1);
     IG_PUSH(arena, &file->parts, (ig_file_part){ gap, (size_t)space });
     IG_PUSH(arena, &file->parts, (ig_file_part){ data->bytes, (size_t)data->size });
-    data->file = file->weights;
+    IG_PUSH(arena, &file->moved, data);
     data->offset = file->size + space;
     file->size = data->offset + data->size;
+}
+
+/* Calls the constants' file after their bytes and where these stand. */
+static void name_weights(text_file *file) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < file->parts.count; i++) {
+        ig_file_part part = file->parts.items[i];
+        hash = ig_hash_bytes(part.data, part.size, hash);
+    }
+    file->weights = ig_arena_printf(&file->copy->arena, "%s.%016llx" WEIGHTS,
+                                    file->path, (unsigned long long)hash);
+    for (size_t i = 0; i < file->moved.count; i++) {
+        file->moved.items[i]->file = file->weights;
+    }
 }
 
 /* The copy is only printed. */
@@ -71,7 +89,6 @@ static ig_status write_files(void *arguments) {
     const char *slash = strrchr(file->path, '/');
     size_t folder = slash ? (size_t)(slash - file->path) + 1 : 0;
     copy->folder = ig_arena_copy(arena, file->path, folder);
-    file->weights = ig_arena_printf(arena, "%s.weights", file->path);
     drop_unused(file);
     for (size_t i = 0; i < copy->weights.count; i++) {
         ig_weight *weight = copy->weights.items[i];
@@ -83,6 +100,7 @@ static ig_status write_files(void *arguments) {
             weight->data.file = NULL;
         }
     }
+    name_weights(file);
     ig_writer text;
     ig_writer_init(&text, arena);
     ig_print_options options = { .file_hashes = true };
@@ -97,7 +115,11 @@ static ig_status write_files(void *arguments) {
     ig_str all = ig_writer_str(&text);
     ig_file_part part = { all.data, all.size };
     ig_status status = ig_file_publish(file->path, &part, 1, why);
-    return status == IG_OK ? IG_OK : report_write(file, status, why);
+    if (status != IG_OK) {
+        return report_write(file, status, why);
+    }
+    ig_file_remove_parts(file->path, WEIGHTS, file->weights);
+    return IG_OK;
 }
 
 ig_status ig_module_write(ig_module *module, const char *path) {

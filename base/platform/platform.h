@@ -53,6 +53,12 @@ ig_status ig_file_publish_private(const char *path, const ig_file_part *parts,
 /* The same with the content of the file `from`, whose blocks the two share where the
  * file system can. */
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why);
+/* A file that another refers to, and that is replaced together with it, is called
+ * PATH.<16 hexadecimal digits>END after its content: the old pair stays whole until the
+ * one at PATH is renamed.  Is `name`, without a folder, such a name beside `path`? */
+bool ig_file_is_part(const char *path, const char *end, const char *name);
+/* Removes such files but `kept` (a path, or NULL: all), once PATH refers to that. */
+void ig_file_remove_parts(const char *path, const char *end, const char *kept);
 /* Removes temporaries of dead processes beside `path`. */
 void ig_file_remove_stale(const char *path);
 bool ig_file_exists(const char *path);

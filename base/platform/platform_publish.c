@@ -215,7 +215,7 @@ static int check_target(const char *path) {
 static int fill_and_rename(temporary *temp, const char *path, const content *with) {
     int result = with->next        ? write_stream(temp->fd, with)
                  : with->from >= 0 ? copy_all(temp->fd, with->from)
-                                 : write_parts(temp->fd, with->parts, with->count);
+                                   : write_parts(temp->fd, with->parts, with->count);
     int second = result == 0 ? dup(temp->fd) : -1;
     if (second < 0) {
         return -1;
@@ -319,19 +319,45 @@ static void remove_if_stale(int folder, const char *name) {
     close(fd);
 }
 
-void ig_file_remove_stale(const char *path) {
+/* The folder of `path`, opened; NULL: it cannot be. */
+static DIR *open_folder_of(const char *path) {
     char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int size = snprintf(folder, sizeof(folder), "%.*s",
-                        slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    DIR *stream = size < 0 || (size_t)size >= sizeof(folder) ? NULL : opendir(folder);
-    if (!stream) {
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(stream));) {
+    size_t slash = folder_size(path);
+    int size = snprintf(folder, sizeof(folder), "%.*s", slash ? (int)slash : 1,
+                        slash ? path : ".");
+    return size < 0 || (size_t)size >= sizeof(folder) ? NULL : opendir(folder);
+}
+
+void ig_file_remove_stale(const char *path) {
+    DIR *stream = open_folder_of(path);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
         remove_if_stale(dirfd(stream), entry->d_name);
     }
-    closedir(stream);
+    if (stream) {
+        closedir(stream);
+    }
+}
+
+bool ig_file_is_part(const char *path, const char *end, const char *name) {
+    const char *own = path + folder_size(path);
+    size_t size = strlen(own);
+    return strncmp(name, own, size) == 0 && name[size] == '.' &&
+           strspn(name + size + 1, "0123456789abcdef") == 16 &&
+           strcmp(name + size + 17, end) == 0;
+}
+
+void ig_file_remove_parts(const char *path, const char *end, const char *kept) {
+    const char *own = kept ? kept + folder_size(kept) : "";
+    DIR *stream = open_folder_of(path);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        if (ig_file_is_part(path, end, entry->d_name) &&
+            strcmp(entry->d_name, own) != 0) {
+            unlinkat(dirfd(stream), entry->d_name, 0);
+        }
+    }
+    if (stream) {
+        closedir(stream);
+    }
 }
 
 /* ---- folders ---- */

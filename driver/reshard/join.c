@@ -413,8 +413,24 @@ static ig_status write_text(joiner *j) {
     ig_str all = ig_writer_str(&out);
     ig_file_part part = { all.data, all.size };
     status = ig_file_publish(j->to, &part, 1, why);
-    return status == IG_OK ? IG_OK
-                           : JOIN_ERROR(j, status, j->to, "cannot write: %s", why);
+    if (status != IG_OK) {
+        return JOIN_ERROR(j, status, j->to, "cannot write: %s", why);
+    }
+    ig_file_remove_parts(j->to, ".weights", j->weights);
+    return IG_OK;
+}
+
+/* The constants' file is called after the files that it is made of: see
+ * write_text.c. */
+static const char *name_weights(joiner *j) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < j->count; i++) {
+        const ig_file_map *map = &j->parts[i].map;
+        uint64_t facts[] = { map->device, map->inode, map->mtime_ns, map->size };
+        hash = ig_hash_bytes(facts, sizeof facts, hash);
+    }
+    return ig_arena_printf(&j->arena, "%s.%016llx.weights", j->to,
+                           (unsigned long long)hash);
 }
 
 static ig_status join_files(void *arguments) {
@@ -428,7 +444,7 @@ static ig_status join_files(void *arguments) {
         widest = stride > widest ? stride : widest;
     }
     j->block = ig_arena_alloc(&j->arena, (size_t)widest);
-    j->weights = ig_arena_printf(&j->arena, "%s.weights", j->to);
+    j->weights = name_weights(j);
     ig_file_remove_stale(j->to);
     ig_status status = ig_file_publish_stream(j->weights, next_part, j, why);
     return status == IG_OK ? write_text(j)

@@ -24,17 +24,28 @@ check "as .ingot" 0 "3 of 3" "$ingot" quantize "$mlp" -c "$data" --method min-ma
 holds "it runs" "$ingot" run "$tmp/mlp8.ingot" --inputs "$data" -o "$tmp/y.npz"
 holds "too" $layers judge "$tmp" "$tmp/y.npz"
 check "the text stands alone" 0 "first.int8" grep first.int8 "$tmp/mlp8.ig"
-mkdir "$tmp/quantised_moved" && cp "$tmp/mlp8.ig" "$tmp/mlp8.ig.weights" "$tmp/mlp.onnx" "$tmp/quantised_moved"
+mkdir "$tmp/quantised_moved" && cp "$tmp/mlp8.ig" "$tmp"/mlp8.ig.*.weights "$tmp/mlp.onnx" "$tmp/quantised_moved"
 holds "and moves with its weights" "$ingot" run "$tmp/quantised_moved/mlp8.ig" --inputs "$data"
 
-holds "the text names its weights by content" grep -q 'mlp8.ig.weights", [0-9]*, [0-9]*, 0x[0-9a-f]*)' \
+holds "the text names its weights by content" grep -q 'mlp8.ig.[0-9a-f]*.weights", [0-9]*, [0-9]*, 0x[0-9a-f]*)' \
     "$tmp/mlp8.ig"
 holds "originals that nothing reads are not written" sh -c "! grep -q 'weight @first.weight :' '$tmp/mlp8.ig'"
 cp "$tmp/mlp8.ig" "$tmp/quantised_moved/torn.ig"
-sed -i 's/mlp8.ig.weights/torn.ig.weights/' "$tmp/quantised_moved/torn.ig"
-tr '\001\002' '\002\001' <"$tmp/mlp8.ig.weights" >"$tmp/quantised_moved/torn.ig.weights"
+sed -i 's/mlp8.ig.[0-9a-f]*.weights/torn.ig.weights/' "$tmp/quantised_moved/torn.ig"
+cat "$tmp"/mlp8.ig.*.weights | tr '\001\002' '\002\001' >"$tmp/quantised_moved/torn.ig.weights"
 check "weights of another writing are refused" 3 "torn.ig.weights" \
     "$ingot" run "$tmp/quantised_moved/torn.ig" --inputs "$data"
+
+# Killed at any moment, a writing over an older one leaves one of both whole.
+mkdir "$tmp/killed" && cp "$tmp/mlp.onnx" "$tmp/killed"
+"$ingot" quantize -q "$tmp/killed/mlp.onnx" -c "$data" -o "$tmp/killed/q.ig" >/dev/null
+for moment in 02 05 1 15 2 25 3 4; do
+    timeout -s KILL 0.$moment "$ingot" quantize -q "$tmp/killed/mlp.onnx" --dynamic \
+        -o "$tmp/killed/q.ig" >/dev/null 2>&1
+    holds "killed after 0.$moment s" "$ingot" run -q -t interpret "$tmp/killed/q.ig" --inputs "$data"
+done
+check "a whole one" 0 "" "$ingot" quantize -q "$tmp/killed/mlp.onnx" --dynamic -o "$tmp/killed/q.ig"
+holds "leaves one file of constants" test "$(ls "$tmp"/killed/q.ig.*.weights | wc -l)" = 1
 
 # Reports.
 claims() {
@@ -93,7 +104,7 @@ for form in "narrow.ig -t interpret" narrow.ig narrow.ingot; do
     holds "$form runs" "$ingot" run "$tmp/"$form --inputs "$data" -o "$tmp/y.npz"
     holds "and gives numpy's numbers" $layers rounded "$tmp" "$tmp/y.npz"
 done
-holds "weights take two bytes" test "$(stat -c %s "$tmp/narrow.ig.weights")" = 5760
+holds "weights take two bytes" test "$(stat -c %s "$tmp"/narrow.ig.*.weights)" = 5760
 check "f32 is what there was" 0 "MB of constants" "$ingot" compile "$mlp" --precision f32 \
     -o "$tmp/wide.ingot"
 holds "and rounds nothing" test "$("$ingot" dump "$mlp" | grep -c bf16)" = 0

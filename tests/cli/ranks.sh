@@ -293,8 +293,8 @@ check "and a source that was written again with its old time" 0 "new1.ingot: wri
     "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/noted.json" -t cpu:v2 -o "$reshard/new%r.ingot"
 check "three ranks become the model" 0 "" "$ingot" reshard "$reshard/new%r.ingot" -o "$reshard/back.ig"
 check "so do two" 0 "" "$ingot" reshard "$reshard/old%r.ingot" -o "$reshard/again.ig"
-holds "with the same bytes" cmp "$reshard/back.ig.weights" "$reshard/again.ig.weights"
-holds "which the text names by content" grep -q 'back.ig.weights", [0-9]*, [0-9]*, 0x[0-9a-f]*)' \
+holds "with the same bytes" cmp "$reshard"/back.ig.*.weights "$reshard"/again.ig.*.weights
+holds "which the text names by content" grep -q 'back.ig.[0-9a-f]*.weights", [0-9]*, [0-9]*, 0x[0-9a-f]*)' \
     "$reshard/back.ig"
 mkdir "$reshard/fresh"
 INGOT_CACHE_DIR=$reshard/fresh "$ingot" run -q "$reshard/back.ig" --ranks 2 --plan "$reshard/two.json" \

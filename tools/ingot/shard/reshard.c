@@ -264,21 +264,39 @@ static int64_t world_of_plan(const settings *given, int *out_status) {
     return plan ? world : 0;
 }
 
+/* The text and its constants: NAME.HASH.weights. */
+static void remove_whole(const char *text) {
+    static const char end[] = ".weights";
+    const char *slash = strrchr(text, '/'), *own = slash ? slash + 1 : text;
+    char *folder = text_of("%s", text);
+    folder[own - text] = 0;
+    DIR *stream = opendir(slash ? folder : ".");
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        size_t size = strlen(entry->d_name), head = strlen(own);
+        if (strncmp(entry->d_name, own, head) == 0 && size == head + 17 + strlen(end) &&
+            strcmp(entry->d_name + size - strlen(end), end) == 0) {
+            (void)unlinkat(dirfd(stream), entry->d_name, 0);
+        }
+    }
+    if (stream) {
+        closedir(stream);
+    }
+    free(folder);
+    (void)unlink(text);
+}
+
 /* The ranks' artifacts, by way of the whole model. */
 static int make_from_parts(const settings *given, const file_names *parts,
                            int64_t world) {
     char *whole = name_of_rank(given->output, "-whole");
     char *text = text_of("%s.ig", whole);
-    char *weights = text_of("%s.weights", text);
     int status = are_there(given, world) ? 0 : make_whole(given, parts, text);
     status = status ? status : make_ranks(given, text, world);
     if (status == 0) {
-        (void)unlink(text);
-        (void)unlink(weights);
+        remove_whole(text);
     }
     free(whole);
     free(text);
-    free(weights);
     return status;
 }
 
