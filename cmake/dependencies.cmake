@@ -34,6 +34,15 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 find_program(INGOT_PROTOC_C protoc-c REQUIRED)
 
+# The server is built where all of its libraries are there.
+pkg_check_modules(NGHTTP2 IMPORTED_TARGET libnghttp2)
+pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd)
+set(INGOT_SERVE ON)
+if(NOT NGHTTP2_FOUND OR NOT MICROHTTPD_FOUND)
+    set(INGOT_SERVE OFF)
+    message(STATUS "nghttp2 or libmicrohttpd is absent: no server (ingot-serve)")
+endif()
+
 # LLVM is used by one provider library; everything else builds without it, which
 # INGOT_LLVM_CONFIG=none asks for.
 if(NOT INGOT_LLVM_CONFIG)

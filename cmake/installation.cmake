@@ -26,7 +26,7 @@ foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-lookahead in
         install(TARGETS ${target} EXPORT ingot-targets)
     endif()
 endforeach()
-foreach(target ingot-llvm ingot-tool)
+foreach(target ingot-llvm ingot-tool ingot-serve)
     if(TARGET ${target})
         install(TARGETS ${target})
     endif()

@@ -24,6 +24,7 @@ DRIVER = ["driver/*", "runtime/format.h", "runtime/format_debug.h",
 RUN = ["runtime/program/program.h", "runtime/plan/plan.h", "runtime/*", "runtime/host/",
        *BASE, "ingot/runtime.h"]
 TOOL = "tools/ingot/"
+SERVE = "tools/serve/"
 
 # Tables that name what other rooms define: the one place where an arrow may point up.
 REGISTRIES = {
@@ -216,6 +217,15 @@ ARROWS = {
     TOOL + "bench/": [TOOL + "bench/", TOOL + "measure/", TOOL + "values/", TOOL + "model/",
                       TOOL + "cli/", "ingot/"],
     TOOL + "verbs/": [TOOL, "ingot/"],
+    SERVE: [SERVE + "*", SERVE + "http/", SERVE + "grpc/", SERVE + "batch/", SERVE + "model/",
+            SERVE + "call/", "ingot/"],
+    SERVE + "call/": [SERVE + "call/", "ingot/"],
+    SERVE + "model/": [SERVE + "model/", SERVE + "call/", "ingot/"],
+    SERVE + "batch/": [SERVE + "batch/", SERVE + "model/", SERVE + "call/", "ingot/"],
+    SERVE + "http/": [SERVE + "http/", SERVE + "batch/", SERVE + "model/", SERVE + "call/",
+                      "ingot/"],
+    SERVE + "grpc/": [SERVE + "grpc/", SERVE + "batch/", SERVE + "model/", SERVE + "call/",
+                      "ingot/"],
     "tools/igcheck/": ["tools/igcheck/", "ingot/"],
     "tools/igcheck/cases/": ["tools/igcheck/cases/", TOOL + "verify/", TOOL + "values/",
                              TOOL + "model/", TOOL + "cli/", "ingot/"],

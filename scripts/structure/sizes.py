@@ -19,6 +19,10 @@ ONE_ROW_AN_OP = "ir/ops.def"  # as long as there are ops
 MAX_FUNCTION_LINES = 70
 MAX_PARAMETERS = 6
 MAX_NESTING = 4
+# Functions that a library calls, and whose parameters it fixes.
+CALLED_BACK = {("tools/serve/grpc/peer.c", "give_data"),
+               ("tools/serve/grpc/peer.c", "take_header"),
+               ("tools/serve/http/door.c", "take_request")}
 MAX_COLUMNS = 88
 WRITTEN_BY_FUZZERS = "tests/fuzz/corpus/"  # as many files as the fuzzer finds use for
 
@@ -69,7 +73,7 @@ def functions_are_small(files):
                               f"at most {MAX_FUNCTION_LINES}")
         inner = re.sub(r"\([^()]*\)", "", signature[1:-1])
         count = inner.count(",") + 1
-        if count > MAX_PARAMETERS:
+        if count > MAX_PARAMETERS and (path, name) not in CALLED_BACK:
             find(path, first, f"{name} has {count} parameters, at most {MAX_PARAMETERS}")
 
 

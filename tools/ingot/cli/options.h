@@ -161,6 +161,7 @@ typedef struct verb {
     const option_row *options;
     size_t min_arguments, max_arguments; /* positional arguments */
     int (*run)(const settings *given);
+    const char *program; /* beside the tool, which reads all words itself; or NULL */
 } verb;
 
 /* Takes the next of "1,64,1024" off the list; -1: there is no number. */

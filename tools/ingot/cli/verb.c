@@ -6,7 +6,9 @@
 #include "tools/ingot/cli/json_output.h"
 #include "tools/ingot/cli/streams.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Also where reading the options is what failed. */
 static bool wants_json(int argc, char **argv) {
@@ -28,8 +30,23 @@ static int check_json(const verb *which, const settings *given) {
                  : 0;
 }
 
+/* Becomes the program of a verb that is one. */
+static int run_program(const verb *which, char **argv) {
+    char path[4096];
+    ssize_t size = readlink("/proc/self/exe", path, sizeof path - 64);
+    path[size < 0 ? 0 : size] = '\0';
+    char *slash = strrchr(path, '/');
+    snprintf(slash ? slash + 1 : path, 64, "%s", which->program);
+    execv(path, argv);
+    return complain(exit_of(IG_UNSUPPORTED), "%s: %s; this build has none", path,
+                    strerror(errno));
+}
+
 int verb_invoke(const verb *which, int argc, char **argv) {
     settings given;
+    if (which->program) {
+        return run_program(which, argv);
+    }
     int status = options_read(which, argc, argv, &given);
     if (status == 0 && given.json) {
         json_output_begin(); /* however it was abbreviated */

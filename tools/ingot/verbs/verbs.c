@@ -18,6 +18,7 @@
     VERB(store)     \
     VERB(shard)     \
     VERB(reshard)   \
+    VERB(serve)     \
     VERB(strip)     \
     VERB(cache)     \
     VERB(info)

@@ -1,0 +1,155 @@
+"""Servers that tests start, clients of HTTP and gRPC, and counting.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import array
+import http.client
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+BUILD = pathlib.Path(os.environ["INGOT_BUILD"])
+TMP = pathlib.Path(os.environ["INGOT_SERVE_TMP"])
+PATIENCE = 60  # seconds, on a machine that is busy
+
+try:
+    import grpc
+    import oip_pb2 as oip
+except ImportError:
+    grpc = oip = None
+
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def check(what, is_so, more=""):
+    counts["passed" if is_so else "failed"] += 1
+    if not is_so:
+        print(f"FAIL {what}")
+        if more != "":
+            print("    " + str(more)[:500])
+
+
+def skip(what, why):
+    counts["skipped"] += 1
+    print(f"skip {what}: {why}")
+
+
+def finish():
+    print("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
+    raise SystemExit(counts["failed"] != 0)
+
+
+def floats(*values):
+    return array.array("f", values).tobytes()
+
+
+def compile_model(text, path):
+    """IR text as an artifact, published by rename."""
+    source = TMP / "source.ig"
+    source.write_text(text)
+    made = TMP / "made.ingot"
+    subprocess.run([BUILD / "ingot", "compile", source, "-q", "-o", made], check=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made.rename(path)
+
+
+RELU = """module @small {
+  symbol B {min = 0}
+  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y") {
+    %0 = relu %x : f32[B, 4]
+    ret %0
+  }
+}
+"""
+NEGATE = RELU.replace("relu %x", "neg %x")
+
+
+class Server:
+    def __init__(self, *words, wait=True):
+        self.log = open(TMP / "log", "w+")
+        self.process = subprocess.Popen(
+            [BUILD / "ingot-serve", *map(str, words), "--http-port", "0", "--grpc-port", "0"],
+            stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.http_port = self.read_port()
+        self.grpc_port = self.read_port()
+        if wait:
+            self.await_ready()
+
+    def read_port(self):
+        line = self.process.stdout.readline()
+        return int(line.rsplit(":", 1)[1]) if line else 0
+
+    def await_ready(self):
+        self.await_that(lambda: self.get("/v2/health/ready")[0] == 200)
+
+    def await_that(self, holds):
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=PATIENCE)
+
+    def call(self, method, path, body=None, headers={}):
+        """(status, headers, body)"""
+        connection = self.connect()
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), data
+
+    def get(self, path):
+        status, _, body = self.call("GET", path)
+        return status, body
+
+    def get_json(self, path):
+        return json.loads(self.get(path)[1] or b"null")
+
+    def post_json(self, path, value):
+        status, _, body = self.call("POST", path, json.dumps(value))
+        return status, json.loads(body or b"null")
+
+    def infer(self, model, rows, version=""):
+        """One input x of rows of four numbers, as JSON: (status, the answer)."""
+        path = f"/v2/models/{model}" + (f"/versions/{version}" if version else "") + "/infer"
+        return self.post_json(path, {"inputs": [
+            {"name": "x", "datatype": "FP32", "shape": [len(rows), 4], "data": rows}]})
+
+    def rpc(self, method, request, answer):
+        """The answer, or the error, of a call without a stream."""
+        with grpc.insecure_channel(f"127.0.0.1:{self.grpc_port}") as channel:
+            call = channel.unary_unary(f"/inference.GRPCInferenceService/{method}",
+                                       request_serializer=type(request).SerializeToString,
+                                       response_deserializer=answer.FromString)
+            try:
+                return call(request, timeout=PATIENCE)
+            except grpc.RpcError as error:
+                return error
+
+    def stop(self):
+        """Its exit status after SIGTERM."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+    def log_text(self):
+        self.log.flush()
+        return (TMP / "log").read_text()
+
+    def memory_kb(self):
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith("VmRSS"):
+                return int(line.split()[1])
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))

@@ -1,0 +1,16 @@
+/* ingot serve: the server, a program of its own (tools/serve).
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/cli/options.h"
+
+static const option_row options[] = { ROW_HELP, OPTIONS_END };
+
+const verb verb_serve = {
+    .name = "serve",
+    .arguments = "FOLDER|MODEL…",
+    .help = "serves models by the Open Inference Protocol, over HTTP and gRPC",
+    .details = "ingot-serve runs it, whose --help lists its options.",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .program = "ingot-serve",
+};

@@ -1,0 +1,37 @@
+/* What a loop shares with its fronts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_BATCH_LANE_H
+#define IG_TOOLS_SERVE_BATCH_LANE_H
+
+#include "tools/serve/call/request.h"
+#include "tools/serve/model/repository.h"
+
+/* Of the server; they never change. */
+typedef struct limits {
+    size_t body_bytes;   /* of one request, also when it is unpacked */
+    size_t memory_bytes; /* that the requests of a loop hold together */
+    size_t header_bytes; /* of one request */
+    size_t connections;  /* of a loop and front */
+    size_t streams;      /* at once, of a connection */
+    size_t queued;       /* requests that wait in a loop */
+    int64_t idle_ns;     /* after which a connection without a request is closed */
+} limits;
+
+typedef struct lane {
+    size_t number; /* of the loop */
+    const limits *limits;
+    budget memory;
+    repository *repository;
+    catalog *catalog; /* of this turn */
+    mailbox *box;
+    struct runner *runner;
+    int64_t now;             /* ns of the monotonic clock, when this turn began */
+    bool is_draining;        /* no new work: the server ends */
+    struct regions *regions; /* of shared memory, of all loops */
+} lane;
+
+int64_t clock_now(void);
+/* Live, and will take requests. */
+bool lane_is_ready(const lane *of);
+
+#endif

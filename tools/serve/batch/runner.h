@@ -1,0 +1,23 @@
+/* Runs the requests that a turn of the loop brought.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_BATCH_RUNNER_H
+#define IG_TOOLS_SERVE_BATCH_RUNNER_H
+
+#include "tools/serve/batch/lane.h"
+
+typedef struct runner runner;
+
+/* NULL: memory ran out. */
+runner *runner_create(lane *of);
+void runner_destroy(runner *of);
+/* Takes a request, whose `finish` is called in a turn to come, at the latest in this
+ * one where nothing asks for more.  It may have failed already. */
+void runner_add(runner *to, request *what);
+/* The client left: `finish` is not called any more. */
+void runner_forget(runner *from, request *what);
+/* Runs what is due and finishes it. */
+void runner_turn(runner *of);
+/* When the next turn is due at the latest, in ns of the clock; 0: nothing waits. */
+int64_t runner_due(const runner *of);
+
+#endif

@@ -1,0 +1,21 @@
+/* Element types as the protocol names them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_CALL_DATATYPE_H
+#define IG_TOOLS_SERVE_CALL_DATATYPE_H
+
+#include <stddef.h>
+
+#include <ingot/view.h>
+
+/* "FP32"; NULL: the protocol has no name for it. */
+const char *datatype_name(ig_dtype_code dtype);
+/* 0: no such type. */
+ig_dtype_code datatype_find(const char *name);
+/* The number in a model's configuration: 11 of TYPE_FP32.  0: none. */
+int datatype_config_number(ig_dtype_code dtype);
+/* "TYPE_FP32"; NULL: none. */
+const char *datatype_config_name(ig_dtype_code dtype);
+/* Bytes of an element on the wire; 0: BYTES, whose elements say how long they are. */
+size_t datatype_size(ig_dtype_code dtype);
+
+#endif

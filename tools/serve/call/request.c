@@ -1,0 +1,29 @@
+/* Requests.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/serve/call/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool request_fail(request *of, call_status status, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    of->status = status;
+    of->words = pool_copy_text(&of->memory, text);
+    if (!of->words) {
+        of->words = "memory for the words of an error ran out";
+    }
+    return false;
+}
+
+int64_t count_elements(const int64_t *dims, uint32_t rank) {
+    int64_t count = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dims[i] < 0 || __builtin_mul_overflow(count, dims[i], &count)) {
+            return -1;
+        }
+    }
+    return count;
+}

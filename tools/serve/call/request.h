@@ -1,0 +1,66 @@
+/* An inference, from the client's bytes to the answer, the same for both fronts.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A front reads it (http/infer.c, grpc/infer.c), batch/ runs it, and `finish` gives the
+ * front the answer, in the same turn of the loop.  All of it lives in its pool or in
+ * the body that the front holds until then.
+ */
+#ifndef IG_TOOLS_SERVE_CALL_REQUEST_H
+#define IG_TOOLS_SERVE_CALL_REQUEST_H
+
+#include "tools/serve/call/pool.h"
+#include "tools/serve/call/status.h"
+
+#include <ingot/view.h>
+
+/* A tensor as it is on the wire: elements one behind the other, each of BYTES behind
+ * its length in four bytes, the least significant first. */
+typedef struct tensor {
+    const char *name;
+    ig_dtype_code dtype;
+    uint32_t rank;
+    int64_t dims[IG_MAX_RANK];
+    const uint8_t *data;
+    size_t size;
+} tensor;
+
+/* An output that the client asks for. */
+typedef struct wanted {
+    const char *name;
+    bool is_binary; /* HTTP: behind the JSON, not in it */
+} wanted;
+
+typedef struct request {
+    pool memory;
+    /* What is asked. */
+    const char *model, *version, *id; /* version and id: "" where none is given */
+    const tensor *inputs;
+    size_t input_count;
+    const wanted *outputs; /* none: all of them */
+    size_t output_count;
+    bool is_binary;   /* HTTP: outputs that say nothing are binary */
+    int64_t begun;    /* when it was there, in ns of the monotonic clock */
+    int64_t deadline; /* in the same clock; 0: none */
+    /* What became of it; the answer's tensors are there until `finish` returns. */
+    call_status status;
+    const char *words;     /* why not; the pool's, or a constant */
+    const tensor *results; /* as many as outputs, in their order */
+    size_t result_count;
+    int64_t number; /* of the version that answered */
+    /* Of whoever runs it. */
+    struct request *next;
+    struct served *served;
+    ig_view *views; /* inputs in the order of the program's ports */
+    int64_t rows;   /* of the batch that it brings */
+    /* Of the front. */
+    void (*finish)(struct request *of);
+    void *front;
+} request;
+
+/* Says why a request fails; false, for `return`. */
+bool request_fail(request *of, call_status status, const char *format, ...)
+    IG_PRINTF(3, 4);
+/* Elements of a shape; -1: an extent is negative, or there are more than fit. */
+int64_t count_elements(const int64_t *dims, uint32_t rank);
+
+#endif

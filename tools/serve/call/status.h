@@ -1,0 +1,25 @@
+/* What becomes of a call; the numbers are gRPC's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_CALL_STATUS_H
+#define IG_TOOLS_SERVE_CALL_STATUS_H
+
+#include <ingot/status.h>
+
+typedef enum call_status {
+    CALL_OK = 0,
+    CALL_CANCELLED = 1,    /* the client left */
+    CALL_INVALID = 3,      /* the request, or what it gives the model, is broken */
+    CALL_LATE = 4,         /* its deadline passed before it began, or while it ran */
+    CALL_NOT_FOUND = 5,    /* no such model, version or region */
+    CALL_FULL = 8,         /* a limit of the server: try again later, or send less */
+    CALL_UNSUPPORTED = 12, /* valid, but this server does not do it */
+    CALL_INTERNAL = 13,    /* a defect */
+    CALL_UNAVAILABLE = 14, /* the server ends, or the model is not ready */
+} call_status;
+
+/* The status of HTTP that says the same. */
+int call_status_http(call_status status);
+/* What a run that ended so means to the caller whose inputs it had. */
+call_status call_status_of_run(ig_status status);
+
+#endif

@@ -1,0 +1,224 @@
+/* The methods of the protocol.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/serve/batch/runner.h"
+#include "tools/serve/grpc/describe.h"
+#include "tools/serve/grpc/infer.h"
+#include "tools/serve/grpc/message.h"
+#include "tools/serve/grpc/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a method that describes something is asked. */
+enum {
+    ASK_LIVE,
+    ASK_READY,
+    ASK_SERVER,
+    ASK_MODEL_READY,
+    ASK_MODEL,
+    ASK_CONFIG,
+    ASK_STATISTICS,
+    ASK_INDEX,
+    ASK_LOAD,
+    ASK_UNLOAD,
+};
+
+/* ---- inference ---- */
+
+static void finish_infer(request *done) {
+    ask *of = done->front;
+    stream *to = of->of;
+    bool is_stream = to->method->is_stream;
+    bool is_written = (done->status == CALL_OK || is_stream) &&
+                      infer_write(&to->out, done, is_stream);
+    if (is_stream && !is_written) {
+        stream_end(to, CALL_FULL, "memory for the answer ran out");
+    } else if (!is_stream) {
+        stream_end(to, done->status, done->status == CALL_OK ? "" : done->words);
+    }
+    stream_push(to);
+    pool_free(&done->memory);
+    stream_leave(of);
+}
+
+static void take_infer(stream *of, const method *which, const uint8_t *data,
+                       size_t size) {
+    (void)which;
+    lane *in = of->peer->lane;
+    ask *made = stream_ask(of);
+    if (!made) {
+        stream_end(of, CALL_FULL, "memory ran out");
+        stream_push(of);
+        return;
+    }
+    made->infer =
+        (request){ .memory = { .limit = 8 * size + (1 << 20), .from = &in->memory },
+                   .begun = in->now,
+                   .deadline = of->deadline,
+                   .finish = finish_infer,
+                   .front = made };
+    if (in->is_draining) {
+        request_fail(&made->infer, CALL_UNAVAILABLE, "the server ends");
+    }
+    infer_read(&made->infer, data, size);
+    runner_add(in->runner, &made->infer);
+}
+
+/* ---- descriptions ---- */
+
+static bool tell_about_model(stream *of, pool *memory, const served *model, int what) {
+    const catalog *list = of->peer->lane->catalog;
+    switch (what) {
+    case ASK_MODEL:
+        return tell_model(&of->out, memory, list, model);
+    case ASK_CONFIG:
+        return tell_config(&of->out, memory, model);
+    case ASK_STATISTICS:
+        return tell_statistics(&of->out, memory, list, model);
+    default:
+        return tell_flag(&of->out, model != NULL);
+    }
+}
+
+/* What is asked with the name of a model. */
+static bool answer_about_model(stream *of, pool *memory, const Oip__ModelName *asked,
+                               int what) {
+    char words[WORDS];
+    call_status status = CALL_OK;
+    const served *model = catalog_find(of->peer->lane->catalog, asked->name,
+                                       asked->version, &status, words);
+    bool is_all = what == ASK_STATISTICS && !*asked->name;
+    if (!model && !is_all && what != ASK_MODEL_READY) {
+        stream_end(of, status, words);
+        return true;
+    }
+    return tell_about_model(of, memory, model, what);
+}
+
+static bool answer_about_server(stream *of, int what) {
+    const lane *in = of->peer->lane;
+    return what == ASK_SERVER
+               ? tell_server(&of->out)
+               : tell_flag(&of->out, what == ASK_LIVE || lane_is_ready(in));
+}
+
+static bool answer_description(stream *of, pool *memory, int what, const uint8_t *data,
+                               size_t size) {
+    if (what <= ASK_SERVER) {
+        return answer_about_server(of, what);
+    }
+    if (what == ASK_INDEX) {
+        const Oip__IndexRequest *asked =
+            message_read(memory, &oip__index_request__descriptor, data, size);
+        return asked &&
+               tell_index(&of->out, memory, of->peer->lane->catalog, asked->ready);
+    }
+    const Oip__ModelName *asked = message_read(memory, &oip__model_name__descriptor,
+                                               data, size);
+    return asked && answer_about_model(of, memory, asked, what);
+}
+
+static void take_description(stream *of, const method *which, const uint8_t *data,
+                             size_t size) {
+    pool memory = { .limit = 8 * size + (1 << 20), .from = &of->peer->lane->memory };
+    bool is_good = answer_description(of, &memory, which->detail, data, size);
+    pool_free(&memory);
+    if (!of->is_finished) {
+        stream_end(of, is_good ? CALL_OK : CALL_INVALID,
+                   is_good ? "" : "the message is broken, or memory ran out");
+    }
+    stream_push(of);
+}
+
+/* ---- the repository ---- */
+
+static void finish_errand(errand *done) {
+    ask *of = done->front;
+    stream *to = of->of;
+    if (!to->is_closed) {
+        if (done->status == CALL_OK) {
+            tell_nothing(&to->out);
+        }
+        stream_end(to, done->status, done->words);
+        stream_push(to);
+    }
+    free(done->name);
+    free(done->config);
+    free(done);
+    stream_leave(of);
+}
+
+static const char *find_override(const Oip__ModelControl *in) {
+    for (size_t i = 0; i < in->n_parameters; i++) {
+        const Oip__RepositoryParameter *value = in->parameters[i]->value;
+        if (strcmp(in->parameters[i]->key, "config") == 0 && value &&
+            value->choice_case == OIP__REPOSITORY_PARAMETER__CHOICE_STRING_PARAM) {
+            return value->string_param;
+        }
+    }
+    return NULL;
+}
+
+static errand *make_errand(stream *of, const Oip__ModelControl *asked, bool is_load) {
+    errand *what = calloc(1, sizeof *what);
+    ask *made = what ? stream_ask(of) : NULL;
+    const char *config = made ? find_override(asked) : NULL;
+    if (!made || !(what->name = strdup(asked->model_name))) {
+        if (made) {
+            stream_leave(made);
+        }
+        free(what);
+        return NULL;
+    }
+    what->is_load = is_load;
+    what->config = config ? strdup(config) : NULL;
+    what->finish = finish_errand;
+    what->front = made;
+    what->to = of->peer->lane->box;
+    made->errand = what;
+    return what;
+}
+
+static void take_control(stream *of, const method *which, const uint8_t *data,
+                         size_t size) {
+    pool memory = { .limit = 8 * size + (1 << 20), .from = &of->peer->lane->memory };
+    const Oip__ModelControl *asked =
+        message_read(&memory, &oip__model_control__descriptor, data, size);
+    errand *what = asked ? make_errand(of, asked, which->detail == ASK_LOAD) : NULL;
+    pool_free(&memory);
+    if (what) {
+        repository_ask(of->peer->lane->repository, what);
+        return;
+    }
+    stream_end(of, CALL_INVALID, "the message is broken, or memory ran out");
+    stream_push(of);
+}
+
+/* ---- the table ---- */
+
+static const method methods[] = {
+    { "ModelInfer", false, take_infer, 0 },
+    { "ModelStreamInfer", true, take_infer, 0 },
+    { "ServerLive", false, take_description, ASK_LIVE },
+    { "ServerReady", false, take_description, ASK_READY },
+    { "ServerMetadata", false, take_description, ASK_SERVER },
+    { "ModelReady", false, take_description, ASK_MODEL_READY },
+    { "ModelMetadata", false, take_description, ASK_MODEL },
+    { "ModelConfig", false, take_description, ASK_CONFIG },
+    { "ModelStatistics", false, take_description, ASK_STATISTICS },
+    { "RepositoryIndex", false, take_description, ASK_INDEX },
+    { "RepositoryModelLoad", false, take_control, ASK_LOAD },
+    { "RepositoryModelUnload", false, take_control, ASK_UNLOAD },
+};
+
+const method *method_find(const char *path) {
+    static const char service[] = "/inference.GRPCInferenceService/";
+    if (strncmp(path, service, sizeof service - 1) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strcmp(path + sizeof service - 1, methods[i].name) == 0) {
+            return &methods[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,268 @@
+/* The door of HTTP.  SPDX-License-Identifier: Apache-2.0
+ *
+ * The daemon has no thread: its epoll descriptor is one of the loop's.  A request that
+ * must wait is suspended, and resumed on this same thread, which costs a third of what
+ * waking another does.
+ */
+#include "tools/serve/http/door.h"
+
+#include "tools/serve/batch/runner.h"
+#include "tools/serve/http/routes.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void free_exchange(exchange *of) {
+    bytes_free(&of->body);
+    bytes_free(&of->out);
+    free(of->path);
+    of->path = NULL;
+}
+
+/* ---- reading ---- */
+
+static const char *find_header(struct MHD_Connection *from, const char *name) {
+    return MHD_lookup_connection_value(from, MHD_HEADER_KIND, name);
+}
+
+/* A size in a header; SIZE_MAX: there is none.  False: it is no number. */
+static bool read_size(struct MHD_Connection *from, const char *name, size_t *out) {
+    const char *text = find_header(from, name);
+    *out = SIZE_MAX;
+    if (!text) {
+        return true;
+    }
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 18 || text[digits]) {
+        return false;
+    }
+    *out = (size_t)strtoull(text, NULL, 10);
+    return true;
+}
+
+/* What the headers say.  A refusal is an answer, before the body was read. */
+static void read_headers(exchange *of) {
+    size_t body;
+    of->packed = encoding_find(find_header(of->connection, "Content-Encoding"));
+    of->accepted = encoding_choose(find_header(of->connection, "Accept-Encoding"));
+    of->has_length = find_header(of->connection, "Content-Length") != NULL;
+    if (!read_size(of->connection, "Content-Length", &body) ||
+        !read_size(of->connection, "Inference-Header-Content-Length", &of->json_size)) {
+        exchange_refuse(of, 400, "a length among the headers is no number");
+    } else if (body != SIZE_MAX && body > of->door->lane->limits->body_bytes) {
+        exchange_refuse(of, 413, "the body is larger than --max-body");
+    } else if (of->packed == ENCODING_OTHER) {
+        exchange_refuse(of, 415, "Content-Encoding is neither gzip nor deflate");
+    } else if (of->door->lane->is_draining && of->is_post) {
+        exchange_refuse(of, 503, "the server ends");
+    }
+}
+
+static exchange *begin_exchange(http_door *door, struct MHD_Connection *connection,
+                                const char *url, const char *method) {
+    exchange *of = calloc(1, sizeof *of);
+    if (!of || !(of->path = strdup(url))) {
+        free(of);
+        return NULL;
+    }
+    of->door = door;
+    of->connection = connection;
+    of->is_post = strcmp(method, "POST") == 0;
+    of->type = "application/json";
+    of->body.from = of->out.from = &door->lane->memory;
+    if (!of->is_post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        exchange_refuse(of, 405, "only GET, HEAD and POST");
+    } else {
+        read_headers(of);
+    }
+    return of;
+}
+
+static void add_body(exchange *of, const char *data, size_t size) {
+    if (of->state != EXCHANGE_READING) {
+        return; /* refused already */
+    }
+    if (size > of->door->lane->limits->body_bytes - of->body.size) {
+        exchange_refuse(of, 413, "the body is larger than --max-body");
+    } else if (!bytes_put(&of->body, data, size)) {
+        exchange_refuse(of, 429, "requests hold all memory that they may (--memory)");
+    }
+}
+
+static void unpack_body(exchange *of) {
+    if (of->packed == ENCODING_NONE) {
+        return;
+    }
+    bool is_full;
+    bytes plain = { .from = of->body.from };
+    if (encoding_unpack(&plain, of->body.data, of->body.size,
+                        of->door->lane->limits->body_bytes, &is_full)) {
+        bytes_free(&of->body);
+        of->body = plain;
+    } else {
+        bytes_free(&plain);
+        exchange_refuse(of, is_full ? 413 : 400,
+                        is_full ? "the unpacked body is larger than --max-body"
+                                : "the body is not what its Content-Encoding says");
+    }
+}
+
+/* ---- answering ---- */
+
+/* Packs what is worth it. */
+static void pack_answer(exchange *of) {
+    enum { LEAST = 256 };
+    bytes packed = { .from = of->out.from };
+    if (of->accepted == ENCODING_NONE || of->out.size < LEAST ||
+        !encoding_pack(&packed, &of->out, of->accepted)) {
+        bytes_free(&packed);
+        return;
+    }
+    bytes_free(&of->out);
+    of->out = packed;
+    of->out_packed = of->accepted;
+}
+
+static enum MHD_Result send_answer(exchange *of) {
+    pack_answer(of);
+    /* The exchange outlives the response: both end with the request. */
+    struct MHD_Response *answer = MHD_create_response_from_buffer(
+        of->out.size, of->out.data, MHD_RESPMEM_PERSISTENT);
+    if (!answer) {
+        return MHD_NO;
+    }
+    MHD_add_response_header(answer, "Content-Type", of->type);
+    if (of->out_json_size) {
+        char text[32];
+        snprintf(text, sizeof text, "%zu", of->out_json_size);
+        MHD_add_response_header(answer, "Inference-Header-Content-Length", text);
+    }
+    if (of->out_packed != ENCODING_NONE) {
+        MHD_add_response_header(answer, "Content-Encoding",
+                                encoding_name(of->out_packed));
+    }
+    if (of->door->lane->is_draining) {
+        MHD_add_response_header(answer, "Connection", "close");
+    }
+    enum MHD_Result result = MHD_queue_response(of->connection, (unsigned)of->status,
+                                                answer);
+    MHD_destroy_response(answer);
+    return result;
+}
+
+static enum MHD_Result take_request(void *user, struct MHD_Connection *connection,
+                                    const char *url, const char *method,
+                                    const char *version, const char *data, size_t *size,
+                                    void **mine) {
+    (void)version;
+    exchange *of = *mine;
+    if (!of) {
+        of = *mine = begin_exchange(user, connection, url, method);
+        return !of                              ? MHD_NO
+               : of->state == EXCHANGE_ANSWERED ? send_answer(of)
+                                                : MHD_YES;
+    }
+    if (*size) {
+        add_body(of, data, *size);
+        *size = 0;
+        /* A body without an end that anybody knows is not read for nothing. */
+        return of->state == EXCHANGE_READING || of->has_length ? MHD_YES : MHD_NO;
+    }
+    if (of->state == EXCHANGE_READING) {
+        unpack_body(of);
+    }
+    if (of->state == EXCHANGE_READING) {
+        route_exchange(of);
+    }
+    return of->state == EXCHANGE_ANSWERED ? send_answer(of) : MHD_YES;
+}
+
+/* The answer is out, or the client left. */
+static void end_exchange(void *user, struct MHD_Connection *connection, void **mine,
+                         enum MHD_RequestTerminationCode code) {
+    (void)user;
+    (void)connection;
+    (void)code;
+    exchange *of = *mine;
+    *mine = NULL;
+    if (!of) {
+        return;
+    }
+    bool is_errands = of->state == EXCHANGE_WAITING && !of->infer.finish;
+    if (of->state == EXCHANGE_WAITING && of->infer.finish) {
+        runner_forget(of->door->lane->runner, &of->infer);
+        pool_free(&of->infer.memory);
+    }
+    free_exchange(of);
+    if (is_errands) {
+        of->state = EXCHANGE_GONE; /* the errand frees it */
+    } else {
+        free(of);
+    }
+}
+
+/* ---- the door ---- */
+
+http_door *http_door_open(lane *of, int listener) {
+    http_door *door = calloc(1, sizeof *door);
+    if (door) {
+        door->lane = of;
+        door->layouts = layout_cache_create();
+        door->daemon = MHD_start_daemon(
+            MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+            take_request, door, MHD_OPTION_LISTEN_SOCKET, listener,
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)of->limits->connections,
+            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(of->limits->idle_ns / 1000000000),
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, of->limits->header_bytes,
+            MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL, MHD_OPTION_END);
+    }
+    if (door && (!door->layouts || !door->daemon)) {
+        layout_cache_destroy(door->layouts);
+        free(door);
+        door = NULL;
+    }
+    return door;
+}
+
+void http_door_close(http_door *of) {
+    if (of) {
+        MHD_stop_daemon(of->daemon);
+        layout_cache_destroy(of->layouts);
+        free(of);
+    }
+}
+
+int http_door_event(const http_door *of) {
+    return MHD_get_daemon_info(of->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+int http_door_wait(const http_door *of) {
+    MHD_UNSIGNED_LONG_LONG wait;
+    if (MHD_get_timeout(of->daemon, &wait) != MHD_YES) {
+        return -1;
+    }
+    return wait < 60000 ? (int)wait : 60000;
+}
+
+void http_door_turn(http_door *of) {
+    MHD_run(of->daemon);
+}
+
+void http_door_resume(http_door *of) {
+    while (of->has_resumed) {
+        of->has_resumed = false;
+        MHD_run(of->daemon);
+    }
+}
+
+size_t http_door_drain(http_door *of) {
+    MHD_socket listener = MHD_quiesce_daemon(of->daemon);
+    if (listener != MHD_INVALID_SOCKET) {
+        close(listener);
+    }
+    return MHD_get_daemon_info(of->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)
+        ->num_connections;
+}

@@ -1,0 +1,51 @@
+/* One request of HTTP and its answer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_HTTP_EXCHANGE_H
+#define IG_TOOLS_SERVE_HTTP_EXCHANGE_H
+
+#include "tools/serve/batch/lane.h"
+#include "tools/serve/call/encoding.h"
+#include "tools/serve/http/layout.h"
+
+typedef enum exchange_state {
+    EXCHANGE_READING,
+    EXCHANGE_WAITING,  /* suspended: for a run or for the repository */
+    EXCHANGE_ANSWERED, /* out, status and type are set */
+    EXCHANGE_GONE,     /* its client left while the repository works for it */
+} exchange_state;
+
+/* Owner: its connection, from the first header to the answer's last byte; of one that
+ * has gone, the errand. */
+typedef struct exchange {
+    struct http_door *door;
+    struct MHD_Connection *connection;
+    exchange_state state;
+    bool is_post;
+    bool has_length; /* the headers say how long the body is */
+    char *path;
+    bytes body; /* as it came, then unpacked */
+    /* Headers. */
+    encoding packed;   /* the body is */
+    encoding accepted; /* the answer may be */
+    size_t json_size;  /* SIZE_MAX: all of the body */
+    /* The answer. */
+    int status; /* of HTTP */
+    const char *type;
+    size_t out_json_size; /* 0: no header says it */
+    bytes out;
+    encoding out_packed;
+    request infer;
+} exchange;
+
+/* Of the loop. */
+typedef struct http_door {
+    lane *lane;
+    struct MHD_Daemon *daemon;
+    layout_cache *layouts;
+    bool has_resumed; /* connections that the daemon must look at again */
+} http_door;
+
+/* Answers with an error. */
+void exchange_refuse(exchange *of, int status, const char *words);
+
+#endif

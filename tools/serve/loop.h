@@ -1,0 +1,23 @@
+/* One loop: a thread that reads, runs and answers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_LOOP_H
+#define IG_TOOLS_SERVE_LOOP_H
+
+#include "tools/serve/batch/lane.h"
+
+typedef struct loop loop;
+
+/* A loop number `number` of the listeners (-1: none), which it owns from then on.
+ * NULL: memory or descriptors ran out. */
+loop *loop_open(size_t number, const limits *most, mailbox *box, int http, int grpc);
+/* Serves from this repository until loop_end, on a thread of its own. */
+bool loop_start(loop *of, repository *from);
+/* From any thread: takes no new work, and ends when what is there is done, or at
+ * `deadline` (ns of the monotonic clock). */
+void loop_drain(loop *of, int64_t deadline);
+/* Waits for the thread. */
+void loop_join(loop *of);
+/* After loop_join, and after the repository has ended. */
+void loop_close(loop *of);
+
+#endif

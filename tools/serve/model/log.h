@@ -1,0 +1,17 @@
+/* Lines of JSON on stderr, one an event.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_MODEL_LOG_H
+#define IG_TOOLS_SERVE_MODEL_LOG_H
+
+#include <stdint.h>
+
+typedef enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR } log_level;
+
+/* Levels below it are left out; LOG_INFO to begin with. */
+void log_from(log_level lowest);
+/* `model` may be NULL, `version` 0, `words` "".  From any thread; a line is written at
+ * once. */
+void log_event(log_level level, const char *event, const char *model, int64_t version,
+               const char *words);
+
+#endif

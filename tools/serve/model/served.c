@@ -1,0 +1,213 @@
+/* Versions of models: opening, and holding against their config.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/serve/model/served.h"
+
+#include "tools/serve/call/datatype.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+IG_PRINTF(2, 3)
+static bool refuse_model(char *words, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(words, WORDS, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ---- ports ---- */
+
+static bool copy_ports(served *to, char *words) {
+    to->input_count = ig_program_input_count(to->program);
+    to->output_count = ig_program_output_count(to->program);
+    to->inputs = calloc(to->input_count + 1, sizeof *to->inputs);
+    to->outputs = calloc(to->output_count + 1, sizeof *to->outputs);
+    if (!to->inputs || !to->outputs) {
+        return refuse_model(words, "memory ran out");
+    }
+    for (size_t i = 0; i < to->input_count; i++) {
+        to->inputs[i] = ig_program_input(to->program, i);
+        if (to->inputs[i].is_weight) {
+            return refuse_model(words,
+                                "'%s' is a weight that each call gives; compile "
+                                "without --open-weights",
+                                to->inputs[i].name);
+        }
+    }
+    for (size_t i = 0; i < to->output_count; i++) {
+        to->outputs[i] = ig_program_output(to->program, i);
+    }
+    return true;
+}
+
+static bool have_names(const ig_port *ports, size_t count, char *words) {
+    for (size_t i = 0; i < count; i++) {
+        if (!datatype_name(ports[i].dtype)) {
+            return refuse_model(words, "'%s' is %s, which the protocol has no name for",
+                                ports[i].name, ports[i].type);
+        }
+    }
+    return true;
+}
+
+static bool dims_agree(const config_port *said, const ig_port *port, bool has_batch) {
+    uint32_t first = has_batch ? 1 : 0;
+    if (!said->has_dims || said->rank + first != port->rank) {
+        return !said->has_dims;
+    }
+    for (uint32_t i = 0; i < said->rank; i++) {
+        int64_t dim = port->dims[i + first];
+        if (said->dims[i] >= 0 && dim >= 0 && said->dims[i] != dim) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the config says of ports must not contradict the program. */
+static bool ports_agree(const config_port *said, size_t said_count,
+                        const ig_port *ports, size_t count, bool has_batch,
+                        char *words) {
+    for (size_t i = 0; i < said_count; i++) {
+        const ig_port *port = NULL;
+        for (size_t k = 0; k < count && !port; k++) {
+            port = strcmp(ports[k].name, said[i].name) == 0 ? &ports[k] : NULL;
+        }
+        if (!port) {
+            return refuse_model(words,
+                                "config.json names '%s', which the model does not "
+                                "have",
+                                said[i].name);
+        }
+        const char *type = datatype_config_name(port->dtype);
+        if (*said[i].data_type && strcmp(said[i].data_type, type) != 0) {
+            return refuse_model(words, "config.json says that '%s' is %s; it is %s",
+                                said[i].name, said[i].data_type, type);
+        }
+        if (!dims_agree(&said[i], port, has_batch)) {
+            return refuse_model(words,
+                                "config.json has other dims for '%s', which is %s",
+                                said[i].name, port->type);
+        }
+    }
+    return true;
+}
+
+static bool agrees_with_config(const served *of, char *words) {
+    const model_config *said = &of->config;
+    bool has_batch = said->max_batch_size > 0;
+    return ports_agree(said->inputs, said->input_count, of->inputs, of->input_count,
+                       has_batch, words) &&
+           ports_agree(said->outputs, said->output_count, of->outputs, of->output_count,
+                       has_batch, words);
+}
+
+/* ---- sessions ---- */
+
+/* Runs a session once on zeros, one row, so that the first request finds its memory
+ * planned and its weights read.  What becomes of the run is nobody's concern: zeros may
+ * be no ids of this model. */
+static void warm_up(const served *of, ig_session *session) {
+    enum { LARGEST = 1 << 20 };
+    ig_view *views = calloc(of->input_count + of->output_count + 1, sizeof *views);
+    void *zeros = calloc(1, LARGEST);
+    bool is_small = views && zeros;
+    for (size_t i = 0; is_small && i < of->input_count; i++) {
+        views[i] = (ig_view){ .data = zeros,
+                              .dtype = (int32_t)of->inputs[i].dtype,
+                              .rank = of->inputs[i].rank };
+        for (uint32_t k = 0; k < views[i].rank; k++) {
+            int64_t dim = of->inputs[i].dims[k];
+            views[i].dims[k] = dim < 0 ? 1 : dim;
+        }
+        int64_t bytes = ig_view_bytes(&views[i]);
+        is_small = bytes >= 0 && bytes <= LARGEST;
+    }
+    if (is_small) {
+        ig_session_set_deadline(session, 1000000000);
+        ig_status ignored = ig_session_run(session, views, of->input_count,
+                                           views + of->input_count, of->output_count);
+        (void)ignored;
+        ig_session_set_deadline(session, 0);
+    }
+    free(views);
+    free(zeros);
+}
+
+static bool open_sessions(served *of, char *words) {
+    of->sessions = calloc(of->loop_count, sizeof *of->sessions);
+    of->counts = aligned_alloc(64,
+                               (of->loop_count * sizeof *of->counts + 63) / 64 * 64);
+    if (!of->sessions || !of->counts) {
+        return refuse_model(words, "memory ran out");
+    }
+    memset(of->counts, 0, of->loop_count * sizeof *of->counts);
+    ig_session_options options = {
+        .size = sizeof options, .message = words, .message_size = WORDS, .threads = 1
+    };
+    for (size_t i = 0; i < of->loop_count; i++) {
+        if (ig_session_create(of->program, &options, &of->sessions[i]) != IG_OK) {
+            return false;
+        }
+        warm_up(of, of->sessions[i]);
+    }
+    return true;
+}
+
+static bool open_program(served *of, const char *path, char *words) {
+    ig_program_options options = { .size = sizeof options,
+                                   .message = words,
+                                   .message_size = WORDS };
+    if (ig_program_open(path, &options, &of->program) != IG_OK) {
+        return false;
+    }
+    size_t stored = 0;
+    if (ig_program_stored(of->program, &stored)) {
+        return refuse_model(words,
+                            "its tables lie in stores, which this server does not "
+                            "open yet");
+    }
+    return true;
+}
+
+served *served_open(const char *name, int64_t number, const char *path,
+                    model_config *config, size_t loop_count, char words[WORDS]) {
+    served *of = calloc(1, sizeof *of);
+    if (!of) {
+        config_free(config);
+        refuse_model(words, "memory ran out");
+        return NULL;
+    }
+    of->config = *config;
+    *config = (model_config){ 0 };
+    of->number = number;
+    of->loop_count = loop_count;
+    of->name = strdup(name);
+    of->platform = "ingot";
+    of->max_batch_size = of->config.max_batch_size;
+    if (!of->name || !open_program(of, path, words) || !copy_ports(of, words) ||
+        !have_names(of->inputs, of->input_count, words) ||
+        !have_names(of->outputs, of->output_count, words) ||
+        !agrees_with_config(of, words) || !open_sessions(of, words)) {
+        served_close(of);
+        return NULL;
+    }
+    return of;
+}
+
+void served_close(served *of) {
+    for (size_t i = 0; of->sessions && i < of->loop_count; i++) {
+        ig_session_destroy(of->sessions[i]);
+    }
+    ig_program_close(of->program);
+    config_free(&of->config);
+    free(of->sessions);
+    free(of->counts);
+    free(of->inputs);
+    free(of->outputs);
+    free(of->name);
+    free(of);
+}

@@ -1,0 +1,38 @@
+/* One version of a model, ready to run in every loop.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * It is made beside the loops, by the thread of the repository, which opens the
+ * program, makes a session for each loop and runs each once; nothing of it changes
+ * afterwards but its sessions, each by its loop, and its statistics.
+ */
+#ifndef IG_TOOLS_SERVE_MODEL_SERVED_H
+#define IG_TOOLS_SERVE_MODEL_SERVED_H
+
+#include "tools/serve/model/config.h"
+#include "tools/serve/model/statistics.h"
+
+#include <ingot/runtime.h>
+#include <stdatomic.h>
+
+typedef struct served {
+    char *name;
+    int64_t number; /* the version */
+    model_config config;
+    ig_program *program;
+    ig_port *inputs, *outputs; /* the program's */
+    size_t input_count, output_count;
+    size_t loop_count;
+    ig_session **sessions;  /* one a loop */
+    statistics *counts;     /* one a loop */
+    const char *platform;   /* "ingot", of the artifact; the program's otherwise */
+    int64_t max_batch_size; /* rows that requests may be joined to; 0: none are */
+    atomic_size_t users;    /* catalogs that list it */
+} served;
+
+/* Opens the artifact at `path`, which the server owns.  Takes `config` over in any
+ * case.  NULL: the words say why. */
+served *served_open(const char *name, int64_t number, const char *path,
+                    model_config *config, size_t loop_count, char words[WORDS]);
+void served_close(served *of);
+
+#endif

@@ -1,0 +1,212 @@
+/* The server's life.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/serve/server.h"
+
+#include "tools/serve/loop.h"
+#include "tools/serve/model/log.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MAX_LOOPS = 64, BACKLOG = 1024, EXIT_IO = 6, EXIT_LIMIT = 5 };
+
+typedef struct server {
+    const serve_settings *settings;
+    mailbox boxes[MAX_LOOPS];
+    loop *loops[MAX_LOOPS];
+    size_t loop_count; /* that are open */
+    repository *repository;
+    int http_port, grpc_port; /* that listeners have */
+    char folder[4096];        /* of own copies */
+    char compiler[4096];
+} server;
+
+static int refuse_start(int exit_status, const char *what, const char *words) {
+    fprintf(stderr, "error: ingot serve: %s%s%s\n", what, *words ? ": " : "", words);
+    return exit_status;
+}
+
+/* ---- listeners ---- */
+
+/* Each loop has a listener of its own on the same port: the kernel shares connections
+ * out. */
+static int open_listener(const char *address, int *port) {
+    struct sockaddr_in here = { .sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)*port) };
+    socklen_t size = sizeof here;
+    int yes = 1;
+    if (inet_pton(AF_INET, address, &here.sin_addr) != 1) {
+        errno = EINVAL;
+        return -1;
+    }
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener < 0) {
+        return -1;
+    }
+    if (setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        setsockopt(listener, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) != 0 ||
+        bind(listener, (struct sockaddr *)&here, size) != 0 ||
+        listen(listener, BACKLOG) != 0 ||
+        getsockname(listener, (struct sockaddr *)&here, &size) != 0) {
+        close(listener);
+        return -1;
+    }
+    *port = ntohs(here.sin_port);
+    return listener;
+}
+
+/* Somebody else may listen on the port with SO_REUSEPORT, too: we would share its
+ * clients. */
+static bool is_port_free(const char *address, int port) {
+    struct sockaddr_in here = { .sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port) };
+    int yes = 1, trial = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is_free = trial >= 0 && inet_pton(AF_INET, address, &here.sin_addr) == 1 &&
+                   setsockopt(trial, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                   bind(trial, (struct sockaddr *)&here, sizeof here) == 0;
+    int failed = errno;
+    if (trial >= 0) {
+        close(trial);
+    }
+    errno = failed;
+    return is_free;
+}
+
+static int open_one_loop(server *of) {
+    const serve_settings *settings = of->settings;
+    size_t number = of->loop_count;
+    int http = -1, grpc = -1;
+    char words[64];
+    if (settings->http_port >= 0 &&
+        (http = open_listener(settings->address, &of->http_port)) < 0) {
+        snprintf(words, sizeof words, "%s:%d", settings->address, of->http_port);
+        return refuse_start(EXIT_IO, words, strerror(errno));
+    }
+    if (settings->grpc_port >= 0 &&
+        (grpc = open_listener(settings->address, &of->grpc_port)) < 0) {
+        snprintf(words, sizeof words, "%s:%d", settings->address, of->grpc_port);
+        return refuse_start(EXIT_IO, words, strerror(errno));
+    }
+    if (!mailbox_open(&of->boxes[number])) {
+        return refuse_start(EXIT_LIMIT, "no descriptor for a loop", strerror(errno));
+    }
+    of->loops[number] = loop_open(number, &settings->limits, &of->boxes[number], http,
+                                  grpc);
+    if (!of->loops[number]) {
+        return refuse_start(EXIT_LIMIT, "no memory or descriptors for a loop", "");
+    }
+    of->loop_count++;
+    return 0;
+}
+
+static int open_loops(server *of) {
+    const serve_settings *settings = of->settings;
+    of->http_port = settings->http_port;
+    of->grpc_port = settings->grpc_port;
+    if ((of->http_port > 0 && !is_port_free(settings->address, of->http_port)) ||
+        (of->grpc_port > 0 && !is_port_free(settings->address, of->grpc_port))) {
+        return refuse_start(EXIT_IO, "--http-port or --grpc-port", strerror(errno));
+    }
+    int failed = 0;
+    while (!failed && of->loop_count < settings->loops) {
+        failed = open_one_loop(of);
+    }
+    return failed;
+}
+
+/* ---- the repository ---- */
+
+/* `ingot` lies beside this program. */
+static void find_compiler(char out[4096]) {
+    ssize_t size = readlink("/proc/self/exe", out, 4000);
+    out[size < 0 ? 0 : size] = '\0';
+    char *slash = strrchr(out, '/');
+    strcpy(slash ? slash + 1 : out, "ingot");
+}
+
+static int open_models(server *of) {
+    const char *base = getenv("TMPDIR");
+    char words[WORDS];
+    snprintf(of->folder, sizeof of->folder, "%s/ingot-serve-XXXXXX",
+             base && *base ? base : "/tmp");
+    if (!mkdtemp(of->folder)) {
+        return refuse_start(EXIT_IO, of->folder, strerror(errno));
+    }
+    find_compiler(of->compiler);
+    repository_options options = of->settings->models;
+    options.own.folder = of->folder;
+    options.own.compiler = of->compiler;
+    options.boxes = of->boxes;
+    options.loop_count = of->loop_count;
+    of->repository = repository_open(&options, words);
+    return of->repository ? 0 : refuse_start(EXIT_LIMIT, "the repository", words);
+}
+
+/* ---- life ---- */
+
+static int start_loops(server *of) {
+    for (size_t i = 0; i < of->loop_count; i++) {
+        if (!loop_start(of->loops[i], of->repository)) {
+            return refuse_start(EXIT_LIMIT, "no thread for a loop", strerror(errno));
+        }
+    }
+    return 0;
+}
+
+static void tell_ports(const server *of) {
+    const char *address = of->settings->address;
+    if (of->http_port >= 0) {
+        printf("http://%s:%d\n", address, of->http_port);
+    }
+    if (of->grpc_port >= 0) {
+        printf("grpc://%s:%d\n", address, of->grpc_port);
+    }
+    fflush(stdout);
+}
+
+/* Waits for a signal, then lets the loops end what they have. */
+static void serve_to_end(server *of, const sigset_t *signals) {
+    int which = 0;
+    tell_ports(of);
+    sigwait(signals, &which);
+    log_event(LOG_INFO, "drain", NULL, 0, "");
+    int64_t deadline = clock_now() + of->settings->drain_seconds * 1000000000LL;
+    for (size_t i = 0; i < of->loop_count; i++) {
+        loop_drain(of->loops[i], deadline);
+    }
+    for (size_t i = 0; i < of->loop_count; i++) {
+        loop_join(of->loops[i]);
+    }
+    log_event(LOG_INFO, "end", NULL, 0, "");
+}
+
+int server_run(const serve_settings *settings) {
+    static server it;
+    sigset_t signals;
+    it.settings = settings;
+    log_from(settings->is_quiet ? LOG_WARNING : LOG_INFO);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    int failed = open_loops(&it);
+    failed = failed ? failed : open_models(&it);
+    failed = failed ? failed : start_loops(&it);
+    if (failed) {
+        return failed; /* the process ends, and all that is open with it */
+    }
+    serve_to_end(&it, &signals);
+    repository_close(it.repository);
+    for (size_t i = 0; i < it.loop_count; i++) {
+        loop_close(it.loops[i]);
+        mailbox_close(&it.boxes[i]);
+    }
+    rmdir(it.folder);
+    return 0;
+}

@@ -1,0 +1,223 @@
+/* The command line of ingot-serve: one table.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/serve/settings.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_USAGE = 2, FIRST_LONG = 256 };
+enum { MAX_CPUS = 64, MB = 1 << 20 };
+
+typedef struct option_row {
+    const char *name, *value; /* value NULL: a flag */
+    int64_t min, max;         /* of a number */
+    const char *help;
+} option_row;
+
+/* The order is that of `set_option`. */
+enum {
+    OPTION_HTTP,
+    OPTION_GRPC,
+    OPTION_ADDRESS,
+    OPTION_NAME,
+    OPTION_EXPLICIT,
+    OPTION_LOAD,
+    OPTION_POLL,
+    OPTION_LOOPS,
+    OPTION_BODY,
+    OPTION_MEMORY,
+    OPTION_COPY,
+    OPTION_CONNECTIONS,
+    OPTION_QUEUE,
+    OPTION_IDLE,
+    OPTION_DRAIN,
+    OPTION_COMPILE,
+    OPTION_QUIET,
+    OPTION_HELP,
+    OPTION_COUNT
+};
+
+static const option_row rows[OPTION_COUNT] = {
+    { "http-port", "PORT", -1, 65535, "of HTTP (8000); 0: one that is free, -1: none" },
+    { "grpc-port", "PORT", -1, 65535, "of gRPC (8001); 0: one that is free, -1: none" },
+    { "address", "IPv4", 0, 0, "where to listen (127.0.0.1)" },
+    { "name", "NAME", 0, 0, "what a model that is given as a file is called" },
+    { "explicit", NULL, 0, 0, "clients load and unload models" },
+    { "load", "NAME", 0, 0,
+      "with --explicit: a model that is there at first; * is all" },
+    { "poll", "SECONDS", 0, 86400,
+      "between looks at the folders (2); 0: at the start alone" },
+    { "loops", "N", 1, MAX_CPUS, "threads that serve (as many as there are CPUs)" },
+    { "max-body", "MB", 1, 4095, "of a request, also when it is unpacked (64)" },
+    { "memory", "MB", 1, 1 << 20, "that the requests of a loop hold together (512)" },
+    { "copy-limit", "MB", 0, 1 << 24,
+      "of an artifact that is copied where its file system shares no blocks (4096)" },
+    { "max-connections", "N", 1, 1 << 20, "of each loop and protocol (4096)" },
+    { "max-queue", "N", 1, 1 << 20, "requests that wait in a loop (1024)" },
+    { "idle", "SECONDS", 1, 86400,
+      "after which a connection that does nothing ends (60)" },
+    { "drain", "SECONDS", 0, 3600, "for requests to end after SIGTERM (30)" },
+    { "compile-seconds", "SECONDS", 1, 86400, "for compiling a model (600)" },
+    { "quiet", NULL, 0, 0, "log warnings and errors alone" },
+    { "help", NULL, 0, 0, "print this and exit" },
+};
+
+static const char usage[] =
+    "usage: ingot serve FOLDER|MODEL… [options]\n\n"
+    "Serves models by the Open Inference Protocol, version 2, over HTTP and gRPC.  FOLDER\n"
+    "holds NAME/VERSION/model.{ingot,onnx,pt,pt2} and NAME/config.json; docs/serving.md says\n"
+    "more.  The ports stand on standard output, the log (JSON) on stderr.\n\noptions:\n";
+
+static void print_help(void) {
+    fputs(usage, stdout);
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s %s", rows[i].name,
+                 rows[i].value ? rows[i].value : "");
+        printf("  %-24s %s\n", left, rows[i].help);
+    }
+}
+
+static bool refuse_option(const char *name, const char *text) {
+    fprintf(stderr,
+            "error: ingot serve: --%s does not take '%s'\n  try: ingot serve --help\n",
+            name, text);
+    return false;
+}
+
+static bool read_number(const option_row *row, const char *text, int64_t *out) {
+    char *end;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return (*text && !*end && !errno && *out >= row->min && *out <= row->max) ||
+           refuse_option(row->name, text);
+}
+
+/* Options whose value is a text, or none. */
+static void set_text(serve_settings *to, int which, const char *text) {
+    const char **load = (const char **)to->models.load;
+    switch (which) {
+    case OPTION_ADDRESS:
+        to->address = text;
+        return;
+    case OPTION_NAME:
+        to->models.name = text;
+        return;
+    case OPTION_LOAD:
+        load[to->models.load_count++] = text;
+        return;
+    case OPTION_EXPLICIT:
+        to->models.is_explicit = true;
+        return;
+    default:
+        to->is_quiet = true;
+    }
+}
+
+static void set_size(serve_settings *to, int which, size_t number) {
+    size_t *const fields[OPTION_COUNT] = {
+        [OPTION_LOOPS] = &to->loops,
+        [OPTION_BODY] = &to->limits.body_bytes,
+        [OPTION_MEMORY] = &to->limits.memory_bytes,
+        [OPTION_CONNECTIONS] = &to->limits.connections,
+        [OPTION_QUEUE] = &to->limits.queued,
+    };
+    bool is_mb = which == OPTION_BODY || which == OPTION_MEMORY;
+    *fields[which] = number * (is_mb ? MB : 1);
+}
+
+/* Options whose value is a number. */
+static void set_number(serve_settings *to, int which, int64_t number) {
+    switch (which) {
+    case OPTION_HTTP:
+        to->http_port = (int)number;
+        return;
+    case OPTION_GRPC:
+        to->grpc_port = (int)number;
+        return;
+    case OPTION_POLL:
+        to->models.poll_seconds = (int)number;
+        return;
+    case OPTION_COPY:
+        to->models.own.copy_limit = (uint64_t)number * MB;
+        return;
+    case OPTION_IDLE:
+        to->limits.idle_ns = number * 1000000000;
+        return;
+    case OPTION_DRAIN:
+        to->drain_seconds = (int)number;
+        return;
+    case OPTION_COMPILE:
+        to->models.own.seconds = (int)number;
+        return;
+    default:
+        set_size(to, which, (size_t)number);
+    }
+}
+
+static void set_defaults(serve_settings *out, int argc) {
+    cpu_set_t cpus;
+    int count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+    *out = (serve_settings){
+        .address = "127.0.0.1",
+        .http_port = 8000,
+        .grpc_port = 8001,
+        .loops = (size_t)(count < MAX_CPUS ? count : MAX_CPUS),
+        .drain_seconds = 30,
+        .limits = { .body_bytes = 64 * MB,
+                    .memory_bytes = (size_t)512 * MB,
+                    .header_bytes = 32 << 10,
+                    .connections = 4096,
+                    .streams = 128,
+                    .queued = 1024,
+                    .idle_ns = 60000000000 },
+        .models = { .poll_seconds = 2,
+                    .own = { .copy_limit = (uint64_t)4096 * MB, .seconds = 600 } },
+    };
+    out->models.load = calloc((size_t)argc + 1, sizeof *out->models.load);
+}
+
+bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
+    struct option longs[OPTION_COUNT + 1] = { { 0 } };
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        longs[i] = (struct option){ rows[i].name, rows[i].value != NULL, NULL,
+                                    FIRST_LONG + i };
+    }
+    *out_exit = EXIT_USAGE;
+    set_defaults(out, argc);
+    for (int which; (which = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
+        if (which == '?') {
+            return false;
+        }
+        which = which == 'h' ? OPTION_HELP : which - FIRST_LONG;
+        if (which == OPTION_HELP) {
+            print_help();
+            *out_exit = 0;
+            return false;
+        }
+        int64_t number = 0;
+        bool is_number = rows[which].min != rows[which].max;
+        if (is_number && !read_number(&rows[which], optarg, &number)) {
+            return false;
+        }
+        if (is_number) {
+            set_number(out, which, number);
+        } else {
+            set_text(out, which, optarg);
+        }
+    }
+    out->models.places = (const char *const *)argv + optind;
+    out->models.place_count = (size_t)(argc - optind);
+    if (out->models.place_count == 0) {
+        fputs("error: ingot serve: no folder and no model\n  try: ingot serve --help\n",
+              stderr);
+    }
+    return out->models.place_count != 0;
+}
+
+void settings_free(serve_settings *of) {
+    free((void *)of->models.load);
+}

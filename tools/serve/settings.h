@@ -1,0 +1,23 @@
+/* What the command line says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_SETTINGS_H
+#define IG_TOOLS_SERVE_SETTINGS_H
+
+#include "tools/serve/batch/lane.h"
+
+typedef struct serve_settings {
+    const char *address;
+    int http_port, grpc_port; /* 0: one that is free; -1: not served */
+    size_t loops;
+    int drain_seconds;
+    bool is_quiet; /* warnings and errors alone are logged */
+    limits limits;
+    repository_options models; /* but for own.folder, loop_count and boxes */
+} serve_settings;
+
+/* Reads the words of a command line; texts are its.  False: *out_exit is what the
+ * process ends with, after words. */
+bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit);
+void settings_free(serve_settings *of);
+
+#endif
