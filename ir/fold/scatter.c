@@ -140,3 +140,20 @@ ig_status ig_fold_scatter_nd(ig_eval *eval, const ig_op *op, const ig_tensor *co
     }
     return IG_OK;
 }
+
+/* ---- rows ---- */
+
+ig_status ig_fold_check_index(ig_eval *eval, const ig_op *op,
+                              const ig_tensor *const *in, ig_tensor *out) {
+    const ig_attr *extents = &op->attrs[IG_check_index_extents];
+    ig_negative rule = (ig_negative)ig_attr_int(op, IG_check_index_negative, 0);
+    ig_indices indices = { in[0], rule };
+    IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, in[0]->rank, in[0]->dims, out));
+    for (int64_t i = 0; i < out->count; i++) {
+        int64_t extent = 0, row = 0;
+        IG_TRY(ig_eval_dim(eval, op, extents->as.dims[i % extents->count], &extent));
+        IG_TRY(ig_index_read(eval, op, &indices, i, extent, &row));
+        ig_tensor_set_i64(out, i, row);
+    }
+    return IG_OK;
+}

@@ -153,3 +153,22 @@ ig_status ig_infer_scatter_elements(ig_op *op, const ig_type **out_types) {
     out_types[0] = x;
     return IG_OK;
 }
+
+/* One extent for all indices, or one for each place of a tuple. */
+ig_status ig_infer_check_index(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_tensors(op));
+    IG_TRY(ig_check_int(op, 0));
+    const ig_type *indices = ig_operand_type(op, 0);
+    uint32_t count = op->attrs[IG_check_index_extents].count;
+    int64_t depth = 0;
+    bool is_tuple = indices->rank > 0 &&
+                    ig_dim_known(indices->dims[indices->rank - 1], &depth) &&
+                    depth == (int64_t)count;
+    if (count != 1 && !is_tuple) {
+        return INFER_ERROR(op, "%u extents for operand 0, which is %s", count,
+                           ig_operand_text(op, 0));
+    }
+    out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, indices->rank,
+                                  indices->dims);
+    return IG_OK;
+}

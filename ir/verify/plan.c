@@ -128,9 +128,22 @@ static bool is_argument(const ig_verifier *v, const ig_value *root) {
     return !root->def && root->block == &v->graph->body;
 }
 
-static void read_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
+/* Operands up to `ins` are read, the rest written: is this one changed where it is? */
+static bool is_changed(ig_verifier *v, const ig_op *op, uint32_t index, uint32_t ins) {
+    place a = place_of(v, op->operands[index].value);
+    for (uint32_t i = ins; i < op->operand_count; i++) {
+        place b = place_of(v, op->operands[i].value);
+        if (is_same_place(&a, &b)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_operand(ig_verifier *v, const ig_op *op, uint32_t index,
+                         uint32_t ins) {
     const ig_value *root = root_of(v, op->operands[index].value);
-    bool is_end = op->code == IG_OP_ret;
+    bool is_end = op->code == IG_OP_ret || is_changed(v, op, index, ins);
     if (!is_written(v, root)) {
         ig_verify_defect(v, op, "operand %u is read, but nothing has written it",
                          index);
@@ -180,7 +193,6 @@ static void write_operand(ig_verifier *v, const ig_op *op, uint32_t index,
     v->facts[root->id].is_written = true;
 }
 
-/* Operands up to `ins` are read, the rest written. */
 static void check_transfer(ig_verifier *v, const ig_op *op, int64_t outs) {
     if (outs < 0 || outs > op->operand_count) {
         ig_verify_defect(v, op, "%u operands cannot hold %lld destinations",
@@ -189,7 +201,7 @@ static void check_transfer(ig_verifier *v, const ig_op *op, int64_t outs) {
     }
     uint32_t ins = op->operand_count - (uint32_t)outs;
     for (uint32_t i = 0; i < ins; i++) {
-        read_operand(v, op, i);
+        read_operand(v, op, i, ins);
     }
     for (uint32_t i = ins; i < op->operand_count; i++) {
         write_operand(v, op, i, ins);
@@ -300,6 +312,6 @@ void ig_verify_plan_op(ig_verifier *verifier, const ig_op *op) {
         return;
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        read_operand(verifier, op, i);
+        read_operand(verifier, op, i, op->operand_count);
     }
 }

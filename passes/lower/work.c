@@ -210,6 +210,21 @@ static void count_elements_gathered(counter *c, const ig_op *op) {
              ig_dim_of(ig_dtypes[x->type->dtype].bits / 8));
 }
 
+/* In place, only what the updates change of x is written, and read where they are
+ * combined with it. */
+static void count_scatter(counter *c, const ig_op *op) {
+    bool is_nd = op->code == IG_OP_scatter_nd;
+    uint32_t in_place = is_nd ? IG_scatter_nd_in_place : IG_scatter_elements_in_place;
+    uint32_t reduce = is_nd ? IG_scatter_nd_reduce : IG_scatter_elements_reduce;
+    bool combines = ig_attr_int(op, reduce, 0) != IG_SCATTER_none;
+    add_flops(c, combines ? operand_count(c, op, 2) : ig_dim_of(0), 1);
+    if (ig_attr_int(op, in_place, 0)) {
+        skip_bytes(c, op->operands[0].value);
+        c->is_counted[c->compute->operand_count - 1] = true;
+        add_bytes(c, bytes_of(c, op->operands[2].value->type), combines ? 2 : 1);
+    }
+}
+
 /* ---- a row an op that is not elementwise ---- */
 
 static const count_fn counts[IG_OP_COUNT] = {
@@ -232,6 +247,8 @@ static const count_fn counts[IG_OP_COUNT] = {
     [IG_OP_gather] = count_gather,
     [IG_OP_gather_nd] = count_elements_gathered,
     [IG_OP_gather_elements] = count_elements_gathered,
+    [IG_OP_scatter_elements] = count_scatter,
+    [IG_OP_scatter_nd] = count_scatter,
 };
 
 static void count_op(counter *c, const ig_op *op) {

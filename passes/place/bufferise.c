@@ -130,6 +130,24 @@ static void offer_slices(buffers *s, ig_op *concat) {
     }
 }
 
+/* The x of a scatter, where all who read it, or what it is another shape of, come
+ * before. */
+static void offer_scattered(buffers *s, ig_op *fused) {
+    ig_value *x = ig_bufferise_scattered(fused);
+    const ig_op *at = fused;
+    for (ig_value *v = x; v;) {
+        ig_op *reshape = ig_def(v, IG_OP_reshape);
+        if (!ig_buffers_dies_at(s, v, at)) {
+            return;
+        }
+        at = reshape;
+        v = reshape ? reshape->operands[0].value : NULL;
+    }
+    if (x) {
+        offer_place(s, x, whole_of(s, fused->results));
+    }
+}
+
 /* The operand that an insert changes, where nobody else reads it, nor what it is
  * another shape of. */
 static void offer_whole(buffers *s, ig_op *insert) {
@@ -160,6 +178,8 @@ static void assign_destinations(buffers *s, ig_block *block) {
             offer_slices(s, op);
         } else if (op->code == IG_OP_insert) {
             offer_whole(s, op);
+        } else if (op->code == IG_OP_fused) {
+            offer_scattered(s, op);
         }
     }
 }
@@ -206,8 +226,8 @@ static ig_place *place_of(buffers *s, ig_value *value) {
 
 /* ---- compute ops ---- */
 
-static ig_op *make_compute(ig_builder *b, ig_kernel_family family,
-                           ig_value *const *operands, uint32_t count, uint32_t outs) {
+ig_op *ig_buffers_compute(ig_builder *b, ig_kernel_family family,
+                          ig_value *const *operands, uint32_t count, uint32_t outs) {
     assert(outs <= count && "destinations are the last operands");
     ig_expr e = ig_expr_of(b);
     ig_op_spec spec = { .operands = operands, .operand_count = count, .body_count = 1 };
@@ -219,7 +239,7 @@ static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
                        const ig_place *to) {
     assert(from->rank == to->rank && "a copy keeps the axes");
     ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
-    ig_op *compute = make_compute(b, IG_FAMILY_copy, operands, 2, 1);
+    ig_op *compute = ig_buffers_compute(b, IG_FAMILY_copy, operands, 2, 1);
     const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
                                          from->rank, from->dims);
     ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
@@ -283,7 +303,9 @@ static void rewrite_fused(buffers *s, ig_op *op) {
         operands[ins + i] = ig_place_value(&b,
                                            choose_destination(s, &b, &op->results[i]));
     }
-    ig_op *compute = make_compute(&b, ig_op_family(op), operands, ins + outs, outs);
+    ig_bufferise_scatter(s, &b, op, operands);
+    ig_op *compute = ig_buffers_compute(&b, ig_op_family(op), operands, ins + outs,
+                                        outs);
     ig_block *from = op->bodies[0], *to = compute->bodies[0];
     ig_value **args = IG_NEW_ARRAY(s->arena, ig_value *, from->arg_count);
     for (uint32_t i = 0; i < from->arg_count; i++) {

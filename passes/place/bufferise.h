@@ -37,6 +37,9 @@ ig_place *ig_buffers_copy_new(ig_buffers *s, ig_builder *b, const ig_place *from
 ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from);
 ig_status ig_buffers_unsupported(const ig_op *op, const char *why);
 
+ig_op *ig_buffers_compute(ig_builder *b, ig_kernel_family family,
+                          ig_value *const *operands, uint32_t count, uint32_t outs);
+
 /* ---- bufferise_symbols.c ---- */
 
 /* Fills since and numbers, once `bound` is known. */
@@ -48,6 +51,10 @@ bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *plac
  * are checked before anything runs. */
 bool ig_buffers_must_agree(ig_buffers *s, const ig_block *block, ig_dim a, ig_dim b);
 
+/* Is `op` the last that reads the value, and reads it once?  Both stand in one
+ * block. */
+bool ig_buffers_dies_at(ig_buffers *s, const ig_value *value, const ig_op *op);
+
 /* Does the dim have its value before anything runs? */
 bool ig_buffers_is_bound(ig_buffers *s, ig_dim dim);
 
@@ -55,6 +62,14 @@ bool ig_buffers_is_bound(ig_buffers *s, ig_dim dim);
 
 /* Results that may be written straight to their argument get it as their place. */
 void ig_bufferise_offer_in_place(ig_buffers *s, const ig_op *ret);
+/* What the scatter of a region changes, or NULL where it is none, or reads that for
+ * something else too. */
+ig_value *ig_bufferise_scattered(const ig_op *fused);
+/* Of a region of a scatter whose places are known: x is not copied where it stands in
+ * the result's place; in an argument's nothing is reported, so indices are checked
+ * before.  `operands` are those of its compute. */
+void ig_bufferise_scatter(ig_buffers *s, ig_builder *b, const ig_op *fused,
+                          ig_value **operands);
 /* Puts commit before what writes arguments, and copies other results behind it. */
 ig_status ig_bufferise_in_place(ig_buffers *s, ig_op *ret);
 

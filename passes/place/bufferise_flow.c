@@ -173,7 +173,7 @@ typedef struct loop {
     ig_place **buffers;          /* carried, then scanned */
     ig_dim trip, rows;           /* symbols; rows of scanned values that grow */
     bool grows;
-    ig_map local;                /* symbols that the body sets */
+    ig_map local; /* symbols that the body sets */
 } loop;
 
 static const ig_type *yielded_type(const loop *l, uint32_t index) {
@@ -484,10 +484,9 @@ static void place_results(loop *l, ig_builder *b) {
 }
 
 ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
-    loop l = { .s = s,
-               .op = op,
-               .body = op->bodies[0],
-               .carried = op->operand_count - 2u };
+    loop l = {
+        .s = s, .op = op, .body = op->bodies[0], .carried = op->operand_count - 2u
+    };
     ig_map_init(&l.local, s->arena);
     find_local(&l, l.body);
     IG_TRY(check_shapes(&l));

@@ -12,15 +12,18 @@
  * Nothing that stands behind commit may fail or be read by others, so only what is sure
  * goes straight to the argument: an elementwise region all of whose results stand in
  * place and that reads of such arguments its own alone, element by element; and inserts
- * into the argument, of which the part alone is written.  Sizes must be known when
- * shapes are bound.  Any other result is computed into a buffer of its own, as if it
- * were no argument's, and copied behind commit.
+ * into the argument and scatters, of which the part alone is written.  A scatter's
+ * indices are made into rows before commit, which reports those that are out of range.
+ * Sizes must be known when shapes are bound.  Any other result is computed into a
+ * buffer of its own, as if it were no argument's, and copied behind commit.
  */
 #include "passes/place/bufferise.h"
 
 #include "ir/build/expr.h"
 #include "ir/families.h"
 #include "passes/place/part.h"
+
+#include <assert.h>
 
 typedef ig_buffers buffers;
 
@@ -88,9 +91,16 @@ static ig_value *own_target(const buffers *s, const ig_value *value) {
     return arg && arg->type == value->type ? arg : NULL;
 }
 
+/* A divisor of 0 is reported, but for floats. */
+static bool may_report(const ig_op *op) {
+    return (ig_ops[op->code].traits & IG_MAY_TRAP) &&
+           ig_dtype_is_int((ig_dtype)op->results->type->dtype);
+}
+
 static bool is_elementwise(const ig_op *fused) {
     for (const ig_op *op = fused->bodies[0]->first; op; op = op->next) {
-        if (!(ig_ops[op->code].traits & (IG_MAP | IG_CONSTANT | IG_TERMINATOR))) {
+        if (!(ig_ops[op->code].traits & (IG_MAP | IG_CONSTANT | IG_TERMINATOR)) ||
+            may_report(op)) {
             return false;
         }
     }
@@ -137,20 +147,135 @@ static bool is_sure_insert(buffers *s, const ig_op *op) {
            starts->kind == IG_ATTR_DIMS && are_bound(s, starts->as.dims, starts->count);
 }
 
+/* ---- scatters ---- */
+
+static ig_op *scatter_of(const ig_op *fused) {
+    ig_op *op = ig_op_family(fused) == IG_FAMILY_scatter ? fused->bodies[0]->first
+                                                         : NULL;
+    while (op && op->code != IG_OP_scatter_elements && op->code != IG_OP_scatter_nd) {
+        op = op->next;
+    }
+    return op;
+}
+
+/* The argument of a region's body that its scatter changes, and reads once; or NULL. */
+static const ig_value *scattered_arg(const ig_op *fused) {
+    const ig_op *scatter = scatter_of(fused);
+    const ig_value *x = scatter ? scatter->operands[0].value : NULL;
+    return x && !x->def && ig_value_has_one_use(x) ? x : NULL;
+}
+
+ig_value *ig_bufferise_scattered(const ig_op *fused) {
+    const ig_value *x = scattered_arg(fused);
+    return x ? fused->operands[x->index].value : NULL;
+}
+
+static bool is_sure_scatter(buffers *s, const ig_op *fused) {
+    const ig_value *x = scattered_arg(fused);
+    if (!x || fused->block != &s->graph->body || !is_type_bound(s, x->type)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < fused->operand_count; i++) {
+        const ig_value *base = find_base(s, fused->operands[i].value);
+        if (i != x->index && (!base || is_target(s, base))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The extents that each index, or each place of a tuple, is one of. */
+static ig_dims indexed_extents(const ig_op *scatter) {
+    const ig_type *x = scatter->operands[0].value->type;
+    const ig_type *ids = scatter->operands[1].value->type;
+    if (scatter->code == IG_OP_scatter_elements) {
+        int64_t axis = ig_attr_int(scatter, IG_scatter_elements_axis, 0);
+        return (ig_dims){ x->dims + (axis < 0 ? axis + (int64_t)x->rank : axis), 1 };
+    }
+    int64_t depth = 0;
+    bool is_known = ig_dim_known(ids->dims[ids->rank - 1], &depth);
+    assert(is_known && "infer wants the depth");
+    (void)is_known;
+    return (ig_dims){ x->dims, (uint32_t)depth };
+}
+
+/* Rows for the scatter's indices, in a buffer of their own. */
+static ig_value *check_indices(buffers *s, ig_builder *b, const ig_op *scatter,
+                               ig_value *ids) {
+    bool is_nd = scatter->code == IG_OP_scatter_nd;
+    const ig_type *type = scatter->operands[1].value->type;
+    ig_check_index_attrs attrs = {
+        .extents = indexed_extents(scatter),
+        .negative = (int)ig_attr_int(
+            scatter, is_nd ? IG_scatter_nd_negative : IG_scatter_elements_negative, 0)
+    };
+    if (attrs.extents.count == 0) {
+        return ids; /* of empty tuples */
+    }
+    ig_place *rows = ig_buffers_alloc(s, b, IG_DT_i64, type->rank, type->dims);
+    ig_value *operands[] = { ids, rows->root };
+    ig_op *compute = ig_buffers_compute(b, IG_FAMILY_scatter, operands, 2, 1);
+    ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
+    ig_builder body = ig_builder_at_end(compute->bodies[0]);
+    ig_expr e = ig_expr_of(&body);
+    ig_value *checked = ig_build_check_index(&e, arg, attrs);
+    ig_make_yield(&body, &checked, 1);
+    return rows->root;
+}
+
+static void set_flag(ig_op *scatter, uint32_t of_elements, uint32_t of_nd) {
+    ig_attr_set(scatter, scatter->code == IG_OP_scatter_nd ? of_nd : of_elements,
+                ig_attr_of_bool(true));
+}
+
+void ig_bufferise_scatter(buffers *s, ig_builder *b, const ig_op *fused,
+                          ig_value **operands) {
+    ig_op *scatter = scatter_of(fused);
+    const ig_value *x = scatter ? ig_bufferise_scattered(fused) : NULL;
+    const ig_place *to = x ? ig_buffers_place(s, fused->results) : NULL;
+    if (!x ||
+        !ig_place_equal(s->module, ig_buffers_place(s, (ig_value *)(uintptr_t)x), to)) {
+        return;
+    }
+    set_flag(scatter, IG_scatter_elements_in_place, IG_scatter_nd_in_place);
+    if (!to->root->def) { /* an argument, behind commit */
+        ig_value *ids = scatter->operands[1].value;
+        assert(!ids->def && "indices are an operand of the region");
+        operands[ids->index] = check_indices(s, b, scatter, operands[ids->index]);
+        ig_value_retype(ids, ig_type_tensor(s->module,
+                                            (ig_dtype)operands[ids->index]->type->dtype,
+                                            ids->type->rank, ids->type->dims));
+        set_flag(scatter, IG_scatter_elements_is_checked, IG_scatter_nd_is_checked);
+    }
+}
+
+/* ---- offers ---- */
+
 static void offer_target(buffers *s, const ig_value *value, ig_value *arg) {
     ig_map_set_id(&s->wanted, IG_MAP_PTR(value),
                   ig_place_whole(s->arena, s->module, arg));
     ig_map_set_id(&s->owned, IG_MAP_PTR(arg), arg);
 }
 
-/* Inserts one after the other into the argument. */
-static void offer_inserts(buffers *s, ig_value *value, ig_value *arg) {
-    const ig_value *into = value;
-    while (ig_def(into, IG_OP_insert) && is_sure_insert(s, into->def) &&
-           (into == value || ig_value_has_one_use(into))) {
-        into = into->def->operands[0].value;
+/* What an insert or a scatter changes a part of, where that is sure; else NULL. */
+static ig_value *changed_by(buffers *s, const ig_value *value) {
+    const ig_op *op = value->def;
+    if (op && op->code == IG_OP_insert) {
+        return is_sure_insert(s, op) ? op->operands[0].value : NULL;
     }
-    for (ig_value *v = value; into == arg && v != into; v = v->def->operands[0].value) {
+    return op && op->code == IG_OP_fused && is_sure_scatter(s, op)
+               ? ig_bufferise_scattered(op)
+               : NULL;
+}
+
+/* Inserts and scatters one after the other into the argument. */
+static void offer_changes(buffers *s, ig_value *value, ig_value *arg) {
+    ig_value *into = value, *next;
+    while ((into == value || ig_value_has_one_use(into)) &&
+           (next = changed_by(s, into)) != NULL) {
+        into = next;
+    }
+    for (ig_value *v = value; into == arg && v != into; v = changed_by(s, v)) {
         offer_target(s, v, arg);
     }
 }
@@ -161,8 +286,8 @@ void ig_bufferise_offer_in_place(buffers *s, const ig_op *ret) {
         ig_value *arg = own_target(s, value);
         if (arg && value->def && is_sure_region(s, value->def)) {
             offer_target(s, value, arg);
-        } else if (arg && ig_def(value, IG_OP_insert)) {
-            offer_inserts(s, value, arg);
+        } else if (arg) {
+            offer_changes(s, value, arg);
         }
     }
 }

@@ -86,3 +86,34 @@ bool ig_buffers_must_agree(ig_buffers *s, const ig_block *block, ig_dim a, ig_di
     ig_dim_visit_symbols(s->module, b, check_known, &w);
     return w.is_known;
 }
+
+static bool is_view(const ig_op *op) {
+    return (ig_ops[op->code].traits & IG_VIEW) != 0;
+}
+
+/* Do all reads of the value, `allowed` ones by `last` among them, come before number
+ * `number`?  Views are followed to who reads them; recursion is as deep as views of
+ * views are. */
+static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
+                      const ig_op *last, uint32_t allowed) {
+    uint32_t reads = 0;
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        const ig_op *user = use->user;
+        uintptr_t at = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(user));
+        bool is_exchange = (ig_ops[user->code].traits & IG_COLLECTIVE) != 0;
+        if (user == last) {
+            reads++;
+        } else if (at == 0 || at > number || is_exchange) { /* that goes on reading */
+            return false;
+        } else if (is_view(user) && !reads_end(s, user->results, number, last, 0)) {
+            return false;
+        }
+    }
+    return reads <= allowed;
+}
+
+bool ig_buffers_dies_at(ig_buffers *s, const ig_value *value, const ig_op *op) {
+    uintptr_t number = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
+    return value->def && value->def->block == op->block &&
+           reads_end(s, value, number, op, 1);
+}

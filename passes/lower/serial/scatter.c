@@ -6,7 +6,8 @@
  * Two updates meet only on one line along the axis, so lines are independent: each is
  * copied, then its updates are written in order and the last one wins, or they are
  * combined with what is there.  Lines that the ids do not reach are copied only.  Ids
- * are checked; one out of range is reported.
+ * are checked; one out of range is reported.  Where x stands in the result's memory
+ * nothing is copied, and the ids' lines are all that there is to do.
  *
  *   grid       lines, LINES a tile
  */
@@ -21,7 +22,7 @@ typedef struct scatter {
     const ig_operand *x, *ids, *updates, *out;
     uint32_t axis;
     ig_scatter kind;
-    bool wraps, is_fresh, resets;
+    bool wraps, is_fresh, resets, is_in_place, is_checked;
 } scatter;
 
 static void copy_line(const scatter *s, ig_builder *b, ig_value **index) {
@@ -48,6 +49,14 @@ static ig_value *is_reached(const scatter *s, ig_builder *b, ig_value *const *in
     return all;
 }
 
+static void update_element(const scatter *s, ig_builder *b, ig_value *const *index,
+                           ig_value *from) {
+    ig_value *to = ig_lower_at(s->lower, b, s->out, index);
+    ig_value *value = s->resets ? ig_scatter_identity(b, s->kind, s->out)
+                                : k_load(b, s->updates->buffer, from, 1);
+    ig_scatter_put(b, s->resets ? IG_SCATTER_none : s->kind, s->out, to, value);
+}
+
 /* The updates of one line: each read id's element is combined with its update, or,
  * with `resets`, set to what leaves the first update as it is. */
 static void update_along(const scatter *s, ig_builder *b, ig_value **index,
@@ -57,14 +66,15 @@ static void update_along(const scatter *s, ig_builder *b, ig_value **index,
     ig_value *ids_at = ig_lower_at(s->lower, b, s->ids, index);
     ig_value *from = ig_lower_at(s->lower, b, s->updates, index);
     ig_value *id = k_cast(b, k_load(b, s->ids->buffer, ids_at, 1), IG_DT_i64);
+    if (s->is_checked) {
+        index[s->axis] = id;
+        update_element(s, b, index, from);
+        return;
+    }
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]), *is_good;
     index[s->axis] = ig_lower_row(b, id, extent, s->wraps, &is_good);
     k_if check = k_if_open(b, is_good, NULL, 0);
-    ig_builder *in = &check.then;
-    ig_value *to = ig_lower_at(s->lower, in, s->out, index);
-    ig_value *value = s->resets ? ig_scatter_identity(in, s->kind, s->out)
-                                : k_load(in, s->updates->buffer, from, 1);
-    ig_scatter_put(in, s->resets ? IG_SCATTER_none : s->kind, s->out, to, value);
+    update_element(s, &check.then, index, from);
     k_report(&check.other, k_i64(&check.other, IDS), ids_at, id);
     k_if_close(&check, NULL, NULL);
 }
@@ -76,23 +86,36 @@ static void update_line(const scatter *s, ig_builder *b, ig_value **index) {
     k_loop_close(&loop, NULL, 0);
 }
 
-static void emit_line(const scatter *s, ig_builder *b, ig_value *line) {
-    ig_value *index[IG_TENSOR_RANK];
-    ig_lower_split(s->lower, b, s->x->type, s->axis, line, index);
-    copy_line(s, b, index);
-    k_if reached = k_if_open(b, is_reached(s, b, index), NULL, 0);
+static void update_reached(const scatter *s, ig_builder *b, ig_value **index) {
     if (s->is_fresh && s->kind != IG_SCATTER_none) {
         scatter first = *s;
         first.resets = true;
-        update_line(&first, &reached.then, index);
+        update_line(&first, b, index);
     }
-    update_line(s, &reached.then, index);
+    update_line(s, b, index);
+}
+
+/* The tensor whose lines are gone through. */
+static const ig_type *lines_of(const scatter *s) {
+    return s->is_in_place ? s->ids->type : s->x->type;
+}
+
+static void emit_line(const scatter *s, ig_builder *b, ig_value *line) {
+    ig_value *index[IG_TENSOR_RANK];
+    ig_lower_split(s->lower, b, lines_of(s), s->axis, line, index);
+    if (s->is_in_place) {
+        update_reached(s, b, index);
+        return;
+    }
+    copy_line(s, b, index);
+    k_if reached = k_if_open(b, is_reached(s, b, index), NULL, 0);
+    update_reached(s, &reached.then, index);
     k_if_close(&reached, NULL, NULL);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const scatter *s = user;
-    ig_dim lines = ig_lower_lines(s->lower, s->x->type, s->axis);
+    ig_dim lines = ig_lower_lines(s->lower, lines_of(s), s->axis);
     ig_value *count = ig_lower_dim(s->lower, lines);
     k_loop loop = ig_lower_open_lines(b, tile, count, LINES);
     emit_line(s, &loop.b, loop.index);
@@ -103,7 +126,11 @@ ig_status ig_lower_serial_scatter(ig_lower *lower) {
     if (ig_lower_anchor(lower, IG_OP_scatter_nd)) {
         return ig_lower_serial_scatter_nd(lower);
     }
-    const ig_op *op = ig_lower_anchor(lower, IG_OP_scatter_elements);
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_check_index);
+    if (op) {
+        return ig_lower_serial_check_index(lower, op);
+    }
+    op = ig_lower_anchor(lower, IG_OP_scatter_elements);
     assert(op && "the family's body has its anchor");
     int64_t rule = ig_attr_int(op, IG_scatter_elements_negative, 0);
     if (rule == IG_NEGATIVE_skip) {
@@ -116,15 +143,20 @@ ig_status ig_lower_serial_scatter(ig_lower *lower) {
                   .out = &lower->outs[0],
                   .kind = (ig_scatter)ig_attr_int(op, IG_scatter_elements_reduce, 0),
                   .wraps = rule == IG_NEGATIVE_wrap,
-                  .is_fresh = ig_attr_int(op, IG_scatter_elements_fresh, 0) != 0 };
+                  .is_fresh = ig_attr_int(op, IG_scatter_elements_fresh, 0) != 0,
+                  .is_in_place = ig_attr_int(op, IG_scatter_elements_in_place, 0) != 0,
+                  .is_checked = ig_attr_int(op, IG_scatter_elements_is_checked, 0) !=
+                                0 };
     int64_t axis = ig_attr_int(op, IG_scatter_elements_axis, 0);
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
     ig_dim extent = s.x->type->dims[s.axis];
-    ig_lower_range(lower, IDS, extent, s.wraps);
+    if (!s.is_checked) {
+        ig_lower_range(lower, IDS, extent, s.wraps);
+    }
     lower->name = "scatter_elements";
-    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, s.x->type, s.axis),
+    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, lines_of(&s), s.axis),
                                     LINES);
-    lower->cost = ig_type_count(lower->module, s.x->type);
+    lower->cost = ig_type_count(lower->module, lines_of(&s));
     ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;
 }

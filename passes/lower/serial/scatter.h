@@ -13,5 +13,6 @@ void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_va
 ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *out);
 
 ig_status ig_lower_serial_scatter_nd(ig_lower *lower);
+ig_status ig_lower_serial_check_index(ig_lower *lower, const ig_op *op);
 
 #endif

@@ -5,7 +5,8 @@
  *
  * x is seen as [places, block]; tuples of ids choose a place.  Two updates may meet in
  * any place, so tiles cut the block: each copies its columns of x and then goes through
- * all tuples.  A tuple out of range is reported and left out.
+ * all tuples.  A tuple out of range is reported and left out.  Where x stands in the
+ * result's memory nothing is copied.
  *
  *   grid       columns of the block, COLUMNS a tile
  */
@@ -20,7 +21,7 @@ typedef struct blocks {
     const ig_operand *x, *ids, *updates, *out;
     uint32_t depth; /* leading axes of x that a tuple selects along */
     ig_scatter kind;
-    bool wraps;
+    bool wraps, is_checked, is_in_place;
     ig_value *first, *last; /* columns of this tile */
 } blocks;
 
@@ -125,12 +126,14 @@ static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
     for (uint32_t d = 0; d < s->depth; d++) {
         ig_value *id_at = k_add(b, ids, k_mul(b, step, k_i64(b, d))), *is_good;
         ig_value *id = k_cast(b, k_load(b, s->ids->buffer, id_at, 1), IG_DT_i64);
-        ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[d]);
-        ig_value *row = ig_lower_row(b, id, extent, s->wraps, &is_good);
-        k_if check = k_if_open(b, is_good, NULL, 0);
-        k_report(&check.other, k_i64(&check.other, IDS), id_at, id);
-        k_if_close(&check, NULL, NULL);
-        *valid = k_binary(b, IG_OP_and, *valid, is_good);
+        ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[d]), *row = id;
+        if (!s->is_checked) {
+            row = ig_lower_row(b, id, extent, s->wraps, &is_good);
+            k_if check = k_if_open(b, is_good, NULL, 0);
+            k_report(&check.other, k_i64(&check.other, IDS), id_at, id);
+            k_if_close(&check, NULL, NULL);
+            *valid = k_binary(b, IG_OP_and, *valid, is_good);
+        }
         ig_value *stride = ig_lower_dim(s->lower, s->out->strides[d]);
         at = k_add(b, at, k_mul(b, row, stride));
     }
@@ -167,7 +170,9 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *width = ig_lower_dim(s->lower, block_of(s));
     s->first = k_mul(b, tile, k_i64(b, COLUMNS));
     s->last = k_min(b, width, k_add(b, s->first, k_i64(b, COLUMNS)));
-    copy_columns(s, b);
+    if (!s->is_in_place) {
+        copy_columns(s, b);
+    }
     update_columns(s, b);
 }
 
@@ -183,15 +188,20 @@ ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
                  .updates = ig_lower_input(lower, op, 2),
                  .out = &lower->outs[0],
                  .kind = (ig_scatter)ig_attr_int(op, IG_scatter_nd_reduce, 0),
-                 .wraps = rule == IG_NEGATIVE_wrap };
+                 .wraps = rule == IG_NEGATIVE_wrap,
+                 .is_checked = ig_attr_int(op, IG_scatter_nd_is_checked, 0) != 0,
+                 .is_in_place = ig_attr_int(op, IG_scatter_nd_in_place, 0) != 0 };
     ig_dim depth = s.ids->type->dims[s.ids->type->rank - 1];
     assert(ig_dim_is_static(depth) && "infer wants the depth");
     s.depth = (uint32_t)ig_dim_value(depth);
     ig_dim extent = s.depth ? s.x->type->dims[0] : ig_dim_of(1);
-    ig_lower_range(lower, IDS, extent, s.wraps);
+    if (!s.is_checked) {
+        ig_lower_range(lower, IDS, extent, s.wraps);
+    }
     lower->name = "scatter_nd";
     lower->grid = ig_lower_ceil_div(lower, block_of(&s), COLUMNS);
-    lower->cost = ig_type_count(lower->module, s.x->type);
+    lower->cost = ig_type_count(lower->module,
+                                s.is_in_place ? s.updates->type : s.x->type);
     ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;
 }

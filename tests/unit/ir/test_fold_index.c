@@ -86,6 +86,15 @@ TEST(gathers_and_scatters_of_elements) {
         { X23 "%1 = const {value = i64[1, 1] [5]}\n%2 = const {value = f32[1, 1] [7]}\n"
               "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
           "INVALID: scatter_elements: index 5 at position 0 is out of range: the axis has 3 elements" },
+        { "%0 = const {value = i32[2, 2] [1, -1, -3, 0]}\n"
+          "%1 = check_index %0 {extents = [3, 4]}\nret %1",
+          "i64[2, 2] [1, 3, 0, 0]" },
+        { "%0 = const {value = i32[2, 2] [1, -1, -4, 0]}\n"
+          "%1 = check_index %0 {extents = [3, 4]}\nret %1",
+          "INVALID: check_index: index -4 at position 2 is out of range: the axis has 3 elements" },
+        { "%0 = const {value = i64[1] [-1]}\n"
+          "%1 = check_index %0 {extents = [3], negative = error}\nret %1",
+          "INVALID: check_index: index -1 at position 0 is out of range: the axis has 3 elements" },
     };
     CHECK_ROWS(rows);
 }

@@ -95,6 +95,15 @@ TEST(gathering) {
         "%x: f32[B, 4], %i: i64[C, 2], %u: f32[C, 3]",
         "%0 = scatter_elements %x, %i, %u {axis = 0}\nret %0",
         "INVALID: operand 2 is f32[C, 3], expected its extent 1 to equal 2, that of operand 1");
+    CHECK_TYPE("%i: i32[B, 3]", "%0 = check_index %i {extents = [V]}\nret %0",
+               "i64[B, 3]");
+    CHECK_TYPE("%i: i64[]", "%0 = check_index %i {extents = [4]}\nret %0", "i64[]");
+    CHECK_TYPE("%i: u8[B, 3]", "%0 = check_index %i {extents = [V, B, 4]}\nret %0",
+               "i64[B, 3]");
+    CHECK_TYPE("%i: i64[B, 3]", "%0 = check_index %i {extents = [V, 4]}\nret %0",
+               "INVALID: 2 extents for operand 0, which is i64[B, 3]");
+    CHECK_TYPE("%i: f32[B]", "%0 = check_index %i {extents = [V]}\nret %0",
+               "INVALID: operand 0 is f32[B], expected integers");
 }
 
 #define BAG(operands, attrs, results) \

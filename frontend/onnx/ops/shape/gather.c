@@ -230,7 +230,7 @@ ig_status ig_onnx_import_tensor_scatter(ig_onnx_node *node) {
     }
     ig_dim rows = type->dims[axis], given = ig_onnx_extent(e, fresh, axis);
     ig_expr_guard_less_equal(e, given, rows, "the update has more rows than the cache");
-    ig_value *from = ig_expr_axis_iota(e, rank, axis, rows);
+    ig_value *to = ig_expr_axis_iota(e, rank, axis, given);
     if (ig_onnx_in(node, 2)) {
         ig_value *first = ig_expr_cast(e, ig_onnx_ranked_input(node, 2, 1), IG_DT_i64);
         if (!is_ring) {
@@ -238,24 +238,12 @@ ig_status ig_onnx_import_tensor_scatter(ig_onnx_node *node) {
                                        ig_dim_of(1));
             first = ig_onnx_index_among(node, first, places);
         }
-        from = ig_build_sub(e, from, ig_expr_along(e, first, 0, rank));
+        to = ig_build_add(e, to, ig_expr_along(e, first, 0, rank));
     }
     if (is_ring) {
-        from = ig_build_mod(e, from, ig_expr_dim(e, rows, IG_DT_i64),
-                            (ig_mod_attrs){ 0 });
+        to = ig_build_mod(e, to, ig_expr_dim(e, rows, IG_DT_i64), (ig_mod_attrs){ 0 });
     }
-    ig_value *count = ig_expr_dim(e, given, IG_DT_i64);
-    ig_value *is_new = ig_build_and(e, ig_expr_with_integer(e, IG_OP_ge, from, 0),
-                                    ig_build_lt(e, from, count));
-    from = ig_build_where(e, is_new, from, ig_expr_integer(e, IG_DT_i64, 0));
-    from = ig_expr_expand(e, from, rank, type->dims);
-    ig_dim none[IG_TENSOR_RANK], one[IG_TENSOR_RANK]; /* an update may have no rows */
-    for (uint32_t i = 0; i < rank; i++) {
-        none[i] = ig_dim_of(0);
-        one[i] = ig_dim_of(i == axis);
-    }
-    fresh = ig_expr_pad(e, fresh, none, one, IG_PAD_constant, 0);
-    fresh = ig_build_gather_elements(e, fresh, from,
-                                     (ig_gather_elements_attrs){ .axis = axis });
-    return ig_onnx_give(node, ig_build_where(e, is_new, fresh, cache));
+    to = ig_expr_expand(e, to, rank, fresh->type->dims);
+    ig_scatter_elements_attrs attrs = { .axis = axis, .negative = IG_NEGATIVE_error };
+    return ig_onnx_give(node, ig_build_scatter_elements(e, cache, to, fresh, attrs));
 }

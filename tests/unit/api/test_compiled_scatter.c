@@ -1,0 +1,209 @@
+/* Scatters that stand in the memory of what they change, as a host program sees them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ingot/ingot.h"
+#include "ingot/runtime.h"
+#include "tests/unit/unit.h"
+
+#include <math.h>
+
+UNIT_WITH_LLVM
+
+enum { V = 5, B = 3 };
+
+/* ---- programs ---- */
+
+typedef struct program {
+    ig_context *context;
+    ig_module *module;
+    ig_program *program;
+    ig_session *session;
+    const char *plan; /* the module's */
+} program;
+
+static program open_program(const char *text) {
+    program p = { 0 };
+    size_t size = 0;
+    ig_context_options options = { .size = sizeof options, .cache_folder = "" };
+    p.context = ig_context_create(&options);
+    CHECK(p.context);
+    ig_status status = ig_import_memory(p.context, text, strlen(text), NULL, NULL,
+                                        &p.module);
+    CHECK_MSG(status == IG_OK, "%s", ig_context_messages(p.context));
+    status = ig_compile(p.module, NULL, &p.program);
+    CHECK_MSG(status == IG_OK, "%s", ig_context_messages(p.context));
+    CHECK_OK(ig_session_create(p.program, NULL, &p.session));
+    CHECK_OK(ig_dump(p.module, "plan", NULL, IG_FORMAT_TEXT, &p.plan, &size));
+    return p;
+}
+
+static void close_program(program *p) {
+    ig_session_destroy(p->session);
+    ig_program_close(p->program);
+    ig_module_close(p->module);
+    ig_context_destroy(p->context);
+}
+
+static size_t count_words(const char *text, const char *word) {
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+static ig_view view_of(void *data, int32_t dtype, uint32_t rank, int64_t rows) {
+    return (ig_view){ .data = data,
+                      .capacity = (size_t)rows * 16,
+                      .dtype = dtype,
+                      .rank = rank,
+                      .dims = { rows, 2 } };
+}
+
+static void check_values(const float *got, const float *wanted, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        bool is_nan = isnan(wanted[i]) && isnan(got[i]);
+        CHECK_MSG(is_nan ||
+                      (got[i] == wanted[i] && signbit(got[i]) == signbit(wanted[i])),
+                  "element %zu is %g, not %g", i, (double)got[i], (double)wanted[i]);
+    }
+}
+
+/* ---- tables ---- */
+
+/* The old rows, and the table with d added to them; then rows are replaced. */
+static const char updates[] =
+    "module @m {\n"
+    "  graph @main(%t: f32[V, 2], %i: i64[B, 2], %d: f32[B, 2], %j: i32[C, 1],\n"
+    "              %r: f32[C, 2]) -> (f32[V, 2] \"next\", f32[B, 2] \"old\") {\n"
+    "    %0 = gather_elements %t, %i {axis = 0} : f32[B, 2]\n"
+    "    %1 = add %0, %d : f32[B, 2]\n"
+    "    %2 = sub %1, %0 : f32[B, 2]\n"
+    "    %3 = scatter_elements %t, %i, %2 {axis = 0, reduce = add} : f32[V, 2]\n"
+    "    %4 = scatter_nd %3, %j, %r : f32[V, 2]\n"
+    "    ret %4, %0 {in_place = [0, -1]}\n"
+    "  }\n"
+    "}\n";
+
+typedef struct call {
+    float t[V * 2], d[B * 2], r[4], old[B * 2];
+    int64_t i[B * 2];
+    int32_t j[2];
+    ig_view in[5], out[2];
+} call;
+
+static void begin_call(call *a) {
+    *a = (call){ .t = { 1, 2, 3, 4, 5, 6, 7, 8, NAN, -0.0f },
+                 .i = { 1, 0, 1, 4, -1, 1 },
+                 .d = { 10, 20, 30, 0, 50, 60 },
+                 .j = { 3, -2 },
+                 .r = { 1, 1, -2, INFINITY } };
+    a->in[0] = view_of(a->t, IG_F32, 2, V);
+    a->in[1] = view_of(a->i, IG_I64, 2, B);
+    a->in[2] = view_of(a->d, IG_F32, 2, B);
+    a->in[3] = view_of(a->j, IG_I32, 2, 2);
+    a->in[3].dims[1] = 1;
+    a->in[4] = view_of(a->r, IG_F32, 2, 2);
+    a->out[1] = view_of(a->old, IG_F32, 2, B);
+}
+
+TEST(a_table_is_changed_where_updates_are) {
+    call a;
+    program p = open_program(updates);
+    begin_call(&a);
+    CHECK_INT(count_words(p.plan, "@copy"), 0);
+    CHECK_INT(count_words(p.plan, "@check_index"), 2);
+    CHECK(strstr(p.plan, "alloc : &f32[V") == NULL); /* no second table */
+    CHECK_MSG(ig_session_run(p.session, a.in, 5, a.out, 2) == IG_OK, "%s",
+              ig_session_error(p.session));
+    CHECK(a.out[0].data == a.t);
+    /* Rows 1 and 1 of column 0 add up; -1 is 4; 3 and -2 are one row, the last wins. */
+    check_values(a.t, (float[]){ 1, 22, 43, 64, 5, 6, -2, INFINITY, NAN, 0 }, V * 2);
+    check_values(a.old, (float[]){ 3, 2, 3, -0.0f, NAN, 4 }, B * 2);
+    close_program(&p);
+}
+END_TEST
+
+TEST(bad_indices_leave_every_byte) {
+    static const int64_t bad[] = { V, -V - 1, INT64_MAX, INT64_MIN };
+    call a, before;
+    program p = open_program(updates);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        begin_call(&a);
+        a.i[5] = bad[k];
+        before = a;
+        CHECK_STATUS(ig_session_run(p.session, a.in, 5, a.out, 2), IG_INVALID);
+        CHECK(memcmp(a.t, before.t, sizeof a.t) == 0);
+        begin_call(&a);
+        a.j[1] = k % 2 ? -V - 1 : V;
+        CHECK_STATUS(ig_session_run(p.session, a.in, 5, a.out, 2), IG_INVALID);
+        CHECK_MSG(strstr(ig_session_error(p.session), "element 1") != NULL, "%s",
+                  ig_session_error(p.session));
+        CHECK(memcmp(a.t, before.t, sizeof a.t) == 0);
+    }
+    begin_call(&a);
+    CHECK_OK(ig_session_run(p.session, a.in, 5, a.out, 2)); /* usable as before */
+    close_program(&p);
+}
+END_TEST
+
+TEST(no_updates_change_nothing) {
+    call a, before;
+    program p = open_program(updates);
+    begin_call(&a);
+    before = a;
+    for (int i = 1; i < 5; i++) {
+        a.in[i].dims[0] = 0;
+    }
+    CHECK_OK(ig_session_run(p.session, a.in, 5, a.out, 2));
+    CHECK(memcmp(a.t, before.t, sizeof a.t) == 0);
+    close_program(&p);
+}
+END_TEST
+
+/* ---- values of the run ---- */
+
+/* Only what dies at its scatter is changed where it stands. */
+static const char values[] =
+    "module @m {\n"
+    "  graph @main(%x: f32[5, 2], %i: i64[3, 2], %d: f32[3, 2]) -> (f32[5, 2] \"a\",\n"
+    "              f32[2] \"b\", f32[5, 2] \"c\", f32[5, 2] \"d\") {\n"
+    "    %0 = neg %x : f32[5, 2]\n"
+    "    %1 = reduce %0 {op = max, axes = [0]} : f32[2]\n"
+    "    %2 = scatter_elements %0, %i, %d {axis = 0} : f32[5, 2]\n"
+    "    %3 = scatter_elements %2, %i, %d {axis = 0, reduce = mul} : f32[5, 2]\n"
+    "    %4 = abs %x : f32[5, 2]\n"
+    "    %5 = scatter_elements %4, %i, %d {axis = 0, reduce = max} : f32[5, 2]\n"
+    "    %6 = add %4, %5 : f32[5, 2]\n"
+    "    %7 = floor %x : f32[5, 2]\n"
+    "    %8 = slice %7 {starts = [0, 0], sizes = [3, 2]} : f32[3, 2]\n"
+    "    %9 = scatter_elements %7, %i, %8 {axis = 0, reduce = add} : f32[5, 2]\n"
+    "    ret %3, %1, %6, %9\n"
+    "  }\n"
+    "}\n";
+
+TEST(what_is_read_later_is_copied) {
+    float x[V * 2] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, d[6] = { 2, 3, 4, 5, 6, 7 };
+    float out[4][V * 2];
+    int64_t i[6] = { 0, 1, 0, 1, 4, -1 };
+    program p = open_program(values);
+    ig_view in[3] = { view_of(x, IG_F32, 2, V), view_of(i, IG_I64, 2, B),
+                      view_of(d, IG_F32, 2, B) };
+    ig_view outs[4];
+    for (int k = 0; k < 4; k++) {
+        outs[k] = (ig_view){ .data = out[k], .capacity = sizeof out[k] };
+    }
+    CHECK_MSG(ig_session_run(p.session, in, 3, outs, 4) == IG_OK, "%s",
+              ig_session_error(p.session));
+    check_values(out[0],
+                 (float[]){ 4 * 2 * 4, -2, -3, 5 * 3 * 5, -5, -6, -7, -8, 36, 49 },
+                 V * 2);
+    check_values(out[1], (float[]){ -1, -2 }, 2);
+    check_values(out[2], (float[]){ 5, 4, 6, 9, 10, 12, 14, 16, 18, 20 }, V * 2);
+    check_values(out[3], (float[]){ 5, 2, 3, 10, 5, 6, 7, 8, 14, 16 }, V * 2);
+    close_program(&p);
+}
+END_TEST
+
+UNIT_SUITE(compiled_scatter, a_table_is_changed_where_updates_are,
+           bad_indices_leave_every_byte, no_updates_change_nothing,
+           what_is_read_later_is_copied)
