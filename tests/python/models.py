@@ -18,6 +18,14 @@ PAIR = b"""module @pair {
   }
 }"""
 
+# A result of every kind: named tuples of two classes, tuple, list, dict, text, complex.
+KINDS = b"""module @kinds {
+  graph @main(%x: f32[N]) -> (f32[N] "double", f32[N] "twice", f32[N] "again", f32[N] "more") as forward(x: tensor) -> (Point(x=tensor, y=1.5), {"a": Other(z=tensor)}, [tensor, "text", none], (tensor, true, complex(1.5, -2.0))) {
+    %0 = add %x, %x : f32[N]
+    ret %0, %0, %0, %0
+  }
+}"""
+
 # A result that stands in the memory of an argument.
 IN_PLACE = b"""module @in_place {
   graph @main(%table: f32[3], %d: f32[3]) -> (f32[3] "next") {

@@ -144,11 +144,17 @@ class Calls(unittest.TestCase):
     def test_calls_leak_nothing(self):
         x = np.ones((1, 3), "f4")
         small = np.ones((1, 2), "f4")
+        kinds = ingot.compile(models.KINDS)
+        point, other, items, rest = kinds(x[0])
+        self.assertEqual((type(point).__name__, point.y, list(other)), ("Point", 1.5, ["a"]))
+        self.assertEqual((items[1:], rest[1:]), (["text", None], (True, 1.5 - 2j)))
+        np.testing.assert_array_equal(other["a"].z, point.x)
 
         def calls(count):
             for _ in range(count):
                 self.add(x, y=x)
                 self.pair(x[0])
+                kinds(x[0])
                 self.add.run({"x": x, "y": x})
                 try:
                     self.add(x, small)

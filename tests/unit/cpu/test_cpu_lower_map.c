@@ -118,6 +118,33 @@ TEST(whole_quotients) {
     }
 }
 
+/* Powers of two of either sign, and their neighbours, up to infinity: what is beyond 32
+ * bits as an integer is the byte at the end. */
+static void put_powers(lower_case *c) {
+    ig_tensor *x = &c->inputs[0];
+    for (int64_t i = 0; i < x->count; i++) {
+        float power = ldexpf(1, (int)(i / 6 % 130));
+        power = i % 3 == 1 ? nextafterf(power, 0) : power;
+        power = i % 3 == 2 ? nextafterf(power, INFINITY) : power;
+        ig_tensor_set_f64(x, i, (double)(i % 6 < 3 ? power : -power));
+    }
+}
+
+TEST(large_quotients_are_the_last_byte) {
+    static const float scales[] = { 1e-3F, 3e9F };
+    for (size_t i = 0; i < 4; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "module @t {\n  graph @main(%%x: f32[B]) -> (u8[B] \"y\") {\n"
+            "%%0 = const {value = %.9g} : f32[]\n%%1 = const {value = %d} : f32[]\n"
+            "%%2 = div_round %%x, %%0 : f32[B]\n%%3 = add %%2, %%1 : f32[B]\n"
+            "%%4 = cast %%3 {to = u8} : u8[B]\nret %%4\n  }\n}\n",
+            (double)scales[i / 2], i % 2 ? 7 : 255);
+        lower_check_special(text, EXTENTS(1600), 0, put_powers);
+    }
+}
+
 /* ---- movement ---- */
 
 TEST(views_and_copies) {
@@ -279,7 +306,7 @@ TEST(products_of_views) {
 
 UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
            other_dtypes, choices_and_conversions, functions, long_functions,
-           whole_quotients, views_and_copies, concatenation_in_place_and_by_copies,
-           results_returned_as_they_are, gathers, reductions_along_and_across,
-           dot_products, products_by_columns, products_by_panels,
-           products_by_panels_of_any_depth, products_of_views)
+           whole_quotients, large_quotients_are_the_last_byte, views_and_copies,
+           concatenation_in_place_and_by_copies, results_returned_as_they_are, gathers,
+           reductions_along_and_across, dot_products, products_by_columns,
+           products_by_panels, products_by_panels_of_any_depth, products_of_views)

@@ -142,6 +142,34 @@ TEST(what_is_absent_is_of_the_other_branches_type) {
 }
 END_TEST
 
+/* Of a tensor nothing but its dtype is said: x tells its rank. */
+TEST(an_absent_tensor_has_the_other_branches_rank) {
+    for (int k = 0; k < 4; k++) {
+        bool absent_first = k % 2, go = k / 2;
+        Onnx__NodeProto *choice = begin(18, "If", "go", "o");
+        onnx_input(&model, "go", ONNX_BOOL, 0);
+        Onnx__GraphProto *main = model.graph, *none = onnx_graph(&model, "none"),
+                         *some = onnx_graph(&model, "some");
+        model.graph = none;
+        set_type(onnx_node(&model, "Optional", "", "n"), tensor_type());
+        model.graph->node[0]->n_input = 0;
+        onnx_output(&model, "n");
+        model.graph = some;
+        onnx_node(&model, "Optional", "x", "s");
+        onnx_output(&model, "s");
+        model.graph = main;
+        onnx_attr_g(&model, choice, "then_branch", absent_first ? none : some);
+        onnx_attr_g(&model, choice, "else_branch", absent_first ? some : none);
+        onnx_output(&model, "o");
+        ig_tensor in[] = { numbers(), truth(go) }, out;
+        CHECK_MSG(run_on(in, &out) == IG_OK, "%s", run.why);
+        CHECK_INT(out.count, absent_first != go);
+        CHECK(!out.count || onnx_case_equal(&run, out.items, in));
+        end();
+    }
+}
+END_TEST
+
 TEST(the_value_of_what_is_absent_is_an_error) {
     for (int64_t k = 0; k < 2; k++) {
         begin_choice(true);
@@ -257,6 +285,7 @@ END_TEST
 
 UNIT_SUITE(onnx_optional, an_optional_is_made_of_a_tensor,
            what_is_absent_is_of_the_other_branches_type,
+           an_absent_tensor_has_the_other_branches_rank,
            the_value_of_what_is_absent_is_an_error,
            a_loop_takes_the_value_of_an_optional, items_may_differ_in_rank,
            an_item_of_an_unknown_rank_is_not_taken_out,

@@ -318,6 +318,41 @@ TEST(large_containers_end_in_zip64_records) {
 }
 END_TEST
 
+/* Both headers of an entry say a size that the file has not. */
+TEST(entries_stay_inside_of_the_file) {
+    rt_case *c = rich_case();
+    rt_pack(c);
+    ig_container container;
+    ig_message message = { c->why, sizeof c->why };
+    unsigned char *bytes = c->bytes, *directory = bytes + c->size - 22;
+    uint32_t at;
+    memcpy(&at, directory + 16, sizeof at);
+    directory = bytes + at;
+    for (uint32_t local, size; memcmp(directory, "PK\1\2", 4) == 0;) {
+        uint16_t names[3], head[2];
+        memcpy(&local, directory + 42, sizeof local);
+        memcpy(&size, directory + 24, sizeof size);
+        memcpy(names, directory + 28, sizeof names);
+        memcpy(head, bytes + local + 26, sizeof head);
+        uint64_t most = c->size - (local + 30u + head[0] + head[1]);
+        for (int more = 0; more <= 1; more++) {
+            put_number(directory + 20, most + (uint64_t)more, 4);
+            put_number(directory + 24, most + (uint64_t)more, 4);
+            put_number(bytes + local + 22, most + (uint64_t)more, 4);
+            ig_status status = ig_container_open((ig_str){ c->bytes, c->size },
+                                                 &container, &message);
+            CHECK_STATUS(status, more ? IG_INVALID : IG_OK);
+            CHECK(!more || strstr(c->why, "reaches past the end of the file"));
+        }
+        put_number(directory + 20, size, 4);
+        put_number(directory + 24, size, 4);
+        put_number(bytes + local + 22, size, 4);
+        directory += 46 + names[0] + names[1] + names[2];
+    }
+    rt_end(c);
+}
+END_TEST
+
 TEST(damaged_code_is_refused) {
     rt_case *c = rich_case();
     rt_pack(c);
@@ -580,8 +615,9 @@ END_TEST
 UNIT_SUITE(runtime_program, tells_its_signature_and_facts, the_rich_case_runs,
            every_prefix_is_refused, every_flipped_byte_is_found_or_harmless,
            damaged_records_with_a_good_hash, every_flipped_byte_of_the_plan_is_found,
-           large_containers_end_in_zip64_records, damaged_code_is_refused,
-           damaged_weights_are_found_when_asked, other_version_is_unsupported,
-           other_cpu_is_unsupported, takes_the_best_level_or_the_one_asked_for,
-           missing_kernel_is_damage, opens_files_and_refuses_others,
-           weights_in_a_file_beside_the_artifact, weights_in_a_file_elsewhere)
+           large_containers_end_in_zip64_records, entries_stay_inside_of_the_file,
+           damaged_code_is_refused, damaged_weights_are_found_when_asked,
+           other_version_is_unsupported, other_cpu_is_unsupported,
+           takes_the_best_level_or_the_one_asked_for, missing_kernel_is_damage,
+           opens_files_and_refuses_others, weights_in_a_file_beside_the_artifact,
+           weights_in_a_file_elsewhere)

@@ -353,6 +353,38 @@ TEST(what_blocks_share_lives_as_long_as_they) {
 }
 END_TEST
 
+/* What is a worker's own lives from the first step of the block to its last, and no
+ * longer: behind the rows there is no block. */
+TEST(a_worker_s_buffer_ends_with_its_rows) {
+    rt_case *c = rows_case(4);
+    ig_plan_buffer *life = NULL;
+    for (size_t i = 0; i < c->w.buffers.count; i++) {
+        ig_plan_buffer *buffer = &c->w.buffers.items[i];
+        life = buffer->space == IG_SPACE_WORKER ? buffer : life;
+    }
+    rt_guard(c, RT_EXPR(c, RT_INT(1)), RT_EXPR(c, RT_INT(1)), "always");
+    c->w.guards.items[0].at_bind = 0;
+    ig_plan_step step = rt_step(c, IG_STEP_guard, "guard"); /* a step behind the rows */
+    step.index = 0;
+    rt_push(c, step);
+    for (uint32_t first = 0; first <= 1; first++) {
+        for (uint32_t last = 2; last <= 3; last++) {
+            ig_program *program = NULL;
+            life->first = first;
+            life->last = last;
+            rt_pack(c);
+            bool is_inside = first == 1 && last == 2;
+            ig_status status = rt_try_open(c, c->bytes, c->size, &program);
+            CHECK_MSG(status == (is_inside ? IG_OK : IG_INVALID), "%s", c->why);
+            CHECK_MSG(is_inside || strstr(c->why, "operand"), "%u to %u: %s", first,
+                      last, c->why);
+            ig_program_close(program);
+        }
+    }
+    rt_end(c);
+}
+END_TEST
+
 /* An id out of range in a block is named by its place in the whole input. */
 TEST(index_errors_in_rows_count_from_the_start) {
     static const float table[4] = { 1, 2, 3, 4 };
@@ -505,6 +537,11 @@ TEST(host_scatter_elements) {
     at[1] = 3;
     CHECK_STATUS(ig_session_run(session, in, 3, &out, 1), IG_INVALID);
     CHECK_ERROR(session, "input 'ids' element 1 is 3, outside -3..2");
+    at[1] = -4;
+    CHECK_STATUS(ig_session_run(session, in, 3, &out, 1), IG_INVALID);
+    CHECK_ERROR(session, "input 'ids' element 1 is -4, outside -3..2");
+    at[1] = INT64_MIN;
+    CHECK_STATUS(ig_session_run(session, in, 3, &out, 1), IG_INVALID);
     ig_session_destroy(session);
     ig_program_close(program);
     rt_end(c);
@@ -558,6 +595,7 @@ UNIT_SUITE(runtime_steps, if_takes_one_branch, loops_count_trips_or_ask_a_condit
            sizes_learnt_from_data, data_outside_of_a_symbols_range,
            guards_where_they_stand, definitions_wait_for_all_of_their_values,
            rows_run_block_by_block, what_blocks_share_lives_as_long_as_they,
+           a_worker_s_buffer_ends_with_its_rows,
            index_errors_in_rows_count_from_the_start, host_cumsum,
            host_functions_stay_inside_of_what_is_left, host_scatter_elements,
            unknown_host_function_is_unsupported, copies_stay_inside)

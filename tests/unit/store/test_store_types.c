@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -429,6 +430,70 @@ TEST(an_lmdb_file_stays_and_is_private) {
 }
 END_TEST
 
+/* ---- a map grows ---- */
+
+typedef struct growth {
+    ig_store *store;
+    atomic_bool is_read, has_grown, was_moved;
+} growth;
+
+/* Reads for a while, in which nobody may move what is read. */
+static void keep_slowly(void *user, size_t cell, const void *data, size_t bytes) {
+    growth *g = user;
+    (void)cell;
+    atomic_store(&g->is_read, true);
+    for (int i = 0; i < 300 && !atomic_load(&g->has_grown); i++) {
+        usleep(1000);
+    }
+    atomic_store(&g->was_moved, atomic_load(&g->has_grown));
+    CHECK(atomic_load(&g->was_moved) || (bytes == 4 && memcmp(data, "kept", 4) == 0));
+}
+
+static void *push_much(void *user) {
+    enum { COUNT = 40, BYTES = 2 << 20 }; /* 80 MB, more than the first map */
+    growth *g = user;
+    int64_t ids[COUNT];
+    uint64_t offsets[COUNT + 1] = { 0 };
+    char *data = calloc(COUNT, BYTES);
+    for (int i = 0; i < COUNT; i++) {
+        ids[i] = i;
+        offsets[i + 1] = offsets[i] + BYTES;
+    }
+    ig_store_cells cells = cell_of("much", ids);
+    cells.id_count = COUNT;
+    while (!atomic_load(&g->is_read)) {
+        usleep(1000);
+    }
+    ig_status status = ig_store_push(g->store, NULL, &cells, data, offsets);
+    atomic_store(&g->has_grown, true);
+    free(data);
+    return status == IG_OK ? g : NULL;
+}
+
+TEST(an_lmdb_map_grows_when_nobody_reads) {
+    growth g = { NULL };
+    char url[128];
+    int64_t id = 1;
+    pthread_t writer;
+    void *written = NULL;
+    ig_store *store = open_type(1);
+    if (!store) {
+        return;
+    }
+    (void)snprintf(url, sizeof url, "lmdb://%s/cells?sync=no", folder);
+    ig_store_close(store);
+    CHECK_OK(ig_store_open(url, &call, &g.store));
+    CHECK_OK(put(g.store, "t", id, "kept"));
+    CHECK_INT(pthread_create(&writer, NULL, push_much, &g), 0);
+    ig_store_cells cells = cell_of("t", &id);
+    CHECK_OK(ig_store_pull(g.store, &call, &cells, keep_slowly, &g));
+    CHECK_INT(pthread_join(writer, &written), 0);
+    CHECK(!g.was_moved && written);
+    CHECK_TEXT(get(g.store, "t", 1), "kept");
+    close_type(g.store);
+}
+END_TEST
+
 TEST(a_file_of_others_is_no_store) {
     ig_store *store = open_type(1), *other = NULL;
     char path[128], url[160];
@@ -555,5 +620,6 @@ static void add_types(TCase *tcase) {
 
 UNIT_SUITE_WITH(store_types, add_types, unknown_types_say_what_to_do,
                 a_late_answer_of_version_1_finds_nobody,
-                an_lmdb_file_stays_and_is_private, a_file_of_others_is_no_store,
-                rows_outlive_a_killed_process, a_tier_loses_nothing)
+                an_lmdb_file_stays_and_is_private, an_lmdb_map_grows_when_nobody_reads,
+                a_file_of_others_is_no_store, rows_outlive_a_killed_process,
+                a_tier_loses_nothing)

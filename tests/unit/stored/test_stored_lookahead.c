@@ -276,6 +276,50 @@ TEST(and_over_redis) {
 
 /* ---- what a store does not give ---- */
 
+/* The ids of batch `step`, none of which another has. */
+static void make_apart(batch *b, int step) {
+    make_batch(b, step);
+    for (int i = 0; i < BATCH * 2; i++) {
+        b->ids[i] = 20 + step * (BATCH + MANY) + i / 2;
+    }
+    for (int i = 0; i < MANY; i++) {
+        b->many[i] = 20 + step * (BATCH + MANY) + BATCH + i;
+    }
+}
+
+/* Room for one batch and a part of the next: what is fetched ahead takes no row from a
+ * batch that has not run, and fails where there is none. */
+TEST(rows_of_a_batch_stay_until_it_has_run) {
+    char file[] = "/tmp/ingot-ahead-lmdb-XXXXXX", url[96];
+    ahead_case c = open_case();
+    ig_stored_place places[] = { { "*", "memory://" } };
+    compile_to(&c, places, 1);
+    if (fill_store(lmdb_url(file, url, sizeof url))) {
+        ig_lookahead *ahead = open_ahead(url, BATCH + MANY + 5);
+        batch b[AHEAD];
+        ig_view out[OUTPUTS];
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < AHEAD; i++) {
+                make_apart(&b[i], i);
+                CHECK_INT(ig_lookahead_submit(ahead, b[i].in, INPUTS, NULL), IG_OK);
+            }
+            usleep(100000); /* time to fetch too much ahead */
+            for (int i = 0; i < AHEAD; i++) {
+                ig_status status = wait_for(ahead, out, NULL);
+                CHECK_MSG(status == IG_OK || (i > 0 && status == IG_LIMIT), "%s",
+                          ig_lookahead_error(ahead));
+                if (status == IG_OK) {
+                    check_answer(&c, &b[i], out, i);
+                }
+            }
+        }
+        ig_lookahead_close(ahead);
+    }
+    close_case(&c);
+    remove_lmdb(file);
+}
+END_TEST
+
 TEST(ids_that_a_store_lacks_are_the_missing_row) {
     ahead_case c = open_case();
     ig_stored_place places[] = { { "ebc.users.weight", "memory://" },
@@ -479,8 +523,9 @@ TEST(what_is_damaged_or_has_no_stores_is_refused) {
 }
 
 UNIT_SUITE(stored_lookahead, a_tenth_of_the_rows_answers_bit_for_bit_over_lmdb,
-           and_over_redis, ids_that_a_store_lacks_are_the_missing_row,
-           ids_out_of_range_are_named, a_table_that_the_store_lacks_is_named,
+           and_over_redis, rows_of_a_batch_stay_until_it_has_run,
+           ids_that_a_store_lacks_are_the_missing_row, ids_out_of_range_are_named,
+           a_table_that_the_store_lacks_is_named,
            a_deadline_ends_a_call_or_makes_rows_missing,
            the_queue_is_bounded_and_ends_with_the_look_ahead,
            what_is_damaged_or_has_no_stores_is_refused)

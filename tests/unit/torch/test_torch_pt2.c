@@ -139,13 +139,13 @@ typedef struct recipe {
 
 /* Quotes are turned: ' of the text is " of the JSON, and ` is \". */
 static const char form[] =
-    "{'graph_module': {'graph': {'inputs': [{'as_tensor': {'name': 'x'}}],"
+    "{'graph_module': {'graph': {'inputs': [%s{'as_tensor': {'name': 'x'}}],"
     " 'outputs': [{'as_tensor': {'name': '%s'}}],"
     " 'nodes': [{'target': '%s', 'outputs': [{'as_tensor': {'name': 'y'}}],"
     "  'inputs': [%s]}],"
     " 'tensor_values': {'x': {'dtype': 7, 'sizes': [{'as_expr': {'expr_str': \"%s\"}}]}}},"
     " 'signature': {"
-    "  'input_specs': [{'user_input': {'arg': {'as_tensor': {'name': 'x'}}}}],"
+    "  'input_specs': [%s{'user_input': {'arg': {'as_tensor': {'name': 'x'}}}}],"
     "  'output_specs': [{'user_output': {'arg': {'as_tensor': {'name': '%s'}}}}]},"
     " 'module_call_graph': [{'fqn': '', 'signature': {'forward_arg_names': ['x'],"
     "  'in_spec': '[1, {`type`: `builtins.tuple`, `context`: `null`, `children_spec`: ["
@@ -163,15 +163,22 @@ static const char *turn_quotes(ig_arena *arena, const char *text) {
         bool is_quote = *at == '`' || *at == '\'';
         ig_put(&out, "%.*s", is_quote ? (int)strlen(quote) : 1, is_quote ? quote : at);
     }
-    return out.data;
+    return text[0] ? out.data : "";
 }
 
-static const char *write_json(ig_arena *arena, const recipe *r) {
+/* `places`, `specs`: of a parameter, before those of x. */
+static const char *write_json_of(ig_arena *arena, const recipe *r, const char *places,
+                                 const char *specs) {
     static const char one[] = "{'name': 'self', 'arg': {'as_tensor': {'name': '%s'}}}";
     const char *inputs = ig_arena_printf(
         arena, turn_quotes(arena, r->inputs ? r->inputs : one), r->operand);
-    return ig_arena_printf(arena, turn_quotes(arena, form), r->output, r->target,
-                           inputs, r->size, r->output, r->version);
+    return ig_arena_printf(arena, turn_quotes(arena, form), turn_quotes(arena, places),
+                           r->output, r->target, inputs, r->size,
+                           turn_quotes(arena, specs), r->output, r->version);
+}
+
+static const char *write_json(ig_arena *arena, const recipe *r) {
+    return write_json_of(arena, r, "", "");
 }
 
 typedef struct exported {
@@ -397,6 +404,74 @@ TEST(a_pickled_tensor_is_read) {
 }
 END_TEST
 
+/* y = relu(w) of a weight that is a view: `sizes`, `strides` and `offset` in a storage
+ * of 1, 2, 3, 4. */
+static ig_status import_raw(exported *p, const char *sizes, const char *strides,
+                            int offset) {
+    static const recipe r = { 8, SYM("s0"), RELU, "p_w", "y", NULL };
+    static const float storage[] = { 1, 2, 3, 4 };
+    open_case(p);
+    ig_arena *arena = &p->c.arena;
+    const char *json = write_json_of(
+        arena, &r, "{'as_tensor': {'name': 'p_w'}}, ",
+        "{'parameter': {'arg': {'name': 'p_w'}, 'parameter_name': 'w'}}, ");
+    const char *config = ig_arena_printf(
+        arena,
+        turn_quotes(arena,
+                    "{'config': {'w': {'path_name': 'weight_0', 'is_param': true, "
+                    "'use_pickle': false, 'tensor_meta': {'dtype': 7, "
+                    "'sizes': [%s], 'strides': [%s], 'layout': 7, "
+                    "'storage_offset': {'as_int': %d}}}}}"),
+        turn_quotes(arena, sizes), turn_quotes(arena, strides), offset);
+    torch_entry entries[] = {
+        { "m/models/model.json", ig_str_of(json) },
+        { "m/data/weights/model_weights_config.json", ig_str_of(config) },
+        { "m/data/weights/weight_0", { (const char *)storage, sizeof storage } },
+        { "m/archive_format", { "pt2", 3 } },
+    };
+    ig_torchscript_options options = { 0 };
+    return ig_import_pt2_memory(&p->c.context,
+                                torch_zip(arena, entries, IG_COUNT_OF(entries)),
+                                "m.pt2", &options, &p->module);
+}
+
+#define ONE(n) "{'as_int': " #n "}"
+
+TEST(raw_weights_are_views_of_their_storages) {
+    static const struct {
+        const char *sizes, *strides;
+        int offset;
+        float values[4];
+        size_t count; /* 0: it reaches past the storage */
+    } rows[] = {
+        { ONE(4), ONE(1), 0, { 1, 2, 3, 4 }, 4 },
+        { ONE(2), ONE(1), 1, { 2, 3 }, 2 },
+        { ONE(2), ONE(1), 2, { 3, 4 }, 2 },
+        { ONE(2), ONE(1), 3, { 0 }, 0 },
+        { ONE(2), ONE(2), 1, { 2, 4 }, 2 },
+        { ONE(2) ", " ONE(2), ONE(1) ", " ONE(2), 0, { 1, 3, 2, 4 }, 4 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        exported p;
+        ig_status status = import_raw(&p, rows[i].sizes, rows[i].strides,
+                                      rows[i].offset);
+        CHECK_MSG(status == (rows[i].count ? IG_OK : IG_INVALID), "row %zu: %s", i,
+                  p.c.why);
+        if (status == IG_OK) {
+            ig_tensor out[1];
+            const ig_graph *graph = ig_module_graph(p.module, "main");
+            float x[3] = { 0 };
+            ig_tensor in = { .data = x, .dtype = IG_DT_f32, .count = 3, .rank = 1, .dims = { 3 } };
+            status = ig_interpret(graph, &in, &p.c.arena, out);
+            CHECK_MSG(status == IG_OK, "row %zu: %s", i, p.c.why);
+            CHECK(memcmp(out[0].data, rows[i].values, rows[i].count * sizeof(float)) ==
+                  0);
+        }
+        close_program(&p);
+    }
+}
+END_TEST
+
 /* torchao's: its package's classes in one another. */
 TEST(a_tensor_around_others_is_no_damaged_file) {
     exported p;
@@ -436,7 +511,7 @@ TEST(a_weight_that_is_code_is_refused_and_not_run) {
 }
 END_TEST
 
-UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read,
+UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read, raw_weights_are_views_of_their_storages,
            a_tensor_around_others_is_no_damaged_file,
            a_weight_that_is_code_is_refused_and_not_run, extents_of_sympy_become_ours,
            nested_extents_are_not_read, words_that_json_does_not_know_are_read,
