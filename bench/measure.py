@@ -57,7 +57,7 @@ def calibrate(threads, resident_bytes):
 
 def byte_peak():
     """10^9 products and sums of bytes a second of one core (byte_peak.c)."""
-    source, library = HERE / "byte_peak.c", cache_folder() / "byte_peak.so"
+    source, library = HERE / "native" / "byte_peak.c", cache_folder() / "byte_peak.so"
     if not library.exists() or os.path.getmtime(library) < os.path.getmtime(source):
         library.parent.mkdir(parents=True, exist_ok=True)
         flags = ["-std=gnu11", "-O3", "-shared", "-fPIC"]
@@ -71,7 +71,7 @@ def byte_peak():
 @functools.cache
 def load_calibrate():
     root, library = HERE.parent, cache_folder() / "probes.so"
-    sources = [HERE / "calibrate.c", root / "tools" / "ingot" / "measure" / "roofline.c"]
+    sources = [HERE / "native" / "calibrate.c", root / "tools" / "ingot" / "measure" / "roofline.c"]
     newest = max(map(os.path.getmtime, sources))
     if not library.exists() or os.path.getmtime(library) < newest:
         library.parent.mkdir(parents=True, exist_ok=True)

@@ -3,15 +3,17 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-    $python bench/order.py
+    $python bench/operators/order.py
 """
 
 import pathlib
+import sys
 import tempfile
 
 import numpy as np
 from onnx import TensorProto, helper, save
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from exports import open_session, time_both
 from ingot_runtime import BUILD, Binding, Program
 from trees import compile_model

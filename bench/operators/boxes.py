@@ -3,17 +3,19 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-    $python bench/boxes.py                     # sizes of ROWS below
-    $python bench/boxes.py --check 200 --seed 7  # answers alone, of all kinds
+    $python bench/operators/boxes.py                     # sizes of ROWS below
+    $python bench/operators/boxes.py --check 200 --seed 7  # answers alone, of all kinds
 """
 
 import argparse
 import pathlib
+import sys
 import tempfile
 
 import numpy as np
 from onnx import TensorProto, helper, save
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from exports import open_session, time_both
 from ingot_runtime import BUILD, Binding, Program
 from trees import compile_model

@@ -1,7 +1,7 @@
 /* all_to_all of ranks of one host: shm against MPI_Alltoall, in turns.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     cc -O2 -Iinclude bench/exchange.c -Lbuild/release -lingot-group \
+ *     cc -O2 -Iinclude bench/native/exchange.c -Lbuild/release -lingot-group \
  *        -lingot-runtime -Wl,-rpath,$PWD/build/release -o exchange
  *     mpirun -n 2 ./exchange             (as root: --allow-run-as-root)
  *

@@ -3,18 +3,20 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-    $python bench/trees.py                     # shapes of ROWS below
-    $python bench/trees.py --check 200 --seed 7  # answers alone, of all kinds
+    $python bench/operators/trees.py                     # shapes of ROWS below
+    $python bench/operators/trees.py --check 200 --seed 7  # answers alone, of all kinds
 """
 
 import argparse
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
 from onnx import TensorProto, helper, save
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from exports import open_session, time_both
 from ingot_runtime import BUILD, Binding, Program
 
