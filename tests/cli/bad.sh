@@ -42,7 +42,7 @@ if [ -r "$cases/models/torch/bad/list.json" ]; then
 else
     skip "broken archives" "$cases/models/torch/bad is absent"
 fi
-holds "archives that hurt are made" python3 tests/cli/hostile_files.py "$tmp/hostile"
+holds "archives that hurt are made" python3 tests/cli/files/hostile_files.py "$tmp/hostile"
 bad_torch "$tmp/hostile" $limits
 holds "and each was tried" sh -c "
     [ \$(grep -c . '$tmp/bad.log') = \$(ls '$tmp/hostile' | wc -l) ]"
@@ -53,7 +53,7 @@ limits="2 300"
 is_sanitized && limits="60 0"
 for form in "dense 300" "concat 200" "concat 20000"; do
     # shellcheck disable=SC2086
-    python3 tests/cli/repeated.py $form >"$tmp/repeated.ig"
+    python3 tests/cli/files/repeated.py $form >"$tmp/repeated.ig"
     # shellcheck disable=SC2086
     holds "$form is compiled in little time and memory" \
         python3 tests/cli/within.py $limits \

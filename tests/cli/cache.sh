@@ -40,7 +40,7 @@ holds "an option makes another artifact" sh -c "! cmp -s '$tmp/cold.ingot' '$tmp
 
 # An artifact names nodes: the same graph by other names is another one.
 mkdir -p "$tmp/names"
-python3 tests/cli/tiny_onnx.py "$tmp/names/range.onnx" range
+python3 tests/cli/files/tiny_onnx.py "$tmp/names/range.onnx" range
 "$ingot" run "$tmp/names/range.onnx" --input 'x=i64[]=3' >"$tmp/out" 2>&1
 sed -i 's/the_node/an_other/' "$tmp/names/range.onnx"
 check "errors name the nodes of the model at hand" 3 "node 1 'an_other' (Range)" \

@@ -90,7 +90,7 @@ check "another call" 3 "takes 2 inputs" \
     "$ingot" compare "$tmp/gelu.ig" --against "$tmp/two.ig"
 
 # ONNX Runtime, of INGOT_ONNXRUNTIME or of this machine's Python.
-python3 tests/cli/reducible.py "$tmp"
+python3 tests/cli/files/reducible.py "$tmp"
 check "ONNX Runtime that is not there" 4 "name its library" "$ingot" compare "$tmp/chain.onnx" \
     --batch 3 --against "onnxruntime:$tmp/libonnxruntime.so"
 cat >"$tmp/where.py" <<'END_OF_PROGRAM'

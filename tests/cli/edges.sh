@@ -202,7 +202,7 @@ holds "and memory is not blamed" test "${said#*memory}" = "$said"
 # Lists whose length is open: one entry, or two for Pad, is as many as the axis needs.
 for form in "pads 2" "tile 1" "crop 1"; do
     read -r kind count <<<"$form"
-    python3 tests/cli/tiny_onnx.py "$tmp/$kind.onnx" "$kind"
+    python3 tests/cli/files/tiny_onnx.py "$tmp/$kind.onnx" "$kind"
     for target in interpret cpu; do
         check "$target: $kind with a list of $count" 0 "y: f32[" \
             "$ingot" run "$tmp/$kind.onnx" --target "$target" --input 'x=f32[3]=1' \

@@ -112,7 +112,7 @@ sources_name_module() {
     unzip -p "$tmp/module.ingot" sources.json >"$tmp/sources.json"
     holds "$1: sources name modules" grep -q "\"scope\": \"$3\"" "$tmp/sources.json"
 }
-python3 tests/cli/modules.py onnx "$tmp/scoped.onnx"
+python3 tests/cli/files/modules.py onnx "$tmp/scoped.onnx"
 sources_name_module "ONNX" "$tmp/scoped.onnx" layers.0.act
 check "dumps draw their boxes" 0 '"sources": ["layers.0/act/the_node"]' \
     "$ingot" dump "$tmp/scoped.onnx" --stage plan --format json
@@ -121,7 +121,7 @@ check "Model Explorer too" 0 '"namespace": "layers.0/act"' \
 "$ingot" profile "$tmp/scoped.onnx" -q --seconds 0.01 --folded "$tmp/folded" >/dev/null 2>&1
 holds "and flame graphs" grep -q "^model;layers.0;act;the_node;" "$tmp/folded"
 tar -C "$tmp" -xf tests/models/exported.tar.xz exported/bag
-python3 tests/cli/modules.py pt2 "$tmp/exported/bag/model.pt2" "$tmp/scoped.pt2"
+python3 tests/cli/files/modules.py pt2 "$tmp/exported/bag/model.pt2" "$tmp/scoped.pt2"
 sources_name_module "exported programs" "$tmp/scoped.pt2" layers.1.bag
 dcn=$cases/models/torchrec/dlrm_dcn_float/model.pt
 if [ -f "$dcn" ]; then
@@ -261,5 +261,5 @@ assert odd["facts"]["parameters"] == whole["facts"]["parameters"], odd["facts"]
 names = {o["name"].replace("Sigmoix", "Sigmoid") for o in odd["facts"]["operators"]}
 assert {o["name"] for o in whole["facts"]["operators"]} <= names, names
 ' "$tmp/json" "$tmp/whole"
-python3 tests/cli/tiny_onnx.py "$tmp/unsupported.onnx" unknown
+python3 tests/cli/files/tiny_onnx.py "$tmp/unsupported.onnx" unknown
 check "nor of one that is not supported" 4 "opsets ai.onnx" "$ingot" inspect "$tmp/unsupported.onnx"

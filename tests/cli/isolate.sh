@@ -49,7 +49,7 @@ done
 apart=$tmp/apart_case
 set_0=$apart/test_data_set_0
 mkdir -p "$set_0"
-python3 tests/cli/tiny_onnx.py "$apart/model.onnx" twins
+python3 tests/cli/files/tiny_onnx.py "$apart/model.onnx" twins
 "$ingot" run "$tmp/relu.ig" -q -t interpret --input 'x=f32[2,4]=random' -o "$set_0/input_0.npy"
 cp "$set_0/input_0.npy" "$set_0/input_1.npy"
 "$ingot" run "$apart/model.onnx" -q -t interpret --inputs "$set_0" -o "$set_0/output_0.npy"

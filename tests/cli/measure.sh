@@ -223,7 +223,7 @@ check "unless one is named itself" 3 "the lengths differ" \
     "$ingot" bench "$tmp/twins.ig" --dim S=64 --dim S2=63 --batch 3 --seconds 0.01 --json
 
 # The same in the verbs that compile: an extent's name stands for all inputs that have it.
-python3 tests/cli/tiny_onnx.py "$tmp/twins.onnx" twins
+python3 tests/cli/files/tiny_onnx.py "$tmp/twins.onnx" twins
 check "both inputs are open" 0 "%z: f32[B2, S2]" "$ingot" dump "$tmp/twins.onnx" --stage import
 check "--dim fixes both" 0 "%x: f32[B, 64], %z: f32[B2, 64]" \
     "$ingot" dump "$tmp/twins.onnx" --stage import --dim S=64

@@ -1,6 +1,6 @@
 # The smallest model that a command still fails on.  SPDX-License-Identifier: Apache-2.0
 
-python3 tests/cli/reducible.py "$tmp"
+python3 tests/cli/files/reducible.py "$tmp"
 chain=$tmp/chain.onnx small=$tmp/small.onnx
 holds "the whole model runs" "$ingot" run "$chain" --input 'a0=f32[3,8]=random'
 cp "$chain" "$tmp/kept.onnx"

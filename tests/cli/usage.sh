@@ -168,7 +168,7 @@ cp "$tmp/relu.ig" "$tmp/redis:/u:hunter2@h"
 holds "nor is it in an artifact" sh -c "[ -s '$tmp/named.ingot' ] && ! grep -qa hunter2 '$tmp/named.ingot'"
 
 # Exit statuses: every verb, every kind of failure, in words and as JSON.
-python3 tests/cli/tiny_onnx.py "$tmp/unknown.onnx" unknown
+python3 tests/cli/files/tiny_onnx.py "$tmp/unknown.onnx" unknown
 printf '\x08\x08\x3a\x05junk' >"$tmp/broken.onnx"
 # status STATUS VERB ARGUMENTS…
 status() {

@@ -201,7 +201,7 @@ module @list {
 }
 IG
 for kind in relu list axes range; do
-    python3 tests/cli/tiny_onnx.py "$tmp/$kind.onnx" $kind
+    python3 tests/cli/files/tiny_onnx.py "$tmp/$kind.onnx" $kind
 done
 "$ingot" run "$tmp/two.ig" -q --input 'x=f32[2]=5,-6' -o "$tmp/items"
 listed="$ingot run -t interpret $tmp/list.onnx"
@@ -265,6 +265,6 @@ check "and finds them there" 0 "score: f32[" \
     "$ingot" run "$tmp/dumped/away/model.ig" --inputs "$tmp/in"
 
 # Element types have names.
-python3 tests/cli/tiny_onnx.py "$tmp/narrow.onnx" narrow
+python3 tests/cli/files/tiny_onnx.py "$tmp/narrow.onnx" narrow
 check "also those that are not supported" 4 \
     "input 'x' has element type COMPLEX64, which is not supported yet" "$ingot" inspect "$tmp/narrow.onnx"

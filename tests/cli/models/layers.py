@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "files"))
 from tiny_onnx import F32, field, tensor, value  # noqa: E402
 
 SIZES = [13, 64, 32, 1]

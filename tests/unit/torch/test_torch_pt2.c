@@ -461,7 +461,9 @@ TEST(raw_weights_are_views_of_their_storages) {
             ig_tensor out[1];
             const ig_graph *graph = ig_module_graph(p.module, "main");
             float x[3] = { 0 };
-            ig_tensor in = { .data = x, .dtype = IG_DT_f32, .count = 3, .rank = 1, .dims = { 3 } };
+            ig_tensor in = {
+                .data = x, .dtype = IG_DT_f32, .count = 3, .rank = 1, .dims = { 3 }
+            };
             status = ig_interpret(graph, &in, &p.c.arena, out);
             CHECK_MSG(status == IG_OK, "row %zu: %s", i, p.c.why);
             CHECK(memcmp(out[0].data, rows[i].values, rows[i].count * sizeof(float)) ==
