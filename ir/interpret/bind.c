@@ -174,9 +174,18 @@ static void print_dim(const ig_run *run, ig_dim dim, ig_arena *arena,
     *out = writer.data;
 }
 
-/* Where a symbol got its value, for messages. */
-static const char *origin_of(const ig_run *run, ig_dim dim) {
+/* Where a symbol got its value, for messages: of the first input that has it. */
+static const char *origin_of(const ig_run *run, uint32_t index, ig_dim dim) {
     const ig_symbol *symbol = ig_dim_as_symbol(run->module, dim);
+    for (uint32_t i = 0; symbol && i < index; i++) {
+        const ig_type *type = run->graph->body.args[i]->type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_dim_same(type->dims[d], dim)) {
+                return ig_arena_printf(&run->module->arena, "input '%s'",
+                                       input_name(run, i));
+            }
+        }
+    }
     return symbol && symbol->origin ? symbol->origin : "the inputs before it";
 }
 
@@ -195,7 +204,7 @@ static ig_status wrong_extent(ig_run *run, uint32_t index, const ig_tensor *tens
                     "input '%s': extent %lld is %lld, expected %s, which is %lld by %s",
                     input_name(run, index), (long long)axis,
                     (long long)tensor->dims[axis], text, (long long)expected,
-                    origin_of(run, dim));
+                    origin_of(run, index, dim));
 }
 
 /* The facts of a symbol hold for what was bound to it. */

@@ -263,3 +263,14 @@ void ig_grad_interact(ig_grad *g) {
     sums = ig_expr_reshape(e, ig_expr_swap(e, sums, 0, 1), 3, square);
     ig_grad_give(g, 0, ig_expr_matmul(e, sums, x));
 }
+
+/* ---- forest ---- */
+
+/* Steps of x. */
+void ig_grad_forest(ig_grad *g) {
+    for (uint32_t i = 1; i < g->op->operand_count; i++) {
+        if (ig_grad_wants(g, i)) {
+            ig_grad_refuse(g, "trees are not trained so");
+        }
+    }
+}

@@ -81,6 +81,40 @@ void ig_grad_flat(ig_grad *g) {
     (void)g;
 }
 
+/* The slope of digamma, of 10 and more: 1/z + 1/(2 z^2) + the sum of B_2k / z^(2k + 1),
+ * by the Bernoulli numbers (Abramowitz, Stegun 6.4.12). */
+static ig_value *trigamma_far(ig_expr *e, ig_value *z) {
+    static const double numbers[] = { 7.0 / 6,  -691.0 / 2730, 5.0 / 66, -1.0 / 30,
+                                      1.0 / 42, -1.0 / 30,     1.0 / 6 };
+    ig_value *r = ig_build_recip(e, z);
+    ig_value *rr = square_of(e, r);
+    ig_value *sum = times_number(e, rr, numbers[0]);
+    for (size_t i = 1; i < IG_COUNT_OF(numbers); i++) {
+        sum = ig_build_mul(e, ig_expr_with(e, IG_OP_add, sum, numbers[i]), rr);
+    }
+    sum = ig_expr_with(e, IG_OP_add, sum, 1);
+    return ig_build_mul(e, r, ig_build_add(e, sum, times_number(e, r, 0.5)));
+}
+
+/* Below 10 by steps of 1, each 1 / z^2 more; below 1/2 by reflection: the slopes at x
+ * and 1 - x are (pi / sin(pi x))^2 together. */
+void ig_grad_digamma(ig_grad *g) {
+    static const double pi = 3.14159265358979323846;
+    ig_expr *e = g->e;
+    ig_value *x = ig_grad_x(g, 0);
+    ig_value *is_low = ig_expr_with(e, IG_OP_lt, x, 0.5);
+    ig_value *z = ig_build_where(e, is_low, number_minus(e, 1, x), x);
+    ig_value *sum = trigamma_far(e, number_plus(e, 10, z));
+    for (int i = 0; i < 10; i++) {
+        ig_value *step = square_of(e, ig_build_recip(e, number_plus(e, i, z)));
+        sum = ig_build_add(e, sum, step);
+    }
+    ig_value *sine = ig_build_sin(e, times_number(e, x, pi));
+    ig_value *both = square_of(e, ig_expr_number_with(e, IG_OP_div, pi, sine));
+    sum = ig_build_where(e, is_low, ig_build_sub(e, both, sum), sum);
+    ig_grad_give(g, 0, ig_build_mul(e, g->dy, sum));
+}
+
 /* The slope of x / 2 (1 + erf(x / sqrt 2)): half of that bracket, and x times the
  * normal density. */
 static ig_value *gelu_slope(ig_expr *e, ig_value *x) {

@@ -134,6 +134,11 @@ void ig_grad_copysign(ig_grad *g) {
     ig_grad_give(g, 0, ig_build_mul(e, g->dy, sign));
 }
 
+/* The neighbour of x goes where x does. */
+void ig_grad_nextafter(ig_grad *g) {
+    ig_grad_give(g, 0, g->dy);
+}
+
 void ig_grad_where(ig_grad *g) {
     ig_value *condition = ig_grad_x(g, 0);
     if (ig_grad_wants(g, 1)) {

@@ -271,6 +271,12 @@ void ig_grad_give(ig_grad *g, uint32_t index, ig_value *d) {
     }
 }
 
+void ig_grad_give_value(ig_grad *g, const ig_value *value, ig_value *d) {
+    if (is_marked(g->walk, g->walk->is_active, value)) {
+        add_gradient(g->e, g->walk, value, d);
+    }
+}
+
 /* ---- the walk ---- */
 
 static bool has_gradient(const ig_reverse *r, const ig_op *op) {
@@ -297,7 +303,8 @@ static void apply_rule(ig_expr *e, ig_reverse *r, ig_op *op) {
 }
 
 static ig_status walk_back(ig_expr *e, ig_reverse *r) {
-    for (ig_op *op = r->last; op && r->status == IG_OK; op = op->prev) {
+    for (ig_op *op = r->last, *previous; op && r->status == IG_OK; op = previous) {
+        previous = op->prev; /* a rule may put an op in front of its own */
         if (has_gradient(r, op) && reads_active(r, op)) {
             apply_rule(e, r, op);
         }

@@ -40,6 +40,8 @@ bool ig_grad_wants(const ig_grad *g, uint32_t index);
 /* Adds to it.  `d` has the operand's extents, or those that it was broadcast to: then
  * it is summed along them.  NULL d: nothing is added. */
 void ig_grad_give(ig_grad *g, uint32_t index, ig_value *d);
+/* Adds to the gradient of a value that a body reads, d of its type. */
+void ig_grad_give_value(ig_grad *g, const ig_value *value, ig_value *d);
 /* This form of the op has no gradient, since `why`. */
 void ig_grad_refuse(ig_grad *g, const char *why);
 

@@ -65,6 +65,23 @@ static ig_status bind_symbol(ig_session *session, uint32_t number,
     return IG_OK;
 }
 
+/* Where the extent that is expected comes from, when it is that of another input. */
+static const char *origin_of(const ig_plan *plan, uint32_t number, uint32_t expr,
+                             char text[TYPE_BYTES]) {
+    const ig_plan_range range = plan->exprs[expr];
+    const ig_plan_code *code = &plan->codes[range.first];
+    text[0] = '\0';
+    if (range.count == 1 && code->opcode == IG_CODE_SYMBOL) {
+        const ig_plan_symbol *symbol = &plan->symbols[code->value];
+        if (symbol->kind == IG_SYMBOL_INPUT && symbol->input != number) {
+            const ig_plan_port *port = &plan->inputs[symbol->input];
+            (void)snprintf(text, TYPE_BYTES, " as dim %u of input '%s'",
+                           (unsigned)symbol->axis, ig_plan_string(plan, port->name));
+        }
+    }
+    return text;
+}
+
 static ig_status check_extents(ig_session *session, uint32_t number,
                                const ig_view *view) {
     const ig_plan *plan = session->plan;
@@ -76,9 +93,11 @@ static ig_status check_extents(ig_session *session, uint32_t number,
             return wrong_type(session, number, view, ": a size is too large");
         }
         if (view->dims[i] != expected) {
-            char what[64];
-            (void)snprintf(what, sizeof what, ": dim %u is %lld, expected %lld",
-                           (unsigned)i, (long long)view->dims[i], (long long)expected);
+            char what[64 + TYPE_BYTES], origin[TYPE_BYTES];
+            (void)snprintf(
+                what, sizeof what, ": dim %u is %lld, expected %lld%s", (unsigned)i,
+                (long long)view->dims[i], (long long)expected,
+                origin_of(plan, number, plan->lists[port->dims + i], origin));
             return wrong_type(session, number, view, what);
         }
     }

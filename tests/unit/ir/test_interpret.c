@@ -41,9 +41,8 @@ TEST(symbols_take_the_extents_of_inputs) {
                        tensor_of(&c, IG_DT_f32, 2, (int64_t[]){ 3, 5 }) };
     expect(&c, in, "i64[3] [3, 5, 16]");
     in[1] = tensor_of(&c, IG_DT_f32, 2, (int64_t[]){ 4, 5 });
-    expect(
-        &c, in,
-        "INVALID: input 'y': extent 0 is 4, expected B, which is 3 by the inputs before it");
+    expect(&c, in,
+           "INVALID: input 'y': extent 0 is 4, expected B, which is 3 by input 'x'");
     in[1] = in[0];
     in[0] = tensor_of(&c, IG_DT_f32, 2, (int64_t[]){ 3, 3 });
     expect(&c, in, "INVALID: input 'x': extent 1 is 3, expected 2");

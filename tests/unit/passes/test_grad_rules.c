@@ -8,11 +8,14 @@
 #include "driver/host.h"
 #include "ingot/grad.h"
 #include "ingot/ingot.h"
+#include "ingot/runtime.h"
 #include "ir/dim/dim.h"
 #include "ir/interpret/interpret.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
+
+UNIT_WITH_LLVM
 
 typedef struct grad_row {
     const char *name, *arguments, *ops; /* the last op gives %y */
@@ -202,10 +205,156 @@ TEST(gradients_take_any_number) {
 }
 END_TEST
 
+/* ---- compiled ---- */
+
+static ig_view view_of(const ig_tensor *tensor) {
+    ig_view view = { .data = tensor->data, .rank = tensor->rank };
+    view.dtype = ig_dtype_number(ig_dtypes[tensor->dtype].name);
+    memcpy(view.dims, tensor->dims, tensor->rank * sizeof *tensor->dims);
+    return view;
+}
+
+static void check_compiled(const grad_check *c, const ig_view *got,
+                           const ig_tensor *want) {
+    CHECK_INT(got->rank, want->rank);
+    for (int64_t i = 0; i < want->count; i++) {
+        double is = ((const double *)got->data)[i], must = ig_tensor_get_f64(want, i);
+        CHECK_MSG(fabs(is - must) <= 1e-9 * fmax(1.0, fabs(must)),
+                  "%s: [%lld] is %.17g, not %.17g", c->row->name, (long long)i, is,
+                  must);
+    }
+}
+
+TEST(compiled_gradients_are_the_same) {
+    grad_check c = { 0 };
+    ig_program *program = NULL;
+    ig_session *session = NULL;
+    ig_tensor want[INPUTS];
+    ig_view in[INPUTS + 1] = { { .data = NULL } }, out[INPUTS] = { { .data = NULL } };
+    ig_compile_options options = { .size = sizeof options };
+    open_check(&c, _i);
+    run_backward(&c, want);
+    size_t count = ig_module_output_count(c.backward);
+    ig_status status = ig_compile(c.backward, &options, &program);
+    CHECK_MSG(status == IG_OK, "%s: %s", c.row->name, ig_context_messages(c.context));
+    CHECK_OK(ig_session_create(program, NULL, &session));
+    for (uint32_t i = 0; i <= c.count; i++) {
+        in[i] = view_of(&c.inputs[i]);
+    }
+    status = ig_session_run(session, in, c.count + 1, out, count);
+    CHECK_MSG(status == IG_OK, "%s: %s", c.row->name, ig_session_error(session));
+    for (size_t i = 0; i < count; i++) {
+        check_compiled(&c, &out[i], &want[i]);
+    }
+    ig_session_destroy(session);
+    ig_program_close(program);
+    close_check(&c);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+static void check_message(const char *text, const char *wanted, const char *words) {
+    ig_context *context = ig_context_create(NULL);
+    ig_module *module = NULL;
+    ig_grad_options how = { .size = sizeof how, .wanted = wanted };
+    CHECK_OK(ig_import_memory(context, text, strlen(text), "m.ig", NULL, &module));
+    CHECK(ig_module_grad(module, &how, NULL) != IG_OK);
+    const char *messages = ig_context_messages(context);
+    CHECK_MSG(strstr(messages, words), "'%s' is not in: %s", words, messages);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+TEST(messages_name_node_and_op) {
+    check_message("module @m {\n graph @main(%x: f32[3]) -> (f32[3]) {\n"
+                  "  %y = quantize %x, %x {to = i8}\n  %z = cast %y {to = f32}\n"
+                  "  ret %z\n }\n}\n",
+                  "none", "'none' is the name of no weight or input");
+    check_message("module @m {\n graph @main(%x: f32[3], %i: i64[3]) -> (f32[3]) {\n"
+                  "  %y = scatter_elements %x, %i, %x {axis = 0, reduce = mul}\n"
+                  "  ret %y\n }\n}\n",
+                  "x", "m.ig:3:8: no gradient of 'scatter_elements': products are");
+    check_message("module @m {\n graph @main(%x: f32[3], %n: i64[], %c: bool[]) -> "
+                  "(f32[3]) {\n"
+                  "  %y = loop %n, %c, %x (%i: i64[], %k: bool[], %g: f32[3]) {\n"
+                  "   %e = exp %g\n   yield %k, %e\n  } : f32[3]\n  ret %y\n }\n}\n",
+                  "x", "no gradient of 'loop': how often it goes round is decided by");
+    check_message("module @m {\n graph @main(%x: f32[3]) -> (i64[3]) {\n"
+                  "  %y = cast %x {to = i64}\n  ret %y\n }\n}\n",
+                  "x", "name the output");
+}
+END_TEST
+
+static const char loss_text[] =
+    "module @m {\n graph @main(%x: f64[B, 2], %t: f64[C, 2]) -> (f64[]) {\n"
+    "  %d = sub %x, %t\n  %q = mul %d, %d\n  %y = reduce %q\n  ret %y\n }\n}\n";
+
+/* The gradient by x where t has `rows` rows of ones, and x two. */
+static ig_status run_loss(ig_module *module, int64_t rows, double *out) {
+    double x[] = { 1, 2, 3, 4 }, t[] = { 1, 1, 1, 1 };
+    const int64_t two[] = { 2, 2 }, own[] = { rows, 2 };
+    ig_argument in[] = {
+        { .dtype = "f64", .rank = 2, .dims = two, .data = x, .size = sizeof x },
+        { .dtype = "f64", .rank = 2, .dims = own, .data = t, .size = sizeof *t },
+    };
+    in[1].size *= (size_t)rows * 2;
+    const ig_argument *outputs = NULL;
+    size_t count = 0;
+    IG_TRY(ig_interpret_run(module, in, 2, &outputs, &count));
+    for (size_t i = 0; i < 4; i++) {
+        out[i] = ig_argument_number(outputs, i);
+    }
+    return IG_OK;
+}
+
+/* The same compiled. */
+static ig_status run_compiled(ig_session *session, int64_t rows) {
+    double x[] = { 1, 2, 3, 4 }, t[] = { 1, 1, 1, 1 };
+    ig_view in[] = { { .data = x, .rank = 2, .dims = { 2, 2 } },
+                     { .data = t, .rank = 2, .dims = { rows, 2 } } };
+    ig_view out = { .data = NULL };
+    in[0].dtype = in[1].dtype = ig_dtype_number("f64");
+    IG_TRY(ig_session_run(session, in, 2, &out, 1));
+    CHECK(((const double *)out.data)[3] == 6);
+    return IG_OK;
+}
+
+/* Labels' batch and logits': equal, or an error that names both. */
+TEST(broadcast_extents_are_to_be_equal) {
+    ig_context *context = ig_context_create(NULL);
+    ig_module *module = NULL;
+    ig_program *program = NULL;
+    ig_session *session = NULL;
+    ig_grad_options how = { .size = sizeof how, .wanted = "x" };
+    double got[4];
+    CHECK_OK(
+        ig_import_memory(context, loss_text, strlen(loss_text), "m.ig", NULL, &module));
+    CHECK_OK(ig_module_grad(module, &how, NULL));
+    CHECK_OK(run_loss(module, 2, got));
+    CHECK(got[0] == 0 && got[3] == 6);
+    CHECK_STATUS(run_loss(module, 1, got), IG_INVALID);
+    const char *messages = ig_context_messages(context);
+    CHECK_MSG(strstr(messages, "'x'") && strstr(messages, "'t'"), "%s", messages);
+    CHECK_OK(ig_compile(module, NULL, &program));
+    CHECK_OK(ig_session_create(program, NULL, &session));
+    CHECK_OK(run_compiled(session, 2));
+    CHECK_STATUS(run_compiled(session, 1), IG_INVALID);
+    const char *words = ig_session_error(session);
+    CHECK_MSG(strstr(words, "expected 2 as dim 0 of input 'x'"), "%s", words);
+    ig_session_destroy(session);
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+END_TEST
+
 static void add_rows(TCase *tcase) {
     int count = (int)IG_COUNT_OF(grad_rows);
     tcase_add_loop_test(tcase, gradients_are_slopes, 0, count);
     tcase_add_loop_test(tcase, gradients_take_any_number, 0, count);
+    tcase_add_loop_test(tcase, compiled_gradients_are_the_same, 0, count);
 }
 
-UNIT_SUITE_WITH(grad_rules, add_rows, NULL)
+UNIT_SUITE_WITH(grad_rules, add_rows, messages_name_node_and_op,
+                broadcast_extents_are_to_be_equal)
