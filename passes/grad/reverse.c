@@ -300,6 +300,10 @@ static void apply_rule(ig_expr *e, ig_reverse *r, ig_op *op) {
     }
     g.dy = ig_grad_of_result(&g, 0);
     rule(&g);
+    if (e->status != IG_OK && r->status == IG_OK) {
+        r->status = ig_error(&e->module->context->diag, e->status, ig_op_location(op),
+                             "no gradient of '%s' can be built", ig_ops[op->code].name);
+    }
 }
 
 static ig_status walk_back(ig_expr *e, ig_reverse *r) {
@@ -309,7 +313,7 @@ static ig_status walk_back(ig_expr *e, ig_reverse *r) {
             apply_rule(e, r, op);
         }
     }
-    return r->status == IG_OK ? e->status : r->status;
+    return r->status;
 }
 
 ig_status ig_reverse_run(ig_expr *e, ig_arena *arena, ig_reverse_call *call,

@@ -351,6 +351,7 @@ END_TEST
 
 static void add_rows(TCase *tcase) {
     int count = (int)IG_COUNT_OF(grad_rows);
+    setenv("INGOT_PROVIDER_DIR", INGOT_BINARY_DIR, 1);
     tcase_add_loop_test(tcase, gradients_are_slopes, 0, count);
     tcase_add_loop_test(tcase, gradients_take_any_number, 0, count);
     tcase_add_loop_test(tcase, compiled_gradients_are_the_same, 0, count);
