@@ -12,11 +12,11 @@
 #include "ir/graph.h"
 #include "ir/target.h"
 
-typedef enum ig_emit {
+typedef enum ig_code_form {
     IG_EMIT_TEXT,  /* LLVM IR, CUDA C */
     IG_EMIT_ASM,   /* assembly, PTX */
     IG_EMIT_IMAGE, /* position-independent image, cubin */
-} ig_emit;
+} ig_code_form;
 
 /* The code from `offset` in a kernel's bytes on is of that line of its text. */
 typedef struct ig_debug_row {
@@ -49,11 +49,11 @@ typedef struct ig_backend {
      * caller's, one per thread, until close. */
     ig_status (*open)(ig_context *context, const ig_target *target, void **out_state);
     /* Prints `kernel` at the wanted stage (never IMAGE). */
-    ig_status (*emit)(void *state, const ig_graph *kernel, ig_emit what,
+    ig_status (*emit)(void *state, const ig_graph *kernel, ig_code_form what,
                       ig_writer *text);
     /* The texts of several kernels, one after another, as one unit of `what` (ASM or
      * IMAGE).  NULL: the backend has no text that stands for its kernels. */
-    ig_status (*assemble)(void *state, ig_str text, ig_emit what, ig_writer *out);
+    ig_status (*assemble)(void *state, ig_str text, ig_code_form what, ig_writer *out);
     /* Compiles one kernel graph; the result lives in `arena`.  NULL: a program's
      * kernels are assembled together and found by their names (a target that
      * has_modules). */
@@ -61,9 +61,6 @@ typedef struct ig_backend {
                          ig_arena *arena, ig_compiled_kernel *out_kernel);
     void (*close)(void *state);
 } ig_backend;
-
-extern const ig_backend ig_backend_cuda;
-extern const ig_backend ig_backend_null;
 
 /* The LLVM provider: a library opened only when something must be compiled.  It exports
  * one function under this name; it refuses a driver of another build by returning

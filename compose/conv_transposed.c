@@ -38,11 +38,11 @@ static bool read_phases(ig_expr *e, const ig_op *op, phases *out) {
         return false;
     }
     for (uint32_t d = 0; d < out->space; d++) {
-        int64_t stride = ig_window_int(op, IG_conv_strides, d), extent, first, lost;
-        ig_dim before = ig_window_dim(op, IG_conv_before, d);
-        ig_dim after = ig_window_dim(op, IG_conv_after, d);
+        int64_t stride = ig_spatial_int(op, IG_conv_strides, d), extent, first, lost;
+        ig_dim before = ig_spatial_dim(op, IG_conv_before, d);
+        ig_dim after = ig_spatial_dim(op, IG_conv_after, d);
         if (!ig_dim_constant(e->module, w->dims[2 + d], &extent) || extent < stride ||
-            extent % stride || ig_window_int(op, IG_conv_dilations, d) != 1 ||
+            extent % stride || ig_spatial_int(op, IG_conv_dilations, d) != 1 ||
             !ig_dim_constant(e->module, before, &first) || first < 0 ||
             !ig_dim_constant(e->module, after, &lost)) {
             return false;
@@ -119,7 +119,7 @@ static ig_value *convolve_phases(const phases *p) {
         after[d] = ig_dim_of(p->taps[d] - 1 + more);
     }
     for (uint32_t d = 0; d < type->rank; d++) {
-        starts[d] = d < 2 ? ig_dim_of(0) : ig_window_dim(p->op, IG_conv_before, d - 2);
+        starts[d] = d < 2 ? ig_dim_of(0) : ig_spatial_dim(p->op, IG_conv_before, d - 2);
     }
     ig_value *x = ig_compose_pad_space(e, p->op->operands[0].value, before, after, 0);
     ig_conv_attrs attrs = { .group = ig_conv_attrs_of(p->op).group };
@@ -139,7 +139,7 @@ static ig_value *spread_elements(ig_expr *e, const ig_op *op, ig_value *x) {
     memcpy(dims, x->type->dims, rank * sizeof *dims);
     memcpy(wide, x->type->dims, 2 * sizeof *wide);
     for (uint32_t d = 0; d < space; d++) {
-        int64_t stride = ig_window_int(op, IG_conv_strides, d);
+        int64_t stride = ig_spatial_int(op, IG_conv_strides, d);
         wide[2 + 2 * d] = dims[2 + d];
         wide[3 + 2 * d] = ig_dim_of(1);
         before[2 * d] = before[2 * d + 1] = after[2 * d] = ig_dim_of(0);
@@ -175,11 +175,11 @@ static ig_value *convolve_spread(ig_expr *e, const ig_op *op) {
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
         ig_dim steps = ig_dim_sub(module, w->type->dims[2 + d], ig_dim_of(1));
-        ig_dim dilation = ig_dim_of(ig_window_int(op, IG_conv_dilations, d));
+        ig_dim dilation = ig_dim_of(ig_spatial_int(op, IG_conv_dilations, d));
         ig_dim reach = ig_dim_mul(module, steps, dilation);
-        ig_dim spread = ig_dim_of(ig_window_int(op, IG_conv_strides, d) - 1);
-        before[d] = ig_dim_sub(module, reach, ig_window_dim(op, IG_conv_before, d));
-        after[d] = ig_dim_sub(module, reach, ig_window_dim(op, IG_conv_after, d));
+        ig_dim spread = ig_dim_of(ig_spatial_int(op, IG_conv_strides, d) - 1);
+        before[d] = ig_dim_sub(module, reach, ig_spatial_dim(op, IG_conv_before, d));
+        after[d] = ig_dim_sub(module, reach, ig_spatial_dim(op, IG_conv_after, d));
         after[d] = ig_dim_sub(module, after[d], spread);
     }
     x = ig_compose_pad_space(e, spread_elements(e, op, x), before, after, 0);

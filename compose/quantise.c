@@ -22,7 +22,7 @@ static bool is_one(const ig_expr *e, const ig_value *x) {
 
 /* A parameter with one element as a number; a vector with its check against x. */
 static ig_value *settle_param(ig_expr *e, ig_value *param, const ig_value *x,
-                              const ig_quant *q) {
+                              const ig_quant_params *q) {
     if (!param || param->type->kind != IG_TENSOR || q->block ||
         param->type->rank == 0) {
         return param;
@@ -44,8 +44,9 @@ static ig_value *settle_param(ig_expr *e, ig_value *param, const ig_value *x,
 }
 
 /* Both parameters, which have one shape; their axis goes where they are numbers. */
-static ig_quant settle_params(ig_expr *e, const ig_value *x, const ig_quant *q) {
-    ig_quant settled = *q;
+static ig_quant_params settle_params(ig_expr *e, const ig_value *x,
+                                     const ig_quant_params *q) {
+    ig_quant_params settled = *q;
     settled.scale = settle_param(e, q->scale, x, q);
     bool is_number = settled.scale && !q->block && settled.scale->type->rank == 0;
     settled.zero_point = is_number ? ig_expr_reshape(e, q->zero_point, 0, NULL)
@@ -56,12 +57,12 @@ static ig_quant settle_params(ig_expr *e, const ig_value *x, const ig_quant *q) 
     return settled;
 }
 
-static ig_value *build_quantize(ig_expr *e, ig_value *x, const ig_quant *given,
+static ig_value *build_quantize(ig_expr *e, ig_value *x, const ig_quant_params *given,
                                 ig_quantize_attrs attrs) {
     if (!x || !given->scale) {
         return NULL;
     }
-    ig_quant q = settle_params(e, x, given);
+    ig_quant_params q = settle_params(e, x, given);
     if (q.axis >= 0) {
         attrs.axis = (ig_maybe_int)IG_SET(q.axis);
     }
@@ -71,27 +72,27 @@ static ig_value *build_quantize(ig_expr *e, ig_value *x, const ig_quant *given,
     return ig_build_quantize(e, x, q.scale, q.zero_point, attrs);
 }
 
-ig_value *ig_compose_quantize(ig_expr *e, ig_value *x, const ig_quant *q, ig_dtype to,
-                              ig_rounding rounding) {
+ig_value *ig_compose_quantize(ig_expr *e, ig_value *x, const ig_quant_params *q,
+                              ig_dtype to, ig_rounding rounding) {
     assert(!ig_dtype_is_float(to) && "floats are not rounded to integers");
     ig_quantize_attrs attrs = { .to = to, .rounding = (int)rounding };
     return build_quantize(e, x, q, attrs);
 }
 
-ig_value *ig_compose_quantize_float(ig_expr *e, ig_value *x, const ig_quant *q,
+ig_value *ig_compose_quantize_float(ig_expr *e, ig_value *x, const ig_quant_params *q,
                                     ig_dtype to, bool saturate) {
     assert(ig_dtype_is_float(to) && "integers always saturate");
     return build_quantize(e, x, q,
                           (ig_quantize_attrs){ .to = to, .saturate = saturate });
 }
 
-ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant *given,
+ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant_params *given,
                                 ig_dtype to) {
     ig_dequantize_attrs attrs = { 0 };
     if (!x || !given->scale) {
         return NULL;
     }
-    ig_quant q = settle_params(e, x, given);
+    ig_quant_params q = settle_params(e, x, given);
     if (q.axis >= 0) {
         attrs.axis = (ig_maybe_int)IG_SET(q.axis);
     }
@@ -167,10 +168,12 @@ static ig_value *take_scale(ig_expr *e, ig_value *scale) {
 }
 
 ig_value *ig_compose_requantize(ig_expr *e, ig_value *sum, ig_value *a, ig_value *b,
-                                const ig_quant *y, ig_dtype to) {
+                                const ig_quant_params *y, ig_dtype to) {
     ig_value *factor = ig_build_mul(e, take_scale(e, a), take_scale(e, b));
     factor = ig_build_div(e, factor, take_scale(e, y->scale));
-    ig_quant q = { .scale = factor, .zero_point = y->zero_point, .axis = y->axis };
+    ig_quant_params q = { .scale = factor,
+                          .zero_point = y->zero_point,
+                          .axis = y->axis };
     if (factor && factor->type->rank > 1) {
         q.axis = -1;
     }
@@ -195,8 +198,8 @@ static ig_value *avoid_zero(ig_expr *e, ig_value *scale, ig_dtype dtype,
                           ig_expr_number(e, dtype, otherwise), scale);
 }
 
-ig_quant ig_compose_choose_quant(ig_expr *e, ig_value *x) {
-    ig_quant q = { .axis = -1 }, bare = { .axis = -1 };
+ig_quant_params ig_compose_choose_quant(ig_expr *e, ig_value *x) {
+    ig_quant_params q = { .axis = -1 }, bare = { .axis = -1 };
     ig_value *low, *high;
     find_range(e, x, IG_DT_f32, &low, &high);
     ig_value *scale = ig_expr_with(e, IG_OP_div, ig_build_sub(e, high, low), 255);
@@ -207,7 +210,7 @@ ig_quant ig_compose_choose_quant(ig_expr *e, ig_value *x) {
     return q;
 }
 
-ig_quant ig_compose_choose_quant_torch(ig_expr *e, ig_value *x, double steps) {
+ig_quant_params ig_compose_choose_quant_torch(ig_expr *e, ig_value *x, double steps) {
     ig_value *low, *high;
     find_range(e, x, IG_DT_f64, &low, &high);
     ig_value *scale = ig_expr_with(e, IG_OP_div, ig_build_sub(e, high, low), steps);
@@ -223,9 +226,9 @@ ig_quant ig_compose_choose_quant_torch(ig_expr *e, ig_value *x, double steps) {
     ig_value *zero = ig_build_where(e, is_low, from_low, from_high);
     zero = ig_expr_with(e, IG_OP_max, ig_build_round(e, zero), 0);
     zero = ig_expr_with(e, IG_OP_min, zero, steps);
-    return (ig_quant){ .scale = scale,
-                       .zero_point = ig_expr_cast(e, zero, IG_DT_u8),
-                       .axis = -1 };
+    return (ig_quant_params){ .scale = scale,
+                              .zero_point = ig_expr_cast(e, zero, IG_DT_u8),
+                              .axis = -1 };
 }
 
 /* ---- decomposition: scales and zero points against x ---- */

@@ -11,21 +11,21 @@
 
 #include "ir/build/expr.h"
 
-typedef struct ig_quant {
+typedef struct ig_quant_params {
     ig_value *scale;
     ig_value *zero_point; /* NULL: 0 */
     int64_t axis;         /* along which vectors lie; -1: none */
     int64_t block;        /* indices of the axis for each element; 0: one */
-} ig_quant;
+} ig_quant_params;
 
 /* x as integers, or small floats, `to`. */
-ig_value *ig_compose_quantize(ig_expr *e, ig_value *x, const ig_quant *q, ig_dtype to,
-                              ig_rounding rounding);
+ig_value *ig_compose_quantize(ig_expr *e, ig_value *x, const ig_quant_params *q,
+                              ig_dtype to, ig_rounding rounding);
 /* The same for small floats, which saturate or become infinite. */
-ig_value *ig_compose_quantize_float(ig_expr *e, ig_value *x, const ig_quant *q,
+ig_value *ig_compose_quantize_float(ig_expr *e, ig_value *x, const ig_quant_params *q,
                                     ig_dtype to, bool saturate);
 /* x as real numbers `to`. */
-ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant *q,
+ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant_params *q,
                                 ig_dtype to);
 
 /* How a number becomes a power of two (f8e8m0), whatever its sign. */
@@ -70,13 +70,13 @@ ig_integers ig_compose_padded_bytes(ig_expr *e, const ig_op *op);
  * zero point `y`: round(sum * (a * b / y's scale)) + y's zero point.  Scales are
  * numbers, vectors along y's axis, or broadcast to the sums (axis -1). */
 ig_value *ig_compose_requantize(ig_expr *e, ig_value *sum, ig_value *a, ig_value *b,
-                                const ig_quant *y, ig_dtype to);
+                                const ig_quant_params *y, ig_dtype to);
 
 /* Scale and zero point (u8) that hold x and 0, as ONNX's DynamicQuantizeLinear chooses
  * them: f32, scale (max - min) / 255, or 1 where x is 0 everywhere. */
-ig_quant ig_compose_choose_quant(ig_expr *e, ig_value *x);
+ig_quant_params ig_compose_choose_quant(ig_expr *e, ig_value *x);
 /* As torch chooses them for 0 … steps (u8): in f64, and the end of the range that is
  * hit with the smaller error decides on the zero point. */
-ig_quant ig_compose_choose_quant_torch(ig_expr *e, ig_value *x, double steps);
+ig_quant_params ig_compose_choose_quant_torch(ig_expr *e, ig_value *x, double steps);
 
 #endif

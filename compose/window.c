@@ -14,12 +14,12 @@
 
 /* ---- padding ---- */
 
-ig_dim ig_window_dim(const ig_op *op, uint32_t slot, uint32_t axis) {
+ig_dim ig_spatial_dim(const ig_op *op, uint32_t slot, uint32_t axis) {
     assert(slot < ig_ops[op->code].attr_count && "a slot of the op's row");
     return ig_attr_is_set(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
 }
 
-int64_t ig_window_int(const ig_op *op, uint32_t slot, uint32_t axis) {
+int64_t ig_spatial_int(const ig_op *op, uint32_t slot, uint32_t axis) {
     assert(slot < ig_ops[op->code].attr_count && "a slot of the op's row");
     return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[axis] : 1;
 }
@@ -67,8 +67,8 @@ bool ig_decompose_conv_form(ig_expr *e, const ig_op *op, ig_value **out_results)
         return false;
     }
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
-        before[d] = ig_window_dim(op, IG_conv_before, d);
-        after[d] = ig_window_dim(op, IG_conv_after, d);
+        before[d] = ig_spatial_dim(op, IG_conv_before, d);
+        after[d] = ig_spatial_dim(op, IG_conv_after, d);
     }
     x = ig_compose_pad_space(e, x, before, after, 0);
     *out_results = ig_compose_plain_conv(e, op, x, op->operands[1].value, true);
@@ -86,11 +86,11 @@ static void read_pads(ig_module *module, const ig_op *op, pool_pads *p) {
     const ig_type *in = op->operands[0].value->type, *out = op->results[0].type;
     for (uint32_t d = 0; d + 2 < in->rank; d++) {
         int64_t size = op->attrs[IG_pool_kernel].as.ints[d];
-        ig_dim step = ig_dim_of(ig_window_int(op, IG_pool_strides, d));
-        int64_t wide = ig_window_int(op, IG_pool_dilations, d) * (size - 1) + 1;
+        ig_dim step = ig_dim_of(ig_spatial_int(op, IG_pool_strides, d));
+        int64_t wide = ig_spatial_int(op, IG_pool_dilations, d) * (size - 1) + 1;
         ig_dim last = ig_dim_sub(module, out->dims[2 + d], ig_dim_of(1));
-        p->before[d] = ig_window_dim(op, IG_pool_before, d);
-        p->after[d] = ig_window_dim(op, IG_pool_after, d);
+        p->before[d] = ig_spatial_dim(op, IG_pool_before, d);
+        p->after[d] = ig_spatial_dim(op, IG_pool_after, d);
         p->reach[d] = p->after[d];
         if (ig_attr_int(op, IG_pool_ceil_mode, 0)) {
             ig_dim end = ig_dim_mul(module, last, step);

@@ -7,8 +7,8 @@
 
 /* The entry of axis `axis` of space in a list of the op: 0 where a list of dims is
  * absent, 1 where one of integers is. */
-ig_dim ig_window_dim(const ig_op *op, uint32_t slot, uint32_t axis);
-int64_t ig_window_int(const ig_op *op, uint32_t slot, uint32_t axis);
+ig_dim ig_spatial_dim(const ig_op *op, uint32_t slot, uint32_t axis);
+int64_t ig_spatial_int(const ig_op *op, uint32_t slot, uint32_t axis);
 
 /* Pads the axes from 2 on with `value`; x itself where that is nothing. */
 ig_value *ig_compose_pad_space(ig_expr *e, ig_value *x, const ig_dim *before,

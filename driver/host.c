@@ -16,7 +16,7 @@
 
 enum { MESSAGE_BYTES = 64 << 10 };
 
-static void add_message(ig_host *host, int severity, const char *text) {
+static void add_message(ig_driver *host, int severity, const char *text) {
     if (host->options.message) {
         host->options.message(host->options.message_user, severity, text);
     }
@@ -34,13 +34,13 @@ static void take_message(void *user, const ig_diagnostic *diagnostic) {
     }
 }
 
-void ig_host_message(ig_context *context, int severity, const char *text) {
+void ig_driver_message(ig_context *context, int severity, const char *text) {
     context->diag.error_count += severity == IG_ERROR;
     context->diag.warning_count += severity == IG_WARNING;
-    add_message(ig_host_of(context), severity, text);
+    add_message(ig_driver_of(context), severity, text);
 }
 
-static void clear_messages(ig_host *host) {
+static void clear_messages(ig_driver *host) {
     ig_arena_fini(&host->messages_arena);
     ig_arena_init(&host->messages_arena, NULL);
     ig_writer_init(&host->messages, &host->messages_arena);
@@ -49,7 +49,7 @@ static void clear_messages(ig_host *host) {
 }
 
 const char *ig_context_messages(const ig_context *context) {
-    const ig_host *host = (const ig_host *)context;
+    const ig_driver *host = (const ig_driver *)context;
     return host->messages.data ? host->messages.data : "";
 }
 
@@ -59,19 +59,19 @@ void ig_text_hide_secrets(char *text) {
 
 /* ---- life ---- */
 
-ig_host *ig_host_of(ig_context *context) {
-    return (ig_host *)context;
+ig_driver *ig_driver_of(ig_context *context) {
+    return (ig_driver *)context;
 }
 
 void ig_options_take(ig_context *context, void *to, size_t room, const void *from) {
     assert(room >= sizeof(size_t) && "options begin with their size");
     if (!ig_sized_take(to, room, from)) {
-        ig_host_of(context)->is_unsized = true;
+        ig_driver_of(context)->is_unsized = true;
     }
 }
 
 ig_status ig_options_check(ig_context *context) {
-    ig_host *host = ig_host_of(context);
+    ig_driver *host = ig_driver_of(context);
     bool is_unsized = host->is_unsized;
     host->is_unsized = false;
     return is_unsized ? ig_error(&context->diag, IG_INVALID, NULL, IG_UNSIZED_WORDS,
@@ -80,7 +80,7 @@ ig_status ig_options_check(ig_context *context) {
 }
 
 ig_context *ig_context_create(const ig_context_options *options) {
-    ig_host *host = calloc(1, sizeof *host);
+    ig_driver *host = calloc(1, sizeof *host);
     if (!host) {
         return NULL;
     }
@@ -111,7 +111,7 @@ void ig_context_destroy(ig_context *context) {
     if (!context) {
         return;
     }
-    ig_host *host = ig_host_of(context);
+    ig_driver *host = ig_driver_of(context);
     ig_arena_fini(&host->messages_arena);
     ig_arena_fini(&host->arena);
     free(host);
@@ -151,7 +151,7 @@ int64_t ig_context_limit(const ig_context *context, const char *name) {
 
 /* ---- the recovery point ---- */
 
-static ig_status report_exhaustion(ig_host *host, bool is_told) {
+static ig_status report_exhaustion(ig_driver *host, bool is_told) {
     assert(host->has_unwound && !host->context.budget.recovery &&
            "only what unwound ran out of memory");
     ig_budget *budget = &host->context.budget;
@@ -174,9 +174,9 @@ static ig_status report_exhaustion(ig_host *host, bool is_told) {
                          "memory ran out (%zu MiB in use)", budget->used >> 20);
 }
 
-ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
-                        void *arguments) {
-    ig_host *host = ig_host_of(context);
+ig_status ig_driver_guard(ig_context *context, ig_status (*work)(void *arguments),
+                          void *arguments) {
+    ig_driver *host = ig_driver_of(context);
     jmp_buf recovery;
     clear_messages(host);
     host->budget_limit = context->budget.limit;
@@ -201,8 +201,8 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
     return status;
 }
 
-ig_status ig_host_settle(ig_context *context, ig_status status) {
-    ig_host *host = ig_host_of(context);
+ig_status ig_driver_settle(ig_context *context, ig_status status) {
+    ig_driver *host = ig_driver_of(context);
     if (host->has_unwound) {
         ig_budget_sweep(&context->budget, host->mark);
         host->has_unwound = false;
@@ -221,8 +221,8 @@ const ig_graph *ig_entry_of(const ig_module *module) {
     return NULL;
 }
 
-ig_module_results *ig_host_module(ig_module *module) {
-    ig_host *host = ig_host_of(module->context);
+ig_module_results *ig_driver_module(ig_module *module) {
+    ig_driver *host = ig_driver_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (!results) {
         results = IG_NEW(&host->arena, ig_module_results);
@@ -234,8 +234,8 @@ ig_module_results *ig_host_module(ig_module *module) {
     return results;
 }
 
-ig_arena *ig_host_results(ig_module *module) {
-    ig_module_results *results = ig_host_module(module);
+ig_arena *ig_driver_results(ig_module *module) {
+    ig_module_results *results = ig_driver_module(module);
     ig_arena_fini(&results->arena);
     ig_arena_init(&results->arena, &module->context->budget);
     return &results->arena;
@@ -245,7 +245,7 @@ void ig_module_close(ig_module *module) {
     if (!module) {
         return;
     }
-    ig_host *host = ig_host_of(module->context);
+    ig_driver *host = ig_driver_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (results) {
         ig_arena_fini(&results->arena);

@@ -81,11 +81,11 @@ static ig_status run_pipeline(void *arguments) {
         IG_TRY(ig_targets_parse(call->module->context, call->target, &list));
         options.target = list.targets[0];
     }
-    return ig_run_passes(call->module, &options, call->pipeline);
+    return ig_passes_run(call->module, &options, call->pipeline);
 }
 
 ig_status ig_module_run(ig_module *module, const char *pipeline, const char *target) {
     run_call_arguments call = { module, pipeline, target };
-    ig_status status = ig_host_guard(module->context, run_pipeline, &call);
-    return ig_host_settle(module->context, status);
+    ig_status status = ig_driver_guard(module->context, run_pipeline, &call);
+    return ig_driver_settle(module->context, status);
 }

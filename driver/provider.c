@@ -5,6 +5,8 @@
  * opened when something must really be compiled.  It stays open until the process ends:
  * LLVM's own statics do not survive being closed.
  */
+#include "codegen/cuda/cuda.h"
+#include "codegen/null/null.h"
 #include "driver/host.h"
 #include "ingot_build_id.h"
 
@@ -64,8 +66,8 @@ static ig_status open_llvm(ig_context *context, const ig_backend **out_backend) 
     return IG_OK;
 }
 
-ig_status ig_host_backend(ig_context *context, const ig_target *target,
-                          const ig_backend **out_backend) {
+ig_status ig_driver_backend(ig_context *context, const ig_target *target,
+                            const ig_backend **out_backend) {
     if (target->family == IG_FAMILY_CPU) {
         return open_llvm(context, out_backend);
     }

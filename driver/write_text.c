@@ -124,7 +124,7 @@ static ig_status write_files(void *arguments) {
 
 ig_status ig_module_write(ig_module *module, const char *path) {
     text_file file = { .module = module, .path = path };
-    ig_status status = ig_host_guard(module->context, write_files, &file);
+    ig_status status = ig_driver_guard(module->context, write_files, &file);
     ig_module_close(file.copy);
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

@@ -4,7 +4,6 @@
  * Strings and arrays are interned as bytes in the module, so equal payloads are the
  * same pointer and live as long as the module.
  */
-#include "ir/dim/intern.h"
 #include "ir/ops.h"
 
 #include <assert.h>

@@ -12,13 +12,11 @@
 #ifndef IG_IR_GRAPH_H
 #define IG_IR_GRAPH_H
 
-#include "base/map.h"
-#include "base/platform/platform.h"
-#include "base/vec.h"
 #include "ir/dim/dim.h"
-#include "ir/dim/intern.h"
+#include "ir/module/module.h"
 #include "ir/origin.h"
 #include "ir/signature.h"
+#include "ir/type.h"
 
 typedef struct ig_value ig_value;
 typedef struct ig_use ig_use;
@@ -163,28 +161,6 @@ typedef struct ig_weight {
     uint32_t index;
     bool is_parameter; /* training changes it; of what the model file says */
 } ig_weight;
-
-struct ig_module {
-    ig_context *context;
-    const char *name;
-    const char *path;              /* that it was made for, or NULL */
-    const char *folder;            /* of the file it was read from, up to its last `/`;
-                                    NULL: none, or not known */
-    const char *producer, *opsets; /* as the file says, for people; or NULL */
-    ig_arena arena;
-    ig_map strings, types, weights_by_name, graphs_by_name;
-    IG_VEC(ig_graph *) graphs;
-    IG_VEC(ig_weight *) weights;
-    IG_VEC(ig_location) locations; /* [0] is "unknown" */
-    IG_VEC(ig_origin_union) unions;
-    ig_map union_of; /* private to ir/origin.c */
-    IG_VEC(ig_op_gone) gone;
-    IG_VEC(ig_file_map) files; /* mappings that constants borrow from; owned */
-    struct ig_dim_table *dims; /* private to ir/dim*.c */
-    void *scratch;             /* private to ir/: see ig_module_scratch */
-    size_t scratch_size;
-    ig_map beside; /* private: see ig_module_beside */
-};
 
 /* ---- module ---- */
 

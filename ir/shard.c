@@ -19,7 +19,7 @@ uint32_t ig_list_stride(const ig_op *op) {
     return is_whole ? 1 : is_known ? 3 : 2;
 }
 
-int64_t ig_collective_world(const ig_op *op) {
+int64_t ig_op_world(const ig_op *op) {
     return op->code == IG_OP_all_reduce   ? ig_attr_int(op, IG_all_reduce_world, 0)
            : op->code == IG_OP_all_gather ? ig_attr_int(op, IG_all_gather_world, 0)
                                           : 0;

@@ -21,6 +21,6 @@ ig_shard ig_shard_at(const ig_op *op, uint32_t number);
 uint32_t ig_list_stride(const ig_op *op);
 uint32_t ig_list_count(const ig_op *op);
 /* How many ranks meet at the op; 0: the row does not say. */
-int64_t ig_collective_world(const ig_op *op);
+int64_t ig_op_world(const ig_op *op);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "ir/type.h"
 
+#include "base/checked.h"
 #include "ir/graph.h"
 
 #include <assert.h>
@@ -193,4 +194,36 @@ const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
     c.type->lanes = type->lanes;
     c.type->element = ig_type_translate(from, type->element, to);
     return intern_candidate(&c, to);
+}
+
+bool ig_type_known_count(const ig_type *type, int64_t *out_count) {
+    assert((!type->rank || type->kind != IG_VECTOR) &&
+           "a vector has lanes, not extents");
+    *out_count = type->kind == IG_VECTOR ? type->lanes : 1;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        int64_t extent;
+        if (!ig_dim_known(type->dims[i], &extent) ||
+            !ig_mul_i64(*out_count, extent, out_count)) {
+            return false;
+        }
+    }
+    return type->kind != IG_SEQUENCE && type->kind != IG_OPTIONAL;
+}
+
+bool ig_type_bytes(const ig_type *type, int64_t *out_bytes) {
+    int64_t count;
+    ig_row_layout layout;
+    if (!ig_type_known_count(type, &count)) {
+        return false;
+    }
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    if (dtype == IG_DT_str) {
+        return false; /* no constant holds addresses */
+    }
+    if (type->kind != IG_TABLE) {
+        return ig_dtype_bytes(dtype, count, out_bytes);
+    }
+    return ig_row_layout_of(type->rows, ig_dtypes[dtype].bits,
+                            ig_dim_value(type->dims[1]), &layout) &&
+           ig_mul_i64(layout.stride, ig_dim_value(type->dims[0]), out_bytes);
 }

@@ -15,55 +15,11 @@
 #ifndef IG_IR_TYPE_H
 #define IG_IR_TYPE_H
 
-#include "base/context.h"
-#include "base/str.h"
 #include "ir/dim/handle.h"
+#include "ir/tensor/dtype.h"
 #include "ir/tensor/row.h"
 
 typedef struct ig_module ig_module;
-
-typedef enum ig_dtype {
-#define DTYPE(name, bits, class, onnx, what) IG_DT_##name,
-#include "ir/dtype.def"
-#undef DTYPE
-    IG_DT_COUNT
-} ig_dtype;
-
-typedef enum ig_dtype_class {
-    IG_BOOL,
-    IG_SINT,
-    IG_UINT,
-    IG_FLOAT,
-    IG_STRING
-} ig_dtype_class;
-
-typedef struct ig_dtype_info {
-    const char *name;
-    uint8_t bits;
-    ig_dtype_class class;
-    uint8_t onnx;
-    const char *what;
-} ig_dtype_info;
-
-extern const ig_dtype_info ig_dtypes[IG_DT_COUNT];
-
-bool ig_dtype_parse(ig_str name, ig_dtype *out_dtype);
-bool ig_dtype_from_onnx(int64_t code, ig_dtype *out_dtype);
-bool ig_dtype_is_float(ig_dtype dtype);
-bool ig_dtype_is_int(ig_dtype dtype); /* signed or unsigned, not bool */
-/* Bytes of `count` elements, packed when the dtype is narrower than a byte; false on
- * overflow or for strings. */
-bool ig_dtype_bytes(ig_dtype dtype, int64_t count, int64_t *out_bytes);
-
-typedef enum ig_kind {
-    IG_TENSOR,
-    IG_TABLE,
-    IG_BUFFER,
-    IG_VECTOR, /* scalar when lanes is 1 */
-    IG_SEQUENCE,
-    IG_OPTIONAL,
-    IG_ANY, /* a tensor of any rank: what a sequence may be of, and no value is */
-} ig_kind;
 
 typedef struct ig_type ig_type;
 struct ig_type {
@@ -101,5 +57,10 @@ const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
 bool ig_type_is_static(const ig_type *type); /* no dim is an expression */
 /* Number of elements as a dim expression (1 for rank 0). */
 ig_dim ig_type_count(ig_module *module, const ig_type *type);
+/* Number of elements of a tensor, table, buffer or vector whose dims are known; false
+ * when one is not, or on overflow. */
+bool ig_type_known_count(const ig_type *type, int64_t *out_count);
+/* Bytes of a constant of that type, a table's scales and biases with it. */
+bool ig_type_bytes(const ig_type *type, int64_t *out_bytes);
 
 #endif

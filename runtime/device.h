@@ -41,11 +41,11 @@ typedef struct ig_device {
 /* ---- code ---- */
 
 /* Loaded code. */
-typedef struct ig_image {
+typedef struct ig_device_code {
     const char *bytes; /* the device's own copy, which the host reads to check it */
     size_t size;
     void *handle; /* the family's */
-} ig_image;
+} ig_device_code;
 
 /* The CPU finds a kernel by the offset of its entry, a GPU by its name. */
 typedef struct ig_kernel_id {
@@ -53,10 +53,10 @@ typedef struct ig_kernel_id {
     uint64_t entry; /* offset in the image's bytes */
 } ig_kernel_id;
 
-typedef union ig_kernel {
+typedef union ig_device_kernel {
     ig_kernel_fn_v0 *call;
     void *handle;
-} ig_kernel;
+} ig_device_kernel;
 
 /* ---- work ---- */
 
@@ -67,7 +67,7 @@ enum {
 
 /* One launch with everything known. */
 typedef struct ig_launch {
-    ig_kernel kernel;
+    ig_device_kernel kernel;
     void **buffers; /* in the device's memory */
     const int64_t *params;
     int64_t grid;
@@ -156,11 +156,12 @@ struct ig_device_verbs {
     void (*release)(void *device, void *memory, size_t size);
 
     ig_status (*load)(const ig_device *device, const void *code, size_t size,
-                      ig_image *out_image, const ig_message *message);
+                      ig_device_code *out_image, const ig_message *message);
     /* No kernel of it may be in a queue.  An image of zeros is allowed. */
-    void (*unload)(const ig_device *device, ig_image *image);
-    ig_status (*find)(const ig_device *device, const ig_image *image, ig_kernel_id id,
-                      ig_kernel *out_kernel, const ig_message *message);
+    void (*unload)(const ig_device *device, ig_device_code *image);
+    ig_status (*find)(const ig_device *device, const ig_device_code *image,
+                      ig_kernel_id id, ig_device_kernel *out_kernel,
+                      const ig_message *message);
 
     ig_status (*open_queue)(const ig_device *device, const ig_queue_options *options,
                             ig_queue **out_queue);
@@ -221,7 +222,5 @@ static inline ig_memory ig_device_memory(const ig_device *device) {
                         .release = device->verbs->release,
                         .user = (void *)(uintptr_t)device };
 }
-
-extern const ig_device ig_device_cpu;
 
 #endif

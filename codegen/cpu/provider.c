@@ -95,7 +95,7 @@ static ig_status emit_text(state *s, ig_writer *text) {
     return IG_OK;
 }
 
-static ig_status emit_kernel(void *opened, const ig_graph *kernel, ig_emit what,
+static ig_status emit_kernel(void *opened, const ig_graph *kernel, ig_code_form what,
                              ig_writer *text) {
     state *s = opened;
     IG_TRY(build_module(s, kernel, NULL));

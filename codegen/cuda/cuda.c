@@ -4,7 +4,7 @@
  * Printing needs nothing but this library; PTX and cubin need NVRTC, which needs no
  * GPU.
  */
-#include "codegen/backend.h"
+#include "codegen/cuda/cuda.h"
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/nvrtc.h"
 
@@ -55,7 +55,7 @@ static ig_status assemble_kernel(state *s, ig_str source, bool wants_ptx,
     return ig_nvrtc_compile(s->context, &s->nvrtc, &job, arena, out_result);
 }
 
-static ig_status assemble_cuda(void *opened, ig_str text, ig_emit what,
+static ig_status assemble_cuda(void *opened, ig_str text, ig_code_form what,
                                ig_writer *out) {
     state *s = opened;
     ig_str result = { NULL, 0 };
@@ -65,7 +65,7 @@ static ig_status assemble_cuda(void *opened, ig_str text, ig_emit what,
     return IG_OK;
 }
 
-static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_emit what,
+static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_code_form what,
                            ig_writer *text) {
     if (what == IG_EMIT_TEXT) {
         return print_source(opened, kernel, text);

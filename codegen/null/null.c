@@ -5,7 +5,7 @@
  * comments say what the rest of the compiler relies on.  docs/writing-a-target.md tells
  * the whole way.
  */
-#include "codegen/backend.h"
+#include "codegen/null/null.h"
 
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static ig_status open_null(ig_context *context, const ig_target *target,
 /* Prints the kernel as text or assembly.  Here an emitter would walk the blocks and
  * call, for each op, the function that its table has for op->code; an op without one
  * is IG_INTERNAL and names kernel and op. */
-static ig_status emit_null(void *opened, const ig_graph *kernel, ig_emit what,
+static ig_status emit_null(void *opened, const ig_graph *kernel, ig_code_form what,
                            ig_writer *text) {
     (void)opened, (void)kernel, (void)what, (void)text;
     return IG_OK;

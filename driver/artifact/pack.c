@@ -10,7 +10,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "base/zip_format.h"
-#include "runtime/store/stored_format.h"
+#include "runtime/stored_format.h"
 
 #include <assert.h>
 #include <stdlib.h>

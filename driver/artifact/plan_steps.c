@@ -22,8 +22,8 @@ static ig_plan_step new_step(plan *p, uint32_t kind, const char *name,
                              const ig_op *op) {
     const char *source = ig_source_of(p->arena, p->module, op->loc);
     IG_PUSH(p->w->arena, p->input->step_origins, ig_op_origins(op));
-    return (ig_plan_step){ .name = ig_plan_text_of(p, name),
-                           .source = ig_plan_text_of(p, source),
+    return (ig_plan_step){ .name = ig_plan_build_text(p, name),
+                           .source = ig_plan_build_text(p, source),
                            .kind = kind,
                            .symbol = IG_NONE,
                            .index = IG_NONE,
@@ -33,7 +33,7 @@ static ig_plan_step new_step(plan *p, uint32_t kind, const char *name,
 
 /* A kernel has one name on every level, and is another's code on each. */
 static uint32_t kernel_number(plan *p, const char *kernel) {
-    ig_plan_text text = ig_plan_text_of(p, kernel);
+    ig_plan_text text = ig_plan_build_text(p, kernel);
     for (uint32_t i = 0; i < p->w->kernels.count; i++) {
         if (p->w->kernels.items[i].offset == text.offset) {
             return i;
@@ -56,8 +56,8 @@ static ig_plan_range level_list(plan *p, const ig_plan_level *level,
     uint32_t count = dims->kind == IG_ATTR_DIMS ? dims->count : 0;
     uint32_t *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
-        exprs[i] = ig_plan_expr(p,
-                                ig_plan_taken_over(p, level->graph, dims->as.dims[i]));
+        exprs[i] = ig_plan_build_expr(
+            p, ig_plan_build_taken_over(p, level->graph, dims->as.dims[i]));
     }
     return ig_artifact_list(p->w, exprs, count);
 }
@@ -84,12 +84,12 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
     const char *kernel = ig_attr_str(launch, IG_launch_kernel);
     ig_plan_variant variant = {
         .kernel = kernel_number(p, kernel),
-        .grid = ig_plan_expr(p, ig_plan_taken_over(p, level->graph, grid)),
+        .grid = ig_plan_build_expr(p, ig_plan_build_taken_over(p, level->graph, grid)),
         .params = params,
         .cost = cost->kind == IG_ATTR_NONE
                     ? IG_NONE
-                    : ig_plan_expr(p,
-                                   ig_plan_taken_over(p, level->graph, cost->as.dim)),
+                    : ig_plan_build_expr(
+                          p, ig_plan_build_taken_over(p, level->graph, cost->as.dim)),
         .scratch = (uint32_t)ig_attr_int(launch, IG_launch_scratch, 0),
         .work = work,
         .threads = (uint32_t)ig_attr_int(launch, IG_launch_threads, 1),
@@ -109,16 +109,16 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
         if (ig_dim_is(ranges->as.dims[i], operand)) {
             ig_dim high = ranges->as.dims[i + 2], low = ranges->as.dims[i + 1];
             low = wraps ? ig_dim_sub(ig_op_module(launch), ig_dim_of(0), high) : low;
-            record->low = ig_plan_expr(p, low);
-            record->high = ig_plan_expr(p, high);
+            record->low = ig_plan_build_expr(p, low);
+            record->high = ig_plan_build_expr(p, high);
         }
     }
     count = offsets->kind == IG_ATTR_DIMS ? offsets->count : 0;
     assert(count % 2 == 0 && "offsets are pairs: operand, size");
     for (uint32_t i = 0; i + 1 < count; i += 2) {
         if (ig_dim_is(offsets->as.dims[i], operand)) {
-            record->low = ig_plan_expr(p, ig_dim_of(0));
-            record->high = ig_plan_expr(p, offsets->as.dims[i + 1]);
+            record->low = ig_plan_build_expr(p, ig_dim_of(0));
+            record->high = ig_plan_build_expr(p, offsets->as.dims[i + 1]);
         }
     }
 }
@@ -130,8 +130,9 @@ static uint32_t row_stride(plan *p, const ig_part *part) {
                   root->def->block->parent->code == IG_OP_rows;
     bool is_by_rows = !ig_dim_is(p->rows, 0) && !is_own && part->type->rank > 0 &&
                       ig_dim_same(part->type->dims[0], p->rows);
-    return is_by_rows ? ig_plan_bytes(p, part->strides[0], (ig_dtype)root->type->dtype)
-                      : IG_NONE;
+    return is_by_rows
+               ? ig_plan_build_bytes(p, part->strides[0], (ig_dtype)root->type->dtype)
+               : IG_NONE;
 }
 
 /* Operand number `index` of a step, and how long its buffer lives. */
@@ -142,11 +143,12 @@ static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig
     ig_dim offset = ig_dim_add(p->module, part.offset, element);
     ig_dtype dtype = (ig_dtype)part.root->type->dtype;
     ig_plan_operand operand = {
-        .buffer = ig_plan_buffer_of(p, part.root),
+        .buffer = ig_plan_build_buffer(p, part.root),
         .row_stride = row_stride(p, &part),
         .low = IG_NONE,
         .high = IG_NONE,
-        .offset = ig_dim_is(offset, 0) ? IG_NONE : ig_plan_bytes(p, offset, dtype),
+        .offset = ig_dim_is(offset, 0) ? IG_NONE
+                                       : ig_plan_build_bytes(p, offset, dtype),
     };
     if (op && op->code == IG_OP_launch) {
         set_range(p, op, index, &operand);
@@ -180,7 +182,8 @@ static bool joins_phase(plan *p, const ig_op *launch) {
         bool is_out = i >= launch->operand_count - outs;
         const ig_map *others = is_out ? &p->phase_reads : &p->phase_writes;
         is_free = is_free &&
-                  !ig_map_get_id(others, ig_plan_buffer_of(p, ig_part_root(value))) &&
+                  !ig_map_get_id(others,
+                                 ig_plan_build_buffer(p, ig_part_root(value))) &&
                   (!is_out || ig_part_lies_apart(p->module, &p->phase_parts, value));
     }
     return is_free;
@@ -196,7 +199,7 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
     }
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         ig_value *value = launch->operands[i].value;
-        uint32_t buffer = ig_plan_buffer_of(p, ig_part_root(value));
+        uint32_t buffer = ig_plan_build_buffer(p, ig_part_root(value));
         bool is_out = i >= launch->operand_count - outs;
         ig_map_set_id(is_out ? &p->phase_writes : &p->phase_reads, buffer, p);
         if (is_out) {
@@ -234,7 +237,7 @@ static ig_plan_range exprs_of(plan *p, const ig_attr *dims) {
     uint32_t count = dims->kind == IG_ATTR_DIMS ? dims->count : 0;
     uint32_t *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
-        exprs[i] = ig_plan_expr(p, dims->as.dims[i]);
+        exprs[i] = ig_plan_build_expr(p, dims->as.dims[i]);
     }
     return ig_artifact_list(p->w, exprs, count);
 }
@@ -289,7 +292,7 @@ static void add_bind(plan *p, const ig_op *const *at) {
         uint32_t index = ig_symbol_index(p->module, symbols->as.dims[i]);
         ig_plan_step step = new_step(p, IG_STEP_read,
                                      ig_symbol_at(p->module, index)->name, at[0]);
-        step.symbol = ig_plan_symbol_of(p, index);
+        step.symbol = ig_plan_build_symbol(p, index);
         step.operands.first = (uint32_t)p->w->operands.count;
         step.operands.count = 1;
         ig_dim stride = element_stride(vector);
@@ -302,8 +305,8 @@ static void add_let(plan *p, const ig_op *const *at) {
     uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_let_symbol].as.dim);
     ig_plan_step step = new_step(p, IG_STEP_set, ig_symbol_at(p->module, index)->name,
                                  at[0]);
-    step.symbol = ig_plan_symbol_of(p, index);
-    step.value = ig_plan_expr(p, at[0]->attrs[IG_let_value].as.dim);
+    step.symbol = ig_plan_build_symbol(p, index);
+    step.value = ig_plan_build_expr(p, at[0]->attrs[IG_let_value].as.dim);
     push_step(p, &step);
 }
 
@@ -311,11 +314,11 @@ static void add_let(plan *p, const ig_op *const *at) {
 static void add_guard(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
     bool is_late = op->block->parent ||
-                   ig_plan_is_late(p, op->attrs[IG_guard_left].as.dim) ||
-                   ig_plan_is_late(p, op->attrs[IG_guard_right].as.dim);
+                   ig_plan_build_is_late(p, op->attrs[IG_guard_left].as.dim) ||
+                   ig_plan_build_is_late(p, op->attrs[IG_guard_right].as.dim);
     if (is_late) {
         ig_plan_step step = new_step(p, IG_STEP_guard, "guard", op);
-        step.index = ig_plan_add_guard(p, op, false);
+        step.index = ig_plan_build_guard(p, op, false);
         push_step(p, &step);
     }
 }
@@ -356,7 +359,7 @@ static void add_loop(plan *p, const ig_op *const *at) {
     uint32_t number = (uint32_t)p->w->steps.count;
     uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_loop_trip].as.dim);
     ig_plan_step step = new_step(p, IG_STEP_loop, "loop", at[0]);
-    step.symbol = ig_plan_symbol_of(p, index);
+    step.symbol = ig_plan_build_symbol(p, index);
     add_operands(p, at[0], &step);
     push_step(p, &step);
     uint32_t count = add_body(p, at, 0);
@@ -396,10 +399,10 @@ static void add_rows(plan *p, const ig_op *const *at) {
     uint32_t index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.dim);
     int64_t block = ig_attr_int(op, IG_rows_block, 1);
     ig_plan_step step = new_step(p, IG_STEP_rows, "rows", op);
-    step.symbol = ig_plan_symbol_of(p, index);
+    step.symbol = ig_plan_build_symbol(p, index);
     p->w->symbols.items[step.symbol].kind = IG_SYMBOL_ROWS;
-    step.value = ig_plan_expr(p, op->attrs[IG_rows_count].as.dim);
-    step.block = ig_plan_expr(p, ig_dim_const(p->module, block));
+    step.value = ig_plan_build_expr(p, op->attrs[IG_rows_count].as.dim);
+    step.block = ig_plan_build_expr(p, ig_dim_const(p->module, block));
     push_step(p, &step);
     p->rows = op->attrs[IG_rows_symbol].as.dim;
     uint32_t count = add_body(p, at, 0);

@@ -28,17 +28,17 @@ typedef struct ig_plan_build {
 
 /* ---- plan_write.c ---- */
 
-ig_plan_text ig_plan_text_of(ig_plan_build *plan, const char *text);
-uint32_t ig_plan_expr(ig_plan_build *plan, ig_dim dim);
-uint32_t ig_plan_bytes(ig_plan_build *plan, ig_dim elements, ig_dtype dtype);
+ig_plan_text ig_plan_build_text(ig_plan_build *plan, const char *text);
+uint32_t ig_plan_build_expr(ig_plan_build *plan, ig_dim dim);
+uint32_t ig_plan_build_bytes(ig_plan_build *plan, ig_dim elements, ig_dtype dtype);
 /* Number of the symbol with this index in the module. */
-uint32_t ig_plan_symbol_of(ig_plan_build *plan, uint32_t index);
-uint32_t ig_plan_buffer_of(ig_plan_build *plan, const ig_value *root);
+uint32_t ig_plan_build_symbol(ig_plan_build *plan, uint32_t index);
+uint32_t ig_plan_build_buffer(ig_plan_build *plan, const ig_value *root);
 /* Level graphs have modules of their own: their dims are taken over by name. */
-ig_dim ig_plan_taken_over(ig_plan_build *plan, const ig_graph *from, ig_dim dim);
+ig_dim ig_plan_build_taken_over(ig_plan_build *plan, const ig_graph *from, ig_dim dim);
 /* Is it known only while the program runs? */
-bool ig_plan_is_late(ig_plan_build *plan, ig_dim dim);
-uint32_t ig_plan_add_guard(ig_plan_build *plan, const ig_op *op, bool is_at_bind);
+bool ig_plan_build_is_late(ig_plan_build *plan, ig_dim dim);
+uint32_t ig_plan_build_guard(ig_plan_build *plan, const ig_op *op, bool is_at_bind);
 
 /* ---- plan_steps.c ---- */
 

@@ -9,6 +9,7 @@
 #include "driver/artifact/reference.h"
 #include "driver/artifact/signature.h"
 #include "ir/build/build.h"
+#include "ir/data.h"
 #include "ir/text/text.h"
 
 #include <assert.h>
@@ -18,15 +19,15 @@ typedef ig_plan_build plan;
 
 /* ---- symbols and expressions ---- */
 
-ig_plan_text ig_plan_text_of(plan *p, const char *text) {
+ig_plan_text ig_plan_build_text(plan *p, const char *text) {
     return ig_artifact_text(p->w, ig_str_of(text));
 }
 
 static uint32_t add_symbol(plan *p, uint32_t index, ig_plan_symbol record) {
     assert(!ig_map_get_id(&p->symbol_of, index) && "a symbol has one number");
     const ig_symbol *symbol = ig_symbol_at(p->module, index);
-    record.name = ig_plan_text_of(p, symbol->name);
-    record.origin = ig_plan_text_of(p, symbol->origin ? symbol->origin : "");
+    record.name = ig_plan_build_text(p, symbol->name);
+    record.origin = ig_plan_build_text(p, symbol->origin ? symbol->origin : "");
     record.min = symbol->min;
     record.max = symbol->max;
     record.multiple = symbol->multiple;
@@ -57,14 +58,14 @@ static void add_input_symbols(plan *p) {
 }
 
 /* A symbol that is no input's is one that stands for an expression. */
-uint32_t ig_plan_symbol_of(plan *p, uint32_t index) {
+uint32_t ig_plan_build_symbol(plan *p, uint32_t index) {
     uintptr_t known = (uintptr_t)ig_map_get_id(&p->symbol_of, index);
     if (known) {
         return (uint32_t)known - 1;
     }
     const ig_symbol *symbol = ig_symbol_at(p->module, index);
     bool is_defined = ig_symbol_is_defined(symbol);
-    uint32_t expr = is_defined ? ig_plan_expr(p, symbol->defined) : IG_NONE;
+    uint32_t expr = is_defined ? ig_plan_build_expr(p, symbol->defined) : IG_NONE;
     uint32_t kind = is_defined ? IG_SYMBOL_DEFINED : IG_SYMBOL_LATE;
     return add_symbol(
         p, index,
@@ -73,7 +74,7 @@ uint32_t ig_plan_symbol_of(plan *p, uint32_t index) {
 }
 
 /* Most expressions are known already: what is encoded to see that is not kept. */
-uint32_t ig_plan_expr(plan *p, ig_dim dim) {
+uint32_t ig_plan_build_expr(plan *p, ig_dim dim) {
     ig_arena scratch;
     ig_dim_code *code = NULL;
     ig_arena_init(&scratch, p->arena->budget);
@@ -82,7 +83,7 @@ uint32_t ig_plan_expr(plan *p, ig_dim dim) {
     for (uint32_t i = 0; i < count; i++) {
         out[i] = (ig_plan_code){ code[i].opcode, code[i].value };
         if (code[i].opcode == IG_DIM_SYMBOL) {
-            out[i].value = ig_plan_symbol_of(p, (uint32_t)code[i].value);
+            out[i].value = ig_plan_build_symbol(p, (uint32_t)code[i].value);
         }
     }
     uint32_t expr = ig_artifact_expr(p->w, out, count);
@@ -90,15 +91,15 @@ uint32_t ig_plan_expr(plan *p, ig_dim dim) {
     return expr;
 }
 
-uint32_t ig_plan_bytes(plan *p, ig_dim elements, ig_dtype dtype) {
+uint32_t ig_plan_build_bytes(plan *p, ig_dim elements, ig_dtype dtype) {
     uint8_t bits = ig_dtypes[dtype].bits;
-    return ig_plan_expr(
+    return ig_plan_build_expr(
         p, bits < 8 ? ig_dim_ceil_div(p->module, elements, ig_dim_of(8 / bits))
                     : ig_dim_mul(p->module, elements, ig_dim_of(bits / 8)));
 }
 
 /* Level graphs have modules of their own: their dims are taken over by name. */
-ig_dim ig_plan_taken_over(plan *p, const ig_graph *from, ig_dim dim) {
+ig_dim ig_plan_build_taken_over(plan *p, const ig_graph *from, ig_dim dim) {
     return from == p->graph ? dim : ig_dim_translate(from->module, dim, p->module);
 }
 
@@ -107,8 +108,8 @@ ig_dim ig_plan_taken_over(plan *p, const ig_graph *from, ig_dim dim) {
 static uint32_t add_buffer(plan *p, const ig_value *root, ig_plan_buffer record) {
     assert(!ig_map_get_id(&p->buffer_of, IG_MAP_PTR(root)) && "a root has one buffer");
     ig_dtype dtype = (ig_dtype)root->type->dtype;
-    record.name = ig_plan_text_of(p, root->name ? root->name : "");
-    record.bytes = ig_plan_bytes(p, ig_type_count(p->module, root->type), dtype);
+    record.name = ig_plan_build_text(p, root->name ? root->name : "");
+    record.bytes = ig_plan_build_bytes(p, ig_type_count(p->module, root->type), dtype);
     record.dtype = ig_dtypes[dtype].onnx;
     record.first = UINT32_MAX;
     record.offset = -1;
@@ -118,7 +119,7 @@ static uint32_t add_buffer(plan *p, const ig_value *root, ig_plan_buffer record)
     return number;
 }
 
-uint32_t ig_plan_buffer_of(plan *p, const ig_value *root) {
+uint32_t ig_plan_build_buffer(plan *p, const ig_value *root) {
     uintptr_t number = (uintptr_t)ig_map_get_id(&p->buffer_of, IG_MAP_PTR(root));
     assert(number && "every root has a buffer");
     return (uint32_t)number - 1;
@@ -146,7 +147,7 @@ static void note_late(void *user, uint32_t symbol) {
     l->is_late = l->is_late || (!is_defined && !is_input);
 }
 
-bool ig_plan_is_late(ig_plan_build *p, ig_dim dim) {
+bool ig_plan_build_is_late(ig_plan_build *p, ig_dim dim) {
     lateness l = { .p = p };
     ig_dim_visit_symbols(p->module, dim, note_late, &l);
     return l.is_late;
@@ -156,7 +157,7 @@ bool ig_plan_is_late(ig_plan_build *p, ig_dim dim) {
 static bool has_late_extent(plan *p, const ig_type *type) {
     bool is_late = false;
     for (uint32_t i = 0; i < type->rank; i++) {
-        is_late = is_late || ig_plan_is_late(p, type->dims[i]);
+        is_late = is_late || ig_plan_build_is_late(p, type->dims[i]);
     }
     return is_late;
 }
@@ -195,7 +196,7 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
         return 0;
     }
     const char *named = ig_reference_path(p->arena, p->input->artifact_path, path);
-    ig_plan_file record = { .path = ig_plan_text_of(p, named),
+    ig_plan_file record = { .path = ig_plan_build_text(p, named),
                             .bytes = map.size,
                             .mtime_ns = map.mtime_ns };
     ig_file_map_close(&map);
@@ -254,15 +255,15 @@ static ig_plan_port port_of(plan *p, const ig_value *value, const char *name) {
     ig_print_type(p->module, tensor, &type);
     uint32_t *dims = IG_NEW_ARRAY(p->arena, uint32_t, value->type->rank);
     for (uint32_t d = 0; d < value->type->rank; d++) {
-        dims[d] = ig_plan_expr(p, value->type->dims[d]);
+        dims[d] = ig_plan_build_expr(p, value->type->dims[d]);
     }
     ig_plan_port port = {
-        .name = ig_plan_text_of(p, name),
+        .name = ig_plan_build_text(p, name),
         .type = ig_artifact_text(p->w, ig_writer_str(&type)),
         .dtype = ig_dtypes[value->type->dtype].onnx,
         .rank = value->type->rank,
         .dims = ig_artifact_list(p->w, dims, value->type->rank).first,
-        .buffer = ig_plan_buffer_of(p, value),
+        .buffer = ig_plan_build_buffer(p, value),
         .in_place_of = IG_NONE,
         .partner = IG_NONE,
     };
@@ -315,15 +316,15 @@ static ig_status add_ports(plan *p) {
     return IG_OK;
 }
 
-uint32_t ig_plan_add_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
+uint32_t ig_plan_build_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
     assert(op->code == IG_OP_guard && "the attributes are those of a guard");
     const char *message = ig_attr_str(op, IG_guard_message);
     ig_plan_guard guard = {
-        .left = ig_plan_expr(p, op->attrs[IG_guard_left].as.dim),
-        .right = ig_plan_expr(p, op->attrs[IG_guard_right].as.dim),
+        .left = ig_plan_build_expr(p, op->attrs[IG_guard_left].as.dim),
+        .right = ig_plan_build_expr(p, op->attrs[IG_guard_right].as.dim),
         .test = (uint32_t)ig_attr_int(op, IG_guard_test, 0),
         .at_bind = is_at_bind,
-        .message = ig_plan_text_of(p, message ? message : "shapes disagree"),
+        .message = ig_plan_build_text(p, message ? message : "shapes disagree"),
     };
     IG_PUSH(p->w->arena, &p->w->guards, guard);
     return (uint32_t)p->w->guards.count - 1;
@@ -333,8 +334,8 @@ uint32_t ig_plan_add_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
 
 static bool is_bound_guard(plan *p, const ig_op *op) {
     return op->code == IG_OP_guard &&
-           !ig_plan_is_late(p, op->attrs[IG_guard_left].as.dim) &&
-           !ig_plan_is_late(p, op->attrs[IG_guard_right].as.dim);
+           !ig_plan_build_is_late(p, op->attrs[IG_guard_left].as.dim) &&
+           !ig_plan_build_is_late(p, op->attrs[IG_guard_right].as.dim);
 }
 
 /* Weights that only recipes read are no part of the program: recipes are computed. */
@@ -378,7 +379,7 @@ static ig_status add_declarations(plan *p, const ig_block *block, uint32_t depth
     for (const ig_op *op = block->first; op; op = op->next) {
         uint32_t inside = depth + (op->code == IG_OP_if ? 2 : 1);
         if (!block->parent && is_bound_guard(p, op)) {
-            ig_plan_add_guard(p, op, true);
+            ig_plan_build_guard(p, op, true);
         }
         if (is_needed(op)) {
             IG_TRY(add_weight(p, op));
@@ -448,7 +449,7 @@ ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
     ig_map_init(&p.constant_of, p.arena);
     ig_map_init(&p.file_of, p.arena);
     for (uint32_t l = 0; l < input->level_count; l++) {
-        IG_PUSH(w->arena, &w->levels, ig_plan_text_of(&p, input->levels[l].name));
+        IG_PUSH(w->arena, &w->levels, ig_plan_build_text(&p, input->levels[l].name));
     }
     add_input_symbols(&p);
     add_inputs(&p);

@@ -3,6 +3,7 @@
 #include "driver/artifact/signature.h"
 
 #include "driver/host.h"
+#include "ir/data.h"
 #include "ir/text/text.h"
 
 #include "ingot/tree.h"
@@ -52,12 +53,12 @@ const ig_signature *ig_signature_of(const ig_graph *graph, ig_arena *arena) {
 void ig_plan_add_tree(ig_plan_build *plan) {
     ig_artifact_writer *w = plan->w;
     const ig_signature *signature = ig_signature_of(plan->graph, plan->arena);
-    ig_plan_text none = ig_plan_text_of(plan, "");
+    ig_plan_text none = ig_plan_build_text(plan, "");
     IG_PUSH(w->arena, &w->nodes,
             (ig_plan_node){ .kind = IG_TREE_CALL,
                             .count = signature->arg_count + 1 + signature->after_count,
                             .value = signature->arg_count,
-                            .name = ig_plan_text_of(
+                            .name = ig_plan_build_text(
                                 plan, plan->graph->signature ? signature->entry : ""),
                             .text = none });
     for (size_t i = 0; i < signature->nodes.count; i++) {
@@ -139,7 +140,7 @@ static const ig_signature *signature_of(ig_module *module) {
     if (!graph || graph->signature) {
         return graph ? graph->signature : NULL;
     }
-    ig_module_results *results = ig_host_module(module);
+    ig_module_results *results = ig_driver_module(module);
     if (!results->flat) {
         results->flat = make_flat(graph, &module->arena);
     }

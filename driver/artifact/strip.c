@@ -74,8 +74,8 @@ static ig_status strip_file(void *arguments) {
 ig_status ig_artifact_strip(ig_context *context, const char *path, const char *to) {
     strip_call call = { .context = context, .path = path, .to = to };
     ig_arena_init(&call.arena, &context->budget);
-    ig_status status = ig_host_guard(context, strip_file, &call);
+    ig_status status = ig_driver_guard(context, strip_file, &call);
     ig_file_map_close(&call.map);
     ig_arena_fini(&call.arena);
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }

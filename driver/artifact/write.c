@@ -30,7 +30,7 @@ _Static_assert(sizeof(ig_dim_code) == sizeof(ig_plan_code),
 
 enum onnx_code {
 #define DTYPE(name, bits, class, onnx, what) onnx_##name = onnx,
-#include "ir/dtype.def"
+#include "ir/tensor/dtype.def"
 #undef DTYPE
 };
 #define SAME_DTYPE(name, code) \

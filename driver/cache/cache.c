@@ -20,7 +20,7 @@ enum { PATH_BYTES = 4096, NAME_BYTES = 64 };
 
 const char *ig_cache_wanted_folder(ig_context *context, ig_arena *arena,
                                    bool *out_is_asked) {
-    const char *given = ig_host_of(context)->options.cache_folder;
+    const char *given = ig_driver_of(context)->options.cache_folder;
     const char *set = given ? given : secure_getenv("INGOT_CACHE_DIR");
     const char *user = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     *out_is_asked = set && *set;

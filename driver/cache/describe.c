@@ -30,7 +30,7 @@ static void put_usage(ig_writer *out, const char *folder) {
 
 static ig_status describe_cache(void *arguments) {
     cache_call *call = arguments;
-    ig_arena *arena = &ig_host_of(call->context)->arena;
+    ig_arena *arena = &ig_driver_of(call->context)->arena;
     char why[128] = "";
     bool is_asked;
     IG_TRY(ig_cache_check_limit(call->context));
@@ -54,16 +54,16 @@ static ig_status describe_cache(void *arguments) {
 
 ig_status ig_cache_describe(ig_context *context, const char **out_json) {
     cache_call call = { .context = context, .text = "" };
-    ig_status status = ig_host_guard(context, describe_cache, &call);
+    ig_status status = ig_driver_guard(context, describe_cache, &call);
     *out_json = call.text;
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }
 
 /* ---- emptying it ---- */
 
 static ig_status clear_cache(void *arguments) {
     const cache_call *call = arguments;
-    ig_arena *arena = &ig_host_of(call->context)->arena;
+    ig_arena *arena = &ig_driver_of(call->context)->arena;
     char why[128] = "";
     bool is_asked;
     const char *folder = ig_cache_wanted_folder(call->context, arena, &is_asked);
@@ -89,5 +89,5 @@ static ig_status clear_cache(void *arguments) {
 
 ig_status ig_cache_clear(ig_context *context) {
     cache_call call = { .context = context };
-    return ig_host_settle(context, ig_host_guard(context, clear_cache, &call));
+    return ig_driver_settle(context, ig_driver_guard(context, clear_cache, &call));
 }

@@ -156,12 +156,12 @@ static ig_status compile_kernels(ig_compilation *build, const family_list *plans
             add_jobs(build, plans->items[p], l, &jobs);
         }
     }
-    build->team = ig_kernel_team_create(context, build->folder,
-                                        build->options.debug != 0);
+    build->team = ig_compile_team_create(context, build->folder,
+                                         build->options.debug != 0);
     if (!build->team) {
         return ig_error(&context->diag, IG_LIMIT, NULL, "no memory for threads");
     }
-    IG_TRY(ig_kernel_team_run(build->team, jobs.items, jobs.count));
+    IG_TRY(ig_compile_team_run(build->team, jobs.items, jobs.count));
     for (size_t p = 0; p < plans->count; p++) {
         for (uint32_t l = 0; l < plans->items[p]->count; l++) {
             take_module(plans->items[p], l);
@@ -348,7 +348,7 @@ static ig_status check_plan(const ig_compilation *build, const ig_module *lowere
 ig_status ig_compilation_run(ig_compilation *build) {
     ig_context *context = build->module->context;
     allow_checks(build);
-    IG_TRY(ig_lower_module(build->module, &build->options, "kernel", &build->lowered));
+    IG_TRY(ig_module_lower(build->module, &build->options, "kernel", &build->lowered));
     if (build->lowered.is_stopped) {
         return ig_error(&context->diag, IG_INVALID, NULL,
                         "the passes were stopped: there is nothing to compile yet");
@@ -363,7 +363,7 @@ void ig_compilation_fini(ig_compilation *build) {
     if (build->kernel_ops) {
         build->module->context->limits.kernel_ops = build->kernel_ops;
     }
-    ig_kernel_team_destroy(build->team);
+    ig_compile_team_destroy(build->team);
     ig_lowered_fini(&build->lowered);
     ig_arena_fini(&build->arena);
 }

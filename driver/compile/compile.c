@@ -320,11 +320,11 @@ static ig_status compile_to_file(void *arguments) {
 
 static ig_status run_call(compile_call *call, ig_status (*work)(void *)) {
     call->cached.file = -1;
-    ig_status status = ig_host_guard(call->context, work, call);
+    ig_status status = ig_driver_guard(call->context, work, call);
     ig_cached_model_close(&call->cached);
     ig_file_map_close(&call->isolated);
     ig_compilation_fini(&call->build);
-    return ig_host_settle(call->context, status);
+    return ig_driver_settle(call->context, status);
 }
 
 ig_status ig_compile_file(ig_module *module, const char *path,
@@ -483,7 +483,7 @@ static ig_status run_isolated(ig_context *context, const char *path,
         ig_status status =
             ig_error(&context->diag, IG_UNSUPPORTED, NULL,
                      "weights of a checkpoint are not read in isolation");
-        return ig_host_settle(context, status);
+        return ig_driver_settle(context, status);
     }
     compile_call call = { .context = context,
                           .out_program = out_program,

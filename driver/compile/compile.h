@@ -30,7 +30,7 @@ typedef struct ig_lowered {
 /* Clones `module` for each target and takes the clones through the pipeline as far as
  * `stage`: "tensor", "plan" or "kernel".  `out` must be zero but for `watch`; what is
  * in it after a failure, or after memory ran out, is still to be finished. */
-ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
+ig_status ig_module_lower(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out);
 void ig_lowered_fini(ig_lowered *lowered);
 
@@ -43,7 +43,7 @@ typedef struct ig_compilation {
     ig_arena arena;
     ig_payloads payloads;
     ig_lowered lowered;
-    ig_kernel_team *team;
+    ig_compile_team *team;
     const ig_artifact_entry *extra; /* of the container, beside its own */
     size_t extra_count;
     ig_file_part *parts; /* the container: in arena, modules and team */

@@ -3,6 +3,7 @@
 #include "driver/compile/isolate.h"
 
 #include "base/vec.h"
+#include "codegen/null/null.h"
 #include "driver/compile/request.h"
 #include "driver/compile/wire.h"
 
@@ -194,7 +195,7 @@ static void answer_message(child *c, ig_packet *packet) {
         bool is_control = byte < ' ' || byte == 0x7f;
         packet->text[i] = is_control && byte != '\n' ? '?' : packet->text[i];
     }
-    ig_host_message(c->context, packet->code, packet->text);
+    ig_driver_message(c->context, packet->code, packet->text);
 }
 
 static void answer_progress(child *c, ig_packet *packet) {

@@ -34,7 +34,7 @@ typedef struct opened_backend {
 } opened_backend;
 
 typedef struct worker {
-    ig_kernel_team *team;
+    ig_compile_team *team;
     ig_context own; /* of all but worker 0 */
     ig_context *context;
     ig_arena arena; /* code */
@@ -46,7 +46,7 @@ typedef struct worker {
     ig_status status;
 } worker;
 
-struct ig_kernel_team {
+struct ig_compile_team {
     ig_context *context;
     const char *folder;
     bool wants_debug;
@@ -95,7 +95,7 @@ static ig_status open_backend(worker *w, const ig_target *target,
     }
     opened_backend *slot = &w->opened[w->opened_count];
     *slot = (opened_backend){ .target = target };
-    ig_status status = ig_host_backend(w->context, target, &slot->backend);
+    ig_status status = ig_driver_backend(w->context, target, &slot->backend);
     if (status == IG_OK) {
         status = slot->backend->open(w->context, target, &slot->state);
     }
@@ -172,7 +172,7 @@ static ig_str key_of(const ig_kernel_job *job, ig_arena *arena) {
 
 static ig_status do_job(worker *w, ig_kernel_job *job) {
     assert(job->count > 0 && !job->out->bytes && "a job compiles what there is not");
-    ig_kernel_team *team = w->team;
+    ig_compile_team *team = w->team;
     if (team->folder) {
         job->key = key_of(job, &w->arena);
     }
@@ -193,7 +193,7 @@ static ig_status do_job(worker *w, ig_kernel_job *job) {
 
 /* Never inlined: its variables must not live in the frame that is jumped back to. */
 __attribute__((noinline)) static ig_status take_jobs(worker *w) {
-    ig_kernel_team *team = w->team;
+    ig_compile_team *team = w->team;
     while (!atomic_load(&team->has_failed)) {
         size_t number = atomic_fetch_add(&team->next, 1);
         if (number >= team->job_count) {
@@ -228,7 +228,7 @@ static void run_worker(worker *w) {
     } else {
         budget->foreign_depth = 0;
         if (w->context == w->team->context) {
-            ig_host_of(w->context)->has_unwound = true;
+            ig_driver_of(w->context)->has_unwound = true;
         }
         w->status = budget->is_cancelled ? IG_CANCELLED : report_memory(w);
     }
@@ -247,14 +247,14 @@ static void *run_thread(void *user) {
 /* ---- the team ---- */
 
 static size_t count_threads(ig_context *context) {
-    int given = ig_host_of(context)->options.compile_threads;
+    int given = ig_driver_of(context)->options.compile_threads;
     int count = given > 0 ? given : ig_cpu_count();
     return count < IG_HOST_THREADS ? (size_t)(count > 0 ? count : 1) : IG_HOST_THREADS;
 }
 
-ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder,
-                                      bool wants_debug) {
-    ig_kernel_team *team = calloc(1, sizeof *team);
+ig_compile_team *ig_compile_team_create(ig_context *context, const char *folder,
+                                        bool wants_debug) {
+    ig_compile_team *team = calloc(1, sizeof *team);
     if (!team) {
         return NULL;
     }
@@ -274,7 +274,7 @@ ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder,
     return team;
 }
 
-void ig_kernel_team_destroy(ig_kernel_team *team) {
+void ig_compile_team_destroy(ig_compile_team *team) {
     for (size_t i = 0; team && i < team->worker_count; i++) {
         ig_arena_fini(&team->workers[i].arena);
         ig_arena_fini(&team->workers[i].messages_arena);
@@ -284,7 +284,7 @@ void ig_kernel_team_destroy(ig_kernel_team *team) {
 }
 
 /* Splits the memory that the caller's context may still use. */
-static void share_budget(ig_kernel_team *team, size_t workers) {
+static void share_budget(ig_compile_team *team, size_t workers) {
     const ig_budget *budget = &team->context->budget;
     size_t left = budget->limit > budget->used ? budget->limit - budget->used : 1;
     for (size_t i = 1; i < workers; i++) {
@@ -306,7 +306,7 @@ static int larger_first(const void *a, const void *b) {
 }
 
 /* Waits for the threads.  A message of several workers (no LLVM, say) is told once. */
-static ig_status join_workers(ig_kernel_team *team, size_t started) {
+static ig_status join_workers(ig_compile_team *team, size_t started) {
     ig_status status = team->workers[0].status;
     for (size_t i = 1; i < started; i++) {
         worker *w = &team->workers[i];
@@ -314,7 +314,7 @@ static ig_status join_workers(ig_kernel_team *team, size_t started) {
         for (size_t m = 0; m < w->messages.count; m++) {
             const worker_message *message = &w->messages.items[m];
             if (!strstr(ig_context_messages(team->context), message->text)) {
-                ig_host_message(team->context, message->severity, message->text);
+                ig_driver_message(team->context, message->severity, message->text);
             }
         }
         status = status == IG_OK ? w->status : status;
@@ -322,7 +322,8 @@ static ig_status join_workers(ig_kernel_team *team, size_t started) {
     return status;
 }
 
-ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count) {
+ig_status ig_compile_team_run(ig_compile_team *team, ig_kernel_job *jobs,
+                              size_t count) {
     assert(!team->jobs && team->worker_count > 0 &&
            "a team runs once, with the caller's thread at least");
     if (count) {

@@ -16,15 +16,15 @@ typedef struct ig_kernel_job {
     ig_str key; /* private: of the cache */
 } ig_kernel_job;
 
-typedef struct ig_kernel_team ig_kernel_team;
+typedef struct ig_compile_team ig_compile_team;
 
 /* NULL when malloc fails.  `folder` is the cache's, or NULL; code with debug
  * information (`wants_debug`) is compiled anew each time. */
-ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder,
-                                      bool wants_debug);
+ig_compile_team *ig_compile_team_create(ig_context *context, const char *folder,
+                                        bool wants_debug);
 /* Compiles all jobs.  Code is the team's until it is destroyed.  Messages come in the
  * order of the jobs' workers, the caller's own first. */
-ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count);
-void ig_kernel_team_destroy(ig_kernel_team *team);
+ig_status ig_compile_team_run(ig_compile_team *team, ig_kernel_job *jobs, size_t count);
+void ig_compile_team_destroy(ig_compile_team *team);
 
 #endif

@@ -34,7 +34,7 @@ ig_status ig_compile_options_check(ig_context *context,
                                    const ig_compile_options *options) {
     options_check call = { .context = context };
     ig_options_take(context, &call.options, sizeof call.options, options);
-    return ig_host_settle(context, ig_host_guard(context, check_options, &call));
+    return ig_driver_settle(context, ig_driver_guard(context, check_options, &call));
 }
 
 /* ---- the pipeline ---- */
@@ -74,7 +74,7 @@ static ig_status run_phrase(pipeline *p, const char *passes) {
     if (p->is_stopped) {
         return IG_OK;
     }
-    return ig_run_passes_observed(p->module, &p->passes, passes, &p->observer);
+    return ig_passes_run_observed(p->module, &p->passes, passes, &p->observer);
 }
 
 static ig_status run_until(pipeline *p, const char *stage) {
@@ -115,7 +115,7 @@ static void note_family(const ig_target_list *list, const ig_target *target,
     }
 }
 
-ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
+ig_status ig_module_lower(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out) {
     assert(out->count == 0 && "what was lowered before was destroyed");
     ig_context *context = module->context;

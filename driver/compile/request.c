@@ -58,7 +58,7 @@ ig_str ig_request_write(ig_arena *arena, const ig_context *context,
     put_text(&out, "model", work->model);
     put_text(&out, "artifact", work->artifact);
     put_options(&out, work);
-    const ig_host *host = (const ig_host *)context;
+    const ig_driver *host = (const ig_driver *)context;
     put_number(&out, "threads", host->options.compile_threads);
     for (size_t i = 0; i < IG_LIMIT_COUNT; i++) {
         put_number(&out, ig_limit_infos[i].name,

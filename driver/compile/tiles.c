@@ -48,5 +48,5 @@ ig_status ig_matmul_tiles(ig_context *context, const char *target,
                           size_t capacity, size_t *out_count) {
     tiles_call call = { context, target, shape, tiles, capacity, out_count };
     *out_count = 0;
-    return ig_host_settle(context, ig_host_guard(context, list_tiles, &call));
+    return ig_driver_settle(context, ig_driver_guard(context, list_tiles, &call));
 }

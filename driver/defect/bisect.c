@@ -73,7 +73,7 @@ static ig_status run_passes(void *arguments) {
             (pass_state){ .pass = "import", .module = ig_module_clone(b->module) });
     b->lowered.watch = keep_state;
     b->lowered.watch_user = b;
-    return ig_lower_module(b->module, &b->options, "kernel", &b->lowered);
+    return ig_module_lower(b->module, &b->options, "kernel", &b->lowered);
 }
 
 static ig_status print_states(void *arguments) {
@@ -184,7 +184,7 @@ static ig_status blame_state(bisection *b, size_t bad, ig_guilty_pass *out) {
     out->number = b->states.items[bad].number;
     b->shown[0] = &b->states.items[bad ? bad - 1 : 0];
     b->shown[1] = &b->states.items[bad];
-    IG_TRY(ig_host_guard(b->module->context, print_states, b));
+    IG_TRY(ig_driver_guard(b->module->context, print_states, b));
     out->before = b->texts[0];
     out->after = b->texts[1];
     return IG_OK;
@@ -229,12 +229,12 @@ ig_status ig_module_bisect(ig_module *module, const ig_compile_options *options,
     ig_options_take(module->context, &b.options, sizeof b.options, options);
     ig_options_take(module->context, &b.judge, sizeof b.judge, judge);
     ig_arena_init(&b.arena, &module->context->budget);
-    b.results = ig_host_results(module);
-    ig_status status = ig_host_guard(module->context, run_passes, &b);
+    b.results = ig_driver_results(module);
+    ig_status status = ig_driver_guard(module->context, run_passes, &b);
     status = status == IG_OK ? find_guilty(&b, &found) : status;
     bisection_close(&b);
     found.size = out_guilty->size;
     size_t room = found.size < sizeof found ? found.size : sizeof found;
     memcpy(out_guilty, &found, room);
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

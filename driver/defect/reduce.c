@@ -102,7 +102,7 @@ static int try_written(reduction *r) {
     }
     r->verdict = ask_check(r);
     bool is_known = r->verdict != STOP &&
-                    ig_host_guard(r->module->context, remember_verdict, r) == IG_OK;
+                    ig_driver_guard(r->module->context, remember_verdict, r) == IG_OK;
     return is_known ? r->verdict : STOP;
 }
 
@@ -110,7 +110,7 @@ int reduction_try(reduction *r) {
     if (r->verdict == STOP) {
         return STOP;
     }
-    ig_status status = ig_host_guard(r->module->context, write_variant, r);
+    ig_status status = ig_driver_guard(r->module->context, write_variant, r);
     r->verdict = status != IG_OK ? STOP : r->is_written ? try_written(r) : NO;
     ig_arena_fini(&r->scratch);
     ig_arena_init(&r->scratch, &r->module->context->budget);
@@ -147,7 +147,7 @@ ig_status numbers_all(void *arguments) {
 static ig_status try_whole(reduction *r) {
     memset(r->fates, IG_ONNX_KEPT, r->node_count);
     for (int round = 0; round < 2; round++) {
-        IG_TRY(ig_host_guard(r->module->context, reduction_know, r));
+        IG_TRY(ig_driver_guard(r->module->context, reduction_know, r));
         if (reduction_try(r) != NO) {
             return IG_OK;
         }
@@ -163,9 +163,9 @@ static ig_status try_whole(reduction *r) {
 }
 
 static ig_status reduce_all(reduction *r) {
-    IG_TRY(ig_host_guard(r->module->context, open_file, r));
+    IG_TRY(ig_driver_guard(r->module->context, open_file, r));
     numbers list = { &r->arena, NULL, r->node_count };
-    IG_TRY(ig_host_guard(r->module->context, numbers_all, &list));
+    IG_TRY(ig_driver_guard(r->module->context, numbers_all, &list));
     IG_TRY(reduction_run(r));
     IG_TRY(try_whole(r));
     reduce_nodes(r, &list);
@@ -187,5 +187,5 @@ ig_status ig_module_reduce(ig_module *module, const char *path,
     ig_module_destroy(r.file);
     ig_arena_fini(&r.scratch);
     ig_arena_fini(&r.arena);
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

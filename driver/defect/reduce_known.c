@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/defect/reduction.h"
 #include "driver/values/argument.h"
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/onnx.h"
+#include "ir/data.h"
 #include "ir/interpret/interpret.h"
 #include "ir/ops.h"
 
@@ -171,10 +172,10 @@ ig_status reduction_run(reduction *r) {
     ig_context *context = r->module->context;
     const ig_inner_value *values;
     size_t count, got = 0;
-    IG_TRY(ig_host_guard(context, read_names, r));
+    IG_TRY(ig_driver_guard(context, read_names, r));
     IG_TRY(ig_module_values(r->model, &values, &count));
     numbers all = { &r->arena, NULL, count };
-    IG_TRY(ig_host_guard(context, numbers_all, &all));
+    IG_TRY(ig_driver_guard(context, numbers_all, &all));
     ig_diag diag = context->diag;
     context->diag.sink = NULL;
     ig_status status = ig_module_expose(r->model, all.items, count, &r->exposed);

@@ -124,7 +124,7 @@ static ig_status find_distances(void *arguments) {
 static void reduce_to_near(reduction *r, numbers *list) {
     distances_call call = { .r = r, .node = list->items[list->count - 1] };
     size_t before = 0;
-    if (ig_host_guard(r->module->context, find_distances, &call) != IG_OK) {
+    if (ig_driver_guard(r->module->context, find_distances, &call) != IG_OK) {
         r->verdict = STOP;
     }
     for (uint32_t most = 0; r->verdict != STOP; most = most ? 2 * most : 1) {

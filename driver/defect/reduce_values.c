@@ -25,7 +25,7 @@ static ig_status add_extent(void *arguments) {
 /* The smallest that does of 1, 2, 3 and the half. */
 static ig_status reduce_extent(reduction *r, int64_t extent) {
     const int64_t tries[] = { 1, 2, 3, extent / 2 };
-    IG_TRY(ig_host_guard(r->module->context, add_extent, r));
+    IG_TRY(ig_driver_guard(r->module->context, add_extent, r));
     ig_onnx_extent *at = &r->extents.items[r->extents.count - 1];
     for (size_t i = 0; i < IG_COUNT_OF(tries); i++) {
         *at = (ig_onnx_extent){ extent, tries[i] };
@@ -39,7 +39,7 @@ static ig_status reduce_extent(reduction *r, int64_t extent) {
 
 ig_status reduce_values(reduction *r) {
     extents_call call = { .r = r };
-    IG_TRY(ig_host_guard(r->module->context, list_extents, &call));
+    IG_TRY(ig_driver_guard(r->module->context, list_extents, &call));
     for (size_t i = 0; i < call.count && r->verdict != STOP; i++) {
         IG_TRY(reduce_extent(r, call.items[i]));
     }

@@ -52,12 +52,12 @@ typedef struct reduction {
     int verdict;
 } reduction;
 
-/* 0, 1, 2 … as many as `count` says.  For ig_host_guard. */
+/* 0, 1, 2 … as many as `count` says.  For ig_driver_guard. */
 ig_status numbers_all(void *numbers);
 
 /* Runs the model once.  An error is that of reading it, or IG_CANCELLED. */
 ig_status reduction_run(reduction *r);
-/* Tells the editor what is known.  For ig_host_guard. */
+/* Tells the editor what is known.  For ig_driver_guard. */
 ig_status reduction_know(void *reduction);
 
 ig_onnx_variant reduction_variant(const reduction *r);

@@ -120,11 +120,11 @@ static ig_status list_call(void *arguments) {
 
 ig_status ig_module_values(ig_module *module, const ig_inner_value **out_values,
                            size_t *out_count) {
-    values_call call = { .module = module, .arena = ig_host_results(module) };
-    ig_status status = ig_host_guard(module->context, list_call, &call);
+    values_call call = { .module = module, .arena = ig_driver_results(module) };
+    ig_status status = ig_driver_guard(module->context, list_call, &call);
     *out_values = status == IG_OK ? call.items : NULL;
     *out_count = status == IG_OK ? call.count : 0;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 /* ---- as outputs ---- */
@@ -166,12 +166,12 @@ static ig_status expose_call(void *arguments) {
 ig_status ig_module_expose(ig_module *module, const size_t *indices, size_t count,
                            ig_module **out_exposed) {
     values_call call = { .module = module, .indices = indices, .index_count = count };
-    ig_status status = ig_host_guard(module->context, expose_call, &call);
+    ig_status status = ig_driver_guard(module->context, expose_call, &call);
     if (status != IG_OK) {
         ig_module_close(call.exposed);
     }
     *out_exposed = status == IG_OK ? call.exposed : NULL;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 /* ---- in the file ---- */
@@ -192,7 +192,7 @@ static ig_status expose_file(void *arguments) {
     }
     IG_TRY(ig_onnx_expose(call->module->context, call->path, &call->wanted, &call->file,
                           &call->text));
-    ig_arena *arena = ig_host_results(call->module);
+    ig_arena *arena = ig_driver_results(call->module);
     call->text.data = ig_arena_copy(arena, call->text.data, call->text.size);
     return IG_OK;
 }
@@ -205,9 +205,9 @@ ig_status ig_module_expose_file(ig_module *module, const char *path,
     file_call call = { .module = module,
                        .path = path,
                        .wanted = { own.names, own.count, own.has } };
-    ig_status status = ig_host_guard(module->context, expose_file, &call);
+    ig_status status = ig_driver_guard(module->context, expose_file, &call);
     ig_module_destroy(call.file);
     *out_bytes = status == IG_OK ? call.text.data : NULL;
     *out_size = status == IG_OK ? call.text.size : 0;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/host.h"
 
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 
 typedef struct describe_call {
     ig_context *context;
@@ -43,7 +43,7 @@ static ig_status describe_file(void *arguments) {
     if (ig_archive_sniff(call->bytes) != call->format) {
         return IG_OK;
     }
-    ig_writer_init(&out, &ig_host_of(call->context)->arena);
+    ig_writer_init(&out, &ig_driver_of(call->context)->arena);
     IG_TRY(call->write(call, &out));
     call->text = out.data ? out.data : "";
     return IG_OK;
@@ -53,11 +53,11 @@ static ig_status run_call(describe_call *call, const char **out_text) {
     ig_context *context = call->context;
     call->text = "";
     ig_arena_init(&call->arena, &context->budget);
-    ig_status status = ig_host_guard(context, describe_file, call);
+    ig_status status = ig_driver_guard(context, describe_file, call);
     *out_text = status == IG_OK ? call->text : "";
     ig_arena_fini(&call->arena);
     ig_file_map_close(&call->map);
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }
 
 ig_status ig_model_describe(ig_context *context, const char *path,

@@ -62,17 +62,18 @@ ig_status ig_module_print(ig_module *module, ig_format format, const char **out_
     }
     text_call call = { .module = module,
                        .format = format,
-                       .arena = ig_host_results(module) };
-    ig_status status = ig_host_guard(module->context, print_module, &call);
+                       .arena = ig_driver_results(module) };
+    ig_status status = ig_driver_guard(module->context, print_module, &call);
     *out_text = call.text.data;
     *out_size = call.text.size;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 /* ---- stages ---- */
 
 static ig_status print_kernels(const ig_backend *backend, void *state,
-                               const ig_module *module, ig_emit what, ig_writer *out) {
+                               const ig_module *module, ig_code_form what,
+                               ig_writer *out) {
     for (size_t i = 0; i < module->graphs.count; i++) {
         if (module->graphs.items[i]->stage == IG_STAGE_KERNEL) {
             IG_TRY(backend->emit(state, module->graphs.items[i], what, out));
@@ -83,7 +84,7 @@ static ig_status print_kernels(const ig_backend *backend, void *state,
 
 /* One image of all kernels, for forms that cannot be concatenated. */
 static ig_status assemble_kernels(const ig_backend *backend, void *state,
-                                  const ig_module *module, ig_emit what,
+                                  const ig_module *module, ig_code_form what,
                                   ig_writer *out) {
     ig_writer text;
     ig_writer_init(&text, out->arena);
@@ -99,7 +100,7 @@ static void close_backend(text_call *call) {
 }
 
 /* Kernels of one level as its backend prints them. */
-static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
+static ig_status print_level(text_call *call, uint32_t level, ig_code_form what,
                              ig_writer *out) {
     assert(level < call->lowered.count && !call->backend &&
            "one backend is open at a time");
@@ -107,7 +108,7 @@ static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
     const ig_target *target = call->lowered.targets.targets[level];
     const ig_module *module = call->lowered.modules[level];
     const ig_backend *backend = NULL;
-    IG_TRY(ig_host_backend(context, target, &backend));
+    IG_TRY(ig_driver_backend(context, target, &backend));
     IG_TRY(backend->open(context, target, &call->state));
     call->backend = backend;
     bool is_whole = backend->assemble && what != IG_EMIT_TEXT;
@@ -118,7 +119,7 @@ static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
     return status;
 }
 
-static ig_status print_code(text_call *call, ig_family family, ig_emit what,
+static ig_status print_code(text_call *call, ig_family family, ig_code_form what,
                             ig_writer *out) {
     const ig_target_list *targets = &call->lowered.targets;
     bool is_any = false;
@@ -202,7 +203,7 @@ static ig_status dump_stage(text_call *call, const stage_row *row) {
     }
     const char *to = call->options.stop_after ? "kernel" : row->lowered_to;
     if (to) {
-        IG_TRY(ig_lower_module(call->module, &call->options, to, &call->lowered));
+        IG_TRY(ig_module_lower(call->module, &call->options, to, &call->lowered));
     }
     ig_writer out;
     ig_writer_init(&out, call->arena);
@@ -235,14 +236,14 @@ ig_status ig_dump(ig_module *module, const char *stage,
     text_call call = { .module = module,
                        .stage = stage,
                        .format = format,
-                       .arena = ig_host_results(module) };
+                       .arena = ig_driver_results(module) };
     ig_options_take(module->context, &call.options, sizeof call.options, options);
-    ig_status status = ig_host_guard(module->context, dump_module, &call);
+    ig_status status = ig_driver_guard(module->context, dump_module, &call);
     close_backend(&call);
     ig_lowered_fini(&call.lowered);
     *out_text = call.text.data;
     *out_size = call.text.size;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 typedef struct isolated_call {
@@ -255,7 +256,7 @@ typedef struct isolated_call {
 
 static ig_status dump_isolated(void *arguments) {
     isolated_call *call = arguments;
-    ig_arena *arena = &ig_host_of(call->context)->arena;
+    ig_arena *arena = &ig_driver_of(call->context)->arena;
     IG_TRY(ig_isolate(call->context, &call->work, call->files, &call->made));
     size_t size = call->made.size;
     call->text = (ig_str){ ig_arena_copy(arena, call->made.data, size), size };
@@ -278,10 +279,10 @@ ig_status ig_dump_isolated(ig_context *context, const char *path,
                                      .stage = given.stage,
                                      .format = given.format },
                            .files = ig_module_create_for(context, path) };
-    ig_status status = ig_host_guard(context, dump_isolated, &call);
+    ig_status status = ig_driver_guard(context, dump_isolated, &call);
     ig_file_map_close(&call.made);
     ig_module_close(call.files);
     *out_text = call.text.data;
     *out_size = call.text.size;
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }

@@ -205,7 +205,7 @@ static ig_status put_refusals(facts_call *call) {
     context->diag.sink = take_refusal;
     context->diag.user = call;
     context->diag.error_limit = SIZE_MAX;
-    ig_status status = ig_lower_module(call->module, &call->options, "kernel",
+    ig_status status = ig_module_lower(call->module, &call->options, "kernel",
                                        &call->lowered);
     context->diag = said;
     ig_put(&call->out, "]");
@@ -241,14 +241,14 @@ static ig_status write_facts(void *arguments) {
 
 ig_status ig_module_inspect(ig_module *module, const ig_compile_options *options,
                             const char **out_json) {
-    facts_call call = { .module = module, .arena = ig_host_results(module) };
+    facts_call call = { .module = module, .arena = ig_driver_results(module) };
     ig_diag diag = module->context->diag;
     ig_options_take(module->context, &call.options, sizeof call.options, options);
-    ig_status status = ig_host_guard(module->context, write_facts, &call);
+    ig_status status = ig_driver_guard(module->context, write_facts, &call);
     module->context->diag.sink = diag.sink; /* memory may have ended in between */
     module->context->diag.user = diag.user;
     module->context->diag.error_limit = diag.error_limit;
     ig_lowered_fini(&call.lowered);
     *out_json = status == IG_OK ? call.text : "";
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

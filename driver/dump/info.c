@@ -67,7 +67,7 @@ const char *ig_compiler_version(void) {
 }
 
 const char *ig_compiler_info(ig_context *context) {
-    ig_host *host = ig_host_of(context);
+    ig_driver *host = ig_driver_of(context);
     ig_writer out;
     ig_writer_init(&out, &host->arena);
     ig_put(&out,

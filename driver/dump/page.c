@@ -82,7 +82,7 @@ static ig_status lower_module(page_call *call, const char *to) {
     }
     call->lowered.watch = add_state;
     call->lowered.watch_user = call;
-    return ig_lower_module(call->module, &call->compile, to, &call->lowered);
+    return ig_module_lower(call->module, &call->compile, to, &call->lowered);
 }
 
 /* ---- the profile ---- */
@@ -144,7 +144,7 @@ static void put_member(page_call *call, const char *name, const ig_writer *text)
     ig_put_json_string(&call->code, ig_writer_str(text));
 }
 
-static ig_status put_code(page_call *call, const ig_graph *kernel, ig_emit what,
+static ig_status put_code(page_call *call, const ig_graph *kernel, ig_code_form what,
                           const char *name) {
     ig_writer text;
     ig_writer_init(&text, &call->arena);
@@ -177,7 +177,7 @@ static ig_status open_backend(page_call *call) {
     ig_context *context = call->module->context;
     const ig_target *target = call->lowered.targets.targets[0];
     const ig_backend *backend = NULL;
-    IG_TRY(ig_host_backend(context, target, &backend));
+    IG_TRY(ig_driver_backend(context, target, &backend));
     IG_TRY(backend->open(context, target, &call->state));
     call->backend = backend;
     return IG_OK;
@@ -275,9 +275,9 @@ static ig_status make_still(void *arguments) {
 static ig_status run_call(page_call *call, ig_status (*work)(void *arguments),
                           const char **out_html, size_t *out_size) {
     ig_module *module = call->module;
-    call->results = ig_host_results(module);
+    call->results = ig_driver_results(module);
     ig_arena_init(&call->arena, &module->context->budget);
-    ig_status status = ig_host_guard(module->context, work, call);
+    ig_status status = ig_driver_guard(module->context, work, call);
     if (call->backend) {
         call->backend->close(call->state);
     }
@@ -286,7 +286,7 @@ static ig_status run_call(page_call *call, ig_status (*work)(void *arguments),
     bool is_good = status == IG_OK;
     *out_html = is_good ? call->out.data : NULL;
     *out_size = is_good ? call->out.size : 0;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 ig_status ig_module_page(ig_module *module, const ig_page_options *options,

@@ -211,7 +211,7 @@ static ig_status build_gradients(grad_call *c) {
 }
 
 static ig_status run_passes(const grad_call *c, const char *pipeline) {
-    return ig_run_passes(c->module, &c->passes, pipeline);
+    return ig_passes_run(c->module, &c->passes, pipeline);
 }
 
 static ig_status make_gradients(void *arguments) {
@@ -246,11 +246,11 @@ static ig_status make_gradients(void *arguments) {
 ig_status ig_module_grad(ig_module *module, const ig_grad_options *options,
                          const ig_compile_options *compile) {
     ig_compile_options how;
-    grad_call call = { .module = module, .arena = ig_host_results(module) };
+    grad_call call = { .module = module, .arena = ig_driver_results(module) };
     ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_options_take(module->context, &how, sizeof how, compile);
     call.passes = (ig_pass_options){ .torch_empty = how.torch_empty,
                                      .clamp_ids = how.clamp_ids };
-    return ig_host_settle(module->context,
-                          ig_host_guard(module->context, make_gradients, &call));
+    return ig_driver_settle(module->context,
+                            ig_driver_guard(module->context, make_gradients, &call));
 }

@@ -195,7 +195,7 @@ static ig_status give_weights(giver *g, ig_str metadata) {
     return g->bytes ? give_elements(g) : IG_OK;
 }
 
-ig_status ig_checkpoint_give(ig_module *module, const char *folder) {
+ig_status ig_import_checkpoint(ig_module *module, const char *folder) {
     giver g = { .context = module->context, .module = module };
     char why[256];
     ig_file_map *map = ig_module_add_map(module);

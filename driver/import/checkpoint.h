@@ -9,6 +9,6 @@
  * types must be equal.  The elements lie in a file without a name that the module keeps
  * mapped.  Errors: IG_INVALID where the checkpoint has none of them, two for one, or
  * another type; IG_IO. */
-ig_status ig_checkpoint_give(ig_module *module, const char *folder);
+ig_status ig_import_checkpoint(ig_module *module, const char *folder);
 
 #endif

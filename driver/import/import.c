@@ -5,10 +5,10 @@
 #include "driver/values/argument.h"
 #include "base/zip_format.h"
 #include "driver/values/fold_inputs.h"
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/onnx.h"
 #include "frontend/pt2/pt2.h"
 #include "frontend/torch/archive/archive.h"
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 #include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 #include "passes/engine/pass.h"
@@ -60,8 +60,8 @@ static ig_status read_constant(import_call *call, const char *path, ig_dtype wan
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
     }
     ig_str bytes = { map.data, map.size };
-    status = ig_value_file_read(call->context, &call->arena, path, bytes,
-                                (ig_value_want){ IG_TENSOR, wanted }, out);
+    status = ig_argument_read(call->context, &call->arena, path, bytes,
+                              (ig_value_want){ IG_TENSOR, wanted }, out);
     ig_file_map_close(&map);
     return status;
 }
@@ -201,8 +201,8 @@ static ig_status make_means_whole(import_call *call) {
     static const char whole[] =
         "unify,(infer,guards,canonicalise,fold,cse,dce)*,jagged_insert,dce,bounds,bag_whole,dce";
     ig_pass_options options = { 0 };
-    IG_TRY(ig_run_passes(call->module, &options, ig_pipeline_clean));
-    return ig_run_passes(call->module, &options, whole);
+    IG_TRY(ig_passes_run(call->module, &options, ig_pipeline_clean));
+    return ig_passes_run(call->module, &options, whole);
 }
 
 static bool is_pt2(ig_str bytes) {
@@ -329,10 +329,10 @@ static ig_status read_model(import_call *call) {
         IG_TRY(check_module(call));
     }
     if (call->options.checkpoint) {
-        IG_TRY(ig_checkpoint_give(call->module, call->options.checkpoint));
+        IG_TRY(ig_import_checkpoint(call->module, call->options.checkpoint));
     }
     ig_pass_options passes = { .open_weights = call->options.open_weights };
-    return passes.open_weights ? ig_run_passes(call->module, &passes, "open_weights")
+    return passes.open_weights ? ig_passes_run(call->module, &passes, "open_weights")
                                : IG_OK;
 }
 
@@ -359,7 +359,7 @@ static ig_status run_call(import_call *call, const ig_import_options *options,
     *call->out_module = NULL;
     ig_options_take(call->context, &call->options, sizeof call->options, options);
     ig_arena_init(&call->arena, &call->context->budget);
-    ig_status status = ig_host_guard(call->context, work, call);
+    ig_status status = ig_driver_guard(call->context, work, call);
     ig_arena_fini(&call->arena);
     ig_file_map_close(&call->map);
     if (status != IG_OK && call->module) {
@@ -367,7 +367,7 @@ static ig_status run_call(import_call *call, const ig_import_options *options,
         call->module = NULL;
     }
     *call->out_module = call->module;
-    return ig_host_settle(call->context, status);
+    return ig_driver_settle(call->context, status);
 }
 
 ig_status ig_import(ig_context *context, const char *path,

@@ -192,7 +192,7 @@ static ig_status see_batches(calibration *c) {
         ig_context_progress(q->context, c->is_counting ? "count values" : "find ranges",
                             c->batch, q->batch_count);
         IG_TRY(quant_run(c->runner, c->batch, NULL, 0));
-        IG_TRY(ig_host_guard(q->context, see_batch, c));
+        IG_TRY(ig_driver_guard(q->context, see_batch, c));
     }
     return IG_OK;
 }
@@ -244,18 +244,18 @@ static ig_status settle_ends(void *arguments) {
 
 static ig_status run_all(calibration *c) {
     ig_context *context = c->q->context;
-    IG_TRY(ig_host_guard(context, expose_activations, c));
+    IG_TRY(ig_driver_guard(context, expose_activations, c));
     IG_TRY(quant_open(c->runner, c->q, c->module));
     IG_TRY(see_batches(c));
-    IG_TRY(ig_host_guard(context, settle_ends, c));
+    IG_TRY(ig_driver_guard(context, settle_ends, c));
     return c->is_counting ? see_batches(c) : IG_OK;
 }
 
 ig_status quant_calibrate(ig_quantized *q) {
     quant_runner runner = { 0 };
     calibration c = { .q = q, .runner = &runner };
-    IG_TRY(ig_host_guard(q->context, check_inputs, &c));
-    IG_TRY(ig_host_guard(q->context, begin_activations, &c));
+    IG_TRY(ig_driver_guard(q->context, check_inputs, &c));
+    IG_TRY(ig_driver_guard(q->context, begin_activations, &c));
     ig_status status = run_all(&c);
     if (c.module && !runner.module) {
         ig_module_close(c.module);

@@ -240,8 +240,8 @@ static ig_status choose_layers(laboratory *lab) {
 
 static ig_status work_in(laboratory *lab) {
     ig_context *context = lab->q->context;
-    IG_TRY(ig_host_guard(context, list_layers, lab));
-    IG_TRY(ig_host_guard(context, build_laboratory, lab));
+    IG_TRY(ig_driver_guard(context, list_layers, lab));
+    IG_TRY(ig_driver_guard(context, build_laboratory, lab));
     IG_TRY(quant_open(lab->runner, lab->q, lab->module));
     IG_TRY(measure_layers(lab));
     if (lab->q->options.max_error <= 0) {
@@ -339,8 +339,8 @@ ig_status quant_measure(ig_quantized *q, double *out_rms) {
     quant_runner runner = { 0 };
     laboratory lab = { .q = q };
     measure_call call = { .q = q };
-    IG_TRY(ig_host_guard(q->context, make_sums, &call));
-    ig_status status = ig_host_guard(q->context, build_result, &lab);
+    IG_TRY(ig_driver_guard(q->context, make_sums, &call));
+    ig_status status = ig_driver_guard(q->context, build_result, &lab);
     if (status != IG_OK) {
         ig_module_close(lab.module);
         return status;

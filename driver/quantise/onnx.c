@@ -85,8 +85,8 @@ static ig_status write_model(void *arguments) {
 ig_status ig_quantized_onnx(ig_quantized *made, const char *path,
                             const void **out_bytes, size_t *out_size) {
     onnx_call call = { .q = made, .path = path };
-    ig_status status = ig_host_guard(made->context, write_model, &call);
+    ig_status status = ig_driver_guard(made->context, write_model, &call);
     *out_bytes = status == IG_OK ? call.text.data : NULL;
     *out_size = status == IG_OK ? call.text.size : 0;
-    return ig_host_settle(made->context, status);
+    return ig_driver_settle(made->context, status);
 }

@@ -213,7 +213,7 @@ static ig_status find_work(void *arguments) {
     q->base = ig_module_clone(q->source);
     ig_pass_options options = { .torch_empty = q->compile.torch_empty,
                                 .clamp_ids = q->compile.clamp_ids };
-    IG_TRY(ig_run_passes(q->base, &options, ig_pipeline_clean));
+    IG_TRY(ig_passes_run(q->base, &options, ig_pipeline_clean));
     ig_quant_find_layers(ig_entry_of(q->base), &q->arena, &q->plan);
     IG_TRY(choose_layers(q));
     q->output_count = ig_module_output_count(q->base);
@@ -254,11 +254,11 @@ static ig_status measure_result(ig_quantized *q) {
 }
 
 static ig_status run_steps(ig_quantized *q) {
-    IG_TRY(ig_host_guard(q->context, find_work, q));
+    IG_TRY(ig_driver_guard(q->context, find_work, q));
     if (q->batch_count) {
         IG_TRY(quant_calibrate(q));
     }
-    IG_TRY(ig_host_guard(q->context, make_integers, q));
+    IG_TRY(ig_driver_guard(q->context, make_integers, q));
     if (q->batch_count) {
         IG_TRY(quant_try_layers(q));
         IG_TRY(measure_result(q));
@@ -292,7 +292,7 @@ ig_status ig_quantize(ig_module *module, const ig_quantize_batch *batches,
     } else {
         ig_quantized_close(q);
     }
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 void ig_quantized_get_report(const ig_quantized *made, ig_quantize_report *out_report) {
@@ -312,17 +312,17 @@ static ig_status build_module(void *arguments) {
     call->module = ig_module_clone(call->q->base);
     ig_graph *graph = (ig_graph *)(uintptr_t)ig_entry_of(call->module);
     ig_quant_replace_layers(&call->q->plan, graph, &call->module->arena);
-    return ig_run_passes(call->module, &(ig_pass_options){ 0 }, "dce");
+    return ig_passes_run(call->module, &(ig_pass_options){ 0 }, "dce");
 }
 
 ig_status ig_quantized_module(ig_quantized *made, ig_module **out_module) {
     module_call call = { .q = made };
-    ig_status status = ig_host_guard(made->context, build_module, &call);
+    ig_status status = ig_driver_guard(made->context, build_module, &call);
     if (status != IG_OK) {
         ig_module_close(call.module);
     }
     *out_module = status == IG_OK ? call.module : NULL;
-    return ig_host_settle(made->context, status);
+    return ig_driver_settle(made->context, status);
 }
 
 void ig_quantized_close(ig_quantized *made) {

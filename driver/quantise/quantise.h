@@ -7,7 +7,7 @@
  *     laboratory.c   each layer's harm, and which ones stay real
  *     error.c        sums of errors; areas under curves
  *
- * A step that allocates runs inside of the recovery point (ig_host_guard); compiling
+ * A step that allocates runs inside of the recovery point (ig_driver_guard); compiling
  * and running are public calls of their own, between steps.
  */
 #ifndef IG_DRIVER_QUANTISE_QUANTISE_H

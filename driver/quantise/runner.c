@@ -38,7 +38,7 @@ static ig_status refuse_batch(quant_runner *r, size_t batch, ig_status status,
                               const char *text) {
     const char *name = r->q->batches[batch].name;
     runner_call call = { r, name ? name : "calibration data", text, status };
-    return ig_host_guard(r->q->context, report_batch, &call);
+    return ig_driver_guard(r->q->context, report_batch, &call);
 }
 
 static ig_status open_session(quant_runner *r) {
@@ -54,7 +54,7 @@ static ig_status open_session(quant_runner *r) {
 ig_status quant_open(quant_runner *runner, ig_quantized *q, ig_module *module) {
     *runner = (quant_runner){ .q = q, .module = module };
     runner_call call = { .runner = runner };
-    IG_TRY(ig_host_guard(q->context, make_room, &call));
+    IG_TRY(ig_driver_guard(q->context, make_room, &call));
     if (is_interpreted(q)) {
         return IG_OK;
     }

@@ -8,6 +8,7 @@
 
 #include "driver/compile/compile.h"
 #include "ir/bag.h"
+#include "ir/data.h"
 #include "ir/dim/dim.h"
 #include "ir/interpret/interpret.h"
 
@@ -273,8 +274,8 @@ static ig_status quantise_tables(void *arguments) {
     for (size_t i = 0; i < call->count; i++) {
         IG_TRY(read_wish(call, call->texts[i], &call->wishes[i]));
     }
-    IG_TRY(ig_run_passes(module, &options, ig_pipeline_clean));
-    IG_TRY(ig_run_passes(module, &options, ig_pipeline_understand));
+    IG_TRY(ig_passes_run(module, &options, ig_pipeline_clean));
+    IG_TRY(ig_passes_run(module, &options, ig_pipeline_understand));
     call->graph = (ig_graph *)(uintptr_t)ig_entry_of(module);
     if (!call->graph) {
         return ig_error(&module->context->diag, IG_INVALID, NULL,
@@ -292,7 +293,7 @@ static ig_status quantise_tables(void *arguments) {
         take_table(call, weights.items[i]);
     }
     IG_TRY(check_wishes(call));
-    return ig_run_passes(module, &options, "dce");
+    return ig_passes_run(module, &options, "dce");
 }
 
 ig_status ig_module_quantize_tables(ig_module *module, const char *const *formats_of,
@@ -301,8 +302,8 @@ ig_status ig_module_quantize_tables(ig_module *module, const char *const *format
                                     size_t *out_count) {
     tables_call call = { .module = module, .texts = formats_of, .count = count };
     ig_options_take(module->context, &call.options, sizeof call.options, options);
-    ig_status status = ig_host_guard(module->context, quantise_tables, &call);
+    ig_status status = ig_driver_guard(module->context, quantise_tables, &call);
     *out_tables = status == IG_OK ? call.tables.items : NULL;
     *out_count = status == IG_OK ? call.tables.count : 0;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

@@ -455,12 +455,12 @@ ig_status ig_artifacts_join(ig_context *context, const char *const *paths, size_
                             const char *to) {
     joiner j = { .context = context, .paths = paths, .count = count, .to = to };
     ig_arena_init(&j.arena, &context->budget);
-    ig_status status = ig_host_guard(context, join_files, &j);
+    ig_status status = ig_driver_guard(context, join_files, &j);
     for (size_t i = 0; j.parts && i < count; i++) {
         ig_file_map_close(&j.parts[i].map);
     }
     ig_arena_fini(&j.arena);
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }
 
 /* ---- what an artifact says of itself ---- */
@@ -477,7 +477,7 @@ static ig_status read_shards(void *arguments) {
     j->parts = IG_NEW_ARRAY(&j->arena, joined_part, 1);
     IG_TRY(open_part(j, j->to, &j->parts[0]));
     (void)ig_container_find(&j->parts[0].container, SHARD_ENTRY, &text);
-    call->text = ig_arena_copy(&ig_host_of(j->context)->arena, text.data, text.size);
+    call->text = ig_arena_copy(&ig_driver_of(j->context)->arena, text.data, text.size);
     return IG_OK;
 }
 
@@ -485,11 +485,11 @@ ig_status ig_artifact_shards(ig_context *context, const char *path,
                              const char **out_json) {
     shards_call call = { .join = { .context = context, .to = path }, .text = "" };
     ig_arena_init(&call.join.arena, &context->budget);
-    ig_status status = ig_host_guard(context, read_shards, &call);
+    ig_status status = ig_driver_guard(context, read_shards, &call);
     if (call.join.parts) {
         ig_file_map_close(&call.join.parts[0].map);
     }
     ig_arena_fini(&call.join.arena);
     *out_json = call.text;
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }

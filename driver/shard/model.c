@@ -80,7 +80,7 @@ static void list_tables(model_call *call, const ig_block *block) {
 static ig_status run_passes(const model_call *call, const char *pipeline) {
     ig_pass_options options = { .torch_empty = call->options.torch_empty,
                                 .clamp_ids = call->options.clamp_ids };
-    return ig_run_passes(call->module, &options, pipeline);
+    return ig_passes_run(call->module, &options, pipeline);
 }
 
 /* Look-ups become bags, and their tables are listed. */
@@ -166,11 +166,11 @@ ig_status ig_module_tables(ig_module *module, const ig_compile_options *options,
                            const char **out_json) {
     model_call call = { .module = module,
                         .name = module->path,
-                        .arena = ig_host_results(module) };
+                        .arena = ig_driver_results(module) };
     ig_options_take(module->context, &call.options, sizeof call.options, options);
-    ig_status status = ig_host_guard(module->context, print_tables, &call);
+    ig_status status = ig_driver_guard(module->context, print_tables, &call);
     *out_json = status == IG_OK ? call.out : NULL;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 /* ---- a plan onto a model ---- */
@@ -192,7 +192,7 @@ static ig_status find_table(const model_call *call, const char *name, ig_op **ou
             *out = table->op;
             return IG_OK;
         }
-        if (*name && ig_weight_has_part(name_of(table), name)) {
+        if (*name && ig_name_has_part(name_of(table), name)) {
             *out = table->op;
             found++;
         }
@@ -475,8 +475,8 @@ ig_status ig_module_shard(ig_module *module, const char *name, const char *plan,
                         .name = name,
                         .text = plan,
                         .rank = rank < WORLD_MAX ? (int64_t)rank : WORLD_MAX,
-                        .arena = ig_host_results(module) };
+                        .arena = ig_driver_results(module) };
     ig_options_take(module->context, &call.options, sizeof call.options, options);
-    ig_status status = ig_host_guard(module->context, shard_module, &call);
-    return ig_host_settle(module->context, status);
+    ig_status status = ig_driver_guard(module->context, shard_module, &call);
+    return ig_driver_settle(module->context, status);
 }

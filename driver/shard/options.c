@@ -47,7 +47,7 @@ static void put_option(ig_writer *out, const shard_option *option) {
 
 static ig_status list_options(void *arguments) {
     options_call *call = arguments;
-    ig_arena *arena = &ig_host_of(call->context)->arena;
+    ig_arena *arena = &ig_driver_of(call->context)->arena;
     ig_location where = { .file = call->name };
     shard_problem problem = { 0 };
     IG_TRY(shard_problem_read(call->context, arena, &where, ig_str_of(call->text),
@@ -71,7 +71,7 @@ static ig_status list_options(void *arguments) {
 ig_status ig_shard_options(ig_context *context, const char *name, const char *text,
                            const char **out_json) {
     options_call call = { .context = context, .name = name, .text = text, .out = "" };
-    ig_status status = ig_host_guard(context, list_options, &call);
+    ig_status status = ig_driver_guard(context, list_options, &call);
     *out_json = call.out;
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }

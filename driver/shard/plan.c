@@ -82,12 +82,13 @@ static void put_ranks(ig_writer *out, shard_planner *planner) {
 
 static ig_status refuse_plan(const plan_call *call, const shard_planner *planner) {
     ig_location where = { .file = call->name };
-    return ig_error(&call->context->diag, IG_INVALID, &where,
-                    "none of %zu proposals fits: a rank has %.0f bytes of device and "
-                    "%.0f of host memory left for tables; give more ranks, more memory "
-                    "(\"hbm_cap\", \"ddr_cap\"), a smaller batch, fewer constraints, or let tables be cut by rows "
-                    "(\"sharding_types\": [\"row_wise\"])",
-                    planner->proposal_count, planner->empty.hbm, planner->empty.ddr);
+    return ig_error(
+        &call->context->diag, IG_INVALID, &where,
+        "none of %zu proposals fits: a rank has %.0f bytes of device and "
+        "%.0f of host memory left for tables; give more ranks, more memory "
+        "(\"hbm_cap\", \"ddr_cap\"), a smaller batch, fewer constraints, or let tables be cut by rows "
+        "(\"sharding_types\": [\"row_wise\"])",
+        planner->proposal_count, planner->empty.hbm, planner->empty.ddr);
 }
 
 /* Parts and ranks that may be looked at, so that any problem takes about a second. */
@@ -112,7 +113,7 @@ static shard_search choose_plan(shard_planner *planner, ig_shard_objective objec
 
 static ig_status make_plan(void *arguments) {
     plan_call *call = arguments;
-    ig_arena *arena = &ig_host_of(call->context)->arena;
+    ig_arena *arena = &ig_driver_of(call->context)->arena;
     ig_location where = { .file = call->name };
     shard_problem problem = { 0 };
     shard_choice *choices;
@@ -161,7 +162,7 @@ ig_status ig_shard_plan(ig_context *context, const char *name, const char *text,
                        .text = text,
                        .out = "",
                        .objective = objective };
-    ig_status status = ig_host_guard(context, make_plan, &call);
+    ig_status status = ig_driver_guard(context, make_plan, &call);
     *out_json = call.out;
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }

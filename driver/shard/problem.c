@@ -285,7 +285,7 @@ static size_t table_of(const table_names *n, const char *key, size_t *out_matche
             *out_matches = 1;
             return i;
         }
-        if (*key && ig_weight_has_part(name, key)) {
+        if (*key && ig_name_has_part(name, key)) {
             found = i;
             (*out_matches)++;
         }

@@ -56,7 +56,7 @@ static ig_status run_passes(const store_call *call, ig_module *module,
                             const char *pipeline) {
     ig_pass_options options = { .torch_empty = call->options.torch_empty,
                                 .clamp_ids = call->options.clamp_ids };
-    return ig_run_passes(module, &options, pipeline);
+    return ig_passes_run(module, &options, pipeline);
 }
 
 /* ---- tables ---- */
@@ -105,7 +105,7 @@ static ig_status take_named(store_call *call, size_t number) {
         }
         const char *whole = ig_attr_str(op, IG_weight_name);
         is_exact = strcmp(whole, name) == 0;
-        if (is_exact || (*name && ig_weight_has_part(whole, name))) {
+        if (is_exact || (*name && ig_name_has_part(whole, name))) {
             weight = op;
             found++;
         }
@@ -385,11 +385,11 @@ ig_status ig_module_store(ig_module *module, const char *const *names, size_t co
                         .name_count = count,
                         .input_count = ig_module_input_count(module) };
     ig_options_take(module->context, &call.options, sizeof call.options, options);
-    ig_status status = ig_host_guard(module->context, split_module, &call);
+    ig_status status = ig_driver_guard(module->context, split_module, &call);
     if (status != IG_OK) {
         ig_module_close(call.ids);
     }
     *out_ids = status == IG_OK ? call.ids : NULL;
     *out_stored = status == IG_OK ? call.stored : NULL;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

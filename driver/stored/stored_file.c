@@ -6,7 +6,7 @@
 #include "driver/cache/cache.h"
 #include "driver/compile/compile.h"
 #include "ingot/runtime.h"
-#include "runtime/store/stored_format.h"
+#include "runtime/stored_format.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -148,11 +148,11 @@ static ig_status compile_both(stored_file *file, ig_module *module, ig_module *i
     file->ids.options.weights = IG_WEIGHTS_EMBED;
     file->ids.path = file->path;
     file->rows.path = file->path;
-    ig_status status = ig_host_guard(module->context, write_stored, file);
+    ig_status status = ig_driver_guard(module->context, write_stored, file);
     ig_compilation_fini(&file->ids);
     ig_compilation_fini(&file->rows);
     free(file->ids_artifact);
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }
 
 static ig_status check_url(void *arguments) {
@@ -174,10 +174,10 @@ ig_status ig_compile_stored(ig_module *module, const ig_stored_place *places,
     ig_status status = IG_OK;
     for (size_t i = 0; i < count && status == IG_OK; i++) {
         stored_file one = { .context = module->context, .places = &places[i] };
-        status = ig_host_guard(module->context, check_url, &one);
+        status = ig_driver_guard(module->context, check_url, &one);
     }
     if (status != IG_OK) {
-        return ig_host_settle(module->context, status);
+        return ig_driver_settle(module->context, status);
     }
     const char **names = calloc(count + 1, sizeof *names);
     if (!names) {

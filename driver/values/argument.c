@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/values/argument.h"
 
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/read/onnx_tensor.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -200,8 +200,8 @@ static ig_status map_file(argument_call *call, const char *path) {
     return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
 }
 
-ig_status ig_value_file_read(ig_context *context, ig_arena *arena, const char *file,
-                             ig_str bytes, ig_value_want want, ig_tensor *out) {
+ig_status ig_argument_read(ig_context *context, ig_arena *arena, const char *file,
+                           ig_str bytes, ig_value_want want, ig_tensor *out) {
     bool is_npy = ig_str_starts(bytes, "\x93NUMPY") ||
                   ig_str_ends(ig_str_of(file), ".npy");
     return is_npy ? ig_npy_read(context, arena, file, bytes, want.dtype, out)
@@ -236,13 +236,13 @@ static ig_status parse_text(argument_call *call, const char *text, const char *t
         ig_file_map_close(&call->map);
         IG_TRY(map_file(call, text + 1));
         ig_str bytes = { call->map.data, call->map.size };
-        return ig_value_file_read(call->context, &call->arguments->arena, text + 1,
-                                  bytes, (ig_value_want){ kind, dtype }, out);
+        return ig_argument_read(call->context, &call->arguments->arena, text + 1, bytes,
+                                (ig_value_want){ kind, dtype }, out);
     }
     bool is_list = kind != IG_TENSOR && (text[0] == '[' || strcmp(text, "null") == 0);
     ig_arena *arena = &call->arguments->arena;
     if (!is_list) {
-        return ig_value_parse(call->context, arena, text, type, out);
+        return ig_argument_parse(call->context, arena, text, type, out);
     }
     call->text = text;
     return parse_items(call, kind, item_type(arena, type, dtype), out);
@@ -253,7 +253,7 @@ static ig_status parse_items(argument_call *call, ig_kind kind, const char *type
     ig_arena *arena = &call->arguments->arena;
     const char *const *items = NULL;
     size_t count = 0;
-    IG_TRY(ig_value_split(call->context, arena, call->text, &items, &count));
+    IG_TRY(ig_argument_split(call->context, arena, call->text, &items, &count));
     *out = (ig_tensor){ .kind = kind,
                         .count = (int64_t)count,
                         .items = IG_NEW_ARRAY(arena, ig_tensor, count) };
@@ -285,11 +285,11 @@ static ig_status run_reading(argument_call *call, ig_status (*work)(void *),
     if (!call->arguments) {
         return ig_error(&call->context->diag, IG_LIMIT, NULL, "memory ran out");
     }
-    ig_status status = ig_host_guard(call->context, work, call);
+    ig_status status = ig_driver_guard(call->context, work, call);
     ig_file_map_close(&call->map);
     if (status != IG_OK) {
         ig_arguments_close(call->arguments);
-        return ig_host_settle(call->context, status);
+        return ig_driver_settle(call->context, status);
     }
     *out_arguments = call->arguments;
     return IG_OK;
@@ -372,7 +372,7 @@ ig_status ig_arguments_write(ig_context *context, const char *path,
                            .names = names,
                            .count = count };
     ig_arena_init(&call.arena, &context->budget);
-    ig_status status = ig_host_guard(context, write_values, &call);
+    ig_status status = ig_driver_guard(context, write_values, &call);
     ig_arena_fini(&call.arena);
-    return ig_host_settle(context, status);
+    return ig_driver_settle(context, status);
 }

@@ -40,8 +40,8 @@ typedef struct ig_value_want {
 } ig_value_want;
 
 /* A file of values: numpy's format, or what its name says is that; else protobuf. */
-ig_status ig_value_file_read(ig_context *context, ig_arena *arena, const char *file,
-                             ig_str bytes, ig_value_want want, ig_tensor *out);
+ig_status ig_argument_read(ig_context *context, ig_arena *arena, const char *file,
+                           ig_str bytes, ig_value_want want, ig_tensor *out);
 
 /* Archives of such arrays; names lose their ".npy".  `path` is for messages. */
 ig_status ig_npz_read(ig_arguments *arguments, const char *path, ig_str bytes);
@@ -54,10 +54,10 @@ ig_status ig_npz_write(ig_context *context, ig_arena *arena, const char *path,
                        const ig_npz_entry *entries, size_t count, ig_str *out);
 
 /* The items of a list, '["@a.npy", "f32[2]=1,2", [3, 4]]' or "null", as values. */
-ig_status ig_value_split(ig_context *context, ig_arena *arena, const char *text,
-                         const char *const **out_items, size_t *out_count);
+ig_status ig_argument_split(ig_context *context, ig_arena *arena, const char *text,
+                            const char *const **out_items, size_t *out_count);
 /* "f32[2,3]=1,2,3,4,5,6", "i64[4]=iota" or JSON. */
-ig_status ig_value_parse(ig_context *context, ig_arena *arena, const char *text,
-                         const char *type, ig_tensor *out);
+ig_status ig_argument_parse(ig_context *context, ig_arena *arena, const char *text,
+                            const char *type, ig_tensor *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* The reference interpreter, for callers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/values/argument.h"
+#include "ir/data.h"
 #include "ir/interpret/interpret.h"
 
 #include <assert.h>
@@ -20,7 +21,7 @@ static ig_status begin_states(ig_module *module, const ig_graph *graph, ig_arena
 
 static ig_status take_states(ig_module *module, const ig_graph *graph, ig_arena *arena,
                              ig_tensor *out) {
-    const ig_module_results *results = ig_host_module(module);
+    const ig_module_results *results = ig_driver_module(module);
     if (!results->states) {
         return begin_states(module, graph, arena, out);
     }
@@ -33,7 +34,7 @@ static ig_status take_states(ig_module *module, const ig_graph *graph, ig_arena 
 /* The run was good: what it made of the state is kept. */
 static void commit_states(ig_module *module, const ig_graph *graph,
                           const ig_tensor *states) {
-    ig_module_results *results = ig_host_module(module);
+    ig_module_results *results = ig_driver_module(module);
     int next = 1 - results->state_arena;
     assert((next == 0 || next == 1) && "there are two arenas in turn");
     ig_arena *arena = &results->state_arenas[next];
@@ -50,7 +51,7 @@ static void commit_states(ig_module *module, const ig_graph *graph,
 }
 
 void ig_interpret_reset(ig_module *module) {
-    ig_host_module(module)->states = NULL;
+    ig_driver_module(module)->states = NULL;
 }
 
 /* ---- runs ---- */
@@ -104,9 +105,9 @@ ig_status ig_interpret_run(ig_module *module, const ig_argument *inputs,
     interpret_call call = { .module = module,
                             .inputs = inputs,
                             .input_count = input_count,
-                            .arena = ig_host_results(module) };
-    ig_status status = ig_host_guard(module->context, run_interpreter, &call);
+                            .arena = ig_driver_results(module) };
+    ig_status status = ig_driver_guard(module->context, run_interpreter, &call);
     *out_outputs = call.outputs;
     *out_output_count = call.output_count;
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

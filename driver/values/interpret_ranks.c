@@ -82,9 +82,9 @@ ig_status ig_interpret_world(ig_module *const *modules, size_t world,
                         .world = world,
                         .inputs = inputs,
                         .input_count = input_count,
-                        .arena = ig_host_results(modules[0]) };
-    ig_status status = ig_host_guard(modules[0]->context, interpret_ranks, &call);
+                        .arena = ig_driver_results(modules[0]) };
+    ig_status status = ig_driver_guard(modules[0]->context, interpret_ranks, &call);
     *out_outputs = call.outputs;
     *out_output_count = call.output_count;
-    return ig_host_settle(modules[0]->context, status);
+    return ig_driver_settle(modules[0]->context, status);
 }

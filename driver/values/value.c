@@ -357,8 +357,8 @@ static ig_status take_items(const value_text *v, const json_t *json,
                : ig_error(&v->context->diag, IG_LIMIT, NULL, "no memory for a list");
 }
 
-ig_status ig_value_split(ig_context *context, ig_arena *arena, const char *text,
-                         const char *const **out_items, size_t *out_count) {
+ig_status ig_argument_split(ig_context *context, ig_arena *arena, const char *text,
+                            const char *const **out_items, size_t *out_count) {
     value_text v = { .context = context, .arena = arena, .text = text };
     json_error_t error;
     errno = 0;
@@ -372,8 +372,8 @@ ig_status ig_value_split(ig_context *context, ig_arena *arena, const char *text,
     return status;
 }
 
-ig_status ig_value_parse(ig_context *context, ig_arena *arena, const char *text,
-                         const char *type, ig_tensor *out) {
+ig_status ig_argument_parse(ig_context *context, ig_arena *arena, const char *text,
+                            const char *type, ig_tensor *out) {
     value_text v = { .context = context, .arena = arena, .text = text };
     return read_type(&v) ? read_typed(&v, out) : read_json(&v, type, out);
 }

@@ -3,13 +3,14 @@
 #include "driver/host.h"
 #include "driver/values/argument.h"
 #include "driver/values/weight.h"
+#include "ir/data.h"
 #include "ir/interpret/interpret.h"
 
 #include <string.h>
 
 enum { LISTED_WEIGHTS = 16 };
 
-bool ig_weight_has_part(const char *name, const char *part) {
+bool ig_name_has_part(const char *name, const char *part) {
     size_t size = strlen(part);
     for (const char *at = name; at; at = strchr(at, '.')) {
         at += at != name;
@@ -52,7 +53,7 @@ static ig_status find_weight(weight_call *call) {
         return IG_OK;
     }
     for (size_t i = 0; *call->name && i < module->weights.count; i++) {
-        if (ig_weight_has_part(module->weights.items[i]->name, call->name)) {
+        if (ig_name_has_part(module->weights.items[i]->name, call->name)) {
             call->weight = module->weights.items[i];
             found++;
         }
@@ -88,11 +89,11 @@ ig_status ig_module_weight_value(ig_module *module, const char *name,
                                  const char **out_name) {
     weight_call call = { .module = module,
                          .name = name,
-                         .arena = ig_host_results(module) };
-    ig_status status = ig_host_guard(module->context, read_weight, &call);
+                         .arena = ig_driver_results(module) };
+    ig_status status = ig_driver_guard(module->context, read_weight, &call);
     *out_weight = status == IG_OK ? call.value : NULL;
     if (out_name) {
         *out_name = status == IG_OK ? call.weight->name : NULL;
     }
-    return ig_host_settle(module->context, status);
+    return ig_driver_settle(module->context, status);
 }

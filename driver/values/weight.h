@@ -6,6 +6,6 @@
 #include <stdbool.h>
 
 /* `part` is all of `name`, or stands between dots in it. */
-bool ig_weight_has_part(const char *name, const char *part);
+bool ig_name_has_part(const char *name, const char *part);
 
 #endif

@@ -127,7 +127,7 @@ static ig_status do_work(worker *w) {
     }
     ig_compilation_init(&w->build, w->module, &w->request.compile);
     w->build.path = w->request.artifact;
-    return ig_host_guard(w->context, compile_module, w);
+    return ig_driver_guard(w->context, compile_module, w);
 }
 
 /* ---- before it ---- */
@@ -173,7 +173,7 @@ static ig_status open_backends(void *arguments) {
     for (uint32_t i = 0; i < list.count; i++) {
         const ig_backend *backend = NULL;
         void *state = NULL;
-        IG_TRY(ig_host_backend(w->context, list.targets[i], &backend));
+        IG_TRY(ig_driver_backend(w->context, list.targets[i], &backend));
         IG_TRY(backend->open(w->context, list.targets[i], &state));
         backend->close(state);
     }
@@ -183,7 +183,7 @@ static ig_status open_backends(void *arguments) {
 static ig_status prepare_process(worker *w) {
     char why[128];
     signal(SIGABRT, on_abort);
-    IG_TRY(ig_host_guard(w->context, open_backends, w));
+    IG_TRY(ig_driver_guard(w->context, open_backends, w));
     if (!ig_confine((uint64_t)w->request.limits.isolate_bytes, why)) {
         return ig_error(&w->context->diag, IG_UNSUPPORTED, NULL,
                         "the isolated process %s", why);

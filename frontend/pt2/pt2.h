@@ -7,13 +7,13 @@
  * The archive says the types of the arguments, so that no tree has to be given; those
  * that are given (ig_torchscript_options) must agree with it.  Extents that were
  * exported as dynamic are symbols with the ranges of the archive.  Buffers that the
- * program changes are state.  What frontend/torch/torchscript.h says of the graph holds
- * here.
+ * program changes are state.  What frontend/torch/entry/torchscript.h says of the graph
+ * holds here.
  */
 #ifndef IG_FRONTEND_PT2_PT2_H
 #define IG_FRONTEND_PT2_PT2_H
 
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 
 /* `options->resource` names a model of an archive that holds several; NULL: "model", or
  * the only one.  `options->entry` must be NULL or "forward". */

@@ -20,7 +20,8 @@
 #define IG_IR_DIM_DIM_H
 
 #include "base/writer.h"
-#include "ir/type.h"
+#include "ir/dim/handle.h"
+#include "ir/module/module.h"
 
 typedef struct ig_symbol {
     const char *name;   /* unique in the module */

@@ -19,7 +19,7 @@
 #ifndef IG_IR_DIM_TABLE_H
 #define IG_IR_DIM_TABLE_H
 
-#include "ir/graph.h"
+#include "ir/dim/dim.h"
 
 enum {
     IG_DIM_TERMS_MAX =

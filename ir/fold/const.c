@@ -1,6 +1,7 @@
 /* Constants, and shapes, as tensors.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/fold/fold.h"
+#include "ir/data.h"
 #include "ir/hooks.h"
 
 #include <string.h>

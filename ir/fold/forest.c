@@ -13,7 +13,7 @@ static ig_status check_forest(ig_eval *eval, const ig_op *op,
         in[IG_FOREST_NODES]->count != in[IG_FOREST_LEAVES]->count) {
         return FOLD_ERROR(eval, op, "forest: tests, nodes and leaves differ in number");
     }
-    ig_forest_facts facts = ig_forest_read(in, targets);
+    ig_forest_facts facts = ig_forest_facts_read(in, targets);
     if (facts.fault) {
         return FOLD_ERROR(eval, op, "forest: %s", facts.fault);
     }

@@ -59,7 +59,7 @@ ig_status ig_fold_map(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
     int64_t dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (!ig_shape_broadcast(in[i], &rank, dims)) {
+        if (!ig_walk_broadcast(in[i], &rank, dims)) {
             return FOLD_ERROR(
                 eval, op,
                 "%s: the extents of operand %u do not broadcast with those before it",

@@ -31,7 +31,7 @@ static bool broadcasts_to(const ig_tensor *tensor, const ig_tensor *x) {
     for (uint32_t d = 0; d < rank; d++) {
         dims[d] = x->dims[d];
     }
-    fits = fits && ig_shape_broadcast(tensor, &rank, dims);
+    fits = fits && ig_walk_broadcast(tensor, &rank, dims);
     for (uint32_t d = 0; fits && d < rank; d++) {
         fits = dims[d] == x->dims[d];
     }

@@ -81,7 +81,7 @@ ig_status ig_fold_transpose(ig_eval *eval, const ig_op *op, const ig_tensor *con
         strides[i] = own[perm[i]];
     }
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, in[0]->rank, dims, out));
-    ig_copy_strided(out, in[0], in[0]->rank, dims, 0, strides);
+    ig_walk_copy(out, in[0], in[0]->rank, dims, 0, strides);
     return IG_OK;
 }
 
@@ -97,13 +97,13 @@ ig_status ig_fold_expand(ig_eval *eval, const ig_op *op, const ig_tensor *const 
                               (long long)dims[i]);
         }
     }
-    if (!ig_shape_broadcast(in[0], &rank, dims)) {
+    if (!ig_walk_broadcast(in[0], &rank, dims)) {
         return FOLD_ERROR(eval, op,
                           "expand: operand 0 does not broadcast with the shape");
     }
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, rank, dims, out));
     ig_strides_broadcast(in[0], rank, strides);
-    ig_copy_strided(out, in[0], rank, dims, 0, strides);
+    ig_walk_copy(out, in[0], rank, dims, 0, strides);
     return IG_OK;
 }
 
@@ -130,7 +130,7 @@ ig_status ig_fold_tile(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
         strides[2 * i + 1] = own[i];
     }
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
-    ig_copy_strided(out, x, 2 * x->rank, split, 0, strides);
+    ig_walk_copy(out, x, 2 * x->rank, split, 0, strides);
     return IG_OK;
 }
 

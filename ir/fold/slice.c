@@ -94,7 +94,7 @@ ig_status ig_fold_slice(ig_eval *eval, const ig_op *op, const ig_tensor *const *
         start += c.start[i] * strides[i];
         strides[i] *= c.size[i] > 1 ? c.step[i] : 1; /* a lone element takes no step */
     }
-    ig_copy_strided(out, x, x->rank, c.size, start, strides);
+    ig_walk_copy(out, x, x->rank, c.size, start, strides);
     return IG_OK;
 }
 

@@ -436,8 +436,7 @@ static const run_fn handlers[IG_OP_COUNT] = {
 /* Other ranks are needed from here on, or nothing comes after it. */
 static bool ends_run(const ig_op *op) {
     uint32_t traits = ig_ops[op->code].traits;
-    return traits & IG_TERMINATOR ||
-           (traits & IG_COLLECTIVE && ig_collective_world(op) != 1);
+    return traits & IG_TERMINATOR || (traits & IG_COLLECTIVE && ig_op_world(op) != 1);
 }
 
 ig_status ig_run_ops(ig_run *run, const ig_op **op) {

@@ -61,7 +61,7 @@ static ig_status make_array(ig_kernel_run *run, const ig_op *op,
                         "kernel '%s' has an array of %lld elements", run->kernel->name,
                         (long long)count);
     }
-    return ig_region_create(run, region, ig_ops[op->code].name, count * size);
+    return ig_kernel_region_create(run, region, ig_ops[op->code].name, count * size);
 }
 
 /* Arrays stand at the top level: a `shared` one for all threads, a `local` one each. */
@@ -99,13 +99,13 @@ static ig_status make_buffers(ig_kernel_run *run) {
             char *what;
             IG_TRY(ig_kernel_alloc(run, 32, 1, &what));
             snprintf(what, 32, "buffer %u", i);
-            IG_TRY(ig_region_init(run, &run->buffers[i], what,
-                                  (char *)buffer->data - buffer->before,
-                                  buffer->before + buffer->bytes));
+            IG_TRY(ig_kernel_region_init(run, &run->buffers[i], what,
+                                         (char *)buffer->data - buffer->before,
+                                         buffer->before + buffer->bytes));
         }
     }
-    return ig_region_create(run, &run->scratch, "the scratch memory",
-                            run->call->scratch_bytes);
+    return ig_kernel_region_create(run, &run->scratch, "the scratch memory",
+                                   run->call->scratch_bytes);
 }
 
 static void give_arguments(ig_kernel_run *run, const ig_kernel_thread *thread) {

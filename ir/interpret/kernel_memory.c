@@ -31,8 +31,8 @@ ig_status ig_kernel_alloc(ig_kernel_run *run, int64_t count, size_t size,
     return IG_OK;
 }
 
-ig_status ig_region_init(ig_kernel_run *run, ig_kernel_region *region, const char *what,
-                         void *data, int64_t bytes) {
+ig_status ig_kernel_region_init(ig_kernel_run *run, ig_kernel_region *region,
+                                const char *what, void *data, int64_t bytes) {
     *region = (ig_kernel_region){ .what = what, .data = data, .bytes = bytes };
     if (!run->call->check_races || run->call->threads < 2) {
         return IG_OK;
@@ -40,12 +40,12 @@ ig_status ig_region_init(ig_kernel_run *run, ig_kernel_region *region, const cha
     return ig_kernel_alloc(run, bytes, sizeof *region->shadow, &region->shadow);
 }
 
-ig_status ig_region_create(ig_kernel_run *run, ig_kernel_region *region,
-                           const char *what, int64_t bytes) {
+ig_status ig_kernel_region_create(ig_kernel_run *run, ig_kernel_region *region,
+                                  const char *what, int64_t bytes) {
     char *data = NULL;
     IG_TRY(ig_kernel_alloc(run, bytes, 1, &data));
     memset(data, 0xff, (size_t)bytes);
-    return ig_region_init(run, region, what, data, bytes);
+    return ig_kernel_region_init(run, region, what, data, bytes);
 }
 
 /* ---- errors ---- */

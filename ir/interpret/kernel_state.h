@@ -91,11 +91,11 @@ ig_status ig_kernel_error(const ig_kernel_thread *thread, const ig_op *op,
 
 ig_status ig_kernel_alloc(ig_kernel_run *run, int64_t count, size_t size,
                           void *out_memory);
-ig_status ig_region_init(ig_kernel_run *run, ig_kernel_region *region, const char *what,
-                         void *data, int64_t bytes);
+ig_status ig_kernel_region_init(ig_kernel_run *run, ig_kernel_region *region,
+                                const char *what, void *data, int64_t bytes);
 /* Memory of its own, filled with bits that are NaN in every float. */
-ig_status ig_region_create(ig_kernel_run *run, ig_kernel_region *region,
-                           const char *what, int64_t bytes);
+ig_status ig_kernel_region_create(ig_kernel_run *run, ig_kernel_region *region,
+                                  const char *what, int64_t bytes);
 typedef enum ig_access { IG_ACCESS_READ, IG_ACCESS_WRITE } ig_access;
 /* Address of `count` elements from `index` on, checked for bounds and races. */
 typedef struct ig_touch {

@@ -107,7 +107,7 @@ static ig_status check_alike(const world *w, uint32_t rank) {
 
 /* Is the world of the op, where it states one, that which runs? */
 static ig_status check_world(const world *w, uint32_t rank) {
-    int64_t ranks = ig_collective_world(w->ops[rank]);
+    int64_t ranks = ig_op_world(w->ops[rank]);
     return ranks == 0 || ranks == w->count
                ? IG_OK
                : RANK_ERROR(w, rank, "%s: rank %u is one of %lld, and %u run",

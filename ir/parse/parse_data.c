@@ -212,7 +212,7 @@ static bool accept_form(ig_parser *p, const char *word) {
 static ig_status read_numbers(ig_parser *p, ig_data *data) {
     int64_t count;
     bool has_rows = data->type->kind == IG_TABLE && !ig_rows_is_plain(data->type->rows);
-    if (has_rows || !ig_element_count(data->type, &count)) {
+    if (has_rows || !ig_type_known_count(data->type, &count)) {
         return ig_parse_expected(p, "inline(0x…) or file(…), since rows have scales");
     }
     if (accept_form(p, "splat")) {
@@ -229,7 +229,7 @@ static ig_status read_numbers(ig_parser *p, ig_data *data) {
 
 ig_status ig_parse_data(ig_parser *parser, const ig_type *type, ig_data *out_data) {
     *out_data = (ig_data){ .type = type };
-    if (!ig_element_bytes(type, &out_data->size)) {
+    if (!ig_type_bytes(type, &out_data->size)) {
         return ig_parse_error(parser, &parser->token,
                               "a constant needs a type whose size is known");
     }

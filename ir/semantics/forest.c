@@ -36,7 +36,7 @@ static const char *check_tree(const ig_tensor *const *arrays, int64_t t,
     return target >= 0 && target <= targets - width ? NULL : "a tree is for no target";
 }
 
-ig_forest_facts ig_forest_read(const ig_tensor *const *arrays, int64_t targets) {
+ig_forest_facts ig_forest_facts_read(const ig_tensor *const *arrays, int64_t targets) {
     const ig_tensor *nodes = arrays[IG_FOREST_NODES], *trees = arrays[IG_FOREST_TREES];
     ig_forest_facts facts = { .features = 0 };
     for (int64_t t = 0; t < trees->dims[0] && !facts.fault; t++) {

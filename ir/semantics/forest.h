@@ -38,6 +38,6 @@ typedef struct ig_forest_facts {
 
 /* Reads the arrays (by ig_forest_operand; that of x is not looked at), whose types and
  * ranks fit, for a forest of `targets`. */
-ig_forest_facts ig_forest_read(const ig_tensor *const *arrays, int64_t targets);
+ig_forest_facts ig_forest_facts_read(const ig_tensor *const *arrays, int64_t targets);
 
 #endif

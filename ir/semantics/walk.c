@@ -142,7 +142,7 @@ void ig_strides_broadcast(const ig_tensor *tensor, uint32_t out_rank,
     }
 }
 
-bool ig_shape_broadcast(const ig_tensor *tensor, uint32_t *rank, int64_t *dims) {
+bool ig_walk_broadcast(const ig_tensor *tensor, uint32_t *rank, int64_t *dims) {
     uint32_t joined = tensor->rank > *rank ? tensor->rank : *rank;
     uint32_t added = joined - *rank;
     memmove(dims + added, dims, *rank * sizeof *dims);
@@ -187,8 +187,8 @@ void ig_walk_next(ig_walk *walk) {
     walk->is_inside = false;
 }
 
-void ig_copy_strided(ig_tensor *out, const ig_tensor *from, uint32_t rank,
-                     const int64_t *dims, int64_t start, const int64_t *strides) {
+void ig_walk_copy(ig_tensor *out, const ig_tensor *from, uint32_t rank,
+                  const int64_t *dims, int64_t start, const int64_t *strides) {
     uint32_t outer = rank ? rank - 1 : 0;
     int64_t run = rank ? dims[outer] : 1, step = rank ? strides[outer] : 1, to = 0;
     ig_walk walk = { .operand_count = 1, .strides = { strides }, .at = { start } };

@@ -35,7 +35,7 @@ void ig_strides_of(uint32_t rank, const int64_t *dims, int64_t *out_strides);
 void ig_strides_broadcast(const ig_tensor *tensor, uint32_t out_rank,
                           int64_t *out_strides);
 /* Broadcasts `dims` with the tensor's; false when they do not fit. */
-bool ig_shape_broadcast(const ig_tensor *tensor, uint32_t *rank, int64_t *dims);
+bool ig_walk_broadcast(const ig_tensor *tensor, uint32_t *rank, int64_t *dims);
 
 /* A walk over index tuples in row-major order that keeps an element number per operand:
  *
@@ -55,8 +55,8 @@ void ig_walk_next(ig_walk *walk);
 
 /* out[i] = from[start + sum of i_d * strides[d]] for all i of `dims` (whose product is
  * the number of elements of `out`). */
-void ig_copy_strided(ig_tensor *out, const ig_tensor *from, uint32_t rank,
-                     const int64_t *dims, int64_t start, const int64_t *strides);
+void ig_walk_copy(ig_tensor *out, const ig_tensor *from, uint32_t rank,
+                  const int64_t *dims, int64_t start, const int64_t *strides);
 
 /* A tensor as outer x extent x inner around one axis. */
 typedef struct ig_around {

@@ -158,37 +158,3 @@ void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
         ig_put(writer, "0x%llx", (unsigned long long)bits);
     }
 }
-
-/* ---- sizes ---- */
-
-bool ig_element_count(const ig_type *type, int64_t *out_count) {
-    assert((!type->rank || type->kind != IG_VECTOR) &&
-           "a vector has lanes, not extents");
-    *out_count = type->kind == IG_VECTOR ? type->lanes : 1;
-    for (uint32_t i = 0; i < type->rank; i++) {
-        int64_t extent;
-        if (!ig_dim_known(type->dims[i], &extent) ||
-            !ig_mul_i64(*out_count, extent, out_count)) {
-            return false;
-        }
-    }
-    return type->kind != IG_SEQUENCE && type->kind != IG_OPTIONAL;
-}
-
-bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
-    int64_t count;
-    ig_row_layout layout;
-    if (!ig_element_count(type, &count)) {
-        return false;
-    }
-    ig_dtype dtype = (ig_dtype)type->dtype;
-    if (dtype == IG_DT_str) {
-        return false; /* no constant holds addresses */
-    }
-    if (type->kind != IG_TABLE) {
-        return ig_dtype_bytes(dtype, count, out_bytes);
-    }
-    return ig_row_layout_of(type->rows, ig_dtypes[dtype].bits,
-                            ig_dim_value(type->dims[1]), &layout) &&
-           ig_mul_i64(layout.stride, ig_dim_value(type->dims[0]), out_bytes);
-}

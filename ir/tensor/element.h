@@ -10,7 +10,7 @@
 #define IG_IR_TENSOR_ELEMENT_H
 
 #include "base/writer.h"
-#include "ir/type.h"
+#include "ir/tensor/dtype.h"
 
 /* Element number `index` of `bytes`, sub-byte dtypes packed with low bits first. */
 void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
@@ -18,11 +18,5 @@ void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
 /* Reads the whole of `text` (a sign may stand first) into element `index`; NULL, or
  * what is wrong with it. */
 const char *ig_element_parse(ig_dtype dtype, ig_str text, void *bytes, int64_t index);
-
-/* Elements of a tensor, table, buffer or vector whose dims are known; false when one is
- * not, or on overflow. */
-bool ig_element_count(const ig_type *type, int64_t *out_count);
-/* Bytes of a constant of that type, a table's scales and biases with it. */
-bool ig_element_bytes(const ig_type *type, int64_t *out_bytes);
 
 #endif

@@ -3,7 +3,7 @@
 #include "ir/tensor/row.h"
 
 #include "base/checked.h"
-#include "ir/type.h"
+#include "ir/tensor/dtype.h"
 
 #include <math.h>
 

@@ -3,7 +3,8 @@
 #ifndef IG_IR_TENSOR_TENSOR_H
 #define IG_IR_TENSOR_TENSOR_H
 
-#include "ir/type.h"
+#include "ir/tensor/dtype.h"
+#include "ir/tensor/row.h"
 
 #define IG_TENSOR_RANK 32
 
@@ -26,10 +27,6 @@ ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
 int64_t ig_tensor_bytes(const ig_tensor *tensor);
 /* Where the parts of a table's row lie; false when its type makes none. */
 bool ig_table_layout(const ig_tensor *table, ig_row_layout *out_layout);
-struct ig_data;
-/* A constant's content as a tensor that borrows it (splats are written out). */
-ig_status ig_tensor_of_data(const struct ig_data *data, ig_arena *arena,
-                            ig_context *context, ig_tensor *out_tensor);
 /* Element access with conversion, sub-byte dtypes included; `index` is row-major. */
 double ig_tensor_get_f64(const ig_tensor *tensor, int64_t index);
 int64_t ig_tensor_get_i64(const ig_tensor *tensor, int64_t index);

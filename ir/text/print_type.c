@@ -193,8 +193,8 @@ static void put_hex(ig_writer *out, const void *bytes, int64_t size) {
 /* Numbers where people can read them: few, and of a plain dtype. */
 static bool is_list(const ig_data *data, int64_t *out_count) {
     int64_t size;
-    return data->type->kind != IG_TABLE && ig_element_count(data->type, out_count) &&
-           *out_count <= LONGEST_LIST && ig_element_bytes(data->type, &size) &&
+    return data->type->kind != IG_TABLE && ig_type_known_count(data->type, out_count) &&
+           *out_count <= LONGEST_LIST && ig_type_bytes(data->type, &size) &&
            size == data->size;
 }
 

@@ -47,7 +47,7 @@ static void match_reduce(ig_recogniser *r, ig_op *reduce) {
     ig_pool pool;
     ig_value *x = reduce->operands[0].value, *result = reduce->results;
     if (!result->uses || x->type->rank < 3 ||
-        !ig_reduce_is_pool(reduce, x->type->rank - 2, &pool) ||
+        !ig_pool_of_reduce(reduce, x->type->rank - 2, &pool) ||
         !ig_look_up_read(x, &look_up)) {
         return;
     }
@@ -58,10 +58,10 @@ static void match_reduce(ig_recogniser *r, ig_op *reduce) {
                          .weights = ig_look_up_weights(&look_up, &b, 2, s.ids),
                          .pool = pool,
                          .padding = IG_NO_PADDING,
-                         .is_zero_if_empty =
-                             ig_attr_int(reduce, IG_reduce_empty_zero, 0) != 0,
+                         .is_zero_if_empty = ig_attr_int(reduce, IG_reduce_empty_zero,
+                                                         0) != 0,
                          .negative = look_up.negative };
-    ig_value *bags = ig_bag_make(r, &b, &spec);
+    ig_value *bags = ig_make_bag(r, &b, &spec);
     ig_expr e = ig_expr_of(&b);
     if (s.result_rank != 2) {
         bags = ig_expr_reshape(&e, bags, s.result_rank, s.result);

@@ -26,7 +26,7 @@ static void replace_look_up(ig_recogniser *r, ig_op *op, const ig_look_up *look_
                          .pool = IG_POOL_none,
                          .padding = IG_NO_PADDING,
                          .negative = look_up->negative };
-    ig_value *bags = ig_bag_make(r, &b, &spec);
+    ig_value *bags = ig_make_bag(r, &b, &spec);
     ig_expr e = ig_expr_of(&b);
     if (rows->rank != 2) {
         bags = ig_expr_reshape(&e, bags, rows->rank, rows->dims);

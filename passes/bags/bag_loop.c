@@ -48,7 +48,7 @@ static void match_result(const ig_trips *t, ig_op *loop, uint32_t index) {
         return;
     }
     ig_builder b = ig_builder_before(loop);
-    ig_value *bags = ig_bag_of_trips(t, &b, &row);
+    ig_value *bags = ig_make_bag_of_trips(t, &b, &row);
     if (bags) {
         ig_recogniser_replace(t->r, result, shape_rows(&b, bags, result->type));
     }

@@ -34,7 +34,7 @@ static ig_ints make_entry(const int64_t *value, int64_t absent) {
     return (ig_ints){ *value == absent ? NULL : value, 1 };
 }
 
-ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *spec) {
+ig_value *ig_make_bag(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *spec) {
     assert(spec->table && spec->ids && "a bag looks ids up in a table");
     assert((!spec->ends || spec->begins) && "ends come with begins");
     ig_value *operands[5] = { spec->table, spec->ids };
@@ -317,7 +317,7 @@ static ig_value *make_feature(decision *d, ig_builder *b) {
     }
     if (d->is_fixed) {
         make_fixed(d, b);
-        return ig_bag_make(d->t->r, b, spec);
+        return ig_make_bag(d->t->r, b, spec);
     }
     make_guards(d, b);
     spec->begins = make_piece(d, b, &d->begins);
@@ -325,7 +325,7 @@ static ig_value *make_feature(decision *d, ig_builder *b) {
     if (spec->weights && spec->weights->type->rank != 1) {
         spec->weights = ig_expr_reshape(&e, spec->weights, 1, ids->dims);
     }
-    return ig_bag_make(d->t->r, b, spec);
+    return ig_make_bag(d->t->r, b, spec);
 }
 
 /* Is there one weight per id, or may there be? */
@@ -335,7 +335,8 @@ static bool has_weights(const decision *d) {
            may_equal(d, ig_type_count(d->t->module, weights->type), id_count(d));
 }
 
-ig_value *ig_bag_of_trips(const ig_trips *t, ig_builder *b, const ig_bag_row *row) {
+ig_value *ig_make_bag_of_trips(const ig_trips *t, ig_builder *b,
+                               const ig_bag_row *row) {
     decision d = { .t = t, .row = row };
     return decide_offsets_or_length(&d) && has_weights(&d) ? make_feature(&d, b) : NULL;
 }

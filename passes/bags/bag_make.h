@@ -16,10 +16,10 @@ typedef struct ig_bag_spec {
 } ig_bag_spec;
 
 /* The bag op's result. */
-ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *spec);
+ig_value *ig_make_bag(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *spec);
 
 /* The bags of all trips: a bag op made at the builder, with what guards it needs, whose
  * result is [count, D]; NULL, and nothing was made, where no bag op says the same. */
-ig_value *ig_bag_of_trips(const ig_trips *t, ig_builder *b, const ig_bag_row *row);
+ig_value *ig_make_bag_of_trips(const ig_trips *t, ig_builder *b, const ig_bag_row *row);
 
 #endif

@@ -37,7 +37,7 @@ static bool is_along(const ig_op *reduce, uint32_t axis) {
     return given == (int64_t)axis || given == (int64_t)axis - rank;
 }
 
-bool ig_reduce_is_pool(const ig_op *reduce, uint32_t axis, ig_pool *out) {
+bool ig_pool_of_reduce(const ig_op *reduce, uint32_t axis, ig_pool *out) {
     static const struct {
         ig_reduce from;
         ig_pool to;
@@ -57,10 +57,10 @@ bool ig_reduce_is_pool(const ig_op *reduce, uint32_t axis, ig_pool *out) {
 static bool row_of_reduce(const ig_trips *t, const ig_op *op, uint32_t depth,
                           ig_bag_row *out) {
     (void)depth;
-    *out = (ig_bag_row){ .reduces_to_zero =
-                             ig_attr_int(op, IG_reduce_empty_zero, 0) != 0 };
+    *out = (ig_bag_row){ .reduces_to_zero = ig_attr_int(op, IG_reduce_empty_zero, 0) !=
+                                            0 };
     return op->operands[0].value->type->rank == 2 &&
-           ig_reduce_is_pool(op, 0, &out->pool) &&
+           ig_pool_of_reduce(op, 0, &out->pool) &&
            ig_bag_rows_read(t, op->operands[0].value, &out->rows) &&
            out->rows.at.is_cut;
 }

@@ -72,7 +72,7 @@ bool ig_bag_rows_read(const ig_trips *t, ig_value *value, ig_bag_rows *out);
 bool ig_bag_row_read(const ig_trips *t, ig_value *value, ig_bag_row *out);
 
 /* The pooling that a reduction along one axis is; false for others. */
-bool ig_reduce_is_pool(const ig_op *reduce, uint32_t axis, ig_pool *out);
+bool ig_pool_of_reduce(const ig_op *reduce, uint32_t axis, ig_pool *out);
 /* A matrix of floats whose rows a bag may read: a constant, or an input. */
 bool ig_value_is_table(const ig_value *value);
 /* The same table, ids and weights? */

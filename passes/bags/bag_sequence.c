@@ -85,7 +85,7 @@ static void match_sequence(const ig_trips *t, ig_op *loop, uint32_t index) {
         return;
     }
     ig_builder b = ig_builder_before(loop);
-    ig_value *bags = ig_bag_of_trips(t, &b, &row);
+    ig_value *bags = ig_make_bag_of_trips(t, &b, &row);
     while (bags && sequence->uses) {
         ig_op *join = sequence->uses->user;
         ig_recogniser_replace(t->r, join->results,

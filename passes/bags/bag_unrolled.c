@@ -123,7 +123,7 @@ static ig_value *make_bags(const unrolled *u, ig_builder *b, const ig_bag_row *f
     ig_trips t = ig_trips_of_one(u->r, u->block);
     t.count = ig_dim_of(count);
     ig_bag_row joined = join_rows(u, first, count);
-    ig_value *bags = ig_bag_of_trips(&t, b, &joined);
+    ig_value *bags = ig_make_bag_of_trips(&t, b, &joined);
     for (uint32_t i = 0; bags && i < count; i++) {
         learn_extents(u, &first[i]);
     }

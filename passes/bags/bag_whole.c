@@ -234,15 +234,15 @@ static bool follow_segments(source *s) {
         return false;
     }
     ig_jagged_span begins =
-        ig_span_origin(s->j, (ig_jagged_span){ g.begins, s->at, s->bags });
+        ig_jagged_span_origin(s->j, (ig_jagged_span){ g.begins, s->at, s->bags });
     ig_value *lengths = begins_are_of(begins.list);
     if (!lengths) {
         return false;
     }
-    ig_jagged_span now = ig_span_origin(s->j, lengths_of(s));
+    ig_jagged_span now = ig_jagged_span_origin(s->j, lengths_of(s));
     ig_jagged_span then =
-        ig_span_origin(s->j, (ig_jagged_span){ lengths, begins.at, s->bags });
-    if (!ig_span_equal(s->j, &now, &then)) {
+        ig_jagged_span_origin(s->j, (ig_jagged_span){ lengths, begins.at, s->bags });
+    if (!ig_jagged_span_equal(s->j, &now, &then)) {
         return false;
     }
     s->ids = ig_op_operand(gather, 0);
@@ -424,7 +424,7 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     bool has_last = f->last == IG_LAST_offset;
     ig_jagged_span offsets = { begins, ig_dim_of(0), count };
     for (uint32_t i = 0; i < STEPS_MAX && !sum_of(offsets.list); i++) {
-        if (!ig_span_step(s->j, &offsets)) {
+        if (!ig_jagged_span_step(s->j, &offsets)) {
             return false;
         }
     }

@@ -153,7 +153,7 @@ static const step_fn steps[IG_OP_COUNT] = {
     [IG_OP_concat] = step_concat,
 };
 
-bool ig_span_step(const ig_jagged *j, ig_jagged_span *span) {
+bool ig_jagged_span_step(const ig_jagged *j, ig_jagged_span *span) {
     const ig_op *op = span->list->def;
     if (!op || op->operand_count == 0 || span->list->type->kind != IG_TENSOR) {
         return false;
@@ -165,14 +165,14 @@ bool ig_span_step(const ig_jagged *j, ig_jagged_span *span) {
     return is_done;
 }
 
-ig_jagged_span ig_span_origin(const ig_jagged *j, ig_jagged_span span) {
-    for (uint32_t i = 0; i < STEPS_MAX && ig_span_step(j, &span); i++) {
+ig_jagged_span ig_jagged_span_origin(const ig_jagged *j, ig_jagged_span span) {
+    for (uint32_t i = 0; i < STEPS_MAX && ig_jagged_span_step(j, &span); i++) {
     }
     return span;
 }
 
-bool ig_span_equal(const ig_jagged *j, const ig_jagged_span *a,
-                   const ig_jagged_span *b) {
+bool ig_jagged_span_equal(const ig_jagged *j, const ig_jagged_span *a,
+                          const ig_jagged_span *b) {
     return a->list == b->list && is_equal(j, a->at, b->at) &&
            is_equal(j, a->size, b->size);
 }
@@ -204,7 +204,7 @@ bool ig_spans_add(const ig_jagged *j, ig_jagged_spans *spans, ig_jagged_span spa
     if (ig_dim_is(span.size, 0)) {
         return true;
     }
-    span = ig_span_origin(j, span);
+    span = ig_jagged_span_origin(j, span);
     int64_t first = 0, count = 0;
     ig_dim row = is_of_rows(span.list) ? span.list->type->dims[1] : ig_dim_of(0);
     bool has_rows =
@@ -225,7 +225,7 @@ bool ig_spans_add(const ig_jagged *j, ig_jagged_spans *spans, ig_jagged_span spa
         ig_jagged_span one = { span.list,
                                ig_dim_mul(j->module, row, ig_dim_const(j->module, i)),
                                row };
-        one = ig_span_origin(j, one);
+        one = ig_jagged_span_origin(j, one);
         if (!append_span(j, spans, &one)) {
             return false;
         }

@@ -43,12 +43,12 @@ void ig_jagged_open(ig_jagged *j, const ig_graph *graph, ig_arena *arena);
 
 /* The same elements in the list that they come from, as far back as they are
  * contiguous there. */
-ig_jagged_span ig_span_origin(const ig_jagged *j, ig_jagged_span span);
+ig_jagged_span ig_jagged_span_origin(const ig_jagged *j, ig_jagged_span span);
 /* One step of the way; false: none. */
-bool ig_span_step(const ig_jagged *j, ig_jagged_span *span);
+bool ig_jagged_span_step(const ig_jagged *j, ig_jagged_span *span);
 /* The same elements of the same value? */
-bool ig_span_equal(const ig_jagged *j, const ig_jagged_span *a,
-                   const ig_jagged_span *b);
+bool ig_jagged_span_equal(const ig_jagged *j, const ig_jagged_span *a,
+                          const ig_jagged_span *b);
 
 /* Adds the elements of a span, from where they come; false: too many parts. */
 bool ig_spans_add(const ig_jagged *j, ig_jagged_spans *spans, ig_jagged_span span);

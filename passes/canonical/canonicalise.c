@@ -20,7 +20,8 @@
 
 /* ---- what rules share ---- */
 
-bool ig_types_equal(const ig_module *module, const ig_type *a, const ig_type *b) {
+bool ig_canonical_same_type(const ig_module *module, const ig_type *a,
+                            const ig_type *b) {
     if (a == b) {
         return true;
     }
@@ -37,7 +38,9 @@ bool ig_types_equal(const ig_module *module, const ig_type *a, const ig_type *b)
 }
 
 ig_value *ig_same_type(const ig_op *op, ig_value *x) {
-    return ig_types_equal(ig_op_module(op), op->results[0].type, x->type) ? x : NULL;
+    return ig_canonical_same_type(ig_op_module(op), op->results[0].type, x->type)
+               ? x
+               : NULL;
 }
 
 /* ---- the pass ---- */

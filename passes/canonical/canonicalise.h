@@ -19,7 +19,8 @@ extern const ig_rules ig_rules_window;  /* conv, matmul */
 extern const ig_rules ig_rules_flow;    /* if, loop */
 
 /* Equal, all extents provably so. */
-bool ig_types_equal(const ig_module *module, const ig_type *a, const ig_type *b);
+bool ig_canonical_same_type(const ig_module *module, const ig_type *a,
+                            const ig_type *b);
 /* `x` when it has the type of the op's result, else NULL: for rules that drop an op. */
 ig_value *ig_same_type(const ig_op *op, ig_value *x);
 #endif

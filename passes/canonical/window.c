@@ -19,12 +19,12 @@ static bool find_taps(const ig_op *op, uint32_t axis, taps *out) {
     if (!ig_dim_known(x->dims[2 + axis], &extent) ||
         !ig_dim_known(w->dims[2 + axis], &kernel) ||
         !ig_dim_known(op->results[0].type->dims[2 + axis], &steps) ||
-        !ig_dim_known(ig_window_dim(op, IG_conv_before, axis), &before) ||
-        !ig_dim_known(ig_window_dim(op, IG_conv_after, axis), &after)) {
+        !ig_dim_known(ig_spatial_dim(op, IG_conv_before, axis), &before) ||
+        !ig_dim_known(ig_spatial_dim(op, IG_conv_after, axis), &after)) {
         return false;
     }
-    int64_t step = ig_window_int(op, IG_conv_dilations, axis);
-    int64_t last = (steps - 1) * ig_window_int(op, IG_conv_strides, axis);
+    int64_t step = ig_spatial_int(op, IG_conv_dilations, axis);
+    int64_t last = (steps - 1) * ig_spatial_int(op, IG_conv_strides, axis);
     *out = (taps){ 0, kernel, before, after };
     while (out->from < kernel && out->from * step - before + last < 0) {
         out->from++;

@@ -21,6 +21,7 @@
  * Keeps: order; what is no longer used goes with dce.
  */
 #include "ir/build/expr.h"
+#include "ir/data.h"
 #include "ir/interpret/interpret.h"
 #include "passes/engine/pass.h"
 #include "base/checked.h"

@@ -3,6 +3,7 @@
 
 #include "base/silence.h"
 #include "ir/build/build.h"
+#include "ir/data.h"
 
 bool ig_read_constant(const ig_value *value, ig_arena *arena, ig_tensor *out) {
     const ig_data *data = ig_constant_of(value);

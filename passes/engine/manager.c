@@ -212,7 +212,7 @@ ig_status ig_check_pipeline(ig_diag *diag, const char *pipeline) {
     return read_all(diag, NULL, pipeline);
 }
 
-ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *options,
+ig_status ig_passes_run_observed(ig_module *module, const ig_pass_options *options,
                                  const char *pipeline,
                                  const ig_pass_observer *observer) {
     ig_manager manager = { .module = module, .options = options, .observer = observer };
@@ -224,7 +224,7 @@ ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *optio
     return read_all(&module->context->diag, &manager, pipeline);
 }
 
-ig_status ig_run_passes(ig_module *module, const ig_pass_options *options,
+ig_status ig_passes_run(ig_module *module, const ig_pass_options *options,
                         const char *pipeline) {
-    return ig_run_passes_observed(module, options, pipeline, NULL);
+    return ig_passes_run_observed(module, options, pipeline, NULL);
 }

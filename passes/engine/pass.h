@@ -65,7 +65,7 @@ uint32_t ig_passes_seen(const ig_module *module);
 ig_status ig_check_pipeline(ig_diag *diag, const char *pipeline);
 /* Runs a pipeline such as "fold,cse,dce,(fuse,dce)*,lower" on every entry graph of the
  * module.  ( )* repeats until nothing changes, bounded. */
-ig_status ig_run_passes(ig_module *module, const ig_pass_options *options,
+ig_status ig_passes_run(ig_module *module, const ig_pass_options *options,
                         const char *pipeline);
 /* The same, calling `after` (may be NULL) when each pass is done: dumps, --after. */
 typedef struct ig_pass_observer {
@@ -74,7 +74,7 @@ typedef struct ig_pass_observer {
     void *user;
     const char *stop_after; /* or NULL */
 } ig_pass_observer;
-ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *options,
+ig_status ig_passes_run_observed(ig_module *module, const ig_pass_options *options,
                                  const char *pipeline,
                                  const ig_pass_observer *observer);
 

@@ -38,9 +38,9 @@ static conv conv_of(ig_grad *g) {
     c.wide = c.attrs.transposed ? g->dy : x;
     c.narrow = c.attrs.transposed ? x : g->dy;
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
-        span s = { .stride = ig_window_int(g->op, IG_conv_strides, d),
-                   .dilation = ig_window_int(g->op, IG_conv_dilations, d),
-                   .before = ig_window_dim(g->op, IG_conv_before, d),
+        span s = { .stride = ig_spatial_int(g->op, IG_conv_strides, d),
+                   .dilation = ig_spatial_int(g->op, IG_conv_dilations, d),
+                   .before = ig_spatial_dim(g->op, IG_conv_before, d),
                    .wide = c.wide->type->dims[2 + d],
                    .count = c.narrow->type->dims[2 + d],
                    .taps = c.w->type->dims[2 + d] };
@@ -168,9 +168,9 @@ static void pool_sum(ig_grad *g, const ig_pool_attrs *own, ig_value *dy) {
     ig_dim before[IG_TENSOR_RANK], reach[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < space; d++) {
         dims[2 + d] = ig_dim_of(own->kernel.items[d]);
-        span s = { .stride = ig_window_int(g->op, IG_pool_strides, d),
-                   .dilation = ig_window_int(g->op, IG_pool_dilations, d),
-                   .before = ig_window_dim(g->op, IG_pool_before, d),
+        span s = { .stride = ig_spatial_int(g->op, IG_pool_strides, d),
+                   .dilation = ig_spatial_int(g->op, IG_pool_dilations, d),
+                   .before = ig_spatial_dim(g->op, IG_pool_before, d),
                    .wide = x->dims[2 + d],
                    .count = dy->type->dims[2 + d],
                    .taps = dims[2 + d] };

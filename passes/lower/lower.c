@@ -26,7 +26,8 @@ typedef struct lowering {
 
 /* ---- operands and params ---- */
 
-const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type) {
+const ig_dim *ig_lower_row_major(ig_arena *arena, ig_module *module,
+                                 const ig_type *type) {
     assert(type->rank <= IG_TENSOR_RANK && "a tensor's rank");
     ig_dim *strides = IG_NEW_ARRAY(arena, ig_dim, type->rank);
     ig_dim step = ig_dim_of(1);
@@ -37,7 +38,7 @@ const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *ty
     return strides;
 }
 
-const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value) {
+const ig_dim *ig_lower_strides(ig_arena *arena, const ig_value *value) {
     ig_op *view = ig_def(value, IG_OP_view);
     if (view) {
         assert(view->attrs[IG_view_strides].count == value->type->rank &&
@@ -45,7 +46,7 @@ const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value) {
         return view->attrs[IG_view_strides].as.dims;
     }
     ig_graph *graph = value->def ? value->def->block->graph : value->block->graph;
-    return ig_row_major(arena, graph->module, value->type);
+    return ig_lower_row_major(arena, graph->module, value->type);
 }
 
 ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
@@ -129,7 +130,7 @@ ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b) {
     return ig_dim_mul(lower->module, a, b);
 }
 
-ig_dim ig_lower_batch_stride(ig_lower *lower, const ig_operand *x, uint32_t axis,
+ig_dim ig_lower_batch_stride(ig_lower *lower, const ig_lower_operand *x, uint32_t axis,
                              ig_dim whole) {
     ig_module *module = lower->module;
     ig_dim extent = x->type->dims[axis], stride = x->strides[axis];
@@ -153,17 +154,17 @@ ig_status ig_lower_unsupported(ig_lower *lower, const char *what) {
 
 /* ---- one launch ---- */
 
-static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
+static ig_lower_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
     assert(from + count <= lower->compute->operand_count &&
            "inputs, then destinations, are the operands");
-    ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
+    ig_lower_operand *operands = IG_NEW_ARRAY(lower->arena, ig_lower_operand, count);
     for (uint32_t i = 0; i < count; i++) {
         ig_value *value = lower->compute->operands[from + i].value;
         bool is_table = value->type->kind == IG_TABLE;
         ig_dtype dtype = is_table ? IG_DT_u8 : (ig_dtype)value->type->dtype;
         const ig_type *pointer = ig_type_buffer(lower->module, dtype, 0, NULL);
         operands[i].type = value->type;
-        operands[i].strides = ig_plan_strides(lower->arena, value);
+        operands[i].strides = ig_lower_strides(lower->arena, value);
         operands[i].buffer = ig_block_add_arg(&lower->kernel->body, pointer, NULL);
     }
     return operands;

@@ -15,11 +15,11 @@
 #include "passes/engine/pass.h"
 
 /* An operand of the launch as its kernel sees it. */
-typedef struct ig_operand {
+typedef struct ig_lower_operand {
     ig_value *buffer;      /* &dtype, at the operand's first element */
     const ig_type *type;   /* dtype and dims */
     const ig_dim *strides; /* in elements, one a dim */
-} ig_operand;
+} ig_lower_operand;
 
 typedef struct ig_lower {
     ig_module *module;
@@ -28,7 +28,7 @@ typedef struct ig_lower {
     ig_arena *arena; /* dies with this launch's lowering */
     ig_op *compute;  /* what is lowered */
     ig_block *body;  /* what to compute; its arguments are the inputs */
-    ig_operand *ins, *outs;
+    ig_lower_operand *ins, *outs;
     uint32_t in_count, out_count;
     ig_graph *kernel;
     ig_builder b; /* at the end of the kernel */
@@ -52,9 +52,10 @@ bool ig_lower_has_family(const ig_target *target, ig_kernel_family family);
 ig_lower_fn ig_lower_schedule(const ig_target *target, ig_kernel_family family);
 
 /* Strides of a plan value: row-major, or what its view op says. */
-const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value);
+const ig_dim *ig_lower_strides(ig_arena *arena, const ig_value *value);
 /* Row-major strides of a type. */
-const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type);
+const ig_dim *ig_lower_row_major(ig_arena *arena, ig_module *module,
+                                 const ig_type *type);
 
 /* A dim as an i64 of the kernel: a constant, or a param. */
 ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim);
@@ -73,7 +74,7 @@ ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
 ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
 /* The operand's step along `axis`, whose extent in the result is `whole`: 0 where it is
  * the same for the whole axis, which the run may learn. */
-ig_dim ig_lower_batch_stride(ig_lower *lower, const ig_operand *x, uint32_t axis,
+ig_dim ig_lower_batch_stride(ig_lower *lower, const ig_lower_operand *x, uint32_t axis,
                              ig_dim whole);
 /* "This form of the op has no kernel yet": UNSUPPORTED with the op's location. */
 ig_status ig_lower_unsupported(ig_lower *lower, const char *what);
@@ -102,7 +103,7 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site);
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);
 /* Load of one operand at a site, with broadcasting; exposed for schedules. */
 ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
-                        const ig_operand *operand);
+                        const ig_lower_operand *operand);
 /* One elementwise op on kernel values: casts narrow floats around it, expands math. */
 ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *operands);
 

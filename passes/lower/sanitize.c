@@ -614,7 +614,7 @@ static reach reach_of(const ig_op *launch, uint32_t operand, ig_arena *arena) {
     ig_row_layout layout;
     int64_t dim;
     if (ig_def(value, IG_OP_view)) {
-        return reach_of_view(module, type, ig_plan_strides(arena, value));
+        return reach_of_view(module, type, ig_lower_strides(arena, value));
     }
     if (type->kind == IG_TABLE && ig_dim_constant(module, type->dims[1], &dim) &&
         ig_row_layout_of(type->rows, ig_dtypes[dtype].bits, dim, &layout)) {

@@ -16,8 +16,8 @@ ig_op *ig_lower_anchor(const ig_lower *lower, ig_opcode code) {
     return NULL;
 }
 
-const ig_operand *ig_lower_input(const ig_lower *lower, const ig_op *op,
-                                 uint32_t index) {
+const ig_lower_operand *ig_lower_input(const ig_lower *lower, const ig_op *op,
+                                       uint32_t index) {
     const ig_value *value = ig_op_operand(op, index);
     bool is_input = value && !value->def && value->block == lower->body;
     assert((!is_input || value->index < lower->in_count) && "an argument per input");

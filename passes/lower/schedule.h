@@ -9,8 +9,8 @@
 ig_op *ig_lower_anchor(const ig_lower *lower, ig_opcode code);
 /* The launch's input that operand `index` of a body op is, or NULL when it is
  * computed. */
-const ig_operand *ig_lower_input(const ig_lower *lower, const ig_op *op,
-                                 uint32_t index);
+const ig_lower_operand *ig_lower_input(const ig_lower *lower, const ig_op *op,
+                                       uint32_t index);
 /* Does the body hold an op that expands to many (exp, tanh, integer division …)? */
 bool ig_lower_is_heavy(const ig_block *body);
 /* "gemm_add_relu": the family and the body's elementwise ops, for people. */

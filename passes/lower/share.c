@@ -126,7 +126,7 @@ ig_str ig_compute_key(const ig_op *compute, ig_arena *arena) {
     put_attrs(&w, compute);
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         const ig_value *value = compute->operands[i].value;
-        const ig_dim *strides = ig_plan_strides(arena, value);
+        const ig_dim *strides = ig_lower_strides(arena, value);
         put_number(&w, IG_MAP_PTR(value->type));
         for (uint32_t d = 0; d < value->type->rank; d++) {
             put_number(&w, ig_dim_key(strides[d]));

@@ -17,8 +17,8 @@
 /* ---- loads ---- */
 
 /* The stride of `operand` along dim `d` of the space, as a dim expression. */
-static ig_dim space_stride(ig_lower *lower, const ig_operand *operand, uint32_t rank,
-                           const ig_dim *dims, uint32_t d) {
+static ig_dim space_stride(ig_lower *lower, const ig_lower_operand *operand,
+                           uint32_t rank, const ig_dim *dims, uint32_t d) {
     assert(operand->type->rank <= rank &&
            "inputs broadcast to the space, not beyond it");
     assert(d < rank && "an axis of the space");
@@ -51,7 +51,7 @@ static ig_value *stride_value(ig_lower *lower, ig_dim stride) {
 }
 
 static ig_value *element_index(ig_lower *lower, const ig_site *site,
-                               const ig_operand *operand, uint32_t rank) {
+                               const ig_lower_operand *operand, uint32_t rank) {
     assert(rank <= site->rank && "no more axes than the site has indices of");
     ig_value *index = k_i64(site->b, 0);
     for (uint32_t d = 0; d < rank; d++) {
@@ -65,7 +65,7 @@ static ig_value *element_index(ig_lower *lower, const ig_site *site,
 
 /* One element a lane, `stride` apart.  Lanes from the count on repeat the last element
  * of the row, also where the site is past it and the count negative. */
-static ig_value *load_strided(const ig_site *site, const ig_operand *operand,
+static ig_value *load_strided(const ig_site *site, const ig_lower_operand *operand,
                               ig_value *index, ig_value *stride) {
     ig_builder *b = site->b;
     uint32_t lanes = site->lanes;
@@ -80,7 +80,7 @@ static ig_value *load_strided(const ig_site *site, const ig_operand *operand,
 }
 
 static ig_value *load_operand(ig_lower *lower, const ig_site *site,
-                              const ig_operand *operand) {
+                              const ig_lower_operand *operand) {
     assert(site->lanes > 0 && "a site has a lane");
     ig_value *index = element_index(lower, site, operand, site->rank);
     if (site->lanes == 1 || site->rank == 0) {
@@ -100,13 +100,13 @@ static ig_value *load_operand(ig_lower *lower, const ig_site *site,
 }
 
 ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
-                        const ig_operand *operand) {
+                        const ig_lower_operand *operand) {
     return load_operand(lower, site, operand);
 }
 
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims) {
     for (uint32_t i = 0; rank > 0 && i < lower->in_count; i++) {
-        const ig_operand *in = &lower->ins[i];
+        const ig_lower_operand *in = &lower->ins[i];
         ig_dim inner = in->type->rank > rank
                            ? ig_dim_of(1)
                            : space_stride(lower, in, rank, dims, rank - 1);
@@ -141,7 +141,7 @@ static ig_value *dims_value(ig_lower *lower, const ig_site *site, const ig_op *o
     return k_splat(site->b, one, site->lanes);
 }
 
-static const ig_operand *input_of(ig_lower *lower, const ig_value *value) {
+static const ig_lower_operand *input_of(ig_lower *lower, const ig_value *value) {
     assert(value->index < lower->in_count && "an argument per input");
     assert(!value->def && value->block == lower->body && "an input of the body");
     return &lower->ins[value->index];
@@ -236,7 +236,7 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site) {
     ig_op *yield = lower->body->last;
     assert(yield->operand_count == lower->out_count && "a yield per destination");
     for (uint32_t i = 0; i < lower->out_count; i++) {
-        const ig_operand *out = &lower->outs[i];
+        const ig_lower_operand *out = &lower->outs[i];
         ig_value *value = ig_lower_value(lower, site, yield->operands[i].value);
         ig_value *index = element_index(lower, site, out, site->rank);
         k_store_count(site->b, value, out->buffer, index,

@@ -24,8 +24,8 @@ static inline void ig_lower_split(ig_lower *lower, ig_builder *b, const ig_type 
 }
 
 /* The element of `x` at `index`. */
-static inline ig_value *ig_lower_at(ig_lower *lower, ig_builder *b, const ig_operand *x,
-                                    ig_value *const *index) {
+static inline ig_value *ig_lower_at(ig_lower *lower, ig_builder *b,
+                                    const ig_lower_operand *x, ig_value *const *index) {
     ig_value *at = k_i64(b, 0);
     for (uint32_t d = 0; d < x->type->rank; d++) {
         ig_value *stride = ig_lower_dim(lower, x->strides[d]);

@@ -279,7 +279,7 @@ static void count_bytes(counter *c, uint32_t index, ig_arena *arena) {
     if (c->is_counted[index] || is_repeated(c, index)) {
         return;
     }
-    const ig_dim *strides = ig_plan_strides(arena, value);
+    const ig_dim *strides = ig_lower_strides(arena, value);
     ig_dim count = ig_dim_of(ig_dtypes[type->dtype].bits);
     for (uint32_t d = 0; d < type->rank; d++) {
         if (!ig_dim_is(strides[d], 0)) {

@@ -456,7 +456,7 @@ static ig_status rewrite_dims(buffers *s, ig_op *op) {
         root = ig_make_weight(&b, ig_module_add_weight(s->module, "shape", &data));
     } else {
         root = make_alloc(s, &b, op->results->type);
-        ig_plan_store_dims(&b, root, values->as.dims, values->count);
+        ig_bufferise_store_dims(&b, root, values->as.dims, values->count);
     }
     set_place(s, op->results, ig_place_whole(s->arena, s->module, root));
     return IG_OK;

@@ -86,10 +86,10 @@ ig_status ig_bufferise_ranks(ig_buffers *s, ig_op *op);
 
 /* ---- ops of the plan that the runtime does itself ---- */
 
-void ig_plan_let(ig_builder *b, ig_dim symbol, ig_dim value);
-void ig_plan_bind(ig_builder *b, ig_value *vector, const ig_dim *symbols,
-                  uint32_t count);
-void ig_plan_store_dims(ig_builder *b, ig_value *buffer, const ig_dim *dims,
-                        uint32_t count);
+void ig_bufferise_let(ig_builder *b, ig_dim symbol, ig_dim value);
+void ig_bufferise_bind(ig_builder *b, ig_value *vector, const ig_dim *symbols,
+                       uint32_t count);
+void ig_bufferise_store_dims(ig_builder *b, ig_value *buffer, const ig_dim *dims,
+                             uint32_t count);
 
 #endif

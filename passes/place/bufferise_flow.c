@@ -29,20 +29,20 @@
 
 /* ---- ops that the runtime does ---- */
 
-void ig_plan_let(ig_builder *b, ig_dim symbol, ig_dim value) {
+void ig_bufferise_let(ig_builder *b, ig_dim symbol, ig_dim value) {
     ig_expr e = ig_expr_of(b);
     assert(ig_dim_as_symbol(e.module, symbol) && "a symbol is given a value");
     (void)ig_build_let(&e, (ig_let_attrs){ .symbol = symbol, .value = value });
 }
 
-void ig_plan_bind(ig_builder *b, ig_value *vector, const ig_dim *symbols,
-                  uint32_t count) {
+void ig_bufferise_bind(ig_builder *b, ig_value *vector, const ig_dim *symbols,
+                       uint32_t count) {
     ig_expr e = ig_expr_of(b);
     (void)ig_build_bind(&e, vector, (ig_bind_attrs){ .symbols = { symbols, count } });
 }
 
-void ig_plan_store_dims(ig_builder *b, ig_value *buffer, const ig_dim *dims,
-                        uint32_t count) {
+void ig_bufferise_store_dims(ig_builder *b, ig_value *buffer, const ig_dim *dims,
+                             uint32_t count) {
     ig_expr e = ig_expr_of(b);
     ig_store_dims_attrs attrs = { .values = { dims, count } };
     assert(buffer->type->kind == IG_BUFFER && "values are stored into a buffer");
@@ -100,7 +100,7 @@ static void set_extents(ig_buffers *s, ig_builder *b, const ig_type *result,
     for (uint32_t d = 0; d < result->rank; d++) {
         bool is_known = is_same(s, result->dims[d], value->dims[d]);
         if (!is_known && is_settable(s, result->dims[d])) {
-            ig_plan_let(b, result->dims[d], value->dims[d]);
+            ig_bufferise_let(b, result->dims[d], value->dims[d]);
         }
     }
 }
@@ -295,7 +295,7 @@ static ig_dim early_rows(loop *l, ig_builder *b, uint32_t index) {
     if (!l->grows) {
         l->grows = true;
         l->rows = new_symbol(l->s, "rows");
-        ig_plan_let(b, l->rows, ig_dim_of(0));
+        ig_bufferise_let(b, l->rows, ig_dim_of(0));
     }
     return l->rows;
 }
@@ -327,7 +327,7 @@ static void make_buffers(loop *l, ig_builder *b) {
             bool is_late = is_late_extent(l, i, d - 1);
             dims[d] = row->dims[d - 1];
             if (!is_same(l->s, dims[d], type->dims[d])) {
-                ig_plan_let(b, type->dims[d], is_late ? ig_dim_of(0) : dims[d]);
+                ig_bufferise_let(b, type->dims[d], is_late ? ig_dim_of(0) : dims[d]);
             }
             dims[d] = is_late ? type->dims[d] : dims[d];
         }
@@ -340,7 +340,7 @@ static void place_args(loop *l) {
     ig_buffers *s = l->s;
     ig_builder b = ig_builder_before(l->body->first);
     ig_place *trip = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
-    ig_plan_store_dims(&b, trip->root, &l->trip, 1);
+    ig_bufferise_store_dims(&b, trip->root, &l->trip, 1);
     for (uint32_t i = 0; i < 2; i++) {
         const ig_type *type = l->body->args[i]->type;
         ig_place *place = i ? l->condition : trip;
@@ -372,7 +372,7 @@ static ig_place *set_aside(loop *l, ig_builder *b, uint32_t index) {
         dims[d] = from->dims[d];
         if (!is_same(s, dims[d], arg->dims[d])) {
             dims[d] = new_symbol(s, "next");
-            ig_plan_let(b, dims[d], from->dims[d]);
+            ig_bufferise_let(b, dims[d], from->dims[d]);
         }
     }
     ig_place *aside = ig_buffers_alloc(s, b, (ig_dtype)from->root->type->dtype,
@@ -397,14 +397,14 @@ static void set_late_extents(loop *l, ig_builder *b, uint32_t index) {
                                  .message =
                                      "what a loop collects changes its extents" };
         (void)ig_build_guard(&e, check);
-        ig_plan_let(b, whole[d + 1], row->dims[d]);
+        ig_bufferise_let(b, whole[d + 1], row->dims[d]);
     }
 }
 
 static void copy_scanned(loop *l, ig_builder *b) {
     ig_buffers *s = l->s;
     if (l->grows) {
-        ig_plan_let(b, l->rows, ig_dim_add(s->module, l->trip, ig_dim_of(1)));
+        ig_bufferise_let(b, l->rows, ig_dim_add(s->module, l->trip, ig_dim_of(1)));
     }
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
         set_late_extents(l, b, i);
@@ -439,7 +439,7 @@ static void end_trip(loop *l) {
         const ig_type *arg = l->body->args[i + 2]->type;
         for (uint32_t d = 0; from[i] && d < arg->rank; d++) {
             if (!is_same(s, from[i]->dims[d], arg->dims[d])) {
-                ig_plan_let(&b, arg->dims[d], from[i]->dims[d]);
+                ig_bufferise_let(&b, arg->dims[d], from[i]->dims[d]);
             }
         }
     }
@@ -451,7 +451,7 @@ static void end_trip(loop *l) {
         }
     }
     ig_dim done = ig_dim_add(s->module, l->trip, ig_dim_of(1));
-    ig_plan_store_dims(&b, l->count->root, &done, 1);
+    ig_bufferise_store_dims(&b, l->count->root, &done, 1);
 }
 
 /* The buffers hold the results, whose extents are known now. */
@@ -469,7 +469,7 @@ static void place_results(loop *l, ig_builder *b) {
                 ig_dim one = ig_dim_of(1);
                 ig_place *vector = ig_place_reshape(s->arena, s->module, l->count, 1,
                                                     &one);
-                ig_plan_bind(b, ig_place_value(b, vector), &trips, 1);
+                ig_bufferise_bind(b, ig_place_value(b, vector), &trips, 1);
                 has_count = true;
             }
             place = IG_NEW(s->arena, ig_place);
@@ -496,7 +496,7 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     l.trip = new_symbol(s, "trip");
     make_buffers(&l, &b);
     l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
-    ig_plan_store_dims(&b, l.count->root, &zero, 1);
+    ig_bufferise_store_dims(&b, l.count->root, &zero, 1);
     ig_value *operands[] = { load_single(s, &b, op->operands[0].value),
                              l.condition->root };
     ig_expr e = ig_expr_of(&b);

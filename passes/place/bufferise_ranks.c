@@ -64,7 +64,7 @@ static int64_t world_of(const rank_call *c, uint32_t counts) {
 static ig_status call_bag_ids(rank_call *c) {
     ig_dim params[IG_BAG_IDS_PARAMS];
     c->function = "rank_bag_ids";
-    ig_bag_ids_params(c->op, params);
+    ig_resolve_bag_params(c->op, params);
     for (uint32_t i = 0; i < IG_BAG_IDS_PARAMS; i++) {
         push_param(c, params[i]);
     }

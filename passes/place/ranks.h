@@ -11,6 +11,6 @@
 enum { IG_BAG_IDS_PARAMS = 14 };
 
 /* Of rank_bag_ids, and of rank_bag_ids_count. */
-void ig_bag_ids_params(const ig_op *op, ig_dim params[IG_BAG_IDS_PARAMS]);
+void ig_resolve_bag_params(const ig_op *op, ig_dim params[IG_BAG_IDS_PARAMS]);
 
 #endif

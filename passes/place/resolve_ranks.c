@@ -27,7 +27,7 @@
 
 #include <assert.h>
 
-void ig_bag_ids_params(const ig_op *op, ig_dim params[IG_BAG_IDS_PARAMS]) {
+void ig_resolve_bag_params(const ig_op *op, ig_dim params[IG_BAG_IDS_PARAMS]) {
     ig_module *module = ig_op_module(op);
     ig_bag_feature f = ig_bag_ids_feature(op);
     const ig_type *ids = op->operands[0].value->type;
@@ -87,7 +87,7 @@ ig_status ig_resolve_bag_ids(ig_resolver *m) {
         return IG_OK; /* as many as were given */
     }
     ig_dim params[IG_BAG_IDS_PARAMS];
-    ig_bag_ids_params(op, params);
+    ig_resolve_bag_params(op, params);
     find_count(m, "rank_bag_ids_count", &(ig_dims){ params, IG_BAG_IDS_PARAMS },
                operands, count, ig_resolver_extent(m, 1, 0));
     return IG_OK;

@@ -46,10 +46,10 @@ static ig_value *smooth_value(ig_expr *e, const ig_quant_activation *activation,
     return ig_build_mul(e, x, ig_expr_along(e, by, activation->axis, x->type->rank));
 }
 
-static ig_quant quant_of(ig_expr *e, const ig_quant_activation *activation) {
+static ig_quant_params quant_of(ig_expr *e, const ig_quant_activation *activation) {
     const ig_quant_grid *grid = &activation->grid;
     bool is_signed = grid->least < 0;
-    ig_quant q = { .axis = -1 };
+    ig_quant_params q = { .axis = -1 };
     q.scale = ig_expr_constant(e, "scale", IG_DT_f32, 0, NULL, &grid->scale);
     if (!is_signed) {
         q.zero_point = ig_expr_integer(e, IG_DT_u8, grid->zero);
@@ -62,7 +62,7 @@ static ig_value *round_value(ig_quant_inserter *in, ig_expr *e, uint32_t number,
                              ig_value *x) {
     const ig_quant_activation *activation = &in->plan->activations.items[number];
     if (!in->rounded[number]) {
-        ig_quant q = quant_of(e, activation);
+        ig_quant_params q = quant_of(e, activation);
         ig_dtype to = activation->grid.least < 0 ? IG_DT_i8 : IG_DT_u8;
         x = smooth_value(e, activation, x);
         x = ig_compose_quantize(e, x, &q, to, IG_ROUNDING_divide);
@@ -106,7 +106,8 @@ static ig_value *zeros_of(ig_expr *e, const ig_quant_layer *layer) {
 static ig_value *build_static(ig_quant_inserter *in, ig_expr *e,
                               const ig_quant_layer *layer, const ig_op *op) {
     assert(op->operand_count <= 3 && "x, weight, bias");
-    ig_quant q = { .axis = layer->scale_count > 1 ? (int64_t)layer->out_axis : -1 };
+    ig_quant_params q = { .axis = layer->scale_count > 1 ? (int64_t)layer->out_axis
+                                                         : -1 };
     ig_value *operands[3] = { NULL, NULL, ig_op_operand(op, 2) };
     operands[0] = round_value(in, e, layer->activation, ig_op_operand(op, 0));
     q.scale = scales_of(e, layer);
@@ -164,12 +165,13 @@ static ig_value *build_dynamic(ig_quant_inserter *in, ig_expr *e,
     const ig_quant_activation *activation =
         &in->plan->activations.items[layer->activation];
     ig_value *x = smooth_value(e, activation, ig_op_operand(op, 0));
-    ig_quant q = ig_compose_choose_quant(e, x);
+    ig_quant_params q = ig_compose_choose_quant(e, x);
     ig_integers a = { .zero_point = q.zero_point };
     a.value = ig_compose_quantize(e, x, &q, IG_DT_u8, IG_ROUNDING_divide);
     ig_value *sum = sum_products(e, layer, op, a);
     ig_value *scales = scales_of(e, layer);
-    ig_quant back = { .axis = layer->is_conv ? 1 : (int64_t)sum->type->rank - 1 };
+    ig_quant_params back = { .axis = layer->is_conv ? 1
+                                                    : (int64_t)sum->type->rank - 1 };
     back.scale = ig_build_mul(e, q.scale, scales);
     ig_value *y = ig_compose_dequantize(e, sum, &back, IG_DT_f32);
     return layer->is_conv ? add_bias(e, y, ig_op_operand(op, 2)) : y;

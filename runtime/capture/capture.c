@@ -316,8 +316,9 @@ static bool make_folder(capture *c, const ig_capture_request *request) {
            mkdtemp(c->folder);
 }
 
-IG_API ig_status ig_capture_start(ig_capture_request *request,
-                                  ig_capture **out_capture) {
+IG_API ig_capture_start_fn ig_capture_start;
+
+ig_status ig_capture_start(ig_capture_request *request, ig_capture **out_capture) {
     *out_capture = NULL;
     if (request->session_size != sizeof(ig_session) ||
         strcmp(request->version, INGOT_VERSION) != 0) {

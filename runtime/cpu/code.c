@@ -15,9 +15,9 @@ static ig_status refuse_memory(const ig_message *message, size_t size) {
 }
 
 ig_status ig_cpu_code_load(const ig_device *device, const void *code, size_t size,
-                           ig_image *out_image, const ig_message *message) {
+                           ig_device_code *out_image, const ig_message *message) {
     (void)device;
-    *out_image = (ig_image){ NULL, 0, NULL };
+    *out_image = (ig_device_code){ NULL, 0, NULL };
     if (size == 0) {
         return IG_OK;
     }
@@ -39,20 +39,20 @@ ig_status ig_cpu_code_load(const ig_device *device, const void *code, size_t siz
             message, IG_UNSUPPORTED,
             "this system does not let a process run code that it loads");
     }
-    *out_image = (ig_image){ memory, mapped, memory };
+    *out_image = (ig_device_code){ memory, mapped, memory };
     return IG_OK;
 }
 
-void ig_cpu_code_unload(const ig_device *device, ig_image *image) {
+void ig_cpu_code_unload(const ig_device *device, ig_device_code *image) {
     (void)device;
     if (image->handle) {
         munmap(image->handle, image->size);
     }
-    *image = (ig_image){ NULL, 0, NULL };
+    *image = (ig_device_code){ NULL, 0, NULL };
 }
 
-ig_status ig_cpu_code_find(const ig_device *device, const ig_image *image,
-                           ig_kernel_id id, ig_kernel *out_kernel,
+ig_status ig_cpu_code_find(const ig_device *device, const ig_device_code *image,
+                           ig_kernel_id id, ig_device_kernel *out_kernel,
                            const ig_message *message) {
     (void)device;
     if (id.entry >= image->size) {

@@ -5,10 +5,10 @@
 #include "runtime/device.h"
 
 ig_status ig_cpu_code_load(const ig_device *device, const void *code, size_t size,
-                           ig_image *out_image, const ig_message *message);
-void ig_cpu_code_unload(const ig_device *device, ig_image *image);
-ig_status ig_cpu_code_find(const ig_device *device, const ig_image *image,
-                           ig_kernel_id id, ig_kernel *out_kernel,
+                           ig_device_code *out_image, const ig_message *message);
+void ig_cpu_code_unload(const ig_device *device, ig_device_code *image);
+ig_status ig_cpu_code_find(const ig_device *device, const ig_device_code *image,
+                           ig_kernel_id id, ig_device_kernel *out_kernel,
                            const ig_message *message);
 
 #endif

@@ -1,5 +1,6 @@
 /* The CPU as a device.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/cpu/code.h"
+#include "runtime/cpu/cpu.h"
 #include "runtime/cpu/level.h"
 #include "runtime/cpu/queue.h"
 

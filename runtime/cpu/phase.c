@@ -33,7 +33,7 @@ static void keep_first(ig_queue_report *kept, const ig_queue_report *report) {
     }
 }
 
-static void keep_report(ig_worker *worker, const ig_launch *launch, int64_t row,
+static void keep_report(ig_cpu_worker *worker, const ig_launch *launch, int64_t row,
                         const ig_kernel_report_v0 *report) {
     keep_first(&worker->report, &(ig_queue_report){ launch->step, row, *report });
 }
@@ -56,7 +56,7 @@ static void merge_reports(ig_cpu_queue *queue) {
 
 /* ---- tiles ---- */
 
-static void run_tiles(ig_worker *worker, const ig_launch *launch, int64_t begin,
+static void run_tiles(ig_cpu_worker *worker, const ig_launch *launch, int64_t begin,
                       int64_t end) {
     ig_kernel_report_v0 report = { .operand = -1 };
     ig_kernel_call_v0 call = {
@@ -87,7 +87,7 @@ static void run_bounds(const phase_task *task, int index) {
     }
 }
 
-static void run_all_tiles(const ig_phase *phase, ig_worker *worker) {
+static void run_all_tiles(const ig_phase *phase, ig_cpu_worker *worker) {
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
         if (launch->grid > 0) {
@@ -114,7 +114,7 @@ static void fill_table(const ig_cpu_queue *queue, int index, const ig_launch *la
 
 static void run_block(const phase_task *task, int index, int64_t row) {
     const ig_phase *phase = task->phase;
-    ig_worker *worker = &task->queue->workers[index];
+    ig_cpu_worker *worker = &task->queue->workers[index];
     bool is_tail = phase->rows - row < phase->block;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
@@ -164,7 +164,7 @@ typedef struct wide_task {
 static void run_wide_share(void *argument, int index) {
     const wide_task *wide = argument;
     const ig_phase *phase = wide->task->phase;
-    ig_worker *workers = wide->task->queue->workers;
+    ig_cpu_worker *workers = wide->task->queue->workers;
     const ig_launch *launch = wide->launch;
     bool is_tail = phase->rows < phase->block;
     ig_kernel_report_v0 report = { .operand = -1 };

@@ -29,11 +29,12 @@ static ig_status find_pool(const ig_queue_options *options, ig_thread_pool **out
 static ig_cpu_queue *cut_queue(ig_cutter *c, const ig_queue_options *options,
                                size_t workers) {
     ig_cpu_queue *queue = ig_cut(c, 1, sizeof *queue);
-    ig_worker *all = ig_cut(c, workers, sizeof *all);
+    ig_cpu_worker *all = ig_cut(c, workers, sizeof *all);
     for (size_t i = 0; i < workers; i++) {
-        ig_worker worker = { .report.kernel.operand = -1,
-                             .scratch = ig_cut(c, options->scratch, 1),
-                             .table = ig_cut(c, options->table_size, sizeof(void *)) };
+        ig_cpu_worker worker = { .report.kernel.operand = -1,
+                                 .scratch = ig_cut(c, options->scratch, 1),
+                                 .table = ig_cut(c, options->table_size,
+                                                 sizeof(void *)) };
         if (all) {
             all[i] = worker;
         }

@@ -6,11 +6,11 @@
 #include "runtime/device.h"
 
 /* State of one worker; a cache line pair of its own. */
-typedef struct ig_worker {
+typedef struct ig_cpu_worker {
     _Alignas(128) ig_queue_report report; /* the phase's first; operand -1: none */
     void *scratch;
     void **table; /* room for the buffers of a launch */
-} ig_worker;
+} ig_cpu_worker;
 
 typedef struct ig_cpu_queue {
     ig_queue base;
@@ -18,7 +18,7 @@ typedef struct ig_cpu_queue {
     size_t bytes;
     ig_thread_pool *pool; /* or NULL */
     const atomic_int *state;
-    ig_worker *workers;
+    ig_cpu_worker *workers;
 } ig_cpu_queue;
 
 ig_status ig_cpu_queue_open(const ig_device *device, const ig_queue_options *options,

@@ -9,13 +9,13 @@ enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
 static const ig_message silence = { NULL, 0 };
 
-ig_status ig_cuda_enter(const ig_cuda *gpu, const char *subject,
+ig_status ig_cuda_enter(const ig_cuda_device *gpu, const char *subject,
                         const ig_message *message) {
     return ig_cuda_driver_check(&gpu->driver, gpu->driver.context_push(gpu->context),
                                 subject, message);
 }
 
-ig_status ig_cuda_leave(const ig_cuda *gpu, int error, const char *subject,
+ig_status ig_cuda_leave(const ig_cuda_device *gpu, int error, const char *subject,
                         const ig_message *message) {
     void *ours = NULL;
     gpu->driver.context_pop(&ours);
@@ -42,7 +42,7 @@ int ig_cuda_level_rank(const char *level, int major, int minor) {
 }
 
 static int rank_level(const ig_device *device, const char *level) {
-    const ig_cuda *gpu = ig_cuda_of(device);
+    const ig_cuda_device *gpu = ig_cuda_of(device);
     return ig_cuda_level_rank(level, gpu->major, gpu->minor);
 }
 
@@ -54,7 +54,7 @@ static const char *list_levels(const ig_device *device) {
 
 /* The driver aligns to 256 bytes. */
 static void *allocate_memory(void *device, size_t size, size_t alignment) {
-    const ig_cuda *gpu = ig_cuda_of(device);
+    const ig_cuda_device *gpu = ig_cuda_of(device);
     ig_cuda_address address = 0;
     assert(alignment <= IG_MAX_ALIGN && "no device aligns as much");
     (void)alignment;
@@ -68,7 +68,7 @@ static void *allocate_memory(void *device, size_t size, size_t alignment) {
 }
 
 static void release_memory(void *device, void *memory, size_t size) {
-    const ig_cuda *gpu = ig_cuda_of(device);
+    const ig_cuda_device *gpu = ig_cuda_of(device);
     (void)size;
     if (memory && ig_cuda_enter(gpu, "freeing", &silence) == IG_OK) {
         int error = gpu->driver.memory_free(ig_cuda_address_of(memory));
@@ -78,22 +78,22 @@ static void release_memory(void *device, void *memory, size_t size) {
 
 /* ---- code ---- */
 
-static void unload_image(const ig_device *device, ig_image *image) {
-    const ig_cuda *gpu = ig_cuda_of(device);
+static void unload_image(const ig_device *device, ig_device_code *image) {
+    const ig_cuda_device *gpu = ig_cuda_of(device);
     if (image->handle && ig_cuda_enter(gpu, "unloading", &silence) == IG_OK) {
         int error = gpu->driver.module_unload(image->handle);
         (void)ig_cuda_leave(gpu, error, "unloading", &silence);
     }
     free((void *)(uintptr_t)image->bytes);
-    *image = (ig_image){ NULL, 0, NULL };
+    *image = (ig_device_code){ NULL, 0, NULL };
 }
 
 /* `code` is a whole cubin. */
 static ig_status load_image(const ig_device *device, const void *code, size_t size,
-                            ig_image *out_image, const ig_message *message) {
-    const ig_cuda *gpu = ig_cuda_of(device);
+                            ig_device_code *out_image, const ig_message *message) {
+    const ig_cuda_device *gpu = ig_cuda_of(device);
     const char *subject = "code for the GPU";
-    *out_image = (ig_image){ NULL, 0, NULL };
+    *out_image = (ig_device_code){ NULL, 0, NULL };
     char *bytes = malloc(size + 1);
     if (!bytes) {
         return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
@@ -101,7 +101,7 @@ static ig_status load_image(const ig_device *device, const void *code, size_t si
     }
     memcpy(bytes, code, size);
     bytes[size] = '\0'; /* the driver is not told the size */
-    *out_image = (ig_image){ bytes, size, NULL };
+    *out_image = (ig_device_code){ bytes, size, NULL };
     ig_status status = ig_cuda_enter(gpu, subject, message);
     if (status == IG_OK) {
         int error = gpu->driver.module_load(&out_image->handle, bytes);
@@ -113,10 +113,10 @@ static ig_status load_image(const ig_device *device, const void *code, size_t si
     return status;
 }
 
-static ig_status find_kernel(const ig_device *device, const ig_image *image,
-                             ig_kernel_id id, ig_kernel *out_kernel,
+static ig_status find_kernel(const ig_device *device, const ig_device_code *image,
+                             ig_kernel_id id, ig_device_kernel *out_kernel,
                              const ig_message *message) {
-    const ig_cuda *gpu = ig_cuda_of(device);
+    const ig_cuda_device *gpu = ig_cuda_of(device);
     out_kernel->handle = NULL;
     IG_TRY(ig_cuda_enter(gpu, id.name, message));
     int error = gpu->driver.module_function(&out_kernel->handle, image->handle,
@@ -142,7 +142,8 @@ static const ig_device_verbs verbs = {
     .wait = ig_cuda_queue_wait,
 };
 
-static ig_status find_device(ig_cuda *gpu, int ordinal, const ig_message *message) {
+static ig_status find_device(ig_cuda_device *gpu, int ordinal,
+                             const ig_message *message) {
     const ig_cuda_driver *d = &gpu->driver;
     int count = 0;
     IG_TRY(ig_cuda_driver_check(d, d->initialise(0), "the CUDA driver does not start",
@@ -162,7 +163,7 @@ static ig_status find_device(ig_cuda *gpu, int ordinal, const ig_message *messag
     return ig_cuda_driver_check(d, error, "facts of the GPU", message);
 }
 
-static ig_status open_gpu(ig_cuda *gpu, int ordinal, const ig_message *message) {
+static ig_status open_gpu(ig_cuda_device *gpu, int ordinal, const ig_message *message) {
     IG_TRY(ig_cuda_driver_open(&gpu->driver, message));
     IG_TRY(find_device(gpu, ordinal, message));
     int error = gpu->driver.context_retain(&gpu->context, gpu->device);
@@ -172,7 +173,7 @@ static ig_status open_gpu(ig_cuda *gpu, int ordinal, const ig_message *message) 
 ig_status ig_cuda_open(int ordinal, const ig_device **out_gpu,
                        const ig_message *message) {
     *out_gpu = NULL;
-    ig_cuda *gpu = calloc(1, sizeof *gpu);
+    ig_cuda_device *gpu = calloc(1, sizeof *gpu);
     if (!gpu) {
         return ig_message_set(message, IG_LIMIT, "out of memory");
     }
@@ -188,7 +189,7 @@ ig_status ig_cuda_open(int ordinal, const ig_device **out_gpu,
 
 void ig_cuda_close(const ig_device *device) {
     if (device) {
-        const ig_cuda *gpu = ig_cuda_of(device);
+        const ig_cuda_device *gpu = ig_cuda_of(device);
         if (gpu->context) {
             gpu->driver.context_release(gpu->device);
         }

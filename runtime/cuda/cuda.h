@@ -29,14 +29,14 @@ int ig_cuda_level_rank(const char *level, int major, int minor);
 
 typedef uint64_t ig_cuda_address; /* in the GPU's memory; 0: none */
 
-typedef struct ig_cuda {
+typedef struct ig_cuda_device {
     ig_device base;
     ig_cuda_driver driver;
     int device;
     int major, minor; /* compute capability */
     char levels[16];  /* "sm_90" */
     void *context;
-} ig_cuda;
+} ig_cuda_device;
 
 /* A kernel's report in the GPU's memory.  Cleared: operand -1, the rest 0. */
 typedef struct ig_cuda_report {
@@ -44,8 +44,8 @@ typedef struct ig_cuda_report {
     int32_t lock, unused;
 } ig_cuda_report;
 
-static inline const ig_cuda *ig_cuda_of(const ig_device *device) {
-    return (const ig_cuda *)(const void *)device;
+static inline const ig_cuda_device *ig_cuda_of(const ig_device *device) {
+    return (const ig_cuda_device *)(const void *)device;
 }
 
 static inline ig_cuda_address ig_cuda_address_of(const void *memory) {
@@ -54,9 +54,9 @@ static inline ig_cuda_address ig_cuda_address_of(const void *memory) {
 
 /* Our context is the current one only between these two; `error` is the driver's for
  * the calls in between, and `subject` begins the message. */
-ig_status ig_cuda_enter(const ig_cuda *gpu, const char *subject,
+ig_status ig_cuda_enter(const ig_cuda_device *gpu, const char *subject,
                         const ig_message *message);
-ig_status ig_cuda_leave(const ig_cuda *gpu, int error, const char *subject,
+ig_status ig_cuda_leave(const ig_cuda_device *gpu, int error, const char *subject,
                         const ig_message *message);
 
 /* cuda_queue.c */

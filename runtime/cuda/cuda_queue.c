@@ -30,7 +30,7 @@ static cuda_queue *queue_of(ig_queue *queue) {
     return (cuda_queue *)(void *)queue;
 }
 
-static const ig_cuda *gpu_of(const cuda_queue *queue) {
+static const ig_cuda_device *gpu_of(const cuda_queue *queue) {
     return ig_cuda_of(queue->base.device);
 }
 
@@ -49,7 +49,7 @@ static void release_memory(const cuda_queue *queue, void *memory, size_t size) {
 /* Leaves nothing in the stream, as `cleared` lives no longer. */
 static ig_status clear_reports(cuda_queue *queue) {
     const char *subject = "clearing reports";
-    const ig_cuda *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = gpu_of(queue);
     ig_cuda_report cleared[REPORTS];
     for (int i = 0; i < REPORTS; i++) {
         cleared[i] = (ig_cuda_report){ .operand = -1 };
@@ -63,7 +63,7 @@ static ig_status clear_reports(cuda_queue *queue) {
 
 static ig_status open_stream(cuda_queue *queue) {
     const char *subject = "a stream of the GPU";
-    const ig_cuda *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = gpu_of(queue);
     IG_TRY(ig_cuda_enter(gpu, subject, &queue->base.message));
     int error = gpu->driver.stream_create(&queue->stream, NON_BLOCKING);
     IG_TRY(ig_cuda_leave(gpu, error, subject, &queue->base.message));
@@ -103,7 +103,7 @@ void ig_cuda_queue_close(ig_queue *base) {
         return;
     }
     cuda_queue *queue = queue_of(base);
-    const ig_cuda *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = gpu_of(queue);
     assert(base->done == base->last && "closing a queue with work in it");
     if (queue->stream && ig_cuda_enter(gpu, "closing", &silence) == IG_OK) {
         int error = gpu->driver.stream_destroy(queue->stream);
@@ -138,7 +138,7 @@ static ig_status take_report(cuda_queue *queue, const ig_cuda_report *reports,
 static ig_status drain_stream(cuda_queue *queue) {
     const char *subject = "work on the GPU";
     const ig_message *message = &queue->base.message;
-    const ig_cuda *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = gpu_of(queue);
     ig_cuda_report reports[REPORTS];
     uint32_t count = queue->report_count;
     int error = 0;
@@ -246,7 +246,7 @@ static ig_status copy_plainly(cuda_queue *queue, const ig_copy *copy) {
     static const char *const subjects[] = { [IG_COPY_IN] = "a copy to the GPU",
                                             [IG_COPY_OUT] = "a copy from the GPU",
                                             [IG_COPY_WITHIN] = "a copy on the GPU" };
-    const ig_cuda *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = gpu_of(queue);
     ig_cuda_address to = ig_cuda_address_of(copy->to);
     ig_cuda_address from = ig_cuda_address_of(copy->from);
     int error;

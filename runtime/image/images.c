@@ -4,7 +4,7 @@
  *   image_extents   height and width (i64), file (bytes); bytes of the file
  *   image_decode    pixels, file; bytes of the file, height, width, order
  */
-#include "runtime/plugin/images.h"
+#include "runtime/plugin/plugin.h"
 #include "runtime/plugin/texts.h"
 
 #include "base/checked.h"
@@ -75,8 +75,10 @@ static bool decode_file(const ig_host_call *call) {
     return status == IG_OK || refuse_call(call, status, why);
 }
 
+IG_API ig_plugin_find_fn ig_images_find;
+
 ig_host_fn *ig_images_find(const char *name) {
-    return strcmp(name, IG_IMAGES_PREFIX "extents") == 0  ? find_extents
-           : strcmp(name, IG_IMAGES_PREFIX "decode") == 0 ? decode_file
-                                                          : NULL;
+    return strcmp(name, "image_extents") == 0  ? find_extents
+           : strcmp(name, "image_decode") == 0 ? decode_file
+                                               : NULL;
 }

@@ -19,27 +19,27 @@ static const char *list_levels(const ig_device *device) {
 /* ---- code ---- */
 
 static ig_status load_image(const ig_device *device, const void *code, size_t size,
-                            ig_image *out_image, const ig_message *message) {
+                            ig_device_code *out_image, const ig_message *message) {
     (void)device;
-    *out_image = (ig_image){ NULL, 0, NULL };
+    *out_image = (ig_device_code){ NULL, 0, NULL };
     void *bytes = malloc(size + 1);
     if (!bytes) {
         return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
                               size);
     }
     memcpy(bytes, code, size);
-    *out_image = (ig_image){ bytes, size, bytes };
+    *out_image = (ig_device_code){ bytes, size, bytes };
     return IG_OK;
 }
 
-static void unload_image(const ig_device *device, ig_image *image) {
+static void unload_image(const ig_device *device, ig_device_code *image) {
     (void)device;
     free(image->handle);
-    *image = (ig_image){ NULL, 0, NULL };
+    *image = (ig_device_code){ NULL, 0, NULL };
 }
 
-static ig_status find_kernel(const ig_device *device, const ig_image *image,
-                             ig_kernel_id id, ig_kernel *out_kernel,
+static ig_status find_kernel(const ig_device *device, const ig_device_code *image,
+                             ig_kernel_id id, ig_device_kernel *out_kernel,
                              const ig_message *message) {
     (void)device;
     if (id.entry >= image->size) {

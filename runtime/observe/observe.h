@@ -64,4 +64,7 @@ ig_status ig_gdb_add(const ig_observed *kernel, const char *folder,
                      ig_gdb_entry **out_entry, const ig_message *message);
 void ig_gdb_drop(ig_gdb_entry *entry);
 
+/* observe.c */
+IG_API ig_observe_start_fn ig_observe_start;
+
 #endif

@@ -51,7 +51,7 @@ static bool apply_opcode(ig_code_op op, int64_t a, int64_t b, int64_t *out) {
     return false;
 }
 
-bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+bool ig_plan_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                       int64_t *out_value) {
     assert(expr < plan->exprs_count && "no such expression");
     const ig_plan_range range = plan->exprs[expr];
@@ -81,21 +81,21 @@ bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols
     return true;
 }
 
-bool ig_expr_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+bool ig_plan_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                          int64_t absent, int64_t *out_value) {
     if (expr == IG_NONE) {
         *out_value = absent;
         return true;
     }
-    return ig_expr_evaluate(plan, expr, symbols, out_value);
+    return ig_plan_evaluate(plan, expr, symbols, out_value);
 }
 
-bool ig_expr_is_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value) {
+bool ig_plan_expr_is_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value) {
     const ig_plan_range range = plan->exprs[expr];
     for (uint32_t i = 0; i < range.count; i++) {
         if (plan->codes[range.first + i].opcode == IG_CODE_SYMBOL) {
             return false;
         }
     }
-    return ig_expr_evaluate(plan, expr, NULL, out_value);
+    return ig_plan_evaluate(plan, expr, NULL, out_value);
 }

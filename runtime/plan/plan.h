@@ -54,14 +54,14 @@ static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text)
 #define IG_NO_VALUE INT64_MIN
 /* False on overflow, division by zero, an exact quotient with a remainder, or where a
  * symbol has no value. */
-bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+bool ig_plan_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                       int64_t *out_value);
 /* The same, where IG_NONE stands for `absent`. */
-bool ig_expr_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+bool ig_plan_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                          int64_t absent, int64_t *out_value);
 /* A constant expression's value; false when it depends on anything. */
-bool ig_expr_is_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value);
-static inline bool ig_expr_depends(const ig_plan *plan, uint32_t expr, int flags) {
+bool ig_plan_expr_is_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value);
+static inline bool ig_plan_expr_depends(const ig_plan *plan, uint32_t expr, int flags) {
     assert((expr == IG_NONE || expr < plan->exprs_count) && "no such expression");
     return expr != IG_NONE && (plan->expr_flags[expr] & flags) != 0;
 }

@@ -201,8 +201,9 @@ static const char *check_input(ig_plan *plan, uint32_t i) {
     for (uint32_t axis = 0; axis < port->rank; axis++) {
         uint32_t expr = plan->lists[port->dims + axis];
         int64_t extent;
-        if (plan->expr_flags[expr] || ((port->flags & IG_PORT_WEIGHT) &&
-                                       !ig_expr_is_constant(plan, expr, &extent))) {
+        if (plan->expr_flags[expr] ||
+            ((port->flags & IG_PORT_WEIGHT) &&
+             !ig_plan_expr_is_constant(plan, expr, &extent))) {
             return "input extent";
         }
     }
@@ -280,7 +281,7 @@ static const char *check_constant(ig_plan *plan, uint32_t i) {
 static const char *check_kept_buffer(const ig_plan *plan,
                                      const ig_plan_buffer *buffer) {
     int64_t bytes;
-    bool is_good = ig_expr_is_constant(plan, buffer->bytes, &bytes) &&
+    bool is_good = ig_plan_expr_is_constant(plan, buffer->bytes, &bytes) &&
                    buffer->first == 0 && buffer->last < plan->steps_count &&
                    buffer->last == plan->steps_count - 1 && buffer->offset == -1;
     return is_good ? NULL : "kept buffer";

@@ -70,7 +70,7 @@ static bool may_use(const walk *w, uint32_t expr) {
     if (w->prepare != IG_NONE && !is_fixed(plan, expr)) {
         return false;
     }
-    if (!ig_expr_depends(plan, expr, IG_DEPENDS_ROWS)) {
+    if (!ig_plan_expr_depends(plan, expr, IG_DEPENDS_ROWS)) {
         return true;
     }
     if (w->rows == IG_NONE) {
@@ -174,7 +174,7 @@ static const char *check_operands(const walk *w, const ig_plan_step *step) {
         if (!may_use_buffer(w, operand->buffer) || !may_use(w, operand->offset) ||
             !may_use(w, operand->low) || !may_use(w, operand->high) ||
             !may_use(w, operand->row_stride) ||
-            ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_ROWS)) {
+            ig_plan_expr_depends(plan, operand->row_stride, IG_DEPENDS_ROWS)) {
             return "operand";
         }
     }
@@ -247,15 +247,15 @@ static bool writes_well(const walk *w, const ig_plan_step *step) {
 /* ---- behind the commit step ---- */
 
 static bool is_late_operand(const ig_plan *plan, const ig_plan_operand *operand) {
-    return ig_expr_depends(plan, plan->buffers[operand->buffer].bytes,
-                           IG_DEPENDS_LATE) ||
-           ig_expr_depends(plan, operand->offset, IG_DEPENDS_LATE) ||
-           ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_LATE);
+    return ig_plan_expr_depends(plan, plan->buffers[operand->buffer].bytes,
+                                IG_DEPENDS_LATE) ||
+           ig_plan_expr_depends(plan, operand->offset, IG_DEPENDS_LATE) ||
+           ig_plan_expr_depends(plan, operand->row_stride, IG_DEPENDS_LATE);
 }
 
 static bool has_late_list(const ig_plan *plan, ig_plan_range range) {
     for (uint32_t i = 0; i < range.count; i++) {
-        if (ig_expr_depends(plan, plan->lists[range.first + i], IG_DEPENDS_LATE)) {
+        if (ig_plan_expr_depends(plan, plan->lists[range.first + i], IG_DEPENDS_LATE)) {
             return true;
         }
     }
@@ -264,8 +264,8 @@ static bool has_late_list(const ig_plan *plan, ig_plan_range range) {
 
 /* What may still fail: a report of a kernel, and all that is sized while running. */
 static bool may_fail(const ig_plan *plan, const ig_plan_step *step) {
-    bool may = ig_expr_depends(plan, step->value, IG_DEPENDS_LATE) ||
-               ig_expr_depends(plan, step->block, IG_DEPENDS_LATE);
+    bool may = ig_plan_expr_depends(plan, step->value, IG_DEPENDS_LATE) ||
+               ig_plan_expr_depends(plan, step->block, IG_DEPENDS_LATE);
     for (uint32_t i = 0; i < step->operands.count; i++) {
         const ig_plan_operand *operand = &plan->operands[step->operands.first + i];
         may = may || operand->low != IG_NONE || operand->high != IG_NONE ||
@@ -273,7 +273,7 @@ static bool may_fail(const ig_plan *plan, const ig_plan_step *step) {
     }
     for (uint32_t i = 0; i < step->variants.count; i++) {
         const ig_plan_variant *variant = &plan->variants[step->variants.first + i];
-        may = may || ig_expr_depends(plan, variant->grid, IG_DEPENDS_LATE) ||
+        may = may || ig_plan_expr_depends(plan, variant->grid, IG_DEPENDS_LATE) ||
               has_late_list(plan, variant->params);
     }
     return may;

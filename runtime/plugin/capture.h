@@ -27,8 +27,8 @@ typedef struct ig_capture_request {
     char why[256]; /* out, on an error */
 } ig_capture_request;
 
-/* The one symbol of the library. */
-IG_API ig_status ig_capture_start(ig_capture_request *request,
-                                  ig_capture **out_capture);
+/* Of ig_capture_start, the one symbol of the library. */
+typedef ig_status ig_capture_start_fn(ig_capture_request *request,
+                                      ig_capture **out_capture);
 
 #endif

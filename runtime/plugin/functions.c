@@ -1,9 +1,6 @@
 /* Programs that call functions of libraries beside the runtime.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/plugin/images.h"
 #include "runtime/plugin/plugin.h"
-#include "runtime/plugin/texts.h"
-#include "runtime/program/program.h"
 
 #include <string.h>
 
@@ -17,13 +14,13 @@ static const library libraries[] = {
     { "image", "images", "libingot-image.so", "ig_images_find" },
 };
 
-ig_status ig_program_find_plugged(const char *plugin, const char *name,
+ig_status ig_plugin_find_function(const char *plugin, const char *name,
                                   ig_host_fn **out_fn, const ig_message *message) {
     *out_fn = NULL;
     for (size_t i = 0; i < IG_COUNT_OF(libraries); i++) {
         const library *l = &libraries[i];
         if (strcmp(plugin, l->name) == 0) {
-            ig_host_fn *(*find)(const char *name);
+            ig_plugin_find_fn *find;
             void *symbol;
             IG_TRY(ig_plugin_find(l->knob, l->file, l->symbol, &symbol, message));
             memcpy(&find, &symbol, sizeof find);

@@ -27,11 +27,9 @@ typedef struct ig_observe_request {
     char why[256];                /* out, on an error */
 } ig_observe_request;
 
-typedef ig_status ig_observe_fn(ig_observe_request *request,
-                                ig_observer **out_observer);
-
-/* The one function of the library.  *out_observer is NULL where nobody wants it. */
-IG_API ig_status ig_observe_start(ig_observe_request *request,
-                                  ig_observer **out_observer);
+/* Of ig_observe_start, the one symbol of the library.  *out_observer is NULL where
+ * nobody wants it. */
+typedef ig_status ig_observe_start_fn(ig_observe_request *request,
+                                      ig_observer **out_observer);
 
 #endif

@@ -1,6 +1,6 @@
 /* Memory of texts that functions of libingot-text make.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/session/session.h"
+#include "runtime/plugin/texts.h"
 
 #include <assert.h>
 
@@ -13,18 +13,18 @@ static void free_blocks(ig_memory *memory, ig_text_block *block) {
 }
 
 /* The first block is the largest, and the one that the next run begins with. */
-void ig_session_forget_texts(ig_session *session) {
-    assert(session->texts.memory && "a session has memory");
-    ig_text_block *first = session->texts.blocks;
+void ig_texts_forget(ig_texts *texts) {
+    assert(texts->memory && "a session has memory");
+    ig_text_block *first = texts->blocks;
     if (first) {
-        free_blocks(&session->host, first->next);
+        free_blocks(texts->memory, first->next);
         first->next = NULL;
         first->used = 0;
     }
 }
 
-void ig_session_free_texts(ig_session *session) {
-    assert(session->texts.memory && "a session has memory");
-    free_blocks(&session->host, session->texts.blocks);
-    session->texts.blocks = NULL;
+void ig_texts_free(ig_texts *texts) {
+    assert(texts->memory && "a session has memory");
+    free_blocks(texts->memory, texts->blocks);
+    texts->blocks = NULL;
 }

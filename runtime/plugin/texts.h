@@ -11,8 +11,6 @@
 #include "runtime/host/host.h"
 #include "runtime/memory.h"
 
-#define IG_TEXTS_PREFIX "text_"
-
 typedef struct ig_text_block {
     struct ig_text_block *next;
     size_t size, used; /* bytes behind this struct */
@@ -23,7 +21,8 @@ typedef struct ig_texts {
     ig_text_block *blocks; /* the one that is written to first; or NULL */
 } ig_texts;
 
-/* The one symbol of the library; NULL: it has no such function. */
-IG_API ig_host_fn *ig_texts_find(const char *name);
+/* Texts that the last run made, before the next one and at the end. */
+void ig_texts_forget(ig_texts *texts);
+void ig_texts_free(ig_texts *texts);
 
 #endif

@@ -27,7 +27,8 @@ typedef struct ig_watch {
                          ig_step_events *events, int64_t *out_ns);
 } ig_watch;
 
-/* The one symbol of the library; NULL: it is of another build than the runtime. */
-IG_API const ig_watch *ig_watch_find(const ig_watched *watched);
+/* Of ig_watch_find, the one symbol of the library; NULL: it is of another build than
+ * the runtime. */
+typedef const ig_watch *ig_watch_find_fn(const ig_watched *watched);
 
 #endif

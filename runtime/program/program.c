@@ -7,9 +7,10 @@
  * program in any state.
  */
 #include "base/sized.h"
+#include "runtime/cpu/cpu.h"
 #include "runtime/hash.h"
 #include "runtime/program/program.h"
-#include "runtime/store/stored_format.h"
+#include "runtime/stored_format.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
  * their arrays by these numbers. */
 typedef struct ig_exec {
     const ig_plan_variant *variant; /* launch, host */
-    ig_kernel kernel;               /* launch */
+    ig_device_kernel kernel;        /* launch */
     ig_host_fn *host;               /* host; NULL: the ranks of the session do it */
     uint32_t slot;                  /* first of its operands among a session's slots */
     uint32_t param;                 /* first of its params; in rows the tail's follow */
@@ -48,7 +48,7 @@ struct ig_program {
     void *plan_bytes; /* a copy: nobody can change it under us */
     ig_plan plan;
     uint32_t level; /* of plan.levels; IG_NONE when there is no kernel */
-    ig_image image;
+    ig_device_code image;
     uint64_t code_bytes;
     ig_constant_file *sources; /* weights, weights-<level>, then the files */
     const void **constants;
@@ -72,12 +72,9 @@ void ig_program_retain(ig_program *program);
 /* The parts of opening, each in a file of its name. */
 ig_status ig_program_load_code(ig_program *program, const char *level,
                                const ig_message *message);
-/* plugin/functions.c: a function of a library beside the runtime; NULL where that has
- * none. */
-ig_status ig_program_find_plugged(const char *library, const char *name,
-                                  ig_host_fn **out_fn, const ig_message *message);
 ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
-                                 ig_kernel *out_kernel, const ig_message *message);
+                                 ig_device_kernel *out_kernel,
+                                 const ig_message *message);
 ig_status ig_program_find_constants(ig_program *program, const char *path,
                                     const ig_program_options *options,
                                     const ig_message *message);

@@ -116,7 +116,8 @@ ig_status ig_program_load_code(ig_program *program, const char *level,
 }
 
 ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
-                                 ig_kernel *out_kernel, const ig_message *message) {
+                                 ig_device_kernel *out_kernel,
+                                 const ig_message *message) {
     const ig_device *device = program->device;
     assert(number < program->plan.kernels_count && "the plan has no such kernel");
     const ig_code_header *header = (const void *)program->image.bytes;

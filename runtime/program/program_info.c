@@ -1,6 +1,6 @@
 /* Facts about a program.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/program/program.h"
-#include "runtime/store/stored_format.h"
+#include "runtime/stored_format.h"
 
 #include <string.h>
 
@@ -32,7 +32,8 @@ static ig_port describe_port(const ig_plan *plan, const ig_plan_port *port) {
                        .partner = (int32_t)port->partner,
                        .is_weight = (port->flags & IG_PORT_WEIGHT) != 0 };
     for (uint32_t i = 0; i < port->rank; i++) {
-        if (!ig_expr_is_constant(plan, plan->lists[port->dims + i], &result.dims[i])) {
+        if (!ig_plan_expr_is_constant(plan, plan->lists[port->dims + i],
+                                      &result.dims[i])) {
             result.dims[i] = -1;
         }
     }

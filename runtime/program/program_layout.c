@@ -1,5 +1,6 @@
 /* Finds the code of each step and its indices in a session's arrays.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/plugin/plugin.h"
 #include "runtime/program/program.h"
 
 #include <assert.h>
@@ -22,26 +23,26 @@ static bool is_late_operand(const ig_plan *plan, const ig_plan_operand *operand)
     if (operand->buffer == IG_NONE) {
         return false;
     }
-    return ig_expr_depends(plan, plan->buffers[operand->buffer].bytes,
-                           IG_DEPENDS_LATE) ||
-           ig_expr_depends(plan, operand->offset, IG_DEPENDS_LATE) ||
-           ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_LATE);
+    return ig_plan_expr_depends(plan, plan->buffers[operand->buffer].bytes,
+                                IG_DEPENDS_LATE) ||
+           ig_plan_expr_depends(plan, operand->offset, IG_DEPENDS_LATE) ||
+           ig_plan_expr_depends(plan, operand->row_stride, IG_DEPENDS_LATE);
 }
 
 static bool is_late_variant(const ig_plan *plan, const ig_plan_variant *variant) {
-    bool is_late = ig_expr_depends(plan, variant->grid, IG_DEPENDS_LATE) ||
-                   ig_expr_depends(plan, variant->cost, IG_DEPENDS_LATE);
+    bool is_late = ig_plan_expr_depends(plan, variant->grid, IG_DEPENDS_LATE) ||
+                   ig_plan_expr_depends(plan, variant->cost, IG_DEPENDS_LATE);
     for (uint32_t i = 0; i < variant->params.count; i++) {
-        is_late |= ig_expr_depends(plan, plan->lists[variant->params.first + i],
-                                   IG_DEPENDS_LATE);
+        is_late |= ig_plan_expr_depends(plan, plan->lists[variant->params.first + i],
+                                        IG_DEPENDS_LATE);
     }
     return is_late;
 }
 
 static bool is_late_step(const ig_plan *plan, const ig_plan_step *step,
                          const ig_exec *exec) {
-    bool is_late = ig_expr_depends(plan, step->value, IG_DEPENDS_LATE) ||
-                   ig_expr_depends(plan, step->block, IG_DEPENDS_LATE);
+    bool is_late = ig_plan_expr_depends(plan, step->value, IG_DEPENDS_LATE) ||
+                   ig_plan_expr_depends(plan, step->block, IG_DEPENDS_LATE);
     for (uint32_t i = 0; i < step->operands.count; i++) {
         is_late |= is_late_operand(plan, &plan->operands[step->operands.first + i]);
     }
@@ -49,10 +50,10 @@ static bool is_late_step(const ig_plan *plan, const ig_plan_step *step,
 }
 
 static bool is_loose_variant(const ig_plan *plan, const ig_plan_variant *variant) {
-    bool is_loose = ig_expr_depends(plan, variant->cost, IG_DEPENDS_LOOSE);
+    bool is_loose = ig_plan_expr_depends(plan, variant->cost, IG_DEPENDS_LOOSE);
     for (uint32_t i = 0; i < variant->params.count; i++) {
-        is_loose |= ig_expr_depends(plan, plan->lists[variant->params.first + i],
-                                    IG_DEPENDS_LOOSE);
+        is_loose |= ig_plan_expr_depends(plan, plan->lists[variant->params.first + i],
+                                         IG_DEPENDS_LOOSE);
     }
     return is_loose;
 }
@@ -66,7 +67,7 @@ static ig_status find_host(const layout *l, const ig_plan_host *host, ig_exec *e
     bool is_ranks = strcmp(library, IG_RANKS_LIBRARY) == 0;
     l->program->needs_ranks |= is_ranks;
     if (library[0] && !is_ranks) {
-        IG_TRY(ig_program_find_plugged(library, name, &exec->host, l->message));
+        IG_TRY(ig_plugin_find_function(library, name, &exec->host, l->message));
     } else {
         exec->host = is_ranks ? NULL : ig_host_find(name);
     }

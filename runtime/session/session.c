@@ -168,7 +168,7 @@ void ig_session_destroy(ig_session *session) {
     if (session->capture) {
         session->capture->close(session->capture);
     }
-    ig_session_free_texts(session);
+    ig_texts_free(&session->texts);
     free_regions(session);
     assert(session->memory.held == 0 && "a region was not given back");
     for (size_t i = 0; i < IG_SHAPES; i++) {

@@ -123,13 +123,9 @@ bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_byt
 /* session_capture.c: has calls written down where INGOT_CAPTURE names a folder. */
 ig_status ig_session_begin_capture(ig_session *session, const ig_message *message);
 
-/* plugin/session_watch.c: libingot-watch does the steps of a program that checks what
+/* session_watch.c: libingot-watch does the steps of a program that checks what
  * it touches. */
 ig_status ig_session_begin_watch(ig_session *session, const ig_message *message);
-
-/* plugin/texts.c: texts that the last run made, before the next one or at the end. */
-void ig_session_forget_texts(ig_session *session);
-void ig_session_free_texts(ig_session *session);
 
 /* session_state.c.  The views of state after the caller's, for a bind. */
 void ig_session_give_state(ig_session *session);

@@ -88,7 +88,7 @@ static ig_status check_extents(ig_session *session, uint32_t number,
     const ig_plan_port *port = &plan->inputs[number];
     for (uint32_t i = 0; i < port->rank; i++) {
         int64_t expected;
-        if (!ig_expr_evaluate(plan, plan->lists[port->dims + i], session->symbols,
+        if (!ig_plan_evaluate(plan, plan->lists[port->dims + i], session->symbols,
                               &expected)) {
             return wrong_type(session, number, view, ": a size is too large");
         }

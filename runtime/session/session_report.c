@@ -36,8 +36,8 @@ static void name_range(const ig_session *session, const ig_plan_operand *operand
                        int64_t position, int64_t value, char text[RANGE_BYTES]) {
     int64_t low, high;
     if (operand->high == IG_NONE ||
-        !ig_expr_evaluate(session->plan, operand->high, session->symbols, &high) ||
-        !ig_expr_evaluate_or(session->plan, operand->low, session->symbols, 0, &low)) {
+        !ig_plan_evaluate(session->plan, operand->high, session->symbols, &high) ||
+        !ig_plan_evaluate_or(session->plan, operand->low, session->symbols, 0, &low)) {
         (void)snprintf(text, RANGE_BYTES, "out of range");
     } else if (value >= low && value < high) {
         (void)snprintf(text, RANGE_BYTES, "%s",

@@ -13,7 +13,7 @@
 
 static ig_status evaluate_expr(ig_session *session, uint32_t number, uint32_t expr,
                                int64_t absent, int64_t *out_value) {
-    if (ig_expr_evaluate_or(session->plan, expr, session->symbols, absent, out_value)) {
+    if (ig_plan_evaluate_or(session->plan, expr, session->symbols, absent, out_value)) {
         return IG_OK;
     }
     char where[IG_WHERE_BYTES];
@@ -43,7 +43,8 @@ static double late_room(const ig_session *session) {
         return INFINITY;
     }
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
-        bool is_late = ig_expr_depends(plan, plan->buffers[i].bytes, IG_DEPENDS_LATE);
+        bool is_late = ig_plan_expr_depends(plan, plan->buffers[i].bytes,
+                                            IG_DEPENDS_LATE);
         known += is_late ? 0 : (double)session->bytes[i];
     }
     return (double)session->late_limit + LATE_FACTOR * known -
@@ -125,7 +126,7 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
         return IG_OK;
     }
     const ig_plan_buffer *buffer = &session->plan->buffers[operand->buffer];
-    if (ig_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
+    if (ig_plan_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
         IG_TRY(reserve_late(session, number, operand->buffer));
     }
     IG_TRY(evaluate_expr(session, number, operand->offset, 0, &offset));

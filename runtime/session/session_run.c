@@ -92,7 +92,7 @@ static ig_status resolve_late(ig_session *session, uint32_t number) {
 
 static ig_status value_of(ig_session *session, uint32_t number, uint32_t expr,
                           int64_t *out_value) {
-    return ig_expr_evaluate(session->plan, expr, session->symbols, out_value)
+    return ig_plan_evaluate(session->plan, expr, session->symbols, out_value)
                ? IG_OK
                : reaches_outside(session, number);
 }
@@ -255,8 +255,8 @@ static ig_status run_loop(ig_session *session, uint32_t number) {
 }
 
 static ig_status run_guard(ig_session *session, uint32_t number) {
-    ig_status status =
-        ig_session_check_guard(session, session->plan->steps[number].index);
+    ig_status status = ig_session_check_guard(session,
+                                              session->plan->steps[number].index);
     if (status != IG_OK && session->plan->steps[number].source.size > 0) {
         char where[IG_WHERE_BYTES], said[IG_ERROR_BYTES];
         (void)snprintf(said, sizeof said, "%s", session->error);
@@ -465,7 +465,7 @@ static ig_status run_bound(ig_session *session) {
     if (session->is_stale) {
         IG_TRY(ig_session_rebind(session));
     }
-    ig_session_forget_texts(session);
+    ig_texts_forget(&session->texts);
     ig_queue *queue = session->queue;
     assert(session->shape && "bound without a shape");
     assert(!queue->has_report && "the last run left a report");

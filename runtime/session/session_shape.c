@@ -43,7 +43,7 @@ ig_status ig_session_define(ig_session *session, bool is_late) {
             is_late != ((plan->symbol_flags[i] & IG_DEPENDS_LATE) != 0)) {
             continue;
         }
-        if (ig_expr_evaluate(plan, symbol->expr, session->symbols,
+        if (ig_plan_evaluate(plan, symbol->expr, session->symbols,
                              &session->symbols[i])) {
             continue;
         }
@@ -61,8 +61,8 @@ ig_status ig_session_check_guard(ig_session *session, uint32_t number) {
     const ig_plan_guard *guard = &plan->guards[number];
     const char *message = ig_plan_string(plan, guard->message);
     int64_t left, right;
-    if (!ig_expr_evaluate(plan, guard->left, session->symbols, &left) ||
-        !ig_expr_evaluate(plan, guard->right, session->symbols, &right)) {
+    if (!ig_plan_evaluate(plan, guard->left, session->symbols, &left) ||
+        !ig_plan_evaluate(plan, guard->right, session->symbols, &right)) {
         return too_large(session, message);
     }
     if (guard->test == 0 ? left == right : left <= right) {
@@ -84,7 +84,7 @@ static ig_status set_block_rows(ig_session *session, uint32_t number) {
     }
     const ig_plan_step *step = &session->plan->steps[rows];
     assert(step->kind == IG_STEP_rows && "only rows have blocks");
-    return ig_expr_evaluate(session->plan, step->block, session->symbols,
+    return ig_plan_evaluate(session->plan, step->block, session->symbols,
                             &session->symbols[step->symbol])
                ? IG_OK
                : too_large(session, "a block of rows");
@@ -95,14 +95,14 @@ static ig_status size_buffer(ig_session *session, uint32_t number) {
     ig_shape *shape = session->shape;
     shape->buffer_offsets[number] = shape->buffer_bytes[number] = 0;
     if (buffer->space == IG_SPACE_INPUT ||
-        ig_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
+        ig_plan_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
         return IG_OK; /* the binding's; the run's */
     }
     if (buffer->space == IG_SPACE_WORKER) {
         IG_TRY(set_block_rows(session, buffer->first));
     }
     int64_t bytes;
-    if (!ig_expr_evaluate(session->plan, buffer->bytes, session->symbols, &bytes) ||
+    if (!ig_plan_evaluate(session->plan, buffer->bytes, session->symbols, &bytes) ||
         bytes < 0) {
         return too_large_buffer(session, number);
     }
@@ -123,7 +123,7 @@ ig_status ig_session_size_output(ig_session *session, uint32_t number) {
     const char *name = ig_plan_string(plan, port->name);
     for (uint32_t i = 0; i < port->rank; i++) {
         uint32_t expr = plan->lists[port->dims + i];
-        if (!ig_expr_evaluate(plan, expr, session->symbols, &dims[i])) {
+        if (!ig_plan_evaluate(plan, expr, session->symbols, &dims[i])) {
             return too_large(session, name);
         }
     }

@@ -2,6 +2,7 @@
 #ifndef IG_RUNTIME_TEXT_TEXT_H
 #define IG_RUNTIME_TEXT_TEXT_H
 
+#include "runtime/plugin/plugin.h"
 #include "runtime/plugin/texts.h"
 
 /* The rows of the library: name, buffers, params.  A list is texts one behind the
@@ -46,5 +47,7 @@ bool ig_text_refuse(const ig_host_call *call, const char *format, ...) IG_PRINTF
  * call's status and reason say so. */
 char *ig_text_take(const ig_host_call *call, size_t size);
 const char *ig_text_copy(const ig_host_call *call, const char *bytes, size_t size);
+
+IG_API ig_plugin_find_fn ig_texts_find;
 
 #endif

@@ -28,7 +28,7 @@ typedef struct launch_time {
 
 /* Stands in for the kernel's parameters. */
 typedef struct timed {
-    ig_kernel kernel;
+    ig_device_kernel kernel;
     const int64_t *params;
     launch_time *time;
     struct ig_profile *profile;
@@ -157,7 +157,7 @@ static void wrap_launches(ig_profile *profile, const ig_phase *phase) {
 
 static double evaluate_work(const ig_session *session, uint32_t expr) {
     int64_t value = 0;
-    bool is_known = ig_expr_evaluate(session->plan, expr, session->symbols, &value);
+    bool is_known = ig_plan_evaluate(session->plan, expr, session->symbols, &value);
     return is_known && value > 0 ? (double)value : 0;
 }
 

@@ -12,4 +12,7 @@ extern ig_step_fn *const ig_watch_sanitized_steps[IG_STEP_COUNT];
 ig_status ig_watch_profile(ig_session *session, ig_step_profile *steps, size_t count,
                            ig_step_events *events, int64_t *out_ns);
 
+/* watch.c */
+IG_API ig_watch_find_fn ig_watch_find;
+
 #endif

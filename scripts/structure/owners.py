@@ -14,23 +14,6 @@ PROTOTYPE = re.compile(r"^(?!static\b|typedef\b|return\b|#)[A-Za-z_][\w \t*]*?"
 DATA = re.compile(r"^extern\b[^;(]*?\b(\w+)(?:\[[^\]]*\])*;", re.M)
 DEFINED_DATA = re.compile(r"^(?!static\b|extern\b|typedef\b|return\b)[A-Za-z_][\w \t*]*?"
                           r"\b((?:ig|shard)_\w+)(?:\[[^\]]*\])*\s*=", re.M)
-# Headers that are the face of a folder: rooms below it define what they declare.
-FACES = {
-    "codegen/backend.h": "the backends",
-    "frontend/onnx/onnx.h": "what the driver sees of the folder",
-    "frontend/torch/torchscript.h": "what the driver sees of the folder",
-    "runtime/device.h": "the devices",
-    "runtime/plugin/capture.h": "what a library exports that is opened at run time",
-    "runtime/plugin/images.h": "what a library exports that is opened at run time",
-    "runtime/plugin/observe.h": "what a library exports that is opened at run time",
-    "runtime/plugin/watch.h": "what a library exports that is opened at run time",
-}
-# Headers that still declare what a higher room defines; a list that may only shrink.
-WALLS = [
-    "runtime/program/program.h",
-    "runtime/session/session.h",
-]
-
 
 def list_defined(files):
     """name → folders of the files that define it."""
@@ -48,25 +31,17 @@ def list_defined(files):
 def headers_declare_their_own(files):
     """A prototype in a lower folder's header of what a higher folder defines would be an
     arrow that no include shows."""
-    defined, walls = list_defined(files), set()
+    defined = list_defined(files)
     for header in code_files(files, PRODUCT, {".h"}):
-        if header in FACES:
-            continue
         text = blank_out(header)
         for match in [*PROTOTYPE.finditer(text), *DATA.finditer(text)]:
             name = match.group(1)
             homes = defined.get(name, set()) - set(REGISTRIES)
             if not homes or os.path.dirname(header) in map(os.path.dirname, homes):
                 continue
-            walls.add(header)
-            if header not in WALLS:
-                find(header, line_of(text, match.start(1)),
-                     f"declares {name} of {min(homes)}; a header declares what its own "
-                     "folder defines")
-    for header in WALLS:
-        if header not in walls:
-            find("scripts/structure/owners.py", 1,
-                 f"{header} declares its own now; take it off WALLS")
+            find(header, line_of(text, match.start(1)),
+                 f"declares {name} of {min(homes)}; a header declares what its own "
+                 "folder defines")
 
 
 def struct_tags_are_unique(files):
@@ -93,3 +68,66 @@ def evaluator_has_one_of_a_name(files):
         if home[0] != room:
             find(path, line, f"{name} is a function of {home[1]} too; in the evaluator of "
                  "Python one name is one function")
+
+
+# What a rule of names is not about: verbs, which say what is done and not with what, and the
+# families of targets, which have a room in each part of the tree.
+VERBS = {"ig_check", "ig_fold", "ig_import", "ig_interpret", "ig_make", "ig_open", "ig_parse"}
+TARGETS = {"ig_cpu", "ig_cuda", "ig_null"}
+TYPE = re.compile(r"\b(?:struct|union|enum) (ig_\w+) \{|^\} (ig_\w+);", re.M)
+
+
+def list_types(files):
+    """tag → header, of the product and what it shows."""
+    types = {}
+    for header in code_files(files, (*PRODUCT, "include/"), {".h"}):
+        for match in TYPE.finditer(blank_out(header)):
+            types.setdefault(match.group(1) or match.group(2), header)
+    return types
+
+
+def list_promised(files):
+    """Functions of the public headers."""
+    return {name for header in code_files(files, ("include/",), {".h"})
+            for name in re.findall(r"\b(ig_\w+)\(", blank_out(header))}
+
+
+def list_exported(files):
+    """(path, line, name, text of the head) of each function that other files see, without
+    those that a public header promises."""
+    promised = list_promised(files)
+    for path, name, line, _, signature in list_functions(tuple(code_files(files, PRODUCT,
+                                                                          {".c"}))):
+        lines = blank_out(path).splitlines()
+        head = " ".join(lines[max(line - 2, 0):line])
+        if name.startswith("ig_") and name not in promised and "static " not in lines[line - 1]:
+            yield path, line, name, head + signature
+
+
+def name_prefix(name, types):
+    """The longest type that begins the name, or its first word."""
+    words = name.split("_")
+    for count in range(len(words) - 1, 1, -1):
+        prefix = "_".join(words[:count])
+        if prefix in types:
+            return prefix
+    return "_".join(words[:2])
+
+
+def prefixes_have_one_owner(files):
+    """ig_span_… is about an ig_span: a function of another part of the tree that is named so
+    takes or gives one, or a type of its own whose name begins so.  A word that is no type
+    belongs to one part."""
+    types, homes = list_types(files), {}
+    for path, line, name, head in list_exported(files):
+        prefix, part = name_prefix(name, types), path.split("/")[0]
+        if prefix in VERBS | TARGETS:
+            continue
+        if prefix not in types:
+            home = homes.setdefault(prefix, path)
+            if home.split("/")[0] != part:
+                find(path, line, f"{name}: {prefix}_ is a prefix of {home}; one name, one owner")
+        elif types[prefix].split("/")[0] not in (part, "include") and \
+                not re.search(rf"\b{prefix}\b|\b{prefix}_\w+ [*\w]", head.replace(name, "")):
+            find(path, line, f"{name} is about no {prefix} of {types[prefix]}; one name, one "
+                 "owner")

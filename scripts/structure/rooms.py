@@ -3,19 +3,17 @@
 SPDX-License-Identifier: Apache-2.0
 
 A room is a folder of product code.  Includes tell who may call whom; symbols tell who
-does, however the prototype came about.
+does, however the prototype came about: by a macro, by a type of functions, by hand.
 """
 import collections
+import functools
 import os
+import re
 import subprocess
 
 from structure.arrows import REGISTRIES
-from structure.tree import PRODUCT
-
-# Rooms that still ask each other; a list that may only shrink.
-KNOWN_CIRCLES = [
-    {"runtime/plugin", "runtime/program", "runtime/session"},
-]
+from structure.owners import list_promised
+from structure.tree import PRODUCT, ROOT, blank_out, code_files, line_of, list_files, read
 
 
 def list_objects(build):
@@ -34,18 +32,23 @@ def list_objects(build):
     return objects
 
 
-def list_calls(objects):
-    """(room, room) → [(source, symbol)], without registries."""
+def list_symbols(objects):
+    """(symbol → source that defines it, [(source, symbol that it asks for)])."""
     run = subprocess.run(["nm", "-A", "-P", "-g", *objects], capture_output=True, text=True,
                          check=True)
-    homes, asked = {}, []
+    homes, asked = {}, set()
     for line in run.stdout.splitlines():
         path, rest = line.split(": ", 1)
         symbol, kind = rest.split()[:2]
         if kind == "U":
-            asked.append((objects[path], symbol))
+            asked.add((objects[path], symbol))
         elif kind in "TDBRVW":
             homes[symbol] = objects[path]
+    return homes, sorted(asked)
+
+
+def list_calls(homes, asked):
+    """(room, room) → [(source, symbol)], without registries."""
     calls = collections.defaultdict(list)
     for source, symbol in asked:
         home = homes.get(symbol)
@@ -89,18 +92,86 @@ def list_circles(calls):
     return circles
 
 
-def find_circles(build):
+def find_circles(calls):
     """Lines that say which rooms are in a circle, and by which symbols."""
-    objects = list_objects(build)
-    calls = list_calls(objects)
     findings = []
     for circle in list_circles(calls):
-        if any(known.issuperset(circle) for known in KNOWN_CIRCLES):
-            continue
         findings.append("a circle of rooms: " + " ".join(circle))
         for (a, b), uses in sorted(calls.items()):
             if a in circle and b in circle:
                 source, symbol = min(uses)
                 findings.append(f"    {a} -> {b}: {len(uses)} symbols, such as {symbol} "
                                 f"in {source}")
-    return len(objects), findings
+    return findings
+
+
+# ---- walls: a declaration in another room than the definition ----
+
+def drop_bodies(text):
+    """The text at file level: without what is between braces, and without directives."""
+    text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.)*", lambda m: re.sub(r"[^\n]", " ", m.group()), text,
+                  flags=re.M | re.S)
+    kept, depth = [], 0
+    for part in re.split(r"([{}])", text):
+        if part == "{":
+            depth += 1
+        kept.append(part if depth == 0 else re.sub(r"[^\n]", " ", part))
+        if part == "}":
+            depth -= 1
+    return "".join(kept)
+
+
+def find_walls(homes):
+    """Headers that declare a symbol of another room."""
+    findings = []
+    for header in code_files(list_files(), PRODUCT, {".h"}):
+        text = drop_bodies(blank_out(header))
+        for match in re.finditer(r"[^;]+;", text):
+            statement = match.group()
+            if re.match(r"\s*(typedef|static)\b", statement):
+                continue
+            for word in re.finditer(r"\b(\w+)\s*(?:\([^;]*|\[[^;]*)?;$", statement):
+                home = homes.get(word.group(1))
+                if home and home not in REGISTRIES and \
+                        os.path.dirname(home) != os.path.dirname(header):
+                    findings.append(f"{header}:{line_of(text, match.start() + word.start())}: "
+                                    f"declares {word.group(1)} of {home}")
+    return findings
+
+
+@functools.lru_cache(maxsize=None)
+def list_included(name):
+    """Headers that a file includes, itself or through others."""
+    seen, left = set(), [name]
+    while left:
+        for target in re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', read(left.pop()), re.M):
+            if target not in seen and (ROOT / target).is_file():
+                seen.add(target)
+                left.append(target)
+    return frozenset(seen)
+
+
+def find_undeclared(homes, asked):
+    """Sources that ask for a symbol of a room of which they include no header: whatever
+    declared it stands elsewhere."""
+    findings, promised = [], list_promised(list_files())
+    for source, symbol in asked:
+        home = homes.get(symbol)
+        if home is None or symbol in promised or source in REGISTRIES or home in REGISTRIES:
+            continue
+        room = os.path.dirname(home)
+        if room != os.path.dirname(source) and \
+                not any(os.path.dirname(header) == room for header in list_included(source)):
+            findings.append(f"{source}:1: asks for {symbol} of {home}, but includes no header "
+                            f"of {room}/")
+    return findings
+
+
+def judge_build(build):
+    """(number of objects, lines of findings)."""
+    objects = list_objects(build)
+    if not objects:
+        return 0, []
+    homes, asked = list_symbols(objects)
+    return len(objects), [*find_circles(list_calls(homes, asked)), *find_walls(homes),
+                          *find_undeclared(homes, asked)]

@@ -14,7 +14,7 @@ static ig_status open_stub(ig_context *context, const ig_target *target,
                       : ig_error(&context->diag, IG_LIMIT, NULL, "out of memory");
 }
 
-static ig_status emit_stub(void *state, const ig_graph *kernel, ig_emit what,
+static ig_status emit_stub(void *state, const ig_graph *kernel, ig_code_form what,
                            ig_writer *text) {
     (void)state, (void)what;
     ig_put(text, "; %s\n", kernel->name);

@@ -9,7 +9,7 @@
  * slow.
  */
 #include "driver/compile/compile.h"
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/onnx.h"
 #include "ir/verify/verify.h"
 #include "tests/fuzz/onnx_case.h"
 #include "tests/fuzz/report.h"
@@ -95,7 +95,7 @@ static void compile(fuzz_case *c) {
     }
     const char *level = levels[c->bytes.size % IG_COUNT_OF(levels)];
     ig_compile_options options = { .target = level };
-    status = ig_lower_module(c->module, &options, "kernel", &c->lowered);
+    status = ig_module_lower(c->module, &options, "kernel", &c->lowered);
     if (is_good(c, status, "passes")) {
         write_plan(c, level + strlen("cpu:"));
     }

@@ -35,12 +35,12 @@ static const char *print(fuzz_case *c, const ig_ast_list *list) {
 
 /* A printed tree may be deeper than its source was: elif becomes a block. */
 static void fuzz_source(fuzz_case *c) {
-    ig_source source = { .context = &c->context,
-                         .arena = &c->arena,
-                         .names = &c->names,
-                         .node_count = &c->node_count,
-                         .file = "f",
-                         .is_dialect = true };
+    ig_script_source source = { .context = &c->context,
+                                .arena = &c->arena,
+                                .names = &c->names,
+                                .node_count = &c->node_count,
+                                .file = "f",
+                                .is_dialect = true };
     ig_ast_list list, again;
     if (ig_parse_source(&source, c->text, &list) != IG_OK) {
         return;

@@ -3,7 +3,8 @@
  *
  *     build/fuzz/fuzz/fuzz_onnx -max_total_time=60 tests/fuzz/corpus/fuzz_onnx
  */
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/onnx.h"
+#include "frontend/onnx/read/onnx_tensor.h"
 #include "ir/verify/verify.h"
 #include "tests/fuzz/onnx_case.h"
 

@@ -9,10 +9,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const types[] = {
-    NULL,          "f32[B, 3]", "bf16[N]", "i4[8]",
-    "seq<i64[N]>", "bool[]",    "u64[2]",  "f8e5m2[4]", "str[B]"
-};
+static const char *const types[] = { NULL,     "f32[B, 3]",   "bf16[N]",
+                                     "i4[8]",  "seq<i64[N]>", "bool[]",
+                                     "u64[2]", "f8e5m2[4]",   "str[B]" };
 
 static ig_status read_value(ig_context *context, ig_arena *arena, uint8_t choice,
                             ig_str bytes) {
@@ -20,7 +19,7 @@ static ig_status read_value(ig_context *context, ig_arena *arena, uint8_t choice
     ig_tensor value;
     if (choice & 0x80) {
         const char *text = ig_arena_copy(arena, bytes.data, bytes.size);
-        return ig_value_parse(context, arena, text, type, &value);
+        return ig_argument_parse(context, arena, text, type, &value);
     }
     ig_kind kind;
     ig_dtype dtype = IG_DT_COUNT;

@@ -5,7 +5,7 @@
  *     build/fuzz/fuzz/fuzz_zip -max_total_time=60 tests/fuzz/corpus/zip
  */
 #include "frontend/torch/package/package.h"
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 
 #include "base/writer.h"
 

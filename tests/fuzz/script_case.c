@@ -1,7 +1,7 @@
 /* One program imported.  SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/script_case.h"
 
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 #include "ir/verify/verify.h"
 #include "tests/fuzz/report.h"
 #include "tests/fuzz/stored_zip.h"

@@ -112,19 +112,16 @@ settle
 sed -i 's#^    "media/": .*#    "media/": ["media/", "ir/", *BASE],#' "$copy/scripts/structure/arrows.py"
 finds arrows_point_one_way "ir/infer/ and media/ may include each other"
 restore scripts/structure/arrows.py
-sed -i 's#^    ("runtime/", "runtime/store/")#    ("base/", "media/"): "never",\n&#' \
-    "$copy/scripts/structure/arrows.py"
-finds arrows_point_one_way "base/ and media/ are one way now"
-restore scripts/structure/arrows.py
-
 adds headers_declare_their_own "declares ig_session_run of runtime/session/session_run.c" \
     ir/type.h 'ig_status ig_session_run(ig_session *session);\n'
 settle
-sed -i 's#^WALLS = \[#&"ir/attr.h",#' "$copy/scripts/structure/owners.py"
-finds headers_declare_their_own "ir/attr.h declares its own now"
-restore scripts/structure/owners.py
 adds struct_tags_are_unique "ig_span is a type of ir/tensor/span.h too" passes/bags/jagged.h \
     'struct ig_span {\n    int at;\n};\n'
+
+adds prefixes_have_one_owner "ig_span_first is about no ig_span of ir/tensor/span.h" \
+    passes/bags/jagged.c 'int ig_span_first(int at) {\n    return at;\n}\n'
+adds prefixes_have_one_owner "ig_futex_ is a prefix of codegen/null/null.c" \
+    codegen/null/null.c 'int ig_futex_pair(int at) {\n    return at;\n}\n'
 
 adds evaluator_has_one_of_a_name "run_assert is a function of" frontend/torch/eval/frame.c \
     'static int run_assert(void) {\n    return 0;\n}\n'
@@ -256,6 +253,7 @@ rooms() {
 }
 object media/image.c media/CMakeFiles/a.dir/image.c 'int f(void);int g(void){return f();}'
 object ir/attr.c ir/CMakeFiles/b.dir/attr.c 'int f(void){return 0;}'
+printf '#include "ir/graph.h"\n' >>"$copy/media/image.c"
 output=$(rooms)
 report $? "rooms in one direction are found:
 $output"
@@ -265,10 +263,23 @@ grep -q 'a circle of rooms: ir media' <<<"$output" &&
     grep -q 'media -> ir: 1 symbols, such as f in media/image.c' <<<"$output"
 report $? "a circle by symbols is not found:
 $output"
+object media/image.c media/CMakeFiles/a.dir/image.c 'int g(void){return 0;}'
+output=$(rooms)
+grep -qF 'ir/attr.c:1: asks for g of media/image.c, but includes no header of media/' <<<"$output"
+report $? "a call through a prototype of nowhere is not found:
+$output"
+printf 'typedef int fn(void);\nfn g;\n' >>"$copy/ir/type.h"
+output=$(rooms)
+grep -q '^ir/type.h:[0-9]*: declares g of media/image.c$' <<<"$output"
+report $? "a header that declares what another room defines is not found:
+$output"
+restore ir/type.h
+object media/image.c media/CMakeFiles/a.dir/image.c 'int f(void);int g(void){return f();}'
 mv "$build/ir/CMakeFiles/b.dir/attr.c.o" "$build/ir/CMakeFiles/b.dir/ops.c.o"
 output=$(rooms)
 report $? "a registry closes a circle:
 $output"
+restore media/image.c
 
 # ---- history ----
 

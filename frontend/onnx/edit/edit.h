@@ -10,6 +10,7 @@
 #define IG_FRONTEND_ONNX_EDIT_EDIT_H
 
 #include "base/writer.h"
+#include "ir/module/module.h"
 #include "ir/tensor/tensor.h"
 
 typedef struct ig_onnx_editor ig_onnx_editor;

@@ -20,7 +20,7 @@
 #define IG_FRONTEND_ONNX_IMPORT_IMPORT_H
 
 #include "frontend/onnx/read/model.h"
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/onnx.h"
 #include "frontend/onnx/import/table.h"
 #include "ir/build/expr.h"
 

@@ -4,8 +4,9 @@
  *
  * Which message a file holds is not written in it; the caller knows from the model.
  */
+#include "frontend/onnx/read/onnx_tensor.h"
+
 #include "frontend/onnx/read/model.h"
-#include "frontend/onnx/onnx.h"
 
 #include <string.h>
 

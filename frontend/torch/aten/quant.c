@@ -32,16 +32,16 @@ bool ig_aten_quantised_arg(ig_ts_call *call, uint32_t index, ig_aten_quantised *
     return ig_aten_quantised_of(call, &call->args[index], out);
 }
 
-ig_quant ig_aten_quant_params(ig_ts_call *call, const ig_ts_quant *quant,
-                              const ig_torch_dtype_info *dtype) {
+ig_quant_params ig_aten_quant_params(ig_ts_call *call, const ig_ts_quant *quant,
+                                     const ig_torch_dtype_info *dtype) {
     ig_dtype zero = quant->is_float ? IG_DT_f32 : dtype->ir;
-    return (ig_quant){ .scale = ig_aten_cast(call, quant->scale, IG_DT_f32),
-                       .zero_point = ig_aten_cast(call, quant->zero_point, zero),
-                       .axis = quant->axis };
+    return (ig_quant_params){ .scale = ig_aten_cast(call, quant->scale, IG_DT_f32),
+                              .zero_point = ig_aten_cast(call, quant->zero_point, zero),
+                              .axis = quant->axis };
 }
 
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q) {
-    ig_quant params = ig_aten_quant_params(call, q->quant, q->dtype);
+    ig_quant_params params = ig_aten_quant_params(call, q->quant, q->dtype);
     return ig_compose_dequantize(call->e, q->raw, &params, IG_DT_f32);
 }
 
@@ -56,7 +56,7 @@ const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale,
 
 ig_value *ig_aten_quantise(ig_ts_call *call, ig_value *x,
                            const ig_torch_dtype_info *dtype, const ig_ts_quant *quant) {
-    ig_quant params = ig_aten_quant_params(call, quant, dtype);
+    ig_quant_params params = ig_aten_quant_params(call, quant, dtype);
     ig_rounding rounding = quant->is_float ? IG_ROUNDING_offset : IG_ROUNDING_multiply;
     return ig_compose_quantize(call->e, x, &params, dtype->ir, rounding);
 }
@@ -94,7 +94,7 @@ ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook) {
 
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps) {
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
-    ig_quant chosen = ig_compose_choose_quant_torch(call->e, x, steps);
+    ig_quant_params chosen = ig_compose_choose_quant_torch(call->e, x, steps);
     quant->scale = chosen.scale;
     quant->zero_point = ig_aten_cast(call, chosen.zero_point, IG_DT_i64);
     quant->axis = -1;

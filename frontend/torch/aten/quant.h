@@ -25,8 +25,8 @@ ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook);
 /* (element - zero point) * scale, f32. */
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q);
 /* Scale (f32) and zero point (of the elements' type, or f32) as compose/ takes them. */
-ig_quant ig_aten_quant_params(ig_ts_call *call, const ig_ts_quant *quant,
-                              const ig_torch_dtype_info *dtype);
+ig_quant_params ig_aten_quant_params(ig_ts_call *call, const ig_ts_quant *quant,
+                                     const ig_torch_dtype_info *dtype);
 /* Parameters known at import. */
 const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale, int64_t zero_point);
 /* Those that torch chooses for x at run time, quantised to 0 … steps. */

@@ -15,7 +15,7 @@
 #include "frontend/torch/eval/control.h"
 #include "frontend/torch/python/python.h"
 #include "frontend/torch/eval/program.h"
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 
 typedef struct ig_ts_leaf {
     ig_ts_storage *storage; /* of a tensor, else NULL */

@@ -1,7 +1,7 @@
 /* Opening programs: TorchScript archives and torch.packages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/package/package.h"
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 
 ig_status ig_ts_program_open(ig_context *context, ig_arena *arena, const char *file,
                              ig_str bytes, const char *resource,

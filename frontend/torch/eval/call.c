@@ -143,7 +143,8 @@ static ig_status convert_argument(ig_ts_eval *eval, ig_conversion conversion,
 }
 
 static ig_status bind_one(ig_ts_eval *eval, const ig_ts_arguments *given,
-                          const ig_match *match, size_t index, ig_ts_value *out_value) {
+                          const ig_overload_match *match, size_t index,
+                          ig_ts_value *out_value) {
     const ig_bound_argument *bound = &match->arguments[index];
     const ig_schema_argument *argument = &match->schema->arguments[index];
     if (bound->source == IG_FROM_DEFAULT) {
@@ -167,7 +168,7 @@ static ig_status bind_one(ig_ts_eval *eval, const ig_ts_arguments *given,
 }
 
 static ig_status bind_arguments(ig_ts_call *call, const ig_ts_arguments *given,
-                                const ig_match *match) {
+                                const ig_overload_match *match) {
     ig_ts_eval *eval = call->eval;
     size_t count = match->schema->argument_count;
     size_t extra = match->schema->is_vararg && match->extra < given->positional
@@ -220,7 +221,7 @@ static ig_status check_results(const ig_ts_call *call) {
 }
 
 /* An empty list or dict is of the type that the schema says: no item can tell. */
-static void type_results(const ig_ts_call *call, const ig_match *match) {
+static void type_results(const ig_ts_call *call, const ig_overload_match *match) {
     for (uint32_t i = 0; i < call->result_count; i++) {
         const ig_ts_value *result = &call->results[i];
         const ig_script_type *type = match->result_types[i];
@@ -234,7 +235,8 @@ static void type_results(const ig_ts_call *call, const ig_match *match) {
     }
 }
 
-static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *match) {
+static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call,
+                          const ig_overload_match *match) {
     assert(match->schema->result_count <= UINT32_MAX &&
            "results are counted in 32 bits");
     call->builder->loc = ig_module_location(eval->module, &call->where);
@@ -258,7 +260,7 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *ma
 /* The row that serves a call. */
 typedef struct chosen_row {
     const ig_ts_row *row;
-    ig_match match;
+    ig_overload_match match;
     bool is_in_place; /* by writing its result to self */
 } chosen_row;
 

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/eval.h"
 
+#include "ir/data.h"
 #include "ir/interpret/interpret.h"
 
 #include <assert.h>

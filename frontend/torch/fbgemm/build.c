@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include "ir/data.h"
 #include "ir/interpret/interpret.h"
 #include "ir/build/extent.h"
 

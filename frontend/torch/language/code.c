@@ -70,11 +70,11 @@ static ig_status add_statement(ig_code *code, const char *prefix, const char *fi
 
 static ig_status parse_file(ig_code *code, const char *prefix, const char *entry,
                             ig_str text) {
-    ig_source source = { .context = code->context,
-                         .arena = code->arena,
-                         .names = &code->names,
-                         .node_count = &code->node_count,
-                         .is_dialect = true };
+    ig_script_source source = { .context = code->context,
+                                .arena = code->arena,
+                                .names = &code->names,
+                                .node_count = &code->node_count,
+                                .is_dialect = true };
     source.file = code->file ? ig_arena_printf(code->arena, "%s/%s", code->file, entry)
                              : entry;
     ig_ast_list statements;

@@ -347,7 +347,8 @@ static bool is_passed_over(const ig_schema *schema) {
 }
 
 static bool find_in_pass(ig_matcher *matcher, const ig_schema *const *candidates,
-                         size_t count, const ig_call_shape *call, ig_match *out_match) {
+                         size_t count, const ig_call_shape *call,
+                         ig_overload_match *out_match) {
     for (size_t i = 0; i < count; i++) {
         if ((count == 1 || !is_passed_over(candidates[i])) &&
             ig_overload_try(matcher, candidates[i], call, out_match->arguments)) {
@@ -359,7 +360,7 @@ static bool find_in_pass(ig_matcher *matcher, const ig_schema *const *candidates
     return false;
 }
 
-static void set_result_types(ig_matcher *matcher, ig_match *match) {
+static void set_result_types(ig_matcher *matcher, ig_overload_match *match) {
     assert(match->schema && "a candidate was found");
     const ig_schema *schema = match->schema;
     match->extra = matcher->used;
@@ -373,14 +374,15 @@ static void set_result_types(ig_matcher *matcher, ig_match *match) {
 }
 
 bool ig_overload_find(ig_script_types *types, const ig_schema *const *candidates,
-                      size_t count, const ig_call_shape *call, ig_match *out_match) {
+                      size_t count, const ig_call_shape *call,
+                      ig_overload_match *out_match) {
     ig_matcher matcher = { .types = types };
     size_t most = 0;
     for (size_t i = 0; i < count; i++) {
         size_t arguments = candidates[i]->argument_count;
         most = arguments > most ? arguments : most;
     }
-    *out_match = (ig_match){ 0 };
+    *out_match = (ig_overload_match){ 0 };
     out_match->arguments = IG_NEW_ARRAY(types->arena, ig_bound_argument, most);
     for (int pass = IG_PASS_EXACT; pass <= IG_PASS_TOLERANT; pass++) {
         matcher.pass = (ig_overload_pass)pass;

@@ -50,17 +50,18 @@ typedef struct ig_bound_argument {
 } ig_bound_argument;
 #define IG_FROM_DEFAULT (-1000000)
 
-typedef struct ig_match {
+typedef struct ig_overload_match {
     const ig_schema *schema;
     size_t index;                        /* among the candidates */
     ig_bound_argument *arguments;        /* one for each of the schema */
     size_t extra;                        /* vararg: first positional after them */
     const ig_script_type **result_types; /* variables replaced; schema->result_count */
-} ig_match;
+} ig_overload_match;
 
 /* False when none fits; nothing is reported. */
 bool ig_overload_find(ig_script_types *types, const ig_schema *const *candidates,
-                      size_t count, const ig_call_shape *call, ig_match *out_match);
+                      size_t count, const ig_call_shape *call,
+                      ig_overload_match *out_match);
 /* Reports why none fits, candidate by candidate, and returns IG_UNSUPPORTED: torch
  * saves calls that it has an overload for. */
 ig_status ig_overload_explain(ig_script_types *types,

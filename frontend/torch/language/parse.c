@@ -247,7 +247,7 @@ ig_status ig_py_adopt_all(ig_py_parser *parser, ig_ast *node, const ig_ast_list 
 
 /* ---- all ---- */
 
-static ig_status refuse_bad_utf8(const ig_source *source, ig_str text) {
+static ig_status refuse_bad_utf8(const ig_script_source *source, ig_str text) {
     ig_location where = { .file = source->file, .line = 1 };
     for (size_t begin = 0; begin < text.size; where.line++) {
         const char *end = memchr(text.data + begin, '\n', text.size - begin);
@@ -260,7 +260,7 @@ static ig_status refuse_bad_utf8(const ig_source *source, ig_str text) {
     return ig_error(&source->context->diag, IG_INVALID, &where, "not UTF-8");
 }
 
-static ig_status start_parser(ig_py_parser *parser, const ig_source *source,
+static ig_status start_parser(ig_py_parser *parser, const ig_script_source *source,
                               ig_str text) {
     memset(parser, 0, sizeof(*parser));
     parser->source = source;
@@ -275,7 +275,7 @@ static ig_status start_parser(ig_py_parser *parser, const ig_source *source,
     return IG_OK;
 }
 
-ig_status ig_parse_source(const ig_source *source, ig_str text,
+ig_status ig_parse_source(const ig_script_source *source, ig_str text,
                           ig_ast_list *out_statements) {
     ig_py_parser parser;
     ig_py_list list = { 0 };
@@ -288,7 +288,7 @@ ig_status ig_parse_source(const ig_source *source, ig_str text,
     return IG_OK;
 }
 
-ig_status ig_parse_expression(const ig_source *source, ig_str text,
+ig_status ig_parse_expression(const ig_script_source *source, ig_str text,
                               ig_ast **out_expression) {
     ig_py_parser parser;
     IG_TRY(start_parser(&parser, source, text));

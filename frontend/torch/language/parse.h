@@ -19,7 +19,7 @@
 #include "base/context.h"
 
 /* Shared by the files of one archive. */
-typedef struct ig_source {
+typedef struct ig_script_source {
     ig_context *context;
     ig_arena *arena;      /* of the trees */
     ig_map *names;        /* see ig_names_intern */
@@ -29,13 +29,13 @@ typedef struct ig_source {
     /* Escapes of bytes are bytes ("\303\251" is é), as libtorch reads them, and not
      * code points as in Python; strings join byte by byte. */
     bool is_dialect;
-} ig_source;
+} ig_script_source;
 
 /* `text` must outlive the trees. */
-ig_status ig_parse_source(const ig_source *source, ig_str text,
+ig_status ig_parse_source(const ig_script_source *source, ig_str text,
                           ig_ast_list *out_statements);
 /* One expression and nothing else: a type as a string, for example. */
-ig_status ig_parse_expression(const ig_source *source, ig_str text,
+ig_status ig_parse_expression(const ig_script_source *source, ig_str text,
                               ig_ast **out_expression);
 
 /* The one copy of `name` in the map; zero-terminated.  Names made here and names of

@@ -12,7 +12,7 @@
 #include "frontend/torch/language/token.h"
 
 typedef struct ig_py_parser {
-    const ig_source *source;
+    const ig_script_source *source;
     ig_arena *arena;
     ig_py_lexer lexer;
     ig_py_token token, ahead; /* the current one and the next */

@@ -257,12 +257,12 @@ static ig_status read_default(schema_reader *reader, ig_ast **out_value) {
         quote = c == quote ? '\0' : !quote && (c == '"' || c == '\'') ? c : quote;
     }
     uint32_t nodes = 0;
-    ig_source source = { .context = reader->types->context,
-                         .arena = reader->types->arena,
-                         .names = reader->names,
-                         .node_count = &nodes,
-                         .file = reader->text,
-                         .is_dialect = true };
+    ig_script_source source = { .context = reader->types->context,
+                                .arena = reader->types->arena,
+                                .names = reader->names,
+                                .node_count = &nodes,
+                                .file = reader->text,
+                                .is_dialect = true };
     ig_str text = { begin, (size_t)(reader->next - begin) };
     IG_TRY(ig_parse_expression(&source, text, out_value));
     return is_literal(*out_value) ? IG_OK : report_expected(reader, "a literal before");

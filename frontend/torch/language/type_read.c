@@ -170,11 +170,11 @@ ig_status ig_script_type_of_text(ig_script_types *types, const ig_location *wher
                                  ig_str text, const ig_script_type **out_type) {
     ig_map names;
     uint32_t node_count = 0;
-    ig_source source = { .context = types->context,
-                         .arena = types->arena,
-                         .names = &names,
-                         .node_count = &node_count,
-                         .is_dialect = true };
+    ig_script_source source = { .context = types->context,
+                                .arena = types->arena,
+                                .names = &names,
+                                .node_count = &node_count,
+                                .is_dialect = true };
     ig_map_init(&names, types->arena);
     source.file = ig_arena_printf(types->arena, "%s%stype '%.*s'",
                                   where->file ? where->file : "",

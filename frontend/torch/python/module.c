@@ -33,11 +33,11 @@ const char *ig_python_intern(ig_ts_eval *eval, const char *name) {
 ig_status ig_python_module_parse(ig_ts_eval *eval, const char *name,
                                  const ig_ts_source *from, ig_python_module **out) {
     ig_python_module *module = IG_NEW(eval->arena, ig_python_module);
-    ig_source source = { .context = eval->context,
-                         .arena = eval->code->arena,
-                         .names = &eval->code->names,
-                         .node_count = &eval->code->node_count,
-                         .file = from->file };
+    ig_script_source source = { .context = eval->context,
+                                .arena = eval->code->arena,
+                                .names = &eval->code->names,
+                                .node_count = &eval->code->node_count,
+                                .file = from->file };
     module->name = name;
     module->file = from->file;
     module->is_package = from->is_package;

@@ -36,12 +36,12 @@ static ig_str defined_name(ig_str line) {
 
 static ig_status read_piece(ig_ts_eval *eval, ig_python_module *module,
                             const piece *from) {
-    ig_source source = { .context = eval->context,
-                         .arena = eval->code->arena,
-                         .names = &eval->code->names,
-                         .node_count = &eval->code->node_count,
-                         .file = module->file,
-                         .line = from->line };
+    ig_script_source source = { .context = eval->context,
+                                .arena = eval->code->arena,
+                                .names = &eval->code->names,
+                                .node_count = &eval->code->node_count,
+                                .file = module->file,
+                                .line = from->line };
     ig_ast_list *body = &module->body, more;
     IG_TRY(ig_parse_source(&source, from->text, &more));
     ig_ast **items = IG_NEW_ARRAY(eval->code->arena, ig_ast *,

@@ -192,7 +192,7 @@ static bool unpacks_keywords(const ig_call_shape *shape) {
 static known call_operator(survey *s, const char *name, const ig_call_shape *given) {
     ig_script_types *types = &s->eval->code->types;
     ig_ts_candidates from = { 0 };
-    ig_match match;
+    ig_overload_match match;
     if (s->status == IG_OK) {
         s->status = ig_ts_candidates_find(s->eval, name, &from);
     }

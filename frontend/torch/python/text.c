@@ -49,11 +49,11 @@ static ig_status put_field(formatter *f) {
     ig_str body = { f->text.data + f->at, end - f->at };
     ig_ast *node = NULL;
     ig_ts_value value;
-    ig_source source = { .context = eval->context,
-                         .arena = eval->code->arena,
-                         .names = &eval->code->names,
-                         .node_count = &eval->code->node_count,
-                         .file = eval->frame->file };
+    ig_script_source source = { .context = eval->context,
+                                .arena = eval->code->arena,
+                                .names = &eval->code->names,
+                                .node_count = &eval->code->node_count,
+                                .file = eval->frame->file };
     if (end >= f->text.size || f->text.data[end] != '}') {
         f->is_known = false; /* a format: only for people */
         while (end < f->text.size && f->text.data[end] != '}') {

@@ -34,7 +34,7 @@ static int64_t distance_of(const bag_class *c) {
 static bool is_flat(const bag_class *c) {
     ig_module *module = c->lower->module;
     for (uint32_t i = 0; i < c->count; i++) {
-        const ig_operand *ids = c->features[i].ids;
+        const ig_lower_operand *ids = c->features[i].ids;
         bool is_matrix = !c->features[i].begins && c->features[i].pool != IG_POOL_none;
         if (!is_matrix) {
             continue;

@@ -28,7 +28,7 @@ typedef enum bag_field {
 
 /* One feature of the bag op, as the kernel sees its operands. */
 typedef struct bag_feature {
-    const ig_operand *table, *ids, *begins, *ends, *weights, *out;
+    const ig_lower_operand *table, *ids, *begins, *ends, *weights, *out;
     uint32_t operand_count;              /* of this feature */
     uint32_t tables;                     /* how many, from `table` on */
     ig_dim *rows, all_rows;              /* of each table; of all together */

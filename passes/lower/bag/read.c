@@ -46,7 +46,7 @@ static ig_dim count_bags(ig_lower *lower, const bag_feature *f) {
 }
 
 /* Without pooling the bags are the ids, walked through as one dim. */
-static bool is_flat(ig_lower *lower, const ig_operand *x, uint32_t rank) {
+static bool is_flat(ig_lower *lower, const ig_lower_operand *x, uint32_t rank) {
     for (uint32_t d = 0; d + 1 < rank; d++) {
         ig_dim step = ig_dim_mul(lower->module, x->strides[d + 1],
                                  x->type->dims[d + 1]);
@@ -79,7 +79,7 @@ static bool read_tables(ig_lower *lower, const ig_op *anchor, uint32_t operand,
     f->rows = IG_NEW_ARRAY(lower->arena, ig_dim, f->tables);
     f->table = ig_lower_input(lower, anchor, operand);
     for (uint32_t i = 0; i < f->tables; i++) {
-        const ig_operand *table = ig_lower_input(lower, anchor, operand + i);
+        const ig_lower_operand *table = ig_lower_input(lower, anchor, operand + i);
         if (!table || ig_dim_equal(lower->module, table->type->dims[1],
                                    f->table->type->dims[1]) != IG_YES) {
             return false;

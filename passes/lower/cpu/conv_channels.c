@@ -31,8 +31,8 @@ enum {
 typedef struct conv_channels {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *w, *zero; /* zero: NULL where x is of floats */
-    ig_value *zeros;                /* as a vector of floats, loaded once a tile */
+    const ig_lower_operand *x, *w, *zero; /* zero: NULL where x is of floats */
+    ig_value *zeros; /* as a vector of floats, loaded once a tile */
     const ig_type *out;
     uint32_t last;                    /* axis of the channels */
     uint32_t lanes, vectors, columns; /* of a block */
@@ -60,11 +60,13 @@ typedef struct place {
     bool is_whole;              /* every tap of the last axis meets x */
 } place;
 
-static ig_value *extent_of(const conv_channels *c, const ig_operand *x, uint32_t axis) {
+static ig_value *extent_of(const conv_channels *c, const ig_lower_operand *x,
+                           uint32_t axis) {
     return ig_lower_dim(c->lower, x->type->dims[axis]);
 }
 
-static ig_value *stride_of(const conv_channels *c, const ig_operand *x, uint32_t axis) {
+static ig_value *stride_of(const conv_channels *c, const ig_lower_operand *x,
+                           uint32_t axis) {
     return ig_lower_dim(c->lower, x->strides[axis]);
 }
 
@@ -106,7 +108,7 @@ static tap_range taps_of(const conv_channels *c, ig_builder *b, uint32_t d,
 
 /* ---- sums ---- */
 
-static ig_value *load_vector(const place *p, ig_builder *b, const ig_operand *x,
+static ig_value *load_vector(const place *p, ig_builder *b, const ig_lower_operand *x,
                              ig_value *at, uint32_t v) {
     int64_t skipped = (int64_t)v * p->c->lanes;
     return k_load_count(b, x->buffer, k_add(b, at, k_i64(b, skipped)), p->c->lanes,

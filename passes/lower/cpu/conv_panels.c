@@ -27,7 +27,7 @@
 typedef struct conv_panels {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x;
+    const ig_lower_operand *x;
     uint32_t last; /* axis of the channels */
     int64_t groups;
 } conv_panels;
@@ -269,21 +269,23 @@ static const ig_type *merge_places(const conv_panels *c, const ig_type *out) {
 }
 
 /* The rows' operand, each of a group's `channels` or, of a matrix, all of K. */
-static const ig_operand *make_rows(const conv_panels *c, ig_dim rows, ig_dim channels) {
+static const ig_lower_operand *make_rows(const conv_panels *c, ig_dim rows,
+                                         ig_dim channels) {
     ig_dim *strides = IG_NEW_ARRAY(c->lower->arena, ig_dim, 2);
-    ig_operand *a = IG_NEW(c->lower->arena, ig_operand);
+    ig_lower_operand *a = IG_NEW(c->lower->arena, ig_lower_operand);
     ig_dim dims[2] = { rows, channels };
     strides[0] = step_of(c, c->last - 1);
     strides[1] = ig_dim_of(1);
-    *a = (ig_operand){ .buffer = c->x->buffer,
-                       .type = ig_type_with_dims(c->lower->module, c->x->type, 2, dims),
-                       .strides = strides };
+    *a = (ig_lower_operand){ .buffer = c->x->buffer,
+                             .type = ig_type_with_dims(c->lower->module, c->x->type, 2,
+                                                       dims),
+                             .strides = strides };
     return a;
 }
 
 /* The product of the windows' rows, of floats or of 8-bit integers, whose operands and
  * schedule are still open. */
-static gemm start_product(const conv_panels *c, const ig_operand *panels,
+static gemm start_product(const conv_panels *c, const ig_lower_operand *panels,
                           const ig_dim *dims) {
     ig_lower *lower = c->lower;
     bool is_quads = c->op->code == IG_OP_conv_quads;
@@ -314,7 +316,7 @@ ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
                       .x = ig_lower_input(lower, op, 0),
                       .last = out->rank - 1,
                       .groups = ig_attr_int(op, IG_conv_panels_group, 1) };
-    const ig_operand *panels = ig_lower_input(lower, op, 1);
+    const ig_lower_operand *panels = ig_lower_input(lower, op, 1);
     bool has_rows = c.x && (ig_dim_is(c.x->strides[c.last], 1) ||
                             ig_dim_is(c.x->type->dims[c.last], 1));
     if (!has_rows || !panels) {

@@ -22,7 +22,7 @@
 
 enum { ROWS = 8, COLUMNS = 4 };
 
-ig_dim dot_stride(const ig_operand *x, bool is_k, bool k_is_last) {
+ig_dim dot_stride(const ig_lower_operand *x, bool is_k, bool k_is_last) {
     uint32_t rank = x->type->rank;
     return x->strides[is_k == k_is_last ? rank - 1 : rank - 2];
 }
@@ -32,7 +32,7 @@ ig_dim dot_depth(const dot *d) {
     return d->a->type->dims[d->transpose_a ? rank - 2 : rank - 1];
 }
 
-ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_operand *x,
+ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_lower_operand *x,
                         bool k_is_last, ig_value *const *index, ig_value *row) {
     ig_lower *lower = d->lower;
     ig_value *at = k_mul(b, row, ig_lower_dim(lower, dot_stride(x, false, k_is_last)));
@@ -249,18 +249,18 @@ static void choose_grid(dot *d) {
 }
 
 /* A vector as a matrix of one row, or of one column. */
-static const ig_operand *as_matrix(dot *d, const ig_operand *x, bool is_row,
-                                   bool *out_was_vector) {
+static const ig_lower_operand *as_matrix(dot *d, const ig_lower_operand *x, bool is_row,
+                                         bool *out_was_vector) {
     *out_was_vector = x->type->rank == 1;
     if (!*out_was_vector) {
         return x;
     }
-    ig_operand *matrix = IG_NEW(d->lower->arena, ig_operand);
+    ig_lower_operand *matrix = IG_NEW(d->lower->arena, ig_lower_operand);
     ig_dim *strides = IG_NEW_ARRAY(d->lower->arena, ig_dim, 2);
     ig_dim dims[2] = { ig_dim_of(1), ig_dim_of(1) };
     dims[is_row] = x->type->dims[0];
     strides[is_row] = x->strides[0];
-    *matrix = (ig_operand){ .buffer = x->buffer, .strides = strides };
+    *matrix = (ig_lower_operand){ .buffer = x->buffer, .strides = strides };
     matrix->type = ig_type_with_dims(d->lower->module, x->type, 2, dims);
     return matrix;
 }

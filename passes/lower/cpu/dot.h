@@ -28,18 +28,18 @@ typedef struct dot_panels {
 
 /* A product of bytes: four of k are one word (dot_quads.c). */
 typedef struct dot_quads {
-    const ig_operand *zeros[2]; /* of A and of B: a number, or NULL for 0 */
-    bool flips[2];              /* A is i8, or B is u8: 128 more, or less */
-    bool is_whole;              /* K is known to be whole words */
-    ig_value *row_sums;         /* local: of a tile's rows of A, times B's zero point */
-    ig_value *column_sums;      /* local: of a micro-panel of B, times A's zero point */
+    const ig_lower_operand *zeros[2]; /* of A and of B: a number, or NULL for 0 */
+    bool flips[2];                    /* A is i8, or B is u8: 128 more, or less */
+    bool is_whole;                    /* K is known to be whole words */
+    ig_value *row_sums;    /* local: of a tile's rows of A, times B's zero point */
+    ig_value *column_sums; /* local: of a micro-panel of B, times A's zero point */
 } dot_quads;
 
 typedef struct dot {
     ig_lower *lower;
     const ig_op *anchor;
-    const ig_operand *a, *b; /* matrices: a vector is one row, or one column */
-    const ig_type *type;     /* of the product, with an extent of 1 for each vector */
+    const ig_lower_operand *a, *b; /* matrices: a vector is one row, or one column */
+    const ig_type *type; /* of the product, with an extent of 1 for each vector */
     bool a_is_vector, b_is_vector;
     uint32_t rank;
     bool transpose_a, transpose_b;
@@ -81,9 +81,9 @@ typedef struct dot_rows {
 
 ig_dim dot_depth(const dot *d); /* the extent of k */
 /* Stride of an operand along its rows (m or n), or along k. */
-ig_dim dot_stride(const ig_operand *x, bool is_k, bool k_is_last);
+ig_dim dot_stride(const ig_lower_operand *x, bool is_k, bool k_is_last);
 /* Start of the operand's matrix for this batch, then of its row. */
-ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_operand *x,
+ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_lower_operand *x,
                         bool k_is_last, ig_value *const *index, ig_value *row);
 /* Indices of the product: those of the space without the extents of vectors. */
 uint32_t dot_own_index(const dot *d, ig_value *const *index, ig_value **out_own);
@@ -100,7 +100,7 @@ void dot_pack_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
                     ig_value *const k[2]);
 int64_t dot_width(const dot *d, const dot_micro_panel *s);
 ig_value *dot_valid_lanes(ig_builder *b, const dot_micro_panel *s, ig_value *column);
-bool dot_is_along_k(const ig_operand *x, bool k_is_last);
+bool dot_is_along_k(const ig_lower_operand *x, bool k_is_last);
 /* One vector of B's row at[0], from column at[1] of the micro-panel on. */
 ig_value *dot_load_columns(const dot *d, ig_builder *b, const dot_micro_panel *s,
                            const dot_matrix *m, ig_value *const at[2]);

@@ -23,7 +23,7 @@ static bool is_factor_only(const dot *d, uint32_t argument) {
 bool dot_has_column_epilogue(const dot *d) {
     ig_lower others = *d->lower; /* without the factors */
     others.in_count = 0;
-    others.ins = IG_NEW_ARRAY(d->lower->arena, ig_operand, d->lower->in_count);
+    others.ins = IG_NEW_ARRAY(d->lower->arena, ig_lower_operand, d->lower->in_count);
     for (uint32_t i = 0; i < d->lower->in_count; i++) {
         if (!is_factor_only(d, i)) {
             others.ins[others.in_count++] = d->lower->ins[i];
@@ -32,7 +32,7 @@ bool dot_has_column_epilogue(const dot *d) {
     const ig_type *product = d->anchor->results[0].type;
     bool can_store = true;
     for (uint32_t i = 0; i < others.out_count; i++) {
-        const ig_operand *out = &others.outs[i];
+        const ig_lower_operand *out = &others.outs[i];
         can_store &= out->type->rank == product->rank &&
                      ig_dim_is(out->strides[product->rank - 1], 1);
     }

@@ -142,7 +142,7 @@ static void pack_by_rows(const dot *d, ig_builder *b, const dot_micro_panel *s,
     k_loop_close(&loop, NULL, 0);
 }
 
-bool dot_is_along_k(const ig_operand *x, bool k_is_last) {
+bool dot_is_along_k(const ig_lower_operand *x, bool k_is_last) {
     return ig_dim_is(dot_stride(x, true, k_is_last), 1);
 }
 

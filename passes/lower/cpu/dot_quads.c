@@ -35,7 +35,7 @@ static ig_dtype sum_dtype(const dot *d) {
     return (ig_dtype)d->type->dtype;
 }
 
-static bool is_signed(const ig_operand *x) {
+static bool is_signed(const ig_lower_operand *x) {
     return x->type->dtype == IG_DT_i8;
 }
 
@@ -61,7 +61,7 @@ void dot_open_quads(dot *d, int64_t width) {
 }
 
 ig_value *dot_zero(const dot *d, ig_builder *b, uint32_t factor) {
-    const ig_operand *zero = d->quads.zeros[factor];
+    const ig_lower_operand *zero = d->quads.zeros[factor];
     return zero ? k_cast(b, k_load(b, zero->buffer, k_i64(b, 0), 1), sum_dtype(d))
                 : NULL;
 }

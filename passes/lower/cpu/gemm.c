@@ -150,7 +150,7 @@ static gemm_cursor next_panels(const gemm *g, ig_builder *b, const gemm_block *t
 }
 
 static bool stores_lines(const gemm *g) {
-    const ig_operand *c = &g->lower->outs[0];
+    const ig_lower_operand *c = &g->lower->outs[0];
     return c->type->rank == 2 && ig_dtypes[c->type->dtype].bits == 32 &&
            ig_dim_is(c->strides[1], 1);
 }
@@ -162,7 +162,7 @@ static gemm_cursor next_results(const gemm *g, ig_builder *b, const gemm_block *
                                 ig_value *number) {
     const gemm_range *range = tile->range;
     int64_t width = (int64_t)tile->panels * PANEL;
-    const ig_operand *c = &g->lower->outs[0];
+    const ig_lower_operand *c = &g->lower->outs[0];
     ig_value *group = g->first_column ? g->first_column : k_i64(b, 0);
     ig_value *ldc = ig_lower_param(g->lower, c->strides[0]);
     ig_value *part = k_min(b, k_mul(b, number, k_i64(b, PANEL)), k_i64(b, width - 1));
@@ -497,7 +497,7 @@ static void emit_passes(const gemm *g, ig_builder *b, gemm_range range) {
 }
 
 /* Group number `group` of a product: its part of A, its panels, and its columns. */
-static void enter_group(gemm *g, ig_builder *b, ig_value *group, ig_operand *a) {
+static void enter_group(gemm *g, ig_builder *b, ig_value *group, ig_lower_operand *a) {
     ig_value *ins = ig_lower_param(g->lower, g->a->type->dims[1]);
     ig_value *panels = k_mul(b, k_ceil_div(b, g->n, PANEL), k_i64(b, PANEL));
     *a = *g->a;
@@ -553,7 +553,7 @@ static void emit_tiles(gemm *g) {
     ig_builder *in = &loop.b;
     ig_value *tile = loop.index;
     gemm own = *g;
-    ig_operand a;
+    ig_lower_operand a;
     if (g->groups > 1) {
         ig_value *each = ig_lower_param(lower, tiles);
         enter_group(&own, in, k_div(in, tile, each), &a);
@@ -729,7 +729,7 @@ ig_status gemm_lower(gemm *g) {
 
 ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     gemm g = read_product(lower);
-    const ig_operand *a = g.a;
+    const ig_lower_operand *a = g.a;
     bool has_rows = a &&
                     (ig_dim_is(a->strides[1], 1) || ig_dim_is(a->type->dims[1], 1));
     ig_dtype element = g.is_quads ? IG_DT_u8 : IG_DT_f32;

@@ -27,7 +27,7 @@ typedef struct pair_run {
 
 typedef struct interact {
     ig_lower *lower;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     int64_t rows, depth;         /* F, D */
     uint32_t lanes, row_vectors; /* vectors that hold column k of all rows */
     int64_t padded;              /* row_vectors * lanes */

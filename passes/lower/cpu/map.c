@@ -145,9 +145,9 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* Of the inputs, then the outputs. */
 static ig_dtype dtype_of(const ig_lower *lower, uint32_t index) {
-    const ig_operand *x = index < lower->in_count
-                              ? &lower->ins[index]
-                              : &lower->outs[index - lower->in_count];
+    const ig_lower_operand *x = index < lower->in_count
+                                    ? &lower->ins[index]
+                                    : &lower->outs[index - lower->in_count];
     return (ig_dtype)x->type->dtype;
 }
 
@@ -186,7 +186,7 @@ static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
 static uint32_t find_turned(const map_space *s) {
     uint32_t last = s->rank - 1;
     for (uint32_t i = 0; i < s->lower->in_count; i++) {
-        const ig_operand *in = &s->lower->ins[i];
+        const ig_lower_operand *in = &s->lower->ins[i];
         uint32_t missing = s->rank - in->type->rank;
         bool is_here = in->type->rank > 1 && in->type->rank <= s->rank;
         for (uint32_t d = last; is_here && d-- > missing;) {

@@ -18,7 +18,7 @@ enum { ELEMENTS = 8, LANES = 32 };
 
 /* One operand: its steps along its own dim (m or n) and along k. */
 typedef struct dot_side {
-    const ig_operand *x;
+    const ig_lower_operand *x;
     ig_dim step, k_step;
 } dot_side;
 
@@ -34,7 +34,7 @@ typedef struct dot {
 
 /* ---- where the operands are ---- */
 
-static dot_side side_of(const ig_operand *x, bool k_is_last) {
+static dot_side side_of(const ig_lower_operand *x, bool k_is_last) {
     const ig_dim *last = &x->strides[x->type->rank - 2];
     return (dot_side){ x, last[k_is_last ? 0 : 1], last[k_is_last ? 1 : 0] };
 }
@@ -42,7 +42,7 @@ static dot_side side_of(const ig_operand *x, bool k_is_last) {
 /* The operand's row m (or n) of the matrix of this batch. */
 static ig_value *open_row(const dot *d, ig_builder *b, const dot_side *side,
                           ig_value *const *index, ig_value *row) {
-    const ig_operand *x = side->x;
+    const ig_lower_operand *x = side->x;
     ig_value *at = k_mul(b, row, ig_lower_dim(d->lower, side->step));
     uint32_t missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i + 2 < x->type->rank; i++) {
@@ -138,7 +138,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the schedule ---- */
 
-static void open_sides(dot *d, const ig_operand *a, const ig_operand *b) {
+static void open_sides(dot *d, const ig_lower_operand *a, const ig_lower_operand *b) {
     bool transpose_a = ig_attr_int(d->anchor, IG_matmul_transpose_a, 0) != 0;
     bool transpose_b = ig_attr_int(d->anchor, IG_matmul_transpose_b, 0) != 0;
     d->sides[0] = side_of(a, !transpose_a);
@@ -150,8 +150,8 @@ static void open_sides(dot *d, const ig_operand *a, const ig_operand *b) {
 ig_status ig_lower_gpu_dot(ig_lower *lower) {
     ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
-    const ig_operand *a = ig_lower_input(lower, anchor, 0);
-    const ig_operand *b = ig_lower_input(lower, anchor, 1);
+    const ig_lower_operand *a = ig_lower_input(lower, anchor, 0);
+    const ig_lower_operand *b = ig_lower_input(lower, anchor, 1);
     const ig_type *type = anchor->results[0].type;
     bool has_matrices = a && b && a->type->rank >= 2 && b->type->rank >= 2;
     if (!has_matrices || ig_dtypes[type->dtype].class == IG_BOOL) {

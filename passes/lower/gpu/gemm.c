@@ -35,7 +35,7 @@ enum {
 typedef struct gemm {
     ig_lower *lower;
     const ig_value *anchor; /* the body's matmul */
-    const ig_operand *a, *panels;
+    const ig_lower_operand *a, *panels;
     const ig_dim *dims; /* [M, N] */
     ig_value *m, *n, *k, *lda, *panel_count, *across_tiles;
     ig_value *down, *across;     /* of this thread */
@@ -205,15 +205,15 @@ static void open_kernel(gemm *g) {
     g->panel_count = k_ceil_div(&lower->b, g->n, SIDE);
 }
 
-static bool is_summed_in_f32(const ig_operand *x) {
+static bool is_summed_in_f32(const ig_lower_operand *x) {
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     return ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits <= 32;
 }
 
 ig_status ig_lower_gpu_gemm(ig_lower *lower) {
     ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul_panels);
-    const ig_operand *a = anchor ? ig_lower_input(lower, anchor, 0) : NULL;
-    const ig_operand *panels = anchor ? ig_lower_input(lower, anchor, 1) : NULL;
+    const ig_lower_operand *a = anchor ? ig_lower_input(lower, anchor, 0) : NULL;
+    const ig_lower_operand *panels = anchor ? ig_lower_input(lower, anchor, 1) : NULL;
     if (!a || !panels || !ig_dim_is(a->strides[1], 1) || !is_summed_in_f32(a) ||
         !is_summed_in_f32(panels) || anchor->operand_count > 2) {
         return ig_lower_unsupported(lower, "this form of matmul");

@@ -19,7 +19,7 @@ enum { THREADS = 128 };
 
 typedef struct interact {
     ig_lower *lower;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     int64_t rows, depth; /* F, D */
     ig_value *thread, *pairs;
     int64_t pair_count;

@@ -17,7 +17,7 @@ enum { LINES = 64 };
 
 typedef struct arg {
     ig_lower *lower;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     uint32_t axis;
     bool is_min, is_last;
     ig_dtype wide;
@@ -98,7 +98,7 @@ ig_status ig_lower_serial_arg(ig_lower *lower) {
 
 typedef struct search {
     ig_lower *lower;
-    const ig_operand *x, *rows, *out;
+    const ig_lower_operand *x, *rows, *out;
     bool is_right;
     ig_dtype wide;
     ig_value *steps; /* that a search takes */

@@ -9,7 +9,7 @@ enum { INDICES = 256, IDS = 0 };
 
 typedef struct check {
     ig_lower *lower;
-    const ig_operand *ids, *out;
+    const ig_lower_operand *ids, *out;
     const ig_attr *extents;
     bool wraps;
 } check;

@@ -31,7 +31,7 @@ enum { OUTS = 8, VECTORS = 6, ROWS = 8, COLUMNS = 768 };
 typedef struct conv {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *w, *bias;
+    const ig_lower_operand *x, *w, *bias;
     const ig_type *out; /* of the op, with merged axes of space */
     uint32_t last;
     uint32_t lanes, outs, vectors;
@@ -53,7 +53,7 @@ typedef struct block {
     ig_value *count; /* valid lanes; NULL: all */
 } block;
 
-static ig_value *stride_of(const conv *c, const ig_operand *x, uint32_t axis) {
+static ig_value *stride_of(const conv *c, const ig_lower_operand *x, uint32_t axis) {
     return ig_lower_dim(c->lower, x->strides[axis]);
 }
 

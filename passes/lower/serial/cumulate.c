@@ -19,7 +19,7 @@ enum { LINES = 8 };
 
 typedef struct cumulation {
     ig_lower *lower;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     uint32_t axis;
     ig_cumulate kind;
     bool is_exclusive, is_reverse, wants_index;

@@ -30,7 +30,7 @@ enum { WALKS = 8, ROWS = 32, SUMS = 4096, STEP_NS = 2 };
 
 typedef struct forest {
     ig_lower *lower;
-    const ig_operand *in[IG_FOREST_OPERANDS], *out;
+    const ig_lower_operand *in[IG_FOREST_OPERANDS], *out;
     ig_forest_facts facts;
     int64_t targets, width, rows; /* rows of a tile */
     uint32_t walks;
@@ -260,7 +260,7 @@ static ig_status read_facts(forest *f) {
         }
         arrays[i] = &tensors[i];
     }
-    f->facts = ig_forest_read(arrays, f->targets);
+    f->facts = ig_forest_facts_read(arrays, f->targets);
     f->width = tensors[IG_FOREST_WEIGHTS].dims[1];
     if (f->facts.fault) {
         return ig_error(&f->lower->module->context->diag, IG_INVALID,

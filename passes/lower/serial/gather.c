@@ -23,7 +23,7 @@ typedef struct place_at {
 struct gather {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *ids, *out;
+    const ig_lower_operand *x, *ids, *out;
     uint32_t row_rank; /* leading dims of out that are rows */
     uint32_t axis, batch;
     bool wraps;
@@ -114,7 +114,7 @@ static uint32_t run_rank(const gather *g) {
 }
 
 /* Does the run walk through memory as one dim of stride 1? */
-static bool is_run_contiguous(const gather *g, const ig_operand *operand) {
+static bool is_run_contiguous(const gather *g, const ig_lower_operand *operand) {
     ig_module *module = g->lower->module;
     ig_dim step = ig_dim_of(1);
     for (uint32_t d = 0; d < run_rank(g); d++) {

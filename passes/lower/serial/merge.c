@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/serial/serial.h"
 
-static bool walks_as_one(ig_lower *lower, const ig_operand *x, const ig_type *space,
-                         uint32_t d) {
+static bool walks_as_one(ig_lower *lower, const ig_lower_operand *x,
+                         const ig_type *space, uint32_t d) {
     ig_module *module = lower->module;
     uint32_t missing = space->rank - x->type->rank;
     if (d + 1 < missing) {
@@ -25,7 +25,7 @@ static bool walks_as_one(ig_lower *lower, const ig_operand *x, const ig_type *sp
 }
 
 static bool can_merge(ig_lower *lower, const ig_type *space, uint32_t d,
-                      const ig_operand *apart) {
+                      const ig_lower_operand *apart) {
     for (uint32_t i = 0; i < lower->in_count; i++) {
         if (&lower->ins[i] != apart && !walks_as_one(lower, &lower->ins[i], space, d)) {
             return false;
@@ -40,7 +40,7 @@ static bool can_merge(ig_lower *lower, const ig_type *space, uint32_t d,
 }
 
 /* Removes dim `d` of an operand by merging it into d + 1. */
-static void merge_operand(ig_lower *lower, ig_operand *x, uint32_t space_rank,
+static void merge_operand(ig_lower *lower, ig_lower_operand *x, uint32_t space_rank,
                           uint32_t d) {
     uint32_t missing = space_rank - x->type->rank;
     if (d < missing) {
@@ -63,7 +63,7 @@ static void merge_operand(ig_lower *lower, ig_operand *x, uint32_t space_rank,
 
 const ig_type *ig_lower_merge_dims(ig_lower *lower, const ig_type *space,
                                    uint32_t first, uint32_t end,
-                                   const ig_operand *apart) {
+                                   const ig_lower_operand *apart) {
     for (uint32_t d = end; d-- > first + 1;) {
         if (!can_merge(lower, space, d - 1, apart)) {
             continue;

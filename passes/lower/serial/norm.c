@@ -24,7 +24,7 @@ enum { CHUNK = 4096 };
 typedef struct norm {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     uint32_t axis, rank; /* the first normalised axis; of x */
     uint32_t lanes;
     ig_dtype wide;
@@ -46,7 +46,7 @@ typedef void (*step_fn)(row *r, ig_builder *b, ig_value **totals, ig_value *coun
 
 /* An operand at the position of the walk; those of lower rank belong to the
  * last axes. */
-static ig_value *load_operand(row *r, ig_builder *b, const ig_operand *operand,
+static ig_value *load_operand(row *r, ig_builder *b, const ig_lower_operand *operand,
                               ig_value *count) {
     const norm *n = r->n;
     ig_site site = { .b = b,

@@ -21,7 +21,7 @@ enum { CHUNK = 4096 };
 typedef struct pad {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *value, *out;
+    const ig_lower_operand *x, *value, *out;
     const ig_dim *before; /* by axis */
     ig_pad_mode mode;
     uint32_t last, lanes;
@@ -152,13 +152,13 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 /* ---- the schedule ---- */
 
 /* Is axis `d` of x followed by the next as in a row-major tensor? */
-static bool is_row_major(const pad *p, const ig_operand *x, uint32_t d) {
+static bool is_row_major(const pad *p, const ig_lower_operand *x, uint32_t d) {
     ig_dim step = ig_lower_mul(p->lower, x->type->dims[d + 1], x->strides[d + 1]);
     return ig_dim_equal(p->lower->module, x->strides[d], step) == IG_YES;
 }
 
 /* The operand with its last two axes as one. */
-static const ig_operand *join_last(ig_lower *lower, const ig_operand *x) {
+static const ig_lower_operand *join_last(ig_lower *lower, const ig_lower_operand *x) {
     uint32_t rank = x->type->rank - 1;
     ig_dim *strides = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
     ig_dim *dims = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
@@ -168,7 +168,7 @@ static const ig_operand *join_last(ig_lower *lower, const ig_operand *x) {
     }
     strides[rank - 1] = x->strides[rank];
     dims[rank - 1] = ig_lower_mul(lower, dims[rank - 1], x->type->dims[rank]);
-    ig_operand *joined = IG_NEW(lower->arena, ig_operand);
+    ig_lower_operand *joined = IG_NEW(lower->arena, ig_lower_operand);
     *joined = *x;
     joined->strides = strides;
     joined->type = ig_type_with_dims(lower->module, x->type, rank, dims);

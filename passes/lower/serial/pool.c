@@ -18,17 +18,17 @@ enum { ROWS = 8 };
 typedef struct pool {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     uint32_t last, lanes;
     ig_dtype wide;
     bool is_max;
 } pool;
 
-static ig_value *extent_of(const pool *p, const ig_operand *x, uint32_t axis) {
+static ig_value *extent_of(const pool *p, const ig_lower_operand *x, uint32_t axis) {
     return ig_lower_dim(p->lower, x->type->dims[axis]);
 }
 
-static ig_value *stride_of(const pool *p, const ig_operand *x, uint32_t axis) {
+static ig_value *stride_of(const pool *p, const ig_lower_operand *x, uint32_t axis) {
     return ig_lower_dim(p->lower, x->strides[axis]);
 }
 

@@ -16,7 +16,7 @@ enum { CHUNK = 1024 };
 
 typedef struct draw {
     ig_lower *lower;
-    const ig_operand *run, *out;
+    const ig_lower_operand *run, *out;
     ig_random kind;
     uint64_t seed;
     int64_t number;

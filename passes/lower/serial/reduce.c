@@ -25,7 +25,7 @@ enum { BLOCK = 64 };
 typedef struct reduce {
     ig_lower *lower;
     const ig_op *op;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     ig_reduce kind;
     bool is_reduced[IG_TENSOR_RANK];
     uint32_t kept[IG_TENSOR_RANK], kept_count;
@@ -126,7 +126,8 @@ static ig_value *finish_value(const reduce *r, ig_builder *b, ig_value *sum) {
 
 /* ---- loops ---- */
 
-static ig_value *axis_stride(const reduce *r, const ig_operand *x, uint32_t axis) {
+static ig_value *axis_stride(const reduce *r, const ig_lower_operand *x,
+                             uint32_t axis) {
     return ig_lower_dim(r->lower, x->strides[axis]);
 }
 

@@ -18,7 +18,7 @@ enum { LINES = 8, CHUNK = 4096 };
 
 typedef struct scan {
     ig_lower *lower;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     uint32_t axis;
     bool is_exclusive, is_reverse, is_complete, is_rising;
     ig_dtype wide;
@@ -90,10 +90,11 @@ ig_status ig_lower_serial_scan(ig_lower *lower) {
 
 typedef struct range {
     ig_lower *lower;
-    const ig_operand *start, *step, *out;
+    const ig_lower_operand *start, *step, *out;
 } range;
 
-static ig_value *first_element(ig_builder *b, const ig_operand *x, ig_dtype wide) {
+static ig_value *first_element(ig_builder *b, const ig_lower_operand *x,
+                               ig_dtype wide) {
     return k_cast(b, k_load(b, x->buffer, k_i64(b, 0), 1), wide);
 }
 

@@ -19,7 +19,7 @@ enum { LINES = 8, IDS = 1 };
 
 typedef struct scatter {
     ig_lower *lower;
-    const ig_operand *x, *ids, *updates, *out;
+    const ig_lower_operand *x, *ids, *updates, *out;
     uint32_t axis;
     ig_scatter kind;
     bool wraps, is_fresh, resets, is_in_place, is_checked;

@@ -7,10 +7,11 @@
 #include "passes/lower/walk.h"
 
 /* Combines `update` with element `at` of `out` and stores the result there. */
-void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_value *at,
-                    ig_value *update);
+void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_lower_operand *out,
+                    ig_value *at, ig_value *update);
 /* The element that any update combined with it leaves as it is. */
-ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *out);
+ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind,
+                              const ig_lower_operand *out);
 
 ig_status ig_lower_serial_scatter_nd(ig_lower *lower);
 ig_status ig_lower_serial_check_index(ig_lower *lower, const ig_op *op);

@@ -18,7 +18,7 @@ enum { COLUMNS = 256, IDS = 1 };
 
 typedef struct blocks {
     ig_lower *lower;
-    const ig_operand *x, *ids, *updates, *out;
+    const ig_lower_operand *x, *ids, *updates, *out;
     uint32_t depth; /* leading axes of x that a tuple selects along */
     ig_scatter kind;
     bool wraps, is_checked, is_in_place;
@@ -33,8 +33,8 @@ static ig_value *combine_extreme(ig_builder *b, ig_scatter kind, ig_value *old,
     return k_binary(b, code, old, x);
 }
 
-void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_value *at,
-                    ig_value *update) {
+void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_lower_operand *out,
+                    ig_value *at, ig_value *update) {
     ig_dtype dtype = (ig_dtype)out->type->dtype, wide = ig_lower_wide(dtype);
     if (kind == IG_SCATTER_none) {
         k_store(b, update, out->buffer, at);
@@ -52,7 +52,8 @@ void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_va
     k_store(b, k_cast(b, joined, dtype), out->buffer, at);
 }
 
-ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *out) {
+ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind,
+                              const ig_lower_operand *out) {
     ig_dtype dtype = (ig_dtype)out->type->dtype;
     const ig_dtype_info *info = &ig_dtypes[dtype];
     bool is_max = kind == IG_SCATTER_max;
@@ -74,7 +75,7 @@ ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *
 /* ---- columns ---- */
 
 /* The element of `x` that is column `column` of the axes from `axis` on. */
-static ig_value *column_at(const blocks *s, ig_builder *b, const ig_operand *x,
+static ig_value *column_at(const blocks *s, ig_builder *b, const ig_lower_operand *x,
                            uint32_t axis, ig_value *column, ig_value *at) {
     for (uint32_t d = x->type->rank; d-- > axis;) {
         ig_value *extent = ig_lower_dim(s->lower, x->type->dims[d]);
@@ -86,7 +87,7 @@ static ig_value *column_at(const blocks *s, ig_builder *b, const ig_operand *x,
 }
 
 /* The start of number `place` among the leading `axis` axes. */
-static ig_value *place_at(const blocks *s, ig_builder *b, const ig_operand *x,
+static ig_value *place_at(const blocks *s, ig_builder *b, const ig_lower_operand *x,
                           uint32_t axis, ig_value *place) {
     ig_value *at = k_i64(b, 0);
     for (uint32_t d = axis; d-- > 0;) {

@@ -11,7 +11,7 @@
  * an operand that does not follow the space's dims and stays as it is. */
 const ig_type *ig_lower_merge_dims(ig_lower *lower, const ig_type *space,
                                    uint32_t first, uint32_t end,
-                                   const ig_operand *apart);
+                                   const ig_lower_operand *apart);
 
 ig_status ig_lower_serial_reduce(ig_lower *lower);   /* reduce.c */
 ig_status ig_lower_serial_softmax(ig_lower *lower);  /* softmax.c; layer_norm: norm.c */

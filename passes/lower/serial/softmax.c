@@ -29,7 +29,7 @@ enum { CHUNK = 4096, LINES = 64 };
 
 typedef struct softmax {
     ig_lower *lower;
-    const ig_operand *x, *out;
+    const ig_lower_operand *x, *out;
     uint32_t axis, lanes;
     bool is_log, is_empty_zero, is_along, keeps_exp;
     ig_dtype wide;
@@ -51,8 +51,9 @@ typedef ig_value *(*step_fn)(const line *l, ig_builder *b, ig_value *i, ig_value
 
 /* ---- one step of each walk ---- */
 
-static ig_value *element_index(ig_lower *lower, ig_builder *b, const ig_operand *x,
-                               ig_value *at, ig_value *i, uint32_t axis) {
+static ig_value *element_index(ig_lower *lower, ig_builder *b,
+                               const ig_lower_operand *x, ig_value *at, ig_value *i,
+                               uint32_t axis) {
     assert(axis < x->type->rank && "an axis of x");
     return k_add(b, at, k_mul(b, i, ig_lower_dim(lower, x->strides[axis])));
 }

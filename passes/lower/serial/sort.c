@@ -25,7 +25,7 @@ enum { CHUNK = 4096, SORT_NS = 30, FEW = 16 };
 
 typedef struct sort {
     ig_lower *lower;
-    const ig_operand *x, *values, *positions;
+    const ig_lower_operand *x, *values, *positions;
     uint32_t axis, lanes;
     bool is_descending;
     ig_value *extent, *kept, *levels;

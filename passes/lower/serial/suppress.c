@@ -33,7 +33,7 @@ enum {
 
 typedef struct suppress {
     ig_lower *lower;
-    const ig_operand *boxes, *scores, *least, *out, *counts;
+    const ig_lower_operand *boxes, *scores, *least, *out, *counts;
     uint32_t lanes;
     ig_value *kept_boxes; /* [EDGES + 1, KEPT]: edges and area */
     ig_value *share, *most;
@@ -336,8 +336,8 @@ ig_status ig_lower_serial_suppress(ig_lower *lower) {
                                       : NULL,
                    .out = &lower->outs[0],
                    .counts = &lower->outs[1] };
-    const ig_operand *share = ig_lower_input(lower, op, IG_SUPPRESS_SHARE);
-    const ig_operand *most = ig_lower_input(lower, op, IG_SUPPRESS_MOST);
+    const ig_lower_operand *share = ig_lower_input(lower, op, IG_SUPPRESS_SHARE);
+    const ig_lower_operand *most = ig_lower_input(lower, op, IG_SUPPRESS_MOST);
     ig_dtype dtype = (ig_dtype)s.boxes->type->dtype;
     const ig_dim *dims = s.scores->type->dims;
     ig_builder *b = &lower->b;

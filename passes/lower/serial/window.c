@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/serial/window.h"
 
-ig_value *ig_lower_load_apart(ig_builder *b, const ig_operand *x, ig_value *at,
+ig_value *ig_lower_load_apart(ig_builder *b, const ig_lower_operand *x, ig_value *at,
                               ig_value *stride, uint32_t lanes, ig_value *count) {
     int64_t known = 0;
     bool is_dense = ig_constant_i64(stride, &known) && known == 1;

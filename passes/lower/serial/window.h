@@ -8,7 +8,7 @@
 
 /* `lanes` elements from `at` on, `stride` apart; those from `count` on (NULL: none) are
  * not needed and nothing after them is touched. */
-ig_value *ig_lower_load_apart(ig_builder *b, const ig_operand *x, ig_value *at,
+ig_value *ig_lower_load_apart(ig_builder *b, const ig_lower_operand *x, ig_value *at,
                               ig_value *stride, uint32_t lanes, ig_value *count);
 /* Row `number` as indices of all axes of `type` from `first` to the last but one. */
 void ig_lower_split_rows(ig_lower *lower, ig_builder *b, const ig_type *type,

@@ -111,7 +111,7 @@ static ig_status place_lookup(ig_lookahead *ahead, ig_ahead_slot *slot, size_t l
     if (!out) {
         return fail_fetch(slot, IG_LIMIT, "out of memory for positions of rows");
     }
-    slot->answer.late += ig_place_rows(placing, places, ahead->rows.data, out);
+    slot->answer.late += ig_placing_rows(placing, places, ahead->rows.data, out);
     *at = *placing->ids;
     at->data = out;
     at->capacity = 0;
@@ -128,8 +128,8 @@ static ig_status fetch_table(ig_lookahead *ahead, ig_ahead_slot *slot, size_t ta
     }
     for (size_t i = 0; i < ahead->record.header.lookup_count; i++) {
         if (ahead->record.lookups[i].table == table) {
-            count += ig_place_ids(&ahead->placings[i], (int64_t)count, wanted + count,
-                                  places + at);
+            count += ig_placing_ids(&ahead->placings[i], (int64_t)count, wanted + count,
+                                    places + at);
             at += ahead->placings[i].count;
             note_wrong(&ahead->tables.items[table], &ahead->placings[i], slot);
         }

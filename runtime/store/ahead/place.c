@@ -31,7 +31,7 @@ static int64_t row_of(const ig_placing *p, int64_t id) {
     return row < 0 || how->range == IG_STORED_RANGE_FIRST ? 0 : p->rows - 1;
 }
 
-size_t ig_place_ids(ig_placing *p, int64_t base, int64_t *wanted, int64_t *places) {
+size_t ig_placing_ids(ig_placing *p, int64_t base, int64_t *wanted, int64_t *places) {
     size_t count = 0;
     for (size_t i = 0; i < p->count; i++) {
         int64_t id = id_at(p->ids, i), row = row_of(p, id);
@@ -57,8 +57,8 @@ static int64_t position_of(int64_t place) {
                                        : INT32_MAX;
 }
 
-size_t ig_place_rows(const ig_placing *p, const int64_t *places, const int64_t *rows,
-                     void *out) {
+size_t ig_placing_rows(const ig_placing *p, const int64_t *places, const int64_t *rows,
+                       void *out) {
     size_t missing = 0;
     for (size_t i = 0; i < p->count; i++) {
         int64_t at = places[i] < 0 ? position_of(places[i]) : rows[places[i]];

@@ -4,7 +4,7 @@
 #define IG_RUNTIME_STORE_AHEAD_PLACE_H
 
 #include "ingot/runtime.h"
-#include "runtime/store/stored_format.h"
+#include "runtime/stored_format.h"
 
 /* Rows of a table in memory that no id has. */
 enum {
@@ -34,12 +34,12 @@ typedef struct ig_placing {
 /* Writes the rows that the ids mean, one after the other, to `wanted`, and for each id
  * which of them it is (counted from `base`), or one of the above.  Returns how many are
  * wanted. */
-size_t ig_place_ids(ig_placing *placing, int64_t base, int64_t *wanted,
-                    int64_t *places);
+size_t ig_placing_ids(ig_placing *placing, int64_t base, int64_t *wanted,
+                      int64_t *places);
 
 /* Positions, of the ids' type, at `out`: rows[places[i]], and what the others are.
  * Rows below 0 did not come; returns how many. */
-size_t ig_place_rows(const ig_placing *placing, const int64_t *places,
-                     const int64_t *rows, void *out);
+size_t ig_placing_rows(const ig_placing *placing, const int64_t *places,
+                       const int64_t *rows, void *out);
 
 #endif

@@ -4,7 +4,7 @@
 #define IG_RUNTIME_STORE_AHEAD_RECORD_H
 
 #include "ingot/runtime.h"
-#include "runtime/store/stored_format.h"
+#include "runtime/stored_format.h"
 
 /* All of it stands in the artifact. */
 typedef struct ig_stored_record {

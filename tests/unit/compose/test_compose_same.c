@@ -12,8 +12,8 @@
 #include "tests/unit/torch/torch_case.h"
 #include "tests/unit/unit.h"
 
-#include "frontend/onnx/onnx.h"
-#include "frontend/torch/torchscript.h"
+#include "frontend/onnx/import/onnx.h"
+#include "frontend/torch/entry/torchscript.h"
 #include "ir/text/text.h"
 #include "passes/engine/pass.h"
 
@@ -337,7 +337,7 @@ static const char *describe(torch_case *c, ig_module *module) {
     ig_pass_options options = { 0 };
     ig_writer out;
     ig_writer_init(&out, &c->arena);
-    CHECK_OK(ig_run_passes(module, &options, ig_pipeline_clean));
+    CHECK_OK(ig_passes_run(module, &options, ig_pipeline_clean));
     const ig_graph *graph = ig_module_graph(module, "main");
     for (const ig_op *op = graph->body.first; op; op = op->next) {
         if (is_compared(op)) {

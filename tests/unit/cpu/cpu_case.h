@@ -233,7 +233,7 @@ static inline void cpu_code_call(const cpu_code *code, const ig_kernel_call_v0 *
 
 /* The kernel as text of the wanted kind; the case's arena owns it. */
 static inline const char *cpu_case_text(cpu_case *c, const ig_graph *kernel,
-                                        ig_emit what) {
+                                        ig_code_form what) {
     ig_writer writer;
     ig_writer_init(&writer, &c->arena);
     ig_status status = c->backend->emit(c->state, kernel, what, &writer);

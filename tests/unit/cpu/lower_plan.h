@@ -14,6 +14,7 @@
 #define IG_TESTS_UNIT_CPU_LOWER_PLAN_H
 
 #include "base/checked.h"
+#include "ir/data.h"
 #include "ir/interpret/interpret.h"
 #include "ir/parse/read.h"
 #include "ir/verify/verify.h"

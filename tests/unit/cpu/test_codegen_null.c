@@ -1,6 +1,6 @@
 /* The template of a target works as a target.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "codegen/backend.h"
+#include "codegen/null/null.h"
 #include "ir/build/build.h"
 #include "tests/unit/unit.h"
 

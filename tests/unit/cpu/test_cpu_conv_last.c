@@ -32,7 +32,7 @@ static void check_level(const char *level, const char *text, const int64_t *exte
     set_units(&c);
     lower_interpret(&c);
     ig_pass_options options = { .target = &c.cpu.target };
-    CHECK_MSG(ig_run_passes(c.module, &options, understand) == IG_OK, "%s", c.cpu.last);
+    CHECK_MSG(ig_passes_run(c.module, &options, understand) == IG_OK, "%s", c.cpu.last);
     CHECK_INT(count_convs(ig_module_graph(c.module, "main")), convs);
     lower_passes(&c);
     uint32_t outputs = lower_launch_all(&c);

@@ -3,6 +3,7 @@
 #include "tests/unit/cuda/cuda_case.h"
 
 #include "base/platform/platform.h"
+#include "ir/data.h"
 #include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 
@@ -99,7 +100,7 @@ void cuda_case_close(cuda_case *c) {
 
 void cuda_case_passes(cuda_case *c, const char *pipeline) {
     ig_pass_options options = { .target = c->target };
-    ig_status status = ig_run_passes(c->module, &options, pipeline);
+    ig_status status = ig_passes_run(c->module, &options, pipeline);
     CHECK_MSG(status == IG_OK, "%s", c->last);
     status = ig_verify_module(c->module);
     CHECK_MSG(status == IG_OK, "%s", c->last);

@@ -9,7 +9,7 @@
 #ifndef IG_TESTS_UNIT_CUDA_CUDA_CASE_H
 #define IG_TESTS_UNIT_CUDA_CUDA_CASE_H
 
-#include "codegen/backend.h"
+#include "codegen/cuda/cuda.h"
 #include "ingot/kernel.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/kernel.h"

@@ -30,7 +30,7 @@ typedef struct device_case {
     const ig_device *gpu;
     ig_memory host, memory;
     ig_queue *queue;
-    ig_image image;
+    ig_device_code image;
     char *buffers[CUDA_CASE_BUFFERS];
 } device_case;
 

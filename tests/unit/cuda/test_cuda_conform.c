@@ -23,7 +23,7 @@ static ig_status run_passes(cuda_case *c) {
                                       ig_pipeline_place, ig_pipeline_lower };
     ig_pass_options options = { .target = c->target };
     for (size_t i = 0; i < IG_COUNT_OF(pipelines); i++) {
-        IG_TRY(ig_run_passes(c->module, &options, pipelines[i]));
+        IG_TRY(ig_passes_run(c->module, &options, pipelines[i]));
     }
     return IG_OK;
 }

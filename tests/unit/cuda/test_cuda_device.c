@@ -77,7 +77,7 @@ TEST(errors_of_the_driver) {
     const ig_device *gpu = NULL;
     ig_memory host = ig_memory_host();
     ig_queue *queue = NULL;
-    ig_image image;
+    ig_device_code image;
     if (!cuda_open_driver()) {
         return;
     }

@@ -70,7 +70,7 @@ static ig_status lower_and_compile(void *user) {
     compile_call *call = user;
     ig_lowered lowered = { 0 };
     ig_compile_options options = { .size = sizeof options, .target = call->target };
-    ig_status status = ig_lower_module(call->module, &options, "kernel", &lowered);
+    ig_status status = ig_module_lower(call->module, &options, "kernel", &lowered);
     if (status == IG_OK) {
         status = compile_kernels(call, lowered.modules[0]);
     }
@@ -82,7 +82,7 @@ static void check_model(const char *path, const char *target) {
     compile_call call = { .context = ig_context_create(NULL), .target = target };
     CHECK_MSG(ig_import(call.context, path, NULL, &call.module) == IG_OK, "%s",
               ig_context_messages(call.context));
-    ig_status status = ig_host_guard(call.context, lower_and_compile, &call);
+    ig_status status = ig_driver_guard(call.context, lower_and_compile, &call);
     CHECK_MSG(status == IG_OK, "%s for %s: %s", path, target,
               ig_context_messages(call.context));
     CHECK(call.kernels >= 4);

@@ -1,6 +1,7 @@
 /* Dims: normal forms, ranges, translation, and random expressions against plain
  * arithmetic.  SPDX-License-Identifier: Apache-2.0 */
 #include "ir/dim/table.h"
+#include "ir/graph.h"
 
 #include "tests/unit/unit.h"
 

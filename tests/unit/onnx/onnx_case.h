@@ -10,7 +10,8 @@
 #define IG_TESTS_UNIT_ONNX_ONNX_CASE_H
 
 #include "base/platform/platform.h"
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/onnx.h"
+#include "frontend/onnx/read/onnx_tensor.h"
 #include "ir/interpret/interpret.h"
 #include "ir/verify/verify.h"
 

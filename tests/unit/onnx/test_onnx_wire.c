@@ -1,6 +1,7 @@
 /* The ONNX reader against damage: cut files, flipped bits, odd messages.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/onnx.h"
+#include "frontend/onnx/read/onnx_tensor.h"
 #include "frontend/onnx/read/wire.h"
 #include "tests/unit/onnx/onnx_build.h"
 #include "tests/unit/unit.h"

@@ -11,6 +11,7 @@
 #include "ingot/runtime.h"
 #include "ir/dim/dim.h"
 #include "ir/interpret/interpret.h"
+#include "ir/data.h"
 #include "ir/tensor/tensor.h"
 #include "tests/unit/passes/golden_case.h"
 

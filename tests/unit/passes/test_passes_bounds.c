@@ -15,7 +15,7 @@ static ig_status interpret_after_bounds(conform *self, const char *text,
     ig_module *module;
     context.diag = (ig_diag){ .sink = conform_keep_error, .user = self };
     IG_TRY(ig_parse_module(&context, "case", ig_str_of(text), &module));
-    ig_status status = ig_run_passes(module, &options, "bounds,dce");
+    ig_status status = ig_passes_run(module, &options, "bounds,dce");
     const ig_graph *graph = ig_module_graph(module, "main");
     for (const ig_op *op = graph->body.first; op; op = op->next) {
         CHECK(op->code != IG_OP_bounds);

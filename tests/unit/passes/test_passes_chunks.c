@@ -155,7 +155,7 @@ static ig_module *parse(trial *t, const char *text) {
 static ig_module *program_of(trial *t, const char *text) {
     ig_module *module = parse(t, text);
     ig_pass_options options = { 0 };
-    ig_status status = ig_run_passes(module, &options, "shard,dce");
+    ig_status status = ig_passes_run(module, &options, "shard,dce");
     CHECK_MSG(status == IG_OK, "%s\n%s", t->message, text);
     CHECK_MSG(ig_verify_module(module) == IG_OK, "%s\n%s", t->message, text);
     return module;

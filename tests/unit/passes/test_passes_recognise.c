@@ -146,7 +146,7 @@ static void check_file(const char *file, ig_opcode code, uint32_t op_count) {
     ig_module *before, *after;
     CHECK_OK(ig_parse_module(&context, "before", text, &before));
     CHECK_OK(ig_parse_module(&context, "after", text, &after));
-    CHECK_OK(ig_run_passes(after, &(ig_pass_options){ 0 }, passes));
+    CHECK_OK(ig_passes_run(after, &(ig_pass_options){ 0 }, passes));
     CHECK_INT(count_ops(after, code), op_count);
     for (size_t i = 0; i < before->graphs.count; i++) {
         const char *name = before->graphs.items[i]->name;

@@ -122,7 +122,7 @@ static record run(const char *pipeline, const char *stop_after, ig_status expect
     ig_pass_observer observer = { .after = note_pass,
                                   .user = &r,
                                   .stop_after = stop_after };
-    CHECK_STATUS(ig_run_passes_observed(module, &options, pipeline, &observer),
+    CHECK_STATUS(ig_passes_run_observed(module, &options, pipeline, &observer),
                  expected);
     return r;
 }

@@ -89,7 +89,7 @@ static ig_module *program_of(trial *t, const char *text, shard_cut type, int64_t
     }
     check_module(t, module);
     ig_pass_options options = { 0 };
-    ig_status status = ig_run_passes(module, &options, "shard,dce");
+    ig_status status = ig_passes_run(module, &options, "shard,dce");
     CHECK_MSG(status == IG_OK, "%s", t->message);
     check_module(t, module);
     return module;
@@ -225,7 +225,7 @@ static const char *run_pair(trial *t, const char *first, const char *second,
     for (uint32_t r = 0; r < 2; r++) {
         ig_pass_options options = { 0 };
         programs[r] = parse(t, texts[r]);
-        CHECK_OK(ig_run_passes(programs[r], &options, "shard,dce"));
+        CHECK_OK(ig_passes_run(programs[r], &options, "shard,dce"));
         graphs[r] = ig_module_graph(programs[r], "main");
         fill(t, &in[r][0], IG_DT_i64, 1, &ids);
         fill(t, &in[r][1], IG_DT_i64, 1, &bags);
@@ -280,7 +280,7 @@ TEST(one_rank_cannot_run_alone) {
     ig_pass_options options = { 0 };
     ig_tensor in[2], out[1];
     int64_t none = 0;
-    CHECK_OK(ig_run_passes(module, &options, "shard,dce"));
+    CHECK_OK(ig_passes_run(module, &options, "shard,dce"));
     fill(&t, &in[0], IG_DT_i64, 1, &none);
     fill(&t, &in[1], IG_DT_i64, 1, &none);
     CHECK_STATUS(ig_interpret(ig_module_graph(module, "main"), in, &t.arena, out),

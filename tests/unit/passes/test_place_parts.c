@@ -34,7 +34,7 @@ static void collect(parts *p, const char *axis, const char *type) {
     ig_arena_init(&p->arena, NULL);
     CHECK_OK(ig_parse_module(&p->context, "parts", ig_str_of(text), &p->module));
     ig_pass_options options = { 0 };
-    CHECK_OK(ig_run_passes(p->module, &options, "bufferise"));
+    CHECK_OK(ig_passes_run(p->module, &options, "bufferise"));
     const ig_graph *graph = ig_module_graph(p->module, "main");
     for (const ig_op *op = graph->body.first; op; op = op->next) {
         if (op->code == IG_OP_view) {

@@ -6,6 +6,7 @@
  * `gather` (tests/unit/kernels/gather.c).
  */
 #include "base/platform/platform.h"
+#include "runtime/cpu/cpu.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/null/null.h"
 #include "runtime/program/program.h"
@@ -30,7 +31,7 @@ typedef struct device_case {
     const ig_device *device;
     ig_memory host, memory;
     ig_queue *queue;
-    ig_image image;
+    ig_device_code image;
     const void *code;
     size_t code_size;
     bool computes;
@@ -538,13 +539,13 @@ TEST(code_is_copied_and_found) {
     }
     const ig_device_verbs *verbs = d.device->verbs;
     ig_message message = message_of(&d);
-    ig_kernel kernel;
+    ig_device_kernel kernel;
     CHECK((const void *)d.image.bytes != d.code);
     CHECK(memcmp(d.image.bytes, d.code, d.code_size) == 0);
     CHECK(verbs->find(d.device, &d.image, (ig_kernel_id){ "nothing", UINT64_MAX },
                       &kernel, &message) != IG_OK);
     CHECK_MSG(strstr(d.words, "nothing") != NULL, "'%s'", d.words);
-    ig_image more;
+    ig_device_code more;
     CHECK_DONE(&d, verbs->load(d.device, d.code, d.code_size, &more, &message));
     verbs->unload(d.device, &d.image);
     CHECK(d.image.bytes == NULL && d.image.handle == NULL);

@@ -171,9 +171,9 @@ TEST(expressions_evaluate_with_checks) {
         ig_plan_range range = { 0, row->count };
         ig_plan plan = { .codes = row->code, .exprs = &range, .exprs_count = 1 };
         int64_t value = 0;
-        CHECK_INT(ig_expr_evaluate(&plan, 0, symbols, &value), row->is_good);
+        CHECK_INT(ig_plan_evaluate(&plan, 0, symbols, &value), row->is_good);
         CHECK(!row->is_good || value == row->expected);
-        bool is_constant = ig_expr_is_constant(&plan, 0, &value);
+        bool is_constant = ig_plan_expr_is_constant(&plan, 0, &value);
         CHECK_INT(is_constant, row->is_good && row->count == 3);
     }
 }

@@ -6,7 +6,7 @@
 #include "tests/unit/torch/torch_case.h"
 #include "tests/unit/unit.h"
 
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 #include "ir/interpret/interpret.h"
 #include "ir/verify/verify.h"
 

@@ -4,7 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "frontend/torch/package/package.h"
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 
 #include <dirent.h>
 

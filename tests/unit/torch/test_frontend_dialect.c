@@ -18,7 +18,7 @@ typedef struct dialect_case {
     ig_arena arena;
     ig_map names;
     uint32_t node_count;
-    ig_source source;
+    ig_script_source source;
     char why[2000];
 } dialect_case;
 
@@ -34,12 +34,12 @@ static void start(dialect_case *c) {
     c->context.diag.user = c;
     ig_arena_init(&c->arena, NULL);
     ig_map_init(&c->names, &c->arena);
-    c->source = (ig_source){ .context = &c->context,
-                             .arena = &c->arena,
-                             .names = &c->names,
-                             .node_count = &c->node_count,
-                             .file = "m.py",
-                             .is_dialect = true };
+    c->source = (ig_script_source){ .context = &c->context,
+                                    .arena = &c->arena,
+                                    .names = &c->names,
+                                    .node_count = &c->node_count,
+                                    .file = "m.py",
+                                    .is_dialect = true };
 }
 
 static const char *print(dialect_case *c, const ig_ast_list *list) {

@@ -244,7 +244,7 @@ static bool check_call(overload_case *c, const candidates *list, char *line) {
     *arrow = '\0';
     const char *want = strcmp(line, "-") == 0 ? "" : line;
     call_text call;
-    ig_match match;
+    ig_overload_match match;
     read_call(c, arrow + 4, &call);
     const char *name = list->items.count ? list->items.items[0]->name : "";
     bool found = ig_overload_find(&c->types, list->items.items, list->items.count,
@@ -335,7 +335,7 @@ static void check_conversion(const char *text, const char *call_line, int index,
                              ig_conversion how) {
     overload_case c;
     call_text call;
-    ig_match match;
+    ig_overload_match match;
     start(&c);
     const ig_schema *candidate = schema(&c, text);
     read_call(&c, ig_arena_strdup(&c.arena, call_line), &call);
@@ -364,7 +364,7 @@ END_TEST
 TEST(arguments_find_their_places) {
     overload_case c;
     call_text call;
-    ig_match match;
+    ig_overload_match match;
     start(&c);
     const ig_schema *s = schema(
         &c, "a::f(Tensor x, int n=3, *, t[] l, t v, str s=\"\") -> Dict(str, t)");
@@ -384,7 +384,7 @@ END_TEST
 TEST(a_call_that_fits_nothing_is_explained) {
     overload_case c;
     call_text call;
-    ig_match match;
+    ig_overload_match match;
     start(&c);
     const ig_schema *list[] = {
         schema(&c, "aten::relu(Tensor self) -> Tensor"),

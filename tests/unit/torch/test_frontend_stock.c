@@ -52,11 +52,11 @@ TEST(every_module_is_python) {
     CHECK(ig_stock_count > 20);
     for (size_t i = 0; i < ig_stock_count; i++) {
         ig_ast_list body;
-        ig_source source = { .context = &context,
-                             .arena = &arena,
-                             .names = &names,
-                             .node_count = &nodes,
-                             .file = ig_stock_modules[i].file };
+        ig_script_source source = { .context = &context,
+                                    .arena = &arena,
+                                    .names = &names,
+                                    .node_count = &nodes,
+                                    .file = ig_stock_modules[i].file };
         ig_status status = ig_parse_source(&source, ig_stock_modules[i].text, &body);
         CHECK_MSG(status == IG_OK, "%s", ig_stock_modules[i].file);
     }

@@ -4,7 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "frontend/torch/package/package.h"
-#include "frontend/torch/torchscript.h"
+#include "frontend/torch/entry/torchscript.h"
 
 /* The listing of a case's package, or NULL when there is no such case. */
 static const char *describe(torch_case *c, const char *name) {

@@ -142,7 +142,7 @@ static ig_value *read_gates(const ig_onnx_node *node, uint32_t index, uint32_t s
 static ig_value *round_to_bytes(const ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_value *x = ig_onnx_float_input(node, 0);
-    ig_quant q = ig_compose_choose_quant(e, x);
+    ig_quant_params q = ig_compose_choose_quant(e, x);
     x = ig_compose_quantize(e, x, &q, IG_DT_u8, IG_ROUNDING_divide);
     return ig_compose_dequantize(e, x, &q, IG_DT_f32);
 }

@@ -139,7 +139,7 @@ static ig_value *read_real(const ig_onnx_node *node, uint32_t first) {
     if (!ig_onnx_needs_input(node, first) || !ig_onnx_needs_input(node, first + 1)) {
         return NULL;
     }
-    ig_quant q = { .scale = ig_onnx_scalar_input(node, first + 1), .axis = -1 };
+    ig_quant_params q = { .scale = ig_onnx_scalar_input(node, first + 1), .axis = -1 };
     if (ig_onnx_in(node, first + 2)) {
         q.zero_point = ig_onnx_scalar_input(node, first + 2);
     }
@@ -158,7 +158,7 @@ static ig_status needs_integers(const ig_onnx_node *node, ig_dtype to) {
 static ig_status give_integers(ig_onnx_node *node, ig_value *y, uint32_t first,
                                ig_dtype absent) {
     IG_TRY(ig_onnx_needs_input(node, first) ? IG_OK : node->e->status);
-    ig_quant q = { .scale = ig_onnx_scalar_input(node, first), .axis = -1 };
+    ig_quant_params q = { .scale = ig_onnx_scalar_input(node, first), .axis = -1 };
     ig_dtype to = absent;
     if (ig_onnx_in(node, first + 1)) {
         q.zero_point = ig_onnx_scalar_input(node, first + 1);
@@ -212,7 +212,7 @@ ig_status ig_onnx_import_qlinear_add(ig_onnx_node *node) {
     ig_value *b = scale_operand(node, 3, scale, &b_fixed);
     ig_value *fixed = ig_build_sub(e, zero, ig_build_add(e, a_fixed, b_fixed));
     ig_value *y = ig_build_add(e, ig_build_add(e, fixed, a), b);
-    ig_quant whole = { .scale = ig_expr_number(e, IG_DT_f32, 1), .axis = -1 };
+    ig_quant_params whole = { .scale = ig_expr_number(e, IG_DT_f32, 1), .axis = -1 };
     IG_TRY(e->status);
     IG_TRY(needs_integers(node, to));
     return ig_onnx_give(node,
@@ -352,7 +352,7 @@ ig_status ig_onnx_import_dynamic_matmul(ig_onnx_node *node) {
     ig_value *x = ig_onnx_float_input(node, 0);
     ig_integers b = read_bytes(node, 1, 3);
     IG_TRY(node->e->status);
-    ig_quant q = ig_compose_choose_quant(node->e, x);
+    ig_quant_params q = ig_compose_choose_quant(node->e, x);
     ig_integers a = { ig_compose_quantize(node->e, x, &q, IG_DT_u8, IG_ROUNDING_divide),
                       q.zero_point };
     ig_value *sum = ig_compose_matmul_integer(node->e, a, b);
@@ -409,7 +409,8 @@ static ig_value *read_rows(const ig_onnx_node *node, uint32_t index, ig_value *i
         !ig_onnx_needs_input(node, E_ZEROS + at)) {
         return NULL;
     }
-    ig_quant q = { .scale = ig_onnx_scalar_input(node, E_SCALES + at), .axis = -1 };
+    ig_quant_params q = { .scale = ig_onnx_scalar_input(node, E_SCALES + at),
+                          .axis = -1 };
     q.zero_point = ig_onnx_scalar_input(node, E_ZEROS + at);
     ig_value *x = node->inputs[index];
     x = ids ? ig_expr_gather(e, x, ids, 0, IG_NEGATIVE_error) : x;

@@ -19,8 +19,8 @@ static void check_zero_point(const ig_onnx_node *node, const ig_value *zero,
 }
 
 /* Inputs 1 and 2 with axis and block; `dtype` is that of the zero point. */
-static ig_quant read_quant(const ig_onnx_node *node, ig_dtype dtype) {
-    ig_quant q = { .scale = node->inputs[1], .zero_point = ig_onnx_in(node, 2) };
+static ig_quant_params read_quant(const ig_onnx_node *node, ig_dtype dtype) {
+    ig_quant_params q = { .scale = node->inputs[1], .zero_point = ig_onnx_in(node, 2) };
     uint32_t rank = node->inputs[0]->type->rank;
     int64_t axis = ig_onnx_attr_int(node, "axis", 1);
     q.block = ig_onnx_attr_between(node, "block_size", 0, 0, INT32_MAX);
@@ -38,7 +38,8 @@ static ig_quant read_quant(const ig_onnx_node *node, ig_dtype dtype) {
 
 /* From opset 23 on the scale's type, or `precision`, is that of the quotient: a narrow
  * one is rounded before it is rounded to an integer.  (Blocks are divided in f32.) */
-static ig_value *divide_narrowly(const ig_onnx_node *node, ig_value *x, ig_quant *q) {
+static ig_value *divide_narrowly(const ig_onnx_node *node, ig_value *x,
+                                 ig_quant_params *q) {
     ig_dtype scale = (ig_dtype)q->scale->type->dtype;
     ig_dtype precision = ig_onnx_row_has_attr(node->row, "precision")
                              ? ig_onnx_attr_dtype(node, "precision", scale)
@@ -70,7 +71,7 @@ ig_status ig_onnx_import_quantize(ig_onnx_node *node) {
     const ig_value *zero = ig_onnx_in(node, 2);
     ig_dtype absent = zero ? (ig_dtype)zero->type->dtype : IG_DT_u8;
     ig_dtype to = read_output_dtype(node, absent);
-    ig_quant q = read_quant(node, to);
+    ig_quant_params q = read_quant(node, to);
     ig_value *x = node->inputs[0];
     if (!ig_dtype_is_float(to)) {
         x = ig_onnx_has_failed(node) ? x : divide_narrowly(node, x, &q);
@@ -88,7 +89,7 @@ ig_status ig_onnx_import_dequantize(ig_onnx_node *node) {
     ig_value *x = node->inputs[0];
     ig_dtype narrow = (ig_dtype)node->inputs[1]->type->dtype;
     ig_dtype to = read_output_dtype(node, narrow);
-    ig_quant q = read_quant(node, (ig_dtype)x->type->dtype);
+    ig_quant_params q = read_quant(node, (ig_dtype)x->type->dtype);
     if (to == IG_DT_f8e8m0) {
         return ig_onnx_fail(node, IG_INVALID,
                             "the result would have elements of type f8e8m0, as the "
@@ -100,7 +101,7 @@ ig_status ig_onnx_import_dequantize(ig_onnx_node *node) {
 /* DynamicQuantizeLinear(x): u8, with the scale and zero point that hold x and 0 */
 ig_status ig_onnx_import_quantize_dynamic(ig_onnx_node *node) {
     ig_value *x = ig_onnx_float_input(node, 0);
-    ig_quant q = ig_compose_choose_quant(node->e, x);
+    ig_quant_params q = ig_compose_choose_quant(node->e, x);
     node->outputs[1] = q.scale;
     node->outputs[2] = q.zero_point;
     return ig_onnx_give(
@@ -140,7 +141,7 @@ ig_status ig_onnx_import_matmul_integer(ig_onnx_node *node) {
 static ig_status give_sums(ig_onnx_node *node, ig_value *sum, ig_value *a_scale,
                            int64_t axis) {
     ig_value **in = node->inputs;
-    ig_quant y = { .scale = in[6], .zero_point = in[7], .axis = axis };
+    ig_quant_params y = { .scale = in[6], .zero_point = in[7], .axis = axis };
     ig_dtype to = (ig_dtype)in[7]->type->dtype;
     if (to != IG_DT_i8 && to != IG_DT_u8) {
         bool is_narrow = ig_dtypes[to].bits == 8 && to != IG_DT_bool;

@@ -30,8 +30,9 @@ static ig_value *number_argument(ig_ts_call *call, uint32_t index, ig_dtype dtyp
 }
 
 /* Scale in its own precision, zero point of the integers' dtype. */
-static ig_quant read_params(ig_ts_call *call, const ig_value *x, ig_dtype integers) {
-    ig_quant q = { .axis = -1 };
+static ig_quant_params read_params(ig_ts_call *call, const ig_value *x,
+                                   ig_dtype integers) {
+    ig_quant_params q = { .axis = -1 };
     if (!x || call->e->status != IG_OK) {
         return q;
     }
@@ -81,7 +82,7 @@ ig_status ig_ts_op_decomposed_quantize(ig_ts_call *call) {
     ig_dtype to;
     IG_TRY(read_integers(call, &to));
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, INPUT), IG_DT_f32);
-    ig_quant q = read_params(call, x, to);
+    ig_quant_params q = read_params(call, x, to);
     IG_TRY(call->e->status);
     q.scale = ig_expr_cast(call->e, ig_expr_number_with(call->e, IG_OP_div, 1, q.scale),
                            IG_DT_f32);
@@ -97,7 +98,7 @@ ig_status ig_ts_op_decomposed_dequantize(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "its input is %s, expected integers",
                           ig_dtypes[x->type->dtype].name);
     }
-    ig_quant q = read_params(call, x, (ig_dtype)x->type->dtype);
+    ig_quant_params q = read_params(call, x, (ig_dtype)x->type->dtype);
     q.scale = ig_expr_cast(call->e, q.scale, IG_DT_f32);
     return ig_aten_give(call, ig_compose_dequantize(call->e, x, &q, to));
 }

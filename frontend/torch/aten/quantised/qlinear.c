@@ -121,9 +121,9 @@ static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
     int64_t zero = ig_aten_int(call, at + 1);
     const ig_ts_quant *quant = ig_aten_quant_of(call, scale, zero);
     ig_value *acc = p->acc, *lowest = ig_expr_integer(call->e, IG_DT_u8, zero);
-    ig_quant y = { .scale = ig_expr_number(call->e, IG_DT_f32, scale),
-                   .zero_point = lowest,
-                   .axis = p->axis };
+    ig_quant_params y = { .scale = ig_expr_number(call->e, IG_DT_f32, scale),
+                          .zero_point = lowest,
+                          .axis = p->axis };
     IG_TRY(call->e->status);
     if (p->bias) {
         acc = ig_build_add(call->e, acc, quantised_bias(call, p));
@@ -143,8 +143,8 @@ static ig_value *transpose_weight(ig_ts_call *call, ig_value *w) {
 /* sum (x - zx) (w - zw), with sx and sw; channels are the last axis. */
 static bool multiply_quantised(ig_ts_call *call, const ig_aten_quantised *x,
                                const ig_aten_quantised *w, product *out) {
-    ig_quant left = ig_aten_quant_params(call, x->quant, x->dtype);
-    ig_quant right = ig_aten_quant_params(call, w->quant, w->dtype);
+    ig_quant_params left = ig_aten_quant_params(call, x->quant, x->dtype);
+    ig_quant_params right = ig_aten_quant_params(call, w->quant, w->dtype);
     ig_integers a = { x->raw, left.zero_point };
     ig_integers b = { transpose_weight(call, w->raw), right.zero_point };
     out->acc = ig_compose_matmul_integer(call->e, a, b);
@@ -191,7 +191,8 @@ static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
     if (!q.raw || !multiply_quantised(call, &q, &w, &out)) {
         return NULL;
     }
-    ig_quant sums = { .scale = ig_build_mul(call->e, out.a, out.b), .axis = out.axis };
+    ig_quant_params sums = { .scale = ig_build_mul(call->e, out.a, out.b),
+                             .axis = out.axis };
     ig_value *y = ig_compose_dequantize(call->e, out.acc, &sums, IG_DT_f32);
     ig_value *bias = bias_of(call, p);
     return bias ? ig_build_add(call->e, y, bias) : y;
@@ -281,8 +282,8 @@ static bool read_geometry(ig_ts_call *call, const packed *p, geometry *g) {
 static bool convolve_quantised(ig_ts_call *call, const ig_aten_quantised *x,
                                const ig_aten_quantised *w, const geometry *g,
                                product *out) {
-    ig_quant left = ig_aten_quant_params(call, x->quant, x->dtype);
-    ig_quant right = ig_aten_quant_params(call, w->quant, w->dtype);
+    ig_quant_params left = ig_aten_quant_params(call, x->quant, x->dtype);
+    ig_quant_params right = ig_aten_quant_params(call, w->quant, w->dtype);
     ig_value *zero = right.zero_point;
     if (zero && zero->type->rank == 1) {
         zero = ig_expr_along(call->e, zero, (uint32_t)w->quant->axis,

@@ -1,8 +1,6 @@
 /* Bytes that a module keeps once.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/dim/intern.h"
-
-#include "ir/graph.h"
+#include "ir/module/module.h"
 
 #include <assert.h>
 

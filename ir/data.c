@@ -1,8 +1,8 @@
 /* Constants as tensors that borrow their bytes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/tensor/span.h"
+#include "ir/data.h"
 
-#include "ir/graph.h"
+#include "ir/tensor/span.h"
 
 #include <string.h>
 

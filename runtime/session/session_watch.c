@@ -19,7 +19,7 @@ static ig_status find_watch(const char *knob, const ig_watch **out_watch,
     void *symbol;
     IG_TRY(
         ig_plugin_find(knob, "libingot-watch.so", "ig_watch_find", &symbol, message));
-    const ig_watch *(*find)(const ig_watched *);
+    ig_watch_find_fn *find;
     memcpy(&find, &symbol, sizeof find);
     *out_watch = find(&watched);
     return *out_watch ? IG_OK

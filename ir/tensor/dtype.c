@@ -1,15 +1,15 @@
 /* Element types: names, classes, sizes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/type.h"
+#include "ir/tensor/dtype.h"
 
 #include "base/checked.h"
+
+#include <assert.h>
 
 const ig_dtype_info ig_dtypes[IG_DT_COUNT] = {
 #define DTYPE(name, bits, class, onnx, what) \
     [IG_DT_##name] = { #name, bits, IG_##class, onnx, what },
-#include "ir/dtype.def"
-
-#include <assert.h>
+#include "ir/tensor/dtype.def"
 #undef DTYPE
 };
 

@@ -17,7 +17,7 @@ ig_status ig_program_begin_observing(ig_program *program,
     void *symbol;
     IG_TRY(ig_plugin_find("debuggers and profilers cannot be told",
                           "libingot-observe.so", "ig_observe_start", &symbol, message));
-    ig_observe_fn *start;
+    ig_observe_start_fn *start;
     memcpy(&start, &symbol, sizeof start);
     ig_observe_request request = { program,
                                    sizeof *program,

@@ -1,11 +1,11 @@
-/* ONNX models in, modules out; and the tensors of ONNX test data.
+/* ONNX models in, modules out.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where to start reading: import.c (the way of a file), then nodes.c (the way of a
- * node), then ops.def and any import_*.c.
+ * node), then ops/ops.def and any file of ops/.
  */
-#ifndef IG_FRONTEND_ONNX_ONNX_H
-#define IG_FRONTEND_ONNX_ONNX_H
+#ifndef IG_FRONTEND_ONNX_IMPORT_ONNX_H
+#define IG_FRONTEND_ONNX_IMPORT_ONNX_H
 
 #include "ir/graph.h"
 #include "ir/tensor/tensor.h"
@@ -49,15 +49,5 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
  * beside `path`; NULL: there must be none. */
 ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *path,
                                 const ig_onnx_options *options, ig_module **out_module);
-
-/* ---- test data: one TensorProto, SequenceProto or OptionalProto a file ---- */
-
-/* `kind` says which message it is (the model's type of the value).  Data is copied into
- * `arena`.  `file` is for messages. */
-ig_status ig_onnx_tensor_read(ig_context *context, ig_arena *arena, const char *file,
-                              ig_str bytes, ig_kind kind, ig_tensor *out_tensor);
-/* Appends the message of `tensor` to `out`. */
-ig_status ig_onnx_tensor_write(ig_context *context, const ig_tensor *tensor,
-                               const char *name, ig_writer *out);
 
 #endif

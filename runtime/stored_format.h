@@ -1,7 +1,7 @@
 /* The entry of an artifact about tables that lie in stores, byte for byte.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_RUNTIME_STORE_STORED_FORMAT_H
-#define IG_RUNTIME_STORE_STORED_FORMAT_H
+#ifndef IG_RUNTIME_STORED_FORMAT_H
+#define IG_RUNTIME_STORED_FORMAT_H
 
 #include "runtime/format.h"
 

@@ -21,8 +21,8 @@
  *   - graph->signature is the tree, graph->arg_names are the leaves' paths
  *     (ig_node_path), graph->result_names those of the result where they have any.
  */
-#ifndef IG_FRONTEND_TORCH_TORCHSCRIPT_H
-#define IG_FRONTEND_TORCH_TORCHSCRIPT_H
+#ifndef IG_FRONTEND_TORCH_ENTRY_TORCHSCRIPT_H
+#define IG_FRONTEND_TORCH_ENTRY_TORCHSCRIPT_H
 
 #include "base/writer.h"
 #include "frontend/torch/eval/program.h"

@@ -19,7 +19,7 @@ ig_status ig_session_begin_capture(ig_session *session, const ig_message *messag
     void *symbol;
     IG_TRY(ig_plugin_find("INGOT_CAPTURE", "libingot-capture.so", "ig_capture_start",
                           &symbol, message));
-    ig_status (*start)(ig_capture_request *, ig_capture **);
+    ig_capture_start_fn *start;
     memcpy(&start, &symbol, sizeof start);
     ig_status status = start(&request, &session->capture);
     return status == IG_OK
