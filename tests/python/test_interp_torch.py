@@ -25,7 +25,7 @@ class InterpTorch(unittest.TestCase):
     def check(self, path):
         result = run(self.script, path=path)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(len(result.stdout.split()), 8)
+        self.assertEqual(len(result.stdout.split()), 10)
 
     def test_ours_agrees(self):
         self.check(self.ours)

@@ -128,6 +128,11 @@ static ig_status instance_attribute(ig_ts_eval *eval, const ig_ts_value *self,
             *out_found = true;
             return IG_OK;
         }
+        if (strcmp(name, "__module__") == 0) {
+            *out = ig_ts_of_str(ig_str_of(plain->module->name));
+            *out_found = true;
+            return IG_OK;
+        }
     }
     const ig_field *constant = class && !class->plain ? ig_class_constant(class, name)
                                                       : NULL;
@@ -164,11 +169,10 @@ static ig_status class_attribute(ig_ts_eval *eval, const ig_python_class *class,
     name = ig_python_intern(eval, name);
     IG_TRY(ig_python_class_get(eval, class, NULL, name, &member, out_found));
     if (!*out_found) {
-        if (strcmp(name, "__name__") == 0) {
-            const char *dot = strrchr(class->name, '.');
-            *out = ig_ts_of_str(ig_str_of(dot + 1));
-            *out_found = true;
-        }
+        const char *dot = strrchr(class->name, '.');
+        bool is_module = strcmp(name, "__module__") == 0;
+        *out_found = is_module || strcmp(name, "__name__") == 0;
+        *out = ig_ts_of_str(ig_str_of(is_module ? class->module->name : dot + 1));
         return IG_OK;
     }
     const ig_python_thing *thing = ig_python_thing_of(&member);
@@ -201,6 +205,21 @@ static ig_status super_attribute(ig_ts_eval *eval, const ig_python_thing *super,
 
 /* ---- the others ---- */
 
+static ig_status function_attribute(ig_ts_eval *eval, const ig_python_thing *thing,
+                                    const char *name, ig_ts_value *out,
+                                    bool *out_found) {
+    if (strcmp(name, "__name__") == 0) {
+        *out = ig_ts_of_str(ig_str_of(thing->node->as.def->name));
+    } else if (strcmp(name, "__module__") == 0) {
+        *out = ig_ts_of_str(ig_str_of(thing->module->name));
+    } else if (strcmp(name, "__class__") == 0) {
+        *out = ig_python_external(eval, "types.FunctionType");
+    } else {
+        *out_found = false;
+    }
+    return IG_OK;
+}
+
 static ig_status thing_attribute(ig_ts_eval *eval, const ig_python_thing *thing,
                                  const char *name, ig_ts_value *out, bool *out_found) {
     *out_found = true;
@@ -215,10 +234,14 @@ static ig_status thing_attribute(ig_ts_eval *eval, const ig_python_thing *thing,
     case IG_PYTHON_SUPER:
         return super_attribute(eval, thing, name, out, out_found);
     case IG_PYTHON_DEF:
-        *out_found = strcmp(name, "__name__") == 0;
-        *out = ig_ts_of_str(ig_str_of(thing->node->as.def->name));
-        return IG_OK;
-    case IG_PYTHON_BOUND:
+        return function_attribute(eval, thing, name, out, out_found);
+    case IG_PYTHON_BOUND: {
+        const ig_python_thing *of = ig_python_thing_of(&thing->function);
+        if (of) {
+            return thing_attribute(eval, of, name, out, out_found);
+        }
+        break;
+    }
     case IG_PYTHON_NATIVE:
     case IG_PYTHON_PARTIAL:
         break;

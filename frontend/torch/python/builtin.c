@@ -479,6 +479,7 @@ static bool is_of_external(const ig_ts_value *value, const char *name) {
         { "builtins.NoneType", { IG_TS_NONE, IG_TS_NONE } },
         { "numbers.Number", { IG_TS_INT, IG_TS_FLOAT } },
         { "torch.nn.Module", { IG_TS_OBJECT, IG_TS_OBJECT } },
+        { "types.FunctionType", { IG_TS_FUNCTION, IG_TS_FUNCTION } },
     };
     if (value->kind == IG_TS_LIST && value->as.list->is_set) {
         return strcmp(name, "builtins.set") == 0;
@@ -752,4 +753,9 @@ ig_python_hook ig_python_builtin(const char *name) {
         }
     }
     return NULL;
+}
+
+uint32_t ig_python_builtin_uses(ig_python_hook hook, uint32_t count) {
+    uint32_t most = hook == hook_nothing ? 0 : hook == hook_assert ? 1 : count;
+    return count < most ? count : most;
 }

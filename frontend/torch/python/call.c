@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/branch.h"
 #include "frontend/torch/python/dialect.h"
+#include "frontend/torch/python/piecewise.h"
 #include "frontend/torch/python/walk.h"
 
 #include <assert.h>
@@ -346,7 +347,7 @@ static ig_status check_decorators(ig_ts_eval *eval, const ig_python_thing *funct
             continue;
         }
         IG_TRY(evaluate_default(eval, function, node, &value));
-        name = ig_python_external_name(&value);
+        name = ig_python_known_name(&value);
         if (!name || !is_idle_decorator(name)) {
             return ig_ts_error(eval, IG_UNSUPPORTED,
                                "calls %s, whose decorator in line %u is not known",

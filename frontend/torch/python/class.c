@@ -5,7 +5,7 @@
  * used is never evaluated.  The evaluator knows it as an ig_class whose methods are
  * those that an instance has, its own and those of bases.
  */
-#include "frontend/torch/python/inside.h"
+#include "frontend/torch/python/piecewise.h"
 
 #include <assert.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static ig_status read_decorators(ig_ts_eval *eval, ig_python_class *class) {
         ig_ts_value value;
         node = node->kind == IG_AST_CALL ? node->as.call.function : node;
         IG_TRY(ig_python_evaluate(eval, node, &value));
-        const char *name = ig_python_external_name(&value);
+        const char *name = ig_python_known_name(&value);
         if (name && strcmp(name, "dataclasses.dataclass") == 0) {
             class->kind = IG_PYTHON_DATACLASS;
         } else if (!name || strncmp(name, "torch.jit.", 10) != 0) {

@@ -396,7 +396,9 @@ static ig_status call_torch_name(ig_ts_eval *eval, const char *name,
 ig_status ig_python_call_external(ig_ts_eval *eval, const char *name,
                                   const ig_ts_arguments *arguments, ig_ts_value *out) {
     ig_python_hook hook = ig_python_builtin(name);
-    for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {
+    uint32_t count = arguments->positional + arguments->keywords;
+    count = hook ? ig_python_builtin_uses(hook, count) : count;
+    for (uint32_t i = 0; i < count; i++) {
         IG_TRY(ig_ts_use(eval, &arguments->values[i]));
     }
     if (hook) {

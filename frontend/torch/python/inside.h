@@ -272,6 +272,8 @@ typedef ig_status (*ig_python_hook)(ig_ts_eval *eval, const ig_ts_arguments *arg
                                     ig_ts_value *out);
 /* NULL: no row of builtin.def has that name. */
 ig_python_hook ig_python_builtin(const char *name);
+/* How many of so many arguments it looks at: not at texts for people. */
+uint32_t ig_python_builtin_uses(ig_python_hook hook, uint32_t count);
 /* A constant of that name: math.pi, torch.float32; false: none. */
 bool ig_python_constant(const char *name, ig_ts_value *out);
 ig_status ig_python_call_external(ig_ts_eval *eval, const char *name,

@@ -122,7 +122,7 @@ ig_status ig_python_stock(ig_ts_eval *eval, const char *module, const char *name
 ig_status ig_python_elsewhere(ig_ts_eval *eval, const char *whole, ig_ts_value *out) {
     const char *dot = strrchr(whole, '.');
     bool is_found = ig_python_constant(whole, out);
-    if (!is_found && strncmp(whole, "torch.nn.", 9) == 0) {
+    if (!is_found && strncmp(whole, "torch.", 6) == 0) {
         const char *module = ig_arena_copy(eval->arena, whole, (size_t)(dot - whole));
         bool is_class = strcmp(module, "torch.nn") == 0; /* nn.Linear is of a module */
         IG_TRY(ig_python_stock(eval, is_class ? "torch.nn.modules" : module, dot + 1,
@@ -132,4 +132,10 @@ ig_status ig_python_elsewhere(ig_ts_eval *eval, const char *whole, ig_ts_value *
         *out = ig_python_external(eval, whole);
     }
     return IG_OK;
+}
+
+const char *ig_python_known_name(const ig_ts_value *value) {
+    const ig_python_thing *thing = ig_python_thing_of(value);
+    bool is_stock = thing && thing->kind == IG_PYTHON_DEF && thing->module->is_stock;
+    return is_stock ? thing->name : ig_python_external_name(value);
 }

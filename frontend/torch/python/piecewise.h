@@ -17,5 +17,7 @@ ig_status ig_python_stock(ig_ts_eval *eval, const char *module, const char *name
                           ig_ts_value *out, bool *out_found);
 /* "torch.nn.Linear": a constant, what torch's own Python binds, or an EXTERNAL. */
 ig_status ig_python_elsewhere(ig_ts_eval *eval, const char *whole, ig_ts_value *out);
+/* "torch.jit.unused" of such a function, or of an EXTERNAL; else NULL. */
+const char *ig_python_known_name(const ig_ts_value *value);
 
 #endif

@@ -4,6 +4,7 @@ Tensors, operators, torch.nn's layers as they come out of packages, torch.packag
 Operators are compiled by Ingot, one by one; nothing is differentiated, and nothing random is
 drawn.  What is not here says so.  SPDX-License-Identifier: Apache-2.0
 """
+import importlib as _importlib
 import math as _math
 import types as _types
 
@@ -78,8 +79,7 @@ _MADE_OF_EXTENTS = {"zeros", "ones", "empty"}
 _WITHOUT_MEANING = {"device", "requires_grad", "layout", "pin_memory", "memory_format"}
 
 
-def __getattr__(name):
-    """Operators, by their name."""
+def _operator(name):
     if not _ops.is_known(name):
         raise AttributeError(f"module 'torch' has no attribute '{name}' here")
 
@@ -95,20 +95,53 @@ def __getattr__(name):
     operate.__name__ = operate.__qualname__ = name
     operate.__module__ = "torch"
     operate.default = operate  # torch.ops.aten.relu.default
-    return globals().setdefault(name, operate)
+    return operate
+
+
+def __getattr__(name):
+    """Operators, by their name."""
+    return globals().setdefault(name, _operator(name))
 
 
 class _Aten:
     """torch.ops.aten: operators, whatever torch has of the same name."""
 
     def __getattr__(self, name):
-        self.__dict__[name] = __getattr__(name)
+        self.__dict__[name] = _operator(name)
         return self.__dict__[name]
 
 
-ops = _types.SimpleNamespace(aten=_Aten())
+def _load_library(path):
+    raise OSError(f"{path}: libraries of operators are not loaded here")
 
-from . import fx, nn, package, utils  # noqa: E402
+
+ops = _types.SimpleNamespace(aten=_Aten(), load_library=_load_library)
+
+def _assert(condition, message):
+    assert condition, message
+
+
+def compile(model=None, **how):  # noqa: A001 - Python runs it as it is
+    return (lambda given: given) if model is None else model
+
+
+class _Family:
+    """torch.linalg: norm is the operator linalg_norm."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        self.__dict__[name] = _operator(f"{self._name}_{name}")
+        return self.__dict__[name]
+
+
+linalg, fft, special = map(_Family, ("linalg", "fft", "special"))
+
+for _part in ("autograd", "backends", "compiler", "cuda", "distributed", "fx", "jit", "library",
+              "nn", "onnx", "package", "utils"):  # some are called as operators are
+    _importlib.import_module(f"torch.{_part}")
+
 from ._methods import norm as _norm  # noqa: E402
 from .functional import norm, split, tensordot  # noqa: E402
 
@@ -126,6 +159,8 @@ def _add_inner_names():
         setattr(inner, name, part)
         sys.modules[part.__name__] = part
     inner._VariableFunctionsClass = inner._VariableFunctions
+    inner._log_api_usage_once = lambda text: None
+    inner.DisableTorchFunctionSubclass = _Quiet
     sys.modules["torch._C"] = inner
     return inner
 

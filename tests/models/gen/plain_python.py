@@ -43,6 +43,7 @@ CASES = {
     "Indexing": ([(X, torch.tensor([2, 0])), (X + 1, torch.tensor([1]))], {}),
     "Operators": ([(X,), (X, 2)], {}),
     "Functional": ([(X,)], {}),
+    "Layers": ([(X,), (Y,)], {}),
     "Attention": ([(R(2, 5, 8),), (R(1, 3, 8), torch.tril(torch.ones(3, 3)))], {}),
     "State": ([(X,), (X + 1,), (-X,)], {"stateful": True}),
     "Inherited": ([(X,), (Y,)], {}),

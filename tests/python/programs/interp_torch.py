@@ -249,6 +249,60 @@ def test_numpy():
     near(torch.tensor(numpy.array([1, 2])), [1, 2])
 
 
+def test_what_models_import():
+    """Names that model code asks of torch when it is imported."""
+    import torch.autograd.function
+    import torch.hub
+    import torch.library
+    import torch.nn.init
+    import torch.types
+    import torch.utils.checkpoint
+
+    @torch.jit.unused
+    def unused(x):
+        return x + 1
+
+    @torch.jit.ignore(drop=True)
+    def ignored(x):
+        return x + 2
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+    x = torch.tensor([1.0, 2.0])
+    near(unused(x) + ignored(x), [5, 7])
+    near(Doubled.apply(x), [2, 4])
+    near(torch.utils.checkpoint.checkpoint(unused, x, use_reentrant=False), [2, 3])
+    near(torch.nn.init.constant_(torch.empty(2), 3.0), [3, 3])
+    near(torch.nn.init.calculate_gain("relu"), 2 ** 0.5)
+    near(torch.linalg.vector_norm(torch.tensor([3.0, 4.0])).item(), 5)
+    near(torch.ops.aten.relu.default(-x), [0, 0])
+    near(torch.tensordot(x, x, 1).item(), 5)
+    assert torch.jit.annotate(int, 3) == 3 and not torch.jit.is_scripting()
+    assert not torch.cuda.is_available() and not torch.compiler.is_compiling()
+    assert torch.backends.mps.is_available() is False
+    if IS_OURS:
+        refuses(NotImplementedError, "random", nn.init.normal_, x)
+
+
+def test_layers_that_code_makes():
+    y = torch.tensor([-0.5, 0.5])
+    near(nn.Sequential(nn.ReLU(inplace=True), nn.Dropout(0.5, inplace=True)).eval()(y), [0, 0.5])
+    near(y, [0, 0.5])
+    layers = nn.Sequential(nn.Identity(), nn.Tanh(), nn.Flatten(0))
+    assert [type(m).__name__ for m in layers[1:]] == ["Tanh", "Flatten"]
+    assert isinstance(layers[:1], nn.Sequential) and type(layers[0]) is nn.Identity
+    listed = nn.ModuleList([nn.ELU(2.0), nn.LeakyReLU(negative_slope=0.1)])
+    near([m(torch.tensor([-1.0])).item() for m in listed], [2 * (math.exp(-1) - 1), -0.1])
+    named = nn.ModuleDict({"a": nn.GELU()})
+    assert list(named.keys()) == ["a"] and named["a"].approximate == "none"
+    refuses(TypeError, "", nn.ELU, 1.0, False, 3)
+    refuses(TypeError, "beta", nn.ELU, beta=2)
+
+
 for name, test in sorted(globals().items()):
     if name.startswith("test_") and (len(sys.argv) < 2 or name in sys.argv):
         test()

@@ -4,3 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from . import _pytree, _symbolic_trace, graph_module
 from .graph_module import GraphModule
+
+
+def wrap(function):
+    return function

@@ -7,6 +7,7 @@ import operator
 from typing import List
 
 import torch
+import torch.utils.checkpoint
 import torch.nn as nn
 import torch.nn.functional as F
 
@@ -135,6 +136,54 @@ class Functional(nn.Module):
         g = F.gelu(x, approximate="tanh") + F.leaky_relu(x, 0.1) + F.softplus(x)
         nrm = x.norm(dim=-1) + torch.norm(x, p=2, dim=1)
         return y, e, n, p, m, i, r, z, c, st, o, g, nrm, F.mse_loss(x, x * 2)
+
+
+class Scaled(nn.Linear):
+    def forward(self, input):
+        return super().forward(input) * 2
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.save_for_backward(x)
+        ctx.by = by
+        return x * by
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.by, None
+
+
+class Layers(nn.Module):
+    """Of torch.nn in a class of the author's: derived from, asked for, with effects."""
+    act = staticmethod(F.softsign)
+
+    def __init__(self):
+        super().__init__()
+        self.scaled = Scaled(4, 4)
+        self.relu = nn.ReLU(inplace=True)
+        self.chain = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.BatchNorm1d(4))
+        self.gru = nn.GRU(4, 4, batch_first=True)
+
+    @torch.jit.unused
+    def side(self, x):
+        return x + 1
+
+    def forward(self, x):
+        y = x + 1
+        z = self.relu(y)  # y, too
+        linear = [m for m in self.chain if isinstance(m, nn.Linear)][0]
+        if type(self.chain[1]) is nn.Tanh and not isinstance(linear, nn.modules.batchnorm._NormBase):
+            z = z + linear(x)
+        if torch.backends.cudnn.enabled and torch.cuda.is_available() or torch.jit.is_scripting():
+            z = z * 100
+        w = Doubled.apply(self.scaled(x), 3)
+        c = torch.utils.checkpoint.checkpoint(self.chain[:2], x, use_reentrant=False)
+        torch._assert(x.dim() == 2, f"{x.sum()} is not there")
+        g, h = self.gru(x.unsqueeze(0))
+        name = type(linear).__name__ + self.side.__name__ + Scaled.__module__[-4:]
+        return y, z, w, c, self.act(self.side(x)), g, h, len(name)
 
 
 class Attention(nn.Module):
