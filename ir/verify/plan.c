@@ -140,6 +140,11 @@ static bool is_changed(ig_verifier *v, const ig_op *op, uint32_t index, uint32_t
     return false;
 }
 
+/* A view that stands behind what writes an argument shows what was written there. */
+static bool sees_written(const ig_verifier *v, const ig_value *value) {
+    return ig_def(value, IG_OP_view) && v->facts[value->id].is_written;
+}
+
 static void read_operand(ig_verifier *v, const ig_op *op, uint32_t index,
                          uint32_t ins) {
     const ig_value *root = root_of(v, op->operands[index].value);
@@ -147,7 +152,8 @@ static void read_operand(ig_verifier *v, const ig_op *op, uint32_t index,
     if (!is_written(v, root)) {
         ig_verify_defect(v, op, "operand %u is read, but nothing has written it",
                          index);
-    } else if (!is_end && is_argument(v, root) && v->facts[root->id].is_written) {
+    } else if (!is_end && is_argument(v, root) && v->facts[root->id].is_written &&
+               !sees_written(v, op->operands[index].value)) {
         ig_verify_defect(v, op, "operand %u is read after it was written in place",
                          index);
     }
@@ -226,6 +232,8 @@ static void check_view(ig_verifier *v, const ig_op *op) {
         ig_verify_defect(v, op,
                          "a view sees a buffer as a buffer of the same elements");
     }
+    v->facts[op->results->id].is_written =
+        v->facts[root_of(v, op->results)->id].is_written;
     if (op->attrs[IG_view_strides].count != to->rank) {
         ig_verify_defect(v, op, "a view of rank %u has %u strides", to->rank,
                          op->attrs[IG_view_strides].count);

@@ -291,6 +291,13 @@ static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
     return ig_place_value(b, place);
 }
 
+/* Who reads the value from here on reads an argument that was written. */
+static void note_renewed(buffers *s, const ig_value *value) {
+    if (ig_map_get_id(&s->renewed, IG_MAP_PTR(value))) {
+        place_of(s, (ig_value *)(uintptr_t)value)->is_new = true;
+    }
+}
+
 static void rewrite_fused(buffers *s, ig_op *op) {
     assert(op->bodies[0]->arg_count == op->operand_count && "an argument per operand");
     ig_builder b = ig_builder_before(op);
@@ -315,6 +322,7 @@ static void rewrite_fused(buffers *s, ig_op *op) {
     ig_block_inline(from, to, NULL, args, yields);
     ig_builder end = ig_builder_at_end(to);
     ig_make_yield(&end, yields, outs);
+    note_renewed(s, op->results);
 }
 
 /* ---- views ---- */
@@ -373,6 +381,7 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
     if (!place) {
         place = views[op->code](s, op, copy_to_buffer(s, &b, from));
     }
+    place->is_new = from->is_new && place->root == from->root;
     set_place(s, op->results, place);
     return IG_OK;
 }
@@ -406,6 +415,7 @@ static ig_status rewrite_insert(buffers *s, ig_op *op) {
         copy_place(s, &b, x, whole);
     }
     copy_place(s, &b, y, slice);
+    note_renewed(s, op->results);
     return IG_OK;
 }
 
@@ -702,6 +712,8 @@ ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
     ig_map_init(&s.places, s.arena);
     ig_map_init(&s.bound, s.arena);
     ig_map_init(&s.steps, s.arena);
+    ig_map_init(&s.renewed, s.arena);
+    ig_map_init(&s.behind, s.arena);
     IG_TRY(place_arguments(&s));
     ig_buffers_note_order(&s);
     IG_TRY(ig_bufferise_block(&s, &graph->body));

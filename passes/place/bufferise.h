@@ -18,6 +18,8 @@ typedef struct ig_buffers {
     ig_map since;   /* other symbols -> number of the op that gives the value */
     ig_map numbers; /* op -> its number in order of execution */
     ig_map steps;   /* branches and loops that this pass has made */
+    ig_map renewed; /* results in place that others read -> the argument */
+    ig_map behind;  /* ops that need one of these: they stand behind commit */
 } ig_buffers;
 
 /* ---- bufferise.c ---- */

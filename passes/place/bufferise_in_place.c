@@ -14,8 +14,11 @@
  * place and that reads of such arguments its own alone, element by element; and inserts
  * into the argument and scatters, of which the part alone is written.  A scatter's
  * indices are made into rows before commit, which reports those that are out of range.
- * Sizes must be known when shapes are bound.  Any other result is computed into a
- * buffer of its own, as if it were no argument's, and copied behind commit.
+ * Sizes must be known when shapes are bound.  Who reads the new value of a scatter or
+ * an insert, a cache of keys and values, stands behind commit with all that needs it,
+ * if all of that is sure too: regions without reports, views and concats.  Any other
+ * result is computed into a buffer of its own, as if it were no argument's, and copied
+ * behind commit.
  */
 #include "passes/place/bufferise.h"
 
@@ -280,7 +283,165 @@ static void offer_changes(buffers *s, ig_value *value, ig_value *arg) {
     }
 }
 
+/* ---- readers of what was written ---- */
+
+typedef IG_VEC(const ig_op *) op_list;
+
+static bool is_renewed(const buffers *s, const ig_value *value) {
+    return ig_map_get_id(&s->renewed, IG_MAP_PTR(value)) != NULL;
+}
+
+/* Results that are a renewed value's in its argument, or computed; not views of one. */
+static bool is_sure_return(buffers *s, const ig_value *value) {
+    const ig_op *ret = s->graph->body.last;
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        if (use->user == ret) {
+            ig_value *arg = target_of(s, ret, (uint32_t)(use - ret->operands));
+            const ig_value *base = find_base(s, value);
+            if (arg ? !is_renewed(s, value) : !base || is_renewed(s, base)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool has_reports(const ig_op *fused) {
+    for (const ig_op *op = fused->bodies[0]->first; op; op = op->next) {
+        uint32_t traits = ig_ops[op->code].traits;
+        bool is_float = (traits & IG_MAP) && !may_report(op);
+        if ((traits & (IG_STATE | IG_HOST | IG_COLLECTIVE)) ||
+            ((traits & IG_MAY_TRAP) && !is_float)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing that it reads is changed behind commit but what was renewed before. */
+static bool reads_lasting(buffers *s, const ig_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_value *base = find_base(s, op->operands[i].value);
+        if (!base || is_target(s, base)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* May the op, which needs a renewed value, stand behind commit? */
+static bool is_sure_reader(buffers *s, const ig_op *op) {
+    if (op->code == IG_OP_ret) {
+        return true;
+    }
+    bool is_view = op->code == IG_OP_reshape || op->code == IG_OP_expand ||
+                   op->code == IG_OP_transpose || op->code == IG_OP_slice;
+    bool is_region = op->code == IG_OP_fused && !has_reports(op);
+    if (op->block != &s->graph->body || op->result_count != 1 ||
+        !is_sure_return(s, op->results) || !is_type_bound(s, op->results->type)) {
+        return false;
+    }
+    if (is_renewed(s, op->results)) {
+        return true; /* decided with the value */
+    }
+    return (is_view || is_region || op->code == IG_OP_concat) &&
+           find_base(s, op->results) && reads_lasting(s, op);
+}
+
+/* All that needs the value, from `todo` on; false where some of it is not sure. */
+static bool collect_readers(buffers *s, const ig_value *value, op_list *todo,
+                            ig_map *seen) {
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        if (!ig_map_get_id(seen, IG_MAP_PTR(use->user))) {
+            ig_map_set_id(seen, IG_MAP_PTR(use->user), s);
+            IG_PUSH(s->arena, todo, use->user);
+        }
+    }
+    while (todo->count) {
+        const ig_op *op = IG_POP(todo);
+        if (!is_sure_reader(s, op)) {
+            return false;
+        }
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            if (!collect_readers(s, &op->results[i], todo, seen)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The argument of a result that others read as well, where inserts and scatters that
+ * are sure make it of an argument that nobody reads after them. */
+static ig_value *renewed_target(buffers *s, const ig_op *ret, uint32_t index) {
+    ig_value *value = ret->operands[index].value, *arg = target_of(s, ret, index);
+    const ig_value *into = value, *next, *last = value;
+    uint32_t returns = 0;
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        returns += use->user == ret;
+    }
+    if (!arg || arg->type != value->type || returns != 1 ||
+        ig_value_has_one_use(value)) {
+        return NULL;
+    }
+    while ((into == value || ig_value_has_one_use(into)) &&
+           (next = changed_by(s, into)) != NULL) {
+        last = into;
+        into = next;
+    }
+    return into == arg && last != arg && last->def &&
+                   ig_buffers_dies_at(s, arg, last->def)
+               ? arg
+               : NULL;
+}
+
+/* Checks of indices stand in front of commit, so indices do not need what is behind. */
+static bool are_checks_free(const buffers *s, const ig_map *seen) {
+    const ig_op *ret = s->graph->body.last;
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        const ig_value *value = ret->operands[i].value;
+        bool is_fused = is_renewed(s, value) && value->def->code == IG_OP_fused;
+        const ig_op *scatter = is_fused ? scatter_of(value->def) : NULL;
+        const ig_value *ids = scatter ? scatter->operands[1].value : NULL;
+        const ig_op *maker = ids ? value->def->operands[ids->index].value->def : NULL;
+        if (maker && ig_map_get_id(seen, IG_MAP_PTR(maker))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* All of them or none. */
+static void offer_renewed(buffers *s, const ig_op *ret) {
+    ig_map seen;
+    op_list todo = { 0 };
+    bool is_sure = true;
+    ig_map_init(&seen, s->arena);
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        ig_value *arg = renewed_target(s, ret, i);
+        if (arg) {
+            ig_map_set_id(&s->renewed, IG_MAP_PTR(ret->operands[i].value), arg);
+        }
+    }
+    for (uint32_t i = 0; i < ret->operand_count && is_sure; i++) {
+        ig_value *value = ret->operands[i].value;
+        is_sure = !is_renewed(s, value) || collect_readers(s, value, &todo, &seen);
+    }
+    if (!is_sure || !are_checks_free(s, &seen)) {
+        ig_map_init(&s->renewed, s->arena);
+        return;
+    }
+    s->behind = seen;
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        ig_value *value = ret->operands[i].value;
+        if (is_renewed(s, value)) {
+            offer_changes(s, value, target_of(s, ret, i));
+        }
+    }
+}
+
 void ig_bufferise_offer_in_place(buffers *s, const ig_op *ret) {
+    offer_renewed(s, ret);
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         ig_value *value = ret->operands[i].value;
         ig_value *arg = own_target(s, value);
@@ -330,21 +491,63 @@ static bool is_sure_place(buffers *s, const ig_place *place) {
            are_bound(s, place->dims, place->rank);
 }
 
-/* Everything that writes a target, in its order, to the end of the block. */
-static void move_writers(const buffers *s, ig_op *ret) {
-    ig_block *block = ret->block;
-    IG_VEC(ig_op *) writers = { 0 };
-    for (ig_op *op = block->first; op != ret; op = op->next) {
-        ig_value *out = op->code == IG_OP_compute
-                            ? op->operands[op->operand_count - 1].value
-                            : NULL;
-        if (out && is_target(s, ig_part_root(out)) &&
-            ig_attr_int(op, IG_compute_outs, 0) > 0) {
-            IG_PUSH(s->arena, &writers, op);
-        }
+static bool is_writer(const buffers *s, const ig_op *op) {
+    ig_value *out = op->code == IG_OP_compute
+                        ? op->operands[op->operand_count - 1].value
+                        : NULL;
+    return out && is_target(s, ig_part_root(out)) &&
+           ig_attr_int(op, IG_compute_outs, 0) > 0;
+}
+
+static bool checks_indices(const ig_op *op) {
+    return op->code == IG_OP_compute && op->bodies[0]->first->code == IG_OP_check_index;
+}
+
+/* Part of what an op has become that goes behind commit with it, if it does. */
+static bool is_movable(const ig_op *made) {
+    const ig_use *use = made->result_count ? made->results->uses : NULL;
+    bool is_view = made->code == IG_OP_view && !(use && checks_indices(use->user));
+    return is_view || (made->code == IG_OP_compute && !checks_indices(made));
+}
+
+/* Does it read what an op behind commit has computed?  Of results that are copied. */
+static bool reads_moved(const ig_map *moved, const ig_op *op) {
+    bool reads = false;
+    for (uint32_t i = 0; op->code == IG_OP_compute && i < ig_part_in_count(op); i++) {
+        ig_value *root = ig_part_root(op->operands[i].value);
+        reads |= root->def && ig_map_get_id(moved, IG_MAP_PTR(root)) != NULL;
     }
-    for (size_t i = 0; i < writers.count; i++) {
-        ig_op_move(writers.items[i], block, ret);
+    return reads;
+}
+
+/* Everything that writes a target or needs what was written there, in its order, to the
+ * end of the block.  What an op has become stands in front of it. */
+static void move_behind(const buffers *s, ig_op *ret) {
+    ig_block *block = ret->block;
+    IG_VEC(ig_op *) all = { 0 }, made = { 0 };
+    ig_map moved;
+    ig_map_init(&moved, s->arena);
+    for (ig_op *op = block->first; op; op = op->next) {
+        if (op != ret && !ig_map_get_id(&s->numbers, IG_MAP_PTR(op))) {
+            IG_PUSH(s->arena, &made, op);
+            continue;
+        }
+        bool is_behind = op != ret && ig_map_get_id(&s->behind, IG_MAP_PTR(op));
+        for (size_t i = 0; i < made.count; i++) {
+            ig_op *m = made.items[i];
+            bool is_part = is_behind && is_movable(m);
+            if (is_writer(s, m) || is_part || reads_moved(&moved, m)) {
+                IG_PUSH(s->arena, &all, m);
+            }
+            if (is_part && m->code == IG_OP_compute) {
+                ig_value *out = m->operands[m->operand_count - 1].value;
+                ig_map_set_id(&moved, IG_MAP_PTR(ig_part_root(out)), m);
+            }
+        }
+        made.count = 0;
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        ig_op_move(all.items[i], block, ret);
     }
 }
 
@@ -365,7 +568,7 @@ ig_status ig_bufferise_in_place(buffers *s, ig_op *ret) {
     }
     ig_expr e = ig_expr_of(&b);
     (void)ig_build_commit(&e);
-    move_writers(s, ret);
+    move_behind(s, ret);
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         ig_value *arg = target_of(s, ret, i);
         if (arg && from[i]->root != arg) {

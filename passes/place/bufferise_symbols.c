@@ -103,7 +103,8 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
         bool is_exchange = (ig_ops[user->code].traits & IG_COLLECTIVE) != 0;
         if (user == last) {
             reads++;
-        } else if (at == 0 || at > number || is_exchange) { /* that goes on reading */
+        } else if (at == 0 || at > number || is_exchange || /* that goes on reading */
+                   ig_map_get_id(&s->behind, IG_MAP_PTR(user))) {
             return false;
         } else if (is_view(user) && !reads_end(s, user->results, number, last, 0)) {
             return false;
@@ -114,6 +115,6 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
 
 bool ig_buffers_dies_at(ig_buffers *s, const ig_value *value, const ig_op *op) {
     uintptr_t number = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
-    return value->def && value->def->block == op->block &&
-           reads_end(s, value, number, op, 1);
+    const ig_block *block = value->def ? value->def->block : value->block;
+    return block == op->block && reads_end(s, value, number, op, 1);
 }

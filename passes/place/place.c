@@ -229,7 +229,7 @@ ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *p
 ig_value *ig_place_value(ig_builder *b, const ig_place *place) {
     assert(place->root && "a place is in a buffer");
     ig_module *module = b->graph->module;
-    if (ig_place_is_whole(module, place)) {
+    if (!place->is_new && ig_place_is_whole(module, place)) {
         return place->root;
     }
     const ig_type *type = ig_type_buffer(module, (ig_dtype)place->root->type->dtype,

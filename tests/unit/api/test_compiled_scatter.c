@@ -204,6 +204,88 @@ TEST(what_is_read_later_is_copied) {
 }
 END_TEST
 
+/* ---- caches ---- */
+
+/* Two caches, of which the second's rows come of the first's new value. */
+#define CACHES(in_place)                                                        \
+    "module @m {\n"                                                             \
+    "  graph @main(%k: f32[B, T, 2], %v: f32[B, T, 2], %p: i64[B],\n"           \
+    "      %x: f32[B, 1, 2]) -> (f32[B, T, 2], f32[B, T, 2], f32[B, 1, 4]) {\n" \
+    "    %0 = reshape %p {to = [B, 1, 1]} : i64[B, 1, 1]\n"                     \
+    "    %1 = expand %0 {to = [B, 1, 2]} : i64[B, 1, 2]\n"                      \
+    "    %2 = sin %x : f32[B, 1, 2]\n"                                          \
+    "    %3 = scatter_elements %k, %1, %2 {axis = 1} : f32[B, T, 2]\n"          \
+    "    %4 = matmul %x, %3 {transpose_b} : f32[B, 1, T]\n"                     \
+    "    %5 = softmax %4 {axis = 2} : f32[B, 1, T]\n"                           \
+    "    %6 = matmul %5, %3 : f32[B, 1, 2]\n"                                   \
+    "    %7 = scatter_elements %v, %1, %6 {axis = 1, reduce = add}\n"           \
+    "    %8 = transpose %7 {perm = [0, 2, 1]} : f32[B, 2, T]\n"                 \
+    "    %9 = matmul %x, %8 : f32[B, 1, T]\n"                                   \
+    "    %10 = matmul %9, %7 : f32[B, 1, 2]\n"                                  \
+    "    %11 = concat %10, %2 {axis = 2} : f32[B, 1, 4]\n"                      \
+    "    ret %3, %7, %11" in_place "\n"                                         \
+    "  }\n"                                                                     \
+    "}\n"
+
+enum { T = 3 };
+
+typedef struct cache_call {
+    float k[2 * T * 2], v[2 * T * 2], x[4], y[8], k1[2 * T * 2], v1[2 * T * 2];
+    int64_t p[2];
+    ig_view in[4], out[3];
+} cache_call;
+
+static void begin_cache(cache_call *a, bool is_in_place) {
+    *a = (cache_call){ .x = { 1, 2, -1, 0.5f }, .p = { 1, -1 } };
+    for (int i = 0; i < 2 * T * 2; i++) {
+        a->k[i] = (float)i / 4;
+        a->v[i] = 2 - (float)i;
+    }
+    ig_view cache = { .dtype = IG_F32, .rank = 3, .dims = { 2, T, 2 } };
+    a->in[0] = a->in[1] = cache;
+    a->in[0].data = a->k;
+    a->in[1].data = a->v;
+    a->in[2] = view_of(a->p, IG_I64, 1, 2);
+    a->in[3] = cache;
+    a->in[3].data = a->x;
+    a->in[3].dims[1] = 1;
+    a->out[0] = (ig_view){ .data = is_in_place ? a->k : a->k1,
+                           .capacity = sizeof a->k };
+    a->out[1] = (ig_view){ .data = is_in_place ? a->v : a->v1,
+                           .capacity = sizeof a->v };
+    a->out[2] = (ig_view){ .data = a->y, .capacity = sizeof a->y };
+}
+
+TEST(caches_are_written_where_they_stand_and_read) {
+    program plain = open_program(CACHES("")),
+            p = open_program(CACHES(" {in_place = [0, 1, -1]}"));
+    cache_call a, b;
+    CHECK_INT(count_words(p.plan, "@copy"), 0);
+    CHECK(strstr(p.plan, "alloc : &f32[B, T, 2]") == NULL);
+    begin_cache(&a, false);
+    begin_cache(&b, true);
+    for (int step = 0; step < 3; step++) { /* on with what the step before has left */
+        CHECK_MSG(ig_session_run(plain.session, a.in, 4, a.out, 3) == IG_OK, "%s",
+                  ig_session_error(plain.session));
+        CHECK_MSG(ig_session_run(p.session, b.in, 4, b.out, 3) == IG_OK, "%s",
+                  ig_session_error(p.session));
+        check_values(b.k, a.k1, 2 * T * 2);
+        check_values(b.v, a.v1, 2 * T * 2);
+        check_values(b.y, a.y, 8);
+        memcpy(a.k, a.k1, sizeof a.k);
+        memcpy(a.v, a.v1, sizeof a.v);
+        a.p[0] = b.p[0] = step;
+        a.x[1] = b.x[1] = -a.x[1];
+    }
+    a = b;
+    b.p[1] = T;
+    CHECK_STATUS(ig_session_run(p.session, b.in, 4, b.out, 3), IG_INVALID);
+    CHECK(memcmp(a.k, b.k, sizeof a.k) == 0 && memcmp(a.v, b.v, sizeof a.v) == 0);
+    close_program(&plain);
+    close_program(&p);
+}
+END_TEST
+
 UNIT_SUITE(compiled_scatter, a_table_is_changed_where_updates_are,
            bad_indices_leave_every_byte, no_updates_change_nothing,
-           what_is_read_later_is_copied)
+           what_is_read_later_is_copied, caches_are_written_where_they_stand_and_read)

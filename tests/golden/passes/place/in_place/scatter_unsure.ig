@@ -1,5 +1,5 @@
-# bufferise: a scatter whose updates are the argument itself, and one that others read, are
-# computed into a buffer of their own and copied behind commit.
+# bufferise: a scatter whose updates are the argument itself is computed into a buffer of its
+# own and copied behind commit; who reads another's new value stands there, too.
 # run: fuse,bufferise
 # then: lower
 module @m {
@@ -18,23 +18,25 @@ module @m {
       %4 = scatter_elements %1, %2, %3 {axis = 0} : f32[4]
       yield %4
     }
-    %5 = alloc : &f32[4]
-    compute %s, %i, %u, %5 {family = "scatter", outs = 1} (%6: f32[4], %7: i64[4], %8: f32[4]) {
-      %9 = scatter_elements %6, %7, %8 {axis = 0} : f32[4]
-      yield %9
+    %5 = alloc : &i64[4]
+    compute %i, %5 {family = "scatter", outs = 1} (%6: i64[4]) {
+      %7 = check_index %6 {extents = [4]} : i64[4]
+      yield %7
     }
-    %10 = alloc : &f32[4]
-    compute %5, %10 {family = "map", outs = 1} (%11: f32[4]) {
-      %12 = exp %11 : f32[4]
+    %8 = alloc : &f32[4]
+    commit
+    compute %s, %5, %u, %s {family = "scatter", outs = 1} (%9: f32[4], %10: i64[4], %11: f32[4]) {
+      %12 = scatter_elements %9, %10, %11 {axis = 0, in_place, is_checked} : f32[4]
       yield %12
     }
-    commit
-    compute %0, %t {family = "copy", outs = 1} (%13: f32[4]) {
-      yield %13
+    %13 = view %s {offset = 0, strides = [1]} : &f32[4]
+    compute %13, %8 {family = "map", outs = 1} (%14: f32[4]) {
+      %15 = exp %14 : f32[4]
+      yield %15
     }
-    compute %5, %s {family = "copy", outs = 1} (%14: f32[4]) {
-      yield %14
+    compute %0, %t {family = "copy", outs = 1} (%16: f32[4]) {
+      yield %16
     }
-    ret %t, %s, %10 {in_place = [0, 2, -1]}
+    ret %t, %s, %8 {in_place = [0, 2, -1]}
   }
 }
