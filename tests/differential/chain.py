@@ -284,9 +284,10 @@ def has_huge(arrays):
 SUMS_OF_FLOATS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "CumSum"}
 
 
-def meet_overflow(step, first, made):
+def meet_overflow(step, first, result, made):
     """Of a sum whose terms may be huge, the variant in which those of one sign came first:
-    where these alone leave the range, no order of the terms is the right one."""
+    where these alone leave the range, which the result did not, no order of the terms is
+    the right one."""
     if not step.operators & SUMS_OF_FLOATS:
         return made
     try:
@@ -295,8 +296,9 @@ def meet_overflow(step, first, made):
     except Exception:  # ONNX Runtime's have no class in common
         return made
     return [m if isinstance(m, list) or dtype_of(m) not in FLOATS or m.shape != s.shape
-            else np.where(np.isfinite(s.astype(np.float64)), m, np.inf).astype(m.dtype)
-            for m, s in zip(made, sizes)]
+            else np.where(np.isfinite(s.astype(np.float64)) |
+                          ~np.isfinite(r.astype(np.float64)), m, np.inf).astype(m.dtype)
+            for m, s, r in zip(made, sizes, result)]
 
 
 def nearest_poles(operator, array):
@@ -377,7 +379,7 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
             made = [m if isinstance(m, list) or dtype_of(m) != "f16" else np.where(
                 np.abs(m) > 3000, np.float16(np.inf), m) for m in made]
         if unsure and number == VARIANTS:
-            made = meet_overflow(step, first, made)
+            made = meet_overflow(step, first, results[0], made)
         if number == VARIANTS and not step.functions:
             made = meet_poles(step, values, made)
         results.append(made)
