@@ -365,6 +365,108 @@ static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t 
     return c.outside ? show_outside(e, op, x, axis, c.outside) : x;
 }
 
+/* ---- bytes ---- */
+
+/* The power of two by which weights become integers of 16 bits: the largest p, up to
+ * 22, with 2^p * most + 1/2 < 2^15, as f64 2^p. */
+static ig_value *weight_unit(ig_expr *e, ig_value *weights) {
+    ig_reduce_attrs largest = { .op = IG_REDUCE_max };
+    ig_value *most = ig_build_reduce(e, weights, NULL, largest);
+    most = ig_expr_with(e, IG_OP_max, most, 0x1p-22);
+    ig_value *bits =
+        ig_build_log2(e, ig_expr_number_with(e, IG_OP_div, 0x1p15 - 0.5, most));
+    bits = ig_expr_with(e, IG_OP_sub, ig_build_ceil(e, bits), 1);
+    bits = ig_expr_with(e, IG_OP_min, bits, 22);
+    return ig_build_round(e, ig_build_exp2(e, bits));
+}
+
+/* What entry t of each row of `values` [out, taps] has in common with those before it
+ * (or behind it, not itself) that are of the same element, summed: [out, taps]. */
+static ig_value *sum_alike(ig_expr *e, ig_value *values, ig_value *ids,
+                           bool is_behind) {
+    ig_dim taps = ids ? ids->type->dims[1] : ig_dim_of(0);
+    ig_value *alike = ig_build_eq(e, ig_expr_unsqueeze(e, ids, 2),
+                                  ig_expr_unsqueeze(e, ids, 1));
+    ig_value *own = ig_expr_axis_iota(e, 3, 1, taps);
+    ig_value *other = ig_expr_axis_iota(e, 3, 2, taps);
+    ig_value *counts = is_behind ? ig_build_gt(e, other, own)
+                                 : ig_build_le(e, other, own);
+    ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
+    values = ig_build_where(e, ig_build_and(e, alike, counts),
+                            ig_expr_unsqueeze(e, values, 1), zero);
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, values, 2, false);
+}
+
+/* Weights that fall on one element at a border are added before they are rounded; the
+ * last of them has the sum.  *out_unit is of the largest sum on the way. */
+static ig_value *merge_weights(ig_expr *e, const axis_plan *plan,
+                               const ig_resize_elements *c, ig_value **out_unit) {
+    ig_dim table[] = { plan->out, c->taps }, flat;
+    ig_value *weights = c->weights;
+    if (!plan->axis.has_antialias) { /* else elements outside do not count */
+        ig_value *ids = ig_expr_reshape(e, c->ids, 2, table);
+        weights = ig_expr_reshape(e, weights, 2, table);
+        ig_value *ones = ig_expr_fill(e, IG_DT_f64, 2, table, 1);
+        ig_value *sums = sum_alike(e, weights, ids, false);
+        ig_value *behind = sum_alike(e, ones, ids, true);
+        flat = ig_dim_mul(e->module, plan->out, c->taps);
+        *out_unit = weight_unit(e, sums);
+        ig_value *is_last = ig_expr_with(e, IG_OP_eq, behind, 0);
+        weights = ig_build_where(e, is_last, sums, ig_expr_number(e, IG_DT_f64, 0));
+        return ig_expr_reshape(e, weights, 1, &flat);
+    }
+    *out_unit = weight_unit(e, weights);
+    return weights;
+}
+
+/* Halves go away from 0. */
+static ig_value *round_weights(ig_expr *e, ig_value *weights) {
+    ig_value *sizes = ig_expr_with(e, IG_OP_add, ig_build_abs(e, weights), 0.5);
+    return ig_build_mul(e, ig_build_sign(e, weights), ig_build_floor(e, sizes));
+}
+
+/* x holds whole numbers of 0 to 255 in f32, in which sums of their products with the
+ * weights are exact. */
+static ig_value *resize_bytes_axis(ig_expr *e, ig_value *x, uint32_t axis,
+                                   const ig_resize_form *form) {
+    ig_resize_form own = ig_compose_resize_form(x);
+    axis_plan plan;
+    own.attrs = form->attrs;
+    own.sizes[axis] = form->sizes[axis];
+    own.scales[axis] = form->scales[axis];
+    ig_value *plain = ig_compose_resize(e, x, &own); /* tells what the axis needs */
+    if (!plain || !read_axis(plain->def, axis, &plan) || !plan.changes) {
+        return plain;
+    }
+    plan.axis.is_wide = true;
+    ig_resize_elements c = plan.is_open ? find_elements(e, plain->def, axis, &plan)
+                                        : know_elements(e, &plan);
+    ig_value *unit = NULL;
+    int64_t taps = FEW_TAPS + 1;
+    c.weights = c.weights ? merge_weights(e, &plan, &c, &unit) : NULL;
+    if (!unit) {
+        return plain;
+    }
+    c.weights = round_weights(e, ig_build_mul(e, c.weights, unit));
+    if (ig_dim_constant(e->module, c.taps, &taps) && taps <= FEW_TAPS) {
+        x = sum_few_taps(e, x, axis, plan.out, &c, taps);
+    } else {
+        x = ig_expr_gather(e, x, c.ids, axis, IG_NEGATIVE_wrap);
+        x = sum_taps(e, x, axis, plan.out, &c);
+    }
+    x = ig_build_div(e, x, ig_expr_cast(e, unit, IG_DT_f32));
+    x = ig_build_floor(e, ig_expr_with(e, IG_OP_add, x, 0.5));
+    return ig_expr_with(e, IG_OP_min, ig_expr_with(e, IG_OP_max, x, 0), 255);
+}
+
+ig_value *ig_compose_resize_bytes(ig_expr *e, ig_value *x, const ig_resize_form *form) {
+    x = ig_expr_cast(e, x, IG_DT_f32);
+    for (uint32_t d = x ? x->type->rank : 0; d-- > 0;) {
+        x = resize_bytes_axis(e, x, d, form);
+    }
+    return ig_expr_cast(e, ig_build_round(e, x), IG_DT_u8);
+}
+
 bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {
     axis_plan plans[IG_TENSOR_RANK];
     ig_value *x = op->operands[0].value;

@@ -27,6 +27,10 @@ bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double part, double scale,
                               bool is_f32, ig_dim *out_extent);
 /* Attributes that change nothing in the mode are left out. */
 ig_value *ig_compose_resize(ig_expr *e, ig_value *x, const ig_resize_form *form);
+/* The same of bytes as Pillow and torch resize them (torch,
+ * ATen/native/cpu/UpSampleKernel .cpp): the last axis first, by weights of 16 bits, and
+ * each axis gives bytes. */
+ig_value *ig_compose_resize_bytes(ig_expr *e, ig_value *x, const ig_resize_form *form);
 /* The form's sizes from its lists of the run: floor(in * (end - first) * scale), `in`
  * where the scale is 0. */
 void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form);

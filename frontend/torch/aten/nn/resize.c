@@ -66,7 +66,11 @@ static ig_status give_resize(ig_ts_call *call, resizing *r) {
     attrs->exclude_outside = attrs->antialias;
     scale_by_corners(call, r);
     take_scales(call->e, r);
-    return ig_aten_give(call, ig_compose_resize(call->e, r->x, &r->form));
+    bool are_bytes = r->x->type->dtype == IG_DT_u8 && r->space == 2 &&
+                     attrs->mode != IG_RESIZE_nearest;
+    return ig_aten_give(call, are_bytes
+                                  ? ig_compose_resize_bytes(call->e, r->x, &r->form)
+                                  : ig_compose_resize(call->e, r->x, &r->form));
 }
 
 /* Rows' variants: mode, + 4 align_corners is argument 2, + 8 exact, + 16 antialias,
