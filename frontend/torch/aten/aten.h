@@ -45,6 +45,11 @@ bool ig_aten_axis_of_many(ig_ts_call *call, uint32_t index, uint32_t rank,
 const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
                             bool empty_is_all, uint32_t *out_count);
 
+/* An axis that counts from the end where it is negative; false: there is none such. */
+bool ig_aten_wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out);
+/* A 0-d tensor is handled as one of one element. */
+ig_value *ig_aten_vector(ig_expr *e, ig_value *x);
+
 /* ---- dtypes, as torch has them ---- */
 
 /* To narrow integers through i64, of which the low bits are kept. */

@@ -167,6 +167,23 @@ const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
     return axes;
 }
 
+bool ig_aten_wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out) {
+    int64_t bound = rank ? rank : 1;
+    if (axis < -bound || axis >= bound) {
+        ig_expr_fail(e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
+                     (long long)axis, rank);
+        return false;
+    }
+    *out = (uint32_t)(axis < 0 ? axis + bound : axis);
+    return true;
+}
+
+ig_value *ig_aten_vector(ig_expr *e, ig_value *x) {
+    return x && x->type->rank == 0
+               ? ig_expr_reshape(e, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               : x;
+}
+
 /* ---- dtypes ---- */
 
 ig_value *ig_aten_cast(ig_ts_call *call, ig_value *x, ig_dtype to) {

@@ -21,8 +21,8 @@ typedef struct reading {
 
 static ig_status read_tree(reading *r, ig_ts_value *out);
 
-static ig_status fail_at_entry(const ig_ts_entry *entry, ig_status status,
-                               const char *format, ...) {
+ig_status ig_ts_entry_fail(const ig_ts_entry *entry, ig_status status,
+                           const char *format, ...) {
     char text[512];
     va_list args;
     ig_location where = { .file = entry->eval->file, .graph = entry->name };
@@ -45,15 +45,15 @@ static ig_value *add_leaf(reading *r, const ig_type *type, ig_ts_storage *storag
 
 static ig_status tensor_type(reading *r, const ig_node *node, const ig_type **out) {
     if (node->text.size == 0) {
-        return fail_at_entry(
+        return ig_ts_entry_fail(
             r->entry, IG_INVALID,
             "argument '%s': a tensor needs its type, for example f32[B, 13]", r->path);
     }
     IG_TRY(ig_parse_type(r->entry->eval->module, node->text, out));
     return (*out)->kind == IG_TENSOR
                ? IG_OK
-               : fail_at_entry(r->entry, IG_INVALID, "argument '%s' is no tensor",
-                               r->path);
+               : ig_ts_entry_fail(r->entry, IG_INVALID, "argument '%s' is no tensor",
+                                  r->path);
 }
 
 static ig_status read_tensor(reading *r, const ig_node *node,
@@ -207,9 +207,9 @@ static ig_status read_object(reading *r, const ig_node *node, ig_ts_value *out) 
     object->class = class;
     *out = ig_ts_of_object(object);
     if (!init) {
-        return fail_at_entry(r->entry, IG_INVALID,
-                             "argument '%s': class %s has no constructor", r->path,
-                             class->name);
+        return ig_ts_entry_fail(r->entry, IG_INVALID,
+                                "argument '%s': class %s has no constructor", r->path,
+                                class->name);
     }
     return ig_python_call_method(eval, object, "__init__", &arguments, &nothing);
 }
@@ -248,7 +248,7 @@ static ig_status read_quantized(reading *r, const ig_node *node, ig_ts_value *ou
     ig_ts_quant *quant = IG_NEW(eval->arena, ig_ts_quant);
     quant->axis = -1;
     if (scale.kind != IG_TS_FLOAT || zero.kind != IG_TS_INT) {
-        return fail_at_entry(
+        return ig_ts_entry_fail(
             r->entry, IG_UNSUPPORTED,
             "argument '%s': quantised inputs need a scale and a zero point that are numbers",
             r->path);
@@ -288,7 +288,7 @@ static ig_status read_tree(reading *r, ig_ts_value *out) {
     case IG_NODE_JT:
         return read_object(r, node, out);
     default:
-        return fail_at_entry(
+        return ig_ts_entry_fail(
             r->entry, IG_UNSUPPORTED,
             "argument '%s': a value that may be absent at run time is not supported",
             r->path);
@@ -387,8 +387,8 @@ static ig_status read_argument(ig_ts_entry *entry, const ig_param *param,
 static ig_status parse_tree(const ig_ts_entry *entry, const char *name,
                             const char *text, ig_node_list *out) {
     const char *wrong = ig_node_parse(ig_str_of(text), entry->eval->arena, out);
-    return wrong ? fail_at_entry(entry, IG_INVALID, "argument '%s': '%s': %s", name,
-                                 text, wrong)
+    return wrong ? ig_ts_entry_fail(entry, IG_INVALID, "argument '%s': '%s': %s", name,
+                                    text, wrong)
                  : IG_OK;
 }
 

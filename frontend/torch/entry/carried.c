@@ -20,11 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static ig_status fail_at_entry(const ig_ts_entry *entry, const char *what) {
-    ig_location where = { .file = entry->eval->file, .graph = entry->name };
-    return ig_error(&entry->eval->context->diag, IG_UNSUPPORTED, &where, "%s", what);
-}
-
 /* ---- noting ---- */
 
 static bool is_number(const ig_ts_value *value) {
@@ -241,8 +236,9 @@ static ig_status begin_extents(ig_ts_entry *entry, const ig_ts_carried *item,
     IG_TRY(ig_ts_storage_load(eval, old->storage));
     const ig_data *data = ig_constant_of(old->storage->value);
     if (!data || !data->bytes || old->step_count > 0 || old->type->rank != item->rank) {
-        return fail_at_entry(
-            entry, "a buffer whose extents the call changes is no plain tensor");
+        return ig_ts_entry_fail(
+            entry, IG_UNSUPPORTED,
+            "a buffer whose extents the call changes is no plain tensor");
     }
     for (uint32_t d = 0; d < item->rank; d++) {
         const char *symbol = ig_arena_printf(eval->arena, "%s_d%u", item->name, d);
@@ -264,8 +260,9 @@ ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
         }
         ig_ts_value *value = value_of(entry, item);
         if (!value || (item->kind != IG_TS_TENSOR && value->kind != item->kind)) {
-            return fail_at_entry(
-                entry, "an attribute that the call changes is not found again");
+            return ig_ts_entry_fail(
+                entry, IG_UNSUPPORTED,
+                "an attribute that the call changes is not found again");
         }
         if (item->is_there) {
             IG_TRY(begin_extents(entry, item, value));
@@ -328,8 +325,8 @@ static ig_status end_tensor(ig_ts_entry *entry, const ig_ts_value *value) {
     if (value->kind != IG_TS_TENSOR ||
         value->as.tensor->dtype != entry->optional->dtype ||
         value->as.tensor->type->rank != entry->optional->rank) {
-        return fail_at_entry(
-            entry,
+        return ig_ts_entry_fail(
+            entry, IG_UNSUPPORTED,
             "the call binds an attribute to tensors of several dtypes or ranks, or to None again");
     }
     IG_TRY(ig_ts_number_read(eval, &yes, &present));
@@ -343,16 +340,17 @@ static ig_status end_extents(ig_ts_entry *entry, const ig_ts_carried *item,
                              const ig_ts_value *value) {
     ig_value *tensor;
     if (value->kind != IG_TS_TENSOR || value->as.tensor->type->rank != item->rank) {
-        return fail_at_entry(entry,
-                             "the call binds a buffer to tensors of several ranks");
+        return ig_ts_entry_fail(entry, IG_UNSUPPORTED,
+                                "the call binds a buffer to tensors of several ranks");
     }
     IG_TRY(ig_ts_tensor_read(entry->eval, value->as.tensor, &tensor));
     for (uint32_t d = 0; d < item->rank; d++) {
         bool is_kept = item->dims[d] < 0 ||
                        ig_dim_is(tensor->type->dims[d], item->dims[d]);
         if (!is_kept) {
-            return fail_at_entry(entry, "the call changes more extents of a buffer the "
-                                        "second time than the first");
+            return ig_ts_entry_fail(entry, IG_UNSUPPORTED,
+                                    "the call changes more extents of a buffer the "
+                                    "second time than the first");
         }
     }
     IG_PUSH(entry->eval->arena, &entry->carried_values, tensor);
@@ -368,7 +366,8 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry) {
         const ig_ts_value *value = value_of(entry, item);
         ig_value *number;
         if (!value) {
-            return fail_at_entry(entry, "the call takes away what it has changed");
+            return ig_ts_entry_fail(entry, IG_UNSUPPORTED,
+                                    "the call takes away what it has changed");
         }
         if (item->is_there) {
             IG_TRY(end_extents(entry, item, value));
@@ -379,8 +378,9 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry) {
             continue;
         }
         if (value->kind != item->kind) {
-            return fail_at_entry(
-                entry, "the call binds an attribute to numbers of several kinds");
+            return ig_ts_entry_fail(
+                entry, IG_UNSUPPORTED,
+                "the call binds an attribute to numbers of several kinds");
         }
         IG_TRY(ig_ts_number_read(entry->eval, value, &number));
         IG_PUSH(entry->eval->arena, &entry->carried_values, number);

@@ -99,6 +99,9 @@ ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *argument
                              ig_ts_value *out_result);
 ig_status ig_ts_carried_end(ig_ts_entry *entry);
 
+/* Reports at the entry. */
+ig_status ig_ts_entry_fail(const ig_ts_entry *entry, ig_status status,
+                           const char *format, ...) IG_PRINTF(3, 4);
 /* The values of all parameters but self. */
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out_arguments);
 /* Lays the trees that a file declares over those that the caller gives, by place of the

@@ -8,12 +8,6 @@
 static ig_status add_value(ig_ts_entry *entry, const char *name,
                            const ig_ts_value *value);
 
-static ig_status fail_at_entry(const ig_ts_entry *entry, ig_status status,
-                               const char *what) {
-    ig_location where = { .file = entry->eval->file, .graph = entry->name };
-    return ig_error(&entry->eval->context->diag, status, &where, "%s", what);
-}
-
 static uint32_t add_node(ig_ts_entry *entry, ig_node_kind kind, const char *name) {
     ig_node node = { .kind = kind,
                      .is_leaf = kind == IG_NODE_TENSOR,
@@ -31,7 +25,7 @@ static ig_status add_quantized(ig_ts_entry *entry, const char *name, ig_value *v
                                const ig_ts_quant *quant) {
     uint32_t at = add_node(entry, IG_NODE_QUANTIZED, name);
     if (quant->axis >= 0) {
-        return fail_at_entry(
+        return ig_ts_entry_fail(
             entry, IG_UNSUPPORTED,
             "a result is a tensor quantised per channel, which is not supported yet");
     }
@@ -196,7 +190,7 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
         entry->nodes.items[at].count = count;
         return IG_OK;
     }
-    return fail_at_entry(
+    return ig_ts_entry_fail(
         entry, IG_UNSUPPORTED,
         ig_arena_printf(entry->eval->arena,
                         "returns an object of class %s, which has no form outside",
@@ -238,10 +232,10 @@ static ig_status add_value(ig_ts_entry *entry, const char *name,
     default:
         break;
     }
-    return fail_at_entry(entry, IG_UNSUPPORTED,
-                         ig_arena_printf(entry->eval->arena,
-                                         "returns %s, which has no form outside",
-                                         ig_ts_kind_name(value)));
+    return ig_ts_entry_fail(entry, IG_UNSUPPORTED,
+                            ig_arena_printf(entry->eval->arena,
+                                            "returns %s, which has no form outside",
+                                            ig_ts_kind_name(value)));
 }
 
 ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value) {

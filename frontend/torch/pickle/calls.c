@@ -25,12 +25,6 @@ static ig_status fail_args(ig_pickle_vm *vm, const ig_py *function) {
                           IG_STR_ARG(function->as.global.name));
 }
 
-/* Argument `index`, or NULL. */
-static ig_py *arg_at(const ig_py *args, size_t index) {
-    assert(args->kind == IG_PY_TUPLE && "arguments of calls are tuples");
-    return index < args->as.list.count ? args->as.list.items[index] : NULL;
-}
-
 static bool is_items(const ig_py *value) {
     return value && (value->kind == IG_PY_LIST || value->kind == IG_PY_TUPLE ||
                      value->kind == IG_PY_SET);
@@ -49,7 +43,7 @@ static ig_status ig_pickle_make_keep(ig_pickle_vm *vm, ig_py *function, ig_py *a
 /* A container of `kind` with the items of the first argument, if there is one. */
 static ig_status make_items(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                             ig_py_kind kind, ig_py **out_value) {
-    const ig_py *from = arg_at(args, 0);
+    const ig_py *from = ig_pickle_arg(args, 0);
     if (args->as.list.count > 1 || (from && !is_items(from))) {
         return fail_args(vm, function);
     }
@@ -106,7 +100,7 @@ static ig_status ig_pickle_make_dict(ig_pickle_vm *vm, ig_py *function, ig_py *a
         return fail_args(vm, function);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_DICT, out_value));
-    return fill_dict(vm, function, arg_at(args, 0), *out_value);
+    return fill_dict(vm, function, ig_pickle_arg(args, 0), *out_value);
 }
 
 /* defaultdict(factory[, items]): the factory is not kept. */
@@ -116,7 +110,7 @@ static ig_status ig_pickle_make_default_dict(ig_pickle_vm *vm, ig_py *function,
         return fail_args(vm, function);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_DICT, out_value));
-    return fill_dict(vm, function, arg_at(args, 1), *out_value);
+    return fill_dict(vm, function, ig_pickle_arg(args, 1), *out_value);
 }
 
 static bool read_real(const ig_py *value, double *out) {
@@ -130,7 +124,8 @@ static bool read_real(const ig_py *value, double *out) {
 static ig_status ig_pickle_make_complex(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                         ig_py **out_value) {
     double re, im;
-    if (!read_real(arg_at(args, 0), &re) || !read_real(arg_at(args, 1), &im)) {
+    if (!read_real(ig_pickle_arg(args, 0), &re) ||
+        !read_real(ig_pickle_arg(args, 1), &im)) {
         return fail_args(vm, function);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_COMPLEX, out_value));
@@ -142,7 +137,7 @@ static ig_status ig_pickle_make_complex(ig_pickle_vm *vm, ig_py *function, ig_py
 /* bytes(), bytes(b"…"). */
 static ig_status ig_pickle_make_bytes(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                       ig_py **out_value) {
-    const ig_py *from = arg_at(args, 0);
+    const ig_py *from = ig_pickle_arg(args, 0);
     if (from && from->kind != IG_PY_BYTES && from->kind != IG_PY_STR) {
         return fail_args(vm, function);
     }
@@ -155,8 +150,9 @@ static ig_status ig_pickle_make_bytes(ig_pickle_vm *vm, ig_py *function, ig_py *
  * is at most two bytes a character. */
 static ig_status ig_pickle_make_encoded(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                         ig_py **out_value) {
-    const ig_py *from = arg_at(args, 0);
-    if (!from || from->kind != IG_PY_STR || !ig_py_is_str(arg_at(args, 1), "latin1")) {
+    const ig_py *from = ig_pickle_arg(args, 0);
+    if (!from || from->kind != IG_PY_STR ||
+        !ig_py_is_str(ig_pickle_arg(args, 1), "latin1")) {
         return fail_args(vm, function);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_BYTES, out_value));
@@ -180,7 +176,7 @@ static ig_status ig_pickle_make_encoded(ig_pickle_vm *vm, ig_py *function, ig_py
 /* copyreg._reconstructor(class, object, None): an instance, by protocols 0 and 1. */
 static ig_status ig_pickle_make_reconstructed(ig_pickle_vm *vm, ig_py *function,
                                               ig_py *args, ig_py **out_value) {
-    ig_py *class = arg_at(args, 0);
+    ig_py *class = ig_pickle_arg(args, 0);
     if (!class || class->kind != IG_PY_GLOBAL || args->as.list.count != 3) {
         return fail_args(vm, function);
     }
@@ -195,7 +191,7 @@ static ig_status ig_pickle_make_reconstructed(ig_pickle_vm *vm, ig_py *function,
 /* device("cpu"), device("cuda", 1). */
 static ig_status ig_pickle_make_device(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                        ig_py **out_value) {
-    const ig_py *kind = arg_at(args, 0), *number = arg_at(args, 1);
+    const ig_py *kind = ig_pickle_arg(args, 0), *number = ig_pickle_arg(args, 1);
     bool has_number = number && number->kind == IG_PY_INT;
     if (!kind || kind->kind != IG_PY_STR || args->as.list.count > 2 ||
         (number && !has_number)) {
@@ -214,7 +210,7 @@ static ig_status ig_pickle_make_device(ig_pickle_vm *vm, ig_py *function, ig_py 
 /* _get_layout("torch.sparse_coo"): the global of that name. */
 static ig_status ig_pickle_make_layout(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                        ig_py **out_value) {
-    const ig_py *text = arg_at(args, 0);
+    const ig_py *text = ig_pickle_arg(args, 0);
     if (!text || text->kind != IG_PY_STR || !ig_str_starts(text->as.text, "torch.")) {
         return fail_args(vm, function);
     }
@@ -227,7 +223,7 @@ static ig_status ig_pickle_make_layout(ig_pickle_vm *vm, ig_py *function, ig_py 
 /* The list itself, which gets its type. */
 static ig_status ig_pickle_make_same_list(ig_pickle_vm *vm, ig_py *function,
                                           ig_py *args, ig_py **out_value) {
-    ig_py *list = arg_at(args, 0);
+    ig_py *list = ig_pickle_arg(args, 0);
     if (!list || list->kind != IG_PY_LIST || args->as.list.count != 1) {
         return fail_args(vm, function);
     }
@@ -237,8 +233,8 @@ static ig_status ig_pickle_make_same_list(ig_pickle_vm *vm, ig_py *function,
 
 static ig_status ig_pickle_make_tagged(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                        ig_py **out_value) {
-    ig_py *value = arg_at(args, 0);
-    const ig_py *type = arg_at(args, 1);
+    ig_py *value = ig_pickle_arg(args, 0);
+    const ig_py *type = ig_pickle_arg(args, 1);
     if (!value || !type || type->kind != IG_PY_STR || args->as.list.count != 2) {
         return fail_args(vm, function);
     }

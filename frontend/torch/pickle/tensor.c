@@ -12,11 +12,6 @@
 #include <assert.h>
 #include <string.h>
 
-static ig_py *arg_at(const ig_py *args, size_t index) {
-    assert(args->kind == IG_PY_TUPLE && "arguments of calls are tuples");
-    return index < args->as.list.count ? args->as.list.items[index] : NULL;
-}
-
 static ig_status fail_args(ig_pickle_vm *vm, const ig_py *function) {
     return ig_pickle_fail(vm, IG_INVALID, "%.*s has arguments of the wrong kind",
                           IG_STR_ARG(function->as.global.name));
@@ -100,7 +95,7 @@ static ig_status check_view(ig_pickle_vm *vm, ig_py_tensor *tensor) {
  * the storage's. */
 static ig_status make_view(ig_pickle_vm *vm, ig_py *function, const ig_py *args,
                            const ig_torch_dtype_info *dtype, ig_py **out_value) {
-    const ig_py *storage = arg_at(args, 0), *offset = arg_at(args, 1);
+    const ig_py *storage = ig_pickle_arg(args, 0), *offset = ig_pickle_arg(args, 1);
     if (!storage || storage->kind != IG_PY_STORAGE || !offset ||
         offset->kind != IG_PY_INT || offset->as.i < 0) {
         return fail_args(vm, function);
@@ -120,9 +115,10 @@ static ig_status make_view(ig_pickle_vm *vm, ig_py *function, const ig_py *args,
             "an untyped storage of a big-endian archive cannot be read");
     }
     uint32_t stride_count = 0;
-    IG_TRY(read_extents(vm, arg_at(args, 2), "size", &tensor->rank, &tensor->sizes));
-    IG_TRY(
-        read_extents(vm, arg_at(args, 3), "stride", &stride_count, &tensor->strides));
+    IG_TRY(read_extents(vm, ig_pickle_arg(args, 2), "size", &tensor->rank,
+                        &tensor->sizes));
+    IG_TRY(read_extents(vm, ig_pickle_arg(args, 3), "stride", &stride_count,
+                        &tensor->strides));
     if (stride_count != tensor->rank) {
         return ig_pickle_fail(vm, IG_INVALID, "a tensor has %u sizes and %u strides",
                               tensor->rank, stride_count);
@@ -151,8 +147,8 @@ ig_status ig_pickle_make_tensor(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                 ig_py **out_value) {
     IG_TRY(make_view(vm, function, args, NULL, out_value));
     ig_py_tensor *tensor = (*out_value)->as.tensor;
-    tensor->requires_grad = is_true(arg_at(args, 4));
-    read_math_bits(arg_at(args, 6), tensor);
+    tensor->requires_grad = is_true(ig_pickle_arg(args, 4));
+    read_math_bits(ig_pickle_arg(args, 6), tensor);
     if (tensor->dtype->is_quantised) {
         return ig_pickle_fail(vm, IG_INVALID, "a tensor of %s has no scale",
                               tensor->dtype->name);
@@ -164,13 +160,13 @@ ig_status ig_pickle_make_tensor(ig_pickle_vm *vm, ig_py *function, ig_py *args,
  * bits) */
 ig_status ig_pickle_make_tensor_v3(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                    ig_py **out_value) {
-    const ig_py *dtype = arg_at(args, 6);
+    const ig_py *dtype = ig_pickle_arg(args, 6);
     if (!dtype || dtype->kind != IG_PY_DTYPE) {
         return fail_args(vm, function);
     }
     IG_TRY(make_view(vm, function, args, dtype->as.dtype, out_value));
-    (*out_value)->as.tensor->requires_grad = is_true(arg_at(args, 4));
-    read_math_bits(arg_at(args, 7), (*out_value)->as.tensor);
+    (*out_value)->as.tensor->requires_grad = is_true(ig_pickle_arg(args, 4));
+    read_math_bits(ig_pickle_arg(args, 7), (*out_value)->as.tensor);
     return IG_OK;
 }
 
@@ -187,21 +183,22 @@ static ig_status copy_tensor(ig_pickle_vm *vm, const ig_py *from, ig_py **out_va
 /* _rebuild_parameter(tensor, requires_grad, hooks), with a fourth: its attributes. */
 ig_status ig_pickle_make_parameter(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                    ig_py **out_value) {
-    const ig_py *from = arg_at(args, 0);
+    const ig_py *from = ig_pickle_arg(args, 0);
     if (!from || from->kind != IG_PY_TENSOR) {
         return fail_args(vm, function);
     }
     IG_TRY(copy_tensor(vm, from, out_value));
     (*out_value)->as.tensor->is_parameter = true;
-    (*out_value)->as.tensor->requires_grad = is_true(arg_at(args, 1));
-    (*out_value)->as.tensor->extra = arg_at(args, 3);
+    (*out_value)->as.tensor->requires_grad = is_true(ig_pickle_arg(args, 1));
+    (*out_value)->as.tensor->extra = ig_pickle_arg(args, 3);
     return IG_OK;
 }
 
 /* _rebuild_from_type_v2(function, type, args, state) */
 ig_status ig_pickle_make_typed(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                ig_py **out_value) {
-    ig_py *inner = arg_at(args, 0), *type = arg_at(args, 1), *tuple = arg_at(args, 2);
+    ig_py *inner = ig_pickle_arg(args, 0), *type = ig_pickle_arg(args, 1),
+          *tuple = ig_pickle_arg(args, 2);
     bool is_typed = inner && inner->kind == IG_PY_GLOBAL &&
                     ig_str_starts(inner->as.global.name, "_rebuild_from_type");
     if (!inner || !type || !tuple || is_typed) {
@@ -212,7 +209,7 @@ ig_status ig_pickle_make_typed(ig_pickle_vm *vm, ig_py *function, ig_py *args,
         return IG_OK;
     }
     ig_py_tensor *tensor = (*out_value)->as.tensor;
-    ig_py *state = arg_at(args, 3);
+    ig_py *state = ig_pickle_arg(args, 3);
     bool is_plain = ig_py_is_global(type, "torch", "Tensor") ||
                     ig_py_is_global(type, "torch.nn.parameter", "Parameter");
     tensor->is_parameter = tensor->is_parameter ||
@@ -257,9 +254,9 @@ static bool read_quant(const ig_py *params, const ig_py_tensor *tensor,
     if (!params || params->kind != IG_PY_TUPLE) {
         return false;
     }
-    const scheme_row *row = find_scheme(arg_at(params, 0));
-    ig_py *scale = arg_at(params, 1), *zero = arg_at(params, 2);
-    const ig_py *axis = arg_at(params, 3);
+    const scheme_row *row = find_scheme(ig_pickle_arg(params, 0));
+    ig_py *scale = ig_pickle_arg(params, 1), *zero = ig_pickle_arg(params, 2);
+    const ig_py *axis = ig_pickle_arg(params, 3);
     if (!row || !scale || !zero) {
         return false;
     }
@@ -288,11 +285,12 @@ ig_status ig_pickle_make_quantised(ig_pickle_vm *vm, ig_py *function, ig_py *arg
     IG_TRY(make_view(vm, function, args, NULL, out_value));
     ig_py_tensor *tensor = (*out_value)->as.tensor;
     ig_py_quant *quant = IG_NEW(vm->arena, ig_py_quant);
-    if (!tensor->dtype->is_quantised || !read_quant(arg_at(args, 4), tensor, quant)) {
+    if (!tensor->dtype->is_quantised ||
+        !read_quant(ig_pickle_arg(args, 4), tensor, quant)) {
         return fail_args(vm, function);
     }
     tensor->quant = quant;
-    tensor->requires_grad = is_true(arg_at(args, 5));
+    tensor->requires_grad = is_true(ig_pickle_arg(args, 5));
     return IG_OK;
 }
 
@@ -321,7 +319,7 @@ static ig_status make_parts(ig_pickle_vm *vm, ig_py *function, const ig_py *from
     *sparse = form;
     sparse->parts = IG_NEW_ARRAY(vm->arena, ig_py *, form.part_count);
     for (size_t i = 0; i < form.part_count; i++) {
-        sparse->parts[i] = arg_at(from, first + i);
+        sparse->parts[i] = ig_pickle_arg(from, first + i);
         if (!sparse->parts[i] || sparse->parts[i]->kind != IG_PY_TENSOR) {
             return fail_args(vm, function);
         }
@@ -335,15 +333,15 @@ static ig_status make_parts(ig_pickle_vm *vm, ig_py *function, const ig_py *from
  * (indices…, values, sizes[, is_coalesced])). */
 ig_status ig_pickle_make_sparse(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                 ig_py **out_value) {
-    const char *layout = layout_of(arg_at(args, 0));
-    const ig_py *second = arg_at(args, 1);
+    const char *layout = layout_of(ig_pickle_arg(args, 0));
+    const ig_py *second = ig_pickle_arg(args, 1);
     if (!layout || !second || second->kind != IG_PY_TUPLE) {
         return fail_args(vm, function);
     }
     size_t count = strcmp(layout, "sparse_coo") == 0 ? 2 : 3;
     bool is_python = args->as.list.count == 2;
     const ig_py *from = is_python ? second : args;
-    const ig_py *sizes = is_python ? arg_at(second, count) : second;
+    const ig_py *sizes = is_python ? ig_pickle_arg(second, count) : second;
     size_t first = is_python ? 0 : 3;
     IG_TRY(ig_pickle_new(vm, IG_PY_TENSOR, out_value));
     ig_py_tensor *tensor = (*out_value)->as.tensor = IG_NEW(vm->arena, ig_py_tensor);
@@ -357,8 +355,8 @@ ig_status ig_pickle_make_sparse(ig_pickle_vm *vm, ig_py *function, ig_py *args,
     ig_py_sparse sparse = { .layout = layout,
                             .part_count = count,
                             .is_coalesced = is_python &&
-                                            is_true(arg_at(second, count + 1)) };
+                                            is_true(ig_pickle_arg(second, count + 1)) };
     IG_TRY(make_parts(vm, function, from, first, sparse, tensor));
-    tensor->requires_grad = !is_python && is_true(arg_at(args, 2));
+    tensor->requires_grad = !is_python && is_true(ig_pickle_arg(args, 2));
     return IG_OK;
 }

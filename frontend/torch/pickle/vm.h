@@ -38,6 +38,8 @@ typedef struct ig_pickle_opcode {
 #define OPCODE(byte, name, argument, size, run, value) \
     ig_status ig_pickle_run_##run(ig_pickle_vm *vm);
 #include "frontend/torch/pickle/opcodes.def"
+
+#include <assert.h>
 #undef OPCODE
 
 /* Reports "file: in 'data.pkl': byte 12 (REDUCE): …"; INVALID has a hint. */
@@ -64,6 +66,12 @@ ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
 /* The value of function(*args). */
 ig_status ig_pickle_call(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                          ig_py **out_value);
+
+/* Argument `index`, or NULL. */
+static inline ig_py *ig_pickle_arg(const ig_py *args, size_t index) {
+    assert(args->kind == IG_PY_TUPLE && "arguments of calls are tuples");
+    return index < args->as.list.count ? args->as.list.items[index] : NULL;
+}
 
 /* ---- tensors (storage.c, tensor.c) ---- */
 

@@ -32,13 +32,9 @@ struct ig_python_open {
     uint32_t calls;
 };
 
-static ig_python_scope *scope_of(ig_ts_eval *eval) {
-    return eval->frame->scope;
-}
-
 static ig_ts_point *make_point(ig_ts_eval *eval, const ig_ast *node, uint32_t level) {
     ig_ts_point *point = IG_NEW(eval->arena, ig_ts_point);
-    *point = (ig_ts_point){ .module = scope_of(eval)->module->name,
+    *point = (ig_ts_point){ .module = eval->frame->scope->module->name,
                             .line = node->line,
                             .column = node->column,
                             .level = level,
@@ -85,7 +81,7 @@ static ig_status run_again(ig_ts_eval *eval, const ig_python_attempt *of, bool c
 }
 
 static ig_status run_side(ig_ts_eval *eval, const side *s, bool choice) {
-    ig_python_scope *scope = scope_of(eval);
+    ig_python_scope *scope = eval->frame->scope;
     const ig_python_rest *before = scope->rest;
     if (s->again) {
         IG_TRY(run_again(eval, s->again, choice));
@@ -148,7 +144,7 @@ static ig_status go_to_the_end(ig_ts_eval *eval, side *s, const ig_ts_point *poi
     IG_TRY(branch_at(eval, point, condition, run_yes_side, run_no_side, s));
     eval->frame->line = line;
     if (s->is_trip) {
-        scope_of(eval)->flow = IG_PYTHON_DONE;
+        eval->frame->scope->flow = IG_PYTHON_DONE;
         return IG_OK;
     }
     const ig_ts_value *result = ig_ts_name_get(eval->frame, s->result);
@@ -275,8 +271,8 @@ ig_status ig_python_branch(ig_ts_eval *eval, const ig_ast *node,
                            void *user) {
     bool choice = condition->form == IG_TS_KNOWN && condition->as.b;
     if (condition->form != IG_TS_KNOWN) {
-        const ig_ts_split *split = ig_ts_split_find(eval, scope_of(eval)->module->name,
-                                                    node, false);
+        const ig_ts_split *split =
+            ig_ts_split_find(eval, eval->frame->scope->module->name, node, false);
         if (!split) {
             return branch_at(eval, make_point(eval, node, 0), condition, yes, no, user);
         }
@@ -302,7 +298,7 @@ ig_status ig_python_run_if(ig_ts_eval *eval, const ig_ast *node) {
     }
     bool may_leave = ig_python_may_leave(&node->as.branch.body) ||
                      ig_python_may_leave(&node->as.branch.orelse);
-    const ig_ts_split *split = ig_ts_split_find(eval, scope_of(eval)->module->name,
+    const ig_ts_split *split = ig_ts_split_find(eval, eval->frame->scope->module->name,
                                                 node, false);
     bool goes_on = split ? split->level == 0 : may_leave;
     if (!goes_on) {
@@ -312,6 +308,6 @@ ig_status ig_python_run_if(ig_ts_eval *eval, const ig_ast *node) {
     if (split && !has_way(eval)) {
         return refuse_split(eval, split);
     }
-    side s = { .node = node, .rest = scope_of(eval)->rest };
+    side s = { .node = node, .rest = eval->frame->scope->rest };
     return go_to_the_end(eval, &s, make_point(eval, node, 1), &condition);
 }

@@ -12,20 +12,16 @@
 
 static ig_status run_statement(ig_ts_eval *eval, const ig_ast *node);
 
-static ig_python_scope *scope_of(ig_ts_eval *eval) {
-    return eval->frame->scope;
-}
-
 /* Is nothing more to be run where we are? */
 static bool has_left(ig_ts_eval *eval) {
-    return eval->frame->has_returned || scope_of(eval)->flow != IG_PYTHON_ON;
+    return eval->frame->has_returned || eval->frame->scope->flow != IG_PYTHON_ON;
 }
 
 /* ---- bodies ---- */
 
 static ig_status run_one(ig_ts_eval *eval, const ig_ast *node,
                          const ig_python_rest *rest) {
-    scope_of(eval)->rest = rest;
+    eval->frame->scope->rest = rest;
     eval->frame->line = node->line;
     IG_TRY(ig_ts_step(eval));
     return run_statement(eval, node);
@@ -33,7 +29,7 @@ static ig_status run_one(ig_ts_eval *eval, const ig_ast *node,
 
 ig_status ig_python_run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
                              const ig_python_rest *outer) {
-    ig_python_scope *scope = scope_of(eval);
+    ig_python_scope *scope = eval->frame->scope;
     const ig_python_rest *before = scope->rest;
     ig_status status = IG_OK;
     for (size_t i = next; status == IG_OK && i < body.count && !has_left(eval); i++) {
@@ -48,7 +44,7 @@ ig_status ig_python_run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
 }
 
 ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body) {
-    ig_python_scope *scope = scope_of(eval);
+    ig_python_scope *scope = eval->frame->scope;
     const ig_python_rest *rest = scope->rest;
     IG_TRY(ig_python_run_from(eval, body, 0, rest));
     if (rest && rest->is_barrier && scope->flow == IG_PYTHON_DONE) {
@@ -61,7 +57,7 @@ ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body) {
 
 /* Did the loop's body leave the loop? */
 static bool leaves_loop(ig_ts_eval *eval) {
-    ig_python_scope *scope = scope_of(eval);
+    ig_python_scope *scope = eval->frame->scope;
     bool is_broken = scope->flow == IG_PYTHON_BREAK || scope->flow == IG_PYTHON_DONE;
     scope->flow = scope->flow == IG_PYTHON_DONE ? IG_PYTHON_DONE : IG_PYTHON_ON;
     return is_broken || eval->frame->has_returned;
@@ -88,7 +84,7 @@ static ig_status run_trips(ig_ts_eval *eval, const ig_ast *node,
 /* A body of which the run makes as many trips as it likes. */
 static ig_status run_loop(ig_ts_eval *eval, ig_ts_loop *loop,
                           const ig_ts_value *trips) {
-    ig_python_scope *scope = scope_of(eval);
+    ig_python_scope *scope = eval->frame->scope;
     const ig_python_rest *before = scope->rest;
     ig_python_rest barrier = { .is_barrier = true };
     if (ig_python_may_leave(&loop->body)) {
@@ -170,7 +166,7 @@ static ig_status run_counted(ig_ts_eval *eval, const ig_ast *node, const ig_ast 
 }
 
 static ig_status run_for(ig_ts_eval *eval, const ig_ast *node) {
-    const ig_python_rest *outer = scope_of(eval)->rest;
+    const ig_python_rest *outer = eval->frame->scope->rest;
     const ig_ast *count = range_count(eval, node->as.loop.iterable);
     ig_ts_value iterable;
     ig_ts_list *items;
@@ -188,7 +184,7 @@ static ig_status run_for(ig_ts_eval *eval, const ig_ast *node) {
 /* ---- what is still to do ---- */
 
 ig_status ig_python_run_rest(ig_ts_eval *eval, const ig_python_rest *rest) {
-    ig_python_scope *scope = scope_of(eval);
+    ig_python_scope *scope = eval->frame->scope;
     for (; rest && !eval->frame->has_returned && scope->flow != IG_PYTHON_DONE;
          rest = rest->outer) {
         if (!rest->loop) {
@@ -394,10 +390,10 @@ static ig_status run_simple(ig_ts_eval *eval, const ig_ast *node) {
     case IG_AST_PASS:
         return IG_OK;
     case IG_AST_BREAK:
-        scope_of(eval)->flow = IG_PYTHON_BREAK;
+        eval->frame->scope->flow = IG_PYTHON_BREAK;
         return IG_OK;
     case IG_AST_CONTINUE:
-        scope_of(eval)->flow = IG_PYTHON_CONTINUE;
+        eval->frame->scope->flow = IG_PYTHON_CONTINUE;
         return IG_OK;
     default:
         return ig_ts_error(eval, IG_UNSUPPORTED, "a %s statement is not supported",
@@ -410,7 +406,7 @@ static ig_status run_statement(ig_ts_eval *eval, const ig_ast *node) {
     case IG_AST_IF:
         return ig_python_run_if(eval, node);
     case IG_AST_WHILE:
-        return run_while_from(eval, node, scope_of(eval)->rest);
+        return run_while_from(eval, node, eval->frame->scope->rest);
     case IG_AST_FOR:
         return run_for(eval, node);
     case IG_AST_WITH:

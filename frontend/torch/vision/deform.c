@@ -97,10 +97,6 @@ static ig_neighbours move_points(ig_ts_call *call, const deform *d, ig_value *of
     return pixels_around(call, at, ig_expr_extent(call->e, d->x, 2 + number));
 }
 
-static ig_value *multiply_columns(ig_expr *e, ig_value *x, ig_dim by) {
-    return ig_build_mul(e, x, ig_expr_dim(e, by, IG_DT_i64));
-}
-
 /* Pixels of each offset group as rows of its channels. */
 static ig_value *flatten_pixels(ig_expr *e, const deform *d, ig_dim channels) {
     const ig_dim *dims = d->x->type->dims;
@@ -137,14 +133,14 @@ static ig_value *pick_corner(ig_ts_call *call, const deform *d, ig_dim channels)
         weights = ig_build_mul(call->e, weights, ig_vision_spread(call, mask, 7, rows));
     }
     ig_value *first =
-        multiply_columns(call->e, ig_expr_axis_iota(call->e, 7, 0, images), groups);
+        ig_vision_columns(call->e, ig_expr_axis_iota(call->e, 7, 0, images), groups);
     first = ig_build_add(call->e, first, ig_expr_axis_iota(call->e, 7, 1, groups));
     ig_value *ids = ig_build_add(
-        call->e, multiply_columns(call->e, first, ig_expr_extent(call->e, d->x, 2)),
+        call->e, ig_vision_columns(call->e, first, ig_expr_extent(call->e, d->x, 2)),
         ig_vision_spread(call, y.ids, 7, rows));
-    ids = ig_build_add(call->e,
-                       multiply_columns(call->e, ids, ig_expr_extent(call->e, d->x, 3)),
-                       ig_vision_spread(call, x.ids, 7, columns));
+    ids = ig_build_add(
+        call->e, ig_vision_columns(call->e, ids, ig_expr_extent(call->e, d->x, 3)),
+        ig_vision_spread(call, x.ids, 7, columns));
     ig_dim bags[] = { ig_dim_product(m, flat, 5), ig_dim_of(4) };
     ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(call->e, d, channels),
                                         ig_expr_reshape(call->e, ids, 2, bags),

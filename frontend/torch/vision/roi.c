@@ -169,23 +169,19 @@ static ig_value *flatten_pixels(ig_expr *e, const regions *r, ig_dim bins,
     return ig_expr_reshape(e, x, 2, (ig_dim[]){ count, channels });
 }
 
-static ig_value *multiply_columns(ig_expr *e, ig_value *x, ig_dim by) {
-    return ig_build_mul(e, x, ig_expr_dim(e, by, IG_DT_i64));
-}
-
 /* Each bin's first row of pixels: [K, rows, columns, 1 …] of `rank`. */
 static ig_value *first_rows(ig_ts_call *call, const regions *r, uint32_t rank,
                             ig_dim bins) {
     ig_value *image = ig_aten_cast(call, column_of(call->e, r, 0), IG_DT_i64);
-    ig_value *first = multiply_columns(
+    ig_value *first = ig_vision_columns(
         call->e, ig_vision_spread(call, image, rank, (uint32_t[]){ 0 }), bins);
     if (r->has_own_channels) {
         ig_value *i = ig_expr_axis_iota(call->e, rank, 1, r->pooled[0]);
         ig_value *j = ig_expr_axis_iota(call->e, rank, 2, r->pooled[1]);
-        i = ig_build_add(call->e, multiply_columns(call->e, i, r->pooled[1]), j);
+        i = ig_build_add(call->e, ig_vision_columns(call->e, i, r->pooled[1]), j);
         first = ig_build_add(call->e, first, i);
     }
-    return multiply_columns(call->e, first, ig_expr_extent(call->e, r->x, 2));
+    return ig_vision_columns(call->e, first, ig_expr_extent(call->e, r->x, 2));
 }
 
 /* Bags [K * rows * columns, length] as [K, C, rows, columns]. */
@@ -238,7 +234,7 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     IG_TRY(e->status);
     ig_value *ids = ig_build_add(e, first_rows(call, &r, 7, bins),
                                  ig_vision_spread(call, y.at.ids, 7, rows));
-    ids = ig_build_add(e, multiply_columns(e, ids, ig_expr_extent(e, r.x, 3)),
+    ids = ig_build_add(e, ig_vision_columns(e, ids, ig_expr_extent(e, r.x, 3)),
                        ig_vision_spread(call, x.at.ids, 7, columns));
     ig_value *count = ig_build_mul(e, y.grid, x.grid);
     count = ig_expr_with(e, IG_OP_max, count, 1);
@@ -334,7 +330,7 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     IG_TRY(e->status);
     ig_value *ids = ig_build_add(e, first_rows(call, &r, 5, bins),
                                  ig_vision_spread(call, both_ends(e, y), 5, rows));
-    ids = ig_build_add(e, multiply_columns(e, ids, ig_expr_extent(e, r.x, 3)),
+    ids = ig_build_add(e, ig_vision_columns(e, ids, ig_expr_extent(e, r.x, 3)),
                        ig_vision_spread(call, both_ends(e, x), 5, columns));
     ig_value *signs = ig_expr_reshape(
         e, ig_expr_constant(e, "constant", IG_DT_f64, 1, &four, sign_of), 5,

@@ -24,6 +24,11 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
                            const uint32_t *axes);
 
+/* Numbers of rows of `by` columns, as numbers of columns. */
+static inline ig_value *ig_vision_columns(ig_expr *e, ig_value *x, ig_dim by) {
+    return ig_build_mul(e, x, ig_expr_dim(e, by, IG_DT_i64));
+}
+
 #define OP(schema, hook, ...) ig_status ig_ts_op_##hook(ig_ts_call *call);
 #include "frontend/torch/vision/vision.def"
 #undef OP

@@ -6,12 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-static ig_value *as_vector(ig_expr *e, ig_value *x) {
-    return x && x->type->rank == 0
-               ? ig_expr_reshape(e, x, 1, (ig_dim[]){ ig_dim_of(1) })
-               : x;
-}
-
 static ig_status give_as_rank(ig_ts_call *call, ig_value *value, uint32_t rank) {
     return ig_aten_give(call,
                         rank == 0 ? ig_expr_reshape(call->e, value, 0, NULL) : value);
@@ -34,8 +28,8 @@ ig_status ig_ts_op_gather(ig_ts_call *call) {
         return ig_aten_give(call, ig_expr_fill(call->e, (ig_dtype)x->type->dtype, rank,
                                                index->type->dims, 0));
     }
-    x = ig_build_gather_elements(call->e, as_vector(call->e, x),
-                                 as_vector(call->e, index),
+    x = ig_build_gather_elements(call->e, ig_aten_vector(call->e, x),
+                                 ig_aten_vector(call->e, index),
                                  (ig_gather_elements_attrs){ .axis = axis });
     return give_as_rank(call, x, rank);
 }
@@ -97,8 +91,9 @@ ig_status ig_ts_op_index_select(ig_ts_call *call) {
         return call->e->status;
     }
     uint32_t rank = x->type->rank, axis = ig_aten_axis(call, 1, rank);
-    index = as_vector(call->e, index);
-    x = ig_expr_gather(call->e, as_vector(call->e, x), index, axis, IG_NEGATIVE_error);
+    index = ig_aten_vector(call->e, index);
+    x = ig_expr_gather(call->e, ig_aten_vector(call->e, x), index, axis,
+                       IG_NEGATIVE_error);
     return give_as_rank(call, x, rank);
 }
 
@@ -127,8 +122,8 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
         return false;
     }
     s->axis = ig_aten_axis(call, 1, s->x->type->rank);
-    s->x = as_vector(call->e, s->x);
-    s->index = as_vector(call->e, s->index);
+    s->x = ig_aten_vector(call->e, s->x);
+    s->index = ig_aten_vector(call->e, s->index);
     if (!s->x || !s->index) {
         return false;
     }
@@ -148,7 +143,7 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
 /* Updates cut to the index's extents. */
 static bool set_updates(ig_ts_call *call, scattering *s, ig_value *updates) {
     assert(s->x && s->index && "open_scatter has succeeded");
-    updates = as_vector(call->e, updates);
+    updates = ig_aten_vector(call->e, updates);
     for (uint32_t i = 0; updates && i < s->index->type->rank; i++) {
         updates = ig_expr_slice(call->e, updates, i, ig_dim_of(0),
                                 ig_expr_extent(call->e, s->index, i), 1);
@@ -263,7 +258,7 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
         return false;
     }
     s->axis = ig_aten_axis(call, 1, s->x->type->rank);
-    s->x = as_vector(call->e, s->x);
+    s->x = ig_aten_vector(call->e, s->x);
     s->index = ig_expr_flatten(call->e, s->index);
     if (!s->x || !s->index) {
         return false;

@@ -6,12 +6,6 @@
 #include <assert.h>
 #include <math.h>
 
-static ig_value *as_vector(ig_expr *e, ig_value *x) {
-    return x && x->type->rank == 0
-               ? ig_expr_reshape(e, x, 1, (ig_dim[]){ ig_dim_of(1) })
-               : x;
-}
-
 static ig_value *as_type(ig_expr *e, ig_value *x, const ig_type *type) {
     return ig_expr_reshape(e, x, type->rank, type->dims);
 }
@@ -20,7 +14,7 @@ static ig_value *as_type(ig_expr *e, ig_value *x, const ig_type *type) {
 static bool sort_axis(ig_expr *e, ig_value *x, uint32_t axis, bool descending,
                       ig_value **out) {
     ig_sort_attrs attrs = { .axis = axis, .descending = descending };
-    return ig_expr_results(ig_build_sort(e, as_vector(e, x), attrs), out);
+    return ig_expr_results(ig_build_sort(e, ig_aten_vector(e, x), attrs), out);
 }
 
 /* sort(self, dim, descending), sort.stable(self, *, stable, dim, descending); variant:
@@ -60,8 +54,8 @@ ig_status ig_ts_op_topk(ig_ts_call *call) {
     ig_topk_attrs attrs = { .axis = ig_aten_axis(call, 2, rank),
                             .k = IG_SET(k),
                             .smallest = !ig_aten_bool(call, 3) };
-    if (!ig_expr_results(ig_build_topk(call->e, as_vector(call->e, x), NULL, attrs),
-                         found)) {
+    if (!ig_expr_results(
+            ig_build_topk(call->e, ig_aten_vector(call->e, x), NULL, attrs), found)) {
         return call->e->status;
     }
     for (uint32_t i = 0; rank == 0 && i < 2; i++) {
@@ -141,7 +135,7 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
     uint32_t axis = by_axis ? ig_aten_axis(call, 1, x->type->rank) : 0;
     bool keep = by_axis && ig_aten_bool(call, 2);
     bool was_number = x->type->rank == 0;
-    x = by_axis ? as_vector(call->e, x) : ig_expr_flatten(call->e, x);
+    x = by_axis ? ig_aten_vector(call->e, x) : ig_expr_flatten(call->e, x);
     if (!x) {
         return call->e->status;
     }
@@ -204,7 +198,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *q = ig_aten_operand(call, 1, dtype);
     bool is_flat = ig_ts_is_none(call, 2), keep = ig_aten_bool(call, 3);
     uint32_t rank = x->type->rank, axis = is_flat ? 0 : ig_aten_axis(call, 2, rank);
-    x = is_flat ? ig_expr_flatten(call->e, x) : as_vector(call->e, x);
+    x = is_flat ? ig_expr_flatten(call->e, x) : ig_aten_vector(call->e, x);
     if (!x || !q || !sort_axis(call->e, x, axis, false, sorted)) {
         return call->e->status;
     }
@@ -217,7 +211,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *has_nan = ig_build_lt(call->e, count, all);
     ig_value *last = ig_expr_with(call->e, IG_OP_sub, count, 1);
     last = ig_expr_with(call->e, IG_OP_max, last, 0);
-    ig_value *rank_of = ig_build_mul(call->e, last, as_vector(call->e, q));
+    ig_value *rank_of = ig_build_mul(call->e, last, ig_aten_vector(call->e, q));
     ig_str how = ig_aten_str(call, 4);
     if (ig_str_is(how, "nearest")) {
         rank_of = ig_build_round(call->e, rank_of);
@@ -303,7 +297,7 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
     if (by_axis) {
         attrs.axis.is_set = true;
         attrs.axis.value = ig_aten_axis(call, forms[form].dim, x->type->rank);
-        x = as_vector(call->e, x);
+        x = ig_aten_vector(call->e, x);
     } else {
         x = ig_expr_flatten(call->e, x);
     }

@@ -436,13 +436,6 @@ ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
 
 /* ---- running ---- */
 
-/* A 0-d tensor is handled as one of one element. */
-static ig_value *as_vector(ig_expr *e, ig_value *x) {
-    return x && x->type->rank == 0
-               ? ig_expr_reshape(e, x, 1, (ig_dim[]){ ig_dim_of(1) })
-               : x;
-}
-
 static ig_value *as_before(ig_expr *e, ig_value *x, const ig_type *type) {
     return ig_expr_reshape(e, x, type->rank, type->dims);
 }
@@ -454,7 +447,7 @@ ig_status ig_ts_op_cumsum(ig_ts_call *call) {
     }
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
-    x = ig_build_cumsum(call->e, as_vector(call->e, x),
+    x = ig_build_cumsum(call->e, ig_aten_vector(call->e, x),
                         (ig_cumsum_attrs){ .axis = axis });
     return ig_aten_give(call, as_before(call->e, x, type));
 }
@@ -470,7 +463,7 @@ ig_status ig_ts_op_cumulate(ig_ts_call *call) {
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
     x = ig_build_cumulate(
-        call->e, as_vector(call->e, x),
+        call->e, ig_aten_vector(call->e, x),
         (ig_cumulate_attrs){ .op = call->row->variant, .axis = axis });
     return ig_aten_give(call, as_before(call->e, x, type));
 }
@@ -487,7 +480,7 @@ ig_status ig_ts_op_cumulate_pair(ig_ts_call *call) {
     ig_cumulate_attrs running = { .op = call->row->variant, .axis = axis };
     ig_cumulate_index_attrs at = { .op = is_max ? IG_EXTREME_max : IG_EXTREME_min,
                                    .axis = axis };
-    x = as_vector(call->e, x);
+    x = ig_aten_vector(call->e, x);
     ig_value *values = ig_build_cumulate(call->e, x, running);
     ig_value *indices = ig_build_cumulate_index(call->e, x, at);
     ig_value *shaped = as_before(call->e, values, type);

@@ -145,17 +145,6 @@ static ig_value *roll_axis(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift
     return ig_expr_concat(e, axis, parts, 2);
 }
 
-static bool wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out) {
-    int64_t bound = rank ? rank : 1;
-    if (axis < -bound || axis >= bound) {
-        ig_expr_fail(e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
-                     (long long)axis, rank);
-        return false;
-    }
-    *out = (uint32_t)(axis < 0 ? axis + bound : axis);
-    return true;
-}
-
 /* roll(self, shifts, dims): without dims as one row */
 ig_status ig_ts_op_roll(ig_ts_call *call) {
     uint32_t count, axes, axis;
@@ -172,7 +161,7 @@ ig_status ig_ts_op_roll(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "%u shifts for %u axes", count, axes);
     }
     for (uint32_t i = 0; x && i < count; i++) {
-        if (!wrap_axis(call->e, dims[i], x->type->rank, &axis)) {
+        if (!ig_aten_wrap_axis(call->e, dims[i], x->type->rank, &axis)) {
             return call->e->status;
         }
         x = x->type->rank ? roll_axis(call->e, x, axis, shifts[i]) : x;
@@ -215,7 +204,7 @@ ig_status ig_ts_op_flip(ig_ts_call *call) {
                                              : ig_aten_ints(call, 1, 0, &count);
     IG_TRY(call->e->status);
     for (uint32_t i = 0; x && i < count; i++) {
-        if (!wrap_axis(call->e, dims[i], x->type->rank, &axis)) {
+        if (!ig_aten_wrap_axis(call->e, dims[i], x->type->rank, &axis)) {
             return call->e->status;
         }
         x = x->type->rank ? ig_expr_flip(call->e, x, axis) : x;
@@ -230,8 +219,8 @@ ig_status ig_ts_op_rot90(ig_ts_call *call) {
     uint32_t count, a, b;
     const int64_t *dims = ig_aten_ints(call, 2, 2, &count);
     IG_TRY(call->e->status);
-    if (!wrap_axis(call->e, dims[0], x->type->rank, &a) ||
-        !wrap_axis(call->e, dims[1], x->type->rank, &b)) {
+    if (!ig_aten_wrap_axis(call->e, dims[0], x->type->rank, &a) ||
+        !ig_aten_wrap_axis(call->e, dims[1], x->type->rank, &b)) {
         return call->e->status;
     }
     if (turns == 2) {

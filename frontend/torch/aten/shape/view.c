@@ -196,17 +196,6 @@ ig_status ig_ts_op_unsqueeze(ig_ts_call *call) {
 
 /* ---- order of axes ---- */
 
-static bool wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, int64_t *out) {
-    int64_t bound = rank ? rank : 1;
-    *out = axis < 0 ? axis + bound : axis;
-    if (*out < 0 || *out >= bound) {
-        ig_expr_fail(e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
-                     (long long)axis, rank);
-        return false;
-    }
-    return true;
-}
-
 ig_status ig_ts_op_permute(ig_ts_call *call) {
     ig_aten_view v;
     uint32_t count;
@@ -222,10 +211,11 @@ ig_status ig_ts_op_permute(ig_ts_call *call) {
             "dims names %u axes for a tensor of rank %u, expected all of them", count,
             v.rank);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!wrap_axis(call->e, given[i], v.rank, &perm[i])) {
+    for (uint32_t i = 0, axis; i < count; i++) {
+        if (!ig_aten_wrap_axis(call->e, given[i], v.rank, &axis)) {
             return call->e->status;
         }
+        perm[i] = axis;
     }
     return ig_aten_give_view(call, ig_aten_view_transpose(call, &v, perm));
 }
@@ -287,14 +277,13 @@ ig_status ig_ts_op_movedim(ig_ts_call *call) {
         perm[i] = -1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        int64_t source, target;
-        if (!wrap_axis(call->e, from[i], v.rank, &source) ||
-            !wrap_axis(call->e, to[i], v.rank, &target)) {
+        uint32_t source, target;
+        if (!ig_aten_wrap_axis(call->e, from[i], v.rank, &source) ||
+            !ig_aten_wrap_axis(call->e, to[i], v.rank, &target)) {
             return call->e->status;
         }
         if (v.rank && (perm[target] >= 0 || is_moved[source])) {
-            return ig_ts_fail(call, IG_INVALID, "axis %lld is moved twice",
-                              (long long)source);
+            return ig_ts_fail(call, IG_INVALID, "axis %u is moved twice", source);
         }
         perm[target] = source;
         is_moved[source] = true;
