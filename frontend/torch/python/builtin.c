@@ -650,7 +650,10 @@ HOOK(hook_second) {
 
 HOOK(hook_device) {
     IG_TRY(need_arguments(eval, a, 1));
-    return ig_python_op(eval, "prim::Device", a->values, 1, out);
+    *out = a->values[0];
+    out->kind = out->kind == IG_TS_STR ? IG_TS_DEVICE : out->kind;
+    return out->kind == IG_TS_DEVICE ? IG_OK
+                                     : type_error(eval, "torch.device takes a text");
 }
 
 HOOK(hook_partial) {
