@@ -287,6 +287,10 @@ struct ig_ast {
 
 const char *ig_ast_kind_words(ig_ast_kind kind);
 const char *ig_ast_operator_text(ig_ast_operator op);
+/* Visits the children of a node.  Functions and classes inside are others' affair,
+ * annotations nobody's. */
+typedef void (*ig_ast_visit)(void *user, const ig_ast *child);
+void ig_ast_each_child(const ig_ast *node, ig_ast_visit visit, void *user);
 /* "a.b.c" of a chain of attributes that starts with a name, else NULL. */
 const char *ig_ast_dotted(const ig_ast *node, ig_arena *arena);
 

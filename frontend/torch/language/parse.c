@@ -238,6 +238,17 @@ ig_status ig_py_adopt(ig_py_parser *parser, ig_ast *node, const ig_ast *child) {
     return IG_OK;
 }
 
+static void note_depth(void *user, const ig_ast *child) {
+    const ig_ast **deepest = user;
+    *deepest = *deepest && (*deepest)->depth >= child->depth ? *deepest : child;
+}
+
+ig_status ig_py_finish(ig_py_parser *parser, ig_ast *node) {
+    const ig_ast *deepest = NULL;
+    ig_ast_each_child(node, note_depth, &deepest);
+    return ig_py_adopt(parser, node, deepest);
+}
+
 ig_status ig_py_adopt_all(ig_py_parser *parser, ig_ast *node, const ig_ast_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         IG_TRY(ig_py_adopt(parser, node, list->items[i]));

@@ -113,15 +113,21 @@ static ig_status parse_string(ig_py_parser *parser, ig_ast **out_node) {
 
 /* ---- brackets ---- */
 
-static ig_status parse_starred(ig_py_parser *parser, ig_ast **out_node) {
+ig_status ig_py_parse_starred(ig_py_parser *parser,
+                              ig_status (*parse)(ig_py_parser *, ig_ast **),
+                              ig_ast **out_node) {
     if (!ig_py_is_punct(parser, '*')) {
-        return ig_py_parse_named(parser, out_node);
+        return parse(parser, out_node);
     }
     ig_ast *node = ig_py_node(parser, IG_AST_STARRED, &parser->token);
     ig_py_advance(parser);
     IG_TRY(ig_py_parse_operand(parser, &node->as.value));
     *out_node = node;
-    return ig_py_adopt(parser, node, node->as.value);
+    return ig_py_finish(parser, node);
+}
+
+static ig_status parse_item(ig_py_parser *parser, ig_ast **out_node) {
+    return ig_py_parse_starred(parser, ig_py_parse_named, out_node);
 }
 
 /* Items up to (without) `end`, the first of which is read; of `node`. */
@@ -131,7 +137,6 @@ static ig_status parse_items(ig_py_parser *parser, uint32_t end, ig_ast *first,
     ig_py_list list = { 0 };
     for (ig_ast *item = first;;) {
         IG_PUSH(parser->arena, &list.items, item);
-        IG_TRY(ig_py_adopt(parser, node, item));
         node->flags &= (uint8_t)~IG_AST_COMMA;
         if (!ig_py_accept_punct(parser, ',')) {
             break;
@@ -140,7 +145,7 @@ static ig_status parse_items(ig_py_parser *parser, uint32_t end, ig_ast *first,
         if (ig_py_is_punct(parser, end)) {
             break;
         }
-        IG_TRY(parse_starred(parser, &item));
+        IG_TRY(parse_item(parser, &item));
     }
     node->as.list = ig_py_list_of(&list);
     return IG_OK;
@@ -155,7 +160,6 @@ static ig_status parse_comprehension(ig_py_parser *parser, char bracket, ig_ast 
     node->kind = IG_AST_COMPREHENSION;
     node->as.comprehension.bracket = bracket;
     node->as.comprehension.value = value;
-    IG_TRY(ig_py_adopt(parser, node, value));
     return ig_py_parse_clauses(parser, node);
 }
 
@@ -164,11 +168,10 @@ ig_status ig_py_parse_yield(ig_py_parser *parser, ig_ast **out_node) {
     ig_py_advance(parser);
     ig_py_accept_word(parser, "from");
     *out_node = node;
-    if (!ig_py_starts_value(parser)) {
-        return IG_OK;
+    if (ig_py_starts_value(parser)) {
+        IG_TRY(ig_py_parse_values(parser, false, &node->as.value));
     }
-    IG_TRY(ig_py_parse_values(parser, false, &node->as.value));
-    return ig_py_adopt(parser, node, node->as.value);
+    return ig_py_finish(parser, node);
 }
 
 /* (), (a), (a, b), (a for …), (yield a) */
@@ -179,7 +182,7 @@ static ig_status parse_parens(ig_py_parser *parser, ig_ast **out_node) {
     if (ig_py_is_word(parser, "yield")) {
         IG_TRY(ig_py_parse_yield(parser, &first));
     } else if (!ig_py_is_punct(parser, ')')) {
-        IG_TRY(parse_starred(parser, &first));
+        IG_TRY(parse_item(parser, &first));
     }
     if (ig_py_is_punct(parser, ',')) {
         IG_TRY(parse_items(parser, ')', first, tuple));
@@ -201,23 +204,21 @@ static ig_status parse_list(ig_py_parser *parser, ig_ast **out_node) {
         return IG_OK;
     }
     ig_ast *first;
-    IG_TRY(parse_starred(parser, &first));
+    IG_TRY(parse_item(parser, &first));
     IG_TRY(starts_clause(parser) ? parse_comprehension(parser, '[', first, node)
                                  : parse_items(parser, ']', first, node));
     return ig_py_expect_punct(parser, ']');
 }
 
 /* key: value, or **value */
-static ig_status parse_pair(ig_py_parser *parser, ig_ast *node, ig_ast **out_key,
+static ig_status parse_pair(ig_py_parser *parser, ig_ast **out_key,
                             ig_ast **out_value) {
     *out_key = NULL;
     if (!ig_py_accept_punct(parser, IG_PY_PUNCT2('*', '*'))) {
         IG_TRY(ig_py_parse_value(parser, out_key));
-        IG_TRY(ig_py_adopt(parser, node, *out_key));
         IG_TRY(ig_py_expect_punct(parser, ':'));
     }
-    IG_TRY(ig_py_parse_value(parser, out_value));
-    return ig_py_adopt(parser, node, *out_value);
+    return ig_py_parse_value(parser, out_value);
 }
 
 /* The rest of a dict whose first key (NULL: none) and value are read. */
@@ -232,7 +233,7 @@ static ig_status parse_dict(ig_py_parser *parser, ig_ast *key, ig_ast *value,
         if (!ig_py_accept_punct(parser, ',') || ig_py_is_punct(parser, '}')) {
             break;
         }
-        IG_TRY(parse_pair(parser, node, &key, &value));
+        IG_TRY(parse_pair(parser, &key, &value));
     }
     node->as.dict.keys = keys.items;
     node->as.dict.values = values.items;
@@ -244,18 +245,16 @@ static ig_status parse_dict(ig_py_parser *parser, ig_ast *key, ig_ast *value,
 static ig_status parse_filled_braces(ig_py_parser *parser, ig_ast *node) {
     ig_ast *key = NULL, *value;
     if (ig_py_is_punct(parser, IG_PY_PUNCT2('*', '*'))) {
-        IG_TRY(parse_pair(parser, node, &key, &value));
+        IG_TRY(parse_pair(parser, &key, &value));
         return parse_dict(parser, key, value, node);
     }
     ig_ast *first;
-    IG_TRY(parse_starred(parser, &first));
+    IG_TRY(parse_item(parser, &first));
     if (!ig_py_accept_punct(parser, ':')) {
         return starts_clause(parser) ? parse_comprehension(parser, '{', first, node)
                                      : parse_items(parser, '}', first, node);
     }
     IG_TRY(ig_py_parse_value(parser, &value));
-    IG_TRY(ig_py_adopt(parser, node, first));
-    IG_TRY(ig_py_adopt(parser, node, value));
     if (!starts_clause(parser)) {
         return parse_dict(parser, first, value, node);
     }
@@ -275,19 +274,7 @@ static ig_status parse_braces(ig_py_parser *parser, ig_ast **out_node) {
     return ig_py_expect_punct(parser, '}');
 }
 
-ig_status ig_py_parse_atom(ig_py_parser *parser, ig_ast **out_node) {
-    switch ((int)parser->token.kind) {
-    case IG_PY_TOKEN_INT:
-    case IG_PY_TOKEN_FLOAT:
-    case IG_PY_TOKEN_IMAGINARY:
-        return parse_number(parser, out_node);
-    case IG_PY_TOKEN_STRING:
-        return parse_string(parser, out_node);
-    case IG_PY_TOKEN_WORD:
-        return parse_word(parser, out_node);
-    default:
-        break;
-    }
+static ig_status parse_brackets(ig_py_parser *parser, ig_ast **out_node) {
     switch (parser->token.punct) {
     case '(':
         return parse_parens(parser, out_node);
@@ -301,5 +288,21 @@ ig_status ig_py_parse_atom(ig_py_parser *parser, ig_ast **out_node) {
         return IG_OK;
     default:
         return ig_py_expected(parser, "a value");
+    }
+}
+
+ig_status ig_py_parse_atom(ig_py_parser *parser, ig_ast **out_node) {
+    switch ((int)parser->token.kind) {
+    case IG_PY_TOKEN_INT:
+    case IG_PY_TOKEN_FLOAT:
+    case IG_PY_TOKEN_IMAGINARY:
+        return parse_number(parser, out_node);
+    case IG_PY_TOKEN_STRING:
+        return parse_string(parser, out_node);
+    case IG_PY_TOKEN_WORD:
+        return parse_word(parser, out_node);
+    default:
+        IG_TRY(parse_brackets(parser, out_node));
+        return ig_py_finish(parser, *out_node);
     }
 }

@@ -5,41 +5,28 @@
 #include <assert.h>
 
 /* else: …, of a branch or loop. */
-static ig_status parse_else(ig_py_parser *parser, ig_ast *node, ig_ast_list *out_body) {
-    if (!ig_py_accept_word(parser, "else")) {
-        return IG_OK;
-    }
-    return ig_py_parse_body(parser, node, out_body);
+static ig_status parse_else(ig_py_parser *parser, ig_ast_list *out_body) {
+    return ig_py_accept_word(parser, "else") ? ig_py_parse_body(parser, out_body)
+                                             : IG_OK;
 }
 
-/* `elif` is an IF alone in the `else`. */
+/* `while` too, which has no `elif`; that is an IF alone in the `else`. */
 static ig_status parse_if(ig_py_parser *parser, ig_py_list *statements) {
-    ig_ast *node = ig_py_node(parser, IG_AST_IF, &parser->token);
+    bool is_if = !ig_py_is_word(parser, "while");
+    ig_ast *node = ig_py_node(parser, is_if ? IG_AST_IF : IG_AST_WHILE, &parser->token);
     ig_py_advance(parser);
     IG_TRY(ig_py_parse_named(parser, &node->as.branch.test));
-    IG_TRY(ig_py_adopt(parser, node, node->as.branch.test));
-    IG_TRY(ig_py_parse_body(parser, node, &node->as.branch.body));
-    if (ig_py_is_word(parser, "elif")) {
+    IG_TRY(ig_py_parse_body(parser, &node->as.branch.body));
+    if (is_if && ig_py_is_word(parser, "elif")) {
         ig_py_list orelse = { 0 };
         IG_TRY(ig_py_enter(parser));
         IG_TRY(parse_if(parser, &orelse));
+        IG_TRY(ig_py_finish(parser, orelse.items.items[0]));
         ig_py_leave(parser);
         node->as.branch.orelse = ig_py_list_of(&orelse);
-        IG_TRY(ig_py_adopt_all(parser, node, &node->as.branch.orelse));
     } else {
-        IG_TRY(parse_else(parser, node, &node->as.branch.orelse));
+        IG_TRY(parse_else(parser, &node->as.branch.orelse));
     }
-    IG_PUSH(parser->arena, &statements->items, node);
-    return IG_OK;
-}
-
-static ig_status parse_while(ig_py_parser *parser, ig_py_list *statements) {
-    ig_ast *node = ig_py_node(parser, IG_AST_WHILE, &parser->token);
-    ig_py_advance(parser);
-    IG_TRY(ig_py_parse_named(parser, &node->as.branch.test));
-    IG_TRY(ig_py_adopt(parser, node, node->as.branch.test));
-    IG_TRY(ig_py_parse_body(parser, node, &node->as.branch.body));
-    IG_TRY(parse_else(parser, node, &node->as.branch.orelse));
     IG_PUSH(parser->arena, &statements->items, node);
     return IG_OK;
 }
@@ -50,10 +37,8 @@ static ig_status parse_for(ig_py_parser *parser, ig_py_list *statements) {
     IG_TRY(ig_py_parse_values(parser, true, &node->as.loop.target));
     IG_TRY(ig_py_expect_word(parser, "in"));
     IG_TRY(ig_py_parse_values(parser, false, &node->as.loop.iterable));
-    IG_TRY(ig_py_adopt(parser, node, node->as.loop.target));
-    IG_TRY(ig_py_adopt(parser, node, node->as.loop.iterable));
-    IG_TRY(ig_py_parse_body(parser, node, &node->as.loop.body));
-    IG_TRY(parse_else(parser, node, &node->as.loop.orelse));
+    IG_TRY(ig_py_parse_body(parser, &node->as.loop.body));
+    IG_TRY(parse_else(parser, &node->as.loop.orelse));
     IG_PUSH(parser->arena, &statements->items, node);
     return IG_OK;
 }
@@ -68,8 +53,6 @@ static ig_status parse_with(ig_py_parser *parser, ig_py_list *statements) {
         if (ig_py_accept_word(parser, "as")) {
             IG_TRY(ig_py_parse_operand(parser, &target));
         }
-        IG_TRY(ig_py_adopt(parser, node, context));
-        IG_TRY(ig_py_adopt(parser, node, target));
         IG_PUSH(parser->arena, &contexts.items, context);
         IG_PUSH(parser->arena, &targets.items, target);
     } while (ig_py_accept_punct(parser, ','));
@@ -78,7 +61,7 @@ static ig_status parse_with(ig_py_parser *parser, ig_py_list *statements) {
     node->as.with.count = contexts.items.count;
     assert(contexts.items.count == targets.items.count &&
            "every context has a target, or NULL for one");
-    IG_TRY(ig_py_parse_body(parser, node, &node->as.with.body));
+    IG_TRY(ig_py_parse_body(parser, &node->as.with.body));
     IG_PUSH(parser->arena, &statements->items, node);
     return IG_OK;
 }
@@ -93,7 +76,7 @@ static ig_status parse_handler(ig_py_parser *parser, ig_ast *node,
     if (ig_py_accept_word(parser, "as")) {
         IG_TRY(ig_py_parse_name(parser, "a name", &handler->name));
     }
-    return ig_py_parse_body(parser, node, &handler->body);
+    return ig_py_parse_body(parser, &handler->body);
 }
 
 static ig_status parse_try(ig_py_parser *parser, ig_py_list *statements) {
@@ -101,15 +84,15 @@ static ig_status parse_try(ig_py_parser *parser, ig_py_list *statements) {
     ig_ast_try *try = node->as.try = IG_NEW(parser->arena, ig_ast_try);
     IG_VEC(ig_ast_handler) handlers = { 0 };
     ig_py_advance(parser);
-    IG_TRY(ig_py_parse_body(parser, node, &try->body));
+    IG_TRY(ig_py_parse_body(parser, &try->body));
     while (ig_py_accept_word(parser, "except")) {
         ig_ast_handler handler = { 0 };
         IG_TRY(parse_handler(parser, node, &handler));
         IG_PUSH(parser->arena, &handlers, handler);
     }
-    IG_TRY(parse_else(parser, node, &try->orelse));
+    IG_TRY(parse_else(parser, &try->orelse));
     if (ig_py_accept_word(parser, "finally")) {
-        IG_TRY(ig_py_parse_body(parser, node, &try->finally));
+        IG_TRY(ig_py_parse_body(parser, &try->finally));
     } else if (handlers.count == 0) {
         return ig_py_expected(parser, "'except' or 'finally'");
     }
@@ -149,7 +132,7 @@ ig_status ig_py_parse_compound(ig_py_parser *parser, ig_py_list *statements,
         ig_status (*parse)(ig_py_parser *parser, ig_py_list *statements);
     } rows[] = {
         { "if", parse_if },         { "for", parse_for },
-        { "while", parse_while },   { "with", parse_with },
+        { "while", parse_if },      { "with", parse_with },
         { "def", parse_plain_def }, { "class", parse_plain_class },
         { "try", parse_try },       { "async", parse_async },
     };

@@ -83,7 +83,8 @@ static ig_status parse_def_into(ig_py_parser *parser, ig_ast *node) {
         IG_TRY(ig_py_parse_value(parser, &def->returns));
         IG_TRY(ig_py_adopt(parser, node, def->returns));
     }
-    return ig_py_parse_body(parser, node, &def->body);
+    IG_TRY(ig_py_parse_body(parser, &def->body));
+    return ig_py_adopt_all(parser, node, &def->body);
 }
 
 ig_status ig_py_parse_def(ig_py_parser *parser, const ig_py_list *decorators,
@@ -125,7 +126,8 @@ ig_status ig_py_parse_class(ig_py_parser *parser, const ig_py_list *decorators,
     if (ig_py_accept_punct(parser, '(')) {
         IG_TRY(parse_bases(parser, node));
     }
-    IG_TRY(ig_py_parse_body(parser, node, &node->as.class->body));
+    IG_TRY(ig_py_parse_body(parser, &node->as.class->body));
+    IG_TRY(ig_py_adopt_all(parser, node, &node->as.class->body));
     IG_PUSH(parser->arena, &statements->items, node);
     return IG_OK;
 }

@@ -61,7 +61,6 @@ static ig_status parse_attribute(ig_py_parser *parser, ig_ast **node) {
     IG_TRY(ig_py_parse_name(parser, "the name of an attribute",
                             &attribute->as.attribute.name));
     attribute->as.attribute.object = *node;
-    IG_TRY(ig_py_adopt(parser, attribute, *node));
     *node = attribute;
     return IG_OK;
 }
@@ -70,20 +69,16 @@ static ig_status parse_call(ig_py_parser *parser, ig_ast **node) {
     ig_ast *call = ig_py_node_like(parser, IG_AST_CALL, *node);
     ig_py_advance(parser);
     call->as.call.function = *node;
-    IG_TRY(ig_py_adopt(parser, call, *node));
-    IG_TRY(ig_py_parse_arguments(parser, call));
     *node = call;
-    return IG_OK;
+    return ig_py_parse_arguments(parser, call);
 }
 
 static ig_status parse_subscript(ig_py_parser *parser, ig_ast **node) {
     ig_ast *subscript = ig_py_node_like(parser, IG_AST_SUBSCRIPT, *node);
     ig_py_advance(parser);
     subscript->as.subscript.object = *node;
-    IG_TRY(ig_py_adopt(parser, subscript, *node));
-    IG_TRY(ig_py_parse_index(parser, subscript));
     *node = subscript;
-    return IG_OK;
+    return ig_py_parse_index(parser, subscript);
 }
 
 static ig_status parse_postfix(ig_py_parser *parser, ig_ast **out_node) {
@@ -101,6 +96,7 @@ static ig_status parse_postfix(ig_py_parser *parser, ig_ast **out_node) {
         } else {
             break;
         }
+        IG_TRY(ig_py_finish(parser, *out_node));
     }
     ig_py_leave(parser);
     if (!awaits) {
@@ -109,7 +105,7 @@ static ig_status parse_postfix(ig_py_parser *parser, ig_ast **out_node) {
     ig_ast *node = ig_py_node(parser, IG_AST_AWAIT, &at);
     node->as.value = *out_node;
     *out_node = node;
-    return ig_py_adopt(parser, node, node->as.value);
+    return ig_py_finish(parser, node);
 }
 
 /* ---- prefixes ---- */
@@ -123,10 +119,8 @@ static ig_status join_operands(ig_py_parser *parser, ig_ast_operator op, ig_ast 
     node->op = (uint8_t)op;
     node->as.binary.left = *left;
     node->as.binary.right = right;
-    IG_TRY(ig_py_adopt(parser, node, *left));
-    IG_TRY(ig_py_adopt(parser, node, right));
     *left = node;
-    return IG_OK;
+    return ig_py_finish(parser, node);
 }
 
 /* a ** b; its right side may have a minus. */
@@ -167,7 +161,7 @@ static ig_status parse_negative(ig_py_parser *parser, ig_ast **out_node) {
     unary->op = IG_AST_OP_NEG;
     unary->as.value = node;
     *out_node = unary;
-    return ig_py_adopt(parser, unary, node);
+    return ig_py_finish(parser, unary);
 }
 
 static ig_status parse_prefix(ig_py_parser *parser, ig_ast_operator op,
@@ -183,7 +177,7 @@ static ig_status parse_prefix(ig_py_parser *parser, ig_ast_operator op,
     }
     ig_py_leave(parser);
     *out_node = node;
-    return ig_py_adopt(parser, node, node->as.value);
+    return ig_py_finish(parser, node);
 }
 
 static ig_status parse_unary(ig_py_parser *parser, ig_ast **out_node) {
@@ -210,7 +204,6 @@ static ig_status parse_comparison(ig_py_parser *parser, ig_ast **node) {
     IG_VEC(uint8_t) ops = { 0 };
     ig_ast *compare = ig_py_node_like(parser, IG_AST_COMPARE, *node);
     compare->as.compare.first = *node;
-    IG_TRY(ig_py_adopt(parser, compare, *node));
     int tokens;
     for (;;) {
         const operator_row *row = find_operator(parser, &tokens);
@@ -224,7 +217,6 @@ static ig_status parse_comparison(ig_py_parser *parser, ig_ast **node) {
         IG_TRY(parse_binary(parser, BIT_OR, &value));
         IG_PUSH(parser->arena, &values, value);
         IG_PUSH(parser->arena, &ops, (uint8_t)row->op);
-        IG_TRY(ig_py_adopt(parser, compare, value));
     }
     assert(values.count > 0 && values.count == ops.count &&
            "a comparison has a second operand, and an operator before each");
@@ -232,7 +224,7 @@ static ig_status parse_comparison(ig_py_parser *parser, ig_ast **node) {
     compare->as.compare.ops = ops.items;
     compare->as.compare.count = values.count;
     *node = compare;
-    return IG_OK;
+    return ig_py_finish(parser, compare);
 }
 
 static ig_status parse_binary(ig_py_parser *parser, int min, ig_ast **out_node) {
@@ -272,7 +264,7 @@ static ig_status parse_lambda(ig_py_parser *parser, ig_ast **out_node) {
     IG_TRY(ig_py_enter(parser));
     IG_TRY(ig_py_parse_value(parser, &result->as.value));
     ig_py_leave(parser);
-    IG_TRY(ig_py_adopt(parser, result, result->as.value));
+    IG_TRY(ig_py_finish(parser, result));
     ig_py_list body = { 0 };
     IG_PUSH(parser->arena, &body.items, result);
     lambda->as.def->body = ig_py_list_of(&body);
@@ -290,11 +282,8 @@ static ig_status parse_conditional(ig_py_parser *parser, ig_ast **node) {
     IG_TRY(ig_py_enter(parser));
     IG_TRY(ig_py_parse_value(parser, &conditional->as.conditional.no));
     ig_py_leave(parser);
-    IG_TRY(ig_py_adopt(parser, conditional, conditional->as.conditional.yes));
-    IG_TRY(ig_py_adopt(parser, conditional, conditional->as.conditional.test));
-    IG_TRY(ig_py_adopt(parser, conditional, conditional->as.conditional.no));
     *node = conditional;
-    return IG_OK;
+    return ig_py_finish(parser, conditional);
 }
 
 ig_status ig_py_parse_value(ig_py_parser *parser, ig_ast **out_node) {
@@ -323,7 +312,7 @@ ig_status ig_py_parse_named(ig_py_parser *parser, ig_ast **out_node) {
     node->as.binary.left = *out_node;
     IG_TRY(ig_py_parse_value(parser, &node->as.binary.right));
     *out_node = node;
-    return ig_py_adopt(parser, node, node->as.binary.right);
+    return ig_py_finish(parser, node);
 }
 
 ig_status ig_py_parse_operand(ig_py_parser *parser, ig_ast **out_node) {

@@ -56,7 +56,10 @@ void ig_py_leave(ig_py_parser *parser);
 ig_ast *ig_py_node(ig_py_parser *parser, ig_ast_kind kind, const ig_py_token *at);
 /* At the position of another node. */
 ig_ast *ig_py_node_like(ig_py_parser *parser, ig_ast_kind kind, const ig_ast *at);
-/* Counts the depth of a child (NULL is none); IG_LIMIT when that is too much. */
+/* Counts the depth of a node whose children are read; IG_LIMIT when that is too
+ * much. */
+ig_status ig_py_finish(ig_py_parser *parser, ig_ast *node);
+/* The same of a child (NULL is none) that ig_ast_each_child does not visit. */
 ig_status ig_py_adopt(ig_py_parser *parser, ig_ast *node, const ig_ast *child);
 ig_status ig_py_adopt_all(ig_py_parser *parser, ig_ast *node, const ig_ast_list *list);
 
@@ -95,8 +98,12 @@ ig_status ig_py_parse_class(ig_py_parser *parser, const ig_py_list *decorators,
 ig_status ig_py_parse_decorated(ig_py_parser *parser, ig_py_list *statements);
 /* One line or one compound statement, added to `statements` (parse_statement.c). */
 ig_status ig_py_parse_statement(ig_py_parser *parser, ig_py_list *statements);
-/* ": …" of a compound statement; its statements are adopted by `owner`. */
-ig_status ig_py_parse_body(ig_py_parser *parser, ig_ast *owner, ig_ast_list *out_body);
+/* ": …" of a compound statement. */
+ig_status ig_py_parse_body(ig_py_parser *parser, ig_ast_list *out_body);
+/* *a, or what `parse` reads. */
+ig_status ig_py_parse_starred(ig_py_parser *parser,
+                              ig_status (*parse)(ig_py_parser *, ig_ast **),
+                              ig_ast **out_node);
 /* if, while, for, with, try (parse_compound.c); UNSUPPORTED is never given: a word that
  * starts none sets *out_known to false. */
 ig_status ig_py_parse_compound(ig_py_parser *parser, ig_py_list *statements,

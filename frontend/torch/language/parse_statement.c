@@ -42,7 +42,6 @@ static ig_status parse_assign(ig_py_parser *parser, ig_ast *first, ig_ast **out_
     ig_ast *value = first;
     while (ig_py_accept_punct(parser, '=')) {
         IG_TRY(check_target(parser, value));
-        IG_TRY(ig_py_adopt(parser, node, value));
         IG_PUSH(parser->arena, &targets.items, value);
         IG_TRY(ig_py_parse_values(parser, false, &value));
     }
@@ -50,7 +49,7 @@ static ig_status parse_assign(ig_py_parser *parser, ig_ast *first, ig_ast **out_
     node->as.assign.targets = ig_py_list_of(&targets);
     node->as.assign.value = value;
     *out_node = node;
-    return ig_py_adopt(parser, node, value);
+    return IG_OK;
 }
 
 static ig_status parse_annotated(ig_py_parser *parser, ig_ast *target,
@@ -59,15 +58,12 @@ static ig_status parse_annotated(ig_py_parser *parser, ig_ast *target,
     ig_py_advance(parser);
     IG_TRY(check_target(parser, target));
     node->as.annotated.target = target;
-    IG_TRY(ig_py_adopt(parser, node, target));
     IG_TRY(ig_py_parse_value(parser, &node->as.annotated.type));
     IG_TRY(ig_py_adopt(parser, node, node->as.annotated.type));
     *out_node = node;
-    if (!ig_py_accept_punct(parser, '=')) {
-        return IG_OK;
-    }
-    IG_TRY(ig_py_parse_values(parser, false, &node->as.annotated.value));
-    return ig_py_adopt(parser, node, node->as.annotated.value);
+    return ig_py_accept_punct(parser, '=')
+               ? ig_py_parse_values(parser, false, &node->as.annotated.value)
+               : IG_OK;
 }
 
 /* The operator of += and the like; false when there is none. */
@@ -101,10 +97,8 @@ static ig_status parse_augmented(ig_py_parser *parser, ig_ast *target,
     ig_py_advance(parser);
     IG_TRY(check_target(parser, target));
     node->as.binary.left = target;
-    IG_TRY(ig_py_parse_values(parser, false, &node->as.binary.right));
-    IG_TRY(ig_py_adopt(parser, node, target));
     *out_node = node;
-    return ig_py_adopt(parser, node, node->as.binary.right);
+    return ig_py_parse_values(parser, false, &node->as.binary.right);
 }
 
 static ig_status parse_expression_statement(ig_py_parser *parser, ig_ast **out_node) {
@@ -123,69 +117,46 @@ static ig_status parse_expression_statement(ig_py_parser *parser, ig_ast **out_n
     ig_ast *node = ig_py_node_like(parser, IG_AST_EXPRESSION, value);
     node->as.value = value;
     *out_node = node;
-    return ig_py_adopt(parser, node, value);
+    return IG_OK;
 }
 
 /* ---- by word; the word is taken ---- */
 
 static ig_status parse_return(ig_py_parser *parser, ig_ast *node) {
-    node->kind = IG_AST_RETURN;
-    if (!ig_py_starts_value(parser)) {
-        return IG_OK;
-    }
-    IG_TRY(ig_py_parse_values(parser, false, &node->as.value));
-    return ig_py_adopt(parser, node, node->as.value);
+    return ig_py_starts_value(parser)
+               ? ig_py_parse_values(parser, false, &node->as.value)
+               : IG_OK;
 }
 
-static ig_status parse_pass(ig_py_parser *parser, ig_ast *node) {
+static ig_status parse_nothing(ig_py_parser *parser, ig_ast *node) {
     (void)parser;
-    node->kind = IG_AST_PASS;
-    return IG_OK;
-}
-
-static ig_status parse_break(ig_py_parser *parser, ig_ast *node) {
-    (void)parser;
-    node->kind = IG_AST_BREAK;
-    return IG_OK;
-}
-
-static ig_status parse_continue(ig_py_parser *parser, ig_ast *node) {
-    (void)parser;
-    node->kind = IG_AST_CONTINUE;
+    (void)node;
     return IG_OK;
 }
 
 static ig_status parse_raise(ig_py_parser *parser, ig_ast *node) {
-    node->kind = IG_AST_RAISE;
     if (!ig_py_starts_value(parser)) {
         return IG_OK;
     }
     IG_TRY(ig_py_parse_value(parser, &node->as.pair.first));
-    if (ig_py_accept_word(parser, "from")) {
-        IG_TRY(ig_py_parse_value(parser, &node->as.pair.second));
-    }
-    IG_TRY(ig_py_adopt(parser, node, node->as.pair.second));
-    return ig_py_adopt(parser, node, node->as.pair.first);
+    return ig_py_accept_word(parser, "from")
+               ? ig_py_parse_value(parser, &node->as.pair.second)
+               : IG_OK;
 }
 
 static ig_status parse_assert(ig_py_parser *parser, ig_ast *node) {
-    node->kind = IG_AST_ASSERT;
     IG_TRY(ig_py_parse_value(parser, &node->as.pair.first));
-    if (ig_py_accept_punct(parser, ',')) {
-        IG_TRY(ig_py_parse_value(parser, &node->as.pair.second));
-    }
-    IG_TRY(ig_py_adopt(parser, node, node->as.pair.second));
-    return ig_py_adopt(parser, node, node->as.pair.first);
+    return ig_py_accept_punct(parser, ',')
+               ? ig_py_parse_value(parser, &node->as.pair.second)
+               : IG_OK;
 }
 
 static ig_status parse_delete(ig_py_parser *parser, ig_ast *node) {
     ig_py_list list = { 0 };
-    node->kind = IG_AST_DELETE;
     do {
         ig_ast *target;
         IG_TRY(ig_py_parse_operand(parser, &target));
         IG_TRY(check_target(parser, target));
-        IG_TRY(ig_py_adopt(parser, node, target));
         IG_PUSH(parser->arena, &list.items, target);
     } while (ig_py_accept_punct(parser, ',') && ig_py_starts_value(parser));
     node->as.list = ig_py_list_of(&list);
@@ -194,7 +165,6 @@ static ig_status parse_delete(ig_py_parser *parser, ig_ast *node) {
 
 static ig_status parse_global(ig_py_parser *parser, ig_ast *node) {
     IG_VEC(const char *) names = { 0 };
-    node->kind = IG_AST_GLOBAL;
     do {
         const char *name;
         IG_TRY(ig_py_parse_name(parser, "a name", &name));
@@ -241,12 +211,10 @@ static ig_status parse_aliases(ig_py_parser *parser, bool is_from, ig_ast *node)
 }
 
 static ig_status parse_import(ig_py_parser *parser, ig_ast *node) {
-    node->kind = IG_AST_IMPORT;
     return parse_aliases(parser, false, node);
 }
 
 static ig_status parse_from(ig_py_parser *parser, ig_ast *node) {
-    node->kind = IG_AST_IMPORT;
     for (;;) {
         if (ig_py_accept_punct(parser, '.')) {
             node->as.import.level++;
@@ -278,23 +246,31 @@ static ig_status parse_from(ig_py_parser *parser, ig_ast *node) {
 static ig_status parse_simple(ig_py_parser *parser, ig_ast **out_node) {
     static const struct {
         const char *word;
+        ig_ast_kind kind;
         ig_status (*parse)(ig_py_parser *parser, ig_ast *node);
     } rows[] = {
-        { "return", parse_return },   { "pass", parse_pass },
-        { "break", parse_break },     { "continue", parse_continue },
-        { "raise", parse_raise },     { "assert", parse_assert },
-        { "del", parse_delete },      { "global", parse_global },
-        { "nonlocal", parse_global }, { "import", parse_import },
-        { "from", parse_from },
+        { "return", IG_AST_RETURN, parse_return },
+        { "pass", IG_AST_PASS, parse_nothing },
+        { "break", IG_AST_BREAK, parse_nothing },
+        { "continue", IG_AST_CONTINUE, parse_nothing },
+        { "raise", IG_AST_RAISE, parse_raise },
+        { "assert", IG_AST_ASSERT, parse_assert },
+        { "del", IG_AST_DELETE, parse_delete },
+        { "global", IG_AST_GLOBAL, parse_global },
+        { "nonlocal", IG_AST_GLOBAL, parse_global },
+        { "import", IG_AST_IMPORT, parse_import },
+        { "from", IG_AST_IMPORT, parse_from },
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         if (ig_py_is_word(parser, rows[i].word)) {
-            *out_node = ig_py_node(parser, IG_AST_PASS, &parser->token);
+            *out_node = ig_py_node(parser, rows[i].kind, &parser->token);
             ig_py_advance(parser);
-            return rows[i].parse(parser, *out_node);
+            IG_TRY(rows[i].parse(parser, *out_node));
+            return ig_py_finish(parser, *out_node);
         }
     }
-    return parse_expression_statement(parser, out_node);
+    IG_TRY(parse_expression_statement(parser, out_node));
+    return ig_py_finish(parser, *out_node);
 }
 
 /* a; b; c */
@@ -314,10 +290,11 @@ static ig_status parse_line(ig_py_parser *parser, ig_py_list *statements) {
 ig_status ig_py_parse_statement(ig_py_parser *parser, ig_py_list *statements) {
     bool is_compound;
     IG_TRY(ig_py_parse_compound(parser, statements, &is_compound));
-    return is_compound ? IG_OK : parse_line(parser, statements);
+    return is_compound ? ig_py_finish(parser, IG_LAST(&statements->items))
+                       : parse_line(parser, statements);
 }
 
-ig_status ig_py_parse_body(ig_py_parser *parser, ig_ast *owner, ig_ast_list *out_body) {
+ig_status ig_py_parse_body(ig_py_parser *parser, ig_ast_list *out_body) {
     ig_py_list list = { 0 };
     IG_TRY(ig_py_expect_punct(parser, ':'));
     IG_TRY(ig_py_enter(parser));
@@ -333,5 +310,5 @@ ig_status ig_py_parse_body(ig_py_parser *parser, ig_ast *owner, ig_ast_list *out
     }
     ig_py_leave(parser);
     *out_body = ig_py_list_of(&list);
-    return ig_py_adopt_all(parser, owner, out_body);
+    return IG_OK;
 }

@@ -123,7 +123,7 @@ static void find_mention(void *user, const ig_ast *node) {
     m->is_found = m->is_found ||
                   (node->kind == IG_AST_NAME && node->as.name == m->name);
     if (!m->is_found) {
-        ig_python_each_child(node, find_mention, m);
+        ig_ast_each_child(node, find_mention, m);
     }
 }
 

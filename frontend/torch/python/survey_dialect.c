@@ -537,7 +537,7 @@ static known survey_node(survey *s, const ig_ast *node) {
         survey_list(s, &node->as.def->body);
         return (known){ 0 };
     default:
-        ig_python_each_child(node, survey_child, s);
+        ig_ast_each_child(node, survey_child, s);
         return (known){ 0 };
     }
 }

@@ -206,7 +206,7 @@ static void visit_node(void *user, const ig_ast *node) {
             queue_def(s, NULL, s->now.module, def);
         }
     }
-    ig_python_each_child(node, visit_node, s);
+    ig_ast_each_child(node, visit_node, s);
 }
 
 static void note_barrier(ig_python_look *s) {

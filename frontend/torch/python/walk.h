@@ -5,8 +5,6 @@
 
 #include "frontend/torch/python/inside.h"
 
-typedef void (*ig_python_visit)(void *user, const ig_ast *child);
-void ig_python_each_child(const ig_ast *node, ig_python_visit visit, void *user);
 /* Does a body return, break or continue? */
 bool ig_python_may_leave(const ig_ast_list *body);
 bool ig_python_yields(const ig_ast_list *body);
