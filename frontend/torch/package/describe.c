@@ -53,7 +53,7 @@ static void put_tensors(describer *d, const ig_py *module, const char *group,
 static void put_module(describer *d, const ig_py *module, const char *path) {
     ig_arena *arena = d->package->archive->arena;
     const char *known = ig_map_get_id(&d->seen, IG_MAP_PTR(module));
-    if (!ig_package_is_module(module) || known) {
+    if (!ig_py_is_module(module) || known) {
         if (known) {
             ig_put(d->out, "    ");
             put_name(d, ig_str_of(path));
@@ -106,7 +106,7 @@ static ig_status put_pickle(describer *d, const ig_package_item *item) {
     ig_py *value;
     IG_TRY(ig_package_read(d->package, item, &value));
     const char *id = ig_package_script_id(value, d->package->archive->arena);
-    bool is_module = ig_package_is_module(value);
+    bool is_module = ig_py_is_module(value);
     ig_put(d->out, "  %s: %s\n", item->entry->name.data,
            id          ? "a ScriptModule"
            : is_module ? "a module"

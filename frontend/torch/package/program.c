@@ -8,25 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* A dict with texts for keys. */
-static bool is_group(const ig_py *value) {
-    if (!value || value->kind != IG_PY_DICT) {
-        return false;
-    }
-    for (size_t i = 0; i < value->as.dict.count; i++) {
-        if (value->as.dict.keys[i]->kind != IG_PY_STR) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool ig_package_is_module(const ig_py *value) {
-    return value->kind == IG_PY_OBJECT && is_group(ig_py_get(value, "_modules")) &&
-           is_group(ig_py_get(value, "_parameters")) &&
-           is_group(ig_py_get(value, "_buffers"));
-}
-
 bool ig_package_is_stock(const ig_py *object) {
     const ig_py *class = object->as.object.class;
     return class->kind == IG_PY_GLOBAL &&
@@ -48,7 +29,7 @@ const char *ig_package_script_id(const ig_py *value, ig_arena *arena) {
 
 /* A GraphModule of torch.fx, or what a function of the user makes when it is called. */
 static bool is_program(const ig_py *value) {
-    return ig_package_is_module(value) ||
+    return ig_py_is_module(value) ||
            (value->kind == IG_PY_CALL && value->as.call.is_package_reduce);
 }
 

@@ -5,15 +5,13 @@
 
 #include "frontend/torch/package/package.h"
 
-/* A torch.nn.Module that was pickled as a Python object? */
-bool ig_package_is_module(const ig_py *value);
 /* An object of a class that torch itself writes in Python (stock/)? */
 bool ig_package_is_stock(const ig_py *object);
 /* "0" of a ScriptModule (unpackage_script_module), else NULL.  In `arena`. */
 const char *ig_package_script_id(const ig_py *value, ig_arena *arena);
 
-/* Makes the object that the evaluator takes of a tree of torch.nn modules, and the
- * source of its classes.  `resource` is for messages. */
+/* Completes a program from a tree of modules; UNSUPPORTED, with all that stays Python,
+ * where nothing of it can be run.  `resource` is for messages. */
 ig_status ig_package_build(ig_package *package, const char *resource, ig_py *module,
                            ig_ts_program *program);
 

@@ -202,6 +202,15 @@ bool ig_py_is_global(const ig_py *value, const char *module, const char *name);
 /* "__torch__.a.b.Net" of a GLOBAL, of an OBJECT's or ENUM's class, of what a CALL
  * calls; else NULL.  In `arena`. */
 const char *ig_py_path(const ig_py *value, ig_arena *arena);
+/* A torch.nn.Module that was pickled as a Python object?  (module.c) */
+bool ig_py_is_module(const ig_py *value);
+/* Does it run functions before or behind its forward? */
+bool ig_py_has_hooks(const ig_py *module);
+/* What torch.nn.Module keeps about itself, which no author's code uses? */
+bool ig_py_is_kept_by_torch(ig_str name);
+/* A GraphModule of torch.fx, pickled as its attributes and the module that holds its
+ * generated forward, as an object of a class of that module; else NULL. */
+ig_py *ig_py_graph_module(const ig_py *value, ig_arena *arena);
 /* Counts the elements of a view of which all but `count` is set, and finds that each
  * lies in the storage.  NULL, or what is wrong: words behind "a tensor", maybe in
  * `arena`. */

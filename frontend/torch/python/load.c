@@ -53,13 +53,17 @@ static ig_status load_dict(ig_ts_eval *eval, const ig_py *value, const char *pat
 
 /* ---- objects ---- */
 
+/* `is_own` leaves out what torch.nn.Module keeps about itself. */
 static ig_status load_attributes(ig_ts_eval *eval, const ig_py *state, const char *path,
-                                 ig_ts_object *object) {
+                                 bool is_own, ig_ts_object *object) {
     for (size_t i = 0; i < state->as.dict.count; i++) {
         const ig_py *key = state->as.dict.keys[i];
         ig_ts_value item;
         if (key->kind != IG_PY_STR) {
             return ig_ts_error(eval, IG_INVALID, "an attribute's name is no string");
+        }
+        if (is_own && ig_py_is_kept_by_torch(key->as.text)) {
+            continue;
         }
         const char *name = ig_module_string(eval->module, key->as.text);
         const char *dot = path[0] ? "." : "";
@@ -67,6 +71,19 @@ static ig_status load_attributes(ig_ts_eval *eval, const ig_py *state, const cha
                               ig_arena_printf(eval->arena, "%s%s%s", path, dot, name),
                               &item));
         ig_ts_object_set(eval, object, name, item);
+    }
+    return IG_OK;
+}
+
+/* The members of a module are attributes like all others; parameters and buffers name
+ * their tensors, before others that hold the same. */
+static ig_status load_module(ig_ts_eval *eval, const ig_py *value, const ig_py *state,
+                             const char *path, ig_ts_object *object) {
+    const ig_py *parts[] = { ig_py_get(value, "_parameters"),
+                             ig_py_get(value, "_buffers"), state,
+                             ig_py_get(value, "_modules") };
+    for (size_t i = 0; i < IG_COUNT_OF(parts); i++) {
+        IG_TRY(load_attributes(eval, parts[i], path, parts[i] == state, object));
     }
     return IG_OK;
 }
@@ -112,7 +129,7 @@ static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *p
     bool has_setstate = ig_python_has_method(object, "__setstate__") &&
                         ig_python_has_method(object, "__getstate__");
     return state->kind == IG_PY_DICT && !has_setstate && object->class
-               ? load_attributes(eval, state, path, object)
+               ? load_attributes(eval, state, path, false, object)
                : load_state(eval, state, path, object);
 }
 
@@ -238,10 +255,15 @@ static ig_status load_instance(ig_ts_eval *eval, const ig_py *value, const char 
     if (!state) {
         return IG_OK;
     }
+    bool is_module = ig_py_is_module(value);
+    if (is_module && state->kind == IG_PY_TUPLE) { /* beside the values of slots */
+        state = state->as.list.items[0];
+    }
     if (state->kind != IG_PY_DICT) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "the state of '%s' is no dict", path);
     }
-    return load_attributes(eval, state, path, object);
+    return is_module ? load_module(eval, value, state, path, object)
+                     : load_attributes(eval, state, path, false, object);
 }
 
 /* Only of classes of the sources; *out_done false: of another. */
@@ -313,25 +335,14 @@ static ig_status load_attribute(ig_ts_eval *eval, const ig_py *value, ig_ts_valu
                                out);
 }
 
-/* A module that the package's reader left as it is. */
-static bool has_hooks(const ig_py *value) {
-    static const char *const groups[] = { "_forward_hooks", "_forward_pre_hooks" };
-    for (size_t i = 0; value->kind == IG_PY_OBJECT && i < IG_COUNT_OF(groups); i++) {
-        const ig_py *hooks = ig_py_get(value, groups[i]);
-        if (hooks && hooks->kind == IG_PY_DICT && hooks->as.dict.count) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What the dialect has not: an object of a class of the sources, a function, a set.
  * What is not known is poison: only its use is an error. */
 static ig_status load_plain(ig_ts_eval *eval, ig_py *value, const char *path,
                             ig_ts_value *out) {
     ig_ts_list *list;
+    ig_py *graph;
     bool is_done;
-    if (has_hooks(value)) {
+    if (ig_py_has_hooks(value)) {
         *out = ig_python_poison(eval,
                                 ig_arena_printf(eval->arena,
                                                 "has forward hooks (%s, %s), which are "
@@ -356,6 +367,13 @@ static ig_status load_plain(ig_ts_eval *eval, ig_py *value, const char *path,
     case IG_PY_CALL:
         if (is_partial(value)) {
             return load_partial(eval, value->as.call.state, path, out);
+        }
+        graph = ig_py_graph_module(value, eval->arena);
+        if (graph) {
+            IG_TRY(load_own(eval, graph, path, out, &is_done));
+            if (is_done) {
+                return IG_OK;
+            }
         }
         IG_TRY(load_member(eval, value, path, out, &is_done));
         if (is_done) {
