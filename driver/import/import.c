@@ -12,6 +12,7 @@
 #include "ir/parse/read.h"
 #include "ir/verify/verify.h"
 #include "passes/engine/pass.h"
+#include "passes/grad/grad.h"
 #include "runtime/format.h"
 
 #include <assert.h>
@@ -133,12 +134,20 @@ static bool is_named_torch(const import_call *call) {
     return false;
 }
 
+static ig_status build_gradients(ig_builder *builder, const ig_onnx_gradient *what,
+                                 ig_value **out) {
+    ig_gradient_at at = { what->y, what->xs, what->points, what->count,
+                          what->wanted_count };
+    return ig_gradients_at(builder, &at, out);
+}
+
 static ig_status read_onnx(import_call *call) {
     ig_onnx_options options = { 0 };
     if (is_named_torch(call)) {
         return ig_archive_refuse(call->context, call->path, IG_ARCHIVE_unknown);
     }
     IG_TRY(read_onnx_options(call, &options));
+    options.gradients = build_gradients;
     if (call->is_memory) {
         return ig_import_onnx_memory(call->context, call->bytes, call->path, &options,
                                      &call->module);

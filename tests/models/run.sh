@@ -234,6 +234,24 @@ onnx_suite() {
     done
 }
 
+# Gradients of torch.autograd.  PRelu's slope at 0 is another convention (docs/training.md).
+gradients() {
+    local all=${INGOT_CASES:-../shared}/models/training log=$folder/gradients.log target
+    if [ ! -d "$all" ]; then
+        skip 1 "INGOT_CASES has no models/training"
+        return
+    fi
+    for target in cpu interpret; do
+        find "$all" -name 'grad_*' ! -name grad_prelu_at_0 -print0 |
+            xargs -0 "${ingot%ingot}igcheck" cases -q --target "$target" >"$log" 2>&1
+        judge "$target" "$log"
+        grep -q '^[0-9]* passed, ' "$log" && continue
+        failed=$((failed + 1))
+        echo "FAIL $target: the gradients did not end"
+        tail -n 3 "$log"
+    done
+}
+
 # Stored, so that no torch is needed.
 exported_programs() {
     tar -C "$folder" -xf tests/models/exported.tar.xz
@@ -313,6 +331,7 @@ forms
 [ "$full" = 0 ] || real_exports
 stored
 onnx_suite
+gradients
 torch_suites
 torch_reports
 onnx_reports

@@ -22,6 +22,16 @@ typedef struct ig_onnx_input_value {
     const ig_tensor *tensor;
 } ig_onnx_input_value;
 
+typedef struct ig_builder ig_builder;
+
+/* What the operator Gradient asks for: gradients of the sum of y by the first
+ * `wanted_count` of the points, which stand for the xs. */
+typedef struct ig_onnx_gradient {
+    ig_value *y;
+    ig_value *const *xs, *const *points;
+    uint32_t count, wanted_count;
+} ig_onnx_gradient;
+
 typedef struct ig_onnx_options {
     const ig_onnx_input_type *types;
     size_t type_count;
@@ -36,6 +46,10 @@ typedef struct ig_onnx_options {
      * may stand for one.  NULL: nobody asks. */
     void (*named)(void *user, const char *name, ig_value *value);
     void *user;
+    /* Builds what the operator Gradient asks for; reports a failure.  NULL: it is
+     * refused. */
+    ig_status (*gradients)(ig_builder *builder, const ig_onnx_gradient *what,
+                           ig_value **out);
 } ig_onnx_options;
 
 /* Reads a model file.  Weights stay in the file, which the module keeps mapped.
