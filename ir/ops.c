@@ -49,6 +49,9 @@ static const char *const nearest_names[] = { "round_prefer_floor", "round_prefer
 static const char *const outside_names[] = { "zeros", "border", "reflection", NULL };
 static const char *const rounding_names[] = { "divide", "multiply", "offset", "factor",
                                               NULL };
+static const char *const role_names[] = { "none",       "rows",    "key_lengths",
+                                          "key_values", "offsets", "shared",
+                                          NULL };
 static const char *const pool_names[] = { "sum", "mean", "max", "none", NULL };
 static const char *const last_names[] = { "ids", "offset", "mean", "rest", NULL };
 static const char *const empty_names[] = { "zero", "neg_inf", "nan", NULL };

@@ -83,6 +83,15 @@ extern const ig_kernel_info ig_kernel_infos[IG_OP_COUNT];
 bool ig_opcode_parse(ig_str name, ig_opcode *out_code);
 
 /* Enumerations of attributes; the names for text stand in ops.c in the same order. */
+/* What a port is along the batch; as ig_port_role of ingot/program.h. */
+typedef enum ig_role {
+    IG_ROLE_OF_none,
+    IG_ROLE_OF_rows,
+    IG_ROLE_OF_key_lengths,
+    IG_ROLE_OF_key_values,
+    IG_ROLE_OF_offsets,
+    IG_ROLE_OF_shared
+} ig_role;
 typedef enum ig_pool { IG_POOL_sum, IG_POOL_mean, IG_POOL_max, IG_POOL_none } ig_pool;
 typedef enum ig_reduce {
     IG_REDUCE_sum,

@@ -13,6 +13,7 @@
 #include "ir/text/text.h"
 
 #include <assert.h>
+#include <ingot/program.h>
 #include <string.h>
 
 typedef ig_plan_build plan;
@@ -292,6 +293,23 @@ static ig_status check_port(const plan *p, const ig_value *value, const char *na
     return IG_OK;
 }
 
+_Static_assert((int)IG_ROLE_OF_shared == (int)IG_ROLE_SHARED &&
+                   (int)IG_ROLE_OF_none == (int)IG_ROLE_NONE,
+               "roles are the runtime's");
+
+/* Port number `index` of all; of opened weights and states nothing is said. */
+static void set_role(const ig_op *ret, uint32_t index, ig_plan_port *port) {
+    const ig_attr *roles = &ret->attrs[IG_ret_roles],
+                  *partners = &ret->attrs[IG_ret_partners];
+    if (roles->kind == IG_ATTR_INTS && index < roles->count) {
+        port->role = (uint32_t)roles->as.ints[index];
+    }
+    if (partners->kind == IG_ATTR_INTS && index < partners->count &&
+        partners->as.ints[index] >= 0) {
+        port->partner = (uint32_t)partners->as.ints[index];
+    }
+}
+
 static ig_status add_ports(plan *p) {
     const ig_op *ret = p->graph->body.last;
     for (uint32_t i = 0; i < p->graph->body.arg_count + ret->operand_count; i++) {
@@ -304,6 +322,7 @@ static ig_status add_ports(plan *p) {
                      : port_name(p->graph->result_names, "output", index, p->arena);
         IG_TRY(check_port(p, value, name));
         ig_plan_port port = port_of(p, value, name);
+        set_role(ret, i, &port);
         if (is_input) {
             port.flags = ig_graph_is_opened(p->graph, value) ? IG_PORT_WEIGHT : 0;
             IG_PUSH(p->w->arena, &p->w->inputs, port);

@@ -21,7 +21,7 @@ const char ig_pipeline_understand[] =
     "bag_gather,bag_offsets,dce,bag_merge,interaction,"
     "recognise_gelu,recognise_norm,recognise_attention,recognise_dequantise,"
     "recognise_integer,"
-    "unify,(infer,guards,canonicalise,fold,cse,dce)*";
+    "unify,(infer,guards,canonicalise,fold,cse,dce)*,roles";
 const char ig_pipeline_grad[] = "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] =
     "(flatten_sequences,infer,guards,canonicalise,fold,cse,dce)*,"

@@ -17,9 +17,15 @@ void ig_samples_set(ig_samples *samples, const ig_value *value, int64_t rows) {
 
 bool ig_samples_have(const ig_samples *samples, const ig_value *value, int64_t rows) {
     const ig_type *type = value->type;
-    ig_dim all = ig_dim_mul(samples->module, samples->count,
-                            ig_dim_const(samples->module, rows));
-    return type->kind == IG_TENSOR && type->rank > 0 && ig_dim_same(type->dims[0], all);
+    ig_dim each = ig_dim_const(samples->module, rows);
+    if (type->kind != IG_TENSOR || type->rank == 0) {
+        return false;
+    }
+    ig_dim all = ig_dim_mul(samples->module, samples->count, each);
+    return ig_dim_same(type->dims[0], all) ||
+           (samples->has_other &&
+            ig_dim_same(type->dims[0],
+                        ig_dim_mul(samples->module, samples->other, each)));
 }
 
 /* ---- operands ---- */

@@ -16,6 +16,8 @@
 typedef struct ig_samples {
     ig_module *module;
     ig_dim count;
+    bool has_other; /* a guard says that `other` is the same number */
+    ig_dim other;
     ig_map rows; /* value -> rows of a sample */
 } ig_samples;
 
