@@ -151,5 +151,8 @@ class Server:
             if line.startswith("VmRSS"):
                 return int(line.split()[1])
 
+    def is_sanitized(self):
+        return b"AddressSanitizer" in (BUILD / "ingot-serve").read_bytes()
+
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

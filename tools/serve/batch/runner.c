@@ -2,16 +2,19 @@
 #include "tools/serve/batch/runner.h"
 
 #include "tools/serve/batch/bind.h"
+#include "tools/serve/model/join.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+enum { MAX_JOINED = 256 }; /* requests of a run */
+
 struct runner {
     lane *lane;
     request *first, **last;
     size_t waiting;
-    ig_view *outputs; /* of a run */
+    ig_view *outputs; /* of a run, and behind them those of one request of it */
     size_t output_room;
 };
 
@@ -43,13 +46,28 @@ void runner_destroy(runner *of) {
 
 /* ---- what waits ---- */
 
+static bool measure_rows(request *what) {
+    const served *to = what->served;
+    int64_t most = to->config.has_max_batch_size ? to->config.max_batch_size : 0;
+    what->rows = to->max_batch_size ? join_rows(to, what) : -1;
+    return most == 0 || what->rows <= most ||
+           request_fail(what, CALL_INVALID,
+                        "%lld rows, more than the max_batch_size of model '%s', %lld",
+                        (long long)what->rows, to->name, (long long)most);
+}
+
+/* A request that waits beyond this turn keeps what it is for. */
+static void hold_version(request *what) {
+    what->holds = true;
+    atomic_fetch_add(&what->served->users, 1);
+}
+
 static bool prepare_request(runner *of, request *what) {
     char words[WORDS];
     call_status status = CALL_OK;
     if (of->waiting >= of->lane->limits->queued) {
         return request_fail(what, CALL_FULL,
-                            "%zu requests wait already: exceeds maximum "
-                            "queue size",
+                            "%zu requests wait already: exceeds maximum queue size",
                             of->waiting);
     }
     what->served = catalog_find(of->lane->catalog, what->model, what->version, &status,
@@ -57,10 +75,19 @@ static bool prepare_request(runner *of, request *what) {
     if (!what->served) {
         return request_fail(what, status, "%s", words);
     }
-    return bind_inputs(what, what->served) && check_outputs(what, what->served);
+    int64_t timeout = what->served->config.queue_timeout;
+    if (timeout && (!what->deadline || what->begun + timeout < what->deadline)) {
+        what->deadline = what->begun + timeout;
+    }
+    if (what->served->config.queue_delay) {
+        hold_version(what);
+    }
+    return bind_inputs(what, what->served) && check_outputs(what, what->served) &&
+           measure_rows(what);
 }
 
 void runner_add(runner *to, request *what) {
+    what->served = NULL;
     if (what->status == CALL_OK) {
         prepare_request(to, what);
     }
@@ -70,35 +97,117 @@ void runner_add(runner *to, request *what) {
     to->waiting++;
 }
 
-void runner_forget(runner *from, request *what) {
-    for (request **at = &from->first; *at; at = &(*at)->next) {
-        if (*at != what) {
-            continue;
-        }
-        *at = what->next;
-        from->waiting--;
-        if (from->last == &what->next) {
-            from->last = at;
-        }
-        return;
+/* Takes off the request that *at points to. */
+static void take_off(runner *from, request **at) {
+    request *what = *at;
+    *at = what->next;
+    from->waiting--;
+    if (from->last == &what->next) {
+        from->last = at;
     }
 }
 
+static void release_version(request *what) {
+    if (what->holds) {
+        what->holds = false;
+        atomic_fetch_sub(&what->served->users, 1);
+    }
+}
+
+void runner_forget(runner *from, request *what) {
+    for (request **at = &from->first; *at; at = &(*at)->next) {
+        if (*at == what) {
+            take_off(from, at);
+            release_version(what);
+            return;
+        }
+    }
+}
+
+/* ---- what is due ---- */
+
+/* When a request runs at the latest: at once, or after its model's delay. */
+static int64_t due_time(const runner *of, const request *what) {
+    bool waits = what->status == CALL_OK && what->rows >= 0 && !of->lane->is_draining;
+    return waits ? what->begun + what->served->config.queue_delay : what->begun;
+}
+
+/* Rows that wait for the model of a request fill a run. */
+static bool is_full(const runner *of, const request *what) {
+    int64_t rows = 0;
+    for (const request *each = of->first; each; each = each->next) {
+        rows += each->served == what->served && each->rows > 0 ? each->rows : 0;
+    }
+    return rows >= what->served->max_batch_size;
+}
+
+static request *find_due(const runner *of, int64_t now) {
+    for (request *each = of->first; each; each = each->next) {
+        if (due_time(of, each) <= now || is_full(of, each)) {
+            return each;
+        }
+    }
+    return NULL;
+}
+
 int64_t runner_due(const runner *of) {
-    (void)of; /* nothing waits beyond its turn */
-    return 0;
+    int64_t least = 0;
+    for (const request *each = of->first; each; each = each->next) {
+        int64_t due = due_time(of, each);
+        least = !least || due < least ? due : least;
+    }
+    return least;
+}
+
+/* ---- batches ---- */
+
+/* Requests of a run, in the order in which they came. */
+typedef struct batch {
+    request *all[MAX_JOINED];
+    size_t count;
+    int64_t rows;
+} batch;
+
+static bool may_join(const batch *to, const request *lead, const request *next) {
+    return lead->status == CALL_OK && next->status == CALL_OK &&
+           lead->served == next->served && lead->rows >= 0 && next->rows >= 0 &&
+           to->count < MAX_JOINED &&
+           to->rows + next->rows <= lead->served->max_batch_size &&
+           join_fits(lead->served, lead, next);
+}
+
+/* Takes `lead` off the queue, and behind it what may run with it.  What has an order
+ * does not pass by another that has. */
+static void collect_batch(runner *of, request *lead, batch *out) {
+    bool has_passed = false;
+    out->count = 0;
+    out->rows = 0;
+    for (request **at = &of->first; *at;) {
+        request *each = *at;
+        bool is_lead = each == lead;
+        bool is_behind = out->count > 0;
+        if (is_lead ||
+            (is_behind && !(each->order && has_passed) && may_join(out, lead, each))) {
+            take_off(of, at);
+            out->all[out->count++] = each;
+            out->rows += each->rows > 0 ? each->rows : 0;
+        } else {
+            has_passed = has_passed || (is_behind && each->order);
+            at = &each->next;
+        }
+    }
 }
 
 /* ---- runs ---- */
 
 static ig_view *need_outputs(runner *of, size_t count) {
-    if (count > of->output_room) {
-        ig_view *grown = realloc(of->outputs, count * sizeof *grown);
+    if (2 * count > of->output_room) {
+        ig_view *grown = realloc(of->outputs, 2 * count * sizeof *grown);
         if (!grown) {
             return NULL;
         }
         of->outputs = grown;
-        of->output_room = count;
+        of->output_room = 2 * count;
     }
     if (count) {
         memset(of->outputs, 0, count * sizeof *of->outputs);
@@ -106,30 +215,24 @@ static ig_view *need_outputs(runner *of, size_t count) {
     return of->outputs;
 }
 
-/* One run of the request's own; its outputs stand in the session until the next. */
-static bool run_alone(runner *of, request *what, int64_t begin) {
-    served *model = what->served;
+/* Runs the model on views; deadline 0: none.  The words are the session's. */
+static ig_status run_views(runner *of, served *model, const ig_view *views,
+                           ig_view *outputs, int64_t left) {
     ig_session *session = model->sessions[of->lane->number];
-    ig_view *outputs = need_outputs(of, model->output_count);
-    if (model->output_count && !outputs) {
-        return request_fail(what, CALL_FULL, "memory for outputs ran out");
-    }
-    if (what->deadline && begin >= what->deadline) {
-        return request_fail(what, CALL_LATE,
-                            "the deadline passed before the request "
-                            "could begin");
-    }
     if (ig_program_state_count(model->program)) {
         ig_session_reset(session); /* what one request left is no other's */
     }
-    ig_session_set_deadline(session, what->deadline ? what->deadline - begin : 0);
-    ig_status status = ig_session_run(session, what->views, model->input_count, outputs,
-                                      model->output_count);
-    if (status != IG_OK) {
-        return request_fail(what, call_status_of_run(status), "model '%s': %s",
-                            model->name, ig_session_error(session));
-    }
-    return give_results(what, model, outputs);
+    ig_session_set_deadline(session, left);
+    return ig_session_run(session, views, model->input_count, outputs,
+                          model->output_count);
+}
+
+static void count_run(runner *of, const served *model, int64_t rows) {
+    statistics *to = &model->counts[of->lane->number];
+    rows = rows > 0 ? rows : 1;
+    count_up(&to->runs, 1);
+    count_up(&to->rows, (uint64_t)rows);
+    histogram_add(to, MEASURE_ROWS, (uint64_t)rows);
 }
 
 static void count_request(runner *of, const request *what, int64_t begin, int64_t end) {
@@ -151,27 +254,103 @@ static void count_request(runner *of, const request *what, int64_t begin, int64_
     histogram_add(to, MEASURE_TOTAL, total);
 }
 
-static void run_request(runner *of, request *what) {
-    if (what->status == CALL_OK) {
-        int64_t begin = clock_now();
-        run_alone(of, what, begin);
-        statistics *counts = &what->served->counts[of->lane->number];
-        count_up(&counts->runs, 1);
-        count_up(&counts->rows, 1);
-        histogram_add(counts, MEASURE_ROWS, 1);
-        count_request(of, what, begin, clock_now());
-    }
+static void finish_request(request *what) {
+    release_version(what);
     what->finish(what);
 }
 
-void runner_turn(runner *of) {
-    while (of->first) {
-        request *what = of->first;
-        of->first = what->next;
-        if (!of->first) {
-            of->last = &of->first;
+/* One run of the request's own; its outputs stand in the session until the next. */
+static bool run_alone(runner *of, request *what, int64_t begin) {
+    served *model = what->served;
+    ig_view *outputs = need_outputs(of, model->output_count);
+    if (model->output_count && !outputs) {
+        return request_fail(what, CALL_FULL, "memory for outputs ran out");
+    }
+    if (what->deadline && begin >= what->deadline) {
+        return request_fail(what, CALL_LATE,
+                            "the deadline passed before the request could begin");
+    }
+    ig_status status = run_views(of, model, what->views, outputs,
+                                 what->deadline ? what->deadline - begin : 0);
+    count_run(of, model, what->rows);
+    if (status != IG_OK) {
+        return request_fail(what, call_status_of_run(status), "model '%s': %s",
+                            model->name,
+                            ig_session_error(model->sessions[of->lane->number]));
+    }
+    return give_results(what, model, outputs);
+}
+
+static void run_each(runner *of, const batch *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        request *what = all->all[i];
+        if (what->status == CALL_OK) {
+            int64_t begin = clock_now();
+            run_alone(of, what, begin);
+            count_request(of, what, begin, clock_now());
         }
-        of->waiting--;
-        run_request(of, what);
+        finish_request(what);
+    }
+}
+
+/* Gives each request its rows of a run of all. */
+static void take_apart(runner *of, const batch *all, int64_t begin) {
+    const served *model = all->all[0]->served;
+    ig_view *parts = of->outputs + model->output_count;
+    int64_t first = 0, end = clock_now();
+    for (size_t i = 0; i < all->count; i++) {
+        request *what = all->all[i];
+        for (size_t k = 0; k < model->output_count; k++) {
+            parts[k] = join_part(&model->outputs[k], &of->outputs[k], first,
+                                 what->rows);
+        }
+        first += what->rows;
+        give_results(what, model, parts);
+        count_request(of, what, begin, end);
+        finish_request(what);
+    }
+}
+
+/* The time that is left until the first deadline; 0: none has one.  Negative: it
+ * passed. */
+static int64_t time_left(const batch *all, int64_t now) {
+    int64_t least = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        int64_t deadline = all->all[i]->deadline;
+        least = deadline && (!least || deadline < least) ? deadline : least;
+    }
+    return !least ? 0 : least > now ? least - now : -1;
+}
+
+/* Whether all of them were run as one: every result a row of the request that it is
+ * for. */
+static bool run_joined(runner *of, const batch *all) {
+    served *model = all->all[0]->served;
+    pool memory = { .limit = SIZE_MAX / 2, .from = &of->lane->memory };
+    ig_view *inputs = join_inputs(model, all->all, all->count, all->rows, &memory);
+    ig_view *outputs = need_outputs(of, model->output_count);
+    int64_t begin = clock_now(), left = time_left(all, begin);
+    bool is_good = inputs && outputs && left >= 0 &&
+                   run_views(of, model, inputs, outputs, left) == IG_OK;
+    for (size_t k = 0; is_good && k < model->output_count; k++) {
+        is_good = model->outputs[k].role != IG_ROLE_ROWS ||
+                  outputs[k].dims[0] == all->rows;
+    }
+    if (is_good) {
+        count_run(of, model, all->rows);
+        take_apart(of, all, begin);
+    }
+    pool_free(&memory);
+    return is_good;
+}
+
+void runner_turn(runner *of) {
+    batch next;
+    for (request *lead; (lead = find_due(of, of->lane->now));) {
+        collect_batch(of, lead, &next);
+        /* Where one of them makes the run fail, the others are not to suffer. */
+        if (next.count == 1 || !run_joined(of, &next)) {
+            run_each(of, &next);
+        }
     }
 }

@@ -46,12 +46,14 @@ typedef struct request {
     const char *words;     /* why not; the pool's, or a constant */
     const tensor *results; /* as many as outputs, in their order */
     size_t result_count;
-    int64_t number; /* of the version that answered */
+    int64_t number;    /* of the version that answered */
+    const void *order; /* those of one order are finished in order; NULL: whenever */
     /* Of whoever runs it. */
     struct request *next;
     struct served *served;
     ig_view *views; /* inputs in the order of the program's ports */
-    int64_t rows;   /* of the batch that it brings */
+    int64_t rows;   /* of the batch that it brings; -1: it runs alone */
+    bool holds;     /* the version is kept until it is finished */
     /* Of the front. */
     void (*finish)(struct request *of);
     void *front;

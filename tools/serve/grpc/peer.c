@@ -208,6 +208,11 @@ static int begin_stream(nghttp2_session *h2, const nghttp2_frame *frame, void *u
     of->in.from = of->out.from = of->framing.unpacked.from = &in->lane->memory;
     of->framing.most = in->lane->limits->body_bytes;
     in->begun++;
+    of->next = in->streams;
+    if (in->streams) {
+        in->streams->before = of;
+    }
+    in->streams = of;
     return nghttp2_session_set_stream_user_data(h2, of->id, of);
 }
 
@@ -318,19 +323,27 @@ static void forget_asks(stream *of) {
     }
 }
 
-static int end_stream(nghttp2_session *h2, int32_t id, uint32_t code, void *user) {
-    (void)code;
-    (void)user;
-    stream *of = nghttp2_session_get_stream_user_data(h2, id);
-    if (!of) {
-        return 0;
+/* HTTP/2 has forgotten the stream. */
+static void close_stream(stream *of) {
+    *(of->before ? &of->before->next : &of->peer->streams) = of->next;
+    if (of->next) {
+        of->next->before = of->before;
     }
-    nghttp2_session_set_stream_user_data(h2, id, NULL);
     of->is_closed = true;
     if (of->asks) {
         forget_asks(of); /* the last one to leave frees it */
     } else {
         free_stream(of);
+    }
+}
+
+static int end_stream(nghttp2_session *h2, int32_t id, uint32_t code, void *user) {
+    (void)code;
+    (void)user;
+    stream *of = nghttp2_session_get_stream_user_data(h2, id);
+    if (of) {
+        nghttp2_session_set_stream_user_data(h2, id, NULL);
+        close_stream(of);
     }
     return 0;
 }
@@ -372,7 +385,10 @@ peer *peer_open(lane *in, int socket, nghttp2_session_callbacks *callbacks) {
 
 void peer_close(peer *of) {
     of->working++;               /* stays until the end of this function */
-    nghttp2_session_del(of->h2); /* closes each stream */
+    nghttp2_session_del(of->h2); /* which calls nothing of ours */
+    while (of->streams) {
+        close_stream(of->streams);
+    }
     of->h2 = NULL;
     bytes_free(&of->out);
     close(of->socket);

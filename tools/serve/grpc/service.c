@@ -55,7 +55,8 @@ static void take_infer(stream *of, const method *which, const uint8_t *data,
                    .begun = in->now,
                    .deadline = of->deadline,
                    .finish = finish_infer,
-                   .front = made };
+                   .front = made,
+                   .order = of };
     if (in->is_draining) {
         request_fail(&made->infer, CALL_UNAVAILABLE, "the server ends");
     }

@@ -25,11 +25,13 @@ typedef struct peer {
     uint64_t begun, reset;      /* streams, and those that the client took back */
     struct peer *next, *before; /* of the door */
     struct peer *next_due;      /* to be pushed at the end of the turn */
+    struct stream *streams;     /* that are open */
 } peer;
 
 /* Owner: its peer, until HTTP/2 closes it and no ask of it is under way. */
 typedef struct stream {
     peer *peer;
+    struct stream *next, *before; /* of the peer, while it is open */
     int32_t id;
     const method *method;
     framing framing;

@@ -127,7 +127,6 @@ static bool read_batching(const json_t *root, model_config *out, char *words) {
     if (!read_number(root, "max_batch_size", 1 << 24, &out->max_batch_size, words) ||
         !read_number(batching, "max_queue_delay_microseconds", MAX_DELAY_US, &delay,
                      words) ||
-        !read_number(queue, "max_queue_size", 1 << 24, &out->queue_size, words) ||
         !read_number(queue, "default_timeout_microseconds", INT64_MAX / US, &timeout,
                      words)) {
         return false;

@@ -3,8 +3,7 @@
  *
  *     { "max_batch_size": 64,
  *       "version_policy": { "latest": { "num_versions": 2 } },
- *       "dynamic_batching": { "max_queue_delay_microseconds": 500,
- *                             "default_queue_policy": { "max_queue_size": 1000 } },
+ *       "dynamic_batching": { "max_queue_delay_microseconds": 500 },
  *       "input": [ { "name": "dense", "data_type": "TYPE_FP32", "dims": [ 13 ] } ],
  *       "ingot": { "inputs": [ "x=f32[B,13]" ], "entry": "forward" } }
  *
@@ -34,7 +33,6 @@ typedef struct model_config {
     bool has_max_batch_size;
     int64_t max_batch_size; /* requests of more rows are refused; 0: no batches */
     int64_t queue_delay;    /* ns that a request may wait for others */
-    int64_t queue_size;     /* requests that may wait; 0: the server's limit */
     int64_t queue_timeout; /* ns after which a request that waits is refused; 0: none */
     size_t newest;         /* so many versions are served; 0: only `versions`, or all */
     int64_t *versions;     /* these, where version_policy says "specific" */

@@ -3,11 +3,14 @@
 #include "tools/serve/model/served.h"
 
 #include "tools/serve/call/datatype.h"
+#include "tools/serve/model/join.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DEFAULT_BATCH = 64 }; /* rows that requests are joined to, where nothing says */
 
 IG_PRINTF(2, 3)
 static bool refuse_model(char *words, const char *format, ...) {
@@ -123,8 +126,8 @@ static void warm_up(const served *of, ig_session *session) {
             int64_t dim = of->inputs[i].dims[k];
             views[i].dims[k] = dim < 0 ? 1 : dim;
         }
-        int64_t bytes = ig_view_bytes(&views[i]);
-        is_small = bytes >= 0 && bytes <= LARGEST;
+        int64_t size = ig_view_bytes(&views[i]);
+        is_small = size >= 0 && size <= LARGEST;
     }
     if (is_small) {
         ig_session_set_deadline(session, 1000000000);
@@ -187,13 +190,16 @@ served *served_open(const char *name, int64_t number, const char *path,
     of->loop_count = loop_count;
     of->name = strdup(name);
     of->platform = "ingot";
-    of->max_batch_size = of->config.max_batch_size;
     if (!of->name || !open_program(of, path, words) || !copy_ports(of, words) ||
         !have_names(of->inputs, of->input_count, words) ||
         !have_names(of->outputs, of->output_count, words) ||
         !agrees_with_config(of, words) || !open_sessions(of, words)) {
         served_close(of);
         return NULL;
+    }
+    if (joins_rows(of)) {
+        of->max_batch_size = of->config.has_max_batch_size ? of->config.max_batch_size
+                                                           : DEFAULT_BATCH;
     }
     return of;
 }

@@ -1,0 +1,236 @@
+"""Batches: what is answered together is, bit for bit, what is answered alone.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import array
+import math
+import random
+
+from harness import (TMP, Server, check, compile_model, finish, floats, grpc, oip, skip)
+
+chance = random.Random(11)
+TABLE = "inline(0x" + floats(*(chance.uniform(-1, 1) for _ in range(50 * 4))).hex() + ")"
+MATRIX = "inline(0x" + floats(*(chance.uniform(-1, 1) for _ in range(4 * 3))).hex() + ")"
+HEAD = f"""module @m {{
+  symbol B {{min = 0}}
+  symbol N {{min = 0}}
+  weight @t : f32[50, 4] = {TABLE}
+  weight @w : f32[4, 3] = {MATRIX}
+"""
+DENSE = HEAD + """  graph @main(%x: f32[B, 4]) -> (f32[B, 3] "y") {
+    %0 = matmul %x, @w : f32[B, 3]
+    %1 = softmax %0 {axis = 1} : f32[B, 3]
+    ret %1
+  }
+}
+"""
+MIXING = DENSE.replace("axis = 1", "axis = 0")
+OFFSETS = HEAD + """  graph @main(%x: f32[B, 4], %v: i64[N], %o: i64[B], %w: f32[N]) -> (f32[B, 8] "y") {
+    %0 = bag @t, %v, %o, %w {operands = [5], pool = [sum], offsets = clamp} : f32[B, 4]
+    %1 = concat %x, %0 {axis = 1} : f32[B, 8]
+    ret %1
+  }
+}
+"""
+LENGTHS = HEAD + """  graph @main(%x: f32[B, 4], %v: i64[N], %l: i64[2*B]) -> (f32[B, 12] "y") {
+    %0 = cumsum %l {axis = 0, complete, rising} : i64[2*B + 1]
+    %1 = slice %0 {starts = [0], sizes = [B + 1]} : i64[B + 1]
+    %2 = slice %0 {starts = [B], sizes = [B]} : i64[B]
+    %3, %4 = bag @t, %v, %1, @t, %v, %2 {operands = [1, 1], pool = [sum, mean], last = [offset, ids]}
+    %5 = concat %x, %3, %4 {axis = 1} : f32[B, 12]
+    ret %5
+  }
+}
+"""
+SHARED = HEAD + """  graph @main(%x: f32[B, 4], %user: f32[4]) -> (f32[B, 4] "y") {
+    %0 = mul %x, %user : f32[B, 4]
+    ret %0
+  }
+}
+"""
+TEXTS = HEAD + """  graph @main(%x: f32[B, 4], %s: str[B]) -> (str[B] "s", f32[B, 4] "y") {
+    %0 = neg %x : f32[B, 4]
+    ret %s, %0
+  }
+}
+"""
+
+
+def reals(count):
+    special = [math.nan, math.inf, -math.inf, -0.0, 0.0]
+    return [chance.choice(special) if chance.random() < 0.1 else chance.uniform(-2, 2)
+            for _ in range(count)]
+
+
+def ids(count, bad):
+    return [chance.randrange(50) if not bad else 99 for _ in range(count)]
+
+
+def ints(values):
+    return array.array("q", values).tobytes()
+
+
+def lengths(count):
+    return [chance.choice((0, 0, 1, 2, 5)) for _ in range(count)]
+
+
+def x_of(rows):
+    return ("x", "FP32", [rows, 4], floats(*reals(4 * rows)))
+
+
+def dense(rows, bad):
+    return [x_of(rows)]
+
+
+def offsets(rows, bad):
+    sizes = lengths(rows)
+    begins = [sum(sizes[:i]) for i in range(rows)]
+    total = sum(sizes) if rows else 0
+    if bad and rows > 1 and chance.random() < 0.5:
+        begins[-1] = total + 3  # past its own ids, into a neighbour's
+        bad = False
+    return [x_of(rows), ("v", "INT64", [total], ints(ids(total, bad))),
+            ("o", "INT64", [rows], ints(begins)), ("w", "FP32", [total], floats(*reals(total)))]
+
+
+def keyed(rows, bad):
+    sizes = lengths(2 * rows)
+    total = sum(sizes)
+    if bad and rows and chance.random() < 0.5:
+        sizes[0] += 1  # more than there are
+        bad = False
+    return [x_of(rows), ("v", "INT64", [total], ints(ids(total, bad))),
+            ("l", "INT64", [2 * rows], ints(sizes))]
+
+
+USERS = [floats(*reals(4)) for _ in range(2)]
+
+
+def shared(rows, bad):
+    return [x_of(rows), ("user", "FP32", [4], chance.choice(USERS))]
+
+
+def texts(rows, bad):
+    words = [chance.choice(("", "a", "\u20ac\u20ac", "long" * 9)).encode() for _ in range(rows)]
+    return [x_of(rows), ("s", "BYTES", [rows], b"".join(
+        len(w).to_bytes(4, "little") + w for w in words))]
+
+
+def message(model, number, tensors):
+    request = oip.InferRequest(model_name=model, id=str(number))
+    for name, datatype, shape, data in tensors:
+        request.inputs.add(name=name, datatype=datatype, shape=shape)
+        request.raw_input_contents.append(data)
+    return request
+
+
+def stream(server, requests):
+    """Answers to requests that are sent at once, in order."""
+    with grpc.insecure_channel(f"127.0.0.1:{server.grpc_port}") as channel:
+        call = channel.stream_stream("/inference.GRPCInferenceService/ModelStreamInfer",
+                                     request_serializer=oip.InferRequest.SerializeToString,
+                                     response_deserializer=oip.StreamAnswer.FromString)
+        return list(call(iter(requests), timeout=120))
+
+
+def said(answer):
+    """What is to be the same: bytes and shapes, or that it failed."""
+    if answer.error_message:
+        return "failed"
+    return [(list(o.shape), raw) for o, raw in zip(answer.infer_response.outputs,
+                                                   answer.infer_response.raw_output_contents)]
+
+
+def runs_of(server, model):
+    stats = server.rpc("ModelStatistics", oip.ModelName(name=model), oip.ModelStatisticsAnswer)
+    return stats.model_stats[0].execution_count
+
+
+def compare(server, model, make, is_joined=True):
+    count = 400
+    requests = [message(model, i, make(chance.randrange(0, 6), i % 50 == 7))
+                for i in range(count)]
+    together = stream(server, requests)
+    runs = runs_of(server, model)
+    alone = stream(server, [message_alone(r) for r in requests])
+    check(f"{model}: all are answered, in order",
+          [a.infer_response.id for a in together] == [str(i) for i in range(count)],
+          len(together))
+    wrong = [i for i in range(count) if said(together[i]) != said(alone[i])]
+    check(f"{model}: together as alone", not wrong, wrong[:10])
+    failed = sum(bool(a.error_message) for a in together)
+    if make in (offsets, keyed):
+        check(f"{model}: bad ids fail alone", 0 < failed <= count // 50, failed)
+    else:
+        check(f"{model}: nothing fails", failed == 0, failed)
+    check(f"{model}: {'runs are shared' if is_joined else 'each has a run'}",
+          runs < count * 0.9 if is_joined else runs == count, runs)
+
+
+def message_alone(request):
+    copy = oip.InferRequest()
+    copy.CopyFrom(request)
+    copy.model_name += "_alone"
+    return copy
+
+
+FORMS = {"dense": (DENSE, dense), "offsets": (OFFSETS, offsets), "keyed": (LENGTHS, keyed),
+         "shared": (SHARED, shared), "texts": (TEXTS, texts)}
+
+
+def refuses(server):
+    rows = [[1.0, 2.0, 3.0, 4.0]] * 5
+    status, answer = server.infer("limited", rows)
+    check("more rows than max_batch_size", status == 400 and "max_batch_size" in answer["error"],
+          answer)
+    check("as many as that", server.infer("limited", rows[:4])[0] == 200)
+    config = server.get_json("/v2/models/limited/config")
+    check("the config tells it", config["max_batch_size"] == 4 and
+          config["input"][0]["dims"] == [4], config)
+    many = stream(server, [message("limited", i, dense(1, False)) for i in range(8)])
+    check("requests that wait for others are answered", all(not a.error_message for a in many))
+    check("as batches", runs_of(server, "limited") <= 5, runs_of(server, "limited"))
+
+
+def meets_deadlines(server):
+    with grpc.insecure_channel(f"127.0.0.1:{server.grpc_port}") as channel:
+        call = channel.unary_unary("/inference.GRPCInferenceService/ModelInfer",
+                                   request_serializer=oip.InferRequest.SerializeToString,
+                                   response_deserializer=oip.InferAnswer.FromString)
+        try:
+            call(message("slow", 0, dense(1, False)), timeout=0.3)
+            code = None
+        except grpc.RpcError as error:
+            code = error.code()
+    check("a deadline that passes while it waits", code == grpc.StatusCode.DEADLINE_EXCEEDED,
+          code)
+
+
+def main():
+    folder = TMP / "forms"
+    for name, (text, _) in FORMS.items():
+        compile_model(text, folder / name / "1/model.ingot")
+        compile_model(text, folder / (name + "_alone") / "1/model.ingot")
+        (folder / (name + "_alone") / "config.json").write_text('{"max_batch_size": 0}')
+    for name in ("mixing", "mixing_alone"):
+        compile_model(MIXING, folder / name / "1/model.ingot")
+    compile_model(DENSE, folder / "limited/1/model.ingot")
+    (folder / "limited/config.json").write_text(
+        '{"max_batch_size": 4, "dynamic_batching": {"max_queue_delay_microseconds": 20000}}')
+    compile_model(DENSE, folder / "slow/1/model.ingot")
+    (folder / "slow/config.json").write_text(
+        '{"dynamic_batching": {"max_queue_delay_microseconds": 3000000}}')
+    server = Server(folder, "--loops", "1", "--poll", "0")
+    for name, (_, make) in FORMS.items():
+        compare(server, name, make)
+    compare(server, "mixing", dense, is_joined=False)
+    refuses(server)
+    meets_deadlines(server)
+    check("a good end", server.stop() == 0)
+
+
+if grpc:
+    main()
+else:
+    skip("batches", "python3-grpcio or protoc is absent")
+finish()
