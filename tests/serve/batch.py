@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import array
+import json
 import math
 import random
 
@@ -221,6 +222,9 @@ def main():
     (folder / "slow/config.json").write_text(
         '{"dynamic_batching": {"max_queue_delay_microseconds": 3000000}}')
     server = Server(folder, "--loops", "1", "--poll", "0")
+    untried = [line["model"] for line in map(json.loads, server.log_text().splitlines())
+               if line["event"] == "batches untried"]
+    check("drawn requests try all forms but texts", untried == ["texts"], untried)
     for name, (_, make) in FORMS.items():
         compare(server, name, make)
     compare(server, "mixing", dense, is_joined=False)

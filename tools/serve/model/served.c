@@ -4,6 +4,8 @@
 
 #include "tools/serve/call/datatype.h"
 #include "tools/serve/model/join.h"
+#include "tools/serve/model/log.h"
+#include "tools/serve/model/trial.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -176,6 +178,29 @@ static bool open_program(served *of, const char *path, char *words) {
     return true;
 }
 
+/* Joins requests where the artifact says how, and a trial does not say otherwise. */
+static void settle_batch(served *of) {
+    int64_t most = of->config.has_max_batch_size ? of->config.max_batch_size
+                                                 : DEFAULT_BATCH;
+    if (most == 0 || !joins_rows(of)) {
+        return;
+    }
+    trial_verdict verdict = trial_run(of);
+    if (verdict == TRIAL_NONE) {
+        log_event(
+            LOG_INFO, "batches untried", of->name, of->number,
+            "no drawn request ran; what the artifact says of its inputs is believed");
+    }
+    if (verdict == TRIAL_DIFFERS) {
+        log_event(
+            LOG_ERROR, "no batches", of->name, of->number,
+            "drawn requests gave other bits together than alone: the artifact says "
+            "wrongly what its inputs are along the batch; please report it");
+        return;
+    }
+    of->max_batch_size = most;
+}
+
 served *served_open(const char *name, int64_t number, const char *path,
                     model_config *config, size_t loop_count, char words[WORDS]) {
     served *of = calloc(1, sizeof *of);
@@ -197,10 +222,7 @@ served *served_open(const char *name, int64_t number, const char *path,
         served_close(of);
         return NULL;
     }
-    if (joins_rows(of)) {
-        of->max_batch_size = of->config.has_max_batch_size ? of->config.max_batch_size
-                                                           : DEFAULT_BATCH;
-    }
+    settle_batch(of);
     return of;
 }
 
