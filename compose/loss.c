@@ -9,6 +9,31 @@ ig_value *ig_compose_reduce_loss(ig_expr *e, ig_value *x, ig_loss_total total) {
     return total == IG_LOSS_none ? x : ig_expr_reduce(e, kind, x, NULL, 0, false);
 }
 
+ig_value *ig_compose_squared_error(ig_expr *e, ig_value *x, ig_value *y) {
+    ig_value *gap = ig_build_sub(e, x, y);
+    return ig_build_mul(e, gap, gap);
+}
+
+ig_value *ig_compose_bce(ig_expr *e, ig_value *x, ig_value *y) {
+    ig_value *log = ig_expr_with(e, IG_OP_max, ig_build_log(e, x), -100);
+    ig_value *rest = ig_expr_number_with(e, IG_OP_sub, 1, x);
+    ig_value *other = ig_expr_with(e, IG_OP_max, ig_build_log(e, rest), -100);
+    ig_value *loss = ig_build_mul(e, ig_expr_with(e, IG_OP_sub, y, 1), other);
+    return ig_build_sub(e, loss, ig_build_mul(e, y, log));
+}
+
+ig_value *ig_compose_bce_logits(ig_expr *e, ig_value *x, ig_value *y,
+                                ig_value *positive) {
+    ig_value *log = ig_build_softplus(e, ig_build_neg(e, x));
+    if (positive) {
+        ig_value *factor = ig_expr_with(e, IG_OP_sub, positive, 1);
+        factor = ig_build_mul(e, factor, y);
+        log = ig_build_mul(e, ig_expr_with(e, IG_OP_add, factor, 1), log);
+    }
+    ig_value *rest = ig_expr_number_with(e, IG_OP_sub, 1, y);
+    return ig_build_add(e, ig_build_mul(e, rest, x), log);
+}
+
 /* log[…, target, …] */
 static ig_value *pick_targets(ig_expr *e, ig_value *log, ig_value *target) {
     uint32_t axis = log->type->rank > 1 ? 1 : 0;

@@ -13,6 +13,15 @@ typedef enum ig_loss_total {
 
 ig_value *ig_compose_reduce_loss(ig_expr *e, ig_value *x, ig_loss_total total);
 
+/* Of each element, by its target y. */
+ig_value *ig_compose_squared_error(ig_expr *e, ig_value *x, ig_value *y);
+/* Binary cross entropy of probabilities x: -(y log x + (1 - y) log(1 - x)), logarithms
+ * at least -100, as torch has it. */
+ig_value *ig_compose_bce(ig_expr *e, ig_value *x, ig_value *y);
+/* The same of logits: (1 - y) x + (1 + (positive - 1) y) softplus(-x); NULL: 1. */
+ig_value *ig_compose_bce_logits(ig_expr *e, ig_value *x, ig_value *y,
+                                ig_value *positive);
+
 /* -weight[target] * log[…, target, …]; 0 where the target is `ignored`.  The mean is
  * that by weights. */
 typedef struct ig_class_loss {

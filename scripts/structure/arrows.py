@@ -177,6 +177,7 @@ ARROWS = {
     "driver/dump/": ["driver/dump/", "driver/compile/", "passes/engine/",
                      TORCH + "entry/torchscript.h", TORCH + "package/", PT2 + "json.h",
                      "ingot_build_id.h", *DRIVER],
+    "driver/train/": ["passes/grad/", "passes/engine/", "driver/train/", *DRIVER],
     "driver/shard/": ["driver/shard/", "driver/compile/compile.h", "driver/values/weight.h",
                       "driver/artifact/record.h", "passes/shard/mark.h",
                       PT2 + "json.h", *DRIVER],

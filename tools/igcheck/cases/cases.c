@@ -9,6 +9,7 @@ static const case_kind kinds[] = {
     { is_planned_case, check_planned_case },
     { is_sharded_case, check_sharded_case },
     { is_gradient_case, check_gradient_case },
+    { is_update_case, check_update_case },
     { 0 },
 };
 

@@ -20,4 +20,9 @@ outcome check_planned_case(verification *v, const char *path);
 bool is_gradient_case(const char *folder);
 outcome check_gradient_case(verification *v, const char *folder);
 
+/* ---- updates.c: folders of optimizers' steps ---- */
+
+bool is_update_case(const char *folder);
+outcome check_update_case(verification *v, const char *folder);
+
 #endif

@@ -30,8 +30,8 @@ static ig_value *gap_of(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_mse_loss(ig_ts_call *call) {
-    ig_value *gap = gap_of(call);
-    return give_reduced(call, ig_build_mul(call->e, gap, gap), 2);
+    pair p = read_operands(call);
+    return give_reduced(call, ig_compose_squared_error(call->e, p.x, p.y), 2);
 }
 
 ig_status ig_ts_op_l1_loss(ig_ts_call *call) {
@@ -63,33 +63,18 @@ static ig_value *multiply_factor(ig_ts_call *call, ig_value *x, ig_value *factor
     return factor ? ig_build_mul(call->e, x, factor) : x;
 }
 
-/* binary_cross_entropy(self, target, weight, reduction); logs are at least -100 */
+/* binary_cross_entropy(self, target, weight, reduction) */
 ig_status ig_ts_op_bce(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    ig_value *log = ig_expr_with(call->e, IG_OP_max, ig_build_log(call->e, x), -100);
-    ig_value *rest = ig_expr_number_with(call->e, IG_OP_sub, 1, x);
-    ig_value *other = ig_expr_with(call->e, IG_OP_max, ig_build_log(call->e, rest),
-                                   -100);
-    ig_value *loss = ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_sub, y, 1),
-                                  other);
-    loss = ig_build_sub(call->e, loss, ig_build_mul(call->e, y, log));
+    ig_value *loss = ig_compose_bce(call->e, x, y);
     return give_reduced(call, multiply_factor(call, loss, ig_aten_optional(call, 2)),
                         3);
 }
 
-/* binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
- * (1 - y) x + (1 + (pos - 1) y) softplus(-x) */
+/* binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction) */
 ig_status ig_ts_op_bce_logits(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    ig_value *positive = ig_aten_optional(call, 3);
-    ig_value *log = ig_build_softplus(call->e, ig_build_neg(call->e, x));
-    if (positive) {
-        ig_value *factor = ig_expr_with(call->e, IG_OP_sub, positive, 1);
-        factor = ig_build_mul(call->e, factor, y);
-        log = ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_add, factor, 1), log);
-    }
-    ig_value *rest = ig_expr_number_with(call->e, IG_OP_sub, 1, y);
-    ig_value *loss = ig_build_add(call->e, ig_build_mul(call->e, rest, x), log);
+    ig_value *loss = ig_compose_bce_logits(call->e, x, y, ig_aten_optional(call, 3));
     return give_reduced(call, multiply_factor(call, loss, ig_aten_optional(call, 2)),
                         4);
 }

@@ -1,0 +1,602 @@
+/* A module that is one step of training another one.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     inputs            of the model; LABEL; step, rates, decays; states; weights
+ *     forward           the model, its loss
+ *     backward          gradients of the loss (passes/grad) by weights; for tables that
+ *                       only bags read, by the bags' results instead: no gradient of
+ *                       a whole table is ever made
+ *     update            compose/update: weights and states after the step, which stand
+ *                       in the memory of those before it
+ *
+ * Names are resolved first, on the module as imported; arguments keep their places
+ * through the pipelines.
+ */
+#include "compose/loss.h"
+#include "driver/host.h"
+#include "driver/outputs.h"
+#include "driver/train/train.h"
+#include "ingot/train.h"
+#include "passes/grad/bag_list.h"
+#include "passes/grad/grad.h"
+
+#include <assert.h>
+#include <fnmatch.h>
+#include <string.h>
+
+/* One weight or input that training changes. */
+typedef struct trained {
+    const char *name;
+    uint32_t group;
+    const ig_type *type;
+    uint32_t states[IG_UPDATE_STATES]; /* numbers of arguments; 0: none */
+    uint32_t argument;
+    bool is_weight;             /* of the model: an argument once it is opened */
+    bool is_rows;               /* a table that only bags read */
+    ig_value *gradient;         /* of what is no such table */
+    ig_value *ids, *is_counted; /* of such tables: see ig_compose_update_rows */
+    ig_value *next, *next_states[IG_UPDATE_STATES];
+} trained;
+
+typedef struct training {
+    ig_module *module;
+    ig_graph *graph; /* the entry */
+    ig_train_options options;
+    ig_pass_options passes;
+    ig_arena *arena;
+    ig_train_loss loss;
+    ig_train_group *groups;
+    uint32_t output;                     /* which result the loss is of */
+    uint32_t label, step, rates, decays; /* arguments; label 0: none */
+    IG_VEC(trained) trained;
+    ig_expr e;
+    ig_value *total; /* the loss */
+} training;
+
+static ig_status refuse_name(const training *t, const char *hint, const char *format,
+                             const char *name) {
+    return ig_error_hint(&t->module->context->diag, IG_INVALID, NULL, hint, format,
+                         name);
+}
+
+/* ---- what is named ---- */
+
+static ig_status read_words(training *t) {
+    ig_diag *diag = &t->module->context->diag;
+    size_t count = t->options.optimizer_count;
+    if (count == 0) {
+        return refuse_name(t, "PATTERN=RULE(KEY=NUMBER,…)", "no optimizer is named%s",
+                           "");
+    }
+    IG_TRY(ig_train_read_loss(diag, t->arena, t->options.loss, &t->loss));
+    t->groups = IG_NEW_ARRAY(t->arena, ig_train_group, count);
+    for (size_t i = 0; i < count; i++) {
+        IG_TRY(ig_train_read_group(diag, t->arena, t->options.optimizers[i],
+                                   &t->groups[i]));
+    }
+    return IG_OK;
+}
+
+static bool has_floats(const ig_type *type) {
+    return type->kind == IG_TENSOR && ig_dtype_is_float((ig_dtype)type->dtype);
+}
+
+static ig_status find_output(training *t) {
+    size_t count = ig_module_output_count(t->module);
+    for (uint32_t i = 0; i < count; i++) {
+        const ig_type *type = t->graph->body.last->operands[i].value->type;
+        bool is_it = t->loss.output ? strcmp(ig_module_output_name(t->module, i),
+                                             t->loss.output) == 0
+                                    : count == 1;
+        if (is_it) {
+            t->output = i;
+            return has_floats(type)
+                       ? IG_OK
+                       : refuse_name(t, NULL,
+                                     "the output '%s' has no loss: it is not of "
+                                     "floats",
+                                     ig_module_output_name(t->module, i));
+        }
+    }
+    return refuse_name(t, "`ingot inspect` lists them", "the model has no output '%s'",
+                       t->loss.output ? t->loss.output : "");
+}
+
+/* The group that changes what has this name; the number of groups: none. */
+static uint32_t group_of(training *t, const char *name) {
+    uint32_t i = 0, count = (uint32_t)t->options.optimizer_count;
+    while (i < count && fnmatch(t->groups[i].pattern, name, 0) != 0) {
+        i++;
+    }
+    if (i < count) {
+        t->groups[i].is_met = true;
+    }
+    return i;
+}
+
+static bool is_trainable(const ig_type *type) {
+    return type->kind == IG_TENSOR &&
+           (type->dtype == IG_DT_f32 || type->dtype == IG_DT_f64);
+}
+
+static void add_trained(training *t, const char *name, const ig_type *type,
+                        uint32_t argument) {
+    uint32_t group = is_trainable(type) ? group_of(t, name)
+                                        : (uint32_t)t->options.optimizer_count;
+    if (group < t->options.optimizer_count) {
+        trained one = { .name = name,
+                        .type = type,
+                        .group = group,
+                        .argument = argument,
+                        .is_weight = argument == UINT32_MAX };
+        IG_PUSH(t->arena, &t->trained, one);
+    }
+}
+
+static ig_status find_trained(training *t) {
+    for (uint32_t i = 0; i < t->graph->body.arg_count; i++) {
+        add_trained(t, ig_module_input_name(t->module, i), t->graph->body.args[i]->type,
+                    i);
+    }
+    for (size_t i = 0; i < t->module->weights.count; i++) {
+        const ig_weight *weight = t->module->weights.items[i];
+        if (!weight->is_recipe) {
+            add_trained(t, weight->name, weight->type, UINT32_MAX);
+        }
+    }
+    for (size_t i = 0; i < t->options.optimizer_count; i++) {
+        if (!t->groups[i].is_met) {
+            return refuse_name(
+                t, "`ingot inspect --weights` lists them; f32 and f64 are trained",
+                "'%s' is the name of no weight or input that can be trained",
+                t->groups[i].pattern);
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- arguments ---- */
+
+static uint32_t add_argument(training *t, const char *name, ig_dtype dtype,
+                             uint32_t rank, const ig_dim *dims) {
+    ig_graph *graph = t->graph;
+    uint32_t count = graph->body.arg_count;
+    const char **names = IG_NEW_ARRAY(&t->module->arena, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = ig_module_input_name(t->module, i);
+    }
+    names[count] = ig_arena_printf(&t->module->arena, "%s", name);
+    ig_block_add_arg(&graph->body, ig_type_tensor(t->module, dtype, rank, dims),
+                     names[count]);
+    graph->arg_names = names;
+    graph->signature = NULL;
+    return count;
+}
+
+/* Like the output; of classes without their axis.  Extents that are not known yet are
+ * the label's own until the loss is made. */
+static void add_label(training *t) {
+    const ig_type *type = t->graph->body.last->operands[t->output].value->type;
+    bool is_classes = t->loss.kind == IG_LOSS_KIND_cross_entropy;
+    uint32_t rank = 0, axis = type->rank > 1 ? 1 : 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    int64_t extent;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        bool is_known = ig_dim_constant(t->module, type->dims[i], &extent);
+        if (!is_classes || i != axis) {
+            dims[rank++] = is_known ? type->dims[i]
+                                    : ig_dim_symbol(t->module, t->loss.label);
+        }
+    }
+    t->label = add_argument(t, t->loss.label,
+                            is_classes ? IG_DT_i64 : (ig_dtype)type->dtype, rank, dims);
+}
+
+static void add_states(training *t) {
+    for (size_t i = 0; i < t->trained.count; i++) {
+        trained *w = &t->trained.items[i];
+        ig_dim dims[IG_TENSOR_RANK];
+        for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
+            ig_update_state_shape shape = ig_optimizer_state(&t->groups[w->group].how,
+                                                             s);
+            memcpy(dims, w->type->dims, w->type->rank * sizeof *dims);
+            if (shape == IG_STATE_row && w->type->rank > 0) {
+                dims[w->type->rank - 1] = ig_dim_of(1);
+            }
+            if (shape != IG_STATE_none) {
+                char *name = ig_arena_printf(t->arena, "%s.momentum%u", w->name, s + 1);
+                w->states[s] = add_argument(t, name, (ig_dtype)w->type->dtype,
+                                            w->type->rank, dims);
+            }
+        }
+    }
+}
+
+static void add_arguments(training *t) {
+    ig_dim count = ig_dim_of((int64_t)t->options.optimizer_count);
+    if (t->loss.label) {
+        add_label(t);
+    }
+    t->step = add_argument(t, "step", IG_DT_i64, 0, NULL);
+    t->rates = add_argument(t, "rates", IG_DT_f64, 1, &count);
+    t->decays = add_argument(t, "decays", IG_DT_f64, 1, &count);
+    add_states(t);
+}
+
+/* The weights as open_weights takes them, which puts them behind all arguments. */
+static ig_status open_weights(training *t) {
+    ig_writer list;
+    ig_writer_init(&list, t->arena);
+    for (size_t i = 0; i < t->trained.count; i++) {
+        if (t->trained.items[i].is_weight) {
+            ig_put(&list, "%s%s", list.size ? "," : "", t->trained.items[i].name);
+        }
+    }
+    if (list.size == 0) {
+        return IG_OK;
+    }
+    t->passes.open_weights = ig_writer_str(&list).data;
+    IG_TRY(ig_passes_run(t->module, &t->passes, "open_weights"));
+    uint32_t count = t->graph->body.arg_count;
+    for (size_t i = 0; i < t->trained.count; i++) {
+        trained *w = &t->trained.items[i];
+        for (uint32_t a = count - t->graph->opened_count; w->is_weight && a < count;
+             a++) {
+            bool is_it = strcmp(ig_module_input_name(t->module, a), w->name) == 0;
+            w->argument = is_it ? a : w->argument;
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- the loss ---- */
+
+static ig_value *argument_at(const training *t, uint32_t number) {
+    return t->graph->body.args[number];
+}
+
+/* The label with the extents of the output: the run checks them. */
+static ig_value *label_like(training *t, ig_dim const *dims, uint32_t rank) {
+    ig_value *label = argument_at(t, t->label);
+    const char *what =
+        ig_arena_printf(&t->module->arena,
+                        "the label '%s' has not the extents of the output "
+                        "'%s'",
+                        t->loss.label, ig_module_output_name(t->module, t->output));
+    for (uint32_t i = 0; i < rank; i++) {
+        ig_make_guard_equal(t->e.builder, label->type->dims[i], dims[i], what);
+    }
+    return ig_expr_reshape(&t->e, label, rank, dims);
+}
+
+static ig_value *class_loss(training *t, ig_value *y) {
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0, axis = y->type->rank > 1 ? 1 : 0;
+    for (uint32_t i = 0; i < y->type->rank; i++) {
+        if (i != axis) {
+            dims[rank++] = y->type->dims[i];
+        }
+    }
+    ig_softmax_attrs along = { .axis = axis, .log = true };
+    ig_class_loss l = { .log = ig_build_softmax(&t->e, y, along),
+                        .target = label_like(t, dims, rank),
+                        .total = IG_LOSS_mean };
+    return ig_compose_class_loss(&t->e, &l, NULL);
+}
+
+static ig_value *make_loss(training *t, ig_value *y) {
+    ig_expr *e = &t->e;
+    if (t->loss.kind == IG_LOSS_KIND_total) {
+        return ig_compose_reduce_loss(e, y, IG_LOSS_sum);
+    }
+    if (t->loss.kind == IG_LOSS_KIND_cross_entropy) {
+        return class_loss(t, y);
+    }
+    ig_value *label = label_like(t, y->type->dims, y->type->rank);
+    ig_value *each = t->loss.kind == IG_LOSS_KIND_bce ? ig_compose_bce(e, y, label)
+                     : t->loss.kind == IG_LOSS_KIND_mse
+                         ? ig_compose_squared_error(e, y, label)
+                         : ig_compose_bce_logits(e, y, label, NULL);
+    return ig_compose_reduce_loss(e, each, IG_LOSS_mean);
+}
+
+/* ---- gradients ---- */
+
+/* The feature of a bag of the entry's block whose table that is, when its rows are
+ * enough to know. */
+static bool find_feature(const training *t, const ig_use *use, uint32_t *out_feature) {
+    const ig_op *op = use->user;
+    if (op->code != IG_OP_bag || op->block != &t->graph->body) {
+        return false;
+    }
+    for (uint32_t f = 0; f < ig_bag_feature_count(op); f++) {
+        ig_bag_feature feature = ig_bag_feature_at(op, f);
+        if (&op->operands[feature.table] == use) {
+            *out_feature = f;
+            return !ig_bag_list_fault(op, f) && ig_bag_list_may_be_known(op, f);
+        }
+    }
+    return false;
+}
+
+static bool is_read_by_rows(const training *t, const ig_value *table) {
+    uint32_t feature;
+    for (const ig_use *use = table->uses; use; use = use->next) {
+        if (!find_feature(t, use, &feature)) {
+            return false;
+        }
+    }
+    return table->uses && table->type->rank == 2;
+}
+
+typedef IG_VEC(ig_value *) value_list;
+
+/* By what gradients are wanted, in the order in which they are taken. */
+static void list_wanted(training *t, value_list *wanted) {
+    for (size_t i = 0; i < t->trained.count; i++) {
+        trained *w = &t->trained.items[i];
+        ig_value *value = argument_at(t, w->argument);
+        uint32_t feature;
+        w->is_rows = is_read_by_rows(t, value);
+        for (ig_use *use = value->uses; use && w->is_rows; use = use->next) {
+            (void)find_feature(t, use, &feature);
+            IG_PUSH(t->arena, wanted, &use->user->results[feature]);
+        }
+        if (!w->is_rows) {
+            IG_PUSH(t->arena, wanted, value);
+        }
+    }
+}
+
+static ig_value *clamp_gradient(training *t, const trained *w, ig_value *g) {
+    double limit = t->groups[w->group].how.max_gradient;
+    if (limit <= 0) {
+        return g;
+    }
+    return ig_expr_with(&t->e, IG_OP_min, ig_expr_with(&t->e, IG_OP_max, g, -limit),
+                        limit);
+}
+
+static ig_value *join_parts(ig_expr *e, const value_list *parts) {
+    return parts->count == 1
+               ? parts->items[0]
+               : ig_expr_concat(e, 0, parts->items, (uint32_t)parts->count);
+}
+
+static ig_value *all_true(ig_expr *e, const ig_value *like) {
+    return ig_expr_fill(e, IG_DT_bool, 1, like->type->dims, 1);
+}
+
+/* Gradients of the rows of a feature's ids by that of its result. */
+static ig_value *spread_gradient(training *t, const trained *w, const ig_bag_list *ids,
+                                 ig_value *dy) {
+    ig_expr *e = &t->e;
+    ig_value *d = ig_bag_list_spread(ids, clamp_gradient(t, w, dy));
+    ig_value *weights = ig_bag_list_weights(ids);
+    d = ig_expr_cast(e, weights ? ig_build_mul(e, d, weights) : d,
+                     (ig_dtype)w->type->dtype);
+    return ids->is_row ? ig_build_where(e, ig_expr_unsqueeze(e, ids->is_row, 1), d,
+                                        ig_expr_number(e, (ig_dtype)w->type->dtype, 0))
+                       : d;
+}
+
+/* Ids and gradients of all features that read the table, one behind the other; `next`
+ * is where their bags' gradients stand. */
+static void join_features(training *t, trained *w, ig_value **next) {
+    ig_expr *e = &t->e;
+    value_list ids = { 0 }, counts = { 0 }, gradients = { 0 };
+    bool are_some_left_out = false;
+    uint32_t feature = 0;
+    for (ig_use *use = argument_at(t, w->argument)->uses; use; use = use->next) {
+        ig_bag_list own;
+        if (use->user->code != IG_OP_bag) {
+            continue; /* a gradient reads it too: of weights, of maxima */
+        }
+        (void)find_feature(t, use, &feature);
+        ig_bag_list_open(e, use->user, feature, true, &own);
+        ig_value *is_added = own.is_row ? own.is_row : all_true(e, own.id);
+        are_some_left_out |= own.is_row != NULL;
+        IG_PUSH(t->arena, &ids, own.id);
+        IG_PUSH(t->arena, &counts, is_added);
+        IG_PUSH(t->arena, &gradients, spread_gradient(t, w, &own, *next++));
+    }
+    w->ids = join_parts(e, &ids);
+    w->is_counted = are_some_left_out ? join_parts(e, &counts) : NULL;
+    w->gradient = join_parts(e, &gradients);
+}
+
+static uint32_t use_count(const ig_value *value) {
+    uint32_t count = 0;
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        count++;
+    }
+    return count;
+}
+
+static ig_status make_gradients(training *t) {
+    value_list wanted = { 0 };
+    list_wanted(t, &wanted);
+    ig_gradient_of what = { .y = t->total,
+                            .wanted = wanted.items,
+                            .wanted_count = (uint32_t)wanted.count };
+    ig_value **gradients = IG_NEW_ARRAY(t->arena, ig_value *, wanted.count);
+    uint32_t *counts = IG_NEW_ARRAY(t->arena, uint32_t, t->trained.count);
+    for (size_t i = 0; i < t->trained.count; i++) {
+        const trained *w = &t->trained.items[i];
+        counts[i] = w->is_rows ? use_count(argument_at(t, w->argument)) : 1;
+    }
+    IG_TRY(ig_gradients(t->e.builder, &what, gradients));
+    ig_value **next = gradients;
+    for (size_t i = 0; i < t->trained.count; i++) {
+        trained *w = &t->trained.items[i];
+        if (w->is_rows) {
+            join_features(t, w, next);
+        } else {
+            w->gradient = clamp_gradient(t, w, *next);
+        }
+        next += counts[i];
+    }
+    return t->e.status;
+}
+
+/* ---- the update ---- */
+
+static void clip_norms(training *t) {
+    value_list dense = { 0 };
+    for (size_t i = 0; i < t->trained.count; i++) {
+        if (!t->trained.items[i].is_rows) {
+            IG_PUSH(t->arena, &dense, t->trained.items[i].gradient);
+        }
+    }
+    if (t->options.clip_norm <= 0 || dense.count == 0) {
+        return;
+    }
+    ig_dtype dtype = (ig_dtype)dense.items[0]->type->dtype;
+    ig_value *norm = ig_expr_number(&t->e, dtype, t->options.clip_norm);
+    ig_value *factor = ig_compose_clip_factor(&t->e, dense.items, (uint32_t)dense.count,
+                                              norm);
+    for (size_t i = 0; i < t->trained.count; i++) {
+        trained *w = &t->trained.items[i];
+        if (!w->is_rows) {
+            ig_value *own = ig_expr_like(&t->e, factor, w->gradient);
+            w->gradient = ig_build_mul(&t->e, w->gradient, own);
+        }
+    }
+}
+
+static ig_value *number_of_group(training *t, uint32_t numbers, const trained *w) {
+    ig_value *number = ig_expr_select(&t->e, argument_at(t, numbers), 0,
+                                      ig_dim_of(w->group));
+    return ig_expr_cast(&t->e, number, (ig_dtype)w->type->dtype);
+}
+
+static void update_weight(training *t, trained *w) {
+    const ig_optimizer *how = &t->groups[w->group].how;
+    ig_update u = { .weight = argument_at(t, w->argument),
+                    .gradient = w->gradient,
+                    .rate = number_of_group(t, t->rates, w),
+                    .step = argument_at(t, t->step),
+                    .decay = number_of_group(t, t->decays, w) };
+    for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
+        u.states[s] = w->states[s] ? argument_at(t, w->states[s]) : NULL;
+    }
+    if (w->is_rows) {
+        ig_compose_update_rows(&t->e, how, w->ids, w->is_counted, &u);
+    } else {
+        ig_compose_update(&t->e, how, &u);
+    }
+    w->next = u.weight;
+    memcpy(w->next_states, u.states, sizeof u.states);
+}
+
+/* ---- results ---- */
+
+typedef struct results {
+    value_list values;
+    IG_VEC(const char *) names;
+    IG_VEC(int64_t) in_place;
+} results;
+
+static void add_result(training *t, results *r, ig_value *value, const char *name,
+                       int64_t in_place) {
+    IG_PUSH(t->arena, &r->values, value);
+    IG_PUSH(t->arena, &r->names,
+            (const char *)ig_arena_printf(&t->module->arena, "%s", name));
+    IG_PUSH(t->arena, &r->in_place, in_place);
+}
+
+static void return_step(training *t, ig_value *y, const char *output) {
+    results r = { 0 };
+    add_result(t, &r, t->total, "loss", -1);
+    add_result(t, &r, y, output, -1);
+    for (size_t i = 0; i < t->trained.count; i++) {
+        const trained *w = &t->trained.items[i];
+        add_result(t, &r, w->next, w->name, w->argument);
+        for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
+            if (w->states[s]) {
+                const char *name = ig_module_input_name(t->module, w->states[s]);
+                add_result(t, &r, w->next_states[s], name, w->states[s]);
+            }
+        }
+    }
+    uint32_t count = (uint32_t)r.values.count;
+    ig_graph_return(t->graph, r.values.items, r.names.items, count);
+    ig_attr places = ig_attr_of_ints(t->module, r.in_place.items, count);
+    ig_attr_set(t->graph->body.last, IG_ret_in_place, places);
+}
+
+/* ---- the whole ---- */
+
+static ig_status build_step(training *t) {
+    ig_op *ret = t->graph->body.last;
+    const char *output = ig_module_output_name(t->module, t->output);
+    ig_builder builder = ig_builder_before(ret);
+    ig_value *y = ret->operands[t->output].value;
+    t->e = ig_expr_of(&builder);
+    t->total = make_loss(t, y);
+    IG_TRY(t->e.status);
+    IG_TRY(make_gradients(t));
+    clip_norms(t);
+    for (size_t i = 0; i < t->trained.count; i++) {
+        update_weight(t, &t->trained.items[i]);
+    }
+    IG_TRY(t->e.status);
+    return_step(t, ret->operands[t->output].value, output);
+    return IG_OK;
+}
+
+static ig_status make_step(void *arguments) {
+    training *t = arguments;
+    t->graph = (ig_graph *)ig_entry_of(t->module);
+    if (!t->graph) {
+        return refuse_name(t, NULL, "the module has no entry graph%s", "");
+    }
+    if (t->graph->state_count + t->graph->opened_count > 0) {
+        return ig_error_hint(&t->module->context->diag, IG_UNSUPPORTED, NULL, NULL,
+                             "training of a model with %s",
+                             t->graph->state_count ? "states" : "opened weights");
+    }
+    IG_TRY(read_words(t));
+    IG_TRY(find_output(t));
+    IG_TRY(find_trained(t));
+    add_arguments(t);
+    IG_TRY(open_weights(t));
+    IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_clean));
+    IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_understand));
+    IG_TRY(build_step(t));
+    return ig_passes_run(t->module, &t->passes, ig_pipeline_grad);
+}
+
+ig_status ig_module_train(ig_module *module, const ig_train_options *options,
+                          const ig_compile_options *compile) {
+    ig_compile_options how;
+    training t = { .module = module, .arena = ig_driver_results(module) };
+    ig_options_take(module->context, &t.options, sizeof t.options, options);
+    ig_options_take(module->context, &how, sizeof how, compile);
+    t.passes = (ig_pass_options){ .torch_empty = how.torch_empty,
+                                  .clamp_ids = how.clamp_ids };
+    return ig_driver_settle(module->context,
+                            ig_driver_guard(module->context, make_step, &t));
+}
+
+typedef struct reading {
+    ig_context *context;
+    const char *text;
+    ig_train_group group;
+} reading;
+
+static ig_status read_optimizer(void *arguments) {
+    reading *r = arguments;
+    return ig_train_read_group(&r->context->diag, &ig_driver_of(r->context)->arena,
+                               r->text, &r->group);
+}
+
+ig_status ig_optimizer_read(ig_context *context, const char *text, double *out_rate,
+                            double *out_decay) {
+    reading r = { .context = context, .text = text };
+    ig_status status = ig_driver_settle(context,
+                                        ig_driver_guard(context, read_optimizer, &r));
+    *out_rate = r.group.rate;
+    *out_decay = r.group.decay;
+    return status;
+}

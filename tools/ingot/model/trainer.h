@@ -1,0 +1,41 @@
+/* A module in training: the step, and the memory of all that it changes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_INGOT_MODEL_TRAINER_H
+#define IG_TOOLS_INGOT_MODEL_TRAINER_H
+
+#include "tools/ingot/model/call.h"
+
+#include <ingot/train.h>
+
+typedef struct trainer {
+    const settings *given;
+    model m;             /* the step */
+    ig_session *session; /* NULL: it is interpreted */
+    call with;           /* whoever trains sets the first data_count inputs */
+    void **memory;       /* of the other inputs, and their extents */
+    int64_t (*dims)[IG_MAX_RANK];
+    size_t data_count; /* inputs of the model that stay as they are, and the label */
+    results out;       /* of the last step: [0] is the loss, [1] the output it is of */
+    int64_t step;      /* how many there were */
+    double *rates, *decays;
+    size_t group_count; /* optimizers */
+    size_t step_at;     /* the input "step"; "rates" and "decays" follow it */
+    message why;
+} trainer;
+
+/* Makes the step of `module`, which is the trainer's from now on; weights begin as the
+ * model has them, states at 0.  Inputs of the model that are trained begin as
+ * trainer_set makes them.  False: t->why tells, or the context. */
+bool trainer_open(trainer *t, const settings *given, ig_context *context,
+                  ig_module *module, const ig_train_options *how);
+void trainer_close(trainer *t);
+/* The input of that name: a weight, a state or data; NULL: there is none. */
+ig_argument *trainer_find(const trainer *t, const char *name);
+/* A copy of `value` becomes the input of that name, whose type and extents it has. */
+bool trainer_set(trainer *t, const char *name, const ig_argument *value);
+/* One step.  False: t->why tells, and nothing has changed. */
+bool trainer_step(trainer *t);
+/* The loss of the last step. */
+double trainer_loss(const trainer *t);
+
+#endif
