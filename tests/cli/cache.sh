@@ -210,7 +210,7 @@ export INGOT_CACHE_DIR=$tmp/cache
 # Large weights that kernels want packed are kept once, whoever comes first.
 cat >"$tmp/large.py" <<'PY'
 import struct, sys
-sys.path.insert(0, "tests/cli")
+sys.path.insert(0, "tests/cli/files")
 sys.argv = ["tiny_onnx.py", sys.argv[1], "relu"]
 from tiny_onnx import F32, field, model, node, tensor, value
 rows = b"".join(struct.pack("<f", i % 97 / 97) for i in range(1024)) * 4608

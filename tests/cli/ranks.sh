@@ -316,7 +316,7 @@ for wrong in 's/"rows": 13/"rows": 93/' 's/\(users.*"pieces": ..\)[0-9]/\19999/'
     attempt "$ingot" reshard "$reshard/bad%r.ingot" -o "$reshard/other.ig"
     holds "a damaged list: $wrong" test $? = 3
 done
-sed -z 's/"dense": \[\[640, 2240\]\],\n "tables"/"dense":[[0,9],[9,2239]],"tables"/' \
+sed -z 's/"dense": \[\[640, 2240\]\],\n "tables": \[\n  {/"dense":[[416,9],[640,2240]],"tables":[{/' \
     "$reshard/old0.ingot" >"$reshard/bad0.ingot"
 check "dense weights that together are more than is held" 3 "its list of shards is damaged" \
     "$ingot" reshard "$reshard/bad%r.ingot" -o "$reshard/other.ig"
