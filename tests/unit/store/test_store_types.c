@@ -213,6 +213,16 @@ TEST(cells_are_erased_and_listed) {
     CHECK_INT(one.cells, 3);
     CHECK_STATUS(ig_store_scan(store, &call, NULL, add_cell, &two), IG_CANCELLED);
     CHECK_INT(two.cells, 2);
+    /* A table is no other's because their names begin alike. */
+    CHECK_OK(put(store, "bb", 7, "w"));
+    CHECK_OK(put(store, "ba", 8, "w"));
+    sums alike = { 0 };
+    CHECK_OK(ig_store_scan(store, &call, "b", add_cell, &alike));
+    CHECK_INT(alike.cells, 3);
+    alike = (sums){ 0 };
+    CHECK_OK(ig_store_scan(store, &call, "bb", add_cell, &alike));
+    CHECK_INT(alike.cells, 1);
+    CHECK_INT(alike.ids, 7);
     close_type(store);
 }
 END_TEST
