@@ -150,6 +150,34 @@ done
 check "HTML is a page" 0 "<script id=\"data\"" "$ingot" dump "$tmp/relu.ig" --format html
 check "dot is a digraph" 0 "digraph" "$ingot" dump "$tmp/relu.ig" --format dot
 
+# Gradients in place of the outputs.
+cat >"$tmp/loss.ig" <<'IG'
+module @m {
+  weight @first.w : f32[2] = splat(3)
+  weight @last.w : f32[2] = splat(2)
+  graph @main(%x: f32[B, 2]) -> (f32[] "loss", f32[B, 2] "y") {
+    %0 = mul %x, @first.w
+    %1 = add %0, @last.w
+    %2 = reduce %1
+    ret %2, %1
+  }
+}
+IG
+check "gradients by all weights" 0 '(f32[2] "grad_first.w", f32[2] "grad_last.w")' \
+    "$ingot" dump "$tmp/loss.ig" --grad loss
+check "by those that a pattern names" 0 '-> (f32[2] "grad_last.w")' \
+    "$ingot" dump "$tmp/loss.ig" --grad 'loss:l*'
+check "by inputs" 0 '-> (f32[B, 2] "grad_x")' "$ingot" dump "$tmp/loss.ig" --grad loss:x
+check "which run" 0 "" "$ingot" dump "$tmp/loss.ig" --grad loss:x -o "$tmp/grad.ig"
+check "and give numbers" 0 "3 3" "$ingot" run "$tmp/grad.ig" -t interpret --input 'x=f32[1,2]=1'
+check "an output that is none" 3 "the model has no output 'none'" \
+    "$ingot" dump "$tmp/loss.ig" --grad none
+check "one of two has to be named" 3 "name the output" "$ingot" dump "$tmp/loss.ig" --grad :x
+check "a pattern of nothing" 3 "'z*' is the name of no weight or input" \
+    "$ingot" dump "$tmp/loss.ig" --grad 'loss:x,z*'
+check "not of models that nobody trusts" 2 "leave out --isolate or --grad" \
+    "$ingot" dump "$tmp/loss.ig" --grad loss --isolate
+
 # Passwords and tokens of URLs are in no message and in no artifact.
 url='https://user:hunter2@host/m.onnx?token=hunter2'
 for arguments in "run $url" "compile $url -o $tmp/x.ingot" "bench $url" "dump $url" "inspect $url" \
