@@ -121,6 +121,7 @@ struct ig_ts_eval {
     const ig_ts_table *table; /* of all operators */
     ig_map rows;              /* "aten::add" -> ig_ts_overloads */
     ig_map folded;            /* names of weights whose values were used at import */
+    ig_map nested;            /* values with places of padding -> ig_ts_nested */
     ig_map changing;          /* of those that the call changes: never used so */
     ig_ts_list *constants;    /* of constants.pkl */
     ig_ts_object *root;

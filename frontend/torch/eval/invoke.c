@@ -114,3 +114,18 @@ ig_status ig_ts_invoke(ig_ts_call *call, const char *name, const ig_ts_value *ar
                : ig_ts_fail(call, IG_INTERNAL, "%s gives %u results, expected %u", name,
                             got, result_count);
 }
+
+/* ---- nested tensors ---- */
+
+ig_ts_nested *ig_ts_nested_of(const ig_ts_call *call, const ig_value *value) {
+    assert(call->eval && "a call is of an evaluator");
+    return ig_map_get_id(&call->eval->nested, IG_MAP_PTR(value));
+}
+
+ig_value *ig_ts_mark_nested(ig_ts_call *call, ig_value *value, ig_ts_nested *nested) {
+    assert((!nested || (nested->keep && nested->visible)) && "it says which places");
+    if (value && nested) {
+        ig_map_set_id(&call->eval->nested, IG_MAP_PTR(value), nested);
+    }
+    return value;
+}

@@ -94,6 +94,18 @@ extern const ig_expr_source ig_ts_expr_source;
 ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
 
+/* ---- nested tensors ---- */
+
+/* Which places of a value [B, T, …] a nested tensor has; bool [B, T]. */
+typedef struct ig_ts_nested {
+    ig_value *keep, *visible; /* the latter: where padding is to show, too */
+} ig_ts_nested;
+
+/* What a value was marked with, or NULL. */
+ig_ts_nested *ig_ts_nested_of(const ig_ts_call *call, const ig_value *value);
+/* The value, marked unless `nested` is NULL. */
+ig_value *ig_ts_mark_nested(ig_ts_call *call, ig_value *value, ig_ts_nested *nested);
+
 /* ---- arguments ---- */
 
 bool ig_ts_is_none(const ig_ts_call *call, uint32_t index);

@@ -125,6 +125,17 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
     return build_linear(call, y, a->out_weight, a->out_bias);
 }
 
+/* Of a nested tensor: its padding is left out as keys. */
+static void mask_padding(ig_ts_call *call, self_attention *a,
+                         const ig_ts_nested *nested) {
+    if (nested && a->mask) {
+        ig_expr_fail(call->e, IG_UNSUPPORTED, "of a nested tensor and a mask");
+    } else if (nested) {
+        a->mask = ig_build_not(call->e, nested->keep);
+        a->mask_type = 1;
+    }
+}
+
 static bool check_heads(ig_ts_call *call, const self_attention *a) {
     if (call->e->status == IG_OK &&
         (a->heads <= 0 || a->width < 0 || a->width % a->heads)) {
@@ -149,6 +160,8 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     a.out_weight = ig_aten_tensor(call, 7);
     a.out_bias = ig_aten_tensor(call, 8);
     a.mask = ig_aten_optional(call, 9);
+    ig_ts_nested *nested = ig_ts_nested_of(call, a.x[0]);
+    mask_padding(call, &a, nested);
     if (!check_heads(call, &a)) {
         return call->e->status;
     }
@@ -160,7 +173,7 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     if (!has_weights) {
         weights = ig_expr_fill(call->e, (ig_dtype)a.x[0]->type->dtype, 1, &zero, 0);
     }
-    return ig_aten_give2(call, y, weights);
+    return ig_aten_give2(call, ig_ts_mark_nested(call, y, nested), weights);
 }
 
 typedef struct encoder {
@@ -188,6 +201,7 @@ static ig_value *feed_forward(ig_ts_call *call, ig_value *x) {
  * mask_type) */
 ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
+    ig_ts_nested *nested = ig_ts_nested_of(call, x);
     self_attention a = { .width = ig_aten_distance(call, 1),
                          .heads = ig_aten_int(call, 2),
                          .weight = ig_aten_tensor(call, 3),
@@ -197,6 +211,7 @@ ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
                          .mask = ig_aten_optional(call, 18),
                          .mask_type = ig_aten_int_or(call, 19, 0) };
     encoder e = { .eps = ig_aten_float(call, 9) };
+    mask_padding(call, &a, nested);
     bool is_first = ig_aten_bool(call, 8);
     for (uint32_t i = 0; i < 2; i++) {
         e.weights[i] = ig_aten_tensor(call, 10 + 2 * i);
@@ -211,5 +226,6 @@ ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
     x = is_first ? x : build_norm(call, &e, 0, x);
     inner = is_first ? build_norm(call, &e, 1, x) : x;
     x = ig_build_add(call->e, x, feed_forward(call, inner));
-    return ig_aten_give(call, is_first ? x : build_norm(call, &e, 1, x));
+    x = is_first ? x : build_norm(call, &e, 1, x);
+    return ig_aten_give(call, ig_ts_mark_nested(call, x, nested));
 }
