@@ -123,6 +123,16 @@ class Telling(unittest.TestCase):
         self.assertEqual((first.file, first.node, first.operator, first.hint),
                          ("m.onnx", 3, "Foo", "do without"))
         self.assertEqual((second.node, second.hint), (5, None))
+        for text, file, node, operator in (
+                ("m.onnx: node 3 'a/b' (Gemm): of 'x': no", "m.onnx", 3, "Gemm"),
+                ("m.pt2: node 'mm_1': operator aten::mm.out is not there", "m.pt2", "mm_1",
+                 "aten::mm.out"),
+                ("m.pt/code/a.py:8: in 'M.forward': operator aten::b is not", "m.pt/code/a.py",
+                 None, "aten::b"),
+                ("<memory>:3:7: expected a name", "<memory>", None, None),
+                ("m.pt: in 'forward': these inputs have no value", "m.pt", None, None)):
+            (one,) = ingot.Error(text).diagnostics
+            self.assertEqual((one.file, one.node, one.operator), (file, node, operator))
 
 
 if __name__ == "__main__":

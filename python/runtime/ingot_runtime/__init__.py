@@ -11,18 +11,22 @@ from ._runtime import (CancelledError, Error, FileError, InternalError, InvalidE
                        LimitError, Program, Tensor, UnsupportedError, __version__, level)
 
 Diagnostic = namedtuple("Diagnostic", "text hint file node operator")
-Diagnostic.__doc__ = """One message of an error: its text, and advice; the file, the number of \
-the node and its operator, where the text says them.  What is not said is None."""
+Diagnostic.__doc__ = """One message of an error: its text, and advice; the file, the node (its number, or \
+its name where it has no number) and its operator, where the text says them.  What is not said is None."""
 
-_PLACE = r"([^\s:][^:]*)(?::\d+:\d+)?(?:: node (\d+) \(([^)]*)\))?: "
+# "m.onnx: node 3 'fc' (Gemm): …", "m.pt2: node 'linear': operator aten::linear …",
+# "m.pt/code/x.py:8: in 'M.forward': operator aten::linear …"
+_PLACE = (r"([^\s:][^:]*)(?::\d+)*(?:: in '[^']*')?"
+          r"(?:: node (?:(\d+)(?: '[^']*')?(?: \(([^)]*)\))?|'([^']*)'))?: (?:operator ([\w.:]+))?")
 
 
 def _diagnostic_of(lines):
     import re
     place = re.match(_PLACE, lines[0])
-    file, node, operator = place.groups() if place else (None, None, None)
+    file, number, kind, name, operator = place.groups() if place else (None,) * 5
+    node = int(number) if number else name
     hints = [line.strip().removeprefix("hint: ") for line in lines[1:]]
-    return Diagnostic(lines[0], " ".join(hints) or None, file, node and int(node), operator)
+    return Diagnostic(lines[0], " ".join(hints) or None, file, node, kind or operator)
 
 
 def _diagnostics(error):
