@@ -23,7 +23,9 @@ static void expect(bool claim) {
 static uint64_t sum_inputs(const request *of) {
     uint64_t sum = 1;
     for (size_t i = 0; i < of->input_count; i++) {
-        for (size_t k = 0; k < of->inputs[i].size; k++) {
+        /* What lies in shared memory is not there yet. */
+        size_t size = of->inputs[i].region ? 0 : of->inputs[i].size;
+        for (size_t k = 0; k < size; k++) {
             sum = sum * 31 + of->inputs[i].data[k];
         }
         sum = sum * 31 + strlen(of->inputs[i].name);

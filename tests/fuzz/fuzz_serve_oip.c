@@ -28,7 +28,9 @@ static void read_request(const uint8_t *data, size_t size, size_t limit) {
     volatile unsigned sum = 0;
     if (infer_read(&of, data, size)) {
         for (size_t i = 0; i < of.input_count; i++) {
-            for (size_t k = 0; k < of.inputs[i].size; k++) {
+            /* What lies in shared memory is not there yet. */
+            size_t bytes_there = of.inputs[i].region ? 0 : of.inputs[i].size;
+            for (size_t k = 0; k < bytes_there; k++) {
                 sum += of.inputs[i].data[k];
             }
         }

@@ -5,6 +5,8 @@ SPDX-License-Identifier: Apache-2.0
 import gzip
 import json
 import math
+import os
+import pathlib
 import zlib
 
 from harness import (NEGATE, RELU, TMP, Server, check, compile_model, finish, floats, grpc, oip,
@@ -163,6 +165,65 @@ def http_types(server):
     check("a number past its type", post_binary(server, "types", header, halves)[0] == 400)
 
 
+def shared_infer(server, offset=0, size=16):
+    where = {"shared_memory_region": "r", "shared_memory_byte_size": size}
+    request = {"inputs": [tensor("x", "FP32", [1, 4],
+                                 parameters=dict(where, shared_memory_offset=offset))],
+               "outputs": [{"name": "y", "parameters": dict(where, shared_memory_offset=32)}]}
+    return server.post_json("/v2/models/relu/infer", request)
+
+
+def http_shares(server):
+    path = pathlib.Path("/dev/shm") / f"ingot-serve-test-{os.getpid()}"
+    path.write_bytes(bytes(8) + floats(-1, 2, -3, 4) + bytes(100))
+    region = "/v2/systemsharedmemory/region/r"
+    try:
+        check("no region yet", shared_infer(server)[0] == 400)
+        for what, key, size in (("no such memory", "no-such-memory", 64), ("a path", "a/b", 64),
+                                ("no size", path.name, 0), ("a folder", "..", 64)):
+            check(f"{what} is not registered", server.post_json(
+                region + "/register", {"key": key, "offset": 0, "byte_size": size})[0] == 400)
+        body = json.dumps({"key": path.name, "offset": 0, "byte_size": 64})
+        check("register", server.call("POST", region + "/register", body)[0] == 200)
+        check("not twice", server.call("POST", region + "/register", body)[0] == 400)
+        check("status", server.get_json(region + "/status")[0]["byte_size"] == 64)
+        status, answer = shared_infer(server, 8)
+        check("what lies in shared memory is read", status == 200 and
+              answer["outputs"][0]["parameters"]["shared_memory_region"] == "r", answer)
+        check("and the answer written there", path.read_bytes()[32:48] == floats(0, 2, 0, 4))
+        check("not beyond the region", shared_infer(server, 56)[0] == 400)
+        check("nor with too little room", shared_infer(server, 8, 15)[0] == 400)
+        if grpc:
+            grpc_shares(server, path)
+        os.truncate(path, 12)
+        check("memory that was cut is an error", shared_infer(server, 8)[0] == 400)
+        check("and no more", server.infer("relu", [[1, 2, 3, 4]])[0] == 200)
+        check("unregister", server.call("POST", region + "/unregister")[0] == 200)
+        check("is gone", server.get_json("/v2/systemsharedmemory/status") == [])
+    finally:
+        path.unlink()
+
+
+def grpc_shares(server, path):
+    name = oip.SharedRegion(name="g", key="/" + path.name, byte_size=64)
+    added = server.rpc("SystemSharedMemoryRegister", name, oip.Nothing)
+    check("register over gRPC", not isinstance(added, grpc.RpcError), added)
+    all_of = server.rpc("SystemSharedMemoryStatus", oip.SharedRegion(), oip.SharedStatus)
+    check("status over gRPC", sorted(r.key for r in all_of.regions) == ["g", "r"], all_of)
+    request = message_of([[0, 0, 0, 0]])
+    del request.raw_input_contents[:]
+    for entries, offset in ((request.inputs[0].parameters, 8),
+                            (request.outputs.add(name="y").parameters, 48)):
+        entries.add(key="shared_memory_region").value.string_param = "g"
+        entries.add(key="shared_memory_byte_size").value.int64_param = 16
+        entries.add(key="shared_memory_offset").value.int64_param = offset
+    answer = server.rpc("ModelInfer", request, oip.InferAnswer)
+    check("inference in shared memory", path.read_bytes()[48:64] == floats(0, 2, 0, 4), answer)
+    check("whose answer says where", answer.outputs[0].parameters[0].value.string_param == "g",
+          answer)
+    server.rpc("SystemSharedMemoryUnregister", oip.SharedRegion(name="g"), oip.Nothing)
+
+
 def message_of(rows, model="relu", **more):
     request = oip.InferRequest(model_name=model, id="7", **more)
     request.inputs.add(name="x", datatype="FP32", shape=[len(rows), 4])
@@ -246,8 +307,8 @@ def main():
     compile_model(NEGATE, TMP / "negate.ingot")
     compile_model(TYPES, TMP / "types.ingot")
     server = Server(TMP / "relu.ingot", TMP / "types.ingot", "--loops", "2",
-                    "--max-body", "2")
-    for part in (http_describes, http_infers, http_packs, http_refuses, http_types):
+                    "--max-body", "2", "--shared-memory")
+    for part in (http_describes, http_infers, http_packs, http_refuses, http_types, http_shares):
         part(server)
     if grpc:
         for part in (grpc_answers, grpc_refuses, grpc_streams):
@@ -258,6 +319,8 @@ def main():
     named = Server(TMP / "negate.ingot", "--name", "other", "--loops", "1")
     check("a name of its own", named.infer("other", [[1, 2, 3, 4]])[1]["outputs"][0]["data"] ==
           [-1, -2, -3, -4])
+    check("shared memory only where it was asked for",
+          named.call("POST", "/v2/systemsharedmemory/unregister")[0] == 501)
     check("and an end", named.stop() == 0)
 
 

@@ -146,8 +146,9 @@ static void *run_turns(void *user) {
 
 /* ---- life ---- */
 
-bool loop_start(loop *of, repository *from) {
+bool loop_start(loop *of, repository *from, regions *shared) {
     of->lane.repository = from;
+    of->lane.regions = shared;
     return pthread_create(&of->thread, NULL, run_turns, of) == 0;
 }
 

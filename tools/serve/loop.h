@@ -10,8 +10,9 @@ typedef struct loop loop;
 /* A loop number `number` of the listeners (-1: none), which it owns from then on.
  * NULL: memory or descriptors ran out. */
 loop *loop_open(size_t number, const limits *most, mailbox *box, int http, int grpc);
-/* Serves from this repository until loop_end, on a thread of its own. */
-bool loop_start(loop *of, repository *from);
+/* Serves from this repository until it is drained, on a thread of its own.  `shared`:
+ * memory that clients share with the server, or NULL. */
+bool loop_start(loop *of, repository *from, regions *shared);
 /* From any thread: takes no new work, and ends when what is there is done, or at
  * `deadline` (ns of the monotonic clock). */
 void loop_drain(loop *of, int64_t deadline);

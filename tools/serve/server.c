@@ -21,6 +21,7 @@ typedef struct server {
     loop *loops[MAX_LOOPS];
     size_t loop_count; /* that are open */
     repository *repository;
+    regions *regions;         /* or NULL */
     int http_port, grpc_port; /* that listeners have */
     char folder[4096];        /* of own copies */
     char compiler[4096];
@@ -150,8 +151,11 @@ static int open_models(server *of) {
 /* ---- life ---- */
 
 static int start_loops(server *of) {
+    if (of->settings->has_shared_memory && !(of->regions = regions_create())) {
+        return refuse_start(EXIT_LIMIT, "no memory for shared memory", "");
+    }
     for (size_t i = 0; i < of->loop_count; i++) {
-        if (!loop_start(of->loops[i], of->repository)) {
+        if (!loop_start(of->loops[i], of->repository, of->regions)) {
             return refuse_start(EXIT_LIMIT, "no thread for a loop", strerror(errno));
         }
     }
@@ -207,6 +211,7 @@ int server_run(const serve_settings *settings) {
         loop_close(it.loops[i]);
         mailbox_close(&it.boxes[i]);
     }
+    regions_destroy(it.regions);
     rmdir(it.folder);
     return 0;
 }

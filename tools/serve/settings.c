@@ -35,6 +35,7 @@ enum {
     OPTION_IDLE,
     OPTION_DRAIN,
     OPTION_COMPILE,
+    OPTION_SHARED,
     OPTION_QUIET,
     OPTION_HELP,
     OPTION_COUNT
@@ -61,6 +62,8 @@ static const option_row rows[OPTION_COUNT] = {
       "after which a connection that does nothing ends (60)" },
     { "drain", "SECONDS", 0, 3600, "for requests to end after SIGTERM (30)" },
     { "compile-seconds", "SECONDS", 1, 86400, "for compiling a model (600)" },
+    { "shared-memory", NULL, 0, 0,
+      "clients may register any shared memory of this user (off)" },
     { "quiet", NULL, 0, 0, "log warnings and errors alone" },
     { "help", NULL, 0, 0, "print this and exit" },
 };
@@ -108,6 +111,9 @@ static void set_text(serve_settings *to, int which, const char *text) {
         return;
     case OPTION_LOAD:
         load[to->models.load_count++] = text;
+        return;
+    case OPTION_SHARED:
+        to->has_shared_memory = true;
         return;
     case OPTION_EXPLICIT:
         to->models.is_explicit = true;

@@ -10,7 +10,8 @@ typedef struct serve_settings {
     int http_port, grpc_port; /* 0: one that is free; -1: not served */
     size_t loops;
     int drain_seconds;
-    bool is_quiet; /* warnings and errors alone are logged */
+    bool is_quiet;          /* warnings and errors alone are logged */
+    bool has_shared_memory; /* clients may register memory of this machine */
     limits limits;
     repository_options models; /* but for own.folder, loop_count and boxes */
 } serve_settings;

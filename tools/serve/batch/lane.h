@@ -4,6 +4,7 @@
 #define IG_TOOLS_SERVE_BATCH_LANE_H
 
 #include "tools/serve/call/request.h"
+#include "tools/serve/model/regions.h"
 #include "tools/serve/model/repository.h"
 
 /* Of the server; they never change. */
@@ -25,9 +26,9 @@ typedef struct lane {
     catalog *catalog; /* of this turn */
     mailbox *box;
     struct runner *runner;
-    int64_t now;             /* ns of the monotonic clock, when this turn began */
-    bool is_draining;        /* no new work: the server ends */
-    struct regions *regions; /* of shared memory, of all loops */
+    int64_t now;      /* ns of the monotonic clock, when this turn began */
+    bool is_draining; /* no new work: the server ends */
+    regions *regions; /* of shared memory, of all loops; NULL: none is used */
 } lane;
 
 int64_t clock_now(void);

@@ -2,6 +2,7 @@
 #include "tools/serve/batch/runner.h"
 
 #include "tools/serve/batch/bind.h"
+#include "tools/serve/batch/shared.h"
 #include "tools/serve/model/join.h"
 
 #include <stdlib.h>
@@ -82,7 +83,8 @@ static bool prepare_request(runner *of, request *what) {
     if (what->served->config.queue_delay) {
         hold_version(what);
     }
-    return bind_inputs(what, what->served) && check_outputs(what, what->served) &&
+    return read_shared_inputs(what, of->lane->regions) &&
+           bind_inputs(what, what->served) && check_outputs(what, what->served) &&
            measure_rows(what);
 }
 
@@ -278,7 +280,8 @@ static bool run_alone(runner *of, request *what, int64_t begin) {
                             model->name,
                             ig_session_error(model->sessions[of->lane->number]));
     }
-    return give_results(what, model, outputs);
+    return give_results(what, model, outputs) &&
+           write_shared_results(what, of->lane->regions);
 }
 
 static void run_each(runner *of, const batch *all) {
@@ -305,7 +308,9 @@ static void take_apart(runner *of, const batch *all, int64_t begin) {
                                  what->rows);
         }
         first += what->rows;
-        give_results(what, model, parts);
+        if (give_results(what, model, parts)) {
+            write_shared_results(what, of->lane->regions);
+        }
         count_request(of, what, begin, end);
         finish_request(what);
     }

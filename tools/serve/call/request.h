@@ -22,12 +22,16 @@ typedef struct tensor {
     int64_t dims[IG_MAX_RANK];
     const uint8_t *data;
     size_t size;
+    const char *region; /* of shared memory where it lies from `offset` on, or NULL */
+    uint64_t offset;
 } tensor;
 
 /* An output that the client asks for. */
 typedef struct wanted {
     const char *name;
-    bool is_binary; /* HTTP: behind the JSON, not in it */
+    bool is_binary;     /* HTTP: behind the JSON, not in it */
+    const char *region; /* of shared memory that it goes to, or NULL */
+    uint64_t offset, room;
 } wanted;
 
 typedef struct request {

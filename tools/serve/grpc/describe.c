@@ -201,3 +201,56 @@ bool tell_index(bytes *to, pool *memory, const catalog *list, bool only_ready) {
     }
     return rows && message_write(to, &answer.base);
 }
+
+/* ---- shared memory ---- */
+
+typedef struct region_list {
+    pool *memory;
+    Oip__SharedRegionEntry **rows;
+    size_t count, room;
+    bool has_failed;
+} region_list;
+
+/* A row of a list that doubles; NULL: memory ran out. */
+static Oip__SharedRegionEntry **next_row(region_list *of) {
+    if (of->count == of->room) {
+        size_t room = of->room ? 2 * of->room : 16;
+        Oip__SharedRegionEntry **grown = pool_take_array(of->memory, room,
+                                                         sizeof *grown);
+        for (size_t i = 0; grown && i < of->count; i++) {
+            grown[i] = of->rows[i];
+        }
+        of->rows = grown ? grown : of->rows;
+        of->room = grown ? room : of->room;
+    }
+    return of->count < of->room ? &of->rows[of->count++] : NULL;
+}
+
+static void add_region(void *user, const region *each) {
+    region_list *to = user;
+    Oip__SharedRegionEntry **row = next_row(to);
+    Oip__SharedRegionEntry *entry = row ? pool_take(to->memory, sizeof *entry) : NULL;
+    Oip__SharedRegion *value = entry ? pool_take(to->memory, sizeof *value) : NULL;
+    if (!value) {
+        to->has_failed = true;
+        return;
+    }
+    oip__shared_region_entry__init(entry);
+    oip__shared_region__init(value);
+    value->name = entry->key = pool_copy_text(to->memory, each->name);
+    value->key = pool_copy_text(to->memory, each->key);
+    value->offset = each->offset;
+    value->byte_size = each->size;
+    entry->value = value;
+    *row = entry;
+    to->has_failed = to->has_failed || !value->name || !value->key;
+}
+
+bool tell_regions(bytes *to, pool *memory, regions *of, const char *name) {
+    Oip__SharedStatus answer = OIP__SHARED_STATUS__INIT;
+    region_list rows = { .memory = memory };
+    regions_visit(of, name, add_region, &rows);
+    answer.regions = rows.rows;
+    answer.n_regions = rows.count;
+    return !rows.has_failed && message_write(to, &answer.base);
+}

@@ -5,6 +5,7 @@
 
 #include "tools/serve/call/pool.h"
 #include "tools/serve/model/catalog.h"
+#include "tools/serve/model/regions.h"
 
 /* Each writes a frame; memory for the message is the pool's.  False: it ran out. */
 bool tell_server(bytes *to);
@@ -14,6 +15,8 @@ bool tell_model(bytes *to, pool *memory, const catalog *list, const served *of);
 bool tell_config(bytes *to, pool *memory, const served *of);
 /* Of one version, or of all where `of` is NULL. */
 bool tell_statistics(bytes *to, pool *memory, const catalog *list, const served *of);
+/* Regions of shared memory: one, or all where the name is "". */
+bool tell_regions(bytes *to, pool *memory, regions *of, const char *name);
 bool tell_index(bytes *to, pool *memory, const catalog *list, bool only_ready);
 
 #endif

@@ -87,14 +87,34 @@ static bool read_contents(request *of, tensor *to, const Oip__Contents *from) {
 
 /* ---- requests ---- */
 
-static bool has_parameter(Oip__ParameterEntry *const *entries, size_t count,
-                          const char *name) {
+static const Oip__Parameter *find_parameter(Oip__ParameterEntry *const *entries,
+                                            size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(entries[i]->key, name) == 0) {
-            return true;
+            return entries[i]->value;
         }
     }
-    return false;
+    return NULL;
+}
+
+static uint64_t read_number(const Oip__Parameter *from) {
+    bool is_number = from && from->choice_case == OIP__PARAMETER__CHOICE_INT64_PARAM &&
+                     from->int64_param > 0;
+    return is_number ? (uint64_t)from->int64_param : 0;
+}
+
+/* Where in shared memory a tensor lies; *out_region NULL: nowhere. */
+static void read_region(Oip__ParameterEntry *const *entries, size_t count,
+                        const char **out_region, uint64_t *out_offset,
+                        uint64_t *out_size) {
+    const Oip__Parameter *name = find_parameter(entries, count, "shared_memory_region");
+    if (name && name->choice_case == OIP__PARAMETER__CHOICE_STRING_PARAM) {
+        *out_region = name->string_param;
+        *out_offset =
+            read_number(find_parameter(entries, count, "shared_memory_offset"));
+        *out_size =
+            read_number(find_parameter(entries, count, "shared_memory_byte_size"));
+    }
 }
 
 static bool read_input(request *of, const Oip__InferInput *from, tensor *to) {
@@ -120,50 +140,63 @@ static bool read_input(request *of, const Oip__InferInput *from, tensor *to) {
                                 from->name);
         }
     }
-    if (has_parameter(from->parameters, from->n_parameters, "shared_memory_region")) {
-        return request_fail(of, CALL_UNSUPPORTED,
-                            "input '%.100s': this server has no "
-                            "shared memory",
+    uint64_t size = 0;
+    read_region(from->parameters, from->n_parameters, &to->region, &to->offset, &size);
+    to->size = (size_t)size;
+    return true;
+}
+
+/* What of an input does not lie in shared memory. */
+static bool read_elements(request *out, const Oip__InferInput *from,
+                          const ProtobufCBinaryData *raw, tensor *to) {
+    static const Oip__Contents none = OIP__CONTENTS__INIT;
+    static const uint8_t empty[1];
+    if (raw && from->contents) {
+        return request_fail(out, CALL_INVALID,
+                            "input '%.100s' has contents beside "
+                            "raw_input_contents",
                             from->name);
     }
+    if (!raw) {
+        return read_contents(out, to, from->contents ? from->contents : &none);
+    }
+    to->data = raw->len ? raw->data : empty;
+    to->size = raw->len;
     return true;
 }
 
 static bool read_inputs(request *out, const Oip__InferRequest *from) {
     tensor *inputs = pool_take_array(&out->memory, from->n_inputs, sizeof *inputs);
-    bool is_raw = from->n_raw_input_contents > 0;
+    size_t raw = 0, raw_count = from->n_raw_input_contents;
     if (!inputs) {
         return refuse_full(out);
     }
     out->inputs = inputs;
     out->input_count = from->n_inputs;
-    if (is_raw && from->n_raw_input_contents != from->n_inputs) {
-        return request_fail(out, CALL_INVALID, "%zu inputs and %zu raw_input_contents",
-                            from->n_inputs, from->n_raw_input_contents);
-    }
-    static const Oip__Contents none = OIP__CONTENTS__INIT;
     for (size_t i = 0; i < from->n_inputs; i++) {
-        const Oip__InferInput *input = from->inputs[i];
-        if (!read_input(out, input, &inputs[i])) {
+        if (!read_input(out, from->inputs[i], &inputs[i])) {
             return false;
         }
-        if (is_raw && input->contents) {
-            return request_fail(out, CALL_INVALID,
-                                "input '%.100s' has contents beside "
-                                "raw_input_contents",
-                                input->name);
+        if (inputs[i].region) {
+            continue;
         }
-        if (is_raw) {
-            static const uint8_t empty[1];
-            inputs[i].data = from->raw_input_contents[i].data;
-            inputs[i].size = from->raw_input_contents[i].len;
-            inputs[i].data = inputs[i].size ? inputs[i].data : empty;
-        } else if (!read_contents(out, &inputs[i],
-                                  input->contents ? input->contents : &none)) {
+        const ProtobufCBinaryData *next = raw < raw_count
+                                              ? &from->raw_input_contents[raw]
+                                              : NULL;
+        if (raw_count && !next) {
+            raw++;
+            break;
+        }
+        raw += raw_count > 0;
+        if (!read_elements(out, from->inputs[i], next, &inputs[i])) {
             return false;
         }
     }
-    return true;
+    return raw == raw_count ||
+           request_fail(out, CALL_INVALID,
+                        "%zu raw_input_contents, not as many as inputs "
+                        "that are not shared",
+                        raw_count);
 }
 
 static bool read_outputs(request *out, const Oip__InferRequest *from) {
@@ -174,14 +207,15 @@ static bool read_outputs(request *out, const Oip__InferRequest *from) {
     for (size_t i = 0; i < from->n_outputs; i++) {
         const Oip__InferWanted *output = from->outputs[i];
         outputs[i].name = output->name;
-        if (has_parameter(output->parameters, output->n_parameters, "classification") ||
-            has_parameter(output->parameters, output->n_parameters,
-                          "shared_memory_region")) {
+        if (find_parameter(output->parameters, output->n_parameters,
+                           "classification")) {
             return request_fail(out, CALL_UNSUPPORTED,
-                                "output '%.100s': this server has "
-                                "neither classification nor shared memory",
+                                "output '%.100s': this server does "
+                                "not classify",
                                 output->name);
         }
+        read_region(output->parameters, output->n_parameters, &outputs[i].region,
+                    &outputs[i].offset, &outputs[i].room);
     }
     out->outputs = outputs;
     out->output_count = from->n_outputs;
@@ -205,6 +239,35 @@ bool infer_read(request *out, const uint8_t *data, size_t size) {
 
 /* ---- answers ---- */
 
+/* The parameters of a result that lies in shared memory. */
+static bool describe_region(request *of, const tensor *from, Oip__InferOutput *to) {
+    enum { COUNT = 3 };
+    pool *memory = &of->memory;
+    Oip__ParameterEntry *entries = pool_take_array(memory, COUNT, sizeof *entries);
+    Oip__Parameter *values = pool_take_array(memory, COUNT, sizeof *values);
+    to->parameters = pool_take_array(memory, COUNT, sizeof *to->parameters);
+    if (!entries || !values || !to->parameters) {
+        return request_fail(of, CALL_FULL, "memory for the answer ran out");
+    }
+    static const char *const keys[COUNT] = { "shared_memory_region",
+                                             "shared_memory_offset",
+                                             "shared_memory_byte_size" };
+    to->n_parameters = COUNT;
+    for (int i = 0; i < COUNT; i++) {
+        oip__parameter_entry__init(&entries[i]);
+        oip__parameter__init(&values[i]);
+        entries[i].key = (char *)keys[i];
+        entries[i].value = &values[i];
+        to->parameters[i] = &entries[i];
+        values[i].choice_case = OIP__PARAMETER__CHOICE_INT64_PARAM;
+    }
+    values[0].choice_case = OIP__PARAMETER__CHOICE_STRING_PARAM;
+    values[0].string_param = (char *)from->region;
+    values[1].int64_param = (int64_t)from->offset;
+    values[2].int64_param = (int64_t)from->size;
+    return true;
+}
+
 static bool describe_results(request *of, Oip__InferAnswer *out) {
     pool *memory = &of->memory;
     size_t count = of->result_count;
@@ -215,7 +278,6 @@ static bool describe_results(request *of, Oip__InferAnswer *out) {
     if (!outputs || !out->outputs || !out->raw_output_contents) {
         return request_fail(of, CALL_FULL, "memory for the answer ran out");
     }
-    out->n_outputs = out->n_raw_output_contents = count;
     for (size_t i = 0; i < count; i++) {
         const tensor *from = &of->results[i];
         oip__infer_output__init(&outputs[i]);
@@ -224,9 +286,15 @@ static bool describe_results(request *of, Oip__InferAnswer *out) {
         outputs[i].n_shape = from->rank;
         outputs[i].shape = (int64_t *)from->dims;
         out->outputs[i] = &outputs[i];
-        out->raw_output_contents[i] = (ProtobufCBinaryData){ from->size,
-                                                             (uint8_t *)from->data };
+        if (from->region && !describe_region(of, from, &outputs[i])) {
+            return false;
+        }
+        if (!from->region) {
+            out->raw_output_contents[i] =
+                (ProtobufCBinaryData){ from->size, (uint8_t *)from->data };
+        }
     }
+    out->n_outputs = out->n_raw_output_contents = count;
     return true;
 }
 

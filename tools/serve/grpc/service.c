@@ -20,6 +20,9 @@ enum {
     ASK_INDEX,
     ASK_LOAD,
     ASK_UNLOAD,
+    ASK_SHARE,
+    ASK_UNSHARE,
+    ASK_SHARED,
 };
 
 /* ---- inference ---- */
@@ -194,6 +197,44 @@ static void take_control(stream *of, const method *which, const uint8_t *data,
     stream_push(of);
 }
 
+/* ---- shared memory ---- */
+
+static bool answer_sharing(stream *of, pool *memory, const Oip__SharedRegion *asked,
+                           int what) {
+    regions *all = of->peer->lane->regions;
+    char words[WORDS];
+    if (what == ASK_SHARED) {
+        return tell_regions(&of->out, memory, all, asked->name);
+    }
+    if (what == ASK_UNSHARE) {
+        regions_remove(all, asked->name);
+        return tell_nothing(&of->out);
+    }
+    region added = { asked->name, asked->key, asked->offset, asked->byte_size };
+    call_status status = regions_add(all, &added, words);
+    if (status != CALL_OK) {
+        stream_end(of, status, words);
+        return true;
+    }
+    return tell_nothing(&of->out);
+}
+
+static void take_sharing(stream *of, const method *which, const uint8_t *data,
+                         size_t size) {
+    pool memory = { .limit = 8 * size + (1 << 20), .from = &of->peer->lane->memory };
+    const Oip__SharedRegion *asked =
+        message_read(&memory, &oip__shared_region__descriptor, data, size);
+    if (!of->peer->lane->regions) {
+        stream_end(of, CALL_UNSUPPORTED,
+                   "the server was started without --shared-memory");
+    } else if (!asked || !answer_sharing(of, &memory, asked, which->detail)) {
+        stream_end(of, CALL_INVALID, "the message is broken, or memory ran out");
+    }
+    pool_free(&memory);
+    stream_end(of, CALL_OK, "");
+    stream_push(of);
+}
+
 /* ---- the table ---- */
 
 static const method methods[] = {
@@ -209,6 +250,9 @@ static const method methods[] = {
     { "RepositoryIndex", false, take_description, ASK_INDEX },
     { "RepositoryModelLoad", false, take_control, ASK_LOAD },
     { "RepositoryModelUnload", false, take_control, ASK_UNLOAD },
+    { "SystemSharedMemoryRegister", false, take_sharing, ASK_SHARE },
+    { "SystemSharedMemoryUnregister", false, take_sharing, ASK_UNSHARE },
+    { "SystemSharedMemoryStatus", false, take_sharing, ASK_SHARED },
 };
 
 const method *method_find(const char *path) {

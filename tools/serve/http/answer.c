@@ -7,7 +7,8 @@
 #include <string.h>
 
 static bool is_binary_result(const request *of, size_t i) {
-    return of->output_count ? of->outputs[i].is_binary : of->is_binary;
+    bool is_binary = of->output_count ? of->outputs[i].is_binary : of->is_binary;
+    return is_binary && !of->results[i].region;
 }
 
 static void write_result(bytes *to, const tensor *from, bool is_binary) {
@@ -17,7 +18,13 @@ static void write_result(bytes *to, const tensor *from, bool is_binary) {
     for (uint32_t i = 0; i < from->rank; i++) {
         put_format(to, i ? ",%lld" : "%lld", (long long)from->dims[i]);
     }
-    if (is_binary) {
+    if (from->region) {
+        put_text(to, "],\"parameters\":{\"shared_memory_region\":");
+        put_string(to, from->region, strlen(from->region));
+        put_format(to,
+                   ",\"shared_memory_offset\":%llu,\"shared_memory_byte_size\":%zu}}",
+                   (unsigned long long)from->offset, from->size);
+    } else if (is_binary) {
         put_format(to, "],\"parameters\":{\"binary_data_size\":%zu}}", from->size);
     } else {
         put_text(to, "],\"data\":");
@@ -40,7 +47,8 @@ bool answer_write(bytes *to, request *of, size_t *out_json_size) {
     for (size_t i = 0; i < of->result_count; i++) {
         bool is_binary = is_binary_result(of, i);
         has_binary |= is_binary;
-        if (!is_binary && !data_has_text(of->results[i].dtype)) {
+        if (!is_binary && !of->results[i].region &&
+            !data_has_text(of->results[i].dtype)) {
             return request_fail(of, CALL_INVALID,
                                 "output '%s' is %s, which goes behind the "
                                 "JSON alone: ask for binary_data",

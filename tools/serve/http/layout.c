@@ -93,6 +93,30 @@ static bool read_shape(const reading *now, const json_t *from, tensor *to) {
     return true;
 }
 
+/* Where in shared memory a tensor lies; *out_region NULL: nowhere. */
+static bool read_region(const reading *now, const json_t *parameters,
+                        const char **out_region, uint64_t *out_offset,
+                        uint64_t *out_size) {
+    const json_t *name = json_object_get(parameters, "shared_memory_region");
+    const json_t *offset = json_object_get(parameters, "shared_memory_offset");
+    const json_t *size = json_object_get(parameters, "shared_memory_byte_size");
+    if (!name) {
+        return true;
+    }
+    if (!json_is_string(name) || !json_is_integer(size) ||
+        json_integer_value(size) < 0 || json_integer_value(offset) < 0) {
+        return refuse_json(now,
+                           "shared_memory_region needs a name, and "
+                           "shared_memory_byte_size from 0 on%s",
+                           "");
+    }
+    *out_region = pool_copy_text(&now->to->memory, json_string_value(name));
+    *out_offset = (uint64_t)json_integer_value(offset);
+    *out_size = (uint64_t)json_integer_value(size);
+    return *out_region ||
+           request_fail(now->of, CALL_FULL, "memory for the request ran out");
+}
+
 static bool read_input(const reading *now, const json_t *from, tensor *to) {
     to->name = copy_name(now, from, "an input");
     const char *type = json_string_value(json_object_get(from, "datatype"));
@@ -110,14 +134,19 @@ static bool read_input(const reading *now, const json_t *from, tensor *to) {
         return false;
     }
     const json_t *parameters = json_object_get(from, "parameters");
-    if (json_object_get(parameters, "shared_memory_region")) {
-        return request_fail(now->of, CALL_UNSUPPORTED,
-                            "input '%.100s': this server has no "
-                            "shared memory",
-                            to->name);
-    }
     const json_t *size = json_object_get(parameters, "binary_data_size");
     const json_t *data = json_object_get(from, "data");
+    uint64_t room = 0;
+    if (!read_region(now, parameters, &to->region, &to->offset, &room)) {
+        return false;
+    }
+    if (to->region) {
+        to->size = (size_t)room;
+        return (!size && !data) || refuse_json(now,
+                                               "input '%.100s' lies in shared memory, "
+                                               "and elsewhere",
+                                               to->name);
+    }
     if (size ? !json_is_integer(size) || json_integer_value(size) < 0 || data : !data) {
         return refuse_json(now,
                            "input '%.100s' needs data, or binary_data_size among its "
@@ -137,14 +166,11 @@ static bool read_output(const reading *now, const json_t *from, wanted *to) {
     if (!to->name) {
         return false;
     }
-    if (json_object_get(parameters, "classification") ||
-        json_object_get(parameters, "shared_memory_region")) {
+    if (json_object_get(parameters, "classification")) {
         return request_fail(now->of, CALL_UNSUPPORTED,
-                            "output '%.100s': this server has "
-                            "neither classification nor shared memory",
-                            to->name);
+                            "output '%.100s': this server does not classify", to->name);
     }
-    return true;
+    return read_region(now, parameters, &to->region, &to->offset, &to->room);
 }
 
 static bool read_lists(const reading *now, const json_t *root) {
@@ -244,15 +270,21 @@ static const layout *keep_layout(layout_cache *in, layout *from, const uint8_t *
     return kept;
 }
 
+static bool copy_region(pool *to, const char **name) {
+    return !*name || (*name = pool_copy_text(to, *name));
+}
+
 /* Copies names and texts: the layout may be replaced before the request is finished. */
 static bool copy_texts(request *to, tensor *inputs, wanted *outputs) {
     pool *memory = &to->memory;
     bool is_good = (to->id = pool_copy_text(memory, to->id)) != NULL;
     for (size_t i = 0; is_good && i < to->input_count; i++) {
-        is_good = (inputs[i].name = pool_copy_text(memory, inputs[i].name)) != NULL;
+        is_good = (inputs[i].name = pool_copy_text(memory, inputs[i].name)) != NULL &&
+                  copy_region(memory, &inputs[i].region);
     }
     for (size_t i = 0; is_good && i < to->output_count; i++) {
-        is_good = (outputs[i].name = pool_copy_text(memory, outputs[i].name)) != NULL;
+        is_good = (outputs[i].name = pool_copy_text(memory, outputs[i].name)) != NULL &&
+                  copy_region(memory, &outputs[i].region);
     }
     return is_good;
 }
@@ -280,7 +312,7 @@ static bool take_layout(request *out, const layout *from, const uint8_t *rest,
         return request_fail(out, CALL_FULL, "memory for the request ran out");
     }
     for (size_t i = 0; i < from->input_count; i++) {
-        if (inputs[i].data) {
+        if (inputs[i].data || inputs[i].region) {
             continue;
         }
         if (inputs[i].size > size) {

@@ -150,6 +150,61 @@ static void route_repository(exchange *of, const path *at) {
     }
 }
 
+/* ---- shared memory ---- */
+
+static void put_region(void *user, const region *each) {
+    bytes *to = user;
+    put_text(to, to->size > 1 ? ",{\"name\":" : "{\"name\":");
+    put_string(to, each->name, strlen(each->name));
+    put_text(to, ",\"key\":");
+    put_string(to, each->key, strlen(each->key));
+    put_format(to, ",\"offset\":%llu,\"byte_size\":%llu}",
+               (unsigned long long)each->offset, (unsigned long long)each->size);
+}
+
+static void register_region(exchange *of, const char *name) {
+    json_t *root = of->body.size
+                       ? json_loadb((const char *)of->body.data, of->body.size, 0, NULL)
+                       : NULL;
+    const char *key = json_string_value(json_object_get(root, "key"));
+    json_int_t offset = json_integer_value(json_object_get(root, "offset")),
+               size = json_integer_value(json_object_get(root, "byte_size"));
+    char words[WORDS];
+    region added = { name, key, (uint64_t)offset, (uint64_t)size };
+    if (!key || offset < 0 || size < 0) {
+        exchange_refuse(of, 400, "a region needs a key, an offset and a byte_size");
+    } else {
+        call_status status = regions_add(of->door->lane->regions, &added, words);
+        if (status != CALL_OK) {
+            exchange_refuse(of, call_status_http(status), words);
+        }
+    }
+    json_decref(root);
+}
+
+/* systemsharedmemory[/region/NAME]/(status|register|unregister) */
+static void route_sharing(exchange *of, const path *at) {
+    regions *all = of->door->lane->regions;
+    bool is_one = is_part(at, 2, "region") && at->count == 5;
+    const char *name = is_one ? at->parts[3] : "";
+    const char *what = at->parts[at->count - 1];
+    if (!all) {
+        exchange_refuse(of, 501, "the server was started without --shared-memory");
+    } else if (!is_one && at->count != 3) {
+        exchange_refuse(of, 404, "no such path");
+    } else if (strcmp(what, "status") == 0) {
+        put_text(&of->out, "[");
+        regions_visit(all, name, put_region, &of->out);
+        put_text(&of->out, "]");
+    } else if (of->is_post && strcmp(what, "unregister") == 0) {
+        regions_remove(all, name);
+    } else if (of->is_post && is_one && strcmp(what, "register") == 0) {
+        register_region(of, name);
+    } else {
+        exchange_refuse(of, 404, "no such path");
+    }
+}
+
 /* ---- models ---- */
 
 static void answer_state(exchange *of, bool is_so, const char *words) {
@@ -232,6 +287,8 @@ void route_exchange(exchange *of) {
         describe_statistics(&of->out, of->door->lane->catalog, NULL);
     } else if (is_part(&at, 1, "models") && at.count > 2) {
         route_model(of, &at);
+    } else if (is_part(&at, 1, "systemsharedmemory") && at.count > 2) {
+        route_sharing(of, &at);
     } else if (is_part(&at, 1, "repository") && at.count > 2) {
         route_repository(of, &at);
     } else {
