@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/control.h"
 #include "frontend/torch/eval/table.h"
-#include "frontend/torch/language/overload.h"
 
 #include <assert.h>
 #include <string.h>
@@ -41,6 +40,20 @@ ig_status ig_ts_candidates_find(ig_ts_eval *eval, const char *name,
         out->is_any = out->is_any || out->own[i];
     }
     return IG_OK;
+}
+
+uint32_t ig_ts_candidates_match(ig_ts_eval *eval, const ig_ts_candidates *from,
+                                const ig_call_shape *shape,
+                                ig_overload_match *out_match) {
+    uint32_t i = 0;
+    for (; i < IG_TS_CANDIDATES; i++) {
+        const ig_ts_overloads *rows = from->own[i];
+        if (rows && ig_overload_find(&eval->code->types, rows->schemas, rows->count,
+                                     shape, out_match)) {
+            break;
+        }
+    }
+    return i;
 }
 
 static ig_status find_rows(ig_ts_eval *eval, const char *name, ig_ts_candidates *out) {
@@ -267,20 +280,16 @@ typedef struct chosen_row {
 static ig_status resolve_row(ig_ts_eval *eval, const ig_ts_candidates *from,
                              const ig_call_shape *shape, const ig_location *where,
                              chosen_row *out) {
-    ig_script_types *types = &eval->code->types;
-    const ig_ts_overloads *named = NULL;
-    for (uint32_t i = 0; i < IG_TS_CANDIDATES; i++) {
-        const ig_ts_overloads *rows = from->own[i];
-        named = i >= IG_TS_FORMS && !named ? rows : named;
-        if (rows &&
-            ig_overload_find(types, rows->schemas, rows->count, shape, &out->match)) {
-            out->row = rows->rows[out->match.index];
-            out->is_in_place = i % IG_TS_FORMS == 1;
-            return IG_OK;
-        }
+    uint32_t at = ig_ts_candidates_match(eval, from, shape, &out->match);
+    if (at < IG_TS_CANDIDATES) {
+        out->row = from->own[at]->rows[out->match.index];
+        out->is_in_place = at % IG_TS_FORMS == 1;
+        return IG_OK;
     }
+    const ig_ts_overloads *named = from->own[IG_TS_FORMS] ? from->own[IG_TS_FORMS]
+                                                          : from->own[IG_TS_FORMS + 1];
     assert(named && "rows of an overload are rows of the name");
-    ig_overload_explain(types, named->schemas, named->count, shape, where);
+    ig_overload_explain(&eval->code->types, named->schemas, named->count, shape, where);
     return eval->language->unfit(eval, where->op, where);
 }
 

@@ -4,7 +4,7 @@
 #define IG_FRONTEND_TORCH_EVAL_TABLE_H
 
 #include "frontend/torch/eval/eval.h"
-#include "frontend/torch/language/schema.h"
+#include "frontend/torch/language/overload.h"
 
 /* All rows of one name, in order of registration. */
 typedef struct ig_ts_overloads {
@@ -33,6 +33,12 @@ typedef struct ig_ts_candidates {
 
 ig_status ig_ts_candidates_find(ig_ts_eval *eval, const char *name,
                                 ig_ts_candidates *out);
+
+/* The rows that take a call of this shape, a place in `from->own`; IG_TS_CANDIDATES
+ * where none do. */
+uint32_t ig_ts_candidates_match(ig_ts_eval *eval, const ig_ts_candidates *from,
+                                const ig_call_shape *shape,
+                                ig_overload_match *out_match);
 
 /* Are the tensors of a call what its row needs? */
 ig_status ig_ts_needs_check(const ig_ts_call *call);

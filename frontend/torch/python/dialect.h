@@ -23,6 +23,9 @@ typedef struct ig_special {
     ig_status (*hook)(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out);
     const char *op;      /* or the operator that it is, */
     const char *builtin; /* or the function of plain Python */
+    int gives; /* 1 + the ig_script_kind of what it always gives; 0: of none */
+    bool
+        takes_type; /* as its first argument, which then is the type of what it gives */
 } ig_special;
 /* NULL when `name` is none of them. */
 const ig_special *ig_special_of(const char *name);

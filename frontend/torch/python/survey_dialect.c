@@ -190,7 +190,6 @@ static bool unpacks_keywords(const ig_call_shape *shape) {
 }
 
 static known call_operator(survey *s, const char *name, const ig_call_shape *given) {
-    ig_script_types *types = &s->eval->code->types;
     ig_ts_candidates from = { 0 };
     ig_overload_match match;
     if (s->status == IG_OK) {
@@ -200,14 +199,11 @@ static known call_operator(survey *s, const char *name, const ig_call_shape *giv
         return (known){ 0 };
     }
     ig_call_shape shape = from.is_told ? forget_numbers(s, given) : *given;
-    for (int i = 0; i < IG_TS_CANDIDATES; i++) {
-        const ig_ts_overloads *rows = from.own[i];
-        if (rows &&
-            ig_overload_find(types, rows->schemas, rows->count, &shape, &match)) {
-            const ig_script_type *common = common_result(rows);
-            bool is_one = match.schema->result_count == 1 && is_all_known(&shape);
-            return of_type(common ? common : is_one ? match.result_types[0] : NULL);
-        }
+    uint32_t at = ig_ts_candidates_match(s->eval, &from, &shape, &match);
+    if (at < IG_TS_CANDIDATES) {
+        const ig_script_type *common = common_result(from.own[at]);
+        bool is_one = match.schema->result_count == 1 && is_all_known(&shape);
+        return of_type(common ? common : is_one ? match.result_types[0] : NULL);
     }
     note_lack(s, from.is_any ? call_label(s, name, given) : name, from.is_any);
     return (known){ 0 };
@@ -306,49 +302,34 @@ static known call_getattr(survey *s, const ig_ast_list *arguments) {
 /* ---- calls ---- */
 
 /* annotate, isinstance, int …: types among their arguments are no values. */
-static known call_special(survey *s, const ig_ast *call, const char *name) {
-    static const struct {
-        const char *name;
-        ig_script_kind kind;
-    } results[] = {
-        { "int", IG_SCRIPT_INT },         { "float", IG_SCRIPT_FLOAT },
-        { "bool", IG_SCRIPT_BOOL },       { "str", IG_SCRIPT_STR },
-        { "isinstance", IG_SCRIPT_BOOL }, { "torch.device", IG_SCRIPT_DEVICE }
-    };
+static known call_special(survey *s, const ig_ast *call, const ig_special *special) {
     const ig_ast_list *arguments = &call->as.call.arguments;
-    if (strcmp(name, "getattr") == 0) {
+    if (strcmp(special->name, "getattr") == 0) {
         return call_getattr(s, arguments);
     }
-    bool is_typed = strcmp(name, "annotate") == 0 ||
-                    strcmp(name, "unchecked_cast") == 0 ||
-                    strcmp(name, "uninitialized") == 0;
-    size_t end = strcmp(name, "isinstance") == 0 ? 1 : arguments->count;
-    for (size_t i = is_typed ? 1 : 0; i < end && i < arguments->count; i++) {
+    size_t end = strcmp(special->name, "isinstance") == 0 ? 1 : arguments->count;
+    for (size_t i = special->takes_type; i < end && i < arguments->count; i++) {
         survey_node(s, arguments->items[i]);
     }
-    if (is_typed && arguments->count > 0 && s->status == IG_OK) {
+    if (special->takes_type && arguments->count > 0 && s->status == IG_OK) {
         const ig_script_type *type = NULL;
         s->status = ig_script_type_of_ast(&s->eval->code->types, s->now.function->file,
                                           arguments->items[0], &type);
         return of_type(type);
     }
-    for (size_t i = 0; i < IG_COUNT_OF(results); i++) {
-        if (strcmp(results[i].name, name) == 0) {
-            return of_kind(s, results[i].kind);
-        }
-    }
-    return (known){ 0 };
+    return special->gives ? of_kind(s, (ig_script_kind)(special->gives - 1))
+                          : (known){ 0 };
 }
 
 static known survey_call(survey *s, const ig_ast *node) {
     const ig_ast *function = node->as.call.function;
     const char *dotted = ig_ast_dotted(function, s->eval->arena);
     const char *name = dotted ? ig_dialect_operator(s->eval, dotted) : NULL;
-    bool is_special = dotted && ig_special_of(dotted) &&
-                      !(function->kind == IG_AST_NAME &&
-                        ig_map_get_id(&s->names, IG_MAP_PTR(function->as.name)));
-    if (is_special) {
-        return call_special(s, node, dotted);
+    bool is_bound = function->kind == IG_AST_NAME &&
+                    ig_map_get_id(&s->names, IG_MAP_PTR(function->as.name));
+    const ig_special *special = dotted && !is_bound ? ig_special_of(dotted) : NULL;
+    if (special) {
+        return call_special(s, node, special);
     }
     if (name && function->kind == IG_AST_ATTRIBUTE) {
         ig_call_shape shape = read_shape(s, node, NULL);
