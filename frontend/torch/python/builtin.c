@@ -92,127 +92,6 @@ HOOK(hook_range) {
     return IG_OK;
 }
 
-HOOK(hook_enumerate) {
-    ig_ts_list *items, *list;
-    const ig_ts_value *start = ig_python_argument(a, 1, "start");
-    int64_t first = start && start->kind == IG_TS_INT ? start->as.i : 0;
-    IG_TRY(items_of(eval, a, 0, &items));
-    list = ig_ts_list_create(eval, items->count);
-    for (size_t i = 0; i < items->count; i++) {
-        ig_ts_list_add(
-            eval, list,
-            ig_ts_pair_of(eval, ig_ts_of_int(first + (int64_t)i), items->items[i]));
-    }
-    *out = ig_ts_of_list(list);
-    return IG_OK;
-}
-
-HOOK(hook_zip) {
-    ig_ts_list **parts = IG_NEW_ARRAY(eval->arena, ig_ts_list *, a->positional + 1u);
-    ig_ts_list *list = ig_ts_list_create(eval, 0);
-    size_t count = a->positional ? SIZE_MAX : 0;
-    for (uint32_t i = 0; i < a->positional; i++) {
-        IG_TRY(items_of(eval, a, i, &parts[i]));
-        count = parts[i]->count < count ? parts[i]->count : count;
-    }
-    for (size_t k = 0; k < count; k++) {
-        ig_ts_list *row = ig_ts_list_create(eval, a->positional);
-        for (uint32_t i = 0; i < a->positional; i++) {
-            ig_ts_list_add(eval, row, parts[i]->items[k]);
-        }
-        ig_ts_list_add(eval, list, ig_ts_of_tuple(row));
-    }
-    *out = ig_ts_of_list(list);
-    return IG_OK;
-}
-
-HOOK(hook_reversed) {
-    ig_ts_list *items;
-    IG_TRY(items_of(eval, a, 0, &items));
-    ig_ts_list *list = ig_ts_list_create(eval, items->count);
-    for (size_t i = items->count; i-- > 0;) {
-        ig_ts_list_add(eval, list, items->items[i]);
-    }
-    *out = ig_ts_of_list(list);
-    return IG_OK;
-}
-
-HOOK(hook_chain) {
-    ig_ts_list *list = ig_ts_list_create(eval, 0);
-    for (uint32_t i = 0; i < a->positional; i++) {
-        ig_ts_list *items;
-        IG_TRY(items_of(eval, a, i, &items));
-        for (size_t k = 0; k < items->count; k++) {
-            ig_ts_list_add(eval, list, items->items[k]);
-        }
-    }
-    *out = ig_ts_of_list(list);
-    return IG_OK;
-}
-
-HOOK(hook_map) {
-    ig_ts_arguments rest = { .values = a->values + 1, .positional = a->positional - 1 };
-    ig_ts_value rows;
-    IG_TRY(need_arguments(eval, a, 2));
-    IG_TRY(hook_zip(eval, &rest, &rows));
-    ig_ts_list *list = ig_ts_list_create(eval, rows.as.list->count);
-    for (size_t i = 0; i < rows.as.list->count; i++) {
-        const ig_ts_list *row = rows.as.list->items[i].as.list;
-        ig_ts_value value;
-        IG_TRY(call_one(eval, &a->values[0], row->items, (uint32_t)row->count, &value));
-        ig_ts_list_add(eval, list, value);
-    }
-    *out = ig_ts_of_list(list);
-    return IG_OK;
-}
-
-static ig_status known_truth(ig_ts_eval *eval, const ig_ts_value *value, bool *out) {
-    ig_ts_value truth;
-    IG_TRY(ig_python_truth(eval, value, &truth));
-    *out = truth.form == IG_TS_KNOWN && truth.as.b;
-    return truth.form == IG_TS_KNOWN
-               ? IG_OK
-               : ig_ts_error(eval, IG_UNSUPPORTED,
-                             "needs to know what only the run knows");
-}
-
-HOOK(hook_filter) {
-    ig_ts_list *items;
-    IG_TRY(items_of(eval, a, 1, &items));
-    ig_ts_list *list = ig_ts_list_create(eval, items->count);
-    for (size_t i = 0; i < items->count; i++) {
-        ig_ts_value value = items->items[i];
-        bool is_kept;
-        if (a->values[0].kind != IG_TS_NONE) {
-            IG_TRY(call_one(eval, &a->values[0], &items->items[i], 1, &value));
-        }
-        IG_TRY(known_truth(eval, &value, &is_kept));
-        if (is_kept) {
-            ig_ts_list_add(eval, list, items->items[i]);
-        }
-    }
-    *out = ig_ts_of_list(list);
-    return IG_OK;
-}
-
-HOOK(hook_reduce) {
-    ig_ts_list *items;
-    IG_TRY(items_of(eval, a, 1, &items));
-    size_t at = 0;
-    if (a->positional > 2) {
-        *out = a->values[2];
-    } else if (items->count) {
-        *out = items->items[at++];
-    } else {
-        return type_error(eval, "reduce() of empty sequence with no initial value");
-    }
-    for (; at < items->count; at++) {
-        ig_ts_value pair[2] = { *out, items->items[at] };
-        IG_TRY(call_one(eval, &a->values[0], pair, 2, out));
-    }
-    return IG_OK;
-}
-
 /* ---- containers ---- */
 
 HOOK(hook_list) {
@@ -741,14 +620,23 @@ HOOK(hook_namedtuple) {
 
 /* ---- the table ---- */
 
+ig_status ig_python_written(ig_ts_eval *eval, const ig_ts_arguments *a,
+                            ig_ts_value *out) {
+    (void)a;
+    *out = ig_ts_none();
+    return ig_ts_error(eval, IG_INTERNAL, "calls a function of Python as one of C");
+}
+
 ig_python_hook ig_python_builtin(const char *name) {
     static const struct {
         const char *name;
         ig_python_hook hook;
     } rows[] = {
 #define BUILTIN(name, hook) { name, hook_##hook },
+#define WRITTEN(name) { name, ig_python_written },
 #include "frontend/torch/python/builtin.def"
 #undef BUILTIN
+#undef WRITTEN
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         if (strcmp(rows[i].name, name) == 0) {

@@ -7,6 +7,7 @@
 #include "frontend/torch/eval/table.h"
 #include "frontend/torch/python/piecewise.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -393,6 +394,16 @@ static ig_status call_torch_name(ig_ts_eval *eval, const char *name,
                                   "calls %s, which is not known here", name);
 }
 
+static ig_status call_written(ig_ts_eval *eval, const char *name,
+                              const ig_ts_arguments *arguments, ig_ts_value *out) {
+    ig_ts_value function = { 0 };
+    bool is_found;
+    IG_TRY(ig_python_stock(eval, "torch._library", strrchr(name, '.') + 1, &function,
+                           &is_found));
+    assert(is_found && "a row says that it is written");
+    return ig_python_call(eval, &function, arguments, out);
+}
+
 ig_status ig_python_call_external(ig_ts_eval *eval, const char *name,
                                   const ig_ts_arguments *arguments, ig_ts_value *out) {
     ig_python_hook hook = ig_python_builtin(name);
@@ -402,7 +413,8 @@ ig_status ig_python_call_external(ig_ts_eval *eval, const char *name,
         IG_TRY(ig_ts_use(eval, &arguments->values[i]));
     }
     if (hook) {
-        return hook(eval, arguments, out);
+        return hook == ig_python_written ? call_written(eval, name, arguments, out)
+                                         : hook(eval, arguments, out);
     }
     if (has_prefix(name, "math.")) {
         return call_math(eval, name + 5, arguments, out);

@@ -21,8 +21,7 @@
  *     load.c        pickled values
  *     report.c      which classes were compiled, which stay Python
  *     survey.c …    what the sources call and what stays Python, without running them
- *     missing.c     all operators that have no row, at once
- *     walk.c        what a piece of source binds, or whether it leaves a function
+ *     missing.c, walk.c  operators without a row, at once; what a piece of source binds
  */
 #ifndef IG_FRONTEND_TORCH_PYTHON_INSIDE_H
 #define IG_FRONTEND_TORCH_PYTHON_INSIDE_H
@@ -270,7 +269,9 @@ ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char
 
 typedef ig_status (*ig_python_hook)(ig_ts_eval *eval, const ig_ts_arguments *arguments,
                                     ig_ts_value *out);
-/* NULL: no row of builtin.def has that name. */
+ig_status ig_python_written(ig_ts_eval *eval, const ig_ts_arguments *a,
+                            ig_ts_value *out);
+/* NULL: no row of builtin.def has that name.  The one above: stock/ writes it. */
 ig_python_hook ig_python_builtin(const char *name);
 /* How many of so many arguments it looks at: not at texts for people. */
 uint32_t ig_python_builtin_uses(ig_python_hook hook, uint32_t count);
