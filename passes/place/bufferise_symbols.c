@@ -91,6 +91,16 @@ static bool is_view(const ig_op *op) {
     return (ig_ops[op->code].traits & IG_VIEW) != 0;
 }
 
+/* Does the op stand behind commit, also where the text has it before? */
+static bool is_moved_behind(ig_buffers *s, const ig_op *op) {
+    bool is_behind = ig_map_get_id(&s->behind, IG_MAP_PTR(op)) != NULL;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_place *to = ig_map_get_id(&s->wanted, IG_MAP_PTR(&op->results[i]));
+        is_behind = is_behind || (to && !to->root->def); /* an argument is written */
+    }
+    return is_behind;
+}
+
 /* Do all reads of the value, `allowed` ones by `last` among them, come before number
  * `number`?  Views are followed to who reads them; recursion is as deep as views of
  * views are. */
@@ -104,7 +114,7 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
         if (user == last) {
             reads++;
         } else if (at == 0 || at > number || is_exchange || /* that goes on reading */
-                   ig_map_get_id(&s->behind, IG_MAP_PTR(user))) {
+                   is_moved_behind(s, user)) {
             return false;
         } else if (is_view(user) && !reads_end(s, user->results, number, last, 0)) {
             return false;
