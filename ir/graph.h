@@ -235,6 +235,7 @@ ig_value *ig_op_result(const ig_op *op, uint32_t index);
 /* The op that makes `value` when it is a `code`, else NULL. */
 ig_op *ig_def(const ig_value *value, ig_opcode code);
 bool ig_value_has_one_use(const ig_value *value);
+bool ig_op_is_used(const ig_op *op);                  /* some result has a use */
 bool ig_op_is_before(const ig_op *a, const ig_op *b); /* same block; linear */
 /* True when `value` is visible at the start of `block` without being defined in it. */
 bool ig_value_is_outside(const ig_value *value, const ig_block *block);

@@ -20,6 +20,16 @@ ig_op *ig_def(const ig_value *value, ig_opcode code) {
     return value && value->def && value->def->code == code ? value->def : NULL;
 }
 
+bool ig_op_is_used(const ig_op *op) {
+    assert(op && "no op");
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (op->results[i].uses) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool ig_value_has_one_use(const ig_value *value) {
     assert((!value->def || value->def->code < IG_OP_COUNT) && "its op was erased");
     return value->uses && !value->uses->next;

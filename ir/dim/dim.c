@@ -1,7 +1,7 @@
 /* Arithmetic of dims: from operation to normal form.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sums and products distribute into terms (dim_sum.c).  Quotients, extremes and
+ * Sums and products distribute into terms (sum.c).  Quotients, extremes and
  * broadcast extents become atoms after everything that can be taken out of them was
  * taken out:
  *

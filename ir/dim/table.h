@@ -112,7 +112,7 @@ uint64_t ig_dim_hash(const ig_module *module, ig_dim dim);
 /* Makes the symbols of `from` in the new module `to`, with the same indices. */
 void ig_dim_copy_symbols(const ig_module *from, ig_module *to);
 
-/* ---- monomials and sums (dim_sum.c) ---- */
+/* ---- monomials and sums (sum.c) ---- */
 
 /* Interns `degree` atoms, which are in order. */
 const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table *table,
@@ -146,7 +146,7 @@ bool ig_dim_sum_intern(ig_dim_table *table, const ig_dim_sum *sum, ig_dim *out_d
 /* Quotient of polynomials without remainder; false when there is none. */
 bool ig_dim_divide(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out_quotient);
 
-/* ---- ranges (dim_range.c): the ends of int64 mean "no bound" ---- */
+/* ---- ranges (range.c): the ends of int64 mean "no bound" ---- */
 
 typedef struct ig_dim_interval {
     int64_t min, max;

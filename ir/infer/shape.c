@@ -1,5 +1,5 @@
 /* Result types of ops that move elements without computing: shape, size, reshape,
- * transpose, expand, concat, tile.  Slices are in infer_slice.c.
+ * transpose, expand, concat, tile.  Slices are in slice.c.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Shapes that come as operands are read through ig_value_dims, which sees through shape

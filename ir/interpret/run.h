@@ -59,7 +59,7 @@ ig_status ig_run_ops(ig_run *run, const ig_op **op);
 /* Copies what the terminator returns. */
 ig_status ig_run_end(ig_run *run, ig_arena *arena, ig_tensor *out_outputs);
 
-/* ---- interpret_values.c ---- */
+/* ---- values.c ---- */
 
 ig_status ig_run_init(ig_run *run, const ig_graph *graph);
 void ig_run_fini(ig_run *run);
@@ -84,7 +84,7 @@ ig_slot *ig_run_slot(const ig_run *run, const ig_value *value);
 void ig_run_release_dead(ig_run *run, const ig_op *op);
 void ig_run_release_block(ig_run *run, const ig_block *block);
 
-/* ---- interpret_bind.c ---- */
+/* ---- bind.c ---- */
 
 /* Checks a computed value against its type; binds symbols that have no value yet. */
 ig_status ig_run_check_result(ig_run *run, const ig_op *op, const ig_value *value,

@@ -40,18 +40,18 @@ void ig_verify_defect(ig_verifier *verifier, const ig_op *op, const char *format
 /* "f32[B, 13]", for messages. */
 const char *ig_verify_type(ig_verifier *verifier, const ig_type *type);
 
-/* Counts, stage, attributes, operands, types against the op's row (verify_op.c). */
+/* Counts, stage, attributes, operands, types against the op's row (op.c). */
 void ig_verify_row(ig_verifier *verifier, const ig_op *op);
 /* May a value of that type stand at the stage at hand? */
 bool ig_verify_fits_stage(const ig_verifier *verifier, const ig_type *type);
-/* Bodies and what they take and give (verify_body.c). */
+/* Bodies and what they take and give (body.c). */
 void ig_verify_bodies(ig_verifier *verifier, const ig_op *op);
 /* Signature and states, once the graph's own ops are known to be linked rightly
- * (verify_entry.c). */
+ * (entry.c). */
 void ig_verify_entry(ig_verifier *verifier);
-/* Stage by stage (verify_plan.c, verify_kernel.c). */
+/* Stage by stage (plan.c, kernel.c). */
 void ig_verify_plan_op(ig_verifier *verifier, const ig_op *op);
-/* Symbols of a plan (verify_bound.c): before the first op; at each op, before its
+/* Symbols of a plan (bound.c): before the first op; at each op, before its
  * bodies. */
 void ig_verify_bind_inputs(ig_verifier *verifier);
 void ig_verify_symbols(ig_verifier *verifier, const ig_op *op);

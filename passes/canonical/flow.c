@@ -19,18 +19,9 @@ static bool types_agree(const ig_op *op, uint32_t result, const ig_value *by) {
     return ig_types_agree(ig_op_module(op), op->results[result].type, by->type);
 }
 
-static bool has_uses(const ig_op *op) {
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        if (op->results[i].uses) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* An op that stays (a guard inside its body went elsewhere) must not match again. */
 static bool is_spent(const ig_op *op) {
-    return !has_uses(op) && ig_op_is_removable(op);
+    return !ig_op_is_used(op) && ig_op_is_removable(op);
 }
 
 /* Moves the ops of a body, but its end, in front of the op itself. */

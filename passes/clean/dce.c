@@ -108,15 +108,6 @@ static bool defines_what_is_mentioned(const sweeper *s, const ig_op *op) {
 
 /* ---- the walk ---- */
 
-static bool has_uses(const ig_op *op) {
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        if (op->results[i].uses) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_dead_bind(const sweeper *s, const ig_op *op) {
     const ig_attr *symbols = &op->attrs[IG_bind_symbols];
     for (uint32_t i = 0; i < symbols->count; i++) {
@@ -131,7 +122,8 @@ static bool is_dead_bind(const sweeper *s, const ig_op *op) {
 
 /* Leaves the mentions of a dead op, and of what is in its bodies, uncounted. */
 static bool take_if_dead(sweeper *s, const ig_op *op) {
-    if (is_bind(op) ? !is_dead_bind(s, op) : has_uses(op) || !ig_op_is_removable(op)) {
+    if (is_bind(op) ? !is_dead_bind(s, op)
+                    : ig_op_is_used(op) || !ig_op_is_removable(op)) {
         return false;
     }
     count_all(s, op, UINT32_MAX);

@@ -141,15 +141,6 @@ static bool has_small_constants(const folder *f, const ig_op *op) {
     return true;
 }
 
-static bool is_used(const ig_op *op) {
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        if (op->results[i].uses) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The matmul that takes this matrix, after ops that turn bytes into floats; or NULL. */
 static const ig_op *find_product(const ig_value *value) {
     for (uint32_t steps = 0; steps < MAX_STEPS; steps++) {
@@ -200,7 +191,7 @@ static bool is_narrow_factor(const ig_op *op) {
 static bool can_evaluate(const folder *f, const ig_op *op) {
     uint32_t barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST | IG_CONSTANT;
     return ig_ops[op->code].fold && !op->body_count &&
-           !(ig_ops[op->code].traits & barred) && is_used(op) &&
+           !(ig_ops[op->code].traits & barred) && ig_op_is_used(op) &&
            !is_narrow_factor(op) && has_small_constants(f, op);
 }
 

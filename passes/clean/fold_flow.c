@@ -22,7 +22,7 @@
 enum {
     TRIPS = 1 << 16,
     OPS_MAX = 1024,
-    BYTES_MAX = 1 << 24,      /* of a result */
+    BYTES_MAX = 1 << 24,       /* of a result */
     ALIVE_MAX = 2 * BYTES_MAX, /* of all values on the way to it */
     TOTAL_MAX = 1 << 28        /* of those that have gone, too: under a second */
 };
@@ -241,20 +241,11 @@ static void compute_flow(flow *f, ig_op *op, ig_value *result) {
     ig_graph_destroy(c.to);
 }
 
-static bool is_used(const ig_op *op) {
-    for (uint32_t i = 0; i < op->result_count; i++) {
-        if (op->results[i].uses) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Guards in bodies keep an op alive; here they were seen to hold. */
 static void erase_computed(const flow *f, ig_block *block) {
     for (ig_op *op = block->last, *before; op; op = before) {
         before = op->prev;
-        if (ig_map_get_id(&f->computed, IG_MAP_PTR(op)) && !is_used(op)) {
+        if (ig_map_get_id(&f->computed, IG_MAP_PTR(op)) && !ig_op_is_used(op)) {
             ig_op_erase(op);
         }
     }

@@ -174,4 +174,34 @@ def judge_build(build):
         return 0, []
     homes, asked = list_symbols(objects)
     return len(objects), [*find_circles(list_calls(homes, asked)), *find_walls(homes),
-                          *find_undeclared(homes, asked)]
+                          *find_undeclared(homes, asked), *find_unshared(homes, asked)]
+
+
+# ---- exports that nobody asks for ----
+
+GENERATED = "ir/build/build_ops.c"  # a builder of each op, whoever uses it
+TABLED = ("ig_host_",)              # rows of a table of their own library name them
+# Exports of one file alone; a list that may only shrink.
+UNSHARED = "scripts/structure/unshared.txt"
+SPARE = 8  # so many more are let pass, until somebody looks
+
+
+def find_unshared(homes, asked):
+    """Functions that a header shows and only their own file, or nothing, uses."""
+    wanted = {symbol for source, symbol in asked} | list_promised(list_files())
+    others = [n for n in list_files() if n.endswith((".c", ".h", ".cc", ".py", ".def"))]
+    named = set()
+    for name in others:
+        if name.startswith(("tests/", "tools/", "python/", "bench/")):
+            named.update(re.findall(r"\big_\w+\b", read(name)))
+        elif name.startswith(PRODUCT):
+            named.update(re.findall(r'"(ig_\w+)"', read(name)))
+    found = {s for s, home in homes.items()
+             if s.startswith("ig_") and s not in wanted | named and home != GENERATED
+             and not s.startswith(TABLED)}
+    listed = {line for line in read(UNSHARED).splitlines() if line and not line.startswith("#")}
+    more = sorted(found - listed)
+    if len(more) <= SPARE:
+        return []
+    return [f"{homes[s]}:1: {s} is exported, but only this file uses it; make it static or "
+            "take it away" for s in more]

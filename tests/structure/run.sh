@@ -181,6 +181,39 @@ adds every_import_row_is_tested "aten::nowhere is no row" scripts/untested-rows.
 
 settle
 
+# ---- what a reader meets ----
+
+lies=$(printf '/* What is left of it lies here and what is not stands there. */\\n%.0s' {1..40})
+adds comments_are_sentences "headless what: " media/image.c "$lies"
+adds comments_are_sentences "lies/stands: " base/arena.c "$lies"
+adds named_files_exist "names ir/gone_away.c, which is no file" ir/attr.c \
+    '/* As in ir/gone_away.c. */\n'
+adds named_files_exist "names docs/gone-away.md, which is no file" docs/status.md \
+    'See `docs/gone-away.md`.\n'
+adds headers_are_commented "8 prototypes and 0 comments" compose/bare.h \
+    "/* Bare. */\n$(printf 'int ig_bare_%d(void);\\n' {1..8})"
+adds names_avoid_never_words "never words: " compose/window.c \
+    "$(printf 'static int rows_behind_%d;\\n' {1..12})"
+adds no_function_stands_twice "is count_first of passes/clean/cse.c once more" passes/clean/cse.c \
+    'static int count_first(int a) {\n    int b = a;\n    b++;\n    b--;\n    b++;\n    return b;\n}\n'
+adds no_function_stands_twice "count_second is count_first of passes/clean/cse.c" compose/window.c \
+    'static int count_second(int a) {\n    int b = a;\n    b++;\n    b--;\n    b++;\n    return b;\n}\n'
+adds names_are_compared_by_tables "pick_name compares with 6 names" compose/window.c \
+    "static int pick_name(const char *n) {\n    return $(printf 'strcmp(n, "%d") + ' {1..6})strcmp(n, "7");\n}\n"
+adds names_are_compared_by_tables "pick_flags has 6 bools" compose/loss.c \
+    'static int pick_flags(bool a, bool b, bool c, bool d, bool e, bool f) {\n    return a;\n}\n'
+adds asserts_can_fail "an assert that cannot fail" compose/loss.c \
+    'static void check_it(void) {\n    assert(1 && "it is so");\n}\n'
+adds python_is_small "more has 1001 lines" python/more.py \
+    "def more():\n$(printf '    pass\\n%.0s' {1..1000})"
+adds unit_tests_test "a unit test without a TEST" tests/unit/ir/test_nothing.c \
+    '/* Nothing.\n * SPDX-License-Identifier: Apache-2.0 */\n'
+sed -i 's/^struct ig_op {/&\n    int fuse_scratch;/' "$copy/ir/graph.h"
+finds nodes_carry_no_luggage "ig_op has a field fuse_scratch"
+restore ir/graph.h
+
+settle
+
 # fill COUNT: a folder of so many files.
 fill() {
     local i
@@ -274,6 +307,14 @@ grep -q '^ir/type.h:[0-9]*: declares g of media/image.c$' <<<"$output"
 report $? "a header that declares what another room defines is not found:
 $output"
 restore ir/type.h
+object media/image.c media/CMakeFiles/a.dir/image.c \
+    'int ig_alone(void){return 0;}int g(void){return ig_alone();}'
+sed -i 's/^SPARE = .*/SPARE = 0/' "$copy/scripts/structure/rooms.py"
+output=$(rooms)
+restore scripts/structure/rooms.py
+grep -qF 'media/image.c:1: ig_alone is exported, but only this file uses it' <<<"$output"
+report $? "an export that nobody asks for is not found:
+$output"
 object media/image.c media/CMakeFiles/a.dir/image.c 'int f(void);int g(void){return f();}'
 mv "$build/ir/CMakeFiles/b.dir/attr.c.o" "$build/ir/CMakeFiles/b.dir/ops.c.o"
 output=$(rooms)

@@ -60,7 +60,7 @@ ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x);
 /* i64 for bool and narrower integers, as sums have it. */
 ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x);
 
-/* ---- bits: aten_bits.c ---- */
+/* ---- bits: bits.c ---- */
 
 /* The same bits as another dtype of the same size; bool is cast. */
 ig_value *ig_aten_bitcast(ig_ts_call *call, ig_value *x, ig_dtype to);

@@ -12,7 +12,7 @@ static double to_radians(double x) {
     return x * (3.14159265358979323846 / 180.0);
 }
 
-/* In the order of the variants of builtin_math.def. */
+/* In the order of the variants of math.def. */
 static double (*const functions1[])(double) = {
     sin,    cos,   tan,   asin,  acos,       atan,       sinh,  cosh,
     tanh,   asinh, acosh, atanh, log1p,      log10,      expm1, lgamma,

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     traced.c   traced inputs as trees
- *     entry_in.c  trees -> values of the arguments, one graph argument a leaf
- *     entry_example.c what a missing argument could be, for the message
- *     entry_carried.c attributes that become something else and outlive the call
+ *     arguments.c trees -> values of the arguments, one graph argument a leaf
+ *     example.c   what a missing argument could be, for the message
+ *     carried.c   attributes that become something else and outlive the call
  *     declared.c  what a file declares about its arguments, and what the caller gives
  *     results.c   the result -> trees and leaves
  *     changes.c   changed inputs; attributes and containers that outlive the call

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A pickle is a program for a stack machine that names Python classes and functions.
- * Ours (pickle_vm.c) runs protocols 0 to 5, knows what some names mean (tensors,
- * containers: pickle_calls.def) and keeps every other one as a value that says "the
+ * Ours (vm.c) runs protocols 0 to 5, knows what some names mean (tensors,
+ * containers: calls.def) and keeps every other one as a value that says "the
  * call of this name with these arguments"; what of that may stand where is the caller's
  * to say (`is_allowed`).  Nothing is ever imported.
  *
@@ -166,7 +166,7 @@ typedef struct ig_pickle_options {
     bool is_torchscript;
     /* Entries of storages may be shorter than they say: then there are no bytes. */
     bool storages_may_be_empty;
-    /* May this name that pickle_calls.def does not know stand in the pickle?  NULL: no
+    /* May this name that calls.def does not know stand in the pickle?  NULL: no
      * such name may.  A name that may not is an error that says where it stands. */
     bool (*is_allowed)(void *user, ig_str module, ig_str name);
     /* Of a name that may not: why a file of this kind rightly has it (UNSUPPORTED);

@@ -1,7 +1,7 @@
 /* An inference, from the client's bytes to the answer, the same for both fronts.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A front reads it (http/infer.c, grpc/infer.c), batch/ runs it, and `finish` gives the
+ * A front reads it (http/data.c, grpc/infer.c), batch/ runs it, and `finish` gives the
  * front the answer, in the same turn of the loop.  All of it lives in its pool or in
  * the body that the front holds until then.
  */

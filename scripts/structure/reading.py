@@ -1,0 +1,226 @@
+"""What a reader meets: comments, names, files that are told of, code that stands twice.
+
+SPDX-License-Identifier: Apache-2.0
+
+Where the tree is not yet as it should be, scripts/structure/budgets.txt says how much of
+it each room may still have; a number may only fall.
+"""
+import ast
+import collections
+import functools
+import os
+import re
+
+from structure.prose import FILES, count_words, list_comments
+from structure.tree import (PRODUCT, blank_out, code_files, find, line_of, list_functions, read,
+                            warn)
+
+BUDGETS = "scripts/structure/budgets.txt"
+BARS = {"headless what": 1.0, "lies/stands": 0.5}  # per 1,000 words of comments
+SLACK = 3  # of a room without a budget, so that one word more is not an error
+
+
+@functools.lru_cache(maxsize=None)
+def list_budgets():
+    """(what, room) → how many."""
+    budgets = {}
+    for line in read(BUDGETS).splitlines():
+        if line and not line.startswith("#"):
+            what, room, count = line.split("\t")
+            budgets[what, room] = int(count)
+    return budgets
+
+
+def hold(what, room, count, allowed, advice):
+    """More than is allowed and than the room's budget fails; a budget that is met warns."""
+    budget = max(allowed, list_budgets().get((what, room), SLACK))
+    if count > budget:
+        find(room, 1, f"{what}: {count} times, at most {budget}; {advice}")
+
+
+def rooms_over(what):
+    return sum(1 for key in list_budgets() if key[0] == what)
+
+
+# ---- comments ----
+
+def comments_are_sentences(files):
+    """Subject, verb, object: "what is left" names no subject, "lies" and "stands" no deed."""
+    rooms = collections.defaultdict(list)
+    for name in (n for n in files if re.match(FILES, n)):
+        rooms[os.path.dirname(name)] += list_comments(read(name))
+    for room, comments in sorted(rooms.items()):
+        words, counts = count_words(comments)
+        for what, bar in BARS.items():
+            hold(what, room, counts[what], int(bar * words / 1000),
+                 "say who does what")
+    for what in BARS:
+        if rooms_over(what):
+            warn(BUDGETS, 1, f"{rooms_over(what)} rooms have a budget of '{what}'")
+
+
+# Files of others that comments name, and attributes that look like files.
+FOREIGN = {
+    "a.c", "as.def", "b.c", "fts.h", "io.h", "ir.h", "lmdb.h", "mixed_lru_lfu_strategy.h", "nccl.h",
+    "onnxruntime_c_api.h", "openjpeg.h", "tree_ensemble_aggregator.h", "turbojpeg.h", "decode.h",
+    "whole.ig", "new-whole.ig", "NN-pass.ig", "shard_estimators.py", "schema.py", "_tables.py",
+}
+
+
+def names_of_files(name):
+    """(line, path) of each file that the comments of code, or a page, name."""
+    text = read(name)
+    if name.endswith(".md"):
+        for match in re.finditer(r"`([\w./*<>{},-]+\.(?:c|h|def|py|md|sh|ig))(?::\w+)?`", text):
+            if not re.search(r"[*<>{]", match.group(1)):
+                yield line_of(text, match.start()), match.group(1)
+        return
+    for comment in re.finditer(r"/\*.*?\*/", text, re.S):
+        for match in re.finditer(r"\b((?:\w+/)*\w+\.(?:c|h|def))\b", comment.group()):
+            yield line_of(text, comment.start() + match.start()), match.group(1)
+
+
+def named_files_exist(files):
+    known, bases = set(files), {os.path.basename(n) for n in files}
+    ends = {n[i + 1:] for n in files for i in range(len(n)) if n[i] == "/"}
+    for name in code_files(files, suffixes={".c", ".h", ".def", ".md"}):
+        for line, path in names_of_files(name):
+            beside = os.path.normpath(os.path.join(os.path.dirname(name), path))
+            if not ({path, beside} & known or path in ends or
+                    os.path.basename(path) in FOREIGN or ("/" not in path and path in bases)):
+                find(name, line, f"names {path}, which is no file")
+
+
+# A header of so many prototypes says of at least each fourth what it is.
+MIN_PROTOTYPES = 6
+PROTOTYPE = re.compile(r"^(?!static\b|typedef\b|return\b|#)[A-Za-z_][\w \t*]*?"
+                       r"\b[a-z]\w*\([^;{}]*\)[^;{}]*;", re.M)
+
+
+def headers_are_commented(files):
+    for header in code_files(files, (*PRODUCT, "include/"), {".h"}):
+        count = len(PROTOTYPE.findall(blank_out(header)))
+        comments = read(header).count("/*") - 1  # without the head
+        if count >= MIN_PROTOTYPES and comments < count / 4:
+            find(header, 1, f"{count} prototypes and {comments} comments")
+
+
+# ---- names ----
+
+NEVER = re.compile(r"(?:^|_)(?:most|least|behind|told|asks)(?:_|$)", re.I)
+
+
+def names_avoid_never_words(files):
+    """docs/glossary.md: max and min, after and next, given and needs."""
+    rooms = collections.defaultdict(set)
+    for name in code_files(files, (*PRODUCT, "include/", "tools/"), {".c", ".h", ".def"}):
+        for word in re.findall(r"\b[A-Za-z_]\w+\b", blank_out(name)):
+            if NEVER.search(word):
+                rooms[os.path.dirname(name)].add(word)
+    for room, words in sorted(rooms.items()):
+        hold("never words", room, len(words), 0, "such as " + min(words))
+    if rooms_over("never words"):
+        warn(BUDGETS, 1, f"{rooms_over('never words')} rooms have names with words that the "
+                         "glossary rules out")
+
+
+# ---- code ----
+
+MIN_COPY_LINES = 6
+# Copies that are there, and why.
+COPIES = {
+    "has_extents": "two rooms of the frontend that share no room below them",
+    "ig_fold_seq_length": "a row of each family has its hook in the family's file",
+    "ig_host_refuse": "a library that is opened cannot ask the runtime for it",
+    "is_one_element": "two rooms of passes that know nothing of each other",
+    "put_varint": "the tool's writer and the reader's tests of it",
+}
+
+
+def no_function_stands_twice(files):
+    first = {}
+    for path, name, start, end, _ in list_functions(tuple(code_files(files, PRODUCT))):
+        if end - start + 1 < MIN_COPY_LINES or name in COPIES:
+            continue
+        body = " ".join("\n".join(read(path).splitlines()[start - 1:end]).split())
+        body = re.sub(rf"\b{name}\b", "f", body)
+        home = first.setdefault(body, (path, name))
+        if home[0] != path:
+            find(path, start, f"{name} is {home[1]} of {home[0]} once more; share it")
+
+
+MAX_NAMES = 5   # compared one by one in a function; more are a table
+MAX_BOOLS = 2   # parameters; more are flags or a struct
+
+
+def names_are_compared_by_tables(files):
+    for path, name, first, last, signature in list_functions(tuple(code_files(files, PRODUCT))):
+        body = "\n".join(read(path).splitlines()[first - 1:last])
+        count = len(re.findall(r'\b(?:strn?cmp|ig_str_is)\([^;"]*?"', body))
+        if count > MAX_NAMES:
+            find(path, first, f"{name} compares with {count} names, at most {MAX_NAMES}; make "
+                              "it a table")
+        bools = len(re.findall(r"\bbool \w+", signature))
+        if bools > MAX_BOOLS:
+            find(path, first, f"{name} has {bools} bools, at most {MAX_BOOLS}")
+
+
+def asserts_can_fail(files):
+    for name in code_files(files, PRODUCT):
+        for match in re.finditer(r"\bassert\(\s*(?:[1-9]\d*|true)\s*(?:&&|\|\||\))",
+                                 blank_out(name)):
+            find(name, line_of(blank_out(name), match.start()), "an assert that cannot fail")
+
+
+# The fields of the IR's nodes.  What one pass or the driver keeps of them is a side table
+# (ig_module_scratch, ig_module_beside), not a field.
+NODES = {
+    "ig_use": "value user next link",
+    "ig_value": "type uses def block name id index",
+    "ig_op": "prev next block operands results attrs bodies code operand_count result_count "
+             "body_count id loc origins heir",
+    "ig_block": "first last parent graph args arg_count",
+    "ig_graph": "module name stage is_entry body arg_names result_names signature states "
+                "state_count opened_count value_count op_count heads last_head",
+}
+
+
+def nodes_carry_no_luggage(files):
+    text = blank_out("ir/graph.h")
+    for tag, wanted in NODES.items():
+        match = re.search(rf"^struct {tag} \{{(.*?)^\}};", text, re.M | re.S)
+        fields = re.findall(r"\b(\w+)(?:\[\])?\s*[,;]", match.group(1)) if match else []
+        for field in fields:
+            if field not in wanted.split():
+                find("ir/graph.h", line_of(text, match.start()),
+                     f"{tag} has a field {field}; what one pass keeps is a side table")
+        for field in set(wanted.split()) - set(fields):
+            find("scripts/structure/reading.py", 1, f"{tag} has no field {field} any more")
+
+
+# ---- tests and Python ----
+
+MAX_PYTHON_FUNCTION = 100
+MAX_PYTHON_FILE = 1200
+LONG_PYTHON = {"tests/models/gen/semantics.py": 3000}  # one small program after the other
+
+
+def python_is_small(files):
+    for name in code_files(files, suffixes={".py"}):
+        limit = LONG_PYTHON.get(name, MAX_PYTHON_FILE)
+        if read(name).count("\n") > limit:
+            find(name, 1, f"{read(name).count(chr(10))} lines, at most {limit}")
+        if not re.search(rf"(?s)\bdef (?:[^\n]*\n){{{MAX_PYTHON_FUNCTION}}}", read(name)):
+            continue
+        for node in ast.walk(ast.parse(read(name))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                count = node.end_lineno - node.lineno + 1
+                if count > MAX_PYTHON_FUNCTION:
+                    find(name, node.lineno, f"{node.name} has {count} lines, at most "
+                                            f"{MAX_PYTHON_FUNCTION}")
+
+
+def unit_tests_test(files):
+    for name in code_files(files, ("tests/unit/",), {".c"}):
+        if os.path.basename(name).startswith("test_") and "TEST(" not in blank_out(name):
+            find(name, 1, "a unit test without a TEST")
