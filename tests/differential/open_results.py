@@ -225,6 +225,12 @@ def long_sum(node, inputs, outputs):
     return bool(np.prod(inputs[0].shape[2:]) > 500)
 
 
+@row("ReduceSumSquare", "ReduceL1", "ReduceL2", why="of many elements that lie apart: one running "
+     "sum in f32, too (3e-6 of the sum where terms are positive)")
+def long_reduction(node, inputs, outputs):
+    return inputs[0].size > 500 * max(1, outputs[0].size)
+
+
 @row("LRN", why="windows behind a NaN or an infinity: ONNX Runtime's sum runs along the "
      "channels, adds one and takes one off (core/providers/cpu/nn/lrn.cc)")
 def running_sum(node, inputs, outputs):

@@ -447,7 +447,7 @@ def recurrent(g, op):
         given["input_forget"] = 1
     count = 3 if op == "LSTM" else 2
     asked = [g.chance(0.7) for _ in range(count)]
-    g.add(op, inputs, asked if any(asked) else [True] * count, rounds=(2, 8, 2e-8), **given)
+    g.add(op, inputs, asked if any(asked) else [True] * count, rounds=(2, 8, 4e-8), **given)
 
 
 @row("Attention", since=23, weight=2)
