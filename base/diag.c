@@ -128,7 +128,7 @@ static void add_number(cut_text *text, const char *format, unsigned number) {
 }
 
 /* Names come from model files: nothing in them may steer a terminal or fake a line, and
- * what is written is UTF-8 whatever they are.  Further lines are indented. */
+ * the output is always UTF-8.  Further lines are indented. */
 static void add_lines(cut_text *text, const char *words, bool has_lines) {
     for (size_t left = strlen(words); left;) {
         size_t length = ig_utf8_plain(words, left);

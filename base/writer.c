@@ -81,7 +81,7 @@ static void put_signed(ig_writer *writer, int64_t value) {
 }
 
 /* Texts of graphs are words and numbers in the plainest forms, a few million of them in
- * a compilation; these are written here, and the first other form and what follows it
+ * a compilation; these are written here, and the first other form and all after it
  * by the C library. */
 void ig_put_list(ig_writer *writer, const char *format, va_list list) {
     for (const char *at = format; *at;) {

@@ -1,4 +1,4 @@
-/* Encoded images: which format they have, what is too large, the order of channels.
+/* Encoded images: which format they have, which are too large, the order of channels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "media/image.h"
 

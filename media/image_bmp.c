@@ -41,7 +41,7 @@ static void read_info(const uint8_t *head, bitmap *out) {
     out->palette_bytes = 4;
 }
 
-/* They stand in or behind the head. */
+/* They are in the head or after it. */
 static ig_status read_masks(const ig_image_file *file, size_t head, bitmap *b) {
     static const uint32_t fives[3] = { 0x7c00, 0x3e0, 0x1f };
     static const uint32_t eights[3] = { 0xff0000, 0xff00, 0xff };

@@ -7,7 +7,7 @@
 typedef struct ig_image_file {
     const uint8_t *data;
     size_t size;
-    const char *format; /* its name, which begins what is said */
+    const char *format; /* its name, which begins the message */
     char *why;          /* of IG_IMAGE_WHY_BYTES */
 } ig_image_file;
 
@@ -38,7 +38,7 @@ uint32_t ig_image_be(const uint8_t *at, uint32_t bytes);
 /* 0 … most as 0 … 255, rounded; more than most is 255. */
 uint8_t ig_image_byte(uint32_t value, uint32_t most);
 
-/* A library, found by what the system's loader knows, and its functions: a struct of
+/* A library, found by the system's loader, and its functions: a struct of
  * pointers in the order of `names`. */
 typedef struct ig_image_library {
     const char *file, *package;

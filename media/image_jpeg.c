@@ -3,8 +3,8 @@
  *
  * Its functions, declared here from its documentation (libjpeg-turbo's turbojpeg.h):
  * the accurate inverse transform and smooth upsampling, which are what libjpeg does
- * unasked.  It would fit an image into extents that are too small, so what is read here
- * of the head need not be trusted.
+ * unasked.  It would fit an image into extents that are too small, so the head that is
+ * read here need not be trusted.
  */
 #include "media/image_codec.h"
 

@@ -19,8 +19,8 @@ enum {
     FACTORED = 1,      /* such a sample: colours are multiplied by it already */
     TOP_LEFT = 1,
     LEFT_BOTTOM = 8,
-    MESSAGE = 1024, /* bytes of what is not to be decoded */
-    TILE = 1 << 24, /* bytes of what may be larger than the image */
+    MESSAGE = 1024, /* bytes of the decoder's error */
+    TILE = 1 << 24, /* bytes of a tile, which may be larger than the image */
     HELD = 16,      /* bytes for a pixel */
 };
 

@@ -4,7 +4,7 @@
  * A name from a model file is hostile.  It is walked one component at a time from the
  * model's folder: each component is opened without following a link, "..", an absolute
  * path and an embedded zero are refused before anything is opened, and a file with a
- * second name is refused because that name may lie outside.  Without ".." and links no
+ * second name is refused because that name may be outside.  Without ".." and links no
  * step can leave the folder, whatever is renamed meanwhile.  Where the folder itself
  * holds links, as caches of downloads and mounted volumes do, the real path that they
  * lead to is walked in the same way, from one of three folders that it must lie in.
@@ -60,7 +60,7 @@ static ig_status refuse_map(int reason, ig_file_map *out_map, char *why) {
     return reason == ENOMEM ? IG_LIMIT : IG_IO;
 }
 
-/* What others may cut short is copied: to read a mapping beyond the end of its file
+/* A file that others may cut short is copied: to read a mapping beyond its end
  * kills the process. */
 static ig_status map_file(int file, const struct stat *facts, ig_file_map *out_map,
                           char *why) {
@@ -177,7 +177,7 @@ static const char *refuse_name(ig_str name) {
     return name.data[name.size - 1] == '/' ? "is a folder" : NULL;
 }
 
-/* Opens the folder that `path` lies in. */
+/* Opens the folder that holds `path`. */
 static int open_folder_of(const char *path) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -234,7 +234,7 @@ static int open_beneath(int folder, ig_str name) {
 
 /* ---- files behind symbolic links ---- */
 
-/* The folder that `path` lies in, in `out`, of PATH_MAX bytes. */
+/* Writes the folder that holds `path` to `out`, of PATH_MAX bytes. */
 static bool name_folder_of(const char *path, char *out) {
     const char *slash = strrchr(path, '/');
     size_t size = slash ? (size_t)(slash - path) : 1;
@@ -261,7 +261,7 @@ static bool name_blobs_of(char *folder) {
     return last != NULL;
 }
 
-/* Opens `path`, which is real, if it lies below `folder`; -1 and ELOOP if not. */
+/* Opens `path`, which is real, if it is below `folder`; -1 and ELOOP if not. */
 static int open_real_beneath(const char *folder, const char *path) {
     size_t size = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
     errno = ELOOP;
@@ -302,7 +302,7 @@ static int open_linked(const char *beside, ig_str name) {
     return file;
 }
 
-/* What the model names and is not there, or lies elsewhere, is the model's fault. */
+/* A file that the model names and that is missing or elsewhere is the model's fault. */
 static ig_status status_of_errno(int reason) {
     bool is_model_s = reason == ENOENT || reason == ENOTDIR || reason == ELOOP ||
                       reason == ENAMETOOLONG || reason == ENXIO;

@@ -40,7 +40,7 @@ typedef struct temporary {
     int fd;
 } temporary;
 
-/* What goes into a file: parts in memory, or as they are made, or another file. */
+/* The content of a file: parts in memory, or as they are made, or another file. */
 typedef struct content {
     const ig_file_part *parts;
     size_t count;

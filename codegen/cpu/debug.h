@@ -26,10 +26,10 @@ typedef struct ig_cpu_debug {
 
 /* Prints the kernel, and begins a unit for it in the emitter's module. */
 void ig_cpu_debug_begin(ig_cpu_emitter *e, ig_cpu_debug *debug);
-/* The function was made and the builder is in its entry block: what it is called, and
+/* The function was made and the builder is in its entry block: its name, and
  * where its arguments are at every moment. */
 void ig_cpu_debug_enter(ig_cpu_emitter *e);
-/* What is built next is the work of `op`. */
+/* Code built from now on does the work of `op`. */
 void ig_cpu_debug_at(const ig_cpu_emitter *e, const ig_op *op);
 /* The function is whole. */
 void ig_cpu_debug_end(const ig_cpu_emitter *e);

@@ -9,7 +9,7 @@
  *     %i    ─ *(slot) → buffers or params → element of its number
  *
  * so that the arguments, which are the elements of these arrays, are shown by name
- * wherever the kernel stands.  The store, and a frame pointer, is all that code with
+ * wherever the kernel stops.  The store, and a frame pointer, is all that code with
  * debug information has more; its numbers are the same.
  */
 #include "codegen/cpu/debug.h"
@@ -62,7 +62,7 @@ static bool is_symbol_char(char c) {
            c == '_';
 }
 
-/* What can be typed at a debugger, and be the name of a file. */
+/* A name that can be typed at a debugger, and can name a file. */
 static char *clean_name(const ig_cpu_emitter *e, const char *prefix, const char *name) {
     char *clean = ig_arena_printf(e->arena, "%s%s", prefix, name);
     for (char *c = clean; *c; c++) {

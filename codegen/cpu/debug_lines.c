@@ -26,7 +26,7 @@ typedef struct line_program {
     const ig_object *object;
     ig_arena *arena;
     const ig_object_section *section, *relocations;
-    const uint8_t *at, *end; /* what is left of it */
+    const uint8_t *at, *end; /* the rest of it */
     uint8_t least_bytes;     /* of an instruction */
     int8_t line_base;
     uint8_t line_range, opcode_base;
@@ -158,7 +158,7 @@ static ig_status run_extended(line_program *p) {
     return IG_OK;
 }
 
-/* Damaged programs may move them out of all bounds; add_row looks at what comes out. */
+/* Damaged programs may move them out of all bounds; add_row checks the result. */
 static void move_address(line_program *p, uint64_t instructions) {
     p->address = (int64_t)((uint64_t)p->address + instructions * p->least_bytes);
 }

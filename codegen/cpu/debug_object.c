@@ -1,7 +1,7 @@
 /* The object of a kernel as a debugger is to see it.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A debugger relocates what the DWARF sections say by the addresses that the section
+ * A debugger relocates the DWARF sections by the addresses that the section
  * table has, so the object stays relocatable and a process adds the address of the code
  * to each allocated section:
  *

@@ -232,7 +232,7 @@ ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block) {
         }
         IG_TRY(row->emit(e, op));
     }
-    if (e->debug) { /* what follows is of the op around the block */
+    if (e->debug) { /* code from here on is of the op around the block */
         LLVMSetCurrentDebugLocation2(e->builder, outside);
     }
     return IG_OK;

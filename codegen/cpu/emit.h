@@ -1,4 +1,4 @@
-/* What the emitters of this folder share: the function being built, and its values.
+/* Shared by the emitters of this folder: the function being built, and its values.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_CODEGEN_CPU_EMIT_H
 #define IG_CODEGEN_CPU_EMIT_H
@@ -26,7 +26,7 @@ struct ig_cpu_emitter {
     ig_cpu_debug *debug;          /* or NULL */
 };
 
-/* How an op is emitted: a function and what it needs to know, from emit.def. */
+/* How an op is emitted: a function and its parameters, from emit.def. */
 typedef struct ig_cpu_row {
     ig_status (*emit)(ig_cpu_emitter *e, const ig_op *op);
     int real, sint, uint; /* LLVM opcodes or predicates; 0: not for it */
@@ -50,7 +50,7 @@ LLVMTypeRef ig_cpu_scalar_type(const ig_cpu_emitter *e,
                                ig_dtype dtype); /* bool is i1 */
 /* The LLVM type of a scalar or vector as a value; of a buffer: a pointer. */
 LLVMTypeRef ig_cpu_type(const ig_cpu_emitter *e, const ig_type *type);
-/* As it lies in memory: bool is a byte. */
+/* Its type in memory: bool is a byte. */
 LLVMTypeRef ig_cpu_memory_type(const ig_cpu_emitter *e, ig_dtype dtype, uint32_t lanes);
 uint32_t ig_cpu_bytes(ig_dtype dtype); /* of an element in memory */
 

@@ -1,7 +1,7 @@
 /* dot4_block: a block of sums in the tile registers of AMX.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A tile holds at most 16 rows of 64 bytes.  Panels of quads lie in memory as its
+ * A tile holds at most 16 rows of 64 bytes.  Memory holds panels of quads as its
  * second factor wants them: 16 quads of 16 columns are 16 rows of 64 bytes, one after
  * the other.
  *

@@ -70,7 +70,7 @@ static LLVMValueRef float_to_short(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype t
     return LLVMBuildTrunc(b, wide, scalar_lanes(e, to, x), L_UNNAMED);
 }
 
-/* In the widest registers: what is beyond u32 becomes its largest, and what is beyond
+/* In the widest registers: values beyond u32 become its largest, and values beyond
  * u8 or u16 theirs, as it is narrowed. */
 static LLVMValueRef float_to_unsigned(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
     LLVMBuilderRef b = e->builder;
@@ -215,8 +215,7 @@ static LLVMValueRef convert_lanes(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype fr
 static bool takes_low_bits(const ig_cpu_emitter *e, const ig_op *op, double *out_mask) {
     const ig_op *def = op->operands[0].value->def;
     return fills_register(e, ig_cpu_result_lanes(op)) && def &&
-           def->code == IG_OP_and &&
-           ig_cpu_operand_dtype(op, 0) == IG_DT_i32 &&
+           def->code == IG_OP_and && ig_cpu_operand_dtype(op, 0) == IG_DT_i32 &&
            op->results[0].type->dtype == IG_DT_f32 &&
            ig_cpu_constant(def, 1, out_mask) && *out_mask >= 0 && *out_mask < WIDEST;
 }

@@ -9,7 +9,7 @@
  *     c + a0 b0 + a2 b2 + a1 b1 + a3 b3
  *
  * `pmaddubsw` would save one instruction of four and saturates: 2 * 255 * 127 > 32767.
- * It is what dot2 is made of, whose sums are known to fit 16 bits.  What is widened of
+ * dot2 is made of it, as its sums are known to fit 16 bits.  A widened part of
  * a factor that meets several others is one value for LLVM.
  */
 #include "codegen/cpu/emit.h"

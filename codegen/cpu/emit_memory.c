@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Buffers are pointers of unknown alignment beyond their element's, and every vector
- * access says so; an unaligned access within a line costs what an aligned one does.
+ * access says so; an unaligned access within a line costs no more than an aligned one.
  * A bool is a byte in memory and a bit as a value.
  */
 #include "codegen/cpu/emit.h"

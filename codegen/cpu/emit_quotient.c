@@ -1,4 +1,4 @@
-/* div_round: whole quotients, exact at every level; and what they become as bytes.
+/* div_round: whole quotients, exact at every level; and their values as bytes.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Division is the slowest of all arithmetic, and quantising divides by one scale again
@@ -7,7 +7,7 @@
  *     q = x r,   e = x - q y,   q + e r
  *
  * is x / y rounded once (Markstein 1990), wherever nothing on the way is too large or
- * too small to be normal.  What is beyond 2^22 y is cut before; what is too small to be
+ * too small to be normal.  Values beyond 2^22 y are cut before; values too small to be
  * right rounds to 0 either way.
  *
  * In the widest registers a quotient that becomes u8 is rounded by its conversion to
@@ -113,8 +113,8 @@ static LLVMValueRef lanes_from(ig_cpu_emitter *e, LLVMValueRef x, unsigned first
 }
 
 /* 16 lanes of x / y from `first` on as integers, rounded to even; the least integer for
- * NaN and for what is too small, which narrowing takes to 0.  Only above must x be
- * held, as what is too large would become the least integer too. */
+ * NaN and for values that are too small, which narrowing takes to 0.  Only above must x
+ * be held, as larger values would become the least integer too. */
 static LLVMValueRef whole_quotient(ig_cpu_emitter *e, const quantised *q,
                                    LLVMValueRef x, unsigned first) {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
@@ -160,7 +160,7 @@ static LLVMValueRef narrow_pair(ig_cpu_emitter *e, const quantised *q, LLVMValue
 }
 
 /* 64 of them.  Packing goes quarter by quarter of the registers: four lanes of each
- * vector lie side by side then, and are put into their places. */
+ * vector are side by side then, and are put into their places. */
 static LLVMValueRef narrow_four(ig_cpu_emitter *e, const quantised *q,
                                 LLVMValueRef x[PIECES]) {
     LLVMBuilderRef b = e->builder;

@@ -101,7 +101,7 @@ void ig_cpu_store_tail(ig_cpu_emitter *e, LLVMValueRef value, LLVMValueRef addre
 
 /* ---- all lanes or none ---- */
 
-enum { WIDEST = 512 }; /* bytes of the arrays that stand in for memory */
+enum { WIDEST = 512 }; /* bytes of the arrays that serve as memory */
 
 static bool is_constant(const ig_value *value, int64_t expected) {
     int64_t number = 0;

@@ -1,13 +1,13 @@
 /* LLVM at work on one module.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Kernels arrive vectorised and unrolled, so four cheap passes do what is left
+ * Kernels arrive vectorised and unrolled, so four cheap passes do the rest
  * (measured: the default pipelines take twice the time for code that is no better), and
  * code generation at its default level does the rest.
  *
- * LLVM reports what it cannot do in two ways.  Diagnostics of a context become ours.  A
+ * LLVM reports failures in two ways.  Diagnostics of a context become ours.  A
  * fatal error ends the process; its handler has no user data, so the name of the kernel
- * at work stands in the one thread-local variable of this library.
+ * at work is in the one thread-local variable of this library.
  *
  * Compilations of small models are many, and a target machine's tables take as long as
  * the code of a small kernel: machines that nobody uses wait for the next compilation
@@ -40,7 +40,7 @@ static void disable_domain_reassignment(void) {
 }
 
 /* Once a process: LLVM's tables of targets and its handler are its globals.  After a
- * fatal error LLVM calls exit(); the handler only says what it was working on. */
+ * fatal error LLVM calls exit(); the handler only names the kernel. */
 static void initialize_llvm(void) {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();

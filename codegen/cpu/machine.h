@@ -18,7 +18,7 @@ typedef struct ig_cpu_machine {
     LLVMBuilderRef builder;
     LLVMModuleRef module;       /* of the kernel at work, or NULL */
     LLVMDIBuilderRef debug;     /* of it, where it has debug information, or NULL */
-    LLVMMemoryBufferRef output; /* what was made of it last, or NULL */
+    LLVMMemoryBufferRef output; /* the last output, or NULL */
     char *text;                 /* LLVM IR printed last, or NULL */
     const char *kernel;         /* its name, for messages */
 } ig_cpu_machine;

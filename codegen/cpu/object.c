@@ -115,7 +115,7 @@ const char *ig_object_symbol_name(const ig_object *object, const Elf64_Shdr *tab
     return name ? name : "?";
 }
 
-/* Where the symbol lies in the image; IG_OBJECT_NOWHERE when it does not. */
+/* Where the symbol is in the image; IG_OBJECT_NOWHERE when it does not. */
 int64_t ig_object_symbol_place(const ig_object *object, const Elf64_Sym *symbol) {
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= object->section_count) {
         return IG_OBJECT_NOWHERE;

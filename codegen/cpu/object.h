@@ -23,8 +23,8 @@ typedef struct ig_object {
     uint32_t section_count;
 } ig_object;
 
-/* Reads the section table; each section that has bytes lies in the object.  IG_INTERNAL
- * for what is no such object. */
+/* Reads the section table; each section that has bytes is inside the object.
+ * IG_INTERNAL if it is no such object. */
 ig_status ig_object_open(ig_object *object, ig_context *context, const char *kernel,
                          ig_str bytes, ig_arena *arena);
 /* "kernel 'k': its object code cannot be made position-independent: `what` `name`" */
@@ -39,7 +39,7 @@ bool ig_object_symbol(const ig_object *object, const Elf64_Shdr *table, uint64_t
                       Elf64_Sym *out_symbol);
 const char *ig_object_symbol_name(const ig_object *object, const Elf64_Shdr *table,
                                   const Elf64_Sym *symbol);
-/* Where the symbol lies in the image; IG_OBJECT_NOWHERE when it does not. */
+/* Where the symbol is in the image; IG_OBJECT_NOWHERE when it does not. */
 int64_t ig_object_symbol_place(const ig_object *object, const Elf64_Sym *symbol);
 
 #endif

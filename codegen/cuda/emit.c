@@ -114,7 +114,7 @@ static bool is_letter(char c) {
            (c >= '0' && c <= '9');
 }
 
-/* x, y and z that stand alone become the operands' names. */
+/* x, y and z as whole words become the operands' names. */
 static void put_scalar(ig_cuda_emitter *e, const ig_op *op, const char *text) {
     for (const char *c = text; *c; c++) {
         bool is_alone = (c == text || !is_letter(c[-1])) && !is_letter(c[1]);
@@ -205,7 +205,7 @@ ig_status ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block) {
 
 /* ---- the function ---- */
 
-/* Arguments that only stand for the start of an array are read by number. */
+/* Arguments that only name the start of an array are read by number. */
 static bool is_read(const ig_value *arg) {
     for (const ig_use *use = arg->uses; use; use = use->next) {
         bool is_array = use->user->code == IG_OP_buffer_at ||

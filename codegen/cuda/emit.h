@@ -7,7 +7,7 @@
  *                                          const long long *params,
  *                                          ig_kernel_report *report)
  *
- * Both arrays lie in device memory, so their length has no limit.  Every value is a C++
+ * Both arrays are in device memory, so their length has no limit.  Every value is a C++
  * variable v<id>.  A block of threads works on one tile: `tiles` is [blockIdx.x,
  * blockIdx.x + 1).  GPU schedules use scalars only, so a value has one lane.
  *
@@ -29,7 +29,7 @@ typedef struct ig_cuda_emitter {
 } ig_cuda_emitter;
 
 /* Helper functions and types that every kernel's text may use; no includes.  Texts of
- * several kernels may stand in one file, each behind its preamble. */
+ * several kernels may be in one file, each after its preamble. */
 void ig_cuda_emit_preamble(ig_writer *out);
 
 /* Appends the function of `kernel` (without the preamble). */

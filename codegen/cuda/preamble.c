@@ -1,4 +1,4 @@
-/* What every emitted CUDA kernel may use, as text.
+/* Helpers that every emitted CUDA kernel may use, as text.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Casts follow ir/semantics/scalar.def: float to integer truncates and saturates, NaN

@@ -28,7 +28,7 @@ static void put_integer(ig_cuda_emitter *e, const ig_tensor *value) {
     }
 }
 
-/* Bits, not digits: what is printed is what is meant, NaN and infinities too. */
+/* Bits, not digits: the text is exact, NaN and infinities too. */
 static void put_float(ig_cuda_emitter *e, const ig_tensor *value, const char *type) {
     uint64_t bits = 0;
     int width = ig_dtypes[value->dtype].bits;

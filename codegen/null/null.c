@@ -1,9 +1,9 @@
-/* The target that emits nothing: what every target fills in.
+/* The target that emits nothing: the functions that every target fills in.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Copy this folder (and runtime/null/), rename, and give each function its work; the
- * comments say what the rest of the compiler relies on.  docs/writing-a-target.md tells
- * the whole way.
+ * comments state the promises that the compiler relies on.  docs/writing-a-target.md
+ * tells the whole way.
  */
 #include "codegen/null/null.h"
 
