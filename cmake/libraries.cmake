@@ -20,19 +20,26 @@
 
 set(INGOT_SO_VERSION 0)
 
-# A version script for `target`: the IG_API functions of HEADERS under a public node,
-# and with PRIVATE every other visible ig_ symbol under a node for our own provider.
+# A version script for `target`: the IG_API functions of HEADERS under a public node, and
+# under another the functions PRIVATE and those that the folder library USER needs of it.
+# What nobody can name from outside, the linker leaves out where it is not called.
 function(ig_export target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "PRIVATE" "" "HEADERS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "USER" "HEADERS;PRIVATE")
+    set(users)
+    set(own)
+    if(TARGET ${arg_USER})
+        set(users $<TARGET_OBJECTS:${arg_USER}>)
+        set(own $<TARGET_OBJECTS:ig_base>) # of which the user has its own copy
+    endif()
     string(TOUPPER "${target}" node)
     string(REPLACE "-" "_" node ${node})
     set(script ${PROJECT_BINARY_DIR}/generated/${target}.map)
     list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/ingot/)
     add_custom_command(OUTPUT ${script}
         COMMAND ${CMAKE_COMMAND} -D "HEADERS=${arg_HEADERS}" -D NODE=${node}_${INGOT_SO_VERSION}
-                -D PRIVATE=${arg_PRIVATE} -D OUTPUT=${script}
-                -P ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
-        DEPENDS ${arg_HEADERS} ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
+                -D "PRIVATE=${arg_PRIVATE}" -D NM=${CMAKE_NM} -D "USERS=${users}" -D "OWN=${own}"
+                -D OUTPUT=${script} -P ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
+        DEPENDS ${arg_HEADERS} ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake ${users} ${own}
         COMMENT "Listing the symbols of ${target}" VERBATIM)
     add_custom_target(${target}-exports DEPENDS ${script})
     add_dependencies(${target} ${target}-exports)
@@ -186,7 +193,8 @@ if(driver_objects AND TARGET ingot-runtime
         PkgConfig::LIBZIP PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot PRIVATE -Wl,-Bsymbolic-functions)
     ig_export(ingot HEADERS ingot.h module.h compile.h values.h defect.h page.h
-              shard.h grad.h stored.h quantize.h PRIVATE)
+              shard.h grad.h stored.h quantize.h
+              PRIVATE ig_worker_main USER ig_cpu)
 endif()
 
 if(INGOT_LLVM AND TARGET ingot)
