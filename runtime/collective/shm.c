@@ -20,6 +20,7 @@
 #include "runtime/collective/shm.h"
 
 #include "base/checked.h"
+#include "base/platform/clock.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -87,14 +88,8 @@ static bool count_bytes(const ig_group *group, size_t *out) {
 
 /* ---- waiting ---- */
 
-static int64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static int64_t now_ms(void) {
-    return now_ns() / 1000000;
+    return ig_clock_ns() / 1000000;
 }
 
 /* Of the machine: each rank may be bound to a processor of its own. */
@@ -140,7 +135,7 @@ ig_status ig_shm_wait(ig_group *group, ig_collective what, uint32_t rank,
         if (looks % LOOKS != LOOKS - 1) {
             continue;
         }
-        int64_t now = now_ns();
+        int64_t now = ig_clock_ns();
         asleep_from = asleep_from ? asleep_from : now + s->spin_ns;
         if (now < asleep_from) {
             continue;

@@ -26,6 +26,7 @@
  */
 #include "runtime/cpu/pool.h"
 
+#include "base/platform/clock.h"
 #include "base/platform/platform.h"
 #include "base/sized.h"
 #include "runtime/host/float_env.h"
@@ -41,7 +42,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -89,12 +89,6 @@ static void futex_wake_all(atomic_uint *word) {
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Spins while *word = value, for as long as allowed; true when it has changed. */
 static bool spin_while(const atomic_uint *word, unsigned value, int64_t spin_ns) {
     int64_t begin = 0;
@@ -105,7 +99,7 @@ static bool spin_while(const atomic_uint *word, unsigned value, int64_t spin_ns)
             }
             _mm_pause();
         }
-        int64_t now = spin_ns > 0 ? now_ns() : 0;
+        int64_t now = spin_ns > 0 ? ig_clock_ns() : 0;
         begin = begin ? begin : now;
         if (now - begin >= spin_ns) {
             return false;
@@ -186,7 +180,7 @@ static bool is_worth_it(ig_thread_pool *pool, double work_ns) {
         atomic_load_explicit(&pool->sleepers, memory_order_relaxed) == 0) {
         return true;
     }
-    int64_t now = now_ns();
+    int64_t now = ig_clock_ns();
     int64_t last = atomic_exchange_explicit(&pool->wanted_ns, now,
                                             memory_order_relaxed);
     return (double)(now - last) < (double)pool->spin_ns + work_ns;

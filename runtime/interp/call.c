@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/interp/host.h"
 
+#include "base/platform/clock.h"
 #include "base/sized.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { REPEAT_NS = 200000000 };
 
@@ -31,12 +31,6 @@ ig_status ig_interp_fail(const ig_interp_call *how, ig_status status,
     return status;
 }
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Waits for the job; past the deadline, asks the interpreter to stop, again and again
  * (code may catch the exception).  False: the deadline passed. */
 static bool wait_for_job(ig_mailbox *box, int64_t deadline_ns) {
@@ -44,12 +38,12 @@ static bool wait_for_job(ig_mailbox *box, int64_t deadline_ns) {
     int64_t until = deadline_ns;
     while (atomic_load(&box->state) == IG_MAIL_POSTED) {
         ig_futex_wait(&box->state, IG_MAIL_POSTED, until);
-        if (until != 0 && now_ns() >= until &&
+        if (until != 0 && ig_clock_ns() >= until &&
             atomic_load(&box->state) == IG_MAIL_POSTED) {
             is_in_time = false;
             atomic_store(&box->interrupt, 1);
             ig_futex_wake(&box->interrupt);
-            until = now_ns() + REPEAT_NS;
+            until = ig_clock_ns() + REPEAT_NS;
         }
     }
     atomic_store(&box->interrupt, 0);

@@ -9,6 +9,8 @@
  */
 #include "runtime/observe/observe.h"
 
+#include "base/platform/clock.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { JIT_MAGIC = 0x4A695444, JIT_VERSION = 1 };
@@ -72,12 +73,6 @@ static struct {
     char path[IG_OBSERVE_PATH_BYTES + 32];
 } dump;
 
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static ig_status report_dump(const ig_message *message) {
     return ig_message_set(message, IG_IO, "%s: cannot write: %s", dump.path,
                           strerror(errno));
@@ -103,7 +98,7 @@ static ig_status open_dump(const ig_observe_folder *folder, const ig_message *me
                           .total_size = sizeof header,
                           .machine = EM_X86_64,
                           .process = (uint32_t)process,
-                          .time = now_ns() };
+                          .time = (uint64_t)ig_clock_ns() };
     FILE *stream = file >= 0 ? fdopen(file, "wb") : NULL;
     if (!stream || fwrite(&header, sizeof header, 1, stream) != 1 ||
         fflush(stream) != 0 || !map_mark(file)) {
@@ -127,7 +122,8 @@ ig_status ig_jitdump_open(const ig_observe_folder *folder, const ig_message *mes
 static void put_lines(const ig_observed *kernel) {
     size_t path = strlen(kernel->path) + 1;
     size_t size = sizeof(jit_debug) + kernel->line_count * (sizeof(jit_line) + path);
-    jit_debug debug = { .record = { JIT_CODE_DEBUG_INFO, (uint32_t)size, now_ns() },
+    jit_debug debug = { .record = { JIT_CODE_DEBUG_INFO, (uint32_t)size,
+                                    (uint64_t)ig_clock_ns() },
                         .code_address = (uintptr_t)kernel->code,
                         .count = kernel->line_count };
     (void)fwrite(&debug, sizeof debug, 1, dump.file);
@@ -142,7 +138,7 @@ static void put_lines(const ig_observed *kernel) {
 static void put_unwinding(const ig_unwind *unwind) {
     size_t size = sizeof(jit_unwinding) + unwind->size;
     jit_unwinding info = { .record = { JIT_CODE_UNWINDING_INFO, (uint32_t)size,
-                                       now_ns() },
+                                       (uint64_t)ig_clock_ns() },
                            .size = unwind->size,
                            .header_size = unwind->header_size };
     (void)fwrite(&info, sizeof info, 1, dump.file);
@@ -153,7 +149,7 @@ static void put_load(const ig_observed *kernel) {
     size_t name = strlen(kernel->label) + 1;
     jit_load load = { .record = { JIT_CODE_LOAD,
                                   (uint32_t)(sizeof load + name + kernel->size),
-                                  now_ns() },
+                                  (uint64_t)ig_clock_ns() },
                       .process = (uint32_t)dump.process,
                       .thread = (uint32_t)syscall(SYS_gettid),
                       .address = (uintptr_t)kernel->code,

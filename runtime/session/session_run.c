@@ -11,28 +11,22 @@
  */
 #include "runtime/session/session.h"
 
+#include "base/platform/clock.h"
 #include "runtime/host/float_env.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <time.h>
 
 static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end);
 
 /* ---- stopping ---- */
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static ig_status stop_if_due(ig_session *session) {
     if (atomic_load_explicit(&session->state, memory_order_relaxed) ==
         IG_RUN_CANCELLED) {
         return ig_message_set(&session->message, IG_CANCELLED, "the run was cancelled");
     }
-    if (session->stop_at_ns > 0 && now_ns() >= session->stop_at_ns) {
+    if (session->stop_at_ns > 0 && ig_clock_ns() >= session->stop_at_ns) {
         return ig_message_set(&session->message, IG_CANCELLED,
                               "the run passed its deadline of %lld ns",
                               (long long)session->deadline_ns);
@@ -471,8 +465,9 @@ static ig_status run_bound(ig_session *session) {
     assert(!queue->has_report && "the last run left a report");
     int idle = IG_RUN_IDLE; /* else it was started, and perhaps cancelled since */
     (void)atomic_compare_exchange_strong(&session->state, &idle, IG_RUN_ACTIVE);
-    session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns
-                                                   : 0;
+    session->stop_at_ns = session->deadline_ns > 0
+                              ? ig_clock_ns() + session->deadline_ns
+                              : 0;
     uint32_t env = ig_float_env_enter();
     ig_queue_claim(queue, session->shape->pool_ns);
     ig_status status = run_all(session);

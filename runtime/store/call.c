@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/store/call.h"
 
+#include "base/platform/clock.h"
 #include "base/secret.h"
 #include "base/sized.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 ig_status ig_store_call_take(const ig_store_call *given, ig_store_call *out_call) {
     *out_call = (ig_store_call){ .size = sizeof *out_call };
@@ -34,9 +34,7 @@ ig_status ig_store_fail(const ig_store_call *call, ig_status status, const char 
 }
 
 int64_t ig_store_now_ns(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return ig_clock_ns();
 }
 
 ig_status ig_store_check_time(const ig_store_call *call) {

@@ -16,10 +16,11 @@
  */
 #include "runtime/watch/watch.h"
 
+#include "base/platform/clock.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A launch's kernels in one phase, summed over threads. */
 typedef struct launch_time {
@@ -57,12 +58,6 @@ typedef struct ig_profile {
     atomic_llong first, last; /* kernels of the phase at hand: begin and end */
     trace *trace;
 } ig_profile;
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- events ---- */
 
@@ -114,9 +109,9 @@ static void run_timed(const ig_kernel_call_v0 *call) {
     const timed *what = (const void *)call->params;
     ig_kernel_call_v0 own = *call;
     own.params = what->params;
-    int64_t begin = now_ns();
+    int64_t begin = ig_clock_ns();
     what->kernel.call(&own);
-    int64_t end = now_ns();
+    int64_t end = ig_clock_ns();
     keep_first(&what->profile->first, begin);
     keep_last(&what->profile->last, end);
     atomic_fetch_add(&what->time->busy_ns, end - begin);
@@ -252,9 +247,9 @@ static ig_status profile_step(ig_session *session, uint32_t number) {
     bool has_kernels = kind == IG_STEP_launch || kind == IG_STEP_rows;
     int64_t outer_ns = profile->inside_ns;
     profile->inside_ns = 0;
-    int64_t begin = now_ns();
+    int64_t begin = ig_clock_ns();
     ig_status status = profile->run_steps[kind](session, number);
-    int64_t end = now_ns(), spent = end - begin;
+    int64_t end = ig_clock_ns(), spent = end - begin;
     if (!has_kernels) {
         add_event(profile,
                   (ig_step_event){ .step = number, .begin_ns = begin, .end_ns = end });
@@ -303,9 +298,9 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
     profile->run_steps = session->run_steps;
     session->run_steps = profile_steps;
     (void)find_thread(profile->trace); /* the caller's is the first */
-    profile->begin_ns = now_ns();
+    profile->begin_ns = ig_clock_ns();
     ig_status status = session->watched->run_bound(session);
-    *out_ns = now_ns() - profile->begin_ns;
+    *out_ns = ig_clock_ns() - profile->begin_ns;
     session->queue->verbs = verbs;
     session->run_steps = profile->run_steps;
     return status;
