@@ -187,6 +187,8 @@ ig_weight *ig_module_weight(const ig_module *module, const char *name);
 /* The one op of the graph that is this weight of its module. */
 ig_value *ig_graph_weight(ig_graph *graph, ig_weight *weight);
 /* Adds a weight or table; `name` is made unique when taken. */
+/* Does the model say which weights training changes? */
+bool ig_module_knows_parameters(const ig_module *module);
 ig_weight *ig_module_add_weight(ig_module *module, const char *name,
                                 const ig_data *data);
 ig_graph *ig_graph_create(ig_module *module, const char *name, ig_stage stage);

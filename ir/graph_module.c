@@ -228,3 +228,13 @@ ig_value *ig_graph_weight(ig_graph *graph, ig_weight *weight) {
     ig_op_insert(graph->last_head, &graph->body, last ? last->next : graph->body.first);
     return &graph->last_head->results[0];
 }
+
+bool ig_module_knows_parameters(const ig_module *module) {
+    assert(module && "there is a module");
+    for (size_t i = 0; i < module->weights.count; i++) {
+        if (module->weights.items[i]->is_parameter) {
+            return true;
+        }
+    }
+    return false;
+}

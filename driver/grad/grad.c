@@ -95,20 +95,10 @@ static bool is_named(grad_call *c, const char *name) {
     return is;
 }
 
-/* Does the model say which weights training changes? */
-static bool knows_parameters(const ig_module *module) {
-    for (size_t i = 0; i < module->weights.count; i++) {
-        if (module->weights.items[i]->is_parameter) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The weights that are wanted, as open_weights takes them. */
 static const char *find_weights(grad_call *c) {
     ig_writer list;
-    bool knows = knows_parameters(c->module);
+    bool knows = ig_module_knows_parameters(c->module);
     ig_writer_init(&list, c->arena);
     for (size_t i = 0; i < c->module->weights.count; i++) {
         const ig_weight *weight = c->module->weights.items[i];

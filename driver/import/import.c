@@ -87,6 +87,8 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
                               .constant_count = from->constant_count,
                               .is_inputs_only = from->inputs_only || from->is_outline,
                               .has_defaults = from->inputs_only == 2,
+                              .keeps_weights = from->keeps_weights ||
+                                               from->open_weights,
                               .is_outline = from->is_outline != 0 };
     return IG_OK;
 }

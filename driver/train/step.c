@@ -102,54 +102,55 @@ static ig_status find_output(training *t) {
                        t->loss.output ? t->loss.output : "");
 }
 
-/* The group that changes what has this name; the number of groups: none. */
-static uint32_t group_of(training *t, const char *name) {
-    uint32_t i = 0, count = (uint32_t)t->options.optimizer_count;
-    while (i < count && fnmatch(t->groups[i].pattern, name, 0) != 0) {
-        i++;
-    }
-    if (i < count) {
-        t->groups[i].is_met = true;
-    }
-    return i;
-}
-
 static bool is_trainable(const ig_type *type) {
     return type->kind == IG_TENSOR &&
            (type->dtype == IG_DT_f32 || type->dtype == IG_DT_f64);
 }
 
-static void add_trained(training *t, const char *name, const ig_type *type,
-                        uint32_t argument) {
-    uint32_t group = is_trainable(type) ? group_of(t, name)
-                                        : (uint32_t)t->options.optimizer_count;
-    if (group < t->options.optimizer_count) {
-        trained one = { .name = name,
-                        .type = type,
-                        .group = group,
-                        .argument = argument,
-                        .is_weight = argument == UINT32_MAX };
-        IG_PUSH(t->arena, &t->trained, one);
+/* The group that changes what has this name; the number of groups: none.  Patterns are
+ * for the weights that training changes; inputs, and constants of the model, change
+ * where a group has their very name. */
+static uint32_t find_group(training *t, const char *name, const ig_type *type,
+                           bool is_parameter) {
+    uint32_t i = 0, count = (uint32_t)t->options.optimizer_count;
+    while (i < count && strcmp(t->groups[i].pattern, name) != 0 &&
+           !(is_parameter && fnmatch(t->groups[i].pattern, name, 0) == 0)) {
+        i++;
+    }
+    if (i == count || !is_trainable(type)) {
+        return count;
+    }
+    t->groups[i].is_met = true;
+    return i;
+}
+
+static void add_trained(training *t, const trained *one) {
+    if (one->group < t->options.optimizer_count) {
+        IG_PUSH(t->arena, &t->trained, *one);
     }
 }
 
 static ig_status find_trained(training *t) {
+    bool knows = ig_module_knows_parameters(t->module);
     for (uint32_t i = 0; i < t->graph->body.arg_count; i++) {
-        add_trained(t, ig_module_input_name(t->module, i), t->graph->body.args[i]->type,
-                    i);
+        trained one = { .name = ig_module_input_name(t->module, i), .argument = i };
+        one.type = t->graph->body.args[i]->type;
+        one.group = find_group(t, one.name, one.type, false);
+        add_trained(t, &one);
     }
     for (size_t i = 0; i < t->module->weights.count; i++) {
         const ig_weight *weight = t->module->weights.items[i];
-        if (!weight->is_recipe) {
-            add_trained(t, weight->name, weight->type, UINT32_MAX);
-        }
+        bool is_parameter = !weight->is_recipe && (weight->is_parameter || !knows);
+        trained one = { .name = weight->name, .type = weight->type, .is_weight = true };
+        one.group = find_group(t, one.name, one.type, is_parameter);
+        add_trained(t, &one);
     }
     for (size_t i = 0; i < t->options.optimizer_count; i++) {
         if (!t->groups[i].is_met) {
-            return refuse_name(
-                t, "`ingot inspect --weights` lists them; f32 and f64 are trained",
-                "'%s' is the name of no weight or input that can be trained",
-                t->groups[i].pattern);
+            return refuse_name(t, "`ingot inspect` lists them; f32 and f64 are trained",
+                               "'%s' is the name of no weight or input that can be "
+                               "trained",
+                               t->groups[i].pattern);
         }
     }
     return IG_OK;

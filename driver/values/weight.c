@@ -97,3 +97,60 @@ ig_status ig_module_weight_value(ig_module *module, const char *name,
     }
     return ig_driver_settle(module->context, status);
 }
+
+typedef struct set_call {
+    ig_module *module;
+    const char *name;
+    const ig_argument *value;
+} set_call;
+
+static ig_status refuse_value(const set_call *call, const char *format) {
+    ig_location where = { .file = call->module->path };
+    return ig_error(&call->module->context->diag, IG_INVALID, &where, format,
+                    call->name);
+}
+
+/* One that is computed is nobody's to set. */
+static ig_weight *find_named(const set_call *call) {
+    for (size_t i = 0; i < call->module->weights.count; i++) {
+        ig_weight *weight = call->module->weights.items[i];
+        if (!weight->is_recipe && strcmp(weight->name, call->name) == 0) {
+            return weight;
+        }
+    }
+    return NULL;
+}
+
+static ig_status set_weight(void *arguments) {
+    set_call *call = arguments;
+    ig_arena *arena = &call->module->arena;
+    ig_weight *weight = find_named(call);
+    ig_tensor tensor;
+    if (!weight) {
+        return refuse_value(call, "the model has no weight '%s'");
+    }
+    IG_TRY(ig_argument_to_tensor(call->module->context, arena, call->value, &tensor));
+    const ig_type *type = weight->data.type;
+    bool is_like = (uint32_t)tensor.dtype == type->dtype && tensor.rank == type->rank &&
+                   type->kind == IG_TENSOR && ig_type_is_static(type);
+    for (uint32_t i = 0; is_like && i < type->rank; i++) {
+        is_like = ig_dim_value(type->dims[i]) == tensor.dims[i];
+    }
+    if (!is_like) {
+        return refuse_value(call, "weight '%s' has another dtype or other extents");
+    }
+    char *bytes = ig_arena_alloc(arena, call->value->size + 1);
+    memcpy(bytes, call->value->data, call->value->size);
+    weight->data.bytes = bytes;
+    weight->data.size = (int64_t)call->value->size;
+    weight->data.is_splat = false;
+    weight->data.file = NULL;
+    return IG_OK;
+}
+
+ig_status ig_module_set_weight(ig_module *module, const char *name,
+                               const ig_argument *value) {
+    set_call call = { .module = module, .name = name, .value = value };
+    return ig_driver_settle(module->context,
+                            ig_driver_guard(module->context, set_weight, &call));
+}

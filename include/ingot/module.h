@@ -42,6 +42,9 @@ typedef struct ig_import_options {
      * change from run to run (ig_port.is_weight): "NAME,NAME", or "all" that training
      * changes; NULL: none. */
     const char *open_weights;
+    int keeps_weights; /* for ig_module_train and ig_module_grad: what training may
+                        * change is a weight, however small it is (open_weights asks it
+                        * too) */
     int is_outline; /* of ONNX, for ig_module_inspect: inputs, weights and operators of
                      * a model that cannot be imported; not to be compiled */
 } ig_import_options;
@@ -117,6 +120,10 @@ IG_API const char *ig_module_output_type(ig_module *module, size_t index);
 IG_API IG_MUST_USE ig_status ig_module_weight_value(ig_module *module, const char *name,
                                                     const ig_argument **out_weight,
                                                     const char **out_name);
+/* The weight of exactly that name holds from now on a copy of `value`, which has its
+ * dtype and extents.  IG_INVALID where it has not, or there is no such weight. */
+IG_API IG_MUST_USE ig_status ig_module_set_weight(ig_module *module, const char *name,
+                                                  const ig_argument *value);
 
 #ifdef __cplusplus
 }

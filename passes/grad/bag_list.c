@@ -89,11 +89,22 @@ static bool are_offsets_moved(const ig_op *op) {
     return rule == IG_OFFSETS_clamp || rule == IG_OFFSETS_slice;
 }
 
+/* The offsets, of which the run reports that they fall, as an index out of range. */
+static ig_value *check_order(const ig_bag_list *f, ig_value *offsets) {
+    ig_expr *e = f->e;
+    ig_value *next = ig_expr_slice(e, offsets, 0, ig_dim_of(1), f->bags, 1);
+    ig_value *before = ig_expr_slice(e, offsets, 0, ig_dim_of(0), f->bags, 1);
+    ig_value *falls = ig_expr_cast(e, ig_build_lt(e, next, before), IG_DT_i64);
+    ig_value *any = ig_expr_reduce(e, IG_REDUCE_max, falls, NULL, 0, false);
+    any = ig_expr_with_integer(e, IG_OP_max, any, 0); /* where there is no bag */
+    ig_value *zero = ig_expr_ints(e, (int64_t[]){ 0 }, 1);
+    return ig_build_add(e, offsets, ig_expr_gather(e, zero, any, 0, IG_NEGATIVE_error));
+}
+
 /* Offsets that the bag would move into the ids: moved, and reported where they fall,
  * since an id would be in two bags. */
 static ig_value *settle_offsets(const ig_bag_list *f, ig_value *offsets) {
     ig_expr *e = f->e;
-    ig_value *results[3];
     if (!are_offsets_moved(f->op)) {
         return offsets;
     }
@@ -104,12 +115,7 @@ static ig_value *settle_offsets(const ig_bag_list *f, ig_value *offsets) {
     }
     offsets = ig_build_max(e, offsets, ig_expr_integer(e, IG_DT_i64, 0));
     offsets = ig_build_min(e, offsets, number_of(f, f->count));
-    ig_value *ids = ig_expr_fill(e, IG_DT_i64, 1, &f->count, 0);
-    ig_value *rows = ig_expr_ints(e, (int64_t[]){ 1 }, 1);
-    ig_bounds_attrs attrs = { .range = IG_RANGE_error };
-    bool is_built = ig_expr_results(ig_build_bounds(e, ids, offsets, rows, attrs),
-                                    results);
-    return is_built ? results[1] : NULL;
+    return check_order(f, offsets);
 }
 
 /* Where the last bag ends, behind the begins; the end of the ids is given. */

@@ -198,6 +198,8 @@ ARROWS = {
     TOOL + "measure/": [TOOL + "measure/", TOOL + "model/", TOOL + "cli/", "ingot/"],
     TOOL + "compare/": [TOOL + "compare/", TOOL + "values/", TOOL + "model/", TOOL + "cli/",
                         "ingot/"],
+    TOOL + "train/": [TOOL + "train/", TOOL + "verify/case.h", TOOL + "values/",
+                      TOOL + "model/", TOOL + "cli/", "ingot/"],
     TOOL + "quantize/": [TOOL + "quantize/", TOOL + "values/", TOOL + "model/",
                          TOOL + "cli/", "ingot/"],
     TOOL + "reduce/": [TOOL + "reduce/", TOOL + "measure/", TOOL + "cli/", "ingot/"],

@@ -42,5 +42,13 @@ for prefix in "$@"; do
     check interpret "$cases/$prefix"*
     [ "${INGOT_QUICK:-0}" = 1 ] || check cpu "$cases/$prefix"*
 done
+# The optimizers of TorchRec, as its own cases store them.
+check cpu "$cases"/../torchrec/train_[aelpr]*
+log=$(tests/training/verb.sh)
+grep -v ' passed, ' <<<"$log"
+last=$(tail -n 1 <<<"$log")
+passed=$((passed + ${last%% *}))
+last=${last#*, }
+failed=$((failed + ${last%% *}))
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -51,6 +51,18 @@ static bool is_parameter(const trained *t, const ig_weight *weight, const char *
 
 /* ---- bodies ---- */
 
+/* Few elements become a constant, unless training may change them. */
+static ig_value *make_initializer(const ig_onnx_scope *scope, const char *name,
+                                  const ig_data *data) {
+    ig_module *module = scope->import->module;
+    bool is_kept = scope->import->options && scope->import->options->keeps_weights &&
+                   data->type->rank > 0 &&
+                   ig_dtype_is_float((ig_dtype)data->type->dtype);
+    return is_kept ? ig_make_weight(scope->builder,
+                                    ig_module_add_weight(module, name, data))
+                   : ig_make_data(scope->builder, name, data);
+}
+
 static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *tensor,
                                const trained *t) {
     ig_onnx_import *import = scope->import;
@@ -74,7 +86,7 @@ static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *te
                                                &data);
         ig_onnx_note(import, status);
         if (status == IG_OK) {
-            value = ig_make_data(scope->builder, tensor->name, &data);
+            value = make_initializer(scope, tensor->name, &data);
         }
         if (value && value->def->code == IG_OP_weight) {
             ig_weight *weight = IG_LAST(&import->module->weights);

@@ -41,6 +41,7 @@ typedef struct ig_onnx_options {
         is_inputs_only; /* no node is looked at; a rank that is unknown is "any_rank" */
     bool has_defaults;  /* inputs for which the file has a value are inputs, too; else
                          * those alone that `types` or `constants` name */
+    bool keeps_weights; /* floats that training may change are weights, however few */
     bool is_outline;    /* with it: operators and weights are there to be told of */
     /* Called for each name of the main graph with the value that it stands for; several
      * may stand for one.  NULL: nobody asks. */

@@ -8,6 +8,11 @@
  *                        per_sample_weights_I; or grad_I_pP
  *     CASE/after.npz     weights_I_tT, v_I_tT, m_I_tT …, for some I
  *
+ * or, as TorchRec's cases are stored, with optimizer and hyper_parameters,
+ *
+ *     CASE/weights_before_tT.npy, stepI_indices.npy …, weights_afterI_tT.npy,
+ *     momentumK_afterI_tT.npy
+ *
  * Each becomes a module whose loss has just these gradients, the sum of output times
  * gradient, and goes the way of any model's training.
  */
@@ -16,15 +21,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Arrays by name: of one .npz, or of files of their own. */
+typedef struct arrays {
+    ig_arguments **files;
+    char **names; /* of the one in each file; NULL: as the file says */
+    size_t count;
+} arrays;
 
 typedef struct update_case {
     verification *v;
     json_t *json;
-    ig_arguments *before, *steps, *after;
+    arrays before, steps, after;
     bool is_rows;
-    size_t count; /* tables or weights */
-    char *text;   /* the module */
-    char *optimizer;
+    size_t count;      /* tables or weights */
+    char *text;        /* the module */
+    char **optimizers; /* of each, by its name */
     trainer t;
 } update_case;
 
@@ -45,13 +58,51 @@ static double number_in(const json_t *object, const char *key, double absent) {
     return json_is_number(number) ? json_number_value(number) : absent;
 }
 
+static bool is_torchrec(const json_t *json) {
+    return json_object_get(json, "hyper_parameters") &&
+           json_object_get(json, "optimizer");
+}
+
 bool is_update_case(const char *folder) {
     json_t *json = load_case(folder);
     const char *sort = text_in(json, "sort");
-    bool is = (strcmp(sort, "rows") == 0 || strcmp(sort, "dense") == 0) &&
-              json_object_get(json, "optimiser");
+    bool is = is_torchrec(json) ||
+              ((strcmp(sort, "rows") == 0 || strcmp(sort, "dense") == 0) &&
+               json_object_get(json, "optimiser"));
     json_decref(json);
     return is;
+}
+
+/* ---- the case's words ---- */
+
+static const char *const fbgemm_rules[][2] = {
+    { "EXACT_SGD", "sgd" },
+    { "EXACT_ADAGRAD", "adagrad" },
+    { "EXACT_ROWWISE_ADAGRAD", "rowwise_adagrad" },
+    { "ADAM", "adam" },
+    { "PARTIAL_ROWWISE_ADAM", "partial_rowwise_adam" },
+    { "LAMB", "lamb" },
+    { "PARTIAL_ROWWISE_LAMB", "partial_rowwise_lamb" },
+    { "LARS_SGD", "lars" },
+};
+
+/* TorchRec's words as those of the other cases. */
+static void translate_words(json_t *json) {
+    json_t *hyper = json_object_get(json, "hyper_parameters");
+    const char *pooling = text_in(json, "pooling");
+    for (size_t i = 0; i < sizeof fbgemm_rules / sizeof *fbgemm_rules; i++) {
+        if (strcmp(text_in(json, "optimizer"), fbgemm_rules[i][0]) == 0) {
+            json_object_set_new(json, "optimiser", json_string(fbgemm_rules[i][1]));
+        }
+    }
+    const char *mode = text_in(hyper, "weight_decay_mode");
+    json_object_set_new(hyper, "decay",
+                        json_string(strcmp(mode, "L2") == 0 ? "l2" : ""));
+    json_object_set(hyper, "lr", json_object_get(hyper, "learning_rate"));
+    json_object_set(json, "hyper", hyper);
+    json_object_set_new(json, "sort", json_string("rows"));
+    json_object_set_new(json, "pooling",
+                        json_string(strcmp(pooling, "MEAN") == 0 ? "mean" : "sum"));
 }
 
 /* ---- the module ---- */
@@ -166,14 +217,14 @@ static const char *decay_of(const update_case *c, const json_t *hyper) {
                : "";
 }
 
-static char *optimizer_of(const update_case *c) {
+static char *optimizer_of(const update_case *c, size_t index) {
     static const char *const keys[] = { "lr",           "eps",         "beta1",
                                         "beta2",        "momentum",    "eta",
                                         "weight_decay", "max_gradient" };
     const json_t *hyper = json_object_get(c->json, "hyper");
     const char *rule = rule_of(text_in(c->json, "optimiser"));
     bool is_plain = c->is_rows && strcmp(rule, "sgd") == 0;
-    char *text = text_of("%s*=%s(lr=%.17g", c->is_rows ? "t" : "p", rule,
+    char *text = text_of("%s%zu=%s(lr=%.17g", c->is_rows ? "t" : "p", index, rule,
                          number_in(hyper, "lr", 0.01));
     for (size_t i = 1; i < sizeof keys / sizeof *keys; i++) {
         double number = number_in(hyper, keys[i], -1);
@@ -193,26 +244,100 @@ static char *optimizer_of(const update_case *c) {
 
 /* ---- arrays ---- */
 
-static const ig_argument *array_of(const ig_arguments *all, const char *name) {
-    for (size_t i = 0; i < ig_arguments_count(all); i++) {
-        if (strcmp(ig_arguments_name(all, i), name) == 0) {
-            return ig_arguments_at(all, i);
+static const ig_argument *array_of(const arrays *all, const char *name) {
+    for (size_t f = 0; f < all->count; f++) {
+        const ig_arguments *file = all->files[f];
+        for (size_t i = 0; i < ig_arguments_count(file); i++) {
+            const char *own = all->names[f] ? all->names[f]
+                                            : ig_arguments_name(file, i);
+            if (strcmp(own, name) == 0) {
+                return ig_arguments_at(file, i);
+            }
         }
     }
     return NULL;
 }
 
-static bool open_arrays(const update_case *c, const char *file, ig_arguments **out) {
-    char *path = text_of("%s/%s.npz", c->v->test.folder, file);
-    bool is_good = ig_arguments_open(c->v->context, path, out) == IG_OK ||
+/* Takes `path` and `name` over. */
+static bool add_file(const update_case *c, arrays *to, char *path, char *name) {
+    ig_arguments *file = NULL;
+    bool is_good = (name ? verify_read(c->v, path, NULL, &file)
+                         : ig_arguments_open(c->v->context, path, &file) == IG_OK) ||
                    verify_fail(c->v, path, NULL);
     free(path);
+    if (!is_good) {
+        free(name);
+        return false;
+    }
+    to->files = need(realloc(to->files, (to->count + 1) * sizeof *to->files));
+    to->names = need(realloc(to->names, (to->count + 1) * sizeof *to->names));
+    to->files[to->count] = file;
+    to->names[to->count++] = name;
+    return true;
+}
+
+static void close_arrays(arrays *which) {
+    for (size_t i = 0; i < which->count; i++) {
+        ig_arguments_close(which->files[i]);
+        free(which->names[i]);
+    }
+    free(which->files);
+    free(which->names);
+}
+
+static bool open_archive(const update_case *c, const char *file, arrays *to) {
+    return add_file(c, to, text_of("%s/%s.npz", c->v->test.folder, file), NULL);
+}
+
+/* What is there of one step of TorchRec's cases. */
+static bool open_step(update_case *c, int step) {
+    static const char *const inputs[] = { "indices", "offsets", "grad_output",
+                                          "per_sample_weights" };
+    static const char *const made[] = { "weights", "momentum1", "momentum2" };
+    const char *folder = c->v->test.folder;
+    bool is_good = true;
+    for (size_t i = 0; i < 4 && is_good; i++) {
+        char *path = text_of("%s/step%d_%s.npy", folder, step, inputs[i]);
+        if (access(path, F_OK) != 0) {
+            free(path);
+        } else {
+            is_good = add_file(c, &c->steps, path, text_of("%s_%d", inputs[i], step));
+        }
+    }
+    for (size_t i = 0; i < 3 * c->count && is_good; i++) {
+        const char *result = made[i % 3];
+        char *path = text_of("%s/%s_after%d_t%zu.npy", folder, result, step, i / 3);
+        if (access(path, F_OK) != 0) {
+            free(path);
+        } else {
+            is_good = add_file(c, &c->after, path,
+                               text_of("%s_%d_t%zu", result, step, i / 3));
+        }
+    }
+    return is_good;
+}
+
+static bool open_all(update_case *c) {
+    if (!is_torchrec(c->json)) {
+        return open_archive(c, "before", &c->before) &&
+               open_archive(c, "steps", &c->steps) &&
+               open_archive(c, "after", &c->after);
+    }
+    bool is_good = true;
+    for (size_t i = 0; i < c->count && is_good; i++) {
+        is_good = add_file(c, &c->before,
+                           text_of("%s/weights_before_t%zu.npy", c->v->test.folder, i),
+                           text_of("weights_t%zu", i));
+    }
+    for (int step = 1; step <= integer_in(c->json, "steps") && is_good; step++) {
+        is_good = open_step(c, step);
+    }
     return is_good;
 }
 
 /* `to` gets the array of that name; false after a message. */
 static bool give(update_case *c, ig_argument *to, char *name) {
-    const ig_argument *value = array_of(c->steps, name);
+    const ig_argument *value = array_of(&c->steps, name);
     if (value && to) {
         *to = *value;
     }
@@ -227,7 +352,7 @@ static bool set_weights(update_case *c) {
     for (size_t i = 0; i < c->count; i++) {
         char *from = text_of("weights_%s%zu", c->is_rows ? "t" : "p", i);
         char *to = text_of("%s%zu", c->is_rows ? "t" : "p", i);
-        const ig_argument *value = array_of(c->before, from);
+        const ig_argument *value = array_of(&c->before, from);
         bool is_good = value && trainer_set(&c->t, to, value);
         free(from);
         free(to);
@@ -242,8 +367,8 @@ static bool set_inputs(update_case *c, int step) {
     bool is_weighted = json_is_true(json_object_get(c->json, "weighted"));
     const json_t *rate = json_array_get(json_object_get(c->json, "learning_rates"),
                                         (size_t)step - 1);
-    if (rate) {
-        c->t.rates[0] = json_number_value(rate);
+    for (size_t i = 0; i < c->count && rate; i++) {
+        c->t.rates[i] = json_number_value(rate);
     }
     for (size_t i = 0; i < c->count && !c->is_rows; i++) {
         char *name = text_of("g%zu", i);
@@ -285,8 +410,9 @@ static bool check_elements(update_case *c, const char *what, const ig_argument *
 
 /* The state's number by the case's name for it; 0: a weight, -1: nobody's. */
 static int state_of(const update_case *c, const char *name) {
-    static const char *const first[] = { "m", "momentum_buffer", "sum", "exp_avg" };
-    static const char *const second[] = { "exp_avg_sq" };
+    static const char *const first[] = { "m", "momentum_buffer", "sum", "exp_avg",
+                                         "momentum1" };
+    static const char *const second[] = { "exp_avg_sq", "momentum2" };
     if (strcmp(name, "weights") == 0) {
         return 0;
     }
@@ -298,7 +424,8 @@ static int state_of(const update_case *c, const char *name) {
             return 1;
         }
     }
-    return strcmp(name, second[0]) == 0 ? 2 : -1;
+    bool is_second = strcmp(name, second[0]) == 0 || strcmp(name, second[1]) == 0;
+    return is_second ? 2 : -1;
 }
 
 /* "NAME_STEP_tT" of after.npz. */
@@ -326,15 +453,25 @@ static bool check_array(update_case *c, int step, const char *name,
     return is_good;
 }
 
-static bool check_step(update_case *c, int step) {
-    for (size_t i = 0; i < ig_arguments_count(c->after); i++) {
-        const char *name = ig_arguments_name(c->after, i);
+static bool check_file(update_case *c, int step, size_t file) {
+    const ig_arguments *all = c->after.files[file];
+    for (size_t i = 0; i < ig_arguments_count(all); i++) {
+        const char *own = c->after.names[file];
+        const char *name = own ? own : ig_arguments_name(all, i);
         if (!strstr(name, "_f32") &&
-            !check_array(c, step, name, ig_arguments_at(c->after, i))) {
+            !check_array(c, step, name, ig_arguments_at(all, i))) {
             return false;
         }
     }
     return true;
+}
+
+static bool check_step(update_case *c, int step) {
+    size_t i = 0;
+    while (i < c->after.count && check_file(c, step, i)) {
+        i++;
+    }
+    return i == c->after.count;
 }
 
 static bool run_steps(update_case *c) {
@@ -369,11 +506,10 @@ static void make_text(update_case *c) {
 
 static bool open_trainer(update_case *c) {
     ig_module *module = NULL;
-    const char *const optimizers[] = { c->optimizer };
     ig_train_options how = { .size = sizeof how,
                              .loss = "sum:y",
-                             .optimizers = optimizers,
-                             .optimizer_count = 1,
+                             .optimizers = (const char *const *)c->optimizers,
+                             .optimizer_count = c->count,
                              .clip_norm = number_in(c->json, "clip_norm", 0) };
     if (ig_import_memory(c->v->context, c->text, strlen(c->text), NULL, NULL,
                          &module) != IG_OK) {
@@ -390,24 +526,31 @@ outcome check_update_case(verification *v, const char *folder) {
         return FAILED;
     }
     update_case c = { .v = v, .json = load_case(folder) };
+    if (is_torchrec(c.json)) {
+        translate_words(c.json);
+    }
     c.is_rows = strcmp(text_in(c.json, "sort"), "rows") == 0;
     c.count = json_array_size(json_object_get(c.json, c.is_rows ? "tables" : "shapes"));
-    bool is_good = open_arrays(&c, "before", &c.before) &&
-                   open_arrays(&c, "steps", &c.steps) &&
-                   open_arrays(&c, "after", &c.after);
+    bool is_good = open_all(&c);
     make_text(&c);
-    c.optimizer = optimizer_of(&c);
+    c.optimizers = need(calloc(c.count + 1, sizeof *c.optimizers));
+    for (size_t i = 0; i < c.count; i++) {
+        c.optimizers[i] = optimizer_of(&c, i);
+    }
     is_good = is_good && open_trainer(&c) && set_weights(&c) && run_steps(&c);
     if (is_good) {
         snprintf(v->did, sizeof v->did, "%lld steps, %zu compiled", (long long)c.t.step,
                  v->compiled);
     }
     trainer_close(&c.t);
-    ig_arguments_close(c.before);
-    ig_arguments_close(c.steps);
-    ig_arguments_close(c.after);
+    close_arrays(&c.before);
+    close_arrays(&c.steps);
+    close_arrays(&c.after);
     free(c.text);
-    free(c.optimizer);
+    for (size_t i = 0; i < c.count; i++) {
+        free(c.optimizers[i]);
+    }
+    free(c.optimizers);
     json_decref(c.json);
     return is_good ? PASSED : FAILED;
 }

@@ -27,8 +27,8 @@ typedef struct settings {
         *symbol, *entry, *open_weights, *plugin, *resource, *fix, *sort, *trace,
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
         *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
-        *check_command, *interpreter, *script;
-    text_list inputs, limits, dims, modules, stores, missing;
+        *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *resume;
+    text_list optimizers, inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
         store_memory, deadline, ahead;
@@ -36,9 +36,9 @@ typedef struct settings {
     /* of quantize */
     const char *calibration, *labels, *method, *precision;
     text_list skips, table_formats;
-    double percentile, smoothing, max_error;
-    bool has_percentile, has_smoothing, has_max_error;
-    int64_t weight_bits;
+    double percentile, smoothing, max_error, clip_norm;
+    bool has_percentile, has_smoothing, has_max_error, has_clip_norm;
+    int64_t weight_bits, epochs, steps;
     bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
         markdown, help, trust_code, bisect, dynamic, per_tensor, symmetric,
         unsigned_weights, measure, only_outputs;

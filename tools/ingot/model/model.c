@@ -151,6 +151,7 @@ ig_import_options import_options(const settings *given) {
         .rowwise_mean = fixes_rowwise_mean(given),
         .checkpoint = given->checkpoint,
         .open_weights = given->open_weights,
+        .keeps_weights = given->grad || given->loss,
     };
 }
 

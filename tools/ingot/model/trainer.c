@@ -54,7 +54,10 @@ static bool make_zeros(trainer *t, size_t index) {
     const char *type = model_input_type(&t->m, index);
     *input = (ig_argument){ .dtype = strncmp(type, "f64", 3) == 0 ? "f64" : "f32" };
     if (!read_extents(type, t->dims[index], &input->rank)) {
-        return fail(t, "the extents of what is trained are to be numbers");
+        snprintf(t->why.text, sizeof t->why.text,
+                 "'%s' is %s: the extents of what is trained are to be numbers",
+                 model_input_name(&t->m, index), type);
+        return false;
     }
     input->dims = t->dims[index];
     input->size = bytes_of(input);
@@ -121,8 +124,9 @@ static bool read_groups(trainer *t, const ig_train_options *how) {
     t->rates = need(calloc(t->group_count + 1, sizeof *t->rates));
     t->decays = need(calloc(t->group_count + 1, sizeof *t->decays));
     for (size_t i = 0; i < t->group_count; i++) {
-        if (ig_optimizer_read(t->m.context, how->optimizers[i], &t->rates[i],
-                              &t->decays[i]) != IG_OK) {
+        t->status = ig_optimizer_read(t->m.context, how->optimizers[i], &t->rates[i],
+                                      &t->decays[i]);
+        if (t->status != IG_OK) {
             return false;
         }
     }
@@ -133,7 +137,11 @@ bool trainer_open(trainer *t, const settings *given, ig_context *context,
                   ig_module *module, const ig_train_options *how) {
     *t = (trainer){ .given = given, .m = { .context = context, .module = module } };
     ig_compile_options options = compile_options(given);
-    if (!read_groups(t, how) || ig_module_train(module, how, &options) != IG_OK) {
+    if (!read_groups(t, how)) {
+        return false;
+    }
+    t->status = ig_module_train(module, how, &options);
+    if (t->status != IG_OK) {
         return false;
     }
     call_init(&t->with, ig_module_input_count(module));
@@ -142,9 +150,14 @@ bool trainer_open(trainer *t, const settings *given, ig_context *context,
     if (!fill_inputs(t)) {
         return false;
     }
-    return is_interpret(given->target) ||
-           (ig_compile(module, &options, &t->m.program) == IG_OK &&
-            session_open(given, &t->m, &t->session, &t->why) == IG_OK);
+    if (is_interpret(given->target)) {
+        return true;
+    }
+    t->status = ig_compile(module, &options, &t->m.program);
+    if (t->status == IG_OK) {
+        t->status = session_open(given, &t->m, &t->session, &t->why);
+    }
+    return t->status == IG_OK;
 }
 
 void trainer_close(trainer *t) {
@@ -182,7 +195,8 @@ static bool keep_changes(trainer *t) {
 bool trainer_step(trainer *t) {
     t->step++;
     results_fini(&t->out);
-    if (call_run(&t->m, t->session, &t->with, &t->out, &t->why) != IG_OK) {
+    t->status = call_run(&t->m, t->session, &t->with, &t->out, &t->why);
+    if (t->status != IG_OK) {
         t->step--;
         return false;
     }

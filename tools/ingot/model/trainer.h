@@ -20,6 +20,7 @@ typedef struct trainer {
     double *rates, *decays;
     size_t group_count; /* optimizers */
     size_t step_at;     /* the input "step"; "rates" and "decays" follow it */
+    ig_status status;   /* of the last thing that failed */
     message why;
 } trainer;
 

@@ -10,6 +10,7 @@
     VERB(inspect)   \
     VERB(compare)   \
     VERB(quantize)  \
+    VERB(train)     \
     VERB(reduce)    \
     VERB(replay)    \
     VERB(opt)       \

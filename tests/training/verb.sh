@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# ingot train on a stored DLRM: the loss falls as stored, training goes on where it was
+# stopped to the same bits, the trained model runs, and wrong words are told.
+# SPDX-License-Identifier: Apache-2.0
+#
+#   tests/training/verb.sh      part of tests/training/run.sh
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit
+ingot=${INGOT_BUILD:-build/release}/ingot
+case=${INGOT_CASES:-../shared}/models/training/curve_dlrm
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export INGOT_CACHE_DIR=$folder/cache
+passed=0
+failed=0
+
+# holds CLAIM COMMAND…: the command ends well.
+holds() {
+    local claim=$1
+    shift
+    if "$@" >"$folder/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'not so: %s\n' "$claim"
+        head -n 5 "$folder/log"
+    fi
+}
+
+# says STATUS WORDS COMMAND…: it ends with that status and says these words.
+says() {
+    local status=$1 words=$2 got
+    shift 2
+    "$@" >"$folder/log" 2>&1
+    got=$?
+    [ "$got" = "$status" ] && grep -qF -- "$words" "$folder/log" && return
+    echo "status $got, and not: $words"
+    head -n 3 "$folder/log"
+    return 1
+}
+
+train() {
+    "$ingot" train "$case/model.pt" --loss bce_logits:=label --data "$case/batch0.npz" \
+        --optimizer 'tables.*=rowwise_adagrad(lr=0.02,eps=0.0001)' \
+        --optimizer '*=adamw(lr=0.002,eps=0.00001,weight_decay=0.01)' "$@"
+}
+
+python() {
+    /usr/bin/python3 "$@"
+}
+
+holds "ten steps over one batch" train --steps 10 --json -o "$folder/ten.npz"
+cp "$folder/log" "$folder/ten.json"
+holds "the first loss is the stored one, and it falls" python - "$folder/ten.json" <<'PY'
+import json, sys
+losses = json.load(open(sys.argv[1]))["losses"]
+assert len(losses) == 10 and abs(losses[0] - 0.6951959) < 1e-6, losses
+assert losses[9] < losses[0], losses
+PY
+holds "four steps" train -q --steps 4 -o "$folder/four.npz"
+holds "six more" train -q --steps 10 --resume "$folder/four.npz" -o "$folder/resumed.npz"
+holds "come to the bits of ten in one go" cmp "$folder/ten.npz" "$folder/resumed.npz"
+holds "so do two threads" train -q -j 2 --steps 10 -o "$folder/two.npz"
+holds "which are the same bits" cmp "$folder/ten.npz" "$folder/two.npz"
+holds "the trained model is written" train -q --steps 10 -o "$folder/trained.ingot"
+holds "and runs" "$ingot" run "$folder/trained.ingot" --inputs "$case/batch0.npz"
+holds "evaluation tells an AUC" says 0 "AUC" train --steps 2 --eval "$case/batch0.npz"
+holds "an optimizer that is none" says 2 "not 'tables.*'" \
+    "$ingot" train "$case/model.pt" --loss bce_logits:=label --data x.npz --optimizer 'tables.*'
+holds "a pattern that fits nothing" says 3 "'nobody*' is the name of no weight" \
+    "$ingot" train "$case/model.pt" --loss bce_logits:=label --data "$case/batch0.npz" \
+    --optimizer 'nobody*=sgd'
+holds "an array that is not there" says 1 "there is no array 'clicks'" \
+    "$ingot" train "$case/model.pt" --loss bce_logits:=clicks --data "$case/batch0.npz"
+holds "no loss" says 2 "--loss is needed" "$ingot" train "$case/model.pt" --data x.npz
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

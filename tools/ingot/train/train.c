@@ -1,0 +1,448 @@
+/* ingot train: trains a model on files of arrays.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/cli/streams.h"
+#include "tools/ingot/train/feed.h"
+#include "tools/ingot/values/inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option_row options[] = {
+    TEXT("loss", 'l', loss, "KIND:OUTPUT=LABEL",
+         "the loss: bce, bce_logits, mse or cross_entropy of an output and an "
+         "array of the data; or sum:OUTPUT (needed)"),
+    TEXT(
+        "data", 'd', data, "DIR|x.npz",
+        "arrays by the names of inputs, and the label; of a folder each .npz (needed)"),
+    LIST("optimizer", optimizers, "PATTERN=RULE(KEY=NUMBER,…)",
+         "how the weights of such names change; the first that fits; may be repeated "
+         "(*=adam)"),
+    TEXT("schedule", 0, schedule, "constant|linear:N|step:N:FACTOR|cosine:N",
+         "of all learning rates: rising for N steps, times FACTOR each N steps, or "
+         "falling to 0 within N (constant)"),
+    REAL("clip-norm", clip_norm, has_clip_norm, "X",
+         "the most that the norm of all gradients of what is no table may be"),
+    COUNT("batch", 'b', batch_size, 1, INT32_MAX,
+          "rows of the arrays in each step; else a file is a step"),
+    COUNT("epochs", 'e', epochs, 1, INT32_MAX,
+          "how often the data is gone through (1)"),
+    COUNT("steps", 0, steps, 1, INT64_MAX, "how many steps there are at most"),
+    TEXT("eval", 0, eval, "DIR|x.npz", "data that the trained model is tried on"),
+    TEXT("resume", 0, resume, "x.npz", "begin with what -o x.npz wrote"),
+    TEXT("output", 'o', output, "OUT.npz|OUT.ig|OUT.ingot",
+         "where weights and states go; or the trained model"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
+    LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    COUNT("threads", 'j', threads, 1, MAX_THREADS, "threads of a step (all)"),
+    ROWS_COMPILE,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+static const char step_name[] = "step";
+
+typedef struct run {
+    const settings *given;
+    ig_context *context;
+    const char *path; /* of the model */
+    trainer t;
+    feed data;
+    double *rates;  /* as the optimizers say */
+    double *losses; /* of all steps so far */
+    size_t loss_count, loss_room;
+    double eval_loss, auc; /* NaN: none */
+} run;
+
+/* ---- schedules ---- */
+
+typedef struct schedule {
+    char kind; /* of its name; 'x': a step */
+    double count, factor;
+} schedule;
+
+static bool read_schedule(const char *text, schedule *out) {
+    double count = 0, factor = 0;
+    char end;
+    *out = (schedule){ 'c', 0, 1 };
+    if (!text || strcmp(text, "constant") == 0) {
+        return true;
+    }
+    if (sscanf(text, "linear:%lf%c", &count, &end) == 1 && count >= 1) {
+        *out = (schedule){ 'l', count, 1 };
+        return true;
+    }
+    if (sscanf(text, "step:%lf:%lf%c", &count, &factor, &end) == 2 && count >= 1) {
+        *out = (schedule){ 'x', count, factor };
+        return true;
+    }
+    if (sscanf(text, "cosine:%lf%c", &count, &end) == 1 && count >= 1) {
+        *out = (schedule){ 'o', count, 1 };
+        return true;
+    }
+    complain(0, "--schedule %s: expected constant, linear:N, step:N:FACTOR or cosine:N",
+             text);
+    return false;
+}
+
+/* Of step number `step`, from 0 on. */
+static double rate_share(const schedule *s, double step) {
+    double done = s->count > 0 ? step / s->count : 0;
+    switch (s->kind) {
+    case 'l':
+        return done < 1 ? (step + 1) / s->count : 1;
+    case 'x':
+        return pow(s->factor, floor(done));
+    case 'o':
+        return done < 1 ? 0.5 * (1 + cos(acos(-1) * done)) : 0;
+    default:
+        return 1;
+    }
+}
+
+/* ---- the loop ---- */
+
+static void keep_loss(run *r) {
+    if (r->loss_count == r->loss_room) {
+        r->loss_room = r->loss_room ? 2 * r->loss_room : 256;
+        r->losses = need(realloc(r->losses, r->loss_room * sizeof *r->losses));
+    }
+    r->losses[r->loss_count++] = trainer_loss(&r->t);
+}
+
+/* Of the last `count` steps. */
+static double mean_loss(const run *r, size_t count) {
+    double sum = 0;
+    for (size_t i = r->loss_count - count; i < r->loss_count; i++) {
+        sum += r->losses[i];
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+/* After 1, 2, 5, 10 … steps, and each hundred. */
+static bool is_told(size_t step) {
+    size_t first = step;
+    while (first >= 10 && first % 10 == 0) {
+        first /= 10;
+    }
+    return step % 100 == 0 || first == 1 || first == 2 || first == 5;
+}
+
+static void tell_step(const run *r) {
+    size_t count = r->loss_count < 50 ? r->loss_count : 50;
+    if (!r->given->json && !r->given->quiet && is_told(r->loss_count)) {
+        printf("step %6lld  loss %.6g  mean of %zu: %.6g\n", (long long)r->t.step,
+               r->losses[r->loss_count - 1], count, mean_loss(r, count));
+        (void)fflush(stdout);
+    }
+}
+
+static bool step_once(run *r, const schedule *s) {
+    double share = rate_share(s, (double)r->t.step);
+    for (size_t i = 0; i < r->t.group_count; i++) {
+        r->t.rates[i] = share * r->rates[i];
+    }
+    if (!trainer_step(&r->t)) {
+        complain(0, "step %lld: %s", (long long)r->t.step + 1, r->t.why.text);
+        return false;
+    }
+    keep_loss(r);
+    tell_step(r);
+    return true;
+}
+
+/* True at the end of the data, of --steps, and when the user stops it. */
+static bool train_epoch(run *r, const schedule *s, bool *out_is_done) {
+    bool has_next = true;
+    feed_rewind(&r->data);
+    while (!was_interrupted()) {
+        *out_is_done = r->given->steps && r->t.step >= r->given->steps;
+        if (*out_is_done) {
+            return true;
+        }
+        if (!feed_next(&r->data, &has_next)) {
+            return false;
+        }
+        if (!has_next) {
+            return true;
+        }
+        if (!step_once(r, s)) {
+            return was_interrupted();
+        }
+    }
+    return true;
+}
+
+static bool train_all(run *r) {
+    schedule s;
+    bool is_done = false;
+    int64_t epochs = r->given->epochs ? r->given->epochs : 1;
+    if (!read_schedule(r->given->schedule, &s)) {
+        return false;
+    }
+    if (!r->given->epochs && r->given->steps) {
+        epochs = INT64_MAX;
+    }
+    for (int64_t i = 0; i < epochs && !is_done && !was_interrupted(); i++) {
+        size_t before = r->loss_count;
+        if (!train_epoch(r, &s, &is_done)) {
+            return false;
+        }
+        if (r->loss_count == before && !is_done && !was_interrupted()) {
+            complain(0, "%s: there is no batch in it", r->given->data);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- results ---- */
+
+/* Weights and states: the inputs that are the trainer's. */
+static bool write_arrays(run *r) {
+    trainer *t = &r->t;
+    ig_argument *values = need(calloc(t->with.count + 1, sizeof *values));
+    const char **labels = need(calloc(t->with.count + 1, sizeof *labels));
+    size_t count = 0;
+    for (size_t i = 0; i < t->with.count; i++) {
+        bool is_step = i == t->step_at;
+        if (t->memory[i] || is_step) {
+            values[count] = t->with.inputs[i];
+            labels[count++] = is_step ? step_name : model_input_name(&t->m, i);
+        }
+    }
+    bool is_good = ig_arguments_write(r->context, r->given->output, values, labels,
+                                      count) == IG_OK;
+    free(values);
+    free(labels);
+    return is_good;
+}
+
+static bool import_model(run *r, ig_module **out) {
+    ig_import_options how = import_options(r->given);
+    return ig_import(r->context, r->path, &how, out) == IG_OK;
+}
+
+/* The model with its trained weights. */
+static bool write_model(run *r) {
+    ig_module *module = NULL;
+    bool is_good = import_model(r, &module);
+    for (size_t i = r->t.step_at + 3; i < r->t.with.count && is_good; i++) {
+        const char *name = model_input_name(&r->t.m, i), *dot = strrchr(name, '.');
+        bool is_state = dot && strncmp(dot, ".momentum", strlen(".momentum")) == 0;
+        is_good = is_state ||
+                  ig_module_set_weight(module, name, &r->t.with.inputs[i]) == IG_OK;
+    }
+    ig_compile_options how = compile_options(r->given);
+    if (is_good) {
+        is_good = (text_ends(r->given->output, ".ingot")
+                       ? ig_compile_file(module, r->given->output, &how)
+                       : ig_module_write(module, r->given->output)) == IG_OK;
+    }
+    ig_module_close(module);
+    return is_good;
+}
+
+static bool write_result(run *r) {
+    if (!r->given->output) {
+        return true;
+    }
+    return text_ends(r->given->output, ".npz") ? write_arrays(r) : write_model(r);
+}
+
+static bool resume(run *r) {
+    ig_arguments *file = NULL;
+    bool is_good = ig_arguments_open(r->context, r->given->resume, &file) == IG_OK;
+    for (size_t i = 0; is_good && i < ig_arguments_count(file); i++) {
+        const char *name = ig_arguments_name(file, i);
+        const ig_argument *value = ig_arguments_at(file, i), *own;
+        own = trainer_find(&r->t, name);
+        if (strcmp(name, step_name) == 0) {
+            r->t.step = (int64_t)ig_argument_number(value, 0);
+        } else if (!own || own->size != value->size ||
+                   !trainer_set(&r->t, name, value)) {
+            complain(0, "%s: '%s' is nothing of this training, or of another size",
+                     r->given->resume, name);
+            is_good = false;
+        }
+    }
+    ig_arguments_close(file);
+    return is_good;
+}
+
+/* ---- trying the trained model ---- */
+
+typedef struct scores {
+    double *outputs, *labels;
+    size_t count, room;
+    double loss_sum;
+    size_t batches;
+} scores;
+
+static void add_scores(scores *s, const trainer *t) {
+    const ig_argument *out = &t->out.items[1];
+    const ig_argument *label = &t->with.inputs[t->data_count - 1];
+    size_t count = element_count(out);
+    for (size_t i = 0; i < count && element_count(label) == count; i++) {
+        if (s->count == s->room) {
+            s->room = s->room ? 2 * s->room : 1024;
+            s->outputs = need(realloc(s->outputs, s->room * sizeof(double)));
+            s->labels = need(realloc(s->labels, s->room * sizeof(double)));
+        }
+        s->outputs[s->count] = ig_argument_number(out, i);
+        s->labels[s->count++] = ig_argument_number(label, i);
+    }
+    s->loss_sum += trainer_loss(t);
+    s->batches++;
+}
+
+/* By steps whose rates are 0, which change no weight.  They do change states, so
+ * nothing is written after this. */
+static bool evaluate(run *r) {
+    feed data;
+    scores s = { 0 };
+    bool has_next = true;
+    memset(r->t.rates, 0, r->t.group_count * sizeof *r->t.rates);
+    bool is_good = feed_open(&data, r->context, &r->t, r->given->eval,
+                             r->given->batch_size);
+    while (is_good && !was_interrupted()) {
+        is_good = feed_next(&data, &has_next);
+        if (!is_good || !has_next) {
+            break;
+        }
+        is_good = trainer_step(&r->t);
+        if (is_good) {
+            add_scores(&s, &r->t);
+        } else {
+            complain(0, "%s: %s", r->given->eval, r->t.why.text);
+        }
+    }
+    size_t *order = need(calloc(s.count + 1, sizeof *order));
+    r->eval_loss = s.batches ? s.loss_sum / (double)s.batches : NAN;
+    r->auc = s.count ? ig_metric_auc(s.outputs, s.labels, order, s.count) : NAN;
+    free(order);
+    free(s.outputs);
+    free(s.labels);
+    feed_close(&data);
+    return is_good;
+}
+
+/* ---- the report ---- */
+
+static void put_json_number(const char *key, double number) {
+    if (isfinite(number)) {
+        printf(", \"%s\": %.9g", key, number);
+    } else {
+        printf(", \"%s\": null", key);
+    }
+}
+
+static void tell_end(const run *r, int64_t steps) {
+    size_t last = r->loss_count < 50 ? r->loss_count : 50;
+    if (!r->given->json) {
+        printf("%lld steps, loss %.6g, mean of the last %zu: %.6g\n", (long long)steps,
+               r->loss_count ? r->losses[r->loss_count - 1] : NAN, last,
+               mean_loss(r, last));
+        if (r->given->eval) {
+            printf("eval: loss %.6g, AUC %.6g\n", r->eval_loss, r->auc);
+        }
+        return;
+    }
+    printf("{\"schema\": 1, \"steps\": %lld, \"losses\": [", (long long)steps);
+    for (size_t i = 0; i < r->loss_count; i++) {
+        printf(isfinite(r->losses[i]) ? "%s%.9g" : "%snull", i ? ", " : "",
+               r->losses[i]);
+    }
+    printf("]");
+    put_json_number("eval_loss", r->eval_loss);
+    put_json_number("auc", r->auc);
+    printf("}\n");
+}
+
+/* ---- the verb ---- */
+
+static bool open_run(run *r) {
+    ig_module *module = NULL;
+    static const char *const all[] = { "*=adam" };
+    const text_list *named = &r->given->optimizers;
+    ig_train_options how = { .size = sizeof how,
+                             .loss = r->given->loss,
+                             .optimizers = named->count ? named->items
+                                                        : (const char **)all,
+                             .optimizer_count = named->count ? named->count : 1,
+                             .clip_norm = r->given->clip_norm };
+    if (!import_model(r, &module)) {
+        return false;
+    }
+    if (!trainer_open(&r->t, r->given, r->context, module, &how)) {
+        if (r->t.why.text[0]) {
+            complain(0, "%s: %s", r->path, r->t.why.text);
+        }
+        return false;
+    }
+    r->rates = need(calloc(r->t.group_count + 1, sizeof *r->rates));
+    memcpy(r->rates, r->t.rates, r->t.group_count * sizeof *r->rates);
+    return (!r->given->resume || resume(r)) &&
+           feed_open(&r->data, r->context, &r->t, r->given->data, r->given->batch_size);
+}
+
+static int check_train(const settings *given) {
+    const char *out = given->output;
+    if (!given->loss || !given->data) {
+        return complain(EXIT_USAGE, "--%s is needed: ingot train --help tells of it",
+                        given->loss ? "data" : "loss");
+    }
+    if (out && !text_ends(out, ".npz") && !text_ends(out, ".ig") &&
+        !text_ends(out, ".ingot")) {
+        return complain(EXIT_USAGE, "-o %s: the name is to end in .npz, .ig or .ingot",
+                        out);
+    }
+    return output_check(given);
+}
+
+static int run_train(const settings *given) {
+    int exit_status = check_train(given);
+    if (exit_status) {
+        return exit_status;
+    }
+    run r = {
+        .given = given, .path = given->arguments.items[0], .eval_loss = NAN, .auc = NAN
+    };
+    r.context = context_open(given, NULL, &exit_status);
+    if (!r.context) {
+        return exit_status;
+    }
+    bool is_good = open_run(&r) && train_all(&r);
+    int64_t steps = r.t.step;
+    is_good = is_good && write_result(&r);
+    is_good = is_good && (!given->eval || was_interrupted() || evaluate(&r));
+    if (is_good) {
+        tell_end(&r, steps);
+    }
+    feed_close(&r.data);
+    trainer_close(&r.t);
+    free(r.rates);
+    free(r.losses);
+    context_close(r.context);
+    return was_interrupted()     ? exit_of(IG_CANCELLED)
+           : is_good             ? 0
+           : r.t.status != IG_OK ? exit_of(r.t.status)
+                                 : EXIT_FAILED;
+}
+
+const verb verb_train = {
+    .name = "train",
+    .arguments = "MODEL --loss KIND:OUTPUT=LABEL --data DIR|x.npz",
+    .help = "trains a model's weights on arrays",
+    .details =
+        "A step is a program like any other (docs/training.md). Ctrl-C ends training "
+        "after the step that runs; what -o names is written all the same.",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run_train,
+};
