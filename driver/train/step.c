@@ -338,7 +338,7 @@ static void list_wanted(training *t, value_list *wanted) {
         trained *w = &t->trained.items[i];
         ig_value *value = argument_at(t, w->argument);
         uint32_t feature;
-        w->is_rows = is_read_by_rows(t, value);
+        w->is_rows = !t->groups[w->group].is_dense && is_read_by_rows(t, value);
         for (ig_use *use = value->uses; use && w->is_rows; use = use->next) {
             (void)find_feature(t, use, &feature);
             IG_PUSH(t->arena, wanted, &use->user->results[feature]);

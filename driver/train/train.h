@@ -11,7 +11,8 @@ typedef struct ig_train_group {
     const char *pattern;
     ig_optimizer how;
     double rate, decay;
-    bool is_met; /* a weight has a name of the pattern */
+    bool is_dense; /* all rows of tables change, as torch.optim has it */
+    bool is_met;   /* a weight has a name of the pattern */
 } ig_train_group;
 
 /* "PATTERN=RULE(KEY=NUMBER,…)".  Texts are the arena's. */

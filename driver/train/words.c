@@ -63,8 +63,8 @@ typedef struct words {
 } words;
 
 static const char keys_hint[] =
-    "lr, eps, beta1, beta2, momentum, nesterov (0 or 1), eta, max_gradient, weight_decay; "
-    "decay=l2 or decay=decoupled";
+    "lr, eps, beta1, beta2, momentum, eta, max_gradient, weight_decay; decay=l2 or "
+    "decay=decoupled; nesterov and dense, 0 or 1";
 
 static double *number_of_key(ig_train_group *g, const char *key, size_t size) {
     const struct {
@@ -96,6 +96,12 @@ static bool read_number(const char *text, size_t size, double *out) {
     return size > 0 && end == text + size && isfinite(*out);
 }
 
+static bool read_flag(const char *text, size_t size, bool *out) {
+    bool is_good = is_word(text, size, "0") || is_word(text, size, "1");
+    *out = is_good && text[0] == '1';
+    return is_good;
+}
+
 static bool read_decay(const char *text, size_t size, ig_decay *out) {
     static const char *const names[] = { [IG_DECAY_none] = "none",
                                          [IG_DECAY_l2] = "l2",
@@ -115,13 +121,14 @@ static ig_status read_setting(const words *w, const char *text, size_t size) {
     size_t key = equal ? (size_t)(equal - text) : size;
     const char *value = equal ? equal + 1 : text + size;
     size_t rest = size - key - (equal != NULL);
-    double *number = number_of_key(w->group, text, key), flag;
+    double *number = number_of_key(w->group, text, key);
     bool is_good;
     if (is_word(text, key, "decay")) {
         is_good = read_decay(value, rest, &w->group->how.decay);
     } else if (is_word(text, key, "nesterov")) {
-        is_good = read_number(value, rest, &flag) && (flag == 0 || flag == 1);
-        w->group->how.is_nesterov = is_good && flag == 1;
+        is_good = read_flag(value, rest, &w->group->how.is_nesterov);
+    } else if (is_word(text, key, "dense")) {
+        is_good = read_flag(value, rest, &w->group->is_dense);
     } else {
         is_good = number && read_number(value, rest, number);
     }

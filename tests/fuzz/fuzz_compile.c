@@ -85,8 +85,7 @@ static void write_plan(fuzz_case *c, const char *level) {
 }
 
 static void compile(fuzz_case *c) {
-    ig_status status = ig_import_onnx_memory(&c->context, c->bytes, NULL, NULL,
-                                             &c->module);
+    ig_status status = ig_fuzz_onnx_import(&c->context, c->bytes, &c->module);
     if (!is_good(c, status, "import")) {
         return;
     }

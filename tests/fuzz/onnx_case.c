@@ -9,6 +9,7 @@
 #include "tests/fuzz/onnx_case.h"
 
 #include "frontend/onnx/import/table.h"
+#include "passes/grad/grad.h"
 #include "frontend/onnx/read/onnx.pb-c.h"
 #include "tests/fuzz/reach.h"
 
@@ -373,4 +374,19 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
         }
     }
     return size;
+}
+
+/* ---- the import ---- */
+
+static ig_status build_gradients(ig_builder *builder, const ig_onnx_gradient *what,
+                                 ig_value **out) {
+    ig_gradient_at at = { what->y, what->xs, what->points, what->count,
+                          what->wanted_count };
+    return ig_gradients_at(builder, &at, out);
+}
+
+ig_status ig_fuzz_onnx_import(ig_context *context, ig_str file,
+                              ig_module **out_module) {
+    ig_onnx_options options = { .gradients = build_gradients };
+    return ig_import_onnx_memory(context, file, NULL, &options, out_module);
 }

@@ -63,7 +63,7 @@ lives() {
 }
 
 lives Nehalem v2 bag qdq
-check "code of a higher level is refused" 4 "has code for cpu (v3); this machine runs v2" \
+check "code of a higher level is refused" 4 "has code for v3; this machine runs v2" \
     on Nehalem run "$tmp/v3.ingot" --inputs "$tmp/in"
 if [ "${INGOT_QUICK:-0}" = 0 ]; then
     # AVX without AVX2 is no level, and more than v3 is not a level either while a part lacks.

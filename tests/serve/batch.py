@@ -213,6 +213,8 @@ def main():
         compile_model(text, folder / name / "1/model.ingot")
         compile_model(text, folder / (name + "_alone") / "1/model.ingot")
         (folder / (name + "_alone") / "config.json").write_text('{"max_batch_size": 0}')
+        (folder / name / "config.json").write_text(
+            '{"dynamic_batching": {"max_queue_delay_microseconds": 3000}}')
     for name in ("mixing", "mixing_alone"):
         compile_model(MIXING, folder / name / "1/model.ingot")
     compile_model(DENSE, folder / "limited/1/model.ingot")

@@ -190,11 +190,9 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
         entry->nodes.items[at].count = count;
         return IG_OK;
     }
-    return ig_ts_entry_fail(
-        entry, IG_UNSUPPORTED,
-        ig_arena_printf(entry->eval->arena,
-                        "returns an object of class %s, which has no form outside",
-                        object->class_name));
+    return ig_ts_entry_fail(entry, IG_UNSUPPORTED,
+                            "returns an object of class %s, which has no form outside",
+                            object->class_name);
 }
 
 static ig_status add_value(ig_ts_entry *entry, const char *name,
@@ -233,9 +231,8 @@ static ig_status add_value(ig_ts_entry *entry, const char *name,
         break;
     }
     return ig_ts_entry_fail(entry, IG_UNSUPPORTED,
-                            ig_arena_printf(entry->eval->arena,
-                                            "returns %s, which has no form outside",
-                                            ig_ts_kind_name(value)));
+                            "returns %s, which has no form outside",
+                            ig_ts_kind_name(value));
 }
 
 ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value) {

@@ -6,11 +6,9 @@
 #include "tools/ingot/cli/verb.h"
 
 static const case_kind kinds[] = {
-    { is_planned_case, check_planned_case },
-    { is_sharded_case, check_sharded_case },
-    { is_gradient_case, check_gradient_case },
-    { is_update_case, check_update_case },
-    { 0 },
+    { is_planned_case, check_planned_case },   { is_sharded_case, check_sharded_case },
+    { is_gradient_case, check_gradient_case }, { is_update_case, check_update_case },
+    { is_curve_case, check_curve_case },       { 0 },
 };
 
 static int run_cases(const settings *given) {

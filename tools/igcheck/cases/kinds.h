@@ -25,4 +25,9 @@ outcome check_gradient_case(verification *v, const char *folder);
 bool is_update_case(const char *folder);
 outcome check_update_case(verification *v, const char *folder);
 
+/* ---- curves.c: folders of learning curves ---- */
+
+bool is_curve_case(const char *folder);
+outcome check_curve_case(verification *v, const char *folder);
+
 #endif

@@ -352,7 +352,7 @@ static void tell_end(const run *r, int64_t steps) {
         }
         return;
     }
-    printf("{\"schema\": 1, \"steps\": %lld, \"losses\": [", (long long)steps);
+    printf("{\"steps\": %lld, \"losses\": [", (long long)steps);
     for (size_t i = 0; i < r->loss_count; i++) {
         printf(isfinite(r->losses[i]) ? "%s%.9g" : "%snull", i ? ", " : "",
                r->losses[i]);

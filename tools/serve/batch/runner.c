@@ -143,10 +143,20 @@ static bool is_full(const runner *of, const request *what) {
     return rows >= what->served->max_batch_size;
 }
 
+/* The first that waits of those that are finished in the same order. */
+static request *first_in_order(const runner *of, request *what) {
+    request *each = of->first;
+    while (what->order && each != what && each->order != what->order) {
+        each = each->next;
+    }
+    return what->order ? each : what;
+}
+
+/* One that is due takes those with it that are to be finished before it. */
 static request *find_due(const runner *of, int64_t now) {
     for (request *each = of->first; each; each = each->next) {
         if (due_time(of, each) <= now || is_full(of, each)) {
-            return each;
+            return first_in_order(of, each);
         }
     }
     return NULL;
