@@ -481,7 +481,7 @@ static void *push_much(void *user) {
 }
 
 TEST(an_lmdb_map_grows_when_nobody_reads) {
-    growth g = { NULL };
+    growth g = { 0 };
     char url[128];
     int64_t id = 1;
     pthread_t writer;
