@@ -12,7 +12,7 @@ void ig_py_lexer_init(ig_py_lexer *lexer, ig_str text) {
         text.size -= 3;
     }
     lexer->next = lexer->line_start = text.data;
-    lexer->end = text.data + text.size;
+    lexer->end = text.size ? text.data + text.size : text.data; /* no text: NULL */
     lexer->line = 1;
     lexer->indent_count = 1; /* column 0 */
     lexer->is_line_start = true;

@@ -198,12 +198,22 @@ static void compare(const meaning *m, const char *graph, const ig_tensor *want,
 
 /* ---- plans ---- */
 
+/* What is no entry has no memory of a caller. */
+static void leave_entries(ig_graph *graph) {
+    graph->is_entry = false;
+    if (graph->body.last && graph->body.last->code == IG_OP_ret) {
+        ig_attr_set(graph->body.last, IG_ret_in_place, (ig_attr){ 0 });
+    }
+}
+
 /* The plan of one graph, compiled: the others are no entries for that long. */
 static void compile_plan(meaning *m, const char *name) {
     ig_module *module = import_input(m);
     for (size_t i = 0; i < module->graphs.count; i++) {
         ig_graph *graph = module->graphs.items[i];
-        graph->is_entry = graph->is_entry && strcmp(graph->name, name) == 0;
+        if (!graph->is_entry || strcmp(graph->name, name) != 0) {
+            leave_entries(graph);
+        }
     }
     char passes[512];
     snprintf(passes, sizeof passes, "%s%s%s", m->file.pipeline, m->file.then ? "," : "",
