@@ -4,6 +4,20 @@
 #include "driver/host.h"
 #include "ir/build/build.h"
 
+uint32_t ig_graph_add_input(ig_graph *graph, const char *name, const ig_type *type) {
+    ig_module *module = graph->module;
+    uint32_t count = graph->body.arg_count;
+    const char **names = IG_NEW_ARRAY(&module->arena, const char *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = ig_module_input_name(module, i);
+    }
+    names[count] = ig_arena_printf(&module->arena, "%s", name);
+    ig_block_add_arg(&graph->body, type, names[count]);
+    graph->arg_names = names;
+    graph->signature = NULL;
+    return count;
+}
+
 /* What the graph returns from now on, its states behind. */
 void ig_graph_return(ig_graph *graph, ig_value *const *values, const char *const *names,
                      size_t count) {

@@ -4,6 +4,9 @@
 
 #include "ir/graph.h"
 
+/* A new argument of an entry behind all others, of that type; its number.  Inputs are
+ * flat then. */
+uint32_t ig_graph_add_input(ig_graph *graph, const char *name, const ig_type *type);
 /* The graph of an entry gives `values`, by these names, in place of its own outputs and
  * in front of its states; they are flat then.  Names are the module's. */
 void ig_graph_return(ig_graph *graph, ig_value *const *values, const char *const *names,

@@ -148,26 +148,16 @@ static ig_status check_wanted(const grad_call *c) {
 
 /* An input like the output, whose extents are its own until they are known. */
 static void add_seed(grad_call *c) {
-    ig_graph *graph = c->graph;
-    const ig_type *type = graph->body.last->operands[c->output].value->type;
+    const ig_type *type = c->graph->body.last->operands[c->output].value->type;
     ig_dim dims[IG_TENSOR_RANK];
     int64_t number;
-    uint32_t count = graph->body.arg_count;
-    const char **names = IG_NEW_ARRAY(&c->module->arena, const char *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = ig_module_input_name(c->module, i);
-    }
-    names[count] = seed_name;
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_known = ig_dim_constant(c->module, type->dims[i], &number);
         dims[i] = is_known ? type->dims[i] : ig_dim_symbol(c->module, seed_name);
     }
-    c->seed = count;
-    ig_block_add_arg(&graph->body,
-                     ig_type_tensor(c->module, (ig_dtype)type->dtype, type->rank, dims),
-                     seed_name);
-    graph->arg_names = names;
-    graph->signature = NULL;
+    c->seed = ig_graph_add_input(
+        c->graph, seed_name,
+        ig_type_tensor(c->module, (ig_dtype)type->dtype, type->rank, dims));
 }
 
 /* The seed with the extents of y. */

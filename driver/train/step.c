@@ -160,18 +160,8 @@ static ig_status find_trained(training *t) {
 
 static uint32_t add_argument(training *t, const char *name, ig_dtype dtype,
                              uint32_t rank, const ig_dim *dims) {
-    ig_graph *graph = t->graph;
-    uint32_t count = graph->body.arg_count;
-    const char **names = IG_NEW_ARRAY(&t->module->arena, const char *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = ig_module_input_name(t->module, i);
-    }
-    names[count] = ig_arena_printf(&t->module->arena, "%s", name);
-    ig_block_add_arg(&graph->body, ig_type_tensor(t->module, dtype, rank, dims),
-                     names[count]);
-    graph->arg_names = names;
-    graph->signature = NULL;
-    return count;
+    return ig_graph_add_input(t->graph, name,
+                              ig_type_tensor(t->module, dtype, rank, dims));
 }
 
 /* Like the output; of classes without their axis.  Extents that are not known yet are

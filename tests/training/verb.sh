@@ -65,6 +65,20 @@ holds "which are the same bits" cmp "$folder/ten.npz" "$folder/two.npz"
 holds "the trained model is written" train -q --steps 10 -o "$folder/trained.ingot"
 holds "and runs" "$ingot" run "$folder/trained.ingot" --inputs "$case/batch0.npz"
 holds "evaluation tells an AUC" says 0 "AUC" train --steps 2 --eval "$case/batch0.npz"
+mkdir "$folder/thrice"
+for i in 1 2 3; do
+    cp "$case/batch0.npz" "$folder/thrice/$i.npz"
+done
+# LARS goes on by its momentum, whatever the rate: a trial changes nothing all the same.
+lars() {
+    "$ingot" train "$case/model.pt" --loss bce_logits:=label --data "$case/batch0.npz" \
+        --optimizer '*=lars(lr=50)' --steps 3 "$@" | grep '^eval'
+}
+lars --eval "$case/batch0.npz" >"$folder/once.txt"
+lars --eval "$folder/thrice" >"$folder/thrice.txt"
+holds "evaluation is there" test -s "$folder/once.txt"
+holds "evaluation of a batch three times is that of it once" \
+    cmp "$folder/once.txt" "$folder/thrice.txt"
 holds "an optimizer that is none" says 2 "not 'tables.*'" \
     "$ingot" train "$case/model.pt" --loss bce_logits:=label --data x.npz --optimizer 'tables.*'
 holds "a pattern that fits nothing" says 3 "'nobody*' is the name of no weight" \

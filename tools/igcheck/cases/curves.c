@@ -298,7 +298,7 @@ static bool check_losses(const curve_case *c) {
     return true;
 }
 
-/* Of the samples held back, by a step whose rates are 0. */
+/* Of the samples held back. */
 static bool check_auc(curve_case *c) {
     const json_t *held = json_object_get(c->json, "held_back");
     size_t count = (size_t)json_integer_value(json_object_get(held, "count"));
@@ -308,9 +308,8 @@ static bool check_auc(curve_case *c) {
         json_object_get(json_object_get(c->json, "tolerance"), "auc_abs"));
     double want = json_number_value(json_object_get(c->run, "auc_f64"));
     batch_inputs b;
-    memset(c->t.rates, 0, c->t.group_count * sizeof *c->t.rates);
     bool is_good = give_batch(c, first, count, &b) &&
-                   (trainer_step(&c->t) || fail_run(c, c->t.why.text));
+                   (trainer_try(&c->t) || fail_run(c, c->t.why.text));
     double *scores = need(calloc(2 * count + 1, sizeof *scores));
     size_t *order = need(calloc(count + 1, sizeof *order));
     for (size_t i = 0; is_good && i < count; i++) {

@@ -203,6 +203,25 @@ bool trainer_step(trainer *t) {
     return keep_changes(t);
 }
 
+bool trainer_try(trainer *t) {
+    void **kept = need(calloc(t->with.count + 1, sizeof *kept));
+    int64_t step = t->step;
+    for (size_t i = 0; i < t->with.count; i++) {
+        size_t size = t->memory[i] ? t->with.inputs[i].size : 0;
+        kept[i] = need(malloc(size + 1));
+        memcpy(kept[i], size ? t->memory[i] : "", size);
+    }
+    bool is_good = trainer_step(t);
+    for (size_t i = 0; i < t->with.count; i++) {
+        size_t size = t->memory[i] ? t->with.inputs[i].size : 0;
+        memcpy(size ? t->memory[i] : kept[i], kept[i], size);
+        free(kept[i]);
+    }
+    free(kept);
+    t->step = step;
+    return is_good;
+}
+
 double trainer_loss(const trainer *t) {
     return t->out.count ? ig_argument_number(&t->out.items[0], 0) : 0;
 }

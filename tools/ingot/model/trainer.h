@@ -36,6 +36,9 @@ ig_argument *trainer_find(const trainer *t, const char *name);
 bool trainer_set(trainer *t, const char *name, const ig_argument *value);
 /* One step.  False: t->why tells, and nothing has changed. */
 bool trainer_step(trainer *t);
+/* A step after which weights, states and the number of steps are as before: what the
+ * model says now.  False: t->why tells. */
+bool trainer_try(trainer *t);
 /* The loss of the last step. */
 double trainer_loss(const trainer *t);
 

@@ -283,11 +283,12 @@ typedef struct scores {
     size_t batches;
 } scores;
 
-static void add_scores(scores *s, const trainer *t) {
+/* has_classes: labels are 0 and 1, which have an AUC. */
+static void add_scores(scores *s, const trainer *t, bool has_classes) {
     const ig_argument *out = &t->out.items[1];
     const ig_argument *label = &t->with.inputs[t->data_count - 1];
     size_t count = element_count(out);
-    for (size_t i = 0; i < count && element_count(label) == count; i++) {
+    for (size_t i = 0; has_classes && i < count; i++) {
         if (s->count == s->room) {
             s->room = s->room ? 2 * s->room : 1024;
             s->outputs = need(realloc(s->outputs, s->room * sizeof(double)));
@@ -300,13 +301,10 @@ static void add_scores(scores *s, const trainer *t) {
     s->batches++;
 }
 
-/* By steps whose rates are 0, which change no weight.  They do change states, so
- * nothing is written after this. */
 static bool evaluate(run *r) {
     feed data;
     scores s = { 0 };
-    bool has_next = true;
-    memset(r->t.rates, 0, r->t.group_count * sizeof *r->t.rates);
+    bool has_next = true, has_classes = strncmp(r->given->loss, "bce", 3) == 0;
     bool is_good = feed_open(&data, r->context, &r->t, r->given->eval,
                              r->given->batch_size);
     while (is_good && !was_interrupted()) {
@@ -314,9 +312,9 @@ static bool evaluate(run *r) {
         if (!is_good || !has_next) {
             break;
         }
-        is_good = trainer_step(&r->t);
+        is_good = trainer_try(&r->t);
         if (is_good) {
-            add_scores(&s, &r->t);
+            add_scores(&s, &r->t, has_classes);
         } else {
             complain(0, "%s: %s", r->given->eval, r->t.why.text);
         }
