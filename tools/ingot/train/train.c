@@ -346,7 +346,8 @@ static void tell_end(const run *r, int64_t steps) {
                r->loss_count ? r->losses[r->loss_count - 1] : NAN, last,
                mean_loss(r, last));
         if (r->given->eval) {
-            printf("eval: loss %.6g, AUC %.6g\n", r->eval_loss, r->auc);
+            printf("eval: loss %.6g", r->eval_loss);
+            printf(isnan(r->auc) ? "\n" : ", AUC %.6g\n", r->auc);
         }
         return;
     }
