@@ -177,7 +177,8 @@ static void *cancel_later(void *user) {
     return NULL;
 }
 
-/* CPU time from cancelling, `after` seconds into the work, to its end. */
+/* CPU time from cancelling, `after` seconds into the work, to its end; below 0 where
+ * the work was over before. */
 static double cancel_after(double after) {
     ig_context *context = open_context();
     ig_module *module = import_large(context);
@@ -190,11 +191,15 @@ static double cancel_after(double after) {
     double end = cpu_seconds();
     atomic_store(&c.is_over, true);
     pthread_join(thread, NULL);
-    CHECK_INT(status, IG_CANCELLED);
+    CHECK_MSG(status == IG_CANCELLED || status == IG_OK, "%s", ig_status_text(status));
     ig_module_close(module);
     ig_context_destroy(context);
     return end - c.cancelled_at;
 }
+
+/* A pass that never looks is late at every try; a machine that others use is late at
+ * some. */
+enum { TRIES = 4 };
 
 TEST(cancelling_ends_a_pass_of_a_large_graph) {
     ig_context *context = open_context();
@@ -203,13 +208,15 @@ TEST(cancelling_ends_a_pass_of_a_large_graph) {
     size_t size = 0;
     double begin = cpu_seconds();
     CHECK_INT(ig_dump(module, "plan", NULL, IG_FORMAT_TEXT, &text, &size), IG_OK);
-    double whole = cpu_seconds() - begin;
+    double whole = cpu_seconds() - begin, limit = 0.05 + whole / 8;
     ig_module_close(module);
     ig_context_destroy(context);
     for (int part = 1; part <= 6; part++) {
-        double took = cancel_after(whole * part / 8);
-        CHECK_MSG(took < 0.05 + whole / 8, "at %d/8 of %.2f s: %.3f s more", part,
-                  whole, took);
+        double took = 2 * limit;
+        for (int try = 0; try < TRIES && took >= limit; try++) {
+            took = cancel_after(whole * part / 8);
+        }
+        CHECK_MSG(took < limit, "at %d/8 of %.2f s: %.3f s more", part, whole, took);
     }
 }
 END_TEST
