@@ -3,7 +3,7 @@
  *
  * One cloner serves all three.  Inside a module types and attributes are interned and
  * shared; between modules they are rebuilt, dims by the names of their symbols.  A
- * value that the map does not know stands for itself, but a weight of another graph
+ * value that the map does not hold is kept, except that a weight of another graph
  * becomes the same weight's op at the head of the target graph: use chains never leave
  * a graph.
  */

@@ -203,7 +203,7 @@ static void link_op(ig_op *op, ig_block *block, ig_op *before) {
     *(op->next ? &op->next->prev : &block->last) = op;
 }
 
-/* Remembers the op that stands for a weight, so that finding it costs no search. */
+/* Remembers the op of a weight, so that finding it needs no search. */
 static void note_head(ig_op *op) {
     ig_graph *graph = op->block->graph;
     if ((op->code != IG_OP_weight && op->code != IG_OP_table) || op->block->parent) {

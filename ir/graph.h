@@ -6,8 +6,8 @@
  *                                 └── results (values) ──▶ uses
  *
  * Structured SSA with block arguments: nesting is by bodies, control flow is an op.
- * One data structure from import to code generation; a row of ops.def says at which
- * stages an op may stand.  Everything lives in the module's arena and dies with it.
+ * One data structure from import to code generation; a row of ops.def gives the stages
+ * in which an op is valid.  All memory is from the module's arena and dies with it.
  */
 #ifndef IG_IR_GRAPH_H
 #define IG_IR_GRAPH_H
@@ -56,7 +56,7 @@ typedef struct ig_data {
     const void *bytes;   /* NULL for a splat too large to write out */
     int64_t size;        /* bytes */
     bool is_splat;       /* every element equals the one at bytes[0..] */
-    const char *file;    /* where the bytes lie on disk, or NULL */
+    const char *file;    /* the file that holds the bytes, or NULL */
     int64_t offset;
 } ig_data;
 
@@ -140,7 +140,7 @@ struct ig_graph {
     const ig_signature *signature;
     /* State: buffers that a call changes and that outlive it.  The last `state_count`
      * arguments are their values before the call, the last `state_count` results those
-     * after it; states[i] is the weight that holds what the i-th begins with. */
+     * after it; states[i] is the weight with the i-th one's initial value. */
     const char *const *states;
     uint32_t state_count;
     /* Weights that the caller gives: the last arguments in front of states. */
@@ -159,7 +159,7 @@ typedef struct ig_weight {
      * compiling. */
     bool is_recipe;
     uint32_t index;
-    bool is_parameter; /* training changes it; of what the model file says */
+    bool is_parameter; /* training changes it; from the model file */
 } ig_weight;
 
 /* ---- module ---- */
@@ -175,11 +175,11 @@ ig_file_map *ig_module_add_map(ig_module *module);
 ig_module *ig_module_clone(const ig_module *module);
 uint32_t ig_module_location(ig_module *module, const ig_location *where);
 /* Zeroed memory for one side table, such as an array by value id; good until the next
- * call.  What needs more than one at a time has an arena of its own. */
+ * call.  A pass that needs several tables at once has an arena of its own. */
 void *ig_module_scratch(ig_module *module, size_t size);
-/* What a pass or the driver keeps with a module, by the address of something of its
- * own; NULL: nothing.  A clone begins without, but for marks: those whose value is the
- * key itself. */
+/* Data that a pass or the driver attaches to a module; the key is the address of an
+ * object of its own.  NULL: nothing.  A clone has none, except marks, whose value is
+ * the key itself. */
 void *ig_module_beside(const ig_module *module, const void *key);
 void ig_module_keep_beside(ig_module *module, const void *key, const void *value);
 ig_graph *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
@@ -222,11 +222,11 @@ typedef struct ig_op_spec {
 ig_op *ig_op_create(ig_graph *graph, ig_opcode code, const ig_op_spec *spec);
 ig_value *ig_block_add_arg(ig_block *block, const ig_type *type, const char *name);
 void ig_block_remove_arg(ig_block *block, uint32_t index); /* must be unused */
-/* Deep copy of `op` (bodies too) before `before` in `block`; `map` gives the value that
- * stands for an outer one (NULL keeps it) and receives the results. */
+/* Deep copy of `op` (bodies too) before `before` in `block`; `map` gives the
+ * replacement of an outer value (NULL keeps it) and receives the results. */
 ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map);
 /* Copies all ops of `from` but the terminator into `block` before `before`, with `args`
- * for its arguments; writes what the terminator returned to `out_results`. */
+ * for its arguments; writes the terminator's operands to `out_results`. */
 void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
                      ig_value *const *args, ig_value **out_results);
 
@@ -245,7 +245,7 @@ const ig_location *ig_op_location(const ig_op *op);
 ig_module *ig_op_module(const ig_op *op);
 /* Is it an opened weight of the graph? */
 bool ig_graph_is_opened(const ig_graph *graph, const ig_value *value);
-/* Which argument result `index` of `ret` stands in place of; -1: none. */
+/* The argument in whose memory result `index` of `ret` is written; -1: none. */
 int64_t ig_ret_in_place(const ig_op *ret, uint32_t index);
 uint64_t ig_graph_hash(const ig_graph *graph); /* structural: ids and names ignored */
 
@@ -271,7 +271,7 @@ ig_attr ig_attr_of_dim(ig_dim dim);
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count);
 ig_attr ig_attr_of_data(ig_module *module,
                         const ig_data *data); /* bytes are borrowed */
-/* Bytes that lie at data->bytes: one element of a splat, else all. */
+/* The number of bytes at data->bytes: one element of a splat, else all. */
 size_t ig_data_stored_bytes(const ig_data *data);
 bool ig_attr_equal(const ig_attr *a, const ig_attr *b);
 

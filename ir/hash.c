@@ -4,7 +4,7 @@
  * Two graphs with the same hash do the same: ops in order, codes, attributes, types and
  * which value each operand is (numbered in order of appearance).  Ids, names and
  * locations do not count.  A weight's op is known by the weight's name wherever it
- * stands at the head, since the text form does not say in which order heads stand.
+ * is at the head, since the text form does not give the order of heads.
  */
 #include "ir/dim/table.h"
 #include "ir/ops.h"

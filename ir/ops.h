@@ -82,8 +82,8 @@ extern const ig_kernel_info ig_kernel_infos[IG_OP_COUNT];
 
 bool ig_opcode_parse(ig_str name, ig_opcode *out_code);
 
-/* Enumerations of attributes; the names for text stand in ops.c in the same order. */
-/* What a port is along the batch; as ig_port_role of ingot/program.h. */
+/* Enumerations of attributes; ops.c holds their text names in the same order. */
+/* The role of a port along the batch; as ig_port_role of ingot/program.h. */
 typedef enum ig_role {
     IG_ROLE_OF_none,
     IG_ROLE_OF_rows,

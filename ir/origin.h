@@ -9,11 +9,12 @@
  *     ig_op_erase(op)                its heir has its origins too, and is heir of the
  *                                    makers of its operands, which may go next
  *
- * So a pass says nothing, unless it replaces an op by one that takes over none of its
- * values: ig_op_inherit.  What is erased and has no heir is noted by its opcode.
+ * So a pass need not record origins, unless it replaces an op by one that takes over
+ * none of its values: ig_op_inherit.  An erased op without an heir is noted by its
+ * opcode.
  *
  * A set of locations is one number: 0, a location, or the union of two sets.  Unions
- * are a table of the module, where each stands once, so joining takes constant time.
+ * are interned in a table of the module, so joining takes constant time.
  */
 #ifndef IG_IR_ORIGIN_H
 #define IG_IR_ORIGIN_H
@@ -41,8 +42,8 @@ typedef struct ig_op_gone {
 
 ig_origins ig_op_origins(const ig_op *op);
 ig_origins ig_origins_join(ig_module *module, ig_origins a, ig_origins b);
-/* `heir` does the work of `op` from now on; when `op` and what is in its bodies is
- * erased, their origins are its. */
+/* `heir` does the work of `op` from now on: it inherits the origins of `op` and of the
+ * ops in its bodies when they are erased. */
 void ig_op_inherit(ig_op *heir, ig_op *op);
 /* The locations of a set, each once, rising.  Scratch memory is `arena`'s too. */
 uint32_t ig_origins_list(const ig_module *module, ig_origins origins, ig_arena *arena,

@@ -16,8 +16,8 @@ typedef struct ig_shard {
 uint32_t ig_shard_count(const ig_op *op);
 ig_shard ig_shard_at(const ig_op *op, uint32_t number);
 
-/* A collective's lists, and how many operands each has: itself, its counts, and of an
- * all_to_all where it is known what comes.  Of all_reduce and all_gather: itself. */
+/* A collective's lists, and how many operands each has: itself, its counts, and for an
+ * all_to_all with known receive counts these.  Of all_reduce and all_gather: itself. */
 uint32_t ig_list_stride(const ig_op *op);
 uint32_t ig_list_count(const ig_op *op);
 /* How many ranks meet at the op; 0: the row does not say. */

@@ -1,8 +1,8 @@
 /* Signature trees: walking, copying and printing.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Nodes stand depth first in one array, so a tree is walked with a counter; recursion
- * goes as deep as the tree, which the reader and the importers bound.
+ * Nodes are stored depth first in one array, so a tree is walked with a counter;
+ * recursion goes as deep as the tree, which the reader and the importers bound.
  */
 #include "ir/signature.h"
 

@@ -5,16 +5,16 @@
  *             lengths=tensor, weights=none)) -> (tensor, {"y": tensor})
  *
  * A call of a model from Python takes and gives trees of tensors, numbers, strings and
- * containers.  Import fixes their structure: what is known then (numbers, strings,
- * None, keys) stands in the tree with its value; each tensor, and each number that is
+ * containers.  Import fixes their structure: constants (numbers, strings, None, keys)
+ * are in the tree with their value; each tensor, and each number that is
  * known only at run time, is a leaf.  Leaves in depth-first order are the graph's
- * arguments, and those of the result what it returns (state, which follows both, has no
+ * arguments, and those of the result its results (state, which follows both, has no
  * leaf).
  *
- * A call may also change tensors that it is given.  What those are afterwards are
- * further trees, `… -> tensor after x: tensor`, whose leaves follow the result's.
+ * A call may also change tensors that it is given.  Their values afterwards are further
+ * trees, `… -> tensor after x: tensor`, whose leaves follow the result's.
  *
- * The same text says what an argument of a call is to be: there tensors have types,
+ * The same text describes the expected argument of a call: there tensors have types,
  * "f32[B, 13]", and `int`, `float` and `bool` without a value are known only at run
  * time.
  */

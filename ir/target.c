@@ -128,7 +128,7 @@ const ig_target *const ig_targets[] = {
     &cuda_sm_80, &cuda_sm_90a, &cuda_compute_80, &cuda_compute_90, NULL,
 };
 
-/* CPU levels may stand without their family: "v3". */
+/* CPU levels may be written without their family: "v3". */
 const ig_target *ig_target_find(ig_str name) {
     for (const ig_target *const *target = ig_targets; *target; target++) {
         bool is_short = (*target)->family == IG_FAMILY_CPU &&

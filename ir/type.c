@@ -24,8 +24,8 @@ typedef struct candidate {
 
 static void start_candidate(candidate *c, ig_module *module, ig_kind kind,
                             uint32_t rank, const ig_dim *dims) {
-    /* One for a scalar too: what an importer reads at axis 0, which it was given for an
-     * axis that it refuses, is harmless. */
+    /* One for a scalar too: an importer that was given axis 0 instead of an invalid
+     * axis reads a harmless value. */
     c->size = sizeof(ig_type) + (rank ? rank : 1) * sizeof(ig_dim);
     if (rank <= INLINE_RANK) {
         memset(c->room, 0, c->size);

@@ -1,4 +1,4 @@
-/* Types: what a value is.
+/* The types of values.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Interned in their module: equal types are the same pointer.  Text forms:
@@ -6,7 +6,7 @@
  *     f32[B, 13]   f32[]              tensor (tensor stage)
  *     i8<rowwise f16>[4096, 64]       table: quantised row by row (DESIGN 3)
  *     u8<rowwise float 4 7 stride 80>[4096, 64]       rows of small floats, with a gap
- *     &f32[B, 512]                  buffer of a plan, row-major unless a view says else
+ *     &f32[B, 512]                    buffer of a plan, row-major unless viewed
  *     &f32                            buffer as a kernel sees it: a pointer
  *     f32   f32<16>                   scalar and vector of a kernel
  *     seq<f32[N]>   opt<f32[N]>       host values

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An op without a type does not exist: ig_build infers types at once, through the row's
- * hook, and reports what is wrong with the op's location.
+ * hook, and reports errors at the op's location.
  */
 #ifndef IG_IR_BUILD_BUILD_H
 #define IG_IR_BUILD_BUILD_H

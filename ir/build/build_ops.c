@@ -111,7 +111,7 @@ static const ig_attr absent = { 0 };
 #define LIST_11 operands, count
 #define LIST_MANY operands, count
 
-/* Optional operands that are not given stand last. */
+/* Only the last optional operands can be absent. */
 static uint32_t count_given(ig_value *const *operands, uint32_t count, uint32_t min) {
     while (count > min && !operands[count - 1]) {
         count--;

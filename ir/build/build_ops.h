@@ -15,12 +15,13 @@
  * where 0 may mean something else than absence, are wrapped: `.axis = IG_SET(0)`.
  *
  * Each gives the op's first result, or NULL when an operand is NULL or the op cannot be
- * typed; ir/build/expr.h says what becomes of failures.
+ * typed; ir/build/expr.h defines how failures propagate.
  *
  * Two more functions per op.  ig_build_<op>_op gives the op itself, for ops with
- * bodies, with several results, or with result types that the maker says: `spec` holds
+ * bodies, with several results, or with result types given by the caller: `spec` holds
  * those and the operands, `attrs` its attributes.  ig_<op>_attrs_of reads the
- * attributes of an op, to make another like it; what they point to is the module's.
+ * attributes of an op, to make another like it; the module owns the memory they point
+ * to.
  *
  *     ig_op *ig_build_loop_op(ig_expr *e, const ig_op_spec *spec, ig_loop_attrs attrs);
  *     ig_bag_attrs ig_bag_attrs_of(const ig_op *op);

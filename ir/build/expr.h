@@ -8,12 +8,12 @@
  *     return ig_build_mul(e, centred, ig_expr_with(e, IG_OP_mul, scale, 0.5));
  *
  * ig_build_<op> (build_ops.h) makes one op, exactly.  ig_expr_<noun> below computes the
- * attributes, leaves out what changes nothing (a reshape to the same dims gives x), and
+ * attributes, omits no-ops (a reshape to the same dims gives x), and
  * adds the checks that the run has to make.
  *
  * Failures stick.  A function that meets a NULL operand, or a failed expression, gives
  * NULL; the first failure stays in `status`, so that only the end of a formula looks.
- * Who builds decides what a failure is:
+ * The kind of caller decides how a failure is treated:
  *
  *     ig_expr_for      an importer: reports it at the node or line that is imported
  *     ig_expr_of       a pass or an expansion, right by construction: a defect, asserts
@@ -33,7 +33,7 @@
 #include "ir/build/build.h"
 #include "ir/build/build_ops.h"
 
-/* What an importer knows about the place that it builds for. */
+/* The source location an importer builds for, and its reporter. */
 typedef struct ig_expr_source {
     /* Reports `text` as a failure of the node or line; returns `status`. */
     ig_status (*fail)(void *user, ig_status status, const char *text);
@@ -88,7 +88,7 @@ ig_value *ig_expr_cast(ig_expr *e, ig_value *x, ig_dtype to);
 /* x in the dtype of `model`. */
 ig_value *ig_expr_like(ig_expr *e, ig_value *x, const ig_value *model);
 /* Opens a `loop` over `operands` (trips, whether to begin) that carries one tensor; the
- * builder stands in its body until the caller puts it back. */
+ * builder inserts into its body until the caller restores it. */
 ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
                          const ig_type *carried);
 /* The same with count - 2 tensors carried, and `scans` further results that stack what
@@ -109,8 +109,8 @@ ig_value *ig_expr_widen(ig_expr *e, ig_value *x);
 /* A scalar (rank 0) of any number type; a bool is value != 0. */
 ig_value *ig_expr_number(ig_expr *e, ig_dtype dtype, double value);
 ig_value *ig_expr_integer(ig_expr *e, ig_dtype dtype, int64_t value); /* exact */
-/* A constant of known extents; the bytes are copied.  Small ones stand in the graph,
- * others become a weight named `name`. */
+/* A constant of known extents; the bytes are copied.  Small ones are inline constants
+ * of the graph, others become a weight named `name`. */
 ig_value *ig_expr_constant(ig_expr *e, const char *name, ig_dtype dtype, uint32_t rank,
                            const int64_t *extents, const void *bytes);
 ig_value *ig_expr_ints(ig_expr *e, const int64_t *values, uint32_t count); /* i64[n] */
@@ -181,7 +181,7 @@ void ig_expr_guard_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what);
 void ig_expr_guard_less_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what);
 /* That two operands broadcast. */
 void ig_expr_guard_broadcast(ig_expr *e, const ig_value *x, const ig_value *y);
-/* That y broadcasts to x's extents: what is made of both has no other. */
+/* Guards that y broadcasts to x's extents, so that results of both have x's extents. */
 void ig_expr_guard_broadcast_to(ig_expr *e, const ig_value *x, const ig_value *y,
                                 const char *what);
 /* That two operands have a product as numpy's. */
@@ -190,7 +190,7 @@ void ig_expr_guard_product(ig_expr *e, const ig_value *x, const ig_value *y);
  * be. */
 bool ig_expr_broadcast_dims(ig_expr *e, const ig_type *type, ig_dim *dims,
                             uint32_t *rank);
-/* A new symbol for an extent that only the run learns; `origin` says what it is. */
+/* A new symbol for an extent known only at run time; `origin` describes it. */
 ig_dim ig_expr_symbol(ig_expr *e, const char *name, const char *origin);
 /* New symbols, which the `count` elements of an i64 vector give values of 0 or more. */
 void ig_expr_bind_dims(ig_expr *e, ig_value *vector, uint32_t count, const char *origin,

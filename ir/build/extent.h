@@ -1,8 +1,8 @@
 /* The extents of an operand, which may have fewer axes than its reader expects.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Importers read the shapes of what a file brings together.  Here is the one place that
- * looks at an axis and knows that it is there.
+ * Importers read shapes of operands that a file chose freely.  This accessor is the
+ * only one that reads an extent, and it checks that the axis exists.
  */
 #ifndef IG_IR_BUILD_EXTENT_H
 #define IG_IR_BUILD_EXTENT_H

@@ -99,7 +99,7 @@ static bool multiply_dims(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) 
     return ig_dim_sum_finish(table, &sum, out);
 }
 
-/* The exact(p / q) of a one-term dim and what it is multiplied by; NULL: none. */
+/* The exact(p / q) of a one-term dim and its cofactor; NULL: none. */
 static const ig_dim_atom *exact_factor(ig_dim_table *table, ig_dim dim,
                                        ig_dim_term *out_rest) {
     ig_dim_term room;

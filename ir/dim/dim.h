@@ -28,14 +28,14 @@ typedef struct ig_symbol {
     const char *origin; /* where the user knows it from, e.g. "dim 0 of input 'x'" */
     int64_t min, max;   /* inclusive; default 0 and INT64_MAX */
     int64_t multiple;   /* of this; default 1 */
-    ig_dim defined;     /* the expression a fresh symbol stands for, else 0 */
+    ig_dim defined;     /* the expression that defines a fresh symbol, else 0 */
     uint32_t level;     /* definitions behind it, one behind the other */
 } ig_symbol;
 
 /* Of a type's extents: who walks definitions may recurse so deep. */
 enum { IG_DIM_LEVELS_MAX = 1024 };
 
-/* Does it stand for an expression? */
+/* Is it defined as an expression? */
 static inline bool ig_symbol_is_defined(const ig_symbol *symbol) {
     return !ig_dim_is(symbol->defined, 0);
 }
@@ -45,7 +45,7 @@ typedef enum ig_truth { IG_NO, IG_YES, IG_MAYBE } ig_truth;
 /* A new symbol; `name` is made unique by a number when it is taken.  Returns its
  * dim. */
 ig_dim ig_dim_symbol(ig_module *module, const char *name);
-/* The symbol `name`, made when it is new (what the parser does). */
+/* The symbol `name`, made when it is new; the parser calls it. */
 ig_dim ig_dim_named(ig_module *module, ig_str name);
 /* The symbol behind a dim that is exactly one symbol, else NULL. */
 ig_symbol *ig_dim_as_symbol(const ig_module *module, ig_dim dim);

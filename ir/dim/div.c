@@ -117,8 +117,7 @@ static int64_t constant_part(const ig_dim_term *terms, uint32_t count) {
 
 static ig_dim floor_by(ig_dim_table *table, ig_dim a, int64_t d, int depth);
 
-/* Step 3: divides the terms and d by what they have in common, and floors the
- * constant. */
+/* Step 3: divides the terms and d by their common factor, and floors the constant. */
 static bool divide_common(ig_dim_table *table, ig_dim rest, int64_t d, ig_dim *out_rest,
                           int64_t *out_d) {
     ig_dim_term room;
@@ -169,7 +168,7 @@ static bool flatten_quotient(ig_dim_table *table, ig_dim rest, int64_t d,
     return ig_dim_sum_finish(table, &sum, out_rest);
 }
 
-/* floor(-x / d) = -ceil(x / d): the leading coefficient of what is left is positive. */
+/* floor(-x / d) = -ceil(x / d): the leading coefficient of the rest is positive. */
 static ig_dim floor_of_negative(ig_dim_table *table, ig_dim rest, int64_t d,
                                 int depth) {
     ig_dim_sum sum;
@@ -184,8 +183,8 @@ static ig_dim floor_of_negative(ig_dim_table *table, ig_dim rest, int64_t d,
                       floor_by(table, positive, d, depth + 1));
 }
 
-/* What is left after step 1 and 2: leading coefficient not a multiple of d, constant in
- * 0 … d-1. */
+/* The rest after steps 1 and 2: its leading coefficient is no multiple of d, its
+ * constant is in 0 … d-1. */
 static ig_dim floor_of_rest(ig_dim_table *table, ig_dim rest, int64_t d, int depth) {
     enum { DEPTH = 2 * IG_DIM_DEPTH_MAX };
     ig_dim_interval range = ig_dim_interval_of(table, rest);
@@ -314,7 +313,7 @@ ig_dim ig_dim_ceil_div(ig_module *module, ig_dim a, ig_dim b) {
 
 /* ---- exact ---- */
 
-/* What all terms of both have in common: a positive factor and a monomial. */
+/* The common factor of all terms of both: a positive number and a monomial. */
 static ig_dim_term common_factor(ig_dim_table *table, ig_dim a, ig_dim b) {
     ig_dim_term common = { 0, NULL };
     ig_dim dims[2] = { a, b };

@@ -1,4 +1,4 @@
-/* Ranges of expressions, and what follows from them: three-valued comparison.
+/* Ranges of expressions, and three-valued comparison by them.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Interval arithmetic.  INT64_MIN and INT64_MAX mean "no bound" and stay so through
@@ -156,7 +156,7 @@ static uint64_t magnitude_of(int64_t value) {
     return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 }
 
-/* 2*B - 2*L + 1 is never 0: what every other term is a multiple of does not divide the
+/* 2*B - 2*L + 1 is never 0: the common divisor of the other terms does not divide the
  * constant. */
 static bool never_zero_by_gcd(const ig_dim_sum *sum) {
     uint64_t gcd = 0, constant = 0;

@@ -74,7 +74,7 @@ const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table *table,
     return ig_dim_monomial_intern(table, atoms, count);
 }
 
-/* Monomials a and b taken apart: what only a has, and what both have. */
+/* Splits monomials a and b into the atoms that only a has and those that both have. */
 typedef struct matched {
     const ig_dim_atom *rest[IG_DIM_DEGREE_MAX], *common[IG_DIM_DEGREE_MAX];
     uint32_t rest_count, common_count;

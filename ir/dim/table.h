@@ -7,14 +7,14 @@
  *     B   ceil(N / 16)                atoms: a symbol, or an operation on two dims
  *
  * Each of the three is interned, so equality is a pointer (or number) compare.  The
- * order of atoms is by what they say - names of symbols, then structure - never by
- * address or age: text that is printed, parsed and printed again stays the same.
+ * order of atoms is by content - names of symbols, then structure - never by address or
+ * age: text that is printed, parsed and printed again stays the same.
  *
  * Everything is bounded, since sizes come from files: an expression has at most
  * IG_DIM_SIZE_MAX nodes when written out and nests at most IG_DIM_DEPTH_MAX atoms deep.
- * What would be larger, or would overflow, becomes a fresh symbol that is *defined* as
- * it; the definition may hold the two opaque atoms ADD and MUL, which occur nowhere
- * else.
+ * An expression that would be larger, or would overflow, becomes a fresh symbol that is
+ * *defined* as it; the definition may hold the two opaque atoms ADD and MUL, which
+ * occur nowhere else.
  */
 #ifndef IG_IR_DIM_TABLE_H
 #define IG_IR_DIM_TABLE_H
@@ -54,7 +54,7 @@ typedef struct ig_dim_expr {
     const ig_dim_term *terms;
 } ig_dim_expr;
 
-typedef struct ig_dim_name { /* a symbol and what only the table knows of it */
+typedef struct ig_dim_name { /* a symbol with the table's private fields */
     ig_symbol symbol;
     const ig_dim_atom *atom;
     ig_dim dim;
@@ -96,7 +96,7 @@ const ig_dim_atom *ig_dim_atom_intern(ig_dim_table *table, ig_dim_opcode kind, i
 ig_dim ig_dim_of_atom(ig_dim_table *table, const ig_dim_atom *atom);
 /* The atom as a dim; operands that are too deep or too large get a name first. */
 ig_dim ig_dim_make_atom(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b);
-/* Terms of `dim`; a constant's lie in `room`. */
+/* Terms of `dim`; a constant's are written to `room`. */
 const ig_dim_term *ig_dim_terms(const ig_dim_table *table, ig_dim dim,
                                 ig_dim_term *room, uint32_t *out_count);
 uint32_t ig_dim_depth(const ig_dim_table *table, ig_dim dim);
@@ -104,8 +104,8 @@ uint32_t ig_dim_size(const ig_dim_table *table, ig_dim dim);
 int ig_dim_compare(const ig_dim_table *table, ig_dim a, ig_dim b);
 int ig_dim_atom_compare(const ig_dim_table *table, const ig_dim_atom *a,
                         const ig_dim_atom *b);
-/* A symbol that stands for `kind`(a, b) or, with IG_DIM_CONST, for a itself.  The same
- * one each time. */
+/* The symbol defined as `kind`(a, b) or, with IG_DIM_CONST, as a itself.  Equal
+ * arguments give the same symbol. */
 ig_dim ig_dim_fresh(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b);
 /* Structural: equal in clones of a module. */
 uint64_t ig_dim_hash(const ig_module *module, ig_dim dim);
@@ -137,11 +137,11 @@ void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
 /* Adds factor * dim. */
 void ig_dim_sum_add_dim(ig_dim_table *table, ig_dim_sum *sum, ig_dim_term factor,
                         ig_dim dim);
-/* Cancels exact quotients and counts what they are of in them. */
+/* Cancels exact quotients against the factors that they divide. */
 void ig_dim_sum_join(ig_dim_table *table, ig_dim_sum *sum);
 /* The normal form; false when it passes a limit.  `sum` is used up. */
 bool ig_dim_sum_finish(ig_dim_table *table, ig_dim_sum *sum, ig_dim *out_dim);
-/* The same for what is in normal form already. */
+/* The same for a monomial that is in normal form already. */
 bool ig_dim_sum_intern(ig_dim_table *table, const ig_dim_sum *sum, ig_dim *out_dim);
 /* Quotient of polynomials without remainder; false when there is none. */
 bool ig_dim_divide(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out_quotient);

@@ -121,7 +121,7 @@ static void mark_symbols(ig_dim_table *table, ig_dim dim, uint32_t stamp) {
     }
 }
 
-/* The list lies on top of those of outer calls: a visitor may itself ask. */
+/* The list is pushed on top of those of outer calls: a visitor may itself ask. */
 void ig_dim_visit_symbols(const ig_module *module, ig_dim dim,
                           void (*visit)(void *user, uint32_t symbol), void *user) {
     assert(ig_dim_belongs(module, dim) && "a dim of another module");
@@ -234,7 +234,8 @@ static const ig_dim_atom *translate_atom(const ig_module *from, const ig_dim_ato
                               translate_dim(from, atom->b, to));
 }
 
-/* The monomial rebuilt; atoms keep their order, which goes by what they say. */
+/* The monomial rebuilt; atoms keep their order, which depends on their content
+ * alone. */
 static const ig_dim_monomial *translate_monomial(const ig_module *from,
                                                  const ig_dim_monomial *monomial,
                                                  ig_module *to) {

@@ -3,7 +3,7 @@
  *
  * For every bag: its ids one after the other, each through the rules
  *
- *     padding    the row that is left out, as if its id did not stand there
+ *     padding    the row that is left out, as if its id were absent
  *     negative   wrap: counted from the end · error · skip: -1 adds nothing, but
  *                counts in the mean; other negatives go on to the next rule
  *     range      error · clamp to the first and last row · first: row 0 instead
@@ -18,7 +18,7 @@
  * ways of their own (`last`).
  *
  * Row-wise tables hold unsigned codes, whatever the signedness of their dtype:
- * value = code * scale + bias; where these lie is said in ir/tensor/row.def.
+ * value = code * scale + bias; ir/tensor/row.def gives their offsets in the row.
  */
 #include "ir/bag.h"
 
@@ -371,7 +371,7 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
     return IG_OK;
 }
 
-/* ---- bag_ids: what of it is there, without rows ---- */
+/* ---- bag_ids: the ids of a bag, without rows ---- */
 
 /* Walked twice: results are NULL while ids are counted and checked. */
 typedef struct id_list {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* What was gathered along a line so far. */
+/* The running value along a line. */
 typedef struct running {
     double f;
     int64_t i, at;
@@ -17,7 +17,7 @@ static double log_add_exp(double a, double b) {
     return isinf(most) && most == rest ? most : most + log1p(exp(rest - most));
 }
 
-/* Is x at least as extreme as what was before?  NaN stays. */
+/* Is x at least as extreme as the value before it?  NaN stays. */
 static bool is_replaced(const ig_tensor *x, const running *next, const running *old,
                         bool is_max) {
     if (old->is_empty) {

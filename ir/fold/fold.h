@@ -17,8 +17,9 @@ typedef struct ig_product_of {
 ig_status ig_eval_product(ig_eval *eval, const ig_op *op, ig_product_of factors,
                           ig_tensor *out);
 
-/* A sum over elements of `dtype` as it stands between the steps of a row: what f32 does
- * not hold is infinite, but in f64.  Kernels and other runtimes keep sums in f32. */
+/* A running sum over elements of `dtype`, rounded between the steps of a row: beyond
+ * the range of f32 it is infinite, except for f64.  Kernels and other runtimes keep
+ * sums in f32. */
 double ig_fold_sum(ig_dtype dtype, double total);
 
 #endif

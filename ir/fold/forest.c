@@ -25,7 +25,7 @@ static ig_status check_forest(ig_eval *eval, const ig_op *op,
     return IG_OK;
 }
 
-/* Where a row stands after all steps of tree `t`. */
+/* The node that a row reaches after all steps of tree `t`. */
 static int64_t walk_tree(const ig_tensor *const *in, int64_t row, int64_t t) {
     const ig_tensor *x = in[IG_FOREST_X];
     int64_t steps = ig_tensor_get_i64(in[IG_FOREST_TREES], 2 * t), at = t;

@@ -78,7 +78,7 @@ static ig_status spread_factor(ig_eval *eval, const ig_op *op,
     return IG_OK;
 }
 
-/* What is the same for every row. */
+/* The parameters shared by all rows. */
 typedef struct norm {
     int64_t count; /* elements of a row */
     bool is_rms;

@@ -1,8 +1,8 @@
 /* arg_reduce, sort and topk, and the order they share.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sorting is a merge sort of numbers: stable, and the same for every dtype.  What is
- * compared is a block: one element (sort), or everything that shares an index along the
+ * Sorting is a merge sort of indices: stable, and the same for every dtype.  It
+ * compares blocks: one element (sort), or all elements that share an index along the
  * axis (unique), in row-major order.
  */
 #include "ir/fold/order.h"

@@ -5,7 +5,7 @@
 
 #include "ir/fold/fold.h"
 
-/* Negative: element i stands before element k; 0: equal.  NaN is the largest. */
+/* Negative: element i sorts before element k; 0: equal.  NaN is the largest. */
 int ig_element_compare(const ig_tensor *x, int64_t i, const ig_tensor *y, int64_t k);
 
 /* A block of elements of `x`: `count` of them, `step` apart. */

@@ -25,7 +25,7 @@ struct pool {
 
 /* ---- one window ---- */
 
-/* Is element `a` a better maximum than element `b`, which stands before it? */
+/* Is element `a` a better maximum than element `b`, which comes before it? */
 static bool is_larger(const ig_tensor *x, int64_t a, int64_t b) {
     if (ig_dtype_is_float(x->dtype)) {
         double value = ig_tensor_get_f64(x, a), best = ig_tensor_get_f64(x, b);
@@ -47,7 +47,7 @@ static int64_t find_largest(const pool *p, int64_t start) {
     return best;
 }
 
-/* What the maximum of nothing is: the least value of the dtype. */
+/* The maximum of no elements: the minimum of the dtype. */
 static void write_least(ig_tensor *out, int64_t to) {
     const ig_dtype_info *info = &ig_dtypes[out->dtype];
     if (info->class == IG_FLOAT) {
@@ -107,7 +107,7 @@ static void write_index(const pool *p, int64_t plane, int64_t to) {
 
 /* ---- all windows ---- */
 
-/* Taps of the window that lie on x or on its padding. */
+/* Counts the window's taps that hit x or its padding. */
 static double padded_count(const ig_window *w, const int64_t *index) {
     double count = 1;
     for (uint32_t d = 0; d < w->rank; d++) {

@@ -99,7 +99,7 @@ static int64_t uint_min(int64_t total, int64_t x) {
     return (uint64_t)x < (uint64_t)total ? x : total;
 }
 
-/* What is not here (means, roots, logarithms) is computed in double. */
+/* Reductions missing here (means, roots, logarithms) are computed in double. */
 static const int_row sint_rows[IG_REDUCE_logsumexp + 1] = {
     [IG_REDUCE_sum] = { 0, int_sum },      [IG_REDUCE_prod] = { 1, int_product },
     [IG_REDUCE_sumsq] = { 0, int_square }, [IG_REDUCE_l1] = { 0, int_abs },

@@ -176,7 +176,7 @@ static double unscale_position(const sampling *s, double at, int64_t extent) {
                      : ((at + 1) * (double)extent - 1) / 2;
 }
 
-/* Mirrored at `low` and `high` until it lies between. */
+/* Mirrors x at `low` and `high` until it is between them. */
 static double reflect_position(double at, double low, double high) {
     double range = high - low;
     if (range <= 0) {

@@ -136,7 +136,7 @@ static ig_status take_rows(ig_eval *eval, const ig_op *op, layer *l) {
     return ig_eval_scratch(eval, op, l->hidden, sizeof(double), &l->next);
 }
 
-/* Weights and what is given; *out_lengths is NULL when absent. */
+/* Reads the weights and the optional operands; *out_lengths is NULL when absent. */
 static ig_status read_layer(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             layer *l, const ig_tensor **out_lengths) {
     bool is_lstm = l->cell == IG_CELL_lstm;

@@ -29,7 +29,7 @@ ig_status ig_fold_size(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
 
 /* ---- reshape ---- */
 
-/* A -1 among the extents becomes what is left of `count`. */
+/* A -1 among the extents becomes `count` divided by the others. */
 static ig_status resolve_rest(ig_eval *eval, const ig_op *op, int64_t count,
                               uint32_t rank, int64_t *dims) {
     int64_t others = 1, rest = -1;

@@ -12,7 +12,7 @@ typedef struct boxes {
     int64_t first;          /* element where those of the list begin */
 } boxes;
 
-/* What a step of arithmetic leaves in the edges' dtype. */
+/* Rounds the result of one arithmetic step to the edges' dtype. */
 static double round_step(const boxes *b, double x) {
     return b->edges->dtype == IG_DT_f32 ? (double)(float)x : x;
 }
@@ -61,7 +61,7 @@ static bool is_covered(const boxes *b, int64_t box, const ig_tensor *out, int64_
 }
 
 /* The list that begins at element `start` of scores and of `out`; `order` holds its
- * boxes, the best first.  How many stand. */
+ * boxes, the best first.  Returns how many are kept. */
 static int64_t fill_list(const boxes *b, const ig_tensor *const *in, int64_t start,
                          const int64_t *order, ig_tensor *out) {
     const ig_tensor *scores = in[IG_SUPPRESS_SCORES], *least = in[IG_SUPPRESS_LEAST];

@@ -261,7 +261,7 @@ static bool cut_part(cutting *c, const char **at, ig_str *out) {
     bool is_last = *end == 0 || c->left == 0;
     *out = is_last ? ig_str_of(begin) : (ig_str){ begin, (size_t)(end - begin) };
     while (is_last && by_blanks && out->size && is_blank(out->data[out->size - 1])) {
-        out->size--; /* as Python's split: what is left over ends where its text does */
+        out->size--; /* as Python's split: the last piece ends where the text does */
     }
     c->left -= !is_last;
     *at = is_last ? NULL : end + length;

@@ -10,7 +10,7 @@
 
 typedef bool (*combine_fn)(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
 
-/* Operand `operand` at position `i` of the result: one value stands for all. */
+/* Operand `operand` at position `i` of the result: a single value is broadcast. */
 static ig_dim value_at(const ig_dims_value *value, uint32_t i) {
     return value->dims[value->count == 1 ? 0 : i];
 }

@@ -119,7 +119,7 @@ static const int64_t gate_counts[] = {
     [IG_CELL_lstm] = 4, [IG_CELL_gru] = 3, [IG_CELL_tanh] = 1, [IG_CELL_relu] = 1
 };
 
-/* What each operand must be; -1: no axis. */
+/* The required extent of each operand's axes; -1: no axis. */
 typedef struct layer {
     ig_dim time, batch, ins, hidden, outs, gates;
 } layer;

@@ -3,9 +3,9 @@
  *
  * The items of a sequence share dtype and rank; their extents may differ.  Where ranks
  * differ too the sequence is one of any rank, f32[*]: it can be changed and counted,
- * but nothing is taken out of it.  So in an element type only a number says something:
- * an extent that is an expression stands for any extent, and an item taken out gets a
- * symbol of its own there.  That lets a loop carry a sequence under one type while
+ * but nothing is taken out of it.  So in an element type only a number is a constraint:
+ * an extent that is an expression means any extent, and an item taken out gets a symbol
+ * of its own there.  That lets a loop carry a sequence under one type while
  * items of any length are put in.
  *
  * An optional is counted and read as a sequence of one item or none.  The item may be a

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Shapes that come as operands are read through ig_value_dims, which sees through shape
- * arithmetic.  What it cannot see becomes a symbol; what has no known length, so that
- * even the rank of the result is unknown, is not supported.
+ * arithmetic.  An extent that it cannot see becomes a symbol; a shape without a known
+ * length, so that even the rank of the result is unknown, is not supported.
  */
 #include "ir/hooks.h"
 #include "ir/infer/infer.h"
@@ -94,7 +94,7 @@ static ig_status check_extents(const ig_op *op, const wanted_shape *shape) {
 
 /* ---- reshape ---- */
 
-/* A -1 stands for what is left: the count divided by the other extents. */
+/* A -1 is the count divided by the other extents. */
 static ig_status resolve_rest(const ig_op *op, ig_dim count, wanted_shape *shape) {
     ig_module *module = ig_op_module(op);
     ig_dim others = ig_dim_of(1), minus_one = ig_dim_const(module, -1);

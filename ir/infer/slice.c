@@ -7,7 +7,7 @@
  *     past  = clamp(end < 0 ? end + n : end, 0, n)
  *     size  = ceil((past - first) / step)
  *
- * and with step < 0 past lies between -1 and n - 1, and
+ * and with step < 0 past is between -1 and n - 1, and
  *
  *     first = min(max(start < 0 ? start + n : start, 0), n - 1)
  *

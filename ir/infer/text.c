@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * whole_bytes makes addresses of texts i64, so that kernels can move them: from then on
- * an operand may be either, and what is a text in the result is as the operand is.
+ * an operand may be either, and texts of the result have the operand's type.
  * Before it, a file's numbers would be read as addresses.
  */
 #include "ir/hooks.h"
