@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A dim that is one symbol without a value takes the extent it meets; any other dim
- * must evaluate to it.  What a body binds is taken back when the body is left, so the
- * next trip of a loop, or the other branch, may bind it anew.
+ * must evaluate to it.  Bindings of a body are undone when the body is left, so the
+ * next trip of a loop, or the other branch, may bind them anew.
  */
 #include "ir/interpret/run.h"
 
@@ -42,7 +42,7 @@ bool ig_run_dim(const ig_run *run, ig_dim dim, int64_t *out_value) {
     return state.is_ready && ig_dim_evaluate(run->module, dim, run->symbols, out_value);
 }
 
-/* Symbols that stand for an expression get its value as soon as it has one; definitions
+/* Symbols defined as an expression get its value as soon as it has one; definitions
  * mention earlier symbols only. */
 static void bind_defined(ig_run *run) {
     for (uint32_t i = 0; run->has_defined && i < run->symbol_count; i++) {
@@ -57,7 +57,7 @@ static void bind_defined(ig_run *run) {
 
 /* ---- checking a tensor against its type ---- */
 
-/* What a mismatch is: fills in `expected` and returns the axis, or -1. */
+/* Finds a mismatch: fills in `expected` and returns the axis, or -1. */
 static int64_t match_extents(ig_run *run, const ig_type *type, const ig_tensor *tensor,
                              int64_t *out_expected) {
     bool has_bound = false;
@@ -107,7 +107,7 @@ static bool is_host(const ig_tensor *tensor) {
     return tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL;
 }
 
-/* "f32[3, 13]", cut where it does not fit; of what has items, the first. */
+/* "f32[3, 13]", cut where it does not fit; of a sequence, its first item. */
 static void describe_tensor(const ig_tensor *tensor, char *text, size_t size) {
     size_t at = 0;
     for (; tensor && is_host(tensor) && at < size; tensor = tensor->items) {
@@ -207,7 +207,7 @@ static ig_status wrong_extent(ig_run *run, uint32_t index, const ig_tensor *tens
                     origin_of(run, index, dim));
 }
 
-/* The facts of a symbol hold for what was bound to it. */
+/* Checks the facts of a symbol against its bound value. */
 static ig_status check_symbols(ig_run *run, uint32_t index, const ig_type *type) {
     for (uint32_t i = 0; i < type->rank; i++) {
         const ig_symbol *symbol = ig_dim_as_symbol(run->module, type->dims[i]);
@@ -265,8 +265,8 @@ static ig_status check_kind(ig_run *run, uint32_t index, const ig_tensor *tensor
                     item->rank);
 }
 
-/* Two rounds: the first binds what it can, so that an expression may stand before the
- * input that gives its symbols. */
+/* Two rounds: the first binds the symbols it can, so that an expression may come before
+ * the input that gives its symbols. */
 ig_status ig_run_bind_inputs(ig_run *run, const ig_tensor *inputs) {
     const ig_block *body = &run->graph->body;
     for (uint32_t i = 0; i < body->arg_count; i++) {

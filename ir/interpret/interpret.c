@@ -129,7 +129,7 @@ static ig_status run_weight(ig_run *run, const ig_op *op) {
 
 /* ---- control flow ---- */
 
-/* Gives the results of `op` what a body yielded. */
+/* Assigns the values that a body yielded to the results of `op`. */
 static ig_status give_results(ig_run *run, const ig_op *op, const ig_slot *slots,
                               uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -165,7 +165,8 @@ static ig_status enter_body(ig_run *run, const ig_op *op, const ig_block *body,
     return run_block(run, body, out);
 }
 
-/* Runs a body on `args`, one an argument; what it bound and computed is gone after. */
+/* Runs a body on `args`, one an argument; its bindings and values are discarded
+ * after. */
 static ig_status run_body(ig_run *run, const ig_op *op, const ig_block *body,
                           const ig_slot *args, const body_results *out) {
     uint32_t bound = run->bound_count;
@@ -302,7 +303,7 @@ static ig_status run_trip(ig_run *run, const ig_op *op, loop *l) {
 
 /* ---- scanned values, stacked on a new axis 0 ---- */
 
-/* The extents of one trip's value; without trips, what the type says (0: unknown). */
+/* The extents of one trip's value; without trips, those of the type (0: unknown). */
 static ig_status scanned_extents(ig_run *run, const ig_op *op, const loop *l,
                                  uint32_t number, ig_tensor *shape) {
     const ig_type *type = op->results[l->carried + number].type;

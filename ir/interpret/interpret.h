@@ -15,9 +15,9 @@
 ig_status ig_interpret(const ig_graph *graph, const ig_tensor *inputs, ig_arena *arena,
                        ig_tensor *out_outputs);
 /* Runs the programs of all ranks of a world, one a rank, until all have ended: each by
- * itself up to its next collective, which all must stand at.  inputs[r] and outputs[r]
- * are those of rank r.  Reports what ranks disagree on (IG_INVALID), naming the
- * collective and two ranks, or what one of them reports. */
+ * itself up to its next collective, which must be the same for all.  inputs[r] and
+ * outputs[r] are those of rank r.  Reports disagreements of ranks (IG_INVALID), naming
+ * the collective and two ranks, or the report of one of them. */
 ig_status ig_interpret_ranks(const ig_graph *const *graphs, uint32_t world,
                              const ig_tensor *const *inputs, ig_arena *arena,
                              ig_tensor *const *outputs);

@@ -1,8 +1,8 @@
 /* The interpreter of kernel form: threads in lockstep, control flow by frames.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One thread is run until it meets a barrier or the end; when all stand still they must
- * all stand at the same barrier, or all have ended.  Then the next epoch begins.
+ * One thread is run until it meets a barrier or the end; when none can run they must
+ * all be at the same barrier, or all have ended.  Then the next epoch begins.
  */
 #include "ir/hooks.h"
 #include "ir/interpret/kernel_state.h"
@@ -12,15 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- set-up: where each value lies ---- */
+/* ---- set-up: the offset of each value ---- */
 
 static void place_value(ig_kernel_run *run, const ig_value *value) {
     run->offset_of[value->id] = run->value_bytes;
     run->value_bytes += (ig_kernel_size(value->type) + 15) & ~(int64_t)15;
 }
 
-/* Lays out the values of a block and of what is nested in it (depth is bounded by the
- * parser and by those who build kernels; checked all the same). */
+/* Lays out the values of a block and of its nested blocks (depth is bounded by the
+ * parser and by the builders of kernels; checked all the same). */
 static ig_status place_block(ig_kernel_run *run, const ig_block *block,
                              uint32_t depth) {
     if (depth > run->context->limits.graph_depth) {
@@ -64,7 +64,7 @@ static ig_status make_array(ig_kernel_run *run, const ig_op *op,
     return ig_kernel_region_create(run, region, ig_ops[op->code].name, count * size);
 }
 
-/* Arrays stand at the top level: a `shared` one for all threads, a `local` one each. */
+/* Arrays are at the top level: a `shared` one for all threads, a `local` one each. */
 static ig_status make_arrays(ig_kernel_run *run) {
     uint32_t threads = run->call->threads;
     for (const ig_op *op = run->kernel->body.first; op; op = op->next) {

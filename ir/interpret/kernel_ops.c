@@ -1,4 +1,4 @@
-/* What each op of kernel form does to a thread's values.
+/* The effect of each op of kernel form on a thread's values.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Elementwise ops are the rows of scalar.def, lane by lane; the rest is here.
@@ -186,7 +186,8 @@ static bool fits_16_bits(int64_t x) {
     return x >= INT16_MIN && x <= INT16_MAX;
 }
 
-/* What does not fit was promised to: instructions differ in what they make of it. */
+/* A caller promised that the value fits: instructions differ in the result
+ * otherwise. */
 ig_status ig_kernel_run_dot2(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor a = operand_lanes(thread, op, 0), b = operand_lanes(thread, op, 1);
     ig_tensor c = operand_lanes(thread, op, 2), out = result_lanes(thread, op);

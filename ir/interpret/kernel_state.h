@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *   call ── regions     buffer arguments, scratch, shared arrays; local ones by thread
- *        ── threads ── frames   where the thread stands: one frame a body it is in
- *                   ── values   lanes as they lie in memory, or a place in a region
+ *        ── threads ── frames   the thread's position: one frame a body it is in
+ *                   ── values   lanes in memory order, or an offset in a region
  *
  * A thread is run up to its next barrier, with an explicit stack of frames, so barriers
- * may stand inside of loops and branches.
+ * may be inside of loops and branches.
  */
 #ifndef IG_IR_INTERPRET_KERNEL_STATE_H
 #define IG_IR_INTERPRET_KERNEL_STATE_H
@@ -28,10 +28,10 @@ typedef struct ig_kernel_region {
     ig_shadow *shadow; /* one a byte, or NULL */
 } ig_kernel_region;
 
-/* What a value of buffer type is. */
+/* The payload of a value of buffer type. */
 typedef struct ig_kernel_place {
     ig_kernel_region *region;
-    int64_t offset; /* bytes; may lie outside as long as nothing is touched there */
+    int64_t offset; /* bytes; may be out of bounds while not accessed */
 } ig_kernel_place;
 
 typedef struct ig_frame {
@@ -77,7 +77,7 @@ struct ig_kernel_run {
 /* Bytes of a value of this type as a thread holds it. */
 int64_t ig_kernel_size(const ig_type *type);
 void *ig_kernel_value(const ig_kernel_thread *thread, const ig_value *value);
-/* The lanes as a tensor that lies in the thread's memory. */
+/* The lanes as a tensor in the thread's memory. */
 ig_tensor ig_kernel_lanes(const ig_kernel_thread *thread, const ig_value *value);
 int64_t ig_kernel_i64(const ig_kernel_thread *thread, const ig_op *op,
                       uint32_t operand);

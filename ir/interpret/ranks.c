@@ -5,8 +5,8 @@
  *     rank 1   ops ─▶     │      ─▶ ops ─▶       │        ─▶ ops ─▶ ret
  *
  * All run up to their next collective, one after the other; there each gets its results
- * from the operands of all.  No transport, no threads: what a transport does is judged
- * by this.
+ * from the operands of all.  No transport, no threads: transports are tested against
+ * it.
  */
 #include "ir/interpret/interpret.h"
 
@@ -19,7 +19,7 @@
 
 typedef struct world {
     ig_run *runs;      /* by rank */
-    const ig_op **ops; /* where each stands */
+    const ig_op **ops; /* the position of each */
     uint32_t count;
     uint32_t begun; /* runs to be ended */
 } world;
@@ -58,7 +58,7 @@ static int64_t first_for(const parcel *p, uint32_t rank) {
     return first;
 }
 
-/* ---- what must agree ---- */
+/* ---- agreement of ranks ---- */
 
 #define RANK_ERROR(w, rank, ...)                         \
     ig_error(&(w)->runs[rank].context->diag, IG_INVALID, \
@@ -142,7 +142,7 @@ typedef ig_status (*collective_fn)(const world *w, ig_eval *eval, uint32_t to,
                                    ig_tensor *out);
 static const collective_fn collectives[IG_OP_COUNT];
 
-/* Is the collective one that all ranks are at?  Its halves stand in graphs that are to
+/* Is the collective one that all ranks are at?  Its halves are for graphs that are to
  * be compiled. */
 static ig_status check_meeting(const world *w) {
     const ig_op *op = w->ops[0];
@@ -177,7 +177,7 @@ static ig_status alloc_list(const world *w, ig_eval *eval, uint32_t to,
     return ig_eval_alloc(eval, w->ops[to], like->dtype, like->rank, dims, out);
 }
 
-/* What the rank knew, where it did, is what comes. */
+/* A count that the rank knew must equal the received one. */
 static ig_status check_known(const world *w, uint32_t to, uint32_t pair,
                              const ig_tensor *came) {
     uint32_t stride = ig_list_stride(w->ops[to]);
@@ -355,7 +355,7 @@ ig_status ig_interpret_ranks(const ig_graph *const *graphs, uint32_t count,
                              const ig_tensor *const *inputs, ig_arena *arena,
                              ig_tensor *const *outputs) {
     world w = { .count = count };
-    ig_arena memory; /* of what has room for all ranks */
+    ig_arena memory; /* of a result with room for all ranks */
     ig_arena_init(&memory, NULL);
     w.runs = IG_NEW_ARRAY(&memory, ig_run, count);
     w.ops = IG_NEW_ARRAY(&memory, const ig_op *, count);

@@ -56,7 +56,7 @@ typedef struct ig_run {
 ig_status ig_run_begin(ig_run *run, const ig_graph *graph, const ig_tensor *inputs);
 /* Runs from *op on; leaves the block's terminator, or a collective, in *op. */
 ig_status ig_run_ops(ig_run *run, const ig_op **op);
-/* Copies what the terminator returns. */
+/* Copies the operands of the terminator. */
 ig_status ig_run_end(ig_run *run, ig_arena *arena, ig_tensor *out_outputs);
 
 /* ---- values.c ---- */
@@ -70,7 +70,7 @@ ig_status ig_cell_tensors(ig_run *run, ig_cell *cell, uint32_t count,
                           ig_tensor **out_tensors);
 /* Frees it when nobody holds it. */
 void ig_cell_drop(ig_run *run, ig_cell *cell);
-/* Counts the memory of what the cell holds. */
+/* Counts the memory of the cell's content. */
 ig_status ig_cell_account(ig_run *run, ig_cell *cell, const ig_op *op,
                           const ig_tensor *tensors, uint32_t count);
 /* Memory of the run itself, zeroed. */

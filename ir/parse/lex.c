@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Blanks and line ends separate tokens; `#` begins a comment that ends with its line.
- * The grammar needs line ends in one place only (an op's first operand stands on the
+ * The grammar needs line ends in one place only (an op's first operand is on the
  * op's line), so a token just knows whether it is the first of its line.
  */
 #include "ir/parse/lex.h"

@@ -11,7 +11,7 @@
 /* A punctuation character is its own kind. */
 typedef enum ig_token_kind {
     IG_TOKEN_END = 0,
-    IG_TOKEN_BAD = 256, /* `text` is a phrase that says what is wrong */
+    IG_TOKEN_BAD = 256, /* `text` is a phrase that describes the error */
     IG_TOKEN_WORD,      /* letters, digits, `_` and `.` */
     IG_TOKEN_INT,       /* decimal digits */
     IG_TOKEN_FLOAT,     /* 1.5, 1e-3 */
@@ -38,7 +38,7 @@ typedef struct ig_lexer {
 void ig_lexer_init(ig_lexer *lexer, ig_str text);
 ig_token ig_lexer_next(ig_lexer *lexer);
 /* The content of a STRING, or of an ITEM with or without quotes; zero-terminated, in
- * the arena.  NULL, or what is wrong with it. */
+ * the arena.  NULL, or a description of its error. */
 const char *ig_token_string(const ig_token *token, ig_arena *arena, ig_str *out_text);
 
 #endif

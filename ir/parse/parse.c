@@ -187,7 +187,7 @@ static ig_status read_module(ig_parser *p) {
     return p->error_count ? IG_INVALID : ig_verify_input(p->module, p->file);
 }
 
-/* "<memory>" lies nowhere. */
+/* "<memory>" is in no folder. */
 static const char *folder_of(ig_module *module, const char *file) {
     if (!file || file[0] == '<') {
         return NULL;

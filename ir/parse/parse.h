@@ -1,8 +1,8 @@
 /* Inside the parser: shared by parse*.c only.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every function that reads something returns IG_OK or, having reported what it
- * expected, a status.  IG_INVALID lets the caller go on behind the broken line; any
+ * Every function that reads something returns IG_OK or, after a report of the expected
+ * token, a status.  IG_INVALID lets the caller go on after the broken line; any
  * other status ends the parse.
  */
 #ifndef IG_IR_PARSE_PARSE_H
@@ -22,7 +22,7 @@ typedef struct ig_parser {
     ig_token token; /* the one to be looked at */
     ig_context *context;
     ig_module *module;
-    const char *file; /* of the text, for messages; weights' files lie beside it */
+    const char *file; /* of the text, for messages; weights' files are beside it */
     ig_arena *arena;  /* the module's */
     size_t error_count;
     uint32_t depth;     /* of types, expressions and blocks open at present */
@@ -58,8 +58,8 @@ ig_status ig_parse_enter(ig_parser *parser);
 void ig_parse_leave(ig_parser *parser);
 ig_parse_place ig_parse_here(const ig_parser *parser);
 void ig_parse_return_to(ig_parser *parser, const ig_parse_place *place);
-/* What becomes of the status of an item or a statement that began at `start`:
- * IG_INVALID is counted and the broken thing skipped, unless there were too many. */
+/* Handles the status of an item or a statement that began at `start`: IG_INVALID is
+ * counted and the broken thing skipped, unless there were too many. */
 ig_status ig_parse_go_on(ig_parser *parser, ig_status status,
                          const ig_parse_place *start);
 
@@ -80,7 +80,7 @@ void ig_parse_close_scope(ig_parser *parser, size_t mark);
 /* ---- types, attributes, constants ---- */
 
 ig_status ig_parse_dim_here(ig_parser *parser, ig_dim *out_dim);
-/* What a fresh symbol stands for: an expression, or an opaque sum or product. */
+/* The definition of a fresh symbol: an expression, or an opaque sum or product. */
 ig_status ig_parse_definition(ig_parser *parser, ig_dim *out_dim);
 ig_status ig_parse_type_here(ig_parser *parser, const ig_type **out_type);
 bool ig_parse_at_type(const ig_parser *parser);

@@ -107,7 +107,7 @@ static ig_status read_bytes(ig_parser *p, ig_data *data) {
 
 #define MISSING_FILE UINTPTR_MAX /* in place of a number in the map of files */
 
-/* Said once of each file, with what to do: dumps refer to their model's weights. */
+/* Reported once for each file, with advice: dumps refer to their model's weights. */
 static ig_status refuse_file(ig_parser *p, const ig_token *at, const char *name,
                              ig_status status, const char *why) {
     const char *folder = p->module->folder;

@@ -3,11 +3,11 @@
  *
  *     %a, %b = op %x, @w {attr = value, flag} : type "name", type (%i: type) { … }
  *
- * What stands behind the operands may come in any order.  The op is made as soon as its
+ * The parts after the operands may come in any order.  The op is made as soon as its
  * operands are known, so that its bodies can be read into it; attributes and types are
- * filled in, and its row's infer hook has the last word.  One slot may have to wait: a
- * constant without a type of its own has the type of the result, which may stand behind
- * it, so its place is remembered and read at the end.
+ * filled in, and its row's infer hook decides.  One slot may have to wait: a constant
+ * without a type of its own has the type of the result, which may come after it, so its
+ * position is remembered and read at the end.
  */
 #include "ir/parse/parse.h"
 
@@ -70,7 +70,7 @@ static ig_status read_word(ig_parser *p, statement *s) {
     return IG_OK;
 }
 
-/* The first operand stands on the op's line: the next line may begin with a result. */
+/* The first operand is on the op's line: the next line may begin with a result. */
 static ig_status read_operands(ig_parser *p, statement *s) {
     bool is_operand = ig_parse_is(p, IG_TOKEN_VALUE) || ig_parse_is(p, IG_TOKEN_ITEM);
     if (!is_operand || p->token.starts_line) {
@@ -353,8 +353,8 @@ static const char *type_text(ig_parser *p, const ig_type *type) {
     return writer.data;
 }
 
-/* The hook sees the given types, so that symbols which only the run can know keep their
- * names; what it computes must agree with them. */
+/* The hook sees the given types, so that symbols known only at run time keep their
+ * names; the computed types must agree with them. */
 static ig_status infer_types(ig_parser *p, statement *s) {
     uint32_t count = s->op->result_count;
     const ig_type **types = IG_NEW_ARRAY(p->arena, const ig_type *, count);

@@ -100,7 +100,7 @@ ig_status ig_parse_integer(ig_parser *parser, const char *what, int64_t *out_val
     if (parser->token.kind != IG_TOKEN_INT) {
         return ig_parse_expected(parser, what);
     }
-    /* The digits stand right behind the sign, or they are read without it. */
+    /* The digits follow the sign directly, or they are read without it. */
     bool is_signed = is_negative && digits.data == at.text.data + 1;
     if (is_signed) {
         digits = (ig_str){ digits.data - 1, digits.size + 1 };

@@ -26,8 +26,8 @@ static const struct {
 };
 
 /* One expression's reading.  Operators are counted, since products of products cost
- * more than their text; nesting is bounded for the stack's sake, beyond what the
- * printer writes (two parentheses an atom). */
+ * more than their text; nesting is bounded for the stack's sake, beyond the
+ * printer's own nesting (two parentheses an atom). */
 typedef struct dim_reader {
     ig_parser *parser;
     int64_t operators_left;
@@ -361,7 +361,7 @@ bool ig_parse_at_type(const ig_parser *parser) {
             ig_dtype_parse(parser->token.text, &dtype));
 }
 
-/* `is_item`: f32[*] may stand here. */
+/* `is_item`: f32[*] is allowed here. */
 static ig_status read_type(ig_parser *parser, bool is_item, const ig_type **out_type) {
     ig_dtype dtype;
     if (ig_parse_is_word(parser, "seq")) {

@@ -1,4 +1,4 @@
-/* Names of values: what %x and @w mean where they stand.
+/* Names of values: the meaning of %x and @w at a place in the text.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A name is visible from its definition to the end of its block, bodies included.  It

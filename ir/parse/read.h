@@ -6,7 +6,7 @@
 #include "ir/signature.h"
 #include "ir/text/text.h"
 
-/* Reads a module; `file` is for messages, and weights' files lie beside it.  Errors are
+/* Reads a module; `file` is for messages, and weights' files are beside it.  Errors are
  * IG_INVALID with line and column; never recurses on input depth beyond
  * limits.graph_depth. */
 ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
@@ -15,7 +15,7 @@ ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
 ig_status ig_parse_type(ig_module *module, ig_str text, const ig_type **out_type);
 ig_status ig_parse_dim(ig_module *module, ig_str text, ig_dim *out_dim);
 
-/* Reads one tree from `text`, whole.  NULL, or what is wrong (words in the arena).
+/* Reads one tree from `text`, whole.  NULL, or the error (words in the arena).
  * Texts of nodes are borrowed from `text` or the arena's. */
 const char *ig_node_parse(ig_str text, ig_arena *arena, ig_node_list *out);
 

@@ -6,8 +6,8 @@
 #include "ir/parse/lex.h"
 #include "ir/parse/read.h"
 
-/* Reads a signature from the lexer; `token` is the one to be looked at, then the one
- * behind the signature.  NULL, or what is wrong with *token. */
+/* Reads a signature from the lexer; `token` is the current token, then the one after
+ * the signature.  NULL, or the error at *token. */
 const char *ig_signature_read(ig_lexer *lexer, ig_token *token, ig_arena *arena,
                               ig_signature *out);
 

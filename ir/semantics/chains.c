@@ -27,7 +27,7 @@ static int32_t bytes_of(const int8_t *word, int s, int sign) {
     return total;
 }
 
-/* What is too much in each sum of a chain, of one sign. */
+/* The excess of each sum of a chain, of one sign. */
 static void find_excess(const int8_t *chain, int64_t length, int sign,
                         int32_t out_excess[SUMS]) {
     for (int s = 0; s < SUMS; s++) {

@@ -5,8 +5,7 @@
  * one of the products with the first two bytes of each quad, one of those with the last
  * two.  Whatever the u8 are, a sum fits where the positive bytes that go into it come
  * to 128 at most, and the negative ones to -128: 255 * 128 < 32,768.  Where they come
- * to more, part of them is taken off and stands in a quad of its own, an extra one,
- * which is summed apart:
+ * to more, the excess moves to a quad of its own, an extra one, which is summed apart:
  *
  *     chain of 2    100 20 | 90 3     is    100 20 | 8 0    +   0 0 | 82 3
  */
@@ -28,7 +27,7 @@ typedef struct ig_chain_extra {
     int64_t count, room;
 } ig_chain_extra;
 
-/* Takes off what is too much for chains of a panel of `depth` quads, a multiple of
+/* Takes off the excess for chains of a panel of `depth` quads, a multiple of
  * `chain`, which is IG_CHAIN_MOST at most; appends it to `extra`. */
 void ig_chain_split(int8_t *panel, int64_t depth, int64_t chain, ig_chain_extra *extra);
 

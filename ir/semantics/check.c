@@ -185,7 +185,7 @@ ig_status ig_check_broadcast(const ig_op *op, uint32_t operand, ig_dim *dims,
     return IG_OK;
 }
 
-/* ---- what is known ---- */
+/* ---- known extents and values ---- */
 
 static const ig_type *present_type(const ig_op *op, uint32_t result) {
     const ig_type *type = result < op->result_count ? op->results[result].type : NULL;

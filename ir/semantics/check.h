@@ -1,7 +1,7 @@
-/* Checks of operands.  Each reports what is wrong and returns IG_INVALID.
+/* Checks of operands.  Each reports its error and returns IG_INVALID.
  * SPDX-License-Identifier: Apache-2.0
  *
- * An infer hook rejects only what is provably wrong.  Extents that may or may not be
+ * An infer hook rejects only provable errors.  Extents that may or may not be
  * equal are taken as equal (whoever made the op emitted a guard), and the more precise
  * of the two goes into the result.
  */

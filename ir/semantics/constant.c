@@ -1,10 +1,10 @@
-/* What is known of a value when compiling: constants, and shapes as dim expressions.
+/* Compile-time knowledge of a value: constants, and shapes as dim expressions.
  * SPDX-License-Identifier: Apache-2.0
  *
  * ig_value_dims walks the defining ops upwards through their `dims` hooks.  The walk is
  * bounded three ways, so that no graph makes it slow or deep: by depth, by visits of
  * one query (a value met twice counts twice), and by how many wide ops (more than
- * FEW_OPERANDS operands) lie on one path, since those need more stack.
+ * FEW_OPERANDS operands) are on one path, since those need more stack.
  */
 #include "ir/semantics/constant.h"
 

@@ -1,4 +1,4 @@
-/* What is known of a value when compiling: constants, and shapes as dim expressions.
+/* Compile-time knowledge of a value: constants, and shapes as dim expressions.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_IR_SEMANTICS_CONSTANT_H
 #define IG_IR_SEMANTICS_CONSTANT_H
@@ -12,7 +12,7 @@ bool ig_constant_i64(const ig_value *value, int64_t *out_value);
 bool ig_constant_f64(const ig_value *value, double *out_value);
 /* Element `index` of a constant list of numbers; false when there is none. */
 bool ig_constant_entry(const ig_value *value, int64_t index, double *out_entry);
-/* What is known of a small integer tensor as dim expressions, looking through shape
+/* A small integer tensor as dim expressions, as far as known, looking through shape
  * arithmetic up to a fixed depth. */
 bool ig_value_dims(const ig_value *value, ig_dims_value *out);
 

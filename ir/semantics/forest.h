@@ -15,7 +15,7 @@ typedef enum ig_forest_operand {
     IG_FOREST_OPERANDS,
 } ig_forest_operand;
 
-/* What an entry of nodes says. */
+/* The decoded entry of a node. */
 static inline int64_t ig_forest_word(int64_t next, bool tracks, int64_t feature) {
     return (int64_t)((uint64_t)next << 32) | (int64_t)tracks << 31 | feature;
 }

@@ -8,7 +8,7 @@
 enum { IG_PANEL = 16 };
 /* A sum over more of K than this is one of passes, each a chain of its own. */
 enum { IG_PANEL_PASS = 1024 };
-/* Of 8-bit integers so many along K lie side by side. */
+/* The number of 8-bit integers along K that are adjacent. */
 enum { IG_QUAD = 4 };
 
 #endif

@@ -1,7 +1,7 @@
 /* Interpolation along one axis.
  * SPDX-License-Identifier: Apache-2.0
  *
- * With s the scale (given, or out / in), place i of the result lies at
+ * With s the scale (given, or out / in), element i of the result is at
  *
  *     half_pixel            (i + 0.5) / s - 0.5
  *     half_pixel_symmetric  the same around the middle, where out is not s * in
@@ -18,8 +18,8 @@
  * the kernel by 1 / s where s < 1 and makes the weights' sum 1.
  *
  * A weight of 0 counts, so that NaN and infinity come through as in ONNX Runtime and
- * torch.  Only what antialias leaves out does not: elements beyond the widened kernel,
- * and with exclude_outside those beyond the ends.
+ * torch.  Only elements that antialias leaves out do not: those beyond the widened
+ * kernel, and with exclude_outside those beyond the ends.
  *
  * Places are computed in f32: where they are rounded down, that decides.  Weighted f64
  * elements have theirs in f64, as in torch.

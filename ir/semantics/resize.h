@@ -18,12 +18,12 @@ typedef struct ig_resize_axis {
     bool is_wide; /* places and weights in f64: of f64 elements that are weighed */
 } ig_resize_axis;
 
-/* What the op's attributes say; in, out, scale and region are the caller's. */
+/* The op's attributes; in, out, scale and region are the caller's. */
 ig_resize_axis ig_resize_axis_of(const ig_op *op);
 /* Elements that a place takes at most. */
 int64_t ig_resize_tap_count(const ig_resize_axis *axis);
 /* Those of place `at`: exactly that many, some with weight 0; element -1: none, which
- * only antialias gives.  False: the place lies outside of x and shows the value for
+ * only antialias gives.  False: the place is outside of x and has the value for
  * that (crop). */
 bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_elements,
                     double *out_weights);

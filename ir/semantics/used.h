@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "ir/graph.h"
 
-/* `used`: a set of pointers to weights.  Imports and passes leave others behind, such
- * as one of which all tables are parts, or the original of what was quantised. */
+/* `used`: a set of pointers to weights.  Imports and passes leave unused ones, such
+ * as one of which all tables are parts, or the original of a quantised one. */
 void ig_used_list(const ig_module *module, ig_arena *arena, ig_map *used);
 
 #endif

@@ -63,8 +63,8 @@ typedef struct ig_window_source {
     bool is_transposed, ceil_mode;
 } ig_window_source;
 
-/* Everything known from extents and attributes; reports windows larger than what they
- * slide over. */
+/* Everything known from extents and attributes; reports windows larger than their
+ * input. */
 ig_status ig_window_eval(ig_eval *eval, const ig_op *op, const ig_window_source *from,
                          ig_window *out);
 /* The elements of the window at `index`; writes at most tap_count. */

@@ -1,5 +1,5 @@
 /* conv_panels, conv_quads, conv_channels: convolutions whose channels are the last
- * axis, and windows, which is what they see.
+ * axis, and windows, their input elements.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/hooks.h"
 #include "ir/semantics/check.h"
@@ -317,8 +317,8 @@ static void copy_element(ig_tensor *to, int64_t at, const ig_tensor *from,
     }
 }
 
-/* What the windows at one place see of each image.  Nothing is around x, so every
- * window has all taps. */
+/* The elements of each image below the windows at one place.  There is no padding, so
+ * every window has all taps. */
 static void copy_windows(const fold *f, int64_t place, ig_tensor *out) {
     int64_t depth = f->tap_count * f->channels, images = f->x->dims[0];
     for (int64_t i = 0; i < images * depth; i++) {

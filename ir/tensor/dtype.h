@@ -46,7 +46,7 @@ typedef enum ig_kind {
     IG_VECTOR, /* scalar when lanes is 1 */
     IG_SEQUENCE,
     IG_OPTIONAL,
-    IG_ANY, /* a tensor of any rank: what a sequence may be of, and no value is */
+    IG_ANY, /* a tensor of any rank: an item type of sequences, of no value */
 } ig_kind;
 
 #endif

@@ -15,8 +15,8 @@
 /* Element number `index` of `bytes`, sub-byte dtypes packed with low bits first. */
 void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
                       ig_writer *writer);
-/* Reads the whole of `text` (a sign may stand first) into element `index`; NULL, or
- * what is wrong with it. */
+/* Reads the whole of `text` (an optional sign first) into element `index`; NULL, or its
+ * error. */
 const char *ig_element_parse(ig_dtype dtype, ig_str text, void *bytes, int64_t index);
 
 #endif

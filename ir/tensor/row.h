@@ -1,8 +1,8 @@
-/* Rows of embedding tables: where codes, scale and bias of a row lie.
+/* Rows of embedding tables: the offsets of codes, scale and bias in a row.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A row is the codes of its elements, packed, with scale and bias in front of them or
- * behind them, and perhaps a gap up to the next row.  A code is a number of the table's
+ * A row is the codes of its elements, packed, with scale and bias before or after them,
+ * and perhaps a gap up to the next row.  A code is a number of the table's
  * dtype - unsigned where there is a scale - or a small float given by the width of its
  * exponent:
  *

@@ -1,4 +1,4 @@
-/* Spans of elements: bits of every width, and what they mean by class.
+/* Spans of elements: bits of every width, interpreted by class.
  * SPDX-License-Identifier: Apache-2.0
  *
  * An element is first taken as bits (width 2 to 64), then interpreted by the class of

@@ -50,7 +50,7 @@ void ig_span_write_u64(ig_tensor *to, int64_t index, int64_t count,
 /* Copies elements of equal dtype without conversion. */
 void ig_span_copy(ig_tensor *to, int64_t to_index, const ig_tensor *from,
                   int64_t from_index, int64_t count);
-/* The same for elements that stand `stride` apart. */
+/* The same for elements that are `stride` apart. */
 void ig_span_gather(ig_tensor *to, int64_t to_index, const ig_tensor *from,
                     int64_t from_index, int64_t stride, int64_t count);
 

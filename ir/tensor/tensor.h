@@ -25,7 +25,7 @@ struct ig_tensor {
 ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                           uint32_t rank, const int64_t *dims, ig_tensor *out_tensor);
 int64_t ig_tensor_bytes(const ig_tensor *tensor);
-/* Where the parts of a table's row lie; false when its type makes none. */
+/* The offsets of the parts of a table's row; false when its type makes none. */
 bool ig_table_layout(const ig_tensor *table, ig_row_layout *out_layout);
 /* Element access with conversion, sub-byte dtypes included; `index` is row-major. */
 double ig_tensor_get_f64(const ig_tensor *tensor, int64_t index);

@@ -33,7 +33,7 @@ static const narrow_format formats[IG_DT_COUNT] = {
     [IG_DT_f8e5m2] = { 5, 2, 15, 0x7b, 0x7c, 0x7e, false, 8, false },
     [IG_DT_f8e5m2fnuz] = { 5, 2, 16, 0x7f, 0x80, 0x80, true, 8, false },
     [IG_DT_f8e8m0] = { 8, 0, 127, 0xfe, 0xff, 0xff, false, 8, true },
-    /* What is too large is 6, and NaN is -0, as ml_dtypes has it. */
+    /* Larger values become 6, and NaN becomes -0, as in ml_dtypes. */
     [IG_DT_f4e2m1] = { 2, 1, 1, 7, 7, 8, false, 4, false },
 };
 

@@ -188,7 +188,7 @@ static void put_graph_args(ig_printer *p, const ig_graph *graph) {
     ig_put_char(p->out, ')');
 }
 
-/* What the graph returns: the operands of its `ret`. */
+/* The graph's results: the operands of its `ret`. */
 static void put_graph_results(ig_printer *p, const ig_graph *graph) {
     const ig_op *ret = graph->body.last;
     if (!ret || ret->code != IG_OP_ret || ret->operand_count == 0) {

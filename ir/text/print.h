@@ -10,7 +10,7 @@ struct ig_printer {
     const ig_module *module;
     const ig_print_options *options;
     ig_str folder; /* files are named relative to it */
-    /* Of the graph at hand, by value id: what stands behind the %. */
+    /* Of the current graph, by value id: the name after the %. */
     const char **names;
     uint32_t name_count;
     int depth; /* of indentation */

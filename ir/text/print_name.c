@@ -3,8 +3,8 @@
  *
  * Ids in memory have holes where ops were erased, so the printer numbers anew; text
  * that was parsed and is printed again keeps its numbers.  An argument that has a name
- * prints it, with what an identifier cannot hold replaced by `_`, and with a number
- * behind it where an earlier argument of the graph has the same.
+ * prints it, with characters that an identifier cannot hold replaced by `_`, and with a
+ * number after it where an earlier argument of the graph has the same.
  */
 #include "ir/text/print.h"
 

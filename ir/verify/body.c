@@ -6,13 +6,13 @@
  */
 #include "ir/verify/verifier.h"
 
-/* ---- what the rows are made of ---- */
+/* ---- building blocks of the rows ---- */
 
 static bool types_agree(const ig_verifier *v, const ig_type *a, const ig_type *b) {
     return ig_types_agree(v->module, a, b);
 }
 
-/* The same but for extents, which may change from trip to trip; what is handed on as a
+/* The same but for extents, which may change from trip to trip; a carried
  * sequence of items of any rank may be one of a rank. */
 static bool is_alike(const ig_type *given, const ig_type *taken) {
     while (given->element && taken->element && given->kind == taken->kind) {

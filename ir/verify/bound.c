@@ -34,8 +34,8 @@ typedef struct mention {
     const ig_op *op;
 } mention;
 
-/* What stands for an expression has its value with what that mentions, which is
- * visited too. */
+/* A symbol defined as an expression gets its value from the symbols that it mentions,
+ * which are visited too. */
 static void check_symbol(void *user, uint32_t symbol) {
     mention *m = user;
     bool is_defined = !ig_dim_is(ig_symbol_at(m->v->module, symbol)->defined, 0);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/verify/verifier.h"
 
-/* Leaves before and in the result against what the graph takes and gives. */
+/* Leaves before and in the result against the graph's arguments and results. */
 static void check_signature(ig_verifier *v, uint32_t arg_count, uint32_t result_count) {
     const ig_signature *signature = v->graph->signature;
     uint32_t result = ig_signature_result(signature);
@@ -20,7 +20,8 @@ static void check_signature(ig_verifier *v, uint32_t arg_count, uint32_t result_
     }
 }
 
-/* May the state lie there?  In a plan what comes behind is a buffer. */
+/* Is the position valid for the state?  In a plan the arguments after it are
+ * buffers. */
 static bool holds_state(const ig_type *type, const ig_type *state) {
     bool is_like = type->kind == state->kind || type->kind == IG_BUFFER;
     return is_like && type->dtype == state->dtype && type->rank == state->rank;
@@ -45,8 +46,8 @@ static void check_state(ig_verifier *v, uint32_t index, const ig_type *before,
     }
 }
 
-/* May the result stand in the argument's memory?  Extents may be known to agree only by
- * guards, which are not looked for here. */
+/* May the result be written to the argument's memory?  Extents may be known to agree
+ * only by guards, which are not searched here. */
 static bool may_stand_in(ig_verifier *v, const ig_type *result, const ig_type *arg) {
     if (result->dtype != arg->dtype || result->rank != arg->rank ||
         arg->kind != IG_TENSOR || result->kind != arg->kind) {

@@ -1,7 +1,8 @@
 /* The verifier: kernels - buffers, scalars and vectors.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Kernel ops have no infer hook; letters in ops.def say what each takes and gives:
+ * Kernel ops have no infer hook; letters in ops.def give the kinds of operands and
+ * results:
  *
  *     b  buffer         i  i64           I  i64s, any number of lanes
  *     s  scalar         v  scalar or vector           ?  the rest may be absent
@@ -128,7 +129,7 @@ void ig_verify_kernel_top_level(ig_verifier *v, const ig_op *op) {
                  "this op stands at the kernel's top level only");
 }
 
-/* Operand 0 stands for its number: only a kernel's argument has one. */
+/* Operand 0 is identified by its index: only a kernel's argument has one. */
 void ig_verify_kernel_argument_array(ig_verifier *v, const ig_op *op) {
     const ig_value *first = op->operands[0].value;
     bool is_argument = !first->def && !first->block->parent;

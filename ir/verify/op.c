@@ -125,8 +125,8 @@ static void check_result(ig_verifier *v, const ig_op *op, uint32_t index) {
     }
 }
 
-/* Whose numbers a pass has just found out: what they make of the op is for `infer` to
- * say, in the words of a user's mistake. */
+/* Operands that a pass has just found to be constant: `infer` reports an error that
+ * they cause, as a user's mistake. */
 static bool reads_known_numbers(const ig_op *op) {
     if (ig_ops[op->code].traits & IG_MAP) {
         return false; /* types alone decide */
@@ -156,7 +156,7 @@ static bool reads_nothing(const ig_op *op) {
     return false;
 }
 
-/* The hook reports by itself what is wrong with the operands. */
+/* The hook itself reports errors of the operands. */
 static void check_types(ig_verifier *v, const ig_op *op) {
     ig_infer_hook infer = ig_ops[op->code].infer;
     const ig_type *few[FEW_RESULTS] = { NULL };

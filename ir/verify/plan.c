@@ -5,11 +5,11 @@
  * compute, which becomes one) are buffers it writes.  Every buffer begins as an alloc;
  * a view sees a part of it.  The walk goes in order of execution, so a buffer that is
  * read must have been written by then; a branch counts as taken.  A destination may be
- * the very place of an input (in place); any other overlap that can be proved is an
+ * the very memory of an input (in place); any other overlap that can be proved is an
  * error.
  *
- * An argument in whose memory a result stands is written behind the commit, which
- * stands in the graph's own block, and read no more from then on.
+ * An argument in whose memory a result is written is written after the commit, which is
+ * in the graph's own block, and read no more from then on.
  */
 #include "ir/verify/verifier.h"
 
@@ -61,7 +61,7 @@ static bool row_stride(ig_verifier *v, const place *at, ig_dim *out_stride) {
     return ig_dim_is_static(*out_stride) && !ig_dim_is(*out_stride, 0);
 }
 
-/* Elements of a row, when they lie side by side. */
+/* Elements of a row, when they are contiguous. */
 static bool row_span(const place *at, int64_t *out_span) {
     *out_span = 1;
     for (uint32_t k = at->type->rank; k-- > 1;) {
@@ -140,7 +140,7 @@ static bool is_changed(ig_verifier *v, const ig_op *op, uint32_t index, uint32_t
     return false;
 }
 
-/* A view that stands behind what writes an argument shows what was written there. */
+/* A view that comes after the writer of an argument shows the written data. */
 static bool sees_written(const ig_verifier *v, const ig_value *value) {
     return ig_def(value, IG_OP_view) && v->facts[value->id].is_written;
 }
@@ -303,7 +303,7 @@ static const plan_check checks[IG_OP_COUNT] = {
     [IG_OP_commit] = check_commit,
 };
 
-/* What may stand behind the commit: launches, and what they write to. */
+/* The ops allowed after the commit: launches, and their destinations. */
 static const bool follows_commit[IG_OP_COUNT] = {
     [IG_OP_compute] = true, [IG_OP_launch] = true, [IG_OP_rows] = true,
     [IG_OP_alloc] = true,   [IG_OP_view] = true,   [IG_OP_commit] = true,

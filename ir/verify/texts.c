@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An element is an address, so an op that computes with it, or that makes one of
- * numbers, would let a file choose what is read.
+ * numbers, would let a file choose the address to be read.
  */
 #include "ir/verify/verify.h"
 

@@ -31,7 +31,7 @@ typedef struct ig_verifier {
     bool has_types;  /* inferred types need not be checked again */
     ig_value_facts *facts;
     ig_map bound;       /* plans: symbols that have a value by now */
-    bool has_committed; /* plans: the commit stands before the op at hand */
+    bool has_committed; /* plans: the commit comes before the current op */
     IG_VEC(ig_defect) defects;
 } ig_verifier;
 
@@ -42,9 +42,9 @@ const char *ig_verify_type(ig_verifier *verifier, const ig_type *type);
 
 /* Counts, stage, attributes, operands, types against the op's row (op.c). */
 void ig_verify_row(ig_verifier *verifier, const ig_op *op);
-/* May a value of that type stand at the stage at hand? */
+/* Is a value of that type valid at the current stage? */
 bool ig_verify_fits_stage(const ig_verifier *verifier, const ig_type *type);
-/* Bodies and what they take and give (body.c). */
+/* Bodies, their arguments and results (body.c). */
 void ig_verify_bodies(ig_verifier *verifier, const ig_op *op);
 /* Signature and states, once the graph's own ops are known to be linked rightly
  * (entry.c). */

@@ -1,8 +1,8 @@
-/* The verifier: the walk, and how it shows what it found.
+/* The verifier: the walk, and the display of its findings.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Whoever changes a graph may have changed it badly, so the walk trusts nothing: links,
- * ids and use chains are compared with what the walk itself meets.  All defects of a
+ * ids and use chains are compared with the walk's own records.  All defects of a
  * graph are collected and then shown in its text, each under its line:
  *
  *     %3 = relu %9 : f32[B, 512]
@@ -123,7 +123,7 @@ static void walk_block(ig_verifier *v, const ig_block *block);
 
 static void walk_bodies(ig_verifier *v, const ig_op *op) {
     ig_stage outer = v->stage;
-    /* What a kernel to be computes is still said in tensors. */
+    /* The body of a kernel to be is still in tensors. */
     v->stage = op->code == IG_OP_compute ? IG_STAGE_TENSOR : outer;
     for (uint32_t i = 0; i < op->body_count; i++) {
         if (op->bodies[i]->parent != op || op->bodies[i]->graph != v->graph) {
