@@ -188,7 +188,7 @@ static bool is_there(const extent_if *e, const ig_value *value, int64_t number,
     return ig_constant_i64(value, &known) && known == number;
 }
 
-/* Ops that may be computed in any case; what they check holds there. */
+/* Ops that may be computed in any case; their checks hold there. */
 static bool may_always_run(const extent_if *e) {
     const uint32_t bad = IG_STATE | IG_MAY_TRAP | IG_HOST;
     for (const ig_op *op = e->other->first; op != e->other->last; op = op->next) {
@@ -282,8 +282,8 @@ static bool runs_once(const ig_op *op) {
            ig_constant_i64(ig_op_operand(op, 1), &condition) && condition;
 }
 
-/* An extent that an argument binds in each trip is in the only one that of what the
- * loop starts with, also where the body's guards and shapes mention it. */
+/* An extent that an argument binds in each trip equals, in a single trip, that of the
+ * loop's initial value, also where the body's guards and shapes mention it. */
 static void bind_extents(ig_op *op) {
     ig_module *module = ig_op_module(op);
     ig_block *body = op->bodies[0];
@@ -305,8 +305,7 @@ static void bind_extents(ig_op *op) {
     ig_arena_fini(&scratch);
 }
 
-/* Arguments take what the loop starts with; their types may differ in how much they
- * know. */
+/* Arguments take the loop's initial values; their types may be less precise. */
 static bool bind_arguments(ig_builder *b, ig_op *op) {
     ig_block *body = op->bodies[0];
     ig_module *module = ig_op_module(op);

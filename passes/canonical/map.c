@@ -197,8 +197,8 @@ static ig_value *where_with_known_condition(ig_builder *b, ig_op *op) {
 
 /* ---- broadcasting ---- */
 
-/* An elementwise op broadcasts by itself: an expanded operand need not be, as long as
- * the result stays what it was. */
+/* An elementwise op broadcasts by itself: an expand of its operand is redundant if the
+ * result's extents stay the same. */
 static ig_value *expand_into_elementwise(ig_builder *b, ig_op *op) {
     if (!(ig_ops[op->code].traits & IG_MAP) || !ig_ops[op->code].infer) {
         return NULL;

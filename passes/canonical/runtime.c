@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Importers build the general form, in which a shape is computed when the model runs.
- * Where ig_value_dims knows what the operand holds, the op is made anew with
- * attributes.  Conditions that the run would have checked - as many elements after a
+ * Where ig_value_dims knows the operand's elements, the op is made anew with
+ * attributes.  A condition that the run would have checked - as many elements after a
  * reshape as before, extents that broadcast - becomes a guard, unless it is proved.
  */
 #include "ir/build/expr.h"
@@ -38,7 +38,7 @@ static uint32_t from_front(int64_t axis, uint32_t rank) {
 
 /* ---- reshape ---- */
 
-/* A -1 in the list is what is left. */
+/* A -1 in the list is the count divided by the other extents. */
 static bool resolve_shape(const ig_op *op, ig_dims_value *shape) {
     ig_module *module = ig_op_module(op);
     ig_dim minus_one = ig_dim_const(module, -1), others = ig_dim_of(1);

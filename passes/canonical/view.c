@@ -3,8 +3,7 @@
 #include "base/checked.h"
 #include "passes/canonical/canonicalise.h"
 
-/* The op that makes operand 0 when it is a `code` whose shape stands in its
- * attributes. */
+/* The op that makes operand 0 when it is a `code` with its shape in attributes. */
 static ig_op *inner_by_attributes(const ig_op *op, ig_opcode code) {
     ig_op *inner = ig_def(ig_op_operand(op, 0), code);
     return inner && inner->operand_count == 1 && op->operand_count == 1 ? inner : NULL;

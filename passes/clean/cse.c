@@ -44,12 +44,12 @@ static bool does_commute(const ig_op *op) {
     return op->operand_count >= 2 && (ig_ops[op->code].traits & IG_COMMUTE);
 }
 
-/* A guard's message does not decide what it checks. */
+/* A guard's message does not affect its check. */
 static bool slot_counts(const ig_op *op, uint32_t slot) {
     return op->code != IG_OP_guard || slot != IG_guard_message;
 }
 
-/* Payloads are interned, so their address stands for them; a constant's is not. */
+/* Payloads are interned, so their address identifies them; a constant's is not. */
 static uint64_t hash_attr(const ig_attr *attr, uint64_t seed) {
     if (attr->kind != IG_ATTR_DATA) {
         return ig_hash_bytes(attr, sizeof(*attr), seed);

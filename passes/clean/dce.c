@@ -1,4 +1,4 @@
-/* dce: removes ops that nobody needs.
+/* dce: removes ops without users.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = relu %x : f32[4]
@@ -7,14 +7,14 @@
  *   becomes
  *     return %x
  *
- * Guards and ops that touch state stay, and so does what holds them.  An op that
- * defines a symbol (an extent that only the run learns) stays while something else
+ * Guards and ops that touch state stay, and so do the ops around them.  An op that
+ * defines a symbol (an extent known only at run time) stays while something else
  * mentions it; before there is a plan, so does a bind.
  *
  * One walk against the order is enough: uses and mentions are gone before definitions
  * are reached.
  *
- * Keeps: everything that is left.
+ * Keeps: the order and content of all other ops.
  */
 #include "passes/engine/dead.h"
 #include "passes/engine/pass.h"
@@ -120,7 +120,7 @@ static bool is_dead_bind(const sweeper *s, const ig_op *op) {
     return true;
 }
 
-/* Leaves the mentions of a dead op, and of what is in its bodies, uncounted. */
+/* Does not count the mentions of a dead op and of the ops in its bodies. */
 static bool take_if_dead(sweeper *s, const ig_op *op) {
     if (is_bind(op) ? !is_dead_bind(s, op)
                     : ig_op_is_used(op) || !ig_op_is_removable(op)) {

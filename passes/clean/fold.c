@@ -1,4 +1,4 @@
-/* fold: computes what is known when compiling.
+/* fold: computes values that are known at compile time.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = shape %x : i64[2]                       (%x: f32[B, 13])
@@ -12,13 +12,13 @@
  * numbers become a constant, expressions a `dims` op, and a constant once they are
  * known.  Ops on constants are evaluated by the reference interpreter, as long as
  * operands and results stay within limits.inline_bytes each; larger ones are the
- * business of recipes.  What cannot be evaluated (an index out of range) is left for
- * the run to report.
+ * business of recipes.  An op whose evaluation fails (an index out of range) is left
+ * for the run to report.
  *
  * A matrix of bytes that a product takes as real numbers is not widened here, nor are
  * the weights of a convolution, however small.
  *
- * Keeps: order; what is no longer used goes with dce.
+ * Keeps: order; dce removes unused ops.
  */
 #include "ir/build/expr.h"
 #include "ir/data.h"

@@ -6,13 +6,14 @@
  *   become
  *     %0 = const {value = […]} : f32[4, 8]
  *
- * What fold does for one op at a time, for those that it cannot see alone: control
- * flow, and tensors that come out of host values.  All ops that such a value needs are
- * copied into a graph of their own, which the reference interpreter runs.  The trips of
- * a loop are bounded, the fewer the deeper loops nest, and so are the size of a result
- * and the memory on the way to it; what fails is left for the run to report.
+ * fold evaluates one op at a time; this pass evaluates the values that it cannot see
+ * alone: control flow, and tensors that come out of host values.  All ops that such a
+ * value needs are copied into a graph of their own, which the reference interpreter
+ * runs.  The trips of a loop are bounded, the fewer the deeper loops nest, and so are
+ * the size of a result and the memory on the way to it; a failure is left for the run
+ * to report.
  *
- * Keeps: order; what is no longer used goes with dce.
+ * Keeps: order; dce removes unused ops.
  */
 #include "ir/interpret/interpret.h"
 #include "passes/engine/pass.h"
@@ -109,7 +110,7 @@ static void mark_constants(flow *f, const ig_block *block) {
     }
 }
 
-/* ---- what is computed ---- */
+/* ---- values to compute ---- */
 
 /* A tensor that fold cannot compute, of a size that a constant may have. */
 static bool is_wanted(const flow *f, const ig_op *op, const ig_value *result) {
@@ -147,7 +148,7 @@ static bool copy_operands(copying *c, const ig_op *op, const ig_op *outer) {
     return true;
 }
 
-/* Copies `op` after what it needs; recursion is bounded by OPS_MAX. */
+/* Copies `op` after its operands; recursion is bounded by OPS_MAX. */
 static bool copy_needed(copying *c, const ig_op *op) {
     if (c->left == 0) {
         return false;

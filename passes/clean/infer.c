@@ -7,11 +7,11 @@
  *     %0 = reshape %x {to = [4, 3]} : f32[4, 3]
  *     %1 = relu %0 : f32[4, 3]
  *
- * Runs the infer hooks in order.  An extent that was a number stays one; what a symbol
- * that an op defined turns out to be is said everywhere.  Results of
- * `if` take the type on which both branches agree.  An op in the graph's own block
- * whose operands turn out not to fit is an error in the model; inside a branch, which
- * may never run, it is left as it is.
+ * Runs the infer hooks in order.  An extent that was a number stays one; the value
+ * found for a symbol that an op defined replaces it everywhere.  Results of `if` take
+ * the type on which both branches agree.  An op in the graph's own block whose operands
+ * turn out not to fit is an error in the model; inside a branch, which may never run,
+ * it is left as it is.
  *
  * Keeps: the ops; only types change.
  */

@@ -7,7 +7,7 @@
  *
  * It is the first pass after import, so that no other one has seen the numbers: an
  * opened weight is not folded, taken for an equal one, packed ahead or quantised.  The
- * arguments stand behind the caller's own and in front of states, in the order of the
+ * arguments come after the caller's own and before states, in the order of the
  * module.  Names are those of the option, or without it all that training changes.
  */
 #include "passes/engine/manager.h"

@@ -12,8 +12,9 @@
  *     bind %n {symbols = [n]}            →    bind %n {symbols = [n]}
  *     bind %n {symbols = [n2]}
  *
- * Importers give every input dim its own symbol, because names in model files lie; what
- * the model needs to be equal they say by guards.  A guard of the entry block holds for
+ * Importers give every input dim its own symbol, because names in model files may be
+ * wrong; guards state the equalities that the model needs.  A guard of the entry block
+ * holds for
  * the whole run, so the rest of the compiler may as well know it.  The check moves to
  * the binding of shapes, which names the inputs and dims that disagree.
  *
@@ -30,7 +31,7 @@ typedef struct unifier {
     ig_pass_run *run;
     ig_module *module;
     ig_graph *graph;
-    ig_substitution by; /* what is learnt */
+    ig_substitution by; /* the facts learnt */
     uint32_t symbol_count;
     bool *is_bound; /* symbols that an input's shape gives */
     ig_dim *dims;   /* those symbols themselves */
@@ -58,8 +59,8 @@ static bool is_bound(const unifier *u, ig_dim dim) {
     return symbol < u->symbol_count && u->is_bound[symbol];
 }
 
-/* A bound symbol may stand for `other` when that is itself known from inputs: a symbol
- * given by an input, or a number within the symbol's range. */
+/* A bound symbol may be replaced by `other` when that is itself known from inputs: a
+ * symbol given by an input, or a number within the symbol's range. */
 static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
     const ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
     if (!symbol || !is_bound(u, dim)) {
@@ -161,8 +162,8 @@ static void check_bound(void *user, uint32_t symbol) {
     s->is_solved = s->is_solved && symbol < u->symbol_count && u->is_bound[symbol];
 }
 
-/* Is `other` known from inputs, and never what the symbol may not be?  Of two extents
- * the longer is said by the shorter. */
+/* Is `other` known from inputs, and always within the symbol's range?  Of two extents
+ * the longer is expressed by the shorter. */
 static bool is_value_of(unifier *u, const ig_symbol *symbol, ig_dim other) {
     solver bound = { .u = u, .is_solved = true };
     int64_t low, high, least;
@@ -197,7 +198,7 @@ static bool solve_equality(unifier *u, ig_dim left, ig_dim right) {
     return s.is_solved;
 }
 
-/* At least so large: what is rounded or cut at less is simpler then. */
+/* A lower bound: roundings and clamps below it simplify. */
 static bool take_least(unifier *u, const ig_op *guard) {
     ig_dim left = guard->attrs[IG_guard_left].as.dim,
            dim = guard->attrs[IG_guard_right].as.dim;

@@ -26,8 +26,8 @@ bool ig_op_is_removable(const ig_op *op) {
     return !(ig_ops[op->code].traits & IG_TERMINATOR) && !has_effects(op);
 }
 
-/* Its branches were emptied when it was known which way it goes; extents in the types
- * of its results are those of the values that stand for them. */
+/* Its branches were emptied when its condition became known; extents in the types of
+ * its results are those of the values that replace them. */
 static bool is_spent(const ig_op *op) {
     for (uint32_t i = 0; i < op->body_count; i++) {
         if (!op->bodies[i]->last) {

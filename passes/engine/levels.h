@@ -1,10 +1,11 @@
-/* Levels of a block: how many ops of one kind, one behind the other, each op needs.
+/* Levels of a block: the length of the longest chain of ops of one kind that an op
+ * needs.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = bag …          level 0
  *     %1 = relu %0        level 1
  *     %2 = bag …, %1      level 1
- *     %3 = bag …          level 0: it may stand with %0
+ *     %3 = bag …          level 0: it may join %0
  *
  * Ops of the kind that are of one level do not need each other, and may become one.
  */
@@ -28,9 +29,9 @@ void ig_levels_find(ig_levels *levels, ig_arena *arena, const ig_block *block,
 uint32_t ig_level_of(const ig_levels *levels, const ig_op *op);
 void ig_level_set(ig_levels *levels, const ig_op *op, uint32_t level);
 
-/* Of ops of one level, in the order of their block: what stands between them and is of
- * a higher one goes behind the last, where they all may stand then.  False, and nothing
- * moved, when an op between them is ordered by effects. */
+/* For ops of one level, in the order of their block: ops of a higher level between them
+ * move after the last, so that they all can move there.  False, and nothing moved, when
+ * an op between them is ordered by effects. */
 bool ig_levels_make_way(const ig_levels *levels, const ig_op_list *ops, uint32_t level);
 
 #endif

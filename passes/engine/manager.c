@@ -219,7 +219,7 @@ ig_status ig_passes_run_observed(ig_module *module, const ig_pass_options *optio
     IG_TRY(ig_manager_read_environment(&manager));
     IG_TRY(ig_check_pipeline(&module->context->diag, pipeline));
     if (manager.debug & IG_DEBUG_VERIFY) {
-        IG_TRY(ig_verify_module(module)); /* what is wrong already is no pass's fault */
+        IG_TRY(ig_verify_module(module)); /* an invalid input is no pass's fault */
     }
     return read_all(&module->context->diag, &manager, pipeline);
 }

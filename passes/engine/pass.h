@@ -85,6 +85,6 @@ extern const char ig_pipeline_understand[]; /* bags, interaction, composites */
 extern const char ig_pipeline_grad[];       /* behind ig_gradients */
 extern const char ig_pipeline_place[];      /* fuse … bufferise: the plan */
 extern const char ig_pipeline_lower[];      /* launches to kernels */
-extern const char ig_pipeline_sanitize[];   /* kernels check what they touch */
+extern const char ig_pipeline_sanitize[];   /* kernels check their accesses */
 
 #endif

@@ -1,8 +1,8 @@
 /* The rewrite driver: a worklist, rules by root opcode, and a bound.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every op is visited once, in order; after that, only ops near a change are: new
- * ops, users of what was replaced, and makers of what lost a use.  An erased op may
+ * Every op is visited once, in order; after that, only ops near a change are: new ops,
+ * users of replaced values, and makers of values that lost a use.  An erased op may
  * still be in the list and is known by its code.
  */
 #include "passes/engine/rewrite.h"
@@ -132,8 +132,8 @@ static ig_value *try_rule(const ig_rule *rule, ig_op *op) {
     return rule->apply(&b, op);
 }
 
-/* Types of the results of an op that defines symbols, for what a rule may learn of
- * them; else NULL. */
+/* Types of the results of an op that defines symbols, about which a rule may learn
+ * facts; else NULL. */
 static const ig_type **note_types(rewriter *w, const ig_op *op) {
     if (!ig_symbols_is_definer(&w->symbols, op)) {
         return NULL;

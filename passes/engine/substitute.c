@@ -78,8 +78,8 @@ void ig_substitute_block(ig_substitution *s, ig_block *block) {
     }
 }
 
-/* Symbols that the substitution itself made are right already.  What a definition says
- * is too large to be said otherwise: made anew it may be the very symbol. */
+/* Symbols that the substitution itself made are right already.  A definition is too
+ * large for an expression: made anew it may be the very symbol. */
 void ig_substitute_definitions(const ig_substitution *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         ig_symbol *symbol = ig_symbol_at(s->module, i);

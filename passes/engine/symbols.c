@@ -126,7 +126,7 @@ bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op) {
     return false;
 }
 
-/* ---- what is learnt ---- */
+/* ---- facts learnt ---- */
 
 bool ig_symbols_changes(const ig_symbols *symbols, const ig_op *op,
                         const ig_type *type) {

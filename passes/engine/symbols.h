@@ -1,17 +1,17 @@
-/* Symbols that ops define: extents that only the run learns.
+/* Symbols that ops define: extents known only at run time.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = reshape %x, %s : f32[n]       defines n: no operand's type mentions it
  *     %1 = relu %0 : f32[n]              does not
  *
  * Two things follow.  An op whose result nobody reads is still needed while something
- * mentions a symbol that it defines.  And when a pass learns what such an extent is, by
- * giving the value a more precise type, all that mentions the symbol must learn it too:
- * the op that defined it may be gone.
+ * mentions a symbol that it defines.  And when a pass learns the value of such an
+ * extent, by giving a result a more precise type, all mentions of the symbol must
+ * change too: the op that defined it may be gone.
  *
  * A symbol that a graph's argument has as an extent is bound by it and never defined by
- * an op.  A body's argument binds one within the body, where what the body's op begins
- * with has another extent; after it the op's result defines the symbol.
+ * an op.  A body's argument binds one within the body, where the initial value has
+ * another extent; after it the op's result defines the symbol.
  */
 #ifndef IG_PASSES_ENGINE_SYMBOLS_H
 #define IG_PASSES_ENGINE_SYMBOLS_H
@@ -41,12 +41,12 @@ bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op);
  * trip?  Then it is not learnt: the symbol stays, and so must the op and the type. */
 bool ig_symbols_changes(const ig_symbols *symbols, const ig_op *op,
                         const ig_type *type);
-/* A result of `op` was of type `old` and is of type `fresh`: what the op defined in the
- * old type is now known. */
+/* A result of `op` was of type `old` and is of type `fresh`: symbols that the op
+ * defined in the old type are now known. */
 void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,
                       const ig_type *fresh);
-/* Says it everywhere in the graph.  INVALID where a guard never holds then, or where an
- * op does not fit what was learnt. */
+/* Substitutes it everywhere in the graph.  INVALID where a guard never holds then, or
+ * where an op's operands do not fit then. */
 ig_status ig_symbols_apply(ig_symbols *symbols, ig_pass_run *run, ig_graph *graph);
 
 #endif

@@ -40,7 +40,7 @@ static bool is_finite(const ig_tensor *weight) {
     return true;
 }
 
-/* Constants are borrowed from files, where they may lie at any byte. */
+/* Constants are borrowed from files, where they may be at any byte. */
 static void align_weight(ig_tensor *weight, ig_arena *arena) {
     if ((uintptr_t)weight->data % sizeof(float)) {
         weight->data = ig_arena_copy(arena, weight->data,

@@ -1,16 +1,16 @@
 /* Post-training quantisation of products and convolutions with constant weights.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     layers.c    which ops can be quantised, and what they multiply
- *     range.c     from what values were seen to a scale and a zero point
+ *     layers.c    the ops that can be quantised, and their operands
+ *     range.c     from observed values to a scale and a zero point
  *     weights.c   weights as 8-bit integers, activations smoothed into them
  *     insert.c    the ops of a quantised layer
  *     rows.c      rows of embedding tables
  *
  * A layer is an op at the top of the entry graph whose second operand is a constant
- * f32 matrix or kernel.  Layers and what they read ("activations") are known by where
- * they stand, so that the same lists serve each copy of the graph.  Who calibrates and
- * who decides which layers stay real numbers is the driver.
+ * f32 matrix or kernel.  Layers and their inputs ("activations") are known by their
+ * position, so that the same lists serve each copy of the graph.  The driver calibrates
+ * and decides which layers stay real numbers.
  */
 #ifndef IG_PASSES_QUANTISE_QUANTISE_H
 #define IG_PASSES_QUANTISE_QUANTISE_H
@@ -58,7 +58,7 @@ typedef struct ig_histogram {
 typedef struct ig_quant_activation {
     uint32_t place, index; /* result `index` of the op at that place of the body, or
                             * (place IG_QUANT_ARGUMENT) that argument */
-    uint32_t axis;         /* of channels: what a layer sums over */
+    uint32_t axis;         /* of channels: the axis that a layer sums over */
     int64_t channels;
     bool is_seen;         /* by calibration, and finite */
     double low, high;     /* of values, then of those smoothed */

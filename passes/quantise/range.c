@@ -1,13 +1,13 @@
-/* From the values that were seen to a scale and a zero point.
+/* From observed values to a scale and a zero point.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every method cuts the range that min and max give at one end or both, so that the
  * values in it are told apart better, and those beyond it become its ends:
  *
  *     percentile   a given part of all values stays
- *     mse          the mean square of what rounding and cutting change is least
- *     entropy      what is lost of the distribution (Kullback and Leibler's divergence)
- *                  is least; as S. Migacz, "8-bit Inference with TensorRT", GTC 2017
+ *     mse          minimises the mean square error of rounding and cutting
+ *     entropy      minimises the loss of the distribution (Kullback and Leibler's
+ *                  divergence); as S. Migacz, "8-bit Inference with TensorRT", GTC 2017
  */
 #include "passes/quantise/quantise.h"
 

@@ -8,7 +8,7 @@
  *     scale = f16((max - bias) / (2^bits - 1)), 1 where that is 0
  *     code  = clamp(rint((x - bias) * (1 / scale)), 0, 2^bits - 1)
  *
- * Scale and bias lie in front of the codes, as the table-batched look-ups have them.
+ * Scale and bias come before the codes, as in the table-batched look-ups.
  */
 #include "passes/quantise/quantise.h"
 

@@ -95,7 +95,7 @@ void ig_quant_smooth(ig_quant_plan *plan, ig_arena *arena) {
 
 /* ---- codes ---- */
 
-/* The weight's element, times what the activation's channel was divided by. */
+/* The weight's element, times the divisor of the activation's channel. */
 static double weight_at(const ig_quant_layer *layer, const float *factors,
                         int64_t in_stride, int64_t i) {
     double w = (double)((const float *)layer->weight.data)[i];

@@ -9,12 +9,12 @@
  *   becomes
  *     %0 = attention %q, %k, %v, %mask {scale = 0.125, empty_nan}
  *
- * Between q k' and softmax stand, in any order: factors and divisors, a mask that is
- * added, a bool one that chooses between scores and a number, and below the masks a
- * soft cap, c * tanh(scores / c).  A factor above a mask goes to both.  Two masks
- * become one where the number is -inf.  Factors of q or of k stay where they are, since
- * moving them could overflow.  Without transpose_b, k is the right operand transposed.
- * Nothing else uses the scores or the weights.
+ * Between q k' and softmax there may be, in any order: factors and divisors, a mask
+ * that is added, a bool one that chooses between scores and a number, and below the
+ * masks a soft cap, c * tanh(scores / c).  A factor above a mask goes to both.  Two
+ * masks become one where the number is -inf.  Factors of q or of k stay where they are,
+ * since moving them could overflow.  Without transpose_b, k is the right operand
+ * transposed.  Nothing else uses the scores or the weights.
  *
  * Keeps: values but for rounding, NaN in rows without any key among them.
  */
@@ -27,7 +27,7 @@
 typedef struct attention {
     ig_value *q, *k, *v;
     const ig_op *product; /* q times k' */
-    double scale;         /* of what stands below: masks, a cap, the product */
+    double scale;         /* of the part below: masks, a cap, the product */
     double softcap;       /* 0: none */
     ig_value *added;      /* masks, or NULL, and their numbers */
     double factor;
@@ -82,8 +82,8 @@ static bool match_cap(attention *a, const ig_op *tanh, uint32_t depth) {
     return match_scores(a, ig_op_operand(tanh, 0), depth);
 }
 
-/* What becomes the scores, from softmax's operand down to the product.  Recursion is as
- * deep as `depth` allows. */
+/* Reads the scores, from softmax's operand down to the product.  Recursion is as deep
+ * as `depth` allows. */
 static bool match_scores(attention *a, ig_value *value, uint32_t depth) {
     enum { DEPTH_MAX = 8 };
     double factor;

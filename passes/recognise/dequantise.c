@@ -131,7 +131,7 @@ static uint8_t *read_bytes(const ig_tensor *zero, ig_dtype dtype, ig_arena *aren
     return bytes;
 }
 
-/* The zero points in `dtype`, as they lie against the matrix below the scale. */
+/* The zero points in `dtype`, laid out against the matrix below the scale. */
 static ig_value *narrow_zero(ig_expr *e, const centred *c, ig_dtype dtype,
                              ig_arena *arena) {
     const ig_op *cast = ig_def(c->zero, IG_OP_cast);

@@ -11,7 +11,7 @@
  *
  * with the factors in any order and grouping, constants multiplied or divided by, and
  * likewise for 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), which is
- * gelu {tanh}.  The gate and what it is computed from have no other use.
+ * gelu {tanh}.  The gate and the ops that compute it have no other use.
  *
  * Keeps: values but for rounding; an x so large that a product written out overflows is
  * its own gelu afterwards.

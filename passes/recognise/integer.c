@@ -9,11 +9,11 @@
  *     %2 = dequantize %1, (mul 0.5, @s) {axis = 1}
  *
  * with transposes of the second factor anywhere, or, where both factors are computed,
- * with one scale and one zero point each.  The sum is that of the real numbers:
- * what was rounded at each step is rounded when the sum becomes f32, and when it is
+ * with one scale and one zero point each.  The sum is that of the real numbers: instead
+ * of a rounding at each step it is rounded when the sum becomes f32, and when it is
  * scaled.  Only sums that 32 bits hold whatever the bytes are, and scales that are
  * constants, finite and not zero, nor their products; everything else stays.  GPUs have
- * no kernels for them yet.  Convolutions likewise: integer_conv.c; what moves bytes:
+ * no kernels for them yet.  Convolutions likewise: integer_conv.c; ops that move bytes:
  * integer_copy.c.
  */
 #include "passes/recognise/integer.h"
@@ -199,7 +199,7 @@ static ig_matmul_integer_attrs choose_sums(ig_expr *e, const ig_op *op, ig_dim d
 }
 
 /* Does the kernel that sums in 64 bits take these factors?  Weights are packed for
- * f32, and rows that do not lie along the depth are multiplied in f64. */
+ * f32, and rows that are not along the depth are multiplied in f64. */
 static bool takes_wide_sums(const ig_op *x, const ig_op *y) {
     const ig_op *turn = ig_def(ig_op_operand(x, 0), IG_OP_transpose);
     uint32_t last = ig_op_operand(x, 0)->type->rank - 1u;

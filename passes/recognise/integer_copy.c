@@ -1,4 +1,4 @@
-/* What moves or chooses dequantised bytes moves or chooses the bytes.
+/* Ops that move or choose dequantised bytes move or choose the bytes instead.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = dequantize %x, 0.5, 128              one scale, one zero point
@@ -9,8 +9,8 @@
  *     %1 = dequantize %0, 0.5, 128
  *     %2 = %0
  *
- * A positive scale keeps the order of bytes, and what was scaled by a number is rounded
- * to itself when it is divided by it.  Bytes of several scales, laid end to end and
+ * A positive scale keeps the order of bytes, and a byte times the scale rounds to
+ * itself when it is divided by the scale.  Bytes of several scales, concatenated and
  * quantised anew, are quantised anew each for itself, where they are made:
  *
  *     quantize (concat (dequantize %x, …), (dequantize %y, …)), %s, %z

@@ -1,4 +1,4 @@
-/* What the recognisers of composites match with: constant factors, products, uses.
+/* Matchers for the recognisers of composites: constant factors, products, uses.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A recogniser takes f32 and f64 only: ops written out on narrower floats round after
@@ -25,11 +25,11 @@ bool ig_match_is_wide(const ig_op *op);
 ig_value *ig_match_with_number(const ig_op *op, double *out_number);
 /* Is `number` what rounding `expected` to the dtype, at most twice, may give? */
 bool ig_match_is_near(ig_dtype dtype, double number, double expected);
-/* Takes `root`, a mul, div by a constant or power, apart.  What it is made of is taken
- * apart too where only the product uses it. */
+/* Takes `root`, a mul, div by a constant or power, apart.  Its operands are taken apart
+ * too where only the product uses them. */
 bool ig_match_product(const ig_op *root, ig_product *out);
-/* `value` divided or multiplied by a constant: what is scaled, and the factor; else the
- * value itself and 1. */
+/* `value` divided or multiplied by a constant: the scaled value, and the factor; else
+ * the value itself and 1. */
 ig_value *ig_match_scaled(ig_value *value, double *out_factor);
 /* The op of that code that makes `value`, when nothing else uses it; or NULL. */
 ig_op *ig_match_inner(const ig_value *value, ig_opcode code);

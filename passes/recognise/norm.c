@@ -14,7 +14,7 @@
  *     %0 = layer_norm %x, @scale, @bias {axis = 2, epsilon = 1e-05}
  *
  * over any number of last axes, with rsqrt or a reciprocal, and without the mean as
- * layer_norm {rms}.  What the quotient is computed from has no other use.
+ * layer_norm {rms}.  The ops that compute the quotient have no other use.
  *
  * Keeps: values but for rounding; where squares written out overflow the op may not.
  */
@@ -44,7 +44,7 @@ static ig_value *match_reciprocal_root(const ig_value *value) {
     return root && one == 1 ? ig_op_operand(root, 0) : NULL;
 }
 
-/* What is divided, and what the root is taken of; NULL: not such a quotient. */
+/* The dividend, and the radicand of the root; NULL: not such a quotient. */
 static ig_value *match_quotient(const ig_op *op, ig_value **out_radicand) {
     ig_value *left = ig_op_operand(op, 0), *right = ig_op_operand(op, 1);
     if (op->code == IG_OP_div) {
