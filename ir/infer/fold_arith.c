@@ -65,48 +65,50 @@ static bool combine_dims(const ig_op *op, const ig_dims_value *const *in,
 
 /* ---- one function an op ---- */
 
-/* Is the result of two numbers, or of any extent and one, within i64?  Sums and
- * products of the run wrap, dims do not. */
-typedef bool (*checked_fn)(int64_t a, int64_t b, int64_t *out);
+/* How two dims become one, and how far from 0 a number may be that meets an extent. */
+typedef struct combination {
+    bool (*check)(int64_t a, int64_t b, int64_t *out);
+    ig_dim (*build)(ig_module *module, ig_dim a, ig_dim b);
+    int64_t most;
+} combination;
 
-static bool stays_within(const ig_module *module, ig_dim a, ig_dim b, checked_fn check,
-                         int64_t most) {
+static const combination sum = { ig_add_i64, ig_dim_add, INT64_MAX / 2 };
+static const combination difference = { ig_sub_i64, ig_dim_sub, INT64_MAX / 2 };
+static const combination product = { ig_mul_i64, ig_dim_mul, INT32_MAX };
+
+/* False where the result may leave i64: sums and products of the run wrap, dims do not.
+ * Two numbers never become an expression: -3 - INT64_MIN is within i64, and -INT64_MIN,
+ * which a difference is built of, is not. */
+static bool combine_within(ig_module *module, const combination *how, ig_dim a,
+                           ig_dim b, ig_dim *out) {
     int64_t x, y, result;
     bool x_is_known = ig_dim_constant(module, a, &x);
     bool y_is_known = ig_dim_constant(module, b, &y);
     if (x_is_known && y_is_known) {
-        return check(x, y, &result);
+        if (!how->check(x, y, &result)) {
+            return false;
+        }
+        *out = ig_dim_const(module, result);
+        return true;
     }
-    return (!x_is_known || (x <= most && x >= -most)) &&
-           (!y_is_known || (y <= most && y >= -most));
-}
-
-static bool subtract_checked(int64_t a, int64_t b, int64_t *out) {
-    return !__builtin_sub_overflow(a, b, out);
+    if ((x_is_known && (x > how->most || x < -how->most)) ||
+        (y_is_known && (y > how->most || y < -how->most))) {
+        return false;
+    }
+    *out = how->build(module, a, b);
+    return true;
 }
 
 static bool add_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
-    if (!stays_within(module, a, b, ig_add_i64, INT64_MAX / 2)) {
-        return false;
-    }
-    *out = ig_dim_add(module, a, b);
-    return true;
+    return combine_within(module, &sum, a, b, out);
 }
 
 static bool subtract_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
-    if (!stays_within(module, a, b, subtract_checked, INT64_MAX / 2)) {
-        return false;
-    }
-    *out = ig_dim_sub(module, a, b);
-    return true;
+    return combine_within(module, &difference, a, b, out);
 }
 
 static bool multiply_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
-    if (!stays_within(module, a, b, ig_mul_i64, INT32_MAX)) {
-        return false;
-    }
-    *out = ig_dim_mul(module, a, b);
-    return true;
+    return combine_within(module, &product, a, b, out);
 }
 
 static bool min_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {

@@ -94,9 +94,10 @@ for zero in (110, 111):
 
 # ---- integers that wrap ----
 
-for op, x, by in (("Mul", 2654435761, -7046029254386353131), ("Add", 2**63 - 1, 1),
-                  ("Sub", -2**63, 1)):
-    case(f"constants_wrap_{op}", 13, "int64[A] x -> int64[A] y, int64[1] z",
+for name, x, by in (("Mul", 2654435761, -7046029254386353131), ("Add", 2**63 - 1, 1),
+                    ("Sub", -2**63, 1), ("Sub_of_the_least", -3, -2**63)):
+    op = name.split("_")[0]
+    case(f"constants_wrap_{name}", 13, "int64[A] x -> int64[A] y, int64[1] z",
          f"""a = Constant<value_ints = [{x}]>()
          b = Constant<value_ints = [{by}]>()
          z = {op}(a, b)
