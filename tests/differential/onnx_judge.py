@@ -1,14 +1,19 @@
-"""A drawn ONNX model through Ingot: interpreted, and compiled with open and fixed extents.
+"""A drawn ONNX model through Ingot: interpreted, and compiled with open or fixed extents.
 
 SPDX-License-Identifier: Apache-2.0
+
+Results are held to ONNX Runtime's.  Where these are open (open_results.py) compiled code is
+held to the interpreter, and so it is about which runs are refused.
 """
 
+import numpy as np
 import onnx
 
-from chain import dtype_of, find_difference, judge_mask
+from chain import FLOATS, UNIT, dtype_of, find_difference, judge_mask
 from ingot import Context, Refused
 
 FORMS = ("interpret", "dynamic", "static")
+OPEN_UNITS = 64  # in the last place, that code and the interpreter may be apart
 
 
 def run_form(context, content, form, statements, sets):
@@ -33,17 +38,46 @@ def run_form(context, content, form, statements, sets):
     return results
 
 
-def compare(drawn, results):
-    """(data set, output, words) of what is off."""
+def widen(mask, want):
+    """The mask, for the interpreter's result; another shape has no tolerance of its own."""
+    steady, off = mask
+    if steady.shape != want.shape:
+        steady, off = np.ones(want.shape, bool), np.zeros(want.shape)
+    if dtype_of(want) not in FLOATS:
+        return steady, off
+    with np.errstate(all="ignore"):
+        wide = np.abs(want.astype(np.float64))
+        return steady, off + OPEN_UNITS * UNIT[dtype_of(want)] * np.where(
+            np.isfinite(wide), wide, 0)
+
+
+def compare(drawn, results, interpreted):
+    """(data set, output, words) of what is off.  `interpreted`: the interpreter's results,
+    or None where these are the ones to judge."""
     for number, result in enumerate(results):
         data = drawn.sets[number]
-        if isinstance(result, Refused):
-            yield number, None, f"run: {result}"
+        model = interpreted[number] if interpreted else None
+        if isinstance(model, Refused) or isinstance(result, Refused):
+            if model is None or type(model) is not type(result):
+                yield number, None, words_of_refusal(model, result)
             continue
-        for name, want, mask in zip(drawn.output_names, data.wanted, data.masks):
-            off = find_difference(result[name], want, mask)
+        for name, want, mask, is_open in zip(drawn.output_names, data.wanted, data.masks,
+                                             data.opens):
+            if is_open:
+                off = model and find_difference(result[name], model[name],
+                                                widen(mask, model[name]))
+            else:
+                off = find_difference(result[name], want, mask)
             if off:
                 yield number, name, off
+
+
+def words_of_refusal(model, result):
+    if not isinstance(result, Refused):
+        return f"code runs what the interpreter refuses: {model}"
+    if model is None or result.status in ("UNSUPPORTED", "LIMIT"):
+        return f"run: {result}"
+    return f"code refuses what the interpreter runs: {result}"
 
 
 def name_extents(model):
@@ -67,7 +101,7 @@ def blame(context, drawn, form):
         if any(isinstance(v, list) for v in given.values()):
             continue
         makes = [n for n in step.makes if not values[n].is_sequence]
-        if not makes:
+        if not makes or any(values[n].is_open for n in makes):
             continue
         constants = [n for n in step.reads if values[n].is_constant]
         model = step.model(given, constants)
@@ -98,14 +132,14 @@ def blame(context, drawn, form):
     return None
 
 
-def judge_form(context, drawn, form, content):
-    """None when all is well, else {kind, words, blame}."""
-    inputs = [s.inputs for s in drawn.sets]
+def judge_form(context, drawn, form, content, interpreted):
+    """(None when all is well, else {kind, words, blame}; the results or None)."""
+    inputs, results = [s.inputs for s in drawn.sets], None
     try:
         results = run_form(context, content, form, drawn.statements, inputs)
-        found = next(compare(drawn, results), None)
+        found = next(compare(drawn, results, interpreted), None)
         if not found:
-            return None
+            return None, results
         number, name, words = found
         kind = "refused run" if words.startswith("run: ") else "wrong"
         words = f"set {number}, {name}: {words}"
@@ -115,22 +149,27 @@ def judge_form(context, drawn, form, content):
             kind = "wrong"
     at = blame(context, drawn, form)
     return {"form": form, "kind": kind, "words": words,
-            "blame": at[0] if at else "", "node": at[1] if at else ""}
+            "blame": at[0] if at else "", "node": at[1] if at else ""}, results
 
 
-def judge(drawn, log=None):
+def forms_of(seed):
+    """Code is most of the time that a graph takes: each second one has fixed extents."""
+    return ("interpret", "static" if seed % 2 else "dynamic")
+
+
+def judge(drawn, log=None, forms=None):
     """What each form does that is off, and how much was judged."""
     context, content = Context(), drawn.model.SerializeToString()
-    findings = []
-    for form in FORMS:
+    findings, interpreted = [], None
+    for form in forms or forms_of(drawn.seed):
         if log:
             log.stage(drawn.seed, form)
-        found = judge_form(context, drawn, form, content)
+        found, results = judge_form(context, drawn, form, content, interpreted)
+        if form == "interpret":
+            interpreted = results
         if found:
             findings.append(found)
     context.close()
     masks = [m for s in drawn.sets for m in s.masks]
     return findings, (int(sum(m[0].sum() for m in masks)),
                       int(sum(m[0].size for m in masks)))
-
-

@@ -32,6 +32,7 @@ class DataSet:
     inputs: dict   # name -> array
     wanted: list   # of each output: array
     masks: list    # of each output: what can be judged, and how far it may be off
+    opens: list    # of each output: is the interpreter the measure, not `wanted`?
 
 
 @dataclasses.dataclass
@@ -133,7 +134,8 @@ def run_whole(model, arrays):
 
 
 def replay(graph, replaced):
-    """All values again with other inputs; raises Unjudged."""
+    """All values again with other inputs, and the names of open ones; raises Unjudged."""
+    opens = set()
     values = {v.name: v.variants for v in graph.root.values if v.is_constant}
     values.update({v.name: v.variants for v in graph.inputs})
     values.update({n: [a] * (1 + VARIANTS) for n, a in replaced.items()})
@@ -146,12 +148,15 @@ def replay(graph, replaced):
         except Exception as error:
             raise Unjudged(str(error)[:80]) from None
         firsts = [m[0] for m in made]
-        if find_open_result(step, given, firsts):
+        is_open = bool(find_open_result(step, given, firsts))
+        if is_open and not graph.keeps_open:
             raise Unjudged("open result")
+        if is_open or opens.intersection(step.reads):
+            opens.update(step.makes)
         if any(f.size > 20000 for f in firsts if not isinstance(f, list)):
             raise Unjudged("too large")
         values.update(zip(step.makes, made))
-    return values
+    return values, opens
 
 
 def other_extents(graph, dims):
@@ -169,27 +174,29 @@ def other_extents(graph, dims):
     return replaced
 
 
-def make_set(outputs, values, inputs):
+def make_set(outputs, values, opens, inputs):
     masks = [judge_mask(values[v.name]) for v in outputs]
     if any(m is None for m in masks):
         return None
-    return DataSet(inputs, [values[v.name][0] for v in outputs], masks)
+    return DataSet(inputs, [values[v.name][0] for v in outputs], masks,
+                   [v.name in opens for v in outputs])
 
 
 def draw_sets(graph, model, outputs, dims):
     names = {i.name for i in model.graph.input}
     inputs = {v.name: v.first for v in graph.inputs if v.name in names}
     values = {v.name: v.variants for v in graph.root.values}
-    sets = [make_set(outputs, values, inputs)]
+    opens = {v.name for v in graph.root.values if v.is_open}
+    sets = [make_set(outputs, values, opens, inputs)]
     for _ in range(3):
         if not any(isinstance(d, str) for n in names & set(dims) for d in dims[n]):
             break
         replaced = other_extents(graph, dims)
         try:
-            replayed = replay(graph, replaced)
+            replayed, opens = replay(graph, replaced)
         except (Unjudged, Rejected):
             continue
-        other = make_set(outputs, replayed, {
+        other = make_set(outputs, replayed, opens, {
             n: replaced.get(n, a) for n, a in inputs.items()})
         if other:
             sets.append(other)
@@ -214,7 +221,7 @@ def draw_model(seed):
     else:
         judged_by = "whole graph"
         for value, got, want, mask in zip(outputs, whole, sets[0].wanted, sets[0].masks):
-            off = find_difference(got, want, mask)
+            off = None if value.is_open else find_difference(got, want, mask)
             if off:
                 raise NoModel(f"whole and nodes differ: {value.name}: {off}")
     statements = [f"{n}={dtype_of(a)}[{','.join(map(str, a.shape))}]"

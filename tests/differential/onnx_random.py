@@ -6,8 +6,8 @@ SPDX-License-Identifier: Apache-2.0
     onnx_random.py [--count N] [--seed S] [--jobs J] [--log FILE] [--show SEED]
 
 Draws N graphs, has each run by ONNX Runtime without optimisations (node by node, and
-whole), and by Ingot interpreted, compiled with open extents, and compiled with fixed
-ones.  Prints what is off, and what was covered.  Needs numpy, ml_dtypes, onnx and
+whole), and by Ingot interpreted and compiled, by turns with open extents and with fixed
+ones (--show: with both).  Prints what is off, and what was covered.  Needs numpy, ml_dtypes, onnx and
 onnxruntime; INGOT_BUILD names the build.
 """
 
@@ -56,6 +56,7 @@ def cover(drawn):
     tally[f"opset {graph.opset}"] += 1
     tally["judged by " + drawn.judged_by] += 1
     tally["data sets"] += len(drawn.sets)
+    tally["outputs held to the interpreter"] += sum(map(sum, (s.opens for s in drawn.sets)))
     tally[f"depth {min(30, depth_of(drawn.model.graph.node) // 5 * 5)}+"] += 1
     for value in graph.root.values:
         if value.is_sequence:
@@ -147,7 +148,8 @@ class Report:
         for name in ("empty values", "values of rank 0", "extents of 1", "values with NaN",
                      "values with inf", "sequences", "data sets",
                      "graphs with open extents", "graphs with functions",
-                     "graphs with empty values"):
+                     "graphs with empty values", "open results kept",
+                     "outputs held to the interpreter"):
             print(f"{name}: {tally[name]}")
         print(f"elements judged: {self.judged} of {self.elements}")
         for words, count in self.left.most_common():
@@ -164,7 +166,7 @@ def show(seed):
     drawn = onnx_models.draw_model(seed)
     print(onnx.printer.to_text(drawn.model))
     print("inputs:", {k: (v.dtype, v.shape) for k, v in drawn.sets[0].inputs.items()})
-    for found in onnx_judge.judge(drawn)[0]:
+    for found in onnx_judge.judge(drawn, forms=onnx_judge.FORMS)[0]:
         print(json.dumps(found, indent=1))
     onnx.save(drawn.model, f"/tmp/{seed}.onnx")
 

@@ -231,10 +231,20 @@ def long_reduction(node, inputs, outputs):
     return inputs[0].size > 500 * max(1, outputs[0].size)
 
 
-@row("LRN", why="windows behind a NaN or an infinity: ONNX Runtime's sum runs along the "
-     "channels, adds one and takes one off (core/providers/cpu/nn/lrn.cc)")
+@row("LRN", why="small windows behind large ones: ONNX Runtime's sum of squares runs along the "
+     "channels, adds one and takes one off (core/providers/cpu/nn/lrn.cc), and keeps the last "
+     "places of the largest; a NaN or an infinity stays in it")
 def running_sum(node, inputs, outputs):
-    return not np.isfinite(inputs[0].astype(np.float64)).all()
+    size, squares = attribute(node, "size"), inputs[0].astype(np.float64)**2
+    if not np.isfinite(squares).all():
+        return True
+    alpha, beta = attribute(node, "alpha", 1e-4) / size, attribute(node, "beta", 0.75)
+    before, channels = (size - 1) // 2, squares.shape[1]
+    windows = np.stack([squares[:, max(0, c - before):c - before + size].sum(1)
+                        for c in range(channels)], 1)
+    scale = attribute(node, "bias", 1.0) + alpha * windows
+    kept = 2.0**-23 * abs(alpha * beta) * np.cumsum(squares, 1)
+    return bool((kept > 1e-6 * np.abs(scale)).any())
 
 
 @row("Conv", "ConvTranspose", why="whether a padded 0 meets a weight: an infinite weight "
