@@ -8,7 +8,8 @@ far the variants lie apart is how far another right program may be off; where th
 disagree about an integer, a shape or a NaN, nothing is judged.
 
 A node is run by itself, with optimisations off.  Where ONNX Runtime lacks a node's type,
-narrow floats are widened to f32 for it, and all else is run by ONNX's own evaluator.
+narrow floats are widened to f32 for it, doubles are narrowed to f32 and judged as f32s, and
+all else is run by ONNX's own evaluator.
 """
 
 import warnings
@@ -20,7 +21,7 @@ import onnxruntime
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
-from ingot import CODES, NAMES, NUMPY
+from binding import CODES, NAMES, NUMPY
 
 warnings.filterwarnings("ignore")
 onnxruntime.set_default_logger_severity(4)
@@ -30,6 +31,7 @@ VARIANTS = 4
 POLES = {"Div": 1, "Reciprocal": 0, "Log": 0, "Sqrt": 0, "Mod": 1, "Pow": 0, "Tan": 0}
 FACTOR = 6  # times the distance of the variants
 UNIT = {"f32": 2.0**-23, "f64": 2.0**-52, "f16": 2.0**-10, "bf16": 2.0**-7}
+F32_UNITS = 2**29  # in the last place of a double, of one of an f32
 FLOATS = tuple(UNIT)
 NARROW = ("f16", "bf16")
 
@@ -141,15 +143,16 @@ class Step:
         self.operators = operators_of([node], functions)
         self.judge, self.runner = "", None
 
-    def model(self, given, constants=(), widen=False):
+    def model(self, given, constants=(), to_f32=()):
+        """`to_f32`: inputs of these types are cast for the node."""
         node, before, after = onnx.NodeProto(), [], []
         node.CopyFrom(self.node)
         outputs = list(self.makes)
-        if widen:
+        if to_f32:
             rename = {}
             for name in self.reads:
-                if dtype_of(given[name]) in NARROW:
-                    rename[name] = name + "_wide"
+                if dtype_of(given[name]) in to_f32:
+                    rename[name] = name + "_f32"
                     before.append(helper.make_node("Cast", [name], [rename[name]],
                                                    to=TensorProto.FLOAT))
             node.input[:] = [rename.get(n, n) for n in node.input]
@@ -165,12 +168,12 @@ class Step:
         return helper.make_model(graph, opset_imports=opsets, ir_version=self.ir_version,
                                  functions=list(self.functions))
 
-    def open_runtime(self, given, constants, widen=False):
+    def open_runtime(self, given, constants, to_f32=()):
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = (
             onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
         options.intra_op_num_threads = 1
-        content = self.model(given, constants, widen).SerializeToString()
+        content = self.model(given, constants, to_f32).SerializeToString()
         session = onnxruntime.InferenceSession(content, options,
                                                providers=["CPUExecutionProvider"])
 
@@ -188,14 +191,19 @@ class Step:
     def open(self, given, constants):
         """Finds somebody who runs the node; raises Unjudged."""
         tensors = [v for n, v in given.items() if not isinstance(v, list)]
-        narrow = any(dtype_of(v) in NARROW for v in tensors)
-        bodies = any(a.type == onnx.AttributeProto.GRAPH for a in self.node.attribute)
+        kinds = {dtype_of(v) for v in tensors}
+        is_plain = not self.functions and self.node.op_type not in (
+            "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear") and not any(
+            a.type == onnx.AttributeProto.GRAPH for a in self.node.attribute)
         ways = [("runtime", lambda: self.open_runtime(given, ()))]
         if constants:
             ways.append(("runtime", lambda: self.open_runtime(given, constants)))
-        if narrow and not bodies and not self.functions and self.node.op_type not in (
-                "Cast", "CastLike", "QuantizeLinear", "DequantizeLinear"):
+        if kinds & set(NARROW) and is_plain:
             ways.append(("widened", lambda: self.widened(given)))
+        if "f64" in kinds and is_plain:
+            ways.append(("narrowed", lambda: self.narrowed(given)))
+        if self.node.op_type == "Gemm" and not kinds & set(FLOATS):
+            ways.append(("numpy", lambda: self.product_of_integers))
         ways.append(("reference", lambda: self.open_reference(given)))
         for judge, way in ways:
             try:
@@ -215,7 +223,7 @@ class Step:
         raise Unjudged("nobody runs it: " + words.splitlines()[0][:120])
 
     def widened(self, given):
-        inner = self.open_runtime(given, (), widen=True)
+        inner = self.open_runtime(given, (), NARROW)
         kinds = {dtype_of(v) for n, v in given.items() if n in self.reads}
         narrow = next(k for k in NARROW if k in kinds)
 
@@ -224,6 +232,26 @@ class Step:
                     for r in inner(values)]
 
         return run
+
+    def narrowed(self, given):
+        inner = self.open_runtime(given, (), ("f64",))
+
+        def run(values):
+            for name in self.reads:
+                wide = np.abs(values[name].astype(np.float64))
+                if dtype_of(values[name]) == "f64" and (
+                        (wide > 0) & (wide < 1e-30) | (wide > 1e30) & np.isfinite(wide)).any():
+                    raise Unjudged("doubles that f32 does not hold")
+            return [r.astype(np.float64) if dtype_of(r) == "f32" else r for r in inner(values)]
+
+        return run
+
+    def product_of_integers(self, values):
+        """Gemm's; alpha and beta are 1."""
+        flips = {a.name: a.i for a in self.node.attribute}
+        a, b, *c = (values[n] for n in self.node.input if n)
+        result = (a.T if flips.get("transA") else a) @ (b.T if flips.get("transB") else b)
+        return [result + c[0] if c else result]
 
     def open_reference(self, given):
         evaluator = ReferenceEvaluator(self.model(given))
@@ -348,6 +376,8 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
     are moved by units_in, its results by units_out and by `flat`."""
     first = {n: values[n][0] for n in step.reads}
     results = [step.run(first)]
+    if step.judge == "narrowed":
+        units_in, units_out = (F32_UNITS * max(1, u) for u in (units_in, units_out))
     all_exact = all(v is values[n][0] for n in step.reads for v in values[n][1:])
     if all_exact and not units_in and not units_out:
         return [[r] * (1 + VARIANTS) for r in results[0]]

@@ -25,7 +25,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from ingot import NAMES, OF_CODE, Context, Refused
+from binding import NAMES, OF_CODE, Context, Refused
 from layers import LAYERS, OPSET
 from workers import run_seeds
 

@@ -17,8 +17,8 @@ import onnx
 from onnx import helper, numpy_helper
 
 from chain import FLOATS, VARIANTS, Step, Unjudged, dtype_of, variants_of
-from ingot import CODES, NUMPY
-from open_results import find_open_result
+from binding import CODES, NUMPY
+from open_results import FREE, find_open_result
 
 EXTENTS = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 16, 17, 31, 33)
 MOST_ELEMENTS, MOST_RANK = 4000, 6
@@ -317,7 +317,7 @@ class Graph:
             why = find_open_result(step, [v and v.first for v in inputs], firsts)
             if why:
                 self.rejections[f"{op}: {why}"] += 1
-                if not self.keeps_open or len(self.scopes) > 1:
+                if not self.keeps_open or len(self.scopes) > 1 or why in FREE:
                     raise Rejected(why)
                 self.tally["open results kept"] += 1
             step.rounds = rounds if callable(rounds) else lambda *_: rounds

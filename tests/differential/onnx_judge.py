@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 
 from chain import FLOATS, UNIT, dtype_of, find_difference, judge_mask
-from ingot import Context, Refused
+from binding import Context, Refused
 
 FORMS = ("interpret", "dynamic", "static")
 OPEN_UNITS = 64  # in the last place, that code and the interpreter may be apart

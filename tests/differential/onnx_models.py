@@ -20,8 +20,8 @@ import rows_movement
 from chain import (VARIANTS, Unjudged, as_array, dtype_of, find_difference, judge_mask,
                    names_read, variants_of)
 from graph import Graph, Rejected
-from ingot import CODES
-from open_results import find_open_result
+from binding import CODES
+from open_results import FREE, find_open_result
 
 FAMILIES = (rows_elementwise, rows_movement, rows_layers, rows_control)
 SIZES = (2, 3, 5, 8, 12, 18, 28)
@@ -143,15 +143,15 @@ def replay(graph, replaced):
         given = [values[n][0] if n else None for n in step.node.input]
         try:
             made = variants_of(step, values, graph.numbers, *step.rounds(*given))
+            why = find_open_result(step, given, [m[0] for m in made])
         except Unjudged:
             raise
         except Exception as error:
             raise Unjudged(str(error)[:80]) from None
         firsts = [m[0] for m in made]
-        is_open = bool(find_open_result(step, given, firsts))
-        if is_open and not graph.keeps_open:
+        if why and (not graph.keeps_open or why in FREE):
             raise Unjudged("open result")
-        if is_open or opens.intersection(step.reads):
+        if why or opens.intersection(step.reads):
             opens.update(step.makes)
         if any(f.size > 20000 for f in firsts if not isinstance(f, list)):
             raise Unjudged("too large")

@@ -11,7 +11,7 @@ from onnx import helper
 
 from chain import VARIANTS, dtype_of
 from graph import Rejected, Scope, Value
-from ingot import CODES
+from binding import CODES
 from rows import ROWS, row
 
 MOST_NESTED = 3  # bodies inside each other

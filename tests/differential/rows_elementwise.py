@@ -7,7 +7,7 @@ import numpy as np
 
 from chain import FLOATS, UNIT, dtype_of
 from graph import Rejected
-from ingot import CODES
+from binding import CODES
 from rows import row
 
 SMALL = (0, 1)  # results are rounded

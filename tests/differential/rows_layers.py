@@ -46,7 +46,8 @@ def matmul(g, op):
 EQUATIONS = {
     "ij,jk->ik": 2, "bij,bjk->bik": 3, "bi,bj->bij": 2, "ij->ji": 2, "ii->i": 0,
     "ij->": 2, "ij,ij->i": 2, "...ij,...jk->...ik": 3, "bhid,bhjd->bhij": 4, "i,j->ij": 1,
-    "ij,kj->ki": 2, "abc,c": 3, "...i->...": 2, "ii": 0,
+    "ij,kj->ki": 2, "abc,c": 3, "...i->...": 2, "ii": 0, "...ij,...j->...i": 3,
+    "i...,j...->ij...": 3, "...,...->...": 2, "...i,...i": 2, "a...b->...": 2,
 }
 
 
@@ -55,10 +56,11 @@ def einsum(g, op):
     equation = g.choice(EQUATIONS)
     extents = {c: g.choice((1, 2, 3, 4, 5)) for c in "abcdhijk"}
     dtype = g.draw_dtype(g.allowed(op))
-    inputs = []
+    inputs, dots = [], [g.choice((1, 2, 3)) for _ in range(g.between(0, 2))]
     for term in equation.split("->")[0].split(","):
-        dots = 1 if g.chance(0.25) else extents["b"]
-        shape = tuple(dots if c == "." else extents[c] for c in term.replace("...", "."))
+        own = g.partner_shape(dots)  # they broadcast, also from fewer dims
+        shape = tuple(e for c in term.replace("...", ".")
+                      for e in (own if c == "." else (extents[c],)))
         found = g.find([dtype], lambda v: v.shape == shape)
         inputs.append(found or g.make(dtype, shape))
     g.add(op, inputs, rounds=rounds_of(inputs[0]), equation=equation)

@@ -7,7 +7,7 @@ import numpy as np
 
 from chain import FLOATS
 from graph import Rejected
-from ingot import CODES
+from binding import CODES
 from rows import row
 
 

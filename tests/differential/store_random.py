@@ -21,7 +21,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 
-from ingot import Context, Refused
+from binding import Context, Refused
 from store import pack, write_case
 
 HERE = pathlib.Path(__file__).resolve().parent

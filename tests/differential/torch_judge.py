@@ -1,13 +1,15 @@
-"""A drawn torch program through Ingot: interpreted and compiled.
+"""A drawn torch program through Ingot: interpreted and compiled, or by torch.compile.
 
 SPDX-License-Identifier: Apache-2.0
 """
+
+import copy
 
 import numpy as np
 import torch
 
 from chain import find_difference
-from ingot import Context, Refused
+from binding import Context, Refused
 from torch_models import numbers_of
 
 (TENSOR, INT, FLOAT, BOOL, STR, NONE, LIST, TUPLE, DICT, RECORD, OPTIONAL) = range(11)
@@ -123,24 +125,83 @@ def extents_match(call, statements):
     return True
 
 
+def strides_of(results):
+    return [r.stride() if isinstance(r, torch.Tensor) else type(r) for r in results]
+
+
+def compare_captured(call, got, want, arguments):
+    """`got` and `want`: of one call the results of the compiled program and of eager."""
+    for place, (result, expected, mask) in enumerate(zip(got, call.wanted, call.masks)):
+        off = mask and find_difference(np.array(numbers_of(result)), expected, mask)
+        if off:
+            return f"result {place}: {off}"
+    if strides_of(got) != strides_of(want):
+        return f"strides or types are {strides_of(got)}, not {strides_of(want)}"
+    for place, (expected, mask) in call.changed.items():
+        off = mask and find_difference(np.array(numbers_of(arguments[place])), expected, mask)
+        if off:
+            return f"argument {place} behind the call: {off}"
+    return None
+
+
+def judge_captured(drawn, is_dynamic):
+    """The module under torch.compile, with its graph breaks, call after call."""
+    import ingot.dynamo
+    torch._dynamo.reset()
+    ingot.dynamo._told.clear()
+    eager = copy.deepcopy(drawn.module)
+    program = torch.compile(copy.deepcopy(drawn.module), backend="ingot", dynamic=is_dynamic)
+    form = "captured dynamic" if is_dynamic else "captured"
+    for number, call in enumerate(drawn.calls):
+        arguments, others = copy.deepcopy(call.arguments), copy.deepcopy(call.arguments)
+        memory = [a.view(a.shape) if isinstance(a, torch.Tensor) else a for a in arguments]
+        with torch.no_grad():
+            want = eager(*others)
+            try:
+                got = program(*arguments)
+            except Exception as error:
+                words = (str(error).strip().splitlines() or ["?"])[0]
+                return {"form": form, "kind": "wrong",
+                        "words": f"call {number}: {type(error).__name__}: {words}"}
+        off = compare_captured(call, got, want, memory)
+        if off:
+            return {"form": form, "kind": "wrong", "words": f"call {number}: {off}"}
+    if ingot.dynamo._told:
+        return {"form": form, "kind": "eager", "words": sorted(ingot.dynamo._told)[0].split(
+            "eagerly: ")[-1]}
+    return None
+
+
+def forms_of(drawn):
+    """Code is most of the time that a program takes: by turns with open or fixed extents."""
+    fixed = fixed_statements(drawn)
+    open_, fixed = ("open", drawn.statements), ("fixed", fixed)
+    pair = (open_, fixed) if drawn.seed % 2 else (fixed, open_)
+    return (("interpret", *pair[0]), ("compiled", *pair[1]))
+
+
 def judge(drawn, log=None):
+    if drawn.form == "captured":
+        if log:
+            log.stage(drawn.seed, "captured")
+        found = judge_captured(drawn, drawn.seed % 2 == 0)
+        return [found] if found else [], count_judged(drawn)
     context = Context()
     findings = []
-    fixed = fixed_statements(drawn)
-    for form in ("interpret", "compiled"):
-        for name, statements in (("open", drawn.statements), ("fixed", fixed)):
-            if name == "fixed" and statements == drawn.statements:
-                continue
-            if log:
-                log.stage(drawn.seed, f"{form} {name}")
-            calls = [c for c in drawn.calls if extents_match(c, statements)]
-            found = judge_form(context, drawn, form, statements, calls)
-            if found:
-                findings.append(found | {"form": f"{form} {name}"})
+    for form, name, statements in forms_of(drawn):
+        if log:
+            log.stage(drawn.seed, f"{form} {name}")
+        calls = [c for c in drawn.calls if extents_match(c, statements)]
+        found = judge_form(context, drawn, form, statements, calls)
+        if found:
+            findings.append(found | {"form": f"{form} {name}"})
     context.close()
+    return findings, count_judged(drawn)
+
+
+def count_judged(drawn):
     masks = [m for c in drawn.calls for m in c.masks if m is not None]
-    return findings, (int(sum(m[0].sum() for m in masks)),
-                      int(sum(m[0].size for m in masks)))
+    return (int(sum(m[0].sum() for m in masks)), int(sum(m[0].size for m in masks)))
 
 
 def fixed_statements(drawn):

@@ -1,10 +1,12 @@
-"""Random torch programs, scripted or traced, with what torch gives for them.
+"""Random torch programs, scripted, traced, exported or captured, and what torch gives for them.
 
 SPDX-License-Identifier: Apache-2.0
 
-Expected values are those of the archive that torch has loaded again; where the program
-itself, run eagerly, gives others, the difference is torch's own and the program is left
-out.  A program with attributes is called several times, one call after the other.
+Expected values of scripted and traced programs are those of the archive that torch has
+loaded again; where the program itself, run eagerly, gives others, the difference is torch's
+own and the program is left out.  Those of exported (`.pt2`) and captured (torch.compile)
+programs are eager's.  A program with attributes is called several times, one call after
+the other.
 """
 
 import copy
@@ -12,6 +14,7 @@ import dataclasses
 import io
 import linecache
 import random
+import re
 from typing import Dict, List, Tuple
 
 import numpy as np
@@ -19,7 +22,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from chain import judge_mask
-from ingot import NUMPY
+from binding import NUMPY
 from torch_program import BOOL, FLOAT, INT, NAMES, TENSOR, Program, Rejected, kind_of
 from torch_statements import draw_line
 
@@ -29,6 +32,7 @@ UNITS = {torch.float32: 2.0**-23, torch.float64: 2.0**-52, torch.float16: 2.0**-
 
 
 NARROW = (torch.float16, torch.bfloat16)
+FORMS = {"scripted": 45, "traced": 15, "exported": 20, "captured": 20}
 
 
 class NoProgram(Exception):
@@ -48,9 +52,10 @@ class Drawn:
     seed: int
     program: Program
     source: str
-    archive: bytes
+    archive: bytes    # None of a captured program
+    module: torch.nn.Module
     calls: list
-    form: str         # "scripted" or "traced"
+    form: str         # one of FORMS
     statements: list
 
 
@@ -243,6 +248,30 @@ def statements_of(program, is_open, draw):
     return lines
 
 
+def export(module, program, is_open):
+    """A `.pt2`; its numbers of Python are constants."""
+    example = tuple(copy.deepcopy(v) for _, _, v in program.args)
+    extents = [{i: torch.export.Dim.AUTO for i in range(v.dim())} if isinstance(
+        v, torch.Tensor) else None for v in example] if is_open else None
+    with torch.no_grad():
+        exported = torch.export.export(copy.deepcopy(module), example,
+                                       dynamic_shapes=extents)
+    file = io.BytesIO()
+    torch.export.save(exported, file)
+    return file.getvalue()
+
+
+def break_graph(source, draw):
+    """The source with graph breaks between lines of forward's own."""
+    lines = []
+    for line in source.split("\n"):
+        if re.match(r" {8}\S", line) and not re.match(r" {8}(else|elif|def)\b", line) and (
+                draw.random() < 0.25):
+            lines.append("        torch._dynamo.graph_break()")
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def save(module, program, form):
     if form == "traced":
         example = tuple(copy.deepcopy(v) for _, _, v in program.args)
@@ -270,6 +299,35 @@ def loosen(mask, variants):
     return mask[0], mask[1] + {np.dtype(np.float64): 1e-14}.get(variants[0].dtype, 3e-7)
 
 
+def choose_form(program, draw):
+    form = draw.choices(list(FORMS), list(FORMS.values()))[0]
+    only_tensors = all(k == TENSOR for _, k, _ in program.args) and all(
+        kind_of(v) == TENSOR for v in program.attributes.values()) and all(
+        kind_of(program.value(n)) == TENSOR for n in program.chosen)
+    return "scripted" if form == "traced" and not only_tensors else form
+
+
+def make_archive(module, program, form, is_open, calls):
+    """The archive's bytes, and a function that gives the module whose results are expected."""
+    load = lambda: copy.deepcopy(module)  # noqa: E731
+    if form == "captured":
+        return None, load
+    try:
+        if form == "exported":
+            return export(module, program, is_open), load
+        archive = save(module, program, form)
+        load = lambda: torch.jit.load(io.BytesIO(archive))  # noqa: E731
+        wanted = run_calls(load(), calls)
+    except Exception as error:
+        words = str(error).strip().splitlines() or ["?"]
+        raise NoProgram(f"{form}: {words[0][:90]}") from None
+    eager = run_calls(copy.deepcopy(module), calls)
+    if form == "scripted" and not all(same(a, b) for (x, _), (y, _) in zip(wanted, eager)
+                                      for a, b in zip(x, y)):
+        raise NoProgram("torch's own forms differ")
+    return archive, load
+
+
 def draw_model(seed):
     draw = random.Random(seed ^ 0x5EED)
     program = draw_program(seed)
@@ -277,26 +335,16 @@ def draw_model(seed):
         source = program.source()
     except Rejected:
         raise NoProgram("no outputs") from None
-    form = "traced" if draw.random() < 0.3 and all(
-        k == TENSOR for _, k, _ in program.args) and all(
-        kind_of(v) == TENSOR for v in program.attributes.values()) and all(
-        kind_of(program.value(n)) == TENSOR for n in program.chosen) else "scripted"
+    form = choose_form(program, draw)
+    if form == "captured":
+        source = break_graph(source, draw)
     module, text = make_module(program, source)
     first = [v for _, _, v in program.args]
     calls = [first, other_values(program, draw)]
     if program.attributes:
         calls.append(first)
-    try:
-        archive = save(module, program, form)
-        load = lambda: torch.jit.load(io.BytesIO(archive))  # noqa: E731
-        wanted = run_calls(load(), calls[:1])
-    except Exception as error:
-        words = str(error).strip().splitlines() or ["?"]
-        raise NoProgram(f"{form}: {words[0][:90]}") from None
-    eager = run_calls(copy.deepcopy(module), calls[:1])
-    if form == "scripted" and not all(same(a, b) for (x, _), (y, _) in zip(wanted, eager)
-                                      for a, b in zip(x, y)):
-        raise NoProgram("torch's own forms differ")
+    is_open = form != "traced" and draw.random() < 0.4
+    archive, load = make_archive(module, program, form, is_open, calls[:1])
     # Calls that torch itself refuses end the list.
     for count in range(len(calls), 0, -1):
         try:
@@ -305,8 +353,7 @@ def draw_model(seed):
             break
         except Exception:
             continue
-    is_open = form == "scripted" and draw.random() < 0.4
-    if is_open and not program.attributes:
+    if is_open and not program.attributes and form != "exported":
         try:
             others = other_shapes(program, draw)
             wanted += run_calls(load(), [others])
@@ -337,6 +384,6 @@ def draw_model(seed):
                                                        [after[0], after[0]]))
         result.append(Call(arguments, wanted[number][0], masks, changed))
     statements = statements_of(program, is_open, draw) if form == "scripted" else []
-    return Drawn(seed, program, text, archive, result, form, statements)
+    return Drawn(seed, program, text, archive, module, result, form, statements)
 
 

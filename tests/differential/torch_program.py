@@ -64,7 +64,10 @@ class Program:
         self.has_empty = self.chance(0.15)
         self.has_ints = self.chance(0.5)  # reals are small whole numbers: exact
         self.kinds = list(WEIGHTS)
-        if self.chance(0.5):  # few dtypes, so that lines fit
+        self.has_ends = self.chance(0.1)  # of integers
+        if self.chance(0.15):  # halves, that meet Python's numbers
+            self.kinds = ["f16", "bf16", "i64"]
+        elif self.chance(0.5):  # few dtypes, so that lines fit
             self.kinds = self.random.sample(self.kinds, 3) + ["f32"]
 
     # ---- chance ----
@@ -94,7 +97,8 @@ class Program:
             return torch.randint(0, 2, shape, generator=self.torch).bool()
         if not kind.is_floating_point:
             low = 0 if dtype == "u8" else -6
-            return torch.randint(low, 9, shape, generator=self.torch).to(kind)
+            values = torch.randint(low, 9, shape, generator=self.torch).to(kind)
+            return self.with_ends(values) if self.has_ends else values
         if self.has_ints:
             return torch.randint(-4, 5, shape, generator=self.torch).to(kind)
         values = torch.randn(shape, generator=self.torch, dtype=torch.float64)
@@ -102,6 +106,13 @@ class Program:
             place = self.random.randrange(values.numel())
             values.view(-1)[place] = self.choice((math.nan, math.inf, -math.inf, -0.0))
         return values.to(kind)
+
+    def with_ends(self, values):
+        info = torch.iinfo(values.dtype)
+        ends = torch.tensor([info.min, info.min + 1, info.max, info.max - 1], dtype=values.dtype)
+        chosen = torch.randint(0, 4, values.shape, generator=self.torch)
+        is_end = torch.rand(values.shape, generator=self.torch) < 0.3
+        return torch.where(is_end, ends[chosen], values)
 
     # ---- arguments and attributes ----
 
@@ -168,7 +179,8 @@ class Program:
             return self.choice(names)
         if self.chance(0.5):
             return str(self.between(-4, 5))
-        return str(self.choice((0.5, 2.0, -1.5, 0.25, 3.0)))
+        rounded = () if self.has_ints else (0.1, -0.3, 1e-3, 1.7)  # no half holds these
+        return str(self.choice((0.5, 2.0, -1.5, 0.25, 3.0) + rounded))
 
     def axis(self, name):
         rank = self.value(name).dim()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random torch programs, scripted and traced: Ingot against torch.
+"""Random torch programs, scripted, traced, exported and captured: Ingot against torch.
 
 SPDX-License-Identifier: Apache-2.0
 
@@ -7,9 +7,10 @@ SPDX-License-Identifier: Apache-2.0
 
 Draws N programs: views and writes through them, branches, loops, lists and dicts, numbers
 of Python, attributes as state, all sorts of indexing, every dtype.  Ingot runs each
-interpreted and compiled, with open and with fixed extents.  Refusals are counted by their
-words; what is off is printed.  Needs torch, numpy, ml_dtypes, onnx and onnxruntime;
-INGOT_BUILD names the build.
+interpreted and compiled, by turns with open and with fixed extents; captured ones run under
+torch.compile, with graph breaks between their lines.  Refusals are counted by their words;
+what is off is printed.  Needs torch, numpy, ml_dtypes, onnx and onnxruntime; INGOT_BUILD
+names the build.
 """
 
 import argparse
@@ -21,6 +22,10 @@ import sys
 sys.dont_write_bytecode = True
 
 import torch
+
+from binding import BUILD
+
+sys.path.insert(0, str(BUILD / "python"))  # torch.compile asks for the package
 
 import torch_judge
 import torch_models
@@ -138,8 +143,9 @@ def show(seed):
         print("call", call.arguments, "->", call.wanted)
     for found in torch_judge.judge(drawn)[0]:
         print(json.dumps(found, indent=1))
-    with open(f"/tmp/{seed}.pt", "wb") as file:
-        file.write(drawn.archive)
+    if drawn.archive:
+        with open(f"/tmp/{seed}.pt{'2' * (drawn.form == 'exported')}", "wb") as file:
+            file.write(drawn.archive)
 
 
 def main():
