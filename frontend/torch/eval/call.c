@@ -65,12 +65,20 @@ static ig_status find_rows(ig_ts_eval *eval, const char *name, ig_ts_candidates 
     return eval->language->missing(eval, name, &where);
 }
 
+/* An empty list of plain Python fits lists of every item, as the empty tuple does. */
+static const ig_script_type *argument_type(ig_ts_eval *eval, const ig_ts_value *value) {
+    bool is_open = value->kind == IG_TS_LIST && !value->as.list->count &&
+                   !value->as.list->type && !eval->frame->is_dialect;
+    return is_open ? ig_script_type_tuple(&eval->code->types, NULL, 0)
+                   : ig_ts_type_of(eval, value);
+}
+
 static ig_call_shape shape_of(ig_ts_eval *eval, const ig_ts_arguments *arguments) {
     uint32_t count = arguments->positional + arguments->keywords;
     const ig_script_type **types = IG_NEW_ARRAY(eval->arena, const ig_script_type *,
                                                 count + 1u);
     for (uint32_t i = 0; i < count; i++) {
-        types[i] = ig_ts_type_of(eval, &arguments->values[i]);
+        types[i] = argument_type(eval, &arguments->values[i]);
     }
     return (ig_call_shape){ .positional = types,
                             .positional_count = arguments->positional,

@@ -15,6 +15,8 @@ struct ig_ts_language {
     ig_status (*missing)(ig_ts_eval *eval, const char *name, const ig_location *where);
     /* None of an operator's overloads takes the call, which was reported. */
     ig_status (*unfit)(ig_ts_eval *eval, const char *name, const ig_location *where);
+    /* The result of an operator that torch/_composites.py computes. */
+    ig_status (*composite)(const ig_ts_call *call, ig_ts_value *out);
 };
 
 /* ---- loops that the run decides about (loop.c) ---- */

@@ -355,7 +355,8 @@ void ig_python_begin(ig_ts_eval *eval, const ig_ts_sources *sources) {
     static const ig_ts_language python = { .run_block = ig_python_run_block,
                                            .condition = ig_python_condition,
                                            .missing = ig_python_report_missing,
-                                           .unfit = ig_python_report_unfit };
+                                           .unfit = ig_python_report_unfit,
+                                           .composite = ig_python_composite };
     ig_python_module *module = IG_NEW(eval->arena, ig_python_module);
     module->name = module->file = eval->file;
     module->is_dialect = true;

@@ -7,6 +7,9 @@
  */
 #include "frontend/torch/python/piecewise.h"
 
+#include "frontend/torch/language/schema.h"
+
+#include <assert.h>
 #include <string.h>
 
 /* A class or function that is not parsed yet. */
@@ -117,6 +120,23 @@ ig_status ig_python_stock(ig_ts_eval *eval, const char *module, const char *name
     return found ? ig_python_global(eval, found, ig_python_intern(eval, name), out,
                                     out_found)
                  : IG_OK;
+}
+
+ig_status ig_python_composite(const ig_ts_call *call, ig_ts_value *out) {
+    const ig_schema *schema = call->schema;
+    const char **names = IG_NEW_ARRAY(call->arena, const char *, call->arg_count + 1u);
+    for (uint32_t i = 0; i < call->arg_count; i++) {
+        names[i] = schema->arguments[i].name;
+    }
+    ig_ts_arguments arguments = { .values = call->args,
+                                  .names = names,
+                                  .keywords = call->arg_count };
+    ig_ts_value function = { 0 };
+    bool is_found;
+    IG_TRY(ig_python_stock(call->eval, "torch._composites",
+                           strstr(schema->name, "::") + 2, &function, &is_found));
+    assert(is_found && "a row of composite.def has a function");
+    return ig_python_call(call->eval, &function, &arguments, out);
 }
 
 ig_status ig_python_elsewhere(ig_ts_eval *eval, const char *whole, ig_ts_value *out) {

@@ -15,6 +15,9 @@ ig_status ig_python_stock_read(ig_ts_eval *eval, ig_python_module *module,
 /* What a module of torch's own Python binds to `name`. */
 ig_status ig_python_stock(ig_ts_eval *eval, const char *module, const char *name,
                           ig_ts_value *out, bool *out_found);
+/* What the function of the operator's name in torch/_composites.py returns; it takes
+ * the arguments of the schema by their names. */
+ig_status ig_python_composite(const ig_ts_call *call, ig_ts_value *out);
 /* "torch.nn.Linear": a constant, what torch's own Python binds, or an EXTERNAL. */
 ig_status ig_python_elsewhere(ig_ts_eval *eval, const char *whole, ig_ts_value *out);
 /* "torch.jit.unused" of such a function, or of an EXTERNAL; else NULL. */

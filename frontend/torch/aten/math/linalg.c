@@ -205,19 +205,48 @@ ig_status ig_ts_op_linalg_inv(ig_ts_call *call) {
     return give_info(call, first_bad(e, is_singular(e, &lu)), &b, 1);
 }
 
+/* Factors of [B, m, n], by those of the square matrix that zeros make of it: they are
+ * never chosen as pivots before another element. */
+static ig_lu factor_rectangles(ig_ts_call *call, ig_value *a) {
+    ig_expr *e = call->e;
+    ig_dim zero = ig_dim_of(0), rows = ig_expr_extent(e, a, 1),
+           columns = ig_expr_extent(e, a, 2);
+    ig_dim more = ig_dim_max(e->module, rows, columns),
+           less = ig_dim_min(e->module, rows, columns);
+    ig_dim before[] = { zero, zero, zero };
+    ig_dim after[] = { zero, ig_dim_sub(e->module, more, rows),
+                       ig_dim_sub(e->module, more, columns) };
+    ig_lu lu = ig_compose_lu(e, ig_expr_pad(e, a, before, after, IG_PAD_constant, 0));
+    lu.factors = ig_expr_slice(e, lu.factors, 1, zero, rows, 1);
+    lu.factors = ig_expr_slice(e, lu.factors, 2, zero, columns, 1);
+    lu.pivots = ig_expr_slice(e, lu.pivots, 1, zero, less, 1);
+    return lu;
+}
+
 /* linalg_lu_factor(A, pivot); variant 1: info too */
 ig_status ig_ts_op_linalg_lu_factor(ig_ts_call *call) {
-    batch b;
-    ig_value *a = read_squares(call, 0, &b);
-    if (a && !ig_aten_bool(call, 1)) {
+    ig_expr *e = call->e;
+    batch b = { 0 };
+    ig_value *a = ig_aten_tensor(call, 0);
+    if (!a || !is_matrix(call, a)) {
+        return e->status;
+    }
+    if (!ig_aten_bool(call, 1)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "factors without pivots");
     }
-    ig_lu lu = ig_compose_lu(call->e, a);
-    IG_TRY(call->e->status);
+    join_batch(call, a, &b);
+    a = flatten_batch(call, a, &b);
+    IG_TRY(e->status);
+    ig_lu lu = factor_rectangles(call, a);
+    IG_TRY(e->status);
     IG_TRY(give_lu(call, &lu, &b, 0));
-    return call->row->variant == 0
-               ? IG_OK
-               : give_info(call, first_bad(call->e, is_singular(call->e, &lu)), &b, 2);
+    if (call->row->variant == 0) {
+        return IG_OK;
+    }
+    ig_dim less = ig_expr_extent(e, lu.pivots, 1);
+    lu.factors = ig_expr_slice(e, lu.factors, 1, ig_dim_of(0), less, 1);
+    lu.factors = ig_expr_slice(e, lu.factors, 2, ig_dim_of(0), less, 1);
+    return give_info(call, first_bad(e, is_singular(e, &lu)), &b, 2);
 }
 
 /* ---- determinants ---- */

@@ -285,7 +285,8 @@ ig_status ig_ts_op_triplet_margin_loss(ig_ts_call *call) {
  * number of classes */
 ig_status ig_ts_op_multi_margin_loss(ig_ts_call *call) {
     ig_expr *e = call->e;
-    ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_optional(call, 4);
+    ig_value *x = ig_aten_vector(e, ig_aten_tensor(call, 0));
+    ig_value *weight = ig_aten_optional(call, 4);
     ig_value *target = ig_expr_flatten(e, ig_aten_tensor(call, 1));
     double p = ig_aten_float(call, 2), margin = ig_aten_float(call, 3);
     IG_TRY(e->status);

@@ -1,0 +1,452 @@
+"""Operators of torch as other operators: the rows of aten/composite.def.
+
+A function has its operator's name, and the names of the schema's arguments; overloads share one.
+SPDX-License-Identifier: Apache-2.0
+"""
+import math
+
+import torch
+
+
+# ---- index ----
+
+def _inside(self, indices):
+    """Indices held within the extents."""
+    return [index if index is None else index.clamp(0, self.size(axis) - 1)
+            for axis, index in enumerate(indices)]
+
+
+def _unsafe_masked_index(self, mask, indices, fill):
+    return torch.ops.aten.index(self, _inside(self, indices)).masked_fill(~mask, fill)
+
+
+def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
+    values = values.masked_fill(~mask, 0)
+    return torch.ops.aten.index_put(self, _inside(self, indices), values, True)
+
+
+def _chunk_cat(tensors, dim, num_chunks):
+    dim = dim + tensors[0].dim() if dim < 0 else dim
+    parts = []
+    for x in tensors:
+        step = (x.size(dim) + num_chunks - 1) // num_chunks
+        short = step * num_chunks - x.size(dim)
+        x = torch.ops.aten.constant_pad_nd(x, [0, 0] * (x.dim() - dim - 1) + [0, short])
+        rest = step
+        for size in x.shape[dim + 1:]:
+            rest = rest * size
+        parts.append(x.reshape(list(x.shape[:dim]) + [num_chunks, rest]))
+    return torch.cat(parts, dim + 1)
+
+
+def combinations(self, r=2, with_replacement=False):
+    count = self.size(0)
+    rows = [[]]
+    for _ in range(r):
+        rows = [row + [i] for row in rows
+                for i in range((row[-1] + (0 if with_replacement else 1)) if row else 0, count)]
+    if r == 0 or not rows:
+        return self.new_zeros([0, r] if r else [0])
+    return self[torch.tensor(rows)]
+
+
+# ---- torch.fft ----
+
+def _reversed_norm(norm):
+    return "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
+
+
+def fft_hfft(self, n=None, dim=-1, norm=None):
+    return torch.ops.aten.fft_irfft(torch.conj_physical(self), n, dim, _reversed_norm(norm))
+
+
+def fft_ihfft(self, n=None, dim=-1, norm=None):
+    return torch.conj_physical(torch.ops.aten.fft_rfft(self, n, dim, _reversed_norm(norm)))
+
+
+def _axes_of(self, s, dim):
+    """Axes, and to how many elements each is cut or filled."""
+    if dim is None:
+        dim = range(self.dim() if s is None else len(s))
+        dim = [axis - len(dim) for axis in dim]
+    sizes = [None] * len(dim) if s is None else [None if n == -1 else n for n in s]
+    return list(dim), sizes
+
+
+def fft_hfftn(self, s=None, dim=None, norm=None):
+    axes, sizes = _axes_of(self, s, dim)
+    for i in range(len(axes) - 1):
+        self = torch.ops.aten.fft_fft(self, sizes[i], axes[i], norm)
+    return fft_hfft(self, sizes[-1], axes[-1], norm)
+
+
+def fft_ihfftn(self, s=None, dim=None, norm=None):
+    axes, sizes = _axes_of(self, s, dim)
+    self = fft_ihfft(self, sizes[-1], axes[-1], norm)
+    for i in range(len(axes) - 1):
+        self = torch.ops.aten.fft_ifft(self, sizes[i], axes[i], norm)
+    return self
+
+
+def fft_hfft2(self, s=None, dim=(-2, -1), norm=None):
+    return fft_hfftn(self, s, dim, norm)
+
+
+def fft_ihfft2(self, s=None, dim=(-2, -1), norm=None):
+    return fft_ihfftn(self, s, dim, norm)
+
+
+# ---- numbers ----
+
+def _frexp_of(x, whole, mantissa_bits, exponents):
+    """By the bits of IEEE's formats; denormals are scaled first."""
+    middle = exponents // 2 - 2
+    is_tiny = x.abs() < 2.0 ** -middle
+    bits = torch.where(is_tiny, x * 2.0 ** (mantissa_bits + 2), x).view(whole)
+    exponent = ((bits >> mantissa_bits) & (exponents - 1)) - middle
+    exponent = exponent - is_tiny.to(whole) * (mantissa_bits + 2)
+    rest = bits & ~((exponents - 1) << mantissa_bits)
+    mantissa = (rest | (middle << mantissa_bits)).view(x.dtype)
+    has_none = (x == 0) | ~torch.isfinite(x)
+    return torch.where(has_none, x, mantissa), exponent.masked_fill(has_none, 0)
+
+
+def frexp(self):
+    if self.dtype == torch.float64:
+        mantissa, exponent = _frexp_of(self, torch.int64, 52, 2048)
+    else:
+        mantissa, exponent = _frexp_of(self.to(torch.float32), torch.int32, 23, 256)
+    return mantissa.to(self.dtype), exponent.to(torch.int32)
+
+
+def _slice(x, axis, first, last):
+    return torch.ops.aten.slice(x, axis, first, last)
+
+
+def _ends(x, axis, order, steps):
+    """The derivative at the first element along an axis, whose distances begin with `steps`."""
+    a, b = _slice(x, axis, 0, 1), _slice(x, axis, 1, 2)
+    if order == 1:
+        return (b - a) / steps[0]
+    near, far = steps
+    c = _slice(x, axis, 2, 3)
+    return (a * (-(2 * near + far) / (near * (near + far))) + b * ((near + far) / (near * far))
+            - c * (near / (far * (near + far))))
+
+
+def _gradient_along(x, axis, spacing, order):
+    count = x.size(axis)
+    axis = axis + x.dim() if axis < 0 else axis
+    if torch.is_tensor(spacing):
+        shape = [1] * axis + [count - 1] + [1] * (x.dim() - axis - 1)
+        steps = torch.diff(spacing).reshape(shape)
+        left, right = _slice(steps, axis, 0, -1), _slice(steps, axis, 1, count)
+        middle = (_slice(x, axis, 0, -2) * (-right / (left * (left + right)))
+                  + _slice(x, axis, 1, -1) * ((right - left) / (left * right))
+                  + _slice(x, axis, 2, count) * (left / (right * (left + right))))
+        first = [_slice(steps, axis, i, i + 1) for i in range(order)]
+        last = [_slice(steps, axis, count - 2 - i, count - 1 - i) for i in range(order)]
+    else:
+        middle = (_slice(x, axis, 2, count) - _slice(x, axis, 0, -2)) / (2 * spacing)
+        first = last = [spacing] * order
+    end = -_ends(torch.flip(x, [axis]), axis, order, last)
+    return torch.cat([_ends(x, axis, order, first), middle, end], axis)
+
+
+def gradient(self, dim=None, edge_order=1, spacing=None):
+    axes = list(range(self.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if not isinstance(spacing, (list, tuple)):
+        spacing = [1.0 if spacing is None else spacing] * len(axes)
+    return [_gradient_along(self, axes[i], spacing[i], edge_order) for i in range(len(axes))]
+
+
+def mvlgamma(self, p):
+    x = self.to(torch.get_default_dtype()) if not self.is_floating_point() else self
+    total = p * (p - 1) * 0.25 * math.log(math.pi)
+    for j in range(p):
+        total = total + torch.lgamma(x - 0.5 * j)
+    return total
+
+
+def special_multigammaln(self, p):
+    return mvlgamma(self, p)
+
+
+# Bernoulli's numbers B_2, B_4 ... over (2j)!
+_BERNOULLI = [1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000,
+              1 / 74724249600, -3617 / 10670622842880000]
+
+
+def _zeta(s, q):
+    """Hurwitz's zeta for f64 tensors and q > 0: ten terms, then Euler's and Maclaurin's sum."""
+    total = torch.zeros_like(s + q)
+    for k in range(10):
+        total = total + (q + k) ** -s
+    a = q + 10
+    term = a ** -s
+    total = total + a * term / (s - 1) + term / 2
+    factor = s / a
+    for j in range(len(_BERNOULLI)):
+        total = total + _BERNOULLI[j] * factor * term
+        factor = factor * (s + 2 * j + 1) * (s + 2 * j + 2) / (a * a)
+    return total
+
+
+def _cotangents(order, x):
+    """The derivative of that order of cot(u) at u = pi x, a polynomial of the cotangent."""
+    powers = [0, 1]  # of cot, whose derivative is -(1 + cot^2)
+    for _ in range(order):
+        slope = [k * powers[k] for k in range(1, len(powers))]
+        powers = [-(slope[k] if k < len(slope) else 0) - (slope[k - 2] if k > 1 else 0)
+                  for k in range(len(slope) + 2)]
+    cot = torch.cos(math.pi * x) / torch.sin(math.pi * x)
+    total = torch.zeros_like(x)
+    for k in range(len(powers) - 1, -1, -1):
+        total = total * cot + powers[k]
+    return total
+
+
+def polygamma(n, self):
+    if n == 0:
+        return torch.digamma(self)
+    given = self if self.is_floating_point() else self.to(torch.get_default_dtype())
+    x = given.to(torch.float64)
+    is_low = x < 0.5
+    size = _zeta(torch.full_like(x, n + 1), torch.where(is_low, 1 - x, x)) * math.gamma(n + 1)
+    sign = 1 if n % 2 else -1
+    # the reflection at 1/2
+    low = -size - math.pi ** (n + 1) * _cotangents(n, x - torch.floor(x))
+    is_pole = is_low & (x == torch.floor(x))
+    low = torch.where(is_pole, sign * float("inf"), low)
+    return torch.where(is_low, low, sign * size).to(given.dtype)
+
+
+def special_polygamma(n, self):
+    return polygamma(n, self)
+
+
+def linalg_vander(x, N=None):
+    x = x.reshape([1]) if x.dim() == 0 else x
+    count = x.size(-1) if N is None else N
+    powers = x.unsqueeze(-1).expand(list(x.shape) + [count - 1])
+    return torch.cat([torch.ones_like(x).unsqueeze(-1), torch.cumprod(powers, -1)], -1)
+
+
+def pdist(self, p=2.0):
+    rows = combinations(torch.arange(self.size(0)), 2)
+    return torch.ops.aten.linalg_vector_norm(self[rows[:, 0]] - self[rows[:, 1]], p, [1])
+
+
+# ---- counts ----
+
+def _edges(x, bins, least, most):
+    """bins + 1 numbers from least to most, tensors of one element, as linspace has them."""
+    at = torch.arange(bins + 1).to(x.dtype)
+    step = (most - least) / bins
+    return torch.where(at < (bins + 1) // 2, least + step * at, most - step * (bins - at))
+
+
+def _range_of(x):
+    """The ends of the values, a little apart where they are all the same."""
+    if x.numel() == 0:
+        return x.new_zeros([]), x.new_ones([])
+    least, most = torch.min(x), torch.max(x)
+    apart = (least == most).to(x.dtype) / 2
+    return least - apart, most + apart
+
+
+def _count(x, edges, weight, density):
+    """x [N, D] counted in the boxes that the edges of each axis make."""
+    place = torch.zeros([x.size(0)], dtype=torch.int64)
+    is_in = torch.ones([x.size(0)], dtype=torch.bool)
+    total = 1
+    for axis in range(len(edges)):
+        bins = edges[axis].size(0) - 1
+        value = x[:, axis].contiguous()
+        is_in = is_in & (value >= edges[axis][0]) & (value <= edges[axis][bins])
+        at = torch.searchsorted(edges[axis].contiguous(), value, right=True) - 1
+        place = place * bins + at.clamp(0, bins - 1)
+        total = total * bins
+    weight = torch.ones_like(x[:, 0]) if weight is None else weight.reshape([-1])
+    counts = x.new_zeros([total]).scatter_add(0, place, torch.where(is_in, weight, 0))
+    counts = counts.reshape([e.size(0) - 1 for e in edges])
+    if density:
+        counts = counts / counts.sum()
+        for axis in range(len(edges)):
+            widths = torch.diff(edges[axis])
+            counts = counts / widths.reshape([-1] + [1] * (len(edges) - axis - 1))
+    return counts
+
+
+def histogramdd(self, bins, range=None, weight=None, density=False):
+    x = self.reshape([-1, self.size(-1)])
+    edges = []
+    for axis, count in enumerate(bins):
+        if range is None:
+            least, most = _range_of(x[:, axis])
+        else:
+            least, most = (x.new_full([], range[2 * axis + end]) for end in (0, 1))
+        edges.append(_edges(x, count, least, most))
+    return _count(x, edges, weight, density), edges
+
+
+def histogram(self, bins=100, range=None, weight=None, density=False):
+    x = self.reshape([-1, 1])
+    if torch.is_tensor(bins):
+        return _count(x, [bins], weight, density), bins
+    counts, edges = histogramdd(x, [bins], range, weight, density)
+    return counts, edges[0]
+
+
+# ---- linear algebra ----
+
+def _reflector(input, i):
+    """The i-th of Householder's vectors below the diagonal, [..., m, 1]."""
+    at = torch.arange(input.size(-2))
+    v = torch.where(at > i, input[..., i], 0)
+    return torch.where(at == i, 1, v).to(input.dtype).unsqueeze(-1)
+
+
+def _reflect(x, v, tau):
+    return x - tau.unsqueeze(-1).unsqueeze(-1) * (v @ (v.transpose(-1, -2) @ x))
+
+
+def linalg_householder_product(input, tau):
+    rows, columns = input.size(-2), input.size(-1)
+    q = torch.eye(rows, dtype=input.dtype)[:, :columns].expand(input.shape)
+    for i in range(tau.size(-1) - 1, -1, -1):
+        q = _reflect(q, _reflector(input, i), tau[..., i])
+    return q
+
+
+def orgqr(self, input2):
+    return linalg_householder_product(self, input2)
+
+
+def ormqr(self, input2, input3, left=True, transpose=False):
+    x = input3 if left else input3.transpose(-1, -2)
+    count = input2.size(-1)
+    for k in range(count):
+        i = k if left == transpose else count - 1 - k
+        x = _reflect(x, _reflector(self, i), input2[..., i])
+    return x if left else x.transpose(-1, -2)
+
+
+def geqrf(self):
+    """As LAPACK has it: R on and above the diagonal, the reflectors' vectors below."""
+    x, taus = self, []
+    at = torch.arange(self.size(-2))
+    for i in range(min(self.size(-2), self.size(-1))):
+        below = torch.where(at > i, x[..., i], 0)
+        alpha = x[..., i, i]
+        rest = below.square().sum(-1)
+        beta = -torch.copysign((alpha.square() + rest).sqrt(), alpha)
+        is_flat = rest == 0
+        beta = torch.where(is_flat, alpha, beta)
+        tau = torch.where(is_flat, 0, (beta - alpha) / beta)
+        v = below / torch.where(is_flat, 1, alpha - beta).unsqueeze(-1)
+        whole = torch.where(at == i, 1, v).unsqueeze(-1)
+        later = _reflect(x[..., i + 1:], whole, tau)
+        column = torch.where(at == i, beta.unsqueeze(-1), torch.where(at > i, v, x[..., i]))
+        x = torch.cat([x[..., :i], column.unsqueeze(-1), later], -1)
+        taus.append(tau)
+    return x, torch.stack(taus, -1)
+
+
+def _rows_of(pivots, count):
+    """Which row of A is row i of P' A, [..., count]."""
+    rows = torch.arange(count).expand(list(pivots.shape[:-1]) + [count])
+    for i in range(pivots.size(-1)):
+        other = pivots[..., i:i + 1].to(torch.int64) - 1
+        here, there = rows[..., i:i + 1], rows.gather(-1, other)
+        rows = rows.scatter(-1, other, here)
+        rows = rows.scatter(-1, torch.full_like(other, i), there)
+    return rows
+
+
+def _permutation(pivots, count, dtype):
+    rows = _rows_of(pivots, count)
+    return (torch.arange(count).unsqueeze(-1) == rows.unsqueeze(-2)).to(dtype)
+
+
+def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    rows, columns = LU_data.size(-2), LU_data.size(-1)
+    none = LU_data.new_zeros([0])
+    lower = upper = permutation = none
+    if unpack_data:
+        lower = torch.tril(LU_data[..., :min(rows, columns)], -1)
+        lower = lower + torch.eye(rows, dtype=LU_data.dtype)[:, :min(rows, columns)]
+        upper = torch.triu(LU_data[..., :min(rows, columns), :])
+    if unpack_pivots:
+        permutation = _permutation(LU_pivots, rows, LU_data.dtype)
+    return permutation, lower, upper
+
+
+def linalg_lu(A, pivot=True):
+    factors, pivots = torch.ops.aten.linalg_lu_factor(A, pivot=pivot)
+    return lu_unpack(factors, pivots)
+
+
+def _lu_with_info(self, pivot=True, check_errors=True):
+    return torch.ops.aten.linalg_lu_factor_ex(self, pivot=pivot)
+
+
+def linalg_lu_solve(LU, pivots, B, left=True, adjoint=False):
+    if not left:
+        turned = linalg_lu_solve(LU, pivots, B.transpose(-1, -2), True, not adjoint)
+        return turned.transpose(-1, -2)
+    permutation = _permutation(pivots, LU.size(-2), LU.dtype)
+    solve = torch.ops.aten.linalg_solve_triangular
+    if adjoint:
+        turned = LU.transpose(-1, -2)
+        x = solve(turned, B, upper=False)
+        return permutation @ solve(turned, x, upper=True, unitriangular=True)
+    x = solve(LU, permutation.transpose(-1, -2) @ B, upper=False, unitriangular=True)
+    return solve(LU, x, upper=True)
+
+
+def lu_solve(self, LU_data, LU_pivots):
+    return linalg_lu_solve(LU_data, LU_pivots, self)
+
+
+def linalg_matrix_exp(self):
+    """Taylor's sum of a matrix of norm 1/2 at most, squared as often as it was halved."""
+    x = self.to(torch.float64)
+    norm = torch.nan_to_num(x.abs().sum(-2)).max() if x.numel() > 0 else torch.zeros([])
+    halvings = torch.ceil(torch.log2(norm.clamp(min=0.5))).clamp(max=1000).to(torch.int64) + 1
+    x = x / torch.exp2(halvings.to(torch.float64))
+    total = term = torch.eye(x.size(-1), dtype=torch.float64).expand(x.shape)
+    for k in range(1, 15):
+        term = (term @ x) / k
+        total = total + term
+    for _ in range(halvings.item()):
+        total = total @ total
+    return total.to(self.dtype)
+
+
+def matrix_exp(self):
+    return linalg_matrix_exp(self)
+
+
+# ---- backward ----
+
+def _safe_softmax(self, dim, dtype=None):
+    is_nothing = (self == float("-inf")).all(dim, True)
+    return torch.softmax(self, dim, dtype).masked_fill(is_nothing, 0)
+
+
+def _softmax_backward_data(grad_output, output, dim, input_dtype):
+    g = grad_output * output
+    return (g - output * g.sum(dim, True)).to(input_dtype)
+
+
+def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
+    return (grad_output - torch.exp(output) * grad_output.sum(dim, True)).to(input_dtype)
+
+
+def native_dropout_backward(grad_output, mask, scale):
+    return grad_output * (mask.to(grad_output.dtype) * scale)
+
+
+def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None):
+    return self.new_empty(size, dtype=dtype)
