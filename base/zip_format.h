@@ -6,6 +6,9 @@
 #ifndef IG_BASE_ZIP_FORMAT_H
 #define IG_BASE_ZIP_FORMAT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum {
     IG_ZIP_LOCAL = 0x04034b50,   /* before the data of an entry */
     IG_ZIP_RECORD = 0x02014b50,  /* one per entry: the directory */
@@ -26,5 +29,14 @@ enum {
     IG_ZIP_END_BYTES = 22,
     IG_ZIP_EXTRA64 = 1, /* the extra field of numbers that 32 bits do not hold */
 };
+
+/* A number of `bytes` bytes, at most 8. */
+static inline uint64_t ig_zip_number(const char *at, size_t bytes) {
+    uint64_t value = 0;
+    for (size_t i = bytes; i-- > 0;) {
+        value = value << 8 | (uint8_t)at[i];
+    }
+    return value;
+}
 
 #endif

@@ -17,24 +17,16 @@
 
 enum { FLAG_UTF8 = 0x800 };
 
-static uint64_t read_number(const char *at, size_t bytes) {
-    uint64_t value = 0;
-    for (size_t i = bytes; i-- > 0;) {
-        value = value << 8 | (uint8_t)at[i];
-    }
-    return value;
-}
-
 static uint64_t read_u16(const char *at) {
-    return read_number(at, 2);
+    return ig_zip_number(at, 2);
 }
 
 static uint64_t read_u32(const char *at) {
-    return read_number(at, 4);
+    return ig_zip_number(at, 4);
 }
 
 static uint64_t read_u64(const char *at) {
-    return read_number(at, 8);
+    return ig_zip_number(at, 8);
 }
 
 /* Bytes offset … offset + size - 1 of the file, or NULL. */

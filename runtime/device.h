@@ -40,9 +40,18 @@ typedef struct ig_device {
 
 /* ---- code ---- */
 
+/* Code to load, and where it can be mapped from. */
+typedef struct ig_code_source {
+    const void *bytes;
+    size_t size;
+    bool is_text;    /* the bytes are part of the process's text, as long as it runs */
+    int file;        /* that `bytes` are mapped from, or -1 */
+    uint64_t offset; /* of `bytes` in it */
+} ig_code_source;
+
 /* Loaded code. */
 typedef struct ig_device_code {
-    const char *bytes; /* the device's own copy, which the host reads to check it */
+    const char *bytes; /* as the device has it: the host reads these to check it */
     size_t size;
     void *handle; /* the family's */
 } ig_device_code;
@@ -155,7 +164,7 @@ struct ig_device_verbs {
     void *(*allocate)(void *device, size_t size, size_t alignment);
     void (*release)(void *device, void *memory, size_t size);
 
-    ig_status (*load)(const ig_device *device, const void *code, size_t size,
+    ig_status (*load)(const ig_device *device, const ig_code_source *source,
                       ig_device_code *out_image, const ig_message *message);
     /* No kernel of it may be in a queue.  An image of zeros is allowed. */
     void (*unload)(const ig_device *device, ig_device_code *image);

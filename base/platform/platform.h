@@ -12,6 +12,7 @@ typedef struct ig_file_map {
     uint64_t device, inode, mtime_ns; /* identity, for caches */
     void *base;                       /* private: page-aligned mapping */
     size_t base_size;
+    bool is_copy; /* the bytes are a copy in memory */
 } ig_file_map;
 
 /* Maps all of a regular file.  On failure returns IG_IO (IG_LIMIT: no address space)
@@ -32,6 +33,8 @@ ig_status ig_file_open(const char *path, int *out_file, char *why);
 ig_status ig_file_open_beneath(const char *beside, ig_str name, int *out_file,
                                char *why);
 ig_status ig_file_map_of(int file, ig_file_map *out_map, char *why);
+/* The same, but the file stays open. */
+ig_status ig_file_map_kept(int file, ig_file_map *out_map, char *why);
 
 /* Writes a whole file: a temporary beside `path`, then rename.  Nothing is left behind
  * on failure.  Parts are written one after the other.  What stands at `path` already

@@ -68,6 +68,7 @@ static ig_status map_file(int file, const struct stat *facts, ig_file_map *out_m
     *out_map = (ig_file_map){
         .data = "",
         .size = (size_t)facts->st_size,
+        .is_copy = is_copied,
         .device = facts->st_dev,
         .inode = facts->st_ino,
         /* Of the last change: the time of modification is what anybody sets it to. */
@@ -126,15 +127,18 @@ ig_status ig_file_open(const char *path, int *out_file, char *why) {
     return keep_regular(file, false, out_file, why);
 }
 
-ig_status ig_file_map_of(int file, ig_file_map *out_map, char *why) {
+ig_status ig_file_map_kept(int file, ig_file_map *out_map, char *why) {
     struct stat facts;
     *out_map = (ig_file_map){ .data = "" };
     if (fstat(file, &facts) != 0) {
         ig_errno_explain(errno, why);
-        close(file);
         return IG_IO;
     }
-    ig_status status = map_file(file, &facts, out_map, why);
+    return map_file(file, &facts, out_map, why);
+}
+
+ig_status ig_file_map_of(int file, ig_file_map *out_map, char *why) {
+    ig_status status = ig_file_map_kept(file, out_map, why);
     close(file);
     return status;
 }

@@ -2,16 +2,23 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The artifact's bytes are data in each: one symbol and its size, which the runtime
- * opens with ig_program_open_memory.
+ * opens with ig_program_open_memory.  Its code stands in the text once more, so that it
+ * runs where no memory may become executable.
  */
 #ifndef IG_DRIVER_ARTIFACT_EMIT_H
 #define IG_DRIVER_ARTIFACT_EMIT_H
 
 #include "base/platform/platform.h"
+#include "base/vec.h"
 #include "driver/host.h"
 
 /* "out/my-model.o" and "libmy-model.so" -> "ingot_my_model". */
 const char *ig_emit_symbol(ig_arena *arena, const char *path);
+
+/* The entries of code for CPUs in a container's parts, which it borrows. */
+typedef IG_VEC(ig_file_part) ig_part_list;
+void ig_emit_find_code(ig_arena *arena, const ig_file_part *parts, size_t count,
+                       ig_part_list *out_code);
 
 /* An ELF object for x86-64 around the parts of a container. */
 void ig_emit_object(ig_arena *arena, const char *symbol, const ig_file_part *parts,

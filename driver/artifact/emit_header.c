@@ -53,16 +53,24 @@ ig_str ig_emit_header(ig_arena *arena, const char *symbol, ig_module *module) {
     ig_put(&out, "#ifndef %s_H\n#define %s_H\n\n#include <ingot/runtime.h>\n\n", symbol,
            symbol);
     ig_put(&out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-    ig_put(&out, "extern const unsigned char %s[];\nextern const uint64_t %s_size;\n",
-           symbol, symbol);
+    ig_put(&out,
+           "extern const unsigned char %s[];\n"
+           "extern const uint64_t %s_size, %s_code_size;\n"
+           "const void *%s_code(void); /* where it may run */\n",
+           symbol, symbol, symbol, symbol);
     put_ports(&out, symbol, &inputs, module);
     put_ports(&out, symbol, &outputs, module);
     ig_put(&out,
            "\nstatic inline ig_status %s_open(const ig_program_options *options,\n"
            "        ig_program **out_program) {\n"
-           "    return ig_program_open_memory(%s, (size_t)%s_size, options,\n"
+           "    static ig_program_options none;\n"
+           "    ig_program_options with = options ? *options : none;\n"
+           "    with.size = options ? options->size : sizeof with;\n"
+           "    with.code = %s_code();\n"
+           "    with.code_size = (size_t)%s_code_size;\n"
+           "    return ig_program_open_memory(%s, (size_t)%s_size, &with,\n"
            "                                  out_program);\n}\n\n",
-           symbol, symbol, symbol);
+           symbol, symbol, symbol, symbol, symbol);
     ig_put(&out,
            "static inline ig_status %s_run(ig_session *session, const ig_view *in,\n"
            "        ig_view *out) {\n"

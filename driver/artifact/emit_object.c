@@ -1,11 +1,14 @@
-/* An ELF object file whose only content is an artifact.
+/* An ELF object file whose only content is an artifact, and its code as text.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     header │ artifact, to a multiple of 8 │ its size │ symbols │ names │ sections
- *            └─────────── .rodata ───────────────────┘
+ *     header | code, at pages, its function | artifact, to 8 bytes, sizes | symbols |
+ *            '------------ .text ------------'---------- .rodata ---------' names,
+ *                                                                           sections
  *
- * The artifact is not copied: it stays the parts it is, between a part before it and
- * one after it.  Two symbols: <name>, and <name>_size, a uint64_t.
+ * The artifact is not copied: it stays the parts it is, between parts before it and one
+ * after it.  Symbols: <name> and <name>_size, a uint64_t; the function <name>_code,
+ * which gives the address of the code (as data, a program that links a shared library
+ * would get a copy of it, which may not run), and <name>_code_size, a uint64_t.
  */
 #include "driver/artifact/emit.h"
 
@@ -17,9 +20,9 @@
 #include <elf.h>
 #include <string.h>
 
-enum { PAGE = 4096, SECTION_COUNT = 6, SYMBOL_COUNT = 3 };
+enum { PAGE = 4096, SECTION_COUNT = 7 };
 
-enum { RODATA = 1, SYMTAB, STRTAB, SHSTRTAB, NOTE };
+enum { TEXT = 1, RODATA, SYMTAB, STRTAB, SHSTRTAB, NOTE };
 
 const char *ig_emit_symbol(ig_arena *arena, const char *path) {
     const char *slash = strrchr(path, '/');
@@ -38,6 +41,8 @@ const char *ig_emit_symbol(ig_arena *arena, const char *path) {
 }
 
 typedef struct object {
+    uint64_t code_size; /* a multiple of PAGE */
+    uint64_t text_size;
     uint64_t data_size; /* of the artifact */
     uint64_t rodata_size;
     ig_writer tail;
@@ -67,20 +72,32 @@ static Elf64_Shdr add_table(object *o, const void *bytes, size_t size, uint64_t 
 }
 
 static void add_symbols(object *o, const char *symbol, ig_arena *arena) {
+    const struct {
+        const char *end;
+        unsigned char type;
+        Elf64_Half section;
+        uint64_t value, size;
+    } facts[] = {
+        { "", STT_OBJECT, RODATA, 0, o->data_size },
+        { "_size", STT_OBJECT, RODATA, o->rodata_size - 2 * sizeof(uint64_t),
+          sizeof(uint64_t) },
+        { "_code", STT_FUNC, TEXT, o->code_size, o->text_size - o->code_size },
+        { "_code_size", STT_OBJECT, RODATA, o->rodata_size - sizeof(uint64_t),
+          sizeof(uint64_t) },
+    };
     ig_writer strings;
     ig_writer_init(&strings, arena);
     ig_put_char(&strings, '\0');
-    Elf64_Sym symbols[SYMBOL_COUNT] = { { 0 } };
-    for (int i = 1; i < SYMBOL_COUNT; i++) {
-        bool is_size = i == 2;
-        symbols[i] = (Elf64_Sym){
+    Elf64_Sym symbols[1 + IG_COUNT_OF(facts)] = { { 0 } };
+    for (size_t i = 0; i < IG_COUNT_OF(facts); i++) {
+        symbols[1 + i] = (Elf64_Sym){
             .st_name = (Elf64_Word)strings.size,
-            .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
-            .st_shndx = RODATA,
-            .st_value = is_size ? o->rodata_size - sizeof(uint64_t) : 0,
-            .st_size = is_size ? sizeof(uint64_t) : o->data_size,
+            .st_info = ELF64_ST_INFO(STB_GLOBAL, facts[i].type),
+            .st_shndx = facts[i].section,
+            .st_value = facts[i].value,
+            .st_size = facts[i].size,
         };
-        ig_put(&strings, "%s%s", symbol, is_size ? "_size" : "");
+        ig_put(&strings, "%s%s", symbol, facts[i].end);
         ig_put_char(&strings, '\0');
     }
     Elf64_Shdr table = add_table(o, symbols, sizeof symbols, 8);
@@ -125,44 +142,84 @@ static Elf64_Ehdr *make_header(ig_arena *arena, uint64_t sections_at) {
     return (Elf64_Ehdr *)page;
 }
 
+/* endbr64; lea rax, [the code before this]; ret; and to a multiple of 16. */
+static ig_str make_function(ig_arena *arena, uint64_t code_size) {
+    enum { BEFORE = 7, END = 11, SIZE = 16 };
+    static const unsigned char bytes[SIZE] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d,
+                                               0x05, 0,    0,    0,    0,    0xc3,
+                                               0xcc, 0xcc, 0xcc, 0xcc };
+    assert(code_size < INT32_MAX - SIZE && "an address 2 GiB away is in no text");
+    int32_t distance = -(int32_t)(code_size + END);
+    char *function = ig_arena_copy(arena, (const char *)bytes, SIZE);
+    memcpy(function + BEFORE, &distance, sizeof distance);
+    return (ig_str){ function, SIZE };
+}
+
+/* Each entry of code, to the end of its last page, then the function. */
+static void add_code(object *o, ig_arena *arena, const ig_part_list *code,
+                     ig_part_list *to) {
+    static const char zeros[PAGE];
+    for (size_t i = 0; i < code->count; i++) {
+        uint64_t size = code->items[i].size;
+        uint64_t padding = ig_align_up(size, PAGE) - size;
+        IG_PUSH(arena, to, code->items[i]);
+        IG_PUSH(arena, to, (ig_file_part){ zeros, padding });
+        o->code_size += size + padding;
+    }
+    ig_str function = make_function(arena, o->code_size);
+    IG_PUSH(arena, to, (ig_file_part){ function.data, function.size });
+    o->text_size = o->code_size + function.size;
+    add_section(o, TEXT, ".text",
+                (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+                              .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+                              .sh_offset = PAGE,
+                              .sh_size = o->text_size,
+                              .sh_addralign = PAGE });
+}
+
+/* The parts, padding, then the sizes of artifact and code. */
+static void add_artifact(object *o, ig_arena *arena, const ig_file_part *parts,
+                         size_t count, ig_part_list *to) {
+    ig_writer end;
+    ig_writer_init(&end, arena);
+    for (size_t i = 0; i < count; i++) {
+        IG_PUSH(arena, to, parts[i]);
+        o->data_size += parts[i].size;
+    }
+    for (uint64_t at = o->data_size; at % 8 != 0; at++) {
+        ig_put_char(&end, '\0');
+    }
+    ig_put_bytes(&end, &o->data_size, sizeof o->data_size);
+    ig_put_bytes(&end, &o->code_size, sizeof o->code_size);
+    IG_PUSH(arena, to, (ig_file_part){ end.data, end.size });
+    o->rodata_size = o->data_size + end.size;
+    add_section(o, RODATA, ".rodata",
+                (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+                              .sh_flags = SHF_ALLOC,
+                              .sh_offset = PAGE + o->text_size,
+                              .sh_size = o->rodata_size,
+                              .sh_addralign = PAGE });
+}
+
 void ig_emit_object(ig_arena *arena, const char *symbol, const ig_file_part *parts,
                     size_t count, ig_file_part **out_parts, size_t *out_count) {
     object o = { 0 };
-    for (size_t i = 0; i < count; i++) {
-        o.data_size += parts[i].size;
-    }
-    uint64_t padded = (o.data_size + 7) / 8 * 8;
-    o.rodata_size = padded + sizeof(uint64_t);
-    o.tail_begin = PAGE + o.data_size;
+    ig_part_list to = { 0 };
+    ig_part_list code = { 0 };
+    ig_emit_find_code(arena, parts, count, &code);
     ig_writer_init(&o.tail, arena);
     ig_writer_init(&o.names, arena);
     ig_put_char(&o.names, '\0');
-    /* Alignment in the tail is that of the file: it begins where the artifact ends. */
-    while ((o.tail_begin + o.tail.size) % 8) {
-        ig_put_char(&o.tail, '\0');
-    }
-    ig_put_bytes(&o.tail, &o.data_size, sizeof o.data_size);
-    size_t skipped = o.tail.size;
-    o.tail_begin += skipped;
-    assert(o.tail_begin == PAGE + o.rodata_size &&
-           "the size is the last word of .rodata");
-    ig_str front = { ig_arena_copy(arena, o.tail.data, skipped), skipped };
-    ig_writer_init(&o.tail, arena);
-    add_section(&o, RODATA, ".rodata",
-                (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
-                              .sh_flags = SHF_ALLOC,
-                              .sh_offset = PAGE,
-                              .sh_size = o.rodata_size,
-                              .sh_addralign = PAGE });
+    IG_PUSH(arena, &to, (ig_file_part){ NULL, PAGE }); /* the header */
+    add_code(&o, arena, &code, &to);
+    add_artifact(&o, arena, parts, count, &to);
+    o.tail_begin = PAGE + o.text_size + o.rodata_size;
     add_symbols(&o, symbol, arena);
     add_section_names(&o);
     ig_put_align(&o.tail, 8);
-    Elf64_Ehdr *header = make_header(arena, o.tail_begin + o.tail.size);
+    to.items[0].data = make_header(arena, o.tail_begin + o.tail.size);
     ig_put_bytes(&o.tail, o.sections, sizeof o.sections);
-    *out_count = count + 3;
-    *out_parts = IG_NEW_ARRAY(arena, ig_file_part, *out_count);
-    (*out_parts)[0] = (ig_file_part){ header, PAGE };
-    memcpy(*out_parts + 1, parts, count * sizeof *parts);
-    (*out_parts)[count + 1] = (ig_file_part){ front.data, front.size };
-    (*out_parts)[count + 2] = (ig_file_part){ o.tail.data, o.tail.size };
+    IG_PUSH(arena, &to, (ig_file_part){ o.tail.data, o.tail.size });
+    *out_parts = to.items;
+    *out_count = to.count;
 }

@@ -17,9 +17,9 @@ typedef IG_VEC(ig_origins) ig_origins_vec;
 typedef struct ig_plan_input {
     const ig_plan_level *levels;
     uint32_t level_count;
-    const ig_tensor *recipes;     /* results of @weights, or NULL */
-    bool refers;                  /* weights in files stay there */
-    const char *artifact_path;    /* files are named relative to it, or NULL */
+    const ig_tensor *recipes;  /* results of @weights, or NULL */
+    bool refers;               /* weights in files stay there */
+    const char *artifact_path; /* files are named relative to it, or NULL */
     /* The hash of bytes that stay in a file. */
     ig_hash128 (*hash_of)(void *user, const void *bytes, size_t size);
     void *hash_user;

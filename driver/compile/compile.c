@@ -368,8 +368,17 @@ static ig_status open_in_memory(compile_call *call) {
         is_written = write_part(file, &call->build.parts[i]);
     }
     if (!is_written) {
-        ig_status status = ig_error(diag, IG_LIMIT, NULL,
-                                    "no memory for the program: %s", strerror(errno));
+        bool is_forbidden = file < 0 && (errno == EPERM || errno == EACCES);
+        ig_status status =
+            is_forbidden
+                ? ig_error_hint(diag, IG_UNSUPPORTED, NULL,
+                                "allow memfd_create, write the program to a file, or "
+                                "let a cache keep it",
+                                "this system forbids programs in memory "
+                                "(memfd_create: %s)",
+                                strerror(errno))
+                : ig_error(diag, IG_LIMIT, NULL, "no memory for the program: %s",
+                           strerror(errno));
         if (file >= 0) {
             close(file);
         }

@@ -51,6 +51,9 @@ typedef struct ig_program_options {
     const char *part;  /* the artifact of this name in the artifact, or NULL: itself */
     unsigned observe; /* ig_observe bits: who is told of the code (docs/debugging.md) */
     const char *observe_folder; /* for the files that these read; NULL: a new one */
+    const void *code; /* the artifact's code in the program's own text (--emit header
+                       * gives it), at a multiple of 4096, or NULL */
+    size_t code_size;
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;

@@ -4,7 +4,7 @@
 
 #include "runtime/device.h"
 
-ig_status ig_cpu_code_load(const ig_device *device, const void *code, size_t size,
+ig_status ig_cpu_code_load(const ig_device *device, const ig_code_source *source,
                            ig_device_code *out_image, const ig_message *message);
 void ig_cpu_code_unload(const ig_device *device, ig_device_code *image);
 ig_status ig_cpu_code_find(const ig_device *device, const ig_device_code *image,

@@ -88,9 +88,10 @@ static void unload_image(const ig_device *device, ig_device_code *image) {
     *image = (ig_device_code){ NULL, 0, NULL };
 }
 
-/* `code` is a whole cubin. */
-static ig_status load_image(const ig_device *device, const void *code, size_t size,
+/* The source is a whole cubin. */
+static ig_status load_image(const ig_device *device, const ig_code_source *source,
                             ig_device_code *out_image, const ig_message *message) {
+    size_t size = source->size;
     const ig_cuda_device *gpu = ig_cuda_of(device);
     const char *subject = "code for the GPU";
     *out_image = (ig_device_code){ NULL, 0, NULL };
@@ -99,7 +100,7 @@ static ig_status load_image(const ig_device *device, const void *code, size_t si
         return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
                               size);
     }
-    memcpy(bytes, code, size);
+    memcpy(bytes, source->bytes, size);
     bytes[size] = '\0'; /* the driver is not told the size */
     *out_image = (ig_device_code){ bytes, size, NULL };
     ig_status status = ig_cuda_enter(gpu, subject, message);

@@ -18,17 +18,17 @@ static const char *list_levels(const ig_device *device) {
 
 /* ---- code ---- */
 
-static ig_status load_image(const ig_device *device, const void *code, size_t size,
+static ig_status load_image(const ig_device *device, const ig_code_source *source,
                             ig_device_code *out_image, const ig_message *message) {
     (void)device;
     *out_image = (ig_device_code){ NULL, 0, NULL };
-    void *bytes = malloc(size + 1);
+    void *bytes = malloc(source->size + 1);
     if (!bytes) {
         return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
-                              size);
+                              source->size);
     }
-    memcpy(bytes, code, size);
-    *out_image = (ig_device_code){ bytes, size, bytes };
+    memcpy(bytes, source->bytes, source->size);
+    *out_image = (ig_device_code){ bytes, source->size, bytes };
     return IG_OK;
 }
 

@@ -6,6 +6,7 @@
  * Each part puts what it holds into the program at once, so that one function closes a
  * program in any state.
  */
+#include "base/platform/platform_open.h"
 #include "base/sized.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/hash.h"
@@ -106,7 +107,7 @@ static ig_status open_parts(ig_program *program, const char *path,
                             const ig_program_options *options,
                             const ig_message *message) {
     IG_TRY(copy_plan(program, options->part, message));
-    IG_TRY(ig_program_load_code(program, options->level, message));
+    IG_TRY(ig_program_load_code(program, options, message));
     IG_TRY(ig_program_find_constants(program, path, options, message));
     IG_TRY(ig_program_lay_out(program, message));
     return ig_program_begin_observing(program, options, message);
@@ -121,7 +122,28 @@ static ig_program *create_program(const ig_message *message) {
     atomic_store(&program->references, 1);
     program->device = &ig_device_cpu;
     program->level = IG_NONE;
+    program->file_number = -1;
     return program;
+}
+
+/* The file stays open until its code is mapped. */
+static ig_status open_file(ig_program *program, const char *path,
+                           const ig_message *message) {
+    char why[WHY_BYTES];
+    ig_status status = ig_file_open(path, &program->file_number, why);
+    if (status == IG_OK) {
+        status = ig_file_map_kept(program->file_number, &program->file, why);
+    }
+    program->container.file = (ig_str){ program->file.data, program->file.size };
+    return status == IG_OK ? IG_OK
+                           : ig_message_set(message, status, "%s: %s", path, why);
+}
+
+static void close_file(ig_program *program) {
+    if (program->file_number >= 0) {
+        (void)ig_close(program->file_number);
+        program->file_number = -1;
+    }
 }
 
 /* The options as this library knows them: fields that the caller's struct lacks are
@@ -146,14 +168,11 @@ ig_status ig_program_open(const char *path, const ig_program_options *options,
     if (!program) {
         return IG_LIMIT;
     }
-    char why[WHY_BYTES];
-    ig_status status = ig_file_map_open(path, &program->file, why);
-    if (status != IG_OK) {
-        (void)ig_message_set(&message, status, "%s: %s", path, why);
-    } else {
-        program->container.file = (ig_str){ program->file.data, program->file.size };
+    ig_status status = open_file(program, path, &message);
+    if (status == IG_OK) {
         status = open_parts(program, path, &all, &message);
     }
+    close_file(program);
     if (status != IG_OK) {
         ig_program_close(program);
         return status;

@@ -44,6 +44,7 @@ struct ig_program {
     atomic_int references;
     const ig_device *device;
     ig_file_map file;
+    int file_number; /* of that, while the program is being opened; else -1 */
     ig_container container;
     void *plan_bytes; /* a copy: nobody can change it under us */
     ig_plan plan;
@@ -70,7 +71,7 @@ struct ig_program {
 void ig_program_retain(ig_program *program);
 
 /* The parts of opening, each in a file of its name. */
-ig_status ig_program_load_code(ig_program *program, const char *level,
+ig_status ig_program_load_code(ig_program *program, const ig_program_options *options,
                                const ig_message *message);
 ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
                                  ig_device_kernel *out_kernel,

@@ -1,4 +1,5 @@
 /* Choosing a level and loading its code.  SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
 #include "runtime/hash.h"
 #include "runtime/program/program.h"
 
@@ -96,21 +97,55 @@ static ig_status check_code(const ig_program *program, ig_str code,
     return IG_OK;
 }
 
+/* The same entry in the program's text, where its code stands page by page, or NULL.
+ * What stands there is checked as any other code is. */
+static const void *find_text(const ig_program_options *options, ig_str code) {
+    const ig_code_header *wanted = (const void *)code.data;
+    for (uint64_t at = 0; at + code.size <= options->code_size;) {
+        const ig_code_header *header = (const void *)((const char *)options->code + at);
+        if (memcmp(header, wanted, sizeof *header) == 0) {
+            return header;
+        }
+        uint64_t bytes = ig_align_up(header->code_bytes, IG_CODE_ALIGN);
+        if (bytes == 0 || bytes > options->code_size - at) {
+            break;
+        }
+        at += bytes;
+    }
+    return NULL;
+}
+
+static ig_code_source find_source(const ig_program *program,
+                                  const ig_program_options *options, ig_str code) {
+    const ig_file_map *file = &program->file;
+    bool may_be_text = code.size >= sizeof(ig_code_header) && options->code &&
+                       (uintptr_t)options->code % IG_CODE_ALIGN == 0;
+    const void *text = may_be_text ? find_text(options, code) : NULL;
+    return (ig_code_source){
+        .bytes = text ? text : code.data,
+        .size = code.size,
+        .is_text = text != NULL,
+        .file = file->is_copy ? -1 : program->file_number,
+        .offset = file->base ? (uint64_t)(code.data - (const char *)file->data) : 0,
+    };
+}
+
 /* The whole entry is loaded, header and table too: what is checked is what is called,
- * whatever happens to the file. */
-ig_status ig_program_load_code(ig_program *program, const char *level,
+ * unless somebody writes into a file that is mapped. */
+ig_status ig_program_load_code(ig_program *program, const ig_program_options *options,
                                const ig_message *message) {
     list_levels(program);
     if (program->plan.kernels_count == 0 && program->plan.levels_count == 0) {
         return IG_OK; /* nothing to run but copies */
     }
     ig_str code = { NULL, 0 };
-    IG_TRY(choose_level(program, level, &code, message));
+    IG_TRY(choose_level(program, options->level, &code, message));
     if ((code.data - program->container.file.data) % IG_CODE_ALIGN != 0) {
         return report_damage(message, "it begins within a page");
     }
     const ig_device *device = program->device;
-    IG_TRY(device->verbs->load(device, code.data, code.size, &program->image, message));
+    ig_code_source source = find_source(program, options, code);
+    IG_TRY(device->verbs->load(device, &source, &program->image, message));
     program->code_bytes = code.size;
     return check_code(program, (ig_str){ program->image.bytes, code.size }, message);
 }

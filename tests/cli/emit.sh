@@ -8,8 +8,9 @@ for form in object:small.o header:small.h shared:libsmall.so llvm:small.ll asm:s
 done
 check "an unknown form is wrong usage" 2 "--emit takes" \
     "$ingot" compile "$tmp/relu.ig" --emit wasm -o "$tmp/emit/x"
-holds "an object has one symbol and its size, and needs none" sh -c "
-    [ \"\$(nm '$tmp/emit/small.o' | cut -c18- | tr '\n' ' ')\" = 'R ingot_small R ingot_small_size ' ]"
+holds "an object has an artifact, its code and their sizes, and needs nothing" sh -c "
+    [ \"\$(nm '$tmp/emit/small.o' | cut -c18- | tr '\n' ' ')\" = \\
+        'R ingot_small T ingot_small_code R ingot_small_code_size R ingot_small_size ' ]"
 cat >"$tmp/emit/main.c" <<'C'
 #include "small.h"
 #include <stdio.h>

@@ -75,14 +75,17 @@ static ig_status load_cubin(device_case *d) {
     ig_backend_cuda.close(state);
     IG_TRY(status);
     ig_str code = ig_writer_str(&cubin);
-    return d->gpu->verbs->load(d->gpu, code.data, code.size, &d->image, &message);
+    ig_code_source from = { .bytes = code.data, .size = code.size, .file = -1 };
+    return d->gpu->verbs->load(d->gpu, &from, &d->image, &message);
 }
 
 /* The image of the driver without a GPU is the path of a library. */
 static ig_status load_library(device_case *d) {
     cuda_library library = cuda_case_build(d->c);
-    ig_status status = d->gpu->verbs->load(
-        d->gpu, library.path, strlen(library.path) + 1, &d->image, &message);
+    ig_code_source source = { .bytes = library.path,
+                              .size = strlen(library.path) + 1,
+                              .file = -1 };
+    ig_status status = d->gpu->verbs->load(d->gpu, &source, &d->image, &message);
     cuda_library_remove(&library);
     return status;
 }

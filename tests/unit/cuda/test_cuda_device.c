@@ -90,8 +90,8 @@ TEST(errors_of_the_driver) {
     CHECK_STATUS(ig_queue_copy(queue, IG_COPY_IN, memory, bytes, 17), IG_INTERNAL);
     CHECK(strstr(words, "CUDA error 1") != NULL);
     CHECK_DONE(ig_queue_finish(queue));
-    CHECK_STATUS(gpu->verbs->load(gpu, "/no/such/image", 15, &image, &message),
-                 IG_INTERNAL);
+    ig_code_source absent = { .bytes = "/no/such/image", .size = 15, .file = -1 };
+    CHECK_STATUS(gpu->verbs->load(gpu, &absent, &image, &message), IG_INTERNAL);
     ig_launch launch = { .grid = (int64_t)1 << 40, .threads = 32 };
     ig_phase phase = { .launches = &launch, .launch_count = 1 };
     CHECK_STATUS(queue->verbs->submit(queue, &phase), IG_LIMIT);

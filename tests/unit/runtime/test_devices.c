@@ -32,8 +32,7 @@ typedef struct device_case {
     ig_memory host, memory;
     ig_queue *queue;
     ig_device_code image;
-    const void *code;
-    size_t code_size;
+    ig_code_source code;
     bool computes;
     char words[512];
     char *y, *table, *ids;
@@ -84,16 +83,14 @@ static bool open_cpu(device_case *d) {
     CHECK_OK(
         ig_file_map_open(INGOT_BINARY_DIR "/unit/kernels/gather.bin", &file, NULL));
     d->device = &ig_device_cpu;
-    d->code = file.data;
-    d->code_size = file.size;
+    d->code = (ig_code_source){ .bytes = file.data, .size = file.size, .file = -1 };
     d->computes = true;
     return true;
 }
 
 static bool open_null(device_case *d) {
     d->device = &ig_device_null;
-    d->code = "no code";
-    d->code_size = sizeof "no code";
+    d->code = (ig_code_source){ .bytes = "no code", .size = 8, .file = -1 };
     return true;
 }
 
@@ -105,8 +102,9 @@ static bool open_cuda(device_case *d) {
     }
     ig_status status = ig_cuda_open(0, &d->device, &message);
     CHECK_MSG(status == IG_OK, "%s", d->words);
-    d->code = gather_library.path;
-    d->code_size = strlen(gather_library.path) + 1;
+    d->code = (ig_code_source){ .bytes = gather_library.path,
+                                .size = strlen(gather_library.path) + 1,
+                                .file = -1 };
     d->computes = true;
     return true;
 }
@@ -165,8 +163,7 @@ static bool open_case(device_case *d, int row) {
         return false;
     }
     ig_message message = message_of(d);
-    CHECK_DONE(d, d->device->verbs->load(d->device, d->code, d->code_size, &d->image,
-                                         &message));
+    CHECK_DONE(d, d->device->verbs->load(d->device, &d->code, &d->image, &message));
     d->y = ig_memory_take(&d->memory, ELEMENTS * sizeof(float));
     d->table = ig_memory_take(&d->memory, sizeof table);
     d->ids = ig_memory_take(&d->memory, ELEMENTS * sizeof(int64_t));
@@ -540,13 +537,13 @@ TEST(code_is_copied_and_found) {
     const ig_device_verbs *verbs = d.device->verbs;
     ig_message message = message_of(&d);
     ig_device_kernel kernel;
-    CHECK((const void *)d.image.bytes != d.code);
-    CHECK(memcmp(d.image.bytes, d.code, d.code_size) == 0);
+    CHECK((const void *)d.image.bytes != d.code.bytes);
+    CHECK(memcmp(d.image.bytes, d.code.bytes, d.code.size) == 0);
     CHECK(verbs->find(d.device, &d.image, (ig_kernel_id){ "nothing", UINT64_MAX },
                       &kernel, &message) != IG_OK);
     CHECK_MSG(strstr(d.words, "nothing") != NULL, "'%s'", d.words);
     ig_device_code more;
-    CHECK_DONE(&d, verbs->load(d.device, d.code, d.code_size, &more, &message));
+    CHECK_DONE(&d, verbs->load(d.device, &d.code, &more, &message));
     verbs->unload(d.device, &d.image);
     CHECK(d.image.bytes == NULL && d.image.handle == NULL);
     verbs->unload(d.device, &d.image);

@@ -556,6 +556,36 @@ static void check_reference(rt_case *c, ig_program_options options,
     }
 }
 
+/* What the caller calls the program's text is searched for the same code, and left
+ * alone where it is not there. */
+TEST(text_without_the_code) {
+    static _Alignas(IG_CODE_ALIGN) char text[2 * IG_CODE_ALIGN];
+    const struct {
+        const void *code;
+        size_t size;
+        uint64_t bytes; /* as the first header there has it */
+    } rows[] = { { text, sizeof text, 0 },
+                 { text, sizeof text, IG_CODE_ALIGN },
+                 { text, sizeof text, UINT64_MAX - 1 },
+                 { text, 1, IG_CODE_ALIGN },
+                 { text, 0, IG_CODE_ALIGN },
+                 { text + 8, IG_CODE_ALIGN, IG_CODE_ALIGN },
+                 { NULL, IG_CODE_ALIGN, IG_CODE_ALIGN } };
+    make_folder();
+    write_file("weights.bin", beside, sizeof beside);
+    rt_case *c = reference_case("weights.bin");
+    write_file("refers.ingot", c->bytes, c->size);
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        ((ig_code_header *)(void *)text)->code_bytes = rows[i].bytes;
+        check_reference(
+            c, (ig_program_options){ .code = rows[i].code, .code_size = rows[i].size },
+            IG_OK);
+    }
+    rt_end(c);
+    remove_folder();
+}
+END_TEST
+
 TEST(weights_in_a_file_beside_the_artifact) {
     char path[256];
     float other[4] = { 10, 20, 30, 41 };
@@ -619,5 +649,5 @@ UNIT_SUITE(runtime_program, tells_its_signature_and_facts, the_rich_case_runs,
            damaged_code_is_refused, damaged_weights_are_found_when_asked,
            other_version_is_unsupported, other_cpu_is_unsupported,
            takes_the_best_level_or_the_one_asked_for, missing_kernel_is_damage,
-           opens_files_and_refuses_others, weights_in_a_file_beside_the_artifact,
-           weights_in_a_file_elsewhere)
+           opens_files_and_refuses_others, text_without_the_code,
+           weights_in_a_file_beside_the_artifact, weights_in_a_file_elsewhere)

@@ -1,0 +1,70 @@
+# Programs where memory may not become executable.  SPDX-License-Identifier: Apache-2.0
+
+forbid=$tmp/forbid
+call=(--input 'x=f32[1,4]=-1,2,-3,4')
+mkdir "$tmp/linked"
+cat >"$tmp/linked/main.c" <<'C'
+#include "small.h"
+#include <stdio.h>
+
+int main(void) {
+    char message[200] = "";
+    float x[4] = { -1, 2, -3, 4 };
+    ig_program *program = NULL;
+    ig_session *session = NULL;
+    ig_program_options options = { .size = sizeof options, .message = message,
+                                   .message_size = sizeof message };
+    ig_view in = { .data = x, .dtype = IG_F32, .rank = 2, .dims = { 1, 4 } };
+    ig_view out = { 0 };
+    if (ingot_small_open(&options, &program) ||
+        ig_session_create(program, NULL, &session) ||
+        ingot_small_run(session, &in, &out)) {
+        puts(message);
+        return 1;
+    }
+    const float *y = out.data;
+    printf("%g %g %g %g\n", y[0], y[1], y[2], y[3]);
+    ig_session_destroy(session);
+    ig_program_close(program);
+    return 0;
+}
+C
+
+# The artifact's code is mapped from its file, or from a sealed one in memory.
+runs_forbidden() {
+    check "an artifact runs without $*" 0 "0 2 0 4" \
+        "$forbid" "$@" -- "$ingot" run "$tmp/small.ingot" "${call[@]}"
+    holds "and is measured" "$forbid" "$@" -- "$ingot" bench "$tmp/small.ingot" \
+        "${call[@]}" --seconds 0.01
+}
+
+if ! command -v cc >/dev/null; then
+    skip "programs where something is forbidden" "there is no cc"
+elif is_sanitized; then
+    skip "programs where something is forbidden" "sanitizers map what they need"
+elif ! cc -O1 -D_GNU_SOURCE -Wall -Wextra -Werror tests/cli/files/forbid.c -o "$forbid" ||
+    ! "$forbid" gain memfd sockets -- true; then
+    skip "programs where something is forbidden" "this kernel has no PR_SET_MDWE or seccomp"
+else
+    "$ingot" compile "$tmp/relu.ig" -q -o "$tmp/small.ingot"
+    "$ingot" compile "$tmp/relu.ig" -q --emit object -o "$tmp/linked/small.o"
+    "$ingot" compile "$tmp/relu.ig" -q --emit header -o "$tmp/linked/small.h"
+    runs_forbidden gain
+    runs_forbidden gain memfd
+    check "so does a model that is compiled on the way" 0 "0 2 0 4" \
+        "$forbid" gain -- "$ingot" run "$tmp/relu.ig" --no-cache "${call[@]}"
+    check "which says what forbids it" 4 "programs in memory (memfd_create: " \
+        "$forbid" memfd -- "$ingot" run "$tmp/relu.ig" --no-cache "${call[@]}"
+    cp "$tmp/small.ingot" "$tmp/shared.ingot"
+    chmod o+w "$tmp/shared.ingot"
+    check "a file that others may write is copied" 0 "0 2 0 4" \
+        "$forbid" gain -- "$ingot" run "$tmp/shared.ingot" "${call[@]}"
+    check "into memory that must be allowed" 4 \
+        "forbids code from memory (memfd_create: " \
+        "$forbid" memfd -- "$ingot" run "$tmp/shared.ingot" "${call[@]}"
+    holds "a program links a model" cc -O1 -Wall -Wextra -Werror -Iinclude \
+        "$tmp/linked/main.c" "$tmp/linked/small.o" -o "$tmp/linked/one" \
+        -L"$build" -lingot-runtime -Wl,-rpath,"$build"
+    check "and runs from its own text" 0 "0 2 0 4" \
+        "$forbid" gain memfd -- "$tmp/linked/one"
+fi
