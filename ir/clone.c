@@ -20,7 +20,11 @@ typedef struct cloner {
     ig_graph *graph; /* of the copies */
     ig_map *map;     /* value -> its copy */
     ig_map *types;   /* between modules: type -> its copy; else NULL */
-    bool has_loc;    /* locations mean the same in both modules */
+    /* Between modules: what stands for each symbol; NULL: the symbol of its name. */
+    const ig_dim *by_symbol;
+    bool has_loc; /* locations mean the same in both modules */
+    uint32_t loc; /* of the copies where they do not */
+    ig_origins origins;
 } cloner;
 
 /* ---- between modules ---- */
@@ -33,7 +37,7 @@ static const ig_type *copy_type(cloner *c, const ig_type *type) {
     if (known) {
         return known;
     }
-    const ig_type *copy = ig_type_translate(c->from, type, c->to);
+    const ig_type *copy = ig_type_translate(c->from, type, c->by_symbol, c->to);
     ig_map_set_id(c->types, IG_MAP_PTR(type), (void *)(uintptr_t)copy);
     return copy;
 }
@@ -49,10 +53,15 @@ static ig_data copy_data(cloner *c, const ig_data *data) {
     return copy;
 }
 
+static ig_dim copy_dim(cloner *c, ig_dim dim) {
+    return c->by_symbol ? ig_dim_move(c->from, dim, c->by_symbol, c->to)
+                        : ig_dim_translate(c->from, dim, c->to);
+}
+
 static ig_attr copy_dims(cloner *c, const ig_attr *attr) {
     ig_dim *dims = IG_NEW_ARRAY(&c->to->arena, ig_dim, attr->count);
     for (uint32_t i = 0; i < attr->count; i++) {
-        dims[i] = ig_dim_translate(c->from, attr->as.dims[i], c->to);
+        dims[i] = copy_dim(c, attr->as.dims[i]);
     }
     return ig_attr_of_dims(c->to, dims, attr->count);
 }
@@ -69,7 +78,7 @@ static ig_attr copy_attr(cloner *c, const ig_attr *attr) {
     case IG_ATTR_INTS:
         return ig_attr_of_ints(c->to, attr->as.ints, attr->count);
     case IG_ATTR_DIM:
-        return ig_attr_of_dim(ig_dim_translate(c->from, attr->as.dim, c->to));
+        return ig_attr_of_dim(copy_dim(c, attr->as.dim));
     case IG_ATTR_DIMS:
         return copy_dims(c, attr);
     case IG_ATTR_DATA: {
@@ -149,8 +158,8 @@ static ig_op *make_copy(cloner *c, const ig_op *op) {
                         .operand_count = op->operand_count,
                         .result_count = op->result_count,
                         .body_count = op->body_count,
-                        .loc = c->has_loc ? op->loc : 0,
-                        .origins = c->has_loc ? op->origins : 0 };
+                        .loc = c->has_loc ? op->loc : c->loc,
+                        .origins = c->has_loc ? op->origins : c->origins };
     return ig_op_create(c->graph, (ig_opcode)op->code, &spec);
 }
 
@@ -205,6 +214,15 @@ ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map)
 
 void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
                      ig_value *const *args, ig_value **out_results) {
+    ig_block_place place = { .block = block, .before = before };
+    ig_block_inline_at(from, &place, NULL, args, out_results);
+}
+
+void ig_block_inline_at(const ig_block *from, const ig_block_place *place,
+                        const ig_dim *by_symbol, ig_value *const *args,
+                        ig_value **out_results) {
+    ig_block *block = place->block;
+    ig_op *before = place->before;
     assert((args || !from->arg_count) && "a value for each argument");
     assert((!before || before->block == block) && "`before` stands in another block");
     const ig_op *end = from->last;
@@ -212,6 +230,9 @@ void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
     ig_map map, types;
     ig_map_init(&map, &block->graph->module->arena);
     cloner c = start_cloner(from->graph, block->graph, &map, &types);
+    c.by_symbol = by_symbol;
+    c.loc = place->loc;
+    c.origins = place->origins;
     for (uint32_t i = 0; i < from->arg_count; i++) {
         ig_map_set_id(&map, IG_MAP_PTR(from->args[i]), args[i]);
     }

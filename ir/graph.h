@@ -229,6 +229,17 @@ ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map)
  * for its arguments; writes the terminator's operands to `out_results`. */
 void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
                      ig_value *const *args, ig_value **out_results);
+/* The same from another module, where `by_symbol` has a dim of this one for each of its
+ * symbols; the copies are of the place's location. */
+typedef struct ig_block_place {
+    ig_block *block;
+    ig_op *before; /* NULL: at the end */
+    uint32_t loc;
+    ig_origins origins;
+} ig_block_place;
+void ig_block_inline_at(const ig_block *from, const ig_block_place *place,
+                        const ig_dim *by_symbol, ig_value *const *args,
+                        ig_value **out_results);
 
 /* ---- questions ---- */
 

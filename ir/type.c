@@ -176,7 +176,7 @@ ig_dim ig_type_count(ig_module *module, const ig_type *type) {
 /* Recursion is as deep as host types nest, which readers bound by
  * limits.graph_depth. */
 const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
-                                 ig_module *to) {
+                                 const ig_dim *by_symbol, ig_module *to) {
     if (from == to || !type) {
         return type;
     }
@@ -185,14 +185,15 @@ const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
                        ? few
                        : IG_NEW_ARRAY(&to->arena, ig_dim, type->rank);
     for (uint32_t i = 0; i < type->rank; i++) {
-        dims[i] = ig_dim_translate(from, type->dims[i], to);
+        dims[i] = by_symbol ? ig_dim_move(from, type->dims[i], by_symbol, to)
+                            : ig_dim_translate(from, type->dims[i], to);
     }
     candidate c;
     start_candidate(&c, to, (ig_kind)type->kind, type->rank, dims);
     c.type->dtype = type->dtype;
     set_rows(c.type, type->rows);
     c.type->lanes = type->lanes;
-    c.type->element = ig_type_translate(from, type->element, to);
+    c.type->element = ig_type_translate(from, type->element, by_symbol, to);
     return intern_candidate(&c, to);
 }
 

@@ -50,9 +50,10 @@ const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
 const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_t rank,
                                  const ig_dim *dims);
 
-/* The same type in another module; dims go by the names of their symbols. */
+/* The same type in another module; dims go by the names of their symbols, or where
+ * `by_symbol` is there by that (ig_dim_move). */
 const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
-                                 ig_module *to);
+                                 const ig_dim *by_symbol, ig_module *to);
 
 bool ig_type_is_static(const ig_type *type); /* no dim is an expression */
 /* Number of elements as a dim expression (1 for rank 0). */

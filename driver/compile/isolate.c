@@ -150,7 +150,9 @@ static ig_status start_worker(child *c, ig_arena *arena) {
 /* ---- what it asks and says ---- */
 
 static bool was_named(const child *c, const char *path) {
-    bool is_named = strcmp(path, c->work->model) == 0;
+    const char *ops = c->work->import->ops;
+    bool is_named = strcmp(path, c->work->model) == 0 ||
+                    (ops && strcmp(path, ops) == 0);
     for (size_t i = 0; i < c->work->import->constant_count; i++) {
         is_named |= strcmp(path, c->work->import->constant_files[i]) == 0;
     }

@@ -36,6 +36,7 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     put_text(out, "entry", import->entry);
     put_text(out, "resource", import->resource);
     put_text(out, "open_weights", import->open_weights);
+    put_text(out, "ops", import->ops);
     put_number(out, "rowwise_mean", import->rowwise_mean);
     put_text(out, "target", compile->target);
     put_text(out, "passes", compile->passes);
@@ -113,6 +114,7 @@ static const struct {
     { "entry", AT(import.entry) },
     { "resource", AT(import.resource) },
     { "open_weights", AT(import.open_weights) },
+    { "ops", AT(import.ops) },
     { "target", AT(compile.target) },
     { "passes", AT(compile.passes) },
     { "emit", AT(compile.emit) },

@@ -47,6 +47,8 @@ typedef struct ig_import_options {
                         * too) */
     int is_outline; /* of ONNX, for ig_module_inspect: inputs, weights and operators of
                      * a model that cannot be imported; not to be compiled */
+    const char *ops; /* IR text with operators of the user's own, which are inlined
+                      * (docs/custom-operators.md); or NULL */
 } ig_import_options;
 
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",

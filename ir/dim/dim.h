@@ -101,6 +101,10 @@ bool ig_dim_overflows(const ig_module *module, ig_dim dim);
 /* `dim` with by_symbol[i] in place of symbol i, simplified anew; IG_DIM_KEEP keeps
  * it. */
 ig_dim ig_dim_substitute(ig_module *module, ig_dim dim, const ig_dim *by_symbol);
+/* The same of a dim of `from`, every symbol of which `by_symbol` replaces by a dim of
+ * `to`. */
+ig_dim ig_dim_move(const ig_module *from, ig_dim dim, const ig_dim *by_symbol,
+                   ig_module *to);
 /* `dim` of `from` rebuilt in `to`; symbols are matched by name. */
 ig_dim ig_dim_translate(const ig_module *from, ig_dim dim, ig_module *to);
 

@@ -348,7 +348,7 @@ static void check_nodes(const site *at, Onnx__NodeProto *const *nodes, size_t co
         ig_onnx_function *callee = ig_onnx_function_of(at->import, nodes[i]);
         if (callee) {
             check_call(&s, callee);
-        } else {
+        } else if (!ig_onnx_custom_form(at->import, nodes[i], NULL)) {
             check_operator(&s);
         }
     }
@@ -364,7 +364,10 @@ static void check_graph(const site *outer, const Onnx__GraphProto *graph,
 /* So many missing operators are reported one by one, those beyond by name alone. */
 enum { MOST_REPORTED = 12 };
 
-static void report_one(ig_onnx_import *import, const tally *t) {
+static const char advice[] = "give it as a graph in a file for --ops "
+                             "(docs/custom-operators.md)";
+
+static void report_one(ig_onnx_import *import, const tally *t, bool is_last) {
     char label[128], many[64] = "";
     const char *domain = ig_onnx_domain_label(ig_str_of(t->domain), label,
                                               sizeof(label));
@@ -372,9 +375,10 @@ static void report_one(ig_onnx_import *import, const tally *t) {
         snprintf(many, sizeof(many), " (%zu nodes, this is the first)", t->count);
     }
     ig_onnx_note(import,
-                 ig_error(&import->context->diag, IG_UNSUPPORTED, &t->first,
-                          "operator %s::%s (version %lld) is not supported yet%s",
-                          domain, t->name, (long long)t->opset, many));
+                 ig_error_hint(&import->context->diag, IG_UNSUPPORTED, &t->first,
+                               is_last ? advice : NULL,
+                               "operator %s::%s (version %lld) is not supported yet%s",
+                               domain, t->name, (long long)t->opset, many));
 }
 
 static void report_rest(ig_onnx_import *import, const ig_map *missing, size_t first) {
@@ -388,15 +392,16 @@ static void report_rest(ig_onnx_import *import, const ig_map *missing, size_t fi
                ig_onnx_domain_label(ig_str_of(t->domain), label, sizeof(label)),
                t->name);
     }
-    ig_onnx_note(import, ig_error(&import->context->diag, IG_UNSUPPORTED, &where,
-                                  "%zu further operators are not supported yet: %s",
-                                  missing->count - first, w.data));
+    ig_onnx_note(import,
+                 ig_error_hint(&import->context->diag, IG_UNSUPPORTED, &where, advice,
+                               "%zu further operators are not supported yet: %s",
+                               missing->count - first, w.data));
 }
 
 static void report_missing(ig_onnx_import *import, const ig_map *missing) {
     size_t most = missing->count > MOST_REPORTED ? MOST_REPORTED - 1 : missing->count;
     for (size_t i = 0; i < most; i++) {
-        report_one(import, missing->entries[i].value);
+        report_one(import, missing->entries[i].value, i + 1 == missing->count);
     }
     if (most < missing->count) {
         report_rest(import, missing, most);

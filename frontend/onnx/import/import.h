@@ -7,6 +7,7 @@
  *     scope.c      names of values, and definitions that clash or are missing
  *     order.c      nodes in an order in which each comes after the nodes it reads from
  *     nodes.c      the way of a node: inputs, import function, outputs; calls inlined
+ *     custom.c     operators that the user gives as graphs
  *     attr.c       attributes of a node
  *     args.c       the arguments of a node: inputs, attributes, axes
  *     value.c      constants and symbols
@@ -182,6 +183,14 @@ ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
 /* The row that serves a node; NULL when there is none (reported by check.c). */
 const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *opsets,
                                   const Onnx__NodeProto *node);
+
+/* ---- operators of the user (custom.c) ---- */
+
+/* The next form of the operator that a node names, behind `after`, or NULL. */
+const ig_graph *ig_onnx_custom_form(const ig_onnx_import *import,
+                                    const Onnx__NodeProto *node, const ig_graph *after);
+/* Inlines the form that fits the node. */
+ig_status ig_onnx_import_custom(ig_onnx_node *node);
 
 /* "" for the domain "ai.onnx". */
 static inline ig_str ig_onnx_domain(const char *domain) {

@@ -218,6 +218,9 @@ static ig_status import_node(ig_onnx_node *node) {
     if (function) {
         return import_call(node, function);
     }
+    if (ig_onnx_custom_form(import, node->proto, NULL)) {
+        return ig_onnx_import_custom(node);
+    }
     node->row = ig_onnx_row_of(import, node->scope->opsets, node->proto);
     if (!node->row || !node->row->import) {
         return IG_UNSUPPORTED; /* reported by check.c */

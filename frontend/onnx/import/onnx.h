@@ -51,6 +51,8 @@ typedef struct ig_onnx_options {
      * refused. */
     ig_status (*gradients)(ig_builder *builder, const ig_onnx_gradient *what,
                            ig_value **out);
+    const ig_module
+        *functions; /* operators of the user (compose/custom.h), or NULL */
 } ig_onnx_options;
 
 /* Reads a model file.  Weights stay in the file, which the module keeps mapped.

@@ -191,6 +191,7 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .fixes_rowwise_mean = options && options->fixes_rowwise_mean,
                         .version = program.version,
                         .table = &ig_ts_operators,
+                        .functions = options ? options->functions : NULL,
                         .splits = &way->splits };
     ig_map_init(&eval.loaded, arena);
     ig_map_init(&eval.storages, arena);

@@ -42,6 +42,8 @@ typedef struct ig_torchscript_options {
     /* Row-wise shards with mean pooling: divide by the ids of the whole bag, which is
      * right, where the archive adds the shards' means. */
     bool fixes_rowwise_mean;
+    const ig_module
+        *functions; /* operators of the user (compose/custom.h), or NULL */
 } ig_torchscript_options;
 
 /* Reads an archive.  Weights stay in the file, which the module keeps mapped.

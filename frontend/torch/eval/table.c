@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/table.h"
 
+#include "frontend/torch/eval/custom.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -21,12 +23,16 @@ static ig_ts_overloads *collect_rows(ig_ts_eval *eval, const char *name) {
            "the rows of a name are collected once");
     ig_ts_overloads *found = IG_NEW(eval->arena, ig_ts_overloads);
     size_t size = strlen(name);
+    const ig_ts_row *own = ig_ts_custom_row(eval, name);
     found->name = ig_arena_copy(eval->arena, name, size);
     for (size_t i = 0; has_namespace(name) && i < eval->table->count; i++) {
         found->count += is_of(eval->table->rows[i].schema, name, size);
     }
-    found->rows = IG_NEW_ARRAY(eval->arena, const ig_ts_row *, found->count + 1);
+    found->rows = IG_NEW_ARRAY(eval->arena, const ig_ts_row *, found->count + 2);
     found->count = 0;
+    if (own) { /* the user's word goes first */
+        found->rows[found->count++] = own;
+    }
     for (size_t i = 0; has_namespace(name) && i < eval->table->count; i++) {
         if (is_of(eval->table->rows[i].schema, name, size)) {
             found->rows[found->count++] = &eval->table->rows[i];

@@ -10,7 +10,8 @@ enum { MOST_REPORTED = 12 };
 
 static const char advice[] =
     "this is all that is missing on the way of the call and in branches that it may not "
-    "take: express it by other operators, or add rows (docs/writing-an-importer-row.md)";
+    "take: give it as a graph in a file for --ops (docs/custom-operators.md), or express it "
+    "by other operators";
 
 /* " (3 calls, the first in module 'encoder.0')". */
 static const char *scope_text(ig_ts_eval *eval, const ig_python_lack *lack) {

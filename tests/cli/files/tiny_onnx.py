@@ -8,6 +8,8 @@
                                   twins: y = Add(x, z), both [B, S]
                                   narrow: y = Relu(x) of COMPLEX64
                                   unknown: y = CastMap(x), which is not supported
+                                  hash, hashes: y = acme.Hash(x) with `buckets`, of [N]
+                                  and of [B, 3]
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -62,6 +64,12 @@ def model(inputs, output, body, initializers=(), opset=17, domain=""):
         field(8, field(1, domain) + field(2, 1)) if domain else b"")
 
 
+def hashed(dims):
+    buckets = field(5, field(1, "buckets") + field(3, 1000) + field(20, 2))
+    return model([value("x", tensor(I64, dims))], value("y", tensor(I64, dims)),
+                 node("Hash", ["x"], field(7, "acme") + buckets), domain="acme")
+
+
 axis = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
 kinds = {
     "relu": lambda: model([value("x", tensor(F32))], value("y", tensor(F32)),
@@ -84,6 +92,8 @@ kinds = {
     "unknown": lambda: model([value("x", tensor(F32, [2]))], value("y", tensor(F32)),
                              node("CastMap", ["x"], field(7, "ai.onnx.ml")),
                              domain="ai.onnx.ml"),
+    "hash": lambda: hashed(["N"]),
+    "hashes": lambda: hashed(["B", 3]),
     "range": lambda: model([value("x", tensor(I64, []))], value("y", tensor(I64, ["M"])),
                            node("Range", ["zero", "x", "step"]),
                            [constant("zero", 0), constant("step", 0)]),

@@ -44,6 +44,7 @@ static const option_row options[] = {
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROW_CHECKPOINT,
     ROWS_COMPILE,

@@ -39,6 +39,7 @@ static const option_row options[] = {
     ROW_ENTRY,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROWS_COMPILE,
     ROW_ISOLATE,

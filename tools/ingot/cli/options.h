@@ -24,7 +24,7 @@ typedef struct text_list {
 typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
-        *symbol, *entry, *open_weights, *plugin, *resource, *fix, *sort, *trace,
+        *symbol, *entry, *open_weights, *ops, *plugin, *resource, *fix, *sort, *trace,
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
         *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
         *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *resume;
@@ -104,9 +104,10 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
         "quiet", 'q', OPTION_FLAG, offsetof(settings, quiet), 0, NULL, \
             "no progress and no notes on stderr", 0, 0                 \
     }
-#define ROW_TARGET                        \
-    TEXT("target", 't', target, "TARGET", \
-         "cpu (this machine's best level), cpu:v3,v4-vnni, cpu,cuda:sm_80, interpret …")
+#define ROW_TARGET                       \
+    TEXT(                                \
+        "target", 't', target, "TARGET", \
+        "cpu (this machine's best level), cpu:v3,v4-vnni, cpu,cuda:sm_80, interpret …")
 #define ROW_LIMIT                   \
     LIST("limit", limits, "NAME=N", \
          "set a limit of the compiler (ingot info lists them)")
@@ -137,6 +138,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
 #define ROW_CHECKPOINT                       \
     TEXT("checkpoint", 0, checkpoint, "DIR", \
          "weights from a torch.distributed checkpoint")
+#define ROW_OPS                    \
+    TEXT("ops", 0, ops, "FILE.ig", \
+         "operators of your own, as functions in IR text (docs/custom-operators.md)")
 #define ROW_OPEN_WEIGHTS                              \
     TEXT(                                             \
         "open-weights", 0, open_weights, "NAMES|all", \

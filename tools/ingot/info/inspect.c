@@ -14,6 +14,7 @@ static const option_row options[] = {
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     ROW_ENTRY,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROW_TARGET,
     ROW_LIMIT,

@@ -56,6 +56,7 @@ static const char *useless_option(const settings *given) {
            : given->entry        ? "entry"
            : given->resource     ? "resource"
            : given->open_weights ? "open-weights"
+           : given->ops          ? "ops"
            : given->fix          ? "fix"
                                  : NULL;
 }
@@ -151,6 +152,7 @@ ig_import_options import_options(const settings *given) {
         .rowwise_mean = fixes_rowwise_mean(given),
         .checkpoint = given->checkpoint,
         .open_weights = given->open_weights,
+        .ops = given->ops,
         .keeps_weights = given->grad || given->loss,
     };
 }

@@ -34,6 +34,7 @@ static const option_row options[] = {
          "fix an extent by its name, in every input that has it"),
     ROW_ENTRY,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROW_CHECKPOINT,
     ROW_TORCH_EMPTY,

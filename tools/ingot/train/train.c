@@ -34,6 +34,7 @@ static const option_row options[] = {
          "where weights and states go; or the trained model"),
     ROW_ENTRY,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     COUNT("threads", 'j', threads, 1, MAX_THREADS, "threads of a step (all)"),

@@ -29,6 +29,7 @@ static const option_row options[] = {
     ROWS_STORED,
     ROW_TRUST_CODE,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,

@@ -41,6 +41,7 @@ static const option_row options[] = {
          "meets them (ingot quantize says what that costs)"),
     ROW_ENTRY,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROW_CHECKPOINT,
     ROW_OPEN_WEIGHTS,

@@ -31,6 +31,7 @@ static const option_row dump_options[] = {
          "its gradients by these weights and inputs (patterns; all weights)"),
     ROW_ENTRY,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROW_CHECKPOINT,
     ROW_OPEN_WEIGHTS,

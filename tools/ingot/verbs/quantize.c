@@ -38,6 +38,7 @@ static const option_row options[] = {
          "own) is at most this"),
     ROW_ENTRY,
     ROW_RESOURCE,
+    ROW_OPS,
     ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
