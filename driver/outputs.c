@@ -4,6 +4,45 @@
 #include "driver/host.h"
 #include "ir/build/build.h"
 
+#include <string.h>
+
+bool ig_type_has_floats(const ig_type *type) {
+    return type->kind == IG_TENSOR && ig_dtype_is_float((ig_dtype)type->dtype);
+}
+
+static const ig_type *output_type(const ig_graph *graph, uint32_t index) {
+    return graph->body.last->operands[index].value->type;
+}
+
+static bool is_output(const ig_graph *graph, uint32_t index, const char *name) {
+    return name ? strcmp(ig_module_output_name(graph->module, index), name) == 0
+                : ig_type_has_floats(output_type(graph, index));
+}
+
+ig_status ig_graph_find_output(const ig_graph *graph, const char *name,
+                               uint32_t *out_index) {
+    ig_diag *diag = &graph->module->context->diag;
+    size_t count = ig_module_output_count(graph->module), found = 0;
+    static const char hint[] = "`ingot inspect` lists them";
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_output(graph, i, name)) {
+            *out_index = i;
+            found++;
+        }
+    }
+    if (found != 1) {
+        return name
+                   ? ig_error_hint(diag, IG_INVALID, NULL, hint,
+                                   "the model has no output '%s'", name)
+                   : ig_error_hint(diag, IG_INVALID, NULL, hint,
+                                   "name the output: %zu of them are of floats", found);
+    }
+    return ig_type_has_floats(output_type(graph, *out_index))
+               ? IG_OK
+               : ig_error(diag, IG_INVALID, NULL,
+                          "output '%s' has no gradient: it is not of floats", name);
+}
+
 uint32_t ig_graph_add_input(ig_graph *graph, const char *name, const ig_type *type) {
     ig_module *module = graph->module;
     uint32_t count = graph->body.arg_count;

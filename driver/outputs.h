@@ -1,9 +1,14 @@
-/* Outputs of a graph.  SPDX-License-Identifier: Apache-2.0 */
+/* Inputs and outputs of a graph.  SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_DRIVER_OUTPUTS_H
 #define IG_DRIVER_OUTPUTS_H
 
 #include "ir/graph.h"
 
+bool ig_type_has_floats(const ig_type *type);
+/* The output of an entry that has this name; of NULL the only one of floats.  INVALID
+ * (reported): there is none, several, or it is not of floats. */
+ig_status ig_graph_find_output(const ig_graph *graph, const char *name,
+                               uint32_t *out_index);
 /* A new argument of an entry behind all others, of that type; its number.  Inputs are
  * flat then. */
 uint32_t ig_graph_add_input(ig_graph *graph, const char *name, const ig_type *type);

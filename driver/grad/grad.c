@@ -36,43 +36,6 @@ static ig_status refuse_name(const grad_call *c, const char *hint, const char *f
                          name);
 }
 
-static bool has_floats(const ig_type *type) {
-    return type->kind == IG_TENSOR && ig_dtype_is_float((ig_dtype)type->dtype);
-}
-
-/* ---- which output ---- */
-
-static bool is_output(const grad_call *c, uint32_t index) {
-    const ig_type *type = c->graph->body.last->operands[index].value->type;
-    const char *name = ig_module_output_name(c->module, index);
-    return c->options.output ? strcmp(name, c->options.output) == 0 : has_floats(type);
-}
-
-static ig_status find_output(grad_call *c) {
-    size_t count = ig_module_output_count(c->module), found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (is_output(c, i)) {
-            c->output = i;
-            found++;
-        }
-    }
-    const char *name = c->options.output ? c->options.output : "";
-    static const char hint[] = "`ingot inspect` lists them";
-    if (found != 1) {
-        return c->options.output
-                   ? refuse_name(c, hint, "the model has no output '%s'", name)
-                   : refuse_name(
-                         c, hint,
-                         "name the output whose gradients are wanted: it is not "
-                         "the only one of floats%s",
-                         name);
-    }
-    return has_floats(c->graph->body.last->operands[c->output].value->type)
-               ? IG_OK
-               : refuse_name(c, NULL,
-                             "output '%s' has no gradient: it is not of floats", name);
-}
-
 /* ---- by what ---- */
 
 static void split_patterns(grad_call *c) {
@@ -104,7 +67,7 @@ static const char *find_weights(grad_call *c) {
         const ig_weight *weight = c->module->weights.items[i];
         bool is_wanted = c->patterns.count ? is_named(c, weight->name)
                                            : weight->is_parameter || !knows;
-        if (is_wanted && has_floats(weight->type) && !weight->is_recipe) {
+        if (is_wanted && ig_type_has_floats(weight->type) && !weight->is_recipe) {
             ig_put(&list, "%s%s", list.size ? "," : "", weight->name);
         }
     }
@@ -120,7 +83,7 @@ static void find_inputs(grad_call *c) {
         const char *name = ig_module_input_name(c->module, i);
         bool is_wanted = c->patterns.count ? is_named(c, name)
                                            : ig_graph_is_opened(graph, arg);
-        if (is_wanted && has_floats(arg->type) &&
+        if (is_wanted && ig_type_has_floats(arg->type) &&
             !(c->options.has_seed && i == c->seed)) {
             IG_PUSH(c->arena, &c->wanted, arg);
             IG_PUSH(c->arena, &c->names,
@@ -206,7 +169,7 @@ static ig_status make_gradients(void *arguments) {
                            "with %s",
                            c->graph->state_count ? "states" : "opened weights");
     }
-    IG_TRY(find_output(c));
+    IG_TRY(ig_graph_find_output(c->graph, c->options.output, &c->output));
     split_patterns(c);
     if (c->options.has_seed) {
         add_seed(c);

@@ -77,31 +77,6 @@ static ig_status read_words(training *t) {
     return IG_OK;
 }
 
-static bool has_floats(const ig_type *type) {
-    return type->kind == IG_TENSOR && ig_dtype_is_float((ig_dtype)type->dtype);
-}
-
-static ig_status find_output(training *t) {
-    size_t count = ig_module_output_count(t->module);
-    for (uint32_t i = 0; i < count; i++) {
-        const ig_type *type = t->graph->body.last->operands[i].value->type;
-        bool is_it = t->loss.output ? strcmp(ig_module_output_name(t->module, i),
-                                             t->loss.output) == 0
-                                    : count == 1;
-        if (is_it) {
-            t->output = i;
-            return has_floats(type)
-                       ? IG_OK
-                       : refuse_name(t, NULL,
-                                     "the output '%s' has no loss: it is not of "
-                                     "floats",
-                                     ig_module_output_name(t->module, i));
-        }
-    }
-    return refuse_name(t, "`ingot inspect` lists them", "the model has no output '%s'",
-                       t->loss.output ? t->loss.output : "");
-}
-
 static bool is_trainable(const ig_type *type) {
     return type->kind == IG_TENSOR &&
            (type->dtype == IG_DT_f32 || type->dtype == IG_DT_f64);
@@ -548,7 +523,7 @@ static ig_status make_step(void *arguments) {
                              t->graph->state_count ? "states" : "opened weights");
     }
     IG_TRY(read_words(t));
-    IG_TRY(find_output(t));
+    IG_TRY(ig_graph_find_output(t->graph, t->loss.output, &t->output));
     IG_TRY(find_trained(t));
     add_arguments(t);
     IG_TRY(open_weights(t));
