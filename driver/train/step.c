@@ -528,6 +528,7 @@ static ig_status make_step(void *arguments) {
     add_arguments(t);
     IG_TRY(open_weights(t));
     IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_clean));
+    IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_branches));
     IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_understand));
     IG_TRY(build_step(t));
     return ig_passes_run(t->module, &t->passes, ig_pipeline_grad);

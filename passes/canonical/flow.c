@@ -4,6 +4,7 @@
 #include "ir/verify/verify.h"
 #include "passes/canonical/canonicalise.h"
 #include "passes/engine/dead.h"
+#include "passes/engine/extent_test.h"
 #include "passes/engine/substitute.h"
 
 /* Results of ops with several are replaced here, not by the driver. */
@@ -87,77 +88,15 @@ static ig_value *if_with_equal_results(ig_builder *b, ig_op *op) {
 
 enum { KNOWN_DEPTH = 32 };
 
-/* One branch is for one number of an extent; `other` for all the others. */
-typedef struct extent_if {
-    ig_module *module;
-    const ig_block *other;
-    const ig_block *special;
-    ig_dim *by_symbol; /* the number for the extent */
-} extent_if;
-
-static void note_symbol(void *user, uint32_t symbol) {
-    *(uint32_t *)user = symbol;
-}
-
-/* The symbol of a scalar of an extent, `*out_times` it; UINT32_MAX: neither. */
-static uint32_t extent_of(ig_module *module, const ig_value *value,
-                          int64_t *out_times) {
-    ig_dims_value dims;
-    uint32_t symbol = UINT32_MAX;
-    if (!value || !ig_value_dims(value, &dims) || dims.count != 1) {
-        return UINT32_MAX;
-    }
-    ig_dim_visit_symbols(module, dims.dims[0], note_symbol, &symbol);
-    if (symbol == UINT32_MAX) {
-        return UINT32_MAX;
-    }
-    ig_dim dim = ig_dim_named(module, ig_str_of(ig_symbol_at(module, symbol)->name));
-    ig_dim times = ig_dim_exact_div(module, dims.dims[0], dim);
-    bool is_good = ig_dim_constant(module, times, out_times) && *out_times > 0;
-    return is_good ? symbol : UINT32_MAX;
-}
-
-/* extent != number, or == */
-static bool read_extent_test(const ig_op *op, extent_if *out) {
-    const ig_op *test = ig_op_operand(op, 0)->def;
-    int64_t number;
-    bool is_test = test && (test->code == IG_OP_ne || test->code == IG_OP_eq);
-    out->module = ig_op_module(op);
-    for (uint32_t i = 0; is_test && i < 2; i++) {
-        int64_t times = 1;
-        uint32_t extent = extent_of(out->module, ig_op_operand(test, i), &times);
-        if (extent == UINT32_MAX ||
-            !ig_constant_i64(ig_op_operand(test, 1 - i), &number) || number < 0 ||
-            number % times) {
-            continue;
-        }
-        uint32_t count = ig_symbol_count(out->module);
-        out->by_symbol = IG_NEW_ARRAY(&out->module->arena, ig_dim, count);
-        for (uint32_t k = 0; k < count; k++) {
-            out->by_symbol[k] = IG_DIM_KEEP;
-        }
-        out->by_symbol[extent] = ig_dim_of(number / times);
-        bool is_not = test->code == IG_OP_ne;
-        out->other = op->bodies[is_not ? 0 : 1];
-        out->special = op->bodies[is_not ? 1 : 0];
-        return true;
-    }
-    return false;
-}
-
-static ig_dim substitute_extent(const extent_if *e, ig_dim dim) {
-    return ig_dim_substitute(e->module, dim, e->by_symbol);
-}
-
 /* A sum of nothing. */
-static bool is_empty_sum(const extent_if *e, const ig_op *reduce) {
+static bool is_empty_sum(const ig_extent_test *e, const ig_op *reduce) {
     const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
     const ig_type *type = ig_op_operand(reduce, 0)->type;
     bool is_sum = reduce->operand_count == 1 &&
                   ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum;
     for (uint32_t i = 0; is_sum && i < axes->count; i++) {
         int64_t axis = axes->as.ints[i] + (axes->as.ints[i] < 0 ? type->rank : 0);
-        if (ig_dim_is(substitute_extent(e, type->dims[axis]), 0)) {
+        if (ig_dim_is(ig_extent_test_apply(e, type->dims[axis]), 0)) {
             return true;
         }
     }
@@ -172,7 +111,7 @@ static bool moves_elements(const ig_op *op) {
 }
 
 /* Is every element of the value this integer where the extent is the number? */
-static bool is_there(const extent_if *e, const ig_value *value, int64_t number,
+static bool is_there(const ig_extent_test *e, const ig_value *value, int64_t number,
                      uint32_t depth) {
     const ig_op *op = value->def;
     int64_t known;
@@ -189,12 +128,12 @@ static bool is_there(const extent_if *e, const ig_value *value, int64_t number,
 }
 
 /* Ops that may be computed in any case; their checks hold there. */
-static bool may_always_run(const extent_if *e) {
+static bool may_always_run(const ig_extent_test *e) {
     const uint32_t bad = IG_STATE | IG_MAY_TRAP | IG_HOST;
     for (const ig_op *op = e->other->first; op != e->other->last; op = op->next) {
         if (op->code == IG_OP_guard) {
-            ig_dim left = substitute_extent(e, op->attrs[IG_guard_left].as.dim);
-            ig_dim right = substitute_extent(e, op->attrs[IG_guard_right].as.dim);
+            ig_dim left = ig_extent_test_apply(e, op->attrs[IG_guard_left].as.dim);
+            ig_dim right = ig_extent_test_apply(e, op->attrs[IG_guard_right].as.dim);
             if (ig_attr_int(op, IG_guard_test, 0) != 0 ||
                 ig_dim_equal(e->module, left, right) != IG_YES) {
                 return false;
@@ -210,8 +149,9 @@ static bool may_always_run(const extent_if *e) {
  * same for that number too, is the other branch: a sum of no elements is 0 anyway. */
 static ig_value *if_on_extent(ig_builder *b, ig_op *op) {
     (void)b;
-    extent_if e;
-    if (is_spent(op) || !read_extent_test(op, &e) || !may_always_run(&e)) {
+    ig_extent_test e;
+    if (is_spent(op) || !ig_extent_test_read(op, &ig_op_module(op)->arena, &e) ||
+        !may_always_run(&e)) {
         return NULL;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {

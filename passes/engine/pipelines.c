@@ -22,6 +22,8 @@ const char ig_pipeline_understand[] =
     "recognise_gelu,recognise_norm,recognise_attention,recognise_dequantise,"
     "recognise_integer,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*,roles";
+const char ig_pipeline_branches[] =
+    "(branch_extents,infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_grad[] = "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] =
     "(flatten_sequences,infer,guards,canonicalise,fold,cse,dce)*,"

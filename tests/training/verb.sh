@@ -87,5 +87,23 @@ holds "a pattern that fits nothing" says 3 "'nobody*' is the name of no weight" 
 holds "an array that is not there" says 1 "there is no array 'clicks'" \
     "$ingot" train "$case/model.pt" --loss bce_logits:=clicks --data "$case/batch0.npz"
 holds "no loss" says 2 "--loss is needed" "$ingot" train "$case/model.pt" --data x.npz
+
+# The step of TorchRec's tutorial by the model it scripts: where that adds up 1 less what
+# bags give, the sum of what they give falls by as much (train_tutorial_loss).
+tutorial=${INGOT_CASES:-../shared}/models/torchrec
+holds "the tutorial's batch is written" python - "$tutorial/train_tutorial_loss" "$folder/batch.npz" <<'PY'
+import sys, numpy
+ids, offsets = (numpy.load(f"{sys.argv[1]}/{name}.npy") for name in ("indices", "offsets"))
+numpy.savez(sys.argv[2], **{"kjt.values": ids, "kjt.lengths": numpy.diff(offsets)})
+PY
+holds "its model takes two steps" "$ingot" train "$tutorial/seed_float_ebc/model.pt" --loss sum: \
+    --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)' \
+    --data "$folder/batch.npz" --optimizer '*=rowwise_adagrad(lr=0.02,eps=0.002)' --steps 2 --json
+cp "$folder/log" "$folder/tutorial.json"
+holds "the loss falls as TorchRec's" python - "$folder/tutorial.json" <<'PY'
+import json, sys
+before, after = json.load(open(sys.argv[1]))["losses"]
+assert abs(before - after - 10.222107) < 1e-4, (before, after)
+PY
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
