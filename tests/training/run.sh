@@ -44,8 +44,8 @@ for prefix in "$@"; do
     [ "$prefix" = curve_ ] || check interpret "$cases/$prefix"*
     [ "${INGOT_QUICK:-0}" = 1 ] || check cpu "$cases/$prefix"*
 done
-# The optimizers of TorchRec, as its own cases store them.
-check cpu "$cases"/../torchrec/train_[aelpr]*
+# The optimizers of TorchRec, as its own cases store them, and its tutorial's losses.
+check cpu "$cases"/../torchrec/train_[aelprt]*
 log=$(tests/training/verb.sh)
 grep -v ' passed, ' <<<"$log"
 last=$(tail -n 1 <<<"$log")

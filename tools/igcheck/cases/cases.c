@@ -6,9 +6,13 @@
 #include "tools/ingot/cli/verb.h"
 
 static const case_kind kinds[] = {
-    { is_planned_case, check_planned_case },   { is_sharded_case, check_sharded_case },
-    { is_gradient_case, check_gradient_case }, { is_update_case, check_update_case },
-    { is_curve_case, check_curve_case },       { 0 },
+    { is_planned_case, check_planned_case },
+    { is_sharded_case, check_sharded_case },
+    { is_gradient_case, check_gradient_case },
+    { is_update_case, check_update_case },
+    { is_curve_case, check_curve_case },
+    { is_tutorial_case, check_tutorial_case },
+    { 0 },
 };
 
 static int run_cases(const settings *given) {
@@ -20,7 +24,7 @@ static const verb verb_cases = {
     .arguments = "CASE_DIR…|GOLDEN.json | --suite DIR",
     .help = "checks cases of every kind",
     .details =
-        "Those of ingot verify, and three more: a folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's; a folder of gradients (case.json whose inputs have \"gradient\", data.npz) computes them and compares.",
+        "Those of ingot verify, and more: a folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's; folders of training compare gradients, optimizers' steps, learning curves and losses.",
     .options = verify_options,
     .min_arguments = 0,
     .max_arguments = 100000,

@@ -8,6 +8,7 @@
  * Each run trains each model; INGOT_FULL=0, or no INGOT_FULL, takes its first 100 steps
  * alone.  The AUC over samples held back is held against the stored one.
  */
+#include "tools/igcheck/cases/fields.h"
 #include "tools/igcheck/cases/kinds.h"
 #include "tools/igcheck/cases/planted.h"
 #include "tools/ingot/model/trainer.h"
@@ -34,20 +35,8 @@ typedef struct curve_case {
     size_t runs;
 } curve_case;
 
-static json_t *load_case(const char *folder) {
-    char *path = text_of("%s/case.json", folder);
-    json_t *json = json_load_file(path, 0, NULL);
-    free(path);
-    return json;
-}
-
-static const char *text_in(const json_t *object, const char *key) {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 bool is_curve_case(const char *folder) {
-    json_t *json = load_case(folder);
+    json_t *json = case_load(folder);
     bool is = json_is_array(json_object_get(json, "runs")) &&
               json_object_get(json, "data_generator");
     json_decref(json);
@@ -62,20 +51,6 @@ static bool fail_run(const curve_case *c, const char *what) {
 }
 
 /* ---- optimizers ---- */
-
-/* torch.optim's names, and FBGEMM's as they are. */
-static const char *rule_of(const char *name) {
-    static const char *const torch[][2] = { { "SGD", "sgd" },
-                                            { "Adagrad", "adagrad" },
-                                            { "Adam", "adam" },
-                                            { "AdamW", "adamw" } };
-    for (size_t i = 0; i < sizeof torch / sizeof *torch; i++) {
-        if (strcmp(torch[i][0], name) == 0) {
-            return torch[i][1];
-        }
-    }
-    return name;
-}
 
 static void write_setting(FILE *to, const char *key, const json_t *value) {
     if (strcmp(key, "betas") == 0) {
@@ -96,7 +71,8 @@ static void add_optimizer(curve_case *c, const char *pattern, json_t *how,
     const char *key;
     json_t *value;
     FILE *to = need(open_memstream(&text, &size));
-    fprintf(to, "%s=%s(dense=%d", pattern, rule_of(text_in(how, "name")), is_dense);
+    fprintf(to, "%s=%s(dense=%d", pattern, optimizer_rule(text_in(how, "name")),
+            is_dense);
     json_object_foreach(how, key, value) {
         write_setting(to, key, value);
     }
@@ -401,7 +377,7 @@ outcome check_curve_case(verification *v, const char *folder) {
     if (!test_case_open(&v->test, folder, &v->why)) {
         return FAILED;
     }
-    curve_case c = { .v = v, .json = load_case(folder) };
+    curve_case c = { .v = v, .json = case_load(folder) };
     c.steps = json_integer_value(json_object_get(c.json, "steps"));
     c.steps = (full && full[0] == '1') || c.steps < FEW_STEPS ? c.steps : FEW_STEPS;
     c.losses = need(calloc((size_t)c.steps + 1, sizeof *c.losses));

@@ -5,6 +5,7 @@
  *     CASE/data.npz       in_NAME, up_OUTPUT, and grad_NAME: that of sum(up * output)
  *     CASE/model.onnx, model_f64.onnx, model.pt     those that there are
  */
+#include "tools/igcheck/cases/fields.h"
 #include "tools/igcheck/cases/kinds.h"
 
 #include <ingot/grad.h>
@@ -27,19 +28,12 @@ typedef struct grad_case {
 
 /* ---- the files of a case ---- */
 
-static json_t *load_case(const char *folder) {
-    char *path = text_of("%s/case.json", folder);
-    json_t *json = json_load_file(path, 0, NULL);
-    free(path);
-    return json;
-}
-
 static bool has_gradient(const json_t *input) {
     return json_is_true(json_object_get(input, "gradient"));
 }
 
 bool is_gradient_case(const char *folder) {
-    json_t *json = load_case(folder);
+    json_t *json = case_load(folder);
     const json_t *first = json_array_get(json_object_get(json, "inputs"), 0);
     bool is = json_is_boolean(json_object_get(first, "gradient"));
     json_decref(json);
@@ -50,9 +44,8 @@ static const json_t *input_at(const grad_case *c, size_t index) {
     return json_array_get(json_object_get(c->json, "inputs"), index);
 }
 
-static const char *name_of(const json_t *item) {
-    const char *name = json_string_value(json_object_get(item, "name"));
-    return name ? name : "";
+static const char *input_name(const grad_case *c, size_t index) {
+    return text_in(input_at(c, index), "name");
 }
 
 /* An array of the data, by "in_" and the like and a name; NULL: there is none. */
@@ -73,8 +66,8 @@ static const char *output_of(const grad_case *c) {
     size_t i;
     json_t *output;
     json_array_foreach(json_object_get(c->json, "outputs"), i, output) {
-        if (array_of(c, "up_", name_of(output))) {
-            return name_of(output);
+        if (array_of(c, "up_", text_in(output, "name"))) {
+            return text_in(output, "name");
         }
     }
     return "";
@@ -130,7 +123,7 @@ static bool check_results(grad_case *c, const results *got) {
     for (size_t i = 0; i < c->count; i++) {
         if (has_gradient(input_at(c, i)) &&
             (at == got->count ||
-             !check_result(c, name_of(input_at(c, i)), &got->items[at++]))) {
+             !check_result(c, input_name(c, i), &got->items[at++]))) {
             return false;
         }
     }
@@ -140,7 +133,7 @@ static bool check_results(grad_case *c, const results *got) {
 /* ---- one model ---- */
 
 static char *statement_of(const grad_case *c, size_t index, const char *name) {
-    const ig_argument *value = array_of(c, "in_", name_of(input_at(c, index)));
+    const ig_argument *value = array_of(c, "in_", input_name(c, index));
     char *text = text_of("%s=%s[", name, value->dtype);
     for (uint32_t i = 0; i < value->rank; i++) {
         char *longer = text_of("%s%s%lld", text, i ? "," : "",
@@ -213,9 +206,8 @@ static bool run_model(grad_case *c) {
     bool is_good = false;
     call_init(&with, c->count + 1);
     for (size_t i = 0; i <= c->count; i++) {
-        const ig_argument *value = i == c->count
-                                       ? array_of(c, "up_", output_of(c))
-                                       : array_of(c, "in_", name_of(input_at(c, i)));
+        const ig_argument *value = i == c->count ? array_of(c, "up_", output_of(c))
+                                                 : array_of(c, "in_", input_name(c, i));
         bool is_float = value && value->dtype[0] == 'f';
         with.inputs[i] = is_float ? as_floats(value, c->is_double) : *value;
     }
@@ -262,8 +254,8 @@ static bool open_data(grad_case *c) {
         is_good = verify_fail(c->v, "data.npz", "the gradient of no output is there");
     }
     for (size_t i = 0; is_good && i < c->count; i++) {
-        is_good = array_of(c, "in_", name_of(input_at(c, i))) ||
-                  verify_fail(c->v, name_of(input_at(c, i)), "it is not in data.npz");
+        is_good = array_of(c, "in_", input_name(c, i)) ||
+                  verify_fail(c->v, input_name(c, i), "it is not in data.npz");
     }
     return is_good;
 }
@@ -273,7 +265,7 @@ outcome check_gradient_case(verification *v, const char *folder) {
     if (!test_case_open(&v->test, folder, &v->why)) {
         return FAILED;
     }
-    grad_case c = { .v = v, .folder = v->test.folder, .json = load_case(folder) };
+    grad_case c = { .v = v, .folder = v->test.folder, .json = case_load(folder) };
     c.count = json_array_size(json_object_get(c.json, "inputs"));
     bool is_good = open_data(&c);
     for (size_t i = 0; is_good && i < sizeof files / sizeof *files; i++) {

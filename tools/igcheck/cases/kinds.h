@@ -25,6 +25,11 @@ outcome check_gradient_case(verification *v, const char *folder);
 bool is_update_case(const char *folder);
 outcome check_update_case(verification *v, const char *folder);
 
+/* ---- tutorial.c: folders of two losses ---- */
+
+bool is_tutorial_case(const char *folder);
+outcome check_tutorial_case(verification *v, const char *folder);
+
 /* ---- curves.c: folders of learning curves ---- */
 
 bool is_curve_case(const char *folder);

@@ -16,6 +16,7 @@
  * Each becomes a module whose loss has just these gradients, the sum of output times
  * gradient, and goes the way of any model's training.
  */
+#include "tools/igcheck/cases/bags.h"
 #include "tools/igcheck/cases/kinds.h"
 #include "tools/ingot/model/trainer.h"
 
@@ -23,17 +24,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Arrays by name: of one .npz, or of files of their own. */
-typedef struct arrays {
-    ig_arguments **files;
-    char **names; /* of the one in each file; NULL: as the file says */
-    size_t count;
-} arrays;
-
 typedef struct update_case {
     verification *v;
     json_t *json;
-    arrays before, steps, after;
+    case_arrays before, steps, after;
     bool is_rows;
     size_t count;      /* tables or weights */
     char *text;        /* the module */
@@ -41,30 +35,13 @@ typedef struct update_case {
     trainer t;
 } update_case;
 
-static json_t *load_case(const char *folder) {
-    char *path = text_of("%s/case.json", folder);
-    json_t *json = json_load_file(path, 0, NULL);
-    free(path);
-    return json;
-}
-
-static const char *text_in(const json_t *object, const char *key) {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
-static double number_in(const json_t *object, const char *key, double absent) {
-    const json_t *number = json_object_get(object, key);
-    return json_is_number(number) ? json_number_value(number) : absent;
-}
-
 static bool is_torchrec(const json_t *json) {
     return json_object_get(json, "hyper_parameters") &&
            json_object_get(json, "optimizer");
 }
 
 bool is_update_case(const char *folder) {
-    json_t *json = load_case(folder);
+    json_t *json = case_load(folder);
     const char *sort = text_in(json, "sort");
     bool is = is_torchrec(json) ||
               ((strcmp(sort, "rows") == 0 || strcmp(sort, "dense") == 0) &&
@@ -107,52 +84,18 @@ static void translate_words(json_t *json) {
 
 /* ---- the module ---- */
 
-static const json_t *table_at(const update_case *c, size_t index) {
-    return json_array_get(json_object_get(c->json, "tables"), index);
-}
-
-static int64_t integer_in(const json_t *object, const char *key) {
-    return (int64_t)json_integer_value(json_object_get(object, key));
-}
-
 /* Bags of all tables side by side, times the gradient. */
 static void write_rows(const update_case *c, FILE *to) {
-    int64_t batch = integer_in(c->json, "batch"), columns = 0;
-    bool is_weighted = json_is_true(json_object_get(c->json, "weighted"));
-    fprintf(to, "module @m {\n  graph @main(%%ids: i64[N], %%offsets: i64[%lld], %s",
-            (long long)((int64_t)c->count * batch + 1),
-            is_weighted ? "%psw: f32[N], " : "");
-    for (size_t i = 0; i < c->count; i++) {
-        columns += integer_in(table_at(c, i), "dim");
-    }
-    fprintf(to, "%%grad: f32[%lld, %lld]", (long long)batch, (long long)columns);
-    for (size_t i = 0; i < c->count; i++) {
-        fprintf(to, ", %%t%zu: f32[%lld, %lld]", i,
-                (long long)integer_in(table_at(c, i), "rows"),
-                (long long)integer_in(table_at(c, i), "dim"));
-    }
-    fprintf(to, ") -> (f32[%lld, %lld] \"y\") {\n", (long long)batch,
-            (long long)columns);
-    for (size_t i = 0; i < c->count; i++) {
-        long long dim = (long long)integer_in(table_at(c, i), "dim");
-        fprintf(
-            to,
-            "    %%o%zu = slice %%offsets {starts = [%lld], sizes = [%lld]} : "
-            "i64[%lld]\n"
-            "    %%b%zu = bag %%t%zu, %%ids, %%o%zu%s {operands = [%d], pool = [%s], "
-            "last = [offset]} : f32[%lld, %lld]\n",
-            i, (long long)((int64_t)i * batch), (long long)(batch + 1),
-            (long long)(batch + 1), i, i, i, is_weighted ? ", %psw" : "",
-            is_weighted ? 5 : 1, text_in(c->json, "pooling"), (long long)batch, dim);
-    }
-    fprintf(to, "    %%y = concat ");
-    for (size_t i = 0; i < c->count; i++) {
-        fprintf(to, "%s%%b%zu", i ? ", " : "", i);
-    }
-    fprintf(to,
-            " {axis = 1} : f32[%lld, %lld]\n    %%z = mul %%y, %%grad : f32[%lld, "
-            "%lld]\n    ret %%z\n  }\n}\n",
-            (long long)batch, (long long)columns, (long long)batch, (long long)columns);
+    long long batch = (long long)integer_in(c->json, "batch");
+    long long columns = (long long)bags_columns(c->json);
+    fputs("module @m {\n  graph @main(", to);
+    bags_write_inputs(c->json, to);
+    fprintf(to, ", %%grad: f32[%lld, %lld]", batch, columns);
+    bags_write_tables(c->json, to);
+    fprintf(to, ") -> (f32[%lld, %lld] \"y\") {\n", batch, columns);
+    bags_write_body(c->json, to);
+    fprintf(to, "    %%z = mul %%bags, %%grad : f32[%lld, %lld]\n", batch, columns);
+    fputs("    ret %z\n  }\n}\n", to);
 }
 
 static void write_extents(const json_t *shape, FILE *to) {
@@ -194,19 +137,6 @@ static void write_dense(const update_case *c, FILE *to) {
 
 /* ---- the optimizer ---- */
 
-static const char *rule_of(const char *name) {
-    static const char *const torch[][2] = { { "torch.optim.SGD", "sgd" },
-                                            { "torch.optim.Adagrad", "adagrad" },
-                                            { "torch.optim.Adam", "adam" },
-                                            { "torch.optim.AdamW", "adamw" } };
-    for (size_t i = 0; i < sizeof torch / sizeof *torch; i++) {
-        if (strcmp(torch[i][0], name) == 0) {
-            return torch[i][1];
-        }
-    }
-    return name;
-}
-
 static const char *decay_of(const update_case *c, const json_t *hyper) {
     const char *told = text_in(hyper, "decay");
     const char *rule = text_in(c->json, "optimiser");
@@ -222,7 +152,7 @@ static char *optimizer_of(const update_case *c, size_t index) {
                                         "beta2",        "momentum",    "eta",
                                         "weight_decay", "max_gradient" };
     const json_t *hyper = json_object_get(c->json, "hyper");
-    const char *rule = rule_of(text_in(c->json, "optimiser"));
+    const char *rule = optimizer_rule(text_in(c->json, "optimiser"));
     bool is_plain = c->is_rows && strcmp(rule, "sgd") == 0;
     char *text = text_of("%s%zu=%s(lr=%.17g", c->is_rows ? "t" : "p", index, rule,
                          number_in(hyper, "lr", 0.01));
@@ -244,49 +174,8 @@ static char *optimizer_of(const update_case *c, size_t index) {
 
 /* ---- arrays ---- */
 
-static const ig_argument *array_of(const arrays *all, const char *name) {
-    for (size_t f = 0; f < all->count; f++) {
-        const ig_arguments *file = all->files[f];
-        for (size_t i = 0; i < ig_arguments_count(file); i++) {
-            const char *own = all->names[f] ? all->names[f]
-                                            : ig_arguments_name(file, i);
-            if (strcmp(own, name) == 0) {
-                return ig_arguments_at(file, i);
-            }
-        }
-    }
-    return NULL;
-}
-
-/* Takes `path` and `name` over. */
-static bool add_file(const update_case *c, arrays *to, char *path, char *name) {
-    ig_arguments *file = NULL;
-    bool is_good = (name ? verify_read(c->v, path, NULL, &file)
-                         : ig_arguments_open(c->v->context, path, &file) == IG_OK) ||
-                   verify_fail(c->v, path, NULL);
-    free(path);
-    if (!is_good) {
-        free(name);
-        return false;
-    }
-    to->files = need(realloc(to->files, (to->count + 1) * sizeof *to->files));
-    to->names = need(realloc(to->names, (to->count + 1) * sizeof *to->names));
-    to->files[to->count] = file;
-    to->names[to->count++] = name;
-    return true;
-}
-
-static void close_arrays(arrays *which) {
-    for (size_t i = 0; i < which->count; i++) {
-        ig_arguments_close(which->files[i]);
-        free(which->names[i]);
-    }
-    free(which->files);
-    free(which->names);
-}
-
-static bool open_archive(const update_case *c, const char *file, arrays *to) {
-    return add_file(c, to, text_of("%s/%s.npz", c->v->test.folder, file), NULL);
+static bool open_archive(const update_case *c, const char *file, case_arrays *to) {
+    return arrays_add(c->v, to, text_of("%s/%s.npz", c->v->test.folder, file), NULL);
 }
 
 /* What is there of one step of TorchRec's cases. */
@@ -301,7 +190,8 @@ static bool open_step(update_case *c, int step) {
         if (access(path, F_OK) != 0) {
             free(path);
         } else {
-            is_good = add_file(c, &c->steps, path, text_of("%s_%d", inputs[i], step));
+            is_good = arrays_add(c->v, &c->steps, path,
+                                 text_of("%s_%d", inputs[i], step));
         }
     }
     for (size_t i = 0; i < 3 * c->count && is_good; i++) {
@@ -310,8 +200,8 @@ static bool open_step(update_case *c, int step) {
         if (access(path, F_OK) != 0) {
             free(path);
         } else {
-            is_good = add_file(c, &c->after, path,
-                               text_of("%s_%d_t%zu", result, step, i / 3));
+            is_good = arrays_add(c->v, &c->after, path,
+                                 text_of("%s_%d_t%zu", result, step, i / 3));
         }
     }
     return is_good;
@@ -325,9 +215,10 @@ static bool open_all(update_case *c) {
     }
     bool is_good = true;
     for (size_t i = 0; i < c->count && is_good; i++) {
-        is_good = add_file(c, &c->before,
-                           text_of("%s/weights_before_t%zu.npy", c->v->test.folder, i),
-                           text_of("weights_t%zu", i));
+        is_good =
+            arrays_add(c->v, &c->before,
+                       text_of("%s/weights_before_t%zu.npy", c->v->test.folder, i),
+                       text_of("weights_t%zu", i));
     }
     for (int step = 1; step <= integer_in(c->json, "steps") && is_good; step++) {
         is_good = open_step(c, step);
@@ -337,7 +228,7 @@ static bool open_all(update_case *c) {
 
 /* `to` gets the array of that name; false after a message. */
 static bool give(update_case *c, ig_argument *to, char *name) {
-    const ig_argument *value = array_of(&c->steps, name);
+    const ig_argument *value = arrays_find(&c->steps, name);
     if (value && to) {
         *to = *value;
     }
@@ -352,7 +243,7 @@ static bool set_weights(update_case *c) {
     for (size_t i = 0; i < c->count; i++) {
         char *from = text_of("weights_%s%zu", c->is_rows ? "t" : "p", i);
         char *to = text_of("%s%zu", c->is_rows ? "t" : "p", i);
-        const ig_argument *value = array_of(&c->before, from);
+        const ig_argument *value = arrays_find(&c->before, from);
         bool is_good = value && trainer_set(&c->t, to, value);
         free(from);
         free(to);
@@ -384,28 +275,6 @@ static bool set_inputs(update_case *c, int step) {
             give(c, trainer_find(&c->t, "grad"), text_of("grad_output_%d", step)) &&
             (!is_weighted || give(c, trainer_find(&c->t, "psw"),
                                   text_of("per_sample_weights_%d", step))));
-}
-
-/* Elements alone: states of rows have an axis of 1 more. */
-static bool check_elements(update_case *c, const char *what, const ig_argument *got,
-                           const ig_argument *want) {
-    const json_t *all = json_object_get(c->json, "tolerance");
-    double rtol = number_in(all, "rtol", 1e-5), atol = number_in(all, "atol", 1e-5);
-    size_t count = element_count(want);
-    if (element_count(got) != count) {
-        return verify_fail(c->v, what, "it has other extents");
-    }
-    for (size_t i = 0; i < count; i++) {
-        double a = ig_argument_number(got, i), b = ig_argument_number(want, i);
-        double gap = a > b ? a - b : b - a, room = atol + rtol * (b < 0 ? -b : b);
-        if (!(gap <= room)) {
-            char *why = text_of("[%zu] is %.9g, not %.9g", i, a, b);
-            verify_fail(c->v, what, why);
-            free(why);
-            return false;
-        }
-    }
-    return true;
 }
 
 /* The state's number by the case's name for it; 0: a weight, -1: nobody's. */
@@ -447,7 +316,8 @@ static bool check_array(update_case *c, int step, const char *name,
     char *input = state ? text_of("%s.momentum%d", suffix, state)
                         : text_of("%s", suffix);
     const ig_argument *got = trainer_find(&c->t, input);
-    bool is_good = got ? check_elements(c, name, got, want)
+    tolerance within = case_tolerance(c->json);
+    bool is_good = got ? check_elements(c->v, name, got, want, &within)
                        : verify_fail(c->v, name, "no input of the step is that");
     free(input);
     return is_good;
@@ -525,7 +395,7 @@ outcome check_update_case(verification *v, const char *folder) {
     if (!test_case_open(&v->test, folder, &v->why)) {
         return FAILED;
     }
-    update_case c = { .v = v, .json = load_case(folder) };
+    update_case c = { .v = v, .json = case_load(folder) };
     if (is_torchrec(c.json)) {
         translate_words(c.json);
     }
@@ -543,9 +413,9 @@ outcome check_update_case(verification *v, const char *folder) {
                  v->compiled);
     }
     trainer_close(&c.t);
-    close_arrays(&c.before);
-    close_arrays(&c.steps);
-    close_arrays(&c.after);
+    arrays_close(&c.before);
+    arrays_close(&c.steps);
+    arrays_close(&c.after);
     free(c.text);
     for (size_t i = 0; i < c.count; i++) {
         free(c.optimizers[i]);
