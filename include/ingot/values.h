@@ -54,6 +54,19 @@ IG_API const char *ig_arguments_name(const ig_arguments *arguments, size_t index
 IG_API IG_MUST_USE ig_status ig_arguments_write(ig_context *context, const char *path,
                                                 const ig_argument *arguments,
                                                 const char *const *names, size_t count);
+/* Reads a checkpoint of torch.distributed, the folder: its tensors by their names, and
+ * its counters, which are no tensors, as i64 or f64.  Nothing of it is run. */
+IG_API IG_MUST_USE ig_status ig_checkpoint_open(ig_context *context, const char *folder,
+                                                ig_arguments **out_arguments);
+/* Writes one, which torch.distributed.checkpoint loads.  A name is the path of a tensor
+ * in nested dicts, "model/over.0.weight", and "model.over.0.weight" in the checkpoint.
+ * The folder, of which there must be none, gets its name when all is written and
+ * synced; a process that is killed leaves none. */
+IG_API IG_MUST_USE ig_status ig_checkpoint_write(ig_context *context,
+                                                 const char *folder,
+                                                 const ig_argument *tensors,
+                                                 const char *const *names,
+                                                 size_t count);
 /* Element `index` (row-major) of a tensor as a number. */
 IG_API double ig_argument_number(const ig_argument *tensor, size_t index);
 /* The dtype of an ig_dtype_code of runtime.h, "f32", or NULL; and the reverse, or 0. */

@@ -163,6 +163,8 @@ ARROWS = {
                        "runtime/format.h", *DRIVER],
     "driver/artifact/": ["driver/artifact/", "passes/place/", "passes/shard/divided.h",
                          "runtime/container.h", *DRIVER],
+    "driver/checkpoint/": ["driver/checkpoint/", "driver/artifact/", "driver/values/",
+                           TORCH + "checkpoint/", TORCH + "pickle/", *DRIVER],
     "driver/cache/": ["driver/cache/", "driver/artifact/", "ingot_build_id.h", *DRIVER],
     "driver/compile/": ["driver/compile/", "driver/artifact/", "driver/cache/",
                         "codegen/*", "codegen/null/null.h", "passes/engine/",

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/map.h"
+#include "base/silence.h"
 #include "base/platform/context_map.h"
 #include "base/platform/platform.h"
 #include "frontend/torch/pickle/pickle.h"
@@ -115,8 +116,9 @@ static ig_status read_tensor(ig_checkpoint *c, ig_str name, const ig_py *value) 
     ig_checkpoint_tensor tensor = {
         .name = name, .dtype = read_dtype(ig_py_get(value, "properties"))
     };
-    if (!chunks) {
-        return IG_OK; /* of bytes */
+    if (!chunks) { /* of bytes */
+        IG_PUSH(c->arena, &c->objects, (ig_checkpoint_object){ .name = name });
+        return IG_OK;
     }
     if (!tensor.dtype || chunks->kind != IG_PY_LIST ||
         !read_extents(ig_py_get(value, "size"), &tensor.rank, tensor.extents)) {
@@ -154,28 +156,37 @@ static ig_checkpoint_chunk *find_chunk(const ig_checkpoint_tensor *tensor,
 }
 
 /* Where a chunk lies: file, first byte, bytes. */
-static ig_status read_place(ig_checkpoint *c, const ig_map *names, const ig_py *index,
-                            const ig_py *place) {
-    const ig_py *name = ig_py_get(index, "fqn");
-    const ig_checkpoint_tensor *tensor = name && name->kind == IG_PY_STR
-                                             ? ig_map_get(names, name->as.text)
-                                             : NULL;
+static bool read_span(const ig_py *place, ig_checkpoint_chunk *out) {
     const ig_py *file = ig_py_get(place, "relative_path"),
                 *offset = ig_py_get(place, "offset"),
                 *size = ig_py_get(place, "length");
-    if (!tensor) {
-        return IG_OK;
+    if (!file || file->kind != IG_PY_STR || !offset || offset->kind != IG_PY_INT ||
+        !size || size->kind != IG_PY_INT || offset->as.i < 0 || size->as.i < 0) {
+        return false;
     }
-    ig_checkpoint_chunk *chunk = find_chunk(tensor, ig_py_get(index, "offset"));
-    if (!chunk || !file || file->kind != IG_PY_STR || !offset ||
-        offset->kind != IG_PY_INT || !size || size->kind != IG_PY_INT ||
-        offset->as.i < 0 || size->as.i < 0) {
-        return refuse_tensor(c, tensor->name, "has a chunk that lies nowhere");
+    out->file = file->as.text;
+    out->offset = offset->as.i;
+    out->size = size->as.i;
+    return true;
+}
+
+static ig_status read_place(ig_checkpoint *c, const ig_map *names,
+                            const ig_map *objects, const ig_py *index,
+                            const ig_py *place) {
+    const ig_py *name = ig_py_get(index, "fqn");
+    bool is_named = name && name->kind == IG_PY_STR;
+    const ig_checkpoint_tensor *tensor = is_named ? ig_map_get(names, name->as.text)
+                                                  : NULL;
+    ig_checkpoint_object *object = is_named ? ig_map_get(objects, name->as.text) : NULL;
+    if (tensor) {
+        ig_checkpoint_chunk *chunk = find_chunk(tensor, ig_py_get(index, "offset"));
+        return chunk && read_span(place, chunk)
+                   ? IG_OK
+                   : refuse_tensor(c, tensor->name, "has a chunk that lies nowhere");
     }
-    chunk->file = file->as.text;
-    chunk->offset = offset->as.i;
-    chunk->size = size->as.i;
-    return IG_OK;
+    return !object || read_span(place, &object->chunk)
+               ? IG_OK
+               : refuse_tensor(c, object->name, "lies nowhere");
 }
 
 static ig_status read_all(ig_checkpoint *c, const ig_py *root) {
@@ -197,9 +208,14 @@ static ig_status read_all(ig_checkpoint *c, const ig_py *root) {
     for (size_t i = c->tensors.count; i-- > 0;) { /* of equal ones the first counts */
         ig_map_set(&names, c->tensors.items[i].name, &c->tensors.items[i]);
     }
+    ig_map objects;
+    ig_map_init(&objects, c->arena);
+    for (size_t i = c->objects.count; i-- > 0;) {
+        ig_map_set(&objects, c->objects.items[i].name, &c->objects.items[i]);
+    }
     for (size_t i = 0; i < places->as.dict.count; i++) {
-        IG_TRY(
-            read_place(c, &names, places->as.dict.keys[i], places->as.dict.values[i]));
+        IG_TRY(read_place(c, &names, &objects, places->as.dict.keys[i],
+                          places->as.dict.values[i]));
     }
     return IG_OK;
 }
@@ -242,14 +258,13 @@ static ig_status open_file(ig_checkpoint *c, ig_str name, ig_str *out_bytes) {
     return IG_OK;
 }
 
-/* The tensor that torch.save wrote. */
+/* What torch.save wrote. */
 static ig_status read_saved(ig_checkpoint *c, ig_arena *arena, const char *file,
-                            ig_str bytes, const ig_py_tensor **out) {
+                            ig_str bytes, ig_py **out) {
     ig_archive *archive = IG_NEW(arena, ig_archive);
     ig_pickle_set *set = IG_NEW(arena, ig_pickle_set);
     ig_archive_entry *entry;
     ig_str text;
-    ig_py *value = NULL;
     IG_TRY(ig_archive_open(archive, c->context, arena, file, bytes));
     archive->base = -1;
     ig_pickle_set_init(set, archive);
@@ -259,9 +274,7 @@ static ig_status read_saved(ig_checkpoint *c, ig_arena *arena, const char *file,
                                   .name = "data.pkl",
                                   .storage_prefix = "data/",
                                   .storage_suffix = "" };
-    IG_TRY(ig_pickle_read(set, text, &options, &value));
-    *out = value->kind == IG_PY_TENSOR ? value->as.tensor : NULL;
-    return IG_OK;
+    return ig_pickle_read(set, text, &options, out);
 }
 
 static bool fits_chunk(const ig_py_tensor *saved, const ig_checkpoint_tensor *tensor,
@@ -294,25 +307,32 @@ static void place_rows(const ig_checkpoint_tensor *tensor,
     }
 }
 
-/* `arena` is for what reading this chunk alone takes. */
-static ig_status copy_chunk(ig_checkpoint *c, ig_arena *arena,
-                            const ig_checkpoint_tensor *tensor,
-                            const ig_checkpoint_chunk *chunk, char *to) {
+/* What lies there; `arena` is for it alone. */
+static ig_status read_chunk_value(ig_checkpoint *c, ig_arena *arena, ig_str name,
+                                  const ig_checkpoint_chunk *chunk,
+                                  const char **out_file, ig_py **out_value) {
     ig_str held = { 0 };
-    const ig_py_tensor *saved = NULL;
-    ig_archive_span span;
     if (!chunk->file.data) {
-        return refuse_tensor(c, tensor->name, "has a chunk that lies nowhere");
+        return refuse_tensor(c, name, "has a chunk that lies nowhere");
     }
     IG_TRY(open_file(c, chunk->file, &held));
     if ((uint64_t)chunk->offset > held.size ||
         (uint64_t)chunk->size > held.size - (uint64_t)chunk->offset) {
-        return refuse_tensor(c, tensor->name, "has a chunk beyond the end of its file");
+        return refuse_tensor(c, name, "has a chunk beyond the end of its file");
     }
     ig_str bytes = { held.data + chunk->offset, (size_t)chunk->size };
-    const char *file = ig_arena_printf(arena, "%s: %.*s", c->path,
-                                       IG_STR_ARG(chunk->file));
-    IG_TRY(read_saved(c, arena, file, bytes, &saved));
+    *out_file = ig_arena_printf(arena, "%s: %.*s", c->path, IG_STR_ARG(chunk->file));
+    return read_saved(c, arena, *out_file, bytes, out_value);
+}
+
+static ig_status copy_chunk(ig_checkpoint *c, ig_arena *arena,
+                            const ig_checkpoint_tensor *tensor,
+                            const ig_checkpoint_chunk *chunk, char *to) {
+    const char *file = NULL;
+    ig_py *value = NULL;
+    ig_archive_span span;
+    IG_TRY(read_chunk_value(c, arena, tensor->name, chunk, &file, &value));
+    const ig_py_tensor *saved = value->kind == IG_PY_TENSOR ? value->as.tensor : NULL;
     if (!fits_chunk(saved, tensor, chunk)) {
         return refuse_tensor(c, tensor->name,
                              "has a chunk of another type in its file");
@@ -333,4 +353,25 @@ ig_status ig_checkpoint_copy(ig_checkpoint *checkpoint,
         ig_arena_fini(&arena);
     }
     return status;
+}
+
+/* An object whose pickle is refused, of classes that nobody knows, is no number. */
+ig_status ig_checkpoint_count(ig_checkpoint *checkpoint,
+                              const ig_checkpoint_object *object, ig_dtype *out_dtype,
+                              int64_t *out_integer, double *out_real) {
+    ig_arena arena;
+    const char *file = NULL;
+    ig_py *value = NULL;
+    ig_arena_init(&arena, &checkpoint->context->budget);
+    ig_silence silence = ig_silence_begin(checkpoint->context);
+    ig_status status = read_chunk_value(checkpoint, &arena, object->name,
+                                        &object->chunk, &file, &value);
+    ig_silence_end(&silence);
+    bool is_integer = status == IG_OK && value->kind == IG_PY_INT;
+    bool is_real = status == IG_OK && value->kind == IG_PY_FLOAT;
+    *out_dtype = is_integer ? IG_DT_i64 : is_real ? IG_DT_f64 : IG_DT_COUNT;
+    *out_integer = is_integer ? value->as.i : 0;
+    *out_real = is_real ? value->as.f : 0;
+    ig_arena_fini(&arena);
+    return status == IG_LIMIT ? status : IG_OK;
 }

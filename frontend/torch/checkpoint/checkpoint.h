@@ -31,6 +31,12 @@ typedef struct ig_checkpoint_tensor {
     size_t chunk_count;
 } ig_checkpoint_tensor;
 
+/* What is no tensor: a counter, or something of Python's. */
+typedef struct ig_checkpoint_object {
+    ig_str name;
+    ig_checkpoint_chunk chunk;
+} ig_checkpoint_object;
+
 typedef struct ig_checkpoint_file {
     ig_str name, bytes;
 } ig_checkpoint_file;
@@ -41,17 +47,22 @@ typedef struct ig_checkpoint {
     ig_arena *arena;
     const char *path; /* of .metadata */
     IG_VEC(ig_checkpoint_tensor) tensors;
+    IG_VEC(ig_checkpoint_object) objects;
     IG_VEC(ig_checkpoint_file) files; /* opened so far */
 } ig_checkpoint;
 
-/* Reads `metadata`, the content of `path`: tensors whose chunks cover them once.  What
- * is no tensor (optimiser counters, Python objects) is left out.  All of it lives in
- * the arena, and borrows from the bytes. */
+/* Reads `metadata`, the content of `path`: tensors whose chunks cover them once, and
+ * what is no tensor.  All of it lives in the arena, and borrows from the bytes. */
 ig_status ig_checkpoint_read(ig_module *module, ig_arena *arena, const char *path,
                              ig_str metadata, ig_checkpoint *out);
 /* Writes all elements of a tensor to `to`, row-major; chunks' files are mapped, and
  * stay so as long as the module. */
 ig_status ig_checkpoint_copy(ig_checkpoint *checkpoint,
                              const ig_checkpoint_tensor *tensor, char *to);
+/* A counter, as i64 or f64: `*out_dtype`, of which the one is set; IG_DT_COUNT: the
+ * object is no number. */
+ig_status ig_checkpoint_count(ig_checkpoint *checkpoint,
+                              const ig_checkpoint_object *object, ig_dtype *out_dtype,
+                              int64_t *out_integer, double *out_real);
 
 #endif

@@ -54,6 +54,17 @@ const ig_torch_dtype_info *ig_torch_dtype_of_storage(ig_str class_name) {
     return NULL;
 }
 
+const ig_torch_dtype_info *ig_torch_dtype_of_ir(ig_dtype dtype) {
+    for (size_t i = 0; i < IG_COUNT_OF(dtypes); i++) {
+        bool is_plain = !dtypes[i].is_complex && !dtypes[i].is_quantised &&
+                        dtypes[i].code <= IG_TORCH_bfloat16;
+        if (is_plain && dtypes[i].ir == dtype) {
+            return &dtypes[i];
+        }
+    }
+    return NULL;
+}
+
 bool ig_torch_dtype_bytes(const ig_torch_dtype_info *dtype, int64_t count,
                           int64_t *out_bytes) {
     assert(dtype->bits > 0 && "every row of dtypes.def has a width");

@@ -24,6 +24,9 @@ typedef struct ig_torch_dtype_info {
 const ig_torch_dtype_info *ig_torch_dtype_of_code(int64_t code);
 const ig_torch_dtype_info *ig_torch_dtype_of_name(ig_str name); /* no "torch." */
 const ig_torch_dtype_info *ig_torch_dtype_of_storage(ig_str class_name);
+/* The one whose tensors have a storage class, of real numbers that are not
+ * quantised. */
+const ig_torch_dtype_info *ig_torch_dtype_of_ir(ig_dtype dtype);
 /* Bytes of `count` elements (4- and 2-bit ones are packed); false on overflow. */
 bool ig_torch_dtype_bytes(const ig_torch_dtype_info *dtype, int64_t count,
                           int64_t *out_bytes);
