@@ -30,6 +30,11 @@ outcome check_update_case(verification *v, const char *folder);
 bool is_tutorial_case(const char *folder);
 outcome check_tutorial_case(verification *v, const char *folder);
 
+/* ---- checkpoints.c: folders of checkpoints ---- */
+
+bool is_checkpoint_case(const char *folder);
+outcome check_checkpoint_case(verification *v, const char *folder);
+
 /* ---- curves.c: folders of learning curves ---- */
 
 bool is_curve_case(const char *folder);
