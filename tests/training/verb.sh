@@ -58,7 +58,7 @@ assert len(losses) == 10 and abs(losses[0] - 0.6951959) < 1e-6, losses
 assert losses[9] < losses[0], losses
 PY
 holds "four steps" train -q --steps 4 -o "$folder/four.npz"
-holds "six more" train -q --steps 10 --resume "$folder/four.npz" -o "$folder/resumed.npz"
+holds "six more" train -q --steps 10 --begin "$folder/four.npz" -o "$folder/resumed.npz"
 holds "come to the bits of ten in one go" cmp "$folder/ten.npz" "$folder/resumed.npz"
 holds "so do two threads" train -q -j 2 --steps 10 -o "$folder/two.npz"
 holds "which are the same bits" cmp "$folder/ten.npz" "$folder/two.npz"
@@ -105,5 +105,38 @@ import json, sys
 before, after = json.load(open(sys.argv[1]))["losses"]
 assert abs(before - after - 10.222107) < 1e-4, (before, after)
 PY
+
+# Checkpoints, whatever ends the process.
+times=10
+[ "${INGOT_FULL:-0}" = 0 ] || times=300
+mkdir "$folder/ends"
+holds "a training that is killed $times times comes to the same bits" \
+    python tests/training/killed.py "$ingot" "$case" "$folder/ends" $times
+holds "ten steps from a checkpoint" train -q --steps 10 --begin "$folder/ends/whole"
+cat >"$folder/tables.ig" <<'IG'
+module @tables {
+  weight @ebc.embedding_bags.t0.weight : f32[22, 16] = splat(0) {parameter}
+  graph @main(%ids: i64[N], %ends: i64[3]) -> (f32[2, 16] "y") {
+    %0 = bag @ebc.embedding_bags.t0.weight, %ids, %ends {operands = [1], pool = [sum], last = [offset]} : f32[2, 16]
+    ret %0
+  }
+}
+IG
+python - "$folder/ids.npz" <<'PY'
+import sys, numpy
+numpy.savez(sys.argv[1], ids=numpy.array([1, 2, 2, 9]), ends=numpy.array([0, 1, 4]))
+PY
+holds "a checkpoint of TorchRec trains on" "$ingot" train "$folder/tables.ig" --loss sum:y \
+    --data "$folder/ids.npz" --optimizer '*=rowwise_adagrad(lr=0.1,eps=0.001)' -q \
+    --begin "${INGOT_CASES:-../shared}/models/training/ckpt_rw_rowwise_adagrad_w2/checkpoint"
+if [ "${INGOT_FULL:-0}" = 1 ]; then
+    holds "a checkpoint of AdamW" train -q --steps 10 --checkpoint "$folder/torch"
+    holds "one of tables" "$ingot" train "$tutorial/seed_float_ebc/model.pt" --loss sum: \
+        --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)' \
+        --data "$folder/batch.npz" --optimizer '*=rowwise_adagrad(lr=0.02,eps=0.002)' --steps 2 -q \
+        --checkpoint "$folder/tables"
+    holds "torch and TorchRec load them" python3 tests/training/checkpoint_torch.py \
+        "$folder/torch/step-000000000010" "$folder/tables/step-000000000002"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -27,7 +27,8 @@ typedef struct settings {
         *symbol, *entry, *open_weights, *ops, *plugin, *resource, *fix, *sort, *trace,
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
         *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
-        *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *resume;
+        *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *begin,
+        *checkpoints;
     text_list optimizers, inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
@@ -38,10 +39,10 @@ typedef struct settings {
     text_list skips, table_formats;
     double percentile, smoothing, max_error, clip_norm;
     bool has_percentile, has_smoothing, has_max_error, has_clip_norm;
-    int64_t weight_bits, epochs, steps;
+    int64_t weight_bits, epochs, steps, checkpoint_every;
     bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
         markdown, help, trust_code, bisect, dynamic, per_tensor, symmetric,
-        unsigned_weights, measure, only_outputs;
+        unsigned_weights, measure, only_outputs, resume;
     text_list arguments; /* positional */
     const char *group;   /* of a rank: as ig_group_open takes it */
     int64_t ranks, timeout, chunks;

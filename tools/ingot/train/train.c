@@ -1,6 +1,7 @@
 /* ingot train: trains a model on files of arrays.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/train/checkpoint.h"
 #include "tools/ingot/train/feed.h"
 #include "tools/ingot/values/inputs.h"
 
@@ -29,7 +30,13 @@ static const option_row options[] = {
           "how often the data is gone through (1)"),
     COUNT("steps", 0, steps, 1, INT64_MAX, "how many steps there are at most"),
     TEXT("eval", 0, eval, "DIR|x.npz", "data that the trained model is tried on"),
-    TEXT("resume", 0, resume, "x.npz", "begin with what -o x.npz wrote"),
+    TEXT("begin", 0, begin, "x.npz|CHECKPOINT",
+         "begin with what -o x.npz wrote, or with a checkpoint"),
+    TEXT("checkpoint", 0, checkpoints, "DIR",
+         "where checkpoints of torch.distributed go, DIR/step-N: at the end, and"),
+    COUNT("checkpoint-every", 0, checkpoint_every, 1, INT64_MAX, "after each N steps"),
+    FLAG("resume", resume,
+         "go on behind the last checkpoint of DIR, where there is one"),
     TEXT("output", 'o', output, "OUT.npz|OUT.ig|OUT.ingot",
          "where weights and states go; or the trained model"),
     ROW_ENTRY,
@@ -57,6 +64,8 @@ typedef struct run {
     double *losses; /* of all steps so far */
     size_t loss_count, loss_room;
     double eval_loss, auc; /* NaN: none */
+    int64_t skipped;       /* batches that were trained on before the checkpoint */
+    int64_t saved;         /* the step of the last checkpoint; -1: none */
 } run;
 
 /* ---- schedules ---- */
@@ -142,6 +151,12 @@ static void tell_step(const run *r) {
     }
 }
 
+static bool save_checkpoint(run *r) {
+    r->saved = r->t.step;
+    return checkpoint_save(&r->t, r->context, r->given->checkpoints,
+                           &r->given->optimizers);
+}
+
 static bool step_once(run *r, const schedule *s) {
     double share = rate_share(s, (double)r->t.step);
     for (size_t i = 0; i < r->t.group_count; i++) {
@@ -153,7 +168,9 @@ static bool step_once(run *r, const schedule *s) {
     }
     keep_loss(r);
     tell_step(r);
-    return true;
+    bool is_due = r->given->checkpoints && r->given->checkpoint_every &&
+                  r->t.step % r->given->checkpoint_every == 0;
+    return !is_due || save_checkpoint(r);
 }
 
 /* True at the end of the data, of --steps, and when the user stops it. */
@@ -170,6 +187,10 @@ static bool train_epoch(run *r, const schedule *s, bool *out_is_done) {
         }
         if (!has_next) {
             return true;
+        }
+        if (r->skipped > 0) {
+            r->skipped--;
+            continue;
         }
         if (!step_once(r, s)) {
             return was_interrupted();
@@ -190,10 +211,12 @@ static bool train_all(run *r) {
     }
     for (int64_t i = 0; i < epochs && !is_done && !was_interrupted(); i++) {
         size_t before = r->loss_count;
+        int64_t skipped = r->skipped;
         if (!train_epoch(r, &s, &is_done)) {
             return false;
         }
-        if (r->loss_count == before && !is_done && !was_interrupted()) {
+        bool is_empty = r->loss_count == before && r->skipped == skipped;
+        if (is_empty && !is_done && !was_interrupted()) {
             complain(0, "%s: there is no batch in it", r->given->data);
             return false;
         }
@@ -249,15 +272,18 @@ static bool write_model(run *r) {
 }
 
 static bool write_result(run *r) {
+    if (r->given->checkpoints && r->saved != r->t.step && !save_checkpoint(r)) {
+        return false;
+    }
     if (!r->given->output) {
         return true;
     }
     return text_ends(r->given->output, ".npz") ? write_arrays(r) : write_model(r);
 }
 
-static bool resume(run *r) {
+static bool load_arrays(run *r) {
     ig_arguments *file = NULL;
-    bool is_good = ig_arguments_open(r->context, r->given->resume, &file) == IG_OK;
+    bool is_good = ig_arguments_open(r->context, r->given->begin, &file) == IG_OK;
     for (size_t i = 0; is_good && i < ig_arguments_count(file); i++) {
         const char *name = ig_arguments_name(file, i);
         const ig_argument *value = ig_arguments_at(file, i), *own;
@@ -267,11 +293,41 @@ static bool resume(run *r) {
         } else if (!own || own->size != value->size ||
                    !trainer_set(&r->t, name, value)) {
             complain(0, "%s: '%s' is nothing of this training, or of another size",
-                     r->given->resume, name);
+                     r->given->begin, name);
             is_good = false;
         }
     }
     ig_arguments_close(file);
+    return is_good;
+}
+
+static bool begin(run *r) {
+    const char *from = r->given->begin;
+    if (text_ends(from, ".npz")) {
+        return load_arrays(r);
+    }
+    char *last = checkpoint_last(from);
+    bool is_good = last && checkpoint_load(&r->t, r->context, last);
+    if (!last) {
+        complain(0, "%s: there is no checkpoint (a folder with .metadata)", from);
+    }
+    free(last);
+    return is_good;
+}
+
+/* Batches up to the checkpoint are passed over: what follows is what would have. */
+static bool resume(run *r) {
+    char *last = checkpoint_last(r->given->checkpoints);
+    bool is_good = true;
+    if (last && !r->given->resume) {
+        complain(0, "%s: there are checkpoints in it; --resume goes on behind the last",
+                 r->given->checkpoints);
+        is_good = false;
+    } else if (last) {
+        is_good = checkpoint_load(&r->t, r->context, last);
+        r->saved = r->skipped = r->t.step;
+    }
+    free(last);
     return is_good;
 }
 
@@ -386,7 +442,7 @@ static bool open_run(run *r) {
     }
     r->rates = need(calloc(r->t.group_count + 1, sizeof *r->rates));
     memcpy(r->rates, r->t.rates, r->t.group_count * sizeof *r->rates);
-    return (!r->given->resume || resume(r)) &&
+    return (!r->given->begin || begin(r)) && (!r->given->checkpoints || resume(r)) &&
            feed_open(&r->data, r->context, &r->t, r->given->data, r->given->batch_size);
 }
 
@@ -395,6 +451,9 @@ static int check_train(const settings *given) {
     if (!given->loss || !given->data) {
         return complain(EXIT_USAGE, "--%s is needed: ingot train --help tells of it",
                         given->loss ? "data" : "loss");
+    }
+    if (!given->checkpoints && (given->resume || given->checkpoint_every)) {
+        return complain(EXIT_USAGE, "--checkpoint DIR says where checkpoints are");
     }
     if (out && !text_ends(out, ".npz") && !text_ends(out, ".ig") &&
         !text_ends(out, ".ingot")) {
@@ -409,9 +468,11 @@ static int run_train(const settings *given) {
     if (exit_status) {
         return exit_status;
     }
-    run r = {
-        .given = given, .path = given->arguments.items[0], .eval_loss = NAN, .auc = NAN
-    };
+    run r = { .given = given,
+              .path = given->arguments.items[0],
+              .eval_loss = NAN,
+              .auc = NAN,
+              .saved = -1 };
     r.context = context_open(given, NULL, &exit_status);
     if (!r.context) {
         return exit_status;

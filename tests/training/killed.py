@@ -1,0 +1,88 @@
+"""Checkpoints survive whatever ends a training.
+
+SPDX-License-Identifier: Apache-2.0
+
+    killed.py INGOT CASE FOLDER TIMES
+
+Trains 40 steps with a checkpoint after each.  The process is killed at TIMES moments, and each
+time goes on behind the last checkpoint, which is whole; at the end weights and states have the
+bits of a training that nobody ended.  A full disk and an interrupt are told, and leave the last
+checkpoint as it was.
+"""
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+ingot, case, folder, times = sys.argv[1:4] + [int(sys.argv[4])]
+STEPS = 40
+random.seed(36)
+
+
+def command(name, *more):
+    return [ingot, "train", f"{case}/model.pt", "--loss", "bce_logits:=label", "-q", "--data",
+            f"{case}/batch0.npz", "--optimizer", "tables.*=rowwise_adagrad(lr=0.02,eps=0.0001)",
+            "--optimizer", "*=adamw(lr=0.002,eps=0.00001)", "--steps", str(STEPS),
+            "--checkpoint", f"{folder}/{name}", "--checkpoint-every", "1", "-o",
+            f"{folder}/{name}.npz", *more]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def checkpoints(name):
+    there = os.listdir(f"{folder}/{name}") if os.path.isdir(f"{folder}/{name}") else []
+    return sorted(c for c in there
+                  if c.startswith("step-") and ".partial-" not in c
+                  and os.path.exists(f"{folder}/{name}/{c}/.metadata"))
+
+
+subprocess.run(command("whole"), check=True)
+begin = time.monotonic()
+subprocess.run(command("timed"), check=True)
+lasts = time.monotonic() - begin
+
+killed = 0
+for trial in range(times):
+    process = subprocess.Popen(command("killed", "--resume"), stderr=subprocess.PIPE)
+    try:
+        _, words = process.communicate(timeout=random.uniform(0, 1.1 * lasts / 4))
+        assert process.returncode == 0, words
+        os.system(f"rm -r '{folder}/killed'")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        killed += 1
+subprocess.run(command("killed", "--resume"), check=True)
+assert content(f"{folder}/whole.npz") == content(f"{folder}/killed.npz"), "other bits"
+left = [n for n in os.listdir(f"{folder}/killed") if ".partial-" in n]
+assert not left, left
+assert checkpoints("killed")[-1] == f"step-{STEPS:012}", checkpoints("killed")
+print(f"{killed} of {times} were killed")
+
+# No room: files of at most 100 KB.
+before = checkpoints("whole")
+full = subprocess.run(command("full"), capture_output=True, text=True,
+                      preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+                                          resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))))
+assert full.returncode != 0 and "cannot write" in full.stderr, full
+assert not os.listdir(f"{folder}/full"), os.listdir(f"{folder}/full")
+
+# An interrupt ends training behind a step, whose checkpoint is written.
+process = subprocess.Popen(command("stopped"))
+while not checkpoints("stopped") and process.poll() is None:
+    time.sleep(0.001)
+process.send_signal(signal.SIGINT)
+process.wait()
+if process.returncode != 0:
+    assert checkpoints("stopped"), os.listdir(f"{folder}/stopped")
+    subprocess.run(command("stopped", "--resume"), check=True)
+    assert content(f"{folder}/whole.npz") == content(f"{folder}/stopped.npz"), "other bits"
+
+again = subprocess.run(command("whole"), capture_output=True, text=True)
+assert again.returncode != 0 and "--resume" in again.stderr, again
