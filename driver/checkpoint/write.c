@@ -1,7 +1,7 @@
 /* Checkpoints as torch.distributed.checkpoint writes them.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     FOLDER/__0_0.distcp      each tensor as torch.save writes it, one behind the other
+ *     FOLDER/__0_0.distcp      tensors as torch.save writes them, one after another
  *     FOLDER/.metadata         a pickle: tensors, their chunks, where each lies
  *
  * All of it is written into a folder beside, synced, and renamed: a process that is
@@ -50,8 +50,8 @@ typedef struct writing {
     int lock;      /* its handle, or -1 */
 } writing;
 
-static ig_status fail(const writing *w, ig_status status, const char *what,
-                      const char *why) {
+static ig_status report_fault(const writing *w, ig_status status, const char *what,
+                              const char *why) {
     ig_location where = { .file = w->folder };
     return ig_error(&w->context->diag, status, &where, "%s: %s", what, why);
 }
@@ -282,7 +282,7 @@ static int open_locked(const char *path) {
     return handle;
 }
 
-/* What killed writers have left beside the folder. */
+/* Killed writers leave folders beside: these go. */
 static void remove_stale(writing *w, const char *parent) {
     DIR *all = opendir(parent);
     for (struct dirent *entry; all && (entry = readdir(all)) != NULL;) {
@@ -314,17 +314,18 @@ static ig_status open_partial(writing *w) {
     size_t size = strlen(w->folder) + sizeof PARTIAL + 24;
     char *path = malloc(size);
     if (!path) {
-        return fail(w, IG_LIMIT, "cannot write", "memory ran out");
+        return report_fault(w, IG_LIMIT, "cannot write", "memory ran out");
     }
     (void)snprintf(path, size, "%s" PARTIAL "%ld", w->folder, (long)getpid());
     if (mkdir(path, 0777) != 0) {
         int reason = errno;
         free(path);
-        return fail(w, IG_IO, "cannot write", strerror(reason));
+        return report_fault(w, IG_IO, "cannot write", strerror(reason));
     }
     w->partial = path;
     w->lock = open_locked(path);
-    return w->lock >= 0 ? IG_OK : fail(w, IG_IO, "cannot write", strerror(errno));
+    return w->lock >= 0 ? IG_OK
+                        : report_fault(w, IG_IO, "cannot write", strerror(errno));
 }
 
 static ig_status sync_path(writing *w, const char *path) {
@@ -334,7 +335,7 @@ static ig_status sync_path(writing *w, const char *path) {
     if (handle >= 0) {
         close(handle);
     }
-    return is_good ? IG_OK : fail(w, IG_IO, "cannot sync", strerror(reason));
+    return is_good ? IG_OK : report_fault(w, IG_IO, "cannot sync", strerror(reason));
 }
 
 static ig_status write_file(writing *w, const char *name, const ig_file_part *parts,
@@ -343,7 +344,7 @@ static ig_status write_file(writing *w, const char *name, const ig_file_part *pa
     char *path = ig_arena_printf(&w->arena, "%s/%s", w->partial, name);
     ig_status status = ig_file_publish(path, parts, count, why);
     if (status != IG_OK) {
-        return fail(w, status, "cannot write", why);
+        return report_fault(w, status, "cannot write", why);
     }
     return sync_path(w, path);
 }
@@ -383,11 +384,12 @@ static ig_status write_checkpoint(void *arguments) {
     char why[128];
     const char *parent = parent_of(w);
     if (ig_file_exists(w->folder)) {
-        return fail(w, IG_INVALID, "cannot write", "there is something of that name");
+        return report_fault(w, IG_INVALID, "cannot write",
+                            "there is something of that name");
     }
     ig_status status = ig_folder_create(parent, why);
     if (status != IG_OK) {
-        return fail(w, status, "cannot write", why);
+        return report_fault(w, status, "cannot write", why);
     }
     remove_stale(w, parent);
     IG_TRY(take_tensors(w));
@@ -398,7 +400,7 @@ static ig_status write_checkpoint(void *arguments) {
                       1));
     IG_TRY(sync_path(w, w->partial));
     if (rename(w->partial, w->folder) != 0) {
-        return fail(w, IG_IO, "cannot write", strerror(errno));
+        return report_fault(w, IG_IO, "cannot write", strerror(errno));
     }
     free(w->partial);
     w->partial = NULL;

@@ -258,7 +258,7 @@ static ig_status open_file(ig_checkpoint *c, ig_str name, ig_str *out_bytes) {
     return IG_OK;
 }
 
-/* What torch.save wrote. */
+/* Reads an archive of torch.save. */
 static ig_status read_saved(ig_checkpoint *c, ig_arena *arena, const char *file,
                             ig_str bytes, ig_py **out) {
     ig_archive *archive = IG_NEW(arena, ig_archive);
@@ -307,7 +307,7 @@ static void place_rows(const ig_checkpoint_tensor *tensor,
     }
 }
 
-/* What lies there; `arena` is for it alone. */
+/* Reads the archive at a chunk's place; `arena` is for it alone. */
 static ig_status read_chunk_value(ig_checkpoint *c, ig_arena *arena, ig_str name,
                                   const ig_checkpoint_chunk *chunk,
                                   const char **out_file, ig_py **out_value) {
