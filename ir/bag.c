@@ -67,3 +67,48 @@ ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
     }
     return rows;
 }
+
+enum { MOST_STATES = 8 };
+
+bool ig_bag_update_counts_fit(const ig_op *op) {
+    int64_t tables = ig_attr_int(op, IG_bag_update_tables, 0);
+    int64_t states = ig_attr_int(op, IG_bag_update_states, 0);
+    return tables >= 1 && tables <= op->operand_count && states >= 0 &&
+           states <= MOST_STATES && op->result_count == tables * (1 + states) &&
+           tables * (int64_t)ig_bag_update_operands(op) <= op->operand_count;
+}
+
+uint32_t ig_bag_update_states(const ig_op *op) {
+    return (uint32_t)ig_attr_int(op, IG_bag_update_states, 0);
+}
+
+uint32_t ig_bag_update_tables(const ig_op *op) {
+    assert(op->code == IG_OP_bag_update && "only an update has tables");
+    return (uint32_t)ig_attr_int(op, IG_bag_update_tables, 0);
+}
+
+static bool has_flag(const ig_op *op, uint32_t slot) {
+    return ig_attr_int(op, slot, 0) != 0;
+}
+
+uint32_t ig_bag_update_operands(const ig_op *op) {
+    return 4 + ig_bag_update_states(op) + has_flag(op, IG_bag_update_bags) +
+           has_flag(op, IG_bag_update_factors);
+}
+
+ig_bag_update_table ig_bag_update_at(const ig_op *op, uint32_t table) {
+    assert(table < ig_bag_update_tables(op) && "no such table");
+    uint32_t at = table * ig_bag_update_operands(op);
+    ig_bag_update_table t = { .weight = at };
+    at += 1 + ig_bag_update_states(op);
+    t.rows = at++;
+    t.places = at++;
+    t.gradients = at++;
+    t.bags = has_flag(op, IG_bag_update_bags) ? at++ : 0;
+    t.factors = has_flag(op, IG_bag_update_factors) ? at : 0;
+    return t;
+}
+
+uint32_t ig_bag_update_scalars(const ig_op *op) {
+    return ig_bag_update_tables(op) * ig_bag_update_operands(op);
+}

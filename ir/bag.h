@@ -38,4 +38,22 @@ enum { IG_BAG_ROW_BITS = 40 };
 /* Rows of all its tables. */
 ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature);
 
+/* Operand numbers of one table of a bag_update; 0 where it has none.  The states follow
+ * the weight.  As result, table number t has its weight at t * (1 + states). */
+typedef struct ig_bag_update_table {
+    uint32_t weight, rows, places, gradients, bags, factors;
+} ig_bag_update_table;
+
+/* Are its numbers of tables, states, operands and results in keeping?  All else takes
+ * that for granted. */
+bool ig_bag_update_counts_fit(const ig_op *op);
+uint32_t ig_bag_update_states(const ig_op *op);   /* of each table */
+uint32_t ig_bag_update_operands(const ig_op *op); /* of each table */
+uint32_t ig_bag_update_tables(const ig_op *op);
+ig_bag_update_table ig_bag_update_at(const ig_op *op, uint32_t table);
+/* The first of the scalars, which end the operands. */
+uint32_t ig_bag_update_scalars(const ig_op *op);
+/* Rows of a table of bag_group are below this, and places below 2^32. */
+#define IG_BAG_GROUP_ROWS (INT64_C(1) << 31)
+
 #endif

@@ -47,8 +47,9 @@ bool ig_family_has(ig_kernel_family family, ig_family_trait trait) {
 
 bool ig_family_needs_unit_stride(ig_kernel_family family, uint32_t operand) {
     assert(family < IG_FAMILY_COUNT && "no such family");
-    return operand < OPERAND_BITS &&
-           ((ig_families[family].unit_strides >> operand) & 1) != 0;
+    uint32_t bits = ig_families[family].unit_strides;
+    return bits == IG_ALL_OPERANDS ||
+           (operand < OPERAND_BITS && ((bits >> operand) & 1) != 0);
 }
 
 bool ig_family_needs_whole(ig_kernel_family family, uint32_t operand) {

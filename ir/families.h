@@ -20,6 +20,8 @@ typedef enum ig_family_trait {
     IG_FAMILY_STRIDED = 1 << 3,  /* writes results with any strides */
 } ig_family_trait;
 
+#define IG_ALL_OPERANDS UINT32_MAX /* of unit_strides: however many there are */
+
 typedef struct ig_family_info {
     const char *name;
     uint32_t traits;

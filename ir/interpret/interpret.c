@@ -180,6 +180,12 @@ static ig_status run_body(ig_run *run, const ig_op *op, const ig_block *body,
     return status;
 }
 
+ig_status ig_run_body(ig_run *run, const ig_op *op, const ig_slot *args, ig_slot *out) {
+    const ig_block *body = op->bodies[0];
+    body_results results = { .count = body->last->operand_count, .slots = out };
+    return run_body(run, op, body, args, &results);
+}
+
 /* Runs `function` with a cell for its own lists, which goes afterwards. */
 static ig_status with_cell(ig_run *run, const ig_op *op, body_fn function) {
     ig_cell *cell;
@@ -425,6 +431,7 @@ static const run_fn handlers[IG_OP_COUNT] = {
     [IG_OP_if] = run_if,
     [IG_OP_loop] = run_loop,
     [IG_OP_fused] = run_fused,
+    [IG_OP_bag_update] = ig_run_bag_update,
     [IG_OP_weight] = run_weight,
     [IG_OP_table] = run_weight,
     [IG_OP_guard] = ig_run_check_guard,

@@ -6,6 +6,8 @@
  */
 #include "ir/verify/verifier.h"
 
+#include "ir/bag.h"
+
 /* ---- building blocks of the rows ---- */
 
 static bool types_agree(const ig_verifier *v, const ig_type *a, const ig_type *b) {
@@ -185,6 +187,54 @@ static void check_fused(ig_verifier *v, const ig_op *op) {
     }
 }
 
+/* A row of what is outside: the same, with an extent of 1 first. */
+static bool is_row_of(ig_verifier *v, const ig_type *row, const ig_type *matrix) {
+    return row->kind == IG_TENSOR && row->dtype == matrix->dtype && row->rank == 2 &&
+           ig_dim_is(row->dims[0], 1) &&
+           ig_dim_equal(v->module, row->dims[1], matrix->dims[1]) != IG_NO;
+}
+
+/* What it uses from outside are constants, which passes share. */
+static void expect_constants(ig_verifier *v, const ig_op *op) {
+    for (const ig_op *inner = op->bodies[0]->first; inner; inner = inner->next) {
+        for (uint32_t i = 0; i < inner->operand_count; i++) {
+            const ig_value *value = inner->operands[i].value;
+            if (ig_value_is_outside(value, op->bodies[0]) &&
+                !ig_def(value, IG_OP_const)) {
+                ig_verify_defect(v, inner, "operand %u comes from outside of the %s", i,
+                                 ig_ops[op->code].name);
+            }
+        }
+    }
+}
+
+static void check_bag_update(ig_verifier *v, const ig_op *op) {
+    if (!ig_bag_update_counts_fit(op)) {
+        return; /* infer says so */
+    }
+    uint32_t own = 1 + ig_bag_update_states(op), first = ig_bag_update_scalars(op);
+    if (!expect_args(v, op, 0, own + 1 + op->operand_count - first) ||
+        !expect_yields(v, op, 0, own)) {
+        return;
+    }
+    bool fits = is_row_of(v, arg_type(op, 1), ig_verify_operand(op, 0));
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        uint32_t number = i % own; /* the gradient is argument 1 */
+        const ig_type *matrix =
+            ig_verify_operand(op, ig_bag_update_at(op, i / own).weight + number);
+        fits = fits && is_row_of(v, arg_type(op, number + (number > 0)), matrix) &&
+               is_row_of(v, yield_type(op, 0, number), matrix);
+    }
+    for (uint32_t i = first; i < op->operand_count; i++) {
+        fits = fits &&
+               is_alike(ig_verify_operand(op, i), arg_type(op, own + 1 + i - first));
+    }
+    if (!fits) {
+        ig_verify_defect(v, op, "the body takes and gives no rows of the operands");
+    }
+    expect_constants(v, op);
+}
+
 static void check_compute(ig_verifier *v, const ig_op *op) {
     int64_t outs = ig_attr_int(op, IG_compute_outs, 0);
     if (outs < 0 || outs > op->operand_count) {
@@ -266,6 +316,7 @@ static const body_check checks[IG_OP_COUNT] = {
     [IG_OP_if] = check_if,
     [IG_OP_loop] = check_loop,
     [IG_OP_fused] = check_fused,
+    [IG_OP_bag_update] = check_bag_update,
     [IG_OP_compute] = check_compute,
     [IG_OP_rows] = check_rows,
     [IG_OP_prepare] = check_prepare,

@@ -285,6 +285,51 @@ TEST(regions_are_run_in_place) {
                 "f32[2] [0, 2]");
 }
 
+/* ---- rows of tables ---- */
+
+TEST(ids_are_grouped_by_row) {
+    CHECK_VALUE("%i = const {value = i64[7] [3, -1, 0, 3, 2, 0, -1]}\n"
+                "%0, %1 = bag_group %i {rows = [4]}\nret %0, %1",
+                "i64[7] [0, 0, 2, 3, 3, -1, -1]; i64[7] [2, 5, 4, 0, 3, -1, -1]");
+    CHECK_VALUE("%i = const {value = i64[0] []}\n%j = const {value = i64[1] [-1]}\n"
+                "%0, %1, %2, %3 = bag_group %i, %j {rows = [0, 0]}\nret %0, %1, %2, %3",
+                "i64[0] []; i64[0] []; i64[1] [-1]; i64[1] [-1]");
+    CHECK_VALUE("%i = const {value = i64[2] [1, 4]}\n"
+                "%0, %1 = bag_group %i {rows = [4]}\nret %0",
+                "INVALID: table 0: id 4 at place 1, expected -1 <= id < 4");
+    CHECK_VALUE("%i = const {value = i64[1] [-2]}\n"
+                "%0, %1 = bag_group %i {rows = [4]}\nret %0",
+                "INVALID: table 0: id -2 at place 0, expected -1 <= id < 4");
+}
+
+/* 2^24 + 1 is no f32: gradients are added one after the other. */
+#define UPDATE(rows, places, operands, flags)                                        \
+    "%w = const {value = f32[3, 2] [1, 2, 3, 4, 5, 6]}\n"                            \
+    "%s = const {value = f32[3, 1] [10, 20, 30]}\n"                                  \
+    "%d = const {value = f32[3, 2] [16777216, 1, 1, 2, 1, -0.5]}\n"                  \
+    "%b = const {value = i64[3] [0, 1, 2]}\n%f = const {value = f32[3] [1, 2, 3]}\n" \
+    "%r = const {value = i64[3] " rows "}\n%p = const {value = i64[3] " places "}\n" \
+    "%k = const {value = f32[] 100}\n"                                               \
+    "%0, %1 = bag_update %w, %s, %r, %p, %d" operands                                \
+    ", %k {tables = 1, states = 1" flags                                             \
+    "} (%2: f32[1, 2], %3: f32[1, 2], %4: f32[1, 1], %5: f32[]) {\n"                 \
+    "%6 = reduce %3 {op = max, axes = [1], keep}\n%7 = add %4, %6\n"                 \
+    "%8 = add %3, %5\nyield %8, %7\n} : f32[3, 2], f32[3, 1]\nret %0, %1"
+
+TEST(rows_that_occur_change_alone) {
+    CHECK_VALUE(UPDATE("[0, 2, 2]", "[1, 0, 2]", "", ""),
+                "f32[3, 2] [101, 102, 3, 4, 16777316, 100.5]; "
+                "f32[3, 1] [12, 20, 16777246]");
+    CHECK_VALUE(UPDATE("[1, -1, -1]", "[2, -1, -1]", ", %b, %f", ", bags, factors"),
+                "f32[3, 2] [1, 2, 103, 98.5, 5, 6]; f32[3, 1] [10, 23, 30]");
+    CHECK_VALUE(UPDATE("[-1, -1, -1]", "[-1, -1, -1]", "", ""),
+                "f32[3, 2] [1, 2, 3, 4, 5, 6]; f32[3, 1] [10, 20, 30]");
+    CHECK_VALUE(UPDATE("[3, -1, -1]", "[2, -1, -1]", "", ""),
+                "INVALID: bag_update: a row beyond the table's");
+    CHECK_VALUE(UPDATE("[2, -1, -1]", "[3, -1, -1]", ", %b", ", bags"),
+                "INVALID: bag_update: a place without a gradient");
+}
+
 /* ---- weights ---- */
 
 TEST(weights_are_lists_splats_and_recipes) {
@@ -353,6 +398,7 @@ UNIT_SUITE(interpret, sequences_are_what_their_items_are,
            branches_may_give_different_extents, loops_carry_and_scan,
            a_loop_without_end_meets_its_limit, each_trip_may_have_its_own_extents,
            scanned_values_must_keep_their_extents, loops_nest_and_carry_sequences,
-           regions_are_run_in_place, weights_are_lists_splats_and_recipes,
+           regions_are_run_in_place, ids_are_grouped_by_row,
+           rows_that_occur_change_alone, weights_are_lists_splats_and_recipes,
            dead_values_give_their_memory_back, a_cancelled_context_stops_the_run,
            one_op_is_evaluated_alone)
