@@ -1,82 +1,147 @@
-/* Updates of the rows of a table that a batch reads: see update.h.
+/* Updates of the rows of tables that a batch reads: see update.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/update/update.h"
 
-#include "compose/rows/segments.h"
-
 #include <assert.h>
 
-/* `values` put at the rows `ids` of `table`; equal ones where an id stands twice. */
-static ig_value *put_rows(ig_expr *e, ig_value *table, ig_value *ids,
-                          ig_value *values) {
-    ig_scatter_nd_attrs attrs = { .reduce = IG_SCATTER_none };
-    return ig_build_scatter_nd(e, table, ig_expr_unsqueeze(e, ids, 1), values, attrs);
-}
+typedef IG_VEC(ig_value *) value_list;
 
-/* Ids that do not count become one that does, with gradients of 0: its update is made
- * once more, and is the same.  Row 0 where none counts. */
-static ig_value *settle_ids(ig_expr *e, ig_value *ids, ig_value *counts,
-                            ig_value **out_has_any) {
-    *out_has_any = NULL;
-    if (!counts) {
-        return ids;
+typedef struct form {
+    uint32_t states;
+    bool has_bags, has_factors;
+} form;
+
+static form form_of(const ig_optimizer *how, const ig_update_table *table) {
+    form f = { .has_bags = table->bags != NULL, .has_factors = table->factors != NULL };
+    while (f.states < IG_UPDATE_STATES &&
+           ig_optimizer_state(how, f.states) != IG_STATE_none) {
+        f.states++;
     }
-    ig_value *none = ig_expr_integer(e, IG_DT_i64, -1);
-    ig_value *known = ig_build_where(e, counts, ids, none);
-    ig_value *largest = ig_expr_reduce(e, IG_REDUCE_max, known, NULL, 0, false);
-    *out_has_any = ig_expr_with_integer(e, IG_OP_ge, largest, 0);
-    return ig_build_where(e, counts, ids,
-                          ig_expr_with_integer(e, IG_OP_max, largest, 0));
+    return f;
 }
 
-/* The sums of gradients [n, dim] over all places with the id of each place. */
-static ig_value *sum_by_id(ig_expr *e, ig_value *ids, ig_value *gradients) {
-    ig_value *sorted[2]; /* ids; where each stood, equal ones in order */
-    if (!ig_expr_results(ig_build_sort(e, ids, (ig_sort_attrs){ .axis = 0 }), sorted)) {
-        return NULL;
+/* The rows and places of each table's ids, in turn. */
+static bool group_ids(ig_expr *e, const ig_update_table *tables, uint32_t count,
+                      ig_value **out) {
+    ig_arena *arena = &e->module->arena;
+    ig_value **ids = IG_NEW_ARRAY(arena, ig_value *, count);
+    ig_dim *rows = IG_NEW_ARRAY(arena, ig_dim, count);
+    const ig_type **types = IG_NEW_ARRAY(arena, const ig_type *, 2 * (size_t)count);
+    for (uint32_t i = 0; i < count; i++) {
+        ids[i] = tables[i].ids;
+        rows[i] = tables[i].weight->type->dims[0];
+        types[2 * (size_t)i] = types[2 * (size_t)i + 1] = ids[i]->type;
+        ig_expr_guard_less_equal(e, ids[i]->type->dims[0],
+                                 ig_dim_const(e->module, UINT32_MAX),
+                                 "the ids of a table are fewer than 2^32");
     }
-    ig_bucketize_attrs attrs = { .right = false };
-    ig_value *first = ig_build_bucketize(e, ids, sorted[0], attrs);
-    ig_value *sums = ig_compose_add_rows(e, gradients, first, ids->type->dims[0]);
-    return ig_compose_take_rows(e, sums, first);
+    ig_op_spec spec = { .operands = ids,
+                        .operand_count = count,
+                        .result_types = types,
+                        .result_count = 2 * count };
+    ig_bag_group_attrs attrs = { .rows = { rows, count } };
+    ig_op *op = ig_build_bag_group_op(e, &spec, attrs);
+    for (uint32_t i = 0; op && i < 2 * count; i++) {
+        out[i] = &op->results[i];
+    }
+    return op != NULL;
 }
 
-/* One step of the row at each place.  Places of one id give the same row. */
-static void step_rows(ig_expr *e, const ig_optimizer *how, ig_value *has_any,
-                      ig_update *rows) {
-    ig_update before = *rows;
-    ig_compose_update(e, how, rows);
-    if (!has_any || e->status != IG_OK) {
+/* `rows`: of its ids, and their places. */
+static void list_table(ig_arena *arena, const form *f, const ig_update_table *t,
+                       ig_value *const *rows, value_list *list) {
+    IG_PUSH(arena, list, t->weight);
+    for (uint32_t s = 0; s < f->states; s++) {
+        IG_PUSH(arena, list, t->states[s]);
+    }
+    IG_PUSH(arena, list, rows[0]);
+    IG_PUSH(arena, list, rows[1]);
+    IG_PUSH(arena, list, t->gradients);
+    if (f->has_bags) {
+        IG_PUSH(arena, list, t->bags);
+    }
+    if (f->has_factors) {
+        IG_PUSH(arena, list, t->factors);
+    }
+}
+
+/* ---- the body ---- */
+
+static ig_value *add_row(ig_block *body, const ig_value *matrix) {
+    ig_dim dims[] = { ig_dim_of(1), matrix->type->dims[1] };
+    const ig_type *type = ig_type_with_dims(body->graph->module, matrix->type, 2, dims);
+    return ig_block_add_arg(body, type, NULL);
+}
+
+static ig_status build_body(ig_op *op, const ig_optimizer *how, const form *f,
+                            const ig_update_table *t) {
+    ig_block *body = op->bodies[0];
+    ig_builder b = ig_builder_at_end(body);
+    ig_expr e = ig_expr_of(&b);
+    uint32_t scalars = op->operand_count - 3;
+    ig_update u = { .is_table = true };
+    u.weight = add_row(body, t->weight);
+    u.gradient = add_row(body, t->weight);
+    for (uint32_t s = 0; s < f->states; s++) {
+        u.states[s] = add_row(body, t->states[s]);
+    }
+    u.rate = ig_block_add_arg(body, op->operands[scalars].value->type, NULL);
+    u.step = ig_block_add_arg(body, op->operands[scalars + 1].value->type, NULL);
+    u.decay = ig_block_add_arg(body, op->operands[scalars + 2].value->type, NULL);
+    ig_compose_update(&e, how, &u);
+    ig_value *yields[1 + IG_UPDATE_STATES] = { u.weight, u.states[0], u.states[1] };
+    IG_TRY(e.status);
+    ig_make_yield(&b, yields, 1 + f->states);
+    return IG_OK;
+}
+
+static ig_op *open_update(ig_expr *e, const form *f, const value_list *operands,
+                          uint32_t count) {
+    uint32_t own = 1 + f->states, results = count * own;
+    uint32_t each = 4 + f->states + f->has_bags + f->has_factors;
+    const ig_type **types = IG_NEW_ARRAY(&e->module->arena, const ig_type *, results);
+    for (uint32_t i = 0; i < results; i++) {
+        types[i] = operands->items[i / own * each + i % own]->type;
+    }
+    ig_op_spec spec = { .operands = operands->items,
+                        .operand_count = (uint32_t)operands->count,
+                        .result_types = types,
+                        .result_count = results,
+                        .body_count = 1 };
+    ig_bag_update_attrs attrs = { .tables = count,
+                                  .states = { f->states > 0, f->states },
+                                  .bags = f->has_bags,
+                                  .factors = f->has_factors };
+    return ig_build_bag_update_op(e, &spec, attrs);
+}
+
+void ig_compose_update_tables(ig_expr *e, const ig_optimizer *how,
+                              const ig_update_numbers *numbers, ig_update_table *tables,
+                              uint32_t count) {
+    assert(count > 0 && "there is a table");
+    form f = form_of(how, tables);
+    ig_arena *arena = &e->module->arena;
+    ig_value **rows = IG_NEW_ARRAY(arena, ig_value *, 2 * (size_t)count);
+    value_list operands = { 0 };
+    if (e->status != IG_OK || !group_ids(e, tables, count, rows)) {
         return;
     }
-    rows->weight = ig_build_where(e, has_any, rows->weight, before.weight);
-    for (uint32_t i = 0; i < IG_UPDATE_STATES; i++) {
-        rows->states[i] = before.states[i] ? ig_build_where(e, has_any, rows->states[i],
-                                                            before.states[i])
-                                           : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        list_table(arena, &f, &tables[i], &rows[2 * (size_t)i], &operands);
     }
-}
-
-void ig_compose_update_rows(ig_expr *e, const ig_optimizer *how, ig_value *ids,
-                            ig_value *counts, ig_update *u) {
-    ig_value *has_any;
-    ids = settle_ids(e, ids, counts, &has_any);
-    if (!ids || !u->weight || !u->gradient) {
+    ig_value *last[] = { numbers->rate, numbers->step, numbers->decay };
+    for (uint32_t i = 0; i < IG_COUNT_OF(last); i++) {
+        IG_PUSH(arena, &operands, last[i]);
+    }
+    ig_op *op = open_update(e, &f, &operands, count);
+    if (!op || !ig_expr_note(e, build_body(op, how, &f, &tables[0]))) {
         return;
     }
-    assert(u->weight->type->rank == 2 && u->gradient->type->rank == 2 && "rows");
-    ig_update own = *u;
-    own.is_table = true;
-    own.gradient = sum_by_id(e, ids, u->gradient);
-    own.weight = ig_compose_take_rows(e, u->weight, ids);
-    for (uint32_t i = 0; i < IG_UPDATE_STATES; i++) {
-        own.states[i] = u->states[i] ? ig_compose_take_rows(e, u->states[i], ids)
-                                     : NULL;
-    }
-    step_rows(e, how, has_any, &own);
-    u->weight = put_rows(e, u->weight, ids, own.weight);
-    for (uint32_t i = 0; i < IG_UPDATE_STATES; i++) {
-        u->states[i] = u->states[i] ? put_rows(e, u->states[i], ids, own.states[i])
-                                    : NULL;
+    const ig_value *result = op->results;
+    for (uint32_t i = 0; i < count; i++) {
+        tables[i].weight = (ig_value *)(uintptr_t)result++;
+        for (uint32_t s = 0; s < f.states; s++) {
+            tables[i].states[s] = (ig_value *)(uintptr_t)result++;
+        }
     }
 }

@@ -66,13 +66,28 @@ typedef struct ig_update {
 /* Replaces weight and states by those after the step. */
 void ig_compose_update(ig_expr *e, const ig_optimizer *how, ig_update *u);
 
-/* The same for the rows `ids` (i64 [n], each below the table's rows) of the tables
- * u->weight [rows, dim] and u->states, by gradients u->gradient [n, dim] of each
- * occurrence.  Those of one row are added in order of occurrence before its one update;
- * rows that do not occur stay, and so do their states.  `counts`, bool [n] or NULL:
- * those ids that do; the others may be anything, and their gradients are 0. */
-void ig_compose_update_rows(ig_expr *e, const ig_optimizer *how, ig_value *ids,
-                            ig_value *counts, ig_update *u);
+/* A table of which only the rows of a batch change, and what their gradients are. */
+typedef struct ig_update_table {
+    ig_value *weight; /* [rows, dim] */
+    ig_value *states[IG_UPDATE_STATES];
+    ig_value *ids;       /* i64 [n]: rows; -1: none */
+    ig_value *gradients; /* [m, dim], of the weight's dtype */
+    ig_value *bags;      /* i64 [n]: which gradient each id takes; NULL: its own */
+    ig_value *factors;   /* [n]: what that is multiplied by; NULL: 1 */
+} ig_update_table;
+
+/* Those of ig_update, for all tables together. */
+typedef struct ig_update_numbers {
+    ig_value *rate, *step, *decay;
+} ig_update_numbers;
+
+/* Replaces weights and states by those after the step (op bag_update): the gradients of
+ * a row are added in order of occurrence before its one update; rows that do not occur
+ * stay, and so do their states.  The tables have one dtype and dim, and the same of
+ * bags and factors. */
+void ig_compose_update_tables(ig_expr *e, const ig_optimizer *how,
+                              const ig_update_numbers *numbers, ig_update_table *tables,
+                              uint32_t count);
 
 /* What all of `count` gradients are multiplied by so that the norm of them together is
  * at most `norm`, a scalar of the first one's dtype: min(1, norm / (their norm +

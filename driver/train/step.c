@@ -31,10 +31,10 @@ typedef struct trained {
     const ig_type *type;
     uint32_t states[IG_UPDATE_STATES]; /* numbers of arguments; 0: none */
     uint32_t argument;
-    bool is_weight;             /* of the model: an argument once it is opened */
-    bool is_rows;               /* a table that only bags read */
-    ig_value *gradient;         /* of what is no such table */
-    ig_value *ids, *is_counted; /* of such tables: see ig_compose_update_rows */
+    bool is_weight;       /* of the model: an argument once it is opened */
+    bool is_rows;         /* a table that only bags read */
+    ig_value *gradient;   /* of what is no such table */
+    ig_update_table rows; /* of such tables */
     ig_value *next, *next_states[IG_UPDATE_STATES];
 } trained;
 
@@ -329,29 +329,52 @@ static ig_value *join_parts(ig_expr *e, const value_list *parts) {
                : ig_expr_concat(e, 0, parts->items, (uint32_t)parts->count);
 }
 
-static ig_value *all_true(ig_expr *e, const ig_value *like) {
-    return ig_expr_fill(e, IG_DT_bool, 1, like->type->dims, 1);
+/* The lists of several features that read one table, one behind the other. */
+typedef struct joined {
+    value_list ids, gradients, bags, factors;
+    bool has_bags, has_factors;
+    ig_dim count; /* of gradients so far */
+} joined;
+
+/* The rows of a feature's ids, -1 where an id is none. */
+static ig_value *rows_of(ig_expr *e, const ig_bag_list *ids) {
+    ig_value *none = ig_expr_integer(e, IG_DT_i64, -1);
+    return ids->is_row ? ig_build_where(e, ids->is_row, ids->id, none) : ids->id;
 }
 
-/* Gradients of the rows of a feature's ids by that of its result. */
-static ig_value *spread_gradient(training *t, const trained *w, const ig_bag_list *ids,
-                                 ig_value *dy) {
+/* Each id takes one of all gradients, times its weight. */
+static void add_lists(training *t, const trained *w, const ig_bag_list *ids,
+                      ig_value *bag, joined *to) {
     ig_expr *e = &t->e;
-    ig_value *d = ig_bag_list_spread(ids, clamp_gradient(t, w, dy));
+    ig_dtype dtype = (ig_dtype)w->type->dtype;
     ig_value *weights = ig_bag_list_weights(ids);
-    d = ig_expr_cast(e, weights ? ig_build_mul(e, d, weights) : d,
-                     (ig_dtype)w->type->dtype);
-    return ids->is_row ? ig_build_where(e, ig_expr_unsqueeze(e, ids->is_row, 1), d,
-                                        ig_expr_number(e, (ig_dtype)w->type->dtype, 0))
-                       : d;
+    ig_value *before = ig_expr_dim(e, to->count, IG_DT_i64);
+    to->has_bags |= bag != NULL;
+    to->has_factors |= weights != NULL;
+    bag = bag ? bag : ig_expr_iota(e, IG_DT_i64, ids->count);
+    bag = to->ids.count > 1 ? ig_build_add(e, bag, before) : bag;
+    weights = weights ? ig_expr_cast(e, ig_expr_flatten(e, weights), dtype)
+                      : ig_expr_fill(e, dtype, 1, &ids->count, 1);
+    IG_PUSH(t->arena, &to->bags, bag);
+    IG_PUSH(t->arena, &to->factors, weights);
+}
+
+static void add_feature(training *t, const trained *w, const ig_bag_list *ids,
+                        ig_value *dy, joined *to) {
+    ig_expr *e = &t->e;
+    ig_value *bag, *d = ig_bag_list_gradients(ids, clamp_gradient(t, w, dy), &bag);
+    d = ig_expr_cast(e, d, (ig_dtype)w->type->dtype);
+    IG_PUSH(t->arena, &to->ids, rows_of(e, ids));
+    add_lists(t, w, ids, bag, to);
+    IG_PUSH(t->arena, &to->gradients, d);
+    to->count = d ? ig_dim_add(t->module, to->count, d->type->dims[0]) : to->count;
 }
 
 /* Ids and gradients of all features that read the table, one behind the other; `next`
- * is where their bags' gradients stand. */
+ * points at their bags' gradients. */
 static void join_features(training *t, trained *w, ig_value **next) {
     ig_expr *e = &t->e;
-    value_list ids = { 0 }, counts = { 0 }, gradients = { 0 };
-    bool are_some_left_out = false;
+    joined all = { .count = ig_dim_of(0) };
     uint32_t feature = 0;
     for (ig_use *use = argument_at(t, w->argument)->uses; use; use = use->next) {
         ig_bag_list own;
@@ -360,15 +383,13 @@ static void join_features(training *t, trained *w, ig_value **next) {
         }
         (void)find_feature(t, use, &feature);
         ig_bag_list_open(e, use->user, feature, true, &own);
-        ig_value *is_added = own.is_row ? own.is_row : all_true(e, own.id);
-        are_some_left_out |= own.is_row != NULL;
-        IG_PUSH(t->arena, &ids, own.id);
-        IG_PUSH(t->arena, &counts, is_added);
-        IG_PUSH(t->arena, &gradients, spread_gradient(t, w, &own, *next++));
+        add_feature(t, w, &own, *next++, &all);
     }
-    w->ids = join_parts(e, &ids);
-    w->is_counted = are_some_left_out ? join_parts(e, &counts) : NULL;
-    w->gradient = join_parts(e, &gradients);
+    bool has_bags = all.has_bags || all.ids.count > 1;
+    w->rows.ids = join_parts(e, &all.ids);
+    w->rows.gradients = join_parts(e, &all.gradients);
+    w->rows.bags = has_bags ? join_parts(e, &all.bags) : NULL;
+    w->rows.factors = all.has_factors ? join_parts(e, &all.factors) : NULL;
 }
 
 static uint32_t use_count(const ig_value *value) {
@@ -446,13 +467,55 @@ static void update_weight(training *t, trained *w) {
     for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
         u.states[s] = w->states[s] ? argument_at(t, w->states[s]) : NULL;
     }
-    if (w->is_rows) {
-        ig_compose_update_rows(&t->e, how, w->ids, w->is_counted, &u);
-    } else {
-        ig_compose_update(&t->e, how, &u);
-    }
+    ig_compose_update(&t->e, how, &u);
     w->next = u.weight;
     memcpy(w->next_states, u.states, sizeof u.states);
+}
+
+/* Do the tables change in one op? */
+static bool are_alike(const trained *a, const trained *b) {
+    return a->group == b->group && a->type->dtype == b->type->dtype &&
+           ig_dim_same(a->type->dims[1], b->type->dims[1]) &&
+           !a->rows.bags == !b->rows.bags && !a->rows.factors == !b->rows.factors;
+}
+
+/* Tables that change as `first` does, which no table before it does. */
+static void update_tables(training *t, trained *first) {
+    trained *end = t->trained.items + t->trained.count;
+    IG_VEC(ig_update_table) tables = { 0 };
+    IG_VEC(trained *) which = { 0 };
+    for (trained *w = first; w < end; w++) {
+        if (!w->is_rows || w->next || !are_alike(w, first)) {
+            continue;
+        }
+        w->rows.weight = argument_at(t, w->argument);
+        for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
+            w->rows.states[s] = w->states[s] ? argument_at(t, w->states[s]) : NULL;
+        }
+        IG_PUSH(t->arena, &tables, w->rows);
+        IG_PUSH(t->arena, &which, w);
+    }
+    ig_update_numbers numbers = { .rate = number_of_group(t, t->rates, first),
+                                  .step = argument_at(t, t->step),
+                                  .decay = number_of_group(t, t->decays, first) };
+    ig_compose_update_tables(&t->e, &t->groups[first->group].how, &numbers,
+                             tables.items, (uint32_t)tables.count);
+    for (size_t i = 0; i < which.count; i++) {
+        which.items[i]->next = tables.items[i].weight;
+        memcpy(which.items[i]->next_states, tables.items[i].states,
+               sizeof tables.items[i].states);
+    }
+}
+
+static void update_all(training *t) {
+    for (size_t i = 0; i < t->trained.count; i++) {
+        trained *w = &t->trained.items[i];
+        if (!w->is_rows) {
+            update_weight(t, w);
+        } else if (!w->next) {
+            update_tables(t, w);
+        }
+    }
 }
 
 /* ---- results ---- */
@@ -503,9 +566,7 @@ static ig_status build_step(training *t) {
     IG_TRY(t->e.status);
     IG_TRY(make_gradients(t));
     clip_norms(t);
-    for (size_t i = 0; i < t->trained.count; i++) {
-        update_weight(t, &t->trained.items[i]);
-    }
+    update_all(t);
     IG_TRY(t->e.status);
     return_step(t, ret->operands[t->output].value, output);
     return IG_OK;

@@ -285,6 +285,7 @@ ig_value *ig_bag_list_of_bag(const ig_bag_list *f, ig_value *x) {
     return f->bag ? ig_expr_gather(f->e, x, f->bag, 0, IG_NEGATIVE_error) : x;
 }
 
+/* d [bags, dim], each row divided by what its bag's mean counts. */
 static ig_value *divide_by_count(const ig_bag_list *f, ig_value *d) {
     ig_expr *e = f->e;
     ig_dtype dtype = (ig_dtype)d->type->dtype;
@@ -300,7 +301,7 @@ static ig_value *divide_by_count(const ig_bag_list *f, ig_value *d) {
         counts = ig_build_where(e, is_last, all, counts);
     }
     counts = ig_expr_with(e, IG_OP_max, counts, 1);
-    return ig_build_div(e, d, ig_expr_unsqueeze(e, ig_bag_list_of_bag(f, counts), 1));
+    return ig_build_div(e, d, ig_expr_unsqueeze(e, counts, 1));
 }
 
 ig_value *ig_bag_list_rows(const ig_bag_list *f) {
@@ -335,10 +336,17 @@ static ig_value *keep_first_maximum(const ig_bag_list *f, ig_value *d) {
     return ig_grad_when(e, ig_build_and(e, is_it, is_first), d);
 }
 
-ig_value *ig_bag_list_spread(const ig_bag_list *f, ig_value *dy) {
+ig_value *ig_bag_list_gradients(const ig_bag_list *f, ig_value *dy,
+                                ig_value **out_bag) {
     uint32_t rank = dy ? dy->type->rank : 0;
     ig_value *d = rank > 2 ? ig_expr_merge_axes(f->e, dy, 0, rank - 2) : dy;
-    d = ig_bag_list_of_bag(f, d);
     d = f->at.pool == IG_POOL_mean ? divide_by_count(f, d) : d;
-    return f->at.pool == IG_POOL_max ? keep_first_maximum(f, d) : d;
+    *out_bag = f->at.pool == IG_POOL_max ? NULL : f->bag;
+    return f->at.pool == IG_POOL_max ? keep_first_maximum(f, ig_bag_list_of_bag(f, d))
+                                     : d;
+}
+
+ig_value *ig_bag_list_spread(const ig_bag_list *f, ig_value *dy) {
+    ig_value *bag, *d = ig_bag_list_gradients(f, dy, &bag);
+    return bag ? ig_bag_list_of_bag(f, d) : d;
 }

@@ -43,5 +43,8 @@ ig_value *ig_bag_list_weights(const ig_bag_list *f);
 ig_value *ig_bag_list_rows(const ig_bag_list *f);
 /* Gradients of each id's weighted row [count, dim], by `dy`, that of the result. */
 ig_value *ig_bag_list_spread(const ig_bag_list *f, ig_value *dy);
+/* The same [m, dim], one for all ids of a bag that share it: *out_bag says whose each
+ * id takes, NULL for its own. */
+ig_value *ig_bag_list_gradients(const ig_bag_list *f, ig_value *dy, ig_value **out_bag);
 
 #endif

@@ -311,6 +311,7 @@ static void rewrite_fused(buffers *s, ig_op *op) {
                                            choose_destination(s, &b, &op->results[i]));
     }
     ig_bufferise_scatter(s, &b, op, operands);
+    ig_bufferise_update(s, &b, op, operands);
     ig_op *compute = ig_buffers_compute(&b, ig_op_family(op), operands, ins + outs,
                                         outs);
     ig_block *from = op->bodies[0], *to = compute->bodies[0];

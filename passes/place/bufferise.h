@@ -72,6 +72,10 @@ ig_value *ig_bufferise_scattered(const ig_op *fused);
  * before.  `operands` are those of its compute. */
 void ig_bufferise_scatter(ig_buffers *s, ig_builder *b, const ig_op *fused,
                           ig_value **operands);
+/* Of a region of a bag_update whose places are known: what it changes stands in the
+ * results' places, by a copy where that is not so yet. */
+void ig_bufferise_update(ig_buffers *s, ig_builder *b, const ig_op *fused,
+                         ig_value **operands);
 /* Puts commit before what writes arguments, and copies other results behind it. */
 ig_status ig_bufferise_in_place(ig_buffers *s, ig_op *ret);
 

@@ -22,6 +22,7 @@
  */
 #include "passes/place/bufferise.h"
 
+#include "ir/bag.h"
 #include "ir/build/expr.h"
 #include "ir/families.h"
 #include "passes/place/part.h"
@@ -252,6 +253,60 @@ void ig_bufferise_scatter(buffers *s, ig_builder *b, const ig_op *fused,
     }
 }
 
+/* ---- updates of tables ---- */
+
+static const ig_op *update_of(const ig_op *fused) {
+    const ig_op *op = ig_op_family(fused) == IG_FAMILY_bag_update
+                          ? fused->bodies[0]->first
+                          : NULL;
+    while (op && op->code != IG_OP_bag_update) {
+        op = op->next;
+    }
+    return op;
+}
+
+/* The operand of the region that result `index` is made of: those of its anchor keep
+ * their places. */
+static uint32_t changed_operand(const ig_op *update, uint32_t index) {
+    uint32_t own = 1 + ig_bag_update_states(update);
+    return ig_bag_update_at(update, index / own).weight + index % own;
+}
+
+/* Weights and states stand in place, and nothing else that is written is read. */
+static bool is_sure_update(buffers *s, const ig_op *fused) {
+    const ig_op *update = update_of(fused);
+    uint32_t changed = 0, reads = 0;
+    if (!update || fused->block != &s->graph->body) {
+        return false;
+    }
+    for (uint32_t i = 0; i < fused->result_count; i++) {
+        const ig_value *x = fused->operands[changed_operand(update, i)].value;
+        changed += own_target(s, &fused->results[i]) == x;
+    }
+    for (uint32_t i = 0; i < fused->operand_count; i++) {
+        const ig_value *base = find_base(s, fused->operands[i].value);
+        reads += base && is_target(s, base);
+        if (!base) {
+            return false;
+        }
+    }
+    return changed == fused->result_count && reads == changed;
+}
+
+void ig_bufferise_update(buffers *s, ig_builder *b, const ig_op *fused,
+                         ig_value **operands) {
+    const ig_op *update = update_of(fused);
+    for (uint32_t i = 0; update && i < fused->result_count; i++) {
+        uint32_t x = changed_operand(update, i);
+        ig_place *from = ig_buffers_place(s, fused->operands[x].value);
+        ig_place *to = ig_buffers_place(s, &fused->results[i]);
+        if (!ig_place_equal(s->module, from, to)) {
+            ig_buffers_copy(s, b, from, to);
+        }
+        operands[x] = operands[fused->operand_count + i];
+    }
+}
+
 /* ---- offers ---- */
 
 static void offer_target(buffers *s, const ig_value *value, ig_value *arg) {
@@ -445,7 +500,9 @@ void ig_bufferise_offer_in_place(buffers *s, const ig_op *ret) {
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         ig_value *value = ret->operands[i].value;
         ig_value *arg = own_target(s, value);
-        if (arg && value->def && is_sure_region(s, value->def)) {
+        bool is_sure = arg && value->def &&
+                       (is_sure_region(s, value->def) || is_sure_update(s, value->def));
+        if (is_sure) {
             offer_target(s, value, arg);
         } else if (arg) {
             offer_changes(s, value, arg);

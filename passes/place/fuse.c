@@ -387,7 +387,23 @@ static void make_fused(const region *r, region_body *out) {
     }
 }
 
+/* Constants that the op's own bodies share with others. */
+static void clone_constants(const ig_op *op, region_body *out) {
+    const ig_block *body = op->body_count ? op->bodies[0] : NULL;
+    for (const ig_op *inner = body ? body->first : NULL; inner; inner = inner->next) {
+        for (uint32_t i = 0; i < inner->operand_count; i++) {
+            const ig_value *value = inner->operands[i].value;
+            if (ig_value_is_outside(value, body) &&
+                !ig_map_get_id(&out->inside, IG_MAP_PTR(value))) {
+                assert(ig_def(value, IG_OP_const) && "the verifier wants constants");
+                ig_op_clone(value->def, out->body, NULL, &out->inside);
+            }
+        }
+    }
+}
+
 static void clone_op(const ig_op *op, region_body *out) {
+    clone_constants(op, out);
     for (uint32_t o = 0; o < op->operand_count; o++) {
         const ig_value *value = op->operands[o].value;
         if (goes_inside(op, value) && !ig_map_get_id(&out->inside, IG_MAP_PTR(value))) {
@@ -427,7 +443,8 @@ static void build_region(fuser *f, const region *r) {
 
 static void fuse_block(ig_pass_run *run, ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
-        for (uint32_t i = 0; op->code != IG_OP_fused && i < op->body_count; i++) {
+        bool is_region = op->code == IG_OP_fused || op->code == IG_OP_bag_update;
+        for (uint32_t i = 0; !is_region && i < op->body_count; i++) {
             fuse_block(run, op->bodies[i]);
         }
     }

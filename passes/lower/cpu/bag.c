@@ -6,6 +6,7 @@
  * across the borders of bags and features (bag/ahead.c).
  */
 #include "passes/lower/bag/bag.h"
+#include "passes/lower/bag/update.h"
 #include "passes/lower/cpu/cpu.h"
 
 /* Vectors of sums that fit into the registers, beside the row's. */
@@ -51,4 +52,12 @@ static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
 
 ig_status ig_lower_cpu_bag(ig_lower *lower) {
     return bag_lower(lower, emit_feature);
+}
+
+ig_status ig_lower_cpu_bag_group(ig_lower *lower) {
+    return update_lower_group(lower);
+}
+
+ig_status ig_lower_cpu_bag_update(ig_lower *lower) {
+    return update_lower_tables(lower);
 }

@@ -22,7 +22,9 @@ ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max);
 /* The schedules. */
 ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */
 ig_status ig_lower_cpu_dot(ig_lower *lower);  /* dot.c: few columns, or any strides */
-ig_status ig_lower_cpu_bag(ig_lower *lower);  /* bag.c */
+ig_status ig_lower_cpu_bag(ig_lower *lower);
+ig_status ig_lower_cpu_bag_group(ig_lower *lower);
+ig_status ig_lower_cpu_bag_update(ig_lower *lower);  /* bag.c */
 ig_status ig_lower_cpu_interact(ig_lower *lower);    /* interact.c */
 ig_status ig_lower_cpu_map(ig_lower *lower);         /* map.c: elementwise, copies */
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower); /* conv_panels.c: channels last */
