@@ -188,6 +188,33 @@ static ig_dim bytes_of(const counter *c, const ig_type *type) {
     return ig_dim_ceil_div(c->module, bits, ig_dim_of(8));
 }
 
+/* The result at `index` is not written as a whole. */
+static void skip_result(counter *c, uint32_t index) {
+    uint32_t outs = (uint32_t)ig_attr_int(c->compute, IG_compute_outs, 0);
+    c->is_counted[c->compute->operand_count - outs + index] = true;
+}
+
+/* Rows that occur, once for each id at the most: read, and written where they are; the
+ * sums of their gradients, without the body. */
+static void count_bag_update(counter *c, const ig_op *op) {
+    uint32_t own = 1 + ig_bag_update_states(op);
+    ig_dim held = ig_dim_of(0);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        held = ig_dim_add(c->module, held, bytes_of(c, op->results[i].type));
+        skip_result(c, i);
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_bag_update_table t = ig_bag_update_at(op, i / own);
+        const ig_value *matrix = op->operands[t.weight + i % own].value;
+        ig_dim ids = operand_count(c, op, t.rows);
+        add_rows(c, matrix, held, ids, table_row_bytes(c, matrix->type));
+        if (i % own == 0) {
+            add_flops(c, ig_dim_mul(c->module, ids, matrix->type->dims[1]),
+                      t.factors ? 2 : 1);
+        }
+    }
+}
+
 /* Whole stretches after the axis. */
 static void count_gather(counter *c, const ig_op *op) {
     const ig_value *x = op->operands[0].value;
@@ -244,6 +271,7 @@ static const count_fn counts[IG_OP_COUNT] = {
     [IG_OP_softmax] = count_softmax,
     [IG_OP_layer_norm] = count_norm,
     [IG_OP_bag] = count_bag,
+    [IG_OP_bag_update] = count_bag_update,
     [IG_OP_gather] = count_gather,
     [IG_OP_gather_nd] = count_elements_gathered,
     [IG_OP_gather_elements] = count_elements_gathered,

@@ -60,8 +60,10 @@ PY
 holds "four steps" train -q --steps 4 -o "$folder/four.npz"
 holds "six more" train -q --steps 10 --begin "$folder/four.npz" -o "$folder/resumed.npz"
 holds "come to the bits of ten in one go" cmp "$folder/ten.npz" "$folder/resumed.npz"
-holds "so do two threads" train -q -j 2 --steps 10 -o "$folder/two.npz"
-holds "which are the same bits" cmp "$folder/ten.npz" "$folder/two.npz"
+for threads in 2 3 5 7; do
+    holds "so do $threads threads" train -q -j $threads --steps 10 -o "$folder/many.npz"
+    holds "which are the same bits" cmp "$folder/ten.npz" "$folder/many.npz"
+done
 holds "the trained model is written" train -q --steps 10 -o "$folder/trained.ingot"
 holds "and runs" "$ingot" run "$folder/trained.ingot" --inputs "$case/batch0.npz"
 holds "evaluation tells an AUC" says 0 "AUC" train --steps 2 --eval "$case/batch0.npz"
