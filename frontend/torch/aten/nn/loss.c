@@ -239,6 +239,8 @@ ig_status ig_ts_op_cosine_embedding_loss(ig_ts_call *call) {
     pair p = read_operands(call);
     ig_value *y = ig_aten_tensor(call, 2);
     double margin = ig_aten_float(call, 3);
+    p.x = ig_expr_to_float(e, p.x);
+    p.y = ig_expr_to_float(e, p.y);
     IG_TRY(e->status);
     uint32_t axis = y->type->rank;
     if (p.x->type->rank <= axis || p.y->type->rank <= axis) {

@@ -174,7 +174,7 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
             axes[count++] = i;
         }
     }
-    if (count == 0 && lead == 0) {
+    if (count == 0 && lead == 0 && rank > 0) { /* to no axes it is a sum in any case */
         return ig_ts_give_arg(call, 0, 0);
     }
     x = count ? ig_expr_reduce(call->e, IG_REDUCE_sum, x, axes, count, true) : x;

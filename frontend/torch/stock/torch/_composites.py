@@ -98,6 +98,10 @@ def fft_ihfft2(self, s=None, dim=(-2, -1), norm=None):
 
 # ---- numbers ----
 
+def _floating(x):
+    return x if x.is_floating_point() else x.to(torch.float32)
+
+
 def _frexp_of(x, whole, mantissa_bits, exponents):
     """By the bits of IEEE's formats; denormals are scaled first."""
     middle = exponents // 2 - 2
@@ -161,7 +165,7 @@ def gradient(self, dim=None, edge_order=1, spacing=None):
 
 
 def mvlgamma(self, p):
-    x = self.to(torch.get_default_dtype()) if not self.is_floating_point() else self
+    x = _floating(self)
     total = p * (p - 1) * 0.25 * math.log(math.pi)
     for j in range(p):
         total = total + torch.lgamma(x - 0.5 * j)
@@ -209,7 +213,7 @@ def _cotangents(order, x):
 def polygamma(n, self):
     if n == 0:
         return torch.digamma(self)
-    given = self if self.is_floating_point() else self.to(torch.get_default_dtype())
+    given = _floating(self)
     x = given.to(torch.float64)
     is_low = x < 0.5
     size = _zeta(torch.full_like(x, n + 1), torch.where(is_low, 1 - x, x)) * math.gamma(n + 1)
@@ -223,6 +227,184 @@ def polygamma(n, self):
 
 def special_polygamma(n, self):
     return polygamma(n, self)
+
+
+def _tensors(a, b):
+    """Two arguments, of which one may be a number, in f64; and the dtype of the result."""
+    if not torch.is_tensor(a):
+        return torch.full([], a, dtype=torch.float64), b.to(torch.float64), _floating(b).dtype
+    if not torch.is_tensor(b):
+        return a.to(torch.float64), torch.full([], b, dtype=torch.float64), _floating(a).dtype
+    one, other = (_floating(t).new_zeros([1] if t.dim() > 0 else []) for t in (a, b))
+    return a.to(torch.float64), b.to(torch.float64), (one + other).dtype
+
+
+def _most(x):
+    """The maximum of integers as a number of the run; 0 of none."""
+    return torch.max(x).clamp(min=0).item() if x.numel() > 0 else 0
+
+
+def special_zeta(self, other):
+    s, q, dtype = _tensors(self, other)
+    whole = q == torch.floor(q)
+    low = torch.ceil(torch.where((q < 0) & ~whole, -q, 0)).to(torch.int64)
+    total = torch.zeros_like(s + q)
+    for k in range(_most(low)):
+        total = total + torch.where(k < low, (q + k) ** -s, 0)
+    total = total + _zeta(s, q + low)
+    total = torch.where((q <= 0) & (s != torch.floor(s)), float("nan"), total)
+    total = torch.where((q <= 0) & whole, float("inf"), total)
+    total = torch.where(s < 1, float("nan"), torch.where(s == 1, float("inf"), total))
+    return total.to(dtype)
+
+
+def special_ndtri(self):
+    """Newton's steps on the logarithm, in the lower half."""
+    given = _floating(self)
+    p = given.to(torch.float64)
+    low = torch.where(p > 0.5, 1 - p, p)
+    goal = torch.log(low.clamp(min=5e-324))
+    x = -torch.sqrt((-2 * goal - 2 * math.log(2)).clamp(min=0))
+    for _ in range(8):
+        log_ndtr = torch.special.log_ndtr(x)
+        slope = torch.exp(-x * x / 2 - math.log(2 * math.pi) / 2 - log_ndtr)
+        x = x - (log_ndtr - goal) / slope
+    x = torch.where(p > 0.5, -x, x)
+    x = torch.where(p == 0, float("-inf"), torch.where(p == 1, float("inf"), x))
+    return torch.where((p >= 0) & (p <= 1), x, float("nan")).to(given.dtype)
+
+
+# ---- polynomials of a degree that is data ----
+
+def _recur(x, n, first, step):
+    """1 and `first` at degrees 0 and 1, then step(k, before, last); 0 below degree 0."""
+    before, last = torch.ones_like(x + n), first + torch.zeros_like(n)
+    out = torch.where(n == 0, before, last)
+    for at in range(_most(n.to(torch.int64) - 1)):
+        k = at + 2
+        now = step(k, before, last)
+        out = torch.where(n >= k, now, out)
+        before, last = last, now
+    return torch.where(n < 0, 0, out)
+
+
+def _degree(x, n):
+    x, n, dtype = _tensors(x, n)
+    return x, torch.trunc(n), dtype
+
+
+def _chebyshev(x, n, first, at_one, at_minus_one, inside, few):
+    """In closed form within -1 ... 1 beyond a few degrees, by recurrence elsewhere."""
+    angle = torch.acos(x.clamp(-1, 1))
+    is_inside = (x.abs() < 1) & (n > few)
+    steps = torch.where(is_inside | (x.abs() == 1), 1, n)
+    out = _recur(x, steps, first, lambda k, before, last: 2 * x * last - before)
+    out = torch.where(n == 0, 1, torch.where(is_inside, inside(angle, n), out))
+    sign = torch.where(torch.fmod(n, 2) == 0, 1, -1)
+    out = torch.where(x == 1, at_one(n), torch.where(x == -1, sign * at_minus_one(n), out))
+    return torch.where(n < 0, 0, out)
+
+
+def _one(n):
+    return torch.ones_like(n)
+
+
+def _next(n):
+    return n + 1
+
+
+def _odd(n):
+    return 2 * n + 1
+
+
+def _half_cos(angle, n):
+    return torch.cos((n + 0.5) * angle) / torch.cos(angle / 2)
+
+
+def _half_sin(angle, n):
+    return torch.sin((n + 0.5) * angle) / torch.sin(angle / 2)
+
+
+def _chebyshev_t(x, n):
+    return _chebyshev(x, n, x, _one, _one, lambda angle, n: torch.cos(n * angle), 6)
+
+
+def _chebyshev_u(x, n):
+    return _chebyshev(x, n, 2 * x, _next, _next,
+                      lambda angle, n: torch.sin((n + 1) * angle) / torch.sin(angle), 8)
+
+
+def _chebyshev_v(x, n):
+    return _chebyshev(x, n, 2 * x - 1, _one, _odd, _half_cos, 8)
+
+
+def _chebyshev_w(x, n):
+    return _chebyshev(x, n, 2 * x + 1, _odd, _one, _half_sin, 8)
+
+
+def special_chebyshev_polynomial_t(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_t(x, n).to(dtype)
+
+
+def special_chebyshev_polynomial_u(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_u(x, n).to(dtype)
+
+
+def special_chebyshev_polynomial_v(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_v(x, n).to(dtype)
+
+
+def special_chebyshev_polynomial_w(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_w(x, n).to(dtype)
+
+
+def special_shifted_chebyshev_polynomial_t(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_t(2 * x - 1, n).to(dtype)
+
+
+def special_shifted_chebyshev_polynomial_u(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_u(2 * x - 1, n).to(dtype)
+
+
+def special_shifted_chebyshev_polynomial_v(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_v(2 * x - 1, n).to(dtype)
+
+
+def special_shifted_chebyshev_polynomial_w(x, n):
+    x, n, dtype = _degree(x, n)
+    return _chebyshev_w(2 * x - 1, n).to(dtype)
+
+
+def special_hermite_polynomial_h(x, n):
+    x, n, dtype = _degree(x, n)
+    out = _recur(x, n, 2 * x, lambda k, before, last: 2 * x * last - 2 * (k - 1) * before)
+    return out.to(dtype)
+
+
+def special_hermite_polynomial_he(x, n):
+    x, n, dtype = _degree(x, n)
+    return _recur(x, n, x, lambda k, before, last: x * last - (k - 1) * before).to(dtype)
+
+
+def special_laguerre_polynomial_l(x, n):
+    x, n, dtype = _degree(x, n)
+    out = _recur(x, n, 1 - x, lambda k, before, last: ((2 * k - 1 - x) * last
+                                                       - (k - 1) * before) / k)
+    return out.to(dtype)
+
+
+def special_legendre_polynomial_p(x, n):
+    x, n, dtype = _degree(x, n)
+    out = _recur(x, n, x, lambda k, before, last: ((2 * k - 1) * x * last
+                                                   - (k - 1) * before) / k)
+    return out.to(dtype)
 
 
 def linalg_vander(x, N=None):
@@ -299,6 +481,20 @@ def histogram(self, bins=100, range=None, weight=None, density=False):
 
 
 # ---- linear algebra ----
+
+def linalg_tensorinv(self, ind=2):
+    first, last = list(self.shape[:ind]), list(self.shape[ind:])
+    rows = math.prod(last)
+    return torch.linalg.inv(self.reshape([rows, rows])).reshape(last + first)
+
+
+def linalg_tensorsolve(self, other, dims=None):
+    if dims is not None:
+        self = torch.movedim(self, list(dims), list(range(self.dim() - len(dims), self.dim())))
+    last = list(self.shape[other.dim():])
+    rows = math.prod(last)
+    return torch.linalg.solve(self.reshape([rows, rows]), other.reshape([rows])).reshape(last)
+
 
 def _reflector(input, i):
     """The i-th of Householder's vectors below the diagonal, [..., m, 1]."""
