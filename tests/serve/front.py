@@ -48,7 +48,7 @@ def http_describes(server):
     for path in ("/", "/v2/x", "/v2/models/relu/x", "/v2/models/relu/versions/1/ready/x",
                  "/v2/models/nope", "/v2/models/relu/versions/7", "/a/b/c/d/e/f/g/h/i/j/k"):
         check(f"no {path}", server.get(path)[0] == 404, server.get(path))
-    check("a version is a number", server.get("/v2/models/relu/versions/x")[0] == 400)
+    check("a version is a number", server.get("/v2/models/relu/versions/x")[0] == 404)
     check("inference is a POST", server.get("/v2/models/relu/infer")[0] == 405)
     check("no DELETE", server.call("DELETE", "/v2")[0] == 405)
 
@@ -88,6 +88,8 @@ def http_packs(server):
             {"Content-Encoding": name, "Accept-Encoding": "br, " + name})
         check(name, status == 200 and headers.get("Content-Encoding") == name and
               json.loads(unpack(body))["outputs"][0]["shape"] == [100, 4], body[:100])
+    _, headers, _ = server.call("GET", "/v2/models/types", None, {"Accept-Encoding": "gzip"})
+    check("descriptions are not packed", "Content-Encoding" not in headers, headers)
     status, _, _ = server.call("POST", "/v2/models/relu/infer", b"no gzip",
                                {"Content-Encoding": "gzip"})
     check("broken gzip", status == 400, status)
@@ -178,7 +180,7 @@ def http_shares(server):
     path.write_bytes(bytes(8) + floats(-1, 2, -3, 4) + bytes(100))
     region = "/v2/systemsharedmemory/region/r"
     try:
-        check("no region yet", shared_infer(server)[0] == 400)
+        check("no region yet", shared_infer(server)[0] == 404)
         for what, key, size in (("no such memory", "no-such-memory", 64), ("a path", "a/b", 64),
                                 ("no size", path.name, 0), ("a folder", "..", 64)):
             check(f"{what} is not registered", server.post_json(

@@ -171,6 +171,22 @@ bool bind_inputs(request *of, const served *to) {
 
 /* ---- outputs ---- */
 
+/* Outputs that are asked for twice are answered once. */
+static void drop_repeated(request *of) {
+    wanted *outputs = (wanted *)of->outputs; /* the request's own */
+    size_t kept = 0;
+    for (size_t i = 0; i < of->output_count; i++) {
+        size_t same = 0;
+        while (same < kept && strcmp(outputs[same].name, outputs[i].name) != 0) {
+            same++;
+        }
+        if (same == kept) {
+            outputs[kept++] = outputs[i];
+        }
+    }
+    of->output_count = kept;
+}
+
 bool check_outputs(request *of, const served *to) {
     for (size_t i = 0; i < of->output_count; i++) {
         if (find_port(to->outputs, to->output_count, of->outputs[i].name, i) ==
@@ -179,6 +195,7 @@ bool check_outputs(request *of, const served *to) {
                                 to->name, of->outputs[i].name);
         }
     }
+    drop_repeated(of);
     return true;
 }
 

@@ -133,7 +133,10 @@ void put_string(bytes *to, const char *text, size_t size) {
 }
 
 void put_real(bytes *to, double value, int digits) {
-    if (isfinite(value)) {
+    if (value == 0 && signbit(value)) {
+        put_text(to,
+                 "-0.0"); /* readers take -0 for a whole number, which has no sign */
+    } else if (isfinite(value)) {
         put_format(to, "%.*g", digits, value);
     } else {
         put_text(to, "null");

@@ -11,6 +11,7 @@ typedef enum call_status {
     CALL_INVALID = 3,      /* the request, or what it gives the model, is broken */
     CALL_LATE = 4,         /* its deadline passed before it began, or while it ran */
     CALL_NOT_FOUND = 5,    /* no such model, version or region */
+    CALL_EXISTS = 6,       /* a region of that name is registered already */
     CALL_FULL = 8,         /* a limit of the server: try again later, or send less */
     CALL_UNSUPPORTED = 12, /* valid, but this server does not do it */
     CALL_INTERNAL = 13,    /* a defect */

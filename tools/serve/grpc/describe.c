@@ -246,11 +246,13 @@ static void add_region(void *user, const region *each) {
     to->has_failed = to->has_failed || !value->name || !value->key;
 }
 
-bool tell_regions(bytes *to, pool *memory, regions *of, const char *name) {
+call_status tell_regions(bytes *to, pool *memory, regions *of, const char *name) {
     Oip__SharedStatus answer = OIP__SHARED_STATUS__INIT;
     region_list rows = { .memory = memory };
-    regions_visit(of, name, add_region, &rows);
+    call_status status = regions_visit(of, name, add_region, &rows);
     answer.regions = rows.rows;
     answer.n_regions = rows.count;
-    return !rows.has_failed && message_write(to, &answer.base);
+    bool is_good = !rows.has_failed &&
+                   (status != CALL_OK || message_write(to, &answer.base));
+    return is_good ? status : CALL_FULL;
 }

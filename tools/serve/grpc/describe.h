@@ -15,8 +15,9 @@ bool tell_model(bytes *to, pool *memory, const catalog *list, const served *of);
 bool tell_config(bytes *to, pool *memory, const served *of);
 /* Of one version, or of all where `of` is NULL. */
 bool tell_statistics(bytes *to, pool *memory, const catalog *list, const served *of);
-/* Regions of shared memory: one, or all where the name is "". */
-bool tell_regions(bytes *to, pool *memory, regions *of, const char *name);
+/* Regions of shared memory: one, or all where the name is "".  CALL_FULL: memory ran
+ * out. */
+call_status tell_regions(bytes *to, pool *memory, regions *of, const char *name);
 bool tell_index(bytes *to, pool *memory, const catalog *list, bool only_ready);
 
 #endif

@@ -92,7 +92,8 @@ static bool answer_about_model(stream *of, pool *memory, const Oip__ModelName *a
                                        asked->version, &status, words);
     bool is_all = what == ASK_STATISTICS && !*asked->name;
     if (!model && !is_all && what != ASK_MODEL_READY) {
-        stream_end(of, status, words);
+        /* So Triton's clients know it. */
+        stream_end(of, what == ASK_STATISTICS ? CALL_INVALID : status, words);
         return true;
     }
     return tell_about_model(of, memory, model, what);
@@ -204,7 +205,12 @@ static bool answer_sharing(stream *of, pool *memory, const Oip__SharedRegion *as
     regions *all = of->peer->lane->regions;
     char words[WORDS];
     if (what == ASK_SHARED) {
-        return tell_regions(&of->out, memory, all, asked->name);
+        call_status told = tell_regions(&of->out, memory, all, asked->name);
+        stream_end(of, told,
+                   told == CALL_OK          ? ""
+                   : told == CALL_NOT_FOUND ? "no such region is registered"
+                                            : "memory ran out");
+        return true;
     }
     if (what == ASK_UNSHARE) {
         regions_remove(all, asked->name);

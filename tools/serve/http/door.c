@@ -112,11 +112,12 @@ static void unpack_body(exchange *of) {
 
 /* ---- answering ---- */
 
-/* Packs what is worth it. */
+/* Packs what is worth it.  Answers to inferences alone: Triton packs no others, and
+ * clients of asyncio, which say that they take gzip, do not unpack them. */
 static void pack_answer(exchange *of) {
     enum { LEAST = 256 };
     bytes packed = { .from = of->out.from };
-    if (of->accepted == ENCODING_NONE || of->out.size < LEAST ||
+    if (!of->infer.finish || of->accepted == ENCODING_NONE || of->out.size < LEAST ||
         !encoding_pack(&packed, &of->out, of->accepted)) {
         bytes_free(&packed);
         return;

@@ -194,8 +194,11 @@ static void route_sharing(exchange *of, const path *at) {
         exchange_refuse(of, 404, "no such path");
     } else if (strcmp(what, "status") == 0) {
         put_text(&of->out, "[");
-        regions_visit(all, name, put_region, &of->out);
+        call_status told = regions_visit(all, name, put_region, &of->out);
         put_text(&of->out, "]");
+        if (told != CALL_OK) {
+            exchange_refuse(of, call_status_http(told), "no such region is registered");
+        }
     } else if (of->is_post && strcmp(what, "unregister") == 0) {
         regions_remove(all, name);
     } else if (of->is_post && is_one && strcmp(what, "register") == 0) {
@@ -234,6 +237,10 @@ static void route_model(exchange *of, const path *at) {
     if (is_part(at, 3, "versions") && at->count > 4) {
         version = at->parts[4];
         next = 5;
+        if (version[strspn(version, "0123456789")]) {
+            exchange_refuse(of, 404, "no such path: a version is a number");
+            return;
+        }
     }
     const char *what = next < at->count ? at->parts[next] : "";
     if (at->count > next + 1) {
@@ -252,8 +259,8 @@ static void route_model(exchange *of, const path *at) {
         if (model) {
             describe_part(of, model, what);
         } else {
-            exchange_refuse(
-                of, strcmp(what, "ready") == 0 ? 400 : call_status_http(status), words);
+            bool is_broken = strcmp(what, "ready") == 0 || strcmp(what, "stats") == 0;
+            exchange_refuse(of, is_broken ? 400 : call_status_http(status), words);
         }
     }
 }

@@ -82,7 +82,7 @@ call_status regions_add(regions *of, const region *what, char words[WORDS]) {
     pthread_mutex_lock(&of->lock);
     call_status status = CALL_OK;
     if (find_entry(of, made.name) < of->count) {
-        status = CALL_INVALID;
+        status = CALL_EXISTS;
         snprintf(words, WORDS, "region '%.200s' is registered already", made.name);
     } else if (of->count == MAX_REGIONS) {
         status = CALL_FULL;
@@ -107,16 +107,19 @@ void regions_remove(regions *of, const char *name) {
     pthread_mutex_unlock(&of->lock);
 }
 
-void regions_visit(regions *of, const char *name,
-                   void (*take)(void *user, const region *each), void *user) {
+call_status regions_visit(regions *of, const char *name,
+                          void (*take)(void *user, const region *each), void *user) {
+    call_status status = *name ? CALL_NOT_FOUND : CALL_OK;
     pthread_mutex_lock(&of->lock);
     for (size_t i = 0; i < of->count; i++) {
         const entry *each = &of->all[i];
         if (!*name || strcmp(each->name, name) == 0) {
             take(user, &(region){ each->name, each->key, each->offset, each->size });
+            status = CALL_OK;
         }
     }
     pthread_mutex_unlock(&of->lock);
+    return status;
 }
 
 /* One of the two directions. */
@@ -151,7 +154,7 @@ static call_status copy_region(regions *of, const region *part, copying how,
     size_t i = find_entry(of, part->name);
     const entry *found = i < of->count ? &of->all[i] : NULL;
     if (!found) {
-        status = CALL_INVALID;
+        status = CALL_NOT_FOUND;
         snprintf(words, WORDS, "no region '%.200s' is registered", part->name);
     } else if (part->offset > found->size || part->size > found->size - part->offset) {
         status = CALL_INVALID;

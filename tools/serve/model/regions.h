@@ -26,9 +26,9 @@ call_status regions_add(regions *of, const region *what, char words[WORDS]);
 /* Forgets one, or all where the name is "".  Unknown names are nobody's concern. */
 void regions_remove(regions *of, const char *name);
 /* Calls `take` for one, or for all where the name is "", under a lock: it must not call
- * back. */
-void regions_visit(regions *of, const char *name,
-                   void (*take)(void *user, const region *each), void *user);
+ * back.  CALL_NOT_FOUND: there is no such one. */
+call_status regions_visit(regions *of, const char *name,
+                          void (*take)(void *user, const region *each), void *user);
 /* Copies `size` bytes at `offset` of a region out of it, or into it. */
 call_status regions_read(regions *of, const region *part, void *to, char words[WORDS]);
 call_status regions_write(regions *of, const region *part, const void *from,

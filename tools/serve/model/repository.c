@@ -311,19 +311,11 @@ static void load_model(repository *of, errand *what) {
 
 static void unload_model(repository *of, errand *what) {
     forget_name(of, what->name);
-    bool is_any = false;
     for (size_t i = 0; i < of->slots.count; i++) {
-        bool is_it = strcmp(of->slots.items[i].name, what->name) == 0;
-        of->slots.items[i].is_stale = is_it;
-        is_any |= is_it;
+        of->slots.items[i].is_stale = strcmp(of->slots.items[i].name, what->name) == 0;
     }
-    end_stale(of);
+    end_stale(of); /* none: what is not loaded is unloaded already */
     publish_catalog(of);
-    what->status = is_any ? CALL_OK : CALL_NOT_FOUND;
-    if (!is_any) {
-        snprintf(what->words, WORDS, "unknown model: '%.200s' is not loaded",
-                 what->name);
-    }
 }
 
 static void run_errand(repository *of, errand *what) {
