@@ -147,7 +147,8 @@ typedef struct ig_plan_port {
                            * not the output's own buffer: copied after the run) */
     uint32_t in_place_of; /* output: number of an input, or IG_NONE */
     uint32_t role;        /* ig_port_role of ingot/runtime.h */
-    uint32_t axis;        /* ROWS, KEY_LENGTHS: which one is the batch's; else 0 */
+    uint32_t keys;        /* KEY_LENGTHS, OFFSETS: the first extent is so many times
+                           * the batch; else, and where that is not known, 0 */
     uint32_t partner;     /* KEY_VALUES: the input with their lengths or offsets;
                            * OFFSETS: the input that they are positions in; or
                            * IG_NONE */

@@ -297,8 +297,20 @@ _Static_assert((int)IG_ROLE_OF_shared == (int)IG_ROLE_SHARED &&
                    (int)IG_ROLE_OF_none == (int)IG_ROLE_NONE,
                "roles are the runtime's");
 
+/* How many entries of lengths or offsets there are a row of the first result, whose
+ * first extent is the batch; 0: not known. */
+static uint32_t count_keys(const plan *p, const ig_value *value) {
+    ig_dim batch = p->graph->body.last->operands[0].value->type->dims[0];
+    int64_t keys = 0;
+    bool is_known =
+        ig_dim_known(ig_dim_exact_div(p->module, value->type->dims[0], batch), &keys);
+    return is_known && keys > 0 && keys <= INT32_MAX ? (uint32_t)keys : 0;
+}
+
 /* Port number `index` of all; of opened weights and states nothing is said. */
-static void set_role(const ig_op *ret, uint32_t index, ig_plan_port *port) {
+static void set_role(const plan *p, const ig_value *value, uint32_t index,
+                     ig_plan_port *port) {
+    const ig_op *ret = p->graph->body.last;
     const ig_attr *roles = &ret->attrs[IG_ret_roles],
                   *partners = &ret->attrs[IG_ret_partners];
     if (roles->kind == IG_ATTR_INTS && index < roles->count) {
@@ -307,6 +319,9 @@ static void set_role(const ig_op *ret, uint32_t index, ig_plan_port *port) {
     if (partners->kind == IG_ATTR_INTS && index < partners->count &&
         partners->as.ints[index] >= 0) {
         port->partner = (uint32_t)partners->as.ints[index];
+    }
+    if (port->role == IG_ROLE_KEY_LENGTHS || port->role == IG_ROLE_OFFSETS) {
+        port->keys = count_keys(p, value);
     }
 }
 
@@ -322,7 +337,7 @@ static ig_status add_ports(plan *p) {
                      : port_name(p->graph->result_names, "output", index, p->arena);
         IG_TRY(check_port(p, value, name));
         ig_plan_port port = port_of(p, value, name);
-        set_role(ret, i, &port);
+        set_role(p, value, i, &port);
         if (is_input) {
             port.flags = ig_graph_is_opened(p->graph, value) ? IG_PORT_WEIGHT : 0;
             IG_PUSH(p->w->arena, &p->w->inputs, port);

@@ -70,8 +70,8 @@ IG_API void ig_program_close(ig_program *program);
 /* What an input or output is along the batch, for whoever puts calls together. */
 typedef enum ig_port_role {
     IG_ROLE_NONE,        /* not known */
-    IG_ROLE_ROWS,        /* `axis` is the batch */
-    IG_ROLE_KEY_LENGTHS, /* lengths, key by key; `axis` is keys x batch */
+    IG_ROLE_ROWS,        /* the first extent is the batch */
+    IG_ROLE_KEY_LENGTHS, /* lengths, key by key: keys x batch of them */
     IG_ROLE_KEY_VALUES,  /* values, key by key, as many as `partner` says */
     IG_ROLE_OFFSETS,     /* positions in `partner`, which move with it */
     IG_ROLE_SHARED,      /* the same for all rows */
@@ -88,8 +88,9 @@ typedef struct ig_port {
     int32_t memory, device;    /* where it stands unless a view says otherwise */
     int32_t in_place_of;       /* output: the input whose memory it stands in, or -1 */
     ig_port_role role;
-    int32_t axis, partner; /* partner: an input, or -1 */
-    int32_t is_weight;     /* input: an opened weight, the same from run to run until
+    int32_t keys;      /* lengths, offsets: how many there are a row; 0: not known */
+    int32_t partner;   /* an input, or -1 */
+    int32_t is_weight; /* input: an opened weight, the same from run to run until
                             * ig_session_weights_changed */
 } ig_port;
 

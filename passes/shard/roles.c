@@ -382,23 +382,34 @@ static int64_t partner_of(const finder *f, const ig_value *arg) {
     return -1;
 }
 
+/* Does an input say how many rows there are: by its own, or by lengths or offsets of
+ * which each row has a known number? */
+static bool says_batch(const finder *f, const ig_value *arg, int64_t role) {
+    int64_t keys;
+    bool is_jagged = role == IG_ROLE_OF_key_lengths || role == IG_ROLE_OF_offsets;
+    return role == IG_ROLE_OF_rows ||
+           (is_jagged && ig_dim_known(ig_dim_exact_div(f->module, arg->type->dims[0],
+                                                       f->samples.count),
+                                      &keys));
+}
+
 static void state_roles(finder *f, ig_op *ret) {
     uint32_t args = f->graph->body.arg_count, count = args + ret->operand_count;
     int64_t *roles = IG_NEW_ARRAY(f->run->scratch, int64_t, count + 1u),
             *partners = IG_NEW_ARRAY(f->run->scratch, int64_t, count + 1u);
-    bool has_rows = false;
+    bool says_rows = false;
     for (uint32_t i = 0; i < count; i++) {
         const ig_value *value = i < args ? f->graph->body.args[i]
                                          : ret->operands[i - args].value;
         roles[i] = role_of(f, value);
         partners[i] = i < args ? partner_of(f, value) : -1;
-        has_rows = has_rows || (i < args && roles[i] == IG_ROLE_OF_rows);
+        says_rows = says_rows || (i < args && says_batch(f, value, roles[i]));
         if (roles[i] == IG_ROLE_OF_none) {
             return;
         }
     }
     ig_attr all = ig_attr_of_ints(f->module, roles, count);
-    if (has_rows && !ig_attr_equal(&all, &ret->attrs[IG_ret_roles])) {
+    if (says_rows && !ig_attr_equal(&all, &ret->attrs[IG_ret_roles])) {
         ig_attr_set(ret, IG_ret_roles, all);
         ig_attr_set(ret, IG_ret_partners, ig_attr_of_ints(f->module, partners, count));
         f->run->changed = true;

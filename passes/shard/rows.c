@@ -173,6 +173,25 @@ static bool rows_of_layer_norm(const ig_samples *s, const ig_op *op, ig_row_use 
     return axis_of(op, IG_layer_norm_axis) != 0 && cut_first(s, op, use);
 }
 
+static bool rows_of_cumsum(const ig_samples *s, const ig_op *op, ig_row_use *use) {
+    return axis_of(op, IG_cumsum_axis) != 0 && cut_first(s, op, use);
+}
+
+/* Queries, keys and values of each sample; a mask of its own, or one for all. */
+static bool rows_of_attention(const ig_samples *s, const ig_op *op, ig_row_use *use) {
+    uint32_t rank = operand_of(op, 0)->type->rank;
+    use->rows = ig_samples_rows(s, operand_of(op, 0));
+    for (uint32_t i = 0; i < 3; i++) {
+        if (operand_of(op, i)->type->rank != rank || !cut_operand(s, op, i, use)) {
+            return false;
+        }
+    }
+    if (op->operand_count > 3 && is_cut(s, op, 3)) {
+        return operand_of(op, 3)->type->rank == rank && cut_operand(s, op, 3, use);
+    }
+    return rank >= 3;
+}
+
 static bool rows_of_gather(const ig_samples *s, const ig_op *op, ig_row_use *use) {
     return axis_of(op, IG_gather_axis) != 0 && cut_first(s, op, use);
 }
@@ -197,7 +216,9 @@ static row_rule *const rules[IG_OP_COUNT] = {
     [IG_OP_slice] = rows_of_slice,         [IG_OP_concat] = rows_of_concat,
     [IG_OP_interact] = cut_first,          [IG_OP_softmax] = rows_of_softmax,
     [IG_OP_gather] = rows_of_gather,       [IG_OP_layer_norm] = rows_of_layer_norm,
-    [IG_OP_reduce] = rows_of_reduce,
+    [IG_OP_reduce] = rows_of_reduce,       [IG_OP_cumsum] = rows_of_cumsum,
+    [IG_OP_attention] = rows_of_attention, [IG_OP_forest] = cut_first,
+    [IG_OP_batch_norm] = cut_first,
 };
 
 bool ig_op_keeps_samples(const ig_samples *samples, const ig_op *op, ig_row_use *use) {

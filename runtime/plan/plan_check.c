@@ -164,7 +164,7 @@ static const char *check_port(const ig_plan *plan, const ig_plan_port *port) {
     if (!in_range((ig_plan_range){ port->dims, port->rank }, plan->lists_count)) {
         return "port dims";
     }
-    if (port->role >= IG_ROLE_COUNT || port->axis >= IG_PLAN_RANK ||
+    if (port->role >= IG_ROLE_COUNT || port->keys > INT32_MAX ||
         (port->partner != IG_NONE && port->partner >= plan->inputs_count) ||
         (port->flags & ~(uint32_t)IG_PORT_WEIGHT)) {
         return "port role";

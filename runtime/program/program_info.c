@@ -28,7 +28,7 @@ static ig_port describe_port(const ig_plan *plan, const ig_plan_port *port) {
                        .rank = port->rank,
                        .in_place_of = (int32_t)port->in_place_of,
                        .role = (ig_port_role)port->role,
-                       .axis = (int32_t)port->axis,
+                       .keys = (int32_t)port->keys,
                        .partner = (int32_t)port->partner,
                        .is_weight = (port->flags & IG_PORT_WEIGHT) != 0 };
     for (uint32_t i = 0; i < port->rank; i++) {

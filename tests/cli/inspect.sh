@@ -22,6 +22,25 @@ for node in product:step minus:step sum:step above:step unused:removed; do
         grep -q "\"${node%:*}\".*\"fate\": \"${node#*:}\"" "$tmp/sources.json"
 done
 
+cat >"$tmp/keyed.ig" <<'END'
+module @keyed {
+  weight @t : f32[8, 4] = splat(1)
+  graph @main(%v: i64[V], %l: i64[B]) -> (f32[B, 4] "y") {
+    %0 = cumsum %l {axis = 0, complete, rising} : i64[B + 1]
+    %1 = slice %0 {starts = [0], sizes = [B]} : i64[B]
+    %2 = bag @t, %v, %1 {operands = [1], pool = [sum], last = [ids]} : f32[B, 4]
+    ret %2
+  }
+}
+END
+"$ingot" compile "$tmp/keyed.ig" -q -o "$tmp/keyed.ingot"
+check "inspect tells what inputs are along the batch" 0 "l: key_lengths, of v, 1 a row" \
+    "$ingot" inspect "$tmp/keyed.ingot"
+check "in JSON, too" 0 '"role": "key_values", "partner": "l"' \
+    "$ingot" inspect "$tmp/keyed.ingot" --json
+check "and where that is not known" 0 "along the batch: not known" \
+    "$ingot" inspect "$tmp/chain.ingot"
+
 check "strip removes that" 0 "" "$ingot" strip "$tmp/chain.ingot" -o "$tmp/bare.ingot"
 holds "and nothing else" sh -c "unzip -Z1 '$tmp/bare.ingot' >'$tmp/entry_names' &&
     unzip -Z1 '$tmp/chain.ingot' | grep -v sources.json | cmp - '$tmp/entry_names'"

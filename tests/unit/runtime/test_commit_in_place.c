@@ -199,9 +199,10 @@ TEST(roles_are_told) {
     table_case t = begin_table();
     t.c->w.inputs.items[1].role = IG_ROLE_OFFSETS;
     t.c->w.inputs.items[1].partner = 2;
+    t.c->w.inputs.items[1].keys = 2;
     ig_program *program = rt_open(t.c, NULL);
     ig_port port = ig_program_input(program, 1);
-    CHECK(port.role == IG_ROLE_OFFSETS && port.partner == 2 && port.axis == 0);
+    CHECK(port.role == IG_ROLE_OFFSETS && port.partner == 2 && port.keys == 2);
     CHECK(ig_program_input(program, 0).role == IG_ROLE_NONE);
     ig_program_close(program);
     rt_end(t.c);

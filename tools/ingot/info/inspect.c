@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/info/info_archive.h"
 #include "tools/ingot/info/inspect_facts.h"
+#include "tools/ingot/info/inspect_roles.h"
 #include "tools/ingot/values/show.h"
 
 #include <jansson.h>
@@ -134,11 +135,13 @@ static ig_status print_artifact(const settings *given, const char *path, message
     if (given->json) {
         put_facts(&facts);
         put_signature(&m);
+        roles_put_json(m.program);
         sources_put_json(sources);
         puts(given->check ? ",\n \"is_checked\": true}" : "}");
     } else {
         print_facts(&facts);
         print_signature(&m);
+        roles_print(m.program);
         sources_print(sources);
         fputs(given->check ? "every hash is right\n" : "", stdout);
     }

@@ -14,7 +14,7 @@ static bool is_known_role(const served *of, const ig_port *port) {
     bool has_partner = port->partner >= 0 && (size_t)port->partner < of->input_count;
     switch (port->role) {
     case IG_ROLE_ROWS:
-        return port->rank > 0 && port->axis == 0;
+        return port->rank > 0;
     case IG_ROLE_SHARED:
         return true;
     case IG_ROLE_KEY_LENGTHS:
@@ -29,13 +29,19 @@ static bool is_known_role(const served *of, const ig_port *port) {
     }
 }
 
+/* Do its extents say how many rows a request brings? */
+static bool says_rows(const ig_port *port) {
+    bool is_jagged = port->role == IG_ROLE_KEY_LENGTHS || port->role == IG_ROLE_OFFSETS;
+    return port->role == IG_ROLE_ROWS || (is_jagged && port->keys > 0);
+}
+
 bool joins_rows(const served *of) {
     bool has_rows = false;
     for (size_t i = 0; i < of->input_count; i++) {
         if (!is_known_role(of, &of->inputs[i])) {
             return false;
         }
-        has_rows = has_rows || of->inputs[i].role == IG_ROLE_ROWS;
+        has_rows = has_rows || says_rows(&of->inputs[i]);
     }
     for (size_t i = 0; i < of->output_count; i++) {
         ig_port_role role = of->outputs[i].role;
@@ -107,12 +113,15 @@ static bool are_values_own(const served *of, const request *what, size_t i,
 int64_t join_rows(const served *of, const request *what) {
     int64_t rows = -1;
     for (size_t i = 0; i < of->input_count; i++) {
-        if (of->inputs[i].role == IG_ROLE_ROWS) {
-            if (rows >= 0 && what->views[i].dims[0] != rows) {
-                return -1; /* the program says what is wrong */
-            }
-            rows = what->views[i].dims[0];
+        if (!says_rows(&of->inputs[i])) {
+            continue;
         }
+        int64_t keys = of->inputs[i].role == IG_ROLE_ROWS ? 1 : of->inputs[i].keys,
+                count = what->views[i].dims[0];
+        if (count % keys != 0 || (rows >= 0 && count / keys != rows)) {
+            return -1; /* the program says what is wrong */
+        }
+        rows = count / keys;
     }
     for (size_t i = 0; i < of->input_count; i++) {
         if (of->inputs[i].role == IG_ROLE_KEY_VALUES &&

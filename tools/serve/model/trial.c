@@ -1,7 +1,7 @@
 /* Drawn requests, alone and together.  SPDX-License-Identifier: Apache-2.0
  *
- * How many keys an input of lengths has, and whether offsets hold the last end, the
- * ports do not say: what the program takes is found by trying.
+ * Where the ports do not say how many keys an input of lengths has, or whether offsets
+ * hold the last end, what the program takes is found by trying.
  */
 #include "tools/serve/model/trial.h"
 
@@ -85,14 +85,15 @@ static void put_index(ig_view *to, int64_t i, int64_t value) {
 
 /* Draws lengths of bags; writes them, or where bags begin.  How many values that
  * makes. */
-static int64_t fill_begins(trial *t, ig_view *to, const ig_port *port, int64_t bags) {
+static int64_t fill_begins(trial *t, ig_view *to, const ig_port *port, int64_t bags,
+                           bool has_end) {
     int64_t sum = 0;
     for (int64_t i = 0; i < bags; i++) {
         int64_t length = draw_number(t, LONGEST);
         put_index(to, i, port->role == IG_ROLE_OFFSETS ? sum : length);
         sum += length;
     }
-    if (port->role == IG_ROLE_OFFSETS && t->has_end) {
+    if (has_end) {
         put_index(to, bags, sum);
     }
     return sum;
@@ -101,11 +102,13 @@ static int64_t fill_begins(trial *t, ig_view *to, const ig_port *port, int64_t b
 static bool draw_begins(trial *t, request *to, size_t i, int64_t *out_values) {
     const ig_port *port = &t->of->inputs[i];
     bool is_lengths = port->role == IG_ROLE_KEY_LENGTHS;
-    int64_t bags = is_lengths ? to->rows * t->keys : to->rows;
-    if (!take_view(t, &to->views[i], port, bags + (!is_lengths && t->has_end))) {
+    int64_t keys = port->keys ? port->keys : is_lengths ? t->keys : 1;
+    int64_t bags = to->rows * keys;
+    bool has_end = !is_lengths && !port->keys && t->has_end;
+    if (!take_view(t, &to->views[i], port, bags + has_end)) {
         return false;
     }
-    *out_values = fill_begins(t, &to->views[i], port, bags);
+    *out_values = fill_begins(t, &to->views[i], port, bags, has_end);
     return true;
 }
 

@@ -27,6 +27,19 @@ module @m {
     %3 = reduce %2 {axes = [1], op = sum} : f32[B]
     ret %3
   }
+  graph @kjt(%v: i64[V], %l: i64[L]) -> (f32[exact(L / 2), 8]) {
+    %0 = cumsum %l {axis = 0, complete, rising} : i64[L + 1]
+    %1 = slice %0 {starts = [0], sizes = [exact(L / 2) + 1]} : i64[exact(L / 2) + 1]
+    %2 = slice %0 {starts = [exact(L / 2)], sizes = [exact(L / 2)]} : i64[exact(L / 2)]
+    %3, %4 = bag @t, %v, %1, @t, %v, %2 {operands = [1, 1], pool = [sum, sum], last = [offset, ids]}
+    %5 = concat %3, %4 {axis = 1} : f32[exact(L / 2), 8]
+    ret %5
+  }
+  graph @attends(%q: f32[B, 2, 4], %k: f32[B, 3, 4], %m: f32[2, 3]) -> (f32[B, 2, 4]) {
+    %0 = attention %q, %k, %k, %m {scale = 1} : f32[B, 2, 4]
+    %1 = cumsum %0 {axis = 2} : f32[B, 2, 4]
+    ret %1
+  }
 }
 # expect:
 module @m {
@@ -60,5 +73,18 @@ module @m {
     %2 = mul %x, %1 : f32[B, 4]
     %3 = reduce %2 {op = sum, axes = [1]} : f32[B]
     ret %3 {roles = [rows, rows, rows], partners = [-1, -1, -1]}
+  }
+  graph @kjt(%v: i64[V], %l: i64[L]) -> (f32[exact(L / 2), 8]) {
+    %0 = cumsum %l {axis = 0, complete, rising} : i64[L + 1]
+    %1 = slice %0 {starts = [0], sizes = [exact(L / 2) + 1]} : i64[exact(L / 2) + 1]
+    %2 = slice %0 {starts = [exact(L / 2)], sizes = [exact(L / 2)]} : i64[exact(L / 2)]
+    %3, %4 = bag @t, %v, %1, @t, %v, %2 {operands = [1, 1], pool = [sum, sum], last = [offset, ids]} : f32[exact(L / 2), 4], f32[exact(L / 2), 4]
+    %5 = concat %3, %4 {axis = 1} : f32[exact(L / 2), 8]
+    ret %5 {roles = [key_values, key_lengths, rows], partners = [1, 0, -1]}
+  }
+  graph @attends(%q: f32[B, 2, 4], %k: f32[B, 3, 4], %m: f32[2, 3]) -> (f32[B, 2, 4]) {
+    %0 = attention %q, %k, %k, %m {scale = 1} : f32[B, 2, 4]
+    %1 = cumsum %0 {axis = 2} : f32[B, 2, 4]
+    ret %1 {roles = [rows, rows, shared, rows], partners = [-1, -1, -1, -1]}
   }
 }

@@ -43,6 +43,22 @@ module @m {
     %0 = matmul %x, %x {transpose_b} : f32[B, B]
     ret %0
   }
+  graph @others_keys(%q: f32[B, 2, 4], %k: f32[2, 2, 4]) -> (f32[B, 2, 4]) {
+    %0 = expand %q {to = [B, 2, 4]} : f32[B, 2, 4]
+    %1 = slice %0 {starts = [0, 0, 0], sizes = [1, 2, 4]} : f32[1, 2, 4]
+    %2 = attention %q, %1, %1 {scale = 1} : f32[B, 2, 4]
+    ret %2
+  }
+  graph @lengths_alone(%v: i64[V], %l: i64[L]) -> (f32[M, 4]) {
+    %0 = cumsum %l {axis = 0, complete, rising} : i64[L + 1]
+    %1 = slice %0 {starts = [0], sizes = [M]} : i64[M]
+    %2 = bag @t, %v, %1 {operands = [1], pool = [sum]} : f32[M, 4]
+    ret %2
+  }
+  graph @sums(%x: f32[B, 4]) -> (f32[B, 4]) {
+    %0 = cumsum %x {axis = 0} : f32[B, 4]
+    ret %0
+  }
 }
 # expect:
 module @m {
@@ -91,6 +107,22 @@ module @m {
   }
   graph @square(%x: f32[B, 4]) -> (f32[B, B]) {
     %0 = matmul %x, %x {transpose_b} : f32[B, B]
+    ret %0
+  }
+  graph @others_keys(%q: f32[B, 2, 4], %k: f32[2, 2, 4]) -> (f32[B, 2, 4]) {
+    %0 = expand %q {to = [B, 2, 4]} : f32[B, 2, 4]
+    %1 = slice %0 {starts = [0, 0, 0], sizes = [1, 2, 4]} : f32[1, 2, 4]
+    %2 = attention %q, %1, %1 {scale = 1} : f32[B, 2, 4]
+    ret %2
+  }
+  graph @lengths_alone(%v: i64[V], %l: i64[L]) -> (f32[M, 4]) {
+    %0 = cumsum %l {axis = 0, complete, rising} : i64[L + 1]
+    %1 = slice %0 {starts = [0], sizes = [M]} : i64[M]
+    %2 = bag @t, %v, %1 {operands = [1], pool = [sum]} : f32[M, 4]
+    ret %2
+  }
+  graph @sums(%x: f32[B, 4]) -> (f32[B, 4]) {
+    %0 = cumsum %x {axis = 0} : f32[B, 4]
     ret %0
   }
 }
